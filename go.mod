@@ -1,0 +1,3 @@
+module github.com/bmkl/bmkl
+
+go 1.26

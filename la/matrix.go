@@ -1,0 +1,125 @@
+package la
+
+import "fmt"
+
+// Matrix is a row-major view of Rows×Cols elements: element (i, j) is
+// Data[i*Stride+j]. A view shares its elements with the matrix it was cut from.
+// The zero value is the empty matrix.
+type Matrix[T Float] struct {
+	Rows, Cols int
+	Stride     int // elements from one row to the next, at least Cols
+	Data       []T // at least (Rows-1)*Stride+Cols elements unless empty
+}
+
+// NewMatrix returns a rows×cols matrix of zeros.
+func NewMatrix[T Float](rows, cols int) Matrix[T] {
+	return Matrix[T]{Rows: rows, Cols: cols, Stride: cols, Data: make([]T, rows*cols)}
+}
+
+// MatrixOf returns the rows×cols matrix whose rows lie one behind the other in
+// data, without copying.
+func MatrixOf[T Float](rows, cols int, data []T) Matrix[T] {
+	m := Matrix[T]{Rows: rows, Cols: cols, Stride: cols, Data: data}
+	m.check("data")
+	return m
+}
+
+// At returns element (i, j).
+func (m Matrix[T]) At(i, j int) T { return m.Row(i)[j] }
+
+// Set stores v as element (i, j).
+func (m Matrix[T]) Set(i, j int, v T) { m.Row(i)[j] = v }
+
+// Row returns row i as a slice of length and capacity Cols that shares m's elements.
+func (m Matrix[T]) Row(i int) []T {
+	o := i * m.Stride
+	return m.Data[o : o+m.Cols : o+m.Cols]
+}
+
+// Slice returns the view of rows i0 ≤ i < i1 and columns j0 ≤ j < j1.
+func (m Matrix[T]) Slice(i0, i1, j0, j1 int) Matrix[T] {
+	if i0 < 0 || i1 < i0 || i1 > m.Rows || j0 < 0 || j1 < j0 || j1 > m.Cols {
+		panic(fmt.Sprintf("la: Slice(%d, %d, %d, %d) of a %d×%d matrix", i0, i1, j0, j1, m.Rows, m.Cols))
+	}
+	v := Matrix[T]{Rows: i1 - i0, Cols: j1 - j0, Stride: m.Stride}
+	if v.Rows > 0 && v.Cols > 0 {
+		o := i0*m.Stride + j0
+		v.Data = m.Data[o : o+(v.Rows-1)*m.Stride+v.Cols]
+	}
+	return v
+}
+
+// Clone returns a copy of m with Stride = Cols.
+func (m Matrix[T]) Clone() Matrix[T] {
+	c := NewMatrix[T](m.Rows, m.Cols)
+	c.CopyFrom(m)
+	return c
+}
+
+// CopyFrom overwrites m with src, which has the same shape.
+func (m Matrix[T]) CopyFrom(src Matrix[T]) {
+	if m.Rows != src.Rows || m.Cols != src.Cols {
+		panic(fmt.Sprintf("la: CopyFrom: %d×%d from %d×%d", m.Rows, m.Cols, src.Rows, src.Cols))
+	}
+	for i := range m.Rows {
+		copy(m.Row(i), src.Row(i))
+	}
+}
+
+// Fill sets every element to v.
+func (m Matrix[T]) Fill(v T) {
+	for i := range m.Rows {
+		r := m.Row(i)
+		for j := range r {
+			r[j] = v
+		}
+	}
+}
+
+// MirrorLower copies the strict lower triangle of the square matrix m onto its
+// upper triangle.
+func (m Matrix[T]) MirrorLower() {
+	m.checkSquare("m")
+	for i := range m.Rows {
+		for j, v := range m.Row(i)[:i] {
+			m.Data[j*m.Stride+i] = v
+		}
+	}
+}
+
+// check panics unless m is well formed; name is the argument's.
+func (m Matrix[T]) check(name string) {
+	if m.Rows < 0 || m.Cols < 0 {
+		panic(fmt.Sprintf("la: %s: negative shape %d×%d", name, m.Rows, m.Cols))
+	}
+	if m.Rows == 0 || m.Cols == 0 {
+		return
+	}
+	if m.Stride < m.Cols {
+		panic(fmt.Sprintf("la: %s: stride %d is less than the %d columns", name, m.Stride, m.Cols))
+	}
+	if need := (m.Rows-1)*m.Stride + m.Cols; len(m.Data) < need {
+		panic(fmt.Sprintf("la: %s: %d elements where %d×%d with stride %d needs %d",
+			name, len(m.Data), m.Rows, m.Cols, m.Stride, need))
+	}
+}
+
+func (m Matrix[T]) checkSquare(name string) {
+	m.check(name)
+	if m.Rows != m.Cols {
+		panic(fmt.Sprintf("la: %s: %d×%d is not square", name, m.Rows, m.Cols))
+	}
+}
+
+func (m Matrix[T]) checkShape(name string, rows, cols int) {
+	m.check(name)
+	if m.Rows != rows || m.Cols != cols {
+		panic(fmt.Sprintf("la: %s: %d×%d where %d×%d is needed", name, m.Rows, m.Cols, rows, cols))
+	}
+}
+
+func checkLen[T Float](name string, x []T, n int) {
+	if len(x) != n {
+		panic(fmt.Sprintf("la: %s: length %d where %d is needed", name, len(x), n))
+	}
+}
