@@ -1,0 +1,156 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// Ascent says how far to climb the lower bound. The zero value is ready.
+type Ascent struct {
+	// Tolerance is the relative rise of the bound that counts as none: the
+	// ascent has converged once the bound rose by less than Tolerance·|bound|
+	// over the last tenth of the sweeps, and over no fewer than ten. The stretch grows with the
+	// run because the posterior's ridges are climbed ever more slowly: a bound
+	// that is still c/k below its limit after k sweeps rises by less than any
+	// tolerance in a single sweep long before it is near. 0 means
+	// DefaultTolerance; negative runs all MaxSweeps.
+	Tolerance float64
+
+	// MaxSweeps is the most sweeps; 0 means DefaultMaxSweeps.
+	MaxSweeps int
+
+	// Progress, if not nil, is called after every sweep on the caller's
+	// goroutine.
+	Progress func(Progress)
+}
+
+// Defaults of Ascent.
+const (
+	DefaultTolerance = 1e-6
+	DefaultMaxSweeps = 10000
+)
+
+// Progress is the state of a running ascent.
+type Progress struct {
+	Sweep     int     // sweeps done, from 1
+	MaxSweeps int     // at most this many will be
+	Bound     float64 // lower bound on the log evidence, in nats
+	Rise      float64 // by how much the last sweep raised it; NaN after the first
+}
+
+// Reason says why an ascent stopped.
+type Reason int
+
+// Reasons to stop.
+const (
+	Converged Reason = iota // the bound no longer rises: see Ascent.Tolerance
+	MaxSweeps               // the sweeps are used up
+	Cancelled               // the context ended
+	BoundFell               // the bound fell by more than round-off: see BoundError
+	Failed                  // an update failed; the error says which
+)
+
+func (r Reason) String() string {
+	switch r {
+	case Converged:
+		return "converged"
+	case MaxSweeps:
+		return "max sweeps"
+	case Cancelled:
+		return "cancelled"
+	case BoundFell:
+		return "bound fell"
+	case Failed:
+		return "failed"
+	}
+	return fmt.Sprintf("Reason(%d)", int(r))
+}
+
+// Record is the record of an ascent.
+type Record struct {
+	Trace  []float64 // the bound after each sweep, in nats
+	Reason Reason
+}
+
+// Bound returns the bound after the last sweep, NaN if there was none.
+func (r Record) Bound() float64 {
+	if len(r.Trace) == 0 {
+		return math.NaN()
+	}
+	return r.Trace[len(r.Trace)-1]
+}
+
+// BoundError reports a lower bound that fell by more than round-off or is not a
+// number, which exact arithmetic rules out: the problem is too ill-conditioned
+// for double precision.
+type BoundError struct {
+	Sweep    int    // from 1
+	Update   string // the update after which it was seen, if known
+	From, To float64
+}
+
+func (e *BoundError) Error() string {
+	where := fmt.Sprintf("sweep %d", e.Sweep)
+	if e.Update != "" {
+		where += ", update of " + e.Update
+	}
+	return fmt.Sprintf("vi: %s: the lower bound fell from %.17g to %.17g: the kernels or priors are too ill-conditioned", where, e.From, e.To)
+}
+
+// roundoff is the relative fall of a bound that rounding explains.
+const roundoff = 1e-9
+
+// fell reports whether a bound that went from a to b fell, or is not a number.
+func fell(a, b float64) bool {
+	return math.IsNaN(b) || b < a-roundoff*(1+math.Abs(a))
+}
+
+// model is what an ascent climbs.
+type model interface {
+	// sweep updates every factor once. It calls done, unless that is nil, with
+	// a factor's name after its update.
+	sweep(done func(factor string)) error
+	// bound returns the lower bound of the present state.
+	bound() float64
+}
+
+// run climbs m's bound. The error is that of the context, of a sweep, or a
+// *BoundError; the record tells of the sweeps completed before it.
+func (a Ascent) run(ctx context.Context, m model) (Record, error) {
+	tol, limit := a.Tolerance, a.MaxSweeps
+	if tol == 0 {
+		tol = DefaultTolerance
+	}
+	if limit <= 0 {
+		limit = DefaultMaxSweeps
+	}
+	rec := Record{Trace: make([]float64, 0, min(limit, 1024))}
+	last := math.NaN()
+	for k := 1; k <= limit; k++ {
+		if ctx.Err() != nil {
+			rec.Reason = Cancelled
+			return rec, fmt.Errorf("vi: stopped after %d sweeps: %w", k-1, context.Cause(ctx))
+		}
+		if err := m.sweep(nil); err != nil {
+			rec.Reason = Failed
+			return rec, fmt.Errorf("vi: sweep %d: %w", k, err)
+		}
+		b := m.bound()
+		rec.Trace = append(rec.Trace, b)
+		if a.Progress != nil {
+			a.Progress(Progress{Sweep: k, MaxSweeps: limit, Bound: b, Rise: b - last})
+		}
+		if fell(last, b) {
+			rec.Reason = BoundFell
+			return rec, &BoundError{Sweep: k, From: last, To: b}
+		}
+		last = b
+		if stretch := max(10, k/10); k > stretch && b-rec.Trace[k-1-stretch] < tol*math.Abs(b) {
+			rec.Reason = Converged
+			return rec, nil
+		}
+	}
+	rec.Reason = MaxSweeps
+	return rec, nil
+}

@@ -1,0 +1,257 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// Regression is Bayesian multiple kernel learning for regression (BMKLR) with
+// one or several outputs that share the kernel weights:
+//
+//	λ_{o,d} ~ Gamma(Lambda)    a_{o,d} | λ     ~ N(0, 1/λ_{o,d})
+//	υ_o     ~ Gamma(Upsilon)   g_{o,m,i} | a,υ ~ N(a_oᵀ·k_{m,i}, 1/υ_o)
+//	γ_o     ~ Gamma(Gamma)     b_o | γ         ~ N(0, 1/γ_o)
+//	ω_m     ~ Gamma(Omega)     e_m | ω         ~ N(0, 1/ω_m)
+//	ε_o     ~ Gamma(Epsilon)   y_{o,i} | …     ~ N(eᵀ·g_{o,i} + b_o, 1/ε_o)
+//
+// The posterior is approximated by q(λ)q(υ)q(a)q(G)q(γ)q(ω)q(ε)q(b,e). The zero
+// value is ready: Gamma(1, 1) priors.
+//
+// Source: M. Gönen, "A Bayesian multiple kernel learning framework for single
+// and multiple output regression", ECAI 2012, sections 3 and 4. The order of
+// the updates is λ, υ, a, G, γ, ω, ε, (b,e).
+type Regression struct {
+	Lambda, Upsilon, Gamma, Omega, Epsilon Gamma // priors
+
+	Ascent Ascent
+
+	// Plain leaves out the steps along the posterior's ridges that are not in
+	// the paper; sweeps then do exactly the published updates. See
+	// docs/acceleration.md.
+	Plain bool
+
+	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
+	// Results do not depend on it.
+	Workers int
+
+	// Seed selects the random start; it is ignored if Start is given.
+	Seed uint64
+
+	// Start, if not nil, is where the ascent starts from.
+	Start *Start
+}
+
+// Start is an explicit initial state: the means of the sample weights and of
+// the intermediate outputs, with identity covariances. b starts at 0, e at 1
+// and ε at its prior scale with its posterior shape, which keeps sparse priors
+// from collapsing onto the all-zero solution.
+type Start struct {
+	A la.Matrix[float64] // L×D
+	G la.Matrix[float64] // (L·P)×N, row o·P+m is output o's share of kernel m
+}
+
+// RegressionFit is a fitted regression.
+type RegressionFit struct {
+	Posterior *RegressionPosterior
+	Record    Record
+
+	// Collapsed lists the outputs, ascending, whose fitted function is constant
+	// on the training samples: the ascent ended in the solution in which all
+	// weights vanish. Another seed may do better.
+	Collapsed []int
+}
+
+// Fit approximates the posterior given the kernels and the targets y, L×N, in
+// which NaN marks a missing value: it is left out of that output's likelihood.
+//
+// Errors name the argument and the place of what is wrong with it. If the
+// context ends, the bound falls (a *[BoundError]) or an update fails, the error
+// says so and the fit is what had been reached before the failing sweep's end;
+// it is nil if no sweep was completed or the last sweep failed.
+func (r Regression) Fit(ctx context.Context, k Kernels, y la.Matrix[float64]) (*RegressionFit, error) {
+	m, err := r.model(k, y)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := r.Ascent.run(ctx, m)
+	if len(rec.Trace) == 0 || rec.Reason == Failed {
+		return nil, err
+	}
+	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed()}, err
+}
+
+// regression is the state of a fit.
+type regression struct {
+	*layers
+	y       la.Matrix[float64] // L×N, 0 where missing
+	plain   bool
+	priors  RegressionPriors
+	upsilon gammas   // L
+	epsilon []gammas // L rows of one: shapes differ when values are missing
+
+	upsilonMean, epsilonMean []float64
+	updates                  []update
+}
+
+// update is one step of a sweep.
+type update struct {
+	name string
+	step func() error
+}
+
+// RegressionPriors holds the priors of a [Regression].
+type RegressionPriors struct {
+	Lambda, Upsilon, Gamma, Omega, Epsilon Gamma
+}
+
+// model checks the arguments and returns the initial state.
+func (r Regression) model(k Kernels, y la.Matrix[float64]) (*regression, error) {
+	pr := RegressionPriors{r.Lambda.or1(), r.Upsilon.or1(), r.Gamma.or1(), r.Omega.or1(), r.Epsilon.or1()}
+	if err := pr.validate(); err != nil {
+		return nil, err
+	}
+	if k == nil {
+		return nil, fmt.Errorf("vi: kernels: nil")
+	}
+	P, D, N := k.Dims()
+	L := y.Rows
+	if L == 0 || y.Cols != N {
+		return nil, fmt.Errorf("vi: y: %d×%d where at least one row of %d samples is needed", y.Rows, y.Cols, N)
+	}
+	y, observed, err := splitMissing(y)
+	if err != nil {
+		return nil, err
+	}
+	m := &regression{
+		layers: newLayers(k, L, observed, layerPriors{pr.Lambda, pr.Gamma, pr.Omega}, r.Workers),
+		y:      y, plain: r.Plain, priors: pr,
+		upsilon:     newGammas(pr.Upsilon, pr.Upsilon.Shape+0.5*float64(N*P), L),
+		upsilonMean: make([]float64, L),
+		epsilonMean: make([]float64, L),
+	}
+	for o := range L {
+		m.epsilon = append(m.epsilon, newGammas(pr.Epsilon, pr.Epsilon.Shape+0.5*m.count[o], 1))
+		m.epsilonMean[o] = m.epsilon[o].mean(0)
+	}
+	m.updates = []update{
+		{"λ", func() error { m.updateLambda(); return nil }},
+		{"υ", func() error { m.updateUpsilon(); return nil }},
+		{"a", func() error { return m.updateWeights(m.upsilonMean) }},
+		{"G", func() error { return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y) }},
+		{"γ", func() error { m.updateGamma(); return nil }},
+		{"ω", func() error { m.updateOmega(); return nil }},
+		{"ε", func() error { m.updateEpsilon(); return nil }},
+		{"(b,e)", func() error { return m.updateCombination(m.epsilonMean, m.y) }},
+	}
+	if !r.Plain {
+		m.updates = append(m.updates, update{"scale", func() error { m.updateScale(); return nil }})
+	}
+	start := r.Start
+	if start == nil {
+		start = randomStart(r.Seed, L, P, D, N)
+	} else if err := start.validate(L, P, D, N); err != nil {
+		return nil, err
+	}
+	m.start(start.A, start.G)
+	return m, nil
+}
+
+func (p RegressionPriors) validate() error {
+	for _, f := range []struct {
+		name string
+		g    Gamma
+	}{{"Lambda", p.Lambda}, {"Upsilon", p.Upsilon}, {"Gamma", p.Gamma}, {"Omega", p.Omega}, {"Epsilon", p.Epsilon}} {
+		if err := f.g.validate(f.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep implements model.
+func (m *regression) sweep(done func(string)) error {
+	for _, u := range m.updates {
+		if err := u.step(); err != nil {
+			return err
+		}
+		if done != nil {
+			done(u.name)
+		}
+	}
+	return nil
+}
+
+// updateUpsilon is q(υ_o) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
+func (m *regression) updateUpsilon() {
+	for o := range m.L {
+		m.upsilon.observe(o, 0.5*m.distance(o))
+		m.upsilonMean[o] = m.upsilon.mean(o)
+	}
+}
+
+// updateEpsilon is q(ε_o) = Gamma(α_ε + n_o/2, (1/β_ε + Σ E[(y − eᵀg − b)²]/2)^-1).
+func (m *regression) updateEpsilon() {
+	for o := range m.L {
+		m.epsilon[o].observe(0, 0.5*m.residual(o, m.y))
+		m.epsilonMean[o] = m.epsilon[o].mean(0)
+	}
+}
+
+// updateScale moves along the ridge (a, G) → c(a, G), e → e/c, (υ, λ) → /c²,
+// ω → c²ω, which leaves the likelihood alone. With s = c² the bound changes by
+// −A·ln s − B(1/s − 1) − C(s − 1), which is highest at the positive root of
+// C·s² + A·s − B = 0. Derived in docs/acceleration.md.
+func (m *regression) updateScale() {
+	a, b, c := m.ridge()
+	root := math.Sqrt(float64(a*a) + 4*float64(b*c))
+	var s float64
+	if a >= 0 {
+		s = 2 * b / (a + root)
+	} else {
+		s = (root - a) / (2 * c)
+	}
+	if !(s > 0) || math.IsInf(s, 0) {
+		return
+	}
+	m.rescale(s)
+	for o := range m.L {
+		m.upsilon.scale[o] /= s
+		m.upsilonMean[o] = m.upsilon.mean(o)
+	}
+}
+
+// ridge returns the coefficients of updateScale.
+func (m *regression) ridge() (a, b, c float64) {
+	L, D, P := float64(m.L), float64(m.D), float64(m.P)
+	pr := m.priors
+	a = float64(L*(float64(D*pr.Lambda.Shape)+pr.Upsilon.Shape)) - float64(P*pr.Omega.Shape)
+	var lambda, upsilon, omega float64
+	for _, v := range m.lambda.scale {
+		lambda += v
+	}
+	for _, v := range m.upsilonMean {
+		upsilon += v
+	}
+	for _, v := range m.omega.scale {
+		omega += v
+	}
+	b = float64(lambda*m.lambda.shape)/pr.Lambda.Scale + upsilon/pr.Upsilon.Scale
+	c = omega * m.omega.shape / pr.Omega.Scale
+	return a, b, c
+}
+
+// bound implements model.
+func (m *regression) bound() float64 {
+	sum := m.layers.bound() + m.upsilon.bound()
+	NP := float64(m.N * m.P)
+	for o := range m.L {
+		eps := &m.epsilon[o]
+		sum += eps.bound()
+		sum += 0.5 * (NP*(m.upsilon.meanLog(o)-log2Pi) - m.upsilon.mean(o)*m.distance(o))
+		sum += 0.5 * (m.count[o]*(eps.meanLog(0)-log2Pi) - eps.mean(0)*m.residual(o, m.y))
+	}
+	return sum
+}

@@ -1,0 +1,86 @@
+package vi
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// randomStart draws A and G from the standard normal distribution.
+func randomStart(seed uint64, L, P, D, N int) *Start {
+	s := &Start{A: la.NewMatrix[float64](L, D), G: la.NewMatrix[float64](L*P, N)}
+	src := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
+	fillNormal(src, s.A.Data)
+	fillNormal(src, s.G.Data)
+	return s
+}
+
+// fillNormal fills x with standard normal numbers that are the same on every
+// platform: the polar method, which needs nothing but a logarithm and a root,
+// rounded to float32 so that the last bits of the platform's logarithm do not
+// show.
+func fillNormal(src *rand.Rand, x []float64) {
+	for i := 0; i < len(x); {
+		u, v := 2*src.Float64()-1, 2*src.Float64()-1
+		s := math.FMA(u, u, float64(v*v))
+		if s >= 1 || s == 0 {
+			continue
+		}
+		f := math.Sqrt(-2 * math.Log(s) / s)
+		x[i] = float64(float32(u * f))
+		if i++; i < len(x) {
+			x[i] = float64(float32(v * f))
+			i++
+		}
+	}
+}
+
+func (s *Start) validate(L, P, D, N int) error {
+	if s.A.Rows != L || s.A.Cols != D {
+		return fmt.Errorf("vi: Start.A: %d×%d where %d×%d is needed", s.A.Rows, s.A.Cols, L, D)
+	}
+	if s.G.Rows != L*P || s.G.Cols != N {
+		return fmt.Errorf("vi: Start.G: %d×%d where %d×%d is needed", s.G.Rows, s.G.Cols, L*P, N)
+	}
+	for _, m := range []struct {
+		name string
+		x    la.Matrix[float64]
+	}{{"A", s.A}, {"G", s.G}} {
+		for i := range m.x.Rows {
+			if j := firstNonFinite(m.x.Row(i)); j >= 0 {
+				return fmt.Errorf("vi: Start.%s: entry (%d, %d) is %g", m.name, i, j, m.x.At(i, j))
+			}
+		}
+	}
+	return nil
+}
+
+// splitMissing returns a copy of y with 0 for NaN, and a matrix with 1 for each
+// value observed and 0 for each missing, which is empty if none is missing.
+func splitMissing(y la.Matrix[float64]) (values, observed la.Matrix[float64], err error) {
+	values = y.Clone()
+	for o := range y.Rows {
+		row := values.Row(o)
+		missing := 0
+		for i, v := range row {
+			switch {
+			case math.IsInf(v, 0):
+				return values, observed, fmt.Errorf("vi: y: entry (%d, %d) is %g", o, i, v)
+			case math.IsNaN(v):
+				if observed.Rows == 0 {
+					observed = la.NewMatrix[float64](y.Rows, y.Cols)
+					observed.Fill(1)
+				}
+				row[i] = 0
+				observed.Set(o, i, 0)
+				missing++
+			}
+		}
+		if missing == len(row) {
+			return values, observed, fmt.Errorf("vi: y: row %d: every value is missing", o)
+		}
+	}
+	return values, observed, nil
+}
