@@ -1,0 +1,176 @@
+package la
+
+import (
+	"math"
+	"unsafe"
+)
+
+// The factorisations and triangular solves work on strips. A strip holds nr
+// rows of a triangular factor, or nr columns of a right-hand side, transposed:
+// element q of line i stands at [q*nr+i], so that one vector instruction
+// advances nr lines. A strip of L is at the same time the panel of
+// right-hand sides that a solve turns into it and both operands of the product
+// L·Lᵀ, so what a solve leaves is used where it lies.
+//
+// Indices count from the front of a triangle that is padded, in front, to a
+// multiple of nr lines: all strips but the first are then full and the updates
+// of a matrix need no edges. Padding lines are those of the identity.
+//
+// Every element is one chain of fused multiply-adds over ascending indices that
+// starts from the element itself, as in the textbook loops: blocking changes
+// which elements advance together and never a chain, so that sizes of blocks
+// and the number of workers can be chosen for speed.
+
+// stripKernels is the part of the kernel table that works on strips.
+type stripKernels[T Float] struct {
+	nr int // lines of a strip
+	mr int // divides nr; the padding in use is skipped in steps of mr
+
+	// add computes the nr×nr tile c[i*ldc+j] = fma(a[p*nr+i], b[p*nr+j], c[i*ldc+j])
+	// for p = 0…k-1 in this order; sub takes -a for a. a and b are aligned to 64
+	// bytes, c is not, and overlaps neither. The tile at next, which has the same
+	// ldc, is the one that will be wanted after this: a hint that may be nil.
+	add func(k int, a, b, c *T, ldc int, next *T)
+	sub func(k int, a, b, c *T, ldc int, next *T)
+
+	// solve solves T·Y = B for one strip y of right-hand sides, rows lo ≤ j < hi:
+	// y_j = (y_j - Σ_k t_jk·y_k)·r_j, k = lo…j-1 in this order. Strip s of the
+	// triangle T begins at t[s*ts]; r holds the reciprocals of its diagonal.
+	// lo and hi are multiples of mr.
+	solve func(lo, hi int, t *T, ts int, r, y *T)
+
+	// chol factors rows lo0 ≤ j < hi of the strip y whose lines they are:
+	// d = y_j[j]; r_j = 1/√d, y_j = (y_j - Σ_k y_k[j]·y_k)·r_j, k = lo…j-1 in this
+	// order, y_j[j] = √d, where [j] is line j mod nr. It returns the first j
+	// whose d, left in y_j[j], is not positive and finite, or -1. Lines before j
+	// of row j are left undefined. lo, j0 and hi are multiples of mr.
+	chol func(lo, j0, hi int, r, y *T) int
+
+	// pack transposes m ≤ nr rows of k elements into lines of a strip,
+	// dst[p*nr+i] = src[i*ld+p], and unpack transposes them back.
+	pack   func(m, k int, src *T, ld int, dst *T)
+	unpack func(m, k int, src, dst *T, ld int)
+}
+
+const genericStrip = 4
+
+func genericStripKernels[T Float]() stripKernels[T] {
+	return stripKernels[T]{
+		nr: genericStrip, mr: genericStrip,
+		add: addGeneric[T], sub: subGeneric[T],
+		solve: solveGeneric[T], chol: cholGeneric[T],
+		pack: packLinesGeneric[T], unpack: unpackLinesGeneric[T],
+	}
+}
+
+// at returns the address of element i of the array that p points into.
+func at[T Float](p *T, i int) *T {
+	return (*T)(unsafe.Add(unsafe.Pointer(p), uintptr(i)*unsafe.Sizeof(*p)))
+}
+
+func addGeneric[T Float](k int, a, b, c *T, ldc int, next *T) {
+	tileGeneric(k, 1, a, b, c, ldc)
+}
+
+func subGeneric[T Float](k int, a, b, c *T, ldc int, next *T) {
+	tileGeneric(k, -1, a, b, c, ldc)
+}
+
+func tileGeneric[T Float](k int, sign T, a, b, c *T, ldc int) {
+	const nr = genericStrip
+	as, bs := unsafe.Slice(a, k*nr), unsafe.Slice(b, k*nr)
+	for i := range nr {
+		ci := (*[nr]T)(unsafe.Pointer(at(c, i*ldc)))
+		s := *ci
+		for p := range k {
+			x, y := sign*as[p*nr+i], (*[nr]T)(bs[p*nr:])
+			s[0] = fmaChain(x, y[0], s[0])
+			s[1] = fmaChain(x, y[1], s[1])
+			s[2] = fmaChain(x, y[2], s[2])
+			s[3] = fmaChain(x, y[3], s[3])
+		}
+		*ci = s
+	}
+}
+
+func solveGeneric[T Float](lo, hi int, t *T, ts int, r, y *T) {
+	const nr = genericStrip
+	rs, ys := unsafe.Slice(r, hi), unsafe.Slice(y, hi*nr)
+	for j := lo; j < hi; j++ {
+		tj := at(t, j/nr*ts+j%nr)
+		yj := (*[nr]T)(ys[j*nr:])
+		subRow(unsafe.Slice(tj, j*nr+1), lo, j, ys, yj)
+		for i := range yj {
+			yj[i] *= rs[j]
+		}
+	}
+}
+
+// subRow continues the chains of row s with -t[k*nr]·y_k for lo ≤ k < hi.
+func subRow[T Float](t []T, lo, hi int, y []T, row *[genericStrip]T) {
+	const nr = genericStrip
+	s := *row
+	for k := lo; k < hi; k++ {
+		x, v := -t[k*nr], (*[nr]T)(y[k*nr:])
+		s[0] = fmaChain(x, v[0], s[0])
+		s[1] = fmaChain(x, v[1], s[1])
+		s[2] = fmaChain(x, v[2], s[2])
+		s[3] = fmaChain(x, v[3], s[3])
+	}
+	*row = s
+}
+
+func cholGeneric[T Float](lo, j0, hi int, r, y *T) int {
+	const nr = genericStrip
+	rs, ys := unsafe.Slice(r, hi), unsafe.Slice(y, hi*nr)
+	for j := j0; j < hi; j++ {
+		yj := (*[nr]T)(ys[j*nr:])
+		subRow(ys[j%nr:], lo, j, ys, yj)
+		d := float64(yj[j%nr])
+		if !(d > 0 && d <= math.MaxFloat64) {
+			return j
+		}
+		root := T(math.Sqrt(d))
+		rs[j] = 1 / root
+		for i := range yj {
+			yj[i] *= rs[j]
+		}
+		yj[j%nr] = root
+	}
+	return -1
+}
+
+func packLinesGeneric[T Float](m, k int, src *T, ld int, dst *T) {
+	const nr = genericStrip
+	if m == 0 || k == 0 {
+		return
+	}
+	d := unsafe.Slice(dst, (k-1)*nr+m)
+	for i := range m {
+		for p, v := range unsafe.Slice(at(src, i*ld), k) {
+			d[p*nr+i] = v
+		}
+	}
+}
+
+func unpackLinesGeneric[T Float](m, k int, src, dst *T, ld int) {
+	const nr = genericStrip
+	if m == 0 || k == 0 {
+		return
+	}
+	s := unsafe.Slice(src, (k-1)*nr+m)
+	for i := range m {
+		d := unsafe.Slice(at(dst, i*ld), k)
+		for p := range d {
+			d[p] = s[p*nr+i]
+		}
+	}
+}
+
+func elems[T Float](p *T, n int) []T { return unsafe.Slice(p, n) }
+
+func scratch[T Float](w *Workspace, n int) *T { return &make([]T, n+8)[0] }
+
+func stripTable[T Float]() *stripKernels[T] { k := genericStripKernels[T](); return &k }
+
+func fmaChain[T Float](x, y, z T) T { return T(math.FMA(float64(x), float64(y), float64(z))) }
