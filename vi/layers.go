@@ -56,6 +56,7 @@ type layers struct {
 	upsilon, epsilon  []float64
 	target            la.Matrix[float64]
 	weightTask, gTask func(*worker, int) error
+	distanceStale     bool // a has changed since gDistance was formed
 }
 
 type layerPriors struct{ lambda, gamma, omega Gamma }
@@ -112,7 +113,7 @@ func newLayers(k Kernels, L int, observed la.Matrix[float64], pr layerPriors, wo
 
 // start sets the means of a and g to those given, every covariance to the
 // identity, b to 0 and e to 1.
-func (l *layers) start(a, g la.Matrix[float64]) {
+func (l *layers) start(a, g, target la.Matrix[float64]) error {
 	l.k.GramSum(&l.crew.all, l.gram)
 	var trace float64
 	for d := range l.D {
@@ -124,13 +125,17 @@ func (l *layers) start(a, g la.Matrix[float64]) {
 	for o := range l.L {
 		l.aLogDet[o], l.aTrace[o] = 0, trace
 		l.gLogDet[o], l.gTrace[o] = 0, float64(l.N*l.P)
+		for m := range l.P {
+			l.gCov[o].Set(m, m, 1)
+		}
 	}
 	for m := range l.P {
 		l.be.mean[l.L+m] = 1
 	}
 	l.updateEE()
 	l.k.Project(&l.crew.all, l.aMean, l.h)
-	l.updateDistances()
+	l.target = target
+	return l.crew.each(l.summariseIntermediate)
 }
 
 // updateLambda is q(λ) ∝ Gamma(α_λ + ½, (1/β_λ + E[a²]/2)^-1).
@@ -145,18 +150,22 @@ func (l *layers) updateLambda() {
 
 // distance returns Σ_{m,i} E[(g_{o,m,i} − a_oᵀk_{m,i})²].
 func (l *layers) distance(o int) float64 {
+	if l.distanceStale {
+		w := l.crew.workers[0]
+		for o := range l.L {
+			l.updateDistance(w, o)
+		}
+		l.distanceStale = false
+	}
 	return l.gDistance[o] + l.gTrace[o] + l.aTrace[o]
 }
 
-func (l *layers) updateDistances() {
-	w := l.crew.workers[0]
-	for o := range l.L {
-		l.gDistance[o] = 0
-		for m := o * l.P; m < (o+1)*l.P; m++ {
-			copy(w.n1, l.gMean.Row(m))
-			la.Axpy(-1, l.h.Row(m), w.n1)
-			l.gDistance[o] += la.SumSq(w.n1)
-		}
+func (l *layers) updateDistance(w *worker, o int) {
+	l.gDistance[o] = 0
+	for m := o * l.P; m < (o+1)*l.P; m++ {
+		copy(w.n1, l.gMean.Row(m))
+		la.Axpy(-1, l.h.Row(m), w.n1)
+		l.gDistance[o] += la.SumSq(w.n1)
 	}
 }
 
@@ -169,6 +178,7 @@ func (l *layers) updateWeights(upsilon []float64) error {
 		return err
 	}
 	l.k.Project(&l.crew.all, l.aMean, l.h)
+	l.distanceStale = true
 	return nil
 }
 
@@ -226,6 +236,7 @@ func formB(b, gram la.Matrix[float64], upsilon float64, s []float64) {
 // Σ = (υ_o·I + ε_o·E[e·eᵀ])^-1, and for missing targets N(h_i, I/υ_o).
 func (l *layers) updateIntermediate(upsilon, epsilon []float64, target la.Matrix[float64]) error {
 	l.upsilon, l.epsilon, l.target = upsilon, epsilon, target
+	l.distanceStale = false // every output's task renews it
 	return l.crew.each(l.gTask)
 }
 
@@ -266,34 +277,45 @@ func (l *layers) updateIntermediateOf(w *worker, o int) error {
 	l.gTrace[o] = float64(seen*trace) + missing*float64(P)/upsilon
 	l.gLogDet[o] = seen*q.logDet - missing*float64(P)*math.Log(upsilon)
 
-	seenG := g
 	if missing > 0 {
-		mask := l.observed.Row(o)
 		for m := range P {
-			row, prior, kept := g.Row(m), h.Row(m), w.masked.Row(m)
-			for i, z := range mask {
+			row, prior := g.Row(m), h.Row(m)
+			for i, z := range l.observed.Row(o) {
 				if z == 0 {
 					row[i] = prior[i]
 				}
-				kept[i] = z * row[i]
 			}
 		}
-		seenG = w.masked
 	}
-	la.Syrk(&w.ws, la.NoTrans, 1, seenG, 0, l.gGram[o])
+	return l.summariseIntermediate(w, o)
+}
+
+// summariseIntermediate forms the sums over samples that follow from the means
+// of g_o and h_o.
+func (l *layers) summariseIntermediate(w *worker, o int) error {
+	P := l.P
+	g := l.gMean.Slice(o*P, (o+1)*P, 0, l.N)
+	if l.count[o] < float64(l.N) {
+		mask := l.observed.Row(o)
+		for m := range P {
+			kept := w.masked.Row(m)
+			for i, v := range g.Row(m) {
+				kept[i] = mask[i] * v
+			}
+		}
+		g = w.masked
+	}
+	la.Syrk(&w.ws, la.NoTrans, 1, g, 0, l.gGram[o])
 	l.gGram[o].MirrorLower()
-	la.Gemv(&w.ws, la.NoTrans, 1, seenG, t, 0, l.gTarget.Row(o))
-	l.gDistance[o] = 0
+	la.Gemv(&w.ws, la.NoTrans, 1, g, l.target.Row(o), 0, l.gTarget.Row(o))
 	for m := range P {
 		var sum float64
-		for _, v := range seenG.Row(m) {
+		for _, v := range g.Row(m) {
 			sum += v
 		}
 		l.gSum.Set(o, m, sum)
-		copy(w.n1, g.Row(m))
-		la.Axpy(-1, h.Row(m), w.n1)
-		l.gDistance[o] += la.SumSq(w.n1)
 	}
+	l.updateDistance(w, o)
 	return nil
 }
 

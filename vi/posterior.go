@@ -99,13 +99,19 @@ func NewRegressionPosterior(s RegressionState) (*RegressionPosterior, error) {
 			}
 		}
 	}
+	return wrapState(s), nil
+}
+
+// wrapState returns the posterior of a valid state.
+func wrapState(s RegressionState) *RegressionPosterior {
+	L, D, P := s.Lambda.Rows, s.Lambda.Cols, len(s.Omega)
 	p := &RegressionPosterior{s: s, L: L, P: P, D: D, ee: la.NewMatrix[float64](P, P)}
 	e := s.BEMean[L:]
 	for m := range P {
 		copy(p.ee.Row(m), s.BECov.Row(L + m)[L:])
 		la.Axpy(e[m], e, p.ee.Row(m))
 	}
-	return p, nil
+	return p
 }
 
 // posterior returns the present state, copied.
@@ -127,8 +133,7 @@ func (m *regression) posterior() *RegressionPosterior {
 	for j := range m.P {
 		s.Omega = append(s.Omega, m.omega.at(j))
 	}
-	p := &RegressionPosterior{s: s, L: m.L, P: m.P, D: m.D, ee: m.ee.Clone()}
-	return p
+	return wrapState(s)
 }
 
 // State returns what the posterior is made of. Its slices and matrices are the

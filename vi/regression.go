@@ -155,8 +155,7 @@ func (r Regression) model(k Kernels, y la.Matrix[float64]) (*regression, error) 
 	} else if err := start.validate(L, P, D, N); err != nil {
 		return nil, err
 	}
-	m.start(start.A, start.G)
-	return m, nil
+	return m, m.start(start.A, start.G, m.y)
 }
 
 func (p RegressionPriors) validate() error {

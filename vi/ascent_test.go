@@ -1,0 +1,93 @@
+package vi
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// script is a model whose bound after sweep k is bounds(k).
+type script struct {
+	k      int
+	bounds func(k int) float64
+	err    error
+}
+
+func (s *script) sweep(func(string)) error { s.k++; return s.err }
+func (s *script) bound() float64           { return s.bounds(s.k) }
+
+func TestAscentStops(t *testing.T) {
+	ctx := context.Background()
+	t.Run("converged", func(t *testing.T) {
+		rec, err := Ascent{Tolerance: 1e-4}.run(ctx, &script{bounds: func(k int) float64 { return -100 - math.Exp(-float64(k)) }})
+		require.NoError(t, err)
+		assert.Equal(t, Converged, rec.Reason)
+		assert.InDelta(t, -100, rec.Bound(), 1e-6)
+	})
+	t.Run("a slow ridge is no plateau", func(t *testing.T) {
+		// c/k below the limit: one sweep's rise is below the tolerance at k = 100.
+		rec, err := Ascent{Tolerance: 1e-4}.run(ctx, &script{bounds: func(k int) float64 { return -100 - 100/float64(k) }})
+		require.NoError(t, err)
+		assert.Equal(t, Converged, rec.Reason)
+		assert.InDelta(t, -100, rec.Bound(), 0.1)
+	})
+	t.Run("max sweeps", func(t *testing.T) {
+		var seen []Progress
+		rec, err := Ascent{Tolerance: -1, MaxSweeps: 30, Progress: func(p Progress) { seen = append(seen, p) }}.
+			run(ctx, &script{bounds: func(int) float64 { return -1 }})
+		require.NoError(t, err)
+		assert.Equal(t, MaxSweeps, rec.Reason)
+		assert.Len(t, rec.Trace, 30)
+		require.Len(t, seen, 30)
+		assert.True(t, math.IsNaN(seen[0].Rise))
+		assert.Equal(t, Progress{Sweep: 30, MaxSweeps: 30, Bound: -1}, seen[29])
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		cause := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(ctx)
+		a := Ascent{Progress: func(p Progress) {
+			if p.Sweep == 3 {
+				cancel(cause)
+			}
+		}}
+		rec, err := a.run(ctx, &script{bounds: func(k int) float64 { return float64(k) }})
+		assert.ErrorIs(t, err, cause)
+		assert.Equal(t, Cancelled, rec.Reason)
+		assert.Equal(t, []float64{1, 2, 3}, rec.Trace)
+	})
+	for name, to := range map[string]float64{"bound fell": -7, "bound is NaN": math.NaN()} {
+		t.Run(name, func(t *testing.T) {
+			rec, err := Ascent{}.run(ctx, &script{bounds: func(k int) float64 {
+				if k == 5 {
+					return to
+				}
+				return -6 + float64(k)/10
+			}})
+			var fall *BoundError
+			require.ErrorAs(t, err, &fall)
+			assert.Equal(t, 5, fall.Sweep)
+			assert.Equal(t, BoundFell, rec.Reason)
+		})
+	}
+	t.Run("NaN at once", func(t *testing.T) {
+		_, err := Ascent{}.run(ctx, &script{bounds: func(int) float64 { return math.NaN() }})
+		var fall *BoundError
+		assert.ErrorAs(t, err, &fall)
+	})
+	t.Run("round-off is no fall", func(t *testing.T) {
+		rec, err := Ascent{MaxSweeps: 40}.run(ctx, &script{bounds: func(k int) float64 { return -1e6 + 1e-6*float64(k%2) }})
+		require.NoError(t, err)
+		assert.Equal(t, Converged, rec.Reason)
+	})
+	t.Run("failed", func(t *testing.T) {
+		bad := errors.New("pivot")
+		rec, err := Ascent{}.run(ctx, &script{err: bad})
+		assert.ErrorIs(t, err, bad)
+		assert.Equal(t, Failed, rec.Reason)
+		assert.True(t, math.IsNaN(rec.Bound()))
+	})
+}
