@@ -1,22 +1,29 @@
 package la
 
 // kernels is the table of routines that are written once for each instruction
-// set. It is filled once, from cpuid. Every entry computes the bits of its
-// namesake in generic.go.
+// set. Every entry computes the bits of its namesake in generic.go (NaNs are
+// equal up to their payload), so an instruction set may start from a copy of
+// the generic table and replace what it has. Entries neither allocate nor keep
+// their arguments, and return to Go at least every 50 µs, since a goroutine
+// cannot be preempted in assembly. Vector lengths and k may be 0.
 type kernels[T Float] struct {
-	name   string
 	mr, nr int // register tile of gemm and dist: mr rows by nr columns of C
 
 	// gemm multiplies a packed panel of mr rows by one of nr columns. With
-	// s_ij = Σ_p a[p*mr+i]·b[p*nr+j], p = 0…k-1 in this order, by one chain of
-	// fused multiply-adds that starts from +0, it stores
+	// s_ij = Σ_p a[p*mr+i]·b[p*nr+j], p = 0…k-1 in this order, k ≤ BlockK, by one
+	// chain of fused multiply-adds that starts from +0, it stores
 	// c[i*ldc+j] = alpha·s_ij or, if add, fma(alpha, s_ij, c[i*ldc+j]).
+	// a and b are aligned to 64 bytes, c is not.
 	gemm func(k int, alpha T, a, b, c *T, ldc int, add bool)
 
-	// dist is gemm with fma(a-b, a-b, s) in place of fma(a, b, s), the
-	// difference rounded; it stores c[i*ldc+j] = s_ij or, if add, continues the
-	// chain from s_ij = c[i*ldc+j].
+	// dist is gemm with t = a-b, rounded, and fma(t, t, s) in place of
+	// fma(a, b, s); it stores c[i*ldc+j] = s_ij or, if add, continues the chain
+	// from s_ij = c[i*ldc+j].
 	dist func(k int, a, b, c *T, ldc int, add bool)
+
+	// pack interleaves r rows of k elements: dst[p*r+i] = src[i*ld+p], i < r,
+	// p < k, k ≤ BlockK, where r is mr or nr. dst is aligned to 64 bytes.
+	pack func(r, k int, src *T, ld int, dst *T)
 
 	// dot returns Σ x_i·y_i. Lane l of Lanes takes the elements i ≡ l mod Lanes
 	// in order, by fused multiply-adds from +0; the lanes are then folded in
@@ -26,6 +33,13 @@ type kernels[T Float] struct {
 	axpy func(alpha T, x, y []T) // y_i = fma(alpha, x_i, y_i)
 	scal func(alpha T, x []T)    // x_i = alpha·x_i
 	exp  func(dst, src []T)      // dst_i = e^src_i by the polynomial of exp.go
+
+	// axpys is one axpy for each element of x: y_j = fma(x_i, a[i*lda+j], y_j)
+	// for i = 0, 1, … in this order.
+	axpys func(x []T, a *T, lda int, y []T)
+
+	// dotAxpy returns dot(a, x) and, reading a once, does axpy(alpha, a, y).
+	dotAxpy func(alpha T, a, x, y []T) T
 }
 
 // BlockK is the number of terms of a product's inner sum that one chain of

@@ -1,11 +1,110 @@
 package la
 
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
 // Workspace says how many goroutines a call may use and keeps the scratch
 // memory that calls need, so that nothing is allocated once it has grown. The
 // zero value is ready. A nil *Workspace stands for a fresh zero value. One
 // workspace serves one call at a time.
 type Workspace struct {
-	// Workers is the most goroutines that work at the same time; 0 means
-	// runtime.GOMAXPROCS(0). Results do not depend on it.
+	// Workers is the most goroutines that work at the same time, the caller's
+	// included; 0 means runtime.GOMAXPROCS(0). Results do not depend on it.
 	Workers int
+
+	scratch []scratch // one for each worker
+	starts  []func()  // starts[i] works as worker i; made once, since a closure allocates
+	job     job
+	tasks   int
+	next    atomic.Int64
+	done    sync.WaitGroup
+
+	products64 products[float64]
+	products32 products[float32]
+	gemvs64    gemvs[float64]
+	gemvs32    gemvs[float32]
+	symvs64    symvs[float64]
+	symvs32    symvs[float32]
+
+	coef, diag, parts buffer // of Gemv and Symv
+}
+
+// scratch is the memory of one worker.
+type scratch struct {
+	a, b buffer // packed panels
+	tile buffer // one register tile of C, at the edges
+}
+
+// buffer is memory that grows and is used again, as elements of any type.
+type buffer []byte
+
+// elements returns n elements of b, not cleared and aligned to a cache line; it
+// grows b if it must.
+func elements[T Float](b *buffer, n int) []T {
+	const line = 64
+	var z T
+	if need := n*int(unsafe.Sizeof(z)) + line; cap(*b) < need {
+		*b = make(buffer, need)
+	}
+	p := unsafe.Pointer(unsafe.SliceData(*b))
+	return unsafe.Slice((*T)(unsafe.Add(p, -uintptr(p)&(line-1))), n)
+}
+
+// job is work cut into independent tasks.
+type job interface {
+	// do works on one task with the scratch memory of the worker that runs it.
+	do(s *scratch, task int)
+}
+
+// workers returns the number of workers to use for that many tasks.
+func (w *Workspace) workers(tasks int) int {
+	n := w.Workers
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	return max(1, min(n, tasks))
+}
+
+// run does the tasks of j, in any order, and returns when all are done.
+func (w *Workspace) run(tasks int, j job) {
+	n := w.workers(tasks)
+	if len(w.scratch) < n {
+		w.scratch = append(w.scratch, make([]scratch, n-len(w.scratch))...)
+	}
+	if n == 1 {
+		for t := range tasks {
+			j.do(&w.scratch[0], t)
+		}
+		return
+	}
+	for i := len(w.starts); i < n; i++ {
+		w.starts = append(w.starts, func() {
+			w.work(i)
+			w.done.Done()
+		})
+	}
+	w.job, w.tasks = j, tasks
+	w.next.Store(0)
+	w.done.Add(n - 1)
+	for i := 1; i < n; i++ {
+		go w.starts[i]()
+	}
+	w.work(0)
+	w.done.Wait()
+	w.job = nil
+}
+
+// work does tasks until none is left.
+func (w *Workspace) work(worker int) {
+	for {
+		t := int(w.next.Add(1)) - 1
+		if t >= w.tasks {
+			return
+		}
+		w.job.do(&w.scratch[worker], t)
+	}
 }

@@ -1,0 +1,34 @@
+package peak
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestRatesArePositive(t *testing.T) {
+	assert.Positive(t, FMA64())
+	assert.Positive(t, FMA32())
+	assert.Positive(t, ReadBandwidth(1<<20))
+}
+
+func BenchmarkPeak(b *testing.B) {
+	b.Run("fma=64", func(b *testing.B) {
+		for b.Loop() {
+			b.ReportMetric(FMA64(), "GFLOP/s")
+		}
+	})
+	b.Run("fma=32", func(b *testing.B) {
+		for b.Loop() {
+			b.ReportMetric(FMA32(), "GFLOP/s")
+		}
+	})
+	for _, kib := range []int{16, 512, 16 << 10, 128 << 10} {
+		b.Run(fmt.Sprintf("read=%dKiB", kib), func(b *testing.B) {
+			for b.Loop() {
+				b.ReportMetric(ReadBandwidth(kib<<10), "GB/s")
+			}
+		})
+	}
+}

@@ -1,0 +1,28 @@
+package la
+
+// Dot returns Σ x_i y_i. The slices have equal length and may be the same.
+func Dot[T Float](x, y []T) T {
+	checkLen("y", y, len(x))
+	raceRead(x)
+	raceRead(y)
+	return table[T]().dot(x, y)
+}
+
+// SumSq returns Σ x_i².
+func SumSq[T Float](x []T) T { return Dot(x, x) }
+
+// Axpy computes y ← α·x + y, one fused multiply-add an element. The slices have
+// equal length; y may be x itself but must not overlap it otherwise.
+func Axpy[T Float](alpha T, x, y []T) {
+	checkLen("y", y, len(x))
+	checkVectors("y", y, "x", x)
+	raceRead(x)
+	raceWrite(y)
+	table[T]().axpy(alpha, x, y)
+}
+
+// Scal computes x ← α·x.
+func Scal[T Float](alpha T, x []T) {
+	raceWrite(x)
+	table[T]().scal(alpha, x)
+}

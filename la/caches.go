@@ -1,0 +1,20 @@
+package la
+
+import "github.com/klauspost/cpuid/v2"
+
+// caches is filled once; sizes that cpuid does not tell or that make no sense
+// are those of a modest machine.
+var caches = func() cacheSizes {
+	within := func(size, least, most, otherwise int) int {
+		if size < least || size > most {
+			return otherwise
+		}
+		return size
+	}
+	c := cpuid.CPU.Cache
+	return cacheSizes{
+		l1: within(c.L1D, 16<<10, 1<<20, 32<<10),
+		l2: within(c.L2, 128<<10, 64<<20, 256<<10),
+		l3: within(c.L3, 1<<20, 4<<30, 2<<20),
+	}
+}()

@@ -1,0 +1,71 @@
+package la
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"unsafe"
+)
+
+// An instructionSet is one implementation of the kernel table.
+type instructionSet struct {
+	name string
+	f64  kernels[float64]
+	f32  kernels[float32]
+}
+
+// instructionSets holds those this binary has and this CPU can run, best first.
+// The last is always generic.
+var instructionSets = append(machineSets(), &genericSet)
+
+// active is the instruction set in use, nil if activeErr is not.
+var active, activeErr = selectSet(os.Getenv("BMKL_KERNEL"))
+
+// Kernel returns the name of the instruction set in use: avx512, avx2, neon or
+// generic. It is the best one this CPU has unless the environment variable
+// BMKL_KERNEL names another. The name is empty if [KernelError] is not nil.
+func Kernel() string {
+	if active == nil {
+		return ""
+	}
+	return active.name
+}
+
+// KernelError returns an error if BMKL_KERNEL names an instruction set that is
+// unknown, or that this CPU or this build lacks. Every routine of the package
+// panics with it; a command asks first and says it in one line.
+func KernelError() error { return activeErr }
+
+// selectSet returns the instruction set of that name, the best for an empty one.
+func selectSet(name string) (*instructionSet, error) {
+	if name == "" {
+		return instructionSets[0], nil
+	}
+	have := make([]string, len(instructionSets))
+	for i, s := range instructionSets {
+		if s.name == name {
+			return s, nil
+		}
+		have[i] = s.name
+	}
+	return nil, fmt.Errorf("la: BMKL_KERNEL=%s is not available here; available: %s", name, strings.Join(have, ", "))
+}
+
+// table returns the kernels in use for T.
+func table[T Float]() *kernels[T] {
+	s := active
+	if s == nil {
+		panic(activeErr)
+	}
+	if is64[T]() {
+		return (*kernels[T])(unsafe.Pointer(&s.f64))
+	}
+	return (*kernels[T])(unsafe.Pointer(&s.f32))
+}
+
+// is64 reports whether T is float64; the compiler knows the answer in each
+// instance of the generic code that asks.
+func is64[T Float]() bool {
+	var z T
+	return unsafe.Sizeof(z) == 8
+}

@@ -1,0 +1,257 @@
+package la
+
+import (
+	"math"
+	"unsafe"
+)
+
+// Gemm computes C ← α·op(A)·op(B) + β·C, with op(A) m×k, op(B) k×n and C m×n.
+// With β = 0, C is not read; zeros in A, B and α are multiplied like any other
+// number, so that NaN and Inf show. C must not overlap A or B.
+//
+// An element of C is first scaled by β, rounded, unless β is 0 or 1; then each
+// block of BlockK terms s = Σ a·b, one chain of fused multiply-adds from +0, goes
+// in by c = fma(α, s, c), or c = α·s for the first block with β = 0.
+func Gemm[T Float](w *Workspace, ta, tb Trans, alpha T, a, b Matrix[T], beta T, c Matrix[T]) {
+	a.check("A")
+	b.check("B")
+	c.check("C")
+	m, n, k := c.Rows, c.Cols, a.Cols
+	if ta {
+		k = a.Rows
+		a.checkShape("A", k, m)
+	} else {
+		a.checkShape("A", m, k)
+	}
+	if tb {
+		b.checkShape("B", n, k)
+	} else {
+		b.checkShape("B", k, n)
+	}
+	refuseOverlap("C", c, "A", a)
+	refuseOverlap("C", c, "B", b)
+	if m == 0 || n == 0 {
+		return
+	}
+	if w == nil {
+		w = new(Workspace)
+	}
+	p := product[T]{ta: ta, tb: tb, alpha: alpha, beta: beta, a: a, b: b, c: c, off: n}
+	p.run(w)
+}
+
+// Syrk computes the lower triangle of C ← α·A·Aᵀ + β·C (t = NoTrans, A n×k) or
+// α·Aᵀ·A + β·C (t = Transpose, A k×n), with the roundings of [Gemm]. The strict
+// upper triangle of C is neither read nor written. C must not overlap A.
+func Syrk[T Float](w *Workspace, t Trans, alpha T, a Matrix[T], beta T, c Matrix[T]) {
+	a.check("A")
+	c.checkSquare("C")
+	n := c.Rows
+	if t {
+		a.checkShape("A", a.Rows, n)
+	} else {
+		a.checkShape("A", n, a.Cols)
+	}
+	refuseOverlap("C", c, "A", a)
+	if n == 0 {
+		return
+	}
+	if w == nil {
+		w = new(Workspace)
+	}
+	p := product[T]{ta: t, tb: !t, alpha: alpha, beta: beta, a: a, b: a, c: c}
+	p.run(w)
+}
+
+// product is C ← α·op(A)·op(B) + β·C for the elements j ≤ i+off of C: all of them
+// if off ≥ c.Cols, the lower triangle if off = 0.
+type product[T Float] struct {
+	ta, tb      Trans
+	alpha, beta T
+	a, b, c     Matrix[T]
+	off         int
+	dist        bool // squared distances of op(A)'s rows to op(B)'s columns instead; α = 1, β = 0
+}
+
+// terms returns the length k of the inner sums.
+func (p *product[T]) terms() int {
+	if p.ta {
+		return p.a.Rows
+	}
+	return p.a.Cols
+}
+
+// run computes p by the workers of w.
+func (p *product[T]) run(w *Workspace) {
+	m, n := p.c.Rows, p.c.Cols
+	j := productsOf[T](w)
+	*j = products[T]{product: *p, rows: 1, cols: 1}
+	if workers := w.workers(m * n); workers > 1 && worthSplitting(m, n, p.terms()) {
+		if p.off < n {
+			j.rows = workers
+		} else {
+			j.rows, j.cols = grid(workers, m, n)
+		}
+	}
+	w.run(j.rows*j.cols, j)
+	*j = products[T]{} // keeps no matrix alive
+}
+
+// worthSplitting reports whether a product is long enough for goroutines.
+func worthSplitting(m, n, k int) bool { return m*n*k >= 128*128*128 }
+
+// grid cuts m×n into rows×cols pieces for that many workers, two pieces each if
+// they stay large, such that the least has to be packed more than once.
+func grid(workers, m, n int) (rows, cols int) {
+	const large = 256
+	pieces := workers
+	if m*n >= 2*workers*large*large {
+		pieces *= 2
+	}
+	rows = pieces
+	for r := 1; r <= pieces; r++ {
+		if pieces%r == 0 && r*n+pieces/r*m < rows*n+pieces/rows*m {
+			rows = r
+		}
+	}
+	return rows, pieces / rows
+}
+
+// products is the job of a product cut into a grid of pieces, each computed like
+// a product of its own.
+type products[T Float] struct {
+	product[T]
+	rows, cols int
+}
+
+// productsOf returns the place in w for a job with elements T.
+func productsOf[T Float](w *Workspace) *products[T] {
+	if is64[T]() {
+		return (*products[T])(unsafe.Pointer(&w.products64))
+	}
+	return (*products[T])(unsafe.Pointer(&w.products32))
+}
+
+func (p *products[T]) do(s *scratch, task int) {
+	k := table[T]()
+	q := p.product
+	i, j := task/p.cols, task%p.cols
+	i0, i1 := p.rowCut(i, k.mr), p.rowCut(i+1, k.mr)
+	j0, j1 := cut(q.c.Cols, j, p.cols, k.nr), cut(q.c.Cols, j+1, p.cols, k.nr)
+	j1 = min(j1, i1+q.off)
+	if i0 >= i1 || j0 >= j1 {
+		return
+	}
+	q.a, q.b = slab(q.ta, q.a, i0, i1), slab(!q.tb, q.b, j0, j1)
+	q.c = q.c.Slice(i0, i1, j0, j1)
+	q.off += i0 - j0
+	q.compute(k, s)
+}
+
+// rowCut returns where piece i of the rows begins: rows are cut into bands of
+// equal area below the diagonal if p is a triangle, of equal height otherwise.
+func (p *products[T]) rowCut(i, multiple int) int {
+	m := p.c.Rows
+	if p.off < p.c.Cols && i < p.rows {
+		i = int(math.Sqrt(float64(i)/float64(p.rows))*float64(m)) + multiple/2
+		return min(m, i/multiple*multiple)
+	}
+	return cut(m, i, p.rows, multiple)
+}
+
+// cut returns where piece i of n elements in equal pieces begins, a multiple of
+// multiple or n.
+func cut(n, i, pieces, multiple int) int {
+	units := (n + multiple - 1) / multiple
+	return min(n, units*i/pieces*multiple)
+}
+
+// slab returns rows i0 ≤ i < i1 of op(A).
+func slab[T Float](t Trans, a Matrix[T], i0, i1 int) Matrix[T] {
+	if t {
+		return a.Slice(0, a.Rows, i0, i1)
+	}
+	return a.Slice(i0, i1, 0, a.Cols)
+}
+
+// compute works on the whole of p. A block of A and, within, one of B are packed
+// into panels; each panel of A stays in the first cache while the panels of B's
+// block come by from the second.
+func (p *product[T]) compute(kt *kernels[T], s *scratch) {
+	m, n, k := p.c.Rows, p.c.Cols, p.terms()
+	raceReadMatrix(p.a)
+	raceReadMatrix(p.b)
+	raceWriteLower(p.off, p.c)
+	if k == 0 || p.beta != 0 && p.beta != 1 {
+		p.scale(kt)
+	}
+	bs := blocks[T]()
+	mc, nc, kc := min(bs.MC, roundUp(m, kt.mr)), min(bs.NC, roundUp(n, kt.nr)), min(BlockK, k)
+	ap, bp := elements[T](&s.a, mc*kc), elements[T](&s.b, nc*kc)
+	tile := elements[T](&s.tile, kt.mr*kt.nr)
+	for i0 := 0; i0 < m; i0 += mc {
+		i1 := min(i0+mc, m)
+		for k0 := 0; k0 < k; k0 += BlockK {
+			k1 := min(k0+BlockK, k)
+			packPanels(kt, kt.mr, p.ta, p.a, i0, i1, k0, k1, ap)
+			for j0 := 0; j0 < min(n, i1+p.off); j0 += nc {
+				j1 := min(j0+nc, n, i1+p.off)
+				packPanels(kt, kt.nr, !p.tb, p.b, j0, j1, k0, k1, bp)
+				p.block(kt, i0, i1, j0, j1, k1-k0, k0 > 0 || p.beta != 0, ap, bp, tile)
+			}
+		}
+	}
+}
+
+// block multiplies the packed panels of rows i0 ≤ i < i1 and columns j0 ≤ j < j1.
+func (p *product[T]) block(kt *kernels[T], i0, i1, j0, j1, k int, add bool, ap, bp, tile []T) {
+	mr, nr, ldc := kt.mr, kt.nr, p.c.Stride
+	for i := i0; i < i1; i += mr {
+		a := &ap[(i-i0)*k]
+		for j := j0; j < min(j1, i+mr+p.off); j += nr {
+			b := &bp[(j-j0)*k]
+			c := p.c.Data[i*ldc+j:]
+			if i+mr <= i1 && j+nr <= j1 && j+nr-1 <= i+p.off {
+				p.multiply(kt, k, a, b, &c[0], ldc, add)
+				continue
+			}
+			if add {
+				p.copyTile(tile, nr, c, ldc, i, j, i1, j1, mr, nr)
+			}
+			p.multiply(kt, k, a, b, &tile[0], nr, add)
+			p.copyTile(c, ldc, tile, nr, i, j, i1, j1, mr, nr)
+		}
+	}
+}
+
+func (p *product[T]) multiply(kt *kernels[T], k int, a, b, c *T, ldc int, add bool) {
+	if p.dist {
+		kt.dist(k, a, b, c, ldc, add)
+		return
+	}
+	kt.gemm(k, p.alpha, a, b, c, ldc, add)
+}
+
+// copyTile copies that part of the tile at (i, j) that is wanted and above row i1
+// and left of column j1.
+func (p *product[T]) copyTile(dst []T, dstStride int, src []T, srcStride int, i, j, i1, j1, mr, nr int) {
+	for r := range min(mr, i1-i) {
+		if w := min(nr, j1-j, i+r+p.off-j+1); w > 0 {
+			copy(dst[r*dstStride:][:w], src[r*srcStride:][:w])
+		}
+	}
+}
+
+// scale computes C ← β·C where C is wanted; with β = 0, C is not read.
+func (p *product[T]) scale(kt *kernels[T]) {
+	for i := range p.c.Rows {
+		c := p.c.Row(i)[:max(0, min(p.c.Cols, i+p.off+1))]
+		if p.beta == 0 {
+			clear(c)
+		} else {
+			kt.scal(p.beta, c)
+		}
+	}
+}
+
+func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }

@@ -1,0 +1,166 @@
+package la
+
+import (
+	"math"
+	"unsafe"
+)
+
+// genericSet is the portable instruction set and the reference for all others.
+var genericSet = instructionSet{
+	name: "generic",
+	f64:  genericKernels[float64](),
+	f32:  genericKernels[float32](),
+}
+
+// genericMR and genericNR are the register tile of the portable kernels.
+const genericMR, genericNR = 4, 4
+
+func genericKernels[T Float]() kernels[T] {
+	return kernels[T]{
+		mr: genericMR, nr: genericNR,
+		gemm:    gemmGeneric[T],
+		dist:    distGeneric[T],
+		pack:    packGeneric[T],
+		dot:     dotGeneric[T],
+		axpy:    axpyGeneric[T],
+		scal:    scalGeneric[T],
+		exp:     expGeneric[T],
+		axpys:   axpysGeneric[T],
+		dotAxpy: dotAxpyGeneric[T],
+	}
+}
+
+// fma returns x·y + z, rounded once.
+func fma[T Float](x, y, z T) T {
+	if is64[T]() {
+		return T(math.FMA(float64(x), float64(y), float64(z)))
+	}
+	return T(fma32(float32(x), float32(y), float32(z)))
+}
+
+// fma32 returns x·y + z, rounded once. The product is exact in float64. The sum
+// is rounded to odd (away from the even neighbour whenever it is inexact), which
+// leaves the rounding to float32 as if there had been no other before it, since
+// 53 ≥ 24+2 digits (Boldo and Melquiond, 2008).
+func fma32(x, y, z float32) float32 {
+	p, q := float64(float64(x)*float64(y)), float64(z)
+	s := p + q
+	t := s - p
+	e := (p - (s - t)) + (q - t) // exactly p+q-s, NaN if s is not finite
+	if b := math.Float64bits(s); e != 0 && e == e && b&1 == 0 {
+		if (e > 0) == (s > 0) {
+			b++
+		} else {
+			b--
+		}
+		s = math.Float64frombits(b)
+	}
+	return float32(s)
+}
+
+func gemmGeneric[T Float](k int, alpha T, a, b, c *T, ldc int, add bool) {
+	ap, bp := unsafe.Slice(a, k*genericMR), unsafe.Slice(b, k*genericNR)
+	cp := unsafe.Slice(c, (genericMR-1)*ldc+genericNR)
+	for i := range genericMR {
+		var s [genericNR]T
+		if is64[T]() { // fma(x, y[j], s[j]), spelled out because fma is not inlined
+			var s0, s1, s2, s3 float64
+			for p := range k {
+				x, y := float64(ap[p*genericMR+i]), bp[p*genericNR:][:genericNR]
+				s0 = math.FMA(x, float64(y[0]), s0)
+				s1 = math.FMA(x, float64(y[1]), s1)
+				s2 = math.FMA(x, float64(y[2]), s2)
+				s3 = math.FMA(x, float64(y[3]), s3)
+			}
+			s = [genericNR]T{T(s0), T(s1), T(s2), T(s3)}
+		} else {
+			for p := range k {
+				x, y := ap[p*genericMR+i], bp[p*genericNR:][:genericNR]
+				for j := range s {
+					s[j] = fma(x, y[j], s[j])
+				}
+			}
+		}
+		for j, c := 0, cp[i*ldc:][:genericNR]; j < genericNR; j++ {
+			if add {
+				c[j] = fma(alpha, s[j], c[j])
+			} else {
+				c[j] = alpha * s[j]
+			}
+		}
+	}
+}
+
+func distGeneric[T Float](k int, a, b, c *T, ldc int, add bool) {
+	ap, bp := unsafe.Slice(a, k*genericMR), unsafe.Slice(b, k*genericNR)
+	cp := unsafe.Slice(c, (genericMR-1)*ldc+genericNR)
+	for i := range genericMR {
+		c := (*[genericNR]T)(cp[i*ldc:])
+		var s [genericNR]T
+		if add {
+			s = *c
+		}
+		for p := range k {
+			x, y := ap[p*genericMR+i], bp[p*genericNR:][:genericNR]
+			for j := range s {
+				t := x - y[j]
+				s[j] = fma(t, t, s[j])
+			}
+		}
+		*c = s
+	}
+}
+
+func packGeneric[T Float](r, k int, src *T, ld int, dst *T) {
+	if k == 0 {
+		return
+	}
+	s, d := unsafe.Slice(src, (r-1)*ld+k), unsafe.Slice(dst, r*k)
+	for i := range r {
+		for p, v := range s[i*ld:][:k] {
+			d[p*r+i] = v
+		}
+	}
+}
+
+func dotGeneric[T Float](x, y []T) T {
+	y = y[:len(x)]
+	var s [Lanes]T
+	for i := range x {
+		s[i%Lanes] = fma(x[i], y[i], s[i%Lanes])
+	}
+	for h := Lanes / 2; h > 0; h /= 2 {
+		for l := range h {
+			s[l] += s[l+h]
+		}
+	}
+	return s[0] + 0
+}
+
+func axpyGeneric[T Float](alpha T, x, y []T) {
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] = fma(alpha, v, y[i])
+	}
+}
+
+func scalGeneric[T Float](alpha T, x []T) {
+	for i := range x {
+		x[i] *= alpha
+	}
+}
+
+func axpysGeneric[T Float](x []T, a *T, lda int, y []T) {
+	if len(x) == 0 || len(y) == 0 {
+		return
+	}
+	as := unsafe.Slice(a, (len(x)-1)*lda+len(y))
+	for i, v := range x {
+		axpyGeneric(v, as[i*lda:][:len(y)], y)
+	}
+}
+
+func dotAxpyGeneric[T Float](alpha T, a, x, y []T) T {
+	axpyGeneric(alpha, a, y)
+	return dotGeneric(a, x)
+}

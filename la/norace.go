@@ -1,0 +1,9 @@
+//go:build !race
+
+package la
+
+func raceRead[T Float]([]T)                  {}
+func raceWrite[T Float]([]T)                 {}
+func raceReadMatrix[T Float](Matrix[T])      {}
+func raceReadLower[T Float](Matrix[T])       {}
+func raceWriteLower[T Float](int, Matrix[T]) {}

@@ -1,0 +1,55 @@
+package la
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// overlap reports whether two matrices share an element. Views of the same rows
+// (equal strides) are told apart exactly up to a row that wraps; other
+// interleaved views count as overlapping.
+func overlap[T Float](a, b Matrix[T]) bool {
+	if a.Rows == 0 || a.Cols == 0 || b.Rows == 0 || b.Cols == 0 {
+		return false
+	}
+	var z T
+	size := unsafe.Sizeof(z)
+	p, q := uintptr(unsafe.Pointer(&a.Data[0])), uintptr(unsafe.Pointer(&b.Data[0]))
+	if q < p {
+		a, b, p, q = b, a, q, p
+	}
+	if q >= p+uintptr((a.Rows-1)*a.Stride+a.Cols)*size {
+		return false
+	}
+	stride := a.Stride
+	switch {
+	case a.Rows == 1:
+		stride = b.Stride
+	case b.Rows > 1 && a.Stride != b.Stride:
+		return true
+	}
+	if (q-p)%size != 0 || stride == 0 {
+		return true
+	}
+	col := int((q-p)/size) % stride
+	return col < a.Cols || col+b.Cols > stride
+}
+
+// refuseOverlap panics if out shares an element with in.
+func refuseOverlap[T Float](outName string, out Matrix[T], inName string, in Matrix[T]) {
+	if overlap(out, in) {
+		panic(fmt.Sprintf("la: %s overlaps %s", outName, inName))
+	}
+}
+
+// asRow returns x as a matrix of one row.
+func asRow[T Float](x []T) Matrix[T] {
+	return Matrix[T]{Rows: 1, Cols: len(x), Stride: len(x), Data: x}
+}
+
+// checkVectors panics if out overlaps in without being the same slice.
+func checkVectors[T Float](outName string, out []T, inName string, in []T) {
+	if len(out) > 0 && len(in) > 0 && &out[0] != &in[0] {
+		refuseOverlap(outName, asRow(out), inName, asRow(in))
+	}
+}

@@ -1,0 +1,33 @@
+package la
+
+// packPanels packs rows i0 ≤ i < i1 and terms k0 ≤ p < k1 of op(A), t telling
+// whether op transposes, into panels of r rows, term by term:
+// dst[(i-i0)/r*r*k + (p-k0)*r + (i-i0)%r], k = k1-k0. The last panel is filled up
+// with zeros.
+func packPanels[T Float](kt *kernels[T], r int, t Trans, a Matrix[T], i0, i1, k0, k1 int, dst []T) {
+	k := k1 - k0
+	for ; i0 < i1; i0 += r {
+		d := dst[:r*k]
+		dst = dst[r*k:]
+		rows := min(r, i1-i0)
+		if rows < r {
+			clear(d)
+		}
+		switch {
+		case bool(t):
+			for p := range k {
+				o := (k0+p)*a.Stride + i0
+				copy(d[p*r:][:rows], a.Data[o:][:rows])
+			}
+		case rows == r:
+			kt.pack(r, k, &a.Data[i0*a.Stride+k0], a.Stride, &d[0])
+		default:
+			for i := range rows {
+				o := (i0+i)*a.Stride + k0
+				for p, v := range a.Data[o:][:k] {
+					d[p*r+i] = v
+				}
+			}
+		}
+	}
+}

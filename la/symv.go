@@ -1,0 +1,82 @@
+package la
+
+import (
+	"math"
+	"unsafe"
+)
+
+// Symv computes y ← α·A·x + β·y for the symmetric A of which only the lower
+// triangle is read, once. With β = 0, y is not read. y must not overlap A or x.
+//
+// The rows are cut into groups, by n alone. Row i gives its own element
+// d_i = fma(a_ii, x_i, dot(A_i, x)) over j < i, and adds x_i·a_ij to the vector p
+// of its group, from +0, in order; then s_i = d_i + p_i of each group in order,
+// and y_i = α·s_i (β = 0) or fma(α, s_i, β·y_i).
+func Symv[T Float](w *Workspace, alpha T, a Matrix[T], x []T, beta T, y []T) {
+	a.checkSquare("A")
+	n := a.Rows
+	checkLen("x", x, n)
+	checkLen("y", y, n)
+	refuseOverlap("y", asRow(y), "x", asRow(x))
+	refuseOverlap("y", asRow(y), "A", a)
+	raceReadLower(a)
+	raceRead(x)
+	raceWrite(y)
+	if n == 0 {
+		return
+	}
+	if w == nil {
+		w = new(Workspace)
+	}
+	groups := symvGroups(n)
+	j := symvsOf[T](w)
+	*j = symvs[T]{a: a, x: x, groups: groups,
+		d: elements[T](&w.diag, n), parts: elements[T](&w.parts, groups*n)}
+	w.run(groups, j)
+	for i := range y {
+		s := j.d[i]
+		for g := range groups {
+			if i < symvCut(n, g+1, groups) {
+				s += j.parts[g*n+i]
+			}
+		}
+		y[i] = update(alpha, s, beta, y[i])
+	}
+	*j = symvs[T]{}
+}
+
+// symvs is the job of a symmetric product, a task for each group of rows.
+type symvs[T Float] struct {
+	a        Matrix[T]
+	x        []T
+	d, parts []T // d_i, and p of one group after the other
+	groups   int
+}
+
+func symvsOf[T Float](w *Workspace) *symvs[T] {
+	if is64[T]() {
+		return (*symvs[T])(unsafe.Pointer(&w.symvs64))
+	}
+	return (*symvs[T])(unsafe.Pointer(&w.symvs32))
+}
+
+func (s *symvs[T]) do(_ *scratch, g int) {
+	kt := table[T]()
+	n := len(s.x)
+	i0, i1 := symvCut(n, g, s.groups), symvCut(n, g+1, s.groups)
+	p := s.parts[g*n:][:i1]
+	clear(p)
+	for i := i0; i < i1; i++ {
+		row, v := s.a.Row(i), s.x[i]
+		s.d[i] = fma(row[i], v, kt.dotAxpy(v, row[:i], s.x[:i], p[:i]))
+	}
+}
+
+// symvGroups returns the number of groups of rows for order n. It is part of the
+// definition of the result.
+func symvGroups(n int) int { return max(1, min(n/256, 16)) }
+
+// symvCut returns the row where group g begins: groups have equal area.
+func symvCut(n, g, groups int) int {
+	return int(math.Sqrt(float64(g)/float64(groups)) * float64(n))
+}
