@@ -132,7 +132,7 @@ func productsOf[T Float](w *Workspace) *products[T] {
 	return (*products[T])(unsafe.Pointer(&w.products32))
 }
 
-func (p *products[T]) do(s *scratch, task int) {
+func (p *products[T]) do(s *locals, task int) {
 	k := table[T]()
 	q := p.product
 	i, j := task/p.cols, task%p.cols
@@ -142,7 +142,7 @@ func (p *products[T]) do(s *scratch, task int) {
 	if i0 >= i1 || j0 >= j1 {
 		return
 	}
-	q.a, q.b = slab(q.ta, q.a, i0, i1), slab(!q.tb, q.b, j0, j1)
+	q.a, q.b = rowsOf(q.ta, q.a, i0, i1), rowsOf(!q.tb, q.b, j0, j1)
 	q.c = q.c.Slice(i0, i1, j0, j1)
 	q.off += i0 - j0
 	q.compute(k, s)
@@ -166,8 +166,8 @@ func cut(n, i, pieces, multiple int) int {
 	return min(n, units*i/pieces*multiple)
 }
 
-// slab returns rows i0 ≤ i < i1 of op(A).
-func slab[T Float](t Trans, a Matrix[T], i0, i1 int) Matrix[T] {
+// rowsOf returns rows i0 ≤ i < i1 of op(A).
+func rowsOf[T Float](t Trans, a Matrix[T], i0, i1 int) Matrix[T] {
 	if t {
 		return a.Slice(0, a.Rows, i0, i1)
 	}
@@ -177,7 +177,7 @@ func slab[T Float](t Trans, a Matrix[T], i0, i1 int) Matrix[T] {
 // compute works on the whole of p. A block of A and, within, one of B are packed
 // into panels; each panel of A stays in the first cache while the panels of B's
 // block come by from the second.
-func (p *product[T]) compute(kt *kernels[T], s *scratch) {
+func (p *product[T]) compute(kt *kernels[T], s *locals) {
 	m, n, k := p.c.Rows, p.c.Cols, p.terms()
 	raceReadMatrix(p.a)
 	raceReadMatrix(p.b)

@@ -56,7 +56,7 @@ func gemvsOf[T Float](w *Workspace) *gemvs[T] {
 	return (*gemvs[T])(unsafe.Pointer(&w.gemvs32))
 }
 
-func (g *gemvs[T]) do(_ *scratch, task int) {
+func (g *gemvs[T]) do(_ *locals, task int) {
 	const line = 16 // elements, so that no two workers write to one cache line of y
 	kt := table[T]()
 	i0, i1 := cut(len(g.y), task, g.pieces, line), cut(len(g.y), task+1, g.pieces, line)

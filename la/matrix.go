@@ -32,6 +32,9 @@ func (m Matrix[T]) Set(i, j int, v T) { m.Row(i)[j] = v }
 
 // Row returns row i as a slice of length and capacity Cols that shares m's elements.
 func (m Matrix[T]) Row(i int) []T {
+	if m.Cols == 0 {
+		return nil
+	}
 	o := i * m.Stride
 	return m.Data[o : o+m.Cols : o+m.Cols]
 }

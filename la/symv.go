@@ -60,7 +60,7 @@ func symvsOf[T Float](w *Workspace) *symvs[T] {
 	return (*symvs[T])(unsafe.Pointer(&w.symvs32))
 }
 
-func (s *symvs[T]) do(_ *scratch, g int) {
+func (s *symvs[T]) do(_ *locals, g int) {
 	kt := table[T]()
 	n := len(s.x)
 	i0, i1 := symvCut(n, g, s.groups), symvCut(n, g+1, s.groups)

@@ -16,12 +16,12 @@ type Workspace struct {
 	// included; 0 means runtime.GOMAXPROCS(0). Results do not depend on it.
 	Workers int
 
-	scratch []scratch // one for each worker
-	starts  []func()  // starts[i] works as worker i; made once, since a closure allocates
-	job     job
-	tasks   int
-	next    atomic.Int64
-	done    sync.WaitGroup
+	locals []locals // one for each worker
+	starts []func() // starts[i] works as worker i; made once, since a closure allocates
+	job    job
+	tasks  int
+	next   atomic.Int64
+	done   sync.WaitGroup
 
 	products64 products[float64]
 	products32 products[float32]
@@ -33,8 +33,8 @@ type Workspace struct {
 	coef, diag, parts buffer // of Gemv and Symv
 }
 
-// scratch is the memory of one worker.
-type scratch struct {
+// locals is the memory of one worker.
+type locals struct {
 	a, b buffer // packed panels
 	tile buffer // one register tile of C, at the edges
 }
@@ -57,7 +57,7 @@ func elements[T Float](b *buffer, n int) []T {
 // job is work cut into independent tasks.
 type job interface {
 	// do works on one task with the scratch memory of the worker that runs it.
-	do(s *scratch, task int)
+	do(s *locals, task int)
 }
 
 // workers returns the number of workers to use for that many tasks.
@@ -72,12 +72,12 @@ func (w *Workspace) workers(tasks int) int {
 // run does the tasks of j, in any order, and returns when all are done.
 func (w *Workspace) run(tasks int, j job) {
 	n := w.workers(tasks)
-	if len(w.scratch) < n {
-		w.scratch = append(w.scratch, make([]scratch, n-len(w.scratch))...)
+	if len(w.locals) < n {
+		w.locals = append(w.locals, make([]locals, n-len(w.locals))...)
 	}
 	if n == 1 {
 		for t := range tasks {
-			j.do(&w.scratch[0], t)
+			j.do(&w.locals[0], t)
 		}
 		return
 	}
@@ -105,6 +105,6 @@ func (w *Workspace) work(worker int) {
 		if t >= w.tasks {
 			return
 		}
-		w.job.do(&w.scratch[worker], t)
+		w.job.do(&w.locals[worker], t)
 	}
 }
