@@ -16,7 +16,7 @@ func machineSets() []*instructionSet {
 }
 
 func avx512Set() *instructionSet {
-	s := &instructionSet{name: "avx512", f64: genericKernels[float64](), f32: genericKernels[float32]()}
+	s := newSet("avx512")
 	s.f64.mr, s.f64.nr = 8, 24
 	s.f64.gemm = gemmAVX512
 	s.f64.dist = distAVX512

@@ -12,6 +12,14 @@ type instructionSet struct {
 	name string
 	f64  kernels[float64]
 	f32  kernels[float32]
+
+	mixed vectorKernels[float32, float64]
+}
+
+// newSet returns an instruction set that does everything the portable way.
+func newSet(name string) *instructionSet {
+	return &instructionSet{name: name, f64: genericKernels[float64](), f32: genericKernels[float32](),
+		mixed: genericVectorKernels[float32, float64]()}
 }
 
 // instructionSets holds those this binary has and this CPU can run, best first.
@@ -61,6 +69,16 @@ func table[T Float]() *kernels[T] {
 		return (*kernels[T])(unsafe.Pointer(&s.f64))
 	}
 	return (*kernels[T])(unsafe.Pointer(&s.f32))
+}
+
+// vectorTable returns the kernels in use for matrices stored in S and arithmetic
+// in T, which is S or wider.
+func vectorTable[S, T Float]() *vectorKernels[S, T] {
+	if is64[S]() == is64[T]() {
+		return (*vectorKernels[S, T])(unsafe.Pointer(&table[T]().vectorKernels))
+	}
+	table[T]() // panics if there is none
+	return (*vectorKernels[S, T])(unsafe.Pointer(&active.mixed))
 }
 
 // is64 reports whether T is float64; the compiler knows the answer in each

@@ -9,6 +9,17 @@ import "unsafe"
 // fma(α, s, β·y_i). With op(A) = Aᵀ, y is scaled by β (or cleared), then
 // y_j = fma(α·x_i, a_ij, y_j) for the rows i in order.
 func Gemv[T Float](w *Workspace, t Trans, alpha T, a Matrix[T], x []T, beta T, y []T) {
+	refuseOverlap("y", asRow(y), "A", a)
+	gemv(w, t, alpha, a, x, beta, y)
+}
+
+// GemvMixed is [Gemv] for a matrix stored in float32: its elements are widened,
+// exactly, and all arithmetic is in float64.
+func GemvMixed(w *Workspace, t Trans, alpha float64, a Matrix[float32], x []float64, beta float64, y []float64) {
+	gemv(w, t, alpha, a, x, beta, y)
+}
+
+func gemv[S, T Float](w *Workspace, t Trans, alpha T, a Matrix[S], x []T, beta T, y []T) {
 	a.check("A")
 	m, n := a.Rows, a.Cols
 	if t {
@@ -17,15 +28,14 @@ func Gemv[T Float](w *Workspace, t Trans, alpha T, a Matrix[T], x []T, beta T, y
 	checkLen("x", x, n)
 	checkLen("y", y, m)
 	refuseOverlap("y", asRow(y), "x", asRow(x))
-	refuseOverlap("y", asRow(y), "A", a)
 	raceReadMatrix(a)
 	raceRead(x)
 	raceWrite(y)
 	if w == nil {
 		w = new(Workspace)
 	}
-	j := gemvsOf[T](w)
-	*j = gemvs[T]{t: t, alpha: alpha, beta: beta, a: a, x: x, y: y, pieces: 1}
+	j := gemvsOf[S, T](w)
+	*j = gemvs[S, T]{t: t, alpha: alpha, beta: beta, a: a, x: x, y: y, pieces: 1}
 	if m*n >= 256*256 {
 		j.pieces = w.workers(m)
 	}
@@ -36,29 +46,38 @@ func Gemv[T Float](w *Workspace, t Trans, alpha T, a Matrix[T], x []T, beta T, y
 		}
 	}
 	w.run(j.pieces, j)
-	*j = gemvs[T]{}
+	*j = gemvs[S, T]{}
 }
 
 // gemvs is the job of a matrix-vector product cut into pieces of y.
-type gemvs[T Float] struct {
+type gemvs[S, T Float] struct {
 	t           Trans
 	alpha, beta T
-	a           Matrix[T]
+	a           Matrix[S]
 	x, y        []T
 	coef        []T // α·x if A is transposed
 	pieces      int
 }
 
-func gemvsOf[T Float](w *Workspace) *gemvs[T] {
-	if is64[T]() {
-		return (*gemvs[T])(unsafe.Pointer(&w.gemvs64))
-	}
-	return (*gemvs[T])(unsafe.Pointer(&w.gemvs32))
+// gemvsOf returns the place in w for a job with matrices in S and arithmetic in T.
+func gemvsOf[S, T Float](w *Workspace) *gemvs[S, T] {
+	return (*gemvs[S, T])(pick[S, T](unsafe.Pointer(&w.gemvs64), unsafe.Pointer(&w.gemvs32), unsafe.Pointer(&w.gemvsMixed)))
 }
 
-func (g *gemvs[T]) do(_ *locals, task int) {
+// pick returns one of three places, by the types of storage and arithmetic.
+func pick[S, T Float](f64, f32, mixed unsafe.Pointer) unsafe.Pointer {
+	switch {
+	case is64[S]():
+		return f64
+	case is64[T]():
+		return mixed
+	}
+	return f32
+}
+
+func (g *gemvs[S, T]) do(_ *locals, task int) {
 	const line = 16 // elements, so that no two workers write to one cache line of y
-	kt := table[T]()
+	kt := vectorTable[S, T]()
 	i0, i1 := cut(len(g.y), task, g.pieces, line), cut(len(g.y), task+1, g.pieces, line)
 	y := g.y[i0:i1]
 	if !g.t {
@@ -73,7 +92,7 @@ func (g *gemvs[T]) do(_ *locals, task int) {
 	case g.beta == 0:
 		clear(y)
 	case g.beta != 1:
-		kt.scal(g.beta, y)
+		table[T]().scal(g.beta, y)
 	}
 	if len(g.x) > 0 {
 		kt.axpys(g.coef, &g.a.Data[i0], g.a.Stride, y)

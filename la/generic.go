@@ -10,6 +10,8 @@ var genericSet = instructionSet{
 	name: "generic",
 	f64:  genericKernels[float64](),
 	f32:  genericKernels[float32](),
+
+	mixed: genericVectorKernels[float32, float64](),
 }
 
 // genericMR and genericNR are the register tile of the portable kernels.
@@ -18,15 +20,23 @@ const genericMR, genericNR = 4, 4
 func genericKernels[T Float]() kernels[T] {
 	return kernels[T]{
 		mr: genericMR, nr: genericNR,
-		gemm:    gemmGeneric[T],
-		dist:    distGeneric[T],
-		pack:    packGeneric[T],
-		dot:     dotGeneric[T],
-		axpy:    axpyGeneric[T],
-		scal:    scalGeneric[T],
-		exp:     expGeneric[T],
-		axpys:   axpysGeneric[T],
-		dotAxpy: dotAxpyGeneric[T],
+		gemm:   gemmGeneric[T],
+		dist:   distGeneric[T],
+		pack:   packGeneric[T],
+		gather: gatherGeneric[T],
+		axpy:   axpyGeneric[T, T],
+		scal:   scalGeneric[T],
+		exp:    expGeneric[T],
+
+		vectorKernels: genericVectorKernels[T, T](),
+	}
+}
+
+func genericVectorKernels[S, T Float]() vectorKernels[S, T] {
+	return vectorKernels[S, T]{
+		dot:     dotGeneric[S, T],
+		axpys:   axpysGeneric[S, T],
+		dotAxpy: dotAxpyGeneric[S, T],
 	}
 }
 
@@ -123,12 +133,27 @@ func packGeneric[T Float](r, k int, src *T, ld int, dst *T) {
 	}
 }
 
-func dotGeneric[T Float](x, y []T) T {
-	y = y[:len(x)]
-	var s [Lanes]T
-	for i := range x {
-		s[i%Lanes] = fma(x[i], y[i], s[i%Lanes])
+func gatherGeneric[T Float](r, k int, src *T, ld int, dst *T) {
+	if k == 0 {
+		return
 	}
+	s, d := unsafe.Slice(src, (k-1)*ld+r), unsafe.Slice(dst, r*k)
+	for p := range k {
+		copy(d[p*r:][:r], s[p*ld:])
+	}
+}
+
+func dotGeneric[S, T Float](a []S, x []T) T {
+	x = x[:len(a)]
+	var s [Lanes]T
+	for i, v := range a {
+		s[i%Lanes] = fma(T(v), x[i], s[i%Lanes])
+	}
+	return foldLanes(&s)
+}
+
+// foldLanes adds up the lanes of a dot product.
+func foldLanes[T Float](s *[Lanes]T) T {
 	for h := Lanes / 2; h > 0; h /= 2 {
 		for l := range h {
 			s[l] += s[l+h]
@@ -137,10 +162,10 @@ func dotGeneric[T Float](x, y []T) T {
 	return s[0] + 0
 }
 
-func axpyGeneric[T Float](alpha T, x, y []T) {
+func axpyGeneric[S, T Float](alpha T, x []S, y []T) {
 	y = y[:len(x)]
 	for i, v := range x {
-		y[i] = fma(alpha, v, y[i])
+		y[i] = fma(alpha, T(v), y[i])
 	}
 }
 
@@ -150,17 +175,17 @@ func scalGeneric[T Float](alpha T, x []T) {
 	}
 }
 
-func axpysGeneric[T Float](x []T, a *T, lda int, y []T) {
+func axpysGeneric[S, T Float](x []T, a *S, lda int, y []T) {
 	if len(x) == 0 || len(y) == 0 {
 		return
 	}
-	as := unsafe.Slice(a, (len(x)-1)*lda+len(y))
+	rows := unsafe.Slice(a, (len(x)-1)*lda+len(y))
 	for i, v := range x {
-		axpyGeneric(v, as[i*lda:][:len(y)], y)
+		axpyGeneric(v, rows[i*lda:][:len(y)], y)
 	}
 }
 
-func dotAxpyGeneric[T Float](alpha T, a, x, y []T) T {
+func dotAxpyGeneric[S, T Float](alpha T, a []S, x, y []T) T {
 	axpyGeneric(alpha, a, y)
 	return dotGeneric(a, x)
 }

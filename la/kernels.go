@@ -25,21 +25,29 @@ type kernels[T Float] struct {
 	// p < k, k ≤ BlockK, where r is mr or nr. dst is aligned to 64 bytes.
 	pack func(r, k int, src *T, ld int, dst *T)
 
-	// dot returns Σ x_i·y_i. Lane l of Lanes takes the elements i ≡ l mod Lanes
-	// in order, by fused multiply-adds from +0; the lanes are then folded in
-	// halves, lane l += lane l+h for h = Lanes/2, …, 1; +0 is added at the end.
-	dot func(x, y []T) T
+	// gather is pack from rows of terms: dst[p*r+i] = src[p*ld+i].
+	gather func(r, k int, src *T, ld int, dst *T)
 
 	axpy func(alpha T, x, y []T) // y_i = fma(alpha, x_i, y_i)
 	scal func(alpha T, x []T)    // x_i = alpha·x_i
 	exp  func(dst, src []T)      // dst_i = e^src_i by the polynomial of exp.go
 
-	// axpys is one axpy for each element of x: y_j = fma(x_i, a[i*lda+j], y_j)
-	// for i = 0, 1, … in this order.
-	axpys func(x []T, a *T, lda int, y []T)
+	vectorKernels[T, T]
+}
 
-	// dotAxpy returns dot(a, x) and, reading a once, does axpy(alpha, a, y).
-	dotAxpy func(alpha T, a, x, y []T) T
+// vectorKernels are the parts of matrix-vector products, for matrices stored in
+// S and arithmetic in T.
+type vectorKernels[S, T Float] struct {
+	// dot returns Σ a_i·x_i. Lane l of Lanes takes the elements i ≡ l mod Lanes
+	// in order, by fused multiply-adds from +0; the lanes are then folded in
+	// halves, lane l += lane l+h for h = Lanes/2, …, 1; +0 is added at the end.
+	dot func(a []S, x []T) T
+
+	// axpys computes y_j = fma(x_i, a[i*lda+j], y_j) for i = 0, 1, … in this order.
+	axpys func(x []T, a *S, lda int, y []T)
+
+	// dotAxpy returns dot(a, x) and, reading a once, y_j = fma(alpha, a_j, y_j).
+	dotAxpy func(alpha T, a []S, x, y []T) T
 }
 
 // BlockK is the number of terms of a product's inner sum that one chain of

@@ -14,6 +14,8 @@ func packPanels[T Float](kt *kernels[T], r int, t Trans, a Matrix[T], i0, i1, k0
 			clear(d)
 		}
 		switch {
+		case rows == r && bool(t):
+			kt.gather(r, k, &a.Data[k0*a.Stride+i0], a.Stride, &d[0])
 		case bool(t):
 			for p := range k {
 				o := (k0+p)*a.Stride + i0

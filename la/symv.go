@@ -13,12 +13,22 @@ import (
 // of its group, from +0, in order; then s_i = d_i + p_i of each group in order,
 // and y_i = α·s_i (β = 0) or fma(α, s_i, β·y_i).
 func Symv[T Float](w *Workspace, alpha T, a Matrix[T], x []T, beta T, y []T) {
+	refuseOverlap("y", asRow(y), "A", a)
+	symv(w, alpha, a, x, beta, y)
+}
+
+// SymvMixed is [Symv] for a matrix stored in float32: its elements are widened,
+// exactly, and all arithmetic is in float64.
+func SymvMixed(w *Workspace, alpha float64, a Matrix[float32], x []float64, beta float64, y []float64) {
+	symv(w, alpha, a, x, beta, y)
+}
+
+func symv[S, T Float](w *Workspace, alpha T, a Matrix[S], x []T, beta T, y []T) {
 	a.checkSquare("A")
 	n := a.Rows
 	checkLen("x", x, n)
 	checkLen("y", y, n)
 	refuseOverlap("y", asRow(y), "x", asRow(x))
-	refuseOverlap("y", asRow(y), "A", a)
 	raceReadLower(a)
 	raceRead(x)
 	raceWrite(y)
@@ -29,8 +39,8 @@ func Symv[T Float](w *Workspace, alpha T, a Matrix[T], x []T, beta T, y []T) {
 		w = new(Workspace)
 	}
 	groups := symvGroups(n)
-	j := symvsOf[T](w)
-	*j = symvs[T]{a: a, x: x, groups: groups,
+	j := symvsOf[S, T](w)
+	*j = symvs[S, T]{a: a, x: x, groups: groups,
 		d: elements[T](&w.diag, n), parts: elements[T](&w.parts, groups*n)}
 	w.run(groups, j)
 	for i := range y {
@@ -42,33 +52,31 @@ func Symv[T Float](w *Workspace, alpha T, a Matrix[T], x []T, beta T, y []T) {
 		}
 		y[i] = update(alpha, s, beta, y[i])
 	}
-	*j = symvs[T]{}
+	*j = symvs[S, T]{}
 }
 
 // symvs is the job of a symmetric product, a task for each group of rows.
-type symvs[T Float] struct {
-	a        Matrix[T]
+type symvs[S, T Float] struct {
+	a        Matrix[S]
 	x        []T
 	d, parts []T // d_i, and p of one group after the other
 	groups   int
 }
 
-func symvsOf[T Float](w *Workspace) *symvs[T] {
-	if is64[T]() {
-		return (*symvs[T])(unsafe.Pointer(&w.symvs64))
-	}
-	return (*symvs[T])(unsafe.Pointer(&w.symvs32))
+// symvsOf returns the place in w for a job with matrices in S and arithmetic in T.
+func symvsOf[S, T Float](w *Workspace) *symvs[S, T] {
+	return (*symvs[S, T])(pick[S, T](unsafe.Pointer(&w.symvs64), unsafe.Pointer(&w.symvs32), unsafe.Pointer(&w.symvsMixed)))
 }
 
-func (s *symvs[T]) do(_ *locals, g int) {
-	kt := table[T]()
+func (s *symvs[S, T]) do(_ *locals, g int) {
+	kt := vectorTable[S, T]()
 	n := len(s.x)
 	i0, i1 := symvCut(n, g, s.groups), symvCut(n, g+1, s.groups)
 	p := s.parts[g*n:][:i1]
 	clear(p)
 	for i := i0; i < i1; i++ {
 		row, v := s.a.Row(i), s.x[i]
-		s.d[i] = fma(row[i], v, kt.dotAxpy(v, row[:i], s.x[:i], p[:i]))
+		s.d[i] = fma(T(row[i]), v, kt.dotAxpy(v, row[:i], s.x[:i], p[:i]))
 	}
 }
 

@@ -25,10 +25,12 @@ type Workspace struct {
 
 	products64 products[float64]
 	products32 products[float32]
-	gemvs64    gemvs[float64]
-	gemvs32    gemvs[float32]
-	symvs64    symvs[float64]
-	symvs32    symvs[float32]
+	gemvs64    gemvs[float64, float64]
+	gemvs32    gemvs[float32, float32]
+	gemvsMixed gemvs[float32, float64]
+	symvs64    symvs[float64, float64]
+	symvs32    symvs[float32, float32]
+	symvsMixed symvs[float32, float64]
 
 	coef, diag, parts buffer // of Gemv and Symv
 }
