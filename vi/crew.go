@@ -11,12 +11,13 @@ import (
 // worker is one goroutine's scratch.
 type worker struct {
 	ws     la.Workspace
-	factor la.Matrix[float64] // D×D, lower triangle
-	d1, d2 []float64          // D
-	n1     []float64          // N
-	p1, p2 []float64          // P
-	masked la.Matrix[float64] // P×N, only when outputs are missing
-	small  gaussian           // P
+	factor la.Matrix[float64]    // D×D, lower triangle
+	d1, d2 []float64             // D
+	n1     []float64             // N
+	p1, p2 []float64             // P
+	masked [2]la.Matrix[float64] // P×N, only when targets are missing
+	pp     la.Matrix[float64]    // P×P
+	small  gaussian              // P
 	work   func()
 	crew   *crew
 }

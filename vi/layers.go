@@ -103,8 +103,9 @@ func newLayers(k Kernels, L int, observed la.Matrix[float64], pr layerPriors, wo
 		w.n1 = make([]float64, N)
 		w.p1, w.p2 = make([]float64, P), make([]float64, P)
 		w.small = newGaussian(P)
+		w.pp = la.NewMatrix[float64](P, P)
 		if observed.Rows > 0 {
-			w.masked = la.NewMatrix[float64](P, N)
+			w.masked = [2]la.Matrix[float64]{la.NewMatrix[float64](P, N), la.NewMatrix[float64](P, N)}
 		}
 	}
 	l.weightTask, l.gTask = l.updateWeightsOf, l.updateIntermediateOf
@@ -294,17 +295,7 @@ func (l *layers) updateIntermediateOf(w *worker, o int) error {
 // of g_o and h_o.
 func (l *layers) summariseIntermediate(w *worker, o int) error {
 	P := l.P
-	g := l.gMean.Slice(o*P, (o+1)*P, 0, l.N)
-	if l.count[o] < float64(l.N) {
-		mask := l.observed.Row(o)
-		for m := range P {
-			kept := w.masked.Row(m)
-			for i, v := range g.Row(m) {
-				kept[i] = mask[i] * v
-			}
-		}
-		g = w.masked
-	}
+	g := l.seen(o, l.gMean, w.masked[0])
 	la.Syrk(&w.ws, la.NoTrans, 1, g, 0, l.gGram[o])
 	l.gGram[o].MirrorLower()
 	la.Gemv(&w.ws, la.NoTrans, 1, g, l.target.Row(o), 0, l.gTarget.Row(o))
@@ -317,6 +308,23 @@ func (l *layers) summariseIntermediate(w *worker, o int) error {
 	}
 	l.updateDistance(w, o)
 	return nil
+}
+
+// seen returns rows o·P … o·P+P−1 of x with zeros for the samples whose target
+// is missing; it needs scratch only if there are such samples.
+func (l *layers) seen(o int, x, scratch la.Matrix[float64]) la.Matrix[float64] {
+	x = x.Slice(o*l.P, (o+1)*l.P, 0, l.N)
+	if l.count[o] == float64(l.N) {
+		return x
+	}
+	mask := l.observed.Row(o)
+	for m := range l.P {
+		kept := scratch.Row(m)
+		for i, v := range x.Row(m) {
+			kept[i] = mask[i] * v
+		}
+	}
+	return scratch
 }
 
 // updateGamma is q(γ_o) = Gamma(α_γ + ½, (1/β_γ + E[b_o²]/2)^-1).

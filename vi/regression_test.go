@@ -169,10 +169,11 @@ func (s *moments) bound(t testing.TB) float64 {
 
 // watch follows a model and writes its state out.
 type watch struct {
-	m    *regression
-	y    la.Matrix[float64]
-	aCov []la.Matrix[float64]
-	late la.Matrix[float64] // covariance of a missing sample's g, by output
+	m     *regression
+	y     la.Matrix[float64]
+	aCov  []la.Matrix[float64]
+	late  la.Matrix[float64] // covariance of a missing sample's g, by output
+	seenA bool
 }
 
 func newWatch(m *regression, y la.Matrix[float64]) *watch {
@@ -193,7 +194,7 @@ func (w *watch) moments(t testing.TB, after string) *moments {
 		rows[d] = d
 	}
 	for o := range m.L {
-		if after != "start" && after != "λ" && after != "υ" {
+		if w.seenA = w.seenA || after == "a" || after == "(a,G)"; w.seenA && after != "λ" && after != "υ" {
 			var err error
 			w.aCov[o], err = p.WeightCovariance(nil, o, rows)
 			require.NoError(t, err)
@@ -232,12 +233,13 @@ func (w *watch) moments(t testing.TB, after string) *moments {
 // definition, and the update itself against finite differences: no change of
 // the factor's parameters may raise the bound.
 func TestBoundIsTheSumOfItsTerms(t *testing.T) {
-	for _, p := range problems {
+	for i, p := range problems {
+		if p.lambda == broken {
+			continue // finite differences of E[λ]·a² with E[λ] = 5e9 drown in rounding
+		}
 		t.Run(p.name, func(t *testing.T) {
-			if p.lambda == broken {
-				t.Skip("finite differences of E[λ] = 5e9·a² drown in rounding")
-			}
 			r, k, y := p.draw(t, 3)
+			r.Plain = i%2 == 0
 			m, err := r.model(k, y)
 			require.NoError(t, err)
 			w := newWatch(m, y)
@@ -283,18 +285,14 @@ func (s *moments) requireOptimal(t *testing.T, name string, src *rand.Rand) {
 		try(what+" scale", func(x float64) func() { g.Scale *= 1 + x; return undo })
 		try(what+" shape", func(x float64) func() { g.Shape *= 1 + x; return undo })
 	}
-	normalFactors := func(what string, f *normalFactor) {
-		n := len(f.mean)
-		old := normalFactor{append(vec(nil), f.mean...), f.cov.Clone()}
-		direction, mix := make(vec, n), la.NewMatrix[float64](n, n)
+	covariance := func(what string, f *normalFactor) {
+		n, old := len(f.mean), f.cov.Clone()
+		mix := la.NewMatrix[float64](n, n)
 		for i := range n {
-			direction[i] = src.NormFloat64() * math.Sqrt(f.cov.At(i, i))
 			for j := range n {
 				mix.Set(i, j, src.NormFloat64()/float64(n)*math.Sqrt(f.cov.At(i, i)/f.cov.At(j, j)))
 			}
 		}
-		undo := func() { copy(f.mean, old.mean); f.cov.CopyFrom(old.cov) }
-		try(what+" mean", func(x float64) func() { la.Axpy(x*30, direction, f.mean); return undo })
 		try(what+" covariance", func(x float64) func() {
 			// (I + xM)·Σ·(I + xM)ᵀ
 			m, half := mix.Clone(), la.NewMatrix[float64](n, n)
@@ -302,10 +300,21 @@ func (s *moments) requireOptimal(t *testing.T, name string, src *rand.Rand) {
 			for i := range n {
 				m.Row(i)[i] += 1
 			}
-			la.Gemm(nil, la.NoTrans, la.NoTrans, 1, m, old.cov, 0, half)
+			la.Gemm(nil, la.NoTrans, la.NoTrans, 1, m, old, 0, half)
 			la.Gemm(nil, la.NoTrans, la.Transpose, 1, half, m, 0, f.cov)
-			return undo
+			return func() { f.cov.CopyFrom(old) }
 		})
+	}
+	normalFactors := func(what string, f *normalFactor) {
+		old, direction := append(vec(nil), f.mean...), make(vec, len(f.mean))
+		for i := range direction {
+			direction[i] = src.NormFloat64() * math.Sqrt(f.cov.At(i, i))
+		}
+		try(what+" mean", func(x float64) func() {
+			la.Axpy(x*30, direction, f.mean)
+			return func() { copy(f.mean, old) }
+		})
+		covariance(what, f)
 	}
 	o := src.IntN(len(s.a))
 	switch name {
@@ -321,6 +330,9 @@ func (s *moments) requireOptimal(t *testing.T, name string, src *rand.Rand) {
 		gammaFactor(name, &s.epsilon[o])
 	case "a":
 		normalFactors(name, &s.a[o])
+	case "(a,G)": // one step of conjugate gradients: the mean of a is not there yet
+		covariance(name, &s.a[o])
+		normalFactors(name, &s.g[o][src.IntN(len(s.g[o]))])
 	case "G":
 		normalFactors(name, &s.g[o][src.IntN(len(s.g[o]))])
 	case "(b,e)":
