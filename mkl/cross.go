@@ -1,0 +1,92 @@
+package mkl
+
+import (
+	"context"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// cross stores the kernels between the basis points and samples first … of x, as
+// many as the matrices have columns, in ks: D×T each.
+func (ds *design) cross(ctx context.Context, workers int, x []Features, first int, ks []la.Matrix[float64]) error {
+	t := ks[0].Cols
+	for _, g := range ds.groups {
+		xt := x[g.input].Slice(first, first+t, 0, x[g.input].Cols)
+		if g.stat.kind == given {
+			ds.fillGiven(g.views[0], xt, ks[g.views[0]])
+			ds.adjust(g.views[0], g, xt, ks[g.views[0]])
+			continue
+		}
+		z := ds.inputs[g.input].seen(xt, g.standardize, g.stat.widths)
+		err := inBlocks(ctx, workers, ds.d, func() func(int, int) {
+			ws := &la.Workspace{Workers: 1}
+			return func(d0, d1 int) { ds.fillBlock(ws, g, z, d0, d1, ks) }
+		})
+		if err != nil {
+			return err
+		}
+		for _, i := range g.views {
+			ds.adjust(i, g, z, ks[i])
+		}
+	}
+	return nil
+}
+
+// adjust centres and normalises the test kernel k, D×T, of view i as the
+// training kernel was; x are the samples as the kernel sees them.
+func (ds *design) adjust(i int, g group, x Features, k la.Matrix[float64]) {
+	v := &ds.views[i]
+	if !v.center && !v.normalize {
+		return
+	}
+	column := make([]float64, k.Rows)
+	for t := range k.Cols {
+		for d := range column {
+			column[d] = k.At(d, t)
+		}
+		v.adjust(column, g.self(v, x.Row(t)))
+		for d, value := range column {
+			k.Data[d*k.Stride+t] = value
+		}
+	}
+}
+
+// self returns the kernel of x with itself, before centring; it is only needed
+// for Normalize.
+func (g *group) self(v *boundView, x []float64) float64 {
+	if !v.normalize {
+		return 0
+	}
+	var s [1]float64
+	if g.stat.kind != given {
+		s[0] = g.stat.of(x, x)
+	} else if _, ok := v.kernel.(Precomputed); ok {
+		s[0] = x[len(x)-1]
+	}
+	v.kernel.apply(s[:])
+	return s[0]
+}
+
+// adjust centres and normalises the kernels k between one sample, whose kernel
+// with itself is self, and every basis point.
+func (v *boundView) adjust(k []float64, self float64) {
+	if v.center {
+		mean := total(k) / float64(len(k))
+		self = self - 2*mean + v.totalMean
+		for d, r := range v.rowMean {
+			k[d] = k[d] - (r + mean) + v.totalMean
+		}
+	}
+	if v.normalize {
+		// A sample without length in the kernel's feature space has no
+		// direction: its kernels are 0.
+		scale := 0.0
+		if self > v.floor {
+			scale = 1 / math.Sqrt(self)
+		}
+		for d, u := range v.unit {
+			k[d] *= u * scale
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package mkl
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// ValueError reports a NaN or an infinity in an argument. Indices count from 0.
+type ValueError struct {
+	Arg      string // the argument, such as views[2].X
+	Row, Col int    // its place; for a slice Row is the index and Col is −1
+	Value    float64
+}
+
+func (e *ValueError) Error() string {
+	place := "[" + strconv.Itoa(e.Row) + "]"
+	if e.Col >= 0 {
+		place += "[" + strconv.Itoa(e.Col) + "]"
+	}
+	return fmt.Sprintf("mkl: %s%s is %g", e.Arg, place, e.Value)
+}
+
+// DuplicateError reports two views with the same kernel matrix: nothing in the
+// data tells their weights apart.
+type DuplicateError struct {
+	First, Second int // indices of the views
+	names         [2]string
+}
+
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("mkl: views[%d] (%s) and views[%d] (%s) have the same kernel matrix: remove one or set AllowDuplicates",
+		e.First, e.names[0], e.Second, e.names[1])
+}
+
+// MemoryError reports a fit that would take more memory than it may.
+type MemoryError struct {
+	Need, Limit int64 // bytes
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("mkl: the fit needs about %s of memory and may take %s", formatBytes(e.Need), formatBytes(e.Limit))
+}
+
+func formatBytes(n int64) string {
+	const units = "KMGTPE"
+	v, unit := float64(n), ""
+	for i := 0; v >= 1024 && i < len(units); i++ {
+		v, unit = v/1024, units[i:i+1]+"i"
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64) + " " + unit + "B"
+}
+
+// CollapsedError reports a fit, or the best of several, that ended where all
+// weights vanish and every prediction is the mean of the targets. That is the
+// right answer if the views say nothing about the targets, and a poor local
+// optimum otherwise: more Restarts may then do better.
+type CollapsedError struct {
+	Model *RegressionModel // the fit, usable all the same
+}
+
+func (e *CollapsedError) Error() string {
+	return fmt.Sprintf("mkl: the fit collapsed: all weights vanish and every prediction is the target's mean (bound %.6g after %d sweeps); either the views say nothing about the targets or more Restarts are needed",
+		e.Model.Bound(), e.Model.Trace().Sweeps)
+}

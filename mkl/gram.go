@@ -1,0 +1,458 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// group is a set of views whose kernels are functions of one statistic, which
+// is computed once for all of them.
+type group struct {
+	input       int
+	standardize bool
+	stat        statistic
+	basis       Features // the basis points as the kernels see them; empty if given
+	views       []int
+}
+
+// group finds the views that share a statistic.
+func (ds *design) group() {
+	ds.groups = nil
+	standardized := map[int]Features{}
+	for i := range ds.views {
+		v := &ds.views[i]
+		stat := v.kernel.statistic()
+		found := false
+		for j := range ds.groups {
+			g := &ds.groups[j]
+			if g.input == v.input && g.standardize == v.standardize && g.stat.kind == stat.kind &&
+				stat.widths == nil && g.stat.widths == nil && stat.kind < given {
+				g.views, found = append(g.views, i), true
+				break
+			}
+		}
+		if found {
+			continue
+		}
+		g := group{input: v.input, standardize: v.standardize, stat: stat, views: []int{i}}
+		switch in := &ds.inputs[v.input]; {
+		case stat.kind == given:
+		case stat.widths != nil:
+			g.basis = in.seen(in.basis, v.standardize, stat.widths)
+		case v.standardize:
+			z, ok := standardized[v.input]
+			if !ok {
+				z = in.seen(in.basis, true, nil)
+				standardized[v.input] = z
+			}
+			g.basis = z
+		default:
+			g.basis = in.basis
+		}
+		ds.groups = append(ds.groups, g)
+	}
+}
+
+// seen returns x as kernels see it: standardised, and divided by their widths.
+// Without either it is x itself.
+func (in *input) seen(x Features, standardize bool, widths []float64) Features {
+	if !standardize && widths == nil {
+		return x
+	}
+	z := x.Clone()
+	for i := range z.Rows {
+		in.see(z.Row(i), standardize, widths)
+	}
+	return z
+}
+
+// see is seen for one sample, in place.
+func (in *input) see(z []float64, standardize bool, widths []float64) {
+	if standardize {
+		for j := range z {
+			z[j] = (z[j] - in.mean[j]) / in.sd[j]
+		}
+	}
+	if widths != nil {
+		for j := range z {
+			z[j] /= widths[j]
+		}
+	}
+}
+
+// compute stores the statistic of row i of a and row j of b in out(i, j).
+func (s statistic) compute(ws *la.Workspace, a, b Features, out la.Matrix[float64]) {
+	switch s.kind {
+	case squaredDistance:
+		la.SqDist(ws, a, b, out)
+	case innerProduct:
+		la.Gemm(ws, la.NoTrans, la.Transpose, 1, a, b, 0, out)
+	default:
+		for i := range a.Rows {
+			row := out.Row(i)
+			for j := range row {
+				row[j] = s.of(a.Row(i), b.Row(j))
+			}
+		}
+	}
+}
+
+// of returns the statistic of two samples.
+func (s statistic) of(x, y []float64) (sum float64) {
+	switch s.kind {
+	case squaredDistance:
+		for j, v := range x {
+			d := v - y[j]
+			sum = math.FMA(d, d, sum)
+		}
+	case manhattanDistance:
+		for j, v := range x {
+			sum += math.Abs(v - y[j])
+		}
+	case innerProduct:
+		sum = la.Dot(x, y)
+	case custom:
+		sum = s.f(x, y)
+	}
+	return sum
+}
+
+// blockRows is the number of rows of a kernel matrix that one task computes.
+const blockRows = 64
+
+// inBlocks runs a task on each of the row blocks of 0 … n−1, the last first:
+// where blocks are rows of a triangle those are the longest. Each of the
+// workers (0: all processors) gets a task function of its own from newTask.
+func inBlocks(ctx context.Context, workers, n int, newTask func() func(first, last int)) error {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	count := (n + blockRows - 1) / blockRows
+	var next atomic.Int64
+	work := func() {
+		task := newTask()
+		for ctx.Err() == nil {
+			b := count - int(next.Add(1))
+			if b < 0 {
+				return
+			}
+			task(b*blockRows, min(n, (b+1)*blockRows))
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(workers, count) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+	if ctx.Err() != nil {
+		return fmt.Errorf("mkl: kernel matrices: %w", context.Cause(ctx))
+	}
+	return nil
+}
+
+// train computes the kernel matrices of the training samples, D×N each, fills in
+// the kernels' defaults and keeps the statistics that test kernels need.
+func (ds *design) train(ctx context.Context, views []View, workers int) ([]la.Matrix[float64], error) {
+	ds.group()
+	if err := ds.resolve(ctx, views, workers); err != nil {
+		return nil, err
+	}
+	n := views[0].X.Rows
+	ks := make([]la.Matrix[float64], len(views))
+	for _, g := range ds.groups {
+		if g.stat.kind == given {
+			i := g.views[0]
+			if k, ok := ds.borrow(i, views[i].X); ok {
+				ks[i] = k
+				continue
+			}
+			ks[i] = la.NewMatrix[float64](ds.d, n)
+			ds.fillGiven(i, views[i].X, ks[i])
+			continue
+		}
+		for _, i := range g.views {
+			ks[i] = la.NewMatrix[float64](n, n)
+		}
+		if err := ds.fillSymmetric(ctx, workers, g, ks); err != nil {
+			return nil, err
+		}
+	}
+	ds.nameViews()
+	for i := range views {
+		if err := ds.finish(i, views[i].label(i), ks[i]); err != nil {
+			return nil, err
+		}
+	}
+	return ks, nil
+}
+
+// resolve replaces the widths and scales that were left to the data by the mean
+// distance.
+func (ds *design) resolve(ctx context.Context, views []View, workers int) error {
+	for _, g := range ds.groups {
+		mean := math.NaN()
+		for _, i := range g.views {
+			v := &ds.views[i]
+			if v.kernel.resolved() {
+				v.kernel = v.kernel.resolve(0)
+				continue
+			}
+			if math.IsNaN(mean) {
+				var err error
+				if mean, err = g.meanDistance(ctx, workers, views[i].X); err != nil {
+					return err
+				}
+			}
+			k := v.kernel.resolve(mean)
+			if err := k.check(views[i].X.Cols); err != nil || !k.resolved() {
+				return fmt.Errorf("mkl: %s: the mean distance between the training samples is %g: give a width or scale", views[i].label(i), mean)
+			}
+			v.kernel = k
+		}
+	}
+	return nil
+}
+
+// meanDistance is the mean distance over all pairs of a training sample and a
+// basis point. The order of the sum does not depend on the workers.
+func (g *group) meanDistance(ctx context.Context, workers int, x Features) (float64, error) {
+	sums := make([]float64, x.Rows)
+	b := g.basis
+	if g.stat.kind == given {
+		for i := range sums {
+			for _, v := range x.Row(i) {
+				sums[i] += v
+			}
+		}
+		return total(sums) / float64(x.Rows) / float64(x.Cols), nil
+	}
+	err := inBlocks(ctx, workers, b.Rows, func() func(int, int) {
+		ws, scratch := &la.Workspace{Workers: 1}, la.NewMatrix[float64](min(blockRows, b.Rows), b.Rows)
+		return func(first, last int) {
+			s := scratch.Slice(0, last-first, 0, b.Rows)
+			g.stat.compute(ws, b.Slice(first, last, 0, b.Cols), b, s)
+			for i := range s.Rows {
+				for _, v := range s.Row(i) {
+					if g.stat.kind == squaredDistance {
+						v = math.Sqrt(v)
+					}
+					sums[first+i] += v
+				}
+			}
+		}
+	})
+	return total(sums) / float64(b.Rows) / float64(b.Rows), err
+}
+
+func total(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v
+	}
+	return sum
+}
+
+// borrow returns the given matrix itself where it is the kernel matrix already.
+func (ds *design) borrow(i int, x Features) (la.Matrix[float64], bool) {
+	v := &ds.views[i]
+	if _, ok := v.kernel.(Precomputed); !ok || v.center || v.normalize || x.Rows != x.Cols {
+		return x, false
+	}
+	for r := range x.Rows {
+		for c, value := range x.Row(r)[:r] {
+			if value != x.At(c, r) {
+				return x, false
+			}
+		}
+	}
+	return x, true
+}
+
+// fillGiven stores the kernel of a given matrix, samples × basis points, in k,
+// basis points × samples.
+func (ds *design) fillGiven(i int, x Features, k la.Matrix[float64]) {
+	for s := range x.Rows {
+		for d, v := range x.Row(s)[:k.Rows] {
+			k.Data[d*k.Stride+s] = v
+		}
+	}
+	for d := range k.Rows {
+		ds.views[i].kernel.apply(k.Row(d))
+	}
+}
+
+// fillSymmetric computes the kernel matrices of a group: the lower triangle in
+// row blocks, mirrored.
+func (ds *design) fillSymmetric(ctx context.Context, workers int, g group, ks []la.Matrix[float64]) error {
+	b := g.basis
+	return inBlocks(ctx, workers, b.Rows, func() func(int, int) {
+		ws := &la.Workspace{Workers: 1}
+		return func(first, last int) {
+			ds.fillBlock(ws, g, b.Slice(0, last, 0, b.Cols), first, last, ks)
+			for _, i := range g.views {
+				mirrorBlock(ks[i], first, last)
+			}
+		}
+	})
+}
+
+// fillBlock computes rows first … last−1 of a group's kernel matrices between
+// the basis points and the samples x. The first view's matrix holds the
+// statistic until the other views have copied it.
+func (ds *design) fillBlock(ws *la.Workspace, g group, x Features, first, last int, ks []la.Matrix[float64]) {
+	stat := ks[g.views[0]].Slice(first, last, 0, x.Rows)
+	g.stat.compute(ws, g.basis.Slice(first, last, 0, x.Cols), x, stat)
+	for n := len(g.views) - 1; n >= 0; n-- {
+		k := ks[g.views[n]].Slice(first, last, 0, x.Rows)
+		if n > 0 {
+			k.CopyFrom(stat)
+		}
+		for r := range k.Rows {
+			ds.views[g.views[n]].kernel.apply(k.Row(r))
+		}
+	}
+}
+
+// mirrorBlock copies the part of rows first … last−1 that is left of the
+// diagonal to its mirror image.
+func mirrorBlock(k la.Matrix[float64], first, last int) {
+	for c := range last {
+		above := k.Row(c)
+		for r := max(first, c+1); r < last; r++ {
+			above[r] = k.Data[r*k.Stride+c]
+		}
+	}
+}
+
+// finish centres and normalises view i's training kernel and keeps what its test
+// kernels need.
+func (ds *design) finish(i int, label string, k la.Matrix[float64]) error {
+	v := &ds.views[i]
+	for d := range k.Rows {
+		if s := firstNonFinite(k.Row(d)); s >= 0 {
+			return fmt.Errorf("mkl: %s: the kernel of samples %d and %d is %g", label, s, d, k.At(d, s))
+		}
+	}
+	if p, ok := v.kernel.(Precomputed); ok && k.Rows == k.Cols && !p.AllowIndefinite {
+		if err := checkSemidefinite(k); err != nil {
+			return fmt.Errorf("mkl: %s: X is %w", label, err)
+		}
+	}
+	if v.center {
+		v.centerTraining(k)
+	}
+	if v.normalize {
+		if err := v.normalizeTraining(k); err != nil {
+			return fmt.Errorf("mkl: %s: %w", label, err)
+		}
+	}
+	v.measure(k)
+	if v.largest == 0 {
+		return fmt.Errorf("mkl: %s: the kernel is 0 for all samples", label)
+	}
+	return nil
+}
+
+func (v *boundView) centerTraining(k la.Matrix[float64]) {
+	v.rowMean = make([]float64, k.Rows)
+	for d := range v.rowMean {
+		v.rowMean[d] = total(k.Row(d)) / float64(k.Cols)
+	}
+	v.totalMean = total(v.rowMean) / float64(k.Rows)
+	for d, rd := range v.rowMean {
+		row := k.Row(d)
+		for s, rs := range v.rowMean {
+			row[s] = row[s] - (rd + rs) + v.totalMean
+		}
+	}
+}
+
+// atMean is the share of the largest self-similarity below which that of a
+// centred sample is round-off: the sample lies at the mean.
+const atMean = 1e-12
+
+func (v *boundView) normalizeTraining(k la.Matrix[float64]) error {
+	v.unit = make([]float64, k.Rows)
+	if v.center {
+		for d := range v.unit {
+			v.floor = max(v.floor, atMean*k.At(d, d))
+		}
+	}
+	for d := range v.unit {
+		self := k.At(d, d)
+		if !(self > v.floor) {
+			return fmt.Errorf("Normalize: the kernel of sample %d with itself is %g", d, self)
+		}
+		v.unit[d] = 1 / math.Sqrt(self)
+	}
+	for d, ud := range v.unit {
+		row := k.Row(d)
+		for s, us := range v.unit {
+			row[s] *= ud * us
+		}
+		row[d] = 1
+	}
+	return nil
+}
+
+// measure notes how large the kernel's values are.
+func (v *boundView) measure(k la.Matrix[float64]) {
+	for d := range k.Rows {
+		for _, x := range k.Row(d) {
+			v.largest = max(v.largest, math.Abs(x))
+		}
+	}
+	kind := v.kernel.statistic().kind
+	switch {
+	case v.largest == 0:
+	case v.normalize && kind < given: // the Cauchy-Schwarz inequality
+		v.largest, v.certain = 1, true
+	case v.kernel.bounded() && !v.normalize && v.center: // each of four terms is in [0, 1]
+		v.largest, v.certain = 2, true
+	case v.kernel.bounded() && !v.normalize:
+		v.largest, v.certain = 1, true
+	}
+}
+
+// Tolerances for given kernel matrices, wide enough for float32 round-off.
+const (
+	asymmetryTolerance = 1e-6 // of the largest entry
+	definitenessJitter = 1e-7 // of the trace
+)
+
+// checkSemidefinite reports a square matrix that is asymmetric or has an
+// eigenvalue clearly below zero. It costs a copy and a Cholesky factorisation.
+func checkSemidefinite(k la.Matrix[float64]) error {
+	var largest, trace float64
+	for i := range k.Rows {
+		trace += k.At(i, i)
+		for _, v := range k.Row(i) {
+			largest = max(largest, math.Abs(v))
+		}
+	}
+	for i := range k.Rows {
+		for j := range i {
+			if a, b := k.At(i, j), k.At(j, i); math.Abs(a-b) > asymmetryTolerance*largest {
+				return fmt.Errorf("not symmetric: X[%d][%d] is %g and X[%d][%d] is %g (AllowIndefinite accepts it)", j, i, a, i, j, b)
+			}
+		}
+	}
+	if largest == 0 {
+		return nil
+	}
+	a := k.Clone()
+	jitter := definitenessJitter * math.Abs(trace)
+	for i := range a.Rows {
+		a.Row(i)[i] += jitter
+	}
+	if err := la.Cholesky(nil, a); err != nil {
+		return fmt.Errorf("not positive semidefinite (with %.3g added to its diagonal: %w; AllowIndefinite accepts it)", jitter, err)
+	}
+	return nil
+}
