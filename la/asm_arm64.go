@@ -61,3 +61,18 @@ func scalNeon32(alpha float32, x []float32)
 
 //go:noescape
 func expNeon32(dst, src []float32)
+
+//go:noescape
+func dotNeonMixed(a []float32, x []float64) float64
+
+//go:noescape
+func dotLanesNeonMixed(s *[Lanes]float64, a []float32, x []float64)
+
+//go:noescape
+func dotAxpyNeonMixed(alpha float64, a []float32, x, y []float64) float64
+
+//go:noescape
+func axpyNeonMixed(alpha float64, a []float32, y []float64)
+
+//go:noescape
+func axpy4NeonMixed(x *[4]float64, a *float32, lda int, y []float64)

@@ -35,6 +35,9 @@
 #define VFMLSS2(m, n, d) WORD $(0x4f805800 | (m)<<16 | (n)<<5 | (d)) // fmls vd.4s, vn.4s, vm.s[2]
 #define VFMLSS3(m, n, d) WORD $(0x4fa05800 | (m)<<16 | (n)<<5 | (d)) // fmls vd.4s, vn.4s, vm.s[3]
 
+#define VFCVTL(n, d) WORD $(0x0e617800 | (n)<<5 | (d)) // fcvtl vd.2d, vn.2s
+#define VFCVTL2(n, d) WORD $(0x4e617800 | (n)<<5 | (d)) // fcvtl2 vd.2d, vn.4s
+
 // ZERO4 clears four registers.
 #define ZERO4(a, b, c, d) \
 	VMOVI $0, a.B16; \
@@ -451,19 +454,32 @@ fold:
 //	V0–V15   the 32 lanes, two a register
 //	V16–V23  elements of x and y
 
+#define LOADLANES64 \
+	FLDPQ (R3), (F0, F1); \
+	FLDPQ 32(R3), (F2, F3); \
+	FLDPQ 64(R3), (F4, F5); \
+	FLDPQ 96(R3), (F6, F7); \
+	FLDPQ 128(R3), (F8, F9); \
+	FLDPQ 160(R3), (F10, F11); \
+	FLDPQ 192(R3), (F12, F13); \
+	FLDPQ 224(R3), (F14, F15)
+
+#define STORELANES64 \
+	FSTPQ (F0, F1), (R3); \
+	FSTPQ (F2, F3), 32(R3); \
+	FSTPQ (F4, F5), 64(R3); \
+	FSTPQ (F6, F7), 96(R3); \
+	FSTPQ (F8, F9), 128(R3); \
+	FSTPQ (F10, F11), 160(R3); \
+	FSTPQ (F12, F13), 192(R3); \
+	FSTPQ (F14, F15), 224(R3)
+
 TEXT ·dotLanesNeon64(SB), NOSPLIT, $0-56
 	MOVD  s+0(FP), R3
 	MOVD  x_base+8(FP), R0
 	MOVD  x_len+16(FP), R2
 	MOVD  y_base+32(FP), R1
-	FLDPQ (R3), (F0, F1)
-	FLDPQ 32(R3), (F2, F3)
-	FLDPQ 64(R3), (F4, F5)
-	FLDPQ 96(R3), (F6, F7)
-	FLDPQ 128(R3), (F8, F9)
-	FLDPQ 160(R3), (F10, F11)
-	FLDPQ 192(R3), (F12, F13)
-	FLDPQ 224(R3), (F14, F15)
+	LOADLANES64
 	SUBS  $32, R2
 	BLT   done
 
@@ -478,14 +494,7 @@ lanes:
 	BGE  lanes
 
 done:
-	FSTPQ (F0, F1), (R3)
-	FSTPQ (F2, F3), 32(R3)
-	FSTPQ (F4, F5), 64(R3)
-	FSTPQ (F6, F7), 96(R3)
-	FSTPQ (F8, F9), 128(R3)
-	FSTPQ (F10, F11), 160(R3)
-	FSTPQ (F12, F13), 192(R3)
-	FSTPQ (F14, F15), 224(R3)
+	STORELANES64
 	RET
 
 // func dotAxpyNeon64(alpha float64, a, x, y []float64) float64
@@ -502,8 +511,8 @@ done:
 //	V24 V25  an odd last element of a and x, as in dotNeon64
 //	V31      alpha in both lanes
 
-#define DOTAXPY64(off, s0, s1, s2, s3) \
-	DOT64(off, s0, s1, s2, s3); \
+// AXPYTO64 adds alpha·a to y once DOT64 has loaded a.
+#define AXPYTO64(off) \
 	FLDPQ off(R4), (F26, F27); \
 	FLDPQ (off+32)(R4), (F28, F29); \
 	VFMLA V31.D2, V16.D2, V26.D2; \
@@ -512,6 +521,10 @@ done:
 	VFMLA V31.D2, V19.D2, V29.D2; \
 	FSTPQ (F26, F27), off(R4); \
 	FSTPQ (F28, F29), (off+32)(R4)
+
+#define DOTAXPY64(off, s0, s1, s2, s3) \
+	DOT64(off, s0, s1, s2, s3); \
+	AXPYTO64(off)
 
 #define DOTAXPY64TAIL(s) \
 	DOT64TAIL(s); \
@@ -1768,6 +1781,317 @@ in:
 	MOVD    $buf-64(SP), R0
 	MOVD    R0, R1
 	B       terms
+
+done:
+	RET
+
+// The mixed kernels widen float32 elements of a, which is exact, and are the
+// float64 kernels from there on.
+
+// WIDEN8 turns the eight floats in V16 and V18 into doubles in V16–V19.
+#define WIDEN8 \
+	VFCVTL2(16, 17); \
+	VFCVTL(16, 16); \
+	VFCVTL2(18, 19); \
+	VFCVTL(18, 18)
+
+// func dotNeonMixed(a []float32, x []float64) float64
+//
+//	as dotNeon64(a, x), and so are the registers
+
+#define DOTMIXED(offa, offx, s0, s1, s2, s3) \
+	FLDPQ offa(R0), (F16, F18); \
+	FLDPQ offx(R1), (F20, F21); \
+	FLDPQ (offx+32)(R1), (F22, F23); \
+	WIDEN8; \
+	VFMLA V16.D2, V20.D2, s0.D2; \
+	VFMLA V17.D2, V21.D2, s1.D2; \
+	VFMLA V18.D2, V22.D2, s2.D2; \
+	VFMLA V19.D2, V23.D2, s3.D2
+
+#define DOTMIXEDTAIL(s) \
+	SUBS    $2, R2; \
+	BGE     3(PC); \
+	VFMLA   V24.D2, V25.D2, s.D2; \
+	B       fold; \
+	FMOVD.P 8(R0), F16; \
+	VFCVTL(16, 16); \
+	FMOVQ.P 16(R1), F17; \
+	VFMLA   V16.D2, V17.D2, s.D2
+
+TEXT ·dotNeonMixed(SB), NOSPLIT, $0-56
+	MOVD a_base+0(FP), R0
+	MOVD a_len+8(FP), R2
+	MOVD x_base+24(FP), R1
+	ZERO4(V0, V1, V2, V3)
+	ZERO4(V4, V5, V6, V7)
+	ZERO4(V8, V9, V10, V11)
+	ZERO4(V12, V13, V14, V15)
+	SUBS $32, R2
+	BLT  tail
+
+lanes:
+	DOTMIXED(0, 0, V0, V1, V2, V3)
+	DOTMIXED(32, 64, V4, V5, V6, V7)
+	DOTMIXED(64, 128, V8, V9, V10, V11)
+	DOTMIXED(96, 192, V12, V13, V14, V15)
+	ADD  $128, R0
+	ADD  $256, R1
+	SUBS $32, R2
+	BGE  lanes
+
+tail:
+	ADDS  $32, R2
+	BEQ   fold
+	VMOVI $0, V24.B16
+	VMOVI $0, V25.B16
+	TBZ   $0, R2, pairs
+	SUB   $1, R2, R3
+	FMOVS (R0)(R3<<2), F24
+	FMOVD (R1)(R3<<3), F25
+	VFCVTL(24, 24)
+
+pairs:
+	DOTMIXEDTAIL(V0)
+	DOTMIXEDTAIL(V1)
+	DOTMIXEDTAIL(V2)
+	DOTMIXEDTAIL(V3)
+	DOTMIXEDTAIL(V4)
+	DOTMIXEDTAIL(V5)
+	DOTMIXEDTAIL(V6)
+	DOTMIXEDTAIL(V7)
+	DOTMIXEDTAIL(V8)
+	DOTMIXEDTAIL(V9)
+	DOTMIXEDTAIL(V10)
+	DOTMIXEDTAIL(V11)
+	DOTMIXEDTAIL(V12)
+	DOTMIXEDTAIL(V13)
+	DOTMIXEDTAIL(V14)
+	VFMLA V24.D2, V25.D2, V15.D2
+
+fold:
+	FOLD64
+	FMOVD F0, ret+48(FP)
+	RET
+
+// func dotLanesNeonMixed(s *[Lanes]float64, a []float32, x []float64)
+//
+//	as dotLanesNeon64(s, a, x), and so are the registers
+
+TEXT ·dotLanesNeonMixed(SB), NOSPLIT, $0-56
+	MOVD  s+0(FP), R3
+	MOVD  a_base+8(FP), R0
+	MOVD  a_len+16(FP), R2
+	MOVD  x_base+32(FP), R1
+	LOADLANES64
+	SUBS  $32, R2
+	BLT   done
+
+lanes:
+	DOTMIXED(0, 0, V0, V1, V2, V3)
+	DOTMIXED(32, 64, V4, V5, V6, V7)
+	DOTMIXED(64, 128, V8, V9, V10, V11)
+	DOTMIXED(96, 192, V12, V13, V14, V15)
+	ADD  $128, R0
+	ADD  $256, R1
+	SUBS $32, R2
+	BGE  lanes
+
+done:
+	STORELANES64
+	RET
+
+// func dotAxpyNeonMixed(alpha float64, a []float32, x, y []float64) float64
+//
+//	as dotAxpyNeon64(alpha, a, x, y), and so are the registers
+
+#define DOTAXPYMIXED(offa, offx, s0, s1, s2, s3) \
+	DOTMIXED(offa, offx, s0, s1, s2, s3); \
+	AXPYTO64(offx)
+
+#define DOTAXPYMIXEDTAIL(s) \
+	DOTMIXEDTAIL(s); \
+	FMOVQ   (R4), F26; \
+	VFMLA   V31.D2, V16.D2, V26.D2; \
+	FMOVQ.P F26, 16(R4)
+
+TEXT ·dotAxpyNeonMixed(SB), NOSPLIT, $0-88
+	FMOVD alpha+0(FP), F31
+	MOVD  a_base+8(FP), R0
+	MOVD  a_len+16(FP), R2
+	MOVD  x_base+32(FP), R1
+	MOVD  y_base+56(FP), R4
+	VDUP  V31.D[0], V31.D2
+	ZERO4(V0, V1, V2, V3)
+	ZERO4(V4, V5, V6, V7)
+	ZERO4(V8, V9, V10, V11)
+	ZERO4(V12, V13, V14, V15)
+	SUBS  $32, R2
+	BLT   tail
+
+lanes:
+	DOTAXPYMIXED(0, 0, V0, V1, V2, V3)
+	DOTAXPYMIXED(32, 64, V4, V5, V6, V7)
+	DOTAXPYMIXED(64, 128, V8, V9, V10, V11)
+	DOTAXPYMIXED(96, 192, V12, V13, V14, V15)
+	ADD  $128, R0
+	ADD  $256, R1
+	ADD  $256, R4
+	SUBS $32, R2
+	BGE  lanes
+
+tail:
+	ADDS  $32, R2
+	BEQ   fold
+	VMOVI $0, V24.B16
+	VMOVI $0, V25.B16
+	TBZ   $0, R2, pairs
+	SUB   $1, R2, R3
+	FMOVS (R0)(R3<<2), F24
+	FMOVD (R1)(R3<<3), F25
+	FMOVD (R4)(R3<<3), F26
+	VFCVTL(24, 24)
+	VFMLA V31.D2, V24.D2, V26.D2
+	FMOVD F26, (R4)(R3<<3)
+
+pairs:
+	DOTAXPYMIXEDTAIL(V0)
+	DOTAXPYMIXEDTAIL(V1)
+	DOTAXPYMIXEDTAIL(V2)
+	DOTAXPYMIXEDTAIL(V3)
+	DOTAXPYMIXEDTAIL(V4)
+	DOTAXPYMIXEDTAIL(V5)
+	DOTAXPYMIXEDTAIL(V6)
+	DOTAXPYMIXEDTAIL(V7)
+	DOTAXPYMIXEDTAIL(V8)
+	DOTAXPYMIXEDTAIL(V9)
+	DOTAXPYMIXEDTAIL(V10)
+	DOTAXPYMIXEDTAIL(V11)
+	DOTAXPYMIXEDTAIL(V12)
+	DOTAXPYMIXEDTAIL(V13)
+	DOTAXPYMIXEDTAIL(V14)
+	VFMLA V24.D2, V25.D2, V15.D2
+
+fold:
+	FOLD64
+	FMOVD F0, ret+80(FP)
+	RET
+
+// func axpyNeonMixed(alpha float64, a []float32, y []float64)
+//
+//	for i, v := range a: y[i] = fma(alpha, v, y[i])
+//
+//	R0 a   R1 y   R2 elements left
+//	V31      alpha in both lanes
+//	V16–V19  elements of a
+//	V20–V23  elements of y
+
+TEXT ·axpyNeonMixed(SB), NOSPLIT, $0-56
+	FMOVD alpha+0(FP), F31
+	MOVD  a_base+8(FP), R0
+	MOVD  a_len+16(FP), R2
+	MOVD  y_base+32(FP), R1
+	VDUP  V31.D[0], V31.D2
+	SUBS  $8, R2
+	BLT   tail
+
+eight:
+	FLDPQ (R0), (F16, F18)
+	FLDPQ (R1), (F20, F21)
+	FLDPQ 32(R1), (F22, F23)
+	WIDEN8
+	VFMLA V31.D2, V16.D2, V20.D2
+	VFMLA V31.D2, V17.D2, V21.D2
+	VFMLA V31.D2, V18.D2, V22.D2
+	VFMLA V31.D2, V19.D2, V23.D2
+	FSTPQ (F20, F21), (R1)
+	FSTPQ (F22, F23), 32(R1)
+	ADD   $32, R0
+	ADD   $64, R1
+	SUBS  $8, R2
+	BGE   eight
+
+tail:
+	ADDS $8, R2
+	BEQ  done
+
+one:
+	FMOVS.P 4(R0), F16
+	FMOVD   (R1), F20
+	VFCVTL(16, 16)
+	VFMLA   V31.D2, V16.D2, V20.D2
+	FMOVD.P F20, 8(R1)
+	SUBS    $1, R2
+	BNE     one
+
+done:
+	RET
+
+// func axpy4NeonMixed(x *[4]float64, a *float32, lda int, y []float64)
+//
+//	for i := range 4 { for j := range y: y[j] = fma(x[i], a[i*lda+j], y[j]) }
+//
+//	R0 x   R1 y   R2 elements left   R3 R4 R5 R6 rows of a
+//	V0–V3    elements of y
+//	V16–V19  elements of a row of a
+//	V30 V31  x, used by element
+
+#define AXPYMIXEDROW(fmla, row, x) \
+	FLDPQ (row), (F16, F18); \
+	ADD   $32, row; \
+	WIDEN8; \
+	fmla(x, 16, 0); \
+	fmla(x, 17, 1); \
+	fmla(x, 18, 2); \
+	fmla(x, 19, 3)
+
+TEXT ·axpy4NeonMixed(SB), NOSPLIT, $0-48
+	MOVD  x+0(FP), R0
+	MOVD  a+8(FP), R3
+	MOVD  lda+16(FP), R7
+	MOVD  y_base+24(FP), R1
+	MOVD  y_len+32(FP), R2
+	ADD   R7<<2, R3, R4
+	ADD   R7<<2, R4, R5
+	ADD   R7<<2, R5, R6
+	FLDPQ (R0), (F30, F31)
+	SUBS  $8, R2
+	BLT   tail
+
+eight:
+	FLDPQ (R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	AXPYMIXEDROW(VFMLAD0, R3, 30)
+	AXPYMIXEDROW(VFMLAD1, R4, 30)
+	AXPYMIXEDROW(VFMLAD0, R5, 31)
+	AXPYMIXEDROW(VFMLAD1, R6, 31)
+	FSTPQ (F0, F1), (R1)
+	FSTPQ (F2, F3), 32(R1)
+	ADD   $64, R1
+	SUBS  $8, R2
+	BGE   eight
+
+tail:
+	ADDS $8, R2
+	BEQ  done
+
+one:
+	FMOVD   (R1), F0
+	FMOVS.P 4(R3), F16
+	FMOVS.P 4(R4), F17
+	FMOVS.P 4(R5), F18
+	FMOVS.P 4(R6), F19
+	VFCVTL(16, 16)
+	VFCVTL(17, 17)
+	VFCVTL(18, 18)
+	VFCVTL(19, 19)
+	VFMLAD0(30, 16, 0)
+	VFMLAD1(30, 17, 0)
+	VFMLAD0(31, 18, 0)
+	VFMLAD1(31, 19, 0)
+	FMOVD.P F0, 8(R1)
+	SUBS    $1, R2
+	BNE     one
 
 done:
 	RET
