@@ -337,16 +337,67 @@ next:
 done:
 	RET
 
-// func dotNeon64(x, y []float64) float64
+// func gatherNeon(size, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer)
 //
-//	for i, v := range x: s[i%32] = fma(v, y[i], s[i%32])
+//	for p := range k { copy(dst[p*size:][:size], src[p*ld:]) }   in bytes, size 32, 48 or 64
+//
+//	R0 size   R1 rows left   R2 src   R3 ld   R4 dst
+//	V0–V3    a row
+
+TEXT ·gatherNeon(SB), NOSPLIT, $0-40
+	MOVD size+0(FP), R0
+	MOVD k+8(FP), R1
+	MOVD src+16(FP), R2
+	MOVD ld+24(FP), R3
+	MOVD dst+32(FP), R4
+	CBZ  R1, done
+	CMP  $48, R0
+	BLT  rows32
+	BEQ  rows48
+
+rows64:
+	FLDPQ (R2), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	ADD   R3, R2
+	FSTPQ (F0, F1), (R4)
+	FSTPQ (F2, F3), 32(R4)
+	ADD   $64, R4
+	SUB   $1, R1
+	CBNZ  R1, rows64
+	RET
+
+rows48:
+	FLDPQ (R2), (F0, F1)
+	FMOVQ 32(R2), F2
+	ADD   R3, R2
+	FSTPQ (F0, F1), (R4)
+	FMOVQ F2, 32(R4)
+	ADD   $48, R4
+	SUB   $1, R1
+	CBNZ  R1, rows48
+	RET
+
+rows32:
+	FLDPQ (R2), (F0, F1)
+	ADD   R3, R2
+	FSTPQ (F0, F1), (R4)
+	ADD   $32, R4
+	SUB   $1, R1
+	CBNZ  R1, rows32
+
+done:
+	RET
+
+// func dotNeon64(a, x []float64) float64
+//
+//	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
 //	return s[0] + 0
 //
-//	R0 x   R1 y   R2 elements left
+//	R0 a   R1 x   R2 elements left
 //	V0–V15   the 32 lanes, two a register
-//	V16–V23  elements of x and y
-//	V24 V25  an odd last element of x and y, or zero, above it zero
+//	V16–V23  elements of a and x
+//	V24 V25  an odd last element of a and x, or zero, above it zero
 //
 // After the last whole pair the next lanes take V24·V25. Adding a zero product
 // to a lane can change no more than the sign of a zero, which the final + 0 wipes
@@ -393,9 +444,9 @@ done:
 	FADDD F1, F0
 
 TEXT ·dotNeon64(SB), NOSPLIT, $0-56
-	MOVD x_base+0(FP), R0
-	MOVD x_len+8(FP), R2
-	MOVD y_base+24(FP), R1
+	MOVD a_base+0(FP), R0
+	MOVD a_len+8(FP), R2
+	MOVD x_base+24(FP), R1
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
 	ZERO4(V8, V9, V10, V11)
@@ -446,13 +497,13 @@ fold:
 	FMOVD F0, ret+48(FP)
 	RET
 
-// func dotLanesNeon64(s *[Lanes]float64, x, y []float64)
+// func dotLanesNeon64(s *[Lanes]float64, a, x []float64)
 //
-//	for i, v := range x: s[i%32] = fma(v, y[i], s[i%32])   len(x) a multiple of 32
+//	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])   len(a) a multiple of 32
 //
-//	R0 x   R1 y   R2 elements left   R3 s
+//	R0 a   R1 x   R2 elements left   R3 s
 //	V0–V15   the 32 lanes, two a register
-//	V16–V23  elements of x and y
+//	V16–V23  elements of a and x
 
 #define LOADLANES64 \
 	FLDPQ (R3), (F0, F1); \
@@ -476,9 +527,9 @@ fold:
 
 TEXT ·dotLanesNeon64(SB), NOSPLIT, $0-56
 	MOVD  s+0(FP), R3
-	MOVD  x_base+8(FP), R0
-	MOVD  x_len+16(FP), R2
-	MOVD  y_base+32(FP), R1
+	MOVD  a_base+8(FP), R0
+	MOVD  a_len+16(FP), R2
+	MOVD  x_base+32(FP), R1
 	LOADLANES64
 	SUBS  $32, R2
 	BLT   done
@@ -593,13 +644,13 @@ fold:
 	FMOVD F0, ret+80(FP)
 	RET
 
-// func axpyNeon64(alpha float64, x, y []float64)
+// func axpyNeon64(alpha float64, a, y []float64)
 //
-//	for i, v := range x: y[i] = fma(alpha, v, y[i])
+//	for i, v := range a: y[i] = fma(alpha, v, y[i])
 //
-//	R0 x   R1 y   R2 elements left
+//	R0 a   R1 y   R2 elements left
 //	V31      alpha in both lanes
-//	V16–V19  elements of x
+//	V16–V19  elements of a
 //	V20–V23  elements of y
 
 #define AXPY64(off) \
@@ -616,8 +667,8 @@ fold:
 
 TEXT ·axpyNeon64(SB), NOSPLIT, $0-56
 	FMOVD alpha+0(FP), F31
-	MOVD  x_base+8(FP), R0
-	MOVD  x_len+16(FP), R2
+	MOVD  a_base+8(FP), R0
+	MOVD  a_len+16(FP), R2
 	MOVD  y_base+32(FP), R1
 	VDUP  V31.D[0], V31.D2
 	SUBS  $16, R2
@@ -1218,17 +1269,17 @@ next:
 done:
 	RET
 
-// func dotNeon32(x, y []float32) float32
+// func dotNeon32(a, x []float32) float32
 //
-//	for i, v := range x: s[i%32] = fma(v, y[i], s[i%32])
+//	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
 //	return s[0] + 0
 //
-//	R0 x   R1 y   R2 elements left   R3 R6 x and y behind the last whole four
+//	R0 a   R1 x   R2 elements left   R3 R6 a and x behind the last whole four
 //	R5 elements there
 //	V0–V7    the 32 lanes, four a register
-//	V16–V23  elements of x and y
-//	V24 V25  the last one to three elements of x and y, if any, above them zeros
+//	V16–V23  elements of a and x
+//	V24 V25  the last one to three elements of a and x, if any, above them zeros
 //
 // As in dotNeon64, the lanes behind the last whole four take V24·V25.
 
@@ -1267,9 +1318,9 @@ done:
 	FADDS F1, F0
 
 TEXT ·dotNeon32(SB), NOSPLIT, $0-52
-	MOVD x_base+0(FP), R0
-	MOVD x_len+8(FP), R2
-	MOVD y_base+24(FP), R1
+	MOVD a_base+0(FP), R0
+	MOVD a_len+8(FP), R2
+	MOVD x_base+24(FP), R1
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
 	SUBS $32, R2
@@ -1318,19 +1369,19 @@ fold:
 	FMOVS F0, ret+48(FP)
 	RET
 
-// func dotLanesNeon32(s *[Lanes]float32, x, y []float32)
+// func dotLanesNeon32(s *[Lanes]float32, a, x []float32)
 //
-//	for i, v := range x: s[i%32] = fma(v, y[i], s[i%32])   len(x) a multiple of 32
+//	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])   len(a) a multiple of 32
 //
-//	R0 x   R1 y   R2 elements left   R3 s
+//	R0 a   R1 x   R2 elements left   R3 s
 //	V0–V7    the 32 lanes, four a register
-//	V16–V23  elements of x and y
+//	V16–V23  elements of a and x
 
 TEXT ·dotLanesNeon32(SB), NOSPLIT, $0-56
 	MOVD  s+0(FP), R3
-	MOVD  x_base+8(FP), R0
-	MOVD  x_len+16(FP), R2
-	MOVD  y_base+32(FP), R1
+	MOVD  a_base+8(FP), R0
+	MOVD  a_len+16(FP), R2
+	MOVD  x_base+32(FP), R1
 	FLDPQ (R3), (F0, F1)
 	FLDPQ 32(R3), (F2, F3)
 	FLDPQ 64(R3), (F4, F5)
@@ -1450,13 +1501,13 @@ sum:
 	FMOVS F0, ret+80(FP)
 	RET
 
-// func axpyNeon32(alpha float32, x, y []float32)
+// func axpyNeon32(alpha float32, a, y []float32)
 //
-//	for i, v := range x: y[i] = fma(alpha, v, y[i])
+//	for i, v := range a: y[i] = fma(alpha, v, y[i])
 //
-//	R0 x   R1 y   R2 elements left
+//	R0 a   R1 y   R2 elements left
 //	V31      alpha in all lanes
-//	V16–V19  elements of x
+//	V16–V19  elements of a
 //	V20–V23  elements of y
 
 #define AXPY32(off) \
@@ -1473,8 +1524,8 @@ sum:
 
 TEXT ·axpyNeon32(SB), NOSPLIT, $0-56
 	FMOVS alpha+0(FP), F31
-	MOVD  x_base+8(FP), R0
-	MOVD  x_len+16(FP), R2
+	MOVD  a_base+8(FP), R0
+	MOVD  a_len+16(FP), R2
 	MOVD  y_base+32(FP), R1
 	VDUP  V31.S[0], V31.S4
 	SUBS  $32, R2

@@ -1,0 +1,217 @@
+package la
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// These tests call the entries of every kernel table themselves, with what they
+// are promised and no more, and compare with loops or with the portable entries.
+// Vectors lie between fences that nothing may write to.
+
+func TestEntries(t *testing.T) {
+	for _, s := range instructionSets {
+		t.Run(s.name, func(t *testing.T) {
+			t.Run("float64", func(t *testing.T) { testEntries(t, &s.f64, &genericSet.f64) })
+			t.Run("float32", func(t *testing.T) { testEntries(t, &s.f32, &genericSet.f32) })
+			if s != &genericSet {
+				t.Run("mixed", func(t *testing.T) { testProductEntries(t, &s.mixed, &genericSet.mixed) })
+			}
+		})
+	}
+}
+
+func testEntries[T Float](t *testing.T, k, want *kernels[T]) {
+	t.Run("tile", func(t *testing.T) { testTileEntries(t, k) })
+	t.Run("pack", func(t *testing.T) { testPackEntries(t, k) })
+	if k == want {
+		return
+	}
+	t.Run("vector", func(t *testing.T) { testVectorEntries(t, k, want) })
+	t.Run("exp", func(t *testing.T) { testExpEntry(t, k, want) })
+	t.Run("product", func(t *testing.T) { testProductEntries(t, &k.vectorKernels, &want.vectorKernels) })
+}
+
+// hard returns n numbers of very different size among which are zeros of either
+// sign and subnormals and, if wild, infinities and NaN.
+func hard[T Float](r *rand.Rand, n int, wild bool) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = T(r.NormFloat64() * math.Exp(4*r.NormFloat64()))
+		switch r.IntN(50) {
+		case 0:
+			x[i] = T(math.Copysign(0, r.NormFloat64()))
+		case 1:
+			x[i] = T(r.NormFloat64() * 1e-20)
+		case 2:
+			x[i] = T(math.Copysign(math.SmallestNonzeroFloat32, r.NormFloat64()))
+		case 3:
+			if wild {
+				x[i] = T([]float64{math.NaN(), math.Inf(1), math.Inf(-1)}[r.IntN(3)])
+			}
+		}
+	}
+	return x
+}
+
+// fenced returns hard numbers between two fences, and their storage.
+func fenced[T Float](r *rand.Rand, n int) (x, all []T) {
+	all = hard[T](r, n+16, false)
+	return all[8 : 8+n : 8+n], all
+}
+
+func testTileEntries[T Float](t *testing.T, kt *kernels[T]) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, k := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 31, BlockK} {
+		for _, pad := range []int{0, 1, 6} {
+			for _, add := range []bool{false, true} {
+				ldc := kt.nr + pad
+				a, b := hard[T](r, k*kt.mr+1, k < 5), hard[T](r, k*kt.nr+1, k < 5)
+				c, product := fenced[T](r, kt.mr*ldc)
+				distance := slices.Clone(product)
+				wantProduct, wantDistance := slices.Clone(product), slices.Clone(product)
+				alpha := T(-1.7)
+				for i := range kt.mr {
+					for j := range kt.nr {
+						at := 8 + i*ldc + j
+						var s, d T
+						if add {
+							d = c[i*ldc+j]
+						}
+						for p := range k {
+							x, y := a[p*kt.mr+i], b[p*kt.nr+j]
+							s, d = fma(x, y, s), fma(x-y, x-y, d)
+						}
+						wantProduct[at], wantDistance[at] = alpha*s, d
+						if add {
+							wantProduct[at] = fma(alpha, s, c[i*ldc+j])
+						}
+					}
+				}
+				kt.gemm(k, alpha, &a[0], &b[0], &c[0], ldc, add)
+				kt.dist(k, &a[0], &b[0], &distance[8], ldc, add)
+				sameBits(t, wantProduct, product, "gemm k=%d ldc=%d add=%v", k, ldc, add)
+				sameBits(t, wantDistance, distance, "dist k=%d ldc=%d add=%v", k, ldc, add)
+			}
+		}
+	}
+}
+
+func testPackEntries[T Float](t *testing.T, kt *kernels[T]) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, rows := range []int{kt.mr, kt.nr} {
+		for _, k := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, BlockK} {
+			for _, pad := range []int{0, 1, 5} {
+				packed, got := fenced[T](r, rows*k+1)
+				want := slices.Clone(got)
+
+				ld := k + pad
+				src := hard[T](r, rows*ld+1, true)
+				for i := range rows {
+					for p := range k {
+						want[8+p*rows+i] = src[i*ld+p]
+					}
+				}
+				kt.pack(rows, k, &src[0], ld, &packed[0])
+				sameBits(t, want, got, "pack r=%d k=%d ld=%d", rows, k, ld)
+
+				ld = rows + pad
+				src = hard[T](r, k*ld+1, true)
+				for p := range k {
+					copy(want[8+p*rows:][:rows], src[p*ld:])
+				}
+				kt.gather(rows, k, &src[0], ld, &packed[0])
+				sameBits(t, want, got, "gather r=%d k=%d ld=%d", rows, k, ld)
+			}
+		}
+	}
+}
+
+// vectorLengths has every remainder by 32 and by 16 lanes, and lengths around
+// those at which long vectors may be cut.
+func vectorLengths() []int {
+	var lengths []int
+	for n := range 130 {
+		lengths = append(lengths, n)
+	}
+	return append(lengths, 1023, 1024, 1025, 4095, 4097, 8191, 8192, 8193, 8192+33, 16384+95)
+}
+
+func testVectorEntries[T Float](t *testing.T, kt, want *kernels[T]) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, n := range vectorLengths() {
+		x, alpha := hard[T](r, n, n%3 == 0), T(r.NormFloat64())
+		got, all := fenced[T](r, n)
+		wantAll := slices.Clone(all)
+		ref := wantAll[8 : 8+n]
+
+		kt.axpy(alpha, x, got)
+		want.axpy(alpha, x, ref)
+		sameBits(t, wantAll, all, "axpy n=%d", n)
+
+		kt.axpy(alpha, got, got)
+		want.axpy(alpha, ref, ref)
+		sameBits(t, wantAll, all, "axpy onto itself n=%d", n)
+
+		kt.scal(alpha, got)
+		want.scal(alpha, ref)
+		sameBits(t, wantAll, all, "scal n=%d", n)
+	}
+}
+
+func testProductEntries[S, T Float](t *testing.T, kt, want *vectorKernels[S, T]) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for _, n := range vectorLengths() {
+		wild := n%3 == 0
+		a, x, alpha := hard[S](r, n, wild), hard[T](r, n, wild), T(r.NormFloat64())
+		sameBits(t, []T{want.dot(a, x)}, []T{kt.dot(a, x)}, "dot n=%d", n)
+
+		got, all := fenced[T](r, n)
+		wantAll := slices.Clone(all)
+		ref := wantAll[8 : 8+n]
+		sameBits(t, []T{want.dotAxpy(alpha, a, x, ref)}, []T{kt.dotAxpy(alpha, a, x, got)}, "dotAxpy n=%d", n)
+		sameBits(t, wantAll, all, "y of dotAxpy n=%d", n)
+
+		for _, rows := range []int{0, 1, 2, 3, 4, 5, 8, 11} {
+			if n > 1000 && rows != 5 {
+				continue
+			}
+			lda := n + rows%3
+			a, x := hard[S](r, rows*lda+1, wild), hard[T](r, rows, wild)
+			kt.axpys(x, &a[0], lda, got)
+			want.axpys(x, &a[0], lda, ref)
+			sameBits(t, wantAll, all, "axpys rows=%d n=%d", rows, n)
+		}
+	}
+}
+
+func testExpEntry[T Float](t *testing.T, kt, want *kernels[T]) {
+	r := rand.New(rand.NewPCG(9, 10))
+	lowest, highest := -760.0, 720.0
+	random := func() T { return T(math.Float64frombits(r.Uint64())) }
+	if !is64[T]() {
+		lowest, highest = -110, 95
+		random = func() T { return T(math.Float32frombits(r.Uint32())) }
+	}
+	for _, n := range vectorLengths() {
+		src := hard[T](r, n, true)
+		for i := range src {
+			switch i % 3 {
+			case 0:
+				src[i] = random()
+			case 1:
+				src[i] = T(lowest + (highest-lowest)*r.Float64())
+			}
+		}
+		got, all := fenced[T](r, n)
+		wantAll := slices.Clone(all)
+		kt.exp(got, src)
+		want.exp(wantAll[8:8+n], src)
+		sameBits(t, wantAll, all, "exp n=%d", n)
+		copy(got, src)
+		kt.exp(got, got)
+		sameBits(t, wantAll, all, "exp in place n=%d", n)
+	}
+}
