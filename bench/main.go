@@ -1,3 +1,66 @@
+// Command bench measures la and the models against the machine's limits and
+// against their peers, in one process and one run, the contenders taking turns.
+//
+//	go run ./bench                  # against gonum
+//	go run -tags openblas ./bench   # and OpenBLAS (needs cgo and libopenblas-dev)
+//
+// A table goes to standard output; -json writes one object a comparison.
 package main
 
-func main() {}
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"iter"
+	"os"
+	"regexp"
+	"runtime"
+	"time"
+
+	"github.com/klauspost/cpuid/v2"
+
+	"github.com/bmkl/bmkl/internal/peak"
+	"github.com/bmkl/bmkl/la"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	if done, err := bestOpenBLAS(); done || err != nil {
+		return err
+	}
+	asJSON := flag.Bool("json", false, "write one JSON object a comparison")
+	only := flag.String("run", "", "measure only the rows whose name matches this regular `expression`")
+	rounds := flag.Int("rounds", 11, "how often each contender takes its turn")
+	budget := flag.Duration("time", 20*time.Millisecond, "how long a turn lasts, about")
+	flag.Parse()
+	pick, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+
+	m := limits{fma64: peak.FMA64(), fma32: peak.FMA32(), read: peak.ReadBandwidth()}
+	var out sink = jsonSink{json.NewEncoder(os.Stdout)}
+	if !*asJSON {
+		fmt.Printf("%s, %s, %s/%s, kernels %s\n", cpuid.CPU.BrandName, runtime.Version(), runtime.GOOS, runtime.GOARCH, la.Kernel())
+		fmt.Printf("one core: FMA peak %.1f GFLOP/s (float32 %.1f), read bandwidth %.1f GB/s; OpenBLAS: %s\n\n",
+			m.fma64, m.fma32, m.read, openblasVersion())
+		out = newTableSink(os.Stdout)
+	}
+	for _, rows := range []iter.Seq2[string, func() row]{laRows(m), modelRows()} {
+		for name, build := range rows {
+			if !pick.MatchString(name) {
+				continue
+			}
+			if err := out.put(build().measure(*rounds, *budget)); err != nil {
+				return err
+			}
+		}
+	}
+	return out.close()
+}

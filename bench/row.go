@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+)
+
+// A row is one thing that is measured: our routine first, then its peers.
+type row struct {
+	name string
+	unit string  // GFLOP/s, GB/s, Gexp/s or µs
+	work float64 // flops, bytes or elements of one call; 0: the value is the time of a call in µs
+
+	// goal is the least ratio to goalPeer that we are content with; 0: none.
+	goal     float64
+	goalPeer string
+
+	contenders []contender // [0] is ours
+	// fixed gives further peers their value, in unit: a machine's limit
+	// measured once.
+	fixed map[string]float64
+}
+
+// result is one comparison of a row with one peer, as -json writes it.
+type result struct {
+	Name      string  `json:"name"`
+	Value     float64 `json:"value"`
+	Spread    float64 `json:"spread"` // (upper − lower quartile)/median of our times
+	Unit      string  `json:"unit"`
+	Peer      string  `json:"peer"`
+	PeerValue float64 `json:"peer_value"`
+	Ratio     float64 `json:"ratio"` // above 1: ours is faster
+	Goal      float64 `json:"goal,omitempty"`
+}
+
+// measure runs the row and compares ours with every peer.
+func (r row) measure(rounds int, budget time.Duration) []result {
+	ts := measure(r.contenders, rounds, budget)
+	value := func(seconds float64) float64 {
+		if r.work == 0 {
+			return seconds * 1e6
+		}
+		return r.work / seconds / 1e9
+	}
+	ours := result{
+		Name: r.name, Unit: r.unit, Value: value(ts[0].median),
+		Spread: (ts[0].q3 - ts[0].q1) / ts[0].median,
+	}
+	var out []result
+	add := func(peer string, v float64) {
+		x := ours
+		x.Peer, x.PeerValue = peer, v
+		if x.Ratio = x.Value / v; r.work == 0 {
+			x.Ratio = v / x.Value
+		}
+		if peer == r.goalPeer {
+			x.Goal = r.goal
+		}
+		out = append(out, x)
+	}
+	for _, peer := range limitNames {
+		if v, ok := r.fixed[peer]; ok {
+			add(peer, v)
+		}
+	}
+	for i, c := range r.contenders[1:] {
+		add(c.name, value(ts[i+1].median))
+	}
+	if len(out) == 0 {
+		out = append(out, ours)
+	}
+	return out
+}
+
+// The machine's limits, in the order of the table.
+const (
+	fmaPeak   = "FMA peak"
+	fmaPeak32 = "FMA peak, float32"
+	readRate  = "read bandwidth"
+)
+
+var limitNames = []string{fmaPeak, fmaPeak32, readRate}
+
+// A sink receives results as they are measured.
+type sink interface {
+	put(rs []result) error
+	close() error
+}
+
+type jsonSink struct{ enc *json.Encoder }
+
+func (s jsonSink) put(rs []result) error {
+	for _, r := range rs {
+		if err := s.enc.Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (jsonSink) close() error { return nil }
+
+// tableSink aligns one line a comparison.
+type tableSink struct{ w *tabwriter.Writer }
+
+func newTableSink(w io.Writer) tableSink {
+	t := tableSink{tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)}
+	fmt.Fprintln(t.w, "| row\t| value\t| ± \t| peer\t| its value\t| ratio\t| goal\t|")
+	fmt.Fprintln(t.w, "| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t|")
+	return t
+}
+
+func (s tableSink) put(rs []result) error {
+	for i, r := range rs {
+		name, value, spread := r.Name, fmt.Sprintf("%.4g %s", r.Value, r.Unit), fmt.Sprintf("%.0f %%", 100*r.Spread)
+		if i > 0 {
+			name, value, spread = "", "", ""
+		}
+		peer, ratio, goal := "", "", ""
+		if r.Peer != "" {
+			peer, ratio = fmt.Sprintf("%.4g", r.PeerValue), fmt.Sprintf("%.2f", r.Ratio)
+		}
+		if r.Goal > 0 {
+			goal = fmt.Sprintf("≥ %.2f", r.Goal)
+		}
+		fmt.Fprintf(s.w, "| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t|\n", name, value, spread, r.Peer, peer, ratio, goal)
+	}
+	return nil
+}
+
+func (s tableSink) close() error { return s.w.Flush() }
