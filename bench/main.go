@@ -44,7 +44,7 @@ func run() error {
 		return err
 	}
 
-	m := limits{fma64: peak.FMA64(), fma32: peak.FMA32(), read: peak.ReadBandwidth()}
+	m := limits{fma64: peak.FMA64(), fma32: peak.FMA32(), read: peak.ReadBandwidth(32 << 20)}
 	var out sink = jsonSink{json.NewEncoder(os.Stdout)}
 	if !*asJSON {
 		fmt.Printf("%s, %s, %s/%s, kernels %s\n", cpuid.CPU.BrandName, runtime.Version(), runtime.GOOS, runtime.GOARCH, la.Kernel())

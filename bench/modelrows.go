@@ -1,7 +1,87 @@
 package main
 
-import "iter"
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
 
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// widths are those of the RBF kernels of every model row.
+var widths = []float64{.5, 1, 2, 3, 5, 8, 12}
+
+// problem is a regression on n samples of ten features, of which two matter.
+type problem struct {
+	k []la.Matrix[float64]
+	y []float64
+	a []float64          // start: sample weights, n
+	g la.Matrix[float64] // start: intermediate outputs, P×n
+}
+
+func newProblem(n int) problem {
+	x := random(n, 10, 1)
+	noise, p := random(1, n, 2).Data, problem{a: random(1, n, 3).Data, g: random(len(widths), n, 4)}
+	for i := range n {
+		r := x.Row(i)
+		p.y = append(p.y, math.Sin(2*r[0])+0.5*r[1]+0.1*noise[i])
+	}
+	d := la.NewMatrix[float64](n, n)
+	la.SqDist(nil, x, x, d)
+	for _, w := range widths {
+		k := d.Clone()
+		la.Scal(-1/(2*w*w), k.Data)
+		la.Exp(k.Data, k.Data)
+		p.k = append(p.k, k)
+	}
+	return p
+}
+
+// fit runs bmkl's regression for that many sweeps, the lower bound included.
+func (p problem) fit(sweeps, workers int) {
+	k, err := vi.NewDense(p.k...)
+	must(err)
+	_, err = vi.Regression{
+		Workers: workers,
+		Ascent:  vi.Ascent{Tolerance: -1, MaxSweeps: sweeps},
+		Start:   &vi.Start{A: la.MatrixOf(1, len(p.a), p.a), G: p.g},
+	}.Fit(context.Background(), k, la.MatrixOf(1, len(p.y), p.y))
+	must(err)
+}
+
+// fitPaper runs the paper's updates on gonum for that many sweeps, without a bound.
+func (p problem) fitPaper(sweeps int) {
+	dense := func(m la.Matrix[float64]) *mat.Dense { return mat.NewDense(m.Rows, m.Cols, m.Data) }
+	var k []*mat.Dense
+	for _, km := range p.k {
+		k = append(k, dense(km))
+	}
+	one := gammaPrior{1, 1}
+	r := newPaperRegression(paperPriors{one, one, one, one, one}, k, p.y,
+		append([]float64(nil), p.a...), dense(p.g.Clone()))
+	for range sweeps {
+		r.sweep()
+	}
+}
+
+// modelRows yields the rows of the models.
 func modelRows() iter.Seq2[string, func() row] {
-	return func(yield func(string, func() row) bool) {}
+	return func(yield func(string, func() row) bool) {
+		for _, n := range []int{250, 500, 1000} {
+			name := fmt.Sprintf("regression, 10 sweeps with set-up/n=%d", n)
+			if !yield(name, func() row {
+				p := newProblem(n)
+				return row{name: name, unit: "µs", contenders: []contender{
+					{run: func(int) { p.fit(10, 1) }},
+					{name: "the paper on gonum", run: func(int) { p.fitPaper(10) }},
+				}}
+			}) {
+				return
+			}
+		}
+	}
 }
