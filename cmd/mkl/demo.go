@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/motorcycle"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/picture"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+type demoCmd struct {
+	Output  string `short:"o" default:"motorcycle.svg" placeholder:"FILE" help:"Picture to write, .svg or .png (${default})."`
+	Seed    uint64 `default:"1" help:"Seed of the random start."`
+	JSON    bool   `name:"json" help:"Print JSON."`
+	Workers int    `help:"Most goroutines at work; 0 means one for each processor."`
+}
+
+func (c *demoCmd) Run(e *env) error {
+	format, err := picture.Format(c.Output)
+	if err != nil {
+		return input(err)
+	}
+	if err := atomicfile.Check(c.Output); err != nil {
+		return input(err)
+	}
+	times, accel, err := motorcycle.Data()
+	if err != nil {
+		return err
+	}
+	x := mkl.Column(times)
+	var views []mkl.View
+	for p := minExponent; p <= maxExponent; p++ {
+		views = append(views, mkl.View{X: x, Kernel: mkl.RBF{Width: math.Ldexp(1, p)}, Standardize: true})
+	}
+	sparse := mkl.Gamma{Shape: 1e-10, Scale: 1e+10}
+	r := mkl.Regression{Lambda: sparse, Omega: sparse, Seed: c.Seed, Workers: c.Workers}
+	model, err := fitWithProgress(e, c.JSON, r, views, accel)
+	if err != nil {
+		return err
+	}
+	rep := newReport(model, []string{"accel"})
+	for i, s := range rep.Targets[0].Active {
+		rep.Targets[0].Active[i].At = fmt.Sprintf("%g ms, %g g", times[s.Sample], accel[s.Sample])
+	}
+	if err := drawMotorcycle(e, c.Output, format, model, times, accel); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(e.stdout, rep)
+	}
+	fmt.Fprintf(e.stdout, "Motorcycle: head acceleration (g) at %d times (ms) after impact; 21 Gaussian kernels\n", len(times))
+	fmt.Fprintf(e.stdout, "on the standardised time, sparse priors on kernels and samples\n\n")
+	if err := rep.print(e.stdout); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "\npicture: %s\n", c.Output)
+	return nil
+}
+
+func drawMotorcycle(e *env, path, format string, model *mkl.RegressionModel, times, accel []float64) error {
+	const points = 400
+	lo, hi := 0.0, 60.0
+	c := picture.Curve{
+		Title: "Motorcycle", XLabel: "time after impact (ms)", YLabel: "head acceleration (g)",
+		X: times, Y: accel, Filled: make([]bool, len(times)),
+	}
+	for _, s := range model.ActiveSamples(0) {
+		c.Filled[s.Sample] = true
+	}
+	for i := range points + 1 {
+		c.At = append(c.At, lo+(hi-lo)*float64(i)/points)
+	}
+	mean, variance, err := model.Predict(mkl.Column(c.At))
+	if err != nil {
+		return err
+	}
+	c.Mean = mean
+	z := quantile(0.95)
+	for i, v := range variance {
+		half := float64(z * math.Sqrt(v))
+		c.Lower, c.Upper = append(c.Lower, mean[i]-half), append(c.Upper, mean[i]+half)
+	}
+	return atomicfile.Write(e.ctx, path, func(w io.Writer) error { return c.Write(w, format) })
+}
+
+// quantile is how many standard deviations to either side of the mean of a
+// normal distribution hold the given probability.
+func quantile(probability float64) float64 { return math.Sqrt2 * math.Erfinv(probability) }

@@ -1,0 +1,54 @@
+package memory
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSize(t *testing.T) {
+	for text, want := range map[string]Size{"8GiB": 8 << 30, "500 MB": 500e6, "1024": 1024, "1.5KiB": 1536} {
+		var s Size
+		require.NoError(t, s.UnmarshalText([]byte(text)))
+		assert.Equal(t, want, s, text)
+	}
+	var s Size
+	assert.EqualError(t, s.UnmarshalText([]byte("lots")), `"lots" is not a size such as 8GiB or 500MB`)
+	assert.Error(t, s.UnmarshalText([]byte("-1GB")))
+	assert.Equal(t, "1.5 GiB", Size(3<<29).String())
+}
+
+func TestAvailable(t *testing.T) {
+	assert.Greater(t, Available(), Size(1<<20))
+}
+
+func TestGroupLeft(t *testing.T) {
+	root := t.TempDir()
+	put := func(file, text string) {
+		p := filepath.Join(root, filepath.FromSlash(file))
+		require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o700))
+		require.NoError(t, os.WriteFile(p, []byte(text), 0o600))
+	}
+	_, ok := groupLeft(root)
+	assert.False(t, ok)
+
+	put("proc/self/cgroup", "0::/a/b\n")
+	_, ok = groupLeft(root)
+	assert.False(t, ok)
+
+	put("sys/fs/cgroup/a/memory.max", "1000\n")
+	put("sys/fs/cgroup/a/memory.current", "700\n")
+	put("sys/fs/cgroup/a/memory.stat", "anon 500\ninactive_file 100\nfile 200\n")
+	put("sys/fs/cgroup/a/b/memory.max", "max\n")
+	put("sys/fs/cgroup/a/b/memory.current", "600\n")
+	left, ok := groupLeft(root)
+	assert.True(t, ok)
+	assert.EqualValues(t, 400, left)
+
+	put("sys/fs/cgroup/a/b/memory.max", "600\n")
+	left, _ = groupLeft(root)
+	assert.EqualValues(t, 0, left)
+}

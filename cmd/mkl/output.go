@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"runtime"
+	"sync"
+
+	"github.com/cheggaaa/pb/v3"
+)
+
+// printJSON prints v for machines: one indented value.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// processors is the number of workers: n, or one for each processor if n is 0.
+func processors(n int) int {
+	if n > 0 {
+		return n
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// progress is a bar on a terminal, and nothing elsewhere.
+type progress struct {
+	mu  sync.Mutex
+	bar *pb.ProgressBar
+}
+
+func newProgress(e *env, quiet bool, total int, what string) *progress {
+	p := &progress{}
+	if !quiet && e.terminal() {
+		p.bar = pb.New(total)
+		p.bar.SetTemplateString(`{{counters . }} ` + what + ` {{bar . "[" "=" ">" " " "]"}} {{etime . }}{{with string . "note"}}  {{.}}{{end}}`)
+		p.bar.SetWriter(e.stderr)
+		p.bar.Start()
+	}
+	return p
+}
+
+// step counts one more.
+func (p *progress) step() { p.set(-1, "") }
+
+// set shows that n are done, or one more if n is -1, with a note.
+func (p *progress) set(n int, note string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar == nil {
+		return
+	}
+	if n < 0 {
+		p.bar.Increment()
+	} else {
+		p.bar.SetCurrent(int64(n))
+	}
+	p.bar.Set("note", note)
+}
+
+// finish ends the bar; it can be called again.
+func (p *progress) finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		p.bar.Finish()
+		p.bar = nil
+	}
+}
