@@ -2,7 +2,11 @@
 
 package la
 
-import "github.com/klauspost/cpuid/v2"
+import (
+	"unsafe"
+
+	"github.com/klauspost/cpuid/v2"
+)
 
 // machineSets returns the instruction sets with assembly that this CPU, and the
 // operating system, which has to save the registers, can run, best first.
@@ -17,14 +21,245 @@ func machineSets() []*instructionSet {
 
 func avx512Set() *instructionSet {
 	s := newSet("avx512")
-	s.f64.mr, s.f64.nr = 8, 24
-	s.f64.gemm = gemmAVX512
-	s.f64.dist = distAVX512
+	s.f64 = kernels[float64]{
+		mr: 8, nr: 24,
+		gemm: avx512Gemm64, dist: avx512Dist64,
+		pack: pack64AVX512, gather: gather64AVX512,
+		axpy: axpy64AVX512, scal: scal64AVX512, exp: exp64AVX512,
+		vectorKernels: vectorKernels[float64, float64]{
+			dot: dot64AVX512, axpys: axpys64AVX512, dotAxpy: dotAxpy64AVX512,
+		},
+	}
+	s.f32 = kernels[float32]{
+		mr: 8, nr: 48,
+		gemm: avx512Gemm32, dist: avx512Dist32,
+		pack: packGeneric[float32], gather: gather32AVX512,
+		axpy: axpy32AVX512, scal: scal32AVX512, exp: exp32AVX512,
+		vectorKernels: vectorKernels[float32, float32]{
+			dot: dot32AVX512, axpys: axpys32AVX512, dotAxpy: dotAxpy32AVX512,
+		},
+	}
 	return s
 }
 
-//go:noescape
-func gemmAVX512(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+// expTable64 holds the constants of exp.go for the assembly.
+var expTable64 = [...]float64{expMax, expMin, log2e, round64, ln2High, ln2Low,
+	expCoef[0], expCoef[1], expCoef[2], expCoef[3], expCoef[4], expCoef[5],
+	expCoef[6], expCoef[7], expCoef[8], expCoef[9], expCoef[10], expCoef[11]}
+
+// expTable32 is expTable64 for float32.
+var expTable32 = [...]float32{expMax32, expMin32, log2e32, round32, ln2High32, ln2Low32,
+	expCoef32[0], expCoef32[1], expCoef32[2], expCoef32[3], expCoef32[4], expCoef32[5], expCoef32[6]}
+
+// chunk is the number of elements, a multiple of Lanes, that one call into
+// assembly takes from each vector: a few microseconds' work even from memory,
+// after which the goroutine can be preempted. Matrices come a few rows at a time.
+const chunk = 4096
+
+// ptr returns the address of x's first element, which need not exist.
+func ptr[T Float](x []T) *T { return unsafe.SliceData(x) }
+
+func axpy64AVX512(alpha float64, x, y []float64) {
+	y = y[:len(x)]
+	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
+		avx512Axpy64(chunk, alpha, ptr(x), ptr(y))
+	}
+	avx512Axpy64(len(x), alpha, ptr(x), ptr(y))
+}
+
+func scal64AVX512(alpha float64, x []float64) {
+	for ; len(x) > chunk; x = x[chunk:] {
+		avx512Scal64(chunk, alpha, ptr(x))
+	}
+	avx512Scal64(len(x), alpha, ptr(x))
+}
+
+func exp64AVX512(dst, src []float64) {
+	dst = dst[:len(src)]
+	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
+		avx512Exp64(chunk, ptr(dst), ptr(src))
+	}
+	avx512Exp64(len(src), ptr(dst), ptr(src))
+}
+
+func dot64AVX512(a []float64, x []float64) float64 {
+	x = x[:len(a)]
+	if len(a) <= chunk {
+		return avx512Dot64(len(a), ptr(a), ptr(x), nil)
+	}
+	var lanes [Lanes]float64
+	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
+		avx512Dot64(chunk, ptr(a), ptr(x), &lanes)
+	}
+	return avx512Dot64(len(a), ptr(a), ptr(x), &lanes)
+}
+
+func dotAxpy64AVX512(alpha float64, a []float64, x, y []float64) float64 {
+	x, y = x[:len(a)], y[:len(a)]
+	if len(a) <= chunk {
+		return avx512DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
+	}
+	var lanes [Lanes]float64
+	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
+		avx512DotAxpy64(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
+	}
+	return avx512DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
+}
+
+func axpys64AVX512(x []float64, a *float64, lda int, y []float64) {
+	for len(y) > 0 {
+		part := y[:min(len(y), chunk)]
+		i := 0
+		for ; i+8 <= len(x); i += 8 {
+			avx512Axpys64(len(part), &x[i], at(a, i*lda), lda, ptr(part))
+		}
+		for ; i < len(x); i++ {
+			avx512Axpy64(len(part), x[i], at(a, i*lda), ptr(part))
+		}
+		y, a = y[len(part):], at(a, len(part))
+	}
+}
+
+func axpy32AVX512(alpha float32, x, y []float32) {
+	y = y[:len(x)]
+	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
+		avx512Axpy32(chunk, alpha, ptr(x), ptr(y))
+	}
+	avx512Axpy32(len(x), alpha, ptr(x), ptr(y))
+}
+
+func scal32AVX512(alpha float32, x []float32) {
+	for ; len(x) > chunk; x = x[chunk:] {
+		avx512Scal32(chunk, alpha, ptr(x))
+	}
+	avx512Scal32(len(x), alpha, ptr(x))
+}
+
+func exp32AVX512(dst, src []float32) {
+	dst = dst[:len(src)]
+	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
+		avx512Exp32(chunk, ptr(dst), ptr(src))
+	}
+	avx512Exp32(len(src), ptr(dst), ptr(src))
+}
+
+func dot32AVX512(a []float32, x []float32) float32 {
+	x = x[:len(a)]
+	if len(a) <= chunk {
+		return avx512Dot32(len(a), ptr(a), ptr(x), nil)
+	}
+	var lanes [Lanes]float32
+	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
+		avx512Dot32(chunk, ptr(a), ptr(x), &lanes)
+	}
+	return avx512Dot32(len(a), ptr(a), ptr(x), &lanes)
+}
+
+func dotAxpy32AVX512(alpha float32, a []float32, x, y []float32) float32 {
+	x, y = x[:len(a)], y[:len(a)]
+	if len(a) <= chunk {
+		return avx512DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
+	}
+	var lanes [Lanes]float32
+	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
+		avx512DotAxpy32(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
+	}
+	return avx512DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
+}
+
+func axpys32AVX512(x []float32, a *float32, lda int, y []float32) {
+	for len(y) > 0 {
+		part := y[:min(len(y), chunk)]
+		i := 0
+		for ; i+8 <= len(x); i += 8 {
+			avx512Axpys32(len(part), &x[i], at(a, i*lda), lda, ptr(part))
+		}
+		for ; i < len(x); i++ {
+			avx512Axpy32(len(part), x[i], at(a, i*lda), ptr(part))
+		}
+		y, a = y[len(part):], at(a, len(part))
+	}
+}
+
+// pack64AVX512 transposes whole 8×8 blocks in assembly and the last terms here.
+func pack64AVX512(r, k int, src *float64, ld int, dst *float64) {
+	for i := 0; i < r; i += 8 {
+		s, d := at(src, i*ld), at(dst, i)
+		if k >= 8 {
+			avx512Pack64(k/8, s, ld, d, r)
+		}
+		for p := k &^ 7; p < k; p++ {
+			for j := range 8 {
+				*at(d, p*r+j) = *at(s, j*ld+p)
+			}
+		}
+	}
+}
+
+func gather64AVX512(r, k int, src *float64, ld int, dst *float64) {
+	if k > 0 {
+		avx512Gather(r/8, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst))
+	}
+}
+
+func gather32AVX512(r, k int, src *float32, ld int, dst *float32) {
+	if r%16 != 0 {
+		gatherGeneric(r, k, src, ld, dst)
+	} else if k > 0 {
+		avx512Gather(r/16, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst))
+	}
+}
 
 //go:noescape
-func distAVX512(k int, a, b, c *float64, ldc int, add bool)
+func avx512Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+
+//go:noescape
+func avx512Dist64(k int, a, b, c *float64, ldc int, add bool)
+
+//go:noescape
+func avx512Axpy64(n int, alpha float64, x, y *float64)
+
+//go:noescape
+func avx512Scal64(n int, alpha float64, x *float64)
+
+//go:noescape
+func avx512Exp64(n int, dst, src *float64)
+
+//go:noescape
+func avx512Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
+
+//go:noescape
+func avx512DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
+
+//go:noescape
+func avx512Axpys64(n int, x, a *float64, lda int, y *float64)
+
+//go:noescape
+func avx512Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool)
+
+//go:noescape
+func avx512Dist32(k int, a, b, c *float32, ldc int, add bool)
+
+//go:noescape
+func avx512Axpy32(n int, alpha float32, x, y *float32)
+
+//go:noescape
+func avx512Scal32(n int, alpha float32, x *float32)
+
+//go:noescape
+func avx512Exp32(n int, dst, src *float32)
+
+//go:noescape
+func avx512Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
+
+//go:noescape
+func avx512DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
+
+//go:noescape
+func avx512Axpys32(n int, x, a *float32, lda int, y *float32)
+
+//go:noescape
+func avx512Pack64(blocks int, src *float64, ld int, dst *float64, step int)
+
+//go:noescape
+func avx512Gather(vectors, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer)

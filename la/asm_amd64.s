@@ -6,7 +6,7 @@
 // generic.go. Element (i, j) of a tile lives in accumulator i·(vectors a row) + j;
 // nothing is ever summed across the lanes of a product.
 
-// func gemmAVX512(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+// func avx512Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool)
 //
 // Tile of 8×24: row i in Z(8+3i), Z(9+3i), Z(10+3i).
 //
@@ -98,7 +98,7 @@
 	MULPD3(c, c0, c1, c2) \
 	STORE3(c, c0, c1, c2)
 
-TEXT ·gemmAVX512(SB), NOSPLIT, $0-49
+TEXT ·avx512Gemm64(SB), NOSPLIT, $0-49
 	MOVQ k+0(FP), CX
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), DX
@@ -147,9 +147,73 @@ store:
 	VZEROUPPER
 	RET
 
-// func distAVX512(k int, a, b, c *float64, ldc int, add bool)
+// func avx512Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool)
 //
-// Registers as in gemmAVX512, Z5, Z6, Z7 the differences.
+// avx512Gemm64 for a tile of 8×48.
+#define ADDSTOREPS3(c, c0, c1, c2) \
+	VFMADD213PS (c), Z0, c0    \
+	VFMADD213PS 64(c), Z0, c1  \
+	VFMADD213PS 128(c), Z0, c2 \
+	STORE3(c, c0, c1, c2)
+
+#define MULSTOREPS3(c, c0, c1, c2) \
+	VMULPS c0, Z0, c0 \
+	VMULPS c1, Z0, c1 \
+	VMULPS c2, Z0, c2 \
+	STORE3(c, c0, c1, c2)
+
+TEXT ·avx512Gemm32(SB), NOSPLIT, $0-49
+	MOVQ k+0(FP), CX
+	MOVQ a+16(FP), SI
+	MOVQ b+24(FP), DX
+	MOVQ c+32(FP), DI
+	MOVQ ldc+40(FP), R8
+	SHLQ $2, R8
+	MOVQ DI, R9
+	EACHROW512(PREFETCH3)
+	MOVQ R9, DI
+	CLEAR512
+	MOVQ CX, BX
+	SHRQ $2, BX
+	JZ   rest
+
+four:
+	STEP512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, 0)
+	STEP512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, 1)
+	STEP512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, 2)
+	STEP512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, 3)
+	ADDQ $128, SI
+	ADDQ $768, DX
+	DECQ BX
+	JNZ  four
+
+rest:
+	ANDQ $3, CX
+	JZ   done
+
+one:
+	STEP512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, 0)
+	ADDQ $32, SI
+	ADDQ $192, DX
+	DECQ CX
+	JNZ  one
+
+done:
+	VBROADCASTSS alpha+8(FP), Z0
+	CMPB add+48(FP), $0
+	JEQ  store
+	EACHROW512(ADDSTOREPS3)
+	VZEROUPPER
+	RET
+
+store:
+	EACHROW512(MULSTOREPS3)
+	VZEROUPPER
+	RET
+
+// func avx512Dist64(k int, a, b, c *float64, ldc int, add bool)
+//
+// Registers as in avx512Gemm64, Z5, Z6, Z7 the differences.
 //
 //	rows = 0, or c if add
 //	for p in k {
@@ -184,7 +248,7 @@ store:
 	VMOVUPD 64(c), c1 \
 	VMOVUPD 128(c), c2
 
-TEXT ·distAVX512(SB), NOSPLIT, $0-41
+TEXT ·avx512Dist64(SB), NOSPLIT, $0-41
 	MOVQ k+0(FP), CX
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
@@ -211,5 +275,1040 @@ loop:
 
 store:
 	EACHROW512(STORE3)
+	VZEROUPPER
+	RET
+
+// func avx512Dist32(k int, a, b, c *float32, ldc int, add bool)
+//
+// avx512Dist64 for a tile of 8×48.
+TEXT ·avx512Dist32(SB), NOSPLIT, $0-41
+	MOVQ k+0(FP), CX
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), DI
+	MOVQ ldc+32(FP), R8
+	SHLQ $2, R8
+	CLEAR512
+	CMPB add+40(FP), $0
+	JEQ  start
+	MOVQ DI, R9
+	EACHROW512(LOAD3)
+	MOVQ R9, DI
+
+start:
+	TESTQ CX, CX
+	JZ    store
+
+loop:
+	DISTSTEP512(VMOVUPS, VBROADCASTSS, VSUBPS, VFMADD231PS, 4)
+	ADDQ $32, SI
+	ADDQ $192, DX
+	DECQ CX
+	JNZ  loop
+
+store:
+	EACHROW512(STORE3)
+	VZEROUPPER
+	RET
+
+// Tails. K1 selects the first min(n, lanes) lanes; masked loads and
+// read-modify-writes touch no other element, and fault on none.
+//
+// MASK512 sets K1 from the elements left in R12, at least 1, and lessens R12 by
+// them. Clobbers AX, CX.
+#define MASK512(lanes) \
+	MOVL    $lanes, CX  \
+	CMPQ    R12, CX     \
+	CMOVQLT R12, CX     \
+	SUBQ    CX, R12     \
+	MOVL    $1, AX      \
+	SHLL    CX, AX      \
+	DECL    AX          \
+	KMOVW   AX, K1
+
+
+// func avx512Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
+//
+// Lane l is element l%8 of Z(l/8). If lanes is not nil, they continue from there and
+// are left there; the sum of the lanes is returned in any case. n is a
+// multiple of Lanes unless this is the end of the vectors.
+//
+//	for 32 elements { Z0…Z3 = fma(a, x, Z0…Z3) }, then the rest under masks
+//	fold: 4 → 2 → 1 vectors, 8 → 4 → 2 → 1 lanes, + 0
+TEXT ·avx512Dot64(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), R12
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ lanes+24(FP), R8
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	TESTQ R8, R8
+	JZ    start
+	VMOVUPD 0(R8), Z0
+	VMOVUPD 64(R8), Z1
+	VMOVUPD 128(R8), Z2
+	VMOVUPD 192(R8), Z3
+
+start:
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMOVUPD 0(SI), Z4
+	VMOVUPD 64(SI), Z5
+	VMOVUPD 128(SI), Z6
+	VMOVUPD 192(SI), Z7
+	VFMADD231PD 0(DI), Z4, Z0
+	VFMADD231PD 64(DI), Z5, Z1
+	VFMADD231PD 128(DI), Z6, Z2
+	VFMADD231PD 192(DI), Z7, Z3
+	ADDQ $256, SI
+	ADDQ $256, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   fold
+	MASK512(8)
+	VMOVUPD.Z 0(SI), K1, Z4
+	VMOVUPD.Z 0(DI), K1, Z5
+	VFMADD231PD Z5, Z4, K1, Z0
+	TESTQ R12, R12
+	JZ   fold
+	MASK512(8)
+	VMOVUPD.Z 64(SI), K1, Z4
+	VMOVUPD.Z 64(DI), K1, Z5
+	VFMADD231PD Z5, Z4, K1, Z1
+	TESTQ R12, R12
+	JZ   fold
+	MASK512(8)
+	VMOVUPD.Z 128(SI), K1, Z4
+	VMOVUPD.Z 128(DI), K1, Z5
+	VFMADD231PD Z5, Z4, K1, Z2
+	TESTQ R12, R12
+	JZ   fold
+	MASK512(8)
+	VMOVUPD.Z 192(SI), K1, Z4
+	VMOVUPD.Z 192(DI), K1, Z5
+	VFMADD231PD Z5, Z4, K1, Z3
+
+fold:
+	TESTQ R8, R8
+	JZ    sum
+	VMOVUPD Z0, 0(R8)
+	VMOVUPD Z1, 64(R8)
+	VMOVUPD Z2, 128(R8)
+	VMOVUPD Z3, 192(R8)
+
+sum:
+	VADDPD Z2, Z0, Z0
+	VADDPD Z3, Z1, Z1
+	VADDPD Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y1
+	VADDPD Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPD X1, X0, X0
+	VUNPCKHPD X0, X0, X1
+	VADDSD X1, X0, X0
+	VXORPD X1, X1, X1
+	VADDSD X1, X0, X0
+	VMOVSD X0, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func avx512DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
+//
+// avx512Dot64 of a and x, and y = fma(alpha, a, y) on the way; alpha in Z16.
+TEXT ·avx512DotAxpy64(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), R12
+	MOVQ a+16(FP), SI
+	MOVQ x+24(FP), DI
+	MOVQ lanes+40(FP), R8
+	MOVQ y+32(FP), R9
+	VBROADCASTSD alpha+8(FP), Z16
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	TESTQ R8, R8
+	JZ    start
+	VMOVUPD 0(R8), Z0
+	VMOVUPD 64(R8), Z1
+	VMOVUPD 128(R8), Z2
+	VMOVUPD 192(R8), Z3
+
+start:
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMOVUPD 0(SI), Z4
+	VMOVUPD 64(SI), Z5
+	VMOVUPD 128(SI), Z6
+	VMOVUPD 192(SI), Z7
+	VFMADD231PD 0(DI), Z4, Z0
+	VFMADD231PD 64(DI), Z5, Z1
+	VFMADD231PD 128(DI), Z6, Z2
+	VFMADD231PD 192(DI), Z7, Z3
+	VMOVUPD 0(R9), Z8
+	VMOVUPD 64(R9), Z9
+	VMOVUPD 128(R9), Z10
+	VMOVUPD 192(R9), Z11
+	VFMADD231PD Z4, Z16, Z8
+	VFMADD231PD Z5, Z16, Z9
+	VFMADD231PD Z6, Z16, Z10
+	VFMADD231PD Z7, Z16, Z11
+	VMOVUPD Z8, 0(R9)
+	VMOVUPD Z9, 64(R9)
+	VMOVUPD Z10, 128(R9)
+	VMOVUPD Z11, 192(R9)
+	ADDQ $256, R9
+	ADDQ $256, SI
+	ADDQ $256, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   fold
+	MASK512(8)
+	VMOVUPD.Z 0(SI), K1, Z4
+	VMOVUPD.Z 0(DI), K1, Z5
+	VFMADD231PD Z5, Z4, K1, Z0
+	VMOVUPD.Z 0(R9), K1, Z8
+	VFMADD231PD Z4, Z16, Z8
+	VMOVUPD Z8, K1, 0(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK512(8)
+	VMOVUPD.Z 64(SI), K1, Z4
+	VMOVUPD.Z 64(DI), K1, Z5
+	VFMADD231PD Z5, Z4, K1, Z1
+	VMOVUPD.Z 64(R9), K1, Z8
+	VFMADD231PD Z4, Z16, Z8
+	VMOVUPD Z8, K1, 64(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK512(8)
+	VMOVUPD.Z 128(SI), K1, Z4
+	VMOVUPD.Z 128(DI), K1, Z5
+	VFMADD231PD Z5, Z4, K1, Z2
+	VMOVUPD.Z 128(R9), K1, Z8
+	VFMADD231PD Z4, Z16, Z8
+	VMOVUPD Z8, K1, 128(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK512(8)
+	VMOVUPD.Z 192(SI), K1, Z4
+	VMOVUPD.Z 192(DI), K1, Z5
+	VFMADD231PD Z5, Z4, K1, Z3
+	VMOVUPD.Z 192(R9), K1, Z8
+	VFMADD231PD Z4, Z16, Z8
+	VMOVUPD Z8, K1, 192(R9)
+
+fold:
+	TESTQ R8, R8
+	JZ    sum
+	VMOVUPD Z0, 0(R8)
+	VMOVUPD Z1, 64(R8)
+	VMOVUPD Z2, 128(R8)
+	VMOVUPD Z3, 192(R8)
+
+sum:
+	VADDPD Z2, Z0, Z0
+	VADDPD Z3, Z1, Z1
+	VADDPD Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y1
+	VADDPD Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPD X1, X0, X0
+	VUNPCKHPD X0, X0, X1
+	VADDSD X1, X0, X0
+	VXORPD X1, X1, X1
+	VADDSD X1, X0, X0
+	VMOVSD X0, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func avx512Axpy64(n int, alpha float64, x, y *float64)
+//
+//	y = fma(alpha, x, y), four vectors at a time, then one; alpha in Z0
+TEXT ·avx512Axpy64(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), R12
+	VBROADCASTSD alpha+8(FP), Z0
+	MOVQ x+16(FP), SI
+	MOVQ y+24(FP), DI
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMOVUPD (DI), Z4
+	VMOVUPD 64(DI), Z5
+	VMOVUPD 128(DI), Z6
+	VMOVUPD 192(DI), Z7
+	VFMADD231PD (SI), Z0, Z4
+	VFMADD231PD 64(SI), Z0, Z5
+	VFMADD231PD 128(SI), Z0, Z6
+	VFMADD231PD 192(SI), Z0, Z7
+	VMOVUPD Z4, (DI)
+	VMOVUPD Z5, 64(DI)
+	VMOVUPD Z6, 128(DI)
+	VMOVUPD Z7, 192(DI)
+	ADDQ $256, SI
+	ADDQ $256, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   done
+
+one:
+	MASK512(8)
+	VMOVUPD.Z (DI), K1, Z4
+	VMOVUPD.Z (SI), K1, Z5
+	VFMADD231PD Z5, Z0, Z4
+	VMOVUPD Z4, K1, (DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512Scal64(n int, alpha float64, x *float64)
+//
+//	x = alpha·x; alpha in Z0
+TEXT ·avx512Scal64(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), R12
+	VBROADCASTSD alpha+8(FP), Z0
+	MOVQ x+16(FP), SI
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMULPD (SI), Z0, Z4
+	VMULPD 64(SI), Z0, Z5
+	VMULPD 128(SI), Z0, Z6
+	VMULPD 192(SI), Z0, Z7
+	VMOVUPD Z4, (SI)
+	VMOVUPD Z5, 64(SI)
+	VMOVUPD Z6, 128(SI)
+	VMOVUPD Z7, 192(SI)
+	ADDQ $256, SI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   done
+
+one:
+	MASK512(8)
+	VMOVUPD.Z (SI), K1, Z4
+	VMULPD Z4, Z0, Z4
+	VMOVUPD Z4, K1, (SI)
+	ADDQ $64, SI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512Axpys64(n int, x, a *float64, lda int, y *float64)
+//
+// Eight axpys in one pass over y: x_i in Z(8+i), rows of a at SI; R8 is lda in
+// bytes, R9, R10, R11 three, five and seven times as much.
+//
+//	for vectors of y { for i in 8 { y = fma(x_i, a_i, y) } }, two at a time, then one
+TEXT ·avx512Axpys64(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), R12
+	MOVQ x+8(FP), BX
+	MOVQ a+16(FP), SI
+	MOVQ lda+24(FP), R8
+	MOVQ y+32(FP), DI
+	SHLQ $3, R8
+	LEAQ (R8)(R8*2), R9
+	LEAQ (R8)(R8*4), R10
+	LEAQ (R9)(R8*4), R11
+	VBROADCASTSD 0(BX), Z8
+	VBROADCASTSD 8(BX), Z9
+	VBROADCASTSD 16(BX), Z10
+	VBROADCASTSD 24(BX), Z11
+	VBROADCASTSD 32(BX), Z12
+	VBROADCASTSD 40(BX), Z13
+	VBROADCASTSD 48(BX), Z14
+	VBROADCASTSD 56(BX), Z15
+	MOVQ R12, BX
+	SHRQ $4, BX
+	JZ   tail
+
+loop:
+	VMOVUPD (DI), Z0
+	VMOVUPD 64(DI), Z1
+	VFMADD231PD (SI), Z8, Z0
+	VFMADD231PD 64(SI), Z8, Z1
+	VFMADD231PD (SI)(R8*1), Z9, Z0
+	VFMADD231PD 64(SI)(R8*1), Z9, Z1
+	VFMADD231PD (SI)(R8*2), Z10, Z0
+	VFMADD231PD 64(SI)(R8*2), Z10, Z1
+	VFMADD231PD (SI)(R9*1), Z11, Z0
+	VFMADD231PD 64(SI)(R9*1), Z11, Z1
+	VFMADD231PD (SI)(R8*4), Z12, Z0
+	VFMADD231PD 64(SI)(R8*4), Z12, Z1
+	VFMADD231PD (SI)(R10*1), Z13, Z0
+	VFMADD231PD 64(SI)(R10*1), Z13, Z1
+	VFMADD231PD (SI)(R9*2), Z14, Z0
+	VFMADD231PD 64(SI)(R9*2), Z14, Z1
+	VFMADD231PD (SI)(R11*1), Z15, Z0
+	VFMADD231PD 64(SI)(R11*1), Z15, Z1
+	VMOVUPD Z0, (DI)
+	VMOVUPD Z1, 64(DI)
+	ADDQ $128, SI
+	ADDQ $128, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $15, R12
+	JZ   done
+
+one:
+	MASK512(8)
+	VMOVUPD.Z (DI), K1, Z0
+	VFMADD231PD (SI), Z8, K1, Z0
+	VFMADD231PD (SI)(R8*1), Z9, K1, Z0
+	VFMADD231PD (SI)(R8*2), Z10, K1, Z0
+	VFMADD231PD (SI)(R9*1), Z11, K1, Z0
+	VFMADD231PD (SI)(R8*4), Z12, K1, Z0
+	VFMADD231PD (SI)(R10*1), Z13, K1, Z0
+	VFMADD231PD (SI)(R9*2), Z14, K1, Z0
+	VFMADD231PD (SI)(R11*1), Z15, K1, Z0
+	VMOVUPD Z0, K1, (DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+
+// func avx512Exp64(n int, dst, src *float64)
+//
+// The algorithm of exp.go on 4 vectors at a time, then on one under a mask.
+// expTable64 holds Z0 max, Z1 min, Z2 log₂e, Z3 round, Z4 ln2 high, Z5 ln2 low,
+// Z6… coefficients. A vector uses three registers: x and then r, t and then n, p.
+#define EXP512_64(x, t, p) \
+	VMINPD x, Z0, x          \
+	VMAXPD x, Z1, x          \
+	VMOVAPD Z3, t           \
+	VFMADD231PD x, Z2, t     \
+	VSUBPD Z3, t, t          \
+	VFNMADD231PD t, Z4, x    \
+	VFNMADD231PD t, Z5, x    \
+	VMOVAPD Z6, p           \
+	VFMADD213PD Z7, x, p    \
+	VFMADD213PD Z8, x, p    \
+	VFMADD213PD Z9, x, p    \
+	VFMADD213PD Z10, x, p    \
+	VFMADD213PD Z11, x, p    \
+	VFMADD213PD Z12, x, p    \
+	VFMADD213PD Z13, x, p    \
+	VFMADD213PD Z14, x, p    \
+	VFMADD213PD Z15, x, p    \
+	VFMADD213PD Z16, x, p    \
+	VFMADD213PD Z17, x, p    \
+	VSCALEFPD t, p, p
+
+TEXT ·avx512Exp64(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), R12
+	MOVQ dst+8(FP), DI
+	MOVQ src+16(FP), SI
+	VBROADCASTSD ·expTable64+0(SB), Z0
+	VBROADCASTSD ·expTable64+8(SB), Z1
+	VBROADCASTSD ·expTable64+16(SB), Z2
+	VBROADCASTSD ·expTable64+24(SB), Z3
+	VBROADCASTSD ·expTable64+32(SB), Z4
+	VBROADCASTSD ·expTable64+40(SB), Z5
+	VBROADCASTSD ·expTable64+48(SB), Z6
+	VBROADCASTSD ·expTable64+56(SB), Z7
+	VBROADCASTSD ·expTable64+64(SB), Z8
+	VBROADCASTSD ·expTable64+72(SB), Z9
+	VBROADCASTSD ·expTable64+80(SB), Z10
+	VBROADCASTSD ·expTable64+88(SB), Z11
+	VBROADCASTSD ·expTable64+96(SB), Z12
+	VBROADCASTSD ·expTable64+104(SB), Z13
+	VBROADCASTSD ·expTable64+112(SB), Z14
+	VBROADCASTSD ·expTable64+120(SB), Z15
+	VBROADCASTSD ·expTable64+128(SB), Z16
+	VBROADCASTSD ·expTable64+136(SB), Z17
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMOVUPD 0(SI), Z18
+	VMOVUPD 64(SI), Z21
+	VMOVUPD 128(SI), Z24
+	VMOVUPD 192(SI), Z27
+	EXP512_64(Z18, Z19, Z20)
+	EXP512_64(Z21, Z22, Z23)
+	EXP512_64(Z24, Z25, Z26)
+	EXP512_64(Z27, Z28, Z29)
+	VMOVUPD Z20, 0(DI)
+	VMOVUPD Z23, 64(DI)
+	VMOVUPD Z26, 128(DI)
+	VMOVUPD Z29, 192(DI)
+	ADDQ $256, SI
+	ADDQ $256, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   done
+
+one:
+	MASK512(8)
+	VMOVUPD.Z (SI), K1, Z18
+	EXP512_64(Z18, Z19, Z20)
+	VMOVUPD Z20, K1, (DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
+//
+// avx512Dot64 with lane l in element l%16 of Z(l/16).
+TEXT ·avx512Dot32(SB), NOSPLIT, $0-36
+	MOVQ n+0(FP), R12
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ lanes+24(FP), R8
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	TESTQ R8, R8
+	JZ    start
+	VMOVUPS 0(R8), Z0
+	VMOVUPS 64(R8), Z1
+
+start:
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMOVUPS 0(SI), Z4
+	VMOVUPS 64(SI), Z5
+	VFMADD231PS 0(DI), Z4, Z0
+	VFMADD231PS 64(DI), Z5, Z1
+	ADDQ $128, SI
+	ADDQ $128, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   fold
+	MASK512(16)
+	VMOVUPS.Z 0(SI), K1, Z4
+	VMOVUPS.Z 0(DI), K1, Z5
+	VFMADD231PS Z5, Z4, K1, Z0
+	TESTQ R12, R12
+	JZ   fold
+	MASK512(16)
+	VMOVUPS.Z 64(SI), K1, Z4
+	VMOVUPS.Z 64(DI), K1, Z5
+	VFMADD231PS Z5, Z4, K1, Z1
+
+fold:
+	TESTQ R8, R8
+	JZ    sum
+	VMOVUPS Z0, 0(R8)
+	VMOVUPS Z1, 64(R8)
+
+sum:
+	VADDPS Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y1
+	VADDPS Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS X1, X0, X0
+	VUNPCKHPD X0, X0, X1
+	VADDPS X1, X0, X0
+	VMOVSHDUP X0, X1
+	VADDSS X1, X0, X0
+	VXORPS X1, X1, X1
+	VADDSS X1, X0, X0
+	VMOVSS X0, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func avx512DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
+//
+// avx512Dot32 of a and x, and y = fma(alpha, a, y) on the way; alpha in Z16.
+TEXT ·avx512DotAxpy32(SB), NOSPLIT, $0-52
+	MOVQ n+0(FP), R12
+	MOVQ a+16(FP), SI
+	MOVQ x+24(FP), DI
+	MOVQ lanes+40(FP), R8
+	MOVQ y+32(FP), R9
+	VBROADCASTSS alpha+8(FP), Z16
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	TESTQ R8, R8
+	JZ    start
+	VMOVUPS 0(R8), Z0
+	VMOVUPS 64(R8), Z1
+
+start:
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMOVUPS 0(SI), Z4
+	VMOVUPS 64(SI), Z5
+	VFMADD231PS 0(DI), Z4, Z0
+	VFMADD231PS 64(DI), Z5, Z1
+	VMOVUPS 0(R9), Z8
+	VMOVUPS 64(R9), Z9
+	VFMADD231PS Z4, Z16, Z8
+	VFMADD231PS Z5, Z16, Z9
+	VMOVUPS Z8, 0(R9)
+	VMOVUPS Z9, 64(R9)
+	ADDQ $128, R9
+	ADDQ $128, SI
+	ADDQ $128, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   fold
+	MASK512(16)
+	VMOVUPS.Z 0(SI), K1, Z4
+	VMOVUPS.Z 0(DI), K1, Z5
+	VFMADD231PS Z5, Z4, K1, Z0
+	VMOVUPS.Z 0(R9), K1, Z8
+	VFMADD231PS Z4, Z16, Z8
+	VMOVUPS Z8, K1, 0(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK512(16)
+	VMOVUPS.Z 64(SI), K1, Z4
+	VMOVUPS.Z 64(DI), K1, Z5
+	VFMADD231PS Z5, Z4, K1, Z1
+	VMOVUPS.Z 64(R9), K1, Z8
+	VFMADD231PS Z4, Z16, Z8
+	VMOVUPS Z8, K1, 64(R9)
+
+fold:
+	TESTQ R8, R8
+	JZ    sum
+	VMOVUPS Z0, 0(R8)
+	VMOVUPS Z1, 64(R8)
+
+sum:
+	VADDPS Z1, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y1
+	VADDPS Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS X1, X0, X0
+	VUNPCKHPD X0, X0, X1
+	VADDPS X1, X0, X0
+	VMOVSHDUP X0, X1
+	VADDSS X1, X0, X0
+	VXORPS X1, X1, X1
+	VADDSS X1, X0, X0
+	VMOVSS X0, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func avx512Axpy32(n int, alpha float32, x, y *float32)
+//
+//	y = fma(alpha, x, y), four vectors at a time, then one; alpha in Z0
+TEXT ·avx512Axpy32(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), R12
+	VBROADCASTSS alpha+8(FP), Z0
+	MOVQ x+16(FP), SI
+	MOVQ y+24(FP), DI
+	MOVQ R12, BX
+	SHRQ $6, BX
+	JZ   tail
+
+loop:
+	VMOVUPS (DI), Z4
+	VMOVUPS 64(DI), Z5
+	VMOVUPS 128(DI), Z6
+	VMOVUPS 192(DI), Z7
+	VFMADD231PS (SI), Z0, Z4
+	VFMADD231PS 64(SI), Z0, Z5
+	VFMADD231PS 128(SI), Z0, Z6
+	VFMADD231PS 192(SI), Z0, Z7
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	VMOVUPS Z6, 128(DI)
+	VMOVUPS Z7, 192(DI)
+	ADDQ $256, SI
+	ADDQ $256, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $63, R12
+	JZ   done
+
+one:
+	MASK512(16)
+	VMOVUPS.Z (DI), K1, Z4
+	VMOVUPS.Z (SI), K1, Z5
+	VFMADD231PS Z5, Z0, Z4
+	VMOVUPS Z4, K1, (DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512Scal32(n int, alpha float32, x *float32)
+//
+//	x = alpha·x; alpha in Z0
+TEXT ·avx512Scal32(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), R12
+	VBROADCASTSS alpha+8(FP), Z0
+	MOVQ x+16(FP), SI
+	MOVQ R12, BX
+	SHRQ $6, BX
+	JZ   tail
+
+loop:
+	VMULPS (SI), Z0, Z4
+	VMULPS 64(SI), Z0, Z5
+	VMULPS 128(SI), Z0, Z6
+	VMULPS 192(SI), Z0, Z7
+	VMOVUPS Z4, (SI)
+	VMOVUPS Z5, 64(SI)
+	VMOVUPS Z6, 128(SI)
+	VMOVUPS Z7, 192(SI)
+	ADDQ $256, SI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $63, R12
+	JZ   done
+
+one:
+	MASK512(16)
+	VMOVUPS.Z (SI), K1, Z4
+	VMULPS Z4, Z0, Z4
+	VMOVUPS Z4, K1, (SI)
+	ADDQ $64, SI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512Axpys32(n int, x, a *float32, lda int, y *float32)
+//
+// Eight axpys in one pass over y: x_i in Z(8+i), rows of a at SI; R8 is lda in
+// bytes, R9, R10, R11 three, five and seven times as much.
+//
+//	for vectors of y { for i in 8 { y = fma(x_i, a_i, y) } }, two at a time, then one
+TEXT ·avx512Axpys32(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), R12
+	MOVQ x+8(FP), BX
+	MOVQ a+16(FP), SI
+	MOVQ lda+24(FP), R8
+	MOVQ y+32(FP), DI
+	SHLQ $2, R8
+	LEAQ (R8)(R8*2), R9
+	LEAQ (R8)(R8*4), R10
+	LEAQ (R9)(R8*4), R11
+	VBROADCASTSS 0(BX), Z8
+	VBROADCASTSS 4(BX), Z9
+	VBROADCASTSS 8(BX), Z10
+	VBROADCASTSS 12(BX), Z11
+	VBROADCASTSS 16(BX), Z12
+	VBROADCASTSS 20(BX), Z13
+	VBROADCASTSS 24(BX), Z14
+	VBROADCASTSS 28(BX), Z15
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMOVUPS (DI), Z0
+	VMOVUPS 64(DI), Z1
+	VFMADD231PS (SI), Z8, Z0
+	VFMADD231PS 64(SI), Z8, Z1
+	VFMADD231PS (SI)(R8*1), Z9, Z0
+	VFMADD231PS 64(SI)(R8*1), Z9, Z1
+	VFMADD231PS (SI)(R8*2), Z10, Z0
+	VFMADD231PS 64(SI)(R8*2), Z10, Z1
+	VFMADD231PS (SI)(R9*1), Z11, Z0
+	VFMADD231PS 64(SI)(R9*1), Z11, Z1
+	VFMADD231PS (SI)(R8*4), Z12, Z0
+	VFMADD231PS 64(SI)(R8*4), Z12, Z1
+	VFMADD231PS (SI)(R10*1), Z13, Z0
+	VFMADD231PS 64(SI)(R10*1), Z13, Z1
+	VFMADD231PS (SI)(R9*2), Z14, Z0
+	VFMADD231PS 64(SI)(R9*2), Z14, Z1
+	VFMADD231PS (SI)(R11*1), Z15, Z0
+	VFMADD231PS 64(SI)(R11*1), Z15, Z1
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ $128, SI
+	ADDQ $128, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   done
+
+one:
+	MASK512(16)
+	VMOVUPS.Z (DI), K1, Z0
+	VFMADD231PS (SI), Z8, K1, Z0
+	VFMADD231PS (SI)(R8*1), Z9, K1, Z0
+	VFMADD231PS (SI)(R8*2), Z10, K1, Z0
+	VFMADD231PS (SI)(R9*1), Z11, K1, Z0
+	VFMADD231PS (SI)(R8*4), Z12, K1, Z0
+	VFMADD231PS (SI)(R10*1), Z13, K1, Z0
+	VFMADD231PS (SI)(R9*2), Z14, K1, Z0
+	VFMADD231PS (SI)(R11*1), Z15, K1, Z0
+	VMOVUPS Z0, K1, (DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+
+// func avx512Exp32(n int, dst, src *float32)
+//
+// The algorithm of exp.go on 4 vectors at a time, then on one under a mask.
+// expTable32 holds Z0 max, Z1 min, Z2 log₂e, Z3 round, Z4 ln2 high, Z5 ln2 low,
+// Z6… coefficients. A vector uses three registers: x and then r, t and then n, p.
+#define EXP512_32(x, t, p) \
+	VMINPS x, Z0, x          \
+	VMAXPS x, Z1, x          \
+	VMOVAPS Z3, t           \
+	VFMADD231PS x, Z2, t     \
+	VSUBPS Z3, t, t          \
+	VFNMADD231PS t, Z4, x    \
+	VFNMADD231PS t, Z5, x    \
+	VMOVAPS Z6, p           \
+	VFMADD213PS Z7, x, p    \
+	VFMADD213PS Z8, x, p    \
+	VFMADD213PS Z9, x, p    \
+	VFMADD213PS Z10, x, p    \
+	VFMADD213PS Z11, x, p    \
+	VFMADD213PS Z12, x, p    \
+	VSCALEFPS t, p, p
+
+TEXT ·avx512Exp32(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), R12
+	MOVQ dst+8(FP), DI
+	MOVQ src+16(FP), SI
+	VBROADCASTSS ·expTable32+0(SB), Z0
+	VBROADCASTSS ·expTable32+4(SB), Z1
+	VBROADCASTSS ·expTable32+8(SB), Z2
+	VBROADCASTSS ·expTable32+12(SB), Z3
+	VBROADCASTSS ·expTable32+16(SB), Z4
+	VBROADCASTSS ·expTable32+20(SB), Z5
+	VBROADCASTSS ·expTable32+24(SB), Z6
+	VBROADCASTSS ·expTable32+28(SB), Z7
+	VBROADCASTSS ·expTable32+32(SB), Z8
+	VBROADCASTSS ·expTable32+36(SB), Z9
+	VBROADCASTSS ·expTable32+40(SB), Z10
+	VBROADCASTSS ·expTable32+44(SB), Z11
+	VBROADCASTSS ·expTable32+48(SB), Z12
+	MOVQ R12, BX
+	SHRQ $6, BX
+	JZ   tail
+
+loop:
+	VMOVUPS 0(SI), Z18
+	VMOVUPS 64(SI), Z21
+	VMOVUPS 128(SI), Z24
+	VMOVUPS 192(SI), Z27
+	EXP512_32(Z18, Z19, Z20)
+	EXP512_32(Z21, Z22, Z23)
+	EXP512_32(Z24, Z25, Z26)
+	EXP512_32(Z27, Z28, Z29)
+	VMOVUPS Z20, 0(DI)
+	VMOVUPS Z23, 64(DI)
+	VMOVUPS Z26, 128(DI)
+	VMOVUPS Z29, 192(DI)
+	ADDQ $256, SI
+	ADDQ $256, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $63, R12
+	JZ   done
+
+one:
+	MASK512(16)
+	VMOVUPS.Z (SI), K1, Z18
+	EXP512_32(Z18, Z19, Z20)
+	VMOVUPS Z20, K1, (DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512Pack64(blocks int, src *float64, ld int, dst *float64, step int)
+//
+// Transposes 8×8 blocks: dst[p*step+i] = src[i*ld+p], i < 8, p < 8·blocks.
+// Rows at SI, R8 = ld in bytes, R9, R10, R11 three, five and seven times as much;
+// columns at DI, DX = step in bytes, R12, R13, BX as R9, R10, R11.
+//
+//	Z0…Z7    rows
+//	Z8…Z15   pairs of rows (01 01 23 23 45 45 67 67), even and odd columns
+//	Z16…Z23  columns mod 4 of four rows each
+//	Z0…Z7    columns
+TEXT ·avx512Pack64(SB), NOSPLIT, $0-40
+	MOVQ blocks+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), R8
+	MOVQ dst+24(FP), DI
+	MOVQ step+32(FP), DX
+	SHLQ $3, R8
+	SHLQ $3, DX
+	LEAQ (R8)(R8*2), R9
+	LEAQ (R8)(R8*4), R10
+	LEAQ (R9)(R8*4), R11
+	LEAQ (DX)(DX*2), R12
+	LEAQ (DX)(DX*4), R13
+	LEAQ (R12)(DX*4), BX
+
+loop:
+	VMOVUPD (SI), Z0
+	VMOVUPD (SI)(R8*1), Z1
+	VMOVUPD (SI)(R8*2), Z2
+	VMOVUPD (SI)(R9*1), Z3
+	VMOVUPD (SI)(R8*4), Z4
+	VMOVUPD (SI)(R10*1), Z5
+	VMOVUPD (SI)(R9*2), Z6
+	VMOVUPD (SI)(R11*1), Z7
+	VUNPCKLPD Z1, Z0, Z8
+	VUNPCKHPD Z1, Z0, Z9
+	VUNPCKLPD Z3, Z2, Z10
+	VUNPCKHPD Z3, Z2, Z11
+	VUNPCKLPD Z5, Z4, Z12
+	VUNPCKHPD Z5, Z4, Z13
+	VUNPCKLPD Z7, Z6, Z14
+	VUNPCKHPD Z7, Z6, Z15
+	VSHUFF64X2 $0x88, Z10, Z8, Z16
+	VSHUFF64X2 $0xDD, Z10, Z8, Z17
+	VSHUFF64X2 $0x88, Z14, Z12, Z18
+	VSHUFF64X2 $0xDD, Z14, Z12, Z19
+	VSHUFF64X2 $0x88, Z11, Z9, Z20
+	VSHUFF64X2 $0xDD, Z11, Z9, Z21
+	VSHUFF64X2 $0x88, Z15, Z13, Z22
+	VSHUFF64X2 $0xDD, Z15, Z13, Z23
+	VSHUFF64X2 $0x88, Z18, Z16, Z0
+	VSHUFF64X2 $0xDD, Z18, Z16, Z4
+	VSHUFF64X2 $0x88, Z19, Z17, Z2
+	VSHUFF64X2 $0xDD, Z19, Z17, Z6
+	VSHUFF64X2 $0x88, Z22, Z20, Z1
+	VSHUFF64X2 $0xDD, Z22, Z20, Z5
+	VSHUFF64X2 $0x88, Z23, Z21, Z3
+	VSHUFF64X2 $0xDD, Z23, Z21, Z7
+	VMOVUPD Z0, (DI)
+	VMOVUPD Z1, (DI)(DX*1)
+	VMOVUPD Z2, (DI)(DX*2)
+	VMOVUPD Z3, (DI)(R12*1)
+	VMOVUPD Z4, (DI)(DX*4)
+	VMOVUPD Z5, (DI)(R13*1)
+	VMOVUPD Z6, (DI)(R12*2)
+	VMOVUPD Z7, (DI)(BX*1)
+	ADDQ $64, SI
+	LEAQ (DI)(DX*8), DI
+	DECQ CX
+	JNZ  loop
+	VZEROUPPER
+	RET
+
+// func avx512Gather(vectors, k int, src *byte, ld int, dst *byte)
+//
+// Copies k rows of so many vectors, 1 ≤ vectors ≤ 3, ld bytes apart, one behind
+// the other.
+TEXT ·avx512Gather(SB), NOSPLIT, $0-40
+	MOVQ vectors+0(FP), BX
+	MOVQ k+8(FP), CX
+	MOVQ src+16(FP), SI
+	MOVQ ld+24(FP), R8
+	MOVQ dst+32(FP), DI
+	CMPQ BX, $2
+	JEQ  two
+	JGT  three
+
+one:
+	VMOVUPD (SI), Z0
+	VMOVUPD Z0, (DI)
+	ADDQ R8, SI
+	ADDQ $64, DI
+	DECQ CX
+	JNZ  one
+	VZEROUPPER
+	RET
+
+two:
+	VMOVUPD (SI), Z0
+	VMOVUPD 64(SI), Z1
+	VMOVUPD Z0, (DI)
+	VMOVUPD Z1, 64(DI)
+	ADDQ R8, SI
+	ADDQ $128, DI
+	DECQ CX
+	JNZ  two
+	VZEROUPPER
+	RET
+
+three:
+	VMOVUPD (SI), Z0
+	VMOVUPD 64(SI), Z1
+	VMOVUPD 128(SI), Z2
+	VMOVUPD Z0, (DI)
+	VMOVUPD Z1, 64(DI)
+	VMOVUPD Z2, 128(DI)
+	ADDQ R8, SI
+	ADDQ $192, DI
+	DECQ CX
+	JNZ  three
 	VZEROUPPER
 	RET

@@ -51,50 +51,256 @@ func sameBits[T Float](t testing.TB, want, got []T, what string, args ...any) {
 	}
 }
 
-// onGeneric runs f with the portable kernels.
-func onGeneric(t testing.TB, f func()) {
-	was := active
-	active = &genericSet
-	defer func() { active = was }()
-	f()
-}
-
-// widths are sizes on both sides of the edges of tiles, lanes and blocks.
+// edges are sizes on both sides of the edges of tiles, lanes and blocks.
 var edges = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 15, 16, 17, 23, 24, 25, 31, 32, 33, 47, 48, 49, 63, 64, 65, 70}
 
-func TestGemmIsTheSameEverywhere(t *testing.T) {
-	t.Run("float64", testGemmSame[float64])
-	t.Run("float32", testGemmSame[float32])
+// everywhere runs f, which computes something into storage that it returns, with
+// the portable kernels and one worker, then with every instruction set and
+// several numbers of workers, and fails unless the bits are the same.
+func everywhere[T Float](t *testing.T, workers []int, f func(w *Workspace) []T, what string, args ...any) {
+	t.Helper()
+	was := active
+	defer func() { active = was }()
+	active = &genericSet
+	want := f(&Workspace{Workers: 1})
+	for _, s := range instructionSets {
+		active = s
+		for _, n := range workers {
+			got := f(&Workspace{Workers: n})
+			sameBits(t, want, got, "%s, %d workers: "+what, append([]any{s.name, n}, args...)...)
+		}
+	}
 }
 
-func testGemmSame[T Float](t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	type shape struct{ m, n, k int }
-	var shapes []shape
+// floats runs a test for both element types.
+func floats(t *testing.T, f64, f32 func(t *testing.T)) {
+	t.Run("float64", f64)
+	t.Run("float32", f32)
+}
+
+var serial = []int{1}
+
+// trio is one size for each of three dimensions.
+type trio struct{ m, n, k int }
+
+// sizes returns shapes in which every edge stands in every place, beside others
+// drawn at random, and chains around the block boundary.
+func sizes(r *rand.Rand) []trio {
+	pick := func() int { return edges[r.IntN(len(edges))] }
+	var s []trio
 	for _, e := range edges {
-		pick := func() int { return edges[r.IntN(len(edges))] }
-		shapes = append(shapes, shape{e, pick(), pick()}, shape{pick(), e, pick()}, shape{pick(), pick(), e})
+		s = append(s, trio{e, pick(), pick()}, trio{pick(), e, pick()}, trio{pick(), pick(), e})
 	}
 	for _, k := range []int{BlockK - 1, BlockK, BlockK + 1, 2*BlockK + 3} {
-		shapes = append(shapes, shape{9, 25, k}, shape{30, 5, k})
+		s = append(s, trio{9, 25, k}, trio{30, 5, k})
+	}
+	return s
+}
+
+func TestGemmIsTheSameEverywhere(t *testing.T) { floats(t, testGemm[float64], testGemm[float32]) }
+
+func testGemm[T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, s := range sizes(r) {
+		checkGemm[T](t, r, s, serial)
+	}
+}
+
+func checkGemm[T Float](t *testing.T, r *rand.Rand, s trio, workers []int) {
+	ta, tb := Trans(r.IntN(2) == 0), Trans(r.IntN(2) == 0)
+	alpha := []T{1, -1, 0.7, 0}[r.IntN(4)]
+	beta := []T{0, 1, -0.3}[r.IntN(3)]
+	am, ak := orient(ta, s.m, s.k)
+	bk, bn := orient(tb, s.k, s.n)
+	a, b, c := filled[T](r, am, ak), filled[T](r, bk, bn), filled[T](r, s.m, s.n)
+	if beta == 0 {
+		c.Fill(T(math.NaN()))
+	}
+	everywhere(t, workers, func(w *Workspace) []T {
+		got := cloneStorage(c)
+		Gemm(w, ta, tb, alpha, a, b, beta, got)
+		return got.Data
+	}, "%+v %v %v α=%v β=%v", s, ta, tb, alpha, beta)
+}
+
+func TestSyrkIsTheSameEverywhere(t *testing.T) { floats(t, testSyrk[float64], testSyrk[float32]) }
+
+func testSyrk[T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, s := range sizes(r) {
+		checkSyrk[T](t, r, s.m, s.k, serial)
+	}
+}
+
+func checkSyrk[T Float](t *testing.T, r *rand.Rand, n, k int, workers []int) {
+	tr := Trans(r.IntN(2) == 0)
+	alpha, beta := []T{1, -0.7}[r.IntN(2)], []T{0, 1, -0.3}[r.IntN(3)]
+	am, ak := orient(tr, n, k)
+	a, c := filled[T](r, am, ak), filled[T](r, n, n)
+	for i := range n {
+		for j := range n {
+			if j > i || beta == 0 {
+				c.Set(i, j, T(math.NaN()))
+			}
+		}
+	}
+	everywhere(t, workers, func(w *Workspace) []T {
+		got := cloneStorage(c)
+		Syrk(w, tr, alpha, a, beta, got)
+		for i := range n {
+			for j := i + 1; j < n; j++ {
+				if got.At(i, j) == got.At(i, j) {
+					t.Fatalf("n=%d k=%d: element (%d, %d) above the diagonal was written", n, k, i, j)
+				}
+			}
+		}
+		return got.Data
+	}, "n=%d k=%d %v α=%v β=%v", n, k, tr, alpha, beta)
+}
+
+func TestSqDistIsTheSameEverywhere(t *testing.T) {
+	floats(t, testSqDist[float64], testSqDist[float32])
+}
+
+func testSqDist[T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, s := range append(sizes(r), trio{200, 150, 70}) {
+		x, y, d := filled[T](r, s.m, s.k), filled[T](r, s.n, s.k), filled[T](r, s.m, s.n)
+		d.Fill(T(math.NaN()))
+		everywhere(t, []int{1, 3}, func(w *Workspace) []T {
+			got := cloneStorage(d)
+			SqDist(w, x, y, got)
+			return got.Data
+		}, "%+v", s)
+	}
+}
+
+// lengths are vector lengths around every lane and chunk boundary.
+func lengths() []int {
+	var n []int
+	for i := range 71 {
+		n = append(n, i)
+	}
+	return append(n, 127, 128, 129, 255, 256, 257, 4095, 4096, 4097, 8191, 8193, 9000)
+}
+
+func TestVectorsAreTheSameEverywhere(t *testing.T) {
+	floats(t, testVectors[float64], testVectors[float32])
+}
+
+func testVectors[T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, n := range lengths() {
+		m := filled[T](r, 2, n)
+		x, y := m.Row(0), m.Row(1)
+		alpha := T(r.NormFloat64())
+		everywhere(t, serial, func(*Workspace) []T { return []T{Dot(x, y), SumSq(x)} }, "Dot n=%d", n)
+		everywhere(t, serial, func(*Workspace) []T {
+			got := cloneStorage(m)
+			Axpy(alpha, got.Row(0), got.Row(1))
+			return got.Data
+		}, "Axpy n=%d", n)
+		everywhere(t, serial, func(*Workspace) []T {
+			got := cloneStorage(m)
+			Scal(alpha, got.Row(0))
+			return got.Data
+		}, "Scal n=%d", n)
+		everywhere(t, serial, func(*Workspace) []T {
+			got := cloneStorage(m)
+			Exp(got.Row(0), got.Row(1))
+			return got.Data
+		}, "Exp n=%d", n)
+		everywhere(t, serial, func(*Workspace) []T {
+			got := cloneStorage(m)
+			s := table[T]().dotAxpy(alpha, x, y, got.Row(1))
+			return append(got.Data, s)
+		}, "dotAxpy n=%d", n)
+	}
+}
+
+func TestGemvIsTheSameEverywhere(t *testing.T) {
+	floats(t, testGemv[float64, float64], testGemv[float32, float32])
+	t.Run("mixed", testGemv[float32, float64])
+}
+
+func testGemv[S, T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, s := range append(sizes(r), trio{m: 300, n: 290}, trio{m: 5, n: 4100}, trio{m: 4100, n: 21}) {
+		checkGemv[S, T](t, r, s.m, s.n)
+	}
+}
+
+func checkGemv[S, T Float](t *testing.T, r *rand.Rand, m, n int) {
+	tr := Trans(r.IntN(2) == 0)
+	alpha, beta := T(r.NormFloat64()), []T{0, 1, -0.3}[r.IntN(3)]
+	am, an := orient(tr, m, n)
+	a, x, y := filled[S](r, am, an), filled[T](r, 1, n), filled[T](r, 1, m)
+	if beta == 0 {
+		y.Fill(T(math.NaN()))
+	}
+	everywhere(t, []int{1, 2, 3, 7}, func(w *Workspace) []T {
+		got := cloneStorage(y)
+		gemv(w, tr, alpha, a, x.Row(0), beta, got.Row(0))
+		return got.Data
+	}, "%d×%d %v α=%v β=%v", m, n, tr, alpha, beta)
+}
+
+func TestSymvIsTheSameEverywhere(t *testing.T) {
+	floats(t, testSymv[float64, float64], testSymv[float32, float32])
+	t.Run("mixed", testSymv[float32, float64])
+}
+
+func testSymv[S, T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for _, n := range append(edges, 255, 256, 511, 512, 513, 800) {
+		alpha, beta := T(r.NormFloat64()), []T{0, 1, -0.3}[r.IntN(3)]
+		a, x, y := filled[S](r, n, n), filled[T](r, 1, n), filled[T](r, 1, n)
+		for i := range n {
+			for j := i + 1; j < n; j++ {
+				a.Set(i, j, S(math.NaN()))
+			}
+		}
+		if beta == 0 {
+			y.Fill(T(math.NaN()))
+		}
+		everywhere(t, []int{1, 2, 3, 7}, func(w *Workspace) []T {
+			got := cloneStorage(y)
+			symv(w, alpha, a, x.Row(0), beta, got.Row(0))
+			return got.Data
+		}, "n=%d α=%v β=%v", n, alpha, beta)
+	}
+}
+
+func TestProductsAreTheSameForAllWorkers(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	shapes := []trio{{129, 130, 131}, {300, 200, 257}, {24, 700, 140}, {700, 9, 400}}
+	if testing.Short() {
+		shapes = shapes[:1]
 	}
 	for _, s := range shapes {
-		ta, tb := Trans(r.IntN(2) == 0), Trans(r.IntN(2) == 0)
-		alpha := []T{1, -1, 0.7, 0}[r.IntN(4)]
-		beta := []T{0, 1, -0.3}[r.IntN(3)]
-		am, ak := orient(ta, s.m, s.k)
-		bk, bn := orient(tb, s.k, s.n)
-		a, b, c := filled[T](r, am, ak), filled[T](r, bk, bn), filled[T](r, s.m, s.n)
-		if beta == 0 {
-			c.Fill(T(math.NaN()))
+		checkGemm[float64](t, r, s, []int{1, 2, 3, 7})
+		checkSyrk[float64](t, r, s.m, s.k, []int{1, 2, 3, 7})
+	}
+	checkGemm[float32](t, r, trio{129, 130, 131}, []int{2, 7})
+	checkSyrk[float32](t, r, 130, 131, []int{2, 7})
+}
+
+// TestBlockEdges takes shapes on both sides of every block size of every
+// instruction set, with blocks made small enough to be crossed.
+func TestBlockEdges(t *testing.T) {
+	was := caches
+	defer func() { caches = was }()
+	caches = cacheSizes{} // the least blocks in m and n
+	r := rand.New(rand.NewPCG(15, 16))
+	for _, s := range instructionSets {
+		use(t, s)
+		b := blocks[float64]()
+		for _, d := range []int{-1, 0, 1} {
+			checkGemm[float64](t, r, trio{b.MC + d, b.NR + d, 3}, serial)
+			checkGemm[float64](t, r, trio{b.MR + d, b.NC + d, BlockK + d}, serial)
+			checkSyrk[float64](t, r, b.NC+d, 5, serial)
+			checkSyrk[float64](t, r, b.MC+d, 2, serial)
 		}
-		want := cloneStorage(c)
-		onGeneric(t, func() { Gemm(nil, ta, tb, alpha, a, b, beta, want) })
-		forEachKernel(t, func(t *testing.T) {
-			got := cloneStorage(c)
-			Gemm(nil, ta, tb, alpha, a, b, beta, got)
-			sameBits(t, want.Data, got.Data, "%v %v %v α=%v β=%v", s, ta, tb, alpha, beta)
-		})
 	}
 }
 
