@@ -3,6 +3,7 @@
 package la
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/klauspost/cpuid/v2"
@@ -15,6 +16,9 @@ func machineSets() []*instructionSet {
 	cpu := &cpuid.CPU
 	if cpu.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VL) {
 		sets = append(sets, avx512Set())
+	}
+	if cpu.Supports(cpuid.AVX2, cpuid.FMA3) {
+		sets = append(sets, avx2Set())
 	}
 	return sets
 }
@@ -33,10 +37,33 @@ func avx512Set() *instructionSet {
 	s.f32 = kernels[float32]{
 		mr: 8, nr: 48,
 		gemm: avx512Gemm32, dist: avx512Dist32,
-		pack: packGeneric[float32], gather: gather32AVX512,
+		pack: pack32AVX2, gather: gather32AVX512,
 		axpy: axpy32AVX512, scal: scal32AVX512, exp: exp32AVX512,
 		vectorKernels: vectorKernels[float32, float32]{
 			dot: dot32AVX512, axpys: axpys32AVX512, dotAxpy: dotAxpy32AVX512,
+		},
+	}
+	return s
+}
+
+func avx2Set() *instructionSet {
+	s := newSet("avx2")
+	s.f64 = kernels[float64]{
+		mr: 4, nr: 12,
+		gemm: avx2Gemm64, dist: avx2Dist64,
+		pack: pack64AVX2, gather: gatherGeneric[float64],
+		axpy: axpy64AVX2, scal: scal64AVX2, exp: exp64AVX2,
+		vectorKernels: vectorKernels[float64, float64]{
+			dot: dot64AVX2, axpys: axpys64AVX2, dotAxpy: dotAxpy64AVX2,
+		},
+	}
+	s.f32 = kernels[float32]{
+		mr: 4, nr: 24,
+		gemm: avx2Gemm32, dist: avx2Dist32,
+		pack: pack32AVX2, gather: gatherGeneric[float32],
+		axpy: axpy32AVX2, scal: scal32AVX2, exp: exp32AVX2,
+		vectorKernels: vectorKernels[float32, float32]{
+			dot: dot32AVX2, axpys: axpys32AVX2, dotAxpy: dotAxpy32AVX2,
 		},
 	}
 	return s
@@ -50,6 +77,30 @@ var expTable64 = [...]float64{expMax, expMin, log2e, round64, ln2High, ln2Low,
 // expTable32 is expTable64 for float32.
 var expTable32 = [...]float32{expMax32, expMin32, log2e32, round32, ln2High32, ln2Low32,
 	expCoef32[0], expCoef32[1], expCoef32[2], expCoef32[3], expCoef32[4], expCoef32[5], expCoef32[6]}
+
+// exp64Vectors and exp32Vectors are the same constants and the exponent's bias,
+// each as often as a vector of 256 bits has lanes.
+var exp64Vectors = func() (v [4 * (len(expTable64) + 1)]uint64) {
+	for i := range v {
+		if j := i / 4; j < len(expTable64) {
+			v[i] = math.Float64bits(expTable64[j])
+		} else {
+			v[i] = 1023
+		}
+	}
+	return
+}()
+
+var exp32Vectors = func() (v [8 * (len(expTable32) + 1)]uint32) {
+	for i := range v {
+		if j := i / 8; j < len(expTable32) {
+			v[i] = math.Float32bits(expTable32[j])
+		} else {
+			v[i] = 127
+		}
+	}
+	return
+}()
 
 // chunk is the number of elements, a multiple of Lanes, that one call into
 // assembly takes from each vector: a few microseconds' work even from memory,
@@ -181,6 +232,158 @@ func axpys32AVX512(x []float32, a *float32, lda int, y []float32) {
 	}
 }
 
+func axpy64AVX2(alpha float64, x, y []float64) {
+	y = y[:len(x)]
+	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
+		avx2Axpy64(chunk, alpha, ptr(x), ptr(y))
+	}
+	avx2Axpy64(len(x), alpha, ptr(x), ptr(y))
+}
+
+func scal64AVX2(alpha float64, x []float64) {
+	for ; len(x) > chunk; x = x[chunk:] {
+		avx2Scal64(chunk, alpha, ptr(x))
+	}
+	avx2Scal64(len(x), alpha, ptr(x))
+}
+
+func exp64AVX2(dst, src []float64) {
+	dst = dst[:len(src)]
+	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
+		avx2Exp64(chunk, ptr(dst), ptr(src), &exp64Vectors[0])
+	}
+	avx2Exp64(len(src), ptr(dst), ptr(src), &exp64Vectors[0])
+}
+
+func dot64AVX2(a []float64, x []float64) float64 {
+	x = x[:len(a)]
+	if len(a) <= chunk {
+		return avx2Dot64(len(a), ptr(a), ptr(x), nil)
+	}
+	var lanes [Lanes]float64
+	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
+		avx2Dot64(chunk, ptr(a), ptr(x), &lanes)
+	}
+	return avx2Dot64(len(a), ptr(a), ptr(x), &lanes)
+}
+
+func dotAxpy64AVX2(alpha float64, a []float64, x, y []float64) float64 {
+	x, y = x[:len(a)], y[:len(a)]
+	if len(a) <= chunk {
+		return avx2DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
+	}
+	var lanes [Lanes]float64
+	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
+		avx2DotAxpy64(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
+	}
+	return avx2DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
+}
+
+func axpys64AVX2(x []float64, a *float64, lda int, y []float64) {
+	for len(y) > 0 {
+		part := y[:min(len(y), chunk)]
+		i := 0
+		for ; i+4 <= len(x); i += 4 {
+			avx2Axpys64(len(part), &x[i], at(a, i*lda), lda, ptr(part))
+		}
+		for ; i < len(x); i++ {
+			avx2Axpy64(len(part), x[i], at(a, i*lda), ptr(part))
+		}
+		y, a = y[len(part):], at(a, len(part))
+	}
+}
+
+func axpy32AVX2(alpha float32, x, y []float32) {
+	y = y[:len(x)]
+	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
+		avx2Axpy32(chunk, alpha, ptr(x), ptr(y))
+	}
+	avx2Axpy32(len(x), alpha, ptr(x), ptr(y))
+}
+
+func scal32AVX2(alpha float32, x []float32) {
+	for ; len(x) > chunk; x = x[chunk:] {
+		avx2Scal32(chunk, alpha, ptr(x))
+	}
+	avx2Scal32(len(x), alpha, ptr(x))
+}
+
+func exp32AVX2(dst, src []float32) {
+	dst = dst[:len(src)]
+	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
+		avx2Exp32(chunk, ptr(dst), ptr(src), &exp32Vectors[0])
+	}
+	avx2Exp32(len(src), ptr(dst), ptr(src), &exp32Vectors[0])
+}
+
+func dot32AVX2(a []float32, x []float32) float32 {
+	x = x[:len(a)]
+	if len(a) <= chunk {
+		return avx2Dot32(len(a), ptr(a), ptr(x), nil)
+	}
+	var lanes [Lanes]float32
+	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
+		avx2Dot32(chunk, ptr(a), ptr(x), &lanes)
+	}
+	return avx2Dot32(len(a), ptr(a), ptr(x), &lanes)
+}
+
+func dotAxpy32AVX2(alpha float32, a []float32, x, y []float32) float32 {
+	x, y = x[:len(a)], y[:len(a)]
+	if len(a) <= chunk {
+		return avx2DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
+	}
+	var lanes [Lanes]float32
+	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
+		avx2DotAxpy32(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
+	}
+	return avx2DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
+}
+
+func axpys32AVX2(x []float32, a *float32, lda int, y []float32) {
+	for len(y) > 0 {
+		part := y[:min(len(y), chunk)]
+		i := 0
+		for ; i+4 <= len(x); i += 4 {
+			avx2Axpys32(len(part), &x[i], at(a, i*lda), lda, ptr(part))
+		}
+		for ; i < len(x); i++ {
+			avx2Axpy32(len(part), x[i], at(a, i*lda), ptr(part))
+		}
+		y, a = y[len(part):], at(a, len(part))
+	}
+}
+
+// pack64AVX2 transposes whole 4×4 blocks in assembly and the last terms here.
+func pack64AVX2(r, k int, src *float64, ld int, dst *float64) {
+	for i := 0; i < r; i += 4 {
+		s, d := at(src, i*ld), at(dst, i)
+		if k >= 4 {
+			avx2Pack64(k/4, s, ld, d, r)
+		}
+		for p := k &^ 3; p < k; p++ {
+			for j := range 4 {
+				*at(d, p*r+j) = *at(s, j*ld+p)
+			}
+		}
+	}
+}
+
+// pack32AVX2 is pack64AVX2 for float32.
+func pack32AVX2(r, k int, src *float32, ld int, dst *float32) {
+	for i := 0; i < r; i += 4 {
+		s, d := at(src, i*ld), at(dst, i)
+		if k >= 4 {
+			avx2Pack32(k/4, s, ld, d, r)
+		}
+		for p := k &^ 3; p < k; p++ {
+			for j := range 4 {
+				*at(d, p*r+j) = *at(s, j*ld+p)
+			}
+		}
+	}
+}
+
 // pack64AVX512 transposes whole 8×8 blocks in assembly and the last terms here.
 func pack64AVX512(r, k int, src *float64, ld int, dst *float64) {
 	for i := 0; i < r; i += 8 {
@@ -263,3 +466,57 @@ func avx512Pack64(blocks int, src *float64, ld int, dst *float64, step int)
 
 //go:noescape
 func avx512Gather(vectors, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer)
+
+//go:noescape
+func avx2Pack64(blocks int, src *float64, ld int, dst *float64, step int)
+
+//go:noescape
+func avx2Pack32(blocks int, src *float32, ld int, dst *float32, step int)
+
+//go:noescape
+func avx2Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+
+//go:noescape
+func avx2Dist64(k int, a, b, c *float64, ldc int, add bool)
+
+//go:noescape
+func avx2Axpy64(n int, alpha float64, x, y *float64)
+
+//go:noescape
+func avx2Scal64(n int, alpha float64, x *float64)
+
+//go:noescape
+func avx2Exp64(n int, dst, src *float64, table *uint64)
+
+//go:noescape
+func avx2Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
+
+//go:noescape
+func avx2DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
+
+//go:noescape
+func avx2Axpys64(n int, x, a *float64, lda int, y *float64)
+
+//go:noescape
+func avx2Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool)
+
+//go:noescape
+func avx2Dist32(k int, a, b, c *float32, ldc int, add bool)
+
+//go:noescape
+func avx2Axpy32(n int, alpha float32, x, y *float32)
+
+//go:noescape
+func avx2Scal32(n int, alpha float32, x *float32)
+
+//go:noescape
+func avx2Exp32(n int, dst, src *float32, table *uint32)
+
+//go:noescape
+func avx2Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
+
+//go:noescape
+func avx2DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
+
+//go:noescape
+func avx2Axpys32(n int, x, a *float32, lda int, y *float32)

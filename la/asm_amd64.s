@@ -1312,3 +1312,1391 @@ three:
 	JNZ  three
 	VZEROUPPER
 	RET
+
+// The 256-bit kernels: AVX2 with FMA.
+
+// func avx2Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+//
+// Tile of 4×12: row i in Y(4+3i), Y(5+3i), Y(6+3i).
+//
+//	CX k   SI a   DX b   DI c   R8 row of c in bytes, R9 = 3·R8
+//	Y0–Y2 a row of b   Y3 an element of a in all lanes
+//
+// The loop is that of avx512Gemm64.
+#define ROW256(fma, bcast, at, c0, c1, c2) \
+	bcast at(SI), Y3   \
+	fma   Y0, Y3, c0   \
+	fma   Y1, Y3, c1   \
+	fma   Y2, Y3, c2
+
+#define STEP256(bcast, fma, size, p) \
+	VMOVAPD    (p*96)(DX), Y0     \
+	VMOVAPD    (p*96+32)(DX), Y1  \
+	VMOVAPD    (p*96+64)(DX), Y2  \
+	PREFETCHT0 (p*96+1024)(DX)    \
+	PREFETCHT0 (p*96+1088)(DX)    \
+	ROW256(fma, bcast, (p*4+0)*size, Y4, Y5, Y6)    \
+	ROW256(fma, bcast, (p*4+1)*size, Y7, Y8, Y9)    \
+	ROW256(fma, bcast, (p*4+2)*size, Y10, Y11, Y12) \
+	ROW256(fma, bcast, (p*4+3)*size, Y13, Y14, Y15)
+
+#define CLEAR256 \
+	VXORPD Y4, Y4, Y4; VXORPD Y5, Y5, Y5; VXORPD Y6, Y6, Y6          \
+	VXORPD Y7, Y7, Y7; VXORPD Y8, Y8, Y8; VXORPD Y9, Y9, Y9          \
+	VXORPD Y10, Y10, Y10; VXORPD Y11, Y11, Y11; VXORPD Y12, Y12, Y12 \
+	VXORPD Y13, Y13, Y13; VXORPD Y14, Y14, Y14; VXORPD Y15, Y15, Y15
+
+// For each row of c: op(its address, its three accumulators).
+#define EACHROW256(op) \
+	op((DI), Y4, Y5, Y6)             \
+	op((DI)(R8*1), Y7, Y8, Y9)       \
+	op((DI)(R8*2), Y10, Y11, Y12)    \
+	op((DI)(R9*1), Y13, Y14, Y15)
+
+#define PREFETCH256(c, c0, c1, c2) \
+	PREFETCHT0 c   \
+	PREFETCHT0 (64)c \
+	PREFETCHT0 (88)c
+
+#define LOAD256(c, c0, c1, c2) \
+	VMOVUPD c, c0    \
+	VMOVUPD (32)c, c1 \
+	VMOVUPD (64)c, c2
+
+#define STORE256(c, c0, c1, c2) \
+	VMOVUPD c0, c    \
+	VMOVUPD c1, (32)c \
+	VMOVUPD c2, (64)c
+
+#define ADDSTOREPD256(c, c0, c1, c2) \
+	VFMADD213PD c, Y0, c0    \
+	VFMADD213PD (32)c, Y0, c1 \
+	VFMADD213PD (64)c, Y0, c2 \
+	STORE256(c, c0, c1, c2)
+
+#define MULSTOREPD256(c, c0, c1, c2) \
+	VMULPD c0, Y0, c0 \
+	VMULPD c1, Y0, c1 \
+	VMULPD c2, Y0, c2 \
+	STORE256(c, c0, c1, c2)
+
+#define ADDSTOREPS256(c, c0, c1, c2) \
+	VFMADD213PS c, Y0, c0    \
+	VFMADD213PS (32)c, Y0, c1 \
+	VFMADD213PS (64)c, Y0, c2 \
+	STORE256(c, c0, c1, c2)
+
+#define MULSTOREPS256(c, c0, c1, c2) \
+	VMULPS c0, Y0, c0 \
+	VMULPS c1, Y0, c1 \
+	VMULPS c2, Y0, c2 \
+	STORE256(c, c0, c1, c2)
+
+#define DISTROW256(bcast, sub, fma, at, c0, c1, c2) \
+	bcast at(SI), Y3     \
+	sub   (DX), Y3, Y0   \
+	sub   32(DX), Y3, Y1 \
+	sub   64(DX), Y3, Y2 \
+	fma   Y0, Y0, c0     \
+	fma   Y1, Y1, c1     \
+	fma   Y2, Y2, c2
+
+TEXT ·avx2Gemm64(SB), NOSPLIT, $0-49
+	MOVQ k+0(FP), CX
+	MOVQ a+16(FP), SI
+	MOVQ b+24(FP), DX
+	MOVQ c+32(FP), DI
+	MOVQ ldc+40(FP), R8
+	SHLQ $3, R8
+	LEAQ (R8)(R8*2), R9
+	EACHROW256(PREFETCH256)
+	CLEAR256
+	MOVQ CX, BX
+	SHRQ $2, BX
+	JZ   rest
+
+four:
+	STEP256(VBROADCASTSD, VFMADD231PD, 8, 0)
+	STEP256(VBROADCASTSD, VFMADD231PD, 8, 1)
+	STEP256(VBROADCASTSD, VFMADD231PD, 8, 2)
+	STEP256(VBROADCASTSD, VFMADD231PD, 8, 3)
+	ADDQ $128, SI
+	ADDQ $384, DX
+	DECQ BX
+	JNZ  four
+
+rest:
+	ANDQ $3, CX
+	JZ   done
+
+one:
+	STEP256(VBROADCASTSD, VFMADD231PD, 8, 0)
+	ADDQ $32, SI
+	ADDQ $96, DX
+	DECQ CX
+	JNZ  one
+
+done:
+	VBROADCASTSD alpha+8(FP), Y0
+	CMPB add+48(FP), $0
+	JEQ  store
+	EACHROW256(ADDSTOREPD256)
+	VZEROUPPER
+	RET
+
+store:
+	EACHROW256(MULSTOREPD256)
+	VZEROUPPER
+	RET
+
+// func avx2Dist64(k int, a, b, c *float64, ldc int, add bool)
+//
+// Registers as in avx2Gemm64, but Y0–Y2 hold the differences.
+TEXT ·avx2Dist64(SB), NOSPLIT, $0-41
+	MOVQ k+0(FP), CX
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), DI
+	MOVQ ldc+32(FP), R8
+	SHLQ $3, R8
+	LEAQ (R8)(R8*2), R9
+	CLEAR256
+	CMPB add+40(FP), $0
+	JEQ  start
+	EACHROW256(LOAD256)
+
+start:
+	TESTQ CX, CX
+	JZ    store
+
+loop:
+	DISTROW256(VBROADCASTSD, VSUBPD, VFMADD231PD, 0, Y4, Y5, Y6)
+	DISTROW256(VBROADCASTSD, VSUBPD, VFMADD231PD, 8, Y7, Y8, Y9)
+	DISTROW256(VBROADCASTSD, VSUBPD, VFMADD231PD, 16, Y10, Y11, Y12)
+	DISTROW256(VBROADCASTSD, VSUBPD, VFMADD231PD, 24, Y13, Y14, Y15)
+	ADDQ $32, SI
+	ADDQ $96, DX
+	DECQ CX
+	JNZ  loop
+
+store:
+	EACHROW256(STORE256)
+	VZEROUPPER
+	RET
+
+
+// func avx2Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool)
+//
+// avx2Gemm64 for a tile of 4×24.
+TEXT ·avx2Gemm32(SB), NOSPLIT, $0-49
+	MOVQ k+0(FP), CX
+	MOVQ a+16(FP), SI
+	MOVQ b+24(FP), DX
+	MOVQ c+32(FP), DI
+	MOVQ ldc+40(FP), R8
+	SHLQ $2, R8
+	LEAQ (R8)(R8*2), R9
+	EACHROW256(PREFETCH256)
+	CLEAR256
+	MOVQ CX, BX
+	SHRQ $2, BX
+	JZ   rest
+
+four:
+	STEP256(VBROADCASTSS, VFMADD231PS, 4, 0)
+	STEP256(VBROADCASTSS, VFMADD231PS, 4, 1)
+	STEP256(VBROADCASTSS, VFMADD231PS, 4, 2)
+	STEP256(VBROADCASTSS, VFMADD231PS, 4, 3)
+	ADDQ $64, SI
+	ADDQ $384, DX
+	DECQ BX
+	JNZ  four
+
+rest:
+	ANDQ $3, CX
+	JZ   done
+
+one:
+	STEP256(VBROADCASTSS, VFMADD231PS, 4, 0)
+	ADDQ $16, SI
+	ADDQ $96, DX
+	DECQ CX
+	JNZ  one
+
+done:
+	VBROADCASTSS alpha+8(FP), Y0
+	CMPB add+48(FP), $0
+	JEQ  store
+	EACHROW256(ADDSTOREPS256)
+	VZEROUPPER
+	RET
+
+store:
+	EACHROW256(MULSTOREPS256)
+	VZEROUPPER
+	RET
+
+// func avx2Dist32(k int, a, b, c *float32, ldc int, add bool)
+//
+// Registers as in avx2Gemm64, but Y0–Y2 hold the differences.
+TEXT ·avx2Dist32(SB), NOSPLIT, $0-41
+	MOVQ k+0(FP), CX
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), DI
+	MOVQ ldc+32(FP), R8
+	SHLQ $2, R8
+	LEAQ (R8)(R8*2), R9
+	CLEAR256
+	CMPB add+40(FP), $0
+	JEQ  start
+	EACHROW256(LOAD256)
+
+start:
+	TESTQ CX, CX
+	JZ    store
+
+loop:
+	DISTROW256(VBROADCASTSS, VSUBPS, VFMADD231PS, 0, Y4, Y5, Y6)
+	DISTROW256(VBROADCASTSS, VSUBPS, VFMADD231PS, 4, Y7, Y8, Y9)
+	DISTROW256(VBROADCASTSS, VSUBPS, VFMADD231PS, 8, Y10, Y11, Y12)
+	DISTROW256(VBROADCASTSS, VSUBPS, VFMADD231PS, 12, Y13, Y14, Y15)
+	ADDQ $16, SI
+	ADDQ $96, DX
+	DECQ CX
+	JNZ  loop
+
+store:
+	EACHROW256(STORE256)
+	VZEROUPPER
+	RET
+
+// Tails. Masked loads and stores touch no other element and fault on none; where
+// lanes must stay as they are, VBLENDV puts them back.
+//
+// MASK256 sets Y15 to select the first min(R12, lanes) lanes and lessens R12 by
+// them; size is 2^shift. Clobbers AX, CX.
+#define MASK256(lanes, shift) \
+	MOVL    $lanes, CX            \
+	CMPQ    R12, CX               \
+	CMOVQLT R12, CX               \
+	SUBQ    CX, R12               \
+	SHLQ    $shift, CX            \
+	LEAQ    masks<>+32(SB), AX    \
+	SUBQ    CX, AX                \
+	VMOVUPD (AX), Y15
+
+DATA masks<>+0(SB)/8, $-1
+DATA masks<>+8(SB)/8, $-1
+DATA masks<>+16(SB)/8, $-1
+DATA masks<>+24(SB)/8, $-1
+DATA masks<>+32(SB)/8, $0
+DATA masks<>+40(SB)/8, $0
+DATA masks<>+48(SB)/8, $0
+DATA masks<>+56(SB)/8, $0
+GLOBL masks<>(SB), RODATA|NOPTR, $64
+
+// func avx2Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
+//
+// avx512Dot64 with lane l in element l%4 of Y(l/4).
+TEXT ·avx2Dot64(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), R12
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ lanes+24(FP), R8
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	TESTQ R8, R8
+	JZ    start
+	VMOVUPD 0(R8), Y0
+	VMOVUPD 32(R8), Y1
+	VMOVUPD 64(R8), Y2
+	VMOVUPD 96(R8), Y3
+	VMOVUPD 128(R8), Y4
+	VMOVUPD 160(R8), Y5
+	VMOVUPD 192(R8), Y6
+	VMOVUPD 224(R8), Y7
+
+start:
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMOVUPD 0(SI), Y8
+	VMOVUPD 32(SI), Y9
+	VMOVUPD 64(SI), Y10
+	VMOVUPD 96(SI), Y11
+	VFMADD231PD 0(DI), Y8, Y0
+	VFMADD231PD 32(DI), Y9, Y1
+	VFMADD231PD 64(DI), Y10, Y2
+	VFMADD231PD 96(DI), Y11, Y3
+	VMOVUPD 128(SI), Y8
+	VMOVUPD 160(SI), Y9
+	VMOVUPD 192(SI), Y10
+	VMOVUPD 224(SI), Y11
+	VFMADD231PD 128(DI), Y8, Y4
+	VFMADD231PD 160(DI), Y9, Y5
+	VFMADD231PD 192(DI), Y10, Y6
+	VFMADD231PD 224(DI), Y11, Y7
+	ADDQ $256, SI
+	ADDQ $256, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 0(SI), Y15, Y8
+	VMASKMOVPD 0(DI), Y15, Y9
+	VMOVAPD Y0, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y0, Y0
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 32(SI), Y15, Y8
+	VMASKMOVPD 32(DI), Y15, Y9
+	VMOVAPD Y1, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y1, Y1
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 64(SI), Y15, Y8
+	VMASKMOVPD 64(DI), Y15, Y9
+	VMOVAPD Y2, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y2, Y2
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 96(SI), Y15, Y8
+	VMASKMOVPD 96(DI), Y15, Y9
+	VMOVAPD Y3, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y3, Y3
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 128(SI), Y15, Y8
+	VMASKMOVPD 128(DI), Y15, Y9
+	VMOVAPD Y4, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y4, Y4
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 160(SI), Y15, Y8
+	VMASKMOVPD 160(DI), Y15, Y9
+	VMOVAPD Y5, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y5, Y5
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 192(SI), Y15, Y8
+	VMASKMOVPD 192(DI), Y15, Y9
+	VMOVAPD Y6, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y6, Y6
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 224(SI), Y15, Y8
+	VMASKMOVPD 224(DI), Y15, Y9
+	VMOVAPD Y7, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y7, Y7
+
+fold:
+	TESTQ R8, R8
+	JZ    sum
+	VMOVUPD Y0, 0(R8)
+	VMOVUPD Y1, 32(R8)
+	VMOVUPD Y2, 64(R8)
+	VMOVUPD Y3, 96(R8)
+	VMOVUPD Y4, 128(R8)
+	VMOVUPD Y5, 160(R8)
+	VMOVUPD Y6, 192(R8)
+	VMOVUPD Y7, 224(R8)
+
+sum:
+	VADDPD Y4, Y0, Y0
+	VADDPD Y5, Y1, Y1
+	VADDPD Y6, Y2, Y2
+	VADDPD Y7, Y3, Y3
+	VADDPD Y2, Y0, Y0
+	VADDPD Y3, Y1, Y1
+	VADDPD Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPD X1, X0, X0
+	VUNPCKHPD X0, X0, X1
+	VADDSD X1, X0, X0
+	VXORPD X1, X1, X1
+	VADDSD X1, X0, X0
+	VMOVSD X0, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func avx2DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
+//
+// avx2Dot64 of a and x, and y = fma(alpha, a, y) on the way; alpha in Y14.
+TEXT ·avx2DotAxpy64(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), R12
+	MOVQ a+16(FP), SI
+	MOVQ x+24(FP), DI
+	MOVQ lanes+40(FP), R8
+	MOVQ y+32(FP), R9
+	VBROADCASTSD alpha+8(FP), Y14
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	TESTQ R8, R8
+	JZ    start
+	VMOVUPD 0(R8), Y0
+	VMOVUPD 32(R8), Y1
+	VMOVUPD 64(R8), Y2
+	VMOVUPD 96(R8), Y3
+	VMOVUPD 128(R8), Y4
+	VMOVUPD 160(R8), Y5
+	VMOVUPD 192(R8), Y6
+	VMOVUPD 224(R8), Y7
+
+start:
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMOVUPD 0(SI), Y8
+	VMOVUPD 32(SI), Y9
+	VMOVUPD 64(SI), Y10
+	VMOVUPD 96(SI), Y11
+	VFMADD231PD 0(DI), Y8, Y0
+	VFMADD231PD 32(DI), Y9, Y1
+	VFMADD231PD 64(DI), Y10, Y2
+	VFMADD231PD 96(DI), Y11, Y3
+	VMOVUPD 0(R9), Y13
+	VFMADD231PD Y8, Y14, Y13
+	VMOVUPD Y13, 0(R9)
+	VMOVUPD 32(R9), Y13
+	VFMADD231PD Y9, Y14, Y13
+	VMOVUPD Y13, 32(R9)
+	VMOVUPD 64(R9), Y13
+	VFMADD231PD Y10, Y14, Y13
+	VMOVUPD Y13, 64(R9)
+	VMOVUPD 96(R9), Y13
+	VFMADD231PD Y11, Y14, Y13
+	VMOVUPD Y13, 96(R9)
+	VMOVUPD 128(SI), Y8
+	VMOVUPD 160(SI), Y9
+	VMOVUPD 192(SI), Y10
+	VMOVUPD 224(SI), Y11
+	VFMADD231PD 128(DI), Y8, Y4
+	VFMADD231PD 160(DI), Y9, Y5
+	VFMADD231PD 192(DI), Y10, Y6
+	VFMADD231PD 224(DI), Y11, Y7
+	VMOVUPD 128(R9), Y13
+	VFMADD231PD Y8, Y14, Y13
+	VMOVUPD Y13, 128(R9)
+	VMOVUPD 160(R9), Y13
+	VFMADD231PD Y9, Y14, Y13
+	VMOVUPD Y13, 160(R9)
+	VMOVUPD 192(R9), Y13
+	VFMADD231PD Y10, Y14, Y13
+	VMOVUPD Y13, 192(R9)
+	VMOVUPD 224(R9), Y13
+	VFMADD231PD Y11, Y14, Y13
+	VMOVUPD Y13, 224(R9)
+	ADDQ $256, R9
+	ADDQ $256, SI
+	ADDQ $256, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 0(SI), Y15, Y8
+	VMASKMOVPD 0(DI), Y15, Y9
+	VMOVAPD Y0, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y0, Y0
+	VMASKMOVPD 0(R9), Y15, Y13
+	VFMADD231PD Y8, Y14, Y13
+	VMASKMOVPD Y13, Y15, 0(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 32(SI), Y15, Y8
+	VMASKMOVPD 32(DI), Y15, Y9
+	VMOVAPD Y1, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y1, Y1
+	VMASKMOVPD 32(R9), Y15, Y13
+	VFMADD231PD Y8, Y14, Y13
+	VMASKMOVPD Y13, Y15, 32(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 64(SI), Y15, Y8
+	VMASKMOVPD 64(DI), Y15, Y9
+	VMOVAPD Y2, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y2, Y2
+	VMASKMOVPD 64(R9), Y15, Y13
+	VFMADD231PD Y8, Y14, Y13
+	VMASKMOVPD Y13, Y15, 64(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 96(SI), Y15, Y8
+	VMASKMOVPD 96(DI), Y15, Y9
+	VMOVAPD Y3, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y3, Y3
+	VMASKMOVPD 96(R9), Y15, Y13
+	VFMADD231PD Y8, Y14, Y13
+	VMASKMOVPD Y13, Y15, 96(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 128(SI), Y15, Y8
+	VMASKMOVPD 128(DI), Y15, Y9
+	VMOVAPD Y4, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y4, Y4
+	VMASKMOVPD 128(R9), Y15, Y13
+	VFMADD231PD Y8, Y14, Y13
+	VMASKMOVPD Y13, Y15, 128(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 160(SI), Y15, Y8
+	VMASKMOVPD 160(DI), Y15, Y9
+	VMOVAPD Y5, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y5, Y5
+	VMASKMOVPD 160(R9), Y15, Y13
+	VFMADD231PD Y8, Y14, Y13
+	VMASKMOVPD Y13, Y15, 160(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 192(SI), Y15, Y8
+	VMASKMOVPD 192(DI), Y15, Y9
+	VMOVAPD Y6, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y6, Y6
+	VMASKMOVPD 192(R9), Y15, Y13
+	VFMADD231PD Y8, Y14, Y13
+	VMASKMOVPD Y13, Y15, 192(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(4, 3)
+	VMASKMOVPD 224(SI), Y15, Y8
+	VMASKMOVPD 224(DI), Y15, Y9
+	VMOVAPD Y7, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VBLENDVPD Y15, Y10, Y7, Y7
+	VMASKMOVPD 224(R9), Y15, Y13
+	VFMADD231PD Y8, Y14, Y13
+	VMASKMOVPD Y13, Y15, 224(R9)
+
+fold:
+	TESTQ R8, R8
+	JZ    sum
+	VMOVUPD Y0, 0(R8)
+	VMOVUPD Y1, 32(R8)
+	VMOVUPD Y2, 64(R8)
+	VMOVUPD Y3, 96(R8)
+	VMOVUPD Y4, 128(R8)
+	VMOVUPD Y5, 160(R8)
+	VMOVUPD Y6, 192(R8)
+	VMOVUPD Y7, 224(R8)
+
+sum:
+	VADDPD Y4, Y0, Y0
+	VADDPD Y5, Y1, Y1
+	VADDPD Y6, Y2, Y2
+	VADDPD Y7, Y3, Y3
+	VADDPD Y2, Y0, Y0
+	VADDPD Y3, Y1, Y1
+	VADDPD Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPD X1, X0, X0
+	VUNPCKHPD X0, X0, X1
+	VADDSD X1, X0, X0
+	VXORPD X1, X1, X1
+	VADDSD X1, X0, X0
+	VMOVSD X0, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func avx2Axpy64(n int, alpha float64, x, y *float64)
+//
+//	y = fma(alpha, x, y), four vectors at a time, then one; alpha in Y0
+TEXT ·avx2Axpy64(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), R12
+	VBROADCASTSD alpha+8(FP), Y0
+	MOVQ x+16(FP), SI
+	MOVQ y+24(FP), DI
+	MOVQ R12, BX
+	SHRQ $4, BX
+	JZ   tail
+
+loop:
+	VMOVUPD (DI), Y4
+	VMOVUPD 32(DI), Y5
+	VMOVUPD 64(DI), Y6
+	VMOVUPD 96(DI), Y7
+	VFMADD231PD (SI), Y0, Y4
+	VFMADD231PD 32(SI), Y0, Y5
+	VFMADD231PD 64(SI), Y0, Y6
+	VFMADD231PD 96(SI), Y0, Y7
+	VMOVUPD Y4, (DI)
+	VMOVUPD Y5, 32(DI)
+	VMOVUPD Y6, 64(DI)
+	VMOVUPD Y7, 96(DI)
+	ADDQ $128, SI
+	ADDQ $128, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $15, R12
+	JZ   done
+
+one:
+	MASK256(4, 3)
+	VMASKMOVPD (DI), Y15, Y4
+	VMASKMOVPD (SI), Y15, Y5
+	VFMADD231PD Y5, Y0, Y4
+	VMASKMOVPD Y4, Y15, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2Scal64(n int, alpha float64, x *float64)
+//
+//	x = alpha·x; alpha in Y0
+TEXT ·avx2Scal64(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), R12
+	VBROADCASTSD alpha+8(FP), Y0
+	MOVQ x+16(FP), SI
+	MOVQ R12, BX
+	SHRQ $4, BX
+	JZ   tail
+
+loop:
+	VMULPD (SI), Y0, Y4
+	VMULPD 32(SI), Y0, Y5
+	VMULPD 64(SI), Y0, Y6
+	VMULPD 96(SI), Y0, Y7
+	VMOVUPD Y4, (SI)
+	VMOVUPD Y5, 32(SI)
+	VMOVUPD Y6, 64(SI)
+	VMOVUPD Y7, 96(SI)
+	ADDQ $128, SI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $15, R12
+	JZ   done
+
+one:
+	MASK256(4, 3)
+	VMASKMOVPD (SI), Y15, Y4
+	VMULPD Y4, Y0, Y4
+	VMASKMOVPD Y4, Y15, (SI)
+	ADDQ $32, SI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2Axpys64(n int, x, a *float64, lda int, y *float64)
+//
+// Four axpys in one pass over y: x_i in Y(8+i), rows of a at SI; R8 is lda in
+// bytes, R9 three times as much.
+//
+//	for vectors of y { for i in 4 { y = fma(x_i, a_i, y) } }, two at a time, then one
+TEXT ·avx2Axpys64(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), R12
+	MOVQ x+8(FP), BX
+	MOVQ a+16(FP), SI
+	MOVQ lda+24(FP), R8
+	MOVQ y+32(FP), DI
+	SHLQ $3, R8
+	LEAQ (R8)(R8*2), R9
+	VBROADCASTSD 0(BX), Y8
+	VBROADCASTSD 8(BX), Y9
+	VBROADCASTSD 16(BX), Y10
+	VBROADCASTSD 24(BX), Y11
+	MOVQ R12, BX
+	SHRQ $3, BX
+	JZ   tail
+
+loop:
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+	VFMADD231PD (SI), Y8, Y0
+	VFMADD231PD 32(SI), Y8, Y1
+	VFMADD231PD (SI)(R8*1), Y9, Y0
+	VFMADD231PD 32(SI)(R8*1), Y9, Y1
+	VFMADD231PD (SI)(R8*2), Y10, Y0
+	VFMADD231PD 32(SI)(R8*2), Y10, Y1
+	VFMADD231PD (SI)(R9*1), Y11, Y0
+	VFMADD231PD 32(SI)(R9*1), Y11, Y1
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $7, R12
+	JZ   done
+
+one:
+	MASK256(4, 3)
+	VMASKMOVPD (DI), Y15, Y0
+	VMASKMOVPD (SI), Y15, Y4
+	VFMADD231PD Y4, Y8, Y0
+	VMASKMOVPD (SI)(R8*1), Y15, Y4
+	VFMADD231PD Y4, Y9, Y0
+	VMASKMOVPD (SI)(R8*2), Y15, Y4
+	VFMADD231PD Y4, Y10, Y0
+	VMASKMOVPD (SI)(R9*1), Y15, Y4
+	VFMADD231PD Y4, Y11, Y0
+	VMASKMOVPD Y0, Y15, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2Exp64(n int, dst, src *float64, table *uint64)
+//
+// The algorithm of exp.go on two vectors at a time, then on one under a mask.
+// table is exp64Vectors: every constant, and at last the exponent's bias, four
+// or eight times over. A vector uses x and then r, t whose low bits are n, p, s.
+#define EXP256_64(x, t, p, s) \
+	VMOVUPD 0(R8), p          \
+	VMINPD x, p, x           \
+	VMOVUPD 32(R8), p         \
+	VMAXPD x, p, x           \
+	VMOVUPD 96(R8), t         \
+	VFMADD231PD 64(R8), x, t \
+	VSUBPD 96(R8), t, p      \
+	VFNMADD231PD 128(R8), p, x \
+	VFNMADD231PD 160(R8), p, x \
+	VMOVUPD 192(R8), p        \
+	VFMADD213PD 224(R8), x, p \
+	VFMADD213PD 256(R8), x, p \
+	VFMADD213PD 288(R8), x, p \
+	VFMADD213PD 320(R8), x, p \
+	VFMADD213PD 352(R8), x, p \
+	VFMADD213PD 384(R8), x, p \
+	VFMADD213PD 416(R8), x, p \
+	VFMADD213PD 448(R8), x, p \
+	VFMADD213PD 480(R8), x, p \
+	VFMADD213PD 512(R8), x, p \
+	VFMADD213PD 544(R8), x, p \
+	VPSRAD $1, t, s           \
+	VPSUBD s, t, t            \
+	VPADDD 576(R8), s, s     \
+	VPADDD 576(R8), t, t     \
+	VPSLLQ $52, s, s          \
+	VPSLLQ $52, t, t          \
+	VMULPD s, p, p           \
+	VMULPD t, p, p
+
+TEXT ·avx2Exp64(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), R12
+	MOVQ dst+8(FP), DI
+	MOVQ src+16(FP), SI
+	MOVQ table+24(FP), R8
+	MOVQ R12, BX
+	SHRQ $3, BX
+	JZ   tail
+
+loop:
+	VMOVUPD (SI), Y0
+	VMOVUPD 32(SI), Y4
+	EXP256_64(Y0, Y1, Y2, Y3)
+	EXP256_64(Y4, Y5, Y6, Y7)
+	VMOVUPD Y2, (DI)
+	VMOVUPD Y6, 32(DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $7, R12
+	JZ   done
+
+one:
+	MASK256(4, 3)
+	VMASKMOVPD (SI), Y15, Y0
+	EXP256_64(Y0, Y1, Y2, Y3)
+	VMASKMOVPD Y2, Y15, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
+//
+// avx512Dot64 with lane l in element l%8 of Y(l/8).
+TEXT ·avx2Dot32(SB), NOSPLIT, $0-36
+	MOVQ n+0(FP), R12
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ lanes+24(FP), R8
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	TESTQ R8, R8
+	JZ    start
+	VMOVUPS 0(R8), Y0
+	VMOVUPS 32(R8), Y1
+	VMOVUPS 64(R8), Y2
+	VMOVUPS 96(R8), Y3
+
+start:
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMOVUPS 0(SI), Y8
+	VMOVUPS 32(SI), Y9
+	VMOVUPS 64(SI), Y10
+	VMOVUPS 96(SI), Y11
+	VFMADD231PS 0(DI), Y8, Y0
+	VFMADD231PS 32(DI), Y9, Y1
+	VFMADD231PS 64(DI), Y10, Y2
+	VFMADD231PS 96(DI), Y11, Y3
+	ADDQ $128, SI
+	ADDQ $128, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   fold
+	MASK256(8, 2)
+	VMASKMOVPS 0(SI), Y15, Y8
+	VMASKMOVPS 0(DI), Y15, Y9
+	VMOVAPD Y0, Y10
+	VFMADD231PS Y8, Y9, Y10
+	VBLENDVPS Y15, Y10, Y0, Y0
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(8, 2)
+	VMASKMOVPS 32(SI), Y15, Y8
+	VMASKMOVPS 32(DI), Y15, Y9
+	VMOVAPD Y1, Y10
+	VFMADD231PS Y8, Y9, Y10
+	VBLENDVPS Y15, Y10, Y1, Y1
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(8, 2)
+	VMASKMOVPS 64(SI), Y15, Y8
+	VMASKMOVPS 64(DI), Y15, Y9
+	VMOVAPD Y2, Y10
+	VFMADD231PS Y8, Y9, Y10
+	VBLENDVPS Y15, Y10, Y2, Y2
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(8, 2)
+	VMASKMOVPS 96(SI), Y15, Y8
+	VMASKMOVPS 96(DI), Y15, Y9
+	VMOVAPD Y3, Y10
+	VFMADD231PS Y8, Y9, Y10
+	VBLENDVPS Y15, Y10, Y3, Y3
+
+fold:
+	TESTQ R8, R8
+	JZ    sum
+	VMOVUPS Y0, 0(R8)
+	VMOVUPS Y1, 32(R8)
+	VMOVUPS Y2, 64(R8)
+	VMOVUPS Y3, 96(R8)
+
+sum:
+	VADDPS Y2, Y0, Y0
+	VADDPS Y3, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS X1, X0, X0
+	VUNPCKHPD X0, X0, X1
+	VADDPS X1, X0, X0
+	VMOVSHDUP X0, X1
+	VADDSS X1, X0, X0
+	VXORPD X1, X1, X1
+	VADDSS X1, X0, X0
+	VMOVSS X0, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func avx2DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
+//
+// avx2Dot32 of a and x, and y = fma(alpha, a, y) on the way; alpha in Y14.
+TEXT ·avx2DotAxpy32(SB), NOSPLIT, $0-52
+	MOVQ n+0(FP), R12
+	MOVQ a+16(FP), SI
+	MOVQ x+24(FP), DI
+	MOVQ lanes+40(FP), R8
+	MOVQ y+32(FP), R9
+	VBROADCASTSS alpha+8(FP), Y14
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	TESTQ R8, R8
+	JZ    start
+	VMOVUPS 0(R8), Y0
+	VMOVUPS 32(R8), Y1
+	VMOVUPS 64(R8), Y2
+	VMOVUPS 96(R8), Y3
+
+start:
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMOVUPS 0(SI), Y8
+	VMOVUPS 32(SI), Y9
+	VMOVUPS 64(SI), Y10
+	VMOVUPS 96(SI), Y11
+	VFMADD231PS 0(DI), Y8, Y0
+	VFMADD231PS 32(DI), Y9, Y1
+	VFMADD231PS 64(DI), Y10, Y2
+	VFMADD231PS 96(DI), Y11, Y3
+	VMOVUPS 0(R9), Y13
+	VFMADD231PS Y8, Y14, Y13
+	VMOVUPS Y13, 0(R9)
+	VMOVUPS 32(R9), Y13
+	VFMADD231PS Y9, Y14, Y13
+	VMOVUPS Y13, 32(R9)
+	VMOVUPS 64(R9), Y13
+	VFMADD231PS Y10, Y14, Y13
+	VMOVUPS Y13, 64(R9)
+	VMOVUPS 96(R9), Y13
+	VFMADD231PS Y11, Y14, Y13
+	VMOVUPS Y13, 96(R9)
+	ADDQ $128, R9
+	ADDQ $128, SI
+	ADDQ $128, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   fold
+	MASK256(8, 2)
+	VMASKMOVPS 0(SI), Y15, Y8
+	VMASKMOVPS 0(DI), Y15, Y9
+	VMOVAPD Y0, Y10
+	VFMADD231PS Y8, Y9, Y10
+	VBLENDVPS Y15, Y10, Y0, Y0
+	VMASKMOVPS 0(R9), Y15, Y13
+	VFMADD231PS Y8, Y14, Y13
+	VMASKMOVPS Y13, Y15, 0(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(8, 2)
+	VMASKMOVPS 32(SI), Y15, Y8
+	VMASKMOVPS 32(DI), Y15, Y9
+	VMOVAPD Y1, Y10
+	VFMADD231PS Y8, Y9, Y10
+	VBLENDVPS Y15, Y10, Y1, Y1
+	VMASKMOVPS 32(R9), Y15, Y13
+	VFMADD231PS Y8, Y14, Y13
+	VMASKMOVPS Y13, Y15, 32(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(8, 2)
+	VMASKMOVPS 64(SI), Y15, Y8
+	VMASKMOVPS 64(DI), Y15, Y9
+	VMOVAPD Y2, Y10
+	VFMADD231PS Y8, Y9, Y10
+	VBLENDVPS Y15, Y10, Y2, Y2
+	VMASKMOVPS 64(R9), Y15, Y13
+	VFMADD231PS Y8, Y14, Y13
+	VMASKMOVPS Y13, Y15, 64(R9)
+	TESTQ R12, R12
+	JZ   fold
+	MASK256(8, 2)
+	VMASKMOVPS 96(SI), Y15, Y8
+	VMASKMOVPS 96(DI), Y15, Y9
+	VMOVAPD Y3, Y10
+	VFMADD231PS Y8, Y9, Y10
+	VBLENDVPS Y15, Y10, Y3, Y3
+	VMASKMOVPS 96(R9), Y15, Y13
+	VFMADD231PS Y8, Y14, Y13
+	VMASKMOVPS Y13, Y15, 96(R9)
+
+fold:
+	TESTQ R8, R8
+	JZ    sum
+	VMOVUPS Y0, 0(R8)
+	VMOVUPS Y1, 32(R8)
+	VMOVUPS Y2, 64(R8)
+	VMOVUPS Y3, 96(R8)
+
+sum:
+	VADDPS Y2, Y0, Y0
+	VADDPS Y3, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS X1, X0, X0
+	VUNPCKHPD X0, X0, X1
+	VADDPS X1, X0, X0
+	VMOVSHDUP X0, X1
+	VADDSS X1, X0, X0
+	VXORPD X1, X1, X1
+	VADDSS X1, X0, X0
+	VMOVSS X0, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func avx2Axpy32(n int, alpha float32, x, y *float32)
+//
+//	y = fma(alpha, x, y), four vectors at a time, then one; alpha in Y0
+TEXT ·avx2Axpy32(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), R12
+	VBROADCASTSS alpha+8(FP), Y0
+	MOVQ x+16(FP), SI
+	MOVQ y+24(FP), DI
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMOVUPS (DI), Y4
+	VMOVUPS 32(DI), Y5
+	VMOVUPS 64(DI), Y6
+	VMOVUPS 96(DI), Y7
+	VFMADD231PS (SI), Y0, Y4
+	VFMADD231PS 32(SI), Y0, Y5
+	VFMADD231PS 64(SI), Y0, Y6
+	VFMADD231PS 96(SI), Y0, Y7
+	VMOVUPS Y4, (DI)
+	VMOVUPS Y5, 32(DI)
+	VMOVUPS Y6, 64(DI)
+	VMOVUPS Y7, 96(DI)
+	ADDQ $128, SI
+	ADDQ $128, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   done
+
+one:
+	MASK256(8, 2)
+	VMASKMOVPS (DI), Y15, Y4
+	VMASKMOVPS (SI), Y15, Y5
+	VFMADD231PS Y5, Y0, Y4
+	VMASKMOVPS Y4, Y15, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2Scal32(n int, alpha float32, x *float32)
+//
+//	x = alpha·x; alpha in Y0
+TEXT ·avx2Scal32(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), R12
+	VBROADCASTSS alpha+8(FP), Y0
+	MOVQ x+16(FP), SI
+	MOVQ R12, BX
+	SHRQ $5, BX
+	JZ   tail
+
+loop:
+	VMULPS (SI), Y0, Y4
+	VMULPS 32(SI), Y0, Y5
+	VMULPS 64(SI), Y0, Y6
+	VMULPS 96(SI), Y0, Y7
+	VMOVUPS Y4, (SI)
+	VMOVUPS Y5, 32(SI)
+	VMOVUPS Y6, 64(SI)
+	VMOVUPS Y7, 96(SI)
+	ADDQ $128, SI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $31, R12
+	JZ   done
+
+one:
+	MASK256(8, 2)
+	VMASKMOVPS (SI), Y15, Y4
+	VMULPS Y4, Y0, Y4
+	VMASKMOVPS Y4, Y15, (SI)
+	ADDQ $32, SI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2Axpys32(n int, x, a *float32, lda int, y *float32)
+//
+// Four axpys in one pass over y: x_i in Y(8+i), rows of a at SI; R8 is lda in
+// bytes, R9 three times as much.
+//
+//	for vectors of y { for i in 4 { y = fma(x_i, a_i, y) } }, two at a time, then one
+TEXT ·avx2Axpys32(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), R12
+	MOVQ x+8(FP), BX
+	MOVQ a+16(FP), SI
+	MOVQ lda+24(FP), R8
+	MOVQ y+32(FP), DI
+	SHLQ $2, R8
+	LEAQ (R8)(R8*2), R9
+	VBROADCASTSS 0(BX), Y8
+	VBROADCASTSS 4(BX), Y9
+	VBROADCASTSS 8(BX), Y10
+	VBROADCASTSS 12(BX), Y11
+	MOVQ R12, BX
+	SHRQ $4, BX
+	JZ   tail
+
+loop:
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VFMADD231PS (SI), Y8, Y0
+	VFMADD231PS 32(SI), Y8, Y1
+	VFMADD231PS (SI)(R8*1), Y9, Y0
+	VFMADD231PS 32(SI)(R8*1), Y9, Y1
+	VFMADD231PS (SI)(R8*2), Y10, Y0
+	VFMADD231PS 32(SI)(R8*2), Y10, Y1
+	VFMADD231PS (SI)(R9*1), Y11, Y0
+	VFMADD231PS 32(SI)(R9*1), Y11, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $15, R12
+	JZ   done
+
+one:
+	MASK256(8, 2)
+	VMASKMOVPS (DI), Y15, Y0
+	VMASKMOVPS (SI), Y15, Y4
+	VFMADD231PS Y4, Y8, Y0
+	VMASKMOVPS (SI)(R8*1), Y15, Y4
+	VFMADD231PS Y4, Y9, Y0
+	VMASKMOVPS (SI)(R8*2), Y15, Y4
+	VFMADD231PS Y4, Y10, Y0
+	VMASKMOVPS (SI)(R9*1), Y15, Y4
+	VFMADD231PS Y4, Y11, Y0
+	VMASKMOVPS Y0, Y15, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2Exp32(n int, dst, src *float32, table *uint32)
+//
+// The algorithm of exp.go on two vectors at a time, then on one under a mask.
+// table is exp32Vectors: every constant, and at last the exponent's bias, four
+// or eight times over. A vector uses x and then r, t whose low bits are n, p, s.
+#define EXP256_32(x, t, p, s) \
+	VMOVUPS 0(R8), p          \
+	VMINPS x, p, x           \
+	VMOVUPS 32(R8), p         \
+	VMAXPS x, p, x           \
+	VMOVUPS 96(R8), t         \
+	VFMADD231PS 64(R8), x, t \
+	VSUBPS 96(R8), t, p      \
+	VFNMADD231PS 128(R8), p, x \
+	VFNMADD231PS 160(R8), p, x \
+	VMOVUPS 192(R8), p        \
+	VFMADD213PS 224(R8), x, p \
+	VFMADD213PS 256(R8), x, p \
+	VFMADD213PS 288(R8), x, p \
+	VFMADD213PS 320(R8), x, p \
+	VFMADD213PS 352(R8), x, p \
+	VFMADD213PS 384(R8), x, p \
+	VPSUBD 96(R8), t, t        \
+	VPSRAD $1, t, s           \
+	VPSUBD s, t, t            \
+	VPADDD 416(R8), s, s     \
+	VPADDD 416(R8), t, t     \
+	VPSLLD $23, s, s          \
+	VPSLLD $23, t, t          \
+	VMULPS s, p, p           \
+	VMULPS t, p, p
+
+TEXT ·avx2Exp32(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), R12
+	MOVQ dst+8(FP), DI
+	MOVQ src+16(FP), SI
+	MOVQ table+24(FP), R8
+	MOVQ R12, BX
+	SHRQ $4, BX
+	JZ   tail
+
+loop:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y4
+	EXP256_32(Y0, Y1, Y2, Y3)
+	EXP256_32(Y4, Y5, Y6, Y7)
+	VMOVUPS Y2, (DI)
+	VMOVUPS Y6, 32(DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	DECQ BX
+	JNZ  loop
+
+tail:
+	ANDQ $15, R12
+	JZ   done
+
+one:
+	MASK256(8, 2)
+	VMASKMOVPS (SI), Y15, Y0
+	EXP256_32(Y0, Y1, Y2, Y3)
+	VMASKMOVPS Y2, Y15, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2Pack64(blocks int, src *float64, ld int, dst *float64, step int)
+//
+// Transposes 4×4 blocks: dst[p*step+i] = src[i*ld+p], i < 4, p < 4·blocks.
+//
+//	SI rows, R8, R9 one and three of them in bytes   DI columns, DX, R12 likewise
+//	Y0…Y3 rows   Y4…Y7 pairs of rows, even and odd columns   Y0…Y3 columns
+TEXT ·avx2Pack64(SB), NOSPLIT, $0-40
+	MOVQ blocks+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), R8
+	MOVQ dst+24(FP), DI
+	MOVQ step+32(FP), DX
+	SHLQ $3, R8
+	SHLQ $3, DX
+	LEAQ (R8)(R8*2), R9
+	LEAQ (DX)(DX*2), R12
+
+loop:
+	VMOVUPD (SI), Y0
+	VMOVUPD (SI)(R8*1), Y1
+	VMOVUPD (SI)(R8*2), Y2
+	VMOVUPD (SI)(R9*1), Y3
+	VUNPCKLPD Y1, Y0, Y4
+	VUNPCKHPD Y1, Y0, Y5
+	VUNPCKLPD Y3, Y2, Y6
+	VUNPCKHPD Y3, Y2, Y7
+	VPERM2F128 $0x20, Y6, Y4, Y0
+	VPERM2F128 $0x20, Y7, Y5, Y1
+	VPERM2F128 $0x31, Y6, Y4, Y2
+	VPERM2F128 $0x31, Y7, Y5, Y3
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(DX*1)
+	VMOVUPD Y2, (DI)(DX*2)
+	VMOVUPD Y3, (DI)(R12*1)
+	ADDQ $32, SI
+	LEAQ (DI)(DX*4), DI
+	DECQ CX
+	JNZ  loop
+	VZEROUPPER
+	RET
+
+// func avx2Pack32(blocks int, src *float32, ld int, dst *float32, step int)
+//
+// avx2Pack64 for float32.
+TEXT ·avx2Pack32(SB), NOSPLIT, $0-40
+	MOVQ blocks+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), R8
+	MOVQ dst+24(FP), DI
+	MOVQ step+32(FP), DX
+	SHLQ $2, R8
+	SHLQ $2, DX
+	LEAQ (R8)(R8*2), R9
+	LEAQ (DX)(DX*2), R12
+
+loop:
+	VMOVUPS (SI), X0
+	VMOVUPS (SI)(R8*1), X1
+	VMOVUPS (SI)(R8*2), X2
+	VMOVUPS (SI)(R9*1), X3
+	VUNPCKLPS X1, X0, X4
+	VUNPCKHPS X1, X0, X5
+	VUNPCKLPS X3, X2, X6
+	VUNPCKHPS X3, X2, X7
+	VUNPCKLPD X6, X4, X0
+	VUNPCKHPD X6, X4, X1
+	VUNPCKLPD X7, X5, X2
+	VUNPCKHPD X7, X5, X3
+	VMOVUPS X0, (DI)
+	VMOVUPS X1, (DI)(DX*1)
+	VMOVUPS X2, (DI)(DX*2)
+	VMOVUPS X3, (DI)(R12*1)
+	ADDQ $16, SI
+	LEAQ (DI)(DX*4), DI
+	DECQ CX
+	JNZ  loop
+	VZEROUPPER
+	RET
