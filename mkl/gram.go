@@ -356,6 +356,7 @@ func (ds *design) finish(i int, label string, k la.Matrix[float64]) error {
 	if v.largest == 0 {
 		return fmt.Errorf("mkl: %s: the kernel is 0 for all samples", label)
 	}
+	v.derive()
 	return nil
 }
 
@@ -379,14 +380,13 @@ const atMean = 1e-12
 
 func (v *boundView) normalizeTraining(k la.Matrix[float64]) error {
 	v.unit = make([]float64, k.Rows)
-	if v.center {
-		for d := range v.unit {
-			v.floor = max(v.floor, atMean*k.At(d, d))
-		}
+	var largest float64
+	for d := range v.unit {
+		largest = max(largest, k.At(d, d))
 	}
 	for d := range v.unit {
 		self := k.At(d, d)
-		if !(self > v.floor) {
+		if !(self > 0) || v.center && self <= 2*atMean*largest {
 			return fmt.Errorf("Normalize: the kernel of sample %d with itself is %g", d, self)
 		}
 		v.unit[d] = 1 / math.Sqrt(self)
@@ -408,15 +408,24 @@ func (v *boundView) measure(k la.Matrix[float64]) {
 			v.largest = max(v.largest, math.Abs(x))
 		}
 	}
+}
+
+// derive sets what follows from the other fields: how large the kernel can be,
+// and how small the kernel of a centred sample with itself.
+func (v *boundView) derive() {
 	kind := v.kernel.statistic().kind
 	switch {
-	case v.largest == 0:
 	case v.normalize && kind < given: // the Cauchy-Schwarz inequality
 		v.largest, v.certain = 1, true
 	case v.kernel.bounded() && !v.normalize && v.center: // each of four terms is in [0, 1]
 		v.largest, v.certain = 2, true
 	case v.kernel.bounded() && !v.normalize:
 		v.largest, v.certain = 1, true
+	}
+	if v.center {
+		for _, u := range v.unit {
+			v.floor = max(v.floor, atMean/(u*u))
+		}
 	}
 }
 

@@ -1,0 +1,544 @@
+package mkl
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// Model is what all fitted models have in common.
+type Model interface {
+	fmt.Stringer
+	Inputs() []Input
+	KernelWeights() []KernelWeight
+	Bound() float64
+	Trace() Trace
+	Notes() map[string]string
+	Summary() string
+
+	// Save writes the model to a file that Load reads.
+	Save(w io.Writer) error
+}
+
+const (
+	fileFormat     = "bmkl"
+	fileVersion    = "1"
+	kindRegression = "regression"
+)
+
+// Load reads a model of any kind. The file need not be trusted: it is checked in
+// full, and memory is taken in proportion to its true size.
+func Load(r io.Reader) (Model, error) {
+	m, err := load(r)
+	if err != nil {
+		return nil, fmt.Errorf("mkl: load: %w", err)
+	}
+	return m, nil
+}
+
+// LoadRegression is [Load] for a file that must hold a [RegressionModel].
+func LoadRegression(r io.Reader) (*RegressionModel, error) {
+	m, err := Load(r)
+	if err != nil {
+		return nil, err
+	}
+	reg, ok := m.(*RegressionModel)
+	if !ok {
+		return nil, fmt.Errorf("mkl: load: the file holds a model of another kind: %v", m)
+	}
+	return reg, nil
+}
+
+func load(r io.Reader) (Model, error) {
+	metadata, ts, err := readTensors(r)
+	if err != nil {
+		return nil, err
+	}
+	if f := metadata["format"]; f != fileFormat {
+		return nil, fmt.Errorf("format is %q, not %q", f, fileFormat)
+	}
+	if v := metadata["version"]; v != fileVersion {
+		return nil, fmt.Errorf("version is %q and this program reads version %s", v, fileVersion)
+	}
+	switch k := metadata["kind"]; k {
+	case kindRegression:
+		return loadRegression(metadata["model"], tensors(ts))
+	default:
+		return nil, fmt.Errorf("kind is %q, which this program does not know", k)
+	}
+}
+
+// The JSON part of a file: metadata["model"].
+type (
+	modelJSON struct {
+		Basis   int                 `json:"basis"`   // D
+		Samples int                 `json:"samples"` // N
+		Inputs  []inputJSON         `json:"inputs"`
+		Views   []json.RawMessage   `json:"views"` // of viewJSON
+		Priors  vi.RegressionPriors `json:"priors"`
+		Trace   traceJSON           `json:"trace"`
+		Notes   map[string]string   `json:"notes,omitempty"`
+	}
+	inputJSON struct {
+		Cols  int  `json:"cols"`
+		Given bool `json:"given,omitempty"`
+	}
+	viewJSON struct {
+		Name        string     `json:"name"`
+		Kernel      kernelJSON `json:"kernel"`
+		Input       int        `json:"input"`
+		Standardize bool       `json:"standardize,omitempty"`
+		Center      bool       `json:"center,omitempty"`
+		Normalize   bool       `json:"normalize,omitempty"`
+		TotalMean   float64    `json:"total_mean,omitempty"`
+		Largest     float64    `json:"largest"`
+	}
+	kernelJSON struct {
+		Kind            string    `json:"kind"`
+		Width           float64   `json:"width,omitempty"`
+		Scale           float64   `json:"scale,omitempty"`
+		Widths          []float64 `json:"widths,omitempty"`
+		Manhattan       bool      `json:"manhattan,omitempty"`
+		Degree          int       `json:"degree,omitempty"`
+		Offset          float64   `json:"offset,omitempty"`
+		AllowIndefinite bool      `json:"allow_indefinite,omitempty"`
+	}
+	traceJSON struct {
+		Converged bool   `json:"converged"`
+		Reason    string `json:"reason"`
+		Collapsed []int  `json:"collapsed,omitempty"`
+	}
+)
+
+func encodeKernel(k Kernel) (kernelJSON, error) {
+	switch k := k.(type) {
+	case RBF:
+		return kernelJSON{Kind: "rbf", Width: k.Width, Scale: k.Scale, Widths: k.Widths}, nil
+	case Laplacian:
+		return kernelJSON{Kind: "laplacian", Width: k.Width, Manhattan: k.Manhattan}, nil
+	case Linear:
+		return kernelJSON{Kind: "linear"}, nil
+	case Polynomial:
+		return kernelJSON{Kind: "polynomial", Degree: k.Degree, Offset: k.Offset, Scale: k.Scale}, nil
+	case FromDistance:
+		return kernelJSON{Kind: "distance", Scale: k.Scale}, nil
+	case Precomputed:
+		return kernelJSON{Kind: "precomputed", AllowIndefinite: k.AllowIndefinite}, nil
+	}
+	return kernelJSON{}, fmt.Errorf("the kernel %v cannot be saved", k)
+}
+
+func decodeKernel(j kernelJSON) (Kernel, error) {
+	switch j.Kind {
+	case "rbf":
+		return RBF{Width: j.Width, Scale: j.Scale, Widths: j.Widths}, nil
+	case "laplacian":
+		return Laplacian{Width: j.Width, Manhattan: j.Manhattan}, nil
+	case "linear":
+		return Linear{}, nil
+	case "polynomial":
+		return Polynomial{Degree: j.Degree, Offset: j.Offset, Scale: j.Scale}, nil
+	case "distance":
+		return FromDistance{Scale: j.Scale}, nil
+	case "precomputed":
+		return Precomputed{AllowIndefinite: j.AllowIndefinite}, nil
+	}
+	return nil, fmt.Errorf("kernel kind %q is unknown", j.Kind)
+}
+
+// Save writes the model to a file that [Load] reads: the posterior, the kernels,
+// the basis points' features and the record of the fit. The loaded model gives
+// the same predictions, bit for bit. Every basis point is kept, since the
+// predictive variance depends on all of them. The file takes about 4·D² bytes
+// for D basis points, and their features.
+func (m *RegressionModel) Save(w io.Writer) error {
+	metadata, ts, err := m.encode()
+	if err == nil {
+		err = writeTensors(w, metadata, ts)
+	}
+	if err != nil {
+		return fmt.Errorf("mkl: save: %w", err)
+	}
+	return nil
+}
+
+func (m *RegressionModel) encode() (map[string]string, []tensor, error) {
+	s := m.posterior.State()
+	L, P, D := m.posterior.Dims()
+	j := modelJSON{
+		Basis: D, Samples: s.Samples, Priors: s.Priors, Notes: m.notes,
+		Trace: traceJSON{m.trace.Converged, m.trace.Reason, m.trace.collapsed},
+	}
+	var ts []tensor
+	add := func(name string, data []float64, shape ...int) {
+		ts = append(ts, tensor{name, shape, data})
+	}
+	for i, in := range m.design.inputs {
+		j.Inputs = append(j.Inputs, inputJSON{Cols: in.cols, Given: in.given})
+		if !in.given {
+			add(fmt.Sprintf("input.%d.basis", i), flat(in.basis), D, in.cols)
+		}
+		if in.mean != nil {
+			add(fmt.Sprintf("input.%d.mean", i), in.mean, in.cols)
+			add(fmt.Sprintf("input.%d.sd", i), in.sd, in.cols)
+		}
+	}
+	for i, v := range m.design.views {
+		k, err := encodeKernel(v.kernel)
+		if err != nil {
+			return nil, nil, fmt.Errorf("view %q: %w", v.name, err)
+		}
+		raw, err := json.Marshal(viewJSON{
+			Name: v.name, Kernel: k, Input: v.input, Standardize: v.standardize,
+			Center: v.center, Normalize: v.normalize, TotalMean: v.totalMean, Largest: v.largest,
+		})
+		if err != nil {
+			return nil, nil, fmt.Errorf("view %q: %w", v.name, err)
+		}
+		j.Views = append(j.Views, raw)
+		if v.center {
+			add(fmt.Sprintf("view.%d.row_mean", i), v.rowMean, D)
+		}
+		if v.normalize {
+			add(fmt.Sprintf("view.%d.unit", i), v.unit, D)
+		}
+	}
+	mean, sd := make([]float64, L), make([]float64, L)
+	for o, t := range m.targets {
+		mean[o], sd[o] = t.mean, t.sd
+	}
+	add("target.mean", mean, L)
+	add("target.sd", sd, L)
+	add("trace.bounds", m.trace.Bounds, len(m.trace.Bounds))
+	add("lambda", flat(s.Lambda), L, D)
+	add("a", flat(s.A), L, D)
+	add("upsilon", pairs(s.Upsilon), L, 2)
+	add("epsilon", pairs(s.Epsilon), L, 2)
+	add("gamma", pairs(s.Gamma), L, 2)
+	add("omega", pairs(s.Omega), P, 2)
+	add("be.mean", s.BEMean, L+P)
+	add("be.cov", flat(s.BECov), L+P, L+P)
+	add("gram", packLower(s.Gram), D*(D+1)/2)
+
+	text, err := json.Marshal(j)
+	if err != nil {
+		return nil, nil, err
+	}
+	return map[string]string{"format": fileFormat, "version": fileVersion, "kind": kindRegression, "model": string(text)}, ts, nil
+}
+
+// flat returns the elements of x row by row.
+func flat(x la.Matrix[float64]) []float64 {
+	if x.Stride == x.Cols {
+		return x.Data[:x.Rows*x.Cols]
+	}
+	return x.Clone().Data
+}
+
+// pairs returns shape and scale of each factor.
+func pairs(g []Gamma) []float64 {
+	out := make([]float64, 0, 2*len(g))
+	for _, f := range g {
+		out = append(out, f.Shape, f.Scale)
+	}
+	return out
+}
+
+func unpair(x []float64) []Gamma {
+	out := make([]Gamma, len(x)/2)
+	for i := range out {
+		out[i] = Gamma{Shape: x[2*i], Scale: x[2*i+1]}
+	}
+	return out
+}
+
+// packLower returns the rows of the lower triangle, diagonal included.
+func packLower(x la.Matrix[float64]) []float64 {
+	out := make([]float64, 0, x.Rows*(x.Rows+1)/2)
+	for i := range x.Rows {
+		out = append(out, x.Row(i)[:i+1]...)
+	}
+	return out
+}
+
+func unpackLower(n int, packed []float64) la.Matrix[float64] {
+	x := la.NewMatrix[float64](n, n)
+	for i := range n {
+		copy(x.Row(i), packed[i*(i+1)/2:][:i+1])
+	}
+	return x
+}
+
+// tensors are those of a file, taken out one by one.
+type tensors map[string]tensor
+
+// take returns the elements of a tensor, which must have the shape and be finite.
+func (ts tensors) take(name string, shape ...int) ([]float64, error) {
+	t, ok := ts[name]
+	if !ok {
+		return nil, fmt.Errorf("tensor %q is missing", name)
+	}
+	delete(ts, name)
+	if !slices.Equal(t.shape, shape) {
+		return nil, fmt.Errorf("tensor %q: shape is %v where %v is expected", name, t.shape, shape)
+	}
+	if i := firstNonFinite(t.data); i >= 0 {
+		return nil, fmt.Errorf("tensor %q: element %d is %g", name, i, t.data[i])
+	}
+	return t.data, nil
+}
+
+// rows returns the length of a tensor's first dimension.
+func (ts tensors) rows(name string) int {
+	if t := ts[name]; len(t.shape) > 0 {
+		return t.shape[0]
+	}
+	return 0
+}
+
+func strictJSON(text []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("text follows the JSON value")
+	}
+	return nil
+}
+
+func loadRegression(text string, ts tensors) (Model, error) {
+	var j modelJSON
+	if err := strictJSON([]byte(text), &j); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	L, P, D := ts.rows("target.mean"), ts.rows("omega"), j.Basis
+	if L < 1 || P < 1 || D < 1 || D != lastDim(ts["lambda"]) {
+		return nil, fmt.Errorf("model: %d targets, %d kernels and %d basis points do not fit the tensors", L, P, D)
+	}
+	m := &RegressionModel{
+		notes:   j.Notes,
+		targets: make([]target, L),
+		trace:   Trace{Converged: j.Trace.Converged, Reason: j.Trace.Reason, collapsed: j.Trace.Collapsed},
+	}
+	for _, o := range j.Trace.Collapsed {
+		if o < 0 || o >= L {
+			return nil, fmt.Errorf("model: trace.collapsed names target %d of %d", o, L)
+		}
+	}
+	var err error
+	if m.design, err = loadDesign(j, P, ts); err != nil {
+		return nil, err
+	}
+
+	// take keeps the first error, so that the tensors can be taken in a row.
+	take := func(name string, shape ...int) []float64 {
+		x, e := ts.take(name, shape...)
+		if err == nil {
+			err = e
+		}
+		return x
+	}
+	matrix := func(name string, r, c int) la.Matrix[float64] {
+		x := take(name, r, c)
+		if x == nil {
+			return la.Matrix[float64]{}
+		}
+		return la.MatrixOf(r, c, x)
+	}
+	mean, sd := take("target.mean", L), take("target.sd", L)
+	m.trace.Bounds = take("trace.bounds", ts.rows("trace.bounds"))
+	m.trace.Sweeps = len(m.trace.Bounds)
+	state := vi.RegressionState{
+		Priors: j.Priors, Samples: j.Samples,
+		Lambda: matrix("lambda", L, D), A: matrix("a", L, D),
+		Upsilon: unpair(take("upsilon", L, 2)), Epsilon: unpair(take("epsilon", L, 2)), Gamma: unpair(take("gamma", L, 2)),
+		Omega: unpair(take("omega", P, 2)), BEMean: take("be.mean", L+P), BECov: matrix("be.cov", L+P, L+P),
+	}
+	packed := take("gram", D*(D+1)/2)
+	if err != nil {
+		return nil, err
+	}
+	for name := range ts {
+		return nil, fmt.Errorf("tensor %q is not expected", name)
+	}
+	for o := range m.targets {
+		if sd[o] <= 0 {
+			return nil, fmt.Errorf("tensor %q: element %d is %g", "target.sd", o, sd[o])
+		}
+		m.targets[o] = target{mean[o], sd[o]}
+	}
+	state.Gram = unpackLower(D, packed)
+	if err := checkCovariance(state.BECov); err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", "be.cov", err)
+	}
+	if m.posterior, err = vi.NewRegressionPosterior(state); err != nil {
+		return nil, err
+	}
+	// This also factorises the sample weights' precision and finds it not
+	// positive definite if it is not.
+	if err := m.prepare(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func lastDim(t tensor) int {
+	if len(t.shape) == 0 {
+		return 0
+	}
+	return t.shape[len(t.shape)-1]
+}
+
+// checkCovariance reports a matrix that is not symmetric and positive definite.
+func checkCovariance(x la.Matrix[float64]) error {
+	c := x.Clone()
+	for i := range c.Rows {
+		for k := range i {
+			if c.At(i, k) != c.At(k, i) {
+				return fmt.Errorf("elements (%d, %d) and (%d, %d) differ", i, k, k, i)
+			}
+		}
+		if !(c.At(i, i) > 0) {
+			return fmt.Errorf("element (%d, %d) is %g", i, i, c.At(i, i))
+		}
+	}
+	// Scaled to unit diagonal, the test does not depend on the weights' units;
+	// the jitter allows for round-off.
+	scale := make([]float64, c.Rows)
+	for i := range scale {
+		scale[i] = 1 / math.Sqrt(c.At(i, i))
+	}
+	for i := range scale {
+		for k := range i + 1 {
+			c.Set(i, k, c.At(i, k)*scale[i]*scale[k])
+		}
+		c.Row(i)[i] = 1 + 1e-10
+	}
+	return la.Cholesky(nil, c)
+}
+
+func loadDesign(j modelJSON, P int, ts tensors) (*design, error) {
+	if len(j.Views) != P {
+		return nil, fmt.Errorf("model: %d views where the tensors have %d kernels", len(j.Views), P)
+	}
+	if len(j.Inputs) < 1 || len(j.Inputs) > P {
+		return nil, fmt.Errorf("model: %d inputs for %d views", len(j.Inputs), P)
+	}
+	ds := &design{d: j.Basis}
+	for i, in := range j.Inputs {
+		b := input{cols: in.Cols, given: in.Given}
+		switch {
+		case in.Given && in.Cols != ds.d && in.Cols != ds.d+1:
+			return nil, fmt.Errorf("model: inputs[%d]: %d columns for %d basis points", i, in.Cols, ds.d)
+		case !in.Given && j.Samples != ds.d:
+			return nil, fmt.Errorf("model: %d samples and %d basis points, which must be the same for features", j.Samples, ds.d)
+		case !in.Given:
+			data, err := ts.take(fmt.Sprintf("input.%d.basis", i), ds.d, in.Cols)
+			if err != nil {
+				return nil, err
+			}
+			if in.Cols < 1 {
+				return nil, fmt.Errorf("model: inputs[%d]: %d columns", i, in.Cols)
+			}
+			b.basis = la.MatrixOf(ds.d, in.Cols, data)
+		}
+		if _, ok := ts[fmt.Sprintf("input.%d.mean", i)]; ok && !in.Given {
+			var err error
+			if b.mean, err = ts.take(fmt.Sprintf("input.%d.mean", i), in.Cols); err != nil {
+				return nil, err
+			}
+			if b.sd, err = ts.take(fmt.Sprintf("input.%d.sd", i), in.Cols); err != nil {
+				return nil, err
+			}
+			for k, s := range b.sd {
+				if s <= 0 {
+					return nil, fmt.Errorf("tensor %q: element %d is %g", fmt.Sprintf("input.%d.sd", i), k, s)
+				}
+			}
+		}
+		ds.inputs = append(ds.inputs, b)
+	}
+	used := make([]bool, len(ds.inputs))
+	selfColumn := make([]bool, len(ds.inputs))
+	for i, raw := range j.Views {
+		var vj viewJSON
+		if err := strictJSON(raw, &vj); err != nil {
+			return nil, fmt.Errorf("model: views[%d]: %w", i, err)
+		}
+		v, err := loadView(i, vj, ds, ts)
+		if err != nil {
+			return nil, fmt.Errorf("model: views[%d]: %w", i, err)
+		}
+		ds.views = append(ds.views, v)
+		used[v.input] = true
+		if _, ok := v.kernel.(Precomputed); ok && v.normalize {
+			selfColumn[v.input] = true
+		}
+	}
+	for i, in := range ds.inputs {
+		if !used[i] {
+			return nil, fmt.Errorf("model: inputs[%d] has no view", i)
+		}
+		if in.given && (in.cols == ds.d+1) != selfColumn[i] {
+			return nil, fmt.Errorf("model: inputs[%d]: %d columns for %d basis points", i, in.cols, ds.d)
+		}
+	}
+	ds.group()
+	return ds, nil
+}
+
+func loadView(i int, j viewJSON, ds *design, ts tensors) (v boundView, err error) {
+	if j.Input < 0 || j.Input >= len(ds.inputs) {
+		return v, fmt.Errorf("input %d of %d", j.Input, len(ds.inputs))
+	}
+	in := &ds.inputs[j.Input]
+	k, err := decodeKernel(j.Kernel)
+	if err != nil {
+		return v, err
+	}
+	if err := k.check(in.cols); err != nil {
+		return v, err
+	}
+	switch isGiven := k.statistic().kind == given; {
+	case !k.resolved():
+		return v, fmt.Errorf("kernel %v lacks its width", k)
+	case isGiven != in.given:
+		return v, fmt.Errorf("kernel %v on the wrong sort of input", k)
+	case j.Standardize && in.mean == nil:
+		return v, errors.New("the input has no means")
+	case isGiven && j.Standardize:
+		return v, errors.New("standardize with a given kernel")
+	case !(j.Largest > 0):
+		return v, fmt.Errorf("largest is %g", j.Largest)
+	}
+	v = boundView{
+		name: j.Name, kernel: k.resolve(0), input: j.Input, standardize: j.Standardize,
+		center: j.Center, normalize: j.Normalize, totalMean: j.TotalMean, largest: j.Largest,
+	}
+	if v.center {
+		if v.rowMean, err = ts.take(fmt.Sprintf("view.%d.row_mean", i), ds.d); err != nil {
+			return v, err
+		}
+	}
+	if v.normalize {
+		if v.unit, err = ts.take(fmt.Sprintf("view.%d.unit", i), ds.d); err != nil {
+			return v, err
+		}
+		for d, u := range v.unit {
+			if u <= 0 {
+				return v, fmt.Errorf("unit %d is %g", d, u)
+			}
+		}
+	}
+	v.derive()
+	return v, nil
+}

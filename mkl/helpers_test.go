@@ -1,0 +1,67 @@
+package mkl
+
+import (
+	"context"
+	"encoding/csv"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// motorcycle returns the 133 observations of testdata/mcycle.csv.
+func motorcycle(t testing.TB) (times, accel []float64) {
+	f, err := os.Open("../testdata/mcycle.csv")
+	require.NoError(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	for _, row := range rows[1:] {
+		x, err := strconv.ParseFloat(row[0], 64)
+		require.NoError(t, err)
+		y, err := strconv.ParseFloat(row[1], 64)
+		require.NoError(t, err)
+		times, accel = append(times, x), append(accel, y)
+	}
+	return times, accel
+}
+
+func normal(rng *rand.Rand, rows, cols int) Features {
+	x := la.NewMatrix[float64](rows, cols)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+// twoInputs returns views of two inputs with every sort of kernel on features,
+// and targets that depend on both.
+func twoInputs(seed uint64, n int) (views []View, y []float64, a, b Features) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	a, b = normal(rng, n, 2), normal(rng, n, 3)
+	y = make([]float64, n)
+	for i := range y {
+		y[i] = 5 + 10*math.Sin(2*a.At(i, 0)) + 3*b.At(i, 1) + 0.5*rng.NormFloat64()
+	}
+	return []View{
+		{Name: "a", X: a, Kernel: RBF{Width: 0.5}},
+		{Name: "a", X: a, Kernel: RBF{Widths: []float64{0.7, 3}}},
+		{Name: "a", X: a, Kernel: RBF{}, Standardize: true},
+		{Name: "b", X: b, Kernel: Linear{}, Center: true, Normalize: true},
+		{Name: "b", X: b, Kernel: Polynomial{Offset: 1}, Normalize: true},
+		{Name: "b", X: b, Kernel: Laplacian{Width: 2}, Center: true},
+		{Name: "b", X: b, Kernel: Laplacian{Manhattan: true}},
+	}, y, a, b
+}
+
+func fitTwo(t testing.TB, n int) (*RegressionModel, Features, Features) {
+	views, y, a, b := twoInputs(3, n)
+	m, err := Regression{MaxSweeps: 60}.Fit(context.Background(), views, y)
+	require.NoError(t, err)
+	return m, a, b
+}
