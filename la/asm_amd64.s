@@ -1330,9 +1330,9 @@ three:
 	fma   Y2, Y3, c2
 
 #define STEP256(bcast, fma, size, p) \
-	VMOVAPD    (p*96)(DX), Y0     \
-	VMOVAPD    (p*96+32)(DX), Y1  \
-	VMOVAPD    (p*96+64)(DX), Y2  \
+	VMOVUPD    (p*96)(DX), Y0     \
+	VMOVUPD    (p*96+32)(DX), Y1  \
+	VMOVUPD    (p*96+64)(DX), Y2  \
 	PREFETCHT0 (p*96+1024)(DX)    \
 	PREFETCHT0 (p*96+1088)(DX)    \
 	ROW256(fma, bcast, (p*4+0)*size, Y4, Y5, Y6)    \
