@@ -71,6 +71,11 @@ func (r Reason) String() string {
 type Record struct {
 	Trace  []float64 // the bound after each sweep, in nats
 	Reason Reason
+
+	// Jitter is the largest relative amount that was added to the diagonal of
+	// Σ_m K_m·K_mᵀ so that it could be factorised; 0 unless priors are so sparse that
+	// double precision does not suffice.
+	Jitter float64
 }
 
 // Bound returns the bound after the last sweep, NaN if there was none.
@@ -98,12 +103,10 @@ func (e *BoundError) Error() string {
 	return fmt.Sprintf("vi: %s: the lower bound fell from %.17g to %.17g: the kernels or priors are too ill-conditioned", where, e.From, e.To)
 }
 
-// roundoff is the relative fall of a bound that rounding explains.
-const roundoff = 1e-9
-
-// fell reports whether a bound that went from a to b fell, or is not a number.
-func fell(a, b float64) bool {
-	return math.IsNaN(b) || b < a-roundoff*(1+math.Abs(a))
+// fell reports whether a bound that went from a to b fell by more than rounding
+// explains, noise of which is the model's own estimate, or is not a number.
+func fell(a, b, noise float64) bool {
+	return math.IsNaN(b) || b < a-1e-9*(1+math.Abs(a))-noise
 }
 
 // model is what an ascent climbs.
@@ -113,6 +116,30 @@ type model interface {
 	sweep(done func(factor string)) error
 	// bound returns the lower bound of the present state.
 	bound() float64
+	// roundoff returns the error to expect in the bound beyond the last digits of
+	// its value.
+	roundoff() float64
+	// jittered returns the largest jitter of the last sweep.
+	jittered() float64
+}
+
+// update is one step of a sweep.
+type update struct {
+	name string
+	step func() error
+}
+
+// sweep makes the updates in their order.
+func sweep(updates []update, done func(string)) error {
+	for _, u := range updates {
+		if err := u.step(); err != nil {
+			return err
+		}
+		if done != nil {
+			done(u.name)
+		}
+	}
+	return nil
 }
 
 // run climbs m's bound. The error is that of the context, of a sweep, or a
@@ -136,12 +163,13 @@ func (a Ascent) run(ctx context.Context, m model) (Record, error) {
 			rec.Reason = Failed
 			return rec, fmt.Errorf("vi: sweep %d: %w", k, err)
 		}
+		rec.Jitter = max(rec.Jitter, m.jittered())
 		b := m.bound()
 		rec.Trace = append(rec.Trace, b)
 		if a.Progress != nil {
 			a.Progress(Progress{Sweep: k, MaxSweeps: limit, Bound: b, Rise: b - last})
 		}
-		if fell(last, b) {
+		if fell(last, b, m.roundoff()) {
 			rec.Reason = BoundFell
 			return rec, &BoundError{Sweep: k, From: last, To: b}
 		}

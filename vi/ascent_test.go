@@ -19,6 +19,8 @@ type script struct {
 
 func (s *script) sweep(func(string)) error { s.k++; return s.err }
 func (s *script) bound() float64           { return s.bounds(s.k) }
+func (s *script) roundoff() float64        { return 0 }
+func (s *script) jittered() float64        { return 0 }
 
 func TestAscentStops(t *testing.T) {
 	ctx := context.Background()

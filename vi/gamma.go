@@ -36,6 +36,16 @@ func (g Gamma) validate(name string) error {
 	return nil
 }
 
+// validatePriors checks one prior of each name.
+func validatePriors(priors []namedGammas) error {
+	for _, p := range priors {
+		if err := p.g[0].validate(p.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // gammas is a row of independent gamma factors with a common prior and, as in
 // every model here, a common shape.
 type gammas struct {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -25,8 +26,11 @@ const (
 // golden runs the files of one sub-folder and model. A file whose model is not
 // listed is skipped by name.
 var golden = map[string]func(*testing.T, []byte){
-	"gonen/regression":  goldenRegression,
-	"gonen/multioutput": goldenRegression,
+	"gonen/regression":     goldenRegression,
+	"gonen/multioutput":    goldenRegression,
+	"gonen/classification": goldenClassification,
+	"gonen/multiclass":     goldenClassification,
+	"gonen/multilabel":     goldenClassification,
 }
 
 func TestGolden(t *testing.T) {
@@ -107,11 +111,13 @@ type gonenAfter struct {
 		FSigma       mat     `json:"F_sigma"`
 	}
 	Prediction struct {
-		GMu       tensor `json:"G_mu"`
-		GSigma    tensor `json:"G_sigma"`
-		Mu        mat
-		Sigma     mat
-		SigmaFull mat `json:"sigma_full"`
+		GMu        tensor `json:"G_mu"`
+		GSigma     tensor `json:"G_sigma"`
+		Mu         mat
+		Sigma      mat
+		SigmaFull  mat `json:"sigma_full"`
+		PPublished mat `json:"p_published"`
+		PFull      mat `json:"p_full"`
 	}
 }
 
@@ -238,5 +244,72 @@ func goldenRegression(t *testing.T, data []byte) {
 		requireClose(t, at("predictive mean"), want.Mu, full.Mean, goldenArrays)
 		requireClose(t, at("full variance"), want.SigmaFull, full.Variance, goldenArrays)
 		requireClose(t, at("published variance"), want.Sigma, published.Variance, goldenArrays)
+	}
+}
+
+func goldenClassification(t *testing.T, data []byte) {
+	var f gonenFile
+	require.NoError(t, json.Unmarshal(data, &f))
+	k, kTest := denseOf(t, f.K), denseOf(t, f.KTest)
+	c := Classification{
+		Lambda: f.gamma("lambda"), Gamma: f.gamma("gamma"), Omega: f.gamma("omega"),
+		Margin: f.Hyper["margin"], SigmaG: f.Hyper["sigma_g"],
+		Plain: true, Workers: 2,
+		Start: &ClassificationStart{
+			Start: Start{A: matrixOf(f.Init.A), G: la.MatrixOf(f.Dims.L*f.Dims.P, f.Dims.N, flat(f.Init.G))},
+			F:     matrixOf(f.Init.F),
+		},
+	}
+	m, err := c.model(k, matrixOf(f.Y))
+	require.NoError(t, err)
+	for i, want := range f.Bound {
+		require.NoError(t, m.sweep(nil))
+		require.InEpsilon(t, want, m.bound(), goldenBound, "bound after sweep %d", i+1)
+		require.InEpsilon(t, f.BoundPublished[i], m.bound()-0.5*m.shift(), goldenBound, "published bound after sweep %d", i+1)
+		after, ok := f.After[fmt.Sprint(i+1)]
+		if !ok {
+			continue
+		}
+		at := func(name string) string { return fmt.Sprintf("%s after sweep %d", name, i+1) }
+		s, p := after.State, m.posterior()
+		requireClose(t, at("lambda"), s.LambdaBeta, m.lambda.scale, goldenArrays)
+		requireClose(t, at("a mean"), s.AMu, m.aMean, goldenArrays)
+		rows := make([]int, f.Dims.D)
+		for d := range rows {
+			rows[d] = d
+		}
+		var cov []la.Matrix[float64]
+		variance := la.NewMatrix[float64](f.Dims.L, f.Dims.N)
+		for o := range f.Dims.L {
+			c, err := p.WeightCovariance(nil, o, rows)
+			require.NoError(t, err)
+			cov = append(cov, c)
+			for i, y := range m.y.Row(o) {
+				_, v, _ := special.NormalAbove(m.margin - y*m.location.At(o, i))
+				variance.Set(o, i, v)
+			}
+		}
+		requireClose(t, at("a covariance"), s.ASigma, cov, goldenArrays)
+		requireClose(t, at("g mean"), s.GMu, m.gMean, goldenArrays)
+		requireClose(t, at("g covariance"), s.GSigma, m.gCov, goldenArrays)
+		requireClose(t, at("gamma"), s.GammaBeta, m.gamma.scale, goldenArrays)
+		requireClose(t, at("omega"), s.OmegaBeta, m.omega.scale, goldenArrays)
+		requireClose(t, at("(b,e) mean"), s.BeMu, m.be.mean, goldenArrays)
+		requireClose(t, at("(b,e) covariance"), s.BeSigma, m.be.cov, goldenArrays)
+		requireClose(t, at("f mean"), s.FMu, m.f, goldenArrays)
+		requireClose(t, at("f variance"), s.FSigma, variance, goldenArrays)
+
+		full, err := p.Predict(kTest, PredictOptions{Intermediate: true, Workers: 2})
+		require.NoError(t, err)
+		published, err := p.Predict(kTest, PredictOptions{Published: true})
+		require.NoError(t, err)
+		want := after.Prediction
+		requireClose(t, at("g* mean"), want.GMu, full.GMean, goldenArrays)
+		requireClose(t, at("g* variance"), want.GSigma, full.GVariance, goldenArrays)
+		requireClose(t, at("score mean"), want.Mu, full.Mean, goldenArrays)
+		requireClose(t, at("full variance"), want.SigmaFull, full.Variance, goldenArrays)
+		requireClose(t, at("published variance"), want.Sigma, published.Variance, goldenArrays)
+		requireClose(t, at("probability"), want.PFull, full.Probability, goldenArrays)
+		requireClose(t, at("published probability"), want.PPublished, published.Probability, goldenArrays)
 	}
 }

@@ -1,8 +1,10 @@
 package vi
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -33,7 +35,10 @@ type layers struct {
 	aVar     la.Matrix[float64] // L×D, the diagonal of Cov[a_o]
 	aLogDet  []float64          // log|Cov[a_o]|
 	aTrace   []float64          // tr(S·Cov[a_o])
+	jitter   []float64          // of the last factorisation, see factorB
+	noise    []float64          // error to expect in aLogDet
 	response la.Matrix[float64] // L×D, Σ_m K_m g_{o,m}
+	solution la.Matrix[float64] // L×D, where Cov[a_o]·υ_o·response_o goes
 
 	h         la.Matrix[float64]   // (L·P)×N, E[a_o]ᵀ k_{m,i}: the prior mean of g
 	gMean     la.Matrix[float64]   // (L·P)×N
@@ -73,6 +78,8 @@ func newLayers(k Kernels, L int, observed la.Matrix[float64], pr layerPriors, wo
 		aVar:      la.NewMatrix[float64](L, D),
 		aLogDet:   make([]float64, L),
 		aTrace:    make([]float64, L),
+		jitter:    make([]float64, L),
+		noise:     make([]float64, L),
 		response:  la.NewMatrix[float64](L, D),
 		h:         la.NewMatrix[float64](L*P, N),
 		gMean:     la.NewMatrix[float64](L*P, N),
@@ -174,7 +181,7 @@ func (l *layers) updateDistance(w *worker, o int) {
 // Σ = (diag(λ_o) + υ_o·S)^-1, and the projections h that follow from its mean.
 func (l *layers) updateWeights(upsilon []float64) error {
 	l.k.Combine(&l.crew.all, l.gMean, l.response)
-	l.upsilon = upsilon
+	l.upsilon, l.solution = upsilon, l.aMean
 	if err := l.crew.each(l.weightTask); err != nil {
 		return err
 	}
@@ -198,9 +205,9 @@ func (l *layers) updateWeightsOf(w *worker, o int) error {
 		logLambda += math.Log(mean)
 	}
 	upsilon := l.upsilon[o]
-	formB(b, l.gram, upsilon, s)
-	if err := la.Cholesky(&w.ws, b); err != nil {
-		return fmt.Errorf("sample weights of output %d: I + υΛ^-½SΛ^-½: %w", o, err)
+	var err error
+	if l.jitter[o], l.noise[o], err = factorB(&w.ws, b, l.gram, upsilon, s); err != nil {
+		return fmt.Errorf("sample weights of output %d: %w", o, err)
 	}
 	l.aLogDet[o] = -logLambda - la.LogDet(b)
 
@@ -209,7 +216,7 @@ func (l *layers) updateWeightsOf(w *worker, o int) error {
 	}
 	la.CholeskySolveVec(b, x)
 	for d, v := range x {
-		l.aMean.Row(o)[d] = s[d] * v
+		l.solution.Row(o)[d] = s[d] * v
 	}
 
 	la.CholeskyInvDiag(&w.ws, b, x)
@@ -222,15 +229,43 @@ func (l *layers) updateWeightsOf(w *worker, o int) error {
 	return nil
 }
 
-// formB stores the lower triangle of I + υ·s·S·s.
-func formB(b, gram la.Matrix[float64], upsilon float64, s []float64) {
+// maxJitter bounds the jitter of factorB.
+const maxJitter = 1e-8
+
+// factorB stores the Cholesky factor of B = I + υ·s·S·s. Where sparse priors make
+// υ·s·S·s larger than the inverse of the machine's precision and rounding has
+// made B indefinite, S gets a relative jitter on its diagonal, the least of
+// D·2^-52, ten times that, and so on that does. It returns the jitter and the
+// error to expect in log|B|: its eigenvalues near 1 are known to that much of B's trace.
+func factorB(ws *la.Workspace, b, gram la.Matrix[float64], upsilon float64, s []float64) (jitter, noise float64, err error) {
+	const eps = 0x1p-52
+	for {
+		trace := formB(b, gram, upsilon, s, jitter)
+		err = la.Cholesky(ws, b)
+		if err == nil {
+			return jitter, max(jitter, eps) * trace, nil
+		}
+		var pivot *la.PivotError
+		next := max(10*jitter, eps*float64(len(s)))
+		if !errors.As(err, &pivot) || !pivot.Indefinite() || next > maxJitter {
+			return jitter, 0, fmt.Errorf("I + υΛ^-½SΛ^-½ with relative jitter %.2g: %w", jitter, err)
+		}
+		jitter = next
+	}
+}
+
+// formB stores the lower triangle of I + υ·s·(S + jitter·diag(S))·s and returns
+// the trace.
+func formB(b, gram la.Matrix[float64], upsilon float64, s []float64, jitter float64) (trace float64) {
 	for d := range b.Rows {
 		row, us := b.Row(d)[:d+1], upsilon*s[d]
 		for j, v := range gram.Row(d)[:d+1] {
 			row[j] = float64(us*s[j]) * v
 		}
-		row[d] += 1
+		row[d] = 1 + float64(row[d]*(1+jitter))
+		trace += row[d]
 	}
+	return trace
 }
 
 // updateIntermediate is q(g_{o,i}) = N(Σ(υ_o·h_i + ε_o(t_i·E[e] − E[b_o·e])), Σ),
@@ -483,3 +518,14 @@ func (l *layers) bound() float64 {
 	}
 	return sum + l.be.entropy()
 }
+
+// roundoff returns the error that rounding may cause in the bound.
+func (l *layers) roundoff() float64 {
+	var sum float64
+	for _, v := range l.noise {
+		sum += v
+	}
+	return sum
+}
+
+func (l *layers) jittered() float64 { return slices.Max(l.jitter) }

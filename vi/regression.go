@@ -2,8 +2,6 @@ package vi
 
 import (
 	"context"
-	"fmt"
-	"math"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -80,7 +78,7 @@ func (r Regression) Fit(ctx context.Context, k Kernels, y la.Matrix[float64]) (*
 	if len(rec.Trace) == 0 || rec.Reason == Failed {
 		return nil, err
 	}
-	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed()}, err
+	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.y)}, err
 }
 
 // regression is the state of a fit.
@@ -95,17 +93,6 @@ type regression struct {
 	updates                  []update
 }
 
-// innerPasses is how often a sweep updates G, γ, ω, ε and (b,e). The second
-// pass costs no factorisation and no pass over the kernels, and saves a third
-// to a half of the sweeps; more passes save little more.
-const innerPasses = 2
-
-// update is one step of a sweep.
-type update struct {
-	name string
-	step func() error
-}
-
 // RegressionPriors holds the priors of a [Regression].
 type RegressionPriors struct {
 	Lambda, Upsilon, Gamma, Omega, Epsilon Gamma
@@ -117,18 +104,12 @@ func (r Regression) model(k Kernels, y la.Matrix[float64]) (*regression, error) 
 	if err := pr.validate(); err != nil {
 		return nil, err
 	}
-	if k == nil {
-		return nil, fmt.Errorf("vi: kernels: nil")
-	}
-	P, D, N := k.Dims()
-	L := y.Rows
-	if L == 0 || y.Cols != N {
-		return nil, fmt.Errorf("vi: y: %d×%d where at least one row of %d samples is needed", y.Rows, y.Cols, N)
-	}
-	y, observed, err := splitMissing(y)
+	y, observed, err := checkTargets(k, y)
 	if err != nil {
 		return nil, err
 	}
+	L := y.Rows
+	P, D, N := k.Dims()
 	m := &regression{
 		layers: newLayers(k, L, observed, layerPriors{pr.Lambda, pr.Gamma, pr.Omega}, r.Workers),
 		y:      y, priors: pr,
@@ -176,29 +157,14 @@ func (m *regression) order(plain bool) []update {
 }
 
 func (p RegressionPriors) validate() error {
-	for _, f := range []struct {
-		name string
-		g    Gamma
-	}{{"Lambda", p.Lambda}, {"Upsilon", p.Upsilon}, {"Gamma", p.Gamma}, {"Omega", p.Omega}, {"Epsilon", p.Epsilon}} {
-		if err := f.g.validate(f.name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return validatePriors([]namedGammas{
+		{"Lambda", []Gamma{p.Lambda}}, {"Upsilon", []Gamma{p.Upsilon}}, {"Gamma", []Gamma{p.Gamma}},
+		{"Omega", []Gamma{p.Omega}}, {"Epsilon", []Gamma{p.Epsilon}},
+	})
 }
 
 // sweep implements model.
-func (m *regression) sweep(done func(string)) error {
-	for _, u := range m.updates {
-		if err := u.step(); err != nil {
-			return err
-		}
-		if done != nil {
-			done(u.name)
-		}
-	}
-	return nil
-}
+func (m *regression) sweep(done func(string)) error { return sweep(m.updates, done) }
 
 // updateUpsilon is q(υ_o) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
 func (m *regression) updateUpsilon() {
@@ -221,15 +187,8 @@ func (m *regression) updateEpsilon() {
 // −A·ln s − B(1/s − 1) − C(s − 1), which is highest at the positive root of
 // C·s² + A·s − B = 0. Derived in docs/acceleration.md.
 func (m *regression) updateScale() {
-	a, b, c := m.ridge()
-	root := math.Sqrt(float64(a*a) + 4*float64(b*c))
-	var s float64
-	if a >= 0 {
-		s = 2 * b / (a + root)
-	} else {
-		s = (root - a) / (2 * c)
-	}
-	if !(s > 0) || math.IsInf(s, 0) {
+	s, ok := ridgeStep(m.ridge())
+	if !ok {
 		return
 	}
 	m.rescale(s)
@@ -241,21 +200,11 @@ func (m *regression) updateScale() {
 
 // ridge returns the coefficients of updateScale.
 func (m *regression) ridge() (a, b, c float64) {
-	L, D, P := float64(m.L), float64(m.D), float64(m.P)
-	pr := m.priors
-	a = float64(L*(float64(D*pr.Lambda.Shape)+pr.Upsilon.Shape)) - float64(P*pr.Omega.Shape)
-	var lambda, upsilon, omega float64
-	for _, v := range m.lambda.scale {
-		lambda += v
-	}
+	a, b, c = m.layers.ridge(m.priors.Lambda, m.priors.Omega)
+	a += float64(m.L) * m.priors.Upsilon.Shape
 	for _, v := range m.upsilonMean {
-		upsilon += v
+		b += v / m.priors.Upsilon.Scale
 	}
-	for _, v := range m.omega.scale {
-		omega += v
-	}
-	b = float64(lambda*m.lambda.shape)/pr.Lambda.Scale + upsilon/pr.Upsilon.Scale
-	c = omega * m.omega.shape / pr.Omega.Scale
 	return a, b, c
 }
 

@@ -365,7 +365,7 @@ func requireMonotone(t testing.TB, r Regression, k Kernels, y la.Matrix[float64]
 	for i := range sweeps {
 		require.NoError(t, m.sweep(func(name string) {
 			b := m.bound()
-			require.False(t, fell(last, b), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
+			require.False(t, fell(last, b, m.roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
 			last = b
 		}))
 	}
@@ -532,4 +532,46 @@ func TestScaledKernels(t *testing.T) {
 		}
 		requireMonotone(t, r, k, y, 300)
 	}
+}
+
+// TestJitter has υ·s·S·s beyond the inverse of the machine's precision, so that
+// rounding leaves I + υ·s·S·s indefinite.
+func TestJitter(t *testing.T) {
+	_, k, _ := problem{P: 2, D: 60, N: 60, L: 1}.draw(t, 3)
+	gram, b, s := la.NewMatrix[float64](60, 60), la.NewMatrix[float64](60, 60), make(vec, 60)
+	k.GramSum(nil, gram)
+	factor := func(scale float64) (float64, float64, error) {
+		for d := range s {
+			s[d] = scale
+		}
+		return factorB(nil, b, gram, 1, s)
+	}
+	jitter, noise, err := factor(1)
+	require.NoError(t, err)
+	assert.Zero(t, jitter)
+	assert.Less(t, noise, 1e-10)
+	jitter, noise, err = factor(1e10)
+	require.NoError(t, err)
+	assert.Positive(t, jitter)
+	assert.Greater(t, noise, 1.0)
+	assert.LessOrEqual(t, jitter, maxJitter)
+
+	gram.Set(30, 30, -1)
+	_, _, err = factor(1)
+	var pivot *la.PivotError
+	require.ErrorAs(t, err, &pivot)
+	gram.Set(30, 30, math.NaN())
+	_, _, err = factor(1)
+	require.ErrorAs(t, err, &pivot)
+	assert.False(t, pivot.Indefinite())
+}
+
+// TestHarshPriors has priors under which published code cannot invert.
+func TestHarshPriors(t *testing.T) {
+	r, k, y := problem{P: 12, D: 60, N: 60, L: 1, lambda: broken, omega: broken}.draw(t, 3)
+	r.Ascent.MaxSweeps = 60
+	fit, err := r.Fit(context.Background(), k, y)
+	require.NoError(t, err)
+	_, err = fit.Posterior.Predict(k, PredictOptions{})
+	assert.NoError(t, err)
 }

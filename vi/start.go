@@ -11,11 +11,13 @@ import (
 // randomStart draws A and G from the standard normal distribution.
 func randomStart(seed uint64, L, P, D, N int) *Start {
 	s := &Start{A: la.NewMatrix[float64](L, D), G: la.NewMatrix[float64](L*P, N)}
-	src := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
+	src := newSource(seed)
 	fillNormal(src, s.A.Data)
 	fillNormal(src, s.G.Data)
 	return s
 }
+
+func newSource(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) }
 
 // fillNormal fills x with standard normal numbers that are the same on every
 // platform: the polar method, which needs nothing but a logarithm and a root,
@@ -38,23 +40,34 @@ func fillNormal(src *rand.Rand, x []float64) {
 }
 
 func (s *Start) validate(L, P, D, N int) error {
-	if s.A.Rows != L || s.A.Cols != D {
-		return fmt.Errorf("vi: Start.A: %d×%d where %d×%d is needed", s.A.Rows, s.A.Cols, L, D)
+	if err := checkStart("A", s.A, L, D); err != nil {
+		return err
 	}
-	if s.G.Rows != L*P || s.G.Cols != N {
-		return fmt.Errorf("vi: Start.G: %d×%d where %d×%d is needed", s.G.Rows, s.G.Cols, L*P, N)
+	return checkStart("G", s.G, L*P, N)
+}
+
+func checkStart(name string, x la.Matrix[float64], rows, cols int) error {
+	if x.Rows != rows || x.Cols != cols {
+		return fmt.Errorf("vi: Start.%s: %d×%d where %d×%d is needed", name, x.Rows, x.Cols, rows, cols)
 	}
-	for _, m := range []struct {
-		name string
-		x    la.Matrix[float64]
-	}{{"A", s.A}, {"G", s.G}} {
-		for i := range m.x.Rows {
-			if j := firstNonFinite(m.x.Row(i)); j >= 0 {
-				return fmt.Errorf("vi: Start.%s: entry (%d, %d) is %g", m.name, i, j, m.x.At(i, j))
-			}
+	for i := range rows {
+		if j := firstNonFinite(x.Row(i)); j >= 0 {
+			return fmt.Errorf("vi: Start.%s: entry (%d, %d) is %g", name, i, j, x.At(i, j))
 		}
 	}
 	return nil
+}
+
+// checkTargets checks that y has a row of a value for each of k's samples and
+// splits it.
+func checkTargets(k Kernels, y la.Matrix[float64]) (values, observed la.Matrix[float64], err error) {
+	if k == nil {
+		return values, observed, fmt.Errorf("vi: kernels: nil")
+	}
+	if _, _, N := k.Dims(); y.Rows == 0 || y.Cols != N {
+		return values, observed, fmt.Errorf("vi: y: %d×%d where at least one row of %d samples is needed", y.Rows, y.Cols, N)
+	}
+	return splitMissing(y)
 }
 
 // splitMissing returns a copy of y with 0 for NaN, and a matrix with 1 for each

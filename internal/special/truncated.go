@@ -1,0 +1,55 @@
+package special
+
+import "math"
+
+const (
+	logSqrt2Pi = 0.918938533204672741780329736405617639861
+	invSqrt2Pi = 0.398942280401432677939946059934381868476
+)
+
+// LogNormalCDF returns log Φ(x), Φ the standard normal distribution function,
+// to full relative accuracy in both tails.
+func LogNormalCDF(x float64) float64 {
+	switch {
+	case x < -tail:
+		// Φ(x) = φ(x)·R(−x) with Mills' ratio R.
+		delta, _ := millsTail(-x)
+		return -0.5*x*x - logSqrt2Pi - math.Log(delta-x)
+	case x < 0:
+		return math.Log(0.5 * math.Erfc(-x/math.Sqrt2))
+	default:
+		return math.Log1p(-0.5 * math.Erfc(x/math.Sqrt2))
+	}
+}
+
+// NormalAbove returns the moments of a standard normal variable z restricted to
+// z > x: its mean h(x) = φ(x)/Φ(−x), its variance 1 − h(h − x), and the logarithm
+// log Φ(−x) of its normaliser, each to full relative accuracy for every x.
+func NormalAbove(x float64) (mean, variance, logZ float64) {
+	if x > tail {
+		delta, tau := millsTail(x)
+		return x + delta, delta * (tau - delta), -0.5*x*x - logSqrt2Pi - math.Log(x+delta)
+	}
+	z := 0.5 * math.Erfc(x/math.Sqrt2)
+	h := invSqrt2Pi * math.Exp(-0.5*x*x) / z
+	return h, 1 - h*(h-x), LogNormalCDF(-x)
+}
+
+// tail is where the direct formulas begin to lose figures to cancellation.
+const tail = 1.5
+
+// millsTail returns δ = h − x and τ = 1/δ − x for x > 0 with h = φ(x)/Φ(−x), from
+// Laplace's continued fraction (DLMF 7.9.3)
+//
+//	h(x) = x + 1/(x + 2/(x + 3/(x + …))),   δ = 1/(x + τ),   τ = 2/(x + 3/(x + …)),
+//
+// with which the variance 1 − h·δ is δ(τ − δ), free of cancellation.
+func millsTail(x float64) (delta, tau float64) {
+	n := 12 + int(300/(x*x))
+	// The rest of the fraction is close to the root of f = (n+1)/(x + f).
+	f := 0.5 * (math.Sqrt(x*x+4*float64(n+1)) - x)
+	for k := n; k >= 2; k-- {
+		f = float64(k) / (x + f)
+	}
+	return 1 / (x + f), f
+}
