@@ -1,5 +1,0 @@
-//go:build race
-
-package mkl
-
-const raceEnabled = true
