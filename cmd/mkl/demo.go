@@ -43,7 +43,7 @@ func (c *demoCmd) Run(e *env) error {
 	}
 	rep := newReport(model, []string{"accel"})
 	for i, s := range rep.Targets[0].Active {
-		rep.Targets[0].Active[i].At = fmt.Sprintf("%g ms, %g g", times[s.Sample], accel[s.Sample])
+		rep.Targets[0].Active[i].At = []string{fmt.Sprintf("%.1f ms", times[s.Sample]), fmt.Sprintf("%.1f g", accel[s.Sample])}
 	}
 	if err := drawMotorcycle(e, c.Output, format, model, times, accel); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 // layout is how text files are laid out.
 type layout struct {
 	Header    string `enum:"auto,yes,no" default:"auto" help:"Whether the first line of a text file holds names: auto, yes or no. Auto takes it for names unless one of them reads as a number."`
-	Separator string `placeholder:"C" help:"What separates the cells of a text file; 'tab' for a tab. By default the one of , ; and tab that the first line has most of."`
+	Separator string `placeholder:"C" help:"What separates the cells of a text file; tab and space are called so. By default the one of , ; and tab that the first line has most of."`
 }
 
 func (l layout) options() (table.Options, error) {
@@ -25,6 +25,8 @@ func (l layout) options() (table.Options, error) {
 	case l.Separator == "":
 	case l.Separator == "tab":
 		opt.Separator = '\t'
+	case l.Separator == "space":
+		opt.Separator = ' '
 	case n == len(l.Separator) && r != '"' && r != '\r' && r != '\n' && r != utf8.RuneError:
 		opt.Separator = r
 	default:
@@ -158,15 +160,17 @@ type source struct {
 // resolve finds the columns that items name: of the file they name, or else of
 // main, where the columns in except are targets.
 func (fs *files) resolve(items []spec.Item, main *file, except []int) (source, error) {
+	for _, it := range items {
+		if it.File != "" && len(items) > 1 {
+			return source{}, fmt.Errorf("@%s is a view of its own: it cannot be joined with other columns", it.File)
+		}
+	}
 	if items[0].File == "" {
 		columns, err := spec.Select(items, main.Columns(), except)
 		if err != nil {
 			return source{}, fmt.Errorf("%s: %w", main.Name(), err)
 		}
 		return source{main, columns}, nil
-	}
-	if len(items) > 1 {
-		return source{}, fmt.Errorf("@%s is a view of its own: it cannot be joined with other columns", items[0].File)
 	}
 	f, err := fs.open(items[0].File)
 	if err != nil {

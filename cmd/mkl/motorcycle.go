@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"golang.org/x/sync/errgroup"
 
@@ -40,6 +39,7 @@ type reproduceCmd struct {
 type reproduceMotorcycleCmd struct {
 	Starts    int     `default:"10" help:"Random starts of each variant."`
 	Sweeps    int     `default:"200" help:"Sweeps of the run in the published order; the paper does not say how many it used."`
+	Limit     int     `default:"10000" help:"Most sweeps of the run to convergence."`
 	Threshold float64 `default:"0.01" help:"A weight counts from this share of the largest."`
 	Seed      uint64  `default:"1" help:"Seed of the first start; the next ones count up."`
 	Workers   int     `help:"Most starts at a time; 0 means one for each processor."`
@@ -72,8 +72,8 @@ type motorcycleVariant struct {
 }
 
 func (c *reproduceMotorcycleCmd) Run(e *env) error {
-	if c.Starts < 1 || c.Sweeps < 1 || !(c.Threshold > 0 && c.Threshold <= 1) || c.Workers < 0 {
-		return inputf("reproduce motorcycle: -starts and -sweeps are at least 1, -threshold is above 0 and at most 1, -workers is not negative")
+	if c.Starts < 1 || c.Sweeps < 1 || c.Limit < 1 || !(c.Threshold > 0 && c.Threshold <= 1) || c.Workers < 0 {
+		return inputf("reproduce motorcycle: -starts, -sweeps and -limit are at least 1, -threshold is above 0 and at most 1, -workers is not negative")
 	}
 	times, accel, err := motorcycle.Data()
 	if err != nil {
@@ -175,6 +175,7 @@ func (v *motorcycleVariant) kernels() (*vi.Dense, error) {
 func (v *motorcycleVariant) run(e *env, c *reproduceMotorcycleCmd, kernels *vi.Dense, i int) error {
 	r := motorcycleRegression()
 	r.Seed, r.Plain = c.Seed+uint64(i), v.plain
+	r.Ascent.MaxSweeps = c.Limit
 	if v.plain {
 		r.Ascent = vi.Ascent{Tolerance: -1, MaxSweeps: c.Sweeps}
 	}
@@ -232,9 +233,10 @@ func above(weights []float64, share float64) []int {
 func (c *reproduceMotorcycleCmd) print(out io.Writer, all []*motorcycleVariant) error {
 	fmt.Fprintf(out, "Motorcycle, section 5.1 of Gönen (2012): 21 Gaussian kernels, widths 2^-10 … 2^10, sparse priors\n")
 	fmt.Fprintf(out, "%s of each variant; a weight stays from %g of the largest; (n) counts starts\n\n", plural(c.Starts, "start"), c.Threshold)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "rows\tkernel\trun\tkernels that stay\tsamples\tat times\tRMSE\tbound\tbeside the paper")
-	fmt.Fprintf(w, "\t\tpaper\t%s\t%d\t\t\t\t\n", paperKernels, paperSamples)
+	rows := [][]string{
+		{"rows", "kernel", "run", "kernels that stay", "samples", "at times", "RMSE", "bound", "beside the paper"},
+		{"", "", "paper", paperKernels, fmt.Sprint(paperSamples)},
+	}
 	for _, v := range all {
 		kernels := tally(v.Runs, func(r motorcycleRun) string {
 			switch {
@@ -260,10 +262,10 @@ func (c *reproduceMotorcycleCmd) print(out io.Writer, all []*motorcycleVariant) 
 					row[3+k] = t[i]
 				}
 			}
-			fmt.Fprintln(w, strings.TrimRight(strings.Join(row, "\t"), "\t"))
+			rows = append(rows, row)
 		}
 	}
-	return w.Flush()
+	return printTable(out, "rllllllll", rows)
 }
 
 // verdict says in how many starts the paper's statement came out.

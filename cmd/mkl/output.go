@@ -2,12 +2,54 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
+	"math"
 	"runtime"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/cheggaaa/pb/v3"
 )
+
+// printTable prints rows in columns two spaces apart; align has l or r for each
+// column.
+func printTable(w io.Writer, align string, rows [][]string) error {
+	width := make([]int, len(align))
+	for _, row := range rows {
+		for j, cell := range row {
+			width[j] = max(width[j], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		var line strings.Builder
+		for j, cell := range row {
+			space := strings.Repeat(" ", width[j]-utf8.RuneCountInString(cell))
+			if j > 0 {
+				line.WriteString("  ")
+			}
+			if align[j] == 'r' {
+				line.WriteString(space + cell)
+			} else {
+				line.WriteString(cell + space)
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// figure prints a number with four digits.
+func figure(x float64) string {
+	if a := math.Abs(x); a >= 1e-3 && a < 1e5 {
+		digits := max(0, 3-int(math.Floor(math.Log10(a))))
+		return fmt.Sprintf("%.*f", digits, x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
 
 // printJSON prints v for machines: one indented value.
 func printJSON(w io.Writer, v any) error {

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"text/tabwriter"
+	"slices"
 
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/vi"
@@ -42,10 +42,10 @@ type targetReport struct {
 }
 
 type sampleReport struct {
-	Sample int     `json:"sample"` // counted from 0
-	At     string  `json:"at,omitempty"`
-	Weight float64 `json:"weight"`
-	SD     float64 `json:"sd"`
+	Sample int      `json:"sample"`       // counted from 0
+	At     []string `json:"at,omitempty"` // the sample, in words
+	Weight float64  `json:"weight"`
+	SD     float64  `json:"sd"`
 }
 
 func newReport(m *mkl.RegressionModel, targets []string) *report {
@@ -85,64 +85,53 @@ func (r *report) print(out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%s after %s, lower bound %.2f nats\n\n", state, plural(r.Sweeps, "sweep"), r.Bound)
 
-	active := 0
-	sameNames := true
+	named := false // whether views have names other than their kernels
 	for _, k := range r.Kernels {
-		if k.Active {
-			active++
-		}
-		sameNames = sameNames && k.View == k.Kernel
+		named = named || k.View != k.Kernel
 	}
-	fmt.Fprintf(out, "%d of %s active\n", active, plural(len(r.Kernels), "kernel"))
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	var rows [][]string
 	for _, k := range r.Kernels {
-		if k.Active {
-			if !sameNames {
-				fmt.Fprintf(w, "  %s\t", k.View)
-			}
-			fmt.Fprintf(w, "  %s\t%s\t± %s\t\n", k.Kernel, figure(k.Weight), figure(k.SD))
+		if !k.Active {
+			continue
 		}
+		row := []string{"", k.Kernel, figure(k.Weight), "± " + figure(k.SD)}
+		if named {
+			row[1] = k.View + "  " + k.Kernel
+		}
+		rows = append(rows, row)
 	}
-	if err := w.Flush(); err != nil {
+	fmt.Fprintf(out, "%d of %s active: weight ± SD\n", len(rows), plural(len(r.Kernels), "kernel"))
+	if err := printTable(out, "llrl", rows); err != nil {
 		return err
 	}
 	for _, t := range r.Targets {
-		fmt.Fprintf(out, "\n%s: noise SD %s, %d of %s active\n", t.Name, figure(t.NoiseSD), len(t.Active), plural(r.Samples, "sample"))
+		fmt.Fprintf(out, "\n%s: noise SD %s\n%d of %s active: weight ± SD\n", t.Name, figure(t.NoiseSD), len(t.Active), plural(r.Samples, "sample"))
 		if t.Collapsed {
-			fmt.Fprintf(out, "  COLLAPSED: all weights vanish and every prediction is the mean; try another -seed or -restarts\n")
+			fmt.Fprintf(out, "  COLLAPSED: all weights vanish and every prediction is the mean; another -seed or -restarts may help\n")
 		}
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-		for i, s := range t.Active {
-			if i == mostSamples {
-				break
-			}
-			fmt.Fprintf(w, "  sample %d\t%s\t± %s\t", s.Sample+1, figure(s.Weight), figure(s.SD))
-			if s.At != "" {
-				fmt.Fprintf(w, "at %s\t", s.At)
-			}
-			fmt.Fprintln(w)
+		listed := t.Active
+		if len(listed) > mostSamples {
+			listed = slices.Clone(listed)
+			slices.SortStableFunc(listed, func(a, b sampleReport) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
+			listed = listed[:mostSamples/2]
 		}
-		if err := w.Flush(); err != nil {
+		rows = nil
+		for _, s := range listed {
+			row := []string{"", fmt.Sprintf("row %d", s.Sample+1), figure(s.Weight), "± " + figure(s.SD)}
+			rows = append(rows, append(row, s.At...))
+		}
+		if err := printTable(out, "lrrlrr", rows); err != nil {
 			return err
 		}
-		if more := len(t.Active) - mostSamples; more > 0 {
-			fmt.Fprintf(out, "  … and %d more (-json lists all)\n", more)
+		if more := len(t.Active) - len(listed); more > 0 {
+			fmt.Fprintf(out, "  … and %d smaller ones (-json lists all)\n", more)
 		}
 	}
 	return nil
 }
 
-// figure prints a number with four digits.
-func figure(x float64) string {
-	if a := math.Abs(x); a >= 1e-3 && a < 1e5 {
-		digits := max(0, 3-int(math.Floor(math.Log10(a))))
-		return fmt.Sprintf("%.*f", digits, x)
-	}
-	return fmt.Sprintf("%.3g", x)
-}
-
 // fitWithProgress fits and shows the sweeps. A collapsed fit is a result, which
-// the report tells.
+// the report tells; an error is what was given to the fit, unless the bound fell.
 func fitWithProgress(e *env, quiet bool, r mkl.Regression, views []mkl.View, y ...[]float64) (*mkl.RegressionModel, error) {
 	limit := r.MaxSweeps
 	if limit <= 0 {
@@ -155,11 +144,12 @@ func fitWithProgress(e *env, quiet bool, r mkl.Regression, views []mkl.View, y .
 	}
 	model, err := r.Fit(e.ctx, views, y...)
 	var collapsed *mkl.CollapsedError
-	if errors.As(err, &collapsed) {
+	var fell *vi.BoundError
+	switch {
+	case errors.As(err, &collapsed):
 		return collapsed.Model, nil
-	}
-	if errors.Is(err, context.Canceled) {
+	case errors.As(err, &fell):
 		return nil, err
 	}
-	return model, err
+	return model, input(err)
 }

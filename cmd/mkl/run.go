@@ -24,6 +24,9 @@ const (
 // commands is the command line.
 type commands struct {
 	Demo      demoCmd      `cmd:"" help:"Fit the Motorcycle data, show what was found and draw it."`
+	Fit       fitCmd       `cmd:"" help:"Fit a model to a CSV or NPY file."`
+	Predict   predictCmd   `cmd:"" help:"Predict the rows of a file with a model."`
+	Inspect   inspectCmd   `cmd:"" help:"Show what a model file holds."`
 	Reproduce reproduceCmd `cmd:"" help:"Repeat an experiment of a paper and compare."`
 }
 
@@ -75,6 +78,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(exit(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Vars{"kernels": defaultKernels},
 	)
 	if err != nil {
 		return e.fail(err)
@@ -95,7 +99,8 @@ func (e *env) fail(err error) int {
 		fmt.Fprintln(e.stderr, "mkl: interrupted: nothing was written")
 		return statusInterrupted
 	}
-	fmt.Fprintf(e.stderr, "mkl: %s\n", strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
+	text := strings.TrimPrefix(strings.TrimSpace(err.Error()), "mkl: ") // the package's own prefix
+	fmt.Fprintf(e.stderr, "mkl: %s\n", strings.ReplaceAll(text, "\n", "; "))
 	var bad *inputError
 	if errors.As(err, &bad) {
 		return statusInput

@@ -27,6 +27,7 @@ func TestCSV(t *testing.T) {
 		{"tabs", "a\tb\n1\t2\n", Options{}, []string{"a", "b"}, [][]float64{{1, 2}}},
 		{"byte order mark, CRLF, quotes, spaces", "\xef\xbb\xbf\"a,b\", c \r\n 1 ,\"2e1\"\r\n", Options{}, []string{"a,b", "c"}, [][]float64{{1, 20}}},
 		{"chosen separator", "a|b,c\n1|2\n", Options{Separator: '|'}, []string{"a", "b,c"}, [][]float64{{1, 2}}},
+		{"spaces", "a  b\n1   2\n", Options{Separator: ' '}, []string{"a", "b"}, [][]float64{{1, 2}}},
 		{"empty lines", "a\n\n1\n\n2\n", Options{}, []string{"a"}, [][]float64{{1}, {2}}},
 		{"header alone", "a,b\n", Options{}, []string{"a", "b"}, [][]float64{}},
 		{"denormal", "a\n5e-324\n", Options{}, []string{"a"}, [][]float64{{5e-324}}},

@@ -1,0 +1,352 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
+
+// command runs the command in a folder of its own with the given files.
+func command(t *testing.T, files map[string]string, stdin string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	if files != nil {
+		t.Chdir(t.TempDir())
+		for name, text := range files {
+			require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+		}
+	}
+	var out, errs bytes.Buffer
+	status = run(t.Context(), args, strings.NewReader(stdin), &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// golden compares text with testdata/name, as it was when the test began.
+func golden(t *testing.T, dir, name, got string) {
+	t.Helper()
+	path := filepath.Join(dir, "testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
+		return
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), got, name)
+}
+
+func here(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	return dir
+}
+
+// line is y = 2x + z/2 with a bend, 24 rows, and a column of no use.
+func line() string {
+	var b strings.Builder
+	b.WriteString("id,x,z,noise,y\n")
+	for i := range 24 {
+		x, z := float64(i)/4, math.Mod(float64(i*7), 5)
+		y := 2*x + z/2 + math.Sin(x)
+		b.WriteString(strings.Join([]string{
+			"s" + strconv.Itoa(i), number(x), number(z), number(math.Mod(float64(i*i), 7)), number(math.Round(y*100) / 100),
+		}, ",") + "\n")
+	}
+	return b.String()
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+func entries(t *testing.T) (names []string) {
+	t.Helper()
+	list, err := os.ReadDir(".")
+	require.NoError(t, err)
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// TestErrors is the table of what goes wrong: the command's exit status, its one
+// line, and that nothing is left behind.
+func TestErrors(t *testing.T) {
+	files := map[string]string{
+		"d.csv":      "a,b,y\n1,2,3\n4,5,6\n7,8,10\n",
+		"cell.csv":   "a,b,y\n1,2,3\n4,five,6\n",
+		"empty.csv":  "a,b,y\n1,2,3\n4,,6\n",
+		"ragged.csv": "a,b,y\n1,2,3\n4,5\n",
+		"none.csv":   "a,b,y\n",
+		"flat.csv":   "a,b,y\n1,2,3\n4,5,3\n",
+		"short.csv":  "1\n2\n",
+		"other.csv":  "p,q\n1,2\n",
+		"bin.csv":    "\x00\x01",
+	}
+	for _, c := range []struct{ args, want string }{
+		{"", `expected one of "demo", "fit", "predict", "inspect", "reproduce"`},
+		{"frobnicate", "unexpected argument frobnicate"},
+		{"fit d.csv -target y -frob", "unknown flag --frob"},
+		{"fit d.csv", "missing flags: --target=COLUMNS"},
+		{"fit -target y", `expected "<data>"`},
+		{"fit d.csv -target z", `-target: d.csv: no column "z" (there are a, b, y)`},
+		{"fit d.csv -target #4", "-target: d.csv: no column #4 (there are 3)"},
+		{"fit d.csv -target a,,b", `-target "a,,b": at ",b": expected a column`},
+		{"fit d.csv -target y -seed x", `--seed: expected a valid 64 bit uint but got "x"`},
+		{"fit d.csv -target y -restarts=-1", "-restarts -1 is negative"},
+		{"fit d.csv -target y -tolerance 2", "-tolerance 2 is not between 0 and 1"},
+		{"fit d.csv -target y -prior beta=1,1", "-prior beta=1,1: the priors are lambda, upsilon, gamma, omega and epsilon"},
+		{"fit d.csv -target y -prior omega=1", "-prior omega=1: two positive numbers are needed, as in omega=1e-10,1e+10"},
+		{"fit d.csv -target y -sparse all", `--sparse must be one of "none","kernels","samples","both" but got "all"`},
+		{"fit d.csv -target y -memory 1kB", "a fit of 3 samples with 8 kernels needs about "},
+		{"fit d.csv -target y -memory much", `--memory: "much" is not a size such as 8GiB or 500MB`},
+		{"fit d.csv -target y -separator ab", `-separator "ab": one character is needed`},
+		{"fit d.csv -target y -o none/m", "none/m: there is no folder none"},
+		{"fit d.csv -target y -o .", ". is a folder"},
+		{"fit . -target y", ". is a folder"},
+		{"fit missing.csv -target y", "open missing.csv: "},
+		{"fit cell.csv -target y", `cell.csv: row 2 (line 3), column 2 "b": "five" is not a number`},
+		{"fit empty.csv -target y", `empty.csv: row 2 (line 3), column 2 "b": the cell is empty`},
+		{"fit ragged.csv -target y", "ragged.csv: row 2 (line 3): 2 cells where there are 3 columns"},
+		{"fit none.csv -target y", "none.csv has no rows"},
+		{"fit bin.csv -target y", "bin.csv: neither text nor an NPY file: byte 1 is zero"},
+		{"fit flat.csv -target y", "y: every target is 3: there is nothing to learn"},
+		{"fit d.csv -target y -view v=c", `-view v=c: d.csv: no column "c" (there are a, b, y)`},
+		{"fit d.csv -target y -view v=a,y", `-view v=a,y: d.csv: column "y" is a target`},
+		{"fit d.csv -target y -view v=a:rbf(width=1", `-view "v=a:rbf(width=1": at the end: expected , or ) after width`},
+		{"fit d.csv -target y -view v=a:rbg", `-view v=a:rbg: no kernel is called "rbg": there are rbf, laplacian, linear, polynomial, distance and precomputed`},
+		{"fit d.csv -target y -view v=a:rbf(widht=1)", `-view v=a:rbf(widht=1): rbf has no setting "widht": it has width, scale, center, normalize`},
+		{"fit d.csv -target y -view v=a:rbf(width=0)", "-view v=a:rbf(width=0): rbf: width=0: a positive number or mean is needed"},
+		{"fit d.csv -target y -view v=a:poly(degree=1.5)", "-view v=a:poly(degree=1.5): poly: degree=1.5: a whole number from 1 up is needed"},
+		{"fit d.csv -target y -view v=a:linear -view v=b:linear", `-view: two views are called "v"`},
+		{"fit d.csv -target y -view v=@short.csv", "d.csv has 3 rows, short.csv has 2"},
+		{"fit d.csv -target y -view v=a,@short.csv", "-view v=a,@short.csv: @short.csv is a view of its own: it cannot be joined with other columns"},
+		{"fit d.csv -target y -view v=@short.csv,a", "-view v=@short.csv,a: @short.csv is a view of its own: it cannot be joined with other columns"},
+		{"fit d.csv -target y -kernels rbf(width=1),rbf(width=1)", "views[0] (rbf(width=1)) and views[1] (rbf(width=1)) have the same kernel matrix: "},
+		{"fit d.csv -target y -view v=a,b:precomputed(normalize)", `views[0] ("v", precomputed): Center and Normalize need the 3 samples as basis points, and X has 2 columns`},
+		{"predict d.csv d.csv", "d.csv: "},
+		{"predict none.model d.csv", "open none.model: "},
+		{"predict d.csv d.csv -interval 1", "-interval 1 is not between 0 and 1"},
+		{"inspect d.csv", "d.csv: "},
+		{"demo -o out.pdf", "out.pdf: a picture's name ends in .svg or .png"},
+		{"reproduce", `expected "motorcycle"`},
+		{"reproduce motorcycle -starts 0", "reproduce motorcycle: -starts, -sweeps and -limit are at least 1, -threshold is above 0 and at most 1, -workers is not negative"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			args := strings.Fields(c.args)
+			if len(args) > 0 && args[0] == "fit" && !strings.Contains(c.args, " -o ") {
+				args = append(args, "-o", "m")
+			}
+			status, stdout, stderr := command(t, files, "", args...)
+			assert.Equal(t, statusInput, status)
+			assert.Empty(t, stdout)
+			assert.Equal(t, "mkl: "+c.want, stderr[:min(len(stderr), len("mkl: "+c.want))])
+			assert.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+			assert.Len(t, entries(t), len(files))
+		})
+	}
+}
+
+// TestFitPredictInspect goes through the commands as a user would.
+func TestFitPredictInspect(t *testing.T) {
+	dir := here(t)
+	status, stdout, stderr := command(t, map[string]string{"d.csv": line()}, "",
+		"fit", "d.csv", "-target", "y", "-view", "both=x,z:linear,rbf(width=2^-1..2^1)", "-view", "other=noise:rbf(width=mean)", "-o", "m.mkl")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Empty(t, stderr)
+	golden(t, dir, "fit.txt", stdout)
+	assert.Equal(t, []string{"d.csv", "m.mkl"}, entries(t))
+
+	status, stdout, stderr = command(t, nil, "", "inspect", "m.mkl")
+	require.Equal(t, statusOK, status, stderr)
+	golden(t, dir, "inspect.txt", stdout)
+
+	// Predictions to a file and to standard output are the same; columns are
+	// found by their names wherever they stand.
+	status, stdout, stderr = command(t, nil, "", "predict", "m.mkl", "d.csv", "-o", "p.csv")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Empty(t, stdout)
+	file, err := os.ReadFile("p.csv")
+	require.NoError(t, err)
+	rows, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"mean", "sd", "lower", "upper"}, rows[0])
+	require.Len(t, rows, 25)
+	data, err := csv.NewReader(strings.NewReader(line())).ReadAll()
+	require.NoError(t, err)
+	var moved strings.Builder
+	for i, row := range data {
+		moved.WriteString(strings.Join([]string{row[3], row[2], row[0], row[1]}, ";") + "\n")
+		if i == 0 {
+			continue
+		}
+		var v [4]float64
+		for j := range v {
+			v[j], err = strconv.ParseFloat(rows[i][j], 64)
+			require.NoError(t, err)
+		}
+		y, err := strconv.ParseFloat(row[4], 64)
+		require.NoError(t, err)
+		assert.InDelta(t, y, v[0], 4*v[1], "row %d", i)
+		assert.InDelta(t, v[0]-1.959963984540054*v[1], v[2], 1e-12)
+		assert.InDelta(t, v[0]+1.959963984540054*v[1], v[3], 1e-12)
+	}
+	status, stdout, stderr = command(t, nil, moved.String(), "predict", "m.mkl", "-")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Equal(t, string(file), stdout)
+
+	// With an identifier, another interval, and views by other names.
+	renamed := strings.Replace(line(), "id,x,z,noise", "id,u,v,w", 1)
+	require.NoError(t, os.WriteFile("r.csv", []byte(renamed), 0o600))
+	status, _, stderr = command(t, nil, "", "predict", "m.mkl", "r.csv")
+	assert.Equal(t, statusInput, status)
+	assert.Equal(t, "mkl: view \"both\": r.csv: no column \"x\" (there are id, u, v, w, y)\n", stderr)
+	status, stdout, stderr = command(t, nil, "", "predict", "m.mkl", "r.csv", "-view", "both=u,v", "-view=other=w", "-id", "id", "-interval", ".5")
+	require.Equal(t, statusOK, status, stderr)
+	lines := strings.Split(stdout, "\n")
+	assert.Equal(t, "id,mean,sd,lower,upper", lines[0])
+	assert.True(t, strings.HasPrefix(lines[1], "s0,"+rows[1][0]+","+rows[1][1]+","), lines[1])
+
+	for _, c := range []struct{ args, want string }{
+		{"-view q=a", `-view q=a: the model has no view "q" (there are both, other)`},
+		{"-view both=x", `view "both": d.csv has 1 column where the model needs 2`},
+		{"-view both=x,z:linear", "-view both=x,z:linear: the model has its kernels already"},
+		{"-id x", "-id x: the column is part of a view"},
+		{"-id s*", `-id: d.csv: no column matches "s*" (there are id, x, z, noise, y)`},
+	} {
+		status, stdout, stderr := command(t, nil, "", append([]string{"predict", "m.mkl", "d.csv"}, strings.Fields(c.args)...)...)
+		assert.Equal(t, statusInput, status)
+		assert.Empty(t, stdout)
+		assert.Equal(t, "mkl: "+c.want+"\n", stderr)
+	}
+	status, _, stderr = command(t, nil, "", "predict", "m.mkl")
+	assert.Equal(t, statusInput, status)
+	assert.Equal(t, "mkl: view \"both\": no data file is given\n", stderr)
+
+	// A damaged model is refused.
+	model, err := os.ReadFile("m.mkl")
+	require.NoError(t, err)
+	model[len(model)/2] ^= 1
+	require.NoError(t, os.WriteFile("bad.mkl", model, 0o600))
+	status, _, stderr = command(t, nil, "", "inspect", "bad.mkl")
+	assert.Equal(t, statusInput, status)
+	assert.Contains(t, stderr, "mkl: bad.mkl: ")
+}
+
+// TestJSON checks what machines read.
+func TestJSON(t *testing.T) {
+	status, stdout, stderr := command(t, map[string]string{"d.csv": line()}, "",
+		"fit", "d.csv", "-target", "y,noise", "-view", "x,z:linear,rbf(width={1,2})", "-json", "-o", "m", "-sweeps", "30", "-sparse", "kernels")
+	require.Equal(t, statusOK, status, stderr)
+	var fit report
+	require.NoError(t, json.Unmarshal([]byte(stdout), &fit))
+	assert.Equal(t, "multioutput", fit.Task)
+	assert.Equal(t, 24, fit.Samples)
+	assert.Len(t, fit.Kernels, 3)
+	assert.Len(t, fit.Targets, 2)
+	assert.Len(t, fit.Trace, fit.Sweeps)
+	assert.Equal(t, fit.Bound, fit.Trace[len(fit.Trace)-1])
+
+	status, stdout, stderr = command(t, nil, "", "inspect", "m", "-json")
+	require.Equal(t, statusOK, status, stderr)
+	var again report
+	require.NoError(t, json.Unmarshal([]byte(stdout), &again))
+	assert.Equal(t, fit, again)
+
+	status, stdout, stderr = command(t, nil, "", "predict", "m", "d.csv")
+	require.Equal(t, statusOK, status, stderr)
+	assert.True(t, strings.HasPrefix(stdout, "y_mean,y_sd,y_lower,y_upper,noise_mean,"), stdout)
+}
+
+// TestGivenKernels fits kernels from files of their own.
+func TestGivenKernels(t *testing.T) {
+	var y, k strings.Builder
+	for i := range 8 {
+		y.WriteString(number(float64(i*i)) + "\n")
+		for j := range 8 {
+			if j > 0 {
+				k.WriteByte(',')
+			}
+			k.WriteString(number(math.Abs(float64(i - j))))
+		}
+		k.WriteByte('\n')
+	}
+	files := map[string]string{"y.csv": y.String(), "dist.csv": k.String()}
+	status, stdout, stderr := command(t, files, "", "fit", "y.csv", "-target", "#1", "-view", "d=@dist.csv:distance(scale={mean,1})", "-o", "m")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Contains(t, stdout, "2 kernels in 1 view, target 1")
+	status, _, stderr = command(t, nil, "", "predict", "m", "y.csv")
+	assert.Equal(t, statusInput, status)
+	assert.Equal(t, "mkl: view \"d\" is made from a file of its own: -view d=@FILE\n", stderr)
+	status, stdout, stderr = command(t, nil, "", "predict", "m", "-view", "d=@dist.csv")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Equal(t, 9, strings.Count(stdout, "\n"))
+}
+
+// TestMissingTargets leaves out what is missing only when told to.
+func TestMissingTargets(t *testing.T) {
+	files := map[string]string{"d.csv": strings.Replace(line(), "\ns3,0.75,1,2,", "\ns3,0.75,1,2,NA\ns3,0.75,1,2,", 1)}
+	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "y", "-view", "x")
+	assert.Equal(t, statusInput, status)
+	assert.Equal(t, "mkl: d.csv: row 4 (line 5), column 5 \"y\": \"NA\" is not a number\n", stderr)
+	status, _, stderr = command(t, nil, "", "fit", "d.csv", "-target", "y", "-view", "x", "-missing", "-allow-duplicates")
+	assert.Equal(t, statusOK, status, stderr)
+}
+
+// TestInterrupt checks that a fit that is stopped leaves nothing behind.
+func TestInterrupt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("d.csv", []byte(line()), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range []string{"demo", "fit d.csv -target y -o m", "reproduce motorcycle"} {
+		var stdout, stderr bytes.Buffer
+		assert.Equal(t, statusInterrupted, run(ctx, strings.Fields(args), nil, &stdout, &stderr))
+		assert.Empty(t, stdout.String())
+		assert.Equal(t, "mkl: interrupted: nothing was written\n", stderr.String())
+	}
+	assert.Equal(t, []string{"d.csv"}, entries(t))
+}
+
+// TestDemo checks the demonstration: its text, digit by digit on every machine,
+// and its picture.
+func TestDemo(t *testing.T) {
+	dir := here(t)
+	status, stdout, stderr := command(t, map[string]string{}, "", "demo")
+	require.Equal(t, statusOK, status, stderr)
+	golden(t, dir, "demo.txt", stdout)
+	svg, err := os.ReadFile("motorcycle.svg")
+	require.NoError(t, err)
+	assert.Contains(t, string(svg), "<svg")
+}
+
+// TestReproduceMotorcycle runs a few sweeps of everything.
+func TestReproduceMotorcycle(t *testing.T) {
+	args := []string{"reproduce", "motorcycle", "-starts", "2", "-sweeps", "3", "-limit", "4"}
+	status, stdout, stderr := command(t, map[string]string{}, "", args...)
+	require.Equal(t, statusOK, status, stderr)
+	assert.Contains(t, stdout, "(not converged)")
+	assert.Contains(t, stdout, "paper           2^-2 2^-1 2^1")
+	assert.Equal(t, 8, strings.Count(stdout, "exp(-d²"), stdout)
+}
+
+// TestHelp prints help on standard output.
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"-help"}, {"--help"}, {"fit", "-h"}, {"reproduce", "motorcycle", "-help"}} {
+		status, stdout, stderr := command(t, nil, "", args...)
+		assert.Equal(t, statusOK, status)
+		assert.Contains(t, stdout, "Usage: mkl")
+		assert.Empty(t, stderr)
+	}
+}

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+type predictCmd struct {
+	Model     string   `arg:"" help:"Model file."`
+	Data      string   `arg:"" optional:"" help:"CSV or NPY file with a row for each sample; - is standard input. Not needed if every view has a file of its own."`
+	Output    string   `short:"o" placeholder:"FILE" help:"CSV file to write; standard output without it."`
+	View      []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they are not called what they were in the fit; @file takes a file."`
+	ID        string   `name:"id" placeholder:"COLUMN" help:"Column to copy to the front of the output."`
+	Interval  float64  `default:"0.95" help:"Probability of the predictive interval (${default})."`
+	Published bool     `help:"Use the published predictive variance, which is too small."`
+	Workers   int      `help:"Most goroutines at work; 0 means one for each processor."`
+
+	layout `embed:""`
+}
+
+func (c *predictCmd) Run(e *env) error {
+	if !(c.Interval > 0 && c.Interval < 1) {
+		return inputf("-interval %g is not between 0 and 1", c.Interval)
+	}
+	if c.Output != "" {
+		if err := atomicfile.Check(c.Output); err != nil {
+			return input(err)
+		}
+	}
+	opt, err := c.options()
+	if err != nil {
+		return err
+	}
+	model, err := loadModel(c.Model)
+	if err != nil {
+		return err
+	}
+	notes := notesOf(model)
+	fs := &files{env: e, opt: opt}
+	defer fs.close()
+	sources, err := c.sources(fs, model, notes)
+	if err != nil {
+		return err
+	}
+	id := -1
+	if c.ID != "" {
+		if c.Data == "" {
+			return inputf("-id needs a data file")
+		}
+		if id, err = c.idColumn(fs.all[0]); err != nil {
+			return err
+		}
+	}
+	n, err := fs.read()
+	if err != nil {
+		return err
+	}
+	var x []mkl.Features
+	for _, s := range sources {
+		x = append(x, s.file.matrix(s.columns))
+	}
+	p, err := model.PredictTargets(e.ctx, mkl.PredictOptions{Published: c.Published, Workers: c.Workers}, x...)
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error {
+		var ids []string
+		if id >= 0 {
+			ids = fs.all[0].data.Labels[id]
+		}
+		return c.write(w, p, notes.Targets, ids, n)
+	}
+	if c.Output == "" {
+		return write(e.stdout)
+	}
+	return atomicfile.Write(e.ctx, c.Output, write)
+}
+
+// loadModel reads a model file.
+func loadModel(path string) (*mkl.RegressionModel, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, input(err)
+	}
+	defer f.Close()
+	m, err := mkl.LoadRegression(f)
+	if err != nil {
+		return nil, inputf("%s: %s", path, strings.TrimPrefix(err.Error(), "mkl: load: "))
+	}
+	return m, nil
+}
+
+// sources finds the columns of each of the model's inputs and asks for them.
+func (c *predictCmd) sources(fs *files, m *mkl.RegressionModel, n *notes) ([]source, error) {
+	var main *file
+	if c.Data != "" {
+		var err error
+		if main, err = fs.open(c.Data); err != nil {
+			return nil, err
+		}
+	}
+	given := map[string][]spec.Item{}
+	for _, text := range c.View {
+		v, err := spec.ParseView(text)
+		if err != nil {
+			return nil, inputf("-view %w", err)
+		}
+		switch {
+		case v.Kernels != nil:
+			return nil, inputf("-view %s: the model has its kernels already", text)
+		case v.Name == "" && len(n.Views) == 1:
+			v.Name = n.Views[0].Name
+		}
+		if !slices.ContainsFunc(n.Views, func(w viewNote) bool { return w.Name == v.Name }) {
+			return nil, inputf("-view %s: the model has no view %q (%s)", text, v.Name, spec.List(viewNames(n)))
+		}
+		given[v.Name] = v.Columns
+	}
+	var all []source
+	for _, in := range m.Inputs() {
+		v := n.Views[n.ViewOf[in.Views[0]]]
+		items, ok := given[v.Name]
+		switch {
+		case ok:
+		case v.File:
+			return nil, inputf("view %s is made from a file of its own: -view %s=@FILE", quoted(v.Name), v.Name)
+		default:
+			for _, name := range v.Columns {
+				items = append(items, spec.Item{From: spec.Bound{Name: name}, To: spec.Bound{Name: name}})
+			}
+		}
+		if main == nil && items[0].File == "" {
+			return nil, inputf("view %s: no data file is given", quoted(v.Name))
+		}
+		s, err := fs.resolve(items, main, nil)
+		if err != nil {
+			return nil, inputf("view %s: %w", quoted(v.Name), err)
+		}
+		if len(s.columns) != in.Cols {
+			return nil, inputf("view %s: %s has %s where the model needs %d", quoted(v.Name), s.file.Name(), plural(len(s.columns), "column"), in.Cols)
+		}
+		for _, j := range s.columns {
+			s.file.need(j, table.Number)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func quoted(name string) string {
+	if name == "" {
+		return "of the model"
+	}
+	return strconv.Quote(name)
+}
+
+func viewNames(n *notes) (names []string) {
+	for _, v := range n.Views {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+func (c *predictCmd) idColumn(f *file) (int, error) {
+	items, err := spec.ParseColumns(c.ID)
+	if err != nil {
+		return 0, inputf("-id %w", err)
+	}
+	columns, err := spec.Select(items, f.Columns(), nil)
+	if err != nil {
+		return 0, inputf("-id: %s: %w", f.Name(), err)
+	}
+	if len(columns) > 1 {
+		return 0, inputf("-id %s: that is %d columns", c.ID, len(columns))
+	}
+	for _, w := range f.want {
+		if w.Column == columns[0] {
+			return 0, inputf("-id %s: the column is part of a view", c.ID)
+		}
+	}
+	f.need(columns[0], table.Label)
+	return columns[0], nil
+}
+
+// write prints a row for each sample: mean, standard deviation and interval of
+// each target.
+func (c *predictCmd) write(w io.Writer, p *mkl.Prediction, targets, ids []string, n int) error {
+	out := csv.NewWriter(w)
+	var row []string
+	if ids != nil {
+		row = append(row, c.ID)
+	}
+	for _, t := range targets {
+		for _, what := range []string{"mean", "sd", "lower", "upper"} {
+			if len(targets) > 1 {
+				what = t + "_" + what
+			}
+			row = append(row, what)
+		}
+	}
+	if err := out.Write(row); err != nil {
+		return err
+	}
+	z := quantile(c.Interval)
+	for i := range n {
+		row = row[:0]
+		if ids != nil {
+			row = append(row, ids[i])
+		}
+		for o := range targets {
+			mean, sd := p.Mean[o][i], math.Sqrt(p.Variance[o][i])
+			for _, v := range []float64{mean, sd, mean - float64(z*sd), mean + float64(z*sd)} {
+				row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
+			}
+		}
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+type inspectCmd struct {
+	Model string `arg:"" help:"Model file."`
+	Trace bool   `help:"Print the lower bound after each sweep as well."`
+	JSON  bool   `name:"json" help:"Print JSON."`
+}
+
+func (c *inspectCmd) Run(e *env) error {
+	m, err := loadModel(c.Model)
+	if err != nil {
+		return err
+	}
+	n := notesOf(m)
+	rep := newReport(m, n.Targets)
+	rep.Model = c.Model
+	if c.Trace || c.JSON {
+		rep.Trace = m.Trace().Bounds
+	}
+	if c.JSON {
+		return printJSON(e.stdout, struct {
+			*report
+			Views []viewNote `json:"views"`
+		}{rep, n.Views})
+	}
+	fmt.Fprintf(e.stdout, "%s: %s in %s, %s\n", c.Model, plural(len(rep.Kernels), "kernel"), plural(len(n.Views), "view"), targetList(n.Targets))
+	for _, v := range n.Views {
+		from := strings.Join(v.Columns[:min(8, len(v.Columns))], ", ")
+		if len(v.Columns) > 8 {
+			from += fmt.Sprintf(", … %d in all", len(v.Columns))
+		}
+		if v.File {
+			from = "a file of its own with " + plural(len(v.Columns), "column")
+		}
+		if v.Name != "" {
+			from = v.Name + " = " + from
+		}
+		fmt.Fprintf(e.stdout, "view %s\n", from)
+	}
+	if err := rep.print(e.stdout); err != nil {
+		return err
+	}
+	if c.Trace {
+		fmt.Fprintln(e.stdout, "\nsweep  bound")
+		for i, b := range rep.Trace {
+			fmt.Fprintf(e.stdout, "%5d  %.6f\n", i+1, b)
+		}
+	}
+	return nil
+}
