@@ -43,6 +43,7 @@ func avx512Set() *instructionSet {
 			dot: dot32AVX512, axpys: axpys32AVX512, dotAxpy: dotAxpy32AVX512,
 		},
 	}
+	s.strips64 = stripsAVX512
 	return s
 }
 

@@ -39,65 +39,102 @@ func (e *PivotError) Error() string {
 // reaches the pivot of its row.
 func Cholesky[T Float](w *Workspace, a Matrix[T]) error {
 	a.checkSquare("a")
-	return cholesky(w, stripTable[T](), a)
-}
-
-func cholesky[T Float](w *Workspace, k *stripKernels[T], a Matrix[T]) error {
 	if a.Rows == 0 {
 		return nil
 	}
-	nr, ld := k.nr, a.Stride
-	t := newTriangle(w, k, a)
-	tile := scratch[T](w, nr*nr)
-	for b := range t.blocks {
-		t.seek(b)
-		for i := t.s; i < t.e; i++ {
-			t.load(i)
-			y := t.strip(i)
-			row, line, m := t.rows(i)
-			q := (i - t.s) * nr
-			if q > 0 {
-				k.solve(t.lo, q, t.t, t.ts, t.r, y)
-				t.store(i)
-			}
-			if p := k.chol(t.lo, max(q, t.lo), q+nr, t.r, y); p >= 0 {
-				return &PivotError{Index: t.s*nr + p - t.pad, Value: float64(*at(y, p*nr+p%nr))}
-			}
-			for l := range m {
-				ai := a.Row(row + l)[row:]
-				for p := range l + 1 {
-					ai[p] = *at(y, (q+p+line)*nr+l+line)
-				}
-			}
-		}
-		for i := t.e; i < t.strips; i++ {
-			t.load(i)
-			k.solve(t.lo, t.width(), t.t, t.ts, t.r, t.strip(i))
-			t.store(i)
-		}
-		for i := t.e; i < t.strips; i++ {
-			for j := t.e; j <= i; j++ {
-				pi, pj := at(t.strip(i), t.lo*nr), at(t.strip(j), t.lo*nr)
-				c := &a.Data[(i*nr-t.pad)*ld+j*nr-t.pad]
-				if i > j {
-					k.sub(t.width()-t.lo, pi, pj, c, ld, nil)
-					continue
-				}
-				copyLower(nr, tile, nr, c, ld)
-				k.sub(t.width()-t.lo, pi, pj, tile, nr, nil)
-				copyLower(nr, c, ld, tile, nr)
-			}
-		}
+	raceWriteLower(0, a)
+	t, w := triangularOf(w, a, false, 0)
+	t.pivot.Index = -1
+	t.run(w, factorise)
+	if t.pivot.Index < 0 {
+		return nil
 	}
-	return nil
+	e := t.pivot
+	return &e
 }
 
-// store writes strip i left of the diagonal tile back to the matrix.
-func (t *triangle[T]) store(i int) {
-	row, line, m := t.rows(i)
-	q0, q1 := t.s*t.k.nr, min(t.e, i)*t.k.nr
-	c := max(q0-t.pad, 0)
-	t.k.unpack(m, q1-t.pad-c, at(t.strip(i), (c+t.pad-q0)*t.k.nr+line), &t.l.Data[row*t.l.Stride+c], t.l.Stride)
+// factorise is one worker's part of a Cholesky factorisation. Block column by
+// block column, the rows below the block are solved for, which leaves them
+// packed, and their product is subtracted from the triangle to the right. The
+// next block is factored as soon as its own tiles are up to date.
+func (t *triangular[T]) factorise(worker int) {
+	if worker == 0 {
+		t.tilesEnd.Store(0)
+		t.factorBlock(t.seek(0))
+	}
+	t.team.wait()
+	for b := range t.blocks - 1 {
+		if t.pivot.Index >= 0 {
+			return
+		}
+		p := t.panel(b)
+		for i := p.e + t.team.task(); i < t.strips; i = p.e + t.team.task() {
+			t.load(p, i)
+			t.k.solve(p.lo, p.hi, p.t, t.ts, p.r, t.strip(p, i, 0))
+			t.store(p, i)
+		}
+		t.team.wait()
+		next := (b + 2) * t.strips / t.blocks // end of the next block
+		corner := next - p.e
+		rest := span{top: next, bottom: t.strips, left: p.e, right: t.strips, lower: true}
+		for {
+			task := t.team.task()
+			if task < corner {
+				t.subtract(p, p.e+task, next, p.e+task, t.tile(worker))
+				if int(t.tilesEnd.Add(1)) == corner {
+					t.tilesEnd.Store(0)
+					t.factorBlock(t.seek(b + 1))
+				}
+				continue
+			}
+			top, bottom, j, none := rest.task(task-corner, t.chunk)
+			if none >= 0 {
+				break
+			}
+			t.subtract(p, top, bottom, j, t.tile(worker))
+		}
+		t.team.wait()
+	}
+}
+
+// factorBlock factors the block on the diagonal, strip by strip: a strip is
+// solved for with those above it, then its corner is factored.
+func (t *triangular[T]) factorBlock(p *panel[T]) {
+	nr := t.k.nr
+	for i := p.s; i < p.e; i++ {
+		t.load(p, i)
+		y, q := t.strip(p, i, 0), (i-p.s)*nr
+		if q > 0 {
+			t.k.solve(p.lo, q, p.t, t.ts, p.r, y)
+		}
+		if j := t.k.chol(p.lo, max(q, p.lo), q+nr, p.r, y); j >= 0 {
+			t.pivot = PivotError{Index: p.s*nr + j - t.pad, Value: float64(*at(y, j*nr+j%nr))}
+			return
+		}
+		t.store(p, i)
+	}
+}
+
+// subtract subtracts the products of strips top ≤ i < bottom with strip j from
+// the tiles of the matrix where they belong.
+func (t *triangular[T]) subtract(p *panel[T], top, bottom, j int, tile *T) {
+	nr, ld, k := t.k.nr, t.l.Stride, p.hi-p.lo
+	b := t.strip(p, j, p.lo)
+	c := &t.l.Data[(top*nr-t.pad)*ld+j*nr-t.pad]
+	for i := top; i < bottom; i++ {
+		a, next := t.strip(p, i, p.lo), c
+		if i+1 < bottom {
+			next = at(c, nr*ld)
+		}
+		if i > j {
+			t.k.sub(k, a, b, c, ld, next)
+		} else {
+			copyLower(nr, tile, nr, c, ld)
+			t.k.sub(k, a, b, tile, nr, next)
+			copyLower(nr, c, ld, tile, nr)
+		}
+		c = next
+	}
 }
 
 // LogDet returns log|A| = 2 Σ log L_ii from the Cholesky factor L of A.

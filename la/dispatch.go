@@ -14,12 +14,16 @@ type instructionSet struct {
 	f32  kernels[float32]
 
 	mixed vectorKernels[float32, float64]
+
+	strips64 stripKernels[float64]
+	strips32 stripKernels[float32]
 }
 
 // newSet returns an instruction set that does everything the portable way.
 func newSet(name string) *instructionSet {
 	return &instructionSet{name: name, f64: genericKernels[float64](), f32: genericKernels[float32](),
-		mixed: genericVectorKernels[float32, float64]()}
+		mixed:    genericVectorKernels[float32, float64](),
+		strips64: genericStripKernels[float64](), strips32: genericStripKernels[float32]()}
 }
 
 // instructionSets holds those this binary has and this CPU can run, best first.
@@ -79,6 +83,16 @@ func vectorTable[S, T Float]() *vectorKernels[S, T] {
 	}
 	table[T]() // panics if there is none
 	return (*vectorKernels[S, T])(unsafe.Pointer(&active.mixed))
+}
+
+// stripTable returns the kernels in use for the strips of triangles.
+func stripTable[T Float]() *stripKernels[T] {
+	table[T]() // panics if there is none
+	k := (*stripKernels[T])(unsafe.Pointer(&active.strips64))
+	if !is64[T]() {
+		k = (*stripKernels[T])(unsafe.Pointer(&active.strips32))
+	}
+	return k
 }
 
 // is64 reports whether T is float64; the compiler knows the answer in each

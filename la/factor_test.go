@@ -1,7 +1,6 @@
 package la
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -18,7 +17,7 @@ func refCholesky[T Float](a Matrix[T]) {
 		for i := j; i < a.Rows; i++ {
 			s := a.At(i, j)
 			for k := range j {
-				s = fmaChain(-a.At(i, k), a.At(j, k), s)
+				s = fma(-a.At(i, k), a.At(j, k), s)
 			}
 			if i == j {
 				a.Set(j, j, T(math.Sqrt(float64(s))))
@@ -70,7 +69,7 @@ func refTrsm[T Float](s Side, t Trans, l, b Matrix[T]) {
 				if upper {
 					k = n - 1 - q
 				}
-				v = fmaChain(-lt.At(i, k), x.At(k, c), v)
+				v = fma(-lt.At(i, k), x.At(k, c), v)
 			}
 			x.Set(i, c, v*(1/lt.At(i, i)))
 		}
@@ -104,7 +103,7 @@ func refCholeskyInv[T Float](l Matrix[T]) {
 		for j := range i + 1 {
 			var s T
 			for k := i; k < l.Rows; k++ {
-				s = fmaChain(l.At(k, i), l.At(k, j), s)
+				s = fma(l.At(k, i), l.At(k, j), s)
 			}
 			l.Set(i, j, s)
 		}
@@ -116,7 +115,7 @@ func refInvDiag[T Float](l Matrix[T], d []T) {
 	for j := range d {
 		var s T
 		for k := j; k < l.Rows; k++ {
-			s = fmaChain(l.At(k, j), l.At(k, j), s)
+			s = fma(l.At(k, j), l.At(k, j), s)
 		}
 		d[j] = s
 	}
@@ -139,7 +138,9 @@ func requireGuards[T Float](t *testing.T, m Matrix[T]) {
 	t.Helper()
 	for i := range m.Rows - 1 {
 		for _, v := range m.Data[i*m.Stride+m.Cols : (i+1)*m.Stride] {
-			require.True(t, v != v, "padding of row %d was written", i)
+			if v == v {
+				require.Failf(t, "padding written", "row %d", i)
+			}
 		}
 	}
 }
@@ -157,14 +158,16 @@ func spd[T Float](rng *rand.Rand, n int) Matrix[T] {
 	return a
 }
 
-func requireSameLower[T Float](t *testing.T, want, got Matrix[T]) {
+func requireSameLower[T Float](t *testing.T, want, got Matrix[T], what string) {
 	t.Helper()
 	for i := range want.Rows {
 		for j := range want.Cols {
 			if j > i {
-				require.True(t, got.At(i, j) != got.At(i, j), "upper triangle written at (%d, %d)", i, j)
-			} else if want.At(i, j) != got.At(i, j) {
-				require.Failf(t, "differs", "n = %d, (%d, %d): want %v, got %v", want.Rows, i, j, want.At(i, j), got.At(i, j))
+				if v := got.At(i, j); v == v {
+					require.Failf(t, what, "n = %d: upper triangle written at (%d, %d)", want.Rows, i, j)
+				}
+			} else if bits(want.At(i, j)) != bits(got.At(i, j)) {
+				require.Failf(t, what, "n = %d, (%d, %d): want %v, got %v", want.Rows, i, j, want.At(i, j), got.At(i, j))
 			}
 		}
 	}
@@ -177,57 +180,100 @@ func clone[T Float](m Matrix[T]) Matrix[T] {
 	return c
 }
 
-func TestFactorBits(t *testing.T) {
-	k := genericStripKernels[float64]()
-	for n := range 71 {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(1, uint64(n)))
-			a := spd[float64](rng, n)
-			want, got := clone(a), clone(a)
-			refCholesky(want)
-			require.NoError(t, cholesky(nil, &k, got))
-			requireSameLower(t, want, got)
-			l := clone(want)
+// systems are a matrix, its factor and inverse, and right-hand sides and
+// solutions, computed by the references.
+type systems[T Float] struct {
+	a, l, x, inv Matrix[T]
+	diag         []T
+	solves       []system[T]
+}
 
-			refTriInv(want)
-			invert(nil, &k, got, false)
-			requireSameLower(t, want, got)
+type system[T Float] struct {
+	side Side
+	t    Trans
+	b, x Matrix[T]
+}
 
-			want, got = clone(l), clone(l)
-			refCholeskyInv(want)
-			invert(nil, &k, got, true)
-			requireSameLower(t, want, got)
-
-			d, e := make([]float64, n), make([]float64, n)
-			want = clone(l)
-			refInvDiag(want, d)
-			got = clone(l)
-			cholInvDiag(nil, &k, got, e)
-			require.Equal(t, d, e)
-			requireSameLower(t, l, got)
-
-			for _, m := range []int{1, 3, n, 50} {
-				for _, s := range []Side{Left, Right} {
-					for _, tr := range []Trans{NoTrans, Transpose} {
-						b := guarded[float64](n, m)
-						if s == Right {
-							b = guarded[float64](m, n)
-						}
-						for i := range b.Rows {
-							for j := range b.Cols {
-								b.Set(i, j, rng.NormFloat64())
-							}
-						}
-						want, got := clone(b), clone(b)
-						refTrsm(s, tr, l, want)
-						trsm(nil, &k, s, tr, l, got)
-						for i := range b.Rows {
-							require.Equal(t, want.Row(i), got.Row(i), "%v %v m=%d row %d", s, tr, m, i)
-						}
-						requireGuards(t, got)
+func newSystems[T Float](rng *rand.Rand, n int, sides ...int) systems[T] {
+	a := spd[T](rng, n)
+	s := systems[T]{a: a, l: clone(a), x: clone(a), inv: clone(a), diag: make([]T, n)}
+	refCholesky(s.l)
+	s.x.CopyFrom(s.l)
+	refTriInv(s.x)
+	s.inv.CopyFrom(s.l)
+	refCholeskyInv(s.inv)
+	refInvDiag(clone(s.l), s.diag)
+	for _, m := range sides {
+		for _, side := range []Side{Left, Right} {
+			for _, t := range []Trans{NoTrans, Transpose} {
+				b := guarded[T](n, m)
+				if side == Right {
+					b = guarded[T](m, n)
+				}
+				for i := range b.Rows {
+					for j := range b.Row(i) {
+						b.Row(i)[j] = T(rng.NormFloat64())
 					}
 				}
+				x := clone(b)
+				refTrsm(side, t, s.l, x)
+				s.solves = append(s.solves, system[T]{side, t, b, x})
 			}
-		})
+		}
 	}
+	return s
+}
+
+// check holds every routine to the references' bits.
+func (s *systems[T]) check(t *testing.T, w *Workspace) {
+	t.Helper()
+	m := clone(s.a)
+	require.NoError(t, Cholesky(w, m))
+	requireSameLower(t, s.l, m, "Cholesky")
+	TriInv(w, m)
+	requireSameLower(t, s.x, m, "TriInv")
+	m = clone(s.l)
+	CholeskyInv(w, m)
+	requireSameLower(t, s.inv, m, "CholeskyInv")
+	m = clone(s.l)
+	d := make([]T, len(s.diag))
+	CholeskyInvDiag(w, m, d)
+	sameBits(t, s.diag, d, "CholeskyInvDiag, n = %d", len(d))
+	requireSameLower(t, s.l, m, "CholeskyInvDiag, its argument")
+	for _, e := range s.solves {
+		b := clone(e.b)
+		Trsm(w, e.side, e.t, s.l, b)
+		for i := range b.Rows {
+			sameBits(t, e.x.Row(i), b.Row(i), "Trsm(%v, %v), %d×%d, row %d", e.side, e.t, b.Rows, b.Cols, i)
+		}
+		requireGuards(t, b)
+	}
+}
+
+func TestTriangularBits(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testTriangularBits[float64](t, 1, 95, 145, 193, 287, 288, 289, 385) })
+	t.Run("float32", func(t *testing.T) { testTriangularBits[float32](t, 5, 97, 193) })
+}
+
+func testTriangularBits[T Float](t *testing.T, step int, sizes ...int) {
+	var small, large []systems[T]
+	for n := 0; n <= 70; n += step {
+		small = append(small, newSystems[T](rand.New(rand.NewPCG(1, uint64(n))), n, 1, 5, 24, 53))
+	}
+	for _, n := range sizes {
+		large = append(large, newSystems[T](rand.New(rand.NewPCG(1, uint64(n))), n, 25))
+	}
+	forEachKernel(t, func(t *testing.T) {
+		workers := []int{1, 2, 3, 7}
+		for n := range small {
+			small[n].check(t, &Workspace{})
+			small[n].check(t, &Workspace{Workers: workers[n%4], blockWidth: 24})
+			small[n].check(t, &Workspace{Workers: workers[3-n%4], blockWidth: 48})
+		}
+		for i := range large {
+			for _, workers := range []int{1, 3} {
+				large[i].check(t, &Workspace{Workers: workers})
+			}
+		}
+	})
 }

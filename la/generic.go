@@ -12,6 +12,9 @@ var genericSet = instructionSet{
 	f32:  genericKernels[float32](),
 
 	mixed: genericVectorKernels[float32, float64](),
+
+	strips64: genericStripKernels[float64](),
+	strips32: genericStripKernels[float32](),
 }
 
 // genericMR and genericNR are the register tile of the portable kernels.

@@ -3,210 +3,200 @@ package la
 // TriInv overwrites the lower triangle of L with that of L⁻¹. The strict upper
 // triangle is neither read nor written.
 //
-// Element x_ij is -Σ_k l_ik·x_kj, j ≤ k < i, one chain of fused multiply-adds
-// with k ascending, times 1/l_ii: each column of X is the solution of L·x = e_j
-// by forward substitution, so that |L·X - I| ≤ γ_{n+1}·|L|·|X| element by element
-// (Higham, 2nd ed., theorem 8.5).
+// Column j of X = L⁻¹ is the solution of L·x = e_j by forward substitution, as by
+// [Trsm], so that |L·X - I| ≤ γ_{n+1}·|L|·|X| element by element (Higham, 2nd ed.,
+// section 14.2).
 func TriInv[T Float](w *Workspace, l Matrix[T]) {
 	l.checkSquare("l")
-	invert(w, stripTable[T](), l, false)
+	invertTriangle(w, l, false)
 }
 
 // CholeskyInv overwrites the Cholesky factor L of A, a lower triangle, with the
 // lower triangle of A⁻¹ = L⁻ᵀ·L⁻¹. The strict upper triangle is neither read nor
 // written.
+//
+// With X = L⁻¹ as by [TriInv], element (i, j) is Σ_k x_ki·x_kj, k ≥ i, one chain of
+// fused multiply-adds with k ascending.
 func CholeskyInv[T Float](w *Workspace, l Matrix[T]) {
 	l.checkSquare("l")
-	invert(w, stripTable[T](), l, true)
+	invertTriangle(w, l, true)
 }
 
-// invert overwrites L with X = L⁻¹ or, if square, with Xᵀ·X. Block row by block
-// row of X, top down, it solves for the block row, whose right-hand side has
-// been gathered in its place, subtracts the block row's part from the
-// right-hand sides below, which takes the place of the block column of L, and
-// adds the block row's part of Xᵀ·X to the rows above.
-func invert[T Float](w *Workspace, k *stripKernels[T], l Matrix[T], square bool) {
+func invertTriangle[T Float](w *Workspace, l Matrix[T], product bool) {
 	if l.Rows == 0 {
 		return
 	}
-	nr, ld := k.nr, l.Stride
-	t := newTriangle(w, k, l)
-	x := scratch[T](w, t.strips*t.ts) // strips of the block row of X
-	tile := scratch[T](w, nr*nr)
+	raceWriteLower(0, l)
+	t, w := triangularOf(w, l, false, 0)
+	t.product = product
+	t.xs = t.ts
+	t.x = &elements[T](&t.xMem, t.strips*t.xs)[0]
+	t.seek(0)
+	t.run(w, invert)
+}
+
+// invert is one worker's part of overwriting L with X = L⁻¹ or with Xᵀ·X. Block
+// row by block row of X, from the top, it solves for the block row, whose
+// right-hand side has been gathered in its place; subtracts the block row's part
+// from the right-hand sides below, which take the place of the block column of
+// L; and, for the product, adds the block row's part of Xᵀ·X to the rows above
+// and leaves there, in place of X, the part that is its own.
+func (t *triangular[T]) invert(worker int) {
+	for t.loadFactors(0, t.team.task()) {
+	}
+	t.team.wait()
 	for b := range t.blocks {
-		t.seek(b)
-		for i := t.s; i < t.strips; i++ {
-			t.load(i)
-		}
-		for c := range t.e {
-			t.invertStrip(c, at(x, c*t.ts))
-		}
-		// from returns the first position of the block in strip c that is not a
-		// structural zero.
-		from := func(c int) int { return max((c-t.s)*nr, t.lo) }
-		update := func(f func(k int, a, b, c *T, ldc int, next *T), i, j, k int, a, b *T) {
-			row, _, m := t.rows(i)
-			col, line, n := t.rows(j)
-			c := &l.Data[row*ld+col]
-			fresh := i >= t.s && j >= t.s
-			if square && i < t.e {
-				fresh = i >= t.s
+		p := t.panel(b)
+		t.seekNext(worker, b)
+		for c := p.e - 1 - t.team.task(); c >= 0; c = p.e - 1 - t.team.task() {
+			t.solveBlockRow(p, c)
+			if !t.product {
+				t.storeBlockRow(p, c)
 			}
-			if i != j && n == nr {
-				if fresh {
-					for i := range m {
-						clear(l.Row(row + i)[col : col+n])
-					}
+		}
+		t.team.wait()
+		below := span{top: p.e, bottom: t.strips, right: p.e}
+		above := span{bottom: p.e, right: p.e, lower: true}
+		if !t.product {
+			above.bottom = 0
+		}
+		for {
+			top, bottom, j, rest := below.task(t.team.task(), t.chunk)
+			if rest < 0 {
+				for i := top; i < bottom; i++ {
+					q := t.from(p, j)
+					t.update(t.k.sub, p.hi-q, t.strip(p, i, q), t.xstrip(j, q), i, j, j >= p.s, t.tile(worker))
 				}
-				f(k, a, b, c, ld, nil)
-				return
-			}
-			clear(elems(tile, nr*nr))
-			part := at(tile, line)
-			if i == j {
-				part = at(tile, line*nr+line)
-			}
-			if !fresh {
-				if i == j {
-					copyLower(m, part, nr, c, ld)
-				} else {
-					copyTile(m, n, part, nr, c, ld)
-				}
-			}
-			f(k, a, b, tile, nr, nil)
-			if i == j {
-				copyLower(m, c, ld, part, nr)
-			} else {
-				copyTile(m, n, c, ld, part, nr)
-			}
-		}
-		for i := t.e; i < t.strips; i++ {
-			for c := range t.e {
-				q := from(c)
-				update(k.sub, i, c, t.width()-q, at(t.strip(i), q*nr), at(x, c*t.ts+q*nr))
-			}
-		}
-		for i := range t.e {
-			if !square {
-				t.storeInverse(i, at(x, i*t.ts))
 				continue
 			}
-			for c := range i + 1 {
-				q := from(i)
-				update(k.add, i, c, t.width()-q, at(x, i*t.ts+q*nr), at(x, c*t.ts+q*nr))
+			top, bottom, j, rest = above.task(rest, t.chunk)
+			if rest < 0 {
+				for i := top; i < bottom; i++ {
+					q := t.from(p, i)
+					t.update(t.k.add, p.hi-q, t.xstrip(i, q), t.xstrip(j, q), i, j, i >= p.s, t.tile(worker))
+				}
+				continue
+			}
+			if !t.loadFactors(b+1, rest) {
+				break
 			}
 		}
+		t.team.wait()
 	}
 }
 
-// invertStrip solves for the columns c of the current block row of X.
-func (t *triangle[T]) invertStrip(c int, y *T) {
-	nr := t.k.nr
-	if c >= t.s {
-		q := (c - t.s) * nr
-		clear(elems(at(y, q*nr), (t.width()-q)*nr))
-		for l := range nr {
-			*at(y, (q+l)*nr+l) = 1
+// seekNext lets the first worker seek the block after b, while all are in a phase
+// in which nobody uses it.
+func (t *triangular[T]) seekNext(worker, b int) {
+	if worker == 0 && b+1 < t.blocks {
+		t.seek(b + 1)
+	}
+}
+
+// loadFactors loads strip task of block b, or returns false if there is none.
+func (t *triangular[T]) loadFactors(b, task int) bool {
+	if b == t.blocks {
+		return false
+	}
+	p := t.panel(b)
+	if p.s+task >= t.strips {
+		return false
+	}
+	t.loadFactor(p, p.s+task)
+	return true
+}
+
+// from returns the first position of the block at which column strip c of X is
+// not zero by its structure.
+func (t *triangular[T]) from(p *panel[T], c int) int { return max((c-p.s)*t.k.nr, p.lo) }
+
+// solveBlockRow solves for strip c of the columns of the block row of X.
+func (t *triangular[T]) solveBlockRow(p *panel[T], c int) {
+	nr, y := t.k.nr, t.xstrip(c, 0)
+	if c >= p.s {
+		t.identity(y, (c-p.s)*nr, p.hi)
+	} else {
+		column, line, m := t.rows(c)
+		row := p.s*nr - t.pad
+		if line > 0 {
+			clear(elems(y, p.hi*nr))
 		}
-		t.k.solve(max(q, t.lo), t.width(), t.t, t.ts, t.r, y)
+		copyTile(p.hi, m, at(y, line), nr, &t.l.Data[row*t.l.Stride+column], t.l.Stride)
+	}
+	t.k.solve(t.from(p, c), p.hi, p.t, t.ts, p.r, y)
+}
+
+// identity fills positions q to end of the strip y with the columns of I whose
+// ones begin at q.
+func (t *triangular[T]) identity(y *T, q, end int) {
+	nr := t.k.nr
+	ys := elems(at(y, q*nr), (end-q)*nr)
+	clear(ys)
+	for l := range nr {
+		ys[l*nr+l] = 1
+	}
+}
+
+// storeBlockRow writes strip c of the columns of the block row of X to its place.
+func (t *triangular[T]) storeBlockRow(p *panel[T], c int) {
+	column, line, m := t.rows(c)
+	for q := t.from(p, c); q < p.hi; q++ {
+		if row := p.s*t.k.nr + q - t.pad; row >= column {
+			copy(t.l.Row(row)[column:], elems(at(t.xstrip(c, q), line), min(m, row-column+1)))
+		}
+	}
+}
+
+// update applies f, add or sub, to tile (i, j) of the matrix, which counts as
+// zero if fresh.
+func (t *triangular[T]) update(f func(k int, a, b, c *T, ldc int, next *T), k int, a, b *T, i, j int, fresh bool, tile *T) {
+	nr, ld := t.k.nr, t.l.Stride
+	row, _, m := t.rows(i)
+	column, line, n := t.rows(j)
+	c := &t.l.Data[row*ld+column]
+	if i > j && line == 0 {
+		if fresh {
+			clearTile(m, n, c, ld)
+		}
+		f(k, a, b, c, ld, c)
 		return
 	}
-	col, line, n := t.rows(c)
-	row, _, _ := t.rows(t.s)
-	for p := range t.width() {
-		d := elems(at(y, p*nr), nr)
-		clear(d[:line])
-		copy(d[line:], t.l.Row(row + p)[col:col+n])
-	}
-	t.k.solve(0, t.width(), t.t, t.ts, t.r, y)
-}
-
-// storeInverse writes the columns c of the current block row of X to their place.
-func (t *triangle[T]) storeInverse(c int, y *T) {
-	nr := t.k.nr
-	col, line, n := t.rows(c)
-	for p := range t.width() {
-		row := t.s*nr + p - t.pad
-		if row < col {
-			continue
+	switch part := at(tile, line); {
+	case i > j:
+		if fresh {
+			clear(elems(tile, nr*nr))
+		} else {
+			copyTile(m, n, part, nr, c, ld)
 		}
-		m := min(n, row-col+1)
-		copy(t.l.Row(row)[col:col+m], elems(at(y, p*nr+line), m))
+		f(k, a, b, tile, nr, tile)
+		copyTile(m, n, c, ld, part, nr)
+	default:
+		part = at(part, line*nr)
+		if fresh {
+			clear(elems(tile, nr*nr))
+		} else {
+			copyLower(m, part, nr, c, ld)
+		}
+		f(k, a, b, tile, nr, tile)
+		copyLower(m, c, ld, part, nr)
 	}
 }
 
 // CholeskyInvDiag stores the diagonal of A⁻¹ in d, from the Cholesky factor L of
-// A, for about half the work of CholeskyInv. L is not changed.
+// A, for half the work of CholeskyInv. L is not changed.
+//
+// With X = L⁻¹ as by [TriInv], d_j is Σ_k x_kj², k ≥ j, one chain of fused
+// multiply-adds with k ascending: the diagonal of what CholeskyInv returns.
 func CholeskyInvDiag[T Float](w *Workspace, l Matrix[T], d []T) {
 	l.checkSquare("l")
 	checkLen("d", d, l.Rows)
-	cholInvDiag(w, stripTable[T](), l, d)
-}
-
-// rhsGroup is the number of columns of a right-hand side that are solved for
-// while a packed block column of the triangle is at hand.
-const rhsGroup = 384
-
-func cholInvDiag[T Float](w *Workspace, k *stripKernels[T], l Matrix[T], d []T) {
 	if l.Rows == 0 {
 		return
 	}
-	nr := k.nr
-	t := newTriangle(w, k, l)
-	ys := t.strips * nr * nr
-	group := min(max(rhsGroup/nr, 1), t.strips)
-	y := scratch[T](w, group*ys)
-	for c0 := 0; c0 < t.strips; c0 += group {
-		c1 := min(c0+group, t.strips)
-		for c := c0; c < c1; c++ {
-			yc := at(y, (c-c0)*ys)
-			clear(elems(at(yc, c*nr*nr), ys-c*nr*nr))
-			for p := range nr {
-				*at(yc, (c*nr+p)*nr+p) = 1
-			}
-		}
-		t.solve(c0, c1-c0, y, ys)
-		for c := c0; c < c1; c++ {
-			yc := at(y, (c-c0)*ys)
-			col, line, n := t.rows(c)
-			for i := range n {
-				var s T
-				for q := c*nr + line + i; q < t.strips*nr; q++ {
-					v := *at(yc, q*nr+line+i)
-					s = fmaChain(v, v, s)
-				}
-				d[col+i] = s
-			}
-		}
-	}
-}
-
-// solve solves T·Y = B for the n strips of right-hand sides at y, each ys
-// elements long. Strip j is zero before strip first+j of T if first ≥ 0.
-func (t *triangle[T]) solve(first, n int, y *T, ys int) {
-	nr := t.k.nr
-	for b := range t.blocks {
-		t.seek(b)
-		if t.e <= first {
-			continue
-		}
-		for i := t.s; i < t.strips; i++ {
-			t.load(i)
-		}
-		for j := range n {
-			q := t.lo
-			if first >= 0 {
-				q = max((first+j-t.s)*nr, q)
-			}
-			if q >= t.width() {
-				continue
-			}
-			yj := at(y, j*ys)
-			yb := at(yj, t.s*nr*nr)
-			t.k.solve(q, t.width(), t.t, t.ts, t.r, yb)
-			for i := t.e; i < t.strips; i++ {
-				t.k.sub(t.width()-q, at(t.strip(i), q*nr), at(yb, q*nr), at(yj, i*nr*nr), nr, nil)
-			}
-		}
-	}
+	refuseOverlap("d", asRow(d), "l", l)
+	raceReadLower(l)
+	raceWrite(d)
+	t, w := triangularOf(w, l, false, 0)
+	t.diag = d
+	t.substituteAll(w, t.strips)
 }

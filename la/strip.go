@@ -39,7 +39,7 @@ type stripKernels[T Float] struct {
 	// lo and hi are multiples of mr.
 	solve func(lo, hi int, t *T, ts int, r, y *T)
 
-	// chol factors rows lo0 ≤ j < hi of the strip y whose lines they are:
+	// chol factors rows j0 ≤ j < hi of the strip y whose lines they are:
 	// d = y_j[j]; r_j = 1/√d, y_j = (y_j - Σ_k y_k[j]·y_k)·r_j, k = lo…j-1 in this
 	// order, y_j[j] = √d, where [j] is line j mod nr. It returns the first j
 	// whose d, left in y_j[j], is not positive and finite, or -1. Lines before j
@@ -84,10 +84,10 @@ func tileGeneric[T Float](k int, sign T, a, b, c *T, ldc int) {
 		s := *ci
 		for p := range k {
 			x, y := sign*as[p*nr+i], (*[nr]T)(bs[p*nr:])
-			s[0] = fmaChain(x, y[0], s[0])
-			s[1] = fmaChain(x, y[1], s[1])
-			s[2] = fmaChain(x, y[2], s[2])
-			s[3] = fmaChain(x, y[3], s[3])
+			s[0] = fma(x, y[0], s[0])
+			s[1] = fma(x, y[1], s[1])
+			s[2] = fma(x, y[2], s[2])
+			s[3] = fma(x, y[3], s[3])
 		}
 		*ci = s
 	}
@@ -112,10 +112,10 @@ func subRow[T Float](t []T, lo, hi int, y []T, row *[genericStrip]T) {
 	s := *row
 	for k := lo; k < hi; k++ {
 		x, v := -t[k*nr], (*[nr]T)(y[k*nr:])
-		s[0] = fmaChain(x, v[0], s[0])
-		s[1] = fmaChain(x, v[1], s[1])
-		s[2] = fmaChain(x, v[2], s[2])
-		s[3] = fmaChain(x, v[3], s[3])
+		s[0] = fma(x, v[0], s[0])
+		s[1] = fma(x, v[1], s[1])
+		s[2] = fma(x, v[2], s[2])
+		s[3] = fma(x, v[3], s[3])
 	}
 	*row = s
 }
@@ -167,10 +167,5 @@ func unpackLinesGeneric[T Float](m, k int, src, dst *T, ld int) {
 	}
 }
 
+// elems returns the n elements from p on as a slice.
 func elems[T Float](p *T, n int) []T { return unsafe.Slice(p, n) }
-
-func scratch[T Float](w *Workspace, n int) *T { return &make([]T, n+8)[0] }
-
-func stripTable[T Float]() *stripKernels[T] { k := genericStripKernels[T](); return &k }
-
-func fmaChain[T Float](x, y, z T) T { return T(math.FMA(float64(x), float64(y), float64(z))) }

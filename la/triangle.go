@@ -1,59 +1,152 @@
 package la
 
-// stripBlock is the width, in lines, of the blocks that a triangle is worked
-// off in: the number of terms by which one pass over the matrix advances every
-// chain. The triangle of a block stays in the second-level cache and one of its
-// strips in the first. It does not enter the results.
-const stripBlock = 192
+import (
+	"math"
+	"sync/atomic"
+	"unsafe"
+)
 
-// triangle is an n×n lower triangular matrix T cut into strips and blocks, of
-// which it holds one block column, rows s to e and below, in strips. Positions
-// q count from the front padding: q - pad is a row or column of T.
-type triangle[T Float] struct {
+// triangular is what one factorisation or solve works with: an n×n lower
+// triangular matrix T cut into strips (see strip.go), of which it holds two
+// block columns at a time, packed. A workspace keeps it from call to call.
+type triangular[T Float] struct {
 	k       *stripKernels[T]
-	l       Matrix[T] // lower triangle
+	l       Matrix[T] // T's lower triangle, or Tᵀ's
 	reverse bool      // T is J·Lᵀ·J, the transpose with rows and columns reversed, not L
 	pad     int       // lines of padding before the first row
 	strips  int
 	blocks  int
+	ts      int // elements from strip to strip of a block column
+	chunk   int // strips that are worked on while another stays in the first-level cache
 
-	s, e int // the block: strips s ≤ i < e
-	lo   int // first position of the block in use, relative to its start
-	ts   int // elements from strip to strip
-	t    *T  // strips s, s+1, …: positions of the block, then room up to ts
-	r    *T  // reciprocals of the diagonal of the block
+	panels [2]panel[T] // block columns b and b+1 are panels b%2 and (b+1)%2
+	tiles  *T          // a tile for each worker
+	team   team
+	what   triangularWork
+
+	pivot    PivotError   // of a factorisation that failed; Index < 0 if none did
+	tilesEnd atomic.Int64 // tiles of the next diagonal block that are done
+
+	x       *T        // strips of X, or of right-hand sides
+	xs      int       // elements from strip to strip of x
+	product bool      // an inversion is to end in Xᵀ·X
+	rhs     Matrix[T] // right-hand sides, unless diag is set
+	side    Side
+	diag    []T // if set, the right-hand side is I; receives the column sums of squares
+	c0, c1  int // strips of right-hand sides in x
+
+	panelMem, recipMem, tileMem, xMem buffer
 }
 
-func newTriangle[T Float](w *Workspace, k *stripKernels[T], l Matrix[T]) triangle[T] {
-	n, nr := l.Rows, k.nr
-	t := triangle[T]{k: k, l: l}
-	t.strips = (n + nr - 1) / nr
-	t.pad = t.strips*nr - n
-	per := max(stripBlock/nr, 1)
-	t.blocks = (t.strips + per - 1) / per
-	per = (t.strips + t.blocks - 1) / t.blocks
-	t.ts = per * nr * nr
-	t.t = scratch[T](w, t.strips*t.ts)
-	t.r = scratch[T](w, per*nr)
-	return t
+// panel is a block column of T: its columns are those of strips s ≤ i < e, its
+// rows those of strips i ≥ s. Positions within it count from the start of strip s.
+type panel[T Float] struct {
+	s, e   int
+	lo, hi int // positions in use
+	t      *T  // strips s, s+1, …
+	r      *T  // reciprocals of the diagonal
 }
 
-// seek makes block b the current one, without loading it.
-func (t *triangle[T]) seek(b int) {
-	t.s, t.e = b*t.strips/t.blocks, (b+1)*t.strips/t.blocks
-	t.lo = 0
-	if b == 0 {
-		t.lo = t.pad / t.k.mr * t.k.mr
+// triangularWork is what the workers are to do.
+type triangularWork int
+
+const (
+	factorise triangularWork = iota
+	invert
+	substitute
+)
+
+// do is the whole part of one worker; see Workspace.run.
+func (t *triangular[T]) do(_ *locals, worker int) {
+	switch t.what {
+	case factorise:
+		t.factorise(worker)
+	case invert:
+		t.invert(worker)
+	case substitute:
+		t.substitute(worker)
 	}
 }
 
-// width returns the number of positions of the current block.
-func (t *triangle[T]) width() int { return (t.e - t.s) * t.k.nr }
+// Sizes that are worked off together. They do not enter the results.
+const (
+	blockWidth = 288 // columns of a block column: terms per pass over the matrix
+	chunkRows  = 384 // rows of a panel that stay in the second-level cache
 
-func (t *triangle[T]) strip(i int) *T { return at(t.t, (i-t.s)*t.ts) }
+	rowsPerWorker = 96 // rows or right-hand sides that are worth a goroutine
+)
 
-// rows returns the rows of T that the lines of strip i from line on are.
-func (t *triangle[T]) rows(i int) (row, line, m int) {
+// triangularOf returns w's, or a fresh workspace's, set up for the triangle l
+// and m right-hand sides, and the workspace.
+func triangularOf[T Float](w *Workspace, l Matrix[T], reverse bool, m int) (*triangular[T], *Workspace) {
+	if w == nil {
+		w = &Workspace{}
+	}
+	t := (*triangular[T])(unsafe.Pointer(&w.triangular64))
+	if !is64[T]() {
+		t = (*triangular[T])(unsafe.Pointer(&w.triangular32))
+	}
+	t.k, t.l, t.reverse = stripTable[T](), l, reverse
+	n, nr := l.Rows, t.k.nr
+	t.strips = (n + nr - 1) / nr
+	t.pad = t.strips*nr - n
+	workers, width, rows := w.workers(max(n, m)/rowsPerWorker), blockWidth, chunkRows
+	if workers > 1 {
+		width = min(max(n/8, 96), width)
+	}
+	if w.blockWidth > 0 {
+		workers, width, rows = w.workers(math.MaxInt), w.blockWidth, w.blockWidth
+	}
+	t.team.n = workers
+	t.chunk = max(rows/nr, 1)
+	per := max(width/nr, 1)
+	t.blocks = (t.strips + per - 1) / per
+	per = (t.strips + t.blocks - 1) / t.blocks
+	t.ts = per * nr * nr
+	two := min(t.blocks, 2)
+	panels := elements[T](&t.panelMem, two*t.strips*t.ts)
+	recips := elements[T](&t.recipMem, two*per*nr)
+	for i := range two {
+		t.panels[i] = panel[T]{t: &panels[i*t.strips*t.ts], r: &recips[i*per*nr]}
+	}
+	t.tiles = &elements[T](&t.tileMem, workers*nr*nr)[0]
+	t.diag, t.rhs = nil, Matrix[T]{}
+	return t, w
+}
+
+// run has the workers do their parts of the work.
+func (t *triangular[T]) run(w *Workspace, what triangularWork) {
+	t.what = what
+	t.team.reset()
+	w.run(t.team.n, t)
+}
+
+// seek returns the panel for block b, into which nothing has been loaded yet.
+func (t *triangular[T]) seek(b int) *panel[T] {
+	p := t.panel(b)
+	p.s, p.e = b*t.strips/t.blocks, (b+1)*t.strips/t.blocks
+	p.lo, p.hi = 0, (p.e-p.s)*t.k.nr
+	if b == 0 {
+		p.lo = t.pad / t.k.mr * t.k.mr
+	}
+	return p
+}
+
+func (t *triangular[T]) panel(b int) *panel[T] { return &t.panels[b%2] }
+
+// strip returns the address of position q of strip i of the panel.
+func (t *triangular[T]) strip(p *panel[T], i, q int) *T {
+	return at(p.t, (i-p.s)*t.ts+q*t.k.nr)
+}
+
+// xstrip returns the address of position q of strip i of x.
+func (t *triangular[T]) xstrip(i, q int) *T { return at(t.x, i*t.xs+q*t.k.nr) }
+
+func (t *triangular[T]) tile(worker int) *T { return at(t.tiles, worker*t.k.nr*t.k.nr) }
+
+// rows returns the rows of T that strip i holds: m rows from row, in its lines
+// from line.
+func (t *triangular[T]) rows(i int) (row, line, m int) {
 	nr := t.k.nr
 	if row = i*nr - t.pad; row < 0 {
 		return 0, -row, nr + row
@@ -61,39 +154,91 @@ func (t *triangle[T]) rows(i int) (row, line, m int) {
 	return row, 0, nr
 }
 
-// load fills strip i ≥ s with its part of the current block; for strips of the
-// block itself the strict upper triangle is zero, and the reciprocals of the
-// diagonal are set.
-func (t *triangle[T]) load(i int) {
-	nr, y := t.k.nr, t.strip(i)
+// left returns where strip i's part left of the diagonal tile begins, as a
+// position of the panel and as a column of T, and how many columns it has.
+func (t *triangular[T]) left(p *panel[T], i int) (q, column, k int) {
+	nr := t.k.nr
+	column = p.s*nr - t.pad
+	q = max(0, -column)
+	return q, column + q, (min(p.e, i)-p.s)*nr - q
+}
+
+// load fills strip i ≥ p.s of the panel; of the strips of the block itself the
+// part on and below the diagonal.
+func (t *triangular[T]) load(p *panel[T], i int) {
 	row, line, m := t.rows(i)
-	q0, q1 := t.s*nr, min(t.e, i)*nr // columns left of the diagonal tile
-	if q1 > q0 {
-		c := max(q0-t.pad, 0)
-		p := c + t.pad - q0
-		clear(elems(at(y, t.lo*nr), (p-t.lo)*nr))
-		t.pack(row, m, c, q1-t.pad-c, at(y, p*nr+line))
+	if q, column, k := t.left(p, i); k > 0 {
+		clear(elems(t.strip(p, i, p.lo), (q-p.lo)*t.k.nr))
+		t.pack(row, m, column, k, at(t.strip(p, i, q), line))
 	}
-	if i >= t.e {
-		return
-	}
-	q := (i - t.s) * nr
-	d := elems(at(y, q*nr), nr*nr)
-	clear(d)
-	r := elems(at(t.r, q), nr)
-	for l := range line {
-		d[l*nr+l], r[l] = 1, 1
-	}
-	for l := range m {
-		for p := range l + 1 {
-			d[(p+line)*nr+l+line] = t.at(row+l, row+p)
-		}
-		r[l+line] = 1 / t.at(row+l, row+l)
+	if i < p.e {
+		t.loadCorner(row, line, m, t.strip(p, i, (i-p.s)*t.k.nr))
 	}
 }
 
-// pack transposes rows i to i+m of T, columns j to j+k left of the diagonal.
-func (t *triangle[T]) pack(i, m, j, k int, dst *T) {
+// loadCorner fills the part of a strip that lies on the diagonal, at d.
+func (t *triangular[T]) loadCorner(row, line, m int, d *T) {
+	nr, mr, ld := t.k.nr, t.k.mr, t.l.Stride
+	if line > 0 || t.reverse {
+		ds := elems(d, nr*nr)
+		clear(ds)
+		for i := range line {
+			ds[i*nr+i] = 1
+		}
+		for i := range m {
+			for j := range i + 1 {
+				ds[(line+j)*nr+line+i] = t.at(row+i, row+j)
+			}
+		}
+		return
+	}
+	for c := 0; c < nr; c += mr {
+		tri := elems(at(d, c*nr+c), (mr-1)*nr+mr)
+		for i := range mr {
+			clear(tri[i*nr:][:i])
+			for j, v := range t.l.Data[(row+c+i)*ld+row+c:][:i+1] {
+				tri[j*nr+i] = v
+			}
+		}
+		if below := c + mr; below < nr {
+			t.k.pack(nr-below, mr, &t.l.Data[(row+below)*ld+row+c], ld, at(d, c*nr+below))
+		}
+	}
+}
+
+// loadFactor is load for a triangle whose diagonal is to be divided by.
+func (t *triangular[T]) loadFactor(p *panel[T], i int) {
+	t.load(p, i)
+	if i >= p.e {
+		return
+	}
+	nr, q := t.k.nr, (i-p.s)*t.k.nr
+	r := elems(at(p.r, q), nr)
+	for l := range r {
+		r[l] = 1 / *at(t.strip(p, i, q+l), l)
+	}
+}
+
+// store writes strip i back to the matrix, as much of it as load fills.
+func (t *triangular[T]) store(p *panel[T], i int) {
+	nr, ld := t.k.nr, t.l.Stride
+	row, line, m := t.rows(i)
+	if q, column, k := t.left(p, i); k > 0 {
+		t.k.unpack(m, k, at(t.strip(p, i, q), line), &t.l.Data[row*ld+column], ld)
+	}
+	if i >= p.e {
+		return
+	}
+	d := at(t.strip(p, i, (i-p.s)*nr+line), line)
+	for i := range m {
+		for j, c := 0, t.l.Data[(row+i)*ld+row:][:i+1]; j < len(c); j++ {
+			c[j] = *at(d, j*nr+i)
+		}
+	}
+}
+
+// pack transposes rows i to i+m of T, columns j to j+k, into lines of a strip.
+func (t *triangular[T]) pack(i, m, j, k int, dst *T) {
 	if !t.reverse {
 		t.k.pack(m, k, &t.l.Data[i*t.l.Stride+j], t.l.Stride, dst)
 		return
@@ -108,7 +253,7 @@ func (t *triangle[T]) pack(i, m, j, k int, dst *T) {
 	}
 }
 
-func (t *triangle[T]) at(i, j int) T {
+func (t *triangular[T]) at(i, j int) T {
 	if t.reverse {
 		n := t.l.Rows
 		i, j = n-1-j, n-1-i
@@ -116,7 +261,36 @@ func (t *triangle[T]) at(i, j int) T {
 	return t.l.Data[i*t.l.Stride+j]
 }
 
-// copyLower copies the lower triangle of the n×n tile src onto dst.
+// span is a part of a matrix that is updated tile by tile; rows and columns
+// count in strips.
+type span struct {
+	top, bottom int  // top ≤ i < bottom
+	left, right int  // left ≤ j < right
+	lower       bool // and j ≤ i
+}
+
+// task returns the rows and the column of a task, up to chunk rows of one
+// column; tasks of the same rows follow each other. If there are fewer tasks,
+// rest ≥ 0 is by how many.
+func (s span) task(n, chunk int) (top, bottom, j, rest int) {
+	for top = s.top; top < s.bottom; top += chunk {
+		bottom = min(top+chunk, s.bottom)
+		right := s.right
+		if s.lower {
+			right = min(right, bottom)
+		}
+		if j = s.left + n; j < right {
+			if s.lower {
+				top = max(top, j)
+			}
+			return top, bottom, j, -1
+		}
+		n -= right - s.left
+	}
+	return 0, 0, 0, n
+}
+
+// copyLower copies the lower triangle of an n×n tile.
 func copyLower[T Float](n int, dst *T, ldd int, src *T, lds int) {
 	for i := range n {
 		copy(elems(at(dst, i*ldd), i+1), elems(at(src, i*lds), i+1))
@@ -127,5 +301,12 @@ func copyLower[T Float](n int, dst *T, ldd int, src *T, lds int) {
 func copyTile[T Float](m, n int, dst *T, ldd int, src *T, lds int) {
 	for i := range m {
 		copy(elems(at(dst, i*ldd), n), elems(at(src, i*lds), n))
+	}
+}
+
+// clearTile zeroes an m×n tile.
+func clearTile[T Float](m, n int, dst *T, ld int) {
+	for i := range m {
+		clear(elems(at(dst, i*ld), n))
 	}
 }

@@ -23,78 +23,168 @@ func Trsm[T Float](w *Workspace, s Side, t Trans, l, b Matrix[T]) {
 	if n != l.Rows {
 		panic(fmt.Sprintf("la: b: %d×%d does not fit a triangle of %d rows", b.Rows, b.Cols, l.Rows))
 	}
-	trsm(w, stripTable[T](), s, t, l, b)
-}
-
-func trsm[T Float](w *Workspace, k *stripKernels[T], s Side, t Trans, l, b Matrix[T]) {
 	if b.Rows == 0 || b.Cols == 0 {
 		return
 	}
-	nr := k.nr
-	tri := newTriangle(w, k, l)
-	tri.reverse = (s == Left) == (t == Transpose)
+	refuseOverlap("b", b, "l", l)
+	raceReadLower(l)
+	raceWriteLower(b.Cols, b)
 	m := b.Cols
 	if s == Right {
 		m = b.Rows
 	}
-	strips := (m + nr - 1) / nr
-	ys := tri.strips * nr * nr
-	group := min(max(rhsGroup/nr, 1), strips)
-	y := scratch[T](w, group*ys)
-	for c0 := 0; c0 < strips; c0 += group {
-		c1 := min(c0+group, strips)
-		for c := c0; c < c1; c++ {
-			tri.loadRHS(s, b, c, at(y, (c-c0)*ys))
-		}
-		tri.solve(-1, c1-c0, y, ys)
-		for c := c0; c < c1; c++ {
-			tri.storeRHS(s, b, c, at(y, (c-c0)*ys))
-		}
+	tri, w := triangularOf(w, l, (s == Left) == (t == Transpose), m)
+	tri.rhs, tri.side = b, s
+	tri.substituteAll(w, (m+tri.k.nr-1)/tri.k.nr)
+}
+
+// groupWidth is the number of right-hand sides that are solved for at a time,
+// and kept in scratch memory; what is packed of the triangle is packed once for
+// each group. It does not enter the results.
+const groupWidth = 960
+
+// substituteAll solves T·X = B for right-hand sides of that many strips.
+func (t *triangular[T]) substituteAll(w *Workspace, strips int) {
+	group := min(max(groupWidth/t.k.nr, 1), strips)
+	t.xs = t.strips * t.k.nr * t.k.nr
+	t.x = &elements[T](&t.xMem, group*t.xs)[0]
+	for t.c0 = 0; t.c0 < strips; t.c0 = t.c1 {
+		t.c1 = min(t.c0+group, strips)
+		t.seek(t.firstBlock())
+		t.run(w, substitute)
 	}
 }
 
-// loadRHS fills the strip y with the columns (Left) or rows (Right) of B that
-// strip c stands for.
-func (t *triangle[T]) loadRHS(s Side, b Matrix[T], c int, y *T) {
-	nr, n := t.k.nr, t.l.Rows
-	clear(elems(y, t.pad*nr))
-	y = at(y, t.pad*nr)
-	j := c * nr
-	if s == Left {
-		m := min(nr, b.Cols-j)
+// firstBlock returns the first block in which the group is not zero by its structure.
+func (t *triangular[T]) firstBlock() int {
+	b := 0
+	if t.diag != nil {
+		for (b+1)*t.strips/t.blocks <= t.c0 {
+			b++
+		}
+	}
+	return b
+}
+
+// substitute is one worker's part of solving T·X = B for a group of right-hand
+// sides: block by block, their rows in the block are solved for and their terms
+// subtracted from the rows below.
+func (t *triangular[T]) substitute(worker int) {
+	first, n := t.firstBlock(), t.c1-t.c0
+	for {
+		task := t.team.task()
+		if task < n {
+			t.loadRHS(task)
+		} else if !t.loadFactors(first, task-n) {
+			break
+		}
+	}
+	t.team.wait()
+	for b := first; b < t.blocks; b++ {
+		p := t.panel(b)
+		t.seekNext(worker, b)
+		base := p.s * t.k.nr
+		for j := t.team.task(); j < n; j = t.team.task() {
+			if q := t.start(p, j); q < p.hi {
+				t.k.solve(q, p.hi, p.t, t.ts, p.r, t.xstrip(j, base))
+			}
+		}
+		t.team.wait()
+		below := span{top: p.e, bottom: t.strips, right: n}
+		for {
+			top, bottom, j, rest := below.task(t.team.task(), t.chunk)
+			if rest >= 0 {
+				if !t.loadFactors(b+1, rest) {
+					break
+				}
+				continue
+			}
+			q := t.start(p, j)
+			if q >= p.hi {
+				continue
+			}
+			for i := top; i < bottom; i++ {
+				c := t.xstrip(j, i*t.k.nr)
+				t.k.sub(p.hi-q, t.strip(p, i, q), t.xstrip(j, base+q), c, t.k.nr, c)
+			}
+		}
+		t.team.wait()
+	}
+	for j := t.team.task(); j < n; j = t.team.task() {
+		t.storeRHS(j)
+	}
+}
+
+// start returns the first position of the block at which strip j of the group is
+// not zero by its structure.
+func (t *triangular[T]) start(p *panel[T], j int) int {
+	if t.diag == nil {
+		return p.lo
+	}
+	return t.from(p, t.c0+j)
+}
+
+// loadRHS fills strip c of the group with the columns (Left) or rows (Right) of
+// B, or columns of I, that it stands for.
+func (t *triangular[T]) loadRHS(c int) {
+	nr, n, j := t.k.nr, t.l.Rows, (t.c0+c)*t.k.nr
+	if t.diag != nil {
+		t.identity(t.xstrip(c, 0), j, t.strips*nr)
+		return
+	}
+	clear(elems(t.xstrip(c, 0), t.pad*nr))
+	y := t.xstrip(c, t.pad)
+	if t.side == Left {
+		m := min(nr, t.rhs.Cols-j)
 		for p := range n {
 			d := elems(at(y, p*nr), nr)
-			copy(d, b.Row(t.order(p))[j:j+m])
+			copy(d, t.rhs.Row(t.order(p))[j:j+m])
 			clear(d[m:])
 		}
 		return
 	}
-	m := min(nr, b.Rows-j)
+	m := min(nr, t.rhs.Rows-j)
 	if m < nr {
 		clear(elems(y, n*nr))
 	}
-	t.k.pack(m, n, &b.Data[j*b.Stride], b.Stride, y)
+	t.k.pack(m, n, &t.rhs.Data[j*t.rhs.Stride], t.rhs.Stride, y)
 	t.flip(y)
 }
 
-// storeRHS is the inverse of loadRHS.
-func (t *triangle[T]) storeRHS(s Side, b Matrix[T], c int, y *T) {
-	nr, n := t.k.nr, t.l.Rows
-	y = at(y, t.pad*nr)
-	j := c * nr
-	if s == Left {
-		m := min(nr, b.Cols-j)
+// storeRHS writes strip c of the solution to where the right-hand side came
+// from, or sums its squares.
+func (t *triangular[T]) storeRHS(c int) {
+	nr, n, j := t.k.nr, t.l.Rows, (t.c0+c)*t.k.nr
+	if t.diag != nil {
+		t.sumSquares(c)
+		return
+	}
+	y := t.xstrip(c, t.pad)
+	if t.side == Left {
+		m := min(nr, t.rhs.Cols-j)
 		for p := range n {
-			copy(b.Row(t.order(p))[j:j+m], elems(at(y, p*nr), m))
+			copy(t.rhs.Row(t.order(p))[j:j+m], elems(at(y, p*nr), m))
 		}
 		return
 	}
 	t.flip(y)
-	t.k.unpack(min(nr, b.Rows-j), n, y, &b.Data[j*b.Stride], b.Stride)
+	t.k.unpack(min(nr, t.rhs.Rows-j), n, y, &t.rhs.Data[j*t.rhs.Stride], t.rhs.Stride)
+}
+
+// sumSquares sums the squares of the columns of strip c of the group.
+func (t *triangular[T]) sumSquares(c int) {
+	column, line, m := t.rows(t.c0 + c)
+	d := t.diag[column : column+m]
+	clear(d)
+	for q := (t.c0 + c) * t.k.nr; q < t.strips*t.k.nr; q++ {
+		for i, v := range elems(at(t.xstrip(c, q), line), m) {
+			d[i] = fma(v, v, d[i])
+		}
+	}
 }
 
 // order returns the unknown that is the p-th to be solved for.
-func (t *triangle[T]) order(p int) int {
+func (t *triangular[T]) order(p int) int {
 	if t.reverse {
 		return t.l.Rows - 1 - p
 	}
@@ -103,7 +193,7 @@ func (t *triangle[T]) order(p int) int {
 
 // flip brings the rows of y from the order of the unknowns into that of the
 // substitution, or back.
-func (t *triangle[T]) flip(y *T) {
+func (t *triangular[T]) flip(y *T) {
 	if !t.reverse {
 		return
 	}

@@ -33,6 +33,10 @@ type Workspace struct {
 	symvsMixed symvs[float32, float64]
 
 	coef, diag, parts buffer // of Gemv and Symv
+
+	blockWidth   int // of the triangular routines, for tests; 0 means that they choose
+	triangular64 triangular[float64]
+	triangular32 triangular[float32]
 }
 
 // locals is the memory of one worker.

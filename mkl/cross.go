@@ -40,39 +40,38 @@ func (ds *design) adjust(i int, g group, x Features, k la.Matrix[float64]) {
 	if !v.center && !v.normalize {
 		return
 	}
-	column := make([]float64, k.Rows)
+	column, one := make([]float64, k.Rows), make([]float64, 1)
 	for t := range k.Cols {
 		for d := range column {
 			column[d] = k.At(d, t)
 		}
-		v.adjust(column, g.self(v, x.Row(t)))
+		one[0] = g.selfStatistic(v, x.Row(t))
+		v.kernel.apply(one)
+		v.adjust(column, total(column)/float64(len(column)), one[0])
 		for d, value := range column {
 			k.Data[d*k.Stride+t] = value
 		}
 	}
 }
 
-// self returns the kernel of x with itself, before centring; it is only needed
-// for Normalize.
-func (g *group) self(v *boundView, x []float64) float64 {
-	if !v.normalize {
+// selfStatistic returns the statistic of x with itself, where Normalize needs it.
+func (g *group) selfStatistic(v *boundView, x []float64) float64 {
+	switch _, kernel := v.kernel.(Precomputed); {
+	case !v.normalize:
+		return 0
+	case kernel:
+		return x[len(x)-1]
+	case g.stat.kind == given:
 		return 0
 	}
-	var s [1]float64
-	if g.stat.kind != given {
-		s[0] = g.stat.of(x, x)
-	} else if _, ok := v.kernel.(Precomputed); ok {
-		s[0] = x[len(x)-1]
-	}
-	v.kernel.apply(s[:])
-	return s[0]
+	return g.stat.of(x, x)
 }
 
-// adjust centres and normalises the kernels k between one sample, whose kernel
-// with itself is self, and every basis point.
-func (v *boundView) adjust(k []float64, self float64) {
+// adjust centres and normalises, as the training kernel was, the kernels k
+// between a sample and the basis points. Before that their mean over all basis
+// points was mean, and the kernel of the sample with itself self.
+func (v *boundView) adjust(k []float64, mean, self float64) {
 	if v.center {
-		mean := total(k) / float64(len(k))
 		self = self - 2*mean + v.totalMean
 		for d, r := range v.rowMean {
 			k[d] = k[d] - (r + mean) + v.totalMean

@@ -1,0 +1,605 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// Strip kernels for AVX-512, float64: nr = 24 lines (three vectors), mr = 8.
+//
+// An 8×24 register tile is kept in Z0…Z23, row i in Z(3i), Z(3i+1), Z(3i+2).
+// Z24…Z26 hold a row of b, Z27 and Z28 broadcasts of a.
+
+// ROW continues the chains of one row of the tile by the term a·b.
+#define ROW(OP, a, z, c0, c1, c2) \
+	VBROADCASTSD a, z;  \
+	OP           Z24, z, c0; \
+	OP           Z25, z, c1; \
+	OP           Z26, z, c2
+
+// TERM continues the whole tile by one term; SI is at a, DI at b, at byte offset o.
+#define TERM(OP, o) \
+	VMOVUPD (o)(DI), Z24;     \
+	VMOVUPD (o+64)(DI), Z25;  \
+	VMOVUPD (o+128)(DI), Z26; \
+	ROW(OP, (o+0)(SI), Z27, Z0, Z1, Z2);     \
+	ROW(OP, (o+8)(SI), Z28, Z3, Z4, Z5);     \
+	ROW(OP, (o+16)(SI), Z27, Z6, Z7, Z8);    \
+	ROW(OP, (o+24)(SI), Z28, Z9, Z10, Z11);  \
+	ROW(OP, (o+32)(SI), Z27, Z12, Z13, Z14); \
+	ROW(OP, (o+40)(SI), Z28, Z15, Z16, Z17); \
+	ROW(OP, (o+48)(SI), Z27, Z18, Z19, Z20); \
+	ROW(OP, (o+56)(SI), Z28, Z21, Z22, Z23)
+
+// LOADROW and STOREROW move a row of the tile; p is its address.
+#define LOADROW(o, p, c0, c1, c2) \
+	VMOVUPD (o)(p), c0;    \
+	VMOVUPD (o+64)(p), c1; \
+	VMOVUPD (o+128)(p), c2
+
+#define STOREROW(c0, c1, c2, o, p) \
+	VMOVUPD c0, (o)(p);    \
+	VMOVUPD c1, (o+64)(p); \
+	VMOVUPD c2, (o+128)(p)
+
+#define PREFETCHROW(p) \
+	PREFETCHT0 (p);    \
+	PREFETCHT0 64(p);  \
+	PREFETCHT0 128(p); \
+	PREFETCHT0 184(p)
+
+// TILE is the body of addAVX512 and subAVX512; k is a positive multiple of 4.
+//
+//	for ib = 0, 8, 16:
+//	    tile = c[ib:ib+8][0:24]
+//	    for p = 0…k-1: tile ±= a[p*24+ib:][0:8] ⊗ b[p*24:][0:24]
+//	        meanwhile prefetch c[ib+8:ib+16], or next[0:8] if ib = 16
+//	    c[ib:ib+8][0:24] = tile
+//
+// R13 k; R9 a + 8·ib; R10 b; R8 ldc in bytes; R11 blocks left; DX c[ib], AX its
+// rows; SI, DI walk a, b; CX terms left; R12 row to prefetch, BX its step, which
+// becomes 0 after eight rows, when CX = AX = k-32.
+#define TILE(OP) \
+	MOVQ k+0(FP), R13; \
+	MOVQ a+8(FP), R9; \
+	MOVQ b+16(FP), R10; \
+	MOVQ c+24(FP), DX; \
+	MOVQ ldc+32(FP), R8; \
+	SHLQ $3, R8; \
+	MOVQ $3, R11; \
+block: \
+	MOVQ DX, AX; \
+	LOADROW(0, AX, Z0, Z1, Z2); \
+	ADDQ R8, AX; \
+	LOADROW(0, AX, Z3, Z4, Z5); \
+	ADDQ R8, AX; \
+	LOADROW(0, AX, Z6, Z7, Z8); \
+	ADDQ R8, AX; \
+	LOADROW(0, AX, Z9, Z10, Z11); \
+	ADDQ R8, AX; \
+	LOADROW(0, AX, Z12, Z13, Z14); \
+	ADDQ R8, AX; \
+	LOADROW(0, AX, Z15, Z16, Z17); \
+	ADDQ R8, AX; \
+	LOADROW(0, AX, Z18, Z19, Z20); \
+	ADDQ R8, AX; \
+	LOADROW(0, AX, Z21, Z22, Z23); \
+	LEAQ (DX)(R8*8), R12; \
+	CMPQ R11, $1; \
+	CMOVQEQ next+40(FP), R12; \
+	MOVQ R8, BX; \
+	MOVQ R9, SI; \
+	MOVQ R10, DI; \
+	MOVQ R13, CX; \
+	LEAQ -32(R13), AX; \
+terms: \
+	PREFETCHROW(R12); \
+	ADDQ BX, R12; \
+	TERM(OP, 0); \
+	TERM(OP, 192); \
+	TERM(OP, 384); \
+	TERM(OP, 576); \
+	ADDQ $768, SI; \
+	ADDQ $768, DI; \
+	SUBQ $4, CX; \
+	CMPQ CX, AX; \
+	JNE  more; \
+	XORL BX, BX; \
+more: \
+	TESTQ CX, CX; \
+	JNE  terms; \
+	MOVQ DX, AX; \
+	STOREROW(Z0, Z1, Z2, 0, AX); \
+	ADDQ R8, AX; \
+	STOREROW(Z3, Z4, Z5, 0, AX); \
+	ADDQ R8, AX; \
+	STOREROW(Z6, Z7, Z8, 0, AX); \
+	ADDQ R8, AX; \
+	STOREROW(Z9, Z10, Z11, 0, AX); \
+	ADDQ R8, AX; \
+	STOREROW(Z12, Z13, Z14, 0, AX); \
+	ADDQ R8, AX; \
+	STOREROW(Z15, Z16, Z17, 0, AX); \
+	ADDQ R8, AX; \
+	STOREROW(Z18, Z19, Z20, 0, AX); \
+	ADDQ R8, AX; \
+	STOREROW(Z21, Z22, Z23, 0, AX); \
+	LEAQ (DX)(R8*8), DX; \
+	ADDQ $64, R9; \
+	DECQ R11; \
+	JNE  block; \
+	VZEROUPPER; \
+	RET
+
+// func addAVX512(k int, a, b, c *float64, ldc int, next *float64)
+TEXT ·addAVX512(SB), NOSPLIT, $0-48
+	TILE(VFMADD231PD)
+
+// func subAVX512(k int, a, b, c *float64, ldc int, next *float64)
+TEXT ·subAVX512(SB), NOSPLIT, $0-48
+	TILE(VFNMADD231PD)
+
+// SOLVED finishes row i of the tile: it is scaled by its reciprocal and stored.
+#define SOLVED(i, c0, c1, c2) \
+	VBROADCASTSD (i*8)(BX), Z27; \
+	VMULPD Z27, c0, c0; \
+	VMULPD Z27, c1, c1; \
+	VMULPD Z27, c2, c2; \
+	STOREROW(c0, c1, c2, i*192, DI)
+
+// LESS subtracts from row i of the tile the term of the solved row p, z0 z1 z2.
+#define LESS(i, p, z0, z1, z2, c0, c1, c2) \
+	VBROADCASTSD (p*192+i*8)(SI), Z28; \
+	VFNMADD231PD z0, Z28, c0; \
+	VFNMADD231PD z1, Z28, c1; \
+	VFNMADD231PD z2, Z28, c2
+
+// func solveAVX512(lo, hi int, t *float64, ts int, r, y *float64)
+//
+//	for j = lo, lo+8, … < hi:
+//	    tile = y[j:j+8]
+//	    for k = lo…j-1: tile -= T[j:j+8][k] ⊗ y[k]
+//	    for i = 0…7: tile[i] *= r[j+i]; y[j+i] = tile[i]
+//	        for h = i+1…7: tile[h] -= T[j+h][j+i]·tile[i]
+//
+// R9 T[j][lo], R10 y[lo]; SI, DI walk them; R11 j-lo, R12 hi-lo; BX r[j]; AX
+// byte offset of line j in its strip, R8 bytes from strip to strip; CX terms left.
+TEXT ·solveAVX512(SB), NOSPLIT, $0-48
+	MOVQ  lo+0(FP), CX
+	MOVQ  hi+8(FP), R12
+	MOVQ  t+16(FP), R9
+	MOVQ  ts+24(FP), R8
+	MOVQ  r+32(FP), BX
+	MOVQ  y+40(FP), R10
+	SUBQ  CX, R12
+	LEAQ  (BX)(CX*8), BX
+	IMUL3Q $192, CX, DX
+	ADDQ  DX, R10          // y[lo]
+	SHLQ  $3, R8
+	MOVQ  CX, AX           // strip and line of lo
+	XORL  R11, R11
+strip:
+	CMPQ  AX, $24
+	JLT   line
+	SUBQ  $24, AX
+	ADDQ  R8, R9
+	JMP   strip
+line:
+	ADDQ  DX, R9
+	SHLQ  $3, AX
+	ADDQ  AX, R9
+rows:
+	IMUL3Q $192, R11, DI
+	ADDQ  R10, DI
+	LOADROW(0, DI, Z0, Z1, Z2)
+	LOADROW(192, DI, Z3, Z4, Z5)
+	LOADROW(384, DI, Z6, Z7, Z8)
+	LOADROW(576, DI, Z9, Z10, Z11)
+	LOADROW(768, DI, Z12, Z13, Z14)
+	LOADROW(960, DI, Z15, Z16, Z17)
+	LOADROW(1152, DI, Z18, Z19, Z20)
+	LOADROW(1344, DI, Z21, Z22, Z23)
+	MOVQ  R9, SI
+	MOVQ  R10, DI
+	MOVQ  R11, CX
+	TESTQ CX, CX
+	JEQ   corner
+terms:
+	TERM(VFNMADD231PD, 0)
+	TERM(VFNMADD231PD, 192)
+	ADDQ  $384, SI
+	ADDQ  $384, DI
+	SUBQ  $2, CX
+	JNE   terms
+corner:
+	SOLVED(0, Z0, Z1, Z2)
+	LESS(1, 0, Z0, Z1, Z2, Z3, Z4, Z5)
+	LESS(2, 0, Z0, Z1, Z2, Z6, Z7, Z8)
+	LESS(3, 0, Z0, Z1, Z2, Z9, Z10, Z11)
+	LESS(4, 0, Z0, Z1, Z2, Z12, Z13, Z14)
+	LESS(5, 0, Z0, Z1, Z2, Z15, Z16, Z17)
+	LESS(6, 0, Z0, Z1, Z2, Z18, Z19, Z20)
+	LESS(7, 0, Z0, Z1, Z2, Z21, Z22, Z23)
+	SOLVED(1, Z3, Z4, Z5)
+	LESS(2, 1, Z3, Z4, Z5, Z6, Z7, Z8)
+	LESS(3, 1, Z3, Z4, Z5, Z9, Z10, Z11)
+	LESS(4, 1, Z3, Z4, Z5, Z12, Z13, Z14)
+	LESS(5, 1, Z3, Z4, Z5, Z15, Z16, Z17)
+	LESS(6, 1, Z3, Z4, Z5, Z18, Z19, Z20)
+	LESS(7, 1, Z3, Z4, Z5, Z21, Z22, Z23)
+	SOLVED(2, Z6, Z7, Z8)
+	LESS(3, 2, Z6, Z7, Z8, Z9, Z10, Z11)
+	LESS(4, 2, Z6, Z7, Z8, Z12, Z13, Z14)
+	LESS(5, 2, Z6, Z7, Z8, Z15, Z16, Z17)
+	LESS(6, 2, Z6, Z7, Z8, Z18, Z19, Z20)
+	LESS(7, 2, Z6, Z7, Z8, Z21, Z22, Z23)
+	SOLVED(3, Z9, Z10, Z11)
+	LESS(4, 3, Z9, Z10, Z11, Z12, Z13, Z14)
+	LESS(5, 3, Z9, Z10, Z11, Z15, Z16, Z17)
+	LESS(6, 3, Z9, Z10, Z11, Z18, Z19, Z20)
+	LESS(7, 3, Z9, Z10, Z11, Z21, Z22, Z23)
+	SOLVED(4, Z12, Z13, Z14)
+	LESS(5, 4, Z12, Z13, Z14, Z15, Z16, Z17)
+	LESS(6, 4, Z12, Z13, Z14, Z18, Z19, Z20)
+	LESS(7, 4, Z12, Z13, Z14, Z21, Z22, Z23)
+	SOLVED(5, Z15, Z16, Z17)
+	LESS(6, 5, Z15, Z16, Z17, Z18, Z19, Z20)
+	LESS(7, 5, Z15, Z16, Z17, Z21, Z22, Z23)
+	SOLVED(6, Z18, Z19, Z20)
+	LESS(7, 6, Z18, Z19, Z20, Z21, Z22, Z23)
+	SOLVED(7, Z21, Z22, Z23)
+	ADDQ  $64, BX
+	ADDQ  $64, R9
+	ADDQ  $64, AX
+	CMPQ  AX, $192
+	JNE   same
+	XORL  AX, AX
+	SUBQ  $192, R9
+	ADDQ  R8, R9
+same:
+	ADDQ  $8, R11
+	CMPQ  R11, R12
+	JLT   rows
+	VZEROUPPER
+	RET
+
+// lane<>[i] is i eight times, the index of a permutation that broadcasts lane i.
+DATA lane<>+0(SB)/8, $0
+DATA lane<>+8(SB)/8, $0
+DATA lane<>+16(SB)/8, $0
+DATA lane<>+24(SB)/8, $0
+DATA lane<>+32(SB)/8, $0
+DATA lane<>+40(SB)/8, $0
+DATA lane<>+48(SB)/8, $0
+DATA lane<>+56(SB)/8, $0
+DATA lane<>+64(SB)/8, $1
+DATA lane<>+72(SB)/8, $1
+DATA lane<>+80(SB)/8, $1
+DATA lane<>+88(SB)/8, $1
+DATA lane<>+96(SB)/8, $1
+DATA lane<>+104(SB)/8, $1
+DATA lane<>+112(SB)/8, $1
+DATA lane<>+120(SB)/8, $1
+DATA lane<>+128(SB)/8, $2
+DATA lane<>+136(SB)/8, $2
+DATA lane<>+144(SB)/8, $2
+DATA lane<>+152(SB)/8, $2
+DATA lane<>+160(SB)/8, $2
+DATA lane<>+168(SB)/8, $2
+DATA lane<>+176(SB)/8, $2
+DATA lane<>+184(SB)/8, $2
+DATA lane<>+192(SB)/8, $3
+DATA lane<>+200(SB)/8, $3
+DATA lane<>+208(SB)/8, $3
+DATA lane<>+216(SB)/8, $3
+DATA lane<>+224(SB)/8, $3
+DATA lane<>+232(SB)/8, $3
+DATA lane<>+240(SB)/8, $3
+DATA lane<>+248(SB)/8, $3
+DATA lane<>+256(SB)/8, $4
+DATA lane<>+264(SB)/8, $4
+DATA lane<>+272(SB)/8, $4
+DATA lane<>+280(SB)/8, $4
+DATA lane<>+288(SB)/8, $4
+DATA lane<>+296(SB)/8, $4
+DATA lane<>+304(SB)/8, $4
+DATA lane<>+312(SB)/8, $4
+DATA lane<>+320(SB)/8, $5
+DATA lane<>+328(SB)/8, $5
+DATA lane<>+336(SB)/8, $5
+DATA lane<>+344(SB)/8, $5
+DATA lane<>+352(SB)/8, $5
+DATA lane<>+360(SB)/8, $5
+DATA lane<>+368(SB)/8, $5
+DATA lane<>+376(SB)/8, $5
+DATA lane<>+384(SB)/8, $6
+DATA lane<>+392(SB)/8, $6
+DATA lane<>+400(SB)/8, $6
+DATA lane<>+408(SB)/8, $6
+DATA lane<>+416(SB)/8, $6
+DATA lane<>+424(SB)/8, $6
+DATA lane<>+432(SB)/8, $6
+DATA lane<>+440(SB)/8, $6
+DATA lane<>+448(SB)/8, $7
+DATA lane<>+456(SB)/8, $7
+DATA lane<>+464(SB)/8, $7
+DATA lane<>+472(SB)/8, $7
+DATA lane<>+480(SB)/8, $7
+DATA lane<>+488(SB)/8, $7
+DATA lane<>+496(SB)/8, $7
+DATA lane<>+504(SB)/8, $7
+GLOBL lane<>(SB), RODATA|NOPTR, $512
+
+DATA one<>+0(SB)/8, $1.0
+GLOBL one<>(SB), RODATA|NOPTR, $8
+
+DATA inf<>+0(SB)/8, $0x7ff0000000000000
+GLOBL inf<>(SB), RODATA|NOPTR, $8
+
+// The diagonal tile's own rows begin at the line of their pivot: the first
+// vector of each row holds the 8×8 corner, and masks K2 and K3 leave out what
+// would stand behind the strip's last line.
+
+#define LOADTAIL(o, p, c0, c1, c2) \
+	VMOVUPD   (o)(p), c0;        \
+	VMOVUPD.Z (o+64)(p), K2, c1; \
+	VMOVUPD.Z (o+128)(p), K3, c2
+
+// PIVOT takes the root of pivot i, in lane i of c0, scales row i by its
+// reciprocal and stores both.
+#define PIVOT(i, c0, c1, c2) \
+	VALIGNQ $i, c0, c0, Z24;     \
+	VUCOMISD X29, X24;           \
+	JLS bad;                     \
+	VUCOMISD X24, X31;           \
+	JLS bad;                     \
+	VSQRTSD X24, X24, X25;       \
+	VDIVSD X25, X30, X26;        \
+	VBROADCASTSD X26, Z27;       \
+	VMULPD Z27, c0, c0;          \
+	VMULPD Z27, c1, c1;          \
+	VMULPD Z27, c2, c2;          \
+	VMOVUPD c0, (i*192)(DX);     \
+	VMOVUPD c1, K2, (i*192+64)(DX);  \
+	VMOVUPD c2, K3, (i*192+128)(DX); \
+	VMOVSD X25, (i*200)(DX);     \
+	VMOVSD X26, (i*8)(BX);       \
+	INCQ R11
+
+// DOWN subtracts from row i the term of the row just scaled, z0 z1 z2.
+#define DOWN(i, z0, z1, z2, c0, c1, c2) \
+	VMOVUPD lane<>+(i*64)(SB), Z28; \
+	VPERMPD z0, Z28, Z28;           \
+	VFNMADD231PD z0, Z28, c0;       \
+	VFNMADD231PD z1, Z28, c1;       \
+	VFNMADD231PD z2, Z28, c2
+
+// func cholAVX512(lo, j0, hi int, r, y *float64) int
+//
+//	for j = j0, j0+8, … < hi, h = j mod 24:
+//	    tile = y[j:j+8][h:24]
+//	    for k = lo…j-1: tile -= y[k][h:h+8] ⊗ y[k][h:24]
+//	    for i = 0…7: d = tile[i][h+i]; return j+i unless 0 < d < Inf
+//	        r[j+i] = 1/√d; tile[i] *= r[j+i]; y[j+i] = tile[i]; y[j+i][h+i] = √d
+//	        for g = i+1…7: tile[g] -= tile[i][h+g]·tile[i]
+//
+// R10 y[lo][h]; SI walks from there; DX y[j][h]; BX r[j]; R11 j+i, R12 hi; R9 h;
+// R8 lo; CX terms left; X29 0, X30 1, X31 Inf.
+TEXT ·cholAVX512(SB), NOSPLIT, $0-48
+	MOVQ  lo+0(FP), R8
+	MOVQ  j0+8(FP), R11
+	MOVQ  hi+16(FP), R12
+	MOVQ  r+24(FP), BX
+	MOVQ  y+32(FP), SI
+	LEAQ  (BX)(R11*8), BX
+	IMUL3Q $192, R8, R10
+	ADDQ  SI, R10
+	IMUL3Q $192, R11, DX
+	ADDQ  SI, DX
+	VXORPD X29, X29, X29
+	VMOVSD one<>(SB), X30
+	VMOVSD inf<>(SB), X31
+	MOVQ  R11, AX
+	MOVQ  $24, CX
+	XORL  DX, DX
+	DIVQ  CX
+	MOVQ  DX, R9           // h = j0 mod 24
+	IMUL3Q $192, R11, DX
+	ADDQ  SI, DX
+	LEAQ  (DX)(R9*8), DX
+	LEAQ  (R10)(R9*8), R10
+rows:
+	XORL  AX, AX
+	CMPQ  R9, $16
+	SETLT AX
+	NEGL  AX
+	KMOVW AX, K2
+	XORL  AX, AX
+	TESTQ R9, R9
+	SETEQ AX
+	NEGL  AX
+	KMOVW AX, K3
+	LOADTAIL(0, DX, Z0, Z1, Z2)
+	LOADTAIL(192, DX, Z3, Z4, Z5)
+	LOADTAIL(384, DX, Z6, Z7, Z8)
+	LOADTAIL(576, DX, Z9, Z10, Z11)
+	LOADTAIL(768, DX, Z12, Z13, Z14)
+	LOADTAIL(960, DX, Z15, Z16, Z17)
+	LOADTAIL(1152, DX, Z18, Z19, Z20)
+	LOADTAIL(1344, DX, Z21, Z22, Z23)
+	MOVQ  R10, SI
+	MOVQ  R11, CX
+	SUBQ  R8, CX
+	JEQ   corner
+terms:
+	LOADTAIL(0, SI, Z24, Z25, Z26)
+	ROW(VFNMADD231PD, 0(SI), Z27, Z0, Z1, Z2)
+	ROW(VFNMADD231PD, 8(SI), Z28, Z3, Z4, Z5)
+	ROW(VFNMADD231PD, 16(SI), Z27, Z6, Z7, Z8)
+	ROW(VFNMADD231PD, 24(SI), Z28, Z9, Z10, Z11)
+	ROW(VFNMADD231PD, 32(SI), Z27, Z12, Z13, Z14)
+	ROW(VFNMADD231PD, 40(SI), Z28, Z15, Z16, Z17)
+	ROW(VFNMADD231PD, 48(SI), Z27, Z18, Z19, Z20)
+	ROW(VFNMADD231PD, 56(SI), Z28, Z21, Z22, Z23)
+	ADDQ  $192, SI
+	DECQ  CX
+	JNE   terms
+corner:
+	PIVOT(0, Z0, Z1, Z2)
+	DOWN(1, Z0, Z1, Z2, Z3, Z4, Z5)
+	DOWN(2, Z0, Z1, Z2, Z6, Z7, Z8)
+	DOWN(3, Z0, Z1, Z2, Z9, Z10, Z11)
+	DOWN(4, Z0, Z1, Z2, Z12, Z13, Z14)
+	DOWN(5, Z0, Z1, Z2, Z15, Z16, Z17)
+	DOWN(6, Z0, Z1, Z2, Z18, Z19, Z20)
+	DOWN(7, Z0, Z1, Z2, Z21, Z22, Z23)
+	PIVOT(1, Z3, Z4, Z5)
+	DOWN(2, Z3, Z4, Z5, Z6, Z7, Z8)
+	DOWN(3, Z3, Z4, Z5, Z9, Z10, Z11)
+	DOWN(4, Z3, Z4, Z5, Z12, Z13, Z14)
+	DOWN(5, Z3, Z4, Z5, Z15, Z16, Z17)
+	DOWN(6, Z3, Z4, Z5, Z18, Z19, Z20)
+	DOWN(7, Z3, Z4, Z5, Z21, Z22, Z23)
+	PIVOT(2, Z6, Z7, Z8)
+	DOWN(3, Z6, Z7, Z8, Z9, Z10, Z11)
+	DOWN(4, Z6, Z7, Z8, Z12, Z13, Z14)
+	DOWN(5, Z6, Z7, Z8, Z15, Z16, Z17)
+	DOWN(6, Z6, Z7, Z8, Z18, Z19, Z20)
+	DOWN(7, Z6, Z7, Z8, Z21, Z22, Z23)
+	PIVOT(3, Z9, Z10, Z11)
+	DOWN(4, Z9, Z10, Z11, Z12, Z13, Z14)
+	DOWN(5, Z9, Z10, Z11, Z15, Z16, Z17)
+	DOWN(6, Z9, Z10, Z11, Z18, Z19, Z20)
+	DOWN(7, Z9, Z10, Z11, Z21, Z22, Z23)
+	PIVOT(4, Z12, Z13, Z14)
+	DOWN(5, Z12, Z13, Z14, Z15, Z16, Z17)
+	DOWN(6, Z12, Z13, Z14, Z18, Z19, Z20)
+	DOWN(7, Z12, Z13, Z14, Z21, Z22, Z23)
+	PIVOT(5, Z15, Z16, Z17)
+	DOWN(6, Z15, Z16, Z17, Z18, Z19, Z20)
+	DOWN(7, Z15, Z16, Z17, Z21, Z22, Z23)
+	PIVOT(6, Z18, Z19, Z20)
+	DOWN(7, Z18, Z19, Z20, Z21, Z22, Z23)
+	PIVOT(7, Z21, Z22, Z23)
+	ADDQ  $1600, DX        // eight rows and eight lines on
+	ADDQ  $64, R10
+	ADDQ  $64, BX
+	ADDQ  $8, R9
+	CMPQ  R11, R12
+	JLT   rows
+	MOVQ  $-1, R11
+	VZEROUPPER
+	MOVQ  R11, ret+40(FP)
+	RET
+bad:
+	MOVQ  R11, AX
+	ANDQ  $7, AX
+	IMUL3Q $200, AX, AX
+	VMOVSD X24, (DX)(AX*1)
+	VZEROUPPER
+	MOVQ  R11, ret+40(FP)
+	RET
+
+// TRANSPOSE transposes the 8×8 block in Z0…Z7; row i of the result is in the
+// i-th of Z16 Z20 Z17 Z21 Z18 Z22 Z19 Z23. Pairs of rows are interleaved, then
+// quarters of vectors are gathered twice.
+#define TRANSPOSE \
+	VUNPCKLPD Z1, Z0, Z8;   \
+	VUNPCKHPD Z1, Z0, Z9;   \
+	VUNPCKLPD Z3, Z2, Z10;  \
+	VUNPCKHPD Z3, Z2, Z11;  \
+	VUNPCKLPD Z5, Z4, Z12;  \
+	VUNPCKHPD Z5, Z4, Z13;  \
+	VUNPCKLPD Z7, Z6, Z14;  \
+	VUNPCKHPD Z7, Z6, Z15;  \
+	VSHUFF64X2 $0x88, Z10, Z8, Z0;  \
+	VSHUFF64X2 $0xdd, Z10, Z8, Z1;  \
+	VSHUFF64X2 $0x88, Z14, Z12, Z2; \
+	VSHUFF64X2 $0xdd, Z14, Z12, Z3; \
+	VSHUFF64X2 $0x88, Z11, Z9, Z4;  \
+	VSHUFF64X2 $0xdd, Z11, Z9, Z5;  \
+	VSHUFF64X2 $0x88, Z15, Z13, Z6; \
+	VSHUFF64X2 $0xdd, Z15, Z13, Z7; \
+	VSHUFF64X2 $0x88, Z2, Z0, Z16;  \
+	VSHUFF64X2 $0x88, Z3, Z1, Z17;  \
+	VSHUFF64X2 $0xdd, Z2, Z0, Z18;  \
+	VSHUFF64X2 $0xdd, Z3, Z1, Z19;  \
+	VSHUFF64X2 $0x88, Z6, Z4, Z20;  \
+	VSHUFF64X2 $0x88, Z7, Z5, Z21;  \
+	VSHUFF64X2 $0xdd, Z6, Z4, Z22;  \
+	VSHUFF64X2 $0xdd, Z7, Z5, Z23
+
+// func pack8AVX512(k int, src *float64, ld int, dst *float64)
+//
+//	for p = 0, 8, … < k: dst[p:p+8][0:8] = src[0:8][p:p+8]ᵀ, k a multiple of 8
+//
+// SI, R11 rows 0 and 4 of src; R8 ld in bytes, R9 three of it; DI dst; CX left.
+TEXT ·pack8AVX512(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), R8
+	MOVQ dst+24(FP), DI
+	SHLQ $3, R8
+	LEAQ (R8)(R8*2), R9
+	LEAQ (SI)(R8*4), R11
+block:
+	VMOVUPD (SI), Z0
+	VMOVUPD (SI)(R8*1), Z1
+	VMOVUPD (SI)(R8*2), Z2
+	VMOVUPD (SI)(R9*1), Z3
+	VMOVUPD (R11), Z4
+	VMOVUPD (R11)(R8*1), Z5
+	VMOVUPD (R11)(R8*2), Z6
+	VMOVUPD (R11)(R9*1), Z7
+	TRANSPOSE
+	VMOVUPD Z16, 0(DI)
+	VMOVUPD Z20, 192(DI)
+	VMOVUPD Z17, 384(DI)
+	VMOVUPD Z21, 576(DI)
+	VMOVUPD Z18, 768(DI)
+	VMOVUPD Z22, 960(DI)
+	VMOVUPD Z19, 1152(DI)
+	VMOVUPD Z23, 1344(DI)
+	ADDQ $64, SI
+	ADDQ $64, R11
+	ADDQ $1536, DI
+	SUBQ $8, CX
+	JNE  block
+	VZEROUPPER
+	RET
+
+// func unpack8AVX512(k int, src, dst *float64, ld int)
+//
+//	for p = 0, 8, … < k: dst[0:8][p:p+8] = src[p:p+8][0:8]ᵀ, k a multiple of 8
+//
+// DI, R11 rows 0 and 4 of dst; R8 ld in bytes, R9 three of it; SI src; CX left.
+TEXT ·unpack8AVX512(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ dst+16(FP), DI
+	MOVQ ld+24(FP), R8
+	SHLQ $3, R8
+	LEAQ (R8)(R8*2), R9
+	LEAQ (DI)(R8*4), R11
+block:
+	VMOVUPD 0(SI), Z0
+	VMOVUPD 192(SI), Z1
+	VMOVUPD 384(SI), Z2
+	VMOVUPD 576(SI), Z3
+	VMOVUPD 768(SI), Z4
+	VMOVUPD 960(SI), Z5
+	VMOVUPD 1152(SI), Z6
+	VMOVUPD 1344(SI), Z7
+	TRANSPOSE
+	VMOVUPD Z16, (DI)
+	VMOVUPD Z20, (DI)(R8*1)
+	VMOVUPD Z17, (DI)(R8*2)
+	VMOVUPD Z21, (DI)(R9*1)
+	VMOVUPD Z18, (R11)
+	VMOVUPD Z22, (R11)(R8*1)
+	VMOVUPD Z19, (R11)(R8*2)
+	VMOVUPD Z23, (R11)(R9*1)
+	ADDQ $1536, SI
+	ADDQ $64, DI
+	ADDQ $64, R11
+	SUBQ $8, CX
+	JNE  block
+	VZEROUPPER
+	RET

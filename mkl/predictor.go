@@ -1,0 +1,331 @@
+package mkl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// PredictorOptions says what a [Predictor] predicts and how closely. The zero
+// value predicts the mean and the full variance of the first target.
+type PredictorOptions struct {
+	Target int
+
+	// Tolerance is how far pruning may move a predictive mean or standard
+	// deviation, in units of the noise's standard deviation. 0 means
+	// DefaultPruning; negative prunes nothing.
+	Tolerance float64
+
+	// MeanOnly leaves out the variance. Predictions are then much faster unless
+	// the priors are sparse: a sample whose weight is near 0 but uncertain counts
+	// for the variance alone.
+	MeanOnly bool
+
+	// Published selects the paper's predictive variance, which is too small and
+	// nearly as fast as the mean.
+	Published bool
+}
+
+// DefaultPruning is the default Tolerance of a [Predictor].
+const DefaultPruning = 0.01
+
+// Predictor predicts one target of one sample at a time: the form of a model to
+// embed where latency counts. It is pruned to the samples and kernels that
+// matter. Predictions take no lock, start no goroutine and, once as many callers
+// as processors have come by, allocate nothing. It is immutable and safe for
+// concurrent use.
+//
+// Pruning leaves out kernels and samples whose weights contribute little, and
+// cuts the factors of the covariances off where their rest does. Bounds on what
+// that does to mean and standard deviation are proved, not sampled: see
+// PredictorInfo.
+type Predictor struct {
+	info   PredictorInfo
+	groups []predictorGroup
+	inputs []input
+
+	views []boundView
+	bias  float64
+	e     []float64 // E[e] of the active kernels
+	a     []float64 // E[a] of the active samples
+
+	// With v(x) = K·U, K the kernel values of the active samples and kernels,
+	// the variance is constant + wᵀ·cov·w + ‖Cᵀ·v‖², w = (1, g).
+	constant float64
+	cov      la.Matrix[float64] // of the bias and the active kernels' weights
+	u        la.Matrix[float64] // P×R, U·Uᵀ ≈ E[e·eᵀ]
+	c        la.Matrix[float64] // D×ρ, C·Cᵀ ≈ Cov[a]
+	full     bool               // the last term counts
+
+	d      int // basis points of the model
+	target target
+	pool   scratchPool
+}
+
+// PredictorInfo says what is left of a model in a [Predictor].
+type PredictorInfo struct {
+	Kernels []int // the active views
+	Samples []int // the active basis points
+
+	// MeanError and SDError bound how far pruning moves a predictive mean or
+	// standard deviation, in the target's units, round-off aside. The bounds hold
+	// for every sample if Certain. Otherwise some kernel is unbounded, and they
+	// hold where its values are no larger than in training.
+	MeanError, SDError float64
+	Certain            bool
+}
+
+// predictorGroup is a group of the design, pruned.
+type predictorGroup struct {
+	group
+	slots []int // of the group's active views, their indices in Predictor.views
+	pick  []int // the active samples among the basis kept; nil if these are the same
+}
+
+// scratch is the memory of one prediction.
+type scratch struct {
+	ws   la.Workspace
+	z    [][]float64        // by group: the sample as its kernels see it
+	stat []float64          // statistics of one group
+	raw  []float64          // kernels of one view before centring
+	k    la.Matrix[float64] // P×D
+	g    []float64          // P
+	v    la.Matrix[float64] // R×D
+	cv   la.Matrix[float64] // R×ρ
+	self []float64          // 1: the kernel of the sample with itself
+	_    [64]byte           // scratch of different callers shares no cache line
+}
+
+// Predictor prunes the model for predictions of single samples. It costs a
+// Cholesky factorisation and an inverse of the basis points' order.
+func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
+	if opt.Target < 0 || opt.Target >= len(m.targets) {
+		return nil, fmt.Errorf("mkl: Predictor: target %d of %d", opt.Target, len(m.targets))
+	}
+	pr, err := m.pruning(opt)
+	if err != nil {
+		return nil, fmt.Errorf("mkl: Predictor: %w", err)
+	}
+	pr.run()
+
+	s := m.posterior.State()
+	L := len(m.targets)
+	p := &Predictor{
+		info: pr.info(m.targets[opt.Target].sd), inputs: m.design.inputs, target: m.targets[opt.Target],
+		d: m.design.d, bias: s.BEMean[opt.Target], full: !opt.MeanOnly && !opt.Published,
+	}
+	for _, d := range pr.samples {
+		p.a = append(p.a, pr.a[d])
+	}
+	for _, i := range pr.kernels {
+		p.e = append(p.e, pr.e[i])
+		p.views = append(p.views, m.design.views[i])
+	}
+	if !opt.MeanOnly {
+		p.cov = submatrix(s.BECov, slices.Concat([]int{opt.Target}, shifted(pr.kernels, L)))
+		p.constant = 1 / s.Epsilon[opt.Target].Mean()
+	}
+	if p.full {
+		for i := range pr.e {
+			p.constant += pr.ee.At(i, i) / s.Upsilon[opt.Target].Mean()
+		}
+		p.u, p.c = pr.u, pr.c
+	}
+	p.prune(m.design, pr.kernels, pr.samples)
+	p.pool.fill(p.newScratch)
+	return p, nil
+}
+
+func shifted(x []int, by int) []int {
+	y := make([]int, len(x))
+	for i, v := range x {
+		y[i] = v + by
+	}
+	return y
+}
+
+func submatrix(x la.Matrix[float64], rows []int) la.Matrix[float64] {
+	y := la.NewMatrix[float64](len(rows), len(rows))
+	for i, r := range rows {
+		for j, c := range rows {
+			y.Set(i, j, x.At(r, c))
+		}
+	}
+	return y
+}
+
+// prune keeps what the active kernels and samples need of the design.
+func (p *Predictor) prune(ds *design, kernels, samples []int) {
+	for _, g := range ds.groups {
+		pg := predictorGroup{group: g}
+		pg.views = nil
+		center := false
+		for _, i := range g.views {
+			if n, ok := slices.BinarySearch(kernels, i); ok {
+				pg.slots = append(pg.slots, n)
+				pg.views = append(pg.views, i)
+				center = center || ds.views[i].center
+			}
+		}
+		if len(pg.slots) == 0 {
+			continue
+		}
+		// Centring needs the mean over all training samples.
+		if center || g.stat.kind == given {
+			pg.pick = samples
+		} else {
+			pg.basis = la.NewMatrix[float64](len(samples), g.basis.Cols)
+			for r, d := range samples {
+				copy(pg.basis.Row(r), g.basis.Row(d))
+			}
+		}
+		p.groups = append(p.groups, pg)
+	}
+	for n := range p.views {
+		v := &p.views[n]
+		if v.center {
+			v.rowMean = picked(v.rowMean, samples)
+		}
+		if v.normalize {
+			v.unit = picked(v.unit, samples)
+		}
+	}
+}
+
+func picked(x []float64, at []int) []float64 {
+	y := make([]float64, len(at))
+	pick(y, x, at)
+	return y
+}
+
+func (p *Predictor) newScratch() *scratch {
+	P, D := len(p.e), len(p.a)
+	s := &scratch{
+		ws:   la.Workspace{Workers: 1},
+		k:    la.NewMatrix[float64](P, D),
+		g:    make([]float64, P),
+		self: make([]float64, 1),
+	}
+	var longest int
+	for i := range p.groups {
+		g := &p.groups[i]
+		s.z = append(s.z, make([]float64, p.inputs[g.input].cols))
+		longest = max(longest, g.basis.Rows)
+		if g.stat.kind == given {
+			longest = max(longest, p.inputs[g.input].cols)
+		}
+	}
+	s.stat, s.raw = make([]float64, longest), make([]float64, longest)
+	if p.full {
+		s.v = la.NewMatrix[float64](p.u.Cols, D)
+		s.cv = la.NewMatrix[float64](p.u.Cols, p.c.Cols)
+	}
+	return s
+}
+
+// Info says what pruning kept and what it costs in accuracy.
+func (p *Predictor) Info() PredictorInfo {
+	info := p.info
+	info.Kernels, info.Samples = slices.Clone(info.Kernels), slices.Clone(info.Samples)
+	return info
+}
+
+// Predict returns the predictive mean and variance (noise included; NaN with
+// MeanOnly) of one sample, given as one row for each of the model's Inputs. It
+// is an error if a row has the wrong length or a NaN or infinity in it.
+func (p *Predictor) Predict(x ...[]float64) (mean, variance float64, err error) {
+	if err := p.checkPoint(x); err != nil {
+		return math.NaN(), math.NaN(), err
+	}
+	s := p.pool.take()
+	if s == nil {
+		s = p.newScratch()
+	}
+	mean, variance = p.predict(s, x)
+	p.pool.put(s)
+	return p.target.mean + p.target.sd*mean, p.target.sd * p.target.sd * variance, nil
+}
+
+func (p *Predictor) checkPoint(x [][]float64) error {
+	if len(x) != len(p.inputs) {
+		return fmt.Errorf("mkl: %d inputs where the model needs %d", len(x), len(p.inputs))
+	}
+	for i, row := range x {
+		if len(row) != p.inputs[i].cols {
+			return fmt.Errorf("mkl: x[%d]: %d values where %d are needed", i, len(row), p.inputs[i].cols)
+		}
+		if j := firstNonFinite(row); j >= 0 {
+			return &ValueError{Arg: "x[" + strconv.Itoa(i) + "]", Row: j, Col: -1, Value: row[j]}
+		}
+	}
+	return nil
+}
+
+// predict works on the standardised target.
+func (p *Predictor) predict(s *scratch, x [][]float64) (mean, variance float64) {
+	for i := range p.groups {
+		p.kernels(s, i, x)
+	}
+	mean = p.bias
+	for n, e := range p.e {
+		s.g[n] = la.Dot(s.k.Row(n), p.a)
+		mean += float64(e * s.g[n])
+	}
+	if p.cov.Rows == 0 {
+		return mean, math.NaN()
+	}
+	variance = p.constant + p.cov.At(0, 0)
+	for n, g := range s.g {
+		row := p.cov.Row(n + 1)
+		variance += float64(g * (2*row[0] + la.Dot(row[1:], s.g)))
+	}
+	if p.full && len(s.v.Data) > 0 && len(s.cv.Data) > 0 {
+		la.Gemm(&s.ws, la.Transpose, la.NoTrans, 1, p.u, s.k, 0, s.v)
+		la.Gemm(&s.ws, la.NoTrans, la.NoTrans, 1, s.v, p.c, 0, s.cv)
+		variance += la.SumSq(s.cv.Data)
+	}
+	return mean, variance
+}
+
+// kernels stores the kernels of group i's views in their rows of s.k.
+func (p *Predictor) kernels(s *scratch, i int, x [][]float64) {
+	g := &p.groups[i]
+	z := s.z[i]
+	copy(z, x[g.input])
+	stat := z[:min(p.d, len(z))]
+	if g.stat.kind != given {
+		p.inputs[g.input].see(z, g.standardize, g.stat.widths)
+		stat = s.stat[:g.basis.Rows]
+		g.stat.compute(&s.ws, la.MatrixOf(1, len(z), z), g.basis, la.MatrixOf(1, len(stat), stat))
+	}
+	for _, n := range g.slots {
+		v, k := &p.views[n], s.k.Row(n)
+		mean := 0.0
+		switch {
+		case v.center:
+			raw := s.raw[:len(stat)]
+			copy(raw, stat)
+			v.kernel.apply(raw)
+			mean = total(raw) / float64(len(raw))
+			pick(k, raw, g.pick)
+		case g.pick != nil:
+			pick(k, stat, g.pick)
+			v.kernel.apply(k)
+		default:
+			copy(k, stat)
+			v.kernel.apply(k)
+		}
+		s.self[0] = g.selfStatistic(v, z)
+		v.kernel.apply(s.self)
+		v.adjust(k, mean, s.self[0])
+	}
+}
+
+func pick(dst, src []float64, at []int) {
+	for i, d := range at {
+		dst[i] = src[d]
+	}
+}

@@ -1,0 +1,259 @@
+package mkl
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// pruning decides what a [Predictor] leaves out. All quantities are of the
+// standardised target.
+//
+// A kernel value is at most κ_m. Leaving out the weights e_m·a_d of a set of
+// kernels times a set of samples therefore moves the predictive mean by at most
+//
+//	Σ_m κ_m·|E[e_m]| · Σ_d |E[a_d]|
+//
+// and the predictive standard deviation, which is a norm of an affine function
+// of the kernel values, by at most the root of
+//
+//	Σ_mm' κ_m·κ_m'·|Cov[e]_mm'| · (Σ_d |E[a_d]|)²  +  Σ_mm' κ_m·κ_m'·|E[e·eᵀ]_mm'| · Σ_dd' |Cov[a]_dd'|.
+//
+// What is left out in several steps adds up.
+type pruning struct {
+	e, a   []float64          // means
+	ee     la.Matrix[float64] // E[e·eᵀ]
+	eCov   la.Matrix[float64] // Cov[e], 0 if the variance is not wanted
+	aCov   la.Matrix[float64] // Cov[a], empty if the variance does not need it
+	kappa  []float64
+	sure   []bool  // kappa holds for every sample, not only those of the training
+	budget float64 // for the mean and for the standard deviation
+
+	kernels, samples   []int
+	u, c               la.Matrix[float64] // U·Uᵀ ≈ E[e·eᵀ], C·Cᵀ ≈ Cov[a], of those kept
+	meanError, sdError float64
+	certain            bool
+}
+
+func (m *RegressionModel) pruning(opt PredictorOptions) (*pruning, error) {
+	s := m.posterior.State()
+	L, P, D := m.posterior.Dims()
+	p := &pruning{
+		e: s.BEMean[L:], a: s.A.Row(opt.Target),
+		ee: la.NewMatrix[float64](P, P), eCov: la.NewMatrix[float64](P, P),
+		kernels: upTo(P), samples: upTo(D), certain: true,
+	}
+	for i, v := range m.design.views {
+		p.kappa = append(p.kappa, v.largest)
+		p.sure = append(p.sure, v.certain)
+		if opt.MeanOnly {
+			continue
+		}
+		copy(p.eCov.Row(i), s.BECov.Row(L + i)[L:])
+		for j, v := range p.eCov.Row(i) {
+			p.ee.Set(i, j, v+float64(p.e[i]*p.e[j]))
+		}
+	}
+	switch noise := 1 / math.Sqrt(s.Epsilon[opt.Target].Mean()); {
+	case opt.Tolerance == 0:
+		p.budget = DefaultPruning * noise
+	case opt.Tolerance > 0:
+		p.budget = opt.Tolerance * noise
+	}
+	if !opt.MeanOnly && !opt.Published {
+		var err error
+		p.aCov, err = m.posterior.WeightCovariance(&la.Workspace{}, opt.Target, upTo(D))
+		return p, err
+	}
+	return p, nil
+}
+
+func upTo(n int) []int {
+	x := make([]int, n)
+	for i := range x {
+		x[i] = i
+	}
+	return x
+}
+
+// share is a growing set of kernels or of samples with the sums of the bounds.
+type share struct {
+	members              []int
+	mean, square, spread float64 // first and second sum over kernels; for samples square is mean²
+}
+
+func (p *pruning) addKernel(s *share, m int) {
+	s.mean += p.kappa[m] * math.Abs(p.e[m])
+	s.square += p.grow(p.eCov, s.members, m, p.kappa)
+	s.spread += p.grow(p.ee, s.members, m, p.kappa)
+	s.members = append(s.members, m)
+}
+
+func (p *pruning) addSample(s *share, d int) {
+	s.mean += math.Abs(p.a[d])
+	s.square = s.mean * s.mean
+	if p.aCov.Rows > 0 {
+		s.spread += p.grow(p.aCov, s.members, d, nil)
+	}
+	s.members = append(s.members, d)
+}
+
+// grow returns by how much Σ_ij κ_i·κ_j·|x_ij| grows when member n joins.
+func (p *pruning) grow(x la.Matrix[float64], members []int, n int, kappa []float64) float64 {
+	of := func(i int) float64 {
+		if kappa == nil {
+			return 1
+		}
+		return kappa[i]
+	}
+	row := x.Row(n)
+	sum := of(n) * math.Abs(row[n])
+	for _, i := range members {
+		sum += 2 * of(i) * math.Abs(row[i])
+	}
+	return of(n) * sum
+}
+
+// cost bounds what leaving out the product of two shares does.
+func cost(kernels, samples *share) (mean, sd float64) {
+	return kernels.mean * samples.mean, math.Sqrt(float64(kernels.square*samples.square) + kernels.spread*samples.spread)
+}
+
+// run prunes: of four parts of the budget one each goes to samples, kernels, and
+// the ranks of E[e·eᵀ] and Cov[a].
+func (p *pruning) run() {
+	part := p.budget / 4
+	sureAll := !slices.Contains(p.sure, false)
+
+	var kernels share
+	for _, m := range p.kernels {
+		p.addKernel(&kernels, m)
+	}
+	p.samples = p.drop(p.samples, part, p.addSample,
+		func(s *share) (mean, sd float64) { return cost(&kernels, s) },
+		func(int) bool { return sureAll })
+
+	var samples share
+	for _, d := range p.samples {
+		p.addSample(&samples, d)
+	}
+	p.kernels = p.drop(p.kernels, part, p.addKernel,
+		func(k *share) (mean, sd float64) { return cost(k, &samples) },
+		func(m int) bool { return p.sure[m] })
+
+	if p.aCov.Rows > 0 {
+		p.factor(part, math.Sqrt(samples.spread))
+	}
+}
+
+// drop leaves out candidates, the cheapest first, as long as their joint cost
+// stays within the limit, and returns the others.
+func (p *pruning) drop(candidates []int, limit float64, add func(*share, int), cost func(*share) (mean, sd float64), sure func(int) bool) []int {
+	alone := map[int]float64{}
+	for _, c := range candidates {
+		var s share
+		add(&s, c)
+		mean, sd := cost(&s)
+		alone[c] = max(mean, sd)
+	}
+	byCost := slices.Clone(candidates)
+	slices.SortStableFunc(byCost, func(a, b int) int { return cmp.Compare(alone[a], alone[b]) })
+	var out share
+	var meanError, sdError float64
+	dropped := 0
+	for _, c := range byCost {
+		add(&out, c)
+		mean, sd := cost(&out)
+		if mean > limit || sd > limit {
+			break
+		}
+		meanError, sdError = mean, sd
+		p.certain = p.certain && (sure(c) || alone[c] == 0)
+		dropped++
+	}
+	p.meanError += meanError
+	p.sdError += sdError
+	kept := byCost[dropped:]
+	slices.Sort(kept)
+	return kept
+}
+
+// factor finds the factors U and C of the active parts of E[e·eᵀ] and Cov[a]. What
+// the product of a factor with itself lacks is positive semidefinite, so its
+// entries are at most the roots of products of its diagonal.
+func (p *pruning) factor(limit, spread float64) {
+	var kappa float64 // Σ κ_m·√E[e_m²]
+	sure := true
+	for _, m := range p.kernels {
+		kappa += p.kappa[m] * math.Sqrt(p.ee.At(m, m))
+		sure = sure && p.sure[m]
+	}
+	var lack float64
+	p.u = pivotedCholesky(submatrix(p.ee, p.kernels), func(rest []float64) bool {
+		lack = 0
+		for i, m := range p.kernels {
+			lack += p.kappa[m] * math.Sqrt(rest[i]) * spread
+		}
+		return lack <= limit
+	})
+	p.sdError += lack
+	p.certain = p.certain && (sure || lack == 0)
+	p.c = pivotedCholesky(submatrix(p.aCov, p.samples), func(rest []float64) bool {
+		lack = 0
+		for _, v := range rest {
+			lack += kappa * math.Sqrt(v)
+		}
+		return lack <= limit
+	})
+	p.sdError += lack
+	p.certain = p.certain && (sure || lack == 0)
+}
+
+// pivotedCholesky returns C, n×ρ, with C·Cᵀ ≈ the positive semidefinite x. It
+// adds columns, always for the largest diagonal entry of x − C·Cᵀ, until that
+// diagonal satisfies enough or is round-off.
+func pivotedCholesky(x la.Matrix[float64], enough func(rest []float64) bool) la.Matrix[float64] {
+	n := x.Rows
+	c := la.NewMatrix[float64](n, n)
+	rest := make([]float64, n)
+	var floor float64
+	for i := range rest {
+		rest[i] = x.At(i, i)
+		floor = max(floor, float64(n)*0x1p-52*rest[i])
+	}
+	rank := 0
+	for ; rank < n && !enough(rest); rank++ {
+		p := 0
+		for i, v := range rest {
+			if v > rest[p] {
+				p = i
+			}
+		}
+		if rest[p] <= floor {
+			break
+		}
+		root := math.Sqrt(rest[p])
+		pivot := c.Row(p)[:rank]
+		for i := range rest {
+			if rest[i] == 0 {
+				continue
+			}
+			v := (x.At(i, p) - la.Dot(c.Row(i)[:rank], pivot)) / root
+			c.Set(i, rank, v)
+			rest[i] = max(0, rest[i]-float64(v*v))
+		}
+		rest[p] = 0
+	}
+	enough(rest)
+	return c.Slice(0, n, 0, rank).Clone()
+}
+
+// info describes the pruning; sd is the target's unit.
+func (p *pruning) info(sd float64) PredictorInfo {
+	return PredictorInfo{
+		Kernels: p.kernels, Samples: p.samples,
+		MeanError: sd * p.meanError, SDError: sd * p.sdError, Certain: p.certain,
+	}
+}
