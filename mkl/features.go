@@ -30,12 +30,18 @@ func Column(values []float64) Features {
 	return la.MatrixOf(len(values), 1, append([]float64(nil), values...))
 }
 
-// checkFeatures reports the first thing that is wrong with x; arg names it.
-func checkFeatures(arg string, x Features) error {
+// checkLayout reports a matrix with fewer elements than its shape needs; arg
+// names it.
+func checkLayout(arg string, x Features) error {
 	if x.Rows < 0 || x.Cols < 0 || x.Rows > 0 && x.Cols > 0 &&
 		(x.Stride < x.Cols || len(x.Data) < (x.Rows-1)*x.Stride+x.Cols) {
 		return fmt.Errorf("mkl: %s: a %d×%d matrix of stride %d needs more than its %d elements", arg, x.Rows, x.Cols, x.Stride, len(x.Data))
 	}
+	return nil
+}
+
+// checkFinite reports the first NaN or infinity in x; arg names it.
+func checkFinite(arg string, x Features) error {
 	for i := range x.Rows {
 		if j := firstNonFinite(x.Row(i)); j >= 0 {
 			return &ValueError{Arg: arg, Row: i, Col: j, Value: x.At(i, j)}

@@ -264,9 +264,6 @@ func (k RBF) resolve(mean float64) Kernel {
 	if !k.resolved() {
 		k.Width = mean
 	}
-	if k.Widths != nil {
-		k.Widths = append([]float64(nil), k.Widths...)
-	}
 	return k
 }
 

@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"unsafe"
 )
@@ -108,6 +109,10 @@ func newDesign(views []View, n int) (*design, error) {
 		if v.Kernel == nil {
 			return nil, fmt.Errorf("mkl: %s: Kernel is nil", label)
 		}
+		arg := "views[" + strconv.Itoa(i) + "].X"
+		if err := checkLayout(arg, v.X); err != nil {
+			return nil, err
+		}
 		isGiven := v.Kernel.statistic().kind == given
 		if v.X.Rows != n {
 			return nil, fmt.Errorf("mkl: %s: X is %d×%d where y has %d samples (samples are rows)", label, v.X.Rows, v.X.Cols, n)
@@ -136,7 +141,7 @@ func newDesign(views []View, n int) (*design, error) {
 		id := identity{unsafe.SliceData(v.X.Data), v.X.Rows, v.X.Cols, v.X.Stride, isGiven}
 		j, ok := seen[id]
 		if !ok {
-			if err := checkFeatures("views["+strconv.Itoa(i)+"].X", v.X); err != nil {
+			if err := checkFinite(arg, v.X); err != nil {
 				return nil, err
 			}
 			j = len(ds.inputs)
@@ -159,8 +164,13 @@ func newDesign(views []View, n int) (*design, error) {
 		if v.Standardize && in.mean == nil {
 			in.mean, in.sd = columnStats(in.basis)
 		}
+		kernel := v.Kernel
+		if k, ok := kernel.(RBF); ok {
+			k.Widths = slices.Clone(k.Widths)
+			kernel = k
+		}
 		ds.views = append(ds.views, boundView{
-			name: v.Name, kernel: v.Kernel, input: j,
+			name: v.Name, kernel: kernel, input: j,
 			standardize: v.Standardize, center: v.Center, normalize: v.Normalize,
 		})
 	}
@@ -219,7 +229,10 @@ func (ds *design) checkInputs(x []Features) (t int, err error) {
 		if x[i].Rows != t {
 			return 0, fmt.Errorf("mkl: %s: %d samples where x[0] has %d", arg, x[i].Rows, t)
 		}
-		if err := checkFeatures(arg, x[i]); err != nil {
+		if err := checkLayout(arg, x[i]); err != nil {
+			return 0, err
+		}
+		if err := checkFinite(arg, x[i]); err != nil {
 			return 0, err
 		}
 	}

@@ -1,0 +1,387 @@
+package mkl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// An estimator under test: every one must pass all of the checks below.
+type estimator struct {
+	name string
+
+	// fit fits to views with targets made from y, which may hold NaN.
+	fit func(ctx context.Context, s settings, views []View, y []float64) (Model, error)
+
+	// predict returns everything that is predicted, in one row.
+	predict func(m Model, workers int, x ...Features) ([]float64, error)
+}
+
+// settings are the fields that every estimator has.
+type settings struct {
+	seed            uint64
+	workers, sweeps int
+	memoryLimit     int64
+	allowDuplicates bool
+	notes           map[string]string
+	progress        func(Progress)
+}
+
+func (s settings) regression(r Regression) Regression {
+	r.Seed, r.Workers, r.MaxSweeps, r.MemoryLimit, r.AllowDuplicates, r.Notes, r.Progress =
+		s.seed, s.workers, s.sweeps, s.memoryLimit, s.allowDuplicates, s.notes, s.progress
+	return r
+}
+
+func predictRegression(m Model, workers int, x ...Features) ([]float64, error) {
+	p, err := m.(*RegressionModel).PredictTargets(context.Background(), PredictOptions{Workers: workers}, x...)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(slices.Concat(p.Mean...), slices.Concat(p.Variance...)), nil
+}
+
+// orNil makes a nil *M a nil Model.
+func orNil[M interface {
+	comparable
+	Model
+}](m M, err error) (Model, error) {
+	var none M
+	if m == none {
+		return nil, err
+	}
+	return m, err
+}
+
+var estimators = []estimator{
+	{
+		name: "regression",
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			return orNil(s.regression(Regression{}).Fit(ctx, views, y))
+		},
+		predict: predictRegression,
+	},
+	{
+		name: "sparse regression",
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			return orNil(s.regression(Regression{Lambda: sparse, Omega: sparse}).Fit(ctx, views, y))
+		},
+		predict: predictRegression,
+	},
+	{
+		name: "two targets",
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			second := slices.Clone(y)
+			for i := range second {
+				second[i] *= -2 + 0.1*float64(i%3)
+			}
+			return orNil(s.regression(Regression{}).Fit(ctx, views, y, second))
+		},
+		predict: predictRegression,
+	},
+}
+
+func eachEstimator(t *testing.T, check func(t *testing.T, e estimator)) {
+	for _, e := range estimators {
+		t.Run(e.name, func(t *testing.T) { check(t, e) })
+	}
+}
+
+func mustFit(t *testing.T, e estimator, s settings, views []View, y []float64) Model {
+	t.Helper()
+	m, err := e.fit(context.Background(), s, views, y)
+	require.NoError(t, err)
+	return m
+}
+
+func newPoints(m Model, n int) []Features {
+	rng := rand.New(rand.NewPCG(77, 1))
+	var x []Features
+	for _, in := range m.Inputs() {
+		x = append(x, normal(rng, n, in.Cols))
+	}
+	return x
+}
+
+func TestEstimatorsRefuseBadData(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		nan := math.NaN()
+		rect := normal(rand.New(rand.NewPCG(1, 9)), 20, 7)
+		for _, c := range []struct {
+			name  string
+			spoil func(views []View, y []float64) ([]View, []float64)
+			want  string // part of the message
+		}{
+			{"no views", func(_ []View, y []float64) ([]View, []float64) { return nil, y }, "views: none given"},
+			{"no samples", func(views []View, _ []float64) ([]View, []float64) {
+				return []View{{X: Features{}, Kernel: Linear{}}}, nil
+			}, "0 samples"},
+			{"one sample", func(views []View, y []float64) ([]View, []float64) {
+				return []View{{X: views[0].X.Slice(0, 1, 0, 2), Kernel: Linear{}}}, y[:1]
+			}, "1 samples"},
+			{"NaN feature", func(views []View, y []float64) ([]View, []float64) {
+				views[4].X.Set(2, 1, nan)
+				return views, y
+			}, "views[3].X[2][1] is NaN"},
+			{"infinite feature", func(views []View, y []float64) ([]View, []float64) {
+				views[0].X.Set(0, 0, math.Inf(-1))
+				return views, y
+			}, "views[0].X[0][0] is -Inf"},
+			{"too few rows", func(views []View, y []float64) ([]View, []float64) {
+				views[3].X = views[3].X.Slice(0, 19, 0, 3)
+				return views, y
+			}, `views[3] ("b", linear): X is 19×3 where y has 20 samples`},
+			{"no columns", func(views []View, y []float64) ([]View, []float64) {
+				views[1].X = views[1].X.Slice(0, 20, 0, 0)
+				return views, y
+			}, "X has no columns"},
+			{"no kernel", func(views []View, y []float64) ([]View, []float64) {
+				views[1].Kernel = nil
+				return views, y
+			}, "views[1]: Kernel is nil"},
+			{"short matrix", func(views []View, y []float64) ([]View, []float64) {
+				views[1].X.Data = views[1].X.Data[:30]
+				return views, y
+			}, "views[1].X: a 20×2 matrix of stride 2 needs more than its 30 elements"},
+			{"same kernel twice", func(views []View, y []float64) ([]View, []float64) {
+				return append(views, View{X: views[0].X.Clone(), Kernel: RBF{Width: 0.5}}), y
+			}, `views[0] ("a", rbf(width=0.5)) and views[7] (rbf(width=0.5)) have the same kernel matrix`},
+			{"overflowing kernel", func(views []View, y []float64) ([]View, []float64) {
+				x := views[0].X.Clone()
+				x.Set(3, 0, 1e300)
+				return append(views, View{X: x, Kernel: Linear{}}), y
+			}, "views[7] (linear): the kernel of samples 3 and 3 is +Inf"},
+			{"kernel of zeros", func(views []View, y []float64) ([]View, []float64) {
+				x := views[0].X.Clone()
+				x.Fill(0)
+				return append(views, View{X: x, Kernel: Linear{}}), y
+			}, "views[7] (linear): the kernel is 0 for all samples"},
+			{"equal samples", func(views []View, y []float64) ([]View, []float64) {
+				x := views[0].X.Clone()
+				x.Fill(3)
+				return append(views, View{X: x, Kernel: RBF{}}), y
+			}, "views[7] (rbf(width=mean)): the mean distance between the training samples is 0"},
+			{"normalising zero", func(views []View, y []float64) ([]View, []float64) {
+				x := views[0].X.Clone()
+				x.Set(4, 0, 0)
+				x.Set(4, 1, 0)
+				return append(views, View{X: x, Kernel: Linear{}, Normalize: true}), y
+			}, "views[7] (linear): Normalize: the kernel of sample 4 with itself is 0"},
+			{"normalising the mean", func(views []View, y []float64) ([]View, []float64) {
+				x := views[0].X.Clone()
+				mean, _ := columnStats(x.Slice(0, 19, 0, 2))
+				copy(x.Row(19), mean)
+				return append(views, View{X: x, Kernel: Linear{}, Center: true, Normalize: true}), y
+			}, "views[7] (linear): Normalize: the kernel of sample 19 with itself is "},
+			{"asymmetric kernel", func(views []View, y []float64) ([]View, []float64) {
+				return append(views, View{X: rect.Slice(0, 20, 0, 7), Kernel: Precomputed{}}), y
+			}, "7 basis points where"},
+			{"centred rectangle", func(_ []View, y []float64) ([]View, []float64) {
+				return []View{{X: rect, Kernel: Precomputed{}, Center: true}}, y
+			}, "Center and Normalize need the 20 samples as basis points, and X has 7 columns"},
+			{"standardised kernel", func(_ []View, y []float64) ([]View, []float64) {
+				return []View{{X: rect, Kernel: Precomputed{}, Standardize: true}}, y
+			}, "Standardize is for features"},
+			{"negative distance", func(_ []View, y []float64) ([]View, []float64) {
+				return []View{{X: rect, Kernel: FromDistance{}}}, y
+			}, "a negative distance"},
+			{"asymmetric", func(_ []View, y []float64) ([]View, []float64) {
+				k := matrix(20, 20, func(i, j int) float64 { return math.Exp(-math.Abs(float64(i - j))) })
+				k.Set(3, 5, 0.2)
+				return []View{{Name: "sw", X: k, Kernel: Precomputed{}}}, y
+			}, `views[0] ("sw", precomputed): X is not symmetric: X[3][5] is 0.2 and X[5][3] is 0.135`},
+			{"indefinite", func(_ []View, y []float64) ([]View, []float64) {
+				k := matrix(20, 20, func(i, j int) float64 { return math.Abs(float64(i - j)) })
+				return []View{{X: k, Kernel: Precomputed{}}}, y
+			}, "views[0] (precomputed): X is not positive semidefinite"},
+		} {
+			views, y, _, _ := twoInputs(1, 20)
+			views, y = c.spoil(views, y)
+			m, err := e.fit(context.Background(), settings{sweeps: 3}, views, y)
+			require.Error(t, err, c.name)
+			assert.Nil(t, m, c.name)
+			assert.Contains(t, err.Error(), c.want, c.name)
+			assert.Regexp(t, "^mkl: ", err.Error(), c.name)
+		}
+	})
+}
+
+func TestEstimatorsAcceptOnRequest(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 20)
+		views = append(views, View{X: views[0].X, Kernel: RBF{Width: 0.5}})
+		mustFit(t, e, settings{sweeps: 3, allowDuplicates: true}, views, y)
+
+		k := matrix(20, 20, func(i, j int) float64 { return math.Sin(float64(i + 2*j)) })
+		mustFit(t, e, settings{sweeps: 3}, []View{{X: k, Kernel: Precomputed{AllowIndefinite: true}}}, y)
+	})
+}
+
+func TestEstimatorsObeyTheContext(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 20)
+		cause := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(cause)
+		m, err := e.fit(ctx, settings{sweeps: 3}, views, y)
+		assert.Nil(t, m)
+		assert.ErrorIs(t, err, cause)
+
+		ctx, cancel = context.WithCancelCause(context.Background())
+		sweeps := 0
+		m, err = e.fit(ctx, settings{sweeps: 1000, progress: func(p Progress) {
+			if sweeps = p.Sweep; sweeps == 5 {
+				cancel(cause)
+			}
+		}}, views, y)
+		assert.Nil(t, m)
+		assert.ErrorIs(t, err, cause)
+		assert.Equal(t, 5, sweeps)
+	})
+}
+
+func TestEstimatorsObeyTheMemoryLimit(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 20)
+		_, err := e.fit(context.Background(), settings{sweeps: 3, memoryLimit: 1000}, views, y)
+		var refused *MemoryError
+		require.ErrorAs(t, err, &refused)
+		assert.Greater(t, refused.Need, int64(7*20*20*8))
+		_, err = e.fit(context.Background(), settings{sweeps: 3, memoryLimit: refused.Need}, views, y)
+		assert.NoError(t, err)
+	})
+}
+
+func TestEstimatorsRepeatTheirBits(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 50)
+		first := mustFit(t, e, settings{seed: 4, sweeps: 12, workers: 1}, views, y)
+		x := newPoints(first, 30)
+		want, err := e.predict(first, 1, x...)
+		require.NoError(t, err)
+		for _, s := range []settings{{seed: 4, sweeps: 12}, {seed: 4, sweeps: 12, workers: 3}} {
+			again := mustFit(t, e, s, views, y)
+			got, err := e.predict(again, s.workers, x...)
+			require.NoError(t, err)
+			assert.Equal(t, want, got)
+			assert.Equal(t, first.KernelWeights(), again.KernelWeights())
+			assert.Equal(t, first.Trace(), again.Trace())
+		}
+		other := mustFit(t, e, settings{seed: 5, sweeps: 12}, views, y)
+		got, err := e.predict(other, 1, x...)
+		require.NoError(t, err)
+		assert.NotEqual(t, want, got)
+	})
+}
+
+// A model must not change when its training data do afterwards.
+func TestModelsKeepTheirData(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 20)
+		widths := []float64{1, 2}
+		views[1].Kernel = RBF{Widths: widths}
+		notes := map[string]string{"columns": "a b"}
+		m := mustFit(t, e, settings{sweeps: 3, notes: notes}, views, y)
+		x := newPoints(m, 5)
+		want, err := e.predict(m, 1, x...)
+		require.NoError(t, err)
+		for _, v := range views {
+			v.X.Fill(7)
+		}
+		clear(y)
+		widths[0], notes["columns"] = 9, "c"
+		m.Trace().Bounds[0] = 1
+		m.KernelWeights()[0].Mean = 1
+		m.Inputs()[0].Views[0] = 1
+		m.Notes()["more"] = ""
+		got, err := e.predict(m, 1, x...)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+		assert.Equal(t, map[string]string{"columns": "a b"}, m.Notes())
+		assert.Equal(t, 0, m.Inputs()[0].Views[0])
+		assert.NotEqual(t, 1.0, m.Trace().Bounds[0])
+	})
+}
+
+func TestModelsPredictConcurrently(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 20)
+		m := mustFit(t, e, settings{sweeps: 3}, views, y)
+		x := newPoints(m, 5)
+		want, err := e.predict(m, 1, x...)
+		require.NoError(t, err)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				got, err := e.predict(m, 2, x...)
+				assert.NoError(t, err)
+				assert.Equal(t, want, got)
+				assert.NotEmpty(t, m.Summary())
+				assert.NoError(t, m.Save(new(bytes.Buffer)))
+			})
+		}
+		wg.Wait()
+	})
+}
+
+func TestModelsComeBackFromFiles(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 40)
+		m := mustFit(t, e, settings{sweeps: 20, notes: map[string]string{"who": `"us" <&> ü`}}, views, y)
+		var file bytes.Buffer
+		require.NoError(t, m.Save(&file))
+		back, err := Load(bytes.NewReader(file.Bytes()))
+		require.NoError(t, err)
+
+		x := newPoints(m, 17)
+		want, err := e.predict(m, 1, x...)
+		require.NoError(t, err)
+		got, err := e.predict(back, 1, x...)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+		assert.Equal(t, m.Summary(), back.Summary())
+		assert.Equal(t, m.Trace(), back.Trace())
+		assert.Equal(t, m.KernelWeights(), back.KernelWeights())
+		assert.Equal(t, m.Inputs(), back.Inputs())
+		assert.Equal(t, m.Notes(), back.Notes())
+		assert.Equal(t, m.Bound(), back.Bound())
+
+		var again bytes.Buffer
+		require.NoError(t, back.Save(&again))
+		assert.Equal(t, file.Bytes(), again.Bytes())
+	})
+}
+
+func TestPredictionsRefuseBadInputs(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 20)
+		m := mustFit(t, e, settings{sweeps: 3}, views, y)
+		x := newPoints(m, 5)
+		bad := x[1].Clone()
+		bad.Set(4, 2, math.NaN())
+		for _, c := range []struct {
+			x    []Features
+			want string
+		}{
+			{nil, "mkl: 0 input matrices where the model needs 2, one for each distinct X of its views"},
+			{x[:1], "mkl: 1 input matrices where the model needs 2, one for each distinct X of its views"},
+			{[]Features{x[1], x[0]}, "mkl: x[0]: 5×3 where 2 columns are needed (features)"},
+			{[]Features{x[0], x[1].Slice(0, 4, 0, 3)}, "mkl: x[1]: 4 samples where x[0] has 5"},
+			{[]Features{x[0], bad}, "mkl: x[1][4][2] is NaN"},
+		} {
+			_, err := e.predict(m, 1, c.x...)
+			assert.EqualError(t, err, c.want)
+		}
+		none, err := e.predict(m, 1, x[0].Slice(0, 0, 0, 2), x[1].Slice(0, 0, 0, 3))
+		assert.NoError(t, err)
+		assert.Empty(t, none)
+	})
+}

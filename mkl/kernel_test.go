@@ -1,0 +1,318 @@
+package mkl
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+func euclid(x, y []float64) float64 {
+	var s float64
+	for j := range x {
+		s += math.Pow(x[j]-y[j], 2)
+	}
+	return math.Sqrt(s)
+}
+
+func manhattan(x, y []float64) float64 {
+	var s float64
+	for j := range x {
+		s += math.Abs(x[j] - y[j])
+	}
+	return s
+}
+
+func inner(x, y []float64) float64 {
+	var s float64
+	for j := range x {
+		s += x[j] * y[j]
+	}
+	return s
+}
+
+// kernelCases are kernels with their closed forms; mean stands for the mean
+// Euclidean or Manhattan distance of the training samples.
+var kernelCases = []struct {
+	kernel Kernel
+	name   string
+	f      func(x, y []float64, meanEuclid, meanManhattan float64) float64
+}{
+	{RBF{Width: 0.7}, "rbf(width=0.7)", func(x, y []float64, _, _ float64) float64 {
+		return math.Exp(-math.Pow(euclid(x, y), 2) / (2 * 0.7 * 0.7))
+	}},
+	{RBF{Scale: 0.7}, "rbf(scale=0.7)", func(x, y []float64, _, _ float64) float64 {
+		return math.Exp(-math.Pow(euclid(x, y)/0.7, 2))
+	}},
+	{RBF{}, "rbf(width=mean)", func(x, y []float64, m, _ float64) float64 {
+		return math.Exp(-math.Pow(euclid(x, y)/m, 2) / 2)
+	}},
+	{RBF{Widths: []float64{0.5, 2, 4}}, "rbf(width=[0.5,2,4])", func(x, y []float64, _, _ float64) float64 {
+		s := math.Pow((x[0]-y[0])/0.5, 2) + math.Pow((x[1]-y[1])/2, 2) + math.Pow((x[2]-y[2])/4, 2)
+		return math.Exp(-s / 2)
+	}},
+	{Laplacian{Width: 1.5}, "laplacian(width=1.5)", func(x, y []float64, _, _ float64) float64 {
+		return math.Exp(-euclid(x, y) / 1.5)
+	}},
+	{Laplacian{Manhattan: true}, "laplacian(width=mean,distance=manhattan)", func(x, y []float64, _, m float64) float64 {
+		return math.Exp(-manhattan(x, y) / m)
+	}},
+	{Linear{}, "linear", func(x, y []float64, _, _ float64) float64 { return inner(x, y) }},
+	{Polynomial{Degree: 3, Offset: 0.5, Scale: 2}, "polynomial(degree=3,offset=0.5,scale=2)", func(x, y []float64, _, _ float64) float64 {
+		return math.Pow(2*inner(x, y)+0.5, 3)
+	}},
+	{Polynomial{}, "polynomial(degree=2,offset=0,scale=1)", func(x, y []float64, _, _ float64) float64 {
+		return math.Pow(inner(x, y), 2)
+	}},
+	{Func{Name: "min", F: func(x, y []float64) float64 { return min(x[0]*x[0], y[0]*y[0]) }}, "min", func(x, y []float64, _, _ float64) float64 {
+		return min(x[0]*x[0], y[0]*y[0])
+	}},
+}
+
+func matrix(rows, cols int, at func(i, j int) float64) la.Matrix[float64] {
+	x := la.NewMatrix[float64](rows, cols)
+	for i := range rows {
+		for j := range cols {
+			x.Set(i, j, at(i, j))
+		}
+	}
+	return x
+}
+
+func requireClose(t *testing.T, want, got la.Matrix[float64], tolerance float64) {
+	t.Helper()
+	require.Equal(t, []int{want.Rows, want.Cols}, []int{got.Rows, got.Cols})
+	for i := range want.Rows {
+		for j, w := range want.Row(i) {
+			require.InDelta(t, w, got.At(i, j), tolerance*(1+math.Abs(w)), "(%d, %d)", i, j)
+		}
+	}
+}
+
+// trained returns the design of views with their training kernels, and their
+// kernels with other samples.
+func trained(t *testing.T, workers int, views []View, test []Features) (ds *design, train, cross []la.Matrix[float64]) {
+	t.Helper()
+	ds, err := newDesign(views, views[0].X.Rows)
+	require.NoError(t, err)
+	train, err = ds.train(context.Background(), views, workers)
+	require.NoError(t, err)
+	if test == nil {
+		return ds, train, nil
+	}
+	_, err = ds.checkInputs(test)
+	require.NoError(t, err)
+	for range views {
+		cross = append(cross, la.NewMatrix[float64](ds.d, test[0].Rows))
+	}
+	require.NoError(t, ds.cross(context.Background(), workers, test, 0, cross))
+	return ds, train, cross
+}
+
+// standardized is what Standardize promises, for training and other samples.
+func standardized(train, x Features) Features {
+	return matrix(x.Rows, x.Cols, func(i, j int) float64 {
+		var mean, ss float64
+		for k := range train.Rows {
+			mean += train.At(k, j) / float64(train.Rows)
+		}
+		for k := range train.Rows {
+			ss += math.Pow(train.At(k, j)-mean, 2)
+		}
+		return (x.At(i, j) - mean) / math.Sqrt(ss/float64(train.Rows-1))
+	})
+}
+
+// centredNormalized is what Center and Normalize promise, by their formulas: k
+// of training samples, kt of training with other samples, self of each other
+// sample with itself.
+func centredNormalized(center, normalize bool, k, kt la.Matrix[float64], self []float64) (_, _ la.Matrix[float64]) {
+	n, m := k.Rows, kt.Cols
+	ck, ckt, cself := k.Clone(), kt.Clone(), append([]float64(nil), self...)
+	if center {
+		mean := func(at func(i int) float64, n int) (s float64) {
+			for i := range n {
+				s += at(i) / float64(n)
+			}
+			return s
+		}
+		rowMean := func(d int) float64 { return mean(func(j int) float64 { return k.At(d, j) }, n) }
+		testMean := func(t int) float64 { return mean(func(j int) float64 { return kt.At(j, t) }, n) }
+		all := mean(rowMean, n)
+		ck = matrix(n, n, func(i, j int) float64 { return k.At(i, j) - rowMean(i) - rowMean(j) + all })
+		ckt = matrix(n, m, func(i, t int) float64 { return kt.At(i, t) - rowMean(i) - testMean(t) + all })
+		for t := range m {
+			cself[t] = self[t] - 2*testMean(t) + all
+		}
+	}
+	if normalize {
+		a, b := ck.Clone(), ckt.Clone()
+		ck = matrix(n, n, func(i, j int) float64 { return a.At(i, j) / math.Sqrt(a.At(i, i)*a.At(j, j)) })
+		ckt = matrix(n, m, func(i, t int) float64 { return b.At(i, t) / math.Sqrt(a.At(i, i)*cself[t]) })
+	}
+	return ck, ckt
+}
+
+func TestKernelsAgainstFormulas(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	const n, m = 70, 9 // more than one block of rows
+	x, z := normal(rng, n, 3), normal(rng, m, 3)
+	for _, c := range kernelCases {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.name, c.kernel.String())
+			for _, standardize := range []bool{false, true} {
+				sx, sz := x, z
+				if standardize {
+					sx, sz = standardized(x, x), standardized(x, z)
+				}
+				var meanE, meanM float64
+				for i := range n {
+					for j := range n {
+						meanE += euclid(sx.Row(i), sx.Row(j)) / (n * n)
+						meanM += manhattan(sx.Row(i), sx.Row(j)) / (n * n)
+					}
+				}
+				k := matrix(n, n, func(i, j int) float64 { return c.f(sx.Row(i), sx.Row(j), meanE, meanM) })
+				kt := matrix(n, m, func(i, j int) float64 { return c.f(sx.Row(i), sz.Row(j), meanE, meanM) })
+				self := make([]float64, m)
+				for j := range self {
+					self[j] = c.f(sz.Row(j), sz.Row(j), meanE, meanM)
+				}
+				for _, center := range []bool{false, true} {
+					for _, normalize := range []bool{false, true} {
+						wantK, wantKt := centredNormalized(center, normalize, k, kt, self)
+						ds, train, cross := trained(t, 2,
+							[]View{{X: x, Kernel: c.kernel, Standardize: standardize, Center: center, Normalize: normalize}}, []Features{z})
+						requireClose(t, wantK, train[0], 1e-11)
+						requireClose(t, wantKt, cross[0], 1e-11)
+						for i := range n {
+							for j := range i {
+								require.Equal(t, train[0].At(i, j), train[0].At(j, i), "symmetry (%d, %d)", i, j)
+							}
+							if normalize {
+								require.Equal(t, 1.0, train[0].At(i, i))
+							}
+						}
+						v := ds.views[0]
+						for _, kk := range []la.Matrix[float64]{train[0], cross[0]} {
+							for i := range kk.Rows {
+								if v.certain {
+									require.LessOrEqual(t, largestAbs(kk.Row(i)), v.largest*(1+1e-12))
+								}
+							}
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// Given distances and kernels must come to the same as the kernels on features.
+func TestGivenAgainstFeatures(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	const n, m = 30, 8
+	x, z := normal(rng, n, 3), normal(rng, m, 3)
+	distance := func(a, b Features) Features {
+		return matrix(a.Rows, b.Rows, func(i, j int) float64 { return euclid(a.Row(i), b.Row(j)) })
+	}
+	poly := func(a, b Features) Features {
+		return matrix(a.Rows, b.Rows, func(i, j int) float64 { return math.Pow(inner(a.Row(i), b.Row(j))+1, 2) })
+	}
+	withSelf := func(k Features, a Features) Features {
+		return matrix(k.Rows, k.Cols+1, func(i, j int) float64 {
+			if j < k.Cols {
+				return k.At(i, j)
+			}
+			return math.Pow(inner(a.Row(i), a.Row(i))+1, 2)
+		})
+	}
+	for _, center := range []bool{false, true} {
+		for _, normalize := range []bool{false, true} {
+			_, want, wantT := trained(t, 1, []View{
+				{X: x, Kernel: Laplacian{}, Center: center, Normalize: normalize},
+				{X: x, Kernel: Laplacian{Width: 3}, Center: center, Normalize: normalize},
+				{X: x, Kernel: Polynomial{Offset: 1}, Center: center, Normalize: normalize},
+			}, []Features{z})
+			d, k, kt := distance(x, x), poly(x, x), poly(z, x)
+			if normalize {
+				kt = withSelf(kt, z)
+			}
+			ds, got, gotT := trained(t, 1, []View{
+				{X: d, Kernel: FromDistance{}, Center: center, Normalize: normalize},
+				{X: d, Kernel: FromDistance{Scale: 3}, Center: center, Normalize: normalize},
+				{X: k, Kernel: Precomputed{}, Center: center, Normalize: normalize},
+			}, []Features{distance(z, x), kt})
+			require.Len(t, ds.inputs, 2)
+			for i := range want {
+				requireClose(t, want[i], got[i], 1e-10)
+				requireClose(t, wantT[i], gotT[i], 1e-10)
+			}
+		}
+	}
+}
+
+func TestKernelMatricesDoNotDependOnWorkersOrBlocks(t *testing.T) {
+	views, _, _, _ := twoInputs(1, 200)
+	rng := rand.New(rand.NewPCG(3, 1))
+	test := []Features{normal(rng, 90, 2), normal(rng, 90, 3)}
+	_, want, wantT := trained(t, 1, views, test)
+	for _, workers := range []int{2, 3, 7} {
+		ds, got, gotT := trained(t, workers, views, test)
+		require.Equal(t, want, got)
+		require.Equal(t, wantT, gotT)
+
+		parts := make([]la.Matrix[float64], len(views))
+		for first := 0; first < 90; first += 40 {
+			last := min(90, first+40)
+			for i := range parts {
+				parts[i] = la.NewMatrix[float64](200, last-first)
+			}
+			require.NoError(t, ds.cross(context.Background(), workers, test, first, parts))
+			for i := range parts {
+				require.Equal(t, wantT[i].Slice(0, 200, first, last).Clone(), parts[i])
+			}
+		}
+	}
+}
+
+func TestSharedStatistics(t *testing.T) {
+	x := normal(rand.New(rand.NewPCG(4, 1)), 10, 2)
+	var views []View
+	for p := -10; p <= 10; p++ {
+		views = append(views, View{X: x, Kernel: RBF{Width: math.Ldexp(1, p)}})
+	}
+	views = append(views, View{X: x, Kernel: Laplacian{Width: 1}}, View{X: x, Kernel: Linear{}}, View{X: x.Clone(), Kernel: Linear{}})
+	ds, _, _ := trained(t, 1, views, nil)
+	assert.Len(t, ds.inputs, 2)
+	require.Len(t, ds.groups, 3)
+	assert.Len(t, ds.groups[0].views, 22)
+}
+
+func TestKernelSettings(t *testing.T) {
+	x := normal(rand.New(rand.NewPCG(5, 1)), 5, 2)
+	for _, c := range []struct {
+		kernel Kernel
+		want   string
+	}{
+		{nil, "mkl: views[0]: Kernel is nil"},
+		{RBF{Width: -1}, "mkl: views[0] (rbf(width=-1)): Width is -1, not a positive number between 1e-150 and 1e150"},
+		{RBF{Width: math.NaN()}, "mkl: views[0] (rbf(width=NaN)): Width is NaN, not a positive number between 1e-150 and 1e150"},
+		{RBF{Width: 1e-200}, "mkl: views[0] (rbf(width=1e-200)): Width is 1e-200, not a positive number between 1e-150 and 1e150"},
+		{RBF{Width: 1, Scale: 1}, "mkl: views[0] (rbf(scale=1)): more than one of Width, Scale and Widths is set"},
+		{RBF{Widths: []float64{1}}, "mkl: views[0] (rbf(width=[1])): Widths: 1 widths where the samples have 2 features"},
+		{RBF{Widths: []float64{1, 0}}, "mkl: views[0] (rbf(width=[1,0])): Widths[1] is 0"},
+		{Laplacian{Width: math.Inf(1)}, "mkl: views[0] (laplacian(width=+Inf)): Width is +Inf, not a positive number between 1e-150 and 1e150"},
+		{Polynomial{Degree: -1}, "mkl: views[0] (polynomial(degree=-1,offset=0,scale=1)): Degree is -1, not between 1 and 64"},
+		{Polynomial{Offset: -1}, "mkl: views[0] (polynomial(degree=2,offset=-1,scale=1)): Offset is -1, not a number from 0 up"},
+		{Func{Name: "f"}, "mkl: views[0] (f): F is nil"},
+	} {
+		_, err := newDesign([]View{{X: x, Kernel: c.kernel}}, 5)
+		assert.EqualError(t, err, c.want)
+	}
+}
