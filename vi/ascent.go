@@ -27,7 +27,7 @@ type Ascent struct {
 
 // Defaults of Ascent.
 const (
-	DefaultTolerance = 1e-6
+	DefaultTolerance = 1e-5
 	DefaultMaxSweeps = 10000
 )
 

@@ -76,13 +76,6 @@ func (g *gammas) mean(i int) float64    { return g.shape * g.scale[i] }
 func (g *gammas) meanLog(i int) float64 { return g.psi + math.Log(g.scale[i]) }
 func (g *gammas) at(i int) Gamma        { return Gamma{g.shape, g.scale[i]} }
 
-// rescale multiplies every factor's variable by c.
-func (g *gammas) rescale(c float64) {
-	for i := range g.scale {
-		g.scale[i] *= c
-	}
-}
-
 // bound returns Σ E[log p(x_i)] − E[log q(x_i)], the factors' own term of the
 // lower bound (minus their divergence from the prior):
 //

@@ -248,7 +248,7 @@ func factorB(ws *la.Workspace, b, gram la.Matrix[float64], upsilon float64, s []
 		var pivot *la.PivotError
 		next := max(10*jitter, eps*float64(len(s)))
 		if !errors.As(err, &pivot) || !pivot.Indefinite() || next > maxJitter {
-			return jitter, 0, fmt.Errorf("I + υΛ^-½SΛ^-½ with relative jitter %.2g: %w", jitter, err)
+			return jitter, 0, fmt.Errorf("factor of I + υΛ^-½SΛ^-½ with relative jitter %.2g: %w", jitter, err)
 		}
 		jitter = next
 	}
