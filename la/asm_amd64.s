@@ -10,11 +10,13 @@
 //
 // Tile of 8×24: row i in Z(8+3i), Z(9+3i), Z(10+3i).
 //
-//	CX k   SI a   DX b   DI c   R8 4·row, R9 row of c in bytes, R10 = 3·R9
+//	CX k   SI a   DX b   DI c   R8 row of c in bytes
+//	R9 what of c to prefetch, R10 rows to go in this column, R11 = 8·R8 - 64
 //	Z0–Z2 a row of b   Z3, Z4 an element of a in all lanes
 //
-//	prefetch c
 //	for p in k {                     four at a time
+//	    prefetch b ahead, and a line of c or, later, of what is right of it: few at a
+//	    time, since they come from far away and there are ten line fill buffers
 //	    Z0, Z1, Z2 = b[0:24]; b += 24
 //	    for i in 8 { row i = fma(a[i], (Z0, Z1, Z2), row i) }; a += 8
 //	}
@@ -69,12 +71,6 @@
 	LEAQ (DI)(R8*1), DI     \
 	op(DI, Z29, Z30, Z31)
 
-#define PREFETCH3(c, c0, c1, c2) \
-	PREFETCHT0 (c)    \
-	PREFETCHT0 64(c)  \
-	PREFETCHT0 128(c) \
-	PREFETCHT0 184(c)
-
 #define FMAPD3(c, c0, c1, c2) \
 	VFMADD213PD (c), Z0, c0    \
 	VFMADD213PD 64(c), Z0, c1  \
@@ -106,14 +102,24 @@ TEXT ·avx512Gemm64(SB), NOSPLIT, $0-49
 	MOVQ ldc+40(FP), R8
 	SHLQ $3, R8
 	MOVQ DI, R9
-	EACHROW512(PREFETCH3)
-	MOVQ R9, DI
+	MOVQ $8, R10
+	MOVQ R8, R11
+	SHLQ $3, R11
+	SUBQ $64, R11
 	CLEAR512
 	MOVQ CX, BX
 	SHRQ $2, BX
 	JZ   rest
 
 four:
+	PREFETCHT0 (R9)
+	ADDQ R8, R9
+	DECQ R10
+	JNZ  steps
+	MOVQ $8, R10
+	SUBQ R11, R9
+
+steps:
 	STEP512(VMOVUPD, VBROADCASTSD, VFMADD231PD, 8, 0)
 	STEP512(VMOVUPD, VBROADCASTSD, VFMADD231PD, 8, 1)
 	STEP512(VMOVUPD, VBROADCASTSD, VFMADD231PD, 8, 2)
@@ -170,14 +176,24 @@ TEXT ·avx512Gemm32(SB), NOSPLIT, $0-49
 	MOVQ ldc+40(FP), R8
 	SHLQ $2, R8
 	MOVQ DI, R9
-	EACHROW512(PREFETCH3)
-	MOVQ R9, DI
+	MOVQ $8, R10
+	MOVQ R8, R11
+	SHLQ $3, R11
+	SUBQ $64, R11
 	CLEAR512
 	MOVQ CX, BX
 	SHRQ $2, BX
 	JZ   rest
 
 four:
+	PREFETCHT0 (R9)
+	ADDQ R8, R9
+	DECQ R10
+	JNZ  steps
+	MOVQ $8, R10
+	SUBQ R11, R9
+
+steps:
 	STEP512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, 0)
 	STEP512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, 1)
 	STEP512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, 2)
@@ -1194,7 +1210,8 @@ done:
 //
 // Transposes 8×8 blocks: dst[p*step+i] = src[i*ld+p], i < 8, p < 8·blocks.
 // Rows at SI, R8 = ld in bytes, R9, R10, R11 three, five and seven times as much;
-// columns at DI, DX = step in bytes, R12, R13, BX as R9, R10, R11.
+// columns at DI, DX = step in bytes, R12, R13, BX as R9, R10, R11. AX runs eight
+// rows ahead, where the next panel is prefetched.
 //
 //	Z0…Z7    rows
 //	Z8…Z15   pairs of rows (01 01 23 23 45 45 67 67), even and odd columns
@@ -1215,7 +1232,17 @@ TEXT ·avx512Pack64(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), R13
 	LEAQ (R12)(DX*4), BX
 
+	LEAQ (SI)(R8*8), AX
+
 loop:
+	PREFETCHT0 (AX)
+	PREFETCHT0 (AX)(R8*1)
+	PREFETCHT0 (AX)(R8*2)
+	PREFETCHT0 (AX)(R9*1)
+	PREFETCHT0 (AX)(R8*4)
+	PREFETCHT0 (AX)(R10*1)
+	PREFETCHT0 (AX)(R9*2)
+	PREFETCHT0 (AX)(R11*1)
 	VMOVUPD (SI), Z0
 	VMOVUPD (SI)(R8*1), Z1
 	VMOVUPD (SI)(R8*2), Z2
@@ -1256,6 +1283,7 @@ loop:
 	VMOVUPD Z5, (DI)(R13*1)
 	VMOVUPD Z6, (DI)(R12*2)
 	VMOVUPD Z7, (DI)(BX*1)
+	ADDQ $64, AX
 	ADDQ $64, SI
 	LEAQ (DI)(DX*8), DI
 	DECQ CX
@@ -1266,18 +1294,21 @@ loop:
 // func avx512Gather(vectors, k int, src *byte, ld int, dst *byte)
 //
 // Copies k rows of so many vectors, 1 ≤ vectors ≤ 3, ld bytes apart, one behind
-// the other.
+// the other, and prefetches the rows sixteen further on.
 TEXT ·avx512Gather(SB), NOSPLIT, $0-40
 	MOVQ vectors+0(FP), BX
 	MOVQ k+8(FP), CX
 	MOVQ src+16(FP), SI
 	MOVQ ld+24(FP), R8
 	MOVQ dst+32(FP), DI
+	MOVQ R8, R9
+	SHLQ $4, R9
 	CMPQ BX, $2
 	JEQ  two
 	JGT  three
 
 one:
+	PREFETCHT0 (SI)(R9*1)
 	VMOVUPD (SI), Z0
 	VMOVUPD Z0, (DI)
 	ADDQ R8, SI
@@ -1288,6 +1319,8 @@ one:
 	RET
 
 two:
+	PREFETCHT0 (SI)(R9*1)
+	PREFETCHT0 64(SI)(R9*1)
 	VMOVUPD (SI), Z0
 	VMOVUPD 64(SI), Z1
 	VMOVUPD Z0, (DI)
@@ -1300,6 +1333,9 @@ two:
 	RET
 
 three:
+	PREFETCHT0 (SI)(R9*1)
+	PREFETCHT0 64(SI)(R9*1)
+	PREFETCHT0 128(SI)(R9*1)
 	VMOVUPD (SI), Z0
 	VMOVUPD 64(SI), Z1
 	VMOVUPD 128(SI), Z2

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 )
 
+const raceEnabled = true
+
 // The race detector does not see what assembly reads and writes: the Go code
 // that leads to it declares it here.
 
