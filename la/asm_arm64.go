@@ -12,20 +12,26 @@ func neonSet() *instructionSet {
 	s := newSet("neon")
 
 	s.f64.mr, s.f64.nr = 6, 8
-	s.f64.gemm, s.f64.dist, s.f64.pack = gemmNeon64, distNeon64, packNeon64
+	s.f64.gemm, s.f64.dist = gemmNeon64, distNeon64
+	s.f64.pack = func(r, k int, src *float64, ld int, dst *float64) { packNeon64(r, k, src, ld, dst, r) }
 	s.f64.gather = func(r, k int, src *float64, ld int, dst *float64) {
 		gatherNeon(8*r, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst))
 	}
 	s.f64.axpy, s.f64.scal, s.f64.exp = inPieces(axpyNeon64, scalNeon64, expNeon64)
 	s.f64.vectorKernels = productsInPieces(dotNeon64, dotLanesNeon64, dotAxpyNeon64, axpyNeon64, axpy4Neon64)
+	s.strips64 = stripsOf(12, 2, packNeon64, unpackNeon64, stripSolveNeon64)
+	s.strips64.add, s.strips64.sub, s.strips64.chol = stripAddNeon64, stripSubNeon64, stripCholNeon64
 
 	s.f32.mr, s.f32.nr = 8, 12
-	s.f32.gemm, s.f32.dist, s.f32.pack = gemmNeon32, distNeon32, packNeon32
+	s.f32.gemm, s.f32.dist = gemmNeon32, distNeon32
+	s.f32.pack = func(r, k int, src *float32, ld int, dst *float32) { packNeon32(r, k, src, ld, dst, r) }
 	s.f32.gather = func(r, k int, src *float32, ld int, dst *float32) {
 		gatherNeon(4*r, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst))
 	}
 	s.f32.axpy, s.f32.scal, s.f32.exp = inPieces(axpyNeon32, scalNeon32, expNeon32)
 	s.f32.vectorKernels = productsInPieces(dotNeon32, dotLanesNeon32, dotAxpyNeon32, axpyNeon32, axpy4Neon32)
+	s.strips32 = stripsOf(24, 4, packNeon32, unpackNeon32, stripSolveNeon32)
+	s.strips32.add, s.strips32.sub, s.strips32.chol = stripAddNeon32, stripSubNeon32, stripCholNeon32
 
 	s.mixed = productsInPieces(dotNeonMixed, dotLanesNeonMixed, dotAxpyNeonMixed, axpyNeonMixed, axpy4NeonMixed)
 	return s
@@ -110,6 +116,43 @@ func productsInPieces[S, T Float](
 	}
 }
 
+// stripsOf makes strip kernels, of nr lines and blocks of four, that call pack and
+// unpack with multiples of so many rows and move the others here, and solve with
+// no more rows than stay far below 50 µs.
+func stripsOf[T Float](nr, rows int,
+	pack func(m, k int, src *T, ld int, dst *T, r int),
+	unpack func(m, k int, src *T, r int, dst *T, ld int),
+	solve func(lo, j0, hi int, t *T, ts int, r, y *T),
+) stripKernels[T] {
+	return stripKernels[T]{
+		nr: nr, mr: 4,
+		solve: func(lo, hi int, t *T, ts int, r, y *T) {
+			const most = 64
+			for j := lo; j < hi; j += most {
+				solve(lo, j, min(j+most, hi), t, ts, r, y)
+			}
+		},
+		pack: func(m, k int, src *T, ld int, dst *T) {
+			whole := m / rows * rows
+			pack(whole, k, src, ld, dst, nr)
+			for i := whole; i < m; i++ {
+				for p := range k {
+					*at(dst, p*nr+i) = *at(src, i*ld+p)
+				}
+			}
+		},
+		unpack: func(m, k int, src, dst *T, ld int) {
+			whole := m / rows * rows
+			unpack(whole, k, src, nr, dst, ld)
+			for i := whole; i < m; i++ {
+				for p := range k {
+					*at(dst, i*ld+p) = *at(src, p*nr+i)
+				}
+			}
+		},
+	}
+}
+
 //go:noescape
 func gatherNeon(size, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer)
 
@@ -120,7 +163,10 @@ func gemmNeon64(k int, alpha float64, a, b, c *float64, ldc int, add bool)
 func distNeon64(k int, a, b, c *float64, ldc int, add bool)
 
 //go:noescape
-func packNeon64(r, k int, src *float64, ld int, dst *float64)
+func packNeon64(m, k int, src *float64, ld int, dst *float64, r int)
+
+//go:noescape
+func unpackNeon64(m, k int, src *float64, r int, dst *float64, ld int)
 
 //go:noescape
 func scalNeon64(alpha float64, x []float64)
@@ -150,7 +196,10 @@ func gemmNeon32(k int, alpha float32, a, b, c *float32, ldc int, add bool)
 func distNeon32(k int, a, b, c *float32, ldc int, add bool)
 
 //go:noescape
-func packNeon32(r, k int, src *float32, ld int, dst *float32)
+func packNeon32(m, k int, src *float32, ld int, dst *float32, r int)
+
+//go:noescape
+func unpackNeon32(m, k int, src *float32, r int, dst *float32, ld int)
 
 //go:noescape
 func scalNeon32(alpha float32, x []float32)
@@ -187,3 +236,27 @@ func axpyNeonMixed(alpha float64, a []float32, y []float64)
 
 //go:noescape
 func axpy4NeonMixed(x *[4]float64, a *float32, lda int, y []float64)
+
+//go:noescape
+func stripAddNeon64(k int, a, b, c *float64, ldc int, next *float64)
+
+//go:noescape
+func stripSubNeon64(k int, a, b, c *float64, ldc int, next *float64)
+
+//go:noescape
+func stripSolveNeon64(lo, j0, hi int, t *float64, ts int, r, y *float64)
+
+//go:noescape
+func stripCholNeon64(lo, j0, hi int, r, y *float64) int
+
+//go:noescape
+func stripAddNeon32(k int, a, b, c *float32, ldc int, next *float32)
+
+//go:noescape
+func stripSubNeon32(k int, a, b, c *float32, ldc int, next *float32)
+
+//go:noescape
+func stripSolveNeon32(lo, j0, hi int, t *float32, ts int, r, y *float32)
+
+//go:noescape
+func stripCholNeon32(lo, j0, hi int, r, y *float32) int

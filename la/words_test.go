@@ -186,3 +186,11 @@ func evalWord(t *testing.T, expr string, arg map[string]int) uint32 {
 	require.True(t, exact && word>>32 == 0, expr)
 	return uint32(word)
 }
+
+// TestReservedRegistersAreLeftAlone keeps the assembly away from R18 (the
+// platform's), R27 (the assembler's), R28 (the goroutine's) and R29 (the frame's).
+func TestReservedRegistersAreLeftAlone(t *testing.T) {
+	text, err := os.ReadFile(asmFile)
+	require.NoError(t, err)
+	assert.Empty(t, regexp.MustCompile(`\b(R18|R18_PLATFORM|R27|R28|R29|g)\b`).FindAllString(string(text), -1))
+}

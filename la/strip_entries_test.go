@@ -1,0 +1,177 @@
+package la
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// These tests call the strip kernels of every table themselves and compare with
+// the loops of their contract.
+
+func TestStripEntries(t *testing.T) {
+	for _, s := range instructionSets {
+		t.Run(s.name, func(t *testing.T) {
+			t.Run("float64", func(t *testing.T) { testStripEntries(t, &s.strips64) })
+			t.Run("float32", func(t *testing.T) { testStripEntries(t, &s.strips32) })
+		})
+	}
+}
+
+func testStripEntries[T Float](t *testing.T, k *stripKernels[T]) {
+	t.Run("tile", func(t *testing.T) { testStripTiles(t, k) })
+	t.Run("solve", func(t *testing.T) { testStripSolve(t, k) })
+	t.Run("chol", func(t *testing.T) { testStripChol(t, k) })
+	t.Run("pack", func(t *testing.T) { testStripPack(t, k) })
+}
+
+func testStripTiles[T Float](t *testing.T, kt *stripKernels[T]) {
+	r := rand.New(rand.NewPCG(1, 3))
+	nr := kt.nr
+	for k := kt.mr; k < 100; k += kt.mr {
+		for _, pad := range []int{0, 1, 6} {
+			ldc := nr + pad
+			a, b := hard[T](r, k*nr, k < 10), hard[T](r, k*nr, k < 10)
+			c, added := fenced[T](r, nr*ldc)
+			subtracted := slices.Clone(added)
+			wantAdded, wantSubtracted := slices.Clone(added), slices.Clone(added)
+			for i := range nr {
+				for j := range nr {
+					at := 8 + i*ldc + j
+					for p := range k {
+						wantAdded[at] = fma(a[p*nr+i], b[p*nr+j], wantAdded[at])
+						wantSubtracted[at] = fma(-a[p*nr+i], b[p*nr+j], wantSubtracted[at])
+					}
+				}
+			}
+			var next *T
+			if pad > 0 {
+				next = &c[0]
+			}
+			kt.add(k, &a[0], &b[0], &c[0], ldc, next)
+			kt.sub(k, &a[0], &b[0], &subtracted[8], ldc, next)
+			sameBits(t, wantAdded, added, "add k=%d ldc=%d", k, ldc)
+			sameBits(t, wantSubtracted, subtracted, "sub k=%d ldc=%d", k, ldc)
+		}
+	}
+}
+
+func testStripSolve[T Float](t *testing.T, kt *stripKernels[T]) {
+	r := rand.New(rand.NewPCG(1, 4))
+	nr, mr := kt.nr, kt.mr
+	for _, rows := range []int{mr, nr, 2 * nr, 3*nr + mr, 10*nr - mr} {
+		ts := (rows + 2) * nr
+		for lo := 0; lo < rows; lo += max(mr, rows/4/mr*mr) {
+			tri := hard[T](r, (rows+nr-1)/nr*ts, false)
+			recip := hard[T](r, rows, rows < 20)
+			y, got := fenced[T](r, rows*nr)
+			want := slices.Clone(got)
+			for j := lo; j < rows; j++ {
+				for i := range nr {
+					s := want[8+j*nr+i]
+					for k := lo; k < j; k++ {
+						s = fma(-tri[j/nr*ts+k*nr+j%nr], want[8+k*nr+i], s)
+					}
+					want[8+j*nr+i] = s * recip[j]
+				}
+			}
+			kt.solve(lo, rows, &tri[0], ts, &recip[0], &y[0])
+			sameBits(t, want, got, "solve lo=%d hi=%d", lo, rows)
+		}
+	}
+}
+
+// testStripChol factors rows with pivots that are good, and with one bad pivot of
+// each kind.
+func testStripChol[T Float](t *testing.T, kt *stripKernels[T]) {
+	r := rand.New(rand.NewPCG(1, 5))
+	nr, mr := kt.nr, kt.mr
+	for _, before := range []int{0, nr, 3 * nr} {
+		hi := before + nr
+		for lo := 0; lo <= before; lo += max(mr, before/3/mr*mr) {
+			for j0 := before; j0 < hi; j0 += mr {
+				for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1)} {
+					y, all := fenced[T](r, hi*nr)
+					recip, allRecip := fenced[T](r, hi)
+					for i := range y {
+						y[i] = T(r.NormFloat64())
+					}
+					for j := j0; j < hi; j++ {
+						y[j*nr+j%nr] = T(1e3 + 2*float64(hi))
+					}
+					broken := -1
+					if bad != 0 {
+						broken = j0 + r.IntN(hi-j0)
+						y[broken*nr+broken%nr] = T(bad * 1e4)
+					}
+					want, wantRecip := slices.Clone(all), slices.Clone(allRecip)
+					refStripChol(nr, lo, j0, hi, wantRecip[8:], want[8:])
+					if got := kt.chol(lo, j0, hi, &recip[0], &y[0]); got != broken {
+						t.Fatalf("chol lo=%d j0=%d hi=%d stops at %d, want %d", lo, j0, hi, got, broken)
+					}
+					end := hi
+					if broken >= 0 {
+						end = broken
+						sameBits(t, want[8+end*nr+end%nr:][:1], y[end*nr+end%nr:][:1], "bad pivot lo=%d j0=%d", lo, j0)
+					}
+					for j := j0; j < end; j++ { // what is undefined
+						copy(want[8+j*nr:][:j%nr], y[j*nr:])
+					}
+					sameBits(t, want[:8+end*nr], all[:8+end*nr], "chol lo=%d j0=%d hi=%d", lo, j0, hi)
+					sameBits(t, want[8+hi*nr:], all[8+hi*nr:], "behind chol lo=%d j0=%d hi=%d", lo, j0, hi)
+					sameBits(t, wantRecip, allRecip, "reciprocals lo=%d j0=%d hi=%d", lo, j0, hi)
+				}
+			}
+		}
+	}
+}
+
+// refStripChol is chol as its contract has it, up to a bad pivot.
+func refStripChol[T Float](nr, lo, j0, hi int, recip, y []T) {
+	for j := j0; j < hi; j++ {
+		row := y[j*nr:][:nr]
+		for i := range row {
+			for k := lo; k < j; k++ {
+				row[i] = fma(-y[k*nr+j%nr], y[k*nr+i], row[i])
+			}
+		}
+		d := float64(row[j%nr])
+		if !(d > 0 && d <= math.MaxFloat64) {
+			return
+		}
+		root := T(math.Sqrt(d))
+		recip[j] = 1 / root
+		for i := range row {
+			row[i] *= recip[j]
+		}
+		row[j%nr] = root
+	}
+}
+
+func testStripPack[T Float](t *testing.T, kt *stripKernels[T]) {
+	r := rand.New(rand.NewPCG(1, 6))
+	nr := kt.nr
+	for m := range nr + 1 {
+		for _, k := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 24, 31, 33} {
+			for _, pad := range []int{0, 1, 5} {
+				ld := k + pad
+				src := hard[T](r, m*ld+1, true)
+				dst, got := fenced[T](r, k*nr+nr)
+				want := slices.Clone(got)
+				back, gotBack := fenced[T](r, m*ld+1)
+				wantBack := slices.Clone(gotBack)
+				for i := range m {
+					for p := range k {
+						want[8+p*nr+i] = src[i*ld+p]
+						wantBack[8+i*ld+p] = src[i*ld+p]
+					}
+				}
+				kt.pack(m, k, &src[0], ld, &dst[0])
+				sameBits(t, want, got, "pack m=%d k=%d ld=%d", m, k, ld)
+				kt.unpack(m, k, &dst[0], &back[0], ld)
+				sameBits(t, wantBack, gotBack, "unpack m=%d k=%d ld=%d", m, k, ld)
+			}
+		}
+	}
+}
