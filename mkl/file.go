@@ -81,7 +81,7 @@ type (
 		Basis   int                 `json:"basis"`   // D
 		Samples int                 `json:"samples"` // N
 		Inputs  []inputJSON         `json:"inputs"`
-		Views   []json.RawMessage   `json:"views"` // of viewJSON
+		Views   json.RawMessage     `json:"views"` // an array of viewJSON
 		Priors  vi.RegressionPriors `json:"priors"`
 		Trace   traceJSON           `json:"trace"`
 		Notes   map[string]string   `json:"notes,omitempty"`
@@ -190,19 +190,16 @@ func (m *RegressionModel) encode() (map[string]string, []tensor, error) {
 			add(fmt.Sprintf("input.%d.sd", i), in.sd, in.cols)
 		}
 	}
+	var views []viewJSON
 	for i, v := range m.design.views {
 		k, err := encodeKernel(v.kernel)
 		if err != nil {
 			return nil, nil, fmt.Errorf("view %q: %w", v.name, err)
 		}
-		raw, err := json.Marshal(viewJSON{
+		views = append(views, viewJSON{
 			Name: v.name, Kernel: k, Input: v.input, Standardize: v.standardize,
 			Center: v.center, Normalize: v.normalize, TotalMean: v.totalMean, Largest: v.largest,
 		})
-		if err != nil {
-			return nil, nil, fmt.Errorf("view %q: %w", v.name, err)
-		}
-		j.Views = append(j.Views, raw)
 		if v.center {
 			add(fmt.Sprintf("view.%d.row_mean", i), v.rowMean, D)
 		}
@@ -227,6 +224,10 @@ func (m *RegressionModel) encode() (map[string]string, []tensor, error) {
 	add("be.cov", flat(s.BECov), L+P, L+P)
 	add("gram", packLower(s.Gram), D*(D+1)/2)
 
+	var err error
+	if j.Views, err = json.Marshal(views); err != nil {
+		return nil, nil, err
+	}
 	text, err := json.Marshal(j)
 	if err != nil {
 		return nil, nil, err
@@ -295,14 +296,6 @@ func (ts tensors) take(name string, shape ...int) ([]float64, error) {
 	return t.data, nil
 }
 
-// rows returns the length of a tensor's first dimension.
-func (ts tensors) rows(name string) int {
-	if t := ts[name]; len(t.shape) > 0 {
-		return t.shape[0]
-	}
-	return 0
-}
-
 func strictJSON(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -320,8 +313,9 @@ func loadRegression(text string, ts tensors) (Model, error) {
 	if err := strictJSON([]byte(text), &j); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
-	L, P, D := ts.rows("target.mean"), ts.rows("omega"), j.Basis
-	if L < 1 || P < 1 || D < 1 || D != lastDim(ts["lambda"]) {
+	// Sizes come from elements that are there, not from shapes, which cost nothing.
+	L, P, D := len(ts["target.mean"].data), len(ts["omega"].data)/2, j.Basis
+	if L < 1 || P < 1 || D < 1 || D != len(ts["lambda"].data)/L {
 		return nil, fmt.Errorf("model: %d targets, %d kernels and %d basis points do not fit the tensors", L, P, D)
 	}
 	m := &RegressionModel{
@@ -355,7 +349,7 @@ func loadRegression(text string, ts tensors) (Model, error) {
 		return la.MatrixOf(r, c, x)
 	}
 	mean, sd := take("target.mean", L), take("target.sd", L)
-	m.trace.Bounds = take("trace.bounds", ts.rows("trace.bounds"))
+	m.trace.Bounds = take("trace.bounds", len(ts["trace.bounds"].data))
 	m.trace.Sweeps = len(m.trace.Bounds)
 	state := vi.RegressionState{
 		Priors: j.Priors, Samples: j.Samples,
@@ -391,13 +385,6 @@ func loadRegression(text string, ts tensors) (Model, error) {
 	return m, nil
 }
 
-func lastDim(t tensor) int {
-	if len(t.shape) == 0 {
-		return 0
-	}
-	return t.shape[len(t.shape)-1]
-}
-
 // checkCovariance reports a matrix that is not symmetric and positive definite.
 func checkCovariance(x la.Matrix[float64]) error {
 	c := x.Clone()
@@ -427,9 +414,6 @@ func checkCovariance(x la.Matrix[float64]) error {
 }
 
 func loadDesign(j modelJSON, P int, ts tensors) (*design, error) {
-	if len(j.Views) != P {
-		return nil, fmt.Errorf("model: %d views where the tensors have %d kernels", len(j.Views), P)
-	}
 	if len(j.Inputs) < 1 || len(j.Inputs) > P {
 		return nil, fmt.Errorf("model: %d inputs for %d views", len(j.Inputs), P)
 	}
@@ -469,11 +453,11 @@ func loadDesign(j modelJSON, P int, ts tensors) (*design, error) {
 	}
 	used := make([]bool, len(ds.inputs))
 	selfColumn := make([]bool, len(ds.inputs))
-	for i, raw := range j.Views {
-		var vj viewJSON
-		if err := strictJSON(raw, &vj); err != nil {
-			return nil, fmt.Errorf("model: views[%d]: %w", i, err)
-		}
+	views, err := decodeViews(j.Views, P)
+	if err != nil {
+		return nil, fmt.Errorf("model: views: %w", err)
+	}
+	for i, vj := range views {
 		v, err := loadView(i, vj, ds, ts)
 		if err != nil {
 			return nil, fmt.Errorf("model: views[%d]: %w", i, err)
@@ -494,6 +478,26 @@ func loadDesign(j modelJSON, P int, ts tensors) (*design, error) {
 	}
 	ds.group()
 	return ds, nil
+}
+
+// decodeViews reads an array of exactly n views.
+func decodeViews(text []byte, n int) (views []viewJSON, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return nil, errors.New("not an array")
+	}
+	for d.More() && len(views) <= n {
+		var v viewJSON
+		if err := d.Decode(&v); err != nil {
+			return nil, err
+		}
+		views = append(views, v)
+	}
+	if len(views) != n {
+		return nil, fmt.Errorf("%d where the tensors have %d kernels", len(views), n)
+	}
+	return views, nil
 }
 
 func loadView(i int, j viewJSON, ds *design, ts tensors) (v boundView, err error) {

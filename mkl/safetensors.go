@@ -153,9 +153,9 @@ func readTensors(r io.Reader) (metadata map[string]string, ts map[string]tensor,
 	sum.Write(head.Bytes())
 
 	ts = make(map[string]tensor, len(infos))
-	payload := io.TeeReader(b, sum)
+	payload, chunk := io.TeeReader(b, sum), make([]byte, 8*chunkWords)
 	for _, in := range infos {
-		data, err := readElements(payload, (in.Offsets[1]-in.Offsets[0])/8)
+		data, err := readElements(payload, (in.Offsets[1]-in.Offsets[0])/8, chunk)
 		if err != nil {
 			return nil, nil, fmt.Errorf("tensor %q: %w", in.name, err)
 		}
@@ -180,11 +180,11 @@ func noEOF(err error) error {
 	return err
 }
 
-func readElements(r io.Reader, n int64) ([]float64, error) {
+// readElements reads n elements through the scratch chunk.
+func readElements(r io.Reader, n int64, chunk []byte) ([]float64, error) {
 	data := make([]float64, 0, min(n, chunkWords))
-	var buf [8 * chunkWords]byte
 	for n > 0 {
-		part := buf[:8*min(n, chunkWords)]
+		part := chunk[:8*min(n, chunkWords)]
 		if _, err := io.ReadFull(r, part); err != nil {
 			return nil, noEOF(err)
 		}

@@ -1,0 +1,78 @@
+package mkl_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+	"math"
+
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// readings are of two sensors and a target that only the first one bears on.
+func readings() (speed, hum, y []float64) {
+	for i := range 80 {
+		speed = append(speed, 3*math.Sin(float64(i)))
+		hum = append(hum, 3*math.Sin(float64(i*i)))
+		y = append(y, 10+speed[i]*speed[i]+0.3*math.Cos(float64(7*i)))
+	}
+	return speed, hum, y
+}
+
+func Example() {
+	speed, hum, y := readings() // []float64 each, a value for every sample
+	views := []mkl.View{
+		{Name: "speed", X: mkl.Column(speed), Kernel: mkl.RBF{Width: 1}},
+		{Name: "hum", X: mkl.Column(hum), Kernel: mkl.RBF{Width: 1}},
+	}
+	model, err := mkl.Regression{}.Fit(context.Background(), views, y)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mean, variance, _ := model.Predict(mkl.Column([]float64{2}), mkl.Column([]float64{1}))
+	fmt.Printf("y = %.1f ± %.1f\n", mean[0], math.Sqrt(variance[0]))
+	for _, w := range model.KernelWeights() {
+		fmt.Printf("%-5s weighs %.2f ± %.2f\n", w.View, w.Mean, w.SD)
+	}
+	// Output:
+	// y = 14.2 ± 0.8
+	// speed weighs 0.22 ± 0.01
+	// hum   weighs 0.01 ± 0.03
+}
+
+// Predictor is the form of a model for a program that predicts one sample at a
+// time, within microseconds.
+func ExampleRegressionModel_Predictor() {
+	speed, _, y := readings()
+	model, err := mkl.Regression{}.Fit(context.Background(), []mkl.View{{X: mkl.Column(speed), Kernel: mkl.RBF{}}}, y)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.PredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mean, variance, err := p.Predict([]float64{2})
+	fmt.Printf("%.1f ± %.1f, %v\n", mean, math.Sqrt(variance), err)
+	// Output: 14.3 ± 0.7, <nil>
+}
+
+func ExampleLoad() {
+	speed, _, y := readings()
+	model, err := mkl.Regression{Notes: map[string]string{"unit": "m/s"}}.Fit(
+		context.Background(), []mkl.View{{X: mkl.Column(speed), Kernel: mkl.RBF{Width: 1}}}, y)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := model.Save(&file); err != nil {
+		log.Fatal(err)
+	}
+	loaded, err := mkl.Load(&file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(loaded.KernelWeights()[0].Kernel, loaded.Notes()["unit"])
+	// Output: rbf(width=1) m/s
+}

@@ -1,0 +1,409 @@
+package mkl
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var updateGolden = flag.Bool("update", false, "write testdata/models anew, where a file is missing")
+
+const goldenModel = "../testdata/models/regression-v1.safetensors"
+
+// goldenFit is the fit behind the golden file: every kind of kernel and of input.
+func goldenFit(t testing.TB) *RegressionModel {
+	views, y, a, b := twoInputs(8, 12)
+	distance := matrix(12, 12, func(i, j int) float64 { return euclid(a.Row(i), a.Row(j)) })
+	kernel := matrix(12, 12, func(i, j int) float64 { return inner(b.Row(i), b.Row(j)) + 1 })
+	views = append(views,
+		View{Name: "given", X: distance, Kernel: FromDistance{}},
+		View{Name: "given", X: kernel, Kernel: Precomputed{}, Center: true, Normalize: true},
+		View{Name: "a", X: a, Kernel: RBF{Scale: 2}})
+	second := make([]float64, 12)
+	for i := range second {
+		second[i] = b.At(i, 0) - 2*a.At(i, 1)
+	}
+	m, err := Regression{MaxSweeps: 30, Notes: map[string]string{"made by": "TestGoldenFile -update"}}.Fit(context.Background(), views, y, second)
+	require.NoError(t, err)
+	return m
+}
+
+// goldenPoints are samples for the golden file's four inputs.
+func goldenPoints() []Features {
+	rng := rand.New(rand.NewPCG(4, 4))
+	a, b := normal(rng, 5, 2), normal(rng, 5, 3)
+	_, _, ta, tb := twoInputs(8, 12)
+	distance := matrix(5, 12, func(i, j int) float64 { return euclid(a.Row(i), ta.Row(j)) })
+	kernel := matrix(5, 13, func(i, j int) float64 {
+		if j == 12 {
+			return inner(b.Row(i), b.Row(i)) + 1
+		}
+		return inner(b.Row(i), tb.Row(j)) + 1
+	})
+	return []Features{a, b, distance, kernel}
+}
+
+// goldenPredictions is what was predicted when the file was written.
+type goldenPredictions struct {
+	Mean, Variance [][]float64
+	Summary        string
+}
+
+// Every later version must read the files of this one and predict the same.
+func TestGoldenFile(t *testing.T) {
+	expected := strings.TrimSuffix(goldenModel, ".safetensors") + ".json"
+	if _, err := os.Stat(goldenModel); *updateGolden && err != nil {
+		m := goldenFit(t)
+		var file bytes.Buffer
+		require.NoError(t, m.Save(&file))
+		p, err := m.PredictTargets(context.Background(), PredictOptions{}, goldenPoints()...)
+		require.NoError(t, err)
+		text, err := json.MarshalIndent(goldenPredictions{p.Mean, p.Variance, m.Summary()}, "", " ")
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll("../testdata/models", 0o755))
+		require.NoError(t, os.WriteFile(goldenModel, file.Bytes(), 0o644))
+		require.NoError(t, os.WriteFile(expected, text, 0o644))
+	}
+	file, err := os.ReadFile(goldenModel)
+	require.NoError(t, err)
+	text, err := os.ReadFile(expected)
+	require.NoError(t, err)
+	var want goldenPredictions
+	require.NoError(t, json.Unmarshal(text, &want))
+
+	m, err := LoadRegression(bytes.NewReader(file))
+	require.NoError(t, err)
+	p, err := m.PredictTargets(context.Background(), PredictOptions{}, goldenPoints()...)
+	require.NoError(t, err)
+	for o := range want.Mean {
+		assert.InDeltaSlice(t, want.Mean[o], p.Mean[o], 1e-10)
+		assert.InDeltaSlice(t, want.Variance[o], p.Variance[o], 1e-10)
+	}
+	assert.Equal(t, want.Summary, m.Summary())
+	var again bytes.Buffer
+	require.NoError(t, m.Save(&again))
+	assert.Equal(t, file, again.Bytes())
+}
+
+// A reader that shares no code with the package predicts from the golden file
+// as docs/model-file.md says.
+func TestFileByItsDescription(t *testing.T) {
+	file, err := os.ReadFile(goldenModel)
+	require.NoError(t, err)
+	n := binary.LittleEndian.Uint64(file)
+	var header map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(file[8:8+n], &header))
+	var meta struct{ Model, Kind string }
+	require.NoError(t, json.Unmarshal(header["__metadata__"], &meta))
+	require.Equal(t, "regression", meta.Kind)
+	data := file[8+n:]
+	read := func(name string) []float64 {
+		var h struct {
+			Offsets []int `json:"data_offsets"`
+		}
+		require.NoError(t, json.Unmarshal(header[name], &h))
+		x := make([]float64, (h.Offsets[1]-h.Offsets[0])/8)
+		for i := range x {
+			x[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[h.Offsets[0]+8*i:]))
+		}
+		return x
+	}
+	var model struct {
+		Basis int
+		Views []struct {
+			Input  int
+			Kernel struct {
+				Kind         string
+				Width, Scale float64
+				Widths       []float64
+				Manhattan    bool
+				Degree       int
+				Offset       float64
+			}
+			Standardize, Center, Normalize bool
+			TotalMean                      float64 `json:"total_mean"`
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(meta.Model), &model))
+	D, L := model.Basis, len(read("target.mean"))
+	points := goldenPoints()
+
+	kernel := func(view int, x []float64, d int) float64 { // d < 0: of x with itself
+		v := model.Views[view]
+		k := v.Kernel
+		if k.Kind == "precomputed" {
+			if d < 0 {
+				return x[D]
+			}
+			return x[d]
+		}
+		if k.Kind == "distance" {
+			return math.Exp(-x[max(d, 0)] / k.Scale)
+		}
+		name := "input." + string(rune('0'+v.Input))
+		basis := read(name + ".basis")
+		x = slices.Clone(x)
+		y := slices.Clone(x)
+		if d >= 0 {
+			y = slices.Clone(basis[d*len(x) : (d+1)*len(x)])
+		}
+		for j := range x {
+			if v.Standardize {
+				mean, sd := read(name + ".mean")[j], read(name + ".sd")[j]
+				x[j] = (x[j] - mean) / sd
+				if d >= 0 {
+					y[j] = (y[j] - mean) / sd
+				} else {
+					y[j] = x[j]
+				}
+			}
+			if k.Widths != nil {
+				x[j], y[j] = x[j]/k.Widths[j], y[j]/k.Widths[j]
+			}
+		}
+		switch k.Kind {
+		case "rbf":
+			w := k.Width
+			if k.Scale != 0 {
+				w = k.Scale / math.Sqrt2
+			}
+			if k.Widths != nil {
+				w = 1
+			}
+			return math.Exp(-math.Pow(euclid(x, y)/w, 2) / 2)
+		case "laplacian":
+			if k.Manhattan {
+				return math.Exp(-manhattan(x, y) / k.Width)
+			}
+			return math.Exp(-euclid(x, y) / k.Width)
+		case "linear":
+			return inner(x, y)
+		case "polynomial":
+			return math.Pow(k.Scale*inner(x, y)+k.Offset, float64(k.Degree))
+		}
+		t.Fatal(k.Kind)
+		return 0
+	}
+	m, err := LoadRegression(bytes.NewReader(file))
+	require.NoError(t, err)
+	want, err := m.PredictTargets(context.Background(), PredictOptions{MeanOnly: true}, points...)
+	require.NoError(t, err)
+	for o := range L {
+		for i := range points[0].Rows {
+			f := read("be.mean")[o]
+			for view, v := range model.Views {
+				x := points[v.Input].Row(i)
+				ks := make([]float64, D)
+				for d := range ks {
+					ks[d] = kernel(view, x, d)
+				}
+				self := 0.0
+				if v.Normalize {
+					self = kernel(view, x, -1)
+				}
+				if v.Center {
+					mean := 0.0
+					for _, k := range ks {
+						mean += k / float64(D)
+					}
+					for d, r := range read("view." + string(rune('0'+view)) + ".row_mean") {
+						ks[d] += v.TotalMean - r - mean
+					}
+					self += v.TotalMean - 2*mean
+				}
+				var g float64
+				for d, k := range ks {
+					if v.Normalize {
+						k *= read("view." + string(rune('0'+view)) + ".unit")[d] / math.Sqrt(self)
+					}
+					g += k * read("a")[o*D+d]
+				}
+				f += g * read("be.mean")[L+view]
+			}
+			assert.InDelta(t, want.Mean[o][i], read("target.mean")[o]+read("target.sd")[o]*f, 1e-10)
+		}
+	}
+}
+
+// signed returns the file with its checksum made right.
+func signed(file []byte) []byte {
+	key := []byte(`"sha256":"`)
+	at := bytes.Index(file, key) + len(key)
+	if at < len(key) || at+64 > len(file) {
+		return file
+	}
+	file = slices.Clone(file)
+	copy(file[at:], strings.Repeat("0", 64))
+	sum := sha256.Sum256(file)
+	hex.Encode(file[at:], sum[:])
+	return file
+}
+
+func TestDamagedFiles(t *testing.T) {
+	file, err := os.ReadFile(goldenModel)
+	require.NoError(t, err)
+	require.Equal(t, file, signed(file))
+	for n := 0; n < len(file); n += 1 + n/50 {
+		_, err := Load(bytes.NewReader(file[:n]))
+		require.ErrorContains(t, err, "mkl: load: ", "cut off after %d bytes", n)
+	}
+	for at := 0; at < len(file); at += 1 + at/50 {
+		bad := slices.Clone(file)
+		bad[at] ^= 4
+		_, err := Load(bytes.NewReader(bad))
+		require.ErrorContains(t, err, "mkl: load: ", "byte %d", at)
+	}
+	_, err = Load(bytes.NewReader(append(slices.Clone(file), 0)))
+	assert.EqualError(t, err, "mkl: load: bytes follow the last tensor")
+}
+
+// Files whose checksum is right and whose contents are not.
+func TestWrongFiles(t *testing.T) {
+	file, err := os.ReadFile(goldenModel)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		name  string
+		spoil func(metadata map[string]string, ts map[string]tensor)
+		want  string
+	}{
+		{"format", func(m map[string]string, _ map[string]tensor) { m["format"] = "pt" }, `format is "pt", not "bmkl"`},
+		{"version", func(m map[string]string, _ map[string]tensor) { m["version"] = "2" }, `version is "2" and this program reads version 1`},
+		{"kind", func(m map[string]string, _ map[string]tensor) { m["kind"] = "forest" }, `kind is "forest"`},
+		{"no model", func(m map[string]string, _ map[string]tensor) { delete(m, "model") }, "model: EOF"},
+		{"unknown field", func(m map[string]string, _ map[string]tensor) {
+			m["model"] = strings.Replace(m["model"], `{`, `{"new":1,`, 1)
+		}, `unknown field "new"`},
+		{"missing tensor", func(_ map[string]string, ts map[string]tensor) { delete(ts, "lambda") }, "do not fit the tensors"},
+		{"missing tensor", func(_ map[string]string, ts map[string]tensor) { delete(ts, "a") }, `tensor "a" is missing`},
+		{"more tensors", func(_ map[string]string, ts map[string]tensor) { ts["b"] = tensor{"b", []int{1}, []float64{1}} }, `tensor "b" is not expected`},
+		{"shape", func(_ map[string]string, ts map[string]tensor) {
+			ts["a"] = tensor{"a", []int{12, 2}, ts["a"].data}
+		}, `tensor "a": shape is [12 2] where [2 12] is expected`},
+		{"NaN", func(_ map[string]string, ts map[string]tensor) { ts["input.1.basis"].data[7] = math.NaN() }, `tensor "input.1.basis": element 7 is NaN`},
+		{"negative scale", func(_ map[string]string, ts map[string]tensor) { ts["lambda"].data[3] = -1 }, "Lambda: entry (0, 3) is -1"},
+		{"no units", func(_ map[string]string, ts map[string]tensor) { ts["target.sd"].data[1] = 0 }, `tensor "target.sd": element 1 is 0`},
+		{"indefinite weights", func(_ map[string]string, ts map[string]tensor) {
+			x := ts["be.cov"]
+			x.data[1], x.data[x.shape[1]] = 1e9, 1e9
+		}, `tensor "be.cov": la: matrix is not positive definite`},
+		{"asymmetric weights", func(_ map[string]string, ts map[string]tensor) { ts["be.cov"].data[1] += 1 }, "elements (1, 0) and (0, 1) differ"},
+		{"indefinite gram", func(_ map[string]string, ts map[string]tensor) { ts["gram"].data[1] = 1e12 }, "la: matrix is not positive definite"},
+		{"width", func(m map[string]string, _ map[string]tensor) {
+			m["model"] = strings.Replace(m["model"], `"width":0.5`, `"width":-0.5`, 1)
+		}, "views[0]: Width is -0.5"},
+		{"kernel", func(m map[string]string, _ map[string]tensor) {
+			m["model"] = strings.Replace(m["model"], `"kind":"rbf"`, `"kind":"wave"`, 1)
+		}, `views[0]: kernel kind "wave" is unknown`},
+		{"input", func(m map[string]string, _ map[string]tensor) {
+			m["model"] = strings.Replace(m["model"], `"input":1`, `"input":4`, 1)
+		}, "views[3]: input 4 of 4"},
+		{"sort of input", func(m map[string]string, _ map[string]tensor) {
+			m["model"] = strings.Replace(m["model"], `"input":2`, `"input":1`, 1)
+		}, "on the wrong sort of input"},
+		{"basis", func(m map[string]string, _ map[string]tensor) {
+			m["model"] = strings.Replace(m["model"], `"basis":12`, `"basis":11`, 1)
+		}, "do not fit the tensors"},
+		{"collapsed", func(m map[string]string, _ map[string]tensor) {
+			m["model"] = strings.Replace(m["model"], `"converged":false`, `"collapsed":[2],"converged":false`, 1)
+		}, "trace.collapsed names target 2 of 2"},
+	} {
+		metadata, ts, err := readTensors(bytes.NewReader(file))
+		require.NoError(t, err)
+		c.spoil(metadata, ts)
+		var bad bytes.Buffer
+		require.NoError(t, writeTensors(&bad, metadata, slices.Collect(maps.Values(ts))))
+		_, err = Load(&bad)
+		assert.ErrorContains(t, err, c.want, c.name)
+	}
+}
+
+func fileOf(header string, payload int) []byte {
+	file := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	file = append(file, header...)
+	return signed(append(file, make([]byte, payload)...))
+}
+
+// Lengths that a file claims must not make the reader take memory.
+func TestHostileFiles(t *testing.T) {
+	sum := `"sha256":"` + noChecksum + `"`
+	many := strings.Repeat("x", 1000)
+	for name, file := range map[string][]byte{
+		"empty":           {},
+		"endless header":  binary.LittleEndian.AppendUint64(nil, math.MaxUint64),
+		"long header":     binary.LittleEndian.AppendUint64(nil, maxHeader),
+		"not JSON":        fileOf("model", 8),
+		"no metadata":     fileOf(`{}`, 0),
+		"no checksum":     fileOf(`{"__metadata__":{}}`, 0),
+		"two checksums":   fileOf(`{"__metadata__":{`+sum+`,`+sum+`}}`, 0),
+		"huge tensor":     fileOf(`{"__metadata__":{`+sum+`},"a":{"dtype":"F64","shape":[1000000,1000000],"data_offsets":[0,8000000000000]}}`, 100),
+		"overflow":        fileOf(`{"__metadata__":{`+sum+`},"a":{"dtype":"F64","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`, 0),
+		"negative":        fileOf(`{"__metadata__":{`+sum+`},"a":{"dtype":"F64","shape":[-1,-1],"data_offsets":[0,8]}}`, 8),
+		"overlap":         fileOf(`{"__metadata__":{`+sum+`},"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},"b":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}`, 8),
+		"gap":             fileOf(`{"__metadata__":{`+sum+`},"a":{"dtype":"F64","shape":[1],"data_offsets":[8,16]}}`, 16),
+		"other type":      fileOf(`{"__metadata__":{`+sum+`},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 8),
+		"size":            fileOf(`{"__metadata__":{`+sum+`},"a":{"dtype":"F64","shape":[2],"data_offsets":[0,8]}}`, 8),
+		"no offsets":      fileOf(`{"__metadata__":{`+sum+`},"a":{"dtype":"F64","shape":[]}}`, 8),
+		"many dimensions": fileOf(`{"__metadata__":{`+sum+`},"a":{"dtype":"F64","shape":[0`+strings.Repeat(",9", 10000)+`],"data_offsets":[0,0]}}`, 0),
+		"many views": fileOf(`{"__metadata__":{`+sum+`,"format":"bmkl","version":"1","kind":"regression","model":"{\"basis\":1,\"views\":[0`+
+			strings.Repeat(",0", 100000)+`]}"},"omega":{"dtype":"F64","shape":[100001,0],"data_offsets":[0,0]},`+
+			`"target.mean":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},"lambda":{"dtype":"F64","shape":[1,1],"data_offsets":[8,16]}}`, 16),
+		"many kernels": fileOf(`{"__metadata__":{`+sum+`,"format":"bmkl","version":"1","kind":"regression","model":"{\"basis\":1000000000}"},`+
+			`"omega":{"dtype":"F64","shape":[1000000000,0],"data_offsets":[0,0]},`+
+			`"target.mean":{"dtype":"F64","shape":[1000000000,0],"data_offsets":[0,0]},"lambda":{"dtype":"F64","shape":[0,1000000000],"data_offsets":[0,0]}}`, 0),
+		"long name": fileOf(`{"__metadata__":{`+sum+`},"`+many+`":{}}`, 0),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Load(bytes.NewReader(file))
+		runtime.ReadMemStats(&after)
+		assert.ErrorContains(t, err, "mkl: load: ", name)
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20+64*len(file)), name)
+	}
+}
+
+// FuzzLoad makes the checksum right, so that changes get past it.
+func FuzzLoad(f *testing.F) {
+	file, err := os.ReadFile(goldenModel)
+	require.NoError(f, err)
+	f.Add(file)
+	var small bytes.Buffer
+	m, err := Regression{MaxSweeps: 2}.Fit(context.Background(), []View{{X: Column([]float64{1, 2, 4}), Kernel: RBF{Width: 1}}}, []float64{1, -1, 2})
+	require.NoError(f, err)
+	require.NoError(f, m.Save(&small))
+	f.Add(small.Bytes())
+	f.Add(fileOf(`{}`, 0))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		m, err := Load(bytes.NewReader(signed(file)))
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		require.NoError(t, m.Save(&again))
+		back, err := Load(bytes.NewReader(again.Bytes()))
+		require.NoError(t, err)
+		require.Equal(t, m.Summary(), back.Summary())
+		var x []Features
+		for _, in := range m.Inputs() {
+			x = append(x, matrix(1, in.Cols, func(_, j int) float64 { return float64(j % 3) }))
+		}
+		// Overflow is an error, other trouble a panic.
+		if reg := m.(*RegressionModel); reg.Targets() > 0 {
+			_, _ = reg.PredictTargets(context.Background(), PredictOptions{}, x...)
+		}
+	})
+}
