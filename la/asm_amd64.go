@@ -159,16 +159,15 @@ func dotAxpy64AVX512(alpha float64, a []float64, x, y []float64) float64 {
 }
 
 func axpys64AVX512(x []float64, a *float64, lda int, y []float64) {
-	for len(y) > 0 {
-		part := y[:min(len(y), chunk)]
+	for o := 0; o < len(y); o += chunk {
+		part := y[o:min(o+chunk, len(y))]
 		i := 0
 		for ; i+8 <= len(x); i += 8 {
-			avx512Axpys64(len(part), &x[i], at(a, i*lda), lda, ptr(part))
+			avx512Axpys64(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
 		}
 		for ; i < len(x); i++ {
-			avx512Axpy64(len(part), x[i], at(a, i*lda), ptr(part))
+			avx512Axpy64(len(part), x[i], at(a, i*lda+o), ptr(part))
 		}
-		y, a = y[len(part):], at(a, len(part))
 	}
 }
 
@@ -220,16 +219,15 @@ func dotAxpy32AVX512(alpha float32, a []float32, x, y []float32) float32 {
 }
 
 func axpys32AVX512(x []float32, a *float32, lda int, y []float32) {
-	for len(y) > 0 {
-		part := y[:min(len(y), chunk)]
+	for o := 0; o < len(y); o += chunk {
+		part := y[o:min(o+chunk, len(y))]
 		i := 0
 		for ; i+8 <= len(x); i += 8 {
-			avx512Axpys32(len(part), &x[i], at(a, i*lda), lda, ptr(part))
+			avx512Axpys32(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
 		}
 		for ; i < len(x); i++ {
-			avx512Axpy32(len(part), x[i], at(a, i*lda), ptr(part))
+			avx512Axpy32(len(part), x[i], at(a, i*lda+o), ptr(part))
 		}
-		y, a = y[len(part):], at(a, len(part))
 	}
 }
 
@@ -281,16 +279,15 @@ func dotAxpy64AVX2(alpha float64, a []float64, x, y []float64) float64 {
 }
 
 func axpys64AVX2(x []float64, a *float64, lda int, y []float64) {
-	for len(y) > 0 {
-		part := y[:min(len(y), chunk)]
+	for o := 0; o < len(y); o += chunk {
+		part := y[o:min(o+chunk, len(y))]
 		i := 0
 		for ; i+4 <= len(x); i += 4 {
-			avx2Axpys64(len(part), &x[i], at(a, i*lda), lda, ptr(part))
+			avx2Axpys64(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
 		}
 		for ; i < len(x); i++ {
-			avx2Axpy64(len(part), x[i], at(a, i*lda), ptr(part))
+			avx2Axpy64(len(part), x[i], at(a, i*lda+o), ptr(part))
 		}
-		y, a = y[len(part):], at(a, len(part))
 	}
 }
 
@@ -342,21 +339,23 @@ func dotAxpy32AVX2(alpha float32, a []float32, x, y []float32) float32 {
 }
 
 func axpys32AVX2(x []float32, a *float32, lda int, y []float32) {
-	for len(y) > 0 {
-		part := y[:min(len(y), chunk)]
+	for o := 0; o < len(y); o += chunk {
+		part := y[o:min(o+chunk, len(y))]
 		i := 0
 		for ; i+4 <= len(x); i += 4 {
-			avx2Axpys32(len(part), &x[i], at(a, i*lda), lda, ptr(part))
+			avx2Axpys32(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
 		}
 		for ; i < len(x); i++ {
-			avx2Axpy32(len(part), x[i], at(a, i*lda), ptr(part))
+			avx2Axpy32(len(part), x[i], at(a, i*lda+o), ptr(part))
 		}
-		y, a = y[len(part):], at(a, len(part))
 	}
 }
 
 // pack64AVX2 transposes whole 4×4 blocks in assembly and the last terms here.
 func pack64AVX2(r, k int, src *float64, ld int, dst *float64) {
+	if k == 0 {
+		return
+	}
 	for i := 0; i < r; i += 4 {
 		s, d := at(src, i*ld), at(dst, i)
 		if k >= 4 {
@@ -372,6 +371,9 @@ func pack64AVX2(r, k int, src *float64, ld int, dst *float64) {
 
 // pack32AVX2 is pack64AVX2 for float32.
 func pack32AVX2(r, k int, src *float32, ld int, dst *float32) {
+	if k == 0 {
+		return
+	}
 	for i := 0; i < r; i += 4 {
 		s, d := at(src, i*ld), at(dst, i)
 		if k >= 4 {
@@ -387,6 +389,9 @@ func pack32AVX2(r, k int, src *float32, ld int, dst *float32) {
 
 // pack64AVX512 transposes whole 8×8 blocks in assembly and the last terms here.
 func pack64AVX512(r, k int, src *float64, ld int, dst *float64) {
+	if k == 0 {
+		return
+	}
 	for i := 0; i < r; i += 8 {
 		s, d := at(src, i*ld), at(dst, i)
 		if k >= 8 {
