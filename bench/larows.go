@@ -228,5 +228,5 @@ func twoWorkers(one, two *la.Workspace, c *copies, f func(*la.Workspace, la.Matr
 	}
 	both, single := on(two), on(one)
 	single.name = "1 worker"
-	return row{unit: "µs", goalPeer: single.name, contenders: []contender{both, single}}
+	return row{unit: "µs", procs: 2, goalPeer: single.name, contenders: []contender{both, single}}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
 	"text/tabwriter"
 	"time"
 )
@@ -17,6 +18,8 @@ type row struct {
 	// goal is the least ratio to goalPeer that we are content with; 0: none.
 	goal     float64
 	goalPeer string
+
+	procs int // processors that Go may use, peers included; 0 means 1
 
 	contenders []contender // [0] is ours
 	// fixed gives further peers their value, in unit: a machine's limit
@@ -38,6 +41,7 @@ type result struct {
 
 // measure runs the row and compares ours with every peer.
 func (r row) measure(rounds int, budget time.Duration) []result {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(1, r.procs)))
 	ts := measure(r.contenders, rounds, budget)
 	value := func(seconds float64) float64 {
 		if r.work == 0 {
