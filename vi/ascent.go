@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Ascent says how far to climb the lower bound. The zero value is ready.
@@ -145,6 +146,12 @@ func sweep(updates []update, done func(string)) error {
 // run climbs m's bound. The error is that of the context, of a sweep, or a
 // *BoundError; the record tells of the sweeps completed before it.
 func (a Ascent) run(ctx context.Context, m model) (Record, error) {
+	return a.resume(ctx, m, Record{})
+}
+
+// resume is run after the sweeps that rec records, which count towards
+// MaxSweeps and are not looked at again for convergence.
+func (a Ascent) resume(ctx context.Context, m model, rec Record) (Record, error) {
 	tol, limit := a.Tolerance, a.MaxSweeps
 	if tol == 0 {
 		tol = DefaultTolerance
@@ -152,9 +159,10 @@ func (a Ascent) run(ctx context.Context, m model) (Record, error) {
 	if limit <= 0 {
 		limit = DefaultMaxSweeps
 	}
-	rec := Record{Trace: make([]float64, 0, min(limit, 1024))}
-	last := math.NaN()
-	for k := 1; k <= limit; k++ {
+	done := len(rec.Trace)
+	rec.Trace = slices.Grow(rec.Trace, min(limit, 1024))
+	last := rec.Bound()
+	for k := done + 1; k <= limit; k++ {
 		if ctx.Err() != nil {
 			rec.Reason = Cancelled
 			return rec, fmt.Errorf("vi: stopped after %d sweeps: %w", k-1, context.Cause(ctx))
@@ -174,7 +182,7 @@ func (a Ascent) run(ctx context.Context, m model) (Record, error) {
 			return rec, &BoundError{Sweep: k, From: last, To: b}
 		}
 		last = b
-		if stretch := max(10, k/10); k > stretch && b-rec.Trace[k-1-stretch] < tol*math.Abs(b) {
+		if stretch := max(10, k/10); k > done+stretch && b-rec.Trace[k-1-stretch] < tol*math.Abs(b) {
 			rec.Reason = Converged
 			return rec, nil
 		}

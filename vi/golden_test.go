@@ -50,6 +50,10 @@ func TestGolden(t *testing.T) {
 			data, err := os.ReadFile(path)
 			require.NoError(t, err)
 			family := filepath.Base(filepath.Dir(path))
+			if family == "mgp" {
+				goldenMGP(t, path, data)
+				return
+			}
 			var head struct {
 				Model json.RawMessage
 			}

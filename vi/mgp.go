@@ -1,0 +1,617 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+)
+
+// MultiGP is the multiple Gaussian process model for regression and binary
+// classification: a sum of P functions, one for each kernel, whose precisions
+// γ_p have a generalised inverse Gaussian prior that decides how sparse the sum
+// is.
+//
+//	γ_p     ~ GIG(ω, χ, φ)               scales
+//	f_p | γ ~ N(0, K_p/γ_p)              functions on the N samples
+//	y | f   ~ N(Σ_p f_p, I/τ)            targets, or
+//	t_n     = sign y_n                   labels ±1
+//
+// The posterior is approximated by q(f)q(γ), for labels q(f)q(y)q(γ). The zero
+// value is ready: a Student-t process whose prior, and in regression τ, are
+// learned by type-II maximum likelihood.
+//
+// The model has no bias: targets are to be centred, or a constant kernel added.
+//
+// Source: C. Archambeau and F. Bach, "Multiple Gaussian process models", 2010;
+// the updates in terms of N×N matrices and the lower bound, which the paper does
+// not state, are derived in docs/mgp.md, which numbers them (D1), (D2), …. The
+// order of the updates is f, y, γ, τ, (ω, χ, φ).
+type MultiGP struct {
+	Family Family // of the prior of γ
+
+	// Prior is the prior of γ to start from and, if Fixed, to keep. The zero
+	// value is a weak prior of the family at the scale of the targets.
+	Prior GIG
+	Fixed bool
+
+	// Tau is the noise precision τ to start from; 0 means twice the precision of
+	// the targets, or 1 for labels.
+	Tau   float64
+	Noise Noise
+
+	// Ranks holds r_p, the degrees of freedom that carry γ_p: N, as in the paper,
+	// if Ranks is nil, or the rank of K_p, which makes the model the same as one
+	// in the space of features.
+	Ranks []int
+
+	Ascent Ascent
+
+	// Plain makes exactly the published updates, and learns the prior from the
+	// first sweep on, one of ω, χ, φ after another. The default keeps the prior as
+	// it starts until the bound has settled, since from equal scales learning at
+	// once runs into the plain Gaussian process; it then learns ω jointly with χ
+	// or φ where it can, and the common scale of all γ; and it moves the γ further
+	// than the updates do while that raises the bound, which takes a tenth of the
+	// sweeps. See docs/mgp.md.
+	Plain bool
+
+	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
+	// Results do not depend on it.
+	Workers int
+
+	// Start, if not nil, is where the ascent starts from.
+	Start *MultiGPStart
+}
+
+// Noise says what becomes of the noise precision τ.
+type Noise int
+
+// Treatments of the noise.
+const (
+	// NoiseDefault learns τ from targets and keeps it for labels, where it cannot
+	// be told from the scale of the functions.
+	NoiseDefault Noise = iota
+	NoiseLearned
+	NoiseFixed
+)
+
+// MultiGPStart is an explicit initial state.
+type MultiGPStart struct {
+	Gamma []float64 // E[γ_p], P values
+
+	// Y is E[y_n], for labels only; nil means that of y ~ N(0, 1/τ) given its sign.
+	Y []float64
+}
+
+// MultiGPFit is a fitted multiple Gaussian process.
+type MultiGPFit struct {
+	Posterior *MultiGPPosterior
+	Record    Record
+
+	// GPLimit tells that learning drove |ω| to its cap: the kernels' scales are so
+	// alike that the prior became a point and the model a plain Gaussian process
+	// with the kernel Σ K_p/γ.
+	GPLimit bool
+
+	// Collapsed tells that the fitted function vanishes: on few or noisy samples
+	// the bound of the empty model may be the highest.
+	Collapsed bool
+}
+
+// Fit approximates the posterior given square kernels and N targets. Errors are
+// those of [Regression.Fit]; kernels that are not positive semidefinite end in
+// one.
+func (g MultiGP) Fit(ctx context.Context, k Kernels, y []float64) (*MultiGPFit, error) {
+	return g.fit(ctx, k, y, false)
+}
+
+// FitLabels approximates the posterior given square kernels and N labels, each
+// −1 or +1.
+func (g MultiGP) FitLabels(ctx context.Context, k Kernels, t []float64) (*MultiGPFit, error) {
+	return g.fit(ctx, k, t, true)
+}
+
+// settled is the Ascent.Tolerance at which the prior begins to be learned.
+const settled = 1e-4
+
+func (g MultiGP) fit(ctx context.Context, k Kernels, y []float64, labels bool) (*MultiGPFit, error) {
+	m, err := g.model(k, y, labels)
+	if err != nil {
+		return nil, err
+	}
+	var rec Record
+	if m.learnPrior && !g.Plain {
+		m.learnPrior = false
+		first := g.Ascent
+		first.Tolerance = max(settled, first.Tolerance)
+		rec, err = first.run(ctx, m)
+		m.learnPrior = true
+	}
+	if err == nil && (len(rec.Trace) == 0 || rec.Reason == Converged) {
+		rec, err = g.Ascent.resume(ctx, m, rec)
+	}
+	if len(rec.Trace) == 0 || rec.Reason == Failed {
+		return nil, err
+	}
+	p, perr := m.posterior()
+	if perr != nil {
+		return nil, perr
+	}
+	return &MultiGPFit{
+		Posterior: p, Record: rec,
+		GPLimit:   m.learnPrior && math.Abs(m.prior.Omega) >= maxOmega,
+		Collapsed: m.collapsed(),
+	}, err
+}
+
+// collapsed reports whether the fitted function's mean square is below a
+// thousandth of the noise variance.
+func (m *multiGP) collapsed() bool {
+	var square float64
+	for i, v := range m.mean {
+		f := v - m.alpha[i]/m.tau0
+		square += f * f
+	}
+	return square < 1e-3*float64(m.N)/m.tau0
+}
+
+// multiGP is the state of a fit.
+type multiGP struct {
+	k      Kernels
+	P, N   int
+	ws     la.Workspace
+	y      []float64 // targets or labels
+	labels bool
+	rank   []float64 // r_p
+
+	family     Family
+	plain      bool
+	joint      bool // learn ω jointly with χ or φ
+	learnPrior bool
+	learnTau   bool
+
+	mgpState
+	kept    mgpState // where a step that fails is taken back to
+	stretch float64  // how far the next q(f) goes beyond the present scales
+
+	// Scratch of the update of q(f).
+	b      la.Matrix[float64] // N×N
+	alpha  []float64          // N, B⁻¹·E[y]
+	weight []float64          // P, 1/γ°
+	trace  []float64          // P, tr(B⁻¹K_p)
+	quad   []float64          // P, αᵀK_pα
+
+	updates []update
+}
+
+// mgpState is what the bound depends on.
+type mgpState struct {
+	// q(γ_p), its moments E[γ], E[1/γ], E[log γ], their prior, and τ.
+	q       []GIG
+	moments []gigMoments
+	prior   GIG
+	tau     float64
+
+	// q(f): the E[γ] and τ it was computed from (marked ° in the derivation), and
+	// what follows from it.
+	gamma0 []float64
+	tau0   float64
+	logDet float64   // log|B|, B = Σ K_p/γ°_p + I/τ°
+	s      []float64 // P, E[f_pᵀ·K_p⁻¹·f_p]
+	spread float64   // tr Cov[Σ f_p]
+	nu     []float64 // N, E[Σ f_p]; labels only
+	error2 float64   // E|y − Σ f_p|²
+
+	// q(y), labels only.
+	mean     []float64 // E[y]; the targets themselves in regression
+	variance float64   // Σ Var[y_n]
+	entropy  float64
+}
+
+// copyFrom overwrites s with a copy of t.
+func (s *mgpState) copyFrom(t *mgpState) {
+	old := *s
+	*s = *t
+	s.q = append(old.q[:0], t.q...)
+	s.moments = append(old.moments[:0], t.moments...)
+	s.gamma0 = append(old.gamma0[:0], t.gamma0...)
+	s.s = append(old.s[:0], t.s...)
+	s.nu = append(old.nu[:0], t.nu...)
+	s.mean = append(old.mean[:0], t.mean...)
+}
+
+// model checks the arguments and returns the initial state.
+func (g MultiGP) model(k Kernels, y []float64, labels bool) (*multiGP, error) {
+	if k == nil {
+		return nil, fmt.Errorf("vi: kernels: nil")
+	}
+	P, D, N := k.Dims()
+	switch {
+	case D != N:
+		return nil, fmt.Errorf("vi: kernels: %d×%d where square ones are needed", D, N)
+	case len(y) != N:
+		return nil, fmt.Errorf("vi: y: %d values for %d samples", len(y), N)
+	case g.Ranks != nil && len(g.Ranks) != P:
+		return nil, fmt.Errorf("vi: Ranks: %d values for %d kernels", len(g.Ranks), P)
+	case !(g.Tau >= 0) || math.IsInf(g.Tau, 1):
+		return nil, fmt.Errorf("vi: Tau is %g: it must be positive and finite", g.Tau)
+	}
+	if i := firstNonFinite(y); i >= 0 {
+		return nil, fmt.Errorf("vi: y: value %d is %g", i, y[i])
+	}
+	m := &multiGP{
+		k: k, P: P, N: N, ws: la.Workspace{Workers: g.Workers},
+		y: y, labels: labels, rank: make([]float64, P),
+		family: g.Family, plain: g.Plain, joint: !g.Plain,
+		learnPrior: !g.Fixed && g.Family != ARD,
+		learnTau:   g.Noise == NoiseLearned || g.Noise == NoiseDefault && !labels,
+		mgpState: mgpState{
+			q: make([]GIG, P), moments: make([]gigMoments, P), prior: g.Prior,
+			gamma0: make([]float64, P), s: make([]float64, P), mean: slices.Clone(y),
+		},
+		b: la.NewMatrix[float64](N, N), alpha: make([]float64, N),
+		weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
+	}
+	for p := range m.rank {
+		m.rank[p] = float64(N)
+		if g.Ranks != nil {
+			if r := g.Ranks[p]; r < 1 || r > N {
+				return nil, fmt.Errorf("vi: Ranks[%d] is %d: it must be between 1 and %d", p, r, N)
+			}
+			m.rank[p] = float64(g.Ranks[p])
+		}
+	}
+	if err := m.start(g); err != nil {
+		return nil, err
+	}
+	if m.prior == (GIG{}) && m.family != ARD {
+		var scale float64
+		for _, v := range m.moments {
+			scale += v.mean / float64(P)
+		}
+		m.prior = m.family.vague(scale)
+	}
+	if err := m.family.validate(m.prior); err != nil {
+		return nil, err
+	}
+	m.updates = []update{{"f", m.updateFunctions}}
+	if labels {
+		m.updates = append(m.updates, update{"y", func() error { m.updateTargets(); return nil }})
+	}
+	m.updates = append(m.updates,
+		update{"γ", m.updateScales})
+	if !m.plain {
+		m.updates = append(m.updates, update{"common scale", func() error { m.updateCommonScale(); return nil }})
+	}
+	m.updates = append(m.updates,
+		update{"τ", func() error { m.updateTau(); return nil }},
+		update{"(ω,χ,φ)", func() error { m.updatePrior(); return nil }})
+	return m, nil
+}
+
+// start sets τ, E[γ] and E[y]. Unless told otherwise half of the targets'
+// variance is noise and every kernel has an equal share of the other half; for
+// labels both variances are 1.
+func (m *multiGP) start(g MultiGP) error {
+	var power float64
+	if m.labels {
+		power = 1
+		var positive int
+		for i, t := range m.y {
+			switch t {
+			case 1:
+				positive++
+			case -1:
+			default:
+				return fmt.Errorf("vi: t: label %d is %g: labels are −1 and +1", i, t)
+			}
+		}
+		if positive == 0 || positive == m.N {
+			return fmt.Errorf("vi: t: all %d labels are alike", m.N)
+		}
+	} else {
+		power = 0.5 * la.SumSq(m.y) / float64(m.N)
+		if power == 0 {
+			return fmt.Errorf("vi: y: every value is zero")
+		}
+	}
+	m.tau = g.Tau
+	if m.tau == 0 {
+		m.tau = 1 / power
+	}
+
+	if g.Start != nil && g.Start.Gamma != nil {
+		if len(g.Start.Gamma) != m.P {
+			return fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(g.Start.Gamma), m.P)
+		}
+		for p, v := range g.Start.Gamma {
+			if !(v > 0) || math.IsInf(v, 1) {
+				return fmt.Errorf("vi: Start.Gamma[%d] is %g", p, v)
+			}
+			m.moments[p].mean = v
+		}
+	} else {
+		for i := range m.N {
+			m.b.Set(i, i, 1)
+		}
+		m.k.Inner(&m.ws, m.b, m.trace)
+		for p, t := range m.trace {
+			if t < 0 {
+				return fmt.Errorf("vi: kernel %d: its trace is %g: it is not positive semidefinite", p, t)
+			}
+			m.moments[p].mean = float64(m.P) / power
+			if t > 0 {
+				m.moments[p].mean *= t / float64(m.N)
+			}
+		}
+	}
+
+	if !m.labels {
+		return nil
+	}
+	m.nu = make([]float64, m.N)
+	if g.Start != nil && g.Start.Y != nil {
+		if len(g.Start.Y) != m.N {
+			return fmt.Errorf("vi: Start.Y: %d values for %d samples", len(g.Start.Y), m.N)
+		}
+		if i := firstNonFinite(g.Start.Y); i >= 0 {
+			return fmt.Errorf("vi: Start.Y[%d] is %g", i, g.Start.Y[i])
+		}
+		copy(m.mean, g.Start.Y)
+		return nil
+	}
+	m.updateTargets()
+	return nil
+}
+
+// sweep implements model. Unless plain, q(f) is computed at scales that go
+// beyond the present ones in the direction from those of the last q(f). Any q(f)
+// gives a lower bound; if that one is below the last, the step is taken back.
+// The stretch grows with every success: the plain updates let the γ of a kernel
+// that is not needed grow by a constant a sweep for ever.
+//
+// Source: R. Salakhutdinov and S. Roweis, "Adaptive overrelaxed bound
+// optimization methods", ICML 2003.
+func (m *multiGP) sweep(done func(string)) error {
+	if m.stretch > 0 {
+		last := m.bound()
+		m.kept.copyFrom(&m.mgpState)
+		if err := sweep(m.updates, nil); err == nil && m.bound() >= last {
+			m.stretch *= 1.5
+			if done != nil {
+				done("stretch")
+			}
+			return nil
+		}
+		m.mgpState.copyFrom(&m.kept)
+		m.stretch = 0
+	}
+	if err := sweep(m.updates, done); err != nil {
+		return err
+	}
+	if !m.plain {
+		m.stretch = 0.5
+	}
+	return nil
+}
+
+// ahead returns γ_p for the next q(f), beyond its present mean. MacKay's step is
+// the mean of q(γ_p) with the number of parameters that the data determine,
+// T_p/γ_p, in place of r_p; for gamma priors its fixed points are those of the
+// updates.
+func (m *multiGP) ahead(p int) float64 {
+	g, from := m.moments[p].mean, m.gamma0[p]
+	step := m.stretch * math.Log(g/from)
+	if m.prior.Chi == 0 {
+		u := m.quad[p] / (from * from)
+		to := (2*m.prior.Omega + m.trace[p]/from) / (m.prior.Phi + u)
+		step = math.Log(to / g)
+	}
+	if !(math.Abs(step) <= maxStep) {
+		step = math.Copysign(maxStep, step)
+	}
+	return g * math.Exp(step)
+}
+
+// maxStep is the most that log E[γ] is moved ahead.
+const maxStep = 3
+
+// jittered implements model: no jitter is ever added.
+func (m *multiGP) jittered() float64 { return 0 }
+
+// updateFunctions is q(f): B, α = B⁻¹E[y] and from them what the other factors
+// need (D3)–(D10), in the form without subtractions:
+//
+//	E[f_pᵀK_p⁻¹f_p] = αᵀK_pα/γ_p² + (Σ_{q≠p} T_q/γ_q + tr(B⁻¹)/τ + r_p − N)/γ_p,
+//	tr Cov[Σ f_p] = Σ_p T_p/(γ_p·τ),  T_p = tr(B⁻¹K_p).
+func (m *multiGP) updateFunctions() error {
+	m.tau0 = m.tau
+	for p, v := range m.moments {
+		g := v.mean
+		if m.stretch > 0 {
+			g = m.ahead(p)
+		}
+		m.gamma0[p] = g
+		m.weight[p] = 1 / g
+	}
+	copy(m.alpha, m.mean)
+	var err error
+	if m.logDet, err = factorise(m.k, &m.ws, m.weight, m.tau, m.b); err != nil {
+		return err
+	}
+	la.CholeskySolveVec(m.b, m.alpha)
+	la.CholeskyInv(&m.ws, m.b)
+	m.b.MirrorLower()
+	var diag float64
+	for i := range m.N {
+		diag += m.b.At(i, i)
+	}
+	m.k.Inner(&m.ws, m.b, m.trace)
+	m.k.Quad(&m.ws, m.alpha, m.quad)
+
+	var all float64
+	for p, t := range m.trace {
+		all += float64(t * m.weight[p])
+	}
+	noise := diag / m.tau
+	for p, w := range m.weight {
+		rest := noise + m.rank[p] - float64(m.N)
+		for q, t := range m.trace {
+			if q != p {
+				rest += float64(t * m.weight[q])
+			}
+		}
+		m.s[p] = w * (float64(m.quad[p]*w) + rest)
+		if !(m.s[p] > 0) {
+			return fmt.Errorf("functions: E[f'K⁻¹f] of kernel %d is %g: it is not positive semidefinite or its rank exceeds %g", p, m.s[p], m.rank[p])
+		}
+	}
+	m.spread = all / m.tau
+	for i := range m.nu {
+		m.nu[i] = m.mean[i] - m.alpha[i]/m.tau
+	}
+	m.error2 = m.variance + la.SumSq(m.alpha)/(m.tau*m.tau) + m.spread
+	return nil
+}
+
+// factorise stores the Cholesky factor of B = Σ weights_p·K_p + I/τ in b and
+// returns log|B|.
+func factorise(k Kernels, ws *la.Workspace, weights []float64, tau float64, b la.Matrix[float64]) (float64, error) {
+	k.Sum(ws, weights, b)
+	for i := range b.Rows {
+		b.Row(i)[i] += 1 / tau
+	}
+	if err := la.Cholesky(ws, b); err != nil {
+		return 0, fmt.Errorf("functions: Σ K_p/γ_p + I/τ: %w", err)
+	}
+	return la.LogDet(b), nil
+}
+
+// updateTargets is q(y_n), N(ν_n, 1/τ) restricted to the side of the label,
+// equations (20), (21), (D15) and (D16). Its place in the order ensures that τ is
+// still the τ° of q(f).
+func (m *multiGP) updateTargets() {
+	root := math.Sqrt(m.tau)
+	m.variance, m.entropy = 0, 0
+	var square float64
+	for n, t := range m.y {
+		x := -t * m.nu[n] * root
+		h, v, logZ := special.NormalAbove(x)
+		m.mean[n] = m.nu[n] + t*h/root
+		m.variance += v
+		q := 1 + float64(x*h) // E[(y − ν)²]·τ
+		square += q
+		m.entropy += logZ + 0.5*q
+	}
+	m.variance /= m.tau
+	m.entropy += 0.5 * float64(m.N) * (log2Pi - math.Log(m.tau))
+	m.error2 = square/m.tau + m.spread
+}
+
+// updateScales is q(γ_p) = GIG(ω + r_p/2, χ, φ + E[f_pᵀK_p⁻¹f_p]) (D11), or
+// γ_p = r_p/E[f_pᵀK_p⁻¹f_p] if there is no prior.
+func (m *multiGP) updateScales() error {
+	for p, s := range m.s {
+		if m.family == ARD {
+			g := m.rank[p] / s
+			m.moments[p] = gigMoments{mean: g, inv: 1 / g, log: math.Log(g)}
+			continue
+		}
+		m.q[p] = GIG{m.prior.Omega + m.rank[p]/2, m.prior.Chi, m.prior.Phi + s}
+		m.moments[p] = m.q[p].moments()
+		if v := m.moments[p].mean; !(v > 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("scales: E[γ] of kernel %d is %g", p, v)
+		}
+	}
+	return nil
+}
+
+// updateCommonScale moves all γ and their prior along (γ, χ, φ) → (cγ, cχ, φ/c),
+// which leaves their divergence alone. The bound changes by ½ Σ r_p·log c −
+// ½(c−1)·Σ E[γ_p]·s_p, which is highest at c = Σ r_p/Σ E[γ_p]·s_p. Without it a
+// narrow prior and the posteriors that it ties down hold each other in place.
+func (m *multiGP) updateCommonScale() {
+	if !m.learnPrior {
+		return
+	}
+	var rank, square float64
+	for p, v := range m.moments {
+		rank += m.rank[p]
+		square += float64(v.mean * m.s[p])
+	}
+	c := rank / square
+	scaled := func(g GIG) GIG { return GIG{g.Omega, c * g.Chi, g.Phi / c} }
+	m.prior = scaled(m.prior)
+	for p, v := range m.moments {
+		m.q[p] = scaled(m.q[p])
+		m.moments[p] = gigMoments{v.logZ + m.q[p].Omega*math.Log(c), v.mean * c, v.inv / c, v.log + math.Log(c)}
+	}
+}
+
+// leastNoise is the smallest noise variance that is learned, as a share of the
+// targets' mean square: far below it B is singular in double precision.
+const leastNoise = 1e-12
+
+// updateTau is the maximum likelihood τ = N/E|y − Σ f_p|² (D14), kept away from
+// infinity on data without noise.
+func (m *multiGP) updateTau() {
+	if !m.learnTau {
+		return
+	}
+	most := float64(m.N) / (leastNoise * la.SumSq(m.mean))
+	m.tau = min(float64(m.N)/m.error2, max(most, m.tau))
+}
+
+// updatePrior learns ω, χ and φ.
+func (m *multiGP) updatePrior() {
+	if !m.learnPrior {
+		return
+	}
+	var h hyper
+	P := float64(m.P)
+	for _, v := range m.moments {
+		h.mean += v.mean / P
+		h.inv += v.inv / P
+		h.log += v.log / P
+	}
+	if m.family == StudentT {
+		// log E[γ] − E[log γ] as a sum of what is not negative: the difference would
+		// lose 2ω ulp.
+		for p, v := range m.moments {
+			d := (v.mean - h.mean) / h.mean
+			h.gap += (d - math.Log1p(d) + special.LogMinusDigamma(m.q[p].Omega)) / P
+		}
+	}
+	m.prior = m.family.learn(m.prior, h, m.joint)
+}
+
+// bound implements model. It is (D18), valid at every state: q(f) need not be
+// optimal for the present γ and τ.
+func (m *multiGP) bound() float64 {
+	N := float64(m.N)
+	sum := 0.5*N*(math.Log(m.tau)-log2Pi) - 0.5*m.tau*m.error2 // E[log p(y|f)]
+	sum += m.entropy                                           // of q(y)
+	sum -= 0.5 * (N*math.Log(m.tau0) + m.logDet)               // f | γ and the entropy of q(f)
+	for p, v := range m.moments {
+		sum += 0.5 * (m.rank[p]*(1+v.log-math.Log(m.gamma0[p])) - v.mean*m.s[p])
+		if m.family != ARD {
+			sum += m.q[p].bound(v, m.prior)
+		}
+	}
+	return sum
+}
+
+// roundoff implements model: the normalisers of prior and posterior cancel at
+// large orders and arguments.
+func (m *multiGP) roundoff() float64 {
+	if m.family == ARD {
+		return 0
+	}
+	w := math.Abs(m.prior.Omega) + 2
+	size := w*math.Log(w) + math.Sqrt(m.prior.Chi)*math.Sqrt(m.prior.Phi)
+	return 1e-15 * float64(m.P) * size
+}
