@@ -127,10 +127,10 @@ func (t *triangular[T]) subtract(p *panel[T], top, bottom, j int, tile *T) {
 			next = at(c, nr*ld)
 		}
 		if i > j {
-			t.k.sub(k, a, b, c, ld, next)
+			t.k.sub(k, a, b, c, ld, next, 0)
 		} else {
 			copyLower(nr, tile, nr, c, ld)
-			t.k.sub(k, a, b, tile, nr, next)
+			t.k.sub(k, a, b, tile, nr, tile, tileLower)
 			copyLower(nr, c, ld, tile, nr)
 		}
 		c = next

@@ -65,7 +65,7 @@ func (t *triangular[T]) invert(worker int) {
 			if rest < 0 {
 				for i := top; i < bottom; i++ {
 					q := t.from(p, j)
-					t.update(t.k.sub, p.hi-q, t.strip(p, i, q), t.xstrip(j, q), i, j, j >= p.s, t.tile(worker))
+					t.update(t.k.sub, p.hi-q, t.strip(p, i, q), t.xstrip(j, q), i, j, j >= p.s, i+1 < bottom, t.tile(worker))
 				}
 				continue
 			}
@@ -73,7 +73,7 @@ func (t *triangular[T]) invert(worker int) {
 			if rest < 0 {
 				for i := top; i < bottom; i++ {
 					q := t.from(p, i)
-					t.update(t.k.add, p.hi-q, t.xstrip(i, q), t.xstrip(j, q), i, j, i >= p.s, t.tile(worker))
+					t.update(t.k.add, p.hi-q, t.xstrip(i, q), t.xstrip(j, q), i, j, i >= p.s, i+1 < bottom, t.tile(worker))
 				}
 				continue
 			}
@@ -118,10 +118,13 @@ func (t *triangular[T]) solveBlockRow(p *panel[T], c int) {
 	} else {
 		column, line, m := t.rows(c)
 		row := p.s*nr - t.pad
-		if line > 0 {
+		src, ld := &t.l.Data[row*t.l.Stride+column], t.l.Stride
+		if line == 0 {
+			t.k.copyRows(p.hi, src, ld, y, nr)
+		} else {
 			clear(elems(y, p.hi*nr))
+			copyTile(p.hi, m, at(y, line), nr, src, ld)
 		}
-		copyTile(p.hi, m, at(y, line), nr, &t.l.Data[row*t.l.Stride+column], t.l.Stride)
 	}
 	t.k.solve(t.from(p, c), p.hi, p.t, t.ts, p.r, y)
 }
@@ -148,36 +151,37 @@ func (t *triangular[T]) storeBlockRow(p *panel[T], c int) {
 }
 
 // update applies f, add or sub, to tile (i, j) of the matrix, which counts as
-// zero if fresh.
-func (t *triangular[T]) update(f func(k int, a, b, c *T, ldc int, next *T), k int, a, b *T, i, j int, fresh bool, tile *T) {
+// zero if fresh; if more, tile (i+1, j) is next.
+func (t *triangular[T]) update(f func(k int, a, b, c *T, ldc int, next *T, mode int), k int, a, b *T, i, j int, fresh, more bool, tile *T) {
 	nr, ld := t.k.nr, t.l.Stride
 	row, _, m := t.rows(i)
 	column, line, n := t.rows(j)
-	c := &t.l.Data[row*ld+column]
-	if i > j && line == 0 {
-		if fresh {
-			clearTile(m, n, c, ld)
-		}
-		f(k, a, b, c, ld, c)
-		return
+	skip := line / t.k.mr * t.k.mr
+	mode := skip
+	if fresh {
+		mode += tileFresh
 	}
-	switch part := at(tile, line); {
+	c := &t.l.Data[row*ld+column]
+	switch {
+	case i > j && skip == line:
+		next := c
+		if more {
+			next = at(c, nr*ld)
+		}
+		f(k, a, b, c, ld, next, mode)
 	case i > j:
-		if fresh {
-			clear(elems(tile, nr*nr))
-		} else {
+		part := at(tile, line)
+		if !fresh {
 			copyTile(m, n, part, nr, c, ld)
 		}
-		f(k, a, b, tile, nr, tile)
+		f(k, a, b, at(tile, skip), nr, tile, mode)
 		copyTile(m, n, c, ld, part, nr)
 	default:
-		part = at(part, line*nr)
-		if fresh {
-			clear(elems(tile, nr*nr))
-		} else {
+		part := at(tile, line*nr+line)
+		if !fresh {
 			copyLower(m, part, nr, c, ld)
 		}
-		f(k, a, b, tile, nr, tile)
+		f(k, a, b, at(tile, skip*nr+skip), nr, tile, mode+tileLower)
 		copyLower(m, c, ld, part, nr)
 	}
 }

@@ -45,51 +45,150 @@
 	PREFETCHT0 128(p); \
 	PREFETCHT0 184(p)
 
+// TERM2 and TERM1 are TERM for the first two vectors and the first vector of
+// each row.
+#define TERM2(OP, o) \
+	VMOVUPD (o+0)(DI), Z24; \
+	VMOVUPD (o+64)(DI), Z25; \
+	VBROADCASTSD (o+0)(SI), Z27; OP Z24, Z27, Z0; OP Z25, Z27, Z1; \
+	VBROADCASTSD (o+8)(SI), Z28; OP Z24, Z28, Z3; OP Z25, Z28, Z4; \
+	VBROADCASTSD (o+16)(SI), Z27; OP Z24, Z27, Z6; OP Z25, Z27, Z7; \
+	VBROADCASTSD (o+24)(SI), Z28; OP Z24, Z28, Z9; OP Z25, Z28, Z10; \
+	VBROADCASTSD (o+32)(SI), Z27; OP Z24, Z27, Z12; OP Z25, Z27, Z13; \
+	VBROADCASTSD (o+40)(SI), Z28; OP Z24, Z28, Z15; OP Z25, Z28, Z16; \
+	VBROADCASTSD (o+48)(SI), Z27; OP Z24, Z27, Z18; OP Z25, Z27, Z19; \
+	VBROADCASTSD (o+56)(SI), Z28; OP Z24, Z28, Z21; OP Z25, Z28, Z22
+
+#define TERM1(OP, o) \
+	VMOVUPD (o+0)(DI), Z24; \
+	OP.BCST (o+0)(SI), Z24, Z0; \
+	OP.BCST (o+8)(SI), Z24, Z3; \
+	OP.BCST (o+16)(SI), Z24, Z6; \
+	OP.BCST (o+24)(SI), Z24, Z9; \
+	OP.BCST (o+32)(SI), Z24, Z12; \
+	OP.BCST (o+40)(SI), Z24, Z15; \
+	OP.BCST (o+48)(SI), Z24, Z18; \
+	OP.BCST (o+56)(SI), Z24, Z21
+
+// LOADTAIL and STORETAIL are LOADROW and STOREROW with the second and third
+// vector under masks.
+#define LOADTAIL(o, p, c0, c1, c2) \
+	VMOVUPD   (o)(p), c0;        \
+	VMOVUPD.Z (o+64)(p), K2, c1; \
+	VMOVUPD.Z (o+128)(p), K3, c2
+
+#define STORETAIL(c0, c1, c2, o, p) \
+	VMOVUPD c0, (o)(p);         \
+	VMOVUPD c1, K2, (o+64)(p);  \
+	VMOVUPD c2, K3, (o+128)(p)
+
 // TILE is the body of addAVX512 and subAVX512; k is a positive multiple of 4.
 //
-//	for ib = 0, 8, 16:
-//	    tile = c[ib:ib+8][0:24]
-//	    for p = 0…k-1: tile ±= a[p*24+ib:][0:8] ⊗ b[p*24:][0:24]
+//	skip, fresh, lower = mode & 31, mode & 32, mode & 64
+//	for ib = (lower ? skip : 0), …, 16 in steps of 8:
+//	    end = lower ? ib+8 : 24
+//	    tile = fresh ? 0 : c[ib:ib+8][skip:end]
+//	    for p = 0…k-1: tile ±= a[p*24+ib:][0:8] ⊗ b[p*24:][skip:end]
 //	        meanwhile prefetch c[ib+8:ib+16], or next[0:8] if ib = 16
-//	    c[ib:ib+8][0:24] = tile
+//	    c[ib:ib+8][skip:end] = tile
 //
-// R13 k; R9 a + 8·ib; R10 b; R8 ldc in bytes; R11 blocks left; DX c[ib], AX its
-// rows; SI, DI walk a, b; CX terms left; R12 row to prefetch, BX its step, which
-// becomes 0 after eight rows, when CX = AX = k-32.
+// R13 k; R9 a + 8·ib; R10 b + 8·skip; R8 ldc in bytes; R11 8·ib; DX c[ib][skip];
+// BX 8·(end-skip), then K2, K3 for the second and third vector; AX rows of c; SI,
+// DI walk a, b; CX terms left; R12 row to prefetch, BX its step, which becomes 0
+// after eight rows, when CX = AX = k-32.
 #define TILE(OP) \
 	MOVQ k+0(FP), R13; \
 	MOVQ a+8(FP), R9; \
 	MOVQ b+16(FP), R10; \
 	MOVQ c+24(FP), DX; \
 	MOVQ ldc+32(FP), R8; \
+	MOVQ mode+48(FP), AX; \
 	SHLQ $3, R8; \
-	MOVQ $3, R11; \
+	XORL R11, R11; \
+	MOVQ AX, CX; \
+	ANDL $31, CX; \
+	LEAQ (R10)(CX*8), R10; \
+	TESTL $64, AX; \
+	JEQ  block; \
+	LEAQ (R9)(CX*8), R9; \
+	LEAQ (R11)(CX*8), R11; \
 block: \
+	MOVQ mode+48(FP), AX; \
+	MOVL AX, CX; \
+	ANDL $31, CX; \
+	MOVL $128, BX; \
+	TESTL $64, AX; \
+	CMOVLNE R11, BX; \
+	ADDL $64, BX; \
+	SHLL $3, CX; \
+	SUBL CX, BX; \
+	XORL CX, CX; \
+	CMPL BX, $128; \
+	SETGE CX; \
+	NEGL CX; \
+	KMOVW CX, K2; \
+	XORL CX, CX; \
+	CMPL BX, $192; \
+	SETGE CX; \
+	NEGL CX; \
+	KMOVW CX, K3; \
+	TESTL $32, AX; \
+	JNE  zero; \
 	MOVQ DX, AX; \
-	LOADROW(0, AX, Z0, Z1, Z2); \
+	LOADTAIL(0, AX, Z0, Z1, Z2); \
 	ADDQ R8, AX; \
-	LOADROW(0, AX, Z3, Z4, Z5); \
+	LOADTAIL(0, AX, Z3, Z4, Z5); \
 	ADDQ R8, AX; \
-	LOADROW(0, AX, Z6, Z7, Z8); \
+	LOADTAIL(0, AX, Z6, Z7, Z8); \
 	ADDQ R8, AX; \
-	LOADROW(0, AX, Z9, Z10, Z11); \
+	LOADTAIL(0, AX, Z9, Z10, Z11); \
 	ADDQ R8, AX; \
-	LOADROW(0, AX, Z12, Z13, Z14); \
+	LOADTAIL(0, AX, Z12, Z13, Z14); \
 	ADDQ R8, AX; \
-	LOADROW(0, AX, Z15, Z16, Z17); \
+	LOADTAIL(0, AX, Z15, Z16, Z17); \
 	ADDQ R8, AX; \
-	LOADROW(0, AX, Z18, Z19, Z20); \
+	LOADTAIL(0, AX, Z18, Z19, Z20); \
 	ADDQ R8, AX; \
-	LOADROW(0, AX, Z21, Z22, Z23); \
-	LEAQ (DX)(R8*8), R12; \
-	CMPQ R11, $1; \
-	CMOVQEQ next+40(FP), R12; \
-	MOVQ R8, BX; \
+	LOADTAIL(0, AX, Z21, Z22, Z23); \
+	JMP  start; \
+zero: \
+	VPXORQ Z0, Z0, Z0; \
+	VPXORQ Z1, Z1, Z1; \
+	VPXORQ Z2, Z2, Z2; \
+	VPXORQ Z3, Z3, Z3; \
+	VPXORQ Z4, Z4, Z4; \
+	VPXORQ Z5, Z5, Z5; \
+	VPXORQ Z6, Z6, Z6; \
+	VPXORQ Z7, Z7, Z7; \
+	VPXORQ Z8, Z8, Z8; \
+	VPXORQ Z9, Z9, Z9; \
+	VPXORQ Z10, Z10, Z10; \
+	VPXORQ Z11, Z11, Z11; \
+	VPXORQ Z12, Z12, Z12; \
+	VPXORQ Z13, Z13, Z13; \
+	VPXORQ Z14, Z14, Z14; \
+	VPXORQ Z15, Z15, Z15; \
+	VPXORQ Z16, Z16, Z16; \
+	VPXORQ Z17, Z17, Z17; \
+	VPXORQ Z18, Z18, Z18; \
+	VPXORQ Z19, Z19, Z19; \
+	VPXORQ Z20, Z20, Z20; \
+	VPXORQ Z21, Z21, Z21; \
+	VPXORQ Z22, Z22, Z22; \
+	VPXORQ Z23, Z23, Z23; \
+start: \
 	MOVQ R9, SI; \
 	MOVQ R10, DI; \
 	MOVQ R13, CX; \
+	CMPL BX, $128; \
+	JLT  one; \
+	JEQ  two; \
+	LEAQ (DX)(R8*8), R12; \
+	CMPQ R11, $128; \
+	CMOVQEQ next+40(FP), R12; \
+	MOVQ R8, BX; \
 	LEAQ -32(R13), AX; \
-terms: \
+three: \
 	PREFETCHROW(R12); \
 	ADDQ BX, R12; \
 	TERM(OP, 0); \
@@ -104,36 +203,58 @@ terms: \
 	XORL BX, BX; \
 more: \
 	TESTQ CX, CX; \
-	JNE  terms; \
+	JNE  three; \
+	JMP  done; \
+two: \
+	TERM2(OP, 0); \
+	TERM2(OP, 192); \
+	TERM2(OP, 384); \
+	TERM2(OP, 576); \
+	ADDQ $768, SI; \
+	ADDQ $768, DI; \
+	SUBQ $4, CX; \
+	JNE  two; \
+	JMP  done; \
+one: \
+	TERM1(OP, 0); \
+	TERM1(OP, 192); \
+	TERM1(OP, 384); \
+	TERM1(OP, 576); \
+	ADDQ $768, SI; \
+	ADDQ $768, DI; \
+	SUBQ $4, CX; \
+	JNE  one; \
+done: \
 	MOVQ DX, AX; \
-	STOREROW(Z0, Z1, Z2, 0, AX); \
+	STORETAIL(Z0, Z1, Z2, 0, AX); \
 	ADDQ R8, AX; \
-	STOREROW(Z3, Z4, Z5, 0, AX); \
+	STORETAIL(Z3, Z4, Z5, 0, AX); \
 	ADDQ R8, AX; \
-	STOREROW(Z6, Z7, Z8, 0, AX); \
+	STORETAIL(Z6, Z7, Z8, 0, AX); \
 	ADDQ R8, AX; \
-	STOREROW(Z9, Z10, Z11, 0, AX); \
+	STORETAIL(Z9, Z10, Z11, 0, AX); \
 	ADDQ R8, AX; \
-	STOREROW(Z12, Z13, Z14, 0, AX); \
+	STORETAIL(Z12, Z13, Z14, 0, AX); \
 	ADDQ R8, AX; \
-	STOREROW(Z15, Z16, Z17, 0, AX); \
+	STORETAIL(Z15, Z16, Z17, 0, AX); \
 	ADDQ R8, AX; \
-	STOREROW(Z18, Z19, Z20, 0, AX); \
+	STORETAIL(Z18, Z19, Z20, 0, AX); \
 	ADDQ R8, AX; \
-	STOREROW(Z21, Z22, Z23, 0, AX); \
+	STORETAIL(Z21, Z22, Z23, 0, AX); \
 	LEAQ (DX)(R8*8), DX; \
 	ADDQ $64, R9; \
-	DECQ R11; \
+	ADDQ $64, R11; \
+	CMPQ R11, $192; \
 	JNE  block; \
 	VZEROUPPER; \
 	RET
 
-// func addAVX512(k int, a, b, c *float64, ldc int, next *float64)
-TEXT ·addAVX512(SB), NOSPLIT, $0-48
+// func addAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int)
+TEXT ·addAVX512(SB), NOSPLIT, $0-56
 	TILE(VFMADD231PD)
 
-// func subAVX512(k int, a, b, c *float64, ldc int, next *float64)
-TEXT ·subAVX512(SB), NOSPLIT, $0-48
+// func subAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int)
+TEXT ·subAVX512(SB), NOSPLIT, $0-56
 	TILE(VFNMADD231PD)
 
 // SOLVED finishes row i of the tile: it is scaled by its reciprocal and stored.
@@ -337,11 +458,6 @@ GLOBL inf<>(SB), RODATA|NOPTR, $8
 // vector of each row holds the 8×8 corner, and masks K2 and K3 leave out what
 // would stand behind the strip's last line.
 
-#define LOADTAIL(o, p, c0, c1, c2) \
-	VMOVUPD   (o)(p), c0;        \
-	VMOVUPD.Z (o+64)(p), K2, c1; \
-	VMOVUPD.Z (o+128)(p), K3, c2
-
 // PIVOT takes the root of pivot i, in lane i of c0, scales row i by its
 // reciprocal and stores both.
 #define PIVOT(i, c0, c1, c2) \
@@ -356,9 +472,7 @@ GLOBL inf<>(SB), RODATA|NOPTR, $8
 	VMULPD Z27, c0, c0;          \
 	VMULPD Z27, c1, c1;          \
 	VMULPD Z27, c2, c2;          \
-	VMOVUPD c0, (i*192)(DX);     \
-	VMOVUPD c1, K2, (i*192+64)(DX);  \
-	VMOVUPD c2, K3, (i*192+128)(DX); \
+	STORETAIL(c0, c1, c2, i*192, DX); \
 	VMOVSD X25, (i*200)(DX);     \
 	VMOVSD X26, (i*8)(BX);       \
 	INCQ R11
@@ -548,6 +662,14 @@ block:
 	VMOVUPD (R11)(R8*1), Z5
 	VMOVUPD (R11)(R8*2), Z6
 	VMOVUPD (R11)(R9*1), Z7
+	PREFETCHT0 320(SI)
+	PREFETCHT0 320(SI)(R8*1)
+	PREFETCHT0 320(SI)(R8*2)
+	PREFETCHT0 320(SI)(R9*1)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 320(R11)(R8*1)
+	PREFETCHT0 320(R11)(R8*2)
+	PREFETCHT0 320(R11)(R9*1)
 	TRANSPOSE
 	VMOVUPD Z16, 0(DI)
 	VMOVUPD Z20, 192(DI)
@@ -587,6 +709,14 @@ block:
 	VMOVUPD 960(SI), Z5
 	VMOVUPD 1152(SI), Z6
 	VMOVUPD 1344(SI), Z7
+	PREFETCHT0 320(DI)
+	PREFETCHT0 320(DI)(R8*1)
+	PREFETCHT0 320(DI)(R8*2)
+	PREFETCHT0 320(DI)(R9*1)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 320(R11)(R8*1)
+	PREFETCHT0 320(R11)(R8*2)
+	PREFETCHT0 320(R11)(R9*1)
 	TRANSPOSE
 	VMOVUPD Z16, (DI)
 	VMOVUPD Z20, (DI)(R8*1)
@@ -601,5 +731,50 @@ block:
 	ADDQ $64, R11
 	SUBQ $8, CX
 	JNE  block
+	VZEROUPPER
+	RET
+
+// func squaresAVX512(k int, y, d *float64)
+//
+//	for p = 0…k-1, i = 0…23: d[i] += y[p*24+i]²
+//
+// SI walks y, CX terms left, DI d.
+TEXT ·squaresAVX512(SB), NOSPLIT, $0-24
+	MOVQ k+0(FP), CX
+	MOVQ y+8(FP), SI
+	MOVQ d+16(FP), DI
+	LOADROW(0, DI, Z0, Z1, Z2)
+term:
+	LOADROW(0, SI, Z3, Z4, Z5)
+	VFMADD231PD Z3, Z3, Z0
+	VFMADD231PD Z4, Z4, Z1
+	VFMADD231PD Z5, Z5, Z2
+	ADDQ $192, SI
+	DECQ CX
+	JNE  term
+	STOREROW(Z0, Z1, Z2, 0, DI)
+	VZEROUPPER
+	RET
+
+// func copyRowsAVX512(k int, src *float64, lds int, dst *float64, ldd int)
+//
+//	for p = 0…k-1: dst[p*ldd:][0:24] = src[p*lds:][0:24]
+//
+// SI, DI walk src and dst in steps of R8 and R9 bytes; CX rows left.
+TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-40
+	MOVQ k+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ lds+16(FP), R8
+	MOVQ dst+24(FP), DI
+	MOVQ ldd+32(FP), R9
+	SHLQ $3, R8
+	SHLQ $3, R9
+row:
+	LOADROW(0, SI, Z0, Z1, Z2)
+	STOREROW(Z0, Z1, Z2, 0, DI)
+	ADDQ R8, SI
+	ADDQ R9, DI
+	DECQ CX
+	JNE  row
 	VZEROUPPER
 	RET

@@ -27,11 +27,16 @@ type stripKernels[T Float] struct {
 	mr int // divides nr; the padding in use is skipped in steps of mr
 
 	// add computes the nr×nr tile c[i*ldc+j] = fma(a[p*nr+i], b[p*nr+j], c[i*ldc+j])
-	// for p = 0…k-1 in this order; sub takes -a for a. a and b are aligned to 64
-	// bytes, c is not, and overlaps neither. The tile at next, which has the same
-	// ldc, is the one that will be wanted after this: a hint that may be nil.
-	add func(k int, a, b, c *T, ldc int, next *T)
-	sub func(k int, a, b, c *T, ldc int, next *T)
+	// for p = 0…k-1 in this order, k a positive multiple of mr; sub takes -a for a.
+	// a and b are aligned to 64 bytes, c is not, and overlaps neither. The tile
+	// that will be wanted next begins at next and has the same ldc: a hint.
+	//
+	// mode is the sum of a number of columns to leave out in front, a multiple of
+	// mr, tileFresh if c is to be taken for zero, and tileLower if c lies on the
+	// diagonal: the rows in front are then left out too, and so may be what
+	// lies above the diagonal. c points to the first element that is not left out.
+	add func(k int, a, b, c *T, ldc int, next *T, mode int)
+	sub func(k int, a, b, c *T, ldc int, next *T, mode int)
 
 	// solve solves T·Y = B for one strip y of right-hand sides, rows lo ≤ j < hi:
 	// y_j = (y_j - Σ_k t_jk·y_k)·r_j, k = lo…j-1 in this order. Strip s of the
@@ -46,11 +51,24 @@ type stripKernels[T Float] struct {
 	// of row j are left undefined. lo, j0 and hi are multiples of mr.
 	chol func(lo, j0, hi int, r, y *T) int
 
+	// squares adds to d, for each line, its squares, d_i = fma(y_q[i], y_q[i], d_i)
+	// for q = 0…k-1 in this order, k > 0.
+	squares func(k int, y, d *T)
+
+	// copyRows copies k > 0 rows of nr elements, dst[p*ldd+i] = src[p*lds+i].
+	copyRows func(k int, src *T, lds int, dst *T, ldd int)
+
 	// pack transposes m ≤ nr rows of k elements into lines of a strip,
 	// dst[p*nr+i] = src[i*ld+p], and unpack transposes them back.
 	pack   func(m, k int, src *T, ld int, dst *T)
 	unpack func(m, k int, src, dst *T, ld int)
 }
+
+// Parts of the mode of add and sub; the rest is less than tileFresh.
+const (
+	tileFresh = 32
+	tileLower = 64
+)
 
 const genericStrip = 4
 
@@ -58,8 +76,9 @@ func genericStripKernels[T Float]() stripKernels[T] {
 	return stripKernels[T]{
 		nr: genericStrip, mr: genericStrip,
 		add: addGeneric[T], sub: subGeneric[T],
-		solve: solveGeneric[T], chol: cholGeneric[T],
-		pack: packLinesGeneric[T], unpack: unpackLinesGeneric[T],
+		solve: solveGeneric[T], chol: cholGeneric[T], squares: squaresGeneric[T],
+		copyRows: copyRowsGeneric[T],
+		pack:     packLinesGeneric[T], unpack: unpackLinesGeneric[T],
 	}
 }
 
@@ -68,20 +87,24 @@ func at[T Float](p *T, i int) *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(p), uintptr(i)*unsafe.Sizeof(*p)))
 }
 
-func addGeneric[T Float](k int, a, b, c *T, ldc int, next *T) {
-	tileGeneric(k, 1, a, b, c, ldc)
+func addGeneric[T Float](k int, a, b, c *T, ldc int, next *T, mode int) {
+	tileGeneric(k, 1, a, b, c, ldc, mode)
 }
 
-func subGeneric[T Float](k int, a, b, c *T, ldc int, next *T) {
-	tileGeneric(k, -1, a, b, c, ldc)
+func subGeneric[T Float](k int, a, b, c *T, ldc int, next *T, mode int) {
+	tileGeneric(k, -1, a, b, c, ldc, mode)
 }
 
-func tileGeneric[T Float](k int, sign T, a, b, c *T, ldc int) {
+// tileGeneric has mr = nr, so that nothing is left out in front.
+func tileGeneric[T Float](k int, sign T, a, b, c *T, ldc int, mode int) {
 	const nr = genericStrip
 	as, bs := unsafe.Slice(a, k*nr), unsafe.Slice(b, k*nr)
 	for i := range nr {
 		ci := (*[nr]T)(unsafe.Pointer(at(c, i*ldc)))
-		s := *ci
+		var s [nr]T
+		if mode&tileFresh == 0 {
+			s = *ci
+		}
 		for p := range k {
 			x, y := sign*as[p*nr+i], (*[nr]T)(bs[p*nr:])
 			s[0] = fma(x, y[0], s[0])
@@ -90,6 +113,16 @@ func tileGeneric[T Float](k int, sign T, a, b, c *T, ldc int) {
 			s[3] = fma(x, y[3], s[3])
 		}
 		*ci = s
+	}
+}
+
+func squaresGeneric[T Float](k int, y, d *T) {
+	const nr = genericStrip
+	ys, s := unsafe.Slice(y, k*nr), (*[nr]T)(unsafe.Pointer(d))
+	for q := range k {
+		for i, v := range (*[nr]T)(ys[q*nr:]) {
+			s[i] = fma(v, v, s[i])
+		}
 	}
 }
 
@@ -138,6 +171,12 @@ func cholGeneric[T Float](lo, j0, hi int, r, y *T) int {
 		yj[j%nr] = root
 	}
 	return -1
+}
+
+func copyRowsGeneric[T Float](k int, src *T, lds int, dst *T, ldd int) {
+	for p := range k {
+		*(*[genericStrip]T)(unsafe.Pointer(at(dst, p*ldd))) = *(*[genericStrip]T)(unsafe.Pointer(at(src, p*lds)))
+	}
 }
 
 func packLinesGeneric[T Float](m, k int, src *T, ld int, dst *T) {

@@ -105,13 +105,13 @@ func (t *triangular[T]) substitute(worker int) {
 			}
 			for i := top; i < bottom; i++ {
 				c := t.xstrip(j, i*t.k.nr)
-				t.k.sub(p.hi-q, t.strip(p, i, q), t.xstrip(j, base+q), c, t.k.nr, c)
+				t.k.sub(p.hi-q, t.strip(p, i, q), t.xstrip(j, base+q), c, t.k.nr, c, 0)
 			}
 		}
 		t.team.wait()
 	}
 	for j := t.team.task(); j < n; j = t.team.task() {
-		t.storeRHS(j)
+		t.storeRHS(j, t.tile(worker))
 	}
 }
 
@@ -136,6 +136,10 @@ func (t *triangular[T]) loadRHS(c int) {
 	y := t.xstrip(c, t.pad)
 	if t.side == Left {
 		m := min(nr, t.rhs.Cols-j)
+		if m == nr && !t.reverse {
+			t.k.copyRows(n, &t.rhs.Data[j], t.rhs.Stride, y, nr)
+			return
+		}
 		for p := range n {
 			d := elems(at(y, p*nr), nr)
 			copy(d, t.rhs.Row(t.order(p))[j:j+m])
@@ -153,15 +157,19 @@ func (t *triangular[T]) loadRHS(c int) {
 
 // storeRHS writes strip c of the solution to where the right-hand side came
 // from, or sums its squares.
-func (t *triangular[T]) storeRHS(c int) {
+func (t *triangular[T]) storeRHS(c int, tile *T) {
 	nr, n, j := t.k.nr, t.l.Rows, (t.c0+c)*t.k.nr
 	if t.diag != nil {
-		t.sumSquares(c)
+		t.sumSquares(c, tile)
 		return
 	}
 	y := t.xstrip(c, t.pad)
 	if t.side == Left {
 		m := min(nr, t.rhs.Cols-j)
+		if m == nr && !t.reverse {
+			t.k.copyRows(n, y, nr, &t.rhs.Data[j], t.rhs.Stride)
+			return
+		}
 		for p := range n {
 			copy(t.rhs.Row(t.order(p))[j:j+m], elems(at(y, p*nr), m))
 		}
@@ -172,15 +180,13 @@ func (t *triangular[T]) storeRHS(c int) {
 }
 
 // sumSquares sums the squares of the columns of strip c of the group.
-func (t *triangular[T]) sumSquares(c int) {
+func (t *triangular[T]) sumSquares(c int, sums *T) {
+	nr, first := t.k.nr, (t.c0+c)*t.k.nr
 	column, line, m := t.rows(t.c0 + c)
-	d := t.diag[column : column+m]
+	d := elems(sums, nr)
 	clear(d)
-	for q := (t.c0 + c) * t.k.nr; q < t.strips*t.k.nr; q++ {
-		for i, v := range elems(at(t.xstrip(c, q), line), m) {
-			d[i] = fma(v, v, d[i])
-		}
-	}
+	t.k.squares(t.strips*nr-first, t.xstrip(c, first), sums)
+	copy(t.diag[column:column+m], d[line:])
 }
 
 // order returns the unknown that is the p-th to be solved for.
