@@ -67,6 +67,7 @@ func avx2Set() *instructionSet {
 			dot: dot32AVX2, axpys: axpys32AVX2, dotAxpy: dotAxpy32AVX2,
 		},
 	}
+	s.strips64 = stripsAVX2
 	return s
 }
 

@@ -18,33 +18,71 @@ func cholAVX512(lo, j0, hi int, r, y *float64) int
 func squaresAVX512(k int, y, d *float64)
 
 //go:noescape
+func copyRowsAVX512(k int, src *float64, lds int, dst *float64, ldd int)
+
+//go:noescape
 func pack8AVX512(k int, src *float64, ld int, dst *float64)
 
 //go:noescape
 func unpack8AVX512(k int, src, dst *float64, ld int)
 
 //go:noescape
-func copyRowsAVX512(k int, src *float64, lds int, dst *float64, ldd int)
+func addAVX2(k int, a, b, c *float64, ldc int, next *float64, mode int)
+
+//go:noescape
+func subAVX2(k int, a, b, c *float64, ldc int, next *float64, mode int)
+
+//go:noescape
+func solveAVX2(lo, hi int, t *float64, ts int, r, y *float64)
+
+//go:noescape
+func cholAVX2(lo, j0, hi int, r, y *float64) int
+
+//go:noescape
+func squaresAVX2(k int, y, d *float64)
+
+//go:noescape
+func copyRowsAVX2(k int, src *float64, lds int, dst *float64, ldd int)
+
+//go:noescape
+func pack4AVX2(k int, src *float64, ld int, dst *float64)
+
+//go:noescape
+func unpack4AVX2(k int, src, dst *float64, ld int)
 
 var stripsAVX512 = stripKernels[float64]{
 	nr: 24, mr: 8,
 	add: addAVX512, sub: subAVX512,
 	solve: solveAVX512, chol: cholAVX512, squares: squaresAVX512,
 	copyRows: copyRowsAVX512,
-	pack:     packLinesAVX512, unpack: unpackLinesAVX512,
+	pack: func(m, k int, src *float64, ld int, dst *float64) {
+		packBlocks(m, k, src, ld, dst, 24, 8, pack8AVX512)
+	},
+	unpack: func(m, k int, src, dst *float64, ld int) {
+		unpackBlocks(m, k, src, dst, ld, 24, 8, unpack8AVX512)
+	},
 }
 
-// packLinesAVX512 and unpackLinesAVX512 transpose whole 8×8 blocks in assembly
-// and what is left, at the right and at the bottom, here.
+var stripsAVX2 = stripKernels[float64]{
+	nr: 12, mr: 4,
+	add: addAVX2, sub: subAVX2,
+	solve: solveAVX2, chol: cholAVX2, squares: squaresAVX2,
+	copyRows: copyRowsAVX2,
+	pack: func(m, k int, src *float64, ld int, dst *float64) {
+		packBlocks(m, k, src, ld, dst, 12, 4, pack4AVX2)
+	},
+	unpack: func(m, k int, src, dst *float64, ld int) {
+		unpackBlocks(m, k, src, dst, ld, 12, 4, unpack4AVX2)
+	},
+}
 
-func packLinesAVX512(m, k int, src *float64, ld int, dst *float64) {
-	mb, kb := m&^7, k&^7
-	if kb > 0 {
-		for i := 0; i < mb; i += 8 {
-			pack8AVX512(kb, at(src, i*ld), ld, at(dst, i))
-		}
-	} else {
-		mb = 0
+// packBlocks transposes m rows of k elements into lines of a strip of nr, whole
+// blocks of mr rows and columns by block and what is left, at the right and at
+// the bottom, here.
+func packBlocks(m, k int, src *float64, ld int, dst *float64, nr, mr int, block func(k int, src *float64, ld int, dst *float64)) {
+	mb, kb := m/mr*mr, k/mr*mr
+	for i := 0; i < mb && kb > 0; i += mr {
+		block(kb, at(src, i*ld), ld, at(dst, i))
 	}
 	for i := range m {
 		p := kb
@@ -52,19 +90,16 @@ func packLinesAVX512(m, k int, src *float64, ld int, dst *float64) {
 			p = 0
 		}
 		for ; p < k; p++ {
-			*at(dst, p*24+i) = *at(src, i*ld+p)
+			*at(dst, p*nr+i) = *at(src, i*ld+p)
 		}
 	}
 }
 
-func unpackLinesAVX512(m, k int, src, dst *float64, ld int) {
-	mb, kb := m&^7, k&^7
-	if kb > 0 {
-		for i := 0; i < mb; i += 8 {
-			unpack8AVX512(kb, at(src, i), at(dst, i*ld), ld)
-		}
-	} else {
-		mb = 0
+// unpackBlocks is the inverse of packBlocks.
+func unpackBlocks(m, k int, src, dst *float64, ld, nr, mr int, block func(k int, src, dst *float64, ld int)) {
+	mb, kb := m/mr*mr, k/mr*mr
+	for i := 0; i < mb && kb > 0; i += mr {
+		block(kb, at(src, i), at(dst, i*ld), ld)
 	}
 	for i := range m {
 		p := kb
@@ -72,7 +107,7 @@ func unpackLinesAVX512(m, k int, src, dst *float64, ld int) {
 			p = 0
 		}
 		for ; p < k; p++ {
-			*at(dst, i*ld+p) = *at(src, p*24+i)
+			*at(dst, i*ld+p) = *at(src, p*nr+i)
 		}
 	}
 }

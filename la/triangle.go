@@ -95,7 +95,7 @@ func triangularOf[T Float](w *Workspace, l Matrix[T], reverse bool, m int) (*tri
 		width = min(max(n/8, 96), width)
 	}
 	if w.blockWidth > 0 {
-		workers, width, rows = w.workers(math.MaxInt), w.blockWidth, devChunk
+		workers, width, rows = w.workers(math.MaxInt), w.blockWidth, w.blockWidth
 	}
 	t.team.n = workers
 	t.chunk = max(rows/nr, 1)
@@ -310,5 +310,3 @@ func clearTile[T Float](m, n int, dst *T, ld int) {
 		clear(elems(at(dst, i*ld), n))
 	}
 }
-
-var devChunk = 48
