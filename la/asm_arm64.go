@@ -19,8 +19,6 @@ func neonSet() *instructionSet {
 	}
 	s.f64.axpy, s.f64.scal, s.f64.exp = inPieces(axpyNeon64, scalNeon64, expNeon64)
 	s.f64.vectorKernels = productsInPieces(dotNeon64, dotLanesNeon64, dotAxpyNeon64, axpyNeon64, axpy4Neon64)
-	s.strips64 = stripsOf(12, 2, packNeon64, unpackNeon64, stripSolveNeon64)
-	s.strips64.add, s.strips64.sub, s.strips64.chol = stripAddNeon64, stripSubNeon64, stripCholNeon64
 
 	s.f32.mr, s.f32.nr = 8, 12
 	s.f32.gemm, s.f32.dist = gemmNeon32, distNeon32
@@ -30,8 +28,6 @@ func neonSet() *instructionSet {
 	}
 	s.f32.axpy, s.f32.scal, s.f32.exp = inPieces(axpyNeon32, scalNeon32, expNeon32)
 	s.f32.vectorKernels = productsInPieces(dotNeon32, dotLanesNeon32, dotAxpyNeon32, axpyNeon32, axpy4Neon32)
-	s.strips32 = stripsOf(24, 4, packNeon32, unpackNeon32, stripSolveNeon32)
-	s.strips32.add, s.strips32.sub, s.strips32.chol = stripAddNeon32, stripSubNeon32, stripCholNeon32
 
 	s.mixed = productsInPieces(dotNeonMixed, dotLanesNeonMixed, dotAxpyNeonMixed, axpyNeonMixed, axpy4NeonMixed)
 	return s

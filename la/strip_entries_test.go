@@ -49,8 +49,8 @@ func testStripTiles[T Float](t *testing.T, kt *stripKernels[T]) {
 			if pad > 0 {
 				next = &c[0]
 			}
-			kt.add(k, &a[0], &b[0], &c[0], ldc, next)
-			kt.sub(k, &a[0], &b[0], &subtracted[8], ldc, next)
+			kt.add(k, &a[0], &b[0], &c[0], ldc, next, 0)
+			kt.sub(k, &a[0], &b[0], &subtracted[8], ldc, next, 0)
 			sameBits(t, wantAdded, added, "add k=%d ldc=%d", k, ldc)
 			sameBits(t, wantSubtracted, subtracted, "sub k=%d ldc=%d", k, ldc)
 		}
