@@ -162,6 +162,7 @@ func (m *multiGP) collapsed() bool {
 // multiGP is the state of a fit.
 type multiGP struct {
 	k      Kernels
+	passes *passes
 	P, N   int
 	ws     la.Workspace
 	y      []float64 // targets or labels
@@ -244,7 +245,7 @@ func (g MultiGP) model(k Kernels, y []float64, labels bool) (*multiGP, error) {
 		return nil, fmt.Errorf("vi: y: value %d is %g", i, y[i])
 	}
 	m := &multiGP{
-		k: k, P: P, N: N, ws: la.Workspace{Workers: g.Workers},
+		k: k, passes: newPasses(k, g.Workers), P: P, N: N, ws: la.Workspace{Workers: g.Workers},
 		y: y, labels: labels, rank: make([]float64, P),
 		family: g.Family, plain: g.Plain, joint: !g.Plain,
 		learnPrior: !g.Fixed && g.Family != ARD,
@@ -440,18 +441,16 @@ func (m *multiGP) updateFunctions() error {
 	}
 	copy(m.alpha, m.mean)
 	var err error
-	if m.logDet, err = factorise(m.k, &m.ws, m.weight, m.tau, m.b); err != nil {
+	if m.logDet, err = m.factorise(m.weight, m.b); err != nil {
 		return err
 	}
 	la.CholeskySolveVec(m.b, m.alpha)
 	la.CholeskyInv(&m.ws, m.b)
-	m.b.MirrorLower()
 	var diag float64
 	for i := range m.N {
 		diag += m.b.At(i, i)
 	}
-	m.k.Inner(&m.ws, m.b, m.trace)
-	m.k.Quad(&m.ws, m.alpha, m.quad)
+	m.passes.traces(&m.ws, m.b, m.alpha, m.trace, m.quad)
 
 	var all float64
 	for p, t := range m.trace {
@@ -478,14 +477,14 @@ func (m *multiGP) updateFunctions() error {
 	return nil
 }
 
-// factorise stores the Cholesky factor of B = Σ weights_p·K_p + I/τ in b and
-// returns log|B|.
-func factorise(k Kernels, ws *la.Workspace, weights []float64, tau float64, b la.Matrix[float64]) (float64, error) {
-	k.Sum(ws, weights, b)
+// factorise stores the Cholesky factor of B = Σ weights_p·K_p + I/τ in the lower
+// triangle of b and returns log|B|.
+func (m *multiGP) factorise(weights []float64, b la.Matrix[float64]) (float64, error) {
+	m.passes.sum(&m.ws, weights, b)
 	for i := range b.Rows {
-		b.Row(i)[i] += 1 / tau
+		b.Row(i)[i] += 1 / m.tau
 	}
-	if err := la.Cholesky(ws, b); err != nil {
+	if err := la.Cholesky(&m.ws, b); err != nil {
 		return 0, fmt.Errorf("functions: Σ K_p/γ_p + I/τ: %w", err)
 	}
 	return la.LogDet(b), nil

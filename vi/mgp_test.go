@@ -150,9 +150,11 @@ func TestMultiGPBoundIsBelowEvidence(t *testing.T) {
 		var evidence float64
 		const h = 0.02
 		b := la.NewMatrix[float64](16, 16)
+		m, err := MultiGP{Tau: tau}.model(k, y, false)
+		require.NoError(t, err)
 		for x := -8.0; x <= 8; x += h { // log γ
 			gamma := math.Exp(x)
-			logDet, err := factorise(k, &la.Workspace{}, []float64{1 / gamma}, tau, b)
+			logDet, err := m.factorise([]float64{1 / gamma}, b)
 			require.NoError(t, err)
 			a := append([]float64(nil), y...)
 			la.CholeskySolveVec(b, a)
@@ -306,6 +308,43 @@ func TestMultiGPRunsAwayToThePlainGP(t *testing.T) {
 		require.NoError(t, err, family.String())
 		assert.True(t, fit.GPLimit, family.String())
 		assert.LessOrEqual(t, math.Abs(fit.Posterior.State().Prior.Omega), float64(maxOmega))
+	}
+}
+
+// hidden takes the row access away from kernels.
+type hidden struct{ Kernels }
+
+// The passes by rows give what the methods of Kernels do, and the same bits for
+// every number of workers.
+func TestMultiGPPasses(t *testing.T) {
+	const N, P = 75, 3
+	k, y, _ := mgpProblem(t, N, P, 7)
+	b := la.NewMatrix[float64](N, N)
+	for i := range N {
+		for j := range N {
+			b.Set(i, j, y[i]*y[j]+float64(i+j))
+		}
+	}
+	weights := []float64{0.3, 2, 1e-3}
+	run := func(k Kernels, workers int) (sum []float64, trace, quad [P]float64) {
+		p, ws := newPasses(k, workers), &la.Workspace{}
+		out := la.NewMatrix[float64](N, N)
+		p.sum(ws, weights, out)
+		for i := range N {
+			sum = append(sum, out.Row(i)[:i+1]...)
+		}
+		p.traces(ws, b, y, trace[:], quad[:])
+		return sum, trace, quad
+	}
+	sum, trace, quad := run(hidden{k}, 1)
+	for _, workers := range []int{1, 2, 3, 7} {
+		s, tr, q := run(k, workers)
+		assert.InDeltaSlice(t, sum, s, 1e-14)
+		assert.InDeltaSlice(t, trace[:], tr[:], 1e-9)
+		assert.InDeltaSlice(t, quad[:], q[:], 1e-12)
+		_, tr1, q1 := run(k, 1)
+		assert.Equal(t, tr1, tr)
+		assert.Equal(t, q1, q)
 	}
 }
 
