@@ -146,12 +146,12 @@ func (r Regression) EstimateMemory(n, d, p, l int) int64 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	N, D, P, L, W := float64(n), float64(d), float64(p), float64(l), float64(workers)
-	words := P * D * N               // kernel matrices
-	words += D * D * (3 + min(W, L)) // their Gram sum, its copy in the model, and factors
-	words += 3 * L * P * N           // intermediate outputs: means, priors, start
-	words += 6 * L * D               // sample weights
-	words += W * P * N               // scratch
-	words += W * (1 << 18)           // packed blocks of products
+	words := P * D * N                 // kernel matrices
+	words += D * D * (6 + 2*min(W, L)) // their Gram sum, factors, and covariances
+	words += 3 * L * P * N             // intermediate outputs: means, priors, start
+	words += 6 * L * D                 // sample weights
+	words += W * P * N                 // scratch
+	words += W * (1 << 18)             // packed blocks of products
 	return int64(min(8*words, math.MaxInt64/2))
 }
 
