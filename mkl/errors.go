@@ -55,7 +55,7 @@ func formatBytes(n int64) string {
 // right answer if the views say nothing about the targets, and a poor local
 // optimum otherwise: more Restarts may then do better.
 type CollapsedError struct {
-	Model *RegressionModel // the fit, usable all the same
+	Model Model // the fit, usable all the same
 }
 
 func (e *CollapsedError) Error() string {

@@ -318,11 +318,9 @@ func loadRegression(text string, ts tensors) (Model, error) {
 	if L < 1 || P < 1 || D < 1 || D != len(ts["lambda"].data)/L {
 		return nil, fmt.Errorf("model: %d targets, %d kernels and %d basis points do not fit the tensors", L, P, D)
 	}
-	m := &RegressionModel{
-		notes:   j.Notes,
-		targets: make([]target, L),
-		trace:   Trace{Converged: j.Trace.Converged, Reason: j.Trace.Reason, collapsed: j.Trace.Collapsed},
-	}
+	m := &RegressionModel{targets: make([]target, L)}
+	m.notes = j.Notes
+	m.trace = Trace{Converged: j.Trace.Converged, Reason: j.Trace.Reason, collapsed: j.Trace.Collapsed}
 	for _, o := range j.Trace.Collapsed {
 		if o < 0 || o >= L {
 			return nil, fmt.Errorf("model: trace.collapsed names target %d of %d", o, L)
@@ -374,12 +372,14 @@ func loadRegression(text string, ts tensors) (Model, error) {
 	if err := checkCovariance(state.BECov); err != nil {
 		return nil, fmt.Errorf("tensor %q: %w", "be.cov", err)
 	}
-	if m.posterior, err = vi.NewRegressionPosterior(state); err != nil {
+	p, err := vi.NewRegressionPosterior(state)
+	if err != nil {
 		return nil, err
 	}
+	m.set(p, m.trace)
 	// This also factorises the sample weights' precision and finds it not
 	// positive definite if it is not.
-	if err := m.prepare(); err != nil {
+	if err := m.prepare(state.A); err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -96,35 +96,39 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*Reg
 	if err != nil {
 		return nil, err
 	}
-	ds, err := newDesign(views, n)
+	ds, k, err := r.fitting().kernels(ctx, views, n, len(y))
 	if err != nil {
 		return nil, err
-	}
-	if need := r.EstimateMemory(n, ds.d, len(views), len(y)); r.MemoryLimit > 0 && need > r.MemoryLimit {
-		return nil, &MemoryError{Need: need, Limit: r.MemoryLimit}
-	}
-	ks, err := ds.train(ctx, views, r.Workers)
-	if err != nil {
-		return nil, err
-	}
-	if !r.AllowDuplicates {
-		if err := findDuplicates(views, ks); err != nil {
-			return nil, err
-		}
 	}
 	targets, z := r.standardizeTargets(y)
-	m, err := r.fit(ctx, ks, z)
+	m := &RegressionModel{fitted: fitted{design: ds, notes: maps.Clone(r.Notes)}, targets: targets}
+	err = r.fitting().starts(func(seed uint64, a vi.Ascent) (vi.Record, func(), error) {
+		fit, err := vi.Regression{
+			Lambda: r.Lambda, Upsilon: r.Upsilon, Gamma: r.Gamma, Omega: r.Omega, Epsilon: r.Epsilon,
+			Ascent: a, Plain: r.Plain, Workers: r.Workers, Seed: seed,
+		}.Fit(ctx, k, z)
+		if err != nil {
+			return vi.Record{}, nil, err
+		}
+		return fit.Record, func() { m.set(fit.Posterior, newTrace(fit.Record, fit.Collapsed)) }, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	m.design, m.targets, m.notes = ds, targets, maps.Clone(r.Notes)
-	if err := m.prepare(); err != nil {
+	if err := m.prepare(m.posterior.State().A); err != nil {
 		return nil, err
 	}
 	if len(m.trace.collapsed) == len(y) {
 		return nil, &CollapsedError{Model: m}
 	}
 	return m, nil
+}
+
+func (r Regression) fitting() fitting {
+	return fitting{
+		seed: r.Seed, restarts: r.Restarts, ascent: vi.Ascent{Tolerance: r.Tolerance, MaxSweeps: r.MaxSweeps},
+		allowDuplicates: r.AllowDuplicates, workers: r.Workers, memoryLimit: r.MemoryLimit, progress: r.Progress,
+	}
 }
 
 // FitKernels fits to precomputed kernel matrices, samples × basis points each:
@@ -141,7 +145,10 @@ func (r Regression) FitKernels(ctx context.Context, kernels []la.Matrix[float64]
 // points (n, unless precomputed kernels are rectangular), p kernels and l targets
 // takes.
 func (r Regression) EstimateMemory(n, d, p, l int) int64 {
-	workers := r.Workers
+	return estimateMemory(r.Workers, n, d, p, l)
+}
+
+func estimateMemory(workers, n, d, p, l int) int64 {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
@@ -229,47 +236,6 @@ func meanSD(x []float64) (mean, sd float64) {
 		sum = math.FMA(d, d, sum)
 	}
 	return mean, largest * math.Sqrt(sum/float64(len(x)-1))
-}
-
-// fit runs all starts and returns the best.
-func (r Regression) fit(ctx context.Context, ks []la.Matrix[float64], z la.Matrix[float64]) (*RegressionModel, error) {
-	k, err := vi.NewDense(ks...)
-	if err != nil {
-		return nil, fmt.Errorf("mkl: %w", err)
-	}
-	var best *vi.RegressionFit
-	starts := 1 + max(0, r.Restarts)
-	for s := range starts {
-		v := vi.Regression{
-			Lambda: r.Lambda, Upsilon: r.Upsilon, Gamma: r.Gamma, Omega: r.Omega, Epsilon: r.Epsilon,
-			Ascent:  vi.Ascent{Tolerance: r.Tolerance, MaxSweeps: r.MaxSweeps},
-			Plain:   r.Plain,
-			Workers: r.Workers,
-			Seed:    r.Seed + uint64(s),
-		}
-		if r.Progress != nil {
-			v.Ascent.Progress = func(p vi.Progress) {
-				r.Progress(Progress{Start: s + 1, Starts: starts, Sweep: p.Sweep, MaxSweeps: p.MaxSweeps, Bound: p.Bound, Rise: p.Rise})
-			}
-		}
-		fit, err := v.Fit(ctx, k, z)
-		if err != nil {
-			return nil, fmt.Errorf("mkl: %w", err)
-		}
-		if best == nil || fit.Record.Bound() > best.Record.Bound() {
-			best = fit
-		}
-	}
-	return &RegressionModel{
-		posterior: best.Posterior,
-		trace: Trace{
-			Bounds:    best.Record.Trace,
-			Sweeps:    len(best.Record.Trace),
-			Converged: best.Record.Reason == vi.Converged,
-			Reason:    best.Record.Reason.String(),
-			collapsed: best.Collapsed,
-		},
-	}, nil
 }
 
 // findDuplicates reports the first pair of equal kernel matrices.

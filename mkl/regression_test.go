@@ -232,9 +232,10 @@ func TestCollapse(t *testing.T) {
 	var c *CollapsedError
 	require.ErrorAs(t, err, &c)
 	assert.Contains(t, err.Error(), "mkl: the fit collapsed: all weights vanish")
-	assert.Equal(t, []int{0}, c.Model.Collapsed())
-	assert.Contains(t, c.Model.Summary(), "COLLAPSED")
-	mean, _, err := c.Model.Predict(Column([]float64{0, 1}))
+	model := c.Model.(*RegressionModel)
+	assert.Equal(t, []int{0}, model.Collapsed())
+	assert.Contains(t, model.Summary(), "COLLAPSED")
+	mean, _, err := model.Predict(Column([]float64{0, 1}))
 	require.NoError(t, err)
 	assert.InDelta(t, 100, mean[0], 1)
 	assert.InDelta(t, mean[0], mean[1], 1e-3)

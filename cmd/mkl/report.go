@@ -147,7 +147,7 @@ func fitWithProgress(e *env, quiet bool, r mkl.Regression, views []mkl.View, y .
 	var fell *vi.BoundError
 	switch {
 	case errors.As(err, &collapsed):
-		return collapsed.Model, nil
+		return collapsed.Model.(*mkl.RegressionModel), nil
 	case errors.As(err, &fell):
 		return nil, err
 	}
