@@ -193,7 +193,7 @@ func (c Classification) model(k Kernels, y la.Matrix[float64]) (*classification,
 			}
 		}
 	}
-	return m, m.start(start.A, start.G, m.f)
+	return m, m.start(start.A, start.G)
 }
 
 // randomStart draws A from the standard normal distribution, and G and F as
@@ -244,8 +244,13 @@ func (m *classification) order(plain bool) []update {
 		return []update{lambda, a, g, gamma, omega, be, f}
 	}
 
-	search := newSearch(m.layers)
-	joint := update{"(a,G)", func() error { return search.update(m.layers, m.precision, m.ones, m.f) }}
+	search := newSearch(m.hidden)
+	joint := update{"(a,G)", func() error {
+		if err := g.step(); err != nil {
+			return err
+		}
+		return search.update(m.hidden)
+	}}
 	scale := update{"scale", func() error { m.updateScale(); return nil }}
 	order := []update{lambda, joint, gamma, omega, be, f}
 	for range innerPasses - 1 {
@@ -296,7 +301,7 @@ func (m *classification) updateScale() {
 
 // ridge returns the coefficients of updateScale.
 func (m *classification) ridge() (a, b, c float64) {
-	a, b, c = m.layers.ridge(m.priors.Lambda, m.priors.Omega)
+	a, b, c = m.hidden.ridge(&m.omega)
 	a -= 0.5 * float64(m.L*m.N*m.P)
 	for o := range m.L {
 		c += float64(0.5 * m.precision[o] * m.distance(o))
@@ -308,9 +313,8 @@ func (m *classification) ridge() (a, b, c float64) {
 // entropy of q(f), ½ E[(f − m)²] + log Z + ½ log 2π; Var(f) cancels between them.
 func (m *classification) bound() float64 {
 	sum := m.layers.bound() + 0.5*m.shift()
-	NP := float64(m.N * m.P)
 	for o := range m.L {
-		sum += 0.5 * (NP*(math.Log(m.precision[o])-log2Pi) - m.precision[o]*m.distance(o))
+		sum += m.gBound(o, m.precision[o], math.Log(m.precision[o]))
 		sum += m.logZ[o] - 0.5*m.residual(o, m.f)
 	}
 	return sum

@@ -14,7 +14,7 @@ type worker struct {
 	factor la.Matrix[float64]    // D×D, lower triangle
 	d1, d2 []float64             // D
 	n1     []float64             // N
-	p1, p2 []float64             // P
+	p1     []float64             // P
 	masked [2]la.Matrix[float64] // P×N, only when targets are missing
 	pp     la.Matrix[float64]    // P×P
 	small  gaussian              // P

@@ -59,6 +59,19 @@ func (g *gaussian) setPrecision(ws *la.Workspace, rhs []float64) error {
 	return nil
 }
 
+// rescale multiplies the variables from the given one on by c.
+func (g *gaussian) rescale(c float64, from int) {
+	la.Scal(c, g.mean[from:])
+	for j := range g.mean {
+		row := g.cov.Row(j)
+		la.Scal(c, row[from:])
+		if j >= from {
+			la.Scal(c, row)
+		}
+	}
+	g.logDet += 2 * float64(len(g.mean)-from) * math.Log(c)
+}
+
 // entropy returns −E[log q].
 func (g *gaussian) entropy() float64 {
 	return 0.5 * (g.logDet + float64(len(g.mean))*(1+log2Pi))

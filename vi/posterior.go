@@ -125,8 +125,13 @@ func wrapState(s RegressionState) *RegressionPosterior {
 		noise = append(noise, 1/s.Epsilon[o].Mean())
 	}
 	return &RegressionPosterior{
-		scorer: newScorer(s.Priors.Lambda.Shape+0.5, s.Lambda, s.A, upsilon, noise, s.BEMean, s.BECov, s.Gram),
-		s:      s,
+		scorer: scorer{
+			L: s.Lambda.Rows, P: len(s.Omega), D: s.Lambda.Cols,
+			lambdaShape: s.Priors.Lambda.Shape + 0.5, lambda: s.Lambda, a: s.A, gram: s.Gram,
+			upsilon: upsilon, noise: noise,
+			combination: splitCombination(s.BEMean, s.BECov, s.Lambda.Rows),
+		},
+		s: s,
 	}
 }
 

@@ -30,42 +30,66 @@ type Prediction struct {
 	Mean     la.Matrix[float64] // L×T
 	Variance la.Matrix[float64] // L×T, of the target with its noise (a classifier's score: 1)
 
-	GMean     la.Matrix[float64] // (L·P)×T, of the intermediate outputs
-	GVariance la.Matrix[float64] // (L·P)×T
+	// Of the intermediate outputs, (L·P)×T, or P×T where the outputs share them.
+	GMean, GVariance la.Matrix[float64]
 }
 
 // predictRows is the number of kernel columns taken through a triangular solve
 // at a time.
 const predictRows = 256
 
-// scorer predicts the target eᵀ·g + b of new samples under the posterior of the
-// layers; the models differ in the noise that they add.
+// scorer predicts the targets e_oᵀ·g + b_o of new samples. The models differ in
+// the noise they add, in whether outputs have sample weights of their own (R = L
+// rows) or share them (R = 1), and in whether they share the kernel weights.
 type scorer struct {
 	L, P, D     int
 	lambdaShape float64
-	lambda      la.Matrix[float64] // L×D, scales of q(λ)
-	a           la.Matrix[float64] // L×D
-	upsilon     []float64          // L, E[υ_o]
+	lambda      la.Matrix[float64] // R×D, scales of q(λ)
+	a           la.Matrix[float64] // R×D
+	upsilon     []float64          // R, E[υ]
 	noise       []float64          // L, the variance of the target around eᵀ·g + b
-	beMean      []float64
-	beCov       la.Matrix[float64]
-	ee          la.Matrix[float64] // P×P, E[e·eᵀ]
+	combination []combination      // L
 	gram        la.Matrix[float64] // D×D, lower triangle
 }
 
-func newScorer(lambdaShape float64, lambda, a la.Matrix[float64], upsilon, noise, beMean []float64, beCov, gram la.Matrix[float64]) scorer {
-	L, D := lambda.Rows, lambda.Cols
-	P := len(beMean) - L
-	p := scorer{
-		L: L, P: P, D: D, lambdaShape: lambdaShape, lambda: lambda, a: a, upsilon: upsilon, noise: noise,
-		beMean: beMean, beCov: beCov, ee: la.NewMatrix[float64](P, P), gram: gram,
+// combination is what predicting one output needs of q(b, e).
+type combination struct {
+	mean []float64          // b, e_1 … e_P
+	cov  la.Matrix[float64] // (1+P)×(1+P)
+	ee   la.Matrix[float64] // P×P, E[e·eᵀ]
+}
+
+func newCombination(mean []float64, cov la.Matrix[float64]) combination {
+	P := len(mean) - 1
+	c := combination{mean: mean, cov: cov, ee: la.NewMatrix[float64](P, P)}
+	for m, e := range mean[1:] {
+		copy(c.ee.Row(m), cov.Row(1 + m)[1:])
+		la.Axpy(e, mean[1:], c.ee.Row(m))
 	}
-	e := beMean[L:]
-	for m := range P {
-		copy(p.ee.Row(m), beCov.Row(L + m)[L:])
-		la.Axpy(e[m], e, p.ee.Row(m))
+	return c
+}
+
+// splitCombination returns what output o needs of (b_1 … b_L, e).
+func splitCombination(mean []float64, cov la.Matrix[float64], L int) []combination {
+	P := len(mean) - L
+	var out []combination
+	for o := range L {
+		index := func(j int) int {
+			if j == 0 {
+				return o
+			}
+			return L + j - 1
+		}
+		m, c := make([]float64, 1+P), la.NewMatrix[float64](1+P, 1+P)
+		for i := range m {
+			m[i] = mean[index(i)]
+			for j := range m {
+				c.Set(i, j, cov.At(index(i), index(j)))
+			}
+		}
+		out = append(out, newCombination(m, c))
 	}
-	return p
+	return out
 }
 
 // Dims returns the number of outputs, kernels and basis points.
@@ -73,23 +97,33 @@ func (p *scorer) Dims() (L, P, D int) { return p.L, p.P, p.D }
 
 // KernelWeights returns the mean and the standard deviation of each kernel
 // weight e_m.
-func (p *scorer) KernelWeights() (mean, sd []float64) {
-	mean = append([]float64(nil), p.beMean[p.L:]...)
-	sd = make([]float64, p.P)
+func (p *scorer) KernelWeights() (mean, sd []float64) { return p.combination[0].kernelWeights() }
+
+func (c *combination) kernelWeights() (mean, sd []float64) {
+	mean = append([]float64(nil), c.mean[1:]...)
+	sd = make([]float64, len(mean))
 	for m := range sd {
-		sd[m] = math.Sqrt(p.beCov.At(p.L+m, p.L+m))
+		sd[m] = math.Sqrt(c.cov.At(1+m, 1+m))
 	}
 	return mean, sd
 }
 
-// factor stores s = Λ_o^-½ and the Cholesky factor of B = I + υ_o·Λ^-½·S·Λ^-½,
-// with which Cov[a_o] = s·B⁻¹·s.
-func (p *scorer) factor(ws *la.Workspace, o int, b la.Matrix[float64], s []float64) error {
-	for d, scale := range p.lambda.Row(o) {
+// row returns the row of sample weights that output o uses.
+func (p *scorer) row(o int) int {
+	if p.a.Rows == 1 {
+		return 0
+	}
+	return o
+}
+
+// factor stores s = Λ_r^-½ and the Cholesky factor of B = I + υ_r·Λ^-½·S·Λ^-½,
+// with which Cov[a_r] = s·B⁻¹·s.
+func (p *scorer) factor(ws *la.Workspace, r int, b la.Matrix[float64], s []float64) error {
+	for d, scale := range p.lambda.Row(r) {
 		s[d] = 1 / math.Sqrt(p.lambdaShape*scale)
 	}
-	if _, _, err := factorB(ws, b, p.gram, p.upsilon[o], s); err != nil {
-		return fmt.Errorf("vi: sample weights of output %d: %w", o, err)
+	if _, _, err := factorB(ws, b, p.gram, p.upsilon[r], s); err != nil {
+		return fmt.Errorf("vi: sample weights of output %d: %w", r, err)
 	}
 	return nil
 }
@@ -99,7 +133,7 @@ func (p *scorer) factor(ws *la.Workspace, o int, b la.Matrix[float64], s []float
 // order D and a solve for each row.
 func (p *scorer) WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matrix[float64], error) {
 	b, s := la.NewMatrix[float64](p.D, p.D), make([]float64, p.D)
-	if err := p.factor(ws, o, b, s); err != nil {
+	if err := p.factor(ws, p.row(o), b, s); err != nil {
 		return la.Matrix[float64]{}, err
 	}
 	x := la.NewMatrix[float64](len(rows), p.D) // rows L⁻¹·s_d·u_d
@@ -123,10 +157,9 @@ func (p *scorer) WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matri
 //
 // with noise 1/E[ε_o]: the exact second moment under the posterior factors with
 // the precisions at their means; the paper (end of section 4) leaves out the
-// terms with C. Each
-// output costs a Cholesky factorisation of order D, repeated in every call, and
-// D²·P·T multiplications; memory beyond the results is one D×D matrix and a
-// block of rows.
+// terms with C. Each row of sample weights costs a Cholesky factorisation of
+// order D, repeated in every call, and D²·P·T multiplications; memory beyond the
+// results is one D×D matrix and a block of rows.
 func (p *scorer) Predict(k Kernels, opt PredictOptions) (*Prediction, error) {
 	if k == nil {
 		return nil, fmt.Errorf("vi: kernels: nil")
@@ -137,17 +170,16 @@ func (p *scorer) Predict(k Kernels, opt PredictOptions) (*Prediction, error) {
 	}
 	ws := &la.Workspace{Workers: opt.Workers}
 	L := p.L
-	e := p.beMean[L:]
 	out := &Prediction{Mean: la.NewMatrix[float64](L, T)}
-	g := la.NewMatrix[float64](L*P, T)
+	g := la.NewMatrix[float64](p.a.Rows*P, T)
 	k.Project(ws, p.a, g)
 	for o := range L {
-		row := out.Mean.Row(o)
+		w, row := p.combination[o].mean, out.Mean.Row(o)
 		for i := range row {
-			row[i] = p.beMean[o]
+			row[i] = w[0]
 		}
 		for m := range P {
-			la.Axpy(e[m], g.Row(o*P+m), row)
+			la.Axpy(w[1+m], g.Row(p.row(o)*P+m), row)
 		}
 	}
 	if opt.Intermediate {
@@ -165,24 +197,23 @@ func (p *scorer) Predict(k Kernels, opt PredictOptions) (*Prediction, error) {
 		return out, nil
 	}
 	if opt.Intermediate {
-		out.GVariance = la.NewMatrix[float64](L*P, T)
+		out.GVariance = la.NewMatrix[float64](p.a.Rows*P, T)
 	}
 	return out, p.addIntermediateVariance(ws, k, opt, out)
 }
 
-// combinationVariance stores 1/ε + [1 g]·Cov[b_o,e]·[1 g]ᵀ for every sample.
+// combinationVariance stores noise + [1 g]·Cov[b_o,e]·[1 g]ᵀ for every sample.
 func (p *scorer) combinationVariance(o int, g la.Matrix[float64], dst []float64) {
-	L, P, cov := p.L, p.P, p.beCov
-	noise := p.noise[o]
+	P, cov, r := p.P, p.combination[o].cov, p.row(o)
 	for i := range dst {
-		v := noise + cov.At(o, o)
+		v := p.noise[o] + cov.At(0, 0)
 		for m := range P {
-			gm, c := g.At(o*P+m, i), cov.Row(L+m)
-			s := 2 * c[o]
+			c := cov.Row(1 + m)
+			s := 2 * c[0]
 			for n := range P {
-				s += float64(c[L+n] * g.At(o*P+n, i))
+				s += float64(c[1+n] * g.At(r*P+n, i))
 			}
-			v += float64(gm * s)
+			v += float64(g.At(r*P+m, i) * s)
 		}
 		dst[i] = v
 	}
@@ -193,48 +224,50 @@ func (p *scorer) combinationVariance(o int, g la.Matrix[float64], dst []float64)
 func (p *scorer) addIntermediateVariance(ws *la.Workspace, k Kernels, opt PredictOptions, out *Prediction) error {
 	P, D := p.P, p.D
 	_, _, T := k.Dims()
-	var trace float64
-	for m := range P {
-		trace += p.ee.At(m, m)
-	}
 	factor, s := la.NewMatrix[float64](D, D), make([]float64, D)
 	block := min(T, max(1, predictRows/P))
 	x := la.NewMatrix[float64](P*block, D)
-	for o := range p.L {
-		if err := p.factor(ws, o, factor, s); err != nil {
+	c := la.NewMatrix[float64](P, P)
+	for r := range p.a.Rows {
+		if err := p.factor(ws, r, factor, s); err != nil {
 			return err
 		}
-		spread := 1 / p.upsilon[o]
 		for first := 0; first < T; first += block {
 			n := min(block, T-first)
 			// Row m·n+t becomes L⁻¹·s∘k_{m,t}; products of rows are then
-			// k_mᵀ·Cov[a_o]·k_m'.
+			// k_mᵀ·Cov[a]·k_m'.
 			xn := x.Slice(0, P*n, 0, D)
 			for m := range P {
 				k.Columns(m, first, xn.Slice(m*n, (m+1)*n, 0, D))
 			}
-			for r := range xn.Rows {
-				row := xn.Row(r)
+			for j := range xn.Rows {
+				row := xn.Row(j)
 				for d := range row {
 					row[d] *= s[d]
 				}
 			}
 			la.Trsm(ws, la.Right, la.Transpose, factor, xn)
 			for t := range n {
-				v := spread * trace
 				for m := range P {
-					xm := xn.Row(m*n + t)
-					square := la.SumSq(xm)
-					if opt.Intermediate {
-						out.GVariance.Set(o*P+m, first+t, spread+square)
+					for j := range m + 1 {
+						c.Set(m, j, la.Dot(xn.Row(m*n+t), xn.Row(j*n+t)))
 					}
-					v += float64(p.ee.At(m, m) * square)
-					for j := range m {
-						v += 2 * float64(p.ee.At(m, j)*la.Dot(xm, xn.Row(j*n+t)))
+					c.Row(m)[m] += 1 / p.upsilon[r]
+					if opt.Intermediate {
+						out.GVariance.Set(r*P+m, first+t, c.At(m, m))
 					}
 				}
-				if !opt.Published {
-					out.Variance.Row(o)[first+t] += v
+				if opt.Published {
+					continue
+				}
+				c.MirrorLower()
+				for o := range p.L {
+					if p.row(o) != r {
+						continue
+					}
+					for m := range P {
+						out.Variance.Row(o)[first+t] += la.Dot(p.combination[o].ee.Row(m), c.Row(m))
+					}
 				}
 			}
 		}

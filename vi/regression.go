@@ -128,7 +128,7 @@ func (r Regression) model(k Kernels, y la.Matrix[float64]) (*regression, error) 
 	} else if err := start.validate(L, P, D, N); err != nil {
 		return nil, err
 	}
-	return m, m.start(start.A, start.G, m.y)
+	return m, m.start(start.A, start.G)
 }
 
 // order returns the updates of a sweep: the paper's, or the accelerated ones of
@@ -146,8 +146,13 @@ func (m *regression) order(plain bool) []update {
 		return []update{lambda, upsilon, a, g, gamma, omega, epsilon, be}
 	}
 
-	search := newSearch(m.layers)
-	joint := update{"(a,G)", func() error { return search.update(m.layers, m.upsilonMean, m.epsilonMean, m.y) }}
+	search := newSearch(m.hidden)
+	joint := update{"(a,G)", func() error {
+		if err := g.step(); err != nil {
+			return err
+		}
+		return search.update(m.hidden)
+	}}
 	scale := update{"scale", func() error { m.updateScale(); return nil }}
 	order := []update{lambda, upsilon, joint, gamma, omega, epsilon, be}
 	for range innerPasses - 1 {
@@ -200,7 +205,7 @@ func (m *regression) updateScale() {
 
 // ridge returns the coefficients of updateScale.
 func (m *regression) ridge() (a, b, c float64) {
-	a, b, c = m.layers.ridge(m.priors.Lambda, m.priors.Omega)
+	a, b, c = m.hidden.ridge(&m.omega)
 	a += float64(m.L) * m.priors.Upsilon.Shape
 	for _, v := range m.upsilonMean {
 		b += v / m.priors.Upsilon.Scale
@@ -211,11 +216,10 @@ func (m *regression) ridge() (a, b, c float64) {
 // bound implements model.
 func (m *regression) bound() float64 {
 	sum := m.layers.bound() + m.upsilon.bound()
-	NP := float64(m.N * m.P)
 	for o := range m.L {
 		eps := &m.epsilon[o]
 		sum += eps.bound()
-		sum += 0.5 * (NP*(m.upsilon.meanLog(o)-log2Pi) - m.upsilon.mean(o)*m.distance(o))
+		sum += m.gBound(o, m.upsilon.mean(o), m.upsilon.meanLog(o))
 		sum += 0.5 * (m.count[o]*(eps.meanLog(0)-log2Pi) - eps.mean(0)*m.residual(o, m.y))
 	}
 	return sum

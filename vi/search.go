@@ -18,35 +18,32 @@ type search struct {
 	task  func(*worker, int) error
 }
 
-func newSearch(l *layers) *search {
+func newSearch(l *hidden) *search {
 	s := &search{
-		step:  la.NewMatrix[float64](l.L, l.D),
-		last:  la.NewMatrix[float64](l.L, l.D),
-		hLast: la.NewMatrix[float64](l.L*l.P, l.N),
+		step:  la.NewMatrix[float64](l.R, l.D),
+		last:  la.NewMatrix[float64](l.R, l.D),
+		hLast: la.NewMatrix[float64](l.R*l.P, l.N),
 	}
-	s.task = func(w *worker, o int) error {
-		s.move(l, w, o)
-		return l.updateIntermediateOf(w, o)
+	s.task = func(w *worker, r int) error {
+		s.move(l, w, r)
+		return l.gTask(w, r)
 	}
 	return s
 }
 
-// update makes one step for every output. Like the plain updates of a and G it
-// passes over the kernels twice.
-func (s *search) update(l *layers, upsilon, epsilon []float64, target la.Matrix[float64]) error {
-	if err := l.updateIntermediate(upsilon, epsilon, target); err != nil {
-		return err
-	}
+// update makes one step for every row, after an update of G. Like the plain
+// updates of a and G it passes over the kernels twice.
+func (s *search) update(l *hidden) error {
 	// The gradient υ·Σ_m K_m(g_m − h_m) − Λa, formed from what is left over: where
 	// sparse priors let a grow, the difference of two solutions would cancel.
 	for j, v := range l.h.Data {
 		l.gMean.Data[j] -= v
 	}
 	l.k.Combine(&l.crew.all, l.gMean, l.response)
-	for o := range l.L {
-		r, a := l.response.Row(o), l.aMean.Row(o)
-		for d := range r {
-			r[d] -= float64(l.lambda.mean(o*l.D+d)*a[d]) / upsilon[o]
+	for r := range l.R {
+		rest, a := l.response.Row(r), l.aMean.Row(r)
+		for d := range rest {
+			rest[d] -= float64(l.lambda.mean(r*l.D+d)*a[d]) / l.upsilon[r]
 		}
 	}
 	l.solution = s.step
@@ -61,11 +58,11 @@ func (s *search) update(l *layers, upsilon, epsilon []float64, target la.Matrix[
 // move takes a_o to the best point a + αz + βd. With G eliminated the bound is a
 // quadratic in a with gradient υ·response, and Hessian −M with
 // uᵀMv = uᵀΛv + Σ_i (K_iᵀu)ᵀ·W·(K_iᵀv) over observed samples, where
-// W = υ(I − υ·Cov[g]) = υε·E[eeᵀ]·Cov[g].
-func (s *search) move(l *layers, w *worker, o int) {
+// W = υ(I − υ·Cov[g]) = υ·pull·Cov[g].
+func (s *search) move(l *hidden, w *worker, o int) {
 	z, d := s.step.Row(o), s.last.Row(o)
 	P, upsilon := l.P, l.upsilon[o]
-	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, upsilon*l.epsilon[o], l.ee, l.gCov[o], 0, w.small.cov)
+	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, upsilon, l.pull[o], l.gCov[o], 0, w.small.cov)
 
 	hz, hd := l.seen(o, l.gMean, w.masked[0]), l.seen(o, s.hLast, w.masked[1])
 	curve := func(u, v []float64, hu, hv la.Matrix[float64]) float64 {
@@ -99,7 +96,7 @@ func (s *search) move(l *layers, w *worker, o int) {
 }
 
 // weighted returns uᵀ·diag(E[λ_o])·v.
-func (l *layers) weighted(o int, u, v []float64) float64 {
+func (l *hidden) weighted(o int, u, v []float64) float64 {
 	var sum float64
 	for d, scale := range l.lambda.scale[o*l.D : (o+1)*l.D] {
 		sum += float64(float64(scale*u[d]) * v[d])
@@ -113,16 +110,18 @@ func (l *layers) weighted(o int, u, v []float64) float64 {
 const innerPasses = 2
 
 // ridge returns the coefficients A, B and C of the change of the bound
-// −A·ln s − B(1/s − 1) − C(s − 1) under rescale, as far as they come from λ and ω.
-func (l *layers) ridge(priorLambda, priorOmega Gamma) (a, b, c float64) {
-	a = float64(float64(l.L*l.D)*priorLambda.Shape) - float64(float64(l.P)*priorOmega.Shape)
+// −A·ln s − B(1/s − 1) − C(s − 1) under rescale, as far as they come from λ and
+// the precisions ω of the kernel weights.
+func (l *hidden) ridge(omega *gammas) (a, b, c float64) {
+	prior := l.lambda.prior
+	a = float64(float64(l.R*l.D)*prior.Shape) - float64(float64(len(omega.scale))*omega.prior.Shape)
 	for _, v := range l.lambda.scale {
 		b += v
 	}
-	for _, v := range l.omega.scale {
+	for _, v := range omega.scale {
 		c += v
 	}
-	return a, b * l.lambda.shape / priorLambda.Scale, c * l.omega.shape / priorOmega.Scale
+	return a, b * l.lambda.shape / prior.Scale, c * omega.shape / omega.prior.Scale
 }
 
 // ridgeStep returns where −A·ln s − B/s − C·s is highest, the positive root of

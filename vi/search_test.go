@@ -21,10 +21,11 @@ func TestSearchIsConjugateGradients(t *testing.T) {
 			for range 3 {
 				require.NoError(t, m.sweep(nil))
 			}
-			s := newSearch(m.layers)
+			s := newSearch(m.hidden)
 			for range p.D + 3 {
 				if fast {
-					require.NoError(t, s.update(m.layers, m.upsilonMean, m.epsilonMean, m.y))
+					require.NoError(t, m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y))
+					require.NoError(t, s.update(m.hidden))
 				} else {
 					require.NoError(t, m.updateWeights(m.upsilonMean))
 					require.NoError(t, m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y))
