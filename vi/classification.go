@@ -244,12 +244,12 @@ func (m *classification) order(plain bool) []update {
 		return []update{lambda, a, g, gamma, omega, be, f}
 	}
 
-	search := newSearch(m.hidden)
+	search := newSearch(m.latent)
 	joint := update{"(a,G)", func() error {
 		if err := g.step(); err != nil {
 			return err
 		}
-		return search.update(m.hidden)
+		return search.update(m.latent)
 	}}
 	scale := update{"scale", func() error { m.updateScale(); return nil }}
 	order := []update{lambda, joint, gamma, omega, be, f}
@@ -301,7 +301,7 @@ func (m *classification) updateScale() {
 
 // ridge returns the coefficients of updateScale.
 func (m *classification) ridge() (a, b, c float64) {
-	a, b, c = m.hidden.ridge(&m.omega)
+	a, b, c = m.latent.ridge(&m.omega)
 	a -= 0.5 * float64(m.L*m.N*m.P)
 	for o := range m.L {
 		c += float64(0.5 * m.precision[o] * m.distance(o))

@@ -16,7 +16,7 @@ import (
 // A model supplies υ, ε and the target t (the observed output, or the latent
 // score of a classifier) and decides on the order of the updates.
 type layers struct {
-	*hidden
+	*latent
 	L int
 
 	gTarget la.Matrix[float64] // L×P, Σ_i E[g]·t over observed i
@@ -35,7 +35,7 @@ type layerPriors struct{ lambda, gamma, omega Gamma }
 func newLayers(k Kernels, L int, observed la.Matrix[float64], pr layerPriors, workers int) *layers {
 	P, _, _ := k.Dims()
 	l := &layers{
-		hidden:  newHidden(k, L, observed, pr.lambda, workers),
+		latent:  newLatent(k, L, observed, pr.lambda, workers),
 		L:       L,
 		gTarget: la.NewMatrix[float64](L, P),
 		gamma:   newGammas(pr.gamma, pr.gamma.Shape+0.5, L),
@@ -183,7 +183,7 @@ func (l *layers) updateEE() {
 // rescale moves along the posterior's ridge: (a, g) ← c·(a, g), e ← e/c,
 // λ ← λ/c², ω ← c²·ω with s = c². The model rescales its υ by 1/s.
 func (l *layers) rescale(s float64) {
-	l.hidden.rescale(s)
+	l.latent.rescale(s)
 	c := math.Sqrt(s)
 	la.Scal(c, l.gTarget.Data)
 	la.Scal(s, l.omega.scale)
@@ -194,7 +194,7 @@ func (l *layers) rescale(s float64) {
 // bound returns the part of the lower bound that does not depend on υ, ε or the
 // target: the terms of λ, a, γ, ω, b, e and the entropy of g.
 func (l *layers) bound() float64 {
-	sum := l.hidden.bound() + l.gamma.bound() + l.omega.bound()
+	sum := l.latent.bound() + l.gamma.bound() + l.omega.bound()
 	for o := range l.L {
 		sum += 0.5 * (l.gamma.meanLog(o) - log2Pi - l.gamma.mean(o)*l.square(o))
 	}

@@ -146,12 +146,12 @@ func (m *regression) order(plain bool) []update {
 		return []update{lambda, upsilon, a, g, gamma, omega, epsilon, be}
 	}
 
-	search := newSearch(m.hidden)
+	search := newSearch(m.latent)
 	joint := update{"(a,G)", func() error {
 		if err := g.step(); err != nil {
 			return err
 		}
-		return search.update(m.hidden)
+		return search.update(m.latent)
 	}}
 	scale := update{"scale", func() error { m.updateScale(); return nil }}
 	order := []update{lambda, upsilon, joint, gamma, omega, epsilon, be}
@@ -205,7 +205,7 @@ func (m *regression) updateScale() {
 
 // ridge returns the coefficients of updateScale.
 func (m *regression) ridge() (a, b, c float64) {
-	a, b, c = m.hidden.ridge(&m.omega)
+	a, b, c = m.latent.ridge(&m.omega)
 	a += float64(m.L) * m.priors.Upsilon.Shape
 	for _, v := range m.upsilonMean {
 		b += v / m.priors.Upsilon.Scale

@@ -18,7 +18,7 @@ type search struct {
 	task  func(*worker, int) error
 }
 
-func newSearch(l *hidden) *search {
+func newSearch(l *latent) *search {
 	s := &search{
 		step:  la.NewMatrix[float64](l.R, l.D),
 		last:  la.NewMatrix[float64](l.R, l.D),
@@ -33,7 +33,7 @@ func newSearch(l *hidden) *search {
 
 // update makes one step for every row, after an update of G. Like the plain
 // updates of a and G it passes over the kernels twice.
-func (s *search) update(l *hidden) error {
+func (s *search) update(l *latent) error {
 	// The gradient υ·Σ_m K_m(g_m − h_m) − Λa, formed from what is left over: where
 	// sparse priors let a grow, the difference of two solutions would cancel.
 	for j, v := range l.h.Data {
@@ -59,7 +59,7 @@ func (s *search) update(l *hidden) error {
 // quadratic in a with gradient υ·response, and Hessian −M with
 // uᵀMv = uᵀΛv + Σ_i (K_iᵀu)ᵀ·W·(K_iᵀv) over observed samples, where
 // W = υ(I − υ·Cov[g]) = υ·pull·Cov[g].
-func (s *search) move(l *hidden, w *worker, o int) {
+func (s *search) move(l *latent, w *worker, o int) {
 	z, d := s.step.Row(o), s.last.Row(o)
 	P, upsilon := l.P, l.upsilon[o]
 	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, upsilon, l.pull[o], l.gCov[o], 0, w.small.cov)
@@ -96,7 +96,7 @@ func (s *search) move(l *hidden, w *worker, o int) {
 }
 
 // weighted returns uᵀ·diag(E[λ_o])·v.
-func (l *hidden) weighted(o int, u, v []float64) float64 {
+func (l *latent) weighted(o int, u, v []float64) float64 {
 	var sum float64
 	for d, scale := range l.lambda.scale[o*l.D : (o+1)*l.D] {
 		sum += float64(float64(scale*u[d]) * v[d])
@@ -112,7 +112,7 @@ const innerPasses = 2
 // ridge returns the coefficients A, B and C of the change of the bound
 // −A·ln s − B(1/s − 1) − C(s − 1) under rescale, as far as they come from λ and
 // the precisions ω of the kernel weights.
-func (l *hidden) ridge(omega *gammas) (a, b, c float64) {
+func (l *latent) ridge(omega *gammas) (a, b, c float64) {
 	prior := l.lambda.prior
 	a = float64(float64(l.R*l.D)*prior.Shape) - float64(float64(len(omega.scale))*omega.prior.Shape)
 	for _, v := range l.lambda.scale {

@@ -21,11 +21,11 @@ func TestSearchIsConjugateGradients(t *testing.T) {
 			for range 3 {
 				require.NoError(t, m.sweep(nil))
 			}
-			s := newSearch(m.hidden)
+			s := newSearch(m.latent)
 			for range p.D + 3 {
 				if fast {
 					require.NoError(t, m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y))
-					require.NoError(t, s.update(m.hidden))
+					require.NoError(t, s.update(m.latent))
 				} else {
 					require.NoError(t, m.updateWeights(m.upsilonMean))
 					require.NoError(t, m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y))

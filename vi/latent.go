@@ -9,14 +9,14 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// hidden holds the sample weights and the intermediate outputs of the Bayesian
+// latent holds the sample weights and the intermediate outputs of the Bayesian
 // efficient multiple kernel learning family:
 //
 //	λ_{r,d} ~ Gamma,  a_{r,d} | λ ~ N(0, 1/λ_{r,d})
 //	g_{r,m,i} | a     ~ N(a_rᵀ·k_{m,i}, 1/υ_r)
 //
 // for R rows r. A model supplies υ and what its targets make of G.
-type hidden struct {
+type latent struct {
 	k       Kernels
 	P, D, N int
 	R       int
@@ -52,10 +52,10 @@ type hidden struct {
 	distanceStale     bool // a has changed since gDistance was formed
 }
 
-// newHidden leaves gTask, which updates G for one row, to the model.
-func newHidden(k Kernels, R int, observed la.Matrix[float64], lambda Gamma, workers int) *hidden {
+// newLatent leaves gTask, which updates G for one row, to the model.
+func newLatent(k Kernels, R int, observed la.Matrix[float64], lambda Gamma, workers int) *latent {
 	P, D, N := k.Dims()
-	l := &hidden{
+	l := &latent{
 		k: k, P: P, D: D, N: N, R: R, observed: observed,
 		crew:      newCrew(workers, R),
 		gram:      la.NewMatrix[float64](D, D),
@@ -101,7 +101,7 @@ func newHidden(k Kernels, R int, observed la.Matrix[float64], lambda Gamma, work
 
 // start sets the means of a and g to those given and every covariance to the
 // identity.
-func (l *hidden) start(a, g la.Matrix[float64]) error {
+func (l *latent) start(a, g la.Matrix[float64]) error {
 	l.k.GramSum(&l.crew.all, l.gram)
 	var trace float64
 	for d := range l.D {
@@ -122,7 +122,7 @@ func (l *hidden) start(a, g la.Matrix[float64]) error {
 }
 
 // updateLambda is q(λ) ∝ Gamma(α_λ + ½, (1/β_λ + E[a²]/2)^-1).
-func (l *hidden) updateLambda() {
+func (l *latent) updateLambda() {
 	for o := range l.R {
 		mean, variance := l.aMean.Row(o), l.aVar.Row(o)
 		for d := range mean {
@@ -132,7 +132,7 @@ func (l *hidden) updateLambda() {
 }
 
 // distance returns Σ_{m,i} E[(g_{o,m,i} − a_oᵀk_{m,i})²].
-func (l *hidden) distance(o int) float64 {
+func (l *latent) distance(o int) float64 {
 	if l.distanceStale {
 		w := l.crew.workers[0]
 		for o := range l.R {
@@ -143,7 +143,7 @@ func (l *hidden) distance(o int) float64 {
 	return l.gDistance[o] + l.gTrace[o] + l.aTrace[o]
 }
 
-func (l *hidden) updateDistance(w *worker, o int) {
+func (l *latent) updateDistance(w *worker, o int) {
 	l.gDistance[o] = 0
 	for m := o * l.P; m < (o+1)*l.P; m++ {
 		copy(w.n1, l.gMean.Row(m))
@@ -154,7 +154,7 @@ func (l *hidden) updateDistance(w *worker, o int) {
 
 // updateWeights is q(a_o) = N(Σ·υ_o·Σ_m K_m E[g_{o,m}], Σ),
 // Σ = (diag(λ_o) + υ_o·S)^-1, and the projections h that follow from its mean.
-func (l *hidden) updateWeights(upsilon []float64) error {
+func (l *latent) updateWeights(upsilon []float64) error {
 	l.k.Combine(&l.crew.all, l.gMean, l.response)
 	l.upsilon, l.solution = upsilon, l.aMean
 	if err := l.crew.each(l.weightTask); err != nil {
@@ -170,7 +170,7 @@ func (l *hidden) updateWeights(upsilon []float64) error {
 // υ·tr(SΣ) = tr(B⁻¹(B−I)), the trace costs no more than the variances. Its
 // rounding error is D ulp of 1/υ, and next to it in every use stands
 // N·tr Cov[g], which is of the order of N·P/υ.
-func (l *hidden) updateWeightsOf(w *worker, o int) error {
+func (l *latent) updateWeightsOf(w *worker, o int) error {
 	b, s, x := w.factor, w.d1, w.d2
 	lambda := l.lambda.scale[o*l.D : (o+1)*l.D]
 	var logLambda float64
@@ -247,7 +247,7 @@ func formB(b, gram la.Matrix[float64], upsilon float64, s []float64, jitter floa
 // with Σ = (υ_r·I + pull_r)^-1 for observed samples and N(h_i, I/υ_r) for the others:
 // first the covariance and G = υ_r·Σ·H, to which the model adds Σ times the
 // targets' linear terms; w.small holds Σ and Σ·constant.
-func (l *hidden) beginIntermediate(w *worker, r int, constant []float64) error {
+func (l *latent) beginIntermediate(w *worker, r int, constant []float64) error {
 	P, upsilon := l.P, l.upsilon[r]
 	q := &w.small
 	for m := range P {
@@ -271,7 +271,7 @@ func (l *hidden) beginIntermediate(w *worker, r int, constant []float64) error {
 }
 
 // endIntermediate follows the model's part of an update of G.
-func (l *hidden) endIntermediate(w *worker, r int) error {
+func (l *latent) endIntermediate(w *worker, r int) error {
 	if l.count[r] < float64(l.N) {
 		g, h := l.rows(l.gMean, r), l.rows(l.h, r)
 		for m := range l.P {
@@ -287,13 +287,13 @@ func (l *hidden) endIntermediate(w *worker, r int) error {
 }
 
 // rows returns the rows r·P … r·P+P−1 of x.
-func (l *hidden) rows(x la.Matrix[float64], r int) la.Matrix[float64] {
+func (l *latent) rows(x la.Matrix[float64], r int) la.Matrix[float64] {
 	return x.Slice(r*l.P, (r+1)*l.P, 0, l.N)
 }
 
 // summariseIntermediate forms the sums over samples that follow from the means
 // of g_o and h_o.
-func (l *hidden) summariseIntermediate(w *worker, o int) error {
+func (l *latent) summariseIntermediate(w *worker, o int) error {
 	P := l.P
 	g := l.seen(o, l.gMean, w.masked[0])
 	la.Syrk(&w.ws, la.NoTrans, 1, g, 0, l.gGram[o])
@@ -311,7 +311,7 @@ func (l *hidden) summariseIntermediate(w *worker, o int) error {
 
 // seen returns rows o·P … o·P+P−1 of x with zeros for the samples whose target
 // is missing; it needs scratch only if there are such samples.
-func (l *hidden) seen(o int, x, scratch la.Matrix[float64]) la.Matrix[float64] {
+func (l *latent) seen(o int, x, scratch la.Matrix[float64]) la.Matrix[float64] {
 	x = l.rows(x, o)
 	if l.count[o] == float64(l.N) {
 		return x
@@ -327,7 +327,7 @@ func (l *hidden) seen(o int, x, scratch la.Matrix[float64]) la.Matrix[float64] {
 }
 
 // rescale moves (a, g) ← c·(a, g) and λ ← λ/c², with s = c².
-func (l *hidden) rescale(s float64) {
+func (l *latent) rescale(s float64) {
 	c, logS := math.Sqrt(s), math.Log(s)
 	la.Scal(1/s, l.lambda.scale)
 	la.Scal(c, l.aMean.Data)
@@ -347,7 +347,7 @@ func (l *hidden) rescale(s float64) {
 }
 
 // bound returns the terms of λ and a and the entropy of g.
-func (l *hidden) bound() float64 {
+func (l *latent) bound() float64 {
 	R, P, D, N := float64(l.R), float64(l.P), float64(l.D), float64(l.N)
 	sum := l.lambda.bound()
 	// E[log p(a|λ)] and the entropy of a: the terms in log 2π cancel.
@@ -366,12 +366,12 @@ func (l *hidden) bound() float64 {
 }
 
 // gBound returns E[log p(g_r | a_r, υ_r)] given E[υ_r] and E[log υ_r].
-func (l *hidden) gBound(r int, mean, meanLog float64) float64 {
+func (l *latent) gBound(r int, mean, meanLog float64) float64 {
 	return 0.5 * (float64(l.N*l.P)*(meanLog-log2Pi) - mean*l.distance(r))
 }
 
 // roundoff returns the error that rounding may cause in the bound.
-func (l *hidden) roundoff() float64 {
+func (l *latent) roundoff() float64 {
 	var sum float64
 	for _, v := range l.noise {
 		sum += v
@@ -379,4 +379,4 @@ func (l *hidden) roundoff() float64 {
 	return sum
 }
 
-func (l *hidden) jittered() float64 { return slices.Max(l.jitter) }
+func (l *latent) jittered() float64 { return slices.Max(l.jitter) }
