@@ -38,7 +38,7 @@ func (e *PivotError) Error() string {
 // A NaN or an infinity in the lower triangle always ends in an error, since it
 // reaches the pivot of its row.
 func Cholesky[T Float](w *Workspace, a Matrix[T]) error {
-	a.checkSquare("a")
+	a.checkSquare("A")
 	if a.Rows == 0 {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (t *triangular[T]) subtract(p *panel[T], top, bottom, j int, tile *T) {
 
 // LogDet returns log|A| = 2 Σ log L_ii from the Cholesky factor L of A.
 func LogDet[T Float](l Matrix[T]) float64 {
-	l.checkSquare("l")
+	l.checkSquare("L")
 	var s float64
 	for i := range l.Rows {
 		s += math.Log(float64(l.At(i, i)))

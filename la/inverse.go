@@ -7,7 +7,7 @@ package la
 // [Trsm], so that |L·X - I| ≤ γ_{n+1}·|L|·|X| element by element (Higham, 2nd ed.,
 // section 14.2).
 func TriInv[T Float](w *Workspace, l Matrix[T]) {
-	l.checkSquare("l")
+	l.checkSquare("L")
 	invertTriangle(w, l, false)
 }
 
@@ -18,7 +18,7 @@ func TriInv[T Float](w *Workspace, l Matrix[T]) {
 // With X = L⁻¹ as by [TriInv], element (i, j) is Σ_k x_ki·x_kj, k ≥ i, one chain of
 // fused multiply-adds with k ascending.
 func CholeskyInv[T Float](w *Workspace, l Matrix[T]) {
-	l.checkSquare("l")
+	l.checkSquare("L")
 	invertTriangle(w, l, true)
 }
 
@@ -192,12 +192,12 @@ func (t *triangular[T]) update(f func(k int, a, b, c *T, ldc int, next *T, mode 
 // With X = L⁻¹ as by [TriInv], d_j is Σ_k x_kj², k ≥ j, one chain of fused
 // multiply-adds with k ascending: the diagonal of what CholeskyInv returns.
 func CholeskyInvDiag[T Float](w *Workspace, l Matrix[T], d []T) {
-	l.checkSquare("l")
+	l.checkSquare("L")
 	checkLen("d", d, l.Rows)
 	if l.Rows == 0 {
 		return
 	}
-	refuseOverlap("d", asRow(d), "l", l)
+	refuseOverlap("d", asRow(d), "L", l)
 	raceReadLower(l)
 	raceWrite(d)
 	t, w := triangularOf(w, l, false, 0)

@@ -14,19 +14,19 @@ import "fmt"
 // for the reciprocal). A diagonal element so small that its reciprocal overflows
 // counts as zero.
 func Trsm[T Float](w *Workspace, s Side, t Trans, l, b Matrix[T]) {
-	l.checkSquare("l")
-	b.check("b")
+	l.checkSquare("L")
+	b.check("B")
 	n := b.Rows
 	if s == Right {
 		n = b.Cols
 	}
 	if n != l.Rows {
-		panic(fmt.Sprintf("la: b: %d×%d does not fit a triangle of %d rows", b.Rows, b.Cols, l.Rows))
+		panic(fmt.Sprintf("la: B: %d×%d does not fit a triangle of %d rows", b.Rows, b.Cols, l.Rows))
 	}
 	if b.Rows == 0 || b.Cols == 0 {
 		return
 	}
-	refuseOverlap("b", b, "l", l)
+	refuseOverlap("B", b, "L", l)
 	raceReadLower(l)
 	raceWriteLower(b.Cols, b)
 	m := b.Cols
@@ -42,6 +42,10 @@ func Trsm[T Float](w *Workspace, s Side, t Trans, l, b Matrix[T]) {
 // and kept in scratch memory; what is packed of the triangle is packed once for
 // each group. It does not enter the results.
 const groupWidth = 960
+
+// callRows is the number of rows of a strip moved by one call of a kernel, so
+// that none takes more than a few microseconds. It does not enter the results.
+const callRows = 256
 
 // substituteAll solves T·X = B for right-hand sides of that many strips.
 func (t *triangular[T]) substituteAll(w *Workspace, strips int) {
@@ -137,7 +141,9 @@ func (t *triangular[T]) loadRHS(c int) {
 	if t.side == Left {
 		m := min(nr, t.rhs.Cols-j)
 		if m == nr && !t.reverse {
-			t.k.copyRows(n, &t.rhs.Data[j], t.rhs.Stride, y, nr)
+			for p := 0; p < n; p += callRows {
+				t.k.copyRows(min(callRows, n-p), &t.rhs.Data[p*t.rhs.Stride+j], t.rhs.Stride, at(y, p*nr), nr)
+			}
 			return
 		}
 		for p := range n {
@@ -151,7 +157,9 @@ func (t *triangular[T]) loadRHS(c int) {
 	if m < nr {
 		clear(elems(y, n*nr))
 	}
-	t.k.pack(m, n, &t.rhs.Data[j*t.rhs.Stride], t.rhs.Stride, y)
+	for p := 0; p < n; p += callRows {
+		t.k.pack(m, min(callRows, n-p), &t.rhs.Data[j*t.rhs.Stride+p], t.rhs.Stride, at(y, p*nr))
+	}
 	t.flip(y)
 }
 
@@ -167,7 +175,9 @@ func (t *triangular[T]) storeRHS(c int, tile *T) {
 	if t.side == Left {
 		m := min(nr, t.rhs.Cols-j)
 		if m == nr && !t.reverse {
-			t.k.copyRows(n, y, nr, &t.rhs.Data[j], t.rhs.Stride)
+			for p := 0; p < n; p += callRows {
+				t.k.copyRows(min(callRows, n-p), at(y, p*nr), nr, &t.rhs.Data[p*t.rhs.Stride+j], t.rhs.Stride)
+			}
 			return
 		}
 		for p := range n {
@@ -176,7 +186,9 @@ func (t *triangular[T]) storeRHS(c int, tile *T) {
 		return
 	}
 	t.flip(y)
-	t.k.unpack(min(nr, t.rhs.Rows-j), n, y, &t.rhs.Data[j*t.rhs.Stride], t.rhs.Stride)
+	for p := 0; p < n; p += callRows {
+		t.k.unpack(min(nr, t.rhs.Rows-j), min(callRows, n-p), at(y, p*nr), &t.rhs.Data[j*t.rhs.Stride+p], t.rhs.Stride)
+	}
 }
 
 // sumSquares sums the squares of the columns of strip c of the group.
@@ -185,7 +197,9 @@ func (t *triangular[T]) sumSquares(c int, sums *T) {
 	column, line, m := t.rows(t.c0 + c)
 	d := elems(sums, nr)
 	clear(d)
-	t.k.squares(t.strips*nr-first, t.xstrip(c, first), sums)
+	for q := first; q < t.strips*nr; q += callRows {
+		t.k.squares(min(callRows, t.strips*nr-q), t.xstrip(c, q), sums)
+	}
 	copy(t.diag[column:column+m], d[line:])
 }
 

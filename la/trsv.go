@@ -3,7 +3,7 @@ package la
 // Trsv overwrites x with the solution of op(L)·x = b, b being x on entry, where
 // L is lower triangular and its strict upper triangle is not read.
 func Trsv[T Float](t Trans, l Matrix[T], x []T) {
-	l.checkSquare("l")
+	l.checkSquare("L")
 	checkLen("x", x, l.Rows)
 	n := l.Rows
 	if t == NoTrans {
