@@ -44,6 +44,9 @@ func avx512Set() *instructionSet {
 		},
 	}
 	s.strips64 = stripsAVX512
+	s.mixed = vectorKernels[float32, float64]{
+		dot: dotMixedAVX512, axpys: axpysMixedAVX512, dotAxpy: dotAxpyMixedAVX512,
+	}
 	return s
 }
 
@@ -68,6 +71,9 @@ func avx2Set() *instructionSet {
 		},
 	}
 	s.strips64 = stripsAVX2
+	s.mixed = vectorKernels[float32, float64]{
+		dot: dotMixedAVX2, axpys: axpysMixedAVX2, dotAxpy: dotAxpyMixedAVX2,
+	}
 	return s
 }
 
@@ -388,6 +394,80 @@ func pack32AVX2(r, k int, src *float32, ld int, dst *float32) {
 	}
 }
 
+func dotMixedAVX512(a []float32, x []float64) float64 {
+	x = x[:len(a)]
+	if len(a) <= chunk {
+		return avx512DotMixed(len(a), ptr(a), ptr(x), nil)
+	}
+	var lanes [Lanes]float64
+	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
+		avx512DotMixed(chunk, ptr(a), ptr(x), &lanes)
+	}
+	return avx512DotMixed(len(a), ptr(a), ptr(x), &lanes)
+}
+
+func dotAxpyMixedAVX512(alpha float64, a []float32, x, y []float64) float64 {
+	x, y = x[:len(a)], y[:len(a)]
+	if len(a) <= chunk {
+		return avx512DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
+	}
+	var lanes [Lanes]float64
+	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
+		avx512DotAxpyMixed(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
+	}
+	return avx512DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
+}
+
+func axpysMixedAVX512(x []float64, a *float32, lda int, y []float64) {
+	for o := 0; o < len(y); o += chunk {
+		part := y[o:min(o+chunk, len(y))]
+		i := 0
+		for ; i+8 <= len(x); i += 8 {
+			avx512AxpysMixed(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
+		}
+		for ; i < len(x); i++ {
+			avx512AxpyMixed(len(part), x[i], at(a, i*lda+o), ptr(part))
+		}
+	}
+}
+
+func dotMixedAVX2(a []float32, x []float64) float64 {
+	x = x[:len(a)]
+	if len(a) <= chunk {
+		return avx2DotMixed(len(a), ptr(a), ptr(x), nil)
+	}
+	var lanes [Lanes]float64
+	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
+		avx2DotMixed(chunk, ptr(a), ptr(x), &lanes)
+	}
+	return avx2DotMixed(len(a), ptr(a), ptr(x), &lanes)
+}
+
+func dotAxpyMixedAVX2(alpha float64, a []float32, x, y []float64) float64 {
+	x, y = x[:len(a)], y[:len(a)]
+	if len(a) <= chunk {
+		return avx2DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
+	}
+	var lanes [Lanes]float64
+	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
+		avx2DotAxpyMixed(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
+	}
+	return avx2DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
+}
+
+func axpysMixedAVX2(x []float64, a *float32, lda int, y []float64) {
+	for o := 0; o < len(y); o += chunk {
+		part := y[o:min(o+chunk, len(y))]
+		i := 0
+		for ; i+4 <= len(x); i += 4 {
+			avx2AxpysMixed(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
+		}
+		for ; i < len(x); i++ {
+			avx2AxpyMixed(len(part), x[i], at(a, i*lda+o), ptr(part))
+		}
+	}
+}
+
 // pack64AVX512 transposes whole 8×8 blocks in assembly and the last terms here.
 func pack64AVX512(r, k int, src *float64, ld int, dst *float64) {
 	if k == 0 {
@@ -527,3 +607,27 @@ func avx2DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32
 
 //go:noescape
 func avx2Axpys32(n int, x, a *float32, lda int, y *float32)
+
+//go:noescape
+func avx512DotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
+
+//go:noescape
+func avx512DotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[Lanes]float64) float64
+
+//go:noescape
+func avx512AxpyMixed(n int, alpha float64, x *float32, y *float64)
+
+//go:noescape
+func avx512AxpysMixed(n int, x *float64, a *float32, lda int, y *float64)
+
+//go:noescape
+func avx2DotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
+
+//go:noescape
+func avx2DotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[Lanes]float64) float64
+
+//go:noescape
+func avx2AxpyMixed(n int, alpha float64, x *float32, y *float64)
+
+//go:noescape
+func avx2AxpysMixed(n int, x *float64, a *float32, lda int, y *float64)
