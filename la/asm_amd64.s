@@ -259,6 +259,12 @@ store:
 	DISTROW512(bcast, sub, fma, 6*size, Z3, Z26, Z27, Z28) \
 	DISTROW512(bcast, sub, fma, 7*size, Z4, Z29, Z30, Z31)
 
+// The tile to the right comes next, and k is too short to fetch it unnoticed.
+#define PREFETCHNEXT(c, c0, c1, c2) \
+	PREFETCHT0 192(c) \
+	PREFETCHT0 256(c) \
+	PREFETCHT0 320(c)
+
 #define LOAD3(c, c0, c1, c2) \
 	VMOVUPD (c), c0   \
 	VMOVUPD 64(c), c1 \
@@ -272,9 +278,11 @@ TEXT ·avx512Dist64(SB), NOSPLIT, $0-41
 	MOVQ ldc+32(FP), R8
 	SHLQ $3, R8
 	CLEAR512
+	MOVQ DI, R9
+	EACHROW512(PREFETCHNEXT)
+	MOVQ R9, DI
 	CMPB add+40(FP), $0
 	JEQ  start
-	MOVQ DI, R9
 	EACHROW512(LOAD3)
 	MOVQ R9, DI
 
@@ -305,9 +313,11 @@ TEXT ·avx512Dist32(SB), NOSPLIT, $0-41
 	MOVQ ldc+32(FP), R8
 	SHLQ $2, R8
 	CLEAR512
+	MOVQ DI, R9
+	EACHROW512(PREFETCHNEXT)
+	MOVQ R9, DI
 	CMPB add+40(FP), $0
 	JEQ  start
-	MOVQ DI, R9
 	EACHROW512(LOAD3)
 	MOVQ R9, DI
 

@@ -172,7 +172,36 @@ func testSqDist[T Float](t *testing.T) {
 			SqDist(w, x, y, got)
 			return got.Data
 		}, "%+v", s)
+		everywhere(t, []int{1, 3}, func(w *Workspace) []T {
+			got := cloneStorage(d)
+			RBF(w, 0.1, x, y, got)
+			return got.Data
+		}, "RBF %+v", s)
 	}
+}
+
+func TestRBF(t *testing.T) { floats(t, testRBF[float64], testRBF[float32]) }
+
+// testRBF compares RBF with its definition.
+func testRBF[T Float](t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(29, 30))
+		for _, n := range []int{1, 9, 64, 300} {
+			for _, d := range []int{0, 1, 10, BlockK + 1} {
+				x := filled[T](r, n, d)
+				want, got := filled[T](r, n, n), filled[T](r, n, n)
+				SqDist(nil, x, x, want)
+				for i := range n {
+					Scal(-0.3, want.Row(i))
+					Exp(want.Row(i), want.Row(i))
+				}
+				RBF(&Workspace{Workers: 2}, 0.3, x, x, got)
+				for i := range n {
+					sameBits(t, want.Row(i), got.Row(i), "RBF n=%d d=%d", n, d)
+				}
+			}
+		}
+	})
 }
 
 // lengths are vector lengths around every lane and chunk boundary.

@@ -7,17 +7,40 @@ package la
 //
 // The features are taken in order: t = x - y, rounded, and s = fma(t, t, s) from +0.
 func SqDist[T Float](w *Workspace, x, y, d Matrix[T]) {
+	product[T]{a: x, b: y, c: d, dist: true}.distances(w, "D")
+}
+
+// RBF stores exp(-γ·‖x - y‖²) for the rows x of X (n×d) and y of Y (m×d) in the
+// n×m matrix K: the distances of [SqDist], multiplied by -γ, rounded, and [Exp] of
+// that, row by row while they are in the cache. K must not overlap X or Y.
+func RBF[T Float](w *Workspace, gamma T, x, y, k Matrix[T]) {
+	product[T]{a: x, b: y, c: k, dist: true, exp: true, alpha: -gamma}.distances(w, "K")
+}
+
+// distances computes p, a product of distances, from the rows of p.a and p.b.
+func (p product[T]) distances(w *Workspace, name string) {
+	x, y, d := p.a, p.b, p.c
 	x.check("X")
 	y.checkShape("Y", y.Rows, x.Cols)
-	d.checkShape("D", x.Rows, y.Rows)
-	refuseOverlap("D", d, "X", x)
-	refuseOverlap("D", d, "Y", y)
+	d.checkShape(name, x.Rows, y.Rows)
+	refuseOverlap(name, d, "X", x)
+	refuseOverlap(name, d, "Y", y)
 	if d.Rows == 0 || d.Cols == 0 {
 		return
 	}
 	if w == nil {
 		w = new(Workspace)
 	}
-	p := product[T]{tb: Transpose, alpha: 1, a: x, b: y, c: d, off: d.Cols, dist: true}
+	p.tb, p.off = Transpose, d.Cols
 	p.run(w)
+}
+
+// finish turns the distances of rows i0 ≤ i < i1 and columns j0 ≤ j < j1 into
+// their exponentials.
+func (p *product[T]) finish(kt *kernels[T], i0, i1, j0, j1 int) {
+	for i := i0; i < i1; i++ {
+		d := p.c.Row(i)[j0:j1]
+		kt.scal(p.alpha, d)
+		kt.exp(d, d)
+	}
 }

@@ -70,7 +70,8 @@ type product[T Float] struct {
 	alpha, beta T
 	a, b, c     Matrix[T]
 	off         int
-	dist        bool // squared distances of op(A)'s rows to op(B)'s columns instead; α = 1, β = 0
+	dist        bool // squared distances of op(A)'s rows to op(B)'s columns instead; β = 0
+	exp         bool // and of those, e^(α·d²)
 }
 
 // terms returns the length k of the inner sums.
@@ -185,6 +186,12 @@ func (p *product[T]) compute(kt *kernels[T], s *locals) {
 	if k == 0 || p.beta != 0 && p.beta != 1 {
 		p.scale(kt)
 	}
+	if k == 0 {
+		if p.exp {
+			p.finish(kt, 0, m, 0, n)
+		}
+		return
+	}
 	bs := blocks[T]()
 	mc, nc, kc := min(bs.MC, roundUp(m, kt.mr)), min(bs.NC, roundUp(n, kt.nr)), min(BlockK, k)
 	ap, bp := elements[T](&s.a, mc*kc), elements[T](&s.b, nc*kc)
@@ -197,14 +204,14 @@ func (p *product[T]) compute(kt *kernels[T], s *locals) {
 			for j0 := 0; j0 < min(n, i1+p.off); j0 += nc {
 				j1 := min(j0+nc, n, i1+p.off)
 				packPanels(kt, kt.nr, !p.tb, p.b, j0, j1, k0, k1, bp)
-				p.block(kt, i0, i1, j0, j1, k1-k0, k0 > 0 || p.beta != 0, ap, bp, tile)
+				p.block(kt, i0, i1, j0, j1, k1-k0, k0 > 0 || p.beta != 0, k1 == k, ap, bp, tile)
 			}
 		}
 	}
 }
 
 // block multiplies the packed panels of rows i0 ≤ i < i1 and columns j0 ≤ j < j1.
-func (p *product[T]) block(kt *kernels[T], i0, i1, j0, j1, k int, add bool, ap, bp, tile []T) {
+func (p *product[T]) block(kt *kernels[T], i0, i1, j0, j1, k int, add, last bool, ap, bp, tile []T) {
 	mr, nr, ldc := kt.mr, kt.nr, p.c.Stride
 	for i := i0; i < i1; i += mr {
 		a := &ap[(i-i0)*k]
@@ -220,6 +227,9 @@ func (p *product[T]) block(kt *kernels[T], i0, i1, j0, j1, k int, add bool, ap, 
 			}
 			p.multiply(kt, k, a, b, &tile[0], nr, add)
 			p.copyTile(c, ldc, tile, nr, i, j, i1, j1, mr, nr)
+		}
+		if p.exp && last {
+			p.finish(kt, i, min(i+mr, i1), j0, j1)
 		}
 	}
 }

@@ -83,9 +83,15 @@ func (m Matrix[T]) Fill(v T) {
 // upper triangle.
 func (m Matrix[T]) MirrorLower() {
 	m.checkSquare("m")
-	for i := range m.Rows {
-		for j, v := range m.Row(i)[:i] {
-			m.Data[j*m.Stride+i] = v
+	const block = 32 // two blocks fit into the first cache
+	for i0 := 0; i0 < m.Rows; i0 += block {
+		for j0 := 0; j0 <= i0; j0 += block {
+			for i := i0; i < min(i0+block, m.Rows); i++ {
+				row := m.Row(i)
+				for j := j0; j < min(j0+block, i); j++ {
+					m.Data[j*m.Stride+i] = row[j]
+				}
+			}
 		}
 	}
 }

@@ -46,7 +46,7 @@ func symv[S, T Float](w *Workspace, alpha T, a Matrix[S], x []T, beta T, y []T) 
 	for i := range y {
 		s := j.d[i]
 		for g := range groups {
-			if i < symvCut(n, g+1, groups) {
+			if i < triangleCut(n, g+1, groups) {
 				s += j.parts[g*n+i]
 			}
 		}
@@ -71,7 +71,7 @@ func symvsOf[S, T Float](w *Workspace) *symvs[S, T] {
 func (s *symvs[S, T]) do(_ *locals, g int) {
 	kt := vectorTable[S, T]()
 	n := len(s.x)
-	i0, i1 := symvCut(n, g, s.groups), symvCut(n, g+1, s.groups)
+	i0, i1 := triangleCut(n, g, s.groups), triangleCut(n, g+1, s.groups)
 	p := s.parts[g*n:][:i1]
 	clear(p)
 	for i := i0; i < i1; i++ {
@@ -84,7 +84,8 @@ func (s *symvs[S, T]) do(_ *locals, g int) {
 // definition of the result.
 func symvGroups(n int) int { return max(1, min(n/256, 16)) }
 
-// symvCut returns the row where group g begins: groups have equal area.
-func symvCut(n, g, groups int) int {
+// triangleCut returns the row where group g begins when the rows of a lower
+// triangle are cut into groups of equal area.
+func triangleCut(n, g, groups int) int {
 	return int(math.Sqrt(float64(g)/float64(groups)) * float64(n))
 }
