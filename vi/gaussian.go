@@ -59,6 +59,11 @@ func (g *gaussian) setPrecision(ws *la.Workspace, rhs []float64) error {
 	return nil
 }
 
+// square returns the second moment of variable j.
+func (g *gaussian) square(j int) float64 {
+	return float64(g.mean[j]*g.mean[j]) + g.cov.At(j, j)
+}
+
 // rescale multiplies the variables from the given one on by c.
 func (g *gaussian) rescale(c float64, from int) {
 	la.Scal(c, g.mean[from:])

@@ -89,20 +89,15 @@ func (l *layers) updateIntermediateOf(w *worker, o int) error {
 // updateGamma is q(γ_o) = Gamma(α_γ + ½, (1/β_γ + E[b_o²]/2)^-1).
 func (l *layers) updateGamma() {
 	for o := range l.L {
-		l.gamma.observe(o, 0.5*l.square(o))
+		l.gamma.observe(o, 0.5*l.be.square(o))
 	}
 }
 
 // updateOmega is q(ω_m) = Gamma(α_ω + ½, (1/β_ω + E[e_m²]/2)^-1).
 func (l *layers) updateOmega() {
 	for m := range l.P {
-		l.omega.observe(m, 0.5*l.square(l.L+m))
+		l.omega.observe(m, 0.5*l.be.square(l.L+m))
 	}
-}
-
-// square returns the second moment of entry j of (b, e).
-func (l *layers) square(j int) float64 {
-	return float64(l.be.mean[j]*l.be.mean[j]) + l.be.cov.At(j, j)
 }
 
 // residual returns Σ_i E[(t_{o,i} − eᵀg_{o,i} − b_o)²] over observed i, without
@@ -196,10 +191,10 @@ func (l *layers) rescale(s float64) {
 func (l *layers) bound() float64 {
 	sum := l.latent.bound() + l.gamma.bound() + l.omega.bound()
 	for o := range l.L {
-		sum += 0.5 * (l.gamma.meanLog(o) - log2Pi - l.gamma.mean(o)*l.square(o))
+		sum += 0.5 * (l.gamma.meanLog(o) - log2Pi - l.gamma.mean(o)*l.be.square(o))
 	}
 	for m := range l.P {
-		sum += 0.5 * (l.omega.meanLog(m) - log2Pi - l.omega.mean(m)*l.square(l.L+m))
+		sum += 0.5 * (l.omega.meanLog(m) - log2Pi - l.omega.mean(m)*l.be.square(l.L+m))
 	}
 	return sum + l.be.entropy()
 }

@@ -181,12 +181,19 @@ func (m *layers) collapsed(y la.Matrix[float64]) []int {
 				seen = append(seen, v)
 			}
 		}
-		// A constant target leaves nothing to explain and is no collapse.
-		if vy := variation(seen) / float64(len(seen)); vy > 0 && variation(f)/float64(m.N) < collapseShare*vy {
+		if isCollapsed(f, seen) {
 			out = append(out, o)
 		}
 	}
 	return out
+}
+
+// isCollapsed reports whether the fitted values f vary by less than
+// collapseShare of what the targets y do. A constant target leaves nothing to
+// explain and is no collapse.
+func isCollapsed(f, y []float64) bool {
+	v := variation(y) / float64(len(y))
+	return v > 0 && variation(f)/float64(len(f)) < collapseShare*v
 }
 
 // variation returns Σ (x − mean)².
