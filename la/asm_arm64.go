@@ -19,6 +19,9 @@ func neonSet() *instructionSet {
 	}
 	s.f64.axpy, s.f64.scal, s.f64.exp = inPieces(axpyNeon64, scalNeon64, expNeon64)
 	s.f64.vectorKernels = productsInPieces(dotNeon64, dotLanesNeon64, dotAxpyNeon64, axpyNeon64, axpy4Neon64)
+	s.strips64 = stripsOf(stripKernels[float64]{nr: 12, mr: 4,
+		add: stripAddNeon64, sub: stripSubNeon64, chol: stripCholNeon64,
+	}, 2, packNeon64, unpackNeon64, stripSolveNeon64, stripSquaresNeon64)
 
 	s.f32.mr, s.f32.nr = 8, 12
 	s.f32.gemm, s.f32.dist = gemmNeon32, distNeon32
@@ -28,6 +31,9 @@ func neonSet() *instructionSet {
 	}
 	s.f32.axpy, s.f32.scal, s.f32.exp = inPieces(axpyNeon32, scalNeon32, expNeon32)
 	s.f32.vectorKernels = productsInPieces(dotNeon32, dotLanesNeon32, dotAxpyNeon32, axpyNeon32, axpy4Neon32)
+	s.strips32 = stripsOf(stripKernels[float32]{nr: 24, mr: 4,
+		add: stripAddNeon32, sub: stripSubNeon32, chol: stripCholNeon32,
+	}, 4, packNeon32, unpackNeon32, stripSolveNeon32, stripSquaresNeon32)
 
 	s.mixed = productsInPieces(dotNeonMixed, dotLanesNeonMixed, dotAxpyNeonMixed, axpyNeonMixed, axpy4NeonMixed)
 	return s
@@ -112,45 +118,63 @@ func productsInPieces[S, T Float](
 	}
 }
 
-// stripsOf makes strip kernels, of nr lines and blocks of four, that call pack and
-// unpack with multiples of so many rows and move the others here, and solve with
-// no more rows than stay far below 50 µs.
-func stripsOf[T Float](nr, rows int,
+// stripsOf completes the strip kernels k, whose calls are short as they are, by
+// those that are to be called with pieces; pack and unpack want multiples of so
+// many rows besides.
+func stripsOf[T Float](k stripKernels[T], rows int,
 	pack func(m, k int, src *T, ld int, dst *T, r int),
 	unpack func(m, k int, src *T, r int, dst *T, ld int),
 	solve func(lo, j0, hi int, t *T, ts int, r, y *T),
+	squares func(k int, y, d *T),
 ) stripKernels[T] {
-	return stripKernels[T]{
-		nr: nr, mr: 4,
-		solve: func(lo, hi int, t *T, ts int, r, y *T) {
-			const most = 64
-			for j := lo; j < hi; j += most {
-				solve(lo, j, min(j+most, hi), t, ts, r, y)
-			}
-		},
-		pack: func(m, k int, src *T, ld int, dst *T) {
-			whole := m / rows * rows
-			pack(whole, k, src, ld, dst, nr)
-			for i := whole; i < m; i++ {
-				for p := range k {
-					*at(dst, p*nr+i) = *at(src, i*ld+p)
-				}
-			}
-		},
-		unpack: func(m, k int, src, dst *T, ld int) {
-			whole := m / rows * rows
-			unpack(whole, k, src, nr, dst, ld)
-			for i := whole; i < m; i++ {
-				for p := range k {
-					*at(dst, i*ld+p) = *at(src, p*nr+i)
-				}
-			}
-		},
+	const most = 512 // rows of a strip, 48 KiB
+	nr, size := k.nr, int(unsafe.Sizeof(*new(T)))
+	k.solve = func(lo, hi int, t *T, ts int, r, y *T) {
+		const most = 64 // rows, each of which takes up to hi-lo terms
+		for j := lo; j < hi; j += most {
+			solve(lo, j, min(j+most, hi), t, ts, r, y)
+		}
 	}
+	k.squares = func(k int, y, d *T) {
+		for p := 0; p < k; p += most {
+			squares(min(most, k-p), at(y, p*nr), d)
+		}
+	}
+	k.copyRows = func(k int, src *T, lds int, dst *T, ldd int) {
+		for p := 0; p < k; p += most {
+			stripCopyNeon(min(most, k-p), unsafe.Pointer(at(src, p*lds)), lds*size, unsafe.Pointer(at(dst, p*ldd)), ldd*size)
+		}
+	}
+	k.pack = func(m, k int, src *T, ld int, dst *T) {
+		whole := m / rows * rows
+		for p := 0; p < k; p += most {
+			pack(whole, min(most, k-p), at(src, p), ld, at(dst, p*nr), nr)
+		}
+		for i := whole; i < m; i++ {
+			for p := range k {
+				*at(dst, p*nr+i) = *at(src, i*ld+p)
+			}
+		}
+	}
+	k.unpack = func(m, k int, src, dst *T, ld int) {
+		whole := m / rows * rows
+		for p := 0; p < k; p += most {
+			unpack(whole, min(most, k-p), at(src, p*nr), nr, at(dst, p), ld)
+		}
+		for i := whole; i < m; i++ {
+			for p := range k {
+				*at(dst, i*ld+p) = *at(src, p*nr+i)
+			}
+		}
+	}
+	return k
 }
 
 //go:noescape
 func gatherNeon(size, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer)
+
+//go:noescape
+func stripCopyNeon(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int)
 
 //go:noescape
 func gemmNeon64(k int, alpha float64, a, b, c *float64, ldc int, add bool)
@@ -234,10 +258,10 @@ func axpyNeonMixed(alpha float64, a []float32, y []float64)
 func axpy4NeonMixed(x *[4]float64, a *float32, lda int, y []float64)
 
 //go:noescape
-func stripAddNeon64(k int, a, b, c *float64, ldc int, next *float64)
+func stripAddNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int)
 
 //go:noescape
-func stripSubNeon64(k int, a, b, c *float64, ldc int, next *float64)
+func stripSubNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int)
 
 //go:noescape
 func stripSolveNeon64(lo, j0, hi int, t *float64, ts int, r, y *float64)
@@ -246,13 +270,19 @@ func stripSolveNeon64(lo, j0, hi int, t *float64, ts int, r, y *float64)
 func stripCholNeon64(lo, j0, hi int, r, y *float64) int
 
 //go:noescape
-func stripAddNeon32(k int, a, b, c *float32, ldc int, next *float32)
+func stripSquaresNeon64(k int, y, d *float64)
 
 //go:noescape
-func stripSubNeon32(k int, a, b, c *float32, ldc int, next *float32)
+func stripAddNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int)
+
+//go:noescape
+func stripSubNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int)
 
 //go:noescape
 func stripSolveNeon32(lo, j0, hi int, t *float32, ts int, r, y *float32)
 
 //go:noescape
 func stripCholNeon32(lo, j0, hi int, r, y *float32) int
+
+//go:noescape
+func stripSquaresNeon32(k int, y, d *float32)

@@ -213,15 +213,15 @@ add:
 //	V30 V31  differences
 
 #define DIST64ROW(i, c0, c1, c2, c3) \
-	VDUP   V28.D[i], V29.D2; \
+	VDUP V28.D[i], V29.D2; \
 	VFSUBD(24, 29, 30); \
 	VFSUBD(25, 29, 31); \
-	VFMLA  V30.D2, V30.D2, c0.D2; \
-	VFMLA  V31.D2, V31.D2, c1.D2; \
+	VFMLA V30.D2, V30.D2, c0.D2; \
+	VFMLA V31.D2, V31.D2, c1.D2; \
 	VFSUBD(26, 29, 30); \
 	VFSUBD(27, 29, 31); \
-	VFMLA  V30.D2, V30.D2, c2.D2; \
-	VFMLA  V31.D2, V31.D2, c3.D2
+	VFMLA V30.D2, V30.D2, c2.D2; \
+	VFMLA V31.D2, V31.D2, c3.D2
 
 #define DIST64LOAD(c0, c1, c2, c3) \
 	VLD1 (R7), [c0.D2, c1.D2, c2.D2, c3.D2]; \
@@ -269,9 +269,9 @@ one:
 	FMOVQ 32(R1), F28
 	DIST64ROW(0, V16, V17, V18, V19)
 	DIST64ROW(1, V20, V21, V22, V23)
-	ADD   $48, R1
-	SUB   $1, R0
-	CBNZ  R0, one
+	ADD  $48, R1
+	SUB  $1, R0
+	CBNZ R0, one
 
 store:
 	DIST64STORE(V0, V1, V2, V3)
@@ -597,13 +597,13 @@ fold:
 	FSTPQ (F14, F15), 224(R3)
 
 TEXT ·dotLanesNeon64(SB), NOSPLIT, $0-56
-	MOVD  s+0(FP), R3
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  x_base+32(FP), R1
+	MOVD s+0(FP), R3
+	MOVD a_base+8(FP), R0
+	MOVD a_len+16(FP), R2
+	MOVD x_base+32(FP), R1
 	LOADLANES64
-	SUBS  $32, R2
-	BLT   done
+	SUBS $32, R2
+	BLT  done
 
 lanes:
 	DOT64(0, V0, V1, V2, V3)
@@ -665,8 +665,8 @@ TEXT ·dotAxpyNeon64(SB), NOSPLIT, $0-88
 	ZERO4(V4, V5, V6, V7)
 	ZERO4(V8, V9, V10, V11)
 	ZERO4(V12, V13, V14, V15)
-	SUBS  $32, R2
-	BLT   tail
+	SUBS $32, R2
+	BLT  tail
 
 lanes:
 	DOTAXPY64(0, V0, V1, V2, V3)
@@ -808,8 +808,8 @@ TEXT ·axpy4Neon64(SB), NOSPLIT, $0-48
 	BLT   tail
 
 eight:
-	FLDPQ   (R1), (F0, F1)
-	FLDPQ   32(R1), (F2, F3)
+	FLDPQ (R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
 	AXPY64ROW(VFMLAD0, R3, 30)
 	AXPY64ROW(VFMLAD1, R4, 30)
 	AXPY64ROW(VFMLAD0, R5, 31)
@@ -817,8 +817,8 @@ eight:
 	FSTPQ (F0, F1), (R1)
 	FSTPQ (F2, F3), 32(R1)
 	ADD   $64, R1
-	SUBS    $8, R2
-	BGE     eight
+	SUBS  $8, R2
+	BGE   eight
 
 tail:
 	ADDS $8, R2
@@ -1196,13 +1196,13 @@ add:
 //	V30 V31  differences
 
 #define DIST32ROW(a, i, c0, c1, c2) \
-	VDUP   a.S[i], V27.S4; \
+	VDUP a.S[i], V27.S4; \
 	VFSUBS(24, 27, 30); \
 	VFSUBS(25, 27, 31); \
-	VFMLA  V30.S4, V30.S4, c0.S4; \
+	VFMLA V30.S4, V30.S4, c0.S4; \
 	VFSUBS(26, 27, 30); \
-	VFMLA  V31.S4, V31.S4, c1.S4; \
-	VFMLA  V30.S4, V30.S4, c2.S4
+	VFMLA V31.S4, V31.S4, c1.S4; \
+	VFMLA V30.S4, V30.S4, c2.S4
 
 #define DIST32LOAD(c0, c1, c2) \
 	VLD1 (R7), [c0.S4, c1.S4, c2.S4]; \
@@ -1253,8 +1253,8 @@ one:
 	DIST32ROW(V29, 1, V15, V16, V17)
 	DIST32ROW(V29, 2, V18, V19, V20)
 	DIST32ROW(V29, 3, V21, V22, V23)
-	SUB   $1, R0
-	CBNZ  R0, one
+	SUB  $1, R0
+	CBNZ R0, one
 
 store:
 	DIST32STORE(V0, V1, V2)
@@ -1459,7 +1459,7 @@ done:
 	VFADDS(2, 0, 0); \
 	VFADDS(3, 1, 1); \
 	VFADDS(1, 0, 0); \
-	VEXT  $8, V0.B16, V0.B16, V1.B16; \
+	VEXT $8, V0.B16, V0.B16, V1.B16; \
 	VFADDS(1, 0, 0); \
 	VFADDPS(0, 0); \
 	VMOVI $0, V1.B16; \
@@ -1593,8 +1593,8 @@ TEXT ·dotAxpyNeon32(SB), NOSPLIT, $0-84
 	VDUP  V31.S[0], V31.S4
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
-	SUBS  $32, R2
-	BLT   tail
+	SUBS $32, R2
+	BLT  tail
 
 lanes:
 	DOTAXPY32(0, V0, V1, V2, V3)
@@ -1747,8 +1747,8 @@ TEXT ·axpy4Neon32(SB), NOSPLIT, $0-48
 	BLT   tail
 
 sixteen:
-	FLDPQ   (R1), (F0, F1)
-	FLDPQ   32(R1), (F2, F3)
+	FLDPQ (R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
 	AXPY32ROW(VFMLAS0, R3)
 	AXPY32ROW(VFMLAS1, R4)
 	AXPY32ROW(VFMLAS2, R5)
@@ -1756,8 +1756,8 @@ sixteen:
 	FSTPQ (F0, F1), (R1)
 	FSTPQ (F2, F3), 32(R1)
 	ADD   $64, R1
-	SUBS    $16, R2
-	BGE     sixteen
+	SUBS  $16, R2
+	BGE   sixteen
 
 tail:
 	ADDS $16, R2
@@ -2078,13 +2078,13 @@ fold:
 //	as dotLanesNeon64(s, a, x), and so are the registers
 
 TEXT ·dotLanesNeonMixed(SB), NOSPLIT, $0-56
-	MOVD  s+0(FP), R3
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  x_base+32(FP), R1
+	MOVD s+0(FP), R3
+	MOVD a_base+8(FP), R0
+	MOVD a_len+16(FP), R2
+	MOVD x_base+32(FP), R1
 	LOADLANES64
-	SUBS  $32, R2
-	BLT   done
+	SUBS $32, R2
+	BLT  done
 
 lanes:
 	DOTMIXED(0, 0, V0, V1, V2, V3)
@@ -2125,8 +2125,8 @@ TEXT ·dotAxpyNeonMixed(SB), NOSPLIT, $0-88
 	ZERO4(V4, V5, V6, V7)
 	ZERO4(V8, V9, V10, V11)
 	ZERO4(V12, V13, V14, V15)
-	SUBS  $32, R2
-	BLT   tail
+	SUBS $32, R2
+	BLT  tail
 
 lanes:
 	DOTAXPYMIXED(0, 0, V0, V1, V2, V3)
@@ -2325,17 +2325,12 @@ done:
 	FSTPQ (c4, c5), 64(R7); \
 	ADD   R4, R7
 
-#define STRIPLOAD4 \
-	STRIPLOAD(F0, F1, F2, F3, F4, F5); \
-	STRIPLOAD(F6, F7, F8, F9, F10, F11); \
-	STRIPLOAD(F12, F13, F14, F15, F16, F17); \
-	STRIPLOAD(F18, F19, F20, F21, F22, F23)
-
-#define STRIPSTORE4 \
-	STRIPSTORE(F0, F1, F2, F3, F4, F5); \
-	STRIPSTORE(F6, F7, F8, F9, F10, F11); \
-	STRIPSTORE(F12, F13, F14, F15, F16, F17); \
-	STRIPSTORE(F18, F19, F20, F21, F22, F23)
+// STRIPROWS does op to the four rows of a block.
+#define STRIPROWS(op) \
+	op(F0, F1, F2, F3, F4, F5); \
+	op(F6, F7, F8, F9, F10, F11); \
+	op(F12, F13, F14, F15, F16, F17); \
+	op(F18, F19, F20, F21, F22, F23)
 
 // STRIPPREFETCH fetches the row at R7 for writing and steps to the next.
 #define STRIPPREFETCH \
@@ -2369,22 +2364,87 @@ done:
 #define ADDTERM32(o) STRIPTERM32(VFMLAS0, VFMLAS1, VFMLAS2, VFMLAS3, o)
 #define SUBTERM32(o) STRIPTERM32(VFMLSS0, VFMLSS1, VFMLSS2, VFMLSS3, o)
 
-// STRIPTILE is the body of add and sub: nr×nr elements in blocks of four rows.
+// STRIPLOADEND and STRIPSTOREEND move the end of a row, without its first R11 > 0
+// elements, which are whole groups of four.
+#define STRIPLOADEND64(c0, c1, c2, c3, c4, c5) \
+	CMP   $8, R11; \
+	BEQ   2(PC); \
+	FLDPQ 32(R7), (c2, c3); \
+	FLDPQ 64(R7), (c4, c5); \
+	ADD   R4, R7
+
+#define STRIPSTOREEND64(c0, c1, c2, c3, c4, c5) \
+	CMP   $8, R11; \
+	BEQ   2(PC); \
+	FSTPQ (c2, c3), 32(R7); \
+	FSTPQ (c4, c5), 64(R7); \
+	ADD   R4, R7
+
+#define STRIPLOADEND32(c0, c1, c2, c3, c4, c5) \
+	CMP   $4, R11; \
+	BGT   2(PC); \
+	FMOVQ 16(R7), c1; \
+	CMP   $8, R11; \
+	BGT   2(PC); \
+	FMOVQ 32(R7), c2; \
+	CMP   $12, R11; \
+	BGT   2(PC); \
+	FMOVQ 48(R7), c3; \
+	CMP   $16, R11; \
+	BGT   2(PC); \
+	FMOVQ 64(R7), c4; \
+	FMOVQ 80(R7), c5; \
+	ADD   R4, R7
+
+#define STRIPSTOREEND32(c0, c1, c2, c3, c4, c5) \
+	CMP   $4, R11; \
+	BGT   2(PC); \
+	FMOVQ c1, 16(R7); \
+	CMP   $8, R11; \
+	BGT   2(PC); \
+	FMOVQ c2, 32(R7); \
+	CMP   $12, R11; \
+	BGT   2(PC); \
+	FMOVQ c3, 48(R7); \
+	CMP   $16, R11; \
+	BGT   2(PC); \
+	FMOVQ c4, 64(R7); \
+	FMOVQ c5, 80(R7); \
+	ADD   R4, R7
+
+// STRIPTILE is the body of add and sub: nr×nr elements in blocks of four rows,
+// without the first skip columns and, on the diagonal, rows.
 //
-//	for i := 0; i < nr; i += 4:
-//		block := c[i*ldc:], rows i…i+3
-//		prefetch rows i+4…i+7, or the first four at next
+//	for i := 0 or skip; i < nr; i += 4:
+//		block := rows i…i+3 of c, or 0
+//		prefetch the next four rows, or the first four at next
 //		for p := range k: block ±= a[p*nr+i:][:4] ⊗ b[p*nr:][:nr]
-//		c[i*ldc:] = block
+//		rows i…i+3 of c = block
 //
-//	R0 k   R1 R2 a and b at p   R3 c, row i   R4 row of c in bytes   R5 p/4 left
-//	R6 blocks left   R7 a row   R8 a+i   R9 b   R10 next   R11 p mod 4 left
-#define STRIPTILE(term, shift, blocks, esize) \
+//	R0 k   R1 R2 a and b at p   R3 c, row i, column 0   R4 row of c in bytes
+//	R5 p/4 left   R6 blocks left   R7 a row   R8 a+i   R9 b   R10 next
+//	R11 skip   R12 mode: skip, bit 5 for 0, bit 6 on the diagonal
+#define STRIPTILE(term, loadend, storeend, shift, blocks, esize) \
 	LSL  $shift, R4; \
+	AND  $31, R12, R11; \
 	MOVD $blocks, R6; \
+	SUB  R11<<shift, R3; \
+	TBZ  $6, R12, block; \
+	ADD  R11<<shift, R8; \
+	SUB  R11>>2, R6; \
 block: \
 	MOVD R3, R7; \
-	STRIPLOAD4; \
+	TBNZ $5, R12, fresh; \
+	CBNZ R11, loadends; \
+	STRIPROWS(STRIPLOAD); \
+	B loaded; \
+loadends: \
+	STRIPROWS(loadend); \
+	B loaded; \
+fresh: \
+	ZERO24; \
+loaded: \
+	ADD  R4<<2, R3, R7; \
 	CMP  $1, R6; \
 	CSEL EQ, R10, R7, R7; \
 	STRIPPREFETCH; \
@@ -2393,9 +2453,7 @@ block: \
 	STRIPPREFETCH; \
 	MOVD R8, R1; \
 	MOVD R9, R2; \
-	AND  $3, R0, R11; \
 	LSR  $2, R0, R5; \
-	CBZ  R5, rest; \
 four: \
 	term(0); \
 	term(96); \
@@ -2405,61 +2463,134 @@ four: \
 	ADD  $384, R2; \
 	SUB  $1, R5; \
 	CBNZ R5, four; \
-rest: \
-	CBZ  R11, store; \
-	term(0); \
-	ADD  $96, R1; \
-	ADD  $96, R2; \
-	SUB  $1, R11; \
-	B    rest; \
-store: \
 	MOVD R3, R7; \
-	STRIPSTORE4; \
+	CBNZ R11, storeends; \
+	STRIPROWS(STRIPSTORE); \
+	B stored; \
+storeends: \
+	STRIPROWS(storeend); \
+stored: \
 	MOVD R7, R3; \
 	ADD  $(4*esize), R8; \
 	SUB  $1, R6; \
 	CBNZ R6, block; \
 	RET
 
-// func stripAddNeon64(k int, a, b, c *float64, ldc int, next *float64)
-TEXT ·stripAddNeon64(SB), NOSPLIT, $0-48
+// func stripAddNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int)
+TEXT ·stripAddNeon64(SB), NOSPLIT, $0-56
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R8
 	MOVD b+16(FP), R9
 	MOVD c+24(FP), R3
 	MOVD ldc+32(FP), R4
 	MOVD next+40(FP), R10
-	STRIPTILE(ADDTERM64, 3, 3, 8)
+	MOVD mode+48(FP), R12
+	STRIPTILE(ADDTERM64, STRIPLOADEND64, STRIPSTOREEND64, 3, 3, 8)
 
-// func stripSubNeon64(k int, a, b, c *float64, ldc int, next *float64)
-TEXT ·stripSubNeon64(SB), NOSPLIT, $0-48
+// func stripSubNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int)
+TEXT ·stripSubNeon64(SB), NOSPLIT, $0-56
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R8
 	MOVD b+16(FP), R9
 	MOVD c+24(FP), R3
 	MOVD ldc+32(FP), R4
 	MOVD next+40(FP), R10
-	STRIPTILE(SUBTERM64, 3, 3, 8)
+	MOVD mode+48(FP), R12
+	STRIPTILE(SUBTERM64, STRIPLOADEND64, STRIPSTOREEND64, 3, 3, 8)
 
-// func stripAddNeon32(k int, a, b, c *float32, ldc int, next *float32)
-TEXT ·stripAddNeon32(SB), NOSPLIT, $0-48
+// func stripAddNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int)
+TEXT ·stripAddNeon32(SB), NOSPLIT, $0-56
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R8
 	MOVD b+16(FP), R9
 	MOVD c+24(FP), R3
 	MOVD ldc+32(FP), R4
 	MOVD next+40(FP), R10
-	STRIPTILE(ADDTERM32, 2, 6, 4)
+	MOVD mode+48(FP), R12
+	STRIPTILE(ADDTERM32, STRIPLOADEND32, STRIPSTOREEND32, 2, 6, 4)
 
-// func stripSubNeon32(k int, a, b, c *float32, ldc int, next *float32)
-TEXT ·stripSubNeon32(SB), NOSPLIT, $0-48
+// func stripSubNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int)
+TEXT ·stripSubNeon32(SB), NOSPLIT, $0-56
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R8
 	MOVD b+16(FP), R9
 	MOVD c+24(FP), R3
 	MOVD ldc+32(FP), R4
 	MOVD next+40(FP), R10
-	STRIPTILE(SUBTERM32, 2, 6, 4)
+	MOVD mode+48(FP), R12
+	STRIPTILE(SUBTERM32, STRIPLOADEND32, STRIPSTOREEND32, 2, 6, 4)
+
+// func stripSquaresNeon64(k int, y, d *float64)
+//
+//	for q := range k { for i := range 12: d[i] = fma(y[12q+i], y[12q+i], d[i]) }
+//
+//	R0 k   R1 y   R7 d
+//	V0–V5    d
+//	V24–V29  a row of y
+
+#define STRIPSQUARES(T) \
+	FLDPQ (R7), (F0, F1); \
+	FLDPQ 32(R7), (F2, F3); \
+	FLDPQ 64(R7), (F4, F5); \
+rows: \
+	FLDPQ (R1), (F24, F25); \
+	FLDPQ 32(R1), (F26, F27); \
+	FLDPQ 64(R1), (F28, F29); \
+	ADD   $96, R1; \
+	VFMLA V24.T, V24.T, V0.T; \
+	VFMLA V25.T, V25.T, V1.T; \
+	VFMLA V26.T, V26.T, V2.T; \
+	VFMLA V27.T, V27.T, V3.T; \
+	VFMLA V28.T, V28.T, V4.T; \
+	VFMLA V29.T, V29.T, V5.T; \
+	SUB   $1, R0; \
+	CBNZ  R0, rows; \
+	FSTPQ (F0, F1), (R7); \
+	FSTPQ (F2, F3), 32(R7); \
+	FSTPQ (F4, F5), 64(R7); \
+	RET
+
+TEXT ·stripSquaresNeon64(SB), NOSPLIT, $0-24
+	MOVD k+0(FP), R0
+	MOVD y+8(FP), R1
+	MOVD d+16(FP), R7
+	STRIPSQUARES(D2)
+
+// func stripSquaresNeon32(k int, y, d *float32)
+//
+// as stripSquaresNeon64, with 24 elements a row
+TEXT ·stripSquaresNeon32(SB), NOSPLIT, $0-24
+	MOVD k+0(FP), R0
+	MOVD y+8(FP), R1
+	MOVD d+16(FP), R7
+	STRIPSQUARES(S4)
+
+// func stripCopyNeon(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int)
+//
+//	for p := range k { copy(dst[p*ldd:], src[p*lds:][:96]) }   in bytes
+//
+//	R0 rows left   R1 src   R2 lds   R3 dst   R4 ldd
+//	V0–V5    a row
+
+TEXT ·stripCopyNeon(SB), NOSPLIT, $0-40
+	MOVD k+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD lds+16(FP), R2
+	MOVD dst+24(FP), R3
+	MOVD ldd+32(FP), R4
+
+rows:
+	FLDPQ (R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 64(R1), (F4, F5)
+	FSTPQ (F0, F1), (R3)
+	FSTPQ (F2, F3), 32(R3)
+	FSTPQ (F4, F5), 64(R3)
+	ADD   R2, R1
+	ADD   R4, R3
+	SUB   $1, R0
+	CBNZ  R0, rows
+	RET
 
 // STRIPCHAINS continues the block of rows j…j+3 of y by all solved rows.
 //
@@ -2469,9 +2600,9 @@ TEXT ·stripSubNeon32(SB), NOSPLIT, $0-48
 //	R0 rows lo…j-1   R1 t, R2 y at k, afterwards at j   R3 y at j   R4 96
 #define STRIPCHAINS(term) \
 	MOVD R3, R7; \
-	STRIPLOAD4; \
-	CBZ  R0, solved; \
-	LSR  $2, R0, R5; \
+	STRIPROWS(STRIPLOAD); \
+	CBZ R0, solved; \
+	LSR $2, R0, R5; \
 four: \
 	term(0); \
 	term(96); \
@@ -2570,7 +2701,7 @@ rows:
 	LESS23(VFMLSD1, 25)
 	SCALE3(VFMULD1, 29)
 	MOVD R3, R7
-	STRIPSTORE4
+	STRIPROWS(STRIPSTORE)
 	MOVD R7, R3
 	ADD  $32, R10
 	ADD  $32, R8
@@ -2591,17 +2722,17 @@ done:
 // and stored again. A pivot is positive and finite if its bits, less 1, are
 // below those of the largest number.
 #define CHOLPIVOT64(o, scale, c0, c1, c2, c3, c4, c5) \
-	FSTPQ (c0, c1), (R7); \
-	FSTPQ (c2, c3), 32(R7); \
-	FSTPQ (c4, c5), 64(R7); \
-	MOVD  o(R8), R15; \
-	FMOVD o(R8), F28; \
-	SUB   $1, R15; \
-	CMP   R14, R15; \
-	BHS   stop; \
+	FSTPQ  (c0, c1), (R7); \
+	FSTPQ  (c2, c3), 32(R7); \
+	FSTPQ  (c4, c5), 64(R7); \
+	MOVD   o(R8), R15; \
+	FMOVD  o(R8), F28; \
+	SUB    $1, R15; \
+	CMP    R14, R15; \
+	BHS    stop; \
 	FSQRTD F28, F29; \
-	FDIVD F29, F27, F28; \
-	FMOVD F28, o(R10); \
+	FDIVD  F29, F27, F28; \
+	FMOVD  F28, o(R10); \
 	scale(VFMULD0, 28); \
 	STRIPSTORE(c0, c1, c2, c3, c4, c5); \
 	FLDPQ (R8), (F24, F25); \
@@ -2645,9 +2776,9 @@ TEXT ·stripCholNeon64(SB), NOSPLIT, $0-48
 	SUB  R13, R0
 
 rows:
-	CBZ   R6, done
-	ADD   R11, R9, R1
-	MOVD  R9, R2
+	CBZ  R6, done
+	ADD  R11, R9, R1
+	MOVD R9, R2
 	STRIPCHAINS(SUBTERM64)
 	FMOVD $1.0, F27
 	MOVD  R3, R7
@@ -2662,15 +2793,15 @@ rows:
 	CHOLPIVOT64(16, SCALE2, F12, F13, F14, F15, F16, F17)
 	LESS23(VFMLSD1, 25)
 	CHOLPIVOT64(24, SCALE3, F18, F19, F20, F21, F22, F23)
-	MOVD  R7, R3
-	ADD   $32, R10
-	ADD   $4, R0
-	SUB   $4, R6
-	ADD   $32, R11
-	CMP   $96, R11
-	BNE   rows
-	MOVD  $0, R11
-	B     rows
+	MOVD R7, R3
+	ADD  $32, R10
+	ADD  $4, R0
+	SUB  $4, R6
+	ADD  $32, R11
+	CMP  $96, R11
+	BNE  rows
+	MOVD $0, R11
+	B    rows
 
 stop:
 	MOVD y+32(FP), R9
@@ -2741,7 +2872,7 @@ rows:
 	LESS23(VFMLSS3, 24)
 	SCALE3(VFMULS3, 28)
 	MOVD R3, R7
-	STRIPSTORE4
+	STRIPROWS(STRIPSTORE)
 	MOVD R7, R3
 	ADD  $16, R10
 	ADD  $16, R8
@@ -2762,17 +2893,17 @@ done:
 // and stored again. A pivot is positive and finite if its bits, less 1, are
 // below those of the largest number.
 #define CHOLPIVOT32(o, scale, c0, c1, c2, c3, c4, c5) \
-	FSTPQ (c0, c1), (R7); \
-	FSTPQ (c2, c3), 32(R7); \
-	FSTPQ (c4, c5), 64(R7); \
-	MOVWU o(R8), R15; \
-	FMOVS o(R8), F28; \
-	SUB   $1, R15; \
-	CMP   R14, R15; \
-	BHS   stop; \
+	FSTPQ  (c0, c1), (R7); \
+	FSTPQ  (c2, c3), 32(R7); \
+	FSTPQ  (c4, c5), 64(R7); \
+	MOVWU  o(R8), R15; \
+	FMOVS  o(R8), F28; \
+	SUB    $1, R15; \
+	CMP    R14, R15; \
+	BHS    stop; \
 	FSQRTS F28, F29; \
-	FDIVS F29, F27, F28; \
-	FMOVS F28, o(R10); \
+	FDIVS  F29, F27, F28; \
+	FMOVS  F28, o(R10); \
 	scale(VFMULS0, 28); \
 	STRIPSTORE(c0, c1, c2, c3, c4, c5); \
 	FMOVQ (R8), F24; \
@@ -2816,9 +2947,9 @@ TEXT ·stripCholNeon32(SB), NOSPLIT, $0-48
 	SUB  R13, R0
 
 rows:
-	CBZ   R6, done
-	ADD   R11, R9, R1
-	MOVD  R9, R2
+	CBZ  R6, done
+	ADD  R11, R9, R1
+	MOVD R9, R2
 	STRIPCHAINS(SUBTERM32)
 	FMOVS $1.0, F27
 	MOVD  R3, R7
@@ -2833,15 +2964,15 @@ rows:
 	CHOLPIVOT32(8, SCALE2, F12, F13, F14, F15, F16, F17)
 	LESS23(VFMLSS3, 24)
 	CHOLPIVOT32(12, SCALE3, F18, F19, F20, F21, F22, F23)
-	MOVD  R7, R3
-	ADD   $16, R10
-	ADD   $4, R0
-	SUB   $4, R6
-	ADD   $16, R11
-	CMP   $96, R11
-	BNE   rows
-	MOVD  $0, R11
-	B     rows
+	MOVD R7, R3
+	ADD  $16, R10
+	ADD  $4, R0
+	SUB  $4, R6
+	ADD  $16, R11
+	CMP  $96, R11
+	BNE  rows
+	MOVD $0, R11
+	B    rows
 
 stop:
 	MOVD y+32(FP), R9

@@ -24,36 +24,53 @@ func testStripEntries[T Float](t *testing.T, k *stripKernels[T]) {
 	t.Run("solve", func(t *testing.T) { testStripSolve(t, k) })
 	t.Run("chol", func(t *testing.T) { testStripChol(t, k) })
 	t.Run("pack", func(t *testing.T) { testStripPack(t, k) })
+	t.Run("rows", func(t *testing.T) { testStripRows(t, k) })
 }
 
 func testStripTiles[T Float](t *testing.T, kt *stripKernels[T]) {
 	r := rand.New(rand.NewPCG(1, 3))
-	nr := kt.nr
 	for k := kt.mr; k < 100; k += kt.mr {
-		for _, pad := range []int{0, 1, 6} {
-			ldc := nr + pad
-			a, b := hard[T](r, k*nr, k < 10), hard[T](r, k*nr, k < 10)
-			c, added := fenced[T](r, nr*ldc)
-			subtracted := slices.Clone(added)
-			wantAdded, wantSubtracted := slices.Clone(added), slices.Clone(added)
-			for i := range nr {
-				for j := range nr {
-					at := 8 + i*ldc + j
-					for p := range k {
-						wantAdded[at] = fma(a[p*nr+i], b[p*nr+j], wantAdded[at])
-						wantSubtracted[at] = fma(-a[p*nr+i], b[p*nr+j], wantSubtracted[at])
-					}
+		for skip := 0; skip < kt.nr; skip += kt.mr {
+			for _, mode := range []int{skip, skip + tileFresh, skip + tileLower, skip + tileFresh + tileLower} {
+				testStripTile(t, kt, r, k, skip, mode, []int{0, 1, 6}[r.IntN(3)])
+			}
+		}
+	}
+}
+
+func testStripTile[T Float](t *testing.T, kt *stripKernels[T], r *rand.Rand, k, skip, mode, pad int) {
+	nr := kt.nr
+	ldc := nr + pad
+	a, b := hard[T](r, k*nr, k < 10), hard[T](r, k*nr, k < 10)
+	_, before := fenced[T](r, nr*ldc)
+	fresh, lower := mode&tileFresh != 0, mode&tileLower != 0
+	top := 0
+	if lower {
+		top = skip
+	}
+	for name, f := range map[string]struct {
+		sign T
+		call func(k int, a, b, c *T, ldc int, next *T, mode int)
+	}{"add": {1, kt.add}, "sub": {-1, kt.sub}} {
+		got, want := slices.Clone(before), slices.Clone(before)
+		c := got[8+top*ldc+skip:]
+		f.call(k, &a[0], &b[0], &c[0], ldc, &c[0], mode)
+		for i := top; i < nr; i++ {
+			for j := skip; j < nr; j++ {
+				s := &want[8+i*ldc+j]
+				if lower && j > i { // may be left out
+					*s = got[8+i*ldc+j]
+					continue
+				}
+				if fresh {
+					*s = 0
+				}
+				for p := range k {
+					*s = fma(f.sign*a[p*nr+i], b[p*nr+j], *s)
 				}
 			}
-			var next *T
-			if pad > 0 {
-				next = &c[0]
-			}
-			kt.add(k, &a[0], &b[0], &c[0], ldc, next, 0)
-			kt.sub(k, &a[0], &b[0], &subtracted[8], ldc, next, 0)
-			sameBits(t, wantAdded, added, "add k=%d ldc=%d", k, ldc)
-			sameBits(t, wantSubtracted, subtracted, "sub k=%d ldc=%d", k, ldc)
 		}
+		sameBits(t, want, got, "%s k=%d ldc=%d mode=%d", name, k, ldc, mode)
 	}
 }
 
@@ -153,7 +170,10 @@ func testStripPack[T Float](t *testing.T, kt *stripKernels[T]) {
 	r := rand.New(rand.NewPCG(1, 6))
 	nr := kt.nr
 	for m := range nr + 1 {
-		for _, k := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 24, 31, 33} {
+		for _, k := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 24, 31, 33, 515} {
+			if k > 100 && m%5 != 0 {
+				continue
+			}
 			for _, pad := range []int{0, 1, 5} {
 				ld := k + pad
 				src := hard[T](r, m*ld+1, true)
@@ -173,5 +193,33 @@ func testStripPack[T Float](t *testing.T, kt *stripKernels[T]) {
 				sameBits(t, wantBack, gotBack, "unpack m=%d k=%d ld=%d", m, k, ld)
 			}
 		}
+	}
+}
+
+// testStripRows has more rows than go into one call.
+func testStripRows[T Float](t *testing.T, kt *stripKernels[T]) {
+	r := rand.New(rand.NewPCG(1, 7))
+	nr := kt.nr
+	for _, k := range []int{1, 2, 3, 4, 5, 17, 511, 512, 513, 1030} {
+		y := hard[T](r, k*nr, false)
+		d, got := fenced[T](r, nr)
+		want := slices.Clone(got)
+		for q := range k {
+			for i := range nr {
+				want[8+i] = fma(y[q*nr+i], y[q*nr+i], want[8+i])
+			}
+		}
+		kt.squares(k, &y[0], &d[0])
+		sameBits(t, want, got, "squares k=%d", k)
+
+		lds, ldd := nr+k%3, nr+k%4
+		src := hard[T](r, k*lds, true)
+		dst, copied := fenced[T](r, k*ldd)
+		want = slices.Clone(copied)
+		for p := range k {
+			copy(want[8+p*ldd:][:nr], src[p*lds:])
+		}
+		kt.copyRows(k, &src[0], lds, &dst[0], ldd)
+		sameBits(t, want, copied, "copyRows k=%d", k)
 	}
 }
