@@ -10,12 +10,24 @@ import (
 // cross stores the kernels between the basis points and samples first … of x, as
 // many as the matrices have columns, in ks: D×T each.
 func (ds *design) cross(ctx context.Context, workers int, x []Features, first int, ks []la.Matrix[float64]) error {
+	return ds.crossSelf(ctx, workers, x, first, ks, la.Matrix[float64]{})
+}
+
+// crossSelf is cross which also stores the kernels of the samples with
+// themselves in self, P×T, unless that is empty.
+func (ds *design) crossSelf(ctx context.Context, workers int, x []Features, first int, ks []la.Matrix[float64], self la.Matrix[float64]) error {
 	t := ks[0].Cols
+	row := func(i int) []float64 {
+		if self.Rows == 0 {
+			return nil
+		}
+		return self.Row(i)
+	}
 	for _, g := range ds.groups {
 		xt := x[g.input].Slice(first, first+t, 0, x[g.input].Cols)
 		if g.stat.kind == given {
 			ds.fillGiven(g.views[0], xt, ks[g.views[0]])
-			ds.adjust(g.views[0], g, xt, ks[g.views[0]])
+			ds.adjust(g.views[0], g, xt, ks[g.views[0]], row(g.views[0]))
 			continue
 		}
 		z := ds.inputs[g.input].seen(xt, g.standardize, g.stat.widths)
@@ -27,17 +39,22 @@ func (ds *design) cross(ctx context.Context, workers int, x []Features, first in
 			return err
 		}
 		for _, i := range g.views {
-			ds.adjust(i, g, z, ks[i])
+			ds.adjust(i, g, z, ks[i], row(i))
 		}
 	}
 	return nil
 }
 
 // adjust centres and normalises the test kernel k, D×T, of view i as the
-// training kernel was; x are the samples as the kernel sees them.
-func (ds *design) adjust(i int, g group, x Features, k la.Matrix[float64]) {
+// training kernel was; x are the samples as the kernel sees them. Their kernels
+// with themselves are stored in self, unless that is nil.
+func (ds *design) adjust(i int, g group, x Features, k la.Matrix[float64], self []float64) {
 	v := &ds.views[i]
 	if !v.center && !v.normalize {
+		for t := range self {
+			self[t] = g.statisticOfOne(v, x.Row(t))
+		}
+		v.kernel.apply(self)
 		return
 	}
 	column, one := make([]float64, k.Rows), make([]float64, 1)
@@ -45,9 +62,14 @@ func (ds *design) adjust(i int, g group, x Features, k la.Matrix[float64]) {
 		for d := range column {
 			column[d] = k.At(d, t)
 		}
-		one[0] = g.selfStatistic(v, x.Row(t))
+		if one[0] = g.selfStatistic(v, x.Row(t)); self != nil {
+			one[0] = g.statisticOfOne(v, x.Row(t))
+		}
 		v.kernel.apply(one)
-		v.adjust(column, total(column)/float64(len(column)), one[0])
+		s := v.adjust(column, total(column)/float64(len(column)), one[0])
+		if self != nil {
+			self[t] = s
+		}
 		for d, value := range column {
 			k.Data[d*k.Stride+t] = value
 		}
@@ -56,9 +78,15 @@ func (ds *design) adjust(i int, g group, x Features, k la.Matrix[float64]) {
 
 // selfStatistic returns the statistic of x with itself, where Normalize needs it.
 func (g *group) selfStatistic(v *boundView, x []float64) float64 {
-	switch _, kernel := v.kernel.(Precomputed); {
-	case !v.normalize:
+	if !v.normalize {
 		return 0
+	}
+	return g.statisticOfOne(v, x)
+}
+
+// statisticOfOne returns the statistic of x with itself.
+func (g *group) statisticOfOne(v *boundView, x []float64) float64 {
+	switch _, kernel := v.kernel.(Precomputed); {
 	case kernel:
 		return x[len(x)-1]
 	case g.stat.kind == given:
@@ -69,8 +97,9 @@ func (g *group) selfStatistic(v *boundView, x []float64) float64 {
 
 // adjust centres and normalises, as the training kernel was, the kernels k
 // between a sample and the basis points. Before that their mean over all basis
-// points was mean, and the kernel of the sample with itself self.
-func (v *boundView) adjust(k []float64, mean, self float64) {
+// points was mean, and the kernel of the sample with itself self; that is
+// returned adjusted.
+func (v *boundView) adjust(k []float64, mean, self float64) float64 {
 	if v.center {
 		self = self - 2*mean + v.totalMean
 		for d, r := range v.rowMean {
@@ -87,5 +116,7 @@ func (v *boundView) adjust(k []float64, mean, self float64) {
 		for d, u := range v.unit {
 			k[d] *= u * scale
 		}
+		self *= scale * scale
 	}
+	return self
 }

@@ -35,6 +35,20 @@ func (g GIG) VarInv() float64 {
 	return inv * (GIG{g.Omega - 1, g.Chi, g.Phi}.MeanInv() - inv)
 }
 
+// VarLog returns the variance of log x, to about six digits unless x or 1/x is
+// gamma.
+func (g GIG) VarLog() float64 {
+	switch {
+	case g.Chi == 0:
+		return special.Trigamma(g.Omega)
+	case g.Phi == 0:
+		return special.Trigamma(-g.Omega)
+	}
+	h := 1e-4 * max(1, math.Abs(g.Omega)) // its derivative in ω is that of E[log x]
+	up, down := GIG{g.Omega + h, g.Chi, g.Phi}, GIG{g.Omega - h, g.Chi, g.Phi}
+	return (up.MeanLog() - down.MeanLog()) / (2 * h)
+}
+
 // inverse returns the distribution of 1/x.
 func (g GIG) inverse() GIG { return GIG{-g.Omega, g.Phi, g.Chi} }
 

@@ -13,7 +13,7 @@ func TestGIGAgainstQuadrature(t *testing.T) {
 	for _, g := range []GIG{{2.5, 0, 3}, {-2.5, 3, 0}, {0.3, 1, 2}, {0, 0.5, 0.1}, {-0.4, 0.2, 3}, {5, 1e-3, 2}, {-30, 40, 1}, {300, 2, 500}} {
 		prior := GIG{0.7, 0.9, 1.3}
 		const h = 0.002
-		var z, mean, inv, inv2, log, ratio float64
+		var z, mean, inv, inv2, log, log2, ratio float64
 		density := func(g GIG, x float64) float64 { // of log γ, not normalised
 			return g.Omega*x - 0.5*(g.Chi*math.Exp(-x)+g.Phi*math.Exp(x))
 		}
@@ -25,6 +25,7 @@ func TestGIGAgainstQuadrature(t *testing.T) {
 			inv += p * math.Exp(-x)
 			inv2 += p * math.Exp(-2*x)
 			log += p * x
+			log2 += p * x * x
 			if p > 0 {
 				ratio += p * (density(prior, x) - pm.logZ - density(g, x) + m.logZ)
 			}
@@ -34,6 +35,7 @@ func TestGIGAgainstQuadrature(t *testing.T) {
 		assert.InEpsilon(t, inv, g.MeanInv(), 1e-11, "%v", g)
 		assert.InDelta(t, log, g.MeanLog(), 1e-11, "%v", g)
 		assert.InEpsilon(t, inv2-inv*inv, g.VarInv(), 1e-8, "%v", g)
+		assert.InEpsilon(t, log2-log*log, g.VarLog(), 1e-6, "%v", g)
 		assert.InDelta(t, ratio, g.bound(m, prior), 1e-9*max(1, math.Abs(ratio)), "%v", g)
 	}
 }

@@ -1,0 +1,140 @@
+package mkl
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// gpProblem returns features of which only the first column makes the target,
+// and a view of each column.
+func gpProblem(n, cols int) (x Features, views func(x Features) []View, y []float64) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	x = normal(rng, n, cols)
+	y = make([]float64, n)
+	for i := range y {
+		y[i] = 40 + 10*math.Sin(2*x.At(i, 0)) + rng.NormFloat64()
+	}
+	return x, func(x Features) []View {
+		var vs []View
+		for j := range cols {
+			column := la.NewMatrix[float64](x.Rows, 1)
+			for i := range x.Rows {
+				column.Set(i, 0, x.At(i, j))
+			}
+			vs = append(vs, View{X: column, Kernel: RBF{Width: 1}})
+		}
+		return vs
+	}, y
+}
+
+func columns(views []View) (x []Features) {
+	for _, v := range views {
+		x = append(x, v.X)
+	}
+	return x
+}
+
+func TestMultiGPFindsTheView(t *testing.T) {
+	x, views, y := gpProblem(80, 4)
+	for _, family := range []Family{StudentT, Laplace, GammaVariance, GeneralGIG, ARD} {
+		m, err := MultiGP{Family: family}.Fit(context.Background(), views(x), y)
+		require.NoError(t, err, family.String())
+		w := m.KernelWeights()
+		for _, other := range w[1:] {
+			assert.Greater(t, w[0].Mean, 5*other.Mean, family.String())
+		}
+		assert.InDelta(t, 1, m.NoiseSD(), 0.3, family.String())
+		assert.Contains(t, m.Prior(), family.String())
+		assert.Contains(t, m.Summary(), "converged")
+		mean, variance, err := m.Predict(columns(views(x))...)
+		require.NoError(t, err)
+		var square float64
+		for i := range mean {
+			square += (mean[i] - y[i]) * (mean[i] - y[i]) / variance[i]
+		}
+		assert.InDelta(t, 1, square/float64(len(y)), 0.5, family.String())
+	}
+}
+
+// The sum of given kernels is the model of their views; a sample far from the
+// training samples has the prior's variance.
+func TestMultiGPKernelsWithThemselves(t *testing.T) {
+	x, views, y := gpProblem(40, 2)
+	far := la.NewMatrix[float64](1, 2)
+	far.Fill(1e3)
+	m, err := MultiGP{}.Fit(context.Background(), views(x), y)
+	require.NoError(t, err)
+	_, variance, err := m.Predict(columns(views(far))...)
+	require.NoError(t, err)
+	s := m.Posterior().State()
+	want := 1/s.Gamma[0] + 1/s.Gamma[1] + 1/s.Tau
+	assert.InEpsilon(t, want*m.target.sd*m.target.sd, variance[0], 1e-12)
+
+	var given []View
+	test := make([]Features, 2)
+	for j, v := range views(x) {
+		k := la.NewMatrix[float64](40, 40)
+		test[j] = la.NewMatrix[float64](40, 41)
+		for i := range 40 {
+			for l := range 40 {
+				d := v.X.At(i, 0) - v.X.At(l, 0)
+				k.Set(i, l, math.Exp(-d*d/2))
+				test[j].Set(i, l, k.At(i, l))
+			}
+			test[j].Set(i, 40, 1)
+		}
+		given = append(given, View{X: k, Kernel: Precomputed{}})
+	}
+	p, err := MultiGP{}.Fit(context.Background(), given, y)
+	require.NoError(t, err)
+	wantMean, wantVariance, err := m.Predict(columns(views(x))...)
+	require.NoError(t, err)
+	mean, variance, err := p.Predict(test...)
+	require.NoError(t, err)
+	assert.InDeltaSlice(t, wantMean, mean, 1e-6)
+	assert.InDeltaSlice(t, wantVariance, variance, 1e-6)
+
+	// Centred kernels: a training sample's kernel with itself is the diagonal.
+	centred := views(x)
+	for i := range centred {
+		centred[i].Center = true
+	}
+	m, err = MultiGP{}.Fit(context.Background(), centred, y)
+	require.NoError(t, err)
+	ks := []la.Matrix[float64]{la.NewMatrix[float64](40, 40), la.NewMatrix[float64](40, 40)}
+	self := la.NewMatrix[float64](2, 40)
+	require.NoError(t, m.design.crossSelf(context.Background(), 1, columns(centred), 0, ks, self))
+	for p := range 2 {
+		for i := range 40 {
+			assert.InDelta(t, ks[p].At(i, i), self.At(p, i), 1e-13)
+		}
+	}
+}
+
+func TestMultiGPRefusesBadData(t *testing.T) {
+	x, views, y := gpProblem(10, 2)
+	y[3] = math.NaN()
+	_, err := MultiGP{}.Fit(context.Background(), views(x), y)
+	var value *ValueError
+	require.ErrorAs(t, err, &value)
+	assert.Equal(t, 3, value.Row)
+	_, err = MultiGP{}.Fit(context.Background(), []View{{X: normal(rand.New(rand.NewPCG(1, 1)), 10, 4), Kernel: Precomputed{}}}, make([]float64, 10))
+	assert.Error(t, err)
+	y[3] = 0
+	_, err = MultiGP{}.Fit(context.Background(), []View{{X: normal(rand.New(rand.NewPCG(1, 1)), 10, 4), Kernel: Precomputed{}}}, y)
+	assert.ErrorContains(t, err, "square kernels")
+	_, err = MultiGP{MemoryLimit: 1}.Fit(context.Background(), views(x), y)
+	var memory *MemoryError
+	assert.ErrorAs(t, err, &memory)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = MultiGP{}.Fit(ctx, views(x), y)
+	assert.ErrorIs(t, err, context.Canceled)
+}
