@@ -41,6 +41,24 @@ func (s settings) regression(r Regression) Regression {
 	return r
 }
 
+func (s settings) classification() Classification {
+	return Classification{
+		Seed: s.seed, Workers: s.workers, MaxSweeps: s.sweeps, MemoryLimit: s.memoryLimit,
+		AllowDuplicates: s.allowDuplicates, Notes: s.notes, Progress: s.progress,
+	}
+}
+
+// parts are the thirds (or other shares) of y, from the lowest.
+func parts(y []float64, n int) []int {
+	sorted := slices.Sorted(slices.Values(y))
+	part := make([]int, len(y))
+	for i, v := range y {
+		at, _ := slices.BinarySearch(sorted, v)
+		part[i] = at * n / len(y)
+	}
+	return part
+}
+
 func predictRegression(m Model, workers int, x ...Features) ([]float64, error) {
 	p, err := m.(*RegressionModel).PredictTargets(context.Background(), PredictOptions{Workers: workers}, x...)
 	if err != nil {
@@ -87,6 +105,63 @@ var estimators = []estimator{
 		},
 		predict: predictRegression,
 	},
+	{
+		name: "two classes",
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			var labels []string
+			for _, k := range parts(y, 2) {
+				labels = append(labels, []string{"low", "high"}[k])
+			}
+			return orNil(Classifier[string]{Classification: s.classification()}.Fit(ctx, views, labels))
+		},
+		predict: predictClasses[string],
+	},
+	{
+		name: "three classes",
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			return orNil(Classifier[int]{Classification: s.classification()}.Fit(ctx, views, parts(y, 3)))
+		},
+		predict: predictClasses[int],
+	},
+	{
+		name: "three labels",
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			labels := make([][]bool, 3)
+			for _, k := range parts(y, 8) {
+				for o := range labels {
+					labels[o] = append(labels[o], k>>o&1 == 1)
+				}
+			}
+			return orNil(MultiLabel{Classification: s.classification()}.Fit(ctx, views, labels...))
+		},
+		predict: func(m Model, workers int, x ...Features) ([]float64, error) {
+			p, err := m.(*MultiLabelModel).Predict(context.Background(), PredictOptions{Workers: workers}, x...)
+			if err != nil {
+				return nil, err
+			}
+			return slices.Concat(slices.Concat(p.Decision...), slices.Concat(p.Probability...)), nil
+		},
+	},
+}
+
+// predictClasses also takes the model of strings that Load makes of any.
+func predictClasses[T comparable](m Model, workers int, x ...Features) ([]float64, error) {
+	row := func(decision, probability [][]float64) []float64 {
+		return slices.Concat(slices.Concat(decision...), slices.Concat(probability...))
+	}
+	opt := PredictOptions{Workers: workers}
+	if m, ok := m.(*ClassifierModel[T]); ok {
+		p, err := m.PredictClasses(context.Background(), opt, x...)
+		if err != nil {
+			return nil, err
+		}
+		return row(p.Decision, p.Probability), nil
+	}
+	p, err := m.(*ClassifierModel[string]).PredictClasses(context.Background(), opt, x...)
+	if err != nil {
+		return nil, err
+	}
+	return row(p.Decision, p.Probability), nil
 }
 
 func eachEstimator(t *testing.T, check func(t *testing.T, e estimator)) {
@@ -356,7 +431,7 @@ func TestModelsComeBackFromFiles(t *testing.T) {
 
 		var again bytes.Buffer
 		require.NoError(t, back.Save(&again))
-		assert.Equal(t, file.Bytes(), again.Bytes())
+		assert.True(t, bytes.Equal(file.Bytes(), again.Bytes()))
 	})
 }
 

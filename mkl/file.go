@@ -31,32 +31,66 @@ const (
 	fileFormat     = "bmkl"
 	fileVersion    = "1"
 	kindRegression = "regression"
+	kindClassifier = "classifier"
+	kindMultiLabel = "multilabel"
 )
 
-// Load reads a model of any kind. The file need not be trusted: it is checked in
-// full, and memory is taken in proportion to its true size.
+// Load reads a model of any kind: a *[RegressionModel], a *[MultiLabelModel], or
+// a *[ClassifierModel] of strings, which has the JSON text of classes that are
+// no strings. The file need not be trusted: it is checked in full, and memory is
+// taken in proportion to its true size.
 func Load(r io.Reader) (Model, error) {
-	m, err := load(r)
+	return load(r, func(f modelFile) (Model, error) {
+		return loadClassifier(f, func(text json.RawMessage) (class string, err error) {
+			if len(text) > 0 && text[0] != '"' {
+				return string(text), nil
+			}
+			return class, json.Unmarshal(text, &class)
+		})
+	})
+}
+
+// LoadRegression is [Load] for a file that must hold a [RegressionModel].
+func LoadRegression(r io.Reader) (*RegressionModel, error) { return loadAs[*RegressionModel](Load(r)) }
+
+// LoadMultiLabel is [Load] for a file that must hold a [MultiLabelModel].
+func LoadMultiLabel(r io.Reader) (*MultiLabelModel, error) { return loadAs[*MultiLabelModel](Load(r)) }
+
+// LoadClassifier is [Load] for a file that must hold a [ClassifierModel] whose
+// classes are of type T.
+func LoadClassifier[T comparable](r io.Reader) (*ClassifierModel[T], error) {
+	return loadAs[*ClassifierModel[T]](load(r, func(f modelFile) (Model, error) {
+		return loadClassifier(f, func(text json.RawMessage) (class T, err error) {
+			return class, strictJSON(text, &class)
+		})
+	}))
+}
+
+func loadAs[M Model](m Model, err error) (M, error) {
+	as, ok := m.(M)
+	if err == nil && !ok {
+		err = fmt.Errorf("mkl: load: the file holds a model of another kind: %v", m)
+	}
+	return as, err
+}
+
+// modelFile is a file that has been read.
+type modelFile struct {
+	modelJSON
+	L, P, D int
+	ts      tensors
+	err     error // the first of take
+}
+
+func load(r io.Reader, classifier func(modelFile) (Model, error)) (Model, error) {
+	m, err := loadKind(r, classifier)
 	if err != nil {
 		return nil, fmt.Errorf("mkl: load: %w", err)
 	}
 	return m, nil
 }
 
-// LoadRegression is [Load] for a file that must hold a [RegressionModel].
-func LoadRegression(r io.Reader) (*RegressionModel, error) {
-	m, err := Load(r)
-	if err != nil {
-		return nil, err
-	}
-	reg, ok := m.(*RegressionModel)
-	if !ok {
-		return nil, fmt.Errorf("mkl: load: the file holds a model of another kind: %v", m)
-	}
-	return reg, nil
-}
-
-func load(r io.Reader) (Model, error) {
+func loadKind(r io.Reader, classifier func(modelFile) (Model, error)) (Model, error) {
 	metadata, ts, err := readTensors(r)
 	if err != nil {
 		return nil, err
@@ -67,24 +101,45 @@ func load(r io.Reader) (Model, error) {
 	if v := metadata["version"]; v != fileVersion {
 		return nil, fmt.Errorf("version is %q and this program reads version %s", v, fileVersion)
 	}
-	switch k := metadata["kind"]; k {
-	case kindRegression:
-		return loadRegression(metadata["model"], tensors(ts))
-	default:
-		return nil, fmt.Errorf("kind is %q, which this program does not know", k)
+	read, ok := map[string]func(modelFile) (Model, error){
+		kindRegression: loadRegression, kindClassifier: classifier, kindMultiLabel: loadMultiLabel,
+	}[metadata["kind"]]
+	if !ok {
+		return nil, fmt.Errorf("kind is %q, which this program does not know", metadata["kind"])
 	}
+	f := modelFile{ts: ts}
+	if err := strictJSON([]byte(metadata["model"]), &f.modelJSON); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	// Sizes come from elements that are there, not from shapes, which cost nothing.
+	f.L, f.P, f.D = len(ts["gamma"].data)/2, len(ts["omega"].data)/2, f.Basis
+	if f.L < 1 || f.P < 1 || f.D < 1 || f.D != len(ts["lambda"].data)/f.L {
+		return nil, fmt.Errorf("model: %d targets, %d kernels and %d basis points do not fit the tensors", f.L, f.P, f.D)
+	}
+	return read(f)
 }
 
 // The JSON part of a file: metadata["model"].
 type (
 	modelJSON struct {
-		Basis   int                 `json:"basis"`   // D
-		Samples int                 `json:"samples"` // N
-		Inputs  []inputJSON         `json:"inputs"`
-		Views   json.RawMessage     `json:"views"` // an array of viewJSON
-		Priors  vi.RegressionPriors `json:"priors"`
-		Trace   traceJSON           `json:"trace"`
-		Notes   map[string]string   `json:"notes,omitempty"`
+		Basis   int               `json:"basis"`   // D
+		Samples int               `json:"samples"` // N
+		Inputs  []inputJSON       `json:"inputs"`
+		Views   json.RawMessage   `json:"views"` // an array of viewJSON
+		Priors  priorsJSON        `json:"priors"`
+		Trace   traceJSON         `json:"trace"`
+		Notes   map[string]string `json:"notes,omitempty"`
+
+		Margin  float64           `json:"margin,omitempty"`
+		SigmaG  float64           `json:"sigma_g,omitempty"`
+		Classes []json.RawMessage `json:"classes,omitempty"`
+	}
+	priorsJSON struct {
+		Lambda  Gamma
+		Upsilon *Gamma `json:",omitempty"`
+		Gamma   Gamma
+		Omega   Gamma
+		Epsilon *Gamma `json:",omitempty"`
 	}
 	inputJSON struct {
 		Cols  int  `json:"cols"`
@@ -153,15 +208,21 @@ func decodeKernel(j kernelJSON) (Kernel, error) {
 	return nil, fmt.Errorf("kernel kind %q is unknown", j.Kind)
 }
 
-// Save writes the model to a file that [Load] reads: the posterior, the kernels,
-// the basis points' features and the record of the fit. The loaded model gives
-// the same predictions, bit for bit. Every basis point is kept, since the
-// predictive variance depends on all of them. The file takes about 4·D² bytes
-// for D basis points, and their features.
-func (m *RegressionModel) Save(w io.Writer) error {
-	metadata, ts, err := m.encode()
+// fileWriter collects what a file will hold.
+type fileWriter struct {
+	modelJSON
+	ts []tensor
+}
+
+func (f *fileWriter) add(name string, data []float64, shape ...int) {
+	f.ts = append(f.ts, tensor{name, shape, data})
+}
+
+// write writes the file.
+func (f *fileWriter) write(w io.Writer, kind string) error {
+	text, err := json.Marshal(f.modelJSON)
 	if err == nil {
-		err = writeTensors(w, metadata, ts)
+		err = writeTensors(w, map[string]string{"format": fileFormat, "version": fileVersion, "kind": kind, "model": string(text)}, f.ts)
 	}
 	if err != nil {
 		return fmt.Errorf("mkl: save: %w", err)
@@ -169,70 +230,124 @@ func (m *RegressionModel) Save(w io.Writer) error {
 	return nil
 }
 
-func (m *RegressionModel) encode() (map[string]string, []tensor, error) {
+// Save writes the model to a file that [Load] reads: the posterior, the kernels,
+// the basis points' features and the record of the fit. The loaded model gives
+// the same predictions, bit for bit. Every basis point is kept, since the
+// predictive variance depends on all of them. The file takes about 4·D² bytes
+// for D basis points, and their features.
+func (m *RegressionModel) Save(w io.Writer) error {
 	s := m.posterior.State()
-	L, P, D := m.posterior.Dims()
-	j := modelJSON{
-		Basis: D, Samples: s.Samples, Priors: s.Priors, Notes: m.notes,
+	L, P, _ := m.posterior.Dims()
+	f, err := m.save()
+	if err != nil {
+		return err
+	}
+	f.Samples = s.Samples
+	f.Priors = priorsJSON{Lambda: s.Priors.Lambda, Upsilon: &s.Priors.Upsilon, Gamma: s.Priors.Gamma, Omega: s.Priors.Omega, Epsilon: &s.Priors.Epsilon}
+	mean, sd := make([]float64, L), make([]float64, L)
+	for o, t := range m.targets {
+		mean[o], sd[o] = t.mean, t.sd
+	}
+	f.add("target.mean", mean, L)
+	f.add("target.sd", sd, L)
+	f.add("upsilon", pairs(s.Upsilon), L, 2)
+	f.add("epsilon", pairs(s.Epsilon), L, 2)
+	f.add("gamma", pairs(s.Gamma), L, 2)
+	f.add("omega", pairs(s.Omega), P, 2)
+	f.addWeights(s.Lambda, s.A, s.BEMean, s.BECov, s.Gram)
+	return f.write(w, kindRegression)
+}
+
+// Save writes the model to a file that [Load] and [LoadClassifier] read, like
+// [RegressionModel.Save]. Classes are kept as JSON.
+func (m *ClassifierModel[T]) Save(w io.Writer) error {
+	f, err := m.saveScores()
+	if err != nil {
+		return err
+	}
+	f.Classes = m.text
+	for _, class := range m.classes[len(f.Classes):] {
+		text, err := json.Marshal(class)
+		if err != nil {
+			return fmt.Errorf("mkl: save: class %v: %w", class, err)
+		}
+		f.Classes = append(f.Classes, text)
+	}
+	return f.write(w, kindClassifier)
+}
+
+// Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
+func (m *MultiLabelModel) Save(w io.Writer) error {
+	f, err := m.saveScores()
+	if err != nil {
+		return err
+	}
+	return f.write(w, kindMultiLabel)
+}
+
+func (m *scores) saveScores() (*fileWriter, error) {
+	s := m.posterior.State()
+	L, P, _ := m.posterior.Dims()
+	f, err := m.save()
+	if err != nil {
+		return nil, err
+	}
+	f.Samples, f.Margin, f.SigmaG = s.Samples, s.Margin, s.SigmaG
+	f.Priors = priorsJSON{Lambda: s.Priors.Lambda, Gamma: s.Priors.Gamma, Omega: s.Priors.Omega}
+	f.add("gamma", pairs(s.Gamma), L, 2)
+	f.add("omega", pairs(s.Omega), P, 2)
+	f.addWeights(s.Lambda, s.A, s.BEMean, s.BECov, s.Gram)
+	return f, nil
+}
+
+func (f *fileWriter) addWeights(lambda, a la.Matrix[float64], beMean []float64, beCov, gram la.Matrix[float64]) {
+	f.add("lambda", flat(lambda), lambda.Rows, lambda.Cols)
+	f.add("a", flat(a), a.Rows, a.Cols)
+	f.add("be.mean", beMean, len(beMean))
+	f.add("be.cov", flat(beCov), beCov.Rows, beCov.Cols)
+	f.add("gram", packLower(gram), gram.Rows*(gram.Rows+1)/2)
+}
+
+// save begins a file with the kernels and the record of the fit.
+func (m *fitted) save() (*fileWriter, error) {
+	D := m.design.d
+	f := &fileWriter{modelJSON: modelJSON{
+		Basis: D, Notes: m.notes,
 		Trace: traceJSON{m.trace.Converged, m.trace.Reason, m.trace.collapsed},
-	}
-	var ts []tensor
-	add := func(name string, data []float64, shape ...int) {
-		ts = append(ts, tensor{name, shape, data})
-	}
+	}}
+	f.add("trace.bounds", m.trace.Bounds, len(m.trace.Bounds))
 	for i, in := range m.design.inputs {
-		j.Inputs = append(j.Inputs, inputJSON{Cols: in.cols, Given: in.given})
+		f.Inputs = append(f.Inputs, inputJSON{Cols: in.cols, Given: in.given})
 		if !in.given {
-			add(fmt.Sprintf("input.%d.basis", i), flat(in.basis), D, in.cols)
+			f.add(fmt.Sprintf("input.%d.basis", i), flat(in.basis), D, in.cols)
 		}
 		if in.mean != nil {
-			add(fmt.Sprintf("input.%d.mean", i), in.mean, in.cols)
-			add(fmt.Sprintf("input.%d.sd", i), in.sd, in.cols)
+			f.add(fmt.Sprintf("input.%d.mean", i), in.mean, in.cols)
+			f.add(fmt.Sprintf("input.%d.sd", i), in.sd, in.cols)
 		}
 	}
 	var views []viewJSON
 	for i, v := range m.design.views {
 		k, err := encodeKernel(v.kernel)
 		if err != nil {
-			return nil, nil, fmt.Errorf("view %q: %w", v.name, err)
+			return nil, fmt.Errorf("mkl: save: view %q: %w", v.name, err)
 		}
 		views = append(views, viewJSON{
 			Name: v.name, Kernel: k, Input: v.input, Standardize: v.standardize,
 			Center: v.center, Normalize: v.normalize, TotalMean: v.totalMean, Largest: v.largest,
 		})
 		if v.center {
-			add(fmt.Sprintf("view.%d.row_mean", i), v.rowMean, D)
+			f.add(fmt.Sprintf("view.%d.row_mean", i), v.rowMean, D)
 		}
 		if v.normalize {
-			add(fmt.Sprintf("view.%d.unit", i), v.unit, D)
+			f.add(fmt.Sprintf("view.%d.unit", i), v.unit, D)
 		}
 	}
-	mean, sd := make([]float64, L), make([]float64, L)
-	for o, t := range m.targets {
-		mean[o], sd[o] = t.mean, t.sd
-	}
-	add("target.mean", mean, L)
-	add("target.sd", sd, L)
-	add("trace.bounds", m.trace.Bounds, len(m.trace.Bounds))
-	add("lambda", flat(s.Lambda), L, D)
-	add("a", flat(s.A), L, D)
-	add("upsilon", pairs(s.Upsilon), L, 2)
-	add("epsilon", pairs(s.Epsilon), L, 2)
-	add("gamma", pairs(s.Gamma), L, 2)
-	add("omega", pairs(s.Omega), P, 2)
-	add("be.mean", s.BEMean, L+P)
-	add("be.cov", flat(s.BECov), L+P, L+P)
-	add("gram", packLower(s.Gram), D*(D+1)/2)
-
 	var err error
-	if j.Views, err = json.Marshal(views); err != nil {
-		return nil, nil, err
+	if f.Views, err = json.Marshal(views); err != nil {
+		return nil, fmt.Errorf("mkl: save: %w", err)
 	}
-	text, err := json.Marshal(j)
-	if err != nil {
-		return nil, nil, err
-	}
-	return map[string]string{"format": fileFormat, "version": fileVersion, "kind": kindRegression, "model": string(text)}, ts, nil
+	return f, nil
 }
 
 // flat returns the elements of x row by row.
@@ -308,69 +423,90 @@ func strictJSON(text []byte, v any) error {
 	return nil
 }
 
-func loadRegression(text string, ts tensors) (Model, error) {
-	var j modelJSON
-	if err := strictJSON([]byte(text), &j); err != nil {
-		return nil, fmt.Errorf("model: %w", err)
+// take returns the elements of a tensor, or nil and keeps the error.
+func (f *modelFile) take(name string, shape ...int) []float64 {
+	x, err := f.ts.take(name, shape...)
+	if f.err == nil {
+		f.err = err
 	}
-	// Sizes come from elements that are there, not from shapes, which cost nothing.
-	L, P, D := len(ts["target.mean"].data), len(ts["omega"].data)/2, j.Basis
-	if L < 1 || P < 1 || D < 1 || D != len(ts["lambda"].data)/L {
-		return nil, fmt.Errorf("model: %d targets, %d kernels and %d basis points do not fit the tensors", L, P, D)
-	}
-	m := &RegressionModel{targets: make([]target, L)}
-	m.notes = j.Notes
-	m.trace = Trace{Converged: j.Trace.Converged, Reason: j.Trace.Reason, collapsed: j.Trace.Collapsed}
-	for _, o := range j.Trace.Collapsed {
-		if o < 0 || o >= L {
-			return nil, fmt.Errorf("model: trace.collapsed names target %d of %d", o, L)
-		}
-	}
-	var err error
-	if m.design, err = loadDesign(j, P, ts); err != nil {
-		return nil, err
-	}
+	return x
+}
 
-	// take keeps the first error, so that the tensors can be taken in a row.
-	take := func(name string, shape ...int) []float64 {
-		x, e := ts.take(name, shape...)
-		if err == nil {
-			err = e
-		}
-		return x
+func (f *modelFile) matrix(name string, rows, cols int) la.Matrix[float64] {
+	x := f.take(name, rows, cols)
+	if x == nil {
+		return la.Matrix[float64]{}
 	}
-	matrix := func(name string, r, c int) la.Matrix[float64] {
-		x := take(name, r, c)
-		if x == nil {
-			return la.Matrix[float64]{}
-		}
-		return la.MatrixOf(r, c, x)
+	return la.MatrixOf(rows, cols, x)
+}
+
+// gram returns S, and reports tensors that are left over.
+func (f *modelFile) gram(beCov la.Matrix[float64]) (la.Matrix[float64], error) {
+	packed := f.take("gram", f.D*(f.D+1)/2)
+	if f.err != nil {
+		return la.Matrix[float64]{}, f.err
 	}
-	mean, sd := take("target.mean", L), take("target.sd", L)
-	m.trace.Bounds = take("trace.bounds", len(ts["trace.bounds"].data))
+	for name := range f.ts {
+		return la.Matrix[float64]{}, fmt.Errorf("tensor %q is not expected", name)
+	}
+	if err := checkCovariance(beCov); err != nil {
+		return la.Matrix[float64]{}, fmt.Errorf("tensor %q: %w", "be.cov", err)
+	}
+	return unpackLower(f.D, packed), nil
+}
+
+// fitted returns the kernels and the record of the fit.
+func (f *modelFile) fitted() (m fitted, err error) {
+	for _, o := range f.Trace.Collapsed {
+		if o < 0 || o >= f.L {
+			return m, fmt.Errorf("model: trace.collapsed names target %d of %d", o, f.L)
+		}
+	}
+	if m.design, err = loadDesign(f.modelJSON, f.P, f.ts); err != nil {
+		return m, err
+	}
+	m.notes = f.Notes
+	m.trace = Trace{
+		Bounds:    f.take("trace.bounds", len(f.ts["trace.bounds"].data)),
+		Converged: f.Trace.Converged, Reason: f.Trace.Reason, collapsed: f.Trace.Collapsed,
+	}
 	m.trace.Sweeps = len(m.trace.Bounds)
-	state := vi.RegressionState{
-		Priors: j.Priors, Samples: j.Samples,
-		Lambda: matrix("lambda", L, D), A: matrix("a", L, D),
-		Upsilon: unpair(take("upsilon", L, 2)), Epsilon: unpair(take("epsilon", L, 2)), Gamma: unpair(take("gamma", L, 2)),
-		Omega: unpair(take("omega", P, 2)), BEMean: take("be.mean", L+P), BECov: matrix("be.cov", L+P, L+P),
-	}
-	packed := take("gram", D*(D+1)/2)
+	return m, f.err
+}
+
+func loadRegression(f modelFile) (Model, error) {
+	base, err := f.fitted()
 	if err != nil {
 		return nil, err
 	}
-	for name := range ts {
-		return nil, fmt.Errorf("tensor %q is not expected", name)
+	L, P, D := f.L, f.P, f.D
+	m := &RegressionModel{fitted: base, targets: make([]target, L)}
+	if f.Priors.Upsilon == nil || f.Priors.Epsilon == nil {
+		return nil, errors.New("model: priors are missing")
+	}
+	if f.Margin != 0 || f.SigmaG != 0 || f.Classes != nil {
+		return nil, errors.New("model: settings of a classifier")
+	}
+	mean, sd := f.take("target.mean", L), f.take("target.sd", L)
+	state := vi.RegressionState{
+		Priors: vi.RegressionPriors{
+			Lambda: f.Priors.Lambda, Upsilon: *f.Priors.Upsilon, Gamma: f.Priors.Gamma,
+			Omega: f.Priors.Omega, Epsilon: *f.Priors.Epsilon,
+		},
+		Samples: f.Samples,
+		Lambda:  f.matrix("lambda", L, D), A: f.matrix("a", L, D),
+		Upsilon: unpair(f.take("upsilon", L, 2)), Epsilon: unpair(f.take("epsilon", L, 2)),
+		Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", P, 2)),
+		BEMean: f.take("be.mean", L+P), BECov: f.matrix("be.cov", L+P, L+P),
+	}
+	if state.Gram, err = f.gram(state.BECov); err != nil {
+		return nil, err
 	}
 	for o := range m.targets {
 		if sd[o] <= 0 {
 			return nil, fmt.Errorf("tensor %q: element %d is %g", "target.sd", o, sd[o])
 		}
 		m.targets[o] = target{mean[o], sd[o]}
-	}
-	state.Gram = unpackLower(D, packed)
-	if err := checkCovariance(state.BECov); err != nil {
-		return nil, fmt.Errorf("tensor %q: %w", "be.cov", err)
 	}
 	p, err := vi.NewRegressionPosterior(state)
 	if err != nil {
@@ -381,6 +517,67 @@ func loadRegression(text string, ts tensors) (Model, error) {
 	// positive definite if it is not.
 	if err := m.prepare(state.A); err != nil {
 		return nil, err
+	}
+	return m, nil
+}
+
+func loadScores(f modelFile) (m scores, err error) {
+	if m.fitted, err = f.fitted(); err != nil {
+		return m, err
+	}
+	if f.Priors.Upsilon != nil || f.Priors.Epsilon != nil {
+		return m, errors.New("model: priors of a regression")
+	}
+	L, P, D := f.L, f.P, f.D
+	state := vi.ClassificationState{
+		Priors: vi.ClassificationPriors{Lambda: f.Priors.Lambda, Gamma: f.Priors.Gamma, Omega: f.Priors.Omega},
+		Margin: f.Margin, SigmaG: f.SigmaG, Samples: f.Samples,
+		Lambda: f.matrix("lambda", L, D), A: f.matrix("a", L, D),
+		Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", P, 2)),
+		BEMean: f.take("be.mean", L+P), BECov: f.matrix("be.cov", L+P, L+P),
+	}
+	if state.Gram, err = f.gram(state.BECov); err != nil {
+		return m, err
+	}
+	p, err := vi.NewClassificationPosterior(state)
+	if err != nil {
+		return m, err
+	}
+	m.set(p, m.trace)
+	return m, m.prepare(state.A)
+}
+
+func loadMultiLabel(f modelFile) (Model, error) {
+	if f.Classes != nil {
+		return nil, errors.New("model: classes in a multilabel model")
+	}
+	s, err := loadScores(f)
+	if err != nil {
+		return nil, err
+	}
+	return &MultiLabelModel{scores: s}, nil
+}
+
+func loadClassifier[T comparable](f modelFile, decode func(json.RawMessage) (T, error)) (Model, error) {
+	s, err := loadScores(f)
+	if err != nil {
+		return nil, err
+	}
+	m := &ClassifierModel[T]{scores: s, text: f.Classes}
+	if k := len(f.Classes); k != f.L && !(k == 2 && f.L == 1) || k < 2 {
+		return nil, fmt.Errorf("model: %d classes with %d functions", k, f.L)
+	}
+	seen := map[T]bool{}
+	for i, text := range f.Classes {
+		class, err := decode(text)
+		if err != nil {
+			return nil, fmt.Errorf("model: classes[%d]: %w", i, err)
+		}
+		if seen[class] {
+			return nil, fmt.Errorf("model: classes[%d]: %v is there twice", i, class)
+		}
+		seen[class] = true
+		m.classes = append(m.classes, class)
 	}
 	return m, nil
 }
