@@ -1,0 +1,140 @@
+package metrics
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func must(t *testing.T) func(float64, error) float64 {
+	return func(v float64, err error) float64 {
+		t.Helper()
+		require.NoError(t, err)
+		return v
+	}
+}
+
+func TestSimpleMeasures(t *testing.T) {
+	must := must(t)
+	assert.Equal(t, 0.75, must(Accuracy([]string{"a", "b", "b", "c"}, []string{"a", "b", "a", "c"})))
+	assert.Equal(t, math.Sqrt(12.5), must(RMSE([]float64{1, 2}, []float64{4, 6})))
+	p := [][]float64{{0.5, 0.25, 0.25}, {0, 1, 0}}
+	assert.Equal(t, math.Log(4)/2, must(LogLoss([]int{2, 1}, p)))
+	assert.Equal(t, math.Inf(1), must(LogLoss([]int{2, 0}, p)))
+	assert.Equal(t, (0.25+0.0625+0.5625)/2, must(Brier([]int{2, 1}, p)))
+	assert.Equal(t, (0.875+2)/2, must(Brier([]int{2, 0}, p)))
+}
+
+// Curves against counting: AUC over all pairs, the equal error rate over a fine
+// grid of randomised thresholds.
+func TestCurvesAgainstCounting(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, levels := range []int{2, 5, 1000} { // few levels make ties
+		for range 20 {
+			n := 3 + rng.IntN(40)
+			positive, score := make([]bool, n), make([]float64, n)
+			for i := range n {
+				positive[i] = i == 0 || i > 1 && rng.IntN(3) == 0
+				score[i] = float64(rng.IntN(levels))
+				if positive[i] {
+					score[i] += float64(rng.IntN(levels)) / 2
+				}
+			}
+			var wins, pairs, pos, neg float64
+			for i := range n {
+				if positive[i] {
+					pos++
+				} else {
+					neg++
+				}
+				for j := range n {
+					if positive[i] && !positive[j] {
+						pairs++
+						switch {
+						case score[i] > score[j]:
+							wins++
+						case score[i] == score[j]:
+							wins += 0.5
+						}
+					}
+				}
+			}
+			assert.InDelta(t, wins/pairs, must(t)(AUC(positive, score)), 1e-12)
+
+			// Accept scores above a threshold, and a share q of those at it.
+			best, rate := math.Inf(1), 0.0
+			for _, at := range score {
+				for step := range 2001 {
+					q := float64(step) / 2000
+					var miss, alarm float64
+					for i, s := range score {
+						accept := 0.0
+						if s > at {
+							accept = 1
+						} else if s == at {
+							accept = q
+						}
+						if positive[i] {
+							miss += (1 - accept) / pos
+						} else {
+							alarm += accept / neg
+						}
+					}
+					if d := math.Abs(miss - alarm); d < best {
+						best, rate = d, (miss+alarm)/2
+					}
+				}
+			}
+			assert.InDelta(t, rate, must(t)(EqualErrorRate(positive, score)), 1e-3)
+		}
+	}
+	perfect := []bool{true, true, false}
+	assert.Equal(t, 1.0, must(t)(AUC(perfect, []float64{3, 2, 1})))
+	assert.Equal(t, 0.0, must(t)(EqualErrorRate(perfect, []float64{3, 2, 1})))
+	assert.Equal(t, 1.0, must(t)(EqualErrorRate(perfect, []float64{1, 2, 3})))
+	assert.Equal(t, 0.5, must(t)(EqualErrorRate(perfect, []float64{1, 1, 1})))
+}
+
+func TestCalibration(t *testing.T) {
+	table, err := Calibration([]bool{true, false, true, true, false}, []float64{0, 0.3, 0.3, 1, 0.9}, 10)
+	require.NoError(t, err)
+	require.Len(t, table, 10)
+	assert.Equal(t, CalibrationBin{From: 0, To: 0.1, Count: 1, Mean: 0, Observed: 1}, table[0])
+	assert.Equal(t, CalibrationBin{From: 0.3, To: 0.4, Count: 2, Mean: 0.3, Observed: 0.5}, table[3])
+	assert.Equal(t, CalibrationBin{From: 0.9, To: 1, Count: 2, Mean: 0.95, Observed: 0.5}, table[9])
+	assert.True(t, math.IsNaN(table[5].Mean) && math.IsNaN(table[5].Observed) && table[5].Count == 0)
+
+	for bins := 1; bins < 60; bins++ { // every limit belongs to the bin that begins there
+		var limits []float64
+		for b := range bins {
+			limits = append(limits, float64(b)/float64(bins))
+		}
+		table, err := Calibration(make([]bool, bins), limits, bins)
+		require.NoError(t, err)
+		for _, b := range table {
+			require.Equal(t, 1, b.Count, "%d bins: %+v", bins, b)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	nan := math.NaN()
+	for want, err := range map[string]error{
+		"metrics: no samples":                                         second(Accuracy[int](nil, nil)),
+		"metrics: 1 predictions for 2 samples":                        second(RMSE([]float64{1, 2}, []float64{1})),
+		"metrics: sample 1: truth 2, predicted NaN":                   second(RMSE([]float64{1, 2}, []float64{1, nan})),
+		"metrics: sample 0: class 2 where there are 2 probabilities":  second(LogLoss([]int{2}, [][]float64{{0, 1}})),
+		"metrics: probability [0][1] is 1.5":                          second(Brier([]int{0}, [][]float64{{0, 1.5}})),
+		"metrics: 2 positive and 0 negative samples: both are needed": second(AUC([]bool{true, true}, []float64{1, 2})),
+		"metrics: score 1 is NaN":                                     second(EqualErrorRate([]bool{true, false}, []float64{1, nan})),
+		"metrics: probability 0 is -0.1":                              second(Calibration([]bool{true}, []float64{-0.1}, 3)),
+		"metrics: 0 bins":                                             second(Calibration([]bool{true}, []float64{0.1}, 0)),
+	} {
+		assert.EqualError(t, err, want)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
