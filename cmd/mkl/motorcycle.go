@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/bmkl/bmkl/cmd/mkl/internal/metrics"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/motorcycle"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -33,7 +34,11 @@ func motorcycleRegression() vi.Regression {
 }
 
 type reproduceCmd struct {
-	Motorcycle reproduceMotorcycleCmd `cmd:"" help:"Section 5.1 of Gönen (2012): which kernels and samples a sparse regression keeps."`
+	Motorcycle       reproduceMotorcycleCmd  `cmd:"" help:"Section 5.1 of Gönen (2012): which kernels and samples a sparse regression keeps."`
+	Flowers17        reproduceFlowers17Cmd   `cmd:"" name:"flowers17" help:"Section 5.2 of Gönen (2012): Oxford flowers of 17 classes, with the authors' distance matrices."`
+	Flowers102       reproduceFlowers102Cmd  `cmd:"" name:"flowers102" help:"Section 5.2 of Gönen (2012): Oxford flowers of 102 classes, with the authors' distance matrices."`
+	Flowers17Derived reproduceDerivedCmd     `cmd:"" name:"flowers17-derived" help:"Flowers17 from word counts of our own."`
+	Proteinfold      reproduceProteinfoldCmd `cmd:"" name:"proteinfold" help:"Protein folds of 27 classes from 12 representations."`
 }
 
 type reproduceMotorcycleCmd struct {
@@ -137,15 +142,7 @@ func (c *reproduceMotorcycleCmd) Run(e *env) error {
 
 // standardised returns x with mean 0 and (sample) standard deviation 1.
 func standardised(x []float64) []float64 {
-	var mean, square float64
-	for _, v := range x {
-		mean += v
-	}
-	mean /= float64(len(x))
-	for _, v := range x {
-		square += float64((v - mean) * (v - mean))
-	}
-	sd := math.Sqrt(square / float64(len(x)-1))
+	mean, sd := metrics.MeanSD(x)
 	out := make([]float64, len(x))
 	for i, v := range x {
 		out[i] = (v - mean) / sd

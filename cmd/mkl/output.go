@@ -85,21 +85,16 @@ func newProgress(e *env, quiet bool, total int, what string) *progress {
 }
 
 // step counts one more.
-func (p *progress) step() { p.set(-1, "") }
+func (p *progress) step() { p.add(1) }
 
-// set shows that n are done, or one more if n is -1, with a note.
+// set shows that n are done, with a note.
 func (p *progress) set(n int, note string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bar == nil {
-		return
-	}
-	if n < 0 {
-		p.bar.Increment()
-	} else {
+	if p.bar != nil {
 		p.bar.SetCurrent(int64(n))
+		p.bar.Set("note", note)
 	}
-	p.bar.Set("note", note)
 }
 
 // finish ends the bar; it can be called again.
@@ -109,5 +104,14 @@ func (p *progress) finish() {
 	if p.bar != nil {
 		p.bar.Finish()
 		p.bar = nil
+	}
+}
+
+// add counts n more.
+func (p *progress) add(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		p.bar.Add(n)
 	}
 }
