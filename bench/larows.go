@@ -78,7 +78,7 @@ type limits struct{ fma64, fma32, read float64 } // GFLOP/s, GFLOP/s, GB/s
 
 // laRows yields the rows of la by name; a row's matrices exist only while it is
 // measured.
-func laRows(m limits) iter.Seq2[string, func() row] {
+func laRows(m limits) iter.Seq2[string, func() measurer] {
 	fma := map[string]float64{fmaPeak: m.fma64}
 	read := map[string]float64{readRate: m.read}
 	one := &la.Workspace{Workers: 1}
@@ -101,11 +101,11 @@ func laRows(m limits) iter.Seq2[string, func() row] {
 		n    int
 		goal float64
 	}
-	return func(yield func(string, func() row) bool) {
+	return func(yield func(string, func() measurer) bool) {
 		each := func(name string, sizes []sized, build func(n int) row) bool {
 			for _, s := range sizes {
 				name := fmt.Sprintf("%s/n=%d", name, s.n)
-				if !yield(name, func() row {
+				if !yield(name, func() measurer {
 					r := build(s.n)
 					r.name, r.goal = name, s.goal
 					return r

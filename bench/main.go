@@ -52,7 +52,7 @@ func run() error {
 			m.fma64, m.fma32, m.read, openblasVersion())
 		out = newTableSink(os.Stdout)
 	}
-	for _, rows := range []iter.Seq2[string, func() row]{laRows(m), modelRows()} {
+	for _, rows := range []iter.Seq2[string, func() measurer]{laRows(m), modelRows()} {
 		for name, build := range rows {
 			if !pick.MatchString(name) {
 				continue

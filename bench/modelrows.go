@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -69,11 +70,11 @@ func (p problem) fitPaper(sweeps int) {
 }
 
 // modelRows yields the rows of the models.
-func modelRows() iter.Seq2[string, func() row] {
-	return func(yield func(string, func() row) bool) {
+func modelRows() iter.Seq2[string, func() measurer] {
+	return func(yield func(string, func() measurer) bool) {
 		for _, n := range []int{250, 500, 1000} {
 			name := fmt.Sprintf("regression, 10 sweeps with set-up/n=%d", n)
-			if !yield(name, func() row {
+			if !yield(name, func() measurer {
 				p := newProblem(n)
 				return row{name: name, unit: "µs", contenders: []contender{
 					{run: func(int) { p.fit(10, 1) }},
@@ -83,5 +84,18 @@ func modelRows() iter.Seq2[string, func() row] {
 				return
 			}
 		}
+		_ = yield("Gram matrix, RBF, 10 features/n=4000", func() measurer {
+			n := 4000
+			x, k := random(n, 10, 1), la.NewMatrix[float64](n, n)
+			one := &la.Workspace{Workers: 1}
+			return row{name: "Gram matrix, RBF, 10 features/n=4000", unit: "µs", goal: 1 / 1.6, goalPeer: "its exps alone", contenders: []contender{
+				{run: func(int) { la.RBF(one, 0.01, x, x, k) }},
+				{name: "its exps alone", run: func(int) { la.Exp(k.Data, k.Data) }},
+			}}
+		}) && yield("prediction/sparse, 133 samples, 21 kernels", func() measurer {
+			return newLatency("prediction/sparse, 133 samples, 21 kernels", mkl.Gamma{Shape: 1e-10, Scale: 1e10})
+		}) && yield("prediction/dense, 133 samples, 21 kernels", func() measurer {
+			return newLatency("prediction/dense, 133 samples, 21 kernels", mkl.Gamma{})
+		})
 	}
 }

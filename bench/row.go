@@ -27,15 +27,20 @@ type row struct {
 	fixed map[string]float64
 }
 
+// A measurer is a row of either kind: of a rate or a time, or of latencies.
+type measurer interface {
+	measure(rounds int, budget time.Duration) []result
+}
+
 // result is one comparison of a row with one peer, as -json writes it.
 type result struct {
 	Name      string  `json:"name"`
 	Value     float64 `json:"value"`
-	Spread    float64 `json:"spread"` // (upper − lower quartile)/median of our times
+	Spread    float64 `json:"spread,omitempty"` // (upper − lower quartile)/median of our times
 	Unit      string  `json:"unit"`
-	Peer      string  `json:"peer"`
-	PeerValue float64 `json:"peer_value"`
-	Ratio     float64 `json:"ratio"` // above 1: ours is faster
+	Peer      string  `json:"peer,omitempty"`
+	PeerValue float64 `json:"peer_value,omitempty"`
+	Ratio     float64 `json:"ratio,omitempty"` // above 1: ours is faster
 	Goal      float64 `json:"goal,omitempty"`
 }
 
@@ -120,8 +125,11 @@ func newTableSink(w io.Writer) tableSink {
 func (s tableSink) put(rs []result) error {
 	for i, r := range rs {
 		name, value, spread := r.Name, fmt.Sprintf("%.4g %s", r.Value, r.Unit), fmt.Sprintf("%.0f %%", 100*r.Spread)
-		if i > 0 {
+		if i > 0 && r.Name == rs[i-1].Name {
 			name, value, spread = "", "", ""
+		}
+		if r.Spread == 0 {
+			spread = ""
 		}
 		peer, ratio, goal := "", "", ""
 		if r.Peer != "" {
