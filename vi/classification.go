@@ -55,6 +55,11 @@ type Classification struct {
 
 	// Start, if not nil, is where the ascent starts from.
 	Start *ClassificationStart
+
+	// From, if not nil, is the posterior of an earlier fit to the same basis points
+	// and kernels, perhaps with other targets, samples or priors, to continue from;
+	// it takes the place of Start and Seed.
+	From *ClassificationPosterior
 }
 
 // ClassificationStart is an explicit initial state: the means of the sample
@@ -180,6 +185,9 @@ func (c Classification) model(k Kernels, y la.Matrix[float64]) (*classification,
 		m.ones = append(m.ones, 1)
 	}
 	m.updates = m.order(c.Plain)
+	if c.From != nil {
+		return m, m.resume(c.From)
+	}
 	start := c.Start
 	if start == nil {
 		start = m.randomStart(c.Seed)
@@ -194,6 +202,19 @@ func (c Classification) model(k Kernels, y la.Matrix[float64]) (*classification,
 		}
 	}
 	return m, m.start(start.A, start.G)
+}
+
+// resume continues from p.
+func (m *classification) resume(p *ClassificationPosterior) error {
+	if err := m.checkResume(m.L, &p.scorer); err != nil {
+		return err
+	}
+	s := p.s
+	if err := m.layers.resume(p.lambdaShape, s.Lambda, s.A, m.precision, s.Gamma, s.Omega, s.BEMean, s.BECov); err != nil {
+		return err
+	}
+	m.updateScore() // with G at its prior mean
+	return m.updateIntermediate(m.precision, m.ones, m.f)
 }
 
 // randomStart draws A from the standard normal distribution, and G and F as

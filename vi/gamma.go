@@ -76,6 +76,9 @@ func (g *gammas) mean(i int) float64    { return g.shape * g.scale[i] }
 func (g *gammas) meanLog(i int) float64 { return g.psi + math.Log(g.scale[i]) }
 func (g *gammas) at(i int) Gamma        { return Gamma{g.shape, g.scale[i]} }
 
+// resume gives factor i the mean of g.
+func (g *gammas) resume(i int, from Gamma) { g.scale[i] = from.Mean() / g.shape }
+
 // bound returns Σ E[log p(x_i)] − E[log q(x_i)], the factors' own term of the
 // lower bound (minus their divergence from the prior):
 //

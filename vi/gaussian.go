@@ -59,6 +59,18 @@ func (g *gaussian) setPrecision(ws *la.Workspace, rhs []float64) error {
 	return nil
 }
 
+// resume copies mean and covariance.
+func (g *gaussian) resume(mean []float64, cov la.Matrix[float64]) error {
+	copy(g.mean, mean)
+	factor := cov.Clone()
+	if err := la.Cholesky(nil, factor); err != nil {
+		return err
+	}
+	g.cov.CopyFrom(cov)
+	g.logDet = la.LogDet(factor)
+	return nil
+}
+
 // square returns the second moment of variable j.
 func (g *gaussian) square(j int) float64 {
 	return float64(g.mean[j]*g.mean[j]) + g.cov.At(j, j)

@@ -121,6 +121,34 @@ func (l *latent) start(a, g la.Matrix[float64]) error {
 	return l.crew.each(l.summariseIntermediate)
 }
 
+// resume sets the means of a, λ and υ to those of an earlier posterior, and the
+// covariance of a to its optimum given λ and υ. G is left to the model.
+func (l *latent) resume(lambdaShape float64, lambdaScale, a la.Matrix[float64], upsilon []float64) error {
+	l.k.GramSum(&l.crew.all, l.gram)
+	for r := range l.R {
+		for d, v := range lambdaScale.Row(r) {
+			l.lambda.scale[r*l.D+d] = v * lambdaShape / l.lambda.shape
+		}
+	}
+	l.upsilon, l.solution = upsilon, la.NewMatrix[float64](l.R, l.D)
+	if err := l.crew.each(l.weightTask); err != nil {
+		return err
+	}
+	l.aMean.CopyFrom(a)
+	l.k.Project(&l.crew.all, l.aMean, l.h)
+	l.gMean.CopyFrom(l.h)
+	return nil
+}
+
+// checkResume checks that a posterior has the sizes of the present problem.
+func (l *latent) checkResume(L int, from *scorer) error {
+	if from.L != L || from.P != l.P || from.D != l.D {
+		return fmt.Errorf("vi: From: %d outputs, %d kernels, %d basis points where there are %d, %d and %d",
+			from.L, from.P, from.D, L, l.P, l.D)
+	}
+	return nil
+}
+
 // updateLambda is q(λ) ∝ Gamma(α_λ + ½, (1/β_λ + E[a²]/2)^-1).
 func (l *latent) updateLambda() {
 	for o := range l.R {

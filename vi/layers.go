@@ -52,6 +52,21 @@ func newLayers(k Kernels, L int, observed la.Matrix[float64], pr layerPriors, wo
 	return l
 }
 
+// resume sets all factors but G to those of an earlier posterior.
+func (l *layers) resume(lambdaShape float64, lambda, a la.Matrix[float64], upsilon []float64, gamma, omega []Gamma, beMean []float64, beCov la.Matrix[float64]) error {
+	for o := range l.L {
+		l.gamma.resume(o, gamma[o])
+	}
+	for m := range l.P {
+		l.omega.resume(m, omega[m])
+	}
+	if err := l.be.resume(beMean, beCov); err != nil {
+		return fmt.Errorf("vi: From: covariance of bias and kernel weights: %w", err)
+	}
+	l.updateEE()
+	return l.latent.resume(lambdaShape, lambda, a, upsilon)
+}
+
 // updateIntermediate is q(g_{o,i}) = N(Σ(υ_o·h_i + ε_o(t_i·E[e] − E[b_o·e])), Σ),
 // Σ = (υ_o·I + ε_o·E[e·eᵀ])^-1, and for missing targets N(h_i, I/υ_o).
 func (l *layers) updateIntermediate(upsilon, epsilon []float64, target la.Matrix[float64]) error {

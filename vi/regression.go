@@ -40,6 +40,11 @@ type Regression struct {
 
 	// Start, if not nil, is where the ascent starts from.
 	Start *Start
+
+	// From, if not nil, is the posterior of an earlier fit to the same basis points
+	// and kernels, perhaps with other targets, samples or priors, to continue from;
+	// it takes the place of Start and Seed.
+	From *RegressionPosterior
 }
 
 // Start is an explicit initial state: the means of the sample weights and of
@@ -122,6 +127,9 @@ func (r Regression) model(k Kernels, y la.Matrix[float64]) (*regression, error) 
 		m.epsilonMean[o] = m.epsilon[o].mean(0)
 	}
 	m.updates = m.order(r.Plain)
+	if r.From != nil {
+		return m, m.resume(r.From)
+	}
 	start := r.Start
 	if start == nil {
 		start = randomStart(r.Seed, L, P, D, N)
@@ -170,6 +178,23 @@ func (p RegressionPriors) validate() error {
 
 // sweep implements model.
 func (m *regression) sweep(done func(string)) error { return sweep(m.updates, done) }
+
+// resume continues from p.
+func (m *regression) resume(p *RegressionPosterior) error {
+	if err := m.checkResume(m.L, &p.scorer); err != nil {
+		return err
+	}
+	s := p.s
+	for o := range m.L {
+		m.upsilon.resume(o, s.Upsilon[o])
+		m.epsilon[o].resume(0, s.Epsilon[o])
+		m.upsilonMean[o], m.epsilonMean[o] = m.upsilon.mean(o), m.epsilon[o].mean(0)
+	}
+	if err := m.layers.resume(p.lambdaShape, s.Lambda, s.A, m.upsilonMean, s.Gamma, s.Omega, s.BEMean, s.BECov); err != nil {
+		return err
+	}
+	return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y)
+}
 
 // updateUpsilon is q(υ_o) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
 func (m *regression) updateUpsilon() {

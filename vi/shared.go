@@ -42,6 +42,11 @@ type SharedRegression struct {
 
 	// Start, if not nil, is where the ascent starts from: A is 1×D and G is P×N.
 	Start *Start
+
+	// From, if not nil, is the posterior of an earlier fit to the same basis points
+	// and kernels, perhaps with other targets, samples or priors, to continue from;
+	// it takes the place of Start and Seed.
+	From *SharedPosterior
 }
 
 // SharedFit is a fitted [SharedRegression].
@@ -129,6 +134,9 @@ func (r SharedRegression) model(k Kernels, y la.Matrix[float64]) (*shared, error
 	}
 	m.gTask = m.updateIntermediateOf
 	m.updates = m.order(r.Plain)
+	if r.From != nil {
+		return m, m.resume(r.From)
+	}
 	start := r.Start
 	if start == nil {
 		start = randomStart(r.Seed, 1, P, D, N)
@@ -136,6 +144,31 @@ func (r SharedRegression) model(k Kernels, y la.Matrix[float64]) (*shared, error
 		return nil, err
 	}
 	return m, m.start(start.A, start.G)
+}
+
+// resume continues from p.
+func (m *shared) resume(p *SharedPosterior) error {
+	if err := m.checkResume(m.L, &p.scorer); err != nil {
+		return err
+	}
+	s := p.s
+	m.upsilonQ.resume(0, s.Upsilon)
+	m.upsilonMean[0] = m.upsilonQ.mean(0)
+	for o := range m.L {
+		m.epsilon.resume(o, s.Epsilon[o])
+		m.gamma.resume(o, s.Gamma[o])
+		if err := m.be[o].resume(s.BEMean[o], s.BECov[o]); err != nil {
+			return fmt.Errorf("vi: From: covariance of bias and kernel weights of output %d: %w", o, err)
+		}
+		m.updateEE(o)
+	}
+	for j := range s.Omega {
+		m.omega.resume(j, s.Omega[j])
+	}
+	if err := m.latent.resume(p.lambdaShape, s.Lambda, s.A, m.upsilonMean); err != nil {
+		return err
+	}
+	return m.updateIntermediate()
 }
 
 // order returns the updates of a sweep: the plain ones, in the order of the
