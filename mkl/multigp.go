@@ -136,7 +136,8 @@ func (g MultiGP) inference(one, of int) vi.MultiGP {
 type processes struct {
 	design     *design
 	posteriors []*vi.MultiGPPosterior
-	limits     []bool // the prior became a point
+	limits     []bool    // the prior became a point
+	bounds     []float64 // of each function
 	trace      Trace
 	notes      map[string]string
 }
@@ -157,6 +158,7 @@ func (m *processes) add(f *vi.MultiGPFit) {
 	m.trace = t
 	m.posteriors = append(m.posteriors, f.Posterior)
 	m.limits = append(m.limits, f.GPLimit)
+	m.bounds = append(m.bounds, f.Record.Bound())
 }
 
 // Inputs describes the matrices that a prediction takes, one for each distinct X
@@ -175,6 +177,55 @@ func (m *processes) Trace() Trace {
 
 // Collapsed lists the functions (0 for a regression, else classes) that vanish.
 func (m *processes) Collapsed() []int { return slices.Clone(m.trace.collapsed) }
+
+// Bound returns the lower bound on the log evidence in nats: in regression of the
+// target as the fit saw it, standardised unless RawTargets; with several classes
+// the sum over them.
+func (m *processes) Bound() float64 { return total(m.bounds) }
+
+// KernelWeights returns E[1/γ_p] of the views and its standard deviation, in the
+// order of the views: the variance that a view adds to the function for each unit
+// of its kernel. In regression it is relative to the variance of the standardised
+// target, for labels to that of the noise. With several classes it is the mean
+// over them. Under [ARD] there is no deviation. Compare weights only between
+// kernels of one scale.
+func (m *processes) KernelWeights() []KernelWeight {
+	out := m.weights(0)
+	if len(m.posteriors) == 1 {
+		return out
+	}
+	for i := range out {
+		out[i].SD *= out[i].SD
+	}
+	for o := range m.posteriors[1:] {
+		for i, w := range m.weights(o + 1) {
+			out[i].Mean += w.Mean
+			out[i].SD += w.SD * w.SD
+		}
+	}
+	L := float64(len(m.posteriors))
+	var largest float64
+	for i := range out {
+		out[i].Mean /= L
+		out[i].SD = math.Sqrt(out[i].SD) / L
+		largest = max(largest, out[i].Mean)
+	}
+	for i := range out {
+		out[i].Active = out[i].Mean >= ActiveThreshold*largest
+	}
+	return out
+}
+
+// describe is a model's String.
+func (m *processes) describe(what string) string {
+	active := 0
+	for _, w := range m.KernelWeights() {
+		if w.Active {
+			active++
+		}
+	}
+	return fmt.Sprintf("%s on %d kernels (%d active) and %d samples, bound %.6g", what, len(m.design.views), active, m.design.d, m.Bound())
+}
 
 // weights returns the posterior of 1/γ_p of one function.
 func (m *processes) weights(o int) []KernelWeight {
@@ -298,19 +349,9 @@ type MultiGPModel struct {
 	target target
 }
 
-// KernelWeights returns E[1/γ_p] of the views and its standard deviation, in the
-// order of the views: the variance, in units of that of the standardised
-// target, that a view adds for each unit of its kernel. Under [ARD] they are
-// points. Compare them only between kernels of one scale.
-func (m *MultiGPModel) KernelWeights() []KernelWeight { return m.weights(0) }
-
 // Prior says in words what was learned about the kernels' scales: how heavy the
 // tails of their prior are, and how unequal it expects the weights to be.
 func (m *MultiGPModel) Prior() string { return m.prior(0) }
-
-// Bound returns the lower bound on the log evidence in nats, of the target as
-// the fit saw it: standardised, unless RawTargets.
-func (m *MultiGPModel) Bound() float64 { return m.trace.Bounds[len(m.trace.Bounds)-1] }
 
 // NoiseSD returns the standard deviation of the noise, τ^-½, in the target's units.
 func (m *MultiGPModel) NoiseSD() float64 {
@@ -344,16 +385,7 @@ func (m *MultiGPModel) PredictContext(ctx context.Context, opt PredictOptions, x
 }
 
 // String describes the model in one line.
-func (m *MultiGPModel) String() string {
-	active := 0
-	for _, w := range m.KernelWeights() {
-		if w.Active {
-			active++
-		}
-	}
-	return fmt.Sprintf("multiple Gaussian process on %d kernels (%d active) and %d samples, bound %.6g",
-		len(m.design.views), active, m.design.d, m.Bound())
-}
+func (m *MultiGPModel) String() string { return m.describe("multiple Gaussian process") }
 
 // Summary describes the model in words, line by line.
 func (m *MultiGPModel) Summary() string {

@@ -138,3 +138,48 @@ func TestMultiGPRefusesBadData(t *testing.T) {
 	_, err = MultiGP{}.Fit(ctx, views(x), y)
 	assert.ErrorIs(t, err, context.Canceled)
 }
+
+func TestMultiGPClassifier(t *testing.T) {
+	x, views, y := gpProblem(90, 3)
+	for _, K := range []int{2, 3} {
+		labels := parts(y, K)
+		sweeps := 0
+		c := MultiGPClassifier[int]{MultiGP: MultiGP{Progress: func(p Progress) {
+			sweeps++
+			assert.Equal(t, map[int]int{2: 1, 3: 3}[K], p.Starts)
+		}}}
+		m, err := c.Fit(context.Background(), views(x), labels)
+		require.NoError(t, err)
+		assert.Len(t, m.Posteriors(), map[int]int{2: 1, 3: 3}[K])
+		assert.Equal(t, sweeps, m.Trace().Sweeps)
+		assert.ElementsMatch(t, []int{0, 1, 2}[:K], m.Classes())
+		w := m.KernelWeights()
+		assert.Greater(t, w[0].Mean, 5*w[1].Mean)
+		assert.Greater(t, w[0].Mean, 5*w[2].Mean)
+		assert.Contains(t, m.Summary(), "against")
+
+		p, err := m.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
+		require.NoError(t, err)
+		right := 0
+		for i, label := range p.Label {
+			if label == labels[i] {
+				right++
+			}
+			assert.InDelta(t, 1, total(p.Probability[i]), 1e-12)
+			assert.Len(t, p.Decision[i], K)
+		}
+		assert.Greater(t, right, 75)
+		only, err := m.PredictClasses(context.Background(), PredictOptions{MeanOnly: true}, columns(views(x))...)
+		require.NoError(t, err)
+		assert.Nil(t, only.Probability)
+		assert.Equal(t, p.Decision, only.Decision)
+
+		_, err = m.Prior(7)
+		assert.Error(t, err)
+		own, err := m.ClassKernelWeights(labels[0])
+		require.NoError(t, err)
+		assert.Len(t, own, 3)
+	}
+	_, err := MultiGPClassifier[int]{}.Fit(context.Background(), views(x), make([]int, 90))
+	assert.ErrorContains(t, err, "nothing to learn")
+}
