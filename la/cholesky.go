@@ -43,6 +43,9 @@ func Cholesky[T Float](w *Workspace, a Matrix[T]) error {
 		return nil
 	}
 	raceWriteLower(0, a)
+	if s, ok := smallOf[T](w, a.Rows); ok {
+		return s.cholesky(a)
+	}
 	t, w := triangularOf(w, a, false, 0)
 	t.pivot.Index = -1
 	t.run(w, factorise)
@@ -129,9 +132,9 @@ func (t *triangular[T]) subtract(p *panel[T], top, bottom, j int, tile *T) {
 		if i > j {
 			t.k.sub(k, a, b, c, ld, next, 0)
 		} else {
-			copyLower(nr, tile, nr, c, ld)
+			t.k.lower(nr, tile, nr, c, ld)
 			t.k.sub(k, a, b, tile, nr, tile, tileLower)
-			copyLower(nr, c, ld, tile, nr)
+			t.k.lower(nr, c, ld, tile, nr)
 		}
 		c = next
 	}

@@ -27,6 +27,10 @@ func invertTriangle[T Float](w *Workspace, l Matrix[T], product bool) {
 		return
 	}
 	raceWriteLower(0, l)
+	if s, ok := smallOf[T](w, l.Rows); ok {
+		s.inverse(l, product)
+		return
+	}
 	t, w := triangularOf(w, l, false, 0)
 	t.product = product
 	t.xs = t.ts
@@ -179,10 +183,10 @@ func (t *triangular[T]) update(f func(k int, a, b, c *T, ldc int, next *T, mode 
 	default:
 		part := at(tile, line*nr+line)
 		if !fresh {
-			copyLower(m, part, nr, c, ld)
+			t.k.lower(m, part, nr, c, ld)
 		}
 		f(k, a, b, at(tile, skip*nr+skip), nr, tile, mode+tileLower)
-		copyLower(m, c, ld, part, nr)
+		t.k.lower(m, c, ld, part, nr)
 	}
 }
 
@@ -200,6 +204,10 @@ func CholeskyInvDiag[T Float](w *Workspace, l Matrix[T], d []T) {
 	refuseOverlap("d", asRow(d), "L", l)
 	raceReadLower(l)
 	raceWrite(d)
+	if s, ok := smallOf[T](w, l.Rows); ok {
+		s.inverseDiagonal(l, d)
+		return
+	}
 	t, w := triangularOf(w, l, false, 0)
 	t.diag = d
 	t.substituteAll(w, t.strips)

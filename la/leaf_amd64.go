@@ -50,8 +50,18 @@ func pack4AVX2(k int, src *float64, ld int, dst *float64)
 //go:noescape
 func unpack4AVX2(k int, src, dst *float64, ld int)
 
+//go:noescape
+func loadCornerAVX512(n int, src *float64, ld int, dst *float64)
+
+//go:noescape
+func storeCornerAVX512(n int, src, dst *float64, ld int)
+
+//go:noescape
+func copyLowerAVX512(n int, dst *float64, ldd int, src *float64, lds int)
+
 var stripsAVX512 = stripKernels[float64]{
 	nr: 24, mr: 8,
+	loadCorner: loadCornerAVX512, storeCorner: storeCornerAVX512, copyLower: copyLowerAVX512,
 	add: addAVX512, sub: subAVX512,
 	solve: solveAVX512, chol: cholAVX512, squares: squaresAVX512,
 	copyRows: copyRowsAVX512,

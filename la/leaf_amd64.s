@@ -778,3 +778,196 @@ row:
 	JNE  row
 	VZEROUPPER
 	RET
+
+// staircase<> has the masks of the rows of a lower triangle, then full ones.
+DATA staircase<>+0(SB)/8, $0xff7f3f1f0f070301
+DATA staircase<>+8(SB)/8, $0xffffffffffffffff
+GLOBL staircase<>(SB), RODATA|NOPTR, $16
+
+// ROWMASK sets K1 to the mask of row r of a block: AX has a bit for each row that
+// there is, R12 points to their masks.
+#define ROWMASK(r) \
+	MOVBLZX r(R12), BX; \
+	BTL     $r, AX;     \
+	SBBL    R13, R13;   \
+	ANDL    R13, BX;    \
+	KMOVW   BX, K1
+
+// CORNER is the frame of loadCornerAVX512 and storeCornerAVX512:
+//
+//	for bi = 0, 8, … < n, for bj = 0, 8, …, bi: BLOCK
+//
+// where BLOCK moves the rows bi and columns bj from or to the matrix. R9 matrix row
+// bi, SI its rows from column bj on; R10 strip line bi, DI its position bj; R8 ld in bytes; CX
+// n-bi; R11 bi, DX bi-bj; AX a bit for each row; R12 the masks of the rows.
+#define CORNER(BLOCK) \
+	SHLQ $3, R8;   \
+	XORL R11, R11; \
+rows: \
+	MOVQ R9, SI;   \
+	MOVQ R10, DI;  \
+	MOVQ R11, DX;  \
+	MOVL $255, AX; \
+	CMPQ CX, $8;   \
+	JGE  block;    \
+	MOVL $1, AX;   \
+	SHLL CX, AX;   \
+	DECL AX;       \
+block: \
+	LEAQ  staircase<>(SB), R12; \
+	LEAQ  8(R12), BX;           \
+	TESTQ DX, DX;               \
+	CMOVQNE BX, R12;            \
+	BLOCK;                      \
+	MOVQ R11, SI;               \
+	SUBQ DX, SI;                \
+	LEAQ 64(R9)(SI*8), SI;      \
+	ADDQ $1536, DI;             \
+	SUBQ $8, DX;                \
+	JGE  block;                 \
+	LEAQ (R9)(R8*8), R9;        \
+	ADDQ $64, R10;              \
+	ADDQ $8, R11;               \
+	SUBQ $8, CX;                \
+	JGT  rows
+
+#define LOADBLOCK \
+	ROWMASK(0); \
+	VMOVUPD.Z (SI), K1, Z0; \
+	ADDQ R8, SI; \
+	ROWMASK(1); \
+	VMOVUPD.Z (SI), K1, Z1; \
+	ADDQ R8, SI; \
+	ROWMASK(2); \
+	VMOVUPD.Z (SI), K1, Z2; \
+	ADDQ R8, SI; \
+	ROWMASK(3); \
+	VMOVUPD.Z (SI), K1, Z3; \
+	ADDQ R8, SI; \
+	ROWMASK(4); \
+	VMOVUPD.Z (SI), K1, Z4; \
+	ADDQ R8, SI; \
+	ROWMASK(5); \
+	VMOVUPD.Z (SI), K1, Z5; \
+	ADDQ R8, SI; \
+	ROWMASK(6); \
+	VMOVUPD.Z (SI), K1, Z6; \
+	ADDQ R8, SI; \
+	ROWMASK(7); \
+	VMOVUPD.Z (SI), K1, Z7; \
+	TRANSPOSE; \
+	VMOVUPD Z16, 0(DI); \
+	VMOVUPD Z20, 192(DI); \
+	VMOVUPD Z17, 384(DI); \
+	VMOVUPD Z21, 576(DI); \
+	VMOVUPD Z18, 768(DI); \
+	VMOVUPD Z22, 960(DI); \
+	VMOVUPD Z19, 1152(DI); \
+	VMOVUPD Z23, 1344(DI)
+
+#define STOREBLOCK \
+	VMOVUPD 0(DI), Z0; \
+	VMOVUPD 192(DI), Z1; \
+	VMOVUPD 384(DI), Z2; \
+	VMOVUPD 576(DI), Z3; \
+	VMOVUPD 768(DI), Z4; \
+	VMOVUPD 960(DI), Z5; \
+	VMOVUPD 1152(DI), Z6; \
+	VMOVUPD 1344(DI), Z7; \
+	TRANSPOSE; \
+	ROWMASK(0); \
+	VMOVUPD Z16, K1, (SI); \
+	ADDQ R8, SI; \
+	ROWMASK(1); \
+	VMOVUPD Z20, K1, (SI); \
+	ADDQ R8, SI; \
+	ROWMASK(2); \
+	VMOVUPD Z17, K1, (SI); \
+	ADDQ R8, SI; \
+	ROWMASK(3); \
+	VMOVUPD Z21, K1, (SI); \
+	ADDQ R8, SI; \
+	ROWMASK(4); \
+	VMOVUPD Z18, K1, (SI); \
+	ADDQ R8, SI; \
+	ROWMASK(5); \
+	VMOVUPD Z22, K1, (SI); \
+	ADDQ R8, SI; \
+	ROWMASK(6); \
+	VMOVUPD Z19, K1, (SI); \
+	ADDQ R8, SI; \
+	ROWMASK(7); \
+	VMOVUPD Z23, K1, (SI)
+
+// func loadCornerAVX512(n int, src *float64, ld int, dst *float64)
+//
+// See CORNER; the lines behind n become those of the identity.
+TEXT ·loadCornerAVX512(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), CX
+	MOVQ src+8(FP), R9
+	MOVQ ld+16(FP), R8
+	MOVQ dst+24(FP), R10
+	CORNER(LOADBLOCK)
+	MOVQ n+0(FP), CX
+	MOVQ dst+24(FP), DI
+	IMUL3Q $200, CX, AX
+	ADDQ AX, DI
+	MOVQ $0x3ff0000000000000, BX
+	JMP  check
+one:
+	MOVQ BX, (DI)
+	ADDQ $200, DI
+	INCQ CX
+check:
+	TESTQ $7, CX
+	JNE  one
+	VZEROUPPER
+	RET
+
+// func storeCornerAVX512(n int, src, dst *float64, ld int)
+//
+// See CORNER.
+TEXT ·storeCornerAVX512(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), CX
+	MOVQ src+8(FP), R10
+	MOVQ dst+16(FP), R9
+	MOVQ ld+24(FP), R8
+	CORNER(STOREBLOCK)
+	VZEROUPPER
+	RET
+
+// func copyLowerAVX512(n int, dst *float64, ldd int, src *float64, lds int)
+//
+//	for i = 0…n-1: dst[i*ldd:][0:i+1] = src[i*lds:][0:i+1], n ≤ 24
+//
+// SI, DI walk src and dst in steps of R8 and R9 bytes; AX has a bit for each
+// element of the row, K1…K3 those of its vectors; CX rows left.
+TEXT ·copyLowerAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), CX
+	MOVQ dst+8(FP), DI
+	MOVQ ldd+16(FP), R9
+	MOVQ src+24(FP), SI
+	MOVQ lds+32(FP), R8
+	SHLQ $3, R8
+	SHLQ $3, R9
+	MOVL $1, AX
+row:
+	KMOVW AX, K1
+	MOVL AX, BX
+	SHRL $8, BX
+	KMOVW BX, K2
+	SHRL $8, BX
+	KMOVW BX, K3
+	VMOVUPD.Z (SI), K1, Z0
+	VMOVUPD.Z 64(SI), K2, Z1
+	VMOVUPD.Z 128(SI), K3, Z2
+	VMOVUPD Z0, K1, (DI)
+	VMOVUPD Z1, K2, 64(DI)
+	VMOVUPD Z2, K3, 128(DI)
+	LEAL 1(AX)(AX*1), AX
+	ADDQ R8, SI
+	ADDQ R9, DI
+	DECQ CX
+	JNE  row
+	VZEROUPPER
+	RET

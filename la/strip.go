@@ -58,6 +58,17 @@ type stripKernels[T Float] struct {
 	// copyRows copies k > 0 rows of nr elements, dst[p*ldd+i] = src[p*lds+i].
 	copyRows func(k int, src *T, lds int, dst *T, ldd int)
 
+	// loadCorner transposes the lower triangle of n ≤ nr rows into a strip whose
+	// lines and positions both begin with the first of them, n > 0:
+	// dst[p*nr+i] = src[i*ld+p], p ≤ i < n. Up to a multiple of mr, lines behind n
+	// become those of the identity; what is above the diagonal is left undefined.
+	// storeCorner transposes the triangle back, and copyLower copies one that is not
+	// in a strip, dst[i*ldd+j] = src[i*lds+j], j ≤ i < n. Where they are nil, portable
+	// loops take their place.
+	loadCorner  func(n int, src *T, ld int, dst *T)
+	storeCorner func(n int, src, dst *T, ld int)
+	copyLower   func(n int, dst *T, ldd int, src *T, lds int)
+
 	// pack transposes m ≤ nr rows of k elements into lines of a strip,
 	// dst[p*nr+i] = src[i*ld+p], and unpack transposes them back.
 	pack   func(m, k int, src *T, ld int, dst *T)
@@ -208,3 +219,48 @@ func unpackLinesGeneric[T Float](m, k int, src, dst *T, ld int) {
 
 // elems returns the n elements from p on as a slice.
 func elems[T Float](p *T, n int) []T { return unsafe.Slice(p, n) }
+
+// lowerIn is loadCorner.
+func (k *stripKernels[T]) lowerIn(n int, src *T, ld int, dst *T) {
+	if k.loadCorner != nil {
+		k.loadCorner(n, src, ld, dst)
+		return
+	}
+	end := (n + k.mr - 1) / k.mr * k.mr
+	for i := range end {
+		clear(elems(at(dst, i*k.nr+i/k.mr*k.mr), k.mr))
+		if i >= n {
+			*at(dst, i*k.nr+i) = 1
+		}
+	}
+	for i := range n {
+		for p, v := range elems(at(src, i*ld), i+1) {
+			*at(dst, p*k.nr+i) = v
+		}
+	}
+}
+
+// lowerOut is storeCorner.
+func (k *stripKernels[T]) lowerOut(n int, src, dst *T, ld int) {
+	if k.storeCorner != nil {
+		k.storeCorner(n, src, dst, ld)
+		return
+	}
+	for i := range n {
+		row := elems(at(dst, i*ld), i+1)
+		for p := range row {
+			row[p] = *at(src, p*k.nr+i)
+		}
+	}
+}
+
+// lower is copyLower.
+func (k *stripKernels[T]) lower(n int, dst *T, ldd int, src *T, lds int) {
+	if k.copyLower != nil {
+		k.copyLower(n, dst, ldd, src, lds)
+		return
+	}
+	for i := range n {
+		copy(elems(at(dst, i*ldd), i+1), elems(at(src, i*lds), i+1))
+	}
+}

@@ -82,10 +82,7 @@ func triangularOf[T Float](w *Workspace, l Matrix[T], reverse bool, m int) (*tri
 	if w == nil {
 		w = &Workspace{}
 	}
-	t := (*triangular[T])(unsafe.Pointer(&w.triangular64))
-	if !is64[T]() {
-		t = (*triangular[T])(unsafe.Pointer(&w.triangular32))
-	}
+	t := triangularIn[T](w)
 	t.k, t.l, t.reverse = stripTable[T](), l, reverse
 	n, nr := l.Rows, t.k.nr
 	t.strips = (n + nr - 1) / nr
@@ -112,6 +109,14 @@ func triangularOf[T Float](w *Workspace, l Matrix[T], reverse bool, m int) (*tri
 	t.tiles = &elements[T](&t.tileMem, workers*nr*nr)[0]
 	t.diag, t.rhs = nil, Matrix[T]{}
 	return t, w
+}
+
+// triangularIn returns w's.
+func triangularIn[T Float](w *Workspace) *triangular[T] {
+	if is64[T]() {
+		return (*triangular[T])(unsafe.Pointer(&w.triangular64))
+	}
+	return (*triangular[T])(unsafe.Pointer(&w.triangular32))
 }
 
 // run has the workers do their parts of the work.
@@ -178,9 +183,9 @@ func (t *triangular[T]) load(p *panel[T], i int) {
 
 // loadCorner fills the part of a strip that lies on the diagonal, at d.
 func (t *triangular[T]) loadCorner(row, line, m int, d *T) {
-	nr, mr, ld := t.k.nr, t.k.mr, t.l.Stride
-	if line > 0 || t.reverse {
-		ds := elems(d, nr*nr)
+	nr, mr := t.k.nr, t.k.mr
+	ds := elems(d, nr*nr)
+	if t.reverse || line%mr > 0 || m%mr > 0 {
 		clear(ds)
 		for i := range line {
 			ds[i*nr+i] = 1
@@ -192,18 +197,7 @@ func (t *triangular[T]) loadCorner(row, line, m int, d *T) {
 		}
 		return
 	}
-	for c := 0; c < nr; c += mr {
-		tri := elems(at(d, c*nr+c), (mr-1)*nr+mr)
-		for i := range mr {
-			clear(tri[i*nr:][:i])
-			for j, v := range t.l.Data[(row+c+i)*ld+row+c:][:i+1] {
-				tri[j*nr+i] = v
-			}
-		}
-		if below := c + mr; below < nr {
-			t.k.pack(nr-below, mr, &t.l.Data[(row+below)*ld+row+c], ld, at(d, c*nr+below))
-		}
-	}
+	t.k.lowerIn(m, &t.l.Data[row*t.l.Stride+row], t.l.Stride, &ds[line*nr+line])
 }
 
 // loadFactor is load for a triangle whose diagonal is to be divided by.
@@ -229,12 +223,7 @@ func (t *triangular[T]) store(p *panel[T], i int) {
 	if i >= p.e {
 		return
 	}
-	d := at(t.strip(p, i, (i-p.s)*nr+line), line)
-	for i := range m {
-		for j, c := 0, t.l.Data[(row+i)*ld+row:][:i+1]; j < len(c); j++ {
-			c[j] = *at(d, j*nr+i)
-		}
-	}
+	t.k.lowerOut(m, at(t.strip(p, i, (i-p.s)*nr+line), line), &t.l.Data[row*ld+row], ld)
 }
 
 // pack transposes rows i to i+m of T, columns j to j+k, into lines of a strip.
@@ -288,13 +277,6 @@ func (s span) task(n, chunk int) (top, bottom, j, rest int) {
 		n -= right - s.left
 	}
 	return 0, 0, 0, n
-}
-
-// copyLower copies the lower triangle of an n×n tile.
-func copyLower[T Float](n int, dst *T, ldd int, src *T, lds int) {
-	for i := range n {
-		copy(elems(at(dst, i*ldd), i+1), elems(at(src, i*lds), i+1))
-	}
 }
 
 // copyTile copies an m×n tile.
