@@ -210,3 +210,43 @@ func TestClassesInFiles(t *testing.T) {
 	_, err = LoadMultiLabel(bytes.NewReader(file.Bytes()))
 	assert.ErrorContains(t, err, "another kind")
 }
+
+func TestClassPredictor(t *testing.T) {
+	for _, k := range []int{2, 4} {
+		x, class := blobs(1, 20*k, k)
+		m, err := Classifier[int]{Classification: Classification{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), class)
+		require.NoError(t, err)
+		z, _ := blobs(2, 10*k, k)
+		for _, published := range []bool{false, true} {
+			want, err := m.PredictClasses(context.Background(), PredictOptions{Published: published}, z)
+			require.NoError(t, err)
+			p, err := m.Predictor(PredictorOptions{Tolerance: -1, Published: published})
+			require.NoError(t, err)
+			probability := make([]float64, k)
+			for i := range z.Rows {
+				label, err := p.Predict(probability, z.Row(i))
+				require.NoError(t, err)
+				require.Equal(t, want.Label[i], label)
+				require.InDeltaSlice(t, want.Probability[i], probability, 1e-9)
+				label, err = p.Predict(nil, z.Row(i))
+				require.NoError(t, err)
+				require.Equal(t, want.Label[i], label)
+			}
+			if !raceEnabled {
+				point := z.Row(0)
+				assert.Zero(t, testing.AllocsPerRun(100, func() {
+					if _, err := p.Predict(probability, point); err != nil {
+						panic(err)
+					}
+				}))
+			}
+		}
+		p, err := m.Predictor(PredictorOptions{})
+		require.NoError(t, err)
+		assert.LessOrEqual(t, p.Info(0).MeanError, DefaultPruning)
+		_, err = p.Predict(make([]float64, k+1), z.Row(0))
+		assert.EqualError(t, err, "mkl: probability has length "+string(rune('0'+k+1))+" and there are "+string(rune('0'+k))+" classes")
+		_, err = m.Predictor(PredictorOptions{MeanOnly: true})
+		assert.Error(t, err)
+	}
+}

@@ -107,6 +107,60 @@ func TestGoldenFile(t *testing.T) {
 	assert.Equal(t, wantTensors, gotTensors)
 }
 
+// The same for the other kinds of models.
+func TestGoldenScores(t *testing.T) {
+	views, y, _, _ := twoInputs(8, 12)
+	settings := Classification{MaxSweeps: 30, Notes: map[string]string{"made by": "TestGoldenScores -update"}}
+	for name, fit := range map[string]func() (Model, error){
+		"classifier": func() (Model, error) {
+			var labels []string
+			for _, k := range parts(y, 3) {
+				labels = append(labels, []string{"low", "middle", "high"}[k])
+			}
+			return orNil(Classifier[string]{Classification: settings}.Fit(context.Background(), views, labels))
+		},
+		"multilabel": func() (Model, error) {
+			labels := make([][]bool, 2)
+			for _, k := range parts(y, 4) {
+				labels[0], labels[1] = append(labels[0], k%2 == 1), append(labels[1], k > 1)
+			}
+			return orNil(MultiLabel{settings}.Fit(context.Background(), views, labels...))
+		},
+	} {
+		path := "../testdata/models/" + name + "-v1"
+		predict := func(m Model) []float64 {
+			x := goldenPoints()[:2]
+			if m, ok := m.(*ClassifierModel[string]); ok {
+				p, err := m.PredictClasses(context.Background(), PredictOptions{}, x...)
+				require.NoError(t, err)
+				return slices.Concat(slices.Concat(p.Probability...), slices.Concat(p.Decision...))
+			}
+			p, err := m.(*MultiLabelModel).Predict(context.Background(), PredictOptions{}, x...)
+			require.NoError(t, err)
+			return slices.Concat(slices.Concat(p.Probability...), slices.Concat(p.Decision...))
+		}
+		if _, err := os.Stat(path + ".safetensors"); *updateGolden && err != nil {
+			m, err := fit()
+			require.NoError(t, err)
+			var file bytes.Buffer
+			require.NoError(t, m.Save(&file))
+			text, err := json.Marshal(predict(m))
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(path+".safetensors", file.Bytes(), 0o644))
+			require.NoError(t, os.WriteFile(path+".json", text, 0o644))
+		}
+		file, err := os.ReadFile(path + ".safetensors")
+		require.NoError(t, err)
+		text, err := os.ReadFile(path + ".json")
+		require.NoError(t, err)
+		var want []float64
+		require.NoError(t, json.Unmarshal(text, &want))
+		m, err := Load(bytes.NewReader(file))
+		require.NoError(t, err)
+		assert.InDeltaSlice(t, want, predict(m), 1e-10)
+	}
+}
+
 // A reader that shares no code with the package predicts from the golden file
 // as docs/model-file.md says.
 func TestFileByItsDescription(t *testing.T) {

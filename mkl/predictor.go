@@ -99,42 +99,62 @@ type scratch struct {
 	_    [64]byte           // scratch of different callers shares no cache line
 }
 
+// function is one function of a fitted model: what a Predictor is made from.
+type function struct {
+	*fitted
+	index   int                // the row of the posterior
+	a       []float64          // its sample weights' means
+	beMean  []float64          // biases and kernel weights
+	beCov   la.Matrix[float64] // their covariance
+	spread  float64            // variance of an intermediate output around aᵀk
+	noise   float64            // variance of the target around eᵀg + b
+	targets int
+	target  target
+}
+
 // Predictor prunes the model for predictions of single samples. It costs a
 // Cholesky factorisation and an inverse of the basis points' order.
 func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
-	if opt.Target < 0 || opt.Target >= len(m.targets) {
-		return nil, fmt.Errorf("mkl: Predictor: target %d of %d", opt.Target, len(m.targets))
+	o := opt.Target
+	if o < 0 || o >= len(m.targets) {
+		return nil, fmt.Errorf("mkl: Predictor: target %d of %d", o, len(m.targets))
 	}
-	pr, err := m.pruning(opt)
+	s := m.posterior.State()
+	return newPredictor(opt, function{
+		fitted: &m.fitted, index: o, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
+		spread: 1 / s.Upsilon[o].Mean(), noise: 1 / s.Epsilon[o].Mean(), targets: len(m.targets), target: m.targets[o],
+	})
+}
+
+func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
+	pr, err := newPruning(opt, f)
 	if err != nil {
 		return nil, fmt.Errorf("mkl: Predictor: %w", err)
 	}
 	pr.run()
 
-	s := m.posterior.State()
-	L := len(m.targets)
 	p := &Predictor{
-		info: pr.info(m.targets[opt.Target].sd), inputs: m.design.inputs, target: m.targets[opt.Target],
-		d: m.design.d, bias: s.BEMean[opt.Target], full: !opt.MeanOnly && !opt.Published,
+		info: pr.info(f.target.sd), inputs: f.design.inputs, target: f.target,
+		d: f.design.d, bias: f.beMean[f.index], full: !opt.MeanOnly && !opt.Published,
 	}
 	for _, d := range pr.samples {
 		p.a = append(p.a, pr.a[d])
 	}
 	for _, i := range pr.kernels {
 		p.e = append(p.e, pr.e[i])
-		p.views = append(p.views, m.design.views[i])
+		p.views = append(p.views, f.design.views[i])
 	}
 	if !opt.MeanOnly {
-		p.cov = submatrix(s.BECov, slices.Concat([]int{opt.Target}, shifted(pr.kernels, L)))
-		p.constant = 1 / s.Epsilon[opt.Target].Mean()
+		p.cov = submatrix(f.beCov, slices.Concat([]int{f.index}, shifted(pr.kernels, f.targets)))
+		p.constant = f.noise
 	}
 	if p.full {
 		for i := range pr.e {
-			p.constant += pr.ee.At(i, i) / s.Upsilon[opt.Target].Mean()
+			p.constant += float64(pr.ee.At(i, i) * f.spread)
 		}
 		p.u, p.c = pr.u, pr.c
 	}
-	p.prune(m.design, pr.kernels, pr.samples)
+	p.prune(f.design, pr.kernels, pr.samples)
 	p.pool.fill(p.newScratch)
 	return p, nil
 }

@@ -1,10 +1,12 @@
 package mkl
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,7 +52,7 @@ func TestPredictorWithinItsBounds(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		m    *RegressionModel
-	}{{"dense", two}, {"sparse", sparseTwo}, {"motorcycle", sparseMotorcycle(t)}} {
+	}{{"dense", two}, {"sparse", sparseTwo}, {"motorcycle", sparseMotorcycle(t)}, {"given", goldenFit(t)}} {
 		var x []Features
 		for _, in := range c.m.Inputs() {
 			z := normal(rng, 50, in.Cols)
@@ -61,6 +63,9 @@ func TestPredictorWithinItsBounds(t *testing.T) {
 			}
 			x = append(x, z)
 		}
+		if c.name == "given" {
+			x = goldenPoints()
+		}
 		for _, opt := range []PredictorOptions{
 			{}, {Tolerance: -1}, {Tolerance: 0.3}, {Tolerance: 30}, {MeanOnly: true, Tolerance: 0.1}, {Published: true, Tolerance: 0.1},
 		} {
@@ -70,7 +75,7 @@ func TestPredictorWithinItsBounds(t *testing.T) {
 				len(p.e), len(c.m.design.views), len(p.a), c.m.design.d, p.u.Cols, p.c.Cols, p.info.MeanError, p.info.SDError, p.info.Certain, c.m.NoiseSD())
 			full, err := c.m.PredictTargets(context.Background(), PredictOptions{Published: opt.Published}, x...)
 			require.NoError(t, err)
-			for i := range 50 {
+			for i := range x[0].Rows {
 				var point [][]float64
 				for _, z := range x {
 					point = append(point, z.Row(i))
@@ -78,6 +83,103 @@ func TestPredictorWithinItsBounds(t *testing.T) {
 				requireWithin(t, p, full.Mean[0][i], full.Variance[0][i], point...)
 			}
 		}
+	}
+}
+
+// The bounds must mean something: a fit with few active samples is pruned to
+// few, and a looser tolerance never keeps more.
+func TestPredictorPrunes(t *testing.T) {
+	m := sparseMotorcycle(t)
+	last := 9 * 133
+	for _, tolerance := range []float64{-1, 0.001, 0.1, 1} {
+		p, err := m.Predictor(PredictorOptions{Tolerance: tolerance, MeanOnly: true})
+		require.NoError(t, err)
+		info := p.Info()
+		kept := len(info.Kernels) * len(info.Samples)
+		assert.LessOrEqual(t, kept, last)
+		assert.LessOrEqual(t, info.MeanError, max(0, tolerance)*m.NoiseSD()[0])
+		assert.True(t, info.Certain)
+		last = kept
+	}
+	assert.Less(t, last, 100)
+
+	// Unbounded kernels are pruned by the values of the training.
+	x := normal(rand.New(rand.NewPCG(1, 1)), 40, 3)
+	y := make([]float64, 40)
+	for i := range y {
+		y[i] = x.At(i, 0) + 0.1*x.At(i, 1)*x.At(i, 2)
+	}
+	lin, err := Regression{Lambda: sparse, Omega: sparse, MaxSweeps: 200}.Fit(context.Background(), []View{{X: x, Kernel: Linear{}}}, y)
+	require.NoError(t, err)
+	p, err := lin.Predictor(PredictorOptions{Tolerance: 0.1, MeanOnly: true})
+	require.NoError(t, err)
+	assert.Less(t, len(p.Info().Samples), 40)
+	assert.False(t, p.Info().Certain)
+}
+
+func TestPredictorRefusals(t *testing.T) {
+	m, _, _ := fitTwo(t, 20)
+	_, err := m.Predictor(PredictorOptions{Target: 1})
+	assert.EqualError(t, err, "mkl: Predictor: target 1 of 1")
+	p, err := m.Predictor(PredictorOptions{})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		x    [][]float64
+		want string
+	}{
+		{nil, "mkl: 0 inputs where the model needs 2"},
+		{[][]float64{{1, 2}, {1, 2}}, "mkl: x[1]: 2 values where 3 are needed"},
+		{[][]float64{{1, 2}, {1, 2, math.Inf(1)}}, "mkl: x[1][2] is +Inf"},
+	} {
+		_, _, err := p.Predict(c.x...)
+		assert.EqualError(t, err, c.want)
+	}
+}
+
+func TestPredictorConcurrently(t *testing.T) {
+	m := sparseMotorcycle(t)
+	p, err := m.Predictor(PredictorOptions{})
+	require.NoError(t, err)
+	var want [60]float64
+	for i := range want {
+		want[i], _, err = p.Predict([]float64{float64(i)})
+		require.NoError(t, err)
+	}
+	var wg sync.WaitGroup
+	for range 16 { // more than the pool has room for
+		wg.Go(func() {
+			for n := range 300 {
+				got, _, err := p.Predict([]float64{float64(n % 60)})
+				if err != nil || got != want[n%60] {
+					t.Errorf("%d: %g, %v", n, got, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestPredictorOfLoadedModel(t *testing.T) {
+	m, _, _ := fitTwo(t, 30)
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	back, err := LoadRegression(&file)
+	require.NoError(t, err)
+	opt := PredictorOptions{Tolerance: 2}
+	p, err := m.Predictor(opt)
+	require.NoError(t, err)
+	q, err := back.Predictor(opt)
+	require.NoError(t, err)
+	assert.Equal(t, p.Info(), q.Info())
+	for i := range 10 {
+		x := []float64{float64(i), 1}
+		mean, variance, err := p.Predict(x, []float64{0, 1, 2})
+		require.NoError(t, err)
+		mean2, variance2, err := q.Predict(x, []float64{0, 1, 2})
+		require.NoError(t, err)
+		assert.Equal(t, mean, mean2)
+		assert.Equal(t, variance, variance2)
 	}
 }
 

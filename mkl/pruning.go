@@ -37,34 +37,33 @@ type pruning struct {
 	certain            bool
 }
 
-func (m *RegressionModel) pruning(opt PredictorOptions) (*pruning, error) {
-	s := m.posterior.State()
-	L, P, D := m.posterior.Dims()
+func newPruning(opt PredictorOptions, f function) (*pruning, error) {
+	L, P, D := f.targets, len(f.design.views), f.design.d
 	p := &pruning{
-		e: s.BEMean[L:], a: s.A.Row(opt.Target),
+		e: f.beMean[L:], a: f.a,
 		ee: la.NewMatrix[float64](P, P), eCov: la.NewMatrix[float64](P, P),
 		kernels: upTo(P), samples: upTo(D), certain: true,
 	}
-	for i, v := range m.design.views {
+	for i, v := range f.design.views {
 		p.kappa = append(p.kappa, v.largest)
 		p.sure = append(p.sure, v.certain)
 		if opt.MeanOnly {
 			continue
 		}
-		copy(p.eCov.Row(i), s.BECov.Row(L + i)[L:])
+		copy(p.eCov.Row(i), f.beCov.Row(L + i)[L:])
 		for j, v := range p.eCov.Row(i) {
 			p.ee.Set(i, j, v+float64(p.e[i]*p.e[j]))
 		}
 	}
-	switch noise := 1 / math.Sqrt(s.Epsilon[opt.Target].Mean()); {
+	switch {
 	case opt.Tolerance == 0:
-		p.budget = DefaultPruning * noise
+		p.budget = DefaultPruning * math.Sqrt(f.noise)
 	case opt.Tolerance > 0:
-		p.budget = opt.Tolerance * noise
+		p.budget = opt.Tolerance * math.Sqrt(f.noise)
 	}
 	if !opt.MeanOnly && !opt.Published {
 		var err error
-		p.aCov, err = m.posterior.WeightCovariance(&la.Workspace{}, opt.Target, upTo(D))
+		p.aCov, err = f.weights.WeightCovariance(&la.Workspace{}, f.index, upTo(D))
 		return p, err
 	}
 	return p, nil
