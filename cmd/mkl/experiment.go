@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -9,9 +10,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/memory"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/metrics"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/metrics"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -202,6 +203,60 @@ type outcome struct {
 	Seconds   float64 `json:"seconds"`
 }
 
+// score measures the scores of the test samples, classes × samples: the share of
+// samples whose highest score is that of their class, and the means over the
+// classes that have test samples of the area and the equal error rate.
+func (o *outcome) score(x *experiment, scores [][]float64) (err error) {
+	best := make([]int, len(x.testClass))
+	for i := range best {
+		for class := range scores {
+			if scores[class][i] > scores[best[i]][i] {
+				best[i] = class
+			}
+		}
+	}
+	if o.Accuracy, err = metrics.Accuracy(x.testClass, best); err != nil {
+		return err
+	}
+	present := 0.0
+	for class := range x.classes {
+		positive := make([]bool, len(x.testClass))
+		for i, t := range x.testClass {
+			positive[i] = t == class
+		}
+		if !slices.Contains(positive, true) {
+			continue // a class without test samples has no curve
+		}
+		area, err := metrics.AUC(positive, scores[class])
+		if err != nil {
+			return err
+		}
+		rate, err := metrics.EqualErrorRate(positive, scores[class])
+		if err != nil {
+			return err
+		}
+		present++
+		o.AUC, o.EER = o.AUC+area, o.EER+rate
+	}
+	o.AUC, o.EER = o.AUC/present, o.EER/present
+	return nil
+}
+
+// meanSD returns the mean of x and its standard deviation with n−1, 0 for a
+// single value.
+func meanSD(x []float64) (mean, sd float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	if len(x) < 2 {
+		return mean, 0
+	}
+	for _, v := range x {
+		sd += float64((v-mean)*(v-mean)) / float64(len(x)-1)
+	}
+	return mean, math.Sqrt(sd)
+}
+
 // paperFigure is what a paper states, beside which outcomes are printed.
 type paperFigure struct {
 	Model    string `json:"model"`
@@ -229,25 +284,10 @@ func (c *classesFlags) runExperiments(e *env, title string, splits int, next fun
 			if err != nil {
 				return fmt.Errorf("%s: %s: %w", x.name, l.name, err)
 			}
-			o := outcome{
-				Model: name, Split: x.name, Sweeps: sweeps, Converged: converged,
-				Accuracy: metrics.Accuracy(scores, x.testClass), Seconds: time.Since(begin).Seconds(),
+			o := outcome{Model: name, Split: x.name, Sweeps: sweeps, Converged: converged, Seconds: time.Since(begin).Seconds()}
+			if err := o.score(x, scores); err != nil {
+				return err
 			}
-			present := 0
-			for class := range x.classes {
-				positive := make([]bool, len(x.testClass))
-				for i, t := range x.testClass {
-					positive[i] = t == class
-				}
-				if !slices.Contains(positive, true) {
-					continue // a class without test samples has no curve
-				}
-				present++
-				o.AUC += metrics.AUC(scores[class], positive)
-				o.EER += metrics.EER(scores[class], positive)
-			}
-			o.AUC /= float64(present)
-			o.EER /= float64(present)
 			all = append(all, o)
 		}
 	}
@@ -289,9 +329,9 @@ func outcomeRows(all []outcome, paper []paperFigure) [][]string {
 			acc, auc, eer = append(acc, 100*o.Accuracy), append(auc, o.AUC), append(eer, o.EER)
 		}
 		if len(os) > 1 {
-			m, sd := metrics.MeanSD(acc)
-			a, _ := metrics.MeanSD(auc)
-			r, _ := metrics.MeanSD(eer)
+			m, sd := meanSD(acc)
+			a, _ := meanSD(auc)
+			r, _ := meanSD(eer)
 			rows = append(rows, []string{"", "mean ± SD", fmt.Sprintf("%.1f ± %.1f", m, sd), fmt.Sprintf("%.3f", a), fmt.Sprintf("%.3f", r)})
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/metrics"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/motorcycle"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -142,7 +141,7 @@ func (c *reproduceMotorcycleCmd) Run(e *env) error {
 
 // standardised returns x with mean 0 and (sample) standard deviation 1.
 func standardised(x []float64) []float64 {
-	mean, sd := metrics.MeanSD(x)
+	mean, sd := meanSD(x)
 	out := make([]float64, len(x))
 	for i, v := range x {
 		out[i] = (v - mean) / sd

@@ -4,7 +4,6 @@ import (
 	"math"
 	"path/filepath"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/metrics"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/la"
 )
@@ -105,7 +104,7 @@ func scaleColumns(train, test la.Matrix[float64]) {
 		for i := range column {
 			column[i] = train.At(i, j)
 		}
-		mean, sd := metrics.MeanSD(column)
+		mean, sd := meanSD(column)
 		if sd == 0 {
 			sd = 1
 		}
