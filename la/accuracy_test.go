@@ -355,5 +355,9 @@ func TestNothingAllocatesAfterWarmUp(t *testing.T) {
 			})
 			assert.Zero(t, allocs, "%d workers", workers)
 		}
+		if table[float64]().small != nil {
+			a, b, c := NewMatrix[float64](20, 20), NewMatrix[float64](20, 20), NewMatrix[float64](20, 20)
+			assert.Zero(t, testing.AllocsPerRun(5, func() { Gemm(nil, NoTrans, NoTrans, 1, a, b, 0, c) }), "no workspace")
+		}
 	})
 }

@@ -27,7 +27,7 @@ func avx512Set() *instructionSet {
 	s := newSet("avx512")
 	s.f64 = kernels[float64]{
 		mr: 8, nr: 24,
-		gemm: avx512Gemm64, dist: avx512Dist64,
+		gemm: avx512Gemm64, dist: avx512Dist64, small: avx512Small64,
 		pack: pack64AVX512, gather: gather64AVX512,
 		axpy: axpy64AVX512, scal: scal64AVX512, exp: exp64AVX512,
 		vectorKernels: vectorKernels[float64, float64]{
@@ -36,7 +36,7 @@ func avx512Set() *instructionSet {
 	}
 	s.f32 = kernels[float32]{
 		mr: 8, nr: 48,
-		gemm: avx512Gemm32, dist: avx512Dist32,
+		gemm: avx512Gemm32, dist: avx512Dist32, small: avx512Small32,
 		pack: pack32AVX2, gather: gather32AVX512,
 		axpy: axpy32AVX512, scal: scal32AVX512, exp: exp32AVX512,
 		vectorKernels: vectorKernels[float32, float32]{
@@ -112,8 +112,9 @@ var exp32Vectors = func() (v [8 * (len(expTable32) + 1)]uint32) {
 
 // chunk is the number of elements, a multiple of Lanes, that one call into
 // assembly takes from each vector: a few microseconds' work even from memory,
-// after which the goroutine can be preempted. Matrices come a few rows at a time.
-const chunk = 4096
+// after which the goroutine can be preempted. Several rows of a matrix are taken
+// strip elements at a time.
+const chunk, strip = 4096, 1024
 
 // ptr returns the address of x's first element, which need not exist.
 func ptr[T Float](x []T) *T { return unsafe.SliceData(x) }
@@ -166,8 +167,8 @@ func dotAxpy64AVX512(alpha float64, a []float64, x, y []float64) float64 {
 }
 
 func axpys64AVX512(x []float64, a *float64, lda int, y []float64) {
-	for o := 0; o < len(y); o += chunk {
-		part := y[o:min(o+chunk, len(y))]
+	for o := 0; o < len(y); o += strip {
+		part := y[o:min(o+strip, len(y))]
 		i := 0
 		for ; i+8 <= len(x); i += 8 {
 			avx512Axpys64(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
@@ -226,8 +227,8 @@ func dotAxpy32AVX512(alpha float32, a []float32, x, y []float32) float32 {
 }
 
 func axpys32AVX512(x []float32, a *float32, lda int, y []float32) {
-	for o := 0; o < len(y); o += chunk {
-		part := y[o:min(o+chunk, len(y))]
+	for o := 0; o < len(y); o += strip {
+		part := y[o:min(o+strip, len(y))]
 		i := 0
 		for ; i+8 <= len(x); i += 8 {
 			avx512Axpys32(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
@@ -286,8 +287,8 @@ func dotAxpy64AVX2(alpha float64, a []float64, x, y []float64) float64 {
 }
 
 func axpys64AVX2(x []float64, a *float64, lda int, y []float64) {
-	for o := 0; o < len(y); o += chunk {
-		part := y[o:min(o+chunk, len(y))]
+	for o := 0; o < len(y); o += strip {
+		part := y[o:min(o+strip, len(y))]
 		i := 0
 		for ; i+4 <= len(x); i += 4 {
 			avx2Axpys64(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
@@ -346,8 +347,8 @@ func dotAxpy32AVX2(alpha float32, a []float32, x, y []float32) float32 {
 }
 
 func axpys32AVX2(x []float32, a *float32, lda int, y []float32) {
-	for o := 0; o < len(y); o += chunk {
-		part := y[o:min(o+chunk, len(y))]
+	for o := 0; o < len(y); o += strip {
+		part := y[o:min(o+strip, len(y))]
 		i := 0
 		for ; i+4 <= len(x); i += 4 {
 			avx2Axpys32(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
@@ -419,8 +420,8 @@ func dotAxpyMixedAVX512(alpha float64, a []float32, x, y []float64) float64 {
 }
 
 func axpysMixedAVX512(x []float64, a *float32, lda int, y []float64) {
-	for o := 0; o < len(y); o += chunk {
-		part := y[o:min(o+chunk, len(y))]
+	for o := 0; o < len(y); o += strip {
+		part := y[o:min(o+strip, len(y))]
 		i := 0
 		for ; i+8 <= len(x); i += 8 {
 			avx512AxpysMixed(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
@@ -456,8 +457,8 @@ func dotAxpyMixedAVX2(alpha float64, a []float32, x, y []float64) float64 {
 }
 
 func axpysMixedAVX2(x []float64, a *float32, lda int, y []float64) {
-	for o := 0; o < len(y); o += chunk {
-		part := y[o:min(o+chunk, len(y))]
+	for o := 0; o < len(y); o += strip {
+		part := y[o:min(o+strip, len(y))]
 		i := 0
 		for ; i+4 <= len(x); i += 4 {
 			avx2AxpysMixed(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
@@ -631,3 +632,9 @@ func avx2AxpyMixed(n int, alpha float64, x *float32, y *float64)
 
 //go:noescape
 func avx2AxpysMixed(n int, x *float64, a *float32, lda int, y *float64)
+
+//go:noescape
+func avx512Small64(m, n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
+
+//go:noescape
+func avx512Small32(m, n, grow, k int, alpha float32, a *float32, ars, acs int, b *float32, ldb int, c *float32, ldc int, add bool)

@@ -28,9 +28,6 @@ func (p product[T]) distances(w *Workspace, name string) {
 	if d.Rows == 0 || d.Cols == 0 {
 		return
 	}
-	if w == nil {
-		w = new(Workspace)
-	}
 	p.tb, p.off = Transpose, d.Cols
 	p.run(w)
 }

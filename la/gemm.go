@@ -33,9 +33,6 @@ func Gemm[T Float](w *Workspace, ta, tb Trans, alpha T, a, b Matrix[T], beta T, 
 	if m == 0 || n == 0 {
 		return
 	}
-	if w == nil {
-		w = new(Workspace)
-	}
 	p := product[T]{ta: ta, tb: tb, alpha: alpha, beta: beta, a: a, b: b, c: c, off: n}
 	p.run(w)
 }
@@ -55,9 +52,6 @@ func Syrk[T Float](w *Workspace, t Trans, alpha T, a Matrix[T], beta T, c Matrix
 	refuseOverlap("C", c, "A", a)
 	if n == 0 {
 		return
-	}
-	if w == nil {
-		w = new(Workspace)
 	}
 	p := product[T]{ta: t, tb: !t, alpha: alpha, beta: beta, a: a, b: a, c: c}
 	p.run(w)
@@ -85,6 +79,13 @@ func (p *product[T]) terms() int {
 // run computes p by the workers of w.
 func (p *product[T]) run(w *Workspace) {
 	m, n := p.c.Rows, p.c.Cols
+	if kt := table[T](); p.isSmall(kt) {
+		p.computeSmall(kt, w)
+		return
+	}
+	if w == nil {
+		w = new(Workspace)
+	}
 	j := productsOf[T](w)
 	*j = products[T]{product: *p, rows: 1, cols: 1}
 	if workers := w.workers(m * n); workers > 1 && worthSplitting(m, n, p.terms()) {
@@ -205,6 +206,69 @@ func (p *product[T]) compute(kt *kernels[T], s *locals) {
 				j1 := min(j0+nc, n, i1+p.off)
 				packPanels(kt, kt.nr, !p.tb, p.b, j0, j1, k0, k1, bp)
 				p.block(kt, i0, i1, j0, j1, k1-k0, k0 > 0 || p.beta != 0, k1 == k, ap, bp, tile)
+			}
+		}
+	}
+}
+
+// isSmall reports whether p is better computed from the matrices as they lie.
+func (p *product[T]) isSmall(kt *kernels[T]) bool {
+	const most = 64 * 64 * 64
+	k := p.terms()
+	return kt.small != nil && !p.dist && 0 < k && k <= BlockK && p.c.Rows*p.c.Cols*k <= most
+}
+
+// computeSmall works on the whole of p without packing, but for a transposed B.
+func (p *product[T]) computeSmall(kt *kernels[T], w *Workspace) {
+	n, k := p.c.Cols, p.terms()
+	raceReadMatrix(p.a)
+	raceReadMatrix(p.b)
+	raceWriteLower(p.off, p.c)
+	if p.beta != 0 && p.beta != 1 {
+		p.scale(kt)
+	}
+	var bp []T
+	if p.tb {
+		if w == nil {
+			w = new(Workspace)
+		}
+		bp = elements[T](&w.small, kt.nr*k)
+	}
+	for j0 := 0; j0 < n; j0 += kt.nr {
+		j1 := min(j0+kt.nr, n)
+		if p.tb {
+			packPanels(kt, kt.nr, NoTrans, p.b, j0, j1, 0, k, bp)
+			p.smallPanel(kt, k, j0, j1, &bp[0], kt.nr)
+		} else {
+			p.smallPanel(kt, k, j0, j1, &p.b.Data[j0], p.b.Stride)
+		}
+	}
+}
+
+// smallPanel computes columns j0 ≤ j < j1 from those columns of op(B), whose rows
+// are ldb apart.
+func (p *product[T]) smallPanel(kt *kernels[T], k, j0, j1 int, b *T, ldb int) {
+	const rows = 4
+	ars, acs := p.a.Stride, 1
+	if p.ta {
+		ars, acs = acs, ars
+	}
+	tile := func(i, m, end, grow int) {
+		kt.small(m, end-j0, grow, k, p.alpha, &p.a.Data[i*ars], ars, acs, b, ldb,
+			&p.c.Data[i*p.c.Stride+j0], p.c.Stride, p.beta != 0)
+	}
+	for i := 0; i < p.c.Rows; i += rows {
+		m := min(rows, p.c.Rows-i)
+		switch end := i + p.off + 1; { // of row i, before it is cut off at j1
+		case end >= j1:
+			tile(i, m, j1, 0)
+		case end > j0 && end+m-1 <= j1:
+			tile(i, m, end, 1)
+		default:
+			for r := range m {
+				if end := min(j1, end+r); end > j0 {
+					tile(i+r, 1, end, 0)
+				}
 			}
 		}
 	}

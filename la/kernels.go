@@ -21,6 +21,11 @@ type kernels[T Float] struct {
 	// from s_ij = c[i*ldc+j].
 	dist func(k int, a, b, c *T, ldc int, add bool)
 
+	// small is gemm for matrices as they lie, s_ij = Σ_p a[i*ars+p*acs]·b[p*ldb+j],
+	// 0 < k, and for m ≤ 4 rows of C of n + i·grow columns each, from 1 to nr. It is
+	// nil where gemm does for all sizes.
+	small func(m, n, grow, k int, alpha T, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add bool)
+
 	// pack interleaves r rows of k elements: dst[p*r+i] = src[i*ld+p], i < r,
 	// p < k, k ≤ BlockK, where r is mr or nr. dst is aligned to 64 bytes.
 	pack func(r, k int, src *T, ld int, dst *T)

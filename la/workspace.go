@@ -32,7 +32,7 @@ type Workspace struct {
 	symvs32    symvs[float32, float32]
 	symvsMixed symvs[float32, float64]
 
-	coef, diag, parts buffer // of Gemv and Symv
+	coef, diag, parts, small buffer // of Gemv, Symv and small products
 
 	blockWidth   int // of the triangular routines, for tests; 0 means that they choose
 	triangular64 triangular[float64]
