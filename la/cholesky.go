@@ -145,7 +145,7 @@ func LogDet[T Float](l Matrix[T]) float64 {
 	l.checkSquare("L")
 	var s float64
 	for i := range l.Rows {
-		s += math.Log(float64(l.At(i, i)))
+		s += log(float64(l.At(i, i)))
 	}
 	return 2 * s
 }

@@ -29,7 +29,8 @@ func testStripEntries[T Float](t *testing.T, k *stripKernels[T]) {
 
 func testStripTiles[T Float](t *testing.T, kt *stripKernels[T]) {
 	r := rand.New(rand.NewPCG(1, 3))
-	for k := kt.mr; k < 100; k += kt.mr {
+	for _, blocks := range []int{1, 2, 3, 4, 7, 18} {
+		k := blocks * kt.mr
 		for skip := 0; skip < kt.nr; skip += kt.mr {
 			for _, mode := range []int{skip, skip + tileFresh, skip + tileLower, skip + tileFresh + tileLower} {
 				testStripTile(t, kt, r, k, skip, mode, []int{0, 1, 6}[r.IntN(3)])
