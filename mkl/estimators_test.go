@@ -18,6 +18,10 @@ import (
 type estimator struct {
 	name string
 
+	// process says that it is a Gaussian process: without a random start, and
+	// only for positive semidefinite kernels.
+	process bool
+
 	// fit fits to views with targets made from y, which may hold NaN.
 	fit func(ctx context.Context, s settings, views []View, y []float64) (Model, error)
 
@@ -46,6 +50,29 @@ func (s settings) classification() Classification {
 		Seed: s.seed, Workers: s.workers, MaxSweeps: s.sweeps, MemoryLimit: s.memoryLimit,
 		AllowDuplicates: s.allowDuplicates, Notes: s.notes, Progress: s.progress,
 	}
+}
+
+func (s settings) multiGP() MultiGP {
+	return MultiGP{
+		Workers: s.workers, MaxSweeps: s.sweeps, MemoryLimit: s.memoryLimit,
+		AllowDuplicates: s.allowDuplicates, Notes: s.notes, Progress: s.progress,
+	}
+}
+
+func predictMultiGPClasses(m Model, workers int, x ...Features) ([]float64, error) {
+	type classes interface {
+		row(workers int, x []Features) ([]float64, error)
+	}
+	return m.(classes).row(workers, x)
+}
+
+// row returns everything that is predicted, whatever the type of the classes.
+func (m *MultiGPClassifierModel[T]) row(workers int, x []Features) ([]float64, error) {
+	p, err := m.PredictClasses(context.Background(), PredictOptions{Workers: workers}, x...)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(slices.Concat(p.Decision...), slices.Concat(p.Probability...)), nil
 }
 
 // parts are the thirds (or other shares) of y, from the lowest.
@@ -122,6 +149,39 @@ var estimators = []estimator{
 			return orNil(Classifier[int]{Classification: s.classification()}.Fit(ctx, views, parts(y, 3)))
 		},
 		predict: predictClasses[int],
+	},
+	{
+		name:    "multiple Gaussian process",
+		process: true,
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			return orNil(s.multiGP().Fit(ctx, views, y))
+		},
+		predict: func(m Model, workers int, x ...Features) ([]float64, error) {
+			mean, variance, err := m.(*MultiGPModel).PredictContext(context.Background(), PredictOptions{Workers: workers}, x...)
+			return slices.Concat(mean, variance), err
+		},
+	},
+	{
+		name:    "multiple Gaussian process, two classes",
+		process: true,
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			var labels []string
+			for _, k := range parts(y, 2) {
+				labels = append(labels, []string{"low", "high"}[k])
+			}
+			return orNil(MultiGPClassifier[string]{MultiGP: s.multiGP()}.Fit(ctx, views, labels))
+		},
+		predict: predictMultiGPClasses,
+	},
+	{
+		name:    "multiple Gaussian process, three classes",
+		process: true,
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			g := s.multiGP()
+			g.Family = ARD
+			return orNil(MultiGPClassifier[int]{MultiGP: g}.Fit(ctx, views, parts(y, 3)))
+		},
+		predict: predictMultiGPClasses,
 	},
 	{
 		name: "three labels",
@@ -296,7 +356,13 @@ func TestEstimatorsAcceptOnRequest(t *testing.T) {
 		mustFit(t, e, settings{sweeps: 3, allowDuplicates: true}, views, y)
 
 		k := matrix(20, 20, func(i, j int) float64 { return math.Sin(float64(i + 2*j)) })
-		mustFit(t, e, settings{sweeps: 3}, []View{{X: k, Kernel: Precomputed{AllowIndefinite: true}}}, y)
+		indefinite := []View{{X: k, Kernel: Precomputed{AllowIndefinite: true}}}
+		if e.process {
+			_, err := e.fit(context.Background(), settings{}, indefinite, y)
+			require.ErrorContains(t, err, "views[0] (precomputed)")
+			return
+		}
+		mustFit(t, e, settings{sweeps: 3}, indefinite, y)
 	})
 }
 
@@ -349,6 +415,9 @@ func TestEstimatorsRepeatTheirBits(t *testing.T) {
 			assert.Equal(t, want, got)
 			assert.Equal(t, first.KernelWeights(), again.KernelWeights())
 			assert.Equal(t, first.Trace(), again.Trace())
+		}
+		if e.process {
+			return
 		}
 		other := mustFit(t, e, settings{seed: 5, sweeps: 12}, views, y)
 		got, err := e.predict(other, 1, x...)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -33,21 +34,23 @@ const (
 	kindRegression = "regression"
 	kindClassifier = "classifier"
 	kindMultiLabel = "multilabel"
+
+	kindMultiGP           = "multigp"
+	kindMultiGPClassifier = "multigp-classifier"
 )
 
-// Load reads a model of any kind: a *[RegressionModel], a *[MultiLabelModel], or
-// a *[ClassifierModel] of strings, which has the JSON text of classes that are
-// no strings. The file need not be trusted: it is checked in full, and memory is
-// taken in proportion to its true size.
+// Load reads a model of any kind: a *[RegressionModel], a *[MultiLabelModel], a
+// *[MultiGPModel], or a *[ClassifierModel] or *[MultiGPClassifierModel] of strings,
+// which has the JSON text of classes that are no strings. The file need not be
+// trusted: it is checked in full, and memory is taken in proportion to its true
+// size.
 func Load(r io.Reader) (Model, error) {
-	return load(r, func(f modelFile) (Model, error) {
-		return loadClassifier(f, func(text json.RawMessage) (class string, err error) {
-			if len(text) > 0 && text[0] != '"' {
-				return string(text), nil
-			}
-			return class, json.Unmarshal(text, &class)
-		})
-	})
+	return load(r, classReader(func(text json.RawMessage) (class string, err error) {
+		if len(text) > 0 && text[0] != '"' {
+			return string(text), nil
+		}
+		return class, json.Unmarshal(text, &class)
+	}))
 }
 
 // LoadRegression is [Load] for a file that must hold a [RegressionModel].
@@ -59,11 +62,21 @@ func LoadMultiLabel(r io.Reader) (*MultiLabelModel, error) { return loadAs[*Mult
 // LoadClassifier is [Load] for a file that must hold a [ClassifierModel] whose
 // classes are of type T.
 func LoadClassifier[T comparable](r io.Reader) (*ClassifierModel[T], error) {
-	return loadAs[*ClassifierModel[T]](load(r, func(f modelFile) (Model, error) {
-		return loadClassifier(f, func(text json.RawMessage) (class T, err error) {
-			return class, strictJSON(text, &class)
-		})
-	}))
+	return loadAs[*ClassifierModel[T]](load(r, classReader(typedClass[T])))
+}
+
+func typedClass[T comparable](text json.RawMessage) (class T, err error) {
+	return class, strictJSON(text, &class)
+}
+
+// classKinds are the readers of models with classes, by kind.
+type classKinds map[string]func(modelFile) (Model, error)
+
+func classReader[T comparable](decode func(json.RawMessage) (T, error)) classKinds {
+	return classKinds{
+		kindClassifier:        func(f modelFile) (Model, error) { return loadClassifier(f, decode) },
+		kindMultiGPClassifier: func(f modelFile) (Model, error) { return loadMultiGPClassifier(f, decode) },
+	}
 }
 
 func loadAs[M Model](m Model, err error) (M, error) {
@@ -82,15 +95,15 @@ type modelFile struct {
 	err     error // the first of take
 }
 
-func load(r io.Reader, classifier func(modelFile) (Model, error)) (Model, error) {
-	m, err := loadKind(r, classifier)
+func load(r io.Reader, classes classKinds) (Model, error) {
+	m, err := loadKind(r, classes)
 	if err != nil {
 		return nil, fmt.Errorf("mkl: load: %w", err)
 	}
 	return m, nil
 }
 
-func loadKind(r io.Reader, classifier func(modelFile) (Model, error)) (Model, error) {
+func loadKind(r io.Reader, classes classKinds) (Model, error) {
 	metadata, ts, err := readTensors(r)
 	if err != nil {
 		return nil, err
@@ -102,7 +115,8 @@ func loadKind(r io.Reader, classifier func(modelFile) (Model, error)) (Model, er
 		return nil, fmt.Errorf("version is %q and this program reads version %s", v, fileVersion)
 	}
 	read, ok := map[string]func(modelFile) (Model, error){
-		kindRegression: loadRegression, kindClassifier: classifier, kindMultiLabel: loadMultiLabel,
+		kindRegression: loadRegression, kindMultiLabel: loadMultiLabel, kindMultiGP: loadMultiGP,
+		kindClassifier: classes[kindClassifier], kindMultiGPClassifier: classes[kindMultiGPClassifier],
 	}[metadata["kind"]]
 	if !ok {
 		return nil, fmt.Errorf("kind is %q, which this program does not know", metadata["kind"])
@@ -110,6 +124,11 @@ func loadKind(r io.Reader, classifier func(modelFile) (Model, error)) (Model, er
 	f := modelFile{ts: ts}
 	if err := strictJSON([]byte(metadata["model"]), &f.modelJSON); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
+	}
+	if isProcess := strings.HasPrefix(metadata["kind"], kindMultiGP); isProcess != (f.Processes != nil) {
+		return nil, errors.New("model: processes belong to multiple Gaussian processes")
+	} else if isProcess {
+		return loadProcesses(f, read)
 	}
 	// Sizes come from elements that are there, not from shapes, which cost nothing.
 	f.L, f.P, f.D = len(ts["gamma"].data)/2, len(ts["omega"].data)/2, f.Basis
@@ -126,13 +145,15 @@ type (
 		Samples int               `json:"samples"` // N
 		Inputs  []inputJSON       `json:"inputs"`
 		Views   json.RawMessage   `json:"views"` // an array of viewJSON
-		Priors  priorsJSON        `json:"priors"`
+		Priors  priorsJSON        `json:"priors,omitzero"`
 		Trace   traceJSON         `json:"trace"`
 		Notes   map[string]string `json:"notes,omitempty"`
 
 		Margin  float64           `json:"margin,omitempty"`
 		SigmaG  float64           `json:"sigma_g,omitempty"`
 		Classes []json.RawMessage `json:"classes,omitempty"`
+
+		Processes []processJSON `json:"processes,omitempty"`
 	}
 	priorsJSON struct {
 		Lambda  Gamma
@@ -265,13 +286,8 @@ func (m *ClassifierModel[T]) Save(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	f.Classes = m.text
-	for _, class := range m.classes[len(f.Classes):] {
-		text, err := json.Marshal(class)
-		if err != nil {
-			return fmt.Errorf("mkl: save: class %v: %w", class, err)
-		}
-		f.Classes = append(f.Classes, text)
+	if err := encodeClasses(f, m.classes, m.text); err != nil {
+		return err
 	}
 	return f.write(w, kindClassifier)
 }
@@ -564,6 +580,15 @@ func loadClassifier[T comparable](f modelFile, decode func(json.RawMessage) (T, 
 		return nil, err
 	}
 	m := &ClassifierModel[T]{scores: s, text: f.Classes}
+	m.classes, err = decodeClasses(f, decode)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// decodeClasses returns the classes of a model.
+func decodeClasses[T comparable](f modelFile, decode func(json.RawMessage) (T, error)) (classes []T, err error) {
 	if k := len(f.Classes); k != f.L && !(k == 2 && f.L == 1) || k < 2 {
 		return nil, fmt.Errorf("model: %d classes with %d functions", k, f.L)
 	}
@@ -577,9 +602,23 @@ func loadClassifier[T comparable](f modelFile, decode func(json.RawMessage) (T, 
 			return nil, fmt.Errorf("model: classes[%d]: %v is there twice", i, class)
 		}
 		seen[class] = true
-		m.classes = append(m.classes, class)
+		classes = append(classes, class)
 	}
-	return m, nil
+	return classes, nil
+}
+
+// encodeClasses adds the classes' text to a file: that of a loaded model, or the
+// classes as JSON.
+func encodeClasses[T comparable](f *fileWriter, classes []T, text []json.RawMessage) error {
+	f.Classes = text
+	for _, class := range classes[len(text):] {
+		t, err := json.Marshal(class)
+		if err != nil {
+			return fmt.Errorf("mkl: save: class %v: %w", class, err)
+		}
+		f.Classes = append(f.Classes, t)
+	}
+	return nil
 }
 
 // checkCovariance reports a matrix that is not symmetric and positive definite.
@@ -661,7 +700,7 @@ func loadDesign(j modelJSON, P int, ts tensors) (*design, error) {
 		}
 		ds.views = append(ds.views, v)
 		used[v.input] = true
-		if _, ok := v.kernel.(Precomputed); ok && v.normalize {
+		if _, ok := v.kernel.(Precomputed); ok && (v.normalize || j.Processes != nil) {
 			selfColumn[v.input] = true
 		}
 	}

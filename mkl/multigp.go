@@ -71,7 +71,7 @@ type MultiGP struct {
 	// Progress, if not nil, is called after every sweep.
 	Progress func(Progress)
 
-	// Notes are kept with the model.
+	// Notes are kept with the model and saved with it.
 	Notes map[string]string
 }
 
@@ -110,7 +110,12 @@ func (g MultiGP) kernels(ctx context.Context, views []View, n int) (*design, *vi
 		return nil, nil, fmt.Errorf("mkl: %s: %d basis points for %d samples: the model needs square kernels", views[0].label(0), ds.d, n)
 	}
 	for i := range ds.views {
-		if _, ok := ds.views[i].kernel.(Precomputed); ok {
+		if p, ok := ds.views[i].kernel.(Precomputed); ok {
+			if p.AllowIndefinite { // not checked before
+				if checkSemidefinite(k.At(i)) != nil {
+					return nil, nil, fmt.Errorf("mkl: %s: X is not symmetric and positive semidefinite, which a Gaussian process needs in spite of AllowIndefinite", views[i].label(i))
+				}
+			}
 			ds.inputs[ds.views[i].input].cols = ds.d + 1
 		}
 	}

@@ -1,9 +1,13 @@
 package mkl
 
 import (
+	"bytes"
 	"context"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -182,4 +186,52 @@ func TestMultiGPClassifier(t *testing.T) {
 	}
 	_, err := MultiGPClassifier[int]{}.Fit(context.Background(), views(x), make([]int, 90))
 	assert.ErrorContains(t, err, "nothing to learn")
+}
+
+func TestMultiGPFilesAreChecked(t *testing.T) {
+	x, views, y := gpProblem(20, 2)
+	m, err := MultiGP{}.Fit(context.Background(), views(x), y)
+	require.NoError(t, err)
+	c, err := MultiGPClassifier[int]{}.Fit(context.Background(), views(x), parts(y, 2))
+	require.NoError(t, err)
+	var file, classes bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	require.NoError(t, c.Save(&classes))
+	back, err := LoadMultiGP(bytes.NewReader(file.Bytes()))
+	require.NoError(t, err)
+	assert.Equal(t, m.Prior(), back.Prior())
+	same, err := LoadMultiGPClassifier[int](bytes.NewReader(classes.Bytes()))
+	require.NoError(t, err)
+	assert.Equal(t, c.Classes(), same.Classes())
+	_, err = LoadRegression(bytes.NewReader(file.Bytes()))
+	assert.ErrorContains(t, err, "another kind")
+
+	for _, c := range []struct {
+		want   string
+		change func(metadata map[string]string, ts map[string]tensor)
+	}{
+		{"not expected", func(_ map[string]string, ts map[string]tensor) { ts["b"] = tensor{"b", []int{1}, []float64{1}} }},
+		{"is missing", func(_ map[string]string, ts map[string]tensor) { delete(ts, "process.0.factor") }},
+		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "process.0.alpha") }},
+		{"Gamma[1] is -1", func(_ map[string]string, ts map[string]tensor) { ts["process.0.gamma"].data[1] = -1 }},
+		{"not a distribution", func(_ map[string]string, ts map[string]tensor) { ts["process.0.scales"].data[0] = -1 }},
+		{"row 2", func(_ map[string]string, ts map[string]tensor) { ts["process.0.factor"].data[5] = 0 }},
+		{"target.sd", func(_ map[string]string, ts map[string]tensor) { ts["target.sd"].data[0] = 0 }},
+		{"belong to", func(md map[string]string, _ map[string]tensor) { md["kind"] = kindRegression }},
+		{"labels is false", func(md map[string]string, _ map[string]tensor) { md["kind"] = kindMultiGPClassifier }},
+		{"not known", func(md map[string]string, _ map[string]tensor) {
+			md["model"] = strings.Replace(md["model"], "Student-t", "Student-u", 1)
+		}},
+		{"another kind", func(md map[string]string, _ map[string]tensor) {
+			md["model"] = strings.Replace(md["model"], "{", `{"margin":1,`, 1)
+		}},
+	} {
+		metadata, ts, err := readTensors(bytes.NewReader(file.Bytes()))
+		require.NoError(t, err)
+		c.change(metadata, ts)
+		var changed bytes.Buffer
+		require.NoError(t, writeTensors(&changed, metadata, slices.Collect(maps.Values(ts))))
+		_, err = Load(&changed)
+		assert.ErrorContains(t, err, c.want)
+	}
 }

@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -65,6 +66,7 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 type MultiGPClassifierModel[T comparable] struct {
 	processes
 	classes []T
+	text    []json.RawMessage // the classes of a loaded model as its file has them
 }
 
 // Classes returns the classes in the order of probabilities and decisions.

@@ -36,6 +36,25 @@ func (f Family) String() string {
 	return fmt.Sprintf("Family(%d)", int(f))
 }
 
+// MarshalText returns the family's name.
+func (f Family) MarshalText() ([]byte, error) {
+	if f < StudentT || f > ARD {
+		return nil, fmt.Errorf("vi: Family: %v is not known", f)
+	}
+	return []byte(f.String()), nil
+}
+
+// UnmarshalText reads a family's name.
+func (f *Family) UnmarshalText(text []byte) error {
+	for g := StudentT; g <= ARD; g++ {
+		if g.String() == string(text) {
+			*f = g
+			return nil
+		}
+	}
+	return fmt.Errorf("vi: Family: %q is not known", text)
+}
+
 // vague returns the family's weak prior for precisions of the order of scale.
 func (f Family) vague(scale float64) GIG {
 	const weak = 0.01
