@@ -114,6 +114,16 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -tolerance 2", "-tolerance 2 is not between 0 and 1"},
 		{"fit d.csv -target y -prior beta=1,1", "-prior beta=1,1: the priors are lambda, upsilon, gamma, omega and epsilon"},
 		{"fit d.csv -target y -prior omega=1", "-prior omega=1: two positive numbers are needed, as in omega=1e-10,1e+10"},
+		{"fit d.csv -target y -task guess", `--task must be one of "regression","multioutput","binary","multiclass","multilabel" but got "guess"`},
+		{"fit d.csv -target y -task multioutput", "-task multioutput needs several targets"},
+		{"fit d.csv -target a,y -task binary", "-task binary needs one target, the column of labels, not 2"},
+		{"fit d.csv -target y -task binary", `d.csv: column "y" has 3 classes where -task binary needs 2: 3, 6, 10`},
+		{"fit flat.csv -target y -task multiclass", "labels: every label is 3: there is nothing to learn"},
+		{"fit d.csv -target y -task multilabel", `d.csv: row 1, column 3 "y": "3" is neither 1, true or yes nor 0, -1, false or no`},
+		{"fit d.csv -target y -task binary -missing", "-missing is for regression: labels must be complete"},
+		{"fit d.csv -target y -task binary -prior epsilon=1,1", "-prior epsilon=1,1: classifiers have the priors lambda, gamma and omega"},
+		{"fit d.csv -target y -task binary -sigma-g 0", "-sigma-g 0 is not a positive number"},
+		{"fit d.csv -target y -margin NaN", "-margin NaN is not a number from 0 up"},
 		{"fit d.csv -target y -sparse all", `--sparse must be one of "none","kernels","samples","both" but got "all"`},
 		{"fit d.csv -target y -memory 1kB", "a fit of 3 samples with 8 kernels needs about "},
 		{"fit d.csv -target y -memory much", `--memory: "much" is not a size such as 8GiB or 500MB`},
@@ -291,13 +301,89 @@ func TestGivenKernels(t *testing.T) {
 	files := map[string]string{"y.csv": y.String(), "dist.csv": k.String()}
 	status, stdout, stderr := command(t, files, "", "fit", "y.csv", "-target", "#1", "-view", "d=@dist.csv:distance(scale={mean,1})", "-o", "m")
 	require.Equal(t, statusOK, status, stderr)
-	assert.Contains(t, stdout, "2 kernels in 1 view, target 1")
+	assert.Contains(t, stdout, "2 kernels in 1 view, regression of column 1")
 	status, _, stderr = command(t, nil, "", "predict", "m", "y.csv")
 	assert.Equal(t, statusInput, status)
 	assert.Equal(t, "mkl: view \"d\" is made from a file of its own: -view d=@FILE\n", stderr)
 	status, stdout, stderr = command(t, nil, "", "predict", "m", "-view", "d=@dist.csv")
 	require.Equal(t, statusOK, status, stderr)
 	assert.Equal(t, 9, strings.Count(stdout, "\n"))
+}
+
+// flowers is three well separated classes, 36 rows, with two labels of their own.
+func flowers() string {
+	var b strings.Builder
+	b.WriteString("species,big,odd,x,z\n")
+	for i := range 36 {
+		class := i % 3
+		big, odd := "no", "0"
+		if class == 2 {
+			big = "yes"
+		}
+		if class == 1 {
+			odd = "1"
+		}
+		x := 4*float64(class) + math.Mod(float64(i*7), 5)/4
+		z := float64(class*class) + math.Mod(float64(i*11), 7)/5
+		b.WriteString(strings.Join([]string{[]string{"setosa", "virginica", "iris, other"}[class], big, odd, number(x), number(z)}, ",") + "\n")
+	}
+	return strings.ReplaceAll(b.String(), "iris, other", `"iris, other"`)
+}
+
+// TestClassification fits, inspects and predicts classes and labels.
+func TestClassification(t *testing.T) {
+	dir := here(t)
+	status, stdout, stderr := command(t, map[string]string{"f.csv": flowers()}, "",
+		"fit", "f.csv", "-task", "multiclass", "-target", "species", "-view", "x,z:linear,rbf(width={.5,1})", "-o", "m")
+	require.Equal(t, statusOK, status, stderr)
+	golden(t, dir, "multiclass.txt", stdout)
+	status, stdout, stderr = command(t, nil, "", "inspect", "m")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Contains(t, stdout, "multiclass of species")
+	status, stdout, stderr = command(t, nil, "", "predict", "m", "f.csv")
+	require.Equal(t, statusOK, status, stderr)
+	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"label", "p_iris, other", "p_setosa", "p_virginica"}, rows[0])
+	truth, err := csv.NewReader(strings.NewReader(flowers())).ReadAll()
+	require.NoError(t, err)
+	for i, row := range rows[1:] {
+		assert.Equal(t, truth[i+1][0], row[0], "row %d", i+1)
+		var sum float64
+		for _, cell := range row[1:] {
+			p, err := strconv.ParseFloat(cell, 64)
+			require.NoError(t, err)
+			sum += p
+		}
+		assert.InDelta(t, 1, sum, 1e-12)
+	}
+
+	status, stdout, stderr = command(t, nil, "", "fit", "f.csv", "-task", "binary", "-target", "big", "-view", "x,z:linear,rbf(width=1)", "-margin", "0", "-o", "b", "-json")
+	require.Equal(t, statusOK, status, stderr)
+	var rep report
+	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
+	assert.Equal(t, []string{"no", "yes"}, rep.Classes)
+	assert.Equal(t, "yes against no", rep.Targets[0].Name)
+	status, stdout, stderr = command(t, nil, "", "predict", "b", "f.csv", "-id", "species")
+	require.Equal(t, statusOK, status, stderr)
+	assert.True(t, strings.HasPrefix(stdout, "species,label,p_no,p_yes\nsetosa,no,0."), stdout)
+
+	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "multilabel", "-target", "big,odd", "-view", "x,z:rbf(width={.5,1,2})", "-o", "l")
+	require.Equal(t, statusOK, status, stderr)
+	status, stdout, stderr = command(t, nil, "", "predict", "l", "f.csv")
+	require.Equal(t, statusOK, status, stderr)
+	rows, err = csv.NewReader(strings.NewReader(stdout)).ReadAll()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"big", "p_big", "odd", "p_odd"}, rows[0])
+	for i, row := range rows[1:] {
+		assert.Equal(t, map[string]string{"yes": "1", "no": "0"}[truth[i+1][1]], row[0], "row %d", i+1)
+		assert.Equal(t, truth[i+1][2], row[2], "row %d", i+1)
+	}
+}
+
+func TestClassesOf(t *testing.T) {
+	assert.Equal(t, []string{"-1", "2", "10"}, classesOf([]string{"10", "2", "-1", "2"}))
+	assert.Equal(t, []string{"10", "2", "b"}, classesOf([]string{"b", "2", "10"}))
 }
 
 // TestMissingTargets leaves out what is missing only when told to.

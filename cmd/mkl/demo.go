@@ -37,15 +37,18 @@ func (c *demoCmd) Run(e *env) error {
 	}
 	sparse := mkl.Gamma{Shape: 1e-10, Scale: 1e+10}
 	r := mkl.Regression{Lambda: sparse, Omega: sparse, Seed: c.Seed, Workers: c.Workers}
-	model, err := fitWithProgress(e, c.JSON, r, views, accel)
+	m, err := fitWithProgress(e, c.JSON, r.MaxSweeps, r.Restarts, func(p func(mkl.Progress)) (model, error) {
+		r.Progress = p
+		return r.Fit(e.ctx, views, accel)
+	})
 	if err != nil {
 		return err
 	}
-	rep := newReport(model, []string{"accel"})
+	rep := newReport(m, &notes{Task: taskRegression, Targets: []string{"accel"}})
 	for i, s := range rep.Targets[0].Active {
 		rep.Targets[0].Active[i].At = []string{fmt.Sprintf("%.1f ms", times[s.Sample]), fmt.Sprintf("%.1f g", accel[s.Sample])}
 	}
-	if err := drawMotorcycle(e, c.Output, format, model, times, accel); err != nil {
+	if err := drawMotorcycle(e, c.Output, format, m.(*mkl.RegressionModel), times, accel); err != nil {
 		return err
 	}
 	if c.JSON {

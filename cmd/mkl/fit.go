@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -17,6 +18,7 @@ import (
 
 type fitCmd struct {
 	Data    string   `arg:"" help:"CSV or NPY file with a row for each sample; - is standard input."`
+	Task    string   `enum:"regression,multioutput,binary,multiclass,multilabel" default:"regression" help:"What to learn: regression (of one target or several), multioutput (several), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1)."`
 	Target  string   `required:"" placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between."`
 	View    []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
 	Kernels string   `default:"${kernels}" placeholder:"KERNELS" help:"Kernels of views that name none (${default})."`
@@ -24,6 +26,8 @@ type fitCmd struct {
 
 	Sparse string   `enum:"none,kernels,samples,both" default:"none" help:"What to make sparse by Gamma(1e-10,1e+10) priors on weights: none, kernels, samples or both."`
 	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon; can be repeated (1,1)."`
+	Margin float64  `default:"1" help:"Half the width of the gap between classes, on the scale of the scores; 0 means no gap (${default})."`
+	SigmaG float64  `default:"0.1" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
 
 	RawColumns      bool `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
 	RawTargets      bool `help:"Leave targets as they are; by default each is given mean 0 and standard deviation 1 for the fit."`
@@ -87,25 +91,33 @@ func (c *fitCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if err := c.checkMemory(r, views, n, len(targets)); err != nil {
+	rows := len(targets) // functions to learn
+	if c.Task == taskMulticlass {
+		if rows = len(classesOf(main.data.Labels[targets[0]])); rows == 2 {
+			rows = 1
+		}
+	}
+	if err := c.checkMemory(r, views, n, rows); err != nil {
 		return err
 	}
 
-	var y [][]float64
-	var names []string
-	for _, j := range targets {
-		y = append(y, main.data.Numbers[j])
-		names = append(names, main.Columns()[j])
+	names := make([]string, len(targets))
+	for o, j := range targets {
+		names[o] = main.Columns()[j]
 	}
 	inputs, notes := c.build(views, names)
 	if r.Notes, err = notes.encode(); err != nil {
 		return err
 	}
-	model, err := fitWithProgress(e, c.JSON, r, inputs, y...)
+	fit, err := c.fit(e, r, inputs, main, targets)
 	if err != nil {
 		return err
 	}
-	rep := newReport(model, names)
+	model, err := fitWithProgress(e, c.JSON, c.Sweeps, c.Restarts, fit)
+	if err != nil {
+		return err
+	}
+	rep := newReport(model, notes)
 	rep.Model = c.Output
 	if c.Output != "" {
 		if err := atomicfile.Write(e.ctx, c.Output, model.Save); err != nil {
@@ -116,7 +128,7 @@ func (c *fitCmd) Run(e *env) error {
 		rep.Trace = model.Trace().Bounds
 		return printJSON(e.stdout, rep)
 	}
-	fmt.Fprintf(e.stdout, "%s: %s, %s in %s, %s\n", main.Name(), plural(n, "sample"), plural(len(inputs), "kernel"), plural(len(views), "view"), targetList(names))
+	fmt.Fprintf(e.stdout, "%s: %s, %s in %s, %s\n", main.Name(), plural(n, "sample"), plural(len(inputs), "kernel"), plural(len(views), "view"), targetList(notes.Task, names))
 	if err := rep.print(e.stdout); err != nil {
 		return err
 	}
@@ -126,14 +138,110 @@ func (c *fitCmd) Run(e *env) error {
 	return nil
 }
 
-func targetList(names []string) string {
-	if len(names) == 1 {
-		return "target " + names[0]
-	}
+func targetList(task string, names []string) string {
 	if len(names) > 5 {
-		return plural(len(names), "target")
+		return task + " of " + plural(len(names), "target")
 	}
-	return "targets " + strings.Join(names, ", ")
+	named := slices.Clone(names)
+	for i, n := range named {
+		if _, err := strconv.Atoi(n); err == nil { // a file without names
+			named[i] = "column " + n
+		}
+	}
+	return task + " of " + strings.Join(named, ", ")
+}
+
+// Tasks.
+const (
+	taskRegression  = "regression"
+	taskMultioutput = "multioutput"
+	taskBinary      = "binary"
+	taskMulticlass  = "multiclass"
+	taskMultilabel  = "multilabel"
+)
+
+// classes reports whether the task learns classes or labels.
+func (c *fitCmd) classes() bool { return c.Task != taskRegression && c.Task != taskMultioutput }
+
+// fit returns the fit that the task asks for, with the data that were read. Its
+// settings are those of r.
+func (c *fitCmd) fit(e *env, r mkl.Regression, views []mkl.View, main *file, targets []int) (func(func(mkl.Progress)) (model, error), error) {
+	s := mkl.Classification{
+		Lambda: r.Lambda, Gamma: r.Gamma, Omega: r.Omega, Margin: c.Margin, SigmaG: c.SigmaG,
+		Seed: r.Seed, Restarts: r.Restarts, Tolerance: r.Tolerance, MaxSweeps: r.MaxSweeps, Plain: r.Plain,
+		AllowDuplicates: r.AllowDuplicates, Workers: r.Workers, Notes: r.Notes,
+	}
+	if s.Margin == 0 {
+		s.Margin = -1 // mkl's zero value stands for 1
+	}
+	switch c.Task {
+	case taskBinary, taskMulticlass:
+		labels := main.data.Labels[targets[0]]
+		classes := classesOf(labels)
+		if c.Task == taskBinary && len(classes) != 2 {
+			return nil, inputf("%s: column %q has %s where -task binary needs 2: %s", main.Name(), main.Columns()[targets[0]],
+				plural(len(classes), "class"), strings.Join(classes[:min(5, len(classes))], ", "))
+		}
+		return func(p func(mkl.Progress)) (model, error) {
+			s.Progress = p
+			return mkl.Classifier[string]{Classification: s, Classes: classes}.Fit(e.ctx, views, labels)
+		}, nil
+	case taskMultilabel:
+		var labels [][]bool
+		for _, j := range targets {
+			has, err := flags(main, j)
+			if err != nil {
+				return nil, err
+			}
+			labels = append(labels, has)
+		}
+		return func(p func(mkl.Progress)) (model, error) {
+			s.Progress = p
+			return mkl.MultiLabel{Classification: s}.Fit(e.ctx, views, labels...)
+		}, nil
+	}
+	var y [][]float64
+	for _, j := range targets {
+		y = append(y, main.data.Numbers[j])
+	}
+	return func(p func(mkl.Progress)) (model, error) {
+		r.Progress = p
+		return r.Fit(e.ctx, views, y...)
+	}, nil
+}
+
+// classesOf returns the distinct labels: in the order of their numbers if all are
+// numbers, otherwise of their text.
+func classesOf(labels []string) []string {
+	classes := slices.Clone(labels)
+	slices.Sort(classes)
+	classes = slices.Compact(classes)
+	numbers := map[string]float64{}
+	for _, c := range classes {
+		x, err := strconv.ParseFloat(c, 64)
+		if err != nil || math.IsNaN(x) {
+			return classes
+		}
+		numbers[c] = x
+	}
+	slices.SortStableFunc(classes, func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
+	return classes
+}
+
+// flags reads a column of labels that samples have or have not.
+func flags(f *file, column int) ([]bool, error) {
+	has := make([]bool, f.data.Rows)
+	for i, text := range f.data.Labels[column] {
+		switch strings.ToLower(text) {
+		case "1", "+1", "true", "yes":
+			has[i] = true
+		case "0", "-1", "false", "no":
+		default:
+			return nil, input(&table.CellError{File: f.Name(), Row: i + 1, Column: column, Name: f.Columns()[column],
+				Msg: fmt.Sprintf("%q is neither 1, true or yes nor 0, -1, false or no", text)})
+		}
+	}
+	return has, nil
 }
 
 // regression is the estimator that the flags ask for.
@@ -160,12 +268,21 @@ func (c *fitCmd) regression() (mkl.Regression, error) {
 	if c.Sparse == "samples" || c.Sparse == "both" {
 		r.Lambda = sparse
 	}
+	if !(c.Margin >= 0) || math.IsInf(c.Margin, 0) {
+		return r, inputf("-margin %g is not a number from 0 up", c.Margin)
+	}
+	if !(c.SigmaG > 0) || math.IsInf(c.SigmaG, 0) {
+		return r, inputf("-sigma-g %g is not a positive number", c.SigmaG)
+	}
 	priors := map[string]*mkl.Gamma{"lambda": &r.Lambda, "upsilon": &r.Upsilon, "gamma": &r.Gamma, "omega": &r.Omega, "epsilon": &r.Epsilon}
 	for _, s := range c.Prior {
 		name, value, _ := strings.Cut(s, "=")
 		g, ok := priors[strings.ToLower(strings.TrimSpace(name))]
 		if !ok {
 			return r, inputf("-prior %s: the priors are lambda, upsilon, gamma, omega and epsilon", s)
+		}
+		if c.classes() && (g == &r.Upsilon || g == &r.Epsilon) {
+			return r, inputf("-prior %s: classifiers have the priors lambda, gamma and omega", s)
 		}
 		shape, scale, _ := strings.Cut(value, ",")
 		var errs [2]error
@@ -188,8 +305,19 @@ func (c *fitCmd) targets(main *file) ([]int, error) {
 	if err != nil {
 		return nil, inputf("-target: %s: %w", main.Name(), err)
 	}
+	switch {
+	case c.Task == taskMultioutput && len(targets) < 2:
+		return nil, inputf("-task multioutput needs several targets")
+	case (c.Task == taskBinary || c.Task == taskMulticlass) && len(targets) != 1:
+		return nil, inputf("-task %s needs one target, the column of labels, not %d", c.Task, len(targets))
+	}
 	kind := table.Number
-	if c.Missing {
+	switch {
+	case c.classes() && c.Missing:
+		return nil, inputf("-missing is for regression: labels must be complete")
+	case c.classes():
+		kind = table.Label
+	case c.Missing:
 		kind = table.Optional
 	}
 	for _, j := range targets {
@@ -277,7 +405,10 @@ func (c *fitCmd) checkMemory(r mkl.Regression, views []view, n, targets int) err
 // prediction needs.
 func (c *fitCmd) build(views []view, targets []string) ([]mkl.View, *notes) {
 	var all []mkl.View
-	n := &notes{Targets: targets}
+	n := &notes{Task: c.Task, Targets: targets}
+	if c.Task == taskRegression && len(targets) > 1 {
+		n.Task = taskMultioutput
+	}
 	for i, v := range views {
 		x := v.source.file.matrix(v.source.columns)
 		n.Views = append(n.Views, viewNote{Name: v.name, Columns: v.source.names(), File: v.source.file.path != c.Data})
@@ -294,7 +425,8 @@ func (c *fitCmd) build(views []view, targets []string) ([]mkl.View, *notes) {
 
 // notes is what the command keeps with a model of where its data were.
 type notes struct {
-	Targets []string   `json:"targets"`
+	Task    string     `json:"task"`
+	Targets []string   `json:"targets"` // columns
 	Views   []viewNote `json:"views"`
 	ViewOf  []int      `json:"view_of"` // the view that each kernel belongs to
 }
@@ -315,13 +447,26 @@ func (n *notes) encode() (map[string]string, error) {
 
 // notesOf reads the notes of a model. A model that the command did not make has
 // its inputs called x1, x2, … and its targets y1, y2, ….
-func notesOf(m *mkl.RegressionModel) *notes {
+func notesOf(m model) *notes {
+	task, targets := taskRegression, 1
+	switch m := m.(type) {
+	case *mkl.RegressionModel:
+		if targets = m.Targets(); targets > 1 {
+			task = taskMultioutput
+		}
+	case *mkl.ClassifierModel[string]:
+		if task = taskMulticlass; len(m.Classes()) == 2 {
+			task = taskBinary
+		}
+	case *mkl.MultiLabelModel:
+		task, targets = taskMultilabel, m.Labels()
+	}
 	n := &notes{}
 	kernels, inputs := len(m.KernelWeights()), m.Inputs()
-	if text, ok := m.Notes()[notesKey]; ok && json.Unmarshal([]byte(text), n) == nil && n.fits(kernels, m.Targets()) {
+	if text, ok := m.Notes()[notesKey]; ok && json.Unmarshal([]byte(text), n) == nil && n.fits(kernels, targets) {
 		return n
 	}
-	n = &notes{ViewOf: make([]int, kernels)}
+	n = &notes{Task: task, ViewOf: make([]int, kernels)}
 	for i, in := range inputs {
 		v := viewNote{Name: "x" + strconv.Itoa(i+1)}
 		for j := range in.Cols {
@@ -332,7 +477,7 @@ func notesOf(m *mkl.RegressionModel) *notes {
 			n.ViewOf[k] = i
 		}
 	}
-	for o := range m.Targets() {
+	for o := range targets {
 		n.Targets = append(n.Targets, "y"+strconv.Itoa(o+1))
 	}
 	return n

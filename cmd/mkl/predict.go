@@ -70,7 +70,7 @@ func (c *predictCmd) Run(e *env) error {
 	for _, s := range sources {
 		x = append(x, s.file.matrix(s.columns))
 	}
-	p, err := model.PredictTargets(e.ctx, mkl.PredictOptions{Published: c.Published, Workers: c.Workers}, x...)
+	t, err := c.predict(e, model, notes, x)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (c *predictCmd) Run(e *env) error {
 		if id >= 0 {
 			ids = fs.all[0].data.Labels[id]
 		}
-		return c.write(w, p, notes.Targets, ids, n)
+		return c.write(w, t, ids, n)
 	}
 	if c.Output == "" {
 		return write(e.stdout)
@@ -87,22 +87,92 @@ func (c *predictCmd) Run(e *env) error {
 	return atomicfile.Write(e.ctx, c.Output, write)
 }
 
+// predictions are the columns of the output.
+type predictions struct {
+	names []string
+	cell  []func(i int) string
+}
+
+func (p *predictions) add(name string, cell func(i int) string) {
+	p.names, p.cell = append(p.names, name), append(p.cell, cell)
+}
+
+func (p *predictions) addNumber(name string, value func(i int) float64) {
+	p.add(name, func(i int) string { return strconv.FormatFloat(value(i), 'g', -1, 64) })
+}
+
+// predict predicts with a model of any kind.
+func (c *predictCmd) predict(e *env, m model, n *notes, x []mkl.Features) (*predictions, error) {
+	opt := mkl.PredictOptions{Published: c.Published, Workers: c.Workers}
+	out := &predictions{}
+	switch m := m.(type) {
+	case *mkl.RegressionModel:
+		p, err := m.PredictTargets(e.ctx, opt, x...)
+		if err != nil {
+			return nil, err
+		}
+		z := quantile(c.Interval)
+		for o, target := range n.Targets {
+			prefix := ""
+			if len(n.Targets) > 1 {
+				prefix = target + "_"
+			}
+			mean, sd := p.Mean[o], make([]float64, len(p.Mean[o]))
+			for i, v := range p.Variance[o] {
+				sd[i] = math.Sqrt(v)
+			}
+			out.addNumber(prefix+"mean", func(i int) float64 { return mean[i] })
+			out.addNumber(prefix+"sd", func(i int) float64 { return sd[i] })
+			out.addNumber(prefix+"lower", func(i int) float64 { return mean[i] - float64(z*sd[i]) })
+			out.addNumber(prefix+"upper", func(i int) float64 { return mean[i] + float64(z*sd[i]) })
+		}
+	case *mkl.ClassifierModel[string]:
+		p, err := m.PredictClasses(e.ctx, opt, x...)
+		if err != nil {
+			return nil, err
+		}
+		out.add("label", func(i int) string { return p.Label[i] })
+		for k, class := range m.Classes() {
+			out.addNumber("p_"+class, func(i int) float64 { return p.Probability[i][k] })
+		}
+	case *mkl.MultiLabelModel:
+		p, err := m.Predict(e.ctx, opt, x...)
+		if err != nil {
+			return nil, err
+		}
+		for o, target := range n.Targets {
+			out.add(target, func(i int) string {
+				if p.Label[o][i] {
+					return "1"
+				}
+				return "0"
+			})
+			out.addNumber("p_"+target, func(i int) float64 { return p.Probability[o][i] })
+		}
+	}
+	return out, nil
+}
+
 // loadModel reads a model file.
-func loadModel(path string) (*mkl.RegressionModel, error) {
+func loadModel(path string) (model, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, input(err)
 	}
 	defer f.Close()
-	m, err := mkl.LoadRegression(f)
+	loaded, err := mkl.Load(f)
 	if err != nil {
 		return nil, inputf("%s: %s", path, strings.TrimPrefix(err.Error(), "mkl: load: "))
+	}
+	m, ok := loaded.(model)
+	if !ok {
+		return nil, inputf("%s: a model of a kind that the command does not know: %v", path, loaded)
 	}
 	return m, nil
 }
 
 // sources finds the columns of each of the model's inputs and asks for them.
-func (c *predictCmd) sources(fs *files, m *mkl.RegressionModel, n *notes) ([]source, error) {
+func (c *predictCmd) sources(fs *files, m model, n *notes) ([]source, error) {
 	var main *file
 	if c.Data != "" {
 		var err error
@@ -193,36 +263,23 @@ func (c *predictCmd) idColumn(f *file) (int, error) {
 	return columns[0], nil
 }
 
-// write prints a row for each sample: mean, standard deviation and interval of
-// each target.
-func (c *predictCmd) write(w io.Writer, p *mkl.Prediction, targets, ids []string, n int) error {
+// write prints a row for each of n samples.
+func (c *predictCmd) write(w io.Writer, p *predictions, ids []string, n int) error {
 	out := csv.NewWriter(w)
 	var row []string
 	if ids != nil {
 		row = append(row, c.ID)
 	}
-	for _, t := range targets {
-		for _, what := range []string{"mean", "sd", "lower", "upper"} {
-			if len(targets) > 1 {
-				what = t + "_" + what
-			}
-			row = append(row, what)
-		}
-	}
-	if err := out.Write(row); err != nil {
+	if err := out.Write(append(row, p.names...)); err != nil {
 		return err
 	}
-	z := quantile(c.Interval)
 	for i := range n {
 		row = row[:0]
 		if ids != nil {
 			row = append(row, ids[i])
 		}
-		for o := range targets {
-			mean, sd := p.Mean[o][i], math.Sqrt(p.Variance[o][i])
-			for _, v := range []float64{mean, sd, mean - float64(z*sd), mean + float64(z*sd)} {
-				row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
-			}
+		for _, cell := range p.cell {
+			row = append(row, cell(i))
 		}
 		if err := out.Write(row); err != nil {
 			return err
@@ -244,7 +301,7 @@ func (c *inspectCmd) Run(e *env) error {
 		return err
 	}
 	n := notesOf(m)
-	rep := newReport(m, n.Targets)
+	rep := newReport(m, n)
 	rep.Model = c.Model
 	if c.Trace || c.JSON {
 		rep.Trace = m.Trace().Bounds
@@ -255,7 +312,7 @@ func (c *inspectCmd) Run(e *env) error {
 			Views []viewNote `json:"views"`
 		}{rep, n.Views})
 	}
-	fmt.Fprintf(e.stdout, "%s: %s in %s, %s\n", c.Model, plural(len(rep.Kernels), "kernel"), plural(len(n.Views), "view"), targetList(n.Targets))
+	fmt.Fprintf(e.stdout, "%s: %s in %s, %s\n", c.Model, plural(len(rep.Kernels), "kernel"), plural(len(n.Views), "view"), targetList(n.Task, n.Targets))
 	for _, v := range n.Views {
 		from := strings.Join(v.Columns[:min(8, len(v.Columns))], ", ")
 		if len(v.Columns) > 8 {

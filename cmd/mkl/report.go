@@ -15,7 +15,8 @@ import (
 // report is what a model holds, for people and for machines.
 type report struct {
 	Task      string         `json:"task"`
-	Samples   int            `json:"samples"` // basis points of the training
+	Samples   int            `json:"samples"`           // basis points of the training
+	Classes   []string       `json:"classes,omitempty"` // of a classifier, in the order of its probabilities
 	Bound     float64        `json:"bound"`
 	Sweeps    int            `json:"sweeps"`
 	Converged bool           `json:"converged"`
@@ -36,7 +37,7 @@ type kernelReport struct {
 
 type targetReport struct {
 	Name      string         `json:"name"`
-	NoiseSD   float64        `json:"noise_sd"`
+	NoiseSD   float64        `json:"noise_sd,omitempty"` // of a regression
 	Collapsed bool           `json:"collapsed"`
 	Active    []sampleReport `json:"active_samples"`
 }
@@ -48,22 +49,30 @@ type sampleReport struct {
 	SD     float64  `json:"sd"`
 }
 
-func newReport(m *mkl.RegressionModel, targets []string) *report {
+func newReport(m model, n *notes) *report {
 	t := m.Trace()
-	_, _, samples := m.Posterior().Dims()
-	r := &report{
-		Task: "regression", Samples: samples,
-		Bound: m.Bound(), Sweeps: t.Sweeps, Converged: t.Converged, Reason: t.Reason,
-	}
-	if len(targets) > 1 {
-		r.Task = "multioutput"
-	}
+	r := &report{Task: n.Task, Bound: m.Bound(), Sweeps: t.Sweeps, Converged: t.Converged, Reason: t.Reason}
 	for _, w := range m.KernelWeights() {
 		r.Kernels = append(r.Kernels, kernelReport{w.View, w.Kernel, w.Mean, w.SD, w.Active})
 	}
-	noise := m.NoiseSD()
-	for o, name := range targets {
-		target := targetReport{Name: name, NoiseSD: noise[o]}
+	names := n.Targets
+	switch m := m.(type) {
+	case *mkl.RegressionModel:
+		_, _, r.Samples = m.Posterior().Dims()
+	case *mkl.ClassifierModel[string]:
+		_, _, r.Samples = m.Posterior().Dims()
+		r.Classes = m.Classes()
+		if names = r.Classes; len(names) == 2 {
+			names = []string{names[1] + " against " + names[0]}
+		}
+	case *mkl.MultiLabelModel:
+		_, _, r.Samples = m.Posterior().Dims()
+	}
+	for o, name := range names {
+		target := targetReport{Name: name}
+		if m, ok := m.(*mkl.RegressionModel); ok {
+			target.NoiseSD = m.NoiseSD()[o]
+		}
 		for _, s := range m.ActiveSamples(o) {
 			target.Active = append(target.Active, sampleReport{Sample: s.Sample, Weight: s.Mean, SD: s.SD})
 		}
@@ -75,8 +84,12 @@ func newReport(m *mkl.RegressionModel, targets []string) *report {
 	return r
 }
 
-// mostSamples is how many active samples are listed one by one.
-const mostSamples = 20
+// Up to mostTargets targets have their active samples listed one by one, up to
+// mostSamples of them.
+const (
+	mostTargets = 4
+	mostSamples = 20
+)
 
 func (r *report) print(out io.Writer) error {
 	state := "converged"
@@ -105,9 +118,16 @@ func (r *report) print(out io.Writer) error {
 		return err
 	}
 	for _, t := range r.Targets {
-		fmt.Fprintf(out, "\n%s: noise SD %s\n%d of %s active: weight ± SD\n", t.Name, figure(t.NoiseSD), len(t.Active), plural(r.Samples, "sample"))
+		fmt.Fprintf(out, "\n%s", t.Name)
+		if t.NoiseSD > 0 {
+			fmt.Fprintf(out, ": noise SD %s", figure(t.NoiseSD))
+		}
+		fmt.Fprintf(out, "\n%d of %s active: weight ± SD\n", len(t.Active), plural(r.Samples, "sample"))
 		if t.Collapsed {
 			fmt.Fprintf(out, "  COLLAPSED: all weights vanish and every prediction is the mean; another -seed or -restarts may help\n")
+		}
+		if len(r.Targets) > mostTargets {
+			continue
 		}
 		listed := t.Active
 		if len(listed) > mostSamples {
@@ -130,26 +150,35 @@ func (r *report) print(out io.Writer) error {
 	return nil
 }
 
+// model is a fitted model of any kind.
+type model interface {
+	mkl.Model
+	ActiveSamples(row int) []mkl.SampleWeight
+	Collapsed() []int
+}
+
 // fitWithProgress fits and shows the sweeps. A collapsed fit is a result, which
 // the report tells; an error is what was given to the fit, unless the bound fell.
-func fitWithProgress(e *env, quiet bool, r mkl.Regression, views []mkl.View, y ...[]float64) (*mkl.RegressionModel, error) {
-	limit := r.MaxSweeps
-	if limit <= 0 {
-		limit = vi.DefaultMaxSweeps
+func fitWithProgress(e *env, quiet bool, maxSweeps, restarts int, fit func(func(mkl.Progress)) (model, error)) (model, error) {
+	if maxSweeps <= 0 {
+		maxSweeps = vi.DefaultMaxSweeps
 	}
-	bar := newProgress(e, quiet, limit*(1+r.Restarts), "sweeps at most")
+	bar := newProgress(e, quiet, maxSweeps*(1+restarts), "sweeps at most")
 	defer bar.finish()
-	r.Progress = func(p mkl.Progress) {
+	m, err := fit(func(p mkl.Progress) {
 		bar.set((p.Start-1)*p.MaxSweeps+p.Sweep, fmt.Sprintf("bound %.4f (%+.1e)", p.Bound, p.Rise))
-	}
-	model, err := r.Fit(e.ctx, views, y...)
+	})
 	var collapsed *mkl.CollapsedError
 	var fell *vi.BoundError
 	switch {
+	case err == nil:
+		return m, nil
 	case errors.As(err, &collapsed):
-		return collapsed.Model.(*mkl.RegressionModel), nil
+		if m, ok := collapsed.Model.(model); ok {
+			return m, nil
+		}
 	case errors.As(err, &fell):
 		return nil, err
 	}
-	return model, input(err)
+	return nil, input(err)
 }
