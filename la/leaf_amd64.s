@@ -88,7 +88,7 @@
 //	for ib = (lower ? skip : 0), …, 16 in steps of 8:
 //	    end = lower ? ib+8 : 24
 //	    tile = fresh ? 0 : c[ib:ib+8][skip:end]
-//	    for p = 0…k-1: tile ±= a[p*24+ib:][0:8] ⊗ b[p*24:][skip:end]
+//	    for p = (fresh and lower ? end-skip-8 : 0)…k-1: tile ±= a[p*24+ib:][0:8] ⊗ b[p*24:][skip:end]
 //	        meanwhile prefetch c[ib+8:ib+16], or next[0:8] if ib = 16
 //	    c[ib:ib+8][skip:end] = tile
 //
@@ -180,6 +180,18 @@ start: \
 	MOVQ R9, SI; \
 	MOVQ R10, DI; \
 	MOVQ R13, CX; \
+	MOVQ mode+48(FP), AX; \
+	ANDL $96, AX; \
+	CMPL AX, $96; \
+	JNE  terms; \
+	LEAL -64(BX), AX; \
+	SHRL $3, AX; \
+	SUBQ AX, CX; \
+	JLE  done; \
+	IMUL3Q $192, AX, AX; \
+	ADDQ AX, SI; \
+	ADDQ AX, DI; \
+terms: \
 	CMPL BX, $128; \
 	JLT  one; \
 	JEQ  two; \
@@ -187,7 +199,7 @@ start: \
 	CMPQ R11, $128; \
 	CMOVQEQ next+40(FP), R12; \
 	MOVQ R8, BX; \
-	LEAQ -32(R13), AX; \
+	LEAQ -32(CX), AX; \
 three: \
 	PREFETCHROW(R12); \
 	ADDQ BX, R12; \
@@ -458,17 +470,26 @@ GLOBL inf<>(SB), RODATA|NOPTR, $8
 // vector of each row holds the 8×8 corner, and masks K2 and K3 leave out what
 // would stand behind the strip's last line.
 
-// PIVOT takes the root of pivot i, in lane i of c0, scales row i by its
-// reciprocal and stores both.
-#define PIVOT(i, c0, c1, c2) \
-	VALIGNQ $i, c0, c0, Z24;     \
-	VUCOMISD X29, X24;           \
+// PIVOT takes the root of the pivot d and its reciprocal, by which SCALE scales row
+// i, c0 c1 c2, before it stores all three. In between, AHEAD computes the next
+// pivot by itself into e, from the first vectors of its row, n0, and of row i, so
+// that pivots do not wait for vectors.
+#define PIVOT(d) \
+	VUCOMISD X29, d;             \
 	JLS bad;                     \
-	VUCOMISD X24, X31;           \
+	VUCOMISD d, X31;             \
 	JLS bad;                     \
-	VSQRTSD X24, X24, X25;       \
+	VSQRTSD d, d, X25;           \
 	VDIVSD X25, X30, X26;        \
-	VBROADCASTSD X26, Z27;       \
+	VBROADCASTSD X26, Z27
+
+#define AHEAD(i, d, zd, e, ze, c0, n0) \
+	VALIGNQ $(i+1), c0, c0, zd; \
+	VALIGNQ $(i+1), n0, n0, ze; \
+	VMULSD X26, d, d;           \
+	VFNMADD231SD d, d, e
+
+#define SCALE(i, c0, c1, c2) \
 	VMULPD Z27, c0, c0;          \
 	VMULPD Z27, c1, c1;          \
 	VMULPD Z27, c2, c2;          \
@@ -479,11 +500,11 @@ GLOBL inf<>(SB), RODATA|NOPTR, $8
 
 // DOWN subtracts from row i the term of the row just scaled, z0 z1 z2.
 #define DOWN(i, z0, z1, z2, c0, c1, c2) \
-	VMOVUPD lane<>+(i*64)(SB), Z28; \
-	VPERMPD z0, Z28, Z28;           \
-	VFNMADD231PD z0, Z28, c0;       \
-	VFNMADD231PD z1, Z28, c1;       \
-	VFNMADD231PD z2, Z28, c2
+	VMOVUPD lane<>+(i*64)(SB), Z27; \
+	VPERMPD z0, Z27, Z27;           \
+	VFNMADD231PD z0, Z27, c0;       \
+	VFNMADD231PD z1, Z27, c1;       \
+	VFNMADD231PD z2, Z27, c2
 
 // func cholAVX512(lo, j0, hi int, r, y *float64) int
 //
@@ -495,7 +516,7 @@ GLOBL inf<>(SB), RODATA|NOPTR, $8
 //	        for g = i+1…7: tile[g] -= tile[i][h+g]·tile[i]
 //
 // R10 y[lo][h]; SI walks from there; DX y[j][h]; BX r[j]; R11 j+i, R12 hi; R9 h;
-// R8 lo; CX terms left; X29 0, X30 1, X31 Inf.
+// R8 lo; CX terms left; X29 0, X30 1, X31 Inf; the pivot is in X24 and X28 by turns.
 TEXT ·cholAVX512(SB), NOSPLIT, $0-48
 	MOVQ  lo+0(FP), R8
 	MOVQ  j0+8(FP), R11
@@ -556,7 +577,10 @@ terms:
 	DECQ  CX
 	JNE   terms
 corner:
-	PIVOT(0, Z0, Z1, Z2)
+	VMOVAPD X0, X24
+	PIVOT(X24)
+	AHEAD(0, X24, Z24, X28, Z28, Z0, Z3)
+	SCALE(0, Z0, Z1, Z2)
 	DOWN(1, Z0, Z1, Z2, Z3, Z4, Z5)
 	DOWN(2, Z0, Z1, Z2, Z6, Z7, Z8)
 	DOWN(3, Z0, Z1, Z2, Z9, Z10, Z11)
@@ -564,34 +588,47 @@ corner:
 	DOWN(5, Z0, Z1, Z2, Z15, Z16, Z17)
 	DOWN(6, Z0, Z1, Z2, Z18, Z19, Z20)
 	DOWN(7, Z0, Z1, Z2, Z21, Z22, Z23)
-	PIVOT(1, Z3, Z4, Z5)
+	PIVOT(X28)
+	AHEAD(1, X28, Z28, X24, Z24, Z3, Z6)
+	SCALE(1, Z3, Z4, Z5)
 	DOWN(2, Z3, Z4, Z5, Z6, Z7, Z8)
 	DOWN(3, Z3, Z4, Z5, Z9, Z10, Z11)
 	DOWN(4, Z3, Z4, Z5, Z12, Z13, Z14)
 	DOWN(5, Z3, Z4, Z5, Z15, Z16, Z17)
 	DOWN(6, Z3, Z4, Z5, Z18, Z19, Z20)
 	DOWN(7, Z3, Z4, Z5, Z21, Z22, Z23)
-	PIVOT(2, Z6, Z7, Z8)
+	PIVOT(X24)
+	AHEAD(2, X24, Z24, X28, Z28, Z6, Z9)
+	SCALE(2, Z6, Z7, Z8)
 	DOWN(3, Z6, Z7, Z8, Z9, Z10, Z11)
 	DOWN(4, Z6, Z7, Z8, Z12, Z13, Z14)
 	DOWN(5, Z6, Z7, Z8, Z15, Z16, Z17)
 	DOWN(6, Z6, Z7, Z8, Z18, Z19, Z20)
 	DOWN(7, Z6, Z7, Z8, Z21, Z22, Z23)
-	PIVOT(3, Z9, Z10, Z11)
+	PIVOT(X28)
+	AHEAD(3, X28, Z28, X24, Z24, Z9, Z12)
+	SCALE(3, Z9, Z10, Z11)
 	DOWN(4, Z9, Z10, Z11, Z12, Z13, Z14)
 	DOWN(5, Z9, Z10, Z11, Z15, Z16, Z17)
 	DOWN(6, Z9, Z10, Z11, Z18, Z19, Z20)
 	DOWN(7, Z9, Z10, Z11, Z21, Z22, Z23)
-	PIVOT(4, Z12, Z13, Z14)
+	PIVOT(X24)
+	AHEAD(4, X24, Z24, X28, Z28, Z12, Z15)
+	SCALE(4, Z12, Z13, Z14)
 	DOWN(5, Z12, Z13, Z14, Z15, Z16, Z17)
 	DOWN(6, Z12, Z13, Z14, Z18, Z19, Z20)
 	DOWN(7, Z12, Z13, Z14, Z21, Z22, Z23)
-	PIVOT(5, Z15, Z16, Z17)
+	PIVOT(X28)
+	AHEAD(5, X28, Z28, X24, Z24, Z15, Z18)
+	SCALE(5, Z15, Z16, Z17)
 	DOWN(6, Z15, Z16, Z17, Z18, Z19, Z20)
 	DOWN(7, Z15, Z16, Z17, Z21, Z22, Z23)
-	PIVOT(6, Z18, Z19, Z20)
+	PIVOT(X24)
+	AHEAD(6, X24, Z24, X28, Z28, Z18, Z21)
+	SCALE(6, Z18, Z19, Z20)
 	DOWN(7, Z18, Z19, Z20, Z21, Z22, Z23)
-	PIVOT(7, Z21, Z22, Z23)
+	PIVOT(X28)
+	SCALE(7, Z21, Z22, Z23)
 	ADDQ  $1600, DX        // eight rows and eight lines on
 	ADDQ  $64, R10
 	ADDQ  $64, BX
@@ -605,6 +642,10 @@ corner:
 bad:
 	MOVQ  R11, AX
 	ANDQ  $7, AX
+	TESTQ $1, AX
+	JEQ   even
+	VMOVAPD X28, X24
+even:
 	IMUL3Q $200, AX, AX
 	VMOVSD X24, (DX)(AX*1)
 	VZEROUPPER

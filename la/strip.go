@@ -34,7 +34,9 @@ type stripKernels[T Float] struct {
 	// mode is the sum of a number of columns to leave out in front, a multiple of
 	// mr, tileFresh if c is to be taken for zero, and tileLower if c lies on the
 	// diagonal: the rows in front are then left out too, and so may be what
-	// lies above the diagonal. c points to the first element that is not left out.
+	// lies above the diagonal; if c is fresh as well, a[p*nr+i] is zero for p < i,
+	// both counted from the first that is not left out, and such terms may be left
+	// out. c points to the first element that is not left out.
 	add func(k int, a, b, c *T, ldc int, next *T, mode int)
 	sub func(k int, a, b, c *T, ldc int, next *T, mode int)
 

@@ -42,9 +42,17 @@ func testStripTiles[T Float](t *testing.T, kt *stripKernels[T]) {
 func testStripTile[T Float](t *testing.T, kt *stripKernels[T], r *rand.Rand, k, skip, mode, pad int) {
 	nr := kt.nr
 	ldc := nr + pad
-	a, b := hard[T](r, k*nr, k < 10), hard[T](r, k*nr, k < 10)
-	_, before := fenced[T](r, nr*ldc)
 	fresh, lower := mode&tileFresh != 0, mode&tileLower != 0
+	hardToo := k < 10 && !(fresh && lower)
+	a, b := hard[T](r, k*nr, hardToo), hard[T](r, k*nr, hardToo)
+	if fresh && lower {
+		for i := range nr {
+			for p := range min(k, max(0, i-skip)) {
+				a[p*nr+i] = 0
+			}
+		}
+	}
+	_, before := fenced[T](r, nr*ldc)
 	top := 0
 	if lower {
 		top = skip
