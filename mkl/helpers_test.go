@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -16,19 +17,30 @@ import (
 
 // motorcycle returns the 133 observations of testdata/mcycle.csv.
 func motorcycle(t testing.TB) (times, accel []float64) {
-	f, err := os.Open("../testdata/mcycle.csv")
+	times, accel, err := readMotorcycle()
 	require.NoError(t, err)
+	return times, accel
+}
+
+func readMotorcycle() (times, accel []float64, err error) {
+	f, err := os.Open("../testdata/mcycle.csv")
+	if err != nil {
+		return nil, nil, err
+	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	require.NoError(t, err)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, row := range rows[1:] {
-		x, err := strconv.ParseFloat(row[0], 64)
-		require.NoError(t, err)
-		y, err := strconv.ParseFloat(row[1], 64)
-		require.NoError(t, err)
+		x, errX := strconv.ParseFloat(row[0], 64)
+		y, errY := strconv.ParseFloat(row[1], 64)
+		if err := errors.Join(errX, errY); err != nil {
+			return nil, nil, err
+		}
 		times, accel = append(times, x), append(accel, y)
 	}
-	return times, accel
+	return times, accel, nil
 }
 
 func normal(rng *rand.Rand, rows, cols int) Features {

@@ -16,18 +16,25 @@ import (
 
 var sparse = Gamma{Shape: 1e-10, Scale: 1e10}
 
-// sparseMotorcycle is a fit with few active samples and kernels.
+// sparseMotorcycle is a fit with few active samples and kernels, made once.
 func sparseMotorcycle(t testing.TB) *RegressionModel {
-	times, accel := motorcycle(t)
+	m, err := fitSparseMotorcycle()
+	require.NoError(t, err)
+	return m
+}
+
+var fitSparseMotorcycle = sync.OnceValues(func() (*RegressionModel, error) {
+	times, accel, err := readMotorcycle()
+	if err != nil {
+		return nil, err
+	}
 	x := Column(times)
 	var views []View
 	for p := -4; p <= 4; p++ {
 		views = append(views, View{X: x, Kernel: RBF{Width: math.Ldexp(1, p)}, Standardize: true})
 	}
-	m, err := Regression{Lambda: sparse, Omega: sparse, MaxSweeps: 300}.Fit(context.Background(), views, accel)
-	require.NoError(t, err)
-	return m
-}
+	return Regression{Lambda: sparse, Omega: sparse, MaxSweeps: 300}.Fit(context.Background(), views, accel)
+})
 
 // requireWithin checks a predictor against its model at a point: both bounds
 // hold up to round-off.
@@ -148,7 +155,7 @@ func TestPredictorConcurrently(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 16 { // more than the pool has room for
 		wg.Go(func() {
-			for n := range 300 {
+			for n := range 60 {
 				got, _, err := p.Predict([]float64{float64(n % 60)})
 				if err != nil || got != want[n%60] {
 					t.Errorf("%d: %g, %v", n, got, err)
