@@ -194,26 +194,92 @@ func (p *product[T]) compute(kt *kernels[T], s *locals) {
 		return
 	}
 	bs := blocks[T]()
-	mc, nc, kc := min(bs.MC, roundUp(m, kt.mr)), min(bs.NC, roundUp(n, kt.nr)), min(BlockK, k)
-	ap, bp := elements[T](&s.a, mc*kc), elements[T](&s.b, nc*kc)
-	tile := elements[T](&s.tile, kt.mr*kt.nr)
+	across := (n + bs.NC - 1) / bs.NC // blocks of B side by side, of equal width
+	nc, mc, kc := roundUp((n+across-1)/across, kt.nr), min(bs.MC, roundUp(m, kt.mr)), min(BlockK, k)
+	held := mc // rows of A that are held for later blocks of B
+	if across == 1 {
+		held = kt.mr
+	}
+	bl := block[T]{product: *p, kt: kt, tile: elements[T](&s.tile, kt.mr*kt.nr),
+		ap: elements[T](&s.a, held*kc), bp: elements[T](&s.b, nc*kc), keep: across > 1}
 	for i0 := 0; i0 < m; i0 += mc {
-		i1 := min(i0+mc, m)
+		bl.i0, bl.i1 = i0, min(i0+mc, m)
 		for k0 := 0; k0 < k; k0 += BlockK {
-			k1 := min(k0+BlockK, k)
-			packPanels(kt, kt.mr, p.ta, p.a, i0, i1, k0, k1, ap)
-			for j0 := 0; j0 < min(n, i1+p.off); j0 += nc {
-				j1 := min(j0+nc, n, i1+p.off)
-				packPanels(kt, kt.nr, !p.tb, p.b, j0, j1, k0, k1, bp)
-				p.block(kt, i0, i1, j0, j1, k1-k0, k0 > 0 || p.beta != 0, k1 == k, ap, bp, tile)
+			bl.k0, bl.k1 = k0, min(k0+BlockK, k)
+			for j0 := 0; j0 < min(n, bl.i1+p.off); j0 += nc {
+				bl.j0, bl.j1 = j0, min(j0+nc, n, bl.i1+p.off)
+				packPanels(kt, kt.nr, !p.tb, p.b, j0, bl.j1, k0, bl.k1, bl.bp)
+				bl.multiply()
 			}
 		}
 	}
 }
 
+// block is a block of a product: rows i0 ≤ i < i1 of A, columns j0 ≤ j < j1 of B and
+// terms k0 ≤ p < k1.
+type block[T Float] struct {
+	product[T]
+	kt                     *kernels[T]
+	i0, i1, j0, j1, k0, k1 int
+	ap, bp                 []T  // packed panels of A, all or one, and of B
+	keep                   bool // packed panels of A are all kept
+	tile                   []T
+}
+
+// multiply computes the block. A panel of A is packed when it is first needed, so
+// that it is in the first cache then, and kept for the next blocks of B if there
+// are any.
+func (bl *block[T]) multiply() {
+	p, kt, k := &bl.product, bl.kt, bl.k1-bl.k0
+	mr, nr, ldc := kt.mr, kt.nr, p.c.Stride
+	add := bl.k0 > 0 || p.beta != 0
+	for i := bl.i0; i < bl.i1; i += mr {
+		ap := bl.ap
+		if bl.keep {
+			ap = ap[(i-bl.i0)*k:]
+		}
+		if bl.j0 == 0 {
+			packPanels(kt, mr, p.ta, p.a, i, min(i+mr, bl.i1), bl.k0, bl.k1, ap)
+		}
+		for j := bl.j0; j < min(bl.j1, i+mr+p.off); j += nr {
+			a, b, c := &ap[0], &bl.bp[(j-bl.j0)*k], p.c.Data[i*ldc+j:]
+			if i+mr <= bl.i1 && j+nr <= bl.j1 && j+nr-1 <= i+p.off {
+				p.tile(kt, k, a, b, &c[0], ldc, add)
+				continue
+			}
+			if add {
+				bl.copyTile(bl.tile, nr, c, ldc, i, j)
+			}
+			p.tile(kt, k, a, b, &bl.tile[0], nr, add)
+			bl.copyTile(c, ldc, bl.tile, nr, i, j)
+		}
+		if p.exp && bl.k1 == p.terms() {
+			p.finish(kt, i, min(i+mr, bl.i1), bl.j0, bl.j1)
+		}
+	}
+}
+
+// copyTile copies that part of the tile at (i, j) that is wanted and in the block.
+func (bl *block[T]) copyTile(dst []T, dstStride int, src []T, srcStride int, i, j int) {
+	for r := range min(bl.kt.mr, bl.i1-i) {
+		if w := min(bl.kt.nr, bl.j1-j, i+r+bl.off-j+1); w > 0 {
+			copy(dst[r*dstStride:][:w], src[r*srcStride:][:w])
+		}
+	}
+}
+
+// tile computes one register tile.
+func (p *product[T]) tile(kt *kernels[T], k int, a, b, c *T, ldc int, add bool) {
+	if p.dist {
+		kt.dist(k, a, b, c, ldc, add)
+		return
+	}
+	kt.gemm(k, p.alpha, a, b, c, ldc, add)
+}
+
 // isSmall reports whether p is better computed from the matrices as they lie.
 func (p *product[T]) isSmall(kt *kernels[T]) bool {
-	const most = 64 * 64 * 64
+	const most = 112 * 112 * 112
 	k := p.terms()
 	return kt.small != nil && !p.dist && 0 < k && k <= BlockK && p.c.Rows*p.c.Cols*k <= most
 }
@@ -270,48 +336,6 @@ func (p *product[T]) smallPanel(kt *kernels[T], k, j0, j1 int, b *T, ldb int) {
 					tile(i+r, 1, end, 0)
 				}
 			}
-		}
-	}
-}
-
-// block multiplies the packed panels of rows i0 ≤ i < i1 and columns j0 ≤ j < j1.
-func (p *product[T]) block(kt *kernels[T], i0, i1, j0, j1, k int, add, last bool, ap, bp, tile []T) {
-	mr, nr, ldc := kt.mr, kt.nr, p.c.Stride
-	for i := i0; i < i1; i += mr {
-		a := &ap[(i-i0)*k]
-		for j := j0; j < min(j1, i+mr+p.off); j += nr {
-			b := &bp[(j-j0)*k]
-			c := p.c.Data[i*ldc+j:]
-			if i+mr <= i1 && j+nr <= j1 && j+nr-1 <= i+p.off {
-				p.multiply(kt, k, a, b, &c[0], ldc, add)
-				continue
-			}
-			if add {
-				p.copyTile(tile, nr, c, ldc, i, j, i1, j1, mr, nr)
-			}
-			p.multiply(kt, k, a, b, &tile[0], nr, add)
-			p.copyTile(c, ldc, tile, nr, i, j, i1, j1, mr, nr)
-		}
-		if p.exp && last {
-			p.finish(kt, i, min(i+mr, i1), j0, j1)
-		}
-	}
-}
-
-func (p *product[T]) multiply(kt *kernels[T], k int, a, b, c *T, ldc int, add bool) {
-	if p.dist {
-		kt.dist(k, a, b, c, ldc, add)
-		return
-	}
-	kt.gemm(k, p.alpha, a, b, c, ldc, add)
-}
-
-// copyTile copies that part of the tile at (i, j) that is wanted and above row i1
-// and left of column j1.
-func (p *product[T]) copyTile(dst []T, dstStride int, src []T, srcStride int, i, j, i1, j1, mr, nr int) {
-	for r := range min(mr, i1-i) {
-		if w := min(nr, j1-j, i+r+p.off-j+1); w > 0 {
-			copy(dst[r*dstStride:][:w], src[r*srcStride:][:w])
 		}
 	}
 }
