@@ -101,7 +101,7 @@ func TestErrors(t *testing.T) {
 		"bin.csv":    "\x00\x01",
 	}
 	for _, c := range []struct{ args, want string }{
-		{"", `expected one of "demo", "fit", "predict", "inspect", "reproduce"`},
+		{"", `expected one of "demo", "fit", "predict", "evaluate", "inspect", ...`},
 		{"frobnicate", "unexpected argument frobnicate"},
 		{"fit d.csv -target y -frob", "unknown flag --frob"},
 		{"fit d.csv", "missing flags: --target=COLUMNS"},
@@ -378,6 +378,71 @@ func TestClassification(t *testing.T) {
 	for i, row := range rows[1:] {
 		assert.Equal(t, map[string]string{"yes": "1", "no": "0"}[truth[i+1][1]], row[0], "row %d", i+1)
 		assert.Equal(t, truth[i+1][2], row[2], "row %d", i+1)
+	}
+}
+
+// TestEvaluate measures models of every kind on the data they were fitted to.
+func TestEvaluate(t *testing.T) {
+	files := map[string]string{"f.csv": flowers(), "d.csv": line()}
+	evaluate := func(args ...string) (ev evaluation) {
+		t.Helper()
+		status, stdout, stderr := command(t, nil, "", append([]string{"evaluate"}, append(args, "-json")...)...)
+		require.Equal(t, statusOK, status, stderr)
+		require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
+		return ev
+	}
+	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "y", "-view", "x,z:linear,rbf(width=1)", "-o", "r")
+	require.Equal(t, statusOK, status, stderr)
+	ev := evaluate("r", "d.csv")
+	require.Len(t, ev.Measures, 1)
+	v := ev.Measures[0].Values
+	assert.Less(t, v["RMSE/SD"], 0.5)
+	assert.Less(t, v["RMSE"], 3.0)
+	assert.Greater(t, v["coverage"], 0.8)
+	half := evaluate("r", "d.csv", "-interval", ".5").Measures[0].Values
+	assert.Less(t, half["coverage"], v["coverage"])
+	assert.Equal(t, half["RMSE"], v["RMSE"])
+	status, stdout, stderr := command(t, nil, "", "evaluate", "r", "d.csv")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Regexp(t, `(?m)^target +RMSE +RMSE/SD +log density +coverage$`, stdout)
+
+	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "multiclass", "-target", "species", "-view", "x,z:linear,rbf(width=1)", "-o", "m")
+	require.Equal(t, statusOK, status, stderr)
+	ev = evaluate("m", "f.csv")
+	assert.Equal(t, 1.0, ev.Measures[0].Values["accuracy"])
+	assert.Equal(t, 1.0, ev.Measures[0].Values["AUC"])
+	assert.Equal(t, 0.0, ev.Measures[0].Values["EER"])
+	assert.Less(t, ev.Measures[0].Values["log loss"], 0.5)
+	count := 0
+	for _, b := range ev.Calibration {
+		count += b.Count
+		assert.Equal(t, 1.0, b.Observed)
+	}
+	assert.Equal(t, 36, count)
+	status, stdout, stderr = command(t, nil, "", "evaluate", "m", "f.csv", "-bins", "4")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Regexp(t, `(?m)^0.75 … 1.00 +36 +[01].\d+ +1.000$`, stdout)
+
+	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "multilabel", "-target", "big,odd", "-view", "x,z:linear,rbf(width=1)", "-o", "l")
+	require.Equal(t, statusOK, status, stderr)
+	ev = evaluate("l", "f.csv", "-target", "big,odd")
+	require.Len(t, ev.Measures, 2)
+	assert.Equal(t, "odd", ev.Measures[1].Target)
+	assert.Equal(t, 1.0, ev.Measures[0].Values["accuracy"])
+
+	for _, c := range []struct{ args, want string }{
+		{"m", "evaluate needs a data file, which holds the truth"},
+		{"m f.csv -target big", `f.csv: row 1, column 2 "big": "no" is not a class of the model`},
+		{"m f.csv -target big,odd", "-target: 2 columns where the model has 1 target"},
+		{"m f.csv -target x", `column "x" is both a target and part of a view`},
+		{"m f.csv -target u", `target: f.csv: no column "u" (there are species, big, odd, x, z)`},
+		{"m f.csv -bins=-1", "-bins -1 is negative"},
+		{"l f.csv -target big,species", `f.csv: row 1, column 1 "species": "setosa" is neither 1, true or yes nor 0, -1, false or no`},
+	} {
+		status, stdout, stderr := command(t, nil, "", append([]string{"evaluate"}, strings.Fields(c.args)...)...)
+		assert.Equal(t, statusInput, status, c.args)
+		assert.Empty(t, stdout)
+		assert.Equal(t, "mkl: "+c.want+"\n", stderr)
 	}
 }
 

@@ -16,22 +16,38 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-type predictCmd struct {
+// modelInput is a model and the data to predict.
+type modelInput struct {
 	Model     string   `arg:"" help:"Model file."`
 	Data      string   `arg:"" optional:"" help:"CSV or NPY file with a row for each sample; - is standard input. Not needed if every view has a file of its own."`
-	Output    string   `short:"o" placeholder:"FILE" help:"CSV file to write; standard output without it."`
 	View      []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they are not called what they were in the fit; @file takes a file."`
-	ID        string   `name:"id" placeholder:"COLUMN" help:"Column to copy to the front of the output."`
-	Interval  float64  `default:"0.95" help:"Probability of the predictive interval (${default})."`
+	Interval  float64  `default:"0.95" help:"Probability of the predictive interval of a regression (${default})."`
 	Published bool     `help:"Use the published predictive variance, which is too small."`
 	Workers   int      `help:"Most goroutines at work; 0 means one for each processor."`
 
 	layout `embed:""`
 }
 
-func (c *predictCmd) Run(e *env) error {
+func (c *modelInput) check() error {
 	if !(c.Interval > 0 && c.Interval < 1) {
 		return inputf("-interval %g is not between 0 and 1", c.Interval)
+	}
+	if c.Workers < 0 {
+		return inputf("-workers %d is negative", c.Workers)
+	}
+	return nil
+}
+
+type predictCmd struct {
+	Output string `short:"o" placeholder:"FILE" help:"CSV file to write; standard output without it."`
+	ID     string `name:"id" placeholder:"COLUMN" help:"Column to copy to the front of the output."`
+
+	modelInput `embed:""`
+}
+
+func (c *predictCmd) Run(e *env) error {
+	if err := c.check(); err != nil {
+		return err
 	}
 	if c.Output != "" {
 		if err := atomicfile.Check(c.Output); err != nil {
@@ -172,7 +188,7 @@ func loadModel(path string) (model, error) {
 }
 
 // sources finds the columns of each of the model's inputs and asks for them.
-func (c *predictCmd) sources(fs *files, m model, n *notes) ([]source, error) {
+func (c *modelInput) sources(fs *files, m model, n *notes) ([]source, error) {
 	var main *file
 	if c.Data != "" {
 		var err error

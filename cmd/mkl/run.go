@@ -26,6 +26,7 @@ type commands struct {
 	Demo      demoCmd      `cmd:"" help:"Fit the Motorcycle data, show what was found and draw it."`
 	Fit       fitCmd       `cmd:"" help:"Fit a model to a CSV or NPY file."`
 	Predict   predictCmd   `cmd:"" help:"Predict the rows of a file with a model."`
+	Evaluate  evaluateCmd  `cmd:"" help:"Measure a model's predictions against the truth."`
 	Inspect   inspectCmd   `cmd:"" help:"Show what a model file holds."`
 	Reproduce reproduceCmd `cmd:"" help:"Repeat an experiment of a paper and compare."`
 }
