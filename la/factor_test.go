@@ -280,3 +280,23 @@ func testTriangularBits[T Float](t *testing.T, step int, sizes ...int) {
 		}
 	})
 }
+
+func TestTrsvIsTheSameEverywhere(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	l := spd[float64](rng, 150)
+	b := filled[float64](rng, 1, 150).Row(0)
+	for n := range 151 {
+		ln := l.Slice(0, n, 0, n)
+		for _, tr := range []Trans{NoTrans, Transpose} {
+			want := append([]float64(nil), b[:n]...)
+			use(t, &genericSet)
+			Trsv(tr, ln, want)
+			for _, s := range instructionSets {
+				use(t, s)
+				got := append([]float64(nil), b[:n]...)
+				Trsv(tr, ln, got)
+				sameBits(t, want, got, "%s, n = %d, %v", s.name, n, tr)
+			}
+		}
+	}
+}

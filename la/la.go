@@ -7,7 +7,9 @@
 // Every routine fixes the order of its floating-point operations: the inner
 // dimension of a product is summed in blocks of [BlockK] with a chain of fused
 // multiply-adds, dot products use [Lanes] logical lanes and one reduction tree,
-// and exp is one polynomial. The instruction sets differ in how many of these
+// and exp is one polynomial. Factorisations, triangular solves and inverses run
+// one chain for each element, that of the textbook loop, from its first term to
+// its last: their block sizes are chosen for speed and leave no trace. The instruction sets differ in how many of these
 // independent chains they advance at a time, never in the chains. Results are
 // therefore identical, bit for bit, on every instruction set and for every
 // number of workers (NaNs are equal up to their payload).

@@ -285,10 +285,3 @@ func copyTile[T Float](m, n int, dst *T, ldd int, src *T, lds int) {
 		copy(elems(at(dst, i*ldd), n), elems(at(src, i*lds), n))
 	}
 }
-
-// clearTile zeroes an m×n tile.
-func clearTile[T Float](m, n int, dst *T, ld int) {
-	for i := range m {
-		clear(elems(at(dst, i*ld), n))
-	}
-}
