@@ -92,9 +92,10 @@ type MultiGPFit struct {
 	Posterior *MultiGPPosterior
 	Record    Record
 
-	// GPLimit tells that learning drove |ω| to its cap: the kernels' scales are so
-	// alike that the prior became a point and the model a plain Gaussian process
-	// with the kernel Σ K_p/γ.
+	// GPLimit tells that the learned prior is nearly a point, the standard
+	// deviation of log γ being less than a tenth: the kernels' scales are so alike
+	// that the model is a plain Gaussian process with the kernel Σ K_p/γ. ω then
+	// grows for as long as the ascent goes on.
 	GPLimit bool
 
 	// Collapsed tells that the fitted function vanishes: on few or noisy samples
@@ -114,6 +115,9 @@ func (g MultiGP) Fit(ctx context.Context, k Kernels, y []float64) (*MultiGPFit, 
 func (g MultiGP) FitLabels(ctx context.Context, k Kernels, t []float64) (*MultiGPFit, error) {
 	return g.fit(ctx, k, t, true)
 }
+
+// pointVariance is the variance of log γ below which a prior counts as a point.
+const pointVariance = 0.01
 
 // settled is the Ascent.Tolerance at which the prior begins to be learned.
 const settled = 1e-4
@@ -143,7 +147,7 @@ func (g MultiGP) fit(ctx context.Context, k Kernels, y []float64, labels bool) (
 	}
 	return &MultiGPFit{
 		Posterior: p, Record: rec,
-		GPLimit:   m.learnPrior && math.Abs(m.prior.Omega) >= maxOmega,
+		GPLimit:   m.learnPrior && m.prior.VarLog() < pointVariance,
 		Collapsed: m.collapsed(),
 	}, err
 }
