@@ -8,6 +8,9 @@ import (
 )
 
 func TestRatesArePositive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a rate takes as long as it takes")
+	}
 	assert.Positive(t, FMA64())
 	assert.Positive(t, FMA32())
 	assert.Positive(t, ReadBandwidth(1<<20))
