@@ -70,7 +70,7 @@ func (t *triangular[T]) do(_ *locals, worker int) {
 
 // Sizes that are worked off together. They do not enter the results.
 const (
-	blockWidth = 288 // columns of a block column: terms per pass over the matrix
+	blockWidth = 240 // columns of a block column: terms per pass over the matrix
 	chunkRows  = 384 // rows of a panel that stay in the second-level cache
 
 	rowsPerWorker = 96 // rows or right-hand sides that are worth a goroutine
