@@ -2,9 +2,10 @@
 
 #include "textflag.h"
 
-// Kernels for amd64. Every routine computes the bits of its namesake in
-// generic.go. Element (i, j) of a tile lives in accumulator i·(vectors a row) + j;
-// nothing is ever summed across the lanes of a product.
+// Kernels for amd64: first those of AVX-512, then those of AVX2 with FMA. Every
+// routine computes the bits of its namesake in generic.go. What differs between
+// float64 and float32 are mnemonics and strides, which the macros take as
+// arguments. In a product a lane is one element of C: lanes are never added up.
 
 // func avx512Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool)
 //

@@ -35,7 +35,7 @@ func (b Blocks) String() string {
 	return fmt.Sprintf("tile %d×%d, block %d×%d, chain %d", b.MR, b.NR, b.MC, b.NC, b.K)
 }
 
-// caches are the sizes in bytes of a core's data caches, the last one its share.
+// cacheSizes are the sizes in bytes of the data caches that a core reads through.
 type cacheSizes struct{ l1, l2, l3 int }
 
 // blocks chooses the block sizes: the packed block of B takes five eighths of the

@@ -88,7 +88,11 @@ func (p *product[T]) run(w *Workspace) {
 	}
 	j := productsOf[T](w)
 	*j = products[T]{product: *p, rows: 1, cols: 1}
-	if workers := w.workers(m * n); workers > 1 && worthSplitting(m, n, p.terms()) {
+	k := p.terms()
+	if p.exp {
+		k += 20 // what an exponential costs, in terms
+	}
+	if workers := w.workers(m * n); workers > 1 && worthSplitting(m, n, k) {
 		if p.off < n {
 			j.rows = workers
 		} else {
