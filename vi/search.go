@@ -104,10 +104,10 @@ func (l *latent) weighted(o int, u, v []float64) float64 {
 	return sum * l.lambda.shape
 }
 
-// innerPasses is how often a sweep updates G, γ, ω, ε and (b,e). The second
-// pass costs no factorisation and no pass over the kernels, and saves a third
-// to a half of the sweeps; more passes save little more.
-const innerPasses = 2
+// innerPasses is how often a sweep updates G, γ, ω, ε and (b,e). The further
+// passes cost no factorisation and no pass over the kernels; docs/acceleration.md
+// says what they save.
+const innerPasses = 3
 
 // ridge returns the coefficients A, B and C of the change of the bound
 // −A·ln s − B(1/s − 1) − C(s − 1) under rescale, as far as they come from λ and
