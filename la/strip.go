@@ -230,7 +230,7 @@ func (k *stripKernels[T]) lowerIn(n int, src *T, ld int, dst *T) {
 	}
 	end := (n + k.mr - 1) / k.mr * k.mr
 	for i := range end {
-		clear(elems(at(dst, i*k.nr+i/k.mr*k.mr), k.mr))
+		clear(elems(at(dst, i*k.nr+i/k.mr*k.mr), end-i/k.mr*k.mr))
 		if i >= n {
 			*at(dst, i*k.nr+i) = 1
 		}
