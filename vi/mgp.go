@@ -55,7 +55,7 @@ type MultiGP struct {
 	// it starts until the bound has settled, since from equal scales learning at
 	// once runs into the plain Gaussian process; it then learns ω jointly with χ
 	// or φ where it can, and the common scale of all γ; and it moves the γ further
-	// than the updates do while that raises the bound, which takes a tenth of the
+	// than the updates do while that raises the bound, which saves most of the
 	// sweeps. See docs/mgp.md.
 	Plain bool
 

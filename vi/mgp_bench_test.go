@@ -1,7 +1,9 @@
 package vi
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,4 +51,43 @@ func BenchmarkMultiGPSweep(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkMultiGPConvergence counts the sweeps to convergence with the steps of
+// docs/mgp.md, section 11, and with the updates alone from the same vague start.
+func BenchmarkMultiGPConvergence(b *testing.B) {
+	k, y, _ := mgpProblem(b, 60, 10, 11)
+	for _, family := range []Family{StudentT, Laplace, GammaVariance, GeneralGIG, ARD} {
+		for _, steps := range []bool{true, false} {
+			b.Run(fmt.Sprintf("%v/steps=%t", family, steps), func(b *testing.B) {
+				var rec Record
+				for b.Loop() {
+					m, err := MultiGP{Family: family, Workers: 1}.model(k, y, false)
+					require.NoError(b, err)
+					climbed := model(m)
+					if !steps {
+						climbed = updatesOnly{m}
+						m.updates = slices.DeleteFunc(m.updates, func(u update) bool { return u.name == "common scale" })
+					}
+					learn := m.learnPrior
+					m.learnPrior = false
+					rec, err = Ascent{Tolerance: settled}.run(context.Background(), climbed)
+					require.NoError(b, err)
+					m.learnPrior = learn
+					rec, err = Ascent{}.resume(context.Background(), climbed, rec)
+					require.NoError(b, err)
+				}
+				b.ReportMetric(float64(len(rec.Trace)), "sweeps")
+				b.ReportMetric(rec.Bound(), "nats")
+			})
+		}
+	}
+}
+
+// updatesOnly never goes ahead of the updates.
+type updatesOnly struct{ *multiGP }
+
+func (u updatesOnly) sweep(done func(string)) error {
+	u.stretch = 0
+	return u.multiGP.sweep(done)
 }
