@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -479,6 +481,9 @@ func TestInterrupt(t *testing.T) {
 // TestDemo checks the demonstration: that it finds a few kernels of moderate
 // width and a few samples, in words and in JSON, and draws its picture.
 func TestDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits twice, to convergence")
+	}
 	status, stdout, stderr := command(t, map[string]string{}, "", "demo")
 	require.Equal(t, statusOK, status, stderr)
 	assert.Regexp(t, `converged after \d+ sweeps`, stdout)
@@ -525,4 +530,35 @@ func TestHelp(t *testing.T) {
 		assert.Contains(t, stdout, "Usage: mkl")
 		assert.Empty(t, stderr)
 	}
+}
+
+// TestNPY fits and predicts matrices without names.
+func TestNPY(t *testing.T) {
+	const rows = 20
+	header := func(rows int) string {
+		h := fmt.Sprintf("{'descr': '<f8', 'fortran_order': True, 'shape': (%d, 3), }\n", rows)
+		return "\x93NUMPY\x01\x00" + string([]byte{byte(len(h)), 0}) + h
+	}
+	file := header(rows)
+	for j := range 3 {
+		for i := range rows {
+			x := float64(i) / 4
+			v := []float64{x, math.Mod(float64(7*i), 5), 3*x + math.Mod(float64(7*i), 5)}[j]
+			file += string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+		}
+	}
+	status, stdout, stderr := command(t, map[string]string{"d.npy": file}, "", "fit", "d.npy", "-target", "#3", "-o", "m")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Contains(t, stdout, "regression of column 3")
+	status, stdout, stderr = command(t, nil, "", "evaluate", "m", "d.npy")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Contains(t, stdout, "regression, 20 samples")
+	status, stdout, stderr = command(t, nil, file, "predict", "m", "-")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Equal(t, rows+1, strings.Count(stdout, "\n"))
+
+	// The need is told from the header, before anything is read.
+	status, _, stderr = command(t, nil, header(200000), "fit", "-", "-target", "#3", "-memory", "1GB")
+	assert.Equal(t, statusInput, status)
+	assert.Contains(t, stderr, "a fit of 200000 samples with 8 kernels needs about ")
 }

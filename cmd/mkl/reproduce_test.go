@@ -79,6 +79,9 @@ func experimentJSON(t *testing.T, files map[string]string, args ...string) []out
 
 // TestReproduceFlowers17 reads files of the authors' form with two classes.
 func TestReproduceFlowers17(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes 60 fits")
+	}
 	var splits []matArray
 	for s := 1; s <= 3; s++ {
 		var trn, val, tst []int
