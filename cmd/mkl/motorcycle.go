@@ -235,13 +235,14 @@ func (c *reproduceMotorcycleCmd) print(out io.Writer, all []*motorcycleVariant) 
 	}
 	for _, v := range all {
 		kernels := tally(v.Runs, func(r motorcycleRun) string {
-			switch {
-			case r.Collapsed:
-				return "none: collapsed"
-			case r.Reason == vi.MaxSweeps.String() && !v.plain:
-				return r.Kernels + " (not converged)"
+			what := r.Kernels
+			if r.Collapsed {
+				what = "none: collapsed"
 			}
-			return r.Kernels
+			if r.Reason == vi.MaxSweeps.String() && !v.plain {
+				what += " (not converged)"
+			}
+			return what
 		})
 		samples := tally(v.Runs, func(r motorcycleRun) string { return fmt.Sprint(r.Samples) })
 		times := tally(v.Runs, func(r motorcycleRun) string { return fmt.Sprint(r.Times) })
