@@ -125,7 +125,7 @@ type classification struct {
 
 	precision []float64 // υ_o = 1/σ_g²
 	ones      []float64 // ε_o = 1
-	updates   []update
+	updates   schedule
 }
 
 // ClassificationPriors holds the priors of a [Classification].
@@ -253,7 +253,7 @@ func (s *ClassificationStart) validate(L, P, D, N int) error {
 
 // order returns the updates of a sweep: the paper's, or the accelerated ones of
 // docs/acceleration.md.
-func (m *classification) order(plain bool) []update {
+func (m *classification) order(plain bool) schedule {
 	lambda := update{"λ", func() error { m.updateLambda(); return nil }}
 	a := update{"a", func() error { return m.updateWeights(m.precision) }}
 	g := update{"G", func() error { return m.updateIntermediate(m.precision, m.ones, m.f) }}
@@ -261,8 +261,9 @@ func (m *classification) order(plain bool) []update {
 	omega := update{"ω", func() error { m.updateOmega(); return nil }}
 	be := update{"(b,e)", func() error { return m.updateCombination(m.ones, m.f) }}
 	f := update{"f", func() error { m.updateScore(); return nil }}
+	order := []update{lambda, a, g, gamma, omega, be, f}
 	if plain {
-		return []update{lambda, a, g, gamma, omega, be, f}
+		return schedule{settled: order}
 	}
 
 	search := newSearch(m.latent)
@@ -273,15 +274,15 @@ func (m *classification) order(plain bool) []update {
 		return search.update(m.latent)
 	}}
 	scale := update{"scale", func() error { m.updateScale(); return nil }}
-	order := []update{lambda, joint, gamma, omega, be, f}
+	fast := []update{lambda, joint, gamma, omega, be, f}
 	for range innerPasses - 1 {
-		order = append(order, g, gamma, omega, be, f)
+		fast = append(fast, g, gamma, omega, be, f)
 	}
-	return append(order, scale)
+	return schedule{first: order, settled: append(fast, scale)}
 }
 
 // sweep implements model.
-func (m *classification) sweep(done func(string)) error { return sweep(m.updates, done) }
+func (m *classification) sweep(done func(string)) error { return m.updates.sweep(done) }
 
 // updateScore is q(f) = N(m, 1) restricted to y·f > ν, m = E[e]ᵀE[g] + E[b], with
 // mean m + y·h(ν − y·m), h(x) = φ(x)/Φ(−x).

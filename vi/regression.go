@@ -95,7 +95,7 @@ type regression struct {
 	epsilon []gammas // L rows of one: shapes differ when values are missing
 
 	upsilonMean, epsilonMean []float64
-	updates                  []update
+	updates                  schedule
 }
 
 // RegressionPriors holds the priors of a [Regression].
@@ -141,7 +141,7 @@ func (r Regression) model(k Kernels, y la.Matrix[float64]) (*regression, error) 
 
 // order returns the updates of a sweep: the paper's, or the accelerated ones of
 // docs/acceleration.md.
-func (m *regression) order(plain bool) []update {
+func (m *regression) order(plain bool) schedule {
 	lambda := update{"λ", func() error { m.updateLambda(); return nil }}
 	upsilon := update{"υ", func() error { m.updateUpsilon(); return nil }}
 	a := update{"a", func() error { return m.updateWeights(m.upsilonMean) }}
@@ -150,8 +150,9 @@ func (m *regression) order(plain bool) []update {
 	omega := update{"ω", func() error { m.updateOmega(); return nil }}
 	epsilon := update{"ε", func() error { m.updateEpsilon(); return nil }}
 	be := update{"(b,e)", func() error { return m.updateCombination(m.epsilonMean, m.y) }}
+	order := []update{lambda, upsilon, a, g, gamma, omega, epsilon, be}
 	if plain {
-		return []update{lambda, upsilon, a, g, gamma, omega, epsilon, be}
+		return schedule{settled: order}
 	}
 
 	search := newSearch(m.latent)
@@ -162,11 +163,11 @@ func (m *regression) order(plain bool) []update {
 		return search.update(m.latent)
 	}}
 	scale := update{"scale", func() error { m.updateScale(); return nil }}
-	order := []update{lambda, upsilon, joint, gamma, omega, epsilon, be}
+	fast := []update{lambda, upsilon, joint, gamma, omega, epsilon, be}
 	for range innerPasses - 1 {
-		order = append(order, g, gamma, omega, epsilon, be)
+		fast = append(fast, g, gamma, omega, epsilon, be)
 	}
-	return append(order, scale)
+	return schedule{first: order, settled: append(fast, scale)}
 }
 
 func (p RegressionPriors) validate() error {
@@ -177,7 +178,7 @@ func (p RegressionPriors) validate() error {
 }
 
 // sweep implements model.
-func (m *regression) sweep(done func(string)) error { return sweep(m.updates, done) }
+func (m *regression) sweep(done func(string)) error { return m.updates.sweep(done) }
 
 // resume continues from p.
 func (m *regression) resume(p *RegressionPosterior) error {

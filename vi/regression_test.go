@@ -246,6 +246,7 @@ func TestBoundIsTheSumOfItsTerms(t *testing.T) {
 			src := rand.New(rand.NewPCG(5, 5))
 			start := w.moments(t, "start")
 			assert.InEpsilon(t, start.bound(t), m.bound(), 1e-9, "start")
+			m.updates.done = firstSweeps - 2 // two plain sweeps, then accelerated ones
 			for sweep := range 4 {
 				require.NoError(t, m.sweep(func(name string) {
 					s := w.moments(t, name)
@@ -469,6 +470,18 @@ func TestCollapseIsReported(t *testing.T) {
 	fit, err = r.Fit(context.Background(), k, y)
 	require.NoError(t, err)
 	assert.Equal(t, []int{0}, fit.Collapsed)
+}
+
+// TestSparseFitsDoNotCollapse starts the accelerated order of updates at random
+// under sparse priors, which it needs its first plain sweeps for.
+func TestSparseFitsDoNotCollapse(t *testing.T) {
+	r, k, y := problem{P: 9, D: 60, N: 60, L: 1, lambda: sparse, omega: sparse}.draw(t, 1)
+	r.Ascent.MaxSweeps = 60
+	for r.Seed = range uint64(6) {
+		fit, err := r.Fit(context.Background(), k, y)
+		require.NoError(t, err)
+		assert.Empty(t, fit.Collapsed, "seed %d", r.Seed)
+	}
 }
 
 func TestFitStopsWithItsContext(t *testing.T) {

@@ -90,7 +90,7 @@ type shared struct {
 	targets     la.Matrix[float64]   // L×P, Σ_i y_{o,i}·E[g_i]
 	gain        la.Matrix[float64]   // P×L, ε_o·Cov[g]·E[e_o]
 	rhs         []float64            // 1+P
-	updates     []update
+	updates     schedule
 }
 
 // model checks the arguments and returns the initial state.
@@ -173,7 +173,7 @@ func (m *shared) resume(p *SharedPosterior) error {
 
 // order returns the updates of a sweep: the plain ones, in the order of the
 // paper's models, or the accelerated ones of docs/acceleration.md.
-func (m *shared) order(plain bool) []update {
+func (m *shared) order(plain bool) schedule {
 	lambda := update{"λ", func() error { m.updateLambda(); return nil }}
 	upsilon := update{"υ", func() error { m.updateUpsilon(); return nil }}
 	a := update{"a", func() error { return m.updateWeights(m.upsilonMean) }}
@@ -182,8 +182,9 @@ func (m *shared) order(plain bool) []update {
 	omega := update{"ω", func() error { m.updateOmega(); return nil }}
 	epsilon := update{"ε", func() error { m.updateEpsilon(); return nil }}
 	be := update{"(b,e)", m.updateCombination}
+	order := []update{lambda, upsilon, a, g, gamma, omega, epsilon, be}
 	if plain {
-		return []update{lambda, upsilon, a, g, gamma, omega, epsilon, be}
+		return schedule{settled: order}
 	}
 	search := newSearch(m.latent)
 	joint := update{"(a,G)", func() error {
@@ -193,15 +194,15 @@ func (m *shared) order(plain bool) []update {
 		return search.update(m.latent)
 	}}
 	scale := update{"scale", func() error { m.updateScale(); return nil }}
-	order := []update{lambda, upsilon, joint, gamma, omega, epsilon, be}
+	fast := []update{lambda, upsilon, joint, gamma, omega, epsilon, be}
 	for range innerPasses - 1 {
-		order = append(order, g, gamma, omega, epsilon, be)
+		fast = append(fast, g, gamma, omega, epsilon, be)
 	}
-	return append(order, scale)
+	return schedule{first: order, settled: append(fast, scale)}
 }
 
 // sweep implements model.
-func (m *shared) sweep(done func(string)) error { return sweep(m.updates, done) }
+func (m *shared) sweep(done func(string)) error { return m.updates.sweep(done) }
 
 // updateUpsilon is q(υ) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
 func (m *shared) updateUpsilon() {
