@@ -256,7 +256,7 @@ func TestTriangularBits(t *testing.T) {
 }
 
 func testTriangularBits[T Float](t *testing.T, step int, sizes ...int) {
-	if raceEnabled { // each element then costs a call
+	if raceEnabled || testing.Short() { // each element then costs a call, or is emulated
 		step, sizes = 7, sizes[:1]
 	}
 	var small, large []systems[T]
