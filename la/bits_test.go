@@ -164,7 +164,11 @@ func TestSqDistIsTheSameEverywhere(t *testing.T) {
 
 func testSqDist[T Float](t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for _, s := range append(sizes(r), trio{200, 150, 70}) {
+	shapes := append(sizes(r), trio{200, 150, 70})
+	if testing.Short() {
+		shapes = shapes[:len(shapes)/4]
+	}
+	for _, s := range shapes {
 		x, y, d := filled[T](r, s.m, s.k), filled[T](r, s.n, s.k), filled[T](r, s.m, s.n)
 		d.Fill(T(math.NaN()))
 		everywhere(t, []int{1, 3}, func(w *Workspace) []T {

@@ -54,6 +54,7 @@ func illConditioned(rng *rand.Rand) map[string]Matrix[float64] {
 // a_ij = Σ_k l_ik·l_jk·(1+θ), |θ| ≤ γ_{j+2}; the root on the diagonal enters
 // twice and no reciprocal does. Hence |A - L·Lᵀ| ≤ γ_{n+1}·|L|·|Lᵀ| with j < n.
 func TestCholeskyBackwardError(t *testing.T) {
+	notShort(t)
 	rng := rand.New(rand.NewPCG(4, 1))
 	cases := illConditioned(rng)
 	cases["tame"] = symmetric(lower(spd[float64](rng, 130)))
@@ -78,6 +79,7 @@ func TestCholeskyBackwardError(t *testing.T) {
 // a forward substitution, and the product to |Ĉ - Xᵀ·X| ≤ γ_n·|Xᵀ|·|X|, a chain of
 // at most n fused multiply-adds from zero. Its diagonal is CholeskyInvDiag's.
 func TestInverseErrors(t *testing.T) {
+	notShort(t)
 	rng := rand.New(rand.NewPCG(4, 2))
 	cases := illConditioned(rng)
 	cases["tame"] = symmetric(lower(spd[float64](rng, 97)))
@@ -110,6 +112,7 @@ func TestInverseErrors(t *testing.T) {
 // bound |b - op(L)·x| ≤ γ_{n+1}·|op(L)|·|x|; those of Trsv, which divides and whose
 // dot products add the reduction of the lanes, have fewer roundings than n + 8.
 func TestSolveErrors(t *testing.T) {
+	notShort(t)
 	const n, m = 77, 5
 	rng := rand.New(rand.NewPCG(4, 3))
 	s := newSystems[float64](rng, n, m)

@@ -257,7 +257,7 @@ func TestTriangularBits(t *testing.T) {
 
 func testTriangularBits[T Float](t *testing.T, step int, sizes ...int) {
 	if raceEnabled || testing.Short() { // each element then costs a call, or is emulated
-		step, sizes = 7, sizes[:1]
+		step, sizes = 13, sizes[:1]
 	}
 	var small, large []systems[T]
 	for n := 0; n <= 70; n += step {
