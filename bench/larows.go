@@ -73,14 +73,9 @@ func must(err error) {
 	}
 }
 
-// limits are what the machine can do on one core.
-type limits struct{ fma64, fma32, read float64 } // GFLOP/s, GFLOP/s, GB/s
-
 // laRows yields the rows of la by name; a row's matrices exist only while it is
 // measured.
 func laRows(m limits) iter.Seq2[string, func() measurer] {
-	fma := map[string]float64{fmaPeak: m.fma64}
-	read := map[string]float64{readRate: m.read}
 	one := &la.Workspace{Workers: 1}
 	two := &la.Workspace{Workers: 2}
 
@@ -95,7 +90,10 @@ func laRows(m limits) iter.Seq2[string, func() measurer] {
 		}
 		return r
 	}
-	ours := func(f func()) []contender { return []contender{{run: func(int) { f() }}} }
+	// ours returns our contender and the limits that it is held to.
+	ours := func(f func(), held ...contender) []contender {
+		return append([]contender{{run: func(int) { f() }}}, held...)
+	}
 
 	type sized struct {
 		n    int
@@ -118,26 +116,26 @@ func laRows(m limits) iter.Seq2[string, func() measurer] {
 		_ = each("gemm", []sized{{64, 0}, {128, 0}, {256, .88}, {512, 0}, {1024, .92}, {2048, .92}}, func(n int) row {
 			a, b, c := random(n, n, 1), random(n, n, 2), la.NewMatrix[float64](n, n)
 			return against(row{
-				unit: "GFLOP/s", work: 2 * cube(n), fixed: fma, goalPeer: fmaPeak,
-				contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }),
+				unit: "GFLOP/s", work: 2 * cube(n), goalPeer: fmaPeak,
+				contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }, m.fma64),
 			}, n, func(p peer) contender { return contender{run: func(int) { p.gemm(a, b, c) }} })
 		}) && each("syrk", []sized{{64, 0}, {128, 0}, {256, .70}, {512, 0}, {1024, .85}, {2048, .88}}, func(n int) row {
 			a, c := random(n, n, 1), la.NewMatrix[float64](n, n)
 			return against(row{
-				unit: "GFLOP/s", work: cube(n), fixed: fma, goalPeer: fmaPeak,
-				contenders: ours(func() { la.Syrk(one, la.NoTrans, 1, a, 0, c) }),
+				unit: "GFLOP/s", work: cube(n), goalPeer: fmaPeak,
+				contenders: ours(func() { la.Syrk(one, la.NoTrans, 1, a, 0, c) }, m.fma64),
 			}, n, func(p peer) contender { return contender{run: func(int) { p.syrk(a, c) }} })
 		}) && each("cholesky", []sized{{64, 0}, {128, .35}, {256, 0}, {512, .62}, {1024, .75}, {2048, .82}}, func(n int) row {
 			c := newCopies(spd(n, 1))
 			return against(row{
-				unit: "GFLOP/s", work: cube(n) / 3, fixed: fma, goalPeer: fmaPeak,
-				contenders: []contender{c.destroying(func(a la.Matrix[float64]) { must(la.Cholesky(one, a)) })},
+				unit: "GFLOP/s", work: cube(n) / 3, goalPeer: fmaPeak,
+				contenders: []contender{c.destroying(func(a la.Matrix[float64]) { must(la.Cholesky(one, a)) }), m.fma64},
 			}, n, func(p peer) contender { return c.destroying(p.cholesky) })
 		}) && each("cholesky+inverse", []sized{{256, .45}, {512, 0}, {1024, .75}, {2048, .82}}, func(n int) row {
 			c := newCopies(spd(n, 1))
 			return against(row{
-				unit: "GFLOP/s", work: cube(n), fixed: fma, goalPeer: fmaPeak,
-				contenders: []contender{c.destroying(func(a la.Matrix[float64]) { factorInvert(one, a) })},
+				unit: "GFLOP/s", work: cube(n), goalPeer: fmaPeak,
+				contenders: []contender{c.destroying(func(a la.Matrix[float64]) { factorInvert(one, a) }), m.fma64},
 			}, n, func(p peer) contender {
 				return c.destroying(func(a la.Matrix[float64]) { p.cholesky(a); p.inverse(a) })
 			})
@@ -160,14 +158,14 @@ func laRows(m limits) iter.Seq2[string, func() measurer] {
 			}) && each("gemv", []sized{{2048, .95}}, func(n int) row {
 			a, x, y := spd(n, 1), random(1, n, 2).Data, make([]float64, n)
 			return against(row{
-				unit: "GB/s", work: float64(8 * n * n), fixed: read, goalPeer: readRate,
-				contenders: ours(func() { la.Gemv(one, la.NoTrans, 1, a, x, 0, y) }),
+				unit: "GB/s", work: float64(8 * n * n), goalPeer: readRate,
+				contenders: ours(func() { la.Gemv(one, la.NoTrans, 1, a, x, 0, y) }, m.read),
 			}, n, func(p peer) contender { return contender{run: func(int) { p.gemv(a, x, y) }} })
 		}) && each("gemv transposed", []sized{{2048, 0}}, func(n int) row {
 			a, x, y := spd(n, 1), random(1, n, 2).Data, make([]float64, n)
 			return row{
-				unit: "GB/s", work: float64(8 * n * n), fixed: read,
-				contenders: ours(func() { la.Gemv(one, la.Transpose, 1, a, x, 0, y) }),
+				unit: "GB/s", work: float64(8 * n * n),
+				contenders: ours(func() { la.Gemv(one, la.Transpose, 1, a, x, 0, y) }, m.read),
 			}
 		}) && each("symv", []sized{{2048, 1.8}}, func(n int) row {
 			a, x, y := spd(n, 1), random(1, n, 2).Data, make([]float64, n)
@@ -187,8 +185,8 @@ func laRows(m limits) iter.Seq2[string, func() measurer] {
 		}) && each("gemm float32", []sized{{1024, .93}}, func(n int) row {
 			a, b, c := random32(n, n, 1), random32(n, n, 2), la.NewMatrix[float32](n, n)
 			return against(row{
-				unit: "GFLOP/s", work: 2 * cube(n), fixed: map[string]float64{fmaPeak32: m.fma32}, goalPeer: fmaPeak32,
-				contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }),
+				unit: "GFLOP/s", work: 2 * cube(n), goalPeer: fmaPeak32,
+				contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }, m.fma32),
 			}, n, func(p peer) contender { return contender{run: func(int) { p.gemm32(a, b, c) }} })
 		}) && each("gemm, 2 workers", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
 			a, b, c := random(n, n, 1), random(n, n, 2), la.NewMatrix[float64](n, n)

@@ -14,6 +14,7 @@ type contender struct {
 	setup func(k int)
 	run   func(i int) // one call, on copy i
 	max   int         // most calls between two setups; 0: no limit
+	work  float64     // flops, bytes or elements of one call, if not the row's
 }
 
 // sample is the time of one call: the median over the rounds and the quartiles.

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"text/tabwriter"
 	"time"
+
+	"github.com/bmkl/bmkl/internal/peak"
 )
 
 // A row is one thing that is measured: our routine first, then its peers.
@@ -22,9 +24,6 @@ type row struct {
 	procs int // processors that Go may use, peers included; 0 means 1
 
 	contenders []contender // [0] is ours
-	// fixed gives further peers their value, in unit: a machine's limit
-	// measured once.
-	fixed map[string]float64
 }
 
 // A measurer is a row of either kind: of a rate or a time, or of latencies.
@@ -48,14 +47,18 @@ type result struct {
 func (r row) measure(rounds int, budget time.Duration) []result {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(1, r.procs)))
 	ts := measure(r.contenders, rounds, budget)
-	value := func(seconds float64) float64 {
-		if r.work == 0 {
-			return seconds * 1e6
+	value := func(i int) float64 {
+		work := r.work
+		if w := r.contenders[i].work; w != 0 {
+			work = w
 		}
-		return r.work / seconds / 1e9
+		if work == 0 {
+			return ts[i].median * 1e6
+		}
+		return work / ts[i].median / 1e9
 	}
 	ours := result{
-		Name: r.name, Unit: r.unit, Value: value(ts[0].median),
+		Name: r.name, Unit: r.unit, Value: value(0),
 		Spread: (ts[0].q3 - ts[0].q1) / ts[0].median,
 	}
 	var out []result
@@ -70,13 +73,8 @@ func (r row) measure(rounds int, budget time.Duration) []result {
 		}
 		out = append(out, x)
 	}
-	for _, peer := range limitNames {
-		if v, ok := r.fixed[peer]; ok {
-			add(peer, v)
-		}
-	}
 	for i, c := range r.contenders[1:] {
-		add(c.name, value(ts[i+1].median))
+		add(c.name, value(i+1))
 	}
 	if len(out) == 0 {
 		out = append(out, ours)
@@ -84,14 +82,25 @@ func (r row) measure(rounds int, budget time.Duration) []result {
 	return out
 }
 
-// The machine's limits, in the order of the table.
+// The machine's limits, names of contenders.
 const (
 	fmaPeak   = "FMA peak"
 	fmaPeak32 = "FMA peak, float32"
 	readRate  = "read bandwidth"
 )
 
-var limitNames = []string{fmaPeak, fmaPeak32, readRate}
+// limits are contenders that show what the machine can do at best on one core,
+// measured in turn with the others because a shared machine's rate drifts.
+type limits struct{ fma64, fma32, read contender }
+
+func newLimits() limits {
+	buffer := peak.NewBuffer(32 << 20) // as much as the matrix of the rows that it is compared with
+	return limits{
+		fma64: contender{name: fmaPeak, work: peak.FMAs64(), run: func(int) { peak.FMAs64() }},
+		fma32: contender{name: fmaPeak32, work: peak.FMAs32(), run: func(int) { peak.FMAs32() }},
+		read:  contender{name: readRate, work: float64(len(buffer)), run: func(int) { buffer.Read() }},
+	}
+}
 
 // A sink receives results as they are measured.
 type sink interface {

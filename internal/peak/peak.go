@@ -16,25 +16,46 @@ func FMA64() float64 { return best(fma64) }
 // FMA32 is FMA64 for float32.
 func FMA32() float64 { return best(fma32) }
 
+// FMAs64 does a fixed number of float64 fused multiply-adds as fast as one core
+// can and returns how many flops that is: FMA64 for measurements that take turns
+// with others, since the rate of a shared machine changes by the second.
+func FMAs64() float64 { return fma64() }
+
+// FMAs32 is FMAs64 for float32.
+func FMAs32() float64 { return fma32() }
+
 // ReadBandwidth returns the rate in GB/s (1e9 bytes) at which one core reads a
-// buffer of that many bytes, in steps of 16 KiB, again and again.
+// buffer of that many bytes again and again.
 func ReadBandwidth(bytes int) float64 {
-	bytes = max(chunk, bytes/chunk*chunk)
-	buf := make([]byte, bytes+63)
-	buf = buf[-uintptr(unsafe.Pointer(&buf[0]))&63:][:bytes]
-	for i := range buf {
-		buf[i] = 1 // a page never written to would be read from one page of zeros
-	}
+	b := NewBuffer(bytes)
 	return best(func() float64 {
 		var read int
 		for read < max(bytes, 1<<26) {
-			for o := 0; o < bytes; o += chunk {
-				readChunk(&buf[o])
-			}
-			read += bytes
+			read += b.Read()
 		}
 		return float64(read)
 	})
+}
+
+// Buffer is memory to read.
+type Buffer []byte
+
+// NewBuffer returns a buffer of that many bytes, rounded down to whole chunks.
+func NewBuffer(bytes int) Buffer {
+	b := make([]byte, bytes+64)
+	b = b[-uintptr(unsafe.Pointer(&b[0]))&63:]
+	for i := range b {
+		b[i] = 1 // a page never written to would be read from one page of zeros
+	}
+	return b[:bytes/chunk*chunk]
+}
+
+// Read reads the buffer once, as fast as one core can, and returns its length.
+func (b Buffer) Read() int {
+	for o := 0; o < len(b); o += chunk {
+		readChunk(&b[o])
+	}
+	return len(b)
 }
 
 // chunk is the number of bytes one call reads, short enough not to hold up the

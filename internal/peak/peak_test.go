@@ -14,6 +14,9 @@ func TestRatesArePositive(t *testing.T) {
 	assert.Positive(t, FMA64())
 	assert.Positive(t, FMA32())
 	assert.Positive(t, ReadBandwidth(1<<20))
+	assert.Positive(t, FMAs64())
+	assert.Positive(t, FMAs32())
+	assert.Equal(t, 1<<20, NewBuffer(1<<20+1).Read())
 }
 
 func BenchmarkPeak(b *testing.B) {
