@@ -26,6 +26,7 @@
 // # Models
 //
 // Models and predictors are immutable and safe for concurrent use. Fits with the
-// same data, settings and seed give the same bits on every machine and for every
-// number of workers.
+// same data, settings and seed give the same bits for every number of workers,
+// and on every machine up to the last digits of the bound and of what package
+// [github.com/bmkl/bmkl/vi] names.
 package mkl
