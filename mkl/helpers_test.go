@@ -77,3 +77,11 @@ func fitTwo(t testing.TB, n int) (*RegressionModel, Features, Features) {
 	require.NoError(t, err)
 	return m, a, b
 }
+
+// notShort skips a test that takes long where arithmetic is emulated.
+func notShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a long test")
+	}
+}

@@ -46,6 +46,7 @@ func columns(views []View) (x []Features) {
 }
 
 func TestMultiGPFindsTheView(t *testing.T) {
+	notShort(t)
 	x, views, y := gpProblem(80, 4)
 	for _, family := range []Family{StudentT, Laplace, GammaVariance, GeneralGIG, ARD} {
 		m, err := MultiGP{Family: family}.Fit(context.Background(), views(x), y)
@@ -144,6 +145,7 @@ func TestMultiGPRefusesBadData(t *testing.T) {
 }
 
 func TestMultiGPClassifier(t *testing.T) {
+	notShort(t)
 	x, views, y := gpProblem(90, 3)
 	for _, K := range []int{2, 3} {
 		labels := parts(y, K)

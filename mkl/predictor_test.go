@@ -51,6 +51,7 @@ func requireWithin(t *testing.T, p *Predictor, wantMean, wantVariance float64, x
 }
 
 func TestPredictorWithinItsBounds(t *testing.T) {
+	notShort(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	two, _, _ := fitTwo(t, 40)
 	views, y, _, _ := twoInputs(5, 60)

@@ -17,6 +17,7 @@ import (
 // Of readings that a fit to the other two thirds has not seen, about 95 in 100
 // should lie within two standard deviations, and the mean should explain most.
 func TestMotorcycleHeldOut(t *testing.T) {
+	notShort(t)
 	times, accel := motorcycle(t)
 	var seen, inside, n int
 	var residual, spread float64
