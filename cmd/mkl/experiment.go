@@ -59,7 +59,7 @@ type classesFlags struct {
 	Data      string      `required:"" placeholder:"DIR" help:"Folder with the data set's files."`
 	Models    []string    `default:"single,multiple,multiclass" enum:"single,multiple,multiclass" help:"Models to fit: single and multiple (BMKLR on ±1), multiclass (BEMKL)."`
 	Sweeps    int         `default:"200" help:"Most sweeps of a fit (${default}); the papers do not say how many they used."`
-	Tolerance float64     `help:"Relative rise of the bound that counts as none; 0 means 1e-6."`
+	Tolerance float64     `help:"Relative rise of the bound that counts as none; 0 means 1e-5."`
 	Plain     bool        `help:"Do exactly the published updates."`
 	Seed      uint64      `default:"1" help:"Seed of the random starts (${default})."`
 	Workers   int         `help:"Most goroutines at work; 0 means one for each processor."`
