@@ -1,0 +1,117 @@
+package special
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestMillsAgreesWithNormalAbove(t *testing.T) {
+	for x := -40.0; x < 12; x += 0.0137 {
+		mean, _, logZ := NormalAbove(-x)
+		lambda, logCDF := Mills(x)
+		assert.InEpsilon(t, mean, lambda, 1e-14, "λ(%g)", x)
+		assert.InEpsilon(t, logZ, logCDF, 4e-16*(10+x*x), "log Φ(%g)", x)
+	}
+	for _, x := range []float64{-1e150, -1e9, -1e4, -50} {
+		lambda, logCDF := Mills(x)
+		assert.InEpsilon(t, -x, lambda, 1/x/x+1e-15)
+		assert.InEpsilon(t, LogNormalCDF(x), logCDF, 1e-15)
+	}
+	lambda, logCDF := Mills(1e9)
+	assert.Zero(t, lambda)
+	assert.Zero(t, logCDF)
+}
+
+// With two classes the cone is a half-plane and everything has a closed form.
+func TestConeOfTwoClasses(t *testing.T) {
+	var c Cone
+	y := make([]float64, 2)
+	for _, d := range []float64{-300, -40, -3, -0.1, 0, 0.5, 4, 30} {
+		logZ := c.Mean(1, []float64{0, d}, y)
+		want := LogNormalCDF(d / math.Sqrt2)
+		assert.InDelta(t, want, logZ, 1e-12*max(1, math.Abs(want)), "d = %g", d)
+		half := func() float64 { l, _ := Mills(d / math.Sqrt2); return l / math.Sqrt2 }()
+		assert.InDelta(t, d+half, y[1], 1e-12*max(1, math.Abs(d)), "d = %g", d)
+		assert.InDelta(t, -half, y[0], 1e-12*max(1, math.Abs(d)), "d = %g", d)
+	}
+	for _, s := range [][]float64{{1, 1}, {0.3, 2}, {20, 1}} {
+		d := -0.7
+		want := LogNormalCDF(d / math.Hypot(s[0], s[1]))
+		assert.InDelta(t, want, c.LogProbability(1, []float64{0, d}, s), 1e-12)
+	}
+}
+
+// TestConeMeanIsTheGradient compares the means with finite differences:
+// E[y] = m + ∇ log Z.
+func TestConeMeanIsTheGradient(t *testing.T) {
+	var c Cone
+	for _, m := range [][]float64{{0.3, -1, 2}, {0, 0, 0, 0}, {-12, 3, 5, 0.1, 2}} {
+		y := make([]float64, len(m))
+		logZ := c.Mean(0, m, y)
+		assert.Equal(t, logZ, c.LogProbability(0, m, nil))
+		for j := range m {
+			const eps = 1e-5
+			at := func(e float64) float64 {
+				x := append([]float64(nil), m...)
+				x[j] += e
+				return c.LogProbability(0, x, nil)
+			}
+			assert.InDelta(t, m[j]+(at(eps)-at(-eps))/(2*eps), y[j], 1e-8, "%v, %d", m, j)
+		}
+	}
+}
+
+func TestConeProbabilitiesSumToOne(t *testing.T) {
+	var c Cone
+	for _, p := range []struct{ m, sd []float64 }{
+		{[]float64{1, -2, 0.5, 3}, []float64{1, 1, 1, 1}},
+		{[]float64{1, -2, 0.5, 3}, []float64{1, 5, 0.2, 3}},
+		{[]float64{100, -200, 0.5, 99}, []float64{1, 50, 9, 1}},
+		{make([]float64, 27), nil},
+	} {
+		var sum float64
+		for i := range p.m {
+			sum += math.Exp(c.LogProbability(i, p.m, p.sd))
+		}
+		assert.InDelta(t, 1, sum, 1e-13, "%v", p)
+	}
+}
+
+// The mode is where h' vanishes, and e^h lies below the normal density there:
+// the envelope of rejection sampling.
+func TestConeMode(t *testing.T) {
+	var c Cone
+	for _, m := range [][]float64{{0, 1}, {-30, 5, 2}, {4, 0, 0, 0, 0}, {-400, 3, 1}} {
+		c.SetUnit(0, m)
+		u := c.Mode()
+		top := c.LogDensity(u)
+		assert.GreaterOrEqual(t, u, 0.0)
+		slope := -u
+		for _, l := range c.lambda {
+			slope += l
+		}
+		assert.InDelta(t, 0, slope, 1e-9*(1+u), "%v", m)
+		for _, x := range []float64{-5, -1, -0.1, 0.1, 1, 5} {
+			assert.LessOrEqual(t, c.LogDensity(u+x), top-0.5*x*x+1e-9, "%v, %g", m, x)
+		}
+	}
+}
+
+func BenchmarkConeMean(b *testing.B) {
+	for _, classes := range []int{3, 10, 27} {
+		b.Run(fmt.Sprintf("C=%d", classes), func(b *testing.B) {
+			var c Cone
+			m, y := make([]float64, classes), make([]float64, classes)
+			for j := range m {
+				m[j] = math.Sin(float64(3 * j))
+			}
+			m[0] = 2
+			for b.Loop() {
+				c.Mean(0, m, y)
+			}
+		})
+	}
+}

@@ -1,0 +1,119 @@
+package vi
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// Combination is a rule by which P base kernels K_p and their weights β make one
+// composite kernel.
+//
+// Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
+// multi-class multi-kernel pattern recognition machine", section 1.3.
+type Combination int
+
+// The rules.
+const (
+	FixSum  Combination = iota // Σ β_p·K_p, β given, 1 unless told otherwise
+	WSum                       // Σ β_p·K_p, β on the simplex, with a Dirichlet prior
+	Bin                        // Σ β_p·K_p, β_p 0 or 1
+	FixProd                    // Π K_p^β_p element by element, β given, 1 unless told otherwise
+	WProd                      // Π K_p^β_p element by element, β_p > 0 with gamma priors
+)
+
+func (c Combination) String() string {
+	switch c {
+	case FixSum:
+		return "FixSum"
+	case WSum:
+		return "WSum"
+	case Bin:
+		return "Bin"
+	case FixProd:
+		return "FixProd"
+	case WProd:
+		return "WProd"
+	}
+	return fmt.Sprintf("Combination(%d)", int(c))
+}
+
+// Learned reports whether the rule's weights are inferred.
+func (c Combination) Learned() bool { return c == WSum || c == Bin || c == WProd }
+
+// product reports whether kernels are multiplied.
+func (c Combination) product() bool { return c == FixProd || c == WProd }
+
+// Composite makes composite kernels of the base kernels given. It is safe for
+// concurrent use with different workspaces.
+type Composite struct {
+	rule Combination
+	k    Kernels
+	logs []la.Matrix[float64] // of products: log K_p, −∞ where an entry is 0
+}
+
+// NewComposite returns a composite of the base kernels k. Products keep the
+// logarithms of their entries, and it is an error if an entry is negative: its
+// power is not defined. (A product of kernels to the power 1 can always be had as
+// one kernel.)
+func NewComposite(rule Combination, k Kernels) (*Composite, error) {
+	if k == nil {
+		return nil, fmt.Errorf("vi: kernels: nil")
+	}
+	if rule < FixSum || rule > WProd {
+		return nil, fmt.Errorf("vi: %v is not a combination rule", rule)
+	}
+	c := &Composite{rule: rule, k: k}
+	if !rule.product() {
+		return c, nil
+	}
+	P, D, N := k.Dims()
+	ws := &la.Workspace{}
+	one := make([]float64, P)
+	for p := range P {
+		clear(one)
+		one[p] = 1
+		l := la.NewMatrix[float64](D, N)
+		k.Sum(ws, one, l)
+		for d := range D {
+			for i, v := range l.Row(d) {
+				if v < 0 {
+					return nil, fmt.Errorf("vi: kernel %d: entry (%d, %d) is %g: products need entries that are not negative", p, d, i, v)
+				}
+				l.Row(d)[i] = math.Log(v)
+			}
+		}
+		c.logs = append(c.logs, l)
+	}
+	return c, nil
+}
+
+// Dims returns the numbers of base kernels, of basis points and of samples.
+func (c *Composite) Dims() (P, D, N int) { return c.k.Dims() }
+
+// Base returns the base kernels.
+func (c *Composite) Base() Kernels { return c.k }
+
+// Combine stores the composite kernel with weights beta in the D×N matrix out.
+// 0⁰ is 1.
+func (c *Composite) Combine(w *la.Workspace, beta []float64, out la.Matrix[float64]) {
+	if !c.rule.product() {
+		c.k.Sum(w, beta, out)
+		return
+	}
+	for d := range out.Rows {
+		c.combineRow(d, beta, out.Row(d))
+	}
+}
+
+// combineRow stores row d of a product.
+func (c *Composite) combineRow(d int, beta, out []float64) {
+	clear(out)
+	for p, l := range c.logs {
+		if beta[p] != 0 { // 0·log 0
+			la.Axpy(beta[p], l.Row(d), out)
+		}
+	}
+	la.Exp(out, out)
+}
