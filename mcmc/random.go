@@ -1,0 +1,95 @@
+package mcmc
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+
+	"github.com/bmkl/bmkl/internal/special"
+)
+
+// random is where a sampler's randomness comes from; *rand.Rand is one, and tests
+// replay given numbers.
+type random interface {
+	Float64() float64     // uniform on [0, 1)
+	NormFloat64() float64 // standard normal
+}
+
+// newStream returns the random stream of a chain. Streams of different seeds or
+// chains are independent for all purposes: they are keys of one cipher.
+func newStream(seed uint64, chain int) *rand.ChaCha8 {
+	key := [32]byte{16: 'b', 'm', 'k', 'l', ' ', 'm', 'c', 'm', 'c'}
+	binary.LittleEndian.PutUint64(key[0:], seed)
+	binary.LittleEndian.PutUint64(key[8:], uint64(chain))
+	return rand.NewChaCha8(key)
+}
+
+// uniform returns a draw from the open interval (0, 1).
+func uniform(r random) float64 {
+	for {
+		if u := r.Float64(); u > 0 {
+			return u
+		}
+	}
+}
+
+// normals fills x with independent standard normal draws.
+func normals(r random, x []float64) {
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+}
+
+// logGamma returns the logarithm of a draw from the gamma distribution of the
+// given shape and scale 1, which for small shapes may be too small for a float64
+// itself.
+//
+// Source: G. Marsaglia and W. W. Tsang, "A simple method for generating gamma
+// variables", ACM TOMS 26 (2000), 363–372.
+func logGamma(r random, shape float64) float64 {
+	if shape < 1 {
+		return logGamma(r, shape+1) + math.Log(uniform(r))/shape
+	}
+	d := shape - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := r.NormFloat64()
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v *= v * v
+		if math.Log(uniform(r)) < 0.5*x*x+d-d*v+d*math.Log(v) {
+			return math.Log(d * v)
+		}
+	}
+}
+
+// below returns the draw from N(mean, 1) restricted to values below limit that
+// belongs to the uniform u: the inverse of its distribution function, which has
+// its full accuracy however far in the tail the limit is.
+func below(limit, mean, u float64) float64 {
+	y := mean + special.LogNormalQuantile(math.Log(u)+special.LogNormalCDF(limit-mean))
+	if y < limit {
+		return y
+	}
+	return math.Nextafter(limit, math.Inf(-1)) // lost to rounding in the addition
+}
+
+// dirichlet fills x with a draw from the Dirichlet distribution and logs with its
+// logarithms, which are finite also where x underflows.
+func dirichlet(r random, shape, x, logs []float64) {
+	top := math.Inf(-1)
+	for s, a := range shape {
+		logs[s] = logGamma(r, a)
+		top = max(top, logs[s])
+	}
+	var sum float64
+	for s := range shape {
+		sum += math.Exp(logs[s] - top)
+	}
+	for s := range shape {
+		logs[s] -= top + math.Log(sum)
+		x[s] = math.Exp(logs[s])
+	}
+}

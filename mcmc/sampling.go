@@ -1,0 +1,246 @@
+package mcmc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// Sampling says how long to sample. The zero value is ready: four chains of 1000
+// draws after 1000 sweeps of burn-in.
+type Sampling struct {
+	// Chains is the number of chains; 0 means DefaultChains. Each starts from a
+	// state of its own.
+	Chains int
+
+	// Draws is how many draws are kept of each chain; 0 means DefaultDraws.
+	Draws int
+
+	// Thin is the number of sweeps from one kept draw to the next; 0 means 1.
+	// Thinning saves memory; it never makes estimates better.
+	Thin int
+
+	// BurnIn is the number of sweeps before the first that is kept, in which
+	// proposals adapt their step sizes; afterwards these are fixed. 0 means as many
+	// as are kept, Draws·Thin; negative means none.
+	BurnIn int
+
+	// Seed selects the random streams. Draws depend on it, not on Workers.
+	Seed uint64
+
+	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0). Chains
+	// run side by side first, further workers help within a sweep.
+	Workers int
+
+	// Progress, if not nil, is called after every sweep of a chain, one call at a
+	// time, on some chain's goroutine.
+	Progress func(Progress)
+
+	// Checkpoint, if not nil, is called each time every chain has made Every
+	// further sweeps (0 means DefaultEvery), and at the end. Its error ends the run.
+	// A checkpoint does not change afterwards.
+	Checkpoint func(*Checkpoint) error
+	Every      int
+
+	// Resume, if not nil, is where an earlier run of the same sampler on the same
+	// data with the same Chains, Thin, BurnIn and Seed stopped; the run continues
+	// from there. Draws may be larger than it was: a finished run can be made longer,
+	// if its BurnIn was given.
+	Resume *Checkpoint
+}
+
+// Defaults of Sampling.
+const (
+	DefaultChains = 4
+	DefaultDraws  = 1000
+	DefaultEvery  = 1000
+)
+
+// Progress is the state of a running sampler.
+type Progress struct {
+	Chain  int // the chain that made the sweep, from 0
+	Sweep  int // sweeps that this chain has made
+	Sweeps int // sweeps that every chain will make
+	Done   int // sweeps that all chains have made in this run, of Chains·Sweeps
+}
+
+// chain is one chain between two sweeps.
+type chain struct {
+	index   int
+	source  *rand.ChaCha8
+	random  *rand.Rand
+	sampler sampler
+	sweeps  int
+	kept    []float64 // draw after draw
+}
+
+// sampler is the state of one chain and the moves that it makes.
+type sampler interface {
+	// start draws the state that a chain begins with.
+	start(r random) error
+	// sweep changes every variable once. In the burn-in it may tune its proposals.
+	sweep(r random, burnIn bool) error
+	// keep appends what a draw keeps of the present state.
+	keep(dst []float64) []float64
+	// save appends everything that the later sweeps depend on, restore reads it.
+	save(dst []float64) []float64
+	restore(src []float64) error
+	// moves returns how its Metropolis–Hastings steps have fared since the burn-in.
+	moves() []Move
+}
+
+// target is what chains sample from: samplers of one model on one data set.
+type target struct {
+	name      string     // of the sampler, in checkpoints
+	data      digest     // of data and hyperparameters
+	variables []Variable // what a draw keeps
+	new       func(*la.Workspace) sampler
+}
+
+func (s Sampling) or(chains, draws int) Sampling {
+	if s.Chains == 0 {
+		s.Chains = chains
+	}
+	if s.Draws == 0 {
+		s.Draws = draws
+	}
+	if s.Thin == 0 {
+		s.Thin = 1
+	}
+	if s.BurnIn == 0 {
+		s.BurnIn = s.Draws * s.Thin
+	}
+	s.BurnIn = max(s.BurnIn, 0)
+	if s.Every <= 0 {
+		s.Every = DefaultEvery
+	}
+	if s.Workers <= 0 {
+		s.Workers = runtime.GOMAXPROCS(0)
+	}
+	return s
+}
+
+func (s Sampling) validate() error {
+	for _, v := range []struct {
+		name  string
+		value int
+	}{{"Chains", s.Chains}, {"Draws", s.Draws}, {"Thin", s.Thin}} {
+		if v.value < 0 {
+			return fmt.Errorf("mcmc: Sampling.%s is %d: it must not be negative", v.name, v.value)
+		}
+	}
+	return nil
+}
+
+// run samples from t. If the context ends or a sweep fails, the draws are those
+// made before, and the error says so.
+func (s Sampling) run(ctx context.Context, t target) (*Draws, error) {
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	s = s.or(DefaultChains, DefaultDraws)
+	side := min(s.Workers, s.Chains)
+	share := max(1, s.Workers/side)
+	chains := make([]*chain, s.Chains)
+	for c := range chains {
+		chains[c] = &chain{index: c, source: newStream(s.Seed, c), sampler: t.new(&la.Workspace{Workers: share})}
+		chains[c].random = rand.New(chains[c].source)
+	}
+	if s.Resume != nil {
+		if err := s.Resume.restore(s, t, chains); err != nil {
+			return nil, err
+		}
+	} else {
+		for _, c := range chains {
+			if err := c.sampler.start(c.random); err != nil {
+				return nil, fmt.Errorf("mcmc: chain %d: start: %w", c.index, err)
+			}
+		}
+	}
+	r := round{Sampling: s, total: s.BurnIn + s.Draws*s.Thin}
+	for _, c := range chains {
+		r.done += c.sweeps
+	}
+	for {
+		until, fewest := r.total, r.total
+		for _, c := range chains {
+			fewest = min(fewest, c.sweeps)
+		}
+		if fewest == r.total {
+			break
+		}
+		if s.Checkpoint != nil {
+			until = min(until, (fewest/s.Every+1)*s.Every)
+		}
+		err := r.run(ctx, chains, until, side)
+		if s.Checkpoint != nil {
+			// Also after an error, to go on from.
+			err = errors.Join(err, s.Checkpoint(newCheckpoint(s, t, chains)))
+		}
+		if err != nil {
+			return newDraws(t, chains), err
+		}
+	}
+	return newDraws(t, chains), nil
+}
+
+// round takes chains to a number of sweeps.
+type round struct {
+	Sampling
+	total int
+
+	mu   sync.Mutex
+	done int
+}
+
+func (r *round) run(ctx context.Context, chains []*chain, until, side int) error {
+	errs := make([]error, len(chains))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range side {
+		wg.Go(func() {
+			for {
+				c := int(next.Add(1)) - 1
+				if c >= len(chains) {
+					return
+				}
+				errs[c] = r.advance(ctx, chains[c], until)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *round) advance(ctx context.Context, c *chain, until int) error {
+	for c.sweeps < until {
+		if ctx.Err() != nil {
+			return fmt.Errorf("mcmc: chain %d: stopped after %d sweeps: %w", c.index, c.sweeps, context.Cause(ctx))
+		}
+		if err := c.sampler.sweep(c.random, c.sweeps < r.BurnIn); err != nil {
+			return fmt.Errorf("mcmc: chain %d: sweep %d: %w", c.index, c.sweeps+1, err)
+		}
+		c.sweeps++
+		if past := c.sweeps - r.BurnIn; past > 0 && past%r.Thin == 0 {
+			c.kept = c.sampler.keep(c.kept)
+		}
+		if r.Progress != nil {
+			r.mu.Lock()
+			r.done++
+			r.Progress(Progress{Chain: c.index, Sweep: c.sweeps, Sweeps: r.total, Done: r.done})
+			r.mu.Unlock()
+		}
+	}
+	return nil
+}
