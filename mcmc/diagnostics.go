@@ -51,7 +51,10 @@ func Summarise(chains [][]float64) Summary {
 	}
 	halves := split(chains)
 	ranked := normalRanks(halves)
-	s.RHat = max(rHat(ranked), rHat(normalRanks(folded(halves))))
+	s.RHat = rHat(ranked)
+	if scale := rHat(normalRanks(folded(halves))); scale > s.RHat { // NaN for two values
+		s.RHat = scale
+	}
 	s.BulkESS = effective(ranked)
 	s.TailESS = math.Inf(1)
 	slices.Sort(all)

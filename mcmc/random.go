@@ -70,10 +70,10 @@ func logGamma(r random, shape float64) float64 {
 // its full accuracy however far in the tail the limit is.
 func below(limit, mean, u float64) float64 {
 	y := mean + special.LogNormalQuantile(math.Log(u)+special.LogNormalCDF(limit-mean))
-	if y < limit {
+	if y < limit && !math.IsInf(y, -1) {
 		return y
 	}
-	return math.Nextafter(limit, math.Inf(-1)) // lost to rounding in the addition
+	return math.Nextafter(limit, math.Inf(-1)) // lost to rounding, or limit² overflowed
 }
 
 // dirichlet fills x with a draw from the Dirichlet distribution and logs with its

@@ -9,7 +9,7 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// SlabRegression samples from the posterior of linear regression with a
+// SpikeSlab samples from the posterior of linear regression with a
 // spike-and-slab prior,
 //
 //	y ~ N(X·w, Noise·I),   w_m = s_m·w̃_m,   s_m ~ Bernoulli(π),   w̃_m ~ N(0, σ_w²),
@@ -20,7 +20,7 @@ import (
 //
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
 // inference for multi-task and multiple kernel learning", NIPS 2011, section 4.
-type SlabRegression struct {
+type SpikeSlab struct {
 	Prior vi.SlabPrior // π and σ_w²
 	Noise float64      // σ², the variance of the noise
 
@@ -32,26 +32,26 @@ type SlabRegression struct {
 	Sampling Sampling
 }
 
-// SlabDraws are the draws of a SlabRegression of M inputs. The variables are
+// SpikeSlabDraws are the draws of a SpikeSlab of M inputs. The variables are
 // "w" (1×M), "inclusion" (1×M: the probability that s_m = 1 given everything else
 // in the sweep but w̃_m) and "mean" (1×M: E[w_m] likewise).
-type SlabDraws struct{ *Draws }
+type SpikeSlabDraws struct{ *Draws }
 
 // Mean returns E[w_m | y] for every m, by averaging conditional means
 // (Rao–Blackwell), which is more accurate than averaging w.
-func (d SlabDraws) Mean() []float64 { return d.Draws.Mean("mean").Row(0) }
+func (d SpikeSlabDraws) Mean() []float64 { return d.Draws.Mean("mean").Row(0) }
 
 // Inclusion returns P(s_m = 1 | y) for every m, by averaging conditional
 // probabilities.
-func (d SlabDraws) Inclusion() []float64 { return d.Draws.Mean("inclusion").Row(0) }
+func (d SpikeSlabDraws) Inclusion() []float64 { return d.Draws.Mean("inclusion").Row(0) }
 
 // Sample runs the chains on the N×M matrix of inputs x and the N targets y. Errors
 // name the argument and the place of what is wrong with it; if the context ends,
 // the draws are those made before.
-func (m SlabRegression) Sample(ctx context.Context, x la.Matrix[float64], y []float64) (SlabDraws, error) {
+func (m SpikeSlab) Sample(ctx context.Context, x la.Matrix[float64], y []float64) (SpikeSlabDraws, error) {
 	problem, err := m.problem(x, y)
 	if err != nil {
-		return SlabDraws{}, err
+		return SpikeSlabDraws{}, err
 	}
 	M := x.Cols
 	d := newDigester()
@@ -62,17 +62,17 @@ func (m SlabRegression) Sample(ctx context.Context, x la.Matrix[float64], y []fl
 		name:      "paired Gibbs sampler of a spike-and-slab regression",
 		data:      d.sum(),
 		variables: []Variable{{"w", 1, M}, {"inclusion", 1, M}, {"mean", 1, M}},
-		new:       func(ws *la.Workspace) sampler { return newSlabSampler(problem, ws) },
+		new:       func(ws *la.Workspace) sampler { return newSpikeSlabSampler(problem, ws) },
 	}
 	if m.Standard {
 		t.name = "standard Gibbs sampler of a spike-and-slab regression"
 	}
 	draws, err := m.Sampling.run(ctx, t)
-	return SlabDraws{draws}, err
+	return SpikeSlabDraws{draws}, err
 }
 
-// slabProblem is what the chains share.
-type slabProblem struct {
+// spikeSlabProblem is what the chains share.
+type spikeSlabProblem struct {
 	prior    vi.SlabPrior
 	noise    float64
 	standard bool
@@ -80,7 +80,7 @@ type slabProblem struct {
 	xy       []float64          // Xᵀy
 }
 
-func (m SlabRegression) problem(x la.Matrix[float64], y []float64) (*slabProblem, error) {
+func (m SpikeSlab) problem(x la.Matrix[float64], y []float64) (*spikeSlabProblem, error) {
 	finite := func(v float64) bool { return v-v == 0 }
 	switch {
 	case !(m.Prior.Pi > 0 && m.Prior.Pi <= 1):
@@ -104,7 +104,7 @@ func (m SlabRegression) problem(x la.Matrix[float64], y []float64) (*slabProblem
 			}
 		}
 	}
-	p := &slabProblem{
+	p := &spikeSlabProblem{
 		prior: m.Prior, noise: m.Noise, standard: m.Standard,
 		gram: la.NewMatrix[float64](x.Cols, x.Cols), xy: make([]float64, x.Cols),
 	}
@@ -115,9 +115,9 @@ func (m SlabRegression) problem(x la.Matrix[float64], y []float64) (*slabProblem
 	return p, nil
 }
 
-// slabSampler is a chain of either sampler.
-type slabSampler struct {
-	*slabProblem
+// spikeSlabSampler is a chain of either sampler.
+type spikeSlabSampler struct {
+	*spikeSlabProblem
 	ws *la.Workspace
 
 	slab []float64 // w̃
@@ -131,10 +131,10 @@ type slabSampler struct {
 	rhs    []float64
 }
 
-func newSlabSampler(p *slabProblem, ws *la.Workspace) *slabSampler {
+func newSpikeSlabSampler(p *spikeSlabProblem, ws *la.Workspace) *spikeSlabSampler {
 	M := len(p.xy)
-	s := &slabSampler{
-		slabProblem: p, ws: ws,
+	s := &spikeSlabSampler{
+		spikeSlabProblem: p, ws: ws,
 		slab: make([]float64, M), on: make([]bool, M), w: make([]float64, M),
 		inclusion: make([]float64, M), mean: make([]float64, M),
 	}
@@ -145,7 +145,7 @@ func newSlabSampler(p *slabProblem, ws *la.Workspace) *slabSampler {
 }
 
 // start lets half of the weights be on, with values from the prior.
-func (s *slabSampler) start(r random) error {
+func (s *spikeSlabSampler) start(r random) error {
 	for m := range s.slab {
 		s.on[m] = r.Float64() < 0.5
 		s.slab[m] = math.Sqrt(s.prior.Variance) * r.NormFloat64()
@@ -155,7 +155,7 @@ func (s *slabSampler) start(r random) error {
 }
 
 // weigh sets w_m = s_m·w̃_m.
-func (s *slabSampler) weigh(m int) {
+func (s *spikeSlabSampler) weigh(m int) {
 	s.w[m] = 0
 	if s.on[m] {
 		s.w[m] = s.slab[m]
@@ -163,12 +163,12 @@ func (s *slabSampler) weigh(m int) {
 }
 
 // cross returns x_mᵀ·(y − Σ_{k≠m} x_k·w_k).
-func (s *slabSampler) cross(m int) float64 {
+func (s *spikeSlabSampler) cross(m int) float64 {
 	row := s.gram.Row(m)
 	return s.xy[m] - (la.Dot(row, s.w) - float64(row[m]*s.w[m]))
 }
 
-func (s *slabSampler) sweep(r random, _ bool) error {
+func (s *spikeSlabSampler) sweep(r random, _ bool) error {
 	if s.standard {
 		s.sweepIndicators(r)
 		return s.sweepSlab(r)
@@ -178,7 +178,7 @@ func (s *slabSampler) sweep(r random, _ bool) error {
 }
 
 // sweepPairs draws each (s_m, w̃_m) given the other pairs.
-func (s *slabSampler) sweepPairs(r random) {
+func (s *spikeSlabSampler) sweepPairs(r random) {
 	for m := range s.w {
 		q := s.prior.Posterior(s.cross(m), s.gram.At(m, m), s.noise)
 		g := q.Inclusion()
@@ -195,7 +195,7 @@ func (s *slabSampler) sweepPairs(r random) {
 }
 
 // sweepIndicators draws each s_m given w̃ and the other indicators.
-func (s *slabSampler) sweepIndicators(r random) {
+func (s *spikeSlabSampler) sweepIndicators(r random) {
 	prior := math.Log(s.prior.Pi) - math.Log1p(-s.prior.Pi)
 	for m, v := range s.slab {
 		q := vi.Pair{Logit: prior + (v*s.cross(m)-0.5*v*v*s.gram.At(m, m))/s.noise}
@@ -208,7 +208,7 @@ func (s *slabSampler) sweepIndicators(r random) {
 
 // sweepSlab draws w̃ given s: where s_m = 0 from the prior, elsewhere from
 // N(B⁻¹·Xᵀy, σ²·B⁻¹) with B = XᵀX + (σ²/σ_w²)·I of the columns that are on.
-func (s *slabSampler) sweepSlab(r random) error {
+func (s *spikeSlabSampler) sweepSlab(r random) error {
 	s.active = s.active[:0]
 	for m, on := range s.on {
 		if on {
@@ -242,13 +242,13 @@ func (s *slabSampler) sweepSlab(r random) error {
 	return nil
 }
 
-func (s *slabSampler) keep(dst []float64) []float64 {
+func (s *spikeSlabSampler) keep(dst []float64) []float64 {
 	dst = append(dst, s.w...)
 	dst = append(dst, s.inclusion...)
 	return append(dst, s.mean...)
 }
 
-func (s *slabSampler) save(dst []float64) []float64 {
+func (s *spikeSlabSampler) save(dst []float64) []float64 {
 	dst = append(dst, s.slab...)
 	for _, on := range s.on {
 		if on {
@@ -260,7 +260,7 @@ func (s *slabSampler) save(dst []float64) []float64 {
 	return dst
 }
 
-func (s *slabSampler) restore(src []float64) error {
+func (s *spikeSlabSampler) restore(src []float64) error {
 	M := len(s.slab)
 	if len(src) != 2*M {
 		return fmt.Errorf("a state of %d numbers where %d are needed", len(src), 2*M)
@@ -273,4 +273,4 @@ func (s *slabSampler) restore(src []float64) error {
 	return nil
 }
 
-func (s *slabSampler) moves() []Move { return nil }
+func (s *spikeSlabSampler) moves() []Move { return nil }

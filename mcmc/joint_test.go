@@ -1,0 +1,69 @@
+package mcmc
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+var jointRun = flag.Int("joint", 1, "make the joint distribution tests so many times as long")
+
+// simulation draws from the joint distribution of variables and data, and returns
+// test functions of both.
+type simulation func() []float64
+
+// jointScores compares two simulations of the same joint distribution, one of
+// independent draws and one that alternates the sampler under test with a draw of
+// the data given the variables: the differences of the means of every test
+// function, in standard errors. If every conditional is right these are standard
+// normal.
+//
+// Source: J. Geweke, "Getting it right: joint distribution tests of posterior
+// simulators", Journal of the American Statistical Association 99 (2004), 799–804.
+func jointScores(n int, independent, successive simulation) []float64 {
+	collect := func(draw simulation) [][]float64 {
+		var series [][]float64
+		for range n {
+			for k, v := range draw() {
+				if k == len(series) {
+					series = append(series, make([]float64, 0, n))
+				}
+				series[k] = append(series[k], v)
+			}
+		}
+		return series
+	}
+	a, b := collect(independent), collect(successive)
+	z := make([]float64, len(a))
+	for k := range z {
+		variance := func(x []float64) float64 {
+			return squares(x, mean(x)) / float64(n) / effective(split([][]float64{x}))
+		}
+		z[k] = (mean(a[k]) - mean(b[k])) / math.Sqrt(variance(a[k])+variance(b[k]))
+	}
+	return z
+}
+
+// jointLimit is exceeded by the largest of a hundred standard normal values in one
+// case of 150; the seeds are fixed.
+const jointLimit = 4
+
+func assertJoint(t *testing.T, n int, independent, successive simulation) {
+	t.Helper()
+	for k, z := range jointScores(n**jointRun, independent, successive) {
+		assert.Less(t, math.Abs(z), float64(jointLimit), "test function %d", k)
+	}
+}
+
+// assertNotJoint checks that the test sees what is wrong with a simulation.
+func assertNotJoint(t *testing.T, n int, independent, successive simulation) {
+	t.Helper()
+	worst := 0.0
+	for _, z := range jointScores(n, independent, successive) {
+		worst = max(worst, math.Abs(z))
+	}
+	assert.Greater(t, worst, 1.5*jointLimit, fmt.Sprint("the fault was not seen"))
+}
