@@ -47,8 +47,11 @@ func Cholesky[T Float](w *Workspace, a Matrix[T]) error {
 		return s.cholesky(a)
 	}
 	t, w := triangularOf(w, a, false, 0)
+	t.t = &elements[T](&t.mem, t.strips*t.ts)[0]
 	t.pivot.Index = -1
-	t.run(w, factorise)
+	t.team.reset(t.blocks, 0)
+	t.team.addGrid(factoring, false)
+	t.run(w, 1)
 	if t.pivot.Index < 0 {
 		return nil
 	}
@@ -56,88 +59,92 @@ func Cholesky[T Float](w *Workspace, a Matrix[T]) error {
 	return &e
 }
 
-// factorise is one worker's part of a Cholesky factorisation. Block column by
-// block column, the rows below the block are solved for, which leaves them
-// packed, and their product is subtracted from the triangle to the right. The
-// next block is factored as soon as its own tiles are up to date.
-func (t *triangular[T]) factorise(worker int) {
-	if worker == 0 {
-		t.tilesEnd.Store(0)
-		t.factorBlock(t.seek(0))
-	}
-	t.team.wait()
-	for b := range t.blocks - 1 {
-		if t.pivot.Index >= 0 {
-			return
-		}
-		p := t.panel(b)
-		for i := p.e + t.team.task(); i < t.strips; i = p.e + t.team.task() {
-			t.load(p, i)
-			t.k.solve(p.lo, p.hi, p.t, t.ts, p.r, t.strip(p, i, 0))
-			t.store(p, i)
-		}
-		t.team.wait()
-		next := (b + 2) * t.strips / t.blocks // end of the next block
-		corner := next - p.e
-		rest := span{top: next, bottom: t.strips, left: p.e, right: t.strips, lower: true}
-		for {
-			task := t.team.task()
-			if task < corner {
-				t.subtract(p, p.e+task, next, p.e+task, t.tile(worker))
-				if int(t.tilesEnd.Add(1)) == corner {
-					t.tilesEnd.Store(0)
-					t.factorBlock(t.seek(b + 1))
-				}
-				continue
+// factor advances tile x of L through the steps before to. The tile is packed
+// first, so that all the terms of its elements are subtracted in the form in
+// which it is then solved for and, in turn, used. It returns false if a pivot is
+// bad.
+func (t *triangular[T]) factor(x *tile, to int, scratch *T) bool {
+	i, j := x.i, x.j
+	if x.next == 0 {
+		t.load(i, j)
+		if s, e := t.block(i); i == j && i > 0 {
+			for i := s; i < e; i++ {
+				row, _, m := t.rows(i)
+				t.k.lower(m, t.strip(i, i*t.k.nr), t.k.nr, &t.l.Data[row*t.l.Stride+row], t.l.Stride)
 			}
-			top, bottom, j, none := rest.task(task-corner, t.chunk)
-			if none >= 0 {
-				break
-			}
-			t.subtract(p, top, bottom, j, t.tile(worker))
 		}
-		t.team.wait()
 	}
+	t.subtract(i, j, x.next, min(to, j))
+	if to <= j {
+		return true
+	}
+	if i == j {
+		return t.factorBlock(i, scratch)
+	}
+	lo, hi := t.positions(j, j+1)
+	top, base := t.block(j)
+	base = top * t.k.nr
+	s, e := t.block(i)
+	for i := s; i < e; i++ {
+		t.k.solve(lo-base, hi-base, t.strip(top, base), t.ts, at(t.r, base), t.strip(i, base))
+	}
+	t.store(i, j)
+	return true
 }
 
-// factorBlock factors the block on the diagonal, strip by strip: a strip is
-// solved for with those above it, then its corner is factored.
-func (t *triangular[T]) factorBlock(p *panel[T]) {
+// subtract subtracts from block (i, j) the products of blocks k0 ≤ k < k1 of its
+// rows. A tile on the diagonal is lower triangular as in the matrix; the others
+// are transposed.
+func (t *triangular[T]) subtract(i, j, k0, k1 int) {
 	nr := t.k.nr
-	for i := p.s; i < p.e; i++ {
-		t.load(p, i)
-		y, q := t.strip(p, i, 0), (i-p.s)*nr
-		if q > 0 {
-			t.k.solve(p.lo, q, p.t, t.ts, p.r, y)
+	is, ie := t.block(i)
+	js, je := t.block(j)
+	lo, hi := t.positions(k0, k1)
+	for q := lo; q < hi; q += t.chunk {
+		k := min(t.chunk, hi-q)
+		for i := is; i < ie; i++ {
+			b := t.strip(i, q)
+			for j := js; j < min(je, i); j++ {
+				c := t.strip(i, j*nr)
+				t.k.sub(k, t.strip(j, q), b, c, nr, at(c, nr*nr), 0)
+			}
+			if i < je {
+				c := t.strip(i, i*nr)
+				t.k.sub(k, b, b, c, nr, c, tileLower)
+			}
 		}
-		if j := t.k.chol(p.lo, max(q, p.lo), q+nr, p.r, y); j >= 0 {
-			t.pivot = PivotError{Index: p.s*nr + j - t.pad, Value: float64(*at(y, j*nr+j%nr))}
-			return
-		}
-		t.store(p, i)
 	}
 }
 
-// subtract subtracts the products of strips top ≤ i < bottom with strip j from
-// the tiles of the matrix where they belong.
-func (t *triangular[T]) subtract(p *panel[T], top, bottom, j int, tile *T) {
-	nr, ld, k := t.k.nr, t.l.Stride, p.hi-p.lo
-	b := t.strip(p, j, p.lo)
-	c := &t.l.Data[(top*nr-t.pad)*ld+j*nr-t.pad]
-	for i := top; i < bottom; i++ {
-		a, next := t.strip(p, i, p.lo), c
-		if i+1 < bottom {
-			next = at(c, nr*ld)
-		}
-		if i > j {
-			t.k.sub(k, a, b, c, ld, next, 0)
+// factorBlock factors block i on the diagonal, strip by strip: a strip is solved
+// for with those above it, then its corner is factored.
+func (t *triangular[T]) factorBlock(i int, scratch *T) bool {
+	nr, ld := t.k.nr, t.l.Stride
+	lo, _ := t.positions(i, i+1)
+	s, e := t.block(i)
+	base, later := s*nr, i > 0
+	top, r := t.strip(s, base), at(t.r, base)
+	for i := s; i < e; i++ {
+		row, line, m := t.rows(i)
+		corner := t.strip(i, i*nr)
+		if later {
+			t.k.lowerIn(nr, corner, nr, scratch)
+			t.k.copyRows(nr, scratch, nr, corner, nr)
 		} else {
-			t.k.lower(nr, tile, nr, c, ld)
-			t.k.sub(k, a, b, tile, nr, tile, tileLower)
-			t.k.lower(nr, c, ld, tile, nr)
+			t.loadCorner(i)
 		}
-		c = next
+		y := t.strip(i, base)
+		if i > s {
+			t.k.solve(lo-base, i*nr-base, top, t.ts, r, y)
+		}
+		if j := t.k.chol(lo-base, max(lo, i*nr)-base, (i+1)*nr-base, r, y); j >= 0 {
+			t.pivot = PivotError{Index: base + j - t.pad, Value: float64(*at(y, j*nr+j%nr))}
+			return false
+		}
+		t.k.lowerOut(m, at(corner, line*nr+line), &t.l.Data[row*ld+row], ld)
 	}
+	t.store(i, i)
+	return true
 }
 
 // LogDet returns log|A| = 2 Σ log L_ii from the Cholesky factor L of A.

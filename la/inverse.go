@@ -32,105 +32,40 @@ func invertTriangle[T Float](w *Workspace, l Matrix[T], product bool) {
 		return
 	}
 	t, w := triangularOf(w, l, false, 0)
-	t.product = product
+	t.inverse = triangleOnly
+	if product {
+		t.inverse = wholeInverse
+	}
+	t.invert(w)
+}
+
+// inverseOf is what becomes of X = T⁻¹.
+type inverseOf int
+
+const (
+	triangleOnly inverseOf = iota // X overwrites L
+	wholeInverse                  // Xᵀ·X does
+	diagonalOnly                  // the diagonal of Xᵀ·X is stored
+)
+
+// invert inverts T. Row i of the scratch memory holds strip i of T and, behind
+// it, strip i of X, whose columns are those that T's strip has as rows.
+func (t *triangular[T]) invert(w *Workspace) {
+	nr := t.k.nr
+	per := (t.strips + t.blocks - 1) / t.blocks
+	t.ts += per * nr * nr
 	t.xs = t.ts
-	t.x = &elements[T](&t.xMem, t.strips*t.xs)[0]
-	t.seek(0)
-	t.run(w, invert)
-}
-
-// invert is one worker's part of overwriting L with X = L⁻¹ or with Xᵀ·X. Block
-// row by block row of X, from the top, it solves for the block row, whose
-// right-hand side has been gathered in its place; subtracts the block row's part
-// from the right-hand sides below, which take the place of the block column of
-// L; and, for the product, adds the block row's part of Xᵀ·X to the rows above
-// and leaves there, in place of X, the part that is its own.
-func (t *triangular[T]) invert(worker int) {
-	for t.loadFactors(0, t.team.task()) {
+	mem := elements[T](&t.mem, t.strips*t.ts)
+	t.t, t.x = &mem[0], &mem[per*nr*nr]
+	t.team.reset(t.blocks, 0)
+	t.team.addRows(loading)
+	t.team.addGrid(solving, true)
+	tiles := 1
+	if t.inverse == wholeInverse {
+		t.team.addGrid(multiplying, false)
+		tiles = per * per
 	}
-	t.team.wait()
-	for b := range t.blocks {
-		p := t.panel(b)
-		t.seekNext(worker, b)
-		for c := p.e - 1 - t.team.task(); c >= 0; c = p.e - 1 - t.team.task() {
-			t.solveBlockRow(p, c)
-			if !t.product {
-				t.storeBlockRow(p, c)
-			}
-		}
-		t.team.wait()
-		below := span{top: p.e, bottom: t.strips, right: p.e}
-		above := span{bottom: p.e, right: p.e, lower: true}
-		if !t.product {
-			above.bottom = 0
-		}
-		for {
-			top, bottom, j, rest := below.task(t.team.task(), t.chunk)
-			if rest < 0 {
-				for i := top; i < bottom; i++ {
-					q := t.from(p, j)
-					t.update(t.k.sub, p.hi-q, t.strip(p, i, q), t.xstrip(j, q), i, j, j >= p.s, i+1 < bottom, t.tile(worker))
-				}
-				continue
-			}
-			top, bottom, j, rest = above.task(rest, t.chunk)
-			if rest < 0 {
-				for i := top; i < bottom; i++ {
-					q := t.from(p, i)
-					t.update(t.k.add, p.hi-q, t.xstrip(i, q), t.xstrip(j, q), i, j, i >= p.s, i+1 < bottom, t.tile(worker))
-				}
-				continue
-			}
-			if !t.loadFactors(b+1, rest) {
-				break
-			}
-		}
-		t.team.wait()
-	}
-}
-
-// seekNext lets the first worker seek the block after b, while all are in a phase
-// in which nobody uses it.
-func (t *triangular[T]) seekNext(worker, b int) {
-	if worker == 0 && b+1 < t.blocks {
-		t.seek(b + 1)
-	}
-}
-
-// loadFactors loads strip task of block b, or returns false if there is none.
-func (t *triangular[T]) loadFactors(b, task int) bool {
-	if b == t.blocks {
-		return false
-	}
-	p := t.panel(b)
-	if p.s+task >= t.strips {
-		return false
-	}
-	t.loadFactor(p, p.s+task)
-	return true
-}
-
-// from returns the first position of the block at which column strip c of X is
-// not zero by its structure.
-func (t *triangular[T]) from(p *panel[T], c int) int { return max((c-p.s)*t.k.nr, p.lo) }
-
-// solveBlockRow solves for strip c of the columns of the block row of X.
-func (t *triangular[T]) solveBlockRow(p *panel[T], c int) {
-	nr, y := t.k.nr, t.xstrip(c, 0)
-	if c >= p.s {
-		t.identity(y, (c-p.s)*nr, p.hi)
-	} else {
-		column, line, m := t.rows(c)
-		row := p.s*nr - t.pad
-		src, ld := &t.l.Data[row*t.l.Stride+column], t.l.Stride
-		if line == 0 {
-			t.k.copyRows(p.hi, src, ld, y, nr)
-		} else {
-			clear(elems(y, p.hi*nr))
-			copyTile(p.hi, m, at(y, line), nr, src, ld)
-		}
-	}
-	t.k.solve(t.from(p, c), p.hi, p.t, t.ts, p.r, y)
+	t.run(w, tiles)
 }
 
 // identity fills positions q to end of the strip y with the columns of I whose
@@ -144,49 +79,75 @@ func (t *triangular[T]) identity(y *T, q, end int) {
 	}
 }
 
-// storeBlockRow writes strip c of the columns of the block row of X to its place.
-func (t *triangular[T]) storeBlockRow(p *panel[T], c int) {
+// storeInverse writes rows lo to hi of strip c of X to their place.
+func (t *triangular[T]) storeInverse(c, lo, hi int) {
 	column, line, m := t.rows(c)
-	for q := t.from(p, c); q < p.hi; q++ {
-		if row := p.s*t.k.nr + q - t.pad; row >= column {
+	for q := max(lo, c*t.k.nr); q < hi; q++ {
+		if row := q - t.pad; row >= column {
 			copy(t.l.Row(row)[column:], elems(at(t.xstrip(c, q), line), min(m, row-column+1)))
 		}
 	}
 }
 
-// update applies f, add or sub, to tile (i, j) of the matrix, which counts as
-// zero if fresh; if more, tile (i+1, j) is next.
-func (t *triangular[T]) update(f func(k int, a, b, c *T, ldc int, next *T, mode int), k int, a, b *T, i, j int, fresh, more bool, tile *T) {
-	nr, ld := t.k.nr, t.l.Stride
-	row, _, m := t.rows(i)
-	column, line, n := t.rows(j)
-	skip := line / t.k.mr * t.k.mr
-	mode := skip
-	if fresh {
-		mode += tileFresh
+// sumSquares stores the sums of the squares of the columns of strip c of X.
+func (t *triangular[T]) sumSquares(c int, scratch *T) {
+	nr := t.k.nr
+	column, line, m := t.rows(c)
+	d := elems(scratch, nr)
+	clear(d)
+	for q := c * nr; q < t.strips*nr; q += callRows {
+		t.k.squares(min(callRows, t.strips*nr-q), t.xstrip(c, q), scratch)
 	}
-	c := &t.l.Data[row*ld+column]
-	switch {
-	case i > j && skip == line:
-		next := c
-		if more {
-			next = at(c, nr*ld)
+	copy(t.diag[column:column+m], d[line:])
+}
+
+// multiply computes block (i, j) of Xᵀ·X and writes it to its place.
+func (t *triangular[T]) multiply(i, j int, scratch *T) {
+	nr, ld := t.k.nr, t.l.Stride
+	is, ie := t.block(i)
+	js, je := t.block(j)
+	from, _ := t.positions(i, i+1)
+	end := t.strips * nr
+	c := func(i, j int) *T { return at(scratch, ((i-is)*(je-js)+j-js)*nr*nr) }
+	for q0 := from; q0 < end; q0 += t.chunk {
+		for i := is; i < ie; i++ {
+			start := max(i*nr, t.first)
+			q, k := max(q0, start), min(q0+t.chunk, end)
+			if k -= q; k <= 0 {
+				continue
+			}
+			a, mode := t.xstrip(i, q), 0
+			if q == start {
+				mode = tileFresh
+			}
+			for j := js; j < min(je, i+1); j++ {
+				mode, skip := mode, 0
+				if j == 0 {
+					skip = t.first
+				}
+				c := at(c(i, j), skip)
+				if i == j {
+					mode += tileLower
+					c = at(c, skip*nr)
+				}
+				t.k.add(k, a, t.xstrip(j, q), c, nr, c, mode+skip)
+			}
 		}
-		f(k, a, b, c, ld, next, mode)
-	case i > j:
-		part := at(tile, line)
-		if !fresh {
-			copyTile(m, n, part, nr, c, ld)
+	}
+	for i := is; i < ie; i++ {
+		row, _, m := t.rows(i)
+		for j := js; j < min(je, i+1); j++ {
+			column, line, n := t.rows(j)
+			dst := &t.l.Data[row*ld+column]
+			switch {
+			case i == j:
+				t.k.lower(m, dst, ld, at(c(i, j), line*nr+line), nr)
+			case n == nr:
+				t.k.copyRows(m, c(i, j), nr, dst, ld)
+			default:
+				copyTile(m, n, dst, ld, at(c(i, j), line), nr)
+			}
 		}
-		f(k, a, b, at(tile, skip), nr, tile, mode)
-		copyTile(m, n, c, ld, part, nr)
-	default:
-		part := at(tile, line*nr+line)
-		if !fresh {
-			t.k.lower(m, part, nr, c, ld)
-		}
-		f(k, a, b, at(tile, skip*nr+skip), nr, tile, mode+tileLower)
-		t.k.lower(m, c, ld, part, nr)
 	}
 }
 
@@ -209,6 +170,6 @@ func CholeskyInvDiag[T Float](w *Workspace, l Matrix[T], d []T) {
 		return
 	}
 	t, w := triangularOf(w, l, false, 0)
-	t.diag = d
-	t.substituteAll(w, t.strips)
+	t.diag, t.inverse = d, diagonalOnly
+	t.invert(w)
 }

@@ -22,7 +22,7 @@ func smallOf[T Float](w *Workspace, n int) (s small[T], ok bool) {
 	var fresh buffer
 	mem := &fresh
 	if w != nil {
-		mem = &triangularIn[T](w).tileMem
+		mem = &triangularIn[T](w).scratchMem
 	}
 	e := elements[T](mem, 3*tile+k.nr)
 	return small[T]{k: k, end: (n + k.mr - 1) / k.mr * k.mr, l: &e[0], x: &e[tile], c: &e[2*tile], r: &e[3*tile]}, true

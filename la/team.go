@@ -1,42 +1,217 @@
 package la
 
 import (
-	"runtime"
+	"sync"
 	"sync/atomic"
 )
 
-// team lets the workers of one call go through phases of independent tasks
-// together: each takes tasks until none is left, then waits for the others.
+// A team works off a list of tiles together. A tile is advanced step by step by
+// one worker at a time; a step may need other tiles, all of them earlier in the
+// list. There are no barriers: a worker takes any tile that can go on, and waits
+// only if there is none. The caller begins its search at the front of the list,
+// which everything else depends on, and its helpers begin at the back, so that a
+// helper that the operating system takes off its core holds what is needed last.
 type team struct {
-	n       int
-	next    atomic.Int64
-	waiting atomic.Int64
-	phase   atomic.Int64
+	n      int // workers
+	tiles  []tile
+	front  int // all before it are done
+	back   int // and all from here on
+	blocks int
+	width  int // tiles of a row of the grid, 0 if it is a lower triangle
+
+	mu      sync.Mutex
+	changed sync.Cond
+	waiting int
+	left    int          // tiles that are not done
+	grid    int          // of these, those of the grid
+	version atomic.Int64 // counts what other workers may be waiting for
 }
 
-func (t *team) reset() {
-	t.next.Store(0)
-	t.waiting.Store(0)
+// tile is row i and column j of the blocks of some part of the work.
+type tile struct {
+	part       tilePart
+	busy, done bool
+	i, j       int
+	next       int // step
 }
 
-// task returns the next task of the phase, counting from 0.
-func (t *team) task() int { return int(t.next.Add(1)) - 1 }
+type tilePart int
 
-// spins is how often a waiting worker looks before it lets other goroutines run
-// in between: some microseconds, more than most phases are uneven by.
-const spins = 4000
+const (
+	loading     tilePart = iota // row i of T is loaded, j = 0; one step
+	factoring                   // L_ij; step k < j subtracts L_ik·L_jkᵀ, step j solves or factors
+	solving                     // X_ij; step k < i subtracts T_ik·X_kj, step i solves
+	multiplying                 // (XᵀX)_ij when all of X is done; one step
+)
 
-// wait ends a phase: it returns when all workers have called it.
-func (t *team) wait() {
-	phase := t.phase.Load()
-	if int(t.waiting.Add(1)) == t.n {
-		t.reset()
-		t.phase.Add(1)
-		return
+// reset empties the list, for a grid of that many blocks.
+func (t *team) reset(blocks, width int) {
+	t.changed.L = &t.mu
+	t.tiles, t.blocks, t.width = t.tiles[:0], blocks, width
+	t.front, t.back, t.left, t.grid = 0, 0, 0, 0
+}
+
+// addRows appends tiles (i, 0).
+func (t *team) addRows(part tilePart) {
+	for i := range t.blocks {
+		t.add(tile{part: part, i: i})
 	}
-	for i := 0; t.phase.Load() == phase; i++ {
-		if i >= spins {
-			runtime.Gosched()
+}
+
+// skip marks what is in the list as done.
+func (t *team) skip() {
+	for i := range t.tiles {
+		t.tiles[i].done = true
+	}
+	t.left = 0
+}
+
+// addGrid appends the tiles of a grid or, if there is none, of a lower triangle,
+// row by row. The first step of a triangle's column j is j if skip is set.
+func (t *team) addGrid(part tilePart, skip bool) {
+	for i := range t.blocks {
+		width := t.width
+		if width == 0 {
+			width = i + 1
 		}
+		for j := range width {
+			x := tile{part: part, i: i, j: j}
+			if skip {
+				x.next = j
+			}
+			t.add(x)
+		}
+	}
+}
+
+func (t *team) add(x tile) {
+	t.tiles = append(t.tiles, x)
+	t.back++
+	t.left++
+	if x.part == factoring || x.part == solving {
+		t.grid++
+	}
+}
+
+// at returns tile (i, j) of the grid, which begins at tile first of the list.
+func (t *team) at(first, i, j int) *tile {
+	if t.width > 0 {
+		return &t.tiles[first+i*t.width+j]
+	}
+	return &t.tiles[first+i*(i+1)/2+j]
+}
+
+// reach returns the first step of x that has to wait, and last, the step after
+// which x is done.
+func (t *team) reach(x *tile) (k, last int) {
+	k = x.next
+	switch x.part {
+	case loading:
+		return 1, 0
+	case factoring:
+		for k < x.j && t.at(0, x.i, k).done && t.at(0, x.j, k).done {
+			k++
+		}
+		if k == x.j && (x.i == x.j || t.at(0, x.j, x.j).done) {
+			k++
+		}
+		return k, x.j
+	case solving:
+		if !t.tiles[x.i].done {
+			return k, x.i
+		}
+		for k < x.i && t.at(t.blocks, k, x.j).done {
+			k++
+		}
+		if k == x.i {
+			k++
+		}
+		return k, x.i
+	case multiplying:
+		if t.grid == 0 {
+			k = 1
+		}
+		return k, 0
+	}
+	panic("la: unknown part")
+}
+
+// take returns a tile for the worker to advance through steps x.next ≤ k < to; if
+// last, it is done then. It returns nil when there is nothing left to do.
+func (t *team) take(worker int) (x *tile, to int, last bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.left > 0 {
+		if x, to, last = t.find(worker); x != nil {
+			x.busy = true
+			return x, to, last
+		}
+		t.wait()
+	}
+	return nil, 0, false
+}
+
+// find returns the tile to take, or nil if none can go on.
+func (t *team) find(worker int) (x *tile, to int, last bool) {
+	for n := t.front; n < t.back; n++ {
+		x = &t.tiles[n]
+		if worker > 0 {
+			x = &t.tiles[t.front+t.back-1-n]
+		}
+		if !x.busy && !x.done {
+			if k, end := t.reach(x); k > x.next {
+				return x, k, k > end
+			}
+		}
+	}
+	return nil, 0, false
+}
+
+// put ends what take began; if failed, nothing is left to do.
+func (t *team) put(x *tile, to int, last, failed bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	x.next, x.busy, x.done = to, false, last
+	if last {
+		t.left--
+		for t.front < t.back && t.tiles[t.front].done {
+			t.front++
+		}
+		for t.front < t.back && t.tiles[t.back-1].done {
+			t.back--
+		}
+		if x.part == factoring || x.part == solving {
+			t.grid--
+		}
+	}
+	if failed {
+		t.left = 0
+	}
+	t.version.Add(1)
+	if t.waiting > 0 {
+		t.changed.Broadcast()
+	}
+}
+
+// spins is how often a waiting worker looks before it lets others have the core:
+// some microseconds, about what it takes to be woken.
+const spins = 8000
+
+// wait returns after another worker has put something, with the lock held as on
+// entry.
+func (t *team) wait() {
+	version := t.version.Load()
+	t.mu.Unlock()
+	for range spins {
+		if t.version.Load() != version {
+			t.mu.Lock()
+			return
+		}
+	}
+	t.mu.Lock()
+	if t.version.Load() == version {
+		t.waiting++
+		t.changed.Wait()
+		t.waiting--
 	}
 }

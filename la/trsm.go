@@ -35,7 +35,7 @@ func Trsm[T Float](w *Workspace, s Side, t Trans, l, b Matrix[T]) {
 	}
 	tri, w := triangularOf(w, l, (s == Left) == (t == Transpose), m)
 	tri.rhs, tri.side = b, s
-	tri.substituteAll(w, (m+tri.k.nr-1)/tri.k.nr)
+	tri.substitute(w, (m+tri.k.nr-1)/tri.k.nr)
 }
 
 // groupWidth is the number of right-hand sides that are solved for at a time,
@@ -47,108 +47,100 @@ const groupWidth = 960
 // that none takes more than a few microseconds. It does not enter the results.
 const callRows = 256
 
-// substituteAll solves T·X = B for right-hand sides of that many strips.
-func (t *triangular[T]) substituteAll(w *Workspace, strips int) {
-	group := min(max(groupWidth/t.k.nr, 1), strips)
-	t.xs = t.strips * t.k.nr * t.k.nr
+// substitute solves T·X = B for right-hand sides of that many strips.
+func (t *triangular[T]) substitute(w *Workspace, strips int) {
+	nr := t.k.nr
+	t.t = &elements[T](&t.mem, t.strips*t.ts)[0]
+	t.xs = t.strips * nr * nr
+	group := min(max(groupWidth/nr, 1), strips)
 	t.x = &elements[T](&t.xMem, group*t.xs)[0]
-	for t.c0 = 0; t.c0 < strips; t.c0 = t.c1 {
-		t.c1 = min(t.c0+group, strips)
-		t.seek(t.firstBlock())
-		t.run(w, substitute)
+	per := (t.strips + t.blocks - 1) / t.blocks
+	for t.c0 = 0; t.c0 < strips; t.c0 += t.columns {
+		t.columns = min(group, strips-t.c0)
+		t.team.reset(t.blocks, (t.columns+per-1)/per)
+		t.team.addRows(loading)
+		if t.c0 > 0 {
+			t.team.skip()
+		}
+		t.team.addGrid(solving, false)
+		t.run(w, 1)
 	}
 }
 
-// firstBlock returns the first block in which the group is not zero by its structure.
-func (t *triangular[T]) firstBlock() int {
-	b := 0
-	if t.diag != nil {
-		for (b+1)*t.strips/t.blocks <= t.c0 {
-			b++
+// solve advances tile x of X through the steps before to.
+func (t *triangular[T]) solve(x *tile, to int, scratch *T) {
+	nr := t.k.nr
+	inverting := t.team.width == 0
+	cs, ce := t.block(x.j)
+	if !inverting {
+		cs, ce = x.j*t.columns/t.team.width, (x.j+1)*t.columns/t.team.width
+	}
+	is, ie := t.block(x.i)
+	lo, hi := t.positions(x.i, x.i+1)
+	if !inverting && x.next == 0 {
+		for c := cs; c < ce; c++ {
+			t.loadRHS(c, lo, hi)
 		}
 	}
-	return b
-}
-
-// substitute is one worker's part of solving T·X = B for a group of right-hand
-// sides: block by block, their rows in the block are solved for and their terms
-// subtracted from the rows below.
-func (t *triangular[T]) substitute(worker int) {
-	first, n := t.firstBlock(), t.c1-t.c0
-	for {
-		task := t.team.task()
-		if task < n {
-			t.loadRHS(task)
-		} else if !t.loadFactors(first, task-n) {
-			break
-		}
-	}
-	t.team.wait()
-	for b := first; b < t.blocks; b++ {
-		p := t.panel(b)
-		t.seekNext(worker, b)
-		base := p.s * t.k.nr
-		for j := t.team.task(); j < n; j = t.team.task() {
-			if q := t.start(p, j); q < p.hi {
-				t.k.solve(q, p.hi, p.t, t.ts, p.r, t.xstrip(j, base))
-			}
-		}
-		t.team.wait()
-		below := span{top: p.e, bottom: t.strips, right: n}
-		for {
-			top, bottom, j, rest := below.task(t.team.task(), t.chunk)
-			if rest >= 0 {
-				if !t.loadFactors(b+1, rest) {
-					break
+	from, end := t.positions(x.next, min(to, x.i))
+	for q0 := from; q0 < end; q0 += t.chunk {
+		for c := cs; c < ce; c++ {
+			q, k, mode := q0, min(q0+t.chunk, end), 0
+			if inverting {
+				if start := max(c*nr, t.first); q <= start {
+					q, mode = start, tileFresh
 				}
+			}
+			if k -= q; k <= 0 {
 				continue
 			}
-			q := t.start(p, j)
-			if q >= p.hi {
-				continue
-			}
-			for i := top; i < bottom; i++ {
-				c := t.xstrip(j, i*t.k.nr)
-				t.k.sub(p.hi-q, t.strip(p, i, q), t.xstrip(j, base+q), c, t.k.nr, c, 0)
+			b := t.xstrip(c, q)
+			for i := is; i < ie; i++ {
+				y := t.xstrip(c, i*nr)
+				t.k.sub(k, t.strip(i, q), b, y, nr, at(y, nr*nr), mode)
 			}
 		}
-		t.team.wait()
 	}
-	for j := t.team.task(); j < n; j = t.team.task() {
-		t.storeRHS(j, t.tile(worker))
-	}
-}
-
-// start returns the first position of the block at which strip j of the group is
-// not zero by its structure.
-func (t *triangular[T]) start(p *panel[T], j int) int {
-	if t.diag == nil {
-		return p.lo
-	}
-	return t.from(p, t.c0+j)
-}
-
-// loadRHS fills strip c of the group with the columns (Left) or rows (Right) of
-// B, or columns of I, that it stands for.
-func (t *triangular[T]) loadRHS(c int) {
-	nr, n, j := t.k.nr, t.l.Rows, (t.c0+c)*t.k.nr
-	if t.diag != nil {
-		t.identity(t.xstrip(c, 0), j, t.strips*nr)
+	if to <= x.i {
 		return
 	}
-	clear(elems(t.xstrip(c, 0), t.pad*nr))
-	y := t.xstrip(c, t.pad)
+	base := is * nr
+	for c := cs; c < ce; c++ {
+		q := lo
+		if inverting && x.i == x.j {
+			q = max(lo, c*nr)
+			t.identity(t.xstrip(c, 0), c*nr, hi)
+		}
+		t.k.solve(q-base, hi-base, t.strip(is, base), t.ts, at(t.r, base), t.xstrip(c, base))
+		switch {
+		case !inverting:
+			t.storeRHS(c, lo, hi)
+		case t.inverse == triangleOnly:
+			t.storeInverse(c, lo, hi)
+		case t.inverse == diagonalOnly && ie == t.strips:
+			t.sumSquares(c, scratch)
+		}
+	}
+}
+
+// loadRHS fills positions lo to hi of strip c of X with the columns (Left) or rows
+// (Right) of B that it stands for.
+func (t *triangular[T]) loadRHS(c, lo, hi int) {
+	nr, j := t.k.nr, (t.c0+c)*t.k.nr
+	if lo < t.pad {
+		clear(elems(t.xstrip(c, lo), (t.pad-lo)*nr))
+		lo = t.pad
+	}
+	y, p, n := t.xstrip(c, lo), lo-t.pad, hi-lo
 	if t.side == Left {
 		m := min(nr, t.rhs.Cols-j)
 		if m == nr && !t.reverse {
-			for p := 0; p < n; p += callRows {
-				t.k.copyRows(min(callRows, n-p), &t.rhs.Data[p*t.rhs.Stride+j], t.rhs.Stride, at(y, p*nr), nr)
-			}
+			t.k.copyRows(n, &t.rhs.Data[p*t.rhs.Stride+j], t.rhs.Stride, y, nr)
 			return
 		}
-		for p := range n {
-			d := elems(at(y, p*nr), nr)
-			copy(d, t.rhs.Row(t.order(p))[j:j+m])
+		for q := range n {
+			d := elems(at(y, q*nr), nr)
+			copy(d, t.rhs.Row(t.order(p + q))[j:j+m])
 			clear(d[m:])
 		}
 		return
@@ -157,50 +149,30 @@ func (t *triangular[T]) loadRHS(c int) {
 	if m < nr {
 		clear(elems(y, n*nr))
 	}
-	for p := 0; p < n; p += callRows {
-		t.k.pack(m, min(callRows, n-p), &t.rhs.Data[j*t.rhs.Stride+p], t.rhs.Stride, at(y, p*nr))
-	}
-	t.flip(y)
+	t.k.pack(m, n, &t.rhs.Data[j*t.rhs.Stride+t.least(p, n)], t.rhs.Stride, y)
+	t.flip(y, n)
 }
 
-// storeRHS writes strip c of the solution to where the right-hand side came
-// from, or sums its squares.
-func (t *triangular[T]) storeRHS(c int, tile *T) {
-	nr, n, j := t.k.nr, t.l.Rows, (t.c0+c)*t.k.nr
-	if t.diag != nil {
-		t.sumSquares(c, tile)
-		return
-	}
-	y := t.xstrip(c, t.pad)
+// storeRHS writes positions lo to hi of strip c of X to where the right-hand side
+// came from.
+func (t *triangular[T]) storeRHS(c, lo, hi int) {
+	nr, j := t.k.nr, (t.c0+c)*t.k.nr
+	lo = max(lo, t.pad)
+	y, p, n := t.xstrip(c, lo), lo-t.pad, hi-lo
 	if t.side == Left {
 		m := min(nr, t.rhs.Cols-j)
 		if m == nr && !t.reverse {
-			for p := 0; p < n; p += callRows {
-				t.k.copyRows(min(callRows, n-p), at(y, p*nr), nr, &t.rhs.Data[p*t.rhs.Stride+j], t.rhs.Stride)
-			}
+			t.k.copyRows(n, y, nr, &t.rhs.Data[p*t.rhs.Stride+j], t.rhs.Stride)
 			return
 		}
-		for p := range n {
-			copy(t.rhs.Row(t.order(p))[j:j+m], elems(at(y, p*nr), m))
+		for q := range n {
+			copy(t.rhs.Row(t.order(p + q))[j:j+m], elems(at(y, q*nr), m))
 		}
 		return
 	}
-	t.flip(y)
-	for p := 0; p < n; p += callRows {
-		t.k.unpack(min(nr, t.rhs.Rows-j), min(callRows, n-p), at(y, p*nr), &t.rhs.Data[j*t.rhs.Stride+p], t.rhs.Stride)
-	}
-}
-
-// sumSquares sums the squares of the columns of strip c of the group.
-func (t *triangular[T]) sumSquares(c int, sums *T) {
-	nr, first := t.k.nr, (t.c0+c)*t.k.nr
-	column, line, m := t.rows(t.c0 + c)
-	d := elems(sums, nr)
-	clear(d)
-	for q := first; q < t.strips*nr; q += callRows {
-		t.k.squares(min(callRows, t.strips*nr-q), t.xstrip(c, q), sums)
-	}
-	copy(t.diag[column:column+m], d[line:])
+	t.flip(y, n)
+	t.k.unpack(min(nr, t.rhs.Rows-j), n, y, &t.rhs.Data[j*t.rhs.Stride+t.least(p, n)], t.rhs.Stride)
+	t.flip(y, n)
 }
 
 // order returns the unknown that is the p-th to be solved for.
@@ -211,14 +183,22 @@ func (t *triangular[T]) order(p int) int {
 	return p
 }
 
-// flip brings the rows of y from the order of the unknowns into that of the
+// least returns the first of the n unknowns that are solved for from the p-th on.
+func (t *triangular[T]) least(p, n int) int {
+	if t.reverse {
+		return t.l.Rows - p - n
+	}
+	return p
+}
+
+// flip brings n rows from the order of the unknowns into that of the
 // substitution, or back.
-func (t *triangular[T]) flip(y *T) {
+func (t *triangular[T]) flip(y *T, n int) {
 	if !t.reverse {
 		return
 	}
 	nr := t.k.nr
-	for p, q := 0, t.l.Rows-1; p < q; p, q = p+1, q-1 {
+	for p, q := 0, n-1; p < q; p, q = p+1, q-1 {
 		a, b := elems(at(y, p*nr), nr), elems(at(y, q*nr), nr)
 		for i := range a {
 			a[i], b[i] = b[i], a[i]
