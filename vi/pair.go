@@ -38,10 +38,15 @@ type Pair struct {
 //
 // Without data, cross = power = 0, it is the prior.
 func (p SlabPrior) Posterior(cross, power, noise float64) Pair {
+	return p.posterior(p.logit(), cross, power, noise)
+}
+
+// posterior is Posterior with log π/(1−π), which is the same for many weights.
+func (p SlabPrior) posterior(logit, cross, power, noise float64) Pair {
 	d := power + noise/p.Variance
 	mean := cross / d
 	return Pair{
-		Logit:    p.logit() - 0.5*math.Log1p(power*p.Variance/noise) + 0.5*cross*mean/noise,
+		Logit:    logit - 0.5*math.Log1p(power*p.Variance/noise) + 0.5*cross*mean/noise,
 		Mean:     mean,
 		Variance: noise / d,
 	}
