@@ -173,6 +173,12 @@ func (a Ascent) run(ctx context.Context, m model) (Record, error) {
 // resume is run after the sweeps that rec records, which count towards
 // MaxSweeps and are not looked at again for convergence.
 func (a Ascent) resume(ctx context.Context, m model, rec Record) (Record, error) {
+	return a.goOn(ctx, m, rec, len(rec.Trace))
+}
+
+// goOn is resume that looks again at all but the first sweeps, as many as passed.
+// With 0 it is the same ascent, after a break.
+func (a Ascent) goOn(ctx context.Context, m model, rec Record, passed int) (Record, error) {
 	tol, limit := a.Tolerance, a.MaxSweeps
 	if tol == 0 {
 		tol = DefaultTolerance
@@ -203,7 +209,7 @@ func (a Ascent) resume(ctx context.Context, m model, rec Record) (Record, error)
 			return rec, &BoundError{Sweep: k, From: last, To: b}
 		}
 		last = b
-		if stretch := max(10, k/10); k > done+stretch && b-rec.Trace[k-1-stretch] < tol*math.Abs(b) {
+		if stretch := max(10, k/10); k > passed+stretch && b-rec.Trace[k-1-stretch] < tol*math.Abs(b) {
 			rec.Reason = Converged
 			return rec, nil
 		}

@@ -1,0 +1,595 @@
+package vi
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// Factors is sparse factor analysis, sparse probabilistic PCA and matrix
+// completion: N objects with M factors each, Q tasks with sparse weights on them.
+//
+//	φ_nm ~ N(0, 1)                                factors
+//	w_qm ~ π·N(0, σ_w²) + (1−π)·δ_0               weights (loadings)
+//	c_q  ~ N(μ_c, σ_c²)                           offsets, if there are any
+//	y_nq ~ N(c_q + Σ_m w_qm·φ_nm, σ_q²)           observed entries
+//
+// The posterior is approximated by Π q(φ_nm)·Π q(w̃_qm, s_qm)·Π q(c_q), paired
+// mean field; the hyperparameters are points. The zero value is ready, for as
+// many factors as Count says.
+//
+// A sweep costs (observed entries)·M² products, done as matrix products, and
+// (N+Q)·M²; of complete data the former only once for all objects and once for
+// all tasks. Nothing is held for an entry but the data, see [Observed]; a weight
+// takes 40 bytes, a factor of an object 16.
+//
+// Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
+// inference for multi-task and multiple kernel learning", NIPS 2011, sections
+// 2.2 and 2.3; docs/factors.md has the updates. Their order is φ_1, …, φ_M,
+// (w̃_1, s_1), …, (w̃_M, s_M), c, σ², σ_w², π, (μ_c, σ_c²).
+type Factors struct {
+	Count int // M
+
+	// Prior is the prior of the weights to start from. A Pi of 0 means ½, a
+	// Variance of 0 the one under which half the variance of the data is expected
+	// of the factors.
+	Prior SlabPrior
+
+	Noise FactorNoise // per task or shared
+	Held  Held        // what keeps its starting value instead of being learned
+
+	// NoiseWeight is the weight of a prior under which the noise of the tasks is
+	// alike, as a number of entries: 1/σ_q² ~ Gamma with shape 1 + NoiseWeight/2,
+	// whose scale is learned. 0 is maximum likelihood, under which a task of few
+	// entries is fitted without error. It has no meaning for shared noise.
+	NoiseWeight float64
+
+	// Offsets gives each task an offset.
+	Offsets bool
+
+	// Seed selects the random start; it is ignored if Start or From is given.
+	Seed  uint64
+	Start *FactorStart
+
+	// From, if not nil, is a fit of the same data to go on from. Its trace counts:
+	// the ascent is, bit for bit, what it would have been without the break.
+	From *FactorFit
+
+	Ascent Ascent
+
+	// Checkpoint, if not nil, is called after every sweep with the fit so far,
+	// which is valid during the call only. An error ends the ascent.
+	Checkpoint func(*FactorFit) error
+
+	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
+	// Results do not depend on it.
+	Workers int
+}
+
+// FactorNoise says whose the noise variances σ_q² are.
+type FactorNoise int
+
+// Noise of a factor model.
+const (
+	NoisePerTask FactorNoise = iota // factor analysis
+	NoiseShared                     // probabilistic PCA
+)
+
+// FactorStart is an explicit initial state; q(φ) is the prior.
+type FactorStart struct {
+	Weights []Pair    // Q×M, task by task
+	Noise   []float64 // σ_q², Q values; nil means half the variance of the data
+}
+
+// FactorFit is a fitted factor model.
+type FactorFit struct {
+	Posterior *FactorPosterior
+	Record    Record
+}
+
+// OffsetPrior is the prior N(Mean, Variance) of the tasks' offsets.
+type OffsetPrior struct{ Mean, Variance float64 }
+
+// Fit approximates the posterior given the observed entries. Errors are those of
+// [Regression.Fit].
+func (f Factors) Fit(ctx context.Context, y *Observed) (*FactorFit, error) {
+	m, err := f.model(y)
+	if err != nil {
+		return nil, err
+	}
+	var rec Record
+	if f.From != nil {
+		rec = f.From.Record
+		rec.Trace = append([]float64(nil), rec.Trace...)
+	}
+	ascent := f.Ascent
+	if f.Checkpoint != nil {
+		// The ascent reports after the bound of a sweep is known; what an error ends
+		// is the next sweep.
+		trace := rec.Trace
+		ascent.Progress = func(p Progress) {
+			if f.Ascent.Progress != nil {
+				f.Ascent.Progress(p)
+			}
+			trace = append(trace, p.Bound)
+			m.stop = f.Checkpoint(&FactorFit{Posterior: m.posterior(), Record: Record{Trace: trace, Reason: MaxSweeps}})
+		}
+	}
+	rec, err = ascent.goOn(ctx, m, rec, 0)
+	if len(rec.Trace) == 0 || rec.Reason == Failed && m.stop == nil {
+		return nil, err
+	}
+	return &FactorFit{Posterior: m.posterior(), Record: rec}, err
+}
+
+// factors is the state of a fit.
+type factors struct {
+	y       *Observed
+	N, Q, M int
+	K       int // coordinates of a task: its M weights and, perhaps, its offset
+	base    float64
+
+	perTask     bool
+	noiseWeight float64
+	held        Held
+	floor       float64
+	workers     int
+
+	// E[φ_n], a 1 if there are offsets, and Var[φ_n] in a row, and so for the tasks
+	// E[w_q], E[c_q], Var[w_q]: what the other half of a sweep reads at random lies
+	// together. Offsets count from base.
+	object, task la.Matrix[float64] // N×(K+M), Q×(K+M)
+
+	weights     []Pair // Q×M
+	offsetVar   []float64
+	offsetPrior OffsetPrior
+	prior       SlabPrior
+	noise       []float64 // σ_q²
+	noiseScale  float64   // of the prior of the noise
+
+	count  []float64 // observed entries of each task
+	total  []float64 // of complete data Σ_n y_nq²
+	error2 []float64 // E_q = E[Σ_n (y_nq − f_nq)²]
+
+	crew         *lineCrew
+	objectBlocks []int
+	taskBlocks   []int
+	objectSums   []float64 // by block: Σ ½(log A + 1 − A − a²)
+	taskSums     []slabSums
+	scale        []float64          // 1/σ_q
+	cross        la.Matrix[float64] // of complete data
+	scaled       la.Matrix[float64] // Q×M, of complete data with noise by task
+
+	updates []update
+	stop    error
+}
+
+// slabSums is what the bound and the M step need of many weights.
+type slabSums struct {
+	pairSums
+	excluded    float64 // Σ(1−γ)
+	logVariance float64 // Σ γ log v
+	entropy     float64 // −Σ γ log γ + (1−γ) log(1−γ)
+}
+
+func (s *slabSums) merge(t *slabSums) {
+	s.pairSums.merge(t.pairSums)
+	s.excluded += t.excluded
+	s.logVariance += t.logVariance
+	s.entropy += t.entropy
+}
+
+// add counts q and returns E[w] and Var[w].
+func (s *slabSums) add(q Pair) (mean, variance float64) {
+	// e^−|u| gives γ, 1−γ and their logarithms without loss.
+	e := math.Exp(-math.Abs(q.Logit))
+	small, large, l := e/(1+e), 1/(1+e), math.Log1p(e)
+	g, h := large, small
+	if q.Logit < 0 {
+		g, h = small, large
+	}
+	s.count++
+	s.included += g
+	s.excluded += h
+	s.entropy += l
+	if small > 0 {
+		s.entropy += float64(small * math.Abs(q.Logit))
+	}
+	square := float64(q.Mean * q.Mean)
+	s.slabPower += float64(g * (square + q.Variance))
+	s.logVariance += float64(g * math.Log(q.Variance))
+	return g * q.Mean, g * (q.Variance + float64(h*square))
+}
+
+// bound returns minus the divergence of the weights from their prior.
+func (s *slabSums) bound(p SlabPrior) float64 {
+	sum := 0.5*(s.logVariance+s.included*(1-math.Log(p.Variance))-s.slabPower/p.Variance) + s.entropy
+	sum += s.included * math.Log(p.Pi)
+	if s.excluded > 0 {
+		sum += s.excluded * math.Log1p(-p.Pi)
+	}
+	return sum
+}
+
+// model checks the arguments and returns the initial state.
+func (f Factors) model(y *Observed) (*factors, error) {
+	switch {
+	case y == nil:
+		return nil, fmt.Errorf("vi: y: nil")
+	case f.Count < 1:
+		return nil, fmt.Errorf("vi: Count is %d: at least one factor is needed", f.Count)
+	case !(f.NoiseWeight >= 0) || math.IsInf(f.NoiseWeight, 1):
+		return nil, fmt.Errorf("vi: NoiseWeight is %g: it must not be negative", f.NoiseWeight)
+	}
+	mean, variance := y.moments()
+	if variance == 0 {
+		return nil, fmt.Errorf("vi: y: every observed entry is %g", mean)
+	}
+	M := f.Count
+	m := &factors{
+		y: y, N: y.n, Q: y.q, M: M, K: M,
+		perTask: f.Noise == NoisePerTask, noiseWeight: f.NoiseWeight, held: f.Held,
+		prior: f.Prior, count: make([]float64, y.q), error2: make([]float64, y.q), noise: make([]float64, y.q),
+		weights: make([]Pair, y.q*M), crew: newLineCrew(f.Workers),
+	}
+	power := variance
+	if f.Offsets {
+		m.K, m.base = M+1, mean
+		m.offsetVar = make([]float64, m.Q)
+		m.offsetPrior.Variance = variance
+		for q := range m.offsetVar {
+			m.offsetVar[q] = variance
+		}
+	} else {
+		power += float64(mean * mean)
+	}
+	m.floor = noiseFloor * power
+	if m.prior.Pi == 0 {
+		m.prior.Pi = 0.5
+	}
+	if m.prior.Variance == 0 {
+		m.prior.Variance = 0.5 * power / (m.prior.Pi * float64(M))
+	}
+	if err := m.prior.validate(); err != nil {
+		return nil, err
+	}
+	m.object, m.task = la.NewMatrix[float64](m.N, m.K+M), la.NewMatrix[float64](m.Q, m.K+M)
+	for q := range m.noise {
+		m.noise[q] = 0.5 * variance
+	}
+	m.noiseScale = 0.5 * variance
+	m.prepare()
+
+	if err := f.begin(m); err != nil {
+		return nil, err
+	}
+	for n := range m.N {
+		if m.K > M {
+			m.object.Row(n)[M] = 1
+		}
+	}
+	m.updates = []update{
+		{"φ", func() error { m.updateObjects(0, M); return nil }},
+		{"(w,s)", func() error { m.updateTasks(0, M); return nil }},
+	}
+	if m.K > M {
+		m.updates[1] = update{"(w,s), c", func() error { m.updateTasks(0, m.K); return nil }}
+	}
+	m.updates = append(m.updates,
+		update{"σ²", func() error { m.updateNoise(); return nil }},
+		update{"σ_w²", func() error { m.updateSlab(true, false); return nil }},
+		update{"π", func() error { m.updateSlab(false, true); return nil }})
+	if m.K > M {
+		m.updates = append(m.updates, update{"(μ_c,σ_c²)", func() error { m.updateOffsetPrior(); return nil }})
+	}
+	return m, nil
+}
+
+// prepare counts, and cuts the work into blocks.
+func (m *factors) prepare() {
+	y := m.y
+	m.objectBlocks, m.taskBlocks = y.byObject.blocks(m.N, m.Q), y.byTask.blocks(m.Q, m.N)
+	m.objectSums, m.taskSums = make([]float64, len(m.objectBlocks)-1), make([]slabSums, len(m.taskBlocks)-1)
+	m.scale = make([]float64, m.Q)
+	if !y.complete() {
+		for q := range m.count {
+			index, _ := y.byTask.line(q)
+			m.count[q] = float64(len(index))
+		}
+		return
+	}
+	m.total = make([]float64, m.Q)
+	if m.base != 0 {
+		m.y = &Observed{n: m.N, q: m.Q, dense: y.dense.Clone()}
+	}
+	for n := range m.N {
+		row := m.y.dense.Row(n)
+		for q := range row {
+			if m.base != 0 {
+				row[q] -= m.base
+			}
+			m.total[q] += float64(row[q] * row[q])
+		}
+	}
+	for q := range m.count {
+		m.count[q] = float64(m.N)
+	}
+	m.cross = la.NewMatrix[float64](max(m.N, m.Q), m.K)
+	if m.perTask {
+		m.scaled = la.NewMatrix[float64](m.Q, m.M)
+	}
+}
+
+// begin sets the start.
+func (f Factors) begin(m *factors) error {
+	switch {
+	case f.From != nil:
+		return m.resume(f.From.Posterior)
+	case f.Start != nil:
+		if len(f.Start.Weights) != len(m.weights) {
+			return fmt.Errorf("vi: Start.Weights: %d where %d×%d are needed", len(f.Start.Weights), m.Q, m.M)
+		}
+		if i := firstBadPair(f.Start.Weights); i >= 0 {
+			return fmt.Errorf("vi: Start.Weights[%d] is %+v", i, f.Start.Weights[i])
+		}
+		copy(m.weights, f.Start.Weights)
+		if f.Start.Noise != nil {
+			if len(f.Start.Noise) != m.Q {
+				return fmt.Errorf("vi: Start.Noise: %d values for %d tasks", len(f.Start.Noise), m.Q)
+			}
+			for q, v := range f.Start.Noise {
+				if !(v > 0) || math.IsInf(v, 1) {
+					return fmt.Errorf("vi: Start.Noise[%d] is %g", q, v)
+				}
+			}
+			copy(m.noise, f.Start.Noise)
+		}
+	default:
+		mean := make([]float64, len(m.weights))
+		fillNormal(newSource(f.Seed), mean)
+		sd := math.Sqrt(m.prior.Variance)
+		for i, v := range mean {
+			m.weights[i] = Pair{Mean: sd * v, Variance: m.prior.Variance}
+		}
+	}
+	for n := range m.N {
+		row := m.object.Row(n)
+		for k := m.K; k < len(row); k++ {
+			row[k] = 1
+		}
+	}
+	off := true
+	for q := range m.Q {
+		row := m.task.Row(q)
+		for k, w := range m.weights[q*m.M:][:m.M] {
+			mean, square := w.Moments()
+			row[k], row[m.K+k] = mean, w.VarW()
+			off = off && square == 0
+		}
+	}
+	if off {
+		return fmt.Errorf("vi: Start.Weights: every weight is zero, where the bound is stationary")
+	}
+	return nil
+}
+
+// sweep implements model.
+func (m *factors) sweep(done func(string)) error {
+	if m.stop != nil {
+		return m.stop
+	}
+	return sweep(m.updates, done)
+}
+
+// roundoff implements model: the errors E_q are found as differences.
+func (m *factors) roundoff() float64 { return 0 }
+
+// jittered implements model: no jitter is ever added.
+func (m *factors) jittered() float64 { return 0 }
+
+// updateObjects is q(φ_nm) = N(a, A) for the factors from ≤ m < to, one after the
+// other for each object: with E_q|n the weights of the tasks observed in n,
+//
+//	λ_nm = Σ_q E[w_qm²]/σ_q²,   h_nm = Σ_q E[w_qm]·(y_nq − c_q − Σ_{k≠m} E[w_qk]·a_nk)/σ_q²,
+//	A = 1/(1+λ),   a = A·h.
+//
+// All of an object's h follow from G = Σ_q E[w_q]E[w_q]ᵀ/σ_q² and b = Σ_q E[w_q](y_nq − c_q)/σ_q².
+func (m *factors) updateObjects(from, to int) {
+	side := half{
+		lines: &m.y.byObject, blocks: m.objectBlocks, other: m.task, means: m.M, variances: m.K, M: m.M,
+		base: m.base, weight: 1 / m.noise[0],
+	}
+	if m.K > m.M {
+		side.shift, side.shiftAt = m.task, m.M
+	}
+	if m.perTask {
+		for q, v := range m.noise {
+			m.scale[q] = 1 / math.Sqrt(v)
+		}
+		side.scale, side.weight = m.scale, 1
+	}
+	var all *lineStats
+	if m.y.complete() {
+		all = m.crew.shared(m.M, m.M)
+		m.completeObjects(&side, all)
+	}
+	m.crew.each(&side, func(c *lineWorker, block int) {
+		var sum float64
+		for n := side.blocks[block]; n < side.blocks[block+1]; n++ {
+			s := all
+			if s == nil {
+				s = c.stats(&side, n)
+			} else {
+				s = s.with(&c.own, m.cross.Row(n)[:m.M])
+			}
+			row := m.object.Row(n)
+			a, variance := row[:m.M], row[m.K:]
+			for k := from; k < to; k++ {
+				g := s.gram.Row(k)[:m.M]
+				cross := s.cross[k] - la.Dot(g, a) + float64(g[k]*a[k])
+				variance[k] = 1 / (1 + float64(side.weight*(g[k]+s.variance[k])))
+				a[k] = side.weight * cross * variance[k]
+			}
+			for k, v := range variance {
+				sum += 0.5 * (math.Log(v) + 1 - v - float64(a[k]*a[k]))
+			}
+		}
+		m.objectSums[block] = sum
+	})
+}
+
+// updateTasks is q(w̃_qm, s_qm) for the weights from ≤ m < to, one after the other
+// for each task, and q(c_q) if to = M+1; see [SlabPrior.Posterior]. The same
+// matrices as for the objects, without the noise, give what each needs; and E_q.
+func (m *factors) updateTasks(from, to int) {
+	side := half{
+		lines: &m.y.byTask, blocks: m.taskBlocks, other: m.object, means: m.K, variances: m.K, M: m.M,
+		base: m.base, weight: 1,
+	}
+	logit := m.prior.logit()
+	var all *lineStats
+	if m.y.complete() {
+		all = m.crew.shared(m.K, m.M)
+		m.completeTasks(&side, all)
+	}
+	m.crew.each(&side, func(c *lineWorker, block int) {
+		var sums slabSums
+		for q := side.blocks[block]; q < side.blocks[block+1]; q++ {
+			s := all
+			if s == nil {
+				s = c.stats(&side, q)
+			} else {
+				s = s.with(&c.own, m.cross.Row(q))
+				s.total = m.total[q]
+			}
+			m.updateTask(s, q, from, to, logit, &sums)
+		}
+		m.taskSums[block] = sums
+	})
+}
+
+func (m *factors) updateTask(s *lineStats, q, from, to int, logit float64, sums *slabSums) {
+	row := m.task.Row(q)
+	e, variance := row[:m.K], row[m.K:]
+	weights := m.weights[q*m.M:][:m.M]
+	noise := m.noise[q]
+	for k := range m.M {
+		if k >= from && k < to {
+			g := s.gram.Row(k)[:m.K]
+			cross := s.cross[k] - la.Dot(g, e) + float64(g[k]*e[k])
+			weights[k] = m.prior.posterior(logit, cross, g[k]+s.variance[k], noise)
+		}
+		e[k], variance[k] = sums.add(weights[k])
+	}
+	if to > m.M {
+		g := s.gram.Row(m.M)[:m.K]
+		cross := s.cross[m.M] - la.Dot(g, e) + float64(g[m.M]*e[m.M])
+		v := 1 / (m.count[q]/noise + 1/m.offsetPrior.Variance)
+		m.offsetVar[q] = v
+		e[m.M] = v * (cross/noise + m.offsetPrior.Mean/m.offsetPrior.Variance)
+	}
+	// E_q = Σ(y − Σ e·a)² + Σ_m E[w²]ΣA + Var[w]Σa² + (entries)·Var[c].
+	sum := s.total
+	for k, v := range e {
+		sum -= v * (float64(2*s.cross[k]) - la.Dot(s.gram.Row(k)[:m.K], e))
+	}
+	sum = max(0, sum)
+	for k, v := range variance {
+		sum += float64((float64(e[k]*e[k])+v)*s.variance[k]) + float64(v*s.gram.At(k, k))
+	}
+	if m.K > m.M {
+		sum += float64(m.count[q] * m.offsetVar[q])
+	}
+	m.error2[q] = sum
+}
+
+// updateNoise is σ_q² = E_q/N_q, or ΣE_q/ΣN_q, or with the noise's prior
+// (E_q + ν·s)/(N_q + ν), where s is then set to its own maximum.
+func (m *factors) updateNoise() {
+	if m.held.Noise {
+		return
+	}
+	if !m.perTask {
+		var e, n float64
+		for q, v := range m.error2 {
+			e, n = e+v, n+m.count[q]
+		}
+		v := max(e/n, m.floor)
+		for q := range m.noise {
+			m.noise[q] = v
+		}
+		return
+	}
+	var precision float64
+	for q, v := range m.error2 {
+		if n := m.count[q] + m.noiseWeight; n > 0 {
+			m.noise[q] = max((v+float64(m.noiseWeight*m.noiseScale))/n, m.floor)
+		}
+		precision += 1 / m.noise[q]
+	}
+	if m.noiseWeight > 0 {
+		m.noiseScale = (1 + 2/m.noiseWeight) * float64(m.Q) / precision
+	}
+}
+
+func (m *factors) sums() (s slabSums) {
+	for i := range m.taskSums {
+		s.merge(&m.taskSums[i])
+	}
+	return s
+}
+
+// updateSlab sets σ_w² or π to the maximum of the bound.
+func (m *factors) updateSlab(variance, pi bool) {
+	s := m.sums()
+	if variance && !m.held.Variance {
+		m.prior.learnVariance(s.pairSums)
+	}
+	if pi && !m.held.Pi {
+		m.prior.learnPi(s.pairSums)
+	}
+}
+
+// updateOffsetPrior sets μ_c to the mean of E[c_q] and σ_c² to that of E[(c_q − μ_c)²].
+func (m *factors) updateOffsetPrior() {
+	n := float64(m.Q)
+	var mean, variance float64
+	for q := range m.Q {
+		mean += m.task.At(q, m.M) / n
+	}
+	for q := range m.Q {
+		d := m.task.At(q, m.M) - mean
+		variance += (m.offsetVar[q] + float64(d*d)) / n
+	}
+	m.offsetPrior = OffsetPrior{mean, max(variance, m.floor)}
+}
+
+// bound implements model. It is that of the present state after updateTasks.
+func (m *factors) bound() float64 {
+	s := m.sums()
+	sum := s.bound(m.prior)
+	for _, v := range m.objectSums {
+		sum += v
+	}
+	for q, e := range m.error2 {
+		sum -= 0.5 * (m.count[q]*math.Log(2*math.Pi*m.noise[q]) + e/m.noise[q])
+	}
+	if m.K > m.M {
+		p := m.offsetPrior
+		for q, v := range m.offsetVar {
+			d := m.task.At(q, m.M) - p.Mean
+			sum += 0.5 * (math.Log(v/p.Variance) + 1 - (v+float64(d*d))/p.Variance)
+		}
+	}
+	if m.perTask && m.noiseWeight > 0 {
+		shape, rate := 1+m.noiseWeight/2, m.noiseWeight*m.noiseScale/2
+		gamma, _ := math.Lgamma(shape)
+		sum += float64(m.Q) * (shape*math.Log(rate) - gamma)
+		for _, v := range m.noise {
+			sum -= (shape-1)*math.Log(v) + rate/v
+		}
+	}
+	return sum
+}

@@ -1,0 +1,241 @@
+package vi
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// mtmklWhite is a file of the mtmkl folder as far as factor analysis needs it.
+type mtmklWhite struct {
+	Kind  string
+	Input struct {
+		Y, Z      mat
+		MeanTrain json.RawMessage `json:"mean_train"`
+		Kernels   []struct{ Type string }
+		Noise     string
+		Learn     struct{ Sigma2, Sigw2, Pi bool }
+	}
+	Init struct {
+		Gamma, V mat
+		Mu       mat `json:"mu_w"`
+		VW       mat `json:"v_w"`
+		Sigma2   vec
+		Sigw2    float64
+		Pi       float64
+	}
+	Expected struct {
+		BoundInitial  float64        `json:"bound_initial"`
+		BoundTrace    vec            `json:"bound_trace"`
+		SubstepBounds [][]namedBound `json:"substep_bounds"`
+		After         map[string]struct {
+			Gamma   mat
+			Logit   [][]real `json:"logit_gamma"`
+			Mu      mat      `json:"mu_w"`
+			V       mat      `json:"v_w"`
+			MeanPhi mat      `json:"mean_phi"`
+			VarPhi  mat      `json:"var_phi"`
+			Sigma2  vec
+			Sigw2   float64
+			Pi      float64
+			FMean   mat `json:"train_f_mean"`
+			FVar    mat `json:"train_f_var"`
+		}
+	}
+	Tolerance map[string]float64 `json:"tolerance_rel"`
+}
+
+// white reports whether the file is one of factor analysis.
+func (f *mtmklWhite) white() bool {
+	if f.Kind != "mtmkl" || len(f.Input.MeanTrain) > 0 && string(f.Input.MeanTrain) != "null" {
+		return false
+	}
+	for _, k := range f.Input.Kernels {
+		if k.Type != "white" {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *mtmklWhite) model(t *testing.T, y *Observed) *factors {
+	logit := func(g float64) float64 { return math.Log(g) - math.Log1p(-g) }
+	var start FactorStart
+	for q, row := range f.Init.Gamma {
+		for k, g := range row {
+			start.Weights = append(start.Weights, Pair{logit(g), f.Init.Mu[q][k], f.Init.VW[q][k]})
+		}
+	}
+	start.Noise = f.Init.Sigma2
+	learn := f.Input.Learn
+	noise := NoisePerTask
+	if f.Input.Noise == "shared" {
+		noise = NoiseShared
+	}
+	m, err := Factors{
+		Count: len(f.Init.Gamma[0]), Prior: SlabPrior{f.Init.Pi, f.Init.Sigw2}, Noise: noise,
+		Held: Held{!learn.Pi, !learn.Sigw2, !learn.Sigma2}, Start: &start, Workers: 2,
+	}.model(y)
+	require.NoError(t, err)
+	return m
+}
+
+// TestGoldenFactors holds factor analysis, on entries and where it can on the
+// whole matrix, to the files with white kernels.
+func TestGoldenFactors(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(*goldenDir, "mtmkl", "*.json"))
+	require.NoError(t, err)
+	ran := 0
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var f mtmklWhite
+		if json.Unmarshal(data, &f) != nil || !f.white() {
+			continue
+		}
+		ran++
+		y := matrixOf(f.Input.Y)
+		var entries []Entry
+		for n := range y.Rows {
+			for q := range y.Cols {
+				if f.Input.Z[n][q] == 0 {
+					y.Set(n, q, math.NaN())
+					continue
+				}
+				entries = append(entries, Entry{int32(n), int32(q), y.At(n, q)})
+			}
+		}
+		matrix, err := ObserveMatrix(y)
+		require.NoError(t, err)
+		sparse, err := ObserveEntries(y.Rows, y.Cols, entries)
+		require.NoError(t, err)
+		for name, o := range map[string]*Observed{"matrix": matrix, "entries": sparse} {
+			t.Run(filepath.Base(path)+"/"+name, func(t *testing.T) { f.run(t, f.model(t, o)) })
+		}
+	}
+	require.Positive(t, ran, "no file of factor analysis below %s", *goldenDir)
+}
+
+func (f *mtmklWhite) run(t *testing.T, m *factors) {
+	want := f.Expected
+	requireEach(t, "initial bound", vec{want.BoundInitial}, vec{slowBound(m)}, 1e-9)
+	for it, bound := range want.BoundTrace {
+		if it < len(want.SubstepBounds) {
+			steps := m.smallSteps()
+			require.Len(t, steps, len(want.SubstepBounds[it]))
+			for i, b := range want.SubstepBounds[it] {
+				require.NoError(t, steps[i].step())
+				requireEach(t, fmt.Sprintf("%s of sweep %d", b.name, it+1), vec{b.bound}, vec{slowBound(m)}, 1e-9)
+			}
+		} else {
+			require.NoError(t, m.sweep(nil))
+		}
+		at := fmt.Sprintf("after sweep %d", it+1)
+		requireEach(t, "bound "+at, vec{bound}, vec{m.bound()}, 1e-9)
+		after, ok := want.After[fmt.Sprint(it+1)]
+		if !ok {
+			continue
+		}
+		tol := f.Tolerance[fmt.Sprint(it+1)]
+		p := m.posterior()
+		var gamma, logits, mu, v, logitsWant vec
+		for _, q := range p.s.Weights {
+			gamma, logits, mu, v = append(gamma, q.Inclusion()), append(logits, q.Logit), append(mu, q.Mean), append(v, q.Variance)
+		}
+		for _, row := range after.Logit {
+			logitsWant = append(logitsWant, reals(row)...)
+		}
+		requireEach(t, "γ "+at, flat(after.Gamma), gamma, tol)
+		requireEach(t, "logit γ "+at, logitsWant, logits, tol)
+		requireEach(t, "μ "+at, flat(after.Mu), mu, tol)
+		requireEach(t, "v "+at, flat(after.V), v, tol)
+		requireEach(t, "E[φ] "+at, flat(after.MeanPhi), flat(p.s.Mean), tol)
+		requireEach(t, "Var[φ] "+at, flat(after.VarPhi), flat(p.s.Variance), tol)
+		requireEach(t, "σ² "+at, after.Sigma2, p.s.Noise, tol)
+		requireEach(t, "σ_w² and π "+at, vec{after.Sigw2, after.Pi}, vec{p.s.Prior.Variance, p.s.Prior.Pi}, tol)
+		var mean, function vec
+		for n := range p.N {
+			for q := range p.Q {
+				a, b := p.Entry(n, q)
+				mean, function = append(mean, a), append(function, b)
+			}
+		}
+		requireEach(t, "E[f] "+at, flat(after.FMean), mean, tol)
+		requireEach(t, "Var[f] "+at, flat(after.FVar), function, tol)
+	}
+}
+
+// smallSteps are the updates of a sweep, factor by factor.
+func (m *factors) smallSteps() (steps []update) {
+	for k := range m.M {
+		steps = append(steps, update{fmt.Sprint("φ", k), func() error { m.updateObjects(k, k+1); return nil }})
+	}
+	for k := range m.M {
+		steps = append(steps, update{fmt.Sprint("w", k), func() error { m.updateTasks(k, k+1); return nil }})
+	}
+	if m.K > m.M {
+		steps = append(steps, update{"c", func() error { m.updateTasks(m.M, m.K); return nil }})
+	}
+	return append(steps, m.updates[2:]...)
+}
+
+// slowBound is the lower bound from nothing but the posterior and the data, entry
+// by entry.
+func slowBound(m *factors) float64 {
+	p := m.posterior()
+	s := &p.s
+	y := la.NewMatrix[float64](m.N, m.Q)
+	y.Fill(math.NaN())
+	if m.y.complete() {
+		y.CopyFrom(m.y.dense)
+		for i := range y.Data {
+			y.Data[i] += m.base
+		}
+	} else {
+		for n := range m.N {
+			index, value := m.y.byObject.line(n)
+			for i, q := range index {
+				y.Set(n, int(q), value[i])
+			}
+		}
+	}
+	var sum float64
+	for n := range m.N {
+		for q := range m.Q {
+			if v := y.At(n, q); !math.IsNaN(v) {
+				mean, function := p.Entry(n, q)
+				sum -= 0.5 * (math.Log(2*math.Pi*s.Noise[q]) + ((v-mean)*(v-mean)+function)/s.Noise[q])
+			}
+		}
+	}
+	for _, w := range s.Weights {
+		slab, spike := w.bound(s.Prior)
+		sum += slab + spike
+	}
+	gauss := func(mean, variance float64, prior OffsetPrior) float64 {
+		d := mean - prior.Mean
+		return 0.5 * (math.Log(variance/prior.Variance) + 1 - (variance+d*d)/prior.Variance)
+	}
+	for n := range m.N {
+		for k := range m.M {
+			sum += gauss(s.Mean.At(n, k), s.Variance.At(n, k), OffsetPrior{0, 1})
+		}
+	}
+	for q := range s.Offset {
+		sum += gauss(s.Offset[q], s.OffsetVariance[q], s.OffsetPrior)
+	}
+	if s.NoiseWeight > 0 {
+		for _, v := range s.Noise { // the density of 1/σ²
+			shape, rate := 1+s.NoiseWeight/2, s.NoiseWeight*s.NoiseScale/2
+			sum += math.Log(math.Pow(rate, shape) / math.Gamma(shape) * math.Pow(v, 1-shape) * math.Exp(-rate/v))
+		}
+	}
+	return sum
+}

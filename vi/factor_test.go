@@ -1,0 +1,344 @@
+package vi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// factorProblem draws data from a factor model; missing is the share of entries
+// that are not observed, and truth the function without noise.
+type factorProblem struct {
+	N, Q, M int
+	missing float64
+	noise   float64
+	offsets bool
+}
+
+func (p factorProblem) draw(seed uint64) (y, truth la.Matrix[float64]) {
+	src := newSource(seed)
+	y, truth = la.NewMatrix[float64](p.N, p.Q), la.NewMatrix[float64](p.N, p.Q)
+	phi, w := la.NewMatrix[float64](p.N, p.M), la.NewMatrix[float64](p.Q, p.M)
+	fillNormal(src, phi.Data)
+	fillNormal(src, w.Data)
+	for i := range w.Data {
+		if src.Float64() < 0.4 {
+			w.Data[i] = 0
+		}
+	}
+	la.Gemm(nil, la.NoTrans, la.Transpose, 1, phi, w, 0, truth)
+	if p.offsets {
+		c := make([]float64, p.Q)
+		fillNormal(src, c)
+		for n := range p.N {
+			for q := range p.Q {
+				truth.Row(n)[q] += 5 + c[q]
+			}
+		}
+	}
+	fillNormal(src, y.Data)
+	la.Scal(p.noise, y.Data)
+	for i := range y.Data {
+		y.Data[i] += truth.Data[i]
+		if src.Float64() < p.missing {
+			y.Data[i] = math.NaN()
+		}
+	}
+	return y, truth
+}
+
+// factorCases are models and data of every kind.
+var factorCases = []struct {
+	name string
+	factorProblem
+	Factors
+	long bool // lines longer than a block of products
+}{
+	{"pca", factorProblem{12, 9, 2, 0, 0.3, false}, Factors{Count: 3, Noise: NoiseShared}, false},
+	{"fa", factorProblem{12, 9, 2, 0, 0.3, false}, Factors{Count: 3}, false},
+	{"pca, gaps", factorProblem{12, 9, 2, 0.3, 0.3, false}, Factors{Count: 3, Noise: NoiseShared}, false},
+	{"fa, gaps", factorProblem{12, 9, 2, 0.3, 0.3, false}, Factors{Count: 3}, false},
+	{"pca, offsets", factorProblem{14, 9, 2, 0, 0.3, true}, Factors{Count: 2, Noise: NoiseShared, Offsets: true}, false},
+	{"fa, offsets", factorProblem{14, 9, 2, 0, 0.3, true}, Factors{Count: 2, Offsets: true, NoiseWeight: 4}, false},
+	{"fa, offsets, gaps", factorProblem{14, 9, 2, 0.5, 0.3, true}, Factors{Count: 2, Offsets: true, NoiseWeight: 4}, false},
+	{"held", factorProblem{14, 9, 2, 0.5, 0.3, true}, Factors{Count: 2, Held: Held{true, true, true}}, false},
+	{"long", factorProblem{700, 5, 2, 0.2, 0.3, true}, Factors{Count: 3, Offsets: true}, true},
+	{"sparse", factorProblem{20, 300, 2, 0.96, 0.3, false}, Factors{Count: 3, NoiseWeight: 2}, true},
+}
+
+// TestFactorBoundRises checks after every update of one factor that the bound, as
+// found entry by entry, has not fallen, and at the end of a sweep that the model's
+// own is the same.
+func TestFactorBoundRises(t *testing.T) {
+	for _, c := range factorCases {
+		t.Run(c.name, func(t *testing.T) {
+			y, _ := c.draw(1)
+			o, err := ObserveMatrix(y)
+			require.NoError(t, err)
+			m, err := c.model(o)
+			require.NoError(t, err)
+			last := slowBound(m)
+			sweeps := 12
+			if c.long {
+				sweeps = 3
+			}
+			for range sweeps {
+				for _, u := range m.smallSteps() {
+					require.NoError(t, u.step())
+					b := slowBound(m)
+					require.False(t, fell(last, b, 0), "%s: from %.12g to %.12g", u.name, last, b)
+					last = b
+				}
+				require.InEpsilon(t, last, m.bound(), 1e-10)
+			}
+		})
+	}
+}
+
+// TestFactorStorage: a complete matrix, its entries, and its entries in another
+// order give the same fit.
+func TestFactorStorage(t *testing.T) {
+	for _, c := range factorCases {
+		if c.missing > 0 {
+			continue
+		}
+		y, _ := c.draw(2)
+		dense, err := ObserveMatrix(y)
+		require.NoError(t, err)
+		require.True(t, dense.complete())
+		var entries []Entry
+		for n := range c.N {
+			for q := range c.Q {
+				entries = append(entries, Entry{int32(n), int32(q), y.At(n, q)})
+			}
+		}
+		newSource(3).Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
+		sparse, err := ObserveEntries(c.N, c.Q, entries)
+		require.NoError(t, err)
+		a, err := c.model(dense)
+		require.NoError(t, err)
+		b, err := c.model(sparse)
+		require.NoError(t, err)
+		for range 5 {
+			require.NoError(t, a.sweep(nil))
+			require.NoError(t, b.sweep(nil))
+			require.InEpsilon(t, a.bound(), b.bound(), 1e-11, c.name)
+		}
+		requireClose(t, c.name+": φ", a.posterior().s.Mean, b.posterior().s.Mean, 1e-9)
+		requireClose(t, c.name+": w", a.posterior().e, b.posterior().e, 1e-9)
+		requireClose(t, c.name+": σ²", a.noise, b.noise, 1e-9)
+	}
+}
+
+func sameFactors(t *testing.T, name string, a, b *FactorFit) {
+	t.Helper()
+	assert.Equal(t, a.Record, b.Record, name)
+	x, y := a.Posterior.s, b.Posterior.s
+	assert.Equal(t, flat(x.Mean), flat(y.Mean), "%s: E[φ]", name)
+	assert.Equal(t, flat(x.Variance), flat(y.Variance), "%s: Var[φ]", name)
+	x.Mean, x.Variance, y.Mean, y.Variance = la.Matrix[float64]{}, la.Matrix[float64]{}, la.Matrix[float64]{}, la.Matrix[float64]{}
+	assert.Equal(t, x, y, name)
+}
+
+func TestFactorWorkers(t *testing.T) {
+	for _, p := range []factorProblem{{300, 200, 2, 0, 0.3, true}, {280, 300, 2, 0.5, 0.3, true}} {
+		y, _ := p.draw(4)
+		o, err := ObserveMatrix(y)
+		require.NoError(t, err)
+		var first *FactorFit
+		for _, workers := range []int{1, 2, 5} {
+			f := Factors{Count: 4, Offsets: true, NoiseWeight: 3, Workers: workers, Ascent: Ascent{MaxSweeps: 3}}
+			m, err := f.model(o)
+			require.NoError(t, err)
+			require.Greater(t, len(m.objectBlocks), 2)
+			fit, err := f.Fit(t.Context(), o)
+			require.NoError(t, err)
+			if first == nil {
+				first = fit
+				continue
+			}
+			sameFactors(t, fmt.Sprint(workers, " workers"), first, fit)
+		}
+	}
+}
+
+// TestFactorResume breaks an ascent off at a checkpoint, passes the state through
+// its plain data, goes on, and compares with the ascent without a break.
+func TestFactorResume(t *testing.T) {
+	for _, c := range factorCases {
+		y, _ := c.draw(5)
+		o, err := ObserveMatrix(y)
+		require.NoError(t, err)
+		f := c.Factors
+		f.Ascent = Ascent{MaxSweeps: 30, Tolerance: 1e-4}
+		whole, err := f.Fit(t.Context(), o)
+		require.NoError(t, err)
+		require.Greater(t, len(whole.Record.Trace), 7)
+
+		broken := errors.New("broken off")
+		var kept *FactorFit
+		f.Checkpoint = func(fit *FactorFit) error {
+			if len(fit.Record.Trace) < 7 {
+				return nil
+			}
+			s := fit.Posterior.State()
+			s.Mean, s.Variance = s.Mean.Clone(), s.Variance.Clone()
+			s.Weights = append([]Pair(nil), s.Weights...)
+			s.Noise = append([]float64(nil), s.Noise...)
+			s.OffsetVariance = append([]float64(nil), s.OffsetVariance...)
+			p, err := NewFactorPosterior(s)
+			require.NoError(t, err)
+			kept = &FactorFit{p, Record{Trace: append([]float64(nil), fit.Record.Trace...)}}
+			return broken
+		}
+		part, err := f.Fit(t.Context(), o)
+		require.ErrorIs(t, err, broken)
+		assert.Len(t, part.Record.Trace, 7)
+		f.From, f.Checkpoint = kept, nil
+		rest, err := f.Fit(t.Context(), o)
+		require.NoError(t, err)
+		sameFactors(t, c.name, whole, rest)
+	}
+}
+
+// TestFactorsComplete completes the gaps of data that the model fits, nearly as
+// well as the noise allows, and knows its errors.
+func TestFactorsComplete(t *testing.T) {
+	p := factorProblem{80, 40, 3, 0.4, 0.2, true}
+	y, truth := p.draw(6)
+	o, err := ObserveMatrix(y)
+	require.NoError(t, err)
+	fit, err := Factors{Count: 6, Offsets: true, Noise: NoiseShared, Seed: 1, Ascent: Ascent{MaxSweeps: 500}}.Fit(t.Context(), o)
+	require.NoError(t, err)
+	var square, scaled, count float64
+	for n := range p.N {
+		for q := range p.Q {
+			if math.IsNaN(y.At(n, q)) {
+				mean, v := fit.Posterior.Entry(n, q)
+				d := mean - truth.At(n, q)
+				square, scaled, count = square+d*d, scaled+d*d/v, count+1
+			}
+		}
+	}
+	// With the other side known, 3 factors from 24 entries and 4 coordinates from 48
+	// would have an error of 0.2·√(3/24 + 4/48) = 0.09.
+	assert.Less(t, math.Sqrt(square/count), 0.12)
+	// Mean field's variances are too small, by how much depends on the data.
+	assert.InDelta(t, 1.5, scaled/count, 1)
+	assert.InDelta(t, p.noise, math.Sqrt(fit.Posterior.s.Noise[0]), 0.02)
+	energy := fit.Posterior.Energy()
+	slices.Sort(energy)
+	assert.Less(t, energy[0]+energy[1], 1e-3, "factors that are not needed")
+}
+
+// TestFactorTransform: a new object's factors are the fixed point of the updates,
+// and without entries the prior.
+func TestFactorTransform(t *testing.T) {
+	p := factorProblem{60, 20, 2, 0.2, 0.3, true}
+	y, _ := p.draw(7)
+	o, err := ObserveMatrix(y)
+	require.NoError(t, err)
+	f := Factors{Count: 2, Offsets: true, Ascent: Ascent{MaxSweeps: 40}}
+	fit, err := f.Fit(t.Context(), o)
+	require.NoError(t, err)
+	f.From = fit
+	m, err := f.model(o)
+	require.NoError(t, err)
+	for range 500 {
+		m.updateObjects(0, m.M)
+	}
+	q := m.posterior()
+	var tasks []int
+	var entries []float64
+	for k, v := range y.Row(3) {
+		if !math.IsNaN(v) {
+			tasks, entries = append(tasks, k), append(entries, v)
+		}
+	}
+	mean, variance, err := q.Transform(tasks, entries)
+	require.NoError(t, err)
+	requireClose(t, "means", q.s.Mean.Row(3), mean, 1e-9)
+	for k, v := range variance {
+		assert.GreaterOrEqual(t, v, q.s.Variance.At(3, k)*(1-1e-12))
+	}
+	mean, variance, err = q.Transform(nil, nil)
+	require.NoError(t, err)
+	assert.Equal(t, []float64{0, 0}, mean)
+	assert.Equal(t, []float64{1, 1}, variance)
+	a, v := q.Entry(3, 4)
+	b, w := q.Reconstruct(4, q.s.Mean.Row(3), q.s.Variance.Row(3))
+	assert.Equal(t, []float64{a, v}, []float64{b, w})
+}
+
+func TestFactorErrors(t *testing.T) {
+	y, _ := factorProblem{5, 4, 1, 0, 0.3, false}.draw(1)
+	o, err := ObserveMatrix(y)
+	require.NoError(t, err)
+	nan := math.NaN()
+	for want, do := range map[string]func() error{
+		"vi: y: nil": func() error { _, err := Factors{Count: 1}.Fit(t.Context(), nil); return err },
+		"vi: Count is 0: at least one factor is needed": func() error { _, err := Factors{}.Fit(t.Context(), o); return err },
+		"vi: Prior.Pi is 2: it must be positive and at most 1": func() error {
+			_, err := Factors{Count: 1, Prior: SlabPrior{2, 1}}.Fit(t.Context(), o)
+			return err
+		},
+		"vi: NoiseWeight is NaN: it must not be negative": func() error {
+			_, err := Factors{Count: 1, NoiseWeight: nan}.Fit(t.Context(), o)
+			return err
+		},
+		"vi: Start.Weights: 1 where 4×1 are needed": func() error {
+			_, err := Factors{Count: 1, Start: &FactorStart{Weights: make([]Pair, 1)}}.Fit(t.Context(), o)
+			return err
+		},
+		"vi: Start.Weights: every weight is zero, where the bound is stationary": func() error {
+			w := make([]Pair, 4)
+			for i := range w {
+				w[i] = Pair{math.Inf(-1), 0, 1}
+			}
+			_, err := Factors{Count: 1, Start: &FactorStart{Weights: w}}.Fit(t.Context(), o)
+			return err
+		},
+		"vi: entries: there is none": func() error { _, err := ObserveEntries(2, 2, nil); return err },
+		"vi: entries: (1, 0) is there twice": func() error {
+			_, err := ObserveEntries(2, 2, []Entry{{1, 0, 3}, {0, 0, 1}, {1, 0, 4}})
+			return err
+		},
+		"vi: entries[1]: (2, 0) in a matrix of 2×2": func() error {
+			_, err := ObserveEntries(2, 2, []Entry{{1, 0, 3}, {2, 0, 1}})
+			return err
+		},
+		"vi: entries[0]: the value is NaN": func() error {
+			_, err := ObserveEntries(2, 2, []Entry{{1, 0, nan}})
+			return err
+		},
+		"vi: y: 1×2, and no entry is observed": func() error {
+			_, err := ObserveMatrix(la.MatrixOf(1, 2, []float64{nan, nan}))
+			return err
+		},
+		"vi: y: entry (0, 1) is +Inf": func() error {
+			_, err := ObserveMatrix(la.MatrixOf(1, 2, []float64{nan, math.Inf(1)}))
+			return err
+		},
+		"vi: y: every observed entry is 2": func() error {
+			c, err := ObserveMatrix(la.MatrixOf(2, 2, []float64{2, nan, 2, 2}))
+			require.NoError(t, err)
+			_, err = Factors{Count: 1}.Fit(t.Context(), c)
+			return err
+		},
+	} {
+		assert.EqualError(t, do(), want)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("enough"))
+	fit, err := Factors{Count: 1}.Fit(ctx, o)
+	assert.Nil(t, fit)
+	assert.ErrorContains(t, err, "enough")
+}
