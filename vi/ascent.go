@@ -118,7 +118,7 @@ type model interface {
 	// bound returns the lower bound of the present state.
 	bound() float64
 	// roundoff returns the error to expect in the bound beyond the last digits of
-	// its value.
+	// its value, +Inf if the updates are not ascent.
 	roundoff() float64
 	// jittered returns the largest jitter of the last sweep.
 	jittered() float64
@@ -204,14 +204,21 @@ func (a Ascent) goOn(ctx context.Context, m model, rec Record, passed int) (Reco
 		if a.Progress != nil {
 			a.Progress(Progress{Sweep: k, MaxSweeps: limit, Bound: b, Rise: b - last})
 		}
-		if fell(last, b, m.roundoff()) {
+		noise := m.roundoff()
+		if fell(last, b, noise) {
 			rec.Reason = BoundFell
 			return rec, &BoundError{Sweep: k, From: last, To: b}
 		}
 		last = b
-		if stretch := max(10, k/10); k > passed+stretch && b-rec.Trace[k-1-stretch] < tol*math.Abs(b) {
-			rec.Reason = Converged
-			return rec, nil
+		if stretch := max(10, k/10); k > passed+stretch {
+			rise := b - rec.Trace[k-1-stretch]
+			if math.IsInf(noise, 1) { // steps that are not ascent settle from either side
+				rise = math.Abs(rise)
+			}
+			if rise < tol*math.Abs(b) {
+				rec.Reason = Converged
+				return rec, nil
+			}
 		}
 	}
 	rec.Reason = MaxSweeps

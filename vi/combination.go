@@ -50,8 +50,11 @@ func (c Combination) product() bool { return c == FixProd || c == WProd }
 type Composite struct {
 	rule Combination
 	k    Kernels
-	logs []la.Matrix[float64] // of products: log K_p, −∞ where an entry is 0
+	logs []la.Matrix[float64] // of products: log K_p
 }
+
+// logZero stands for log 0: any power of it but the zeroth is 0 again.
+const logZero = -1e290
 
 // NewComposite returns a composite of the base kernels k. Products keep the
 // logarithms of their entries, and it is an error if an entry is negative: its
@@ -81,7 +84,7 @@ func NewComposite(rule Combination, k Kernels) (*Composite, error) {
 				if v < 0 {
 					return nil, fmt.Errorf("vi: kernel %d: entry (%d, %d) is %g: products need entries that are not negative", p, d, i, v)
 				}
-				l.Row(d)[i] = math.Log(v)
+				l.Row(d)[i] = max(math.Log(v), logZero)
 			}
 		}
 		c.logs = append(c.logs, l)
@@ -111,9 +114,7 @@ func (c *Composite) Combine(w *la.Workspace, beta []float64, out la.Matrix[float
 func (c *Composite) combineRow(d int, beta, out []float64) {
 	clear(out)
 	for p, l := range c.logs {
-		if beta[p] != 0 { // 0·log 0
-			la.Axpy(beta[p], l.Row(d), out)
-		}
+		la.Axpy(beta[p], l.Row(d), out)
 	}
 	la.Exp(out, out)
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -18,6 +19,7 @@ type worker struct {
 	masked [2]la.Matrix[float64] // P×N, only when targets are missing
 	pp     la.Matrix[float64]    // P×P
 	small  gaussian              // P
+	cone   special.Cone
 	work   func()
 	crew   *crew
 }

@@ -54,6 +54,10 @@ func TestGolden(t *testing.T) {
 				goldenMGP(t, path, data)
 				return
 			}
+			if family == "pmkl" {
+				goldenProbit(t, path, data)
+				return
+			}
 			if family == "mtmkl" {
 				goldenMTMKL(t, path, data)
 				return

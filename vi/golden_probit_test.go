@@ -1,0 +1,558 @@
+package vi
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+)
+
+// Tolerances of the pmkl README, relative to max(1, largest entry).
+const (
+	probitTables  = 1e-11
+	probitRun     = 1e-9
+	probitProduct = 1e-8
+	probitWeights = 1e-10
+)
+
+type probitData struct {
+	C, S   int
+	T      []int
+	X      tensor
+	Kernel []string
+	Theta  vec
+	K      tensor
+	Kstar  tensor
+}
+
+// number reads a double, or one of the strings "inf" and "-inf".
+type number float64
+
+func (n *number) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case `"inf"`:
+		*n = number(math.Inf(1))
+	case `"-inf"`:
+		*n = number(math.Inf(-1))
+	default:
+		return json.Unmarshal(b, (*float64)(n))
+	}
+	return nil
+}
+
+// probitState is the state after an iteration.
+type probitState struct {
+	W, DiagV, M, Y, Zb, Ea mat
+	LogdetV, LogZ          vec
+	Bound                  number
+	P                      vec
+	Eb, Elogb, Rho         vec
+	Ebb                    mat
+	Epi, Echi              vec
+	Ess                    float64
+	Terms                  map[string]float64
+}
+
+type probitRunFile struct {
+	Note, Name string
+	Hyper      struct{ Tau, Nu json.RawMessage }
+	Options    struct {
+		W2           string `json:"w2"`
+		ExactWeights *bool  `json:"exact_weights"`
+	}
+	Tau, Nu    float64
+	Y0, Ea0    mat
+	Beta       vec
+	Beta0      vec
+	Rho0       vec
+	Sigma      vec
+	AllowEmpty bool `json:"allow_empty"`
+	Ridge      vec
+	F, Fstar   mat
+	Iterations map[string]probitState
+	Bounds     vec
+	Predict    *struct{ Mean, Var, P mat } `json:"predict_after_50"`
+}
+
+type probitProposals struct {
+	B, R  mat
+	BProp vec `json:"B_logprop"`
+	RProp vec `json:"R_logprop"`
+}
+
+func goldenProbit(t *testing.T, path string, data []byte) {
+	dir := filepath.Dir(path)
+	raw, err := os.ReadFile(filepath.Join(dir, "data.json"))
+	require.NoError(t, err)
+	var d probitData
+	require.NoError(t, json.Unmarshal(raw, &d))
+	switch name := strings.TrimSuffix(filepath.Base(path), ".json"); name {
+	case "data":
+		t.Skip("input of the other files")
+	case "gibbs_conditionals", "mcmc_summary":
+		t.Skip("of the sampler: see package mcmc")
+	case "special":
+		goldenNormal(t, data)
+	case "trunc_moments":
+		goldenCones(t, data)
+	case "predict":
+		goldenClassProbabilities(t, data)
+	case "vb_fixsum", "vb_fixprod", "vb_ridge", "vb_features":
+		var r probitRunFile
+		require.NoError(t, json.Unmarshal(data, &r))
+		k, star := d.K, d.Kstar
+		p := Probit{Rule: FixSum, Beta: r.Beta}
+		switch name {
+		case "vb_fixprod":
+			p.Rule = FixProd
+		case "vb_ridge":
+			count := map[int]float64{}
+			for _, c := range d.T {
+				count[c]++
+			}
+			p.Ridge = r.Ridge[0] * float64(len(d.T)) / count[d.T[0]]
+		case "vb_features":
+			k, star = tensor{r.F}, tensor{r.Fstar}
+		}
+		goldenProbitRun(t, p, r, k, star, d.T, probitRun, nil)
+	case "vb_priors":
+		var f struct{ Runs []probitRunFile }
+		require.NoError(t, json.Unmarshal(data, &f))
+		for _, r := range f.Runs {
+			t.Run(r.Name, func(t *testing.T) {
+				p := Probit{Beta: r.Beta, Published: r.Options.W2 == "mean"}
+				goldenProbitRun(t, p, r, d.K, d.Kstar, d.T, probitRun, nil)
+			})
+		}
+	case "vb_binary", "vb_binary_structured":
+		var f struct {
+			Scale float64 `json:"kernel_scale"`
+			Runs  []probitRunFile
+		}
+		require.NoError(t, json.Unmarshal(data, &f))
+		if name == "vb_binary_structured" {
+			t.Skip("q(W | β) is not built")
+		}
+		k := tensor{nil, nil, nil}
+		for i, power := range []float64{1, 1, 1.1} {
+			from := d.K[[]int{0, 1, 0}[i]]
+			for _, row := range from {
+				var out vec
+				for _, v := range row {
+					out = append(out, f.Scale*math.Pow(v, power))
+				}
+				k[i] = append(k[i], out)
+			}
+		}
+		for _, r := range f.Runs {
+			t.Run(fmt.Sprint("empty=", r.AllowEmpty), func(t *testing.T) {
+				p := Probit{Rule: Bin, Beta: r.Beta0, On: r.Sigma, NotEmpty: !r.AllowEmpty, Update: MeanField}
+				goldenProbitRun(t, p, r, k, nil, d.T, probitRun, nil)
+			})
+		}
+	case "vb_linear_is", "vb_product_is":
+		var f struct {
+			Tau, Nu, Mu, Lam, Kappa, Xi float64
+			Proposals                   probitProposals
+			Runs                        []probitRunFile
+		}
+		require.NoError(t, json.Unmarshal(data, &f))
+		for _, r := range f.Runs {
+			t.Run(r.Name, func(t *testing.T) {
+				r.Tau, r.Nu = f.Tau, f.Nu
+				p := Probit{Rule: WSum, Beta: r.Beta0, Search: Sampling, Samples: len(f.Proposals.B), Rho: Gamma{f.Mu, 1 / f.Lam}}
+				tol := probitRun
+				if name == "vb_product_is" {
+					p.Rule, p.Kappa, p.Xi, tol = WProd, f.Kappa, f.Xi, probitProduct
+				}
+				if *r.Options.ExactWeights {
+					p.Update = MeanField
+				}
+				goldenProbitRun(t, p, r, d.K, d.Kstar, d.T, tol, &f.Proposals)
+			})
+		}
+	case "is_weights":
+		goldenImportance(t, d, data)
+	case "bound_terms":
+		goldenBoundTerms(t, d, data)
+	default:
+		t.Fatalf("pmkl/%s is not known", name)
+	}
+}
+
+func rowGammas(t *testing.T, tau, nu json.RawMessage, C int) []Gamma {
+	var out []Gamma
+	var a, b []float64
+	if json.Unmarshal(tau, &a) != nil {
+		var x, y float64
+		require.NoError(t, json.Unmarshal(tau, &x))
+		require.NoError(t, json.Unmarshal(nu, &y))
+		for range C {
+			a, b = append(a, x), append(b, y)
+		}
+	} else {
+		require.NoError(t, json.Unmarshal(nu, &b))
+	}
+	for c := range C {
+		out = append(out, Gamma{a[c], 1 / b[c]})
+	}
+	return out
+}
+
+// near is requireClose with tolerances relative to max(1, largest entry).
+func near(t testing.TB, name string, want, got any, tol float64) {
+	t.Helper()
+	requireClose(t, name, append(vec{1}, flat(want)...), append(vec{1}, flat(got)...), tol)
+}
+
+func goldenProbitRun(t *testing.T, p Probit, r probitRunFile, k, star tensor, labels []int, tol float64, given *probitProposals) {
+	C := len(r.Y0)
+	if r.Hyper.Tau != nil {
+		p.ClassAlpha = rowGammas(t, r.Hyper.Tau, r.Hyper.Nu, C)
+	} else {
+		p.Alpha = Gamma{r.Tau, 1 / r.Nu}
+	}
+	p.Workers = 2
+	p.Start = &ProbitStart{Y: matrixOf(r.Y0), Alpha: matrixOf(r.Ea0)}
+	m, err := p.model(denseOf(t, k), labels)
+	require.NoError(t, err)
+	if given != nil {
+		giveProposals(t, m, given)
+	}
+	for i, want := range r.Bounds {
+		require.NoError(t, m.sweep(nil))
+		require.InDelta(t, want, m.bound(), tol*max(1, math.Abs(want)), "bound after sweep %d", i+1)
+		s, ok := r.Iterations[fmt.Sprint(i+1)]
+		if !ok {
+			continue
+		}
+		at := func(name string) string { return fmt.Sprintf("%s after sweep %d", name, i+1) }
+		var alpha mat
+		for c := range C {
+			var row vec
+			for d := range m.D {
+				row = append(row, m.alpha[c].mean(d))
+			}
+			alpha = append(alpha, row)
+		}
+		for _, v := range []struct {
+			name      string
+			want, got any
+		}{
+			{"W", s.W, m.w}, {"diag V", s.DiagV, m.variance}, {"log|V|", s.LogdetV, m.logDet},
+			{"M", s.M, m.location}, {"log Z", s.LogZ, m.logZ}, {"Y", s.Y, m.y}, {"E[α]", s.Ea, alpha},
+		} {
+			if len(flat(v.want)) > 0 { // later snapshots are shorter
+				near(t, at(v.name), v.want, v.got, tol)
+			}
+		}
+		if s.Eb != nil {
+			near(t, at("E[β]"), s.Eb, m.mean, tol)
+		}
+		switch b := m.beta.(type) {
+		case *switches:
+			near(t, at("q(β)"), s.P, b.state, tol)
+		case *simplexSample:
+			if s.Elogb != nil {
+				near(t, at("E[log β]"), s.Elogb, b.beta.meanLog, tol)
+			}
+			near(t, at("E[ρ]"), s.Rho, b.meanRho, tol)
+			if s.Ess > 0 {
+				near(t, at("ESS"), s.Ess, b.effective(), tol)
+			}
+			if s.Ebb != nil {
+				square := b.cov.Clone()
+				for p, v := range m.mean {
+					la.Axpy(v, m.mean, square.Row(p))
+				}
+				near(t, at("E[ββ']"), s.Ebb, square, tol)
+			}
+		default:
+			checkPowers(t, at, b, s, tol)
+		}
+	}
+	if r.Predict == nil {
+		return
+	}
+	posterior, err := m.posterior()
+	require.NoError(t, err)
+	got, err := posterior.Predict(denseOf(t, star), PredictOptions{Workers: 2})
+	require.NoError(t, err)
+	near(t, "predictive mean", r.Predict.Mean, got.Mean, tol)
+	near(t, "predictive variance", r.Predict.Var, got.Variance, tol)
+	near(t, "probabilities", r.Predict.P, got.Probability, tol)
+}
+
+func logsOf(x mat) mat {
+	var out mat
+	for _, row := range x {
+		var l vec
+		for _, v := range row {
+			l = append(l, math.Log(v))
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func (s *importance) give(points mat, proposal vec) {
+	n := newImportance(len(points), len(points[0]))
+	n.points.CopyFrom(matrixOf(points))
+	n.logs.CopyFrom(matrixOf(logsOf(points)))
+	copy(n.proposal, proposal)
+	*s = *n
+}
+
+func giveProposals(t *testing.T, m *probit, given *probitProposals) {
+	switch b := m.beta.(type) {
+	case *simplexSample:
+		b.beta.give(given.B, given.BProp)
+		b.rho.give(given.R, given.RProp)
+		b.fixed = true
+	default:
+		givePowers(t, b, given)
+	}
+}
+
+func goldenNormal(t *testing.T, data []byte) {
+	var f struct {
+		X, Mills vec
+		LogNdtr  vec `json:"log_ndtr"`
+	}
+	require.NoError(t, json.Unmarshal(data, &f))
+	for i, x := range f.X {
+		lambda, logCDF := special.Mills(x)
+		above, _, logZ := special.NormalAbove(-x)
+		tol := 1e-13
+		if x > 5 {
+			tol = 1e-12
+		}
+		for _, got := range []float64{logCDF, logZ, special.LogNormalCDF(x)} {
+			assert.InDelta(t, f.LogNdtr[i], got, tol*math.Abs(f.LogNdtr[i])+1e-300, "log Φ(%g)", x)
+		}
+		for _, got := range []float64{lambda, above} {
+			assert.InDelta(t, f.Mills[i], got, 1e-13*math.Abs(f.Mills[i])+1e-300, "λ(%g)", x)
+		}
+	}
+}
+
+func goldenCones(t *testing.T, data []byte) {
+	var f struct {
+		Cases []struct {
+			M, Y vec
+			T    int
+			LogZ float64
+		}
+	}
+	require.NoError(t, json.Unmarshal(data, &f))
+	require.NotEmpty(t, f.Cases)
+	var cone special.Cone
+	for _, c := range f.Cases {
+		y := make(vec, len(c.M))
+		near(t, fmt.Sprint("log Z of ", c.M), c.LogZ, cone.Mean(c.T, c.M, y), probitTables)
+		near(t, fmt.Sprint("E[y] of ", c.M), c.Y, y, probitTables)
+	}
+}
+
+func goldenClassProbabilities(t *testing.T, data []byte) {
+	var f struct {
+		Cases []struct {
+			M, SD, P vec
+			LogP     []number
+		}
+	}
+	require.NoError(t, json.Unmarshal(data, &f))
+	require.NotEmpty(t, f.Cases)
+	var cone special.Cone
+	for _, c := range f.Cases {
+		for i, want := range c.LogP {
+			got := cone.LogProbability(i, c.M, c.SD)
+			assert.InDelta(t, float64(want), got, probitTables*max(1, math.Abs(float64(want))), "%v", c)
+			assert.InDelta(t, c.P[i], math.Exp(got), probitTables)
+		}
+	}
+}
+
+// goldenState returns a model of the data's kernels in a given state.
+func goldenState(t *testing.T, p Probit, d probitData, W, Y mat) *probit {
+	p.Start = &ProbitStart{Y: matrixOf(Y)}
+	m, err := p.model(denseOf(t, d.K), d.T)
+	require.NoError(t, err)
+	m.w.CopyFrom(matrixOf(W))
+	return m
+}
+
+func goldenImportance(t *testing.T, d probitData, data []byte) {
+	type weighted struct {
+		A                         mat
+		B, Logw, W, Eb, Elogb     vec
+		Ebb                       mat
+		LogNorm                   float64 `json:"log_norm"`
+		ElogQ, Ess                float64
+		Logp                      vec
+		Entropy                   float64
+		Erho, Etheta, Loglik      vec
+		Mu, Lam, Kappa, Xi        float64
+		R                         mat
+		RProp                     vec `json:"R_logprop"`
+		Epi, Echi, Elogchi, Shape vec
+		Rate                      vec
+		ElgammaPi                 vec `json:"E_lgamma_pi"`
+	}
+	var f struct {
+		State struct {
+			W mat
+			V tensor
+			Y mat
+		}
+		Linear struct {
+			RhoBar        vec `json:"rho_bar"`
+			B             mat
+			BProp         vec `json:"B_logprop"`
+			Exact, Plugin weighted
+		}
+		Rho    weighted
+		Binary struct {
+			Sigma         vec
+			Exact, Plugin weighted
+		}
+		Product struct {
+			B             mat
+			BProp         vec `json:"B_logprop"`
+			Epi, Echi     vec
+			Exact, Plugin weighted
+		}
+		Pi struct {
+			Elogb, Elogchi, Epi vec
+			Kappa               float64
+			ElgammaPi           vec `json:"E_lgamma_pi"`
+			ElogQ               vec
+		}
+		Chi struct {
+			Epi, Eb, Shape, Rate vec
+			Xi                   float64
+		}
+	}
+	require.NoError(t, json.Unmarshal(data, &f))
+	setV := func(m *probit) {
+		m.sum.Fill(0)
+		for _, v := range f.State.V {
+			for i, row := range v {
+				la.Axpy(1, row, m.sum.Row(i))
+			}
+		}
+	}
+	check := func(name string, want weighted, s *importance, logw vec) {
+		var top float64
+		for _, v := range want.Logw {
+			top = max(top, math.Abs(v))
+		}
+		assert.InDeltaSlice(t, want.Logw, logw, probitWeights*top, "%s: log weights", name)
+		near(t, name+" weights", want.W, s.weight, probitWeights)
+		near(t, name+" log norm", want.LogNorm, s.logNorm, probitWeights)
+		near(t, name+" E[log q]", want.ElogQ, s.meanLogQ, probitWeights)
+		near(t, name+" ESS", want.Ess, s.effective, probitWeights)
+		if want.Eb != nil {
+			near(t, name+" mean", want.Eb, s.mean, probitWeights)
+		}
+		if want.Elogb != nil && name != "rho" {
+			near(t, name+" mean log", want.Elogb, s.meanLog, probitWeights)
+		}
+	}
+	logWeights := func(s *importance) (out vec) {
+		for i, v := range s.target {
+			out = append(out, v-s.proposal[i])
+		}
+		return out
+	}
+	for _, update := range []WeightUpdate{MeanField, PlugIn} {
+		want := map[WeightUpdate][3]weighted{
+			MeanField: {f.Linear.Exact, f.Binary.Exact, f.Product.Exact},
+			PlugIn:    {f.Linear.Plugin, f.Binary.Plugin, f.Product.Plugin},
+		}[update]
+		m := goldenState(t, Probit{Rule: WSum, Search: Sampling, Update: update}, d, f.State.W, f.State.Y)
+		setV(m)
+		s := m.beta.(*simplexSample)
+		s.beta.give(f.Linear.B, f.Linear.BProp)
+		copy(s.meanRho, f.Linear.RhoBar)
+		s.measure(m)
+		near(t, "A", want[0].A, s.a, probitWeights)
+		near(t, "b", want[0].B, s.b, probitWeights)
+		s.solve()
+		check("linear", want[0], s.beta, logWeights(s.beta))
+		cov := matrixOf(want[0].Ebb)
+		for p, v := range want[0].Eb {
+			la.Axpy(-v, want[0].Eb, cov.Row(p))
+		}
+		near(t, "Cov β", cov, s.cov, probitWeights)
+
+		s.prior = Gamma{f.Rho.Mu, 1 / f.Rho.Lam}
+		s.rho.give(f.Rho.R, f.Rho.RProp)
+		copy(s.beta.meanLog, f.Rho.Elogb)
+		s.solveRho()
+		check("rho", f.Rho, s.rho, logWeights(s.rho))
+		near(t, "E[ρ]", f.Rho.Erho, s.meanRho, probitWeights)
+
+		m = goldenState(t, Probit{Rule: Bin, On: f.Binary.Sigma, Update: update}, d, f.State.W, f.State.Y)
+		setV(m)
+		b := m.beta.(*switches)
+		b.measure(m)
+		b.solve(m.mean)
+		var logs vec
+		for _, q := range b.state {
+			logs = append(logs, math.Log(q))
+		}
+		near(t, "log q(β)", want[1].Logp, logs, probitWeights)
+		near(t, "E[β] of Bin", want[1].Eb, m.mean, probitWeights)
+		near(t, "entropy", want[1].Entropy, b.entropy, probitWeights)
+
+		goldenPowers(t, d, update, f.State.W, f.State.Y, setV, f.Product.B, f.Product.BProp, f.Product.Epi, f.Product.Echi,
+			func(s *importance) { check("product", want[2], s, logWeights(s)) })
+	}
+	goldenPowerPriors(t, f.Pi.Elogb, f.Pi.Elogchi, f.Pi.Kappa, f.Pi.Epi, f.Pi.ElgammaPi, f.Pi.ElogQ,
+		f.Chi.Epi, f.Chi.Eb, f.Chi.Xi, f.Chi.Shape, f.Chi.Rate)
+}
+
+func goldenBoundTerms(t *testing.T, d probitData, data []byte) {
+	var f struct {
+		Beta          vec
+		Tau, Nu       float64
+		M, Y, W, Zb   mat
+		EaW           mat `json:"Ea_W"`
+		DiagV         mat
+		LogZ, LogdetV vec
+		TrKKV         vec `json:"tr_KKV"`
+		Za            float64
+		Terms         map[string]float64
+		Bound         float64
+	}
+	require.NoError(t, json.Unmarshal(data, &f))
+	m := goldenState(t, Probit{Beta: f.Beta, Alpha: Gamma{f.Tau, 1 / f.Nu}}, d, f.W, f.Y)
+	copy(m.location.Data, flat(f.M))
+	copy(m.logZ, f.LogZ)
+	copy(m.variance.Data, flat(f.DiagV))
+	copy(m.logDet, f.LogdetV)
+	la.Gemm(nil, la.NoTrans, la.NoTrans, 1, m.w, m.kernel, 0, m.f)
+	for c := range m.C {
+		require.InDelta(t, f.Za, m.alpha[c].shape, 1e-15)
+		for d, b := range f.Zb[c] {
+			m.alpha[c].scale[d] = 1 / b
+		}
+		m.spread[c] = f.TrKKV[c] + la.SumSq(m.f.Row(c))
+	}
+	near(t, "bound", f.Bound, m.bound(), probitWeights)
+	var own float64
+	for c := range m.C {
+		own += m.alphaBound(c) + 0.5*m.logDet[c]
+	}
+	near(t, "all but LY", f.Terms["LpW"]+f.Terms["HW"]+f.Terms["LpZ"]+f.Terms["HZ"], own, probitWeights)
+}

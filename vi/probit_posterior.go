@@ -1,0 +1,211 @@
+package vi
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// ProbitState is everything a [ProbitPosterior] is made of. It is plain data, to be
+// saved and restored; slices and matrices of a state that belongs to a posterior
+// must not be changed.
+type ProbitState struct {
+	Rule    Combination
+	Samples int // N, the training samples
+
+	Beta    []float64          // P, E[β]
+	BetaCov la.Matrix[float64] // P×P, Cov(β)
+
+	W     la.Matrix[float64] // C×D, means of the regressors
+	Alpha la.Matrix[float64] // C×D, E[α]; +∞ where a regressor was pruned
+
+	// E[K·Kᵀ], D×D, of which the lower triangle counts: with Alpha it gives the
+	// covariance of w_c, (E[KKᵀ] + diag E[α_c])⁻¹.
+	Gram la.Matrix[float64]
+}
+
+// ProbitPosterior is the approximate posterior of a [Probit]. It is immutable and
+// safe for concurrent use.
+type ProbitPosterior struct {
+	s       ProbitState
+	active  [][]int
+	root    [][]float64          // of the active regressors' 1/α
+	factors []la.Matrix[float64] // Cholesky factors of B_c
+}
+
+// NewProbitPosterior returns the posterior of a state, which it keeps and which
+// must not be changed afterwards. The error says what does not fit.
+func NewProbitPosterior(s ProbitState) (*ProbitPosterior, error) {
+	P, C, D := len(s.Beta), s.W.Rows, s.W.Cols
+	fail := func(format string, args ...any) (*ProbitPosterior, error) {
+		return nil, fmt.Errorf("vi: probit state: "+format, args...)
+	}
+	switch {
+	case s.Rule < FixSum || s.Rule > WProd:
+		return fail("%v is not a combination rule", s.Rule)
+	case P == 0 || C < 2 || D == 0 || s.Samples < 1:
+		return fail("%d kernels, %d classes, %d basis points, %d samples", P, C, D, s.Samples)
+	case s.BetaCov.Rows != P || s.BetaCov.Cols != P:
+		return fail("BetaCov: %d×%d where %d×%d is needed", s.BetaCov.Rows, s.BetaCov.Cols, P, P)
+	case s.Alpha.Rows != C || s.Alpha.Cols != D:
+		return fail("Alpha: %d×%d where %d×%d is needed", s.Alpha.Rows, s.Alpha.Cols, C, D)
+	case s.Gram.Rows != D || s.Gram.Cols != D:
+		return fail("Gram: %d×%d where %d×%d is needed", s.Gram.Rows, s.Gram.Cols, D, D)
+	}
+	if i := firstNonFinite(s.Beta); i >= 0 {
+		return fail("Beta[%d] is %g", i, s.Beta[i])
+	}
+	for p := range P {
+		if i := firstNonFinite(s.BetaCov.Row(p)); i >= 0 || !(s.BetaCov.At(p, p) >= 0) {
+			return fail("BetaCov: row %d", p)
+		}
+	}
+	for d := range D {
+		if i := firstNonFinite(s.Gram.Row(d)[:d+1]); i >= 0 {
+			return fail("Gram: entry (%d, %d) is %g", d, i, s.Gram.At(d, i))
+		}
+	}
+	for c := range C {
+		if i := firstNonFinite(s.W.Row(c)); i >= 0 {
+			return fail("W: entry (%d, %d) is %g", c, i, s.W.At(c, i))
+		}
+		for d, v := range s.Alpha.Row(c) {
+			if !(v > 0) {
+				return fail("Alpha: entry (%d, %d) is %g", c, d, v)
+			}
+		}
+	}
+	p := &ProbitPosterior{s: s}
+	var ws la.Workspace
+	for c := range C {
+		var active []int
+		var root []float64
+		for d, a := range s.Alpha.Row(c) {
+			if !math.IsInf(a, 1) {
+				active, root = append(active, d), append(root, 1/math.Sqrt(a))
+			}
+		}
+		b := la.NewMatrix[float64](len(active), len(active))
+		for i, d := range active {
+			for j, e := range active[:i+1] {
+				b.Set(i, j, root[i]*root[j]*s.Gram.At(d, e))
+			}
+			b.Row(i)[i]++
+		}
+		if err := la.Cholesky(&ws, b); err != nil {
+			return fail("class %d: %w", c, err)
+		}
+		p.active, p.root, p.factors = append(p.active, active), append(p.root, root), append(p.factors, b)
+	}
+	return p, nil
+}
+
+// State returns what the posterior is made of.
+func (p *ProbitPosterior) State() ProbitState { return p.s }
+
+// Dims returns the numbers of classes, of kernels and of basis points.
+func (p *ProbitPosterior) Dims() (C, P, D int) { return p.s.W.Rows, len(p.s.Beta), p.s.W.Cols }
+
+// posterior returns the present state, copied, after one more update of W.
+func (m *probit) posterior() (*ProbitPosterior, error) {
+	if err := m.updateW(); err != nil {
+		return nil, err
+	}
+	s := ProbitState{
+		Rule: m.composite.rule, Samples: m.N,
+		Beta: append([]float64(nil), m.mean...), BetaCov: la.NewMatrix[float64](m.P, m.P),
+		W: m.w.Clone(), Alpha: la.NewMatrix[float64](m.C, m.D), Gram: m.gram.Clone(),
+	}
+	if m.beta != nil {
+		s.BetaCov.CopyFrom(m.beta.covariance(m))
+	}
+	for c, active := range m.active {
+		row := s.Alpha.Row(c)
+		for d := range row {
+			row[d] = math.Inf(1)
+		}
+		for _, d := range active {
+			row[d] = m.alpha[c].mean(d)
+		}
+	}
+	return NewProbitPosterior(s)
+}
+
+// ProbitPrediction is the predictive distribution of T samples. Matrices that were
+// not asked for are empty.
+type ProbitPrediction struct {
+	Mean        la.Matrix[float64] // C×T, of the auxiliary variables
+	Variance    la.Matrix[float64] // C×T, their noise of 1 included
+	Probability la.Matrix[float64] // T×C
+}
+
+// Predict returns the predictive distribution of the samples whose kernels with
+// the D basis points are the columns of k: P matrices D×T. The probabilities are
+// those of equation 1.10, with standard deviations where the paper prints ν*; they
+// sum to one but for rounding. opt.MeanOnly leaves all but the means out; opt's
+// other choices have no meaning here.
+func (p *ProbitPosterior) Predict(k Kernels, opt PredictOptions) (*ProbitPrediction, error) {
+	composite, err := NewComposite(p.s.Rule, k)
+	if err != nil {
+		return nil, err
+	}
+	C, P, D := p.Dims()
+	kp, kd, T := k.Dims()
+	if kp != P || kd != D {
+		return nil, fmt.Errorf("vi: kernels: %d of %d basis points where %d of %d are needed", kp, kd, P, D)
+	}
+	ws := &la.Workspace{Workers: opt.Workers}
+	x := la.NewMatrix[float64](D, T)
+	composite.Combine(ws, p.s.Beta, x)
+	out := &ProbitPrediction{Mean: la.NewMatrix[float64](C, T)}
+	la.Gemm(ws, la.NoTrans, la.NoTrans, 1, p.s.W, x, 0, out.Mean)
+	if opt.MeanOnly {
+		return out, nil
+	}
+	out.Variance = la.NewMatrix[float64](C, T)
+	for c := range C {
+		variance := out.Variance.Row(c)
+		for t := range variance {
+			variance[t] = 1
+		}
+		p.addVariance(ws, c, x, variance)
+	}
+	out.Probability = la.NewMatrix[float64](T, C)
+	chunks := newCrew(opt.Workers, (T+chunkSize-1)/chunkSize)
+	for _, w := range chunks.workers {
+		w.d1, w.d2 = make([]float64, C), make([]float64, C)
+	}
+	return out, chunks.each(func(w *worker, chunk int) error {
+		for t := chunk * chunkSize; t < min(T, (chunk+1)*chunkSize); t++ {
+			for c := range C {
+				w.d1[c], w.d2[c] = out.Mean.At(c, t), math.Sqrt(out.Variance.At(c, t))
+			}
+			for c := range C {
+				out.Probability.Set(t, c, math.Exp(w.cone.LogProbability(c, w.d1, w.d2)))
+			}
+		}
+		return nil
+	})
+}
+
+// addVariance adds k*ᵀ·V_c·k* = |L⁻¹·A^-½·k*|² for the columns k* of x.
+func (p *ProbitPosterior) addVariance(ws *la.Workspace, c int, x la.Matrix[float64], variance []float64) {
+	active, root := p.active[c], p.root[c]
+	block := la.NewMatrix[float64](len(active), min(len(variance), predictRows))
+	for first := 0; first < len(variance); first += predictRows {
+		n := min(predictRows, len(variance)-first)
+		b := block.Slice(0, len(active), 0, n)
+		for i, d := range active {
+			row := b.Row(i)
+			copy(row, x.Row(d)[first:first+n])
+			la.Scal(root[i], row)
+		}
+		la.Trsm(ws, la.Left, la.NoTrans, p.factors[c], b)
+		for i := range active {
+			for t, v := range b.Row(i) {
+				variance[first+t] += float64(v * v)
+			}
+		}
+	}
+}

@@ -1,0 +1,361 @@
+package vi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// probitProblem draws samples of C classes around their centres, P RBF kernels,
+// the first of the features that tell them apart and the others of noise too, and
+// T further samples.
+func probitProblem(t testing.TB, N, C, P, T int, seed uint64) (k, star *Dense, labels, later []int) {
+	r := rand.New(rand.NewPCG(seed, 5))
+	x := la.NewMatrix[float64](N+T, 2*P)
+	for n := range N + T {
+		c := n % C
+		if n < N {
+			labels = append(labels, c)
+		} else {
+			later = append(later, c)
+		}
+		for j := range x.Cols {
+			v := r.NormFloat64()
+			if j < 2 {
+				v = 0.5*v + 2*math.Cos(2*math.Pi*float64(c)/float64(C)-math.Pi/2*float64(j))
+			}
+			x.Set(n, j, v)
+		}
+	}
+	var ks, stars []la.Matrix[float64]
+	for p := range P {
+		km := la.NewMatrix[float64](N, N+T)
+		la.RBF(nil, 0.5, x.Slice(0, N, 2*p, 2*p+2), x.Slice(0, N+T, 2*p, 2*p+2), km)
+		ks = append(ks, km.Slice(0, N, 0, N).Clone())
+		if T > 0 {
+			stars = append(stars, km.Slice(0, N, N, N+T).Clone())
+		}
+	}
+	if T > 0 {
+		star = must(NewDense(stars...))
+	}
+	return must(NewDense(ks...)), star, labels, later
+}
+
+var probitVariants = map[string]Probit{
+	"FixSum":        {},
+	"imbalanced":    {ClassAlpha: []Gamma{{1, 1}, {2, 0.5}, {0.5, 3}}, Ridge: 0.3},
+	"sparse":        {Alpha: Gamma{1e-6, 1e6}},
+	"pruned":        {Alpha: Gamma{1e-6, 1e6}, Prune: 50},
+	"FixProd":       {Rule: FixProd, Beta: []float64{0.3, 1, 0.5}},
+	"WSum":          {Rule: WSum, Update: MeanField},
+	"WSum, ridge":   {Rule: WSum, Update: MeanField, Ridge: 0.3},
+	"WSum, sampled": {Rule: WSum, Update: MeanField, Search: Sampling, Samples: 200},
+	"Bin":           {Rule: Bin, Update: MeanField},
+	"Bin, ridge":    {Rule: Bin, Update: MeanField, NotEmpty: true, Ridge: 0.3},
+	"WProd":         {Rule: WProd, Update: MeanField},
+	"WProd, ridge":  {Rule: WProd, Update: MeanField, Ridge: 0.2},
+	"WProd, sample": {Rule: WProd, Update: MeanField, Search: Sampling, Samples: 60},
+}
+
+func TestProbitBoundRisesAtEveryUpdate(t *testing.T) {
+	k, _, labels, _ := probitProblem(t, 24, 3, 3, 0, 1)
+	for name, p := range probitVariants {
+		t.Run(name, func(t *testing.T) {
+			p.Workers = 2
+			m, err := p.model(k, labels)
+			require.NoError(t, err)
+			first := 1
+			if p.Search == Sampling {
+				first = firstSweeps + 1 // until then the points change
+			}
+			for range first {
+				require.NoError(t, m.sweep(nil))
+			}
+			last := m.bound()
+			for i := range 40 {
+				require.NoError(t, m.sweep(func(name string) {
+					b := m.bound()
+					require.False(t, fell(last, b, m.roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i, name, last, b, b-last)
+					last = b
+				}))
+			}
+			if p.Prune > 0 {
+				assert.Less(t, m.kept(), 24*3)
+			}
+		})
+	}
+}
+
+func TestProbitFeatures(t *testing.T) {
+	// D < N: eight random features in place of kernels.
+	r := rand.New(rand.NewPCG(3, 3))
+	f := la.NewMatrix[float64](8, 30)
+	for i := range f.Data {
+		f.Data[i] = r.NormFloat64()
+	}
+	labels := make([]int, 30)
+	for n := range labels {
+		switch {
+		case f.At(0, n) > 0.3:
+			labels[n] = 1
+		case f.At(1, n) > 0:
+			labels[n] = 2
+		}
+	}
+	k := must(NewDense(f))
+	fit, err := Probit{}.Fit(context.Background(), k, labels)
+	require.NoError(t, err)
+	assert.Equal(t, Converged, fit.Record.Reason)
+	p, err := fit.Posterior.Predict(k, PredictOptions{})
+	require.NoError(t, err)
+	right := 0
+	for n, c := range labels {
+		if best := argMaxOf(p.Probability.Row(n)); best == c {
+			right++
+		}
+	}
+	assert.Greater(t, right, 26)
+	_, err = Probit{Ridge: 1}.Fit(context.Background(), k, labels)
+	assert.EqualError(t, err, "vi: Ridge needs square kernels, not 8×30")
+}
+
+func argMaxOf(x []float64) (best int) {
+	for i, v := range x {
+		if v > x[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// TestProbitBoundIsBelowTheEvidence samples α and W for three samples; the
+// probabilities of the labels given them are integrals over cones.
+func TestProbitBoundIsBelowTheEvidence(t *testing.T) {
+	k := must(NewDense(la.MatrixOf(3, 3, []float64{1, 0.4, 0.1, 0.4, 1, 0.2, 0.1, 0.2, 1})))
+	labels := []int{0, 1, 0}
+	fit, err := Probit{Alpha: Gamma{2, 1}}.Fit(context.Background(), k, labels)
+	require.NoError(t, err)
+	r := rand.New(rand.NewPCG(2, 9))
+	const n = 100000
+	var sum, squares float64
+	w := make([]float64, 3)
+	for range n {
+		// Two classes: only w_0 − w_1 matters, whose parts have precisions of their own.
+		for d := range w {
+			a, b := r.ExpFloat64()+r.ExpFloat64(), r.ExpFloat64()+r.ExpFloat64()
+			w[d] = r.NormFloat64()/math.Sqrt(a) - r.NormFloat64()/math.Sqrt(b)
+		}
+		p := 1.0
+		for i, c := range labels {
+			f := la.Dot(w, k.At(0).Row(i))
+			if c == 1 {
+				f = -f
+			}
+			p *= 0.5 * math.Erfc(-f/2) // Φ(f/√2)
+		}
+		sum += p
+		squares += p * p
+	}
+	mean := sum / n
+	se := math.Sqrt((squares/n - mean*mean) / n)
+	assert.Less(t, fit.Record.Bound(), math.Log(mean)-3*se/mean)
+	assert.Greater(t, fit.Record.Bound(), math.Log(mean)-2)
+}
+
+func TestProbitWorkersDoNotChangeBits(t *testing.T) {
+	k, star, labels, _ := probitProblem(t, 60, 3, 2, 9, 2)
+	for _, p := range []Probit{{}, {Rule: WSum}, {Rule: Bin, Update: MeanField}, {Rule: WProd}} {
+		var want *ProbitPrediction
+		for _, workers := range []int{1, 2, 7} {
+			p.Workers = workers
+			m, err := p.model(k, labels)
+			require.NoError(t, err)
+			for range 10 {
+				require.NoError(t, m.sweep(nil))
+			}
+			posterior, err := m.posterior()
+			require.NoError(t, err)
+			got, err := posterior.Predict(star, PredictOptions{Workers: workers})
+			require.NoError(t, err)
+			if want == nil {
+				want = got
+			}
+			assert.Equal(t, want, got, "%v, %d workers", p.Rule, workers)
+		}
+	}
+}
+
+func TestProbitSweepAllocatesNothing(t *testing.T) {
+	k, _, labels, _ := probitProblem(t, 60, 3, 2, 0, 2)
+	for _, p := range []Probit{{}, {Rule: WSum}, {Rule: WSum, Update: MeanField}, {Rule: Bin, Update: MeanField}, {Rule: WProd, Update: MeanField}} {
+		for _, workers := range []int{1, 2} {
+			p.Workers = workers
+			m, err := p.model(k, labels)
+			require.NoError(t, err)
+			require.NoError(t, m.sweep(nil))
+			allocs := testing.AllocsPerRun(10, func() {
+				if err := m.sweep(nil); err != nil {
+					t.Error(err)
+				}
+				m.bound()
+			})
+			assert.Zero(t, allocs, "%v, %d workers", p.Rule, workers)
+		}
+	}
+}
+
+func TestProbitSeparates(t *testing.T) {
+	k, star, labels, later := probitProblem(t, 60, 3, 3, 60, 4)
+	for _, p := range []Probit{
+		{}, {Rule: FixProd}, {Rule: WSum}, {Rule: WSum, Search: Sampling}, {Rule: Bin, NotEmpty: true}, {Rule: WProd},
+		{Alpha: Gamma{1e-6, 1e6}, Prune: 20},
+	} {
+		t.Run(fmt.Sprint(p.Rule, p.Search, p.Prune), func(t *testing.T) {
+			p.Ascent.MaxSweeps = 40
+			fit, err := p.Fit(context.Background(), k, labels)
+			require.NoError(t, err)
+			got, err := fit.Posterior.Predict(star, PredictOptions{})
+			require.NoError(t, err)
+			right := 0
+			for i, c := range later {
+				row := got.Probability.Row(i)
+				var sum float64
+				for _, v := range row {
+					sum += v
+				}
+				assert.InDelta(t, 1, sum, 1e-12)
+				if argMaxOf(row) == c {
+					right++
+				}
+			}
+			assert.Greater(t, right, 51)
+			s := fit.Posterior.State()
+			if p.Rule.Learned() {
+				assert.Equal(t, 0, argMaxOf(s.Beta), "%v", s.Beta) // only the first kernel tells classes apart
+			}
+			if p.Search == Sampling {
+				assert.Greater(t, fit.ESS, 1.0)
+			}
+			if p.Prune > 0 {
+				assert.Less(t, fit.Kept, 60)
+			}
+			again, err := NewProbitPosterior(s)
+			require.NoError(t, err)
+			same, err := again.Predict(star, PredictOptions{Workers: 1})
+			require.NoError(t, err)
+			assert.Equal(t, got, same)
+		})
+	}
+}
+
+// TestSimplexMaximum checks the conditions of the optimum: equal gradients where
+// weights are positive, none larger elsewhere.
+func TestSimplexMaximum(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for trial := range 50 {
+		P := 2 + trial%9
+		x := la.NewMatrix[float64](P, max(2, trial%5)) // rank deficient
+		for i := range x.Data {
+			x.Data[i] = r.NormFloat64()
+		}
+		a := la.NewMatrix[float64](P, P)
+		la.Gemm(nil, la.NoTrans, la.Transpose, 100, x, x, 0, a)
+		b, beta := make([]float64, P), make([]float64, P)
+		for p := range b {
+			b[p], beta[p] = 50*r.NormFloat64(), 1/float64(P)
+		}
+		maximiseOnSimplex(b, a, beta)
+		var sum float64
+		most := math.Inf(-1)
+		for p, v := range beta {
+			assert.GreaterOrEqual(t, v, 0.0)
+			sum += v
+			most = max(most, b[p]-la.Dot(a.Row(p), beta))
+		}
+		assert.InDelta(t, 1, sum, 1e-12)
+		for p, v := range beta {
+			if v > 0 {
+				assert.InDelta(t, most, b[p]-la.Dot(a.Row(p), beta), 1e-8, "trial %d, weight %d of %v", trial, p, beta)
+			}
+		}
+	}
+}
+
+// TestPowersFollowTheirGradient compares the gradient of the density of log β with
+// differences.
+func TestPowersFollowTheirGradient(t *testing.T) {
+	k, _, labels, _ := probitProblem(t, 24, 3, 3, 0, 1)
+	for _, update := range []WeightUpdate{PlugIn, MeanField} {
+		m, err := Probit{Rule: WProd, Update: update, Ridge: 0.2}.model(k, labels)
+		require.NoError(t, err)
+		for range 3 {
+			require.NoError(t, m.sweep(nil))
+		}
+		q := m.beta.(*powers)
+		m.sum.MirrorLower()
+		eta, gradient := []float64{-0.3, 0.4, -1}, make([]float64, 3)
+		q.density(m, eta)
+		q.slope(m, eta, gradient)
+		for p := range eta {
+			const h = 1e-5
+			x := append([]float64(nil), eta...)
+			x[p] += h
+			up := q.density(m, x)
+			x[p] -= 2 * h
+			down := q.density(m, x)
+			assert.InDelta(t, (up-down)/(2*h), gradient[p], 1e-5*(1+math.Abs(gradient[p])), "%d", p)
+		}
+	}
+}
+
+func TestProbitStopsWithItsContext(t *testing.T) {
+	k, _, labels, _ := probitProblem(t, 24, 3, 3, 0, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	fit, err := Probit{Ascent: Ascent{Progress: func(p Progress) {
+		if p.Sweep == 3 {
+			cancel()
+		}
+	}}}.Fit(ctx, k, labels)
+	assert.True(t, errors.Is(err, context.Canceled))
+	assert.Len(t, fit.Record.Trace, 3)
+	assert.Equal(t, Cancelled, fit.Record.Reason)
+}
+
+func TestProbitNamesWhatIsWrong(t *testing.T) {
+	k := must(NewDense(la.MatrixOf(2, 2, []float64{1, -0.5, 0.5, 1})))
+	good := []int{0, 1}
+	for want, c := range map[string]struct {
+		p      Probit
+		labels []int
+	}{
+		"vi: labels: 1 values for 2 samples":                                                   {labels: []int{0}},
+		"vi: labels[1] is 2: classes are numbered from 0 on and each occurs":                   {labels: []int{0, 2}},
+		"vi: labels: class 0 has no sample":                                                    {labels: []int{1, 1}},
+		"vi: labels: there is only one class":                                                  {labels: []int{0, 0}},
+		"vi: ClassAlpha: 1 priors for 2 classes":                                               {Probit{ClassAlpha: []Gamma{{1, 1}}}, good},
+		"vi: prior Alpha: Gamma(-1, 1): shape and scale must be positive and finite (class 0)": {Probit{Alpha: Gamma{-1, 1}}, good},
+		"vi: Beta: 2 weights for 1 kernels":                                                    {Probit{Beta: []float64{1, 1}}, good},
+		"vi: Beta[0] is 2, which is no weight of Bin":                                          {Probit{Rule: Bin, Beta: []float64{2}}, good},
+		"vi: Beta: the weights of WSum add up to 0.5, not 1":                                   {Probit{Rule: WSum, Beta: []float64{0.5}}, good},
+		"vi: On[0] is 1: it must be between 0 and 1":                                           {Probit{Rule: Bin, On: []float64{1}}, good},
+		"vi: Prune is NaN":                     {Probit{Prune: math.NaN()}, good},
+		"vi: Ridge is -1":                      {Probit{Ridge: -1}, good},
+		"vi: Start.Y: 0×0 where 2×2 is needed": {Probit{Start: &ProbitStart{}}, good},
+		"vi: kernel 0: entry (0, 1) is -0.5: products need entries that are not negative": {Probit{Rule: WProd}, good},
+		"vi: prior Rho: Gamma(1, -1): shape and scale must be positive and finite":        {Probit{Rule: WSum, Search: Sampling, Rho: Gamma{1, -1}}, good},
+		"vi: Kappa is -1 and Xi 0: they must be positive and finite":                      {Probit{Kappa: -1}, good},
+		"vi: Update is 3": {Probit{Update: 3}, good},
+	} {
+		_, err := c.p.Fit(context.Background(), k, c.labels)
+		assert.EqualError(t, err, want)
+	}
+}
