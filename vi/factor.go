@@ -181,26 +181,37 @@ func (s *slabSums) merge(t *slabSums) {
 	s.entropy += t.entropy
 }
 
-// add counts q and returns E[w] and Var[w].
-func (s *slabSums) add(q Pair) (mean, variance float64) {
-	// e^−|u| gives γ, 1−γ and their logarithms without loss.
-	e := math.Exp(-math.Abs(q.Logit))
-	small, large, l := e/(1+e), 1/(1+e), math.Log1p(e)
-	g, h := large, small
+// gate returns γ, 1−γ and e^−|u| of the logit u; −γ log γ − (1−γ) log(1−γ) is
+// log(1 + e^−|u|) + |u|·min(γ, 1−γ).
+func (q Pair) gate() (g, h, e float64) {
+	e = math.Exp(-math.Abs(q.Logit))
+	g, h = 1/(1+e), e/(1+e)
 	if q.Logit < 0 {
-		g, h = small, large
+		g, h = h, g
 	}
+	return g, h, e
+}
+
+// gated returns E[w] and Var[w] given γ and 1−γ.
+func (q Pair) gated(g, h float64) (mean, variance float64) {
+	return g * q.Mean, g * (q.Variance + float64(h*float64(q.Mean*q.Mean)))
+}
+
+// add counts q, whose log v is given, but for the part log(1 + e^−|u|) of its
+// entropy, which is left to be taken for several at once, and returns E[w], Var[w]
+// and 1 + e^−|u|.
+func (s *slabSums) add(q Pair, logVariance float64) (mean, variance, rest float64) {
+	g, h, e := q.gate()
 	s.count++
 	s.included += g
 	s.excluded += h
-	s.entropy += l
-	if small > 0 {
-		s.entropy += float64(small * math.Abs(q.Logit))
+	if e > 0 {
+		s.entropy += float64(min(g, h) * math.Abs(q.Logit))
 	}
-	square := float64(q.Mean * q.Mean)
-	s.slabPower += float64(g * (square + q.Variance))
-	s.logVariance += float64(g * math.Log(q.Variance))
-	return g * q.Mean, g * (q.Variance + float64(h*square))
+	s.slabPower += float64(g * (float64(q.Mean*q.Mean) + q.Variance))
+	s.logVariance += float64(g * logVariance)
+	mean, variance = q.gated(g, h)
+	return mean, variance, 1 + e
 }
 
 // bound returns minus the divergence of the weights from their prior.
@@ -232,7 +243,7 @@ func (f Factors) model(y *Observed) (*factors, error) {
 		y: y, N: y.n, Q: y.q, M: M, K: M,
 		perTask: f.Noise == NoisePerTask, noiseWeight: f.NoiseWeight, held: f.Held,
 		prior: f.Prior, count: make([]float64, y.q), error2: make([]float64, y.q), noise: make([]float64, y.q),
-		weights: make([]Pair, y.q*M), crew: newLineCrew(f.Workers),
+		weights: make([]Pair, y.q*M), crew: newLineCrew(f.Workers, M),
 	}
 	power := variance
 	if f.Offsets {
@@ -448,11 +459,16 @@ func (m *factors) updateTasks(from, to int) {
 		lines: &m.y.byTask, blocks: m.taskBlocks, other: m.object, means: m.K, variances: m.K, M: m.M,
 		base: m.base, weight: 1,
 	}
-	logit := m.prior.logit()
+	logit, logSlab := m.prior.logit(), math.Log(m.prior.Variance)
 	var all *lineStats
+	var alike []float64 // the gains, if all tasks have the same
 	if m.y.complete() {
 		all = m.crew.shared(m.K, m.M)
 		m.completeTasks(&side, all)
+		if !m.perTask {
+			alike = m.crew.gain
+			m.gains(all, m.noise[0], alike)
+		}
 	}
 	m.crew.each(&side, func(c *lineWorker, block int) {
 		var sums slabSums
@@ -464,25 +480,48 @@ func (m *factors) updateTasks(from, to int) {
 				s = s.with(&c.own, m.cross.Row(q))
 				s.total = m.total[q]
 			}
-			m.updateTask(s, q, from, to, logit, &sums)
+			gain := alike
+			if gain == nil {
+				gain = c.gain
+				m.gains(s, m.noise[q], gain)
+			}
+			m.updateTask(s, q, from, to, logit, logSlab, gain, &sums)
 		}
 		m.taskSums[block] = sums
 	})
 }
 
-func (m *factors) updateTask(s *lineStats, q, from, to int, logit float64, sums *slabSums) {
+// gains computes log(σ_w²/v_qm) for the weights of a task.
+func (m *factors) gains(s *lineStats, noise float64, gain []float64) {
+	for k := range gain {
+		gain[k] = math.Log1p((s.gram.At(k, k) + s.variance[k]) * m.prior.Variance / noise)
+	}
+}
+
+func (m *factors) updateTask(s *lineStats, q, from, to int, logit, logSlab float64, gain []float64, sums *slabSums) {
 	row := m.task.Row(q)
 	e, variance := row[:m.K], row[m.K:]
 	weights := m.weights[q*m.M:][:m.M]
 	noise := m.noise[q]
-	for k := range m.M {
+	rest := 1.0
+	for k := range weights {
+		var logVariance float64
 		if k >= from && k < to {
 			g := s.gram.Row(k)[:m.K]
 			cross := s.cross[k] - la.Dot(g, e) + float64(g[k]*e[k])
-			weights[k] = m.prior.posterior(logit, cross, g[k]+s.variance[k], noise)
+			weights[k] = m.prior.posterior(logit, gain[k], cross, g[k]+s.variance[k], noise)
+			logVariance = logSlab - gain[k]
+		} else {
+			logVariance = math.Log(weights[k].Variance)
 		}
-		e[k], variance[k] = sums.add(weights[k])
+		var r float64
+		e[k], variance[k], r = sums.add(weights[k], logVariance)
+		if rest *= r; rest > 1e300 {
+			sums.entropy += math.Log(rest)
+			rest = 1
+		}
 	}
+	sums.entropy += math.Log(rest)
 	if to > m.M {
 		g := s.gram.Row(m.M)[:m.K]
 		cross := s.cross[m.M] - la.Dot(g, e) + float64(g[m.M]*e[m.M])

@@ -49,6 +49,7 @@ type lineCrew struct {
 	of      lineStats // of complete data
 	gram    []float64
 	power   []float64
+	gain    []float64 // M
 
 	side *half
 	task func(c *lineWorker, block int)
@@ -64,16 +65,17 @@ type lineWorker struct {
 	gram     la.Matrix[float64] // (means+1)×(means+1)
 	own      lineStats
 	variance []float64
+	gain     []float64 // M
 	work     func()
 }
 
-func newLineCrew(n int) *lineCrew {
+func newLineCrew(n, M int) *lineCrew {
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	c := &lineCrew{all: la.Workspace{Workers: n}}
+	c := &lineCrew{all: la.Workspace{Workers: n}, gain: make([]float64, M)}
 	for range n {
-		w := &lineWorker{crew: c, ws: la.Workspace{Workers: 1}}
+		w := &lineWorker{crew: c, ws: la.Workspace{Workers: 1}, gain: make([]float64, M)}
 		w.work = func() {
 			defer c.wg.Done()
 			w.loop()

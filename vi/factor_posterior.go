@@ -165,9 +165,9 @@ func (m *factors) resume(p *FactorPosterior) error {
 	m.prior = s.Prior
 	for q := range m.Q {
 		row := m.task.Row(q)
-		var sums slabSums // the same operations as in a sweep
 		for k, w := range m.weights[q*m.M:][:m.M] {
-			row[k], row[m.K+k] = sums.add(w)
+			g, h, _ := w.gate() // the same operations as in a sweep
+			row[k], row[m.K+k] = w.gated(g, h)
 		}
 		if s.Offset != nil {
 			row[m.M] = s.Offset[q]

@@ -38,15 +38,16 @@ type Pair struct {
 //
 // Without data, cross = power = 0, it is the prior.
 func (p SlabPrior) Posterior(cross, power, noise float64) Pair {
-	return p.posterior(p.logit(), cross, power, noise)
+	return p.posterior(p.logit(), math.Log1p(power*p.Variance/noise), cross, power, noise)
 }
 
-// posterior is Posterior with log π/(1−π), which is the same for many weights.
-func (p SlabPrior) posterior(logit, cross, power, noise float64) Pair {
+// posterior is Posterior with log π/(1−π) and log(σ_w²/v), which may be the same
+// for many weights.
+func (p SlabPrior) posterior(logit, gain, cross, power, noise float64) Pair {
 	d := power + noise/p.Variance
 	mean := cross / d
 	return Pair{
-		Logit:    logit - 0.5*math.Log1p(power*p.Variance/noise) + 0.5*cross*mean/noise,
+		Logit:    logit - 0.5*gain + 0.5*cross*mean/noise,
 		Mean:     mean,
 		Variance: noise / d,
 	}

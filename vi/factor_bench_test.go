@@ -1,0 +1,117 @@
+package vi
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+var factorScale = flag.Bool("factor.scale", false, "time sweeps of factor models from 10⁵ to 4·10⁶ entries and fit the exponents")
+
+// syntheticRatings draws that many ratings of films by users, ½ … 5, more of some
+// users and films than of others, as in ratings that people gave.
+func syntheticRatings(users, films, ratings int) []Entry {
+	src := newSource(1)
+	seen := make(map[int64]bool, ratings)
+	entries := make([]Entry, 0, ratings)
+	taste, style := make([]float64, users), make([]float64, films)
+	fillNormal(src, taste)
+	fillNormal(src, style)
+	skewed := func(n int) int { return int(float64(n) * math.Pow(src.Float64(), 1.5)) }
+	for len(entries) < ratings {
+		u, f := skewed(users), skewed(films)
+		if at := int64(u)*int64(films) + int64(f); !seen[at] {
+			seen[at] = true
+			r := 3.5 + 0.6*taste[u]*style[f] + 0.4*style[f] + 0.7*(2*src.Float64()-1)
+			entries = append(entries, Entry{int32(u), int32(f), math.Round(2*min(max(r, 0.5), 5)) / 2})
+		}
+	}
+	return entries
+}
+
+// BenchmarkFactorSweep times a sweep over a million ratings, and one over a
+// dictionary of complete patches.
+func BenchmarkFactorSweep(b *testing.B) {
+	ratings, err := ObserveEntries(6040, 3706, syntheticRatings(6040, 3706, 1_000_000))
+	require.NoError(b, err)
+	patches := la.NewMatrix[float64](64, 62001)
+	fillNormal(newSource(1), patches.Data)
+	complete, err := ObserveMatrix(patches)
+	require.NoError(b, err)
+	for _, c := range []struct {
+		name string
+		y    *Observed
+		Factors
+	}{
+		{"ratings/M=20", ratings, Factors{Count: 20, Offsets: true, NoiseWeight: 10}},
+		{"patches/M=64", complete, Factors{Count: 64, Noise: NoiseShared}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			m, err := c.model(c.y)
+			require.NoError(b, err)
+			require.NoError(b, m.sweep(nil))
+			for b.Loop() {
+				require.NoError(b, m.sweep(nil))
+				m.bound()
+			}
+		})
+	}
+}
+
+// TestFactorScale prints time and memory of a sweep against the number of entries.
+func TestFactorScale(t *testing.T) {
+	if !*factorScale {
+		t.Skip("a measurement: -factor.scale")
+	}
+	heap := func() float64 {
+		runtime.GC()
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		return float64(s.HeapAlloc)
+	}
+	const M = 20
+	var x, seconds, bytes []float64
+	for _, k := range []float64{1, 2, 4, 8} {
+		// Users, films and ratings grow alike.
+		users, films, ratings := int(1510*k), int(926*k), int(250_000*k)
+		entries := syntheticRatings(users, films, ratings)
+		before := heap()
+		y, err := ObserveEntries(users, films, entries)
+		require.NoError(t, err)
+		m, err := Factors{Count: M, Offsets: true, NoiseWeight: 10}.model(y)
+		require.NoError(t, err)
+		var times []float64
+		for range 8 {
+			begin := time.Now()
+			require.NoError(t, m.sweep(nil))
+			m.bound()
+			times = append(times, time.Since(begin).Seconds())
+		}
+		slices.Sort(times)
+		x, seconds, bytes = append(x, float64(ratings)), append(seconds, times[len(times)/2]), append(bytes, heap()-before)
+		fmt.Printf("%9d entries  %6d users  %6d films  %7.1f ms a sweep  %5.1f ns an entry  %6.1f MB  %5.1f bytes an entry\n", ratings, users, films,
+			1e3*seconds[len(x)-1], 1e9*seconds[len(x)-1]/float64(ratings), bytes[len(x)-1]/1e6, bytes[len(x)-1]/float64(ratings))
+		runtime.KeepAlive(m)
+		runtime.KeepAlive(entries)
+	}
+	fmt.Printf("exponent of time %.3f, of memory %.3f\n", exponent(x, seconds), exponent(x, bytes))
+}
+
+// exponent fits log y = a + b·log x and returns b.
+func exponent(x, y []float64) float64 {
+	var sx, sy, sxx, sxy float64
+	n := float64(len(x))
+	for i := range x {
+		u, v := math.Log(x[i]), math.Log(y[i])
+		sx, sy, sxx, sxy = sx+u, sy+v, sxx+u*u, sxy+u*v
+	}
+	return (n*sxy - sx*sy) / (n*sxx - sx*sx)
+}
