@@ -217,7 +217,10 @@ func bracket(f func(float64) float64, x, least, most float64) (lo, hi float64) {
 // Source: T. R. Chandrupatla, "A new hybrid quadratic/bisection algorithm for
 // finding the zero of a nonlinear function without using derivatives", Adv. Eng.
 // Software 28 (1997).
-func root(f func(float64) float64, a, b float64) float64 {
+func root(f func(float64) float64, a, b float64) float64 { return rootWithin(f, a, b, 0) }
+
+// rootWithin is root to the given tolerance.
+func rootWithin(f func(float64) float64, a, b, within float64) float64 {
 	if a == b {
 		return a
 	}
@@ -237,7 +240,7 @@ func root(f func(float64) float64, a, b float64) float64 {
 		if math.Abs(fb) < math.Abs(fa) {
 			best = b
 		}
-		tol := 2e-16*math.Abs(best) + 1e-300
+		tol := max(0.5*within, 2e-16*math.Abs(best)+1e-300)
 		if fa == 0 || width <= 2*tol {
 			return best
 		}

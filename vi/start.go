@@ -71,12 +71,23 @@ func checkTargets(k Kernels, y la.Matrix[float64]) (values, observed la.Matrix[f
 }
 
 // splitMissing returns a copy of y with 0 for NaN, and a matrix with 1 for each
-// value observed and 0 for each missing, which is empty if none is missing.
+// value observed and 0 for each missing, which is empty if none is missing. A row
+// without any value is an error.
 func splitMissing(y la.Matrix[float64]) (values, observed la.Matrix[float64], err error) {
+	values, observed, err = splitObserved(y)
+	for o := range observed.Rows {
+		if err == nil && la.SumSq(observed.Row(o)) == 0 {
+			err = fmt.Errorf("vi: y: row %d: every value is missing", o)
+		}
+	}
+	return values, observed, err
+}
+
+// splitObserved is splitMissing for models in which a row may be empty.
+func splitObserved(y la.Matrix[float64]) (values, observed la.Matrix[float64], err error) {
 	values = y.Clone()
 	for o := range y.Rows {
 		row := values.Row(o)
-		missing := 0
 		for i, v := range row {
 			switch {
 			case math.IsInf(v, 0):
@@ -88,11 +99,7 @@ func splitMissing(y la.Matrix[float64]) (values, observed la.Matrix[float64], er
 				}
 				row[i] = 0
 				observed.Set(o, i, 0)
-				missing++
 			}
-		}
-		if missing == len(row) {
-			return values, observed, fmt.Errorf("vi: y: row %d: every value is missing", o)
 		}
 	}
 	return values, observed, nil
