@@ -334,7 +334,7 @@ func goldenMultiTask(t *testing.T, data []byte) {
 			mt := MultiTask{
 				Prior: SlabPrior{f.Init.Pi, f.Init.Sigw2}, SharedNoise: in.Noise == "shared",
 				Held:         Held{!in.Learn.Pi, !in.Learn.Sigw2, !in.Learn.Sigma2},
-				LengthsEvery: 1, KeepAll: true, Start: start, Workers: 2,
+				LengthsEvery: 1, KeepAll: true, Plain: true, Start: start, Workers: 2,
 			}
 			m, err := mt.model(latents, y, 0)
 			require.NoError(t, err)

@@ -35,7 +35,7 @@ type latentGP struct {
 type latentScratch struct {
 	k, b    la.Matrix[float64] // N×N
 	columns la.Matrix[float64] // columnRows×N
-	s       []float64          // S
+	s, root []float64          // S; S before it is scaled
 	t, u    []float64          // S⁻¹r, B⁻¹S⁻¹r
 	ka      []float64          // Kα
 	diag    []float64
@@ -48,7 +48,7 @@ const columnRows = 64
 
 func newLatentScratch(N int, dense bool) *latentScratch {
 	s := &latentScratch{
-		s: make([]float64, N), t: make([]float64, N), u: make([]float64, N), ka: make([]float64, N),
+		s: make([]float64, N), root: make([]float64, N), t: make([]float64, N), u: make([]float64, N), ka: make([]float64, N),
 		diag: make([]float64, N), few: make([]int, 0, N),
 	}
 	if dense {
@@ -227,8 +227,8 @@ func (f *latentGP) objective(ws *la.Workspace, g *latentScratch, t float64) (val
 	return value, slope / length, nil
 }
 
-// Steps in log ℓ of the marginalised step's search: the first, by how much they
-// grow, and the longest.
+// Steps of the search for a maximum: the first, by how much they grow, and the
+// longest.
 const (
 	firstLengthStep = 0.25
 	lengthGrowth    = 1.5
@@ -236,42 +236,101 @@ const (
 )
 
 // climb moves ℓ to a maximum of the bound over ℓ and q(φ) jointly, given f.lambda
-// and h: uphill in growing steps until the slope changes its sign, then to the
-// root, within tol of log ℓ, or to the end of the range. q(φ) must be updated
-// afterwards.
+// and h. q(φ) must be updated afterwards.
 //
 // Source: M. Lázaro-Gredilla and M. K. Titsias, "Variational heteroscedastic
 // Gaussian process regression", ICML 2011 (the marginalised variational step).
 func (f *latentGP) climb(ws *la.Workspace, g *latentScratch, h []float64, tol float64) error {
 	f.residual(g, h)
-	least, most := math.Log(f.cov.least), math.Log(f.cov.most)
-	from := math.Log(f.length)
-	before, slope, err := f.objective(ws, g, from)
-	if err != nil || slope == 0 {
-		return err
+	to, err := uphill(func(t float64) (float64, float64, error) { return f.objective(ws, g, t) },
+		math.Log(f.length), math.Log(f.cov.least), math.Log(f.cov.most), tol)
+	if err == nil && to != math.Log(f.length) {
+		f.length = min(max(math.Exp(to), f.cov.least), f.cov.most)
 	}
-	up := math.Copysign(1, slope)
-	edge := most
-	if up < 0 {
-		edge = least
+	return err
+}
+
+// slabWeights is what a scale step needs to know of the weights: Σγ and Σγ(μ²+v)
+// of the latent function's own weights and of all others, and σ_w², which if it is
+// not held moves along.
+type slabWeights struct {
+	own, rest pairSums
+	variance  float64
+	held      bool
+}
+
+// objective returns the bound's part that depends on the own weights' scale and
+// on σ_w² at its best, where the squares of the weights are multiplied by e^x, and
+// its derivative by x.
+func (w *slabWeights) objective(x float64) (value, slope float64) {
+	power := math.Exp(x) * w.own.slabPower
+	if w.held {
+		return 0.5 * (float64(w.own.included*x) - power/w.variance), 0.5 * (w.own.included - power/w.variance)
 	}
-	at, step := from, firstLengthStep
-	to := at
-	for {
-		if at == edge {
-			break
+	count, all := w.own.included+w.rest.included, power+w.rest.slabPower
+	return 0.5 * (float64(w.own.included*x) - float64(count*math.Log(all))), 0.5 * (w.own.included - float64(count*(power/all)))
+}
+
+// scale returns the x for which the bound is highest when the latent function's
+// weights are multiplied by e^{x/2} and q(φ) follows, given f.lambda and h of the
+// present weights: Λ becomes e^x·Λ and S⁻¹r stays. Coordinate ascent creeps along
+// this ridge, on which the likelihood is constant if φ shrinks as w grows. With
+// C = e^x·S·K·S and B = I + C
+//
+//	G = ½rᵀKα − ½log|B|,   dG/dx = ½αᵀKα − ½tr(I − B⁻¹).
+//
+// The prior's mean must be zero.
+func (f *latentGP) scale(ws *la.Workspace, g *latentScratch, h []float64, w slabWeights, tol float64) (float64, error) {
+	f.cov.fill(f.length, g.k)
+	f.residual(g, h)
+	copy(g.root, g.s)
+	return uphill(func(x float64) (value, slope float64, err error) {
+		c := math.Exp(0.5 * x)
+		for n, s := range g.root {
+			g.s[n] = c * s
 		}
+		logDet, err := f.solve(ws, g)
+		if err != nil {
+			return 0, 0, err
+		}
+		la.CholeskyInvDiag(ws, g.b, g.diag)
+		for n, s := range g.s {
+			value += float64(float64(g.t[n]*s) * g.ka[n])
+			slope -= 1 - g.diag[n]
+		}
+		v, d := w.objective(x)
+		return v + 0.5*(value-logDet), d + 0.5*(slope+la.Dot(f.alpha, g.ka)), nil
+	}, 0, -maxScale, maxScale, tol)
+}
+
+// maxScale is the most that a step changes the logarithm of the weights' squares.
+const maxScale = 10
+
+// uphill returns where the function f, given with its derivative, has a maximum
+// between least and most: uphill from the given point in growing steps until the
+// slope changes its sign, then to the root, within tol, or to the end of the range.
+// If that is not higher, it is the point given.
+func uphill(f func(t float64) (value, slope float64, err error), from, least, most, tol float64) (float64, error) {
+	before, slope, err := f(from)
+	if err != nil || slope == 0 {
+		return from, err
+	}
+	up, edge := 1.0, most
+	if slope < 0 {
+		up, edge = -1, least
+	}
+	at, to, step := from, from, firstLengthStep
+	for at != edge {
 		to = at + up*step
 		if up*(to-edge) > 0 {
 			to = edge
 		}
-		_, slope, err = f.objective(ws, g, to)
-		if err != nil {
-			return err
+		if _, slope, err = f(to); err != nil {
+			return from, err
 		}
 		if up*slope <= 0 {
 			to = rootWithin(func(t float64) float64 {
-				_, s, e := f.objective(ws, g, t)
+				_, s, e := f(t)
 				if e != nil {
 					err = e
 				}
@@ -282,11 +341,11 @@ func (f *latentGP) climb(ws *la.Workspace, g *latentScratch, h []float64, tol fl
 		at, step = to, min(step*lengthGrowth, lastLengthStep)
 	}
 	if err != nil || to == from {
-		return err
+		return from, err
 	}
-	after, _, err := f.objective(ws, g, to)
-	if err == nil && after >= before-1e-10 {
-		f.length = min(max(math.Exp(to), f.cov.least), f.cov.most)
+	after, _, err := f(to)
+	if err != nil || after < before-1e-10 {
+		return from, err
 	}
-	return err
+	return to, nil
 }

@@ -35,9 +35,14 @@ type MultiTask struct {
 	Held        Held    // what keeps its starting value instead of being learned
 
 	// LengthsEvery is the number of sweeps from one marginalised step of the
-	// covariances' lengths to the next; 0 means 5. The first is made in the sweep of that
-	// number.
+	// covariances' lengths, and one of the scales (see Plain), to the next; 0 means 5.
+	// The first is made in the sweep of that number.
 	LengthsEvery int
+
+	// Plain makes exactly the published updates. The default also moves the scale
+	// of each latent function whose covariance is a matrix and whose mean is zero
+	// against that of its weights, on a ridge that the updates climb slowly.
+	Plain bool
 
 	// KeepAll keeps latent functions that no task uses. The default takes one out
 	// of the model, once the ascent has converged, if the bound without it is
@@ -136,6 +141,7 @@ type multiTask struct {
 	shared  bool
 	held    Held
 	keepAll bool
+	plain   bool
 
 	lengthsEvery, sweeps int
 	lengthTolerance      float64 // of log ℓ
@@ -178,7 +184,7 @@ func (t MultiTask) model(latents []Latent, y la.Matrix[float64], seed uint64) (*
 	m := &multiTask{
 		Q: Q, M: M, N: N, y: y, observed: observed, count: make([]float64, Q),
 		latents: make([]latentGP, M), prior: t.Prior, noise: make([]float64, Q), floor: make([]float64, Q),
-		shared: t.SharedNoise, held: t.Held, keepAll: t.KeepAll,
+		shared: t.SharedNoise, held: t.Held, keepAll: t.KeepAll, plain: t.Plain,
 		lengthsEvery: t.LengthsEvery, lengthTolerance: 1e-3,
 		q: make([]Pair, Q*M), e: la.NewMatrix[float64](Q, M), d: la.NewMatrix[float64](Q, M),
 		within: la.NewMatrix[float64](Q, M), a: la.NewMatrix[float64](M, N),
@@ -393,9 +399,16 @@ func (m *multiTask) updateLatent(i int) error {
 		m.step[n] = a
 	}
 	la.Gemv(ws, la.Transpose, 1, m.residual, pull, 1, m.h)
-	if f.cov.learned() && m.sweeps%m.lengthsEvery == 0 {
-		if err := f.climb(ws, m.scratch, m.h, m.lengthTolerance); err != nil {
-			return err
+	if m.sweeps%m.lengthsEvery == 0 {
+		if f.cov.learned() {
+			if err := f.climb(ws, m.scratch, m.h, m.lengthTolerance); err != nil {
+				return err
+			}
+		}
+		if !m.plain && f.dense() && f.prior == nil {
+			if err := m.rescale(i); err != nil {
+				return err
+			}
 		}
 	}
 	if err := f.update(ws, m.scratch, m.h); err != nil {
@@ -407,6 +420,48 @@ func (m *multiTask) updateLatent(i int) error {
 	m.tally(i)
 	m.now = i
 	return m.crew.each(m.moveTask)
+}
+
+// rescale moves the scale of latent function i's weights, and with it σ_w², f.lambda
+// and h. q(φ) is divided by it, which leaves the likelihood as it was, and must be
+// updated afterwards.
+func (m *multiTask) rescale(i int) error {
+	f := &m.latents[i]
+	w := slabWeights{variance: m.prior.Variance, held: m.held.Variance}
+	for q := range m.Q {
+		for _, j := range m.active {
+			if j == i {
+				w.own.add(*m.at(q, j))
+			} else {
+				w.rest.add(*m.at(q, j))
+			}
+		}
+	}
+	if !(w.own.slabPower > 0) {
+		return nil
+	}
+	x, err := f.scale(&m.crew.all, m.scratch, m.h, w, m.lengthTolerance)
+	if err != nil || x == 0 {
+		return err
+	}
+	c, s := math.Exp(0.5*x), math.Exp(x)
+	for q := range m.Q {
+		p := m.at(q, i)
+		p.Mean, p.Variance = c*p.Mean, s*p.Variance
+		m.setMoments(q, i)
+	}
+	for n := range m.h {
+		m.h[n] *= c
+		f.lambda[n] *= s
+		f.mean[n] /= c
+		m.step[n] = f.mean[n]
+	}
+	if !m.held.Variance {
+		w.own.slabPower *= s
+		w.own.merge(w.rest)
+		m.prior.learnVariance(w.own)
+	}
+	return nil
 }
 
 // moveLatent takes latent function now's step into account in task q's residual.

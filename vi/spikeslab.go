@@ -129,12 +129,22 @@ func (a Ascent) restart(ctx context.Context, n int, start func(i int) (model, er
 	return best, index, bounds, nil
 }
 
-// climb runs m, and again for as long as it can be pruned.
+// climb runs m. What can be pruned is, for the first time when the bound has
+// settled, and then for as long as there is anything.
 func (a Ascent) climb(ctx context.Context, m model) (Record, error) {
-	rec, err := a.run(ctx, m)
 	p, ok := m.(interface{ prune() bool })
-	for ok && err == nil && rec.Reason == Converged && p.prune() {
+	if !ok {
+		return a.run(ctx, m)
+	}
+	first := a
+	if a.Tolerance >= 0 {
+		first.Tolerance = max(settled, a.Tolerance)
+	}
+	rec, err := first.run(ctx, m)
+	for again := true; again && err == nil && rec.Reason == Converged; {
+		p.prune()
 		rec, err = a.resume(ctx, m, rec)
+		again = rec.Reason == Converged && p.prune()
 	}
 	return rec, err
 }
