@@ -87,7 +87,10 @@ func parts(y []float64, n int) []int {
 }
 
 func predictRegression(m Model, workers int, x ...Features) ([]float64, error) {
-	p, err := m.(*RegressionModel).PredictTargets(context.Background(), PredictOptions{Workers: workers}, x...)
+	type regression interface {
+		PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error)
+	}
+	p, err := m.(regression).PredictTargets(context.Background(), PredictOptions{Workers: workers}, x...)
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +137,17 @@ var estimators = []estimator{
 				second[i] *= -2 + 0.1*float64(i%3)
 			}
 			return orNil(s.regression(Regression{}).Fit(ctx, views, y, second))
+		},
+		predict: predictRegression,
+	},
+	{
+		name: "two targets with shared samples",
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			second := slices.Clone(y)
+			for i := range second {
+				second[i] *= -2 + 0.1*float64(i%3)
+			}
+			return orNil(SharedRegression(s.regression(Regression{})).Fit(ctx, views, y, second))
 		},
 		predict: predictRegression,
 	},

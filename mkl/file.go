@@ -35,12 +35,14 @@ const (
 	kindClassifier = "classifier"
 	kindMultiLabel = "multilabel"
 
+	kindSharedRegression = "shared-regression"
+
 	kindMultiGP           = "multigp"
 	kindMultiGPClassifier = "multigp-classifier"
 )
 
-// Load reads a model of any kind: a *[RegressionModel], a *[MultiLabelModel], a
-// *[MultiGPModel], or a *[ClassifierModel] or *[MultiGPClassifierModel] of strings,
+// Load reads a model of any kind: a *[RegressionModel], a
+// *[SharedRegressionModel], a *[MultiLabelModel], a *[MultiGPModel], or a *[ClassifierModel] or *[MultiGPClassifierModel] of strings,
 // which has the JSON text of classes that are no strings. The file need not be
 // trusted: it is checked in full, and memory is taken in proportion to its true
 // size.
@@ -116,7 +118,8 @@ func loadKind(r io.Reader, classes classKinds) (Model, error) {
 	}
 	read, ok := map[string]func(modelFile) (Model, error){
 		kindRegression: loadRegression, kindMultiLabel: loadMultiLabel, kindMultiGP: loadMultiGP,
-		kindClassifier: classes[kindClassifier], kindMultiGPClassifier: classes[kindMultiGPClassifier],
+		kindSharedRegression: loadSharedRegression,
+		kindClassifier:       classes[kindClassifier], kindMultiGPClassifier: classes[kindMultiGPClassifier],
 	}[metadata["kind"]]
 	if !ok {
 		return nil, fmt.Errorf("kind is %q, which this program does not know", metadata["kind"])
@@ -131,6 +134,12 @@ func loadKind(r io.Reader, classes classKinds) (Model, error) {
 		return loadProcesses(f, read)
 	}
 	// Sizes come from elements that are there, not from shapes, which cost nothing.
+	if metadata["kind"] == kindSharedRegression {
+		if err := f.sharedSizes(); err != nil {
+			return nil, err
+		}
+		return read(f)
+	}
 	f.L, f.P, f.D = len(ts["gamma"].data)/2, len(ts["omega"].data)/2, f.Basis
 	if f.L < 1 || f.P < 1 || f.D < 1 || f.D != len(ts["lambda"].data)/f.L {
 		return nil, fmt.Errorf("model: %d targets, %d kernels and %d basis points do not fit the tensors", f.L, f.P, f.D)
@@ -259,24 +268,33 @@ func (f *fileWriter) write(w io.Writer, kind string) error {
 func (m *RegressionModel) Save(w io.Writer) error {
 	s := m.posterior.State()
 	L, P, _ := m.posterior.Dims()
-	f, err := m.save()
+	f, err := m.saveOutputs(s.Samples, s.Priors)
 	if err != nil {
 		return err
 	}
-	f.Samples = s.Samples
-	f.Priors = priorsJSON{Lambda: s.Priors.Lambda, Upsilon: &s.Priors.Upsilon, Gamma: s.Priors.Gamma, Omega: s.Priors.Omega, Epsilon: &s.Priors.Epsilon}
-	mean, sd := make([]float64, L), make([]float64, L)
-	for o, t := range m.targets {
-		mean[o], sd[o] = t.mean, t.sd
-	}
-	f.add("target.mean", mean, L)
-	f.add("target.sd", sd, L)
 	f.add("upsilon", pairs(s.Upsilon), L, 2)
 	f.add("epsilon", pairs(s.Epsilon), L, 2)
 	f.add("gamma", pairs(s.Gamma), L, 2)
 	f.add("omega", pairs(s.Omega), P, 2)
 	f.addWeights(s.Lambda, s.A, s.BEMean, s.BECov, s.Gram)
 	return f.write(w, kindRegression)
+}
+
+// saveOutputs begins a file with what all regressions have.
+func (m *outputs) saveOutputs(samples int, pr vi.RegressionPriors) (*fileWriter, error) {
+	f, err := m.save()
+	if err != nil {
+		return nil, err
+	}
+	f.Samples = samples
+	f.Priors = priorsJSON{Lambda: pr.Lambda, Upsilon: &pr.Upsilon, Gamma: pr.Gamma, Omega: pr.Omega, Epsilon: &pr.Epsilon}
+	mean, sd := make([]float64, len(m.targets)), make([]float64, len(m.targets))
+	for o, t := range m.targets {
+		mean[o], sd[o] = t.mean, t.sd
+	}
+	f.add("target.mean", mean, len(mean))
+	f.add("target.sd", sd, len(sd))
+	return f, nil
 }
 
 // Save writes the model to a file that [Load] and [LoadClassifier] read, like
@@ -457,7 +475,7 @@ func (f *modelFile) matrix(name string, rows, cols int) la.Matrix[float64] {
 }
 
 // gram returns S, and reports tensors that are left over.
-func (f *modelFile) gram(beCov la.Matrix[float64]) (la.Matrix[float64], error) {
+func (f *modelFile) gram(beCov ...la.Matrix[float64]) (la.Matrix[float64], error) {
 	packed := f.take("gram", f.D*(f.D+1)/2)
 	if f.err != nil {
 		return la.Matrix[float64]{}, f.err
@@ -465,8 +483,10 @@ func (f *modelFile) gram(beCov la.Matrix[float64]) (la.Matrix[float64], error) {
 	for name := range f.ts {
 		return la.Matrix[float64]{}, fmt.Errorf("tensor %q is not expected", name)
 	}
-	if err := checkCovariance(beCov); err != nil {
-		return la.Matrix[float64]{}, fmt.Errorf("tensor %q: %w", "be.cov", err)
+	for _, cov := range beCov {
+		if err := checkCovariance(cov); err != nil {
+			return la.Matrix[float64]{}, fmt.Errorf("tensor %q: %w", "be.cov", err)
+		}
 	}
 	return unpackLower(f.D, packed), nil
 }
@@ -490,39 +510,49 @@ func (f *modelFile) fitted() (m fitted, err error) {
 	return m, f.err
 }
 
+// outputs reads what all regressions have, and returns the priors.
+func (f *modelFile) outputs(m *outputs) (priors vi.RegressionPriors, err error) {
+	if m.fitted, err = f.fitted(); err != nil {
+		return priors, err
+	}
+	if f.Priors.Upsilon == nil || f.Priors.Epsilon == nil {
+		return priors, errors.New("model: priors are missing")
+	}
+	if f.Margin != 0 || f.SigmaG != 0 || f.Classes != nil {
+		return priors, errors.New("model: settings of a classifier")
+	}
+	mean, sd := f.take("target.mean", f.L), f.take("target.sd", f.L)
+	if f.err != nil {
+		return priors, f.err
+	}
+	for o := range mean {
+		if sd[o] <= 0 {
+			return priors, fmt.Errorf("tensor %q: element %d is %g", "target.sd", o, sd[o])
+		}
+		m.targets = append(m.targets, target{mean[o], sd[o]})
+	}
+	return vi.RegressionPriors{
+		Lambda: f.Priors.Lambda, Upsilon: *f.Priors.Upsilon, Gamma: f.Priors.Gamma,
+		Omega: f.Priors.Omega, Epsilon: *f.Priors.Epsilon,
+	}, nil
+}
+
 func loadRegression(f modelFile) (Model, error) {
-	base, err := f.fitted()
+	m := &RegressionModel{}
+	priors, err := f.outputs(&m.outputs)
 	if err != nil {
 		return nil, err
 	}
 	L, P, D := f.L, f.P, f.D
-	m := &RegressionModel{fitted: base, targets: make([]target, L)}
-	if f.Priors.Upsilon == nil || f.Priors.Epsilon == nil {
-		return nil, errors.New("model: priors are missing")
-	}
-	if f.Margin != 0 || f.SigmaG != 0 || f.Classes != nil {
-		return nil, errors.New("model: settings of a classifier")
-	}
-	mean, sd := f.take("target.mean", L), f.take("target.sd", L)
 	state := vi.RegressionState{
-		Priors: vi.RegressionPriors{
-			Lambda: f.Priors.Lambda, Upsilon: *f.Priors.Upsilon, Gamma: f.Priors.Gamma,
-			Omega: f.Priors.Omega, Epsilon: *f.Priors.Epsilon,
-		},
-		Samples: f.Samples,
-		Lambda:  f.matrix("lambda", L, D), A: f.matrix("a", L, D),
+		Priors: priors, Samples: f.Samples,
+		Lambda: f.matrix("lambda", L, D), A: f.matrix("a", L, D),
 		Upsilon: unpair(f.take("upsilon", L, 2)), Epsilon: unpair(f.take("epsilon", L, 2)),
 		Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", P, 2)),
 		BEMean: f.take("be.mean", L+P), BECov: f.matrix("be.cov", L+P, L+P),
 	}
 	if state.Gram, err = f.gram(state.BECov); err != nil {
 		return nil, err
-	}
-	for o := range m.targets {
-		if sd[o] <= 0 {
-			return nil, fmt.Errorf("tensor %q: element %d is %g", "target.sd", o, sd[o])
-		}
-		m.targets[o] = target{mean[o], sd[o]}
 	}
 	p, err := vi.NewRegressionPosterior(state)
 	if err != nil {

@@ -127,6 +127,13 @@ func TestGoldenScores(t *testing.T) {
 			}
 			return orNil(MultiLabel{settings}.Fit(context.Background(), views, labels...))
 		},
+		"shared-regression": func() (Model, error) {
+			second := slices.Clone(y)
+			for i := range second {
+				second[i] *= float64(i % 3)
+			}
+			return orNil(SharedRegression{MaxSweeps: 30, Notes: settings.Notes}.Fit(context.Background(), views, y, second))
+		},
 	} {
 		path := "../testdata/models/" + name + "-v1"
 		predict := func(m Model) []float64 {
@@ -135,6 +142,11 @@ func TestGoldenScores(t *testing.T) {
 				p, err := m.PredictClasses(context.Background(), PredictOptions{}, x...)
 				require.NoError(t, err)
 				return slices.Concat(slices.Concat(p.Probability...), slices.Concat(p.Decision...))
+			}
+			if m, ok := m.(*SharedRegressionModel); ok {
+				p, err := m.PredictTargets(context.Background(), PredictOptions{}, x...)
+				require.NoError(t, err)
+				return slices.Concat(slices.Concat(p.Mean...), slices.Concat(p.Variance...))
 			}
 			p, err := m.(*MultiLabelModel).Predict(context.Background(), PredictOptions{}, x...)
 			require.NoError(t, err)

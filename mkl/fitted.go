@@ -117,8 +117,9 @@ func (m *fitted) Inputs() []Input {
 // Weights multiply kernels as they are: compare them only between kernels of
 // one scale, such as RBF kernels or those with Normalize. Their sign means
 // nothing alone, since the sample weights may take the opposite one.
-func (m *fitted) KernelWeights() []KernelWeight {
-	mean, sd := m.weights.KernelWeights()
+func (m *fitted) KernelWeights() []KernelWeight { return m.kernelWeights(m.weights.KernelWeights()) }
+
+func (m *fitted) kernelWeights(mean, sd []float64) []KernelWeight {
 	limit := ActiveThreshold * largestAbs(mean)
 	out := make([]KernelWeight, len(mean))
 	for i, v := range m.design.views {

@@ -8,34 +8,37 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// RegressionModel is a fitted [Regression]. It is immutable and safe for
-// concurrent use.
-type RegressionModel struct {
+// outputs is what fitted regressions have in common: a function for each target.
+type outputs struct {
 	fitted
 	targets   []target
-	posterior *vi.RegressionPosterior
+	noise     []float64 // variance of each target's noise, of the standardised targets
+	predictor interface {
+		Predict(k vi.Kernels, opt vi.PredictOptions) (*vi.Prediction, error)
+	}
 }
 
-func (m *RegressionModel) set(p *vi.RegressionPosterior, t Trace) {
-	m.posterior, m.weights, m.trace = p, p, t
+// noiseOf returns the noise's variances E[ε]^-1.
+func noiseOf(epsilon []Gamma) []float64 {
+	noise := make([]float64, len(epsilon))
+	for o, e := range epsilon {
+		noise[o] = 1 / e.Mean()
+	}
+	return noise
 }
 
 // Targets returns the number of targets.
-func (m *RegressionModel) Targets() int { return len(m.targets) }
+func (m *outputs) Targets() int { return len(m.targets) }
 
 // NoiseSD returns the standard deviation of each target's noise, E[ε]^-½, in the
 // target's units.
-func (m *RegressionModel) NoiseSD() []float64 {
-	s := m.posterior.State()
+func (m *outputs) NoiseSD() []float64 {
 	sd := make([]float64, len(m.targets))
 	for o, t := range m.targets {
-		sd[o] = t.sd / math.Sqrt(s.Epsilon[o].Mean())
+		sd[o] = t.sd * math.Sqrt(m.noise[o])
 	}
 	return sd
 }
-
-// Posterior returns the approximate posterior, of the standardised targets.
-func (m *RegressionModel) Posterior() *vi.RegressionPosterior { return m.posterior }
 
 // PredictOptions says what to predict. The zero value predicts means and full
 // variances.
@@ -60,7 +63,7 @@ type Prediction struct {
 
 // Predict returns the predictive mean and variance, noise included, of a
 // model's only target for each sample. It takes one matrix for each of Inputs.
-func (m *RegressionModel) Predict(x ...Features) (mean, variance []float64, err error) {
+func (m *outputs) Predict(x ...Features) (mean, variance []float64, err error) {
 	if len(m.targets) != 1 {
 		return nil, nil, fmt.Errorf("mkl: Predict is for one target and the model has %d: use PredictTargets", len(m.targets))
 	}
@@ -72,7 +75,7 @@ func (m *RegressionModel) Predict(x ...Features) (mean, variance []float64, err 
 }
 
 // PredictTargets predicts every target.
-func (m *RegressionModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
+func (m *outputs) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
 	t, err := m.design.checkInputs(x)
 	if err != nil {
 		return nil, err
@@ -82,7 +85,7 @@ func (m *RegressionModel) PredictTargets(ctx context.Context, opt PredictOptions
 		out.Variance = rows(len(m.targets), t)
 	}
 	return out, m.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
-		p, err := m.posterior.Predict(k, opt.inference())
+		p, err := m.predictor.Predict(k, opt.inference())
 		if err != nil {
 			return err
 		}
@@ -102,17 +105,45 @@ func (opt PredictOptions) inference() vi.PredictOptions {
 	return vi.PredictOptions{Published: opt.Published, MeanOnly: opt.MeanOnly, Workers: opt.Workers}
 }
 
-// String describes the model in one line.
-func (m *RegressionModel) String() string {
-	what := "1 target"
-	if len(m.targets) > 1 {
-		what = fmt.Sprintf("%d targets", len(m.targets))
+// checkTarget reports a target that the model does not have.
+func (m *outputs) checkTarget(opt PredictorOptions) error {
+	if opt.Target < 0 || opt.Target >= len(m.targets) {
+		return fmt.Errorf("mkl: Predictor: target %d of %d", opt.Target, len(m.targets))
 	}
-	return m.describe("regression of " + what)
+	return nil
 }
 
-// Summary describes the model in words, line by line.
-func (m *RegressionModel) Summary() string {
-	noise := m.NoiseSD()
-	return m.summary(m.String(), func(o int) string { return fmt.Sprintf("target %d: noise SD %.4g", o+1, noise[o]) })
+// count is the number of targets in words.
+func (m *outputs) count() string {
+	if len(m.targets) == 1 {
+		return "1 target"
+	}
+	return fmt.Sprintf("%d targets", len(m.targets))
 }
+
+// summaryOf describes the model in words after its headline.
+func (m *outputs) summaryOf(headline string) string {
+	noise := m.NoiseSD()
+	return m.summary(headline, func(o int) string { return fmt.Sprintf("target %d: noise SD %.4g", o+1, noise[o]) })
+}
+
+// RegressionModel is a fitted [Regression]. It is immutable and safe for
+// concurrent use.
+type RegressionModel struct {
+	outputs
+	posterior *vi.RegressionPosterior
+}
+
+func (m *RegressionModel) set(p *vi.RegressionPosterior, t Trace) {
+	m.posterior, m.weights, m.trace = p, p, t
+	m.predictor, m.noise = p, noiseOf(p.State().Epsilon)
+}
+
+// Posterior returns the approximate posterior, of the standardised targets.
+func (m *RegressionModel) Posterior() *vi.RegressionPosterior { return m.posterior }
+
+// String describes the model in one line.
+func (m *RegressionModel) String() string { return m.describe("regression of " + m.count()) }
+
+// Summary describes the model in words, line by line.
+func (m *RegressionModel) Summary() string { return m.summaryOf(m.String()) }

@@ -115,14 +115,13 @@ type function struct {
 // Predictor prunes the model for predictions of single samples. It costs a
 // Cholesky factorisation and an inverse of the basis points' order.
 func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
-	o := opt.Target
-	if o < 0 || o >= len(m.targets) {
-		return nil, fmt.Errorf("mkl: Predictor: target %d of %d", o, len(m.targets))
+	if err := m.checkTarget(opt); err != nil {
+		return nil, err
 	}
-	s := m.posterior.State()
+	o, s := opt.Target, m.posterior.State()
 	return newPredictor(opt, function{
 		fitted: &m.fitted, index: o, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
-		spread: 1 / s.Upsilon[o].Mean(), noise: 1 / s.Epsilon[o].Mean(), targets: len(m.targets), target: m.targets[o],
+		spread: 1 / s.Upsilon[o].Mean(), noise: m.noise[o], targets: len(m.targets), target: m.targets[o],
 	})
 }
 

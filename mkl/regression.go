@@ -92,17 +92,8 @@ type Regression struct {
 // if the lower bound falls, which only happens to a problem too ill-conditioned
 // for double precision, the error is a *vi.BoundError.
 func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*RegressionModel, error) {
-	n, err := r.checkTargets(y)
-	if err != nil {
-		return nil, err
-	}
-	ds, k, err := r.fitting().kernels(ctx, views, n, len(y))
-	if err != nil {
-		return nil, err
-	}
-	targets, z := r.standardizeTargets(y)
-	m := &RegressionModel{fitted: fitted{design: ds, notes: maps.Clone(r.Notes)}, targets: targets}
-	err = r.fitting().starts(func(seed uint64, a vi.Ascent) (vi.Record, func(), error) {
+	m := &RegressionModel{}
+	err := r.fit(ctx, views, y, len(y), &m.outputs, func(k vi.Kernels, z la.Matrix[float64], seed uint64, a vi.Ascent) (vi.Record, func(), error) {
 		fit, err := vi.Regression{
 			Lambda: r.Lambda, Upsilon: r.Upsilon, Gamma: r.Gamma, Omega: r.Omega, Epsilon: r.Epsilon,
 			Ascent: a, Plain: r.Plain, Workers: r.Workers, Seed: seed,
@@ -122,6 +113,24 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*Reg
 		return nil, &CollapsedError{Model: m}
 	}
 	return m, nil
+}
+
+// fit checks and standardises the targets, computes the kernels and runs every
+// start; rows is the number of rows of sample weights.
+func (r Regression) fit(ctx context.Context, views []View, y [][]float64, rows int, m *outputs,
+	run func(k vi.Kernels, z la.Matrix[float64], seed uint64, a vi.Ascent) (vi.Record, func(), error)) error {
+	n, err := r.checkTargets(y)
+	if err != nil {
+		return err
+	}
+	ds, k, err := r.fitting().kernels(ctx, views, n, rows)
+	if err != nil {
+		return err
+	}
+	m.fitted = fitted{design: ds, notes: maps.Clone(r.Notes)}
+	var z la.Matrix[float64]
+	m.targets, z = r.standardizeTargets(y)
+	return r.fitting().starts(func(seed uint64, a vi.Ascent) (vi.Record, func(), error) { return run(k, z, seed, a) })
 }
 
 func (r Regression) fitting() fitting {

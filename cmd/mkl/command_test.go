@@ -116,8 +116,10 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -tolerance 2", "-tolerance 2 is not between 0 and 1"},
 		{"fit d.csv -target y -prior beta=1,1", "-prior beta=1,1: the priors are lambda, upsilon, gamma, omega and epsilon"},
 		{"fit d.csv -target y -prior omega=1", "-prior omega=1: two positive numbers are needed, as in omega=1e-10,1e+10"},
-		{"fit d.csv -target y -task guess", `--task must be one of "regression","multioutput","binary","multiclass","multilabel" but got "guess"`},
+		{"fit d.csv -target y -task guess", `--task must be one of "regression","multioutput","shared","binary","multiclass","multilabel" but got "guess"`},
 		{"fit d.csv -target y -task multioutput", "-task multioutput needs several targets"},
+		{"fit d.csv -target y -task shared", "-task shared needs several targets"},
+		{"fit d.csv -target y,a -task shared -missing", "-missing is not for -task shared: targets that share their sample weights must be complete"},
 		{"fit d.csv -target a,y -task binary", "-task binary needs one target, the column of labels, not 2"},
 		{"fit d.csv -target y -task binary", `d.csv: column "y" has 3 classes where -task binary needs 2: 3, 6, 10`},
 		{"fit flat.csv -target y -task multiclass", "labels: every label is 3: there is nothing to learn"},
@@ -158,7 +160,7 @@ func TestErrors(t *testing.T) {
 		{"predict d.csv d.csv -interval 1", "-interval 1 is not between 0 and 1"},
 		{"inspect d.csv", "d.csv: "},
 		{"demo -o out.pdf", "out.pdf: a picture's name ends in .svg or .png"},
-		{"reproduce", `expected one of "motorcycle", "flowers17", "flowers102", "flowers17-derived", "proteinfold"`},
+		{"reproduce", `expected one of "motorcycle", "flowers17", "flowers102", "flowers17-derived", "proteinfold", ...`},
 		{"reproduce motorcycle -starts 0", "reproduce motorcycle: -starts, -sweeps and -limit are at least 1, -threshold is above 0 and at most 1, -workers is not negative"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
@@ -381,6 +383,34 @@ func TestClassification(t *testing.T) {
 		assert.Equal(t, map[string]string{"yes": "1", "no": "0"}[truth[i+1][1]], row[0], "row %d", i+1)
 		assert.Equal(t, truth[i+1][2], row[2], "row %d", i+1)
 	}
+}
+
+// TestShared fits targets that share the sample weights.
+func TestShared(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("u,v,p,q\n")
+	for i := range 40 {
+		u, v := float64(i)/10, math.Mod(float64(7*i), 11)/3
+		fmt.Fprintf(&b, "%g,%g,%g,%g\n", u, v, math.Sin(2*u), 5+math.Cos(2*v))
+	}
+	status, stdout, stderr := command(t, map[string]string{"s.csv": b.String()}, "",
+		"fit", "s.csv", "-task", "shared", "-target", "p,q", "-view", "left=u:rbf(width=.5)", "-view", "right=v:rbf(width=.5)", "-o", "s")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Contains(t, stdout, "shared of p, q")
+	assert.Equal(t, 2, strings.Count(stdout, "of 2 kernels active"), stdout)
+	status, stdout, stderr = command(t, nil, "", "inspect", "s", "-json")
+	require.Equal(t, statusOK, status, stderr)
+	var rep report
+	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
+	for o, target := range rep.Targets {
+		assert.Greater(t, math.Abs(target.Kernels[o].Weight), 2*math.Abs(target.Kernels[1-o].Weight), target.Name)
+	}
+	status, stdout, stderr = command(t, nil, "", "predict", "s", "s.csv")
+	require.Equal(t, statusOK, status, stderr)
+	assert.True(t, strings.HasPrefix(stdout, "p_mean,p_sd,p_lower,p_upper,q_mean,"), stdout)
+	status, stdout, stderr = command(t, nil, "", "evaluate", "s", "s.csv")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Contains(t, stdout, "shared, 40 samples")
 }
 
 // TestEvaluate measures models of every kind on the data they were fitted to.

@@ -88,7 +88,7 @@ func (c *evaluateCmd) Run(e *env) error {
 	ev := &evaluation{Task: n.Task, Samples: rows}
 	predict := mkl.PredictOptions{Published: c.Published, Workers: c.Workers}
 	switch m := m.(type) {
-	case *mkl.RegressionModel:
+	case regressionModel:
 		p, err := m.PredictTargets(e.ctx, predict, x...)
 		if err != nil {
 			return err
@@ -163,7 +163,7 @@ func (c *evaluateCmd) truth(main *file, m model, n *notes) ([]int, error) {
 		return nil, inputf("-target: %s where the model has %s", plural(len(columns), "column"), plural(len(n.Targets), "target"))
 	}
 	kind := table.Label
-	if _, ok := m.(*mkl.RegressionModel); ok {
+	if _, ok := m.(regressionModel); ok {
 		kind = table.Optional
 	}
 	for _, j := range columns {
@@ -263,8 +263,7 @@ func classMeasures(class []int, probability [][]float64) (map[string]float64, er
 	return v, nil
 }
 
-// classifier measures a classifier and fills in its calibration: of the second
-// class's probability where there are two, otherwise of the most probable class's.
+// classifier measures a classifier and fills in its calibration.
 func (c *evaluateCmd) classifier(ev *evaluation, target string, class []int, p *mkl.ClassPrediction[string]) error {
 	v, err := classMeasures(class, p.Probability)
 	if err != nil {
@@ -274,24 +273,32 @@ func (c *evaluateCmd) classifier(ev *evaluation, target string, class []int, p *
 	if c.Bins == 0 {
 		return nil
 	}
+	ev.Calibration, err = calibration(class, p.Probability, c.Bins)
+	return err
+}
+
+// calibration is the table of the second class's probability where there are two,
+// otherwise of the most probable class's; empty bins are left out.
+func calibration(class []int, probability [][]float64, bins int) ([]calibrationEntry, error) {
 	right, confidence := make([]bool, len(class)), make([]float64, len(class))
-	for i, row := range p.Probability {
+	for i, row := range probability {
 		k := 1
 		if len(row) > 2 {
 			k = slices.Index(row, slices.Max(row))
 		}
 		right[i], confidence[i] = class[i] == k, min(row[k], 1)
 	}
-	bins, err := metrics.Calibration(right, confidence, c.Bins)
+	all, err := metrics.Calibration(right, confidence, bins)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, b := range bins {
+	var out []calibrationEntry
+	for _, b := range all {
 		if b.Count > 0 {
-			ev.Calibration = append(ev.Calibration, calibrationEntry{b.From, b.To, b.Count, b.Mean, b.Observed})
+			out = append(out, calibrationEntry{b.From, b.To, b.Count, b.Mean, b.Observed})
 		}
 	}
-	return nil
+	return out, nil
 }
 
 func (c *evaluateCmd) print(out io.Writer, ev *evaluation) error {
@@ -318,7 +325,7 @@ func (c *evaluateCmd) print(out io.Writer, ev *evaluation) error {
 	if err := printTable(out, align, rows); err != nil {
 		return err
 	}
-	if ev.Task == taskRegression || ev.Task == taskMultioutput {
+	if isRegression(ev.Task) {
 		fmt.Fprintf(out, "\nlog density: mean per sample, in nats; coverage: of the %g %% interval\n", 100*c.Interval)
 	}
 	if len(ev.Calibration) == 0 {

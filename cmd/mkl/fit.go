@@ -18,7 +18,7 @@ import (
 
 type fitCmd struct {
 	Data    string   `arg:"" help:"CSV or NPY file with a row for each sample; - is standard input."`
-	Task    string   `enum:"regression,multioutput,binary,multiclass,multilabel" default:"regression" help:"What to learn: regression (of one target or several), multioutput (several), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1)."`
+	Task    string   `enum:"regression,multioutput,shared,binary,multiclass,multilabel" default:"regression" help:"What to learn: regression (of one target or several), multioutput (several), shared (several that depend on different views), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1)."`
 	Target  string   `required:"" placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between."`
 	View    []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
 	Kernels string   `default:"${kernels}" placeholder:"KERNELS" help:"Kernels of views that name none (${default})."`
@@ -155,13 +155,19 @@ func targetList(task string, names []string) string {
 const (
 	taskRegression  = "regression"
 	taskMultioutput = "multioutput"
+	taskShared      = "shared"
 	taskBinary      = "binary"
 	taskMulticlass  = "multiclass"
 	taskMultilabel  = "multilabel"
 )
 
 // classes reports whether the task learns classes or labels.
-func (c *fitCmd) classes() bool { return c.Task != taskRegression && c.Task != taskMultioutput }
+func (c *fitCmd) classes() bool { return !isRegression(c.Task) }
+
+// isRegression reports whether the task's targets are numbers.
+func isRegression(task string) bool {
+	return task == taskRegression || task == taskMultioutput || task == taskShared
+}
 
 // fit returns the fit that the task asks for, with the data that were read. Its
 // settings are those of r.
@@ -206,6 +212,9 @@ func (c *fitCmd) fit(e *env, r mkl.Regression, views []mkl.View, main *file, tar
 	}
 	return func(p func(mkl.Progress)) (model, error) {
 		r.Progress = p
+		if c.Task == taskShared {
+			return mkl.SharedRegression(r).Fit(e.ctx, views, y...)
+		}
 		return r.Fit(e.ctx, views, y...)
 	}, nil
 }
@@ -306,8 +315,8 @@ func (c *fitCmd) targets(main *file) ([]int, error) {
 		return nil, inputf("-target: %s: %w", main.Name(), err)
 	}
 	switch {
-	case c.Task == taskMultioutput && len(targets) < 2:
-		return nil, inputf("-task multioutput needs several targets")
+	case (c.Task == taskMultioutput || c.Task == taskShared) && len(targets) < 2:
+		return nil, inputf("-task %s needs several targets", c.Task)
 	case (c.Task == taskBinary || c.Task == taskMulticlass) && len(targets) != 1:
 		return nil, inputf("-task %s needs one target, the column of labels, not %d", c.Task, len(targets))
 	}
@@ -315,6 +324,8 @@ func (c *fitCmd) targets(main *file) ([]int, error) {
 	switch {
 	case c.classes() && c.Missing:
 		return nil, inputf("-missing is for regression: labels must be complete")
+	case c.Task == taskShared && c.Missing:
+		return nil, inputf("-missing is not for -task shared: targets that share their sample weights must be complete")
 	case c.classes():
 		kind = table.Label
 	case c.Missing:
@@ -393,7 +404,11 @@ func (c *fitCmd) checkMemory(r mkl.Regression, views []view, n, targets int) err
 	}
 	// The columns are there as read and as matrices, and the model keeps a copy.
 	data := 3 * 8 * float64(n) * float64(columns)
-	need := float64(r.EstimateMemory(n, basis, kernels, targets)) + data
+	estimate := r.EstimateMemory
+	if c.Task == taskShared {
+		estimate = mkl.SharedRegression(r).EstimateMemory
+	}
+	need := float64(estimate(n, basis, kernels, targets)) + data
 	if need > float64(limit) {
 		return inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s",
 			plural(n, "sample"), plural(kernels, "kernel"), memory.Size(min(need, math.MaxInt64)), limit, whose)
@@ -454,6 +469,8 @@ func notesOf(m model) *notes {
 		if targets = m.Targets(); targets > 1 {
 			task = taskMultioutput
 		}
+	case *mkl.SharedRegressionModel:
+		task, targets = taskShared, m.Targets()
 	case *mkl.ClassifierModel[string]:
 		if task = taskMulticlass; len(m.Classes()) == 2 {
 			task = taskBinary

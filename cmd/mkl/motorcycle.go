@@ -38,6 +38,7 @@ type reproduceCmd struct {
 	Flowers102       reproduceFlowers102Cmd  `cmd:"" name:"flowers102" help:"Section 5.2 of Gönen (2012): Oxford flowers of 102 classes, with the authors' distance matrices."`
 	Flowers17Derived reproduceDerivedCmd     `cmd:"" name:"flowers17-derived" help:"Flowers17 from word counts of our own."`
 	Proteinfold      reproduceProteinfoldCmd `cmd:"" name:"proteinfold" help:"Protein folds of 27 classes from 12 representations."`
+	Calibration      reproduceCalibrationCmd `cmd:"" help:"Whether predicted probabilities come true on held-out thirds of data sets."`
 }
 
 type reproduceMotorcycleCmd struct {

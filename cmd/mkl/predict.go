@@ -122,7 +122,7 @@ func (c *predictCmd) predict(e *env, m model, n *notes, x []mkl.Features) (*pred
 	opt := mkl.PredictOptions{Published: c.Published, Workers: c.Workers}
 	out := &predictions{}
 	switch m := m.(type) {
-	case *mkl.RegressionModel:
+	case regressionModel:
 		p, err := m.PredictTargets(e.ctx, opt, x...)
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,6 +40,7 @@ type targetReport struct {
 	Name      string         `json:"name"`
 	NoiseSD   float64        `json:"noise_sd,omitempty"` // of a regression
 	Collapsed bool           `json:"collapsed"`
+	Kernels   []kernelReport `json:"kernels,omitempty"` // if each target has its own weights
 	Active    []sampleReport `json:"active_samples"`
 }
 
@@ -59,6 +61,8 @@ func newReport(m model, n *notes) *report {
 	switch m := m.(type) {
 	case *mkl.RegressionModel:
 		_, _, r.Samples = m.Posterior().Dims()
+	case *mkl.SharedRegressionModel:
+		_, _, r.Samples = m.Posterior().Dims()
 	case *mkl.ClassifierModel[string]:
 		_, _, r.Samples = m.Posterior().Dims()
 		r.Classes = m.Classes()
@@ -70,8 +74,13 @@ func newReport(m model, n *notes) *report {
 	}
 	for o, name := range names {
 		target := targetReport{Name: name}
-		if m, ok := m.(*mkl.RegressionModel); ok {
+		if m, ok := m.(regressionModel); ok {
 			target.NoiseSD = m.NoiseSD()[o]
+		}
+		if m, ok := m.(*mkl.SharedRegressionModel); ok {
+			for _, w := range m.TargetWeights(o) {
+				target.Kernels = append(target.Kernels, kernelReport{w.View, w.Kernel, w.Mean, w.SD, w.Active})
+			}
 		}
 		for _, s := range m.ActiveSamples(o) {
 			target.Active = append(target.Active, sampleReport{Sample: s.Sample, Weight: s.Mean, SD: s.SD})
@@ -98,31 +107,24 @@ func (r *report) print(out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%s after %s, lower bound %.2f nats\n\n", state, plural(r.Sweeps, "sweep"), r.Bound)
 
-	named := false // whether views have names other than their kernels
-	for _, k := range r.Kernels {
-		named = named || k.View != k.Kernel
-	}
-	var rows [][]string
-	for _, k := range r.Kernels {
-		if !k.Active {
-			continue
+	own := len(r.Targets) > 0 && r.Targets[0].Kernels != nil
+	if !own {
+		if err := printKernels(out, r.Kernels); err != nil {
+			return err
 		}
-		row := []string{"", k.Kernel, figure(k.Weight), "± " + figure(k.SD)}
-		if named {
-			row[1] = k.View + "  " + k.Kernel
-		}
-		rows = append(rows, row)
-	}
-	fmt.Fprintf(out, "%d of %s active: weight ± SD\n", len(rows), plural(len(r.Kernels), "kernel"))
-	if err := printTable(out, "llrl", rows); err != nil {
-		return err
 	}
 	for _, t := range r.Targets {
 		fmt.Fprintf(out, "\n%s", t.Name)
 		if t.NoiseSD > 0 {
 			fmt.Fprintf(out, ": noise SD %s", figure(t.NoiseSD))
 		}
-		fmt.Fprintf(out, "\n%d of %s active: weight ± SD\n", len(t.Active), plural(r.Samples, "sample"))
+		fmt.Fprintln(out)
+		if own {
+			if err := printKernels(out, t.Kernels); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(out, "%d of %s active: weight ± SD\n", len(t.Active), plural(r.Samples, "sample"))
 		if t.Collapsed {
 			fmt.Fprintf(out, "  COLLAPSED: all weights vanish and every prediction is the mean; another -seed or -restarts may help\n")
 		}
@@ -135,7 +137,7 @@ func (r *report) print(out io.Writer) error {
 			slices.SortStableFunc(listed, func(a, b sampleReport) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
 			listed = listed[:mostSamples/2]
 		}
-		rows = nil
+		var rows [][]string
 		for _, s := range listed {
 			row := []string{"", fmt.Sprintf("row %d", s.Sample+1), figure(s.Weight), "± " + figure(s.SD)}
 			rows = append(rows, append(row, s.At...))
@@ -148,6 +150,35 @@ func (r *report) print(out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// printKernels prints the active kernels.
+func printKernels(out io.Writer, kernels []kernelReport) error {
+	named := false // whether views have names other than their kernels
+	for _, k := range kernels {
+		named = named || k.View != k.Kernel
+	}
+	var rows [][]string
+	for _, k := range kernels {
+		if !k.Active {
+			continue
+		}
+		row := []string{"", k.Kernel, figure(k.Weight), "± " + figure(k.SD)}
+		if named {
+			row[1] = k.View + "  " + k.Kernel
+		}
+		rows = append(rows, row)
+	}
+	fmt.Fprintf(out, "%d of %s active: weight ± SD\n", len(rows), plural(len(kernels), "kernel"))
+	return printTable(out, "llrl", rows)
+}
+
+// regressionModel is a fitted regression of any kind.
+type regressionModel interface {
+	model
+	Targets() int
+	NoiseSD() []float64
+	PredictTargets(ctx context.Context, opt mkl.PredictOptions, x ...mkl.Features) (*mkl.Prediction, error)
 }
 
 // model is a fitted model of any kind.
