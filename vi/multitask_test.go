@@ -101,7 +101,7 @@ func TestMultiTaskUpdatesAreOptimal(t *testing.T) {
 	m, err := MultiTask{Workers: 1, LengthsEvery: 1}.model(latentKinds(d)["smooth"][:2], y, 3)
 	require.NoError(t, err)
 	m.lengthTolerance = 1e-9
-	for range 500 {
+	for range 2000 {
 		require.NoError(t, m.sweep(nil))
 	}
 	top := m.bound()
