@@ -76,3 +76,25 @@ func ExampleLoad() {
 	fmt.Println(loaded.KernelWeights()[0].Kernel, loaded.Notes()["unit"])
 	// Output: rbf(width=1) m/s
 }
+
+func ExampleFactorModel() {
+	var r mkl.Ratings[string, string]
+	people := []string{"ada", "ben", "cleo", "dan", "eve", "fay", "gus", "hal"}
+	for i, who := range people {
+		likes := 2 * float64(i%2) // crime and comedy, or romance
+		r.Add(who, "crime 1", 2+likes)
+		r.Add(who, "crime 2", 3+likes)
+		r.Add(who, "romance 1", 5-likes)
+		if who != "hal" {
+			r.Add(who, "romance 2", 4-likes)
+		}
+	}
+	fit, err := mkl.FactorModel{Factors: 2}.Fit(context.Background(), &r)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mean, _, _ := fit.Complete(r.At("hal", "romance 2"))
+	fmt.Printf("hal would rate it %.1f\n", mean[0])
+	// Output:
+	// hal would rate it 2.0
+}

@@ -180,3 +180,18 @@ func (l *lines) blocks(n, length int) (cuts []int) {
 	}
 	return cuts
 }
+
+// Object returns the tasks observed in object n and the entries.
+func (y *Observed) Object(n int) (tasks []int, entries []float64) {
+	if y.complete() {
+		for q := range y.q {
+			tasks = append(tasks, q)
+		}
+		return tasks, append([]float64(nil), y.dense.Row(n)...)
+	}
+	index, value := y.byObject.line(n)
+	for _, q := range index {
+		tasks = append(tasks, int(q))
+	}
+	return tasks, append([]float64(nil), value...)
+}

@@ -1,0 +1,195 @@
+package mkl
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// films returns ratings of two sorts of films by people who like one or the other,
+// with gaps, and the ratings without noise.
+func films(rows, cols int, gaps float64) (y, truth Dense) {
+	src := rand.New(rand.NewPCG(1, 2))
+	for i := range rows {
+		y, truth = append(y, make([]float64, cols)), append(truth, make([]float64, cols))
+		a, b := src.NormFloat64(), src.NormFloat64()
+		for j := range cols {
+			t := 3 + 0.1*float64(j%4) + a
+			if j%2 == 1 {
+				t += b - a
+			}
+			truth[i][j], y[i][j] = t, t+0.2*src.NormFloat64()
+			if src.Float64() < gaps {
+				y[i][j] = math.NaN()
+			}
+		}
+	}
+	return y, truth
+}
+
+func TestFactorModelCompletes(t *testing.T) {
+	y, truth := films(80, 20, 0.4)
+	fit, err := FactorModel{Factors: 4}.Fit(t.Context(), y)
+	require.NoError(t, err)
+	var cells []Cell
+	for i, row := range y {
+		for j, v := range row {
+			if math.IsNaN(v) {
+				cells = append(cells, Cell{i, j})
+			}
+		}
+	}
+	mean, variance, err := fit.Complete(cells...)
+	require.NoError(t, err)
+	var square, scaled float64
+	for i, c := range cells {
+		d := mean[i] - truth[c.Row][c.Col]
+		square += d * d / float64(len(cells))
+		scaled += (d*d + 0.04) / variance[i] / float64(len(cells)) // of a noisy entry
+	}
+	assert.Less(t, math.Sqrt(square), 0.12) // 12 entries for a row's two factors: 0.2·√(2/12) = 0.08
+	assert.InDelta(t, 1, scaled, 0.3)
+	noise, _ := meanSD(fit.NoiseSD())
+	assert.InDelta(t, 0.2, noise, 0.02)
+	assert.Contains(t, fit.Summary(), "noise SD")
+
+	// A row of the table as a new one, and back.
+	a, v, err := fit.Transform(y[:5])
+	require.NoError(t, err)
+	own, _ := fit.Factors()
+	for i := range a {
+		assert.InDeltaSlice(t, own[i], a[i], 0.05)
+		assert.Len(t, v[i], 4)
+	}
+	back, err := fit.InverseTransform(a)
+	require.NoError(t, err)
+	for i := range back {
+		assert.InDeltaSlice(t, truth[i], back[i], 0.5)
+	}
+	weights, inclusion := fit.Weights()
+	assert.Len(t, weights, 20)
+	assert.Len(t, inclusion[0], 4)
+}
+
+func TestRatingsAreEntries(t *testing.T) {
+	y, _ := films(30, 10, 0.5)
+	var r Ratings[string, int]
+	name := func(i int) string { return string(rune('a'+i%26)) + string(rune('A'+i/26)) }
+	for i := range y {
+		r.rows.of(name(i)) // the table's own order
+	}
+	for j := range y[0] {
+		r.cols.of(100 + j)
+	}
+	e := Entries{Rows: 30, Cols: 10}
+	for j := range y[0] {
+		for i := range y {
+			if v := y[i][j]; !math.IsNaN(v) {
+				r.Add(name(i), 100+j, v)
+				e.List = append(e.List, Entry{Cell{i, j}, v})
+			}
+		}
+	}
+	f := FactorModel{Factors: 2, MaxSweeps: 20}
+	var bounds []float64
+	for _, table := range []Table{y, &r, e} {
+		fit, err := f.Fit(t.Context(), table)
+		require.NoError(t, err)
+		bounds = append(bounds, fit.Bound())
+	}
+	assert.Equal(t, bounds[0], bounds[1])
+	assert.Equal(t, bounds[0], bounds[2])
+	assert.Equal(t, len(e.List), r.Len())
+	assert.Equal(t, Cell{27, 3}, r.At(name(27), 103))
+	assert.Equal(t, name(27), r.Rows()[27])
+	assert.Equal(t, 103, r.Cols()[3])
+}
+
+// TestFactorModelGoesOn stops a fit at a checkpoint, saves it, loads it and goes on:
+// the result is the file of an uninterrupted fit.
+func TestFactorModelGoesOn(t *testing.T) {
+	y, _ := films(40, 12, 0.3)
+	whole := FactorModel{Factors: 3, MaxSweeps: 25, Notes: map[string]string{"from": "a test"}}
+	full, err := whole.Fit(t.Context(), y)
+	require.NoError(t, err)
+	var want bytes.Buffer
+	require.NoError(t, full.Save(&want))
+
+	stop := errors.New("stop")
+	var file bytes.Buffer
+	part := whole
+	part.Checkpoint = func(fit *FactorFit) error {
+		if fit.Trace().Sweeps < 9 {
+			return nil
+		}
+		require.NoError(t, fit.Save(&file))
+		return stop
+	}
+	fit, err := part.Fit(t.Context(), y)
+	require.ErrorIs(t, err, stop)
+	require.Equal(t, 9, fit.Trace().Sweeps)
+	rest := whole
+	rest.From, err = LoadFactorFit(&file)
+	require.NoError(t, err)
+	fit, err = rest.Fit(t.Context(), y)
+	require.NoError(t, err)
+	var got bytes.Buffer
+	require.NoError(t, fit.Save(&got))
+	assert.True(t, bytes.Equal(want.Bytes(), got.Bytes()), "the files differ")
+
+	back, err := LoadFactorFit(&got)
+	require.NoError(t, err)
+	a, av, err := full.Complete(Cell{1, 2}, Cell{39, 11})
+	require.NoError(t, err)
+	b, bv, err := back.Complete(Cell{1, 2}, Cell{39, 11})
+	require.NoError(t, err)
+	assert.Equal(t, a, b)
+	assert.Equal(t, av, bv)
+	assert.Equal(t, "a test", back.Notes()["from"])
+
+	_, err = LoadFactorFit(bytes.NewReader(want.Bytes()[:want.Len()-3]))
+	assert.ErrorContains(t, err, "mkl: load: ")
+	_, err = Load(bytes.NewReader(want.Bytes()))
+	assert.ErrorContains(t, err, `kind is "factors"`)
+}
+
+func TestFactorModelErrors(t *testing.T) {
+	y, _ := films(10, 5, 0)
+	fit, err := FactorModel{Factors: 2, MaxSweeps: 5}.Fit(t.Context(), y)
+	require.NoError(t, err)
+	inf := math.Inf(1)
+	for want, do := range map[string]func() error{
+		"mkl: y: nil": func() error { _, err := FactorModel{}.Fit(t.Context(), nil); return err },
+		"mkl: Factors is -1: it must not be negative": func() error { _, err := FactorModel{Factors: -1}.Fit(t.Context(), y); return err },
+		"mkl: Prior.Pi is 1: it must be less":         func() error { _, err := FactorModel{Prior: SlabPrior{Pi: 1}}.Fit(t.Context(), y); return err },
+		"mkl: y[1]: 1 values where y[0] has 2":        func() error { _, err := FactorModel{}.Fit(t.Context(), Dense{{1, 2}, {3}}); return err },
+		"mkl: y[0][1] is +Inf":                        func() error { _, err := FactorModel{}.Fit(t.Context(), Dense{{1, inf}}); return err },
+		"mkl: y: 0×0: it is empty":                    func() error { _, err := FactorModel{}.Fit(t.Context(), Dense{}); return err },
+		"mkl: y.List[0]: (2, 0) in a table of 2×2": func() error {
+			_, err := FactorModel{}.Fit(t.Context(), Entries{2, 2, []Entry{{Cell{2, 0}, 1}}})
+			return err
+		},
+		"mkl: cells[0]: (0, 5) in a table of 10×5":                func() error { _, _, err := fit.Complete(Cell{0, 5}); return err },
+		"mkl: y: 2 columns where the model has 5":                 func() error { _, _, err := fit.Transform(Dense{{1, 2}}); return err },
+		"mkl: factors[0]: 1 values where the model has 2 factors": func() error { _, err := fit.InverseTransform([][]float64{{1}}); return err },
+		"mkl: factors[0][1] is +Inf":                              func() error { _, err := fit.InverseTransform([][]float64{{1, inf}}); return err },
+		"mkl: vi: From: 10 objects, 5 tasks and 2 factors where there are 9, 5 and 2": func() error {
+			_, err := FactorModel{Factors: 2, From: fit}.Fit(t.Context(), y[:9])
+			return err
+		},
+		"mkl: y: the entry of row b and column 3 is +Inf": func() error {
+			var r Ratings[string, int]
+			r.Add("a", 3, 1)
+			r.Add("b", 3, inf)
+			_, err := FactorModel{}.Fit(t.Context(), &r)
+			return err
+		},
+	} {
+		assert.EqualError(t, do(), want)
+	}
+}

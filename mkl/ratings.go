@@ -1,0 +1,153 @@
+package mkl
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// Table is a matrix of which some or all entries are observed: [Ratings],
+// [Entries] or a [Dense] matrix.
+type Table interface {
+	// Dims returns the numbers of rows and columns.
+	Dims() (rows, cols int)
+
+	observed(arg string) (*vi.Observed, error)
+}
+
+// Dense is a table given in full, a slice for each row; NaN marks an entry that is
+// not observed.
+type Dense [][]float64
+
+// Dims implements [Table].
+func (d Dense) Dims() (rows, cols int) {
+	if len(d) == 0 {
+		return 0, 0
+	}
+	return len(d), len(d[0])
+}
+
+func (d Dense) observed(arg string) (*vi.Observed, error) {
+	for i, row := range d {
+		if len(row) != len(d[0]) {
+			return nil, fmt.Errorf("mkl: %s[%d]: %d values where %s[0] has %d", arg, i, len(row), arg, len(d[0]))
+		}
+		for j, v := range row {
+			if math.IsInf(v, 0) {
+				return nil, &ValueError{Arg: arg, Row: i, Col: j, Value: v}
+			}
+		}
+	}
+	rows, cols := d.Dims()
+	if rows == 0 || cols == 0 {
+		return nil, fmt.Errorf("mkl: %s: %d×%d: it is empty", arg, rows, cols)
+	}
+	x := la.NewMatrix[float64](rows, cols)
+	for i, row := range d {
+		copy(x.Row(i), row)
+	}
+	return named(vi.ObserveMatrix(x))
+}
+
+// Cell is a place in a table; rows and columns count from 0.
+type Cell struct{ Row, Col int }
+
+// Entry is one observed entry of a table.
+type Entry struct {
+	Cell
+	Value float64
+}
+
+// Entries is a table of which the entries listed, in any order, are observed.
+type Entries struct {
+	Rows, Cols int
+	List       []Entry
+}
+
+// Dims implements [Table].
+func (e Entries) Dims() (rows, cols int) { return e.Rows, e.Cols }
+
+func (e Entries) observed(arg string) (*vi.Observed, error) {
+	list := make([]vi.Entry, len(e.List))
+	for i, x := range e.List {
+		if x.Row < 0 || x.Row >= e.Rows || x.Col < 0 || x.Col >= e.Cols {
+			return nil, fmt.Errorf("mkl: %s.List[%d]: (%d, %d) in a table of %d×%d", arg, i, x.Row, x.Col, e.Rows, e.Cols)
+		}
+		list[i] = vi.Entry{Object: int32(x.Row), Task: int32(x.Col), Value: x.Value}
+	}
+	return named(vi.ObserveEntries(e.Rows, e.Cols, list))
+}
+
+// Ratings collects entries by the names of their rows and columns, such as users
+// and films, of any comparable types. The zero value is an empty table. It is not
+// safe for concurrent use.
+//
+//	var r mkl.Ratings[string, int]
+//	r.Add("ada", 50, 4.5)
+//	fit, err := mkl.FactorModel{Factors: 20}.Fit(ctx, &r)
+//	mean, variance, err := fit.Complete(r.At("ada", 51))
+type Ratings[R, C comparable] struct {
+	rows    keys[R]
+	cols    keys[C]
+	entries []vi.Entry
+}
+
+// keys numbers names in the order of their first use.
+type keys[K comparable] struct {
+	index map[K]int
+	names []K
+}
+
+func (k *keys[K]) of(name K) int {
+	i, ok := k.index[name]
+	if !ok {
+		if k.index == nil {
+			k.index = map[K]int{}
+		}
+		i = len(k.names)
+		k.index[name] = i
+		k.names = append(k.names, name)
+	}
+	return i
+}
+
+// Add adds an entry, and its row and column if they are new.
+func (r *Ratings[R, C]) Add(row R, col C, value float64) {
+	r.entries = append(r.entries, vi.Entry{Object: int32(r.rows.of(row)), Task: int32(r.cols.of(col)), Value: value})
+}
+
+// At returns the place of an entry, which need not be observed; its row and column
+// are added if they are new.
+func (r *Ratings[R, C]) At(row R, col C) Cell { return Cell{r.rows.of(row), r.cols.of(col)} }
+
+// Len returns the number of entries.
+func (r *Ratings[R, C]) Len() int { return len(r.entries) }
+
+// Rows returns the names of the rows, in the order of the table.
+func (r *Ratings[R, C]) Rows() []R { return append([]R(nil), r.rows.names...) }
+
+// Cols returns the names of the columns, in the order of the table.
+func (r *Ratings[R, C]) Cols() []C { return append([]C(nil), r.cols.names...) }
+
+// Dims implements [Table].
+func (r *Ratings[R, C]) Dims() (rows, cols int) { return len(r.rows.names), len(r.cols.names) }
+
+func (r *Ratings[R, C]) observed(arg string) (*vi.Observed, error) {
+	for _, e := range r.entries {
+		if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) {
+			return nil, fmt.Errorf("mkl: %s: the entry of row %v and column %v is %g", arg, r.rows.names[e.Object], r.cols.names[e.Task], e.Value)
+		}
+	}
+	rows, cols := r.Dims()
+	return named(vi.ObserveEntries(rows, cols, r.entries))
+}
+
+// named lets an error of package vi begin like those of this one.
+func named[T any](x T, err error) (T, error) {
+	if err != nil {
+		err = fmt.Errorf("mkl: %w", err)
+	}
+	return x, err
+}
