@@ -27,7 +27,7 @@ func avx512Set() *instructionSet {
 	s := newSet("avx512")
 	s.f64 = kernels[float64]{
 		mr: 8, nr: 24,
-		gemm: avx512Gemm64, dist: avx512Dist64, small: avx512Small64,
+		gemm: avx512Gemm64, narrow: narrow64AVX512, dist: avx512Dist64, small: avx512Small64,
 		pack: pack64AVX512, gather: gather64AVX512,
 		axpy: axpy64AVX512, scal: scal64AVX512, exp: exp64AVX512,
 		vectorKernels: vectorKernels[float64, float64]{
@@ -36,7 +36,7 @@ func avx512Set() *instructionSet {
 	}
 	s.f32 = kernels[float32]{
 		mr: 8, nr: 48,
-		gemm: avx512Gemm32, dist: avx512Dist32, small: avx512Small32,
+		gemm: avx512Gemm32, narrow: narrow32AVX512, dist: avx512Dist32, small: avx512Small32,
 		pack: pack32AVX2, gather: gather32AVX512,
 		axpy: axpy32AVX512, scal: scal32AVX512, exp: exp32AVX512,
 		vectorKernels: vectorKernels[float32, float32]{
@@ -55,7 +55,7 @@ func avx2Set() *instructionSet {
 	s.f64 = kernels[float64]{
 		mr: 4, nr: 12,
 		gemm: avx2Gemm64, dist: avx2Dist64,
-		pack: pack64AVX2, gather: gatherGeneric[float64],
+		pack: pack64AVX2, gather: gather64AVX2,
 		axpy: axpy64AVX2, scal: scal64AVX2, exp: exp64AVX2,
 		vectorKernels: vectorKernels[float64, float64]{
 			dot: dot64AVX2, axpys: axpys64AVX2, dotAxpy: dotAxpy64AVX2,
@@ -64,7 +64,7 @@ func avx2Set() *instructionSet {
 	s.f32 = kernels[float32]{
 		mr: 4, nr: 24,
 		gemm: avx2Gemm32, dist: avx2Dist32,
-		pack: pack32AVX2, gather: gatherGeneric[float32],
+		pack: pack32AVX2, gather: gather32AVX2,
 		axpy: axpy32AVX2, scal: scal32AVX2, exp: exp32AVX2,
 		vectorKernels: vectorKernels[float32, float32]{
 			dot: dot32AVX2, axpys: axpys32AVX2, dotAxpy: dotAxpy32AVX2,
@@ -487,22 +487,51 @@ func pack64AVX512(r, k int, src *float64, ld int, dst *float64) {
 	}
 }
 
-func gather64AVX512(r, k int, src *float64, ld int, dst *float64) {
-	if k > 0 {
-		avx512Gather(r/8, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst))
+func narrow64AVX512(n, k int, alpha float64, a, b, c *float64, ldc int, add bool) {
+	if n > 16 || k == 0 {
+		avx512Gemm64(k, alpha, a, b, c, ldc, add)
+		return
 	}
+	avx512Narrow64(n, k, alpha, a, b, c, ldc, add)
 }
 
-func gather32AVX512(r, k int, src *float32, ld int, dst *float32) {
-	if r%16 != 0 {
-		gatherGeneric(r, k, src, ld, dst)
-	} else if k > 0 {
-		avx512Gather(r/16, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst))
+func narrow32AVX512(n, k int, alpha float32, a, b, c *float32, ldc int, add bool) {
+	if n > 32 || k == 0 {
+		avx512Gemm32(k, alpha, a, b, c, ldc, add)
+		return
 	}
+	avx512Narrow32(n, k, alpha, a, b, c, ldc, add)
+}
+
+func gather64AVX512(r, panels, k int, src *float64, ld int, dst *float64, step int) {
+	avx512Gather(r/8, panels, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst), 8*step)
+}
+
+func gather32AVX512(r, panels, k int, src *float32, ld int, dst *float32, step int) {
+	if r%16 != 0 {
+		gather32AVX2(r, panels, k, src, ld, dst, step)
+		return
+	}
+	avx512Gather(r/16, panels, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst), 4*step)
+}
+
+func gather64AVX2(r, panels, k int, src *float64, ld int, dst *float64, step int) {
+	avx2Gather(r/4, panels, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst), 8*step)
+}
+
+func gather32AVX2(r, panels, k int, src *float32, ld int, dst *float32, step int) {
+	if r%8 != 0 {
+		gatherGeneric(r, panels, k, src, ld, dst, step)
+		return
+	}
+	avx2Gather(r/8, panels, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst), 4*step)
 }
 
 //go:noescape
 func avx512Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+
+//go:noescape
+func avx512Narrow64(n, k int, alpha float64, a, b, c *float64, ldc int, add bool)
 
 //go:noescape
 func avx512Dist64(k int, a, b, c *float64, ldc int, add bool)
@@ -529,6 +558,9 @@ func avx512Axpys64(n int, x, a *float64, lda int, y *float64)
 func avx512Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool)
 
 //go:noescape
+func avx512Narrow32(n, k int, alpha float32, a, b, c *float32, ldc int, add bool)
+
+//go:noescape
 func avx512Dist32(k int, a, b, c *float32, ldc int, add bool)
 
 //go:noescape
@@ -553,7 +585,10 @@ func avx512Axpys32(n int, x, a *float32, lda int, y *float32)
 func avx512Pack64(blocks int, src *float64, ld int, dst *float64, step int)
 
 //go:noescape
-func avx512Gather(vectors, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer)
+func avx512Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
+
+//go:noescape
+func avx2Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
 
 //go:noescape
 func avx2Pack64(blocks int, src *float64, ld int, dst *float64, step int)

@@ -228,6 +228,122 @@ store:
 	VZEROUPPER
 	RET
 
+// func avx512Narrow64(n, k int, alpha float64, a, b, c *float64, ldc int, add bool)
+//
+// avx512Gemm64 with one vector to a row of the tile if n ≤ 8, otherwise two; k > 0. The
+// other columns of c are left undefined.
+#define COLUMNS1(fma, t, c0, c1) \
+	fma Z0, t, c0
+
+#define COLUMNS2(fma, t, c0, c1) \
+	fma Z0, t, c0 \
+	fma Z1, t, c1
+
+#define NARROW512(mov, bcast, fma, size, columns) \
+	mov        (DX), Z0      \
+	mov        64(DX), Z1    \
+	PREFETCHT0 1536(DX)      \
+	PREFETCHT0 1600(DX)      \
+	bcast      (SI), Z3      \
+	columns(fma, Z3, Z8, Z9) \
+	bcast      size(SI), Z4  \
+	columns(fma, Z4, Z11, Z12) \
+	bcast      (2*size)(SI), Z5 \
+	columns(fma, Z5, Z14, Z15) \
+	bcast      (3*size)(SI), Z6 \
+	columns(fma, Z6, Z17, Z18) \
+	bcast      (4*size)(SI), Z3 \
+	columns(fma, Z3, Z20, Z21) \
+	bcast      (5*size)(SI), Z4 \
+	columns(fma, Z4, Z23, Z24) \
+	bcast      (6*size)(SI), Z5 \
+	columns(fma, Z5, Z26, Z27) \
+	bcast      (7*size)(SI), Z6 \
+	columns(fma, Z6, Z29, Z30)
+
+TEXT ·avx512Narrow64(SB), NOSPLIT, $0-57
+	MOVQ n+0(FP), BX
+	MOVQ k+8(FP), CX
+	MOVQ a+24(FP), SI
+	MOVQ b+32(FP), DX
+	MOVQ c+40(FP), DI
+	MOVQ ldc+48(FP), R8
+	SHLQ $3, R8
+	CLEAR512
+	CMPQ BX, $8
+	JLE  narrow
+
+wide:
+	NARROW512(VMOVUPD, VBROADCASTSD, VFMADD231PD, 8, COLUMNS2)
+	ADDQ $64, SI
+	ADDQ $192, DX
+	DECQ CX
+	JNZ  wide
+	JMP  done
+
+narrow:
+	NARROW512(VMOVUPD, VBROADCASTSD, VFMADD231PD, 8, COLUMNS1)
+	ADDQ $64, SI
+	ADDQ $192, DX
+	DECQ CX
+	JNZ  narrow
+
+done:
+	VBROADCASTSD alpha+16(FP), Z0
+	CMPB add+56(FP), $0
+	JEQ  store
+	EACHROW512(ADDSTOREPD3)
+	VZEROUPPER
+	RET
+
+store:
+	EACHROW512(MULSTOREPD3)
+	VZEROUPPER
+	RET
+
+// func avx512Narrow32(n, k int, alpha float32, a, b, c *float32, ldc int, add bool)
+//
+// avx512Narrow64 with vectors of sixteen.
+TEXT ·avx512Narrow32(SB), NOSPLIT, $0-57
+	MOVQ n+0(FP), BX
+	MOVQ k+8(FP), CX
+	MOVQ a+24(FP), SI
+	MOVQ b+32(FP), DX
+	MOVQ c+40(FP), DI
+	MOVQ ldc+48(FP), R8
+	SHLQ $2, R8
+	CLEAR512
+	CMPQ BX, $16
+	JLE  narrow
+
+wide:
+	NARROW512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, COLUMNS2)
+	ADDQ $32, SI
+	ADDQ $192, DX
+	DECQ CX
+	JNZ  wide
+	JMP  done
+
+narrow:
+	NARROW512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, COLUMNS1)
+	ADDQ $32, SI
+	ADDQ $192, DX
+	DECQ CX
+	JNZ  narrow
+
+done:
+	VBROADCASTSS alpha+16(FP), Z0
+	CMPB add+56(FP), $0
+	JEQ  store
+	EACHROW512(ADDSTOREPS3)
+	VZEROUPPER
+	RET
+
+store:
+	EACHROW512(MULSTOREPS3)
+	VZEROUPPER
+	RET
+
 // func avx512Small64(m, n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
 //
 // Tile of m ≤ 4 rows of C, the first of n columns, each later one of grow more, at
@@ -1761,61 +1877,70 @@ loop:
 	VZEROUPPER
 	RET
 
-// func avx512Gather(vectors, k int, src *byte, ld int, dst *byte)
+// func avx512Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
 //
-// Copies k rows of so many vectors, 1 ≤ vectors ≤ 3, ld bytes apart, one behind
-// the other, and prefetches the rows sixteen further on.
-TEXT ·avx512Gather(SB), NOSPLIT, $0-40
+// Cuts k rows, ld bytes apart, into pieces of so many vectors, 1 ≤ vectors ≤ 3: piece q of
+// row p goes to dst + q·step + p·(bytes of a piece). Row by row, since rows lie in pages of
+// their own.
+//
+//	BX vectors   AX panels, R13 to go   CX rows   SI row of src, R8 ld, R9 place in it
+//	DI row of the first panel, R10 step, R11 place in a panel   R12 bytes of a panel's row
+TEXT ·avx512Gather(SB), NOSPLIT, $0-56
 	MOVQ vectors+0(FP), BX
-	MOVQ k+8(FP), CX
-	MOVQ src+16(FP), SI
-	MOVQ ld+24(FP), R8
-	MOVQ dst+32(FP), DI
-	MOVQ R8, R9
-	SHLQ $4, R9
+	MOVQ panels+8(FP), AX
+	MOVQ k+16(FP), CX
+	MOVQ src+24(FP), SI
+	MOVQ ld+32(FP), R8
+	MOVQ dst+40(FP), DI
+	MOVQ step+48(FP), R10
+	MOVQ BX, R12
+	SHLQ $6, R12
+
+row:
+	MOVQ SI, R9
+	MOVQ DI, R11
+	MOVQ AX, R13
 	CMPQ BX, $2
+	JLT  one
 	JEQ  two
-	JGT  three
-
-one:
-	PREFETCHT0 (SI)(R9*1)
-	VMOVUPD (SI), Z0
-	VMOVUPD Z0, (DI)
-	ADDQ R8, SI
-	ADDQ $64, DI
-	DECQ CX
-	JNZ  one
-	VZEROUPPER
-	RET
-
-two:
-	PREFETCHT0 (SI)(R9*1)
-	PREFETCHT0 64(SI)(R9*1)
-	VMOVUPD (SI), Z0
-	VMOVUPD 64(SI), Z1
-	VMOVUPD Z0, (DI)
-	VMOVUPD Z1, 64(DI)
-	ADDQ R8, SI
-	ADDQ $128, DI
-	DECQ CX
-	JNZ  two
-	VZEROUPPER
-	RET
 
 three:
-	PREFETCHT0 (SI)(R9*1)
-	PREFETCHT0 64(SI)(R9*1)
-	PREFETCHT0 128(SI)(R9*1)
-	VMOVUPD (SI), Z0
-	VMOVUPD 64(SI), Z1
-	VMOVUPD 128(SI), Z2
-	VMOVUPD Z0, (DI)
-	VMOVUPD Z1, 64(DI)
-	VMOVUPD Z2, 128(DI)
-	ADDQ R8, SI
-	ADDQ $192, DI
-	DECQ CX
+	VMOVUPD (R9), Z0
+	VMOVUPD 64(R9), Z1
+	VMOVUPD 128(R9), Z2
+	VMOVUPD Z0, (R11)
+	VMOVUPD Z1, 64(R11)
+	VMOVUPD Z2, 128(R11)
+	ADDQ $192, R9
+	ADDQ R10, R11
+	DECQ R13
 	JNZ  three
+	JMP  next
+
+two:
+	VMOVUPD (R9), Z0
+	VMOVUPD 64(R9), Z1
+	VMOVUPD Z0, (R11)
+	VMOVUPD Z1, 64(R11)
+	ADDQ $128, R9
+	ADDQ R10, R11
+	DECQ R13
+	JNZ  two
+	JMP  next
+
+one:
+	VMOVUPD (R9), Z0
+	VMOVUPD Z0, (R11)
+	ADDQ $64, R9
+	ADDQ R10, R11
+	DECQ R13
+	JNZ  one
+
+next:
+	ADDQ R8, SI
+	ADDQ R12, DI
+	DECQ CX
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -3125,6 +3250,71 @@ one:
 	JNZ  one
 
 done:
+	VZEROUPPER
+	RET
+
+// func avx2Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
+//
+// avx512Gather with vectors of 256 bits.
+//
+//	BX vectors   AX panels, R13 to go   CX rows   SI row of src, R8 ld, R9 place in it
+//	DI row of the first panel, R10 step, R11 place in a panel   R12 bytes of a panel's row
+TEXT ·avx2Gather(SB), NOSPLIT, $0-56
+	MOVQ vectors+0(FP), BX
+	MOVQ panels+8(FP), AX
+	MOVQ k+16(FP), CX
+	MOVQ src+24(FP), SI
+	MOVQ ld+32(FP), R8
+	MOVQ dst+40(FP), DI
+	MOVQ step+48(FP), R10
+	MOVQ BX, R12
+	SHLQ $5, R12
+
+row:
+	MOVQ SI, R9
+	MOVQ DI, R11
+	MOVQ AX, R13
+	CMPQ BX, $2
+	JLT  one
+	JEQ  two
+
+three:
+	VMOVUPD (R9), Y0
+	VMOVUPD 32(R9), Y1
+	VMOVUPD 64(R9), Y2
+	VMOVUPD Y0, (R11)
+	VMOVUPD Y1, 32(R11)
+	VMOVUPD Y2, 64(R11)
+	ADDQ $96, R9
+	ADDQ R10, R11
+	DECQ R13
+	JNZ  three
+	JMP  next
+
+two:
+	VMOVUPD (R9), Y0
+	VMOVUPD 32(R9), Y1
+	VMOVUPD Y0, (R11)
+	VMOVUPD Y1, 32(R11)
+	ADDQ $64, R9
+	ADDQ R10, R11
+	DECQ R13
+	JNZ  two
+	JMP  next
+
+one:
+	VMOVUPD (R9), Y0
+	VMOVUPD Y0, (R11)
+	ADDQ $32, R9
+	ADDQ R10, R11
+	DECQ R13
+	JNZ  one
+
+next:
+	ADDQ R8, SI
+	ADDQ R12, DI
+	DECQ CX
+	JNZ  row
 	VZEROUPPER
 	RET
 

@@ -14,8 +14,8 @@ func neonSet() *instructionSet {
 	s.f64.mr, s.f64.nr = 6, 8
 	s.f64.gemm, s.f64.dist = gemmNeon64, distNeon64
 	s.f64.pack = func(r, k int, src *float64, ld int, dst *float64) { packNeon64(r, k, src, ld, dst, r) }
-	s.f64.gather = func(r, k int, src *float64, ld int, dst *float64) {
-		gatherNeon(8*r, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst))
+	s.f64.gather = func(r, panels, k int, src *float64, ld int, dst *float64, step int) {
+		gatherNeon(8*r, panels, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst), 8*step)
 	}
 	s.f64.axpy, s.f64.scal, s.f64.exp = inPieces(axpyNeon64, scalNeon64, expNeon64)
 	s.f64.vectorKernels = productsInPieces(dotNeon64, dotLanesNeon64, dotAxpyNeon64, axpyNeon64, axpy4Neon64)
@@ -26,8 +26,8 @@ func neonSet() *instructionSet {
 	s.f32.mr, s.f32.nr = 8, 12
 	s.f32.gemm, s.f32.dist = gemmNeon32, distNeon32
 	s.f32.pack = func(r, k int, src *float32, ld int, dst *float32) { packNeon32(r, k, src, ld, dst, r) }
-	s.f32.gather = func(r, k int, src *float32, ld int, dst *float32) {
-		gatherNeon(4*r, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst))
+	s.f32.gather = func(r, panels, k int, src *float32, ld int, dst *float32, step int) {
+		gatherNeon(4*r, panels, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst), 4*step)
 	}
 	s.f32.axpy, s.f32.scal, s.f32.exp = inPieces(axpyNeon32, scalNeon32, expNeon32)
 	s.f32.vectorKernels = productsInPieces(dotNeon32, dotLanesNeon32, dotAxpyNeon32, axpyNeon32, axpy4Neon32)
@@ -171,7 +171,7 @@ func stripsOf[T Float](k stripKernels[T], rows int,
 }
 
 //go:noescape
-func gatherNeon(size, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer)
+func gatherNeon(size, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
 
 //go:noescape
 func stripCopyNeon(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int)

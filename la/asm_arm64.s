@@ -408,55 +408,66 @@ next:
 done:
 	RET
 
-// func gatherNeon(size, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer)
+// func gatherNeon(size, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
 //
-//	for p := range k { copy(dst[p*size:][:size], src[p*ld:]) }   in bytes, size 32, 48 or 64
+//	for p in k, q in panels { copy(dst[q*step+p*size:][:size], src[p*ld+q*size:]) }   in bytes, size 32, 48 or 64
 //
-//	R0 size   R1 rows left   R2 src   R3 ld   R4 dst
-//	V0–V3    a row
+//	R0 size   R1 rows left   R2 row of src, R3 ld, R7 place in it
+//	R4 row of the first panel, R5 step, R8 place in a panel   R6 panels, R9 left
+//	V0–V3    a piece of a row
 
-TEXT ·gatherNeon(SB), NOSPLIT, $0-40
+TEXT ·gatherNeon(SB), NOSPLIT, $0-56
 	MOVD size+0(FP), R0
-	MOVD k+8(FP), R1
-	MOVD src+16(FP), R2
-	MOVD ld+24(FP), R3
-	MOVD dst+32(FP), R4
-	CBZ  R1, done
+	MOVD panels+8(FP), R6
+	MOVD k+16(FP), R1
+	MOVD src+24(FP), R2
+	MOVD ld+32(FP), R3
+	MOVD dst+40(FP), R4
+	MOVD step+48(FP), R5
+
+row:
+	MOVD R2, R7
+	MOVD R4, R8
+	MOVD R6, R9
 	CMP  $48, R0
-	BLT  rows32
-	BEQ  rows48
+	BLT  piece32
+	BEQ  piece48
 
-rows64:
-	FLDPQ (R2), (F0, F1)
-	FLDPQ 32(R2), (F2, F3)
-	ADD   R3, R2
-	FSTPQ (F0, F1), (R4)
-	FSTPQ (F2, F3), 32(R4)
-	ADD   $64, R4
-	SUB   $1, R1
-	CBNZ  R1, rows64
-	RET
+piece64:
+	FLDPQ (R7), (F0, F1)
+	FLDPQ 32(R7), (F2, F3)
+	FSTPQ (F0, F1), (R8)
+	FSTPQ (F2, F3), 32(R8)
+	ADD   $64, R7
+	ADD   R5, R8
+	SUB   $1, R9
+	CBNZ  R9, piece64
+	B     next
 
-rows48:
-	FLDPQ (R2), (F0, F1)
-	FMOVQ 32(R2), F2
-	ADD   R3, R2
-	FSTPQ (F0, F1), (R4)
-	FMOVQ F2, 32(R4)
-	ADD   $48, R4
-	SUB   $1, R1
-	CBNZ  R1, rows48
-	RET
+piece48:
+	FLDPQ (R7), (F0, F1)
+	FMOVQ 32(R7), F2
+	FSTPQ (F0, F1), (R8)
+	FMOVQ F2, 32(R8)
+	ADD   $48, R7
+	ADD   R5, R8
+	SUB   $1, R9
+	CBNZ  R9, piece48
+	B     next
 
-rows32:
-	FLDPQ (R2), (F0, F1)
-	ADD   R3, R2
-	FSTPQ (F0, F1), (R4)
-	ADD   $32, R4
-	SUB   $1, R1
-	CBNZ  R1, rows32
+piece32:
+	FLDPQ (R7), (F0, F1)
+	FSTPQ (F0, F1), (R8)
+	ADD   $32, R7
+	ADD   R5, R8
+	SUB   $1, R9
+	CBNZ  R9, piece32
 
-done:
+next:
+	ADD  R3, R2
+	ADD  R0, R4
+	SUB  $1, R1
+	CBNZ R1, row
 	RET
 
 // func dotNeon64(a, x []float64) float64

@@ -71,6 +71,7 @@ func testTileEntries[T Float](t *testing.T, kt *kernels[T]) {
 				a, b := hard[T](r, k*kt.mr+1, k < 5), hard[T](r, k*kt.nr+1, k < 5)
 				c, product := fenced[T](r, kt.mr*ldc)
 				distance := slices.Clone(product)
+				beside := slices.Clone(product)
 				wantProduct, wantDistance := slices.Clone(product), slices.Clone(product)
 				alpha := T(-1.7)
 				for i := range kt.mr {
@@ -93,6 +94,17 @@ func testTileEntries[T Float](t *testing.T, kt *kernels[T]) {
 				kt.gemm(k, alpha, &a[0], &b[0], &c[0], ldc, add)
 				kt.dist(k, &a[0], &b[0], &distance[8], ldc, add)
 				sameBits(t, wantProduct, product, "gemm k=%d ldc=%d add=%v", k, ldc, add)
+				if kt.narrow != nil && k > 0 {
+					for _, n := range []int{1, kt.nr/3 - 1, kt.nr / 3, kt.nr/3 + 1, 2 * kt.nr / 3, 2*kt.nr/3 + 1, kt.nr} {
+						got := slices.Clone(beside)
+						kt.narrow(n, k, alpha, &a[0], &b[0], &got[8], ldc, add)
+						for i := range kt.mr {
+							sameBits(t, wantProduct[8+i*ldc:][:n], got[8+i*ldc:][:n], "narrow n=%d k=%d ldc=%d add=%v row %d", n, k, ldc, add, i)
+							copy(got[8+i*ldc:][:kt.nr], beside[8+i*ldc:])
+						}
+						sameBits(t, beside, got, "beside narrow n=%d k=%d ldc=%d", n, k, ldc)
+					}
+				}
 				sameBits(t, wantDistance, distance, "dist k=%d ldc=%d add=%v", k, ldc, add)
 			}
 		}
@@ -117,12 +129,21 @@ func testPackEntries[T Float](t *testing.T, kt *kernels[T]) {
 				kt.pack(rows, k, &src[0], ld, &packed[0])
 				sameBits(t, want, got, "pack r=%d k=%d ld=%d", rows, k, ld)
 
-				ld = rows + pad
-				src = hard[T](r, k*ld+1, true)
-				for p := range k {
-					copy(want[8+p*rows:][:rows], src[p*ld:])
+				if k == 0 {
+					continue
 				}
-				kt.gather(rows, k, &src[0], ld, &packed[0])
+				const panels = 3
+				step := k*rows + pad
+				ld = panels*rows + pad
+				packed, got = fenced[T](r, panels*step+1)
+				want = slices.Clone(got)
+				src = hard[T](r, k*ld+1, true)
+				for q := range panels {
+					for p := range k {
+						copy(want[8+q*step+p*rows:][:rows], src[p*ld+q*rows:])
+					}
+				}
+				kt.gather(rows, panels, k, &src[0], ld, &packed[0], step)
 				sameBits(t, want, got, "gather r=%d k=%d ld=%d", rows, k, ld)
 			}
 		}

@@ -254,7 +254,11 @@ func (bl *block[T]) multiply() {
 			if add {
 				bl.copyTile(bl.tile, nr, c, ldc, i, j)
 			}
-			p.tile(kt, k, a, b, &bl.tile[0], nr, add)
+			if wanted := min(nr, bl.j1-j, i+mr+p.off-j); kt.narrow != nil && !p.dist {
+				kt.narrow(wanted, k, p.alpha, a, b, &bl.tile[0], nr, add)
+			} else {
+				p.tile(kt, k, a, b, &bl.tile[0], nr, add)
+			}
 			bl.copyTile(c, ldc, bl.tile, nr, i, j)
 		}
 		if p.exp && bl.k1 == p.terms() {

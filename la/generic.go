@@ -136,13 +136,12 @@ func packGeneric[T Float](r, k int, src *T, ld int, dst *T) {
 	}
 }
 
-func gatherGeneric[T Float](r, k int, src *T, ld int, dst *T) {
-	if k == 0 {
-		return
-	}
-	s, d := unsafe.Slice(src, (k-1)*ld+r), unsafe.Slice(dst, r*k)
+func gatherGeneric[T Float](r, panels, k int, src *T, ld int, dst *T, step int) {
+	s, d := unsafe.Slice(src, (k-1)*ld+panels*r), unsafe.Slice(dst, (panels-1)*step+k*r)
 	for p := range k {
-		copy(d[p*r:][:r], s[p*ld:])
+		for q := range panels {
+			copy(d[q*step+p*r:][:r], s[p*ld+q*r:])
+		}
 	}
 }
 

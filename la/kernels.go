@@ -16,6 +16,10 @@ type kernels[T Float] struct {
 	// a and b are aligned to 64 bytes, c is not.
 	gemm func(k int, alpha T, a, b, c *T, ldc int, add bool)
 
+	// narrow is gemm for a tile of which only the first n columns, 0 < n ≤ nr, are
+	// wanted; it leaves the others undefined. nil stands for gemm.
+	narrow func(n, k int, alpha T, a, b, c *T, ldc int, add bool)
+
 	// dist is gemm with t = a-b, rounded, and fma(t, t, s) in place of
 	// fma(a, b, s); it stores c[i*ldc+j] = s_ij or, if add, continues the chain
 	// from s_ij = c[i*ldc+j].
@@ -30,8 +34,9 @@ type kernels[T Float] struct {
 	// p < k, k ≤ BlockK, where r is mr or nr. dst is aligned to 64 bytes.
 	pack func(r, k int, src *T, ld int, dst *T)
 
-	// gather is pack from rows of terms: dst[p*r+i] = src[p*ld+i].
-	gather func(r, k int, src *T, ld int, dst *T)
+	// gather is pack from rows of terms, into several panels that begin step
+	// elements apart, dst[q*step+p*r+i] = src[p*ld+q*r+i], q < panels; panels, k > 0.
+	gather func(r, panels, k int, src *T, ld int, dst *T, step int)
 
 	axpy func(alpha T, x, y []T) // y_i = fma(alpha, x_i, y_i)
 	scal func(alpha T, x []T)    // x_i = alpha·x_i

@@ -6,6 +6,13 @@ package la
 // with zeros.
 func packPanels[T Float](kt *kernels[T], r int, t Trans, a Matrix[T], i0, i1, k0, k1 int, dst []T) {
 	k := k1 - k0
+	if full := (i1 - i0) / r; bool(t) && full > 0 {
+		const most = 32 // rows in one call
+		for p := 0; p < k; p += most {
+			kt.gather(r, full, min(most, k-p), &a.Data[(k0+p)*a.Stride+i0], a.Stride, &dst[p*r], r*k)
+		}
+		i0, dst = i0+full*r, dst[full*r*k:]
+	}
 	for ; i0 < i1; i0 += r {
 		d := dst[:r*k]
 		dst = dst[r*k:]
@@ -14,8 +21,6 @@ func packPanels[T Float](kt *kernels[T], r int, t Trans, a Matrix[T], i0, i1, k0
 			clear(d)
 		}
 		switch {
-		case rows == r && bool(t):
-			kt.gather(r, k, &a.Data[k0*a.Stride+i0], a.Stride, &d[0])
 		case bool(t):
 			for p := range k {
 				o := (k0+p)*a.Stride + i0
