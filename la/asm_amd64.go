@@ -489,7 +489,7 @@ func pack64AVX512(r, k int, src *float64, ld int, dst *float64) {
 
 func narrow64AVX512(n, k int, alpha float64, a, b, c *float64, ldc int, add bool) {
 	if n > 16 || k == 0 {
-		avx512Gemm64(k, alpha, a, b, c, ldc, add)
+		avx512Gemm64(k, alpha, a, b, c, ldc, add, a)
 		return
 	}
 	avx512Narrow64(n, k, alpha, a, b, c, ldc, add)
@@ -497,7 +497,7 @@ func narrow64AVX512(n, k int, alpha float64, a, b, c *float64, ldc int, add bool
 
 func narrow32AVX512(n, k int, alpha float32, a, b, c *float32, ldc int, add bool) {
 	if n > 32 || k == 0 {
-		avx512Gemm32(k, alpha, a, b, c, ldc, add)
+		avx512Gemm32(k, alpha, a, b, c, ldc, add, a)
 		return
 	}
 	avx512Narrow32(n, k, alpha, a, b, c, ldc, add)
@@ -528,7 +528,7 @@ func gather32AVX2(r, panels, k int, src *float32, ld int, dst *float32, step int
 }
 
 //go:noescape
-func avx512Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+func avx512Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
 
 //go:noescape
 func avx512Narrow64(n, k int, alpha float64, a, b, c *float64, ldc int, add bool)
@@ -555,7 +555,7 @@ func avx512DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float
 func avx512Axpys64(n int, x, a *float64, lda int, y *float64)
 
 //go:noescape
-func avx512Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool)
+func avx512Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
 
 //go:noescape
 func avx512Narrow32(n, k int, alpha float32, a, b, c *float32, ldc int, add bool)
@@ -597,7 +597,7 @@ func avx2Pack64(blocks int, src *float64, ld int, dst *float64, step int)
 func avx2Pack32(blocks int, src *float32, ld int, dst *float32, step int)
 
 //go:noescape
-func avx2Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+func avx2Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
 
 //go:noescape
 func avx2Dist64(k int, a, b, c *float64, ldc int, add bool)
@@ -621,7 +621,7 @@ func avx2DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64
 func avx2Axpys64(n int, x, a *float64, lda int, y *float64)
 
 //go:noescape
-func avx2Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool)
+func avx2Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
 
 //go:noescape
 func avx2Dist32(k int, a, b, c *float32, ldc int, add bool)

@@ -7,17 +7,18 @@
 // float64 and float32 are mnemonics and strides, which the macros take as
 // arguments. In a product a lane is one element of C: lanes are never added up.
 
-// func avx512Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+// func avx512Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
 //
 // Tile of 8×24: row i in Z(8+3i), Z(9+3i), Z(10+3i).
 //
 //	CX k   SI a   DX b   DI c   R8 row of c in bytes
-//	R9 what of c to prefetch, R10 rows to go in this column, R11 = 8·R8 - 64
+//	R9 what of c to prefetch, R10 rows to go in this column, R11 = 8·R8 - 64, R12 next
 //	Z0–Z2 a row of b   Z3, Z4 an element of a in all lanes
 //
 //	for p in k {                     four at a time
-//	    prefetch b ahead, and a line of c or, later, of what is right of it: few at a
-//	    time, since they come from far away and there are ten line fill buffers
+//	    prefetch b ahead, a line of c or, later, of what is right of it, and the place
+//	    of term p in next: few at a time, since they come from far away and there are
+//	    ten line fill buffers
 //	    Z0, Z1, Z2 = b[0:24]; b += 24
 //	    for i in 8 { row i = fma(a[i], (Z0, Z1, Z2), row i) }; a += 8
 //	}
@@ -95,13 +96,14 @@
 	MULPD3(c, c0, c1, c2) \
 	STORE3(c, c0, c1, c2)
 
-TEXT ·avx512Gemm64(SB), NOSPLIT, $0-49
+TEXT ·avx512Gemm64(SB), NOSPLIT, $0-64
 	MOVQ k+0(FP), CX
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), DX
 	MOVQ c+32(FP), DI
 	MOVQ ldc+40(FP), R8
 	SHLQ $3, R8
+	MOVQ next+56(FP), R12
 	MOVQ DI, R9
 	MOVQ $8, R10
 	MOVQ R8, R11
@@ -114,6 +116,8 @@ TEXT ·avx512Gemm64(SB), NOSPLIT, $0-49
 
 four:
 	PREFETCHT0 (R9)
+	PREFETCHT1 (R12)
+	ADDQ $32, R12
 	ADDQ R8, R9
 	DECQ R10
 	JNZ  steps
@@ -154,7 +158,7 @@ store:
 	VZEROUPPER
 	RET
 
-// func avx512Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool)
+// func avx512Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
 //
 // avx512Gemm64 for a tile of 8×48.
 #define ADDSTOREPS3(c, c0, c1, c2) \
@@ -169,13 +173,14 @@ store:
 	VMULPS c2, Z0, c2 \
 	STORE3(c, c0, c1, c2)
 
-TEXT ·avx512Gemm32(SB), NOSPLIT, $0-49
+TEXT ·avx512Gemm32(SB), NOSPLIT, $0-64
 	MOVQ k+0(FP), CX
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), DX
 	MOVQ c+32(FP), DI
 	MOVQ ldc+40(FP), R8
 	SHLQ $2, R8
+	MOVQ next+56(FP), R12
 	MOVQ DI, R9
 	MOVQ $8, R10
 	MOVQ R8, R11
@@ -188,6 +193,8 @@ TEXT ·avx512Gemm32(SB), NOSPLIT, $0-49
 
 four:
 	PREFETCHT0 (R9)
+	PREFETCHT1 (R12)
+	ADDQ $16, R12
 	ADDQ R8, R9
 	DECQ R10
 	JNZ  steps
@@ -1796,8 +1803,7 @@ done:
 //
 // Transposes 8×8 blocks: dst[p*step+i] = src[i*ld+p], i < 8, p < 8·blocks.
 // Rows at SI, R8 = ld in bytes, R9, R10, R11 three, five and seven times as much;
-// columns at DI, DX = step in bytes, R12, R13, BX as R9, R10, R11. AX runs eight
-// rows ahead, where the next panel is prefetched.
+// columns at DI, DX = step in bytes, R12, R13, BX as R9, R10, R11.
 //
 //	Z0…Z7    rows
 //	Z8…Z15   pairs of rows (01 01 23 23 45 45 67 67), even and odd columns
@@ -1818,17 +1824,7 @@ TEXT ·avx512Pack64(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), R13
 	LEAQ (R12)(DX*4), BX
 
-	LEAQ (SI)(R8*8), AX
-
 loop:
-	PREFETCHT0 (AX)
-	PREFETCHT0 (AX)(R8*1)
-	PREFETCHT0 (AX)(R8*2)
-	PREFETCHT0 (AX)(R9*1)
-	PREFETCHT0 (AX)(R8*4)
-	PREFETCHT0 (AX)(R10*1)
-	PREFETCHT0 (AX)(R9*2)
-	PREFETCHT0 (AX)(R11*1)
 	VMOVUPD (SI), Z0
 	VMOVUPD (SI)(R8*1), Z1
 	VMOVUPD (SI)(R8*2), Z2
@@ -1869,7 +1865,6 @@ loop:
 	VMOVUPD Z5, (DI)(R13*1)
 	VMOVUPD Z6, (DI)(R12*2)
 	VMOVUPD Z7, (DI)(BX*1)
-	ADDQ $64, AX
 	ADDQ $64, SI
 	LEAQ (DI)(DX*8), DI
 	DECQ CX
@@ -1946,12 +1941,12 @@ next:
 
 // The 256-bit kernels: AVX2 with FMA.
 
-// func avx2Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+// func avx2Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
 //
 // Tile of 4×12: row i in Y(4+3i), Y(5+3i), Y(6+3i).
 //
 //	CX k   SI a   DX b   DI c   R8 row of c in bytes, R9 = 3·R8
-//	Y0–Y2 a row of b   Y3 an element of a in all lanes
+//	R10 next   Y0–Y2 a row of b   Y3 an element of a in all lanes
 //
 // The loop is that of avx512Gemm64.
 #define ROW256(fma, bcast, at, c0, c1, c2) \
@@ -2032,7 +2027,7 @@ next:
 	fma   Y1, Y1, c1     \
 	fma   Y2, Y2, c2
 
-TEXT ·avx2Gemm64(SB), NOSPLIT, $0-49
+TEXT ·avx2Gemm64(SB), NOSPLIT, $0-64
 	MOVQ k+0(FP), CX
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), DX
@@ -2040,6 +2035,7 @@ TEXT ·avx2Gemm64(SB), NOSPLIT, $0-49
 	MOVQ ldc+40(FP), R8
 	SHLQ $3, R8
 	LEAQ (R8)(R8*2), R9
+	MOVQ next+56(FP), R10
 	EACHROW256(PREFETCH256)
 	CLEAR256
 	MOVQ CX, BX
@@ -2047,6 +2043,8 @@ TEXT ·avx2Gemm64(SB), NOSPLIT, $0-49
 	JZ   rest
 
 four:
+	PREFETCHT1 (R10)
+	ADDQ $32, R10
 	STEP256(VBROADCASTSD, VFMADD231PD, 8, 0)
 	STEP256(VBROADCASTSD, VFMADD231PD, 8, 1)
 	STEP256(VBROADCASTSD, VFMADD231PD, 8, 2)
@@ -2116,10 +2114,10 @@ store:
 	RET
 
 
-// func avx2Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool)
+// func avx2Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
 //
 // avx2Gemm64 for a tile of 4×24.
-TEXT ·avx2Gemm32(SB), NOSPLIT, $0-49
+TEXT ·avx2Gemm32(SB), NOSPLIT, $0-64
 	MOVQ k+0(FP), CX
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), DX
@@ -2127,6 +2125,7 @@ TEXT ·avx2Gemm32(SB), NOSPLIT, $0-49
 	MOVQ ldc+40(FP), R8
 	SHLQ $2, R8
 	LEAQ (R8)(R8*2), R9
+	MOVQ next+56(FP), R10
 	EACHROW256(PREFETCH256)
 	CLEAR256
 	MOVQ CX, BX
@@ -2134,6 +2133,8 @@ TEXT ·avx2Gemm32(SB), NOSPLIT, $0-49
 	JZ   rest
 
 four:
+	PREFETCHT1 (R10)
+	ADDQ $16, R10
 	STEP256(VBROADCASTSS, VFMADD231PS, 4, 0)
 	STEP256(VBROADCASTSS, VFMADD231PS, 4, 1)
 	STEP256(VBROADCASTSS, VFMADD231PS, 4, 2)

@@ -177,7 +177,7 @@ func gatherNeon(size, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Poin
 func stripCopyNeon(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int)
 
 //go:noescape
-func gemmNeon64(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+func gemmNeon64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
 
 //go:noescape
 func distNeon64(k int, a, b, c *float64, ldc int, add bool)
@@ -210,7 +210,7 @@ func axpyNeon64(alpha float64, a []float64, y []float64)
 func axpy4Neon64(x *[4]float64, a *float64, lda int, y []float64)
 
 //go:noescape
-func gemmNeon32(k int, alpha float32, a, b, c *float32, ldc int, add bool)
+func gemmNeon32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
 
 //go:noescape
 func distNeon32(k int, a, b, c *float32, ldc int, add bool)

@@ -91,7 +91,7 @@ func testTileEntries[T Float](t *testing.T, kt *kernels[T]) {
 						}
 					}
 				}
-				kt.gemm(k, alpha, &a[0], &b[0], &c[0], ldc, add)
+				kt.gemm(k, alpha, &a[0], &b[0], &c[0], ldc, add, nil)
 				kt.dist(k, &a[0], &b[0], &distance[8], ldc, add)
 				sameBits(t, wantProduct, product, "gemm k=%d ldc=%d add=%v", k, ldc, add)
 				if kt.narrow != nil && k > 0 {

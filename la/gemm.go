@@ -248,7 +248,7 @@ func (bl *block[T]) multiply() {
 		for j := bl.j0; j < min(bl.j1, i+mr+p.off); j += nr {
 			a, b, c := &ap[0], &bl.bp[(j-bl.j0)*k], p.c.Data[i*ldc+j:]
 			if i+mr <= bl.i1 && j+nr <= bl.j1 && j+nr-1 <= i+p.off {
-				p.tile(kt, k, a, b, &c[0], ldc, add)
+				p.tile(kt, k, a, b, &c[0], ldc, add, bl.hint(i, j, k))
 				continue
 			}
 			if add {
@@ -257,7 +257,7 @@ func (bl *block[T]) multiply() {
 			if wanted := min(nr, bl.j1-j, i+mr+p.off-j); kt.narrow != nil && !p.dist {
 				kt.narrow(wanted, k, p.alpha, a, b, &bl.tile[0], nr, add)
 			} else {
-				p.tile(kt, k, a, b, &bl.tile[0], nr, add)
+				p.tile(kt, k, a, b, &bl.tile[0], nr, add, a)
 			}
 			bl.copyTile(c, ldc, bl.tile, nr, i, j)
 		}
@@ -265,6 +265,20 @@ func (bl *block[T]) multiply() {
 			p.finish(kt, i, min(i+mr, bl.i1), bl.j0, bl.j1)
 		}
 	}
+}
+
+// hint returns one of the mr lines of A that the next panel will be packed from, or
+// is, for the tile at (i, j), whose product leaves the time to fetch it: a later
+// line for each tile, and the last ones again.
+func (bl *block[T]) hint(i, j, k int) *T {
+	line := min(i+bl.kt.mr+(j-bl.j0)/bl.kt.nr, i+2*bl.kt.mr-1, bl.i1-1)
+	switch {
+	case bl.j0 > 0:
+		return &bl.ap[(line-bl.i0)*k]
+	case bool(bl.ta):
+		return &bl.a.Data[bl.k0*bl.a.Stride+line]
+	}
+	return &bl.a.Data[line*bl.a.Stride+bl.k0]
 }
 
 // copyTile copies that part of the tile at (i, j) that is wanted and in the block.
@@ -277,12 +291,12 @@ func (bl *block[T]) copyTile(dst []T, dstStride int, src []T, srcStride int, i, 
 }
 
 // tile computes one register tile.
-func (p *product[T]) tile(kt *kernels[T], k int, a, b, c *T, ldc int, add bool) {
+func (p *product[T]) tile(kt *kernels[T], k int, a, b, c *T, ldc int, add bool, next *T) {
 	if p.dist {
 		kt.dist(k, a, b, c, ldc, add)
 		return
 	}
-	kt.gemm(k, p.alpha, a, b, c, ldc, add)
+	kt.gemm(k, p.alpha, a, b, c, ldc, add, next)
 }
 
 // isSmall reports whether p is better computed from the matrices as they lie.

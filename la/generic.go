@@ -71,7 +71,7 @@ func fma32(x, y, z float32) float32 {
 	return float32(s)
 }
 
-func gemmGeneric[T Float](k int, alpha T, a, b, c *T, ldc int, add bool) {
+func gemmGeneric[T Float](k int, alpha T, a, b, c *T, ldc int, add bool, next *T) {
 	ap, bp := unsafe.Slice(a, k*genericMR), unsafe.Slice(b, k*genericNR)
 	cp := unsafe.Slice(c, (genericMR-1)*ldc+genericNR)
 	for i := range genericMR {

@@ -13,8 +13,9 @@ type kernels[T Float] struct {
 	// s_ij = Σ_p a[p*mr+i]·b[p*nr+j], p = 0…k-1 in this order, k ≤ BlockK, by one
 	// chain of fused multiply-adds that starts from +0, it stores
 	// c[i*ldc+j] = alpha·s_ij or, if add, fma(alpha, s_ij, c[i*ldc+j]).
-	// a and b are aligned to 64 bytes, c is not.
-	gemm func(k int, alpha T, a, b, c *T, ldc int, add bool)
+	// a and b are aligned to 64 bytes, c is not. The k elements from next on will be
+	// wanted soon: a hint, of which nothing is read.
+	gemm func(k int, alpha T, a, b, c *T, ldc int, add bool, next *T)
 
 	// narrow is gemm for a tile of which only the first n columns, 0 < n ≤ nr, are
 	// wanted; it leaves the others undefined. nil stands for gemm.
