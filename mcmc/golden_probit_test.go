@@ -1,0 +1,405 @@
+package mcmc
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+const goldenConditional = 1e-10
+
+// probitData is data.json of the pmkl golden files.
+type probitData struct {
+	N, C, S, Nt   int
+	T             []int
+	X, Xstar      tensor
+	Kernel        []string
+	Theta         vec
+	K, Kstar      tensor
+	KernelScale   float64 `json:"kernel_scale"`
+	distances     [][]la.Matrix[float64]
+	distancesStar [][]la.Matrix[float64]
+}
+
+func readProbitData(t *testing.T) probitData {
+	var d probitData
+	readGolden(t, "pmkl/data.json", &d)
+	square := func(a, b mat) la.Matrix[float64] {
+		m := la.NewMatrix[float64](len(a), len(b))
+		for i, x := range a {
+			for j, y := range b {
+				for k := range x {
+					m.Row(i)[j] += (x[k] - y[k]) * (x[k] - y[k])
+				}
+			}
+		}
+		return m
+	}
+	for s := range d.S {
+		d.distances = append(d.distances, []la.Matrix[float64]{square(d.X[s], d.X[s])})
+		d.distancesStar = append(d.distancesStar, []la.Matrix[float64]{square(d.X[s], d.Xstar[s])})
+	}
+	return d
+}
+
+func dense(t testing.TB, k ...mat) *vi.Dense {
+	t.Helper()
+	var m []la.Matrix[float64]
+	for _, x := range k {
+		m = append(m, matrixOf(x))
+	}
+	out, err := vi.NewDense(m...)
+	require.NoError(t, err)
+	return out
+}
+
+// probitState is a sampler of the golden data with given Y, W and α.
+func probitState(t *testing.T, p Probit, k ParametricKernels, labels []int) *probitSampler {
+	t.Helper()
+	m, err := p.problem(k, labels)
+	require.NoError(t, err)
+	return newProbitSampler(m, &la.Workspace{Workers: 1})
+}
+
+// bounds reads rows of numbers among which are "inf" and "-inf".
+func bounds(rows [][]any) mat {
+	out := make(mat, len(rows))
+	for i, row := range rows {
+		for _, v := range row {
+			switch v {
+			case "inf":
+				v = math.Inf(1)
+			case "-inf":
+				v = math.Inf(-1)
+			}
+			out[i] = append(out[i], v.(float64))
+		}
+	}
+	return out
+}
+
+func logs(x vec) vec {
+	out := make(vec, len(x))
+	for i, v := range x {
+		out[i] = math.Log(v)
+	}
+	return out
+}
+
+func TestGoldenConditionals(t *testing.T) {
+	d := readProbitData(t)
+	var g struct {
+		Y, Prec mat
+		Beta    vec
+		Tau, Nu float64
+		W       struct {
+			Mean, DiagV mat
+			LogdetV     vec
+			VClass0     mat `json:"V_class0"`
+			E, Draw     mat
+		}
+		Zeta struct {
+			W     mat
+			Shape float64
+			Rate  mat
+		}
+		Cone struct {
+			M             mat
+			LogZ          vec
+			Mode          vec `json:"mode_u"`
+			H             vec `json:"h_mode"`
+			Z             vec
+			LogAccept     vec `json:"log_accept_of_mode_plus_z"`
+			EY            mat `json:"E_y"`
+			Componentwise struct {
+				Lower, Upper        [][]any
+				Mean, Uniform, Draw mat
+			}
+		}
+		Binary struct {
+			LogPY    vec `json:"log_p_Y_given_beta"`
+			Sigma    vec
+			Current  vec
+			ProbZero vec `json:"prob_zero_given_rest"`
+		}
+		Linear struct {
+			Beta, Proposal, Rho vec
+			LogStep             vec     `json:"log_step"`
+			Loglik              float64 `json:"loglik"`
+			LoglikProp          float64 `json:"loglik_prop"`
+			LogRatio            float64 `json:"log_ratio"`
+		} `json:"mh_linear"`
+		Rho struct {
+			Rho, Proposal, Beta vec
+			Mu, Lam             float64
+			LogRatio            float64 `json:"log_ratio"`
+		} `json:"mh_rho"`
+		Product struct {
+			Beta, Proposal, Pi, Chi vec
+			Loglik                  float64
+			LoglikProp              float64 `json:"loglik_prop"`
+			LogRatio                float64 `json:"log_ratio"`
+		} `json:"mh_product"`
+		Pi struct {
+			Pi, Proposal, Beta, Chi vec
+			Kappa                   float64
+			LogRatio                vec `json:"log_ratio_per_component"`
+		} `json:"mh_pi"`
+		Chi struct {
+			Pi, Beta    vec
+			Xi          float64
+			Shape, Rate vec
+		}
+		Theta struct {
+			Theta, Proposal, Beta vec
+			Omega, Phi            float64
+			LogRatio              float64 `json:"log_ratio"`
+		} `json:"mh_theta"`
+		Predict struct {
+			W, P mat
+		} `json:"predict_given_W"`
+	}
+	readGolden(t, "pmkl/gibbs_conditionals.json", &g)
+	kernels := fixedKernels{dense(t, d.K...)}
+	state := func(p Probit, k ParametricKernels) *probitSampler {
+		s := probitState(t, p, k, d.T)
+		s.y.CopyFrom(matrixOf(g.Y))
+		s.alpha.CopyFrom(matrixOf(g.Prec))
+		s.w.CopyFrom(matrixOf(g.W.Draw))
+		return s
+	}
+	alpha := vi.Gamma{Shape: g.Tau, Scale: 1 / g.Nu}
+
+	t.Run("W", func(t *testing.T) {
+		s := state(Probit{Beta: g.Beta, Alpha: alpha}, kernels)
+		var r replay
+		for _, e := range g.W.E {
+			r.normals = append(r.normals, e...)
+		}
+		require.NoError(t, s.sweepW(&r))
+		for c := range d.C {
+			near(t, g.W.Draw[c], s.w.Row(c), goldenConditional, "draw")
+			mean := append(vec(nil), s.fit.u.Row(c)...)
+			la.Trsv(la.Transpose, s.fit.factors[c], mean)
+			v := s.fit.factors[c].Clone()
+			la.CholeskyInv(nil, v)
+			logDet := -la.LogDet(s.fit.factors[c])
+			for i, ri := range s.fit.root.Row(c) {
+				mean[i] *= ri
+				logDet += 2 * math.Log(ri)
+				assert.InDelta(t, g.W.DiagV[c][i], ri*ri*v.At(i, i), goldenConditional)
+				for j := range i + 1 {
+					if c == 0 {
+						assert.InDelta(t, g.W.VClass0[i][j], ri*s.fit.root.At(c, j)*v.At(i, j), goldenConditional)
+					}
+				}
+			}
+			near(t, g.W.Mean[c], mean, goldenConditional, "mean")
+			assert.InDelta(t, g.W.LogdetV[c], logDet, 30*goldenConditional)
+		}
+	})
+	t.Run("zeta", func(t *testing.T) {
+		// The draw over its rate is the same for a weight of 0, whose rate is ν.
+		s, zero := state(Probit{Beta: g.Beta, Alpha: alpha}, kernels), state(Probit{Beta: g.Beta, Alpha: alpha}, kernels)
+		s.w.CopyFrom(matrixOf(g.Zeta.W))
+		zero.w.Fill(0)
+		stream := func() *replay {
+			r := &replay{}
+			for range d.C * d.N {
+				r.normals, r.uniforms = append(r.normals, 0.3), append(r.uniforms, 0.5)
+			}
+			return r
+		}
+		s.sweepAlpha(stream())
+		zero.sweepAlpha(stream())
+		shape := g.Zeta.Shape // of Marsaglia and Tsang's variable from the stream
+		v := math.Pow(1+0.3/math.Sqrt(9*(shape-1.0/3)), 3) * (shape - 1.0/3)
+		for c := range d.C {
+			for n := range d.N {
+				assert.InEpsilon(t, g.Zeta.Rate[c][n], g.Nu*zero.alpha.At(c, n)/s.alpha.At(c, n), goldenConditional)
+				assert.InEpsilon(t, v/g.Zeta.Rate[c][n], s.alpha.At(c, n), goldenConditional)
+			}
+		}
+	})
+	t.Run("cone", func(t *testing.T) {
+		var cone special.Cone
+		p, ratio := make(vec, d.C), make(vec, d.C)
+		for n, label := range d.T {
+			m := make(vec, d.C)
+			for c := range m {
+				m[c] = g.Cone.M[c][n]
+			}
+			cone.SetUnit(label, m)
+			u := cone.Mode()
+			assert.InDelta(t, g.Cone.Mode[n], u, 1e-8) // where h is flat
+			h := cone.LogDensity(u)
+			assert.InDelta(t, g.Cone.H[n], h, goldenConditional)
+			// What drawCone compares with the uniform: the mode's own error cancels to
+			// second order, that of u + z does not.
+			z := g.Cone.Z[n] + (g.Cone.Mode[n] - u)
+			accept := cone.LogDensity(u+z) - h + 0.5*z*z
+			assert.InDelta(t, g.Cone.LogAccept[n], accept, 1e-8)
+			coneProbabilities(m, p, ratio)
+			assert.InDelta(t, g.Cone.LogZ[n], math.Log(p[label]), goldenConditional)
+
+			y := make(vec, d.C)
+			accepted := &replay{normals: vec{z}, uniforms: vec{math.Exp(g.Cone.LogAccept[n]) * 0.999999}}
+			for range d.C {
+				accepted.uniforms = append(accepted.uniforms, 0.5)
+			}
+			drawCone(accepted, &cone, label, m, y)
+			assert.InDelta(t, m[label]+g.Cone.Mode[n]+g.Cone.Z[n], y[label], 1e-12)
+			rejected := &replay{normals: vec{z, 0}, uniforms: vec{math.Exp(g.Cone.LogAccept[n])*1.000001 + 1e-12, 0.5, 0.5, 0.5, 0.5}}
+			if rejected.uniforms[0] < 1 {
+				drawCone(rejected, &cone, label, m, y)
+				assert.InDelta(t, m[label]+u, y[label], 1e-12)
+			}
+		}
+	})
+	t.Run("componentwise", func(t *testing.T) {
+		lower, upper := bounds(g.Cone.Componentwise.Lower), bounds(g.Cone.Componentwise.Upper)
+		for c := range d.C {
+			for n := range d.N {
+				m, u, want := g.Cone.M[c][n], g.Cone.Componentwise.Uniform[c][n], g.Cone.Componentwise.Draw[c][n]
+				if math.IsInf(lower[c][n], -1) {
+					assert.InDelta(t, want, below(upper[c][n], m, u), goldenConditional)
+				} else { // mirrored
+					assert.InDelta(t, want, -below(-lower[c][n], -m, u), goldenConditional)
+				}
+			}
+		}
+	})
+	t.Run("binary", func(t *testing.T) {
+		s := state(Probit{Rule: vi.Bin, On: g.Binary.Sigma, Alpha: alpha}, kernels)
+		evidence := func(index int) float64 {
+			for p := range s.beta {
+				s.beta[p] = float64(index >> p & 1)
+			}
+			s.recombine()
+			require.NoError(t, s.solve(&s.fit, s.kernel, s.gram))
+			return s.evidence(&s.fit)
+		}
+		for index, want := range g.Binary.LogPY {
+			assert.InDelta(t, want, evidence(index), goldenConditional*math.Abs(want))
+		}
+		// One switch at a time: the state changes or not on either side of its
+		// probability; the other switches are held by uniforms that leave them.
+		index := 0
+		for p, b := range g.Binary.Current {
+			index |= int(b) << p
+		}
+		for p, zero := range g.Binary.ProbZero {
+			change := zero
+			if g.Binary.Current[p] == 0 {
+				change = 1 - zero
+			}
+			const margin = 1e-6 // 1 − prob_zero has lost digits
+			for _, side := range []float64{-margin, margin} {
+				u := change * (1 + side)
+				if !(u < 1) || change < 1e-9 {
+					continue
+				}
+				evidence(index)
+				r := &replay{}
+				for q := range d.S {
+					if q == p {
+						r.uniforms = append(r.uniforms, u)
+					} else {
+						r.uniforms = append(r.uniforms, math.Nextafter(1, 0))
+					}
+				}
+				for range d.C * d.N {
+					r.normals = append(r.normals, 0)
+				}
+				if p > 0 {
+					// Switches before p would have moved: their probability is near 1.
+					s.on = append(vec(nil), g.Binary.Sigma...)
+					for q := range p {
+						s.on[q] = 1e-300
+						if g.Binary.Current[q] == 1 {
+							s.on[q] = math.Nextafter(1, 0)
+						}
+					}
+				}
+				require.NoError(t, s.sweepSwitches(r))
+				s.on = g.Binary.Sigma
+				changed := s.beta[p] != g.Binary.Current[p]
+				assert.Equal(t, side < 0, changed, "switch %d, uniform %g of %g", p, u, change)
+			}
+		}
+	})
+	t.Run("linear", func(t *testing.T) {
+		s := state(Probit{Rule: vi.WSum, Alpha: alpha}, kernels)
+		copy(s.beta, g.Linear.Beta)
+		s.recombine()
+		s.project()
+		assert.InDelta(t, g.Linear.LoglikProp-g.Linear.Loglik, s.try(s.composite, g.Linear.Proposal)-s.likelihood(s.f), 40*goldenConditional)
+		s.sumSteps.measure(s)
+		moved := logs(g.Linear.Beta)
+		la.Axpy(1, g.Linear.LogStep, moved)
+		beta := make(vec, d.S)
+		normalise(moved, beta)
+		near(t, g.Linear.Proposal, beta, goldenConditional)
+		rise := s.sumSteps.density(beta, moved, g.Linear.Rho) - s.sumSteps.density(g.Linear.Beta, logs(g.Linear.Beta), g.Linear.Rho)
+		assert.InDelta(t, g.Linear.LogRatio, rise, 40*goldenConditional)
+	})
+	t.Run("rho", func(t *testing.T) {
+		prior := vi.Gamma{Shape: g.Rho.Mu, Scale: 1 / g.Rho.Lam}
+		l := logs(g.Rho.Beta)
+		assert.InDelta(t, g.Rho.LogRatio, logDirichlet(g.Rho.Proposal, l, prior)-logDirichlet(g.Rho.Rho, l, prior), goldenConditional)
+	})
+	t.Run("product", func(t *testing.T) {
+		s := state(Probit{Rule: vi.WProd, Alpha: alpha}, kernels)
+		copy(s.pi, g.Product.Pi)
+		copy(s.chi, g.Product.Chi)
+		now, then := s.try(s.composite, g.Product.Beta), s.try(s.composite, g.Product.Proposal)
+		assert.InDelta(t, g.Product.LoglikProp-g.Product.Loglik, then-now, 40*goldenConditional)
+		rise := then - now + s.logPowers(g.Product.Proposal, logs(g.Product.Proposal)) - s.logPowers(g.Product.Beta, logs(g.Product.Beta))
+		assert.InDelta(t, g.Product.LogRatio, rise, 40*goldenConditional)
+	})
+	t.Run("pi and chi", func(t *testing.T) {
+		for p := range d.S {
+			l := math.Log(g.Pi.Beta[p])
+			rise := logShape(g.Pi.Proposal[p], l, g.Pi.Chi[p], g.Pi.Kappa) - logShape(g.Pi.Pi[p], l, g.Pi.Chi[p], g.Pi.Kappa)
+			assert.InDelta(t, g.Pi.LogRatio[p], rise, goldenConditional)
+		}
+		// χ from a stream: as for the precisions.
+		s := state(Probit{Rule: vi.WProd, Alpha: alpha, Xi: g.Chi.Xi}, kernels)
+		copy(s.pi, g.Chi.Pi)
+		copy(s.beta, g.Chi.Beta)
+		s.drawRates(&replay{normals: vec{0, 0, 0}, uniforms: vec{0.5, 0.5, 0.5}})
+		for p := range d.S {
+			assert.InEpsilon(t, (g.Chi.Shape[p]-1.0/3)/g.Chi.Rate[p], s.chi[p], goldenConditional)
+		}
+	})
+	t.Run("theta", func(t *testing.T) {
+		k, err := NewExponentialKernels(d.distances)
+		require.NoError(t, err)
+		s := state(Probit{Beta: g.Theta.Beta, Alpha: alpha, Theta: vi.Gamma{Shape: g.Theta.Omega, Scale: 1 / g.Theta.Phi}}, k)
+		at := func(theta vec) float64 {
+			copy(s.theta, theta)
+			require.NoError(t, s.renew())
+			s.project()
+			return s.likelihood(s.f) + logParameters(s.theta, s.probitProblem.theta)
+		}
+		now := at(g.Theta.Theta)
+		assert.InDelta(t, g.Theta.LogRatio, at(g.Theta.Proposal)-now, 40*goldenConditional)
+	})
+	t.Run("predict", func(t *testing.T) {
+		draws := &ProbitDraws{
+			Draws: &Draws{variables: []Variable{{"W", d.C, d.N}}, width: d.C * d.N, chains: mat{matrixOf(g.Predict.W).Data}},
+			rule:  vi.FixSum, beta: g.Beta, counts: make([]int, d.S),
+		}
+		p, err := draws.Predict(t.Context(), dense(t, d.Kstar...), 1, 2)
+		require.NoError(t, err)
+		for i, want := range g.Predict.P {
+			near(t, want, p.Row(i), 1e-11)
+		}
+	})
+}

@@ -1,0 +1,324 @@
+package mcmc
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// Probit samples from the posterior of the multinomial probit kernel machine that
+// [vi.Probit] approximates:
+//
+//	α_{c,d} ~ Gamma(Alpha)         precisions, α = 1/ζ
+//	w_{c,d} | α ~ N(0, 1/α_{c,d})  regressors
+//	y_{c,n} | w ~ N(w_cᵀ·k_n, 1)   auxiliary variables
+//	t_n = argmax_c y_{c,n}         labels
+//
+// k_n is column n of the composite kernel that Rule makes of P base kernels, the
+// weights β and kernel parameters θ, with the priors Dirichlet(ρ), ρ_p ~ Gamma(Rho)
+// for WSum; P(β_p = 1) = On[p] for Bin; β_p ~ Gamma(π_p, 1/χ_p) with exponential
+// priors of rates Kappa and Xi on π and χ for WProd; θ ~ Gamma(Theta). The zero
+// value is ready: FixSum, Gamma(1, 1).
+//
+// A sweep draws Y (exactly, each object's whole vector at once), W, α, and then the
+// weights and parameters by Metropolis–Hastings steps whose sizes adapt in the
+// burn-in; for Bin it draws β_1 … β_P and W together, each β_p with W integrated
+// out. With C classes, D basis points and N objects it costs C factorisations of
+// order D, as every class has precisions of its own, CD³/3 multiplications; where
+// weights or parameters are sampled D²N/2 more for K·Kᵀ; for Bin P+1 times both.
+// docs/mcmc.md has the moves and what may be reused.
+//
+// Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
+// multi-class multi-kernel pattern recognition machine", section 1.3.1.
+type Probit struct {
+	Rule vi.Combination
+
+	Alpha      vi.Gamma   // prior of the precisions, Gamma(τ, 1/ν) in the paper's letters
+	ClassAlpha []vi.Gamma // if not nil, the prior for each class
+
+	// Ridge adds Ridge·N_c/N to the diagonal of a square training kernel, N_c the
+	// number of samples of the sample's class.
+	Ridge float64
+
+	Beta      []float64 // the weights of the fixed rules; nil means 1
+	Rho       vi.Gamma  // prior of ρ
+	On        []float64 // P(β_p = 1), in (0, 1); nil means ½
+	NotEmpty  bool      // Bin: leave out the state without kernels
+	Kappa, Xi float64   // rates of the priors of π and χ; 0 means 1
+	Theta     vi.Gamma  // prior of θ, for SampleParametric
+
+	Sampling Sampling
+}
+
+// ProbitDraws are the draws of a Probit. The variables are
+//
+//	W             C×D, the regressors
+//	log precision 1×C, the mean over d of log α_{c,d}
+//	auxiliary     1×C, the mean over n of y_{c,n}²
+//	beta          1×P, unless the rule's weights are fixed
+//	rho           1×P, for WSum
+//	pi, chi       1×P, for WProd
+//	theta         1×Q, the parameters of all kernels, if there are any
+//
+// Adding one row to all rows of W changes no label's probability; only the prior
+// holds it. Judge the chains by probabilities, weights and parameters.
+type ProbitDraws struct {
+	*Draws
+	rule   vi.Combination
+	beta   []float64 // of the fixed rules
+	counts []int     // parameters of each kernel
+}
+
+// Sample runs the chains given the base kernels and the class of each sample, from
+// 0 to C−1, each of which must occur. If the context ends, the draws are those
+// made before.
+func (p Probit) Sample(ctx context.Context, k vi.Kernels, labels []int) (*ProbitDraws, error) {
+	if k == nil {
+		return nil, fmt.Errorf("mcmc: kernels: nil")
+	}
+	return p.SampleParametric(ctx, fixedKernels{k}, labels)
+}
+
+// SampleParametric is Sample for kernels whose parameters θ are sampled as well.
+func (p Probit) SampleParametric(ctx context.Context, k ParametricKernels, labels []int) (*ProbitDraws, error) {
+	m, err := p.problem(k, labels)
+	if err != nil {
+		return nil, err
+	}
+	t := target{
+		name: "Gibbs sampler of a multinomial probit machine, " + p.Rule.String(),
+		data: m.digest(),
+		variables: []Variable{
+			{"W", m.C, m.D}, {"log precision", 1, m.C}, {"auxiliary", 1, m.C},
+		},
+		new: func(ws *la.Workspace) sampler { return newProbitSampler(m, ws) },
+	}
+	add := func(names ...string) {
+		for _, n := range names {
+			t.variables = append(t.variables, Variable{n, 1, m.P})
+		}
+	}
+	switch p.Rule {
+	case vi.WSum:
+		add("beta", "rho")
+	case vi.Bin:
+		add("beta")
+	case vi.WProd:
+		add("beta", "pi", "chi")
+	}
+	if m.Q > 0 {
+		t.variables = append(t.variables, Variable{"theta", 1, m.Q})
+	}
+	draws, err := p.Sampling.run(ctx, t)
+	if draws == nil {
+		return nil, err
+	}
+	return &ProbitDraws{draws, m.rule, m.beta, m.counts}, err
+}
+
+// probitProblem is what the chains share.
+type probitProblem struct {
+	C, P, D, N, Q int
+	k             ParametricKernels
+	counts        []int // P, the parameters of each kernel
+	labels        []int
+	rule          vi.Combination
+	alpha         []vi.Gamma // C
+	ridge         []float64  // N, nil if there is none
+	beta          []float64  // P, of the fixed rules
+	rho, theta    vi.Gamma
+	on            []float64 // P
+	notEmpty      bool
+	kappa, xi     float64
+
+	// The composite kernel without parameters, and what follows from it where the
+	// weights are fixed too.
+	composite    *vi.Composite
+	kernel, gram la.Matrix[float64]
+}
+
+func or1(g vi.Gamma) vi.Gamma {
+	if g == (vi.Gamma{}) {
+		return vi.Gamma{Shape: 1, Scale: 1}
+	}
+	return g
+}
+
+func checkGamma(name string, g vi.Gamma) error {
+	ok := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+	if !ok(g.Shape) || !ok(g.Scale) {
+		return fmt.Errorf("mcmc: %s is Gamma(%g, %g): shape and scale must be positive and finite", name, g.Shape, g.Scale)
+	}
+	return nil
+}
+
+func (p Probit) problem(k ParametricKernels, labels []int) (*probitProblem, error) {
+	m := &probitProblem{
+		k: k, labels: labels, rule: p.Rule, rho: or1(p.Rho), theta: or1(p.Theta),
+		beta: p.Beta, on: p.On, notEmpty: p.NotEmpty, kappa: p.Kappa, xi: p.Xi,
+	}
+	m.P, m.D, m.N = k.Dims()
+	for i := range m.P {
+		m.counts = append(m.counts, k.Parameters(i))
+		m.Q += m.counts[i]
+	}
+	if len(labels) != m.N {
+		return nil, fmt.Errorf("mcmc: labels: %d values for %d samples", len(labels), m.N)
+	}
+	for i, c := range labels {
+		if c < 0 {
+			return nil, fmt.Errorf("mcmc: labels: value %d is %d", i, c)
+		}
+		m.C = max(m.C, c+1)
+	}
+	sizes := make([]int, m.C)
+	for _, c := range labels {
+		sizes[c]++
+	}
+	for c, n := range sizes {
+		if n == 0 {
+			return nil, fmt.Errorf("mcmc: labels: no sample is of class %d", c)
+		}
+	}
+	if m.C < 2 {
+		return nil, fmt.Errorf("mcmc: labels: all samples are of one class")
+	}
+	if err := p.priors(m); err != nil {
+		return nil, err
+	}
+	if p.Ridge != 0 {
+		if !(p.Ridge > 0) || math.IsInf(p.Ridge, 1) {
+			return nil, fmt.Errorf("mcmc: Ridge is %g: it must not be negative", p.Ridge)
+		}
+		if m.D != m.N {
+			return nil, fmt.Errorf("mcmc: Ridge is given but the kernels are %d×%d", m.D, m.N)
+		}
+		for _, c := range labels {
+			m.ridge = append(m.ridge, p.Ridge*float64(sizes[c])/float64(m.N))
+		}
+	}
+	if m.Q > 0 {
+		return m, nil
+	}
+	fixed, _ := k.(fixedKernels)
+	var err error
+	if m.composite, err = vi.NewComposite(m.rule, fixed.Kernels); err != nil {
+		return nil, err
+	}
+	if !m.rule.Learned() {
+		m.kernel, m.gram = la.NewMatrix[float64](m.D, m.N), la.NewMatrix[float64](m.D, m.D)
+		m.combine(&la.Workspace{Workers: p.Sampling.Workers}, m.composite, m.beta, m.kernel, m.gram)
+	}
+	return m, nil
+}
+
+// priors checks the hyperparameters and stores them with their defaults.
+func (p Probit) priors(m *probitProblem) error {
+	if p.Rule < vi.FixSum || p.Rule > vi.WProd {
+		return fmt.Errorf("mcmc: Rule is %v", p.Rule)
+	}
+	for c := range m.C {
+		prior := or1(p.Alpha)
+		if p.ClassAlpha != nil {
+			if len(p.ClassAlpha) != m.C {
+				return fmt.Errorf("mcmc: ClassAlpha: %d priors for %d classes", len(p.ClassAlpha), m.C)
+			}
+			prior = p.ClassAlpha[c]
+		}
+		if err := checkGamma("the prior of Alpha", prior); err != nil {
+			return err
+		}
+		m.alpha = append(m.alpha, prior)
+	}
+	if err := checkGamma("Rho", m.rho); err != nil {
+		return err
+	}
+	if err := checkGamma("Theta", m.theta); err != nil {
+		return err
+	}
+	fill := func(x *[]float64, name string, value float64, ok func(float64) bool) error {
+		if *x == nil {
+			*x = make([]float64, m.P)
+			for i := range *x {
+				(*x)[i] = value
+			}
+		}
+		if len(*x) != m.P {
+			return fmt.Errorf("mcmc: %s: %d values for %d kernels", name, len(*x), m.P)
+		}
+		for i, v := range *x {
+			if !ok(v) {
+				return fmt.Errorf("mcmc: %s[%d] is %g", name, i, v)
+			}
+		}
+		return nil
+	}
+	finite := func(v float64) bool { return v-v == 0 }
+	if p.Rule.Learned() && p.Beta != nil {
+		return fmt.Errorf("mcmc: Beta is given but %v samples it", p.Rule)
+	}
+	if err := fill(&m.beta, "Beta", 1, func(v float64) bool { return finite(v) && (v >= 0 || p.Rule != vi.FixProd) }); err != nil {
+		return err
+	}
+	if err := fill(&m.on, "On", 0.5, func(v float64) bool { return v > 0 && v < 1 }); err != nil {
+		return err
+	}
+	for _, rate := range []struct {
+		name  string
+		value *float64
+	}{{"Kappa", &m.kappa}, {"Xi", &m.xi}} {
+		if *rate.value == 0 {
+			*rate.value = 1
+		}
+		if !(*rate.value > 0) || !finite(*rate.value) {
+			return fmt.Errorf("mcmc: %s is %g: it must be positive and finite", rate.name, *rate.value)
+		}
+	}
+	return nil
+}
+
+// compose stores the composite kernel, with its ridge, in k.
+func (m *probitProblem) compose(ws *la.Workspace, c *vi.Composite, beta []float64, k la.Matrix[float64]) {
+	c.Combine(ws, beta, k)
+	for n, r := range m.ridge {
+		k.Row(n)[n] += r
+	}
+}
+
+// combine stores the composite kernel in k and the lower triangle of K·Kᵀ in gram.
+func (m *probitProblem) combine(ws *la.Workspace, c *vi.Composite, beta []float64, k, gram la.Matrix[float64]) {
+	m.compose(ws, c, beta, k)
+	la.Syrk(ws, la.NoTrans, 1, k, 0, gram)
+}
+
+// digest identifies the problem.
+func (m *probitProblem) digest() digest {
+	d := newDigester()
+	for _, g := range append([]vi.Gamma{m.rho, m.theta}, m.alpha...) {
+		d.numbers(g.Shape, g.Scale)
+	}
+	d.numbers(m.kappa, m.xi)
+	d.numbers(m.beta...)
+	d.numbers(m.on...)
+	d.numbers(m.ridge...)
+	if m.notEmpty {
+		d.numbers(1)
+	}
+	for _, c := range m.labels {
+		d.numbers(float64(c))
+	}
+	ws := &la.Workspace{Workers: 1}
+	k := la.NewMatrix[float64](m.D, m.N)
+	for p, n := range m.counts {
+		theta := make([]float64, n)
+		for i := range theta {
+			theta[i] = 1
+		}
+		m.k.Kernel(ws, p, theta, k)
+		d.matrix(k)
+	}
+	return d.sum()
+}

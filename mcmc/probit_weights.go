@@ -1,0 +1,314 @@
+package mcmc
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// rounds is how many times a sweep proposes every component of the weights of a
+// sum and of the hyperparameters of the weights: once W·K_p is known a proposal
+// costs next to nothing.
+const rounds = 4
+
+// The likelihood of weights and kernel parameters given Y and W, up to a constant.
+func (s *probitSampler) likelihood(f la.Matrix[float64]) float64 {
+	var sum float64
+	for c := range s.C {
+		y, fc := s.y.Row(c), f.Row(c)
+		for n, v := range y {
+			d := v - fc[n]
+			sum += float64(d * d)
+		}
+	}
+	return -0.5 * sum
+}
+
+// sumWeights is the likelihood of the weights of a sum: with g_p = W·K_p it is
+// bᵀβ − ½βᵀAβ, b_p = <Y, g_p>, A_pq = <g_p, g_q>.
+type sumWeights struct {
+	g         la.Matrix[float64] // (C·P)×N, row c·P+p is row c of g_p
+	a         la.Matrix[float64] // P×P
+	b         []float64          // P
+	rest      []float64          // N, Y without the ridge's part
+	beta, log []float64          // P, a proposal
+	rho       []float64          // P, a proposal
+}
+
+func newSumWeights(m *probitProblem) sumWeights {
+	return sumWeights{
+		g: la.NewMatrix[float64](m.C*m.P, m.N), a: la.NewMatrix[float64](m.P, m.P),
+		b: make([]float64, m.P), rest: make([]float64, m.N),
+		beta: make([]float64, m.P), log: make([]float64, m.P), rho: make([]float64, m.P),
+	}
+}
+
+// measure computes A and b.
+func (q *sumWeights) measure(s *probitSampler) {
+	s.composite.Base().Project(s.ws, s.w, q.g)
+	clear(q.b)
+	for c := range s.C {
+		g := q.g.Slice(c*s.P, (c+1)*s.P, 0, s.N)
+		la.Gemm(s.ws, la.NoTrans, la.Transpose, 1, g, g, min(1, float64(c)), q.a)
+		copy(q.rest, s.y.Row(c))
+		for n, r := range s.ridge {
+			q.rest[n] -= float64(s.w.At(c, n) * r)
+		}
+		for p := range q.b {
+			q.b[p] += la.Dot(g.Row(p), q.rest)
+		}
+	}
+}
+
+// density returns the log density of β = e^log on the simplex given ρ, Y and W, in
+// the coordinates log β_p/β_P, whose Jacobian is Π β_p.
+func (q *sumWeights) density(beta, log, rho []float64) float64 {
+	var l float64
+	for p, b := range beta {
+		l += b * (q.b[p] - 0.5*la.Dot(q.a.Row(p), beta))
+		l += rho[p] * log[p]
+	}
+	return l
+}
+
+// sweepSum moves β by β* ∝ β∘exp(step), for one component at a time and for all at
+// once, then ρ.
+func (s *probitSampler) sweepSum(r random, burnIn bool) {
+	q := &s.sumSteps
+	q.measure(s)
+	now := q.density(s.beta, s.logBeta, s.rho)
+	for range rounds {
+		for k := range s.weights {
+			size := s.weights[k].length(r)
+			for p := range q.log {
+				q.log[p] = s.logBeta[p]
+				if p == k || k == s.P {
+					q.log[p] += size * r.NormFloat64()
+				}
+			}
+			normalise(q.log, q.beta)
+			then := q.density(q.beta, q.log, s.rho)
+			if s.weights[k].accept(r, then-now, burnIn) {
+				now = then
+				copy(s.beta, q.beta)
+				copy(s.logBeta, q.log)
+			}
+		}
+	}
+	current := logDirichlet(s.rho, s.logBeta, s.probitProblem.rho)
+	for range rounds {
+		for p := range s.rho {
+			copy(q.rho, s.rho)
+			q.rho[p] *= math.Exp(s.hyper[p].length(r) * r.NormFloat64())
+			then := logDirichlet(q.rho, s.logBeta, s.probitProblem.rho)
+			if s.hyper[p].accept(r, then-current, burnIn) {
+				current = then
+				copy(s.rho, q.rho)
+			}
+		}
+	}
+}
+
+// normalise moves logarithms so that their exponentials, beta, add up to 1.
+func normalise(log, beta []float64) {
+	top := math.Inf(-1)
+	for _, v := range log {
+		top = max(top, v)
+	}
+	var sum float64
+	for _, v := range log {
+		sum += math.Exp(v - top)
+	}
+	for p := range log {
+		log[p] -= top + math.Log(sum)
+		beta[p] = math.Exp(log[p])
+	}
+}
+
+// logDirichlet returns the log density of log ρ given β: that of β given ρ times
+// the prior of ρ and the Jacobian Π ρ_p, up to a constant.
+func logDirichlet(rho, logBeta []float64, prior vi.Gamma) float64 {
+	var l, sum float64
+	for p, v := range rho {
+		g, _ := math.Lgamma(v)
+		l += v*logBeta[p] - g + prior.Shape*math.Log(v) - v/prior.Scale
+		sum += v
+	}
+	g, _ := math.Lgamma(sum)
+	return l + g
+}
+
+// trialKernel is the kernel of a proposal.
+type trialKernel struct {
+	kernel, gram la.Matrix[float64] // as of the sampler
+	f            la.Matrix[float64]
+	base         la.Matrix[float64] // one base kernel; of kernels with parameters
+	weights      []float64          // P
+	logs         []float64          // P
+	theta        []float64          // Q
+}
+
+func newTrialKernel(m *probitProblem) trialKernel {
+	t := trialKernel{
+		kernel: la.NewMatrix[float64](m.D, m.N), f: la.NewMatrix[float64](m.C, m.N),
+		weights: make([]float64, m.P), logs: make([]float64, m.P), theta: make([]float64, m.Q),
+	}
+	if m.rule == vi.Bin {
+		t.gram = la.NewMatrix[float64](m.D, m.D)
+	}
+	if m.Q > 0 {
+		t.base = la.NewMatrix[float64](m.D, m.N)
+	}
+	return t
+}
+
+// try computes the trial kernel and W·K of weights and a composite, and returns
+// the likelihood.
+func (s *probitSampler) try(composite *vi.Composite, beta []float64) float64 {
+	s.compose(s.ws, composite, beta, s.trial.kernel)
+	la.Gemm(s.ws, la.NoTrans, la.NoTrans, 1, s.w, s.trial.kernel, 0, s.trial.f)
+	return s.likelihood(s.trial.f)
+}
+
+// sweepProduct moves log β for one component at a time and for all at once, then χ
+// and π.
+func (s *probitSampler) sweepProduct(r random, burnIn bool) {
+	t := &s.trial
+	now := s.likelihood(s.f) + s.logPowers(s.beta, s.logBeta)
+	for k := range s.weights {
+		size := s.weights[k].length(r)
+		for p := range t.logs {
+			t.logs[p] = s.logBeta[p]
+			if p == k || k == s.P {
+				t.logs[p] += size * r.NormFloat64()
+			}
+			t.weights[p] = math.Exp(t.logs[p])
+		}
+		then := s.try(s.composite, t.weights) + s.logPowers(t.weights, t.logs)
+		if s.weights[k].accept(r, then-now, burnIn) {
+			now = then
+			copy(s.beta, t.weights)
+			copy(s.logBeta, t.logs)
+		}
+	}
+	for range rounds {
+		s.drawRates(r)
+		for p, pi := range s.pi {
+			then := pi * math.Exp(s.hyper[p].length(r)*r.NormFloat64())
+			rise := logShape(then, s.logBeta[p], s.chi[p], s.kappa) - logShape(pi, s.logBeta[p], s.chi[p], s.kappa)
+			if s.hyper[p].accept(r, rise, burnIn) {
+				s.pi[p] = then
+			}
+		}
+	}
+}
+
+// drawRates draws χ_p | π, β ~ Gamma(π_p + 1, rate β_p + ξ), which is conjugate.
+func (s *probitSampler) drawRates(r random) {
+	for p, pi := range s.pi {
+		s.chi[p] = math.Exp(logGamma(r, pi+1)) / (s.beta[p] + s.xi)
+	}
+}
+
+// logPowers returns the log prior density of log β given π and χ.
+func (s *probitSampler) logPowers(beta, log []float64) float64 {
+	var l float64
+	for p, b := range beta {
+		l += s.pi[p]*log[p] - s.chi[p]*b
+	}
+	return l
+}
+
+// logShape returns the log density of log π_p given β_p and χ_p.
+func logShape(pi, logBeta, chi, kappa float64) float64 {
+	g, _ := math.Lgamma(pi)
+	return pi*math.Log(chi) - g + (pi-1)*logBeta - kappa*pi + math.Log(pi)
+}
+
+// sweepTheta moves the parameters of each kernel together, by a random walk of
+// their logarithms.
+func (s *probitSampler) sweepTheta(r random, burnIn bool) error {
+	if s.Q == 0 {
+		return nil
+	}
+	t := &s.trial
+	if s.rule == vi.WSum || s.rule == vi.WProd {
+		s.try(s.composite, s.beta)
+		s.f, t.f = t.f, s.f
+	}
+	now := s.likelihood(s.f) + logParameters(s.theta, s.probitProblem.theta)
+	first, k := 0, 0
+	for p, n := range s.counts {
+		if n == 0 {
+			continue
+		}
+		size := s.kernels[k].length(r)
+		copy(t.theta, s.theta)
+		for q := first; q < first+n; q++ {
+			t.theta[q] *= math.Exp(size * r.NormFloat64())
+		}
+		s.k.Kernel(s.ws, p, t.theta[first:first+n], t.base)
+		kept := s.composite
+		s.base[p], t.base = t.base, s.base[p]
+		if err := s.recompose(); err != nil {
+			return fmt.Errorf("theta %v of kernel %d: %w", t.theta[first:first+n], p, err)
+		}
+		then := s.try(s.composite, s.beta) + logParameters(t.theta, s.probitProblem.theta)
+		if s.kernels[k].accept(r, then-now, burnIn) {
+			now = then
+			copy(s.theta, t.theta)
+		} else {
+			s.base[p], t.base = t.base, s.base[p]
+			s.composite = kept
+		}
+		first += n
+		k++
+	}
+	return nil
+}
+
+// logParameters returns the log prior density of log θ.
+func logParameters(theta []float64, prior vi.Gamma) float64 {
+	var l float64
+	for _, v := range theta {
+		l += prior.Shape*math.Log(v) - v/prior.Scale
+	}
+	return l
+}
+
+// sweepSwitches draws each β_p given the others, Y and α with W integrated out, then
+// W. The factorisations of the state that was settled on serve for W: Y and α have
+// not changed since.
+func (s *probitSampler) sweepSwitches(r random) error {
+	if err := s.solve(&s.fit, s.kernel, s.gram); err != nil {
+		return err
+	}
+	now := s.evidence(&s.fit)
+	for p, on := range s.on {
+		copy(s.trial.weights, s.beta)
+		s.trial.weights[p] = 1 - s.beta[p]
+		if s.notEmpty && la.SumSq(s.trial.weights) == 0 {
+			continue
+		}
+		s.combine(s.ws, s.composite, s.trial.weights, s.trial.kernel, s.trial.gram)
+		if err := s.solve(&s.tried, s.trial.kernel, s.trial.gram); err != nil {
+			return err
+		}
+		then := s.evidence(&s.tried)
+		odds := math.Log(on) - math.Log1p(-on) // of on against off
+		if s.beta[p] == 1 {
+			odds = -odds
+		}
+		if r.Float64() < (vi.Pair{Logit: odds + then - now}).Inclusion() {
+			now = then
+			copy(s.beta, s.trial.weights)
+			s.fit, s.tried = s.tried, s.fit
+			s.kernel, s.trial.kernel = s.trial.kernel, s.kernel
+			s.gram, s.trial.gram = s.trial.gram, s.gram
+		}
+	}
+	s.drawW(r, &s.fit)
+	return nil
+}
