@@ -40,17 +40,17 @@ func drawCone(r random, cone *special.Cone, i int, m, y []float64) {
 //
 //	P(y_c is the largest) = ∫ φ(z−f_c) Π_{j≠c} Φ(z−f_j) dz,
 //
-// and all of them take one trapezoidal rule in z, whose step is 0.7 of the least
-// width C^-½ of the integrands. The error is below 1e-15, which for a very small
+// and all of them take one trapezoidal rule in z, whose step is ¾ of the least width
+// C^-½ of the integrands. The error is below 1e-15, which for a very small
 // probability may be all of it.
 func coneProbabilities(f, p, ratio []float64) {
-	step := 0.7 / math.Sqrt(float64(len(f)))
+	step := 0.75 / math.Sqrt(float64(len(f)))
 	top := f[0]
 	for _, v := range f {
 		top = max(top, v)
 	}
 	clear(p)
-	for z := top - 9; z < top+9; z += step {
+	for z := top - 8.5; z < top+8.5; z += step {
 		var log float64
 		for c, v := range f {
 			l, logCDF := special.Mills(z - v)

@@ -208,7 +208,8 @@ func (s *probitSampler) sweep(r random, burnIn bool) error {
 	s.sweepAlpha(r)
 	switch s.rule {
 	case vi.WSum:
-		s.sweepSum(r, burnIn)
+		s.sweepSimplex(r, burnIn)
+		s.sweepConcentration(r, burnIn)
 	case vi.WProd:
 		s.sweepProduct(r, burnIn)
 	}

@@ -73,9 +73,9 @@ func (q *sumWeights) density(beta, log, rho []float64) float64 {
 	return l
 }
 
-// sweepSum moves β by β* ∝ β∘exp(step), for one component at a time and for all at
-// once, then ρ.
-func (s *probitSampler) sweepSum(r random, burnIn bool) {
+// sweepSimplex moves β by β* ∝ β∘exp(step), for one component at a time and for all
+// at once.
+func (s *probitSampler) sweepSimplex(r random, burnIn bool) {
 	q := &s.sumSteps
 	q.measure(s)
 	now := q.density(s.beta, s.logBeta, s.rho)
@@ -97,15 +97,20 @@ func (s *probitSampler) sweepSum(r random, burnIn bool) {
 			}
 		}
 	}
-	current := logDirichlet(s.rho, s.logBeta, s.probitProblem.rho)
+}
+
+// sweepConcentration moves ρ.
+func (s *probitSampler) sweepConcentration(r random, burnIn bool) {
+	trial := s.sumSteps.rho
+	now := logDirichlet(s.rho, s.logBeta, s.probitProblem.rho)
 	for range rounds {
 		for p := range s.rho {
-			copy(q.rho, s.rho)
-			q.rho[p] *= math.Exp(s.hyper[p].length(r) * r.NormFloat64())
-			then := logDirichlet(q.rho, s.logBeta, s.probitProblem.rho)
-			if s.hyper[p].accept(r, then-current, burnIn) {
-				current = then
-				copy(s.rho, q.rho)
+			copy(trial, s.rho)
+			trial[p] *= math.Exp(s.hyper[p].length(r) * r.NormFloat64())
+			then := logDirichlet(trial, s.logBeta, s.probitProblem.rho)
+			if s.hyper[p].accept(r, then-now, burnIn) {
+				now = then
+				copy(s.rho, trial)
 			}
 		}
 	}

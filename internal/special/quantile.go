@@ -33,13 +33,7 @@ func lowerQuantile(l float64) float64 {
 	t := math.Sqrt(-2 * l)
 	x := (2.515517+t*(0.802853+t*0.010328))/(1+t*(1.432788+t*(0.189269+t*0.001308))) - t
 	for range 3 {
-		var f, slope float64 // log Φ and its derivative φ/Φ
-		if x > -20 {
-			f = math.Log(0.5 * math.Erfc(-x/math.Sqrt2))
-			slope = math.Exp(-0.5*x*x - logSqrt2Pi - f)
-		} else {
-			slope, _, f = NormalAbove(-x)
-		}
+		slope, f := Mills(x) // (log Φ)′ and log Φ
 		newton := (f - l) / slope
 		step := newton / (1 + 0.5*newton*(x+slope)) // f″/f′ = −(x + φ/Φ)
 		x -= step

@@ -1,0 +1,459 @@
+package mcmc
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// probitPoints are points in two views of which the first tells the classes
+// apart, as distances for Gaussian kernels.
+func probitPoints(seed uint64, C, N, T int) (train, test *ExponentialKernels, labels, truth []int) {
+	r := rand.New(newStream(seed, -1))
+	points := make([][2][2]float64, N+T)
+	classes := make([]int, N+T)
+	for i := range points {
+		c := i % C
+		classes[i] = c
+		angle := 2 * math.Pi * float64(c) / float64(C)
+		points[i][0] = [2]float64{1.5*math.Cos(angle) + r.NormFloat64(), 1.5*math.Sin(angle) + r.NormFloat64()}
+		points[i][1] = [2]float64{r.NormFloat64(), r.NormFloat64()}
+	}
+	distances := func(first, n int) *ExponentialKernels {
+		var d [][]la.Matrix[float64]
+		for v := range 2 {
+			m := la.NewMatrix[float64](N, n)
+			for i := range N {
+				for j := range n {
+					a, b := points[i][v], points[first+j][v]
+					m.Set(i, j, (a[0]-b[0])*(a[0]-b[0])+(a[1]-b[1])*(a[1]-b[1]))
+				}
+			}
+			d = append(d, []la.Matrix[float64]{m})
+		}
+		k, err := NewExponentialKernels(d)
+		if err != nil {
+			panic(err)
+		}
+		return k
+	}
+	return distances(0, N), distances(N, T), classes[:N], classes[N:]
+}
+
+// at returns the kernels at one value of all parameters.
+func (k *ExponentialKernels) at(theta float64) *vi.Dense {
+	var m []la.Matrix[float64]
+	for p := range k.d {
+		out := la.NewMatrix[float64](k.rows, k.cols)
+		t := make([]float64, len(k.d[p]))
+		for i := range t {
+			t[i] = theta
+		}
+		k.Kernel(nil, p, t, out)
+		m = append(m, out)
+	}
+	d, err := vi.NewDense(m...)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+var probitRules = []struct {
+	name       string
+	rule       vi.Combination
+	parametric bool
+	change     func(*Probit)
+}{
+	{"FixSum", vi.FixSum, false, func(*Probit) {}},
+	{"FixProd", vi.FixProd, false, func(p *Probit) { p.Beta = []float64{0.5, 2} }},
+	{"WSum", vi.WSum, false, func(*Probit) {}},
+	{"Bin", vi.Bin, false, func(*Probit) {}},
+	{"Bin, not empty", vi.Bin, false, func(p *Probit) { p.NotEmpty = true; p.On = []float64{0.3, 0.6} }},
+	{"WProd", vi.WProd, false, func(*Probit) {}},
+	{"WSum, ridge", vi.WSum, false, func(p *Probit) { p.Ridge = 0.7 }},
+	{"FixSum, parameters", vi.FixSum, true, func(*Probit) {}},
+	{"WSum, parameters, ridge", vi.WSum, true, func(p *Probit) { p.Ridge = 0.7 }},
+	{"Bin, parameters", vi.Bin, true, func(p *Probit) { p.NotEmpty = true }},
+	{"WProd, parameters", vi.WProd, true, func(*Probit) {}},
+}
+
+func TestProbitRuns(t *testing.T) {
+	train, _, labels, _ := probitPoints(1, 3, 12, 1)
+	for i, c := range probitRules {
+		if testing.Short() && i%3 != 2 {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			testRuns(t, func(ctx context.Context, s Sampling) (*Draws, error) {
+				p := Probit{Rule: c.rule, Sampling: s}
+				c.change(&p)
+				var d *ProbitDraws
+				var err error
+				if c.parametric {
+					d, err = p.SampleParametric(ctx, train, labels)
+				} else {
+					d, err = p.Sample(ctx, train.at(0.5), labels)
+				}
+				if d == nil {
+					return nil, err
+				}
+				return d.Draws, err
+			})
+		})
+	}
+}
+
+// jointProbit returns the two simulations of a kernel machine. Labels and Y are
+// drawn anew given W and the kernel after every sweep; the test functions are of
+// the state before, Y with the labels that it was drawn for.
+func jointProbit(p, wrong Probit, k ParametricKernels, sweep func(s *probitSampler, r random, burnIn bool) error, seed uint64) (independent, successive simulation) {
+	labels := make([]int, 5)
+	for n := range labels {
+		labels[n] = n % 3
+	}
+	build := func(p Probit) *probitSampler {
+		m, err := p.problem(k, append([]int(nil), labels...))
+		if err != nil {
+			panic(err)
+		}
+		return newProbitSampler(m, &la.Workspace{Workers: 1})
+	}
+	prior := func(s *probitSampler, r random) {
+		s.drawWeights(r)
+		if err := s.renew(); err != nil {
+			panic(err)
+		}
+		for c, g := range s.probitProblem.alpha {
+			for d := range s.D {
+				a := g.Scale * math.Exp(logGamma(r, g.Shape))
+				s.alpha.Set(c, d, a)
+				s.w.Set(c, d, r.NormFloat64()/math.Sqrt(a))
+			}
+		}
+		s.project()
+	}
+	observe := func(s *probitSampler, r random) {
+		for n := range s.N {
+			best := 0
+			for c := range s.C {
+				s.y.Set(c, n, s.f.At(c, n)+r.NormFloat64())
+				if s.y.At(c, n) > s.y.At(best, n) {
+					best = c
+				}
+			}
+			s.labels[n] = best
+		}
+	}
+	one, two := build(p), build(wrong)
+	r1, r2 := rand.New(newStream(seed, 1)), rand.New(newStream(seed, 2))
+	started := false
+	return func() []float64 {
+			prior(one, r1)
+			observe(one, r1)
+			return one.functions()
+		}, func() []float64 {
+			step := func(burnIn bool) {
+				observe(two, r2)
+				if err := sweep(two, r2, burnIn); err != nil {
+					panic(err)
+				}
+			}
+			if !started {
+				started = true
+				prior(two, r2)
+				for range 500 {
+					step(true)
+				}
+			}
+			step(false)
+			return two.functions()
+		}
+}
+
+// functions are bounded or have several moments under the prior Gamma(3, 1) of α.
+func (s *probitSampler) functions() []float64 {
+	var f []float64
+	bounded := func(x ...float64) {
+		for _, v := range x {
+			f = append(f, v/(1+v))
+		}
+	}
+	counts := make([]float64, s.C)
+	var own, all float64
+	for n, t := range s.labels {
+		counts[t]++
+		own += s.y.At(t, n) - s.f.At(t, n)
+	}
+	for c := range s.C {
+		y, w, a := s.y.Row(c), s.w.Row(c), s.alpha.Row(c)
+		f = append(f, counts[c], math.Tanh(y[0]), math.Tanh(w[1]), math.Tanh(y[c]*w[c]))
+		bounded(la.SumSq(y), la.SumSq(w), a[0], la.SumSq(s.f.Row(c)))
+		all += la.Dot(y, s.f.Row(c)) / (1 + la.SumSq(y))
+	}
+	f = append(f, own, all, s.y.At(0, 2)-s.y.At(s.labels[2], 2))
+	if s.rule.Learned() {
+		bounded(s.beta...)
+		f = append(f, s.beta[0]*s.beta[1]/(1+s.beta[0]*s.beta[1]))
+	}
+	switch s.rule {
+	case vi.WSum:
+		bounded(s.rho...)
+	case vi.WProd:
+		bounded(s.pi...)
+		bounded(s.chi...)
+	}
+	bounded(s.theta...)
+	return f
+}
+
+var jointPriors = Probit{Alpha: vi.Gamma{Shape: 3, Scale: 1}, Rho: vi.Gamma{Shape: 2, Scale: 1}, Theta: vi.Gamma{Shape: 2, Scale: 0.5}}
+
+func jointKernels(parametric bool) ParametricKernels {
+	train, _, _, _ := probitPoints(2, 3, 5, 1)
+	if parametric {
+		return train
+	}
+	return fixedKernels{train.at(0.3)}
+}
+
+func TestProbitJoint(t *testing.T) {
+	for i, c := range probitRules {
+		t.Run(c.name, func(t *testing.T) {
+			p := jointPriors
+			p.Rule = c.rule
+			c.change(&p)
+			independent, successive := jointProbit(p, p, jointKernels(c.parametric), (*probitSampler).sweep, uint64(i))
+			assertJoint(t, 3000, independent, successive)
+		})
+	}
+}
+
+// Each of these faults is one that has been made: in this package, in the paper as
+// printed, or nearly.
+func TestProbitJointSeesFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the faults of a test take longer than the test")
+	}
+	type sweep = func(s *probitSampler, r random, burnIn bool) error
+	after := func(fault func(s *probitSampler, r random)) sweep {
+		return func(s *probitSampler, r random, burnIn bool) error {
+			if err := s.sweep(r, burnIn); err != nil {
+				return err
+			}
+			fault(s, r)
+			return nil
+		}
+	}
+	right := (*probitSampler).sweep
+	for _, c := range []struct {
+		name  string
+		rule  vi.Combination
+		theta bool
+		wrong func(*Probit)
+		sweep sweep
+	}{
+		{"precisions without the half of their own weight", vi.FixSum, false, nil, after(func(s *probitSampler, r random) {
+			for c, prior := range s.probitProblem.alpha {
+				for d, w := range s.w.Row(c) {
+					s.alpha.Set(c, d, math.Exp(logGamma(r, prior.Shape))/(1/prior.Scale+0.5*w*w))
+				}
+			}
+		})},
+		{"regressors at their means", vi.FixSum, false, nil, func(s *probitSampler, r random, _ bool) error {
+			s.sweepY(r)
+			if err := s.sweepW(&replay{normals: make([]float64, s.C*s.D)}); err != nil {
+				return err
+			}
+			s.sweepAlpha(r)
+			return nil
+		}},
+		{"Y without its labels", vi.FixSum, false, nil, after(func(s *probitSampler, r random) {
+			for c := range s.C {
+				for n := range s.N {
+					s.y.Set(c, n, s.f.At(c, n)+r.NormFloat64())
+				}
+			}
+		})},
+		{"a sum's weights without the Jacobian", vi.WSum, false, nil, func(s *probitSampler, r random, burnIn bool) error {
+			s.sweepY(r)
+			if err := s.sweepW(r); err != nil {
+				return err
+			}
+			s.sweepAlpha(r)
+			for p := range s.rho {
+				s.rho[p]--
+			}
+			s.sweepSimplex(r, burnIn)
+			for p := range s.rho {
+				s.rho[p]++
+			}
+			s.sweepConcentration(r, burnIn)
+			s.recombine()
+			s.project()
+			return nil
+		}},
+		{"switches by the prior of others", vi.Bin, false, func(p *Probit) { p.On = []float64{0.6, 0.6} }, right},
+		{"switches that keep W", vi.Bin, false, nil, func(s *probitSampler, r random, _ bool) error {
+			s.sweepY(r)
+			w := s.w.Clone()
+			if err := s.sweepSwitches(r); err != nil {
+				return err
+			}
+			s.w.CopyFrom(w)
+			s.project()
+			s.sweepAlpha(r)
+			return nil
+		}},
+		{"rates of the products' shapes", vi.WProd, false, func(p *Probit) { p.Kappa = 2 }, right},
+		{"parameters by another prior", vi.FixSum, true, func(p *Probit) { p.Theta = vi.Gamma{Shape: 2.5, Scale: 0.5} }, right},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := jointPriors
+			p.Rule = c.rule
+			wrong := p
+			if c.wrong != nil {
+				c.wrong(&wrong)
+			}
+			independent, successive := jointProbit(p, wrong, jointKernels(c.theta), c.sweep, 1)
+			assertNotJoint(t, 5000, independent, successive)
+		})
+	}
+}
+
+func TestProbitErrors(t *testing.T) {
+	train, test, labels, _ := probitPoints(1, 3, 12, 2)
+	k := train.at(0.5)
+	for want, run := range map[string]func() error{
+		"mcmc: labels: 11 values for 12 samples": func() error {
+			_, err := Probit{}.Sample(t.Context(), k, labels[:11])
+			return err
+		},
+		"mcmc: labels: all samples are of one class": func() error {
+			_, err := Probit{}.Sample(t.Context(), k, make([]int, 12))
+			return err
+		},
+		"mcmc: labels: no sample is of class 1": func() error {
+			_, err := Probit{}.Sample(t.Context(), k, []int{0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2})
+			return err
+		},
+		"mcmc: kernels: nil": func() error {
+			_, err := Probit{}.Sample(t.Context(), nil, labels)
+			return err
+		},
+		"mcmc: Beta is given but WSum samples it": func() error {
+			_, err := Probit{Rule: vi.WSum, Beta: []float64{0.5, 0.5}}.Sample(t.Context(), k, labels)
+			return err
+		},
+		"mcmc: On[1] is 1": func() error {
+			_, err := Probit{Rule: vi.Bin, On: []float64{0.5, 1}}.Sample(t.Context(), k, labels)
+			return err
+		},
+		"mcmc: the prior of Alpha is Gamma(-1, 1): shape and scale must be positive and finite": func() error {
+			_, err := Probit{Alpha: vi.Gamma{Shape: -1, Scale: 1}}.Sample(t.Context(), k, labels)
+			return err
+		},
+		"mcmc: Ridge is given but the kernels are 12×2": func() error {
+			_, err := Probit{Ridge: 1}.Sample(t.Context(), test.at(1), labels[:2])
+			return err
+		},
+		"mcmc: distances of kernel 0, 0: entry (0, 0) is -1": func() error {
+			_, err := NewExponentialKernels([][]la.Matrix[float64]{{la.MatrixOf(1, 1, []float64{-1})}})
+			return err
+		},
+		"mcmc: kernels: 2 of 2 basis points where 2 of 12 are needed": func() error {
+			d, err := Probit{Sampling: Sampling{Draws: 2}}.Sample(t.Context(), k, labels)
+			require.NoError(t, err)
+			other, _, _, _ := probitPoints(1, 2, 2, 1)
+			_, err = d.Predict(t.Context(), other.at(1), 1, 1)
+			return err
+		},
+	} {
+		assert.EqualError(t, run(), want)
+	}
+}
+
+// Sampled parameters keep to where the predictions are: the chain with parameters
+// held at a point and the one of kernels at that point are the same.
+func TestProbitPredict(t *testing.T) {
+	train, test, labels, truth := probitPoints(3, 3, 60, 90)
+	s := Sampling{Chains: 2, Draws: 60, BurnIn: 60, Thin: 2, Seed: 3}
+	var first la.Matrix[float64]
+	for _, rule := range []vi.Combination{vi.FixSum, vi.WSum, vi.WProd} {
+		t.Run(fmt.Sprint(rule), func(t *testing.T) {
+			d, err := Probit{Rule: rule, Sampling: s}.SampleParametric(t.Context(), train, labels)
+			require.NoError(t, err)
+			for _, workers := range []int{1, 3} {
+				p, err := d.PredictParametric(t.Context(), test, 5, workers)
+				require.NoError(t, err)
+				right := 0
+				for i, c := range truth {
+					row := p.Row(i)
+					assert.InDelta(t, 1, row[0]+row[1]+row[2], 1e-12)
+					if row[c] == max(row[0], row[1], row[2]) {
+						right++
+					}
+				}
+				assert.Greater(t, right, 55, "of 90")
+				if workers == 1 {
+					first = p
+				} else {
+					assert.Equal(t, first, p)
+				}
+			}
+		})
+	}
+	_, err := Probit{Sampling: s}.Sample(t.Context(), train.at(1), labels)
+	require.NoError(t, err)
+}
+
+func BenchmarkProbitSweep(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		rule    vi.Combination
+		N, C    int
+		sources int
+	}{{"FixSum", vi.FixSum, 200, 10, 2}, {"WSum", vi.WSum, 200, 10, 2}, {"Bin", vi.Bin, 200, 10, 2}, {"WProd", vi.WProd, 200, 10, 2}} {
+		b.Run(c.name, func(b *testing.B) {
+			train, _, labels, _ := probitPoints(1, c.C, c.N, 1)
+			m, err := Probit{Rule: c.rule}.problem(fixedKernels{train.at(0.5)}, labels)
+			require.NoError(b, err)
+			s := newProbitSampler(m, &la.Workspace{Workers: 1})
+			r := rand.New(newStream(1, 0))
+			require.NoError(b, s.start(r))
+			for b.Loop() {
+				if err := s.sweep(r, true); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkDrawCone(b *testing.B) {
+	for _, C := range []int{3, 10} {
+		for _, violated := range []float64{0, 8} {
+			b.Run(fmt.Sprintf("C=%d/violated=%g", C, violated), func(b *testing.B) {
+				r := rand.New(newStream(1, 0))
+				var cone special.Cone
+				m, y := make([]float64, C), make([]float64, C)
+				for c := range m {
+					m[c] = r.NormFloat64()
+				}
+				m[1] += violated
+				for b.Loop() {
+					drawCone(r, &cone, 0, m, y)
+				}
+			})
+		}
+	}
+}
