@@ -14,7 +14,7 @@ import (
 // Posterior means against long runs of an independent implementation.
 func TestGoldenSummary(t *testing.T) {
 	if testing.Short() {
-		t.Skip("5600 sweeps of each rule")
+		t.Skip("4400 sweeps of each rule")
 	}
 	d := readProbitData(t)
 	type means struct {
@@ -42,7 +42,7 @@ func TestGoldenSummary(t *testing.T) {
 	h := g.Hyper
 	base := Probit{
 		Alpha: vi.Gamma{Shape: h.Tau, Scale: 1 / h.Nu}, Rho: vi.Gamma{Shape: h.Mu, Scale: 1 / h.Lam},
-		Kappa: h.Kappa, Xi: h.Xi, Sampling: Sampling{Draws: 1000, BurnIn: 400, Seed: 1},
+		Kappa: h.Kappa, Xi: h.Xi, Sampling: Sampling{Draws: 700, BurnIn: 400, Seed: 1},
 	}
 	scaled := func(k mat, power float64) mat {
 		out := make(mat, len(k))
