@@ -39,11 +39,16 @@ const (
 
 	kindMultiGP           = "multigp"
 	kindMultiGPClassifier = "multigp-classifier"
+
+	kindSpikeSlab = "spike-slab"
+	kindMultiTask = "multi-task"
 )
 
 // Load reads a model of any kind: a *[RegressionModel], a
-// *[SharedRegressionModel], a *[MultiLabelModel], a *[MultiGPModel], or a *[ClassifierModel] or *[MultiGPClassifierModel] of strings,
-// which has the JSON text of classes that are no strings. The file need not be
+// *[SharedRegressionModel], a *[MultiLabelModel], a *[MultiGPModel], a
+// *[SpikeSlabModel], a *[MultiTaskModel], or a *[ClassifierModel] or
+// *[MultiGPClassifierModel] of strings, which has the JSON text of classes that
+// are no strings. The file need not be
 // trusted: it is checked in full, and memory is taken in proportion to its true
 // size.
 func Load(r io.Reader) (Model, error) {
@@ -118,8 +123,8 @@ func loadKind(r io.Reader, classes classKinds) (Model, error) {
 	}
 	read, ok := map[string]func(modelFile) (Model, error){
 		kindRegression: loadRegression, kindMultiLabel: loadMultiLabel, kindMultiGP: loadMultiGP,
-		kindSharedRegression: loadSharedRegression,
-		kindClassifier:       classes[kindClassifier], kindMultiGPClassifier: classes[kindMultiGPClassifier],
+		kindSharedRegression: loadSharedRegression, kindSpikeSlab: loadSpikeSlab, kindMultiTask: loadMultiTask,
+		kindClassifier: classes[kindClassifier], kindMultiGPClassifier: classes[kindMultiGPClassifier],
 	}[metadata["kind"]]
 	if !ok {
 		return nil, fmt.Errorf("kind is %q, which this program does not know", metadata["kind"])
@@ -127,6 +132,13 @@ func loadKind(r io.Reader, classes classKinds) (Model, error) {
 	f := modelFile{ts: ts}
 	if err := strictJSON([]byte(metadata["model"]), &f.modelJSON); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
+	}
+	switch metadata["kind"] {
+	case kindSpikeSlab, kindMultiTask:
+		return read(f)
+	}
+	if f.SpikeSlab != nil || f.MultiTask != nil {
+		return nil, errors.New("model: settings of another kind")
 	}
 	if isProcess := strings.HasPrefix(metadata["kind"], kindMultiGP); isProcess != (f.Processes != nil) {
 		return nil, errors.New("model: processes belong to multiple Gaussian processes")
@@ -162,7 +174,9 @@ type (
 		SigmaG  float64           `json:"sigma_g,omitempty"`
 		Classes []json.RawMessage `json:"classes,omitempty"`
 
-		Processes []processJSON `json:"processes,omitempty"`
+		Processes []processJSON  `json:"processes,omitempty"`
+		SpikeSlab *spikeSlabJSON `json:"spike_slab,omitempty"`
+		MultiTask *multiTaskJSON `json:"multi_task,omitempty"`
 	}
 	priorsJSON struct {
 		Lambda  Gamma
@@ -501,13 +515,18 @@ func (f *modelFile) fitted() (m fitted, err error) {
 	if m.design, err = loadDesign(f.modelJSON, f.P, f.ts); err != nil {
 		return m, err
 	}
-	m.notes = f.Notes
-	m.trace = Trace{
+	m.notes, m.trace = f.Notes, f.trace()
+	return m, f.err
+}
+
+// trace returns the record of the fit.
+func (f *modelFile) trace() Trace {
+	t := Trace{
 		Bounds:    f.take("trace.bounds", len(f.ts["trace.bounds"].data)),
 		Converged: f.Trace.Converged, Reason: f.Trace.Reason, collapsed: f.Trace.Collapsed,
 	}
-	m.trace.Sweeps = len(m.trace.Bounds)
-	return m, f.err
+	t.Sweeps = len(t.Bounds)
+	return t
 }
 
 // outputs reads what all regressions have, and returns the priors.
@@ -730,7 +749,7 @@ func loadDesign(j modelJSON, P int, ts tensors) (*design, error) {
 		}
 		ds.views = append(ds.views, v)
 		used[v.input] = true
-		if _, ok := v.kernel.(Precomputed); ok && (v.normalize || j.Processes != nil) {
+		if _, ok := v.kernel.(Precomputed); ok && (v.normalize || j.Processes != nil || j.MultiTask != nil) {
 			selfColumn[v.input] = true
 		}
 	}

@@ -164,6 +164,22 @@ func (ds *design) train(ctx context.Context, views []View, workers int) ([]la.Ma
 	if err := ds.resolve(ctx, views, workers); err != nil {
 		return nil, err
 	}
+	ks, err := ds.fill(ctx, views, workers)
+	if err != nil {
+		return nil, err
+	}
+	ds.nameViews()
+	for i := range views {
+		if err := ds.finish(i, views[i].label(i), ks[i]); err != nil {
+			return nil, err
+		}
+	}
+	return ks, nil
+}
+
+// fill computes the kernel matrices of the training samples as they are before
+// they are centred and normalised.
+func (ds *design) fill(ctx context.Context, views []View, workers int) ([]la.Matrix[float64], error) {
 	n := views[0].X.Rows
 	ks := make([]la.Matrix[float64], len(views))
 	for _, g := range ds.groups {
@@ -181,12 +197,6 @@ func (ds *design) train(ctx context.Context, views []View, workers int) ([]la.Ma
 			ks[i] = la.NewMatrix[float64](n, n)
 		}
 		if err := ds.fillSymmetric(ctx, workers, g, ks); err != nil {
-			return nil, err
-		}
-	}
-	ds.nameViews()
-	for i := range views {
-		if err := ds.finish(i, views[i].label(i), ks[i]); err != nil {
 			return nil, err
 		}
 	}

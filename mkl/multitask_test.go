@@ -1,0 +1,209 @@
+package mkl
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// relatedTasks returns four targets made from two functions of x, in units of
+// their own, with a gap in the first, and what is in the gap.
+func relatedTasks(n int) (x Features, y [][]float64, gap map[int]float64) {
+	rng := rand.New(rand.NewPCG(3, 8))
+	x = la.NewMatrix[float64](n, 1)
+	y, gap = rows(4, n), map[int]float64{}
+	for i := range n {
+		v := 8 * float64(i) / float64(n)
+		x.Set(i, 0, v)
+		f, g := math.Sin(2*v), math.Cos(v)
+		y[0][i] = 10 + 4*f + 0.1*rng.NormFloat64()
+		y[1][i] = -3*f + 2*g + 0.1*rng.NormFloat64()
+		y[2][i] = 100 * (f + g + 0.1*rng.NormFloat64())
+		y[3][i] = g + 0.1*rng.NormFloat64()
+		if i > n/3 && i < n/2 {
+			gap[i] = y[0][i]
+			y[0][i] = math.NaN()
+		}
+	}
+	return x, y, gap
+}
+
+func TestMultiTaskLearnsFromRelatedTargets(t *testing.T) {
+	notShort(t)
+	x, y, gap := relatedTasks(60)
+	views := []View{{Name: "time", X: x, Kernel: RBF{Width: 1}}}
+	estimator := MultiTask{Latents: 3, MissingTargets: true, Restarts: 2, Notes: map[string]string{"k": "v"}}
+	m, err := estimator.Fit(context.Background(), views, y...)
+	require.NoError(t, err)
+	p, err := m.PredictTargets(context.Background(), PredictOptions{}, x)
+	require.NoError(t, err)
+	require.Len(t, gap, 9)
+	for i, want := range gap {
+		assert.InDelta(t, want, p.Mean[0][i], 1, "sample %d", i)
+		assert.InDelta(t, want, p.Mean[0][i], 5*math.Sqrt(p.Variance[0][i]), "sample %d", i)
+	}
+	for q, sd := range m.NoiseSD() {
+		want := 0.1
+		if q == 2 {
+			want = 10
+		}
+		assert.InDelta(t, want, sd, 0.4*want, "noise of target %d", q)
+	}
+	assert.Equal(t, 4, m.Targets())
+	weights := m.KernelWeights()
+	require.Len(t, weights, 3)
+	assert.Equal(t, "time #1", weights[0].View)
+	for q := range 4 {
+		var most float64
+		for _, w := range m.Weights(q) {
+			most = max(most, w.Inclusion)
+		}
+		assert.Greater(t, most, 0.99, "target %d", q)
+	}
+	assert.Contains(t, m.Summary(), "multi-task model of 4 targets with 3 latent functions")
+	assert.Empty(t, m.Collapsed())
+
+	// The targets are the latent functions times the weights.
+	l, err := m.PredictLatents(context.Background(), PredictOptions{}, x)
+	require.NoError(t, err)
+	for i := range x.Rows {
+		sum := m.targets[2].mean
+		for k, w := range m.Weights(2) {
+			sum += w.Mean * l.Mean[k][i]
+		}
+		assert.InDelta(t, sum, p.Mean[2][i], 1e-9*math.Abs(sum)+1e-9)
+	}
+
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	loaded, err := LoadMultiTask(bytes.NewReader(file.Bytes()))
+	require.NoError(t, err)
+	again, err := loaded.PredictTargets(context.Background(), PredictOptions{}, x)
+	require.NoError(t, err)
+	assert.Equal(t, p, again)
+	assert.Equal(t, m.Summary(), loaded.Summary())
+	assert.Equal(t, m.Notes(), loaded.Notes())
+	var second bytes.Buffer
+	require.NoError(t, loaded.Save(&second))
+	assert.Equal(t, file.Bytes(), second.Bytes())
+	for cut := 0; cut < file.Len(); cut += 4999 {
+		_, err := Load(bytes.NewReader(file.Bytes()[:cut]))
+		assert.Error(t, err)
+	}
+}
+
+// Given kernels and distances, and kernels whose widths are held, make the same
+// model as features.
+func TestMultiTaskGivenKernels(t *testing.T) {
+	x, y, _ := relatedTasks(24)
+	y = y[1:]
+	kernel, distance := la.NewMatrix[float64](24, 24), la.NewMatrix[float64](24, 24)
+	for i := range 24 {
+		for j := range 24 {
+			d := x.At(i, 0) - x.At(j, 0)
+			kernel.Set(i, j, math.Exp(-d*d/2))
+			distance.Set(i, j, d*d/2)
+		}
+	}
+	withSelf := la.NewMatrix[float64](24, 25)
+	for i := range 24 {
+		copy(withSelf.Row(i), kernel.Row(i))
+		withSelf.Set(i, 24, 1)
+	}
+	var want *Prediction
+	for _, c := range []struct {
+		name  string
+		view  View
+		fixed bool
+		x     Features
+	}{
+		{"features", View{X: x, Kernel: RBF{Width: 1}}, true, x},
+		{"scale", View{X: x, Kernel: RBF{Scale: math.Sqrt2}}, true, x},
+		{"kernel", View{X: kernel, Kernel: Precomputed{}}, false, withSelf},
+		{"distance", View{X: distance, Kernel: FromDistance{Scale: 1}}, true, distance},
+	} {
+		m, err := MultiTask{Latents: 2, FixedKernels: c.fixed, MaxSweeps: 50}.Fit(context.Background(), []View{c.view}, y...)
+		require.NoError(t, err, c.name)
+		p, err := m.PredictTargets(context.Background(), PredictOptions{}, c.x)
+		require.NoError(t, err, c.name)
+		if want == nil {
+			want = p
+		}
+		for q := range y {
+			assert.InDeltaSlice(t, want.Mean[q], p.Mean[q], 1e-3*m.targets[q].sd, c.name)
+			assert.InDeltaSlice(t, want.Variance[q], p.Variance[q], 1e-3*m.targets[q].sd*m.targets[q].sd, c.name)
+		}
+	}
+	for _, k := range []Kernel{RBF{Width: 0.5}, RBF{Scale: 2}, Laplacian{Width: 3}, FromDistance{Scale: 2}} {
+		view, at := View{X: x, Kernel: k}, x
+		if _, ok := k.(FromDistance); ok {
+			view.X, at = distance, distance
+		}
+		m, err := MultiTask{Latents: 1, MaxSweeps: 30}.Fit(context.Background(), []View{view}, y...)
+		require.NoError(t, err, k.String())
+		assert.NotEqual(t, k.String(), m.KernelWeights()[0].Kernel, "its length is learned")
+		// Training and test kernels are the same function.
+		p, err := m.PredictTargets(context.Background(), PredictOptions{}, at)
+		require.NoError(t, err)
+		train := m.posterior.Train(inferenceAll)
+		for q := range y {
+			for i, v := range train.Mean.Row(q) {
+				assert.InDelta(t, m.targets[q].mean+m.targets[q].sd*v, p.Mean[q][i], 1e-6*m.targets[q].sd, k.String())
+				assert.InDelta(t, train.Variance.At(q, i)*m.targets[q].sd*m.targets[q].sd, p.Variance[q][i], 1e-6*m.targets[q].sd*m.targets[q].sd, k.String())
+			}
+		}
+	}
+}
+
+var inferenceAll = PredictOptions{}.inference()
+
+func TestMultiTaskRefusals(t *testing.T) {
+	x, y, _ := relatedTasks(12)
+	views := []View{{X: x, Kernel: RBF{}}}
+	asymmetric := la.NewMatrix[float64](12, 12)
+	asymmetric.Set(3, 1, 1)
+	asymmetric.Set(1, 3, 2)
+	rect := la.NewMatrix[float64](12, 5)
+	rect.Fill(1)
+	for _, c := range []struct {
+		m     MultiTask
+		views []View
+		want  string
+	}{
+		{MultiTask{}, nil, "mkl: views: none given"},
+		{MultiTask{Latents: -1}, views, "mkl: Latents is -1: it must not be negative"},
+		{MultiTask{}, []View{{X: asymmetric, Kernel: FromDistance{Scale: 1}}}, "mkl: views[0] (distance(scale=1)): X is not symmetric: X[1][3] is 2 and X[3][1] is 1"},
+		{MultiTask{}, []View{{X: rect, Kernel: Precomputed{}}}, "mkl: views[0] (precomputed): 5 basis points for 12 samples: the model needs square kernels"},
+		{MultiTask{Prior: SlabPrior{Variance: -1}}, views, "mkl: vi: Prior.Variance is -1: it must be positive and finite"},
+	} {
+		m, err := c.m.Fit(context.Background(), c.views, y[1:]...)
+		assert.Nil(t, m)
+		assert.EqualError(t, err, c.want)
+	}
+	_, err := MultiTask{}.Fit(context.Background(), views, y...)
+	assert.ErrorContains(t, err, "mkl: y[0][5] is NaN")
+	_, err = MultiTask{MemoryLimit: 1000}.Fit(context.Background(), views, y[1:]...)
+	var limit *MemoryError
+	assert.ErrorAs(t, err, &limit)
+	m, err := MultiTask{MeanOnly: true, MaxSweeps: 5}.Fit(context.Background(), views, y[1:]...)
+	require.NoError(t, err)
+	_, err = m.PredictTargets(context.Background(), PredictOptions{}, x)
+	assert.ErrorContains(t, err, "means only")
+	p, err := m.PredictTargets(context.Background(), PredictOptions{MeanOnly: true}, x)
+	require.NoError(t, err)
+	assert.Nil(t, p.Variance)
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	loaded, err := LoadMultiTask(&file)
+	require.NoError(t, err)
+	again, err := loaded.PredictTargets(context.Background(), PredictOptions{MeanOnly: true}, x)
+	require.NoError(t, err)
+	assert.Equal(t, p, again)
+}

@@ -1,0 +1,143 @@
+package mkl
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// slabProblem returns features in units of their own, of which two make the
+// target.
+func slabProblem(n int, seed uint64) (x Features, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 9))
+	x = normal(rng, n, 6)
+	y = make([]float64, n)
+	for i := range y {
+		row := x.Row(i)
+		for j := range row {
+			row[j] = 5 + float64(j+1)*row[j]
+		}
+		y[i] = 100 + 3*row[1] - 2*row[4] + 0.5*rng.NormFloat64()
+	}
+	return x, y
+}
+
+func TestSpikeSlabFindsTheFeatures(t *testing.T) {
+	x, y := slabProblem(150, 1)
+	for _, standard := range []bool{false, true} {
+		m, err := SpikeSlab{StandardField: standard, Restarts: 3, Notes: map[string]string{"a": "b"}}.Fit(context.Background(), x, y)
+		require.NoError(t, err)
+		w := m.Weights()
+		assert.InDelta(t, 3, w[1].Mean, 5*w[1].SD)
+		assert.InDelta(t, -2, w[4].Mean, 5*w[4].SD)
+		for _, j := range []int{1, 4} {
+			assert.Greater(t, w[j].Inclusion, 0.999)
+			assert.Less(t, w[j].SD, 0.2)
+		}
+		for _, j := range []int{0, 2, 3, 5} {
+			assert.Less(t, w[j].Inclusion, 0.5)
+			assert.InDelta(t, 0, w[j].Mean, 0.1)
+		}
+		assert.InDelta(t, 0.5, m.NoiseSD(), 0.1)
+		assert.InDelta(t, 100, m.Bias(), 1)
+		assert.Equal(t, []Input{{Views: []int{0, 1, 2, 3, 4, 5}, Cols: 6}}, m.Inputs())
+		assert.Contains(t, m.Summary(), "spike-and-slab regression on 6 features (2 active)")
+		assert.Contains(t, m.Summary(), "converged after")
+		assert.Equal(t, map[string]string{"a": "b"}, m.Notes())
+
+		mean, variance, err := m.Predict(x)
+		require.NoError(t, err)
+		var square float64
+		for i := range y {
+			square += (mean[i] - y[i]) * (mean[i] - y[i]) / variance[i]
+		}
+		assert.InDelta(t, 1, square/float64(len(y)), 0.4)
+
+		var file bytes.Buffer
+		require.NoError(t, m.Save(&file))
+		loaded, err := LoadSpikeSlab(bytes.NewReader(file.Bytes()))
+		require.NoError(t, err)
+		again, _, err := loaded.Predict(x)
+		require.NoError(t, err)
+		assert.Equal(t, mean, again)
+		assert.Equal(t, m.Weights(), loaded.Weights())
+		assert.Equal(t, m.Summary(), loaded.Summary())
+		var second bytes.Buffer
+		require.NoError(t, loaded.Save(&second))
+		assert.Equal(t, file.Bytes(), second.Bytes())
+		for cut := 0; cut < file.Len(); cut += 97 {
+			_, err := Load(bytes.NewReader(file.Bytes()[:cut]))
+			assert.Error(t, err)
+		}
+	}
+}
+
+func TestSpikeSlabPredictor(t *testing.T) {
+	x, y := slabProblem(80, 2)
+	m, err := SpikeSlab{}.Fit(context.Background(), x, y)
+	require.NoError(t, err)
+	mean, variance, err := m.Predict(x)
+	require.NoError(t, err)
+	all, err := m.Predictor(0)
+	require.NoError(t, err)
+	few, err := m.Predictor(0.5)
+	require.NoError(t, err)
+	assert.Equal(t, []int{1, 4}, few.Features())
+	for i := range x.Rows {
+		got, v, err := all.Predict(x.Row(i))
+		require.NoError(t, err)
+		assert.InDelta(t, mean[i], got, 1e-9)
+		assert.InDelta(t, variance[i], v, 1e-9)
+		got, _, err = few.Predict(x.Row(i))
+		require.NoError(t, err)
+		assert.InDelta(t, mean[i], got, 0.5)
+	}
+	assert.Zero(t, testing.AllocsPerRun(100, func() { _, _, _ = few.Predict(x.Row(0)) }))
+	_, _, err = all.Predict([]float64{1, 2})
+	assert.EqualError(t, err, "mkl: x: 2 values where 6 features are needed")
+	_, _, err = all.Predict([]float64{1, 2, math.NaN(), 4, 5, 6})
+	assert.EqualError(t, err, "mkl: x[2] is NaN")
+	_, err = m.Predictor(2)
+	assert.EqualError(t, err, "mkl: Predictor: least is 2, which is not a probability")
+	standard, err := SpikeSlab{StandardField: true}.Fit(context.Background(), x, y)
+	require.NoError(t, err)
+	_, err = standard.Predictor(0)
+	assert.ErrorContains(t, err, "weights are correlated")
+}
+
+func TestSpikeSlabRefusals(t *testing.T) {
+	x, y := slabProblem(10, 3)
+	bad := x.Clone()
+	bad.Set(3, 2, math.Inf(1))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		s    SpikeSlab
+		x    Features
+		y    []float64
+		want string
+	}{
+		{SpikeSlab{}, x, nil, "mkl: y: 0 samples with a target where at least 2 are needed"},
+		{SpikeSlab{}, x, y[:9], "mkl: x: 10×6 where y has 9 samples (samples are rows)"},
+		{SpikeSlab{}, bad, y, "mkl: x[3][2] is +Inf"},
+		{SpikeSlab{Names: []string{"a"}}, x, y, "mkl: Names: 1 names for 6 features"},
+		{SpikeSlab{Prior: SlabPrior{Pi: -1}}, x, y, "mkl: vi: Prior.Pi is -1: it must be positive and at most 1"},
+	} {
+		m, err := c.s.Fit(context.Background(), c.x, c.y)
+		assert.Nil(t, m)
+		assert.EqualError(t, err, c.want)
+	}
+	_, err := SpikeSlab{}.Fit(ctx, x, y)
+	assert.ErrorIs(t, err, context.Canceled)
+	m, err := SpikeSlab{}.Fit(context.Background(), x, y)
+	require.NoError(t, err)
+	_, _, err = m.Predict(x.Slice(0, 2, 0, 3))
+	assert.EqualError(t, err, "mkl: x[0]: 2×3 where 6 columns are needed (features)")
+	_, _, err = m.Predict()
+	assert.EqualError(t, err, "mkl: 0 input matrices where the model needs 1")
+}
