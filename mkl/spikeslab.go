@@ -15,9 +15,6 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// SlabPrior is the spike-and-slab prior of a weight.
-type SlabPrior = vi.SlabPrior
-
 // Held says which hyperparameters keep their starting values.
 type Held = vi.Held
 
