@@ -43,8 +43,8 @@ func Cholesky[T Float](w *Workspace, a Matrix[T]) error {
 		return nil
 	}
 	raceWriteLower(0, a)
-	if s, ok := smallOf[T](w, a.Rows); ok {
-		return s.cholesky(a)
+	if ok, err := smallCholesky(w, a); ok {
+		return err
 	}
 	t, w := triangularOf(w, a, false, 0)
 	t.t = &elements[T](&t.mem, t.strips*t.ts)[0]

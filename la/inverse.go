@@ -8,7 +8,7 @@ package la
 // section 14.2).
 func TriInv[T Float](w *Workspace, l Matrix[T]) {
 	l.checkSquare("L")
-	invertTriangle(w, l, false)
+	invertTriangle(w, l, triangleOnly)
 }
 
 // CholeskyInv overwrites the Cholesky factor L of A, a lower triangle, with the
@@ -19,23 +19,19 @@ func TriInv[T Float](w *Workspace, l Matrix[T]) {
 // fused multiply-adds with k ascending.
 func CholeskyInv[T Float](w *Workspace, l Matrix[T]) {
 	l.checkSquare("L")
-	invertTriangle(w, l, true)
+	invertTriangle(w, l, wholeInverse)
 }
 
-func invertTriangle[T Float](w *Workspace, l Matrix[T], product bool) {
+func invertTriangle[T Float](w *Workspace, l Matrix[T], what inverseOf) {
 	if l.Rows == 0 {
 		return
 	}
 	raceWriteLower(0, l)
-	if s, ok := smallOf[T](w, l.Rows); ok {
-		s.inverse(l, product)
+	if smallInverse(w, l, &l.Data[0], l.Stride, what) {
 		return
 	}
 	t, w := triangularOf(w, l, false, 0)
-	t.inverse = triangleOnly
-	if product {
-		t.inverse = wholeInverse
-	}
+	t.inverse = what
 	t.invert(w)
 }
 
@@ -165,8 +161,7 @@ func CholeskyInvDiag[T Float](w *Workspace, l Matrix[T], d []T) {
 	refuseOverlap("d", asRow(d), "L", l)
 	raceReadLower(l)
 	raceWrite(d)
-	if s, ok := smallOf[T](w, l.Rows); ok {
-		s.inverseDiagonal(l, d)
+	if smallInverse(w, l, &d[0], 0, diagonalOnly) {
 		return
 	}
 	t, w := triangularOf(w, l, false, 0)

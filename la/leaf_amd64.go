@@ -59,11 +59,18 @@ func storeCornerAVX512(n int, src, dst *float64, ld int)
 //go:noescape
 func copyLowerAVX512(n int, dst *float64, ldd int, src *float64, lds int)
 
+//go:noescape
+func smallCholAVX512(n int, a *float64, ld int) (bad int, pivot float64)
+
+//go:noescape
+func smallInvAVX512(n int, l *float64, ld int, dst *float64, ldd int, what inverseOf)
+
 var stripsAVX512 = stripKernels[float64]{
 	nr: 24, mr: 8,
 	loadCorner: loadCornerAVX512, storeCorner: storeCornerAVX512, copyLower: copyLowerAVX512,
 	add: addAVX512, sub: subAVX512,
 	solve: solveAVX512, chol: cholAVX512, squares: squaresAVX512,
+	most: 8, smallChol: smallCholAVX512, smallInv: smallInvAVX512,
 	copyRows: copyRowsAVX512,
 	pack: func(m, k int, src *float64, ld int, dst *float64) {
 		packBlocks(m, k, src, ld, dst, 24, 8, pack8AVX512)
@@ -77,6 +84,7 @@ var stripsAVX2 = stripKernels[float64]{
 	nr: 12, mr: 4,
 	add: addAVX2, sub: subAVX2,
 	solve: solveAVX2, chol: cholAVX2, squares: squaresAVX2,
+	most: scalarRows, smallChol: smallCholGeneric[float64], smallInv: smallInvGeneric[float64],
 	copyRows: copyRowsAVX2,
 	pack: func(m, k int, src *float64, ld int, dst *float64) {
 		packBlocks(m, k, src, ld, dst, 12, 4, pack4AVX2)

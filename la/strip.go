@@ -71,6 +71,14 @@ type stripKernels[T Float] struct {
 	storeCorner func(n int, src, dst *T, ld int)
 	copyLower   func(n int, dst *T, ldd int, src *T, lds int)
 
+	// smallChol factors the lower triangle of n ≤ most rows of a where it lies, as chol
+	// does, and returns the bad pivot too. It does not go on behind it.
+	// smallInv stores X = L⁻¹ in the lower triangle of dst, or XᵀX (see inverseOf), or
+	// the diagonal of XᵀX in dst itself; dst may be l.
+	most      int
+	smallChol func(n int, a *T, ld int) (bad int, pivot T)
+	smallInv  func(n int, l *T, ld int, dst *T, ldd int, what inverseOf)
+
 	// pack transposes m ≤ nr rows of k elements into lines of a strip,
 	// dst[p*nr+i] = src[i*ld+p], and unpack transposes them back.
 	pack   func(m, k int, src *T, ld int, dst *T)
@@ -90,6 +98,7 @@ func genericStripKernels[T Float]() stripKernels[T] {
 		nr: genericStrip, mr: genericStrip,
 		add: addGeneric[T], sub: subGeneric[T],
 		solve: solveGeneric[T], chol: cholGeneric[T], squares: squaresGeneric[T],
+		most: scalarRows, smallChol: smallCholGeneric[T], smallInv: smallInvGeneric[T],
 		copyRows: copyRowsGeneric[T],
 		pack:     packLinesGeneric[T], unpack: unpackLinesGeneric[T],
 	}
