@@ -237,16 +237,17 @@ func (k *stripKernels[T]) lowerIn(n int, src *T, ld int, dst *T) {
 		k.loadCorner(n, src, ld, dst)
 		return
 	}
-	end := (n + k.mr - 1) / k.mr * k.mr
-	for i := range end {
-		clear(elems(at(dst, i*k.nr+i/k.mr*k.mr), end-i/k.mr*k.mr))
-		if i >= n {
-			*at(dst, i*k.nr+i) = 1
-		}
+	nr, end := k.nr, (n+k.mr-1)/k.mr*k.mr
+	d := elems(dst, (end-1)*nr+end)
+	clear(d)
+	for i := n; i < end; i++ {
+		d[i*nr+i] = 1
 	}
 	for i := range n {
-		for p, v := range elems(at(src, i*ld), i+1) {
-			*at(dst, p*k.nr+i) = v
+		q := i
+		for _, v := range elems(at(src, i*ld), i+1) {
+			d[q] = v
+			q += nr
 		}
 	}
 }
@@ -257,10 +258,12 @@ func (k *stripKernels[T]) lowerOut(n int, src, dst *T, ld int) {
 		k.storeCorner(n, src, dst, ld)
 		return
 	}
+	s := elems(src, (n-1)*k.nr+n)
 	for i := range n {
-		row := elems(at(dst, i*ld), i+1)
+		row, q := elems(at(dst, i*ld), i+1), i
 		for p := range row {
-			row[p] = *at(src, p*k.nr+i)
+			row[p] = s[q]
+			q += k.nr
 		}
 	}
 }

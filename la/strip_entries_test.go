@@ -23,6 +23,7 @@ func testStripEntries[T Float](t *testing.T, k *stripKernels[T]) {
 	t.Run("tile", func(t *testing.T) { testStripTiles(t, k) })
 	t.Run("solve", func(t *testing.T) { testStripSolve(t, k) })
 	t.Run("chol", func(t *testing.T) { testStripChol(t, k) })
+	t.Run("small", func(t *testing.T) { testStripSmall(t, k) })
 	t.Run("pack", func(t *testing.T) { testStripPack(t, k) })
 	t.Run("rows", func(t *testing.T) { testStripRows(t, k) })
 }
@@ -172,6 +173,44 @@ func refStripChol[T Float](nr, lo, j0, hi int, recip, y []T) {
 			row[i] *= recip[j]
 		}
 		row[j%nr] = root
+	}
+}
+
+// testStripSmall factors triangles with and without a bad pivot, and inverts them.
+func testStripSmall[T Float](t *testing.T, kt *stripKernels[T]) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	for n := 1; n <= kt.most; n++ {
+		s := newSystems[T](rng, n)
+		for _, bad := range []float64{1, 0, -1, math.NaN(), math.Inf(1), math.Inf(-1)} {
+			for at := range n {
+				a, want := clone(s.a), -1
+				if bad != 1 {
+					a.Set(at, at, T(bad*1e4))
+					want = at
+				}
+				got, pivot := kt.smallChol(n, &a.Data[0], a.Stride)
+				if got != want {
+					t.Fatalf("smallChol of %d rows stops at %d, want %d", n, got, want)
+				}
+				if want < 0 {
+					requireSameLower(t, s.l, a, "smallChol")
+				} else if bad != bad && pivot == pivot || math.IsInf(bad, 0) && pivot != T(bad) || bad <= 0 && !(pivot <= 0) {
+					t.Errorf("smallChol of %d rows: pivot %d is %v, had %v on its diagonal", n, at, pivot, bad)
+				}
+			}
+		}
+		x, inv, same := guarded[T](n, n), guarded[T](n, n), clone(s.l)
+		kt.smallInv(n, &s.l.Data[0], s.l.Stride, &x.Data[0], x.Stride, triangleOnly)
+		requireSameLower(t, s.x, x, "smallInv, triangle")
+		kt.smallInv(n, &s.l.Data[0], s.l.Stride, &inv.Data[0], inv.Stride, wholeInverse)
+		requireSameLower(t, s.inv, inv, "smallInv, whole")
+		d, all := fenced[T](rng, n)
+		fence := slices.Clone(all)
+		kt.smallInv(n, &s.l.Data[0], s.l.Stride, &d[0], 0, diagonalOnly)
+		sameBits(t, s.diag, d, "smallInv, diagonal")
+		copy(all[8:], fence[8:8+n])
+		sameBits(t, fence, all, "around smallInv's diagonal")
+		requireSameLower(t, same, s.l, "smallInv's argument")
 	}
 }
 

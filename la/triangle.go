@@ -191,13 +191,15 @@ func (t *triangular[T]) loadRow(i int) {
 	for j := range i + 1 {
 		t.load(i, j)
 	}
-	lo, hi := t.positions(i, i+1)
-	for i := lo / t.k.nr; i < hi/t.k.nr; i++ {
+	nr := t.k.nr
+	s, e := t.block(i)
+	for i := s; i < e; i++ {
 		t.loadCorner(i)
-	}
-	r := elems(t.r, hi)
-	for q := lo; q < hi; q++ {
-		r[q] = 1 / *at(t.strip(q/t.k.nr, q), q%t.k.nr)
+		r := elems(at(t.r, i*nr), nr)
+		d := elems(t.strip(i, i*nr), nr*nr)
+		for q := max(t.first-i*nr, 0); q < nr; q++ {
+			r[q] = 1 / d[q*nr+q]
+		}
 	}
 }
 
