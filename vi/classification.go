@@ -23,7 +23,7 @@ import (
 // A binary problem has one row; a multiclass problem with L classes has L rows
 // with one +1 in each column; a multilabel problem any. The posterior is
 // approximated by q(λ)q(a)q(G)q(γ)q(ω)q(b,e)q(f). The zero value is ready:
-// Gamma(1, 1) priors, margin 1, σ_g = 0.1.
+// Gamma(1, 1) priors, no margin, σ_g = 0.1.
 //
 // Source: M. Gönen, "Bayesian efficient multiple kernel learning", ICML 2012,
 // and its supplement, appendices A and B. The order of the updates is λ, a, G,
@@ -32,7 +32,9 @@ type Classification struct {
 	Lambda, Gamma, Omega Gamma // priors
 
 	// Margin is ν, the half-width of the gap between the classes on the scale of
-	// f; 0 means 1, negative means no gap.
+	// f. With 0 there is none, and the likelihood is that of the probit model. The
+	// supplement's gap counts in the fit and not in its normaliser; probabilities
+	// are then too near 0 and 1 (docs/reproductions.md).
 	Margin float64
 
 	// SigmaG is σ_g, the standard deviation of the intermediate outputs; 0 means
@@ -144,13 +146,8 @@ func (c Classification) model(k Kernels, y la.Matrix[float64]) (*classification,
 		return nil, err
 	}
 	margin, sigma := c.Margin, c.SigmaG
-	switch {
-	case math.IsNaN(margin) || math.IsInf(margin, 0):
-		return nil, fmt.Errorf("vi: Margin is %g", margin)
-	case margin == 0:
-		margin = 1
-	case margin < 0:
-		margin = 0
+	if !(margin >= 0) || math.IsInf(margin, 0) {
+		return nil, fmt.Errorf("vi: Margin is %g: it must be at least 0 and finite", margin)
 	}
 	if sigma == 0 {
 		sigma = 0.1

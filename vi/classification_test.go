@@ -31,7 +31,7 @@ func TestClassificationBoundRisesAtEveryUpdate(t *testing.T) {
 		for _, c := range []struct {
 			margin, sigma float64
 			plain         bool
-		}{{1, 0.1, true}, {1, 0.1, false}, {-1, 1, false}, {0.5, 0.5, true}, {40, 0.3, false}} {
+		}{{1, 0.1, true}, {1, 0.1, false}, {0, 1, false}, {0.5, 0.5, true}, {40, 0.3, false}} {
 			t.Run(fmt.Sprint(p.name, c), func(t *testing.T) {
 				for seed := range uint64(2) {
 					r, k, y := p.labels(t, seed)
@@ -199,7 +199,8 @@ func TestClassificationNamesWhatIsWrong(t *testing.T) {
 	}{
 		"vi: y: entry (0, 1) is 0: labels are −1 and +1, NaN where missing":         {y: la.MatrixOf(1, 2, []float64{1, 0})},
 		"vi: y: row 0: every value is missing":                                      {y: la.MatrixOf(1, 2, []float64{math.NaN(), math.NaN()})},
-		"vi: Margin is NaN":                                                         {Classification{Margin: math.NaN()}, y},
+		"vi: Margin is NaN: it must be at least 0 and finite":                       {Classification{Margin: math.NaN()}, y},
+		"vi: Margin is -1: it must be at least 0 and finite":                        {Classification{Margin: -1}, y},
 		"vi: SigmaG is -1: it must be positive and finite":                          {Classification{SigmaG: -1}, y},
 		"vi: prior Gamma: Gamma(0, 1): shape and scale must be positive and finite": {Classification{Gamma: Gamma{0, 1}}, y},
 		"vi: Start.F: 2×2 where 1×2 is needed":                                      {Classification{Start: start}, y},

@@ -155,7 +155,7 @@ func (c *reproduceCalibrationCmd) run(e *env, bar *progress, kernels []spec.Kern
 				views = append(views, mkl.View{X: xTrain, Kernel: vk.Kernel, Standardize: true, Center: vk.center, Normalize: vk.normalize})
 			}
 			fit := mkl.Classifier[string]{Classes: classes}
-			fit.Seed, fit.SigmaG, fit.Margin, fit.Workers = c.Seed+uint64(s), c.SigmaG, cmp.Or(margin, -1), 1
+			fit.Seed, fit.SigmaG, fit.Margin, fit.Workers = c.Seed+uint64(s), c.SigmaG, margin, 1
 			m, err := fit.Fit(ctx, views, at(labels, train))
 			if err != nil {
 				return err

@@ -60,6 +60,7 @@ type classesFlags struct {
 	Models    []string    `default:"single,multiple,multiclass" enum:"single,multiple,multiclass" help:"Models to fit: single and multiple (BMKLR on ±1), multiclass (BEMKL)."`
 	Sweeps    int         `default:"200" help:"Most sweeps of a fit (${default}); the papers do not say how many they used."`
 	Tolerance float64     `help:"Relative rise of the bound that counts as none; 0 means 1e-5."`
+	Margin    float64     `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default})."`
 	Plain     bool        `help:"Do exactly the published updates."`
 	Seed      uint64      `default:"1" help:"Seed of the random starts (${default})."`
 	Workers   int         `help:"Most goroutines at work; 0 means one for each processor."`
@@ -68,8 +69,8 @@ type classesFlags struct {
 }
 
 func (c *classesFlags) check() error {
-	if c.Sweeps < 1 || c.Workers < 0 || !(c.Tolerance >= 0 && c.Tolerance < 1) {
-		return inputf("-sweeps is at least 1, -workers is not negative, -tolerance is between 0 and 1")
+	if c.Sweeps < 1 || c.Workers < 0 || !(c.Tolerance >= 0 && c.Tolerance < 1) || !(c.Margin >= 0) {
+		return inputf("-sweeps is at least 1, -workers and -margin are not negative, -tolerance is between 0 and 1")
 	}
 	return nil
 }
@@ -178,7 +179,7 @@ func fitMulticlass(e *env, c *classesFlags, x *experiment, p *progress) ([][]flo
 	if err != nil {
 		return nil, 0, false, err
 	}
-	r := vi.Classification{Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: c.Workers}
+	r := vi.Classification{Margin: c.Margin, Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: c.Workers}
 	fit, err := r.Fit(e.ctx, train, x.labels())
 	if err != nil {
 		return nil, 0, false, err

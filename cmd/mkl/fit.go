@@ -26,7 +26,7 @@ type fitCmd struct {
 
 	Sparse string   `enum:"none,kernels,samples,both" default:"none" help:"What to make sparse by Gamma(1e-10,1e+10) priors on weights: none, kernels, samples or both."`
 	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon; can be repeated (1,1)."`
-	Margin float64  `default:"1" help:"Half the width of the gap between classes, on the scale of the scores; 0 means no gap (${default})."`
+	Margin float64  `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default}); the paper has one, and probabilities too near 0 and 1."`
 	SigmaG float64  `default:"0.1" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
 
 	RawColumns      bool `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
@@ -176,9 +176,6 @@ func (c *fitCmd) fit(e *env, r mkl.Regression, views []mkl.View, main *file, tar
 		Lambda: r.Lambda, Gamma: r.Gamma, Omega: r.Omega, Margin: c.Margin, SigmaG: c.SigmaG,
 		Seed: r.Seed, Restarts: r.Restarts, Tolerance: r.Tolerance, MaxSweeps: r.MaxSweeps, Plain: r.Plain,
 		AllowDuplicates: r.AllowDuplicates, Workers: r.Workers, Notes: r.Notes,
-	}
-	if s.Margin == 0 {
-		s.Margin = -1 // mkl's zero value stands for 1
 	}
 	switch c.Task {
 	case taskBinary, taskMulticlass:
