@@ -7,21 +7,50 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// TestSweepAllocatesNothing counts the allocations of sweeps of either order.
 func TestSweepAllocatesNothing(t *testing.T) {
-	for _, p := range []problem{problems[0], problems[5], problems[7]} {
-		for _, workers := range []int{1, 2} {
+	type fit struct {
+		model
+		updates *schedule
+	}
+	for name, start := range map[string]func(p problem, workers int) fit{
+		"regression": func(p problem, workers int) fit {
 			r, k, y := p.draw(t, 1)
 			r.Workers = workers
 			m, err := r.model(k, y)
 			require.NoError(t, err)
-			require.NoError(t, m.sweep(nil))
-			allocs := testing.AllocsPerRun(20, func() {
-				if err := m.sweep(nil); err != nil {
-					t.Error(err)
+			return fit{m, &m.updates}
+		},
+		"classification": func(p problem, workers int) fit {
+			c, k, y := p.labels(t, 1)
+			c.Workers = workers
+			m, err := c.model(k, y)
+			require.NoError(t, err)
+			return fit{m, &m.updates}
+		},
+		"shared regression": func(p problem, workers int) fit {
+			r, k, y := p.shared(t, 1)
+			r.Workers = workers
+			m, err := r.model(k, y)
+			require.NoError(t, err)
+			return fit{m, &m.updates}
+		},
+	} {
+		for _, p := range []problem{problems[0], problems[5], problems[7]} {
+			for _, workers := range []int{1, 2} {
+				m := start(p, workers)
+				for _, done := range []int{0, firstSweeps} {
+					m.updates.done = done
+					require.NoError(t, m.sweep(nil))
+					allocs := testing.AllocsPerRun(firstSweeps-2, func() {
+						if err := m.sweep(nil); err != nil {
+							t.Error(err)
+						}
+						m.bound()
+					})
+					assert.Zero(t, allocs, "%s, %s, %d workers, from sweep %d", name, p.name, workers, done)
 				}
-				m.bound()
-			})
-			assert.Zero(t, allocs, "%s, %d workers", p.name, workers)
+			}
 		}
 	}
 }

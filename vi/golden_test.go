@@ -130,6 +130,10 @@ type gonenAfter struct {
 		SigmaFull  mat `json:"sigma_full"`
 		PPublished mat `json:"p_published"`
 		PFull      mat `json:"p_full"`
+
+		// The arg max of Φ((μ−ν)/√σ)/(Φ((μ−ν)/√σ) + Φ((−ν−μ)/√σ)), and of p_published.
+		ClassIndex          []int `json:"class_index"`
+		ClassIndexPublished []int `json:"class_index_published"`
 	}
 }
 
@@ -259,6 +263,16 @@ func goldenRegression(t *testing.T, data []byte) {
 	}
 }
 
+// largestRow returns the row with the largest element of column i.
+func largestRow(x la.Matrix[float64], i int) (best int) {
+	for o := range x.Rows {
+		if x.At(o, i) > x.At(best, i) {
+			best = o
+		}
+	}
+	return best
+}
+
 func goldenClassification(t *testing.T, data []byte) {
 	var f gonenFile
 	require.NoError(t, json.Unmarshal(data, &f))
@@ -323,5 +337,20 @@ func goldenClassification(t *testing.T, data []byte) {
 		requireClose(t, at("published variance"), want.Sigma, published.Variance, goldenArrays)
 		requireClose(t, at("probability"), want.PFull, full.Probability, goldenArrays)
 		requireClose(t, at("published probability"), want.PPublished, published.Probability, goldenArrays)
+		for i, class := range want.ClassIndexPublished {
+			require.Equal(t, class, largestRow(published.Probability, i), "%s: published class of sample %d", at("prediction"), i)
+		}
+		rooted := published.Mean.Clone()
+		for o := range rooted.Rows {
+			row, v := rooted.Row(o), published.Variance.Row(o)
+			for i, mean := range row {
+				sd := math.Sqrt(v[i])
+				row[i] = special.LogNormalCDF((mean-m.margin)/sd) - special.LogNormalCDF((-m.margin-mean)/sd)
+			}
+		}
+		for i, class := range want.ClassIndex {
+			require.Equal(t, class, largestRow(rooted, i), "%s: class of sample %d", at("prediction"), i)
+			require.Equal(t, class, largestRow(full.Probability, i), "%s: class of sample %d with the whole variance", at("prediction"), i)
+		}
 	}
 }

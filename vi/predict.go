@@ -3,6 +3,7 @@ package vi
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -50,6 +51,24 @@ type scorer struct {
 	noise       []float64          // L, the variance of the target around eᵀ·g + b
 	combination []combination      // L
 	gram        la.Matrix[float64] // D×D, lower triangle
+
+	// The factor of a single row of sample weights, made when it is first needed
+	// and kept: it takes the memory of gram. Several rows' would take L times that
+	// and are made again in every call.
+	once   sync.Once
+	only   weightFactor
+	failed error
+}
+
+// weightFactor holds s = Λ_r^-½ and the Cholesky factor of B = I + υ_r·Λ^-½·S·Λ^-½,
+// with which Cov[a_r] = s·B⁻¹·s.
+type weightFactor struct {
+	b la.Matrix[float64] // lower triangle
+	s []float64
+}
+
+func (p *scorer) newFactor() weightFactor {
+	return weightFactor{la.NewMatrix[float64](p.D, p.D), make([]float64, p.D)}
 }
 
 // combination is what predicting one output needs of q(b, e).
@@ -116,13 +135,27 @@ func (p *scorer) row(o int) int {
 	return o
 }
 
-// factor stores s = Λ_r^-½ and the Cholesky factor of B = I + υ_r·Λ^-½·S·Λ^-½,
-// with which Cov[a_r] = s·B⁻¹·s.
-func (p *scorer) factor(ws *la.Workspace, r int, b la.Matrix[float64], s []float64) error {
-	for d, scale := range p.lambda.Row(r) {
-		s[d] = 1 / math.Sqrt(p.lambdaShape*scale)
+// factor returns the factor of row r, which must not be changed and may lie in
+// scratch; that is empty at first.
+func (p *scorer) factor(ws *la.Workspace, r int, scratch *weightFactor) (weightFactor, error) {
+	if p.a.Rows == 1 {
+		p.once.Do(func() {
+			p.only = p.newFactor()
+			p.failed = p.factorise(ws, 0, p.only)
+		})
+		return p.only, p.failed
 	}
-	if _, _, err := factorB(ws, b, p.gram, p.upsilon[r], s); err != nil {
+	if scratch.s == nil {
+		*scratch = p.newFactor()
+	}
+	return *scratch, p.factorise(ws, r, *scratch)
+}
+
+func (p *scorer) factorise(ws *la.Workspace, r int, f weightFactor) error {
+	for d, scale := range p.lambda.Row(r) {
+		f.s[d] = 1 / math.Sqrt(p.lambdaShape*scale)
+	}
+	if _, _, err := factorB(ws, f.b, p.gram, p.upsilon[r], f.s); err != nil {
 		return fmt.Errorf("vi: sample weights of output %d: %w", r, err)
 	}
 	return nil
@@ -130,17 +163,18 @@ func (p *scorer) factor(ws *la.Workspace, r int, b la.Matrix[float64], s []float
 
 // WeightCovariance returns the covariance of the sample weights a_{o,d} for the
 // basis points d in rows, in their order. It costs a Cholesky factorisation of
-// order D and a solve for each row.
+// order D, once if there is a single row of sample weights, and a solve for each
+// row.
 func (p *scorer) WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matrix[float64], error) {
-	b, s := la.NewMatrix[float64](p.D, p.D), make([]float64, p.D)
-	if err := p.factor(ws, p.row(o), b, s); err != nil {
+	f, err := p.factor(ws, p.row(o), new(weightFactor))
+	if err != nil {
 		return la.Matrix[float64]{}, err
 	}
 	x := la.NewMatrix[float64](len(rows), p.D) // rows L⁻¹·s_d·u_d
 	for r, d := range rows {
-		x.Set(r, d, s[d])
+		x.Set(r, d, f.s[d])
 	}
-	la.Trsm(ws, la.Right, la.Transpose, b, x)
+	la.Trsm(ws, la.Right, la.Transpose, f.b, x)
 	cov := la.NewMatrix[float64](len(rows), len(rows))
 	la.Syrk(ws, la.NoTrans, 1, x, 0, cov)
 	cov.MirrorLower()
@@ -157,9 +191,11 @@ func (p *scorer) WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matri
 //
 // with noise 1/E[ε_o]: the exact second moment under the posterior factors with
 // the precisions at their means; the paper (end of section 4) leaves out the
-// terms with C. Each row of sample weights costs a Cholesky factorisation of
-// order D, repeated in every call, and D²·P·T multiplications; memory beyond the
-// results is one D×D matrix and a block of rows.
+// terms with C. Each row of sample weights costs D²·P·T multiplications and a
+// Cholesky factorisation of order D, D³/3, as much as the variances of D/(3·P)
+// samples: a single row's is made once and kept, those of several rows are made
+// again in every call, so that calls should be few. Memory beyond the results is
+// one D×D matrix and a block of rows.
 func (p *scorer) Predict(k Kernels, opt PredictOptions) (*Prediction, error) {
 	if k == nil {
 		return nil, fmt.Errorf("vi: kernels: nil")
@@ -224,12 +260,13 @@ func (p *scorer) combinationVariance(o int, g la.Matrix[float64], dst []float64)
 func (p *scorer) addIntermediateVariance(ws *la.Workspace, k Kernels, opt PredictOptions, out *Prediction) error {
 	P, D := p.P, p.D
 	_, _, T := k.Dims()
-	factor, s := la.NewMatrix[float64](D, D), make([]float64, D)
+	var scratch weightFactor
 	block := min(T, max(1, predictRows/P))
 	x := la.NewMatrix[float64](P*block, D)
 	c := la.NewMatrix[float64](P, P)
 	for r := range p.a.Rows {
-		if err := p.factor(ws, r, factor, s); err != nil {
+		f, err := p.factor(ws, r, &scratch)
+		if err != nil {
 			return err
 		}
 		for first := 0; first < T; first += block {
@@ -243,10 +280,10 @@ func (p *scorer) addIntermediateVariance(ws *la.Workspace, k Kernels, opt Predic
 			for j := range xn.Rows {
 				row := xn.Row(j)
 				for d := range row {
-					row[d] *= s[d]
+					row[d] *= f.s[d]
 				}
 			}
-			la.Trsm(ws, la.Right, la.Transpose, factor, xn)
+			la.Trsm(ws, la.Right, la.Transpose, f.b, xn)
 			for t := range n {
 				for m := range P {
 					for j := range m + 1 {
