@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
@@ -133,9 +134,33 @@ type MultiLabel struct {
 	Classification
 }
 
+// Label says whether a sample has a label.
+type Label int8
+
+// What may be known of a sample and a label.
+const (
+	Unknown Label = iota // nothing: the sample is left out of the label's likelihood
+	Absent
+	Present
+)
+
 // Fit fits the model to the views of N samples and, for each label, whether
 // each of them has it. Errors are those of [Regression.Fit].
 func (c MultiLabel) Fit(ctx context.Context, views []View, labels ...[]bool) (*MultiLabelModel, error) {
+	known := make([][]Label, len(labels))
+	for o, label := range labels {
+		for _, has := range label {
+			known[o] = append(known[o], Absent)
+			if has {
+				known[o][len(known[o])-1] = Present
+			}
+		}
+	}
+	return c.FitKnown(ctx, views, known...)
+}
+
+// FitKnown is Fit where labels of some samples are not known.
+func (c MultiLabel) FitKnown(ctx context.Context, views []View, labels ...[]Label) (*MultiLabelModel, error) {
 	if len(labels) == 0 {
 		return nil, fmt.Errorf("mkl: labels: none given")
 	}
@@ -144,18 +169,27 @@ func (c MultiLabel) Fit(ctx context.Context, views []View, labels ...[]bool) (*M
 		return nil, fmt.Errorf("mkl: labels[0]: %d samples where at least 2 are needed", n)
 	}
 	y := la.NewMatrix[float64](len(labels), n)
-	y.Fill(-1)
 	for o, label := range labels {
 		if len(label) != n {
 			return nil, fmt.Errorf("mkl: labels[%d]: %d samples where labels[0] has %d", o, len(label), n)
 		}
-		for i, has := range label {
-			if has {
-				y.Set(o, i, 1)
+		row := y.Row(o)
+		for i, v := range label {
+			switch v {
+			case Unknown:
+				row[i] = math.NaN()
+			case Absent:
+				row[i] = -1
+			case Present:
+				row[i] = 1
+			default:
+				return nil, fmt.Errorf("mkl: labels[%d][%d] is Label(%d)", o, i, v)
 			}
 		}
-		if !slices.Contains(label, !label[0]) {
-			return nil, fmt.Errorf("mkl: labels[%d]: every sample is %v: there is nothing to learn", o, label[0])
+		for _, need := range []Label{Absent, Present} {
+			if !slices.Contains(label, need) {
+				return nil, fmt.Errorf("mkl: labels[%d]: no sample is known %s it: there is nothing to learn", o, map[Label]string{Absent: "not to have", Present: "to have"}[need])
+			}
 		}
 	}
 	m := &MultiLabelModel{}

@@ -169,7 +169,7 @@ func TestMultiLabelRefusals(t *testing.T) {
 	}{
 		{nil, "mkl: labels: none given"},
 		{[][]bool{some, some[:3]}, "mkl: labels[1]: 3 samples where labels[0] has 4"},
-		{[][]bool{some, {true, true, true, true}}, "mkl: labels[1]: every sample is true: there is nothing to learn"},
+		{[][]bool{some, {true, true, true, true}}, "mkl: labels[1]: no sample is known not to have it: there is nothing to learn"},
 		{[][]bool{{true}}, "mkl: labels[0]: 1 samples where at least 2 are needed"},
 	} {
 		_, err := MultiLabel{}.Fit(context.Background(), rbfs(x), c.labels...)
@@ -249,4 +249,85 @@ func TestClassPredictor(t *testing.T) {
 		_, err = m.Predictor(PredictorOptions{MeanOnly: true})
 		assert.Error(t, err)
 	}
+}
+
+// Labels that are not known are left out of the fit, and predicted.
+func TestUnknownLabels(t *testing.T) {
+	x, class := blobs(1, 60, 3)
+	labels := [][]Label{make([]Label, 60), make([]Label, 60)}
+	y := la.NewMatrix[float64](2, 60)
+	for o := range labels {
+		for i, c := range class {
+			labels[o][i] = Absent
+			if c == o {
+				labels[o][i] = Present
+			}
+			if i%5 == 2 && o == 1 {
+				labels[o][i] = Unknown
+			}
+			y.Set(o, i, map[Label]float64{Unknown: math.NaN(), Absent: -1, Present: 1}[labels[o][i]])
+		}
+	}
+	settings := Classification{Seed: 2, MaxSweeps: 40}
+	m, err := MultiLabel{settings}.FitKnown(context.Background(), rbfs(x), labels...)
+	require.NoError(t, err)
+	_, k, err := fitting{}.kernels(context.Background(), rbfs(x), 60, 2)
+	require.NoError(t, err)
+	fit, err := vi.Classification{Seed: 2, Ascent: vi.Ascent{MaxSweeps: 40}}.Fit(context.Background(), k, y)
+	require.NoError(t, err)
+	assert.Equal(t, fit.Record.Trace, m.Trace().Bounds)
+	p, err := m.Predict(context.Background(), PredictOptions{}, x)
+	require.NoError(t, err)
+	for i, c := range class {
+		if labels[1][i] == Unknown {
+			assert.Equal(t, c == 1, p.Label[1][i], "sample %d", i)
+		}
+	}
+	for want, bad := range map[string][]Label{
+		"mkl: labels[1]: no sample is known to have it: there is nothing to learn": make([]Label, 60),
+		"mkl: labels[1][0] is Label(7)":                                            append([]Label{7}, labels[1][1:]...),
+	} {
+		if bad[0] == Unknown {
+			bad[0] = Absent
+		}
+		_, err := MultiLabel{}.FitKnown(context.Background(), rbfs(x), labels[0], bad)
+		assert.EqualError(t, err, want)
+	}
+}
+
+func TestLabelPredictor(t *testing.T) {
+	x, class := blobs(1, 60, 3)
+	labels := make([][]bool, 2)
+	for o := range labels {
+		for _, c := range class {
+			labels[o] = append(labels[o], c <= o)
+		}
+	}
+	m, err := MultiLabel{Classification{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), labels...)
+	require.NoError(t, err)
+	z, _ := blobs(2, 30, 3)
+	want, err := m.Predict(context.Background(), PredictOptions{}, z)
+	require.NoError(t, err)
+	p, err := m.Predictor(PredictorOptions{Tolerance: -1})
+	require.NoError(t, err)
+	probability := make([]float64, 2)
+	for i := range z.Rows {
+		require.NoError(t, p.Predict(probability, z.Row(i)))
+		for o, v := range probability {
+			require.InDelta(t, want.Probability[o][i], v, 1e-9)
+		}
+	}
+	if !raceEnabled {
+		point := z.Row(0)
+		assert.Zero(t, testing.AllocsPerRun(100, func() {
+			if err := p.Predict(probability, point); err != nil {
+				panic(err)
+			}
+		}))
+	}
+	assert.Positive(t, len(p.Info(1).Samples))
+	assert.EqualError(t, p.Predict(probability[:1], z.Row(0)), "mkl: probability has length 1 and there are 2 labels")
+	assert.Error(t, p.Predict(probability, z.Row(0)[:1]))
+	_, err = m.Predictor(PredictorOptions{MeanOnly: true})
+	assert.EqualError(t, err, "mkl: Predictor: MeanOnly leaves no probabilities")
 }

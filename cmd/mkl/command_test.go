@@ -124,7 +124,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -task binary", `d.csv: column "y" has 3 classes where -task binary needs 2: 3, 6, 10`},
 		{"fit flat.csv -target y -task multiclass", "labels: every label is 3: there is nothing to learn"},
 		{"fit d.csv -target y -task multilabel", `d.csv: row 1, column 3 "y": "3" is neither 1, true or yes nor 0, -1, false or no`},
-		{"fit d.csv -target y -task binary -missing", "-missing is for regression: labels must be complete"},
+		{"fit d.csv -target y -task binary -missing", "-missing is not for -task binary: labels must be complete"},
 		{"fit d.csv -target y -task binary -prior epsilon=1,1", "-prior epsilon=1,1: classifiers have the priors lambda, gamma and omega"},
 		{"fit d.csv -target y -task binary -sigma-g 0", "-sigma-g 0 is not a positive number"},
 		{"fit d.csv -target y -margin NaN", "-margin NaN is not a number from 0 up"},
@@ -383,6 +383,23 @@ func TestClassification(t *testing.T) {
 		assert.Equal(t, map[string]string{"yes": "1", "no": "0"}[truth[i+1][1]], row[0], "row %d", i+1)
 		assert.Equal(t, truth[i+1][2], row[2], "row %d", i+1)
 	}
+}
+
+// TestMissingLabels fits labels of which some are not known.
+func TestMissingLabels(t *testing.T) {
+	text := strings.Replace(strings.Replace(flowers(), ",yes,", ",,", 1), ",no,", ",NA,", 1)
+	fit := []string{"fit", "f.csv", "-task", "multilabel", "-target", "big,odd", "-view", "x,z:rbf(width={.5,1,2})", "-o", "l"}
+	status, _, stderr := command(t, map[string]string{"f.csv": text}, "", fit...)
+	assert.Equal(t, statusInput, status)
+	assert.Contains(t, stderr, `"big"`)
+	status, _, stderr = command(t, nil, "", append(fit, "-missing")...)
+	require.Equal(t, statusOK, status, stderr)
+	status, stdout, stderr := command(t, nil, "", "evaluate", "l", "f.csv")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Contains(t, stdout, "multilabel")
+	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "binary", "-target", "big", "-missing")
+	assert.Equal(t, statusInput, status)
+	assert.Equal(t, "mkl: -missing is not for -task binary: labels must be complete\n", stderr)
 }
 
 // TestShared fits targets that share the sample weights.

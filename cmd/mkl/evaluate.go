@@ -122,12 +122,12 @@ func (c *evaluateCmd) Run(e *env) error {
 			if err != nil {
 				return err
 			}
-			probability := make([][]float64, rows)
-			class := make([]int, rows)
-			for i := range rows {
-				probability[i] = []float64{1 - p.Probability[o][i], p.Probability[o][i]}
-				if has[i] {
-					class[i] = 1
+			var probability [][]float64
+			var class []int
+			for i, v := range has {
+				if v != mkl.Unknown {
+					probability = append(probability, []float64{1 - p.Probability[o][i], p.Probability[o][i]})
+					class = append(class, int(v-mkl.Absent))
 				}
 			}
 			v, err := classMeasures(class, probability)
@@ -163,8 +163,11 @@ func (c *evaluateCmd) truth(main *file, m model, n *notes) ([]int, error) {
 		return nil, inputf("-target: %s where the model has %s", plural(len(columns), "column"), plural(len(n.Targets), "target"))
 	}
 	kind := table.Label
-	if _, ok := m.(regressionModel); ok {
+	switch m.(type) {
+	case regressionModel:
 		kind = table.Optional
+	case *mkl.MultiLabelModel:
+		kind = table.OptionalLabel
 	}
 	for _, j := range columns {
 		if slices.ContainsFunc(main.want, func(w table.Want) bool { return w.Column == j }) {

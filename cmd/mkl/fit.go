@@ -31,7 +31,7 @@ type fitCmd struct {
 
 	RawColumns      bool `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
 	RawTargets      bool `help:"Leave targets as they are; by default each is given mean 0 and standard deviation 1 for the fit."`
-	Missing         bool `help:"Accept empty cells, NA and NaN in targets: missing values."`
+	Missing         bool `help:"Accept empty cells, NA and NaN in the targets of regression, multioutput and multilabel: missing values."`
 	AllowDuplicates bool `help:"Accept kernels that are the same matrix."`
 
 	Seed      uint64  `default:"1" help:"Seed of the random start (${default})."`
@@ -190,7 +190,7 @@ func (c *fitCmd) fit(e *env, r mkl.Regression, views []mkl.View, main *file, tar
 			return mkl.Classifier[string]{Classification: s, Classes: classes}.Fit(e.ctx, views, labels)
 		}, nil
 	case taskMultilabel:
-		var labels [][]bool
+		var labels [][]mkl.Label
 		for _, j := range targets {
 			has, err := flags(main, j)
 			if err != nil {
@@ -200,7 +200,7 @@ func (c *fitCmd) fit(e *env, r mkl.Regression, views []mkl.View, main *file, tar
 		}
 		return func(p func(mkl.Progress)) (model, error) {
 			s.Progress = p
-			return mkl.MultiLabel{Classification: s}.Fit(e.ctx, views, labels...)
+			return mkl.MultiLabel{Classification: s}.FitKnown(e.ctx, views, labels...)
 		}, nil
 	}
 	var y [][]float64
@@ -235,13 +235,16 @@ func classesOf(labels []string) []string {
 }
 
 // flags reads a column of labels that samples have or have not.
-func flags(f *file, column int) ([]bool, error) {
-	has := make([]bool, f.data.Rows)
+func flags(f *file, column int) ([]mkl.Label, error) {
+	has := make([]mkl.Label, f.data.Rows)
 	for i, text := range f.data.Labels[column] {
 		switch strings.ToLower(text) {
 		case "1", "+1", "true", "yes":
-			has[i] = true
+			has[i] = mkl.Present
 		case "0", "-1", "false", "no":
+			has[i] = mkl.Absent
+		case "":
+			has[i] = mkl.Unknown
 		default:
 			return nil, input(&table.CellError{File: f.Name(), Row: i + 1, Column: column, Name: f.Columns()[column],
 				Msg: fmt.Sprintf("%q is neither 1, true or yes nor 0, -1, false or no", text)})
@@ -319,10 +322,12 @@ func (c *fitCmd) targets(main *file) ([]int, error) {
 	}
 	kind := table.Number
 	switch {
-	case c.classes() && c.Missing:
-		return nil, inputf("-missing is for regression: labels must be complete")
+	case (c.Task == taskBinary || c.Task == taskMulticlass) && c.Missing:
+		return nil, inputf("-missing is not for -task %s: labels must be complete", c.Task)
 	case c.Task == taskShared && c.Missing:
 		return nil, inputf("-missing is not for -task shared: targets that share their sample weights must be complete")
+	case c.classes() && c.Missing:
+		kind = table.OptionalLabel
 	case c.classes():
 		kind = table.Label
 	case c.Missing:

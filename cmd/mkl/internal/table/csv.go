@@ -113,8 +113,11 @@ func (s *csvSource) Read(want []Want) (Data, error) {
 		for _, w := range want {
 			j := w.Column
 			cell := strings.TrimSpace(rec[j])
-			if w.Kind == Label {
-				if cell == "" {
+			if w.Kind.text() {
+				switch {
+				case w.Kind == OptionalLabel && missing(cell):
+					cell = ""
+				case cell == "":
 					return d, s.cell(d.Rows, line, j, "the cell is empty")
 				}
 				d.Labels[j] = append(d.Labels[j], strings.Clone(cell))
@@ -152,8 +155,7 @@ func (s *csvSource) syntax(err error, row int) error {
 
 // parse returns a cell's number, or what is wrong with it.
 func parse(cell string, kind Kind) (x float64, msg string) {
-	missing := cell == "" || cell == "NA" || strings.EqualFold(cell, "nan")
-	if missing && kind == Optional {
+	if kind == Optional && missing(cell) {
 		return nan, ""
 	}
 	if cell == "" {

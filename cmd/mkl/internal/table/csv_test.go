@@ -49,6 +49,12 @@ func TestCSVKinds(t *testing.T) {
 	assert.Equal(t, []float64{1, 2, 3}, d.Numbers[1])
 	assert.True(t, math.IsNaN(d.Numbers[2][0]) && math.IsNaN(d.Numbers[2][1]))
 	assert.Equal(t, 4.5, d.Numbers[2][2])
+
+	s, err = text("y\nyes\n\"\"\nNA\nnan\nno\n", Options{})
+	require.NoError(t, err)
+	d, err = s.Read([]Want{{0, OptionalLabel}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"yes", "", "", "", "no"}, d.Labels[0])
 }
 
 func TestCSVErrors(t *testing.T) {

@@ -132,8 +132,11 @@ func (s *npySource) Read(want []Want) (Data, error) {
 				i, j = j, i
 			}
 			for _, w := range kinds[j] {
-				if w.Kind == Label {
+				if w.Kind.text() {
 					text, err := s.dtype.text(buf)
+					if f := s.dtype.kind == 'f'; w.Kind == OptionalLabel && (f && math.IsNaN(s.dtype.number(buf)) || !f && missing(text)) {
+						text, err = "", nil
+					}
 					if err != nil {
 						return d, s.cell(i, j, err.Error())
 					}

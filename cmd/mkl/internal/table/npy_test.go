@@ -128,6 +128,12 @@ func TestNPYLabels(t *testing.T) {
 	d, err := open(t, npy("'<i2'", "False", "(2,)", "\x03\x00\xff\xff")).Read([]Want{{Column: 0, Kind: Label}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"3", "-1"}, d.Labels[0])
+
+	d, err = open(t, npy("'<f4'", "False", "(2,)", "\x00\x00\x80\x3f\x00\x00\xc0\x7f")).Read([]Want{{Column: 0, Kind: OptionalLabel}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"1", ""}, d.Labels[0])
+	_, err = open(t, npy("'<f4'", "False", "(1,)", "\x00\x00\x80\x7f")).Read([]Want{{Column: 0, Kind: OptionalLabel}})
+	assert.EqualError(t, err, "x.npy: row 1, column 1: +Inf is not a label")
 }
 
 // npy is a file of version 1.0.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Kind says what the cells of a column are to be.
@@ -14,10 +15,17 @@ type Kind int
 
 // Kinds of columns.
 const (
-	Number   Kind = iota // finite numbers
-	Optional             // finite numbers, or nothing: an empty cell, NA or NaN, which reads as NaN
-	Label                // any text that is not empty
+	Number        Kind = iota // finite numbers
+	Optional                  // finite numbers, or nothing: an empty cell, NA or NaN, which reads as NaN
+	Label                     // any text that is not empty
+	OptionalLabel             // any text, or nothing, which reads as empty text
 )
+
+// text reports whether the cells are read as text.
+func (k Kind) text() bool { return k == Label || k == OptionalLabel }
+
+// missing reports whether a cell says that there is nothing.
+func missing(cell string) bool { return cell == "" || cell == "NA" || strings.EqualFold(cell, "nan") }
 
 // Want asks for one column, counted from 0.
 type Want struct {
@@ -68,7 +76,7 @@ func (e *CellError) Error() string {
 func newData(want []Want) Data {
 	d := Data{Numbers: map[int][]float64{}, Labels: map[int][]string{}}
 	for _, w := range want {
-		if w.Kind == Label {
+		if w.Kind.text() {
 			d.Labels[w.Column] = nil
 		} else {
 			d.Numbers[w.Column] = nil
