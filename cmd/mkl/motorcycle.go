@@ -39,6 +39,9 @@ type reproduceCmd struct {
 	Flowers17Derived reproduceDerivedCmd     `cmd:"" name:"flowers17-derived" help:"Flowers17 from word counts of our own."`
 	Proteinfold      reproduceProteinfoldCmd `cmd:"" name:"proteinfold" help:"Protein folds of 27 classes from 12 representations."`
 	Calibration      reproduceCalibrationCmd `cmd:"" help:"Whether predicted probabilities come true on held-out thirds of data sets."`
+	Denoise          reproduceDenoiseCmd     `cmd:"" name:"denoise" help:"Table 4 of Titsias and Lázaro-Gredilla (2011): a noisy picture restored by a sparse dictionary."`
+	Inpaint          reproduceInpaintCmd     `cmd:"" name:"inpaint" help:"Inpainting of Titsias and Lázaro-Gredilla (2011): a colour picture of which most values are missing."`
+	Movielens        reproduceMovielensCmd   `cmd:"" name:"movielens" help:"Ratings of Titsias and Lázaro-Gredilla (2011), with the MovieLens files."`
 }
 
 type reproduceMotorcycleCmd struct {

@@ -36,6 +36,7 @@ type env struct {
 	ctx            context.Context
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	kept           string // file with the state of what was interrupted
 }
 
 // terminal reports whether stderr is a terminal, where progress can be shown.
@@ -97,6 +98,10 @@ func (e *env) fail(err error) int {
 		return statusOK
 	}
 	if e.ctx.Err() != nil {
+		if e.kept != "" {
+			fmt.Fprintf(e.stderr, "mkl: interrupted: the same command goes on from %s\n", e.kept)
+			return statusInterrupted
+		}
 		fmt.Fprintln(e.stderr, "mkl: interrupted: nothing was written")
 		return statusInterrupted
 	}
