@@ -42,6 +42,9 @@ func (m *FactorFit) Save(w io.Writer) error {
 		{"weights", []int{Q, M, 3}, weights},
 		{"noise", []int{Q}, s.Noise},
 	}
+	if s.Lengths != nil {
+		ts = append(ts, tensor{"lengths", []int{M}, s.Lengths})
+	}
 	if s.Offset != nil {
 		j.Offsets = &s.OffsetPrior
 		ts = append(ts, tensor{"offset.mean", []int{Q}, s.Offset}, tensor{"offset.variance", []int{Q}, s.OffsetVariance})
@@ -104,6 +107,9 @@ func loadFactorFit(r io.Reader) (*FactorFit, error) {
 	if j.Offsets != nil {
 		s.OffsetPrior = *j.Offsets
 		s.Offset, s.OffsetVariance = f.take("offset.mean", Q), f.take("offset.variance", Q)
+	}
+	if _, ok := ts["lengths"]; ok {
+		s.Lengths = f.take("lengths", M)
 	}
 	if err := f.unexpected(); err != nil {
 		return nil, err

@@ -48,6 +48,12 @@ type FactorModel struct {
 	// then be centred. Offsets have a normal prior, which is learned.
 	NoOffsets bool
 
+	// RowDistances, if not empty, rows × rows, are the distances between the rows: each
+	// factor is then a Gaussian process over them with the covariance exp(−d/ℓ), whose
+	// length ℓ is learned, so that near rows have similar factors. It is meant for few
+	// rows and many columns: a sweep costs rows³ more for each factor.
+	RowDistances Features
+
 	// Seed selects the random start.
 	Seed uint64
 
@@ -85,7 +91,7 @@ const (
 	defaultNoiseWeight = 10
 )
 
-func (f FactorModel) inference() (vi.Factors, error) {
+func (f FactorModel) inference(rows int) (vi.Factors, error) {
 	v := vi.Factors{
 		Count: f.Factors, Prior: f.Prior, NoiseWeight: f.NoiseWeight, Offsets: !f.NoOffsets,
 		Held: vi.Held{Pi: f.FixedPrior, Variance: f.FixedPrior}, Seed: f.Seed, Workers: f.Workers,
@@ -109,6 +115,12 @@ func (f FactorModel) inference() (vi.Factors, error) {
 	case f.NoiseWeight == 0:
 		v.NoiseWeight = defaultNoiseWeight
 	}
+	if d := f.RowDistances; d.Rows > 0 || d.Cols > 0 {
+		var err error
+		if v.Covariance, err = rowCovariance(d, rows); err != nil {
+			return v, err
+		}
+	}
 	if f.From != nil {
 		v.From = &vi.FactorFit{Posterior: f.From.posterior, Record: vi.Record{Trace: f.From.trace.Bounds}}
 	}
@@ -128,6 +140,36 @@ func (f FactorModel) inference() (vi.Factors, error) {
 		}
 	}
 	return v, nil
+}
+
+// rowCovariance lets ℓ begin at a tenth of the largest distance.
+func rowCovariance(d Features, rows int) (c vi.Covariance, err error) {
+	if d.Rows != rows || d.Cols != rows {
+		return c, fmt.Errorf("mkl: RowDistances: %d×%d for %d rows", d.Rows, d.Cols, rows)
+	}
+	if err := checkLayout("RowDistances", d); err != nil {
+		return c, err
+	}
+	if err := checkFinite("RowDistances", d); err != nil {
+		return c, err
+	}
+	least, most := math.Inf(1), 0.0
+	for i := range rows {
+		for j, v := range d.Row(i) {
+			switch {
+			case v < 0 || i == j && v != 0:
+				return c, &ValueError{Arg: "RowDistances", Row: i, Col: j, Value: v}
+			case v != d.At(j, i):
+				return c, fmt.Errorf("mkl: RowDistances[%d][%d] is %g and [%d][%d] is %g", i, j, v, j, i, d.At(j, i))
+			case v > 0:
+				least, most = min(least, v), max(most, v)
+			}
+		}
+	}
+	if most == 0 {
+		return c, fmt.Errorf("mkl: RowDistances: every distance is zero")
+	}
+	return vi.DecayCovariance(d, max(0.1*most, least), 0.01*least, 100*most), nil
 }
 
 func (f FactorModel) fit(fit *vi.FactorFit) *FactorFit {
@@ -161,7 +203,8 @@ func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
 	if y == nil {
 		return nil, fmt.Errorf("mkl: y: nil")
 	}
-	v, err := f.inference()
+	rows, _ := y.Dims()
+	v, err := f.inference(rows)
 	if err != nil {
 		return nil, err
 	}
@@ -239,6 +282,9 @@ func (m *FactorFit) Weights() (mean, inclusion [][]float64) {
 	}
 	return mean, inclusion
 }
+
+// Lengths returns the length ℓ of each factor, nil without RowDistances.
+func (m *FactorFit) Lengths() []float64 { return slices.Clone(m.posterior.State().Lengths) }
 
 // Factors returns the means and variances of the factors of the rows, each rows ×
 // factors.

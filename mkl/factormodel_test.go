@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
 )
 
 // films returns ratings of two sorts of films by people who like one or the other,
@@ -114,7 +116,24 @@ func TestRatingsAreEntries(t *testing.T) {
 // the result is the file of an uninterrupted fit.
 func TestFactorModelGoesOn(t *testing.T) {
 	y, _ := films(40, 12, 0.3)
-	whole := FactorModel{Factors: 3, MaxSweeps: 25, Notes: map[string]string{"from": "a test"}}
+	for _, f := range []FactorModel{{}, {SharedNoise: true, NoOffsets: true, RowDistances: inARow(40)}} {
+		f.Factors, f.MaxSweeps, f.Notes = 3, 25, map[string]string{"from": "a test"}
+		goesOn(t, y, f)
+	}
+}
+
+// inARow are the distances of n places in a row.
+func inARow(n int) Features {
+	d := la.NewMatrix[float64](n, n)
+	for i := range n {
+		for j := range n {
+			d.Set(i, j, math.Abs(float64(i-j)))
+		}
+	}
+	return d
+}
+
+func goesOn(t *testing.T, y Dense, whole FactorModel) {
 	full, err := whole.Fit(t.Context(), y)
 	require.NoError(t, err)
 	var want bytes.Buffer
@@ -180,6 +199,10 @@ func TestFactorModelErrors(t *testing.T) {
 		"mkl: factors[0][1] is +Inf":                              func() error { _, err := fit.InverseTransform([][]float64{{1, inf}}); return err },
 		"mkl: vi: From: 10 objects, 5 tasks and 2 factors where there are 9, 5 and 2": func() error {
 			_, err := FactorModel{Factors: 2, From: fit}.Fit(t.Context(), y[:9])
+			return err
+		},
+		"mkl: RowDistances: 3×3 for 10 rows": func() error {
+			_, err := FactorModel{RowDistances: inARow(3)}.Fit(t.Context(), y)
 			return err
 		},
 		"mkl: y: the entry of row b and column 3 is +Inf": func() error {

@@ -1,6 +1,7 @@
 package vi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -39,6 +40,16 @@ type Factors struct {
 
 	Noise FactorNoise // per task or shared
 	Held  Held        // what keeps its starting value instead of being learned
+
+	// Covariance, if not the zero value, is that of each factor over the objects,
+	// N×N: objects that lie near one another, such as the pixels of a patch, then
+	// have similar factors. Each factor learns a length of its own. It makes a sweep
+	// dearer by about N³·M, and takes N·M² of memory unless the data are complete.
+	Covariance Covariance
+
+	// LengthsEvery is the number of sweeps from one marginalised step of the lengths
+	// to the next; 0 means 5.
+	LengthsEvery int
 
 	// NoiseWeight is the weight of a prior under which the noise of the tasks is
 	// alike, as a number of entries: 1/σ_q² ~ Gamma with shape 1 + NoiseWeight/2,
@@ -152,6 +163,13 @@ type factors struct {
 	count  []float64 // observed entries of each task
 	total  []float64 // of complete data Σ_n y_nq²
 	error2 []float64 // E_q = E[Σ_n (y_nq − f_nq)²]
+
+	functions    []latentGP // of factors with a covariance over the objects; else nil
+	lengthsEvery int
+	sweeps       int // done
+	scratch      *latentScratch
+	lineStats    []lineStats // of all objects, for functions and data with gaps
+	h            []float64   // N
 
 	crew         *lineCrew
 	objectBlocks []int
@@ -273,6 +291,9 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	m.noiseScale = 0.5 * variance
 	m.prepare()
 
+	if err := f.cover(m); err != nil {
+		return nil, err
+	}
 	if err := f.begin(m); err != nil {
 		return nil, err
 	}
@@ -282,7 +303,7 @@ func (f Factors) model(y *Observed) (*factors, error) {
 		}
 	}
 	m.updates = []update{
-		{"φ", func() error { m.updateObjects(0, M); return nil }},
+		{"φ", func() error { return m.updateObjects(0, M) }},
 		{"(w,s)", func() error { m.updateTasks(0, M); return nil }},
 	}
 	if m.K > M {
@@ -333,10 +354,42 @@ func (m *factors) prepare() {
 	}
 }
 
+// cover gives the factors their covariance.
+func (f Factors) cover(m *factors) error {
+	c := f.Covariance
+	if c.kind == zeroCovariance || c.kind == whiteCovariance {
+		return nil
+	}
+	if err := c.validate(m.N); err != nil {
+		return fmt.Errorf("vi: Covariance: %w", err)
+	}
+	if f.LengthsEvery < 0 {
+		return fmt.Errorf("vi: LengthsEvery is %d: it must not be negative", f.LengthsEvery)
+	}
+	m.lengthsEvery = cmp.Or(f.LengthsEvery, 5)
+	m.functions = make([]latentGP, m.M)
+	for k := range m.functions {
+		m.functions[k].cov = c
+		m.functions[k].start(m.N, make([]float64, m.N))
+	}
+	m.scratch = newLatentScratch(m.N, true)
+	m.h = make([]float64, m.N)
+	if !m.y.complete() {
+		m.lineStats = make([]lineStats, m.N)
+		for n := range m.lineStats {
+			m.lineStats[n] = lineStats{
+				gram: la.NewMatrix[float64](m.M, m.M), cross: make([]float64, m.M), variance: make([]float64, m.M),
+			}
+		}
+	}
+	return nil
+}
+
 // begin sets the start.
 func (f Factors) begin(m *factors) error {
 	switch {
 	case f.From != nil:
+		m.sweeps = len(f.From.Record.Trace)
 		return m.resume(f.From.Posterior)
 	case f.Start != nil:
 		if len(f.Start.Weights) != len(m.weights) {
@@ -366,9 +419,12 @@ func (f Factors) begin(m *factors) error {
 		}
 	}
 	for n := range m.N {
-		row := m.object.Row(n)
-		for k := m.K; k < len(row); k++ {
-			row[k] = 1
+		variance := m.object.Row(n)[m.K:]
+		for k := range variance {
+			variance[k] = 1
+			if m.functions != nil {
+				variance[k] = m.functions[k].variance[n]
+			}
 		}
 	}
 	off := true
@@ -391,6 +447,7 @@ func (m *factors) sweep(done func(string)) error {
 	if m.stop != nil {
 		return m.stop
 	}
+	m.sweeps++
 	return sweep(m.updates, done)
 }
 
@@ -407,7 +464,7 @@ func (m *factors) jittered() float64 { return 0 }
 //	A = 1/(1+λ),   a = A·h.
 //
 // All of an object's h follow from G = Σ_q E[w_q]E[w_q]ᵀ/σ_q² and b = Σ_q E[w_q](y_nq − c_q)/σ_q².
-func (m *factors) updateObjects(from, to int) {
+func (m *factors) updateObjects(from, to int) error {
 	side := half{
 		lines: &m.y.byObject, blocks: m.objectBlocks, other: m.task, means: m.M, variances: m.K, M: m.M,
 		base: m.base, weight: 1 / m.noise[0],
@@ -425,6 +482,9 @@ func (m *factors) updateObjects(from, to int) {
 	if m.y.complete() {
 		all = m.crew.shared(m.M, m.M)
 		m.completeObjects(&side, all)
+	}
+	if m.functions != nil {
+		return m.updateFunctions(&side, all, from, to)
 	}
 	m.crew.each(&side, func(c *lineWorker, block int) {
 		var sum float64
@@ -449,7 +509,55 @@ func (m *factors) updateObjects(from, to int) {
 		}
 		m.objectSums[block] = sum
 	})
+	return nil
 }
+
+// updateFunctions is q(φ_m) = N(a, A) for factors with a covariance over the
+// objects, after their length where its turn has come: λ and h of updateObjects
+// for all objects, and [latentGP.update].
+func (m *factors) updateFunctions(side *half, all *lineStats, from, to int) error {
+	at := func(n int) *lineStats { return &m.lineStats[n] }
+	if all != nil {
+		var s lineStats
+		at = func(n int) *lineStats { return all.with(&s, m.cross.Row(n)[:m.M]) }
+	} else {
+		m.crew.each(side, func(c *lineWorker, block int) {
+			for n := side.blocks[block]; n < side.blocks[block+1]; n++ {
+				s, own := &m.lineStats[n], c.stats(side, n)
+				s.gram.CopyFrom(own.gram)
+				copy(s.cross, own.cross)
+				copy(s.variance, own.variance)
+			}
+		})
+	}
+	ws := &m.crew.all
+	for k := from; k < to; k++ {
+		f := &m.functions[k]
+		for n := range m.N {
+			s, a := at(n), m.object.Row(n)[:m.M]
+			g := s.gram.Row(k)
+			f.lambda[n] = side.weight * (g[k] + s.variance[k])
+			m.h[n] = side.weight * (s.cross[k] - la.Dot(g, a) + float64(g[k]*a[k]))
+		}
+		if f.cov.learned() && m.sweeps > 0 && m.sweeps%m.lengthsEvery == 0 {
+			if err := f.climb(ws, m.scratch, m.h, lengthTolerance); err != nil {
+				return fmt.Errorf("factor %d: %w", k, err)
+			}
+		}
+		if err := f.update(ws, m.scratch, m.h); err != nil {
+			return fmt.Errorf("factor %d: %w", k, err)
+		}
+		for n := range m.N {
+			row := m.object.Row(n)
+			row[k], row[m.K+k] = f.mean[n], f.variance[n]
+		}
+	}
+	return nil
+}
+
+// lengthTolerance is how closely the logarithm of a length is sought; it changes
+// from sweep to sweep.
+const lengthTolerance = 1e-3
 
 // updateTasks is q(w̃_qm, s_qm) for the weights from ≤ m < to, one after the other
 // for each task, and q(c_q) if to = M+1; see [SlabPrior.Posterior]. The same
@@ -611,6 +719,9 @@ func (m *factors) bound() float64 {
 	sum := s.bound(m.prior)
 	for _, v := range m.objectSums {
 		sum += v
+	}
+	for k := range m.functions {
+		sum -= m.functions[k].kl
 	}
 	for q, e := range m.error2 {
 		sum -= 0.5 * (m.count[q]*math.Log(2*math.Pi*m.noise[q]) + e/m.noise[q])

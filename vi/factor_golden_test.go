@@ -175,7 +175,7 @@ func (f *mtmklWhite) run(t *testing.T, m *factors) {
 // smallSteps are the updates of a sweep, factor by factor.
 func (m *factors) smallSteps() (steps []update) {
 	for k := range m.M {
-		steps = append(steps, update{fmt.Sprint("φ", k), func() error { m.updateObjects(k, k+1); return nil }})
+		steps = append(steps, update{fmt.Sprint("φ", k), func() error { return m.updateObjects(k, k+1) }})
 	}
 	for k := range m.M {
 		steps = append(steps, update{fmt.Sprint("w", k), func() error { m.updateTasks(k, k+1); return nil }})
@@ -223,8 +223,14 @@ func slowBound(m *factors) float64 {
 		d := mean - prior.Mean
 		return 0.5 * (math.Log(variance/prior.Variance) + 1 - (variance+d*d)/prior.Variance)
 	}
+	for k := range m.functions {
+		sum -= m.functions[k].kl
+	}
 	for n := range m.N {
 		for k := range m.M {
+			if m.functions != nil {
+				continue
+			}
 			sum += gauss(s.Mean.At(n, k), s.Variance.At(n, k), OffsetPrior{0, 1})
 		}
 	}

@@ -15,6 +15,9 @@ type FactorState struct {
 	Mean, Variance la.Matrix[float64] // of φ, N×M
 	Weights        []Pair             // Q×M, task by task
 
+	// Lengths, M, are those of the factors' covariances; nil without any.
+	Lengths []float64
+
 	Prior       SlabPrior
 	Noise       []float64 // σ_q², Q
 	NoiseShared bool
@@ -79,6 +82,12 @@ func NewFactorPosterior(s FactorState) (*FactorPosterior, error) {
 		}
 		return nil
 	}
+	if s.Lengths != nil && len(s.Lengths) != M {
+		return fail("Lengths: %d for %d factors", len(s.Lengths), M)
+	}
+	if err := positive("Lengths", s.Lengths); err != nil {
+		return nil, err
+	}
 	if err := positive("Noise", s.Noise); err != nil {
 		return nil, err
 	}
@@ -129,6 +138,11 @@ func (m *factors) posterior() *FactorPosterior {
 		N: m.N, Q: m.Q, M: m.M,
 		e: m.task.Slice(0, m.Q, 0, m.M), v: m.task.Slice(0, m.Q, m.K, m.K+m.M),
 	}
+	for _, f := range m.functions {
+		if f.cov.kind == decayCovariance {
+			p.s.Lengths = append(p.s.Lengths, f.length)
+		}
+	}
 	if m.perTask && m.noiseWeight > 0 {
 		p.s.NoiseWeight, p.s.NoiseScale = m.noiseWeight, m.noiseScale
 	}
@@ -152,11 +166,16 @@ func (m *factors) resume(p *FactorPosterior) error {
 		return fmt.Errorf("vi: From: offsets in one and not in the other")
 	case s.NoiseShared == m.perTask:
 		return fmt.Errorf("vi: From: noise is shared in one and not in the other")
+	case (s.Lengths != nil) != (m.functions != nil && m.functions[0].cov.kind == decayCovariance):
+		return fmt.Errorf("vi: From: a covariance with lengths in one and not in the other")
 	case s.Base != m.base:
 		return fmt.Errorf("vi: From: the mean of its data is %g, not %g", s.Base, m.base)
 	}
 	m.object.Slice(0, m.N, 0, m.M).CopyFrom(s.Mean)
 	m.object.Slice(0, m.N, m.K, m.K+m.M).CopyFrom(s.Variance)
+	for k, l := range s.Lengths {
+		m.functions[k].length = l
+	}
 	copy(m.weights, s.Weights)
 	copy(m.noise, s.Noise)
 	if s.NoiseWeight > 0 {
@@ -257,7 +276,8 @@ func (p *FactorPosterior) function(q int, a, variance []float64) (mean, function
 //	P = I + Σ_q (E[w_q]E[w_q]ᵀ + diag Var[w_q])/σ_q²,   E[φ] = P⁻¹ Σ_q E[w_q](y_q − E[c_q])/σ_q²,
 //
 // so that the variances are a little larger than those of the objects fitted,
-// whose factors count as independent. Without entries it is the prior.
+// whose factors count as independent. Without entries it is the prior. Under a
+// covariance over the objects the new one is taken to be unrelated to them.
 func (p *FactorPosterior) Transform(tasks []int, y []float64) (mean, variance []float64, err error) {
 	if len(tasks) != len(y) {
 		return nil, nil, fmt.Errorf("vi: tasks: %d for %d entries", len(tasks), len(y))

@@ -71,7 +71,20 @@ var factorCases = []struct {
 	{"fa, offsets, gaps", factorProblem{14, 9, 2, 0.5, 0.3, true}, Factors{Count: 2, Offsets: true, NoiseWeight: 4}, false},
 	{"held", factorProblem{14, 9, 2, 0.5, 0.3, true}, Factors{Count: 2, Held: Held{true, true, true}}, false},
 	{"long", factorProblem{700, 5, 2, 0.2, 0.3, true}, Factors{Count: 3, Offsets: true}, true},
+	{"covariance", factorProblem{12, 30, 2, 0, 0.3, false}, Factors{Count: 3, Noise: NoiseShared, Covariance: nearby(12)}, false},
+	{"covariance, gaps", factorProblem{12, 30, 2, 0.5, 0.3, true}, Factors{Count: 3, Offsets: true, Covariance: nearby(12), LengthsEvery: 2}, false},
 	{"sparse", factorProblem{20, 300, 2, 0.96, 0.3, false}, Factors{Count: 3, NoiseWeight: 2}, true},
+}
+
+// nearby is the exponential covariance of N places in a row.
+func nearby(N int) Covariance {
+	d := la.NewMatrix[float64](N, N)
+	for i := range N {
+		for j := range N {
+			d.Set(i, j, math.Abs(float64(i-j)))
+		}
+	}
+	return DecayCovariance(d, 2, 0.1, 100)
 }
 
 // TestFactorBoundRises checks after every update of one factor that the bound, as
@@ -91,6 +104,7 @@ func TestFactorBoundRises(t *testing.T) {
 				sweeps = 3
 			}
 			for range sweeps {
+				m.sweeps++
 				for _, u := range m.smallSteps() {
 					require.NoError(t, u.step())
 					b := slowBound(m)
@@ -253,7 +267,7 @@ func TestFactorTransform(t *testing.T) {
 	m, err := f.model(o)
 	require.NoError(t, err)
 	for range 500 {
-		m.updateObjects(0, m.M)
+		require.NoError(t, m.updateObjects(0, m.M))
 	}
 	q := m.posterior()
 	var tasks []int
@@ -276,6 +290,44 @@ func TestFactorTransform(t *testing.T) {
 	a, v := q.Entry(3, 4)
 	b, w := q.Reconstruct(4, q.s.Mean.Row(3), q.s.Variance.Row(3))
 	assert.Equal(t, []float64{a, v}, []float64{b, w})
+}
+
+// TestFactorsAreMultiTask: factors with a covariance over the objects are the
+// multi-task model, which goes about it otherwise.
+func TestFactorsAreMultiTask(t *testing.T) {
+	for _, missing := range []float64{0, 0.4} {
+		p := factorProblem{15, 10, 2, missing, 0.3, false}
+		y, _ := p.draw(8)
+		var start MultiTaskStart
+		mean := make([]float64, p.Q*3)
+		fillNormal(newSource(9), mean)
+		for _, v := range mean {
+			start.Weights = append(start.Weights, Pair{Mean: v, Variance: 1})
+		}
+		for range p.Q {
+			start.Noise = append(start.Noise, 0.5)
+		}
+		prior := SlabPrior{0.5, 1}
+		turned := la.NewMatrix[float64](p.Q, p.N)
+		for n := range p.N {
+			for q := range p.Q {
+				turned.Set(q, n, y.At(n, q))
+			}
+		}
+		latent := Latent{Covariance: nearby(p.N)}
+		want, err := MultiTask{
+			Prior: prior, Plain: true, KeepAll: true, Start: &start, LengthsEvery: 3, Ascent: Ascent{MaxSweeps: 12, Tolerance: -1},
+		}.Fit(t.Context(), []Latent{latent, latent, latent}, turned)
+		require.NoError(t, err)
+		o, err := ObserveMatrix(y)
+		require.NoError(t, err)
+		got, err := Factors{
+			Count: 3, Prior: prior, Covariance: latent.Covariance, LengthsEvery: 3, Ascent: Ascent{MaxSweeps: 12, Tolerance: -1},
+			Start: &FactorStart{Weights: start.Weights, Noise: start.Noise},
+		}.Fit(t.Context(), o)
+		require.NoError(t, err)
+		requireClose(t, "bounds", want.Record.Trace, got.Record.Trace, 1e-9)
+	}
 }
 
 func TestFactorErrors(t *testing.T) {

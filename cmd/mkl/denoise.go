@@ -168,6 +168,7 @@ type reproduceDenoiseCmd struct {
 	pictureFlags `embed:""`
 	Sigma        []float64 `default:"15,25,50" help:"Standard deviations of the noise (${default})."`
 	Factors      int       `default:"64" help:"Elements of the dictionary (${default})."`
+	Covariance   []string  `default:"white,exponential" enum:"white,exponential" help:"Covariances of the dictionary's elements over the block (${default})."`
 }
 
 func (c *reproduceDenoiseCmd) Run(e *env) error {
@@ -189,18 +190,30 @@ func (c *reproduceDenoiseCmd) Run(e *env) error {
 		if err := writeFile(e, filepath.Join(c.Output, name+"-given.png"), noisy.Write); err != nil {
 			return err
 		}
-		r, err := c.restore(e, name+"-white", fmt.Sprintf("noise of %g, white covariance", sigma), truth, noisy, nil, mkl.FactorModel{Factors: c.Factors})
-		if err != nil {
-			return err
-		}
-		r.Damage, r.Covariance = fmt.Sprintf("noise of %g", sigma), "white"
 		var square float64
 		for i, v := range noisy.Pix {
 			d := v - truth.Pix[i]
 			square += float64(d*d) / float64(len(noisy.Pix))
 		}
-		r.Given, r.Paper = 10*math.Log10(255*255/square), paperPSNR[sigma][1]
-		all = append(all, r)
+		for _, covariance := range c.Covariance {
+			f := mkl.FactorModel{Factors: c.Factors}
+			paper := paperPSNR[sigma][1]
+			if covariance == "exponential" {
+				paper = paperPSNR[sigma][2]
+				grid, err := patches.Cut(truth, blockSize, c.Stride)
+				if err != nil {
+					return input(err)
+				}
+				f.RowDistances = grid.Distances()
+			}
+			r, err := c.restore(e, name+"-"+covariance, fmt.Sprintf("noise of %g, %s covariance", sigma, covariance), truth, noisy, nil, f)
+			if err != nil {
+				return err
+			}
+			r.Damage, r.Covariance = fmt.Sprintf("noise of %g", sigma), covariance
+			r.Given, r.Paper = 10*math.Log10(255*255/square), paper
+			all = append(all, r)
+		}
 	}
 	return c.print(e, "Denoising: every 8×8 block is a task; noise is not cut off at black and white", all)
 }

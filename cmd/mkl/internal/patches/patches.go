@@ -139,17 +139,22 @@ func (g Grid) Each(do func(patch int, at []int)) {
 	}
 }
 
-// Positions returns the row and the column, in pixels, of each value of a patch,
-// and its channel.
-func (g Grid) Positions() (row, col, channel []float64) {
-	for r := range g.Size {
-		for c := range g.Size {
-			for h := range g.Channels {
-				row, col, channel = append(row, float64(r)), append(col, float64(c)), append(channel, float64(h))
-			}
+// Distances returns the distances, in pixels, between the values of a patch.
+func (g Grid) Distances() la.Matrix[float64] {
+	values, _ := g.Dims()
+	d := la.NewMatrix[float64](values, values)
+	place := func(i int) (x, y float64) {
+		i /= g.Channels
+		return float64(i % g.Size), float64(i / g.Size)
+	}
+	for i := range values {
+		x, y := place(i)
+		for j := range values {
+			u, v := place(j)
+			d.Set(i, j, math.Hypot(x-u, y-v))
 		}
 	}
-	return row, col, channel
+	return d
 }
 
 // Assemble returns the picture whose every value is the mean over the patches that
