@@ -38,6 +38,7 @@ type reproduceCmd struct {
 	Flowers102       reproduceFlowers102Cmd  `cmd:"" name:"flowers102" help:"Section 5.2 of Gönen (2012): Oxford flowers of 102 classes, with the authors' distance matrices."`
 	Flowers17Derived reproduceDerivedCmd     `cmd:"" name:"flowers17-derived" help:"Flowers17 from word counts of our own."`
 	Proteinfold      reproduceProteinfoldCmd `cmd:"" name:"proteinfold" help:"Protein folds of 27 classes from 12 representations."`
+	MultitaskToy     reproduceToyCmd         `cmd:"" name:"multitask-toy" help:"Table 2 of Titsias and Lázaro-Gredilla (2011): twelve related tasks with gaps, against a Gaussian process for each."`
 	Calibration      reproduceCalibrationCmd `cmd:"" help:"Whether predicted probabilities come true on held-out thirds of data sets."`
 	Denoise          reproduceDenoiseCmd     `cmd:"" name:"denoise" help:"Table 4 of Titsias and Lázaro-Gredilla (2011): a noisy picture restored by a sparse dictionary."`
 	Inpaint          reproduceInpaintCmd     `cmd:"" name:"inpaint" help:"Inpainting of Titsias and Lázaro-Gredilla (2011): a colour picture of which most values are missing."`
