@@ -93,11 +93,41 @@ func (f *latentGP) update(ws *la.Workspace, g *latentScratch, h []float64) error
 	}
 	la.CholeskyInvDiag(ws, g.b, g.diag)
 	f.variances(ws, g)
+	f.kl = f.divergence(g, logDet)
+	return nil
+}
+
+// divergence returns KL(q‖p) = ½(tr B⁻¹ − N + αᵀKα + log|B|).
+func (f *latentGP) divergence(g *latentScratch, logDet float64) float64 {
 	var trace float64
 	for _, v := range g.diag {
 		trace += v - 1
 	}
-	f.kl = 0.5 * (trace + la.Dot(f.alpha, g.ka) + logDet)
+	return 0.5 * (trace + la.Dot(f.alpha, g.ka) + logDet)
+}
+
+// restore computes what follows from the other fields: the divergence.
+func (f *latentGP) restore(ws *la.Workspace, g *latentScratch) error {
+	f.kl = 0
+	switch f.cov.kind {
+	case zeroCovariance:
+		return nil
+	case whiteCovariance:
+		for n, l := range f.lambda {
+			f.kl += 0.5 * (float64(f.alpha[n]*f.alpha[n]) + math.Log1p(l) - l/(1+l))
+		}
+		return nil
+	}
+	f.cov.fill(f.length, g.k)
+	for n, l := range f.lambda {
+		g.s[n] = math.Sqrt(l)
+	}
+	if err := f.factorise(ws, g); err != nil {
+		return err
+	}
+	la.Symv(ws, 1, g.k, f.alpha, 0, g.ka)
+	la.CholeskyInvDiag(ws, g.b, g.diag)
+	f.kl = f.divergence(g, la.LogDet(g.b))
 	return nil
 }
 

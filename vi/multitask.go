@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -61,6 +62,15 @@ type MultiTask struct {
 	// Start, if not nil, is the only start.
 	Start *MultiTaskStart
 
+	// From, if not nil, is an earlier fit, perhaps one that was stopped, of the same
+	// latent functions to the same targets, to go on from; it takes the place of
+	// Start, Seed, Prior and Noise.
+	From *MultiTaskFit
+
+	// Checkpoint, if not nil, is called after every sweep with a function that
+	// returns the fit so far, without what variances need. An error ends the fit.
+	Checkpoint func(fit func() (*MultiTaskFit, error)) error
+
 	Ascent Ascent
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -105,11 +115,15 @@ const offProbability = 1e-3
 // moves.
 func (t MultiTask) Fit(ctx context.Context, latents []Latent, y la.Matrix[float64]) (*MultiTaskFit, error) {
 	n := max(1, t.Restarts)
-	if t.Start != nil {
+	if t.Start != nil || t.From != nil {
 		n = 1
 	}
 	var fit *MultiTaskFit
-	rec, start, bounds, err := t.Ascent.restart(ctx, n, func(i int) (model, error) {
+	var before Record
+	if t.From != nil {
+		before = t.From.Record
+	}
+	rec, start, bounds, err := t.Ascent.restart(ctx, n, before, func(i int) (model, error) {
 		return t.model(latents, y, t.Seed+uint64(i))
 	}, func(m model, rec Record) error {
 		mt := m.(*multiTask)
@@ -162,6 +176,9 @@ type multiTask struct {
 	square  []float64 // N, a²
 	coef    [3][]float64
 	now     int // the latent function of moveTask
+
+	checkpoint func(func() (*MultiTaskFit, error)) error
+	trace      []float64 // bounds so far, for checkpoints
 
 	moveTask, weightTask func(*worker, int) error
 }
@@ -219,11 +236,61 @@ func (t MultiTask) model(latents []Latent, y la.Matrix[float64], seed uint64) (*
 	}
 	m.scratch = newLatentScratch(N, dense)
 	m.moveTask = m.moveLatent
+	m.checkpoint = t.Checkpoint
 	m.weightTask = m.updateWeightsOf
 	if err := m.start(t, seed, moves); err != nil {
 		return nil, err
 	}
+	if t.From != nil {
+		return m, m.resume(t.From)
+	}
 	return m, nil
+}
+
+// resume continues from f.
+func (m *multiTask) resume(f *MultiTaskFit) error {
+	p := f.Posterior
+	if p.Q != m.Q || p.M != m.M || p.N != m.N {
+		return fmt.Errorf("vi: From: %d tasks, %d latent functions and %d samples where there are %d, %d and %d", p.Q, p.M, p.N, m.Q, m.M, m.N)
+	}
+	s := p.s
+	m.prior, m.sweeps, m.trace = s.Prior, len(f.Record.Trace), slices.Clone(f.Record.Trace)
+	copy(m.noise, s.Noise)
+	copy(m.q, s.Weights)
+	m.active = append(m.active[:0], s.Active...)
+	for i := range m.latents {
+		l := &m.latents[i]
+		if s.Dense[i] != l.dense() {
+			return fmt.Errorf("vi: From: latent function %d has another covariance", i)
+		}
+		if l.cov.kind == decayCovariance {
+			l.length = min(max(s.Lengths[i], l.cov.least), l.cov.most)
+		}
+	}
+	for _, i := range m.active {
+		l := &m.latents[i]
+		copy(l.alpha, s.Alpha.Row(i))
+		copy(l.mean, s.Phi.Row(i))
+		copy(l.variance, s.PhiVariance.Row(i))
+		for n, r := range s.Root.Row(i) {
+			l.lambda[n] = r * r
+		}
+		if err := l.restore(&m.crew.all, m.scratch); err != nil {
+			return fmt.Errorf("vi: From: latent function %d: %w", i, err)
+		}
+	}
+	for q := range m.Q {
+		for i := range m.M {
+			m.setMoments(q, i)
+		}
+	}
+	for i := range m.latents {
+		m.tally(i)
+	}
+	for q := range m.Q {
+		m.renewResidual(&m.crew.all, q)
+	}
+	return nil
 }
 
 // start sets σ_q², the prior of the weights and the weights.
@@ -365,7 +432,14 @@ func (m *multiTask) sweep(done func(string)) error {
 		m.prior.learnPi(sums)
 	}
 	report("π")
-	return nil
+	if m.checkpoint == nil {
+		return nil
+	}
+	m.trace = append(m.trace, m.bound())
+	return m.checkpoint(func() (*MultiTaskFit, error) {
+		p, err := m.posterior(false)
+		return &MultiTaskFit{Posterior: p, Record: Record{Trace: slices.Clone(m.trace), Reason: MaxSweeps}, Collapsed: m.collapsed()}, err
+	})
 }
 
 // updateLatent is q(φ_m), with

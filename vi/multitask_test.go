@@ -182,12 +182,13 @@ func TestMarginalisedSlope(t *testing.T) {
 
 // Latent functions that no task needs are taken out, and the bound rises by it.
 func TestMultiTaskPrunes(t *testing.T) {
-	y, d := taskProblem(8, 40, 0.1, 6)
+	y, d := taskProblem(6, 30, 0.1, 6)
+	brief := Ascent{Tolerance: 1e-3, MaxSweeps: 600}
 	smooth := Latent{Covariance: DecayCovariance(d, 1, 0.01, 100)}
 	latents := []Latent{smooth, smooth, smooth, smooth, smooth}
-	all, err := MultiTask{KeepAll: true, Workers: 1}.Fit(context.Background(), latents, y)
+	all, err := MultiTask{KeepAll: true, Workers: 1, Ascent: brief}.Fit(context.Background(), latents, y)
 	require.NoError(t, err)
-	few, err := MultiTask{Workers: 1}.Fit(context.Background(), latents, y)
+	few, err := MultiTask{Workers: 1, Ascent: brief}.Fit(context.Background(), latents, y)
 	require.NoError(t, err)
 	assert.Len(t, all.Posterior.State().Active, 5)
 	assert.LessOrEqual(t, len(few.Posterior.State().Active), 3)
@@ -351,4 +352,35 @@ func TestMultiTaskState(t *testing.T) {
 		_, err := NewMultiTaskPosterior(bad)
 		assert.ErrorContains(t, err, "vi: multi-task state: ", name)
 	}
+}
+
+// A fit that goes on from a checkpoint ends where one ends that was not stopped.
+func TestMultiTaskResumes(t *testing.T) {
+	y, d := taskProblem(4, 18, 0.2, 1)
+	for name, latents := range latentKinds(d) {
+		var half *MultiTaskFit
+		sweeps := 0
+		whole, err := MultiTask{Workers: 1, Ascent: Ascent{Tolerance: -1, MaxSweeps: 24}, Checkpoint: func(fit func() (*MultiTaskFit, error)) (err error) {
+			if sweeps++; sweeps == 12 {
+				half, err = fit()
+			}
+			return err
+		}}.Fit(context.Background(), latents, y)
+		require.NoError(t, err)
+		require.Len(t, half.Record.Trace, 12)
+		again, err := MultiTask{Workers: 1, From: half, Ascent: Ascent{Tolerance: -1, MaxSweeps: 24}}.Fit(context.Background(), latents, y)
+		require.NoError(t, err)
+		require.Len(t, again.Record.Trace, 24)
+		assert.InDeltaSlice(t, whole.Record.Trace, again.Record.Trace, 1e-6, name)
+		want, got := whole.Posterior.Train(PredictOptions{}), again.Posterior.Train(PredictOptions{})
+		assert.InDeltaSlice(t, want.Mean.Data, got.Mean.Data, 1e-6, name)
+		assert.InDeltaSlice(t, want.Variance.Data, got.Variance.Data, 1e-6, name)
+
+		_, err = MultiTask{From: half}.Fit(context.Background(), latents[:1], y)
+		assert.ErrorContains(t, err, "vi: From: 4 tasks, ")
+	}
+	full := fmt.Errorf("the disk is full")
+	fit, err := MultiTask{Checkpoint: func(func() (*MultiTaskFit, error)) error { return full }}.Fit(context.Background(), latentKinds(d)["linear"], y)
+	assert.ErrorIs(t, err, full)
+	assert.Nil(t, fit)
 }

@@ -81,7 +81,7 @@ func (s SpikeSlab) Fit(ctx context.Context, x la.Matrix[float64], y []float64) (
 		return nil, err
 	}
 	var fit *SpikeSlabFit
-	rec, start, bounds, err := s.Ascent.restart(ctx, s.starts(), func(i int) (model, error) {
+	rec, start, bounds, err := s.Ascent.restart(ctx, s.starts(), Record{}, func(i int) (model, error) {
 		return s.model(d, s.Seed+uint64(i))
 	}, func(m model, rec Record) error {
 		p := m.(interface{ posterior() *SpikeSlabPosterior }).posterior()
@@ -101,17 +101,18 @@ func (s SpikeSlab) starts() int {
 	return max(1, s.Restarts)
 }
 
-// restart climbs from n starts and calls keep with every model that is better
-// than those before it. It returns the best one's record and index and all
-// bounds. An error ends it; what had been reached is then kept if nothing else was.
-func (a Ascent) restart(ctx context.Context, n int, start func(i int) (model, error), keep func(model, Record) error) (best Record, index int, bounds []float64, err error) {
+// restart climbs from n starts, after the sweeps that before records, and calls
+// keep with every model that is better than those before it. It returns the best
+// one's record and index and all bounds. An error ends it; what had been reached is
+// then kept if nothing else was.
+func (a Ascent) restart(ctx context.Context, n int, before Record, start func(i int) (model, error), keep func(model, Record) error) (best Record, index int, bounds []float64, err error) {
 	index = -1
 	for i := range n {
 		m, err := start(i)
 		if err != nil {
 			return best, index, bounds, err
 		}
-		rec, err := a.climb(ctx, m)
+		rec, err := a.climb(ctx, m, before)
 		if len(rec.Trace) == 0 || rec.Reason == Failed {
 			return best, index, bounds, err
 		}
@@ -131,16 +132,16 @@ func (a Ascent) restart(ctx context.Context, n int, start func(i int) (model, er
 
 // climb runs m. What can be pruned is, for the first time when the bound has
 // settled, and then for as long as there is anything.
-func (a Ascent) climb(ctx context.Context, m model) (Record, error) {
+func (a Ascent) climb(ctx context.Context, m model, before Record) (Record, error) {
 	p, ok := m.(interface{ prune() bool })
 	if !ok {
-		return a.run(ctx, m)
+		return a.resume(ctx, m, before)
 	}
 	first := a
 	if a.Tolerance >= 0 {
 		first.Tolerance = max(settled, a.Tolerance)
 	}
-	rec, err := first.run(ctx, m)
+	rec, err := first.resume(ctx, m, before)
 	for again := true; again && err == nil && rec.Reason == Converged; {
 		p.prune()
 		rec, err = a.resume(ctx, m, rec)
