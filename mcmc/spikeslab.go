@@ -25,8 +25,10 @@ type SpikeSlab struct {
 	Noise float64      // σ², the variance of the noise
 
 	// Standard selects the sampler that draws each s_m given all of w̃, then w̃
-	// given s in one block, for comparison. It mixes worse, and a sweep costs a
-	// Cholesky factorisation of the order of the number of weights that are on.
+	// given s in one block. A sweep costs a Cholesky factorisation of the order of
+	// the number of weights that are on. Indicators that are in doubt move more
+	// slowly, as s_m must agree with a w̃_m drawn before it; weights of correlated
+	// inputs that are surely on move faster, as they move together.
 	Standard bool
 
 	Sampling Sampling

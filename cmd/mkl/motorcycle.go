@@ -37,6 +37,7 @@ type reproduceCmd struct {
 	Flowers17        reproduceFlowers17Cmd   `cmd:"" name:"flowers17" help:"Section 5.2 of Gönen (2012): Oxford flowers of 17 classes, with the authors' distance matrices."`
 	Flowers102       reproduceFlowers102Cmd  `cmd:"" name:"flowers102" help:"Section 5.2 of Gönen (2012): Oxford flowers of 102 classes, with the authors' distance matrices."`
 	Flowers17Derived reproduceDerivedCmd     `cmd:"" name:"flowers17-derived" help:"Flowers17 from word counts of our own."`
+	Boston           reproduceBostonCmd      `cmd:"" help:"Section 4 of Titsias and Lázaro-Gredilla (2011): paired and standard mean field against Gibbs sampling."`
 	Proteinfold      reproduceProteinfoldCmd `cmd:"" name:"proteinfold" help:"Protein folds of 27 classes from 12 representations."`
 	MultitaskToy     reproduceToyCmd         `cmd:"" name:"multitask-toy" help:"Table 2 of Titsias and Lázaro-Gredilla (2011): twelve related tasks with gaps, against a Gaussian process for each."`
 	Calibration      reproduceCalibrationCmd `cmd:"" help:"Whether predicted probabilities come true on held-out thirds of data sets."`
