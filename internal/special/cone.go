@@ -52,20 +52,16 @@ func (c *Cone) set(i int, m, sd []float64) {
 	}
 }
 
-// at returns h(u) and stores λ(a_j·u + d_j) in c.lambda. The factors that do not
-// underflow are multiplied before one logarithm is taken.
+// at returns h(u) and stores λ(a_j·u + d_j) in c.lambda.
 func (c *Cone) at(u float64) float64 {
-	h, product := -0.5*u*u, 1.0
+	h := -0.5 * u * u
+	lambda, a := c.lambda[:len(c.d)], c.a[:len(c.d)]
 	for j, d := range c.d {
-		p := normalPart(float64(c.a[j]*u) + d)
-		c.lambda[j] = p.lambda
-		h -= p.exponent
-		if product *= p.factor; product < 1e-200 {
-			h += math.Log(product)
-			product = 1
-		}
+		l, logCDF := millsNear(float64(a[j]*u) + d)
+		lambda[j] = l
+		h += logCDF
 	}
-	return h + math.Log(product)
+	return h
 }
 
 // mode returns the maximum u* ≥ 0 of h. As h' is convex and decreasing, Newton's
@@ -77,7 +73,7 @@ func (c *Cone) mode() float64 {
 		for j, d := range c.d {
 			a := c.a[j]
 			x := float64(a*u) + d
-			l := normalPart(x).lambda
+			l, _ := millsNear(x)
 			slope += float64(a * l)
 			curve += float64(a*a) * decay(x, l)
 		}

@@ -14,6 +14,9 @@ func TestMillsAgreesWithNormalAbove(t *testing.T) {
 		lambda, logCDF := Mills(x)
 		assert.InEpsilon(t, mean, lambda, 1e-14, "λ(%g)", x)
 		assert.InEpsilon(t, logZ, logCDF, 4e-16*(10+x*x), "log Φ(%g)", x)
+		near, nearLog := millsNear(x)
+		assert.InDelta(t, mean, near, 4e-15*max(1, math.Abs(x)), "λ(%g)", x)
+		assert.InDelta(t, logZ, nearLog, 4e-15*max(1, math.Abs(logZ)), "log Φ(%g)", x)
 	}
 	for _, x := range []float64{-1e150, -1e9, -1e4, -50} {
 		lambda, logCDF := Mills(x)

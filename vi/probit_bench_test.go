@@ -1,0 +1,49 @@
+package vi
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkProbitFit fits the size of the handwritten numerals: N = 200, C = 10,
+// four kernels, 50 sweeps.
+func BenchmarkProbitFit(b *testing.B) {
+	k, _, labels, _ := probitProblem(b, 200, 10, 4, 0, 1)
+	for _, c := range []struct {
+		name string
+		p    Probit
+	}{
+		{"FixSum", Probit{}},
+		{"WSum", Probit{Rule: WSum}},
+		{"WSum-meanfield", Probit{Rule: WSum, Update: MeanField}},
+		{"Bin", Probit{Rule: Bin, NotEmpty: true}},
+		{"FixProd", Probit{Rule: FixProd}},
+		{"WProd", Probit{Rule: WProd}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			c.p.Ascent = Ascent{Tolerance: -1, MaxSweeps: 50}
+			for b.Loop() {
+				_, err := c.p.Fit(context.Background(), k, labels)
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
+func BenchmarkProbitSweep(b *testing.B) {
+	k, _, labels, _ := probitProblem(b, 200, 10, 4, 0, 1)
+	m, err := Probit{Rule: WSum}.model(k, labels)
+	require.NoError(b, err)
+	for range 20 {
+		require.NoError(b, m.sweep(nil))
+	}
+	for _, u := range m.updates {
+		b.Run(u.name, func(b *testing.B) {
+			for b.Loop() {
+				require.NoError(b, u.step())
+			}
+		})
+	}
+}
