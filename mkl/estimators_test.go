@@ -203,6 +203,24 @@ var estimators = []estimator{
 		predict: predictMultiGPClasses,
 	},
 	{
+		name: "multinomial probit, three classes",
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			return orNil(probitOf[int](s, FixSum).Fit(ctx, views, parts(y, 3)))
+		},
+		predict: predictProbit[int],
+	},
+	{
+		name: "multinomial probit, learned sum, two classes",
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			var labels []string
+			for _, k := range parts(y, 2) {
+				labels = append(labels, []string{"low", "high"}[k])
+			}
+			return orNil(probitOf[string](s, WSum).Fit(ctx, views, labels))
+		},
+		predict: predictProbit[string],
+	},
+	{
 		name: "three labels",
 		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
 			labels := make([][]bool, 3)
@@ -221,6 +239,30 @@ var estimators = []estimator{
 			return slices.Concat(slices.Concat(p.Decision...), slices.Concat(p.Probability...)), nil
 		},
 	},
+}
+
+func probitOf[T comparable](s settings, rule Combination) ProbitClassifier[T] {
+	return ProbitClassifier[T]{
+		Rule: rule, Seed: s.seed, Workers: s.workers, MaxSweeps: s.sweeps, MemoryLimit: s.memoryLimit,
+		AllowDuplicates: s.allowDuplicates, Notes: s.notes, Progress: s.progress,
+	}
+}
+
+// predictProbit also takes the model of strings that Load makes of any.
+func predictProbit[T comparable](m Model, workers int, x ...Features) ([]float64, error) {
+	opt := PredictOptions{Workers: workers}
+	if m, ok := m.(*ProbitClassifierModel[T]); ok {
+		p, err := m.PredictClasses(context.Background(), opt, x...)
+		if err != nil {
+			return nil, err
+		}
+		return slices.Concat(slices.Concat(p.Decision...), slices.Concat(p.Probability...)), nil
+	}
+	p, err := m.(*ProbitClassifierModel[string]).PredictClasses(context.Background(), opt, x...)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(slices.Concat(p.Decision...), slices.Concat(p.Probability...)), nil
 }
 
 // predictClasses also takes the model of strings that Load makes of any.

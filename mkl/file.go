@@ -42,13 +42,15 @@ const (
 
 	kindSpikeSlab = "spike-slab"
 	kindMultiTask = "multi-task"
+
+	kindProbitClassifier = "probit-classifier"
 )
 
 // Load reads a model of any kind: a *[RegressionModel], a
 // *[SharedRegressionModel], a *[MultiLabelModel], a *[MultiGPModel], a
-// *[SpikeSlabModel], a *[MultiTaskModel], or a *[ClassifierModel] or
-// *[MultiGPClassifierModel] of strings, which has the JSON text of classes that
-// are no strings. The file need not be
+// *[SpikeSlabModel], a *[MultiTaskModel], or a *[ClassifierModel],
+// *[MultiGPClassifierModel] or *[ProbitClassifierModel] of strings, which has the
+// JSON text of classes that are no strings. The file need not be
 // trusted: it is checked in full, and memory is taken in proportion to its true
 // size.
 func Load(r io.Reader) (Model, error) {
@@ -83,6 +85,7 @@ func classReader[T comparable](decode func(json.RawMessage) (T, error)) classKin
 	return classKinds{
 		kindClassifier:        func(f modelFile) (Model, error) { return loadClassifier(f, decode) },
 		kindMultiGPClassifier: func(f modelFile) (Model, error) { return loadMultiGPClassifier(f, decode) },
+		kindProbitClassifier:  func(f modelFile) (Model, error) { return loadProbitClassifier(f, decode) },
 	}
 }
 
@@ -125,6 +128,7 @@ func loadKind(r io.Reader, classes classKinds) (Model, error) {
 		kindRegression: loadRegression, kindMultiLabel: loadMultiLabel, kindMultiGP: loadMultiGP,
 		kindSharedRegression: loadSharedRegression, kindSpikeSlab: loadSpikeSlab, kindMultiTask: loadMultiTask,
 		kindClassifier: classes[kindClassifier], kindMultiGPClassifier: classes[kindMultiGPClassifier],
+		kindProbitClassifier: classes[kindProbitClassifier],
 	}[metadata["kind"]]
 	if !ok {
 		return nil, fmt.Errorf("kind is %q, which this program does not know", metadata["kind"])
@@ -144,6 +148,11 @@ func loadKind(r io.Reader, classes classKinds) (Model, error) {
 		return nil, errors.New("model: processes belong to multiple Gaussian processes")
 	} else if isProcess {
 		return loadProcesses(f, read)
+	}
+	if isProbit := metadata["kind"] == kindProbitClassifier; isProbit != (f.Probit != nil) {
+		return nil, errors.New("model: probit belongs to multinomial probit classifiers")
+	} else if isProbit {
+		return read(f)
 	}
 	// Sizes come from elements that are there, not from shapes, which cost nothing.
 	if metadata["kind"] == kindSharedRegression {
@@ -177,6 +186,7 @@ type (
 		Processes []processJSON  `json:"processes,omitempty"`
 		SpikeSlab *spikeSlabJSON `json:"spike_slab,omitempty"`
 		MultiTask *multiTaskJSON `json:"multi_task,omitempty"`
+		Probit    *probitJSON    `json:"probit,omitempty"`
 	}
 	priorsJSON struct {
 		Lambda  Gamma

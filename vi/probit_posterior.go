@@ -107,6 +107,43 @@ func (p *ProbitPosterior) State() ProbitState { return p.s }
 // Dims returns the numbers of classes, of kernels and of basis points.
 func (p *ProbitPosterior) Dims() (C, P, D int) { return p.s.W.Rows, len(p.s.Beta), p.s.W.Cols }
 
+// KernelWeights returns E[β_p] and its standard deviation, 0 for weights that were
+// not learned or that the search left at a bound.
+func (p *ProbitPosterior) KernelWeights() (mean, sd []float64) {
+	mean = append([]float64(nil), p.s.Beta...)
+	for i := range mean {
+		sd = append(sd, math.Sqrt(p.s.BetaCov.At(i, i)))
+	}
+	return mean, sd
+}
+
+// WeightCovariance returns the covariance of the regressors of class c that rows
+// lists; those of pruned ones are 0.
+func (p *ProbitPosterior) WeightCovariance(ws *la.Workspace, c int, rows []int) (la.Matrix[float64], error) {
+	C, _, D := p.Dims()
+	if c < 0 || c >= C {
+		return la.Matrix[float64]{}, fmt.Errorf("vi: class %d of %d", c, C)
+	}
+	at := make(map[int]int, len(p.active[c]))
+	for i, d := range p.active[c] {
+		at[d] = i
+	}
+	x := la.NewMatrix[float64](len(p.active[c]), len(rows))
+	for r, d := range rows {
+		if d < 0 || d >= D {
+			return la.Matrix[float64]{}, fmt.Errorf("vi: row %d of %d", d, D)
+		}
+		if i, ok := at[d]; ok {
+			x.Set(i, r, p.root[c][i])
+		}
+	}
+	la.Trsm(ws, la.Left, la.NoTrans, p.factors[c], x)
+	cov := la.NewMatrix[float64](len(rows), len(rows))
+	la.Syrk(ws, la.Transpose, 1, x, 0, cov)
+	cov.MirrorLower()
+	return cov, nil
+}
+
 // posterior returns the present state, copied, after one more update of W.
 func (m *probit) posterior() (*ProbitPosterior, error) {
 	if err := m.updateW(); err != nil {

@@ -1,0 +1,278 @@
+package mkl
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// Combination is a rule by which a [ProbitClassifier] makes one kernel of all.
+type Combination = vi.Combination
+
+// The rules.
+const (
+	FixSum  = vi.FixSum
+	WSum    = vi.WSum
+	Bin     = vi.Bin
+	FixProd = vi.FixProd
+	WProd   = vi.WProd
+)
+
+// WeightUpdate says how a [ProbitClassifier] learns the kernels' weights.
+type WeightUpdate = vi.WeightUpdate
+
+// The updates: see [vi.WeightUpdate].
+const (
+	PlugIn    = vi.PlugIn
+	MeanField = vi.MeanField
+)
+
+// WeightSearch says by what means the posterior of the weights is found.
+type WeightSearch = vi.WeightSearch
+
+// The means: see [vi.WeightSearch].
+const (
+	Mode     = vi.Mode
+	Sampling = vi.Sampling
+)
+
+// Inference says how a posterior is found.
+type Inference int
+
+const (
+	Variational Inference = iota // by an approximation, fast
+	Gibbs                        // by sampling, exact in the limit of many draws
+)
+
+func (i Inference) String() string {
+	switch i {
+	case Variational:
+		return "variational"
+	case Gibbs:
+		return "Gibbs"
+	}
+	return fmt.Sprintf("Inference(%d)", int(i))
+}
+
+// ProbitClassifier is the multinomial probit kernel machine: it tells two or more
+// classes apart, whose names are of any comparable type, by one function for each
+// on a kernel that it makes of the views' kernels. Its probabilities are those of
+// one model of all classes. The zero value is ready to fit: the plain sum of the
+// kernels.
+//
+// The scale of the kernels matters, since that of the prior is fixed: give them
+// unit diagonals (RBF kernels have them, others by Normalize). Kernels of products
+// must not be negative.
+//
+// Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
+// multi-class multi-kernel pattern recognition machine".
+type ProbitClassifier[T comparable] struct {
+	Rule      Combination
+	Inference Inference
+
+	// Alpha is the prior of the precisions of the regressors; the zero value means
+	// Gamma{1, 1}. With Gamma{1e-6, 1e6} the machine is sparse. ClassAlpha holds the
+	// priors of classes that have one of their own, for imbalanced data.
+	Alpha      Gamma
+	ClassAlpha map[T]Gamma
+
+	// Ridge adds to the kernels' diagonal Ridge times the share of each sample's
+	// class, which holds back large classes.
+	Ridge float64
+
+	// Beta holds the weights of the fixed rules, and where those of the others
+	// start; nil means 1, for WSum equal ones, for Bin ½.
+	Beta []float64
+
+	Update   WeightUpdate
+	Search   WeightSearch
+	Samples  int  // importance samples, for Sampling; 0 means 1000
+	NotEmpty bool // Bin: at least one kernel
+
+	// Prune takes regressors whose precision is above it out of the equations; 0
+	// keeps all.
+	Prune float64
+
+	// Classes, if not nil, are the classes in the order that models keep, as in
+	// [Classifier].
+	Classes []T
+
+	// As in [Regression].
+	Seed            uint64
+	Restarts        int
+	Tolerance       float64
+	MaxSweeps       int
+	AllowDuplicates bool
+	Workers         int
+	MemoryLimit     int64
+	Progress        func(Progress)
+	Notes           map[string]string
+}
+
+// Fit fits the model to the views of N samples and their labels. Errors are
+// those of [Regression.Fit].
+func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*ProbitClassifierModel[T], error) {
+	if c.Inference != Variational {
+		return nil, fmt.Errorf("mkl: Inference is %v: only Variational is built", c.Inference)
+	}
+	classes, index, err := Classifier[T]{Classes: c.Classes}.classes(labels)
+	if err != nil {
+		return nil, err
+	}
+	f := fitting{
+		seed: c.Seed, restarts: c.Restarts, ascent: vi.Ascent{Tolerance: c.Tolerance, MaxSweeps: c.MaxSweeps},
+		allowDuplicates: c.AllowDuplicates, workers: c.Workers, memoryLimit: c.MemoryLimit, progress: c.Progress,
+	}
+	ds, k, err := f.kernels(ctx, views, len(labels), len(classes))
+	if err != nil {
+		return nil, err
+	}
+	p := vi.Probit{
+		Rule: c.Rule, Alpha: c.Alpha, Ridge: c.Ridge, Beta: c.Beta, Update: c.Update, Search: c.Search,
+		Samples: c.Samples, NotEmpty: c.NotEmpty, Prune: c.Prune, Workers: c.Workers,
+	}
+	if p.ClassAlpha, err = c.classAlpha(classes); err != nil {
+		return nil, err
+	}
+	m := &ProbitClassifierModel[T]{fitted: fitted{design: ds, notes: maps.Clone(c.Notes)}, classes: classes}
+	err = f.starts(func(seed uint64, a vi.Ascent) (vi.Record, func(), error) {
+		p.Seed, p.Ascent = seed, a
+		fit, err := p.Fit(ctx, k, index)
+		if err != nil {
+			return vi.Record{}, nil, err
+		}
+		return fit.Record, func() { m.set(fit.Posterior, newTrace(fit.Record, nil), fit.ESS) }, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, m.prepare(m.posterior.State().W)
+}
+
+// classAlpha returns the prior of each class, nil if none has its own.
+func (c ProbitClassifier[T]) classAlpha(classes []T) ([]Gamma, error) {
+	if c.ClassAlpha == nil {
+		return nil, nil
+	}
+	priors := make([]Gamma, len(classes))
+	for i := range priors {
+		if priors[i] = c.Alpha; priors[i] == (Gamma{}) {
+			priors[i] = Gamma{Shape: 1, Scale: 1}
+		}
+	}
+	for class, g := range c.ClassAlpha {
+		i := slices.Index(classes, class)
+		if i < 0 {
+			return nil, fmt.Errorf("mkl: ClassAlpha: %v is not one of the classes", class)
+		}
+		priors[i] = g
+	}
+	return priors, nil
+}
+
+// ProbitClassifierModel is a fitted [ProbitClassifier]. It is immutable and safe
+// for concurrent use.
+type ProbitClassifierModel[T comparable] struct {
+	fitted
+	posterior *vi.ProbitPosterior
+	ess       float64
+	classes   []T
+	text      []json.RawMessage // the classes of a loaded model as its file has them
+}
+
+func (m *ProbitClassifierModel[T]) set(p *vi.ProbitPosterior, t Trace, ess float64) {
+	m.posterior, m.weights, m.trace, m.ess = p, p, t, ess
+}
+
+// Classes returns the classes in the order of probabilities and decisions.
+func (m *ProbitClassifierModel[T]) Classes() []T { return slices.Clone(m.classes) }
+
+// Rule returns the rule that combines the kernels.
+func (m *ProbitClassifierModel[T]) Rule() Combination { return m.posterior.State().Rule }
+
+// Posterior returns the approximate posterior.
+func (m *ProbitClassifierModel[T]) Posterior() *vi.ProbitPosterior { return m.posterior }
+
+// EffectiveSampleSize returns that of the weights' importance samples; 0 if they
+// were not sampled. Near 1 the weights are those of one random point.
+func (m *ProbitClassifierModel[T]) EffectiveSampleSize() float64 { return m.ess }
+
+// Predict returns the most probable class of each sample and the probabilities
+// of all classes. It takes one matrix for each of Inputs.
+func (m *ProbitClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
+	p, err := m.PredictClasses(context.Background(), PredictOptions{}, x...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.Label, p.Probability, nil
+}
+
+// PredictClasses is Predict with options, and with decision values: the means of
+// the classes' auxiliary variables. Published has no meaning.
+func (m *ProbitClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
+	t, err := m.design.checkInputs(x)
+	if err != nil {
+		return nil, err
+	}
+	C := len(m.classes)
+	out := &ClassPrediction[T]{Label: make([]T, t), Decision: rows(t, C)}
+	best := out.Decision
+	if !opt.MeanOnly {
+		out.Probability = rows(t, C)
+		best = out.Probability
+	}
+	err = m.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
+		p, err := m.posterior.Predict(k, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			for c := range C {
+				out.Decision[first+i][c] = p.Mean.At(c, i)
+			}
+			if !opt.MeanOnly {
+				copy(out.Probability[first+i], p.Probability.Row(i))
+			}
+			out.Label[first+i] = m.classes[argMax(best[first+i])]
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// String describes the model in one line.
+func (m *ProbitClassifierModel[T]) String() string {
+	return m.describe(fmt.Sprintf("multinomial probit classifier of %d classes (%v)", len(m.classes), m.Rule()))
+}
+
+// Summary describes the model in words, line by line.
+func (m *ProbitClassifierModel[T]) Summary() string {
+	return m.summary(m.String(), func(c int) string { return fmt.Sprintf("class %v", m.classes[c]) })
+}
+
+// probitJSON is what the tensors of a multinomial probit classifier leave out:
+// beta, E[β] of length P; beta.cov, P×P; w, C×D; alpha, E[α], C×D, 0 where a
+// regressor was pruned; and gram, the lower triangle of E[KKᵀ].
+type probitJSON struct {
+	Rule string  `json:"rule"`
+	ESS  float64 `json:"ess,omitempty"`
+}
+
+// withoutInfinities returns alpha with 0 where it is infinite.
+func withoutInfinities(alpha la.Matrix[float64]) []float64 {
+	out := slices.Clone(flat(alpha))
+	for i, v := range out {
+		if v-v != 0 {
+			out[i] = 0
+		}
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package mkl
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestProbitClassifier(t *testing.T) {
+	x, views, y := gpProblem(60, 3)
+	labels := parts(y, 3)
+	for _, rule := range []Combination{FixSum, WSum, Bin, FixProd, WProd} {
+		c := ProbitClassifier[int]{Rule: rule, NotEmpty: true, MaxSweeps: 60}
+		m, err := c.Fit(context.Background(), views(x), labels)
+		require.NoError(t, err, rule.String())
+		assert.Equal(t, rule, m.Rule())
+		assert.ElementsMatch(t, []int{0, 1, 2}, m.Classes())
+		assert.Contains(t, m.String(), rule.String())
+		assert.Contains(t, m.Summary(), "class 2")
+		w := m.KernelWeights()
+		if rule.Learned() {
+			assert.Greater(t, w[0].Mean, w[1].Mean, rule.String())
+			assert.Greater(t, w[0].Mean, w[2].Mean, rule.String())
+			assert.Zero(t, m.EffectiveSampleSize())
+		}
+		p, err := m.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
+		require.NoError(t, err)
+		right := 0
+		for i, label := range p.Label {
+			if label == labels[i] {
+				right++
+			}
+			assert.InDelta(t, 1, total(p.Probability[i]), 1e-12)
+		}
+		assert.Greater(t, right, 45, rule.String())
+		only, err := m.PredictClasses(context.Background(), PredictOptions{MeanOnly: true}, columns(views(x))...)
+		require.NoError(t, err)
+		assert.Nil(t, only.Probability)
+		assert.Equal(t, p.Decision, only.Decision)
+	}
+
+	sampled, err := ProbitClassifier[int]{Rule: WSum, Search: Sampling, Samples: 300, MaxSweeps: 40}.Fit(context.Background(), views(x), labels)
+	require.NoError(t, err)
+	assert.Greater(t, sampled.EffectiveSampleSize(), 1.0)
+	assert.Greater(t, sampled.KernelWeights()[0].SD, 0.0)
+
+	own, err := ProbitClassifier[int]{ClassAlpha: map[int]Gamma{2: {Shape: 50, Scale: 1}}, Ridge: 0.1}.Fit(context.Background(), views(x), labels)
+	require.NoError(t, err)
+	s := own.Posterior().State()
+	c := slices.Index(own.Classes(), 2)
+	assert.Greater(t, s.Alpha.At(c, 0), 10*s.Alpha.At(1-min(c, 1), 0))
+
+	for want, c := range map[string]ProbitClassifier[int]{
+		"mkl: ClassAlpha: 7 is not one of the classes":       {ClassAlpha: map[int]Gamma{7: {Shape: 1, Scale: 1}}},
+		"mkl: Inference is Gibbs: only Variational is built": {Inference: Gibbs},
+		"mkl: vi: Beta: 1 weights for 3 kernels":             {Beta: []float64{1}},
+		"mkl: vi: Combination(9) is not a combination rule":  {Rule: 9},
+	} {
+		_, err := c.Fit(context.Background(), views(x), labels)
+		assert.EqualError(t, err, want)
+	}
+}
+
+func TestProbitFilesAreChecked(t *testing.T) {
+	x, views, y := gpProblem(30, 2)
+	m, err := ProbitClassifier[int]{Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20, MaxSweeps: 60}.Fit(context.Background(), views(x), parts(y, 3))
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	back, err := LoadProbitClassifier[int](bytes.NewReader(file.Bytes()))
+	require.NoError(t, err)
+	assert.Equal(t, m.Classes(), back.Classes())
+	want, err := m.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
+	require.NoError(t, err)
+	got, err := back.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+	assert.Equal(t, m.Summary(), back.Summary())
+	_, err = LoadMultiGP(bytes.NewReader(file.Bytes()))
+	assert.ErrorContains(t, err, "another kind")
+
+	for _, c := range []struct {
+		want   string
+		change func(metadata map[string]string, ts map[string]tensor)
+	}{
+		{"not expected", func(_ map[string]string, ts map[string]tensor) { ts["b"] = tensor{"b", []int{1}, []float64{1}} }},
+		{"is missing", func(_ map[string]string, ts map[string]tensor) { delete(ts, "beta.cov") }},
+		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "gram") }},
+		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "w") }},
+		{"Alpha: entry (0, 1) is -1", func(_ map[string]string, ts map[string]tensor) { ts["alpha"].data[1] = -1 }},
+		{"BetaCov: row 0", func(_ map[string]string, ts map[string]tensor) { ts["beta.cov"].data[0] = -1 }},
+		{"not positive definite", func(_ map[string]string, ts map[string]tensor) {
+			for i := range ts["gram"].data {
+				ts["gram"].data[i] = -1e9
+			}
+		}},
+		{"belongs to", func(md map[string]string, _ map[string]tensor) { md["kind"] = kindClassifier }},
+		{`rule "FixSun" is not known`, func(md map[string]string, _ map[string]tensor) {
+			md["model"] = strings.Replace(md["model"], "FixSum", "FixSun", 1)
+		}},
+		{"another kind", func(md map[string]string, _ map[string]tensor) {
+			md["model"] = strings.Replace(md["model"], "{", `{"margin":1,`, 1)
+		}},
+	} {
+		metadata, ts, err := readTensors(bytes.NewReader(file.Bytes()))
+		require.NoError(t, err)
+		c.change(metadata, ts)
+		var changed bytes.Buffer
+		require.NoError(t, writeTensors(&changed, metadata, slices.Collect(maps.Values(ts))))
+		_, err = Load(&changed)
+		assert.ErrorContains(t, err, c.want)
+	}
+}

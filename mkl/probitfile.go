@@ -1,0 +1,103 @@
+package mkl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// Save writes the model to a file that [Load] and [LoadProbitClassifier] read, like
+// [RegressionModel.Save]. Classes are kept as JSON.
+func (m *ProbitClassifierModel[T]) Save(w io.Writer) error {
+	f, err := m.save()
+	if err != nil {
+		return err
+	}
+	s := m.posterior.State()
+	C, P, D := m.posterior.Dims()
+	f.Samples = s.Samples
+	f.Probit = &probitJSON{Rule: s.Rule.String(), ESS: m.ess}
+	f.add("beta", s.Beta, P)
+	f.add("beta.cov", flat(s.BetaCov), P, P)
+	f.add("w", flat(s.W), C, D)
+	f.add("alpha", withoutInfinities(s.Alpha), C, D)
+	f.add("gram", packLower(s.Gram), D*(D+1)/2)
+	if err := encodeClasses(f, m.classes, m.text); err != nil {
+		return err
+	}
+	return f.write(w, kindProbitClassifier)
+}
+
+// LoadProbitClassifier is [Load] for a file that must hold a
+// [ProbitClassifierModel] whose classes are of type T.
+func LoadProbitClassifier[T comparable](r io.Reader) (*ProbitClassifierModel[T], error) {
+	return loadAs[*ProbitClassifierModel[T]](load(r, classReader(typedClass[T])))
+}
+
+func loadProbitClassifier[T comparable](f modelFile, decode func(json.RawMessage) (T, error)) (Model, error) {
+	f.L, f.P, f.D = 0, len(f.ts["beta"].data), f.Basis
+	if f.D > 0 {
+		f.L = len(f.ts["w"].data) / f.D
+	}
+	if f.L < 2 || f.P < 1 || len(f.ts["gram"].data) != f.D*(f.D+1)/2 {
+		return nil, fmt.Errorf("model: %d classes, %d kernels and %d basis points do not fit the tensors", f.L, f.P, f.D)
+	}
+	if f.Margin != 0 || f.SigmaG != 0 || f.Priors != (priorsJSON{}) || f.Trace.Collapsed != nil {
+		return nil, errors.New("model: settings of another kind")
+	}
+	base, err := f.fitted()
+	if err != nil {
+		return nil, err
+	}
+	s := vi.ProbitState{
+		Rule: -1, Samples: f.Samples,
+		Beta: f.take("beta", f.P), BetaCov: f.matrix("beta.cov", f.P, f.P),
+		W: f.matrix("w", f.L, f.D), Alpha: f.matrix("alpha", f.L, f.D),
+	}
+	for _, rule := range []Combination{FixSum, WSum, Bin, FixProd, WProd} {
+		if rule.String() == f.Probit.Rule {
+			s.Rule = rule
+		}
+	}
+	packed := f.take("gram", f.D*(f.D+1)/2)
+	if err := f.unexpected(); err != nil {
+		return nil, err
+	}
+	if s.Rule < 0 {
+		return nil, fmt.Errorf("model: the rule %q is not known", f.Probit.Rule)
+	}
+	if !(f.Probit.ESS >= 0) {
+		return nil, fmt.Errorf("model: ess is %g", f.Probit.ESS)
+	}
+	s.Gram = unpackLower(f.D, packed)
+	restoreInfinities(s.Alpha)
+	p, err := vi.NewProbitPosterior(s)
+	if err != nil {
+		return nil, err
+	}
+	m := &ProbitClassifierModel[T]{fitted: base, text: f.Classes}
+	m.set(p, base.trace, f.Probit.ESS)
+	if m.classes, err = decodeClasses(f, decode); err != nil {
+		return nil, err
+	}
+	if len(m.classes) != f.L {
+		return nil, fmt.Errorf("model: %d classes with %d functions", len(m.classes), f.L)
+	}
+	return m, m.prepare(s.W)
+}
+
+// restoreInfinities undoes withoutInfinities.
+func restoreInfinities(alpha la.Matrix[float64]) {
+	for c := range alpha.Rows {
+		for d, v := range alpha.Row(c) {
+			if v == 0 {
+				alpha.Row(c)[d] = math.Inf(1)
+			}
+		}
+	}
+}
