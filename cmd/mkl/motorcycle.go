@@ -44,6 +44,9 @@ type reproduceCmd struct {
 	Denoise          reproduceDenoiseCmd     `cmd:"" name:"denoise" help:"Table 4 of Titsias and Lázaro-Gredilla (2011): a noisy picture restored by a sparse dictionary."`
 	Inpaint          reproduceInpaintCmd     `cmd:"" name:"inpaint" help:"Inpainting of Titsias and Lázaro-Gredilla (2011): a colour picture of which most values are missing."`
 	Movielens        reproduceMovielensCmd   `cmd:"" name:"movielens" help:"Ratings of Titsias and Lázaro-Gredilla (2011), with the MovieLens files."`
+	UCI              reproduceUCICmd         `cmd:"" name:"uci" help:"Six UCI data sets by the multinomial probit machine: ten-fold cross-validation."`
+	Mfeat            reproduceMfeatCmd       `cmd:"" name:"mfeat" help:"Handwritten numerals from four feature spaces: single machines, their combinations, combined kernels."`
+	VBKC             reproduceVBKCCmd        `cmd:"" name:"proteinfold-vbkc" help:"Protein folds by the multinomial probit machine: single and growing sets of sources."`
 }
 
 type reproduceMotorcycleCmd struct {

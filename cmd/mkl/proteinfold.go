@@ -30,52 +30,58 @@ func (c *reproduceProteinfoldCmd) Run(e *env) error {
 		return err
 	}
 	next := func(int) (*experiment, error) {
-		x := &experiment{name: "predefined"}
-		var err error
-		var labels [2][]float64
-		for i, set := range []string{"Train", "Test"} {
-			m, err := readMatrix(e, filepath.Join(c.Data, "t_"+set+".csv"))
-			if err != nil {
-				return nil, err
-			}
-			for r := range m.Rows {
-				v := m.At(r, 0)
-				if v < 1 || v > 1000 || v != math.Trunc(v) {
-					return nil, inputf("t_%s.csv: row %d: %g is not a class", set, r+1, v)
-				}
-				labels[i] = append(labels[i], v)
-			}
-		}
-		n := len(labels[0])
-		x.classify(sequence(0, n), sequence(n, len(labels[1])), func(i int) int {
-			if i < n {
-				return int(labels[0][i]) - 1
-			}
-			return int(labels[1][i-n]) - 1
-		})
-		if err := c.checkMemory(len(proteinSources), n, len(labels[1]), x.classes); err != nil {
+		x, err := readProteins(e, c.Data)
+		if err != nil {
 			return nil, err
 		}
-		for _, s := range proteinSources {
-			var m [2]la.Matrix[float64]
-			for i, set := range []string{"Train", "Test"} {
-				path := filepath.Join(c.Data, s.name+"_"+set+".csv")
-				if m[i], err = readMatrix(e, path); err != nil {
-					return nil, err
-				}
-				if m[i].Rows != len(labels[i]) || m[i].Cols != m[0].Cols {
-					return nil, inputf("%s: %d×%d where %d×%d is expected", path, m[i].Rows, m[i].Cols, len(labels[i]), m[0].Cols)
-				}
-			}
-			scaleColumns(m[0], m[1])
-			x.train = append(x.train, unitPolynomial(m[0], m[0], s.degree))
-			x.test = append(x.test, unitPolynomial(m[0], m[1], s.degree))
-		}
-		return x, nil
+		return x, c.checkMemory(len(proteinSources), len(x.trainClass), len(x.testClass), x.classes)
 	}
 	return c.runExperiments(e, "Protein folds: 12 representations, kernels (1 + x·y)² and, of alignment scores, x·y, to unit diagonal", 1, next,
 		[]paperFigure{{Model: "multinomial probit, VB", Accuracy: "68.1 ± 1.2", Source: "Damoulas and Girolami, 20 starts"}},
 		"columns to mean 0 and deviation 1 over the training proteins")
+}
+
+// readProteins reads the problem and computes its kernels.
+func readProteins(e *env, dir string) (*experiment, error) {
+	x := &experiment{name: "predefined"}
+	var err error
+	var labels [2][]float64
+	for i, set := range []string{"Train", "Test"} {
+		m, err := readMatrix(e, filepath.Join(dir, "t_"+set+".csv"))
+		if err != nil {
+			return nil, err
+		}
+		for r := range m.Rows {
+			v := m.At(r, 0)
+			if v < 1 || v > 1000 || v != math.Trunc(v) {
+				return nil, inputf("t_%s.csv: row %d: %g is not a class", set, r+1, v)
+			}
+			labels[i] = append(labels[i], v)
+		}
+	}
+	n := len(labels[0])
+	x.classify(sequence(0, n), sequence(n, len(labels[1])), func(i int) int {
+		if i < n {
+			return int(labels[0][i]) - 1
+		}
+		return int(labels[1][i-n]) - 1
+	})
+	for _, s := range proteinSources {
+		var m [2]la.Matrix[float64]
+		for i, set := range []string{"Train", "Test"} {
+			path := filepath.Join(dir, s.name+"_"+set+".csv")
+			if m[i], err = readMatrix(e, path); err != nil {
+				return nil, err
+			}
+			if m[i].Rows != len(labels[i]) || m[i].Cols != m[0].Cols {
+				return nil, inputf("%s: %d×%d where %d×%d is expected", path, m[i].Rows, m[i].Cols, len(labels[i]), m[0].Cols)
+			}
+		}
+		scaleColumns(m[0], m[1])
+		x.train = append(x.train, unitPolynomial(m[0], m[0], s.degree))
+		x.test = append(x.test, unitPolynomial(m[0], m[1], s.degree))
+	}
+	return x, nil
 }
 
 // readMatrix reads a whole file of numbers.
