@@ -226,8 +226,8 @@ func TestReproduceDerived(t *testing.T) {
 	assert.Equal(t, "official split 2", got[0].Split)
 }
 
-// TestReproduceProteinfold reads small tables of the same names.
-func TestReproduceProteinfold(t *testing.T) {
+// proteinFiles are small tables of the names of the data set's.
+func proteinFiles() map[string]string {
 	files := map[string]string{}
 	for set, n := range map[string]int{"Train": 18, "Test": 9} {
 		var labels strings.Builder
@@ -243,6 +243,11 @@ func TestReproduceProteinfold(t *testing.T) {
 			files[s.name+"_"+set+".csv"] = x.String()
 		}
 	}
+	return files
+}
+
+func TestReproduceProteinfold(t *testing.T) {
+	files := proteinFiles()
 	got := experimentJSON(t, files, "proteinfold")
 	require.Len(t, got, 3)
 	for _, o := range got {
