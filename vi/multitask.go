@@ -45,9 +45,9 @@ type MultiTask struct {
 	// against that of its weights, on a ridge that the updates climb slowly.
 	Plain bool
 
-	// KeepAll keeps latent functions that no task uses. The default takes one out
-	// of the model, once the ascent has converged, if the bound without it is
-	// higher, and goes on.
+	// KeepAll keeps latent functions that no task uses. The default looks every 50
+	// sweeps, and where the ascent has converged, and takes one out of the model if
+	// the bound without it is higher.
 	KeepAll bool
 
 	// MeanOnly leaves out of the posterior what the variances of predictions need,
@@ -396,6 +396,10 @@ func (m *multiTask) renewResidual(ws *la.Workspace, q int) {
 	}
 }
 
+// pruneEvery is the number of sweeps after which latent functions are looked
+// through: enough for those that start badly to find something to do.
+const pruneEvery = 50
+
 // sweep implements model.
 func (m *multiTask) sweep(done func(string)) error {
 	m.sweeps++
@@ -432,6 +436,9 @@ func (m *multiTask) sweep(done func(string)) error {
 		m.prior.learnPi(sums)
 	}
 	report("π")
+	if m.sweeps%pruneEvery == 0 && m.prune() {
+		report("pruning")
+	}
 	if m.checkpoint == nil {
 		return nil
 	}

@@ -130,22 +130,13 @@ func (a Ascent) restart(ctx context.Context, n int, before Record, start func(i 
 	return best, index, bounds, nil
 }
 
-// climb runs m. What can be pruned is, for the first time when the bound has
-// settled, and then for as long as there is anything.
+// climb runs m, and again for as long as there is something to prune where it
+// converged.
 func (a Ascent) climb(ctx context.Context, m model, before Record) (Record, error) {
+	rec, err := a.resume(ctx, m, before)
 	p, ok := m.(interface{ prune() bool })
-	if !ok {
-		return a.resume(ctx, m, before)
-	}
-	first := a
-	if a.Tolerance >= 0 {
-		first.Tolerance = max(settled, a.Tolerance)
-	}
-	rec, err := first.resume(ctx, m, before)
-	for again := true; again && err == nil && rec.Reason == Converged; {
-		p.prune()
+	for ok && err == nil && rec.Reason == Converged && p.prune() {
 		rec, err = a.resume(ctx, m, rec)
-		again = rec.Reason == Converged && p.prune()
 	}
 	return rec, err
 }
