@@ -32,6 +32,7 @@ func avx512Set() *instructionSet {
 		axpy: axpy64AVX512, scal: scal64AVX512, exp: exp64AVX512,
 		vectorKernels: vectorKernels[float64, float64]{
 			dot: dot64AVX512, axpys: axpys64AVX512, dotAxpy: dotAxpy64AVX512,
+			dots: dots64AVX512, dotAxpys: dotAxpys64AVX512,
 		},
 	}
 	s.f32 = kernels[float32]{
@@ -41,11 +42,13 @@ func avx512Set() *instructionSet {
 		axpy: axpy32AVX512, scal: scal32AVX512, exp: exp32AVX512,
 		vectorKernels: vectorKernels[float32, float32]{
 			dot: dot32AVX512, axpys: axpys32AVX512, dotAxpy: dotAxpy32AVX512,
+			dots: dots32AVX512, dotAxpys: dotAxpys32AVX512,
 		},
 	}
 	s.strips64 = stripsAVX512
 	s.mixed = vectorKernels[float32, float64]{
 		dot: dotMixedAVX512, axpys: axpysMixedAVX512, dotAxpy: dotAxpyMixedAVX512,
+		dots: dotsMixedAVX512, dotAxpys: dotAxpysMixedAVX512,
 	}
 	return s
 }
@@ -176,6 +179,72 @@ func axpys64AVX512(x []float64, a *float64, lda int, y []float64) {
 		for ; i < len(x); i++ {
 			avx512Axpy64(len(part), x[i], at(a, i*lda+o), ptr(part))
 		}
+	}
+}
+
+func dots64AVX512(n int, a *float64, lda int, x *float64, s *[4]float64) {
+	var lanes [4 * Lanes]float64
+	whole := n / Lanes * Lanes
+	for o := 0; o < whole; o += chunk {
+		avx512Dots64(min(chunk, whole-o), at(a, o), lda, at(x, o), &lanes)
+	}
+	for r := range s {
+		s[r] = avx512Dot64(n-whole, at(a, r*lda+whole), at(x, whole), (*[Lanes]float64)(lanes[r*Lanes:]))
+	}
+}
+
+func dotAxpys64AVX512(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, s *[4]float64) {
+	var lanes [4 * Lanes]float64
+	whole := n / Lanes * Lanes
+	for o := 0; o < whole; o += chunk {
+		avx512DotAxpys64(min(chunk, whole-o), alpha, at(a, o), lda, at(x, o), at(y, o), &lanes)
+	}
+	for r := range s {
+		s[r] = avx512DotAxpy64(n+r-whole, alpha[r], at(a, r*lda+whole), at(x, whole), at(y, whole), (*[Lanes]float64)(lanes[r*Lanes:]))
+	}
+}
+
+func dots32AVX512(n int, a *float32, lda int, x *float32, s *[4]float32) {
+	var lanes [4 * Lanes]float32
+	whole := n / Lanes * Lanes
+	for o := 0; o < whole; o += chunk {
+		avx512Dots32(min(chunk, whole-o), at(a, o), lda, at(x, o), &lanes)
+	}
+	for r := range s {
+		s[r] = avx512Dot32(n-whole, at(a, r*lda+whole), at(x, whole), (*[Lanes]float32)(lanes[r*Lanes:]))
+	}
+}
+
+func dotAxpys32AVX512(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, s *[4]float32) {
+	var lanes [4 * Lanes]float32
+	whole := n / Lanes * Lanes
+	for o := 0; o < whole; o += chunk {
+		avx512DotAxpys32(min(chunk, whole-o), alpha, at(a, o), lda, at(x, o), at(y, o), &lanes)
+	}
+	for r := range s {
+		s[r] = avx512DotAxpy32(n+r-whole, alpha[r], at(a, r*lda+whole), at(x, whole), at(y, whole), (*[Lanes]float32)(lanes[r*Lanes:]))
+	}
+}
+
+func dotsMixedAVX512(n int, a *float32, lda int, x *float64, s *[4]float64) {
+	var lanes [4 * Lanes]float64
+	whole := n / Lanes * Lanes
+	for o := 0; o < whole; o += chunk {
+		avx512DotsMixed(min(chunk, whole-o), at(a, o), lda, at(x, o), &lanes)
+	}
+	for r := range s {
+		s[r] = avx512DotMixed(n-whole, at(a, r*lda+whole), at(x, whole), (*[Lanes]float64)(lanes[r*Lanes:]))
+	}
+}
+
+func dotAxpysMixedAVX512(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, s *[4]float64) {
+	var lanes [4 * Lanes]float64
+	whole := n / Lanes * Lanes
+	for o := 0; o < whole; o += chunk {
+		avx512DotAxpysMixed(min(chunk, whole-o), alpha, at(a, o), lda, at(x, o), at(y, o), &lanes)
+	}
+	for r := range s {
+		s[r] = avx512DotAxpyMixed(n+r-whole, alpha[r], at(a, r*lda+whole), at(x, whole), at(y, whole), (*[Lanes]float64)(lanes[r*Lanes:]))
 	}
 }
 
@@ -550,6 +619,24 @@ func avx512Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
 
 //go:noescape
 func avx512DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
+
+//go:noescape
+func avx512Dots64(n int, a *float64, lda int, x *float64, lanes *[4 * Lanes]float64)
+
+//go:noescape
+func avx512DotAxpys64(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, lanes *[4 * Lanes]float64)
+
+//go:noescape
+func avx512Dots32(n int, a *float32, lda int, x *float32, lanes *[4 * Lanes]float32)
+
+//go:noescape
+func avx512DotAxpys32(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, lanes *[4 * Lanes]float32)
+
+//go:noescape
+func avx512DotsMixed(n int, a *float32, lda int, x *float64, lanes *[4 * Lanes]float64)
+
+//go:noescape
+func avx512DotAxpysMixed(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, lanes *[4 * Lanes]float64)
 
 //go:noescape
 func avx512Axpys64(n int, x, a *float64, lda int, y *float64)

@@ -195,6 +195,23 @@ func testProductEntries[S, T Float](t *testing.T, kt, want *vectorKernels[S, T])
 		sameBits(t, []T{want.dotAxpy(alpha, a, x, ref)}, []T{kt.dotAxpy(alpha, a, x, got)}, "dotAxpy n=%d", n)
 		sameBits(t, wantAll, all, "y of dotAxpy n=%d", n)
 
+		if kt.dots != nil && n <= 8193 {
+			lda := n + 3 + n%2
+			a, alpha, s := hard[S](r, 4*lda, wild), hard[T](r, 4, false), make([]T, 8)
+			x := append(x, hard[T](r, 3, wild)...)
+			y, all := fenced[T](r, n+3)
+			wantAll, wantDots := slices.Clone(all), make([]T, 8)
+			for i := range 4 {
+				row := a[i*lda:]
+				wantDots[i] = want.dot(row[:n], x[:n])
+				wantDots[4+i] = want.dotAxpy(alpha[i], row[:n+i], x[:n+i], wantAll[8:][:n+i])
+			}
+			kt.dots(n, &a[0], lda, &x[0], (*[4]T)(s))
+			kt.dotAxpys(n, (*[4]T)(alpha), &a[0], lda, &x[0], &y[0], (*[4]T)(s[4:]))
+			sameBits(t, wantDots, s, "dots and dotAxpys n=%d", n)
+			sameBits(t, wantAll, all, "y of dotAxpys n=%d", n)
+		}
+
 		for _, rows := range []int{0, 1, 2, 3, 4, 5, 8, 11} {
 			if n > 1000 && rows != 5 {
 				continue

@@ -75,13 +75,21 @@ func pick[S, T Float](f64, f32, mixed unsafe.Pointer) unsafe.Pointer {
 	return f32
 }
 
-func (g *gemvs[S, T]) do(_ *locals, task int) {
+func (g *gemvs[S, T]) do(l *locals, task int) {
 	const line = 16 // elements, so that no two workers write to one cache line of y
 	kt := vectorTable[S, T]()
 	i0, i1 := cut(len(g.y), task, g.pieces, line), cut(len(g.y), task+1, g.pieces, line)
 	y := g.y[i0:i1]
 	if !g.t {
-		for i := range y {
+		i := 0
+		s := (*[4]T)(elements[T](&l.tile, 4))
+		for ; i+4 <= len(y) && len(g.x) > 0 && kt.dots != nil; i += 4 {
+			kt.dots(len(g.x), &g.a.Data[(i0+i)*g.a.Stride], g.a.Stride, &g.x[0], s)
+			for r, v := range s {
+				y[i+r] = update(g.alpha, v, g.beta, y[i+r])
+			}
+		}
+		for ; i < len(y); i++ {
 			y[i] = update(g.alpha, kt.dot(g.a.Row(i0+i), g.x), g.beta, y[i])
 		}
 		return

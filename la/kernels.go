@@ -59,6 +59,14 @@ type vectorKernels[S, T Float] struct {
 
 	// dotAxpy returns dot(a, x) and, reading a once, y_j = fma(alpha, a_j, y_j).
 	dotAxpy func(alpha T, a []S, x, y []T) T
+
+	// dots computes s_r = dot(a_r, x) for four rows of n elements, which lie lda apart.
+	// It is nil where the rows one by one do as well, and so is dotAxpys.
+	dots func(n int, a *S, lda int, x *T, s *[4]T)
+
+	// dotAxpys computes s_r = dotAxpy(alpha_r, a_r, x, y) for four rows in order, of which
+	// row r has n+r elements.
+	dotAxpys func(n int, alpha *[4]T, a *S, lda int, x, y *T, s *[4]T)
 }
 
 // BlockK is the number of terms of a product's inner sum that one chain of

@@ -74,7 +74,15 @@ func (s *symvs[S, T]) do(_ *locals, g int) {
 	i0, i1 := triangleCut(n, g, s.groups), triangleCut(n, g+1, s.groups)
 	p := s.parts[g*n:][:i1]
 	clear(p)
-	for i := i0; i < i1; i++ {
+	i := i0
+	for ; i+4 <= i1 && kt.dotAxpys != nil; i += 4 {
+		d := (*[4]T)(s.d[i:])
+		kt.dotAxpys(i, (*[4]T)(s.x[i:]), &s.a.Data[i*s.a.Stride], s.a.Stride, &s.x[0], &p[0], d)
+		for r := range d {
+			d[r] = fma(T(s.a.At(i+r, i+r)), s.x[i+r], d[r])
+		}
+	}
+	for ; i < i1; i++ {
 		row, v := s.a.Row(i), s.x[i]
 		s.d[i] = fma(T(row[i]), v, kt.dotAxpy(v, row[:i], s.x[:i], p[:i]))
 	}
