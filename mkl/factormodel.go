@@ -57,6 +57,10 @@ type FactorModel struct {
 	// Seed selects the random start.
 	Seed uint64
 
+	// Like, if not nil, is a fit of other columns with the same rows, whose factors are
+	// the start in place of a random one: of many columns a few may be fitted first.
+	Like *FactorFit
+
 	// Tolerance is the relative rise of the bound that counts as none; 0 means
 	// vi.DefaultTolerance, negative runs all MaxSweeps.
 	Tolerance float64
@@ -120,6 +124,9 @@ func (f FactorModel) inference(rows int) (vi.Factors, error) {
 		if v.Covariance, err = rowCovariance(d, rows); err != nil {
 			return v, err
 		}
+	}
+	if f.Like != nil {
+		v.Like = f.Like.posterior
 	}
 	if f.From != nil {
 		v.From = &vi.FactorFit{Posterior: f.From.posterior, Record: vi.Record{Trace: f.From.trace.Bounds}}

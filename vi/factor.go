@@ -60,9 +60,13 @@ type Factors struct {
 	// Offsets gives each task an offset.
 	Offsets bool
 
-	// Seed selects the random start; it is ignored if Start or From is given.
+	// Seed selects the random start; it is ignored if Start, Like or From is given.
 	Seed  uint64
 	Start *FactorStart
+
+	// Like, if not nil, is the posterior of other tasks of the same objects, some of
+	// many perhaps, whose factors and hyperparameters are the start.
+	Like *FactorPosterior
 
 	// From, if not nil, is a fit of the same data to go on from. Its trace counts:
 	// the ascent is, bit for bit, what it would have been without the break.
@@ -391,6 +395,8 @@ func (f Factors) begin(m *factors) error {
 	case f.From != nil:
 		m.sweeps = len(f.From.Record.Trace)
 		return m.resume(f.From.Posterior)
+	case f.Like != nil:
+		return m.like(f.Like)
 	case f.Start != nil:
 		if len(f.Start.Weights) != len(m.weights) {
 			return fmt.Errorf("vi: Start.Weights: %d where %d×%d are needed", len(f.Start.Weights), m.Q, m.M)

@@ -156,6 +156,45 @@ func (m *factors) posterior() *FactorPosterior {
 	return p
 }
 
+// like starts from the factors and hyperparameters of p, a model of other tasks.
+func (m *factors) like(p *FactorPosterior) error {
+	s := &p.s
+	switch {
+	case p.N != m.N || p.M != m.M:
+		return fmt.Errorf("vi: Like: %d objects and %d factors where there are %d and %d", p.N, p.M, m.N, m.M)
+	case (s.Lengths != nil) != m.lengths():
+		return fmt.Errorf("vi: Like: a covariance with lengths in one and not in the other")
+	}
+	m.object.Slice(0, m.N, 0, m.M).CopyFrom(s.Mean)
+	m.object.Slice(0, m.N, m.K, m.K+m.M).CopyFrom(s.Variance)
+	for k, l := range s.Lengths {
+		m.functions[k].length = l
+	}
+	m.prior = s.Prior
+	var noise float64
+	for _, v := range s.Noise {
+		noise += v / float64(p.Q)
+	}
+	for q := range m.noise {
+		m.noise[q] = max(noise, m.floor)
+	}
+	for i := range m.weights {
+		m.weights[i] = Pair{Logit: math.Inf(-1), Variance: m.prior.Variance}
+	}
+	if m.K > m.M {
+		for n := range m.N {
+			m.object.Row(n)[m.M] = 1
+		}
+	}
+	m.updateTasks(0, m.K)
+	return nil
+}
+
+// lengths reports whether the factors have lengths.
+func (m *factors) lengths() bool {
+	return m.functions != nil && m.functions[0].cov.kind == decayCovariance
+}
+
 // resume goes on from p.
 func (m *factors) resume(p *FactorPosterior) error {
 	s := &p.s
@@ -166,7 +205,7 @@ func (m *factors) resume(p *FactorPosterior) error {
 		return fmt.Errorf("vi: From: offsets in one and not in the other")
 	case s.NoiseShared == m.perTask:
 		return fmt.Errorf("vi: From: noise is shared in one and not in the other")
-	case (s.Lengths != nil) != (m.functions != nil && m.functions[0].cov.kind == decayCovariance):
+	case (s.Lengths != nil) != m.lengths():
 		return fmt.Errorf("vi: From: a covariance with lengths in one and not in the other")
 	case s.Base != m.base:
 		return fmt.Errorf("vi: From: the mean of its data is %g, not %g", s.Base, m.base)

@@ -330,6 +330,39 @@ func TestFactorsAreMultiTask(t *testing.T) {
 	}
 }
 
+// TestFactorsLike: the factors of every third task are a start for all, better
+// than a random one.
+func TestFactorsLike(t *testing.T) {
+	p := factorProblem{30, 60, 2, 0.2, 0.3, false}
+	y, _ := p.draw(10)
+	some := la.NewMatrix[float64](p.N, p.Q/3)
+	for n := range p.N {
+		for q := range some.Cols {
+			some.Set(n, q, y.At(n, 3*q))
+		}
+	}
+	few, err := ObserveMatrix(some)
+	require.NoError(t, err)
+	all, err := ObserveMatrix(y)
+	require.NoError(t, err)
+	f := Factors{Count: 3, Noise: NoiseShared, Covariance: nearby(p.N), Ascent: Ascent{MaxSweeps: 100}}
+	first, err := f.Fit(t.Context(), few)
+	require.NoError(t, err)
+	whole, err := f.Fit(t.Context(), all)
+	require.NoError(t, err)
+	f.Like, f.Ascent.MaxSweeps = first.Posterior, 20
+	m, err := f.model(all)
+	require.NoError(t, err)
+	require.Equal(t, first.Posterior.s.Lengths, m.posterior().s.Lengths)
+	fit, err := f.Fit(t.Context(), all)
+	require.NoError(t, err)
+	assert.Greater(t, fit.Record.Trace[0], whole.Record.Trace[0])
+	assert.Greater(t, fit.Record.Trace[10], whole.Record.Trace[10])
+	f.Count = 4
+	_, err = f.Fit(t.Context(), all)
+	assert.EqualError(t, err, "vi: Like: 30 objects and 3 factors where there are 30 and 4")
+}
+
 func TestFactorErrors(t *testing.T) {
 	y, _ := factorProblem{5, 4, 1, 0, 0.3, false}.draw(1)
 	o, err := ObserveMatrix(y)

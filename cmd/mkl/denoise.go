@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
@@ -28,6 +29,7 @@ type pictureFlags struct {
 	Image  string `required:"" placeholder:"FILE" help:"The picture, a PNG file."`
 	Output string `short:"o" default:"." placeholder:"DIR" help:"Folder for the pictures and the dictionary (${default})."`
 	Stride int    `default:"1" help:"Pixels from one block to the next (${default}); more is faster and worse."`
+	First  int    `default:"4" help:"Fit blocks so many pixels apart first, and all of them from there (${default}); 0 begins with all."`
 
 	factorFlags `embed:""`
 }
@@ -71,10 +73,6 @@ type restored struct {
 // nil) and writes the restored picture and the dictionary.
 func (c *pictureFlags) restore(e *env, name, what string, truth, p patches.Picture, observed []bool, f mkl.FactorModel) (r restored, err error) {
 	begin := time.Now()
-	grid, err := patches.Cut(p, blockSize, c.Stride)
-	if err != nil {
-		return r, input(err)
-	}
 	var mean, count float64
 	for i, v := range p.Pix {
 		if observed == nil || observed[i] {
@@ -82,34 +80,25 @@ func (c *pictureFlags) restore(e *env, name, what string, truth, p patches.Pictu
 		}
 	}
 	mean /= count
-	values, tasks := grid.Dims()
-	var table mkl.Table
-	if observed == nil {
-		y := make(mkl.Dense, values)
-		for i := range y {
-			y[i] = make([]float64, tasks)
-		}
-		grid.Each(func(task int, at []int) {
-			for i, a := range at {
-				y[i][task] = p.Pix[a] - mean
-			}
-		})
-		table = y
-	} else {
-		y := mkl.Entries{Rows: values, Cols: tasks}
-		grid.Each(func(task int, at []int) {
-			for i, a := range at {
-				if observed[a] {
-					y.List = append(y.List, mkl.Entry{Cell: mkl.Cell{Row: i, Col: task}, Value: p.Pix[a] - mean})
-				}
-			}
-		})
-		table = y
-	}
 	f.SharedNoise, f.NoOffsets = true, true
-	fit, err := c.fit(e, name, fmt.Sprintf("%s, %s, blocks every %d pixels, seed %d, %d factors", filepath.Base(c.Image), what, c.Stride, c.Seed, f.Factors), f, table)
-	if err != nil {
-		return r, err
+	what = fmt.Sprintf("%s, %s, seed %d, %d factors", filepath.Base(c.Image), what, c.Seed, f.Factors)
+	var fit *mkl.FactorFit
+	var grid patches.Grid
+	var sweeps []string
+	strides := []int{c.Stride}
+	if c.First > c.Stride {
+		strides = []int{c.First, c.Stride}
+	}
+	for _, stride := range strides {
+		if grid, err = patches.Cut(p, blockSize, stride); err != nil {
+			return r, input(err)
+		}
+		f.Like = fit
+		stage := fmt.Sprintf("%s-every-%d", name, stride)
+		if fit, err = c.fit(e, stage, fmt.Sprintf("%s, blocks every %d pixels, first every %d", what, stride, c.First), f, blocks(grid, observed, mean)); err != nil {
+			return r, err
+		}
+		sweeps = append(sweeps, sweepsOf(fit))
 	}
 	post := fit.Posterior()
 	q := grid.Assemble(func(task int, v []float64) {
@@ -133,8 +122,34 @@ func (c *pictureFlags) restore(e *env, name, what string, truth, p patches.Pictu
 	}
 	return restored{
 		PSNR: patches.PSNR(truth, q), Noise: fit.NoiseSD()[0], Pi: post.State().Prior.Pi, Bound: fit.Bound(),
-		Sweeps: sweepsOf(fit), Seconds: time.Since(begin).Seconds(),
+		Sweeps: strings.Join(sweeps, "; "), Seconds: time.Since(begin).Seconds(),
 	}, nil
+}
+
+// blocks is the table of a picture's blocks: pixels × blocks.
+func blocks(grid patches.Grid, observed []bool, mean float64) mkl.Table {
+	values, tasks := grid.Dims()
+	if observed == nil {
+		y := make(mkl.Dense, values)
+		for i := range y {
+			y[i] = make([]float64, tasks)
+		}
+		grid.Each(func(task int, at []int) {
+			for i, a := range at {
+				y[i][task] = grid.Pix[a] - mean
+			}
+		})
+		return y
+	}
+	y := mkl.Entries{Rows: values, Cols: tasks}
+	grid.Each(func(task int, at []int) {
+		for i, a := range at {
+			if observed[a] {
+				y.List = append(y.List, mkl.Entry{Cell: mkl.Cell{Row: i, Col: task}, Value: grid.Pix[a] - mean})
+			}
+		}
+	})
+	return y
 }
 
 func (c *pictureFlags) print(e *env, title string, all []restored, remarks ...string) error {
