@@ -119,6 +119,9 @@ func (g MultiGP) FitLabels(ctx context.Context, k Kernels, t []float64) (*MultiG
 // pointVariance is the variance of log γ below which a prior counts as a point.
 const pointVariance = 0.01
 
+// priorPasses is how often a sweep updates γ and its prior again.
+const priorPasses = 3
+
 // settled is the Ascent.Tolerance at which the prior begins to be learned.
 const settled = 1e-4
 
@@ -181,7 +184,7 @@ type multiGP struct {
 
 	mgpState
 	kept    mgpState // where a step that fails is taken back to
-	stretch float64  // how far the next q(f) goes beyond the present scales
+	goAhead bool     // compute the next q(f) ahead of the present scales
 
 	// Scratch of the update of q(f).
 	b      la.Matrix[float64] // N×N
@@ -189,6 +192,7 @@ type multiGP struct {
 	weight []float64          // P, 1/γ°
 	trace  []float64          // P, tr(B⁻¹K_p)
 	quad   []float64          // P, αᵀK_pα
+	left   float64            // tr(B⁻¹)
 
 	updates []update
 }
@@ -295,6 +299,21 @@ func (g MultiGP) model(k Kernels, y []float64, labels bool) (*multiGP, error) {
 	m.updates = append(m.updates,
 		update{"τ", func() error { m.updateTau(); return nil }},
 		update{"(ω,χ,φ)", func() error { m.updatePrior(); return nil }})
+	if !m.plain {
+		// Scales and prior tie each other down; to update them again costs no pass over
+		// the kernels.
+		for range priorPasses {
+			m.updates = append(m.updates,
+				update{"γ again", func() error {
+					if !m.learnPrior {
+						return nil
+					}
+					return m.updateScales()
+				}},
+				update{"common scale again", func() error { m.updateCommonScale(); return nil }},
+				update{"(ω,χ,φ) again", func() error { m.updatePrior(); return nil }})
+		}
+	}
 	return m, nil
 }
 
@@ -373,56 +392,75 @@ func (m *multiGP) start(g MultiGP) error {
 	return nil
 }
 
-// sweep implements model. Unless plain, q(f) is computed at scales that go
-// beyond the present ones in the direction from those of the last q(f). Any q(f)
-// gives a lower bound; if that one is below the last, the step is taken back.
-// The stretch grows with every success: the plain updates let the γ of a kernel
-// that is not needed grow by a constant a sweep for ever.
-//
-// Source: R. Salakhutdinov and S. Roweis, "Adaptive overrelaxed bound
-// optimization methods", ICML 2003.
+// sweep implements model. Unless plain, q(f) is computed at scales and noise
+// ahead of the present ones. Any q(f) gives a lower bound; if that one is below
+// the last, the step is taken back.
 func (m *multiGP) sweep(done func(string)) error {
-	if m.stretch > 0 {
+	if m.goAhead {
 		last := m.bound()
 		m.kept.copyFrom(&m.mgpState)
 		if err := sweep(m.updates, nil); err == nil && m.bound() >= last {
-			m.stretch *= 1.5
 			if done != nil {
-				done("stretch")
+				done("ahead")
 			}
 			return nil
 		}
 		m.mgpState.copyFrom(&m.kept)
-		m.stretch = 0
+		m.goAhead = false
 	}
 	if err := sweep(m.updates, done); err != nil {
 		return err
 	}
-	if !m.plain {
-		m.stretch = 0.5
-	}
+	m.goAhead = !m.plain
 	return nil
 }
 
-// ahead returns γ_p for the next q(f), beyond its present mean. MacKay's step is
-// the mean of q(γ_p) with the number of parameters that the data determine,
-// T_p/γ_p, in place of r_p; for gamma priors its fixed points are those of the
-// updates.
-func (m *multiGP) ahead(p int) float64 {
-	g, from := m.moments[p].mean, m.gamma0[p]
-	step := m.stretch * math.Log(g/from)
-	if m.prior.Chi == 0 {
-		u := m.quad[p] / (from * from)
-		to := (2*m.prior.Omega + m.trace[p]/from) / (m.prior.Phi + u)
-		step = math.Log(to / g)
+// aheadNoise returns τ for the next q(f): MacKay's step, the maximum likelihood
+// of τ with the number of parameters that the data leave, tr(B⁻¹)/τ, in place of
+// N: its fixed points are those of the update, which on data with little noise
+// approaches them, or infinity, ever more slowly.
+func (m *multiGP) aheadNoise() float64 {
+	if m.labels || !m.learnTau {
+		return m.tau
 	}
+	step := math.Log(m.tau0 / m.tau * (m.left / la.SumSq(m.alpha)))
+	if !(math.Abs(step) <= maxStep) {
+		step = math.Copysign(maxStep, step)
+	}
+	return min(m.tau*math.Exp(step), max(m.mostTau(), m.tau))
+}
+
+// ahead returns γ_p for the next q(f). From E[γ]·φ_p = 2ω_p + χ·E[1/γ], which
+// holds for every GIG, the fixed points of the updates have
+//
+//	γ·(φ + A_p/γ²) = 2ω + T_p/γ + χ·E[1/γ].
+//
+// The step solves this for the γ on the left, A_p, T_p/γ and γ·E[1/γ] as they
+// are. For gamma priors it is MacKay's, the mean of q(γ_p) with the number of
+// parameters that the data determine, T_p/γ_p, in place of r_p. The plain updates
+// let the γ of a kernel that is not needed grow by a constant a sweep for ever.
+func (m *multiGP) ahead(p int) float64 {
+	v, from := m.moments[p], m.gamma0[p]
+	g := v.mean
+	n, f := 2*m.prior.Omega+m.trace[p]/from, m.prior.Phi+m.quad[p]/(from*from)
+	to := n / f
+	if m.prior.Chi > 0 {
+		c := m.prior.Chi * g * v.inv
+		root := math.Sqrt(n*n + 4*f*c)
+		if n > 0 {
+			to = (n + root) / (2 * f)
+		} else {
+			to = 2 * c / (root - n)
+		}
+	}
+	step := math.Log(to / g)
 	if !(math.Abs(step) <= maxStep) {
 		step = math.Copysign(maxStep, step)
 	}
 	return g * math.Exp(step)
 }
 
-// maxStep is the most that log E[γ] is moved ahead.
+// maxStep is the most that log E[γ] and log τ are moved ahead.
 const maxStep = 3
 
 // jittered implements model: no jitter is ever added.
@@ -435,9 +473,12 @@ func (m *multiGP) jittered() float64 { return 0 }
 //	tr Cov[Σ f_p] = Σ_p T_p/(γ_p·τ),  T_p = tr(B⁻¹K_p).
 func (m *multiGP) updateFunctions() error {
 	m.tau0 = m.tau
+	if m.goAhead {
+		m.tau0 = m.aheadNoise()
+	}
 	for p, v := range m.moments {
 		g := v.mean
-		if m.stretch > 0 {
+		if m.goAhead {
 			g = m.ahead(p)
 		}
 		m.gamma0[p] = g
@@ -445,14 +486,14 @@ func (m *multiGP) updateFunctions() error {
 	}
 	copy(m.alpha, m.mean)
 	var err error
-	if m.logDet, err = m.factorise(m.weight, m.b); err != nil {
+	if m.logDet, err = m.factorise(m.weight, m.tau0, m.b); err != nil {
 		return err
 	}
 	la.CholeskySolveVec(m.b, m.alpha)
 	la.CholeskyInv(&m.ws, m.b)
-	var diag float64
+	m.left = 0
 	for i := range m.N {
-		diag += m.b.At(i, i)
+		m.left += m.b.At(i, i)
 	}
 	m.passes.traces(&m.ws, m.b, m.alpha, m.trace, m.quad)
 
@@ -460,7 +501,7 @@ func (m *multiGP) updateFunctions() error {
 	for p, t := range m.trace {
 		all += float64(t * m.weight[p])
 	}
-	noise := diag / m.tau
+	noise := m.left / m.tau0
 	for p, w := range m.weight {
 		rest := noise + m.rank[p] - float64(m.N)
 		for q, t := range m.trace {
@@ -473,20 +514,20 @@ func (m *multiGP) updateFunctions() error {
 			return fmt.Errorf("functions: E[f'K⁻¹f] of kernel %d is %g: it is not positive semidefinite or its rank exceeds %g", p, m.s[p], m.rank[p])
 		}
 	}
-	m.spread = all / m.tau
+	m.spread = all / m.tau0
 	for i := range m.nu {
-		m.nu[i] = m.mean[i] - m.alpha[i]/m.tau
+		m.nu[i] = m.mean[i] - m.alpha[i]/m.tau0
 	}
-	m.error2 = m.variance + la.SumSq(m.alpha)/(m.tau*m.tau) + m.spread
+	m.error2 = m.variance + la.SumSq(m.alpha)/(m.tau0*m.tau0) + m.spread
 	return nil
 }
 
-// factorise stores the Cholesky factor of B = Σ weights_p·K_p + I/τ in the lower
+// factorise stores the Cholesky factor of B = Σ weights_p·K_p + I/tau in the lower
 // triangle of b and returns log|B|.
-func (m *multiGP) factorise(weights []float64, b la.Matrix[float64]) (float64, error) {
+func (m *multiGP) factorise(weights []float64, tau float64, b la.Matrix[float64]) (float64, error) {
 	m.passes.sum(&m.ws, weights, b)
 	for i := range b.Rows {
-		b.Row(i)[i] += 1 / m.tau
+		b.Row(i)[i] += 1 / tau
 	}
 	if err := la.Cholesky(&m.ws, b); err != nil {
 		return 0, fmt.Errorf("functions: Σ K_p/γ_p + I/τ: %w", err)
@@ -565,9 +606,11 @@ func (m *multiGP) updateTau() {
 	if !m.learnTau {
 		return
 	}
-	most := float64(m.N) / (leastNoise * la.SumSq(m.mean))
-	m.tau = min(float64(m.N)/m.error2, max(most, m.tau))
+	m.tau = min(float64(m.N)/m.error2, max(m.mostTau(), m.tau))
 }
+
+// mostTau is the largest τ that is learned.
+func (m *multiGP) mostTau() float64 { return float64(m.N) / (leastNoise * la.SumSq(m.mean)) }
 
 // updatePrior learns ω, χ and φ.
 func (m *multiGP) updatePrior() {
@@ -581,9 +624,11 @@ func (m *multiGP) updatePrior() {
 		h.inv += v.inv / P
 		h.log += v.log / P
 	}
+	h.gap = math.Log(h.mean) - h.log
 	if m.family == StudentT {
 		// log E[γ] − E[log γ] as a sum of what is not negative: the difference would
 		// lose 2ω ulp.
+		h.gap = 0
 		for p, v := range m.moments {
 			d := (v.mean - h.mean) / h.mean
 			h.gap += (d - math.Log1p(d) + special.LogMinusDigamma(m.q[p].Omega)) / P

@@ -88,6 +88,6 @@ func BenchmarkMultiGPConvergence(b *testing.B) {
 type updatesOnly struct{ *multiGP }
 
 func (u updatesOnly) sweep(done func(string)) error {
-	u.stretch = 0
+	u.goAhead = false
 	return u.multiGP.sweep(done)
 }

@@ -100,7 +100,17 @@ func (f Family) validate(p GIG) error {
 // the kernels.
 type hyper struct {
 	mean, inv, log float64
-	gap            float64 // log mean − log ≥ 0, if q(γ) are gamma: see jensenGap
+	gap            float64 // log mean − log ≥ 0
+}
+
+// likelihood is what the bound gains from the prior p, over the number of kernels
+// (D21).
+func (h hyper) likelihood(p GIG) float64 {
+	sum := p.Omega*h.log - p.moments().logZ - 0.5*p.Phi*h.mean
+	if p.Chi > 0 {
+		sum -= 0.5 * p.Chi * h.inv
+	}
+	return sum
 }
 
 // maxOmega is how far |ω| is learned. Where the kernels' precisions are alike ω
@@ -130,6 +140,14 @@ func (f Family) learn(p GIG, h hyper, joint bool) GIG {
 		}
 		if f != GammaVariance {
 			p.Phi = solveChi(-p.Omega, p.Chi, h.mean)
+		}
+		if f == GeneralGIG && joint {
+			// One after another they creep towards a point; either limit goes there.
+			for _, edge := range []GIG{StudentT.learn(GIG{}, h, true), GammaVariance.learn(GIG{}, h, true)} {
+				if h.likelihood(edge) > h.likelihood(p) {
+					p = edge
+				}
+			}
 		}
 	}
 	return p

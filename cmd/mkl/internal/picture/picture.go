@@ -1,4 +1,5 @@
-// Package picture draws a fitted curve over its data.
+// Package picture draws what the command finds: a fitted curve over its data,
+// and distributions as boxes.
 package picture
 
 import (
@@ -36,6 +37,7 @@ var (
 	grey   = color.NRGBA{0x88, 0x88, 0x88, 0xff}
 	line   = color.NRGBA{0x1f, 0x5f, 0xa8, 0xff}
 	band   = color.NRGBA{0xd3, 0xe2, 0xf2, 0xff}
+	pale   = color.NRGBA{0xee, 0xee, 0xee, 0xff}
 	accent = color.NRGBA{0xc2, 0x3b, 0x22, 0xff}
 )
 
@@ -51,16 +53,7 @@ func Format(path string) (string, error) {
 
 // Write draws the curve as svg or png.
 func (c Curve) Write(w io.Writer, format string) error {
-	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.XLabel, c.YLabel
-	p.Title.Padding = 6
-	for _, s := range []*font.Font{
-		&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font,
-		&p.X.Tick.Label.Font, &p.Y.Tick.Label.Font, &p.Legend.TextStyle.Font,
-	} {
-		s.Variant = "Sans"
-	}
-
+	p := newPlot(c.Title, c.XLabel, c.YLabel)
 	outline := make(plotter.XYs, 0, 2*len(c.At))
 	mean := make(plotter.XYs, len(c.At))
 	for i, x := range c.At {
@@ -111,14 +104,32 @@ func (c Curve) Write(w io.Writer, format string) error {
 		p.Add(points)
 		p.Legend.Add(s.name, points)
 	}
+	p.Legend.Padding, p.Legend.ThumbnailWidth = 2, vg.Points(16)
+	p.Legend.YOffs, p.Legend.XOffs = vg.Points(4), vg.Points(-4)
+	return render(w, format, 10*vg.Centimeter, p)
+}
+
+// newPlot returns an empty plot in the pictures' style.
+func newPlot(title, xLabel, yLabel string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, xLabel, yLabel
+	p.Title.Padding = 6
+	for _, s := range []*font.Font{
+		&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font,
+		&p.X.Tick.Label.Font, &p.Y.Tick.Label.Font, &p.Legend.TextStyle.Font,
+	} {
+		s.Variant = "Sans"
+	}
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Tick.Marker = ticks{}
 		a.LineStyle.Color, a.Tick.LineStyle.Color, a.Tick.Label.Color = ink, ink, ink
 	}
-	p.Legend.Padding, p.Legend.ThumbnailWidth = 2, vg.Points(16)
-	p.Legend.YOffs, p.Legend.XOffs = vg.Points(4), vg.Points(-4)
+	return p
+}
 
-	const width, height = 16 * vg.Centimeter, 10 * vg.Centimeter
+// render draws plots side by side, their axes aligned, as svg or png.
+func render(w io.Writer, format string, height vg.Length, plots ...*plot.Plot) error {
+	const width = 16 * vg.Centimeter
 	var canvas interface {
 		vg.CanvasSizer
 		io.WriterTo
@@ -131,14 +142,17 @@ func (c Curve) Write(w io.Writer, format string) error {
 	default:
 		return fmt.Errorf("no picture format %q", format)
 	}
-	p.Draw(draw.New(canvas))
+	tiles := draw.Tiles{Rows: 1, Cols: len(plots), PadX: 4 * vg.Millimeter}
+	for i, c := range plot.Align([][]*plot.Plot{plots}, tiles, draw.New(canvas))[0] {
+		plots[i].Draw(c)
+	}
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return err
 	}
 	// Few machines have the font whose measures the layout used; Arial's are the same.
 	const family = "font-family:Liberation Sans"
-	_, err = w.Write(bytes.ReplaceAll(out.Bytes(), []byte(family+";"), []byte(family+",Arial,Helvetica,sans-serif;")))
+	_, err := w.Write(bytes.ReplaceAll(out.Bytes(), []byte(family+";"), []byte(family+",Arial,Helvetica,sans-serif;")))
 	return err
 }
 

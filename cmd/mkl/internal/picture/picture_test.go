@@ -74,3 +74,22 @@ func TestTicks(t *testing.T) {
 		assert.Equal(t, c.want, strings.Join(labels, " "))
 	}
 }
+
+func TestBoxes(t *testing.T) {
+	b := Boxes{XLabel: "box", YLabel: "size", Panels: []BoxPanel{
+		{Title: "left", Values: [][]float64{{0, 1, 2, 3, 9}, {1}}, Marked: 1},
+		{Title: "right", Values: [][]float64{{0, 0, 0}, {4, 5}}},
+	}}
+	for _, format := range []string{"svg", "png"} {
+		var out bytes.Buffer
+		require.NoError(t, b.Write(&out, format))
+		if format == "svg" {
+			for _, s := range []string{"left", "right", "size"} {
+				assert.Contains(t, out.String(), s)
+			}
+		}
+	}
+	assert.Error(t, Boxes{}.Write(io.Discard, "svg"))
+	b.Panels[0].Values[1] = nil
+	assert.Error(t, b.Write(io.Discard, "svg"))
+}
