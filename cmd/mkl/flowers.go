@@ -84,44 +84,49 @@ func (c *reproduceFlowers102Cmd) Run(e *env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	sets, err := readVectors(e, filepath.Join(c.Data, "setid.mat"))
-	if err != nil {
-		return err
-	}
-	labels, err := readVectors(e, filepath.Join(c.Data, "imagelabels.mat"))
-	if err != nil {
-		return err
-	}
-	next := func(int) (*experiment, error) {
-		label := labels["labels"]
-		if label == nil {
-			return nil, inputf("%s: no array labels", filepath.Join(c.Data, "imagelabels.mat"))
-		}
-		train, err := indices(sets, len(label), "trnid", "valid")
-		if err != nil {
-			return nil, inputf("%s: %w", filepath.Join(c.Data, "setid.mat"), err)
-		}
-		test, err := indices(sets, len(label), "tstid")
-		if err != nil {
-			return nil, inputf("%s: %w", filepath.Join(c.Data, "setid.mat"), err)
-		}
-		x := &experiment{name: "predefined"}
-		x.classify(train, test, func(i int) int { return label[i] - 1 })
-		if err := c.checkMemory(4, len(train), len(test), x.classes); err != nil {
-			return nil, err
-		}
-		path := filepath.Join(c.Data, "distancematrices102.mat")
-		for _, name := range []string{"Dhog", "Dhsv", "Dsiftbdy", "Dsiftint"} {
-			if err := x.addDistances(e, path, name, train, test); err != nil {
-				return nil, err
-			}
-		}
-		return x, nil
-	}
+	next := func(int) (*experiment, error) { return readFlowers102(e, c.Data, c.checkMemory) }
 	return c.runExperiments(e, "Flowers102: four distance matrices, kernels exp(-d/s)", 1, next, []paperFigure{
 		{"single", "68.8", "0.977", "0.060", gonen2012},
 		{"multiple", "69.3", "0.977", "0.062", gonen2012},
 	})
+}
+
+// readFlowers102 reads the kernels of the four distance matrices, training on
+// the published training and validation images; checkMemory is asked before the
+// matrices are read.
+func readFlowers102(e *env, dir string, checkMemory func(kernels, train, test, classes int) error) (*experiment, error) {
+	sets, err := readVectors(e, filepath.Join(dir, "setid.mat"))
+	if err != nil {
+		return nil, err
+	}
+	labels, err := readVectors(e, filepath.Join(dir, "imagelabels.mat"))
+	if err != nil {
+		return nil, err
+	}
+	label := labels["labels"]
+	if label == nil {
+		return nil, inputf("%s: no array labels", filepath.Join(dir, "imagelabels.mat"))
+	}
+	train, err := indices(sets, len(label), "trnid", "valid")
+	if err != nil {
+		return nil, inputf("%s: %w", filepath.Join(dir, "setid.mat"), err)
+	}
+	test, err := indices(sets, len(label), "tstid")
+	if err != nil {
+		return nil, inputf("%s: %w", filepath.Join(dir, "setid.mat"), err)
+	}
+	x := &experiment{name: "predefined"}
+	x.classify(train, test, func(i int) int { return label[i] - 1 })
+	if err := checkMemory(4, len(train), len(test), x.classes); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "distancematrices102.mat")
+	for _, name := range []string{"Dhog", "Dhsv", "Dsiftbdy", "Dsiftint"} {
+		if err := x.addDistances(e, path, name, train, test); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
 }
 
 // classify sets the classes of the training and test samples.

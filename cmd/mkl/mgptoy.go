@@ -335,7 +335,7 @@ func (c *reproduceMGPToyCmd) print(out io.Writer, columns []toyColumn) error {
 
 // toyPicture is Figure 2: the weights of the Student-t process.
 func toyPicture(columns []toyColumn) picture.Boxes {
-	b := picture.Boxes{XLabel: "kernel", YLabel: "share of the weights"}
+	b := picture.Boxes{XLabel: "kernel", YLabel: "share of the weights", Top: 1}
 	for _, col := range columns {
 		panel := picture.BoxPanel{Title: plural(col.Active, "active kernel"), Values: make([][]float64, toyKernels), Marked: col.Active}
 		for _, r := range col.Runs[0] {

@@ -14,6 +14,7 @@ import (
 type Boxes struct {
 	XLabel, YLabel string
 	Panels         []BoxPanel
+	Top            float64 // where the scale ends at least; it begins at 0 or below
 }
 
 // BoxPanel is a panel of boxes numbered from 1.
@@ -31,7 +32,7 @@ func (b Boxes) Write(w io.Writer, format string) error {
 		return fmt.Errorf("picture: no panels")
 	}
 	plots := make([]*plot.Plot, len(b.Panels))
-	lo, hi := 0.0, 0.0
+	lo, hi := 0.0, b.Top
 	for i, panel := range b.Panels {
 		p := newPlot(panel.Title, b.XLabel, "")
 		if i == 0 {
