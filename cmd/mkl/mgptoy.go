@@ -22,12 +22,12 @@ import (
 // noise, and nothing of what the flags choose.
 
 const (
-	toyKernels        = 10
+	mgpToyKernels     = 10
 	archambeauAndBach = "Archambeau and Bach (2010)"
 )
 
-// toyActive are the numbers of kernels that make the targets.
-var toyActive = []int{1, 3, 10}
+// mgpToyActive are the numbers of kernels that make the targets.
+var mgpToyActive = []int{1, 3, 10}
 
 type reproduceMGPToyCmd struct {
 	Realisations int     `default:"100" help:"Data sets of each kind (${default})."`
@@ -42,8 +42,8 @@ type reproduceMGPToyCmd struct {
 	JSON         bool    `name:"json" help:"Print JSON."`
 }
 
-// toyMethod is a row of the table.
-type toyMethod struct {
+// mgpToyMethod is a row of the table.
+type mgpToyMethod struct {
 	Name  string    `json:"method"`
 	Paper [3]string `json:"paper"` // by number of active kernels
 
@@ -54,7 +54,7 @@ type toyMethod struct {
 // The paper's norms can be read as norms of the functions, or of the kernels'
 // weights. Norms 1, 4/3, 2 of the functions are norms 1, 2, ∞ of the weights;
 // norm 4/3 of the weights is 8/7 of the functions.
-var toyMethods = []toyMethod{
+var mgpToyMethods = []mgpToyMethod{
 	{"Student-t", [3]string{".033 ± .027", ".067 ± .032", ".719 ± .221"}, vi.StudentT, 0},
 	{"Laplace", [3]string{".034 ± .028", ".076 ± .035", ".704 ± .204"}, vi.Laplace, 0},
 	{"gamma-variance", [3]string{".033 ± .027", ".067 ± .032", ".719 ± .223"}, vi.GammaVariance, 0},
@@ -66,8 +66,8 @@ var toyMethods = []toyMethod{
 	{"MKL l4/3 of weights", [3]string{}, 0, 8. / 7},
 }
 
-// toyRun is what a method found on a data set.
-type toyRun struct {
+// mgpToyRun is what a method found on a data set.
+type mgpToyRun struct {
 	RMSE    float64   `json:"rmse"`
 	Weights []float64 `json:"weights"` // of the kernels, as shares of their sum
 
@@ -79,10 +79,10 @@ type toyRun struct {
 	Converged bool    `json:"converged,omitempty"`
 }
 
-// toyColumn holds the runs of the data sets with one number of active kernels.
-type toyColumn struct {
-	Active int        `json:"active"`
-	Runs   [][]toyRun `json:"runs"` // by method and data set
+// mgpToyColumn holds the runs of the data sets with one number of active kernels.
+type mgpToyColumn struct {
+	Active int           `json:"active"`
+	Runs   [][]mgpToyRun `json:"runs"` // by method and data set
 }
 
 func (c *reproduceMGPToyCmd) Run(e *env) error {
@@ -102,20 +102,20 @@ func (c *reproduceMGPToyCmd) Run(e *env) error {
 			return input(err)
 		}
 	}
-	columns := make([]toyColumn, len(toyActive))
-	progress := newProgress(e, c.JSON, len(toyActive)*c.Realisations*len(toyMethods), "fits")
+	columns := make([]mgpToyColumn, len(mgpToyActive))
+	progress := newProgress(e, c.JSON, len(mgpToyActive)*c.Realisations*len(mgpToyMethods), "fits")
 	defer progress.finish()
 	group, ctx := errgroup.WithContext(e.ctx)
 	group.SetLimit(processors(c.Workers))
-	for a, active := range toyActive {
-		columns[a] = toyColumn{active, make([][]toyRun, len(toyMethods))}
-		for m := range toyMethods {
-			columns[a].Runs[m] = make([]toyRun, c.Realisations)
+	for a, active := range mgpToyActive {
+		columns[a] = mgpToyColumn{active, make([][]mgpToyRun, len(mgpToyMethods))}
+		for m := range mgpToyMethods {
+			columns[a].Runs[m] = make([]mgpToyRun, c.Realisations)
 		}
 		for r := range c.Realisations {
 			group.Go(func() error {
 				d := c.draw(active, r)
-				for m, method := range toyMethods {
+				for m, method := range mgpToyMethods {
 					if err := ctx.Err(); err != nil {
 						return err
 					}
@@ -135,21 +135,21 @@ func (c *reproduceMGPToyCmd) Run(e *env) error {
 	}
 	progress.finish()
 	if c.Output != "" {
-		if err := atomicfile.Write(e.ctx, c.Output, func(w io.Writer) error { return toyPicture(columns).Write(w, format) }); err != nil {
+		if err := atomicfile.Write(e.ctx, c.Output, func(w io.Writer) error { return mgpToyPicture(columns).Write(w, format) }); err != nil {
 			return err
 		}
 	}
 	if c.JSON {
 		return printJSON(e.stdout, map[string]any{
 			"experiment": "mgp-toy", "source": archambeauAndBach, "chosen": c.chosen(),
-			"methods": toyMethods, "columns": columns,
+			"methods": mgpToyMethods, "columns": columns,
 		})
 	}
 	return c.print(e.stdout, columns)
 }
 
-// toyData is a data set.
-type toyData struct {
+// mgpToyData is a data set.
+type mgpToyData struct {
 	kernels, cross []la.Matrix[float64] // N×N, and N×T between training and test samples
 	y              []float64            // N targets
 	function       []float64            // T, without noise
@@ -157,7 +157,7 @@ type toyData struct {
 
 // draw makes a data set, which depends on the seed, the number of active kernels
 // and its own number alone.
-func (c *reproduceMGPToyCmd) draw(active, realisation int) *toyData {
+func (c *reproduceMGPToyCmd) draw(active, realisation int) *mgpToyData {
 	src := rand.New(rand.NewPCG(c.Seed, uint64(active)<<32|uint64(realisation)))
 	uniform := func(n int) []float64 {
 		x := make([]float64, n)
@@ -177,9 +177,9 @@ func (c *reproduceMGPToyCmd) draw(active, realisation int) *toyData {
 		}
 		return k
 	}
-	d := &toyData{y: make([]float64, c.Samples), function: make([]float64, c.Test)}
+	d := &mgpToyData{y: make([]float64, c.Samples), function: make([]float64, c.Test)}
 	ws := &la.Workspace{Workers: 1}
-	for p := range toyKernels {
+	for p := range mgpToyKernels {
 		x, test := uniform(c.Samples), uniform(c.Test)
 		d.kernels = append(d.kernels, kernel(x, x))
 		d.cross = append(d.cross, kernel(x, test))
@@ -206,8 +206,8 @@ func (c *reproduceMGPToyCmd) draw(active, realisation int) *toyData {
 }
 
 // run fits the method to a data set and measures it.
-func (m toyMethod) run(e *env, d *toyData) (toyRun, error) {
-	var r toyRun
+func (m mgpToyMethod) run(e *env, d *mgpToyData) (mgpToyRun, error) {
+	var r mgpToyRun
 	var prediction []float64
 	if m.norm > 0 {
 		var err error
@@ -267,7 +267,7 @@ func (c *reproduceMGPToyCmd) chosen() []string {
 	}
 }
 
-func (c *reproduceMGPToyCmd) print(out io.Writer, columns []toyColumn) error {
+func (c *reproduceMGPToyCmd) print(out io.Writer, columns []mgpToyColumn) error {
 	fmt.Fprintf(out, "Toy regression, Table 1 of %s: root mean square error ± deviation over %s\n", archambeauAndBach, plural(c.Realisations, "data set"))
 	fmt.Fprintln(out, "What the paper leaves open and was chosen here:")
 	for _, s := range c.chosen() {
@@ -276,10 +276,10 @@ func (c *reproduceMGPToyCmd) print(out io.Writer, columns []toyColumn) error {
 	fmt.Fprintln(out)
 	head := []string{"active kernels"}
 	for _, col := range columns {
-		head = append(head, fmt.Sprintf("%d of %d", col.Active, toyKernels), "paper")
+		head = append(head, fmt.Sprintf("%d of %d", col.Active, mgpToyKernels), "paper")
 	}
 	rows := [][]string{head}
-	for m, method := range toyMethods {
+	for m, method := range mgpToyMethods {
 		row := []string{method.Name}
 		for a, col := range columns {
 			var all []float64
@@ -297,7 +297,7 @@ func (c *reproduceMGPToyCmd) print(out io.Writer, columns []toyColumn) error {
 
 	fmt.Fprintf(out, "\nThe processes' weights E[1/γ], in shares of their sum: the median of an active and of another kernel\n\n")
 	rows = [][]string{{"", "active", "share", "others", "omega", "plain GPs", "empty", "sweeps", "not converged"}}
-	for m, method := range toyMethods {
+	for m, method := range mgpToyMethods {
 		if method.norm > 0 {
 			continue
 		}
@@ -333,11 +333,11 @@ func (c *reproduceMGPToyCmd) print(out io.Writer, columns []toyColumn) error {
 	return nil
 }
 
-// toyPicture is Figure 2: the weights of the Student-t process.
-func toyPicture(columns []toyColumn) picture.Boxes {
+// mgpToyPicture is Figure 2: the weights of the Student-t process.
+func mgpToyPicture(columns []mgpToyColumn) picture.Boxes {
 	b := picture.Boxes{XLabel: "kernel", YLabel: "share of the weights", Top: 1}
 	for _, col := range columns {
-		panel := picture.BoxPanel{Title: plural(col.Active, "active kernel"), Values: make([][]float64, toyKernels), Marked: col.Active}
+		panel := picture.BoxPanel{Title: plural(col.Active, "active kernel"), Values: make([][]float64, mgpToyKernels), Marked: col.Active}
 		for _, r := range col.Runs[0] {
 			for p, w := range r.Weights {
 				panel.Values[p] = append(panel.Values[p], w)

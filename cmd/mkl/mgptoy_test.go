@@ -13,14 +13,14 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// toyKernelsFor returns a small data set.
-func toyKernelsFor(n int) *toyData {
+// mgpToyKernelsFor returns a small data set.
+func mgpToyKernelsFor(n int) *mgpToyData {
 	c := reproduceMGPToyCmd{Samples: n, Test: 20, Noise: 0.1, Width: 0.5, Centres: 5, Seed: 3}
 	return c.draw(3, 0)
 }
 
 // ridgeObjective is yᵀ(Σ θ_p·K_p + λI)⁻¹y, what MKL minimises over θ.
-func ridgeObjective(t *testing.T, d *toyData, lambda float64, theta []float64) float64 {
+func ridgeObjective(t *testing.T, d *mgpToyData, lambda float64, theta []float64) float64 {
 	n := len(d.y)
 	b := la.NewMatrix[float64](n, n)
 	for p, k := range d.kernels {
@@ -39,13 +39,13 @@ func ridgeObjective(t *testing.T, d *toyData, lambda float64, theta []float64) f
 
 // No weights on the sphere ‖θ‖_r = 1 are better than those found.
 func TestNormMKLIsOptimal(t *testing.T) {
-	d := toyKernelsFor(30)
+	d := mgpToyKernelsFor(30)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, norm := range []float64{1, 8. / 7, 4. / 3} {
 		m := normMKL{norm}
 		r := norm / (2 - norm)
 		const lambda = 0.1
-		theta := m.start(toyKernels)
+		theta := m.start(mgpToyKernels)
 		_, err := m.fit(&la.Workspace{}, d.kernels, d.y, lambda, theta)
 		require.NoError(t, err)
 		size := func(x []float64) (sum float64) {
@@ -57,7 +57,7 @@ func TestNormMKLIsOptimal(t *testing.T) {
 		assert.InDelta(t, 1, size(theta), 1e-12)
 		found := ridgeObjective(t, d, lambda, theta)
 		for range 300 {
-			other := make([]float64, toyKernels)
+			other := make([]float64, mgpToyKernels)
 			share := math.Pow(rng.Float64(), 3) // often near what was found
 			for p := range other {
 				other[p] = math.Abs((1-share)*theta[p] + share*math.Pow(rng.Float64(), 3))
@@ -66,7 +66,7 @@ func TestNormMKLIsOptimal(t *testing.T) {
 			require.GreaterOrEqual(t, ridgeObjective(t, d, lambda, other), found*(1-1e-3), "norm %g", norm)
 		}
 	}
-	theta := make([]float64, toyKernels)
+	theta := make([]float64, mgpToyKernels)
 	_, err := normMKL{2}.fit(&la.Workspace{}, d.kernels, d.y, 1, theta)
 	require.NoError(t, err)
 	for _, v := range theta {
@@ -103,10 +103,10 @@ func TestReproduceMGPToy(t *testing.T) {
 	require.Equal(t, statusOK, status, stderr)
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
 	require.Len(t, got.Columns, 3)
-	require.Len(t, got.Methods, len(toyMethods))
+	require.Len(t, got.Methods, len(mgpToyMethods))
 	for m, runs := range got.Columns[0].Runs {
 		assert.Less(t, runs[0].RMSE, 1.0, got.Methods[m].Method)
-		require.Len(t, runs[0].Weights, toyKernels)
+		require.Len(t, runs[0].Weights, mgpToyKernels)
 	}
 	assert.Greater(t, got.Columns[0].Runs[0][0].Weights[0], 0.8)
 
