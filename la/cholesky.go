@@ -96,23 +96,30 @@ func (t *triangular[T]) factor(x *tile, to int, scratch *T) bool {
 // rows. A tile on the diagonal is lower triangular as in the matrix; the others
 // are transposed.
 func (t *triangular[T]) subtract(i, j, k0, k1 int) {
-	nr := t.k.nr
 	is, ie := t.block(i)
 	js, je := t.block(j)
 	lo, hi := t.positions(k0, k1)
 	for q := lo; q < hi; q += t.chunk {
 		k := min(t.chunk, hi-q)
 		for i := is; i < ie; i++ {
-			b := t.strip(i, q)
-			for j := js; j < min(je, i); j++ {
-				c := t.strip(i, j*nr)
-				t.k.sub(k, t.strip(j, q), b, c, nr, at(c, nr*nr), 0)
-			}
-			if i < je {
-				c := t.strip(i, i*nr)
-				t.k.sub(k, b, b, c, nr, c, tileLower)
-			}
+			t.subtractRow(i, js, je, q, k)
 		}
+	}
+}
+
+// subtractRow does so for strip i, blocks of strips js ≤ j < je and k terms from
+// position q on. It is a function because goroutines that do not stop in assembly
+// stop where the next function begins.
+func (t *triangular[T]) subtractRow(i, js, je, q, k int) {
+	nr := t.k.nr
+	b := t.strip(i, q)
+	for j := js; j < min(je, i); j++ {
+		c := t.strip(i, j*nr)
+		t.k.sub(k, t.strip(j, q), b, c, nr, at(c, nr*nr), 0)
+	}
+	if i < je {
+		c := t.strip(i, i*nr)
+		t.k.sub(k, b, b, c, nr, c, tileLower)
 	}
 }
 

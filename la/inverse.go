@@ -97,52 +97,65 @@ func (t *triangular[T]) sumSquares(c int, scratch *T) {
 	copy(t.diag[column:column+m], d[line:])
 }
 
-// multiply computes block (i, j) of Xᵀ·X and writes it to its place.
+// multiply computes block (i, j) of Xᵀ·X, tile by tile of the scratch memory, and
+// writes it to its place.
 func (t *triangular[T]) multiply(i, j int, scratch *T) {
-	nr, ld := t.k.nr, t.l.Stride
+	nr := t.k.nr
 	is, ie := t.block(i)
 	js, je := t.block(j)
-	from, _ := t.positions(i, i+1)
-	end := t.strips * nr
-	c := func(i, j int) *T { return at(scratch, ((i-is)*(je-js)+j-js)*nr*nr) }
-	for q0 := from; q0 < end; q0 += t.chunk {
+	row := func(i int) *T { return at(scratch, (i-is)*(je-js)*nr*nr) }
+	for q, _ := t.positions(i, i+1); q < t.strips*nr; q += t.chunk {
 		for i := is; i < ie; i++ {
-			start := max(i*nr, t.first)
-			q, k := max(q0, start), min(q0+t.chunk, end)
-			if k -= q; k <= 0 {
-				continue
-			}
-			a, mode := t.xstrip(i, q), 0
-			if q == start {
-				mode = tileFresh
-			}
-			for j := js; j < min(je, i+1); j++ {
-				mode, skip := mode, 0
-				if j == 0 {
-					skip = t.first
-				}
-				c := at(c(i, j), skip)
-				if i == j {
-					mode += tileLower
-					c = at(c, skip*nr)
-				}
-				t.k.add(k, a, t.xstrip(j, q), c, nr, c, mode+skip)
-			}
+			t.multiplyRow(i, js, min(je, i+1), q, row(i))
 		}
 	}
 	for i := is; i < ie; i++ {
-		row, _, m := t.rows(i)
-		for j := js; j < min(je, i+1); j++ {
-			column, line, n := t.rows(j)
-			dst := &t.l.Data[row*ld+column]
-			switch {
-			case i == j:
-				t.k.lower(m, dst, ld, at(c(i, j), line*nr+line), nr)
-			case n == nr:
-				t.k.copyRows(m, c(i, j), nr, dst, ld)
-			default:
-				copyTile(m, n, dst, ld, at(c(i, j), line), nr)
-			}
+		t.storeProduct(i, js, min(je, i+1), row(i))
+	}
+}
+
+// multiplyRow adds to the tiles c of strip i and strips js ≤ j < je the products of
+// a chunk of terms from position q on. For what it is a function, see subtractRow.
+func (t *triangular[T]) multiplyRow(i, js, je, q int, c *T) {
+	nr, start, mode := t.k.nr, max(i*t.k.nr, t.first), 0
+	end := min(q+t.chunk, t.strips*nr)
+	if q <= start {
+		q, mode = start, tileFresh
+	}
+	if q >= end {
+		return
+	}
+	a := t.xstrip(i, q)
+	for j := js; j < je; j++ {
+		mode, c := mode, at(c, (j-js)*nr*nr)
+		if j == 0 {
+			mode += t.first
+			c = at(c, t.first)
+		}
+		if i == j {
+			mode += tileLower
+		}
+		if i == 0 {
+			c = at(c, t.first*nr)
+		}
+		t.k.add(end-q, a, t.xstrip(j, q), c, nr, at(c, nr*nr), mode)
+	}
+}
+
+// storeProduct writes the tiles c of strip i and strips js ≤ j < je to their place.
+func (t *triangular[T]) storeProduct(i, js, je int, c *T) {
+	nr, ld := t.k.nr, t.l.Stride
+	row, _, m := t.rows(i)
+	for j := js; j < je; j++ {
+		column, line, n := t.rows(j)
+		dst, c := &t.l.Data[row*ld+column], at(c, (j-js)*nr*nr)
+		switch {
+		case i == j:
+			t.k.lower(m, dst, ld, at(c, line*nr+line), nr)
+		case n == nr:
+			t.k.copyRows(m, c, nr, dst, ld)
+		default:
+			copyTile(m, n, dst, ld, at(c, line), nr)
 		}
 	}
 }

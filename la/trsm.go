@@ -94,11 +94,7 @@ func (t *triangular[T]) solve(x *tile, to int, scratch *T) {
 			if k -= q; k <= 0 {
 				continue
 			}
-			b := t.xstrip(c, q)
-			for i := is; i < ie; i++ {
-				y := t.xstrip(c, i*nr)
-				t.k.sub(k, t.strip(i, q), b, y, nr, at(y, nr*nr), mode)
-			}
+			t.subtractColumn(c, is, ie, q, k, mode)
 		}
 	}
 	if to <= x.i {
@@ -120,6 +116,17 @@ func (t *triangular[T]) solve(x *tile, to int, scratch *T) {
 		case t.inverse == diagonalOnly && ie == t.strips:
 			t.sumSquares(c, scratch)
 		}
+	}
+}
+
+// subtractColumn subtracts from strips is ≤ i < ie of strip c of X their products
+// with k terms of it from position q on. For what it is a function, see subtractRow.
+func (t *triangular[T]) subtractColumn(c, is, ie, q, k, mode int) {
+	nr := t.k.nr
+	b := t.xstrip(c, q)
+	for i := is; i < ie; i++ {
+		y := t.xstrip(c, i*nr)
+		t.k.sub(k, t.strip(i, q), b, y, nr, at(y, nr*nr), mode)
 	}
 }
 

@@ -1,0 +1,267 @@
+package la
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"runtime/metrics"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A goroutine cannot be stopped while it is in assembly, and the garbage collector
+// waits for it. Tests hold every call of a kernel to a bound on its work, whatever
+// the sizes of the matrices; benchmarks measure the time.
+
+// Bounds of a call: 100 µs for a core that does 10 GFLOP/s and moves 2.5 GB/s.
+const (
+	mostFlops = 1_000_000
+	mostBytes = 250_000
+)
+
+// meter is told of the work of a call before it begins, and of its end.
+type meter func(entry string, flops, bytes int) (end func())
+
+// metered returns s with every call of a kernel on tiles, panels or strips announced
+// to m. Those on vectors call the assembly with pieces of a fixed length.
+func metered(s *instructionSet, m meter) *instructionSet {
+	c := *s
+	meterKernels(&c.f64, m)
+	meterKernels(&c.f32, m)
+	meterStrips(&c.strips64, m)
+	meterStrips(&c.strips32, m)
+	return &c
+}
+
+func meterKernels[T Float](k *kernels[T], m meter) {
+	size := int(unsafe.Sizeof(*new(T)))
+	mr, nr := k.mr, k.nr
+	tile := func(entry string, n, terms int) func() {
+		return m(entry, 2*mr*n*terms, (mr*terms+n*terms+2*mr*n)*size)
+	}
+	gemm, narrow, dist, small, pack, gather := k.gemm, k.narrow, k.dist, k.small, k.pack, k.gather
+	k.gemm = func(n int, alpha T, a, b, c *T, ldc int, add bool, next *T) {
+		defer tile("gemm", nr, n)()
+		gemm(n, alpha, a, b, c, ldc, add, next)
+	}
+	if narrow != nil {
+		k.narrow = func(n, terms int, alpha T, a, b, c *T, ldc int, add bool) {
+			defer tile("narrow", n, terms)()
+			narrow(n, terms, alpha, a, b, c, ldc, add)
+		}
+	}
+	k.dist = func(n int, a, b, c *T, ldc int, add bool) {
+		defer tile("dist", nr, n)()
+		dist(n, a, b, c, ldc, add)
+	}
+	if small != nil {
+		k.small = func(rows, n, grow, terms int, alpha T, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add bool) {
+			defer m("small", 2*rows*nr*terms, (rows*terms+nr*terms+2*rows*nr)*size)()
+			small(rows, n, grow, terms, alpha, a, ars, acs, b, ldb, c, ldc, add)
+		}
+	}
+	k.pack = func(r, n int, src *T, ld int, dst *T) {
+		defer m("pack", 0, 2*r*n*size)()
+		pack(r, n, src, ld, dst)
+	}
+	k.gather = func(r, panels, n int, src *T, ld int, dst *T, step int) {
+		defer m("gather", 0, 2*r*panels*n*size)()
+		gather(r, panels, n, src, ld, dst, step)
+	}
+}
+
+func meterStrips[T Float](k *stripKernels[T], m meter) {
+	size, nr := int(unsafe.Sizeof(*new(T))), k.nr
+	tile := func(entry string, f func(k int, a, b, c *T, ldc int, next *T, mode int)) func(k int, a, b, c *T, ldc int, next *T, mode int) {
+		return func(k int, a, b, c *T, ldc int, next *T, mode int) {
+			defer m(entry, 2*nr*nr*k, (2*nr*k+2*nr*nr)*size)()
+			f(k, a, b, c, ldc, next, mode)
+		}
+	}
+	move := func(entry string, n int) func() { return m(entry, 0, 2*nr*n*size) }
+	solve, chol, squares, copyRows, pack, unpack := k.solve, k.chol, k.squares, k.copyRows, k.pack, k.unpack
+	k.add, k.sub = tile("strip add", k.add), tile("strip sub", k.sub)
+	k.solve = func(lo, hi int, t *T, ts int, r, y *T) {
+		n := hi - lo
+		defer m("strip solve", n*n*nr, (n*n/2+2*n*nr)*size)()
+		solve(lo, hi, t, ts, r, y)
+	}
+	k.chol = func(lo, j0, hi int, r, y *T) int {
+		defer m("strip chol", 2*nr*(hi-j0)*(hi-lo), (hi-lo)*nr*size)()
+		return chol(lo, j0, hi, r, y)
+	}
+	k.squares = func(n int, y, d *T) {
+		defer m("strip squares", 2*nr*n, nr*n*size)()
+		squares(n, y, d)
+	}
+	k.copyRows = func(n int, src *T, lds int, dst *T, ldd int) {
+		defer move("strip copyRows", n)()
+		copyRows(n, src, lds, dst, ldd)
+	}
+	k.pack = func(lines, n int, src *T, ld int, dst *T) {
+		defer move("strip pack", n)()
+		pack(lines, n, src, ld, dst)
+	}
+	k.unpack = func(lines, n int, src, dst *T, ld int) {
+		defer move("strip unpack", n)()
+		unpack(lines, n, src, dst, ld)
+	}
+}
+
+// multiplyAll and solveAll call every routine that works on matrices, with orders of n.
+func multiplyAll[T Float](w *Workspace, n int) {
+	a, b, c := random[T](n, n), random[T](n, n), NewMatrix[T](n, n)
+	narrow, wide := random[T](n, 70), random[T](70, n)
+	Gemm(w, NoTrans, NoTrans, 1, a, b, 0, c)
+	Gemm(w, Transpose, Transpose, 1, a, b, 1, c)
+	Gemm(w, NoTrans, NoTrans, 1, a, narrow, 0, narrow.Clone())
+	Gemm(w, NoTrans, NoTrans, 1, wide, a, 0, wide.Clone())
+	Gemm(w, NoTrans, NoTrans, 1, wide, narrow, 0, NewMatrix[T](70, 70))
+	Syrk(w, NoTrans, 1, a, 0, c)
+	Syrk(w, Transpose, 1, a, 1, c)
+	SqDist(w, a, b, c)
+	RBF(w, 1, a, b, c)
+}
+
+func solveAll[T Float](w *Workspace, n int) {
+	a, b := random[T](n, n), random[T](n, n)
+	for i := range n {
+		a.Set(i, i, T(n)) // dominates
+	}
+	for _, side := range []Side{Left, Right} {
+		for _, t := range []Trans{NoTrans, Transpose} {
+			Trsm(w, side, t, a, b.Clone())
+		}
+	}
+	if err := Cholesky(w, a); err != nil {
+		panic(err)
+	}
+	CholeskyInvDiag(w, a, make([]T, n))
+	TriInv(w, a.Clone())
+	CholeskyInv(w, a)
+}
+
+func TestCallsAreShort(t *testing.T) {
+	n := 600 // more than every block
+	if testing.Short() || raceEnabled {
+		n = 300
+	}
+	for _, s := range instructionSets {
+		if s == &genericSet {
+			continue // can be stopped anywhere
+		}
+		t.Run(s.name, func(t *testing.T) {
+			type work struct{ flops, bytes int }
+			most := map[string]work{}
+			use(t, metered(s, func(entry string, flops, bytes int) func() {
+				w := most[entry]
+				most[entry] = work{max(w.flops, flops), max(w.bytes, bytes)}
+				return func() {}
+			}))
+			w := &Workspace{Workers: 1}
+			multiplyAll[float64](w, n)
+			multiplyAll[float32](w, n)
+			solveAll[float64](w, n)
+			for entry, w := range most {
+				assert.LessOrEqual(t, w.flops, mostFlops, "operations of %s", entry)
+				assert.LessOrEqual(t, w.bytes, mostBytes, "bytes of %s", entry)
+			}
+			t.Log(most)
+		})
+	}
+}
+
+// BenchmarkLongestCall reports the time of the longest call of a kernel: of calls
+// of the same kernel with the same work, the shortest, which nothing else has come
+// in between; and of these the longest.
+func BenchmarkLongestCall(b *testing.B) {
+	type work struct {
+		entry        string
+		flops, bytes int
+	}
+	least := map[work]time.Duration{}
+	use(b, metered(active, func(entry string, flops, bytes int) func() {
+		start := time.Now()
+		return func() {
+			d := time.Since(start)
+			k := work{entry, flops, bytes}
+			if was, ok := least[k]; !ok || d < was {
+				least[k] = d
+			}
+		}
+	}))
+	w := &Workspace{Workers: 1}
+	for b.Loop() {
+		multiplyAll[float64](w, 1024)
+		multiplyAll[float32](w, 1024)
+		solveAll[float64](w, 1024)
+	}
+	var longest time.Duration
+	var which work
+	for k, d := range least {
+		if d > longest {
+			longest, which = d, k
+		}
+	}
+	b.ReportMetric(float64(longest)/1e3, "µs/longest")
+	b.Log(which)
+}
+
+// BenchmarkStoppingTheWorld collects garbage while a goroutine factors and inverts,
+// and reports how long the collector waits until it has stopped.
+func BenchmarkStoppingTheWorld(b *testing.B) {
+	const name = "/sched/pauses/stopping/gc:seconds"
+	read := func() *metrics.Float64Histogram {
+		s := []metrics.Sample{{Name: name}}
+		metrics.Read(s)
+		return s[0].Value.Float64Histogram()
+	}
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		w := &Workspace{Workers: 1}
+		a := symmetric(lower(spd[float64](rand.New(rand.NewPCG(1, 1)), 1024)))
+		c := a.Clone()
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			c.CopyFrom(a)
+			if err := Cholesky(w, c); err != nil {
+				panic(err)
+			}
+			CholeskyInv(w, c)
+		}
+	}()
+	before := read()
+	for b.Loop() {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	after := read()
+	close(done)
+	<-stopped
+	var total uint64
+	for i := range after.Counts {
+		after.Counts[i] -= before.Counts[i]
+		total += after.Counts[i]
+	}
+	quantile := func(q float64) float64 { // the upper end of its bucket, in µs
+		left := uint64(math.Ceil(q * float64(total)))
+		for i, n := range after.Counts {
+			if n >= left {
+				return after.Buckets[i+1] * 1e6
+			}
+			left -= n
+		}
+		return math.NaN()
+	}
+	b.ReportMetric(quantile(.5), "µs/p50")
+	b.ReportMetric(quantile(.99), "µs/p99")
+	b.ReportMetric(quantile(1), "µs/max")
+}
