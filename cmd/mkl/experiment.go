@@ -350,6 +350,17 @@ func outcomeRows(all []outcome, paper []paperFigure) [][]string {
 // exp(−d/s), s the mean distance over all pairs of training samples. Column j of
 // d holds the distances of every sample to training sample j.
 func distanceKernels(d la.Matrix[float64], train, test []int) (k, cross la.Matrix[float64], err error) {
+	k, cross, err = scaledDistances(d, train, test)
+	for _, m := range []la.Matrix[float64]{k, cross} {
+		la.Scal(-1, m.Data)
+		la.Exp(m.Data, m.Data)
+	}
+	return k, cross, err
+}
+
+// scaledDistances returns d/s between training samples, and between them and the
+// test samples.
+func scaledDistances(d la.Matrix[float64], train, test []int) (within, cross la.Matrix[float64], err error) {
 	n := len(train)
 	var sum float64
 	for _, i := range train {
@@ -361,16 +372,15 @@ func distanceKernels(d la.Matrix[float64], train, test []int) (k, cross la.Matri
 	}
 	s := sum / float64(n)
 	if !(s > 0) {
-		return k, cross, fmt.Errorf("the mean distance is %g", s)
+		return within, cross, fmt.Errorf("the mean distance is %g", s)
 	}
 	fill := func(samples []int) la.Matrix[float64] {
 		m := la.NewMatrix[float64](n, len(samples))
 		for j := range n {
 			row := m.Row(j)
 			for t, i := range samples {
-				row[t] = -d.At(i, j) / s
+				row[t] = d.At(i, j) / s
 			}
-			la.Exp(row, row)
 		}
 		return m
 	}

@@ -91,42 +91,53 @@ func (c *reproduceFlowers102Cmd) Run(e *env) error {
 	})
 }
 
-// readFlowers102 reads the kernels of the four distance matrices, training on
-// the published training and validation images; checkMemory is asked before the
-// matrices are read.
+const flowers102File = "distancematrices102.mat"
+
+var flowers102Distances = []string{"Dhog", "Dhsv", "Dsiftbdy", "Dsiftint"}
+
+// readFlowers102 reads the kernels of the four distance matrices; checkMemory is
+// asked before.
 func readFlowers102(e *env, dir string, checkMemory func(kernels, train, test, classes int) error) (*experiment, error) {
-	sets, err := readVectors(e, filepath.Join(dir, "setid.mat"))
+	x, train, test, err := flowers102(e, dir)
 	if err != nil {
 		return nil, err
 	}
-	labels, err := readVectors(e, filepath.Join(dir, "imagelabels.mat"))
-	if err != nil {
+	if err := checkMemory(len(flowers102Distances), len(train), len(test), x.classes); err != nil {
 		return nil, err
 	}
-	label := labels["labels"]
-	if label == nil {
-		return nil, inputf("%s: no array labels", filepath.Join(dir, "imagelabels.mat"))
-	}
-	train, err := indices(sets, len(label), "trnid", "valid")
-	if err != nil {
-		return nil, inputf("%s: %w", filepath.Join(dir, "setid.mat"), err)
-	}
-	test, err := indices(sets, len(label), "tstid")
-	if err != nil {
-		return nil, inputf("%s: %w", filepath.Join(dir, "setid.mat"), err)
-	}
-	x := &experiment{name: "predefined"}
-	x.classify(train, test, func(i int) int { return label[i] - 1 })
-	if err := checkMemory(4, len(train), len(test), x.classes); err != nil {
-		return nil, err
-	}
-	path := filepath.Join(dir, "distancematrices102.mat")
-	for _, name := range []string{"Dhog", "Dhsv", "Dsiftbdy", "Dsiftint"} {
-		if err := x.addDistances(e, path, name, train, test); err != nil {
+	for _, name := range flowers102Distances {
+		if err := x.addDistances(e, filepath.Join(dir, flowers102File), name, train, test); err != nil {
 			return nil, err
 		}
 	}
 	return x, nil
+}
+
+// flowers102 reads the classes and the split, training on the published training
+// and validation images.
+func flowers102(e *env, dir string) (x *experiment, train, test []int, err error) {
+	setid, imagelabels := filepath.Join(dir, "setid.mat"), filepath.Join(dir, "imagelabels.mat")
+	sets, err := readVectors(e, setid)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	labels, err := readVectors(e, imagelabels)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	label := labels["labels"]
+	if label == nil {
+		return nil, nil, nil, inputf("%s: no array labels", imagelabels)
+	}
+	if train, err = indices(sets, len(label), "trnid", "valid"); err == nil {
+		test, err = indices(sets, len(label), "tstid")
+	}
+	if err != nil {
+		return nil, nil, nil, inputf("%s: %w", setid, err)
+	}
+	x = &experiment{name: "predefined"}
+	x.classify(train, test, func(i int) int { return label[i] - 1 })
+	return x, train, test, nil
 }
 
 // classify sets the classes of the training and test samples.

@@ -41,6 +41,7 @@ type reproduceCmd struct {
 	Boston           reproduceBostonCmd      `cmd:"" help:"Section 4 of Titsias and Lázaro-Gredilla (2011): paired and standard mean field against Gibbs sampling."`
 	Proteinfold      reproduceProteinfoldCmd `cmd:"" name:"proteinfold" help:"Protein folds of 27 classes from 12 representations."`
 	MultitaskToy     reproduceToyCmd         `cmd:"" name:"multitask-toy" help:"Table 2 of Titsias and Lázaro-Gredilla (2011): twelve related tasks with gaps, against a Gaussian process for each."`
+	MtmklFlowers102  reproduceMTFlowersCmd   `cmd:"" name:"mtmkl-flowers102" help:"Table 3 of Titsias and Lázaro-Gredilla (2011): Oxford flowers of 102 classes as related tasks, with the authors' distance matrices."`
 	Calibration      reproduceCalibrationCmd `cmd:"" help:"Whether predicted probabilities come true on held-out thirds of data sets."`
 	Denoise          reproduceDenoiseCmd     `cmd:"" name:"denoise" help:"Table 4 of Titsias and Lázaro-Gredilla (2011): a noisy picture restored by a sparse dictionary."`
 	Inpaint          reproduceInpaintCmd     `cmd:"" name:"inpaint" help:"Inpainting of Titsias and Lázaro-Gredilla (2011): a colour picture of which most values are missing."`

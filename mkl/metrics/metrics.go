@@ -107,6 +107,34 @@ func EqualErrorRate(positive []bool, score []float64) (float64, error) {
 	return math.NaN(), errors.New("metrics: no threshold") // unreachable: the curve ends at 1
 }
 
+// BreakEven returns the recall at the threshold at which it equals the precision,
+// that is where as many negative samples are accepted as positive ones are refused,
+// with the receiver operating characteristic joined by straight lines. For scores
+// that say nothing it is the share of the positive samples.
+func BreakEven(positive []bool, score []float64) (float64, error) {
+	curve, err := roc(positive, score)
+	if err != nil {
+		return math.NaN(), err
+	}
+	var yes, no float64
+	for _, p := range positive {
+		if p {
+			yes++
+		} else {
+			no++
+		}
+	}
+	// The surplus of false positives over false negatives rises from −yes to no.
+	surplus := func(p point) float64 { return float64(p.false*no) - float64((1-p.true)*yes) }
+	for i, p := range curve[1:] {
+		if after := surplus(p); after >= 0 {
+			before := surplus(curve[i])
+			return curve[i].true + float64(-before/(after-before)*(p.true-curve[i].true)), nil
+		}
+	}
+	return math.NaN(), errors.New("metrics: no threshold") // unreachable: the curve ends at 1
+}
+
 // point is a threshold's share of negative and of positive samples accepted.
 type point struct{ false, true float64 }
 

@@ -138,3 +138,14 @@ func TestRefusals(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+func TestBreakEven(t *testing.T) {
+	f := must(t)
+	assert.Equal(t, 1.0, f(BreakEven([]bool{true, false, true, false}, []float64{3, 1, 2, 0})))
+	assert.Equal(t, 0.0, f(BreakEven([]bool{true, false}, []float64{0, 1})))
+	// Of the four best, as many as there are positives, three are right.
+	assert.InDelta(t, 0.75, f(BreakEven([]bool{true, true, false, true, false, true, false}, []float64{9, 8, 7, 6, 5, 4, 3})), 1e-15)
+	assert.InDelta(t, 0.25, f(BreakEven([]bool{true, false, false, false}, []float64{1, 1, 1, 1})), 1e-15)
+	_, err := BreakEven([]bool{true}, []float64{1})
+	assert.Error(t, err)
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestReproduceToy(t *testing.T) {
+	_, whole, given, gaps := toyData(1)
+	for q := range toyTasks {
+		for i := range toyPoints {
+			hidden := i >= gaps[q] && i < gaps[q]+toyGap
+			assert.Equal(t, hidden, math.IsNaN(given.At(q, i)))
+			assert.False(t, math.IsNaN(whole.At(q, i)))
+		}
+	}
+	status, stdout, stderr := command(t, nil, "", "reproduce", "multitask-toy", "-starts", "1", "-sweeps", "2", "-json")
+	require.Equal(t, statusOK, status, stderr)
+	var got struct{ Sets []toySet }
+	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+	require.Len(t, got.Sets, 1)
+	s := got.Sets[0]
+	assert.Len(t, s.Independent, toyTasks)
+	assert.Len(t, s.MultiTask, toyTasks)
+	// A process of its own sees that a task is noise alone.
+	assert.InDelta(t, 0.41, s.Independent[6], 0.2)
+	assert.InDelta(t, 6.56, s.Independent[2], 3)
+
+	status, stdout, stderr = command(t, nil, "", "reproduce", "multitask-toy", "-starts", "1", "-sweeps", "1")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Contains(t, stdout, "paper: MTMKL")
+	status, _, stderr = command(t, nil, "", "reproduce", "multitask-toy", "-starts", "0")
+	assert.Equal(t, statusInput, status)
+	assert.Contains(t, stderr, "-starts")
+}
+
+// TestReproduceMTFlowers reads files of the authors' form with three classes, and
+// goes on from a checkpoint.
+func TestReproduceMTFlowers(t *testing.T) {
+	var trn, val, tst, labels []int
+	for i := 1; i <= 60; i++ {
+		labels = append(labels, 1+(i-1)/20)
+		switch i % 4 {
+		case 0:
+			trn = append(trn, i)
+		case 1:
+			val = append(val, i)
+		default:
+			tst = append(tst, i)
+		}
+	}
+	var distances []matArray
+	for _, name := range flowers102Distances {
+		distances = append(distances, matArray{name, 60, 60, classDistance(20)})
+	}
+	files := map[string]string{
+		"setid.mat":       mat(vector("trnid", trn...), vector("valid", val...), vector("tstid", tst...)),
+		"imagelabels.mat": mat(vector("labels", labels...)),
+		flowers102File:    mat(distances...),
+	}
+	args := []string{"reproduce", "mtmkl-flowers102", "-data", ".", "-latents", "1,2", "-sweeps", "30", "-checkpoint", ".", "-every", "0s"}
+	status, stdout, stderr := command(t, files, "", append(args, "-json")...)
+	require.Equal(t, statusOK, status, stderr)
+	var got struct{ Outcomes []flowersOutcome }
+	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+	require.Len(t, got.Outcomes, 2)
+	for i, o := range got.Outcomes {
+		assert.Equal(t, 4*(i+1), o.M)
+		assert.Equal(t, 1.0, o.Accuracy, o)
+		assert.Equal(t, 1.0, o.AUC, o)
+		assert.Equal(t, 1.0, o.RR, o)
+		assert.LessOrEqual(t, o.Sweeps, 30)
+	}
+	require.FileExists(t, filepath.Join(".", "mtmkl-flowers102-4.state"))
+	status, stdout, stderr = command(t, nil, "", append(args, "-sweeps", "31")...)
+	require.Equal(t, statusOK, status, stderr)
+	assert.Contains(t, stdout, "stated: MTMKL")
+
+	require.NoError(t, os.WriteFile("mtmkl-flowers102-4.state", []byte("x"), 0o600))
+	status, _, stderr = command(t, nil, "", args...)
+	assert.Equal(t, statusInput, status)
+	assert.Contains(t, stderr, "mtmkl-flowers102-4.state")
+	status, _, stderr = command(t, nil, "", append(args, "-memory", "1KB")...)
+	assert.Equal(t, statusInput, status)
+	assert.Contains(t, stderr, "the experiment needs about ")
+}
