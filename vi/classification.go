@@ -258,24 +258,7 @@ func (m *classification) order(plain bool) schedule {
 	omega := update{"ω", func() error { m.updateOmega(); return nil }}
 	be := update{"(b,e)", func() error { return m.updateCombination(m.ones, m.f) }}
 	f := update{"f", func() error { m.updateScore(); return nil }}
-	order := []update{lambda, a, g, gamma, omega, be, f}
-	if plain {
-		return schedule{settled: order}
-	}
-
-	search := newSearch(m.latent)
-	joint := update{"(a,G)", func() error {
-		if err := g.step(); err != nil {
-			return err
-		}
-		return search.update(m.latent)
-	}}
-	scale := update{"scale", func() error { m.updateScale(); return nil }}
-	fast := []update{lambda, joint, gamma, omega, be, f}
-	for range innerPasses - 1 {
-		fast = append(fast, g, gamma, omega, be, f)
-	}
-	return schedule{first: order, settled: append(fast, scale)}
+	return m.schedule(plain, []update{lambda}, a, g, []update{gamma, omega, be, f}, m.updateScale)
 }
 
 // sweep implements model.

@@ -150,24 +150,7 @@ func (m *regression) order(plain bool) schedule {
 	omega := update{"ω", func() error { m.updateOmega(); return nil }}
 	epsilon := update{"ε", func() error { m.updateEpsilon(); return nil }}
 	be := update{"(b,e)", func() error { return m.updateCombination(m.epsilonMean, m.y) }}
-	order := []update{lambda, upsilon, a, g, gamma, omega, epsilon, be}
-	if plain {
-		return schedule{settled: order}
-	}
-
-	search := newSearch(m.latent)
-	joint := update{"(a,G)", func() error {
-		if err := g.step(); err != nil {
-			return err
-		}
-		return search.update(m.latent)
-	}}
-	scale := update{"scale", func() error { m.updateScale(); return nil }}
-	fast := []update{lambda, upsilon, joint, gamma, omega, epsilon, be}
-	for range innerPasses - 1 {
-		fast = append(fast, g, gamma, omega, epsilon, be)
-	}
-	return schedule{first: order, settled: append(fast, scale)}
+	return m.schedule(plain, []update{lambda, upsilon}, a, g, []update{gamma, omega, epsilon, be}, m.updateScale)
 }
 
 func (p RegressionPriors) validate() error {

@@ -2,6 +2,7 @@ package vi
 
 import (
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -102,6 +103,28 @@ func (l *latent) weighted(o int, u, v []float64) float64 {
 		sum += float64(float64(scale*u[d]) * v[d])
 	}
 	return sum * l.lambda.shape
+}
+
+// schedule returns the order of a sweep: the plain one, which is that of the
+// papers, or the accelerated one of docs/acceleration.md. before are the updates
+// before those of a and G, inner those after them.
+func (l *latent) schedule(plain bool, before []update, a, g update, inner []update, scale func()) schedule {
+	order := slices.Concat(before, []update{a, g}, inner)
+	if plain {
+		return schedule{settled: order}
+	}
+	search := newSearch(l)
+	joint := update{"(a,G)", func() error {
+		if err := g.step(); err != nil {
+			return err
+		}
+		return search.update(l)
+	}}
+	fast := slices.Concat(before, []update{joint}, inner)
+	for range innerPasses - 1 {
+		fast = append(append(fast, g), inner...)
+	}
+	return schedule{first: order, settled: append(fast, update{"scale", func() error { scale(); return nil }})}
 }
 
 // innerPasses is how often a sweep updates G, γ, ω, ε and (b,e). The further
