@@ -19,8 +19,9 @@ import (
 
 type reproduceMfeatCmd struct {
 	probitFlags `embed:""`
-	Sweeps      int `default:"100" help:"Most sweeps of a fit (${default}, the paper's)."`
-	Trials      int `default:"50" help:"Random splits into 20 training and 20 test samples of each digit (${default}, the paper's)."`
+	Sweeps      int    `default:"100" help:"Most sweeps of a fit (${default}, the paper's)."`
+	Scale       string `default:"all" enum:"all,train" help:"Over which samples columns have mean 0 and deviation 1: all, or those of each training set, in which rare pixels hardly vary."`
+	Trials      int    `default:"50" help:"Random splits into 20 training and 20 test samples of each digit (${default}, the paper's)."`
 }
 
 var mfeatSpaces = []struct{ name, file, paper string }{
@@ -94,6 +95,9 @@ func (c *reproduceMfeatCmd) Run(e *env) error {
 		}
 		if class != nil && len(labels) != len(class) {
 			return inputf("%s: %d rows where the others have %d", s.file, len(labels), len(class))
+		}
+		if c.Scale == "all" {
+			scaleColumns(x, la.Matrix[float64]{})
 		}
 		spaces, class = append(spaces, x), labels
 	}
@@ -213,7 +217,11 @@ func (c *reproduceMfeatCmd) split(ctx context.Context, spaces []la.Matrix[float6
 		return nil
 	}
 	for _, x := range spaces {
-		k, cross := rbfKernels(rowsAt(x, train), rowsAt(x, test))
+		inside, outside := rowsAt(x, train), rowsAt(x, test)
+		if c.Scale == "train" {
+			scaleColumns(inside, outside)
+		}
+		k, cross := rbfKernels(inside, outside)
 		ks, crosses = append(ks, k), append(crosses, cross)
 		if err := add(c.machine(vi.FixSum, c.Sweeps, seed), []la.Matrix[float64]{k}, []la.Matrix[float64]{cross}); err != nil {
 			return nil, nil, nil, err

@@ -93,9 +93,8 @@ func best(x []float64) int {
 }
 
 // rbfKernels returns the kernels exp(−|x−y|²/D) within the training samples and
-// between them and the test samples, of features scaled by the training samples.
+// between them and the test samples.
 func rbfKernels(train, test la.Matrix[float64]) (k, cross la.Matrix[float64]) {
-	scaleColumns(train, test)
 	kernel := func(x la.Matrix[float64]) la.Matrix[float64] {
 		k := la.NewMatrix[float64](train.Rows, x.Rows)
 		la.RBF(nil, 1/float64(train.Cols), train, x, k)
@@ -104,10 +103,8 @@ func rbfKernels(train, test la.Matrix[float64]) (k, cross la.Matrix[float64]) {
 	return kernel(train), kernel(test)
 }
 
-// powerKernels returns the kernels (offset + x·y/D)^degree of features scaled by
-// the training samples.
+// powerKernels returns the kernels (offset + x·y/D)^degree likewise.
 func powerKernels(train, test la.Matrix[float64], offset float64, degree int) (k, cross la.Matrix[float64]) {
-	scaleColumns(train, test)
 	kernel := func(x la.Matrix[float64]) la.Matrix[float64] {
 		k := la.NewMatrix[float64](train.Rows, x.Rows)
 		la.Gemm(nil, la.NoTrans, la.Transpose, 1/float64(train.Cols), train, x, 0, k)
@@ -253,7 +250,9 @@ func folds(class []int, k int, seed uint64) [][]int {
 
 var uciKernels = []string{"RBF", "linear", "polynomial"}
 
+// uciKernel returns kernels of features scaled by the training samples.
 func uciKernel(name string, train, test la.Matrix[float64]) (k, cross la.Matrix[float64]) {
+	scaleColumns(train, test)
 	switch name {
 	case "linear":
 		return powerKernels(train, test, 0, 1)
