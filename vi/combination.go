@@ -84,12 +84,25 @@ func NewComposite(rule Combination, k Kernels) (*Composite, error) {
 				if v < 0 {
 					return nil, fmt.Errorf("vi: kernel %d: entry (%d, %d) is %g: products need entries that are not negative", p, d, i, v)
 				}
-				l.Row(d)[i] = max(math.Log(v), logZero)
 			}
 		}
 		c.logs = append(c.logs, l)
+		c.renew(p, l)
 	}
 	return c, nil
+}
+
+// renew takes notice of new entries of base kernel p.
+func (c *Composite) renew(p int, k la.Matrix[float64]) {
+	if !c.rule.product() {
+		return
+	}
+	for d := range k.Rows {
+		row := c.logs[p].Row(d)
+		for i, v := range k.Row(d) {
+			row[i] = max(math.Log(v), logZero)
+		}
+	}
 }
 
 // Dims returns the numbers of base kernels, of basis points and of samples.

@@ -441,6 +441,12 @@ func goldenImportance(t *testing.T, d probitData, data []byte) {
 			Epi, Eb, Shape, Rate vec
 			Xi                   float64
 		}
+		Theta struct {
+			Beta          vec
+			Omega, Phi    float64
+			Thetas        mat
+			Exact, Plugin weighted
+		}
 	}
 	require.NoError(t, json.Unmarshal(data, &f))
 	setV := func(m *probit) {
@@ -515,11 +521,52 @@ func goldenImportance(t *testing.T, d probitData, data []byte) {
 		near(t, "E[β] of Bin", want[1].Eb, m.mean, probitWeights)
 		near(t, "entropy", want[1].Entropy, b.entropy, probitWeights)
 
+		k := thetaKernels{x: d.X}
+		th := Probit{Beta: f.Theta.Beta, Update: update, Search: Sampling, Theta: Gamma{f.Theta.Omega, 1 / f.Theta.Phi}, Start: &ProbitStart{Y: matrixOf(f.State.Y)}}
+		m, err := th.parametricModel(k, d.T)
+		require.NoError(t, err)
+		m.w.CopyFrom(matrixOf(f.State.W))
+		setV(m)
+		// Proposals from the prior, whose density the log weights leave out.
+		prior := make(vec, len(f.Theta.Thetas))
+		for i, theta := range f.Theta.Thetas {
+			for _, v := range theta {
+				prior[i] += logGammaDensity(math.Log(v), f.Theta.Omega, f.Theta.Phi)
+			}
+		}
+		m.theta.sample.give(f.Theta.Thetas, prior)
+		m.theta.weigh(m)
+		wantTheta := f.Theta.Exact
+		if update == PlugIn {
+			wantTheta = f.Theta.Plugin
+		}
+		check("theta", wantTheta, m.theta.sample, logWeights(m.theta.sample))
+		near(t, "E[θ]", wantTheta.Etheta, m.theta.sample.mean, probitWeights)
+
 		goldenPowers(t, d, update, f.State.W, f.State.Y, setV, f.Product.B, f.Product.BProp, f.Product.Epi, f.Product.Echi,
 			func(s *importance) { check("product", want[2], s, logWeights(s)) })
 	}
 	goldenPowerPriors(t, f.Pi.Elogb, f.Pi.Elogchi, f.Pi.Kappa, f.Pi.Epi, f.Pi.ElgammaPi, f.Pi.ElogQ,
 		f.Chi.Epi, f.Chi.Eb, f.Chi.Xi, f.Chi.Shape, f.Chi.Rate)
+}
+
+// thetaKernels are the kernels exp(−θ_p|x − x'|²) of points x[p].
+type thetaKernels struct{ x tensor }
+
+func (g thetaKernels) Dims() (P, D, N int) { return len(g.x), len(g.x[0]), len(g.x[0]) }
+
+func (g thetaKernels) Parameters(int) int { return 1 }
+
+func (g thetaKernels) Kernel(_ *la.Workspace, p int, theta []float64, k la.Matrix[float64]) {
+	for i, x := range g.x[p] {
+		for j, y := range g.x[p] {
+			var d float64
+			for c := range x {
+				d += (x[c] - y[c]) * (x[c] - y[c])
+			}
+			k.Set(i, j, math.Exp(-theta[0]*d))
+		}
+	}
 }
 
 func goldenBoundTerms(t *testing.T, d probitData, data []byte) {

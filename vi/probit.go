@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/bmkl/bmkl/internal/special"
@@ -66,6 +67,7 @@ type Probit struct {
 	On        []float64 // P(β_p = 1); nil means ½
 	NotEmpty  bool      // Bin: leave out the state without kernels
 	Kappa, Xi float64   // rates of the priors of π and χ; 0 means 1
+	Theta     Gamma     // prior of the kernels' parameters, for FitParametric
 
 	// Prune takes regressors with E[α] above it out of the equations, which saves
 	// most of the work of sparse machines; 0 keeps all.
@@ -134,6 +136,11 @@ type ProbitFit struct {
 	// one random point.
 	ESS float64
 
+	// Theta holds the kernels' parameters, one kernel's after another's, after
+	// FitParametric, and ThetaESS the effective size of their sample, if there is one.
+	Theta    []float64
+	ThetaESS float64
+
 	// Kept is the number of regressors that were not pruned, of C·D.
 	Kept int
 }
@@ -147,6 +154,10 @@ func (p Probit) Fit(ctx context.Context, k Kernels, labels []int) (*ProbitFit, e
 	if err != nil {
 		return nil, err
 	}
+	return p.run(ctx, m)
+}
+
+func (p Probit) run(ctx context.Context, m *probit) (*ProbitFit, error) {
 	rec, err := p.Ascent.run(ctx, m)
 	if len(rec.Trace) == 0 || rec.Reason == Failed {
 		return nil, err
@@ -158,6 +169,12 @@ func (p Probit) Fit(ctx context.Context, k Kernels, labels []int) (*ProbitFit, e
 	fit := &ProbitFit{Posterior: posterior, Record: rec, Kept: m.kept()}
 	if s, ok := m.beta.(interface{ effective() float64 }); ok {
 		fit.ESS = s.effective()
+	}
+	if q := m.theta; q != nil {
+		fit.Theta = slices.Clone(q.theta)
+		if q.sample != nil {
+			fit.ThetaESS = q.sample.effective
+		}
 	}
 	return fit, err
 }
@@ -177,7 +194,8 @@ type probit struct {
 	classes *crew // a task for each class
 	chunks  *crew // a task for chunkSize samples
 
-	beta    weights
+	beta    weights            // nil if they are fixed
+	theta   *parameters        // nil if there are none
 	mean    []float64          // P, E[β]
 	kernel  la.Matrix[float64] // D×N, E[K]
 	gram    la.Matrix[float64] // D×D, lower triangle of E[K·Kᵀ]
@@ -192,7 +210,7 @@ type probit struct {
 	w        la.Matrix[float64] // C×D, means
 	variance la.Matrix[float64] // C×D
 	logDet   []float64          // C
-	sum      la.Matrix[float64] // D×D, Σ_c Cov(w_c); only if the weights are learned
+	sum      la.Matrix[float64] // D×D, Σ_c Cov(w_c); unless the composite kernel is fixed
 	f        la.Matrix[float64] // C×N, E[W]·E[K]
 	response la.Matrix[float64] // C×D, E[Y]·E[K]ᵀ
 	spread   []float64          // C, tr(E[KKᵀ]·Cov(w_c)) + wᵀE[KKᵀ]w
@@ -249,7 +267,9 @@ func (t *turns) done() {
 }
 
 // model checks the arguments and returns the initial state.
-func (p Probit) model(k Kernels, labels []int) (*probit, error) {
+func (p Probit) model(k Kernels, labels []int) (*probit, error) { return p.build(k, labels, nil) }
+
+func (p Probit) build(k Kernels, labels []int, theta *parameters) (*probit, error) {
 	composite, err := NewComposite(p.Rule, k)
 	if err != nil {
 		return nil, err
@@ -269,7 +289,7 @@ func (p Probit) model(k Kernels, labels []int) (*probit, error) {
 	}
 	m := &probit{
 		composite: composite, k: k, C: C, P: P, D: D, N: N, labels: labels,
-		update: p.Update, published: p.Published, prune: p.Prune,
+		update: p.Update, theta: theta, published: p.Published, prune: p.Prune,
 		ws:      la.Workspace{Workers: p.Workers},
 		classes: newCrew(p.Workers, C), chunks: newCrew(p.Workers, (N+chunkSize-1)/chunkSize),
 		mean: make([]float64, P), kernel: la.NewMatrix[float64](D, N), gram: la.NewMatrix[float64](D, D),
@@ -420,6 +440,34 @@ func (m *probit) setKernel() {
 	la.Syrk(&m.ws, la.NoTrans, 1, m.kernel, 0, m.gram)
 }
 
+// settle makes E[K] the kernel at E[β] and renews what depends on it.
+func (m *probit) settle() {
+	m.setKernel()
+	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.kernel, 0, m.f)
+	for c := range m.C {
+		m.spread[c] = la.SumSq(m.f.Row(c))
+	}
+	m.spread[0] += lowerInner(m.gram, m.sum)
+}
+
+// likelihoodOf returns Σ E[y]∘f − ½ Σ f∘f − ½ tr(kᵀ(Σ_c V_c)k) with f = E[W]·k, of
+// which [PlugIn] leaves the trace out; f and t take intermediate results.
+func (m *probit) likelihoodOf(k, f, t la.Matrix[float64]) float64 {
+	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, k, 0, f)
+	var v float64
+	for c := range m.C {
+		row := f.Row(c)
+		v += la.Dot(m.y.Row(c), row) - 0.5*la.SumSq(row)
+	}
+	if m.update == MeanField {
+		la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.sum, k, 0, t)
+		for d := range m.D {
+			v -= 0.5 * la.Dot(k.Row(d), t.Row(d))
+		}
+	}
+	return v
+}
+
 func (m *probit) addRidge(k la.Matrix[float64]) {
 	for n, r := range m.ridge {
 		k.Row(n)[n] += r
@@ -500,7 +548,7 @@ func (m *probit) updateClass(w *worker, c int) error {
 			spread += float64(mean[d]*response[d]) - float64(x[i]*x[i])
 		}
 	}
-	if m.beta == nil {
+	if m.sum.Rows == 0 {
 		if err != nil {
 			return fmt.Errorf("class %d: %w", c, err)
 		}
@@ -614,6 +662,9 @@ func (m *probit) bound() float64 {
 	}
 	if m.beta != nil {
 		sum += m.beta.bound()
+	}
+	if m.theta != nil {
+		sum += m.theta.bound()
 	}
 	return sum
 }

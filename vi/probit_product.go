@@ -155,29 +155,11 @@ func (q *powers) effective() float64 {
 	return q.sample.effective
 }
 
-// combine stores the composite kernel with weights beta in m.scratch and E[W]
-// times it in q.f.
+// combine stores the composite kernel with weights beta in m.scratch.
 func (q *powers) combine(m *probit, beta []float64) {
 	q.beta = beta
 	_ = q.rows.each(q.task)
 	m.addRidge(m.scratch)
-	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.scratch, 0, q.f)
-}
-
-// logLikelihood returns L(β) after combine.
-func (q *powers) logLikelihood(m *probit) float64 {
-	var v float64
-	for c := range m.C {
-		f := q.f.Row(c)
-		v += la.Dot(m.y.Row(c), f) - 0.5*la.SumSq(f)
-	}
-	if m.update == MeanField {
-		la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.sum, m.scratch, 0, q.t)
-		for d := range m.D {
-			v -= 0.5 * la.Dot(m.scratch.Row(d), q.t.Row(d))
-		}
-	}
-	return v
 }
 
 func (q *powers) update(m *probit) error {
@@ -188,20 +170,10 @@ func (q *powers) update(m *probit) error {
 		q.updateSample(m)
 	} else {
 		q.climb(m)
-		q.settleAt(m)
+		m.settle()
 		q.priors.update(m.mean, q.eta)
 	}
 	return nil
-}
-
-// settleAt makes E[K] the kernel at E[β] and renews what depends on it.
-func (q *powers) settleAt(m *probit) {
-	m.setKernel()
-	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.kernel, 0, m.f)
-	for c := range m.C {
-		m.spread[c] = la.SumSq(m.f.Row(c))
-	}
-	m.spread[0] += lowerInner(m.gram, m.sum)
 }
 
 // updateSample is the update by importance sampling. [MeanField] takes E[K] and
@@ -215,7 +187,7 @@ func (q *powers) updateSample(m *probit) {
 	s := q.sample
 	copy(m.mean, s.mean)
 	if m.update == PlugIn {
-		q.settleAt(m)
+		m.settle()
 	} else {
 		m.kernel.Fill(0)
 		m.gram.Fill(0)
@@ -225,6 +197,7 @@ func (q *powers) updateSample(m *probit) {
 				continue
 			}
 			q.combine(m, s.points.Row(i))
+			la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.scratch, 0, q.f)
 			la.Syrk(&m.ws, la.NoTrans, w, m.scratch, 1, m.gram)
 			for d := range m.D {
 				la.Axpy(w, m.scratch.Row(d), m.kernel.Row(d))
@@ -244,7 +217,7 @@ func (q *powers) solve(m *probit) {
 	s := q.sample
 	for i := range s.target {
 		q.combine(m, s.points.Row(i))
-		t := q.logLikelihood(m)
+		t := m.likelihoodOf(m.scratch, q.f, q.t)
 		for p, l := range s.logs.Row(i) {
 			t += (q.priors.pi[p]-1)*l - q.priors.chi[p]*s.points.At(i, p)
 		}
@@ -368,10 +341,11 @@ func (q *powers) density(m *probit, eta []float64) float64 {
 		v += q.priors.pi[p]*e - q.priors.chi[p]*m.mean[p]
 	}
 	q.combine(m, m.mean)
-	return v + q.logLikelihood(m)
+	return v + m.likelihoodOf(m.scratch, q.f, q.t)
 }
 
-// slope stores the gradient of density at η, whose kernel is in m.scratch:
+// slope stores the gradient of density at η, whose kernel is in m.scratch and whose
+// f in q.f:
 // β_p·<(E[W]ᵀ(E[Y] − f) − (Σ V_c)K)∘K, log K_p> + π_p − χ_pβ_p.
 func (q *powers) slope(m *probit, eta, gradient []float64) {
 	rest := q.f

@@ -359,3 +359,53 @@ func TestProbitNamesWhatIsWrong(t *testing.T) {
 		assert.EqualError(t, err, want)
 	}
 }
+
+// The parameter of the kernel whose features matter settles; bounds rise where they
+// must.
+func TestProbitLearnsKernelParameters(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 8))
+	var x tensor
+	labels := make([]int, 24)
+	for range 2 {
+		x = append(x, make(mat, 24))
+	}
+	for n := range labels {
+		labels[n] = n % 3
+		a := 2 * math.Pi * float64(n%3) / 3
+		x[0][n] = vec{2*math.Cos(a) + 0.4*r.NormFloat64(), 2*math.Sin(a) + 0.4*r.NormFloat64()}
+		x[1][n] = vec{r.NormFloat64(), r.NormFloat64()}
+	}
+	for _, rule := range []Combination{FixSum, WSum, FixProd, WProd} {
+		p := Probit{Rule: rule, Update: MeanField, Theta: Gamma{2, 0.5}, Workers: 2}
+		m, err := p.parametricModel(thetaKernels{x}, labels)
+		require.NoError(t, err)
+		require.NoError(t, m.sweep(nil))
+		last := m.bound()
+		for i := range 40 {
+			require.NoError(t, m.sweep(func(name string) {
+				b := m.bound()
+				require.False(t, fell(last, b, m.roundoff()), "%v, sweep %d: %s: from %.17g to %.17g (%g)", rule, i, name, last, b, b-last)
+				last = b
+			}))
+		}
+		for j, want := range m.theta.theta { // a maximum of the density
+			value := m.theta.logLikelihood(m) + m.theta.logPrior(j, true)
+			for _, factor := range []float64{0.8, 1.25} {
+				m.theta.theta[j] = want * factor
+				m.theta.set(m, j)
+				assert.Less(t, m.theta.logLikelihood(m)+m.theta.logPrior(j, true), value+1e-6, "%v, θ_%d", rule, j)
+			}
+			m.theta.theta[j] = want
+			m.theta.set(m, j)
+		}
+	}
+	fit, err := Probit{Search: Sampling, Samples: 50, Theta: Gamma{2, 0.5}, Ascent: Ascent{MaxSweeps: 20}}.
+		FitParametric(context.Background(), thetaKernels{x}, labels)
+	require.NoError(t, err)
+	assert.Len(t, fit.Theta, 2)
+	assert.Greater(t, fit.ThetaESS, 1.0)
+	_, err = Probit{Rule: Bin, Update: MeanField}.FitParametric(context.Background(), thetaKernels{x}, labels)
+	assert.EqualError(t, err, "vi: Update is MeanField: with kernel parameters the weights must be fixed or at their mode")
+	_, err = Probit{}.FitParametric(context.Background(), nil, labels)
+	assert.EqualError(t, err, "vi: kernels: nil")
+}

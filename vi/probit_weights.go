@@ -48,12 +48,15 @@ func (p Probit) weights(m *probit) (weights, error) {
 		return nil, fmt.Errorf("vi: Kappa is %g and Xi %g: they must be positive and finite", p.Kappa, p.Xi)
 	}
 	m.setKernel()
-	if !p.Rule.Learned() {
+	if !p.Rule.Learned() && m.theta == nil {
 		return nil, nil
 	}
 	m.sum = la.NewMatrix[float64](m.D, m.D)
 	m.scratch = la.NewMatrix[float64](m.D, m.N)
-	if p.Rule == WProd {
+	switch {
+	case !p.Rule.Learned():
+		return nil, nil
+	case p.Rule == WProd:
 		return p.powers(m)
 	}
 	q := newQuadratic(m)
