@@ -152,10 +152,8 @@ type factors struct {
 	floor       float64
 	workers     int
 
-	// E[φ_n], a 1 if there are offsets, and Var[φ_n] in a row, and so for the tasks
-	// E[w_q], E[c_q], Var[w_q]: what the other half of a sweep reads at random lies
-	// together. Offsets count from base.
-	object, task la.Matrix[float64] // N×(K+M), Q×(K+M)
+	// E[φ_n] and a 1 if there are offsets; E[w_q] and E[c_q], which counts from base.
+	object, task lineMoments
 
 	weights     []Pair // Q×M
 	offsetVar   []float64
@@ -182,7 +180,7 @@ type factors struct {
 	taskSums     []slabSums
 	scale        []float64          // 1/σ_q
 	cross        la.Matrix[float64] // of complete data
-	scaled       la.Matrix[float64] // Q×M, of complete data with noise by task
+	scaled       lineMoments        // of the tasks over σ_q, if that differs between them
 
 	updates []update
 	stop    error
@@ -265,7 +263,7 @@ func (f Factors) model(y *Observed) (*factors, error) {
 		y: y, N: y.n, Q: y.q, M: M, K: M,
 		perTask: f.Noise == NoisePerTask, noiseWeight: f.NoiseWeight, held: f.Held,
 		prior: f.Prior, count: make([]float64, y.q), error2: make([]float64, y.q), noise: make([]float64, y.q),
-		weights: make([]Pair, y.q*M), crew: newLineCrew(f.Workers, M),
+		weights: make([]Pair, y.q*M),
 	}
 	power := variance
 	if f.Offsets {
@@ -288,7 +286,11 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	if err := m.prior.validate(); err != nil {
 		return nil, err
 	}
-	m.object, m.task = la.NewMatrix[float64](m.N, m.K+M), la.NewMatrix[float64](m.Q, m.K+M)
+	m.object, m.task = newMoments(m.N, M, m.K), newMoments(m.Q, M, m.K)
+	if m.perTask {
+		m.scaled = newMoments(m.Q, M, m.K)
+	}
+	m.crew = newLineCrew(f.Workers, M, m.K)
 	for q := range m.noise {
 		m.noise[q] = 0.5 * variance
 	}
@@ -303,7 +305,7 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	}
 	for n := range m.N {
 		if m.K > M {
-			m.object.Row(n)[M] = 1
+			m.object.mean.Set(n, M, 1)
 		}
 	}
 	m.updates = []update{
@@ -353,9 +355,6 @@ func (m *factors) prepare() {
 		m.count[q] = float64(m.N)
 	}
 	m.cross = la.NewMatrix[float64](max(m.N, m.Q), m.K)
-	if m.perTask {
-		m.scaled = la.NewMatrix[float64](m.Q, m.M)
-	}
 }
 
 // cover gives the factors their covariance.
@@ -425,7 +424,7 @@ func (f Factors) begin(m *factors) error {
 		}
 	}
 	for n := range m.N {
-		variance := m.object.Row(n)[m.K:]
+		variance := m.object.variance.Row(n)
 		for k := range variance {
 			variance[k] = 1
 			if m.functions != nil {
@@ -435,10 +434,11 @@ func (f Factors) begin(m *factors) error {
 	}
 	off := true
 	for q := range m.Q {
-		row := m.task.Row(q)
+		e, v := m.task.mean.Row(q), m.task.variance.Row(q)
 		for k, w := range m.weights[q*m.M:][:m.M] {
-			mean, square := w.Moments()
-			row[k], row[m.K+k] = mean, w.VarW()
+			var square float64
+			e[k], square = w.Moments()
+			v[k] = w.VarW()
 			off = off && square == 0
 		}
 	}
@@ -472,21 +472,19 @@ func (m *factors) jittered() float64 { return 0 }
 // All of an object's h follow from G = Σ_q E[w_q]E[w_q]ᵀ/σ_q² and b = Σ_q E[w_q](y_nq − c_q)/σ_q².
 func (m *factors) updateObjects(from, to int) error {
 	side := half{
-		lines: &m.y.byObject, blocks: m.objectBlocks, other: m.task, means: m.M, variances: m.K, M: m.M,
+		lines: &m.y.byObject, blocks: m.objectBlocks, other: &m.task, means: m.M, shifted: m.K > m.M,
 		base: m.base, weight: 1 / m.noise[0],
-	}
-	if m.K > m.M {
-		side.shift, side.shiftAt = m.task, m.M
 	}
 	if m.perTask {
 		for q, v := range m.noise {
 			m.scale[q] = 1 / math.Sqrt(v)
 		}
-		side.scale, side.weight = m.scale, 1
+		m.scaled.scaleFrom(&m.task, m.scale)
+		side.other, side.scale, side.weight = &m.scaled, m.scale, 1
 	}
 	var all *lineStats
 	if m.y.complete() {
-		all = m.crew.shared(m.M, m.M)
+		all = m.crew.shared(m.M)
 		m.completeObjects(&side, all)
 	}
 	if m.functions != nil {
@@ -501,8 +499,7 @@ func (m *factors) updateObjects(from, to int) error {
 			} else {
 				s = s.with(&c.own, m.cross.Row(n)[:m.M])
 			}
-			row := m.object.Row(n)
-			a, variance := row[:m.M], row[m.K:]
+			a, variance := m.object.mean.Row(n)[:m.M], m.object.variance.Row(n)
 			for k := from; k < to; k++ {
 				g := s.gram.Row(k)[:m.M]
 				cross := s.cross[k] - la.Dot(g, a) + float64(g[k]*a[k])
@@ -540,7 +537,7 @@ func (m *factors) updateFunctions(side *half, all *lineStats, from, to int) erro
 	for k := from; k < to; k++ {
 		f := &m.functions[k]
 		for n := range m.N {
-			s, a := at(n), m.object.Row(n)[:m.M]
+			s, a := at(n), m.object.mean.Row(n)[:m.M]
 			g := s.gram.Row(k)
 			f.lambda[n] = side.weight * (g[k] + s.variance[k])
 			m.h[n] = side.weight * (s.cross[k] - la.Dot(g, a) + float64(g[k]*a[k]))
@@ -554,8 +551,7 @@ func (m *factors) updateFunctions(side *half, all *lineStats, from, to int) erro
 			return fmt.Errorf("factor %d: %w", k, err)
 		}
 		for n := range m.N {
-			row := m.object.Row(n)
-			row[k], row[m.K+k] = f.mean[n], f.variance[n]
+			m.object.mean.Row(n)[k], m.object.variance.Row(n)[k] = f.mean[n], f.variance[n]
 		}
 	}
 	return nil
@@ -570,15 +566,14 @@ const lengthTolerance = 1e-3
 // matrices as for the objects, without the noise, give what each needs; and E_q.
 func (m *factors) updateTasks(from, to int) {
 	side := half{
-		lines: &m.y.byTask, blocks: m.taskBlocks, other: m.object, means: m.K, variances: m.K, M: m.M,
-		base: m.base, weight: 1,
+		lines: &m.y.byTask, blocks: m.taskBlocks, other: &m.object, means: m.K, base: m.base, weight: 1,
 	}
 	logit, logSlab := m.prior.logit(), math.Log(m.prior.Variance)
 	var all *lineStats
 	var alike []float64 // the gains, if all tasks have the same
 	if m.y.complete() {
-		all = m.crew.shared(m.K, m.M)
-		m.completeTasks(&side, all)
+		all = m.crew.shared(m.K)
+		m.completeTasks(all)
 		if !m.perTask {
 			alike = m.crew.gain
 			m.gains(all, m.noise[0], alike)
@@ -613,8 +608,7 @@ func (m *factors) gains(s *lineStats, noise float64, gain []float64) {
 }
 
 func (m *factors) updateTask(s *lineStats, q, from, to int, logit, logSlab float64, gain []float64, sums *slabSums) {
-	row := m.task.Row(q)
-	e, variance := row[:m.K], row[m.K:]
+	e, variance := m.task.mean.Row(q), m.task.variance.Row(q)
 	weights := m.weights[q*m.M:][:m.M]
 	noise := m.noise[q]
 	rest := 1.0
@@ -710,10 +704,10 @@ func (m *factors) updateOffsetPrior() {
 	n := float64(m.Q)
 	var mean, variance float64
 	for q := range m.Q {
-		mean += m.task.At(q, m.M) / n
+		mean += m.task.mean.At(q, m.M) / n
 	}
 	for q := range m.Q {
-		d := m.task.At(q, m.M) - mean
+		d := m.task.mean.At(q, m.M) - mean
 		variance += (m.offsetVar[q] + float64(d*d)) / n
 	}
 	m.offsetPrior = OffsetPrior{mean, max(variance, m.floor)}
@@ -735,7 +729,7 @@ func (m *factors) bound() float64 {
 	if m.K > m.M {
 		p := m.offsetPrior
 		for q, v := range m.offsetVar {
-			d := m.task.At(q, m.M) - p.Mean
+			d := m.task.mean.At(q, m.M) - p.Mean
 			sum += 0.5 * (math.Log(v/p.Variance) + 1 - (v+float64(d*d))/p.Variance)
 		}
 	}

@@ -77,32 +77,45 @@ func TestFactorScale(t *testing.T) {
 		runtime.ReadMemStats(&s)
 		return float64(s.HeapAlloc)
 	}
-	const M = 20
-	var x, seconds, bytes []float64
-	for _, k := range []float64{1, 2, 4, 8} {
-		// Users, films and ratings grow alike.
-		users, films, ratings := int(1510*k), int(926*k), int(250_000*k)
-		entries := syntheticRatings(users, films, ratings)
-		before := heap()
-		y, err := ObserveEntries(users, films, entries)
-		require.NoError(t, err)
-		m, err := Factors{Count: M, Offsets: true, NoiseWeight: 10}.model(y)
-		require.NoError(t, err)
-		var times []float64
-		for range 8 {
-			begin := time.Now()
+	const M, rounds = 20, 9
+	for _, grows := range []bool{false, true} {
+		var models []*factors
+		var x, bytes []float64
+		for _, k := range []float64{0.25, 0.5, 1, 2} {
+			// MovieLens-1M's shape, with more and more of it observed, or growing with
+			// the number of entries.
+			users, films, ratings := 6040, 3706, int(1_000_000*k)
+			if grows {
+				users, films = int(k*6040), int(k*3706)
+			}
+			entries := syntheticRatings(users, films, ratings)
+			before := heap()
+			y, err := ObserveEntries(users, films, entries)
+			require.NoError(t, err)
+			m, err := Factors{Count: M, Offsets: true, NoiseWeight: 10}.model(y)
+			require.NoError(t, err)
 			require.NoError(t, m.sweep(nil))
-			m.bound()
-			times = append(times, time.Since(begin).Seconds())
+			models, x, bytes = append(models, m), append(x, float64(ratings)), append(bytes, heap()-before)
+			runtime.KeepAlive(entries)
 		}
-		slices.Sort(times)
-		x, seconds, bytes = append(x, float64(ratings)), append(seconds, times[len(times)/2]), append(bytes, heap()-before)
-		fmt.Printf("%9d entries  %6d users  %6d films  %7.1f ms a sweep  %5.1f ns an entry  %6.1f MB  %5.1f bytes an entry\n", ratings, users, films,
-			1e3*seconds[len(x)-1], 1e9*seconds[len(x)-1]/float64(ratings), bytes[len(x)-1]/1e6, bytes[len(x)-1]/float64(ratings))
-		runtime.KeepAlive(m)
-		runtime.KeepAlive(entries)
+		times := make([][]float64, len(models))
+		for range rounds {
+			for i, m := range models {
+				begin := time.Now()
+				require.NoError(t, m.sweep(nil))
+				m.bound()
+				times[i] = append(times[i], time.Since(begin).Seconds())
+			}
+		}
+		var seconds []float64
+		for i, m := range models {
+			slices.Sort(times[i])
+			seconds = append(seconds, times[i][rounds/2])
+			fmt.Printf("%9.0f entries  %6d users  %6d films  %7.1f ms a sweep  %5.1f ns an entry  %6.1f MB  %5.1f bytes an entry\n", x[i], m.N, m.Q,
+				1e3*seconds[i], 1e9*seconds[i]/x[i], bytes[i]/1e6, bytes[i]/x[i])
+		}
+		fmt.Printf("exponent of time %.3f, of memory %.3f\n", exponent(x, seconds), exponent(x, bytes))
 	}
-	fmt.Printf("exponent of time %.3f, of memory %.3f\n", exponent(x, seconds), exponent(x, bytes))
 }
 
 // exponent fits log y = a + b·log x and returns b.

@@ -8,21 +8,43 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
+// lineMoments are the variances and means of every object's factors, or of every
+// task's weights. What the other half of a sweep reads at random, the two of one
+// line, lies together.
+type lineMoments struct {
+	both, variance, mean la.Matrix[float64] // n×(M+K), n×M, n×K
+}
+
+func newMoments(n, M, K int) lineMoments {
+	both := la.NewMatrix[float64](n, M+K)
+	return lineMoments{both, both.Slice(0, n, 0, M), both.Slice(0, n, M, M+K)}
+}
+
+// scaleFrom sets m to what line j of from is when multiplied by scale_j.
+func (m *lineMoments) scaleFrom(from *lineMoments, scale []float64) {
+	for j, t := range scale {
+		v, mean := from.variance.Row(j), from.mean.Row(j)
+		to := m.both.Row(j)
+		for k, x := range v {
+			to[k] = t * t * x
+		}
+		for k, x := range mean {
+			to[len(v)+k] = t * x
+		}
+	}
+}
+
 // half is one half of a sweep: for each line, an object or a task, the statistics
 // of its observed entries over the other side's moments.
 type half struct {
-	lines  *lines
-	blocks []int
-
-	// Row j of other has the means of the other side in its first columns, as many
-	// as means, and M variances from column variances on.
-	other               la.Matrix[float64]
-	means, variances, M int
-	base                float64            // subtracted from every entry
-	shift               la.Matrix[float64] // and so is column shiftAt of row j, unless empty
-	shiftAt             int
-	scale               []float64 // by j; nil means 1
-	weight              float64   // of all statistics, applied by whoever uses them
+	lines   *lines
+	blocks  []int
+	other   *lineMoments
+	means   int       // of other, from the first, that count
+	shifted bool      // the next mean is subtracted from the entries,
+	base    float64   // and so is this from all
+	scale   []float64 // of which other's moments are multiples; nil means 1
+	weight  float64   // of all statistics, applied by whoever uses them
 }
 
 // lineStats are the statistics of a line, with u_j and v_j the means and variances
@@ -61,21 +83,31 @@ type lineCrew struct {
 type lineWorker struct {
 	crew     *lineCrew
 	ws       la.Workspace
-	gathered la.Matrix[float64] // BlockK×(means+1)
-	gram     la.Matrix[float64] // (means+1)×(means+1)
+	gathered []float64 // BlockK×(M+K+1)
+	ones     []float64 // BlockK
+	gram     []float64 // (K+1)×(K+1)
 	own      lineStats
-	variance []float64
+	variance []float64 // M
 	gain     []float64 // M
 	work     func()
 }
 
-func newLineCrew(n, M int) *lineCrew {
+func newLineCrew(n, M, K int) *lineCrew {
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	c := &lineCrew{all: la.Workspace{Workers: n}, gain: make([]float64, M)}
+	c := &lineCrew{
+		all: la.Workspace{Workers: n}, gram: make([]float64, K*K), power: make([]float64, M), gain: make([]float64, M),
+	}
 	for range n {
-		w := &lineWorker{crew: c, ws: la.Workspace{Workers: 1}, gain: make([]float64, M)}
+		w := &lineWorker{
+			crew: c, ws: la.Workspace{Workers: 1},
+			gathered: make([]float64, la.BlockK*(M+K+1)), ones: make([]float64, la.BlockK), gram: make([]float64, (K+1)*(K+1)),
+			variance: make([]float64, M), gain: make([]float64, M),
+		}
+		for i := range w.ones {
+			w.ones[i] = 1
+		}
 		w.work = func() {
 			defer c.wg.Done()
 			w.loop()
@@ -109,60 +141,49 @@ func (c *lineCrew) each(side *half, task func(c *lineWorker, block int)) {
 	c.side, c.task = nil, nil
 }
 
-// stats computes the statistics of line i. The entries' means are gathered, with
-// the entry itself as one more column, and multiplied by themselves.
+// stats computes the statistics of line i. The entries' rows of moments are
+// gathered, with the entry itself as one more column; the means and it are
+// multiplied by themselves, and the variances are summed.
 func (w *lineWorker) stats(h *half, i int) *lineStats {
-	k := h.means
-	if w.gathered.Cols != k+1 {
-		w.gathered = la.NewMatrix[float64](la.BlockK, k+1)
-		w.gram = la.NewMatrix[float64](k+1, k+1)
-		w.variance = make([]float64, h.M)
-	}
-	clear(w.variance)
+	M, k := len(w.variance), h.means
+	width := M + k
+	gathered := la.MatrixOf(la.BlockK, width+1, w.gathered[:la.BlockK*(width+1)])
+	gram := la.MatrixOf(k+1, k+1, w.gram[:(k+1)*(k+1)])
 	index, value := h.lines.line(i)
 	if len(index) == 0 {
-		w.gram.Fill(0)
+		gram.Fill(0)
+		clear(w.variance)
 	}
+	var beta float64
 	for first := 0; first < len(index); first += la.BlockK {
-		last := min(len(index), first+la.BlockK)
-		for r, j := range index[first:last] {
-			from := h.other.Row(int(j))
-			to := w.gathered.Row(r)
+		rows := min(len(index)-first, la.BlockK)
+		// A loop that does little else has several rows on their way at once.
+		from, stride := h.other.both.Data, h.other.both.Stride
+		for r, j := range index[first : first+rows] {
+			copy(w.gathered[r*(width+1):][:width], from[int(j)*stride:])
+		}
+		for r, j := range index[first : first+rows] {
 			y := value[first+r] - h.base
-			if h.shift.Rows > 0 {
-				y -= h.shift.At(int(j), h.shiftAt)
+			if h.scale != nil {
+				y *= h.scale[j]
 			}
-			if h.scale == nil {
-				copy(to, from[:k])
-				to[k] = y
-				la.Axpy(1, from[h.variances:], w.variance)
-				continue
+			if h.shifted {
+				y -= from[int(j)*stride+width]
 			}
-			t := h.scale[j]
-			for c, v := range from[:k] {
-				to[c] = t * v
-			}
-			to[k] = t * y
-			la.Axpy(t*t, from[h.variances:], w.variance)
+			w.gathered[r*(width+1)+width] = y
 		}
-		beta := 1.0
-		if first == 0 {
-			beta = 0
-		}
-		la.Syrk(&w.ws, la.Transpose, 1, w.gathered.Slice(0, last-first, 0, k+1), beta, w.gram)
+		la.Syrk(&w.ws, la.Transpose, 1, gathered.Slice(0, rows, M, width+1), beta, gram)
+		la.Gemv(&w.ws, la.Transpose, 1, gathered.Slice(0, rows, 0, M), w.ones[:rows], beta, w.variance)
+		beta = 1
 	}
-	gram := w.gram.Slice(0, k, 0, k)
-	gram.MirrorLower()
-	last := w.gram.Row(k)
-	w.own = lineStats{gram: gram, cross: last[:k], variance: w.variance, total: last[k]}
+	last := gram.Row(k)
+	w.own = lineStats{gram: gram.Slice(0, k, 0, k), cross: last[:k], variance: w.variance, total: last[k]}
+	w.own.gram.MirrorLower()
 	return &w.own
 }
 
 // shared returns the statistics of complete data, to be filled.
-func (c *lineCrew) shared(means, M int) *lineStats {
-	if len(c.gram) < means*means {
-		c.gram, c.power = make([]float64, means*means), make([]float64, M)
-	}
+func (c *lineCrew) shared(means int) *lineStats {
 	c.of = lineStats{gram: la.MatrixOf(means, means, c.gram[:means*means]), variance: c.power}
 	clear(c.power)
 	return &c.of
@@ -171,39 +192,24 @@ func (c *lineCrew) shared(means, M int) *lineStats {
 // completeObjects computes the statistics that every object has when all entries
 // are observed, and m.cross.
 func (m *factors) completeObjects(h *half, s *lineStats) {
-	means := m.task.Slice(0, m.Q, 0, m.M)
-	scaled := means
 	ws := &m.crew.all
-	if h.scale == nil {
-		for q := range m.Q {
-			la.Axpy(1, m.task.Row(q)[m.K:], s.variance)
-		}
-	} else {
-		scaled = m.scaled
-		for q, t := range h.scale {
-			row := m.task.Row(q)
-			to := scaled.Row(q)
-			for k, v := range row[:m.M] {
-				to[k] = t * v
-			}
-			la.Axpy(t*t, row[m.K:], s.variance)
-		}
+	for q := range m.Q {
+		la.Axpy(1, h.other.variance.Row(q), s.variance)
 	}
-	la.Syrk(ws, la.Transpose, 1, scaled, 0, s.gram)
+	means := h.other.mean.Slice(0, m.Q, 0, m.M)
+	la.Syrk(ws, la.Transpose, 1, means, 0, s.gram)
 	s.gram.MirrorLower()
-	if h.scale != nil {
-		for q, t := range h.scale {
-			la.Scal(t, scaled.Row(q))
-		}
+	for q, t := range h.scale {
+		la.Scal(t, means.Row(q))
 	}
 	cross := m.cross.Slice(0, m.N, 0, m.M)
-	la.Gemm(ws, la.NoTrans, la.NoTrans, 1, m.y.dense, scaled, 0, cross)
-	if h.shift.Rows > 0 {
+	la.Gemm(ws, la.NoTrans, la.NoTrans, 1, m.y.dense, means, 0, cross)
+	if h.shifted {
 		// y − c: Σ_q c_q·w_q/σ_q² is the same for all objects.
-		w := m.crew.workers[0]
-		shift := w.vector(m.M)
+		shift := m.crew.workers[0].variance
+		clear(shift)
 		for q := range m.Q {
-			la.Axpy(m.task.At(q, m.M), scaled.Row(q), shift)
+			la.Axpy(m.task.mean.At(q, m.M), means.Row(q), shift)
 		}
 		for n := range m.N {
 			la.Axpy(-1, shift, cross.Row(n))
@@ -213,22 +219,13 @@ func (m *factors) completeObjects(h *half, s *lineStats) {
 
 // completeTasks computes the statistics that every task has when all entries are
 // observed, and m.cross.
-func (m *factors) completeTasks(_ *half, s *lineStats) {
+func (m *factors) completeTasks(s *lineStats) {
 	for n := range m.N {
-		la.Axpy(1, m.object.Row(n)[m.K:], s.variance)
+		la.Axpy(1, m.object.variance.Row(n), s.variance)
 	}
-	means := m.object.Slice(0, m.N, 0, m.K)
+	means := m.object.mean
 	ws := &m.crew.all
 	la.Syrk(ws, la.Transpose, 1, means, 0, s.gram)
 	s.gram.MirrorLower()
 	la.Gemm(ws, la.Transpose, la.NoTrans, 1, m.y.dense, means, 0, m.cross.Slice(0, m.Q, 0, m.K))
-}
-
-// vector returns n zeros of w's scratch.
-func (w *lineWorker) vector(n int) []float64 {
-	if len(w.variance) != n {
-		w.variance = make([]float64, n)
-	}
-	clear(w.variance)
-	return w.variance
 }

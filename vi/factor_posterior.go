@@ -131,12 +131,12 @@ func NewFactorPosterior(s FactorState) (*FactorPosterior, error) {
 func (m *factors) posterior() *FactorPosterior {
 	p := &FactorPosterior{
 		s: FactorState{
-			Mean: m.object.Slice(0, m.N, 0, m.M), Variance: m.object.Slice(0, m.N, m.K, m.K+m.M),
+			Mean: m.object.mean.Slice(0, m.N, 0, m.M), Variance: m.object.variance,
 			Weights: m.weights, Prior: m.prior, Noise: m.noise, NoiseShared: !m.perTask,
 			Base: m.base,
 		},
 		N: m.N, Q: m.Q, M: m.M,
-		e: m.task.Slice(0, m.Q, 0, m.M), v: m.task.Slice(0, m.Q, m.K, m.K+m.M),
+		e: m.task.mean.Slice(0, m.Q, 0, m.M), v: m.task.variance,
 	}
 	for _, f := range m.functions {
 		if f.cov.kind == decayCovariance {
@@ -149,7 +149,7 @@ func (m *factors) posterior() *FactorPosterior {
 	if m.K > m.M {
 		p.s.Offset = make([]float64, m.Q)
 		for q := range m.Q {
-			p.s.Offset[q] = m.task.At(q, m.M)
+			p.s.Offset[q] = m.task.mean.At(q, m.M)
 		}
 		p.s.OffsetVariance, p.s.OffsetPrior = m.offsetVar, m.offsetPrior
 	}
@@ -165,8 +165,8 @@ func (m *factors) like(p *FactorPosterior) error {
 	case (s.Lengths != nil) != m.lengths():
 		return fmt.Errorf("vi: Like: a covariance with lengths in one and not in the other")
 	}
-	m.object.Slice(0, m.N, 0, m.M).CopyFrom(s.Mean)
-	m.object.Slice(0, m.N, m.K, m.K+m.M).CopyFrom(s.Variance)
+	m.object.mean.Slice(0, m.N, 0, m.M).CopyFrom(s.Mean)
+	m.object.variance.CopyFrom(s.Variance)
 	for k, l := range s.Lengths {
 		m.functions[k].length = l
 	}
@@ -183,7 +183,7 @@ func (m *factors) like(p *FactorPosterior) error {
 	}
 	if m.K > m.M {
 		for n := range m.N {
-			m.object.Row(n)[m.M] = 1
+			m.object.mean.Set(n, m.M, 1)
 		}
 	}
 	m.updateTasks(0, m.K)
@@ -210,8 +210,8 @@ func (m *factors) resume(p *FactorPosterior) error {
 	case s.Base != m.base:
 		return fmt.Errorf("vi: From: the mean of its data is %g, not %g", s.Base, m.base)
 	}
-	m.object.Slice(0, m.N, 0, m.M).CopyFrom(s.Mean)
-	m.object.Slice(0, m.N, m.K, m.K+m.M).CopyFrom(s.Variance)
+	m.object.mean.Slice(0, m.N, 0, m.M).CopyFrom(s.Mean)
+	m.object.variance.CopyFrom(s.Variance)
 	for k, l := range s.Lengths {
 		m.functions[k].length = l
 	}
@@ -222,13 +222,13 @@ func (m *factors) resume(p *FactorPosterior) error {
 	}
 	m.prior = s.Prior
 	for q := range m.Q {
-		row := m.task.Row(q)
+		e, v := m.task.mean.Row(q), m.task.variance.Row(q)
 		for k, w := range m.weights[q*m.M:][:m.M] {
 			g, h, _ := w.gate() // the same operations as in a sweep
-			row[k], row[m.K+k] = w.gated(g, h)
+			e[k], v[k] = w.gated(g, h)
 		}
 		if s.Offset != nil {
-			row[m.M] = s.Offset[q]
+			e[m.M] = s.Offset[q]
 		}
 	}
 	if s.Offset != nil {
