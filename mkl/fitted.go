@@ -180,6 +180,7 @@ type fitting struct {
 	allowDuplicates bool
 	workers         int
 	memoryLimit     int64
+	estimate        func(n, p, targets int) int64 // of the memory; nil means estimateMemory
 	progress        func(Progress)
 }
 
@@ -189,7 +190,11 @@ func (f fitting) kernels(ctx context.Context, views []View, n, targets int) (*de
 	if err != nil {
 		return nil, nil, err
 	}
-	if need := estimateMemory(f.workers, n, ds.d, len(views), targets); f.memoryLimit > 0 && need > f.memoryLimit {
+	need := estimateMemory(f.workers, n, ds.d, len(views), targets)
+	if f.estimate != nil {
+		need = f.estimate(n, len(views), targets)
+	}
+	if f.memoryLimit > 0 && need > f.memoryLimit {
 		return nil, nil, &MemoryError{Need: need, Limit: f.memoryLimit}
 	}
 	ks, err := ds.train(ctx, views, f.workers)

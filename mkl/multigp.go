@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -64,8 +65,8 @@ type MultiGP struct {
 	// Results do not depend on it.
 	Workers int
 
-	// MemoryLimit refuses a fit that needs more bytes, before it takes them. 0
-	// means no limit.
+	// MemoryLimit refuses a fit that needs more bytes, before it takes them: see
+	// EstimateMemory. 0 means no limit.
 	MemoryLimit int64
 
 	// Progress, if not nil, is called after every sweep.
@@ -85,7 +86,7 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	if err != nil {
 		return nil, err
 	}
-	ds, k, err := g.kernels(ctx, views, n)
+	ds, k, err := g.kernels(ctx, views, n, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -99,10 +100,27 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	return m, nil
 }
 
-// kernels checks the views and computes their kernel matrices.
-func (g MultiGP) kernels(ctx context.Context, views []View, n int) (*design, *vi.Dense, error) {
-	f := fitting{allowDuplicates: g.AllowDuplicates, workers: g.Workers, memoryLimit: g.MemoryLimit}
-	ds, k, err := f.kernels(ctx, views, n, 1)
+// EstimateMemory returns about how many bytes a fit to n samples with p kernels
+// and l functions takes: one for a target or two classes, otherwise one for each
+// class, whose factors of n×n the model keeps.
+func (g MultiGP) EstimateMemory(n, p, l int) int64 {
+	workers := g.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	N, P, L := float64(n), float64(p), float64(l)
+	words := P * N * N                    // kernel matrices
+	words += (1 + L) * N * N              // B, and each function's factor
+	words += N * (2*P/32 + 10*(L+1))      // rows' parts of traces, vectors
+	words += float64(workers) * (1 << 18) // packed blocks of products
+	return int64(min(8*words, math.MaxInt64/2))
+}
+
+// kernels checks the views and computes their kernel matrices, for so many
+// functions.
+func (g MultiGP) kernels(ctx context.Context, views []View, n, functions int) (*design, *vi.Dense, error) {
+	f := fitting{allowDuplicates: g.AllowDuplicates, workers: g.Workers, memoryLimit: g.MemoryLimit, estimate: g.EstimateMemory}
+	ds, k, err := f.kernels(ctx, views, n, functions)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -144,6 +144,26 @@ func TestMultiGPRefusesBadData(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
+// The estimate counts the kernels and the factors, and the limit holds for it.
+func TestMultiGPEstimateMemory(t *testing.T) {
+	const n, p = 300, 5
+	kernels, factor := int64(8*p*n*n), int64(8*n*n)
+	g := MultiGP{Workers: 1}
+	for l := 1; l <= 3; l++ {
+		need := g.EstimateMemory(n, p, l)
+		assert.Greater(t, need, kernels+int64(1+l)*factor)
+		assert.Less(t, need, kernels+int64(2+l)*factor+8<<18)
+	}
+	x, views, y := gpProblem(30, 2)
+	g.MemoryLimit = g.EstimateMemory(30, 2, 1)
+	_, err := g.Fit(context.Background(), views(x), y)
+	require.NoError(t, err)
+	_, err = MultiGPClassifier[int]{MultiGP: g}.Fit(context.Background(), views(x), parts(y, 3))
+	var memory *MemoryError
+	require.ErrorAs(t, err, &memory)
+	assert.Equal(t, g.EstimateMemory(30, 2, 3), memory.Need)
+}
+
 func TestMultiGPClassifier(t *testing.T) {
 	notShort(t)
 	x, views, y := gpProblem(90, 3)

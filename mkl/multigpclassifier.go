@@ -32,11 +32,6 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 	if err != nil {
 		return nil, err
 	}
-	ds, k, err := c.kernels(ctx, views, len(labels))
-	if err != nil {
-		return nil, err
-	}
-	m := &MultiGPClassifierModel[T]{classes: classes, processes: processes{design: ds, notes: maps.Clone(c.Notes)}}
 	positive := []int{1}
 	if len(classes) > 2 {
 		positive = positive[:0]
@@ -44,6 +39,11 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 			positive = append(positive, class)
 		}
 	}
+	ds, k, err := c.kernels(ctx, views, len(labels), len(positive))
+	if err != nil {
+		return nil, err
+	}
+	m := &MultiGPClassifierModel[T]{classes: classes, processes: processes{design: ds, notes: maps.Clone(c.Notes)}}
 	t := make([]float64, len(labels))
 	for o, class := range positive {
 		for i, own := range index {

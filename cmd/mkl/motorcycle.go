@@ -34,6 +34,7 @@ func motorcycleRegression() vi.Regression {
 
 type reproduceCmd struct {
 	Motorcycle       reproduceMotorcycleCmd  `cmd:"" help:"Section 5.1 of Gönen (2012): which kernels and samples a sparse regression keeps."`
+	MGPFlowers102    reproduceMGPFlowersCmd  `cmd:"" name:"mgp-flowers102" help:"Figure 1 of Archambeau and Bach (2010): Oxford flowers of 102 classes, one against the rest."`
 	MGPToy           reproduceMGPToyCmd      `cmd:"" name:"mgp-toy" help:"Table 1 and Figure 2 of Archambeau and Bach (2010): regression on ten Laplacian kernels."`
 	Flowers17        reproduceFlowers17Cmd   `cmd:"" name:"flowers17" help:"Section 5.2 of Gönen (2012): Oxford flowers of 17 classes, with the authors' distance matrices."`
 	Flowers102       reproduceFlowers102Cmd  `cmd:"" name:"flowers102" help:"Section 5.2 of Gönen (2012): Oxford flowers of 102 classes, with the authors' distance matrices."`

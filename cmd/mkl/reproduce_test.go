@@ -150,8 +150,8 @@ func TestReproduceFlowers17(t *testing.T) {
 	assert.Contains(t, stderr, "nowhere")
 }
 
-// TestReproduceFlowers102 reads files of the authors' form with three classes.
-func TestReproduceFlowers102(t *testing.T) {
+// flowers102Files are files of the authors' form with three classes of twenty.
+func flowers102Files() map[string]string {
 	var trn, val, tst, labels []int
 	for i := 1; i <= 60; i++ {
 		labels = append(labels, 1+(i-1)/20)
@@ -168,14 +168,47 @@ func TestReproduceFlowers102(t *testing.T) {
 	for _, name := range []string{"Dhog", "Dhsv", "Dsiftbdy", "Dsiftint"} {
 		distances = append(distances, matArray{name, 60, 60, classDistance(20)})
 	}
-	got := experimentJSON(t, map[string]string{
+	return map[string]string{
 		"setid.mat":               mat(vector("trnid", trn...), vector("valid", val...), vector("tstid", tst...)),
 		"imagelabels.mat":         mat(vector("labels", labels...)),
 		"distancematrices102.mat": mat(distances...),
-	}, "flowers102")
+	}
+}
+
+func TestReproduceFlowers102(t *testing.T) {
+	got := experimentJSON(t, flowers102Files(), "flowers102")
 	require.Len(t, got, 3)
 	for _, o := range got {
 		assert.Equal(t, 1.0, o.Accuracy, o)
+	}
+}
+
+func TestReproduceMGPFlowers102(t *testing.T) {
+	args := []string{"reproduce", "mgp-flowers102", "-data", ".", "-curves", "1,3"}
+	status, stdout, stderr := command(t, flowers102Files(), "", append(args, "-o", "roc.svg")...)
+	require.Equal(t, statusOK, status, stderr)
+	for _, s := range []string{"Student-t", "1.000 ± .000", ".957 ± .050", "picture: roc.svg"} {
+		assert.Contains(t, stdout, s)
+	}
+	picture, err := os.ReadFile("roc.svg")
+	require.NoError(t, err)
+	assert.Contains(t, string(picture), "class 3")
+
+	var got struct{ Outcomes []struct{ AUC []float64 } }
+	status, stdout, stderr = command(t, nil, "", append(args, "-priors", "ard", "-json")...)
+	require.Equal(t, statusOK, status, stderr)
+	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+	require.Len(t, got.Outcomes, 1)
+	assert.Equal(t, []float64{1, 1, 1}, got.Outcomes[0].AUC)
+
+	for _, c := range []struct{ flag, value, want string }{
+		{"-curves", "9", "no test samples of class 9"},
+		{"-memory", "1kB", "of memory"},
+		{"-sweeps", "0", "-sweeps"},
+	} {
+		status, _, stderr := command(t, nil, "", append(args, c.flag, c.value, "-o", "roc.svg")...)
+		assert.Equal(t, statusInput, status, c.flag)
+		assert.Contains(t, stderr, c.want)
 	}
 }
 

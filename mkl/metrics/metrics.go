@@ -135,6 +135,20 @@ func BreakEven(positive []bool, score []float64) (float64, error) {
 	return math.NaN(), errors.New("metrics: no threshold") // unreachable: the curve ends at 1
 }
 
+// ROC returns the receiver operating characteristic from (0, 0) to (1, 1), a point
+// for each distinct score: the shares of negative and of positive samples that
+// score at least so high.
+func ROC(positive []bool, score []float64) (falsePositive, truePositive []float64, err error) {
+	curve, err := roc(positive, score)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range curve {
+		falsePositive, truePositive = append(falsePositive, p.false), append(truePositive, p.true)
+	}
+	return falsePositive, truePositive, nil
+}
+
 // point is a threshold's share of negative and of positive samples accepted.
 type point struct{ false, true float64 }
 
