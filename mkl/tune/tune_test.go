@@ -57,6 +57,9 @@ func TestGradient(t *testing.T) {
 }
 
 func TestFitLearnsTheWidth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes some thirty fits")
+	}
 	views, y := problem(60, func(int) mkl.Kernel { return mkl.RBF{Width: 8} })
 	views[2].Kernel = mkl.Linear{}
 	r, err := MultiGP{MaxSteps: 15}.Fit(context.Background(), views, y)
