@@ -45,7 +45,7 @@ func avx512Set() *instructionSet {
 			dots: dots32AVX512, dotAxpys: dotAxpys32AVX512,
 		},
 	}
-	s.strips64 = stripsAVX512
+	s.strips64, s.strips32 = stripsAVX512, strips32AVX512
 	s.mixed = vectorKernels[float32, float64]{
 		dot: dotMixedAVX512, axpys: axpysMixedAVX512, dotAxpy: dotAxpyMixedAVX512,
 		dots: dotsMixedAVX512, dotAxpys: dotAxpysMixedAVX512,

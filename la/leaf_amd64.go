@@ -65,6 +65,24 @@ func smallCholAVX512(n int, a *float64, ld int) (bad int, pivot float64)
 //go:noescape
 func smallInvAVX512(n int, l *float64, ld int, dst *float64, ldd int, what inverseOf)
 
+//go:noescape
+func add32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int)
+
+//go:noescape
+func sub32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int)
+
+//go:noescape
+func solve32AVX512(lo, hi int, t *float32, ts int, r, y *float32)
+
+//go:noescape
+func chol32AVX512(lo, j0, hi int, r, y *float32) int
+
+//go:noescape
+func squares32AVX512(k int, y, d *float32)
+
+//go:noescape
+func copyRows32AVX512(k int, src *float32, lds int, dst *float32, ldd int)
+
 var stripsAVX512 = stripKernels[float64]{
 	nr: 24, mr: 8,
 	loadCorner: loadCornerAVX512, storeCorner: storeCornerAVX512, copyLower: copyLowerAVX512,
@@ -77,6 +95,26 @@ var stripsAVX512 = stripKernels[float64]{
 	},
 	unpack: func(m, k int, src, dst *float64, ld int) {
 		unpackBlocks(m, k, src, dst, ld, 24, 8, unpack8AVX512)
+	},
+}
+
+var strips32AVX512 = stripKernels[float32]{
+	nr: 48, mr: 16,
+	add: add32AVX512, sub: sub32AVX512,
+	solve: solve32AVX512, chol: chol32AVX512, squares: squares32AVX512,
+	most: scalarRows, smallChol: smallCholGeneric[float32], smallInv: smallInvGeneric[float32],
+	copyRows: copyRows32AVX512,
+	pack: func(m, k int, src *float32, ld int, dst *float32) {
+		packBlocks(m, k, src, ld, dst, 48, 4, func(k int, src *float32, ld int, dst *float32) {
+			avx2Pack32(k/4, src, ld, dst, 48)
+		})
+	},
+	unpack: func(m, k int, src, dst *float32, ld int) {
+		unpackBlocks(m, k, src, dst, ld, 48, 4, func(k int, src, dst *float32, ld int) {
+			for p := 0; p < k; p += 4 {
+				avx2Pack32(1, at(src, p*48), 48, at(dst, p), ld)
+			}
+		})
 	},
 }
 
@@ -97,7 +135,7 @@ var stripsAVX2 = stripKernels[float64]{
 // packBlocks transposes m rows of k elements into lines of a strip of nr, whole
 // blocks of mr rows and columns by block and what is left, at the right and at
 // the bottom, here.
-func packBlocks(m, k int, src *float64, ld int, dst *float64, nr, mr int, block func(k int, src *float64, ld int, dst *float64)) {
+func packBlocks[T Float](m, k int, src *T, ld int, dst *T, nr, mr int, block func(k int, src *T, ld int, dst *T)) {
 	mb, kb := m/mr*mr, k/mr*mr
 	for i := 0; i < mb && kb > 0; i += mr {
 		block(kb, at(src, i*ld), ld, at(dst, i))
@@ -114,7 +152,7 @@ func packBlocks(m, k int, src *float64, ld int, dst *float64, nr, mr int, block 
 }
 
 // unpackBlocks is the inverse of packBlocks.
-func unpackBlocks(m, k int, src, dst *float64, ld, nr, mr int, block func(k int, src, dst *float64, ld int)) {
+func unpackBlocks[T Float](m, k int, src, dst *T, ld, nr, mr int, block func(k int, src, dst *T, ld int)) {
 	mb, kb := m/mr*mr, k/mr*mr
 	for i := 0; i < mb && kb > 0; i += mr {
 		block(kb, at(src, i), at(dst, i*ld), ld)

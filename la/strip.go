@@ -32,7 +32,7 @@ type stripKernels[T Float] struct {
 	// that will be wanted next begins at next and has the same ldc: a hint.
 	//
 	// mode is the sum of a number of columns to leave out in front, a multiple of
-	// mr, tileFresh if c is to be taken for zero, and tileLower if c lies on the
+	// mr less than tileFresh, tileFresh if c is to be taken for zero, and tileLower if c lies on the
 	// diagonal: the rows in front are then left out too, and so may be what
 	// lies above the diagonal; if c is fresh as well, a[p*nr+i] is zero for p < i,
 	// both counted from the first that is not left out, and such terms may be left

@@ -60,7 +60,7 @@ func triangularOf[T Float](w *Workspace, l Matrix[T], reverse bool, m int) (*tri
 	n, nr := l.Rows, t.k.nr
 	t.strips = (n + nr - 1) / nr
 	t.pad = t.strips*nr - n
-	t.first = t.pad / t.k.mr * t.k.mr
+	t.first = min(t.pad, tileFresh-t.k.mr) / t.k.mr * t.k.mr // what a tile's mode has room for
 	workers, width := w.workers(max(n, m)/rowsPerWorker), blockWidth
 	if workers > 1 {
 		width = min(max(n/8, 72), width)
