@@ -18,7 +18,7 @@ import (
 
 type fitCmd struct {
 	Data    string   `arg:"" help:"CSV or NPY file with a row for each sample; - is standard input."`
-	Task    string   `enum:"regression,multioutput,shared,binary,multiclass,multilabel" default:"regression" help:"What to learn: regression (of one target or several), multioutput (several), shared (several that depend on different views), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1)."`
+	Task    string   `enum:"regression,multioutput,shared,multitask,binary,multiclass,multilabel" default:"regression" help:"What to learn: regression (of one target or several), multioutput (several), shared (several that depend on different views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1)."`
 	Target  string   `required:"" placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between."`
 	View    []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
 	Kernels string   `default:"${kernels}" placeholder:"KERNELS" help:"Kernels of views that name none (${default})."`
@@ -28,6 +28,8 @@ type fitCmd struct {
 	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon; can be repeated (1,1)."`
 	Margin float64  `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default}); the paper has one, and probabilities too near 0 and 1."`
 	SigmaG float64  `default:"0.1" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
+
+	Latents int `help:"Latent functions of each kernel of -task multitask; 0 means as many as there are targets, at most 5."`
 
 	RawColumns      bool `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
 	RawTargets      bool `help:"Leave targets as they are; by default each is given mean 0 and standard deviation 1 for the fit."`
@@ -156,6 +158,7 @@ const (
 	taskRegression  = "regression"
 	taskMultioutput = "multioutput"
 	taskShared      = "shared"
+	taskMultitask   = "multitask"
 	taskBinary      = "binary"
 	taskMulticlass  = "multiclass"
 	taskMultilabel  = "multilabel"
@@ -166,7 +169,7 @@ func (c *fitCmd) classes() bool { return !isRegression(c.Task) }
 
 // isRegression reports whether the task's targets are numbers.
 func isRegression(task string) bool {
-	return task == taskRegression || task == taskMultioutput || task == taskShared
+	return task == taskRegression || task == taskMultioutput || task == taskShared || task == taskMultitask
 }
 
 // fit returns the fit that the task asks for, with the data that were read. Its
@@ -212,8 +215,28 @@ func (c *fitCmd) fit(e *env, r mkl.Regression, views []mkl.View, main *file, tar
 		if c.Task == taskShared {
 			return mkl.SharedRegression(r).Fit(e.ctx, views, y...)
 		}
+		if c.Task == taskMultitask {
+			return c.multiTask(r).Fit(e.ctx, views, y...)
+		}
 		return r.Fit(e.ctx, views, y...)
 	}, nil
+}
+
+// multiTask is the estimator of -task multitask, with what of r's settings it has.
+func (c *fitCmd) multiTask(r mkl.Regression) mkl.MultiTask {
+	return mkl.MultiTask{
+		Latents: c.Latents, Plain: r.Plain, MissingTargets: r.MissingTargets, RawTargets: r.RawTargets,
+		Restarts: r.Restarts, Seed: r.Seed, Tolerance: r.Tolerance, MaxSweeps: r.MaxSweeps,
+		Workers: r.Workers, Progress: r.Progress, Notes: r.Notes,
+	}
+}
+
+// latents is the number of latent functions of each kernel.
+func (c *fitCmd) latents(targets int) int {
+	if c.Latents > 0 {
+		return c.Latents
+	}
+	return min(targets, 5)
 }
 
 // classesOf returns the distinct labels: in the order of their numbers if all are
@@ -262,7 +285,7 @@ func (c *fitCmd) regression() (mkl.Regression, error) {
 	for _, f := range []struct {
 		flag  string
 		value int
-	}{{"restarts", c.Restarts}, {"sweeps", c.Sweeps}, {"workers", c.Workers}} {
+	}{{"restarts", c.Restarts}, {"sweeps", c.Sweeps}, {"workers", c.Workers}, {"latents", c.Latents}} {
 		if f.value < 0 {
 			return r, inputf("-%s %d is negative", f.flag, f.value)
 		}
@@ -315,7 +338,7 @@ func (c *fitCmd) targets(main *file) ([]int, error) {
 		return nil, inputf("-target: %s: %w", main.Name(), err)
 	}
 	switch {
-	case (c.Task == taskMultioutput || c.Task == taskShared) && len(targets) < 2:
+	case (c.Task == taskMultioutput || c.Task == taskShared || c.Task == taskMultitask) && len(targets) < 2:
 		return nil, inputf("-task %s needs several targets", c.Task)
 	case (c.Task == taskBinary || c.Task == taskMulticlass) && len(targets) != 1:
 		return nil, inputf("-task %s needs one target, the column of labels, not %d", c.Task, len(targets))
@@ -410,6 +433,9 @@ func (c *fitCmd) checkMemory(r mkl.Regression, views []view, n, targets int) err
 	if c.Task == taskShared {
 		estimate = mkl.SharedRegression(r).EstimateMemory
 	}
+	if c.Task == taskMultitask {
+		estimate = func(n, _, p, l int) int64 { return c.multiTask(r).EstimateMemory(n, p, l) }
+	}
 	need := float64(estimate(n, basis, kernels, targets)) + data
 	if need > float64(limit) {
 		return inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s",
@@ -434,7 +460,11 @@ func (c *fitCmd) build(views []view, targets []string) ([]mkl.View, *notes) {
 				Name: v.name, X: x, Kernel: k.Kernel,
 				Standardize: !c.RawColumns && !k.given, Center: k.center, Normalize: k.normalize,
 			})
-			n.ViewOf = append(n.ViewOf, i)
+			each := 1 // of the model's kernels
+			if c.Task == taskMultitask {
+				each = c.latents(len(targets))
+			}
+			n.ViewOf = append(n.ViewOf, slices.Repeat([]int{i}, each)...)
 		}
 	}
 	return all, n
@@ -473,6 +503,8 @@ func notesOf(m model) *notes {
 		}
 	case *mkl.SharedRegressionModel:
 		task, targets = taskShared, m.Targets()
+	case *mkl.MultiTaskModel:
+		task, targets = taskMultitask, m.Targets()
 	case *mkl.ClassifierModel[string]:
 		if task = taskMulticlass; len(m.Classes()) == 2 {
 			task = taskBinary

@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,6 +40,40 @@ func TestReproduceToy(t *testing.T) {
 	status, _, stderr = command(t, nil, "", "reproduce", "multitask-toy", "-starts", "0")
 	assert.Equal(t, statusInput, status)
 	assert.Contains(t, stderr, "-starts")
+}
+
+// TestMultitask fits targets that are combinations of common functions.
+func TestMultitask(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("u,p,q,r\n")
+	for i := range 40 {
+		u := float64(i) / 10
+		f, g := math.Sin(2*u), math.Cos(3*u)
+		gap := fmt.Sprint(5 + f - g)
+		if i > 15 && i < 22 {
+			gap = "NA"
+		}
+		fmt.Fprintf(&b, "%g,%g,%s,%g\n", u, f+0.01*float64(i%3), gap, 100*(f+g))
+	}
+	status, stdout, stderr := command(t, map[string]string{"s.csv": b.String()}, "",
+		"fit", "s.csv", "-task", "multitask", "-target", "p,q,r", "-kernels", "rbf(width=.5)", "-latents", "2", "-missing", "-sweeps", "60", "-o", "s")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Contains(t, stdout, "multitask of p, q, r")
+	assert.Equal(t, 3, strings.Count(stdout, "of 2 kernels active"), stdout)
+	status, stdout, stderr = command(t, nil, "", "inspect", "s", "-json")
+	require.Equal(t, statusOK, status, stderr)
+	var rep report
+	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
+	require.Len(t, rep.Targets, 3)
+	for _, target := range rep.Targets {
+		require.Len(t, target.Kernels, 2)
+		assert.NotNil(t, target.Kernels[0].Inclusion)
+	}
+	status, stdout, stderr = command(t, nil, "", "predict", "s", "s.csv")
+	require.Equal(t, statusOK, status, stderr)
+	assert.True(t, strings.HasPrefix(stdout, "p_mean,p_sd,p_lower,p_upper,q_mean,"), stdout)
+	status, _, stderr = command(t, nil, "", "inspect", "s")
+	require.Equal(t, statusOK, status, stderr)
 }
 
 // TestReproduceMTFlowers reads files of the authors' form with three classes, and

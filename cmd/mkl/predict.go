@@ -180,7 +180,7 @@ func loadModel(path string) (model, error) {
 	if err != nil {
 		return nil, inputf("%s: %s", path, strings.TrimPrefix(err.Error(), "mkl: load: "))
 	}
-	m, ok := loaded.(model)
+	m, ok := known(loaded)
 	if !ok {
 		return nil, inputf("%s: a model of a kind that the command does not know: %v", path, loaded)
 	}

@@ -34,6 +34,8 @@ type kernelReport struct {
 	Weight float64 `json:"weight"`
 	SD     float64 `json:"sd"`
 	Active bool    `json:"active"`
+
+	Inclusion *float64 `json:"inclusion,omitempty"` // probability that the weight is not zero, if the model has one
 }
 
 type targetReport struct {
@@ -55,7 +57,7 @@ func newReport(m model, n *notes) *report {
 	t := m.Trace()
 	r := &report{Task: n.Task, Bound: m.Bound(), Sweeps: t.Sweeps, Converged: t.Converged, Reason: t.Reason}
 	for _, w := range m.KernelWeights() {
-		r.Kernels = append(r.Kernels, kernelReport{w.View, w.Kernel, w.Mean, w.SD, w.Active})
+		r.Kernels = append(r.Kernels, kernelReport{w.View, w.Kernel, w.Mean, w.SD, w.Active, nil})
 	}
 	names := n.Targets
 	switch m := m.(type) {
@@ -79,11 +81,20 @@ func newReport(m model, n *notes) *report {
 		}
 		if m, ok := m.(*mkl.SharedRegressionModel); ok {
 			for _, w := range m.TargetWeights(o) {
-				target.Kernels = append(target.Kernels, kernelReport{w.View, w.Kernel, w.Mean, w.SD, w.Active})
+				target.Kernels = append(target.Kernels, kernelReport{w.View, w.Kernel, w.Mean, w.SD, w.Active, nil})
 			}
 		}
-		for _, s := range m.ActiveSamples(o) {
-			target.Active = append(target.Active, sampleReport{Sample: s.Sample, Weight: s.Mean, SD: s.SD})
+		if m, ok := m.(*mkl.MultiTaskModel); ok {
+			kernels := m.KernelWeights()
+			for i, w := range m.Weights(o) {
+				p := w.Inclusion
+				target.Kernels = append(target.Kernels, kernelReport{w.Name, kernels[i].Kernel, w.Mean, w.SD, kernels[i].Active && p >= 0.5, &p})
+			}
+		}
+		if m, ok := m.(sampleWeights); ok {
+			for _, s := range m.ActiveSamples(o) {
+				target.Active = append(target.Active, sampleReport{Sample: s.Sample, Weight: s.Mean, SD: s.SD})
+			}
 		}
 		r.Targets = append(r.Targets, target)
 	}
@@ -124,7 +135,9 @@ func (r *report) print(out io.Writer) error {
 				return err
 			}
 		}
-		fmt.Fprintf(out, "%d of %s active: weight ± SD\n", len(t.Active), plural(r.Samples, "sample"))
+		if r.Samples > 0 {
+			fmt.Fprintf(out, "%d of %s active: weight ± SD\n", len(t.Active), plural(r.Samples, "sample"))
+		}
 		if t.Collapsed {
 			fmt.Fprintf(out, "  COLLAPSED: all weights vanish and every prediction is the mean; another -seed or -restarts may help\n")
 		}
@@ -181,11 +194,24 @@ type regressionModel interface {
 	PredictTargets(ctx context.Context, opt mkl.PredictOptions, x ...mkl.Features) (*mkl.Prediction, error)
 }
 
-// model is a fitted model of any kind.
+// sampleWeights is a model whose samples have weights.
+type sampleWeights interface {
+	ActiveSamples(target int) []mkl.SampleWeight
+}
+
+// model is a fitted model of a kind that the command knows.
 type model interface {
 	mkl.Model
-	ActiveSamples(row int) []mkl.SampleWeight
 	Collapsed() []int
+}
+
+// known returns a model as one that the command knows, if it does.
+func known(m mkl.Model) (model, bool) {
+	switch m := m.(type) {
+	case *mkl.RegressionModel, *mkl.SharedRegressionModel, *mkl.MultiTaskModel, *mkl.ClassifierModel[string], *mkl.MultiLabelModel:
+		return m.(model), true
+	}
+	return nil, false
 }
 
 // fitWithProgress fits and shows the sweeps. A collapsed fit is a result, which
