@@ -5,51 +5,49 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
 )
 
-// BenchmarkMultiGPSweep sets a sweep beside the factorisation and the inverse
-// that it contains.
+// BenchmarkMultiGPSweep times sweeps and, in turn with them, the factorisation and
+// the inverse of B that they contain: "over-inverse" is the median of their
+// ratios. "sum" and "traces" are the two passes over the kernels.
 func BenchmarkMultiGPSweep(b *testing.B) {
 	for _, N := range []int{500, 2000} {
-		k, y, _ := mgpProblem(b, N, 10, 1)
-		m, err := MultiGP{Plain: true}.model(k, y, false)
-		require.NoError(b, err)
-		require.NoError(b, m.sweep(nil))
-		b.Run(fmt.Sprintf("N=%d/sweep", N), func(b *testing.B) {
-			for b.Loop() {
-				require.NoError(b, m.sweep(nil))
-			}
-		})
-		b.Run(fmt.Sprintf("N=%d/inverse", N), func(b *testing.B) {
+		b.Run(fmt.Sprintf("N=%d/P=10", N), func(b *testing.B) {
+			k, y, _ := mgpProblem(b, N, 10, 1)
+			m, err := MultiGP{Plain: true}.model(k, y, false)
+			require.NoError(b, err)
+			require.NoError(b, m.sweep(nil))
 			a := la.NewMatrix[float64](N, N)
+			timed := func(run func()) float64 {
+				start := time.Now()
+				run()
+				return 1e3 * time.Since(start).Seconds()
+			}
+			var ratio, sweep, sum, traces []float64
 			for b.Loop() {
-				b.StopTimer()
-				k.Sum(&m.ws, m.weight, a)
+				m.passes.sum(&m.ws, m.weight, a)
 				for i := range N {
 					a.Row(i)[i] += 1 / m.tau
 				}
-				b.StartTimer()
-				require.NoError(b, la.Cholesky(&m.ws, a))
-				la.CholeskyInv(&m.ws, a)
+				inverse := timed(func() {
+					require.NoError(b, la.Cholesky(&m.ws, a))
+					la.CholeskyInv(&m.ws, a)
+				})
+				sweep = append(sweep, timed(func() { require.NoError(b, m.sweep(nil)) }))
+				ratio = append(ratio, sweep[len(sweep)-1]/inverse)
+				sum = append(sum, timed(func() { m.passes.sum(&m.ws, m.weight, a) }))
+				traces = append(traces, timed(func() { m.passes.traces(&m.ws, m.b, m.alpha, m.trace, m.quad) }))
 			}
+			b.ReportMetric(median(ratio), "over-inverse")
+			b.ReportMetric(median(sweep), "ms/sweep")
+			b.ReportMetric(median(sum), "ms/sum")
+			b.ReportMetric(median(traces), "ms/traces")
 		})
-		for _, part := range []struct {
-			name string
-			run  func()
-		}{
-			{"sum", func() { m.passes.sum(&m.ws, m.weight, m.b) }},
-			{"traces", func() { m.passes.traces(&m.ws, m.b, m.alpha, m.trace, m.quad) }},
-		} {
-			b.Run(fmt.Sprintf("N=%d/%s", N, part.name), func(b *testing.B) {
-				for b.Loop() {
-					part.run()
-				}
-			})
-		}
 	}
 }
 
