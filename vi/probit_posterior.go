@@ -28,10 +28,7 @@ type ProbitState struct {
 // ProbitPosterior is the approximate posterior of a [Probit]. It is immutable and
 // safe for concurrent use.
 type ProbitPosterior struct {
-	s       ProbitState
-	active  [][]int
-	root    [][]float64          // of the active regressors' 1/α
-	factors []la.Matrix[float64] // Cholesky factors of B_c
+	s ProbitState
 }
 
 // NewProbitPosterior returns the posterior of a state, which it keeps and which
@@ -76,29 +73,43 @@ func NewProbitPosterior(s ProbitState) (*ProbitPosterior, error) {
 			}
 		}
 	}
-	p := &ProbitPosterior{s: s}
-	var ws la.Workspace
+	p := &ProbitPosterior{s}
+	factor := probitFactor{b: la.NewMatrix[float64](D, D)}
 	for c := range C {
-		var active []int
-		var root []float64
-		for d, a := range s.Alpha.Row(c) {
-			if !math.IsInf(a, 1) {
-				active, root = append(active, d), append(root, 1/math.Sqrt(a))
-			}
+		if err := factor.set(&la.Workspace{}, p, c); err != nil {
+			return nil, fmt.Errorf("vi: probit state: %w", err)
 		}
-		b := la.NewMatrix[float64](len(active), len(active))
-		for i, d := range active {
-			for j, e := range active[:i+1] {
-				b.Set(i, j, root[i]*root[j]*s.Gram.At(d, e))
-			}
-			b.Row(i)[i]++
-		}
-		if err := la.Cholesky(&ws, b); err != nil {
-			return fail("class %d: %w", c, err)
-		}
-		p.active, p.root, p.factors = append(p.active, active), append(p.root, root), append(p.factors, b)
 	}
 	return p, nil
+}
+
+// probitFactor is the Cholesky factor of B_c of one class after another.
+type probitFactor struct {
+	active []int
+	root   []float64          // of the active regressors' 1/α
+	b, l   la.Matrix[float64] // memory, and the factor in it
+}
+
+func (f *probitFactor) set(ws *la.Workspace, p *ProbitPosterior, c int) error {
+	f.active, f.root = f.active[:0], f.root[:0]
+	for d, a := range p.s.Alpha.Row(c) {
+		if !math.IsInf(a, 1) {
+			f.active, f.root = append(f.active, d), append(f.root, 1/math.Sqrt(a))
+		}
+	}
+	n := len(f.active)
+	f.l = f.b.Slice(0, n, 0, n)
+	for i, d := range f.active {
+		row, g := f.l.Row(i), p.s.Gram.Row(d)
+		for j, e := range f.active[:i+1] {
+			row[j] = float64(f.root[i]*f.root[j]) * g[e]
+		}
+		row[i]++
+	}
+	if err := la.Cholesky(ws, f.l); err != nil {
+		return fmt.Errorf("class %d: %w", c, err)
+	}
+	return nil
 }
 
 // State returns what the posterior is made of.
@@ -124,20 +135,24 @@ func (p *ProbitPosterior) WeightCovariance(ws *la.Workspace, c int, rows []int) 
 	if c < 0 || c >= C {
 		return la.Matrix[float64]{}, fmt.Errorf("vi: class %d of %d", c, C)
 	}
-	at := make(map[int]int, len(p.active[c]))
-	for i, d := range p.active[c] {
+	factor := probitFactor{b: la.NewMatrix[float64](D, D)}
+	if err := factor.set(ws, p, c); err != nil {
+		return la.Matrix[float64]{}, fmt.Errorf("vi: %w", err)
+	}
+	at := make(map[int]int, len(factor.active))
+	for i, d := range factor.active {
 		at[d] = i
 	}
-	x := la.NewMatrix[float64](len(p.active[c]), len(rows))
+	x := la.NewMatrix[float64](len(factor.active), len(rows))
 	for r, d := range rows {
 		if d < 0 || d >= D {
 			return la.Matrix[float64]{}, fmt.Errorf("vi: row %d of %d", d, D)
 		}
 		if i, ok := at[d]; ok {
-			x.Set(i, r, p.root[c][i])
+			x.Set(i, r, factor.root[i])
 		}
 	}
-	la.Trsm(ws, la.Left, la.NoTrans, p.factors[c], x)
+	la.Trsm(ws, la.Left, la.NoTrans, factor.l, x)
 	cov := la.NewMatrix[float64](len(rows), len(rows))
 	la.Syrk(ws, la.Transpose, 1, x, 0, cov)
 	cov.MirrorLower()
@@ -201,12 +216,14 @@ func (p *ProbitPosterior) Predict(k Kernels, opt PredictOptions) (*ProbitPredict
 		return out, nil
 	}
 	out.Variance = la.NewMatrix[float64](C, T)
+	out.Variance.Fill(1)
+	factor := probitFactor{b: la.NewMatrix[float64](D, D)}
+	block := la.NewMatrix[float64](D, min(T, predictRows))
 	for c := range C {
-		variance := out.Variance.Row(c)
-		for t := range variance {
-			variance[t] = 1
+		if err := factor.set(ws, p, c); err != nil {
+			return nil, fmt.Errorf("vi: %w", err)
 		}
-		p.addVariance(ws, c, x, variance)
+		factor.addVariance(ws, x, block, out.Variance.Row(c))
 	}
 	out.Probability = la.NewMatrix[float64](T, C)
 	chunks := newCrew(opt.Workers, (T+chunkSize-1)/chunkSize)
@@ -226,20 +243,19 @@ func (p *ProbitPosterior) Predict(k Kernels, opt PredictOptions) (*ProbitPredict
 	})
 }
 
-// addVariance adds k*ᵀ·V_c·k* = |L⁻¹·A^-½·k*|² for the columns k* of x.
-func (p *ProbitPosterior) addVariance(ws *la.Workspace, c int, x la.Matrix[float64], variance []float64) {
-	active, root := p.active[c], p.root[c]
-	block := la.NewMatrix[float64](len(active), min(len(variance), predictRows))
-	for first := 0; first < len(variance); first += predictRows {
-		n := min(predictRows, len(variance)-first)
-		b := block.Slice(0, len(active), 0, n)
-		for i, d := range active {
+// addVariance adds k*ᵀ·V_c·k* = |L⁻¹·A^-½·k*|² for the columns k* of x, some at a
+// time in the memory of block.
+func (f *probitFactor) addVariance(ws *la.Workspace, x, block la.Matrix[float64], variance []float64) {
+	for first := 0; first < len(variance); first += block.Cols {
+		n := min(block.Cols, len(variance)-first)
+		b := block.Slice(0, len(f.active), 0, n)
+		for i, d := range f.active {
 			row := b.Row(i)
 			copy(row, x.Row(d)[first:first+n])
-			la.Scal(root[i], row)
+			la.Scal(f.root[i], row)
 		}
-		la.Trsm(ws, la.Left, la.NoTrans, p.factors[c], b)
-		for i := range active {
+		la.Trsm(ws, la.Left, la.NoTrans, f.l, b)
+		for i := range f.active {
 			for t, v := range b.Row(i) {
 				variance[first+t] += float64(v * v)
 			}

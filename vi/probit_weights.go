@@ -71,10 +71,10 @@ func (p Probit) weights(m *probit) (weights, error) {
 
 // quadratic is the expected log likelihood as a function of the weights of a sum.
 type quadratic struct {
-	b, offset []float64          // P; N: E[y] is counted from offset
-	a         la.Matrix[float64] // P×P
-	squares   la.Matrix[float64] // P×P, A without the trace
-	cov       la.Matrix[float64] // P×P, Cov(β)
+	b       []float64          // P
+	a       la.Matrix[float64] // P×P
+	squares la.Matrix[float64] // P×P, A without the trace
+	cov     la.Matrix[float64] // P×P, Cov(β)
 
 	g    la.Matrix[float64] // (C·P)×N, row c·P+p is g_p of class c
 	rest []float64          // N
