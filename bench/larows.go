@@ -73,7 +73,7 @@ func must(err error) {
 	}
 }
 
-// laRows yields the rows of la by name; a row's matrices exist only while it is
+// laRows yields the rows of la by name, which are those of la's benchmarks; a row's matrices exist only while it is
 // measured.
 func laRows(m limits) iter.Seq2[string, func() measurer] {
 	one := &la.Workspace{Workers: 1}
@@ -113,25 +113,25 @@ func laRows(m limits) iter.Seq2[string, func() measurer] {
 			}
 			return true
 		}
-		_ = each("gemm", []sized{{64, 0}, {128, 0}, {256, .88}, {512, 0}, {1024, .92}, {2048, .92}}, func(n int) row {
+		_ = each("Gemm", []sized{{64, 0}, {128, 0}, {256, .88}, {512, 0}, {1024, .92}, {2048, .92}}, func(n int) row {
 			a, b, c := random(n, n, 1), random(n, n, 2), la.NewMatrix[float64](n, n)
 			return against(row{
 				unit: "GFLOP/s", work: 2 * cube(n), goalPeer: fmaPeak,
 				contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }, m.fma64),
 			}, n, func(p peer) contender { return contender{run: func(int) { p.gemm(a, b, c) }} })
-		}) && each("syrk", []sized{{64, 0}, {128, 0}, {256, .70}, {512, 0}, {1024, .85}, {2048, .88}}, func(n int) row {
+		}) && each("Syrk", []sized{{64, 0}, {128, 0}, {256, .70}, {512, 0}, {1024, .85}, {2048, .88}}, func(n int) row {
 			a, c := random(n, n, 1), la.NewMatrix[float64](n, n)
 			return against(row{
 				unit: "GFLOP/s", work: cube(n), goalPeer: fmaPeak,
 				contenders: ours(func() { la.Syrk(one, la.NoTrans, 1, a, 0, c) }, m.fma64),
 			}, n, func(p peer) contender { return contender{run: func(int) { p.syrk(a, c) }} })
-		}) && each("cholesky", []sized{{64, 0}, {128, .35}, {256, 0}, {512, .62}, {1024, .75}, {2048, .82}}, func(n int) row {
+		}) && each("Cholesky", []sized{{64, 0}, {128, .35}, {256, 0}, {512, .62}, {1024, .75}, {2048, .82}}, func(n int) row {
 			c := newCopies(spd(n, 1))
 			return against(row{
 				unit: "GFLOP/s", work: cube(n) / 3, goalPeer: fmaPeak,
 				contenders: []contender{c.destroying(func(a la.Matrix[float64]) { must(la.Cholesky(one, a)) }), m.fma64},
 			}, n, func(p peer) contender { return c.destroying(p.cholesky) })
-		}) && each("cholesky+inverse", []sized{{256, .45}, {512, 0}, {1024, .75}, {2048, .82}}, func(n int) row {
+		}) && each("SPDInverse", []sized{{256, .45}, {512, 0}, {1024, .75}, {2048, .82}}, func(n int) row {
 			c := newCopies(spd(n, 1))
 			return against(row{
 				unit: "GFLOP/s", work: cube(n), goalPeer: fmaPeak,
@@ -139,14 +139,14 @@ func laRows(m limits) iter.Seq2[string, func() measurer] {
 			}, n, func(p peer) contender {
 				return c.destroying(func(a la.Matrix[float64]) { p.cholesky(a); p.inverse(a) })
 			})
-		}) && each("invdiag", []sized{{256, 1 / .7}, {1024, 1 / .7}}, func(n int) row {
+		}) && each("InvDiag", []sized{{256, 1 / .7}, {1024, 1 / .7}}, func(n int) row {
 			l := spd(n, 1)
 			must(la.Cholesky(one, l))
 			d, c := make([]float64, n), newCopies(l)
 			full := c.destroying(func(a la.Matrix[float64]) { la.CholeskyInv(one, a) })
 			full.name = "full inverse"
 			return row{unit: "µs", goalPeer: full.name, contenders: append(ours(func() { la.CholeskyInvDiag(one, l, d) }), full)}
-		}) && each("small SPD factor+inverse",
+		}) && each("SPDInverse",
 			[]sized{{2, 0}, {4, 0}, {8, 5}, {16, 0}, {22, 5}, {32, 0}, {48, 0}, {64, 0}}, func(n int) row {
 				c := newCopies(spd(n, 1))
 				return against(row{
@@ -155,26 +155,26 @@ func laRows(m limits) iter.Seq2[string, func() measurer] {
 				}, n, func(p peer) contender {
 					return c.destroying(func(a la.Matrix[float64]) { p.cholesky(a); p.inverse(a) })
 				})
-			}) && each("gemv", []sized{{2048, .95}}, func(n int) row {
+			}) && each("Gemv", []sized{{2048, .95}}, func(n int) row {
 			a, x, y := spd(n, 1), random(1, n, 2).Data, make([]float64, n)
 			return against(row{
 				unit: "GB/s", work: float64(8 * n * n), goalPeer: readRate,
 				contenders: ours(func() { la.Gemv(one, la.NoTrans, 1, a, x, 0, y) }, m.read),
 			}, n, func(p peer) contender { return contender{run: func(int) { p.gemv(a, x, y) }} })
-		}) && each("gemv transposed", []sized{{2048, 0}}, func(n int) row {
+		}) && each("GemvT", []sized{{2048, 0}}, func(n int) row {
 			a, x, y := spd(n, 1), random(1, n, 2).Data, make([]float64, n)
 			return row{
 				unit: "GB/s", work: float64(8 * n * n),
 				contenders: ours(func() { la.Gemv(one, la.Transpose, 1, a, x, 0, y) }, m.read),
 			}
-		}) && each("symv", []sized{{2048, 1.8}}, func(n int) row {
+		}) && each("Symv", []sized{{2048, 1.8}}, func(n int) row {
 			a, x, y := spd(n, 1), random(1, n, 2).Data, make([]float64, n)
 			return against(row{
-				unit: "µs", goalPeer: "gemv",
+				unit: "µs", goalPeer: "Gemv",
 				contenders: append(ours(func() { la.Symv(one, 1, a, x, 0, y) }),
-					contender{name: "gemv", run: func(int) { la.Gemv(one, la.NoTrans, 1, a, x, 0, y) }}),
+					contender{name: "Gemv", run: func(int) { la.Gemv(one, la.NoTrans, 1, a, x, 0, y) }}),
 			}, n, func(p peer) contender { return contender{run: func(int) { p.symv(a, x, y) }} })
-		}) && each("exp", []sized{{4096, 0}}, func(n int) row {
+		}) && each("Exp", []sized{{4096, 0}}, func(n int) row {
 			x, y := random(1, n, 1).Data, make([]float64, n)
 			return row{unit: "Gexp/s", work: float64(n), contenders: append(ours(func() { la.Exp(y, x) }),
 				contender{name: "math.Exp", run: func(int) {
@@ -182,29 +182,29 @@ func laRows(m limits) iter.Seq2[string, func() measurer] {
 						y[i] = math.Exp(v)
 					}
 				}})}
-		}) && each("gemm float32", []sized{{1024, .93}}, func(n int) row {
+		}) && each("Gemm32", []sized{{1024, .93}}, func(n int) row {
 			a, b, c := random32(n, n, 1), random32(n, n, 2), la.NewMatrix[float32](n, n)
 			return against(row{
 				unit: "GFLOP/s", work: 2 * cube(n), goalPeer: fmaPeak32,
 				contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }, m.fma32),
 			}, n, func(p peer) contender { return contender{run: func(int) { p.gemm32(a, b, c) }} })
-		}) && each("gemm, 2 workers", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
+		}) && each("Gemm2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
 			a, b, c := random(n, n, 1), random(n, n, 2), la.NewMatrix[float64](n, n)
 			return twoWorkers(one, two, nil, func(w *la.Workspace, _ la.Matrix[float64]) {
 				la.Gemm(w, la.NoTrans, la.NoTrans, 1, a, b, 0, c)
 			})
-		}) && each("syrk, 2 workers", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
+		}) && each("Syrk2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
 			a, c := random(n, n, 1), la.NewMatrix[float64](n, n)
 			return twoWorkers(one, two, nil, func(w *la.Workspace, _ la.Matrix[float64]) {
 				la.Syrk(w, la.NoTrans, 1, a, 0, c)
 			})
-		}) && each("cholesky, 2 workers", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
+		}) && each("Cholesky2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
 			return twoWorkers(one, two, newCopies(spd(n, 1)), func(w *la.Workspace, a la.Matrix[float64]) {
 				must(la.Cholesky(w, a))
 			})
-		}) && each("cholesky+inverse, 2 workers", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
+		}) && each("SPDInverse2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
 			return twoWorkers(one, two, newCopies(spd(n, 1)), factorInvert)
-		})
+		}) && stopRows(one, yield)
 	}
 }
 

@@ -4,7 +4,10 @@
 //	go run ./bench                  # against gonum
 //	go run -tags openblas ./bench   # and OpenBLAS (needs cgo and libopenblas-dev)
 //
-// A table goes to standard output; -json writes one object a comparison.
+// A table goes to standard output; -json writes one object a comparison, and
+// -markdown all of RESULTS.md:
+//
+//	go run -tags openblas ./bench -markdown >RESULTS.md && mv RESULTS.md bench/
 package main
 
 import (
@@ -13,8 +16,10 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"os/exec"
 	"regexp"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/klauspost/cpuid/v2"
@@ -35,6 +40,7 @@ func run() error {
 		return err
 	}
 	asJSON := flag.Bool("json", false, "write one JSON object a comparison")
+	asMarkdown := flag.Bool("markdown", false, "write RESULTS.md")
 	only := flag.String("run", "", "measure only the rows whose name matches this regular `expression`")
 	rounds := flag.Int("rounds", 11, "how often each contender takes its turn")
 	budget := flag.Duration("time", 20*time.Millisecond, "how long a turn lasts, about")
@@ -46,7 +52,10 @@ func run() error {
 
 	var out sink = jsonSink{json.NewEncoder(os.Stdout)}
 	if !*asJSON {
-		fmt.Printf("%s, %s, %s/%s, kernels %s\n", cpuid.CPU.BrandName, runtime.Version(), runtime.GOOS, runtime.GOARCH, la.Kernel())
+		if *asMarkdown {
+			fmt.Printf(preface, time.Now().Format(time.DateOnly), commit(), openblasFlag)
+		}
+		fmt.Printf("%s, %s, %s/%s, kernels %s\n", cpuid.CPU.BrandName, runtime.Version(), runtime.GOOS, runtime.GOARCH, la.Config())
 		fmt.Printf("one core: FMA peak %.1f GFLOP/s (float32 %.1f), read bandwidth %.1f GB/s at best; OpenBLAS: %s\n\n",
 			peak.FMA64(), peak.FMA32(), peak.ReadBandwidth(32<<20), openblasVersion())
 		out = newTableSink(os.Stdout)
@@ -62,4 +71,23 @@ func run() error {
 		}
 	}
 	return out.close()
+}
+
+// preface begins RESULTS.md; its arguments are the date, the commit and the flag
+// that OpenBLAS takes.
+const preface = `# Results
+
+Measured on %s, commit %s, with ` + "`go run%s ./bench -markdown`" + `: medians of turns taken in one process, ± the
+distance between the quartiles over the median. A ratio above 1 means that ours is faster; next to a limit of the
+machine it is the share of the limit that we reach. What keeps a row from its goal stands in [LIMITS.md](LIMITS.md).
+
+`
+
+// commit names the commit that is checked out, as far as git knows.
+func commit() string {
+	out, err := exec.Command("git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(out))
 }

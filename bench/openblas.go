@@ -115,5 +115,8 @@ func (openblasPeer) symv(a la.Matrix[float64], x, y []float64) {
 		(*C.double)(&x[0]), 1, 0, (*C.double)(&y[0]), 1)
 }
 
+// openblasFlag is what builds this file in.
+const openblasFlag = " -tags openblas"
+
 // peers are the libraries that every row is measured against.
 var peers = []peer{gonum, openblas}

@@ -40,6 +40,7 @@ type result struct {
 	Peer      string  `json:"peer,omitempty"`
 	PeerValue float64 `json:"peer_value,omitempty"`
 	Ratio     float64 `json:"ratio,omitempty"` // above 1: ours is faster
+	Limit     bool    `json:"limit,omitempty"` // the peer is a limit of the machine and the ratio our share of it
 	Goal      float64 `json:"goal,omitempty"`
 }
 
@@ -65,6 +66,7 @@ func (r row) measure(rounds int, budget time.Duration) []result {
 	add := func(peer string, v float64) {
 		x := ours
 		x.Peer, x.PeerValue = peer, v
+		x.Limit = peer == fmaPeak || peer == fmaPeak32 || peer == readRate
 		if x.Ratio = x.Value / v; r.work == 0 {
 			x.Ratio = v / x.Value
 		}
@@ -121,12 +123,12 @@ func (s jsonSink) put(rs []result) error {
 
 func (jsonSink) close() error { return nil }
 
-// tableSink aligns one line a comparison.
+// tableSink aligns one line a comparison, in Markdown.
 type tableSink struct{ w *tabwriter.Writer }
 
 func newTableSink(w io.Writer) tableSink {
 	t := tableSink{tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)}
-	fmt.Fprintln(t.w, "| row\t| value\t| ± \t| peer\t| its value\t| ratio\t| goal\t|")
+	fmt.Fprintln(t.w, "| row\t| value\t| ± \t| peer\t| its value\t| ratio or share\t| goal\t|")
 	fmt.Fprintln(t.w, "| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t|")
 	return t
 }
@@ -146,6 +148,12 @@ func (s tableSink) put(rs []result) error {
 		}
 		if r.Goal > 0 {
 			goal = fmt.Sprintf("≥ %.2f", r.Goal)
+		}
+		if r.Limit {
+			ratio = fmt.Sprintf("%.0f %%", 100*r.Ratio)
+			if r.Goal > 0 {
+				goal = fmt.Sprintf("≥ %.0f %%", 100*r.Goal)
+			}
 		}
 		fmt.Fprintf(s.w, "| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t|\n", name, value, spread, r.Peer, peer, ratio, goal)
 	}

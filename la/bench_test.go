@@ -100,9 +100,10 @@ func BenchmarkExp(b *testing.B)   { benchExp[float64](b) }
 func BenchmarkExp32(b *testing.B) { benchExp[float32](b) }
 
 func benchExp[T Float](b *testing.B) {
-	x := random[T](1, 2000).Row(0)
-	y := make([]T, len(x))
-	perSecond(b, float64(len(x)), "G/s", func() { Exp(y, x) })
+	sized(b, []int{4096}, func(b *testing.B, n int) {
+		x, y := random[T](1, n).Row(0), make([]T, n)
+		perSecond(b, float64(n), "G/s", func() { Exp(y, x) })
+	})
 }
 
 func BenchmarkDot(b *testing.B) {

@@ -9,8 +9,8 @@ import (
 // benchFactor times f, after a factorisation that counts as well, on positive
 // definite matrices of several sizes; flops is the work in units of n³.
 func benchFactor(b *testing.B, workers int, flops float64, f func(w *Workspace, l Matrix[float64])) {
-	for _, n := range []int{2, 4, 8, 16, 22, 32, 64, 128, 256, 512, 1024, 2048} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+	for _, n := range []int{2, 4, 8, 16, 22, 32, 48, 64, 128, 256, 512, 1024, 2048} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			a := symmetric(lower(spd[float64](rand.New(rand.NewPCG(1, uint64(n))), n)))
 			c, w := a.Clone(), &Workspace{Workers: workers}
 			for b.Loop() {

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestRowsAreNamedAfterBenchmarks holds la's rows to the names of the benchmarks beside
+// its code: row Gemm/n=256 is BenchmarkGemm/n=256.
+func TestRowsAreNamedAfterBenchmarks(t *testing.T) {
+	files, err := filepath.Glob("../la/*_test.go")
+	require.NoError(t, err)
+	var source strings.Builder
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		require.NoError(t, err)
+		source.Write(text)
+	}
+	for name := range laRows(limits{}) {
+		if of, _, _ := strings.Cut(name, "/"); of != "GC stop" {
+			assert.Contains(t, source.String(), "func Benchmark"+of+"(b *testing.B)", name)
+		}
+	}
+}
