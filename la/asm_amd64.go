@@ -429,36 +429,36 @@ func axpys32AVX2(x []float32, a *float32, lda int, y []float32) {
 }
 
 // pack64AVX2 transposes whole 4×4 blocks in assembly and the last terms here.
-func pack64AVX2(r, k int, src *float64, ld int, dst *float64) {
+func pack64AVX2(r, k int, src *float64, ld int, dst *float64, step int) {
 	if k == 0 {
 		return
 	}
 	for i := 0; i < r; i += 4 {
 		s, d := at(src, i*ld), at(dst, i)
 		if k >= 4 {
-			avx2Pack64(k/4, s, ld, d, r)
+			avx2Pack64(k/4, s, ld, d, step)
 		}
 		for p := k &^ 3; p < k; p++ {
 			for j := range 4 {
-				*at(d, p*r+j) = *at(s, j*ld+p)
+				*at(d, p*step+j) = *at(s, j*ld+p)
 			}
 		}
 	}
 }
 
 // pack32AVX2 is pack64AVX2 for float32.
-func pack32AVX2(r, k int, src *float32, ld int, dst *float32) {
+func pack32AVX2(r, k int, src *float32, ld int, dst *float32, step int) {
 	if k == 0 {
 		return
 	}
 	for i := 0; i < r; i += 4 {
 		s, d := at(src, i*ld), at(dst, i)
 		if k >= 4 {
-			avx2Pack32(k/4, s, ld, d, r)
+			avx2Pack32(k/4, s, ld, d, step)
 		}
 		for p := k &^ 3; p < k; p++ {
 			for j := range 4 {
-				*at(d, p*r+j) = *at(s, j*ld+p)
+				*at(d, p*step+j) = *at(s, j*ld+p)
 			}
 		}
 	}
@@ -539,18 +539,18 @@ func axpysMixedAVX2(x []float64, a *float32, lda int, y []float64) {
 }
 
 // pack64AVX512 transposes whole 8×8 blocks in assembly and the last terms here.
-func pack64AVX512(r, k int, src *float64, ld int, dst *float64) {
+func pack64AVX512(r, k int, src *float64, ld int, dst *float64, step int) {
 	if k == 0 {
 		return
 	}
 	for i := 0; i < r; i += 8 {
 		s, d := at(src, i*ld), at(dst, i)
 		if k >= 8 {
-			avx512Pack64(k/8, s, ld, d, r)
+			avx512Pack64(k/8, s, ld, d, step)
 		}
 		for p := k &^ 7; p < k; p++ {
 			for j := range 8 {
-				*at(d, p*r+j) = *at(s, j*ld+p)
+				*at(d, p*step+j) = *at(s, j*ld+p)
 			}
 		}
 	}

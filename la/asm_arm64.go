@@ -13,7 +13,7 @@ func neonSet() *instructionSet {
 
 	s.f64.mr, s.f64.nr = 6, 8
 	s.f64.gemm, s.f64.dist = gemmNeon64, distNeon64
-	s.f64.pack = func(r, k int, src *float64, ld int, dst *float64) { packNeon64(r, k, src, ld, dst, r) }
+	s.f64.pack = packNeon64
 	s.f64.gather = func(r, panels, k int, src *float64, ld int, dst *float64, step int) {
 		gatherNeon(8*r, panels, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst), 8*step)
 	}
@@ -25,7 +25,7 @@ func neonSet() *instructionSet {
 
 	s.f32.mr, s.f32.nr = 8, 12
 	s.f32.gemm, s.f32.dist = gemmNeon32, distNeon32
-	s.f32.pack = func(r, k int, src *float32, ld int, dst *float32) { packNeon32(r, k, src, ld, dst, r) }
+	s.f32.pack = packNeon32
 	s.f32.gather = func(r, panels, k int, src *float32, ld int, dst *float32, step int) {
 		gatherNeon(4*r, panels, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst), 4*step)
 	}

@@ -190,11 +190,13 @@ func TestRBF(t *testing.T) { floats(t, testRBF[float64], testRBF[float32]) }
 func testRBF[T Float](t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(29, 30))
-		for _, n := range []int{1, 9, 70, 140} {
+		for _, n := range []int{1, 9, 70, 140, 333} {
 			for _, d := range []int{0, 1, 10, 2*BlockK/n + 1} {
 				x := filled[T](r, n, d)
 				want, got := filled[T](r, n, n), filled[T](r, n, n)
-				SqDist(nil, x, x, want)
+				SqDist(nil, x, x.Clone(), want)
+				apart := filled[T](r, n, n)
+				RBF(nil, 0.3, x, x.Clone(), apart)
 				for i := range n {
 					Scal(-0.3, want.Row(i))
 					Exp(want.Row(i), want.Row(i))
@@ -202,6 +204,7 @@ func testRBF[T Float](t *testing.T) {
 				RBF(&Workspace{Workers: 2}, 0.3, x, x, got)
 				for i := range n {
 					sameBits(t, want.Row(i), got.Row(i), "RBF n=%d d=%d", n, d)
+					sameBits(t, want.Row(i), apart.Row(i), "RBF of two matrices n=%d d=%d", n, d)
 				}
 			}
 		}

@@ -1,5 +1,7 @@
 package la
 
+import "unsafe"
+
 // SqDist stores the squared Euclidean distances of the rows of X (n×d) to the
 // rows of Y (m×d) in the n×m matrix D. Differences are formed before they are
 // squared, so D is exact to a few ulp, exactly zero for equal rows and exactly
@@ -29,6 +31,12 @@ func (p product[T]) distances(w *Workspace, name string) {
 		return
 	}
 	p.tb, p.off = Transpose, d.Cols
+	// Of the exponentials for x and x itself half will do, unless the others would have
+	// to be written to scattered places of a memory that no cache holds.
+	held := d.Rows*d.Stride*int(unsafe.Sizeof(p.alpha)) <= caches.l3/2
+	if p.exp && held && p.terms() > 0 && x.Rows == y.Rows && x.Stride == y.Stride && &x.Data[0] == &y.Data[0] {
+		p.off, p.mirror = 0, d
+	}
 	p.run(w)
 }
 
@@ -36,8 +44,25 @@ func (p product[T]) distances(w *Workspace, name string) {
 // their exponentials.
 func (p *product[T]) finish(kt *kernels[T], i0, i1, j0, j1 int) {
 	for i := i0; i < i1; i++ {
-		d := p.c.Row(i)[j0:j1]
-		kt.scal(p.alpha, d)
-		kt.exp(d, d)
+		if end := min(j1, i+p.off+1); end > j0 {
+			d := p.c.Row(i)[j0:end]
+			kt.scal(p.alpha, d)
+			kt.exp(d, d)
+		}
+	}
+}
+
+// reflect copies what is below the diagonal in those rows and columns, while it is in
+// the cache, to where the mirror wants it.
+func (p *product[T]) reflect(kt *kernels[T], i0, i1, j0, j1 int) {
+	c, m := p.c, p.mirror
+	if whole := min(j1, i0+p.off) - j0; whole > 0 && i1-i0 == kt.mr {
+		kt.pack(kt.mr, whole, &c.Data[i0*c.Stride+j0], c.Stride, &m.Data[j0*m.Stride+i0], m.Stride)
+		j0 += whole
+	}
+	for i := i0; i < i1; i++ {
+		for j := j0; j < min(j1, i+p.off); j++ {
+			m.Data[j*m.Stride+i] = c.Data[i*c.Stride+j]
+		}
 	}
 }

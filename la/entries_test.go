@@ -116,24 +116,25 @@ func testPackEntries[T Float](t *testing.T, kt *kernels[T]) {
 	for _, rows := range []int{kt.mr, kt.nr} {
 		for _, k := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, BlockK} {
 			for _, pad := range []int{0, 1, 5} {
-				packed, got := fenced[T](r, rows*k+1)
+				step := rows + pad*pad
+				packed, got := fenced[T](r, step*k+1)
 				want := slices.Clone(got)
 
 				ld := k + pad
 				src := hard[T](r, rows*ld+1, true)
 				for i := range rows {
 					for p := range k {
-						want[8+p*rows+i] = src[i*ld+p]
+						want[8+p*step+i] = src[i*ld+p]
 					}
 				}
-				kt.pack(rows, k, &src[0], ld, &packed[0])
-				sameBits(t, want, got, "pack r=%d k=%d ld=%d", rows, k, ld)
+				kt.pack(rows, k, &src[0], ld, &packed[0], step)
+				sameBits(t, want, got, "pack r=%d k=%d ld=%d step=%d", rows, k, ld, step)
 
 				if k == 0 {
 					continue
 				}
 				const panels = 3
-				step := k*rows + pad
+				step = k*rows + pad
 				ld = panels*rows + pad
 				packed, got = fenced[T](r, panels*step+1)
 				want = slices.Clone(got)

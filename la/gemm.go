@@ -66,6 +66,8 @@ type product[T Float] struct {
 	off         int
 	dist        bool // squared distances of op(A)'s rows to op(B)'s columns instead; β = 0
 	exp         bool // and of those, e^(α·d²)
+
+	mirror Matrix[T] // if not empty, receives what is below the diagonal, transposed
 }
 
 // terms returns the length k of the inner sums.
@@ -150,6 +152,9 @@ func (p *products[T]) do(s *locals, task int) {
 	}
 	q.a, q.b = rowsOf(q.ta, q.a, i0, i1), rowsOf(!q.tb, q.b, j0, j1)
 	q.c = q.c.Slice(i0, i1, j0, j1)
+	if p.mirror.Rows > 0 {
+		q.mirror = p.mirror.Slice(j0, j1, i0, i1)
+	}
 	q.off += i0 - j0
 	q.compute(k, s)
 }
@@ -188,6 +193,9 @@ func (p *product[T]) compute(kt *kernels[T], s *locals) {
 	raceReadMatrix(p.a)
 	raceReadMatrix(p.b)
 	raceWriteLower(p.off, p.c)
+	for j := range p.mirror.Rows {
+		raceWrite(p.mirror.Row(j)[max(0, min(m, j-p.off+1)):])
+	}
 	if k == 0 || p.beta != 0 && p.beta != 1 {
 		p.scale(kt)
 	}
@@ -263,6 +271,9 @@ func (bl *block[T]) multiply() {
 		}
 		if p.exp && bl.k1 == p.terms() {
 			p.finish(kt, i, min(i+mr, bl.i1), bl.j0, bl.j1)
+		}
+		if p.mirror.Rows > 0 && bl.k1 == p.terms() {
+			p.reflect(kt, i, min(i+mr, bl.i1), bl.j0, bl.j1)
 		}
 	}
 }

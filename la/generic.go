@@ -124,14 +124,14 @@ func distGeneric[T Float](k int, a, b, c *T, ldc int, add bool) {
 	}
 }
 
-func packGeneric[T Float](r, k int, src *T, ld int, dst *T) {
+func packGeneric[T Float](r, k int, src *T, ld int, dst *T, step int) {
 	if k == 0 {
 		return
 	}
-	s, d := unsafe.Slice(src, (r-1)*ld+k), unsafe.Slice(dst, r*k)
+	s, d := unsafe.Slice(src, (r-1)*ld+k), unsafe.Slice(dst, (k-1)*step+r)
 	for i := range r {
 		for p, v := range s[i*ld:][:k] {
-			d[p*r+i] = v
+			d[p*step+i] = v
 		}
 	}
 }

@@ -31,9 +31,9 @@ type kernels[T Float] struct {
 	// nil where gemm does for all sizes.
 	small func(m, n, grow, k int, alpha T, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add bool)
 
-	// pack interleaves r rows of k elements: dst[p*r+i] = src[i*ld+p], i < r,
-	// p < k, k ≤ BlockK, where r is mr or nr. dst is aligned to 64 bytes.
-	pack func(r, k int, src *T, ld int, dst *T)
+	// pack transposes r rows of k elements, dst[p*step+i] = src[i*ld+p], i < r, p < k,
+	// where r is mr or nr and step at least r.
+	pack func(r, k int, src *T, ld int, dst *T, step int)
 
 	// gather is pack from rows of terms, into several panels that begin step
 	// elements apart, dst[q*step+p*r+i] = src[p*ld+q*r+i], q < panels; panels, k > 0.

@@ -27,7 +27,7 @@ func packPanels[T Float](kt *kernels[T], r int, t Trans, a Matrix[T], i0, i1, k0
 				copy(d[p*r:][:rows], a.Data[o:][:rows])
 			}
 		case rows == r:
-			kt.pack(r, k, &a.Data[i0*a.Stride+k0], a.Stride, &d[0])
+			kt.pack(r, k, &a.Data[i0*a.Stride+k0], a.Stride, &d[0], r)
 		default:
 			for i := range rows {
 				o := (i0+i)*a.Stride + k0
