@@ -63,9 +63,9 @@ func meterKernels[T Float](k *kernels[T], m meter) {
 			small(rows, n, grow, terms, alpha, a, ars, acs, b, ldb, c, ldc, add)
 		}
 	}
-	k.pack = func(r, n int, src *T, ld int, dst *T) {
+	k.pack = func(r, n int, src *T, ld int, dst *T, step int) {
 		defer m("pack", 0, 2*r*n*size)()
-		pack(r, n, src, ld, dst)
+		pack(r, n, src, ld, dst, step)
 	}
 	k.gather = func(r, panels, n int, src *T, ld int, dst *T, step int) {
 		defer m("gather", 0, 2*r*panels*n*size)()
@@ -124,6 +124,7 @@ func multiplyAll[T Float](w *Workspace, n int) {
 	Syrk(w, Transpose, 1, a, 1, c)
 	SqDist(w, a, b, c)
 	RBF(w, 1, a, b, c)
+	RBF(w, 1, a, a, c)
 }
 
 func solveAll[T Float](w *Workspace, n int) {
