@@ -396,10 +396,10 @@ func TestGoldenConditionals(t *testing.T) {
 			Draws: &Draws{variables: []Variable{{"W", d.C, d.N}}, width: d.C * d.N, chains: mat{matrixOf(g.Predict.W).Data}},
 			rule:  vi.FixSum, beta: g.Beta, counts: make([]int, d.S),
 		}
-		p, err := draws.Predict(t.Context(), dense(t, d.Kstar...), 1, 2)
+		p, err := draws.Predict(t.Context(), dense(t, d.Kstar...), vi.PredictOptions{Workers: 2})
 		require.NoError(t, err)
 		for i, want := range g.Predict.P {
-			near(t, want, p.Row(i), 1e-11)
+			near(t, want, p.Probability.Row(i), 1e-11)
 		}
 	})
 }

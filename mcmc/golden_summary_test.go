@@ -143,7 +143,7 @@ func TestGoldenSummary(t *testing.T) {
 					probabilities[chain] = append(probabilities[chain], all)
 				}
 			}
-			predicted, err := draws.Predict(t.Context(), c.test, step, 2)
+			predicted, err := draws.Thin(step).Predict(t.Context(), c.test, vi.PredictOptions{})
 			require.NoError(t, err)
 			for n := range d.Nt {
 				for class := range d.C {
@@ -153,7 +153,7 @@ func TestGoldenSummary(t *testing.T) {
 						sum += v
 						return v
 					})
-					assert.InDelta(t, sum/float64(draws.Chains()*draws.Len()/step), predicted.At(n, class), 1e-12)
+					assert.InDelta(t, sum/float64(draws.Chains()*draws.Len()/step), predicted.Probability.At(n, class), 1e-12)
 				}
 			}
 		})

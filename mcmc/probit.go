@@ -53,25 +53,6 @@ type Probit struct {
 	Sampling Sampling
 }
 
-// ProbitDraws are the draws of a Probit. The variables are
-//
-//	W             C×D, the regressors
-//	log precision 1×C, the mean over d of log α_{c,d}
-//	auxiliary     1×C, the mean over n of y_{c,n}²
-//	beta          1×P, unless the rule's weights are fixed
-//	rho           1×P, for WSum
-//	pi, chi       1×P, for WProd
-//	theta         1×Q, the parameters of all kernels, if there are any
-//
-// Adding one row to all rows of W changes no label's probability; only the prior
-// holds it. Judge the chains by probabilities, weights and parameters.
-type ProbitDraws struct {
-	*Draws
-	rule   vi.Combination
-	beta   []float64 // of the fixed rules
-	counts []int     // parameters of each kernel
-}
-
 // Sample runs the chains given the base kernels and the class of each sample, from
 // 0 to C−1, each of which must occur. If the context ends, the draws are those
 // made before.
@@ -89,34 +70,16 @@ func (p Probit) SampleParametric(ctx context.Context, k ParametricKernels, label
 		return nil, err
 	}
 	t := target{
-		name: "Gibbs sampler of a multinomial probit machine, " + p.Rule.String(),
-		data: m.digest(),
-		variables: []Variable{
-			{"W", m.C, m.D}, {"log precision", 1, m.C}, {"auxiliary", 1, m.C},
-		},
-		new: func(ws *la.Workspace) sampler { return newProbitSampler(m, ws) },
-	}
-	add := func(names ...string) {
-		for _, n := range names {
-			t.variables = append(t.variables, Variable{n, 1, m.P})
-		}
-	}
-	switch p.Rule {
-	case vi.WSum:
-		add("beta", "rho")
-	case vi.Bin:
-		add("beta")
-	case vi.WProd:
-		add("beta", "pi", "chi")
-	}
-	if m.Q > 0 {
-		t.variables = append(t.variables, Variable{"theta", 1, m.Q})
+		name:      "Gibbs sampler of a multinomial probit machine, " + p.Rule.String(),
+		data:      m.digest(),
+		variables: probitVariables(m.rule, m.C, m.D, m.P, m.Q),
+		new:       func(ws *la.Workspace) sampler { return newProbitSampler(m, ws) },
 	}
 	draws, err := p.Sampling.run(ctx, t)
 	if draws == nil {
 		return nil, err
 	}
-	return &ProbitDraws{draws, m.rule, m.beta, m.counts}, err
+	return &ProbitDraws{Draws: draws, rule: m.rule, beta: m.beta, counts: m.counts}, err
 }
 
 // probitProblem is what the chains share.

@@ -11,69 +11,62 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Predict returns the probability of each class for each sample, T×C, given the base
-// kernels with the D basis points, P matrices D×T: the mean over all draws of
-// equation 1.3. It uses every step-th draw of each chain (0 means 1). A draw costs
-// C·D·T multiplications and, for each sample, some 30·C^1.5 inverse Mills ratios.
-func (d *ProbitDraws) Predict(ctx context.Context, k vi.Kernels, step, workers int) (la.Matrix[float64], error) {
-	if d.Q() > 0 {
-		return la.Matrix[float64]{}, fmt.Errorf("mcmc: kernels: they have parameters: use PredictParametric")
-	}
+// Predict returns the predictive distribution of the samples whose base kernels with
+// the D basis points are the columns of k, P matrices D×T: of the auxiliary
+// variables y = W·k + noise the means and variances, and the probabilities, the
+// means over the draws of equation 1.3. A draw costs C·D·T multiplications and, unless
+// opt.MeanOnly, for each sample some 23·C^1.5 inverse Mills ratios; [ProbitDraws.Thin]
+// makes it cheaper.
+func (d *ProbitDraws) Predict(ctx context.Context, k vi.Kernels, opt vi.PredictOptions) (*vi.ProbitPrediction, error) {
 	if k == nil {
-		return la.Matrix[float64]{}, fmt.Errorf("mcmc: kernels: nil")
+		return nil, fmt.Errorf("mcmc: kernels: nil")
 	}
-	return d.PredictParametric(ctx, fixedKernels{k}, step, workers)
-}
-
-// Q returns the number of kernel parameters.
-func (d *ProbitDraws) Q() int {
-	sum := 0
-	for _, n := range d.counts {
-		sum += n
-	}
-	return sum
+	return d.PredictParametric(ctx, fixedKernels{k}, opt)
 }
 
 // PredictParametric is Predict for kernels with parameters, which take them from the
 // draws.
-func (d *ProbitDraws) PredictParametric(ctx context.Context, k ParametricKernels, step, workers int) (la.Matrix[float64], error) {
-	none := la.Matrix[float64]{}
+func (d *ProbitDraws) PredictParametric(ctx context.Context, k ParametricKernels, opt vi.PredictOptions) (*vi.ProbitPrediction, error) {
 	P, D, T := k.Dims()
-	w, _ := d.find("W")
-	if P != len(d.counts) || D != w.Cols {
-		return none, fmt.Errorf("mcmc: kernels: %d of %d basis points where %d of %d are needed", P, D, len(d.counts), w.Cols)
+	C, wantP, wantD := d.Dims()
+	if P != wantP || D != wantD {
+		return nil, fmt.Errorf("mcmc: kernels: %d of %d basis points where %d of %d are needed", P, D, wantP, wantD)
 	}
 	for p, n := range d.counts {
 		if k.Parameters(p) != n {
-			return none, fmt.Errorf("mcmc: kernel %d: %d parameters where %d are needed", p, k.Parameters(p), n)
+			return nil, fmt.Errorf("mcmc: kernel %d: %d parameters where the draws have %d", p, k.Parameters(p), n)
 		}
 	}
-	if step < 0 || d.Len() == 0 {
-		return none, fmt.Errorf("mcmc: every %d-th of %d draws", step, d.Len())
+	if d.Len() == 0 {
+		return nil, fmt.Errorf("mcmc: no draws")
 	}
+	workers := opt.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	c := &classProbabilities{ProbitDraws: d, k: k, step: max(1, step), sum: la.NewMatrix[float64](T, w.Rows)}
-	if err := c.run(ctx, workers); err != nil {
-		return none, err
+	c := &classProbabilities{ProbitDraws: d, k: k, mean: la.NewMatrix[float64](C, T)}
+	out := &vi.ProbitPrediction{Mean: c.mean}
+	if !opt.MeanOnly {
+		c.squares, c.sum = la.NewMatrix[float64](C, T), la.NewMatrix[float64](T, C)
+		out.Variance, out.Probability = c.squares, c.sum
 	}
-	return c.sum, nil
+	return out, c.run(ctx, workers)
 }
 
 // classProbabilities is the sum over draws at work.
 type classProbabilities struct {
 	*ProbitDraws
-	k    ParametricKernels
-	step int
-	sum  la.Matrix[float64] // T×C
+	k       ParametricKernels
+	mean    la.Matrix[float64] // C×T, of f
+	squares la.Matrix[float64] // C×T, of f about its mean
+	sum     la.Matrix[float64] // T×C, of the probabilities
 }
 
 // run goes through the draws in order, the samples of each shared among workers, so
 // that every sum is made in the same order.
 func (c *classProbabilities) run(ctx context.Context, workers int) error {
 	P, D, T := c.k.Dims()
-	C := c.sum.Cols
+	C := c.mean.Rows
 	ws := &la.Workspace{Workers: workers}
 	kernel, f := la.NewMatrix[float64](D, T), la.NewMatrix[float64](C, T)
 	var composite *vi.Composite
@@ -92,7 +85,7 @@ func (c *classProbabilities) run(ctx context.Context, workers int) error {
 	}
 	total := 0
 	for chain := range c.Chains() {
-		for draw := 0; draw < c.Len(); draw += c.step {
+		for draw := range c.Len() {
 			if ctx.Err() != nil {
 				return fmt.Errorf("mcmc: prediction: %w", context.Cause(ctx))
 			}
@@ -110,14 +103,31 @@ func (c *classProbabilities) run(ctx context.Context, workers int) error {
 				composite.Combine(ws, beta, kernel)
 			}
 			la.Gemm(ws, la.NoTrans, la.NoTrans, 1, c.Value("W", chain, draw), kernel, 0, f)
-			c.add(f, workers)
 			total++
+			c.moments(f, total)
+			if c.sum.Rows > 0 {
+				c.add(f, workers)
+			}
 		}
 	}
-	for t := range T {
+	for t := range c.sum.Rows {
 		la.Scal(1/float64(total), c.sum.Row(t))
 	}
+	for i, v := range c.squares.Data {
+		c.squares.Data[i] = 1 + v/float64(total)
+	}
 	return nil
+}
+
+// moments takes the n-th draw into means and squares (Welford's recurrence).
+func (c *classProbabilities) moments(f la.Matrix[float64], n int) {
+	for i, v := range f.Data {
+		d := v - c.mean.Data[i]
+		c.mean.Data[i] += d / float64(n)
+		if c.squares.Rows > 0 {
+			c.squares.Data[i] += d * (v - c.mean.Data[i])
+		}
+	}
 }
 
 func (c *classProbabilities) parametric(ws *la.Workspace, base []la.Matrix[float64], theta []float64) (*vi.Composite, error) {

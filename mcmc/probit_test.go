@@ -374,7 +374,7 @@ func TestProbitErrors(t *testing.T) {
 			d, err := Probit{Sampling: Sampling{Draws: 2}}.Sample(t.Context(), k, labels)
 			require.NoError(t, err)
 			other, _, _, _ := probitPoints(1, 2, 2, 1)
-			_, err = d.Predict(t.Context(), other.at(1), 1, 1)
+			_, err = d.Predict(t.Context(), other.at(1), vi.PredictOptions{})
 			return err
 		},
 	} {
@@ -387,17 +387,17 @@ func TestProbitErrors(t *testing.T) {
 func TestProbitPredict(t *testing.T) {
 	train, test, labels, truth := probitPoints(3, 3, 60, 90)
 	s := Sampling{Chains: 2, Draws: 60, BurnIn: 60, Thin: 2, Seed: 3}
-	var first la.Matrix[float64]
+	var first *vi.ProbitPrediction
 	for _, rule := range []vi.Combination{vi.FixSum, vi.WSum, vi.WProd} {
 		t.Run(fmt.Sprint(rule), func(t *testing.T) {
 			d, err := Probit{Rule: rule, Sampling: s}.SampleParametric(t.Context(), train, labels)
 			require.NoError(t, err)
 			for _, workers := range []int{1, 3} {
-				p, err := d.PredictParametric(t.Context(), test, 5, workers)
+				p, err := d.Thin(5).PredictParametric(t.Context(), test, vi.PredictOptions{Workers: workers})
 				require.NoError(t, err)
 				right := 0
 				for i, c := range truth {
-					row := p.Row(i)
+					row := p.Probability.Row(i)
 					assert.InDelta(t, 1, row[0]+row[1]+row[2], 1e-12)
 					if row[c] == max(row[0], row[1], row[2]) {
 						right++
@@ -412,8 +412,48 @@ func TestProbitPredict(t *testing.T) {
 			}
 		})
 	}
-	_, err := Probit{Sampling: s}.Sample(t.Context(), train.at(1), labels)
+}
+
+// A state gives back the same draws, and says what does not fit.
+func TestProbitState(t *testing.T) {
+	train, test, labels, _ := probitPoints(3, 3, 12, 4)
+	d, err := Probit{Rule: vi.WSum, Sampling: Sampling{Chains: 2, Draws: 30}}.SampleParametric(t.Context(), train, labels)
 	require.NoError(t, err)
+	again, err := NewProbitDraws(d.State())
+	require.NoError(t, err)
+	assert.Equal(t, vi.WSum, again.Rule())
+	want, err := d.PredictParametric(t.Context(), test, vi.PredictOptions{})
+	require.NoError(t, err)
+	got, err := again.PredictParametric(t.Context(), test, vi.PredictOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+	only, err := again.PredictParametric(t.Context(), test, vi.PredictOptions{MeanOnly: true})
+	require.NoError(t, err)
+	assert.Equal(t, want.Mean, only.Mean)
+	assert.Zero(t, only.Probability.Rows)
+
+	mean, sd := d.KernelWeights()
+	assert.InDelta(t, 1, mean[0]+mean[1], 1e-12)
+	assert.InDelta(t, sd[0], sd[1], 1e-12)
+	cov, err := d.WeightCovariance(nil, 1, []int{0, 5})
+	require.NoError(t, err)
+	assert.InDelta(t, math.Pow(d.Summary("W")[12+5].SD, 2), cov.At(1, 1), 1e-12)
+	assert.Equal(t, cov.At(0, 1), cov.At(1, 0))
+
+	for want, change := range map[string]func(s *ProbitState){
+		"is not a combination rule": func(s *ProbitState) { s.Rule = -1 },
+		"1 weights for 2 kernels":   func(s *ProbitState) { s.Beta = s.Beta[:1] },
+		"1 classes":                 func(s *ProbitState) { s.Classes = 1 },
+		"no chains":                 func(s *ProbitState) { s.Chains = nil },
+		"numbers in draws of":       func(s *ProbitState) { s.Chains = [][]float64{s.Chains[0], s.Chains[1][:7]} },
+		"has -1 parameters":         func(s *ProbitState) { s.Parameters = []int{-1, 1} },
+		"draw 0 has NaN":            func(s *ProbitState) { s.Chains = [][]float64{append([]float64{math.NaN()}, s.Chains[0][1:]...)} },
+	} {
+		s := d.State()
+		change(&s)
+		_, err := NewProbitDraws(s)
+		assert.ErrorContains(t, err, want)
+	}
 }
 
 func BenchmarkProbitSweep(b *testing.B) {

@@ -40,6 +40,7 @@ type reproduceCmd struct {
 	Flowers102       reproduceFlowers102Cmd  `cmd:"" name:"flowers102" help:"Section 5.2 of Gönen (2012): Oxford flowers of 102 classes, with the authors' distance matrices."`
 	Flowers17Derived reproduceDerivedCmd     `cmd:"" name:"flowers17-derived" help:"Flowers17 from word counts of our own."`
 	Boston           reproduceBostonCmd      `cmd:"" help:"Section 4 of Titsias and Lázaro-Gredilla (2011): paired and standard mean field against Gibbs sampling."`
+	ProbitToy        reproduceProbitToyCmd   `cmd:"" name:"probit-toy" help:"Section 1.4.1 of Damoulas and Girolami (2010): Gibbs sampling and the variational approximation on two artificial sets."`
 	Proteinfold      reproduceProteinfoldCmd `cmd:"" name:"proteinfold" help:"Protein folds of 27 classes from 12 representations."`
 	MultitaskToy     reproduceToyCmd         `cmd:"" name:"multitask-toy" help:"Table 2 of Titsias and Lázaro-Gredilla (2011): twelve related tasks with gaps, against a Gaussian process for each."`
 	MtmklFlowers102  reproduceMTFlowersCmd   `cmd:"" name:"mtmkl-flowers102" help:"Table 3 of Titsias and Lázaro-Gredilla (2011): Oxford flowers of 102 classes as related tasks, with the authors' distance matrices."`

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -27,7 +26,7 @@ type reproduceProbitToyCmd struct {
 	Points   int     `default:"100" help:"Points of the first set (${default}); the second has 400, as in the paper."`
 	Draws    int     `default:"100000" help:"Gibbs draws of all chains together (${default}), as in the paper."`
 	Chains   int     `default:"4" help:"Gibbs chains (${default})."`
-	Sweeps   int     `default:"100" help:"Sweeps of the variational fit in the paper (${default}); a second fit goes on until it has converged."`
+	Sweeps   int     `default:"100" help:"Sweeps of the variational fit in the paper (${default}); a second fit goes on for up to 2000, until the bound rises no more."`
 	Alpha    float64 `default:"1" help:"τ = ν of the prior of the precisions (${default})."`
 	Seed     uint64  `default:"1" help:"Seed of points, starts and chains (${default})."`
 	Pictures string  `placeholder:"DIR" help:"Write the pictures of the posteriors and of the decision boundaries to this folder."`
@@ -88,7 +87,7 @@ func (c *reproduceProbitToyCmd) Run(e *env) error {
 	if c.Points < 10 || c.Chains < 1 || c.Draws < 8*c.Chains || c.Sweeps < 1 || !(c.Alpha > 0) || math.IsInf(c.Alpha, 1) || c.Workers < 0 {
 		return inputf("reproduce probit-toy: -points is at least 10, -draws at least 8 for each of -chains, -sweeps at least 1, -alpha is positive, -workers is not negative")
 	}
-	p := newProgress(e, c.JSON, 2*2*c.Chains*(c.Draws/c.Chains), "sweeps")
+	p := newProgress(e, c.JSON, 2*c.Chains*(c.Draws/c.Chains+c.burnIn()), "sweeps")
 	defer p.finish()
 	out := &toyResult{Experiment: "probit-toy", True: boundaryOf(toyRegressors[0], toyRegressors[1])}
 	if err := c.separable(e, p, out); err != nil {
@@ -106,24 +105,27 @@ func (c *reproduceProbitToyCmd) Run(e *env) error {
 
 func (c *reproduceProbitToyCmd) prior() vi.Gamma { return vi.Gamma{Shape: c.Alpha, Scale: 1 / c.Alpha} }
 
+// burnIn is a fifth of the draws.
+func (c *reproduceProbitToyCmd) burnIn() int { return c.Draws / c.Chains / 5 }
+
 func (c *reproduceProbitToyCmd) gibbs(p *progress) mcmc.Probit {
 	n := c.Draws / c.Chains
 	return mcmc.Probit{Alpha: c.prior(), Sampling: mcmc.Sampling{
-		Chains: c.Chains, Draws: n, BurnIn: n, Seed: c.Seed, Workers: c.Workers,
+		Chains: c.Chains, Draws: n, BurnIn: c.burnIn(), Seed: c.Seed, Workers: c.Workers,
 		Progress: func(mcmc.Progress) { p.step() },
 	}}
 }
 
-func (c *reproduceProbitToyCmd) variational(converge bool) vi.Probit {
+func (c *reproduceProbitToyCmd) variational(longer bool) vi.Probit {
 	v := vi.Probit{Alpha: c.prior(), Seed: c.Seed, Workers: c.Workers, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: c.Sweeps}}
-	if converge {
-		v.Ascent = vi.Ascent{Tolerance: 1e-9}
+	if longer {
+		v.Ascent = vi.Ascent{Tolerance: 1e-7, MaxSweeps: 2000}
 	}
 	return v
 }
 
-// features is the matrix whose columns are the features of points.
-func features(x []boundary2, f func(p boundary2) []float64) *vi.Dense {
+// pointFeatures is the matrix whose columns are the features of points.
+func pointFeatures(x []point, f func(p point) []float64) *vi.Dense {
 	m := la.NewMatrix[float64](len(f(x[0])), len(x))
 	for n, p := range x {
 		for d, v := range f(p) {
@@ -137,21 +139,21 @@ func features(x []boundary2, f func(p boundary2) []float64) *vi.Dense {
 	return k
 }
 
-// boundary2 is a point of the plane.
-type boundary2 = [2]float64
+// point is one of the plane.
+type point = [2]float64
 
 // square draws points from the square (−1, 1)².
-func square(r *rand.Rand, n int) []boundary2 {
-	x := make([]boundary2, n)
+func square(r *rand.Rand, n int) []point {
+	x := make([]point, n)
 	for i := range x {
-		x[i] = boundary2{2*r.Float64() - 1, 2*r.Float64() - 1}
+		x[i] = point{2*r.Float64() - 1, 2*r.Float64() - 1}
 	}
 	return x
 }
 
-func linear(p boundary2) []float64 { return []float64{p[0], p[1], 1} }
+func linear(p point) []float64 { return []float64{p[0], p[1], 1} }
 
-func quadratic(p boundary2) []float64 {
+func quadratic(p point) []float64 {
 	return []float64{1, p[0], p[1], p[0] * p[0], p[0] * p[1], p[1] * p[1]}
 }
 
@@ -160,11 +162,11 @@ func quadratic(p boundary2) []float64 {
 func (c *reproduceProbitToyCmd) separable(e *env, p *progress, out *toyResult) error {
 	x := square(rand.New(rand.NewPCG(c.Seed, 1)), c.Points)
 	labels := make([]int, len(x))
-	for n, point := range x {
-		f := linear(point)
+	for n, q := range x {
+		f := linear(q)
 		labels[n] = best([]float64{la.Dot(toyRegressors[0], f), la.Dot(toyRegressors[1], f), la.Dot(toyRegressors[2], f)})
 	}
-	k := features(x, linear)
+	k := pointFeatures(x, linear)
 	draws, err := c.gibbs(p).Sample(e.ctx, k, labels)
 	if err != nil {
 		return err
@@ -200,18 +202,18 @@ func (c *reproduceProbitToyCmd) separable(e *env, p *progress, out *toyResult) e
 			continue
 		}
 		b := &out.Boundary[i]
-		if err := c.drawPosterior(out, b); err != nil {
+		if err := c.drawPosterior(e, out, b); err != nil {
 			return err
 		}
 	}
 	if c.Pictures != "" {
-		return c.write(out, "toy1-points.png", picture.Plane{
+		return c.write(e, out, "toy1-points.png", picture.Plane{
 			Title: "First set: points and their classes", XLabel: "x1", YLabel: "x2",
-			X: column(x, 0), Y: column(x, 1), Class: labels, Names: []string{"class 1", "class 2", "class 3"},
-			Cells: cells(func(q boundary2) int {
+			X: coordinate(x, 0), Y: coordinate(x, 1), Class: labels, Names: []string{"class 1", "class 2", "class 3"},
+			Cells: cells(func(q point) int {
 				f := linear(q)
 				return best([]float64{la.Dot(toyRegressors[0], f), la.Dot(toyRegressors[1], f), la.Dot(toyRegressors[2], f)})
-			}), Min: boundary2{-1, -1}, Max: boundary2{1, 1},
+			}), Min: point{-1, -1}, Max: point{1, 1},
 		})
 	}
 	return nil
@@ -273,7 +275,7 @@ func (b *boundaryPosterior) measure() {
 
 // toyClass is the class of a point of the second set: inside an ellipse, below a
 // line, and neither.
-func toyClass(p boundary2) int {
+func toyClass(p point) int {
 	switch {
 	case (p[0]+0.2)*(p[0]+0.2)+p[1]*p[1] < 0.49:
 		return 0
@@ -287,16 +289,16 @@ func toyClass(p boundary2) int {
 func (c *reproduceProbitToyCmd) ellipse(e *env, p *progress, out *toyResult) error {
 	r := rand.New(rand.NewPCG(c.Seed, 3))
 	x, test := square(r, toyTrain), square(r, toyTest)
-	classes := func(x []boundary2) []int {
+	classes := func(x []point) []int {
 		out := make([]int, len(x))
-		for n, point := range x {
-			out[n] = toyClass(point)
+		for n, q := range x {
+			out[n] = toyClass(q)
 		}
 		return out
 	}
 	labels, truth := classes(x), classes(test)
-	k, cross := features(x, quadratic), features(test, quadratic)
-	grid := features(gridPoints(), quadratic)
+	k, cross := pointFeatures(x, quadratic), pointFeatures(test, quadratic)
+	grid := pointFeatures(gridPoints(), quadratic)
 
 	start := time.Now()
 	draws, err := c.gibbs(p).Sample(e.ctx, k, labels)
@@ -304,25 +306,25 @@ func (c *reproduceProbitToyCmd) ellipse(e *env, p *progress, out *toyResult) err
 		return err
 	}
 	step := max(1, draws.Len()*draws.Chains()/1000)
-	probability, err := draws.Predict(e.ctx, cross, step, c.Workers)
+	prediction, err := draws.Thin(step).Predict(e.ctx, cross, vi.PredictOptions{Workers: c.Workers})
 	if err != nil {
 		return err
 	}
 	out.Outcomes = append(out.Outcomes, toyOutcome{
-		"Gibbs", draws.Chains() * draws.Len() * 2, errorRate(probability, truth), time.Since(start).Seconds(),
+		"Gibbs", draws.Chains() * (draws.Len() + c.burnIn()), errorRate(prediction.Probability, truth), time.Since(start).Seconds(),
 	})
 	if c.Pictures != "" {
-		probability, err := draws.Predict(e.ctx, grid, 4*step, c.Workers)
+		prediction, err := draws.Thin(4*step).Predict(e.ctx, grid, vi.PredictOptions{Workers: c.Workers})
 		if err != nil {
 			return err
 		}
-		if err := c.drawDecision(out, "toy2-gibbs.png", "Gibbs", x, labels, probability); err != nil {
+		if err := c.drawDecision(e, out, "toy2-gibbs.png", "Gibbs", x, labels, prediction.Probability); err != nil {
 			return err
 		}
 	}
-	for _, converge := range []bool{false, true} {
+	for _, longer := range []bool{false, true} {
 		start := time.Now()
-		fit, err := c.variational(converge).Fit(e.ctx, k, labels)
+		fit, err := c.variational(longer).Fit(e.ctx, k, labels)
 		if err != nil {
 			return err
 		}
@@ -331,8 +333,8 @@ func (c *reproduceProbitToyCmd) ellipse(e *env, p *progress, out *toyResult) err
 			return err
 		}
 		name, file := "VB", "toy2-vb.png"
-		if converge {
-			name, file = "VB, converged", "toy2-vb-converged.png"
+		if longer {
+			name, file = "VB, longer", "toy2-vb-longer.png"
 		}
 		out.Outcomes = append(out.Outcomes, toyOutcome{name, len(fit.Record.Trace), errorRate(prediction.Probability, truth), time.Since(start).Seconds()})
 		if c.Pictures != "" {
@@ -340,7 +342,7 @@ func (c *reproduceProbitToyCmd) ellipse(e *env, p *progress, out *toyResult) err
 			if err != nil {
 				return err
 			}
-			if err := c.drawDecision(out, file, name, x, labels, prediction.Probability); err != nil {
+			if err := c.drawDecision(e, out, file, name, x, labels, prediction.Probability); err != nil {
 				return err
 			}
 		}
@@ -351,19 +353,19 @@ func (c *reproduceProbitToyCmd) ellipse(e *env, p *progress, out *toyResult) err
 const gridSide = 80
 
 // gridPoints are the centres of the cells of a grid over the square, row after row.
-func gridPoints() []boundary2 {
-	var x []boundary2
+func gridPoints() []point {
+	var x []point
 	at := func(i int) float64 { return (2*float64(i)+1)/gridSide - 1 }
 	for j := range gridSide {
 		for i := range gridSide {
-			x = append(x, boundary2{at(i), at(j)})
+			x = append(x, point{at(i), at(j)})
 		}
 	}
 	return x
 }
 
 // cells classifies the cells of the grid.
-func cells(class func(boundary2) int) [][]int {
+func cells(class func(point) int) [][]int {
 	out := make([][]int, gridSide)
 	for n, q := range gridPoints() {
 		out[n/gridSide] = append(out[n/gridSide], class(q))
@@ -371,7 +373,7 @@ func cells(class func(boundary2) int) [][]int {
 	return out
 }
 
-func column(x []boundary2, j int) []float64 {
+func coordinate(x []point, j int) []float64 {
 	out := make([]float64, len(x))
 	for i, p := range x {
 		out[i] = p[j]
@@ -379,26 +381,26 @@ func column(x []boundary2, j int) []float64 {
 	return out
 }
 
-func (c *reproduceProbitToyCmd) drawDecision(out *toyResult, file, method string, x []boundary2, labels []int, probability la.Matrix[float64]) error {
+func (c *reproduceProbitToyCmd) drawDecision(e *env, out *toyResult, file, method string, x []point, labels []int, probability la.Matrix[float64]) error {
 	n := -1
-	return c.write(out, file, picture.Plane{
+	return c.write(e, out, file, picture.Plane{
 		Title: "Second set: the most probable class, by " + method, XLabel: "x1", YLabel: "x2",
-		X: column(x, 0), Y: column(x, 1), Class: labels, Names: []string{"class 1", "class 2", "class 3"},
-		Cells: cells(func(boundary2) int {
+		X: coordinate(x, 0), Y: coordinate(x, 1), Class: labels, Names: []string{"class 1", "class 2", "class 3"},
+		Cells: cells(func(point) int {
 			n++
 			return best(probability.Row(n))
-		}), Min: boundary2{-1, -1}, Max: boundary2{1, 1},
+		}), Min: point{-1, -1}, Max: point{1, 1},
 	})
 }
 
 // drawPosterior draws some of the boundaries, and the true one as a cross.
-func (c *reproduceProbitToyCmd) drawPosterior(out *toyResult, b *boundaryPosterior) error {
+func (c *reproduceProbitToyCmd) drawPosterior(e *env, out *toyResult, b *boundaryPosterior) error {
 	const most = 4000
 	pl := picture.Plane{
 		Title:  "First set: the line between classes 1 and 2, by " + b.Method,
 		XLabel: "slope", YLabel: "intercept", Names: []string{"draws"}, Small: true,
 		Cross: &[2]float64{out.True.Slope, out.True.Intercept},
-		Min:   boundary2{out.True.Slope - 2, out.True.Intercept - 1}, Max: boundary2{out.True.Slope + 2, out.True.Intercept + 1},
+		Min:   point{out.True.Slope - 2, out.True.Intercept - 1}, Max: point{out.True.Slope + 2, out.True.Intercept + 1},
 	}
 	for t := 0; t < len(b.at); t += max(1, len(b.at)/most) {
 		if v := b.at[t]; math.Abs(v.Slope-out.True.Slope) < 2 && math.Abs(v.Intercept-out.True.Intercept) < 1 {
@@ -406,20 +408,16 @@ func (c *reproduceProbitToyCmd) drawPosterior(out *toyResult, b *boundaryPosteri
 		}
 	}
 	name := map[string]string{"Gibbs": "toy1-gibbs.png", "VB": "toy1-vb.png"}[b.Method]
-	return c.write(out, name, pl)
+	return c.write(e, out, name, pl)
 }
 
-func (c *reproduceProbitToyCmd) write(out *toyResult, name string, p picture.Plane) error {
+func (c *reproduceProbitToyCmd) write(e *env, out *toyResult, name string, p picture.Plane) error {
 	if err := os.MkdirAll(c.Pictures, 0o777); err != nil {
 		return input(err)
 	}
-	var buffer bytes.Buffer
-	if err := p.Write(&buffer, "png"); err != nil {
-		return err
-	}
 	path := filepath.Join(c.Pictures, name)
 	out.Pictures = append(out.Pictures, path)
-	return writeFile(path, buffer.Bytes())
+	return atomicfile.Write(e.ctx, path, func(w io.Writer) error { return p.Write(w, "png") })
 }
 
 func (c *reproduceProbitToyCmd) print(w io.Writer, r *toyResult) error {

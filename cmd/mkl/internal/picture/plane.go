@@ -84,7 +84,7 @@ func (p Plane) Write(w io.Writer, format string) error {
 		if err != nil {
 			return err
 		}
-		cross.GlyphStyle = draw.GlyphStyle{Color: accent, Radius: vg.Points(5), Shape: draw.CrossGlyph{}}
+		cross.GlyphStyle = draw.GlyphStyle{Color: ink, Radius: vg.Points(7), Shape: draw.CrossGlyph{}}
 		fig.Add(cross)
 	}
 	if p.Min != p.Max {

@@ -1,0 +1,180 @@
+package mcmc
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// ProbitDraws are the draws of a [Probit]. The variables are
+//
+//	W             C×D, the regressors
+//	log precision 1×C, the mean over d of log α_{c,d}
+//	auxiliary     1×C, the mean over n of y_{c,n}²
+//	beta          1×P, unless the rule's weights are fixed
+//	rho           1×P, for WSum
+//	pi, chi       1×P, for WProd
+//	theta         1×Q, the parameters of all kernels, if there are any
+//
+// Adding one row to all rows of W changes no label's probability; only the prior
+// holds it. Judge the chains by probabilities, weights and parameters.
+type ProbitDraws struct {
+	*Draws
+	rule   vi.Combination
+	beta   []float64 // of the fixed rules
+	counts []int     // parameters of each kernel
+}
+
+func probitVariables(rule vi.Combination, C, D, P, Q int) []Variable {
+	v := []Variable{{"W", C, D}, {"log precision", 1, C}, {"auxiliary", 1, C}}
+	add := func(names ...string) {
+		for _, n := range names {
+			v = append(v, Variable{n, 1, P})
+		}
+	}
+	switch rule {
+	case vi.WSum:
+		add("beta", "rho")
+	case vi.Bin:
+		add("beta")
+	case vi.WProd:
+		add("beta", "pi", "chi")
+	}
+	if Q > 0 {
+		v = append(v, Variable{"theta", 1, Q})
+	}
+	return v
+}
+
+// ProbitState is everything that ProbitDraws are made of but for the record of
+// their moves. It is plain data, to be saved and restored.
+type ProbitState struct {
+	Rule       vi.Combination
+	Classes    int         // C
+	Basis      int         // D
+	Beta       []float64   // P, the weights of the fixed rules
+	Parameters []int       // P, how many each kernel has
+	Chains     [][]float64 // of each chain, the variables of its draws, draw after draw
+}
+
+// State returns what the draws are made of, which must not be changed.
+func (d *ProbitDraws) State() ProbitState {
+	C, _, D := d.Dims()
+	return ProbitState{Rule: d.rule, Classes: C, Basis: D, Beta: d.beta, Parameters: d.counts, Chains: d.chains}
+}
+
+// NewProbitDraws returns the draws of a state, which it keeps and which must not be
+// changed afterwards. The error says what does not fit.
+func NewProbitDraws(s ProbitState) (*ProbitDraws, error) {
+	fail := func(format string, args ...any) (*ProbitDraws, error) {
+		return nil, fmt.Errorf("mcmc: probit state: "+format, args...)
+	}
+	Q := 0
+	for p, n := range s.Parameters {
+		if n < 0 {
+			return fail("kernel %d has %d parameters", p, n)
+		}
+		Q += n
+	}
+	switch {
+	case s.Rule < vi.FixSum || s.Rule > vi.WProd:
+		return fail("%v is not a combination rule", s.Rule)
+	case s.Classes < 2 || s.Basis < 1 || len(s.Parameters) == 0:
+		return fail("%d classes, %d basis points, %d kernels", s.Classes, s.Basis, len(s.Parameters))
+	case len(s.Beta) != len(s.Parameters):
+		return fail("%d weights for %d kernels", len(s.Beta), len(s.Parameters))
+	case len(s.Chains) == 0:
+		return fail("no chains")
+	}
+	d := &Draws{variables: probitVariables(s.Rule, s.Classes, s.Basis, len(s.Beta), Q), chains: s.Chains}
+	for _, v := range d.variables {
+		d.width += v.size()
+	}
+	for c, chain := range s.Chains {
+		if len(chain) == 0 || len(chain) != len(s.Chains[0]) || len(chain)%d.width != 0 {
+			return fail("chain %d: %d numbers in draws of %d", c, len(chain), d.width)
+		}
+		for i, v := range chain {
+			if v-v != 0 {
+				return fail("chain %d: draw %d has %g", c, i/d.width, v)
+			}
+		}
+		d.moves = append(d.moves, nil)
+	}
+	return &ProbitDraws{Draws: d, rule: s.Rule, beta: s.Beta, counts: s.Parameters}, nil
+}
+
+// Rule returns the rule that combines the kernels.
+func (d *ProbitDraws) Rule() vi.Combination { return d.rule }
+
+// Dims returns the numbers of classes, of kernels and of basis points.
+func (d *ProbitDraws) Dims() (C, P, D int) {
+	w, _ := d.find("W")
+	return w.Rows, len(d.counts), w.Cols
+}
+
+// Parameters returns the number of kernel parameters.
+func (d *ProbitDraws) Parameters() int {
+	sum := 0
+	for _, n := range d.counts {
+		sum += n
+	}
+	return sum
+}
+
+// Thin returns every step-th draw of each chain.
+func (d *ProbitDraws) Thin(step int) *ProbitDraws {
+	thin := *d
+	thin.Draws = &Draws{variables: d.variables, width: d.width, moves: d.moves}
+	for _, chain := range d.chains {
+		var kept []float64
+		for t := 0; t < d.Len(); t += max(1, step) {
+			kept = append(kept, chain[t*d.width:(t+1)*d.width]...)
+		}
+		thin.chains = append(thin.chains, kept)
+	}
+	return &thin
+}
+
+// KernelWeights returns E[β_p] and its standard deviation, 0 for fixed weights.
+func (d *ProbitDraws) KernelWeights() (mean, sd []float64) {
+	if !d.rule.Learned() {
+		return append([]float64(nil), d.beta...), make([]float64, len(d.beta))
+	}
+	for _, s := range d.Summary("beta") {
+		mean, sd = append(mean, s.Mean), append(sd, s.SD)
+	}
+	return mean, sd
+}
+
+// WeightCovariance returns the covariance of the regressors of class c that rows
+// lists.
+func (d *ProbitDraws) WeightCovariance(_ *la.Workspace, c int, rows []int) (la.Matrix[float64], error) {
+	C, _, D := d.Dims()
+	if c < 0 || c >= C {
+		return la.Matrix[float64]{}, fmt.Errorf("mcmc: class %d of %d", c, C)
+	}
+	for _, r := range rows {
+		if r < 0 || r >= D {
+			return la.Matrix[float64]{}, fmt.Errorf("mcmc: row %d of %d", r, D)
+		}
+	}
+	mean := d.Mean("W").Row(c)
+	cov := la.NewMatrix[float64](len(rows), len(rows))
+	from := make([]float64, len(rows))
+	n := d.Len() * d.Chains()
+	for chain := range d.Chains() {
+		for t := range d.Len() {
+			w := d.Value("W", chain, t).Row(c)
+			for i, r := range rows {
+				from[i] = (w[r] - mean[r]) / math.Sqrt(float64(max(1, n-1)))
+			}
+			for i, v := range from {
+				la.Axpy(v, from, cov.Row(i))
+			}
+		}
+	}
+	return cov, nil
+}
