@@ -221,6 +221,15 @@ var estimators = []estimator{
 		predict: predictProbit[string],
 	},
 	{
+		name: "multinomial probit by Gibbs sampling",
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			c := probitOf[int](s, WSum)
+			c.Inference, c.Draws = Gibbs, GibbsDraws{Chains: 1, Draws: 8}
+			return orNil(c.Fit(ctx, views, parts(y, 3)))
+		},
+		predict: predictProbit[int],
+	},
+	{
 		name: "three labels",
 		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
 			labels := make([][]bool, 3)
@@ -506,7 +515,9 @@ func TestModelsKeepTheirData(t *testing.T) {
 		}
 		clear(y)
 		widths[0], notes["columns"] = 9, "c"
-		m.Trace().Bounds[0] = 1
+		if b := m.Trace().Bounds; len(b) > 0 { // draws have none
+			b[0] = 1
+		}
 		m.KernelWeights()[0].Mean = 1
 		m.Inputs()[0].Views[0] = 1
 		m.Notes()["more"] = ""
@@ -515,7 +526,7 @@ func TestModelsKeepTheirData(t *testing.T) {
 		assert.Equal(t, want, got)
 		assert.Equal(t, map[string]string{"columns": "a b"}, m.Notes())
 		assert.Equal(t, 0, m.Inputs()[0].Views[0])
-		assert.NotEqual(t, 1.0, m.Trace().Bounds[0])
+		assert.NotContains(t, m.Trace().Bounds, 1.0)
 	})
 }
 
@@ -560,7 +571,7 @@ func TestModelsComeBackFromFiles(t *testing.T) {
 		assert.Equal(t, m.KernelWeights(), back.KernelWeights())
 		assert.Equal(t, m.Inputs(), back.Inputs())
 		assert.Equal(t, m.Notes(), back.Notes())
-		assert.Equal(t, m.Bound(), back.Bound())
+		assert.InDelta(t, m.Bound(), back.Bound(), 0) // NaN of samples
 
 		var again bytes.Buffer
 		require.NoError(t, back.Save(&again))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -75,6 +76,11 @@ type ProbitClassifier[T comparable] struct {
 	Rule      Combination
 	Inference Inference
 
+	// Draws says how long Gibbs sampling goes on; its zero value is ready. MaxSweeps,
+	// Tolerance, Restarts, Update, Search, Samples and Prune are of the variational
+	// approximation alone, and under Gibbs sampling Beta of the fixed rules.
+	Draws GibbsDraws
+
 	// Alpha is the prior of the precisions of the regressors; the zero value means
 	// Gamma{1, 1}. With Gamma{1e-6, 1e6} the machine is sparse. ClassAlpha holds the
 	// priors of classes that have one of their own, for imbalanced data.
@@ -117,8 +123,8 @@ type ProbitClassifier[T comparable] struct {
 // Fit fits the model to the views of N samples and their labels. Errors are
 // those of [Regression.Fit].
 func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*ProbitClassifierModel[T], error) {
-	if c.Inference != Variational {
-		return nil, fmt.Errorf("mkl: Inference is %v: only Variational is built", c.Inference)
+	if c.Inference != Variational && c.Inference != Gibbs {
+		return nil, fmt.Errorf("mkl: Inference is %v", c.Inference)
 	}
 	classes, index, err := Classifier[T]{Classes: c.Classes}.classes(labels)
 	if err != nil {
@@ -140,6 +146,12 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		return nil, err
 	}
 	m := &ProbitClassifierModel[T]{fitted: fitted{design: ds, notes: maps.Clone(c.Notes)}, classes: classes}
+	if c.Inference == Gibbs {
+		if err := c.sample(ctx, p, k, index, m); err != nil {
+			return nil, err
+		}
+		return m, m.prepare(m.draws.Mean("W"))
+	}
 	err = f.starts(func(seed uint64, a vi.Ascent) (vi.Record, func(), error) {
 		p.Seed, p.Ascent = seed, a
 		fit, err := p.Fit(ctx, k, index)
@@ -179,7 +191,9 @@ func (c ProbitClassifier[T]) classAlpha(classes []T) ([]Gamma, error) {
 // for concurrent use.
 type ProbitClassifierModel[T comparable] struct {
 	fitted
-	posterior *vi.ProbitPosterior
+	posterior *vi.ProbitPosterior // nil after Gibbs sampling
+	draws     *mcmc.ProbitDraws   // nil after variational inference
+	sweeps    int                 // of each chain
 	ess       float64
 	classes   []T
 	text      []json.RawMessage // the classes of a loaded model as its file has them
@@ -193,9 +207,14 @@ func (m *ProbitClassifierModel[T]) set(p *vi.ProbitPosterior, t Trace, ess float
 func (m *ProbitClassifierModel[T]) Classes() []T { return slices.Clone(m.classes) }
 
 // Rule returns the rule that combines the kernels.
-func (m *ProbitClassifierModel[T]) Rule() Combination { return m.posterior.State().Rule }
+func (m *ProbitClassifierModel[T]) Rule() Combination {
+	if m.draws != nil {
+		return m.draws.Rule()
+	}
+	return m.posterior.State().Rule
+}
 
-// Posterior returns the approximate posterior.
+// Posterior returns the approximate posterior, nil after Gibbs sampling.
 func (m *ProbitClassifierModel[T]) Posterior() *vi.ProbitPosterior { return m.posterior }
 
 // EffectiveSampleSize returns that of the weights' importance samples; 0 if they
@@ -227,7 +246,7 @@ func (m *ProbitClassifierModel[T]) PredictClasses(ctx context.Context, opt Predi
 		best = out.Probability
 	}
 	err = m.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
-		p, err := m.posterior.Predict(k, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
+		p, err := m.predict(ctx, k, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
 		if err != nil {
 			return err
 		}
@@ -250,7 +269,12 @@ func (m *ProbitClassifierModel[T]) PredictClasses(ctx context.Context, opt Predi
 
 // String describes the model in one line.
 func (m *ProbitClassifierModel[T]) String() string {
-	return m.describe(fmt.Sprintf("multinomial probit classifier of %d classes (%v)", len(m.classes), m.Rule()))
+	what := fmt.Sprintf("multinomial probit classifier of %d classes (%v)", len(m.classes), m.Rule())
+	if m.draws != nil {
+		_, P, D := m.weights.Dims()
+		return fmt.Sprintf("%s on %d kernels (%d active) and %d samples, %d draws", what, P, m.activeKernels(), D, m.draws.Chains()*m.draws.Len())
+	}
+	return m.describe(what)
 }
 
 // Summary describes the model in words, line by line.
@@ -260,10 +284,13 @@ func (m *ProbitClassifierModel[T]) Summary() string {
 
 // probitJSON is what the tensors of a multinomial probit classifier leave out:
 // beta, E[β] of length P; beta.cov, P×P; w, C×D; alpha, E[α], C×D, 0 where a
-// regressor was pruned; and gram, the lower triangle of E[KKᵀ].
+// regressor was pruned; and gram, the lower triangle of E[KKᵀ]. After Gibbs
+// sampling they are beta, the fixed weights, and draws, chains × numbers.
 type probitJSON struct {
-	Rule string  `json:"rule"`
-	ESS  float64 `json:"ess,omitempty"`
+	Rule   string  `json:"rule"`
+	ESS    float64 `json:"ess,omitempty"`
+	Chains int     `json:"chains,omitempty"` // of Gibbs sampling
+	Sweeps int     `json:"sweeps,omitempty"` // of each chain
 }
 
 // withoutInfinities returns alpha with 0 where it is infinite.

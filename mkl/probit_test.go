@@ -57,10 +57,11 @@ func TestProbitClassifier(t *testing.T) {
 	assert.Greater(t, s.Alpha.At(c, 0), 10*s.Alpha.At(1-min(c, 1), 0))
 
 	for want, c := range map[string]ProbitClassifier[int]{
-		"mkl: ClassAlpha: 7 is not one of the classes":       {ClassAlpha: map[int]Gamma{7: {Shape: 1, Scale: 1}}},
-		"mkl: Inference is Gibbs: only Variational is built": {Inference: Gibbs},
-		"mkl: vi: Beta: 1 weights for 3 kernels":             {Beta: []float64{1}},
-		"mkl: vi: Combination(9) is not a combination rule":  {Rule: 9},
+		"mkl: ClassAlpha: 7 is not one of the classes":              {ClassAlpha: map[int]Gamma{7: {Shape: 1, Scale: 1}}},
+		"mkl: Inference is Inference(2)":                            {Inference: 2},
+		"mkl: mcmc: Sampling.Chains is -1: it must not be negative": {Inference: Gibbs, Draws: GibbsDraws{Chains: -1}},
+		"mkl: vi: Beta: 1 weights for 3 kernels":                    {Beta: []float64{1}},
+		"mkl: vi: Combination(9) is not a combination rule":         {Rule: 9},
 	} {
 		_, err := c.Fit(context.Background(), views(x), labels)
 		assert.EqualError(t, err, want)

@@ -18,6 +18,9 @@ func (m *ProbitClassifierModel[T]) Save(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if m.draws != nil {
+		return m.saveDraws(f, w)
+	}
 	s := m.posterior.State()
 	C, P, D := m.posterior.Dims()
 	f.Samples = s.Samples
@@ -40,6 +43,9 @@ func LoadProbitClassifier[T comparable](r io.Reader) (*ProbitClassifierModel[T],
 }
 
 func loadProbitClassifier[T comparable](f modelFile, decode func(json.RawMessage) (T, error)) (Model, error) {
+	if f.Probit.Chains != 0 {
+		return loadProbitDraws(f, decode)
+	}
 	f.L, f.P, f.D = 0, len(f.ts["beta"].data), f.Basis
 	if f.D > 0 {
 		f.L = len(f.ts["w"].data) / f.D
@@ -55,15 +61,11 @@ func loadProbitClassifier[T comparable](f modelFile, decode func(json.RawMessage
 		return nil, err
 	}
 	s := vi.ProbitState{
-		Rule: -1, Samples: f.Samples,
-		Beta: f.take("beta", f.P), BetaCov: f.matrix("beta.cov", f.P, f.P),
+		Samples: f.Samples,
+		Beta:    f.take("beta", f.P), BetaCov: f.matrix("beta.cov", f.P, f.P),
 		W: f.matrix("w", f.L, f.D), Alpha: f.matrix("alpha", f.L, f.D),
 	}
-	for _, rule := range []Combination{FixSum, WSum, Bin, FixProd, WProd} {
-		if rule.String() == f.Probit.Rule {
-			s.Rule = rule
-		}
-	}
+	s.Rule = ruleNamed(f.Probit.Rule)
 	packed := f.take("gram", f.D*(f.D+1)/2)
 	if err := f.unexpected(); err != nil {
 		return nil, err

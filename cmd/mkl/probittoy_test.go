@@ -1,0 +1,45 @@
+package main
+
+import (
+	"encoding/json"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestReproduceProbitToy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("six hundred sweeps of 400 points, and pictures")
+	}
+	dir := filepath.Join(t.TempDir(), "pictures")
+	args := []string{"reproduce", "probit-toy", "-draws", "400", "-chains", "2", "-pictures", dir}
+	status, stdout, stderr := command(t, nil, "", append(args, "-json")...)
+	require.Equal(t, statusOK, status, stderr)
+	var got toyResult
+	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+	require.Len(t, got.Boundary, 2)
+	gibbs, vb := got.Boundary[0], got.Boundary[1]
+	assert.Equal(t, 400, gibbs.Draws)
+	assert.InDelta(t, got.True.Slope, vb.Mean.Slope, 0.6)
+	assert.Less(t, vb.Covariance[0][0], gibbs.Covariance[0][0])
+	assert.Less(t, vb.Middle.Slope, gibbs.Middle.Slope)
+	require.Len(t, got.Outcomes, 3)
+	for _, o := range got.Outcomes {
+		assert.Less(t, o.Error, 6.0, o.Method)
+	}
+	require.Len(t, got.Pictures, 6)
+	for _, path := range got.Pictures {
+		f, err := os.Open(path)
+		require.NoError(t, err)
+		_, err = png.Decode(f)
+		require.NoError(t, f.Close())
+		require.NoError(t, err, path)
+	}
+	status, _, stderr = command(t, nil, "", "reproduce", "probit-toy", "-draws", "3")
+	assert.Equal(t, statusInput, status)
+	assert.Contains(t, stderr, "-draws at least 8")
+}

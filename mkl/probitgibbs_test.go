@@ -1,0 +1,136 @@
+package mkl
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/mcmc"
+)
+
+// Gibbs sampling and the variational approximation agree in what they predict, and
+// sampling is the less sure of the kernels' weights.
+func TestProbitGibbs(t *testing.T) {
+	x, views, y := gpProblem(60, 3)
+	labels := parts(y, 3)
+	for _, rule := range []Combination{FixSum, WSum, Bin, FixProd, WProd} {
+		sweeps := 0
+		c := ProbitClassifier[int]{Rule: rule, NotEmpty: true, Inference: Gibbs, Draws: GibbsDraws{Draws: 60, BurnIn: 100}, Progress: func(p Progress) {
+			sweeps++
+			assert.Equal(t, 4, p.Starts)
+			assert.Equal(t, 340, p.MaxSweeps)
+		}}
+		m, err := c.Fit(context.Background(), views(x), labels)
+		require.NoError(t, err, rule.String())
+		assert.Equal(t, 4*340, sweeps)
+		assert.Equal(t, rule, m.Rule())
+		assert.Nil(t, m.Posterior())
+		assert.Equal(t, 60, m.Draws().Len())
+		assert.Equal(t, 340, m.Trace().Sweeps)
+		assert.True(t, math.IsNaN(m.Bound()))
+		assert.Contains(t, m.String(), "240 draws")
+		assert.Contains(t, m.Summary(), "class 2")
+		p, err := m.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
+		require.NoError(t, err)
+		v, err := ProbitClassifier[int]{Rule: rule, NotEmpty: true, MaxSweeps: 60}.Fit(context.Background(), views(x), labels)
+		require.NoError(t, err)
+		q, err := v.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
+		require.NoError(t, err)
+		assert.Nil(t, v.Draws())
+		right, same := 0, 0
+		for i, label := range p.Label {
+			if label == labels[i] {
+				right++
+			}
+			if label == q.Label[i] {
+				same++
+			}
+			assert.InDelta(t, 1, total(p.Probability[i]), 1e-12)
+		}
+		assert.Greater(t, right, 45, rule.String())
+		assert.Greater(t, same, 48, rule.String())
+		if rule == WSum || rule == WProd {
+			for i, w := range m.KernelWeights() {
+				assert.Greater(t, w.SD, v.KernelWeights()[i].SD, rule.String())
+			}
+		}
+
+		var file bytes.Buffer
+		require.NoError(t, m.Save(&file))
+		back, err := LoadProbitClassifier[int](&file)
+		require.NoError(t, err)
+		assert.Equal(t, m.Summary(), back.Summary())
+		got, err := back.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
+		require.NoError(t, err)
+		assert.Equal(t, p, got)
+	}
+}
+
+func TestProbitGibbsResumes(t *testing.T) {
+	x, views, y := gpProblem(30, 2)
+	labels := parts(y, 3)
+	c := ProbitClassifier[int]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Draws: 20, BurnIn: 30}}
+	whole, err := c.Fit(context.Background(), views(x), labels)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var last *mcmc.Checkpoint
+	c.Draws.Every = 10
+	c.Draws.Checkpoint = func(p *mcmc.Checkpoint) error {
+		last = p
+		if p.Sweeps() >= 50 {
+			cancel()
+		}
+		return nil
+	}
+	_, err = c.Fit(ctx, views(x), labels)
+	require.ErrorIs(t, err, context.Canceled)
+	c.Draws.Resume = last
+	m, err := c.Fit(context.Background(), views(x), labels)
+	require.NoError(t, err)
+	assert.Equal(t, whole.Draws().State(), m.Draws().State())
+}
+
+func TestProbitGibbsFilesAreChecked(t *testing.T) {
+	x, views, y := gpProblem(30, 2)
+	m, err := ProbitClassifier[int]{Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 3}}.Fit(context.Background(), views(x), parts(y, 3))
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	for _, c := range []struct {
+		want   string
+		change func(metadata map[string]string, ts map[string]tensor)
+	}{
+		{"not expected", func(_ map[string]string, ts map[string]tensor) { ts["b"] = tensor{"b", []int{1}, []float64{1}} }},
+		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "beta") }},
+		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "draws") }},
+		{"numbers in draws of", func(_ map[string]string, ts map[string]tensor) {
+			d := ts["draws"]
+			n := len(d.data)/2 - 1
+			ts["draws"] = tensor{"draws", []int{2, n}, d.data[:2*n]}
+		}},
+		{"do not fit", func(md map[string]string, _ map[string]tensor) {
+			md["model"] = strings.Replace(md["model"], `"chains":2`, `"chains":-2`, 1)
+		}},
+		{"sweeps is -", func(md map[string]string, _ map[string]tensor) {
+			md["model"] = strings.Replace(md["model"], `"sweeps":`, `"sweeps":-`, 1)
+		}},
+		{`rule "FixSun" is not known`, func(md map[string]string, _ map[string]tensor) {
+			md["model"] = strings.Replace(md["model"], "FixSum", "FixSun", 1)
+		}},
+	} {
+		metadata, ts, err := readTensors(bytes.NewReader(file.Bytes()))
+		require.NoError(t, err)
+		c.change(metadata, ts)
+		var changed bytes.Buffer
+		require.NoError(t, writeTensors(&changed, metadata, slices.Collect(maps.Values(ts))))
+		_, err = Load(&changed)
+		assert.ErrorContains(t, err, c.want)
+	}
+}
