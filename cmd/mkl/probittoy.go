@@ -26,7 +26,8 @@ type reproduceProbitToyCmd struct {
 	Points   int     `default:"100" help:"Points of the first set (${default}); the second has 400, as in the paper."`
 	Draws    int     `default:"100000" help:"Gibbs draws of all chains together (${default}), as in the paper."`
 	Chains   int     `default:"4" help:"Gibbs chains (${default})."`
-	Sweeps   int     `default:"100" help:"Sweeps of the variational fit in the paper (${default}); a second fit goes on for up to 2000, until the bound rises no more."`
+	Sweeps   int     `default:"100" help:"Sweeps of the variational fit in the paper (${default}); a second fit goes on until the bound rises no more."`
+	Limit    int     `default:"2000" help:"Most sweeps of the second variational fit (${default})."`
 	Alpha    float64 `default:"1" help:"τ = ν of the prior of the precisions (${default})."`
 	Seed     uint64  `default:"1" help:"Seed of points, starts and chains (${default})."`
 	Pictures string  `placeholder:"DIR" help:"Write the pictures of the posteriors and of the decision boundaries to this folder."`
@@ -84,8 +85,8 @@ const (
 )
 
 func (c *reproduceProbitToyCmd) Run(e *env) error {
-	if c.Points < 10 || c.Chains < 1 || c.Draws < 8*c.Chains || c.Sweeps < 1 || !(c.Alpha > 0) || math.IsInf(c.Alpha, 1) || c.Workers < 0 {
-		return inputf("reproduce probit-toy: -points is at least 10, -draws at least 8 for each of -chains, -sweeps at least 1, -alpha is positive, -workers is not negative")
+	if c.Points < 10 || c.Chains < 1 || c.Draws < 8*c.Chains || c.Sweeps < 1 || c.Limit < 1 || !(c.Alpha > 0) || math.IsInf(c.Alpha, 1) || c.Workers < 0 {
+		return inputf("reproduce probit-toy: -points is at least 10, -draws at least 8 for each of -chains, -sweeps and -limit at least 1, -alpha is positive, -workers is not negative")
 	}
 	p := newProgress(e, c.JSON, 2*c.Chains*(c.Draws/c.Chains+c.burnIn()), "sweeps")
 	defer p.finish()
@@ -119,7 +120,7 @@ func (c *reproduceProbitToyCmd) gibbs(p *progress) mcmc.Probit {
 func (c *reproduceProbitToyCmd) variational(longer bool) vi.Probit {
 	v := vi.Probit{Alpha: c.prior(), Seed: c.Seed, Workers: c.Workers, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: c.Sweeps}}
 	if longer {
-		v.Ascent = vi.Ascent{Tolerance: 1e-7, MaxSweeps: 2000}
+		v.Ascent = vi.Ascent{Tolerance: 1e-7, MaxSweeps: c.Limit}
 	}
 	return v
 }

@@ -13,17 +13,17 @@ import (
 
 func TestReproduceProbitToy(t *testing.T) {
 	if testing.Short() {
-		t.Skip("six hundred sweeps of 400 points, and pictures")
+		t.Skip("four hundred sweeps of 400 points, and pictures")
 	}
 	dir := filepath.Join(t.TempDir(), "pictures")
-	args := []string{"reproduce", "probit-toy", "-draws", "400", "-chains", "2", "-pictures", dir}
+	args := []string{"reproduce", "probit-toy", "-draws", "160", "-chains", "2", "-limit", "150", "-pictures", dir}
 	status, stdout, stderr := command(t, nil, "", append(args, "-json")...)
 	require.Equal(t, statusOK, status, stderr)
 	var got toyResult
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
 	require.Len(t, got.Boundary, 2)
 	gibbs, vb := got.Boundary[0], got.Boundary[1]
-	assert.Equal(t, 400, gibbs.Draws)
+	assert.Equal(t, 160, gibbs.Draws)
 	assert.InDelta(t, got.True.Slope, vb.Mean.Slope, 0.6)
 	assert.Less(t, vb.Covariance[0][0], gibbs.Covariance[0][0])
 	assert.Less(t, vb.Middle.Slope, gibbs.Middle.Slope)
