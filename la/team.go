@@ -194,8 +194,8 @@ func (t *team) put(x *tile, to int, last, failed bool) {
 }
 
 // spins is how often a waiting worker looks before it lets others have the core:
-// some microseconds, about what it takes to be woken.
-const spins = 8000
+// some tens of microseconds, about what it takes to be woken on a virtual machine.
+const spins = 40000
 
 // wait returns after another worker has put something, with the lock held as on
 // entry.
