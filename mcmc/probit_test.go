@@ -302,7 +302,7 @@ func TestProbitJointSeesFaults(t *testing.T) {
 			s.project()
 			return nil
 		}},
-		{"switches by the prior of others", vi.Bin, false, func(p *Probit) { p.On = []float64{0.6, 0.6} }, right},
+		{"switches by the prior of others", vi.Bin, false, func(p *Probit) { p.On = []float64{0.7, 0.7} }, right},
 		{"switches that keep W", vi.Bin, false, nil, func(s *probitSampler, r random, _ bool) error {
 			s.sweepY(r)
 			w := s.w.Clone()
@@ -315,7 +315,7 @@ func TestProbitJointSeesFaults(t *testing.T) {
 			return nil
 		}},
 		{"rates of the products' shapes", vi.WProd, false, func(p *Probit) { p.Kappa = 2 }, right},
-		{"parameters by another prior", vi.FixSum, true, func(p *Probit) { p.Theta = vi.Gamma{Shape: 2.5, Scale: 0.5} }, right},
+		{"parameters by another prior", vi.FixSum, true, func(p *Probit) { p.Theta = vi.Gamma{Shape: 3, Scale: 0.5} }, right},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := jointPriors

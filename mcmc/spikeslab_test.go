@@ -175,7 +175,7 @@ func TestSpikeSlabJoint(t *testing.T) {
 			continue // faults take longer to see
 		}
 		for _, change := range []func(*SpikeSlab){
-			func(w *SpikeSlab) { w.Noise *= 1.6 },
+			func(w *SpikeSlab) { w.Noise *= 2 },
 			func(w *SpikeSlab) { w.Prior.Pi = 0.55 },
 			func(w *SpikeSlab) { w.Prior.Variance *= 0.4 },
 		} {
