@@ -42,7 +42,8 @@ func (c *factorFlags) check() error {
 // state was computed from is noted in it: another experiment's is refused.
 func (c *factorFlags) fit(e *env, name, what string, f mkl.FactorModel, y mkl.Table) (*mkl.FactorFit, error) {
 	f.MaxSweeps, f.Tolerance, f.Seed, f.Workers = c.Sweeps, c.Tolerance, c.Seed, c.Workers
-	f.Notes = map[string]string{"experiment": what}
+	tolerance := fmt.Sprint(c.Tolerance)
+	f.Notes = map[string]string{"experiment": what, "tolerance": tolerance}
 	path := ""
 	if c.Checkpoint != "" {
 		path = filepath.Join(c.Checkpoint, name+".model")
@@ -54,7 +55,8 @@ func (c *factorFlags) fit(e *env, name, what string, f mkl.FactorModel, y mkl.Ta
 			if had := from.Notes()["experiment"]; had != what {
 				return nil, inputf("%s holds the state of another experiment: %s, not %s", path, had, what)
 			}
-			if t := from.Trace(); t.Converged || t.Sweeps >= c.Sweeps {
+			// What converged to another tolerance goes on, if only to find that it has.
+			if t := from.Trace(); t.Converged && from.Notes()["tolerance"] == tolerance || t.Sweeps >= c.Sweeps {
 				return from, nil
 			}
 			f.From = from
