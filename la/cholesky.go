@@ -82,8 +82,8 @@ func (t *triangular[T]) factor(x *tile, to int, scratch *T) bool {
 		return t.factorBlock(i, scratch)
 	}
 	lo, hi := t.positions(j, j+1)
-	top, base := t.block(j)
-	base = top * t.k.nr
+	top, _ := t.block(j)
+	base := top * t.k.nr
 	s, e := t.block(i)
 	for i := s; i < e; i++ {
 		t.k.solve(lo-base, hi-base, t.strip(top, base), t.ts, at(t.r, base), t.strip(i, base))

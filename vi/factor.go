@@ -150,7 +150,6 @@ type factors struct {
 	noiseWeight float64
 	held        Held
 	floor       float64
-	workers     int
 
 	// E[φ_n] and a 1 if there are offsets; E[w_q] and E[c_q], which counts from base.
 	object, task lineMoments
