@@ -193,11 +193,11 @@ func (f FactorModel) EstimateMemory(rows, cols, entries int) int64 {
 	bytes := 16*float64(rows)*float64(m+1) + 40*float64(cols)*float64(m+1)
 	if entries == rows*cols {
 		bytes += 8*float64(entries) + 8*float64(max(rows, cols))*float64(m+1)
-		if !f.SharedNoise {
-			bytes += 8 * float64(cols) * float64(m)
-		}
 	} else {
 		bytes += 24 * float64(entries)
+	}
+	if !f.SharedNoise {
+		bytes += 16 * float64(cols) * float64(m+1)
 	}
 	return int64(bytes)
 }

@@ -24,7 +24,7 @@ import (
 // A sweep costs (observed entries)·M² products, done as matrix products, and
 // (N+Q)·M²; of complete data the former only once for all objects and once for
 // all tasks. Nothing is held for an entry but the data, see [Observed]; a weight
-// takes 40 bytes, a factor of an object 16.
+// takes 40 bytes (56 if the noise is by task), a factor of an object 16.
 //
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
 // inference for multi-task and multiple kernel learning", NIPS 2011, sections
