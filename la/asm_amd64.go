@@ -184,7 +184,7 @@ func axpys64AVX512(x []float64, a *float64, lda int, y []float64) {
 
 func dots64AVX512(n int, a *float64, lda int, x *float64, s *[4]float64) {
 	var lanes [4 * Lanes]float64
-	whole := n / Lanes * Lanes
+	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
 	for o := 0; o < whole; o += chunk {
 		avx512Dots64(min(chunk, whole-o), at(a, o), lda, at(x, o), &lanes)
 	}
@@ -195,7 +195,7 @@ func dots64AVX512(n int, a *float64, lda int, x *float64, s *[4]float64) {
 
 func dotAxpys64AVX512(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, s *[4]float64) {
 	var lanes [4 * Lanes]float64
-	whole := n / Lanes * Lanes
+	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
 	for o := 0; o < whole; o += chunk {
 		avx512DotAxpys64(min(chunk, whole-o), alpha, at(a, o), lda, at(x, o), at(y, o), &lanes)
 	}
@@ -206,7 +206,7 @@ func dotAxpys64AVX512(n int, alpha *[4]float64, a *float64, lda int, x, y *float
 
 func dots32AVX512(n int, a *float32, lda int, x *float32, s *[4]float32) {
 	var lanes [4 * Lanes]float32
-	whole := n / Lanes * Lanes
+	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
 	for o := 0; o < whole; o += chunk {
 		avx512Dots32(min(chunk, whole-o), at(a, o), lda, at(x, o), &lanes)
 	}
@@ -217,7 +217,7 @@ func dots32AVX512(n int, a *float32, lda int, x *float32, s *[4]float32) {
 
 func dotAxpys32AVX512(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, s *[4]float32) {
 	var lanes [4 * Lanes]float32
-	whole := n / Lanes * Lanes
+	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
 	for o := 0; o < whole; o += chunk {
 		avx512DotAxpys32(min(chunk, whole-o), alpha, at(a, o), lda, at(x, o), at(y, o), &lanes)
 	}
@@ -228,7 +228,7 @@ func dotAxpys32AVX512(n int, alpha *[4]float32, a *float32, lda int, x, y *float
 
 func dotsMixedAVX512(n int, a *float32, lda int, x *float64, s *[4]float64) {
 	var lanes [4 * Lanes]float64
-	whole := n / Lanes * Lanes
+	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
 	for o := 0; o < whole; o += chunk {
 		avx512DotsMixed(min(chunk, whole-o), at(a, o), lda, at(x, o), &lanes)
 	}
@@ -239,7 +239,7 @@ func dotsMixedAVX512(n int, a *float32, lda int, x *float64, s *[4]float64) {
 
 func dotAxpysMixedAVX512(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, s *[4]float64) {
 	var lanes [4 * Lanes]float64
-	whole := n / Lanes * Lanes
+	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
 	for o := 0; o < whole; o += chunk {
 		avx512DotAxpysMixed(min(chunk, whole-o), alpha, at(a, o), lda, at(x, o), at(y, o), &lanes)
 	}

@@ -127,7 +127,7 @@ func (t *triangular[T]) multiplyRow(i, js, je, q int, c *T) {
 	}
 	a := t.xstrip(i, q)
 	for j := js; j < je; j++ {
-		mode, c := mode, at(c, (j-js)*nr*nr)
+		mode, next, c := mode, at(c, (min(j+1, je-1)-js)*nr*nr), at(c, (j-js)*nr*nr)
 		if j == 0 {
 			mode += t.first
 			c = at(c, t.first)
@@ -138,7 +138,7 @@ func (t *triangular[T]) multiplyRow(i, js, je, q int, c *T) {
 		if i == 0 {
 			c = at(c, t.first*nr)
 		}
-		t.k.add(end-q, a, t.xstrip(j, q), c, nr, at(c, nr*nr), mode)
+		t.k.add(end-q, a, t.xstrip(j, q), c, nr, next, mode)
 	}
 }
 

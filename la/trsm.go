@@ -126,7 +126,8 @@ func (t *triangular[T]) subtractColumn(c, is, ie, q, k, mode int) {
 	b := t.xstrip(c, q)
 	for i := is; i < ie; i++ {
 		y := t.xstrip(c, i*nr)
-		t.k.sub(k, t.strip(i, q), b, y, nr, at(y, nr*nr), mode)
+		next := t.xstrip(c, min(i+1, ie-1)*nr)
+		t.k.sub(k, t.strip(i, q), b, y, nr, next, mode)
 	}
 }
 
