@@ -1,15 +1,19 @@
 package mkl
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
@@ -84,4 +88,16 @@ func notShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a long test")
 	}
+}
+
+// assertRefused changes a model file and checks that Load refuses it with want.
+func assertRefused(t *testing.T, file []byte, change func(metadata map[string]string, ts map[string]tensor), want string) {
+	t.Helper()
+	metadata, ts, err := readTensors(bytes.NewReader(file))
+	require.NoError(t, err)
+	change(metadata, ts)
+	var changed bytes.Buffer
+	require.NoError(t, writeTensors(&changed, metadata, slices.Collect(maps.Values(ts))))
+	_, err = Load(&changed)
+	assert.ErrorContains(t, err, want)
 }

@@ -55,8 +55,8 @@ type MultiTask struct {
 	RawTargets bool
 
 	// Restarts is the number of further random starts; the fit with the highest
-	// bound is kept. Seed selects the starts. A start in eight or so ends far below
-	// the best.
+	// bound is kept. Seed selects the starts, some of which can end far
+	// below the best.
 	Restarts int
 	Seed     uint64
 
