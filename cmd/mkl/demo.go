@@ -37,7 +37,7 @@ func (c *demoCmd) Run(e *env) error {
 	}
 	sparse := mkl.Gamma{Shape: 1e-10, Scale: 1e+10}
 	r := mkl.Regression{Lambda: sparse, Omega: sparse, Seed: c.Seed, Workers: c.Workers}
-	m, err := fitWithProgress(e, c.JSON, r.MaxSweeps, r.Restarts, func(p func(mkl.Progress)) (model, error) {
+	m, err := fitWithProgress(e, c.JSON, func(p func(mkl.Progress)) (model, error) {
 		r.Progress = p
 		return r.Fit(e.ctx, views, accel)
 	})

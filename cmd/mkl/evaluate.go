@@ -83,7 +83,7 @@ func (c *evaluateCmd) Run(e *env) error {
 	}
 	var x []mkl.Features
 	for _, s := range sources {
-		x = append(x, s.file.matrix(s.columns))
+		x = append(x, s.matrix())
 	}
 	ev := &evaluation{Task: n.Task, Samples: rows}
 	predict := mkl.PredictOptions{Published: c.Published, Workers: c.Workers}
@@ -100,7 +100,7 @@ func (c *evaluateCmd) Run(e *env) error {
 			}
 			ev.Measures = append(ev.Measures, measures{n.Targets[o], v})
 		}
-	case *mkl.ClassifierModel[string]:
+	case classifier:
 		p, err := m.PredictClasses(e.ctx, predict, x...)
 		if err != nil {
 			return err

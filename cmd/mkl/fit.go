@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -19,17 +20,24 @@ import (
 type fitCmd struct {
 	Data    string   `arg:"" help:"CSV or NPY file with a row for each sample; - is standard input."`
 	Task    string   `enum:"regression,multioutput,shared,multitask,binary,multiclass,multilabel" default:"regression" help:"What to learn: regression (of one target or several), multioutput (several), shared (several that depend on different views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1)."`
+	Model   string   `enum:"bmkl,mgp,probit,spikeslab" default:"bmkl" help:"What to learn it by: bmkl (for every task), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), spikeslab (sparse linear regression of one target, without kernels)."`
 	Target  string   `required:"" placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between."`
 	View    []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
 	Kernels string   `default:"${kernels}" placeholder:"KERNELS" help:"Kernels of views that name none (${default})."`
 	Output  string   `short:"o" placeholder:"FILE" help:"Model file to write."`
 
 	Sparse string   `enum:"none,kernels,samples,both" default:"none" help:"What to make sparse by Gamma(1e-10,1e+10) priors on weights: none, kernels, samples or both."`
-	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon; can be repeated (1,1)."`
+	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon, of -model probit of alpha; can be repeated (1,1)."`
 	Margin float64  `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default}); the paper has one, and probabilities too near 0 and 1."`
-	SigmaG float64  `default:"0.1" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
+	SigmaG float64  `default:"${sigmaG}" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
 
-	Latents int `help:"Latent functions of each kernel of -task multitask; 0 means as many as there are targets, at most 5."`
+	Latents int    `help:"Latent functions of each kernel of -task multitask; 0 means as many as there are targets, at most 5."`
+	Family  string `enum:"student-t,laplace,gamma-variance,gig,ard" default:"student-t" help:"Priors of the kernels' scales in -model mgp: student-t, laplace, gamma-variance, gig or ard (${default})."`
+	Rule    string `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How -model probit makes one kernel of all: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
+	Gibbs   bool   `help:"Sample the posterior of -model probit instead of approximating it."`
+	Chains  int    `help:"Chains of -gibbs; 0 means 4."`
+	Draws   int    `help:"Draws of -gibbs that are kept of each chain; 0 means 250."`
+	Thin    int    `help:"Sweeps of -gibbs from one draw that is kept to the next; 0 means 4. As many as are drawn from go before the first."`
 
 	RawColumns      bool `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
 	RawTargets      bool `help:"Leave targets as they are; by default each is given mean 0 and standard deviation 1 for the fit."`
@@ -57,7 +65,7 @@ type view struct {
 }
 
 func (c *fitCmd) Run(e *env) error {
-	r, err := c.regression()
+	a, err := c.ask()
 	if err != nil {
 		return err
 	}
@@ -80,12 +88,12 @@ func (c *fitCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	views, err := c.views(fs, main, targets)
+	views, err := a.views(fs, main, targets)
 	if err != nil {
 		return err
 	}
 	if n := main.Rows(); n >= 0 {
-		if err := c.checkMemory(r, views, n, len(targets)); err != nil {
+		if err := a.checkMemory(views, n, len(targets)); err != nil {
 			return err
 		}
 	}
@@ -99,7 +107,7 @@ func (c *fitCmd) Run(e *env) error {
 			rows = 1
 		}
 	}
-	if err := c.checkMemory(r, views, n, rows); err != nil {
+	if err := a.checkMemory(views, n, rows); err != nil {
 		return err
 	}
 
@@ -107,15 +115,15 @@ func (c *fitCmd) Run(e *env) error {
 	for o, j := range targets {
 		names[o] = main.Columns()[j]
 	}
-	inputs, notes := c.build(views, names)
-	if r.Notes, err = notes.encode(); err != nil {
+	notes := a.describe(views, names)
+	if a.notes, err = notes.encode(); err != nil {
 		return err
 	}
-	fit, err := c.fit(e, r, inputs, main, targets)
+	fit, err := a.fit(e, views, main, targets)
 	if err != nil {
 		return err
 	}
-	model, err := fitWithProgress(e, c.JSON, c.Sweeps, c.Restarts, fit)
+	model, err := fitWithProgress(e, c.JSON, fit)
 	if err != nil {
 		return err
 	}
@@ -130,7 +138,15 @@ func (c *fitCmd) Run(e *env) error {
 		rep.Trace = model.Trace().Bounds
 		return printJSON(e.stdout, rep)
 	}
-	fmt.Fprintf(e.stdout, "%s: %s, %s in %s, %s\n", main.Name(), plural(n, "sample"), plural(len(inputs), "kernel"), plural(len(views), "view"), targetList(notes.Task, names))
+	kernels := 0
+	for _, v := range views {
+		kernels += len(v.kernels)
+	}
+	parts := plural(kernels, "kernel")
+	if a.of == ofSpikeSlab {
+		parts = plural(len(rep.Kernels), rep.part())
+	}
+	fmt.Fprintf(e.stdout, "%s: %s, %s in %s, %s\n", main.Name(), plural(n, "sample"), parts, plural(len(views), "view"), rep.learned(names))
 	if err := rep.print(e.stdout); err != nil {
 		return err
 	}
@@ -140,104 +156,8 @@ func (c *fitCmd) Run(e *env) error {
 	return nil
 }
 
-func targetList(task string, names []string) string {
-	if len(names) > 5 {
-		return task + " of " + plural(len(names), "target")
-	}
-	named := slices.Clone(names)
-	for i, n := range named {
-		if _, err := strconv.Atoi(n); err == nil { // a file without names
-			named[i] = "column " + n
-		}
-	}
-	return task + " of " + strings.Join(named, ", ")
-}
-
-// Tasks.
-const (
-	taskRegression  = "regression"
-	taskMultioutput = "multioutput"
-	taskShared      = "shared"
-	taskMultitask   = "multitask"
-	taskBinary      = "binary"
-	taskMulticlass  = "multiclass"
-	taskMultilabel  = "multilabel"
-)
-
 // classes reports whether the task learns classes or labels.
 func (c *fitCmd) classes() bool { return !isRegression(c.Task) }
-
-// isRegression reports whether the task's targets are numbers.
-func isRegression(task string) bool {
-	return task == taskRegression || task == taskMultioutput || task == taskShared || task == taskMultitask
-}
-
-// fit returns the fit that the task asks for, with the data that were read. Its
-// settings are those of r.
-func (c *fitCmd) fit(e *env, r mkl.Regression, views []mkl.View, main *file, targets []int) (func(func(mkl.Progress)) (model, error), error) {
-	s := mkl.Classification{
-		Lambda: r.Lambda, Gamma: r.Gamma, Omega: r.Omega, Margin: c.Margin, SigmaG: c.SigmaG,
-		Seed: r.Seed, Restarts: r.Restarts, Tolerance: r.Tolerance, MaxSweeps: r.MaxSweeps, Plain: r.Plain,
-		AllowDuplicates: r.AllowDuplicates, Workers: r.Workers, Notes: r.Notes,
-	}
-	switch c.Task {
-	case taskBinary, taskMulticlass:
-		labels := main.data.Labels[targets[0]]
-		classes := classesOf(labels)
-		if c.Task == taskBinary && len(classes) != 2 {
-			return nil, inputf("%s: column %q has %s where -task binary needs 2: %s", main.Name(), main.Columns()[targets[0]],
-				plural(len(classes), "class"), strings.Join(classes[:min(5, len(classes))], ", "))
-		}
-		return func(p func(mkl.Progress)) (model, error) {
-			s.Progress = p
-			return mkl.Classifier[string]{Classification: s, Classes: classes}.Fit(e.ctx, views, labels)
-		}, nil
-	case taskMultilabel:
-		var labels [][]mkl.Label
-		for _, j := range targets {
-			has, err := flags(main, j)
-			if err != nil {
-				return nil, err
-			}
-			labels = append(labels, has)
-		}
-		return func(p func(mkl.Progress)) (model, error) {
-			s.Progress = p
-			return mkl.MultiLabel{Classification: s}.FitKnown(e.ctx, views, labels...)
-		}, nil
-	}
-	var y [][]float64
-	for _, j := range targets {
-		y = append(y, main.data.Numbers[j])
-	}
-	return func(p func(mkl.Progress)) (model, error) {
-		r.Progress = p
-		if c.Task == taskShared {
-			return mkl.SharedRegression(r).Fit(e.ctx, views, y...)
-		}
-		if c.Task == taskMultitask {
-			return c.multiTask(r).Fit(e.ctx, views, y...)
-		}
-		return r.Fit(e.ctx, views, y...)
-	}, nil
-}
-
-// multiTask is the estimator of -task multitask, with what of r's settings it has.
-func (c *fitCmd) multiTask(r mkl.Regression) mkl.MultiTask {
-	return mkl.MultiTask{
-		Latents: c.Latents, Plain: r.Plain, MissingTargets: r.MissingTargets, RawTargets: r.RawTargets,
-		Restarts: r.Restarts, Seed: r.Seed, Tolerance: r.Tolerance, MaxSweeps: r.MaxSweeps,
-		Workers: r.Workers, Progress: r.Progress, Notes: r.Notes,
-	}
-}
-
-// latents is the number of latent functions of each kernel.
-func (c *fitCmd) latents(targets int) int {
-	if c.Latents > 0 {
-		return c.Latents
-	}
-	return min(targets, 5)
-}
 
 // classesOf returns the distinct labels: in the order of their numbers if all are
 // numbers, otherwise of their text.
@@ -276,57 +196,6 @@ func flags(f *file, column int) ([]mkl.Label, error) {
 	return has, nil
 }
 
-// regression is the estimator that the flags ask for.
-func (c *fitCmd) regression() (mkl.Regression, error) {
-	r := mkl.Regression{
-		Seed: c.Seed, Restarts: c.Restarts, Tolerance: c.Tolerance, MaxSweeps: c.Sweeps, Plain: c.Plain,
-		RawTargets: c.RawTargets, MissingTargets: c.Missing, AllowDuplicates: c.AllowDuplicates, Workers: c.Workers,
-	}
-	for _, f := range []struct {
-		flag  string
-		value int
-	}{{"restarts", c.Restarts}, {"sweeps", c.Sweeps}, {"workers", c.Workers}, {"latents", c.Latents}} {
-		if f.value < 0 {
-			return r, inputf("-%s %d is negative", f.flag, f.value)
-		}
-	}
-	if !(c.Tolerance >= 0 && c.Tolerance < 1) {
-		return r, inputf("-tolerance %g is not between 0 and 1", c.Tolerance)
-	}
-	sparse := mkl.Gamma{Shape: 1e-10, Scale: 1e+10}
-	if c.Sparse == "kernels" || c.Sparse == "both" {
-		r.Omega = sparse
-	}
-	if c.Sparse == "samples" || c.Sparse == "both" {
-		r.Lambda = sparse
-	}
-	if !(c.Margin >= 0) || math.IsInf(c.Margin, 0) {
-		return r, inputf("-margin %g is not a number from 0 up", c.Margin)
-	}
-	if !(c.SigmaG > 0) || math.IsInf(c.SigmaG, 0) {
-		return r, inputf("-sigma-g %g is not a positive number", c.SigmaG)
-	}
-	priors := map[string]*mkl.Gamma{"lambda": &r.Lambda, "upsilon": &r.Upsilon, "gamma": &r.Gamma, "omega": &r.Omega, "epsilon": &r.Epsilon}
-	for _, s := range c.Prior {
-		name, value, _ := strings.Cut(s, "=")
-		g, ok := priors[strings.ToLower(strings.TrimSpace(name))]
-		if !ok {
-			return r, inputf("-prior %s: the priors are lambda, upsilon, gamma, omega and epsilon", s)
-		}
-		if c.classes() && (g == &r.Upsilon || g == &r.Epsilon) {
-			return r, inputf("-prior %s: classifiers have the priors lambda, gamma and omega", s)
-		}
-		shape, scale, _ := strings.Cut(value, ",")
-		var errs [2]error
-		g.Shape, errs[0] = strconv.ParseFloat(strings.TrimSpace(shape), 64)
-		g.Scale, errs[1] = strconv.ParseFloat(strings.TrimSpace(scale), 64)
-		if errs[0] != nil || errs[1] != nil || !(g.Shape > 0 && g.Scale > 0) || math.IsInf(g.Shape, 0) || math.IsInf(g.Scale, 0) {
-			return r, inputf("-prior %s: two positive numbers are needed, as in %s=1e-10,1e+10", s, name)
-		}
-	}
-	return r, nil
-}
-
 // targets finds the target columns and asks for them.
 func (c *fitCmd) targets(main *file) ([]int, error) {
 	items, err := spec.ParseColumns(c.Target)
@@ -340,6 +209,8 @@ func (c *fitCmd) targets(main *file) ([]int, error) {
 	switch {
 	case (c.Task == taskMultioutput || c.Task == taskShared || c.Task == taskMultitask) && len(targets) < 2:
 		return nil, inputf("-task %s needs several targets", c.Task)
+	case (c.Model == modelMGP || c.Model == modelSpikeSlab) && len(targets) != 1:
+		return nil, inputf("-model %s needs one target, not %d", c.Model, len(targets))
 	case (c.Task == taskBinary || c.Task == taskMulticlass) && len(targets) != 1:
 		return nil, inputf("-task %s needs one target, the column of labels, not %d", c.Task, len(targets))
 	}
@@ -363,14 +234,17 @@ func (c *fitCmd) targets(main *file) ([]int, error) {
 }
 
 // views resolves the views and asks for their columns.
-func (c *fitCmd) views(fs *files, main *file, targets []int) ([]view, error) {
-	texts := c.View
+func (a *asked) views(fs *files, main *file, targets []int) ([]view, error) {
+	texts := a.View
 	if len(texts) == 0 {
 		texts = []string{"*"}
 	}
-	defaults, err := spec.Parse(c.Kernels)
+	defaults, err := spec.Parse(a.Kernels)
 	if err != nil {
 		return nil, inputf("-kernels %w", err)
+	}
+	if a.of == ofSpikeSlab && len(texts) > 1 {
+		return nil, inputf("-model spikeslab has one view, not %d", len(texts))
 	}
 	var all []view
 	for i, text := range texts {
@@ -390,7 +264,10 @@ func (c *fitCmd) views(fs *files, main *file, targets []int) ([]view, error) {
 			return fail(err)
 		}
 		kernels := parsed.Kernels
-		if kernels == nil {
+		switch {
+		case a.of == ofSpikeSlab && kernels != nil:
+			return fail(errors.New("-model spikeslab has no kernels"))
+		case kernels == nil && a.of != ofSpikeSlab:
 			kernels = defaults
 		}
 		for _, k := range kernels {
@@ -409,15 +286,15 @@ func (c *fitCmd) views(fs *files, main *file, targets []int) ([]view, error) {
 }
 
 // checkMemory refuses a fit of n samples that needs more memory than it may take.
-func (c *fitCmd) checkMemory(r mkl.Regression, views []view, n, targets int) error {
-	limit, whose := c.Memory, "-memory allows"
+func (a *asked) checkMemory(views []view, n, functions int) error {
+	limit, whose := a.Memory, "-memory allows"
 	if limit == 0 {
 		limit, whose = memory.Available(), "the machine has available (-memory overrides)"
 	}
 	if limit == 0 {
 		return nil
 	}
-	kernels, basis, columns := 0, n, targets
+	kernels, basis, columns := 0, n, 0
 	for _, v := range views {
 		kernels += len(v.kernels)
 		columns += len(v.source.columns)
@@ -428,46 +305,52 @@ func (c *fitCmd) checkMemory(r mkl.Regression, views []view, n, targets int) err
 		}
 	}
 	// The columns are there as read and as matrices, and the model keeps a copy.
-	data := 3 * 8 * float64(n) * float64(columns)
-	estimate := r.EstimateMemory
-	if c.Task == taskShared {
-		estimate = mkl.SharedRegression(r).EstimateMemory
-	}
-	if c.Task == taskMultitask {
-		estimate = func(n, _, p, l int) int64 { return c.multiTask(r).EstimateMemory(n, p, l) }
-	}
-	need := float64(estimate(n, basis, kernels, targets)) + data
+	data := 3 * 8 * float64(n) * float64(columns+functions)
+	need := float64(a.memory(n, basis, kernels, functions, columns)) + data
 	if need > float64(limit) {
+		what := plural(kernels, "kernel")
+		if a.of == ofSpikeSlab {
+			what = plural(columns, "feature")
+		}
 		return inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s",
-			plural(n, "sample"), plural(kernels, "kernel"), memory.Size(min(need, math.MaxInt64)), limit, whose)
+			plural(n, "sample"), what, memory.Size(min(need, math.MaxInt64)), limit, whose)
 	}
 	return nil
 }
 
-// build makes the views of the estimator, and the notes on them that a
-// prediction needs.
-func (c *fitCmd) build(views []view, targets []string) ([]mkl.View, *notes) {
+// build makes the views of the estimator.
+func (c *fitCmd) build(views []view) []mkl.View {
 	var all []mkl.View
-	n := &notes{Task: c.Task, Targets: targets}
-	if c.Task == taskRegression && len(targets) > 1 {
-		n.Task = taskMultioutput
-	}
-	for i, v := range views {
-		x := v.source.file.matrix(v.source.columns)
-		n.Views = append(n.Views, viewNote{Name: v.name, Columns: v.source.names(), File: v.source.file.path != c.Data})
+	for _, v := range views {
+		x := v.source.matrix()
 		for _, k := range v.kernels {
 			all = append(all, mkl.View{
 				Name: v.name, X: x, Kernel: k.Kernel,
 				Standardize: !c.RawColumns && !k.given, Center: k.center, Normalize: k.normalize,
 			})
-			each := 1 // of the model's kernels
-			if c.Task == taskMultitask {
-				each = c.latents(len(targets))
-			}
-			n.ViewOf = append(n.ViewOf, slices.Repeat([]int{i}, each)...)
 		}
 	}
-	return all, n
+	return all
+}
+
+// describe makes the notes on views and targets that a prediction needs.
+func (a *asked) describe(views []view, targets []string) *notes {
+	n := &notes{Task: a.Task, Targets: targets}
+	if a.Task == taskRegression && len(targets) > 1 {
+		n.Task = taskMultioutput
+	}
+	for i, v := range views {
+		n.Views = append(n.Views, viewNote{Name: v.name, Columns: v.source.names(), File: v.source.file.path != a.Data})
+		kernels := len(v.kernels) // of the model
+		switch a.of {
+		case ofMultitask:
+			kernels *= a.latents(len(targets))
+		case ofSpikeSlab:
+			kernels = len(v.source.columns)
+		}
+		n.ViewOf = append(n.ViewOf, slices.Repeat([]int{i}, kernels)...)
+	}
+	return n
 }
 
 // notes is what the command keeps with a model of where its data were.
@@ -505,7 +388,7 @@ func notesOf(m model) *notes {
 		task, targets = taskShared, m.Targets()
 	case *mkl.MultiTaskModel:
 		task, targets = taskMultitask, m.Targets()
-	case *mkl.ClassifierModel[string]:
+	case classifier:
 		if task = taskMulticlass; len(m.Classes()) == 2 {
 			task = taskBinary
 		}

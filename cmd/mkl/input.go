@@ -183,6 +183,9 @@ func (fs *files) resolve(items []spec.Item, main *file, except []int) (source, e
 	return s, nil
 }
 
+// matrix returns the source's columns, which were read.
+func (s source) matrix() la.Matrix[float64] { return s.file.matrix(s.columns) }
+
 // names lists the names of a source's columns.
 func (s source) names() []string {
 	all := s.file.Columns()

@@ -13,6 +13,9 @@ import (
 // deviation the distance between two samples is about √(2·columns).
 const defaultKernels = "linear,rbf(width=2^-2..2^4)"
 
+// defaultSigmaG is the default of -sigma-g.
+const defaultSigmaG = 0.1
+
 // viewKernel is a kernel with what else the specification of a kernel sets.
 type viewKernel struct {
 	mkl.Kernel

@@ -84,7 +84,7 @@ func (c *predictCmd) Run(e *env) error {
 	}
 	var x []mkl.Features
 	for _, s := range sources {
-		x = append(x, s.file.matrix(s.columns))
+		x = append(x, s.matrix())
 	}
 	t, err := c.predict(e, model, notes, x)
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *predictCmd) predict(e *env, m model, n *notes, x []mkl.Features) (*pred
 			out.addNumber(prefix+"lower", func(i int) float64 { return mean[i] - float64(z*sd[i]) })
 			out.addNumber(prefix+"upper", func(i int) float64 { return mean[i] + float64(z*sd[i]) })
 		}
-	case *mkl.ClassifierModel[string]:
+	case classifier:
 		p, err := m.PredictClasses(e.ctx, opt, x...)
 		if err != nil {
 			return nil, err
@@ -328,7 +328,7 @@ func (c *inspectCmd) Run(e *env) error {
 			Views []viewNote `json:"views"`
 		}{rep, n.Views})
 	}
-	fmt.Fprintf(e.stdout, "%s: %s in %s, %s\n", c.Model, plural(len(rep.Kernels), "kernel"), plural(len(n.Views), "view"), targetList(n.Task, n.Targets))
+	fmt.Fprintf(e.stdout, "%s: %s in %s, %s\n", c.Model, plural(len(rep.Kernels), rep.part()), plural(len(n.Views), "view"), rep.learned(n.Targets))
 	for _, v := range n.Views {
 		from := strings.Join(v.Columns[:min(8, len(v.Columns))], ", ")
 		if len(v.Columns) > 8 {
@@ -345,7 +345,7 @@ func (c *inspectCmd) Run(e *env) error {
 	if err := rep.print(e.stdout); err != nil {
 		return err
 	}
-	if c.Trace {
+	if len(rep.Trace) > 0 {
 		fmt.Fprintln(e.stdout, "\nsweep  bound")
 		for i, b := range rep.Trace {
 			fmt.Fprintf(e.stdout, "%5d  %.6f\n", i+1, b)

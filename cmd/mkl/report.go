@@ -8,7 +8,10 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -16,16 +19,27 @@ import (
 // report is what a model holds, for people and for machines.
 type report struct {
 	Task      string         `json:"task"`
-	Samples   int            `json:"samples"`           // basis points of the training
+	Kind      string         `json:"kind"`              // what -model calls it
+	Samples   int            `json:"samples"`           // basis points of the training; 0 if the model keeps none
 	Classes   []string       `json:"classes,omitempty"` // of a classifier, in the order of its probabilities
-	Bound     float64        `json:"bound"`
-	Sweeps    int            `json:"sweeps"`
+	Bound     float64        `json:"bound,omitempty"`   // not of a sampled model
+	Sweeps    int            `json:"sweeps"`            // of each chain if sampled
 	Converged bool           `json:"converged"`
 	Reason    string         `json:"reason"`
-	Kernels   []kernelReport `json:"kernels"`
+	Sampled   *sampled       `json:"sampled,omitempty"`
+	Kernels   []kernelReport `json:"kernels"` // of a sparse regression its features
 	Targets   []targetReport `json:"targets"`
 	Trace     []float64      `json:"trace,omitempty"`
 	Model     string         `json:"model,omitempty"` // file
+}
+
+// sampled says how well chains have mixed, by the worst of the kernel weights and
+// the classes' mean log precisions.
+type sampled struct {
+	Chains int     `json:"chains"`
+	Draws  int     `json:"draws"` // of all chains
+	RHat   float64 `json:"rhat"`
+	ESS    float64 `json:"ess"` // effective draws
 }
 
 type kernelReport struct {
@@ -41,6 +55,7 @@ type kernelReport struct {
 type targetReport struct {
 	Name      string         `json:"name"`
 	NoiseSD   float64        `json:"noise_sd,omitempty"` // of a regression
+	Prior     string         `json:"prior,omitempty"`    // of the kernels' scales, as learned, in words
 	Collapsed bool           `json:"collapsed"`
 	Kernels   []kernelReport `json:"kernels,omitempty"` // if each target has its own weights
 	Active    []sampleReport `json:"active_samples"`
@@ -55,11 +70,17 @@ type sampleReport struct {
 
 func newReport(m model, n *notes) *report {
 	t := m.Trace()
-	r := &report{Task: n.Task, Bound: m.Bound(), Sweeps: t.Sweeps, Converged: t.Converged, Reason: t.Reason}
-	for _, w := range m.KernelWeights() {
-		r.Kernels = append(r.Kernels, kernelReport{w.View, w.Kernel, w.Mean, w.SD, w.Active, nil})
+	r := &report{Task: n.Task, Kind: modelBMKL, Sweeps: t.Sweeps, Converged: t.Converged, Reason: t.Reason, Kernels: kernelReports(m.KernelWeights())}
+	if b := m.Bound(); !math.IsNaN(b) {
+		r.Bound = b
 	}
 	names := n.Targets
+	if m, ok := m.(classifier); ok {
+		r.Classes = m.Classes()
+		if names = r.Classes; len(names) == 2 {
+			names = []string{names[1] + " against " + names[0]}
+		}
+	}
 	switch m := m.(type) {
 	case *mkl.RegressionModel:
 		_, _, r.Samples = m.Posterior().Dims()
@@ -67,28 +88,45 @@ func newReport(m model, n *notes) *report {
 		_, _, r.Samples = m.Posterior().Dims()
 	case *mkl.ClassifierModel[string]:
 		_, _, r.Samples = m.Posterior().Dims()
-		r.Classes = m.Classes()
-		if names = r.Classes; len(names) == 2 {
-			names = []string{names[1] + " against " + names[0]}
-		}
 	case *mkl.MultiLabelModel:
 		_, _, r.Samples = m.Posterior().Dims()
+	case processModel, *mkl.MultiGPClassifierModel[string]:
+		r.Kind = modelMGP
+	case sparseModel:
+		r.Kind = modelSpikeSlab
+		for j, w := range m.Weights() {
+			r.Kernels[j].Inclusion = &w.Inclusion
+		}
+	case *mkl.ProbitClassifierModel[string]:
+		r.Kind, names = modelProbit, r.Classes
+		if d := m.Draws(); d != nil {
+			_, _, r.Samples = d.Dims()
+			r.Sampled = newSampled(d)
+		} else {
+			_, _, r.Samples = m.Posterior().Dims()
+		}
 	}
 	for o, name := range names {
 		target := targetReport{Name: name}
 		if m, ok := m.(regressionModel); ok {
 			target.NoiseSD = m.NoiseSD()[o]
 		}
-		if m, ok := m.(*mkl.SharedRegressionModel); ok {
-			for _, w := range m.TargetWeights(o) {
-				target.Kernels = append(target.Kernels, kernelReport{w.View, w.Kernel, w.Mean, w.SD, w.Active, nil})
-			}
-		}
-		if m, ok := m.(*mkl.MultiTaskModel); ok {
-			kernels := m.KernelWeights()
+		switch m := m.(type) {
+		case *mkl.SharedRegressionModel:
+			target.Kernels = kernelReports(m.TargetWeights(o))
+		case *mkl.MultiTaskModel:
 			for i, w := range m.Weights(o) {
-				p := w.Inclusion
-				target.Kernels = append(target.Kernels, kernelReport{w.Name, kernels[i].Kernel, w.Mean, w.SD, kernels[i].Active && p >= 0.5, &p})
+				k := r.Kernels[i]
+				target.Kernels = append(target.Kernels, kernelReport{w.Name, k.Kernel, w.Mean, w.SD, k.Active && w.Inclusion >= 0.5, &w.Inclusion})
+			}
+		case processModel:
+			target.Prior = m.Prior()
+		case *mkl.MultiGPClassifierModel[string]:
+			class := r.Classes[o]
+			target.Prior, _ = m.Prior(class) // it is one of the model's classes
+			if len(names) > 1 {
+				weights, _ := m.ClassKernelWeights(class)
+				target.Kernels = kernelReports(weights)
 			}
 		}
 		if m, ok := m.(sampleWeights); ok {
@@ -104,6 +142,58 @@ func newReport(m model, n *notes) *report {
 	return r
 }
 
+func kernelReports(weights []mkl.KernelWeight) (all []kernelReport) {
+	for _, w := range weights {
+		all = append(all, kernelReport{w.View, w.Kernel, w.Mean, w.SD, w.Active, nil})
+	}
+	return all
+}
+
+func newSampled(d *mcmc.ProbitDraws) *sampled {
+	s := &sampled{Chains: d.Chains(), Draws: d.Chains() * d.Len(), ESS: math.Inf(1)}
+	names := []string{"log precision"}
+	if d.Rule().Learned() {
+		names = append(names, "beta")
+	}
+	for _, name := range names {
+		for _, x := range d.Summary(name) {
+			if x.SD > 0 && x.RHat > 0 { // a switch that never moved tells nothing
+				s.RHat, s.ESS = max(s.RHat, x.RHat), min(s.ESS, x.BulkESS)
+			}
+		}
+	}
+	if math.IsInf(s.ESS, 1) {
+		s.ESS = 0
+	}
+	return s
+}
+
+// part is what the weights are of.
+func (r *report) part() string {
+	if r.Kind == modelSpikeSlab {
+		return "feature"
+	}
+	return "kernel"
+}
+
+// learned says what was learned of which targets.
+func (r *report) learned(names []string) string {
+	task := r.Task
+	if r.Kind != modelBMKL {
+		task += " (" + r.Kind + ")"
+	}
+	if len(names) > 5 {
+		return task + " of " + plural(len(names), "target")
+	}
+	named := slices.Clone(names)
+	for i, n := range named {
+		if _, err := strconv.Atoi(n); err == nil { // a file without names
+			named[i] = "column " + n
+		}
+	}
+	return task + " of " + strings.Join(named, ", ")
+}
+
 // Up to mostTargets targets have their active samples listed one by one, up to
 // mostSamples of them.
 const (
@@ -112,15 +202,24 @@ const (
 )
 
 func (r *report) print(out io.Writer) error {
-	state := "converged"
+	state := "converged after " + plural(r.Sweeps, "sweep")
 	if !r.Converged {
-		state = "NOT converged (" + r.Reason + ")"
+		state = "NOT converged (" + r.Reason + ") after " + plural(r.Sweeps, "sweep")
 	}
-	fmt.Fprintf(out, "%s after %s, lower bound %.2f nats\n\n", state, plural(r.Sweeps, "sweep"), r.Bound)
+	if s := r.Sampled; s != nil {
+		fmt.Fprintf(out, "%s of %s, %s kept\n", plural(s.Chains, "chain"), plural(r.Sweeps, "sweep"), plural(s.Draws, "draw"))
+		if state = "they have mixed"; !r.Converged {
+			state = "they have NOT mixed: let -draws or -thin be larger"
+		}
+		fmt.Fprintf(out, "%s; of weights and log precisions R̂ is at most %s, the effective draws are at least %.0f\n", state, figure(s.RHat), s.ESS)
+	} else {
+		fmt.Fprintf(out, "%s, lower bound %.2f nats\n", state, r.Bound)
+	}
 
 	own := len(r.Targets) > 0 && r.Targets[0].Kernels != nil
 	if !own {
-		if err := printKernels(out, r.Kernels); err != nil {
+		fmt.Fprintln(out)
+		if err := r.printKernels(out, r.Kernels); err != nil {
 			return err
 		}
 	}
@@ -130,8 +229,11 @@ func (r *report) print(out io.Writer) error {
 			fmt.Fprintf(out, ": noise SD %s", figure(t.NoiseSD))
 		}
 		fmt.Fprintln(out)
+		if t.Prior != "" {
+			fmt.Fprintf(out, "prior %s\n", t.Prior)
+		}
 		if own {
-			if err := printKernels(out, t.Kernels); err != nil {
+			if err := r.printKernels(out, t.Kernels); err != nil {
 				return err
 			}
 		}
@@ -139,7 +241,11 @@ func (r *report) print(out io.Writer) error {
 			fmt.Fprintf(out, "%d of %s active: weight ± SD\n", len(t.Active), plural(r.Samples, "sample"))
 		}
 		if t.Collapsed {
-			fmt.Fprintf(out, "  COLLAPSED: all weights vanish and every prediction is the mean; another -seed or -restarts may help\n")
+			fmt.Fprint(out, "  COLLAPSED: all weights vanish and every prediction is the mean")
+			if r.Kind != modelMGP { // which has no random start
+				fmt.Fprint(out, "; another -seed or -restarts may help")
+			}
+			fmt.Fprintln(out)
 		}
 		if len(r.Targets) > mostTargets {
 			continue
@@ -165,25 +271,35 @@ func (r *report) print(out io.Writer) error {
 	return nil
 }
 
-// printKernels prints the active kernels.
-func printKernels(out io.Writer, kernels []kernelReport) error {
+// printKernels prints the active kernels, or features.
+func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 	named := false // whether views have names other than their kernels
 	for _, k := range kernels {
 		named = named || k.View != k.Kernel
 	}
 	var rows [][]string
+	what := "weight ± SD"
 	for _, k := range kernels {
+		if k.Inclusion != nil {
+			what = "weight ± SD, probability of being there"
+		}
 		if !k.Active {
 			continue
 		}
-		row := []string{"", k.Kernel, figure(k.Weight), "± " + figure(k.SD)}
-		if named {
+		row := []string{"", k.Kernel, figure(k.Weight), "± " + figure(k.SD), ""}
+		switch {
+		case r.Kind == modelSpikeSlab:
+			row[1] = k.View
+		case named:
 			row[1] = k.View + "  " + k.Kernel
+		}
+		if k.Inclusion != nil {
+			row[4] = fmt.Sprintf("%.3f", *k.Inclusion)
 		}
 		rows = append(rows, row)
 	}
-	fmt.Fprintf(out, "%d of %s active: weight ± SD\n", len(rows), plural(len(kernels), "kernel"))
-	return printTable(out, "llrl", rows)
+	fmt.Fprintf(out, "%d of %s active: %s\n", len(rows), plural(len(kernels), r.part()), what)
+	return printTable(out, "llrll", rows)
 }
 
 // regressionModel is a fitted regression of any kind.
@@ -205,33 +321,75 @@ type model interface {
 	Collapsed() []int
 }
 
+// classifier is a fitted classifier of any kind.
+type classifier interface {
+	model
+	Classes() []string
+	PredictClasses(ctx context.Context, opt mkl.PredictOptions, x ...mkl.Features) (*mkl.ClassPrediction[string], error)
+}
+
+// processModel is a multiple Gaussian process as a regression.
+type processModel struct{ *mkl.MultiGPModel }
+
+func (m processModel) Targets() int       { return 1 }
+func (m processModel) NoiseSD() []float64 { return []float64{m.MultiGPModel.NoiseSD()} }
+func (m processModel) PredictTargets(ctx context.Context, opt mkl.PredictOptions, x ...mkl.Features) (*mkl.Prediction, error) {
+	return ofOneTarget(m.PredictContext(ctx, opt, x...))
+}
+
+// sparseModel is a sparse regression as a regression of any kind.
+type sparseModel struct{ *mkl.SpikeSlabModel }
+
+func (m sparseModel) Targets() int       { return 1 }
+func (m sparseModel) Collapsed() []int   { return nil }
+func (m sparseModel) NoiseSD() []float64 { return []float64{m.SpikeSlabModel.NoiseSD()} }
+func (m sparseModel) PredictTargets(_ context.Context, _ mkl.PredictOptions, x ...mkl.Features) (*mkl.Prediction, error) {
+	return ofOneTarget(m.Predict(x...))
+}
+
+func ofOneTarget(mean, variance []float64, err error) (*mkl.Prediction, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &mkl.Prediction{Mean: [][]float64{mean}, Variance: [][]float64{variance}}, nil
+}
+
 // known returns a model as one that the command knows, if it does.
 func known(m mkl.Model) (model, bool) {
 	switch m := m.(type) {
-	case *mkl.RegressionModel, *mkl.SharedRegressionModel, *mkl.MultiTaskModel, *mkl.ClassifierModel[string], *mkl.MultiLabelModel:
-		return m.(model), true
+	case *mkl.MultiGPModel:
+		return processModel{m}, true
+	case *mkl.SpikeSlabModel:
+		return sparseModel{m}, true
 	}
-	return nil, false
+	known, ok := m.(model)
+	return known, ok
 }
 
 // fitWithProgress fits and shows the sweeps. A collapsed fit is a result, which
 // the report tells; an error is what was given to the fit, unless the bound fell.
-func fitWithProgress(e *env, quiet bool, maxSweeps, restarts int, fit func(func(mkl.Progress)) (model, error)) (model, error) {
-	if maxSweeps <= 0 {
-		maxSweeps = vi.DefaultMaxSweeps
-	}
-	bar := newProgress(e, quiet, maxSweeps*(1+restarts), "sweeps at most")
-	defer bar.finish()
+func fitWithProgress(e *env, quiet bool, fit func(func(mkl.Progress)) (model, error)) (model, error) {
+	var bar *progress
 	m, err := fit(func(p mkl.Progress) {
+		if bar == nil {
+			bar = newProgress(e, quiet, p.MaxSweeps*p.Starts, "sweeps at most")
+		}
+		if math.IsNaN(p.Bound) { // chains side by side
+			bar.step()
+			return
+		}
 		bar.set((p.Start-1)*p.MaxSweeps+p.Sweep, fmt.Sprintf("bound %.4f (%+.1e)", p.Bound, p.Rise))
 	})
+	if bar != nil {
+		bar.finish()
+	}
 	var collapsed *mkl.CollapsedError
 	var fell *vi.BoundError
 	switch {
 	case err == nil:
 		return m, nil
 	case errors.As(err, &collapsed):
-		if m, ok := collapsed.Model.(model); ok {
+		if m, ok := known(collapsed.Model); ok {
 			return m, nil
 		}
 	case errors.As(err, &fell):

@@ -80,7 +80,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(exit(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Vars{"kernels": defaultKernels},
+		kong.Vars{"kernels": defaultKernels, "sigmaG": fmt.Sprint(defaultSigmaG)},
 	)
 	if err != nil {
 		return e.fail(err)

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// fitted fits a model to a file, checks that its report and that of the file are
+// the same, and returns it, both as text and as data.
+func fitted(t *testing.T, args ...string) (report, string) {
+	t.Helper()
+	fit := append([]string{"fit"}, append(args, "-o", "m")...)
+	status, text, stderr := command(t, nil, "", fit...)
+	require.Equal(t, statusOK, status, stderr)
+	status, again, stderr := command(t, nil, "", append(fit, "-json")...)
+	require.Equal(t, statusOK, status, stderr)
+	status, inspected, stderr := command(t, nil, "", "inspect", "m", "-json")
+	require.Equal(t, statusOK, status, stderr)
+	var r, loaded report
+	require.NoError(t, json.Unmarshal([]byte(again), &r))
+	require.NoError(t, json.Unmarshal([]byte(inspected), &loaded))
+	assert.Equal(t, r, loaded)
+	status, inspected, stderr = command(t, nil, "", "inspect", "m")
+	require.Equal(t, statusOK, status, stderr)
+	_, body, ok := strings.Cut(text, "\n")
+	require.True(t, ok)
+	body, _, _ = strings.Cut(body, "\nmodel: ")
+	assert.True(t, strings.HasSuffix(inspected, body), "%s\n%s", inspected, body)
+	return r, text
+}
+
+// predicted returns what mkl predict says, by column.
+func predicted(t *testing.T, file string) map[string][]string {
+	t.Helper()
+	status, stdout, stderr := command(t, nil, "", "predict", "m", file)
+	require.Equal(t, statusOK, status, stderr)
+	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
+	require.NoError(t, err)
+	columns := map[string][]string{}
+	for j, name := range rows[0] {
+		for _, row := range rows[1:] {
+			columns[name] = append(columns[name], row[j])
+		}
+	}
+	return columns
+}
+
+func measured(t *testing.T, file string) map[string]float64 {
+	t.Helper()
+	status, stdout, stderr := command(t, nil, "", "evaluate", "m", file, "-json")
+	require.Equal(t, statusOK, status, stderr)
+	var ev evaluation
+	require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
+	require.Len(t, ev.Measures, 1)
+	return ev.Measures[0].Values
+}
+
+// requireOnesOwn checks predictions against those of the package, of a model that
+// is read from the command's file.
+func requireOnesOwn(t *testing.T, columns map[string][]string, mean, variance []float64) {
+	t.Helper()
+	for i := range mean {
+		m, err := strconv.ParseFloat(columns["mean"][i], 64)
+		require.NoError(t, err)
+		sd, err := strconv.ParseFloat(columns["sd"][i], 64)
+		require.NoError(t, err)
+		assert.Equal(t, mean[i], m)
+		assert.Equal(t, math.Sqrt(variance[i]), sd)
+	}
+}
+
+func loaded[M mkl.Model](t *testing.T) M {
+	t.Helper()
+	f, err := os.Open("m")
+	require.NoError(t, err)
+	defer f.Close()
+	m, err := mkl.Load(f)
+	require.NoError(t, err)
+	require.IsType(t, *new(M), m)
+	return m.(M)
+}
+
+// lineColumns are the columns x and z of line.
+func lineColumns(t *testing.T) (x, z, noise mkl.Features) {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(line())).ReadAll()
+	require.NoError(t, err)
+	var c [3][]float64
+	for _, row := range rows[1:] {
+		for j := range c {
+			v, err := strconv.ParseFloat(row[j+1], 64)
+			require.NoError(t, err)
+			c[j] = append(c[j], v)
+		}
+	}
+	return mkl.Column(c[0]), mkl.Column(c[1]), mkl.Column(c[2])
+}
+
+func TestMultiGPModel(t *testing.T) {
+	command(t, map[string]string{"d.csv": line()}, "")
+	r, text := fitted(t, "d.csv", "-target", "y", "-model", "mgp", "-family", "laplace",
+		"-view", "x:linear,rbf(width=1)", "-view", "z:linear", "-view", "noise:rbf(width=1)", "-sweeps", "300")
+	assert.Contains(t, text, "regression (mgp) of y")
+	assert.Contains(t, text, "prior Laplace: ")
+	assert.Equal(t, "mgp", r.Kind)
+	require.Len(t, r.Kernels, 4)
+	for i, k := range r.Kernels {
+		assert.Positive(t, k.SD)
+		assert.Equal(t, i < 3, k.Weight > 0.02, k.View)
+	}
+	assert.Positive(t, r.Targets[0].NoiseSD)
+	assert.Less(t, measured(t, "d.csv")["RMSE/SD"], 0.1)
+	x, z, noise := lineColumns(t)
+	mean, variance, err := loaded[*mkl.MultiGPModel](t).Predict(x, z, noise)
+	require.NoError(t, err)
+	requireOnesOwn(t, predicted(t, "d.csv"), mean, variance)
+}
+
+func TestSpikeSlabModel(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("x,z,none,y\n")
+	all := la.NewMatrix[float64](24, 3)
+	for i := range all.Rows {
+		row := all.Row(i)
+		row[0], row[1], row[2] = float64(i)/4, float64(7*i%5), float64(i*i%7)
+		y := 2*row[0] + row[1]/2 + float64(11*i%3)/10
+		fmt.Fprintf(&text, "%g,%g,%g,%g\n", row[0], row[1], row[2], y)
+	}
+	command(t, map[string]string{"d.csv": text.String()}, "")
+	r, out := fitted(t, "d.csv", "-target", "y", "-model", "spikeslab", "-restarts", "2")
+	assert.Contains(t, out, "24 samples, 3 features in 1 view, regression (spikeslab) of y")
+	assert.Contains(t, out, "2 of 3 features active: weight ± SD, probability of being there")
+	require.Len(t, r.Kernels, 3)
+	for i, truth := range []float64{2, 0.5, 0} {
+		k := r.Kernels[i]
+		assert.Equal(t, []string{"x", "z", "none"}[i], k.View)
+		assert.InDelta(t, truth, k.Weight, 4*k.SD)
+		assert.Equal(t, i < 2, k.Active)
+		assert.Equal(t, i < 2, *k.Inclusion > 0.9)
+	}
+	assert.Less(t, measured(t, "d.csv")["RMSE/SD"], 0.1)
+	mean, variance, err := loaded[*mkl.SpikeSlabModel](t).Predict(all)
+	require.NoError(t, err)
+	requireOnesOwn(t, predicted(t, "d.csv"), mean, variance)
+}
+
+// TestClassModels fits the same classes by every model that has them.
+func TestClassModels(t *testing.T) {
+	files := map[string]string{"f.csv": flowers()}
+	for _, c := range []struct {
+		args, says string
+		own        bool // each class has its own kernel weights
+	}{
+		{"-task binary -target big -model mgp", "yes against no", false},
+		{"-task multiclass -target species -model mgp -family ard", "prior ARD", true},
+		{"-task binary -target big -model probit", "binary (probit) of big", false},
+		{"-task multiclass -target species -model probit -rule wsum -restarts 1", "multiclass (probit) of species", false},
+		{"-task multiclass -target species -model probit -rule bin -prior alpha=2,1", "iris, other", false},
+		{"-task binary -target big -model probit -rule wprod", "binary (probit) of big", false},
+		{"-task multiclass -target species -model probit -rule wsum -gibbs -chains 2 -draws 60 -thin 1", "2 chains of 120 sweeps, 120 draws kept", false},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			command(t, files, "")
+			args := append(strings.Fields("f.csv -view x,z:rbf(width={.5,1})"), strings.Fields(c.args)...)
+			if !strings.Contains(c.args, "gibbs") {
+				args = append(args, "-sweeps", "60")
+			}
+			r, text := fitted(t, args...)
+			assert.Contains(t, text, c.says)
+			assert.Len(t, r.Kernels, 2)
+			assert.Equal(t, strings.Contains(c.args, "gibbs"), r.Sampled != nil)
+			for _, target := range r.Targets {
+				assert.Equal(t, c.own, len(target.Kernels) == 2)
+			}
+			columns, sums := predicted(t, "f.csv"), make([]float64, 36)
+			for _, class := range r.Classes {
+				for i, cell := range columns["p_"+class] {
+					p, err := strconv.ParseFloat(cell, 64)
+					require.NoError(t, err)
+					sums[i] += p
+				}
+			}
+			for _, sum := range sums {
+				assert.InDelta(t, 1, sum, 1e-9)
+			}
+			values := measured(t, "f.csv")
+			assert.Equal(t, 1.0, values["accuracy"])
+			assert.Less(t, values["log loss"], 0.5)
+		})
+	}
+}
