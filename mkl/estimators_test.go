@@ -221,6 +221,15 @@ var estimators = []estimator{
 		predict: predictProbit[string],
 	},
 	{
+		name: "multinomial probit, switches with regressors for each state",
+		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+			c := probitOf[int](s, Bin)
+			c.Update, c.Alpha = Structured, Gamma{Shape: 5, Scale: 1}
+			return orNil(c.Fit(ctx, views, parts(y, 3)))
+		},
+		predict: predictProbit[int],
+	},
+	{
 		name: "multinomial probit by Gibbs sampling",
 		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
 			c := probitOf[int](s, WSum)

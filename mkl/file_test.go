@@ -112,6 +112,16 @@ func TestGoldenFile(t *testing.T) {
 func TestGoldenScores(t *testing.T) {
 	views, y, _, _ := twoInputs(8, 12)
 	settings := Classification{MaxSweeps: 30, Notes: map[string]string{"made by": "TestGoldenScores -update"}}
+	probit := func(c ProbitClassifier[string], views ...View) func() (Model, error) {
+		return func() (Model, error) {
+			c.Classes, c.MaxSweeps, c.Notes = []string{"low", "middle", "high"}, settings.MaxSweeps, settings.Notes
+			var labels []string
+			for _, k := range parts(y, 3) {
+				labels = append(labels, c.Classes[k])
+			}
+			return orNil(c.Fit(context.Background(), views, labels))
+		}
+	}
 	for name, fit := range map[string]func() (Model, error){
 		"classifier": func() (Model, error) {
 			var labels []string
@@ -134,11 +144,19 @@ func TestGoldenScores(t *testing.T) {
 			}
 			return orNil(SharedRegression{MaxSweeps: 30, Notes: settings.Notes}.Fit(context.Background(), views, y, second))
 		},
+		"probit-classifier":        probit(ProbitClassifier[string]{Rule: WSum, Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20}, views...),
+		"probit-classifier-states": probit(ProbitClassifier[string]{Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}}, views[0], views[3]),
+		"probit-classifier-draws":  probit(ProbitClassifier[string]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 5}}, views...),
 	} {
 		path := "../testdata/models/" + name + "-v1"
 		predict := func(m Model) []float64 {
 			x := goldenPoints()[:2]
 			if m, ok := m.(*ClassifierModel[string]); ok {
+				p, err := m.PredictClasses(context.Background(), PredictOptions{}, x...)
+				require.NoError(t, err)
+				return slices.Concat(slices.Concat(p.Probability...), slices.Concat(p.Decision...))
+			}
+			if m, ok := m.(*ProbitClassifierModel[string]); ok {
 				p, err := m.PredictClasses(context.Background(), PredictOptions{}, x...)
 				require.NoError(t, err)
 				return slices.Concat(slices.Concat(p.Probability...), slices.Concat(p.Decision...))

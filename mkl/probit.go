@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
@@ -29,8 +30,9 @@ type WeightUpdate = vi.WeightUpdate
 
 // The updates: see [vi.WeightUpdate].
 const (
-	PlugIn    = vi.PlugIn
-	MeanField = vi.MeanField
+	PlugIn     = vi.PlugIn
+	MeanField  = vi.MeanField
+	Structured = vi.Structured
 )
 
 // WeightSearch says by what means the posterior of the weights is found.
@@ -134,6 +136,9 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		seed: c.Seed, restarts: c.Restarts, ascent: vi.Ascent{Tolerance: c.Tolerance, MaxSweeps: c.MaxSweeps},
 		allowDuplicates: c.AllowDuplicates, workers: c.Workers, memoryLimit: c.MemoryLimit, progress: c.Progress,
 	}
+	if c.Update == Structured {
+		f.estimate = c.structuredMemory
+	}
 	ds, k, err := f.kernels(ctx, views, len(labels), len(classes))
 	if err != nil {
 		return nil, err
@@ -164,6 +169,14 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		return nil, err
 	}
 	return m, m.prepare(m.posterior.State().W)
+}
+
+// structuredMemory is estimateMemory for [Structured], which has regressors for each
+// state and, at worst, a Gram matrix for each in the posterior.
+func (c ProbitClassifier[T]) structuredMemory(n, p, classes int) int64 {
+	N, C := float64(n), float64(classes)
+	words := math.Ldexp(3*C*N+N*N, p)
+	return estimateMemory(c.Workers, n, n, p, classes) + int64(min(8*words, math.MaxInt64/4))
 }
 
 // classAlpha returns the prior of each class, nil if none has its own.
@@ -284,8 +297,10 @@ func (m *ProbitClassifierModel[T]) Summary() string {
 
 // probitJSON is what the tensors of a multinomial probit classifier leave out:
 // beta, E[β] of length P; beta.cov, P×P; w, C×D; alpha, E[α], C×D, 0 where a
-// regressor was pruned; and gram, the lower triangle of E[KKᵀ]. After Gibbs
-// sampling they are beta, the fixed weights, and draws, chains × numbers.
+// regressor was pruned; and gram, the lower triangle of E[KKᵀ]. With S states of
+// [Structured] all but alpha give way to state.probability, S; state.beta, S×P;
+// state.w, S×(C·D); and state.gram. After Gibbs sampling they are beta, the fixed
+// weights, and draws, chains × numbers.
 type probitJSON struct {
 	Rule   string  `json:"rule"`
 	ESS    float64 `json:"ess,omitempty"`

@@ -3,6 +3,7 @@ package mkl
 import (
 	"bytes"
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -92,7 +93,8 @@ func TestProbitFilesAreChecked(t *testing.T) {
 		{"not expected", func(_ map[string]string, ts map[string]tensor) { ts["b"] = tensor{"b", []int{1}, []float64{1}} }},
 		{"is missing", func(_ map[string]string, ts map[string]tensor) { delete(ts, "beta.cov") }},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "gram") }},
-		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "w") }},
+		{`tensor "w" is missing`, func(_ map[string]string, ts map[string]tensor) { delete(ts, "w") }},
+		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "alpha") }},
 		{"Alpha: entry (0, 1) is -1", func(_ map[string]string, ts map[string]tensor) { ts["alpha"].data[1] = -1 }},
 		{"BetaCov: row 0", func(_ map[string]string, ts map[string]tensor) { ts["beta.cov"].data[0] = -1 }},
 		{"not positive definite", func(_ map[string]string, ts map[string]tensor) {
@@ -110,4 +112,57 @@ func TestProbitFilesAreChecked(t *testing.T) {
 	} {
 		assertRefused(t, file.Bytes(), c.change, c.want)
 	}
+}
+
+func TestStructuredProbit(t *testing.T) {
+	x, views, y := gpProblem(30, 2)
+	c := ProbitClassifier[int]{Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}, MaxSweeps: 30}
+	m, err := c.Fit(context.Background(), views(x), parts(y, 3))
+	require.NoError(t, err)
+	s := m.Posterior().State()
+	require.Greater(t, len(s.Components), 1)
+	for i, w := range m.KernelWeights() {
+		var on float64
+		for _, c := range s.Components {
+			on += c.Probability * c.Beta[i]
+		}
+		assert.InDelta(t, on, w.Mean, 1e-15)
+		assert.InDelta(t, math.Sqrt(on*(1-on)), w.SD, 1e-12)
+	}
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	S := len(s.Components)
+	for _, c := range []struct {
+		want   string
+		change func(metadata map[string]string, ts map[string]tensor)
+	}{
+		{"not expected", func(_ map[string]string, ts map[string]tensor) { ts["gram"] = tensor{"gram", []int{1}, []float64{1}} }},
+		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "state.gram") }},
+		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "state.probability") }},
+		{"do not fit", func(_ map[string]string, ts map[string]tensor) {
+			ts["state.probability"] = tensor{"state.probability", []int{S - 1}, make([]float64, S-1)}
+		}},
+		{`tensor "state.w" is missing`, func(_ map[string]string, ts map[string]tensor) { delete(ts, "state.w") }},
+		{"add up to", func(_ map[string]string, ts map[string]tensor) { ts["state.probability"].data[0] *= 2 }},
+		{"not 0 or 1", func(_ map[string]string, ts map[string]tensor) { ts["state.beta"].data[0] = 0.5 }},
+		{"not positive definite", func(_ map[string]string, ts map[string]tensor) {
+			for i := range ts["state.gram"].data {
+				ts["state.gram"].data[i] = -1e9
+			}
+		}},
+		{"components are of Bin", func(md map[string]string, _ map[string]tensor) {
+			md["model"] = strings.Replace(md["model"], `"Bin"`, `"WSum"`, 1)
+		}},
+	} {
+		assertRefused(t, file.Bytes(), c.change, c.want)
+	}
+	c.MemoryLimit = 1000
+	_, err = c.Fit(context.Background(), views(x), parts(y, 3))
+	var memory *MemoryError
+	require.ErrorAs(t, err, &memory)
+	c.Update = MeanField
+	_, err = c.Fit(context.Background(), views(x), parts(y, 3))
+	var less *MemoryError
+	require.ErrorAs(t, err, &less)
+	assert.Greater(t, memory.Need, less.Need)
 }

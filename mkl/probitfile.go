@@ -25,15 +25,53 @@ func (m *ProbitClassifierModel[T]) Save(w io.Writer) error {
 	C, P, D := m.posterior.Dims()
 	f.Samples = s.Samples
 	f.Probit = &probitJSON{Rule: s.Rule.String(), ESS: m.ess}
-	f.add("beta", s.Beta, P)
-	f.add("beta.cov", flat(s.BetaCov), P, P)
-	f.add("w", flat(s.W), C, D)
 	f.add("alpha", withoutInfinities(s.Alpha), C, D)
-	f.add("gram", packLower(s.Gram), D*(D+1)/2)
+	if s.Components != nil {
+		f.addComponents(s.Components)
+	} else {
+		f.add("beta", s.Beta, P)
+		f.add("beta.cov", flat(s.BetaCov), P, P)
+		f.add("w", flat(s.W), C, D)
+		f.add("gram", packLower(s.Gram), D*(D+1)/2)
+	}
 	if err := encodeClasses(f, m.classes, m.text); err != nil {
 		return err
 	}
 	return f.write(w, kindProbitClassifier)
+}
+
+// addComponents adds the states of [Structured].
+func (f *fileWriter) addComponents(all []vi.ProbitComponent) {
+	var probability, beta, w, gram []float64
+	for _, c := range all {
+		probability = append(probability, c.Probability)
+		beta = append(beta, c.Beta...)
+		w = append(w, flat(c.W)...)
+		gram = append(gram, packLower(c.Gram)...)
+	}
+	S := len(all)
+	f.add("state.probability", probability, S)
+	f.add("state.beta", beta, S, len(beta)/S)
+	f.add("state.w", w, S, len(w)/S)
+	f.add("state.gram", gram, S, len(gram)/S)
+}
+
+// components reads what addComponents wrote of S states.
+func (f *modelFile) components(S int) []vi.ProbitComponent {
+	packed := f.D * (f.D + 1) / 2
+	probability, beta := f.take("state.probability", S), f.matrix("state.beta", S, f.P)
+	w, gram := f.matrix("state.w", S, f.L*f.D), f.matrix("state.gram", S, packed)
+	if f.err != nil {
+		return nil
+	}
+	all := make([]vi.ProbitComponent, S)
+	for s := range all {
+		all[s] = vi.ProbitComponent{
+			Probability: probability[s], Beta: beta.Row(s),
+			W: la.MatrixOf(f.L, f.D, w.Row(s)), Gram: unpackLower(f.D, gram.Row(s)),
+		}
+	}
+	return all
 }
 
 // LoadProbitClassifier is [Load] for a file that must hold a
@@ -46,11 +84,16 @@ func loadProbitClassifier[T comparable](f modelFile, decode func(json.RawMessage
 	if f.Probit.Chains != 0 {
 		return loadProbitDraws(f, decode)
 	}
+	// Sizes come from elements that are there, not from shapes, which cost nothing.
 	f.L, f.P, f.D = 0, len(f.ts["beta"].data), f.Basis
-	if f.D > 0 {
-		f.L = len(f.ts["w"].data) / f.D
+	gram, S := "gram", len(f.ts["state.probability"].data)
+	if S > 0 {
+		f.P, gram = len(f.ts["state.beta"].data)/S, "state.gram"
 	}
-	if f.L < 2 || f.P < 1 || len(f.ts["gram"].data) != f.D*(f.D+1)/2 {
+	if f.D > 0 {
+		f.L = len(f.ts["alpha"].data) / f.D
+	}
+	if f.L < 2 || f.P < 1 || len(f.ts[gram].data) != max(1, S)*(f.D*(f.D+1)/2) {
 		return nil, fmt.Errorf("model: %d classes, %d kernels and %d basis points do not fit the tensors", f.L, f.P, f.D)
 	}
 	if f.Margin != 0 || f.SigmaG != 0 || f.Priors != (priorsJSON{}) || f.Trace.Collapsed != nil {
@@ -60,13 +103,16 @@ func loadProbitClassifier[T comparable](f modelFile, decode func(json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	s := vi.ProbitState{
-		Samples: f.Samples,
-		Beta:    f.take("beta", f.P), BetaCov: f.matrix("beta.cov", f.P, f.P),
-		W: f.matrix("w", f.L, f.D), Alpha: f.matrix("alpha", f.L, f.D),
+	s := vi.ProbitState{Rule: ruleNamed(f.Probit.Rule), Samples: f.Samples, Alpha: f.matrix("alpha", f.L, f.D)}
+	if S > 0 {
+		s.Components = f.components(S)
+	} else {
+		s.Beta, s.BetaCov = f.take("beta", f.P), f.matrix("beta.cov", f.P, f.P)
+		s.W = f.matrix("w", f.L, f.D)
+		if packed := f.take("gram", f.D*(f.D+1)/2); f.err == nil {
+			s.Gram = unpackLower(f.D, packed)
+		}
 	}
-	s.Rule = ruleNamed(f.Probit.Rule)
-	packed := f.take("gram", f.D*(f.D+1)/2)
 	if err := f.unexpected(); err != nil {
 		return nil, err
 	}
@@ -76,7 +122,6 @@ func loadProbitClassifier[T comparable](f modelFile, decode func(json.RawMessage
 	if !(f.Probit.ESS >= 0) {
 		return nil, fmt.Errorf("model: ess is %g", f.Probit.ESS)
 	}
-	s.Gram = unpackLower(f.D, packed)
 	restoreInfinities(s.Alpha)
 	p, err := vi.NewProbitPosterior(s)
 	if err != nil {
@@ -90,7 +135,7 @@ func loadProbitClassifier[T comparable](f modelFile, decode func(json.RawMessage
 	if len(m.classes) != f.L {
 		return nil, fmt.Errorf("model: %d classes with %d functions", len(m.classes), f.L)
 	}
-	return m, m.prepare(s.W)
+	return m, m.prepare(p.State().W)
 }
 
 // restoreInfinities undoes withoutInfinities.

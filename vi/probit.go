@@ -104,6 +104,14 @@ const (
 	// It charges every kernel for the uncertainty of weights that were fitted to
 	// another, so that it tends to end with one kernel alone.
 	MeanField
+
+	// Structured, for Bin alone, has regressors for each state of the switches,
+	// q(W | β)q(β): coordinate ascent in a larger family, whose predictions are
+	// mixtures over the states. A sweep solves for all of them, 2^P times the work
+	// of fixed weights, and P is at most 8. It starts from ten sweeps of the plain sum,
+	// whatever Beta. Like MeanField and like sampling one switch after another it tends
+	// to stay in the state that it is in first.
+	Structured
 )
 
 // WeightSearch says by what means q(β) is found.
@@ -296,7 +304,7 @@ func (p Probit) build(k Kernels, labels []int, theta *parameters) (*probit, erro
 		y: la.NewMatrix[float64](C, N), location: la.NewMatrix[float64](C, N), logZ: make([]float64, N),
 		w: la.NewMatrix[float64](C, D), variance: la.NewMatrix[float64](C, D), logDet: make([]float64, C),
 		f: la.NewMatrix[float64](C, N), response: la.NewMatrix[float64](C, D), spread: make([]float64, C),
-		monotone: !p.Published && (!p.Rule.Learned() || p.Update == MeanField),
+		monotone: !p.Published && (!p.Rule.Learned() || p.Update != PlugIn),
 	}
 	switch {
 	case !(p.Ridge >= 0) || math.IsInf(p.Ridge, 0):
@@ -336,7 +344,12 @@ func (p Probit) build(k Kernels, labels []int, theta *parameters) (*probit, erro
 		{"α", func() error { m.updateAlpha(); return nil }},
 	}
 	if m.beta != nil {
-		m.updates = append(m.updates, update{"β", func() error { return m.beta.update(m) }})
+		beta := func() error { return m.beta.update(m) }
+		if p.Update == Structured {
+			m.updates[0] = update{"W, β", beta}
+		} else {
+			m.updates = append(m.updates, update{"β", beta})
+		}
 	}
 	return m, nil
 }
@@ -708,7 +721,7 @@ func (m *probit) pruneRegressors() {
 	}
 	if m.refreshed && m.kept() != before {
 		// The smaller family's best W, and what it costs.
-		if m.updateW() == nil {
+		if m.updates[0].step() == nil {
 			m.pruning = max(0, last-m.bound())
 		}
 	}

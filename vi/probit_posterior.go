@@ -23,17 +23,33 @@ type ProbitState struct {
 	// E[K·Kᵀ], D×D, of which the lower triangle counts: with Alpha it gives the
 	// covariance of w_c, (E[KKᵀ] + diag E[α_c])⁻¹.
 	Gram la.Matrix[float64]
+
+	// Components, after a fit with [Structured], are the states of β with their
+	// regressors; Beta, BetaCov and W then follow from them, and Gram is empty.
+	Components []ProbitComponent
+}
+
+// ProbitComponent is one state of the switches of [Bin].
+type ProbitComponent struct {
+	Probability float64
+	Beta        []float64          // P, 0 or 1
+	W           la.Matrix[float64] // C×D, means given the state
+	Gram        la.Matrix[float64] // D×D, K·Kᵀ of which the lower triangle counts
 }
 
 // ProbitPosterior is the approximate posterior of a [Probit]. It is immutable and
 // safe for concurrent use.
 type ProbitPosterior struct {
-	s ProbitState
+	s     ProbitState
+	parts []*ProbitPosterior // of s.Components
 }
 
 // NewProbitPosterior returns the posterior of a state, which it keeps and which
 // must not be changed afterwards. The error says what does not fit.
 func NewProbitPosterior(s ProbitState) (*ProbitPosterior, error) {
+	if len(s.Components) > 0 {
+		return newProbitMixture(s)
+	}
 	P, C, D := len(s.Beta), s.W.Rows, s.W.Cols
 	fail := func(format string, args ...any) (*ProbitPosterior, error) {
 		return nil, fmt.Errorf("vi: probit state: "+format, args...)
@@ -73,13 +89,66 @@ func NewProbitPosterior(s ProbitState) (*ProbitPosterior, error) {
 			}
 		}
 	}
-	p := &ProbitPosterior{s}
+	p := &ProbitPosterior{s: s}
 	factor := probitFactor{b: la.NewMatrix[float64](D, D)}
 	for c := range C {
 		if err := factor.set(&la.Workspace{}, p, c); err != nil {
 			return nil, fmt.Errorf("vi: probit state: %w", err)
 		}
 	}
+	return p, nil
+}
+
+// newProbitMixture is NewProbitPosterior for a state with components.
+func newProbitMixture(s ProbitState) (*ProbitPosterior, error) {
+	fail := func(format string, args ...any) (*ProbitPosterior, error) {
+		return nil, fmt.Errorf("vi: probit state: "+format, args...)
+	}
+	if s.Rule != Bin {
+		return fail("components are of Bin and not of %v", s.Rule)
+	}
+	p := &ProbitPosterior{}
+	P := len(s.Components[0].Beta)
+	s.Beta, s.BetaCov = make([]float64, P), la.NewMatrix[float64](P, P)
+	s.W, s.Gram = la.NewMatrix[float64](s.Alpha.Rows, s.Alpha.Cols), la.Matrix[float64]{}
+	var total float64
+	for i, c := range s.Components {
+		if len(c.Beta) != P {
+			return fail("component %d has %d kernels and component 0 %d", i, len(c.Beta), P)
+		}
+		if !(c.Probability > 0) {
+			return fail("component %d has the probability %g", i, c.Probability)
+		}
+		for m, b := range c.Beta {
+			if b != 0 && b != 1 {
+				return fail("component %d: Beta[%d] is %g, not 0 or 1", i, m, b)
+			}
+		}
+		part, err := NewProbitPosterior(ProbitState{
+			Rule: Bin, Samples: s.Samples, Beta: c.Beta, BetaCov: la.NewMatrix[float64](P, P), W: c.W, Alpha: s.Alpha, Gram: c.Gram,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%w (component %d)", err, i)
+		}
+		p.parts = append(p.parts, part)
+		total += c.Probability
+		la.Axpy(c.Probability, c.Beta, s.Beta)
+		for row := range s.W.Rows {
+			la.Axpy(c.Probability, c.W.Row(row), s.W.Row(row))
+		}
+	}
+	if !(math.Abs(total-1) <= 1e-9) {
+		return fail("the components' probabilities add up to %g", total)
+	}
+	d := make([]float64, P)
+	for _, c := range s.Components {
+		copy(d, c.Beta)
+		la.Axpy(-1, s.Beta, d)
+		for m, v := range d {
+			la.Axpy(c.Probability*v, d, s.BetaCov.Row(m))
+		}
+	}
+	p.s = s
 	return p, nil
 }
 
@@ -135,6 +204,9 @@ func (p *ProbitPosterior) WeightCovariance(ws *la.Workspace, c int, rows []int) 
 	if c < 0 || c >= C {
 		return la.Matrix[float64]{}, fmt.Errorf("vi: class %d of %d", c, C)
 	}
+	if p.parts != nil {
+		return p.mixtureCovariance(ws, c, rows)
+	}
 	factor := probitFactor{b: la.NewMatrix[float64](D, D)}
 	if err := factor.set(ws, p, c); err != nil {
 		return la.Matrix[float64]{}, fmt.Errorf("vi: %w", err)
@@ -159,18 +231,45 @@ func (p *ProbitPosterior) WeightCovariance(ws *la.Workspace, c int, rows []int) 
 	return cov, nil
 }
 
+// mixtureCovariance is WeightCovariance of a mixture: the mean of the components'
+// covariances and the covariance of their means.
+func (p *ProbitPosterior) mixtureCovariance(ws *la.Workspace, c int, rows []int) (la.Matrix[float64], error) {
+	cov := la.NewMatrix[float64](len(rows), len(rows))
+	d := make([]float64, len(rows))
+	for i, part := range p.parts {
+		one, err := part.WeightCovariance(ws, c, rows)
+		if err != nil {
+			return cov, err
+		}
+		for r, row := range rows {
+			d[r] = part.s.W.At(c, row) - p.s.W.At(c, row)
+		}
+		q := p.s.Components[i].Probability
+		for r, v := range d {
+			la.Axpy(q, one.Row(r), cov.Row(r))
+			la.Axpy(q*v, d, cov.Row(r))
+		}
+	}
+	return cov, nil
+}
+
 // posterior returns the present state, copied, after one more update of W.
 func (m *probit) posterior() (*ProbitPosterior, error) {
-	if err := m.updateW(); err != nil {
+	if err := m.updates[0].step(); err != nil {
 		return nil, err
 	}
-	s := ProbitState{
-		Rule: m.composite.rule, Samples: m.N,
-		Beta: append([]float64(nil), m.mean...), BetaCov: la.NewMatrix[float64](m.P, m.P),
-		W: m.w.Clone(), Alpha: la.NewMatrix[float64](m.C, m.D), Gram: m.gram.Clone(),
-	}
-	if m.beta != nil {
-		s.BetaCov.CopyFrom(m.beta.covariance(m))
+	s := ProbitState{Rule: m.composite.rule, Samples: m.N, Alpha: la.NewMatrix[float64](m.C, m.D)}
+	if q, ok := m.beta.(*structured); ok {
+		var err error
+		if s.Components, err = q.components(m); err != nil {
+			return nil, err
+		}
+	} else {
+		s.Beta, s.BetaCov = append([]float64(nil), m.mean...), la.NewMatrix[float64](m.P, m.P)
+		s.W, s.Gram = m.w.Clone(), m.gram.Clone()
+		if m.beta != nil {
+			s.BetaCov.CopyFrom(m.beta.covariance(m))
+		}
 	}
 	for c, active := range m.active {
 		row := s.Alpha.Row(c)
@@ -195,8 +294,9 @@ type ProbitPrediction struct {
 // Predict returns the predictive distribution of the samples whose kernels with
 // the D basis points are the columns of k: P matrices D×T. The probabilities are
 // those of equation 1.10, with standard deviations where the paper prints ν*; they
-// sum to one but for rounding. opt.MeanOnly leaves all but the means out; opt's
-// other choices have no meaning here.
+// sum to one but for rounding. After a fit with [Structured] they are the mean of
+// those given each state, and mean and variance are the mixture's. opt.MeanOnly
+// leaves all but the means out; opt's other choices have no meaning here.
 func (p *ProbitPosterior) Predict(k Kernels, opt PredictOptions) (*ProbitPrediction, error) {
 	composite, err := NewComposite(p.s.Rule, k)
 	if err != nil {
@@ -206,6 +306,9 @@ func (p *ProbitPosterior) Predict(k Kernels, opt PredictOptions) (*ProbitPredict
 	kp, kd, T := k.Dims()
 	if kp != P || kd != D {
 		return nil, fmt.Errorf("vi: kernels: %d of %d basis points where %d of %d are needed", kp, kd, P, D)
+	}
+	if p.parts != nil {
+		return p.predictMixture(k, opt)
 	}
 	ws := &la.Workspace{Workers: opt.Workers}
 	x := la.NewMatrix[float64](D, T)
@@ -241,6 +344,34 @@ func (p *ProbitPosterior) Predict(k Kernels, opt PredictOptions) (*ProbitPredict
 		}
 		return nil
 	})
+}
+
+// predictMixture is Predict of a mixture.
+func (p *ProbitPosterior) predictMixture(k Kernels, opt PredictOptions) (*ProbitPrediction, error) {
+	C, _, _ := p.Dims()
+	_, _, T := k.Dims()
+	out := &ProbitPrediction{Mean: la.NewMatrix[float64](C, T)}
+	each := make([]*ProbitPrediction, len(p.parts))
+	for i, part := range p.parts {
+		var err error
+		if each[i], err = part.Predict(k, opt); err != nil {
+			return nil, err
+		}
+		la.Axpy(p.s.Components[i].Probability, each[i].Mean.Data, out.Mean.Data)
+	}
+	if opt.MeanOnly {
+		return out, nil
+	}
+	out.Variance, out.Probability = la.NewMatrix[float64](C, T), la.NewMatrix[float64](T, C)
+	for i, one := range each {
+		q := p.s.Components[i].Probability
+		la.Axpy(q, one.Probability.Data, out.Probability.Data)
+		for j, m := range one.Mean.Data {
+			d := m - out.Mean.Data[j]
+			out.Variance.Data[j] += float64(q * (one.Variance.Data[j] + float64(d*d)))
+		}
+	}
+	return out, nil
 }
 
 // addVariance adds k*ᵀ·V_c·k* = |L⁻¹·A^-½·k*|² for the columns k* of x, some at a

@@ -61,6 +61,9 @@ var probitVariants = map[string]Probit{
 	"WSum, sampled": {Rule: WSum, Update: MeanField, Search: Sampling, Samples: 200},
 	"Bin":           {Rule: Bin, Update: MeanField},
 	"Bin, ridge":    {Rule: Bin, Update: MeanField, NotEmpty: true, Ridge: 0.3},
+	"Bin, each":     {Rule: Bin, Update: Structured},
+	"Bin, each, r":  {Rule: Bin, Update: Structured, NotEmpty: true, Ridge: 0.3},
+	"Bin, each, p":  {Rule: Bin, Update: Structured, Alpha: Gamma{1e-6, 1e6}, Prune: 50},
 	"WProd":         {Rule: WProd, Update: MeanField},
 	"WProd, ridge":  {Rule: WProd, Update: MeanField, Ridge: 0.2},
 	"WProd, sample": {Rule: WProd, Update: MeanField, Search: Sampling, Samples: 60},
@@ -173,7 +176,7 @@ func TestProbitBoundIsBelowTheEvidence(t *testing.T) {
 
 func TestProbitWorkersDoNotChangeBits(t *testing.T) {
 	k, star, labels, _ := probitProblem(t, 60, 3, 2, 9, 2)
-	for _, p := range []Probit{{}, {Rule: WSum}, {Rule: Bin, Update: MeanField}, {Rule: WProd}} {
+	for _, p := range []Probit{{}, {Rule: WSum}, {Rule: Bin, Update: MeanField}, {Rule: Bin, Update: Structured}, {Rule: WProd}} {
 		var want *ProbitPrediction
 		for _, workers := range []int{1, 2, 7} {
 			p.Workers = workers
@@ -196,7 +199,7 @@ func TestProbitWorkersDoNotChangeBits(t *testing.T) {
 
 func TestProbitSweepAllocatesNothing(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 60, 3, 2, 0, 2)
-	for _, p := range []Probit{{}, {Rule: WSum}, {Rule: WSum, Update: MeanField}, {Rule: Bin, Update: MeanField}, {Rule: WProd, Update: MeanField}} {
+	for _, p := range []Probit{{}, {Rule: WSum}, {Rule: WSum, Update: MeanField}, {Rule: Bin, Update: MeanField}, {Rule: Bin, Update: Structured}, {Rule: WProd, Update: MeanField}} {
 		for _, workers := range []int{1, 2} {
 			p.Workers = workers
 			m, err := p.model(k, labels)
@@ -217,9 +220,10 @@ func TestProbitSeparates(t *testing.T) {
 	k, star, labels, later := probitProblem(t, 60, 3, 3, 60, 4)
 	for _, p := range []Probit{
 		{}, {Rule: FixProd}, {Rule: WSum}, {Rule: WSum, Search: Sampling}, {Rule: Bin, NotEmpty: true}, {Rule: WProd},
+		{Rule: Bin, NotEmpty: true, Update: Structured},
 		{Alpha: Gamma{1e-6, 1e6}, Prune: 20},
 	} {
-		t.Run(fmt.Sprint(p.Rule, p.Search, p.Prune), func(t *testing.T) {
+		t.Run(fmt.Sprint(p.Rule, p.Update, p.Search, p.Prune), func(t *testing.T) {
 			p.Ascent.MaxSweeps = 40
 			fit, err := p.Fit(context.Background(), k, labels)
 			require.NoError(t, err)

@@ -38,6 +38,9 @@ func (p Probit) parametricModel(k ParametricKernels, labels []int) (*probit, err
 	if k == nil {
 		return nil, fmt.Errorf("vi: kernels: nil")
 	}
+	if p.Update == Structured {
+		return nil, fmt.Errorf("vi: Update is Structured: with kernel parameters it is not possible")
+	}
 	if p.Update == MeanField && (p.Rule == Bin || p.Rule.Learned() && p.Search == Sampling) {
 		return nil, fmt.Errorf("vi: Update is MeanField: with kernel parameters the weights must be fixed or at their mode")
 	}

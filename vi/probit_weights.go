@@ -38,8 +38,10 @@ func (p Probit) weights(m *probit) (weights, error) {
 		return nil, fmt.Errorf("vi: Beta: the weights of WSum add up to %g, not 1", sum)
 	}
 	switch {
-	case p.Update != PlugIn && p.Update != MeanField:
+	case p.Update < PlugIn || p.Update > Structured:
 		return nil, fmt.Errorf("vi: Update is %d", p.Update)
+	case p.Update == Structured && p.Rule != Bin:
+		return nil, fmt.Errorf("vi: Update is Structured, which is of Bin and not of %v", p.Rule)
 	case p.Search != Mode && p.Search != Sampling:
 		return nil, fmt.Errorf("vi: Search is %d", p.Search)
 	case p.Samples < 0:
@@ -50,6 +52,9 @@ func (p Probit) weights(m *probit) (weights, error) {
 	m.setKernel()
 	if !p.Rule.Learned() && m.theta == nil {
 		return nil, nil
+	}
+	if p.Update == Structured {
+		return p.structured(m)
 	}
 	m.sum = la.NewMatrix[float64](m.D, m.D)
 	m.scratch = la.NewMatrix[float64](m.D, m.N)
@@ -305,35 +310,29 @@ func maximiseOnSimplex(b []float64, a la.Matrix[float64], x []float64) {
 // mostSwitches is the most kernels whose states are enumerated.
 const mostSwitches = 16
 
-// switches is q(β) of [Bin], over all 2^P states. β_p is bit p of a state's index.
-type switches struct {
-	*quadratic
+// states is q(β) of [Bin], over all 2^P states. β_p is bit p of a state's index.
+type states struct {
 	prior   []float64 // by state, log p(β)
-	state   []float64 // q(β)
+	prob    []float64 // q(β)
 	entropy float64
 	expect  float64 // E[log p(β)]
 	beta    []float64
 }
 
-func (p Probit) switches(m *probit, q *quadratic) (*switches, error) {
-	if m.P > mostSwitches {
-		return nil, fmt.Errorf("vi: Bin enumerates the states of at most %d kernels, not %d", mostSwitches, m.P)
-	}
+func (p Probit) states(P int) (states, error) {
 	on := p.On
 	if on == nil {
-		for range m.P {
+		for range P {
 			on = append(on, 0.5)
 		}
 	}
-	if len(on) != m.P {
-		return nil, fmt.Errorf("vi: On: %d values for %d kernels", len(on), m.P)
+	if len(on) != P {
+		return states{}, fmt.Errorf("vi: On: %d values for %d kernels", len(on), P)
 	}
-	s := &switches{
-		quadratic: q, prior: make([]float64, 1<<m.P), state: make([]float64, 1<<m.P), beta: make([]float64, m.P),
-	}
+	s := states{prior: make([]float64, 1<<P), prob: make([]float64, 1<<P), beta: make([]float64, P)}
 	for i, v := range on {
 		if !(v > 0 && v < 1) {
-			return nil, fmt.Errorf("vi: On[%d] is %g: it must be between 0 and 1", i, v)
+			return states{}, fmt.Errorf("vi: On[%d] is %g: it must be between 0 and 1", i, v)
 		}
 		for b := range s.prior {
 			if b>>i&1 == 1 {
@@ -349,6 +348,67 @@ func (p Probit) switches(m *probit, q *quadratic) (*switches, error) {
 	return s, nil
 }
 
+// decode stores β of state b.
+func (s *states) decode(b int, beta []float64) {
+	for p := range beta {
+		beta[p] = float64(b >> p & 1)
+	}
+}
+
+// normalise makes probabilities of the logarithms in s.prob, which lack a constant,
+// and stores the mean and covariance of β.
+func (s *states) normalise(mean []float64, cov la.Matrix[float64]) {
+	top := math.Inf(-1)
+	for _, v := range s.prob {
+		top = max(top, v)
+	}
+	var total float64
+	for b, v := range s.prob {
+		s.prob[b] = math.Exp(v - top)
+		total += s.prob[b]
+	}
+	s.entropy, s.expect = 0, 0
+	clear(mean)
+	for b := range s.prob {
+		s.prob[b] /= total
+		if q := s.prob[b]; q > 0 {
+			s.entropy -= q * math.Log(q)
+			s.expect += q * s.prior[b]
+			for p := range mean {
+				mean[p] += q * float64(b>>p&1)
+			}
+		}
+	}
+	cov.Fill(0)
+	for b, q := range s.prob {
+		if q == 0 {
+			continue
+		}
+		for p := range mean {
+			s.beta[p] = float64(b>>p&1) - mean[p]
+		}
+		for p, v := range s.beta {
+			la.Axpy(q*v, s.beta, cov.Row(p))
+		}
+	}
+}
+
+func (s *states) bound() float64 { return s.expect + s.entropy }
+
+// switches is q(β) of [Bin] beside a q(W) that does not depend on it.
+type switches struct {
+	*quadratic
+	states
+}
+
+func (p Probit) switches(m *probit, q *quadratic) (*switches, error) {
+	if m.P > mostSwitches {
+		return nil, fmt.Errorf("vi: Bin enumerates the states of at most %d kernels, not %d", mostSwitches, m.P)
+	}
+	s, err := p.states(m.P)
+	return &switches{q, s}, err
+}
+
 func (s *switches) update(m *probit) error {
 	s.measure(m)
 	s.solve(m.mean)
@@ -358,43 +418,9 @@ func (s *switches) update(m *probit) error {
 
 // solve finds q(β) for the present quadratic, and its mean and covariance.
 func (s *switches) solve(mean []float64) {
-	top := math.Inf(-1)
-	for b := range s.state {
-		for p := range s.beta {
-			s.beta[p] = float64(b >> p & 1)
-		}
-		s.state[b] = s.prior[b] + s.at(s.beta)
-		top = max(top, s.state[b])
+	for b, prior := range s.prior {
+		s.decode(b, s.beta)
+		s.prob[b] = prior + s.at(s.beta)
 	}
-	var total float64
-	for b, v := range s.state {
-		s.state[b] = math.Exp(v - top)
-		total += s.state[b]
-	}
-	s.entropy, s.expect = 0, 0
-	clear(mean)
-	for b := range s.state {
-		s.state[b] /= total
-		if q := s.state[b]; q > 0 {
-			s.entropy -= q * math.Log(q)
-			s.expect += q * s.prior[b]
-			for p := range mean {
-				mean[p] += q * float64(b>>p&1)
-			}
-		}
-	}
-	s.cov.Fill(0)
-	for b, q := range s.state {
-		if q == 0 {
-			continue
-		}
-		for p := range mean {
-			s.beta[p] = float64(b>>p&1) - mean[p]
-		}
-		for p, v := range s.beta {
-			la.Axpy(q*v, s.beta, s.cov.Row(p))
-		}
-	}
+	s.normalise(mean, s.cov)
 }
-
-func (s *switches) bound() float64 { return s.expect + s.entropy }

@@ -49,6 +49,7 @@ var mfeatCombinations = []mfeatCase{
 	{"FixProd", "5.35 ± 1.4", vi.FixProd, vi.PlugIn},
 	{"WProd", "6.43 ± 1.8", vi.WProd, vi.PlugIn},
 	{"Bin, mean field", "5.53 ± 1.7", vi.Bin, vi.MeanField},
+	{"Bin, structured", "5.53 ± 1.7", vi.Bin, vi.Structured},
 	{"WSum, mean field", "6.1 ± 1.6", vi.WSum, vi.MeanField},
 	{"WProd, mean field", "6.43 ± 1.8", vi.WProd, vi.MeanField},
 }
