@@ -71,6 +71,9 @@ func NewComposite(rule Combination, k Kernels) (*Composite, error) {
 	if !rule.product() {
 		return c, nil
 	}
+	if _, ok := k.(*Stacked); ok {
+		return nil, fmt.Errorf("vi: %v of stacked features: products need base kernels of the same basis points", rule)
+	}
 	P, D, N := k.Dims()
 	ws := &la.Workspace{}
 	one := make([]float64, P)
