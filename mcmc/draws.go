@@ -30,7 +30,7 @@ type Draws struct {
 	variables []Variable
 	width     int
 	chains    [][]float64 // of each chain, its draws one behind the other
-	moves     [][]Move
+	moves     [][]Move    // of each chain, or of all together
 }
 
 func newDraws(t target, chains []*chain) *Draws {

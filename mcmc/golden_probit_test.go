@@ -29,7 +29,7 @@ type probitData struct {
 
 func readProbitData(t *testing.T) probitData {
 	var d probitData
-	readGolden(t, "pmkl/data.json", &d)
+	readGolden(t, "pmkl", "data.json", &d)
 	square := func(a, b mat) la.Matrix[float64] {
 		m := la.NewMatrix[float64](len(a), len(b))
 		for i, x := range a {
@@ -165,7 +165,7 @@ func TestGoldenConditionals(t *testing.T) {
 			W, P mat
 		} `json:"predict_given_W"`
 	}
-	readGolden(t, "pmkl/gibbs_conditionals.json", &g)
+	readGolden(t, "pmkl", "gibbs_conditionals.json", &g)
 	kernels := fixedKernels{dense(t, d.K...)}
 	state := func(p Probit, k ParametricKernels) *probitSampler {
 		s := probitState(t, p, k, d.T)

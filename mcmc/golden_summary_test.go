@@ -38,7 +38,7 @@ func TestGoldenSummary(t *testing.T) {
 		}
 		Fixed, Linear, Binary, Product means
 	}
-	readGolden(t, "pmkl/mcmc_summary.json", &g)
+	readGolden(t, "pmkl", "mcmc_summary.json", &g)
 	h := g.Hyper
 	base := Probit{
 		Alpha: vi.Gamma{Shape: h.Tau, Scale: 1 / h.Nu}, Rho: vi.Gamma{Shape: h.Mu, Scale: 1 / h.Lam},

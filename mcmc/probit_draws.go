@@ -48,8 +48,8 @@ func probitVariables(rule vi.Combination, C, D, P, Q int) []Variable {
 	return v
 }
 
-// ProbitState is everything that ProbitDraws are made of but for the record of
-// their moves. It is plain data, to be saved and restored.
+// ProbitState is everything that ProbitDraws are made of. It is plain data, to be
+// saved and restored.
 type ProbitState struct {
 	Rule       vi.Combination
 	Classes    int         // C
@@ -57,12 +57,13 @@ type ProbitState struct {
 	Beta       []float64   // P, the weights of the fixed rules
 	Parameters []int       // P, how many each kernel has
 	Chains     [][]float64 // of each chain, the variables of its draws, draw after draw
+	Moves      []Move      // how the Metropolis–Hastings steps of all chains have fared
 }
 
 // State returns what the draws are made of, which must not be changed.
 func (d *ProbitDraws) State() ProbitState {
 	C, _, D := d.Dims()
-	return ProbitState{Rule: d.rule, Classes: C, Basis: D, Beta: d.beta, Parameters: d.counts, Chains: d.chains}
+	return ProbitState{Rule: d.rule, Classes: C, Basis: D, Beta: d.beta, Parameters: d.counts, Chains: d.chains, Moves: d.Moves()}
 }
 
 // NewProbitDraws returns the draws of a state, which it keeps and which must not be
@@ -101,8 +102,13 @@ func NewProbitDraws(s ProbitState) (*ProbitDraws, error) {
 				return fail("chain %d: draw %d has %g", c, i/d.width, v)
 			}
 		}
-		d.moves = append(d.moves, nil)
 	}
+	for _, m := range s.Moves {
+		if m.Accepted > m.Tried {
+			return fail("step %q: %d of %d proposals accepted", m.Step, m.Accepted, m.Tried)
+		}
+	}
+	d.moves = [][]Move{s.Moves}
 	return &ProbitDraws{Draws: d, rule: s.Rule, beta: s.Beta, counts: s.Parameters}, nil
 }
 

@@ -497,3 +497,38 @@ func BenchmarkDrawCone(b *testing.B) {
 		}
 	}
 }
+
+// Blocks of features are sampled as kernels are, zeros or none.
+func TestProbitOfStackedFeatures(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	var blocks, padded []la.Matrix[float64]
+	const N = 20
+	rows := []int{1, 3}
+	for p, n := range rows {
+		f, full := la.NewMatrix[float64](n, N), la.NewMatrix[float64](4, N)
+		for d := range n {
+			for i := range N {
+				v := r.NormFloat64()
+				f.Set(d, i, v)
+				full.Set(p+d, i, v)
+			}
+		}
+		blocks, padded = append(blocks, f), append(padded, full)
+	}
+	labels := make([]int, N)
+	for i := range labels {
+		if blocks[0].At(0, i) > 0 {
+			labels[i] = 1
+		}
+	}
+	stacked, err := vi.NewStacked(blocks...)
+	require.NoError(t, err)
+	dense, err := vi.NewDense(padded...)
+	require.NoError(t, err)
+	p := Probit{Rule: vi.WSum, Sampling: Sampling{Chains: 2, Draws: 40, BurnIn: 40}}
+	want, err := p.Sample(t.Context(), dense, labels)
+	require.NoError(t, err)
+	got, err := p.Sample(t.Context(), stacked, labels)
+	require.NoError(t, err)
+	assert.Equal(t, want.State(), got.State())
+}

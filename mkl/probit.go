@@ -136,7 +136,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		seed: c.Seed, restarts: c.Restarts, ascent: vi.Ascent{Tolerance: c.Tolerance, MaxSweeps: c.MaxSweeps},
 		allowDuplicates: c.AllowDuplicates, workers: c.Workers, memoryLimit: c.MemoryLimit, progress: c.Progress,
 	}
-	if c.Update == Structured {
+	if c.Update == Structured && c.Inference == Variational {
 		f.estimate = c.structuredMemory
 	}
 	ds, k, err := f.kernels(ctx, views, len(labels), len(classes))
@@ -207,6 +207,7 @@ type ProbitClassifierModel[T comparable] struct {
 	posterior *vi.ProbitPosterior // nil after Gibbs sampling
 	draws     *mcmc.ProbitDraws   // nil after variational inference
 	sweeps    int                 // of each chain
+	mixing    string              // how far the draws are to be trusted, in words
 	ess       float64
 	classes   []T
 	text      []json.RawMessage // the classes of a loaded model as its file has them
@@ -292,7 +293,11 @@ func (m *ProbitClassifierModel[T]) String() string {
 
 // Summary describes the model in words, line by line.
 func (m *ProbitClassifierModel[T]) Summary() string {
-	return m.summary(m.String(), func(c int) string { return fmt.Sprintf("class %v", m.classes[c]) })
+	headline := m.String()
+	if m.draws != nil {
+		headline += "\n" + m.mixing
+	}
+	return m.summary(headline, func(c int) string { return fmt.Sprintf("class %v", m.classes[c]) })
 }
 
 // probitJSON is what the tensors of a multinomial probit classifier leave out:
@@ -306,6 +311,15 @@ type probitJSON struct {
 	ESS    float64 `json:"ess,omitempty"`
 	Chains int     `json:"chains,omitempty"` // of Gibbs sampling
 	Sweeps int     `json:"sweeps,omitempty"` // of each chain
+
+	Moves []moveJSON `json:"moves,omitempty"` // of all chains, since the burn-in
+}
+
+// moveJSON tells how a Metropolis–Hastings step has fared.
+type moveJSON struct {
+	Step     string `json:"step"`
+	Tried    uint64 `json:"tried"`
+	Accepted uint64 `json:"accepted"`
 }
 
 // withoutInfinities returns alpha with 0 where it is infinite.

@@ -119,6 +119,9 @@ func loadProbitClassifier[T comparable](f modelFile, decode func(json.RawMessage
 	if s.Rule < 0 {
 		return nil, fmt.Errorf("model: the rule %q is not known", f.Probit.Rule)
 	}
+	if f.Probit.Sweeps != 0 || f.Probit.Moves != nil {
+		return nil, errors.New("model: settings of Gibbs sampling")
+	}
 	if !(f.Probit.ESS >= 0) {
 		return nil, fmt.Errorf("model: ess is %g", f.Probit.ESS)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
@@ -74,13 +75,30 @@ func (m *ProbitClassifierModel[T]) setDraws(d *mcmc.ProbitDraws, sweeps int) {
 	if d.Rule().Learned() {
 		names = append(names, "beta")
 	}
+	rHat, ess := math.Inf(-1), math.Inf(1)
 	for _, name := range names {
 		for _, s := range d.Summary(name) {
 			// NaN: a switch that never moved, of which nothing is known.
 			if s.SD > 0 && !(s.RHat <= mixed) {
 				m.trace.Converged, m.trace.Reason = false, "chains have not mixed"
 			}
+			if !math.IsNaN(s.RHat) {
+				rHat, ess = max(rHat, s.RHat), min(ess, s.BulkESS)
+			}
 		}
+	}
+	m.mixing = fmt.Sprintf("%d chains of %d draws", d.Chains(), d.Len())
+	if rHat > 0 {
+		m.mixing += fmt.Sprintf(", of %s R̂ at most %.3f and effective sample size at least %.0f", strings.Join(names, " and "), rHat, ess)
+	}
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, v := range d.Moves() {
+		if v.Tried > 0 {
+			least, most = min(least, v.Rate()), max(most, v.Rate())
+		}
+	}
+	if least <= most {
+		m.mixing += fmt.Sprintf("; %.2f to %.2f of the proposals accepted", least, most)
 	}
 }
 
@@ -103,6 +121,9 @@ func (m *ProbitClassifierModel[T]) saveDraws(f *fileWriter, w io.Writer) error {
 	var all []float64
 	for _, c := range s.Chains {
 		all = append(all, c...)
+	}
+	for _, v := range s.Moves {
+		f.Probit.Moves = append(f.Probit.Moves, moveJSON(v))
 	}
 	f.add("beta", s.Beta, len(s.Beta))
 	f.add("draws", all, len(s.Chains), len(all)/len(s.Chains))
@@ -140,6 +161,9 @@ func loadProbitDraws[T comparable](f modelFile, decode func(json.RawMessage) (T,
 	}
 	s := mcmc.ProbitState{
 		Rule: ruleNamed(f.Probit.Rule), Classes: f.L, Basis: f.D, Beta: f.take("beta", f.P), Parameters: make([]int, f.P),
+	}
+	for _, v := range f.Probit.Moves {
+		s.Moves = append(s.Moves, mcmc.Move(v))
 	}
 	draws := f.matrix("draws", chains, numbers/chains)
 	if err := f.unexpected(); err != nil {

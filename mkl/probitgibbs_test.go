@@ -39,6 +39,8 @@ func TestProbitGibbs(t *testing.T) {
 		assert.True(t, math.IsNaN(m.Bound()))
 		assert.Contains(t, m.String(), "240 draws")
 		assert.Contains(t, m.Summary(), "class 2")
+		assert.Contains(t, m.Summary(), "4 chains of 60 draws, of log precision")
+		assert.Equal(t, rule == WSum || rule == WProd, strings.Contains(m.Summary(), "of the proposals accepted"))
 		p, err := m.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
 		require.NoError(t, err)
 		v, err := ProbitClassifier[int]{Rule: rule, NotEmpty: true, MaxSweeps: 60}.Fit(context.Background(), views(x), labels)
@@ -69,6 +71,7 @@ func TestProbitGibbs(t *testing.T) {
 		back, err := LoadProbitClassifier[int](&file)
 		require.NoError(t, err)
 		assert.Equal(t, m.Summary(), back.Summary())
+		assert.Equal(t, m.Draws().Moves(), back.Draws().Moves())
 		got, err := back.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
 		require.NoError(t, err)
 		assert.Equal(t, p, got)
@@ -101,7 +104,7 @@ func TestProbitGibbsResumes(t *testing.T) {
 
 func TestProbitGibbsFilesAreChecked(t *testing.T) {
 	x, views, y := gpProblem(30, 2)
-	m, err := ProbitClassifier[int]{Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 3}}.Fit(context.Background(), views(x), parts(y, 3))
+	m, err := ProbitClassifier[int]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 3}}.Fit(context.Background(), views(x), parts(y, 3))
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
@@ -123,8 +126,11 @@ func TestProbitGibbsFilesAreChecked(t *testing.T) {
 		{"sweeps is -", func(md map[string]string, _ map[string]tensor) {
 			md["model"] = strings.Replace(md["model"], `"sweeps":`, `"sweeps":-`, 1)
 		}},
-		{`rule "FixSun" is not known`, func(md map[string]string, _ map[string]tensor) {
-			md["model"] = strings.Replace(md["model"], "FixSum", "FixSun", 1)
+		{`rule "WSun" is not known`, func(md map[string]string, _ map[string]tensor) {
+			md["model"] = strings.Replace(md["model"], "WSum", "WSun", 1)
+		}},
+		{"proposals accepted", func(md map[string]string, _ map[string]tensor) {
+			md["model"] = strings.Replace(md["model"], `"accepted":`, `"accepted":9`, 1)
 		}},
 	} {
 		assertRefused(t, file.Bytes(), c.change, c.want)
