@@ -10,12 +10,15 @@ import (
 // Ascent says how far to climb the lower bound. The zero value is ready.
 type Ascent struct {
 	// Tolerance is the relative rise of the bound that counts as none: the
-	// ascent has converged once the bound rose by less than Tolerance·|bound|
-	// over the last tenth of the sweeps, and over no fewer than ten. The stretch grows with the
-	// run because the posterior's ridges are climbed ever more slowly: a bound
-	// that is still c/k below its limit after k sweeps rises by less than any
-	// tolerance in a single sweep long before it is near. 0 means
-	// DefaultTolerance; negative runs all MaxSweeps.
+	// ascent has converged once the bound rose by less than Tolerance·max(|bound|, n),
+	// n the number of observed targets, over the last tenth of the sweeps, and over
+	// no fewer than ten. The stretch grows with the run because the posterior's
+	// ridges are climbed ever more slowly: a bound that is still c/k below its limit
+	// after k sweeps rises by less than any tolerance in a single sweep long before it
+	// is near. One nat a target is the least that the rise is set against because
+	// the bound is a sum of log densities: in some unit of the targets it is
+	// zero, where its relative change has no meaning. 0 means DefaultTolerance;
+	// negative runs all MaxSweeps.
 	Tolerance float64
 
 	// MaxSweeps is the most sweeps; 0 means DefaultMaxSweeps.
@@ -122,6 +125,15 @@ type model interface {
 	roundoff() float64
 	// jittered returns the largest jitter of the last sweep.
 	jittered() float64
+	// observations returns the number of observed targets.
+	observations() float64
+}
+
+func total(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v
+	}
+	return sum
 }
 
 // update is one step of a sweep.
@@ -215,7 +227,7 @@ func (a Ascent) goOn(ctx context.Context, m model, rec Record, passed int) (Reco
 			if math.IsInf(noise, 1) { // steps that are not ascent settle from either side
 				rise = math.Abs(rise)
 			}
-			if rise < tol*math.Abs(b) {
+			if rise < tol*max(math.Abs(b), m.observations()) {
 				rec.Reason = Converged
 				return rec, nil
 			}

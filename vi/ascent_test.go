@@ -13,6 +13,7 @@ import (
 // script is a model whose bound after sweep k is bounds(k).
 type script struct {
 	k      int
+	n      float64
 	bounds func(k int) float64
 	err    error
 }
@@ -21,6 +22,7 @@ func (s *script) sweep(func(string)) error { s.k++; return s.err }
 func (s *script) bound() float64           { return s.bounds(s.k) }
 func (s *script) roundoff() float64        { return 0 }
 func (s *script) jittered() float64        { return 0 }
+func (s *script) observations() float64    { return s.n }
 
 func TestAscentStops(t *testing.T) {
 	ctx := context.Background()
@@ -36,6 +38,16 @@ func TestAscentStops(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, Converged, rec.Reason)
 		assert.InDelta(t, -100, rec.Bound(), 0.1)
+	})
+	t.Run("a bound that ends at zero", func(t *testing.T) {
+		// In other units of the targets the same ascent has another constant. Where the
+		// bound is smaller than the number of targets that must make no difference.
+		for _, limit := range []float64{-90, -1e-3, 0, 1e-3, 90} {
+			rec, err := Ascent{Tolerance: 1e-4}.run(ctx, &script{n: 100, bounds: func(k int) float64 { return limit - 10/float64(k) }})
+			require.NoError(t, err)
+			assert.Equal(t, Converged, rec.Reason, limit)
+			assert.Equal(t, 106, len(rec.Trace), limit) // 10/96 − 10/106 is the first below 0.01
+		}
 	})
 	t.Run("max sweeps", func(t *testing.T) {
 		var seen []Progress

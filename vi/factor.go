@@ -462,6 +462,9 @@ func (m *factors) roundoff() float64 { return 0 }
 // jittered implements model: no jitter is ever added.
 func (m *factors) jittered() float64 { return 0 }
 
+// observations implements model.
+func (m *factors) observations() float64 { return total(m.count) }
+
 // updateObjects is q(φ_nm) = N(a, A) for the factors from ≤ m < to, one after the
 // other for each object: with E_q|n the weights of the tasks observed in n,
 //

@@ -408,3 +408,6 @@ func (l *latent) roundoff() float64 {
 }
 
 func (l *latent) jittered() float64 { return slices.Max(l.jitter) }
+
+// observations implements model: of the rows, one a target or class.
+func (l *latent) observations() float64 { return total(l.count) }

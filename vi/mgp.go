@@ -466,6 +466,9 @@ const maxStep = 3
 // jittered implements model: no jitter is ever added.
 func (m *multiGP) jittered() float64 { return 0 }
 
+// observations implements model.
+func (m *multiGP) observations() float64 { return float64(m.N) }
+
 // updateFunctions is q(f): B, α = B⁻¹E[y] and from them what the other factors
 // need (D3)–(D10), in the form without subtractions:
 //

@@ -667,6 +667,9 @@ func (m *multiTask) roundoff() float64 {
 // jittered implements model: no jitter is ever added.
 func (m *multiTask) jittered() float64 { return 0 }
 
+// observations implements model.
+func (m *multiTask) observations() float64 { return total(m.count) }
+
 // prune takes latent functions without which the bound is higher out of the
 // model, the one that gains most first, and reports whether there were any. The
 // bound of a model of fewer functions, the other factors being what they are,

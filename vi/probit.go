@@ -511,6 +511,9 @@ func (m *probit) roundoff() float64 {
 // jittered implements model: no jitter is ever added.
 func (m *probit) jittered() float64 { return 0 }
 
+// observations implements model.
+func (m *probit) observations() float64 { return float64(m.N) }
+
 // updateW is q(w_c) = N(V_c·E[K]·E[y_c], V_c), V_c = (E[KKᵀ] + diag E[α_c])⁻¹
 // (equations 1.8 and 1.9).
 func (m *probit) updateW() error {

@@ -93,6 +93,10 @@ type shared struct {
 	updates     schedule
 }
 
+// observations implements model: every target has its own of the one row of
+// outputs.
+func (m *shared) observations() float64 { return float64(m.L * m.N) }
+
 // model checks the arguments and returns the initial state.
 func (r SharedRegression) model(k Kernels, y la.Matrix[float64]) (*shared, error) {
 	pr := RegressionPriors{r.Lambda.or1(), r.Upsilon.or1(), r.Gamma.or1(), r.Omega.or1(), r.Epsilon.or1()}

@@ -282,6 +282,9 @@ func (s *slabState) roundoff() float64 { return 1e-14 * s.total / s.noise }
 // jittered implements model: no jitter is ever added.
 func (s *slabState) jittered() float64 { return 0 }
 
+// observations implements model.
+func (s *slabState) observations() float64 { return float64(s.N) }
+
 // updateNoise is σ² = E|y − Xw|²/N.
 func (s *slabState) updateNoise(squared float64) {
 	if !s.held.Noise {
