@@ -43,14 +43,12 @@ const DefaultPruning = 0.01
 // that does to mean and standard deviation are proved, not sampled: see
 // PredictorInfo.
 type Predictor struct {
-	info   PredictorInfo
-	groups []predictorGroup
-	inputs []input
+	pointKernels
+	info PredictorInfo
 
-	views []boundView
-	bias  float64
-	e     []float64 // E[e] of the active kernels
-	a     []float64 // E[a] of the active samples
+	bias float64
+	e    []float64 // E[e] of the active kernels
+	a    []float64 // E[a] of the active samples
 
 	// With v(x) = K·U, K the kernel values of the active samples and kernels,
 	// the variance is constant + wᵀ·cov·w + ‖Cᵀ·v‖², w = (1, g).
@@ -60,9 +58,19 @@ type Predictor struct {
 	c        la.Matrix[float64] // D×ρ, C·Cᵀ ≈ Cov[a]
 	full     bool               // the last term counts
 
-	d      int // basis points of the model
 	target target
 	pool   scratchPool
+}
+
+// pointKernels computes the kernels between one sample and the active samples of a
+// model, of its active views.
+type pointKernels struct {
+	groups  []predictorGroup
+	inputs  []input
+	views   []boundView
+	samples int  // active ones
+	d       int  // basis points of the model
+	selves  bool // the kernels of the sample with itself are wanted
 }
 
 // PredictorInfo says what is left of a model in a [Predictor].
@@ -81,7 +89,7 @@ type PredictorInfo struct {
 // predictorGroup is a group of the design, pruned.
 type predictorGroup struct {
 	group
-	slots []int // of the group's active views, their indices in Predictor.views
+	slots []int // of the group's active views, their indices in pointKernels.views
 	pick  []int // the active samples among the basis kept; nil if these are the same
 }
 
@@ -92,10 +100,13 @@ type scratch struct {
 	stat []float64          // statistics of one group
 	raw  []float64          // kernels of one view before centring
 	k    la.Matrix[float64] // P×D
+	self []float64          // P: the kernels of the sample with itself, if wanted
 	g    []float64          // P
 	v    la.Matrix[float64] // R×D
 	cv   la.Matrix[float64] // R×ρ
-	self []float64          // 1: the kernel of the sample with itself
+
+	spread, picked, solved []float64 // of a MultiTaskPredictor
+
 	_    [64]byte           // scratch of different callers shares no cache line
 }
 
@@ -133,15 +144,15 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 	pr.run()
 
 	p := &Predictor{
-		info: pr.info(f.target.sd), inputs: f.design.inputs, target: f.target,
-		d: f.design.d, bias: f.beMean[f.index], full: !opt.MeanOnly && !opt.Published,
+		pointKernels: newPointKernels(f.design, pr.kernels, pr.samples, false),
+		info:         pr.info(f.target.sd), target: f.target,
+		bias: f.beMean[f.index], full: !opt.MeanOnly && !opt.Published,
 	}
 	for _, d := range pr.samples {
 		p.a = append(p.a, pr.a[d])
 	}
 	for _, i := range pr.kernels {
 		p.e = append(p.e, pr.e[i])
-		p.views = append(p.views, f.design.views[i])
 	}
 	if !opt.MeanOnly {
 		p.cov = submatrix(f.beCov, slices.Concat([]int{f.index}, shifted(pr.kernels, f.targets)))
@@ -153,7 +164,6 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 		}
 		p.u, p.c = pr.u, pr.c
 	}
-	p.prune(f.design, pr.kernels, pr.samples)
 	p.pool.fill(p.newScratch)
 	return p, nil
 }
@@ -176,8 +186,12 @@ func submatrix(x la.Matrix[float64], rows []int) la.Matrix[float64] {
 	return y
 }
 
-// prune keeps what the active kernels and samples need of the design.
-func (p *Predictor) prune(ds *design, kernels, samples []int) {
+// newPointKernels keeps what the active kernels and samples need of the design.
+func newPointKernels(ds *design, kernels, samples []int, selves bool) pointKernels {
+	p := pointKernels{inputs: ds.inputs, samples: len(samples), d: ds.d, selves: selves}
+	for _, i := range kernels {
+		p.views = append(p.views, ds.views[i])
+	}
 	for _, g := range ds.groups {
 		pg := predictorGroup{group: g}
 		pg.views = nil
@@ -212,6 +226,7 @@ func (p *Predictor) prune(ds *design, kernels, samples []int) {
 			v.unit = picked(v.unit, samples)
 		}
 	}
+	return p
 }
 
 func picked(x []float64, at []int) []float64 {
@@ -221,12 +236,21 @@ func picked(x []float64, at []int) []float64 {
 }
 
 func (p *Predictor) newScratch() *scratch {
-	P, D := len(p.e), len(p.a)
+	s := p.pointKernels.newScratch()
+	s.g = make([]float64, len(p.e))
+	if p.full {
+		s.v = la.NewMatrix[float64](p.u.Cols, p.samples)
+		s.cv = la.NewMatrix[float64](p.u.Cols, p.c.Cols)
+	}
+	return s
+}
+
+func (p *pointKernels) newScratch() *scratch {
+	P, D := len(p.views), p.samples
 	s := &scratch{
 		ws:   la.Workspace{Workers: 1},
 		k:    la.NewMatrix[float64](P, D),
-		g:    make([]float64, P),
-		self: make([]float64, 1),
+		self: make([]float64, P),
 	}
 	var longest int
 	for i := range p.groups {
@@ -238,18 +262,15 @@ func (p *Predictor) newScratch() *scratch {
 		}
 	}
 	s.stat, s.raw = make([]float64, longest), make([]float64, longest)
-	if p.full {
-		s.v = la.NewMatrix[float64](p.u.Cols, D)
-		s.cv = la.NewMatrix[float64](p.u.Cols, p.c.Cols)
-	}
 	return s
 }
 
 // Info says what pruning kept and what it costs in accuracy.
-func (p *Predictor) Info() PredictorInfo {
-	info := p.info
-	info.Kernels, info.Samples = slices.Clone(info.Kernels), slices.Clone(info.Samples)
-	return info
+func (p *Predictor) Info() PredictorInfo { return p.info.clone() }
+
+func (i PredictorInfo) clone() PredictorInfo {
+	i.Kernels, i.Samples = slices.Clone(i.Kernels), slices.Clone(i.Samples)
+	return i
 }
 
 // Predict returns the predictive mean and variance (noise included; NaN with
@@ -268,7 +289,7 @@ func (p *Predictor) Predict(x ...[]float64) (mean, variance float64, err error) 
 	return p.target.mean + p.target.sd*mean, p.target.sd * p.target.sd * variance, nil
 }
 
-func (p *Predictor) checkPoint(x [][]float64) error {
+func (p *pointKernels) checkPoint(x [][]float64) error {
 	if len(x) != len(p.inputs) {
 		return fmt.Errorf("mkl: %d inputs where the model needs %d", len(x), len(p.inputs))
 	}
@@ -285,9 +306,7 @@ func (p *Predictor) checkPoint(x [][]float64) error {
 
 // predict works on the standardised target.
 func (p *Predictor) predict(s *scratch, x [][]float64) (mean, variance float64) {
-	for i := range p.groups {
-		p.kernels(s, i, x)
-	}
+	p.kernels(s, x)
 	mean = p.bias
 	for n, e := range p.e {
 		s.g[n] = la.Dot(s.k.Row(n), p.a)
@@ -309,8 +328,15 @@ func (p *Predictor) predict(s *scratch, x [][]float64) (mean, variance float64) 
 	return mean, variance
 }
 
-// kernels stores the kernels of group i's views in their rows of s.k.
-func (p *Predictor) kernels(s *scratch, i int, x [][]float64) {
+// kernels stores the kernels of the sample x in s.k, a row for each view.
+func (p *pointKernels) kernels(s *scratch, x [][]float64) {
+	for i := range p.groups {
+		p.groupKernels(s, i, x)
+	}
+}
+
+// groupKernels stores the kernels of group i's views in their rows of s.k.
+func (p *pointKernels) groupKernels(s *scratch, i int, x [][]float64) {
 	g := &p.groups[i]
 	z := s.z[i]
 	copy(z, x[g.input])
@@ -337,9 +363,12 @@ func (p *Predictor) kernels(s *scratch, i int, x [][]float64) {
 			copy(k, stat)
 			v.kernel.apply(k)
 		}
-		s.self[0] = g.selfStatistic(v, z)
-		v.kernel.apply(s.self)
-		v.adjust(k, mean, s.self[0])
+		self := s.self[n : n+1]
+		if self[0] = g.selfStatistic(v, z); p.selves {
+			self[0] = g.statisticOfOne(v, z)
+		}
+		v.kernel.apply(self)
+		self[0] = v.adjust(k, mean, self[0])
 	}
 }
 

@@ -214,39 +214,63 @@ func (p *pruning) factor(limit, spread float64) {
 // adds columns, always for the largest diagonal entry of x − C·Cᵀ, until that
 // diagonal satisfies enough or is round-off.
 func pivotedCholesky(x la.Matrix[float64], enough func(rest []float64) bool) la.Matrix[float64] {
-	n := x.Rows
-	c := la.NewMatrix[float64](n, n)
-	rest := make([]float64, n)
-	var floor float64
-	for i := range rest {
-		rest[i] = x.At(i, i)
-		floor = max(floor, float64(n)*0x1p-52*rest[i])
-	}
-	rank := 0
-	for ; rank < n && !enough(rest); rank++ {
+	f := newPivoted(x)
+	for !enough(f.rest) {
 		p := 0
-		for i, v := range rest {
-			if v > rest[p] {
+		for i, v := range f.rest {
+			if v > f.rest[p] {
 				p = i
 			}
 		}
-		if rest[p] <= floor {
+		if !f.add(p) {
 			break
 		}
-		root := math.Sqrt(rest[p])
-		pivot := c.Row(p)[:rank]
-		for i := range rest {
-			if rest[i] == 0 {
-				continue
-			}
-			v := (x.At(i, p) - la.Dot(c.Row(i)[:rank], pivot)) / root
-			c.Set(i, rank, v)
-			rest[i] = max(0, rest[i]-float64(v*v))
-		}
-		rest[p] = 0
 	}
-	enough(rest)
-	return c.Slice(0, n, 0, rank).Clone()
+	enough(f.rest)
+	return f.factor().Clone()
+}
+
+// pivoted is a Cholesky factor C, n×ρ, of a positive semidefinite x that grows by
+// one column after another.
+type pivoted struct {
+	x, c   la.Matrix[float64]
+	pivots []int     // ρ; rows of C that make a lower triangle
+	rest   []float64 // n, the diagonal of x − C·Cᵀ
+	floor  float64   // at which rest is round-off
+}
+
+func newPivoted(x la.Matrix[float64]) *pivoted {
+	f := &pivoted{x: x, c: la.NewMatrix[float64](x.Rows, x.Rows), rest: make([]float64, x.Rows)}
+	for i := range f.rest {
+		f.rest[i] = x.At(i, i)
+		f.floor = max(f.floor, float64(x.Rows)*0x1p-52*f.rest[i])
+	}
+	return f
+}
+
+// add adds the column for row p, unless what it could explain is round-off.
+func (f *pivoted) add(p int) bool {
+	if f.rest[p] <= f.floor {
+		return false
+	}
+	root, rank := math.Sqrt(f.rest[p]), len(f.pivots)
+	pivot := f.c.Row(p)[:rank]
+	for i := range f.rest {
+		if f.rest[i] == 0 {
+			continue
+		}
+		v := (f.x.At(i, p) - la.Dot(f.c.Row(i)[:rank], pivot)) / root
+		f.c.Set(i, rank, v)
+		f.rest[i] = max(0, f.rest[i]-float64(v*v))
+	}
+	f.rest[p] = 0
+	f.pivots = append(f.pivots, p)
+	return true
+}
+
+// factor returns C.
+func (f *pivoted) factor() la.Matrix[float64] {
+	return f.c.Slice(0, f.c.Rows, 0, len(f.pivots))
 }
 
 // info describes the pruning; sd is the target's unit.

@@ -1,0 +1,467 @@
+package mkl
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// MultiTaskPredictor predicts all targets of one sample at a time. Like
+// [Predictor] it is pruned, takes no lock, starts no goroutine, does not allocate,
+// is immutable and safe for concurrent use.
+//
+// Pruning leaves out latent functions that contribute little, and takes the others
+// at a part of the training samples, on which for smooth kernels all of them nearly
+// depend. Kernels that were given as matrices keep every sample.
+type MultiTaskPredictor struct {
+	pointKernels
+	info    []PredictorInfo // by target
+	latents []pointLatent
+
+	// In the targets' units, targets × latent functions: E[w], E[w²] and Var[w].
+	weight, square, within la.Matrix[float64]
+	bias, noise            []float64 // by target; noise is a variance
+	meanOnly               bool
+	pool                   scratchPool
+}
+
+// pointLatent is a latent function at a sample whose kernels with the function's
+// own samples are k: its mean is βᵀk and its variance k(x, x) − |T·k|².
+type pointLatent struct {
+	pick []int // its samples among the active ones
+	beta []float64
+	t    la.Matrix[float64] // empty if only means are wanted
+}
+
+// Predictor prunes the model for predictions of single samples, of all targets:
+// opt.Target is not used and Published has no meaning. For each latent function it
+// costs about two products of the samples' order.
+func (m *MultiTaskModel) Predictor(opt PredictorOptions) (*MultiTaskPredictor, error) {
+	s := m.posterior.State()
+	if !opt.MeanOnly && s.Factors == nil {
+		return nil, errors.New("mkl: Predictor: the fit had MeanOnly, and so must the predictor")
+	}
+	pr := newLatentPruning(opt, m)
+	pr.dropFunctions()
+	if err := pr.dropSamples(); err != nil {
+		return nil, fmt.Errorf("mkl: Predictor: %w", err)
+	}
+	samples := pr.samples()
+	Q, P := len(m.targets), len(pr.kept)
+	p := &MultiTaskPredictor{
+		pointKernels: newPointKernels(pr.design, upTo(P), samples, true),
+		weight:       la.NewMatrix[float64](Q, P), square: la.NewMatrix[float64](Q, P), within: la.NewMatrix[float64](Q, P),
+		meanOnly: opt.MeanOnly,
+	}
+	for _, f := range pr.kept {
+		l, err := f.point(pr, samples)
+		if err != nil {
+			return nil, fmt.Errorf("mkl: Predictor: latent function %d: %w", f.index, err)
+		}
+		p.latents = append(p.latents, l)
+	}
+	for q, t := range m.targets {
+		for n, f := range pr.kept {
+			w := m.posterior.Weight(q, f.index)
+			mean, square := w.Moments()
+			p.weight.Set(q, n, t.sd*mean)
+			p.square.Set(q, n, t.sd*t.sd*square)
+			p.within.Set(q, n, t.sd*t.sd*w.VarW())
+		}
+		p.bias, p.noise = append(p.bias, t.mean), append(p.noise, t.sd*t.sd*s.Noise[q])
+		p.info = append(p.info, pr.info(q, samples, t.sd))
+	}
+	p.pool.fill(p.newScratch)
+	return p, nil
+}
+
+func (p *MultiTaskPredictor) newScratch() *scratch {
+	s := p.pointKernels.newScratch()
+	s.g, s.spread = make([]float64, len(p.latents)), make([]float64, len(p.latents))
+	s.picked, s.solved = make([]float64, p.samples), make([]float64, p.samples)
+	return s
+}
+
+// Info says what pruning kept, Kernels being latent functions, and bounds what that
+// does to a target's mean and standard deviation.
+func (p *MultiTaskPredictor) Info(target int) PredictorInfo { return p.info[target].clone() }
+
+// Predict stores the predictive means and variances (noise included) of one sample,
+// given as one row for each of the model's Inputs, in mean and variance, which have
+// an entry for each target. variance may be nil, and must be with MeanOnly. It is
+// an error if a row has the wrong length or a NaN or infinity in it.
+func (p *MultiTaskPredictor) Predict(mean, variance []float64, x ...[]float64) error {
+	switch {
+	case len(mean) != len(p.bias):
+		return fmt.Errorf("mkl: mean has length %d and there are %d targets", len(mean), len(p.bias))
+	case variance != nil && p.meanOnly:
+		return errors.New("mkl: variance: the predictor was made with MeanOnly")
+	case variance != nil && len(variance) != len(p.bias):
+		return fmt.Errorf("mkl: variance has length %d and there are %d targets", len(variance), len(p.bias))
+	}
+	if err := p.checkPoint(x); err != nil {
+		return err
+	}
+	s := p.pool.take()
+	if s == nil {
+		s = p.newScratch()
+	}
+	p.predict(s, mean, variance, x)
+	p.pool.put(s)
+	return nil
+}
+
+func (p *MultiTaskPredictor) predict(s *scratch, mean, variance []float64, x [][]float64) {
+	p.kernels(s, x)
+	for n := range p.latents {
+		l := &p.latents[n]
+		k := s.picked[:len(l.pick)]
+		pick(k, s.k.Row(n), l.pick)
+		s.g[n] = la.Dot(l.beta, k)
+		if variance != nil {
+			v := s.solved[:l.t.Rows]
+			la.Gemv(&s.ws, la.NoTrans, 1, l.t, k, 0, v)
+			s.spread[n] = max(0, s.self[n]-la.SumSq(v))
+		}
+	}
+	for q, b := range p.bias {
+		mean[q] = b + la.Dot(p.weight.Row(q), s.g)
+		if variance != nil {
+			variance[q] = p.noise[q] + la.Dot(p.square.Row(q), s.spread)
+			for n, w := range p.within.Row(q) {
+				variance[q] += float64(w * float64(s.g[n]*s.g[n]))
+			}
+		}
+	}
+}
+
+// latentPruning decides what a [MultiTaskPredictor] leaves out. All quantities are
+// of standardised targets.
+//
+// A latent function's mean is an element f = Σ α_n·k_n of the space of functions
+// whose kernel is k, k_n being k(x_n, ·), and there f(x) = ⟨f, k_x⟩ with |k_x|² =
+// k(x, x) ≤ κ. Its variance is ⟨k_x, k_x⟩ − k*ᵀG·k*, k* = (⟨k_n, k_x⟩), where
+// 0 ≤ G ≤ Λ and k*ᵀG·k* ≤ κ. Left out, the function therefore moves the mean of
+// target q by at most |E[w]|·|f|·√κ and the variance by at most E[w²]·κ +
+// Var[w]·|f|²·κ.
+//
+// Let P be the projection on the span of some k_z, and r_n = |k_n − P·k_n|², the
+// diagonal of what a Cholesky factorisation of the kernel matrix K ≈ C·Cᵀ with
+// pivots z leaves. With P·k_n for k_n the mean becomes ⟨P·f, k_x⟩, off by at most
+// η·√κ, η² = |f − P·f|² = αᵀ(K − C·Cᵀ)α; and k* moves by a vector d with
+// dᵀG·d ≤ κ·tr(G(K − C·Cᵀ)) ≤ ε² = κ·Σ λ_n·r_n, so that the function's variance
+// moves by at most ε·(2√κ + ε).
+type latentPruning struct {
+	design   *design // a view for each function kept
+	meanOnly bool
+	tol      float64
+	noise    []float64 // by target
+	kept     []*prunedLatent
+	exact    bool // the functions keep every sample
+
+	certain bool
+
+	meanError, varError []float64 // by target, of the functions dropped
+}
+
+// prunedLatent is a latent function with its weights for each target.
+type prunedLatent struct {
+	index                  int
+	view                   boundView
+	weight, square, within []float64 // |E[w]|, E[w²], Var[w]
+	alpha, root            []float64
+	factor                 la.Matrix[float64]
+	kappa, norm            float64 // κ, |f|
+
+	span *pivoted // nil if every sample is kept
+	left float64  // η²
+	lack float64  // trace of what the rank of T leaves out
+}
+
+func newLatentPruning(opt PredictorOptions, m *MultiTaskModel) *latentPruning {
+	s := m.posterior.State()
+	pr := &latentPruning{
+		meanOnly: opt.MeanOnly, tol: opt.Tolerance, noise: s.Noise, certain: true,
+		meanError: make([]float64, len(m.targets)), varError: make([]float64, len(m.targets)),
+	}
+	switch {
+	case pr.tol == 0:
+		pr.tol = DefaultPruning
+	case pr.tol < 0:
+		pr.tol, pr.exact = 0, true
+	}
+	for _, i := range s.Active {
+		f := &prunedLatent{
+			index: i, view: m.design.views[i], alpha: s.Alpha.Row(i), root: s.Root.Row(i),
+			kappa: m.design.views[i].largest, norm: math.Sqrt(max(0, la.Dot(s.Alpha.Row(i), s.Phi.Row(i)))),
+		}
+		if s.Factors != nil {
+			f.factor = s.Factors[i]
+		}
+		for q := range m.targets {
+			w := m.posterior.Weight(q, i)
+			mean, square := w.Moments()
+			f.weight, f.square, f.within = append(f.weight, math.Abs(mean)), append(f.square, square), append(f.within, w.VarW())
+		}
+		pr.exact = pr.exact || f.view.kernel.statistic().kind == given
+		pr.kept = append(pr.kept, f)
+	}
+	pr.design = &design{inputs: m.design.inputs, d: m.design.d}
+	return pr
+}
+
+// budgets returns by how much a part of the tolerance lets the mean and the variance
+// of a target move. A variance is at least the noise σ², so that δ moves its root
+// by at most √δ and by at most δ/2σ.
+func (pr *latentPruning) budgets(q int, part float64) (mean, variance float64) {
+	sd := pr.tol * math.Sqrt(pr.noise[q])
+	return part * sd, part * max(sd*sd, 2*pr.tol*pr.noise[q])
+}
+
+// within reports whether errors stay within a part of the tolerance.
+func (pr *latentPruning) within(mean, variance []float64, part float64) bool {
+	for q := range mean {
+		m, v := pr.budgets(q, part)
+		if mean[q] > m || !pr.meanOnly && variance[q] > v {
+			return false
+		}
+	}
+	return true
+}
+
+// dropFunctions leaves out functions, the least first, within a quarter of the
+// tolerance.
+func (pr *latentPruning) dropFunctions() {
+	share := func(f *prunedLatent) (most float64) {
+		for q := range pr.noise {
+			mean, variance := f.without(q)
+			most = max(most, mean*mean/pr.noise[q], variance/pr.noise[q])
+		}
+		return most
+	}
+	slices.SortStableFunc(pr.kept, func(a, b *prunedLatent) int { return cmp.Compare(share(a), share(b)) })
+	for len(pr.kept) > 0 {
+		f := pr.kept[0]
+		mean, variance := slices.Clone(pr.meanError), slices.Clone(pr.varError)
+		for q := range mean {
+			m, v := f.without(q)
+			mean[q] += m
+			variance[q] += v
+		}
+		if !pr.within(mean, variance, 0.25) {
+			break
+		}
+		pr.meanError, pr.varError = mean, variance
+		pr.certain = pr.certain && (f.view.certain || share(f) == 0)
+		pr.kept = pr.kept[1:]
+	}
+	slices.SortFunc(pr.kept, func(a, b *prunedLatent) int { return cmp.Compare(a.index, b.index) })
+	for _, f := range pr.kept {
+		pr.design.views = append(pr.design.views, f.view)
+	}
+	pr.design.group()
+}
+
+// without bounds what a target's mean and variance lose with the function.
+func (f *prunedLatent) without(q int) (mean, variance float64) {
+	return f.weight[q] * f.norm * math.Sqrt(f.kappa), f.kappa * (f.square[q] + float64(f.within[q]*f.norm*f.norm))
+}
+
+// projected bounds what a target's mean and variance lose by the projection and by
+// the rank of T.
+func (f *prunedLatent) projected(q int) (mean, variance float64) {
+	if f.span == nil {
+		return 0, 0
+	}
+	var sum float64 // Σ λ_n·r_n
+	for n, r := range f.span.rest {
+		if r > f.span.floor {
+			sum += f.root[n] * f.root[n] * r
+		}
+	}
+	eps, eta := math.Sqrt(f.kappa*sum), math.Sqrt(f.left)
+	mean = f.weight[q] * eta * math.Sqrt(f.kappa)
+	variance = f.square[q]*float64(eps*(2*math.Sqrt(f.kappa)+eps)+f.kappa*f.lack) + f.within[q]*f.kappa*2*eta*f.norm
+	return mean, variance
+}
+
+// dropSamples chooses the samples on which the functions are projected, the same
+// for all of them, within half of the tolerance. If rounding does not let them come
+// so near, all samples are kept.
+func (pr *latentPruning) dropSamples() error {
+	if pr.exact || len(pr.kept) == 0 {
+		return nil
+	}
+	ks := make([]la.Matrix[float64], len(pr.kept))
+	for i := range ks {
+		ks[i] = la.NewMatrix[float64](pr.design.d, pr.design.d)
+	}
+	var x []Features
+	for _, in := range pr.design.inputs {
+		x = append(x, in.basis)
+	}
+	if err := pr.design.cross(context.Background(), 0, x, 0, ks); err != nil {
+		return err
+	}
+	importance := make([]float64, len(pr.kept))
+	for i, f := range pr.kept {
+		f.span, f.left = newPivoted(ks[i]), f.norm*f.norm
+		for q, v := range f.square {
+			importance[i] = max(importance[i], v/pr.noise[q])
+		}
+	}
+	for !pr.enough() {
+		best, most := -1, 0.0
+		for n := range pr.design.d {
+			var gain float64
+			for i, f := range pr.kept {
+				if r := f.span.rest[n]; r > f.span.floor {
+					gain += importance[i] * f.root[n] * f.root[n] * r
+				}
+			}
+			if gain > most {
+				best, most = n, gain
+			}
+		}
+		if best < 0 { // all that is left is round-off, and still too much
+			pr.exact = true
+			for _, f := range pr.kept {
+				f.span = nil
+			}
+			return nil
+		}
+		for _, f := range pr.kept {
+			if f.span.add(best) {
+				rank := len(f.span.pivots) - 1
+				var c float64 // of f along the new direction
+				for n, a := range f.alpha {
+					c += float64(a * f.span.c.At(n, rank))
+				}
+				// What is left is known no better than to rounding.
+				f.left = max(f.left-float64(c*c), float64(pr.design.d)*0x1p-52*f.norm*f.norm)
+			}
+		}
+	}
+	return nil
+}
+
+// enough reports whether the projection is within half of the tolerance.
+func (pr *latentPruning) enough() bool {
+	mean, variance := make([]float64, len(pr.noise)), make([]float64, len(pr.noise))
+	for q := range mean {
+		for _, f := range pr.kept {
+			m, v := f.projected(q)
+			mean[q] += m
+			variance[q] += v
+		}
+	}
+	return pr.within(mean, variance, 0.5)
+}
+
+// samples returns the training samples that some function keeps, ascending.
+func (pr *latentPruning) samples() []int {
+	if pr.exact {
+		return upTo(pr.design.d)
+	}
+	var all []int
+	for _, f := range pr.kept {
+		all = append(all, f.span.pivots...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// point returns the function in its final form.
+func (f *prunedLatent) point(pr *latentPruning, samples []int) (pointLatent, error) {
+	ws := &la.Workspace{}
+	if f.span == nil {
+		l := pointLatent{pick: samples, beta: f.alpha}
+		if !pr.meanOnly { // T = L⁻¹·S
+			l.t = f.factor.Clone()
+			la.TriInv(ws, l.t)
+			for n := range l.t.Rows {
+				row := l.t.Row(n)
+				for j, s := range f.root {
+					if row[j] *= s; j > n {
+						row[j] = 0
+					}
+				}
+			}
+		}
+		return l, nil
+	}
+	// K ≈ C·Cᵀ, and R is what the pivots' rows of C make: k* ≈ C·R⁻¹·k.
+	c, rank := f.span.factor(), len(f.span.pivots)
+	r := la.NewMatrix[float64](rank, rank)
+	l := pointLatent{beta: make([]float64, rank)}
+	for i, n := range f.span.pivots {
+		at, ok := slices.BinarySearch(samples, n)
+		if !ok {
+			return l, fmt.Errorf("sample %d is not kept", n)
+		}
+		l.pick = append(l.pick, at)
+		copy(r.Row(i), c.Row(n)[:i+1])
+	}
+	if rank == 0 {
+		return l, nil
+	}
+	la.Gemv(ws, la.Transpose, 1, c, f.alpha, 0, l.beta)
+	la.Trsm(ws, la.Left, la.Transpose, r, la.MatrixOf(rank, 1, l.beta))
+	if pr.meanOnly {
+		return l, nil
+	}
+	x := c.Clone() // L⁻¹·S·C
+	for n, s := range f.root {
+		la.Scal(s, x.Row(n))
+	}
+	la.Trsm(ws, la.Left, la.NoTrans, f.factor, x)
+	h := la.NewMatrix[float64](rank, rank)
+	la.Syrk(ws, la.Transpose, 1, x, 0, h)
+	h.MirrorLower()
+	root := pivotedCholesky(h, func(rest []float64) bool {
+		f.lack = total(rest)
+		return pr.lackIsSmall(f)
+	})
+	l.t = la.NewMatrix[float64](root.Cols, rank)
+	for i := range l.t.Rows {
+		for j := range rank {
+			l.t.Set(i, j, root.At(j, i))
+		}
+	}
+	la.Trsm(ws, la.Right, la.NoTrans, r, l.t)
+	return l, nil
+}
+
+// lackIsSmall reports whether what the rank of T leaves out is within the
+// function's share of a quarter of the tolerance.
+func (pr *latentPruning) lackIsSmall(f *prunedLatent) bool {
+	for q, v := range f.square {
+		if _, most := pr.budgets(q, 0.25/float64(len(pr.kept))); v*f.kappa*f.lack > most {
+			return false
+		}
+	}
+	return true
+}
+
+// info describes the pruning for a target; sd is its unit.
+func (pr *latentPruning) info(q int, samples []int, sd float64) PredictorInfo {
+	mean, variance := pr.meanError[q], pr.varError[q]
+	info := PredictorInfo{Samples: samples, Certain: pr.certain}
+	for _, f := range pr.kept {
+		info.Kernels = append(info.Kernels, f.index)
+		info.Certain = info.Certain && (f.span == nil || f.view.certain)
+		m, v := f.projected(q)
+		mean += m
+		variance += v
+	}
+	info.MeanError = sd * mean
+	if !pr.meanOnly {
+		info.SDError = sd * min(math.Sqrt(variance), variance/(2*math.Sqrt(pr.noise[q])))
+	}
+	return info
+}
