@@ -171,6 +171,9 @@ func (p Probit) problem(k ParametricKernels, labels []int) (*probitProblem, erro
 	if m.composite, err = vi.NewComposite(m.rule, fixed.Kernels); err != nil {
 		return nil, err
 	}
+	if err := m.composite.Bounded(); err != nil {
+		return nil, err
+	}
 	if !m.rule.Learned() {
 		m.kernel, m.gram = la.NewMatrix[float64](m.D, m.N), la.NewMatrix[float64](m.D, m.D)
 		m.combine(&la.Workspace{Workers: p.Sampling.Workers}, m.composite, m.beta, m.kernel, m.gram)

@@ -532,3 +532,10 @@ func TestProbitOfStackedFeatures(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, want.State(), got.State())
 }
+
+func TestProductsAreBounded(t *testing.T) {
+	k, err := vi.NewDense(la.MatrixOf(2, 2, []float64{1, 0.5, 3, 1}))
+	require.NoError(t, err)
+	_, err = Probit{Rule: vi.WProd}.Sample(t.Context(), k, []int{0, 1})
+	assert.EqualError(t, err, "vi: kernel 0: entry (1, 0) is 3: WProd needs entries of at most 1, as of kernels with unit diagonals")
+}

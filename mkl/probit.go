@@ -70,7 +70,7 @@ func (i Inference) String() string {
 //
 // The scale of the kernels matters, since that of the prior is fixed: give them
 // unit diagonals (RBF kernels have them, others by Normalize). Kernels of products
-// must not be negative.
+// must not be negative, nor, for WProd, above 1.
 //
 // Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
 // multi-class multi-kernel pattern recognition machine".

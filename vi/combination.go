@@ -95,6 +95,25 @@ func NewComposite(rule Combination, k Kernels) (*Composite, error) {
 	return c, nil
 }
 
+// Bounded returns an error if an entry of a base kernel is above 1 and its exponent
+// is learned: the prior of [WProd] allows exponents of any size, under which such
+// entries overflow, while those from 0 to 1 go to 0 at worst.
+func (c *Composite) Bounded() error {
+	if c.rule != WProd {
+		return nil
+	}
+	for p, l := range c.logs {
+		for d := range l.Rows {
+			for i, v := range l.Row(d) {
+				if v > 1e-9 {
+					return fmt.Errorf("vi: kernel %d: entry (%d, %d) is %.6g: WProd needs entries of at most 1, as of kernels with unit diagonals", p, d, i, math.Exp(v))
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // renew takes notice of new entries of base kernel p.
 func (c *Composite) renew(p int, k la.Matrix[float64]) {
 	if !c.rule.product() {

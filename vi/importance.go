@@ -30,10 +30,15 @@ func newImportance(n, dim int) *importance {
 	}
 }
 
-// weigh computes the weights and moments from the targets.
+// weigh computes the weights and moments from the targets. Points at which a target
+// has overflowed have no weight.
 func (s *importance) weigh() {
 	top := math.Inf(-1)
 	for i, t := range s.target {
+		if math.IsNaN(t) {
+			t = math.Inf(-1)
+			s.target[i] = t
+		}
 		s.weight[i] = t - s.proposal[i]
 		top = max(top, s.weight[i])
 	}
@@ -169,6 +174,7 @@ type simplexSample struct {
 	shape  []float64
 	sweeps int
 	fixed  bool // the points of β are given
+	fresh  bool // the last update drew points
 }
 
 // priorShare is the part of the points that is drawn from the prior when the rest
@@ -206,12 +212,15 @@ func (p Probit) simplexSample(m *probit, q *quadratic) (*simplexSample, error) {
 
 func (s *simplexSample) effective() float64 { return s.beta.effective }
 
+// drew reports whether the last update drew new points.
+func (s *simplexSample) drew() bool { return s.fresh }
+
 // update draws the points afresh in the first sweeps, the later ones around the
 // last posterior, and then keeps them: with the points fixed the step is one of
 // coordinate ascent.
 func (s *simplexSample) update(m *probit) error {
 	s.measure(m)
-	if !s.fixed && s.sweeps <= firstSweeps {
+	if s.fresh = !s.fixed && s.sweeps <= firstSweeps; s.fresh {
 		s.draw(m)
 		s.sweeps++
 	}

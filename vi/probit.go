@@ -282,6 +282,11 @@ func (p Probit) build(k Kernels, labels []int, theta *parameters) (*probit, erro
 	if err != nil {
 		return nil, err
 	}
+	if theta == nil {
+		if err := composite.Bounded(); err != nil {
+			return nil, err
+		}
+	}
 	P, D, N := k.Dims()
 	if len(labels) != N {
 		return nil, fmt.Errorf("vi: labels: %d values for %d samples", len(labels), N)
@@ -500,9 +505,9 @@ func (m *probit) sweep(done func(string)) error {
 }
 
 // roundoff implements model: steps that are not ascent may take the bound
-// anywhere.
+// anywhere, new importance samples among them.
 func (m *probit) roundoff() float64 {
-	if !m.monotone {
+	if s, ok := m.beta.(interface{ drew() bool }); !m.monotone || ok && s.drew() {
 		return math.Inf(1)
 	}
 	return max(0, m.pruning)

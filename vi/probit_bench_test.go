@@ -19,8 +19,11 @@ func BenchmarkProbitFit(b *testing.B) {
 		{"WSum", Probit{Rule: WSum}},
 		{"WSum-meanfield", Probit{Rule: WSum, Update: MeanField}},
 		{"Bin", Probit{Rule: Bin, NotEmpty: true}},
+		{"Bin-meanfield", Probit{Rule: Bin, NotEmpty: true, Update: MeanField}},
+		{"Bin-structured", Probit{Rule: Bin, NotEmpty: true, Update: Structured}},
 		{"FixProd", Probit{Rule: FixProd}},
 		{"WProd", Probit{Rule: WProd}},
+		{"WProd-meanfield", Probit{Rule: WProd, Update: MeanField}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			c.p.Ascent = Ascent{Tolerance: -1, MaxSweeps: 50}

@@ -21,7 +21,8 @@ type powers struct {
 	random *rand.Rand
 	match  []Gamma // what the points that are not drawn from the prior follow
 	sweeps int
-	fixed  bool
+	fixed  bool // the points are given
+	fresh  bool // the last update drew points
 
 	// Mode.
 	eta, trial []float64 // log β
@@ -155,6 +156,9 @@ func (q *powers) effective() float64 {
 	return q.sample.effective
 }
 
+// drew reports whether the last update drew new points.
+func (q *powers) drew() bool { return q.fresh }
+
 // combine stores the composite kernel with weights beta in m.scratch.
 func (q *powers) combine(m *probit, beta []float64) {
 	q.beta = beta
@@ -179,7 +183,7 @@ func (q *powers) update(m *probit) error {
 // updateSample is the update by importance sampling. [MeanField] takes E[K] and
 // E[KKᵀ] over the sample.
 func (q *powers) updateSample(m *probit) {
-	if !q.fixed && q.sweeps <= firstSweeps {
+	if q.fresh = !q.fixed && q.sweeps <= firstSweeps; q.fresh {
 		q.draw(m)
 		q.sweeps++
 	}

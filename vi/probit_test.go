@@ -294,6 +294,61 @@ func TestSimplexMaximum(t *testing.T) {
 	}
 }
 
+// scaled returns the kernels times a factor.
+func scaled(k *Dense, factor float64) *Dense {
+	var out []la.Matrix[float64]
+	for _, m := range k.k {
+		m = m.Clone()
+		la.Scal(factor, m.Data)
+		out = append(out, m)
+	}
+	return must(NewDense(out...))
+}
+
+// Exponents of any size leave a kernel of unit diagonal between its own and the
+// identity, from which they come back. Larger entries would overflow.
+func TestLargeExponents(t *testing.T) {
+	k, star, labels, later := probitProblem(t, 60, 3, 3, 60, 4)
+	for _, p := range []Probit{{}, {Update: MeanField}, {Search: Sampling, Samples: 100}} {
+		p.Rule, p.Beta, p.Ascent = WProd, []float64{1e12, 1e6, 1e12}, Ascent{Tolerance: -1, MaxSweeps: 60}
+		fit, err := p.Fit(context.Background(), k, labels)
+		require.NoError(t, err)
+		s := fit.Posterior.State()
+		for _, b := range s.Beta {
+			assert.Less(t, b, 10.0, "%v", s.Beta)
+		}
+		got, err := fit.Posterior.Predict(star, PredictOptions{})
+		require.NoError(t, err)
+		right := 0
+		for i, c := range later {
+			if argMaxOf(got.Probability.Row(i)) == c {
+				right++
+			}
+		}
+		assert.Greater(t, right, 51)
+	}
+	_, err := Probit{Rule: WProd}.Fit(context.Background(), scaled(k, 2), labels)
+	assert.EqualError(t, err, "vi: kernel 0: entry (0, 0) is 2: WProd needs entries of at most 1, as of kernels with unit diagonals")
+	_, err = Probit{Rule: FixProd, Beta: []float64{1e6, 1, 1}}.Fit(context.Background(), scaled(k, 2), labels)
+	assert.EqualError(t, err, "vi: Beta: the composite kernel's entry (0, 0) is +Inf")
+}
+
+// New importance samples may lower the bound, which is no fault of the kernels.
+func TestFreshSamplesMayLowerTheBound(t *testing.T) {
+	k, _, labels, _ := probitProblem(t, 60, 3, 3, 0, 4)
+	p := Probit{Rule: WProd, Update: MeanField, Search: Sampling, Samples: 100, Ascent: Ascent{Tolerance: -1, MaxSweeps: 30}}
+	fit, err := p.Fit(context.Background(), scaled(k, 0.01), labels)
+	require.NoError(t, err)
+	fell := 0
+	for i, b := range fit.Record.Trace[1:] {
+		if b < fit.Record.Trace[i] {
+			fell = i + 1
+		}
+	}
+	assert.Positive(t, fell)
+	assert.LessOrEqual(t, fell, firstSweeps)
+}
+
 // TestPowersFollowTheirGradient compares the gradient of the density of log β with
 // differences.
 func TestPowersFollowTheirGradient(t *testing.T) {

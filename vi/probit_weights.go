@@ -50,6 +50,11 @@ func (p Probit) weights(m *probit) (weights, error) {
 		return nil, fmt.Errorf("vi: Kappa is %g and Xi %g: they must be positive and finite", p.Kappa, p.Xi)
 	}
 	m.setKernel()
+	for d := range m.D {
+		if i := firstNonFinite(m.kernel.Row(d)); i >= 0 {
+			return nil, fmt.Errorf("vi: Beta: the composite kernel's entry (%d, %d) is %g", d, i, m.kernel.At(d, i))
+		}
+	}
 	if !p.Rule.Learned() && m.theta == nil {
 		return nil, nil
 	}
