@@ -490,7 +490,11 @@ func TestEstimatorsRepeatTheirBits(t *testing.T) {
 		x := newPoints(first, 30)
 		want, err := e.predict(first, 1, x...)
 		require.NoError(t, err)
-		for _, s := range []settings{{seed: 4, sweeps: 12}, {seed: 4, sweeps: 12, workers: 3}} {
+		others := []settings{{seed: 4, sweeps: 12, workers: 3}, {seed: 4, sweeps: 12}}
+		if testing.Short() {
+			others = others[:1]
+		}
+		for _, s := range others {
 			again := mustFit(t, e, s, views, y)
 			got, err := e.predict(again, s.workers, x...)
 			require.NoError(t, err)
@@ -498,7 +502,7 @@ func TestEstimatorsRepeatTheirBits(t *testing.T) {
 			assert.Equal(t, first.KernelWeights(), again.KernelWeights())
 			assert.Equal(t, first.Trace(), again.Trace())
 		}
-		if e.process {
+		if e.process || testing.Short() {
 			return
 		}
 		other := mustFit(t, e, settings{seed: 5, sweeps: 12}, views, y)

@@ -107,7 +107,7 @@ type scratch struct {
 
 	spread, picked, solved []float64 // of a MultiTaskPredictor
 
-	_    [64]byte           // scratch of different callers shares no cache line
+	_ [64]byte // scratch of different callers shares no cache line
 }
 
 // function is one function of a fitted model: what a Predictor is made from.

@@ -97,6 +97,7 @@ func TestPredictorWithinItsBounds(t *testing.T) {
 // The bounds must mean something: a fit with few active samples is pruned to
 // few, and a looser tolerance never keeps more.
 func TestPredictorPrunes(t *testing.T) {
+	notShort(t)
 	m := sparseMotorcycle(t)
 	last := 9 * 133
 	for _, tolerance := range []float64{-1, 0.001, 0.1, 1} {
@@ -145,20 +146,21 @@ func TestPredictorRefusals(t *testing.T) {
 }
 
 func TestPredictorConcurrently(t *testing.T) {
-	m := sparseMotorcycle(t)
+	m, _, _ := fitTwo(t, 30)
 	p, err := m.Predictor(PredictorOptions{})
 	require.NoError(t, err)
+	at := func(i int) (a, b []float64) { return []float64{float64(i) / 30, 0.2}, []float64{1, 2, float64(i) / 30} }
 	var want [60]float64
 	for i := range want {
-		want[i], _, err = p.Predict([]float64{float64(i)})
+		want[i], _, err = p.Predict(at(i))
 		require.NoError(t, err)
 	}
 	var wg sync.WaitGroup
 	for range 16 { // more than the pool has room for
 		wg.Go(func() {
 			for n := range 60 {
-				got, _, err := p.Predict([]float64{float64(n % 60)})
-				if err != nil || got != want[n%60] {
+				got, _, err := p.Predict(at(n))
+				if err != nil || got != want[n] {
 					t.Errorf("%d: %g, %v", n, got, err)
 					return
 				}

@@ -284,6 +284,7 @@ func TestEstimateMemory(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
+	notShort(t)
 	m := sparseMotorcycle(t)
 	s := m.Summary()
 	assert.Contains(t, s, m.String())

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,15 @@ var golden = map[string]func(*testing.T, []byte){
 	"gonen/multilabel":     goldenClassification,
 }
 
+// shortGolden are the files of short runs: for each model one or two that are
+// quick to emulate, and the functions that all of them need.
+var shortGolden = []string{
+	"gonen/regression.json", "gonen/classification.json",
+	"mgp/case_reg_student_t_ml2_joint.json", "mgp/case_cls_laplace_ml2.json", "mgp/special_functions.json",
+	"mtmkl/01_linreg_soft.json", "mtmkl/04_mtmkl_mixed_means_shared.json", "mtmkl/05_factor_analysis.json", "mtmkl/09_mv_objective.json",
+	"pmkl/vb_fixsum.json", "pmkl/vb_fixprod.json", "pmkl/predict.json", "pmkl/special.json", "pmkl/trunc_moments.json",
+}
+
 func TestGolden(t *testing.T) {
 	var files []string
 	err := filepath.WalkDir(*goldenDir, func(path string, d fs.DirEntry, err error) error {
@@ -47,6 +57,9 @@ func TestGolden(t *testing.T) {
 		rel, err := filepath.Rel(*goldenDir, path)
 		require.NoError(t, err)
 		t.Run(filepath.ToSlash(rel), func(t *testing.T) {
+			if testing.Short() && !slices.Contains(shortGolden, filepath.ToSlash(rel)) {
+				t.Skip("a long test")
+			}
 			data, err := os.ReadFile(path)
 			require.NoError(t, err)
 			family := filepath.Base(filepath.Dir(path))

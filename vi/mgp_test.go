@@ -260,7 +260,7 @@ func TestMultiGPLabelsHaveNoScale(t *testing.T) {
 // The learned priors find the one kernel of ten that made the targets.
 func TestMultiGPFindsTheActiveKernel(t *testing.T) {
 	k, y, labels := mgpProblem(t, 60, 10, 11)
-	for family := StudentT; family <= ARD; family++ {
+	for family := StudentT; family <= ARD; family += fewer(Family(1), ARD-StudentT) {
 		for _, classes := range []bool{false, true} {
 			g, target := MultiGP{Family: family}, y
 			fit := g.Fit

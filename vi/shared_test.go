@@ -104,7 +104,7 @@ func TestSharedBound(t *testing.T) {
 		p.L += 2
 		for _, plain := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/plain=%v", p.name, plain), func(t *testing.T) {
-				for seed := range uint64(2) {
+				for seed := range fewer(uint64(2), 1) {
 					r, k, y := p.shared(t, seed)
 					r.Plain = plain
 					m, err := r.model(k, y)
@@ -115,7 +115,7 @@ func TestSharedBound(t *testing.T) {
 					}
 					require.NoError(t, m.sweep(nil))
 					last := m.bound()
-					for i := range 60 {
+					for i := range fewer(60, 20) {
 						require.NoError(t, m.sweep(func(name string) {
 							b := m.bound()
 							require.False(t, fell(last, b, m.roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
