@@ -10,6 +10,27 @@
 //	model, err := mkl.Regression{}.Fit(ctx, views, y)
 //	mean, variance, err := model.Predict(newShape, newColour)
 //
+// # Estimators
+//
+// An estimator is a struct whose zero value is ready; its Fit returns a model.
+//
+//   - [Regression]: one target or several that share kernel weights;
+//     [SharedRegression]: several that share sample weights
+//   - [Classifier], [MultiLabel]: two or more classes, or labels, with shared kernel
+//     weights
+//   - [MultiGP], [MultiGPClassifier]: a sum of one Gaussian process for each view,
+//     whose scales have priors that are learned
+//   - [ProbitClassifier]: two or more classes by one model of all of them, on a sum
+//     or product of the kernels, approximated or sampled
+//   - [MultiTask]: targets that are sparse combinations of common functions
+//   - [SpikeSlab]: sparse linear regression, without kernels
+//   - [FactorModel]: tables with gaps, such as ratings
+//
+// Each has its source in its documentation. Models save themselves to files that
+// [Load] reads (and [LoadFactorFit] those of a FactorModel), and tell their kernel
+// weights with uncertainty, their bound and how the fit went: see [Model]. For
+// single predictions within microseconds most have a Predictor.
+//
 // # Samples are rows
 //
 // In every matrix of this package a row is a sample: feature matrices are
