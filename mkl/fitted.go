@@ -16,13 +16,28 @@ import (
 // posterior: the targets of a regression, the labels of a multilabel model, the
 // classes of a classifier (one row for two).
 type fitted struct {
+	record
 	design  *design
 	weights posterior
-	trace   Trace
-	notes   map[string]string
 
 	active [][]SampleWeight // by target
 }
+
+// record is what models tell of how they were made.
+type record struct {
+	trace Trace
+	notes map[string]string
+}
+
+// Trace returns the record of the fit.
+func (m *record) Trace() Trace {
+	t := m.trace
+	t.Bounds = slices.Clone(t.Bounds)
+	return t
+}
+
+// Notes returns the notes given to the fit.
+func (m *record) Notes() map[string]string { return maps.Clone(m.notes) }
 
 // posterior is what the posteriors of all models can tell.
 type posterior interface {
@@ -150,27 +165,20 @@ func (m *fitted) ActiveSamples(target int) []SampleWeight { return slices.Clone(
 // regression is of the targets as the fit saw them: standardised, unless
 // RawTargets. To compare it with a fit to raw targets subtract n·log(SD) for
 // each target with its n observed values and standard deviation SD (with n−1).
-func (m *fitted) Bound() float64 {
-	if len(m.trace.Bounds) == 0 {
+func (m *fitted) Bound() float64 { return m.trace.bound() }
+
+// bound is the last one, NaN if there is none.
+func (t Trace) bound() float64 {
+	if len(t.Bounds) == 0 {
 		return math.NaN()
 	}
-	return m.trace.Bounds[len(m.trace.Bounds)-1]
-}
-
-// Trace returns the record of the fit.
-func (m *fitted) Trace() Trace {
-	t := m.trace
-	t.Bounds = slices.Clone(t.Bounds)
-	return t
+	return t.Bounds[len(t.Bounds)-1]
 }
 
 // Collapsed lists the targets (labels, classes) whose fitted function is
 // constant: all their weights vanish. If that holds for every target, the fit
 // returned a *[CollapsedError].
 func (m *fitted) Collapsed() []int { return slices.Clone(m.trace.collapsed) }
-
-// Notes returns the notes given to the fit.
-func (m *fitted) Notes() map[string]string { return maps.Clone(m.notes) }
 
 // fitting holds the settings that all estimators share.
 type fitting struct {
@@ -246,8 +254,18 @@ const predictWords = 1 << 21
 // matrices of the basis points' order, or 16 MiB if that is more: enough that
 // what a block costs outweighs a Cholesky factorisation of that order.
 func (m *fitted) predictBlocks(ctx context.Context, workers int, x []Features, t int, do func(k vi.Kernels, first, n int) error) error {
-	P, D := len(m.design.views), m.design.d
-	block := min(t, max(1, max(predictWords, 4*D*D)/(P*D)))
+	words := max(predictWords, 4*m.design.d*m.design.d)
+	return m.design.eachBlock(ctx, workers, words, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
+		return do(k, first, n)
+	})
+}
+
+// eachBlock calls do with the kernels of samples first … first+n−1 of t in x, for
+// block after block of about so many words, and if asked with their kernels with
+// themselves, P×n.
+func (ds *design) eachBlock(ctx context.Context, workers, words int, selves bool, x []Features, t int, do func(k *vi.Dense, self la.Matrix[float64], first, n int) error) error {
+	P, D := len(ds.views), ds.d
+	block := min(t, max(1, words/(P*D)))
 	buffer := make([]float64, P*D*block)
 	for first := 0; first < t; first += block {
 		n := min(block, t-first)
@@ -255,14 +273,18 @@ func (m *fitted) predictBlocks(ctx context.Context, workers int, x []Features, t
 		for i := range ks {
 			ks[i] = la.MatrixOf(D, n, buffer[i*D*n:(i+1)*D*n])
 		}
-		if err := m.design.cross(ctx, workers, x, first, ks); err != nil {
+		var self la.Matrix[float64]
+		if selves {
+			self = la.NewMatrix[float64](P, n)
+		}
+		if err := ds.crossSelf(ctx, workers, x, first, ks, self); err != nil {
 			return err
 		}
 		k, err := vi.NewDense(ks...)
 		if err != nil {
 			return fmt.Errorf("mkl: kernels of the samples from %d: %w", first, err)
 		}
-		if err := do(k, first, n); err != nil {
+		if err := do(k, self, first, n); err != nil {
 			return fmt.Errorf("mkl: %w", err)
 		}
 	}

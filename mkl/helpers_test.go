@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -88,6 +89,28 @@ func notShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a long test")
 	}
+}
+
+// requireFile saves a model and reads it back with load: the file is whole or
+// refused, whatever is cut off, the model says the same, and its file has the same
+// bytes.
+func requireFile[M Model](t *testing.T, m M, load func(io.Reader) (M, error), step int) (loaded M) {
+	t.Helper()
+	var file, second bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	loaded, err := load(bytes.NewReader(file.Bytes()))
+	require.NoError(t, err)
+	assert.Equal(t, m.Summary(), loaded.Summary())
+	assert.Equal(t, m.KernelWeights(), loaded.KernelWeights())
+	assert.Equal(t, m.Notes(), loaded.Notes())
+	assert.Equal(t, m.Trace(), loaded.Trace())
+	require.NoError(t, loaded.Save(&second))
+	assert.Equal(t, file.Bytes(), second.Bytes())
+	for cut := 0; cut < file.Len(); cut += step {
+		_, err := Load(bytes.NewReader(file.Bytes()[:cut]))
+		assert.Error(t, err)
+	}
+	return loaded
 }
 
 // assertRefused changes a model file and checks that Load refuses it with want.

@@ -91,7 +91,7 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 		return nil, err
 	}
 	targets, z := r.standardizeTargets([][]float64{y})
-	m := &MultiGPModel{target: targets[0], processes: processes{design: ds, notes: maps.Clone(g.Notes)}}
+	m := &MultiGPModel{target: targets[0], processes: processes{design: ds, record: record{notes: maps.Clone(g.Notes)}}}
 	fit, err := g.inference(1, 1).Fit(ctx, k, z.Row(0))
 	if err != nil {
 		return nil, fmt.Errorf("mkl: %w", err)
@@ -157,12 +157,11 @@ func (g MultiGP) inference(one, of int) vi.MultiGP {
 // processes is what fitted multiple Gaussian processes have in common: a sum of
 // processes for the target, or for each class.
 type processes struct {
+	record     // the traces of several classes one after another
 	design     *design
 	posteriors []*vi.MultiGPPosterior
 	limits     []bool    // the prior became a point
 	bounds     []float64 // of each function
-	trace      Trace
-	notes      map[string]string
 }
 
 // add appends a fit. The traces of several follow one another.
@@ -187,16 +186,6 @@ func (m *processes) add(f *vi.MultiGPFit) {
 // Inputs describes the matrices that a prediction takes, one for each distinct X
 // of the training views, in the order of their first view.
 func (m *processes) Inputs() []Input { return (&fitted{design: m.design}).Inputs() }
-
-// Notes returns the notes given to the fit.
-func (m *processes) Notes() map[string]string { return maps.Clone(m.notes) }
-
-// Trace returns the record of the fit, of several classes one after another.
-func (m *processes) Trace() Trace {
-	t := m.trace
-	t.Bounds = slices.Clone(t.Bounds)
-	return t
-}
 
 // Collapsed lists the functions (0 for a regression, else classes) that vanish.
 func (m *processes) Collapsed() []int { return slices.Clone(m.trace.collapsed) }
@@ -312,32 +301,16 @@ func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Feature
 	if t, err = m.design.checkInputs(x); err != nil {
 		return 0, err
 	}
-	P, D := len(m.design.views), m.design.d
-	block := min(t, max(1, predictWords/(P*D)))
-	buffer := make([]float64, P*D*block)
-	for first := 0; first < t; first += block {
-		n := min(block, t-first)
-		ks := make([]la.Matrix[float64], P)
-		for i := range ks {
-			ks[i] = la.MatrixOf(D, n, buffer[i*D*n:(i+1)*D*n])
-		}
-		self := la.NewMatrix[float64](P, n)
-		if err := m.design.crossSelf(ctx, opt.Workers, x, first, ks, self); err != nil {
-			return 0, err
-		}
-		k, err := vi.NewDense(ks...)
-		if err != nil {
-			return 0, fmt.Errorf("mkl: kernels of the samples from %d: %w", first, err)
-		}
+	return t, m.design.eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
 		for o, q := range m.posteriors {
 			p, err := q.Predict(k, self, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
 			if err != nil {
-				return 0, fmt.Errorf("mkl: %w", err)
+				return err
 			}
 			do(o, first, p)
 		}
-	}
-	return t, nil
+		return nil
+	})
 }
 
 // summary describes the model line by line; name begins the line of a function.

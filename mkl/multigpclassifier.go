@@ -43,7 +43,7 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 	if err != nil {
 		return nil, err
 	}
-	m := &MultiGPClassifierModel[T]{classes: classes, processes: processes{design: ds, notes: maps.Clone(c.Notes)}}
+	m := &MultiGPClassifierModel[T]{classes: classes, processes: processes{design: ds, record: record{notes: maps.Clone(c.Notes)}}}
 	t := make([]float64, len(labels))
 	for o, class := range positive {
 		for i, own := range index {

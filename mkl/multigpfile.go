@@ -49,7 +49,7 @@ func (m *MultiGPClassifierModel[T]) Save(w io.Writer) error {
 
 // save begins a file with all but what regression and classes add.
 func (m *processes) save() (*fileWriter, error) {
-	f, err := (&fitted{design: m.design, trace: m.trace, notes: m.notes}).save()
+	f, err := (&fitted{design: m.design, record: m.record}).save()
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (f *modelFile) processes(labels bool) (m processes, err error) {
 	if err != nil {
 		return m, err
 	}
-	m = processes{design: base.design, trace: base.trace, notes: base.notes}
+	m = processes{design: base.design, record: base.record}
 	for o, j := range f.Processes {
 		if j.Labels != labels {
 			return m, fmt.Errorf("model: processes[%d]: labels is %t", o, j.Labels)

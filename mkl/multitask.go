@@ -136,7 +136,7 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 		}
 	}
 	targets, z := r.standardizeTargets(y)
-	m := &MultiTaskModel{targets: targets, notes: maps.Clone(t.Notes)}
+	m := &MultiTaskModel{targets: targets, record: record{notes: maps.Clone(t.Notes)}}
 	f := fitting{
 		seed: t.Seed, restarts: t.Restarts, progress: t.Progress,
 		ascent: vi.Ascent{Tolerance: t.Tolerance, MaxSweeps: t.MaxSweeps},
@@ -300,11 +300,10 @@ func (ds *design) latentFunctions(each int, lengths []float64) *design {
 // MultiTaskModel is a fitted [MultiTask]. It is immutable and safe for concurrent
 // use.
 type MultiTaskModel struct {
+	record
 	design    *design // a view for each latent function
 	posterior *vi.MultiTaskPosterior
 	targets   []target
-	trace     Trace
-	notes     map[string]string
 }
 
 // Targets returns the number of targets.
@@ -318,19 +317,9 @@ func (m *MultiTaskModel) Posterior() *vi.MultiTaskPosterior { return m.posterior
 // KernelWeights.
 func (m *MultiTaskModel) Inputs() []Input { return (&fitted{design: m.design}).Inputs() }
 
-// Notes returns the notes given to the fit.
-func (m *MultiTaskModel) Notes() map[string]string { return maps.Clone(m.notes) }
-
-// Trace returns the record of the fit.
-func (m *MultiTaskModel) Trace() Trace {
-	t := m.trace
-	t.Bounds = slices.Clone(t.Bounds)
-	return t
-}
-
 // Bound returns the lower bound on the log evidence of the standardised targets,
 // in nats.
-func (m *MultiTaskModel) Bound() float64 { return m.trace.Bounds[len(m.trace.Bounds)-1] }
+func (m *MultiTaskModel) Bound() float64 { return m.trace.bound() }
 
 // Collapsed lists the targets all of whose weights are off.
 func (m *MultiTaskModel) Collapsed() []int { return slices.Clone(m.trace.collapsed) }
@@ -440,30 +429,13 @@ func (m *MultiTaskModel) PredictLatents(ctx context.Context, opt PredictOptions,
 // predict calls do with the predictions of the samples from first on, for block
 // after block.
 func (m *MultiTaskModel) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(first int, p *vi.MultiTaskPrediction)) error {
-	M, D := len(m.design.views), m.design.d
-	block := min(t, max(1, predictWords/(M*D)))
-	buffer := make([]float64, M*D*block)
-	for first := 0; first < t; first += block {
-		n := min(block, t-first)
-		ks := make([]la.Matrix[float64], M)
-		for i := range ks {
-			ks[i] = la.MatrixOf(D, n, buffer[i*D*n:(i+1)*D*n])
-		}
-		self := la.NewMatrix[float64](M, n)
-		if err := m.design.crossSelf(ctx, opt.Workers, x, first, ks, self); err != nil {
-			return err
-		}
-		k, err := vi.NewDense(ks...)
-		if err != nil {
-			return fmt.Errorf("mkl: kernels of the samples from %d: %w", first, err)
-		}
+	return m.design.eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
 		p, err := m.posterior.Predict(k, self, la.Matrix[float64]{}, vi.PredictOptions{MeanOnly: opt.MeanOnly, Intermediate: true, Workers: opt.Workers})
-		if err != nil {
-			return fmt.Errorf("mkl: %w", err)
+		if err == nil {
+			do(first, p)
 		}
-		do(first, p)
-	}
-	return nil
+		return err
+	})
 }
 
 // String describes the model in one line.
@@ -518,7 +490,7 @@ type multiTaskJSON struct {
 // Save writes the model to a file that [Load] and [LoadMultiTask] read. It takes
 // about 4·N² bytes for each latent function in the model, and the features.
 func (m *MultiTaskModel) Save(w io.Writer) error {
-	f, err := (&fitted{design: m.design, trace: m.trace, notes: m.notes}).save()
+	f, err := (&fitted{design: m.design, record: m.record}).save()
 	if err != nil {
 		return err
 	}
@@ -592,7 +564,7 @@ func loadMultiTask(f modelFile) (Model, error) {
 	if len(base.trace.Bounds) == 0 {
 		return nil, errors.New("model: the trace is empty")
 	}
-	m := &MultiTaskModel{design: base.design, trace: base.trace, notes: base.notes}
+	m := &MultiTaskModel{design: base.design, record: base.record}
 	for q := range mean {
 		if !(sd[q] > 0) {
 			return nil, fmt.Errorf("tensor %q: element %d is %g", "target.sd", q, sd[q])

@@ -150,7 +150,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if p.ClassAlpha, err = c.classAlpha(classes); err != nil {
 		return nil, err
 	}
-	m := &ProbitClassifierModel[T]{fitted: fitted{design: ds, notes: maps.Clone(c.Notes)}, classes: classes}
+	m := &ProbitClassifierModel[T]{fitted: fitted{design: ds, record: record{notes: maps.Clone(c.Notes)}}, classes: classes}
 	if c.Inference == Gibbs {
 		if err := c.sample(ctx, p, k, index, m); err != nil {
 			return nil, err

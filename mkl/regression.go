@@ -127,7 +127,7 @@ func (r Regression) fit(ctx context.Context, views []View, y [][]float64, rows i
 	if err != nil {
 		return err
 	}
-	m.fitted = fitted{design: ds, notes: maps.Clone(r.Notes)}
+	m.fitted = fitted{design: ds, record: record{notes: maps.Clone(r.Notes)}}
 	var z la.Matrix[float64]
 	m.targets, z = r.standardizeTargets(y)
 	return r.fitting().starts(func(seed uint64, a vi.Ascent) (vi.Record, func(), error) { return run(k, z, seed, a) })

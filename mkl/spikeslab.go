@@ -96,7 +96,7 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 		return nil, err
 	}
 	targets, z := r.standardizeTargets([][]float64{y})
-	m := &SpikeSlabModel{target: targets[0], notes: maps.Clone(s.Notes), names: slices.Clone(s.Names)}
+	m := &SpikeSlabModel{target: targets[0], record: record{notes: maps.Clone(s.Notes)}, names: slices.Clone(s.Names)}
 	if m.names == nil {
 		for j := range x.Cols {
 			m.names = append(m.names, "x"+strconv.Itoa(j+1))
@@ -133,12 +133,11 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 // SpikeSlabModel is a fitted [SpikeSlab]. It is immutable and safe for concurrent
 // use.
 type SpikeSlabModel struct {
+	record
 	posterior     *vi.SpikeSlabPosterior
 	target        target
 	center, scale []float64 // features are seen as (x − center)/scale
 	names         []string
-	trace         Trace
-	notes         map[string]string
 }
 
 // see returns x as the posterior's weights see it.
@@ -205,17 +204,7 @@ func (m *SpikeSlabModel) Posterior() *vi.SpikeSlabPosterior { return m.posterior
 
 // Bound returns the lower bound on the log evidence of the standardised target, in
 // nats.
-func (m *SpikeSlabModel) Bound() float64 { return m.trace.Bounds[len(m.trace.Bounds)-1] }
-
-// Trace returns the record of the fit.
-func (m *SpikeSlabModel) Trace() Trace {
-	t := m.trace
-	t.Bounds = slices.Clone(t.Bounds)
-	return t
-}
-
-// Notes returns the notes given to the fit.
-func (m *SpikeSlabModel) Notes() map[string]string { return maps.Clone(m.notes) }
+func (m *SpikeSlabModel) Bound() float64 { return m.trace.bound() }
 
 // Predict returns the predictive mean and variance, noise included, for each row
 // of x, of which there is one matrix. The paired approximation takes weights for
@@ -394,7 +383,7 @@ func loadSpikeSlab(f modelFile) (Model, error) {
 		f.SigmaG != 0 || f.Classes != nil || f.Priors != (priorsJSON{}) || f.Trace.Collapsed != nil {
 		return nil, errors.New("model: settings of another kind")
 	}
-	m := &SpikeSlabModel{names: j.Names, notes: f.Notes, trace: f.trace()}
+	m := &SpikeSlabModel{names: j.Names, record: record{f.trace(), f.Notes}}
 	m.center, m.scale = f.take("feature.center", M), f.take("feature.scale", M)
 	mean, sd := f.take("target.mean", 1), f.take("target.sd", 1)
 	s := vi.SpikeSlabState{

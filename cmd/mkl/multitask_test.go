@@ -79,27 +79,7 @@ func TestMultitask(t *testing.T) {
 // TestReproduceMTFlowers reads files of the authors' form with three classes, and
 // goes on from a checkpoint.
 func TestReproduceMTFlowers(t *testing.T) {
-	var trn, val, tst, labels []int
-	for i := 1; i <= 60; i++ {
-		labels = append(labels, 1+(i-1)/20)
-		switch i % 4 {
-		case 0:
-			trn = append(trn, i)
-		case 1:
-			val = append(val, i)
-		default:
-			tst = append(tst, i)
-		}
-	}
-	var distances []matArray
-	for _, name := range flowers102Distances {
-		distances = append(distances, matArray{name, 60, 60, classDistance(20)})
-	}
-	files := map[string]string{
-		"setid.mat":       mat(vector("trnid", trn...), vector("valid", val...), vector("tstid", tst...)),
-		"imagelabels.mat": mat(vector("labels", labels...)),
-		flowers102File:    mat(distances...),
-	}
+	files := flowers102Files()
 	args := []string{"reproduce", "mtmkl-flowers102", "-data", ".", "-latents", "1,2", "-sweeps", "30", "-checkpoint", ".", "-every", "0s"}
 	status, stdout, stderr := command(t, files, "", append(args, "-json")...)
 	require.Equal(t, statusOK, status, stderr)

@@ -165,7 +165,7 @@ func flowers102Files() map[string]string {
 		}
 	}
 	var distances []matArray
-	for _, name := range []string{"Dhog", "Dhsv", "Dsiftbdy", "Dsiftint"} {
+	for _, name := range flowers102Distances {
 		distances = append(distances, matArray{name, 60, 60, classDistance(20)})
 	}
 	return map[string]string{
