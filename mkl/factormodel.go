@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -54,8 +55,11 @@ type FactorModel struct {
 	// rows and many columns: a sweep costs rows³ more for each factor.
 	RowDistances Features
 
-	// Seed selects the random start.
-	Seed uint64
+	// Restarts is the number of further random starts; the fit with the highest
+	// bound is kept. Seed selects the starts. A fit that goes on from another or is
+	// kept at checkpoints has one start.
+	Restarts int
+	Seed     uint64
 
 	// Like, if not nil, is a fit of other columns with the same rows, whose factors are
 	// the start in place of a random one: of many columns a few may be fitted first.
@@ -98,14 +102,16 @@ const (
 func (f FactorModel) inference(rows int) (vi.Factors, error) {
 	v := vi.Factors{
 		Count: f.Factors, Prior: f.Prior, NoiseWeight: f.NoiseWeight, Offsets: !f.NoOffsets,
-		Held: vi.Held{Pi: f.FixedPrior, Variance: f.FixedPrior}, Seed: f.Seed, Workers: f.Workers,
-		Ascent: vi.Ascent{Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps},
+		Held: vi.Held{Pi: f.FixedPrior, Variance: f.FixedPrior}, Workers: f.Workers,
 	}
 	switch {
 	case f.Factors < 0:
 		return v, fmt.Errorf("mkl: Factors is %d: it must not be negative", f.Factors)
 	case f.Factors == 0:
 		v.Count = defaultFactors
+	}
+	if f.Restarts > 0 && (f.Like != nil || f.From != nil || f.Checkpoint != nil) {
+		return v, fmt.Errorf("mkl: Restarts is %d: with Like, From or Checkpoint there is one start", f.Restarts)
 	}
 	if f.Prior.Pi == 1 {
 		return v, fmt.Errorf("mkl: Prior.Pi is 1: it must be less")
@@ -130,11 +136,6 @@ func (f FactorModel) inference(rows int) (vi.Factors, error) {
 	}
 	if f.From != nil {
 		v.From = &vi.FactorFit{Posterior: f.From.posterior, Record: vi.Record{Trace: f.From.trace.Bounds}}
-	}
-	if f.Progress != nil {
-		v.Ascent.Progress = func(p vi.Progress) {
-			f.Progress(Progress{Start: 1, Starts: 1, Sweep: p.Sweep, MaxSweeps: p.MaxSweeps, Bound: p.Bound, Rise: p.Rise})
-		}
 	}
 	if f.Checkpoint != nil {
 		last := time.Now()
@@ -219,14 +220,24 @@ func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit, err := v.Fit(ctx, o)
-	if err != nil {
-		err = fmt.Errorf("mkl: %w", err)
+	starts := fitting{
+		seed: f.Seed, restarts: f.Restarts, progress: f.Progress,
+		ascent: vi.Ascent{Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps},
 	}
-	if fit == nil {
+	var best *vi.FactorFit
+	err = starts.starts(func(seed uint64, a vi.Ascent) (vi.Record, func(), error) {
+		v.Seed, v.Ascent = seed, a
+		fit, err := v.Fit(ctx, o)
+		if err != nil {
+			best = cmp.Or(best, fit)
+			return vi.Record{}, nil, err
+		}
+		return fit.Record, func() { best = fit }, nil
+	})
+	if best == nil {
 		return nil, err
 	}
-	return f.fit(fit), err
+	return f.fit(best), err
 }
 
 // FactorFit is a fitted [FactorModel]. It is immutable and safe for concurrent use.

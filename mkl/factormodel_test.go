@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -175,6 +176,33 @@ func goesOn(t *testing.T, y Dense, whole FactorModel) {
 	assert.ErrorContains(t, err, "mkl: load: ")
 	_, err = Load(bytes.NewReader(want.Bytes()))
 	assert.ErrorContains(t, err, `kind is "factors"`)
+}
+
+// TestFactorModelRestarts: the best of several starts is kept.
+func TestFactorModelRestarts(t *testing.T) {
+	y, _ := films(40, 12, 0.3)
+	f := FactorModel{Factors: 3, MaxSweeps: 8, Seed: 5}
+	var bounds []float64
+	for range 4 {
+		fit, err := f.Fit(t.Context(), y)
+		require.NoError(t, err)
+		bounds = append(bounds, fit.Bound())
+		f.Seed++
+	}
+	f.Seed, f.Restarts = 5, 3
+	last := 0
+	f.Progress = func(p Progress) {
+		assert.Equal(t, 4, p.Starts)
+		last = p.Start
+	}
+	fit, err := f.Fit(t.Context(), y)
+	require.NoError(t, err)
+	require.Less(t, slices.Min(bounds), slices.Max(bounds))
+	assert.Equal(t, slices.Max(bounds), fit.Bound())
+	assert.Equal(t, 4, last)
+	f.From = fit
+	_, err = f.Fit(t.Context(), y)
+	assert.EqualError(t, err, "mkl: Restarts is 3: with Like, From or Checkpoint there is one start")
 }
 
 func TestFactorModelErrors(t *testing.T) {

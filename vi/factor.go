@@ -60,7 +60,13 @@ type Factors struct {
 	// Offsets gives each task an offset.
 	Offsets bool
 
-	// Seed selects the random start; it is ignored if Start, Like or From is given.
+	// Plain makes exactly the published updates. The default also moves the scale of
+	// factors without a covariance against that of their weights, on a ridge that the
+	// updates climb slowly.
+	Plain bool
+
+	// Seed selects the random start, which draws the factors, or the weights if there
+	// are fewer tasks than objects; it is ignored if Start, Like or From is given.
 	Seed  uint64
 	Start *FactorStart
 
@@ -180,6 +186,7 @@ type factors struct {
 	scale        []float64          // 1/σ_q
 	cross        la.Matrix[float64] // of complete data
 	scaled       lineMoments        // of the tasks over σ_q, if that differs between them
+	scales       *scaleStep         // nil without
 
 	updates []update
 	stop    error
@@ -296,16 +303,16 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	m.noiseScale = 0.5 * variance
 	m.prepare()
 
+	for n := range m.N {
+		if m.K > M {
+			m.object.mean.Set(n, M, 1)
+		}
+	}
 	if err := f.cover(m); err != nil {
 		return nil, err
 	}
 	if err := f.begin(m); err != nil {
 		return nil, err
-	}
-	for n := range m.N {
-		if m.K > M {
-			m.object.mean.Set(n, M, 1)
-		}
 	}
 	m.updates = []update{
 		{"φ", func() error { return m.updateObjects(0, M) }},
@@ -320,6 +327,15 @@ func (f Factors) model(y *Observed) (*factors, error) {
 		update{"π", func() error { m.updateSlab(false, true); return nil }})
 	if m.K > M {
 		m.updates = append(m.updates, update{"(μ_c,σ_c²)", func() error { m.updateOffsetPrior(); return nil }})
+	}
+	if !f.Plain && m.functions == nil {
+		m.scales = m.newScaleStep()
+		m.updates = append(m.updates, update{"scale", func() error {
+			if m.sweeps%scaleEvery == 0 {
+				m.rescale()
+			}
+			return nil
+		}})
 	}
 	return m, nil
 }
@@ -414,6 +430,9 @@ func (f Factors) begin(m *factors) error {
 			}
 			copy(m.noise, f.Start.Noise)
 		}
+	case m.N <= m.Q:
+		m.drawFactors(f.Seed)
+		return nil
 	default:
 		mean := make([]float64, len(m.weights))
 		fillNormal(newSource(f.Seed), mean)
@@ -445,6 +464,40 @@ func (f Factors) begin(m *factors) error {
 		return fmt.Errorf("vi: Start.Weights: every weight is zero, where the bound is stationary")
 	}
 	return nil
+}
+
+// drawFactors starts from random factors and the weights that are best for them.
+// Each factor has its prior's covariance, and for mean white noise z smoothed by it,
+// a = c·Kz, c such that a has the prior's power. If it were the weights of many tasks
+// that are drawn, the factors would all begin as the data's leading directions, and
+// more of them would end unused.
+func (m *factors) drawFactors(seed uint64) {
+	src := newSource(seed)
+	z := make([]float64, m.N)
+	for k := range m.M {
+		fillNormal(src, z)
+		a := z
+		if m.functions != nil {
+			f := &m.functions[k]
+			f.draw(&m.crew.all, m.scratch, z)
+			a = f.mean
+		}
+		for n, v := range a {
+			m.object.mean.Row(n)[k], m.object.variance.Row(n)[k] = v, 1
+			if m.functions != nil {
+				m.object.variance.Row(n)[k] = m.functions[k].variance[n]
+			}
+		}
+	}
+	m.firstWeights()
+}
+
+// firstWeights sets the weights, from none, to what is best for the factors.
+func (m *factors) firstWeights() {
+	for i := range m.weights {
+		m.weights[i] = Pair{Logit: math.Inf(-1), Variance: m.prior.Variance}
+	}
+	m.updateTasks(0, m.K)
 }
 
 // sweep implements model.

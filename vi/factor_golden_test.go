@@ -81,7 +81,7 @@ func (f *mtmklWhite) model(t *testing.T, y *Observed) *factors {
 	}
 	m, err := Factors{
 		Count: len(f.Init.Gamma[0]), Prior: SlabPrior{f.Init.Pi, f.Init.Sigw2}, Noise: noise,
-		Held: Held{!learn.Pi, !learn.Sigw2, !learn.Sigma2}, Start: &start, Workers: 2,
+		Held: Held{!learn.Pi, !learn.Sigw2, !learn.Sigma2}, Start: &start, Plain: true, Workers: 2,
 	}.model(y)
 	require.NoError(t, err)
 	return m

@@ -178,15 +178,7 @@ func (m *factors) like(p *FactorPosterior) error {
 	for q := range m.noise {
 		m.noise[q] = max(noise, m.floor)
 	}
-	for i := range m.weights {
-		m.weights[i] = Pair{Logit: math.Inf(-1), Variance: m.prior.Variance}
-	}
-	if m.K > m.M {
-		for n := range m.N {
-			m.object.mean.Set(n, m.M, 1)
-		}
-	}
-	m.updateTasks(0, m.K)
+	m.firstWeights()
 	return nil
 }
 

@@ -72,6 +72,22 @@ func (f *latentGP) start(N int, mean []float64) {
 	}
 }
 
+// draw sets the mean to c·Kz, which has the power of the prior, tr K, if z is white
+// noise. The prior's mean must be zero, and q(φ) the prior.
+func (f *latentGP) draw(ws *la.Workspace, g *latentScratch, z []float64) {
+	f.cov.fill(f.length, g.k)
+	var power, all float64
+	for i := range z {
+		row := g.k.Row(i)[:i+1]
+		power += row[i]
+		all += 2*la.SumSq(row) - float64(row[i]*row[i])
+	}
+	copy(f.alpha, z)
+	la.Scal(math.Sqrt(power/max(all, math.SmallestNonzeroFloat64)), f.alpha)
+	la.Symv(ws, 1, g.k, f.alpha, 0, f.mean)
+	f.kl = 0.5 * la.Dot(f.alpha, f.mean)
+}
+
 // update is q(φ) given f.lambda and h.
 func (f *latentGP) update(ws *la.Workspace, g *latentScratch, h []float64) error {
 	switch f.cov.kind {

@@ -29,7 +29,9 @@ type pictureFlags struct {
 	Image  string `required:"" placeholder:"FILE" help:"The picture, a PNG file."`
 	Output string `short:"o" default:"." placeholder:"DIR" help:"Folder for the pictures and the dictionary (${default})."`
 	Stride int    `default:"1" help:"Pixels from one block to the next (${default}); more is faster and worse."`
-	First  int    `default:"4" help:"Fit blocks so many pixels apart first, and all of them from there (${default}); 0 begins with all."`
+	First  int    `default:"0" help:"Fit blocks so many pixels apart first, and all of them from there; 0 begins with all. Faster, but elements that few blocks need are lost."`
+
+	Pi float64 `default:"0.5" help:"Probability of a weight to be on, to start from (${default})."`
 
 	factorFlags `embed:""`
 }
@@ -40,6 +42,9 @@ const blockSize = 8
 func (c *pictureFlags) open() (p patches.Picture, err error) {
 	if err := c.check(); err != nil {
 		return p, err
+	}
+	if !(c.Pi > 0 && c.Pi < 1) {
+		return p, inputf("-pi: %g is not between 0 and 1", c.Pi)
 	}
 	if err := atomicfile.Check(filepath.Join(c.Output, "probe")); err != nil {
 		return p, input(err)
@@ -80,8 +85,8 @@ func (c *pictureFlags) restore(e *env, name, what string, truth, p patches.Pictu
 		}
 	}
 	mean /= count
-	f.SharedNoise, f.NoOffsets = true, true
-	what = fmt.Sprintf("%s, %s, seed %d, %d factors", filepath.Base(c.Image), what, c.Seed, f.Factors)
+	f.SharedNoise, f.NoOffsets, f.Prior.Pi = true, true, c.Pi
+	what = fmt.Sprintf("%s, %s, seed %d, %d factors, %g on", filepath.Base(c.Image), what, c.Seed, f.Factors, c.Pi)
 	var fit *mkl.FactorFit
 	var grid patches.Grid
 	var sweeps []string
