@@ -27,9 +27,9 @@ func avx512Set() *instructionSet {
 	s := newSet("avx512")
 	s.f64 = kernels[float64]{
 		mr: 8, nr: 24,
-		gemm: avx512Gemm64, narrow: narrow64AVX512, dist: avx512Dist64, small: avx512Small64,
+		gemm: avx512Gemm64, narrow: narrow64AVX512, dist: avx512Dist64, small: avx512Small64, direct: avx512Direct64,
 		pack: pack64AVX512, gather: gather64AVX512,
-		axpy: axpy64AVX512, scal: scal64AVX512, exp: exp64AVX512,
+		axpy: axpy64AVX512, scal: scal64AVX512, exp: exp64AVX512, expInto: avx512ExpInto64,
 		vectorKernels: vectorKernels[float64, float64]{
 			dot: dot64AVX512, axpys: axpys64AVX512, dotAxpy: dotAxpy64AVX512,
 			dots: dots64AVX512, dotAxpys: dotAxpys64AVX512,
@@ -37,7 +37,7 @@ func avx512Set() *instructionSet {
 	}
 	s.f32 = kernels[float32]{
 		mr: 8, nr: 48,
-		gemm: avx512Gemm32, narrow: narrow32AVX512, dist: avx512Dist32, small: avx512Small32,
+		gemm: avx512Gemm32, narrow: narrow32AVX512, dist: avx512Dist32, small: avx512Small32, direct: avx512Direct32,
 		pack: pack32AVX2, gather: gather32AVX512,
 		axpy: axpy32AVX512, scal: scal32AVX512, exp: exp32AVX512,
 		vectorKernels: vectorKernels[float32, float32]{
@@ -615,6 +615,9 @@ func avx512Scal64(n int, alpha float64, x *float64)
 func avx512Exp64(n int, dst, src *float64)
 
 //go:noescape
+func avx512ExpInto64(n int, alpha float64, x, next, other *float64, step int)
+
+//go:noescape
 func avx512Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
 
 //go:noescape
@@ -754,6 +757,12 @@ func avx2AxpyMixed(n int, alpha float64, x *float32, y *float64)
 
 //go:noescape
 func avx2AxpysMixed(n int, x *float64, a *float32, lda int, y *float64)
+
+//go:noescape
+func avx512Direct64(n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
+
+//go:noescape
+func avx512Direct32(n, grow, k int, alpha float32, a *float32, ars, acs int, b *float32, ldb int, c *float32, ldc int, add bool)
 
 //go:noescape
 func avx512Small64(m, n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)

@@ -351,6 +351,266 @@ store:
 	VZEROUPPER
 	RET
 
+// Products of matrices as they lie.
+//
+// COLUMNS512 sets K1, K2, K3 to select the first CX columns. Clobbers AX.
+#define COLUMNS512(kmov, lanes) \
+	MOVQ $1, AX     \
+	SHLQ CX, AX     \
+	DECQ AX         \
+	kmov AX, K1     \
+	SHRQ $lanes, AX \
+	kmov AX, K2     \
+	SHRQ $lanes, AX \
+	kmov AX, K3
+
+// func avx512Direct64(n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
+//
+// Tile of 8 rows of C, the first of n columns, each later one of grow more, at most 24, from
+// matrices as they lie, of which whole vectors of b are read; accumulators as in
+// avx512Gemm64, of which as many are used as there are columns.
+//
+//	SI column of a, R8 its rows' distance, R9, R10, R11 three, five and seven times as much,
+//	AX its step   DX row of b, R13 its step   BX k   Z0–Z2 row of b, Z3, Z4 elements of a
+//	at last: DI row of c, R8 its step, CX its columns, R9 grow
+//
+//	for p in k {
+//	    Z0, Z1, Z2 = b[0:n]; b += ldb
+//	    for i in 8 { row i = fma(a[i], (Z0, Z1, Z2), row i) }; a += acs
+//	}
+//	c = alpha·rows, or fma(alpha, rows, c), where wanted
+#define VECTORS1(fma, t, c0, c1, c2) \
+	fma Z0, t, c0
+
+#define VECTORS2(fma, t, c0, c1, c2) \
+	fma Z0, t, c0 \
+	fma Z1, t, c1
+
+#define VECTORS3(fma, t, c0, c1, c2) \
+	fma Z0, t, c0 \
+	fma Z1, t, c1 \
+	fma Z2, t, c2
+
+#define DIRECT512(bcast, fma, vectors) \
+	bcast (SI), Z3                   \
+	vectors(fma, Z3, Z8, Z9, Z10)    \
+	bcast (SI)(R8*1), Z4             \
+	vectors(fma, Z4, Z11, Z12, Z13)  \
+	bcast (SI)(R8*2), Z5             \
+	vectors(fma, Z5, Z14, Z15, Z16)  \
+	bcast (SI)(R9*1), Z6             \
+	vectors(fma, Z6, Z17, Z18, Z19)  \
+	bcast (SI)(R8*4), Z3             \
+	vectors(fma, Z3, Z20, Z21, Z22)  \
+	bcast (SI)(R10*1), Z4            \
+	vectors(fma, Z4, Z23, Z24, Z25)  \
+	bcast (SI)(R9*2), Z5             \
+	vectors(fma, Z5, Z26, Z27, Z28)  \
+	bcast (SI)(R11*1), Z6            \
+	vectors(fma, Z6, Z29, Z30, Z31)  \
+	ADDQ AX, SI                      \
+	ADDQ R13, DX
+
+// Rows of which K1–K3 select a part, and the columns of the next one.
+#define STOREPART3(c, c0, c1, c2, mov) \
+	mov c0, K1, (c)    \
+	mov c1, K2, 64(c)  \
+	mov c2, K3, 128(c) \
+	ADDQ R9, CX
+
+#define ADDPARTPD3(c, c0, c1, c2) \
+	COLUMNS512(KMOVB, 8)    \
+	VMOVUPD.Z (c), K1, Z1    \
+	VMOVUPD.Z 64(c), K2, Z2  \
+	VMOVUPD.Z 128(c), K3, Z3 \
+	VFMADD213PD Z1, Z0, c0   \
+	VFMADD213PD Z2, Z0, c1   \
+	VFMADD213PD Z3, Z0, c2   \
+	STOREPART3(c, c0, c1, c2, VMOVUPD)
+
+#define MULPARTPD3(c, c0, c1, c2) \
+	COLUMNS512(KMOVB, 8) \
+	VMULPD c0, Z0, c0 \
+	VMULPD c1, Z0, c1 \
+	VMULPD c2, Z0, c2 \
+	STOREPART3(c, c0, c1, c2, VMOVUPD)
+
+TEXT ·avx512Direct64(SB), NOSPLIT, $0-89
+	MOVQ grow+8(FP), CX
+	LEAQ (CX)(CX*2), R12
+	LEAQ (R12)(CX*4), R12
+	ADDQ n+0(FP), R12
+	MOVQ k+16(FP), BX
+	MOVQ a+32(FP), SI
+	MOVQ ars+40(FP), R8
+	SHLQ $3, R8
+	LEAQ (R8)(R8*2), R9
+	LEAQ (R8)(R8*4), R10
+	LEAQ (R9)(R8*4), R11
+	MOVQ acs+48(FP), AX
+	SHLQ $3, AX
+	MOVQ b+56(FP), DX
+	MOVQ ldb+64(FP), R13
+	SHLQ $3, R13
+	CLEAR512
+	CMPQ R12, $16
+	JGT  three
+	CMPQ R12, $8
+	JGT  two
+
+one:
+	VMOVUPD (DX), Z0
+	DIRECT512(VBROADCASTSD, VFMADD231PD, VECTORS1)
+	DECQ BX
+	JNZ  one
+	JMP  done
+
+two:
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	DIRECT512(VBROADCASTSD, VFMADD231PD, VECTORS2)
+	DECQ BX
+	JNZ  two
+	JMP  done
+
+three:
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	VMOVUPD 128(DX), Z2
+	DIRECT512(VBROADCASTSD, VFMADD231PD, VECTORS3)
+	DECQ BX
+	JNZ  three
+
+done:
+	VBROADCASTSD alpha+24(FP), Z0
+	MOVQ c+72(FP), DI
+	MOVQ ldc+80(FP), R8
+	SHLQ $3, R8
+	MOVQ grow+8(FP), R9
+	MOVQ n+0(FP), CX
+	CMPQ CX, $24
+	JLT  part
+	CMPB add+88(FP), $0
+	JEQ  store
+	EACHROW512(ADDSTOREPD3)
+	VZEROUPPER
+	RET
+
+store:
+	EACHROW512(MULSTOREPD3)
+	VZEROUPPER
+	RET
+
+part:
+	CMPB add+88(FP), $0
+	JEQ  storepart
+	EACHROW512(ADDPARTPD3)
+	VZEROUPPER
+	RET
+
+storepart:
+	EACHROW512(MULPARTPD3)
+	VZEROUPPER
+	RET
+
+// func avx512Direct32(n, grow, k int, alpha float32, a *float32, ars, acs int, b *float32, ldb int, c *float32, ldc int, add bool)
+//
+// avx512Direct64 for at most 48 columns.
+#define ADDPARTPS3(c, c0, c1, c2) \
+	COLUMNS512(KMOVW, 16)    \
+	VMOVUPS.Z (c), K1, Z1    \
+	VMOVUPS.Z 64(c), K2, Z2  \
+	VMOVUPS.Z 128(c), K3, Z3 \
+	VFMADD213PS Z1, Z0, c0   \
+	VFMADD213PS Z2, Z0, c1   \
+	VFMADD213PS Z3, Z0, c2   \
+	STOREPART3(c, c0, c1, c2, VMOVUPS)
+
+#define MULPARTPS3(c, c0, c1, c2) \
+	COLUMNS512(KMOVW, 16) \
+	VMULPS c0, Z0, c0 \
+	VMULPS c1, Z0, c1 \
+	VMULPS c2, Z0, c2 \
+	STOREPART3(c, c0, c1, c2, VMOVUPS)
+
+TEXT ·avx512Direct32(SB), NOSPLIT, $0-89
+	MOVQ grow+8(FP), CX
+	LEAQ (CX)(CX*2), R12
+	LEAQ (R12)(CX*4), R12
+	ADDQ n+0(FP), R12
+	MOVQ k+16(FP), BX
+	MOVQ a+32(FP), SI
+	MOVQ ars+40(FP), R8
+	SHLQ $2, R8
+	LEAQ (R8)(R8*2), R9
+	LEAQ (R8)(R8*4), R10
+	LEAQ (R9)(R8*4), R11
+	MOVQ acs+48(FP), AX
+	SHLQ $2, AX
+	MOVQ b+56(FP), DX
+	MOVQ ldb+64(FP), R13
+	SHLQ $2, R13
+	CLEAR512
+	CMPQ R12, $32
+	JGT  three
+	CMPQ R12, $16
+	JGT  two
+
+one:
+	VMOVUPS (DX), Z0
+	DIRECT512(VBROADCASTSS, VFMADD231PS, VECTORS1)
+	DECQ BX
+	JNZ  one
+	JMP  done
+
+two:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	DIRECT512(VBROADCASTSS, VFMADD231PS, VECTORS2)
+	DECQ BX
+	JNZ  two
+	JMP  done
+
+three:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	DIRECT512(VBROADCASTSS, VFMADD231PS, VECTORS3)
+	DECQ BX
+	JNZ  three
+
+done:
+	VBROADCASTSS alpha+24(FP), Z0
+	MOVQ c+72(FP), DI
+	MOVQ ldc+80(FP), R8
+	SHLQ $2, R8
+	MOVQ grow+8(FP), R9
+	MOVQ n+0(FP), CX
+	CMPQ CX, $48
+	JLT  part
+	CMPB add+88(FP), $0
+	JEQ  store
+	EACHROW512(ADDSTOREPS3)
+	VZEROUPPER
+	RET
+
+store:
+	EACHROW512(MULSTOREPS3)
+	VZEROUPPER
+	RET
+
+part:
+	CMPB add+88(FP), $0
+	JEQ  storepart
+	EACHROW512(ADDPARTPS3)
+	VZEROUPPER
+	RET
+
+storepart:
+	EACHROW512(MULPARTPS3)
+	VZEROUPPER
+	RET
+
 // func avx512Small64(m, n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
 //
 // Tile of m ≤ 4 rows of C, the first of n columns, each later one of grow more, at
@@ -365,18 +625,6 @@ store:
 //	    for i in 4 { row i = fma(a[i], (Z0, Z1, Z2), row i) }; a += acs
 //	}
 //	c = alpha·rows, or fma(alpha, rows, c), where wanted
-//
-// COLUMNS512 sets K1, K2, K3 to select the first CX columns. Clobbers AX.
-#define COLUMNS512(kmov, lanes) \
-	MOVQ $1, AX     \
-	SHLQ CX, AX     \
-	DECQ AX         \
-	kmov AX, K1     \
-	SHRQ $lanes, AX \
-	kmov AX, K2     \
-	SHRQ $lanes, AX \
-	kmov AX, K3
-
 TEXT ·avx512Small64(SB), NOSPLIT, $0-97
 	MOVQ m+0(FP), R12
 	LEAQ -1(R12), CX
@@ -1691,28 +1939,32 @@ done:
 	VFMADD213PD Z17, x, p    \
 	VSCALEFPD t, p, p
 
+// The constants of EXP512_64.
+#define CONSTANTS512_64 \
+	VBROADCASTSD ·expTable64+0(SB), Z0 \
+	VBROADCASTSD ·expTable64+8(SB), Z1 \
+	VBROADCASTSD ·expTable64+16(SB), Z2 \
+	VBROADCASTSD ·expTable64+24(SB), Z3 \
+	VBROADCASTSD ·expTable64+32(SB), Z4 \
+	VBROADCASTSD ·expTable64+40(SB), Z5 \
+	VBROADCASTSD ·expTable64+48(SB), Z6 \
+	VBROADCASTSD ·expTable64+56(SB), Z7 \
+	VBROADCASTSD ·expTable64+64(SB), Z8 \
+	VBROADCASTSD ·expTable64+72(SB), Z9 \
+	VBROADCASTSD ·expTable64+80(SB), Z10 \
+	VBROADCASTSD ·expTable64+88(SB), Z11 \
+	VBROADCASTSD ·expTable64+96(SB), Z12 \
+	VBROADCASTSD ·expTable64+104(SB), Z13 \
+	VBROADCASTSD ·expTable64+112(SB), Z14 \
+	VBROADCASTSD ·expTable64+120(SB), Z15 \
+	VBROADCASTSD ·expTable64+128(SB), Z16 \
+	VBROADCASTSD ·expTable64+136(SB), Z17
+
 TEXT ·avx512Exp64(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), R12
 	MOVQ dst+8(FP), DI
 	MOVQ src+16(FP), SI
-	VBROADCASTSD ·expTable64+0(SB), Z0
-	VBROADCASTSD ·expTable64+8(SB), Z1
-	VBROADCASTSD ·expTable64+16(SB), Z2
-	VBROADCASTSD ·expTable64+24(SB), Z3
-	VBROADCASTSD ·expTable64+32(SB), Z4
-	VBROADCASTSD ·expTable64+40(SB), Z5
-	VBROADCASTSD ·expTable64+48(SB), Z6
-	VBROADCASTSD ·expTable64+56(SB), Z7
-	VBROADCASTSD ·expTable64+64(SB), Z8
-	VBROADCASTSD ·expTable64+72(SB), Z9
-	VBROADCASTSD ·expTable64+80(SB), Z10
-	VBROADCASTSD ·expTable64+88(SB), Z11
-	VBROADCASTSD ·expTable64+96(SB), Z12
-	VBROADCASTSD ·expTable64+104(SB), Z13
-	VBROADCASTSD ·expTable64+112(SB), Z14
-	VBROADCASTSD ·expTable64+120(SB), Z15
-	VBROADCASTSD ·expTable64+128(SB), Z16
-	VBROADCASTSD ·expTable64+136(SB), Z17
+	CONSTANTS512_64
 	MOVQ R12, BX
 	SHRQ $5, BX
 	JZ   tail
@@ -1747,6 +1999,77 @@ one:
 	ADDQ $64, SI
 	ADDQ $64, DI
 	TESTQ R12, R12
+	JNZ  one
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512ExpInto64(n int, alpha float64, x, next, other *float64, step int)
+//
+// avx512Exp64 of alpha·x, in place. PREFETCHW fetches lines for writing.
+//
+//	R12 n   SI x   DI next   DX other, R8 its step, R9 = 3·R8   Z31 alpha
+#define PREFETCHW_DI(o) BYTE $0x0F; BYTE $0x0D; BYTE $0x8F; LONG $o
+#define PREFETCHW_DX BYTE $0x0F; BYTE $0x0D; BYTE $0x0A
+#define PREFETCHW_DX_R8 BYTE $0x42; BYTE $0x0F; BYTE $0x0D; BYTE $0x0C; BYTE $0x02
+#define PREFETCHW_DX_R8x2 BYTE $0x42; BYTE $0x0F; BYTE $0x0D; BYTE $0x0C; BYTE $0x42
+#define PREFETCHW_DX_R9 BYTE $0x42; BYTE $0x0F; BYTE $0x0D; BYTE $0x0C; BYTE $0x0A
+
+TEXT ·avx512ExpInto64(SB), NOSPLIT, $0-48
+	MOVQ n+0(FP), R12
+	MOVQ x+16(FP), SI
+	MOVQ next+24(FP), DI
+	MOVQ other+32(FP), DX
+	MOVQ step+40(FP), R8
+	SHLQ $3, R8
+	LEAQ (R8)(R8*2), R9
+	CONSTANTS512_64
+	VBROADCASTSD alpha+8(FP), Z31
+	SUBQ $32, R12
+	JLT  rest
+
+loop:
+	VMULPD 0(SI), Z31, Z18
+	VMULPD 64(SI), Z31, Z21
+	VMULPD 128(SI), Z31, Z24
+	VMULPD 192(SI), Z31, Z27
+	EXP512_64(Z18, Z19, Z20)
+	PREFETCHW_DI(0)
+	PREFETCHW_DX
+	EXP512_64(Z21, Z22, Z23)
+	PREFETCHW_DI(64)
+	PREFETCHW_DX_R8
+	EXP512_64(Z24, Z25, Z26)
+	PREFETCHW_DI(128)
+	PREFETCHW_DX_R8x2
+	EXP512_64(Z27, Z28, Z29)
+	PREFETCHW_DI(192)
+	PREFETCHW_DX_R9
+	VMOVUPD Z20, 0(SI)
+	VMOVUPD Z23, 64(SI)
+	VMOVUPD Z26, 128(SI)
+	VMOVUPD Z29, 192(SI)
+	ADDQ $256, SI
+	ADDQ $256, DI
+	LEAQ (DX)(R8*4), DX
+	SUBQ $32, R12
+	JGE  loop
+
+rest:
+	ADDQ $32, R12
+	JZ   done
+
+one:
+	VMULPD (SI), Z31, Z18
+	EXP512_64(Z18, Z19, Z20)
+	PREFETCHW_DI(0)
+	PREFETCHW_DX
+	VMOVUPD Z20, (SI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	ADDQ R8, DX
+	SUBQ $8, R12
 	JNZ  one
 
 done:

@@ -211,6 +211,58 @@ func testRBF[T Float](t *testing.T) {
 	})
 }
 
+// TestLargeDistances holds distances too large for the caches to those that are not.
+func TestLargeDistances(t *testing.T) {
+	floats(t, testLargeDistances[float64], testLargeDistances[float32])
+}
+
+func testLargeDistances[T Float](t *testing.T) {
+	was := caches
+	defer func() { caches = was }()
+	r := rand.New(rand.NewPCG(31, 32))
+	// place returns a matrix among NaNs, its rows aligned to cache lines or not.
+	place := func(rows, cols int, aligned bool) Matrix[T] {
+		m := Matrix[T]{Rows: rows, Cols: cols, Stride: cols + 3}
+		if aligned {
+			m.Stride = roundUp(cols+1, 16)
+		}
+		m.Data = elements[T](new(buffer), rows*m.Stride+1)
+		if !aligned {
+			m.Data = m.Data[1:]
+		}
+		m.Data = m.Data[:rows*m.Stride]
+		for i := range m.Data {
+			m.Data[i] = T(math.NaN())
+		}
+		return m
+	}
+	forEachKernel(t, func(t *testing.T) {
+		if active == &genericSet {
+			return // has no way of its own for them
+		}
+		for _, s := range []trio{{1, 1, 1}, {8, 3, 2}, {63, 65, 10}, {64, 64, 10}, {65, 1, BlockK}, {66, 200, BlockK + 1}, {130, 193, 1}, {200, 220, 10}} {
+			x, y := filled[T](r, s.m, s.k), filled[T](r, s.n, s.k)
+			for _, aligned := range []bool{true, false} {
+				for name, f := range map[string]func(w *Workspace, d Matrix[T]){
+					"SqDist": func(w *Workspace, d Matrix[T]) { SqDist(w, x, y, d.Slice(0, s.m, 0, s.n)) },
+					"RBF":    func(w *Workspace, k Matrix[T]) { RBF(w, 0.1, x, y, k.Slice(0, s.m, 0, s.n)) },
+					"Gram":   func(w *Workspace, k Matrix[T]) { RBF(w, 0.1, x, x, k.Slice(0, s.m, 0, s.m)) },
+				} {
+					caches = cacheSizes{l1: was.l1, l2: was.l2, l3: math.MaxInt}
+					want := place(s.m, max(s.m, s.n), aligned)
+					f(&Workspace{Workers: 1}, want)
+					caches = cacheSizes{}
+					for _, workers := range []int{1, 3} {
+						got := place(s.m, max(s.m, s.n), aligned)
+						f(&Workspace{Workers: workers}, got)
+						sameBits(t, want.Data, got.Data, "%s %+v, aligned %v, %d workers", name, s, aligned, workers)
+					}
+				}
+			}
+		}
+	})
+}
+
 // lengths are vector lengths around every lane and chunk boundary.
 func lengths() []int {
 	var n []int

@@ -38,9 +38,10 @@ func (b Blocks) String() string {
 // cacheSizes are the sizes in bytes of the data caches that a core reads through.
 type cacheSizes struct{ l1, l2, l3 int }
 
-// blocks chooses the block sizes: the packed block of B takes five eighths of the
-// second cache, with the panels of A that meet it streaming by through the first; the
-// packed block of A takes a quarter of the third cache.
+// blocks chooses the block sizes: the packed block of B takes seven sixteenths of the
+// second cache, since its pages do not fall on all parts of it alike, with the panels of A
+// that meet it streaming by through the first; the packed block of A takes a quarter of the
+// third cache.
 func blocks[T Float]() Blocks {
 	var z T
 	k := table[T]()
@@ -49,5 +50,5 @@ func blocks[T Float]() Blocks {
 		return min(max(bytes/column, least), most) / r * r
 	}
 	return Blocks{MR: k.mr, NR: k.nr, K: BlockK,
-		MC: fit(caches.l3/4, k.mr, 256, 2048), NC: fit(caches.l2/8*5, k.nr, 2*k.nr, 1024)}
+		MC: fit(caches.l3/4, k.mr, 256, 2048), NC: fit(caches.l2/16*7, k.nr, 2*k.nr, 1024)}
 }

@@ -31,13 +31,57 @@ func (p product[T]) distances(w *Workspace, name string) {
 		return
 	}
 	p.tb, p.off = Transpose, d.Cols
-	// Of the exponentials for x and x itself half will do, unless the others would have
-	// to be written to scattered places of a memory that no cache holds.
-	held := d.Rows*d.Stride*int(unsafe.Sizeof(p.alpha)) <= caches.l3/2
-	if p.exp && held && p.terms() > 0 && x.Rows == y.Rows && x.Stride == y.Stride && &x.Data[0] == &y.Data[0] {
-		p.off, p.mirror = 0, d
+	if p.exp && p.terms() > 0 && x.Rows == y.Rows && x.Stride == y.Stride && &x.Data[0] == &y.Data[0] {
+		// Of the exponentials for x and x itself half will do, unless the others would have
+		// to be written piecemeal to scattered places of a memory that no cache holds.
+		held := d.Rows*d.Stride*int(unsafe.Sizeof(p.alpha)) <= caches.l3/2
+		p.bands = !held && table[T]().expInto != nil && p.terms() <= BlockK
+		if held || p.bands {
+			p.off, p.mirror = 0, d
+		}
 	}
 	p.run(w)
+}
+
+// computeBands works on the whole of p, a kernel matrix of x and x itself in memory, of
+// at most BlockK features: block by block beside the matrix, while the lines of it that
+// will receive the block and its reflection are fetched. A band of rows is as high as several
+// lines are long, so that each visit to a page is worth it. The square blocks on the diagonal
+// are computed whole.
+func (p *product[T]) computeBands(kt *kernels[T], s *locals) {
+	const band, wide = 64, 8 // rows; tiles to a block, of which mr rows lie in the first cache
+	m, n, k := p.c.Rows, p.c.Cols, p.terms()
+	width := wide * kt.nr
+	nc := min(max(1, blocks[T]().NC*BlockK/k/width)*width, roundUp(n, kt.nr))
+	ap, bp := elements[T](&s.a, roundUp(band, kt.mr)*k), elements[T](&s.b, nc*k)
+	tile := elements[T](&s.tile, roundUp(band, kt.mr)*width)
+	for b0 := 0; b0 < n; b0 += nc {
+		packPanels(kt, kt.nr, !p.tb, p.b, b0, min(b0+nc, n), 0, k, bp)
+		for i0 := 0; i0 < m; i0 += band {
+			i1 := min(i0+band, m)
+			packPanels(kt, kt.mr, p.ta, p.a, i0, i1, 0, k, ap)
+			for j0 := b0; j0 < min(b0+nc, n, i1+p.off); j0 += width {
+				j1 := min(j0+width, n, i1+p.off)
+				ld := roundUp(j1-j0, kt.nr)
+				for i := i0; i < i1; i += kt.mr {
+					rows := tile[(i-i0)*ld:][:kt.mr*ld]
+					for j := 0; j < ld; j += kt.nr {
+						kt.dist(k, &ap[(i-i0)*k], &bp[(j0-b0+j)*k], &rows[j], ld, false)
+					}
+					for r := range min(kt.mr, i1-i) {
+						next, other := &p.c.Data[(i+r)*p.c.Stride+j0], &p.mirror.Data[min(j0+r*ld/kt.mr, j1-1)*p.mirror.Stride+i]
+						kt.expInto(ld, p.alpha, &rows[r*ld], next, other, p.mirror.Stride)
+					}
+				}
+				for i := i0; i < i1; i++ {
+					copy(p.c.Row(i)[j0:j1], tile[(i-i0)*ld:])
+				}
+				for i := i0; i < i1; i += kt.mr {
+					p.reflect(kt, tile[(i-i0)*ld:], ld, i, min(i+kt.mr, i1), j0, min(j1, i0+p.off))
+				}
+			}
+		}
+	}
 }
 
 // finish turns the distances of rows i0 ≤ i < i1 and columns j0 ≤ j < j1 into
@@ -52,17 +96,17 @@ func (p *product[T]) finish(kt *kernels[T], i0, i1, j0, j1 int) {
 	}
 }
 
-// reflect copies what is below the diagonal in those rows and columns, while it is in
-// the cache, to where the mirror wants it.
-func (p *product[T]) reflect(kt *kernels[T], i0, i1, j0, j1 int) {
-	c, m := p.c, p.mirror
-	if whole := min(j1, i0+p.off) - j0; whole > 0 && i1-i0 == kt.mr {
-		kt.pack(kt.mr, whole, &c.Data[i0*c.Stride+j0], c.Stride, &m.Data[j0*m.Stride+i0], m.Stride)
-		j0 += whole
+// reflect copies rows i0 ≤ i < i1 and columns j0 ≤ j < j1, which lie in src, to where the
+// mirror wants them.
+func (p *product[T]) reflect(kt *kernels[T], src []T, lds, i0, i1, j0, j1 int) {
+	m := p.mirror
+	if i1-i0 == kt.mr && j0 < j1 {
+		kt.pack(kt.mr, j1-j0, &src[0], lds, &m.Data[j0*m.Stride+i0], m.Stride)
+		return
 	}
 	for i := i0; i < i1; i++ {
-		for j := j0; j < min(j1, i+p.off); j++ {
-			m.Data[j*m.Stride+i] = c.Data[i*c.Stride+j]
+		for j := j0; j < j1; j++ {
+			m.Data[j*m.Stride+i] = src[(i-i0)*lds+j-j0]
 		}
 	}
 }

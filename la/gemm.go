@@ -68,6 +68,7 @@ type product[T Float] struct {
 	exp         bool // and of those, e^(α·d²)
 
 	mirror Matrix[T] // if not empty, receives what is below the diagonal, transposed
+	bands  bool      // and both are too large for the caches
 }
 
 // terms returns the length k of the inner sums.
@@ -205,6 +206,10 @@ func (p *product[T]) compute(kt *kernels[T], s *locals) {
 		}
 		return
 	}
+	if p.bands {
+		p.computeBands(kt, s)
+		return
+	}
 	bs := blocks[T]()
 	across := (n + bs.NC - 1) / bs.NC // blocks of B side by side, of equal width
 	nc, mc, kc := roundUp((n+across-1)/across, kt.nr), min(bs.MC, roundUp(m, kt.mr)), min(BlockK, k)
@@ -273,8 +278,19 @@ func (bl *block[T]) multiply() {
 			p.finish(kt, i, min(i+mr, bl.i1), bl.j0, bl.j1)
 		}
 		if p.mirror.Rows > 0 && bl.k1 == p.terms() {
-			p.reflect(kt, i, min(i+mr, bl.i1), bl.j0, bl.j1)
+			bl.reflectPanel(i)
 		}
+	}
+}
+
+// reflectPanel copies what is below the diagonal in the panel at row i and in the block,
+// while it is in the cache, to where the mirror wants it.
+func (bl *block[T]) reflectPanel(i int) {
+	p := &bl.product
+	i1, j := min(i+bl.kt.mr, bl.i1), max(bl.j0, min(bl.j1, i+p.off)) // all of it is below up to j
+	p.reflect(bl.kt, p.c.Data[i*p.c.Stride+bl.j0:], p.c.Stride, i, i1, bl.j0, j)
+	for r := i + 1; r < i1; r++ {
+		p.reflect(bl.kt, p.c.Data[r*p.c.Stride+j:], p.c.Stride, r, r+1, j, min(bl.j1, r+p.off))
 	}
 }
 
@@ -301,7 +317,10 @@ func (bl *block[T]) copyTile(dst []T, dstStride int, src []T, srcStride int, i, 
 	}
 }
 
-// tile computes one register tile.
+// tile computes one register tile. It is not inlined for the sake of its prologue, where
+// a goroutine in a loop over tiles can be stopped.
+//
+//go:noinline
 func (p *product[T]) tile(kt *kernels[T], k int, a, b, c *T, ldc int, add bool, next *T) {
 	if p.dist {
 		kt.dist(k, a, b, c, ldc, add)
@@ -312,7 +331,7 @@ func (p *product[T]) tile(kt *kernels[T], k int, a, b, c *T, ldc int, add bool, 
 
 // isSmall reports whether p is better computed from the matrices as they lie.
 func (p *product[T]) isSmall(kt *kernels[T]) bool {
-	const most = 112 * 112 * 112
+	const most = 160 * 160 * 160
 	k := p.terms()
 	return kt.small != nil && !p.dist && 0 < k && k <= BlockK && p.c.Rows*p.c.Cols*k <= most
 }
@@ -345,20 +364,29 @@ func (p *product[T]) computeSmall(kt *kernels[T], w *Workspace) {
 }
 
 // smallPanel computes columns j0 ≤ j < j1 from those columns of op(B), whose rows
-// are ldb apart.
+// are ldb apart, mr or four rows at a time.
 func (p *product[T]) smallPanel(kt *kernels[T], k, j0, j1 int, b *T, ldb int) {
-	const rows = 4
 	ars, acs := p.a.Stride, 1
 	if p.ta {
 		ars, acs = acs, ars
 	}
 	tile := func(i, m, end, grow int) {
-		kt.small(m, end-j0, grow, k, p.alpha, &p.a.Data[i*ars], ars, acs, b, ldb,
-			&p.c.Data[i*p.c.Stride+j0], p.c.Stride, p.beta != 0)
+		a, c, n, add := &p.a.Data[i*ars], &p.c.Data[i*p.c.Stride+j0], end-j0, p.beta != 0
+		if m > 4 {
+			kt.direct(n, grow, k, p.alpha, a, ars, acs, b, ldb, c, p.c.Stride, add)
+		} else {
+			kt.small(m, n, grow, k, p.alpha, a, ars, acs, b, ldb, c, p.c.Stride, add)
+		}
 	}
-	for i := 0; i < p.c.Rows; i += rows {
-		m := min(rows, p.c.Rows-i)
-		switch end := i + p.off + 1; { // of row i, before it is cut off at j1
+	vector := 64 / int(unsafe.Sizeof(p.alpha))
+	whole := bool(p.tb) || roundUp(j1, vector) <= p.b.Cols // vectors of B can be read
+	for i := 0; i < p.c.Rows; {
+		m := min(4, p.c.Rows-i)
+		end := i + p.off + 1 // of row i, before it is cut off at j1
+		if r := kt.mr; whole && i+r <= p.c.Rows && (end >= j1 || end > j0 && end+r-1 <= j1) {
+			m = r
+		}
+		switch {
 		case end >= j1:
 			tile(i, m, j1, 0)
 		case end > j0 && end+m-1 <= j1:
@@ -370,6 +398,7 @@ func (p *product[T]) smallPanel(kt *kernels[T], k, j0, j1 int, b *T, ldb int) {
 				}
 			}
 		}
+		i += m
 	}
 }
 

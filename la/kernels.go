@@ -31,6 +31,10 @@ type kernels[T Float] struct {
 	// nil where gemm does for all sizes.
 	small func(m, n, grow, k int, alpha T, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add bool)
 
+	// direct is small for mr rows, from a b of which the rest of the last vector of 64 bytes
+	// of a row may be read too.
+	direct func(n, grow, k int, alpha T, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add bool)
+
 	// pack transposes r rows of k elements, dst[p*step+i] = src[i*ld+p], i < r, p < k,
 	// where r is mr or nr and step at least r.
 	pack func(r, k int, src *T, ld int, dst *T, step int)
@@ -42,6 +46,12 @@ type kernels[T Float] struct {
 	axpy func(alpha T, x, y []T) // y_i = fma(alpha, x_i, y_i)
 	scal func(alpha T, x []T)    // x_i = alpha·x_i
 	exp  func(dst, src []T)      // dst_i = e^src_i by the polynomial of exp.go
+
+	// expInto is scal and then exp of n elements, a multiple of 8, with hints: 32 elements
+	// at a time, the 32 elements from next on and those in four lines that begin at other,
+	// step elements apart, will be written soon, and those after them with the next 32. It
+	// is nil where there are no such hints.
+	expInto func(n int, alpha T, x, next, other *T, step int)
 
 	vectorKernels[T, T]
 }
