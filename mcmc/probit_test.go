@@ -389,6 +389,9 @@ func TestProbitPredict(t *testing.T) {
 	s := Sampling{Chains: 2, Draws: 60, BurnIn: 60, Thin: 2, Seed: 3}
 	var first *vi.ProbitPrediction
 	for _, rule := range []vi.Combination{vi.FixSum, vi.WSum, vi.WProd} {
+		if testing.Short() && rule != vi.WSum {
+			continue
+		}
 		t.Run(fmt.Sprint(rule), func(t *testing.T) {
 			d, err := Probit{Rule: rule, Sampling: s}.SampleParametric(t.Context(), train, labels)
 			require.NoError(t, err)

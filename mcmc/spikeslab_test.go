@@ -77,6 +77,9 @@ func TestSpikeSlabEnumeration(t *testing.T) {
 		pi       float64
 		M        int
 	}{{"paired", false, 0.4, 6}, {"standard", true, 0.4, 6}, {"paired, one weight", false, 0.1, 1}, {"paired, all on", false, 1, 3}, {"standard, all on", true, 1, 3}} {
+		if testing.Short() && c.M > 3 {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			x, y := regressionData(3, 25, c.M)
 			m := testSpikeSlab(Sampling{Draws: 3000, BurnIn: 300, Seed: 9})

@@ -16,13 +16,10 @@ import (
 // Gibbs sampling and the variational approximation agree in what they predict, and
 // sampling is the less sure of the kernels' weights.
 func TestProbitGibbs(t *testing.T) {
+	notShort(t)
 	x, views, y := gpProblem(60, 3)
 	labels := parts(y, 3)
-	rules := []Combination{WSum, FixSum, Bin, FixProd, WProd}
-	if testing.Short() {
-		rules = rules[:1]
-	}
-	for _, rule := range rules {
+	for _, rule := range []Combination{WSum, FixSum, Bin, FixProd, WProd} {
 		sweeps := 0
 		c := ProbitClassifier[int]{Rule: rule, NotEmpty: true, Inference: Gibbs, Draws: GibbsDraws{Draws: 60, BurnIn: 100}, Progress: func(p Progress) {
 			sweeps++

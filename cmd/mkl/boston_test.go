@@ -11,6 +11,9 @@ import (
 
 func TestReproduceBoston(t *testing.T) {
 	args := []string{"reproduce", "boston", "-starts", "12", "-draws", "1500"}
+	if testing.Short() { // too few to compare the methods
+		args = []string{"reproduce", "boston", "-starts", "2", "-draws", "100"}
+	}
 	status, stdout, stderr := command(t, nil, "", append(args, "-json")...)
 	require.Equal(t, statusOK, status, stderr)
 	var got bostonResult
@@ -21,11 +24,12 @@ func TestReproduceBoston(t *testing.T) {
 		assert.Equal(t, bostonPaper[i].Method+bostonPaper[i].Starts, cell.Method+cell.Starts)
 		assert.Zero(t, cell.NotConverged)
 	}
-	mf, pmf := got.Cells[1], got.Cells[3] // extreme starts
-	assert.Greater(t, mf.Error.Mean, 3*pmf.Error.Mean)
-	assert.Less(t, mf.Bound.Mean, pmf.Bound.Mean-100)
-	// The best start of either finds the posterior means.
-	assert.Less(t, pmf.BestError, 0.02)
+	if mf, pmf := got.Cells[1], got.Cells[3]; !testing.Short() { // extreme starts
+		assert.Greater(t, mf.Error.Mean, 3*pmf.Error.Mean)
+		assert.Less(t, mf.Bound.Mean, pmf.Bound.Mean-100)
+		// The best start of either finds the posterior means.
+		assert.Less(t, pmf.BestError, 0.02)
+	}
 
 	status, stdout, stderr = command(t, nil, "", append(args, "-rows", "all")...)
 	require.Equal(t, statusOK, status, stderr)
