@@ -136,8 +136,8 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		seed: c.Seed, restarts: c.Restarts, ascent: vi.Ascent{Tolerance: c.Tolerance, MaxSweeps: c.MaxSweeps},
 		allowDuplicates: c.AllowDuplicates, workers: c.Workers, memoryLimit: c.MemoryLimit, progress: c.Progress,
 	}
-	if c.Update == Structured && c.Inference == Variational {
-		f.estimate = c.structuredMemory
+	if c.Update != PlugIn && c.Inference == Variational {
+		f.estimate = c.memory
 	}
 	ds, k, err := f.kernels(ctx, views, len(labels), len(classes))
 	if err != nil {
@@ -171,11 +171,18 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	return m, m.prepare(m.posterior.State().W)
 }
 
-// structuredMemory is estimateMemory for [Structured], which has regressors for each
-// state and, at worst, a Gram matrix for each in the posterior.
-func (c ProbitClassifier[T]) structuredMemory(n, p, classes int) int64 {
-	N, C := float64(n), float64(classes)
-	words := math.Ldexp(3*C*N+N*N, p)
+// memory is estimateMemory with what the update of the weights takes: for [MeanField]
+// the kernels' products, for [Structured] regressors for each state and, at worst, a
+// Gram matrix for each in the posterior.
+func (c ProbitClassifier[T]) memory(n, p, classes int) int64 {
+	N, P, C := float64(n), float64(p), float64(classes)
+	var words float64
+	switch c.Update {
+	case MeanField:
+		words = N * N * P * (P + 1) / 2
+	case Structured:
+		words = math.Ldexp(3*C*N+N*N, p)
+	}
 	return estimateMemory(c.Workers, n, n, p, classes) + int64(min(8*words, math.MaxInt64/4))
 }
 

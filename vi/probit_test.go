@@ -349,6 +349,34 @@ func TestFreshSamplesMayLowerTheBound(t *testing.T) {
 	assert.LessOrEqual(t, fell, firstSweeps)
 }
 
+// The kernels' products with each other only save time.
+func TestProductsOfKernelsChangeNothing(t *testing.T) {
+	k, _, labels, _ := probitProblem(t, 30, 3, 3, 0, 4)
+	for _, p := range []Probit{
+		{Rule: WSum}, {Rule: Bin}, {Rule: WSum, Search: Sampling, Samples: 100},
+	} {
+		p.Update = MeanField
+		kept, err := p.model(k, labels)
+		require.NoError(t, err)
+		anew, err := p.model(k, labels)
+		require.NoError(t, err)
+		switch b := anew.beta.(type) {
+		case *simplexMode:
+			b.products = nil
+		case *switches:
+			b.products = nil
+		case *simplexSample:
+			b.products = nil
+		}
+		for range 12 {
+			require.NoError(t, kept.sweep(nil))
+			require.NoError(t, anew.sweep(nil))
+		}
+		requireClose(t, "E[β]", anew.mean, kept.mean, 1e-9)
+		assert.InDelta(t, anew.bound(), kept.bound(), 1e-9*math.Abs(anew.bound()), "%v", p.Rule)
+	}
+}
+
 // TestPowersFollowTheirGradient compares the gradient of the density of log β with
 // differences.
 func TestPowersFollowTheirGradient(t *testing.T) {

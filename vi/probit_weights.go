@@ -86,6 +86,8 @@ type quadratic struct {
 	squares la.Matrix[float64] // P×P, A without the trace
 	cov     la.Matrix[float64] // P×P, Cov(β)
 
+	products []la.Matrix[float64] // of [MeanField]: lower triangle of ½(K_pK_qᵀ + K_qK_pᵀ) for q ≤ p, nil if not kept
+
 	g    la.Matrix[float64] // (C·P)×N, row c·P+p is g_p of class c
 	rest []float64          // N
 	one  []float64          // P
@@ -101,8 +103,37 @@ func newQuadratic(m *probit) *quadratic {
 	}
 	if m.update == MeanField {
 		q.t = la.NewMatrix[float64](m.D, m.N)
+		if m.P <= mostProducts && m.ridge == nil && m.theta == nil {
+			q.multiply(m)
+		}
 	}
 	return q
+}
+
+// mostProducts is the most kernels whose products with each other are kept: they
+// take (P+1)/2 times the memory of square kernels.
+const mostProducts = 8
+
+// multiply computes the products of the kernels.
+func (q *quadratic) multiply(m *probit) {
+	only := func(p int, k la.Matrix[float64]) {
+		clear(q.one)
+		q.one[p] = 1
+		m.k.Sum(&m.ws, q.one, k)
+	}
+	for p := range m.P {
+		only(p, m.scratch)
+		for r := range p {
+			only(r, q.t)
+			k := la.NewMatrix[float64](m.D, m.D)
+			la.Gemm(&m.ws, la.NoTrans, la.Transpose, 0.5, m.scratch, q.t, 0, k)
+			la.Gemm(&m.ws, la.NoTrans, la.Transpose, 0.5, q.t, m.scratch, 1, k)
+			q.products = append(q.products, k)
+		}
+		k := la.NewMatrix[float64](m.D, m.D)
+		la.Syrk(&m.ws, la.NoTrans, 1, m.scratch, 0, k)
+		q.products = append(q.products, k)
+	}
 }
 
 // measure computes b and A.
@@ -122,6 +153,20 @@ func (q *quadratic) measure(m *probit) {
 	}
 	q.a.CopyFrom(q.squares)
 	if m.update != MeanField {
+		return
+	}
+	if q.products != nil {
+		i := 0
+		for p := range m.P {
+			for r := range p + 1 {
+				v := lowerInner(q.products[i], m.sum)
+				q.a.Row(p)[r] += v
+				if r < p {
+					q.a.Row(r)[p] += v
+				}
+				i++
+			}
+		}
 		return
 	}
 	m.sum.MirrorLower()
@@ -150,9 +195,13 @@ func (q *quadratic) at(beta []float64) float64 {
 // settle renews what depends on q(β), whose mean is in m.mean and whose covariance
 // is in q.cov.
 func (q *quadratic) settle(m *probit) {
-	m.setKernel()
-	if m.update == MeanField {
-		q.addSpread(m)
+	if q.products != nil {
+		q.setKernel(m)
+	} else {
+		m.setKernel()
+		if m.update == MeanField {
+			q.addSpread(m)
+		}
 	}
 	for c := range m.C {
 		f := m.f.Row(c)
@@ -169,6 +218,27 @@ func (q *quadratic) settle(m *probit) {
 	if m.update == MeanField {
 		for p := range m.P {
 			m.spread[0] += la.Dot(q.cov.Row(p), q.squares.Row(p))
+		}
+	}
+}
+
+// setKernel makes E[K] and E[KKᵀ] of the kernels and their products.
+func (q *quadratic) setKernel(m *probit) {
+	m.composite.Combine(&m.ws, m.mean, m.kernel)
+	for d := range m.D {
+		row, i := m.gram.Row(d)[:d+1], 0
+		clear(row)
+		for p := range m.P {
+			for r := range p + 1 {
+				v := q.cov.At(p, r) + m.mean[p]*m.mean[r]
+				if r < p {
+					v *= 2
+				}
+				if v != 0 {
+					la.Axpy(v, q.products[i].Row(d)[:d+1], row)
+				}
+				i++
+			}
 		}
 	}
 }

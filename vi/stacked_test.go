@@ -145,6 +145,7 @@ func TestProbitWeighsBlocksOfFeatures(t *testing.T) {
 	require.NoError(t, m.updateW())
 	q := newQuadratic(m)
 	q.measure(m)
+	m.sum.MirrorLower()
 	for p := range 3 {
 		first, _ := k.Block(p)
 		for r := range 3 {
