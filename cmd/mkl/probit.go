@@ -139,7 +139,10 @@ func (f figures) String() string { return fmt.Sprintf("%.1f ± %.1f", f.Mean, f.
 
 type reproduceUCICmd struct {
 	probitFlags `embed:""`
-	Sweeps      int `default:"50" help:"Most sweeps of a fit (${default}, the paper's)."`
+	Sweeps      int      `default:"50" help:"Most sweeps of a fit (${default}, the paper's)."`
+	Scale       string   `default:"sd" enum:"sd,range,length,none" help:"How features are scaled: to mean 0 and deviation 1 (sd) or to the range from 0 to 1 (range) over the training samples, each sample to length 1, or not at all."`
+	Unit        bool     `help:"Give linear and polynomial kernels unit diagonals."`
+	Sets        []string `placeholder:"NAME" help:"Data sets, by name; all unless given."`
 }
 
 // uciSet is a data set in one text file.
@@ -250,16 +253,83 @@ func folds(class []int, k int, seed uint64) [][]int {
 
 var uciKernels = []string{"RBF", "linear", "polynomial"}
 
-// uciKernel returns kernels of features scaled by the training samples.
-func uciKernel(name string, train, test la.Matrix[float64]) (k, cross la.Matrix[float64]) {
-	scaleColumns(train, test)
-	switch name {
-	case "linear":
-		return powerKernels(train, test, 0, 1)
-	case "polynomial":
-		return powerKernels(train, test, 1, 2)
+// kernel returns kernels of scaled features.
+func (c *reproduceUCICmd) kernel(name string, train, test la.Matrix[float64]) (k, cross la.Matrix[float64]) {
+	switch c.Scale {
+	case "sd":
+		scaleColumns(train, test)
+	case "range":
+		scaleToRange(train, test)
+	case "length":
+		scaleRows(train)
+		scaleRows(test)
 	}
-	return rbfKernels(train, test)
+	offset, degree := 0.0, 1
+	switch name {
+	case "RBF":
+		return rbfKernels(train, test)
+	case "polynomial":
+		offset, degree = 1, 2
+	}
+	k, cross = powerKernels(train, test, offset, degree)
+	if c.Unit {
+		toUnitDiagonal(k, cross, selfKernel(train, offset, degree), selfKernel(test, offset, degree))
+	}
+	return k, cross
+}
+
+// scaleToRange gives the columns of train the range from 0 to 1, and those of test
+// the same shift and scale.
+func scaleToRange(train, test la.Matrix[float64]) {
+	for j := range train.Cols {
+		low, high := math.Inf(1), math.Inf(-1)
+		for i := range train.Rows {
+			low, high = min(low, train.At(i, j)), max(high, train.At(i, j))
+		}
+		if high == low {
+			high = low + 1
+		}
+		for _, m := range []la.Matrix[float64]{train, test} {
+			for i := range m.Rows {
+				m.Set(i, j, (m.At(i, j)-low)/(high-low))
+			}
+		}
+	}
+}
+
+// scaleRows gives the rows length 1, unless they are 0.
+func scaleRows(m la.Matrix[float64]) {
+	for i := range m.Rows {
+		if l := math.Sqrt(la.SumSq(m.Row(i))); l > 0 {
+			la.Scal(1/l, m.Row(i))
+		}
+	}
+}
+
+// selfKernel returns (offset + x·x/D)^degree of each row.
+func selfKernel(m la.Matrix[float64], offset float64, degree int) []float64 {
+	out := make([]float64, m.Rows)
+	for i := range out {
+		out[i] = math.Pow(offset+la.SumSq(m.Row(i))/float64(m.Cols), float64(degree))
+	}
+	return out
+}
+
+// toUnitDiagonal divides the kernels by the roots of those of their samples with
+// themselves. A sample whose kernel with itself is 0 keeps its zeros.
+func toUnitDiagonal(k, cross la.Matrix[float64], train, test []float64) {
+	for _, m := range []struct {
+		k    la.Matrix[float64]
+		self []float64
+	}{{k, train}, {cross, test}} {
+		for i := range m.k.Rows {
+			for j, v := range m.k.Row(i) {
+				if s := train[i] * m.self[j]; s > 0 {
+					m.k.Set(i, j, v/math.Sqrt(s))
+				}
+			}
+		}
+	}
 }
 
 func (c *reproduceUCICmd) Run(e *env) error {
@@ -270,7 +340,15 @@ func (c *reproduceUCICmd) Run(e *env) error {
 	var sets []map[string]any
 	rows := [][]string{{"data set", "kernel", "error %", "stated", "sweeps"}}
 	var missing []string
+	for _, name := range c.Sets {
+		if !slices.ContainsFunc(uciSets, func(s uciSet) bool { return s.name == name }) {
+			return inputf("-sets: there is no set %q", name)
+		}
+	}
 	for _, s := range uciSets {
+		if len(c.Sets) > 0 && !slices.Contains(c.Sets, s.name) {
+			continue
+		}
 		x, class, ok, err := s.read(e, c.Data)
 		if err != nil {
 			return err
@@ -293,7 +371,7 @@ func (c *reproduceUCICmd) Run(e *env) error {
 							inside = append(inside, part...)
 						}
 					}
-					km, cross := uciKernel(kernel, rowsAt(x, inside), rowsAt(x, parts[f]))
+					km, cross := c.kernel(kernel, rowsAt(x, inside), rowsAt(x, parts[f]))
 					rate, n, err := c.trial(ctx, c.machine(vi.FixSum, c.Sweeps, c.Seed+uint64(f)), []la.Matrix[float64]{km}, []la.Matrix[float64]{cross}, at(class, inside), at(class, parts[f]))
 					rates[f], sweeps[f] = rate, n
 					p.step()

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
 )
 
 func TestReproduceUCI(t *testing.T) {
@@ -43,8 +45,44 @@ func TestReproduceUCI(t *testing.T) {
 	status, _, stderr = command(t, map[string]string{"iris.csv": "1,2\n3,4\n"}, "", "reproduce", "uci", "-data", ".")
 	assert.Equal(t, statusInput, status)
 	assert.Equal(t, "mkl: iris.csv: 2 columns where 5 are needed\n", stderr)
+	status, stdout, stderr = command(t, files, "", "reproduce", "uci", "-data", ".", "-sweeps", "2", "-sets", "Iris", "-scale", "length", "-unit")
+	require.Equal(t, statusOK, status, stderr)
+	assert.NotContains(t, stdout, "Soybean")
+	status, _, stderr = command(t, files, "", "reproduce", "uci", "-data", ".", "-sets", "Crab")
+	assert.Equal(t, statusInput, status)
+	assert.Equal(t, "mkl: -sets: there is no set \"Crab\"\n", stderr)
 	status, _, _ = command(t, nil, "", "reproduce", "uci", "-data", ".", "-rise", "2")
 	assert.Equal(t, statusInput, status)
+}
+
+func TestUCIKernels(t *testing.T) {
+	features := func() (train, test la.Matrix[float64]) {
+		return la.MatrixOf(3, 2, []float64{3, 4, 1, 0, 5, 2}), la.MatrixOf(2, 2, []float64{1, 1, 0, 0})
+	}
+	for _, want := range []struct {
+		scale, kernel string
+		unit          bool
+		k, cross      float64 // of the first sample, with itself and with the first test sample
+	}{
+		{"none", "linear", false, 12.5, 3.5},
+		{"none", "polynomial", false, 13.5 * 13.5, 4.5 * 4.5},
+		{"none", "polynomial", true, 1, 4.5 * 4.5 / (13.5 * 2)},
+		{"none", "linear", true, 1, 3.5 / math.Sqrt(12.5)},
+		{"length", "linear", false, 0.5, 0.7 / math.Sqrt2},
+		{"range", "linear", false, 0.625, 0.125},
+		{"range", "RBF", false, 1, math.Exp(-0.5 * (0.25 + 0.75*0.75))},
+	} {
+		train, test := features()
+		c := reproduceUCICmd{Scale: want.scale, Unit: want.unit}
+		k, cross := c.kernel(want.kernel, train, test)
+		assert.InDelta(t, want.k, k.At(0, 0), 1e-12, "%+v", want)
+		assert.InDelta(t, want.cross, cross.At(0, 0), 1e-12, "%+v", want)
+		assert.False(t, math.IsNaN(cross.At(0, 1)), "%+v", want)
+	}
+	train, test := features()
+	(&reproduceUCICmd{Scale: "sd"}).kernel("RBF", train, test)
+	assert.InDelta(t, 0, train.At(0, 0), 1e-12)
+	assert.InDelta(t, 1, train.At(2, 0), 1e-12)
 }
 
 func TestBalance(t *testing.T) {
