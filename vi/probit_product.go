@@ -348,18 +348,20 @@ func (q *powers) density(m *probit, eta []float64) float64 {
 	return v + m.likelihoodOf(m.scratch, q.f, q.t)
 }
 
-// slope stores the gradient of density at η, whose kernel is in m.scratch and whose
-// f in q.f:
+// slope stores the gradient of density at η, where density was computed last: its
+// kernel is in m.scratch, f in q.f and (Σ V_c)K in q.t.
+//
 // β_p·<(E[W]ᵀ(E[Y] − f) − (Σ V_c)K)∘K, log K_p> + π_p − χ_pβ_p.
 func (q *powers) slope(m *probit, eta, gradient []float64) {
 	rest := q.f
 	for i, y := range m.y.Data {
 		rest.Data[i] = y - rest.Data[i]
 	}
-	la.Gemm(&m.ws, la.Transpose, la.NoTrans, 1, m.w, rest, 0, q.t)
+	trace := 0.0
 	if m.update == MeanField {
-		la.Gemm(&m.ws, la.NoTrans, la.NoTrans, -1, m.sum, m.scratch, 1, q.t)
+		trace = -1
 	}
+	la.Gemm(&m.ws, la.Transpose, la.NoTrans, 1, m.w, rest, trace, q.t)
 	clear(gradient)
 	for d := range m.D {
 		t, k := q.t.Row(d), m.scratch.Row(d)
@@ -392,6 +394,9 @@ func (q *powers) covariance(m *probit) la.Matrix[float64] {
 	if q.sample != nil {
 		q.sample.covariance(q.cov)
 		return q.cov
+	}
+	if m.update == MeanField {
+		m.sum.MirrorLower() // W may be newer than β
 	}
 	const h = 1e-4
 	P := m.P

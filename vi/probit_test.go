@@ -349,6 +349,43 @@ func TestFreshSamplesMayLowerTheBound(t *testing.T) {
 	assert.LessOrEqual(t, fell, firstSweeps)
 }
 
+// The deviations of a product's weights are those of the density at the last W, of
+// whose covariance only one triangle is kept.
+func TestPowersCovarianceAtTheLastW(t *testing.T) {
+	k, _, labels, _ := probitProblem(t, 24, 3, 3, 0, 1)
+	m, err := Probit{Rule: WProd, Update: MeanField}.model(k, labels)
+	require.NoError(t, err)
+	for range 200 {
+		require.NoError(t, m.sweep(nil))
+	}
+	posterior, err := m.posterior()
+	require.NoError(t, err)
+	got := posterior.State().BetaCov
+	q := m.beta.(*powers)
+	curve := la.NewMatrix[float64](3, 3) // by second differences of the density
+	const h = 1e-3
+	at := func(p, r int, dp, dr float64) float64 {
+		eta := append(vec(nil), q.eta...)
+		eta[p] += dp
+		eta[r] += dr
+		return q.density(m, eta)
+	}
+	for p := range 3 {
+		for r := range 3 {
+			curve.Set(p, r, -(at(p, r, h, h)-at(p, r, h, -h)-at(p, r, -h, h)+at(p, r, -h, -h))/(4*h*h))
+		}
+	}
+	require.NoError(t, la.Cholesky(nil, curve))
+	la.CholeskyInv(nil, curve)
+	curve.MirrorLower()
+	for p := range 3 {
+		for r := range 3 {
+			want := math.Exp(q.eta[p]+q.eta[r]) * curve.At(p, r)
+			assert.InDelta(t, want, got.At(p, r), 1e-3*math.Sqrt(got.At(p, p)*got.At(r, r)), "%d, %d", p, r)
+		}
+	}
+}
+
 // The kernels' products with each other only save time.
 func TestProductsOfKernelsChangeNothing(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 30, 3, 3, 0, 4)
