@@ -139,4 +139,11 @@ func TestReproduceVBKC(t *testing.T) {
 	assert.Contains(t, stdout, "2 starts")
 	assert.Contains(t, stdout, "68.1 ± 1.2")
 	assert.Contains(t, stdout, "SWpam50")
+	status, stdout, stderr = command(t, proteinFiles(), "", "reproduce", "proteinfold-vbkc", "-data", ".", "-starts", "1", "-sweeps", "2", "-sizes", "2,9")
+	require.Equal(t, statusOK, status, stderr)
+	assert.Equal(t, 3, strings.Count(stdout, "FixSum"), stdout)
+	assert.NotContains(t, stdout, "weights of all")
+	status, _, stderr = command(t, proteinFiles(), "", "reproduce", "proteinfold-vbkc", "-data", ".", "-sizes", "13")
+	assert.Equal(t, statusInput, status)
+	assert.Equal(t, "mkl: -sizes: there is no set of [13] sources\n", stderr)
 }
