@@ -28,9 +28,10 @@ import (
 // FixSum, Gamma(1, 1).
 //
 // Base kernels may be any D×N matrices: with D < N columns of features in place
-// of kernels, the model is one in the space of features. Nothing needs them to be
-// symmetric or positive semidefinite. As the prior's scale is fixed, the scale of
-// the kernels matters: give them unit diagonals.
+// of kernels, the model is one in the space of features, and [Stacked] weighs blocks
+// of features of different lengths. Nothing needs them to be symmetric or positive
+// semidefinite. As the prior's scale is fixed, the scale of the kernels matters: give
+// them unit diagonals. WProd takes entries from 0 to 1.
 //
 // Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
 // multi-class multi-kernel pattern recognition machine"; what the paper leaves to
