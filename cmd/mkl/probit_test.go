@@ -133,6 +133,20 @@ func TestVotes(t *testing.T) {
 	assert.Equal(t, 0, vote("Maj", p, r))
 }
 
+func TestVBKCKernels(t *testing.T) {
+	x := la.MatrixOf(2, 2, []float64{3, 4, 1, 0})
+	for kernel, want := range map[string][2]float64{ // of the two samples, of degree 2 and 1
+		"unit":      {16 / (26 * 2.0), 3 / 5.0},
+		"unit-mean": {2.5 * 2.5 / (13.5 * 1.5), 3 / 5.0},
+		"mean":      {2.5 * 2.5, 1.5},
+	} {
+		c := reproduceVBKCCmd{Kernel: kernel}
+		assert.InDelta(t, want[0], c.kernel(x, x, 2).At(0, 1), 1e-12, kernel)
+		assert.InDelta(t, want[1], c.kernel(x, x, 1).At(0, 1), 1e-12, kernel)
+	}
+	assert.Equal(t, 3.0, x.At(0, 0))
+}
+
 func TestReproduceVBKC(t *testing.T) {
 	status, stdout, stderr := command(t, proteinFiles(), "", "reproduce", "proteinfold-vbkc", "-data", ".", "-starts", "2", "-sweeps", "3")
 	require.Equal(t, statusOK, status, stderr)

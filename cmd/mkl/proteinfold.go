@@ -30,7 +30,7 @@ func (c *reproduceProteinfoldCmd) Run(e *env) error {
 		return err
 	}
 	next := func(int) (*experiment, error) {
-		x, err := readProteins(e, c.Data)
+		x, err := readProteins(e, c.Data, unitPolynomial)
 		if err != nil {
 			return nil, err
 		}
@@ -41,8 +41,8 @@ func (c *reproduceProteinfoldCmd) Run(e *env) error {
 		"columns to mean 0 and deviation 1 over the training proteins")
 }
 
-// readProteins reads the problem and computes its kernels.
-func readProteins(e *env, dir string) (*experiment, error) {
+// readProteins reads the problem and computes its kernels, polynomials of a degree.
+func readProteins(e *env, dir string, kernel func(x, y la.Matrix[float64], degree int) la.Matrix[float64]) (*experiment, error) {
 	x := &experiment{name: "predefined"}
 	var err error
 	var labels [2][]float64
@@ -78,8 +78,8 @@ func readProteins(e *env, dir string) (*experiment, error) {
 			}
 		}
 		scaleColumns(m[0], m[1])
-		x.train = append(x.train, unitPolynomial(m[0], m[0], s.degree))
-		x.test = append(x.test, unitPolynomial(m[0], m[1], s.degree))
+		x.train = append(x.train, kernel(m[0], m[0], s.degree))
+		x.test = append(x.test, kernel(m[0], m[1], s.degree))
 	}
 	return x, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -15,9 +16,10 @@ import (
 
 type reproduceVBKCCmd struct {
 	probitFlags `embed:""`
-	Sweeps      int   `default:"100" help:"Most sweeps of a fit (${default}, the paper's)."`
-	Starts      int   `default:"20" help:"Random starts (${default}, the paper's)."`
-	Sizes       []int `placeholder:"N" help:"Only the sets of so many sources; all sets unless given."`
+	Sweeps      int    `default:"100" help:"Most sweeps of a fit (${default}, the paper's)."`
+	Starts      int    `default:"20" help:"Random starts (${default}, the paper's)."`
+	Sizes       []int  `placeholder:"N" help:"Only the sets of so many sources; all sets unless given."`
+	Kernel      string `default:"unit" enum:"unit,unit-mean,mean" help:"Polynomials of global characteristics: (1 + x·y)² to unit diagonal (unit), (1 + x·y/D)² of D features to unit diagonal (unit-mean), or that as it is, and then x·y/D of alignment scores (mean)."`
 }
 
 // vbkcCase is a set of sources, by their positions in proteinSources.
@@ -49,6 +51,23 @@ var vbkcCases = func() []vbkcCase {
 	return append(cases, vbkcCase{"S H P V Z λ1 λ4 λ14 λ30", "61.0 ± 1.4", "63.5", sequence(1, 9)})
 }()
 
+// kernel returns a polynomial kernel between the rows of x and y.
+func (c *reproduceVBKCCmd) kernel(x, y la.Matrix[float64], degree int) la.Matrix[float64] {
+	switch c.Kernel {
+	case "mean":
+		_, k := powerKernels(x, y, float64(degree-1), degree)
+		return k
+	case "unit-mean":
+		x, y = x.Clone(), y.Clone()
+		for _, m := range []la.Matrix[float64]{x, y} {
+			for i := range m.Rows {
+				la.Scal(1/math.Sqrt(float64(m.Cols)), m.Row(i))
+			}
+		}
+	}
+	return unitPolynomial(x, y, degree)
+}
+
 func (c *reproduceVBKCCmd) Run(e *env) error {
 	if err := c.check(); err != nil {
 		return err
@@ -68,7 +87,7 @@ func (c *reproduceVBKCCmd) Run(e *env) error {
 			return inputf("-sizes: there is no set of %v sources", c.Sizes)
 		}
 	}
-	x, err := readProteins(e, c.Data)
+	x, err := readProteins(e, c.Data, c.kernel)
 	if err != nil {
 		return err
 	}
