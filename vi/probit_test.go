@@ -205,7 +205,7 @@ func TestProbitSweepAllocatesNothing(t *testing.T) {
 			m, err := p.model(k, labels)
 			require.NoError(t, err)
 			require.NoError(t, m.sweep(nil))
-			allocs := testing.AllocsPerRun(10, func() {
+			allocs := leastAllocs(func() {
 				if err := m.sweep(nil); err != nil {
 					t.Error(err)
 				}
