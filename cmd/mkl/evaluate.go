@@ -58,43 +58,30 @@ func (c *evaluateCmd) Run(e *env) error {
 	if c.Data == "" {
 		return inputf("evaluate needs a data file, which holds the truth")
 	}
-	opt, err := c.options()
+	o, err := c.open(e)
 	if err != nil {
 		return err
 	}
-	m, err := loadModel(c.Model)
+	defer o.files.close()
+	n, main := o.notes, o.files.all[0]
+	truth, err := c.truth(main, o.model, n)
 	if err != nil {
 		return err
 	}
-	n := notesOf(m)
-	fs := &files{env: e, opt: opt}
-	defer fs.close()
-	sources, err := c.sources(fs, m, n)
+	x, rows, err := o.read()
 	if err != nil {
 		return err
-	}
-	truth, err := c.truth(fs.all[0], m, n)
-	if err != nil {
-		return err
-	}
-	rows, err := fs.read()
-	if err != nil {
-		return err
-	}
-	var x []mkl.Features
-	for _, s := range sources {
-		x = append(x, s.matrix())
 	}
 	ev := &evaluation{Task: n.Task, Samples: rows}
 	predict := mkl.PredictOptions{Published: c.Published, Workers: c.Workers}
-	switch m := m.(type) {
+	switch m := o.model.(type) {
 	case regressionModel:
 		p, err := m.PredictTargets(e.ctx, predict, x...)
 		if err != nil {
 			return err
 		}
 		for o, j := range truth {
-			v, err := c.regression(fs.all[0].data.Numbers[j], p.Mean[o], p.Variance[o])
+			v, err := c.regression(main.data.Numbers[j], p.Mean[o], p.Variance[o])
 			if err != nil {
 				return inputf("%s: %w", n.Targets[o], err)
 			}
@@ -105,7 +92,7 @@ func (c *evaluateCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		class, err := classIndices(fs.all[0], truth[0], m.Classes())
+		class, err := classIndices(main, truth[0], m.Classes())
 		if err != nil {
 			return err
 		}
@@ -118,7 +105,7 @@ func (c *evaluateCmd) Run(e *env) error {
 			return err
 		}
 		for o, j := range truth {
-			has, err := flags(fs.all[0], j)
+			has, err := flags(main, j)
 			if err != nil {
 				return err
 			}

@@ -38,6 +38,43 @@ func (c *modelInput) check() error {
 	return nil
 }
 
+// opened is a model with the files that it shall predict.
+type opened struct {
+	model
+	notes   *notes
+	files   *files
+	sources []source // of each of the model's inputs
+}
+
+// open reads the model and opens the files, which the caller closes.
+func (c *modelInput) open(e *env) (*opened, error) {
+	opt, err := c.options()
+	if err != nil {
+		return nil, err
+	}
+	m, err := loadModel(c.Model)
+	if err != nil {
+		return nil, err
+	}
+	o := &opened{model: m, notes: notesOf(m), files: &files{env: e, opt: opt}}
+	if o.sources, err = c.sources(o.files, m, o.notes); err != nil {
+		o.files.close()
+		return nil, err
+	}
+	return o, nil
+}
+
+// read reads the columns asked for and returns the model's inputs.
+func (o *opened) read() (x []mkl.Features, rows int, err error) {
+	if rows, err = o.files.read(); err != nil {
+		return nil, 0, err
+	}
+	for _, s := range o.sources {
+		x = append(x, s.matrix())
+	}
+	return x, rows, nil
+}
+
 type predictCmd struct {
 	Output string `short:"o" placeholder:"FILE" help:"CSV file to write; standard output without it."`
 	ID     string `name:"id" placeholder:"COLUMN" help:"Column to copy to the front of the output."`
@@ -54,46 +91,32 @@ func (c *predictCmd) Run(e *env) error {
 			return input(err)
 		}
 	}
-	opt, err := c.options()
+	m, err := c.open(e)
 	if err != nil {
 		return err
 	}
-	model, err := loadModel(c.Model)
-	if err != nil {
-		return err
-	}
-	notes := notesOf(model)
-	fs := &files{env: e, opt: opt}
-	defer fs.close()
-	sources, err := c.sources(fs, model, notes)
-	if err != nil {
-		return err
-	}
+	defer m.files.close()
 	id := -1
 	if c.ID != "" {
 		if c.Data == "" {
 			return inputf("-id needs a data file")
 		}
-		if id, err = c.idColumn(fs.all[0]); err != nil {
+		if id, err = c.idColumn(m.files.all[0]); err != nil {
 			return err
 		}
 	}
-	n, err := fs.read()
+	x, n, err := m.read()
 	if err != nil {
 		return err
 	}
-	var x []mkl.Features
-	for _, s := range sources {
-		x = append(x, s.matrix())
-	}
-	t, err := c.predict(e, model, notes, x)
+	t, err := c.predict(e, m.model, m.notes, x)
 	if err != nil {
 		return err
 	}
 	write := func(w io.Writer) error {
 		var ids []string
 		if id >= 0 {
-			ids = fs.all[0].data.Labels[id]
+			ids = m.files.all[0].data.Labels[id]
 		}
 		return c.write(w, t, ids, n)
 	}
