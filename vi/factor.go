@@ -492,11 +492,13 @@ func (m *factors) drawFactors(seed uint64) {
 	m.firstWeights()
 }
 
-// firstWeights sets the weights, from none, to what is best for the factors.
+// firstWeights sets the offsets and then, from none, the weights to what is best
+// for the factors.
 func (m *factors) firstWeights() {
 	for i := range m.weights {
 		m.weights[i] = Pair{Logit: math.Inf(-1), Variance: m.prior.Variance}
 	}
+	m.updateTasks(m.M, m.K)
 	m.updateTasks(0, m.K)
 }
 

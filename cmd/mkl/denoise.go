@@ -31,7 +31,8 @@ type pictureFlags struct {
 	Stride int    `default:"1" help:"Pixels from one block to the next (${default}); more is faster and worse."`
 	First  int    `default:"0" help:"Fit blocks so many pixels apart first, and all of them from there; 0 begins with all. Faster, but elements that few blocks need are lost."`
 
-	Pi float64 `default:"0.5" help:"Probability of a weight to be on, to start from (${default})."`
+	Pi      float64 `default:"0.5" help:"Probability of a weight to be on, to start from (${default})."`
+	Offsets bool    `help:"Give each block an offset, which the paper's model has not."`
 
 	factorFlags `embed:""`
 }
@@ -85,8 +86,8 @@ func (c *pictureFlags) restore(e *env, name, what string, truth, p patches.Pictu
 		}
 	}
 	mean /= count
-	f.SharedNoise, f.NoOffsets, f.Prior.Pi = true, true, c.Pi
-	what = fmt.Sprintf("%s, %s, seed %d, %d factors, %g on", filepath.Base(c.Image), what, c.Seed, f.Factors, c.Pi)
+	f.SharedNoise, f.NoOffsets, f.Prior.Pi = true, !c.Offsets, c.Pi
+	what = fmt.Sprintf("%s, %s, seed %d, %d factors, %g on, offsets %t", filepath.Base(c.Image), what, c.Seed, f.Factors, c.Pi, c.Offsets)
 	var fit *mkl.FactorFit
 	var grid patches.Grid
 	var sweeps []string

@@ -37,7 +37,7 @@ func TestReproducePictures(t *testing.T) {
 		results  int
 		pictures []string
 	}{
-		{1, "denoise -sigma 20 -factors 4 -first 4", 2, []string{"denoise-20-given.png", "denoise-20-white.png", "denoise-20-exponential-dictionary.png"}},
+		{1, "denoise -sigma 20 -factors 4 -first 4 -offsets", 2, []string{"denoise-20-given.png", "denoise-20-white.png", "denoise-20-exponential-dictionary.png"}},
 		{3, "inpaint -missing 0.5 -factors 4 -first 4 -pi 0.3", 1, []string{"inpaint-given.png", "inpaint.png", "inpaint-dictionary.png"}},
 	} {
 		args := append([]string{"reproduce"}, strings.Fields(c.args+" -image in.png -sweeps 40 -json")...)
