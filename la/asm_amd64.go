@@ -73,7 +73,7 @@ func avx2Set() *instructionSet {
 			dot: dot32AVX2, axpys: axpys32AVX2, dotAxpy: dotAxpy32AVX2,
 		},
 	}
-	s.strips64 = stripsAVX2
+	s.strips64, s.strips32 = stripsAVX2, strips32AVX2
 	s.mixed = vectorKernels[float32, float64]{
 		dot: dotMixedAVX2, axpys: axpysMixedAVX2, dotAxpy: dotAxpyMixedAVX2,
 	}

@@ -259,10 +259,10 @@ func axpyNeonMixed(alpha float64, a []float32, y []float64)
 func axpy4NeonMixed(x *[4]float64, a *float32, lda int, y []float64)
 
 //go:noescape
-func stripAddNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int)
+func stripAddNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
-func stripSubNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int)
+func stripSubNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
 func stripSolveNeon64(lo, j0, hi int, t *float64, ts int, r, y *float64)
@@ -274,10 +274,10 @@ func stripCholNeon64(lo, j0, hi int, r, y *float64) int
 func stripSquaresNeon64(k int, y, d *float64)
 
 //go:noescape
-func stripAddNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int)
+func stripAddNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
 
 //go:noescape
-func stripSubNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int)
+func stripSubNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
 
 //go:noescape
 func stripSolveNeon32(lo, j0, hi int, t *float32, ts int, r, y *float32)

@@ -2493,8 +2493,8 @@ stored: \
 	CBNZ R6, block; \
 	RET
 
-// func stripAddNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int)
-TEXT ·stripAddNeon64(SB), NOSPLIT, $0-56
+// func stripAddNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+TEXT ·stripAddNeon64(SB), NOSPLIT, $0-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R8
 	MOVD b+16(FP), R9
@@ -2504,8 +2504,8 @@ TEXT ·stripAddNeon64(SB), NOSPLIT, $0-56
 	MOVD mode+48(FP), R12
 	STRIPTILE(ADDTERM64, STRIPLOADEND64, STRIPSTOREEND64, 3, 3, 8)
 
-// func stripSubNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int)
-TEXT ·stripSubNeon64(SB), NOSPLIT, $0-56
+// func stripSubNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+TEXT ·stripSubNeon64(SB), NOSPLIT, $0-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R8
 	MOVD b+16(FP), R9
@@ -2515,8 +2515,8 @@ TEXT ·stripSubNeon64(SB), NOSPLIT, $0-56
 	MOVD mode+48(FP), R12
 	STRIPTILE(SUBTERM64, STRIPLOADEND64, STRIPSTOREEND64, 3, 3, 8)
 
-// func stripAddNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int)
-TEXT ·stripAddNeon32(SB), NOSPLIT, $0-56
+// func stripAddNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+TEXT ·stripAddNeon32(SB), NOSPLIT, $0-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R8
 	MOVD b+16(FP), R9
@@ -2526,8 +2526,8 @@ TEXT ·stripAddNeon32(SB), NOSPLIT, $0-56
 	MOVD mode+48(FP), R12
 	STRIPTILE(ADDTERM32, STRIPLOADEND32, STRIPSTOREEND32, 2, 6, 4)
 
-// func stripSubNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int)
-TEXT ·stripSubNeon32(SB), NOSPLIT, $0-56
+// func stripSubNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+TEXT ·stripSubNeon32(SB), NOSPLIT, $0-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R8
 	MOVD b+16(FP), R9

@@ -63,18 +63,17 @@ func Cholesky[T Float](w *Workspace, a Matrix[T]) error {
 // first, so that all the terms of its elements are subtracted in the form in
 // which it is then solved for and, in turn, used. It returns false if a pivot is
 // bad.
-func (t *triangular[T]) factor(x *tile, to int, scratch *T) bool {
+func (t *triangular[T]) factor(x *tile, to int, scratch *T, h *ahead) bool {
 	i, j := x.i, x.j
-	if x.next == 0 {
-		t.load(i, j)
-		if s, e := t.block(i); i == j && i > 0 {
-			for i := s; i < e; i++ {
-				row, _, m := t.rows(i)
-				t.k.lower(m, t.strip(i, i*t.k.nr), t.k.nr, &t.l.Data[row*t.l.Stride+row], t.l.Stride)
-			}
+	s, e := t.block(i)
+	h.clear()
+	if min(to, j) > x.next {
+		t.subtract(x, min(to, j), h)
+	} else if x.next == 0 && i != j {
+		for i := s; i < e; i++ {
+			t.load(i, j)
 		}
 	}
-	t.subtract(i, j, x.next, min(to, j))
 	if to <= j {
 		return true
 	}
@@ -84,54 +83,89 @@ func (t *triangular[T]) factor(x *tile, to int, scratch *T) bool {
 	lo, hi := t.positions(j, j+1)
 	top, _ := t.block(j)
 	base := top * t.k.nr
-	s, e := t.block(i)
 	for i := s; i < e; i++ {
 		t.k.solve(lo-base, hi-base, t.strip(top, base), t.ts, at(t.r, base), t.strip(i, base))
+		t.store(i, j)
 	}
-	t.store(i, j)
 	return true
 }
 
-// subtract subtracts from block (i, j) the products of blocks k0 ≤ k < k1 of its
-// rows. A tile on the diagonal is lower triangular as in the matrix; the others
-// are transposed.
-func (t *triangular[T]) subtract(i, j, k0, k1 int) {
-	is, ie := t.block(i)
-	js, je := t.block(j)
-	lo, hi := t.positions(k0, k1)
+// subtract subtracts from tile x the products of blocks x.next ≤ k < to of its rows. A
+// tile on the diagonal is lower triangular as in the matrix; the others are
+// transposed.
+func (t *triangular[T]) subtract(x *tile, to int, h *ahead) {
+	nr := t.k.nr
+	is, ie := t.block(x.i)
+	js, je := t.block(x.j)
+	lo, hi := t.positions(x.next, to)
 	for q := lo; q < hi; q += t.chunk {
 		k := min(t.chunk, hi-q)
+		h.clear()
+		if left := hi - q - k; left > 0 {
+			addStrips(h, ie-is, t.strip(is, q+k), t.ts, nr, min(t.chunk, left))
+			if x.i != x.j {
+				addStrips(h, je-js, t.strip(js, q+k), t.ts, nr, min(t.chunk, left))
+			}
+		}
 		for i := is; i < ie; i++ {
-			t.subtractRow(i, js, je, q, k)
+			if x.next == 0 && q == lo {
+				t.begin(i, x.j)
+				t.announce(i+1, x.j, h)
+			}
+			t.subtractRow(i, js, je, q, k, h)
 		}
 	}
 }
 
-// subtractRow does so for strip i, blocks of strips js ≤ j < je and k terms from
+// begin loads what strip i has in block j.
+func (t *triangular[T]) begin(i, j int) {
+	t.load(i, j)
+	if _, e := t.block(j); i < e {
+		row, _, m := t.rows(i)
+		t.k.lower(m, t.strip(i, i*t.k.nr), t.k.nr, &t.l.Data[row*t.l.Stride+row], t.l.Stride)
+	}
+}
+
+// announce has what begin will read fetched.
+func (t *triangular[T]) announce(i, j int, h *ahead) {
+	if i == t.strips {
+		return
+	}
+	row, _, m := t.rows(i)
+	if _, column, k := t.left(i, j); k > 0 {
+		addRows(h, m, &t.l.Data[row*t.l.Stride+column], t.l.Stride, t.k.nr)
+	}
+}
+
+// subtractRow subtracts from strip i, blocks of strips js ≤ j < je, k terms from
 // position q on. It is a function because goroutines that do not stop in assembly
 // stop where the next function begins.
-func (t *triangular[T]) subtractRow(i, js, je, q, k int) {
+func (t *triangular[T]) subtractRow(i, js, je, q, k int, h *ahead) {
 	nr := t.k.nr
 	b := t.strip(i, q)
 	for j := js; j < min(je, i); j++ {
 		c := t.strip(i, j*nr)
-		t.k.sub(k, t.strip(j, q), b, c, nr, at(c, nr*nr), 0)
+		soon, step := h.take(address(b))
+		t.k.sub(k, t.strip(j, q), b, c, nr, at(c, nr*nr), 0, soon, step)
 	}
 	if i < je {
 		c := t.strip(i, i*nr)
-		t.k.sub(k, b, b, c, nr, c, tileLower)
+		t.k.sub(k, b, b, c, nr, c, tileLower, address(b), 0)
 	}
 }
 
-// factorBlock factors block i on the diagonal, strip by strip: a strip is solved
+// factorBlock factors a block on the diagonal, strip by strip: a strip is solved
 // for with those above it, then its corner is factored.
-func (t *triangular[T]) factorBlock(i int, scratch *T) bool {
+func (t *triangular[T]) factorBlock(block int, scratch *T) bool {
 	nr, ld := t.k.nr, t.l.Stride
-	lo, _ := t.positions(i, i+1)
-	s, e := t.block(i)
-	base, later := s*nr, i > 0
+	lo, _ := t.positions(block, block+1)
+	s, e := t.block(block)
+	base, later := s*nr, block > 0
 	top, r := t.strip(s, base), at(t.r, base)
 	for i := s; i < e; i++ {
+		if !later {
+			t.load(i, block)
+		}
 		row, line, m := t.rows(i)
 		corner := t.strip(i, i*nr)
 		if later {
@@ -149,8 +183,8 @@ func (t *triangular[T]) factorBlock(i int, scratch *T) bool {
 			return false
 		}
 		t.k.lowerOut(m, at(corner, line*nr+line), &t.l.Data[row*ld+row], ld)
+		t.store(i, block)
 	}
-	t.store(i, i)
 	return true
 }
 

@@ -99,14 +99,22 @@ func (t *triangular[T]) sumSquares(c int, scratch *T) {
 
 // multiply computes block (i, j) of Xᵀ·X, tile by tile of the scratch memory, and
 // writes it to its place.
-func (t *triangular[T]) multiply(i, j int, scratch *T) {
+func (t *triangular[T]) multiply(i, j int, scratch *T, h *ahead) {
 	nr := t.k.nr
 	is, ie := t.block(i)
 	js, je := t.block(j)
 	row := func(i int) *T { return at(scratch, (i-is)*(je-js)*nr*nr) }
 	for q, _ := t.positions(i, i+1); q < t.strips*nr; q += t.chunk {
+		h.clear()
+		if next := q + t.chunk; next < t.strips*nr {
+			k := min(t.chunk, t.strips*nr-next)
+			addStrips(h, ie-is, t.xstrip(is, next), t.xs, nr, k)
+			if i != j {
+				addStrips(h, je-js, t.xstrip(js, next), t.xs, nr, k)
+			}
+		}
 		for i := is; i < ie; i++ {
-			t.multiplyRow(i, js, min(je, i+1), q, row(i))
+			t.multiplyRow(i, js, min(je, i+1), q, row(i), h)
 		}
 	}
 	for i := is; i < ie; i++ {
@@ -116,7 +124,7 @@ func (t *triangular[T]) multiply(i, j int, scratch *T) {
 
 // multiplyRow adds to the tiles c of strip i and strips js ≤ j < je the products of
 // a chunk of terms from position q on. For what it is a function, see subtractRow.
-func (t *triangular[T]) multiplyRow(i, js, je, q int, c *T) {
+func (t *triangular[T]) multiplyRow(i, js, je, q int, c *T, h *ahead) {
 	nr, start, mode := t.k.nr, max(i*t.k.nr, t.first), 0
 	end := min(q+t.chunk, t.strips*nr)
 	if q <= start {
@@ -138,7 +146,8 @@ func (t *triangular[T]) multiplyRow(i, js, je, q int, c *T) {
 		if i == 0 {
 			c = at(c, t.first*nr)
 		}
-		t.k.add(end-q, a, t.xstrip(j, q), c, nr, next, mode)
+		soon, step := h.take(address(a))
+		t.k.add(end-q, a, t.xstrip(j, q), c, nr, next, mode, soon, step)
 	}
 }
 

@@ -81,10 +81,10 @@ func meterKernels[T Float](k *kernels[T], m meter) {
 
 func meterStrips[T Float](k *stripKernels[T], m meter) {
 	size, nr := int(unsafe.Sizeof(*new(T))), k.nr
-	tile := func(entry string, f func(k int, a, b, c *T, ldc int, next *T, mode int)) func(k int, a, b, c *T, ldc int, next *T, mode int) {
-		return func(k int, a, b, c *T, ldc int, next *T, mode int) {
+	tile := func(entry string, f func(k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int)) func(k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int) {
+		return func(k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int) {
 			defer m(entry, 2*nr*nr*k, (2*nr*k+2*nr*nr)*size)()
-			f(k, a, b, c, ldc, next, mode)
+			f(k, a, b, c, ldc, next, mode, soon, step)
 		}
 	}
 	move := func(entry string, n int) func() { return m(entry, 0, 2*nr*n*size) }
@@ -172,6 +172,7 @@ func TestCallsAreShort(t *testing.T) {
 			multiplyAll[float64](w, n)
 			multiplyAll[float32](w, n)
 			solveAll[float64](w, n)
+			solveAll[float32](w, n)
 			was := caches
 			caches = cacheSizes{} // hold nothing
 			multiplyAll[float64](w, n)
@@ -209,6 +210,7 @@ func BenchmarkLongestCall(b *testing.B) {
 		multiplyAll[float64](w, 1024)
 		multiplyAll[float32](w, 1024)
 		solveAll[float64](w, 1024)
+		solveAll[float32](w, 1024)
 	}
 	var longest time.Duration
 	var which work

@@ -31,12 +31,12 @@ GLOBL one32<>(SB), RODATA|NOPTR, $4
 DATA inf32<>+0(SB)/4, $0x7f800000
 GLOBL inf32<>(SB), RODATA|NOPTR, $4
 
-// func add32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int)
-TEXT ·add32AVX512(SB), NOSPLIT, $0-56
+// func add32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+TEXT ·add32AVX512(SB), NOSPLIT, $0-72
 	TILE(PLUSPRODUCT)
 
-// func sub32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int)
-TEXT ·sub32AVX512(SB), NOSPLIT, $0-56
+// func sub32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+TEXT ·sub32AVX512(SB), NOSPLIT, $0-72
 	TILE(LESSPRODUCT)
 
 // func solve32AVX512(lo, hi int, t *float32, ts int, r, y *float32)

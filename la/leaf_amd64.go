@@ -3,10 +3,10 @@
 package la
 
 //go:noescape
-func addAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int)
+func addAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
-func subAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int)
+func subAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
 func solveAVX512(lo, hi int, t *float64, ts int, r, y *float64)
@@ -27,10 +27,10 @@ func pack8AVX512(k int, src *float64, ld int, dst *float64)
 func unpack8AVX512(k int, src, dst *float64, ld int)
 
 //go:noescape
-func addAVX2(k int, a, b, c *float64, ldc int, next *float64, mode int)
+func addAVX2(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
-func subAVX2(k int, a, b, c *float64, ldc int, next *float64, mode int)
+func subAVX2(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
 func solveAVX2(lo, hi int, t *float64, ts int, r, y *float64)
@@ -51,6 +51,30 @@ func pack4AVX2(k int, src *float64, ld int, dst *float64)
 func unpack4AVX2(k int, src, dst *float64, ld int)
 
 //go:noescape
+func add32AVX2(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+
+//go:noescape
+func sub32AVX2(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+
+//go:noescape
+func solve32AVX2(lo, hi int, t *float32, ts int, r, y *float32)
+
+//go:noescape
+func chol32AVX2(lo, j0, hi int, r, y *float32) int
+
+//go:noescape
+func squares32AVX2(k int, y, d *float32)
+
+//go:noescape
+func copyRows32AVX2(k int, src *float32, lds int, dst *float32, ldd int)
+
+//go:noescape
+func smallCholRowsAVX2(n int, a *float64, ld int) (bad int, pivot float64)
+
+//go:noescape
+func smallInvRowsAVX2(n int, l *float64, ld int, dst *float64, ldd int, what inverseOf)
+
+//go:noescape
 func loadCornerAVX512(n int, src *float64, ld int, dst *float64)
 
 //go:noescape
@@ -66,10 +90,10 @@ func smallCholAVX512(n int, a *float64, ld int) (bad int, pivot float64)
 func smallInvAVX512(n int, l *float64, ld int, dst *float64, ldd int, what inverseOf)
 
 //go:noescape
-func add32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int)
+func add32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
 
 //go:noescape
-func sub32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int)
+func sub32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
 
 //go:noescape
 func solve32AVX512(lo, hi int, t *float32, ts int, r, y *float32)
@@ -104,25 +128,14 @@ var strips32AVX512 = stripKernels[float32]{
 	solve: solve32AVX512, chol: chol32AVX512, squares: squares32AVX512,
 	most: scalarRows, smallChol: smallCholGeneric[float32], smallInv: smallInvGeneric[float32],
 	copyRows: copyRows32AVX512,
-	pack: func(m, k int, src *float32, ld int, dst *float32) {
-		packBlocks(m, k, src, ld, dst, 48, 4, func(k int, src *float32, ld int, dst *float32) {
-			avx2Pack32(k/4, src, ld, dst, 48)
-		})
-	},
-	unpack: func(m, k int, src, dst *float32, ld int) {
-		unpackBlocks(m, k, src, dst, ld, 48, 4, func(k int, src, dst *float32, ld int) {
-			for p := 0; p < k; p += 4 {
-				avx2Pack32(1, at(src, p*48), 48, at(dst, p), ld)
-			}
-		})
-	},
+	pack:     pack32(48), unpack: unpack32(48),
 }
 
 var stripsAVX2 = stripKernels[float64]{
 	nr: 12, mr: 4,
 	add: addAVX2, sub: subAVX2,
 	solve: solveAVX2, chol: cholAVX2, squares: squaresAVX2,
-	most: scalarRows, smallChol: smallCholGeneric[float64], smallInv: smallInvGeneric[float64],
+	most: 8, smallChol: smallCholAVX2, smallInv: smallInvAVX2,
 	copyRows: copyRowsAVX2,
 	pack: func(m, k int, src *float64, ld int, dst *float64) {
 		packBlocks(m, k, src, ld, dst, 12, 4, pack4AVX2)
@@ -130,6 +143,49 @@ var stripsAVX2 = stripKernels[float64]{
 	unpack: func(m, k int, src, dst *float64, ld int) {
 		unpackBlocks(m, k, src, dst, ld, 12, 4, unpack4AVX2)
 	},
+}
+
+var strips32AVX2 = stripKernels[float32]{
+	nr: 24, mr: 8,
+	add: add32AVX2, sub: sub32AVX2,
+	solve: solve32AVX2, chol: chol32AVX2, squares: squares32AVX2,
+	most: scalarRows, smallChol: smallCholGeneric[float32], smallInv: smallInvGeneric[float32],
+	copyRows: copyRows32AVX2,
+	pack:     pack32(24), unpack: unpack32(24),
+}
+
+func smallCholAVX2(n int, a *float64, ld int) (bad int, pivot float64) {
+	if n <= scalarRows {
+		return smallCholGeneric(n, a, ld)
+	}
+	return smallCholRowsAVX2(n, a, ld)
+}
+
+func smallInvAVX2(n int, l *float64, ld int, dst *float64, ldd int, what inverseOf) {
+	if n <= scalarRows {
+		smallInvGeneric(n, l, ld, dst, ldd, what)
+		return
+	}
+	smallInvRowsAVX2(n, l, ld, dst, ldd, what)
+}
+
+// pack32 and unpack32 transpose by blocks of 4×4.
+func pack32(nr int) func(m, k int, src *float32, ld int, dst *float32) {
+	return func(m, k int, src *float32, ld int, dst *float32) {
+		packBlocks(m, k, src, ld, dst, nr, 4, func(k int, src *float32, ld int, dst *float32) {
+			avx2Pack32(k/4, src, ld, dst, nr)
+		})
+	}
+}
+
+func unpack32(nr int) func(m, k int, src, dst *float32, ld int) {
+	return func(m, k int, src, dst *float32, ld int) {
+		unpackBlocks(m, k, src, dst, ld, nr, 4, func(k int, src, dst *float32, ld int) {
+			for p := 0; p < k; p += 4 {
+				avx2Pack32(1, at(src, p*nr), nr, at(dst, p), ld)
+			}
+		})
+	}
 }
 
 // packBlocks transposes m rows of k elements into lines of a strip of nr, whole

@@ -98,12 +98,12 @@ GLOBL one<>(SB), RODATA|NOPTR, $8
 DATA inf<>+0(SB)/8, $0x7ff0000000000000
 GLOBL inf<>(SB), RODATA|NOPTR, $8
 
-// func addAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int)
-TEXT ·addAVX512(SB), NOSPLIT, $0-56
+// func addAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+TEXT ·addAVX512(SB), NOSPLIT, $0-72
 	TILE(PLUSPRODUCT)
 
-// func subAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int)
-TEXT ·subAVX512(SB), NOSPLIT, $0-56
+// func subAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+TEXT ·subAVX512(SB), NOSPLIT, $0-72
 	TILE(LESSPRODUCT)
 
 // func solveAVX512(lo, hi int, t *float64, ts int, r, y *float64)

@@ -155,7 +155,7 @@ func smallInverse[T Float](w *Workspace, l Matrix[T], dst *T, ldd int, what inve
 	case triangleOnly:
 		k.lower(n, dst, ldd, s.x, nr)
 	case wholeInverse:
-		k.add(s.end, s.x, s.x, s.c, nr, s.c, tileFresh+tileLower)
+		k.add(s.end, s.x, s.x, s.c, nr, s.c, tileFresh+tileLower, address(s.x), 0)
 		k.lower(n, dst, ldd, s.c, nr)
 	case diagonalOnly:
 		sums := elems(s.c, nr)

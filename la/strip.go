@@ -28,8 +28,12 @@ type stripKernels[T Float] struct {
 
 	// add computes the nr×nr tile c[i*ldc+j] = fma(a[p*nr+i], b[p*nr+j], c[i*ldc+j])
 	// for p = 0…k-1 in this order, k a positive multiple of mr; sub takes -a for a.
-	// a and b are aligned to 64 bytes, c is not, and overlaps neither. The tile
-	// that will be wanted next begins at next and has the same ldc: a hint.
+	// a and b are aligned to 64 bytes, c is not, and overlaps neither.
+	//
+	// Two hints, of which an implementation makes what it can: the tile that will be
+	// wanted next begins at next and has the same ldc; and k/4 lines of cache of each of
+	// nr/4 rows of memory, step bytes apart, the first of them from soon on, will be
+	// wanted later.
 	//
 	// mode is the sum of a number of columns to leave out in front, a multiple of
 	// mr less than tileFresh, tileFresh if c is to be taken for zero, and tileLower if c lies on the
@@ -37,8 +41,8 @@ type stripKernels[T Float] struct {
 	// lies above the diagonal; if c is fresh as well, a[p*nr+i] is zero for p < i,
 	// both counted from the first that is not left out, and such terms may be left
 	// out. c points to the first element that is not left out.
-	add func(k int, a, b, c *T, ldc int, next *T, mode int)
-	sub func(k int, a, b, c *T, ldc int, next *T, mode int)
+	add func(k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int)
+	sub func(k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int)
 
 	// solve solves T·Y = B for one strip y of right-hand sides, rows lo ≤ j < hi:
 	// y_j = (y_j - Σ_k t_jk·y_k)·r_j, k = lo…j-1 in this order. Strip s of the
@@ -109,11 +113,11 @@ func at[T Float](p *T, i int) *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(p), uintptr(i)*unsafe.Sizeof(*p)))
 }
 
-func addGeneric[T Float](k int, a, b, c *T, ldc int, next *T, mode int) {
+func addGeneric[T Float](k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int) {
 	tileGeneric(k, 1, a, b, c, ldc, mode)
 }
 
-func subGeneric[T Float](k int, a, b, c *T, ldc int, next *T, mode int) {
+func subGeneric[T Float](k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int) {
 	tileGeneric(k, -1, a, b, c, ldc, mode)
 }
 

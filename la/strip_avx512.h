@@ -14,11 +14,10 @@
 	OP           Z25, z, c1; \
 	OP           Z26, z, c2
 
-// TERM continues the whole tile by one term; SI is at a, DI at b, at byte offset o.
-#define TERM(OP, o) \
-	MOVE (o)(DI), Z24;     \
-	MOVE (o+64)(DI), Z25;  \
-	MOVE (o+128)(DI), Z26; \
+// ROWS continues the whole tile by one term whose row of b is loaded; SI is at a, at
+// byte offset o. ROWS2 and ROWS1 do so for the first two vectors and the first vector
+// of each row.
+#define ROWS(OP, o) \
 	ROW(OP, (o+0*SIZE)(SI), Z27, Z0, Z1, Z2);     \
 	ROW(OP, (o+1*SIZE)(SI), Z28, Z3, Z4, Z5);     \
 	ROW(OP, (o+2*SIZE)(SI), Z27, Z6, Z7, Z8);    \
@@ -27,6 +26,42 @@
 	ROW(OP, (o+5*SIZE)(SI), Z28, Z15, Z16, Z17); \
 	ROW(OP, (o+6*SIZE)(SI), Z27, Z18, Z19, Z20); \
 	ROW(OP, (o+7*SIZE)(SI), Z28, Z21, Z22, Z23)
+
+#define ROWS2(OP, o) \
+	BROADCAST (o+0*SIZE)(SI), Z27; OP Z24, Z27, Z0; OP Z25, Z27, Z1; \
+	BROADCAST (o+1*SIZE)(SI), Z28; OP Z24, Z28, Z3; OP Z25, Z28, Z4; \
+	BROADCAST (o+2*SIZE)(SI), Z27; OP Z24, Z27, Z6; OP Z25, Z27, Z7; \
+	BROADCAST (o+3*SIZE)(SI), Z28; OP Z24, Z28, Z9; OP Z25, Z28, Z10; \
+	BROADCAST (o+4*SIZE)(SI), Z27; OP Z24, Z27, Z12; OP Z25, Z27, Z13; \
+	BROADCAST (o+5*SIZE)(SI), Z28; OP Z24, Z28, Z15; OP Z25, Z28, Z16; \
+	BROADCAST (o+6*SIZE)(SI), Z27; OP Z24, Z27, Z18; OP Z25, Z27, Z19; \
+	BROADCAST (o+7*SIZE)(SI), Z28; OP Z24, Z28, Z21; OP Z25, Z28, Z22
+
+#define ROWS1(OP, o) \
+	OP.BCST (o+0*SIZE)(SI), Z24, Z0; \
+	OP.BCST (o+1*SIZE)(SI), Z24, Z3; \
+	OP.BCST (o+2*SIZE)(SI), Z24, Z6; \
+	OP.BCST (o+3*SIZE)(SI), Z24, Z9; \
+	OP.BCST (o+4*SIZE)(SI), Z24, Z12; \
+	OP.BCST (o+5*SIZE)(SI), Z24, Z15; \
+	OP.BCST (o+6*SIZE)(SI), Z24, Z18; \
+	OP.BCST (o+7*SIZE)(SI), Z24, Z21
+
+// TERM, TERM2 and TERM1 are these with the row of b at DI, at the same offset.
+#define TERM(OP, o) \
+	MOVE (o)(DI), Z24;     \
+	MOVE (o+64)(DI), Z25;  \
+	MOVE (o+128)(DI), Z26; \
+	ROWS(OP, o)
+
+#define TERM2(OP, o) \
+	MOVE (o)(DI), Z24;    \
+	MOVE (o+64)(DI), Z25; \
+	ROWS2(OP, o)
+
+#define TERM1(OP, o) \
+	MOVE (o)(DI), Z24; \
+	ROWS1(OP, o)
 
 // LOADROW and STOREROW move a row of the tile; p is its address.
 #define LOADROW(o, p, c0, c1, c2) \
@@ -38,37 +73,6 @@
 	MOVE c0, (o)(p);    \
 	MOVE c1, (o+64)(p); \
 	MOVE c2, (o+128)(p)
-
-#define PREFETCHROW(p) \
-	PREFETCHT0 (p);    \
-	PREFETCHT0 64(p);  \
-	PREFETCHT0 128(p); \
-	PREFETCHT0 184(p)
-
-// TERM2 and TERM1 are TERM for the first two vectors and the first vector of
-// each row.
-#define TERM2(OP, o) \
-	MOVE (o+0)(DI), Z24; \
-	MOVE (o+64)(DI), Z25; \
-	BROADCAST (o+0*SIZE)(SI), Z27; OP Z24, Z27, Z0; OP Z25, Z27, Z1; \
-	BROADCAST (o+1*SIZE)(SI), Z28; OP Z24, Z28, Z3; OP Z25, Z28, Z4; \
-	BROADCAST (o+2*SIZE)(SI), Z27; OP Z24, Z27, Z6; OP Z25, Z27, Z7; \
-	BROADCAST (o+3*SIZE)(SI), Z28; OP Z24, Z28, Z9; OP Z25, Z28, Z10; \
-	BROADCAST (o+4*SIZE)(SI), Z27; OP Z24, Z27, Z12; OP Z25, Z27, Z13; \
-	BROADCAST (o+5*SIZE)(SI), Z28; OP Z24, Z28, Z15; OP Z25, Z28, Z16; \
-	BROADCAST (o+6*SIZE)(SI), Z27; OP Z24, Z27, Z18; OP Z25, Z27, Z19; \
-	BROADCAST (o+7*SIZE)(SI), Z28; OP Z24, Z28, Z21; OP Z25, Z28, Z22
-
-#define TERM1(OP, o) \
-	MOVE (o+0)(DI), Z24; \
-	OP.BCST (o+0*SIZE)(SI), Z24, Z0; \
-	OP.BCST (o+1*SIZE)(SI), Z24, Z3; \
-	OP.BCST (o+2*SIZE)(SI), Z24, Z6; \
-	OP.BCST (o+3*SIZE)(SI), Z24, Z9; \
-	OP.BCST (o+4*SIZE)(SI), Z24, Z12; \
-	OP.BCST (o+5*SIZE)(SI), Z24, Z15; \
-	OP.BCST (o+6*SIZE)(SI), Z24, Z18; \
-	OP.BCST (o+7*SIZE)(SI), Z24, Z21
 
 // LOADTAIL and STORETAIL are LOADROW and STOREROW with the second and third
 // vector under masks.
@@ -89,13 +93,14 @@
 //	    end = lower ? ib+8 : 24
 //	    tile = fresh ? 0 : c[ib:ib+8][skip:end]
 //	    for p = (fresh and lower ? end-skip-8 : 0)…k-1: tile ±= a[p*24+ib:][0:8] ⊗ b[p*24:][skip:end]
-//	        meanwhile prefetch c[ib+8:ib+16], or next[0:8] if ib = 16
+//	        meanwhile prefetch c[ib+8:ib+16], or next[0:8] if ib = 16, and k/4 lines
+//	        from each of soon + (ib/4)·step and soon + (ib/4+1)·step on
 //	    c[ib:ib+8][skip:end] = tile
 //
 // R13 k; R9 a + 8·ib; R10 b + 8·skip; R8 ldc in bytes; R11 8·ib; DX c[ib][skip];
 // BX 8·(end-skip), then K2, K3 for the second and third vector; AX rows of c; SI,
-// DI walk a, b; CX terms left; R12 row to prefetch, BX its step, which becomes 0
-// after eight rows, when CX = AX = k-32.
+// DI walk a, b; CX terms left; R12 prefetches c, R14 and R14+AX what is wanted soon,
+// of which this block's part begins at R15.
 #define TILE(OP) \
 	MOVQ k+0(FP), R13; \
 	MOVQ a+8(FP), R9; \
@@ -103,6 +108,7 @@
 	MOVQ c+24(FP), DX; \
 	MOVQ ldc+32(FP), R8; \
 	MOVQ mode+48(FP), AX; \
+	MOVQ soon+56(FP), R15; \
 	SHLQ $SHIFT, R8; \
 	XORL R11, R11; \
 	MOVQ AX, CX; \
@@ -199,11 +205,15 @@ terms: \
 	LEAQ (DX)(R8*8), R12; \
 	CMPQ R11, $(192-8*SIZE); \
 	CMOVQEQ next+40(FP), R12; \
-	MOVQ R8, BX; \
-	LEAQ -32(CX), AX; \
+	MOVQ R15, R14; \
+	MOVQ step+64(FP), AX; \
+	LEAQ (R15)(AX*2), R15; \
 three: \
-	PREFETCHROW(R12); \
-	ADDQ BX, R12; \
+	PREFETCHT0 (R12); \
+	PREFETCHT1 (R14); \
+	PREFETCHT1 (R14)(AX*1); \
+	ADDQ $64, R12; \
+	ADDQ $64, R14; \
 	TERM(OP, 0); \
 	TERM(OP, 192); \
 	TERM(OP, 384); \
@@ -211,11 +221,6 @@ three: \
 	ADDQ $768, SI; \
 	ADDQ $768, DI; \
 	SUBQ $4, CX; \
-	CMPQ CX, AX; \
-	JNE  more; \
-	XORL BX, BX; \
-more: \
-	TESTQ CX, CX; \
 	JNE  three; \
 	JMP  done; \
 two: \
@@ -442,7 +447,7 @@ same: \
 //
 //	for j = j0, j0+8, … < hi, h = j mod 24:
 //	    tile = y[j:j+8][h:24]
-//	    for k = lo…j-1: tile -= y[k][h:h+8] ⊗ y[k][h:24]
+//	    for k = lo…j-1: tile -= y[k][h:h+8] ⊗ y[k][h:24], as many vectors as that is
 //	    for i = 0…7: d = tile[i][h+i]; return j+i unless 0 < d < Inf
 //	        r[j+i] = 1/√d; tile[i] *= r[j+i]; y[j+i] = tile[i]; y[j+i][h+i] = √d
 //	        for g = i+1…7: tile[g] -= tile[i][h+g]·tile[i]
@@ -495,19 +500,31 @@ rows: \
 	MOVQ  R11, CX; \
 	SUBQ  R8, CX; \
 	JEQ   corner; \
-terms: \
+	CMPQ  R9, $(2*LANES); \
+	JGE   one; \
+	CMPQ  R9, $LANES; \
+	JGE   two; \
+three: \
 	LOADCHOL(0, SI, Z24, Z25, Z26); \
-	ROW(LESSPRODUCT, (0*SIZE)(SI), Z27, Z0, Z1, Z2); \
-	ROW(LESSPRODUCT, (1*SIZE)(SI), Z28, Z3, Z4, Z5); \
-	ROW(LESSPRODUCT, (2*SIZE)(SI), Z27, Z6, Z7, Z8); \
-	ROW(LESSPRODUCT, (3*SIZE)(SI), Z28, Z9, Z10, Z11); \
-	ROW(LESSPRODUCT, (4*SIZE)(SI), Z27, Z12, Z13, Z14); \
-	ROW(LESSPRODUCT, (5*SIZE)(SI), Z28, Z15, Z16, Z17); \
-	ROW(LESSPRODUCT, (6*SIZE)(SI), Z27, Z18, Z19, Z20); \
-	ROW(LESSPRODUCT, (7*SIZE)(SI), Z28, Z21, Z22, Z23); \
+	ROWS(LESSPRODUCT, 0); \
 	ADDQ  $192, SI; \
 	DECQ  CX; \
-	JNE   terms; \
+	JNE   three; \
+	JMP   corner; \
+two: \
+	MOVE.Z (SI), K1, Z24; \
+	MOVE.Z 64(SI), K2, Z25; \
+	ROWS2(LESSPRODUCT, 0); \
+	ADDQ  $192, SI; \
+	DECQ  CX; \
+	JNE   two; \
+	JMP   corner; \
+one: \
+	MOVE.Z (SI), K1, Z24; \
+	ROWS1(LESSPRODUCT, 0); \
+	ADDQ  $192, SI; \
+	DECQ  CX; \
+	JNE   one; \
 corner: \
 	VMOVAPD X0, X24; \
 	PIVOT(X24); \

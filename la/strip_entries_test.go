@@ -60,11 +60,11 @@ func testStripTile[T Float](t *testing.T, kt *stripKernels[T], r *rand.Rand, k, 
 	}
 	for name, f := range map[string]struct {
 		sign T
-		call func(k int, a, b, c *T, ldc int, next *T, mode int)
+		call func(k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int)
 	}{"add": {1, kt.add}, "sub": {-1, kt.sub}} {
 		got, want := slices.Clone(before), slices.Clone(before)
 		c := got[8+top*ldc+skip:]
-		f.call(k, &a[0], &b[0], &c[0], ldc, &c[0], mode)
+		f.call(k, &a[0], &b[0], &c[0], ldc, &c[0], mode, address(&a[0]), 8*ldc)
 		for i := top; i < nr; i++ {
 			for j := skip; j < nr; j++ {
 				s := &want[8+i*ldc+j]

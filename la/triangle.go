@@ -37,6 +37,8 @@ type triangular[T Float] struct {
 	c0      int // the first of them in x
 	diag    []T // receives the column sums of squares of X
 
+	aheads []ahead // of each worker
+
 	mem, recipMem, xMem, scratchMem buffer
 }
 
@@ -91,6 +93,9 @@ func triangularIn[T Float](w *Workspace) *triangular[T] {
 func (t *triangular[T]) run(w *Workspace, tiles int) {
 	t.size = tiles * t.k.nr * t.k.nr
 	t.scratch = &elements[T](&t.scratchMem, t.team.n*t.size)[0]
+	if n := t.team.n - len(t.aheads); n > 0 {
+		t.aheads = append(t.aheads, make([]ahead, n)...)
+	}
 	w.run(t.team.n, t)
 }
 
@@ -107,11 +112,11 @@ func (t *triangular[T]) do(_ *locals, worker int) {
 		case loading:
 			t.loadRow(x.i)
 		case factoring:
-			failed = !t.factor(x, to, scratch)
+			failed = !t.factor(x, to, scratch, &t.aheads[worker])
 		case solving:
-			t.solve(x, to, scratch)
+			t.solve(x, to, scratch, &t.aheads[worker])
 		case multiplying:
-			t.multiply(x.i, x.j, scratch)
+			t.multiply(x.i, x.j, scratch, &t.aheads[worker])
 		}
 		t.team.put(x, to, last, failed)
 	}
@@ -152,17 +157,13 @@ func (t *triangular[T]) left(i, j int) (q, column, k int) {
 	return q, q - t.pad, min(e, i)*t.k.nr - q
 }
 
-// load fills what the strips of block i have in block j ≤ i, but for the tiles on
-// the diagonal.
+// load fills what strip i has in block j, but for the tile on the diagonal.
 func (t *triangular[T]) load(i, j int) {
 	lo, _ := t.positions(j, j+1)
-	s, e := t.block(i)
-	for i := s; i < e; i++ {
-		row, line, m := t.rows(i)
-		if q, column, k := t.left(i, j); k > 0 {
-			clear(elems(t.strip(i, lo), (q-lo)*t.k.nr))
-			t.pack(row, m, column, k, at(t.strip(i, q), line))
-		}
+	row, line, m := t.rows(i)
+	if q, column, k := t.left(i, j); k > 0 {
+		clear(elems(t.strip(i, lo), (q-lo)*t.k.nr))
+		t.pack(row, m, column, k, at(t.strip(i, q), line))
 	}
 }
 
@@ -188,11 +189,13 @@ func (t *triangular[T]) loadCorner(i int) {
 
 // loadRow fills block i of strips, whose diagonal is to be divided by.
 func (t *triangular[T]) loadRow(i int) {
-	for j := range i + 1 {
-		t.load(i, j)
-	}
 	nr := t.k.nr
 	s, e := t.block(i)
+	for j := range i + 1 {
+		for i := s; i < e; i++ {
+			t.load(i, j)
+		}
+	}
 	for i := s; i < e; i++ {
 		t.loadCorner(i)
 		r := elems(at(t.r, i*nr), nr)
@@ -203,14 +206,11 @@ func (t *triangular[T]) loadRow(i int) {
 	}
 }
 
-// store writes back to the matrix what load fills.
+// store writes back to the matrix what strip i has in block j of what load fills.
 func (t *triangular[T]) store(i, j int) {
-	s, e := t.block(i)
-	for i := s; i < e; i++ {
-		row, line, m := t.rows(i)
-		if q, column, k := t.left(i, j); k > 0 {
-			t.k.unpack(m, k, at(t.strip(i, q), line), &t.l.Data[row*t.l.Stride+column], t.l.Stride)
-		}
+	row, line, m := t.rows(i)
+	if q, column, k := t.left(i, j); k > 0 {
+		t.k.unpack(m, k, at(t.strip(i, q), line), &t.l.Data[row*t.l.Stride+column], t.l.Stride)
 	}
 }
 

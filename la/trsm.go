@@ -68,7 +68,7 @@ func (t *triangular[T]) substitute(w *Workspace, strips int) {
 }
 
 // solve advances tile x of X through the steps before to.
-func (t *triangular[T]) solve(x *tile, to int, scratch *T) {
+func (t *triangular[T]) solve(x *tile, to int, scratch *T, h *ahead) {
 	nr := t.k.nr
 	inverting := t.team.width == 0
 	cs, ce := t.block(x.j)
@@ -84,6 +84,12 @@ func (t *triangular[T]) solve(x *tile, to int, scratch *T) {
 	}
 	from, end := t.positions(x.next, min(to, x.i))
 	for q0 := from; q0 < end; q0 += t.chunk {
+		h.clear()
+		if next := q0 + t.chunk; next < end {
+			k := min(t.chunk, end-next)
+			addStrips(h, ie-is, t.strip(is, next), t.ts, nr, k)
+			addStrips(h, ce-cs, t.xstrip(cs, next), t.xs, nr, k)
+		}
 		for c := cs; c < ce; c++ {
 			q, k, mode := q0, min(q0+t.chunk, end), 0
 			if inverting {
@@ -94,7 +100,7 @@ func (t *triangular[T]) solve(x *tile, to int, scratch *T) {
 			if k -= q; k <= 0 {
 				continue
 			}
-			t.subtractColumn(c, is, ie, q, k, mode)
+			t.subtractColumn(c, is, ie, q, k, mode, h)
 		}
 	}
 	if to <= x.i {
@@ -121,13 +127,14 @@ func (t *triangular[T]) solve(x *tile, to int, scratch *T) {
 
 // subtractColumn subtracts from strips is ≤ i < ie of strip c of X their products
 // with k terms of it from position q on. For what it is a function, see subtractRow.
-func (t *triangular[T]) subtractColumn(c, is, ie, q, k, mode int) {
+func (t *triangular[T]) subtractColumn(c, is, ie, q, k, mode int, h *ahead) {
 	nr := t.k.nr
 	b := t.xstrip(c, q)
 	for i := is; i < ie; i++ {
 		y := t.xstrip(c, i*nr)
 		next := t.xstrip(c, min(i+1, ie-1)*nr)
-		t.k.sub(k, t.strip(i, q), b, y, nr, next, mode)
+		soon, step := h.take(address(b))
+		t.k.sub(k, t.strip(i, q), b, y, nr, next, mode, soon, step)
 	}
 }
 
