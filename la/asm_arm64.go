@@ -130,7 +130,7 @@ func stripsOf[T Float](k stripKernels[T], rows int,
 	const most = 512 // rows of a strip, 48 KiB
 	nr, size := k.nr, int(unsafe.Sizeof(*new(T)))
 	k.most, k.smallChol, k.smallInv = scalarRows, smallCholGeneric[T], smallInvGeneric[T]
-	k.solve = func(lo, hi int, t *T, ts int, r, y *T) {
+	k.solve = func(lo, hi int, t *T, ts int, r, y *T, skip int) {
 		const most = 64 // rows, each of which takes up to hi-lo terms
 		for j := lo; j < hi; j += most {
 			solve(lo, j, min(j+most, hi), t, ts, r, y)

@@ -84,7 +84,7 @@ func (t *triangular[T]) factor(x *tile, to int, scratch *T, h *ahead) bool {
 	top, _ := t.block(j)
 	base := top * t.k.nr
 	for i := s; i < e; i++ {
-		t.k.solve(lo-base, hi-base, t.strip(top, base), t.ts, at(t.r, base), t.strip(i, base))
+		t.k.solve(lo-base, hi-base, t.strip(top, base), t.ts, at(t.r, base), t.strip(i, base), 0)
 		t.store(i, j)
 	}
 	return true
@@ -176,7 +176,7 @@ func (t *triangular[T]) factorBlock(block int, scratch *T) bool {
 		}
 		y := t.strip(i, base)
 		if i > s {
-			t.k.solve(lo-base, i*nr-base, top, t.ts, r, y)
+			t.k.solve(lo-base, i*nr-base, top, t.ts, r, y, 0)
 		}
 		if j := t.k.chol(lo-base, max(lo, i*nr)-base, (i+1)*nr-base, r, y); j >= 0 {
 			t.pivot = PivotError{Index: base + j - t.pad, Value: float64(*at(y, j*nr+j%nr))}

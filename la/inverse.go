@@ -146,9 +146,22 @@ func (t *triangular[T]) multiplyRow(i, js, je, q int, c *T, h *ahead) {
 		if i == 0 {
 			c = at(c, t.first*nr)
 		}
+		ldc := nr
+		if t.direct(i, j) {
+			row, _, _ := t.rows(i)
+			column, _, _ := t.rows(j)
+			c, ldc = &t.l.Data[row*t.l.Stride+column], t.l.Stride
+			next = c
+		}
 		soon, step := h.take(address(a))
-		t.k.add(end-q, a, t.xstrip(j, q), c, nr, next, mode, soon, step)
+		t.k.add(end-q, a, t.xstrip(j, q), c, ldc, next, mode, soon, step)
 	}
+}
+
+// direct reports whether tile (i, j) of Xᵀ·X is computed where it belongs. Large
+// matrices are not visited time and again.
+func (t *triangular[T]) direct(i, j int) bool {
+	return i > j && (j > 0 || t.first == t.pad) && t.strips <= directStrips
 }
 
 // storeProduct writes the tiles c of strip i and strips js ≤ j < je to their place.
@@ -156,6 +169,9 @@ func (t *triangular[T]) storeProduct(i, js, je int, c *T) {
 	nr, ld := t.k.nr, t.l.Stride
 	row, _, m := t.rows(i)
 	for j := js; j < je; j++ {
+		if t.direct(i, j) {
+			continue
+		}
 		column, line, n := t.rows(j)
 		dst, c := &t.l.Data[row*ld+column], at(c, (j-js)*nr*nr)
 		switch {

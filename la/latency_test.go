@@ -90,10 +90,10 @@ func meterStrips[T Float](k *stripKernels[T], m meter) {
 	move := func(entry string, n int) func() { return m(entry, 0, 2*nr*n*size) }
 	solve, chol, squares, copyRows, pack, unpack := k.solve, k.chol, k.squares, k.copyRows, k.pack, k.unpack
 	k.add, k.sub = tile("strip add", k.add), tile("strip sub", k.sub)
-	k.solve = func(lo, hi int, t *T, ts int, r, y *T) {
+	k.solve = func(lo, hi int, t *T, ts int, r, y *T, skip int) {
 		n := hi - lo
 		defer m("strip solve", n*n*nr, (n*n/2+2*n*nr)*size)()
-		solve(lo, hi, t, ts, r, y)
+		solve(lo, hi, t, ts, r, y, skip)
 	}
 	k.chol = func(lo, j0, hi int, r, y *T) int {
 		defer m("strip chol", 2*nr*(hi-j0)*(hi-lo), (hi-lo)*nr*size)()

@@ -39,8 +39,8 @@ TEXT ·add32AVX512(SB), NOSPLIT, $0-72
 TEXT ·sub32AVX512(SB), NOSPLIT, $0-72
 	TILE(LESSPRODUCT)
 
-// func solve32AVX512(lo, hi int, t *float32, ts int, r, y *float32)
-TEXT ·solve32AVX512(SB), NOSPLIT, $0-48
+// func solve32AVX512(lo, hi int, t *float32, ts int, r, y *float32, skip int)
+TEXT ·solve32AVX512(SB), NOSPLIT, $0-56
 	SOLVE
 
 // func chol32AVX512(lo, j0, hi int, r, y *float32) int

@@ -46,8 +46,8 @@ TEXT ·add32AVX2(SB), NOSPLIT, $0-72
 TEXT ·sub32AVX2(SB), NOSPLIT, $0-72
 	TILE(LESSPRODUCT)
 
-// func solve32AVX2(lo, hi int, t *float32, ts int, r, y *float32)
-TEXT ·solve32AVX2(SB), NOSPLIT, $0-48
+// func solve32AVX2(lo, hi int, t *float32, ts int, r, y *float32, skip int)
+TEXT ·solve32AVX2(SB), NOSPLIT, $0-56
 	SOLVE
 
 // func chol32AVX2(lo, j0, hi int, r, y *float32) int

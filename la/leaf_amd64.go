@@ -9,7 +9,7 @@ func addAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int, soon u
 func subAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
-func solveAVX512(lo, hi int, t *float64, ts int, r, y *float64)
+func solveAVX512(lo, hi int, t *float64, ts int, r, y *float64, skip int)
 
 //go:noescape
 func cholAVX512(lo, j0, hi int, r, y *float64) int
@@ -33,7 +33,7 @@ func addAVX2(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uin
 func subAVX2(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
-func solveAVX2(lo, hi int, t *float64, ts int, r, y *float64)
+func solveAVX2(lo, hi int, t *float64, ts int, r, y *float64, skip int)
 
 //go:noescape
 func cholAVX2(lo, j0, hi int, r, y *float64) int
@@ -57,7 +57,7 @@ func add32AVX2(k int, a, b, c *float32, ldc int, next *float32, mode int, soon u
 func sub32AVX2(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
 
 //go:noescape
-func solve32AVX2(lo, hi int, t *float32, ts int, r, y *float32)
+func solve32AVX2(lo, hi int, t *float32, ts int, r, y *float32, skip int)
 
 //go:noescape
 func chol32AVX2(lo, j0, hi int, r, y *float32) int
@@ -96,7 +96,7 @@ func add32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int, soon
 func sub32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
 
 //go:noescape
-func solve32AVX512(lo, hi int, t *float32, ts int, r, y *float32)
+func solve32AVX512(lo, hi int, t *float32, ts int, r, y *float32, skip int)
 
 //go:noescape
 func chol32AVX512(lo, j0, hi int, r, y *float32) int

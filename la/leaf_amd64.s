@@ -106,8 +106,8 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-72
 TEXT ·subAVX512(SB), NOSPLIT, $0-72
 	TILE(LESSPRODUCT)
 
-// func solveAVX512(lo, hi int, t *float64, ts int, r, y *float64)
-TEXT ·solveAVX512(SB), NOSPLIT, $0-48
+// func solveAVX512(lo, hi int, t *float64, ts int, r, y *float64, skip int)
+TEXT ·solveAVX512(SB), NOSPLIT, $0-56
 	SOLVE
 
 // func cholAVX512(lo, j0, hi int, r, y *float64) int

@@ -39,8 +39,8 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-72
 TEXT ·subAVX2(SB), NOSPLIT, $0-72
 	TILE(LESSPRODUCT)
 
-// func solveAVX2(lo, hi int, t *float64, ts int, r, y *float64)
-TEXT ·solveAVX2(SB), NOSPLIT, $0-48
+// func solveAVX2(lo, hi int, t *float64, ts int, r, y *float64, skip int)
+TEXT ·solveAVX2(SB), NOSPLIT, $0-56
 	SOLVE
 
 // func cholAVX2(lo, j0, hi int, r, y *float64) int

@@ -150,7 +150,7 @@ func smallInverse[T Float](w *Workspace, l Matrix[T], dst *T, ldd int, what inve
 		x[i*nr+i] = 1
 		r[i] = 1 / t[i*nr+i]
 	}
-	k.solve(0, s.end, s.l, 0, s.r, s.x)
+	k.solve(0, s.end, s.l, 0, s.r, s.x, 0)
 	switch what {
 	case triangleOnly:
 		k.lower(n, dst, ldd, s.x, nr)

@@ -47,8 +47,9 @@ type stripKernels[T Float] struct {
 	// solve solves T·Y = B for one strip y of right-hand sides, rows lo ≤ j < hi:
 	// y_j = (y_j - Σ_k t_jk·y_k)·r_j, k = lo…j-1 in this order. Strip s of the
 	// triangle T begins at t[s*ts]; r holds the reciprocals of its diagonal.
-	// lo and hi are multiples of mr.
-	solve func(lo, hi int, t *T, ts int, r, y *T)
+	// lo and hi are multiples of mr, as is skip < nr, a number of lines in front whose
+	// results are not wanted and may be left out.
+	solve func(lo, hi int, t *T, ts int, r, y *T, skip int)
 
 	// chol factors rows j0 ≤ j < hi of the strip y whose lines they are:
 	// d = y_j[j]; r_j = 1/√d, y_j = (y_j - Σ_k y_k[j]·y_k)·r_j, k = lo…j-1 in this
@@ -152,7 +153,7 @@ func squaresGeneric[T Float](k int, y, d *T) {
 	}
 }
 
-func solveGeneric[T Float](lo, hi int, t *T, ts int, r, y *T) {
+func solveGeneric[T Float](lo, hi int, t *T, ts int, r, y *T, skip int) {
 	const nr = genericStrip
 	rs, ys := unsafe.Slice(r, hi), unsafe.Slice(y, hi*nr)
 	for j := lo; j < hi; j++ {

@@ -74,6 +74,17 @@
 	MOVE c1, (o+64)(p); \
 	MOVE c2, (o+128)(p)
 
+// LOADROW2, STOREROW2 and LOADROW1 do so for the first two vectors and the first.
+#define LOADROW2(o, p, c0, c1, c2) \
+	MOVE (o)(p), c0; \
+	MOVE (o+64)(p), c1
+
+#define STOREROW2(c0, c1, c2, o, p) \
+	MOVE c0, (o)(p); \
+	MOVE c1, (o+64)(p)
+
+#define LOADROW1(o, p, c0, c1, c2) MOVE (o)(p), c0
+
 // LOADTAIL and STORETAIL are LOADROW and STOREROW with the second and third
 // vector under masks.
 #define LOADTAIL(o, p, c0, c1, c2) \
@@ -267,7 +278,9 @@ done: \
 	VZEROUPPER; \
 	RET
 
-// SOLVED finishes row i of the tile: it is scaled by its reciprocal and stored.
+// SOLVED finishes row i of the tile: it is scaled by its reciprocal and stored. LESS
+// subtracts from row i of the tile the term of the solved row p, z0 z1 z2. Those with
+// a number are for the first vectors of each row.
 #define SOLVED(i, c0, c1, c2) \
 	BROADCAST (i*SIZE)(BX), Z27; \
 	MULTIPLY Z27, c0, c0; \
@@ -275,15 +288,112 @@ done: \
 	MULTIPLY Z27, c2, c2; \
 	STOREROW(c0, c1, c2, i*192, DI)
 
-// LESS subtracts from row i of the tile the term of the solved row p, z0 z1 z2.
+#define SOLVED2(i, c0, c1, c2) \
+	BROADCAST (i*SIZE)(BX), Z27; \
+	MULTIPLY Z27, c0, c0; \
+	MULTIPLY Z27, c1, c1; \
+	STOREROW2(c0, c1, c2, i*192, DI)
+
+#define SOLVED1(i, c0, c1, c2) \
+	BROADCAST (i*SIZE)(BX), Z27; \
+	MULTIPLY Z27, c0, c0; \
+	MOVE c0, (i*192)(DI)
+
 #define LESS(i, p, z0, z1, z2, c0, c1, c2) \
 	BROADCAST (p*192+i*SIZE)(SI), Z28; \
 	LESSPRODUCT z0, Z28, c0; \
 	LESSPRODUCT z1, Z28, c1; \
 	LESSPRODUCT z2, Z28, c2
 
+#define LESS2(i, p, z0, z1, z2, c0, c1, c2) \
+	BROADCAST (p*192+i*SIZE)(SI), Z28; \
+	LESSPRODUCT z0, Z28, c0; \
+	LESSPRODUCT z1, Z28, c1
+
+#define LESS1(i, p, z0, z1, z2, c0, c1, c2) \
+	LESSPRODUCT.BCST (p*192+i*SIZE)(SI), z0, c0
+
+// SOLVEROWS is the loop of SOLVE, for as many vectors of a row as load, TERMS, SOLVEDV
+// and LESSV are for.
+#define SOLVEROWS(rows, terms, corner, same, LOAD, TERMS, SOLVEDV, LESSV) \
+rows: \
+	IMUL3Q $192, R11, DI; \
+	ADDQ  R10, DI; \
+	LOAD(0, DI, Z0, Z1, Z2); \
+	LOAD(192, DI, Z3, Z4, Z5); \
+	LOAD(384, DI, Z6, Z7, Z8); \
+	LOAD(576, DI, Z9, Z10, Z11); \
+	LOAD(768, DI, Z12, Z13, Z14); \
+	LOAD(960, DI, Z15, Z16, Z17); \
+	LOAD(1152, DI, Z18, Z19, Z20); \
+	LOAD(1344, DI, Z21, Z22, Z23); \
+	MOVQ  R9, SI; \
+	MOVQ  R10, DI; \
+	MOVQ  R11, CX; \
+	TESTQ CX, CX; \
+	JEQ   corner; \
+terms: \
+	TERMS(LESSPRODUCT, 0); \
+	TERMS(LESSPRODUCT, 192); \
+	ADDQ  $384, SI; \
+	ADDQ  $384, DI; \
+	SUBQ  $2, CX; \
+	JNE   terms; \
+corner: \
+	SOLVEDV(0, Z0, Z1, Z2); \
+	LESSV(1, 0, Z0, Z1, Z2, Z3, Z4, Z5); \
+	LESSV(2, 0, Z0, Z1, Z2, Z6, Z7, Z8); \
+	LESSV(3, 0, Z0, Z1, Z2, Z9, Z10, Z11); \
+	LESSV(4, 0, Z0, Z1, Z2, Z12, Z13, Z14); \
+	LESSV(5, 0, Z0, Z1, Z2, Z15, Z16, Z17); \
+	LESSV(6, 0, Z0, Z1, Z2, Z18, Z19, Z20); \
+	LESSV(7, 0, Z0, Z1, Z2, Z21, Z22, Z23); \
+	SOLVEDV(1, Z3, Z4, Z5); \
+	LESSV(2, 1, Z3, Z4, Z5, Z6, Z7, Z8); \
+	LESSV(3, 1, Z3, Z4, Z5, Z9, Z10, Z11); \
+	LESSV(4, 1, Z3, Z4, Z5, Z12, Z13, Z14); \
+	LESSV(5, 1, Z3, Z4, Z5, Z15, Z16, Z17); \
+	LESSV(6, 1, Z3, Z4, Z5, Z18, Z19, Z20); \
+	LESSV(7, 1, Z3, Z4, Z5, Z21, Z22, Z23); \
+	SOLVEDV(2, Z6, Z7, Z8); \
+	LESSV(3, 2, Z6, Z7, Z8, Z9, Z10, Z11); \
+	LESSV(4, 2, Z6, Z7, Z8, Z12, Z13, Z14); \
+	LESSV(5, 2, Z6, Z7, Z8, Z15, Z16, Z17); \
+	LESSV(6, 2, Z6, Z7, Z8, Z18, Z19, Z20); \
+	LESSV(7, 2, Z6, Z7, Z8, Z21, Z22, Z23); \
+	SOLVEDV(3, Z9, Z10, Z11); \
+	LESSV(4, 3, Z9, Z10, Z11, Z12, Z13, Z14); \
+	LESSV(5, 3, Z9, Z10, Z11, Z15, Z16, Z17); \
+	LESSV(6, 3, Z9, Z10, Z11, Z18, Z19, Z20); \
+	LESSV(7, 3, Z9, Z10, Z11, Z21, Z22, Z23); \
+	SOLVEDV(4, Z12, Z13, Z14); \
+	LESSV(5, 4, Z12, Z13, Z14, Z15, Z16, Z17); \
+	LESSV(6, 4, Z12, Z13, Z14, Z18, Z19, Z20); \
+	LESSV(7, 4, Z12, Z13, Z14, Z21, Z22, Z23); \
+	SOLVEDV(5, Z15, Z16, Z17); \
+	LESSV(6, 5, Z15, Z16, Z17, Z18, Z19, Z20); \
+	LESSV(7, 5, Z15, Z16, Z17, Z21, Z22, Z23); \
+	SOLVEDV(6, Z18, Z19, Z20); \
+	LESSV(7, 6, Z18, Z19, Z20, Z21, Z22, Z23); \
+	SOLVEDV(7, Z21, Z22, Z23); \
+	ADDQ  $(8*SIZE), BX; \
+	ADDQ  $(8*SIZE), R9; \
+	ADDQ  $(8*SIZE), AX; \
+	CMPQ  AX, $192; \
+	JNE   same; \
+	XORL  AX, AX; \
+	SUBQ  $192, R9; \
+	ADDQ  R8, R9; \
+same: \
+	ADDQ  $8, R11; \
+	CMPQ  R11, R12; \
+	JLT   rows; \
+	VZEROUPPER; \
+	RET
+
 // SOLVE is the body of solve.
 //
+//	y = y[:][skip:]
 //	for j = lo, lo+8, … < hi:
 //	    tile = y[j:j+8]
 //	    for k = lo…j-1: tile -= T[j:j+8][k] ⊗ y[k]
@@ -316,80 +426,16 @@ line: \
 	ADDQ  DX, R9; \
 	SHLQ  $SHIFT, AX; \
 	ADDQ  AX, R9; \
-rows: \
-	IMUL3Q $192, R11, DI; \
-	ADDQ  R10, DI; \
-	LOADROW(0, DI, Z0, Z1, Z2); \
-	LOADROW(192, DI, Z3, Z4, Z5); \
-	LOADROW(384, DI, Z6, Z7, Z8); \
-	LOADROW(576, DI, Z9, Z10, Z11); \
-	LOADROW(768, DI, Z12, Z13, Z14); \
-	LOADROW(960, DI, Z15, Z16, Z17); \
-	LOADROW(1152, DI, Z18, Z19, Z20); \
-	LOADROW(1344, DI, Z21, Z22, Z23); \
-	MOVQ  R9, SI; \
-	MOVQ  R10, DI; \
-	MOVQ  R11, CX; \
-	TESTQ CX, CX; \
-	JEQ   corner; \
-terms: \
-	TERM(LESSPRODUCT, 0); \
-	TERM(LESSPRODUCT, 192); \
-	ADDQ  $384, SI; \
-	ADDQ  $384, DI; \
-	SUBQ  $2, CX; \
-	JNE   terms; \
-corner: \
-	SOLVED(0, Z0, Z1, Z2); \
-	LESS(1, 0, Z0, Z1, Z2, Z3, Z4, Z5); \
-	LESS(2, 0, Z0, Z1, Z2, Z6, Z7, Z8); \
-	LESS(3, 0, Z0, Z1, Z2, Z9, Z10, Z11); \
-	LESS(4, 0, Z0, Z1, Z2, Z12, Z13, Z14); \
-	LESS(5, 0, Z0, Z1, Z2, Z15, Z16, Z17); \
-	LESS(6, 0, Z0, Z1, Z2, Z18, Z19, Z20); \
-	LESS(7, 0, Z0, Z1, Z2, Z21, Z22, Z23); \
-	SOLVED(1, Z3, Z4, Z5); \
-	LESS(2, 1, Z3, Z4, Z5, Z6, Z7, Z8); \
-	LESS(3, 1, Z3, Z4, Z5, Z9, Z10, Z11); \
-	LESS(4, 1, Z3, Z4, Z5, Z12, Z13, Z14); \
-	LESS(5, 1, Z3, Z4, Z5, Z15, Z16, Z17); \
-	LESS(6, 1, Z3, Z4, Z5, Z18, Z19, Z20); \
-	LESS(7, 1, Z3, Z4, Z5, Z21, Z22, Z23); \
-	SOLVED(2, Z6, Z7, Z8); \
-	LESS(3, 2, Z6, Z7, Z8, Z9, Z10, Z11); \
-	LESS(4, 2, Z6, Z7, Z8, Z12, Z13, Z14); \
-	LESS(5, 2, Z6, Z7, Z8, Z15, Z16, Z17); \
-	LESS(6, 2, Z6, Z7, Z8, Z18, Z19, Z20); \
-	LESS(7, 2, Z6, Z7, Z8, Z21, Z22, Z23); \
-	SOLVED(3, Z9, Z10, Z11); \
-	LESS(4, 3, Z9, Z10, Z11, Z12, Z13, Z14); \
-	LESS(5, 3, Z9, Z10, Z11, Z15, Z16, Z17); \
-	LESS(6, 3, Z9, Z10, Z11, Z18, Z19, Z20); \
-	LESS(7, 3, Z9, Z10, Z11, Z21, Z22, Z23); \
-	SOLVED(4, Z12, Z13, Z14); \
-	LESS(5, 4, Z12, Z13, Z14, Z15, Z16, Z17); \
-	LESS(6, 4, Z12, Z13, Z14, Z18, Z19, Z20); \
-	LESS(7, 4, Z12, Z13, Z14, Z21, Z22, Z23); \
-	SOLVED(5, Z15, Z16, Z17); \
-	LESS(6, 5, Z15, Z16, Z17, Z18, Z19, Z20); \
-	LESS(7, 5, Z15, Z16, Z17, Z21, Z22, Z23); \
-	SOLVED(6, Z18, Z19, Z20); \
-	LESS(7, 6, Z18, Z19, Z20, Z21, Z22, Z23); \
-	SOLVED(7, Z21, Z22, Z23); \
-	ADDQ  $(8*SIZE), BX; \
-	ADDQ  $(8*SIZE), R9; \
-	ADDQ  $(8*SIZE), AX; \
-	CMPQ  AX, $192; \
-	JNE   same; \
-	XORL  AX, AX; \
-	SUBQ  $192, R9; \
-	ADDQ  R8, R9; \
-same: \
-	ADDQ  $8, R11; \
-	CMPQ  R11, R12; \
-	JLT   rows; \
-	VZEROUPPER; \
-	RET
+	MOVQ  skip+48(FP), DX; \
+	LEAQ  (R10)(DX*SIZE), R10; \
+	CMPQ  DX, $LANES; \
+	JGT   rows1; \
+	JEQ   rows2; \
+	SOLVEROWS(rows3, terms3, corner3, same3, LOADROW, TERM, SOLVED, LESS); \
+rows2: \
+	SOLVEROWS(rows2body, terms2, corner2, same2, LOADROW2, TERM2, SOLVED2, LESS2); \
+rows1: \
+	SOLVEROWS(rows1body, terms1, corner1, same1, LOADROW1, TERM1, SOLVED1, LESS1)
 
 // The diagonal tile's own rows begin at the line of their pivot: the first vector
 // of each row holds the 8×8 corner, and the masks leave out what would stand behind

@@ -47,6 +47,8 @@ const (
 	blockWidth = 144      // rows and columns of a block; three blocks stay in the second-level cache
 	chunkBytes = 18 << 10 // of a strip
 
+	directStrips = 12 // whose product is computed in place
+
 	rowsPerWorker = 96 // rows or right-hand sides that are worth a goroutine
 )
 

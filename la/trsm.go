@@ -108,12 +108,15 @@ func (t *triangular[T]) solve(x *tile, to int, scratch *T, h *ahead) {
 	}
 	base := is * nr
 	for c := cs; c < ce; c++ {
-		q := lo
+		q, skip := lo, 0
 		if inverting && x.i == x.j {
 			q = max(lo, c*nr)
 			t.identity(t.xstrip(c, 0), c*nr, hi)
 		}
-		t.k.solve(q-base, hi-base, t.strip(is, base), t.ts, at(t.r, base), t.xstrip(c, base))
+		if inverting && c == 0 {
+			skip = t.first
+		}
+		t.k.solve(q-base, hi-base, t.strip(is, base), t.ts, at(t.r, base), t.xstrip(c, base), skip)
 		switch {
 		case !inverting:
 			t.storeRHS(c, lo, hi)
