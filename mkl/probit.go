@@ -97,7 +97,7 @@ type ProbitClassifier[T comparable] struct {
 	// start; nil means 1, for WSum equal ones, for Bin ½.
 	Beta []float64
 
-	Update   WeightUpdate
+	Update   WeightUpdate // Structured is of Bin alone, with at most 8 views
 	Search   WeightSearch
 	Samples  int  // importance samples, for Sampling; 0 means 1000
 	NotEmpty bool // Bin: at least one kernel
