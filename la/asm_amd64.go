@@ -27,7 +27,7 @@ func avx512Set() *instructionSet {
 	s := newSet("avx512")
 	s.f64 = kernels[float64]{
 		mr: 8, nr: 24,
-		gemm: avx512Gemm64, narrow: narrow64AVX512, dist: avx512Dist64, small: avx512Small64, direct: avx512Direct64,
+		gemm: avx512Gemm64, shared: avx512Shared64, narrow: narrow64AVX512, dist: avx512Dist64, small: avx512Small64, direct: avx512Direct64,
 		pack: pack64AVX512, gather: gather64AVX512,
 		axpy: axpy64AVX512, scal: scal64AVX512, exp: exp64AVX512, expInto: avx512ExpInto64,
 		vectorKernels: vectorKernels[float64, float64]{
@@ -37,7 +37,7 @@ func avx512Set() *instructionSet {
 	}
 	s.f32 = kernels[float32]{
 		mr: 8, nr: 48,
-		gemm: avx512Gemm32, narrow: narrow32AVX512, dist: avx512Dist32, small: avx512Small32, direct: avx512Direct32,
+		gemm: avx512Gemm32, shared: avx512Shared32, narrow: narrow32AVX512, dist: avx512Dist32, small: avx512Small32, direct: avx512Direct32,
 		pack: pack32AVX2, gather: gather32AVX512,
 		axpy: axpy32AVX512, scal: scal32AVX512, exp: exp32AVX512,
 		vectorKernels: vectorKernels[float32, float32]{
@@ -556,20 +556,26 @@ func pack64AVX512(r, k int, src *float64, ld int, dst *float64, step int) {
 	}
 }
 
-func narrow64AVX512(n, k int, alpha float64, a, b, c *float64, ldc int, add bool) {
-	if n > 16 || k == 0 {
+func narrow64AVX512(n, k int, alpha float64, a *float64, as int, b, c *float64, ldc int, add bool) {
+	switch {
+	case n <= 16 && k > 0:
+		avx512Narrow64(n, k, alpha, a, as, b, c, ldc, add)
+	case as == 8:
 		avx512Gemm64(k, alpha, a, b, c, ldc, add, a)
-		return
+	default:
+		avx512Shared64(k, alpha, a, b, c, ldc, add, a)
 	}
-	avx512Narrow64(n, k, alpha, a, b, c, ldc, add)
 }
 
-func narrow32AVX512(n, k int, alpha float32, a, b, c *float32, ldc int, add bool) {
-	if n > 32 || k == 0 {
+func narrow32AVX512(n, k int, alpha float32, a *float32, as int, b, c *float32, ldc int, add bool) {
+	switch {
+	case n <= 32 && k > 0:
+		avx512Narrow32(n, k, alpha, a, as, b, c, ldc, add)
+	case as == 8:
 		avx512Gemm32(k, alpha, a, b, c, ldc, add, a)
-		return
+	default:
+		avx512Shared32(k, alpha, a, b, c, ldc, add, a)
 	}
-	avx512Narrow32(n, k, alpha, a, b, c, ldc, add)
 }
 
 func gather64AVX512(r, panels, k int, src *float64, ld int, dst *float64, step int) {
@@ -600,7 +606,10 @@ func gather32AVX2(r, panels, k int, src *float32, ld int, dst *float32, step int
 func avx512Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
 
 //go:noescape
-func avx512Narrow64(n, k int, alpha float64, a, b, c *float64, ldc int, add bool)
+func avx512Shared64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
+
+//go:noescape
+func avx512Narrow64(n, k int, alpha float64, a *float64, as int, b, c *float64, ldc int, add bool)
 
 //go:noescape
 func avx512Dist64(k int, a, b, c *float64, ldc int, add bool)
@@ -648,7 +657,10 @@ func avx512Axpys64(n int, x, a *float64, lda int, y *float64)
 func avx512Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
 
 //go:noescape
-func avx512Narrow32(n, k int, alpha float32, a, b, c *float32, ldc int, add bool)
+func avx512Shared32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
+
+//go:noescape
+func avx512Narrow32(n, k int, alpha float32, a *float32, as int, b, c *float32, ldc int, add bool)
 
 //go:noescape
 func avx512Dist32(k int, a, b, c *float32, ldc int, add bool)

@@ -8,10 +8,11 @@
 // arguments. In a product a lane is one element of C: lanes are never added up.
 
 // func avx512Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
+// func avx512Shared64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
 //
 // Tile of 8×24: row i in Z(8+3i), Z(9+3i), Z(10+3i).
 //
-//	CX k   SI a   DX b   DI c   R8 row of c in bytes
+//	CX k   SI a, R13 its step in bytes   DX b   DI c   R8 row of c in bytes
 //	R9 what of c to prefetch, R10 rows to go in this column, R11 = 8·R8 - 64, R12 next
 //	Z0–Z2 a row of b   Z3, Z4 an element of a in all lanes
 //
@@ -20,7 +21,7 @@
 //	    of term p in next: few at a time, since they come from far away and there are
 //	    ten line fill buffers
 //	    Z0, Z1, Z2 = b[0:24]; b += 24
-//	    for i in 8 { row i = fma(a[i], (Z0, Z1, Z2), row i) }; a += 8
+//	    for i in 8 { row i = fma(a[i], (Z0, Z1, Z2), row i) }; a += 8, or 24 if shared
 //	}
 //	c = alpha·rows, or fma(alpha, rows, c)
 #define ROW512(fma, bcast, at, t, c0, c1, c2) \
@@ -36,14 +37,15 @@
 	PREFETCHT0 (p*192+1536)(DX)    \
 	PREFETCHT0 (p*192+1600)(DX)    \
 	PREFETCHT0 (p*192+1664)(DX)    \
-	ROW512(fma, bcast, (p*8+0)*size, Z3, Z8, Z9, Z10)    \
-	ROW512(fma, bcast, (p*8+1)*size, Z4, Z11, Z12, Z13)  \
-	ROW512(fma, bcast, (p*8+2)*size, Z3, Z14, Z15, Z16)  \
-	ROW512(fma, bcast, (p*8+3)*size, Z4, Z17, Z18, Z19)  \
-	ROW512(fma, bcast, (p*8+4)*size, Z3, Z20, Z21, Z22)  \
-	ROW512(fma, bcast, (p*8+5)*size, Z4, Z23, Z24, Z25)  \
-	ROW512(fma, bcast, (p*8+6)*size, Z3, Z26, Z27, Z28)  \
-	ROW512(fma, bcast, (p*8+7)*size, Z4, Z29, Z30, Z31)
+	ROW512(fma, bcast, 0*size, Z3, Z8, Z9, Z10)    \
+	ROW512(fma, bcast, 1*size, Z4, Z11, Z12, Z13)  \
+	ROW512(fma, bcast, 2*size, Z3, Z14, Z15, Z16)  \
+	ROW512(fma, bcast, 3*size, Z4, Z17, Z18, Z19)  \
+	ROW512(fma, bcast, 4*size, Z3, Z20, Z21, Z22)  \
+	ROW512(fma, bcast, 5*size, Z4, Z23, Z24, Z25)  \
+	ROW512(fma, bcast, 6*size, Z3, Z26, Z27, Z28)  \
+	ROW512(fma, bcast, 7*size, Z4, Z29, Z30, Z31) \
+	ADDQ       R13, SI
 
 #define CLEAR512 \
 	VPXORQ Z8, Z8, Z8; VPXORQ Z9, Z9, Z9; VPXORQ Z10, Z10, Z10     \
@@ -97,6 +99,14 @@
 	STORE3(c, c0, c1, c2)
 
 TEXT ·avx512Gemm64(SB), NOSPLIT, $0-64
+	MOVQ $64, R13
+	JMP  gemm64<>(SB)
+
+TEXT ·avx512Shared64(SB), NOSPLIT, $0-64
+	MOVQ $192, R13
+	JMP  gemm64<>(SB)
+
+TEXT gemm64<>(SB), NOSPLIT, $0-64
 	MOVQ k+0(FP), CX
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), DX
@@ -129,7 +139,6 @@ steps:
 	STEP512(VMOVUPD, VBROADCASTSD, VFMADD231PD, 8, 1)
 	STEP512(VMOVUPD, VBROADCASTSD, VFMADD231PD, 8, 2)
 	STEP512(VMOVUPD, VBROADCASTSD, VFMADD231PD, 8, 3)
-	ADDQ $256, SI
 	ADDQ $768, DX
 	DECQ BX
 	JNZ  four
@@ -140,7 +149,6 @@ rest:
 
 one:
 	STEP512(VMOVUPD, VBROADCASTSD, VFMADD231PD, 8, 0)
-	ADDQ $64, SI
 	ADDQ $192, DX
 	DECQ CX
 	JNZ  one
@@ -159,8 +167,9 @@ store:
 	RET
 
 // func avx512Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
+// func avx512Shared32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
 //
-// avx512Gemm64 for a tile of 8×48.
+// avx512Gemm64 and avx512Shared64 for a tile of 8×48.
 #define ADDSTOREPS3(c, c0, c1, c2) \
 	VFMADD213PS (c), Z0, c0    \
 	VFMADD213PS 64(c), Z0, c1  \
@@ -174,6 +183,14 @@ store:
 	STORE3(c, c0, c1, c2)
 
 TEXT ·avx512Gemm32(SB), NOSPLIT, $0-64
+	MOVQ $32, R13
+	JMP  gemm32<>(SB)
+
+TEXT ·avx512Shared32(SB), NOSPLIT, $0-64
+	MOVQ $192, R13
+	JMP  gemm32<>(SB)
+
+TEXT gemm32<>(SB), NOSPLIT, $0-64
 	MOVQ k+0(FP), CX
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), DX
@@ -206,7 +223,6 @@ steps:
 	STEP512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, 1)
 	STEP512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, 2)
 	STEP512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, 3)
-	ADDQ $128, SI
 	ADDQ $768, DX
 	DECQ BX
 	JNZ  four
@@ -217,7 +233,6 @@ rest:
 
 one:
 	STEP512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, 0)
-	ADDQ $32, SI
 	ADDQ $192, DX
 	DECQ CX
 	JNZ  one
@@ -235,7 +250,7 @@ store:
 	VZEROUPPER
 	RET
 
-// func avx512Narrow64(n, k int, alpha float64, a, b, c *float64, ldc int, add bool)
+// func avx512Narrow64(n, k int, alpha float64, a *float64, as int, b, c *float64, ldc int, add bool)
 //
 // avx512Gemm64 with one vector to a row of the tile if n ≤ 8, otherwise two; k > 0. The
 // other columns of c are left undefined.
@@ -268,13 +283,15 @@ store:
 	bcast      (7*size)(SI), Z6 \
 	columns(fma, Z6, Z29, Z30)
 
-TEXT ·avx512Narrow64(SB), NOSPLIT, $0-57
+TEXT ·avx512Narrow64(SB), NOSPLIT, $0-65
 	MOVQ n+0(FP), BX
 	MOVQ k+8(FP), CX
 	MOVQ a+24(FP), SI
-	MOVQ b+32(FP), DX
-	MOVQ c+40(FP), DI
-	MOVQ ldc+48(FP), R8
+	MOVQ as+32(FP), R13
+	SHLQ $3, R13
+	MOVQ b+40(FP), DX
+	MOVQ c+48(FP), DI
+	MOVQ ldc+56(FP), R8
 	SHLQ $3, R8
 	CLEAR512
 	CMPQ BX, $8
@@ -282,7 +299,7 @@ TEXT ·avx512Narrow64(SB), NOSPLIT, $0-57
 
 wide:
 	NARROW512(VMOVUPD, VBROADCASTSD, VFMADD231PD, 8, COLUMNS2)
-	ADDQ $64, SI
+	ADDQ R13, SI
 	ADDQ $192, DX
 	DECQ CX
 	JNZ  wide
@@ -290,14 +307,14 @@ wide:
 
 narrow:
 	NARROW512(VMOVUPD, VBROADCASTSD, VFMADD231PD, 8, COLUMNS1)
-	ADDQ $64, SI
+	ADDQ R13, SI
 	ADDQ $192, DX
 	DECQ CX
 	JNZ  narrow
 
 done:
 	VBROADCASTSD alpha+16(FP), Z0
-	CMPB add+56(FP), $0
+	CMPB add+64(FP), $0
 	JEQ  store
 	EACHROW512(ADDSTOREPD3)
 	VZEROUPPER
@@ -308,16 +325,18 @@ store:
 	VZEROUPPER
 	RET
 
-// func avx512Narrow32(n, k int, alpha float32, a, b, c *float32, ldc int, add bool)
+// func avx512Narrow32(n, k int, alpha float32, a *float32, as int, b, c *float32, ldc int, add bool)
 //
 // avx512Narrow64 with vectors of sixteen.
-TEXT ·avx512Narrow32(SB), NOSPLIT, $0-57
+TEXT ·avx512Narrow32(SB), NOSPLIT, $0-65
 	MOVQ n+0(FP), BX
 	MOVQ k+8(FP), CX
 	MOVQ a+24(FP), SI
-	MOVQ b+32(FP), DX
-	MOVQ c+40(FP), DI
-	MOVQ ldc+48(FP), R8
+	MOVQ as+32(FP), R13
+	SHLQ $2, R13
+	MOVQ b+40(FP), DX
+	MOVQ c+48(FP), DI
+	MOVQ ldc+56(FP), R8
 	SHLQ $2, R8
 	CLEAR512
 	CMPQ BX, $16
@@ -325,7 +344,7 @@ TEXT ·avx512Narrow32(SB), NOSPLIT, $0-57
 
 wide:
 	NARROW512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, COLUMNS2)
-	ADDQ $32, SI
+	ADDQ R13, SI
 	ADDQ $192, DX
 	DECQ CX
 	JNZ  wide
@@ -333,14 +352,14 @@ wide:
 
 narrow:
 	NARROW512(VMOVUPS, VBROADCASTSS, VFMADD231PS, 4, COLUMNS1)
-	ADDQ $32, SI
+	ADDQ R13, SI
 	ADDQ $192, DX
 	DECQ CX
 	JNZ  narrow
 
 done:
 	VBROADCASTSS alpha+16(FP), Z0
-	CMPB add+56(FP), $0
+	CMPB add+64(FP), $0
 	JEQ  store
 	EACHROW512(ADDSTOREPS3)
 	VZEROUPPER

@@ -94,10 +94,22 @@ func testTileEntries[T Float](t *testing.T, kt *kernels[T]) {
 				kt.gemm(k, alpha, &a[0], &b[0], &c[0], ldc, add, nil)
 				kt.dist(k, &a[0], &b[0], &distance[8], ldc, add)
 				sameBits(t, wantProduct, product, "gemm k=%d ldc=%d add=%v", k, ldc, add)
+				if kt.shared != nil {
+					panel := make([]T, k*kt.nr+kt.mr+1)
+					for p := range k {
+						copy(panel[p*kt.nr+kt.mr:], a[p*kt.mr:][:kt.mr])
+					}
+					got := slices.Clone(beside)
+					kt.shared(k, alpha, &panel[kt.mr], &b[0], &got[8], ldc, add, nil)
+					sameBits(t, wantProduct, got, "shared k=%d ldc=%d add=%v", k, ldc, add)
+					got = slices.Clone(beside)
+					kt.narrow(kt.nr, k, alpha, &panel[kt.mr], kt.nr, &b[0], &got[8], ldc, add)
+					sameBits(t, wantProduct, got, "narrow, shared, k=%d ldc=%d add=%v", k, ldc, add)
+				}
 				if kt.narrow != nil && k > 0 {
 					for _, n := range []int{1, kt.nr/3 - 1, kt.nr / 3, kt.nr/3 + 1, 2 * kt.nr / 3, 2*kt.nr/3 + 1, kt.nr} {
 						got := slices.Clone(beside)
-						kt.narrow(n, k, alpha, &a[0], &b[0], &got[8], ldc, add)
+						kt.narrow(n, k, alpha, &a[0], kt.mr, &b[0], &got[8], ldc, add)
 						for i := range kt.mr {
 							sameBits(t, wantProduct[8+i*ldc:][:n], got[8+i*ldc:][:n], "narrow n=%d k=%d ldc=%d add=%v row %d", n, k, ldc, add, i)
 							copy(got[8+i*ldc:][:kt.nr], beside[8+i*ldc:])

@@ -53,7 +53,7 @@ func Syrk[T Float](w *Workspace, t Trans, alpha T, a Matrix[T], beta T, c Matrix
 	if n == 0 {
 		return
 	}
-	p := product[T]{ta: t, tb: !t, alpha: alpha, beta: beta, a: a, b: a, c: c}
+	p := product[T]{ta: t, tb: !t, alpha: alpha, beta: beta, a: a, b: a, c: c, self: true}
 	p.run(w)
 }
 
@@ -64,6 +64,7 @@ type product[T Float] struct {
 	alpha, beta T
 	a, b, c     Matrix[T]
 	off         int
+	self        bool // op(B) is op(A)ᵀ and off = 0
 	dist        bool // squared distances of op(A)'s rows to op(B)'s columns instead; β = 0
 	exp         bool // and of those, e^(α·d²)
 
@@ -145,7 +146,11 @@ func (p *products[T]) do(s *locals, task int) {
 	k := table[T]()
 	q := p.product
 	i, j := task/p.cols, task%p.cols
-	i0, i1 := p.rowCut(i, k.mr), p.rowCut(i+1, k.mr)
+	rows := k.mr
+	if p.self && k.shared != nil {
+		rows = k.nr
+	}
+	i0, i1 := p.rowCut(i, rows), p.rowCut(i+1, rows)
 	j0, j1 := cut(q.c.Cols, j, p.cols, k.nr), cut(q.c.Cols, j+1, p.cols, k.nr)
 	j1 = min(j1, i1+q.off)
 	if i0 >= i1 || j0 >= j1 {
@@ -210,6 +215,10 @@ func (p *product[T]) compute(kt *kernels[T], s *locals) {
 		p.computeBands(kt, s)
 		return
 	}
+	if p.self && kt.shared != nil && n*min(BlockK, k)*int(unsafe.Sizeof(p.alpha)) <= caches.l3/2 {
+		p.computeShared(kt, s)
+		return
+	}
 	bs := blocks[T]()
 	across := (n + bs.NC - 1) / bs.NC // blocks of B side by side, of equal width
 	nc, mc, kc := roundUp((n+across-1)/across, kt.nr), min(bs.MC, roundUp(m, kt.mr)), min(BlockK, k)
@@ -232,6 +241,54 @@ func (p *product[T]) compute(kt *kernels[T], s *locals) {
 	}
 }
 
+// computeShared works on the whole of p, a product of A with itself. Its rows are packed
+// once, in panels for B, of which the kernel also takes the rows of A: a panel when its
+// rows first come up, while the tiles before it fetch them. p.off is a multiple of nr.
+func (p *product[T]) computeShared(kt *kernels[T], s *locals) {
+	m, n, k := p.c.Rows, p.c.Cols, p.terms()
+	mr, nr, nc := kt.mr, kt.nr, blocks[T]().NC
+	across := (n + nc - 1) / nc
+	nc = roundUp((n+across-1)/across, nr)
+	bl := block[T]{product: *p, kt: kt, tile: elements[T](&s.tile, mr*nr),
+		bp: elements[T](&s.b, roundUp(n, nr)*min(BlockK, k)), i1: m}
+	for k0 := 0; k0 < k; k0 += BlockK {
+		bl.k0, bl.k1 = k0, min(k0+BlockK, k)
+		k := bl.k1 - k0
+		panel := func(j int) []T { return bl.bp[j*k:] }
+		for j0 := 0; j0 < n; j0 += nc {
+			bl.j0, bl.j1 = j0, min(j0+nc, n)
+			if above := min(bl.j1, p.off); j0 < above {
+				packPanels(kt, nr, !p.tb, p.b, j0, above, k0, bl.k1, panel(j0))
+			}
+			for i := max(0, j0-p.off); i < m; i += nr {
+				own := i + p.off // column of the diagonal
+				if j0 == 0 {
+					packPanels(kt, nr, !p.tb, p.b, own, min(own+nr, n), k0, bl.k1, panel(own))
+				}
+				tiles := 0
+				for r := i; r < min(i+nr, m); r += mr {
+					for j := j0; j < min(bl.j1, r+mr+p.off); j += nr {
+						bl.tileAt(r, j, &panel(own)[r-i], nr, &panel(j)[0], bl.hintShared(min(i+nr+tiles, m-1), k))
+						tiles++
+					}
+				}
+			}
+		}
+	}
+}
+
+// hintShared returns row i of A if it is still to be packed, and its share of the packed
+// panels otherwise.
+func (bl *block[T]) hintShared(i, k int) *T {
+	switch {
+	case bl.j0 > 0:
+		return &bl.bp[(i+bl.off)*k]
+	case bool(bl.ta):
+		return &bl.a.Data[bl.k0*bl.a.Stride+i]
+	}
+	return &bl.a.Data[i*bl.a.Stride+bl.k0]
+}
+
 // block is a block of a product: rows i0 ≤ i < i1 of A, columns j0 ≤ j < j1 of B and
 // terms k0 ≤ p < k1.
 type block[T Float] struct {
@@ -248,8 +305,7 @@ type block[T Float] struct {
 // are any.
 func (bl *block[T]) multiply() {
 	p, kt, k := &bl.product, bl.kt, bl.k1-bl.k0
-	mr, nr, ldc := kt.mr, kt.nr, p.c.Stride
-	add := bl.k0 > 0 || p.beta != 0
+	mr, nr := kt.mr, kt.nr
 	for i := bl.i0; i < bl.i1; i += mr {
 		ap := bl.ap
 		if bl.keep {
@@ -259,20 +315,7 @@ func (bl *block[T]) multiply() {
 			packPanels(kt, mr, p.ta, p.a, i, min(i+mr, bl.i1), bl.k0, bl.k1, ap)
 		}
 		for j := bl.j0; j < min(bl.j1, i+mr+p.off); j += nr {
-			a, b, c := &ap[0], &bl.bp[(j-bl.j0)*k], p.c.Data[i*ldc+j:]
-			if i+mr <= bl.i1 && j+nr <= bl.j1 && j+nr-1 <= i+p.off {
-				p.tile(kt, k, a, b, &c[0], ldc, add, bl.hint(i, j, k))
-				continue
-			}
-			if add {
-				bl.copyTile(bl.tile, nr, c, ldc, i, j)
-			}
-			if wanted := min(nr, bl.j1-j, i+mr+p.off-j); kt.narrow != nil && !p.dist {
-				kt.narrow(wanted, k, p.alpha, a, b, &bl.tile[0], nr, add)
-			} else {
-				p.tile(kt, k, a, b, &bl.tile[0], nr, add, a)
-			}
-			bl.copyTile(c, ldc, bl.tile, nr, i, j)
+			bl.tileAt(i, j, &ap[0], mr, &bl.bp[(j-bl.j0)*k], bl.hint(i, j, k))
 		}
 		if p.exp && bl.k1 == p.terms() {
 			p.finish(kt, i, min(i+mr, bl.i1), bl.j0, bl.j1)
@@ -281,6 +324,40 @@ func (bl *block[T]) multiply() {
 			bl.reflectPanel(i)
 		}
 	}
+}
+
+// tileAt computes the tile at (i, j) from the packed rows a, whose terms are as apart, and
+// the packed panel b. Its prologue is where a goroutine in a loop over tiles can be stopped.
+//
+//go:noinline
+func (bl *block[T]) tileAt(i, j int, a *T, as int, b, next *T) {
+	p, kt, k := &bl.product, bl.kt, bl.k1-bl.k0
+	mr, nr, ldc := kt.mr, kt.nr, p.c.Stride
+	add := bl.k0 > 0 || p.beta != 0
+	c := p.c.Data[i*ldc+j:]
+	if i+mr <= bl.i1 && j+nr <= bl.j1 && j+nr-1 <= i+p.off {
+		switch {
+		case p.dist:
+			kt.dist(k, a, b, &c[0], ldc, add)
+		case as == mr:
+			kt.gemm(k, p.alpha, a, b, &c[0], ldc, add, next)
+		default:
+			kt.shared(k, p.alpha, a, b, &c[0], ldc, add, next)
+		}
+		return
+	}
+	if add {
+		bl.copyTile(bl.tile, nr, c, ldc, i, j)
+	}
+	switch wanted := min(nr, bl.j1-j, i+mr+p.off-j); {
+	case p.dist:
+		kt.dist(k, a, b, &bl.tile[0], nr, add)
+	case kt.narrow != nil:
+		kt.narrow(wanted, k, p.alpha, a, as, b, &bl.tile[0], nr, add)
+	default:
+		kt.gemm(k, p.alpha, a, b, &bl.tile[0], nr, add, a)
+	}
+	bl.copyTile(c, ldc, bl.tile, nr, i, j)
 }
 
 // reflectPanel copies what is below the diagonal in the panel at row i and in the block,
@@ -315,18 +392,6 @@ func (bl *block[T]) copyTile(dst []T, dstStride int, src []T, srcStride int, i, 
 			copy(dst[r*dstStride:][:w], src[r*srcStride:][:w])
 		}
 	}
-}
-
-// tile computes one register tile. It is not inlined for the sake of its prologue, where
-// a goroutine in a loop over tiles can be stopped.
-//
-//go:noinline
-func (p *product[T]) tile(kt *kernels[T], k int, a, b, c *T, ldc int, add bool, next *T) {
-	if p.dist {
-		kt.dist(k, a, b, c, ldc, add)
-		return
-	}
-	kt.gemm(k, p.alpha, a, b, c, ldc, add, next)
 }
 
 // isSmall reports whether p is better computed from the matrices as they lie.

@@ -17,9 +17,13 @@ type kernels[T Float] struct {
 	// wanted soon: a hint, of which nothing is read.
 	gemm func(k int, alpha T, a, b, c *T, ldc int, add bool, next *T)
 
-	// narrow is gemm for a tile of which only the first n columns, 0 < n ≤ nr, are
-	// wanted; it leaves the others undefined. nil stands for gemm.
-	narrow func(n, k int, alpha T, a, b, c *T, ldc int, add bool)
+	// shared is gemm with rows of A as they lie in a panel of nr, a[p*nr+i], nr being a
+	// multiple of mr. It is nil where a product with itself is computed like any other.
+	shared func(k int, alpha T, a, b, c *T, ldc int, add bool, next *T)
+
+	// narrow is gemm (as = mr) or shared (as = nr) for a tile of which only the first n
+	// columns, 0 < n ≤ nr, are wanted; it leaves the others undefined. nil stands for gemm.
+	narrow func(n, k int, alpha T, a *T, as int, b, c *T, ldc int, add bool)
 
 	// dist is gemm with t = a-b, rounded, and fma(t, t, s) in place of
 	// fma(a, b, s); it stores c[i*ldc+j] = s_ij or, if add, continues the chain

@@ -48,9 +48,15 @@ func meterKernels[T Float](k *kernels[T], m meter) {
 		gemm(n, alpha, a, b, c, ldc, add, next)
 	}
 	if narrow != nil {
-		k.narrow = func(n, terms int, alpha T, a, b, c *T, ldc int, add bool) {
+		k.narrow = func(n, terms int, alpha T, a *T, as int, b, c *T, ldc int, add bool) {
 			defer tile("narrow", n, terms)()
-			narrow(n, terms, alpha, a, b, c, ldc, add)
+			narrow(n, terms, alpha, a, as, b, c, ldc, add)
+		}
+	}
+	if shared := k.shared; shared != nil {
+		k.shared = func(n int, alpha T, a, b, c *T, ldc int, add bool, next *T) {
+			defer tile("shared", nr, n)()
+			shared(n, alpha, a, b, c, ldc, add, next)
 		}
 	}
 	k.dist = func(n int, a, b, c *T, ldc int, add bool) {
