@@ -1583,7 +1583,7 @@ loop:
 // func avx512DotAxpys64(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, lanes *[4 * Lanes]float64)
 //
 // avx512Dots64 and, for the four rows in order, y = fma(alpha, a, y) on the way; y at
-// R10, alpha in Z24–Z27.
+// R10, alpha in Z24–Z27, the next four rows of a at R11.
 #define DOTAXPY4(load, fma, aoff, xoff, c0, c1, c2, c3) \
 	DOT4(load, fma, aoff, xoff, c0, c1, c2, c3) \
 	VMOVUPD xoff(R10), Z20  \
@@ -1592,6 +1592,23 @@ loop:
 	fma     Z18, Z26, Z20   \
 	fma     Z19, Z27, Z20   \
 	VMOVUPD Z20, xoff(R10)
+
+// The next four rows, at R11, begin where nothing has looked: lines o of each are fetched.
+#define NEXTROWS(o) \
+	PREFETCHT0 o(R11)       \
+	PREFETCHT0 o(R11)(R8*1) \
+	PREFETCHT0 o(R11)(R8*2) \
+	PREFETCHT0 o(R11)(R9*1)
+
+#define FETCHNEXTROWS \
+	NEXTROWS(0)   \
+	NEXTROWS(64)  \
+	NEXTROWS(128) \
+	NEXTROWS(192) \
+	NEXTROWS(256) \
+	NEXTROWS(320) \
+	NEXTROWS(384) \
+	NEXTROWS(448)
 
 TEXT ·avx512DotAxpys64(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), CX
@@ -1603,6 +1620,7 @@ TEXT ·avx512DotAxpys64(SB), NOSPLIT, $0-56
 	MOVQ lanes+48(FP), BX
 	SHLQ $3, R8
 	LEAQ (R8)(R8*2), R9
+	LEAQ (SI)(R8*4), R11
 	VBROADCASTSD 0(AX), Z24
 	VBROADCASTSD 8(AX), Z25
 	VBROADCASTSD 16(AX), Z26
@@ -1634,6 +1652,7 @@ loop:
 	ADDQ $256, R10
 	SUBQ $32, CX
 	JNZ  loop
+	FETCHNEXTROWS
 	VMOVUPD Z0, 0(BX)
 	VMOVUPD Z1, 64(BX)
 	VMOVUPD Z2, 128(BX)
@@ -1666,6 +1685,7 @@ TEXT ·avx512DotAxpys32(SB), NOSPLIT, $0-56
 	MOVQ lanes+48(FP), BX
 	SHLQ $2, R8
 	LEAQ (R8)(R8*2), R9
+	LEAQ (SI)(R8*4), R11
 	VBROADCASTSS 0(AX), Z24
 	VBROADCASTSS 4(AX), Z25
 	VBROADCASTSS 8(AX), Z26
@@ -1687,6 +1707,7 @@ loop:
 	ADDQ $128, R10
 	SUBQ $32, CX
 	JNZ  loop
+	FETCHNEXTROWS
 	VMOVUPD Z0, 0(BX)
 	VMOVUPD Z1, 64(BX)
 	VMOVUPD Z2, 128(BX)
@@ -1711,6 +1732,7 @@ TEXT ·avx512DotAxpysMixed(SB), NOSPLIT, $0-56
 	MOVQ lanes+48(FP), BX
 	SHLQ $2, R8
 	LEAQ (R8)(R8*2), R9
+	LEAQ (SI)(R8*4), R11
 	VBROADCASTSD 0(AX), Z24
 	VBROADCASTSD 8(AX), Z25
 	VBROADCASTSD 16(AX), Z26
@@ -1742,6 +1764,7 @@ loop:
 	ADDQ $256, R10
 	SUBQ $32, CX
 	JNZ  loop
+	FETCHNEXTROWS
 	VMOVUPD Z0, 0(BX)
 	VMOVUPD Z1, 64(BX)
 	VMOVUPD Z2, 128(BX)

@@ -378,7 +378,7 @@ func TestProductsAreTheSameForAllWorkers(t *testing.T) {
 func TestBlockEdges(t *testing.T) {
 	was := caches
 	defer func() { caches = was }()
-	caches = cacheSizes{} // the least blocks in m and n
+	caches = cacheSizes{l2: 64 << 10} // the least blocks in m and n
 	r := rand.New(rand.NewPCG(15, 16))
 	for _, s := range instructionSets {
 		use(t, s)
@@ -388,6 +388,7 @@ func TestBlockEdges(t *testing.T) {
 			checkGemm[float64](t, r, trio{b.MR + d, b.NC + d, BlockK + d}, serial)
 			checkSyrk[float64](t, r, b.NC+d, 5, serial)
 			checkSyrk[float64](t, r, b.MC+d, 2, serial)
+			checkSyrk[float64](t, r, 3*b.NC+d, 9, []int{1, 3})
 		}
 	}
 }

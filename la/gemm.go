@@ -215,7 +215,7 @@ func (p *product[T]) compute(kt *kernels[T], s *locals) {
 		p.computeBands(kt, s)
 		return
 	}
-	if p.self && kt.shared != nil && n*min(BlockK, k)*int(unsafe.Sizeof(p.alpha)) <= caches.l3/2 {
+	if p.self && kt.shared != nil && n*min(BlockK, k)*int(unsafe.Sizeof(p.alpha)) <= 2*caches.l2 {
 		p.computeShared(kt, s)
 		return
 	}
