@@ -38,7 +38,7 @@ func avx512Set() *instructionSet {
 	s.f32 = kernels[float32]{
 		mr: 8, nr: 48,
 		gemm: avx512Gemm32, shared: avx512Shared32, narrow: narrow32AVX512, dist: avx512Dist32, small: avx512Small32, direct: avx512Direct32,
-		pack: pack32AVX2, gather: gather32AVX512,
+		pack: pack32AVX512, gather: gather32AVX512,
 		axpy: axpy32AVX512, scal: scal32AVX512, exp: exp32AVX512,
 		vectorKernels: vectorKernels[float32, float32]{
 			dot: dot32AVX512, axpys: axpys32AVX512, dotAxpy: dotAxpy32AVX512,
@@ -556,6 +556,18 @@ func pack64AVX512(r, k int, src *float64, ld int, dst *float64, step int) {
 	}
 }
 
+// pack32AVX512 transposes whole 8×16 blocks in assembly and leaves the last terms to
+// pack32AVX2.
+func pack32AVX512(r, k int, src *float32, ld int, dst *float32, step int) {
+	whole := k &^ 15
+	for i := 0; i < r && whole > 0; i += 8 {
+		avx512Pack32(whole/16, at(src, i*ld), ld, at(dst, i), step)
+	}
+	if whole < k {
+		pack32AVX2(r, k-whole, at(src, whole), ld, at(dst, whole*step), step)
+	}
+}
+
 func narrow64AVX512(n, k int, alpha float64, a *float64, as int, b, c *float64, ldc int, add bool) {
 	switch {
 	case n <= 16 && k > 0:
@@ -685,6 +697,9 @@ func avx512Axpys32(n int, x, a *float32, lda int, y *float32)
 
 //go:noescape
 func avx512Pack64(blocks int, src *float64, ld int, dst *float64, step int)
+
+//go:noescape
+func avx512Pack32(blocks int, src *float32, ld int, dst *float32, step int)
 
 //go:noescape
 func avx512Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)

@@ -2587,6 +2587,111 @@ loop:
 	VZEROUPPER
 	RET
 
+// func avx512Pack32(blocks int, src *float32, ld int, dst *float32, step int)
+//
+// Transposes blocks of 8 rows and 16 terms: dst[p*step+i] = src[i*ld+p], i < 8,
+// p < 16·blocks. Steps of rows and columns as in avx512Pack64; column 8 at AX.
+//
+//	Z0…Z7    rows
+//	Z8…Z15   pairs of rows (01 01 23 23 45 45 67 67), columns 0, 1 and 2, 3 mod 4
+//	Z0…Z7    columns c, c+4, c+8, c+12 of rows 0–3 (Z0–Z3) and 4–7 (Z4–Z7)
+//	Z8…Z11   columns c, c+4, and Z0…Z3 c+8, c+12, of all rows; Z16, Z17 the lanes they take
+DATA lanes8x16<>+0(SB)/8, $0
+DATA lanes8x16<>+8(SB)/8, $1
+DATA lanes8x16<>+16(SB)/8, $8
+DATA lanes8x16<>+24(SB)/8, $9
+DATA lanes8x16<>+32(SB)/8, $2
+DATA lanes8x16<>+40(SB)/8, $3
+DATA lanes8x16<>+48(SB)/8, $10
+DATA lanes8x16<>+56(SB)/8, $11
+DATA lanes8x16<>+64(SB)/8, $4
+DATA lanes8x16<>+72(SB)/8, $5
+DATA lanes8x16<>+80(SB)/8, $12
+DATA lanes8x16<>+88(SB)/8, $13
+DATA lanes8x16<>+96(SB)/8, $6
+DATA lanes8x16<>+104(SB)/8, $7
+DATA lanes8x16<>+112(SB)/8, $14
+DATA lanes8x16<>+120(SB)/8, $15
+GLOBL lanes8x16<>(SB), RODATA|NOPTR, $128
+
+TEXT ·avx512Pack32(SB), NOSPLIT, $0-40
+	MOVQ blocks+0(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ ld+16(FP), R8
+	MOVQ dst+24(FP), DI
+	MOVQ step+32(FP), DX
+	SHLQ $2, R8
+	SHLQ $2, DX
+	LEAQ (R8)(R8*2), R9
+	LEAQ (R8)(R8*4), R10
+	LEAQ (R9)(R8*4), R11
+	LEAQ (DX)(DX*2), R12
+	LEAQ (DX)(DX*4), R13
+	LEAQ (R12)(DX*4), BX
+	VMOVUPD lanes8x16<>+0(SB), Z16
+	VMOVUPD lanes8x16<>+64(SB), Z17
+
+loop:
+	LEAQ (DI)(DX*8), AX
+	VMOVUPS (SI), Z0
+	VMOVUPS (SI)(R8*1), Z1
+	VMOVUPS (SI)(R8*2), Z2
+	VMOVUPS (SI)(R9*1), Z3
+	VMOVUPS (SI)(R8*4), Z4
+	VMOVUPS (SI)(R10*1), Z5
+	VMOVUPS (SI)(R9*2), Z6
+	VMOVUPS (SI)(R11*1), Z7
+	VUNPCKLPS Z1, Z0, Z8
+	VUNPCKHPS Z1, Z0, Z9
+	VUNPCKLPS Z3, Z2, Z10
+	VUNPCKHPS Z3, Z2, Z11
+	VUNPCKLPS Z5, Z4, Z12
+	VUNPCKHPS Z5, Z4, Z13
+	VUNPCKLPS Z7, Z6, Z14
+	VUNPCKHPS Z7, Z6, Z15
+	VUNPCKLPD Z10, Z8, Z0
+	VUNPCKHPD Z10, Z8, Z1
+	VUNPCKLPD Z11, Z9, Z2
+	VUNPCKHPD Z11, Z9, Z3
+	VUNPCKLPD Z14, Z12, Z4
+	VUNPCKHPD Z14, Z12, Z5
+	VUNPCKLPD Z15, Z13, Z6
+	VUNPCKHPD Z15, Z13, Z7
+	VMOVAPD Z0, Z8
+	VMOVAPD Z1, Z9
+	VMOVAPD Z2, Z10
+	VMOVAPD Z3, Z11
+	VPERMT2PD Z4, Z16, Z8
+	VPERMT2PD Z5, Z16, Z9
+	VPERMT2PD Z6, Z16, Z10
+	VPERMT2PD Z7, Z16, Z11
+	VPERMT2PD Z4, Z17, Z0
+	VPERMT2PD Z5, Z17, Z1
+	VPERMT2PD Z6, Z17, Z2
+	VPERMT2PD Z7, Z17, Z3
+	VMOVUPS Y8, (DI)
+	VMOVUPS Y9, (DI)(DX*1)
+	VMOVUPS Y10, (DI)(DX*2)
+	VMOVUPS Y11, (DI)(R12*1)
+	VEXTRACTF64X4 $1, Z8, (DI)(DX*4)
+	VEXTRACTF64X4 $1, Z9, (DI)(R13*1)
+	VEXTRACTF64X4 $1, Z10, (DI)(R12*2)
+	VEXTRACTF64X4 $1, Z11, (DI)(BX*1)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, (AX)(DX*1)
+	VMOVUPS Y2, (AX)(DX*2)
+	VMOVUPS Y3, (AX)(R12*1)
+	VEXTRACTF64X4 $1, Z0, (AX)(DX*4)
+	VEXTRACTF64X4 $1, Z1, (AX)(R13*1)
+	VEXTRACTF64X4 $1, Z2, (AX)(R12*2)
+	VEXTRACTF64X4 $1, Z3, (AX)(BX*1)
+	ADDQ $64, SI
+	LEAQ (AX)(DX*8), DI
+	DECQ CX
+	JNZ  loop
+	VZEROUPPER
+	RET
+
 // func avx512Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
 //
 // Cuts k rows, ld bytes apart, into pieces of so many vectors, 1 ≤ vectors ≤ 3: piece q of
