@@ -63,7 +63,7 @@ func TestMultiGPBoundRises(t *testing.T) {
 						require.NoError(t, err)
 						require.NoError(t, m.sweep(nil))
 						last := m.bound()
-						for sweep := range 40 {
+						for sweep := range fewer(40, 12) {
 							require.NoError(t, m.sweep(func(factor string) {
 								b := m.bound()
 								require.False(t, fell(last, b, m.roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)
@@ -80,6 +80,7 @@ func TestMultiGPBoundRises(t *testing.T) {
 // At a fixed point no small change of a factor or of what is learned raises the
 // bound.
 func TestMultiGPUpdatesAreOptimal(t *testing.T) {
+	notShort(t)
 	k, y, labels := mgpProblem(t, 12, 3, 5)
 	for _, classes := range []bool{false, true} {
 		g := MultiGP{Family: GeneralGIG, Prior: GIG{0.7, 0.4, 0.9}, Fixed: true, Noise: NoiseLearned, Workers: 1}
@@ -303,6 +304,7 @@ func TestMultiGPReportsCollapse(t *testing.T) {
 // Equal kernels have equal scales: ω runs away, is held at its cap, and the fit
 // says so.
 func TestMultiGPRunsAwayToThePlainGP(t *testing.T) {
+	notShort(t)
 	k, y, _ := mgpProblem(t, 20, 1, 6)
 	same, err := NewDense(k.At(0), k.At(0), k.At(0))
 	require.NoError(t, err)
@@ -372,6 +374,7 @@ func TestMultiGPSweepDoesNotAllocate(t *testing.T) {
 
 // The gradient in the kernels' widths against differences of converged bounds.
 func TestMultiGPBoundGradient(t *testing.T) {
+	notShort(t)
 	const N, P = 15, 2
 	src := rand.New(rand.NewPCG(12, 1))
 	d := la.NewMatrix[float64](N, N) // squared distances

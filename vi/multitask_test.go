@@ -82,7 +82,7 @@ func TestMultiTaskBoundRises(t *testing.T) {
 					m, err := MultiTask{SharedNoise: shared, LengthsEvery: 3, Workers: 1}.model(latents, target, 3)
 					require.NoError(t, err)
 					last := m.bound()
-					for sweep := range 60 {
+					for sweep := range fewer(60, 20) {
 						require.NoError(t, m.sweep(func(factor string) {
 							b := m.bound()
 							require.False(t, fell(last, b, m.roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)

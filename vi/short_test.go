@@ -10,3 +10,11 @@ func fewer[T ~int | uint64](n, less T) T {
 	}
 	return n
 }
+
+// notShort skips in short runs a test of what is the same on every machine.
+func notShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a long test")
+	}
+}

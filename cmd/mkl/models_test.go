@@ -159,7 +159,7 @@ func TestSpikeSlabModel(t *testing.T) {
 // TestClassModels fits the same classes by every model that has them.
 func TestClassModels(t *testing.T) {
 	files := map[string]string{"f.csv": flowers()}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		args, says string
 		own        bool // each class has its own kernel weights
 	}{
@@ -171,6 +171,9 @@ func TestClassModels(t *testing.T) {
 		{"-task binary -target big -model probit -rule wprod", "binary (probit) of big", false},
 		{"-task multiclass -target species -model probit -rule wsum -gibbs -chains 2 -draws 60 -thin 1", "2 chains of 120 sweeps, 120 draws kept", false},
 	} {
+		if testing.Short() && i%3 != 0 {
+			continue
+		}
 		t.Run(c.args, func(t *testing.T) {
 			command(t, files, "")
 			args := append(strings.Fields("f.csv -view x,z:rbf(width={.5,1})"), strings.Fields(c.args)...)

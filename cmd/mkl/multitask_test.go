@@ -33,6 +33,9 @@ func TestReproduceToy(t *testing.T) {
 	// A process of its own sees that a task is noise alone.
 	assert.InDelta(t, 0.41, s.Independent[6], 0.2)
 	assert.InDelta(t, 6.56, s.Independent[2], 3)
+	if testing.Short() {
+		return
+	}
 
 	status, stdout, stderr = command(t, nil, "", "reproduce", "multitask-toy", "-starts", "1", "-sweeps", "1")
 	require.Equal(t, statusOK, status, stderr)

@@ -100,6 +100,9 @@ func TestBalance(t *testing.T) {
 }
 
 func TestReproduceMfeat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits a dozen machines")
+	}
 	files := map[string]string{}
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, s := range mfeatSpaces {
