@@ -29,7 +29,7 @@ import (
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
 // inference for multi-task and multiple kernel learning", NIPS 2011, sections
 // 2.2 and 2.3; docs/factors.md has the updates. Their order is φ_1, …, φ_M,
-// (w̃_1, s_1), …, (w̃_M, s_M), c, σ², σ_w², π, (μ_c, σ_c²).
+// (w̃_1, s_1), …, (w̃_M, s_M), c, σ², σ_w², π, (μ_c, σ_c²), to which scaleStep adds one.
 type Factors struct {
 	Count int // M
 
