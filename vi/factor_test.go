@@ -226,6 +226,7 @@ func TestFactorResume(t *testing.T) {
 // TestFactorsComplete completes the gaps of data that the model fits, nearly as
 // well as the noise allows, and knows its errors.
 func TestFactorsComplete(t *testing.T) {
+	notShort(t)
 	p := factorProblem{80, 40, 3, 0.4, 0.2, true}
 	y, truth := p.draw(6)
 	o, err := ObserveMatrix(y)

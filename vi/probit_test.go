@@ -83,8 +83,11 @@ func TestProbitBoundRisesAtEveryUpdate(t *testing.T) {
 			for range first {
 				require.NoError(t, m.sweep(nil))
 			}
-			last := m.bound()
-			for i := range 40 {
+			last, sweeps := m.bound(), 40
+			if p.Prune == 0 { // which takes its time
+				sweeps = fewer(40, 10)
+			}
+			for i := range sweeps {
 				require.NoError(t, m.sweep(func(name string) {
 					b := m.bound()
 					require.False(t, fell(last, b, m.roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i, name, last, b, b-last)
@@ -217,6 +220,7 @@ func TestProbitSweepAllocatesNothing(t *testing.T) {
 }
 
 func TestProbitSeparates(t *testing.T) {
+	notShort(t)
 	k, star, labels, later := probitProblem(t, 60, 3, 3, 60, 4)
 	for _, p := range []Probit{
 		{}, {Rule: FixProd}, {Rule: WSum}, {Rule: WSum, Search: Sampling}, {Rule: Bin, NotEmpty: true}, {Rule: WProd},
@@ -308,6 +312,7 @@ func scaled(k *Dense, factor float64) *Dense {
 // Exponents of any size leave a kernel of unit diagonal between its own and the
 // identity, from which they come back. Larger entries would overflow.
 func TestLargeExponents(t *testing.T) {
+	notShort(t)
 	k, star, labels, later := probitProblem(t, 60, 3, 3, 60, 4)
 	for _, p := range []Probit{{}, {Update: MeanField}, {Search: Sampling, Samples: 100}} {
 		p.Rule, p.Beta, p.Ascent = WProd, []float64{1e12, 1e6, 1e12}, Ascent{Tolerance: -1, MaxSweeps: 60}
@@ -335,6 +340,7 @@ func TestLargeExponents(t *testing.T) {
 
 // New importance samples may lower the bound, which is no fault of the kernels.
 func TestFreshSamplesMayLowerTheBound(t *testing.T) {
+	notShort(t)
 	k, _, labels, _ := probitProblem(t, 60, 3, 3, 0, 4)
 	p := Probit{Rule: WProd, Update: MeanField, Search: Sampling, Samples: 100, Ascent: Ascent{Tolerance: -1, MaxSweeps: 30}}
 	fit, err := p.Fit(context.Background(), scaled(k, 0.01), labels)
