@@ -13,7 +13,7 @@ type contender struct {
 	// not timed. nil: nothing to prepare.
 	setup func(k int)
 	run   func(i int) // one call, on copy i
-	max   int         // most calls between two setups; 0: no limit
+	max   int         // most calls after one setup; 0: no limit
 	work  float64     // flops, bytes or elements of one call, if not the row's
 }
 
@@ -27,27 +27,28 @@ func measure(cs []contender, rounds int, budget time.Duration) []sample {
 	calls := make([]int, len(cs))
 	times := make([][]float64, len(cs))
 	batch := func(c contender, k int) float64 {
-		if c.setup != nil {
-			c.setup(k)
+		var spent time.Duration
+		for k > 0 {
+			n := k
+			if c.max > 0 {
+				n = min(k, c.max)
+			}
+			if c.setup != nil {
+				c.setup(n)
+			}
+			t := time.Now()
+			for i := range n {
+				c.run(i)
+			}
+			spent += time.Since(t)
+			k -= n
 		}
-		t := time.Now()
-		for i := range k {
-			c.run(i)
-		}
-		return time.Since(t).Seconds()
+		return spent.Seconds()
 	}
 	for i, c := range cs {
 		k := 1
-		for {
-			t := batch(c, k)
-			limit := c.max > 0 && k >= c.max
-			if t > budget.Seconds()/2 || limit {
-				break
-			}
+		for batch(c, k) <= budget.Seconds()/2 {
 			k *= 2
-			if c.max > 0 {
-				k = min(k, c.max)
-			}
 		}
 		calls[i] = k
 	}
