@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -188,7 +189,7 @@ func laRows(m limits) iter.Seq2[string, func() measurer] {
 				unit: "GFLOP/s", work: 2 * cube(n), goalPeer: fmaPeak32,
 				contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }, m.fma32),
 			}, n, func(p peer) contender { return contender{run: func(int) { p.gemm32(a, b, c) }} })
-		}) && each("Gemm2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
+		}) && yield("FMA loops/2", func() measurer { return twoLoops(m.fma64) }) && each("Gemm2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
 			a, b, c := random(n, n, 1), random(n, n, 2), la.NewMatrix[float64](n, n)
 			return twoWorkers(one, two, nil, func(w *la.Workspace, _ la.Matrix[float64]) {
 				la.Gemm(w, la.NoTrans, la.NoTrans, 1, a, b, 0, c)
@@ -213,6 +214,23 @@ func cube(n int) float64 { return math.Pow(float64(n), 3) }
 func factorInvert(w *la.Workspace, a la.Matrix[float64]) {
 	must(la.Cholesky(w, a))
 	la.CholeskyInv(w, a)
+}
+
+// twoLoops compares two loops at once with one after the other, which is what two
+// workers can gain: on a shared machine both may run on the two threads of one core.
+func twoLoops(loop contender) row {
+	return row{unit: "µs", procs: 2, contenders: []contender{
+		{run: func(i int) {
+			var other sync.WaitGroup
+			other.Go(func() { loop.run(i) })
+			loop.run(i)
+			other.Wait()
+		}},
+		{name: "one after the other", run: func(i int) {
+			loop.run(i)
+			loop.run(i)
+		}},
+	}}
 }
 
 // twoWorkers compares f on two workers with f on one; c holds what f destroys,
