@@ -214,7 +214,7 @@ type ProbitClassifierModel[T comparable] struct {
 	posterior *vi.ProbitPosterior // nil after Gibbs sampling
 	draws     *mcmc.ProbitDraws   // nil after variational inference
 	sweeps    int                 // of each chain
-	mixing    string              // how far the draws are to be trusted, in words
+	mixing    Mixing
 	ess       float64
 	classes   []T
 	text      []json.RawMessage // the classes of a loaded model as its file has them
@@ -302,7 +302,7 @@ func (m *ProbitClassifierModel[T]) String() string {
 func (m *ProbitClassifierModel[T]) Summary() string {
 	headline := m.String()
 	if m.draws != nil {
-		headline += "\n" + m.mixing
+		headline += "\n" + m.mixing.String()
 	}
 	return m.summary(headline, func(c int) string { return fmt.Sprintf("class %v", m.classes[c]) })
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
@@ -71,36 +70,61 @@ func (c ProbitClassifier[T]) sample(ctx context.Context, p vi.Probit, k vi.Kerne
 func (m *ProbitClassifierModel[T]) setDraws(d *mcmc.ProbitDraws, sweeps int) {
 	m.draws, m.weights, m.sweeps = d, d, sweeps
 	m.trace = Trace{Sweeps: sweeps, Converged: true, Reason: "sampled"}
+	m.mixing = Mixing{Chains: d.Chains(), Draws: d.Len(), ESS: math.Inf(1), LeastAccepted: 1}
 	names := []string{"log precision"}
 	if d.Rule().Learned() {
 		names = append(names, "beta")
 	}
-	rHat, ess := math.Inf(-1), math.Inf(1)
+	x := &m.mixing
 	for _, name := range names {
 		for _, s := range d.Summary(name) {
-			// NaN: a switch that never moved, of which nothing is known.
 			if s.SD > 0 && !(s.RHat <= mixed) {
 				m.trace.Converged, m.trace.Reason = false, "chains have not mixed"
 			}
-			if !math.IsNaN(s.RHat) {
-				rHat, ess = max(rHat, s.RHat), min(ess, s.BulkESS)
+			if s.SD > 0 && !math.IsNaN(s.RHat) { // a switch that never moved tells nothing
+				x.RHat, x.ESS = max(x.RHat, s.RHat), min(x.ESS, s.BulkESS)
 			}
 		}
 	}
-	m.mixing = fmt.Sprintf("%d chains of %d draws", d.Chains(), d.Len())
-	if rHat > 0 {
-		m.mixing += fmt.Sprintf(", of %s R̂ at most %.3f and effective sample size at least %.0f", strings.Join(names, " and "), rHat, ess)
+	if x.RHat == 0 {
+		x.ESS = 0
 	}
-	least, most := math.Inf(1), math.Inf(-1)
 	for _, v := range d.Moves() {
 		if v.Tried > 0 {
-			least, most = min(least, v.Rate()), max(most, v.Rate())
+			x.LeastAccepted, x.MostAccepted = min(x.LeastAccepted, v.Rate()), max(x.MostAccepted, v.Rate())
 		}
 	}
-	if least <= most {
-		m.mixing += fmt.Sprintf("; %.2f to %.2f of the proposals accepted", least, most)
-	}
 }
+
+// Mixing says how far sampled chains are to be trusted.
+type Mixing struct {
+	Chains int
+	Draws  int // of each chain
+
+	// The largest R̂ and the smallest effective sample size, of all chains together, of
+	// the kernel weights, if they are learned, and the classes' mean log precisions; 0 if
+	// they are not known.
+	RHat, ESS float64
+
+	// The lowest and the highest rate at which a step's proposals were accepted; the
+	// former is above the latter if there were none.
+	LeastAccepted, MostAccepted float64
+}
+
+func (x Mixing) String() string {
+	s := fmt.Sprintf("%d chains of %d draws", x.Chains, x.Draws)
+	if x.RHat > 0 {
+		s += fmt.Sprintf(", R̂ at most %.3f and effective sample size at least %.0f", x.RHat, x.ESS)
+	}
+	if x.LeastAccepted <= x.MostAccepted {
+		s += fmt.Sprintf("; %.2f to %.2f of the proposals accepted", x.LeastAccepted, x.MostAccepted)
+	}
+	return s
+}
+
+// Mixing returns the diagnostics of the chains, the zero value after variational
+// inference.
+func (m *ProbitClassifierModel[T]) Mixing() Mixing { return m.mixing }
 
 // Draws returns the draws of Gibbs sampling with their diagnostics, nil after
 // variational inference.

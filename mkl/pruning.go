@@ -226,7 +226,6 @@ func pivotedCholesky(x la.Matrix[float64], enough func(rest []float64) bool) la.
 			break
 		}
 	}
-	enough(f.rest)
 	return f.factor().Clone()
 }
 

@@ -135,6 +135,6 @@ func (s *scaleStep) best(n, variance float64, held bool) float64 {
 		t, _ = uphill(at, t, t-maxScale, t+maxScale, lengthTolerance) // at has no errors
 		variance = math.Exp(t)
 	}
-	_, _, _ = at(t)
+	at(t) // sets the changes
 	return variance
 }

@@ -268,7 +268,7 @@ func TestMultiTaskSweepAllocatesNothing(t *testing.T) {
 				for range 3 {
 					require.NoError(t, m.sweep(nil))
 				}
-				assert.Zero(t, leastAllocs(func() {
+				assert.Zero(t, leastAllocs(workers, func() {
 					if err := m.sweep(nil); err != nil {
 						t.Error(err)
 					}

@@ -208,7 +208,7 @@ func TestProbitSweepAllocatesNothing(t *testing.T) {
 			m, err := p.model(k, labels)
 			require.NoError(t, err)
 			require.NoError(t, m.sweep(nil))
-			allocs := leastAllocs(func() {
+			allocs := leastAllocs(workers, func() {
 				if err := m.sweep(nil); err != nil {
 					t.Error(err)
 				}

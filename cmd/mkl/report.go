@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -101,7 +100,8 @@ func newReport(m model, n *notes) *report {
 		r.Kind, names = modelProbit, r.Classes
 		if d := m.Draws(); d != nil {
 			_, _, r.Samples = d.Dims()
-			r.Sampled = newSampled(d)
+			x := m.Mixing()
+			r.Sampled = &sampled{Chains: x.Chains, Draws: x.Chains * x.Draws, RHat: x.RHat, ESS: x.ESS}
 		} else {
 			_, _, r.Samples = m.Posterior().Dims()
 		}
@@ -147,25 +147,6 @@ func kernelReports(weights []mkl.KernelWeight) (all []kernelReport) {
 		all = append(all, kernelReport{w.View, w.Kernel, w.Mean, w.SD, w.Active, nil})
 	}
 	return all
-}
-
-func newSampled(d *mcmc.ProbitDraws) *sampled {
-	s := &sampled{Chains: d.Chains(), Draws: d.Chains() * d.Len(), ESS: math.Inf(1)}
-	names := []string{"log precision"}
-	if d.Rule().Learned() {
-		names = append(names, "beta")
-	}
-	for _, name := range names {
-		for _, x := range d.Summary(name) {
-			if x.SD > 0 && x.RHat > 0 { // a switch that never moved tells nothing
-				s.RHat, s.ESS = max(s.RHat, x.RHat), min(s.ESS, x.BulkESS)
-			}
-		}
-	}
-	if math.IsInf(s.ESS, 1) {
-		s.ESS = 0
-	}
-	return s
 }
 
 // part is what the weights are of.
