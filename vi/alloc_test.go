@@ -31,7 +31,7 @@ func leastAllocs(workers int, sweep func()) float64 {
 // TestSweepAllocatesNothing counts the allocations of sweeps of either order.
 func TestSweepAllocatesNothing(t *testing.T) {
 	type fit struct {
-		model
+		Objective
 		updates *schedule
 	}
 	for name, start := range map[string]func(p problem, workers int) fit{
@@ -63,10 +63,10 @@ func TestSweepAllocatesNothing(t *testing.T) {
 				for _, done := range []int{0, firstSweeps} {
 					allocs := leastAllocs(workers, func() {
 						m.updates.done = done
-						if err := m.sweep(nil); err != nil {
+						if err := m.Sweep(nil); err != nil {
 							t.Error(err)
 						}
-						m.bound()
+						m.Bound()
 					})
 					assert.Zero(t, allocs, "%s, %s, %d workers, from sweep %d", name, p.name, workers, done)
 				}

@@ -19,7 +19,7 @@ import (
 // is the memory of a fit beside the kernels, in matrices of that size.
 func BenchmarkSweep(b *testing.B) {
 	type fit struct {
-		model
+		Objective
 		*latent
 		updates *schedule
 	}
@@ -61,9 +61,9 @@ func BenchmarkSweep(b *testing.B) {
 				s.p.D = s.p.N
 				before := liveBytes()
 				m := s.model(b, s.p, plain)
-				require.NoError(b, m.sweep(nil))
+				require.NoError(b, m.Sweep(nil))
 				m.updates.done = firstSweeps // the accelerated order from here
-				require.NoError(b, m.sweep(nil))
+				require.NoError(b, m.Sweep(nil))
 				words := float64(liveBytes()-before) / 8
 				factors := func(w *worker, r int) error {
 					formB(w.factor, m.gram, m.upsilon[r], w.d1, 0)
@@ -78,8 +78,8 @@ func BenchmarkSweep(b *testing.B) {
 					start := time.Now()
 					require.NoError(b, m.crew.each(factors))
 					between := time.Now()
-					require.NoError(b, m.sweep(nil))
-					m.model.bound()
+					require.NoError(b, m.Sweep(nil))
+					m.Bound()
 					sweep = append(sweep, time.Since(between).Seconds())
 					ratio = append(ratio, sweep[len(sweep)-1]/between.Sub(start).Seconds())
 				}

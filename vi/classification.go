@@ -104,7 +104,7 @@ func (c Classification) Fit(ctx context.Context, k Kernels, y la.Matrix[float64]
 			c.Ascent.Progress(p)
 		}
 	}
-	rec, err := ascent.run(ctx, m)
+	rec, err := ascent.Run(ctx, m)
 	if len(rec.Trace) == 0 || rec.Reason == Failed {
 		return nil, err
 	}
@@ -262,7 +262,7 @@ func (m *classification) order(plain bool) schedule {
 }
 
 // sweep implements model.
-func (m *classification) sweep(done func(string)) error { return m.updates.sweep(done) }
+func (m *classification) Sweep(done func(string)) error { return m.updates.sweep(done) }
 
 // updateScore is q(f) = N(m, 1) restricted to y·f > ν, m = E[e]ᵀE[g] + E[b], with
 // mean m + y·h(ν − y·m), h(x) = φ(x)/Φ(−x).
@@ -313,7 +313,7 @@ func (m *classification) ridge() (a, b, c float64) {
 
 // bound implements model. The terms of f are those of f | b, e, g and of the
 // entropy of q(f), ½ E[(f − m)²] + log Z + ½ log 2π; Var(f) cancels between them.
-func (m *classification) bound() float64 {
+func (m *classification) Bound() float64 {
 	sum := m.layers.bound() + 0.5*m.shift()
 	for o := range m.L {
 		sum += m.gBound(o, m.precision[o], math.Log(m.precision[o]))

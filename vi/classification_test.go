@@ -38,12 +38,12 @@ func TestClassificationBoundRisesAtEveryUpdate(t *testing.T) {
 					r.Margin, r.SigmaG, r.Plain = c.margin, c.sigma, c.plain
 					m, err := r.model(k, y)
 					require.NoError(t, err)
-					require.NoError(t, m.sweep(nil))
-					last := m.bound()
+					require.NoError(t, m.Sweep(nil))
+					last := m.Bound()
 					for i := range fewer(100, 25) {
-						require.NoError(t, m.sweep(func(name string) {
-							b := m.bound()
-							require.False(t, fell(last, b, m.roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
+						require.NoError(t, m.Sweep(func(name string) {
+							b := m.Bound()
+							require.False(t, fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
 							last = b
 						}))
 					}
@@ -59,16 +59,16 @@ func TestClassificationScaleStepFollowsTheRidge(t *testing.T) {
 		m, err := c.model(k, y)
 		require.NoError(t, err)
 		for range 3 {
-			require.NoError(t, m.sweep(nil))
+			require.NoError(t, m.Sweep(nil))
 		}
 		m.updateScale()
 		a, b, cc := m.ridge()
 		assert.InDelta(t, 0, cc+a-b, 1e-9*(math.Abs(a)+b+cc), "%s: s = 1 is the root after the step", p.name)
-		from := m.bound()
+		from := m.Bound()
 		for _, s := range []float64{0.25, 0.9, 1.1, 3} {
 			m.rescale(s)
 			change := -a*math.Log(s) - b*(1/s-1) - cc*(s-1)
-			assert.InDelta(t, change, m.bound()-from, 1e-9*(1+math.Abs(from)), "%s: s = %g", p.name, s)
+			assert.InDelta(t, change, m.Bound()-from, 1e-9*(1+math.Abs(from)), "%s: s = %g", p.name, s)
 			m.rescale(1 / s)
 		}
 	}
@@ -114,7 +114,7 @@ func TestClassificationWorkersDoNotChangeBits(t *testing.T) {
 			m, err := c.model(k, y)
 			require.NoError(t, err)
 			for range 20 {
-				require.NoError(t, m.sweep(nil))
+				require.NoError(t, m.Sweep(nil))
 			}
 			if want == nil {
 				want = m

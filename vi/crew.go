@@ -5,76 +5,66 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
-// worker is one goroutine's scratch.
-type worker struct {
-	ws     la.Workspace
-	factor la.Matrix[float64]    // D×D, lower triangle
-	d1, d2 []float64             // D
-	n1     []float64             // N
-	p1     []float64             // P
-	masked [2]la.Matrix[float64] // P×N, only when targets are missing
-	pp     la.Matrix[float64]    // P×P
-	small  gaussian              // P
-	cone   special.Cone
-	work   func()
-	crew   *crew
-}
-
-// crew runs a task for each output, several outputs side by side, without
-// allocating. Outputs never share what they write, so the results do not
-// depend on the number of workers.
-type crew struct {
+// crew runs the tasks 0 … n−1, several side by side, without allocating. W is a
+// worker: the scratch of one goroutine. Tasks never share what they write, so the
+// results do not depend on the number of workers.
+type crew[W any] struct {
 	all     la.Workspace // every worker, for passes over the kernels
-	workers []*worker
-	errs    []error // by output
+	workers []W
 
-	task func(*worker, int) error
-	next atomic.Int64
-	wg   sync.WaitGroup
+	members []member[W]
+	errs    []error // by task
+	task    func(W, int) error
+	next    atomic.Int64
+	wg      sync.WaitGroup
 }
 
-// newCrew shares n workers (0: all processors) among the L outputs: min(n, L)
-// tasks at a time, each with an equal share of them.
-func newCrew(n, L int) *crew {
+// member is a worker with its goroutine's function, made once.
+type member[W any] struct {
+	worker W
+	work   func()
+}
+
+// newCrew shares n workers (0: all processors) among the given number of tasks:
+// min(n, tasks) at a time, each made by worker with an equal share of them.
+func newCrew[W any](n, tasks int, worker func(share int) W) *crew[W] {
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	c := &crew{all: la.Workspace{Workers: n}, errs: make([]error, L)}
-	for range min(n, L) {
-		w := &worker{crew: c, ws: la.Workspace{Workers: max(1, n/min(n, L))}}
-		w.work = func() {
-			defer c.wg.Done()
-			w.loop()
-		}
+	c := &crew[W]{all: la.Workspace{Workers: n}, errs: make([]error, tasks)}
+	for range min(n, tasks) {
+		w := worker(max(1, n/min(n, tasks)))
 		c.workers = append(c.workers, w)
+		c.members = append(c.members, member[W]{w, func() {
+			defer c.wg.Done()
+			c.loop(w)
+		}})
 	}
 	return c
 }
 
-func (w *worker) loop() {
+func (c *crew[W]) loop(w W) {
 	for {
-		o := int(w.crew.next.Add(1)) - 1
-		if o >= len(w.crew.errs) {
+		i := int(c.next.Add(1)) - 1
+		if i >= len(c.errs) {
 			return
 		}
-		w.crew.errs[o] = w.crew.task(w, o)
+		c.errs[i] = c.task(w, i)
 	}
 }
 
-// each runs task for every output and returns the error of the first output
-// that has one.
-func (c *crew) each(task func(*worker, int) error) error {
+// each runs task for every i and returns the error of the first that has one.
+func (c *crew[W]) each(task func(W, int) error) error {
 	c.task = task
 	c.next.Store(0)
-	c.wg.Add(len(c.workers) - 1)
-	for _, w := range c.workers[1:] {
-		go w.work()
+	c.wg.Add(len(c.members) - 1)
+	for _, m := range c.members[1:] {
+		go m.work()
 	}
-	c.workers[0].loop()
+	c.loop(c.members[0].worker)
 	c.wg.Wait()
 	for _, err := range c.errs {
 		if err != nil {

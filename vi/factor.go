@@ -138,7 +138,7 @@ func (f Factors) Fit(ctx context.Context, y *Observed) (*FactorFit, error) {
 			m.stop = f.Checkpoint(&FactorFit{Posterior: m.posterior(), Record: Record{Trace: trace, Reason: MaxSweeps}})
 		}
 	}
-	rec, err = ascent.goOn(ctx, m, rec, 0)
+	rec, err = ascent.Continue(ctx, m, rec, 0)
 	if len(rec.Trace) == 0 || rec.Reason == Failed && m.stop == nil {
 		return nil, err
 	}
@@ -503,7 +503,7 @@ func (m *factors) firstWeights() {
 }
 
 // sweep implements model.
-func (m *factors) sweep(done func(string)) error {
+func (m *factors) Sweep(done func(string)) error {
 	if m.stop != nil {
 		return m.stop
 	}
@@ -512,13 +512,13 @@ func (m *factors) sweep(done func(string)) error {
 }
 
 // roundoff implements model: the errors E_q are found as differences.
-func (m *factors) roundoff() float64 { return 0 }
+func (m *factors) Roundoff() float64 { return 0 }
 
 // jittered implements model: no jitter is ever added.
-func (m *factors) jittered() float64 { return 0 }
+func (m *factors) Jittered() float64 { return 0 }
 
 // observations implements model.
-func (m *factors) observations() float64 { return total(m.count) }
+func (m *factors) Observations() float64 { return total(m.count) }
 
 // updateObjects is q(φ_nm) = N(a, A) for the factors from ≤ m < to, one after the
 // other for each object: with E_q|n the weights of the tasks observed in n,
@@ -771,7 +771,7 @@ func (m *factors) updateOffsetPrior() {
 }
 
 // bound implements model. It is that of the present state after updateTasks.
-func (m *factors) bound() float64 {
+func (m *factors) Bound() float64 {
 	s := m.sums()
 	sum := s.bound(m.prior)
 	for _, v := range m.objectSums {

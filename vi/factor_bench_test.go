@@ -57,10 +57,10 @@ func BenchmarkFactorSweep(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			m, err := c.model(c.y)
 			require.NoError(b, err)
-			require.NoError(b, m.sweep(nil))
+			require.NoError(b, m.Sweep(nil))
 			for b.Loop() {
-				require.NoError(b, m.sweep(nil))
-				m.bound()
+				require.NoError(b, m.Sweep(nil))
+				m.Bound()
 			}
 		})
 	}
@@ -94,7 +94,7 @@ func TestFactorScale(t *testing.T) {
 			require.NoError(t, err)
 			m, err := Factors{Count: M, Offsets: true, NoiseWeight: 10}.model(y)
 			require.NoError(t, err)
-			require.NoError(t, m.sweep(nil))
+			require.NoError(t, m.Sweep(nil))
 			models, x, bytes = append(models, m), append(x, float64(ratings)), append(bytes, heap()-before)
 			runtime.KeepAlive(entries)
 		}
@@ -102,8 +102,8 @@ func TestFactorScale(t *testing.T) {
 		for range rounds {
 			for i, m := range models {
 				begin := time.Now()
-				require.NoError(t, m.sweep(nil))
-				m.bound()
+				require.NoError(t, m.Sweep(nil))
+				m.Bound()
 				times[i] = append(times[i], time.Since(begin).Seconds())
 			}
 		}

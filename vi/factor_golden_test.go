@@ -135,10 +135,10 @@ func (f *mtmklWhite) run(t *testing.T, m *factors) {
 				requireEach(t, fmt.Sprintf("%s of sweep %d", b.name, it+1), vec{b.bound}, vec{slowBound(m)}, 1e-9)
 			}
 		} else {
-			require.NoError(t, m.sweep(nil))
+			require.NoError(t, m.Sweep(nil))
 		}
 		at := fmt.Sprintf("after sweep %d", it+1)
-		requireEach(t, "bound "+at, vec{bound}, vec{m.bound()}, 1e-9)
+		requireEach(t, "bound "+at, vec{bound}, vec{m.Bound()}, 1e-9)
 		after, ok := want.After[fmt.Sprint(it+1)]
 		if !ok {
 			continue

@@ -111,7 +111,7 @@ func TestFactorBoundRises(t *testing.T) {
 					require.False(t, fell(last, b, 0), "%s: from %.12g to %.12g", u.name, last, b)
 					last = b
 				}
-				require.InEpsilon(t, last, m.bound(), 1e-10)
+				require.InEpsilon(t, last, m.Bound(), 1e-10)
 			}
 		})
 	}
@@ -142,9 +142,9 @@ func TestFactorStorage(t *testing.T) {
 		b, err := c.model(sparse)
 		require.NoError(t, err)
 		for range 5 {
-			require.NoError(t, a.sweep(nil))
-			require.NoError(t, b.sweep(nil))
-			require.InEpsilon(t, a.bound(), b.bound(), 1e-11, c.name)
+			require.NoError(t, a.Sweep(nil))
+			require.NoError(t, b.Sweep(nil))
+			require.InEpsilon(t, a.Bound(), b.Bound(), 1e-11, c.name)
 		}
 		requireClose(t, c.name+": φ", a.posterior().s.Mean, b.posterior().s.Mean, 1e-9)
 		requireClose(t, c.name+": w", a.posterior().e, b.posterior().e, 1e-9)
@@ -376,12 +376,12 @@ func TestFactorScales(t *testing.T) {
 		m, err := c.model(o)
 		require.NoError(t, err)
 		for range 4 {
-			require.NoError(t, m.sweep(nil))
+			require.NoError(t, m.Sweep(nil))
 		}
-		before, fit := m.bound(), m.posterior()
+		before, fit := m.Bound(), m.posterior()
 		mean, variance := fit.Entry(3, 2)
 		m.rescale()
-		best := m.bound()
+		best := m.Bound()
 		require.Greater(t, best, before+1e-3, c.name)
 		require.InEpsilon(t, slowBound(m), best, 1e-10, c.name)
 		moved, wide := m.posterior().Entry(3, 2)

@@ -135,8 +135,8 @@ func goldenMGPCase(t *testing.T, dir string, data []byte) {
 	require.NoError(t, err)
 	m.joint = c.HyperMode == "joint"
 	for i, want := range c.Trace["bound"] {
-		require.NoError(t, m.sweep(nil))
-		require.InDelta(t, want, m.bound(), mgpBound*max(1, math.Abs(want)), "bound after sweep %d", i+1)
+		require.NoError(t, m.Sweep(nil))
+		require.InDelta(t, want, m.Bound(), mgpBound*max(1, math.Abs(want)), "bound after sweep %d", i+1)
 		s, ok := c.Snapshots[fmt.Sprint(i+1)]
 		if !ok {
 			continue

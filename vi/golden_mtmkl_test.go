@@ -128,12 +128,12 @@ func goldenSpikeSlab(t *testing.T, data []byte) {
 			if s.Standard {
 				want = f.Expected["mf"]
 			}
-			require.InEpsilon(t, want.BoundInitial, m.bound(), 1e-9)
+			require.InEpsilon(t, want.BoundInitial, m.Bound(), 1e-9)
 			for it, bound := range want.BoundTrace {
 				var steps []float64
-				require.NoError(t, m.sweep(func(string) { steps = append(steps, m.bound()) }))
+				require.NoError(t, m.Sweep(func(string) { steps = append(steps, m.Bound()) }))
 				at := fmt.Sprintf("after sweep %d", it+1)
-				requireEach(t, "bound "+at, vec{bound}, vec{m.bound()}, 1e-9)
+				requireEach(t, "bound "+at, vec{bound}, vec{m.Bound()}, 1e-9)
 				if it < len(want.SubstepBounds) {
 					for i, b := range want.SubstepBounds[it] {
 						requireEach(t, b.name+" "+at, vec{b.bound}, vec{steps[i]}, 1e-9)
@@ -344,8 +344,8 @@ func goldenMultiTask(t *testing.T, data []byte) {
 					m.latents[i].cov.least, m.latents[i].cov.most = 1, 1
 				}
 			}
-			require.InEpsilon(t, f.Expected.BoundInitial, m.bound(), 1e-9)
-			last := m.bound()
+			require.InEpsilon(t, f.Expected.BoundInitial, m.Bound(), 1e-9)
+			last := m.Bound()
 			for it, want := range f.Expected.BoundTrace {
 				if replay && in.Learn.Theta {
 					for i := range m.latents {
@@ -354,8 +354,8 @@ func goldenMultiTask(t *testing.T, data []byte) {
 				}
 				steps := map[string]float64{}
 				functions := 0
-				require.NoError(t, m.sweep(func(name string) {
-					b := m.bound()
+				require.NoError(t, m.Sweep(func(name string) {
+					b := m.Bound()
 					require.False(t, fell(last, b, 0), "sweep %d, %s: %.17g after %.17g", it+1, name, b, last)
 					last = b
 					if name == "φ" {
@@ -368,7 +368,7 @@ func goldenMultiTask(t *testing.T, data []byte) {
 					steps[name] = b
 				}))
 				at := fmt.Sprintf("after sweep %d", it+1)
-				requireEach(t, "bound "+at, vec{want}, vec{m.bound()}, 1e-9)
+				requireEach(t, "bound "+at, vec{want}, vec{m.Bound()}, 1e-9)
 				if it < len(f.Expected.SubstepBounds) {
 					for _, b := range f.Expected.SubstepBounds[it] {
 						got, ok := steps[map[string]string{fmt.Sprintf("w%d", M-1): "(w̃,s)", "sigma2": "σ²", "sigw2": "σ_w²", "pi": "π"}[b.name]]

@@ -238,8 +238,8 @@ func goldenProbitRun(t *testing.T, p Probit, r probitRunFile, k, star tensor, la
 		giveProposals(t, m, given)
 	}
 	for i, want := range r.Bounds {
-		require.NoError(t, m.sweep(nil))
-		require.InDelta(t, want, m.bound(), tol*max(1, math.Abs(want)), "bound after sweep %d", i+1)
+		require.NoError(t, m.Sweep(nil))
+		require.InDelta(t, want, m.Bound(), tol*max(1, math.Abs(want)), "bound after sweep %d", i+1)
 		s, ok := r.Iterations[fmt.Sprint(i+1)]
 		if !ok {
 			continue
@@ -612,7 +612,7 @@ func goldenBoundTerms(t *testing.T, d probitData, data []byte) {
 		}
 		m.spread[c] = f.TrKKV[c] + la.SumSq(m.f.Row(c))
 	}
-	near(t, "bound", f.Bound, m.bound(), probitWeights)
+	near(t, "bound", f.Bound, m.Bound(), probitWeights)
 	var own float64
 	for c := range m.C {
 		own += m.alphaBound(c) + 0.5*m.logDet[c]

@@ -226,8 +226,8 @@ func goldenRegression(t *testing.T, data []byte) {
 	m, err := r.model(k, matrixOf(f.Y))
 	require.NoError(t, err)
 	for i, want := range f.Bound {
-		require.NoError(t, m.sweep(nil))
-		require.InEpsilon(t, want, m.bound(), goldenBound, "bound after sweep %d", i+1)
+		require.NoError(t, m.Sweep(nil))
+		require.InEpsilon(t, want, m.Bound(), goldenBound, "bound after sweep %d", i+1)
 		after, ok := f.After[fmt.Sprint(i+1)]
 		if !ok {
 			continue
@@ -302,9 +302,9 @@ func goldenClassification(t *testing.T, data []byte) {
 	m, err := c.model(k, matrixOf(f.Y))
 	require.NoError(t, err)
 	for i, want := range f.Bound {
-		require.NoError(t, m.sweep(nil))
-		require.InEpsilon(t, want, m.bound(), goldenBound, "bound after sweep %d", i+1)
-		require.InEpsilon(t, f.BoundPublished[i], m.bound()-0.5*m.shift(), goldenBound, "published bound after sweep %d", i+1)
+		require.NoError(t, m.Sweep(nil))
+		require.InEpsilon(t, want, m.Bound(), goldenBound, "bound after sweep %d", i+1)
+		require.InEpsilon(t, f.BoundPublished[i], m.Bound()-0.5*m.shift(), goldenBound, "published bound after sweep %d", i+1)
 		after, ok := f.After[fmt.Sprint(i+1)]
 		if !ok {
 			continue

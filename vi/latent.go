@@ -20,7 +20,7 @@ type latent struct {
 	k       Kernels
 	P, D, N int
 	R       int
-	crew    *crew
+	crew    *crew[*worker]
 	gram    la.Matrix[float64] // S = Σ K_m K_mᵀ, D×D, lower triangle
 
 	// Samples whose target is missing keep their g, which follows its prior.
@@ -52,12 +52,23 @@ type latent struct {
 	distanceStale     bool // a has changed since gDistance was formed
 }
 
+// worker is one goroutine's scratch.
+type worker struct {
+	ws     la.Workspace
+	factor la.Matrix[float64]    // D×D, lower triangle
+	d1, d2 []float64             // D
+	n1     []float64             // N
+	p1     []float64             // P
+	masked [2]la.Matrix[float64] // P×N, only when targets are missing
+	pp     la.Matrix[float64]    // P×P
+	small  gaussian              // P
+}
+
 // newLatent leaves gTask, which updates G for one row, to the model.
 func newLatent(k Kernels, R int, observed la.Matrix[float64], lambda Gamma, workers int) *latent {
 	P, D, N := k.Dims()
 	l := &latent{
 		k: k, P: P, D: D, N: N, R: R, observed: observed,
-		crew:      newCrew(workers, R),
 		gram:      la.NewMatrix[float64](D, D),
 		count:     make([]float64, R),
 		lambda:    newGammas(lambda, lambda.Shape+0.5, R*D),
@@ -84,17 +95,21 @@ func newLatent(k Kernels, R int, observed la.Matrix[float64], lambda Gamma, work
 		l.gGram = append(l.gGram, la.NewMatrix[float64](P, P))
 		l.pull = append(l.pull, la.NewMatrix[float64](P, P))
 	}
-	for _, w := range l.crew.workers {
-		w.factor = la.NewMatrix[float64](D, D)
-		w.d1, w.d2 = make([]float64, D), make([]float64, D)
-		w.n1 = make([]float64, N)
-		w.p1 = make([]float64, P)
-		w.small = newGaussian(P)
-		w.pp = la.NewMatrix[float64](P, P)
+	l.crew = newCrew(workers, R, func(share int) *worker {
+		w := &worker{
+			ws:     la.Workspace{Workers: share},
+			factor: la.NewMatrix[float64](D, D),
+			d1:     make([]float64, D), d2: make([]float64, D),
+			n1:    make([]float64, N),
+			p1:    make([]float64, P),
+			small: newGaussian(P),
+			pp:    la.NewMatrix[float64](P, P),
+		}
 		if observed.Rows > 0 {
 			w.masked = [2]la.Matrix[float64]{la.NewMatrix[float64](P, N), la.NewMatrix[float64](P, N)}
 		}
-	}
+		return w
+	})
 	l.weightTask = l.updateWeightsOf
 	return l
 }
@@ -399,7 +414,7 @@ func (l *latent) gBound(r int, mean, meanLog float64) float64 {
 }
 
 // roundoff returns the error that rounding may cause in the bound.
-func (l *latent) roundoff() float64 {
+func (l *latent) Roundoff() float64 {
 	var sum float64
 	for _, v := range l.noise {
 		sum += v
@@ -407,7 +422,7 @@ func (l *latent) roundoff() float64 {
 	return sum
 }
 
-func (l *latent) jittered() float64 { return slices.Max(l.jitter) }
+func (l *latent) Jittered() float64 { return slices.Max(l.jitter) }
 
 // observations implements model: of the rows, one a target or class.
-func (l *latent) observations() float64 { return total(l.count) }
+func (l *latent) Observations() float64 { return total(l.count) }

@@ -135,11 +135,11 @@ func (g MultiGP) fit(ctx context.Context, k Kernels, y []float64, labels bool) (
 		m.learnPrior = false
 		first := g.Ascent
 		first.Tolerance = max(settled, first.Tolerance)
-		rec, err = first.run(ctx, m)
+		rec, err = first.Run(ctx, m)
 		m.learnPrior = true
 	}
 	if err == nil && (len(rec.Trace) == 0 || rec.Reason == Converged) {
-		rec, err = g.Ascent.resume(ctx, m, rec)
+		rec, err = g.Ascent.Continue(ctx, m, rec, len(rec.Trace))
 	}
 	if len(rec.Trace) == 0 || rec.Reason == Failed {
 		return nil, err
@@ -395,11 +395,11 @@ func (m *multiGP) start(g MultiGP) error {
 // sweep implements model. Unless plain, q(f) is computed at scales and noise
 // ahead of the present ones. Any q(f) gives a lower bound; if that one is below
 // the last, the step is taken back.
-func (m *multiGP) sweep(done func(string)) error {
+func (m *multiGP) Sweep(done func(string)) error {
 	if m.goAhead {
-		last := m.bound()
+		last := m.Bound()
 		m.kept.copyFrom(&m.mgpState)
-		if err := sweep(m.updates, nil); err == nil && m.bound() >= last {
+		if err := sweep(m.updates, nil); err == nil && m.Bound() >= last {
 			if done != nil {
 				done("ahead")
 			}
@@ -464,10 +464,10 @@ func (m *multiGP) ahead(p int) float64 {
 const maxStep = 3
 
 // jittered implements model: no jitter is ever added.
-func (m *multiGP) jittered() float64 { return 0 }
+func (m *multiGP) Jittered() float64 { return 0 }
 
 // observations implements model.
-func (m *multiGP) observations() float64 { return float64(m.N) }
+func (m *multiGP) Observations() float64 { return float64(m.N) }
 
 // updateFunctions is q(f): B, α = B⁻¹E[y] and from them what the other factors
 // need (D3)–(D10), in the form without subtractions:
@@ -642,7 +642,7 @@ func (m *multiGP) updatePrior() {
 
 // bound implements model. It is (D18), valid at every state: q(f) need not be
 // optimal for the present γ and τ.
-func (m *multiGP) bound() float64 {
+func (m *multiGP) Bound() float64 {
 	N := float64(m.N)
 	sum := 0.5*N*(math.Log(m.tau)-log2Pi) - 0.5*m.tau*m.error2 // E[log p(y|f)]
 	sum += m.entropy                                           // of q(y)
@@ -658,7 +658,7 @@ func (m *multiGP) bound() float64 {
 
 // roundoff implements model: the normalisers of prior and posterior cancel at
 // large orders and arguments.
-func (m *multiGP) roundoff() float64 {
+func (m *multiGP) Roundoff() float64 {
 	if m.family == ARD {
 		return 0
 	}

@@ -21,7 +21,7 @@ func BenchmarkMultiGPSweep(b *testing.B) {
 			k, y, _ := mgpProblem(b, N, 10, 1)
 			m, err := MultiGP{Plain: true}.model(k, y, false)
 			require.NoError(b, err)
-			require.NoError(b, m.sweep(nil))
+			require.NoError(b, m.Sweep(nil))
 			a := la.NewMatrix[float64](N, N)
 			timed := func(run func()) float64 {
 				start := time.Now()
@@ -38,7 +38,7 @@ func BenchmarkMultiGPSweep(b *testing.B) {
 					require.NoError(b, la.Cholesky(&m.ws, a))
 					la.CholeskyInv(&m.ws, a)
 				})
-				sweep = append(sweep, timed(func() { require.NoError(b, m.sweep(nil)) }))
+				sweep = append(sweep, timed(func() { require.NoError(b, m.Sweep(nil)) }))
 				ratio = append(ratio, sweep[len(sweep)-1]/inverse)
 				sum = append(sum, timed(func() { m.passes.sum(&m.ws, m.weight, a) }))
 				traces = append(traces, timed(func() { m.passes.traces(&m.ws, m.b, m.alpha, m.trace, m.quad) }))
@@ -62,17 +62,17 @@ func BenchmarkMultiGPConvergence(b *testing.B) {
 				for b.Loop() {
 					m, err := MultiGP{Family: family, Workers: 1}.model(k, y, false)
 					require.NoError(b, err)
-					climbed := model(m)
+					climbed := Objective(m)
 					if !steps {
 						climbed = updatesOnly{m}
 						m.updates = slices.DeleteFunc(m.updates, func(u update) bool { return u.name == "common scale" })
 					}
 					learn := m.learnPrior
 					m.learnPrior = false
-					rec, err = Ascent{Tolerance: settled}.run(context.Background(), climbed)
+					rec, err = Ascent{Tolerance: settled}.Run(context.Background(), climbed)
 					require.NoError(b, err)
 					m.learnPrior = learn
-					rec, err = Ascent{}.resume(context.Background(), climbed, rec)
+					rec, err = Ascent{}.Continue(context.Background(), climbed, rec, len(rec.Trace))
 					require.NoError(b, err)
 				}
 				b.ReportMetric(float64(len(rec.Trace)), "sweeps")
@@ -85,7 +85,7 @@ func BenchmarkMultiGPConvergence(b *testing.B) {
 // updatesOnly never goes ahead of the updates.
 type updatesOnly struct{ *multiGP }
 
-func (u updatesOnly) sweep(done func(string)) error {
+func (u updatesOnly) Sweep(done func(string)) error {
 	u.goAhead = false
-	return u.multiGP.sweep(done)
+	return u.multiGP.Sweep(done)
 }

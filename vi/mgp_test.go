@@ -61,12 +61,12 @@ func TestMultiGPBoundRises(t *testing.T) {
 						}
 						m, err := g.model(k, target, classes)
 						require.NoError(t, err)
-						require.NoError(t, m.sweep(nil))
-						last := m.bound()
+						require.NoError(t, m.Sweep(nil))
+						last := m.Bound()
 						for sweep := range fewer(40, 12) {
-							require.NoError(t, m.sweep(func(factor string) {
-								b := m.bound()
-								require.False(t, fell(last, b, m.roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)
+							require.NoError(t, m.Sweep(func(factor string) {
+								b := m.Bound()
+								require.False(t, fell(last, b, m.Roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)
 								last = b
 							}))
 						}
@@ -91,13 +91,13 @@ func TestMultiGPUpdatesAreOptimal(t *testing.T) {
 		m, err := g.model(k, target, classes)
 		require.NoError(t, err)
 		for range 800 {
-			require.NoError(t, m.sweep(nil))
+			require.NoError(t, m.Sweep(nil))
 		}
-		top := m.bound()
+		top := m.Bound()
 		lower := func(name string) {
 			t.Helper()
-			assert.Less(t, m.bound(), top, "%s, labels %t", name, classes)
-			assert.InDelta(t, top, m.bound(), 1e-2, "%s, labels %t", name, classes)
+			assert.Less(t, m.Bound(), top, "%s, labels %t", name, classes)
+			assert.InDelta(t, top, m.Bound(), 1e-2, "%s, labels %t", name, classes)
 		}
 		for _, step := range []float64{-1e-3, 1e-3} {
 			tau := m.tau
@@ -120,7 +120,7 @@ func TestMultiGPUpdatesAreOptimal(t *testing.T) {
 			for range 300 { // coordinates in turn, the posterior held
 				m.updatePrior()
 			}
-			best, prior := m.bound(), m.prior
+			best, prior := m.Bound(), m.prior
 			require.GreaterOrEqual(t, best, top)
 			for _, step := range []float64{-1e-2, 1e-2} {
 				for i, changed := range []GIG{{prior.Omega + step, prior.Chi, prior.Phi}, {prior.Omega, prior.Chi * (1 + step), prior.Phi}, {prior.Omega, prior.Chi, prior.Phi * (1 + step)}} {
@@ -128,7 +128,7 @@ func TestMultiGPUpdatesAreOptimal(t *testing.T) {
 						continue
 					}
 					m.prior = changed
-					assert.Less(t, m.bound(), best, "parameter %d of the prior, labels %t", i, classes)
+					assert.Less(t, m.Bound(), best, "parameter %d of the prior, labels %t", i, classes)
 				}
 			}
 			m.prior = prior
@@ -362,10 +362,10 @@ func TestMultiGPSweepDoesNotAllocate(t *testing.T) {
 	for _, family := range []Family{StudentT, GeneralGIG, ARD} {
 		m, err := MultiGP{Family: family, Workers: 1}.model(k, labels, true)
 		require.NoError(t, err)
-		require.NoError(t, m.sweep(nil))
-		require.NoError(t, m.sweep(nil))
+		require.NoError(t, m.Sweep(nil))
+		require.NoError(t, m.Sweep(nil))
 		assert.Zero(t, testing.AllocsPerRun(5, func() {
-			if m.sweep(nil) != nil || math.IsNaN(m.bound()) {
+			if m.Sweep(nil) != nil || math.IsNaN(m.Bound()) {
 				t.Fail()
 			}
 		}), family.String())

@@ -54,8 +54,8 @@ type MultiTask struct {
 	// an N×N matrix for every latent function.
 	MeanOnly bool
 
-	// Restarts is the number of starts, of which the one with the highest bound is
-	// kept; 0 means 1. They have the seeds Seed, Seed+1, …
+	// Restarts is the number of further random starts, of which the one with the
+	// highest bound is kept. They have the seeds Seed+1, Seed+2, …
 	Restarts int
 	Seed     uint64
 
@@ -114,7 +114,7 @@ const offProbability = 1e-3
 // mean function is zero is refused: it is a saddle point, from which no update
 // moves.
 func (t MultiTask) Fit(ctx context.Context, latents []Latent, y la.Matrix[float64]) (*MultiTaskFit, error) {
-	n := max(1, t.Restarts)
+	n := 1 + max(0, t.Restarts)
 	if t.Start != nil || t.From != nil {
 		n = 1
 	}
@@ -123,9 +123,9 @@ func (t MultiTask) Fit(ctx context.Context, latents []Latent, y la.Matrix[float6
 	if t.From != nil {
 		before = t.From.Record
 	}
-	rec, start, bounds, err := t.Ascent.restart(ctx, n, before, func(i int) (model, error) {
+	rec, start, bounds, err := bestOf(ctx, t.Ascent, n, before, func(i int) (Objective, error) {
 		return t.model(latents, y, t.Seed+uint64(i))
-	}, func(m model, rec Record) error {
+	}, func(m Objective) error {
 		mt := m.(*multiTask)
 		p, err := mt.posterior(!t.MeanOnly)
 		if err != nil {
@@ -170,7 +170,7 @@ type multiTask struct {
 	spread   la.Matrix[float64] // Q×M, Σ Var[φ_nm] over the observed
 	power    la.Matrix[float64] // Q×M, Σ a_nm² over the observed
 
-	crew    *crew
+	crew    *crew[*la.Workspace]
 	scratch *latentScratch
 	h, step []float64 // N: of the likelihood's term; by how much a moved
 	square  []float64 // N, a²
@@ -180,7 +180,7 @@ type multiTask struct {
 	checkpoint func(func() (*MultiTaskFit, error)) error
 	trace      []float64 // bounds so far, for checkpoints
 
-	moveTask, weightTask func(*worker, int) error
+	moveTask, weightTask func(*la.Workspace, int) error
 }
 
 // model checks the arguments and returns the initial state.
@@ -206,7 +206,8 @@ func (t MultiTask) model(latents []Latent, y la.Matrix[float64], seed uint64) (*
 		q: make([]Pair, Q*M), e: la.NewMatrix[float64](Q, M), d: la.NewMatrix[float64](Q, M),
 		within: la.NewMatrix[float64](Q, M), a: la.NewMatrix[float64](M, N),
 		residual: y.Clone(), spread: la.NewMatrix[float64](Q, M), power: la.NewMatrix[float64](Q, M),
-		crew: newCrew(t.Workers, Q), h: make([]float64, N), step: make([]float64, N), square: make([]float64, N),
+		crew: newCrew(t.Workers, Q, func(share int) *la.Workspace { return &la.Workspace{Workers: share} }),
+		h:    make([]float64, N), step: make([]float64, N), square: make([]float64, N),
 	}
 	if m.lengthsEvery <= 0 {
 		m.lengthsEvery = 5
@@ -401,7 +402,7 @@ func (m *multiTask) renewResidual(ws *la.Workspace, q int) {
 const pruneEvery = 50
 
 // sweep implements model.
-func (m *multiTask) sweep(done func(string)) error {
+func (m *multiTask) Sweep(done func(string)) error {
 	m.sweeps++
 	report := func(name string) {
 		if done != nil {
@@ -442,7 +443,7 @@ func (m *multiTask) sweep(done func(string)) error {
 	if m.checkpoint == nil {
 		return nil
 	}
-	m.trace = append(m.trace, m.bound())
+	m.trace = append(m.trace, m.Bound())
 	return m.checkpoint(func() (*MultiTaskFit, error) {
 		p, err := m.posterior(false)
 		return &MultiTaskFit{Posterior: p, Record: Record{Trace: slices.Clone(m.trace), Reason: MaxSweeps}, Collapsed: m.collapsed()}, err
@@ -546,7 +547,7 @@ func (m *multiTask) rescale(i int) error {
 }
 
 // moveLatent takes latent function now's step into account in task q's residual.
-func (m *multiTask) moveLatent(_ *worker, q int) error {
+func (m *multiTask) moveLatent(_ *la.Workspace, q int) error {
 	m.shift(q, -m.e.At(q, m.now), m.step)
 	return nil
 }
@@ -587,8 +588,8 @@ func (m *multiTask) tally(i int) {
 }
 
 // updateWeightsOf is q(w̃_qm, s_qm) for all m of task q, equation (7).
-func (m *multiTask) updateWeightsOf(w *worker, q int) error {
-	m.renewResidual(&w.ws, q)
+func (m *multiTask) updateWeightsOf(ws *la.Workspace, q int) error {
+	m.renewResidual(ws, q)
 	r, e, power := m.residual.Row(q), m.e.Row(q), m.power.Row(q)
 	for _, i := range m.active {
 		a := m.a.Row(i)
@@ -650,13 +651,13 @@ func (m *multiTask) boundTerms() (likelihood, slabs, spikes, functions float64) 
 }
 
 // bound implements model.
-func (m *multiTask) bound() float64 {
+func (m *multiTask) Bound() float64 {
 	likelihood, slabs, spikes, functions := m.boundTerms()
 	return likelihood + slabs + spikes + functions
 }
 
 // roundoff implements model: the residuals are kept up to date by differences.
-func (m *multiTask) roundoff() float64 {
+func (m *multiTask) Roundoff() float64 {
 	var sum float64
 	for q, s := range m.noise {
 		sum += 1e-14 * la.SumSq(m.y.Row(q)) / s
@@ -665,10 +666,10 @@ func (m *multiTask) roundoff() float64 {
 }
 
 // jittered implements model: no jitter is ever added.
-func (m *multiTask) jittered() float64 { return 0 }
+func (m *multiTask) Jittered() float64 { return 0 }
 
 // observations implements model.
-func (m *multiTask) observations() float64 { return total(m.count) }
+func (m *multiTask) Observations() float64 { return total(m.count) }
 
 // prune takes latent functions without which the bound is higher out of the
 // model, the one that gains most first, and reports whether there were any. The

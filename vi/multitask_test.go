@@ -81,11 +81,11 @@ func TestMultiTaskBoundRises(t *testing.T) {
 					}
 					m, err := MultiTask{SharedNoise: shared, LengthsEvery: 3, Workers: 1}.model(latents, target, 3)
 					require.NoError(t, err)
-					last := m.bound()
+					last := m.Bound()
 					for sweep := range fewer(60, 20) {
-						require.NoError(t, m.sweep(func(factor string) {
-							b := m.bound()
-							require.False(t, fell(last, b, m.roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)
+						require.NoError(t, m.Sweep(func(factor string) {
+							b := m.Bound()
+							require.False(t, fell(last, b, m.Roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)
 							last = b
 						}))
 					}
@@ -102,13 +102,13 @@ func TestMultiTaskUpdatesAreOptimal(t *testing.T) {
 	require.NoError(t, err)
 	m.lengthTolerance = 1e-9
 	for range 2000 {
-		require.NoError(t, m.sweep(nil))
+		require.NoError(t, m.Sweep(nil))
 	}
-	top := m.bound()
+	top := m.Bound()
 	lower := func(name string) {
 		t.Helper()
-		assert.Less(t, m.bound(), top+1e-9, name)
-		assert.InDelta(t, top, m.bound(), 1e-2, name)
+		assert.Less(t, m.Bound(), top+1e-9, name)
+		assert.InDelta(t, top, m.Bound(), 1e-2, name)
 	}
 	for _, f := range []float64{1 - 1e-3, 1 + 1e-3} {
 		for q := range m.noise {
@@ -203,12 +203,12 @@ func TestMultiTaskPrunes(t *testing.T) {
 	m, err := MultiTask{Workers: 1}.model(latents, y, 0)
 	require.NoError(t, err)
 	for range 30 {
-		require.NoError(t, m.sweep(nil))
+		require.NoError(t, m.Sweep(nil))
 	}
 	for len(m.active) > 1 {
-		before, gain := m.bound(), m.gainWithout(m.active[1])
+		before, gain := m.Bound(), m.gainWithout(m.active[1])
 		m.remove(1)
-		assert.InDelta(t, before+gain, m.bound(), 1e-8*math.Abs(before))
+		assert.InDelta(t, before+gain, m.Bound(), 1e-8*math.Abs(before))
 	}
 }
 
@@ -246,7 +246,7 @@ func TestMultiTaskIsAGaussianProcess(t *testing.T) {
 
 func TestMultiTaskRestartsKeepTheBest(t *testing.T) {
 	y, d := taskProblem(5, 20, 0.2, 1)
-	fit, err := MultiTask{Restarts: 3, Seed: 10, Workers: 2}.Fit(context.Background(), latentKinds(d)["smooth"], y)
+	fit, err := MultiTask{Restarts: 2, Seed: 10, Workers: 2}.Fit(context.Background(), latentKinds(d)["smooth"], y)
 	require.NoError(t, err)
 	require.Len(t, fit.Bounds, 3)
 	assert.Equal(t, fit.Bounds[fit.Start], fit.Record.Bound())
@@ -266,13 +266,13 @@ func TestMultiTaskSweepAllocatesNothing(t *testing.T) {
 				m, err := MultiTask{LengthsEvery: 1, Workers: workers}.model(latents, target, 3)
 				require.NoError(t, err)
 				for range 3 {
-					require.NoError(t, m.sweep(nil))
+					require.NoError(t, m.Sweep(nil))
 				}
 				assert.Zero(t, leastAllocs(workers, func() {
-					if err := m.sweep(nil); err != nil {
+					if err := m.Sweep(nil); err != nil {
 						t.Error(err)
 					}
-					m.bound()
+					m.Bound()
 				}), "%s, %d workers", name, workers)
 			}
 		}

@@ -163,11 +163,11 @@ func (p Probit) Fit(ctx context.Context, k Kernels, labels []int) (*ProbitFit, e
 	if err != nil {
 		return nil, err
 	}
-	return p.run(ctx, m)
+	return p.climb(ctx, m)
 }
 
-func (p Probit) run(ctx context.Context, m *probit) (*ProbitFit, error) {
-	rec, err := p.Ascent.run(ctx, m)
+func (p Probit) climb(ctx context.Context, m *probit) (*ProbitFit, error) {
+	rec, err := p.Ascent.Run(ctx, m)
 	if len(rec.Trace) == 0 || rec.Reason == Failed {
 		return nil, err
 	}
@@ -200,8 +200,8 @@ type probit struct {
 	prune      float64
 
 	ws      la.Workspace
-	classes *crew // a task for each class
-	chunks  *crew // a task for chunkSize samples
+	classes *crew[*classWorker] // a task for each class
+	chunks  *crew[*coneWorker]  // a task for chunkSize samples
 
 	beta    weights            // nil if they are fixed
 	theta   *parameters        // nil if there are none
@@ -230,7 +230,8 @@ type probit struct {
 	pruning float64 // by how much the last pruning lowered the bound
 
 	turn                turns
-	weightTask, coneOf  func(*worker, int) error
+	weightTask          func(*classWorker, int) error
+	coneOf              func(*coneWorker, int) error
 	updates             []update
 	monotone, refreshed bool
 }
@@ -245,7 +246,29 @@ type weights interface {
 	covariance(m *probit) la.Matrix[float64]
 }
 
+// classWorker is the scratch of an update of one class's regressors.
+type classWorker struct {
+	ws     la.Workspace
+	factor la.Matrix[float64] // D×D, lower triangle
+	d1, d2 []float64          // D
+}
+
+// coneWorker is the scratch of integrals over the cones on which auxiliary
+// variables live.
+type coneWorker struct {
+	cone    special.Cone
+	in, out []float64 // C
+}
+
+// chunkSize is the number of samples of a task of coneWorkers.
 const chunkSize = 16
+
+// newChunks returns a crew whose tasks are chunkSize samples each.
+func newChunks(workers, samples, C int) *crew[*coneWorker] {
+	return newCrew(workers, (samples+chunkSize-1)/chunkSize, func(int) *coneWorker {
+		return &coneWorker{in: make([]float64, C), out: make([]float64, C)}
+	})
+}
 
 // turns lets tasks add to a common sum in their order.
 type turns struct {
@@ -304,9 +327,15 @@ func (p Probit) build(k Kernels, labels []int, theta *parameters) (*probit, erro
 	m := &probit{
 		composite: composite, k: k, C: C, P: P, D: D, N: N, labels: labels,
 		update: p.Update, theta: theta, published: p.Published, prune: p.Prune,
-		ws:      la.Workspace{Workers: p.Workers},
-		classes: newCrew(p.Workers, C), chunks: newCrew(p.Workers, (N+chunkSize-1)/chunkSize),
-		mean: make([]float64, P), kernel: la.NewMatrix[float64](D, N), gram: la.NewMatrix[float64](D, D),
+		ws: la.Workspace{Workers: p.Workers},
+		classes: newCrew(p.Workers, C, func(share int) *classWorker {
+			return &classWorker{
+				ws: la.Workspace{Workers: share}, factor: la.NewMatrix[float64](D, D),
+				d1: make([]float64, D), d2: make([]float64, D),
+			}
+		}),
+		chunks: newChunks(p.Workers, N, C),
+		mean:   make([]float64, P), kernel: la.NewMatrix[float64](D, N), gram: la.NewMatrix[float64](D, D),
 		y: la.NewMatrix[float64](C, N), location: la.NewMatrix[float64](C, N), logZ: make([]float64, N),
 		w: la.NewMatrix[float64](C, D), variance: la.NewMatrix[float64](C, D), logDet: make([]float64, C),
 		f: la.NewMatrix[float64](C, N), response: la.NewMatrix[float64](C, D), spread: make([]float64, C),
@@ -324,13 +353,6 @@ func (p Probit) build(k Kernels, labels []int, theta *parameters) (*probit, erro
 		}
 	case !(p.Prune >= 0):
 		return nil, fmt.Errorf("vi: Prune is %g", p.Prune)
-	}
-	for _, w := range m.classes.workers {
-		w.factor = la.NewMatrix[float64](D, D)
-		w.d1, w.d2 = make([]float64, D), make([]float64, D)
-	}
-	for _, w := range m.chunks.workers {
-		w.d1, w.d2 = make([]float64, C), make([]float64, C)
 	}
 	for c := range C {
 		m.alpha = append(m.alpha, newGammas(priors[c], priors[c].Shape+0.5, D))
@@ -494,7 +516,7 @@ func (m *probit) addRidge(k la.Matrix[float64]) {
 }
 
 // sweep implements model.
-func (m *probit) sweep(done func(string)) error {
+func (m *probit) Sweep(done func(string)) error {
 	m.pruning = 0
 	if m.prune > 0 {
 		m.pruneRegressors()
@@ -507,7 +529,7 @@ func (m *probit) sweep(done func(string)) error {
 
 // roundoff implements model: steps that are not ascent may take the bound
 // anywhere, new importance samples among them.
-func (m *probit) roundoff() float64 {
+func (m *probit) Roundoff() float64 {
 	if s, ok := m.beta.(interface{ drew() bool }); !m.monotone || ok && s.drew() {
 		return math.Inf(1)
 	}
@@ -515,10 +537,10 @@ func (m *probit) roundoff() float64 {
 }
 
 // jittered implements model: no jitter is ever added.
-func (m *probit) jittered() float64 { return 0 }
+func (m *probit) Jittered() float64 { return 0 }
 
 // observations implements model.
-func (m *probit) observations() float64 { return float64(m.N) }
+func (m *probit) Observations() float64 { return float64(m.N) }
 
 // updateW is q(w_c) = N(V_c·E[K]·E[y_c], V_c), V_c = (E[KKᵀ] + diag E[α_c])⁻¹
 // (equations 1.8 and 1.9).
@@ -535,7 +557,7 @@ func (m *probit) updateW() error {
 // updateClass solves for class c with B = I + A^-½·E[KKᵀ]·A^-½, all of whose
 // eigenvalues are at least 1: V = A^-½·B⁻¹·A^-½. tr(E[KKᵀ]V) and wᵀE[KKᵀ]w then
 // follow from the system that was solved.
-func (m *probit) updateClass(w *worker, c int) error {
+func (m *probit) updateClass(w *classWorker, c int) error {
 	active := m.active[c]
 	n := len(active)
 	root, b := w.d1[:n], w.factor.Slice(0, n, 0, n)
@@ -637,8 +659,8 @@ func (m *probit) updateY() error {
 	return m.chunks.each(m.coneOf)
 }
 
-func (m *probit) updateChunk(w *worker, chunk int) error {
-	in, out := w.d1, w.d2
+func (m *probit) updateChunk(w *coneWorker, chunk int) error {
+	in, out := w.in, w.out
 	for n := chunk * chunkSize; n < min(m.N, (chunk+1)*chunkSize); n++ {
 		for c := range in {
 			in[c] = m.location.At(c, n)
@@ -670,7 +692,7 @@ func (m *probit) updateAlpha() {
 //	Σ_n log Z_n + Σ_{c,n} (E[y](f − m) + ½m²) − ½ Σ_c (tr(E[KKᵀ]V_c) + w_cᵀE[KKᵀ]w_c)
 //
 // and the terms of W, α and β. The second moments of Y cancel.
-func (m *probit) bound() float64 {
+func (m *probit) Bound() float64 {
 	var sum float64
 	for _, z := range m.logZ {
 		sum += z
@@ -717,7 +739,7 @@ func (m *probit) kept() (n int) {
 func (m *probit) pruneRegressors() {
 	before, last := m.kept(), 0.0
 	if m.refreshed {
-		last = m.bound()
+		last = m.Bound()
 	}
 	for c, active := range m.active {
 		kept := active[:0]
@@ -731,7 +753,7 @@ func (m *probit) pruneRegressors() {
 	if m.refreshed && m.kept() != before {
 		// The smaller family's best W, and what it costs.
 		if m.updates[0].step() == nil {
-			m.pruning = max(0, last-m.bound())
+			m.pruning = max(0, last-m.Bound())
 		}
 	}
 	m.refreshed = true

@@ -40,7 +40,7 @@ func BenchmarkProbitSweep(b *testing.B) {
 	m, err := Probit{Rule: WSum}.model(k, labels)
 	require.NoError(b, err)
 	for range 20 {
-		require.NoError(b, m.sweep(nil))
+		require.NoError(b, m.Sweep(nil))
 	}
 	for _, u := range m.updates {
 		b.Run(u.name, func(b *testing.B) {

@@ -329,17 +329,13 @@ func (p *ProbitPosterior) Predict(k Kernels, opt PredictOptions) (*ProbitPredict
 		factor.addVariance(ws, x, block, out.Variance.Row(c))
 	}
 	out.Probability = la.NewMatrix[float64](T, C)
-	chunks := newCrew(opt.Workers, (T+chunkSize-1)/chunkSize)
-	for _, w := range chunks.workers {
-		w.d1, w.d2 = make([]float64, C), make([]float64, C)
-	}
-	return out, chunks.each(func(w *worker, chunk int) error {
+	return out, newChunks(opt.Workers, T, C).each(func(w *coneWorker, chunk int) error {
 		for t := chunk * chunkSize; t < min(T, (chunk+1)*chunkSize); t++ {
 			for c := range C {
-				w.d1[c], w.d2[c] = out.Mean.At(c, t), math.Sqrt(out.Variance.At(c, t))
+				w.in[c], w.out[c] = out.Mean.At(c, t), math.Sqrt(out.Variance.At(c, t))
 			}
 			for c := range C {
-				out.Probability.Set(t, c, math.Exp(w.cone.LogProbability(c, w.d1, w.d2)))
+				out.Probability.Set(t, c, math.Exp(w.cone.LogProbability(c, w.in, w.out)))
 			}
 		}
 		return nil

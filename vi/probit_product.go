@@ -34,9 +34,9 @@ type powers struct {
 	f    la.Matrix[float64] // C×N
 	t    la.Matrix[float64] // D×N
 	cov  la.Matrix[float64]
-	rows *crew
+	rows *crew[struct{}]
 	beta []float64
-	task func(*worker, int) error
+	task func(struct{}, int) error
 }
 
 // powerPriors is q(π) and q(χ) for given means of β and log β.
@@ -131,9 +131,9 @@ func (p Probit) powers(m *probit) (*powers, error) {
 		eta:    make([]float64, m.P), trial: make([]float64, m.P), gradient: make([]float64, m.P),
 		step: make([]float64, m.P), last: make([]float64, m.P), hy: make([]float64, m.P), hessian: la.NewMatrix[float64](m.P, m.P),
 		f: la.NewMatrix[float64](m.C, m.N), t: la.NewMatrix[float64](m.D, m.N), cov: la.NewMatrix[float64](m.P, m.P),
-		rows: newCrew(p.Workers, (m.D+passRows-1)/passRows),
+		rows: newCrew(p.Workers, (m.D+passRows-1)/passRows, func(int) (_ struct{}) { return }),
 	}
-	q.task = func(_ *worker, block int) error {
+	q.task = func(_ struct{}, block int) error {
 		for d := block * passRows; d < min(m.D, (block+1)*passRows); d++ {
 			m.composite.combineRow(d, q.beta, m.scratch.Row(d))
 		}

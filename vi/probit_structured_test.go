@@ -46,7 +46,7 @@ func TestStructuredIsTheLargerFamily(t *testing.T) {
 	field, err := p.model(k, labels)
 	require.NoError(t, err)
 	for range 300 {
-		require.NoError(t, field.sweep(nil))
+		require.NoError(t, field.Sweep(nil))
 	}
 	start := &ProbitStart{Y: field.y, Alpha: la.NewMatrix[float64](3, 24)}
 	for c := range 3 {
@@ -58,7 +58,7 @@ func TestStructuredIsTheLargerFamily(t *testing.T) {
 	p.Ascent.MaxSweeps = 1
 	fit, err := p.Fit(context.Background(), k, labels)
 	require.NoError(t, err)
-	assert.Greater(t, fit.Record.Bound(), field.bound())
+	assert.Greater(t, fit.Record.Bound(), field.Bound())
 
 	s := fit.Posterior.State()
 	require.Greater(t, len(s.Components), 3)

@@ -81,16 +81,16 @@ func TestProbitBoundRisesAtEveryUpdate(t *testing.T) {
 				first = firstSweeps + 1 // until then the points change
 			}
 			for range first {
-				require.NoError(t, m.sweep(nil))
+				require.NoError(t, m.Sweep(nil))
 			}
-			last, sweeps := m.bound(), 40
+			last, sweeps := m.Bound(), 40
 			if p.Prune == 0 { // which takes its time
 				sweeps = fewer(40, 10)
 			}
 			for i := range sweeps {
-				require.NoError(t, m.sweep(func(name string) {
-					b := m.bound()
-					require.False(t, fell(last, b, m.roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i, name, last, b, b-last)
+				require.NoError(t, m.Sweep(func(name string) {
+					b := m.Bound()
+					require.False(t, fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i, name, last, b, b-last)
 					last = b
 				}))
 			}
@@ -186,7 +186,7 @@ func TestProbitWorkersDoNotChangeBits(t *testing.T) {
 			m, err := p.model(k, labels)
 			require.NoError(t, err)
 			for range 10 {
-				require.NoError(t, m.sweep(nil))
+				require.NoError(t, m.Sweep(nil))
 			}
 			posterior, err := m.posterior()
 			require.NoError(t, err)
@@ -207,12 +207,12 @@ func TestProbitSweepAllocatesNothing(t *testing.T) {
 			p.Workers = workers
 			m, err := p.model(k, labels)
 			require.NoError(t, err)
-			require.NoError(t, m.sweep(nil))
+			require.NoError(t, m.Sweep(nil))
 			allocs := leastAllocs(workers, func() {
-				if err := m.sweep(nil); err != nil {
+				if err := m.Sweep(nil); err != nil {
 					t.Error(err)
 				}
-				m.bound()
+				m.Bound()
 			})
 			assert.Zero(t, allocs, "%v, %d workers", p.Rule, workers)
 		}
@@ -362,7 +362,7 @@ func TestPowersCovarianceAtTheLastW(t *testing.T) {
 	m, err := Probit{Rule: WProd, Update: MeanField}.model(k, labels)
 	require.NoError(t, err)
 	for range 200 {
-		require.NoError(t, m.sweep(nil))
+		require.NoError(t, m.Sweep(nil))
 	}
 	posterior, err := m.posterior()
 	require.NoError(t, err)
@@ -412,11 +412,11 @@ func TestProductsOfKernelsChangeNothing(t *testing.T) {
 			b.products = nil
 		}
 		for range 12 {
-			require.NoError(t, kept.sweep(nil))
-			require.NoError(t, anew.sweep(nil))
+			require.NoError(t, kept.Sweep(nil))
+			require.NoError(t, anew.Sweep(nil))
 		}
 		requireClose(t, "E[β]", anew.mean, kept.mean, 1e-9)
-		assert.InDelta(t, anew.bound(), kept.bound(), 1e-9*math.Abs(anew.bound()), "%v", p.Rule)
+		assert.InDelta(t, anew.Bound(), kept.Bound(), 1e-9*math.Abs(anew.Bound()), "%v", p.Rule)
 	}
 }
 
@@ -428,7 +428,7 @@ func TestPowersFollowTheirGradient(t *testing.T) {
 		m, err := Probit{Rule: WProd, Update: update, Ridge: 0.2}.model(k, labels)
 		require.NoError(t, err)
 		for range 3 {
-			require.NoError(t, m.sweep(nil))
+			require.NoError(t, m.Sweep(nil))
 		}
 		q := m.beta.(*powers)
 		m.sum.MirrorLower()
@@ -509,12 +509,12 @@ func TestProbitLearnsKernelParameters(t *testing.T) {
 		p := Probit{Rule: rule, Update: MeanField, Theta: Gamma{2, 0.5}, Workers: 2}
 		m, err := p.parametricModel(thetaKernels{x}, labels)
 		require.NoError(t, err)
-		require.NoError(t, m.sweep(nil))
-		last := m.bound()
+		require.NoError(t, m.Sweep(nil))
+		last := m.Bound()
 		for i := range 40 {
-			require.NoError(t, m.sweep(func(name string) {
-				b := m.bound()
-				require.False(t, fell(last, b, m.roundoff()), "%v, sweep %d: %s: from %.17g to %.17g (%g)", rule, i, name, last, b, b-last)
+			require.NoError(t, m.Sweep(func(name string) {
+				b := m.Bound()
+				require.False(t, fell(last, b, m.Roundoff()), "%v, sweep %d: %s: from %.17g to %.17g (%g)", rule, i, name, last, b, b-last)
 				last = b
 			}))
 		}

@@ -31,7 +31,7 @@ func (p Probit) FitParametric(ctx context.Context, k ParametricKernels, labels [
 	if err != nil {
 		return nil, err
 	}
-	return p.run(ctx, m)
+	return p.climb(ctx, m)
 }
 
 func (p Probit) parametricModel(k ParametricKernels, labels []int) (*probit, error) {

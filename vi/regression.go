@@ -79,7 +79,7 @@ func (r Regression) Fit(ctx context.Context, k Kernels, y la.Matrix[float64]) (*
 	if err != nil {
 		return nil, err
 	}
-	rec, err := r.Ascent.run(ctx, m)
+	rec, err := r.Ascent.Run(ctx, m)
 	if len(rec.Trace) == 0 || rec.Reason == Failed {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (p RegressionPriors) validate() error {
 }
 
 // sweep implements model.
-func (m *regression) sweep(done func(string)) error { return m.updates.sweep(done) }
+func (m *regression) Sweep(done func(string)) error { return m.updates.sweep(done) }
 
 // resume continues from p.
 func (m *regression) resume(p *RegressionPosterior) error {
@@ -223,7 +223,7 @@ func (m *regression) ridge() (a, b, c float64) {
 }
 
 // bound implements model.
-func (m *regression) bound() float64 {
+func (m *regression) Bound() float64 {
 	sum := m.layers.bound() + m.upsilon.bound()
 	for o := range m.L {
 		eps := &m.epsilon[o]

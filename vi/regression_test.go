@@ -245,13 +245,13 @@ func TestBoundIsTheSumOfItsTerms(t *testing.T) {
 			w := newWatch(m, y)
 			src := rand.New(rand.NewPCG(5, 5))
 			start := w.moments(t, "start")
-			assert.InEpsilon(t, start.bound(t), m.bound(), 1e-9, "start")
+			assert.InEpsilon(t, start.bound(t), m.Bound(), 1e-9, "start")
 			m.updates.done = firstSweeps - 2 // two plain sweeps, then accelerated ones
 			for sweep := range 4 {
-				require.NoError(t, m.sweep(func(name string) {
+				require.NoError(t, m.Sweep(func(name string) {
 					s := w.moments(t, name)
 					want := s.bound(t)
-					require.InEpsilon(t, want, m.bound(), 1e-9, "after %s of sweep %d", name, sweep)
+					require.InEpsilon(t, want, m.Bound(), 1e-9, "after %s of sweep %d", name, sweep)
 					if name != "scale" {
 						s.requireOptimal(t, name, src)
 					}
@@ -361,12 +361,12 @@ func requireMonotone(t testing.TB, r Regression, k Kernels, y la.Matrix[float64]
 	t.Helper()
 	m, err := r.model(k, y)
 	require.NoError(t, err)
-	require.NoError(t, m.sweep(nil))
-	last := m.bound()
+	require.NoError(t, m.Sweep(nil))
+	last := m.Bound()
 	for i := range sweeps {
-		require.NoError(t, m.sweep(func(name string) {
-			b := m.bound()
-			require.False(t, fell(last, b, m.roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
+		require.NoError(t, m.Sweep(func(name string) {
+			b := m.Bound()
+			require.False(t, fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
 			last = b
 		}))
 	}
@@ -380,14 +380,14 @@ func TestScaleStepFollowsTheRidge(t *testing.T) {
 		m.updateScale()
 		a, b, c := m.ridge()
 		assert.InDelta(t, 0, c+a-b, 1e-9*(math.Abs(a)+b+c), "%s: s = 1 is the root after the step", p.name)
-		from := m.bound()
+		from := m.Bound()
 		for _, s := range []float64{0.25, 0.9, 1.1, 3} {
 			m.rescale(s)
 			for o := range m.L {
 				m.upsilon.scale[o] /= s
 			}
 			change := -a*math.Log(s) - b*(1/s-1) - c*(s-1)
-			assert.InDelta(t, change, m.bound()-from, 1e-9*(1+math.Abs(from)), "%s: s = %g", p.name, s)
+			assert.InDelta(t, change, m.Bound()-from, 1e-9*(1+math.Abs(from)), "%s: s = %g", p.name, s)
 			assert.LessOrEqual(t, change, 1e-12)
 			m.rescale(1 / s)
 			for o := range m.L {
@@ -406,7 +406,7 @@ func TestWorkersDoNotChangeBits(t *testing.T) {
 			m, err := r.model(k, y)
 			require.NoError(t, err)
 			for range 20 {
-				require.NoError(t, m.sweep(nil))
+				require.NoError(t, m.Sweep(nil))
 			}
 			if want == nil {
 				want = m
@@ -416,7 +416,7 @@ func TestWorkersDoNotChangeBits(t *testing.T) {
 			assert.Equal(t, want.gMean, m.gMean, p.name)
 			assert.Equal(t, want.be.cov, m.be.cov, p.name)
 			assert.Equal(t, want.lambda.scale, m.lambda.scale, p.name)
-			assert.Equal(t, want.bound(), m.bound(), p.name)
+			assert.Equal(t, want.Bound(), m.Bound(), p.name)
 		}
 	}
 }

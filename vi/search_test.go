@@ -19,7 +19,7 @@ func TestSearchIsConjugateGradients(t *testing.T) {
 			m, err := r.model(k, y)
 			require.NoError(t, err)
 			for range 3 {
-				require.NoError(t, m.sweep(nil))
+				require.NoError(t, m.Sweep(nil))
 			}
 			s := newSearch(m.latent)
 			for range p.D + 3 {

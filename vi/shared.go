@@ -66,7 +66,7 @@ func (r SharedRegression) Fit(ctx context.Context, k Kernels, y la.Matrix[float6
 	if err != nil {
 		return nil, err
 	}
-	rec, err := r.Ascent.run(ctx, m)
+	rec, err := r.Ascent.Run(ctx, m)
 	if len(rec.Trace) == 0 || rec.Reason == Failed {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ type shared struct {
 
 // observations implements model: every target has its own of the one row of
 // outputs.
-func (m *shared) observations() float64 { return float64(m.L * m.N) }
+func (m *shared) Observations() float64 { return float64(m.L * m.N) }
 
 // model checks the arguments and returns the initial state.
 func (r SharedRegression) model(k Kernels, y la.Matrix[float64]) (*shared, error) {
@@ -190,7 +190,7 @@ func (m *shared) order(plain bool) schedule {
 }
 
 // sweep implements model.
-func (m *shared) sweep(done func(string)) error { return m.updates.sweep(done) }
+func (m *shared) Sweep(done func(string)) error { return m.updates.sweep(done) }
 
 // updateUpsilon is q(υ) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
 func (m *shared) updateUpsilon() {
@@ -353,7 +353,7 @@ func (m *shared) ridge() (a, b, c float64) {
 }
 
 // bound implements model.
-func (m *shared) bound() float64 {
+func (m *shared) Bound() float64 {
 	sum := m.latent.bound() + m.gBound(0, m.upsilonQ.mean(0), m.upsilonQ.meanLog(0))
 	sum += m.upsilonQ.bound() + m.gamma.bound() + m.omega.bound() + m.epsilon.bound()
 	for o := range m.L {

@@ -35,9 +35,9 @@ func TestSharedOfOneOutputIsRegression(t *testing.T) {
 			two, err := r.model(k, y)
 			require.NoError(t, err)
 			for range firstSweeps + 6 {
-				require.NoError(t, one.sweep(nil))
-				require.NoError(t, two.sweep(nil))
-				require.InEpsilon(t, two.bound(), one.bound(), 1e-9, "%s, plain %v", p.name, plain)
+				require.NoError(t, one.Sweep(nil))
+				require.NoError(t, two.Sweep(nil))
+				require.InEpsilon(t, two.Bound(), one.Bound(), 1e-9, "%s, plain %v", p.name, plain)
 			}
 			assert.Equal(t, two.collapsed(two.y), one.collapsed())
 			a, err := one.posterior().Predict(k, PredictOptions{Intermediate: true})
@@ -113,12 +113,12 @@ func TestSharedBound(t *testing.T) {
 					for d := range rows {
 						rows[d] = d
 					}
-					require.NoError(t, m.sweep(nil))
-					last := m.bound()
+					require.NoError(t, m.Sweep(nil))
+					last := m.Bound()
 					for i := range fewer(60, 20) {
-						require.NoError(t, m.sweep(func(name string) {
-							b := m.bound()
-							require.False(t, fell(last, b, m.roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
+						require.NoError(t, m.Sweep(func(name string) {
+							b := m.Bound()
+							require.False(t, fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
 							last = b
 							if i > firstSweeps+3 || p.lambda == broken || name == "λ" || name == "υ" {
 								return // the covariance of a is that of an earlier λ and υ
@@ -138,7 +138,7 @@ func TestSharedScaleStepFollowsTheRidge(t *testing.T) {
 	r, k, y := problem{P: 3, D: 9, N: 12, L: 4}.shared(t, 1)
 	m, err := r.model(k, y)
 	require.NoError(t, err)
-	require.NoError(t, m.sweep(nil))
+	require.NoError(t, m.Sweep(nil))
 	m.updateScale()
 	a, b, c := m.ridge()
 	assert.InDelta(t, 0, c+a-b, 1e-9*(math.Abs(a)+b+c), "s = 1 is the root after the step")

@@ -34,8 +34,8 @@ type SpikeSlab struct {
 	// Standard chooses standard mean field.
 	Standard bool
 
-	// Restarts is the number of starts, of which the one with the highest bound is
-	// kept; 0 means 1. They have the seeds Seed, Seed+1, …
+	// Restarts is the number of further random starts, of which the one with the
+	// highest bound is kept. They have the seeds Seed+1, Seed+2, …
 	Restarts int
 	Seed     uint64
 
@@ -81,11 +81,11 @@ func (s SpikeSlab) Fit(ctx context.Context, x la.Matrix[float64], y []float64) (
 		return nil, err
 	}
 	var fit *SpikeSlabFit
-	rec, start, bounds, err := s.Ascent.restart(ctx, s.starts(), Record{}, func(i int) (model, error) {
+	rec, start, bounds, err := bestOf(ctx, s.Ascent, s.starts(), Record{}, func(i int) (Objective, error) {
 		return s.model(d, s.Seed+uint64(i))
-	}, func(m model, rec Record) error {
+	}, func(m Objective) error {
 		p := m.(interface{ posterior() *SpikeSlabPosterior }).posterior()
-		fit = &SpikeSlabFit{Posterior: p, Record: rec}
+		fit = &SpikeSlabFit{Posterior: p}
 		return nil
 	})
 	if fit != nil {
@@ -98,47 +98,7 @@ func (s SpikeSlab) starts() int {
 	if s.Start != nil {
 		return 1
 	}
-	return max(1, s.Restarts)
-}
-
-// restart climbs from n starts, after the sweeps that before records, and calls
-// keep with every model that is better than those before it. It returns the best
-// one's record and index and all bounds. An error ends it; what had been reached is
-// then kept if nothing else was.
-func (a Ascent) restart(ctx context.Context, n int, before Record, start func(i int) (model, error), keep func(model, Record) error) (best Record, index int, bounds []float64, err error) {
-	index = -1
-	for i := range n {
-		m, err := start(i)
-		if err != nil {
-			return best, index, bounds, err
-		}
-		rec, err := a.climb(ctx, m, before)
-		if len(rec.Trace) == 0 || rec.Reason == Failed {
-			return best, index, bounds, err
-		}
-		bounds = append(bounds, rec.Bound())
-		if index < 0 || err == nil && rec.Bound() > best.Bound() {
-			if kerr := keep(m, rec); kerr != nil {
-				return best, index, bounds, kerr
-			}
-			best, index = rec, i
-		}
-		if err != nil {
-			return best, index, bounds, err
-		}
-	}
-	return best, index, bounds, nil
-}
-
-// climb runs m, and again for as long as there is something to prune where it
-// converged.
-func (a Ascent) climb(ctx context.Context, m model, before Record) (Record, error) {
-	rec, err := a.resume(ctx, m, before)
-	p, ok := m.(interface{ prune() bool })
-	for ok && err == nil && rec.Reason == Converged && p.prune() {
-		rec, err = a.resume(ctx, m, rec)
-	}
-	return rec, err
+	return 1 + max(0, s.Restarts)
 }
 
 // design is the data of a linear regression.
@@ -199,7 +159,7 @@ type slabState struct {
 }
 
 // model returns the initial state.
-func (s SpikeSlab) model(d *design, seed uint64) (model, error) {
+func (s SpikeSlab) model(d *design, seed uint64) (Objective, error) {
 	M, N := d.x.Rows, d.x.Cols
 	st := slabState{
 		design: d, M: M, N: N, prior: s.Prior, noise: s.Noise, held: s.Held,
@@ -277,13 +237,13 @@ func (s *slabState) fitted(residual []float64) float64 {
 
 // roundoff implements model: with XᵀX at hand in place of X the squared residual
 // is a difference from Σ y².
-func (s *slabState) roundoff() float64 { return 1e-14 * s.total / s.noise }
+func (s *slabState) Roundoff() float64 { return 1e-14 * s.total / s.noise }
 
 // jittered implements model: no jitter is ever added.
-func (s *slabState) jittered() float64 { return 0 }
+func (s *slabState) Jittered() float64 { return 0 }
 
 // observations implements model.
-func (s *slabState) observations() float64 { return float64(s.N) }
+func (s *slabState) Observations() float64 { return float64(s.N) }
 
 // updateNoise is σ² = E|y − Xw|²/N.
 func (s *slabState) updateNoise(squared float64) {
@@ -318,7 +278,7 @@ func newPairedField(s slabState, start *SpikeSlabStart) *pairedField {
 }
 
 // sweep implements model.
-func (f *pairedField) sweep(done func(string)) error {
+func (f *pairedField) Sweep(done func(string)) error {
 	report := func(name string) {
 		if done != nil {
 			done(name)
@@ -372,7 +332,7 @@ func (f *pairedField) squared() float64 {
 }
 
 // bound implements model.
-func (f *pairedField) bound() float64 {
+func (f *pairedField) Bound() float64 {
 	sum := f.likelihood(f.squared())
 	for _, q := range f.q {
 		slab, spike := q.bound(f.prior)

@@ -41,7 +41,7 @@ func newStandardField(s slabState, start *SpikeSlabStart, workers int) *standard
 }
 
 // sweep implements model.
-func (f *standardField) sweep(done func(string)) error {
+func (f *standardField) Sweep(done func(string)) error {
 	report := func(name string) {
 		if done != nil {
 			done(name)
@@ -136,7 +136,7 @@ func (f *standardField) slabPower() float64 {
 }
 
 // bound implements model.
-func (f *standardField) bound() float64 {
+func (f *standardField) Bound() float64 {
 	M := float64(f.M)
 	sum := f.likelihood(f.squared())
 	sum += 0.5 * (f.w.logDet - M*math.Log(f.prior.Variance) + M - f.slabPower()/f.prior.Variance)

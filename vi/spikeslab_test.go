@@ -42,11 +42,11 @@ func TestSpikeSlabBoundRises(t *testing.T) {
 					require.NoError(t, err)
 					m, err := s.model(d, 7)
 					require.NoError(t, err)
-					last := m.bound()
+					last := m.Bound()
 					for sweep := range 60 {
-						require.NoError(t, m.sweep(func(factor string) {
-							b := m.bound()
-							require.False(t, fell(last, b, m.roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)
+						require.NoError(t, m.Sweep(func(factor string) {
+							b := m.Bound()
+							require.False(t, fell(last, b, m.Roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)
 							last = b
 						}))
 					}
@@ -88,7 +88,7 @@ func TestSpikeSlabBoundsTheEvidence(t *testing.T) {
 		evidence = hi + math.Log(math.Exp(evidence-hi)+math.Exp(term-hi))
 	}
 	for _, standard := range []bool{false, true} {
-		fit, err := SpikeSlab{Prior: prior, Noise: noise, Held: Held{true, true, true}, Standard: standard, Restarts: 5}.Fit(context.Background(), x, y)
+		fit, err := SpikeSlab{Prior: prior, Noise: noise, Held: Held{true, true, true}, Standard: standard, Restarts: 4}.Fit(context.Background(), x, y)
 		require.NoError(t, err)
 		assert.Less(t, fit.Record.Bound(), evidence)
 		assert.Greater(t, fit.Record.Bound(), evidence-3)
@@ -98,7 +98,7 @@ func TestSpikeSlabBoundsTheEvidence(t *testing.T) {
 func TestSpikeSlabFindsTheWeights(t *testing.T) {
 	for _, size := range [][2]int{{200, 12}, {60, 90}} {
 		x, y, w := sparseProblem(size[0], size[1], 0.2, 9)
-		fit, err := SpikeSlab{Restarts: 4}.Fit(context.Background(), x, y)
+		fit, err := SpikeSlab{Restarts: 3}.Fit(context.Background(), x, y)
 		require.NoError(t, err)
 		assert.Equal(t, Converged, fit.Record.Reason)
 		assert.Len(t, fit.Bounds, 4)
@@ -143,12 +143,12 @@ func TestSpikeSlabSweepAllocatesNothing(t *testing.T) {
 			require.NoError(t, err)
 			m, err := s.model(d, 7)
 			require.NoError(t, err)
-			require.NoError(t, m.sweep(nil))
+			require.NoError(t, m.Sweep(nil))
 			assert.Zero(t, testing.AllocsPerRun(20, func() {
-				if err := m.sweep(nil); err != nil {
+				if err := m.Sweep(nil); err != nil {
 					t.Error(err)
 				}
-				m.bound()
+				m.Bound()
 			}), "standard %t, %v", standard, size)
 		}
 	}

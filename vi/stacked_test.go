@@ -117,9 +117,9 @@ func TestProbitWeighsBlocksOfFeatures(t *testing.T) {
 			want, err := p.model(padded, labels)
 			require.NoError(t, err)
 			for i := range 12 {
-				require.NoError(t, m.sweep(nil))
-				require.NoError(t, want.sweep(nil))
-				require.InDelta(t, want.bound(), m.bound(), 1e-10*math.Abs(want.bound()), "sweep %d", i)
+				require.NoError(t, m.Sweep(nil))
+				require.NoError(t, want.Sweep(nil))
+				require.InDelta(t, want.Bound(), m.Bound(), 1e-10*math.Abs(want.Bound()), "sweep %d", i)
 			}
 			requireClose(t, "E[β]", want.mean, m.mean, 1e-9)
 			if p.Rule.Learned() {
@@ -141,7 +141,7 @@ func TestProbitWeighsBlocksOfFeatures(t *testing.T) {
 
 	m, err := Probit{Rule: WSum, Update: MeanField}.model(k, labels)
 	require.NoError(t, err)
-	require.NoError(t, m.sweep(nil))
+	require.NoError(t, m.Sweep(nil))
 	require.NoError(t, m.updateW())
 	q := newQuadratic(m)
 	q.measure(m)

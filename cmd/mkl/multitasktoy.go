@@ -139,7 +139,7 @@ func (c *reproduceToyCmd) run(e *env, seed uint64, p *progress) (toySet, error) 
 	}
 	done := 0
 	fit, err := vi.MultiTask{
-		Restarts: c.Starts, Seed: seed, Plain: c.Plain, MeanOnly: true, Workers: 1,
+		Restarts: c.Starts - 1, Seed: seed, Plain: c.Plain, MeanOnly: true, Workers: 1,
 		Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Progress: func(vi.Progress) { p.step(); done++ }},
 	}.Fit(e.ctx, latents, given)
 	if err != nil {

@@ -1,0 +1,43 @@
+package vi
+
+import "context"
+
+// bestOf climbs from n starts, after the sweeps that before records, and calls keep
+// with every state whose bound is higher than those before it. It returns the best
+// one's record and index and all bounds. An error ends it; what had been reached is
+// then kept if nothing else was.
+func bestOf(ctx context.Context, a Ascent, n int, before Record, start func(i int) (Objective, error), keep func(Objective) error) (best Record, index int, bounds []float64, err error) {
+	index = -1
+	for i := range n {
+		m, err := start(i)
+		if err != nil {
+			return best, index, bounds, err
+		}
+		rec, err := climb(ctx, a, m, before)
+		if len(rec.Trace) == 0 || rec.Reason == Failed {
+			return best, index, bounds, err
+		}
+		bounds = append(bounds, rec.Bound())
+		if index < 0 || err == nil && rec.Bound() > best.Bound() {
+			if kerr := keep(m); kerr != nil {
+				return best, index, bounds, kerr
+			}
+			best, index = rec, i
+		}
+		if err != nil {
+			return best, index, bounds, err
+		}
+	}
+	return best, index, bounds, nil
+}
+
+// climb climbs m's bound, and again for as long as there is something to prune where
+// it converged.
+func climb(ctx context.Context, a Ascent, m Objective, before Record) (Record, error) {
+	rec, err := a.Continue(ctx, m, before, len(before.Trace))
+	p, ok := m.(interface{ prune() bool })
+	for ok && err == nil && rec.Reason == Converged && p.prune() {
+		rec, err = a.Continue(ctx, m, rec, len(rec.Trace))
+	}
+	return rec, err
+}
