@@ -5,28 +5,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// leastAllocs returns the least number of allocations of several tries, which is what
-// our own code allocates: on a busy machine two workers find no goroutine to use again
-// if those of the sweep before have not quite ended. With one worker a try is five
-// sweeps, as many as the steps that are not made in every sweep lie apart.
-func leastAllocs(workers int, sweep func()) float64 {
-	sweeps := 5
-	if workers > 1 {
-		sweeps = 1
-	}
-	try := func() {
-		for range sweeps {
-			sweep()
-		}
-	}
-	allocs := testing.AllocsPerRun(1, try)
-	for i := 0; i < 50 && allocs > 0; i++ {
-		allocs = testing.AllocsPerRun(1, try)
-	}
-	return allocs
-}
+	"github.com/bmkl/bmkl/internal/testkit"
+)
 
 // TestSweepAllocatesNothing counts the allocations of sweeps of either order.
 func TestSweepAllocatesNothing(t *testing.T) {
@@ -61,7 +42,7 @@ func TestSweepAllocatesNothing(t *testing.T) {
 			for _, workers := range []int{1, 2} {
 				m := start(p, workers)
 				for _, done := range []int{0, firstSweeps} {
-					allocs := leastAllocs(workers, func() {
+					allocs := testkit.LeastAllocs(workers, func() {
 						m.updates.done = done
 						if err := m.Sweep(nil); err != nil {
 							t.Error(err)

@@ -107,6 +107,12 @@ func (e *BoundError) Error() string {
 	return fmt.Sprintf("vi: %s: the lower bound fell from %.17g to %.17g: the kernels or priors are too ill-conditioned", where, e.From, e.To)
 }
 
+// fell reports whether a bound that went from a to b fell by more than rounding
+// explains, noise of which is the model's own estimate, or is not a number.
+func fell(a, b, noise float64) bool {
+	return math.IsNaN(b) || b < a-1e-9*(1+math.Abs(a))-noise
+}
+
 // Objective is what an [Ascent] climbs: the factors of an approximate posterior.
 // The families implement it.
 type Objective interface {

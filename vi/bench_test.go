@@ -2,14 +2,13 @@ package vi
 
 import (
 	"fmt"
-	"math"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -83,8 +82,8 @@ func BenchmarkSweep(b *testing.B) {
 					sweep = append(sweep, time.Since(between).Seconds())
 					ratio = append(ratio, sweep[len(sweep)-1]/between.Sub(start).Seconds())
 				}
-				b.ReportMetric(median(ratio), "over-factors")
-				b.ReportMetric(1e3*median(sweep), "ms/sweep")
+				b.ReportMetric(testkit.Median(ratio), "over-factors")
+				b.ReportMetric(1e3*testkit.Median(sweep), "ms/sweep")
 				n := float64(s.p.N)
 				b.ReportMetric(words/(n*n)-float64(s.p.P), "N²")
 			})
@@ -98,12 +97,4 @@ func liveBytes() uint64 {
 	runtime.GC()
 	runtime.ReadMemStats(&s)
 	return s.HeapAlloc
-}
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	if len(x) == 0 {
-		return math.NaN()
-	}
-	return x[len(x)/2]
 }

@@ -141,7 +141,7 @@ func (p ClassificationPriors) validate() error {
 
 // model checks the arguments and returns the initial state.
 func (c Classification) model(k Kernels, y la.Matrix[float64]) (*classification, error) {
-	pr := ClassificationPriors{c.Lambda.or1(), c.Gamma.or1(), c.Omega.or1()}
+	pr := ClassificationPriors{or1(c.Lambda), or1(c.Gamma), or1(c.Omega)}
 	if err := pr.validate(); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -33,17 +34,17 @@ func TestClassificationBoundRisesAtEveryUpdate(t *testing.T) {
 			plain         bool
 		}{{1, 0.1, true}, {1, 0.1, false}, {0, 1, false}, {0.5, 0.5, true}, {40, 0.3, false}} {
 			t.Run(fmt.Sprint(p.name, c), func(t *testing.T) {
-				for seed := range fewer(uint64(2), 1) {
+				for seed := range testkit.Fewer(uint64(2), 1) {
 					r, k, y := p.labels(t, seed)
 					r.Margin, r.SigmaG, r.Plain = c.margin, c.sigma, c.plain
 					m, err := r.model(k, y)
 					require.NoError(t, err)
 					require.NoError(t, m.Sweep(nil))
 					last := m.Bound()
-					for i := range fewer(100, 25) {
+					for i := range testkit.Fewer(100, 25) {
 						require.NoError(t, m.Sweep(func(name string) {
 							b := m.Bound()
-							require.False(t, fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
+							require.False(t, testkit.Fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
 							last = b
 						}))
 					}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -31,15 +32,8 @@ func TestCompositeCombines(t *testing.T) {
 			}
 		}
 	}
-	_, err = NewComposite(WProd, must(NewDense(la.MatrixOf(1, 2, []float64{1, -1}))))
+	_, err = NewComposite(WProd, testkit.Must(NewDense(la.MatrixOf(1, 2, []float64{1, -1}))))
 	assert.EqualError(t, err, "vi: kernel 0: entry (0, 1) is -1: products need entries that are not negative")
 	_, err = NewComposite(7, k)
 	assert.EqualError(t, err, "vi: Combination(7) is not a combination rule")
-}
-
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -108,7 +109,7 @@ func TestFactorBoundRises(t *testing.T) {
 				for _, u := range m.smallSteps() {
 					require.NoError(t, u.step())
 					b := slowBound(m)
-					require.False(t, fell(last, b, 0), "%s: from %.12g to %.12g", u.name, last, b)
+					require.False(t, testkit.Fell(last, b, 0), "%s: from %.12g to %.12g", u.name, last, b)
 					last = b
 				}
 				require.InEpsilon(t, last, m.Bound(), 1e-10)
@@ -146,9 +147,9 @@ func TestFactorStorage(t *testing.T) {
 			require.NoError(t, b.Sweep(nil))
 			require.InEpsilon(t, a.Bound(), b.Bound(), 1e-11, c.name)
 		}
-		requireClose(t, c.name+": φ", a.posterior().s.Mean, b.posterior().s.Mean, 1e-9)
-		requireClose(t, c.name+": w", a.posterior().e, b.posterior().e, 1e-9)
-		requireClose(t, c.name+": σ²", a.noise, b.noise, 1e-9)
+		testkit.RequireClose(t, c.name+": φ", a.posterior().s.Mean, b.posterior().s.Mean, 1e-9)
+		testkit.RequireClose(t, c.name+": w", a.posterior().e, b.posterior().e, 1e-9)
+		testkit.RequireClose(t, c.name+": σ²", a.noise, b.noise, 1e-9)
 	}
 }
 
@@ -156,8 +157,8 @@ func sameFactors(t *testing.T, name string, a, b *FactorFit) {
 	t.Helper()
 	assert.Equal(t, a.Record, b.Record, name)
 	x, y := a.Posterior.s, b.Posterior.s
-	assert.Equal(t, flat(x.Mean), flat(y.Mean), "%s: E[φ]", name)
-	assert.Equal(t, flat(x.Variance), flat(y.Variance), "%s: Var[φ]", name)
+	assert.Equal(t, testkit.Flat(x.Mean), testkit.Flat(y.Mean), "%s: E[φ]", name)
+	assert.Equal(t, testkit.Flat(x.Variance), testkit.Flat(y.Variance), "%s: Var[φ]", name)
 	x.Mean, x.Variance, y.Mean, y.Variance = la.Matrix[float64]{}, la.Matrix[float64]{}, la.Matrix[float64]{}, la.Matrix[float64]{}
 	assert.Equal(t, x, y, name)
 }
@@ -226,7 +227,7 @@ func TestFactorResume(t *testing.T) {
 // TestFactorsComplete completes the gaps of data that the model fits, nearly as
 // well as the noise allows, and knows its errors.
 func TestFactorsComplete(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	p := factorProblem{80, 40, 3, 0.4, 0.2, true}
 	y, truth := p.draw(6)
 	o, err := ObserveMatrix(y)
@@ -280,7 +281,7 @@ func TestFactorTransform(t *testing.T) {
 	}
 	mean, variance, err := q.Transform(tasks, entries)
 	require.NoError(t, err)
-	requireClose(t, "means", q.s.Mean.Row(3), mean, 1e-9)
+	testkit.RequireClose(t, "means", q.s.Mean.Row(3), mean, 1e-9)
 	for k, v := range variance {
 		assert.GreaterOrEqual(t, v, q.s.Variance.At(3, k)*(1-1e-12))
 	}
@@ -327,7 +328,7 @@ func TestFactorsAreMultiTask(t *testing.T) {
 			Start: &FactorStart{Weights: start.Weights, Noise: start.Noise},
 		}.Fit(t.Context(), o)
 		require.NoError(t, err)
-		requireClose(t, "bounds", want.Record.Trace, got.Record.Trace, 1e-9)
+		testkit.RequireClose(t, "bounds", want.Record.Trace, got.Record.Trace, 1e-9)
 	}
 }
 

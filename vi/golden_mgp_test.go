@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -27,10 +29,10 @@ const (
 
 type mgpData struct {
 	N, P, Nstar int
-	Y, T        vec
-	KLower      mat    `json:"K_lower"`
-	KStar       tensor `json:"K_star"`
-	KStarDiag   mat    `json:"k_star_diag"`
+	Y, T        golden.Vec
+	KLower      golden.Mat    `json:"K_lower"`
+	KStar       golden.Tensor `json:"K_star"`
+	KStarDiag   golden.Mat    `json:"k_star_diag"`
 }
 
 type mgpCase struct {
@@ -45,25 +47,25 @@ type mgpCase struct {
 	LearnTau  bool   `json:"learn_tau"`
 	R         []int
 	Init      struct {
-		G    vec
+		G    golden.Vec
 		Tau  float64
-		Ybar vec
+		Ybar golden.Vec
 	}
 	NIter     int `json:"n_iter"`
-	Trace     map[string]vec
+	Trace     map[string]golden.Vec
 	Snapshots map[string]struct {
-		G, S, Alpha, Nu, Ybar vec
-		InvGamma              vec `json:"inv_gamma"`
-		LnGamma               vec `json:"ln_gamma"`
-		OmegaP                vec `json:"omega_p"`
-		ChiP                  vec `json:"chi_p"`
-		PhiP                  vec `json:"phi_p"`
-		VarY                  vec `json:"var_y"`
+		G, S, Alpha, Nu, Ybar golden.Vec
+		InvGamma              golden.Vec `json:"inv_gamma"`
+		LnGamma               golden.Vec `json:"ln_gamma"`
+		OmegaP                golden.Vec `json:"omega_p"`
+		ChiP                  golden.Vec `json:"chi_p"`
+		PhiP                  golden.Vec `json:"phi_p"`
+		VarY                  golden.Vec `json:"var_y"`
 		Tau, E2, LogdetB      float64
 		Hyper                 *GIG
 		Pred                  struct {
-			Mean, Var, Prob vec
-			VarY            vec `json:"var_y"`
+			Mean, Var, Prob golden.Vec
+			VarY            golden.Vec `json:"var_y"`
 		}
 	}
 }
@@ -73,6 +75,12 @@ var mgpFamilies = map[string]Family{
 }
 
 // goldenMGP runs one file of the mgp folder.
+func TestGoldenMGPFiles(t *testing.T) {
+	golden.Run(t, "mgp", []string{
+		"case_reg_student_t_ml2_joint.json", "case_cls_laplace_ml2.json", "special_functions.json",
+	}, goldenMGP)
+}
+
 func goldenMGP(t *testing.T, path string, data []byte) {
 	switch name := filepath.Base(path); {
 	case strings.HasPrefix(name, "case_"):
@@ -146,52 +154,52 @@ func goldenMGPCase(t *testing.T, dir string, data []byte) {
 		if i == 0 {
 			tol = mgpFirst
 		}
-		var mean, inv, logs, omega, chi, phi vec
+		var mean, inv, logs, omega, chi, phi golden.Vec
 		for p, v := range m.moments {
 			mean, inv, logs = append(mean, v.mean), append(inv, v.inv), append(logs, v.log)
 			if family != ARD {
 				omega, chi, phi = append(omega, m.q[p].Omega), append(chi, m.q[p].Chi), append(phi, m.q[p].Phi)
 			}
 		}
-		requireClose(t, at("E[γ]"), s.G, mean, tol)
-		requireClose(t, at("E[1/γ]"), s.InvGamma, inv, tol)
+		testkit.RequireClose(t, at("E[γ]"), s.G, mean, tol)
+		testkit.RequireClose(t, at("E[1/γ]"), s.InvGamma, inv, tol)
 		// log γ may be close to 0.
-		requireClose(t, at("E[log γ]"), append(vec{1}, s.LnGamma...), append(vec{1}, logs...), tol)
-		requireClose(t, at("s"), s.S, m.s, tol)
-		requireClose(t, at("α"), s.Alpha, m.alpha, tol)
-		requireClose(t, at("τ"), s.Tau, m.tau, tol)
-		requireClose(t, at("E|y − f|²"), s.E2, m.error2, tol)
-		requireClose(t, at("log|B|"), s.LogdetB, m.logDet, tol)
+		testkit.RequireClose(t, at("E[log γ]"), append(golden.Vec{1}, s.LnGamma...), append(golden.Vec{1}, logs...), tol)
+		testkit.RequireClose(t, at("s"), s.S, m.s, tol)
+		testkit.RequireClose(t, at("α"), s.Alpha, m.alpha, tol)
+		testkit.RequireClose(t, at("τ"), s.Tau, m.tau, tol)
+		testkit.RequireClose(t, at("E|y − f|²"), s.E2, m.error2, tol)
+		testkit.RequireClose(t, at("log|B|"), s.LogdetB, m.logDet, tol)
 		if labels {
-			requireClose(t, at("ν"), s.Nu, m.nu, tol)
-			requireClose(t, at("E[y]"), s.Ybar, m.mean, tol)
+			testkit.RequireClose(t, at("ν"), s.Nu, m.nu, tol)
+			testkit.RequireClose(t, at("E[y]"), s.Ybar, m.mean, tol)
 			var variance float64
 			for _, v := range s.VarY {
 				variance += v
 			}
-			requireClose(t, at("Σ Var[y]"), variance, m.variance, tol)
+			testkit.RequireClose(t, at("Σ Var[y]"), variance, m.variance, tol)
 		}
 		if family != ARD {
 			hyperTol := tol
 			if c.HyperMode == "joint" && math.Abs(s.Hyper.Omega) > 100 {
 				hyperTol = mgpOmega
 			}
-			requireClose(t, at("ω_p"), s.OmegaP, omega, hyperTol)
-			requireClose(t, at("χ_p"), s.ChiP, chi, hyperTol)
-			requireClose(t, at("φ_p"), s.PhiP, phi, hyperTol)
-			requireClose(t, at("ω"), s.Hyper.Omega, m.prior.Omega, hyperTol)
-			requireClose(t, at("χ"), s.Hyper.Chi, m.prior.Chi, hyperTol)
-			requireClose(t, at("φ"), s.Hyper.Phi, m.prior.Phi, hyperTol)
+			testkit.RequireClose(t, at("ω_p"), s.OmegaP, omega, hyperTol)
+			testkit.RequireClose(t, at("χ_p"), s.ChiP, chi, hyperTol)
+			testkit.RequireClose(t, at("φ_p"), s.PhiP, phi, hyperTol)
+			testkit.RequireClose(t, at("ω"), s.Hyper.Omega, m.prior.Omega, hyperTol)
+			testkit.RequireClose(t, at("χ"), s.Hyper.Chi, m.prior.Chi, hyperTol)
+			testkit.RequireClose(t, at("φ"), s.Hyper.Phi, m.prior.Phi, hyperTol)
 		}
 		p, err := m.posterior()
 		require.NoError(t, err)
-		got, err := p.Predict(denseStar, matrixOf(d.KStarDiag), PredictOptions{Workers: 2})
+		got, err := p.Predict(denseStar, golden.MatrixOf(d.KStarDiag), PredictOptions{Workers: 2})
 		require.NoError(t, err)
-		requireClose(t, at("predictive mean"), s.Pred.Mean, got.Mean, tol)
-		requireClose(t, at("variance of the function"), s.Pred.Var, got.Function, tol)
-		requireClose(t, at("predictive variance"), s.Pred.VarY, got.Variance, tol)
+		testkit.RequireClose(t, at("predictive mean"), s.Pred.Mean, got.Mean, tol)
+		testkit.RequireClose(t, at("variance of the function"), s.Pred.Var, got.Function, tol)
+		testkit.RequireClose(t, at("predictive variance"), s.Pred.VarY, got.Variance, tol)
 		if labels {
-			requireClose(t, at("probability"), s.Pred.Prob, got.Probability, tol)
+			testkit.RequireClose(t, at("probability"), s.Pred.Prob, got.Probability, tol)
 		}
 	}
 }

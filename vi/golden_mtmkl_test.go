@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -54,6 +56,12 @@ func requireEach(t testing.TB, name string, want, got []float64, tol float64) {
 }
 
 // goldenMTMKL runs one file of the mtmkl folder.
+func TestGoldenMTMKLFiles(t *testing.T) {
+	golden.Run(t, "mtmkl", []string{
+		"01_linreg_soft.json", "04_mtmkl_mixed_means_shared.json", "05_factor_analysis.json", "09_mv_objective.json",
+	}, goldenMTMKL)
+}
+
 func goldenMTMKL(t *testing.T, path string, data []byte) {
 	var head struct{ Kind string }
 	require.NoError(t, json.Unmarshal(data, &head))
@@ -73,20 +81,20 @@ func goldenMTMKL(t *testing.T, path string, data []byte) {
 
 type slabExpected struct {
 	BoundInitial  float64        `json:"bound_initial"`
-	BoundTrace    vec            `json:"bound_trace"`
+	BoundTrace    golden.Vec     `json:"bound_trace"`
 	SubstepBounds [][]namedBound `json:"substep_bounds"`
 	After         map[string]struct {
-		Gamma    vec
-		Logit    []real  `json:"logit_gamma"`
-		Mu       vec     `json:"mu_w"`
-		V        vec     `json:"v_w"`
-		Sigma    mat     `json:"Sigma_w"`
-		WMean    vec     `json:"w_mean"`
-		Squared  float64 `json:"exp_sq_resid"`
+		Gamma    golden.Vec
+		Logit    []real     `json:"logit_gamma"`
+		Mu       golden.Vec `json:"mu_w"`
+		V        golden.Vec `json:"v_w"`
+		Sigma    golden.Mat `json:"Sigma_w"`
+		WMean    golden.Vec `json:"w_mean"`
+		Squared  float64    `json:"exp_sq_resid"`
 		Bound    float64
-		PredMean vec `json:"pred_f_mean"`
-		PredVar  vec `json:"pred_f_var"`
-		PredY    vec `json:"pred_y_var"`
+		PredMean golden.Vec `json:"pred_f_mean"`
+		PredVar  golden.Vec `json:"pred_f_var"`
+		PredY    golden.Vec `json:"pred_y_var"`
 	}
 	Tolerance map[string]float64 `json:"tolerance_rel"`
 }
@@ -96,21 +104,21 @@ type slabExpected struct {
 func goldenSpikeSlab(t *testing.T, data []byte) {
 	var f struct {
 		Input struct {
-			X          mat
-			Y          vec
-			XTest      mat `json:"X_test"`
+			X          golden.Mat
+			Y          golden.Vec
+			XTest      golden.Mat `json:"X_test"`
 			Sigma2, Pi float64
 			Sigw2      float64
 		}
 		Init struct {
-			Gamma vec
-			Mu    vec `json:"mu_w"`
+			Gamma golden.Vec
+			Mu    golden.Vec `json:"mu_w"`
 		}
 		Expected map[string]slabExpected
 	}
 	require.NoError(t, json.Unmarshal(data, &f))
 	in := f.Input
-	x, xTest := matrixOf(in.X), matrixOf(in.XTest)
+	x, xTest := golden.MatrixOf(in.X), golden.MatrixOf(in.XTest)
 	for _, way := range []string{"pmf", "mf", "pmf by samples"} {
 		t.Run(way, func(t *testing.T) {
 			s := SpikeSlab{
@@ -133,10 +141,10 @@ func goldenSpikeSlab(t *testing.T, data []byte) {
 				var steps []float64
 				require.NoError(t, m.Sweep(func(string) { steps = append(steps, m.Bound()) }))
 				at := fmt.Sprintf("after sweep %d", it+1)
-				requireEach(t, "bound "+at, vec{bound}, vec{m.Bound()}, 1e-9)
+				requireEach(t, "bound "+at, golden.Vec{bound}, golden.Vec{m.Bound()}, 1e-9)
 				if it < len(want.SubstepBounds) {
 					for i, b := range want.SubstepBounds[it] {
-						requireEach(t, b.name+" "+at, vec{b.bound}, vec{steps[i]}, 1e-9)
+						requireEach(t, b.name+" "+at, golden.Vec{b.bound}, golden.Vec{steps[i]}, 1e-9)
 					}
 				}
 				after, ok := want.After[fmt.Sprint(it+1)]
@@ -152,7 +160,7 @@ func goldenSpikeSlab(t *testing.T, data []byte) {
 				case *standardField:
 					p, squared = m.posterior(), m.squared()
 				}
-				var gamma, logits, mu, v vec
+				var gamma, logits, mu, v golden.Vec
 				for _, q := range p.s.Weights {
 					gamma, logits, mu, v = append(gamma, q.Inclusion()), append(logits, q.Logit), append(mu, q.Mean), append(v, q.Variance)
 				}
@@ -160,13 +168,13 @@ func goldenSpikeSlab(t *testing.T, data []byte) {
 				requireEach(t, "logit γ "+at, reals(after.Logit), logits, tol)
 				requireEach(t, "μ "+at, after.Mu, mu, tol)
 				if s.Standard {
-					requireEach(t, "Σ "+at, flat(after.Sigma), flat(p.s.Covariance), tol)
+					requireEach(t, "Σ "+at, testkit.Flat(after.Sigma), testkit.Flat(p.s.Covariance), tol)
 				} else {
 					requireEach(t, "v "+at, after.V, v, tol)
 				}
 				mean, _, _ := p.Weights()
 				requireEach(t, "E[w] "+at, after.WMean, mean, tol)
-				requireEach(t, "E|y − Xw|² "+at, vec{after.Squared}, vec{squared}, tol)
+				requireEach(t, "E|y − Xw|² "+at, golden.Vec{after.Squared}, golden.Vec{squared}, tol)
 				got, err := p.Predict(xTest)
 				require.NoError(t, err)
 				requireEach(t, "predictive mean "+at, after.PredMean, got.Mean, tol)
@@ -178,7 +186,7 @@ func goldenSpikeSlab(t *testing.T, data []byte) {
 	assert.Len(t, f.Expected, 2)
 }
 
-func reals(r []real) (out vec) {
+func reals(r []real) (out golden.Vec) {
 	for _, v := range r {
 		out = append(out, float64(v))
 	}
@@ -191,7 +199,7 @@ type goldenKernel struct {
 }
 
 // gram returns the kernel between the rows of x and z.
-func (k goldenKernel) gram(x, z mat) la.Matrix[float64] {
+func (k goldenKernel) gram(x, z golden.Mat) la.Matrix[float64] {
 	out := k.distance(x, z)
 	for i := range out.Rows {
 		for j := range out.Cols {
@@ -208,7 +216,7 @@ func (k goldenKernel) gram(x, z mat) la.Matrix[float64] {
 	return out
 }
 
-func (k goldenKernel) distance(x, z mat) la.Matrix[float64] {
+func (k goldenKernel) distance(x, z golden.Mat) la.Matrix[float64] {
 	out := la.NewMatrix[float64](len(x), len(z))
 	for i := range x {
 		for j := range z {
@@ -228,7 +236,7 @@ func (k goldenKernel) distance(x, z mat) la.Matrix[float64] {
 }
 
 // covariance returns the kernel, with a length to learn unless least is 0.
-func (k goldenKernel) covariance(x mat, least, most float64) Covariance {
+func (k goldenKernel) covariance(x golden.Mat, least, most float64) Covariance {
 	switch k.Type {
 	case "zero":
 		return Covariance{}
@@ -243,40 +251,40 @@ func (k goldenKernel) covariance(x mat, least, most float64) Covariance {
 
 type multiTaskGolden struct {
 	Input struct {
-		X, Y, Z, XTest      mat
-		MeanTrain, MeanTest mat
+		X, Y, Z, XTest      golden.Mat
+		MeanTrain, MeanTest golden.Mat
 		Kernels             []goldenKernel
 		Noise               string
 		Learn               struct{ Theta, Sigma2, Sigw2, Pi bool }
-		Box                 vec
+		Box                 golden.Vec
 	}
 	Init struct {
-		Gamma, Mu, V mat
-		Sigma2       vec
+		Gamma, Mu, V golden.Mat
+		Sigma2       golden.Vec
 		Sigw2, Pi    float64
 	}
 	Expected struct {
 		BoundInitial  float64
-		BoundTrace    vec
+		BoundTrace    golden.Vec
 		SubstepBounds [][]namedBound
-		LogLTrace     mat
+		LogLTrace     golden.Mat
 		After         map[string]struct {
-			Gamma     mat
+			Gamma     golden.Mat
 			Logit     [][]real
-			Mu, V     mat
-			Lambda    mat
-			Alpha     mat
-			Mean, Var mat
-			Sigma2    vec
+			Mu, V     golden.Mat
+			Lambda    golden.Mat
+			Alpha     golden.Mat
+			Mean, Var golden.Mat
+			Sigma2    golden.Vec
 			Sigw2, Pi float64
-			LogL      vec
-			KL        vec
+			LogL      golden.Vec
+			KL        golden.Vec
 			Terms     struct{ Likelihood, Slab, Spike, Phi float64 }
-			PredMean  mat
-			PredVar   mat
-			PredY     mat
-			TrainMean mat
-			TrainVar  mat
+			PredMean  golden.Mat
+			PredVar   golden.Mat
+			PredY     golden.Mat
+			TrainMean golden.Mat
+			TrainVar  golden.Mat
 		}
 	}
 	Tolerance map[string]float64
@@ -356,7 +364,7 @@ func goldenMultiTask(t *testing.T, data []byte) {
 				functions := 0
 				require.NoError(t, m.Sweep(func(name string) {
 					b := m.Bound()
-					require.False(t, fell(last, b, 0), "sweep %d, %s: %.17g after %.17g", it+1, name, b, last)
+					require.False(t, testkit.Fell(last, b, 0), "sweep %d, %s: %.17g after %.17g", it+1, name, b, last)
 					last = b
 					if name == "φ" {
 						for in.Kernels[functions].Type == "zero" {
@@ -368,7 +376,7 @@ func goldenMultiTask(t *testing.T, data []byte) {
 					steps[name] = b
 				}))
 				at := fmt.Sprintf("after sweep %d", it+1)
-				requireEach(t, "bound "+at, vec{want}, vec{m.Bound()}, 1e-9)
+				requireEach(t, "bound "+at, golden.Vec{want}, golden.Vec{m.Bound()}, 1e-9)
 				if it < len(f.Expected.SubstepBounds) {
 					for _, b := range f.Expected.SubstepBounds[it] {
 						got, ok := steps[map[string]string{fmt.Sprintf("w%d", M-1): "(w̃,s)", "sigma2": "σ²", "sigw2": "σ_w²", "pi": "π"}[b.name]]
@@ -376,7 +384,7 @@ func goldenMultiTask(t *testing.T, data []byte) {
 							got, ok = steps[b.name]
 						}
 						if ok {
-							requireEach(t, b.name+" "+at, vec{b.bound}, vec{got}, 1e-9)
+							requireEach(t, b.name+" "+at, golden.Vec{b.bound}, golden.Vec{got}, 1e-9)
 						}
 					}
 				}
@@ -385,19 +393,19 @@ func goldenMultiTask(t *testing.T, data []byte) {
 					continue
 				}
 				tol := f.Tolerance[fmt.Sprint(it+1)]
-				var gamma, logits, mu, v, wantLogit vec
+				var gamma, logits, mu, v, wantLogit golden.Vec
 				for q := range Q {
 					wantLogit = append(wantLogit, reals(after.Logit[q])...)
 				}
 				for _, p := range m.q {
 					gamma, logits, mu, v = append(gamma, p.Inclusion()), append(logits, p.Logit), append(mu, p.Mean), append(v, p.Variance)
 				}
-				requireEach(t, "γ "+at, flat(after.Gamma), gamma, tol)
+				requireEach(t, "γ "+at, testkit.Flat(after.Gamma), gamma, tol)
 				requireEach(t, "logit γ "+at, wantLogit, logits, tol)
-				requireEach(t, "μ "+at, flat(after.Mu), mu, tol)
-				requireEach(t, "v "+at, flat(after.V), v, tol)
+				requireEach(t, "μ "+at, testkit.Flat(after.Mu), mu, tol)
+				requireEach(t, "v "+at, testkit.Flat(after.V), v, tol)
 				for i, k := range in.Kernels {
-					column := func(x mat) (out vec) {
+					column := func(x golden.Mat) (out golden.Vec) {
 						for _, row := range x {
 							out = append(out, row[i])
 						}
@@ -406,21 +414,21 @@ func goldenMultiTask(t *testing.T, data []byte) {
 					l := &m.latents[i]
 					requireEach(t, fmt.Sprintf("a of %d %s", i, at), column(after.Mean), l.mean, tol)
 					requireEach(t, fmt.Sprintf("A of %d %s", i, at), column(after.Var), l.variance, tol)
-					requireEach(t, fmt.Sprintf("KL of %d %s", i, at), vec{after.KL[i]}, vec{l.kl}, tol)
+					requireEach(t, fmt.Sprintf("KL of %d %s", i, at), golden.Vec{after.KL[i]}, golden.Vec{l.kl}, tol)
 					if k.Type == "zero" {
 						continue // its Λ and α are of no use and are not computed
 					}
 					requireEach(t, fmt.Sprintf("Λ of %d %s", i, at), column(after.Lambda), l.lambda, tol)
 					requireEach(t, fmt.Sprintf("α of %d %s", i, at), column(after.Alpha), l.alpha, tol)
 					if in.Learn.Theta {
-						requireEach(t, fmt.Sprintf("log ℓ of %d %s", i, at), vec{after.LogL[i]}, vec{math.Log(l.length)}, tol)
+						requireEach(t, fmt.Sprintf("log ℓ of %d %s", i, at), golden.Vec{after.LogL[i]}, golden.Vec{math.Log(l.length)}, tol)
 					}
 				}
 				requireEach(t, "σ² "+at, after.Sigma2, m.noise, tol)
-				requireEach(t, "σ_w², π "+at, vec{after.Sigw2, after.Pi}, vec{m.prior.Variance, m.prior.Pi}, tol)
+				requireEach(t, "σ_w², π "+at, golden.Vec{after.Sigw2, after.Pi}, golden.Vec{m.prior.Variance, m.prior.Pi}, tol)
 				likelihood, slabs, spikes, functionsTerm := m.boundTerms()
 				w := after.Terms
-				requireEach(t, "terms of the bound "+at, vec{w.Likelihood, w.Slab, w.Spike, w.Phi}, vec{likelihood, slabs, spikes, functionsTerm}, tol)
+				requireEach(t, "terms of the bound "+at, golden.Vec{w.Likelihood, w.Slab, w.Spike, w.Phi}, golden.Vec{likelihood, slabs, spikes, functionsTerm}, tol)
 
 				p, err := m.posterior(true)
 				require.NoError(t, err)
@@ -433,19 +441,19 @@ func goldenMultiTask(t *testing.T, data []byte) {
 				require.NoError(t, err)
 				got, err := p.Predict(dense, self, mean, PredictOptions{Workers: 2})
 				require.NoError(t, err)
-				requireEach(t, "predictive mean "+at, flat(after.PredMean), transposed(got.Mean), tol)
-				requireEach(t, "variance of the function "+at, flat(after.PredVar), transposed(got.Function), tol)
-				requireEach(t, "predictive variance "+at, flat(after.PredY), transposed(got.Variance), tol)
+				requireEach(t, "predictive mean "+at, testkit.Flat(after.PredMean), transposed(got.Mean), tol)
+				requireEach(t, "variance of the function "+at, testkit.Flat(after.PredVar), transposed(got.Function), tol)
+				requireEach(t, "predictive variance "+at, testkit.Flat(after.PredY), transposed(got.Variance), tol)
 				train := p.Train(PredictOptions{})
-				requireEach(t, "mean at the training samples "+at, flat(after.TrainMean), transposed(train.Mean), tol)
-				requireEach(t, "variance at the training samples "+at, flat(after.TrainVar), transposed(train.Function), tol)
+				requireEach(t, "mean at the training samples "+at, testkit.Flat(after.TrainMean), transposed(train.Mean), tol)
+				requireEach(t, "variance at the training samples "+at, testkit.Flat(after.TrainVar), transposed(train.Function), tol)
 			}
 		})
 	}
 }
 
 // transposed lists the columns of m.
-func transposed(m la.Matrix[float64]) (out vec) {
+func transposed(m la.Matrix[float64]) (out golden.Vec) {
 	for j := range m.Cols {
 		for i := range m.Rows {
 			out = append(out, m.At(i, j))
@@ -496,11 +504,11 @@ func renamed(t *testing.T, data []byte) []byte {
 // goldenObjective is the marginalised objective and its slope.
 func goldenObjective(t *testing.T, data []byte) {
 	var f struct {
-		Input struct{ X vec }
+		Input struct{ X golden.Vec }
 		Cases []struct {
 			Kernel string
-			Mean   vec `json:"mean_train"`
-			Lam, H vec
+			Mean   golden.Vec `json:"mean_train"`
+			Lam, H golden.Vec
 			Rows   []struct {
 				LogL  float64 `json:"log_l"`
 				G     float64
@@ -515,7 +523,7 @@ func goldenObjective(t *testing.T, data []byte) {
 	for i, c := range f.Cases {
 		N := len(x)
 		l := latentGP{cov: goldenKernel{c.Kernel, 1}.covariance(x, 1e-9, 1e9), prior: c.Mean}
-		l.start(N, make(vec, N))
+		l.start(N, make(golden.Vec, N))
 		copy(l.lambda, c.Lam)
 		g := newLatentScratch(N, true)
 		// What objective leaves out.
@@ -528,8 +536,8 @@ func goldenObjective(t *testing.T, data []byte) {
 			value, slope, err := l.objective(ws, g, r.LogL)
 			require.NoError(t, err)
 			at := fmt.Sprintf("case %d, log ℓ = %g", i, r.LogL)
-			requireEach(t, "G, "+at, vec{r.G}, vec{value + rest}, f.Tolerance)
-			requireEach(t, "slope, "+at, vec{r.Slope}, vec{slope}, f.Tolerance)
+			requireEach(t, "G, "+at, golden.Vec{r.G}, golden.Vec{value + rest}, f.Tolerance)
+			requireEach(t, "slope, "+at, golden.Vec{r.Slope}, golden.Vec{slope}, f.Tolerance)
 		}
 	}
 }
@@ -537,16 +545,16 @@ func goldenObjective(t *testing.T, data []byte) {
 // goldenLatent is q(φ) where the noise is small.
 func goldenLatent(t *testing.T, data []byte) {
 	var f struct {
-		Input struct{ X vec }
+		Input struct{ X golden.Vec }
 		Cases []struct {
 			Kernel   string
 			L        float64
 			LogLam   int `json:"log10_lam"`
-			Lam, H   vec
-			Mean     vec `json:"mean_train"`
+			Lam, H   golden.Vec
+			Mean     golden.Vec `json:"mean_train"`
 			Expected struct {
-				Mean vec `json:"mean_phi"`
-				Var  vec `json:"var_phi"`
+				Mean golden.Vec `json:"mean_phi"`
+				Var  golden.Vec `json:"var_phi"`
 				KL   float64
 			}
 		}
@@ -561,7 +569,7 @@ func goldenLatent(t *testing.T, data []byte) {
 	for _, c := range f.Cases {
 		N := len(x)
 		l := latentGP{cov: goldenKernel{c.Kernel, c.L}.covariance(x, 0, 0), prior: c.Mean}
-		l.start(N, make(vec, N))
+		l.start(N, make(golden.Vec, N))
 		copy(l.lambda, c.Lam)
 		require.NoError(t, l.update(&la.Workspace{Workers: 1}, newLatentScratch(N, true), c.H))
 		name := fmt.Sprintf("%s, λ = 1e%d", c.Kernel, c.LogLam)
@@ -574,9 +582,9 @@ func goldenLatent(t *testing.T, data []byte) {
 	}
 }
 
-func columnOf(x vec) (out mat) {
+func columnOf(x golden.Vec) (out golden.Mat) {
 	for _, v := range x {
-		out = append(out, vec{v})
+		out = append(out, golden.Vec{v})
 	}
 	return out
 }

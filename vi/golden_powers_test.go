@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/bmkl/bmkl/internal/golden"
 )
 
 func checkPowers(t *testing.T, at func(string) string, b weights, s probitState, tol float64) {
@@ -27,7 +29,7 @@ func givePowers(t *testing.T, b weights, given *probitProposals) {
 	q.fixed = true
 }
 
-func goldenPowers(t *testing.T, d probitData, update WeightUpdate, W, Y mat, setV func(*probit), b mat, prop, epi, echi vec, check func(*importance)) {
+func goldenPowers(t *testing.T, d probitData, update WeightUpdate, W, Y golden.Mat, setV func(*probit), b golden.Mat, prop, epi, echi golden.Vec, check func(*importance)) {
 	m := goldenState(t, Probit{Rule: WProd, Search: Sampling, Update: update}, d, W, Y)
 	setV(m)
 	q := m.beta.(*powers)
@@ -38,7 +40,7 @@ func goldenPowers(t *testing.T, d probitData, update WeightUpdate, W, Y mat, set
 	check(q.sample)
 }
 
-func goldenPowerPriors(t *testing.T, elogb, elogchi vec, kappa float64, epi, elgamma, elogq, cepi, ceb vec, xi float64, shape, rate vec) {
+func goldenPowerPriors(t *testing.T, elogb, elogchi golden.Vec, kappa float64, epi, elgamma, elogq, cepi, ceb golden.Vec, xi float64, shape, rate golden.Vec) {
 	p := newPowerPriors(kappa, xi, len(elogb))
 	for s := range elogb {
 		p.solvePi(s, elogchi[s]+elogb[s]-kappa, elogb[s])

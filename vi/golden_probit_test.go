@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -27,11 +29,11 @@ const (
 type probitData struct {
 	C, S   int
 	T      []int
-	X      tensor
+	X      golden.Tensor
 	Kernel []string
-	Theta  vec
-	K      tensor
-	Kstar  tensor
+	Theta  golden.Vec
+	K      golden.Tensor
+	Kstar  golden.Tensor
 }
 
 // number reads a double, or one of the strings "inf" and "-inf".
@@ -51,13 +53,13 @@ func (n *number) UnmarshalJSON(b []byte) error {
 
 // probitState is the state after an iteration.
 type probitState struct {
-	W, DiagV, M, Y, Zb, Ea mat
-	LogdetV, LogZ          vec
+	W, DiagV, M, Y, Zb, Ea golden.Mat
+	LogdetV, LogZ          golden.Vec
 	Bound                  number
-	P                      vec
-	Eb, Elogb, Rho         vec
-	Ebb                    mat
-	Epi, Echi              vec
+	P                      golden.Vec
+	Eb, Elogb, Rho         golden.Vec
+	Ebb                    golden.Mat
+	Epi, Echi              golden.Vec
 	Ess                    float64
 	Terms                  map[string]float64
 }
@@ -70,26 +72,32 @@ type probitRunFile struct {
 		ExactWeights *bool  `json:"exact_weights"`
 	}
 	Tau, Nu    float64
-	Y0, Ea0    mat
-	Beta       vec
-	Beta0      vec
-	Rho0       vec
-	Sigma      vec
+	Y0, Ea0    golden.Mat
+	Beta       golden.Vec
+	Beta0      golden.Vec
+	Rho0       golden.Vec
+	Sigma      golden.Vec
 	AllowEmpty bool `json:"allow_empty"`
-	Ridge      vec
-	F, Fstar   mat
+	Ridge      golden.Vec
+	F, Fstar   golden.Mat
 	Iterations map[string]probitState
-	Bounds     vec
+	Bounds     golden.Vec
 	Predict    *struct {
-		Mean, Var, P mat
-		Eb           vec
+		Mean, Var, P golden.Mat
+		Eb           golden.Vec
 	} `json:"predict_after_50"`
 }
 
 type probitProposals struct {
-	B, R  mat
-	BProp vec `json:"B_logprop"`
-	RProp vec `json:"R_logprop"`
+	B, R  golden.Mat
+	BProp golden.Vec `json:"B_logprop"`
+	RProp golden.Vec `json:"R_logprop"`
+}
+
+func TestGoldenPMKLFiles(t *testing.T) {
+	golden.Run(t, "pmkl", []string{
+		"vb_fixsum.json", "vb_fixprod.json", "predict.json", "special.json", "trunc_moments.json",
+	}, goldenProbit)
 }
 
 func goldenProbit(t *testing.T, path string, data []byte) {
@@ -124,7 +132,7 @@ func goldenProbit(t *testing.T, path string, data []byte) {
 			}
 			p.Ridge = r.Ridge[0] * float64(len(d.T)) / count[d.T[0]]
 		case "vb_features":
-			k, star = tensor{r.F}, tensor{r.Fstar}
+			k, star = golden.Tensor{r.F}, golden.Tensor{r.Fstar}
 		}
 		goldenProbitRun(t, p, r, k, star, d.T, probitRun, nil)
 	case "vb_priors":
@@ -184,11 +192,11 @@ func goldenProbit(t *testing.T, path string, data []byte) {
 }
 
 // binaryKernels returns scale·[K_0, K_1, K_0^1.1 element by element].
-func binaryKernels(from tensor, scale float64) tensor {
-	k := make(tensor, 3)
+func binaryKernels(from golden.Tensor, scale float64) golden.Tensor {
+	k := make(golden.Tensor, 3)
 	for i, power := range []float64{1, 1, 1.1} {
 		for _, row := range from[[]int{0, 1, 0}[i]] {
-			var out vec
+			var out golden.Vec
 			for _, v := range row {
 				out = append(out, scale*math.Pow(v, power))
 			}
@@ -220,10 +228,10 @@ func rowGammas(t *testing.T, tau, nu json.RawMessage, C int) []Gamma {
 // near is requireClose with tolerances relative to max(1, largest entry).
 func near(t testing.TB, name string, want, got any, tol float64) {
 	t.Helper()
-	requireClose(t, name, append(vec{1}, flat(want)...), append(vec{1}, flat(got)...), tol)
+	testkit.RequireClose(t, name, append(golden.Vec{1}, testkit.Flat(want)...), append(golden.Vec{1}, testkit.Flat(got)...), tol)
 }
 
-func goldenProbitRun(t *testing.T, p Probit, r probitRunFile, k, star tensor, labels []int, tol float64, given *probitProposals) {
+func goldenProbitRun(t *testing.T, p Probit, r probitRunFile, k, star golden.Tensor, labels []int, tol float64, given *probitProposals) {
 	C := len(r.Y0)
 	if r.Hyper.Tau != nil {
 		p.ClassAlpha = rowGammas(t, r.Hyper.Tau, r.Hyper.Nu, C)
@@ -231,8 +239,8 @@ func goldenProbitRun(t *testing.T, p Probit, r probitRunFile, k, star tensor, la
 		p.Alpha = Gamma{r.Tau, 1 / r.Nu}
 	}
 	p.Workers = 2
-	p.Start = &ProbitStart{Y: matrixOf(r.Y0), Alpha: matrixOf(r.Ea0)}
-	m, err := p.model(denseOf(t, k), labels)
+	p.Start = &ProbitStart{Y: golden.MatrixOf(r.Y0), Alpha: golden.MatrixOf(r.Ea0)}
+	m, err := p.model(testkit.Must(NewDense(golden.MatricesOf(k)...)), labels)
 	require.NoError(t, err)
 	if given != nil {
 		giveProposals(t, m, given)
@@ -245,9 +253,9 @@ func goldenProbitRun(t *testing.T, p Probit, r probitRunFile, k, star tensor, la
 			continue
 		}
 		at := func(name string) string { return fmt.Sprintf("%s after sweep %d", name, i+1) }
-		var alpha mat
+		var alpha golden.Mat
 		for c := range C {
-			var row vec
+			var row golden.Vec
 			for d := range m.D {
 				row = append(row, m.alpha[c].mean(d))
 			}
@@ -260,7 +268,7 @@ func goldenProbitRun(t *testing.T, p Probit, r probitRunFile, k, star tensor, la
 			{"W", s.W, m.w}, {"diag V", s.DiagV, m.variance}, {"log|V|", s.LogdetV, m.logDet},
 			{"M", s.M, m.location}, {"log Z", s.LogZ, m.logZ}, {"Y", s.Y, m.y}, {"E[α]", s.Ea, alpha},
 		} {
-			if len(flat(v.want)) > 0 { // later snapshots are shorter
+			if len(testkit.Flat(v.want)) > 0 { // later snapshots are shorter
 				near(t, at(v.name), v.want, v.got, tol)
 			}
 		}
@@ -296,7 +304,7 @@ func goldenProbitRun(t *testing.T, p Probit, r probitRunFile, k, star tensor, la
 	}
 	posterior, err := m.posterior()
 	require.NoError(t, err)
-	got, err := posterior.Predict(denseOf(t, star), PredictOptions{Workers: 2})
+	got, err := posterior.Predict(testkit.Must(NewDense(golden.MatricesOf(star)...)), PredictOptions{Workers: 2})
 	require.NoError(t, err)
 	if r.Predict.Mean != nil { // not of mixtures
 		near(t, "predictive mean", r.Predict.Mean, got.Mean, tol)
@@ -308,10 +316,10 @@ func goldenProbitRun(t *testing.T, p Probit, r probitRunFile, k, star tensor, la
 	near(t, "probabilities", r.Predict.P, got.Probability, tol)
 }
 
-func logsOf(x mat) mat {
-	var out mat
+func logsOf(x golden.Mat) golden.Mat {
+	var out golden.Mat
 	for _, row := range x {
-		var l vec
+		var l golden.Vec
 		for _, v := range row {
 			l = append(l, math.Log(v))
 		}
@@ -320,10 +328,10 @@ func logsOf(x mat) mat {
 	return out
 }
 
-func (s *importance) give(points mat, proposal vec) {
+func (s *importance) give(points golden.Mat, proposal golden.Vec) {
 	n := newImportance(len(points), len(points[0]))
-	n.points.CopyFrom(matrixOf(points))
-	n.logs.CopyFrom(matrixOf(logsOf(points)))
+	n.points.CopyFrom(golden.MatrixOf(points))
+	n.logs.CopyFrom(golden.MatrixOf(logsOf(points)))
 	copy(n.proposal, proposal)
 	*s = *n
 }
@@ -341,8 +349,8 @@ func giveProposals(t *testing.T, m *probit, given *probitProposals) {
 
 func goldenNormal(t *testing.T, data []byte) {
 	var f struct {
-		X, Mills vec
-		LogNdtr  vec `json:"log_ndtr"`
+		X, Mills golden.Vec
+		LogNdtr  golden.Vec `json:"log_ndtr"`
 	}
 	require.NoError(t, json.Unmarshal(data, &f))
 	for i, x := range f.X {
@@ -364,7 +372,7 @@ func goldenNormal(t *testing.T, data []byte) {
 func goldenCones(t *testing.T, data []byte) {
 	var f struct {
 		Cases []struct {
-			M, Y vec
+			M, Y golden.Vec
 			T    int
 			LogZ float64
 		}
@@ -373,7 +381,7 @@ func goldenCones(t *testing.T, data []byte) {
 	require.NotEmpty(t, f.Cases)
 	var cone special.Cone
 	for _, c := range f.Cases {
-		y := make(vec, len(c.M))
+		y := make(golden.Vec, len(c.M))
 		near(t, fmt.Sprint("log Z of ", c.M), c.LogZ, cone.Mean(c.T, c.M, y), probitTables)
 		near(t, fmt.Sprint("E[y] of ", c.M), c.Y, y, probitTables)
 	}
@@ -382,7 +390,7 @@ func goldenCones(t *testing.T, data []byte) {
 func goldenClassProbabilities(t *testing.T, data []byte) {
 	var f struct {
 		Cases []struct {
-			M, SD, P vec
+			M, SD, P golden.Vec
 			LogP     []number
 		}
 	}
@@ -399,68 +407,68 @@ func goldenClassProbabilities(t *testing.T, data []byte) {
 }
 
 // goldenState returns a model of the data's kernels in a given state.
-func goldenState(t *testing.T, p Probit, d probitData, W, Y mat) *probit {
-	p.Start = &ProbitStart{Y: matrixOf(Y)}
-	m, err := p.model(denseOf(t, d.K), d.T)
+func goldenState(t *testing.T, p Probit, d probitData, W, Y golden.Mat) *probit {
+	p.Start = &ProbitStart{Y: golden.MatrixOf(Y)}
+	m, err := p.model(testkit.Must(NewDense(golden.MatricesOf(d.K)...)), d.T)
 	require.NoError(t, err)
-	m.w.CopyFrom(matrixOf(W))
+	m.w.CopyFrom(golden.MatrixOf(W))
 	return m
 }
 
 func goldenImportance(t *testing.T, d probitData, data []byte) {
 	type weighted struct {
-		A                         mat
-		B, Logw, W, Eb, Elogb     vec
-		Ebb                       mat
+		A                         golden.Mat
+		B, Logw, W, Eb, Elogb     golden.Vec
+		Ebb                       golden.Mat
 		LogNorm                   float64 `json:"log_norm"`
 		ElogQ, Ess                float64
-		Logp                      vec
+		Logp                      golden.Vec
 		Entropy                   float64
-		Erho, Etheta, Loglik      vec
+		Erho, Etheta, Loglik      golden.Vec
 		Mu, Lam, Kappa, Xi        float64
-		R                         mat
-		RProp                     vec `json:"R_logprop"`
-		Epi, Echi, Elogchi, Shape vec
-		Rate                      vec
-		ElgammaPi                 vec `json:"E_lgamma_pi"`
+		R                         golden.Mat
+		RProp                     golden.Vec `json:"R_logprop"`
+		Epi, Echi, Elogchi, Shape golden.Vec
+		Rate                      golden.Vec
+		ElgammaPi                 golden.Vec `json:"E_lgamma_pi"`
 	}
 	var f struct {
 		State struct {
-			W mat
-			V tensor
-			Y mat
+			W golden.Mat
+			V golden.Tensor
+			Y golden.Mat
 		}
 		Linear struct {
-			RhoBar        vec `json:"rho_bar"`
-			B             mat
-			BProp         vec `json:"B_logprop"`
+			RhoBar        golden.Vec `json:"rho_bar"`
+			B             golden.Mat
+			BProp         golden.Vec `json:"B_logprop"`
 			Exact, Plugin weighted
 		}
 		Rho    weighted
 		Binary struct {
-			Sigma         vec
+			Sigma         golden.Vec
 			Exact, Plugin weighted
 		}
 		Product struct {
-			B             mat
-			BProp         vec `json:"B_logprop"`
-			Epi, Echi     vec
+			B             golden.Mat
+			BProp         golden.Vec `json:"B_logprop"`
+			Epi, Echi     golden.Vec
 			Exact, Plugin weighted
 		}
 		Pi struct {
-			Elogb, Elogchi, Epi vec
+			Elogb, Elogchi, Epi golden.Vec
 			Kappa               float64
-			ElgammaPi           vec `json:"E_lgamma_pi"`
-			ElogQ               vec
+			ElgammaPi           golden.Vec `json:"E_lgamma_pi"`
+			ElogQ               golden.Vec
 		}
 		Chi struct {
-			Epi, Eb, Shape, Rate vec
+			Epi, Eb, Shape, Rate golden.Vec
 			Xi                   float64
 		}
 		Theta struct {
-			Beta          vec
+			Beta          golden.Vec
 			Omega, Phi    float64
-			Thetas        mat
+			Thetas        golden.Mat
 			Exact, Plugin weighted
 		}
 	}
@@ -473,7 +481,7 @@ func goldenImportance(t *testing.T, d probitData, data []byte) {
 			}
 		}
 	}
-	check := func(name string, want weighted, s *importance, logw vec) {
+	check := func(name string, want weighted, s *importance, logw golden.Vec) {
 		var top float64
 		for _, v := range want.Logw {
 			top = max(top, math.Abs(v))
@@ -490,7 +498,7 @@ func goldenImportance(t *testing.T, d probitData, data []byte) {
 			near(t, name+" mean log", want.Elogb, s.meanLog, probitWeights)
 		}
 	}
-	logWeights := func(s *importance) (out vec) {
+	logWeights := func(s *importance) (out golden.Vec) {
 		for i, v := range s.target {
 			out = append(out, v-s.proposal[i])
 		}
@@ -511,7 +519,7 @@ func goldenImportance(t *testing.T, d probitData, data []byte) {
 		near(t, "b", want[0].B, s.b, probitWeights)
 		s.solve()
 		check("linear", want[0], s.beta, logWeights(s.beta))
-		cov := matrixOf(want[0].Ebb)
+		cov := golden.MatrixOf(want[0].Ebb)
 		for p, v := range want[0].Eb {
 			la.Axpy(-v, want[0].Eb, cov.Row(p))
 		}
@@ -529,7 +537,7 @@ func goldenImportance(t *testing.T, d probitData, data []byte) {
 		b := m.beta.(*switches)
 		b.measure(m)
 		b.solve(m.mean)
-		var logs vec
+		var logs golden.Vec
 		for _, q := range b.prob {
 			logs = append(logs, math.Log(q))
 		}
@@ -538,13 +546,13 @@ func goldenImportance(t *testing.T, d probitData, data []byte) {
 		near(t, "entropy", want[1].Entropy, b.entropy, probitWeights)
 
 		k := thetaKernels{x: d.X}
-		th := Probit{Beta: f.Theta.Beta, Update: update, Search: Sampling, Theta: Gamma{f.Theta.Omega, 1 / f.Theta.Phi}, Start: &ProbitStart{Y: matrixOf(f.State.Y)}}
+		th := Probit{Beta: f.Theta.Beta, Update: update, Search: Sampling, Theta: Gamma{f.Theta.Omega, 1 / f.Theta.Phi}, Start: &ProbitStart{Y: golden.MatrixOf(f.State.Y)}}
 		m, err := th.parametricModel(k, d.T)
 		require.NoError(t, err)
-		m.w.CopyFrom(matrixOf(f.State.W))
+		m.w.CopyFrom(golden.MatrixOf(f.State.W))
 		setV(m)
 		// Proposals from the prior, whose density the log weights leave out.
-		prior := make(vec, len(f.Theta.Thetas))
+		prior := make(golden.Vec, len(f.Theta.Thetas))
 		for i, theta := range f.Theta.Thetas {
 			for _, v := range theta {
 				prior[i] += logGammaDensity(math.Log(v), f.Theta.Omega, f.Theta.Phi)
@@ -567,7 +575,7 @@ func goldenImportance(t *testing.T, d probitData, data []byte) {
 }
 
 // thetaKernels are the kernels exp(−θ_p|x − x'|²) of points x[p].
-type thetaKernels struct{ x tensor }
+type thetaKernels struct{ x golden.Tensor }
 
 func (g thetaKernels) Dims() (P, D, N int) { return len(g.x), len(g.x[0]), len(g.x[0]) }
 
@@ -587,22 +595,22 @@ func (g thetaKernels) Kernel(_ *la.Workspace, p int, theta []float64, k la.Matri
 
 func goldenBoundTerms(t *testing.T, d probitData, data []byte) {
 	var f struct {
-		Beta          vec
+		Beta          golden.Vec
 		Tau, Nu       float64
-		M, Y, W, Zb   mat
-		EaW           mat `json:"Ea_W"`
-		DiagV         mat
-		LogZ, LogdetV vec
-		TrKKV         vec `json:"tr_KKV"`
+		M, Y, W, Zb   golden.Mat
+		EaW           golden.Mat `json:"Ea_W"`
+		DiagV         golden.Mat
+		LogZ, LogdetV golden.Vec
+		TrKKV         golden.Vec `json:"tr_KKV"`
 		Za            float64
 		Terms         map[string]float64
 		Bound         float64
 	}
 	require.NoError(t, json.Unmarshal(data, &f))
 	m := goldenState(t, Probit{Beta: f.Beta, Alpha: Gamma{f.Tau, 1 / f.Nu}}, d, f.W, f.Y)
-	copy(m.location.Data, flat(f.M))
+	copy(m.location.Data, testkit.Flat(f.M))
 	copy(m.logZ, f.LogZ)
-	copy(m.variance.Data, flat(f.DiagV))
+	copy(m.variance.Data, testkit.Flat(f.DiagV))
 	copy(m.logDet, f.LogdetV)
 	la.Gemm(nil, la.NoTrans, la.NoTrans, 1, m.w, m.kernel, 0, m.f)
 	for c := range m.C {

@@ -2,147 +2,85 @@ package vi
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
-
-var goldenDir = flag.String("golden", "../testdata/golden", "folder with golden files in sub-folders gonen, mgp, mtmkl, pmkl")
 
 const (
 	goldenArrays = 1e-8 // max|x − expected| / max|expected|
 	goldenBound  = 1e-9 // relative
 )
 
-// golden runs the files of one sub-folder and model. A file whose model is not
-// listed is skipped by name.
-var golden = map[string]func(*testing.T, []byte){
-	"gonen/regression":     goldenRegression,
-	"gonen/multioutput":    goldenRegression,
-	"gonen/classification": goldenClassification,
-	"gonen/multiclass":     goldenClassification,
-	"gonen/multilabel":     goldenClassification,
-}
-
-// shortGolden are the files of short runs: for each model one or two that are
-// quick to emulate, and the functions that all of them need.
-var shortGolden = []string{
-	"gonen/regression.json", "gonen/classification.json",
-	"mgp/case_reg_student_t_ml2_joint.json", "mgp/case_cls_laplace_ml2.json", "mgp/special_functions.json",
-	"mtmkl/01_linreg_soft.json", "mtmkl/04_mtmkl_mixed_means_shared.json", "mtmkl/05_factor_analysis.json", "mtmkl/09_mv_objective.json",
-	"pmkl/vb_fixsum.json", "pmkl/vb_fixprod.json", "pmkl/predict.json", "pmkl/special.json", "pmkl/trunc_moments.json",
-}
-
 func TestGolden(t *testing.T) {
-	var files []string
-	err := filepath.WalkDir(*goldenDir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && filepath.Ext(path) == ".json" {
-			files = append(files, path)
+	golden.Run(t, "gonen", []string{"regression.json", "classification.json"}, func(t *testing.T, _ string, data []byte) {
+		var head struct{ Model string }
+		require.NoError(t, json.Unmarshal(data, &head))
+		switch head.Model {
+		case "regression", "multioutput":
+			goldenRegression(t, data)
+		case "classification", "multiclass", "multilabel":
+			goldenClassification(t, data)
+		default:
+			t.Skipf("model %s is not built yet", head.Model)
 		}
-		return err
 	})
-	require.NoError(t, err)
-	require.NotEmpty(t, files, "no golden files below %s", *goldenDir)
-	for _, path := range files {
-		rel, err := filepath.Rel(*goldenDir, path)
-		require.NoError(t, err)
-		t.Run(filepath.ToSlash(rel), func(t *testing.T) {
-			if testing.Short() && !slices.Contains(shortGolden, filepath.ToSlash(rel)) {
-				t.Skip("a long test")
-			}
-			data, err := os.ReadFile(path)
-			require.NoError(t, err)
-			family := filepath.Base(filepath.Dir(path))
-			if family == "mgp" {
-				goldenMGP(t, path, data)
-				return
-			}
-			if family == "pmkl" {
-				goldenProbit(t, path, data)
-				return
-			}
-			if family == "mtmkl" {
-				goldenMTMKL(t, path, data)
-				return
-			}
-			var head struct {
-				Model json.RawMessage
-			}
-			require.NoError(t, json.Unmarshal(data, &head))
-			var name string
-			_ = json.Unmarshal(head.Model, &name)
-			run := golden[family+"/"+name]
-			if run == nil {
-				t.Skipf("model %s/%s is not built yet", family, name)
-			}
-			run(t, data)
-		})
-	}
 }
-
-type (
-	vec    = []float64
-	mat    = [][]float64
-	tensor = [][][]float64
-)
 
 type gonenFile struct {
 	Dims           struct{ P, D, N, L, T int }
 	Hyper          map[string]float64
-	K              tensor
-	KTest          tensor `json:"K_test"`
-	Y              mat
+	K              golden.Tensor
+	KTest          golden.Tensor `json:"K_test"`
+	Y              golden.Mat
 	Init           gonenInit
-	Bound          vec
-	BoundPublished vec `json:"bound_published"`
+	Bound          golden.Vec
+	BoundPublished golden.Vec `json:"bound_published"`
 	After          map[string]gonenAfter
 }
 
 type gonenInit struct {
-	A mat    `json:"A_mu"`
-	G tensor `json:"G_mu"`
-	F mat    `json:"F_mu"`
+	A golden.Mat    `json:"A_mu"`
+	G golden.Tensor `json:"G_mu"`
+	F golden.Mat    `json:"F_mu"`
 }
 
 type gonenAfter struct {
 	State struct {
-		LambdaAlpha  float64 `json:"lambda_alpha"`
-		LambdaBeta   mat     `json:"lambda_beta"`
-		AMu          mat     `json:"A_mu"`
-		ASigma       tensor  `json:"A_sigma"`
-		GMu          tensor  `json:"G_mu"`
-		GSigma       tensor  `json:"G_sigma"`
-		GammaAlpha   float64 `json:"gamma_alpha"`
-		GammaBeta    vec     `json:"gamma_beta"`
-		OmegaAlpha   float64 `json:"omega_alpha"`
-		OmegaBeta    vec     `json:"omega_beta"`
-		BeMu         vec     `json:"be_mu"`
-		BeSigma      mat     `json:"be_sigma"`
-		UpsilonAlpha float64 `json:"upsilon_alpha"`
-		UpsilonBeta  vec     `json:"upsilon_beta"`
-		EpsilonAlpha float64 `json:"epsilon_alpha"`
-		EpsilonBeta  vec     `json:"epsilon_beta"`
-		FMu          mat     `json:"F_mu"`
-		FSigma       mat     `json:"F_sigma"`
+		LambdaAlpha  float64       `json:"lambda_alpha"`
+		LambdaBeta   golden.Mat    `json:"lambda_beta"`
+		AMu          golden.Mat    `json:"A_mu"`
+		ASigma       golden.Tensor `json:"A_sigma"`
+		GMu          golden.Tensor `json:"G_mu"`
+		GSigma       golden.Tensor `json:"G_sigma"`
+		GammaAlpha   float64       `json:"gamma_alpha"`
+		GammaBeta    golden.Vec    `json:"gamma_beta"`
+		OmegaAlpha   float64       `json:"omega_alpha"`
+		OmegaBeta    golden.Vec    `json:"omega_beta"`
+		BeMu         golden.Vec    `json:"be_mu"`
+		BeSigma      golden.Mat    `json:"be_sigma"`
+		UpsilonAlpha float64       `json:"upsilon_alpha"`
+		UpsilonBeta  golden.Vec    `json:"upsilon_beta"`
+		EpsilonAlpha float64       `json:"epsilon_alpha"`
+		EpsilonBeta  golden.Vec    `json:"epsilon_beta"`
+		FMu          golden.Mat    `json:"F_mu"`
+		FSigma       golden.Mat    `json:"F_sigma"`
 	}
 	Prediction struct {
-		GMu        tensor `json:"G_mu"`
-		GSigma     tensor `json:"G_sigma"`
-		Mu         mat
-		Sigma      mat
-		SigmaFull  mat `json:"sigma_full"`
-		PPublished mat `json:"p_published"`
-		PFull      mat `json:"p_full"`
+		GMu        golden.Tensor `json:"G_mu"`
+		GSigma     golden.Tensor `json:"G_sigma"`
+		Mu         golden.Mat
+		Sigma      golden.Mat
+		SigmaFull  golden.Mat `json:"sigma_full"`
+		PPublished golden.Mat `json:"p_published"`
+		PFull      golden.Mat `json:"p_full"`
 
 		// The arg max of Φ((μ−ν)/√σ)/(Φ((μ−ν)/√σ) + Φ((−ν−μ)/√σ)), and of p_published.
 		ClassIndex          []int `json:"class_index"`
@@ -154,76 +92,17 @@ func (f *gonenFile) gamma(name string) Gamma {
 	return Gamma{f.Hyper["alpha_"+name], f.Hyper["beta_"+name]}
 }
 
-func denseOf(t testing.TB, k tensor) *Dense {
-	var ms []la.Matrix[float64]
-	for _, km := range k {
-		ms = append(ms, matrixOf(km))
-	}
-	d, err := NewDense(ms...)
-	require.NoError(t, err)
-	return d
-}
-
-func matrixOf(x mat) la.Matrix[float64] {
-	m := la.NewMatrix[float64](len(x), len(x[0]))
-	for i, row := range x {
-		copy(m.Row(i), row)
-	}
-	return m
-}
-
-// flat lists the numbers in x, a float64, slice of any depth, or matrix.
-func flat(x any) []float64 {
-	switch x := x.(type) {
-	case float64:
-		return []float64{x}
-	case []float64:
-		return x
-	case la.Matrix[float64]:
-		return x.Clone().Data
-	case []la.Matrix[float64]:
-		return flatAll(x)
-	case mat:
-		return flatAll(x)
-	case tensor:
-		return flatAll(x)
-	}
-	panic(fmt.Sprintf("flat: %T", x))
-}
-
-func flatAll[T any](xs []T) (out []float64) {
-	for _, x := range xs {
-		out = append(out, flat(x)...)
-	}
-	return out
-}
-
-// close checks max|got − want| ≤ tol·max|want|.
-func requireClose(t testing.TB, name string, want, got any, tol float64) {
-	t.Helper()
-	w, g := flat(want), flat(got)
-	require.Len(t, g, len(w), name)
-	var worst, scale float64
-	for i := range w {
-		scale = max(scale, math.Abs(w[i]))
-		worst = max(worst, math.Abs(w[i]-g[i])) // NaN wins in max
-	}
-	if !(worst <= tol*scale) {
-		t.Errorf("%s: off by %.3g of the largest entry %.6g", name, worst/scale, scale)
-	}
-}
-
 func goldenRegression(t *testing.T, data []byte) {
 	var f gonenFile
 	require.NoError(t, json.Unmarshal(data, &f))
-	k, kTest := denseOf(t, f.K), denseOf(t, f.KTest)
+	k, kTest := testkit.Must(NewDense(golden.MatricesOf(f.K)...)), testkit.Must(NewDense(golden.MatricesOf(f.KTest)...))
 	r := Regression{
 		Lambda: f.gamma("lambda"), Upsilon: f.gamma("upsilon"), Gamma: f.gamma("gamma"),
 		Omega: f.gamma("omega"), Epsilon: f.gamma("epsilon"),
 		Plain: true, Workers: 2,
-		Start: &Start{A: matrixOf(f.Init.A), G: la.MatrixOf(f.Dims.L*f.Dims.P, f.Dims.N, flat(f.Init.G))},
+		Start: &Start{A: golden.MatrixOf(f.Init.A), G: la.MatrixOf(f.Dims.L*f.Dims.P, f.Dims.N, testkit.Flat(f.Init.G))},
 	}
-	m, err := r.model(k, matrixOf(f.Y))
+	m, err := r.model(k, golden.MatrixOf(f.Y))
 	require.NoError(t, err)
 	for i, want := range f.Bound {
 		require.NoError(t, m.Sweep(nil))
@@ -234,15 +113,15 @@ func goldenRegression(t *testing.T, data []byte) {
 		}
 		at := func(name string) string { return fmt.Sprintf("%s after sweep %d", name, i+1) }
 		s, p := after.State, m.posterior()
-		var upsilon, epsilon, shapes vec
+		var upsilon, epsilon, shapes golden.Vec
 		for o := range f.Dims.L {
 			upsilon = append(upsilon, p.s.Upsilon[o].Scale)
 			epsilon = append(epsilon, p.s.Epsilon[o].Scale)
 			shapes = append(shapes, p.s.Upsilon[o].Shape-s.UpsilonAlpha, p.s.Epsilon[o].Shape-s.EpsilonAlpha)
 		}
-		require.InDeltaSlice(t, make(vec, 2*f.Dims.L), shapes, 1e-12)
-		requireClose(t, at("lambda"), s.LambdaBeta, m.lambda.scale, goldenArrays)
-		requireClose(t, at("a mean"), s.AMu, m.aMean, goldenArrays)
+		require.InDeltaSlice(t, make(golden.Vec, 2*f.Dims.L), shapes, 1e-12)
+		testkit.RequireClose(t, at("lambda"), s.LambdaBeta, m.lambda.scale, goldenArrays)
+		testkit.RequireClose(t, at("a mean"), s.AMu, m.aMean, goldenArrays)
 		rows := make([]int, f.Dims.D)
 		for d := range rows {
 			rows[d] = d
@@ -253,26 +132,26 @@ func goldenRegression(t *testing.T, data []byte) {
 			require.NoError(t, err)
 			cov = append(cov, c)
 		}
-		requireClose(t, at("a covariance"), s.ASigma, cov, goldenArrays)
-		requireClose(t, at("g mean"), s.GMu, m.gMean, goldenArrays)
-		requireClose(t, at("g covariance"), s.GSigma, m.gCov, goldenArrays)
-		requireClose(t, at("gamma"), s.GammaBeta, m.gamma.scale, goldenArrays)
-		requireClose(t, at("omega"), s.OmegaBeta, m.omega.scale, goldenArrays)
-		requireClose(t, at("(b,e) mean"), s.BeMu, m.be.mean, goldenArrays)
-		requireClose(t, at("(b,e) covariance"), s.BeSigma, m.be.cov, goldenArrays)
-		requireClose(t, at("upsilon"), s.UpsilonBeta, upsilon, goldenArrays)
-		requireClose(t, at("epsilon"), s.EpsilonBeta, epsilon, goldenArrays)
+		testkit.RequireClose(t, at("a covariance"), s.ASigma, cov, goldenArrays)
+		testkit.RequireClose(t, at("g mean"), s.GMu, m.gMean, goldenArrays)
+		testkit.RequireClose(t, at("g covariance"), s.GSigma, m.gCov, goldenArrays)
+		testkit.RequireClose(t, at("gamma"), s.GammaBeta, m.gamma.scale, goldenArrays)
+		testkit.RequireClose(t, at("omega"), s.OmegaBeta, m.omega.scale, goldenArrays)
+		testkit.RequireClose(t, at("(b,e) mean"), s.BeMu, m.be.mean, goldenArrays)
+		testkit.RequireClose(t, at("(b,e) covariance"), s.BeSigma, m.be.cov, goldenArrays)
+		testkit.RequireClose(t, at("upsilon"), s.UpsilonBeta, upsilon, goldenArrays)
+		testkit.RequireClose(t, at("epsilon"), s.EpsilonBeta, epsilon, goldenArrays)
 
 		full, err := p.Predict(kTest, PredictOptions{Intermediate: true, Workers: 2})
 		require.NoError(t, err)
 		published, err := p.Predict(kTest, PredictOptions{Published: true})
 		require.NoError(t, err)
 		want := after.Prediction
-		requireClose(t, at("g* mean"), want.GMu, full.GMean, goldenArrays)
-		requireClose(t, at("g* variance"), want.GSigma, full.GVariance, goldenArrays)
-		requireClose(t, at("predictive mean"), want.Mu, full.Mean, goldenArrays)
-		requireClose(t, at("full variance"), want.SigmaFull, full.Variance, goldenArrays)
-		requireClose(t, at("published variance"), want.Sigma, published.Variance, goldenArrays)
+		testkit.RequireClose(t, at("g* mean"), want.GMu, full.GMean, goldenArrays)
+		testkit.RequireClose(t, at("g* variance"), want.GSigma, full.GVariance, goldenArrays)
+		testkit.RequireClose(t, at("predictive mean"), want.Mu, full.Mean, goldenArrays)
+		testkit.RequireClose(t, at("full variance"), want.SigmaFull, full.Variance, goldenArrays)
+		testkit.RequireClose(t, at("published variance"), want.Sigma, published.Variance, goldenArrays)
 	}
 }
 
@@ -289,17 +168,17 @@ func largestRow(x la.Matrix[float64], i int) (best int) {
 func goldenClassification(t *testing.T, data []byte) {
 	var f gonenFile
 	require.NoError(t, json.Unmarshal(data, &f))
-	k, kTest := denseOf(t, f.K), denseOf(t, f.KTest)
+	k, kTest := testkit.Must(NewDense(golden.MatricesOf(f.K)...)), testkit.Must(NewDense(golden.MatricesOf(f.KTest)...))
 	c := Classification{
 		Lambda: f.gamma("lambda"), Gamma: f.gamma("gamma"), Omega: f.gamma("omega"),
 		Margin: f.Hyper["margin"], SigmaG: f.Hyper["sigma_g"],
 		Plain: true, Workers: 2,
 		Start: &ClassificationStart{
-			Start: Start{A: matrixOf(f.Init.A), G: la.MatrixOf(f.Dims.L*f.Dims.P, f.Dims.N, flat(f.Init.G))},
-			F:     matrixOf(f.Init.F),
+			Start: Start{A: golden.MatrixOf(f.Init.A), G: la.MatrixOf(f.Dims.L*f.Dims.P, f.Dims.N, testkit.Flat(f.Init.G))},
+			F:     golden.MatrixOf(f.Init.F),
 		},
 	}
-	m, err := c.model(k, matrixOf(f.Y))
+	m, err := c.model(k, golden.MatrixOf(f.Y))
 	require.NoError(t, err)
 	for i, want := range f.Bound {
 		require.NoError(t, m.Sweep(nil))
@@ -311,8 +190,8 @@ func goldenClassification(t *testing.T, data []byte) {
 		}
 		at := func(name string) string { return fmt.Sprintf("%s after sweep %d", name, i+1) }
 		s, p := after.State, m.posterior()
-		requireClose(t, at("lambda"), s.LambdaBeta, m.lambda.scale, goldenArrays)
-		requireClose(t, at("a mean"), s.AMu, m.aMean, goldenArrays)
+		testkit.RequireClose(t, at("lambda"), s.LambdaBeta, m.lambda.scale, goldenArrays)
+		testkit.RequireClose(t, at("a mean"), s.AMu, m.aMean, goldenArrays)
 		rows := make([]int, f.Dims.D)
 		for d := range rows {
 			rows[d] = d
@@ -328,28 +207,28 @@ func goldenClassification(t *testing.T, data []byte) {
 				variance.Set(o, i, v)
 			}
 		}
-		requireClose(t, at("a covariance"), s.ASigma, cov, goldenArrays)
-		requireClose(t, at("g mean"), s.GMu, m.gMean, goldenArrays)
-		requireClose(t, at("g covariance"), s.GSigma, m.gCov, goldenArrays)
-		requireClose(t, at("gamma"), s.GammaBeta, m.gamma.scale, goldenArrays)
-		requireClose(t, at("omega"), s.OmegaBeta, m.omega.scale, goldenArrays)
-		requireClose(t, at("(b,e) mean"), s.BeMu, m.be.mean, goldenArrays)
-		requireClose(t, at("(b,e) covariance"), s.BeSigma, m.be.cov, goldenArrays)
-		requireClose(t, at("f mean"), s.FMu, m.f, goldenArrays)
-		requireClose(t, at("f variance"), s.FSigma, variance, goldenArrays)
+		testkit.RequireClose(t, at("a covariance"), s.ASigma, cov, goldenArrays)
+		testkit.RequireClose(t, at("g mean"), s.GMu, m.gMean, goldenArrays)
+		testkit.RequireClose(t, at("g covariance"), s.GSigma, m.gCov, goldenArrays)
+		testkit.RequireClose(t, at("gamma"), s.GammaBeta, m.gamma.scale, goldenArrays)
+		testkit.RequireClose(t, at("omega"), s.OmegaBeta, m.omega.scale, goldenArrays)
+		testkit.RequireClose(t, at("(b,e) mean"), s.BeMu, m.be.mean, goldenArrays)
+		testkit.RequireClose(t, at("(b,e) covariance"), s.BeSigma, m.be.cov, goldenArrays)
+		testkit.RequireClose(t, at("f mean"), s.FMu, m.f, goldenArrays)
+		testkit.RequireClose(t, at("f variance"), s.FSigma, variance, goldenArrays)
 
 		full, err := p.Predict(kTest, PredictOptions{Intermediate: true, Workers: 2})
 		require.NoError(t, err)
 		published, err := p.Predict(kTest, PredictOptions{Published: true})
 		require.NoError(t, err)
 		want := after.Prediction
-		requireClose(t, at("g* mean"), want.GMu, full.GMean, goldenArrays)
-		requireClose(t, at("g* variance"), want.GSigma, full.GVariance, goldenArrays)
-		requireClose(t, at("score mean"), want.Mu, full.Mean, goldenArrays)
-		requireClose(t, at("full variance"), want.SigmaFull, full.Variance, goldenArrays)
-		requireClose(t, at("published variance"), want.Sigma, published.Variance, goldenArrays)
-		requireClose(t, at("probability"), want.PFull, full.Probability, goldenArrays)
-		requireClose(t, at("published probability"), want.PPublished, published.Probability, goldenArrays)
+		testkit.RequireClose(t, at("g* mean"), want.GMu, full.GMean, goldenArrays)
+		testkit.RequireClose(t, at("g* variance"), want.GSigma, full.GVariance, goldenArrays)
+		testkit.RequireClose(t, at("score mean"), want.Mu, full.Mean, goldenArrays)
+		testkit.RequireClose(t, at("full variance"), want.SigmaFull, full.Variance, goldenArrays)
+		testkit.RequireClose(t, at("published variance"), want.Sigma, published.Variance, goldenArrays)
+		testkit.RequireClose(t, at("probability"), want.PFull, full.Probability, goldenArrays)
+		testkit.RequireClose(t, at("published probability"), want.PPublished, published.Probability, goldenArrays)
 		for i, class := range want.ClassIndexPublished {
 			require.Equal(t, class, largestRow(published.Probability, i), "%s: published class of sample %d", at("prediction"), i)
 		}

@@ -190,10 +190,10 @@ func (p Probit) samples() int {
 
 func (p Probit) simplexSample(m *probit, q *quadratic) (*simplexSample, error) {
 	s := &simplexSample{
-		quadratic: q, prior: p.Rho.or1(), meanRho: make([]float64, m.P), random: newSource(p.Seed + 1),
+		quadratic: q, prior: or1(p.Rho), meanRho: make([]float64, m.P), random: newSource(p.Seed + 1),
 		beta: newImportance(p.samples(), m.P), rho: newImportance(p.samples(), m.P), shape: make([]float64, m.P),
 	}
-	if err := s.prior.validate("Rho"); err != nil {
+	if err := checkGamma("Rho", s.prior); err != nil {
 		return nil, err
 	}
 	logs := make([]float64, m.P)
@@ -212,6 +212,10 @@ func (p Probit) simplexSample(m *probit, q *quadratic) (*simplexSample, error) {
 
 func (s *simplexSample) effective() float64 { return s.beta.effective }
 
+// earlySweeps is how many sweeps draw importance points, and how many a structured
+// fit makes with the plain sum of the kernels.
+const earlySweeps = 10
+
 // drew reports whether the last update drew new points.
 func (s *simplexSample) drew() bool { return s.fresh }
 
@@ -220,7 +224,7 @@ func (s *simplexSample) drew() bool { return s.fresh }
 // coordinate ascent.
 func (s *simplexSample) update(m *probit) error {
 	s.measure(m)
-	if s.fresh = !s.fixed && s.sweeps <= firstSweeps; s.fresh {
+	if s.fresh = !s.fixed && s.sweeps <= earlySweeps; s.fresh {
 		s.draw(m)
 		s.sweeps++
 	}

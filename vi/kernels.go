@@ -75,16 +75,6 @@ func NewDense(k ...la.Matrix[float64]) (*Dense, error) {
 	return &Dense{k: k, d: d, n: n}, nil
 }
 
-// firstNonFinite returns the index of the first NaN or infinity in x, or −1.
-func firstNonFinite(x []float64) int {
-	for i, v := range x {
-		if v-v != 0 {
-			return i
-		}
-	}
-	return -1
-}
-
 // Dims implements [Kernels].
 func (k *Dense) Dims() (P, D, N int) { return len(k.k), k.d, k.n }
 

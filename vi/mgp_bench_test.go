@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -43,10 +44,10 @@ func BenchmarkMultiGPSweep(b *testing.B) {
 				sum = append(sum, timed(func() { m.passes.sum(&m.ws, m.weight, a) }))
 				traces = append(traces, timed(func() { m.passes.traces(&m.ws, m.b, m.alpha, m.trace, m.quad) }))
 			}
-			b.ReportMetric(median(ratio), "over-inverse")
-			b.ReportMetric(median(sweep), "ms/sweep")
-			b.ReportMetric(median(sum), "ms/sum")
-			b.ReportMetric(median(traces), "ms/traces")
+			b.ReportMetric(testkit.Median(ratio), "over-inverse")
+			b.ReportMetric(testkit.Median(sweep), "ms/sweep")
+			b.ReportMetric(testkit.Median(sum), "ms/sum")
+			b.ReportMetric(testkit.Median(traces), "ms/traces")
 		})
 	}
 }

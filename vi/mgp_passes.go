@@ -7,10 +7,6 @@ import "github.com/bmkl/bmkl/la"
 // kernels are read by the rows of their lower triangles: half as much, and by
 // several workers. Others go through the methods of [Kernels].
 
-// passRows is the number of rows of a task. It does not depend on the workers,
-// nor do the sums.
-const passRows = 32
-
 // passes runs the two passes.
 type passes struct {
 	k     Kernels

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -63,10 +64,10 @@ func TestMultiGPBoundRises(t *testing.T) {
 						require.NoError(t, err)
 						require.NoError(t, m.Sweep(nil))
 						last := m.Bound()
-						for sweep := range fewer(40, 12) {
+						for sweep := range testkit.Fewer(40, 12) {
 							require.NoError(t, m.Sweep(func(factor string) {
 								b := m.Bound()
-								require.False(t, fell(last, b, m.Roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)
+								require.False(t, testkit.Fell(last, b, m.Roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)
 								last = b
 							}))
 						}
@@ -80,7 +81,7 @@ func TestMultiGPBoundRises(t *testing.T) {
 // At a fixed point no small change of a factor or of what is learned raises the
 // bound.
 func TestMultiGPUpdatesAreOptimal(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	k, y, labels := mgpProblem(t, 12, 3, 5)
 	for _, classes := range []bool{false, true} {
 		g := MultiGP{Family: GeneralGIG, Prior: GIG{0.7, 0.4, 0.9}, Fixed: true, Noise: NoiseLearned, Workers: 1}
@@ -261,7 +262,7 @@ func TestMultiGPLabelsHaveNoScale(t *testing.T) {
 // The learned priors find the one kernel of ten that made the targets.
 func TestMultiGPFindsTheActiveKernel(t *testing.T) {
 	k, y, labels := mgpProblem(t, 60, 10, 11)
-	for family := StudentT; family <= ARD; family += fewer(Family(1), ARD-StudentT) {
+	for family := StudentT; family <= ARD; family += testkit.Fewer(Family(1), ARD-StudentT) {
 		for _, classes := range []bool{false, true} {
 			g, target := MultiGP{Family: family}, y
 			fit := g.Fit
@@ -304,7 +305,7 @@ func TestMultiGPReportsCollapse(t *testing.T) {
 // Equal kernels have equal scales: ω runs away, is held at its cap, and the fit
 // says so.
 func TestMultiGPRunsAwayToThePlainGP(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	k, y, _ := mgpProblem(t, 20, 1, 6)
 	same, err := NewDense(k.At(0), k.At(0), k.At(0))
 	require.NoError(t, err)
@@ -374,7 +375,7 @@ func TestMultiGPSweepDoesNotAllocate(t *testing.T) {
 
 // The gradient in the kernels' widths against differences of converged bounds.
 func TestMultiGPBoundGradient(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	const N, P = 15, 2
 	src := rand.New(rand.NewPCG(12, 1))
 	d := la.NewMatrix[float64](N, N) // squared distances

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -82,10 +83,10 @@ func TestMultiTaskBoundRises(t *testing.T) {
 					m, err := MultiTask{SharedNoise: shared, LengthsEvery: 3, Workers: 1}.model(latents, target, 3)
 					require.NoError(t, err)
 					last := m.Bound()
-					for sweep := range fewer(60, 20) {
+					for sweep := range testkit.Fewer(60, 20) {
 						require.NoError(t, m.Sweep(func(factor string) {
 							b := m.Bound()
-							require.False(t, fell(last, b, m.Roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)
+							require.False(t, testkit.Fell(last, b, m.Roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)
 							last = b
 						}))
 					}
@@ -197,7 +198,7 @@ func TestMultiTaskPrunes(t *testing.T) {
 	assert.LessOrEqual(t, len(few.Posterior.State().Active), 3)
 	assert.Greater(t, few.Record.Bound(), all.Record.Bound())
 	for i := 1; i < len(few.Record.Trace); i++ {
-		assert.False(t, fell(few.Record.Trace[i-1], few.Record.Trace[i], 0))
+		assert.False(t, testkit.Fell(few.Record.Trace[i-1], few.Record.Trace[i], 0))
 	}
 	// The rise is what was foreseen.
 	m, err := MultiTask{Workers: 1}.model(latents, y, 0)
@@ -268,7 +269,7 @@ func TestMultiTaskSweepAllocatesNothing(t *testing.T) {
 				for range 3 {
 					require.NoError(t, m.Sweep(nil))
 				}
-				assert.Zero(t, leastAllocs(workers, func() {
+				assert.Zero(t, testkit.LeastAllocs(workers, func() {
 					if err := m.Sweep(nil); err != nil {
 						t.Error(err)
 					}

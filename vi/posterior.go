@@ -62,9 +62,20 @@ type layerState struct {
 	perOutput              []namedGammas
 }
 
+// namedGammas are the factors or priors of one name.
 type namedGammas struct {
 	name string
 	g    []Gamma
+}
+
+// validatePriors checks one prior of each name.
+func validatePriors(priors []namedGammas) error {
+	for _, p := range priors {
+		if err := checkGamma(p.name, p.g[0]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s layerState) validate(L int) error {
@@ -81,7 +92,7 @@ func (s layerState) validate(L int) error {
 			return fmt.Errorf("%s: %d factors where %d are needed", f.name, len(f.g), n)
 		}
 		for i, g := range f.g {
-			if err := g.validate(fmt.Sprintf("%s[%d]", f.name, i)); err != nil {
+			if err := checkGamma(fmt.Sprintf("%s[%d]", f.name, i), g); err != nil {
 				return err
 			}
 		}

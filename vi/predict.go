@@ -8,23 +8,6 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// PredictOptions says what to predict. The zero value predicts means and full
-// variances.
-type PredictOptions struct {
-	// Published selects the paper's predictive variance, which takes the
-	// intermediate outputs at their means and is too small.
-	Published bool
-
-	// MeanOnly leaves the variances out, and with them nearly all of the cost.
-	MeanOnly bool
-
-	// Intermediate adds the intermediate outputs g*.
-	Intermediate bool
-
-	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
-	Workers int
-}
-
 // Prediction is the predictive distribution of T samples. Matrices that were
 // not asked for are empty.
 type Prediction struct {
@@ -34,10 +17,6 @@ type Prediction struct {
 	// Of the intermediate outputs, (L·P)×T, or P×T where the outputs share them.
 	GMean, GVariance la.Matrix[float64]
 }
-
-// predictRows is the number of kernel columns taken through a triangular solve
-// at a time.
-const predictRows = 256
 
 // scorer predicts the targets e_oᵀ·g + b_o of new samples. The models differ in
 // the noise they add, in whether outputs have sample weights of their own (R = L

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -33,7 +35,7 @@ func TestPredictAgreesWithItsFormulas(t *testing.T) {
 		src := rand.New(rand.NewPCG(8, 8))
 		test := &Dense{d: c.D, n: c.T}
 		for range c.P {
-			test.k = append(test.k, normal(src, c.D, c.T))
+			test.k = append(test.k, testkit.Normal(src, c.D, c.T))
 		}
 		got, err := post.Predict(test, PredictOptions{Intermediate: true})
 		require.NoError(t, err)
@@ -60,7 +62,7 @@ func TestPredictAgreesWithItsFormulas(t *testing.T) {
 			cov, err := post.WeightCovariance(nil, o, all)
 			require.NoError(t, err)
 			for i := range c.T {
-				x := append(vec{1}, make(vec, P)...)
+				x := append(golden.Vec{1}, make(golden.Vec, P)...)
 				cm := la.NewMatrix[float64](P, P)
 				for m := range P {
 					for d := range c.D {
@@ -98,11 +100,11 @@ func TestPredictAgreesWithItsFormulas(t *testing.T) {
 			}
 		}
 		const tol = 1e-11
-		requireClose(t, "mean", mean, got.Mean, tol)
-		requireClose(t, "full variance", full, got.Variance, tol)
-		requireClose(t, "published variance", plain, published.Variance, tol)
-		requireClose(t, "g* mean", gMean, got.GMean, tol)
-		requireClose(t, "g* variance", gVar, got.GVariance, tol)
+		testkit.RequireClose(t, "mean", mean, got.Mean, tol)
+		testkit.RequireClose(t, "full variance", full, got.Variance, tol)
+		testkit.RequireClose(t, "published variance", plain, published.Variance, tol)
+		testkit.RequireClose(t, "g* mean", gMean, got.GMean, tol)
+		testkit.RequireClose(t, "g* variance", gVar, got.GVariance, tol)
 	}
 }
 
@@ -131,7 +133,7 @@ func TestStateRestoresThePosterior(t *testing.T) {
 		"vi: regression state: 4 outputs, 0 kernels, 10 basis points, 10 samples: each must be at least 1": func(s *RegressionState) { s.Omega = nil },
 		"vi: regression state: Epsilon: 3 factors where 4 are needed":                                      func(s *RegressionState) { s.Epsilon = s.Epsilon[:3] },
 		"vi: regression state: BEMean: 8 entries where 7 are needed":                                       func(s *RegressionState) { s.BEMean = append(s.BEMean, 1) },
-		"vi: regression state: BEMean[0] is NaN":                                                           func(s *RegressionState) { s.BEMean = append(vec{math.NaN()}, s.BEMean[1:]...) },
+		"vi: regression state: BEMean[0] is NaN":                                                           func(s *RegressionState) { s.BEMean = append(golden.Vec{math.NaN()}, s.BEMean[1:]...) },
 		"vi: regression state: Gram: 9×9 (stride 10, 89 elements) where 10×10 is needed":                   func(s *RegressionState) { s.Gram = s.Gram.Slice(0, 9, 0, 9) },
 		"vi: regression state: Lambda: entry (0, 0) is 0": func(s *RegressionState) {
 			s.Lambda = s.Lambda.Clone()

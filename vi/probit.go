@@ -420,11 +420,11 @@ func (p Probit) priors(C int) ([]Gamma, error) {
 	priors := p.ClassAlpha
 	if priors == nil {
 		for range C {
-			priors = append(priors, p.Alpha.or1())
+			priors = append(priors, or1(p.Alpha))
 		}
 	}
 	for c, g := range priors {
-		if err := g.validate("Alpha"); err != nil {
+		if err := checkGamma("Alpha", g); err != nil {
 			return nil, fmt.Errorf("%w (class %d)", err, c)
 		}
 	}

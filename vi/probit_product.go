@@ -183,7 +183,7 @@ func (q *powers) update(m *probit) error {
 // updateSample is the update by importance sampling. [MeanField] takes E[K] and
 // E[KKᵀ] over the sample.
 func (q *powers) updateSample(m *probit) {
-	if q.fresh = !q.fixed && q.sweeps <= firstSweeps; q.fresh {
+	if q.fresh = !q.fixed && q.sweeps <= earlySweeps; q.fresh {
 		q.draw(m)
 		q.sweeps++
 	}

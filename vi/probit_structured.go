@@ -66,7 +66,7 @@ func (s *structured) solve(m *probit, b int) error {
 
 // start fits Y and α to the sum of all kernels.
 func (s *structured) start(m *probit) error {
-	for range firstSweeps {
+	for range earlySweeps {
 		if err := s.solve(m, len(s.prior)-1); err != nil {
 			return err
 		}

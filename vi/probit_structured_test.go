@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -16,11 +18,11 @@ import (
 func TestStructuredWithOneStateIsFixSum(t *testing.T) {
 	k, star, labels, _ := probitProblem(t, 30, 3, 1, 9, 3)
 	a := Ascent{Tolerance: -1, MaxSweeps: 20}
-	sum, err := Probit{Ascent: Ascent{Tolerance: -1, MaxSweeps: firstSweeps + 20}}.Fit(context.Background(), k, labels)
+	sum, err := Probit{Ascent: Ascent{Tolerance: -1, MaxSweeps: earlySweeps + 20}}.Fit(context.Background(), k, labels)
 	require.NoError(t, err)
 	bin, err := Probit{Rule: Bin, Update: Structured, NotEmpty: true, Ascent: a}.Fit(context.Background(), k, labels)
 	require.NoError(t, err)
-	for i, b := range sum.Record.Trace[firstSweeps:] {
+	for i, b := range sum.Record.Trace[earlySweeps:] {
 		assert.InDelta(t, b+math.Log(0.5), bin.Record.Trace[i], 1e-12*math.Abs(b))
 	}
 	want, err := sum.Posterior.Predict(star, PredictOptions{})
@@ -41,7 +43,7 @@ func TestStructuredIsTheLargerFamily(t *testing.T) {
 		la.Scal(0.15, m.Data)
 		weak = append(weak, m)
 	}
-	k = must(NewDense(weak...))
+	k = testkit.Must(NewDense(weak...))
 	p := Probit{Rule: Bin, Update: MeanField, Ascent: Ascent{Tolerance: -1, MaxSweeps: 300}}
 	field, err := p.model(k, labels)
 	require.NoError(t, err)
@@ -114,10 +116,10 @@ func TestStructuredLimits(t *testing.T) {
 		"vi: Update is Structured, which is of Bin and not of WSum":                                      {Rule: WSum, Update: Structured},
 		"vi: Update is Structured, which is of Bin and not of FixSum":                                    {Update: Structured},
 	} {
-		_, err := p.Fit(context.Background(), must(NewDense(many...)), labels)
+		_, err := p.Fit(context.Background(), testkit.Must(NewDense(many...)), labels)
 		assert.EqualError(t, err, want)
 	}
-	_, err := Probit{Rule: Bin, Update: Structured}.FitParametric(context.Background(), thetaKernels{tensor{mat{{0}, {1}}}}, []int{0, 1})
+	_, err := Probit{Rule: Bin, Update: Structured}.FitParametric(context.Background(), thetaKernels{golden.Tensor{golden.Mat{{0}, {1}}}}, []int{0, 1})
 	assert.EqualError(t, err, "vi: Update is Structured: with kernel parameters it is not possible")
 
 	one := ProbitComponent{Probability: 1, Beta: []float64{1}, W: la.NewMatrix[float64](2, 3), Gram: la.NewMatrix[float64](3, 3)}

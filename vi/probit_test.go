@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -45,9 +47,9 @@ func probitProblem(t testing.TB, N, C, P, T int, seed uint64) (k, star *Dense, l
 		}
 	}
 	if T > 0 {
-		star = must(NewDense(stars...))
+		star = testkit.Must(NewDense(stars...))
 	}
-	return must(NewDense(ks...)), star, labels, later
+	return testkit.Must(NewDense(ks...)), star, labels, later
 }
 
 var probitVariants = map[string]Probit{
@@ -78,19 +80,19 @@ func TestProbitBoundRisesAtEveryUpdate(t *testing.T) {
 			require.NoError(t, err)
 			first := 1
 			if p.Search == Sampling {
-				first = firstSweeps + 1 // until then the points change
+				first = earlySweeps + 1 // until then the points change
 			}
 			for range first {
 				require.NoError(t, m.Sweep(nil))
 			}
 			last, sweeps := m.Bound(), 40
 			if p.Prune == 0 { // which takes its time
-				sweeps = fewer(40, 10)
+				sweeps = testkit.Fewer(40, 10)
 			}
 			for i := range sweeps {
 				require.NoError(t, m.Sweep(func(name string) {
 					b := m.Bound()
-					require.False(t, fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i, name, last, b, b-last)
+					require.False(t, testkit.Fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i, name, last, b, b-last)
 					last = b
 				}))
 			}
@@ -117,7 +119,7 @@ func TestProbitFeatures(t *testing.T) {
 			labels[n] = 2
 		}
 	}
-	k := must(NewDense(f))
+	k := testkit.Must(NewDense(f))
 	fit, err := Probit{}.Fit(context.Background(), k, labels)
 	require.NoError(t, err)
 	assert.Equal(t, Converged, fit.Record.Reason)
@@ -125,7 +127,7 @@ func TestProbitFeatures(t *testing.T) {
 	require.NoError(t, err)
 	right := 0
 	for n, c := range labels {
-		if best := argMaxOf(p.Probability.Row(n)); best == c {
+		if best := testkit.ArgMax(p.Probability.Row(n)); best == c {
 			right++
 		}
 	}
@@ -134,19 +136,10 @@ func TestProbitFeatures(t *testing.T) {
 	assert.EqualError(t, err, "vi: Ridge needs square kernels, not 8×30")
 }
 
-func argMaxOf(x []float64) (best int) {
-	for i, v := range x {
-		if v > x[best] {
-			best = i
-		}
-	}
-	return best
-}
-
 // TestProbitBoundIsBelowTheEvidence samples α and W for three samples; the
 // probabilities of the labels given them are integrals over cones.
 func TestProbitBoundIsBelowTheEvidence(t *testing.T) {
-	k := must(NewDense(la.MatrixOf(3, 3, []float64{1, 0.4, 0.1, 0.4, 1, 0.2, 0.1, 0.2, 1})))
+	k := testkit.Must(NewDense(la.MatrixOf(3, 3, []float64{1, 0.4, 0.1, 0.4, 1, 0.2, 0.1, 0.2, 1})))
 	labels := []int{0, 1, 0}
 	fit, err := Probit{Alpha: Gamma{2, 1}}.Fit(context.Background(), k, labels)
 	require.NoError(t, err)
@@ -208,7 +201,7 @@ func TestProbitSweepAllocatesNothing(t *testing.T) {
 			m, err := p.model(k, labels)
 			require.NoError(t, err)
 			require.NoError(t, m.Sweep(nil))
-			allocs := leastAllocs(workers, func() {
+			allocs := testkit.LeastAllocs(workers, func() {
 				if err := m.Sweep(nil); err != nil {
 					t.Error(err)
 				}
@@ -220,7 +213,7 @@ func TestProbitSweepAllocatesNothing(t *testing.T) {
 }
 
 func TestProbitSeparates(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	k, star, labels, later := probitProblem(t, 60, 3, 3, 60, 4)
 	for _, p := range []Probit{
 		{}, {Rule: FixProd}, {Rule: WSum}, {Rule: WSum, Search: Sampling}, {Rule: Bin, NotEmpty: true}, {Rule: WProd},
@@ -241,14 +234,14 @@ func TestProbitSeparates(t *testing.T) {
 					sum += v
 				}
 				assert.InDelta(t, 1, sum, 1e-12)
-				if argMaxOf(row) == c {
+				if testkit.ArgMax(row) == c {
 					right++
 				}
 			}
 			assert.Greater(t, right, 51)
 			s := fit.Posterior.State()
 			if p.Rule.Learned() {
-				assert.Equal(t, 0, argMaxOf(s.Beta), "%v", s.Beta) // only the first kernel tells classes apart
+				assert.Equal(t, 0, testkit.ArgMax(s.Beta), "%v", s.Beta) // only the first kernel tells classes apart
 			}
 			if p.Search == Sampling {
 				assert.Greater(t, fit.ESS, 1.0)
@@ -306,13 +299,13 @@ func scaled(k *Dense, factor float64) *Dense {
 		la.Scal(factor, m.Data)
 		out = append(out, m)
 	}
-	return must(NewDense(out...))
+	return testkit.Must(NewDense(out...))
 }
 
 // Exponents of any size leave a kernel of unit diagonal between its own and the
 // identity, from which they come back. Larger entries would overflow.
 func TestLargeExponents(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	k, star, labels, later := probitProblem(t, 60, 3, 3, 60, 4)
 	for _, p := range []Probit{{}, {Update: MeanField}, {Search: Sampling, Samples: 100}} {
 		p.Rule, p.Beta, p.Ascent = WProd, []float64{1e12, 1e6, 1e12}, Ascent{Tolerance: -1, MaxSweeps: 60}
@@ -326,7 +319,7 @@ func TestLargeExponents(t *testing.T) {
 		require.NoError(t, err)
 		right := 0
 		for i, c := range later {
-			if argMaxOf(got.Probability.Row(i)) == c {
+			if testkit.ArgMax(got.Probability.Row(i)) == c {
 				right++
 			}
 		}
@@ -340,7 +333,7 @@ func TestLargeExponents(t *testing.T) {
 
 // New importance samples may lower the bound, which is no fault of the kernels.
 func TestFreshSamplesMayLowerTheBound(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	k, _, labels, _ := probitProblem(t, 60, 3, 3, 0, 4)
 	p := Probit{Rule: WProd, Update: MeanField, Search: Sampling, Samples: 100, Ascent: Ascent{Tolerance: -1, MaxSweeps: 30}}
 	fit, err := p.Fit(context.Background(), scaled(k, 0.01), labels)
@@ -352,7 +345,7 @@ func TestFreshSamplesMayLowerTheBound(t *testing.T) {
 		}
 	}
 	assert.Positive(t, fell)
-	assert.LessOrEqual(t, fell, firstSweeps)
+	assert.LessOrEqual(t, fell, earlySweeps)
 }
 
 // The deviations of a product's weights are those of the density at the last W, of
@@ -371,7 +364,7 @@ func TestPowersCovarianceAtTheLastW(t *testing.T) {
 	curve := la.NewMatrix[float64](3, 3) // by second differences of the density
 	const h = 1e-3
 	at := func(p, r int, dp, dr float64) float64 {
-		eta := append(vec(nil), q.eta...)
+		eta := append(golden.Vec(nil), q.eta...)
 		eta[p] += dp
 		eta[r] += dr
 		return q.density(m, eta)
@@ -415,7 +408,7 @@ func TestProductsOfKernelsChangeNothing(t *testing.T) {
 			require.NoError(t, kept.Sweep(nil))
 			require.NoError(t, anew.Sweep(nil))
 		}
-		requireClose(t, "E[β]", anew.mean, kept.mean, 1e-9)
+		testkit.RequireClose(t, "E[β]", anew.mean, kept.mean, 1e-9)
 		assert.InDelta(t, anew.Bound(), kept.Bound(), 1e-9*math.Abs(anew.Bound()), "%v", p.Rule)
 	}
 }
@@ -461,7 +454,7 @@ func TestProbitStopsWithItsContext(t *testing.T) {
 }
 
 func TestProbitNamesWhatIsWrong(t *testing.T) {
-	k := must(NewDense(la.MatrixOf(2, 2, []float64{1, -0.5, 0.5, 1})))
+	k := testkit.Must(NewDense(la.MatrixOf(2, 2, []float64{1, -0.5, 0.5, 1})))
 	good := []int{0, 1}
 	for want, c := range map[string]struct {
 		p      Probit
@@ -494,16 +487,16 @@ func TestProbitNamesWhatIsWrong(t *testing.T) {
 // must.
 func TestProbitLearnsKernelParameters(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 8))
-	var x tensor
+	var x golden.Tensor
 	labels := make([]int, 24)
 	for range 2 {
-		x = append(x, make(mat, 24))
+		x = append(x, make(golden.Mat, 24))
 	}
 	for n := range labels {
 		labels[n] = n % 3
 		a := 2 * math.Pi * float64(n%3) / 3
-		x[0][n] = vec{2*math.Cos(a) + 0.4*r.NormFloat64(), 2*math.Sin(a) + 0.4*r.NormFloat64()}
-		x[1][n] = vec{r.NormFloat64(), r.NormFloat64()}
+		x[0][n] = golden.Vec{2*math.Cos(a) + 0.4*r.NormFloat64(), 2*math.Sin(a) + 0.4*r.NormFloat64()}
+		x[1][n] = golden.Vec{r.NormFloat64(), r.NormFloat64()}
 	}
 	for _, rule := range []Combination{FixSum, WSum, FixProd, WProd} {
 		p := Probit{Rule: rule, Update: MeanField, Theta: Gamma{2, 0.5}, Workers: 2}
@@ -514,7 +507,7 @@ func TestProbitLearnsKernelParameters(t *testing.T) {
 		for i := range 40 {
 			require.NoError(t, m.Sweep(func(name string) {
 				b := m.Bound()
-				require.False(t, fell(last, b, m.Roundoff()), "%v, sweep %d: %s: from %.17g to %.17g (%g)", rule, i, name, last, b, b-last)
+				require.False(t, testkit.Fell(last, b, m.Roundoff()), "%v, sweep %d: %s: from %.17g to %.17g (%g)", rule, i, name, last, b, b-last)
 				last = b
 			}))
 		}

@@ -76,8 +76,8 @@ type parameters struct {
 
 func (p Probit) parameters(k ParametricKernels) (*parameters, error) {
 	P, D, N := k.Dims()
-	q := &parameters{k: k, prior: p.Theta.or1()}
-	if err := q.prior.validate("Theta"); err != nil {
+	q := &parameters{k: k, prior: or1(p.Theta)}
+	if err := checkGamma("Theta", q.prior); err != nil {
 		return nil, err
 	}
 	for i := range P {

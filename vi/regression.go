@@ -105,7 +105,7 @@ type RegressionPriors struct {
 
 // model checks the arguments and returns the initial state.
 func (r Regression) model(k Kernels, y la.Matrix[float64]) (*regression, error) {
-	pr := RegressionPriors{r.Lambda.or1(), r.Upsilon.or1(), r.Gamma.or1(), r.Omega.or1(), r.Epsilon.or1()}
+	pr := RegressionPriors{or1(r.Lambda), or1(r.Upsilon), or1(r.Gamma), or1(r.Omega), or1(r.Epsilon)}
 	if err := pr.validate(); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -43,7 +45,7 @@ var problems = []problem{
 
 func (p problem) draw(t testing.TB, seed uint64) (Regression, *Dense, la.Matrix[float64]) {
 	src := rand.New(rand.NewPCG(seed, 7))
-	basis, samples := make(vec, p.D), make(vec, p.N)
+	basis, samples := make(golden.Vec, p.D), make(golden.Vec, p.N)
 	for d := range basis {
 		basis[d] = src.NormFloat64()
 	}
@@ -207,7 +209,7 @@ func (w *watch) moments(t testing.TB, after string) *moments {
 			lambda = append(lambda, m.lambda.at(o*m.D+d))
 		}
 		s.lambda = append(s.lambda, lambda)
-		s.a = append(s.a, normalFactor{append(vec(nil), m.aMean.Row(o)...), w.aCov[o].Clone()})
+		s.a = append(s.a, normalFactor{append(golden.Vec(nil), m.aMean.Row(o)...), w.aCov[o].Clone()})
 		var gs []normalFactor
 		for i := range m.N {
 			g := newGaussian(m.P)
@@ -307,7 +309,7 @@ func (s *moments) requireOptimal(t *testing.T, name string, src *rand.Rand) {
 		})
 	}
 	normalFactors := func(what string, f *normalFactor) {
-		old, direction := append(vec(nil), f.mean...), make(vec, len(f.mean))
+		old, direction := append(golden.Vec(nil), f.mean...), make(golden.Vec, len(f.mean))
 		for i := range direction {
 			direction[i] = src.NormFloat64() * math.Sqrt(f.cov.At(i, i))
 		}
@@ -347,10 +349,10 @@ func TestBoundRisesAtEveryUpdate(t *testing.T) {
 	for _, p := range problems {
 		for _, plain := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/plain=%v", p.name, plain), func(t *testing.T) {
-				for seed := range fewer(uint64(4), 1) {
+				for seed := range testkit.Fewer(uint64(4), 1) {
 					r, k, y := p.draw(t, seed)
 					r.Plain = plain
-					requireMonotone(t, r, k, y, fewer(150, 30))
+					requireMonotone(t, r, k, y, testkit.Fewer(150, 30))
 				}
 			})
 		}
@@ -366,7 +368,7 @@ func requireMonotone(t testing.TB, r Regression, k Kernels, y la.Matrix[float64]
 	for i := range sweeps {
 		require.NoError(t, m.Sweep(func(name string) {
 			b := m.Bound()
-			require.False(t, fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
+			require.False(t, testkit.Fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
 			last = b
 		}))
 	}
@@ -518,13 +520,13 @@ func TestFitNamesWhatIsWrong(t *testing.T) {
 		"vi: kernels: nil": {y: y},
 		"vi: y: 1×2 where at least one row of 3 samples is needed":                     {k: k, y: la.NewMatrix[float64](1, 2)},
 		"vi: y: 0×0 where at least one row of 3 samples is needed":                     {k: k},
-		"vi: y: row 1: every value is missing":                                         {k: k, y: matrixOf(mat{{1, 2, 3}, {nan, nan, nan}})},
-		"vi: y: entry (0, 2) is -Inf":                                                  {k: k, y: matrixOf(mat{{1, 2, math.Inf(-1)}})},
+		"vi: y: row 1: every value is missing":                                         {k: k, y: golden.MatrixOf(golden.Mat{{1, 2, 3}, {nan, nan, nan}})},
+		"vi: y: entry (0, 2) is -Inf":                                                  {k: k, y: golden.MatrixOf(golden.Mat{{1, 2, math.Inf(-1)}})},
 		"vi: prior Omega: Gamma(1, -1): shape and scale must be positive and finite":   {r: Regression{Omega: Gamma{1, -1}}, k: k, y: y},
 		"vi: prior Lambda: Gamma(NaN, 1): shape and scale must be positive and finite": {r: Regression{Lambda: Gamma{nan, 1}}, k: k, y: y},
 		"vi: Start.A: 1×3 where 1×2 is needed":                                         {r: Regression{Start: &Start{A: y, G: y}}, k: k, y: y},
 		"vi: Start.G: 2×3 where 1×3 is needed":                                         {r: Regression{Start: &Start{A: la.NewMatrix[float64](1, 2), G: la.NewMatrix[float64](2, 3)}}, k: k, y: y},
-		"vi: Start.A: entry (0, 1) is NaN":                                             {r: Regression{Start: &Start{A: matrixOf(mat{{1, nan}}), G: y}}, k: k, y: y},
+		"vi: Start.A: entry (0, 1) is NaN":                                             {r: Regression{Start: &Start{A: golden.MatrixOf(golden.Mat{{1, nan}}), G: y}}, k: k, y: y},
 	} {
 		_, err := c.r.Fit(context.Background(), c.k, c.y)
 		assert.EqualError(t, err, want)
@@ -534,7 +536,7 @@ func TestFitNamesWhatIsWrong(t *testing.T) {
 // TestScaledKernels has noise-free targets, kernels of size 1e4 and sparse
 // priors, which plain double precision does not survive.
 func TestScaledKernels(t *testing.T) {
-	for seed := range fewer(uint64(5), 1) {
+	for seed := range testkit.Fewer(uint64(5), 1) {
 		p := problem{P: 4, D: 25, N: 25, L: 1, lambda: sparse, omega: sparse}
 		r, k, y := p.draw(t, seed)
 		for i := range 25 {
@@ -551,7 +553,7 @@ func TestScaledKernels(t *testing.T) {
 // rounding leaves I + υ·s·S·s indefinite.
 func TestJitter(t *testing.T) {
 	_, k, _ := problem{P: 2, D: 60, N: 60, L: 1}.draw(t, 3)
-	gram, b, s := la.NewMatrix[float64](60, 60), la.NewMatrix[float64](60, 60), make(vec, 60)
+	gram, b, s := la.NewMatrix[float64](60, 60), la.NewMatrix[float64](60, 60), make(golden.Vec, 60)
 	k.GramSum(nil, gram)
 	factor := func(scale float64) (float64, float64, error) {
 		for d := range s {

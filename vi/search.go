@@ -1,7 +1,6 @@
 package vi
 
 import (
-	"math"
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
@@ -145,17 +144,4 @@ func (l *latent) ridge(omega *gammas) (a, b, c float64) {
 		c += v
 	}
 	return a, b * l.lambda.shape / prior.Scale, c * omega.shape / omega.prior.Scale
-}
-
-// ridgeStep returns where −A·ln s − B/s − C·s is highest, the positive root of
-// C·s² + A·s − B = 0, in the form that does not cancel, and whether it is a
-// positive number.
-func ridgeStep(a, b, c float64) (s float64, ok bool) {
-	root := math.Sqrt(float64(a*a) + float64(4*float64(b*c)))
-	if a >= 0 {
-		s = 2 * b / (a + root)
-	} else {
-		s = (root - a) / (2 * c)
-	}
-	return s, s > 0 && !math.IsInf(s, 0)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -34,7 +35,7 @@ func TestSearchIsConjugateGradients(t *testing.T) {
 			// The projections kept up to date are those of the weights.
 			h := la.NewMatrix[float64](p.L*p.P, p.N)
 			k.Project(nil, m.aMean, h)
-			requireClose(t, "projections", h, m.h, 1e-12)
+			testkit.RequireClose(t, "projections", h, m.h, 1e-12)
 			// How far the next plain update of a still goes.
 			before := m.aMean.Clone()
 			require.NoError(t, m.updateWeights(m.upsilonMean))

@@ -99,7 +99,7 @@ func (m *shared) Observations() float64 { return float64(m.L * m.N) }
 
 // model checks the arguments and returns the initial state.
 func (r SharedRegression) model(k Kernels, y la.Matrix[float64]) (*shared, error) {
-	pr := RegressionPriors{r.Lambda.or1(), r.Upsilon.or1(), r.Gamma.or1(), r.Omega.or1(), r.Epsilon.or1()}
+	pr := RegressionPriors{or1(r.Lambda), or1(r.Upsilon), or1(r.Gamma), or1(r.Omega), or1(r.Epsilon)}
 	if err := pr.validate(); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -44,9 +46,9 @@ func TestSharedOfOneOutputIsRegression(t *testing.T) {
 			require.NoError(t, err)
 			b, err := two.posterior().Predict(k, PredictOptions{Intermediate: true})
 			require.NoError(t, err)
-			requireClose(t, p.name+": mean", b.Mean, a.Mean, 1e-6)
-			requireClose(t, p.name+": variance", b.Variance, a.Variance, 1e-6)
-			requireClose(t, p.name+": g* variance", b.GVariance, a.GVariance, 1e-6)
+			testkit.RequireClose(t, p.name+": mean", b.Mean, a.Mean, 1e-6)
+			testkit.RequireClose(t, p.name+": variance", b.Variance, a.Variance, 1e-6)
+			testkit.RequireClose(t, p.name+": g* variance", b.GVariance, a.GVariance, 1e-6)
 		}
 	}
 }
@@ -68,7 +70,7 @@ func (m *shared) naive(t testing.TB, aCov la.Matrix[float64]) float64 {
 		}
 	}
 	for i := range m.N {
-		g := normalFactor{make(vec, m.P), m.gCov[0]}
+		g := normalFactor{make(golden.Vec, m.P), m.gCov[0]}
 		for j := range m.P {
 			g.mean[j] = m.gMean.At(j, i)
 		}
@@ -104,7 +106,7 @@ func TestSharedBound(t *testing.T) {
 		p.L += 2
 		for _, plain := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/plain=%v", p.name, plain), func(t *testing.T) {
-				for seed := range fewer(uint64(2), 1) {
+				for seed := range testkit.Fewer(uint64(2), 1) {
 					r, k, y := p.shared(t, seed)
 					r.Plain = plain
 					m, err := r.model(k, y)
@@ -115,10 +117,10 @@ func TestSharedBound(t *testing.T) {
 					}
 					require.NoError(t, m.Sweep(nil))
 					last := m.Bound()
-					for i := range fewer(60, 20) {
+					for i := range testkit.Fewer(60, 20) {
 						require.NoError(t, m.Sweep(func(name string) {
 							b := m.Bound()
-							require.False(t, fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
+							require.False(t, testkit.Fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
 							last = b
 							if i > firstSweeps+3 || p.lambda == broken || name == "λ" || name == "υ" {
 								return // the covariance of a is that of an earlier λ and υ
@@ -153,7 +155,7 @@ func TestSharedFit(t *testing.T) {
 	want, err := fit.Posterior.Predict(k, PredictOptions{})
 	require.NoError(t, err)
 	for o := range 3 {
-		rest := append(vec(nil), y.Row(o)...)
+		rest := append(golden.Vec(nil), y.Row(o)...)
 		la.Axpy(-1, want.Mean.Row(o), rest)
 		assert.Less(t, variation(rest), 0.9*variation(y.Row(o)))
 	}

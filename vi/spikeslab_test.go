@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -46,7 +47,7 @@ func TestSpikeSlabBoundRises(t *testing.T) {
 					for sweep := range 60 {
 						require.NoError(t, m.Sweep(func(factor string) {
 							b := m.Bound()
-							require.False(t, fell(last, b, m.Roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)
+							require.False(t, testkit.Fell(last, b, m.Roundoff()), "sweep %d, %s: %.15g after %.15g", sweep, factor, b, last)
 							last = b
 						}))
 					}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -23,14 +24,14 @@ func stackedAndPadded(src *rand.Rand, N int, rows ...int) (*Stacked, *Dense) {
 	var blocks, padded []la.Matrix[float64]
 	first := 0
 	for _, r := range rows {
-		f, p := normal(src, r, N), la.NewMatrix[float64](D, N)
+		f, p := testkit.Normal(src, r, N), la.NewMatrix[float64](D, N)
 		for d := range r {
 			copy(p.Row(first+d), f.Row(d))
 		}
 		blocks, padded = append(blocks, f), append(padded, p)
 		first += r
 	}
-	return must(NewStacked(blocks...)), must(NewDense(padded...))
+	return testkit.Must(NewStacked(blocks...)), testkit.Must(NewDense(padded...))
 }
 
 func TestStackedAgreesWithItsZeros(t *testing.T) {
@@ -40,12 +41,12 @@ func TestStackedAgreesWithItsZeros(t *testing.T) {
 		P, D, N := k.Dims()
 		require.Equal(t, [3]int{3, 10, 10}, [3]int{P, D, N})
 		ws := &la.Workspace{Workers: 2}
-		a, g, b := normal(src, L, D), normal(src, L*P, N), normal(src, D, N)
-		weights, alpha := []float64{0.3, 2, -1}, normal(src, 1, D).Row(0)
+		a, g, b := testkit.Normal(src, L, D), testkit.Normal(src, L*P, N), testkit.Normal(src, D, N)
+		weights, alpha := []float64{0.3, 2, -1}, testkit.Normal(src, 1, D).Row(0)
 		type passes struct{ h, r, gram, sum, columns la.Matrix[float64] }
 		type inner struct{ inner, quad []float64 }
 		run := func(k Kernels) (passes, inner) {
-			p := passes{normal(src, L*P, N), normal(src, L, D), la.NewMatrix[float64](D, D), normal(src, D, N), normal(src, 4, D)}
+			p := passes{testkit.Normal(src, L*P, N), testkit.Normal(src, L, D), la.NewMatrix[float64](D, D), testkit.Normal(src, D, N), testkit.Normal(src, 4, D)}
 			for d := range D {
 				for i := range d + 1 {
 					p.gram.Set(d, i, math.NaN())
@@ -67,10 +68,10 @@ func TestStackedAgreesWithItsZeros(t *testing.T) {
 			"Project": {expect.h, got.h}, "Combine": {expect.r, got.r}, "GramSum": {expect.gram, got.gram},
 			"Sum": {expect.sum, got.sum}, "Columns": {expect.columns, got.columns},
 		} {
-			requireClose(t, fmt.Sprint(name, L), flat(pair[0]), flat(pair[1]), 1e-13)
+			testkit.RequireClose(t, fmt.Sprint(name, L), testkit.Flat(pair[0]), testkit.Flat(pair[1]), 1e-13)
 		}
-		requireClose(t, "Inner", expectInner.inner, gotInner.inner, 1e-13)
-		requireClose(t, "Quad", expectInner.quad, gotInner.quad, 1e-13)
+		testkit.RequireClose(t, "Inner", expectInner.inner, gotInner.inner, 1e-13)
+		testkit.RequireClose(t, "Quad", expectInner.quad, gotInner.quad, 1e-13)
 	}
 	for want, blocks := range map[string][]la.Matrix[float64]{
 		"vi: features: no block given":                                nil,
@@ -121,9 +122,9 @@ func TestProbitWeighsBlocksOfFeatures(t *testing.T) {
 				require.NoError(t, want.Sweep(nil))
 				require.InDelta(t, want.Bound(), m.Bound(), 1e-10*math.Abs(want.Bound()), "sweep %d", i)
 			}
-			requireClose(t, "E[β]", want.mean, m.mean, 1e-9)
+			testkit.RequireClose(t, "E[β]", want.mean, m.mean, 1e-9)
 			if p.Rule.Learned() {
-				assert.Equal(t, 0, argMaxOf(m.mean), "%v", m.mean)
+				assert.Equal(t, 0, testkit.ArgMax(m.mean), "%v", m.mean)
 			}
 			posterior, err := m.posterior()
 			require.NoError(t, err)
@@ -131,7 +132,7 @@ func TestProbitWeighsBlocksOfFeatures(t *testing.T) {
 			require.NoError(t, err)
 			right := 0
 			for n, c := range truth {
-				if argMaxOf(q.Probability.Row(n)) == c {
+				if testkit.ArgMax(q.Probability.Row(n)) == c {
 					right++
 				}
 			}

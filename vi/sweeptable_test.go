@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -36,13 +37,13 @@ func readTable(t *testing.T, path string, skip int) la.Matrix[float64] {
 		r, err = gzip.NewReader(f)
 		require.NoError(t, err)
 	}
-	var rows mat
+	var rows golden.Mat
 	for s := bufio.NewScanner(r); s.Scan(); {
 		if skip > 0 {
 			skip--
 			continue
 		}
-		var row vec
+		var row golden.Vec
 		for _, c := range strings.FieldsFunc(s.Text(), func(r rune) bool { return r == ',' || r == ' ' || r == ';' || r == '\t' }) {
 			v, err := strconv.ParseFloat(c, 64)
 			require.NoError(t, err)
@@ -50,7 +51,7 @@ func readTable(t *testing.T, path string, skip int) la.Matrix[float64] {
 		}
 		rows = append(rows, row)
 	}
-	return matrixOf(rows)
+	return golden.MatrixOf(rows)
 }
 
 func standardise(x la.Matrix[float64]) {
