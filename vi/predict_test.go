@@ -33,9 +33,13 @@ func TestPredictAgreesWithItsFormulas(t *testing.T) {
 		require.NoError(t, err)
 		post := fit.Posterior
 		src := rand.New(rand.NewPCG(8, 8))
-		test := &Dense{d: c.D, n: c.T}
-		for range c.P {
-			test.k = append(test.k, testkit.Normal(src, c.D, c.T))
+		later := make([]la.Matrix[float64], c.P)
+		for m := range later {
+			later[m] = testkit.Normal(src, c.D, c.T)
+		}
+		var test Kernels = noSamples{P: c.P, D: c.D}
+		if c.T > 0 {
+			test = testkit.Must(NewDense(later...))
 		}
 		got, err := post.Predict(test, PredictOptions{Intermediate: true})
 		require.NoError(t, err)
@@ -66,10 +70,10 @@ func TestPredictAgreesWithItsFormulas(t *testing.T) {
 				cm := la.NewMatrix[float64](P, P)
 				for m := range P {
 					for d := range c.D {
-						x[1+m] += post.s.A.At(o, d) * test.k[m].At(d, i)
+						x[1+m] += post.s.A.At(o, d) * later[m].At(d, i)
 						for n := range P {
 							for e := range c.D {
-								cm.Row(m)[n] += test.k[m].At(d, i) * cov.At(d, e) * test.k[n].At(e, i)
+								cm.Row(m)[n] += later[m].At(d, i) * cov.At(d, e) * later[n].At(e, i)
 							}
 						}
 					}
@@ -146,3 +150,13 @@ func TestStateRestoresThePosterior(t *testing.T) {
 		assert.EqualError(t, err, want)
 	}
 }
+
+// noSamples are kernels with none.
+type noSamples struct {
+	Kernels
+	P, D int
+}
+
+func (k noSamples) Dims() (P, D, N int) { return k.P, k.D, 0 }
+
+func (k noSamples) Project(*la.Workspace, la.Matrix[float64], la.Matrix[float64]) {}

@@ -437,11 +437,11 @@ func (m *probit) start(p Probit) error {
 	s := p.Start
 	if s == nil {
 		var cone special.Cone
-		random := la.NewMatrix[float64](m.N, m.C)
-		fillNormal(newSource(p.Seed), random.Data)
+		functions := la.NewMatrix[float64](m.N, m.C)
+		fillNormal(newSource(p.Seed), functions.Data)
 		for n := range m.N {
-			cone.Mean(m.labels[n], random.Row(n), random.Row(n))
-			for c, v := range random.Row(n) {
+			cone.Mean(m.labels[n], functions.Row(n), functions.Row(n))
+			for c, v := range functions.Row(n) {
 				m.y.Set(c, n, v)
 			}
 		}

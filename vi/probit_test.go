@@ -294,8 +294,9 @@ func TestSimplexMaximum(t *testing.T) {
 // scaled returns the kernels times a factor.
 func scaled(k *Dense, factor float64) *Dense {
 	var out []la.Matrix[float64]
-	for _, m := range k.k {
-		m = m.Clone()
+	P, _, _ := k.Dims()
+	for p := range P {
+		m := k.At(p).Clone()
 		la.Scal(factor, m.Data)
 		out = append(out, m)
 	}
