@@ -11,6 +11,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 const goldenConditional = 1e-10
@@ -277,7 +278,7 @@ func TestGoldenConditionals(t *testing.T) {
 		}
 	})
 	t.Run("binary", func(t *testing.T) {
-		s := state(Probit{Rule: vi.Bin, On: g.Binary.Sigma, Alpha: alpha}, kernels)
+		s := state(Probit{Rule: probit.Bin, On: g.Binary.Sigma, Alpha: alpha}, kernels)
 		evidence := func(index int) float64 {
 			for p := range s.beta {
 				s.beta[p] = float64(index >> p & 1)
@@ -336,7 +337,7 @@ func TestGoldenConditionals(t *testing.T) {
 		}
 	})
 	t.Run("linear", func(t *testing.T) {
-		s := state(Probit{Rule: vi.WSum, Alpha: alpha}, kernels)
+		s := state(Probit{Rule: probit.WSum, Alpha: alpha}, kernels)
 		copy(s.beta, g.Linear.Beta)
 		s.recombine()
 		s.project()
@@ -356,7 +357,7 @@ func TestGoldenConditionals(t *testing.T) {
 		assert.InDelta(t, g.Rho.LogRatio, logDirichlet(g.Rho.Proposal, l, prior)-logDirichlet(g.Rho.Rho, l, prior), goldenConditional)
 	})
 	t.Run("product", func(t *testing.T) {
-		s := state(Probit{Rule: vi.WProd, Alpha: alpha}, kernels)
+		s := state(Probit{Rule: probit.WProd, Alpha: alpha}, kernels)
 		copy(s.pi, g.Product.Pi)
 		copy(s.chi, g.Product.Chi)
 		now, then := s.try(s.composite, g.Product.Beta), s.try(s.composite, g.Product.Proposal)
@@ -371,7 +372,7 @@ func TestGoldenConditionals(t *testing.T) {
 			assert.InDelta(t, g.Pi.LogRatio[p], rise, goldenConditional)
 		}
 		// χ from a stream: as for the precisions.
-		s := state(Probit{Rule: vi.WProd, Alpha: alpha, Xi: g.Chi.Xi}, kernels)
+		s := state(Probit{Rule: probit.WProd, Alpha: alpha, Xi: g.Chi.Xi}, kernels)
 		copy(s.pi, g.Chi.Pi)
 		copy(s.beta, g.Chi.Beta)
 		s.drawRates(&replay{normals: golden.Vec{0, 0, 0}, uniforms: golden.Vec{0.5, 0.5, 0.5}})
@@ -395,7 +396,7 @@ func TestGoldenConditionals(t *testing.T) {
 	t.Run("predict", func(t *testing.T) {
 		draws := &ProbitDraws{
 			Draws: &Draws{variables: []Variable{{"W", d.C, d.N}}, width: d.C * d.N, chains: golden.Mat{golden.MatrixOf(g.Predict.W).Data}},
-			rule:  vi.FixSum, beta: g.Beta, counts: make([]int, d.S),
+			rule:  probit.FixSum, beta: g.Beta, counts: make([]int, d.S),
 		}
 		p, err := draws.Predict(t.Context(), dense(t, d.Kstar...), vi.PredictOptions{Workers: 2})
 		require.NoError(t, err)

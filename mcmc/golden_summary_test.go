@@ -10,6 +10,7 @@ import (
 	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // Posterior means against long runs of an independent implementation.
@@ -56,26 +57,26 @@ func TestGoldenSummary(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name        string
-		rule        vi.Combination
+		rule        probit.Rule
 		want        means
 		train, test *vi.Dense
 	}{
-		{"fixed", vi.FixSum, g.Fixed, dense(t, d.K...), dense(t, d.Kstar...)},
-		{"linear", vi.WSum, g.Linear, dense(t, d.K...), dense(t, d.Kstar...)},
+		{"fixed", probit.FixSum, g.Fixed, dense(t, d.K...), dense(t, d.Kstar...)},
+		{"linear", probit.WSum, g.Linear, dense(t, d.K...), dense(t, d.Kstar...)},
 		{
-			"binary", vi.Bin, g.Binary,
+			"binary", probit.Bin, g.Binary,
 			dense(t, scaled(d.K[0], 1), scaled(d.K[1], 1), scaled(d.K[0], 1.1)),
 			dense(t, scaled(d.Kstar[0], 1), scaled(d.Kstar[1], 1), scaled(d.Kstar[0], 1.1)),
 		},
-		{"product", vi.WProd, g.Product, dense(t, d.K...), dense(t, d.Kstar...)},
+		{"product", probit.WProd, g.Product, dense(t, d.K...), dense(t, d.Kstar...)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := base
 			p.Rule = c.rule
 			switch c.rule {
-			case vi.FixSum:
+			case probit.FixSum:
 				p.Beta = h.Beta
-			case vi.Bin:
+			case probit.Bin:
 				p.On = h.Sigma
 			}
 			draws, err := p.Sample(t.Context(), c.train, d.T)
@@ -119,7 +120,7 @@ func TestGoldenSummary(t *testing.T) {
 					return 0
 				})
 			}
-			composite, err := vi.NewComposite(c.rule, c.test)
+			composite, err := probit.NewComposite(c.rule, c.test)
 			require.NoError(t, err)
 			kernel, f := la.NewMatrix[float64](d.N, d.Nt), la.NewMatrix[float64](d.C, d.Nt)
 			const step = 4 // probabilities are dear

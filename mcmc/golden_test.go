@@ -7,7 +7,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // replay is a stream of given numbers.
@@ -44,7 +44,7 @@ func TestGoldenPairedGibbs(t *testing.T) {
 	}
 	golden.Read(t, "mtmkl", "10_paired_gibbs.json", &g)
 	in := g.Input
-	p, err := SpikeSlab{Prior: vi.SlabPrior{Pi: in.Pi, Variance: in.Sigw2}, Noise: in.Sigma2}.problem(golden.MatrixOf(in.X), in.Y)
+	p, err := SpikeSlab{Prior: slab.Prior{Pi: in.Pi, Variance: in.Sigw2}, Noise: in.Sigma2}.problem(golden.MatrixOf(in.X), in.Y)
 	require.NoError(t, err)
 	s := newSpikeSlabSampler(p, nil)
 	require.NoError(t, s.restore(append(append(golden.Vec(nil), in.W0...), in.S0...)))
