@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	_ "github.com/bmkl/bmkl/internal/golden" // the flag -golden
 	"github.com/bmkl/bmkl/vi"
 )
 
