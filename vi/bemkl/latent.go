@@ -416,7 +416,7 @@ func (l *latent) gBound(r int, mean, meanLog float64) float64 {
 	return 0.5 * (float64(l.N*l.P)*(meanLog-conjugate.Log2Pi) - mean*l.distance(r))
 }
 
-// roundoff returns the error that rounding may cause in the bound.
+// Roundoff returns the error that rounding may cause in the bound.
 func (l *latent) Roundoff() float64 {
 	var sum float64
 	for _, v := range l.noise {
@@ -427,5 +427,5 @@ func (l *latent) Roundoff() float64 {
 
 func (l *latent) Jittered() float64 { return slices.Max(l.jitter) }
 
-// observations implements model: of the rows, one a target or class.
+// Observations implements model: of the rows, one a target or class.
 func (l *latent) Observations() float64 { return conjugate.Sum(l.count) }

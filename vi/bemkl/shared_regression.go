@@ -97,7 +97,7 @@ type shared struct {
 	updates     schedule
 }
 
-// observations implements model: every target has its own of the one row of
+// Observations implements model: every target has its own of the one row of
 // outputs.
 func (m *shared) Observations() float64 { return float64(m.L * m.N) }
 
@@ -193,7 +193,7 @@ func (m *shared) order(plain bool) schedule {
 	return m.schedule(plain, []work.Update{lambda, upsilon}, a, g, []work.Update{gamma, omega, epsilon, be}, m.updateScale)
 }
 
-// sweep implements model.
+// Sweep implements model.
 func (m *shared) Sweep(done func(string)) error { return m.updates.sweep(done) }
 
 // updateUpsilon is q(υ) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
@@ -356,7 +356,7 @@ func (m *shared) ridge() (a, b, c float64) {
 	return a + m.priors.Upsilon.Shape, b + m.upsilonMean[0]/m.priors.Upsilon.Scale, c
 }
 
-// bound implements model.
+// Bound implements model.
 func (m *shared) Bound() float64 {
 	sum := m.latent.bound() + m.gBound(0, m.upsilonQ.Mean(0), m.upsilonQ.MeanLog(0))
 	sum += m.upsilonQ.Bound() + m.gamma.Bound() + m.omega.Bound() + m.epsilon.Bound()

@@ -115,7 +115,7 @@ const offProbability = 1e-3
 // prior. A sweep costs about N³ for each latent
 // function whose covariance is a matrix, and Q·N·M.
 //
-// Errors are those of [bemkl.Regression.Fit]. A start in which every weight and every
+// Errors are as package vi describes them. A start in which every weight and every
 // mean function is zero is refused: it is a saddle point, from which no update
 // moves.
 func (t MultiTask) Fit(ctx context.Context, latents []Latent, y la.Matrix[float64]) (*MultiTaskFit, error) {
@@ -406,7 +406,7 @@ func (m *multiTask) renewResidual(ws *la.Workspace, q int) {
 // through: enough for those that start badly to find something to do.
 const pruneEvery = 50
 
-// sweep implements model.
+// Sweep implements model.
 func (m *multiTask) Sweep(done func(string)) error {
 	m.sweeps++
 	report := func(name string) {
@@ -655,13 +655,13 @@ func (m *multiTask) boundTerms() (likelihood, slabs, spikes, functions float64) 
 	return likelihood, slabs, spikes, functions
 }
 
-// bound implements model.
+// Bound implements model.
 func (m *multiTask) Bound() float64 {
 	likelihood, slabs, spikes, functions := m.boundTerms()
 	return likelihood + slabs + spikes + functions
 }
 
-// roundoff implements model: the residuals are kept up to date by differences.
+// Roundoff implements model: the residuals are kept up to date by differences.
 func (m *multiTask) Roundoff() float64 {
 	var sum float64
 	for q, s := range m.noise {
@@ -670,10 +670,10 @@ func (m *multiTask) Roundoff() float64 {
 	return sum
 }
 
-// jittered implements model: no jitter is ever added.
+// Jittered implements model: no jitter is ever added.
 func (m *multiTask) Jittered() float64 { return 0 }
 
-// observations implements model.
+// Observations implements model.
 func (m *multiTask) Observations() float64 { return conjugate.Sum(m.count) }
 
 // prune takes latent functions without which the bound is higher out of the
