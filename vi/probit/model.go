@@ -520,7 +520,7 @@ func (m *model) addRidge(k la.Matrix[float64]) {
 	}
 }
 
-// Sweep implements model.
+// Sweep implements [vi.Objective].
 func (m *model) Sweep(done func(string)) error {
 	m.pruning = 0
 	if m.prune > 0 {
@@ -532,7 +532,7 @@ func (m *model) Sweep(done func(string)) error {
 	return work.Sweep(m.updates, done)
 }
 
-// Roundoff implements model: steps that are not ascent may take the bound
+// Roundoff implements [vi.Objective]: steps that are not ascent may take the bound
 // anywhere, new importance samples among them.
 func (m *model) Roundoff() float64 {
 	if s, ok := m.beta.(interface{ drew() bool }); !m.monotone || ok && s.drew() {
@@ -541,10 +541,10 @@ func (m *model) Roundoff() float64 {
 	return max(0, m.pruning)
 }
 
-// Jittered implements model: no jitter is ever added.
+// Jittered implements [vi.Objective]: no jitter is ever added.
 func (m *model) Jittered() float64 { return 0 }
 
-// Observations implements model.
+// Observations implements [vi.Objective].
 func (m *model) Observations() float64 { return float64(m.N) }
 
 // updateW is q(w_c) = N(V_c·E[K]·E[y_c], V_c), V_c = (E[KKᵀ] + diag E[α_c])⁻¹
@@ -692,7 +692,7 @@ func (m *model) updateAlpha() {
 	}
 }
 
-// Bound implements model. With Z the normalisers of q(Y) and m its location,
+// Bound implements [vi.Objective]. With Z the normalisers of q(Y) and m its location,
 //
 //	Σ_n log Z_n + Σ_{c,n} (E[y](f − m) + ½m²) − ½ Σ_c (tr(E[KKᵀ]V_c) + w_cᵀE[KKᵀ]w_c)
 //

@@ -68,8 +68,8 @@ type RegressionStart struct {
 type RegressionFit struct {
 	Posterior *RegressionPosterior
 	Record    vi.Record // of the start that was kept
-	Start     int       // which one it was
-	Bounds    []float64
+	Start     int       // which one it was: 0 is that of Seed
+	Bounds    []float64 // of all starts, in nats
 }
 
 // noiseFloor is the least noise variance learned, as a share of the targets'
@@ -240,14 +240,14 @@ func (s *slabState) fitted(residual []float64) float64 {
 	return max(0, sum)
 }
 
-// Roundoff implements model: with XᵀX at hand in place of X the squared residual
+// Roundoff implements [vi.Objective]: with XᵀX at hand in place of X the squared residual
 // is a difference from Σ y².
 func (s *slabState) Roundoff() float64 { return 1e-14 * s.total / s.noise }
 
-// Jittered implements model: no jitter is ever added.
+// Jittered implements [vi.Objective]: no jitter is ever added.
 func (s *slabState) Jittered() float64 { return 0 }
 
-// Observations implements model.
+// Observations implements [vi.Objective].
 func (s *slabState) Observations() float64 { return float64(s.N) }
 
 // updateNoise is σ² = E|y − Xw|²/N.
@@ -282,7 +282,7 @@ func newPairedField(s slabState, start *RegressionStart) *pairedField {
 	return f
 }
 
-// Sweep implements model.
+// Sweep implements [vi.Objective].
 func (f *pairedField) Sweep(done func(string)) error {
 	report := func(name string) {
 		if done != nil {
@@ -336,7 +336,7 @@ func (f *pairedField) squared() float64 {
 	return sum
 }
 
-// Bound implements model.
+// Bound implements [vi.Objective].
 func (f *pairedField) Bound() float64 {
 	sum := f.likelihood(f.squared())
 	for _, q := range f.q {
