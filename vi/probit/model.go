@@ -16,7 +16,7 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// Probit is the multinomial probit kernel machine: C classes told apart by
+// Model is the multinomial probit kernel machine: C classes told apart by
 // functions on one composite kernel K of P base kernels.
 //
 //	α_{c,d} ~ Gamma(Alpha)         precisions, α = 1/ζ
@@ -171,6 +171,7 @@ func (p Model) Fit(ctx context.Context, k vi.Kernels, labels []int) (*Fit, error
 	return p.climb(ctx, m)
 }
 
+// climb climbs the bound of m and returns the fit.
 func (p Model) climb(ctx context.Context, m *model) (*Fit, error) {
 	rec, err := p.Ascent.Run(ctx, m)
 	if len(rec.Trace) == 0 || rec.Reason == vi.Failed {
@@ -193,7 +194,7 @@ func (p Model) climb(ctx context.Context, m *model) (*Fit, error) {
 	return fit, err
 }
 
-// probit is the state of a fit.
+// model is the state of a fit.
 type model struct {
 	composite  *Composite
 	k          vi.Kernels
@@ -306,6 +307,7 @@ func (t *turns) done() {
 // model checks the arguments and returns the initial state.
 func (p Model) model(k vi.Kernels, labels []int) (*model, error) { return p.build(k, labels, nil) }
 
+// build is model for kernels that depend on the parameters theta, nil if there are none.
 func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, error) {
 	composite, err := NewComposite(p.Rule, k)
 	if err != nil {
@@ -387,6 +389,7 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 	return m, nil
 }
 
+// sequence returns 0 … n−1.
 func sequence(n int) []int {
 	s := make([]int, n)
 	for i := range s {
@@ -514,6 +517,7 @@ func (m *model) likelihoodOf(k, f, t la.Matrix[float64]) float64 {
 	return v
 }
 
+// addRidge adds the ridge to the diagonal of a kernel.
 func (m *model) addRidge(k la.Matrix[float64]) {
 	for n, r := range m.ridge {
 		k.Row(n)[n] += r
@@ -664,6 +668,7 @@ func (m *model) updateY() error {
 	return m.chunks.Each(m.coneOf)
 }
 
+// updateChunk is updateY for a chunk of samples.
 func (m *model) updateChunk(w *coneWorker, chunk int) error {
 	in, out := w.in, w.out
 	for n := chunk * chunkSize; n < min(m.N, (chunk+1)*chunkSize); n++ {
