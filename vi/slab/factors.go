@@ -300,12 +300,12 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	if m.perTask {
 		m.scaled = newMoments(m.Q, M, m.K)
 	}
-	m.crew = newLineCrew(f.Workers, M, m.K)
 	for q := range m.noise {
 		m.noise[q] = 0.5 * variance
 	}
 	m.noiseScale = 0.5 * variance
 	m.prepare()
+	m.crew = newLineCrew(f.Workers, max(len(m.objectBlocks), len(m.taskBlocks))-1, M, m.K)
 
 	for n := range m.N {
 		if m.K > M {
@@ -483,7 +483,7 @@ func (m *factors) drawFactors(seed uint64) {
 		a := z
 		if m.functions != nil {
 			f := &m.functions[k]
-			f.draw(&m.crew.all, m.scratch, z)
+			f.draw(&m.crew.All, m.scratch, z)
 			a = f.mean
 		}
 		for n, v := range a {
@@ -551,7 +551,7 @@ func (m *factors) updateObjects(from, to int) error {
 	if m.functions != nil {
 		return m.updateFunctions(&side, all, from, to)
 	}
-	m.crew.each(&side, func(c *lineWorker, block int) {
+	m.crew.each(side.blocks, func(c *lineWorker, block int) {
 		var sum float64
 		for n := side.blocks[block]; n < side.blocks[block+1]; n++ {
 			s := all
@@ -585,7 +585,7 @@ func (m *factors) updateFunctions(side *half, all *lineStats, from, to int) erro
 		var s lineStats
 		at = func(n int) *lineStats { return all.with(&s, m.cross.Row(n)[:m.M]) }
 	} else {
-		m.crew.each(side, func(c *lineWorker, block int) {
+		m.crew.each(side.blocks, func(c *lineWorker, block int) {
 			for n := side.blocks[block]; n < side.blocks[block+1]; n++ {
 				s, own := &m.lineStats[n], c.stats(side, n)
 				s.gram.CopyFrom(own.gram)
@@ -594,7 +594,7 @@ func (m *factors) updateFunctions(side *half, all *lineStats, from, to int) erro
 			}
 		})
 	}
-	ws := &m.crew.all
+	ws := &m.crew.All
 	for k := from; k < to; k++ {
 		f := &m.functions[k]
 		for n := range m.N {
@@ -640,7 +640,7 @@ func (m *factors) updateTasks(from, to int) {
 			m.gains(all, m.noise[0], alike)
 		}
 	}
-	m.crew.each(&side, func(c *lineWorker, block int) {
+	m.crew.each(side.blocks, func(c *lineWorker, block int) {
 		var sums slabSums
 		for q := side.blocks[block]; q < side.blocks[block+1]; q++ {
 			s := all
