@@ -204,6 +204,7 @@ type slabSums struct {
 	entropy     float64 // −Σ γ log γ + (1−γ) log(1−γ)
 }
 
+// merge adds the sums of t.
 func (s *slabSums) merge(t *slabSums) {
 	s.pairSums.merge(t.pairSums)
 	s.excluded += t.excluded
@@ -668,6 +669,8 @@ func (m *factors) gains(s *lineStats, noise float64, gain []float64) {
 	}
 }
 
+// updateTask is updateTasks for task q, whose statistics are s: the weights from ≤ m < to,
+// and q(c_q) if to is beyond them. Its weights are added to sums.
 func (m *factors) updateTask(s *lineStats, q, from, to int, logit, logSlab float64, gain []float64, sums *slabSums) {
 	e, variance := m.task.mean.Row(q), m.task.variance.Row(q)
 	weights := m.weights[q*m.M:][:m.M]
@@ -742,6 +745,7 @@ func (m *factors) updateNoise() {
 	}
 }
 
+// sums returns the sums over the weights of all tasks.
 func (m *factors) sums() (s slabSums) {
 	for i := range m.taskSums {
 		s.merge(&m.taskSums[i])

@@ -30,6 +30,7 @@ type scaleSums struct{ included, power, square float64 }
 // scaleEvery is the number of sweeps from one scale step to the next.
 const scaleEvery = 5
 
+// newScaleStep returns room for a step.
 func (m *factors) newScaleStep() *scaleStep {
 	return &scaleStep{
 		all: make([]scaleSums, m.M), byTask: make([]scaleSums, m.M*(len(m.taskBlocks)-1)),

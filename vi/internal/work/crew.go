@@ -48,6 +48,7 @@ func NewCrew[W any](n, tasks int, worker func(share int) W) *Crew[W] {
 	return c
 }
 
+// loop runs tasks with w until none is left.
 func (c *Crew[W]) loop(w W) {
 	for {
 		i := int(c.next.Add(1)) - 1
