@@ -27,28 +27,28 @@ func avx512Set() *instructionSet {
 	s := newSet("avx512")
 	s.f64 = kernels[float64]{
 		mr: 8, nr: 24,
-		gemm: avx512Gemm64, shared: avx512Shared64, narrow: narrow64AVX512, dist: avx512Dist64, small: avx512Small64, direct: avx512Direct64,
-		pack: pack64AVX512, gather: gather64AVX512,
-		axpy: axpy64AVX512, scal: scal64AVX512, exp: exp64AVX512, expInto: avx512ExpInto64,
+		gemm: avx512Gemm64, shared: avx512Shared64, narrow: avx512NarrowOrGemm64, dist: avx512Dist64, small: avx512Small64, direct: avx512Direct64,
+		pack: avx512Pack64, gather: avx512Gather64,
+		axpy: avx512LongAxpy64, scal: avx512LongScal64, exp: avx512LongExp64, expInto: avx512ExpInto64,
 		vectorKernels: vectorKernels[float64, float64]{
-			dot: dot64AVX512, axpys: axpys64AVX512, dotAxpy: dotAxpy64AVX512,
-			dots: dots64AVX512, dotAxpys: dotAxpys64AVX512,
+			dot: avx512LongDot64, axpys: avx512LongAxpys64, dotAxpy: avx512LongDotAxpy64,
+			dots: avx512LongDots64, dotAxpys: avx512LongDotAxpys64,
 		},
 	}
 	s.f32 = kernels[float32]{
 		mr: 8, nr: 48,
-		gemm: avx512Gemm32, shared: avx512Shared32, narrow: narrow32AVX512, dist: avx512Dist32, small: avx512Small32, direct: avx512Direct32,
-		pack: pack32AVX512, gather: gather32AVX512,
-		axpy: axpy32AVX512, scal: scal32AVX512, exp: exp32AVX512,
+		gemm: avx512Gemm32, shared: avx512Shared32, narrow: avx512NarrowOrGemm32, dist: avx512Dist32, small: avx512Small32, direct: avx512Direct32,
+		pack: avx512Pack32, gather: avx512Gather32,
+		axpy: avx512LongAxpy32, scal: avx512LongScal32, exp: avx512LongExp32,
 		vectorKernels: vectorKernels[float32, float32]{
-			dot: dot32AVX512, axpys: axpys32AVX512, dotAxpy: dotAxpy32AVX512,
-			dots: dots32AVX512, dotAxpys: dotAxpys32AVX512,
+			dot: avx512LongDot32, axpys: avx512LongAxpys32, dotAxpy: avx512LongDotAxpy32,
+			dots: avx512LongDots32, dotAxpys: avx512LongDotAxpys32,
 		},
 	}
-	s.strips64, s.strips32 = stripsAVX512, strips32AVX512
+	s.strips64, s.strips32 = avx512Strips64, avx512Strips32
 	s.mixed = vectorKernels[float32, float64]{
-		dot: dotMixedAVX512, axpys: axpysMixedAVX512, dotAxpy: dotAxpyMixedAVX512,
-		dots: dotsMixedAVX512, dotAxpys: dotAxpysMixedAVX512,
+		dot: avx512LongDotMixed, axpys: avx512LongAxpysMixed, dotAxpy: avx512LongDotAxpyMixed,
+		dots: avx512LongDotsMixed, dotAxpys: avx512LongDotAxpysMixed,
 	}
 	return s
 }
@@ -58,24 +58,24 @@ func avx2Set() *instructionSet {
 	s.f64 = kernels[float64]{
 		mr: 4, nr: 12,
 		gemm: avx2Gemm64, dist: avx2Dist64,
-		pack: pack64AVX2, gather: gather64AVX2,
-		axpy: axpy64AVX2, scal: scal64AVX2, exp: exp64AVX2,
+		pack: avx2Pack64, gather: avx2Gather64,
+		axpy: avx2LongAxpy64, scal: avx2LongScal64, exp: avx2LongExp64,
 		vectorKernels: vectorKernels[float64, float64]{
-			dot: dot64AVX2, axpys: axpys64AVX2, dotAxpy: dotAxpy64AVX2,
+			dot: avx2LongDot64, axpys: avx2LongAxpys64, dotAxpy: avx2LongDotAxpy64,
 		},
 	}
 	s.f32 = kernels[float32]{
 		mr: 4, nr: 24,
 		gemm: avx2Gemm32, dist: avx2Dist32,
-		pack: pack32AVX2, gather: gather32AVX2,
-		axpy: axpy32AVX2, scal: scal32AVX2, exp: exp32AVX2,
+		pack: avx2Pack32, gather: avx2Gather32,
+		axpy: avx2LongAxpy32, scal: avx2LongScal32, exp: avx2LongExp32,
 		vectorKernels: vectorKernels[float32, float32]{
-			dot: dot32AVX2, axpys: axpys32AVX2, dotAxpy: dotAxpy32AVX2,
+			dot: avx2LongDot32, axpys: avx2LongAxpys32, dotAxpy: avx2LongDotAxpy32,
 		},
 	}
-	s.strips64, s.strips32 = stripsAVX2, strips32AVX2
+	s.strips64, s.strips32 = avx2Strips64, avx2Strips32
 	s.mixed = vectorKernels[float32, float64]{
-		dot: dotMixedAVX2, axpys: axpysMixedAVX2, dotAxpy: dotAxpyMixedAVX2,
+		dot: avx2LongDotMixed, axpys: avx2LongAxpysMixed, dotAxpy: avx2LongDotAxpyMixed,
 	}
 	return s
 }
@@ -122,7 +122,7 @@ const chunk, strip = 4096, 1024
 // ptr returns the address of x's first element, which need not exist.
 func ptr[T Float](x []T) *T { return unsafe.SliceData(x) }
 
-func axpy64AVX512(alpha float64, x, y []float64) {
+func avx512LongAxpy64(alpha float64, x, y []float64) {
 	y = y[:len(x)]
 	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
 		avx512Axpy64(chunk, alpha, ptr(x), ptr(y))
@@ -130,14 +130,14 @@ func axpy64AVX512(alpha float64, x, y []float64) {
 	avx512Axpy64(len(x), alpha, ptr(x), ptr(y))
 }
 
-func scal64AVX512(alpha float64, x []float64) {
+func avx512LongScal64(alpha float64, x []float64) {
 	for ; len(x) > chunk; x = x[chunk:] {
 		avx512Scal64(chunk, alpha, ptr(x))
 	}
 	avx512Scal64(len(x), alpha, ptr(x))
 }
 
-func exp64AVX512(dst, src []float64) {
+func avx512LongExp64(dst, src []float64) {
 	dst = dst[:len(src)]
 	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
 		avx512Exp64(chunk, ptr(dst), ptr(src))
@@ -145,7 +145,7 @@ func exp64AVX512(dst, src []float64) {
 	avx512Exp64(len(src), ptr(dst), ptr(src))
 }
 
-func dot64AVX512(a []float64, x []float64) float64 {
+func avx512LongDot64(a []float64, x []float64) float64 {
 	x = x[:len(a)]
 	if len(a) <= chunk {
 		return avx512Dot64(len(a), ptr(a), ptr(x), nil)
@@ -157,7 +157,7 @@ func dot64AVX512(a []float64, x []float64) float64 {
 	return avx512Dot64(len(a), ptr(a), ptr(x), &lanes)
 }
 
-func dotAxpy64AVX512(alpha float64, a []float64, x, y []float64) float64 {
+func avx512LongDotAxpy64(alpha float64, a []float64, x, y []float64) float64 {
 	x, y = x[:len(a)], y[:len(a)]
 	if len(a) <= chunk {
 		return avx512DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
@@ -169,7 +169,7 @@ func dotAxpy64AVX512(alpha float64, a []float64, x, y []float64) float64 {
 	return avx512DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
 }
 
-func axpys64AVX512(x []float64, a *float64, lda int, y []float64) {
+func avx512LongAxpys64(x []float64, a *float64, lda int, y []float64) {
 	for o := 0; o < len(y); o += strip {
 		part := y[o:min(o+strip, len(y))]
 		i := 0
@@ -182,7 +182,7 @@ func axpys64AVX512(x []float64, a *float64, lda int, y []float64) {
 	}
 }
 
-func dots64AVX512(n int, a *float64, lda int, x *float64, s *[4]float64) {
+func avx512LongDots64(n int, a *float64, lda int, x *float64, s *[4]float64) {
 	var lanes [4 * Lanes]float64
 	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
 	for o := 0; o < whole; o += chunk {
@@ -193,7 +193,7 @@ func dots64AVX512(n int, a *float64, lda int, x *float64, s *[4]float64) {
 	}
 }
 
-func dotAxpys64AVX512(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, s *[4]float64) {
+func avx512LongDotAxpys64(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, s *[4]float64) {
 	var lanes [4 * Lanes]float64
 	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
 	for o := 0; o < whole; o += chunk {
@@ -204,7 +204,7 @@ func dotAxpys64AVX512(n int, alpha *[4]float64, a *float64, lda int, x, y *float
 	}
 }
 
-func dots32AVX512(n int, a *float32, lda int, x *float32, s *[4]float32) {
+func avx512LongDots32(n int, a *float32, lda int, x *float32, s *[4]float32) {
 	var lanes [4 * Lanes]float32
 	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
 	for o := 0; o < whole; o += chunk {
@@ -215,7 +215,7 @@ func dots32AVX512(n int, a *float32, lda int, x *float32, s *[4]float32) {
 	}
 }
 
-func dotAxpys32AVX512(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, s *[4]float32) {
+func avx512LongDotAxpys32(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, s *[4]float32) {
 	var lanes [4 * Lanes]float32
 	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
 	for o := 0; o < whole; o += chunk {
@@ -226,7 +226,7 @@ func dotAxpys32AVX512(n int, alpha *[4]float32, a *float32, lda int, x, y *float
 	}
 }
 
-func dotsMixedAVX512(n int, a *float32, lda int, x *float64, s *[4]float64) {
+func avx512LongDotsMixed(n int, a *float32, lda int, x *float64, s *[4]float64) {
 	var lanes [4 * Lanes]float64
 	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
 	for o := 0; o < whole; o += chunk {
@@ -237,7 +237,7 @@ func dotsMixedAVX512(n int, a *float32, lda int, x *float64, s *[4]float64) {
 	}
 }
 
-func dotAxpysMixedAVX512(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, s *[4]float64) {
+func avx512LongDotAxpysMixed(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, s *[4]float64) {
 	var lanes [4 * Lanes]float64
 	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
 	for o := 0; o < whole; o += chunk {
@@ -248,7 +248,7 @@ func dotAxpysMixedAVX512(n int, alpha *[4]float64, a *float32, lda int, x, y *fl
 	}
 }
 
-func axpy32AVX512(alpha float32, x, y []float32) {
+func avx512LongAxpy32(alpha float32, x, y []float32) {
 	y = y[:len(x)]
 	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
 		avx512Axpy32(chunk, alpha, ptr(x), ptr(y))
@@ -256,14 +256,14 @@ func axpy32AVX512(alpha float32, x, y []float32) {
 	avx512Axpy32(len(x), alpha, ptr(x), ptr(y))
 }
 
-func scal32AVX512(alpha float32, x []float32) {
+func avx512LongScal32(alpha float32, x []float32) {
 	for ; len(x) > chunk; x = x[chunk:] {
 		avx512Scal32(chunk, alpha, ptr(x))
 	}
 	avx512Scal32(len(x), alpha, ptr(x))
 }
 
-func exp32AVX512(dst, src []float32) {
+func avx512LongExp32(dst, src []float32) {
 	dst = dst[:len(src)]
 	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
 		avx512Exp32(chunk, ptr(dst), ptr(src))
@@ -271,7 +271,7 @@ func exp32AVX512(dst, src []float32) {
 	avx512Exp32(len(src), ptr(dst), ptr(src))
 }
 
-func dot32AVX512(a []float32, x []float32) float32 {
+func avx512LongDot32(a []float32, x []float32) float32 {
 	x = x[:len(a)]
 	if len(a) <= chunk {
 		return avx512Dot32(len(a), ptr(a), ptr(x), nil)
@@ -283,7 +283,7 @@ func dot32AVX512(a []float32, x []float32) float32 {
 	return avx512Dot32(len(a), ptr(a), ptr(x), &lanes)
 }
 
-func dotAxpy32AVX512(alpha float32, a []float32, x, y []float32) float32 {
+func avx512LongDotAxpy32(alpha float32, a []float32, x, y []float32) float32 {
 	x, y = x[:len(a)], y[:len(a)]
 	if len(a) <= chunk {
 		return avx512DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
@@ -295,7 +295,7 @@ func dotAxpy32AVX512(alpha float32, a []float32, x, y []float32) float32 {
 	return avx512DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
 }
 
-func axpys32AVX512(x []float32, a *float32, lda int, y []float32) {
+func avx512LongAxpys32(x []float32, a *float32, lda int, y []float32) {
 	for o := 0; o < len(y); o += strip {
 		part := y[o:min(o+strip, len(y))]
 		i := 0
@@ -308,7 +308,7 @@ func axpys32AVX512(x []float32, a *float32, lda int, y []float32) {
 	}
 }
 
-func axpy64AVX2(alpha float64, x, y []float64) {
+func avx2LongAxpy64(alpha float64, x, y []float64) {
 	y = y[:len(x)]
 	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
 		avx2Axpy64(chunk, alpha, ptr(x), ptr(y))
@@ -316,14 +316,14 @@ func axpy64AVX2(alpha float64, x, y []float64) {
 	avx2Axpy64(len(x), alpha, ptr(x), ptr(y))
 }
 
-func scal64AVX2(alpha float64, x []float64) {
+func avx2LongScal64(alpha float64, x []float64) {
 	for ; len(x) > chunk; x = x[chunk:] {
 		avx2Scal64(chunk, alpha, ptr(x))
 	}
 	avx2Scal64(len(x), alpha, ptr(x))
 }
 
-func exp64AVX2(dst, src []float64) {
+func avx2LongExp64(dst, src []float64) {
 	dst = dst[:len(src)]
 	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
 		avx2Exp64(chunk, ptr(dst), ptr(src), &exp64Vectors[0])
@@ -331,7 +331,7 @@ func exp64AVX2(dst, src []float64) {
 	avx2Exp64(len(src), ptr(dst), ptr(src), &exp64Vectors[0])
 }
 
-func dot64AVX2(a []float64, x []float64) float64 {
+func avx2LongDot64(a []float64, x []float64) float64 {
 	x = x[:len(a)]
 	if len(a) <= chunk {
 		return avx2Dot64(len(a), ptr(a), ptr(x), nil)
@@ -343,7 +343,7 @@ func dot64AVX2(a []float64, x []float64) float64 {
 	return avx2Dot64(len(a), ptr(a), ptr(x), &lanes)
 }
 
-func dotAxpy64AVX2(alpha float64, a []float64, x, y []float64) float64 {
+func avx2LongDotAxpy64(alpha float64, a []float64, x, y []float64) float64 {
 	x, y = x[:len(a)], y[:len(a)]
 	if len(a) <= chunk {
 		return avx2DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
@@ -355,7 +355,7 @@ func dotAxpy64AVX2(alpha float64, a []float64, x, y []float64) float64 {
 	return avx2DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
 }
 
-func axpys64AVX2(x []float64, a *float64, lda int, y []float64) {
+func avx2LongAxpys64(x []float64, a *float64, lda int, y []float64) {
 	for o := 0; o < len(y); o += strip {
 		part := y[o:min(o+strip, len(y))]
 		i := 0
@@ -368,7 +368,7 @@ func axpys64AVX2(x []float64, a *float64, lda int, y []float64) {
 	}
 }
 
-func axpy32AVX2(alpha float32, x, y []float32) {
+func avx2LongAxpy32(alpha float32, x, y []float32) {
 	y = y[:len(x)]
 	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
 		avx2Axpy32(chunk, alpha, ptr(x), ptr(y))
@@ -376,14 +376,14 @@ func axpy32AVX2(alpha float32, x, y []float32) {
 	avx2Axpy32(len(x), alpha, ptr(x), ptr(y))
 }
 
-func scal32AVX2(alpha float32, x []float32) {
+func avx2LongScal32(alpha float32, x []float32) {
 	for ; len(x) > chunk; x = x[chunk:] {
 		avx2Scal32(chunk, alpha, ptr(x))
 	}
 	avx2Scal32(len(x), alpha, ptr(x))
 }
 
-func exp32AVX2(dst, src []float32) {
+func avx2LongExp32(dst, src []float32) {
 	dst = dst[:len(src)]
 	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
 		avx2Exp32(chunk, ptr(dst), ptr(src), &exp32Vectors[0])
@@ -391,7 +391,7 @@ func exp32AVX2(dst, src []float32) {
 	avx2Exp32(len(src), ptr(dst), ptr(src), &exp32Vectors[0])
 }
 
-func dot32AVX2(a []float32, x []float32) float32 {
+func avx2LongDot32(a []float32, x []float32) float32 {
 	x = x[:len(a)]
 	if len(a) <= chunk {
 		return avx2Dot32(len(a), ptr(a), ptr(x), nil)
@@ -403,7 +403,7 @@ func dot32AVX2(a []float32, x []float32) float32 {
 	return avx2Dot32(len(a), ptr(a), ptr(x), &lanes)
 }
 
-func dotAxpy32AVX2(alpha float32, a []float32, x, y []float32) float32 {
+func avx2LongDotAxpy32(alpha float32, a []float32, x, y []float32) float32 {
 	x, y = x[:len(a)], y[:len(a)]
 	if len(a) <= chunk {
 		return avx2DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
@@ -415,7 +415,7 @@ func dotAxpy32AVX2(alpha float32, a []float32, x, y []float32) float32 {
 	return avx2DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
 }
 
-func axpys32AVX2(x []float32, a *float32, lda int, y []float32) {
+func avx2LongAxpys32(x []float32, a *float32, lda int, y []float32) {
 	for o := 0; o < len(y); o += strip {
 		part := y[o:min(o+strip, len(y))]
 		i := 0
@@ -428,15 +428,15 @@ func axpys32AVX2(x []float32, a *float32, lda int, y []float32) {
 	}
 }
 
-// pack64AVX2 transposes whole 4×4 blocks in assembly and the last terms here.
-func pack64AVX2(r, k int, src *float64, ld int, dst *float64, step int) {
+// avx2Pack64 transposes whole 4×4 blocks in assembly and the last terms here.
+func avx2Pack64(r, k int, src *float64, ld int, dst *float64, step int) {
 	if k == 0 {
 		return
 	}
 	for i := 0; i < r; i += 4 {
 		s, d := at(src, i*ld), at(dst, i)
 		if k >= 4 {
-			avx2Pack64(k/4, s, ld, d, step)
+			avx2PackBlocks64(k/4, s, ld, d, step)
 		}
 		for p := k &^ 3; p < k; p++ {
 			for j := range 4 {
@@ -446,15 +446,15 @@ func pack64AVX2(r, k int, src *float64, ld int, dst *float64, step int) {
 	}
 }
 
-// pack32AVX2 is pack64AVX2 for float32.
-func pack32AVX2(r, k int, src *float32, ld int, dst *float32, step int) {
+// avx2Pack32 is avx2Pack64 for float32.
+func avx2Pack32(r, k int, src *float32, ld int, dst *float32, step int) {
 	if k == 0 {
 		return
 	}
 	for i := 0; i < r; i += 4 {
 		s, d := at(src, i*ld), at(dst, i)
 		if k >= 4 {
-			avx2Pack32(k/4, s, ld, d, step)
+			avx2PackBlocks32(k/4, s, ld, d, step)
 		}
 		for p := k &^ 3; p < k; p++ {
 			for j := range 4 {
@@ -464,7 +464,7 @@ func pack32AVX2(r, k int, src *float32, ld int, dst *float32, step int) {
 	}
 }
 
-func dotMixedAVX512(a []float32, x []float64) float64 {
+func avx512LongDotMixed(a []float32, x []float64) float64 {
 	x = x[:len(a)]
 	if len(a) <= chunk {
 		return avx512DotMixed(len(a), ptr(a), ptr(x), nil)
@@ -476,7 +476,7 @@ func dotMixedAVX512(a []float32, x []float64) float64 {
 	return avx512DotMixed(len(a), ptr(a), ptr(x), &lanes)
 }
 
-func dotAxpyMixedAVX512(alpha float64, a []float32, x, y []float64) float64 {
+func avx512LongDotAxpyMixed(alpha float64, a []float32, x, y []float64) float64 {
 	x, y = x[:len(a)], y[:len(a)]
 	if len(a) <= chunk {
 		return avx512DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
@@ -488,7 +488,7 @@ func dotAxpyMixedAVX512(alpha float64, a []float32, x, y []float64) float64 {
 	return avx512DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
 }
 
-func axpysMixedAVX512(x []float64, a *float32, lda int, y []float64) {
+func avx512LongAxpysMixed(x []float64, a *float32, lda int, y []float64) {
 	for o := 0; o < len(y); o += strip {
 		part := y[o:min(o+strip, len(y))]
 		i := 0
@@ -501,7 +501,7 @@ func axpysMixedAVX512(x []float64, a *float32, lda int, y []float64) {
 	}
 }
 
-func dotMixedAVX2(a []float32, x []float64) float64 {
+func avx2LongDotMixed(a []float32, x []float64) float64 {
 	x = x[:len(a)]
 	if len(a) <= chunk {
 		return avx2DotMixed(len(a), ptr(a), ptr(x), nil)
@@ -513,7 +513,7 @@ func dotMixedAVX2(a []float32, x []float64) float64 {
 	return avx2DotMixed(len(a), ptr(a), ptr(x), &lanes)
 }
 
-func dotAxpyMixedAVX2(alpha float64, a []float32, x, y []float64) float64 {
+func avx2LongDotAxpyMixed(alpha float64, a []float32, x, y []float64) float64 {
 	x, y = x[:len(a)], y[:len(a)]
 	if len(a) <= chunk {
 		return avx2DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
@@ -525,7 +525,7 @@ func dotAxpyMixedAVX2(alpha float64, a []float32, x, y []float64) float64 {
 	return avx2DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
 }
 
-func axpysMixedAVX2(x []float64, a *float32, lda int, y []float64) {
+func avx2LongAxpysMixed(x []float64, a *float32, lda int, y []float64) {
 	for o := 0; o < len(y); o += strip {
 		part := y[o:min(o+strip, len(y))]
 		i := 0
@@ -538,15 +538,15 @@ func axpysMixedAVX2(x []float64, a *float32, lda int, y []float64) {
 	}
 }
 
-// pack64AVX512 transposes whole 8×8 blocks in assembly and the last terms here.
-func pack64AVX512(r, k int, src *float64, ld int, dst *float64, step int) {
+// avx512Pack64 transposes whole 8×8 blocks in assembly and the last terms here.
+func avx512Pack64(r, k int, src *float64, ld int, dst *float64, step int) {
 	if k == 0 {
 		return
 	}
 	for i := 0; i < r; i += 8 {
 		s, d := at(src, i*ld), at(dst, i)
 		if k >= 8 {
-			avx512Pack64(k/8, s, ld, d, step)
+			avx512PackBlocks64(k/8, s, ld, d, step)
 		}
 		for p := k &^ 7; p < k; p++ {
 			for j := range 8 {
@@ -556,19 +556,19 @@ func pack64AVX512(r, k int, src *float64, ld int, dst *float64, step int) {
 	}
 }
 
-// pack32AVX512 transposes whole 8×16 blocks in assembly and leaves the last terms to
-// pack32AVX2.
-func pack32AVX512(r, k int, src *float32, ld int, dst *float32, step int) {
+// avx512Pack32 transposes whole 8×16 blocks in assembly and leaves the last terms to
+// avx2Pack32.
+func avx512Pack32(r, k int, src *float32, ld int, dst *float32, step int) {
 	whole := k &^ 15
 	for i := 0; i < r && whole > 0; i += 8 {
-		avx512Pack32(whole/16, at(src, i*ld), ld, at(dst, i), step)
+		avx512PackBlocks32(whole/16, at(src, i*ld), ld, at(dst, i), step)
 	}
 	if whole < k {
-		pack32AVX2(r, k-whole, at(src, whole), ld, at(dst, whole*step), step)
+		avx2Pack32(r, k-whole, at(src, whole), ld, at(dst, whole*step), step)
 	}
 }
 
-func narrow64AVX512(n, k int, alpha float64, a *float64, as int, b, c *float64, ldc int, add bool) {
+func avx512NarrowOrGemm64(n, k int, alpha float64, a *float64, as int, b, c *float64, ldc int, add bool) {
 	switch {
 	case n <= 16 && k > 0:
 		avx512Narrow64(n, k, alpha, a, as, b, c, ldc, add)
@@ -579,7 +579,7 @@ func narrow64AVX512(n, k int, alpha float64, a *float64, as int, b, c *float64, 
 	}
 }
 
-func narrow32AVX512(n, k int, alpha float32, a *float32, as int, b, c *float32, ldc int, add bool) {
+func avx512NarrowOrGemm32(n, k int, alpha float32, a *float32, as int, b, c *float32, ldc int, add bool) {
 	switch {
 	case n <= 32 && k > 0:
 		avx512Narrow32(n, k, alpha, a, as, b, c, ldc, add)
@@ -590,25 +590,25 @@ func narrow32AVX512(n, k int, alpha float32, a *float32, as int, b, c *float32, 
 	}
 }
 
-func gather64AVX512(r, panels, k int, src *float64, ld int, dst *float64, step int) {
+func avx512Gather64(r, panels, k int, src *float64, ld int, dst *float64, step int) {
 	avx512Gather(r/8, panels, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst), 8*step)
 }
 
-func gather32AVX512(r, panels, k int, src *float32, ld int, dst *float32, step int) {
+func avx512Gather32(r, panels, k int, src *float32, ld int, dst *float32, step int) {
 	if r%16 != 0 {
-		gather32AVX2(r, panels, k, src, ld, dst, step)
+		avx2Gather32(r, panels, k, src, ld, dst, step)
 		return
 	}
 	avx512Gather(r/16, panels, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst), 4*step)
 }
 
-func gather64AVX2(r, panels, k int, src *float64, ld int, dst *float64, step int) {
+func avx2Gather64(r, panels, k int, src *float64, ld int, dst *float64, step int) {
 	avx2Gather(r/4, panels, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst), 8*step)
 }
 
-func gather32AVX2(r, panels, k int, src *float32, ld int, dst *float32, step int) {
+func avx2Gather32(r, panels, k int, src *float32, ld int, dst *float32, step int) {
 	if r%8 != 0 {
-		gatherGeneric(r, panels, k, src, ld, dst, step)
+		genericGather(r, panels, k, src, ld, dst, step)
 		return
 	}
 	avx2Gather(r/8, panels, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst), 4*step)
@@ -696,10 +696,10 @@ func avx512DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float
 func avx512Axpys32(n int, x, a *float32, lda int, y *float32)
 
 //go:noescape
-func avx512Pack64(blocks int, src *float64, ld int, dst *float64, step int)
+func avx512PackBlocks64(blocks int, src *float64, ld int, dst *float64, step int)
 
 //go:noescape
-func avx512Pack32(blocks int, src *float32, ld int, dst *float32, step int)
+func avx512PackBlocks32(blocks int, src *float32, ld int, dst *float32, step int)
 
 //go:noescape
 func avx512Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
@@ -708,10 +708,10 @@ func avx512Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe
 func avx2Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
 
 //go:noescape
-func avx2Pack64(blocks int, src *float64, ld int, dst *float64, step int)
+func avx2PackBlocks64(blocks int, src *float64, ld int, dst *float64, step int)
 
 //go:noescape
-func avx2Pack32(blocks int, src *float32, ld int, dst *float32, step int)
+func avx2PackBlocks32(blocks int, src *float32, ld int, dst *float32, step int)
 
 //go:noescape
 func avx2Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)

@@ -100,13 +100,13 @@
 
 TEXT ·avx512Gemm64(SB), NOSPLIT, $0-64
 	MOVQ $64, R13
-	JMP  gemm64<>(SB)
+	JMP  avx512GemmTile64<>(SB)
 
 TEXT ·avx512Shared64(SB), NOSPLIT, $0-64
 	MOVQ $192, R13
-	JMP  gemm64<>(SB)
+	JMP  avx512GemmTile64<>(SB)
 
-TEXT gemm64<>(SB), NOSPLIT, $0-64
+TEXT avx512GemmTile64<>(SB), NOSPLIT, $0-64
 	MOVQ k+0(FP), CX
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), DX
@@ -184,13 +184,13 @@ store:
 
 TEXT ·avx512Gemm32(SB), NOSPLIT, $0-64
 	MOVQ $32, R13
-	JMP  gemm32<>(SB)
+	JMP  avx512GemmTile32<>(SB)
 
 TEXT ·avx512Shared32(SB), NOSPLIT, $0-64
 	MOVQ $192, R13
-	JMP  gemm32<>(SB)
+	JMP  avx512GemmTile32<>(SB)
 
-TEXT gemm32<>(SB), NOSPLIT, $0-64
+TEXT avx512GemmTile32<>(SB), NOSPLIT, $0-64
 	MOVQ k+0(FP), CX
 	MOVQ a+16(FP), SI
 	MOVQ b+24(FP), DX
@@ -2514,7 +2514,7 @@ done:
 	VZEROUPPER
 	RET
 
-// func avx512Pack64(blocks int, src *float64, ld int, dst *float64, step int)
+// func avx512PackBlocks64(blocks int, src *float64, ld int, dst *float64, step int)
 //
 // Transposes 8×8 blocks: dst[p*step+i] = src[i*ld+p], i < 8, p < 8·blocks.
 // Rows at SI, R8 = ld in bytes, R9, R10, R11 three, five and seven times as much;
@@ -2524,7 +2524,7 @@ done:
 //	Z8…Z15   pairs of rows (01 01 23 23 45 45 67 67), even and odd columns
 //	Z16…Z23  columns mod 4 of four rows each
 //	Z0…Z7    columns
-TEXT ·avx512Pack64(SB), NOSPLIT, $0-40
+TEXT ·avx512PackBlocks64(SB), NOSPLIT, $0-40
 	MOVQ blocks+0(FP), CX
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), R8
@@ -2587,10 +2587,10 @@ loop:
 	VZEROUPPER
 	RET
 
-// func avx512Pack32(blocks int, src *float32, ld int, dst *float32, step int)
+// func avx512PackBlocks32(blocks int, src *float32, ld int, dst *float32, step int)
 //
 // Transposes blocks of 8 rows and 16 terms: dst[p*step+i] = src[i*ld+p], i < 8,
-// p < 16·blocks. Steps of rows and columns as in avx512Pack64; column 8 at AX.
+// p < 16·blocks. Steps of rows and columns as in avx512PackBlocks64; column 8 at AX.
 //
 //	Z0…Z7    rows
 //	Z8…Z15   pairs of rows (01 01 23 23 45 45 67 67), columns 0, 1 and 2, 3 mod 4
@@ -2614,7 +2614,7 @@ DATA lanes8x16<>+112(SB)/8, $14
 DATA lanes8x16<>+120(SB)/8, $15
 GLOBL lanes8x16<>(SB), RODATA|NOPTR, $128
 
-TEXT ·avx512Pack32(SB), NOSPLIT, $0-40
+TEXT ·avx512PackBlocks32(SB), NOSPLIT, $0-40
 	MOVQ blocks+0(FP), CX
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), R8
@@ -4139,13 +4139,13 @@ next:
 	VZEROUPPER
 	RET
 
-// func avx2Pack64(blocks int, src *float64, ld int, dst *float64, step int)
+// func avx2PackBlocks64(blocks int, src *float64, ld int, dst *float64, step int)
 //
 // Transposes 4×4 blocks: dst[p*step+i] = src[i*ld+p], i < 4, p < 4·blocks.
 //
 //	SI rows, R8, R9 one and three of them in bytes   DI columns, DX, R12 likewise
 //	Y0…Y3 rows   Y4…Y7 pairs of rows, even and odd columns   Y0…Y3 columns
-TEXT ·avx2Pack64(SB), NOSPLIT, $0-40
+TEXT ·avx2PackBlocks64(SB), NOSPLIT, $0-40
 	MOVQ blocks+0(FP), CX
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), R8
@@ -4180,10 +4180,10 @@ loop:
 	VZEROUPPER
 	RET
 
-// func avx2Pack32(blocks int, src *float32, ld int, dst *float32, step int)
+// func avx2PackBlocks32(blocks int, src *float32, ld int, dst *float32, step int)
 //
-// avx2Pack64 for float32.
-TEXT ·avx2Pack32(SB), NOSPLIT, $0-40
+// avx2PackBlocks64 for float32.
+TEXT ·avx2PackBlocks32(SB), NOSPLIT, $0-40
 	MOVQ blocks+0(FP), CX
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), R8

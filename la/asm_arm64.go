@@ -12,30 +12,30 @@ func neonSet() *instructionSet {
 	s := newSet("neon")
 
 	s.f64.mr, s.f64.nr = 6, 8
-	s.f64.gemm, s.f64.dist = gemmNeon64, distNeon64
-	s.f64.pack = packNeon64
+	s.f64.gemm, s.f64.dist = neonGemm64, neonDist64
+	s.f64.pack = neonPack64
 	s.f64.gather = func(r, panels, k int, src *float64, ld int, dst *float64, step int) {
-		gatherNeon(8*r, panels, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst), 8*step)
+		neonGather(8*r, panels, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst), 8*step)
 	}
-	s.f64.axpy, s.f64.scal, s.f64.exp = inPieces(axpyNeon64, scalNeon64, expNeon64)
-	s.f64.vectorKernels = productsInPieces(dotNeon64, dotLanesNeon64, dotAxpyNeon64, axpyNeon64, axpy4Neon64)
+	s.f64.axpy, s.f64.scal, s.f64.exp = inPieces(neonAxpy64, neonScal64, neonExp64)
+	s.f64.vectorKernels = productsInPieces(neonDot64, neonDotLanes64, neonDotAxpy64, neonAxpy64, neonAxpys64)
 	s.strips64 = stripsOf(stripKernels[float64]{nr: 12, mr: 4,
-		add: stripAddNeon64, sub: stripSubNeon64, chol: stripCholNeon64,
-	}, 2, packNeon64, unpackNeon64, stripSolveNeon64, stripSquaresNeon64)
+		add: neonStripAdd64, sub: neonStripSub64, chol: neonStripChol64,
+	}, 2, neonPack64, neonUnpack64, neonStripSolve64, neonStripSquares64)
 
 	s.f32.mr, s.f32.nr = 8, 12
-	s.f32.gemm, s.f32.dist = gemmNeon32, distNeon32
-	s.f32.pack = packNeon32
+	s.f32.gemm, s.f32.dist = neonGemm32, neonDist32
+	s.f32.pack = neonPack32
 	s.f32.gather = func(r, panels, k int, src *float32, ld int, dst *float32, step int) {
-		gatherNeon(4*r, panels, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst), 4*step)
+		neonGather(4*r, panels, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst), 4*step)
 	}
-	s.f32.axpy, s.f32.scal, s.f32.exp = inPieces(axpyNeon32, scalNeon32, expNeon32)
-	s.f32.vectorKernels = productsInPieces(dotNeon32, dotLanesNeon32, dotAxpyNeon32, axpyNeon32, axpy4Neon32)
+	s.f32.axpy, s.f32.scal, s.f32.exp = inPieces(neonAxpy32, neonScal32, neonExp32)
+	s.f32.vectorKernels = productsInPieces(neonDot32, neonDotLanes32, neonDotAxpy32, neonAxpy32, neonAxpys32)
 	s.strips32 = stripsOf(stripKernels[float32]{nr: 24, mr: 4,
-		add: stripAddNeon32, sub: stripSubNeon32, chol: stripCholNeon32,
-	}, 4, packNeon32, unpackNeon32, stripSolveNeon32, stripSquaresNeon32)
+		add: neonStripAdd32, sub: neonStripSub32, chol: neonStripChol32,
+	}, 4, neonPack32, neonUnpack32, neonStripSolve32, neonStripSquares32)
 
-	s.mixed = productsInPieces(dotNeonMixed, dotLanesNeonMixed, dotAxpyNeonMixed, axpyNeonMixed, axpy4NeonMixed)
+	s.mixed = productsInPieces(neonDotMixed, neonDotLanesMixed, neonDotAxpyMixed, neonAxpyMixed, neonAxpysMixed)
 	return s
 }
 
@@ -129,7 +129,7 @@ func stripsOf[T Float](k stripKernels[T], rows int,
 ) stripKernels[T] {
 	const most = 512 // rows of a strip, 48 KiB
 	nr, size := k.nr, int(unsafe.Sizeof(*new(T)))
-	k.most, k.smallChol, k.smallInv = scalarRows, smallCholGeneric[T], smallInvGeneric[T]
+	k.most, k.smallChol, k.smallInv = scalarRows, genericSmallChol[T], genericSmallInv[T]
 	k.solve = func(lo, hi int, t *T, ts int, r, y *T, skip int) {
 		const most = 64 // rows, each of which takes up to hi-lo terms
 		for j := lo; j < hi; j += most {
@@ -143,7 +143,7 @@ func stripsOf[T Float](k stripKernels[T], rows int,
 	}
 	k.copyRows = func(k int, src *T, lds int, dst *T, ldd int) {
 		for p := 0; p < k; p += most {
-			stripCopyNeon(min(most, k-p), unsafe.Pointer(at(src, p*lds)), lds*size, unsafe.Pointer(at(dst, p*ldd)), ldd*size)
+			neonStripCopy(min(most, k-p), unsafe.Pointer(at(src, p*lds)), lds*size, unsafe.Pointer(at(dst, p*ldd)), ldd*size)
 		}
 	}
 	k.pack = func(m, k int, src *T, ld int, dst *T) {
@@ -172,118 +172,118 @@ func stripsOf[T Float](k stripKernels[T], rows int,
 }
 
 //go:noescape
-func gatherNeon(size, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
+func neonGather(size, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
 
 //go:noescape
-func stripCopyNeon(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int)
+func neonStripCopy(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int)
 
 //go:noescape
-func gemmNeon64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
+func neonGemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
 
 //go:noescape
-func distNeon64(k int, a, b, c *float64, ldc int, add bool)
+func neonDist64(k int, a, b, c *float64, ldc int, add bool)
 
 //go:noescape
-func packNeon64(m, k int, src *float64, ld int, dst *float64, r int)
+func neonPack64(m, k int, src *float64, ld int, dst *float64, r int)
 
 //go:noescape
-func unpackNeon64(m, k int, src *float64, r int, dst *float64, ld int)
+func neonUnpack64(m, k int, src *float64, r int, dst *float64, ld int)
 
 //go:noescape
-func scalNeon64(alpha float64, x []float64)
+func neonScal64(alpha float64, x []float64)
 
 //go:noescape
-func expNeon64(dst, src []float64)
+func neonExp64(dst, src []float64)
 
 //go:noescape
-func dotNeon64(a []float64, x []float64) float64
+func neonDot64(a []float64, x []float64) float64
 
 //go:noescape
-func dotLanesNeon64(s *[Lanes]float64, a []float64, x []float64)
+func neonDotLanes64(s *[Lanes]float64, a []float64, x []float64)
 
 //go:noescape
-func dotAxpyNeon64(alpha float64, a []float64, x, y []float64) float64
+func neonDotAxpy64(alpha float64, a []float64, x, y []float64) float64
 
 //go:noescape
-func axpyNeon64(alpha float64, a []float64, y []float64)
+func neonAxpy64(alpha float64, a []float64, y []float64)
 
 //go:noescape
-func axpy4Neon64(x *[4]float64, a *float64, lda int, y []float64)
+func neonAxpys64(x *[4]float64, a *float64, lda int, y []float64)
 
 //go:noescape
-func gemmNeon32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
+func neonGemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
 
 //go:noescape
-func distNeon32(k int, a, b, c *float32, ldc int, add bool)
+func neonDist32(k int, a, b, c *float32, ldc int, add bool)
 
 //go:noescape
-func packNeon32(m, k int, src *float32, ld int, dst *float32, r int)
+func neonPack32(m, k int, src *float32, ld int, dst *float32, r int)
 
 //go:noescape
-func unpackNeon32(m, k int, src *float32, r int, dst *float32, ld int)
+func neonUnpack32(m, k int, src *float32, r int, dst *float32, ld int)
 
 //go:noescape
-func scalNeon32(alpha float32, x []float32)
+func neonScal32(alpha float32, x []float32)
 
 //go:noescape
-func expNeon32(dst, src []float32)
+func neonExp32(dst, src []float32)
 
 //go:noescape
-func dotNeon32(a []float32, x []float32) float32
+func neonDot32(a []float32, x []float32) float32
 
 //go:noescape
-func dotLanesNeon32(s *[Lanes]float32, a []float32, x []float32)
+func neonDotLanes32(s *[Lanes]float32, a []float32, x []float32)
 
 //go:noescape
-func dotAxpyNeon32(alpha float32, a []float32, x, y []float32) float32
+func neonDotAxpy32(alpha float32, a []float32, x, y []float32) float32
 
 //go:noescape
-func axpyNeon32(alpha float32, a []float32, y []float32)
+func neonAxpy32(alpha float32, a []float32, y []float32)
 
 //go:noescape
-func axpy4Neon32(x *[4]float32, a *float32, lda int, y []float32)
+func neonAxpys32(x *[4]float32, a *float32, lda int, y []float32)
 
 //go:noescape
-func dotNeonMixed(a []float32, x []float64) float64
+func neonDotMixed(a []float32, x []float64) float64
 
 //go:noescape
-func dotLanesNeonMixed(s *[Lanes]float64, a []float32, x []float64)
+func neonDotLanesMixed(s *[Lanes]float64, a []float32, x []float64)
 
 //go:noescape
-func dotAxpyNeonMixed(alpha float64, a []float32, x, y []float64) float64
+func neonDotAxpyMixed(alpha float64, a []float32, x, y []float64) float64
 
 //go:noescape
-func axpyNeonMixed(alpha float64, a []float32, y []float64)
+func neonAxpyMixed(alpha float64, a []float32, y []float64)
 
 //go:noescape
-func axpy4NeonMixed(x *[4]float64, a *float32, lda int, y []float64)
+func neonAxpysMixed(x *[4]float64, a *float32, lda int, y []float64)
 
 //go:noescape
-func stripAddNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+func neonStripAdd64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
-func stripSubNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+func neonStripSub64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
-func stripSolveNeon64(lo, j0, hi int, t *float64, ts int, r, y *float64)
+func neonStripSolve64(lo, j0, hi int, t *float64, ts int, r, y *float64)
 
 //go:noescape
-func stripCholNeon64(lo, j0, hi int, r, y *float64) int
+func neonStripChol64(lo, j0, hi int, r, y *float64) int
 
 //go:noescape
-func stripSquaresNeon64(k int, y, d *float64)
+func neonStripSquares64(k int, y, d *float64)
 
 //go:noescape
-func stripAddNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+func neonStripAdd32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
 
 //go:noescape
-func stripSubNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+func neonStripSub32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
 
 //go:noescape
-func stripSolveNeon32(lo, j0, hi int, t *float32, ts int, r, y *float32)
+func neonStripSolve32(lo, j0, hi int, t *float32, ts int, r, y *float32)
 
 //go:noescape
-func stripCholNeon32(lo, j0, hi int, r, y *float32) int
+func neonStripChol32(lo, j0, hi int, r, y *float32) int
 
 //go:noescape
-func stripSquaresNeon32(k int, y, d *float32)
+func neonStripSquares32(k int, y, d *float32)

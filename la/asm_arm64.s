@@ -81,7 +81,7 @@
 	PREFETCHROW; \
 	PREFETCHROW
 
-// func gemmNeon64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
+// func neonGemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
 //
 //	for i, j in 6×8:
 //		s := 0.0
@@ -140,7 +140,7 @@
 	FSTPQ (F26, F27), 32(R3); \
 	ADD   R4, R3
 
-TEXT ·gemmNeon64(SB), NOSPLIT, $0-64
+TEXT ·neonGemm64(SB), NOSPLIT, $0-64
 	MOVD  k+0(FP), R0
 	FMOVD alpha+8(FP), F31
 	MOVD  a+16(FP), R1
@@ -201,7 +201,7 @@ add:
 	GEMM64ADD(20, 21, 22, 23)
 	RET
 
-// func distNeon64(k int, a, b, c *float64, ldc int, add bool)
+// func neonDist64(k int, a, b, c *float64, ldc int, add bool)
 //
 //	for i, j in 6×8:
 //		s := 0.0   or   c[i*ldc+j]
@@ -234,7 +234,7 @@ add:
 	VST1 [c0.D2, c1.D2, c2.D2, c3.D2], (R3); \
 	ADD  R4, R3
 
-TEXT ·distNeon64(SB), NOSPLIT, $0-41
+TEXT ·neonDist64(SB), NOSPLIT, $0-41
 	MOVD  k+0(FP), R0
 	MOVD  a+8(FP), R1
 	MOVD  b+16(FP), R2
@@ -285,7 +285,7 @@ store:
 	DIST64STORE(V20, V21, V22, V23)
 	RET
 
-// func packNeon64(m, k int, src *float64, ld int, dst *float64, r int)
+// func neonPack64(m, k int, src *float64, ld int, dst *float64, r int)
 //
 //	for i := range m { for p := range k: dst[p*r+i] = src[i*ld+p] }   m even
 //
@@ -294,7 +294,7 @@ store:
 //	V0 V1    four elements of row i   V2 V3 of row i+1
 //	V4–V7    pairs of both
 
-TEXT ·packNeon64(SB), NOSPLIT, $0-48
+TEXT ·neonPack64(SB), NOSPLIT, $0-48
 	MOVD m+0(FP), R0
 	MOVD k+8(FP), R1
 	MOVD src+16(FP), R2
@@ -348,7 +348,7 @@ next:
 done:
 	RET
 
-// func unpackNeon64(m, k int, src *float64, r int, dst *float64, ld int)
+// func neonUnpack64(m, k int, src *float64, r int, dst *float64, ld int)
 //
 //	for i := range m { for p := range k: dst[i*ld+p] = src[p*r+i] }   m even
 //
@@ -357,7 +357,7 @@ done:
 //	V0–V3    pairs of both rows
 //	V4 V5    four elements of row i   V6 V7 of row i+1
 
-TEXT ·unpackNeon64(SB), NOSPLIT, $0-48
+TEXT ·neonUnpack64(SB), NOSPLIT, $0-48
 	MOVD m+0(FP), R0
 	MOVD k+8(FP), R1
 	MOVD src+16(FP), R2
@@ -411,7 +411,7 @@ next:
 done:
 	RET
 
-// func gatherNeon(size, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
+// func neonGather(size, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
 //
 //	for p in k, q in panels { copy(dst[q*step+p*size:][:size], src[p*ld+q*size:]) }   in bytes, size 32, 48 or 64
 //
@@ -419,7 +419,7 @@ done:
 //	R4 row of the first panel, R5 step, R8 place in a panel   R6 panels, R9 left
 //	V0–V3    a piece of a row
 
-TEXT ·gatherNeon(SB), NOSPLIT, $0-56
+TEXT ·neonGather(SB), NOSPLIT, $0-56
 	MOVD size+0(FP), R0
 	MOVD panels+8(FP), R6
 	MOVD k+16(FP), R1
@@ -473,7 +473,7 @@ next:
 	CBNZ R1, row
 	RET
 
-// func dotNeon64(a, x []float64) float64
+// func neonDot64(a, x []float64) float64
 //
 //	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
@@ -528,7 +528,7 @@ next:
 	VMOVI $0, V1.B16; \
 	FADDD F1, F0
 
-TEXT ·dotNeon64(SB), NOSPLIT, $0-56
+TEXT ·neonDot64(SB), NOSPLIT, $0-56
 	MOVD a_base+0(FP), R0
 	MOVD a_len+8(FP), R2
 	MOVD x_base+24(FP), R1
@@ -582,7 +582,7 @@ fold:
 	FMOVD F0, ret+48(FP)
 	RET
 
-// func dotLanesNeon64(s *[Lanes]float64, a, x []float64)
+// func neonDotLanes64(s *[Lanes]float64, a, x []float64)
 //
 //	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])   len(a) a multiple of 32
 //
@@ -610,7 +610,7 @@ fold:
 	FSTPQ (F12, F13), 192(R3); \
 	FSTPQ (F14, F15), 224(R3)
 
-TEXT ·dotLanesNeon64(SB), NOSPLIT, $0-56
+TEXT ·neonDotLanes64(SB), NOSPLIT, $0-56
 	MOVD s+0(FP), R3
 	MOVD a_base+8(FP), R0
 	MOVD a_len+16(FP), R2
@@ -633,7 +633,7 @@ done:
 	STORELANES64
 	RET
 
-// func dotAxpyNeon64(alpha float64, a, x, y []float64) float64
+// func neonDotAxpy64(alpha float64, a, x, y []float64) float64
 //
 //	for i, v := range a:
 //		s[i%32] = fma(v, x[i], s[i%32])
@@ -644,7 +644,7 @@ done:
 //	R0 a   R1 x   R2 elements left   R4 y
 //	V0–V15   the 32 lanes, two a register
 //	V16–V19  elements of a   V20–V23 of x   V26–V29 of y
-//	V24 V25  an odd last element of a and x, as in dotNeon64
+//	V24 V25  an odd last element of a and x, as in neonDot64
 //	V31      alpha in both lanes
 
 // AXPYTO64 adds alpha·a to y once DOT64 has loaded a.
@@ -668,7 +668,7 @@ done:
 	VFMLA   V31.D2, V16.D2, V26.D2; \
 	FMOVQ.P F26, 16(R4)
 
-TEXT ·dotAxpyNeon64(SB), NOSPLIT, $0-88
+TEXT ·neonDotAxpy64(SB), NOSPLIT, $0-88
 	FMOVD alpha+0(FP), F31
 	MOVD  a_base+8(FP), R0
 	MOVD  a_len+16(FP), R2
@@ -729,7 +729,7 @@ fold:
 	FMOVD F0, ret+80(FP)
 	RET
 
-// func axpyNeon64(alpha float64, a, y []float64)
+// func neonAxpy64(alpha float64, a, y []float64)
 //
 //	for i, v := range a: y[i] = fma(alpha, v, y[i])
 //
@@ -750,7 +750,7 @@ fold:
 	FSTPQ (F20, F21), off(R1); \
 	FSTPQ (F22, F23), (off+32)(R1)
 
-TEXT ·axpyNeon64(SB), NOSPLIT, $0-56
+TEXT ·neonAxpy64(SB), NOSPLIT, $0-56
 	FMOVD alpha+0(FP), F31
 	MOVD  a_base+8(FP), R0
 	MOVD  a_len+16(FP), R2
@@ -790,7 +790,7 @@ last:
 done:
 	RET
 
-// func axpy4Neon64(x *[4]float64, a *float64, lda int, y []float64)
+// func neonAxpys64(x *[4]float64, a *float64, lda int, y []float64)
 //
 //	for i := range 4 { for j := range y: y[j] = fma(x[i], a[i*lda+j], y[j]) }
 //
@@ -808,7 +808,7 @@ done:
 	fmla(x, 18, 2); \
 	fmla(x, 19, 3)
 
-TEXT ·axpy4Neon64(SB), NOSPLIT, $0-48
+TEXT ·neonAxpys64(SB), NOSPLIT, $0-48
 	MOVD  x+0(FP), R0
 	MOVD  a+8(FP), R3
 	MOVD  lda+16(FP), R7
@@ -855,7 +855,7 @@ one:
 done:
 	RET
 
-// func scalNeon64(alpha float64, x []float64)
+// func neonScal64(alpha float64, x []float64)
 //
 //	for i := range x: x[i] = alpha * x[i]
 //
@@ -863,7 +863,7 @@ done:
 //	V31      alpha
 //	V16–V19  elements of x
 
-TEXT ·scalNeon64(SB), NOSPLIT, $0-32
+TEXT ·neonScal64(SB), NOSPLIT, $0-32
 	FMOVD alpha+0(FP), F31
 	MOVD  x_base+8(FP), R0
 	MOVD  x_len+16(FP), R2
@@ -923,7 +923,7 @@ DATA expConst64<>+224(SB)/8, $0x1.62e42fefa39efp-1 // ln2High
 DATA expConst64<>+232(SB)/8, $0x1.abc9e3b39803fp-56 // ln2Low
 GLOBL expConst64<>(SB), RODATA|NOPTR, $240
 
-// func expNeon64(dst, src []float64)
+// func neonExp64(dst, src []float64)
 //
 //	for i, x := range src:
 //		x = max(min(x, expMax), expMin)
@@ -998,7 +998,7 @@ GLOBL expConst64<>(SB), RODATA|NOPTR, $240
 	VFMULD(x, p, p); \
 	VFMULD(t, p, p)
 
-TEXT ·expNeon64(SB), NOSPLIT, $64-48
+TEXT ·neonExp64(SB), NOSPLIT, $64-48
 	MOVD  dst_base+0(FP), R1
 	MOVD  src_base+24(FP), R0
 	MOVD  src_len+32(FP), R2
@@ -1068,7 +1068,7 @@ in:
 done:
 	RET
 
-// func gemmNeon32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
+// func neonGemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
 //
 //	for i, j in 8×12:
 //		s := 0.0
@@ -1134,7 +1134,7 @@ done:
 	FMOVQ F26, 32(R3); \
 	ADD   R4, R3
 
-TEXT ·gemmNeon32(SB), NOSPLIT, $0-64
+TEXT ·neonGemm32(SB), NOSPLIT, $0-64
 	MOVD  k+0(FP), R0
 	FMOVS alpha+8(FP), F31
 	MOVD  a+16(FP), R1
@@ -1198,7 +1198,7 @@ add:
 	GEMM32ADD(21, 22, 23)
 	RET
 
-// func distNeon32(k int, a, b, c *float32, ldc int, add bool)
+// func neonDist32(k int, a, b, c *float32, ldc int, add bool)
 //
 //	for i, j in 8×12:
 //		s := 0.0   or   c[i*ldc+j]
@@ -1229,7 +1229,7 @@ add:
 	VST1 [c0.S4, c1.S4, c2.S4], (R3); \
 	ADD  R4, R3
 
-TEXT ·distNeon32(SB), NOSPLIT, $0-41
+TEXT ·neonDist32(SB), NOSPLIT, $0-41
 	MOVD  k+0(FP), R0
 	MOVD  a+8(FP), R1
 	MOVD  b+16(FP), R2
@@ -1284,7 +1284,7 @@ store:
 	DIST32STORE(V21, V22, V23)
 	RET
 
-// func packNeon32(m, k int, src *float32, ld int, dst *float32, r int)
+// func neonPack32(m, k int, src *float32, ld int, dst *float32, r int)
 //
 //	for i := range m { for p := range k: dst[p*r+i] = src[i*ld+p] }   m a multiple of 4
 //
@@ -1294,7 +1294,7 @@ store:
 //	V4–V7    rows 0 and 1, 2 and 3 interleaved, even p, odd p
 //	V16–V19  four elements of each p
 
-TEXT ·packNeon32(SB), NOSPLIT, $0-48
+TEXT ·neonPack32(SB), NOSPLIT, $0-48
 	MOVD m+0(FP), R0
 	MOVD k+8(FP), R1
 	MOVD src+16(FP), R2
@@ -1359,7 +1359,7 @@ next:
 done:
 	RET
 
-// func unpackNeon32(m, k int, src *float32, r int, dst *float32, ld int)
+// func neonUnpack32(m, k int, src *float32, r int, dst *float32, ld int)
 //
 //	for i := range m { for p := range k: dst[i*ld+p] = src[p*r+i] }   m a multiple of 4
 //
@@ -1369,7 +1369,7 @@ done:
 //	V4–V7    p and p+1, p+2 and p+3 interleaved, even rows, odd rows
 //	V16–V19  four elements of each row
 
-TEXT ·unpackNeon32(SB), NOSPLIT, $0-48
+TEXT ·neonUnpack32(SB), NOSPLIT, $0-48
 	MOVD m+0(FP), R0
 	MOVD k+8(FP), R1
 	MOVD src+16(FP), R2
@@ -1434,7 +1434,7 @@ next:
 done:
 	RET
 
-// func dotNeon32(a, x []float32) float32
+// func neonDot32(a, x []float32) float32
 //
 //	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
@@ -1446,7 +1446,7 @@ done:
 //	V16–V23  elements of a and x
 //	V24 V25  the last one to three elements of a and x, if any, above them zeros
 //
-// As in dotNeon64, the lanes behind the last whole four take V24·V25.
+// As in neonDot64, the lanes behind the last whole four take V24·V25.
 
 #define DOT32(off, s0, s1, s2, s3) \
 	FLDPQ off(R0), (F16, F17); \
@@ -1482,7 +1482,7 @@ done:
 	VMOVI $0, V1.B16; \
 	FADDS F1, F0
 
-TEXT ·dotNeon32(SB), NOSPLIT, $0-52
+TEXT ·neonDot32(SB), NOSPLIT, $0-52
 	MOVD a_base+0(FP), R0
 	MOVD a_len+8(FP), R2
 	MOVD x_base+24(FP), R1
@@ -1534,7 +1534,7 @@ fold:
 	FMOVS F0, ret+48(FP)
 	RET
 
-// func dotLanesNeon32(s *[Lanes]float32, a, x []float32)
+// func neonDotLanes32(s *[Lanes]float32, a, x []float32)
 //
 //	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])   len(a) a multiple of 32
 //
@@ -1542,7 +1542,7 @@ fold:
 //	V0–V7    the 32 lanes, four a register
 //	V16–V23  elements of a and x
 
-TEXT ·dotLanesNeon32(SB), NOSPLIT, $0-56
+TEXT ·neonDotLanes32(SB), NOSPLIT, $0-56
 	MOVD  s+0(FP), R3
 	MOVD  a_base+8(FP), R0
 	MOVD  a_len+16(FP), R2
@@ -1569,7 +1569,7 @@ done:
 	FSTPQ (F6, F7), 96(R3)
 	RET
 
-// func dotAxpyNeon32(alpha float32, a, x, y []float32) float32
+// func neonDotAxpy32(alpha float32, a, x, y []float32) float32
 //
 //	for i, v := range a:
 //		s[i%32] = fma(v, x[i], s[i%32])
@@ -1581,7 +1581,7 @@ done:
 //	R5 elements there
 //	V0–V7    the 32 lanes, four a register
 //	V16–V19  elements of a   V20–V23 of x   V26–V29 of y
-//	V24 V25  the last one to three elements of a and x, as in dotNeon32
+//	V24 V25  the last one to three elements of a and x, as in neonDot32
 //	V31      alpha in all lanes
 
 #define DOTAXPY32(off, s0, s1, s2, s3) \
@@ -1601,7 +1601,7 @@ done:
 	VFMLA   V31.S4, V16.S4, V26.S4; \
 	FMOVQ.P F26, 16(R4)
 
-TEXT ·dotAxpyNeon32(SB), NOSPLIT, $0-84
+TEXT ·neonDotAxpy32(SB), NOSPLIT, $0-84
 	FMOVS alpha+0(FP), F31
 	MOVD  a_base+8(FP), R0
 	MOVD  a_len+16(FP), R2
@@ -1666,7 +1666,7 @@ sum:
 	FMOVS F0, ret+80(FP)
 	RET
 
-// func axpyNeon32(alpha float32, a, y []float32)
+// func neonAxpy32(alpha float32, a, y []float32)
 //
 //	for i, v := range a: y[i] = fma(alpha, v, y[i])
 //
@@ -1687,7 +1687,7 @@ sum:
 	FSTPQ (F20, F21), off(R1); \
 	FSTPQ (F22, F23), (off+32)(R1)
 
-TEXT ·axpyNeon32(SB), NOSPLIT, $0-56
+TEXT ·neonAxpy32(SB), NOSPLIT, $0-56
 	FMOVS alpha+0(FP), F31
 	MOVD  a_base+8(FP), R0
 	MOVD  a_len+16(FP), R2
@@ -1732,7 +1732,7 @@ one:
 done:
 	RET
 
-// func axpy4Neon32(x *[4]float32, a *float32, lda int, y []float32)
+// func neonAxpys32(x *[4]float32, a *float32, lda int, y []float32)
 //
 //	for i := range 4 { for j := range y: y[j] = fma(x[i], a[i*lda+j], y[j]) }
 //
@@ -1750,7 +1750,7 @@ done:
 	fmla(31, 18, 2); \
 	fmla(31, 19, 3)
 
-TEXT ·axpy4Neon32(SB), NOSPLIT, $0-48
+TEXT ·neonAxpys32(SB), NOSPLIT, $0-48
 	MOVD  x+0(FP), R0
 	MOVD  a+8(FP), R3
 	MOVD  lda+16(FP), R7
@@ -1797,7 +1797,7 @@ one:
 done:
 	RET
 
-// func scalNeon32(alpha float32, x []float32)
+// func neonScal32(alpha float32, x []float32)
 //
 //	for i := range x: x[i] = alpha * x[i]
 //
@@ -1805,7 +1805,7 @@ done:
 //	V31      alpha
 //	V16–V19  elements of x
 
-TEXT ·scalNeon32(SB), NOSPLIT, $0-32
+TEXT ·neonScal32(SB), NOSPLIT, $0-32
 	FMOVS alpha+0(FP), F31
 	MOVD  x_base+8(FP), R0
 	MOVD  x_len+16(FP), R2
@@ -1862,7 +1862,7 @@ DATA expConst32<>+136(SB)/4, $0x1.62e43p-1 // ln2High
 DATA expConst32<>+140(SB)/4, $-0x1.05c61p-29 // ln2Low
 GLOBL expConst32<>(SB), RODATA|NOPTR, $144
 
-// func expNeon32(dst, src []float32)
+// func neonExp32(dst, src []float32)
 //
 //	for i, x := range src:
 //		x = max(min(x, expMax), expMin)
@@ -1937,7 +1937,7 @@ GLOBL expConst32<>(SB), RODATA|NOPTR, $144
 	VFMULS(x, p, p); \
 	VFMULS(t, p, p)
 
-TEXT ·expNeon32(SB), NOSPLIT, $64-48
+TEXT ·neonExp32(SB), NOSPLIT, $64-48
 	MOVD  dst_base+0(FP), R1
 	MOVD  src_base+24(FP), R0
 	MOVD  src_len+32(FP), R2
@@ -2011,9 +2011,9 @@ done:
 	VFCVTL2(18, 19); \
 	VFCVTL(18, 18)
 
-// func dotNeonMixed(a []float32, x []float64) float64
+// func neonDotMixed(a []float32, x []float64) float64
 //
-//	as dotNeon64(a, x), and so are the registers
+//	as neonDot64(a, x), and so are the registers
 
 #define DOTMIXED(offa, offx, s0, s1, s2, s3) \
 	FLDPQ offa(R0), (F16, F18); \
@@ -2035,7 +2035,7 @@ done:
 	FMOVQ.P 16(R1), F17; \
 	VFMLA   V16.D2, V17.D2, s.D2
 
-TEXT ·dotNeonMixed(SB), NOSPLIT, $0-56
+TEXT ·neonDotMixed(SB), NOSPLIT, $0-56
 	MOVD a_base+0(FP), R0
 	MOVD a_len+8(FP), R2
 	MOVD x_base+24(FP), R1
@@ -2090,11 +2090,11 @@ fold:
 	FMOVD F0, ret+48(FP)
 	RET
 
-// func dotLanesNeonMixed(s *[Lanes]float64, a []float32, x []float64)
+// func neonDotLanesMixed(s *[Lanes]float64, a []float32, x []float64)
 //
-//	as dotLanesNeon64(s, a, x), and so are the registers
+//	as neonDotLanes64(s, a, x), and so are the registers
 
-TEXT ·dotLanesNeonMixed(SB), NOSPLIT, $0-56
+TEXT ·neonDotLanesMixed(SB), NOSPLIT, $0-56
 	MOVD s+0(FP), R3
 	MOVD a_base+8(FP), R0
 	MOVD a_len+16(FP), R2
@@ -2117,9 +2117,9 @@ done:
 	STORELANES64
 	RET
 
-// func dotAxpyNeonMixed(alpha float64, a []float32, x, y []float64) float64
+// func neonDotAxpyMixed(alpha float64, a []float32, x, y []float64) float64
 //
-//	as dotAxpyNeon64(alpha, a, x, y), and so are the registers
+//	as neonDotAxpy64(alpha, a, x, y), and so are the registers
 
 #define DOTAXPYMIXED(offa, offx, s0, s1, s2, s3) \
 	DOTMIXED(offa, offx, s0, s1, s2, s3); \
@@ -2131,7 +2131,7 @@ done:
 	VFMLA   V31.D2, V16.D2, V26.D2; \
 	FMOVQ.P F26, 16(R4)
 
-TEXT ·dotAxpyNeonMixed(SB), NOSPLIT, $0-88
+TEXT ·neonDotAxpyMixed(SB), NOSPLIT, $0-88
 	FMOVD alpha+0(FP), F31
 	MOVD  a_base+8(FP), R0
 	MOVD  a_len+16(FP), R2
@@ -2193,7 +2193,7 @@ fold:
 	FMOVD F0, ret+80(FP)
 	RET
 
-// func axpyNeonMixed(alpha float64, a []float32, y []float64)
+// func neonAxpyMixed(alpha float64, a []float32, y []float64)
 //
 //	for i, v := range a: y[i] = fma(alpha, v, y[i])
 //
@@ -2202,7 +2202,7 @@ fold:
 //	V16–V19  elements of a
 //	V20–V23  elements of y
 
-TEXT ·axpyNeonMixed(SB), NOSPLIT, $0-56
+TEXT ·neonAxpyMixed(SB), NOSPLIT, $0-56
 	FMOVD alpha+0(FP), F31
 	MOVD  a_base+8(FP), R0
 	MOVD  a_len+16(FP), R2
@@ -2243,7 +2243,7 @@ one:
 done:
 	RET
 
-// func axpy4NeonMixed(x *[4]float64, a *float32, lda int, y []float64)
+// func neonAxpysMixed(x *[4]float64, a *float32, lda int, y []float64)
 //
 //	for i := range 4 { for j := range y: y[j] = fma(x[i], a[i*lda+j], y[j]) }
 //
@@ -2261,7 +2261,7 @@ done:
 	fmla(x, 18, 2); \
 	fmla(x, 19, 3)
 
-TEXT ·axpy4NeonMixed(SB), NOSPLIT, $0-48
+TEXT ·neonAxpysMixed(SB), NOSPLIT, $0-48
 	MOVD  x+0(FP), R0
 	MOVD  a+8(FP), R3
 	MOVD  lda+16(FP), R7
@@ -2493,8 +2493,8 @@ stored: \
 	CBNZ R6, block; \
 	RET
 
-// func stripAddNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
-TEXT ·stripAddNeon64(SB), NOSPLIT, $0-72
+// func neonStripAdd64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+TEXT ·neonStripAdd64(SB), NOSPLIT, $0-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R8
 	MOVD b+16(FP), R9
@@ -2504,8 +2504,8 @@ TEXT ·stripAddNeon64(SB), NOSPLIT, $0-72
 	MOVD mode+48(FP), R12
 	STRIPTILE(ADDTERM64, STRIPLOADEND64, STRIPSTOREEND64, 3, 3, 8)
 
-// func stripSubNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
-TEXT ·stripSubNeon64(SB), NOSPLIT, $0-72
+// func neonStripSub64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+TEXT ·neonStripSub64(SB), NOSPLIT, $0-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R8
 	MOVD b+16(FP), R9
@@ -2515,8 +2515,8 @@ TEXT ·stripSubNeon64(SB), NOSPLIT, $0-72
 	MOVD mode+48(FP), R12
 	STRIPTILE(SUBTERM64, STRIPLOADEND64, STRIPSTOREEND64, 3, 3, 8)
 
-// func stripAddNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
-TEXT ·stripAddNeon32(SB), NOSPLIT, $0-72
+// func neonStripAdd32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+TEXT ·neonStripAdd32(SB), NOSPLIT, $0-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R8
 	MOVD b+16(FP), R9
@@ -2526,8 +2526,8 @@ TEXT ·stripAddNeon32(SB), NOSPLIT, $0-72
 	MOVD mode+48(FP), R12
 	STRIPTILE(ADDTERM32, STRIPLOADEND32, STRIPSTOREEND32, 2, 6, 4)
 
-// func stripSubNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
-TEXT ·stripSubNeon32(SB), NOSPLIT, $0-72
+// func neonStripSub32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+TEXT ·neonStripSub32(SB), NOSPLIT, $0-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R8
 	MOVD b+16(FP), R9
@@ -2537,7 +2537,7 @@ TEXT ·stripSubNeon32(SB), NOSPLIT, $0-72
 	MOVD mode+48(FP), R12
 	STRIPTILE(SUBTERM32, STRIPLOADEND32, STRIPSTOREEND32, 2, 6, 4)
 
-// func stripSquaresNeon64(k int, y, d *float64)
+// func neonStripSquares64(k int, y, d *float64)
 //
 //	for q := range k { for i := range 12: d[i] = fma(y[12q+i], y[12q+i], d[i]) }
 //
@@ -2567,29 +2567,29 @@ rows: \
 	FSTPQ (F4, F5), 64(R7); \
 	RET
 
-TEXT ·stripSquaresNeon64(SB), NOSPLIT, $0-24
+TEXT ·neonStripSquares64(SB), NOSPLIT, $0-24
 	MOVD k+0(FP), R0
 	MOVD y+8(FP), R1
 	MOVD d+16(FP), R7
 	STRIPSQUARES(D2)
 
-// func stripSquaresNeon32(k int, y, d *float32)
+// func neonStripSquares32(k int, y, d *float32)
 //
-// as stripSquaresNeon64, with 24 elements a row
-TEXT ·stripSquaresNeon32(SB), NOSPLIT, $0-24
+// as neonStripSquares64, with 24 elements a row
+TEXT ·neonStripSquares32(SB), NOSPLIT, $0-24
 	MOVD k+0(FP), R0
 	MOVD y+8(FP), R1
 	MOVD d+16(FP), R7
 	STRIPSQUARES(S4)
 
-// func stripCopyNeon(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int)
+// func neonStripCopy(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int)
 //
 //	for p := range k { copy(dst[p*ldd:], src[p*lds:][:96]) }   in bytes
 //
 //	R0 rows left   R1 src   R2 lds   R3 dst   R4 ldd
 //	V0–V5    a row
 
-TEXT ·stripCopyNeon(SB), NOSPLIT, $0-40
+TEXT ·neonStripCopy(SB), NOSPLIT, $0-40
 	MOVD k+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD lds+16(FP), R2
@@ -2661,7 +2661,7 @@ solved:
 #define SCALE2(op, v) STRIPSCALE(op, v, 12, 13, 14, 15, 16, 17)
 #define SCALE3(op, v) STRIPSCALE(op, v, 18, 19, 20, 21, 22, 23)
 
-// func stripSolveNeon64(lo, j0, hi int, t *float64, ts int, r, y *float64)
+// func neonStripSolve64(lo, j0, hi int, t *float64, ts int, r, y *float64)
 //
 //	for j := j0; j < hi; j++:
 //		t_j := t[j/nr*ts+j%nr:]
@@ -2675,7 +2675,7 @@ solved:
 //	R12 from the last line of a strip of t to the next strip
 //	V24 V25  t_j…t_j+3 at one row   V28 V29 r_j…r_j+3
 
-TEXT ·stripSolveNeon64(SB), NOSPLIT, $0-56
+TEXT ·neonStripSolve64(SB), NOSPLIT, $0-56
 	MOVD lo+0(FP), R13
 	MOVD j0+8(FP), R0
 	MOVD hi+16(FP), R6
@@ -2756,7 +2756,7 @@ done:
 	FMOVD F29, o(R8); \
 	ADD   R4, R8
 
-// func stripCholNeon64(lo, j0, hi int, r, y *float64) int
+// func neonStripChol64(lo, j0, hi int, r, y *float64) int
 //
 //	for j := j0; j < hi; j++:
 //		for k := lo; k < j; k++: y_j -= y_k[j%nr] * y_k
@@ -2774,7 +2774,7 @@ done:
 //	R9 y at lo   R10 r at j   R11 line j%nr in bytes   R14 bits of the largest number
 //	V24 V25  four lines of a row   V27 1   V28 d, then 1/√d   V29 √d
 
-TEXT ·stripCholNeon64(SB), NOSPLIT, $0-48
+TEXT ·neonStripChol64(SB), NOSPLIT, $0-48
 	MOVD lo+0(FP), R13
 	MOVD j0+8(FP), R0
 	MOVD hi+16(FP), R6
@@ -2832,7 +2832,7 @@ done:
 	MOVD R7, ret+40(FP)
 	RET
 
-// func stripSolveNeon32(lo, j0, hi int, t *float32, ts int, r, y *float32)
+// func neonStripSolve32(lo, j0, hi int, t *float32, ts int, r, y *float32)
 //
 //	for j := j0; j < hi; j++:
 //		t_j := t[j/nr*ts+j%nr:]
@@ -2846,7 +2846,7 @@ done:
 //	R12 from the last line of a strip of t to the next strip
 //	V24 V25  t_j…t_j+3 at one row   V28 V29 r_j…r_j+3
 
-TEXT ·stripSolveNeon32(SB), NOSPLIT, $0-56
+TEXT ·neonStripSolve32(SB), NOSPLIT, $0-56
 	MOVD lo+0(FP), R13
 	MOVD j0+8(FP), R0
 	MOVD hi+16(FP), R6
@@ -2927,7 +2927,7 @@ done:
 	FMOVS F29, o(R8); \
 	ADD   R4, R8
 
-// func stripCholNeon32(lo, j0, hi int, r, y *float32) int
+// func neonStripChol32(lo, j0, hi int, r, y *float32) int
 //
 //	for j := j0; j < hi; j++:
 //		for k := lo; k < j; k++: y_j -= y_k[j%nr] * y_k
@@ -2945,7 +2945,7 @@ done:
 //	R9 y at lo   R10 r at j   R11 line j%nr in bytes   R14 bits of the largest number
 //	V24 V25  four lines of a row   V27 1   V28 d, then 1/√d   V29 √d
 
-TEXT ·stripCholNeon32(SB), NOSPLIT, $0-48
+TEXT ·neonStripChol32(SB), NOSPLIT, $0-48
 	MOVD lo+0(FP), R13
 	MOVD j0+8(FP), R0
 	MOVD hi+16(FP), R6

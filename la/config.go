@@ -15,20 +15,20 @@ type Blocks struct {
 
 // Configuration is what la runs with on this machine.
 type Configuration struct {
-	Kernel     string // instruction set
-	L1, L2, L3 int    // data cache sizes in bytes, as used for the block sizes
-	F64, F32   Blocks
+	InstructionSet string // avx512, avx2, neon or generic
+	L1, L2, L3     int    // data cache sizes in bytes, as used for the block sizes
+	F64, F32       Blocks
 }
 
 // Config returns the instruction set and the block sizes in use.
 func Config() Configuration {
-	return Configuration{Kernel: Kernel(), L1: caches.l1, L2: caches.l2, L3: caches.l3,
+	return Configuration{InstructionSet: InstructionSet(), L1: caches.l1, L2: caches.l2, L3: caches.l3,
 		F64: blocks[float64](), F32: blocks[float32]()}
 }
 
 func (c Configuration) String() string {
 	return fmt.Sprintf("%s, caches %d/%d/%d KiB, float64 %v, float32 %v",
-		c.Kernel, c.L1>>10, c.L2>>10, c.L3>>10, c.F64, c.F32)
+		c.InstructionSet, c.L1>>10, c.L2>>10, c.L3>>10, c.F64, c.F32)
 }
 
 func (b Blocks) String() string {

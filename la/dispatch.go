@@ -33,20 +33,20 @@ var instructionSets = append(machineSets(), &genericSet)
 // active is the instruction set in use, nil if activeErr is not.
 var active, activeErr = selectSet(os.Getenv("BMKL_KERNEL"))
 
-// Kernel returns the name of the instruction set in use: avx512, avx2, neon or
+// InstructionSet returns the name of the instruction set in use: avx512, avx2, neon or
 // generic. It is the best one this CPU has unless the environment variable
-// BMKL_KERNEL names another. The name is empty if [KernelError] is not nil.
-func Kernel() string {
+// BMKL_KERNEL names another. The name is empty if [InstructionSetError] is not nil.
+func InstructionSet() string {
 	if active == nil {
 		return ""
 	}
 	return active.name
 }
 
-// KernelError returns an error if BMKL_KERNEL names an instruction set that is
+// InstructionSetError returns an error if BMKL_KERNEL names an instruction set that is
 // unknown, or that this CPU or this build lacks. Every routine of the package
 // panics with it; a command asks first and says it in one line.
-func KernelError() error { return activeErr }
+func InstructionSetError() error { return activeErr }
 
 // selectSet returns the instruction set of that name, the best for an empty one.
 func selectSet(name string) (*instructionSet, error) {

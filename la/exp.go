@@ -70,7 +70,7 @@ func Exp[T Float](dst, src []T) {
 	table[T]().exp(dst, src)
 }
 
-func expGeneric[T Float](dst, src []T) {
+func genericExp[T Float](dst, src []T) {
 	dst = dst[:len(src)]
 	if is64[T]() {
 		for i, x := range src {

@@ -23,13 +23,13 @@ const genericMR, genericNR = 4, 4
 func genericKernels[T Float]() kernels[T] {
 	return kernels[T]{
 		mr: genericMR, nr: genericNR,
-		gemm:   gemmGeneric[T],
-		dist:   distGeneric[T],
-		pack:   packGeneric[T],
-		gather: gatherGeneric[T],
-		axpy:   axpyGeneric[T, T],
-		scal:   scalGeneric[T],
-		exp:    expGeneric[T],
+		gemm:   genericGemm[T],
+		dist:   genericDist[T],
+		pack:   genericPack[T],
+		gather: genericGather[T],
+		axpy:   genericAxpy[T, T],
+		scal:   genericScal[T],
+		exp:    genericExp[T],
 
 		vectorKernels: genericVectorKernels[T, T](),
 	}
@@ -37,9 +37,9 @@ func genericKernels[T Float]() kernels[T] {
 
 func genericVectorKernels[S, T Float]() vectorKernels[S, T] {
 	return vectorKernels[S, T]{
-		dot:     dotGeneric[S, T],
-		axpys:   axpysGeneric[S, T],
-		dotAxpy: dotAxpyGeneric[S, T],
+		dot:     genericDot[S, T],
+		axpys:   genericAxpys[S, T],
+		dotAxpy: genericDotAxpy[S, T],
 	}
 }
 
@@ -71,7 +71,7 @@ func fma32(x, y, z float32) float32 {
 	return float32(s)
 }
 
-func gemmGeneric[T Float](k int, alpha T, a, b, c *T, ldc int, add bool, next *T) {
+func genericGemm[T Float](k int, alpha T, a, b, c *T, ldc int, add bool, next *T) {
 	ap, bp := unsafe.Slice(a, k*genericMR), unsafe.Slice(b, k*genericNR)
 	cp := unsafe.Slice(c, (genericMR-1)*ldc+genericNR)
 	for i := range genericMR {
@@ -104,7 +104,7 @@ func gemmGeneric[T Float](k int, alpha T, a, b, c *T, ldc int, add bool, next *T
 	}
 }
 
-func distGeneric[T Float](k int, a, b, c *T, ldc int, add bool) {
+func genericDist[T Float](k int, a, b, c *T, ldc int, add bool) {
 	ap, bp := unsafe.Slice(a, k*genericMR), unsafe.Slice(b, k*genericNR)
 	cp := unsafe.Slice(c, (genericMR-1)*ldc+genericNR)
 	for i := range genericMR {
@@ -124,7 +124,7 @@ func distGeneric[T Float](k int, a, b, c *T, ldc int, add bool) {
 	}
 }
 
-func packGeneric[T Float](r, k int, src *T, ld int, dst *T, step int) {
+func genericPack[T Float](r, k int, src *T, ld int, dst *T, step int) {
 	if k == 0 {
 		return
 	}
@@ -136,7 +136,7 @@ func packGeneric[T Float](r, k int, src *T, ld int, dst *T, step int) {
 	}
 }
 
-func gatherGeneric[T Float](r, panels, k int, src *T, ld int, dst *T, step int) {
+func genericGather[T Float](r, panels, k int, src *T, ld int, dst *T, step int) {
 	s, d := unsafe.Slice(src, (k-1)*ld+panels*r), unsafe.Slice(dst, (panels-1)*step+k*r)
 	for p := range k {
 		for q := range panels {
@@ -145,7 +145,7 @@ func gatherGeneric[T Float](r, panels, k int, src *T, ld int, dst *T, step int) 
 	}
 }
 
-func dotGeneric[S, T Float](a []S, x []T) T {
+func genericDot[S, T Float](a []S, x []T) T {
 	x = x[:len(a)]
 	var s [Lanes]T
 	for i, v := range a {
@@ -164,30 +164,30 @@ func foldLanes[T Float](s *[Lanes]T) T {
 	return s[0] + 0
 }
 
-func axpyGeneric[S, T Float](alpha T, x []S, y []T) {
+func genericAxpy[S, T Float](alpha T, x []S, y []T) {
 	y = y[:len(x)]
 	for i, v := range x {
 		y[i] = fma(alpha, T(v), y[i])
 	}
 }
 
-func scalGeneric[T Float](alpha T, x []T) {
+func genericScal[T Float](alpha T, x []T) {
 	for i := range x {
 		x[i] *= alpha
 	}
 }
 
-func axpysGeneric[S, T Float](x []T, a *S, lda int, y []T) {
+func genericAxpys[S, T Float](x []T, a *S, lda int, y []T) {
 	if len(x) == 0 || len(y) == 0 {
 		return
 	}
 	rows := unsafe.Slice(a, (len(x)-1)*lda+len(y))
 	for i, v := range x {
-		axpyGeneric(v, rows[i*lda:][:len(y)], y)
+		genericAxpy(v, rows[i*lda:][:len(y)], y)
 	}
 }
 
-func dotAxpyGeneric[S, T Float](alpha T, a []S, x, y []T) T {
-	axpyGeneric(alpha, a, y)
-	return dotGeneric(a, x)
+func genericDotAxpy[S, T Float](alpha T, a []S, x, y []T) T {
+	genericAxpy(alpha, a, y)
+	return genericDot(a, x)
 }

@@ -31,26 +31,26 @@ GLOBL one32<>(SB), RODATA|NOPTR, $4
 DATA inf32<>+0(SB)/4, $0x7f800000
 GLOBL inf32<>(SB), RODATA|NOPTR, $4
 
-// func add32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
-TEXT ·add32AVX512(SB), NOSPLIT, $0-72
+// func avx512StripAdd32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+TEXT ·avx512StripAdd32(SB), NOSPLIT, $0-72
 	TILE(PLUSPRODUCT)
 
-// func sub32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
-TEXT ·sub32AVX512(SB), NOSPLIT, $0-72
+// func avx512StripSub32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+TEXT ·avx512StripSub32(SB), NOSPLIT, $0-72
 	TILE(LESSPRODUCT)
 
-// func solve32AVX512(lo, hi int, t *float32, ts int, r, y *float32, skip int)
-TEXT ·solve32AVX512(SB), NOSPLIT, $0-56
+// func avx512StripSolve32(lo, hi int, t *float32, ts int, r, y *float32, skip int)
+TEXT ·avx512StripSolve32(SB), NOSPLIT, $0-56
 	SOLVE
 
-// func chol32AVX512(lo, j0, hi int, r, y *float32) int
-TEXT ·chol32AVX512(SB), NOSPLIT, $0-48
+// func avx512StripChol32(lo, j0, hi int, r, y *float32) int
+TEXT ·avx512StripChol32(SB), NOSPLIT, $0-48
 	CHOL
 
-// func squares32AVX512(k int, y, d *float32)
-TEXT ·squares32AVX512(SB), NOSPLIT, $0-24
+// func avx512StripSquares32(k int, y, d *float32)
+TEXT ·avx512StripSquares32(SB), NOSPLIT, $0-24
 	SQUARES
 
-// func copyRows32AVX512(k int, src *float32, lds int, dst *float32, ldd int)
-TEXT ·copyRows32AVX512(SB), NOSPLIT, $0-40
+// func avx512StripCopy32(k int, src *float32, lds int, dst *float32, ldd int)
+TEXT ·avx512StripCopy32(SB), NOSPLIT, $0-40
 	COPYROWS

@@ -38,26 +38,26 @@ DATA lanes<>+16(SB)/8, $0x0000000500000004
 DATA lanes<>+24(SB)/8, $0x0000000700000006
 GLOBL lanes<>(SB), RODATA|NOPTR, $32
 
-// func add32AVX2(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
-TEXT ·add32AVX2(SB), NOSPLIT, $0-72
+// func avx2StripAdd32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+TEXT ·avx2StripAdd32(SB), NOSPLIT, $0-72
 	TILE(PLUSPRODUCT)
 
-// func sub32AVX2(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
-TEXT ·sub32AVX2(SB), NOSPLIT, $0-72
+// func avx2StripSub32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+TEXT ·avx2StripSub32(SB), NOSPLIT, $0-72
 	TILE(LESSPRODUCT)
 
-// func solve32AVX2(lo, hi int, t *float32, ts int, r, y *float32, skip int)
-TEXT ·solve32AVX2(SB), NOSPLIT, $0-56
+// func avx2StripSolve32(lo, hi int, t *float32, ts int, r, y *float32, skip int)
+TEXT ·avx2StripSolve32(SB), NOSPLIT, $0-56
 	SOLVE
 
-// func chol32AVX2(lo, j0, hi int, r, y *float32) int
-TEXT ·chol32AVX2(SB), NOSPLIT, $0-48
+// func avx2StripChol32(lo, j0, hi int, r, y *float32) int
+TEXT ·avx2StripChol32(SB), NOSPLIT, $0-48
 	CHOL
 
-// func squares32AVX2(k int, y, d *float32)
-TEXT ·squares32AVX2(SB), NOSPLIT, $0-24
+// func avx2StripSquares32(k int, y, d *float32)
+TEXT ·avx2StripSquares32(SB), NOSPLIT, $0-24
 	SQUARES
 
-// func copyRows32AVX2(k int, src *float32, lds int, dst *float32, ldd int)
-TEXT ·copyRows32AVX2(SB), NOSPLIT, $0-40
+// func avx2StripCopy32(k int, src *float32, lds int, dst *float32, ldd int)
+TEXT ·avx2StripCopy32(SB), NOSPLIT, $0-40
 	COPYROWS

@@ -3,186 +3,186 @@
 package la
 
 //go:noescape
-func addAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+func avx512StripAdd64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
-func subAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+func avx512StripSub64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
-func solveAVX512(lo, hi int, t *float64, ts int, r, y *float64, skip int)
+func avx512StripSolve64(lo, hi int, t *float64, ts int, r, y *float64, skip int)
 
 //go:noescape
-func cholAVX512(lo, j0, hi int, r, y *float64) int
+func avx512StripChol64(lo, j0, hi int, r, y *float64) int
 
 //go:noescape
-func squaresAVX512(k int, y, d *float64)
+func avx512StripSquares64(k int, y, d *float64)
 
 //go:noescape
-func copyRowsAVX512(k int, src *float64, lds int, dst *float64, ldd int)
+func avx512StripCopy64(k int, src *float64, lds int, dst *float64, ldd int)
 
 //go:noescape
-func pack8AVX512(k int, src *float64, ld int, dst *float64)
+func avx512StripPack64(k int, src *float64, ld int, dst *float64)
 
 //go:noescape
-func unpack8AVX512(k int, src, dst *float64, ld int)
+func avx512StripUnpack64(k int, src, dst *float64, ld int)
 
 //go:noescape
-func addAVX2(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+func avx2StripAdd64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
-func subAVX2(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+func avx2StripSub64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
 
 //go:noescape
-func solveAVX2(lo, hi int, t *float64, ts int, r, y *float64, skip int)
+func avx2StripSolve64(lo, hi int, t *float64, ts int, r, y *float64, skip int)
 
 //go:noescape
-func cholAVX2(lo, j0, hi int, r, y *float64) int
+func avx2StripChol64(lo, j0, hi int, r, y *float64) int
 
 //go:noescape
-func squaresAVX2(k int, y, d *float64)
+func avx2StripSquares64(k int, y, d *float64)
 
 //go:noescape
-func copyRowsAVX2(k int, src *float64, lds int, dst *float64, ldd int)
+func avx2StripCopy64(k int, src *float64, lds int, dst *float64, ldd int)
 
 //go:noescape
-func pack4AVX2(k int, src *float64, ld int, dst *float64)
+func avx2StripPack64(k int, src *float64, ld int, dst *float64)
 
 //go:noescape
-func unpack4AVX2(k int, src, dst *float64, ld int)
+func avx2StripUnpack64(k int, src, dst *float64, ld int)
 
 //go:noescape
-func add32AVX2(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+func avx2StripAdd32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
 
 //go:noescape
-func sub32AVX2(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+func avx2StripSub32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
 
 //go:noescape
-func solve32AVX2(lo, hi int, t *float32, ts int, r, y *float32, skip int)
+func avx2StripSolve32(lo, hi int, t *float32, ts int, r, y *float32, skip int)
 
 //go:noescape
-func chol32AVX2(lo, j0, hi int, r, y *float32) int
+func avx2StripChol32(lo, j0, hi int, r, y *float32) int
 
 //go:noescape
-func squares32AVX2(k int, y, d *float32)
+func avx2StripSquares32(k int, y, d *float32)
 
 //go:noescape
-func copyRows32AVX2(k int, src *float32, lds int, dst *float32, ldd int)
+func avx2StripCopy32(k int, src *float32, lds int, dst *float32, ldd int)
 
 //go:noescape
-func smallCholRowsAVX2(n int, a *float64, ld int) (bad int, pivot float64)
+func avx2SmallCholRows64(n int, a *float64, ld int) (bad int, pivot float64)
 
 //go:noescape
-func smallInvRowsAVX2(n int, l *float64, ld int, dst *float64, ldd int, what inverseOf)
+func avx2SmallInvRows64(n int, l *float64, ld int, dst *float64, ldd int, what inverseOf)
 
 //go:noescape
-func loadCornerAVX512(n int, src *float64, ld int, dst *float64)
+func avx512LoadCorner64(n int, src *float64, ld int, dst *float64)
 
 //go:noescape
-func storeCornerAVX512(n int, src, dst *float64, ld int)
+func avx512StoreCorner64(n int, src, dst *float64, ld int)
 
 //go:noescape
-func copyLowerAVX512(n int, dst *float64, ldd int, src *float64, lds int)
+func avx512CopyLower64(n int, dst *float64, ldd int, src *float64, lds int)
 
 //go:noescape
-func smallCholAVX512(n int, a *float64, ld int) (bad int, pivot float64)
+func avx512SmallChol64(n int, a *float64, ld int) (bad int, pivot float64)
 
 //go:noescape
-func smallInvAVX512(n int, l *float64, ld int, dst *float64, ldd int, what inverseOf)
+func avx512SmallInv64(n int, l *float64, ld int, dst *float64, ldd int, what inverseOf)
 
 //go:noescape
-func add32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+func avx512StripAdd32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
 
 //go:noescape
-func sub32AVX512(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
+func avx512StripSub32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
 
 //go:noescape
-func solve32AVX512(lo, hi int, t *float32, ts int, r, y *float32, skip int)
+func avx512StripSolve32(lo, hi int, t *float32, ts int, r, y *float32, skip int)
 
 //go:noescape
-func chol32AVX512(lo, j0, hi int, r, y *float32) int
+func avx512StripChol32(lo, j0, hi int, r, y *float32) int
 
 //go:noescape
-func squares32AVX512(k int, y, d *float32)
+func avx512StripSquares32(k int, y, d *float32)
 
 //go:noescape
-func copyRows32AVX512(k int, src *float32, lds int, dst *float32, ldd int)
+func avx512StripCopy32(k int, src *float32, lds int, dst *float32, ldd int)
 
-var stripsAVX512 = stripKernels[float64]{
+var avx512Strips64 = stripKernels[float64]{
 	nr: 24, mr: 8,
-	loadCorner: loadCornerAVX512, storeCorner: storeCornerAVX512, copyLower: copyLowerAVX512,
-	add: addAVX512, sub: subAVX512,
-	solve: solveAVX512, chol: cholAVX512, squares: squaresAVX512,
-	most: 8, smallChol: smallCholAVX512, smallInv: smallInvAVX512,
-	copyRows: copyRowsAVX512,
+	loadCorner: avx512LoadCorner64, storeCorner: avx512StoreCorner64, copyLower: avx512CopyLower64,
+	add: avx512StripAdd64, sub: avx512StripSub64,
+	solve: avx512StripSolve64, chol: avx512StripChol64, squares: avx512StripSquares64,
+	most: 8, smallChol: avx512SmallChol64, smallInv: avx512SmallInv64,
+	copyRows: avx512StripCopy64,
 	pack: func(m, k int, src *float64, ld int, dst *float64) {
-		packBlocks(m, k, src, ld, dst, 24, 8, pack8AVX512)
+		packBlocks(m, k, src, ld, dst, 24, 8, avx512StripPack64)
 	},
 	unpack: func(m, k int, src, dst *float64, ld int) {
-		unpackBlocks(m, k, src, dst, ld, 24, 8, unpack8AVX512)
+		unpackBlocks(m, k, src, dst, ld, 24, 8, avx512StripUnpack64)
 	},
 }
 
-var strips32AVX512 = stripKernels[float32]{
+var avx512Strips32 = stripKernels[float32]{
 	nr: 48, mr: 16,
-	add: add32AVX512, sub: sub32AVX512,
-	solve: solve32AVX512, chol: chol32AVX512, squares: squares32AVX512,
-	most: scalarRows, smallChol: smallCholGeneric[float32], smallInv: smallInvGeneric[float32],
-	copyRows: copyRows32AVX512,
-	pack:     pack32(48), unpack: unpack32(48),
+	add: avx512StripAdd32, sub: avx512StripSub32,
+	solve: avx512StripSolve32, chol: avx512StripChol32, squares: avx512StripSquares32,
+	most: scalarRows, smallChol: genericSmallChol[float32], smallInv: genericSmallInv[float32],
+	copyRows: avx512StripCopy32,
+	pack:     avx2StripPack32(48), unpack: avx2StripUnpack32(48),
 }
 
-var stripsAVX2 = stripKernels[float64]{
+var avx2Strips64 = stripKernels[float64]{
 	nr: 12, mr: 4,
-	add: addAVX2, sub: subAVX2,
-	solve: solveAVX2, chol: cholAVX2, squares: squaresAVX2,
-	most: 8, smallChol: smallCholAVX2, smallInv: smallInvAVX2,
-	copyRows: copyRowsAVX2,
+	add: avx2StripAdd64, sub: avx2StripSub64,
+	solve: avx2StripSolve64, chol: avx2StripChol64, squares: avx2StripSquares64,
+	most: 8, smallChol: avx2SmallChol64, smallInv: avx2SmallInv64,
+	copyRows: avx2StripCopy64,
 	pack: func(m, k int, src *float64, ld int, dst *float64) {
-		packBlocks(m, k, src, ld, dst, 12, 4, pack4AVX2)
+		packBlocks(m, k, src, ld, dst, 12, 4, avx2StripPack64)
 	},
 	unpack: func(m, k int, src, dst *float64, ld int) {
-		unpackBlocks(m, k, src, dst, ld, 12, 4, unpack4AVX2)
+		unpackBlocks(m, k, src, dst, ld, 12, 4, avx2StripUnpack64)
 	},
 }
 
-var strips32AVX2 = stripKernels[float32]{
+var avx2Strips32 = stripKernels[float32]{
 	nr: 24, mr: 8,
-	add: add32AVX2, sub: sub32AVX2,
-	solve: solve32AVX2, chol: chol32AVX2, squares: squares32AVX2,
-	most: scalarRows, smallChol: smallCholGeneric[float32], smallInv: smallInvGeneric[float32],
-	copyRows: copyRows32AVX2,
-	pack:     pack32(24), unpack: unpack32(24),
+	add: avx2StripAdd32, sub: avx2StripSub32,
+	solve: avx2StripSolve32, chol: avx2StripChol32, squares: avx2StripSquares32,
+	most: scalarRows, smallChol: genericSmallChol[float32], smallInv: genericSmallInv[float32],
+	copyRows: avx2StripCopy32,
+	pack:     avx2StripPack32(24), unpack: avx2StripUnpack32(24),
 }
 
-func smallCholAVX2(n int, a *float64, ld int) (bad int, pivot float64) {
+func avx2SmallChol64(n int, a *float64, ld int) (bad int, pivot float64) {
 	if n <= scalarRows {
-		return smallCholGeneric(n, a, ld)
+		return genericSmallChol(n, a, ld)
 	}
-	return smallCholRowsAVX2(n, a, ld)
+	return avx2SmallCholRows64(n, a, ld)
 }
 
-func smallInvAVX2(n int, l *float64, ld int, dst *float64, ldd int, what inverseOf) {
+func avx2SmallInv64(n int, l *float64, ld int, dst *float64, ldd int, what inverseOf) {
 	if n <= scalarRows {
-		smallInvGeneric(n, l, ld, dst, ldd, what)
+		genericSmallInv(n, l, ld, dst, ldd, what)
 		return
 	}
-	smallInvRowsAVX2(n, l, ld, dst, ldd, what)
+	avx2SmallInvRows64(n, l, ld, dst, ldd, what)
 }
 
-// pack32 and unpack32 transpose by blocks of 4×4.
-func pack32(nr int) func(m, k int, src *float32, ld int, dst *float32) {
+// avx2StripPack32 and avx2StripUnpack32 transpose by blocks of 4×4.
+func avx2StripPack32(nr int) func(m, k int, src *float32, ld int, dst *float32) {
 	return func(m, k int, src *float32, ld int, dst *float32) {
 		packBlocks(m, k, src, ld, dst, nr, 4, func(k int, src *float32, ld int, dst *float32) {
-			avx2Pack32(k/4, src, ld, dst, nr)
+			avx2PackBlocks32(k/4, src, ld, dst, nr)
 		})
 	}
 }
 
-func unpack32(nr int) func(m, k int, src, dst *float32, ld int) {
+func avx2StripUnpack32(nr int) func(m, k int, src, dst *float32, ld int) {
 	return func(m, k int, src, dst *float32, ld int) {
 		unpackBlocks(m, k, src, dst, ld, nr, 4, func(k int, src, dst *float32, ld int) {
 			for p := 0; p < k; p += 4 {
-				avx2Pack32(1, at(src, p*nr), nr, at(dst, p), ld)
+				avx2PackBlocks32(1, at(src, p*nr), nr, at(dst, p), ld)
 			}
 		})
 	}

@@ -98,28 +98,28 @@ GLOBL one<>(SB), RODATA|NOPTR, $8
 DATA inf<>+0(SB)/8, $0x7ff0000000000000
 GLOBL inf<>(SB), RODATA|NOPTR, $8
 
-// func addAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
-TEXT ·addAVX512(SB), NOSPLIT, $0-72
+// func avx512StripAdd64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+TEXT ·avx512StripAdd64(SB), NOSPLIT, $0-72
 	TILE(PLUSPRODUCT)
 
-// func subAVX512(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
-TEXT ·subAVX512(SB), NOSPLIT, $0-72
+// func avx512StripSub64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+TEXT ·avx512StripSub64(SB), NOSPLIT, $0-72
 	TILE(LESSPRODUCT)
 
-// func solveAVX512(lo, hi int, t *float64, ts int, r, y *float64, skip int)
-TEXT ·solveAVX512(SB), NOSPLIT, $0-56
+// func avx512StripSolve64(lo, hi int, t *float64, ts int, r, y *float64, skip int)
+TEXT ·avx512StripSolve64(SB), NOSPLIT, $0-56
 	SOLVE
 
-// func cholAVX512(lo, j0, hi int, r, y *float64) int
-TEXT ·cholAVX512(SB), NOSPLIT, $0-48
+// func avx512StripChol64(lo, j0, hi int, r, y *float64) int
+TEXT ·avx512StripChol64(SB), NOSPLIT, $0-48
 	CHOL
 
-// func squaresAVX512(k int, y, d *float64)
-TEXT ·squaresAVX512(SB), NOSPLIT, $0-24
+// func avx512StripSquares64(k int, y, d *float64)
+TEXT ·avx512StripSquares64(SB), NOSPLIT, $0-24
 	SQUARES
 
-// func copyRowsAVX512(k int, src *float64, lds int, dst *float64, ldd int)
-TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-40
+// func avx512StripCopy64(k int, src *float64, lds int, dst *float64, ldd int)
+TEXT ·avx512StripCopy64(SB), NOSPLIT, $0-40
 	COPYROWS
 
 // TRANSPOSE transposes the 8×8 block in Z0…Z7; row i of the result is in the
@@ -151,12 +151,12 @@ TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-40
 	VSHUFF64X2 $0xdd, Z6, Z4, Z22;  \
 	VSHUFF64X2 $0xdd, Z7, Z5, Z23
 
-// func pack8AVX512(k int, src *float64, ld int, dst *float64)
+// func avx512StripPack64(k int, src *float64, ld int, dst *float64)
 //
 //	for p = 0, 8, … < k: dst[p:p+8][0:8] = src[0:8][p:p+8]ᵀ, k a multiple of 8
 //
 // SI, R11 rows 0 and 4 of src; R8 ld in bytes, R9 three of it; DI dst; CX left.
-TEXT ·pack8AVX512(SB), NOSPLIT, $0-32
+TEXT ·avx512StripPack64(SB), NOSPLIT, $0-32
 	MOVQ k+0(FP), CX
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), R8
@@ -198,12 +198,12 @@ block:
 	VZEROUPPER
 	RET
 
-// func unpack8AVX512(k int, src, dst *float64, ld int)
+// func avx512StripUnpack64(k int, src, dst *float64, ld int)
 //
 //	for p = 0, 8, … < k: dst[0:8][p:p+8] = src[p:p+8][0:8]ᵀ, k a multiple of 8
 //
 // DI, R11 rows 0 and 4 of dst; R8 ld in bytes, R9 three of it; SI src; CX left.
-TEXT ·unpack8AVX512(SB), NOSPLIT, $0-32
+TEXT ·avx512StripUnpack64(SB), NOSPLIT, $0-32
 	MOVQ k+0(FP), CX
 	MOVQ src+8(FP), SI
 	MOVQ dst+16(FP), DI
@@ -259,7 +259,7 @@ GLOBL staircase<>(SB), RODATA|NOPTR, $16
 	ANDL    R13, BX;    \
 	KMOVW   BX, K1
 
-// CORNER is the frame of loadCornerAVX512 and storeCornerAVX512:
+// CORNER is the frame of avx512LoadCorner64 and avx512StoreCorner64:
 //
 //	for bi = 0, 8, … < n, for bj = 0, 8, …, bi: BLOCK
 //
@@ -365,10 +365,10 @@ block: \
 	ROWMASK(7); \
 	VMOVUPD Z23, K1, (SI)
 
-// func loadCornerAVX512(n int, src *float64, ld int, dst *float64)
+// func avx512LoadCorner64(n int, src *float64, ld int, dst *float64)
 //
 // See CORNER; the lines behind n become those of the identity.
-TEXT ·loadCornerAVX512(SB), NOSPLIT, $0-32
+TEXT ·avx512LoadCorner64(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), CX
 	MOVQ src+8(FP), R9
 	MOVQ ld+16(FP), R8
@@ -390,10 +390,10 @@ check:
 	VZEROUPPER
 	RET
 
-// func storeCornerAVX512(n int, src, dst *float64, ld int)
+// func avx512StoreCorner64(n int, src, dst *float64, ld int)
 //
 // See CORNER.
-TEXT ·storeCornerAVX512(SB), NOSPLIT, $0-32
+TEXT ·avx512StoreCorner64(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), CX
 	MOVQ src+8(FP), R10
 	MOVQ dst+16(FP), R9
@@ -402,13 +402,13 @@ TEXT ·storeCornerAVX512(SB), NOSPLIT, $0-32
 	VZEROUPPER
 	RET
 
-// func copyLowerAVX512(n int, dst *float64, ldd int, src *float64, lds int)
+// func avx512CopyLower64(n int, dst *float64, ldd int, src *float64, lds int)
 //
 //	for i = 0…n-1: dst[i*ldd:][0:i+1] = src[i*lds:][0:i+1], n ≤ 24
 //
 // SI, DI walk src and dst in steps of R8 and R9 bytes; AX has a bit for each
 // element of the row, K1…K3 those of its vectors; CX rows left.
-TEXT ·copyLowerAVX512(SB), NOSPLIT, $0-40
+TEXT ·avx512CopyLower64(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), CX
 	MOVQ dst+8(FP), DI
 	MOVQ ldd+16(FP), R9
@@ -443,7 +443,7 @@ row:
 // COLUMN finishes column i of a factor, z, whose pivot is in d, and LESSCOLUMN
 // subtracts its term from column h, c. Like AHEAD, of the next column nz, and
 // NEXT, which leaves when there are no more columns, they are steps of
-// smallCholAVX512.
+// avx512SmallChol64.
 #define COLUMN(i, z) \
 	VMULPD Z27, z, z; \
 	MOVL   $(1<<i), AX; \
@@ -482,7 +482,7 @@ row:
 	ROWMASK(6); VMOVUPD z6, K1, (SI); ADDQ R8, SI; \
 	ROWMASK(7); VMOVUPD z7, K1, (SI)
 
-// func smallCholAVX512(n int, a *float64, ld int) (bad int, pivot float64)
+// func avx512SmallChol64(n int, a *float64, ld int) (bad int, pivot float64)
 //
 //	z = lower triangle of a, a column a vector
 //	for i = 0…n-1: d = z[i][i]; return i, d unless 0 < d < Inf
@@ -493,7 +493,7 @@ row:
 // The columns are in Z16 Z20 Z17 Z21 Z18 Z22 Z19 Z23; CX n; R11 i; AX in ROWSIN and
 // ROWSOUT a bit for each row, R12 the masks of the rows; X29 0, X30 1, X31 Inf; the
 // pivot is in X24 and X28 by turns.
-TEXT ·smallCholAVX512(SB), NOSPLIT, $0-40
+TEXT ·avx512SmallChol64(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), CX
 	MOVQ a+8(FP), SI
 	MOVQ ld+16(FP), R8
@@ -620,7 +620,7 @@ end:
 	DECQ CX; \
 	JEQ  done
 
-// func smallInvAVX512(n int, l *float64, ld int, dst *float64, ldd int, what int)
+// func avx512SmallInv64(n int, l *float64, ld int, dst *float64, ldd int, what int)
 //
 //	for i = 0…n-1: x[i] = e[i]
 //	    for k = 0…i-1: x[i] -= l[i][k]·x[k]
@@ -629,8 +629,8 @@ end:
 //	lower triangle of dst = x or c, or dst[0:n] = d, for what = 0, 1, 2
 //
 // Z0…Z7 x, Z8…Z15 c, Z24 d, Z31 and X30 1; SI row i of l, then of dst; R8 ld in
-// bytes; CX rows left; AX, R12 as in smallCholAVX512.
-TEXT ·smallInvAVX512(SB), NOSPLIT, $0-48
+// bytes; CX rows left; AX, R12 as in avx512SmallChol64.
+TEXT ·avx512SmallInv64(SB), NOSPLIT, $0-48
 	MOVQ n+0(FP), CX
 	MOVQ l+8(FP), SI
 	MOVQ ld+16(FP), R8

@@ -31,28 +31,28 @@ GLOBL unit<>(SB), RODATA|NOPTR, $8
 DATA infinity<>+0(SB)/8, $0x7ff0000000000000
 GLOBL infinity<>(SB), RODATA|NOPTR, $8
 
-// func addAVX2(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
-TEXT ·addAVX2(SB), NOSPLIT, $0-72
+// func avx2StripAdd64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+TEXT ·avx2StripAdd64(SB), NOSPLIT, $0-72
 	TILE(PLUSPRODUCT)
 
-// func subAVX2(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
-TEXT ·subAVX2(SB), NOSPLIT, $0-72
+// func avx2StripSub64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
+TEXT ·avx2StripSub64(SB), NOSPLIT, $0-72
 	TILE(LESSPRODUCT)
 
-// func solveAVX2(lo, hi int, t *float64, ts int, r, y *float64, skip int)
-TEXT ·solveAVX2(SB), NOSPLIT, $0-56
+// func avx2StripSolve64(lo, hi int, t *float64, ts int, r, y *float64, skip int)
+TEXT ·avx2StripSolve64(SB), NOSPLIT, $0-56
 	SOLVE
 
-// func cholAVX2(lo, j0, hi int, r, y *float64) int
-TEXT ·cholAVX2(SB), NOSPLIT, $0-48
+// func avx2StripChol64(lo, j0, hi int, r, y *float64) int
+TEXT ·avx2StripChol64(SB), NOSPLIT, $0-48
 	CHOL
 
-// func squaresAVX2(k int, y, d *float64)
-TEXT ·squaresAVX2(SB), NOSPLIT, $0-24
+// func avx2StripSquares64(k int, y, d *float64)
+TEXT ·avx2StripSquares64(SB), NOSPLIT, $0-24
 	SQUARES
 
-// func copyRowsAVX2(k int, src *float64, lds int, dst *float64, ldd int)
-TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-40
+// func avx2StripCopy64(k int, src *float64, lds int, dst *float64, ldd int)
+TEXT ·avx2StripCopy64(SB), NOSPLIT, $0-40
 	COPYROWS
 
 // TRANSPOSE transposes the 4×4 block in Y0…Y3; row i of the result is in Y(8+i).
@@ -66,12 +66,12 @@ TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-40
 	VPERM2F128 $0x31, Y6, Y4, Y10; \
 	VPERM2F128 $0x31, Y7, Y5, Y11
 
-// func pack4AVX2(k int, src *float64, ld int, dst *float64)
+// func avx2StripPack64(k int, src *float64, ld int, dst *float64)
 //
 //	for p = 0, 4, … < k: dst[p:p+4][0:4] = src[0:4][p:p+4]ᵀ, k a multiple of 4
 //
 // SI row 0 of src; R8 ld in bytes, R9 three of it; DI dst; CX left.
-TEXT ·pack4AVX2(SB), NOSPLIT, $0-32
+TEXT ·avx2StripPack64(SB), NOSPLIT, $0-32
 	MOVQ k+0(FP), CX
 	MOVQ src+8(FP), SI
 	MOVQ ld+16(FP), R8
@@ -95,12 +95,12 @@ block:
 	VZEROUPPER
 	RET
 
-// func unpack4AVX2(k int, src, dst *float64, ld int)
+// func avx2StripUnpack64(k int, src, dst *float64, ld int)
 //
 //	for p = 0, 4, … < k: dst[0:4][p:p+4] = src[p:p+4][0:4]ᵀ, k a multiple of 4
 //
 // DI row 0 of dst; R8 ld in bytes, R9 three of it; SI src; CX left.
-TEXT ·unpack4AVX2(SB), NOSPLIT, $0-32
+TEXT ·avx2StripUnpack64(SB), NOSPLIT, $0-32
 	MOVQ k+0(FP), CX
 	MOVQ src+8(FP), SI
 	MOVQ dst+16(FP), DI
@@ -219,11 +219,11 @@ stored:
 	VFNMADD231PD y, Y14, c; \
 	VFNMADD231PD z, Y14, d
 
-// func smallCholRowsAVX2(n int, a *float64, ld int) (bad int, pivot float64)
+// func avx2SmallCholRows64(n int, a *float64, ld int) (bad int, pivot float64)
 //
-// See smallCholAVX512, for 5 ≤ n. Columns 0 to 3 are in Y0…Y3 and, from row 4 on,
+// See avx512SmallChol64, for 5 ≤ n. Columns 0 to 3 are in Y0…Y3 and, from row 4 on,
 // in Y4…Y7, the others from row 4 on in Y8…Y11. R10 is the column.
-TEXT ·smallCholRowsAVX2(SB), NOSPLIT, $0-40
+TEXT ·avx2SmallCholRows64(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), CX
 	MOVQ a+8(FP), SI
 	MOVQ ld+16(FP), R8
@@ -365,12 +365,12 @@ bad:
 	VFMADD231PD Y12, Y14, c; \
 	VFMADD231PD Y13, Y14, d
 
-// func smallInvRowsAVX2(n int, l *float64, ld int, dst *float64, ldd int, what int)
+// func avx2SmallInvRows64(n int, l *float64, ld int, dst *float64, ldd int, what int)
 //
-// See smallInvAVX512, for 5 ≤ n. Rows 0 to 3 of X, then of Xᵀ·X, are in Y0…Y3, the
+// See avx512SmallInv64, for 5 ≤ n. Rows 0 to 3 of X, then of Xᵀ·X, are in Y0…Y3, the
 // halves of the others in Y4…Y7 and Y8…Y11; X is kept in the frame, eight elements a
 // row. SI row i of l; R8 ld in bytes; Y15 1.
-TEXT ·smallInvRowsAVX2(SB), NOSPLIT, $512-48
+TEXT ·avx2SmallInvRows64(SB), NOSPLIT, $512-48
 	MOVQ n+0(FP), CX
 	MOVQ l+8(FP), SI
 	MOVQ ld+16(FP), R8

@@ -9,7 +9,7 @@ import "math"
 // scalarRows is the number of rows that plain loops do as well as vectors.
 const scalarRows = 4
 
-func smallCholGeneric[T Float](n int, a *T, ld int) (bad int, pivot T) {
+func genericSmallChol[T Float](n int, a *T, ld int) (bad int, pivot T) {
 	var r [scalarRows]T
 	s := elems(a, (n-1)*ld+n)
 	for i := range n {
@@ -40,7 +40,7 @@ func lessDot[T Float](s T, x, y []T) T {
 	return s
 }
 
-func smallInvGeneric[T Float](n int, l *T, ld int, dst *T, ldd int, what inverseOf) {
+func genericSmallInv[T Float](n int, l *T, ld int, dst *T, ldd int, what inverseOf) {
 	var x, c [scalarRows][scalarRows]T
 	for i := range n {
 		li := elems(at(l, i*ld), i+1)

@@ -101,11 +101,11 @@ const genericStrip = 4
 func genericStripKernels[T Float]() stripKernels[T] {
 	return stripKernels[T]{
 		nr: genericStrip, mr: genericStrip,
-		add: addGeneric[T], sub: subGeneric[T],
-		solve: solveGeneric[T], chol: cholGeneric[T], squares: squaresGeneric[T],
-		most: scalarRows, smallChol: smallCholGeneric[T], smallInv: smallInvGeneric[T],
-		copyRows: copyRowsGeneric[T],
-		pack:     packLinesGeneric[T], unpack: unpackLinesGeneric[T],
+		add: genericStripAdd[T], sub: genericStripSub[T],
+		solve: genericStripSolve[T], chol: genericStripChol[T], squares: genericStripSquares[T],
+		most: scalarRows, smallChol: genericSmallChol[T], smallInv: genericSmallInv[T],
+		copyRows: genericStripCopy[T],
+		pack:     genericStripPack[T], unpack: genericStripUnpack[T],
 	}
 }
 
@@ -114,16 +114,16 @@ func at[T Float](p *T, i int) *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(p), uintptr(i)*unsafe.Sizeof(*p)))
 }
 
-func addGeneric[T Float](k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int) {
-	tileGeneric(k, 1, a, b, c, ldc, mode)
+func genericStripAdd[T Float](k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int) {
+	genericStripTile(k, 1, a, b, c, ldc, mode)
 }
 
-func subGeneric[T Float](k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int) {
-	tileGeneric(k, -1, a, b, c, ldc, mode)
+func genericStripSub[T Float](k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int) {
+	genericStripTile(k, -1, a, b, c, ldc, mode)
 }
 
-// tileGeneric has mr = nr, so that nothing is left out in front.
-func tileGeneric[T Float](k int, sign T, a, b, c *T, ldc int, mode int) {
+// genericStripTile has mr = nr, so that nothing is left out in front.
+func genericStripTile[T Float](k int, sign T, a, b, c *T, ldc int, mode int) {
 	const nr = genericStrip
 	as, bs := unsafe.Slice(a, k*nr), unsafe.Slice(b, k*nr)
 	for i := range nr {
@@ -143,7 +143,7 @@ func tileGeneric[T Float](k int, sign T, a, b, c *T, ldc int, mode int) {
 	}
 }
 
-func squaresGeneric[T Float](k int, y, d *T) {
+func genericStripSquares[T Float](k int, y, d *T) {
 	const nr = genericStrip
 	ys, s := unsafe.Slice(y, k*nr), (*[nr]T)(unsafe.Pointer(d))
 	for q := range k {
@@ -153,7 +153,7 @@ func squaresGeneric[T Float](k int, y, d *T) {
 	}
 }
 
-func solveGeneric[T Float](lo, hi int, t *T, ts int, r, y *T, skip int) {
+func genericStripSolve[T Float](lo, hi int, t *T, ts int, r, y *T, skip int) {
 	const nr = genericStrip
 	rs, ys := unsafe.Slice(r, hi), unsafe.Slice(y, hi*nr)
 	for j := lo; j < hi; j++ {
@@ -180,7 +180,7 @@ func subRow[T Float](t []T, lo, hi int, y []T, row *[genericStrip]T) {
 	*row = s
 }
 
-func cholGeneric[T Float](lo, j0, hi int, r, y *T) int {
+func genericStripChol[T Float](lo, j0, hi int, r, y *T) int {
 	const nr = genericStrip
 	rs, ys := unsafe.Slice(r, hi), unsafe.Slice(y, hi*nr)
 	for j := j0; j < hi; j++ {
@@ -200,13 +200,13 @@ func cholGeneric[T Float](lo, j0, hi int, r, y *T) int {
 	return -1
 }
 
-func copyRowsGeneric[T Float](k int, src *T, lds int, dst *T, ldd int) {
+func genericStripCopy[T Float](k int, src *T, lds int, dst *T, ldd int) {
 	for p := range k {
 		*(*[genericStrip]T)(unsafe.Pointer(at(dst, p*ldd))) = *(*[genericStrip]T)(unsafe.Pointer(at(src, p*lds)))
 	}
 }
 
-func packLinesGeneric[T Float](m, k int, src *T, ld int, dst *T) {
+func genericStripPack[T Float](m, k int, src *T, ld int, dst *T) {
 	const nr = genericStrip
 	if m == 0 || k == 0 {
 		return
@@ -219,7 +219,7 @@ func packLinesGeneric[T Float](m, k int, src *T, ld int, dst *T) {
 	}
 }
 
-func unpackLinesGeneric[T Float](m, k int, src, dst *T, ld int) {
+func genericStripUnpack[T Float](m, k int, src, dst *T, ld int) {
 	const nr = genericStrip
 	if m == 0 || k == 0 {
 		return
