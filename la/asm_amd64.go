@@ -29,26 +29,29 @@ func avx512Set() *instructionSet {
 		mr: 8, nr: 24,
 		gemm: avx512Gemm64, shared: avx512Shared64, narrow: avx512NarrowOrGemm64, dist: avx512Dist64, small: avx512Small64, direct: avx512Direct64,
 		pack: avx512Pack64, gather: avx512Gather64,
-		axpy: avx512LongAxpy64, scal: avx512LongScal64, exp: avx512LongExp64, expInto: avx512ExpInto64,
+		scalPiece: avx512Scal64, expPiece: avx512Exp64, expInto: avx512ExpInto64,
 		vectorKernels: vectorKernels[float64, float64]{
-			dot: avx512LongDot64, axpys: avx512LongAxpys64, dotAxpy: avx512LongDotAxpy64,
-			dots: avx512LongDots64, dotAxpys: avx512LongDotAxpys64,
+			dotPiece: avx512Dot64, dotAxpyPiece: avx512DotAxpy64,
+			axpyPiece: avx512Axpy64, axpysPiece: avx512Axpys64, axpysRows: 8,
+			dotsPiece: avx512Dots64, dotAxpysPiece: avx512DotAxpys64,
 		},
 	}
 	s.f32 = kernels[float32]{
 		mr: 8, nr: 48,
 		gemm: avx512Gemm32, shared: avx512Shared32, narrow: avx512NarrowOrGemm32, dist: avx512Dist32, small: avx512Small32, direct: avx512Direct32,
 		pack: avx512Pack32, gather: avx512Gather32,
-		axpy: avx512LongAxpy32, scal: avx512LongScal32, exp: avx512LongExp32,
+		scalPiece: avx512Scal32, expPiece: avx512Exp32,
 		vectorKernels: vectorKernels[float32, float32]{
-			dot: avx512LongDot32, axpys: avx512LongAxpys32, dotAxpy: avx512LongDotAxpy32,
-			dots: avx512LongDots32, dotAxpys: avx512LongDotAxpys32,
+			dotPiece: avx512Dot32, dotAxpyPiece: avx512DotAxpy32,
+			axpyPiece: avx512Axpy32, axpysPiece: avx512Axpys32, axpysRows: 8,
+			dotsPiece: avx512Dots32, dotAxpysPiece: avx512DotAxpys32,
 		},
 	}
 	s.strips64, s.strips32 = avx512Strips64, avx512Strips32
 	s.mixed = vectorKernels[float32, float64]{
-		dot: avx512LongDotMixed, axpys: avx512LongAxpysMixed, dotAxpy: avx512LongDotAxpyMixed,
-		dots: avx512LongDotsMixed, dotAxpys: avx512LongDotAxpysMixed,
+		dotPiece: avx512DotMixed, dotAxpyPiece: avx512DotAxpyMixed,
+		axpyPiece: avx512AxpyMixed, axpysPiece: avx512AxpysMixed, axpysRows: 8,
+		dotsPiece: avx512DotsMixed, dotAxpysPiece: avx512DotAxpysMixed,
 	}
 	return s
 }
@@ -59,23 +62,26 @@ func avx2Set() *instructionSet {
 		mr: 4, nr: 12,
 		gemm: avx2Gemm64, dist: avx2Dist64,
 		pack: avx2Pack64, gather: avx2Gather64,
-		axpy: avx2LongAxpy64, scal: avx2LongScal64, exp: avx2LongExp64,
+		scalPiece: avx2Scal64, expPiece: avx2Exp64,
 		vectorKernels: vectorKernels[float64, float64]{
-			dot: avx2LongDot64, axpys: avx2LongAxpys64, dotAxpy: avx2LongDotAxpy64,
+			dotPiece: avx2Dot64, dotAxpyPiece: avx2DotAxpy64,
+			axpyPiece: avx2Axpy64, axpysPiece: avx2Axpys64, axpysRows: 4,
 		},
 	}
 	s.f32 = kernels[float32]{
 		mr: 4, nr: 24,
 		gemm: avx2Gemm32, dist: avx2Dist32,
 		pack: avx2Pack32, gather: avx2Gather32,
-		axpy: avx2LongAxpy32, scal: avx2LongScal32, exp: avx2LongExp32,
+		scalPiece: avx2Scal32, expPiece: avx2Exp32,
 		vectorKernels: vectorKernels[float32, float32]{
-			dot: avx2LongDot32, axpys: avx2LongAxpys32, dotAxpy: avx2LongDotAxpy32,
+			dotPiece: avx2Dot32, dotAxpyPiece: avx2DotAxpy32,
+			axpyPiece: avx2Axpy32, axpysPiece: avx2Axpys32, axpysRows: 4,
 		},
 	}
 	s.strips64, s.strips32 = avx2Strips64, avx2Strips32
 	s.mixed = vectorKernels[float32, float64]{
-		dot: avx2LongDotMixed, axpys: avx2LongAxpysMixed, dotAxpy: avx2LongDotAxpyMixed,
+		dotPiece: avx2DotMixed, dotAxpyPiece: avx2DotAxpyMixed,
+		axpyPiece: avx2AxpyMixed, axpysPiece: avx2AxpysMixed, axpysRows: 4,
 	}
 	return s
 }
@@ -113,321 +119,6 @@ var exp32Vectors = func() (v [8 * (len(expTable32) + 1)]uint32) {
 	return
 }()
 
-// chunk is the number of elements, a multiple of Lanes, that one call into
-// assembly takes from each vector: a few microseconds' work even from memory,
-// after which the goroutine can be preempted. Several rows of a matrix are taken
-// strip elements at a time.
-const chunk, strip = 4096, 1024
-
-// ptr returns the address of x's first element, which need not exist.
-func ptr[T Float](x []T) *T { return unsafe.SliceData(x) }
-
-func avx512LongAxpy64(alpha float64, x, y []float64) {
-	y = y[:len(x)]
-	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
-		avx512Axpy64(chunk, alpha, ptr(x), ptr(y))
-	}
-	avx512Axpy64(len(x), alpha, ptr(x), ptr(y))
-}
-
-func avx512LongScal64(alpha float64, x []float64) {
-	for ; len(x) > chunk; x = x[chunk:] {
-		avx512Scal64(chunk, alpha, ptr(x))
-	}
-	avx512Scal64(len(x), alpha, ptr(x))
-}
-
-func avx512LongExp64(dst, src []float64) {
-	dst = dst[:len(src)]
-	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
-		avx512Exp64(chunk, ptr(dst), ptr(src))
-	}
-	avx512Exp64(len(src), ptr(dst), ptr(src))
-}
-
-func avx512LongDot64(a []float64, x []float64) float64 {
-	x = x[:len(a)]
-	if len(a) <= chunk {
-		return avx512Dot64(len(a), ptr(a), ptr(x), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
-		avx512Dot64(chunk, ptr(a), ptr(x), &lanes)
-	}
-	return avx512Dot64(len(a), ptr(a), ptr(x), &lanes)
-}
-
-func avx512LongDotAxpy64(alpha float64, a []float64, x, y []float64) float64 {
-	x, y = x[:len(a)], y[:len(a)]
-	if len(a) <= chunk {
-		return avx512DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
-		avx512DotAxpy64(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
-	}
-	return avx512DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
-}
-
-func avx512LongAxpys64(x []float64, a *float64, lda int, y []float64) {
-	for o := 0; o < len(y); o += strip {
-		part := y[o:min(o+strip, len(y))]
-		i := 0
-		for ; i+8 <= len(x); i += 8 {
-			avx512Axpys64(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
-		}
-		for ; i < len(x); i++ {
-			avx512Axpy64(len(part), x[i], at(a, i*lda+o), ptr(part))
-		}
-	}
-}
-
-func avx512LongDots64(n int, a *float64, lda int, x *float64, s *[4]float64) {
-	var lanes [4 * Lanes]float64
-	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
-	for o := 0; o < whole; o += chunk {
-		avx512Dots64(min(chunk, whole-o), at(a, o), lda, at(x, o), &lanes)
-	}
-	for r := range s {
-		s[r] = avx512Dot64(n-whole, at(a, r*lda+whole), at(x, whole), (*[Lanes]float64)(lanes[r*Lanes:]))
-	}
-}
-
-func avx512LongDotAxpys64(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, s *[4]float64) {
-	var lanes [4 * Lanes]float64
-	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
-	for o := 0; o < whole; o += chunk {
-		avx512DotAxpys64(min(chunk, whole-o), alpha, at(a, o), lda, at(x, o), at(y, o), &lanes)
-	}
-	for r := range s {
-		s[r] = avx512DotAxpy64(n+r-whole, alpha[r], at(a, r*lda+whole), at(x, whole), at(y, whole), (*[Lanes]float64)(lanes[r*Lanes:]))
-	}
-}
-
-func avx512LongDots32(n int, a *float32, lda int, x *float32, s *[4]float32) {
-	var lanes [4 * Lanes]float32
-	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
-	for o := 0; o < whole; o += chunk {
-		avx512Dots32(min(chunk, whole-o), at(a, o), lda, at(x, o), &lanes)
-	}
-	for r := range s {
-		s[r] = avx512Dot32(n-whole, at(a, r*lda+whole), at(x, whole), (*[Lanes]float32)(lanes[r*Lanes:]))
-	}
-}
-
-func avx512LongDotAxpys32(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, s *[4]float32) {
-	var lanes [4 * Lanes]float32
-	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
-	for o := 0; o < whole; o += chunk {
-		avx512DotAxpys32(min(chunk, whole-o), alpha, at(a, o), lda, at(x, o), at(y, o), &lanes)
-	}
-	for r := range s {
-		s[r] = avx512DotAxpy32(n+r-whole, alpha[r], at(a, r*lda+whole), at(x, whole), at(y, whole), (*[Lanes]float32)(lanes[r*Lanes:]))
-	}
-}
-
-func avx512LongDotsMixed(n int, a *float32, lda int, x *float64, s *[4]float64) {
-	var lanes [4 * Lanes]float64
-	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
-	for o := 0; o < whole; o += chunk {
-		avx512DotsMixed(min(chunk, whole-o), at(a, o), lda, at(x, o), &lanes)
-	}
-	for r := range s {
-		s[r] = avx512DotMixed(n-whole, at(a, r*lda+whole), at(x, whole), (*[Lanes]float64)(lanes[r*Lanes:]))
-	}
-}
-
-func avx512LongDotAxpysMixed(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, s *[4]float64) {
-	var lanes [4 * Lanes]float64
-	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
-	for o := 0; o < whole; o += chunk {
-		avx512DotAxpysMixed(min(chunk, whole-o), alpha, at(a, o), lda, at(x, o), at(y, o), &lanes)
-	}
-	for r := range s {
-		s[r] = avx512DotAxpyMixed(n+r-whole, alpha[r], at(a, r*lda+whole), at(x, whole), at(y, whole), (*[Lanes]float64)(lanes[r*Lanes:]))
-	}
-}
-
-func avx512LongAxpy32(alpha float32, x, y []float32) {
-	y = y[:len(x)]
-	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
-		avx512Axpy32(chunk, alpha, ptr(x), ptr(y))
-	}
-	avx512Axpy32(len(x), alpha, ptr(x), ptr(y))
-}
-
-func avx512LongScal32(alpha float32, x []float32) {
-	for ; len(x) > chunk; x = x[chunk:] {
-		avx512Scal32(chunk, alpha, ptr(x))
-	}
-	avx512Scal32(len(x), alpha, ptr(x))
-}
-
-func avx512LongExp32(dst, src []float32) {
-	dst = dst[:len(src)]
-	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
-		avx512Exp32(chunk, ptr(dst), ptr(src))
-	}
-	avx512Exp32(len(src), ptr(dst), ptr(src))
-}
-
-func avx512LongDot32(a []float32, x []float32) float32 {
-	x = x[:len(a)]
-	if len(a) <= chunk {
-		return avx512Dot32(len(a), ptr(a), ptr(x), nil)
-	}
-	var lanes [Lanes]float32
-	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
-		avx512Dot32(chunk, ptr(a), ptr(x), &lanes)
-	}
-	return avx512Dot32(len(a), ptr(a), ptr(x), &lanes)
-}
-
-func avx512LongDotAxpy32(alpha float32, a []float32, x, y []float32) float32 {
-	x, y = x[:len(a)], y[:len(a)]
-	if len(a) <= chunk {
-		return avx512DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
-	}
-	var lanes [Lanes]float32
-	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
-		avx512DotAxpy32(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
-	}
-	return avx512DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
-}
-
-func avx512LongAxpys32(x []float32, a *float32, lda int, y []float32) {
-	for o := 0; o < len(y); o += strip {
-		part := y[o:min(o+strip, len(y))]
-		i := 0
-		for ; i+8 <= len(x); i += 8 {
-			avx512Axpys32(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
-		}
-		for ; i < len(x); i++ {
-			avx512Axpy32(len(part), x[i], at(a, i*lda+o), ptr(part))
-		}
-	}
-}
-
-func avx2LongAxpy64(alpha float64, x, y []float64) {
-	y = y[:len(x)]
-	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
-		avx2Axpy64(chunk, alpha, ptr(x), ptr(y))
-	}
-	avx2Axpy64(len(x), alpha, ptr(x), ptr(y))
-}
-
-func avx2LongScal64(alpha float64, x []float64) {
-	for ; len(x) > chunk; x = x[chunk:] {
-		avx2Scal64(chunk, alpha, ptr(x))
-	}
-	avx2Scal64(len(x), alpha, ptr(x))
-}
-
-func avx2LongExp64(dst, src []float64) {
-	dst = dst[:len(src)]
-	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
-		avx2Exp64(chunk, ptr(dst), ptr(src), &exp64Vectors[0])
-	}
-	avx2Exp64(len(src), ptr(dst), ptr(src), &exp64Vectors[0])
-}
-
-func avx2LongDot64(a []float64, x []float64) float64 {
-	x = x[:len(a)]
-	if len(a) <= chunk {
-		return avx2Dot64(len(a), ptr(a), ptr(x), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
-		avx2Dot64(chunk, ptr(a), ptr(x), &lanes)
-	}
-	return avx2Dot64(len(a), ptr(a), ptr(x), &lanes)
-}
-
-func avx2LongDotAxpy64(alpha float64, a []float64, x, y []float64) float64 {
-	x, y = x[:len(a)], y[:len(a)]
-	if len(a) <= chunk {
-		return avx2DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
-		avx2DotAxpy64(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
-	}
-	return avx2DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
-}
-
-func avx2LongAxpys64(x []float64, a *float64, lda int, y []float64) {
-	for o := 0; o < len(y); o += strip {
-		part := y[o:min(o+strip, len(y))]
-		i := 0
-		for ; i+4 <= len(x); i += 4 {
-			avx2Axpys64(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
-		}
-		for ; i < len(x); i++ {
-			avx2Axpy64(len(part), x[i], at(a, i*lda+o), ptr(part))
-		}
-	}
-}
-
-func avx2LongAxpy32(alpha float32, x, y []float32) {
-	y = y[:len(x)]
-	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
-		avx2Axpy32(chunk, alpha, ptr(x), ptr(y))
-	}
-	avx2Axpy32(len(x), alpha, ptr(x), ptr(y))
-}
-
-func avx2LongScal32(alpha float32, x []float32) {
-	for ; len(x) > chunk; x = x[chunk:] {
-		avx2Scal32(chunk, alpha, ptr(x))
-	}
-	avx2Scal32(len(x), alpha, ptr(x))
-}
-
-func avx2LongExp32(dst, src []float32) {
-	dst = dst[:len(src)]
-	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
-		avx2Exp32(chunk, ptr(dst), ptr(src), &exp32Vectors[0])
-	}
-	avx2Exp32(len(src), ptr(dst), ptr(src), &exp32Vectors[0])
-}
-
-func avx2LongDot32(a []float32, x []float32) float32 {
-	x = x[:len(a)]
-	if len(a) <= chunk {
-		return avx2Dot32(len(a), ptr(a), ptr(x), nil)
-	}
-	var lanes [Lanes]float32
-	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
-		avx2Dot32(chunk, ptr(a), ptr(x), &lanes)
-	}
-	return avx2Dot32(len(a), ptr(a), ptr(x), &lanes)
-}
-
-func avx2LongDotAxpy32(alpha float32, a []float32, x, y []float32) float32 {
-	x, y = x[:len(a)], y[:len(a)]
-	if len(a) <= chunk {
-		return avx2DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
-	}
-	var lanes [Lanes]float32
-	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
-		avx2DotAxpy32(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
-	}
-	return avx2DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
-}
-
-func avx2LongAxpys32(x []float32, a *float32, lda int, y []float32) {
-	for o := 0; o < len(y); o += strip {
-		part := y[o:min(o+strip, len(y))]
-		i := 0
-		for ; i+4 <= len(x); i += 4 {
-			avx2Axpys32(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
-		}
-		for ; i < len(x); i++ {
-			avx2Axpy32(len(part), x[i], at(a, i*lda+o), ptr(part))
-		}
-	}
-}
-
 // avx2Pack64 transposes whole 4×4 blocks in assembly and the last terms here.
 func avx2Pack64(r, k int, src *float64, ld int, dst *float64, step int) {
 	if k == 0 {
@@ -460,80 +151,6 @@ func avx2Pack32(r, k int, src *float32, ld int, dst *float32, step int) {
 			for j := range 4 {
 				*at(d, p*step+j) = *at(s, j*ld+p)
 			}
-		}
-	}
-}
-
-func avx512LongDotMixed(a []float32, x []float64) float64 {
-	x = x[:len(a)]
-	if len(a) <= chunk {
-		return avx512DotMixed(len(a), ptr(a), ptr(x), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
-		avx512DotMixed(chunk, ptr(a), ptr(x), &lanes)
-	}
-	return avx512DotMixed(len(a), ptr(a), ptr(x), &lanes)
-}
-
-func avx512LongDotAxpyMixed(alpha float64, a []float32, x, y []float64) float64 {
-	x, y = x[:len(a)], y[:len(a)]
-	if len(a) <= chunk {
-		return avx512DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
-		avx512DotAxpyMixed(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
-	}
-	return avx512DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
-}
-
-func avx512LongAxpysMixed(x []float64, a *float32, lda int, y []float64) {
-	for o := 0; o < len(y); o += strip {
-		part := y[o:min(o+strip, len(y))]
-		i := 0
-		for ; i+8 <= len(x); i += 8 {
-			avx512AxpysMixed(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
-		}
-		for ; i < len(x); i++ {
-			avx512AxpyMixed(len(part), x[i], at(a, i*lda+o), ptr(part))
-		}
-	}
-}
-
-func avx2LongDotMixed(a []float32, x []float64) float64 {
-	x = x[:len(a)]
-	if len(a) <= chunk {
-		return avx2DotMixed(len(a), ptr(a), ptr(x), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
-		avx2DotMixed(chunk, ptr(a), ptr(x), &lanes)
-	}
-	return avx2DotMixed(len(a), ptr(a), ptr(x), &lanes)
-}
-
-func avx2LongDotAxpyMixed(alpha float64, a []float32, x, y []float64) float64 {
-	x, y = x[:len(a)], y[:len(a)]
-	if len(a) <= chunk {
-		return avx2DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
-		avx2DotAxpyMixed(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
-	}
-	return avx2DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
-}
-
-func avx2LongAxpysMixed(x []float64, a *float32, lda int, y []float64) {
-	for o := 0; o < len(y); o += strip {
-		part := y[o:min(o+strip, len(y))]
-		i := 0
-		for ; i+4 <= len(x); i += 4 {
-			avx2AxpysMixed(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
-		}
-		for ; i < len(x); i++ {
-			avx2AxpyMixed(len(part), x[i], at(a, i*lda+o), ptr(part))
 		}
 	}
 }
@@ -726,7 +343,7 @@ func avx2Axpy64(n int, alpha float64, x, y *float64)
 func avx2Scal64(n int, alpha float64, x *float64)
 
 //go:noescape
-func avx2Exp64(n int, dst, src *float64, table *uint64)
+func avx2Exp64(n int, dst, src *float64)
 
 //go:noescape
 func avx2Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
@@ -750,7 +367,7 @@ func avx2Axpy32(n int, alpha float32, x, y *float32)
 func avx2Scal32(n int, alpha float32, x *float32)
 
 //go:noescape
-func avx2Exp32(n int, dst, src *float32, table *uint32)
+func avx2Exp32(n int, dst, src *float32)
 
 //go:noescape
 func avx2Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32

@@ -3554,10 +3554,10 @@ done:
 	VZEROUPPER
 	RET
 
-// func avx2Exp64(n int, dst, src *float64, table *uint64)
+// func avx2Exp64(n int, dst, src *float64)
 //
 // The algorithm of exp.go on two vectors at a time, then on one under a mask.
-// table is exp64Vectors: every constant, and at last the exponent's bias, four
+// R8 is at exp64Vectors: every constant, and at last the exponent's bias, four
 // or eight times over. A vector uses x and then r, t whose low bits are n, p, s.
 #define EXP256_64(x, t, p, s) \
 	VMOVUPD 0(R8), p          \
@@ -3590,11 +3590,11 @@ done:
 	VMULPD s, p, p           \
 	VMULPD t, p, p
 
-TEXT ·avx2Exp64(SB), NOSPLIT, $0-32
+TEXT ·avx2Exp64(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), R12
 	MOVQ dst+8(FP), DI
 	MOVQ src+16(FP), SI
-	MOVQ table+24(FP), R8
+	LEAQ ·exp64Vectors(SB), R8
 	MOVQ R12, BX
 	SHRQ $3, BX
 	JZ   tail
@@ -4003,10 +4003,10 @@ done:
 	VZEROUPPER
 	RET
 
-// func avx2Exp32(n int, dst, src *float32, table *uint32)
+// func avx2Exp32(n int, dst, src *float32)
 //
 // The algorithm of exp.go on two vectors at a time, then on one under a mask.
-// table is exp32Vectors: every constant, and at last the exponent's bias, four
+// R8 is at exp32Vectors: every constant, and at last the exponent's bias, four
 // or eight times over. A vector uses x and then r, t whose low bits are n, p, s.
 #define EXP256_32(x, t, p, s) \
 	VMOVUPS 0(R8), p          \
@@ -4035,11 +4035,11 @@ done:
 	VMULPS s, p, p           \
 	VMULPS t, p, p
 
-TEXT ·avx2Exp32(SB), NOSPLIT, $0-32
+TEXT ·avx2Exp32(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), R12
 	MOVQ dst+8(FP), DI
 	MOVQ src+16(FP), SI
-	MOVQ table+24(FP), R8
+	LEAQ ·exp32Vectors(SB), R8
 	MOVQ R12, BX
 	SHRQ $4, BX
 	JZ   tail

@@ -473,7 +473,7 @@ next:
 	CBNZ R1, row
 	RET
 
-// func neonDot64(a, x []float64) float64
+// func neonDot64(n int, a, x *float64, lanes *[Lanes]float64) float64
 //
 //	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
@@ -528,14 +528,40 @@ next:
 	VMOVI $0, V1.B16; \
 	FADDD F1, F0
 
-TEXT ·neonDot64(SB), NOSPLIT, $0-56
-	MOVD a_base+0(FP), R0
-	MOVD a_len+8(FP), R2
-	MOVD x_base+24(FP), R1
+// The lanes come from and go to R7.
+#define LOADLANES64 \
+	FLDPQ (R7), (F0, F1); \
+	FLDPQ 32(R7), (F2, F3); \
+	FLDPQ 64(R7), (F4, F5); \
+	FLDPQ 96(R7), (F6, F7); \
+	FLDPQ 128(R7), (F8, F9); \
+	FLDPQ 160(R7), (F10, F11); \
+	FLDPQ 192(R7), (F12, F13); \
+	FLDPQ 224(R7), (F14, F15)
+
+#define STORELANES64 \
+	FSTPQ (F0, F1), (R7); \
+	FSTPQ (F2, F3), 32(R7); \
+	FSTPQ (F4, F5), 64(R7); \
+	FSTPQ (F6, F7), 96(R7); \
+	FSTPQ (F8, F9), 128(R7); \
+	FSTPQ (F10, F11), 160(R7); \
+	FSTPQ (F12, F13), 192(R7); \
+	FSTPQ (F14, F15), 224(R7)
+
+TEXT ·neonDot64(SB), NOSPLIT, $0-40
+	MOVD n+0(FP), R2
+	MOVD a+8(FP), R0
+	MOVD x+16(FP), R1
+	MOVD lanes+24(FP), R7
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
 	ZERO4(V8, V9, V10, V11)
 	ZERO4(V12, V13, V14, V15)
+	CBZ  R7, start
+	LOADLANES64
+
+start:
 	SUBS $32, R2
 	BLT  tail
 
@@ -578,62 +604,15 @@ pairs:
 	VFMLA V24.D2, V25.D2, V15.D2
 
 fold:
-	FOLD64
-	FMOVD F0, ret+48(FP)
-	RET
-
-// func neonDotLanes64(s *[Lanes]float64, a, x []float64)
-//
-//	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])   len(a) a multiple of 32
-//
-//	R0 a   R1 x   R2 elements left   R3 s
-//	V0–V15   the 32 lanes, two a register
-//	V16–V23  elements of a and x
-
-#define LOADLANES64 \
-	FLDPQ (R3), (F0, F1); \
-	FLDPQ 32(R3), (F2, F3); \
-	FLDPQ 64(R3), (F4, F5); \
-	FLDPQ 96(R3), (F6, F7); \
-	FLDPQ 128(R3), (F8, F9); \
-	FLDPQ 160(R3), (F10, F11); \
-	FLDPQ 192(R3), (F12, F13); \
-	FLDPQ 224(R3), (F14, F15)
-
-#define STORELANES64 \
-	FSTPQ (F0, F1), (R3); \
-	FSTPQ (F2, F3), 32(R3); \
-	FSTPQ (F4, F5), 64(R3); \
-	FSTPQ (F6, F7), 96(R3); \
-	FSTPQ (F8, F9), 128(R3); \
-	FSTPQ (F10, F11), 160(R3); \
-	FSTPQ (F12, F13), 192(R3); \
-	FSTPQ (F14, F15), 224(R3)
-
-TEXT ·neonDotLanes64(SB), NOSPLIT, $0-56
-	MOVD s+0(FP), R3
-	MOVD a_base+8(FP), R0
-	MOVD a_len+16(FP), R2
-	MOVD x_base+32(FP), R1
-	LOADLANES64
-	SUBS $32, R2
-	BLT  done
-
-lanes:
-	DOT64(0, V0, V1, V2, V3)
-	DOT64(64, V4, V5, V6, V7)
-	DOT64(128, V8, V9, V10, V11)
-	DOT64(192, V12, V13, V14, V15)
-	ADD  $256, R0
-	ADD  $256, R1
-	SUBS $32, R2
-	BGE  lanes
-
-done:
+	CBZ R7, sum
 	STORELANES64
+
+sum:
+	FOLD64
+	FMOVD F0, ret+32(FP)
 	RET
 
-// func neonDotAxpy64(alpha float64, a, x, y []float64) float64
+// func neonDotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
 //
 //	for i, v := range a:
 //		s[i%32] = fma(v, x[i], s[i%32])
@@ -668,17 +647,22 @@ done:
 	VFMLA   V31.D2, V16.D2, V26.D2; \
 	FMOVQ.P F26, 16(R4)
 
-TEXT ·neonDotAxpy64(SB), NOSPLIT, $0-88
-	FMOVD alpha+0(FP), F31
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  x_base+32(FP), R1
-	MOVD  y_base+56(FP), R4
+TEXT ·neonDotAxpy64(SB), NOSPLIT, $0-56
+	MOVD  n+0(FP), R2
+	FMOVD alpha+8(FP), F31
+	MOVD  a+16(FP), R0
+	MOVD  x+24(FP), R1
+	MOVD  y+32(FP), R4
+	MOVD  lanes+40(FP), R7
 	VDUP  V31.D[0], V31.D2
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
 	ZERO4(V8, V9, V10, V11)
 	ZERO4(V12, V13, V14, V15)
+	CBZ  R7, start
+	LOADLANES64
+
+start:
 	SUBS $32, R2
 	BLT  tail
 
@@ -725,11 +709,15 @@ pairs:
 	VFMLA V24.D2, V25.D2, V15.D2
 
 fold:
+	CBZ R7, sum
+	STORELANES64
+
+sum:
 	FOLD64
-	FMOVD F0, ret+80(FP)
+	FMOVD F0, ret+48(FP)
 	RET
 
-// func neonAxpy64(alpha float64, a, y []float64)
+// func neonAxpy64(n int, alpha float64, a, y *float64)
 //
 //	for i, v := range a: y[i] = fma(alpha, v, y[i])
 //
@@ -750,11 +738,11 @@ fold:
 	FSTPQ (F20, F21), off(R1); \
 	FSTPQ (F22, F23), (off+32)(R1)
 
-TEXT ·neonAxpy64(SB), NOSPLIT, $0-56
-	FMOVD alpha+0(FP), F31
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  y_base+32(FP), R1
+TEXT ·neonAxpy64(SB), NOSPLIT, $0-32
+	MOVD  n+0(FP), R2
+	FMOVD alpha+8(FP), F31
+	MOVD  a+16(FP), R0
+	MOVD  y+24(FP), R1
 	VDUP  V31.D[0], V31.D2
 	SUBS  $16, R2
 	BLT   tail
@@ -790,7 +778,7 @@ last:
 done:
 	RET
 
-// func neonAxpys64(x *[4]float64, a *float64, lda int, y []float64)
+// func neonAxpys64(n int, x, a *float64, lda int, y *float64)
 //
 //	for i := range 4 { for j := range y: y[j] = fma(x[i], a[i*lda+j], y[j]) }
 //
@@ -808,12 +796,12 @@ done:
 	fmla(x, 18, 2); \
 	fmla(x, 19, 3)
 
-TEXT ·neonAxpys64(SB), NOSPLIT, $0-48
-	MOVD  x+0(FP), R0
-	MOVD  a+8(FP), R3
-	MOVD  lda+16(FP), R7
-	MOVD  y_base+24(FP), R1
-	MOVD  y_len+32(FP), R2
+TEXT ·neonAxpys64(SB), NOSPLIT, $0-40
+	MOVD  n+0(FP), R2
+	MOVD  x+8(FP), R0
+	MOVD  a+16(FP), R3
+	MOVD  lda+24(FP), R7
+	MOVD  y+32(FP), R1
 	ADD   R7<<3, R3, R4
 	ADD   R7<<3, R4, R5
 	ADD   R7<<3, R5, R6
@@ -855,7 +843,7 @@ one:
 done:
 	RET
 
-// func neonScal64(alpha float64, x []float64)
+// func neonScal64(n int, alpha float64, x *float64)
 //
 //	for i := range x: x[i] = alpha * x[i]
 //
@@ -863,10 +851,10 @@ done:
 //	V31      alpha
 //	V16–V19  elements of x
 
-TEXT ·neonScal64(SB), NOSPLIT, $0-32
-	FMOVD alpha+0(FP), F31
-	MOVD  x_base+8(FP), R0
-	MOVD  x_len+16(FP), R2
+TEXT ·neonScal64(SB), NOSPLIT, $0-24
+	MOVD  n+0(FP), R2
+	FMOVD alpha+8(FP), F31
+	MOVD  x+16(FP), R0
 	SUBS  $8, R2
 	BLT   tail
 
@@ -923,7 +911,7 @@ DATA expConst64<>+224(SB)/8, $0x1.62e42fefa39efp-1 // ln2High
 DATA expConst64<>+232(SB)/8, $0x1.abc9e3b39803fp-56 // ln2Low
 GLOBL expConst64<>(SB), RODATA|NOPTR, $240
 
-// func neonExp64(dst, src []float64)
+// func neonExp64(n int, dst, src *float64)
 //
 //	for i, x := range src:
 //		x = max(min(x, expMax), expMin)
@@ -998,10 +986,10 @@ GLOBL expConst64<>(SB), RODATA|NOPTR, $240
 	VFMULD(x, p, p); \
 	VFMULD(t, p, p)
 
-TEXT ·neonExp64(SB), NOSPLIT, $64-48
-	MOVD  dst_base+0(FP), R1
-	MOVD  src_base+24(FP), R0
-	MOVD  src_len+32(FP), R2
+TEXT ·neonExp64(SB), NOSPLIT, $64-24
+	MOVD  n+0(FP), R2
+	MOVD  dst+8(FP), R1
+	MOVD  src+16(FP), R0
 	MOVD  $expConst64<>(SB), R3
 	FLDPQ 160(R3), (F16, F17)
 	FLDPQ 192(R3), (F18, F20)
@@ -1434,7 +1422,7 @@ next:
 done:
 	RET
 
-// func neonDot32(a, x []float32) float32
+// func neonDot32(n int, a, x *float32, lanes *[Lanes]float32) float32
 //
 //	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
@@ -1482,12 +1470,30 @@ done:
 	VMOVI $0, V1.B16; \
 	FADDS F1, F0
 
-TEXT ·neonDot32(SB), NOSPLIT, $0-52
-	MOVD a_base+0(FP), R0
-	MOVD a_len+8(FP), R2
-	MOVD x_base+24(FP), R1
+// The lanes come from and go to R7.
+#define LOADLANES32 \
+	FLDPQ (R7), (F0, F1); \
+	FLDPQ 32(R7), (F2, F3); \
+	FLDPQ 64(R7), (F4, F5); \
+	FLDPQ 96(R7), (F6, F7)
+
+#define STORELANES32 \
+	FSTPQ (F0, F1), (R7); \
+	FSTPQ (F2, F3), 32(R7); \
+	FSTPQ (F4, F5), 64(R7); \
+	FSTPQ (F6, F7), 96(R7)
+
+TEXT ·neonDot32(SB), NOSPLIT, $0-36
+	MOVD n+0(FP), R2
+	MOVD a+8(FP), R0
+	MOVD x+16(FP), R1
+	MOVD lanes+24(FP), R7
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
+	CBZ  R7, start
+	LOADLANES32
+
+start:
 	SUBS $32, R2
 	BLT  tail
 
@@ -1530,46 +1536,15 @@ fours:
 	VFMLA V24.S4, V25.S4, V7.S4
 
 fold:
+	CBZ R7, sum
+	STORELANES32
+
+sum:
 	FOLD32
-	FMOVS F0, ret+48(FP)
+	FMOVS F0, ret+32(FP)
 	RET
 
-// func neonDotLanes32(s *[Lanes]float32, a, x []float32)
-//
-//	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])   len(a) a multiple of 32
-//
-//	R0 a   R1 x   R2 elements left   R3 s
-//	V0–V7    the 32 lanes, four a register
-//	V16–V23  elements of a and x
-
-TEXT ·neonDotLanes32(SB), NOSPLIT, $0-56
-	MOVD  s+0(FP), R3
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  x_base+32(FP), R1
-	FLDPQ (R3), (F0, F1)
-	FLDPQ 32(R3), (F2, F3)
-	FLDPQ 64(R3), (F4, F5)
-	FLDPQ 96(R3), (F6, F7)
-	SUBS  $32, R2
-	BLT   done
-
-lanes:
-	DOT32(0, V0, V1, V2, V3)
-	DOT32(64, V4, V5, V6, V7)
-	ADD  $128, R0
-	ADD  $128, R1
-	SUBS $32, R2
-	BGE  lanes
-
-done:
-	FSTPQ (F0, F1), (R3)
-	FSTPQ (F2, F3), 32(R3)
-	FSTPQ (F4, F5), 64(R3)
-	FSTPQ (F6, F7), 96(R3)
-	RET
-
-// func neonDotAxpy32(alpha float32, a, x, y []float32) float32
+// func neonDotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
 //
 //	for i, v := range a:
 //		s[i%32] = fma(v, x[i], s[i%32])
@@ -1601,15 +1576,20 @@ done:
 	VFMLA   V31.S4, V16.S4, V26.S4; \
 	FMOVQ.P F26, 16(R4)
 
-TEXT ·neonDotAxpy32(SB), NOSPLIT, $0-84
-	FMOVS alpha+0(FP), F31
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  x_base+32(FP), R1
-	MOVD  y_base+56(FP), R4
+TEXT ·neonDotAxpy32(SB), NOSPLIT, $0-52
+	MOVD  n+0(FP), R2
+	FMOVS alpha+8(FP), F31
+	MOVD  a+16(FP), R0
+	MOVD  x+24(FP), R1
+	MOVD  y+32(FP), R4
+	MOVD  lanes+40(FP), R7
 	VDUP  V31.S[0], V31.S4
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
+	CBZ  R7, start
+	LOADLANES32
+
+start:
 	SUBS $32, R2
 	BLT  tail
 
@@ -1653,7 +1633,7 @@ fours:
 	VFMLA V24.S4, V25.S4, V7.S4
 
 fold:
-	CBZ     R5, sum
+	CBZ     R5, out
 	FMOVS.P 4(R0), F16
 	FMOVS   (R4), F26
 	VFMLA   V31.S4, V16.S4, V26.S4
@@ -1661,12 +1641,16 @@ fold:
 	SUB     $1, R5
 	B       fold
 
+out:
+	CBZ R7, sum
+	STORELANES32
+
 sum:
 	FOLD32
-	FMOVS F0, ret+80(FP)
+	FMOVS F0, ret+48(FP)
 	RET
 
-// func neonAxpy32(alpha float32, a, y []float32)
+// func neonAxpy32(n int, alpha float32, a, y *float32)
 //
 //	for i, v := range a: y[i] = fma(alpha, v, y[i])
 //
@@ -1687,11 +1671,11 @@ sum:
 	FSTPQ (F20, F21), off(R1); \
 	FSTPQ (F22, F23), (off+32)(R1)
 
-TEXT ·neonAxpy32(SB), NOSPLIT, $0-56
-	FMOVS alpha+0(FP), F31
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  y_base+32(FP), R1
+TEXT ·neonAxpy32(SB), NOSPLIT, $0-32
+	MOVD  n+0(FP), R2
+	FMOVS alpha+8(FP), F31
+	MOVD  a+16(FP), R0
+	MOVD  y+24(FP), R1
 	VDUP  V31.S[0], V31.S4
 	SUBS  $32, R2
 	BLT   tail
@@ -1732,7 +1716,7 @@ one:
 done:
 	RET
 
-// func neonAxpys32(x *[4]float32, a *float32, lda int, y []float32)
+// func neonAxpys32(n int, x, a *float32, lda int, y *float32)
 //
 //	for i := range 4 { for j := range y: y[j] = fma(x[i], a[i*lda+j], y[j]) }
 //
@@ -1750,12 +1734,12 @@ done:
 	fmla(31, 18, 2); \
 	fmla(31, 19, 3)
 
-TEXT ·neonAxpys32(SB), NOSPLIT, $0-48
-	MOVD  x+0(FP), R0
-	MOVD  a+8(FP), R3
-	MOVD  lda+16(FP), R7
-	MOVD  y_base+24(FP), R1
-	MOVD  y_len+32(FP), R2
+TEXT ·neonAxpys32(SB), NOSPLIT, $0-40
+	MOVD  n+0(FP), R2
+	MOVD  x+8(FP), R0
+	MOVD  a+16(FP), R3
+	MOVD  lda+24(FP), R7
+	MOVD  y+32(FP), R1
 	ADD   R7<<2, R3, R4
 	ADD   R7<<2, R4, R5
 	ADD   R7<<2, R5, R6
@@ -1797,7 +1781,7 @@ one:
 done:
 	RET
 
-// func neonScal32(alpha float32, x []float32)
+// func neonScal32(n int, alpha float32, x *float32)
 //
 //	for i := range x: x[i] = alpha * x[i]
 //
@@ -1805,10 +1789,10 @@ done:
 //	V31      alpha
 //	V16–V19  elements of x
 
-TEXT ·neonScal32(SB), NOSPLIT, $0-32
-	FMOVS alpha+0(FP), F31
-	MOVD  x_base+8(FP), R0
-	MOVD  x_len+16(FP), R2
+TEXT ·neonScal32(SB), NOSPLIT, $0-24
+	MOVD  n+0(FP), R2
+	FMOVS alpha+8(FP), F31
+	MOVD  x+16(FP), R0
 	SUBS  $16, R2
 	BLT   tail
 
@@ -1862,7 +1846,7 @@ DATA expConst32<>+136(SB)/4, $0x1.62e43p-1 // ln2High
 DATA expConst32<>+140(SB)/4, $-0x1.05c61p-29 // ln2Low
 GLOBL expConst32<>(SB), RODATA|NOPTR, $144
 
-// func neonExp32(dst, src []float32)
+// func neonExp32(n int, dst, src *float32)
 //
 //	for i, x := range src:
 //		x = max(min(x, expMax), expMin)
@@ -1937,10 +1921,10 @@ GLOBL expConst32<>(SB), RODATA|NOPTR, $144
 	VFMULS(x, p, p); \
 	VFMULS(t, p, p)
 
-TEXT ·neonExp32(SB), NOSPLIT, $64-48
-	MOVD  dst_base+0(FP), R1
-	MOVD  src_base+24(FP), R0
-	MOVD  src_len+32(FP), R2
+TEXT ·neonExp32(SB), NOSPLIT, $64-24
+	MOVD  n+0(FP), R2
+	MOVD  dst+8(FP), R1
+	MOVD  src+16(FP), R0
 	MOVD  $expConst32<>(SB), R3
 	FLDPQ 80(R3), (F16, F17)
 	FLDPQ 112(R3), (F18, F20)
@@ -2011,7 +1995,7 @@ done:
 	VFCVTL2(18, 19); \
 	VFCVTL(18, 18)
 
-// func neonDotMixed(a []float32, x []float64) float64
+// func neonDotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
 //
 //	as neonDot64(a, x), and so are the registers
 
@@ -2035,14 +2019,19 @@ done:
 	FMOVQ.P 16(R1), F17; \
 	VFMLA   V16.D2, V17.D2, s.D2
 
-TEXT ·neonDotMixed(SB), NOSPLIT, $0-56
-	MOVD a_base+0(FP), R0
-	MOVD a_len+8(FP), R2
-	MOVD x_base+24(FP), R1
+TEXT ·neonDotMixed(SB), NOSPLIT, $0-40
+	MOVD n+0(FP), R2
+	MOVD a+8(FP), R0
+	MOVD x+16(FP), R1
+	MOVD lanes+24(FP), R7
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
 	ZERO4(V8, V9, V10, V11)
 	ZERO4(V12, V13, V14, V15)
+	CBZ  R7, start
+	LOADLANES64
+
+start:
 	SUBS $32, R2
 	BLT  tail
 
@@ -2086,38 +2075,15 @@ pairs:
 	VFMLA V24.D2, V25.D2, V15.D2
 
 fold:
-	FOLD64
-	FMOVD F0, ret+48(FP)
-	RET
-
-// func neonDotLanesMixed(s *[Lanes]float64, a []float32, x []float64)
-//
-//	as neonDotLanes64(s, a, x), and so are the registers
-
-TEXT ·neonDotLanesMixed(SB), NOSPLIT, $0-56
-	MOVD s+0(FP), R3
-	MOVD a_base+8(FP), R0
-	MOVD a_len+16(FP), R2
-	MOVD x_base+32(FP), R1
-	LOADLANES64
-	SUBS $32, R2
-	BLT  done
-
-lanes:
-	DOTMIXED(0, 0, V0, V1, V2, V3)
-	DOTMIXED(32, 64, V4, V5, V6, V7)
-	DOTMIXED(64, 128, V8, V9, V10, V11)
-	DOTMIXED(96, 192, V12, V13, V14, V15)
-	ADD  $128, R0
-	ADD  $256, R1
-	SUBS $32, R2
-	BGE  lanes
-
-done:
+	CBZ R7, sum
 	STORELANES64
+
+sum:
+	FOLD64
+	FMOVD F0, ret+32(FP)
 	RET
 
-// func neonDotAxpyMixed(alpha float64, a []float32, x, y []float64) float64
+// func neonDotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[Lanes]float64) float64
 //
 //	as neonDotAxpy64(alpha, a, x, y), and so are the registers
 
@@ -2131,17 +2097,22 @@ done:
 	VFMLA   V31.D2, V16.D2, V26.D2; \
 	FMOVQ.P F26, 16(R4)
 
-TEXT ·neonDotAxpyMixed(SB), NOSPLIT, $0-88
-	FMOVD alpha+0(FP), F31
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  x_base+32(FP), R1
-	MOVD  y_base+56(FP), R4
+TEXT ·neonDotAxpyMixed(SB), NOSPLIT, $0-56
+	MOVD  n+0(FP), R2
+	FMOVD alpha+8(FP), F31
+	MOVD  a+16(FP), R0
+	MOVD  x+24(FP), R1
+	MOVD  y+32(FP), R4
+	MOVD  lanes+40(FP), R7
 	VDUP  V31.D[0], V31.D2
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
 	ZERO4(V8, V9, V10, V11)
 	ZERO4(V12, V13, V14, V15)
+	CBZ  R7, start
+	LOADLANES64
+
+start:
 	SUBS $32, R2
 	BLT  tail
 
@@ -2189,11 +2160,15 @@ pairs:
 	VFMLA V24.D2, V25.D2, V15.D2
 
 fold:
+	CBZ R7, sum
+	STORELANES64
+
+sum:
 	FOLD64
-	FMOVD F0, ret+80(FP)
+	FMOVD F0, ret+48(FP)
 	RET
 
-// func neonAxpyMixed(alpha float64, a []float32, y []float64)
+// func neonAxpyMixed(n int, alpha float64, a *float32, y *float64)
 //
 //	for i, v := range a: y[i] = fma(alpha, v, y[i])
 //
@@ -2202,11 +2177,11 @@ fold:
 //	V16–V19  elements of a
 //	V20–V23  elements of y
 
-TEXT ·neonAxpyMixed(SB), NOSPLIT, $0-56
-	FMOVD alpha+0(FP), F31
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  y_base+32(FP), R1
+TEXT ·neonAxpyMixed(SB), NOSPLIT, $0-32
+	MOVD  n+0(FP), R2
+	FMOVD alpha+8(FP), F31
+	MOVD  a+16(FP), R0
+	MOVD  y+24(FP), R1
 	VDUP  V31.D[0], V31.D2
 	SUBS  $8, R2
 	BLT   tail
@@ -2243,7 +2218,7 @@ one:
 done:
 	RET
 
-// func neonAxpysMixed(x *[4]float64, a *float32, lda int, y []float64)
+// func neonAxpysMixed(n int, x *float64, a *float32, lda int, y *float64)
 //
 //	for i := range 4 { for j := range y: y[j] = fma(x[i], a[i*lda+j], y[j]) }
 //
@@ -2261,12 +2236,12 @@ done:
 	fmla(x, 18, 2); \
 	fmla(x, 19, 3)
 
-TEXT ·neonAxpysMixed(SB), NOSPLIT, $0-48
-	MOVD  x+0(FP), R0
-	MOVD  a+8(FP), R3
-	MOVD  lda+16(FP), R7
-	MOVD  y_base+24(FP), R1
-	MOVD  y_len+32(FP), R2
+TEXT ·neonAxpysMixed(SB), NOSPLIT, $0-40
+	MOVD  n+0(FP), R2
+	MOVD  x+8(FP), R0
+	MOVD  a+16(FP), R3
+	MOVD  lda+24(FP), R7
+	MOVD  y+32(FP), R1
 	ADD   R7<<2, R3, R4
 	ADD   R7<<2, R4, R5
 	ADD   R7<<2, R5, R6

@@ -28,7 +28,17 @@ func newSet(name string) *instructionSet {
 
 // instructionSets holds those this binary has and this CPU can run, best first.
 // The last is always generic.
-var instructionSets = append(machineSets(), &genericSet)
+var instructionSets = completed(append(machineSets(), &genericSet))
+
+// completed gives every set the entries that are made from others.
+func completed(sets []*instructionSet) []*instructionSet {
+	for _, s := range sets {
+		s.f64.complete()
+		s.f32.complete()
+		s.mixed.complete()
+	}
+	return sets
+}
 
 // active is the instruction set in use, nil if activeErr is not.
 var active, activeErr = selectSet(os.Getenv("BMKL_KERNEL"))

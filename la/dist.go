@@ -90,8 +90,8 @@ func (p *product[T]) finish(kt *kernels[T], i0, i1, j0, j1 int) {
 	for i := i0; i < i1; i++ {
 		if end := min(j1, i+p.off+1); end > j0 {
 			d := p.c.Row(i)[j0:end]
-			kt.scal(p.alpha, d)
-			kt.exp(d, d)
+			kt.scal(len(d), p.alpha, &d[0])
+			kt.exp(len(d), &d[0], &d[0])
 		}
 	}
 }

@@ -474,7 +474,7 @@ func (p *product[T]) scale(kt *kernels[T]) {
 		if p.beta == 0 {
 			clear(c)
 		} else {
-			kt.scal(p.beta, c)
+			kt.scal(len(c), p.beta, first(c))
 		}
 	}
 }

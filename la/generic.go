@@ -27,9 +27,9 @@ func genericKernels[T Float]() kernels[T] {
 		dist:   genericDist[T],
 		pack:   genericPack[T],
 		gather: genericGather[T],
-		axpy:   genericAxpy[T, T],
-		scal:   genericScal[T],
-		exp:    genericExp[T],
+
+		scalPiece: genericScal[T],
+		expPiece:  genericExp[T],
 
 		vectorKernels: genericVectorKernels[T, T](),
 	}
@@ -37,9 +37,9 @@ func genericKernels[T Float]() kernels[T] {
 
 func genericVectorKernels[S, T Float]() vectorKernels[S, T] {
 	return vectorKernels[S, T]{
-		dot:     genericDot[S, T],
-		axpys:   genericAxpys[S, T],
-		dotAxpy: genericDotAxpy[S, T],
+		dotPiece:     genericDot[S, T],
+		dotAxpyPiece: genericDotAxpy[S, T],
+		axpyPiece:    genericAxpy[S, T],
 	}
 }
 
@@ -145,17 +145,15 @@ func genericGather[T Float](r, panels, k int, src *T, ld int, dst *T, step int) 
 	}
 }
 
-func genericDot[S, T Float](a []S, x []T) T {
-	x = x[:len(a)]
-	var s [Lanes]T
-	for i, v := range a {
-		s[i%Lanes] = fma(T(v), x[i], s[i%Lanes])
+func genericDot[S, T Float](n int, a *S, x *T, lanes *[Lanes]T) T {
+	if lanes == nil {
+		lanes = new([Lanes]T)
 	}
-	return foldLanes(&s)
-}
-
-// foldLanes adds up the lanes of a dot product.
-func foldLanes[T Float](s *[Lanes]T) T {
+	xs := unsafe.Slice(x, n)
+	for i, v := range unsafe.Slice(a, n) {
+		lanes[i%Lanes] = fma(T(v), xs[i], lanes[i%Lanes])
+	}
+	s := *lanes
 	for h := Lanes / 2; h > 0; h /= 2 {
 		for l := range h {
 			s[l] += s[l+h]
@@ -164,30 +162,21 @@ func foldLanes[T Float](s *[Lanes]T) T {
 	return s[0] + 0
 }
 
-func genericAxpy[S, T Float](alpha T, x []S, y []T) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] = fma(alpha, T(v), y[i])
+func genericDotAxpy[S, T Float](n int, alpha T, a *S, x, y *T, lanes *[Lanes]T) T {
+	genericAxpy(n, alpha, a, y)
+	return genericDot(n, a, x, lanes)
+}
+
+func genericAxpy[S, T Float](n int, alpha T, a *S, y *T) {
+	ys := unsafe.Slice(y, n)
+	for i, v := range unsafe.Slice(a, n) {
+		ys[i] = fma(alpha, T(v), ys[i])
 	}
 }
 
-func genericScal[T Float](alpha T, x []T) {
-	for i := range x {
-		x[i] *= alpha
+func genericScal[T Float](n int, alpha T, x *T) {
+	xs := unsafe.Slice(x, n)
+	for i := range xs {
+		xs[i] *= alpha
 	}
-}
-
-func genericAxpys[S, T Float](x []T, a *S, lda int, y []T) {
-	if len(x) == 0 || len(y) == 0 {
-		return
-	}
-	rows := unsafe.Slice(a, (len(x)-1)*lda+len(y))
-	for i, v := range x {
-		genericAxpy(v, rows[i*lda:][:len(y)], y)
-	}
-}
-
-func genericDotAxpy[S, T Float](alpha T, a []S, x, y []T) T {
-	genericAxpy(alpha, a, y)
-	return genericDot(a, x)
 }
