@@ -3,25 +3,20 @@
 #include "textflag.h"
 #include "float64_amd64.h"
 
-// Triangles of five to eight rows are worked on where they lie.
+// Triangles of five to eight rows of float64, for AVX2, where they lie: a row is a vector
+// or, from the fifth row on, two.
 
-// stairs<> has the masks of 1, 2, 3 and 4 elements.
-DATA stairs<>+0(SB)/8, $-1
-DATA stairs<>+8(SB)/8, $0
-DATA stairs<>+16(SB)/8, $0
-DATA stairs<>+24(SB)/8, $0
-DATA stairs<>+32(SB)/8, $-1
-DATA stairs<>+40(SB)/8, $-1
-DATA stairs<>+48(SB)/8, $0
-DATA stairs<>+56(SB)/8, $0
-DATA stairs<>+64(SB)/8, $-1
-DATA stairs<>+72(SB)/8, $-1
-DATA stairs<>+80(SB)/8, $-1
-DATA stairs<>+88(SB)/8, $0
-DATA stairs<>+96(SB)/8, $-1
-DATA stairs<>+104(SB)/8, $-1
-DATA stairs<>+112(SB)/8, $-1
-DATA stairs<>+120(SB)/8, $-1
+// stairs<>[i] is the mask of i+1 elements.
+#define STAIR(i, a, b, c, d) \
+	DATA stairs<>+(32*i+0)(SB)/8, $a;  \
+	DATA stairs<>+(32*i+8)(SB)/8, $b;  \
+	DATA stairs<>+(32*i+16)(SB)/8, $c; \
+	DATA stairs<>+(32*i+24)(SB)/8, $d
+
+STAIR(0, -1, 0, 0, 0)
+STAIR(1, -1, -1, 0, 0)
+STAIR(2, -1, -1, -1, 0)
+STAIR(3, -1, -1, -1, -1)
 GLOBL stairs<>(SB), RODATA|NOPTR, $128
 
 // TURN transposes the 4×4 block in a b c d by way of Y12…Y15.
@@ -45,9 +40,8 @@ GLOBL stairs<>(SB), RODATA|NOPTR, $128
 	VMOVUPD stairs<>+(r*32)(SB), Y12; \
 	VMASKMOVPD y, Y12, p
 
-// ROWSOUT stores the rows of a triangle of CX rows at SI, R8 bytes apart: Y0…Y3
-// rows 0 to 3; Y4…Y7 and Y8…Y11 the two halves of the others. R9 is three rows, R11
-// row 4.
+// ROWSOUT stores the rows of a triangle of CX rows at SI, R8 bytes apart: rows 0 to 3 are
+// in Y0–Y3, the two halves of the others in Y4–Y7 and Y8–Y11. Clobbers R9, R11, Y12.
 #define ROWSOUT \
 	LEAQ (R8)(R8*2), R9; \
 	LEAQ (SI)(R8*4), R11; \
@@ -70,8 +64,9 @@ GLOBL stairs<>(SB), RODATA|NOPTR, $128
 	VMOVUPD Y11, 32(R11)(R9*1); \
 stored:
 
-// TAKEROOT takes the root of pivot i, in a lane of z, to X13 and its reciprocal to
-// all of Y12.
+// TAKEROOT leaves the root of pivot i, which is in the given lane of z, in all lanes of
+// Y13 and its reciprocal in all lanes of Y12. It jumps to bad, the pivot in X12, unless it
+// is positive and finite.
 #define TAKEROOT(i, lane, z) \
 	MOVL $i, R10; \
 	VPERMPD $(lane*0x55), z, Y12; \
@@ -87,8 +82,8 @@ stored:
 	VBROADCASTSD X12, Y12; \
 	VBROADCASTSD X13, Y13
 
-// LESS continues a column, or its two halves, by the term of the column in z, whose
-// element of that row is in a lane of y.
+// LESS1 subtracts from column c the term of column z, whose element for c is in the given
+// lane of y. LESS2 does so for columns in two halves, c and d, y and z.
 #define LESS1(lane, y, z, c) \
 	VPERMPD $(lane*0x55), y, Y14; \
 	VFNMADD231PD z, Y14, c
@@ -100,8 +95,10 @@ stored:
 
 // func avx2SmallCholRows64(n int, a *float64, ld int) (bad int, pivot float64)
 //
-// See avx512SmallChol64, for 5 ≤ n. Columns 0 to 3 are in Y0…Y3 and, from row 4 on,
-// in Y4…Y7, the others from row 4 on in Y8…Y11. R10 is the column.
+// See avx512SmallChol64; 5 ≤ n ≤ 8.
+//
+//	Y0–Y3 columns 0 to 3, Y4–Y7 the same from row 4 on   Y8–Y11 columns 4 to 7 from row 4 on
+//	CX n   R10 column   SI a, R11 its row 4   R8 row in bytes, R9 three rows
 TEXT ·avx2SmallCholRows64(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), CX
 	MOVQ a+8(FP), SI
@@ -109,12 +106,8 @@ TEXT ·avx2SmallCholRows64(SB), NOSPLIT, $0-40
 	SHLQ $3, R8
 	LEAQ (R8)(R8*2), R9
 	LEAQ (SI)(R8*4), R11
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	VXORPD Y9, Y9, Y9
-	VXORPD Y10, Y10, Y10
-	VXORPD Y11, Y11, Y11
+	VXORPD Y5, Y5, Y5; VXORPD Y6, Y6, Y6; VXORPD Y7, Y7, Y7; VXORPD Y9, Y9, Y9
+	VXORPD Y10, Y10, Y10; VXORPD Y11, Y11, Y11
 	ROWIN(0, (SI), Y0)
 	ROWIN(1, (SI)(R8*1), Y1)
 	ROWIN(2, (SI)(R8*2), Y2)
@@ -132,6 +125,7 @@ TEXT ·avx2SmallCholRows64(SB), NOSPLIT, $0-40
 	JLT  loaded
 	VMOVUPD (R11)(R9*1), Y7
 	VMOVUPD 32(R11)(R9*1), Y11
+
 loaded:
 	TURN(Y0, Y1, Y2, Y3)
 	TURN(Y4, Y5, Y6, Y7)
@@ -140,55 +134,37 @@ loaded:
 	VMULPD Y12, Y0, Y0
 	VMULPD Y12, Y4, Y4
 	VBLENDPD $1, Y13, Y0, Y0
-	LESS2(1, Y0, Y4, Y1, Y5)
-	LESS2(2, Y0, Y4, Y2, Y6)
-	LESS2(3, Y0, Y4, Y3, Y7)
-	LESS1(0, Y4, Y4, Y8)
-	LESS1(1, Y4, Y4, Y9)
-	LESS1(2, Y4, Y4, Y10)
-	LESS1(3, Y4, Y4, Y11)
+	LESS2(1, Y0, Y4, Y1, Y5); LESS2(2, Y0, Y4, Y2, Y6); LESS2(3, Y0, Y4, Y3, Y7)
+	LESS1(0, Y4, Y4, Y8); LESS1(1, Y4, Y4, Y9); LESS1(2, Y4, Y4, Y10); LESS1(3, Y4, Y4, Y11)
 	TAKEROOT(1, 1, Y1)
 	VMULPD Y12, Y1, Y1
 	VMULPD Y12, Y5, Y5
 	VBLENDPD $2, Y13, Y1, Y1
-	LESS2(2, Y1, Y5, Y2, Y6)
-	LESS2(3, Y1, Y5, Y3, Y7)
-	LESS1(0, Y5, Y5, Y8)
-	LESS1(1, Y5, Y5, Y9)
-	LESS1(2, Y5, Y5, Y10)
-	LESS1(3, Y5, Y5, Y11)
+	LESS2(2, Y1, Y5, Y2, Y6); LESS2(3, Y1, Y5, Y3, Y7)
+	LESS1(0, Y5, Y5, Y8); LESS1(1, Y5, Y5, Y9); LESS1(2, Y5, Y5, Y10); LESS1(3, Y5, Y5, Y11)
 	TAKEROOT(2, 2, Y2)
 	VMULPD Y12, Y2, Y2
 	VMULPD Y12, Y6, Y6
 	VBLENDPD $4, Y13, Y2, Y2
 	LESS2(3, Y2, Y6, Y3, Y7)
-	LESS1(0, Y6, Y6, Y8)
-	LESS1(1, Y6, Y6, Y9)
-	LESS1(2, Y6, Y6, Y10)
-	LESS1(3, Y6, Y6, Y11)
+	LESS1(0, Y6, Y6, Y8); LESS1(1, Y6, Y6, Y9); LESS1(2, Y6, Y6, Y10); LESS1(3, Y6, Y6, Y11)
 	TAKEROOT(3, 3, Y3)
 	VMULPD Y12, Y3, Y3
 	VMULPD Y12, Y7, Y7
 	VBLENDPD $8, Y13, Y3, Y3
-	LESS1(0, Y7, Y7, Y8)
-	LESS1(1, Y7, Y7, Y9)
-	LESS1(2, Y7, Y7, Y10)
-	LESS1(3, Y7, Y7, Y11)
+	LESS1(0, Y7, Y7, Y8); LESS1(1, Y7, Y7, Y9); LESS1(2, Y7, Y7, Y10); LESS1(3, Y7, Y7, Y11)
 	TAKEROOT(4, 0, Y8)
 	VMULPD Y12, Y8, Y8
 	VBLENDPD $1, Y13, Y8, Y8
 	CMPQ CX, $5
 	JEQ  done
-	LESS1(1, Y8, Y8, Y9)
-	LESS1(2, Y8, Y8, Y10)
-	LESS1(3, Y8, Y8, Y11)
+	LESS1(1, Y8, Y8, Y9); LESS1(2, Y8, Y8, Y10); LESS1(3, Y8, Y8, Y11)
 	TAKEROOT(5, 1, Y9)
 	VMULPD Y12, Y9, Y9
 	VBLENDPD $2, Y13, Y9, Y9
 	CMPQ CX, $6
 	JEQ  done
-	LESS1(2, Y9, Y9, Y10)
-	LESS1(3, Y9, Y9, Y11)
+	LESS1(2, Y9, Y9, Y10); LESS1(3, Y9, Y9, Y11)
 	TAKEROOT(6, 2, Y10)
 	VMULPD Y12, Y10, Y10
 	VBLENDPD $4, Y13, Y10, Y10
@@ -198,21 +174,30 @@ loaded:
 	TAKEROOT(7, 3, Y11)
 	VMULPD Y12, Y11, Y11
 	VBLENDPD $8, Y13, Y11, Y11
+
 done:
 	TURN(Y0, Y1, Y2, Y3)
 	TURN(Y4, Y5, Y6, Y7)
 	TURN(Y8, Y9, Y10, Y11)
 	ROWSOUT
 	MOVQ $-1, R10
+
 bad:
 	MOVQ R10, bad+24(FP)
 	VMOVSD X12, pivot+32(FP)
 	VZEROUPPER
 	RET
 
-// ROWOF begins row i of X, whose lane of x holds the diagonal: its reciprocal, from
-// SI's row of L, goes to all of Y12. TERMOF subtracts the term of row k, in x0 and,
-// behind the fourth column, x1. KEEP scales the row and stores it at o(SP).
+// func avx2SmallInvRows64(n int, l *float64, ld int, dst *float64, ldd int, what inverseOf)
+//
+// See avx512SmallInv64; 5 ≤ n ≤ 8.
+//
+//	Y0–Y3 rows 0 to 3 of X, afterwards of Xᵀ·X   Y4–Y7, Y8–Y11 the two halves of the others
+//	Y12 the reciprocal of row i's diagonal element   Y15 1   CX n   SI row i of l, R8 its
+//	step in bytes, afterwards of dst   rows-512(SP) X, eight elements to a row
+
+// ROWOF begins row i of X with 1 in the given lane of x, and leaves the reciprocal of the
+// diagonal element in all lanes of Y12.
 #define ROWOF(i, lane, x) \
 	VMOVSD one<>(SB), X12; \
 	VDIVSD (i*8)(SI), X12, X12; \
@@ -220,6 +205,7 @@ bad:
 	VXORPD x, x, x; \
 	VBLENDPD $(1<<lane), Y15, x, x
 
+// TERMOF subtracts from row y0 the term of row k, x0; TERMOF2 that of a row in two halves.
 #define TERMOF(k, x0, y0) \
 	VBROADCASTSD (k*8)(SI), Y13; \
 	VFNMADD231PD x0, Y13, y0
@@ -229,12 +215,13 @@ bad:
 	VFNMADD231PD x0, Y13, y0; \
 	VFNMADD231PD x1, Y13, y1
 
+// KEEP scales a half of row i and keeps it in the frame.
 #define KEEP(i, half, x) \
 	VMULPD Y12, x, x; \
 	VMOVUPD x, rows-(512-i*64-half*32)(SP)
 
-// OUTER adds the term of a row of X, in Y12 and, behind the fourth column, Y13, to
-// row h of Xᵀ·X.
+// OUTER adds the term of row i of X, in Y12, to row h of Xᵀ·X, c; OUTER2 that of a row
+// with a second half, in Y13, to a row that has one, d.
 #define OUTER(i, h, c) \
 	VBROADCASTSD rows-(512-i*64-h*8)(SP), Y14; \
 	VFMADD231PD Y12, Y14, c
@@ -244,11 +231,6 @@ bad:
 	VFMADD231PD Y12, Y14, c; \
 	VFMADD231PD Y13, Y14, d
 
-// func avx2SmallInvRows64(n int, l *float64, ld int, dst *float64, ldd int, what int)
-//
-// See avx512SmallInv64, for 5 ≤ n. Rows 0 to 3 of X, then of Xᵀ·X, are in Y0…Y3, the
-// halves of the others in Y4…Y7 and Y8…Y11; X is kept in the frame, eight elements a
-// row. SI row i of l; R8 ld in bytes; Y15 1.
 TEXT ·avx2SmallInvRows64(SB), NOSPLIT, $512-48
 	MOVQ n+0(FP), CX
 	MOVQ l+8(FP), SI
@@ -263,63 +245,42 @@ TEXT ·avx2SmallInvRows64(SB), NOSPLIT, $512-48
 	KEEP(1, 0, Y1)
 	ADDQ R8, SI
 	ROWOF(2, 2, Y2)
-	TERMOF(0, Y0, Y2)
-	TERMOF(1, Y1, Y2)
+	TERMOF(0, Y0, Y2); TERMOF(1, Y1, Y2)
 	KEEP(2, 0, Y2)
 	ADDQ R8, SI
 	ROWOF(3, 3, Y3)
-	TERMOF(0, Y0, Y3)
-	TERMOF(1, Y1, Y3)
-	TERMOF(2, Y2, Y3)
+	TERMOF(0, Y0, Y3); TERMOF(1, Y1, Y3); TERMOF(2, Y2, Y3)
 	KEEP(3, 0, Y3)
 	ADDQ R8, SI
 	ROWOF(4, 0, Y8)
 	VXORPD Y4, Y4, Y4
-	TERMOF(0, Y0, Y4)
-	TERMOF(1, Y1, Y4)
-	TERMOF(2, Y2, Y4)
-	TERMOF(3, Y3, Y4)
-	KEEP(4, 0, Y4)
-	KEEP(4, 1, Y8)
+	TERMOF(0, Y0, Y4); TERMOF(1, Y1, Y4); TERMOF(2, Y2, Y4); TERMOF(3, Y3, Y4)
+	KEEP(4, 0, Y4); KEEP(4, 1, Y8)
 	CMPQ CX, $5
 	JEQ  solved
 	ADDQ R8, SI
 	ROWOF(5, 1, Y9)
 	VXORPD Y5, Y5, Y5
-	TERMOF(0, Y0, Y5)
-	TERMOF(1, Y1, Y5)
-	TERMOF(2, Y2, Y5)
-	TERMOF(3, Y3, Y5)
+	TERMOF(0, Y0, Y5); TERMOF(1, Y1, Y5); TERMOF(2, Y2, Y5); TERMOF(3, Y3, Y5)
 	TERMOF2(4, Y4, Y8, Y5, Y9)
-	KEEP(5, 0, Y5)
-	KEEP(5, 1, Y9)
+	KEEP(5, 0, Y5); KEEP(5, 1, Y9)
 	CMPQ CX, $6
 	JEQ  solved
 	ADDQ R8, SI
 	ROWOF(6, 2, Y10)
 	VXORPD Y6, Y6, Y6
-	TERMOF(0, Y0, Y6)
-	TERMOF(1, Y1, Y6)
-	TERMOF(2, Y2, Y6)
-	TERMOF(3, Y3, Y6)
-	TERMOF2(4, Y4, Y8, Y6, Y10)
-	TERMOF2(5, Y5, Y9, Y6, Y10)
-	KEEP(6, 0, Y6)
-	KEEP(6, 1, Y10)
+	TERMOF(0, Y0, Y6); TERMOF(1, Y1, Y6); TERMOF(2, Y2, Y6); TERMOF(3, Y3, Y6)
+	TERMOF2(4, Y4, Y8, Y6, Y10); TERMOF2(5, Y5, Y9, Y6, Y10)
+	KEEP(6, 0, Y6); KEEP(6, 1, Y10)
 	CMPQ CX, $7
 	JEQ  solved
 	ADDQ R8, SI
 	ROWOF(7, 3, Y11)
 	VXORPD Y7, Y7, Y7
-	TERMOF(0, Y0, Y7)
-	TERMOF(1, Y1, Y7)
-	TERMOF(2, Y2, Y7)
-	TERMOF(3, Y3, Y7)
-	TERMOF2(4, Y4, Y8, Y7, Y11)
-	TERMOF2(5, Y5, Y9, Y7, Y11)
-	TERMOF2(6, Y6, Y10, Y7, Y11)
-	KEEP(7, 0, Y7)
-	KEEP(7, 1, Y11)
+	TERMOF(0, Y0, Y7); TERMOF(1, Y1, Y7); TERMOF(2, Y2, Y7); TERMOF(3, Y3, Y7)
+	TERMOF2(4, Y4, Y8, Y7, Y11); TERMOF2(5, Y5, Y9, Y7, Y11); TERMOF2(6, Y6, Y10, Y7, Y11)
+	KEEP(7, 0, Y7); KEEP(7, 1, Y11)
+
 solved:
 	MOVQ dst+24(FP), SI
 	MOVQ ldd+32(FP), R8
@@ -327,77 +288,46 @@ solved:
 	MOVQ what+40(FP), DX
 	CMPQ DX, $1
 	JLT  out
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	VXORPD Y8, Y8, Y8
-	VXORPD Y9, Y9, Y9
-	VXORPD Y10, Y10, Y10
-	VXORPD Y11, Y11, Y11
+	VXORPD Y0, Y0, Y0; VXORPD Y1, Y1, Y1; VXORPD Y2, Y2, Y2; VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4; VXORPD Y5, Y5, Y5; VXORPD Y6, Y6, Y6; VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8; VXORPD Y9, Y9, Y9; VXORPD Y10, Y10, Y10; VXORPD Y11, Y11, Y11
 	JGT  diagonal
 	VMOVUPD rows-512(SP), Y12
 	OUTER(0, 0, Y0)
 	VMOVUPD rows-448(SP), Y12
-	OUTER(1, 0, Y0)
-	OUTER(1, 1, Y1)
+	OUTER(1, 0, Y0); OUTER(1, 1, Y1)
 	VMOVUPD rows-384(SP), Y12
-	OUTER(2, 0, Y0)
-	OUTER(2, 1, Y1)
-	OUTER(2, 2, Y2)
+	OUTER(2, 0, Y0); OUTER(2, 1, Y1); OUTER(2, 2, Y2)
 	VMOVUPD rows-320(SP), Y12
-	OUTER(3, 0, Y0)
-	OUTER(3, 1, Y1)
-	OUTER(3, 2, Y2)
-	OUTER(3, 3, Y3)
+	OUTER(3, 0, Y0); OUTER(3, 1, Y1); OUTER(3, 2, Y2); OUTER(3, 3, Y3)
 	VMOVUPD rows-256(SP), Y12
 	VMOVUPD rows-224(SP), Y13
-	OUTER(4, 0, Y0)
-	OUTER(4, 1, Y1)
-	OUTER(4, 2, Y2)
-	OUTER(4, 3, Y3)
+	OUTER(4, 0, Y0); OUTER(4, 1, Y1); OUTER(4, 2, Y2); OUTER(4, 3, Y3)
 	OUTER2(4, 4, Y4, Y8)
 	CMPQ CX, $5
 	JEQ  out
 	VMOVUPD rows-192(SP), Y12
 	VMOVUPD rows-160(SP), Y13
-	OUTER(5, 0, Y0)
-	OUTER(5, 1, Y1)
-	OUTER(5, 2, Y2)
-	OUTER(5, 3, Y3)
-	OUTER2(5, 4, Y4, Y8)
-	OUTER2(5, 5, Y5, Y9)
+	OUTER(5, 0, Y0); OUTER(5, 1, Y1); OUTER(5, 2, Y2); OUTER(5, 3, Y3)
+	OUTER2(5, 4, Y4, Y8); OUTER2(5, 5, Y5, Y9)
 	CMPQ CX, $6
 	JEQ  out
 	VMOVUPD rows-128(SP), Y12
 	VMOVUPD rows-96(SP), Y13
-	OUTER(6, 0, Y0)
-	OUTER(6, 1, Y1)
-	OUTER(6, 2, Y2)
-	OUTER(6, 3, Y3)
-	OUTER2(6, 4, Y4, Y8)
-	OUTER2(6, 5, Y5, Y9)
-	OUTER2(6, 6, Y6, Y10)
+	OUTER(6, 0, Y0); OUTER(6, 1, Y1); OUTER(6, 2, Y2); OUTER(6, 3, Y3)
+	OUTER2(6, 4, Y4, Y8); OUTER2(6, 5, Y5, Y9); OUTER2(6, 6, Y6, Y10)
 	CMPQ CX, $7
 	JEQ  out
 	VMOVUPD rows-64(SP), Y12
 	VMOVUPD rows-32(SP), Y13
-	OUTER(7, 0, Y0)
-	OUTER(7, 1, Y1)
-	OUTER(7, 2, Y2)
-	OUTER(7, 3, Y3)
-	OUTER2(7, 4, Y4, Y8)
-	OUTER2(7, 5, Y5, Y9)
-	OUTER2(7, 6, Y6, Y10)
-	OUTER2(7, 7, Y7, Y11)
+	OUTER(7, 0, Y0); OUTER(7, 1, Y1); OUTER(7, 2, Y2); OUTER(7, 3, Y3)
+	OUTER2(7, 4, Y4, Y8); OUTER2(7, 5, Y5, Y9); OUTER2(7, 6, Y6, Y10); OUTER2(7, 7, Y7, Y11)
+
 out:
 	ROWSOUT
 	VZEROUPPER
 	RET
+
 diagonal:
 	VMOVUPD rows-512(SP), Y12
 	VFMADD231PD Y12, Y12, Y0
@@ -429,6 +359,7 @@ diagonal:
 	VFMADD231PD Y12, Y12, Y0
 	VMOVUPD rows-32(SP), Y13
 	VFMADD231PD Y13, Y13, Y1
+
 sums:
 	VMOVUPD Y0, (SI)
 	SUBQ $5, CX

@@ -2,6 +2,9 @@
 
 #include "textflag.h"
 
+// Float64 matrices to strips and back, for AVX2, in blocks of 4×4. A strip has 12 lines:
+// its rows are 96 bytes apart.
+
 // TRANSPOSE transposes the 4×4 block in Y0…Y3; row i of the result is in Y(8+i).
 #define TRANSPOSE \
 	VUNPCKLPD Y1, Y0, Y4; \
@@ -25,6 +28,7 @@ TEXT ·avx2StripPack64(SB), NOSPLIT, $0-32
 	MOVQ dst+24(FP), DI
 	SHLQ $3, R8
 	LEAQ (R8)(R8*2), R9
+
 block:
 	VMOVUPD (SI), Y0
 	VMOVUPD (SI)(R8*1), Y1
@@ -54,6 +58,7 @@ TEXT ·avx2StripUnpack64(SB), NOSPLIT, $0-32
 	MOVQ ld+24(FP), R8
 	SHLQ $3, R8
 	LEAQ (R8)(R8*2), R9
+
 block:
 	VMOVUPD 0(SI), Y0
 	VMOVUPD 96(SI), Y1

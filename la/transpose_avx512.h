@@ -1,6 +1,8 @@
-// TRANSPOSE transposes the 8×8 block in Z0…Z7; row i of the result is in the
-// i-th of Z16 Z20 Z17 Z21 Z18 Z22 Z19 Z23. Pairs of rows are interleaved, then
-// quarters of vectors are gathered twice.
+// Blocks of 8×8 of float64 for AVX-512, in Z0–Z7, and their transposition.
+
+// TRANSPOSE transposes the block in Z0–Z7; row i of the result is in the i-th of
+// Z16 Z20 Z17 Z21 Z18 Z22 Z19 Z23. Pairs of rows are interleaved, then quarters of
+// vectors are collected twice. Clobbers Z0–Z15.
 #define TRANSPOSE \
 	VUNPCKLPD Z1, Z0, Z8;   \
 	VUNPCKHPD Z1, Z0, Z9;   \
@@ -32,11 +34,34 @@ DATA staircase<>+0(SB)/8, $0xff7f3f1f0f070301
 DATA staircase<>+8(SB)/8, $0xffffffffffffffff
 GLOBL staircase<>(SB), RODATA|NOPTR, $16
 
-// ROWMASK sets K1 to the mask of row r of a block: AX has a bit for each row that
-// there is, R12 points to their masks.
+// ROWMASK sets K1 to the mask of row r of a block: AX has a bit for each row that there
+// is, R12 points to the masks of rows, which are staircase<> on the diagonal and the full
+// ones behind it elsewhere. Clobbers BX, R13.
 #define ROWMASK(r) \
 	MOVBLZX r(R12), BX; \
 	BTL     $r, AX;     \
 	SBBL    R13, R13;   \
 	ANDL    R13, BX;    \
 	KMOVW   BX, K1
+
+// ROWSIN loads the rows of a block of a matrix, at SI in steps of R8 bytes, under their
+// masks; ROWSOUT stores them.
+#define ROWSIN \
+	ROWMASK(0); VMOVUPD.Z (SI), K1, Z0; ADDQ R8, SI; \
+	ROWMASK(1); VMOVUPD.Z (SI), K1, Z1; ADDQ R8, SI; \
+	ROWMASK(2); VMOVUPD.Z (SI), K1, Z2; ADDQ R8, SI; \
+	ROWMASK(3); VMOVUPD.Z (SI), K1, Z3; ADDQ R8, SI; \
+	ROWMASK(4); VMOVUPD.Z (SI), K1, Z4; ADDQ R8, SI; \
+	ROWMASK(5); VMOVUPD.Z (SI), K1, Z5; ADDQ R8, SI; \
+	ROWMASK(6); VMOVUPD.Z (SI), K1, Z6; ADDQ R8, SI; \
+	ROWMASK(7); VMOVUPD.Z (SI), K1, Z7
+
+#define ROWSOUT(z0, z1, z2, z3, z4, z5, z6, z7) \
+	ROWMASK(0); VMOVUPD z0, K1, (SI); ADDQ R8, SI; \
+	ROWMASK(1); VMOVUPD z1, K1, (SI); ADDQ R8, SI; \
+	ROWMASK(2); VMOVUPD z2, K1, (SI); ADDQ R8, SI; \
+	ROWMASK(3); VMOVUPD z3, K1, (SI); ADDQ R8, SI; \
+	ROWMASK(4); VMOVUPD z4, K1, (SI); ADDQ R8, SI; \
+	ROWMASK(5); VMOVUPD z5, K1, (SI); ADDQ R8, SI; \
+	ROWMASK(6); VMOVUPD z6, K1, (SI); ADDQ R8, SI; \
+	ROWMASK(7); VMOVUPD z7, K1, (SI)

@@ -3,6 +3,42 @@
 #include "textflag.h"
 #include "transpose_avx512.h"
 
+// Float64 matrices to strips and back, for AVX-512, in blocks of 8×8. A strip has 24
+// lines: its rows are 192 bytes apart.
+
+// LOADLINES and STORELINES move eight lines of a strip between DI and Z0–Z7 or what
+// TRANSPOSE leaves.
+#define LOADLINES \
+	VMOVUPD 0(DI), Z0;   \
+	VMOVUPD 192(DI), Z1; \
+	VMOVUPD 384(DI), Z2; \
+	VMOVUPD 576(DI), Z3; \
+	VMOVUPD 768(DI), Z4; \
+	VMOVUPD 960(DI), Z5; \
+	VMOVUPD 1152(DI), Z6; \
+	VMOVUPD 1344(DI), Z7
+
+#define STORELINES \
+	VMOVUPD Z16, 0(DI);   \
+	VMOVUPD Z20, 192(DI); \
+	VMOVUPD Z17, 384(DI); \
+	VMOVUPD Z21, 576(DI); \
+	VMOVUPD Z18, 768(DI); \
+	VMOVUPD Z22, 960(DI); \
+	VMOVUPD Z19, 1152(DI); \
+	VMOVUPD Z23, 1344(DI)
+
+// FETCH8 prefetches eight rows of a matrix, at p and, from the fifth on, at R11.
+#define FETCH8(p) \
+	PREFETCHT0 320(p);       \
+	PREFETCHT0 320(p)(R8*1); \
+	PREFETCHT0 320(p)(R8*2); \
+	PREFETCHT0 320(p)(R9*1); \
+	PREFETCHT0 320(R11);       \
+	PREFETCHT0 320(R11)(R8*1); \
+	PREFETCHT0 320(R11)(R8*2); \
+	PREFETCHT0 320(R11)(R9*1)
+
 // func avx512StripPack64(k int, src *float64, ld int, dst *float64)
 //
 //	for p = 0, 8, … < k: dst[p:p+8][0:8] = src[0:8][p:p+8]ᵀ, k a multiple of 8
@@ -16,6 +52,7 @@ TEXT ·avx512StripPack64(SB), NOSPLIT, $0-32
 	SHLQ $3, R8
 	LEAQ (R8)(R8*2), R9
 	LEAQ (SI)(R8*4), R11
+
 block:
 	VMOVUPD (SI), Z0
 	VMOVUPD (SI)(R8*1), Z1
@@ -25,23 +62,9 @@ block:
 	VMOVUPD (R11)(R8*1), Z5
 	VMOVUPD (R11)(R8*2), Z6
 	VMOVUPD (R11)(R9*1), Z7
-	PREFETCHT0 320(SI)
-	PREFETCHT0 320(SI)(R8*1)
-	PREFETCHT0 320(SI)(R8*2)
-	PREFETCHT0 320(SI)(R9*1)
-	PREFETCHT0 320(R11)
-	PREFETCHT0 320(R11)(R8*1)
-	PREFETCHT0 320(R11)(R8*2)
-	PREFETCHT0 320(R11)(R9*1)
+	FETCH8(SI)
 	TRANSPOSE
-	VMOVUPD Z16, 0(DI)
-	VMOVUPD Z20, 192(DI)
-	VMOVUPD Z17, 384(DI)
-	VMOVUPD Z21, 576(DI)
-	VMOVUPD Z18, 768(DI)
-	VMOVUPD Z22, 960(DI)
-	VMOVUPD Z19, 1152(DI)
-	VMOVUPD Z23, 1344(DI)
+	STORELINES
 	ADDQ $64, SI
 	ADDQ $64, R11
 	ADDQ $1536, DI
@@ -63,6 +86,7 @@ TEXT ·avx512StripUnpack64(SB), NOSPLIT, $0-32
 	SHLQ $3, R8
 	LEAQ (R8)(R8*2), R9
 	LEAQ (DI)(R8*4), R11
+
 block:
 	VMOVUPD 0(SI), Z0
 	VMOVUPD 192(SI), Z1
@@ -72,14 +96,7 @@ block:
 	VMOVUPD 960(SI), Z5
 	VMOVUPD 1152(SI), Z6
 	VMOVUPD 1344(SI), Z7
-	PREFETCHT0 320(DI)
-	PREFETCHT0 320(DI)(R8*1)
-	PREFETCHT0 320(DI)(R8*2)
-	PREFETCHT0 320(DI)(R9*1)
-	PREFETCHT0 320(R11)
-	PREFETCHT0 320(R11)(R8*1)
-	PREFETCHT0 320(R11)(R8*2)
-	PREFETCHT0 320(R11)(R9*1)
+	FETCH8(DI)
 	TRANSPOSE
 	VMOVUPD Z16, (DI)
 	VMOVUPD Z20, (DI)(R8*1)
@@ -101,9 +118,10 @@ block:
 //
 //	for bi = 0, 8, … < n, for bj = 0, 8, …, bi: BLOCK
 //
-// where BLOCK moves the rows bi and columns bj from or to the matrix. R9 matrix row
-// bi, SI its rows from column bj on; R10 strip line bi, DI its position bj; R8 ld in bytes; CX
-// n-bi; R11 bi, DX bi-bj; AX a bit for each row; R12 the masks of the rows.
+// where BLOCK moves rows bi…bi+7, columns bj…bj+7 from or to the matrix.
+//
+//	R9 matrix, row bi, SI row bi at column bj   R8 row in bytes   R10 strip, line bi, DI
+//	line bi at position bj   R11 bi   DX bi-bj   CX n-bi   AX, R12 as for ROWMASK
 #define CORNER(BLOCK) \
 	SHLQ $3, R8;   \
 	XORL R11, R11; \
@@ -136,76 +154,19 @@ block: \
 	JGT  rows
 
 #define LOADBLOCK \
-	ROWMASK(0); \
-	VMOVUPD.Z (SI), K1, Z0; \
-	ADDQ R8, SI; \
-	ROWMASK(1); \
-	VMOVUPD.Z (SI), K1, Z1; \
-	ADDQ R8, SI; \
-	ROWMASK(2); \
-	VMOVUPD.Z (SI), K1, Z2; \
-	ADDQ R8, SI; \
-	ROWMASK(3); \
-	VMOVUPD.Z (SI), K1, Z3; \
-	ADDQ R8, SI; \
-	ROWMASK(4); \
-	VMOVUPD.Z (SI), K1, Z4; \
-	ADDQ R8, SI; \
-	ROWMASK(5); \
-	VMOVUPD.Z (SI), K1, Z5; \
-	ADDQ R8, SI; \
-	ROWMASK(6); \
-	VMOVUPD.Z (SI), K1, Z6; \
-	ADDQ R8, SI; \
-	ROWMASK(7); \
-	VMOVUPD.Z (SI), K1, Z7; \
+	ROWSIN;    \
 	TRANSPOSE; \
-	VMOVUPD Z16, 0(DI); \
-	VMOVUPD Z20, 192(DI); \
-	VMOVUPD Z17, 384(DI); \
-	VMOVUPD Z21, 576(DI); \
-	VMOVUPD Z18, 768(DI); \
-	VMOVUPD Z22, 960(DI); \
-	VMOVUPD Z19, 1152(DI); \
-	VMOVUPD Z23, 1344(DI)
+	STORELINES
 
 #define STOREBLOCK \
-	VMOVUPD 0(DI), Z0; \
-	VMOVUPD 192(DI), Z1; \
-	VMOVUPD 384(DI), Z2; \
-	VMOVUPD 576(DI), Z3; \
-	VMOVUPD 768(DI), Z4; \
-	VMOVUPD 960(DI), Z5; \
-	VMOVUPD 1152(DI), Z6; \
-	VMOVUPD 1344(DI), Z7; \
+	LOADLINES; \
 	TRANSPOSE; \
-	ROWMASK(0); \
-	VMOVUPD Z16, K1, (SI); \
-	ADDQ R8, SI; \
-	ROWMASK(1); \
-	VMOVUPD Z20, K1, (SI); \
-	ADDQ R8, SI; \
-	ROWMASK(2); \
-	VMOVUPD Z17, K1, (SI); \
-	ADDQ R8, SI; \
-	ROWMASK(3); \
-	VMOVUPD Z21, K1, (SI); \
-	ADDQ R8, SI; \
-	ROWMASK(4); \
-	VMOVUPD Z18, K1, (SI); \
-	ADDQ R8, SI; \
-	ROWMASK(5); \
-	VMOVUPD Z22, K1, (SI); \
-	ADDQ R8, SI; \
-	ROWMASK(6); \
-	VMOVUPD Z19, K1, (SI); \
-	ADDQ R8, SI; \
-	ROWMASK(7); \
-	VMOVUPD Z23, K1, (SI)
+	ROWSOUT(Z16, Z20, Z17, Z21, Z18, Z22, Z19, Z23)
 
 // func avx512LoadCorner64(n int, src *float64, ld int, dst *float64)
 //
-// See CORNER; the lines behind n become those of the identity.
+// See CORNER. The lines behind n become those of the identity: a line is 8 bytes and a
+// position 192, so that the diagonal is in steps of 200.
 TEXT ·avx512LoadCorner64(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), CX
 	MOVQ src+8(FP), R9
@@ -218,10 +179,12 @@ TEXT ·avx512LoadCorner64(SB), NOSPLIT, $0-32
 	ADDQ AX, DI
 	MOVQ $0x3ff0000000000000, BX
 	JMP  check
+
 one:
 	MOVQ BX, (DI)
 	ADDQ $200, DI
 	INCQ CX
+
 check:
 	TESTQ $7, CX
 	JNE  one
@@ -255,6 +218,7 @@ TEXT ·avx512CopyLower64(SB), NOSPLIT, $0-40
 	SHLQ $3, R8
 	SHLQ $3, R9
 	MOVL $1, AX
+
 row:
 	KMOVW AX, K1
 	MOVL AX, BX
