@@ -122,7 +122,7 @@ func (t *triangular[T]) begin(i, j int) {
 	t.load(i, j)
 	if _, e := t.block(j); i < e {
 		row, _, m := t.rows(i)
-		t.k.lower(m, t.strip(i, i*t.k.nr), t.k.nr, &t.l.Data[row*t.l.Stride+row], t.l.Stride)
+		t.k.copyLower(m, t.strip(i, i*t.k.nr), t.k.nr, &t.l.Data[row*t.l.Stride+row], t.l.Stride)
 	}
 }
 
@@ -169,7 +169,7 @@ func (t *triangular[T]) factorBlock(block int, scratch *T) bool {
 		row, line, m := t.rows(i)
 		corner := t.strip(i, i*nr)
 		if later {
-			t.k.lowerIn(nr, corner, nr, scratch)
+			t.k.loadCorner(nr, corner, nr, scratch)
 			t.k.copyRows(nr, scratch, nr, corner, nr)
 		} else {
 			t.loadCorner(i)
@@ -182,7 +182,7 @@ func (t *triangular[T]) factorBlock(block int, scratch *T) bool {
 			t.pivot = PivotError{Index: base + j - t.pad, Value: float64(*at(y, j*nr+j%nr))}
 			return false
 		}
-		t.k.lowerOut(m, at(corner, line*nr+line), &t.l.Data[row*ld+row], ld)
+		t.k.storeCorner(m, at(corner, line*nr+line), &t.l.Data[row*ld+row], ld)
 		t.store(i, block)
 	}
 	return true

@@ -176,7 +176,7 @@ func (t *triangular[T]) storeProduct(i, js, je int, c *T) {
 		dst, c := &t.l.Data[row*ld+column], at(c, (j-js)*nr*nr)
 		switch {
 		case i == j:
-			t.k.lower(m, dst, ld, at(c, line*nr+line), nr)
+			t.k.copyLower(m, dst, ld, at(c, line*nr+line), nr)
 		case n == nr:
 			t.k.copyRows(m, c, nr, dst, ld)
 		default:

@@ -107,7 +107,7 @@ func (s *small[T]) load(l Matrix[T]) {
 	if s.end < s.k.nr {
 		clear(elems(s.l, s.end*s.k.nr))
 	}
-	s.k.lowerIn(l.Rows, &l.Data[0], l.Stride, s.l)
+	s.k.loadCorner(l.Rows, &l.Data[0], l.Stride, s.l)
 }
 
 // smallCholesky factors a; ok is false if it has too many rows.
@@ -127,7 +127,7 @@ func smallCholesky[T Float](w *Workspace, a Matrix[T]) (ok bool, err error) {
 	if j := k.chol(0, 0, s.end, s.r, s.l); j >= 0 {
 		return true, &PivotError{Index: j, Value: float64(*at(s.l, j*k.nr+j))}
 	}
-	k.lowerOut(n, s.l, &a.Data[0], a.Stride)
+	k.storeCorner(n, s.l, &a.Data[0], a.Stride)
 	return true, nil
 }
 
@@ -153,10 +153,10 @@ func smallInverse[T Float](w *Workspace, l Matrix[T], dst *T, ldd int, what inve
 	k.solve(0, s.end, s.l, 0, s.r, s.x, 0)
 	switch what {
 	case triangleOnly:
-		k.lower(n, dst, ldd, s.x, nr)
+		k.copyLower(n, dst, ldd, s.x, nr)
 	case wholeInverse:
 		k.add(s.end, s.x, s.x, s.c, nr, s.c, tileFresh+tileLower, address(s.x), 0)
-		k.lower(n, dst, ldd, s.c, nr)
+		k.copyLower(n, dst, ldd, s.c, nr)
 	case diagonalOnly:
 		sums := elems(s.c, nr)
 		clear(sums)

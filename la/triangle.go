@@ -186,7 +186,7 @@ func (t *triangular[T]) loadCorner(i int) {
 		}
 		return
 	}
-	t.k.lowerIn(m, &t.l.Data[row*t.l.Stride+row], t.l.Stride, &ds[line*nr+line])
+	t.k.loadCorner(m, &t.l.Data[row*t.l.Stride+row], t.l.Stride, &ds[line*nr+line])
 }
 
 // loadRow fills block i of strips, whose diagonal is to be divided by.
