@@ -23,15 +23,13 @@ var (
 	argument     = regexp.MustCompile(`\b(\w+\+\d+)\(FP\)`)
 )
 
-// TestHeadersFindTheirArguments compares the tiles and strips of amd64 with their
-// declarations in Go. go vet does so for assembly, but not inside of headers, where
+// TestHeadersFindTheirArguments compares the tiles and strips of all architectures with
+// their declarations in Go. go vet does so for assembly, but not inside of headers, where
 // routines are that float64 and float32 share.
 func TestHeadersFindTheirArguments(t *testing.T) {
 	frames := stubFrames(t)
-	stubs, err := filepath.Glob("*_amd64.s")
-	require.NoError(t, err)
 	checked := 0
-	for _, stub := range stubs {
+	for _, stub := range architectureFiles(t, ".s") {
 		text := readText(t, stub)
 		include := headerOfStub.FindStringSubmatch(text)
 		if include == nil {
@@ -63,6 +61,17 @@ func TestHeadersFindTheirArguments(t *testing.T) {
 	assert.Positive(t, checked, "no header found: have the files moved?")
 }
 
+// architectureFiles returns the files of amd64 and arm64 whose names end in suffix.
+func architectureFiles(t *testing.T, suffix string) []string {
+	var files []string
+	for _, architecture := range []string{"amd64", "arm64"} {
+		found, err := filepath.Glob("*_" + architecture + suffix)
+		require.NoError(t, err)
+		files = append(files, found...)
+	}
+	return files
+}
+
 func readText(t *testing.T, file string) string {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -75,12 +84,10 @@ type frame struct {
 	places map[string]bool
 }
 
-// stubFrames returns the frames of amd64's functions without a body.
+// stubFrames returns the frames of the functions without a body.
 func stubFrames(t *testing.T) map[string]frame {
 	frames := map[string]frame{}
-	files, err := filepath.Glob("*_amd64.go")
-	require.NoError(t, err)
-	for _, file := range files {
+	for _, file := range architectureFiles(t, ".go") {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		require.NoError(t, err)
 		for _, d := range parsed.Decls {

@@ -194,6 +194,33 @@ next:
 	CBNZ R1, row
 	RET
 
+// func neonStripCopy(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int)
+//
+//	for p := range k { copy(dst[p*ldd:], src[p*lds:][:96]) }   in bytes
+//
+//	R0 rows left   R1 src   R2 lds   R3 dst   R4 ldd
+//	V0–V5    a row
+
+TEXT ·neonStripCopy(SB), NOSPLIT, $0-40
+	MOVD k+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD lds+16(FP), R2
+	MOVD dst+24(FP), R3
+	MOVD ldd+32(FP), R4
+
+rows:
+	FLDPQ (R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 64(R1), (F4, F5)
+	FSTPQ (F0, F1), (R3)
+	FSTPQ (F2, F3), 32(R3)
+	FSTPQ (F4, F5), 64(R3)
+	ADD   R2, R1
+	ADD   R4, R3
+	SUB   $1, R0
+	CBNZ  R0, rows
+	RET
+
 // func neonDot64(a, x []float64) float64
 //
 //	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])
