@@ -137,8 +137,9 @@ func (t *triangular[T]) fetchBegin(i, j int, h *ahead) {
 }
 
 // subtractRow subtracts from the tiles of strip i and strips js ≤ j < je their products of
-// k terms from position q on. It is a function of its own because goroutines cannot be
-// preempted in assembly, but where a function of Go begins.
+// k terms from position q on. It is a function of its own so that a goroutine that
+// computes in assembly, where it cannot be preempted, often comes by the beginning of a
+// function of Go, where it can.
 func (t *triangular[T]) subtractRow(i, js, je, q, k int, h *ahead) {
 	nr := t.k.nr
 	b := t.strip(i, q)

@@ -326,8 +326,8 @@ func (bl *block[T]) multiply() {
 }
 
 // tileAt computes the tile at (i, j) from the packed rows a, whose terms lie as elements
-// apart, and the packed panel b, and prefetches at next. It is not inlined because a loop
-// over tiles can be preempted only where a function of Go begins.
+// apart, and the packed panel b, and prefetches at next. It is not inlined so that a
+// goroutine can be preempted where it begins, which it cannot be in assembly.
 //
 //go:noinline
 func (bl *block[T]) tileAt(i, j int, a *T, as int, b, next *T) {
