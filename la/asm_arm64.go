@@ -48,64 +48,8 @@ func neonSet() *instructionSet {
 	return s
 }
 
-// stripsOf completes the strip kernels k, whose calls are short as they are, by
-// those that are to be called with pieces; pack and unpack want multiples of so
-// many rows besides.
-func stripsOf[T Float](k stripKernels[T], rows int,
-	pack func(m, k int, src *T, ld int, dst *T, r int),
-	unpack func(m, k int, src *T, r int, dst *T, ld int),
-	solve func(lo, j0, hi int, t *T, ts int, r, y *T),
-	squares func(k int, y, d *T),
-) stripKernels[T] {
-	const most = 512 // rows of a strip, 48 KiB
-	nr, size := k.nr, int(unsafe.Sizeof(*new(T)))
-	k.most, k.smallChol, k.smallInv = scalarRows, genericSmallChol[T], genericSmallInv[T]
-	k.solve = func(lo, hi int, t *T, ts int, r, y *T, skip int) {
-		const most = 64 // rows, each of which takes up to hi-lo terms
-		for j := lo; j < hi; j += most {
-			solve(lo, j, min(j+most, hi), t, ts, r, y)
-		}
-	}
-	k.squares = func(k int, y, d *T) {
-		for p := 0; p < k; p += most {
-			squares(min(most, k-p), at(y, p*nr), d)
-		}
-	}
-	k.copyRows = func(k int, src *T, lds int, dst *T, ldd int) {
-		for p := 0; p < k; p += most {
-			neonStripCopy(min(most, k-p), unsafe.Pointer(at(src, p*lds)), lds*size, unsafe.Pointer(at(dst, p*ldd)), ldd*size)
-		}
-	}
-	k.pack = func(m, k int, src *T, ld int, dst *T) {
-		whole := m / rows * rows
-		for p := 0; p < k; p += most {
-			pack(whole, min(most, k-p), at(src, p), ld, at(dst, p*nr), nr)
-		}
-		for i := whole; i < m; i++ {
-			for p := range k {
-				*at(dst, p*nr+i) = *at(src, i*ld+p)
-			}
-		}
-	}
-	k.unpack = func(m, k int, src, dst *T, ld int) {
-		whole := m / rows * rows
-		for p := 0; p < k; p += most {
-			unpack(whole, min(most, k-p), at(src, p*nr), nr, at(dst, p), ld)
-		}
-		for i := whole; i < m; i++ {
-			for p := range k {
-				*at(dst, i*ld+p) = *at(src, p*nr+i)
-			}
-		}
-	}
-	return k
-}
-
 //go:noescape
 func neonGather(size, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
-
-//go:noescape
-func neonStripCopy(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int)
 
 //go:noescape
 func neonGemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
@@ -126,16 +70,16 @@ func neonScal64(n int, alpha float64, x *float64)
 func neonExp64(n int, dst, src *float64)
 
 //go:noescape
-func neonDot64(n int, a *float64, x *float64, lanes *[Lanes]float64) float64
+func neonDot64(n int, a, x *float64, lanes *[Lanes]float64) float64
 
 //go:noescape
-func neonDotAxpy64(n int, alpha float64, a *float64, x, y *float64, lanes *[Lanes]float64) float64
+func neonDotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
 
 //go:noescape
-func neonAxpy64(n int, alpha float64, a *float64, y *float64)
+func neonAxpy64(n int, alpha float64, a, y *float64)
 
 //go:noescape
-func neonAxpys64(n int, x *float64, a *float64, lda int, y *float64)
+func neonAxpys64(n int, x, a *float64, lda int, y *float64)
 
 //go:noescape
 func neonGemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
@@ -156,16 +100,16 @@ func neonScal32(n int, alpha float32, x *float32)
 func neonExp32(n int, dst, src *float32)
 
 //go:noescape
-func neonDot32(n int, a *float32, x *float32, lanes *[Lanes]float32) float32
+func neonDot32(n int, a, x *float32, lanes *[Lanes]float32) float32
 
 //go:noescape
-func neonDotAxpy32(n int, alpha float32, a *float32, x, y *float32, lanes *[Lanes]float32) float32
+func neonDotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
 
 //go:noescape
-func neonAxpy32(n int, alpha float32, a *float32, y *float32)
+func neonAxpy32(n int, alpha float32, a, y *float32)
 
 //go:noescape
-func neonAxpys32(n int, x *float32, a *float32, lda int, y *float32)
+func neonAxpys32(n int, x, a *float32, lda int, y *float32)
 
 //go:noescape
 func neonDotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
@@ -178,33 +122,3 @@ func neonAxpyMixed(n int, alpha float64, a *float32, y *float64)
 
 //go:noescape
 func neonAxpysMixed(n int, x *float64, a *float32, lda int, y *float64)
-
-//go:noescape
-func neonStripAdd64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
-
-//go:noescape
-func neonStripSub64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
-
-//go:noescape
-func neonStripSolve64(lo, j0, hi int, t *float64, ts int, r, y *float64)
-
-//go:noescape
-func neonStripChol64(lo, j0, hi int, r, y *float64) int
-
-//go:noescape
-func neonStripSquares64(k int, y, d *float64)
-
-//go:noescape
-func neonStripAdd32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
-
-//go:noescape
-func neonStripSub32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
-
-//go:noescape
-func neonStripSolve32(lo, j0, hi int, t *float32, ts int, r, y *float32)
-
-//go:noescape
-func neonStripChol32(lo, j0, hi int, r, y *float32) int
-
-//go:noescape
-func neonStripSquares32(k int, y, d *float32)
