@@ -2,6 +2,8 @@
 
 package la
 
+//go:generate go run ./internal/asmgen -o asm_amd64.s
+
 import (
 	"math"
 	"unsafe"
