@@ -121,72 +121,30 @@ var exp32Vectors = func() (v [8 * (len(expTable32) + 1)]uint32) {
 	return
 }()
 
-// avx2Pack64 transposes whole 4×4 blocks in assembly and the last terms here.
-func avx2Pack64(r, k int, src *float64, ld int, dst *float64, step int) {
-	if k == 0 {
-		return
-	}
-	for i := 0; i < r; i += 4 {
-		s, d := at(src, i*ld), at(dst, i)
-		if k >= 4 {
-			avx2PackBlocks64(k/4, s, ld, d, step)
+// packInBlocks returns a pack that transposes whole blocks, of rows by terms, with the
+// routine blocks, which takes so many of them side by side, and the last terms with rest.
+func packInBlocks[T Float](rows, terms int, blocks func(n int, src *T, ld int, dst *T, step int),
+	rest func(r, k int, src *T, ld int, dst *T, step int)) func(r, k int, src *T, ld int, dst *T, step int) {
+	return func(r, k int, src *T, ld int, dst *T, step int) {
+		whole := k / terms * terms
+		for i := 0; i < r && whole > 0; i += rows {
+			blocks(whole/terms, at(src, i*ld), ld, at(dst, i), step)
 		}
-		for p := k &^ 3; p < k; p++ {
-			for j := range 4 {
-				*at(d, p*step+j) = *at(s, j*ld+p)
-			}
+		if whole < k {
+			rest(r, k-whole, at(src, whole), ld, at(dst, whole*step), step)
 		}
 	}
 }
 
-// avx2Pack32 is avx2Pack64 for float32.
-func avx2Pack32(r, k int, src *float32, ld int, dst *float32, step int) {
-	if k == 0 {
-		return
-	}
-	for i := 0; i < r; i += 4 {
-		s, d := at(src, i*ld), at(dst, i)
-		if k >= 4 {
-			avx2PackBlocks32(k/4, s, ld, d, step)
-		}
-		for p := k &^ 3; p < k; p++ {
-			for j := range 4 {
-				*at(d, p*step+j) = *at(s, j*ld+p)
-			}
-		}
-	}
-}
+var (
+	avx2Pack64   = packInBlocks(4, 4, avx2PackBlocks64, genericPack[float64])
+	avx2Pack32   = packInBlocks(4, 4, avx2PackBlocks32, genericPack[float32])
+	avx512Pack64 = packInBlocks(8, 8, avx512PackBlocks64, genericPack[float64])
+	avx512Pack32 = packInBlocks(8, 16, avx512PackBlocks32, avx2Pack32)
+)
 
-// avx512Pack64 transposes whole 8×8 blocks in assembly and the last terms here.
-func avx512Pack64(r, k int, src *float64, ld int, dst *float64, step int) {
-	if k == 0 {
-		return
-	}
-	for i := 0; i < r; i += 8 {
-		s, d := at(src, i*ld), at(dst, i)
-		if k >= 8 {
-			avx512PackBlocks64(k/8, s, ld, d, step)
-		}
-		for p := k &^ 7; p < k; p++ {
-			for j := range 8 {
-				*at(d, p*step+j) = *at(s, j*ld+p)
-			}
-		}
-	}
-}
-
-// avx512Pack32 transposes whole 8×16 blocks in assembly and leaves the last terms to
-// avx2Pack32.
-func avx512Pack32(r, k int, src *float32, ld int, dst *float32, step int) {
-	whole := k &^ 15
-	for i := 0; i < r && whole > 0; i += 8 {
-		avx512PackBlocks32(whole/16, at(src, i*ld), ld, at(dst, i), step)
-	}
-	if whole < k {
-		avx2Pack32(r, k-whole, at(src, whole), ld, at(dst, whole*step), step)
-	}
-}
-
+// avx512NarrowOrGemm64 is narrow with the routine for up to two vectors of columns, or
+// with that for a whole tile.
 func avx512NarrowOrGemm64(n, k int, alpha float64, a *float64, as int, b, c *float64, ldc int, add bool) {
 	switch {
 	case n <= 16 && k > 0:
@@ -198,6 +156,7 @@ func avx512NarrowOrGemm64(n, k int, alpha float64, a *float64, as int, b, c *flo
 	}
 }
 
+// avx512NarrowOrGemm32 is avx512NarrowOrGemm64 for float32.
 func avx512NarrowOrGemm32(n, k int, alpha float32, a *float32, as int, b, c *float32, ldc int, add bool) {
 	switch {
 	case n <= 32 && k > 0:
@@ -208,6 +167,8 @@ func avx512NarrowOrGemm32(n, k int, alpha float32, a *float32, as int, b, c *flo
 		avx512Shared32(k, alpha, a, b, c, ldc, add, a)
 	}
 }
+
+// The assembly gathers rows of whole vectors and counts strides in bytes.
 
 func avx512Gather64(r, panels, k int, src *float64, ld int, dst *float64, step int) {
 	avx512Gather(r/8, panels, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst), 8*step)
@@ -246,16 +207,13 @@ func avx512Narrow64(n, k int, alpha float64, a *float64, as int, b, c *float64, 
 func avx512Dist64(k int, a, b, c *float64, ldc int, add bool)
 
 //go:noescape
-func avx512Axpy64(n int, alpha float64, x, y *float64)
+func avx512Small64(m, n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
 
 //go:noescape
-func avx512Scal64(n int, alpha float64, x *float64)
+func avx512Direct64(n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
 
 //go:noescape
-func avx512Exp64(n int, dst, src *float64)
-
-//go:noescape
-func avx512ExpInto64(n int, alpha float64, x, next, other *float64, step int)
+func avx512PackBlocks64(blocks int, src *float64, ld int, dst *float64, step int)
 
 //go:noescape
 func avx512Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
@@ -270,19 +228,19 @@ func avx512Dots64(n int, a *float64, lda int, x *float64, lanes *[4 * Lanes]floa
 func avx512DotAxpys64(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, lanes *[4 * Lanes]float64)
 
 //go:noescape
-func avx512Dots32(n int, a *float32, lda int, x *float32, lanes *[4 * Lanes]float32)
-
-//go:noescape
-func avx512DotAxpys32(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, lanes *[4 * Lanes]float32)
-
-//go:noescape
-func avx512DotsMixed(n int, a *float32, lda int, x *float64, lanes *[4 * Lanes]float64)
-
-//go:noescape
-func avx512DotAxpysMixed(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, lanes *[4 * Lanes]float64)
+func avx512Axpy64(n int, alpha float64, x, y *float64)
 
 //go:noescape
 func avx512Axpys64(n int, x, a *float64, lda int, y *float64)
+
+//go:noescape
+func avx512Scal64(n int, alpha float64, x *float64)
+
+//go:noescape
+func avx512Exp64(n int, dst, src *float64)
+
+//go:noescape
+func avx512ExpInto64(n int, alpha float64, x, next, other *float64, step int)
 
 //go:noescape
 func avx512Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
@@ -297,13 +255,13 @@ func avx512Narrow32(n, k int, alpha float32, a *float32, as int, b, c *float32, 
 func avx512Dist32(k int, a, b, c *float32, ldc int, add bool)
 
 //go:noescape
-func avx512Axpy32(n int, alpha float32, x, y *float32)
+func avx512Small32(m, n, grow, k int, alpha float32, a *float32, ars, acs int, b *float32, ldb int, c *float32, ldc int, add bool)
 
 //go:noescape
-func avx512Scal32(n int, alpha float32, x *float32)
+func avx512Direct32(n, grow, k int, alpha float32, a *float32, ars, acs int, b *float32, ldb int, c *float32, ldc int, add bool)
 
 //go:noescape
-func avx512Exp32(n int, dst, src *float32)
+func avx512PackBlocks32(blocks int, src *float32, ld int, dst *float32, step int)
 
 //go:noescape
 func avx512Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
@@ -312,73 +270,22 @@ func avx512Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
 func avx512DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
 
 //go:noescape
+func avx512Dots32(n int, a *float32, lda int, x *float32, lanes *[4 * Lanes]float32)
+
+//go:noescape
+func avx512DotAxpys32(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, lanes *[4 * Lanes]float32)
+
+//go:noescape
+func avx512Axpy32(n int, alpha float32, x, y *float32)
+
+//go:noescape
 func avx512Axpys32(n int, x, a *float32, lda int, y *float32)
 
 //go:noescape
-func avx512PackBlocks64(blocks int, src *float64, ld int, dst *float64, step int)
+func avx512Scal32(n int, alpha float32, x *float32)
 
 //go:noescape
-func avx512PackBlocks32(blocks int, src *float32, ld int, dst *float32, step int)
-
-//go:noescape
-func avx512Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
-
-//go:noescape
-func avx2Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
-
-//go:noescape
-func avx2PackBlocks64(blocks int, src *float64, ld int, dst *float64, step int)
-
-//go:noescape
-func avx2PackBlocks32(blocks int, src *float32, ld int, dst *float32, step int)
-
-//go:noescape
-func avx2Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
-
-//go:noescape
-func avx2Dist64(k int, a, b, c *float64, ldc int, add bool)
-
-//go:noescape
-func avx2Axpy64(n int, alpha float64, x, y *float64)
-
-//go:noescape
-func avx2Scal64(n int, alpha float64, x *float64)
-
-//go:noescape
-func avx2Exp64(n int, dst, src *float64)
-
-//go:noescape
-func avx2Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
-
-//go:noescape
-func avx2DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
-
-//go:noescape
-func avx2Axpys64(n int, x, a *float64, lda int, y *float64)
-
-//go:noescape
-func avx2Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
-
-//go:noescape
-func avx2Dist32(k int, a, b, c *float32, ldc int, add bool)
-
-//go:noescape
-func avx2Axpy32(n int, alpha float32, x, y *float32)
-
-//go:noescape
-func avx2Scal32(n int, alpha float32, x *float32)
-
-//go:noescape
-func avx2Exp32(n int, dst, src *float32)
-
-//go:noescape
-func avx2Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
-
-//go:noescape
-func avx2DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
-
-//go:noescape
-func avx2Axpys32(n int, x, a *float32, lda int, y *float32)
+func avx512Exp32(n int, dst, src *float32)
 
 //go:noescape
 func avx512DotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
@@ -387,10 +294,73 @@ func avx512DotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float6
 func avx512DotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[Lanes]float64) float64
 
 //go:noescape
+func avx512DotsMixed(n int, a *float32, lda int, x *float64, lanes *[4 * Lanes]float64)
+
+//go:noescape
+func avx512DotAxpysMixed(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, lanes *[4 * Lanes]float64)
+
+//go:noescape
 func avx512AxpyMixed(n int, alpha float64, x *float32, y *float64)
 
 //go:noescape
 func avx512AxpysMixed(n int, x *float64, a *float32, lda int, y *float64)
+
+//go:noescape
+func avx512Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
+
+//go:noescape
+func avx2Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
+
+//go:noescape
+func avx2Dist64(k int, a, b, c *float64, ldc int, add bool)
+
+//go:noescape
+func avx2PackBlocks64(blocks int, src *float64, ld int, dst *float64, step int)
+
+//go:noescape
+func avx2Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
+
+//go:noescape
+func avx2DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
+
+//go:noescape
+func avx2Axpy64(n int, alpha float64, x, y *float64)
+
+//go:noescape
+func avx2Axpys64(n int, x, a *float64, lda int, y *float64)
+
+//go:noescape
+func avx2Scal64(n int, alpha float64, x *float64)
+
+//go:noescape
+func avx2Exp64(n int, dst, src *float64)
+
+//go:noescape
+func avx2Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
+
+//go:noescape
+func avx2Dist32(k int, a, b, c *float32, ldc int, add bool)
+
+//go:noescape
+func avx2PackBlocks32(blocks int, src *float32, ld int, dst *float32, step int)
+
+//go:noescape
+func avx2Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
+
+//go:noescape
+func avx2DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
+
+//go:noescape
+func avx2Axpy32(n int, alpha float32, x, y *float32)
+
+//go:noescape
+func avx2Axpys32(n int, x, a *float32, lda int, y *float32)
+
+//go:noescape
+func avx2Scal32(n int, alpha float32, x *float32)
+
+//go:noescape
+func avx2Exp32(n int, dst, src *float32)
 
 //go:noescape
 func avx2DotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
@@ -405,13 +375,4 @@ func avx2AxpyMixed(n int, alpha float64, x *float32, y *float64)
 func avx2AxpysMixed(n int, x *float64, a *float32, lda int, y *float64)
 
 //go:noescape
-func avx512Direct64(n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
-
-//go:noescape
-func avx512Direct32(n, grow, k int, alpha float32, a *float32, ars, acs int, b *float32, ldb int, c *float32, ldc int, add bool)
-
-//go:noescape
-func avx512Small64(m, n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
-
-//go:noescape
-func avx512Small32(m, n, grow, k int, alpha float32, a *float32, ars, acs int, b *float32, ldb int, c *float32, ldc int, add bool)
+func avx2Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)

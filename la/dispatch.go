@@ -26,7 +26,7 @@ func newSet(name string) *instructionSet {
 		strips64: genericStripKernels[float64](), strips32: genericStripKernels[float32]()}
 }
 
-// instructionSets holds those this binary has and this CPU can run, best first.
+// instructionSets holds the sets that this binary has and this CPU can run, best first.
 // The last is always generic.
 var instructionSets = completed(append(machineSets(), &genericSet))
 
@@ -55,7 +55,7 @@ func InstructionSet() string {
 
 // InstructionSetError returns an error if BMKL_KERNEL names an instruction set that is
 // unknown, or that this CPU or this build lacks. Every routine of the package
-// panics with it; a command asks first and says it in one line.
+// panics with this error: a program that lets its user set the variable asks first.
 func InstructionSetError() error { return activeErr }
 
 // selectSet returns the instruction set of that name, the best for an empty one.

@@ -4,8 +4,9 @@ package la
 // set. Every entry computes the bits of its namesake in generic.go (NaNs are
 // equal up to their payload), so an instruction set may start from a copy of
 // the generic table and replace what it has. Entries neither allocate nor keep
-// their arguments, and return to Go at least every 50 µs, since a goroutine
-// cannot be preempted in assembly. Vector lengths and k may be 0.
+// their arguments. A goroutine cannot be preempted in assembly, so that an entry returns
+// to Go after little work: within 100 µs even on a slow core, to which latency_test.go
+// holds every call. Vector lengths and k may be 0 where nothing else is said.
 type kernels[T Float] struct {
 	mr, nr int // register tile of gemm and dist: mr rows by nr columns of C
 
