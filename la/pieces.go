@@ -2,11 +2,11 @@ package la
 
 import "unsafe"
 
-// An entry of the kernel table takes at most piece elements of each of its vectors, and of
-// several rows together at most rowsPiece each: a few microseconds' work even from memory,
-// after which the goroutine can be preempted. This file cuts longer vectors into such
-// calls, in the same way for every instruction set. Results do not depend on the cuts.
-// Both lengths are multiples of Lanes.
+// An entry of the kernel table takes at most piece elements of each of its vectors, and
+// axpysPiece, which has up to eight rows to read, at most rowsPiece: a few microseconds'
+// work even from memory, after which the goroutine can be preempted. This file cuts longer
+// vectors into such calls, in the same way for every instruction set. Results do not depend
+// on the cuts. Both lengths are multiples of Lanes.
 const piece, rowsPiece = 4096, 1024
 
 // Rows of up to so many elements are taken one by one even where an entry takes four of
