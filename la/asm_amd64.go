@@ -89,16 +89,22 @@ func avx2Set() *instructionSet {
 }
 
 // expTable64 holds the constants of exp.go for the assembly.
+//
+//lint:ignore U1000 exp_amd64.s reads it
 var expTable64 = [...]float64{expMax, expMin, log2e, round64, ln2High, ln2Low,
 	expCoef[0], expCoef[1], expCoef[2], expCoef[3], expCoef[4], expCoef[5],
 	expCoef[6], expCoef[7], expCoef[8], expCoef[9], expCoef[10], expCoef[11]}
 
 // expTable32 is expTable64 for float32.
+//
+//lint:ignore U1000 exp_amd64.s reads it
 var expTable32 = [...]float32{expMax32, expMin32, log2e32, round32, ln2High32, ln2Low32,
 	expCoef32[0], expCoef32[1], expCoef32[2], expCoef32[3], expCoef32[4], expCoef32[5], expCoef32[6]}
 
-// exp64Vectors and exp32Vectors are the same constants and the exponent's bias,
-// each as often as a vector of 256 bits has lanes.
+// exp64Vectors has the same constants and the exponent's bias, each as often as a vector
+// of 256 bits has lanes.
+//
+//lint:ignore U1000 exp_amd64.s reads it
 var exp64Vectors = func() (v [4 * (len(expTable64) + 1)]uint64) {
 	for i := range v {
 		if j := i / 4; j < len(expTable64) {
@@ -110,6 +116,9 @@ var exp64Vectors = func() (v [4 * (len(expTable64) + 1)]uint64) {
 	return
 }()
 
+// exp32Vectors is exp64Vectors for float32.
+//
+//lint:ignore U1000 exp_amd64.s reads it
 var exp32Vectors = func() (v [8 * (len(expTable32) + 1)]uint32) {
 	for i := range v {
 		if j := i / 8; j < len(expTable32) {
