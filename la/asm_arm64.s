@@ -223,11 +223,13 @@ rows:
 
 // func neonDot64(n int, a, x *float64, lanes *[Lanes]float64) float64
 //
-//	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])
+//	s = 0, or *lanes
+//	for i := range n: s[i%32] = fma(a[i], x[i], s[i%32])
+//	*lanes = s, if there are lanes
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
 //	return s[0] + 0
 //
-//	R0 a   R1 x   R2 elements left
+//	R0 a   R1 x   R2 elements left   R7 lanes, or nil
 //	V0–V15   the 32 lanes, two a register
 //	V16–V23  elements of a and x
 //	V24 V25  an odd last element of a and x, or zero, above it zero
@@ -276,7 +278,7 @@ rows:
 	VMOVI $0, V1.B16; \
 	FADDD F1, F0
 
-// The lanes come from and go to R7.
+// LOADLANES64 and STORELANES64 move the lanes from and to the memory at R7.
 #define LOADLANES64 \
 	FLDPQ (R7), (F0, F1); \
 	FLDPQ 32(R7), (F2, F3); \
@@ -362,13 +364,15 @@ sum:
 
 // func neonDotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
 //
-//	for i, v := range a:
-//		s[i%32] = fma(v, x[i], s[i%32])
-//		y[i] = fma(alpha, v, y[i])
+//	s = 0, or *lanes
+//	for i := range n:
+//		s[i%32] = fma(a[i], x[i], s[i%32])
+//		y[i] = fma(alpha, a[i], y[i])
+//	*lanes = s, if there are lanes
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
 //	return s[0] + 0
 //
-//	R0 a   R1 x   R2 elements left   R4 y
+//	R0 a   R1 x   R2 elements left   R7 lanes, or nil   R4 y
 //	V0–V15   the 32 lanes, two a register
 //	V16–V19  elements of a   V20–V23 of x   V26–V29 of y
 //	V24 V25  an odd last element of a and x, as in neonDot64
@@ -467,7 +471,7 @@ sum:
 
 // func neonAxpy64(n int, alpha float64, a, y *float64)
 //
-//	for i, v := range a: y[i] = fma(alpha, v, y[i])
+//	for i := range n: y[i] = fma(alpha, a[i], y[i])
 //
 //	R0 a   R1 y   R2 elements left
 //	V31      alpha in both lanes
@@ -528,7 +532,7 @@ done:
 
 // func neonAxpys64(n int, x, a *float64, lda int, y *float64)
 //
-//	for i := range 4 { for j := range y: y[j] = fma(x[i], a[i*lda+j], y[j]) }
+//	for i := range 4 { for j := range n: y[j] = fma(x[i], a[i*lda+j], y[j]) }
 //
 //	R0 x   R1 y   R2 elements left   R3 R4 R5 R6 rows of a
 //	V0–V3    elements of y
@@ -593,7 +597,7 @@ done:
 
 // func neonScal64(n int, alpha float64, x *float64)
 //
-//	for i := range x: x[i] = alpha * x[i]
+//	for i := range n: x[i] = alpha * x[i]
 //
 //	R0 x   R2 elements left
 //	V31      alpha
@@ -661,7 +665,8 @@ GLOBL expConst64<>(SB), RODATA|NOPTR, $240
 
 // func neonExp64(n int, dst, src *float64)
 //
-//	for i, x := range src:
+//	for i := range n:
+//		x = src[i]
 //		x = max(min(x, expMax), expMin)
 //		t := fma(x, log₂e, round)
 //		n := t - round
@@ -956,11 +961,13 @@ done:
 
 // func neonDot32(n int, a, x *float32, lanes *[Lanes]float32) float32
 //
-//	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])
+//	s = 0, or *lanes
+//	for i := range n: s[i%32] = fma(a[i], x[i], s[i%32])
+//	*lanes = s, if there are lanes
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
 //	return s[0] + 0
 //
-//	R0 a   R1 x   R2 elements left   R3 R6 a and x behind the last whole four
+//	R0 a   R1 x   R2 elements left   R7 lanes, or nil   R3 R6 a and x behind the last whole four
 //	R5 elements there
 //	V0–V7    the 32 lanes, four a register
 //	V16–V23  elements of a and x
@@ -1002,7 +1009,7 @@ done:
 	VMOVI $0, V1.B16; \
 	FADDS F1, F0
 
-// The lanes come from and go to R7.
+// LOADLANES32 and STORELANES32 move the lanes from and to the memory at R7.
 #define LOADLANES32 \
 	FLDPQ (R7), (F0, F1); \
 	FLDPQ 32(R7), (F2, F3); \
@@ -1078,13 +1085,15 @@ sum:
 
 // func neonDotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
 //
-//	for i, v := range a:
-//		s[i%32] = fma(v, x[i], s[i%32])
-//		y[i] = fma(alpha, v, y[i])
+//	s = 0, or *lanes
+//	for i := range n:
+//		s[i%32] = fma(a[i], x[i], s[i%32])
+//		y[i] = fma(alpha, a[i], y[i])
+//	*lanes = s, if there are lanes
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
 //	return s[0] + 0
 //
-//	R0 a   R1 x   R2 elements left   R4 y   R3 R6 a and x behind the last whole four
+//	R0 a   R1 x   R2 elements left   R7 lanes, or nil   R4 y   R3 R6 a and x behind the last whole four
 //	R5 elements there
 //	V0–V7    the 32 lanes, four a register
 //	V16–V19  elements of a   V20–V23 of x   V26–V29 of y
@@ -1184,7 +1193,7 @@ sum:
 
 // func neonAxpy32(n int, alpha float32, a, y *float32)
 //
-//	for i, v := range a: y[i] = fma(alpha, v, y[i])
+//	for i := range n: y[i] = fma(alpha, a[i], y[i])
 //
 //	R0 a   R1 y   R2 elements left
 //	V31      alpha in all lanes
@@ -1250,7 +1259,7 @@ done:
 
 // func neonAxpys32(n int, x, a *float32, lda int, y *float32)
 //
-//	for i := range 4 { for j := range y: y[j] = fma(x[i], a[i*lda+j], y[j]) }
+//	for i := range 4 { for j := range n: y[j] = fma(x[i], a[i*lda+j], y[j]) }
 //
 //	R0 x   R1 y   R2 elements left   R3 R4 R5 R6 rows of a
 //	V0–V3    elements of y
@@ -1315,7 +1324,7 @@ done:
 
 // func neonScal32(n int, alpha float32, x *float32)
 //
-//	for i := range x: x[i] = alpha * x[i]
+//	for i := range n: x[i] = alpha * x[i]
 //
 //	R0 x   R2 elements left
 //	V31      alpha
@@ -1380,7 +1389,8 @@ GLOBL expConst32<>(SB), RODATA|NOPTR, $144
 
 // func neonExp32(n int, dst, src *float32)
 //
-//	for i, x := range src:
+//	for i := range n:
+//		x = src[i]
 //		x = max(min(x, expMax), expMin)
 //		t := fma(x, log₂e, round)
 //		n := t - round
@@ -1529,7 +1539,7 @@ done:
 
 // func neonDotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
 //
-//	as neonDot64(a, x), and so are the registers
+//	neonDot64 for an a of float32; the registers are the same
 
 #define DOTMIXED(offa, offx, s0, s1, s2, s3) \
 	FLDPQ offa(R0), (F16, F18); \
@@ -1617,7 +1627,7 @@ sum:
 
 // func neonDotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[Lanes]float64) float64
 //
-//	as neonDotAxpy64(alpha, a, x, y), and so are the registers
+//	neonDotAxpy64 for an a of float32; the registers are the same
 
 #define DOTAXPYMIXED(offa, offx, s0, s1, s2, s3) \
 	DOTMIXED(offa, offx, s0, s1, s2, s3); \
@@ -1702,7 +1712,7 @@ sum:
 
 // func neonAxpyMixed(n int, alpha float64, a *float32, y *float64)
 //
-//	for i, v := range a: y[i] = fma(alpha, v, y[i])
+//	for i := range n: y[i] = fma(alpha, a[i], y[i])
 //
 //	R0 a   R1 y   R2 elements left
 //	V31      alpha in both lanes
@@ -1752,7 +1762,7 @@ done:
 
 // func neonAxpysMixed(n int, x *float64, a *float32, lda int, y *float64)
 //
-//	for i := range 4 { for j := range y: y[j] = fma(x[i], a[i*lda+j], y[j]) }
+//	for i := range 4 { for j := range n: y[j] = fma(x[i], a[i*lda+j], y[j]) }
 //
 //	R0 x   R1 y   R2 elements left   R3 R4 R5 R6 rows of a
 //	V0–V3    elements of y
