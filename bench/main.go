@@ -55,7 +55,7 @@ func run() error {
 		if *asMarkdown {
 			fmt.Printf(preface, time.Now().Format(time.DateOnly), commit(), openblasFlag)
 		}
-		fmt.Printf("%s, %s, %s/%s, kernels %s\n", cpuid.CPU.BrandName, runtime.Version(), runtime.GOOS, runtime.GOARCH, la.Config())
+		fmt.Printf("%s, %s, %s/%s, instruction set %s\n", cpuid.CPU.BrandName, runtime.Version(), runtime.GOOS, runtime.GOARCH, la.Config())
 		fmt.Printf("one core: FMA peak %.1f GFLOP/s (float32 %.1f), read bandwidth %.1f GB/s at best; OpenBLAS: %s\n\n",
 			peak.FMA64(), peak.FMA32(), peak.ReadBandwidth(32<<20), openblasVersion())
 		out = newTableSink(os.Stdout)
