@@ -3,7 +3,7 @@ package mkl
 import (
 	"context"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // Classifier learns to tell two or more classes apart, whose names are of any
@@ -46,7 +46,7 @@ func (c Classifier[T]) Fit(ctx context.Context, views []View, labels []T) (*Clas
 	if err != nil {
 		return nil, err
 	}
-	settings := vi.Classification{Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG, Plain: c.Plain}
+	settings := bemkl.Classification{Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG, Plain: c.Plain}
 	y := oneAgainstRest(len(classes), index)
 	s, err := fitScores(ctx, &c.Fitting, settings, views, y, len(classes), c.EstimateMemory)
 	if err != nil {

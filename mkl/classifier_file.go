@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // scoresJSON is the settings of a model of scores.
@@ -51,8 +51,8 @@ func (f *fileReader) takeScores(j *scoresJSON) (m scores, err error) {
 	if m.onViews, err = f.takeOnViews(j.recordJSON, j.designJSON, L, P, false); err != nil {
 		return m, err
 	}
-	s := vi.ClassificationState{
-		Priors: vi.ClassificationPriors(j.Priors), Margin: j.Margin, SigmaG: j.SigmaG, Samples: j.Samples,
+	s := bemkl.ClassificationState{
+		Priors: bemkl.ClassificationPriors(j.Priors), Margin: j.Margin, SigmaG: j.SigmaG, Samples: j.Samples,
 		Lambda: f.takeMatrix("lambda", L, D), A: f.takeMatrix("a", L, D),
 		Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", P, 2)),
 		BEMean: f.take("be.mean", L+P), BECov: f.takeCovariance("be.cov", L+P),
@@ -61,7 +61,7 @@ func (f *fileReader) takeScores(j *scoresJSON) (m scores, err error) {
 	if err := f.close(); err != nil {
 		return m, err
 	}
-	p, err := vi.NewClassificationPosterior(s)
+	p, err := bemkl.NewClassificationPosterior(s)
 	if err != nil {
 		return m, err
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // ClassifierModel is a fitted [Classifier]. It is immutable and safe for
@@ -32,7 +32,7 @@ func (m *ClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOpti
 	}
 	K := len(m.classes)
 	out := newClassPrediction[T](t, K, opt)
-	err = m.predict(ctx, opt, x, t, func(p *vi.ClassPrediction, first, n int) {
+	err = m.predict(ctx, opt, x, t, func(p *bemkl.ClassPrediction, first, n int) {
 		var probability la.Matrix[float64]
 		if !opt.MeanOnly {
 			probability = p.Probability

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // SlabPrior is the spike-and-slab prior of a weight.
-type SlabPrior = vi.SlabPrior
+type SlabPrior = slab.Prior
 
 // FactorModel is sparse factor analysis of a table, with or without gaps: each
 // entry is the column's offset, a sum of products of the row's factors and the
@@ -74,10 +75,10 @@ const (
 	defaultNoiseWeight = 10
 )
 
-func (f FactorModel) inference(rows int) (vi.Factors, error) {
-	v := vi.Factors{
+func (f FactorModel) inference(rows int) (slab.Factors, error) {
+	v := slab.Factors{
 		Count: f.Factors, Prior: f.Prior, NoiseWeight: f.NoiseWeight, Offsets: !f.NoOffsets,
-		Held: vi.Held{Pi: f.FixedPrior, Variance: f.FixedPrior}, Workers: f.Workers,
+		Held: slab.Held{Pi: f.FixedPrior, Variance: f.FixedPrior}, Workers: f.Workers,
 	}
 	switch {
 	case f.Factors < 0:
@@ -92,7 +93,7 @@ func (f FactorModel) inference(rows int) (vi.Factors, error) {
 		return v, fmt.Errorf("mkl: Prior.Pi is 1: it must be less")
 	}
 	if f.SharedNoise {
-		v.Noise = vi.NoiseShared
+		v.Noise = slab.NoiseShared
 	}
 	switch {
 	case f.SharedNoise || f.NoiseWeight < 0:
@@ -110,11 +111,11 @@ func (f FactorModel) inference(rows int) (vi.Factors, error) {
 		v.Like = f.Like.posterior
 	}
 	if f.From != nil {
-		v.From = &vi.FactorFit{Posterior: f.From.posterior, Record: vi.Record{Trace: f.From.trace.Bounds}}
+		v.From = &slab.FactorFit{Posterior: f.From.posterior, Record: vi.Record{Trace: f.From.trace.Bounds}}
 	}
 	if f.Checkpoint != nil {
 		last := time.Now()
-		v.Checkpoint = func(fit *vi.FactorFit) error {
+		v.Checkpoint = func(fit *slab.FactorFit) error {
 			if time.Since(last) < f.CheckpointEvery {
 				return nil
 			}
@@ -126,7 +127,7 @@ func (f FactorModel) inference(rows int) (vi.Factors, error) {
 }
 
 // rowCovariance lets ℓ begin at a tenth of the largest distance.
-func rowCovariance(d Features, rows int) (c vi.Covariance, err error) {
+func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
 	if d.Rows != rows || d.Cols != rows {
 		return c, fmt.Errorf("mkl: RowDistances: %d×%d for %d rows", d.Rows, d.Cols, rows)
 	}
@@ -152,10 +153,10 @@ func rowCovariance(d Features, rows int) (c vi.Covariance, err error) {
 	if most == 0 {
 		return c, fmt.Errorf("mkl: RowDistances: every distance is zero")
 	}
-	return vi.DecayCovariance(d, max(0.1*most, least), 0.01*least, 100*most), nil
+	return slab.DecayCovariance(d, max(0.1*most, least), 0.01*least, 100*most), nil
 }
 
-func (f FactorModel) fit(fit *vi.FactorFit) *FactorFit {
+func (f FactorModel) fit(fit *slab.FactorFit) *FactorFit {
 	return &FactorFit{record: f.record(newTrace(fit.Record, nil)), posterior: fit.Posterior}
 }
 
@@ -195,10 +196,10 @@ func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit, err := bestStart(&f.Fitting, func(seed uint64, a vi.Ascent) (*vi.FactorFit, error) {
+	fit, err := bestStart(&f.Fitting, func(seed uint64, a vi.Ascent) (*slab.FactorFit, error) {
 		v.Seed, v.Ascent = seed, a
 		return v.Fit(ctx, o)
-	}, func(fit *vi.FactorFit) vi.Record { return fit.Record })
+	}, func(fit *slab.FactorFit) vi.Record { return fit.Record })
 	if fit == nil {
 		return nil, err
 	}

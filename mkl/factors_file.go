@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // factorsJSON is the settings of a factor model.
 type factorsJSON struct {
-	Prior       SlabPrior       `json:"prior"`
-	SharedNoise bool            `json:"shared_noise,omitempty"`
-	NoiseWeight float64         `json:"noise_weight,omitempty"`
-	NoiseScale  float64         `json:"noise_scale,omitempty"`
-	Base        float64         `json:"base,omitempty"`
-	Offsets     *vi.OffsetPrior `json:"offsets,omitempty"`
+	Prior       SlabPrior         `json:"prior"`
+	SharedNoise bool              `json:"shared_noise,omitempty"`
+	NoiseWeight float64           `json:"noise_weight,omitempty"`
+	NoiseScale  float64           `json:"noise_scale,omitempty"`
+	Base        float64           `json:"base,omitempty"`
+	Offsets     *slab.OffsetPrior `json:"offsets,omitempty"`
 	recordJSON
 }
 
@@ -65,7 +65,7 @@ func (m *FactorFit) decode(f *fileReader) error {
 	if m.record, err = f.takeRecord(j.recordJSON, 0); err != nil {
 		return err
 	}
-	s := vi.FactorState{
+	s := slab.FactorState{
 		Prior: j.Prior, NoiseShared: j.SharedNoise, NoiseWeight: j.NoiseWeight, NoiseScale: j.NoiseScale, Base: j.Base,
 		Mean: f.takeMatrix("factors.mean", N, M), Variance: f.takeMatrix("factors.variance", N, M),
 		Noise: f.take("noise", Q), Weights: unslab(f.take("weights", Q, M, 3)),
@@ -80,6 +80,6 @@ func (m *FactorFit) decode(f *fileReader) error {
 	if err := f.close(); err != nil {
 		return err
 	}
-	m.posterior, err = vi.NewFactorPosterior(s)
+	m.posterior, err = slab.NewFactorPosterior(s)
 	return err
 }

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // FactorFit is a fitted [FactorModel]. It is immutable and safe for concurrent use.
 type FactorFit struct {
 	record
-	posterior *vi.FactorPosterior
+	posterior *slab.FactorPosterior
 }
 
 // Dims returns the numbers of rows, columns and factors.
@@ -20,7 +20,7 @@ func (m *FactorFit) Dims() (rows, cols, factors int) { return m.posterior.Dims()
 
 // Posterior returns the approximate posterior; rows are its objects, columns its
 // tasks.
-func (m *FactorFit) Posterior() *vi.FactorPosterior { return m.posterior }
+func (m *FactorFit) Posterior() *slab.FactorPosterior { return m.posterior }
 
 // Kind returns factors.
 func (m *FactorFit) Kind() string { return "factors" }
@@ -108,7 +108,7 @@ func (m *FactorFit) Complete(cells ...Cell) (mean, variance []float64, err error
 
 // Transform returns the means and variances of the factors of new rows, whose
 // entries may have gaps; both are rows × factors. See
-// [vi.FactorPosterior.Transform].
+// [slab.FactorPosterior.Transform].
 func (m *FactorFit) Transform(y Table) (mean, variance [][]float64, err error) {
 	if y == nil {
 		return nil, nil, fmt.Errorf("mkl: y: nil")

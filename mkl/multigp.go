@@ -4,22 +4,23 @@ import (
 	"context"
 
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // Family is a family of priors on the scales of a multiple Gaussian process.
-type Family = vi.Family
+type Family = mgp.Family
 
 // Families of priors, by the process that each function then is.
 const (
-	StudentT      = vi.StudentT
-	Laplace       = vi.Laplace
-	GammaVariance = vi.GammaVariance
-	GeneralGIG    = vi.GeneralGIG
-	ARD           = vi.ARD
+	StudentT      = mgp.StudentT
+	Laplace       = mgp.Laplace
+	GammaVariance = mgp.GammaVariance
+	GeneralGIG    = mgp.GeneralGIG
+	ARD           = mgp.ARD
 )
 
 // GIG is the generalised inverse Gaussian distribution, the prior of the scales.
-type GIG = vi.GIG
+type GIG = mgp.GIG
 
 // MultiGP is the multiple Gaussian process model for regression: the target is a
 // sum of one Gaussian process for each view, with kernel K_p/γ_p, and noise. The
@@ -64,7 +65,7 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	targets, z := standardizeTargets([][]float64{y}, g.RawTargets)
 	m := &MultiGPModel{target: targets[0]}
 	m.onViews = onViews{g.record(Trace{}), ds}
-	settings := vi.MultiGP{Family: g.Family, Prior: g.Prior, Fixed: g.FixedPrior, Plain: g.Plain, Workers: g.Workers, Ascent: g.ascent(1, 1)}
+	settings := mgp.Model{Family: g.Family, Prior: g.Prior, Fixed: g.FixedPrior, Plain: g.Plain, Workers: g.Workers, Ascent: g.ascent(1, 1)}
 	fit, err := named(settings.Fit(ctx, k, z.Row(0)))
 	if err != nil {
 		return nil, err

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // multiGPJSON is the settings of a multiple Gaussian process.
@@ -65,7 +65,7 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 			return m, fmt.Errorf("model: processes[%d]: labels is %t", o, j.Labels)
 		}
 		name := fmt.Sprintf("process.%d.", o)
-		s := vi.MultiGPState{
+		s := mgp.State{
 			Family: j.Family, Labels: j.Labels, Prior: j.Prior, Tau: j.Tau,
 			Gamma: f.take(name+"gamma", P),
 		}
@@ -78,7 +78,7 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 		if f.err != nil {
 			return m, f.err
 		}
-		p, err := vi.NewMultiGPPosterior(s)
+		p, err := mgp.NewPosterior(s)
 		if err != nil {
 			return m, fmt.Errorf("model: processes[%d]: %w", o, err)
 		}

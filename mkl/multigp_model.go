@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // MultiGPModel is a fitted [MultiGP]. It is immutable and safe for concurrent
@@ -39,7 +39,7 @@ func (m *MultiGPModel) Outputs() []Output {
 }
 
 // Posterior returns the approximate posterior, of the standardised target.
-func (m *MultiGPModel) Posterior() *vi.MultiGPPosterior { return m.posteriors[0] }
+func (m *MultiGPModel) Posterior() *mgp.Posterior { return m.posteriors[0] }
 
 // Predict returns the predictive mean and variance, noise included, for each
 // sample. It takes one matrix for each of Inputs.
@@ -54,7 +54,7 @@ func (m *MultiGPModel) PredictTargets(ctx context.Context, opt PredictOptions, x
 		return nil, err
 	}
 	out := newPrediction(1, t, opt)
-	err = m.predict(ctx, opt, x, t, func(_, first int, p *vi.MultiGPPrediction) {
+	err = m.predict(ctx, opt, x, t, func(_, first int, p *mgp.Prediction) {
 		m.target.restore(out, 0, first, p.Mean, p.Variance)
 	})
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // MultiGPClassifier is the multiple Gaussian process model for two or more
@@ -42,7 +42,7 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 	m.onViews = onViews{c.record(Trace{}), ds}
 	y := oneAgainstRest(len(classes), index)
 	for o := range y.Rows {
-		settings := vi.MultiGP{Family: c.Family, Prior: c.Prior, Fixed: c.FixedPrior, Plain: c.Plain, Workers: c.Workers, Ascent: c.ascent(o+1, y.Rows)}
+		settings := mgp.Model{Family: c.Family, Prior: c.Prior, Fixed: c.FixedPrior, Plain: c.Plain, Workers: c.Workers, Ascent: c.ascent(o+1, y.Rows)}
 		fit, err := settings.FitLabels(ctx, k, y.Row(o))
 		if err != nil {
 			return nil, fmt.Errorf("mkl: %s: %w", m.against(o, " against the rest"), err)

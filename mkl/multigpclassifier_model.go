@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // MultiGPClassifierModel is a fitted [MultiGPClassifier]. It is immutable and
@@ -20,7 +20,7 @@ func (m *MultiGPClassifierModel[T]) Kind() string { return "multigp-classifier" 
 
 // Posteriors returns the approximate posterior of each function: one for two
 // classes, that of the second against the first; else one for each class.
-func (m *MultiGPClassifierModel[T]) Posteriors() []*vi.MultiGPPosterior {
+func (m *MultiGPClassifierModel[T]) Posteriors() []*mgp.Posterior {
 	return slices.Clone(m.posteriors)
 }
 
@@ -39,7 +39,7 @@ func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt Pred
 	}
 	K := len(m.classes)
 	out := newClassPrediction[T](t, K, opt)
-	err = m.predict(ctx, opt, x, t, func(o, first int, p *vi.MultiGPPrediction) {
+	err = m.predict(ctx, opt, x, t, func(o, first int, p *mgp.Prediction) {
 		for i, mean := range p.Mean {
 			if K == 2 {
 				copy(out.Decision[first+i], []float64{-mean, mean})

@@ -3,7 +3,7 @@ package mkl
 import (
 	"context"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // MultiLabel learns several labels that samples have or have not, each with a
@@ -40,7 +40,7 @@ func (c MultiLabel) FitKnown(ctx context.Context, views []View, labels ...[]Labe
 	if err != nil {
 		return nil, err
 	}
-	settings := vi.Classification{Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG, Plain: c.Plain}
+	settings := bemkl.Classification{Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG, Plain: c.Plain}
 	s, err := fitScores(ctx, &c.Fitting, settings, views, y, len(labels), c.EstimateMemory)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // MultiLabelModel is a fitted [MultiLabel]. It is immutable and safe for
@@ -34,7 +34,7 @@ func (m *MultiLabelModel) PredictLabels(ctx context.Context, opt PredictOptions,
 	for o := range out.Label {
 		out.Label[o] = make([]bool, t)
 	}
-	err = m.predict(ctx, opt, x, t, func(p *vi.ClassPrediction, first, n int) {
+	err = m.predict(ctx, opt, x, t, func(p *bemkl.ClassPrediction, first, n int) {
 		for o := range L {
 			copy(out.Decision[o][first:first+n], p.Mean.Row(o))
 			if !opt.MeanOnly {

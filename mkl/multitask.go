@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // MultiTask is spike-and-slab multi-task and multiple kernel learning: the views
@@ -77,19 +78,19 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 		return nil, err
 	}
 	each := t.latents(len(y))
-	var latents []vi.Latent
+	var latents []slab.Latent
 	for _, c := range covariances {
 		for range each {
-			latents = append(latents, vi.Latent{Covariance: c})
+			latents = append(latents, slab.Latent{Covariance: c})
 		}
 	}
 	targets, z := standardizeTargets(y, t.RawTargets)
-	fit, err := bestStart(&t.Fitting, func(seed uint64, a vi.Ascent) (*vi.MultiTaskFit, error) {
-		return vi.MultiTask{
+	fit, err := bestStart(&t.Fitting, func(seed uint64, a vi.Ascent) (*slab.MultiTaskFit, error) {
+		return slab.MultiTask{
 			Prior: t.Prior, SharedNoise: t.SharedNoise, Held: t.Held, Plain: t.Plain, KeepAll: t.KeepAll,
 			MeanOnly: t.MeanOnly, Seed: seed, Ascent: a, Workers: t.Workers,
 		}.Fit(ctx, latents, z)
-	}, func(fit *vi.MultiTaskFit) vi.Record { return fit.Record })
+	}, func(fit *slab.MultiTaskFit) vi.Record { return fit.Record })
 	if err != nil {
 		return nil, err
 	}

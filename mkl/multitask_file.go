@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // multiTaskJSON is the settings of a multi-task model.
@@ -66,7 +66,7 @@ func (m *MultiTaskModel) decode(f *fileReader) error {
 		return err
 	}
 	m.targets = f.takeTargets(Q)
-	s := vi.MultiTaskState{
+	s := slab.MultiTaskState{
 		Prior: SlabPrior{Pi: j.Pi, Variance: j.SlabVariance}, Noise: f.take("noise", Q),
 		Weights: unslab(f.take("weights", Q, M, 3)), Active: j.Active, Lengths: f.take("lengths", M), Dense: make([]bool, M),
 		Root: f.takeMatrix("root", M, N), Alpha: f.takeMatrix("alpha", M, N),
@@ -93,6 +93,6 @@ func (m *MultiTaskModel) decode(f *fileReader) error {
 	if len(m.trace.Bounds) == 0 {
 		return errors.New("model: the trace is empty")
 	}
-	m.posterior, err = vi.NewMultiTaskPosterior(s)
+	m.posterior, err = slab.NewMultiTaskPosterior(s)
 	return err
 }

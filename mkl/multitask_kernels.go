@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // decaying is a kernel exp(−d/ℓ) taken as its distance d.
@@ -69,7 +69,7 @@ func (k decaying) apply(s []float64) {
 const lengthRange = 1e4
 
 // covariances returns the covariance of the latent functions of each view.
-func (ds *design) covariances(ctx context.Context, views []View, workers int, learn bool) ([]vi.Covariance, error) {
+func (ds *design) covariances(ctx context.Context, views []View, workers int, learn bool) ([]slab.Covariance, error) {
 	ds.group()
 	if err := ds.resolve(ctx, views, workers); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (ds *design) covariances(ctx context.Context, views []View, workers int, le
 	if err != nil {
 		return nil, err
 	}
-	out := make([]vi.Covariance, len(views))
+	out := make([]slab.Covariance, len(views))
 	for i := range ds.views {
 		v := &ds.views[i]
 		v.kernel = kernels[i]
@@ -97,7 +97,7 @@ func (ds *design) covariances(ctx context.Context, views []View, workers int, le
 			}
 			v.largest = 1
 			v.derive()
-			out[i] = vi.DecayCovariance(ks[i], l, l/lengthRange, l*lengthRange)
+			out[i] = slab.DecayCovariance(ks[i], l, l/lengthRange, l*lengthRange)
 			continue
 		}
 		if err := ds.finish(i, label, ks[i]); err != nil {
@@ -106,7 +106,7 @@ func (ds *design) covariances(ctx context.Context, views []View, workers int, le
 		if err := ds.useInProcess(i, label, ks[i]); err != nil {
 			return nil, err
 		}
-		out[i] = vi.FixedCovariance(ks[i])
+		out[i] = slab.FixedCovariance(ks[i])
 	}
 	ds.nameViews()
 	return out, nil

@@ -9,13 +9,14 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // MultiTaskModel is a fitted [MultiTask]. It is immutable and safe for concurrent
 // use.
 type MultiTaskModel struct {
 	onViews   // a view for each latent function
-	posterior *vi.MultiTaskPosterior
+	posterior *slab.MultiTaskPosterior
 	targets   []target
 }
 
@@ -23,7 +24,7 @@ type MultiTaskModel struct {
 func (m *MultiTaskModel) Targets() int { return len(m.targets) }
 
 // Posterior returns the approximate posterior, of the standardised targets.
-func (m *MultiTaskModel) Posterior() *vi.MultiTaskPosterior { return m.posterior }
+func (m *MultiTaskModel) Posterior() *slab.MultiTaskPosterior { return m.posterior }
 
 // Kind returns multi-task.
 func (m *MultiTaskModel) Kind() string { return "multi-task" }
@@ -103,7 +104,7 @@ func (m *MultiTaskModel) PredictTargets(ctx context.Context, opt PredictOptions,
 		return nil, err
 	}
 	out := newPrediction(len(m.targets), t, opt)
-	err = m.predict(ctx, opt, x, t, func(first int, p *vi.MultiTaskPrediction) {
+	err = m.predict(ctx, opt, x, t, func(first int, p *slab.MultiTaskPrediction) {
 		for q, target := range m.targets {
 			var variance []float64
 			if !opt.MeanOnly {
@@ -126,7 +127,7 @@ func (m *MultiTaskModel) PredictLatents(ctx context.Context, opt PredictOptions,
 		return nil, err
 	}
 	out := newPrediction(len(m.design.views), t, opt)
-	err = m.predict(ctx, opt, x, t, func(first int, p *vi.MultiTaskPrediction) {
+	err = m.predict(ctx, opt, x, t, func(first int, p *slab.MultiTaskPrediction) {
 		for i := range m.design.views {
 			copy(out.Mean[i][first:], p.Phi.Row(i))
 			if !opt.MeanOnly {
@@ -142,7 +143,7 @@ func (m *MultiTaskModel) PredictLatents(ctx context.Context, opt PredictOptions,
 
 // predict calls do with the predictions of the samples from first on, for block
 // after block.
-func (m *MultiTaskModel) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(first int, p *vi.MultiTaskPrediction)) error {
+func (m *MultiTaskModel) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(first int, p *slab.MultiTaskPrediction)) error {
 	return m.design.eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
 		p, err := m.posterior.Predict(k, self, la.Matrix[float64]{}, vi.PredictOptions{MeanOnly: opt.MeanOnly, Intermediate: true, Workers: opt.Workers})
 		if err == nil {

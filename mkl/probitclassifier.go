@@ -7,37 +7,38 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // Combination is a rule by which a [ProbitClassifier] makes one kernel of all.
-type Combination = vi.Combination
+type Combination = probit.Rule
 
 // The rules.
 const (
-	FixSum  = vi.FixSum
-	WSum    = vi.WSum
-	Bin     = vi.Bin
-	FixProd = vi.FixProd
-	WProd   = vi.WProd
+	FixSum  = probit.FixSum
+	WSum    = probit.WSum
+	Bin     = probit.Bin
+	FixProd = probit.FixProd
+	WProd   = probit.WProd
 )
 
 // WeightUpdate says how a [ProbitClassifier] learns the kernels' weights.
-type WeightUpdate = vi.WeightUpdate
+type WeightUpdate = probit.WeightUpdate
 
-// The updates: see [vi.WeightUpdate].
+// The updates: see [probit.WeightUpdate].
 const (
-	PlugIn     = vi.PlugIn
-	MeanField  = vi.MeanField
-	Structured = vi.Structured
+	PlugIn     = probit.PlugIn
+	MeanField  = probit.MeanField
+	Structured = probit.Structured
 )
 
 // WeightSearch says by what means the posterior of the weights is found.
-type WeightSearch = vi.WeightSearch
+type WeightSearch = probit.WeightSearch
 
-// The means: see [vi.WeightSearch].
+// The means: see [probit.WeightSearch].
 const (
-	Mode     = vi.Mode
-	Sampling = vi.Sampling
+	Mode     = probit.Mode
+	Sampling = probit.Sampling
 )
 
 // Inference says how a posterior is found.
@@ -123,7 +124,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if err != nil {
 		return nil, err
 	}
-	p := vi.Probit{
+	p := probit.Model{
 		Rule: c.Rule, Alpha: c.Alpha, Ridge: c.Ridge, Beta: c.Beta, Update: c.Update, Search: c.Search,
 		Samples: c.Samples, NotEmpty: c.NotEmpty, Prune: c.Prune, Workers: c.Workers,
 	}
@@ -142,10 +143,10 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		}
 		return m, nil
 	}
-	fit, err := bestStart(&c.Fitting, func(seed uint64, a vi.Ascent) (*vi.ProbitFit, error) {
+	fit, err := bestStart(&c.Fitting, func(seed uint64, a vi.Ascent) (*probit.Fit, error) {
 		p.Seed, p.Ascent = seed, a
 		return p.Fit(ctx, k, index)
-	}, func(fit *vi.ProbitFit) vi.Record { return fit.Record })
+	}, func(fit *probit.Fit) vi.Record { return fit.Record })
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mcmc"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // probitClassifierJSON is the settings of a multinomial probit classifier.
@@ -71,7 +71,7 @@ func (m *ProbitClassifierModel[T]) Save(w io.Writer) error {
 }
 
 // addProbit adds an approximate posterior.
-func (f *fileWriter) addProbit(s vi.ProbitState) {
+func (f *fileWriter) addProbit(s probit.State) {
 	f.add("alpha", withoutInfinities(s.Alpha), s.Alpha.Rows, s.Alpha.Cols)
 	if s.Components != nil {
 		f.addComponents(s.Components)
@@ -85,7 +85,7 @@ func (f *fileWriter) addProbit(s vi.ProbitState) {
 }
 
 // addComponents adds the states of [Structured].
-func (f *fileWriter) addComponents(all []vi.ProbitComponent) {
+func (f *fileWriter) addComponents(all []probit.Component) {
 	var probability, beta, w, gram []float64
 	for _, c := range all {
 		probability = append(probability, c.Probability)
@@ -151,7 +151,7 @@ func (m *ProbitClassifierModel[T]) decodePosterior(f *fileReader, j *probitClass
 	if m.onViews, err = f.takeOnViews(j.recordJSON, j.designJSON, C, P, false); err != nil {
 		return err
 	}
-	s := vi.ProbitState{Samples: j.Samples, Alpha: f.takeMatrix("alpha", C, D)}
+	s := probit.State{Samples: j.Samples, Alpha: f.takeMatrix("alpha", C, D)}
 	if S > 0 {
 		s.Components = f.takeComponents(S, C, P, D)
 	} else {
@@ -171,7 +171,7 @@ func (m *ProbitClassifierModel[T]) decodePosterior(f *fileReader, j *probitClass
 		return fmt.Errorf("model: ess is %g", j.Probit.ESS)
 	}
 	restoreInfinities(s.Alpha)
-	p, err := vi.NewProbitPosterior(s)
+	p, err := probit.NewPosterior(s)
 	if err != nil {
 		return err
 	}
@@ -179,16 +179,16 @@ func (m *ProbitClassifierModel[T]) decodePosterior(f *fileReader, j *probitClass
 }
 
 // takeComponents takes S states of [Structured].
-func (f *fileReader) takeComponents(S, C, P, D int) []vi.ProbitComponent {
+func (f *fileReader) takeComponents(S, C, P, D int) []probit.Component {
 	packed := D * (D + 1) / 2
 	probability, beta := f.take("state.probability", S), f.takeMatrix("state.beta", S, P)
 	w, gram := f.takeMatrix("state.w", S, C*D), f.takeMatrix("state.gram", S, packed)
 	if f.err != nil {
 		return nil
 	}
-	all := make([]vi.ProbitComponent, S)
+	all := make([]probit.Component, S)
 	for s := range all {
-		all[s] = vi.ProbitComponent{
+		all[s] = probit.Component{
 			Probability: probability[s], Beta: beta.Row(s),
 			W: la.MatrixOf(C, D, w.Row(s)), Gram: unpackLower(D, gram.Row(s)),
 		}

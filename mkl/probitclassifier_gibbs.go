@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // GibbsDraws says how long Gibbs sampling goes on.
@@ -29,7 +30,7 @@ const mixed = 1.05
 
 // sample draws from the posterior of the machine p, and returns the sweeps of each
 // chain besides.
-func (c ProbitClassifier[T]) sample(ctx context.Context, p vi.Probit, k vi.Kernels, index []int) (*mcmc.ProbitDraws, int, error) {
+func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Kernels, index []int) (*mcmc.ProbitDraws, int, error) {
 	g := mcmc.Probit{
 		Rule: p.Rule, Alpha: p.Alpha, ClassAlpha: p.ClassAlpha, Ridge: p.Ridge, Beta: p.Beta, NotEmpty: p.NotEmpty,
 		Sampling: mcmc.Sampling{

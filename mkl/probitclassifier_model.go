@@ -6,6 +6,7 @@ import (
 
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // ProbitClassifierModel is a fitted [ProbitClassifier]. It is immutable and safe
@@ -13,13 +14,13 @@ import (
 type ProbitClassifierModel[T comparable] struct {
 	weighted
 	classSet[T]
-	posterior *vi.ProbitPosterior // nil after Gibbs sampling
-	draws     *mcmc.ProbitDraws   // nil after variational inference
+	posterior *probit.Posterior // nil after Gibbs sampling
+	draws     *mcmc.ProbitDraws // nil after variational inference
 	ess       float64
 }
 
 // set completes the model by its posterior.
-func (m *ProbitClassifierModel[T]) set(p *vi.ProbitPosterior, ess float64) error {
+func (m *ProbitClassifierModel[T]) set(p *probit.Posterior, ess float64) error {
 	m.posterior, m.weights, m.ess = p, p, ess
 	return m.prepare(p.State().W)
 }
@@ -36,7 +37,7 @@ func (m *ProbitClassifierModel[T]) Rule() Combination {
 }
 
 // Posterior returns the approximate posterior, nil after Gibbs sampling.
-func (m *ProbitClassifierModel[T]) Posterior() *vi.ProbitPosterior { return m.posterior }
+func (m *ProbitClassifierModel[T]) Posterior() *probit.Posterior { return m.posterior }
 
 // Draws returns the draws of Gibbs sampling with their diagnostics, nil after
 // variational inference.
@@ -84,7 +85,7 @@ func (m *ProbitClassifierModel[T]) PredictClasses(ctx context.Context, opt Predi
 }
 
 // predict predicts from the posterior or from the draws, whichever there are.
-func (m *ProbitClassifierModel[T]) predict(ctx context.Context, k vi.Kernels, opt vi.PredictOptions) (*vi.ProbitPrediction, error) {
+func (m *ProbitClassifierModel[T]) predict(ctx context.Context, k vi.Kernels, opt vi.PredictOptions) (*probit.Prediction, error) {
 	if m.draws != nil {
 		return m.draws.Predict(ctx, k, opt)
 	}

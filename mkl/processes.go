@@ -9,19 +9,20 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // processes is what fitted multiple Gaussian processes have in common: a sum of
 // processes for the target, or for each class.
 type processes struct {
 	onViews    // the traces of several classes one after another
-	posteriors []*vi.MultiGPPosterior
+	posteriors []*mgp.Posterior
 	limits     []bool    // the prior became a point
 	bounds     []float64 // of each function
 }
 
 // add appends a fit. The traces of several follow one another.
-func (m *processes) add(f *vi.MultiGPFit) {
+func (m *processes) add(f *mgp.Fit) {
 	t := newTrace(f.Record, m.trace.collapsed)
 	if f.Collapsed {
 		t.collapsed = append(t.collapsed, len(m.posteriors))
@@ -133,7 +134,7 @@ func (m *processes) prior(o int) string {
 
 // predict calls do with the predictions of the t samples of x from first on by
 // function o, for block after block.
-func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(o, first int, p *vi.MultiGPPrediction)) error {
+func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(o, first int, p *mgp.Prediction)) error {
 	return m.design.eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
 		for o, q := range m.posteriors {
 			p, err := q.Predict(k, self, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // Gamma is the gamma distribution with the given shape and scale (mean
@@ -59,12 +60,12 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*Reg
 		return nil, err
 	}
 	targets, z := standardizeTargets(y, r.RawTargets)
-	fit, err := bestStart(&r.Fitting, func(seed uint64, a vi.Ascent) (*vi.RegressionFit, error) {
-		return vi.Regression{
+	fit, err := bestStart(&r.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.RegressionFit, error) {
+		return bemkl.Regression{
 			Lambda: r.Lambda, Upsilon: r.Upsilon, Gamma: r.Gamma, Omega: r.Omega, Epsilon: r.Epsilon,
 			Ascent: a, Plain: r.Plain, Workers: r.Workers, Seed: seed,
 		}.Fit(ctx, k, z)
-	}, func(fit *vi.RegressionFit) vi.Record { return fit.Record })
+	}, func(fit *bemkl.RegressionFit) vi.Record { return fit.Record })
 	if err != nil {
 		return nil, err
 	}

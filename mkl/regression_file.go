@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // targetsJSON is the settings of regressions on sample weights.
@@ -21,7 +21,7 @@ type regressionPriorsJSON struct {
 
 // addTargetFunctions adds what all regressions on sample weights have and returns
 // the settings.
-func (f *fileWriter) addTargetFunctions(m *targetFunctions, samples int, priors vi.RegressionPriors) targetsJSON {
+func (f *fileWriter) addTargetFunctions(m *targetFunctions, samples int, priors bemkl.RegressionPriors) targetsJSON {
 	j := targetsJSON{recordJSON: f.addRecord(&m.record), Priors: regressionPriorsJSON(priors)}
 	j.designJSON = f.addDesign(m.design, samples)
 	f.addTargets(m.targets...)
@@ -75,8 +75,8 @@ func (m *RegressionModel) decode(f *fileReader) error {
 	if m.targetFunctions, err = f.takeTargetFunctions(&j, L, P); err != nil {
 		return err
 	}
-	s := vi.RegressionState{
-		Priors: vi.RegressionPriors(j.Priors), Samples: j.Samples,
+	s := bemkl.RegressionState{
+		Priors: bemkl.RegressionPriors(j.Priors), Samples: j.Samples,
 		Lambda: f.takeMatrix("lambda", L, D), A: f.takeMatrix("a", L, D),
 		Upsilon: unpair(f.take("upsilon", L, 2)), Epsilon: unpair(f.take("epsilon", L, 2)),
 		Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", P, 2)),
@@ -86,7 +86,7 @@ func (m *RegressionModel) decode(f *fileReader) error {
 	if err := f.close(); err != nil {
 		return err
 	}
-	p, err := vi.NewRegressionPosterior(s)
+	p, err := bemkl.NewRegressionPosterior(s)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // targetFunctions is what [RegressionModel] and [SharedRegressionModel] have in
@@ -15,7 +16,7 @@ type targetFunctions struct {
 	targets   []target
 	noise     []float64 // variance of each target's noise, of the standardised targets
 	posterior interface {
-		Predict(k vi.Kernels, opt vi.PredictOptions) (*vi.Prediction, error)
+		Predict(k vi.Kernels, opt vi.PredictOptions) (*bemkl.Prediction, error)
 	}
 }
 
@@ -102,11 +103,11 @@ func (m *targetFunctions) summarize(headline string) string {
 // concurrent use.
 type RegressionModel struct {
 	targetFunctions
-	posterior *vi.RegressionPosterior
+	posterior *bemkl.RegressionPosterior
 }
 
 // set completes the model by its posterior.
-func (m *RegressionModel) set(p *vi.RegressionPosterior) error {
+func (m *RegressionModel) set(p *bemkl.RegressionPosterior) error {
 	m.posterior, m.weights, m.targetFunctions.posterior = p, p, p
 	m.setNoise(p.State().Epsilon)
 	return m.prepare(p.State().A)
@@ -116,7 +117,7 @@ func (m *RegressionModel) set(p *vi.RegressionPosterior) error {
 func (m *RegressionModel) Kind() string { return "regression" }
 
 // Posterior returns the approximate posterior, of the standardised targets.
-func (m *RegressionModel) Posterior() *vi.RegressionPosterior { return m.posterior }
+func (m *RegressionModel) Posterior() *bemkl.RegressionPosterior { return m.posterior }
 
 // Predict returns the predictive mean and variance, noise included, of the model's
 // only target for each sample. It takes one matrix for each of Inputs.

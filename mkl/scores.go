@@ -8,6 +8,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // This file holds what [Classifier] and [MultiLabel] have in common: Bayesian
@@ -16,16 +17,16 @@ import (
 
 // fitScores fits to labels ±1, functions × samples, or NaN. settings holds those of
 // the estimator, and f those of all; need estimates the memory.
-func fitScores(ctx context.Context, f *Fitting, settings vi.Classification, views []View, y la.Matrix[float64], outputs int, need func(Size) int64) (m scores, err error) {
+func fitScores(ctx context.Context, f *Fitting, settings bemkl.Classification, views []View, y la.Matrix[float64], outputs int, need func(Size) int64) (m scores, err error) {
 	ds, k, err := f.kernels(ctx, views, y.Cols, outputs, need)
 	if err != nil {
 		return m, err
 	}
 	settings.Workers = f.Workers
-	fit, err := bestStart(f, func(seed uint64, a vi.Ascent) (*vi.ClassificationFit, error) {
+	fit, err := bestStart(f, func(seed uint64, a vi.Ascent) (*bemkl.ClassificationFit, error) {
 		settings.Seed, settings.Ascent = seed, a
 		return settings.Fit(ctx, k, y)
-	}, func(fit *vi.ClassificationFit) vi.Record { return fit.Record })
+	}, func(fit *bemkl.ClassificationFit) vi.Record { return fit.Record })
 	if err != nil {
 		return m, err
 	}
@@ -36,21 +37,21 @@ func fitScores(ctx context.Context, f *Fitting, settings vi.Classification, view
 // scores are the functions of a model: a score for each row of the posterior.
 type scores struct {
 	weighted
-	posterior *vi.ClassificationPosterior
+	posterior *bemkl.ClassificationPosterior
 }
 
 // set completes the scores by their posterior.
-func (m *scores) set(p *vi.ClassificationPosterior) error {
+func (m *scores) set(p *bemkl.ClassificationPosterior) error {
 	m.posterior, m.weights = p, p
 	return m.prepare(p.State().A)
 }
 
 // Posterior returns the approximate posterior.
-func (m *scores) Posterior() *vi.ClassificationPosterior { return m.posterior }
+func (m *scores) Posterior() *bemkl.ClassificationPosterior { return m.posterior }
 
 // predict calls do with the scores of samples first … first+n−1, for block after
 // block.
-func (m *scores) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(p *vi.ClassPrediction, first, n int)) error {
+func (m *scores) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(p *bemkl.ClassPrediction, first, n int)) error {
 	return m.design.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
 		p, err := m.posterior.Predict(k, opt.inference())
 		if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // SharedRegression is Bayesian multiple kernel learning for several targets that
@@ -41,12 +42,12 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 		return nil, err
 	}
 	targets, z := standardizeTargets(y, s.RawTargets)
-	fit, err := bestStart(&s.Fitting, func(seed uint64, a vi.Ascent) (*vi.SharedFit, error) {
-		return vi.SharedRegression{
+	fit, err := bestStart(&s.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.SharedFit, error) {
+		return bemkl.SharedRegression{
 			Lambda: s.Lambda, Upsilon: s.Upsilon, Gamma: s.Gamma, Omega: s.Omega, Epsilon: s.Epsilon,
 			Ascent: a, Plain: s.Plain, Workers: s.Workers, Seed: seed,
 		}.Fit(ctx, k, z)
-	}, func(fit *vi.SharedFit) vi.Record { return fit.Record })
+	}, func(fit *bemkl.SharedFit) vi.Record { return fit.Record })
 	if err != nil {
 		return nil, err
 	}

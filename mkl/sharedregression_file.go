@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
@@ -46,8 +46,8 @@ func (m *SharedRegressionModel) decode(f *fileReader) error {
 	if m.targetFunctions, err = f.takeTargetFunctions(&j, L, P); err != nil {
 		return err
 	}
-	s := vi.SharedState{
-		Priors: vi.RegressionPriors(j.Priors), Samples: j.Samples,
+	s := bemkl.SharedState{
+		Priors: bemkl.RegressionPriors(j.Priors), Samples: j.Samples,
 		Lambda: f.takeMatrix("lambda", 1, D), A: f.takeMatrix("a", 1, D),
 		Epsilon: unpair(f.take("epsilon", L, 2)), Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", L, P, 2)),
 		BECov: f.takeCovariances("be.cov", L, 1+P), Gram: f.takeLower("gram", D),
@@ -60,7 +60,7 @@ func (m *SharedRegressionModel) decode(f *fileReader) error {
 	for o := range L {
 		s.BEMean = append(s.BEMean, mean.Row(o))
 	}
-	p, err := vi.NewSharedPosterior(s)
+	p, err := bemkl.NewSharedPosterior(s)
 	if err != nil {
 		return err
 	}

@@ -4,18 +4,18 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // SharedRegressionModel is a fitted [SharedRegression]. It is immutable and safe
 // for concurrent use.
 type SharedRegressionModel struct {
 	targetFunctions
-	posterior *vi.SharedPosterior
+	posterior *bemkl.SharedPosterior
 }
 
 // strongest tells of each kernel weight the one of the targets' that is largest.
-type strongest struct{ *vi.SharedPosterior }
+type strongest struct{ *bemkl.SharedPosterior }
 
 func (p strongest) KernelWeights() (mean, sd []float64) {
 	L, _, _ := p.Dims()
@@ -33,7 +33,7 @@ func (p strongest) KernelWeights() (mean, sd []float64) {
 
 // set completes the model by its posterior. The targets have the same active
 // samples.
-func (m *SharedRegressionModel) set(p *vi.SharedPosterior) error {
+func (m *SharedRegressionModel) set(p *bemkl.SharedPosterior) error {
 	m.posterior, m.weights, m.targetFunctions.posterior = p, strongest{p}, p
 	m.setNoise(p.State().Epsilon)
 	if err := m.prepare(p.State().A); err != nil {
@@ -47,7 +47,7 @@ func (m *SharedRegressionModel) set(p *vi.SharedPosterior) error {
 func (m *SharedRegressionModel) Kind() string { return "shared-regression" }
 
 // Posterior returns the approximate posterior, of the standardised targets.
-func (m *SharedRegressionModel) Posterior() *vi.SharedPosterior { return m.posterior }
+func (m *SharedRegressionModel) Posterior() *bemkl.SharedPosterior { return m.posterior }
 
 // KernelWeights returns of each view, in their order, the weight for the target
 // that it matters most to: the one with the largest absolute mean. Outputs has the

@@ -8,10 +8,11 @@ import (
 	"strconv"
 
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // Held says which hyperparameters keep their starting values.
-type Held = vi.Held
+type Held = slab.Held
 
 // SpikeSlab is sparse linear regression: each feature has a weight that is zero
 // with probability 1−π and otherwise Gaussian, and the fit says with which
@@ -80,12 +81,12 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 		m.center, m.scale = columnStats(x)
 	}
 	seen := m.see(x)
-	fit, err := bestStart(&s.Fitting, func(seed uint64, a vi.Ascent) (*vi.SpikeSlabFit, error) {
-		return vi.SpikeSlab{
+	fit, err := bestStart(&s.Fitting, func(seed uint64, a vi.Ascent) (*slab.RegressionFit, error) {
+		return slab.Regression{
 			Prior: s.Prior, Noise: s.Noise, Held: s.Held, Standard: s.StandardField,
 			Seed: seed, Ascent: a, Workers: s.Workers,
 		}.Fit(ctx, seen, z.Row(0))
-	}, func(fit *vi.SpikeSlabFit) vi.Record { return fit.Record })
+	}, func(fit *slab.RegressionFit) vi.Record { return fit.Record })
 	if err != nil {
 		return nil, err
 	}

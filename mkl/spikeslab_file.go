@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // spikeSlabJSON is the settings of a spike-and-slab regression. It has no kernels:
@@ -61,7 +61,7 @@ func (m *SpikeSlabModel) decode(f *fileReader) error {
 	m.names = j.Names
 	m.center, m.scale = f.take("feature.center", M), f.takePositive("feature.scale", M)
 	targets := f.takeTargets(1)
-	s := vi.SpikeSlabState{
+	s := slab.RegressionState{
 		Prior: SlabPrior{Pi: j.Pi, Variance: j.SlabVariance}, Noise: j.Noise, Weights: unslab(f.take("weights", M, 3)),
 	}
 	if f.has("covariance") {
@@ -74,13 +74,13 @@ func (m *SpikeSlabModel) decode(f *fileReader) error {
 		return errors.New("model: the trace is empty")
 	}
 	m.target = targets[0]
-	m.posterior, err = vi.NewSpikeSlabPosterior(s)
+	m.posterior, err = slab.NewRegressionPosterior(s)
 	return err
 }
 
 // slabWeights returns logit γ, mean and variance of each weight. Infinite logits
 // are written as the largest number, which stands for the same probability.
-func slabWeights(q []vi.Pair) []float64 {
+func slabWeights(q []slab.Pair) []float64 {
 	out := make([]float64, 0, 3*len(q))
 	for _, p := range q {
 		out = append(out, min(max(p.Logit, -math.MaxFloat64), math.MaxFloat64), p.Mean, p.Variance)
@@ -89,10 +89,10 @@ func slabWeights(q []vi.Pair) []float64 {
 }
 
 // unslab undoes slabWeights.
-func unslab(x []float64) []vi.Pair {
-	out := make([]vi.Pair, len(x)/3)
+func unslab(x []float64) []slab.Pair {
+	out := make([]slab.Pair, len(x)/3)
 	for i := range out {
-		out[i] = vi.Pair{Logit: x[3*i], Mean: x[3*i+1], Variance: x[3*i+2]}
+		out[i] = slab.Pair{Logit: x[3*i], Mean: x[3*i+1], Variance: x[3*i+2]}
 	}
 	return out
 }

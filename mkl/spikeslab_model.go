@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // SlabWeight is the posterior of a weight that may be zero.
@@ -21,7 +21,7 @@ type SlabWeight struct {
 // use.
 type SpikeSlabModel struct {
 	record
-	posterior     *vi.SpikeSlabPosterior
+	posterior     *slab.RegressionPosterior
 	target        target
 	center, scale []float64 // features are seen as (x − center)/scale
 	names         []string
@@ -107,7 +107,7 @@ func (m *SpikeSlabModel) NoiseSD() []float64 {
 func (m *SpikeSlabModel) Prior() SlabPrior { return m.posterior.State().Prior }
 
 // Posterior returns the approximate posterior, of the standardised target.
-func (m *SpikeSlabModel) Posterior() *vi.SpikeSlabPosterior { return m.posterior }
+func (m *SpikeSlabModel) Posterior() *slab.RegressionPosterior { return m.posterior }
 
 // Predict returns the predictive mean and variance, noise included, for each row
 // of x, of which there is one matrix; see PredictTargets.
