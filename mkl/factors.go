@@ -187,13 +187,17 @@ func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
 	if y == nil {
 		return nil, fmt.Errorf("mkl: y: nil")
 	}
-	rows, _ := y.Dims()
+	rows, cols := y.Dims()
 	v, err := f.inference(rows)
 	if err != nil {
 		return nil, err
 	}
 	o, err := y.observed("y")
 	if err != nil {
+		return nil, err
+	}
+	_, _, entries := o.Dims()
+	if err := f.checkMemory(f.EstimateMemory(rows, cols, entries)); err != nil {
 		return nil, err
 	}
 	fit, err := bestStart(&f.Fitting, func(seed uint64, a vi.Ascent) (*slab.FactorFit, error) {

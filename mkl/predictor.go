@@ -152,7 +152,7 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 		}
 		p.u, p.c = pr.u, pr.c
 	}
-	p.pool.fill(p.newScratch)
+	p.pool = newScratchPool(p.newScratch)
 	return p, nil
 }
 
@@ -269,9 +269,6 @@ func (p *Predictor) Predict(x ...[]float64) (mean, variance float64, err error) 
 		return math.NaN(), math.NaN(), err
 	}
 	s := p.pool.take()
-	if s == nil {
-		s = p.newScratch()
-	}
 	mean, variance = p.predict(s, x)
 	p.pool.put(s)
 	return p.target.mean + p.target.sd*mean, p.target.sd * p.target.sd * variance, nil

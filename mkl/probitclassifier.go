@@ -10,8 +10,8 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// Combination is a rule by which a [ProbitClassifier] makes one kernel of all.
-type Combination = probit.Rule
+// Rule is the rule by which a [ProbitClassifier] makes one kernel of all.
+type Rule = probit.Rule
 
 // The rules.
 const (
@@ -74,7 +74,7 @@ func (i Inference) String() string {
 type ProbitClassifier[T comparable] struct {
 	Fitting
 
-	Rule      Combination
+	Rule      Rule
 	Inference Inference
 
 	// Draws says how long Gibbs sampling goes on; its zero value is ready. MaxSweeps,

@@ -44,8 +44,8 @@ type moveJSON struct {
 }
 
 // rule returns the rule of the file's name, or an error if it is not known.
-func (j *probitJSON) rule() (Combination, error) {
-	for _, rule := range []Combination{FixSum, WSum, Bin, FixProd, WProd} {
+func (j *probitJSON) rule() (Rule, error) {
+	for _, rule := range []Rule{FixSum, WSum, Bin, FixProd, WProd} {
 		if rule.String() == j.Rule {
 			return rule, nil
 		}

@@ -29,7 +29,7 @@ func (m *ProbitClassifierModel[T]) set(p *probit.Posterior, ess float64) error {
 func (m *ProbitClassifierModel[T]) Kind() string { return "probit-classifier" }
 
 // Rule returns the rule that combines the kernels.
-func (m *ProbitClassifierModel[T]) Rule() Combination {
+func (m *ProbitClassifierModel[T]) Rule() Rule {
 	if m.draws != nil {
 		return m.draws.Rule()
 	}
