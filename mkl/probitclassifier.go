@@ -132,7 +132,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if p.ClassAlpha, err = c.classAlpha(classes); err != nil {
 		return nil, err
 	}
-	m := &ProbitClassifierModel[T]{classSet: classSet[T]{classes: classes}}
+	m := &ProbitClassifierModel[T]{classes: classSet[T]{names: classes}}
 	m.onViews = onViews{c.record(Trace{}), ds}
 	if c.Inference == Gibbs {
 		draws, sweeps, err := c.sample(ctx, p, k, index)
