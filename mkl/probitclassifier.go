@@ -49,7 +49,7 @@ const (
 	Gibbs                        // by sampling, exact in the limit of many draws
 )
 
-// String returns the name of the way.
+// String returns variational or Gibbs.
 func (i Inference) String() string {
 	switch i {
 	case Variational:
