@@ -2,16 +2,20 @@ package habits
 
 import (
 	"go/ast"
+	"path"
 	"strconv"
 	"strings"
 )
 
 // Floors are the packages of the repository from the top down. A package imports
-// packages of lower floors only: none above it and none beside it. A path that ends
-// in /... stands for all packages below it that are not listed on their own.
+// packages of lower floors only: none above it and none beside it. A path x/... stands
+// for x and all packages below it, except those that are listed on their own.
 var Floors = [][]string{
 	{"cmd/mkl", "bench", "examples/..."},
-	{"cmd/mkl/internal/reproduce/..."},
+	{"cmd/mkl/internal/reproduce"},                // the list of experiments
+	{"cmd/mkl/internal/reproduce/..."},            // the experiments, a folder for each source
+	{"cmd/mkl/internal/reproduce/multiclass/..."}, // what experiments share
+	{"cmd/mkl/internal/console/..."},
 	{"cmd/mkl/internal/..."},
 	{"cmd/mkl/internal/table"},
 	{"mkl/tune"},
@@ -20,6 +24,7 @@ var Floors = [][]string{
 	{"vi/..."}, // the families of models, which do not know each other
 	{"vi"},
 	{"vi/internal/..."},
+	{"internal/golden", "internal/testkit"},
 	{"la"},
 	{"la/internal/..."},
 	{"internal/..."},
@@ -29,8 +34,11 @@ var Floors = [][]string{
 var Beside = []struct{ From, To, Why string }{}
 
 // Imports finds the imports that do not run downwards, and the packages that stand
-// on no floor. Tests may import what stands beside their package, to compare the
-// two, but nothing above it.
+// on no floor.
+//
+// Tests, and packages whose names end in "test", may import what stands beside their
+// own package, to compare the two or to serve its tests, but nothing above it. Nothing
+// but tests imports packages of such names.
 func (t *Tree) Imports() []string {
 	r := report{fset: t.Fset}
 	for _, p := range t.Packages {
@@ -44,6 +52,9 @@ func (t *Tree) Imports() []string {
 				switch at := floor(to); {
 				case at < here:
 					r.add(spec.Pos(), "%s imports %s, which does not stand below it", p.Path, to)
+				case forTests(p.Path):
+				case forTests(to):
+					r.add(spec.Pos(), "%s imports %s, which is for tests", p.Path, to)
 				case at == here && !beside(p.Path, to):
 					r.add(spec.Pos(), "%s imports %s, which stands beside it", p.Path, to)
 				}
@@ -52,7 +63,7 @@ func (t *Tree) Imports() []string {
 		for _, f := range p.Tests {
 			p.imports(f, func(spec *ast.ImportSpec, to string) {
 				if floor(to) < here {
-					r.add(spec.Pos(), "a test of %s imports %s, which stands above it", p.Path, to)
+					r.add(spec.Pos(), "a test of %s imports %s, which does not stand below or beside it", p.Path, to)
 				}
 			})
 		}
@@ -60,15 +71,18 @@ func (t *Tree) Imports() []string {
 	return r.lines()
 }
 
+// forTests tells whether a package is named as the helper of tests, such as httptest.
+func forTests(pkg string) bool { return strings.HasSuffix(path.Base(pkg), "test") }
+
 // imports calls visit for each package of the repository that a file imports, except
 // the file's own package, which external tests import.
 func (p Package) imports(f *ast.File, visit func(spec *ast.ImportSpec, to string)) {
 	for _, spec := range f.Imports {
-		path, err := strconv.Unquote(spec.Path.Value)
+		text, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
 			continue // not reached: the parser accepts nothing but string literals
 		}
-		to, ours := strings.CutPrefix(path, Module+"/")
+		to, ours := strings.CutPrefix(text, Module+"/")
 		if ours && to != p.Path {
 			visit(spec, to)
 		}
@@ -76,14 +90,16 @@ func (p Package) imports(f *ast.File, visit func(spec *ast.ImportSpec, to string
 }
 
 // floor returns the index of a package's floor, counted from the top, or −1 if it
-// has none. Of several paths that fit the longest decides.
+// has none. The package's own path decides; if it is not listed, the longest x/...
 func floor(pkg string) int {
-	at, longest := -1, 0
+	at, longest := -1, ""
 	for i, rooms := range Floors {
 		for _, room := range rooms {
-			prefix, all := strings.CutSuffix(room, "...")
-			if (pkg == room || all && strings.HasPrefix(pkg, prefix)) && len(prefix) > longest {
-				at, longest = i, len(prefix)
+			if room == pkg {
+				return i
+			}
+			if x, ok := strings.CutSuffix(room, "/..."); ok && strings.HasPrefix(pkg+"/", x+"/") && len(x) > len(longest) {
+				at, longest = i, x
 			}
 		}
 	}

@@ -59,11 +59,14 @@ func TestImports(t *testing.T) {
 		{"not of this repository", "la/a.go", "github.com/bmkl/other", nil},
 		{"up", "la/a.go", b + "vi", []string{"la/a.go:3: la imports vi, which does not stand below it"}},
 		{"up to a family", "vi/a.go", b + "vi/mgp", []string{"vi/a.go:3: vi imports vi/mgp, which does not stand below it"}},
-		{"from below to above internal", "vi/internal/conjugate/a.go", b + "vi",
+		{"from internal up", "vi/internal/conjugate/a.go", b + "vi",
 			[]string{"vi/internal/conjugate/a.go:3: vi/internal/conjugate imports vi, which does not stand below it"}},
 		{"beside", "vi/slab/a.go", b + "vi/mgp", []string{"vi/slab/a.go:3: vi/slab imports vi/mgp, which stands beside it"}},
 		{"a test beside", "vi/slab/a_test.go", b + "vi/mgp", nil},
-		{"a test above", "vi/slab/a_test.go", b + "mkl", []string{"vi/slab/a_test.go:3: a test of vi/slab imports mkl, which stands above it"}},
+		{"a test above", "vi/slab/a_test.go", b + "mkl", []string{"vi/slab/a_test.go:3: a test of vi/slab imports mkl, which does not stand below or beside it"}},
+		{"the helper of a test", "vi/slab/slabtest/a.go", b + "vi/slab", nil},
+		{"the helper of a test, used by one", "vi/mgp/a_test.go", b + "vi/slab/slabtest", nil},
+		{"the helper of a test, used elsewhere", "mkl/a.go", b + "vi/slab/slabtest", []string{"mkl/a.go:3: mkl imports vi/slab/slabtest, which is for tests"}},
 		{"an external test of its own package", "vi/slab/a_test.go", b + "vi/slab", nil},
 		{"for another platform", "la/a_windows.go", b + "mkl", []string{"la/a_windows.go:3: la imports mkl, which does not stand below it"}},
 		{"to nowhere", "mkl/a.go", b + "attic", []string{"mkl/a.go:3: mkl imports attic, which does not stand below it"}},
@@ -79,6 +82,7 @@ func TestImports(t *testing.T) {
 
 func TestFloor(t *testing.T) {
 	assert.Less(t, floor("cmd/mkl/internal/spec"), floor("cmd/mkl/internal/table"))
+	assert.Less(t, floor("cmd/mkl/internal/reproduce"), floor("cmd/mkl/internal/reproduce/paper"))
 	assert.Less(t, floor("vi/mgp"), floor("vi"))
 	assert.Less(t, floor("vi"), floor("vi/internal/conjugate"))
 	assert.Equal(t, floor("vi/mgp"), floor("vi/slab"))
