@@ -59,8 +59,8 @@ func TestImports(t *testing.T) {
 		{"not of this repository", "la/a.go", "github.com/bmkl/other", nil},
 		{"up", "la/a.go", b + "vi", []string{"la/a.go:3: la imports vi, which does not stand below it"}},
 		{"up to a family", "vi/a.go", b + "vi/mgp", []string{"vi/a.go:3: vi imports vi/mgp, which does not stand below it"}},
-		{"from internal up", "vi/internal/conjugate/a.go", b + "vi",
-			[]string{"vi/internal/conjugate/a.go:3: vi/internal/conjugate imports vi, which does not stand below it"}},
+		{"from internal up", "vi/internal/check/a.go", b + "vi",
+			[]string{"vi/internal/check/a.go:3: vi/internal/check imports vi, which does not stand below it"}},
 		{"beside", "vi/slab/a.go", b + "vi/mgp", []string{"vi/slab/a.go:3: vi/slab imports vi/mgp, which stands beside it"}},
 		{"a test beside", "vi/slab/a_test.go", b + "vi/mgp", nil},
 		{"a test above", "vi/slab/a_test.go", b + "mkl", []string{"vi/slab/a_test.go:3: a test of vi/slab imports mkl, which does not stand below or beside it"}},
@@ -84,7 +84,9 @@ func TestFloor(t *testing.T) {
 	assert.Less(t, floor("cmd/mkl/internal/spec"), floor("cmd/mkl/internal/table"))
 	assert.Less(t, floor("cmd/mkl/internal/reproduce"), floor("cmd/mkl/internal/reproduce/paper"))
 	assert.Less(t, floor("vi/mgp"), floor("vi"))
-	assert.Less(t, floor("vi"), floor("vi/internal/conjugate"))
+	assert.Less(t, floor("vi/mgp"), floor("vi/internal/conjugate"))
+	assert.Less(t, floor("vi/internal/conjugate"), floor("vi"))
+	assert.Less(t, floor("vi"), floor("vi/internal/check"))
 	assert.Equal(t, floor("vi/mgp"), floor("vi/slab"))
 	assert.Equal(t, -1, floor("vim"))
 }
