@@ -17,7 +17,7 @@ type Blocks struct {
 type Configuration struct {
 	InstructionSet string // avx512, avx2, neon or generic
 	L1, L2, L3     int    // data cache sizes in bytes, as used for the block sizes
-	F64, F32       Blocks
+	F64, F32       Blocks // of float64 and of float32
 }
 
 // Config returns the instruction set and the block sizes in use.

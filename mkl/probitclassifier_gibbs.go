@@ -99,7 +99,7 @@ func (m *ProbitClassifierModel[T]) setDraws(d *mcmc.ProbitDraws, sweeps int) err
 
 // Mixing says how far sampled chains are to be trusted.
 type Mixing struct {
-	Chains int
+	Chains int // how many were run
 	Draws  int // of each chain
 
 	// The largest R̂ and the smallest effective sample size, of all chains together, of

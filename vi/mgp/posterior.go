@@ -16,7 +16,7 @@ import (
 // posterior must not be changed.
 type State struct {
 	Family Family
-	Labels bool
+	Labels bool    // fitted to labels ±1, not to targets
 	Prior  GIG     // of γ; zero for ARD
 	Tau    float64 // τ
 
@@ -32,7 +32,7 @@ type State struct {
 // and safe for concurrent use.
 type Posterior struct {
 	s    State
-	P, N int
+	P, N int // kernels and training samples
 }
 
 // NewPosterior returns the posterior of a state, which it keeps and which
