@@ -113,7 +113,7 @@ func (c *pictureFlags) restore(e *env, name, what string, truth, p patches.Pictu
 			v[i] = mean + m
 		}
 	})
-	if err := writeFile(e, filepath.Join(c.Output, name+".png"), q.Write); err != nil {
+	if err := atomicfile.Write(e.ctx, filepath.Join(c.Output, name+".png"), q.Write); err != nil {
 		return r, err
 	}
 	energy := fit.Energy()
@@ -123,7 +123,7 @@ func (c *pictureFlags) restore(e *env, name, what string, truth, p patches.Pictu
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(energy[b], energy[a]) })
 	dictionary := grid.Mosaic(post.State().Mean, order, 3)
-	if err := writeFile(e, filepath.Join(c.Output, name+"-dictionary.png"), dictionary.Write); err != nil {
+	if err := atomicfile.Write(e.ctx, filepath.Join(c.Output, name+"-dictionary.png"), dictionary.Write); err != nil {
 		return r, err
 	}
 	return restored{
@@ -208,7 +208,7 @@ func (c *reproduceDenoiseCmd) Run(e *env) error {
 			noisy.Pix[i] += sigma * src.NormFloat64()
 		}
 		name := fmt.Sprintf("denoise-%g", sigma)
-		if err := writeFile(e, filepath.Join(c.Output, name+"-given.png"), noisy.Write); err != nil {
+		if err := atomicfile.Write(e.ctx, filepath.Join(c.Output, name+"-given.png"), noisy.Write); err != nil {
 			return err
 		}
 		var square float64
@@ -261,7 +261,7 @@ func (c *reproduceInpaintCmd) Run(e *env) error {
 			damaged.Pix[i] = 0
 		}
 	}
-	if err := writeFile(e, filepath.Join(c.Output, "inpaint-given.png"), damaged.Write); err != nil {
+	if err := atomicfile.Write(e.ctx, filepath.Join(c.Output, "inpaint-given.png"), damaged.Write); err != nil {
 		return err
 	}
 	damage := fmt.Sprintf("%g %% of the values missing", 100*c.Missing)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/vi"
 )
 
 // Tasks.
@@ -32,6 +33,11 @@ const (
 	modelProbit    = "probit"
 	modelSpikeSlab = "spikeslab"
 )
+
+// families are the priors that -family names.
+var families = map[string]vi.Family{
+	"student-t": vi.StudentT, "laplace": vi.Laplace, "gamma-variance": vi.GammaVariance, "gig": vi.GeneralGIG, "ard": vi.ARD,
+}
 
 // estimators is a set of the package's estimators; -task and -model ask for one.
 type estimators uint
@@ -246,11 +252,7 @@ func (a *asked) multiGP() mkl.MultiGP {
 		Tolerance: a.Tolerance, MaxSweeps: a.Sweeps, Plain: a.Plain, RawTargets: a.RawTargets,
 		AllowDuplicates: a.AllowDuplicates, Workers: a.Workers, Notes: a.notes,
 	}
-	for _, p := range mgpPriors {
-		if p.name == a.Family {
-			g.Family = p.family
-		}
-	}
+	g.Family = families[a.Family]
 	return g
 }
 

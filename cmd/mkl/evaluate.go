@@ -81,7 +81,7 @@ func (c *evaluateCmd) Run(e *env) error {
 			return err
 		}
 		for o, j := range truth {
-			v, err := c.regression(main.data.Numbers[j], p.Mean[o], p.Variance[o])
+			v, err := targetMeasures(main.data.Numbers[j], p.Mean[o], p.Variance[o], c.Interval)
 			if err != nil {
 				return inputf("%s: %w", n.Targets[o], err)
 			}
@@ -165,11 +165,13 @@ func (c *evaluateCmd) truth(main *file, m model, n *notes) ([]int, error) {
 	return columns, nil
 }
 
-// regression measures predictions of a target, leaving out missing values.
-func (c *evaluateCmd) regression(truth, mean, variance []float64) (map[string]float64, error) {
+// targetMeasures measures predictions of a target against the truth, leaving out
+// what is missing (NaN). Coverage is that of the central interval of the given
+// probability.
+func targetMeasures(truth, mean, variance []float64, interval float64) (map[string]float64, error) {
 	var y, predicted []float64
 	var density, covered float64
-	z := quantile(c.Interval)
+	z := quantile(interval)
 	for i, t := range truth {
 		if math.IsNaN(t) {
 			continue

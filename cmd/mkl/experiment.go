@@ -82,13 +82,18 @@ func (c *classesFlags) ascent(p *progress) vi.Ascent {
 // checkMemory refuses an experiment of so many kernels, training samples, test
 // samples and classes that needs more memory than it may take.
 func (c *classesFlags) checkMemory(kernels, train, test, classes int) error {
-	limit := c.Memory
-	if limit == 0 {
-		limit = memory.Available()
-	}
 	need := float64(mkl.Regression{Workers: c.Workers}.EstimateMemory(train, train, kernels, classes))
 	need += 8 * float64(kernels) * float64(train) * float64(test)
 	need += 8 * float64(train) * float64(train+test) // a distance matrix
+	return allowMemory(c.Memory, need)
+}
+
+// allowMemory refuses an experiment that needs more bytes than the limit, which
+// is what the machine has available if it is 0.
+func allowMemory(limit memory.Size, need float64) error {
+	if limit == 0 {
+		limit = memory.Available()
+	}
 	if limit > 0 && need > float64(limit) {
 		return inputf("the experiment needs about %v of memory, more than %v", memory.Size(need), limit)
 	}
@@ -204,43 +209,44 @@ type outcome struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// score measures the scores of the test samples, classes × samples: the share of
-// samples whose highest score is that of their class, and the means over the
-// classes that have test samples of the area and the equal error rate.
-func (o *outcome) score(x *experiment, scores [][]float64) (err error) {
+// scores is how well the scores of the test samples tell the classes.
+type scores struct {
+	accuracy float64 // share of the samples whose highest score is that of their class
+	auc, eer float64 // means over the classes that have test samples
+}
+
+// score measures the scores of the test samples, classes × samples.
+func (x *experiment) score(all [][]float64) (s scores, err error) {
 	best := make([]int, len(x.testClass))
 	for i := range best {
-		for class := range scores {
-			if scores[class][i] > scores[best[i]][i] {
+		for class := range all {
+			if all[class][i] > all[best[i]][i] {
 				best[i] = class
 			}
 		}
 	}
-	if o.Accuracy, err = metrics.Accuracy(x.testClass, best); err != nil {
-		return err
+	if s.accuracy, err = metrics.Accuracy(x.testClass, best); err != nil {
+		return s, err
 	}
 	present := 0.0
 	for class := range x.classes {
-		positive := make([]bool, len(x.testClass))
-		for i, t := range x.testClass {
-			positive[i] = t == class
-		}
+		positive := x.isClass(class)
 		if !slices.Contains(positive, true) {
 			continue // a class without test samples has no curve
 		}
-		area, err := metrics.AUC(positive, scores[class])
+		area, err := metrics.AUC(positive, all[class])
 		if err != nil {
-			return err
+			return s, err
 		}
-		rate, err := metrics.EqualErrorRate(positive, scores[class])
+		rate, err := metrics.EqualErrorRate(positive, all[class])
 		if err != nil {
-			return err
+			return s, err
 		}
 		present++
-		o.AUC, o.EER = o.AUC+area, o.EER+rate
+		s.auc, s.eer = s.auc+area, s.eer+rate
 	}
-	o.AUC, o.EER = o.AUC/present, o.EER/present
-	return nil
+	s.auc, s.eer = s.auc/present, s.eer/present
+	return s, nil
 }
 
 // meanSD returns the mean of x and its standard deviation with n−1, 0 for a
@@ -285,11 +291,12 @@ func (c *classesFlags) runExperiments(e *env, title string, splits int, next fun
 			if err != nil {
 				return fmt.Errorf("%s: %s: %w", x.name, l.name, err)
 			}
-			o := outcome{Model: name, Split: x.name, Sweeps: sweeps, Converged: converged, Seconds: time.Since(begin).Seconds()}
-			if err := o.score(x, scores); err != nil {
+			seconds := time.Since(begin).Seconds()
+			s, err := x.score(scores)
+			if err != nil {
 				return err
 			}
-			all = append(all, o)
+			all = append(all, outcome{name, x.name, s.accuracy, s.auc, s.eer, sweeps, converged, seconds})
 		}
 	}
 	if c.JSON {

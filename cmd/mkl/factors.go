@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -108,9 +107,4 @@ func sweepsOf(m *mkl.FactorFit) string {
 		s += ", not converged"
 	}
 	return s
-}
-
-// writeFile writes a file of an experiment.
-func writeFile(e *env, path string, write func(io.Writer) error) error {
-	return atomicfile.Write(e.ctx, path, write)
 }

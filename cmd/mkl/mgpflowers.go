@@ -132,17 +132,10 @@ func (c *reproduceMGPFlowersCmd) Run(e *env) error {
 
 // checkMemory refuses an experiment that needs more memory than it may take.
 func (c *reproduceMGPFlowersCmd) checkMemory(kernels, train, test, classes int) error {
-	limit := c.Memory
-	if limit == 0 {
-		limit = memory.Available()
-	}
 	side := min(processors(c.Workers), classes)
 	need := float64(mkl.MultiGP{Workers: 1}.EstimateMemory(train, kernels, 1))
 	need += 8 * float64(train) * float64(2*(side-1)*train+(kernels+1)*test+train)
-	if limit > 0 && need > float64(limit) {
-		return inputf("the experiment needs about %v of memory, more than %v", memory.Size(need), limit)
-	}
-	return nil
+	return allowMemory(c.Memory, need)
 }
 
 // fit learns every class against the rest.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -119,7 +120,7 @@ func (c *reproduceMGPToyCmd) Run(e *env) error {
 					if err := ctx.Err(); err != nil {
 						return err
 					}
-					run, err := method.run(&env{ctx: ctx}, d)
+					run, err := method.run(ctx, d)
 					if err != nil {
 						return fmt.Errorf("%d active, data set %d: %s: %w", active, r+1, method.Name, err)
 					}
@@ -206,7 +207,7 @@ func (c *reproduceMGPToyCmd) draw(active, realisation int) *mgpToyData {
 }
 
 // run fits the method to a data set and measures it.
-func (m mgpToyMethod) run(e *env, d *mgpToyData) (mgpToyRun, error) {
+func (m mgpToyMethod) run(ctx context.Context, d *mgpToyData) (mgpToyRun, error) {
 	var r mgpToyRun
 	var prediction []float64
 	if m.norm > 0 {
@@ -225,7 +226,7 @@ func (m mgpToyMethod) run(e *env, d *mgpToyData) (mgpToyRun, error) {
 		if err != nil {
 			return r, err
 		}
-		fit, err := vi.MultiGP{Family: m.family, Workers: 1}.Fit(e.ctx, k, y)
+		fit, err := vi.MultiGP{Family: m.family, Workers: 1}.Fit(ctx, k, y)
 		if err != nil {
 			return r, err
 		}

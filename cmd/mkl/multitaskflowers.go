@@ -97,16 +97,9 @@ func (c *reproduceMTFlowersCmd) Run(e *env) error {
 
 // checkMemory refuses a run that needs more memory than it may take.
 func (c *reproduceMTFlowersCmd) checkMemory(x *experiment, train, test int) error {
-	limit := c.Memory
-	if limit == 0 {
-		limit = memory.Available()
-	}
 	N, T, Q, M := float64(train), float64(test), float64(x.classes), 4*float64(slices.Max(c.Latents))
 	need := 8 * (4*N*(N+T) + N*(N+T) + 3*N*N + 3*Q*(N+T) + M*(5*N+T))
-	if limit > 0 && need > float64(limit) {
-		return inputf("the experiment needs about %v of memory, more than %v", memory.Size(need), limit)
-	}
-	return nil
+	return allowMemory(c.Memory, need)
 }
 
 // flowersState is a checkpoint.
@@ -185,11 +178,11 @@ func (c *reproduceMTFlowersCmd) fit(e *env, x *experiment, within, cross []la.Ma
 			row[i] += offset[q]
 		}
 	}
-	var r outcome
-	if err := r.score(x, scores); err != nil {
+	r, err := x.score(scores)
+	if err != nil {
 		return o, err
 	}
-	o.Accuracy, o.AUC = r.Accuracy, r.AUC
+	o.Accuracy, o.AUC = r.accuracy, r.auc
 	o.RR, err = x.meanBreakEven(scores)
 	return o, err
 }
@@ -199,10 +192,7 @@ func (c *reproduceMTFlowersCmd) fit(e *env, x *experiment, within, cross []la.Ma
 func (x *experiment) meanBreakEven(scores [][]float64) (mean float64, err error) {
 	present := 0.0
 	for class := range x.classes {
-		positive := make([]bool, len(x.testClass))
-		for i, t := range x.testClass {
-			positive[i] = t == class
-		}
+		positive := x.isClass(class)
 		if !slices.Contains(positive, true) {
 			continue
 		}

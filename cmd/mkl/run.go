@@ -21,16 +21,6 @@ const (
 	statusInterrupted = 130 // as shells report SIGINT
 )
 
-// commands is the command line.
-type commands struct {
-	Demo      demoCmd      `cmd:"" help:"Fit the Motorcycle data, show what was found and draw it."`
-	Fit       fitCmd       `cmd:"" help:"Fit a model to a CSV or NPY file."`
-	Predict   predictCmd   `cmd:"" help:"Predict the rows of a file with a model."`
-	Evaluate  evaluateCmd  `cmd:"" help:"Measure a model's predictions against the truth."`
-	Inspect   inspectCmd   `cmd:"" help:"Show what a model file holds."`
-	Reproduce reproduceCmd `cmd:"" help:"Repeat an experiment of a paper and compare."`
-}
-
 // env is what a command works in.
 type env struct {
 	ctx            context.Context
@@ -60,8 +50,10 @@ func input(err error) error {
 
 func inputf(format string, args ...any) error { return input(fmt.Errorf(format, args...)) }
 
-// run runs the command and returns its exit status.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+// execute runs the command that args name of those in commands, a struct for the
+// kong parser, and returns its exit status. vars are what the help and the defaults
+// of flags refer to as ${name}.
+func execute(ctx context.Context, commands any, vars map[string]string, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	e := &env{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr}
 	type exit int // kong leaves by it after printing help
 	defer func() {
@@ -73,14 +65,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			panic(r)
 		}
 	}()
-	var c commands
-	parser, err := kong.New(&c,
+	parser, err := kong.New(commands,
 		kong.Name("mkl"),
 		kong.Description("Bayesian multiple kernel learning."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(exit(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Vars{"kernels": defaultKernels, "sigmaG": fmt.Sprint(defaultSigmaG)},
+		kong.Vars(vars),
 	)
 	if err != nil {
 		return e.fail(err)
