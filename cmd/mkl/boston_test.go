@@ -10,11 +10,11 @@ import (
 )
 
 func TestReproduceBoston(t *testing.T) {
-	args := []string{"reproduce", "boston", "-starts", "12", "-draws", "1500"}
+	args := []string{"-starts", "12", "-draws", "1500"}
 	if testing.Short() { // too few to compare the methods
-		args = []string{"reproduce", "boston", "-starts", "2", "-draws", "100"}
+		args = []string{"-starts", "2", "-draws", "100"}
 	}
-	status, stdout, stderr := command(t, nil, "", append(args, "-json")...)
+	status, stdout, stderr := runCommand(t, new(reproduceBostonCmd), nil, append(args, "-json")...)
 	require.Equal(t, statusOK, status, stderr)
 	var got bostonResult
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
@@ -31,7 +31,7 @@ func TestReproduceBoston(t *testing.T) {
 		assert.Less(t, pmf.BestError, 0.02)
 	}
 
-	status, stdout, stderr = command(t, nil, "", append(args, "-rows", "all")...)
+	status, stdout, stderr = runCommand(t, new(reproduceBostonCmd), nil, append(args, "-rows", "all")...)
 	require.Equal(t, statusOK, status, stderr)
 	assert.Contains(t, stdout, "rows all (506)")
 	assert.Contains(t, stdout, "0.208 [0.002, 0.454]")
@@ -40,7 +40,7 @@ func TestReproduceBoston(t *testing.T) {
 	for i := range 12 {
 		rows += strings.Repeat("1", i%3+1) + ",1," + strings.Repeat("2", i%4+1) + "\n"
 	}
-	status, _, stderr = command(t, map[string]string{"d.csv": rows}, "", append(args, "-data", "d.csv")...)
+	status, _, stderr = runCommand(t, new(reproduceBostonCmd), map[string]string{"d.csv": rows}, append(args, "-data", "d.csv")...)
 	assert.Equal(t, statusInput, status)
 	assert.Equal(t, "mkl: d.csv: column 2 \"b\": all values are the same\n", stderr)
 }

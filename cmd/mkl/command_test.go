@@ -22,15 +22,33 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
 
-// command runs the command in a folder of its own with the given files.
+// runCommand runs a command, which a struct describes to the kong parser, in a
+// folder of its own with the given files, or where the last one ran if files is nil.
+func runCommand(t *testing.T, command any, files map[string]string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	inFolder(t, files)
+	var out, errs bytes.Buffer
+	status = execute(t.Context(), command, nil, args, nil, &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// inFolder makes a folder with the given files the current one; nil leaves all as
+// it is.
+func inFolder(t *testing.T, files map[string]string) {
+	t.Helper()
+	if files == nil {
+		return
+	}
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	}
+}
+
+// command runs the command line likewise.
 func command(t *testing.T, files map[string]string, stdin string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	if files != nil {
-		t.Chdir(t.TempDir())
-		for name, text := range files {
-			require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
-		}
-	}
+	inFolder(t, files)
 	var out, errs bytes.Buffer
 	status = run(t.Context(), args, strings.NewReader(stdin), &out, &errs)
 	return status, out.String(), errs.String()

@@ -31,6 +31,10 @@ func stripes(t *testing.T, channels int) string {
 }
 
 func TestReproducePictures(t *testing.T) {
+	var app struct {
+		Denoise reproduceDenoiseCmd `cmd:""`
+		Inpaint reproduceInpaintCmd `cmd:""`
+	}
 	for _, c := range []struct {
 		channels int
 		args     string
@@ -40,8 +44,8 @@ func TestReproducePictures(t *testing.T) {
 		{1, "denoise -sigma 20 -factors 4 -first 4 -offsets", 2, []string{"denoise-20-given.png", "denoise-20-white.png", "denoise-20-exponential-dictionary.png"}},
 		{3, "inpaint -missing 0.5 -factors 4 -first 4 -pi 0.3", 1, []string{"inpaint-given.png", "inpaint.png", "inpaint-dictionary.png"}},
 	} {
-		args := append([]string{"reproduce"}, strings.Fields(c.args+" -image in.png -sweeps 40 -json")...)
-		status, stdout, stderr := command(t, map[string]string{"in.png": stripes(t, c.channels)}, "", args...)
+		args := strings.Fields(c.args + " -image in.png -sweeps 40 -json")
+		status, stdout, stderr := runCommand(t, &app, map[string]string{"in.png": stripes(t, c.channels)}, args...)
 		require.Equal(t, statusOK, status, stderr)
 		var got struct{ Restored []restored }
 		require.NoError(t, json.Unmarshal([]byte(stdout), &got))
@@ -76,7 +80,7 @@ func TestReproduceMovielens(t *testing.T) {
 		"ra":                 {"ra.train": write("::", 30, 0, 15), "ra.test": write("::", 30, 14, 16)},
 		"ten ratings a user": {"ratings.dat": write("::", 30, 0, 40)},
 	} {
-		status, stdout, stderr := command(t, files, "", "reproduce", "movielens", "-data", ".", "-factors", "2", "-sweeps", "60", "-json")
+		status, stdout, stderr := runCommand(t, new(reproduceMovielensCmd), files, "-data", ".", "-factors", "2", "-sweeps", "60", "-json")
 		require.Equal(t, statusOK, status, stderr)
 		var got struct{ Outcomes []movieOutcome }
 		require.NoError(t, json.Unmarshal([]byte(stdout), &got))
@@ -86,7 +90,7 @@ func TestReproduceMovielens(t *testing.T) {
 			assert.Less(t, o.RMSE, 1.0, o.Model) // of a film that was not in training the best guess is off by 1
 		}
 	}
-	status, _, stderr := command(t, map[string]string{"u.data": "1\t2\n"}, "", "reproduce", "movielens", "-data", ".")
+	status, _, stderr := runCommand(t, new(reproduceMovielensCmd), map[string]string{"u.data": "1\t2\n"}, "-data", ".")
 	assert.Equal(t, statusInput, status)
 	assert.Contains(t, stderr, "u.data: line 1: fewer than three fields")
 }

@@ -32,10 +32,10 @@ type reproduceDerivedCmd struct {
 	Split        int `default:"2" help:"Which of the splits of datasplits.mat to use (${default}, on whose training images the vocabularies were learned)."`
 }
 
-const (
-	flowers17PerClass = 80
-	gonen2012         = "Gönen (2012)"
-)
+const flowers17PerClass = 80
+
+// gonen2012 is the paper.
+const gonen2012 = "Gönen (2012)"
 
 // flowers17Distances names the matrices by file, as the authors do.
 var flowers17Distances = []struct {

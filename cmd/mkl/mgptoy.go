@@ -22,10 +22,10 @@ import (
 // functions are from the Hilbert spaces of ten Laplacian kernels, with Gaussian
 // noise, and nothing of what the flags choose.
 
-const (
-	mgpToyKernels     = 10
-	archambeauAndBach = "Archambeau and Bach (2010)"
-)
+const mgpToyKernels = 10
+
+// archambeauAndBach is the paper.
+const archambeauAndBach = "Archambeau and Bach (2010)"
 
 // mgpToyActive are the numbers of kernels that make the targets.
 var mgpToyActive = []int{1, 3, 10}

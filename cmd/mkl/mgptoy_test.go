@@ -78,8 +78,8 @@ func TestReproduceMGPToy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes 27 fits")
 	}
-	args := []string{"reproduce", "mgp-toy", "-realisations", "1", "-samples", "40", "-test", "50"}
-	status, stdout, stderr := command(t, map[string]string{}, "", append(args, "-o", "weights.svg")...)
+	args := []string{"-realisations", "1", "-samples", "40", "-test", "50"}
+	status, stdout, stderr := runCommand(t, new(reproduceMGPToyCmd), map[string]string{}, append(args, "-o", "weights.svg")...)
 	require.Equal(t, statusOK, status, stderr)
 	for _, s := range []string{"MKL l4/3", ".033 ± .027", "40 training and 50 test samples", "plain GPs", "picture: weights.svg"} {
 		assert.Contains(t, stdout, s)
@@ -99,7 +99,7 @@ func TestReproduceMGPToy(t *testing.T) {
 			}
 		}
 	}
-	status, stdout, stderr = command(t, nil, "", append(args, "-json")...)
+	status, stdout, stderr = runCommand(t, new(reproduceMGPToyCmd), nil, append(args, "-json")...)
 	require.Equal(t, statusOK, status, stderr)
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
 	require.Len(t, got.Columns, 3)
@@ -111,7 +111,7 @@ func TestReproduceMGPToy(t *testing.T) {
 	assert.Greater(t, got.Columns[0].Runs[0][0].Weights[0], 0.8)
 
 	for _, bad := range [][]string{{"-samples", "3"}, {"-noise", "0"}, {"-o", "weights.pdf"}} {
-		status, _, _ := command(t, nil, "", append(args, bad...)...)
+		status, _, _ := runCommand(t, new(reproduceMGPToyCmd), nil, append(args, bad...)...)
 		assert.Equal(t, statusInput, status, bad)
 	}
 }

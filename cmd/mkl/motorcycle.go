@@ -22,10 +22,12 @@ import (
 // does not say which observation of a tied time it kept, if not all, nor which
 // Gaussian "width" means; every combination is run.
 const (
-	minExponent, maxExponent = -10, 10
-	paperKernels             = "2^-2 2^-1 2^1"
-	paperSamples             = 3
+	paperKernels = "2^-2 2^-1 2^1"
+	paperSamples = 3
 )
+
+// The paper's kernels have the widths 2^minExponent … 2^maxExponent.
+const minExponent, maxExponent = -10, 10
 
 func motorcycleRegression() vi.Regression {
 	sparse := vi.Gamma{Shape: 1e-10, Scale: 1e+10}

@@ -22,7 +22,7 @@ func TestReproduceToy(t *testing.T) {
 			assert.False(t, math.IsNaN(whole.At(q, i)))
 		}
 	}
-	status, stdout, stderr := command(t, nil, "", "reproduce", "multitask-toy", "-starts", "1", "-sweeps", "2", "-json")
+	status, stdout, stderr := runCommand(t, new(reproduceToyCmd), nil, "-starts", "1", "-sweeps", "2", "-json")
 	require.Equal(t, statusOK, status, stderr)
 	var got struct{ Sets []toySet }
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
@@ -37,10 +37,10 @@ func TestReproduceToy(t *testing.T) {
 		return
 	}
 
-	status, stdout, stderr = command(t, nil, "", "reproduce", "multitask-toy", "-starts", "1", "-sweeps", "1")
+	status, stdout, stderr = runCommand(t, new(reproduceToyCmd), nil, "-starts", "1", "-sweeps", "1")
 	require.Equal(t, statusOK, status, stderr)
 	assert.Contains(t, stdout, "paper: MTMKL")
-	status, _, stderr = command(t, nil, "", "reproduce", "multitask-toy", "-starts", "0")
+	status, _, stderr = runCommand(t, new(reproduceToyCmd), nil, "-starts", "0")
 	assert.Equal(t, statusInput, status)
 	assert.Contains(t, stderr, "-starts")
 }
@@ -83,8 +83,8 @@ func TestMultitask(t *testing.T) {
 // goes on from a checkpoint.
 func TestReproduceMTFlowers(t *testing.T) {
 	files := flowers102Files()
-	args := []string{"reproduce", "mtmkl-flowers102", "-data", ".", "-latents", "1,2", "-sweeps", "30", "-checkpoint", ".", "-every", "0s"}
-	status, stdout, stderr := command(t, files, "", append(args, "-json")...)
+	args := []string{"-data", ".", "-latents", "1,2", "-sweeps", "30", "-checkpoint", ".", "-every", "0s"}
+	status, stdout, stderr := runCommand(t, new(reproduceMTFlowersCmd), files, append(args, "-json")...)
 	require.Equal(t, statusOK, status, stderr)
 	var got struct{ Outcomes []flowersOutcome }
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
@@ -97,15 +97,15 @@ func TestReproduceMTFlowers(t *testing.T) {
 		assert.LessOrEqual(t, o.Sweeps, 30)
 	}
 	require.FileExists(t, filepath.Join(".", "mtmkl-flowers102-4.state"))
-	status, stdout, stderr = command(t, nil, "", append(args, "-sweeps", "31")...)
+	status, stdout, stderr = runCommand(t, new(reproduceMTFlowersCmd), nil, append(args, "-sweeps", "31")...)
 	require.Equal(t, statusOK, status, stderr)
 	assert.Contains(t, stdout, "stated: MTMKL")
 
 	require.NoError(t, os.WriteFile("mtmkl-flowers102-4.state", []byte("x"), 0o600))
-	status, _, stderr = command(t, nil, "", args...)
+	status, _, stderr = runCommand(t, new(reproduceMTFlowersCmd), nil, args...)
 	assert.Equal(t, statusInput, status)
 	assert.Contains(t, stderr, "mtmkl-flowers102-4.state")
-	status, _, stderr = command(t, nil, "", append(args, "-memory", "1KB")...)
+	status, _, stderr = runCommand(t, new(reproduceMTFlowersCmd), nil, append(args, "-memory", "1KB")...)
 	assert.Equal(t, statusInput, status)
 	assert.Contains(t, stderr, "the experiment needs about ")
 }

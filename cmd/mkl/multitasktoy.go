@@ -17,10 +17,10 @@ import (
 // NIPS 2011: ten tasks from a Gaussian process whose covariance has rank four, two
 // of noise alone, and a gap in each. Table 2 states the sum of the squared errors
 // in each gap (its heading says mean, but 0.41 for noise of deviation 0.1 is 41 × 0.1²).
-const (
-	toyPoints, toyTasks, toyGap, toyLatents = 201, 12, 41, 7
-	titsias2011                             = "Titsias and Lázaro-Gredilla (2011)"
-)
+const toyPoints, toyTasks, toyGap, toyLatents = 201, 12, 41, 7
+
+// titsias2011 is the paper.
+const titsias2011 = "Titsias and Lázaro-Gredilla (2011)"
 
 // toyNoiseOnly are the tasks without a function, by their noise.
 var toyNoiseOnly = map[int]float64{2: 0.4, 6: 0.1}

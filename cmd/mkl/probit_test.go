@@ -26,7 +26,7 @@ func TestReproduceUCI(t *testing.T) {
 	uci := uciSets
 	defer func() { uciSets = uci }()
 	uciSets = uciSets[3:5] // Balance takes seconds
-	status, stdout, stderr := command(t, files, "", "reproduce", "uci", "-data", ".", "-sweeps", "5", "-json")
+	status, stdout, stderr := runCommand(t, new(reproduceUCICmd), files, "-data", ".", "-sweeps", "5", "-json")
 	require.Equal(t, statusOK, status, stderr)
 	var got struct {
 		Sets []struct {
@@ -42,16 +42,16 @@ func TestReproduceUCI(t *testing.T) {
 		assert.Less(t, s.Error.Mean, 10.0, s)
 		assert.Equal(t, 10, s.Error.Runs)
 	}
-	status, _, stderr = command(t, map[string]string{"iris.csv": "1,2\n3,4\n"}, "", "reproduce", "uci", "-data", ".")
+	status, _, stderr = runCommand(t, new(reproduceUCICmd), map[string]string{"iris.csv": "1,2\n3,4\n"}, "-data", ".")
 	assert.Equal(t, statusInput, status)
 	assert.Equal(t, "mkl: iris.csv: 2 columns where 5 are needed\n", stderr)
-	status, stdout, stderr = command(t, files, "", "reproduce", "uci", "-data", ".", "-sweeps", "2", "-sets", "Iris", "-scale", "length", "-unit")
+	status, stdout, stderr = runCommand(t, new(reproduceUCICmd), files, "-data", ".", "-sweeps", "2", "-sets", "Iris", "-scale", "length", "-unit")
 	require.Equal(t, statusOK, status, stderr)
 	assert.NotContains(t, stdout, "Soybean")
-	status, _, stderr = command(t, files, "", "reproduce", "uci", "-data", ".", "-sets", "Crab")
+	status, _, stderr = runCommand(t, new(reproduceUCICmd), files, "-data", ".", "-sets", "Crab")
 	assert.Equal(t, statusInput, status)
 	assert.Equal(t, "mkl: -sets: there is no set \"Crab\"\n", stderr)
-	status, _, _ = command(t, nil, "", "reproduce", "uci", "-data", ".", "-rise", "2")
+	status, _, _ = runCommand(t, new(reproduceUCICmd), nil, "-data", ".", "-rise", "2")
 	assert.Equal(t, statusInput, status)
 }
 
@@ -113,7 +113,7 @@ func TestReproduceMfeat(t *testing.T) {
 		}
 		files[s.file] = x.String()
 	}
-	status, stdout, stderr := command(t, files, "", "reproduce", "mfeat", "-data", ".", "-trials", "1", "-sweeps", "2", "-json")
+	status, stdout, stderr := runCommand(t, new(reproduceMfeatCmd), files, "-data", ".", "-trials", "1", "-sweeps", "2", "-json")
 	require.Equal(t, statusOK, status, stderr)
 	var got struct{ Error []figures }
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
@@ -122,7 +122,7 @@ func TestReproduceMfeat(t *testing.T) {
 		assert.Less(t, f.Mean, 25.0, f)
 	}
 	files["mfeat-pix.csv"] = "1,2,3\n"
-	status, _, stderr = command(t, files, "", "reproduce", "mfeat", "-data", ".")
+	status, _, stderr = runCommand(t, new(reproduceMfeatCmd), files, "-data", ".")
 	assert.Equal(t, statusInput, status)
 	assert.Equal(t, "mkl: mfeat-pix.csv: 0 rows of digit 0 among 1 where 40 are needed\n", stderr)
 }
@@ -151,16 +151,16 @@ func TestVBKCKernels(t *testing.T) {
 }
 
 func TestReproduceVBKC(t *testing.T) {
-	status, stdout, stderr := command(t, proteinFiles(), "", "reproduce", "proteinfold-vbkc", "-data", ".", "-starts", "2", "-sweeps", "3")
+	status, stdout, stderr := runCommand(t, new(reproduceVBKCCmd), proteinFiles(), "-data", ".", "-starts", "2", "-sweeps", "3")
 	require.Equal(t, statusOK, status, stderr)
 	assert.Contains(t, stdout, "2 starts")
 	assert.Contains(t, stdout, "68.1 ± 1.2")
 	assert.Contains(t, stdout, "SWpam50")
-	status, stdout, stderr = command(t, proteinFiles(), "", "reproduce", "proteinfold-vbkc", "-data", ".", "-starts", "1", "-sweeps", "2", "-sizes", "2,9")
+	status, stdout, stderr = runCommand(t, new(reproduceVBKCCmd), proteinFiles(), "-data", ".", "-starts", "1", "-sweeps", "2", "-sizes", "2,9")
 	require.Equal(t, statusOK, status, stderr)
 	assert.Equal(t, 3, strings.Count(stdout, "FixSum"), stdout)
 	assert.NotContains(t, stdout, "weights of all")
-	status, _, stderr = command(t, proteinFiles(), "", "reproduce", "proteinfold-vbkc", "-data", ".", "-sizes", "13")
+	status, _, stderr = runCommand(t, new(reproduceVBKCCmd), proteinFiles(), "-data", ".", "-sizes", "13")
 	assert.Equal(t, statusInput, status)
 	assert.Equal(t, "mkl: -sizes: there is no set of [13] sources\n", stderr)
 }

@@ -16,8 +16,8 @@ func TestReproduceProbitToy(t *testing.T) {
 		t.Skip("four hundred sweeps of 400 points, and pictures")
 	}
 	dir := filepath.Join(t.TempDir(), "pictures")
-	args := []string{"reproduce", "probit-toy", "-draws", "160", "-chains", "2", "-limit", "150", "-pictures", dir}
-	status, stdout, stderr := command(t, nil, "", append(args, "-json")...)
+	args := []string{"-draws", "160", "-chains", "2", "-limit", "150", "-pictures", dir}
+	status, stdout, stderr := runCommand(t, new(reproduceProbitToyCmd), nil, append(args, "-json")...)
 	require.Equal(t, statusOK, status, stderr)
 	var got toyResult
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
@@ -39,7 +39,7 @@ func TestReproduceProbitToy(t *testing.T) {
 		require.NoError(t, f.Close())
 		require.NoError(t, err, path)
 	}
-	status, _, stderr = command(t, nil, "", "reproduce", "probit-toy", "-draws", "3")
+	status, _, stderr = runCommand(t, new(reproduceProbitToyCmd), nil, "-draws", "3")
 	assert.Equal(t, statusInput, status)
 	assert.Contains(t, stderr, "-draws at least 8")
 }

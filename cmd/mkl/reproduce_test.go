@@ -68,9 +68,9 @@ func classDistance(size int) func(i, j int) float64 {
 }
 
 // experimentJSON runs an experiment and returns its outcomes.
-func experimentJSON(t *testing.T, files map[string]string, args ...string) []outcome {
+func experimentJSON(t *testing.T, experiment any, files map[string]string, args ...string) []outcome {
 	t.Helper()
-	status, stdout, stderr := command(t, files, "", append(append([]string{"reproduce"}, args...), "-data", ".", "-sweeps", "20", "-json")...)
+	status, stdout, stderr := runCommand(t, experiment, files, append(args, "-data", ".", "-sweeps", "20", "-json")...)
 	require.Equal(t, statusOK, status, stderr)
 	var got struct{ Outcomes []outcome }
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
@@ -110,7 +110,7 @@ func TestReproduceFlowers17(t *testing.T) {
 		"distancematrices17gcfeat06.mat": distances("D_colourgc", "D_shapegc", "D_texturegc"),
 		"distancematrices17itfeat08.mat": distances("D_hog", "D_hsv", "D_siftbdy", "D_siftint"),
 	}
-	got := experimentJSON(t, files, "flowers17")
+	got := experimentJSON(t, new(reproduceFlowers17Cmd), files)
 	require.Len(t, got, 9)
 	for _, o := range got {
 		assert.Equal(t, 1.0, o.Accuracy, o)
@@ -118,7 +118,7 @@ func TestReproduceFlowers17(t *testing.T) {
 		assert.Equal(t, 0.0, o.EER, o)
 	}
 
-	status, stdout, stderr := command(t, nil, "", "reproduce", "flowers17", "-data", ".", "-models", "multiple", "-sweeps", "2")
+	status, stdout, stderr := runCommand(t, new(reproduceFlowers17Cmd), nil, "-data", ".", "-models", "multiple", "-sweeps", "2")
 	require.Equal(t, statusOK, status, stderr)
 	assert.Contains(t, stdout, "mean ± SD")
 	assert.Contains(t, stdout, "86.0 ± 1.6")
@@ -136,16 +136,16 @@ func TestReproduceFlowers17(t *testing.T) {
 		{"distancematrices17gcfeat06.mat", "text", "distancematrices17gcfeat06.mat: not a MAT-file: its header is cut short"},
 	} {
 		require.NoError(t, os.WriteFile(c.file, []byte(c.text), 0o600))
-		status, stdout, stderr := command(t, nil, "", "reproduce", "flowers17", "-data", ".", "-sweeps", "1", "-models", "multiple")
+		status, stdout, stderr := runCommand(t, new(reproduceFlowers17Cmd), nil, "-data", ".", "-sweeps", "1", "-models", "multiple")
 		assert.Equal(t, statusInput, status)
 		assert.Empty(t, stdout)
 		assert.Equal(t, "mkl: "+c.want+"\n", stderr)
 		require.NoError(t, os.WriteFile(c.file, []byte(files[c.file]), 0o600))
 	}
-	status, _, stderr = command(t, nil, "", "reproduce", "flowers17", "-data", ".", "-memory", "1MB")
+	status, _, stderr = runCommand(t, new(reproduceFlowers17Cmd), nil, "-data", ".", "-memory", "1MB")
 	assert.Equal(t, statusInput, status)
 	assert.Contains(t, stderr, "mkl: the experiment needs about ")
-	status, _, stderr = command(t, nil, "", "reproduce", "flowers17", "-data", "nowhere")
+	status, _, stderr = runCommand(t, new(reproduceFlowers17Cmd), nil, "-data", "nowhere")
 	assert.Equal(t, statusInput, status)
 	assert.Contains(t, stderr, "nowhere")
 }
@@ -176,7 +176,7 @@ func flowers102Files() map[string]string {
 }
 
 func TestReproduceFlowers102(t *testing.T) {
-	got := experimentJSON(t, flowers102Files(), "flowers102")
+	got := experimentJSON(t, new(reproduceFlowers102Cmd), flowers102Files())
 	require.Len(t, got, 3)
 	for _, o := range got {
 		assert.Equal(t, 1.0, o.Accuracy, o)
@@ -184,8 +184,8 @@ func TestReproduceFlowers102(t *testing.T) {
 }
 
 func TestReproduceMGPFlowers102(t *testing.T) {
-	args := []string{"reproduce", "mgp-flowers102", "-data", ".", "-curves", "1,3"}
-	status, stdout, stderr := command(t, flowers102Files(), "", append(args, "-o", "roc.svg")...)
+	args := []string{"-data", ".", "-curves", "1,3"}
+	status, stdout, stderr := runCommand(t, new(reproduceMGPFlowersCmd), flowers102Files(), append(args, "-o", "roc.svg")...)
 	require.Equal(t, statusOK, status, stderr)
 	for _, s := range []string{"Student-t", "1.000 ± .000", ".957 ± .050", "picture: roc.svg"} {
 		assert.Contains(t, stdout, s)
@@ -195,7 +195,7 @@ func TestReproduceMGPFlowers102(t *testing.T) {
 	assert.Contains(t, string(picture), "class 3")
 
 	var got struct{ Outcomes []struct{ AUC []float64 } }
-	status, stdout, stderr = command(t, nil, "", append(args, "-priors", "ard", "-json")...)
+	status, stdout, stderr = runCommand(t, new(reproduceMGPFlowersCmd), nil, append(args, "-priors", "ard", "-json")...)
 	require.Equal(t, statusOK, status, stderr)
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
 	require.Len(t, got.Outcomes, 1)
@@ -206,7 +206,7 @@ func TestReproduceMGPFlowers102(t *testing.T) {
 		{"-memory", "1kB", "of memory"},
 		{"-sweeps", "0", "-sweeps"},
 	} {
-		status, _, stderr := command(t, nil, "", append(args, c.flag, c.value, "-o", "roc.svg")...)
+		status, _, stderr := runCommand(t, new(reproduceMGPFlowersCmd), nil, append(args, c.flag, c.value, "-o", "roc.svg")...)
 		assert.Equal(t, statusInput, status, c.flag)
 		assert.Contains(t, stderr, c.want)
 	}
@@ -235,7 +235,7 @@ func TestReproduceDerived(t *testing.T) {
 		files[name+".npy"] = matrix(24, 5, counts)
 	}
 	files["labels.npy"] = matrix(24, 1, func(i, _ int) byte { return byte(1 + i/8) })
-	got := experimentJSON(t, files, "flowers17-derived")
+	got := experimentJSON(t, new(reproduceDerivedCmd), files)
 	require.Len(t, got, 3)
 	for _, o := range got {
 		assert.Equal(t, 1.0, o.Accuracy, o)
@@ -253,7 +253,7 @@ func TestReproduceDerived(t *testing.T) {
 		}
 	}
 	files["datasplits.mat"] = mat(vector("trn2", trn...), vector("val2", val...), vector("tst2", tst...))
-	got = experimentJSON(t, files, "flowers17-derived", "-models", "multiple")
+	got = experimentJSON(t, new(reproduceDerivedCmd), files, "-models", "multiple")
 	require.Len(t, got, 1)
 	assert.Equal(t, 1.0, got[0].Accuracy)
 	assert.Equal(t, "official split 2", got[0].Split)
@@ -281,13 +281,13 @@ func proteinFiles() map[string]string {
 
 func TestReproduceProteinfold(t *testing.T) {
 	files := proteinFiles()
-	got := experimentJSON(t, files, "proteinfold")
+	got := experimentJSON(t, new(reproduceProteinfoldCmd), files)
 	require.Len(t, got, 3)
 	for _, o := range got {
 		assert.Equal(t, 1.0, o.Accuracy, o)
 	}
 	files["L1_Test.csv"] = "1,2\n"
-	status, _, stderr := command(t, files, "", "reproduce", "proteinfold", "-data", ".")
+	status, _, stderr := runCommand(t, new(reproduceProteinfoldCmd), files, "-data", ".")
 	assert.Equal(t, statusInput, status)
 	assert.Equal(t, "mkl: L1_Test.csv: 1×2 where 9×3 is expected\n", stderr)
 }
@@ -308,8 +308,11 @@ func TestReproduceCalibration(t *testing.T) {
 		require.NoError(t, os.Mkdir(name, 0o700))
 		require.NoError(t, os.WriteFile(name+"/"+name+".csv", []byte(text), 0o600))
 	}
-	args := []string{"reproduce", "calibration", "-data", ".", "-sets", "iris,crabs", "-splits", "2", "-kernels", "linear,rbf(width=2)"}
-	status, stdout, stderr := command(t, nil, "", append(args, "-json")...)
+	var app struct {
+		Calibration reproduceCalibrationCmd `cmd:"" set:"kernels=linear"`
+	}
+	args := []string{"calibration", "-data", ".", "-sets", "iris,crabs", "-splits", "2", "-kernels", "linear,rbf(width=2)"}
+	status, stdout, stderr := runCommand(t, &app, nil, append(args, "-json")...)
 	require.Equal(t, statusOK, status, stderr)
 	var got struct{ Runs []calibrationRun }
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
@@ -326,10 +329,10 @@ func TestReproduceCalibration(t *testing.T) {
 		}
 		assert.Equal(t, 24, n)
 	}
-	status, stdout, stderr = command(t, nil, "", args...)
+	status, stdout, stderr = runCommand(t, &app, nil, args...)
 	require.Equal(t, statusOK, status, stderr)
 	assert.Regexp(t, `(?m)^crabs +n +margin 0 +came true +n +margin 1 +came true$`, stdout)
-	status, _, stderr = command(t, files, "", "reproduce", "calibration", "-data", ".")
+	status, _, stderr = runCommand(t, &app, files, "calibration", "-data", ".")
 	assert.Equal(t, statusInput, status)
 	assert.Contains(t, stderr, "crabs.csv")
 }
