@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -93,7 +96,7 @@ func (c *fitCmd) estimator() (estimators, error) {
 		case slices.Contains(m.tasks, c.Task):
 			return m.of, nil
 		default:
-			return 0, inputf("-model %s is for -task %s, not %s", m.name, join(m.tasks), c.Task)
+			return 0, console.Inputf("-model %s is for -task %s, not %s", m.name, join(m.tasks), c.Task)
 		}
 	}
 	switch c.Task {
@@ -125,17 +128,17 @@ func (c *fitCmd) checkNumbers() error {
 		{"chains", c.Chains}, {"draws", c.Draws}, {"thin", c.Thin},
 	} {
 		if f.value < 0 {
-			return inputf("-%s %d is negative", f.flag, f.value)
+			return console.Inputf("-%s %d is negative", f.flag, f.value)
 		}
 	}
 	if !(c.Tolerance >= 0 && c.Tolerance < 1) {
-		return inputf("-tolerance %g is not between 0 and 1", c.Tolerance)
+		return console.Inputf("-tolerance %g is not between 0 and 1", c.Tolerance)
 	}
 	if !(c.Margin >= 0) || math.IsInf(c.Margin, 0) {
-		return inputf("-margin %g is not a number from 0 up", c.Margin)
+		return console.Inputf("-margin %g is not a number from 0 up", c.Margin)
 	}
 	if !(c.SigmaG > 0) || math.IsInf(c.SigmaG, 0) {
-		return inputf("-sigma-g %g is not a positive number", c.SigmaG)
+		return console.Inputf("-sigma-g %g is not a positive number", c.SigmaG)
 	}
 	return nil
 }
@@ -147,7 +150,7 @@ func (a *asked) checkMeaning() error {
 		given bool
 		of    estimators // that it means something to
 	}{
-		{"kernels", a.Kernels != defaultKernels, ^ofSpikeSlab},
+		{"kernels", a.Kernels != spec.DefaultKernels, ^ofSpikeSlab},
 		{"sparse", a.Sparse != "none", ofRegression | ofShared | ofClassification},
 		{"prior", len(a.Prior) > 0, ofRegression | ofShared | ofClassification | ofProbit},
 		{"margin", a.Margin != 0, ofClassification},
@@ -163,7 +166,7 @@ func (a *asked) checkMeaning() error {
 		{"missing", a.Missing, ^(ofMultiGP | ofProbit | ofSpikeSlab)},
 	} {
 		if f.given && f.of&a.of == 0 {
-			return inputf("-%s is not for -task %s with -model %s", f.flag, a.Task, a.Model)
+			return console.Inputf("-%s is not for -task %s with -model %s", f.flag, a.Task, a.Model)
 		}
 	}
 	for _, f := range []struct {
@@ -175,9 +178,9 @@ func (a *asked) checkMeaning() error {
 	} {
 		switch {
 		case f.given && f.gibbs && !a.Gibbs:
-			return inputf("-%s is for -gibbs", f.flag)
+			return console.Inputf("-%s is for -gibbs", f.flag)
 		case f.given && !f.gibbs && a.Gibbs:
-			return inputf("-%s is not for -gibbs: -chains, -draws and -thin say how long it samples", f.flag)
+			return console.Inputf("-%s is not for -gibbs: -chains, -draws and -thin say how long it samples", f.flag)
 		}
 	}
 	return nil
@@ -208,7 +211,7 @@ func (a *asked) parsePriors() (map[string]mkl.Gamma, error) {
 			if len(names) == 1 {
 				noun = "prior is"
 			}
-			return nil, inputf("-prior %s: the %s %s", s, noun, join(names))
+			return nil, console.Inputf("-prior %s: the %s %s", s, noun, join(names))
 		}
 		shape, scale, _ := strings.Cut(value, ",")
 		var g mkl.Gamma
@@ -216,7 +219,7 @@ func (a *asked) parsePriors() (map[string]mkl.Gamma, error) {
 		g.Shape, errs[0] = strconv.ParseFloat(strings.TrimSpace(shape), 64)
 		g.Scale, errs[1] = strconv.ParseFloat(strings.TrimSpace(scale), 64)
 		if errs[0] != nil || errs[1] != nil || !(g.Shape > 0 && g.Scale > 0) || math.IsInf(g.Shape, 0) || math.IsInf(g.Scale, 0) {
-			return nil, inputf("-prior %s: two positive numbers are needed, as in %s=1e-10,1e+10", s, name)
+			return nil, console.Inputf("-prior %s: two positive numbers are needed, as in %s=1e-10,1e+10", s, name)
 		}
 		priors[name] = g
 	}
@@ -305,15 +308,15 @@ func (a *asked) memory(n, basis, kernels, functions, columns int) int64 {
 }
 
 // fit returns the fit that is asked for, of the data that were read.
-func (a *asked) fit(e *env, views []view, main *file, targets []int) (func(func(mkl.Progress)) (model, error), error) {
-	ctx, inputs := e.ctx, a.build(views)
+func (a *asked) fit(e *console.Env, views []view, main *console.File, targets []int) (func(func(mkl.Progress)) (model, error), error) {
+	ctx, inputs := e.Ctx, a.build(views)
 	switch a.Task {
 	case taskBinary, taskMulticlass:
-		labels := main.data.Labels[targets[0]]
-		classes := classesOf(labels)
+		labels := main.Data.Labels[targets[0]]
+		classes := table.Classes(labels)
 		if a.Task == taskBinary && len(classes) != 2 {
-			return nil, inputf("%s: column %q has %s where -task binary needs 2: %s", main.Name(), main.Columns()[targets[0]],
-				plural(len(classes), "class"), strings.Join(classes[:min(5, len(classes))], ", "))
+			return nil, console.Inputf("%s: column %q has %s where -task binary needs 2: %s", main.Name(), main.Columns()[targets[0]],
+				console.Plural(len(classes), "class"), strings.Join(classes[:min(5, len(classes))], ", "))
 		}
 		return func(p func(mkl.Progress)) (model, error) {
 			switch a.of {
@@ -347,7 +350,7 @@ func (a *asked) fit(e *env, views []view, main *file, targets []int) (func(func(
 	}
 	var y [][]float64
 	for _, j := range targets {
-		y = append(y, main.data.Numbers[j])
+		y = append(y, main.Data.Numbers[j])
 	}
 	return func(p func(mkl.Progress)) (model, error) {
 		switch a.of {
@@ -365,9 +368,9 @@ func (a *asked) fit(e *env, views []view, main *file, targets []int) (func(func(
 			m, err := g.Fit(ctx, inputs, y[0])
 			return processModel{m}, err
 		case ofSpikeSlab:
-			s := a.spikeSlab(views[0].source.names())
+			s := a.spikeSlab(views[0].source.Names())
 			s.Progress = p
-			m, err := s.Fit(ctx, views[0].source.matrix(), y[0])
+			m, err := s.Fit(ctx, views[0].source.Matrix(), y[0])
 			return sparseModel{m}, err
 		}
 		r := a.regression()

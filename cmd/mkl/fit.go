@@ -1,16 +1,14 @@
 package main
 
 import (
-	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/memory"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
@@ -54,33 +52,33 @@ type fitCmd struct {
 	Memory  memory.Size `placeholder:"SIZE" help:"Refuse a fit that needs more than this, such as 8GiB; by default what the machine has available."`
 	JSON    bool        `name:"json" help:"Print JSON."`
 
-	layout `embed:""`
+	console.Layout `embed:""`
 }
 
 // view is a view of the command line: columns, with one or more kernels.
 type view struct {
 	name    string
-	source  source
-	kernels []viewKernel
+	source  console.Source
+	kernels []spec.ViewKernel
 }
 
-func (c *fitCmd) Run(e *env) error {
+func (c *fitCmd) Run(e *console.Env) error {
 	a, err := c.ask()
 	if err != nil {
 		return err
 	}
 	if c.Output != "" {
 		if err := atomicfile.Check(c.Output); err != nil {
-			return input(err)
+			return console.Input(err)
 		}
 	}
-	opt, err := c.options()
+	opt, err := c.Options()
 	if err != nil {
 		return err
 	}
-	fs := &files{env: e, opt: opt}
-	defer fs.close()
-	main, err := fs.open(c.Data)
+	fs := &console.Files{Env: e, Opt: opt}
+	defer fs.Close()
+	main, err := fs.Open(c.Data)
 	if err != nil {
 		return err
 	}
@@ -97,13 +95,13 @@ func (c *fitCmd) Run(e *env) error {
 			return err
 		}
 	}
-	n, err := fs.read()
+	n, err := fs.Read()
 	if err != nil {
 		return err
 	}
 	rows := len(targets) // functions to learn
 	if c.Task == taskMulticlass {
-		if rows = len(classesOf(main.data.Labels[targets[0]])); rows == 2 {
+		if rows = len(table.Classes(main.Data.Labels[targets[0]])); rows == 2 {
 			rows = 1
 		}
 	}
@@ -130,28 +128,28 @@ func (c *fitCmd) Run(e *env) error {
 	rep := newReport(model, notes)
 	rep.Model = c.Output
 	if c.Output != "" {
-		if err := atomicfile.Write(e.ctx, c.Output, model.Save); err != nil {
+		if err := atomicfile.Write(e.Ctx, c.Output, model.Save); err != nil {
 			return err
 		}
 	}
 	if c.JSON {
 		rep.Trace = model.Trace().Bounds
-		return printJSON(e.stdout, rep)
+		return console.PrintJSON(e.Stdout, rep)
 	}
 	kernels := 0
 	for _, v := range views {
 		kernels += len(v.kernels)
 	}
-	parts := plural(kernels, "kernel")
+	parts := console.Plural(kernels, "kernel")
 	if a.of == ofSpikeSlab {
-		parts = plural(len(rep.Kernels), rep.part())
+		parts = console.Plural(len(rep.Kernels), rep.part())
 	}
-	fmt.Fprintf(e.stdout, "%s: %s, %s in %s, %s\n", main.Name(), plural(n, "sample"), parts, plural(len(views), "view"), rep.learned(names))
-	if err := rep.print(e.stdout); err != nil {
+	fmt.Fprintf(e.Stdout, "%s: %s, %s in %s, %s\n", main.Name(), console.Plural(n, "sample"), parts, console.Plural(len(views), "view"), rep.learned(names))
+	if err := rep.print(e.Stdout); err != nil {
 		return err
 	}
 	if c.Output != "" {
-		fmt.Fprintf(e.stdout, "\nmodel: %s\n", c.Output)
+		fmt.Fprintf(e.Stdout, "\nmodel: %s\n", c.Output)
 	}
 	return nil
 }
@@ -159,28 +157,10 @@ func (c *fitCmd) Run(e *env) error {
 // classes reports whether the task learns classes or labels.
 func (c *fitCmd) classes() bool { return !isRegression(c.Task) }
 
-// classesOf returns the distinct labels: in the order of their numbers if all are
-// numbers, otherwise of their text.
-func classesOf(labels []string) []string {
-	classes := slices.Clone(labels)
-	slices.Sort(classes)
-	classes = slices.Compact(classes)
-	numbers := map[string]float64{}
-	for _, c := range classes {
-		x, err := strconv.ParseFloat(c, 64)
-		if err != nil || math.IsNaN(x) {
-			return classes
-		}
-		numbers[c] = x
-	}
-	slices.SortStableFunc(classes, func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
-	return classes
-}
-
 // flags reads a column of labels that samples have or have not.
-func flags(f *file, column int) ([]mkl.Label, error) {
-	has := make([]mkl.Label, f.data.Rows)
-	for i, text := range f.data.Labels[column] {
+func flags(f *console.File, column int) ([]mkl.Label, error) {
+	has := make([]mkl.Label, f.Data.Rows)
+	for i, text := range f.Data.Labels[column] {
 		switch strings.ToLower(text) {
 		case "1", "+1", "true", "yes":
 			has[i] = mkl.Present
@@ -189,7 +169,7 @@ func flags(f *file, column int) ([]mkl.Label, error) {
 		case "":
 			has[i] = mkl.Unknown
 		default:
-			return nil, input(&table.CellError{File: f.Name(), Row: i + 1, Column: column, Name: f.Columns()[column],
+			return nil, console.Input(&table.CellError{File: f.Name(), Row: i + 1, Column: column, Name: f.Columns()[column],
 				Msg: fmt.Sprintf("%q is neither 1, true or yes nor 0, -1, false or no", text)})
 		}
 	}
@@ -197,29 +177,29 @@ func flags(f *file, column int) ([]mkl.Label, error) {
 }
 
 // targets finds the target columns and asks for them.
-func (c *fitCmd) targets(main *file) ([]int, error) {
+func (c *fitCmd) targets(main *console.File) ([]int, error) {
 	items, err := spec.ParseColumns(c.Target)
 	if err != nil {
-		return nil, inputf("-target %w", err)
+		return nil, console.Inputf("-target %w", err)
 	}
 	targets, err := spec.Select(items, main.Columns(), nil)
 	if err != nil {
-		return nil, inputf("-target: %s: %w", main.Name(), err)
+		return nil, console.Inputf("-target: %s: %w", main.Name(), err)
 	}
 	switch {
 	case (c.Task == taskMultioutput || c.Task == taskShared || c.Task == taskMultitask) && len(targets) < 2:
-		return nil, inputf("-task %s needs several targets", c.Task)
+		return nil, console.Inputf("-task %s needs several targets", c.Task)
 	case (c.Model == modelMGP || c.Model == modelSpikeSlab) && len(targets) != 1:
-		return nil, inputf("-model %s needs one target, not %d", c.Model, len(targets))
+		return nil, console.Inputf("-model %s needs one target, not %d", c.Model, len(targets))
 	case (c.Task == taskBinary || c.Task == taskMulticlass) && len(targets) != 1:
-		return nil, inputf("-task %s needs one target, the column of labels, not %d", c.Task, len(targets))
+		return nil, console.Inputf("-task %s needs one target, the column of labels, not %d", c.Task, len(targets))
 	}
 	kind := table.Number
 	switch {
 	case (c.Task == taskBinary || c.Task == taskMulticlass) && c.Missing:
-		return nil, inputf("-missing is not for -task %s: labels must be complete", c.Task)
+		return nil, console.Inputf("-missing is not for -task %s: labels must be complete", c.Task)
 	case c.Task == taskShared && c.Missing:
-		return nil, inputf("-missing is not for -task shared: targets that share their sample weights must be complete")
+		return nil, console.Inputf("-missing is not for -task shared: targets that share their sample weights must be complete")
 	case c.classes() && c.Missing:
 		kind = table.OptionalLabel
 	case c.classes():
@@ -228,39 +208,39 @@ func (c *fitCmd) targets(main *file) ([]int, error) {
 		kind = table.Optional
 	}
 	for _, j := range targets {
-		main.need(j, kind)
+		main.Need(j, kind)
 	}
 	return targets, nil
 }
 
 // views resolves the views and asks for their columns.
-func (a *asked) views(fs *files, main *file, targets []int) ([]view, error) {
+func (a *asked) views(fs *console.Files, main *console.File, targets []int) ([]view, error) {
 	texts := a.View
 	if len(texts) == 0 {
 		texts = []string{"*"}
 	}
 	defaults, err := spec.Parse(a.Kernels)
 	if err != nil {
-		return nil, inputf("-kernels %w", err)
+		return nil, console.Inputf("-kernels %w", err)
 	}
 	if a.of == ofSpikeSlab && len(texts) > 1 {
-		return nil, inputf("-model spikeslab has one view, not %d", len(texts))
+		return nil, console.Inputf("-model spikeslab has one view, not %d", len(texts))
 	}
 	var all []view
 	for i, text := range texts {
-		fail := func(err error) ([]view, error) { return nil, inputf("-view %s: %w", text, err) }
+		fail := func(err error) ([]view, error) { return nil, console.Inputf("-view %s: %w", text, err) }
 		parsed, err := spec.ParseView(text)
 		if err != nil {
-			return nil, inputf("-view %w", err)
+			return nil, console.Inputf("-view %w", err)
 		}
 		v := view{name: parsed.Name}
 		if v.name == "" && len(texts) > 1 {
 			v.name = fmt.Sprintf("view%d", i+1)
 		}
 		if slices.ContainsFunc(all, func(w view) bool { return w.name == v.name }) {
-			return nil, inputf("-view: two views are called %q", v.name)
+			return nil, console.Inputf("-view: two views are called %q", v.name)
 		}
-		if v.source, err = fs.resolve(parsed.Columns, main, targets); err != nil {
+		if v.source, err = fs.Resolve(parsed.Columns, main, targets); err != nil {
 			return fail(err)
 		}
 		kernels := parsed.Kernels
@@ -271,14 +251,14 @@ func (a *asked) views(fs *files, main *file, targets []int) ([]view, error) {
 			kernels = defaults
 		}
 		for _, k := range kernels {
-			vk, err := newKernel(k)
+			vk, err := spec.Build(k)
 			if err != nil {
 				return fail(err)
 			}
 			v.kernels = append(v.kernels, vk)
 		}
-		for _, j := range v.source.columns {
-			v.source.file.need(j, table.Number)
+		for _, j := range v.source.Columns {
+			v.source.File.Need(j, table.Number)
 		}
 		all = append(all, v)
 	}
@@ -297,10 +277,10 @@ func (a *asked) checkMemory(views []view, n, functions int) error {
 	kernels, basis, columns := 0, n, 0
 	for _, v := range views {
 		kernels += len(v.kernels)
-		columns += len(v.source.columns)
+		columns += len(v.source.Columns)
 		for _, k := range v.kernels {
-			if k.given {
-				basis = len(v.source.columns)
+			if k.Given {
+				basis = len(v.source.Columns)
 			}
 		}
 	}
@@ -308,12 +288,12 @@ func (a *asked) checkMemory(views []view, n, functions int) error {
 	data := 3 * 8 * float64(n) * float64(columns+functions)
 	need := float64(a.memory(n, basis, kernels, functions, columns)) + data
 	if need > float64(limit) {
-		what := plural(kernels, "kernel")
+		what := console.Plural(kernels, "kernel")
 		if a.of == ofSpikeSlab {
-			what = plural(columns, "feature")
+			what = console.Plural(columns, "feature")
 		}
-		return inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s",
-			plural(n, "sample"), what, memory.Size(min(need, math.MaxInt64)), limit, whose)
+		return console.Inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s",
+			console.Plural(n, "sample"), what, memory.Size(min(need, math.MaxInt64)), limit, whose)
 	}
 	return nil
 }
@@ -322,11 +302,11 @@ func (a *asked) checkMemory(views []view, n, functions int) error {
 func (c *fitCmd) build(views []view) []mkl.View {
 	var all []mkl.View
 	for _, v := range views {
-		x := v.source.matrix()
+		x := v.source.Matrix()
 		for _, k := range v.kernels {
 			all = append(all, mkl.View{
 				Name: v.name, X: x, Kernel: k.Kernel,
-				Standardize: !c.RawColumns && !k.given, Center: k.center, Normalize: k.normalize,
+				Standardize: !c.RawColumns && !k.Given, Center: k.Center, Normalize: k.Normalize,
 			})
 		}
 	}
@@ -340,92 +320,15 @@ func (a *asked) describe(views []view, targets []string) *notes {
 		n.Task = taskMultioutput
 	}
 	for i, v := range views {
-		n.Views = append(n.Views, viewNote{Name: v.name, Columns: v.source.names(), File: v.source.file.path != a.Data})
+		n.Views = append(n.Views, viewNote{Name: v.name, Columns: v.source.Names(), File: v.source.File.Path != a.Data})
 		kernels := len(v.kernels) // of the model
 		switch a.of {
 		case ofMultitask:
 			kernels *= a.latents(len(targets))
 		case ofSpikeSlab:
-			kernels = len(v.source.columns)
+			kernels = len(v.source.Columns)
 		}
 		n.ViewOf = append(n.ViewOf, slices.Repeat([]int{i}, kernels)...)
 	}
 	return n
-}
-
-// notes is what the command keeps with a model of where its data were.
-type notes struct {
-	Task    string     `json:"task"`
-	Targets []string   `json:"targets"` // columns
-	Views   []viewNote `json:"views"`
-	ViewOf  []int      `json:"view_of"` // the view that each kernel belongs to
-}
-
-type viewNote struct {
-	Name    string   `json:"name"`
-	Columns []string `json:"columns"`
-	File    bool     `json:"file"` // the columns are those of a file of the view's own
-}
-
-// notesKey is the key of the notes in a model.
-const notesKey = "mkl-command"
-
-func (n *notes) encode() (map[string]string, error) {
-	text, err := json.Marshal(n)
-	return map[string]string{notesKey: string(text)}, err
-}
-
-// notesOf reads the notes of a model. A model that the command did not make has
-// its inputs called x1, x2, … and its targets y1, y2, ….
-func notesOf(m model) *notes {
-	task, targets := taskRegression, 1
-	switch m := m.(type) {
-	case *mkl.RegressionModel:
-		if targets = m.Targets(); targets > 1 {
-			task = taskMultioutput
-		}
-	case *mkl.SharedRegressionModel:
-		task, targets = taskShared, m.Targets()
-	case *mkl.MultiTaskModel:
-		task, targets = taskMultitask, m.Targets()
-	case classifier:
-		if task = taskMulticlass; len(m.Classes()) == 2 {
-			task = taskBinary
-		}
-	case *mkl.MultiLabelModel:
-		task, targets = taskMultilabel, m.Labels()
-	}
-	n := &notes{}
-	kernels, inputs := len(m.KernelWeights()), m.Inputs()
-	if text, ok := m.Notes()[notesKey]; ok && json.Unmarshal([]byte(text), n) == nil && n.fits(kernels, targets) {
-		return n
-	}
-	n = &notes{Task: task, ViewOf: make([]int, kernels)}
-	for i, in := range inputs {
-		v := viewNote{Name: "x" + strconv.Itoa(i+1)}
-		for j := range in.Cols {
-			v.Columns = append(v.Columns, strconv.Itoa(j+1))
-		}
-		n.Views = append(n.Views, v)
-		for _, k := range in.Views {
-			n.ViewOf[k] = i
-		}
-	}
-	for o := range targets {
-		n.Targets = append(n.Targets, "y"+strconv.Itoa(o+1))
-	}
-	return n
-}
-
-// fits reports whether the notes belong to a model of so many kernels and targets.
-func (n *notes) fits(kernels, targets int) bool {
-	if len(n.ViewOf) != kernels || len(n.Targets) != targets {
-		return false
-	}
-	for _, v := range n.ViewOf {
-		if v < 0 || v >= len(n.Views) {
-			return false
-		}
-	}
-	return true
 }

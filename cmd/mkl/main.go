@@ -9,6 +9,10 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
 )
 
 func main() {
@@ -20,16 +24,16 @@ func main() {
 
 // commands is the command line.
 type commands struct {
-	Demo      demoCmd      `cmd:"" help:"Fit the Motorcycle data, show what was found and draw it."`
-	Fit       fitCmd       `cmd:"" help:"Fit a model to a CSV or NPY file."`
-	Predict   predictCmd   `cmd:"" help:"Predict the rows of a file with a model."`
-	Evaluate  evaluateCmd  `cmd:"" help:"Measure a model's predictions against the truth."`
-	Inspect   inspectCmd   `cmd:"" help:"Show what a model file holds."`
-	Reproduce reproduceCmd `cmd:"" help:"Repeat an experiment of a paper and compare."`
+	Demo      demoCmd               `cmd:"" help:"Fit the Motorcycle data, show what was found and draw it."`
+	Fit       fitCmd                `cmd:"" help:"Fit a model to a CSV or NPY file."`
+	Predict   predictCmd            `cmd:"" help:"Predict the rows of a file with a model."`
+	Evaluate  evaluateCmd           `cmd:"" help:"Measure a model's predictions against the truth."`
+	Inspect   inspectCmd            `cmd:"" help:"Show what a model file holds."`
+	Reproduce reproduce.Experiments `cmd:"" help:"Repeat an experiment of a paper and compare."`
 }
 
 // run runs the command line and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	vars := map[string]string{"kernels": defaultKernels, "sigmaG": fmt.Sprint(defaultSigmaG)}
-	return execute(ctx, new(commands), vars, args, stdin, stdout, stderr)
+	vars := map[string]string{"kernels": spec.DefaultKernels, "sigmaG": fmt.Sprint(defaultSigmaG)}
+	return console.Run(ctx, new(commands), vars, args, stdin, stdout, stderr)
 }

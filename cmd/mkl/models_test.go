@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -22,18 +23,18 @@ import (
 func fitted(t *testing.T, args ...string) (report, string) {
 	t.Helper()
 	fit := append([]string{"fit"}, append(args, "-o", "m")...)
-	status, text, stderr := command(t, nil, "", fit...)
-	require.Equal(t, statusOK, status, stderr)
-	status, again, stderr := command(t, nil, "", append(fit, "-json")...)
-	require.Equal(t, statusOK, status, stderr)
-	status, inspected, stderr := command(t, nil, "", "inspect", "m", "-json")
-	require.Equal(t, statusOK, status, stderr)
+	status, text, stderr := Command(t, nil, "", fit...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, again, stderr := Command(t, nil, "", append(fit, "-json")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, inspected, stderr := Command(t, nil, "", "inspect", "m", "-json")
+	require.Equal(t, console.StatusOK, status, stderr)
 	var r, loaded report
 	require.NoError(t, json.Unmarshal([]byte(again), &r))
 	require.NoError(t, json.Unmarshal([]byte(inspected), &loaded))
 	assert.Equal(t, r, loaded)
-	status, inspected, stderr = command(t, nil, "", "inspect", "m")
-	require.Equal(t, statusOK, status, stderr)
+	status, inspected, stderr = Command(t, nil, "", "inspect", "m")
+	require.Equal(t, console.StatusOK, status, stderr)
 	_, body, ok := strings.Cut(text, "\n")
 	require.True(t, ok)
 	body, _, _ = strings.Cut(body, "\nmodel: ")
@@ -44,8 +45,8 @@ func fitted(t *testing.T, args ...string) (report, string) {
 // predicted returns what mkl predict says, by column.
 func predicted(t *testing.T, file string) map[string][]string {
 	t.Helper()
-	status, stdout, stderr := command(t, nil, "", "predict", "m", file)
-	require.Equal(t, statusOK, status, stderr)
+	status, stdout, stderr := Command(t, nil, "", "predict", "m", file)
+	require.Equal(t, console.StatusOK, status, stderr)
 	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
 	require.NoError(t, err)
 	columns := map[string][]string{}
@@ -59,8 +60,8 @@ func predicted(t *testing.T, file string) map[string][]string {
 
 func measured(t *testing.T, file string) map[string]float64 {
 	t.Helper()
-	status, stdout, stderr := command(t, nil, "", "evaluate", "m", file, "-json")
-	require.Equal(t, statusOK, status, stderr)
+	status, stdout, stderr := Command(t, nil, "", "evaluate", "m", file, "-json")
+	require.Equal(t, console.StatusOK, status, stderr)
 	var ev evaluation
 	require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
 	require.Len(t, ev.Measures, 1)
@@ -109,7 +110,7 @@ func lineColumns(t *testing.T) (x, z, noise mkl.Features) {
 }
 
 func TestMultiGPModel(t *testing.T) {
-	command(t, map[string]string{"d.csv": line()}, "")
+	Command(t, map[string]string{"d.csv": line()}, "")
 	r, text := fitted(t, "d.csv", "-target", "y", "-model", "mgp", "-family", "laplace",
 		"-view", "x:linear,rbf(width=1)", "-view", "z:linear", "-view", "noise:rbf(width=1)", "-sweeps", "300")
 	assert.Contains(t, text, "regression (mgp) of y")
@@ -138,7 +139,7 @@ func TestSpikeSlabModel(t *testing.T) {
 		y := 2*row[0] + row[1]/2 + float64(11*i%3)/10
 		fmt.Fprintf(&text, "%g,%g,%g,%g\n", row[0], row[1], row[2], y)
 	}
-	command(t, map[string]string{"d.csv": text.String()}, "")
+	Command(t, map[string]string{"d.csv": text.String()}, "")
 	r, out := fitted(t, "d.csv", "-target", "y", "-model", "spikeslab", "-restarts", "2")
 	assert.Contains(t, out, "24 samples, 3 features in 1 view, regression (spikeslab) of y")
 	assert.Contains(t, out, "2 of 3 features active: weight ± SD, probability of being there")
@@ -175,7 +176,7 @@ func TestClassModels(t *testing.T) {
 			continue
 		}
 		t.Run(c.args, func(t *testing.T) {
-			command(t, files, "")
+			Command(t, files, "")
 			args := append(strings.Fields("f.csv -view x,z:rbf(width={.5,1})"), strings.Fields(c.args)...)
 			if !strings.Contains(c.args, "gibbs") {
 				args = append(args, "-sweeps", "60")
@@ -203,4 +204,38 @@ func TestClassModels(t *testing.T) {
 			assert.Less(t, values["log loss"], 0.5)
 		})
 	}
+}
+
+// TestMultitask fits targets that are combinations of common functions.
+func TestMultitask(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("u,p,q,r\n")
+	for i := range 40 {
+		u := float64(i) / 10
+		f, g := math.Sin(2*u), math.Cos(3*u)
+		gap := fmt.Sprint(5 + f - g)
+		if i > 15 && i < 22 {
+			gap = "NA"
+		}
+		fmt.Fprintf(&b, "%g,%g,%s,%g\n", u, f+0.01*float64(i%3), gap, 100*(f+g))
+	}
+	status, stdout, stderr := Command(t, map[string]string{"s.csv": b.String()}, "",
+		"fit", "s.csv", "-task", "multitask", "-target", "p,q,r", "-kernels", "rbf(width=.5)", "-latents", "2", "-missing", "-sweeps", "60", "-o", "s")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "multitask of p, q, r")
+	assert.Equal(t, 3, strings.Count(stdout, "of 2 kernels active"), stdout)
+	status, stdout, stderr = Command(t, nil, "", "inspect", "s", "-json")
+	require.Equal(t, console.StatusOK, status, stderr)
+	var rep report
+	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
+	require.Len(t, rep.Targets, 3)
+	for _, target := range rep.Targets {
+		require.Len(t, target.Kernels, 2)
+		assert.NotNil(t, target.Kernels[0].Inclusion)
+	}
+	status, stdout, stderr = Command(t, nil, "", "predict", "s", "s.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.True(t, strings.HasPrefix(stdout, "p_mean,p_sd,p_lower,p_upper,q_mean,"), stdout)
+	status, _, stderr = Command(t, nil, "", "inspect", "s")
+	require.Equal(t, console.StatusOK, status, stderr)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/mkl"
@@ -25,15 +26,15 @@ type modelInput struct {
 	Published bool     `help:"Use the published predictive variance, which is too small."`
 	Workers   int      `help:"Most goroutines at work; 0 means one for each processor."`
 
-	layout `embed:""`
+	console.Layout `embed:""`
 }
 
 func (c *modelInput) check() error {
 	if !(c.Interval > 0 && c.Interval < 1) {
-		return inputf("-interval %g is not between 0 and 1", c.Interval)
+		return console.Inputf("-interval %g is not between 0 and 1", c.Interval)
 	}
 	if c.Workers < 0 {
-		return inputf("-workers %d is negative", c.Workers)
+		return console.Inputf("-workers %d is negative", c.Workers)
 	}
 	return nil
 }
@@ -42,13 +43,13 @@ func (c *modelInput) check() error {
 type opened struct {
 	model
 	notes   *notes
-	files   *files
-	sources []source // of each of the model's inputs
+	files   *console.Files
+	sources []console.Source // of each of the model's inputs
 }
 
 // open reads the model and opens the files, which the caller closes.
-func (c *modelInput) open(e *env) (*opened, error) {
-	opt, err := c.options()
+func (c *modelInput) open(e *console.Env) (*opened, error) {
+	opt, err := c.Options()
 	if err != nil {
 		return nil, err
 	}
@@ -56,9 +57,9 @@ func (c *modelInput) open(e *env) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{model: m, notes: notesOf(m), files: &files{env: e, opt: opt}}
+	o := &opened{model: m, notes: notesOf(m), files: &console.Files{Env: e, Opt: opt}}
 	if o.sources, err = c.sources(o.files, m, o.notes); err != nil {
-		o.files.close()
+		o.files.Close()
 		return nil, err
 	}
 	return o, nil
@@ -66,11 +67,11 @@ func (c *modelInput) open(e *env) (*opened, error) {
 
 // read reads the columns asked for and returns the model's inputs.
 func (o *opened) read() (x []mkl.Features, rows int, err error) {
-	if rows, err = o.files.read(); err != nil {
+	if rows, err = o.files.Read(); err != nil {
 		return nil, 0, err
 	}
 	for _, s := range o.sources {
-		x = append(x, s.matrix())
+		x = append(x, s.Matrix())
 	}
 	return x, rows, nil
 }
@@ -82,26 +83,26 @@ type predictCmd struct {
 	modelInput `embed:""`
 }
 
-func (c *predictCmd) Run(e *env) error {
+func (c *predictCmd) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
 	if c.Output != "" {
 		if err := atomicfile.Check(c.Output); err != nil {
-			return input(err)
+			return console.Input(err)
 		}
 	}
 	m, err := c.open(e)
 	if err != nil {
 		return err
 	}
-	defer m.files.close()
+	defer m.files.Close()
 	id := -1
 	if c.ID != "" {
 		if c.Data == "" {
-			return inputf("-id needs a data file")
+			return console.Inputf("-id needs a data file")
 		}
-		if id, err = c.idColumn(m.files.all[0]); err != nil {
+		if id, err = c.idColumn(m.files.All[0]); err != nil {
 			return err
 		}
 	}
@@ -116,14 +117,14 @@ func (c *predictCmd) Run(e *env) error {
 	write := func(w io.Writer) error {
 		var ids []string
 		if id >= 0 {
-			ids = m.files.all[0].data.Labels[id]
+			ids = m.files.All[0].Data.Labels[id]
 		}
 		return c.write(w, t, ids, n)
 	}
 	if c.Output == "" {
-		return write(e.stdout)
+		return write(e.Stdout)
 	}
-	return atomicfile.Write(e.ctx, c.Output, write)
+	return atomicfile.Write(e.Ctx, c.Output, write)
 }
 
 // predictions are the columns of the output.
@@ -141,16 +142,16 @@ func (p *predictions) addNumber(name string, value func(i int) float64) {
 }
 
 // predict predicts with a model of any kind.
-func (c *predictCmd) predict(e *env, m model, n *notes, x []mkl.Features) (*predictions, error) {
+func (c *predictCmd) predict(e *console.Env, m model, n *notes, x []mkl.Features) (*predictions, error) {
 	opt := mkl.PredictOptions{Published: c.Published, Workers: c.Workers}
 	out := &predictions{}
 	switch m := m.(type) {
 	case regressionModel:
-		p, err := m.PredictTargets(e.ctx, opt, x...)
+		p, err := m.PredictTargets(e.Ctx, opt, x...)
 		if err != nil {
 			return nil, err
 		}
-		z := quantile(c.Interval)
+		z := measure.Quantile(c.Interval)
 		for o, target := range n.Targets {
 			prefix := ""
 			if len(n.Targets) > 1 {
@@ -166,7 +167,7 @@ func (c *predictCmd) predict(e *env, m model, n *notes, x []mkl.Features) (*pred
 			out.addNumber(prefix+"upper", func(i int) float64 { return mean[i] + float64(z*sd[i]) })
 		}
 	case classifier:
-		p, err := m.PredictClasses(e.ctx, opt, x...)
+		p, err := m.PredictClasses(e.Ctx, opt, x...)
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +176,7 @@ func (c *predictCmd) predict(e *env, m model, n *notes, x []mkl.Features) (*pred
 			out.addNumber("p_"+class, func(i int) float64 { return p.Probability[i][k] })
 		}
 	case *mkl.MultiLabelModel:
-		p, err := m.Predict(e.ctx, opt, x...)
+		p, err := m.Predict(e.Ctx, opt, x...)
 		if err != nil {
 			return nil, err
 		}
@@ -196,26 +197,26 @@ func (c *predictCmd) predict(e *env, m model, n *notes, x []mkl.Features) (*pred
 func loadModel(path string) (model, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, input(err)
+		return nil, console.Input(err)
 	}
 	defer f.Close()
 	loaded, err := mkl.Load(f)
 	if err != nil {
-		return nil, inputf("%s: %s", path, strings.TrimPrefix(err.Error(), "mkl: load: "))
+		return nil, console.Inputf("%s: %s", path, strings.TrimPrefix(err.Error(), "mkl: load: "))
 	}
 	m, ok := known(loaded)
 	if !ok {
-		return nil, inputf("%s: a model of a kind that the command does not know: %v", path, loaded)
+		return nil, console.Inputf("%s: a model of a kind that the command does not know: %v", path, loaded)
 	}
 	return m, nil
 }
 
 // sources finds the columns of each of the model's inputs and asks for them.
-func (c *modelInput) sources(fs *files, m model, n *notes) ([]source, error) {
-	var main *file
+func (c *modelInput) sources(fs *console.Files, m model, n *notes) ([]console.Source, error) {
+	var main *console.File
 	if c.Data != "" {
 		var err error
-		if main, err = fs.open(c.Data); err != nil {
+		if main, err = fs.Open(c.Data); err != nil {
 			return nil, err
 		}
 	}
@@ -223,44 +224,44 @@ func (c *modelInput) sources(fs *files, m model, n *notes) ([]source, error) {
 	for _, text := range c.View {
 		v, err := spec.ParseView(text)
 		if err != nil {
-			return nil, inputf("-view %w", err)
+			return nil, console.Inputf("-view %w", err)
 		}
 		switch {
 		case v.Kernels != nil:
-			return nil, inputf("-view %s: the model has its kernels already", text)
+			return nil, console.Inputf("-view %s: the model has its kernels already", text)
 		case v.Name == "" && len(n.Views) == 1:
 			v.Name = n.Views[0].Name
 		}
 		if !slices.ContainsFunc(n.Views, func(w viewNote) bool { return w.Name == v.Name }) {
-			return nil, inputf("-view %s: the model has no view %q (%s)", text, v.Name, spec.List(viewNames(n)))
+			return nil, console.Inputf("-view %s: the model has no view %q (%s)", text, v.Name, spec.List(viewNames(n)))
 		}
 		given[v.Name] = v.Columns
 	}
-	var all []source
+	var all []console.Source
 	for _, in := range m.Inputs() {
 		v := n.Views[n.ViewOf[in.Views[0]]]
 		items, ok := given[v.Name]
 		switch {
 		case ok:
 		case v.File:
-			return nil, inputf("view %s is made from a file of its own: -view %s=@FILE", quoted(v.Name), v.Name)
+			return nil, console.Inputf("view %s is made from a file of its own: -view %s=@FILE", quoted(v.Name), v.Name)
 		default:
 			for _, name := range v.Columns {
 				items = append(items, spec.Item{From: spec.Bound{Name: name}, To: spec.Bound{Name: name}})
 			}
 		}
 		if main == nil && items[0].File == "" {
-			return nil, inputf("view %s: no data file is given", quoted(v.Name))
+			return nil, console.Inputf("view %s: no data file is given", quoted(v.Name))
 		}
-		s, err := fs.resolve(items, main, nil)
+		s, err := fs.Resolve(items, main, nil)
 		if err != nil {
-			return nil, inputf("view %s: %w", quoted(v.Name), err)
+			return nil, console.Inputf("view %s: %w", quoted(v.Name), err)
 		}
-		if len(s.columns) != in.Cols {
-			return nil, inputf("view %s: %s has %s where the model needs %d", quoted(v.Name), s.file.Name(), plural(len(s.columns), "column"), in.Cols)
+		if len(s.Columns) != in.Cols {
+			return nil, console.Inputf("view %s: %s has %s where the model needs %d", quoted(v.Name), s.File.Name(), console.Plural(len(s.Columns), "column"), in.Cols)
 		}
-		for _, j := range s.columns {
-			s.file.need(j, table.Number)
+		for _, j := range s.Columns {
+			s.File.Need(j, table.Number)
 		}
 		all = append(all, s)
 	}
@@ -281,24 +282,24 @@ func viewNames(n *notes) (names []string) {
 	return names
 }
 
-func (c *predictCmd) idColumn(f *file) (int, error) {
+func (c *predictCmd) idColumn(f *console.File) (int, error) {
 	items, err := spec.ParseColumns(c.ID)
 	if err != nil {
-		return 0, inputf("-id %w", err)
+		return 0, console.Inputf("-id %w", err)
 	}
 	columns, err := spec.Select(items, f.Columns(), nil)
 	if err != nil {
-		return 0, inputf("-id: %s: %w", f.Name(), err)
+		return 0, console.Inputf("-id: %s: %w", f.Name(), err)
 	}
 	if len(columns) > 1 {
-		return 0, inputf("-id %s: that is %d columns", c.ID, len(columns))
+		return 0, console.Inputf("-id %s: that is %d columns", c.ID, len(columns))
 	}
-	for _, w := range f.want {
+	for _, w := range f.Want {
 		if w.Column == columns[0] {
-			return 0, inputf("-id %s: the column is part of a view", c.ID)
+			return 0, console.Inputf("-id %s: the column is part of a view", c.ID)
 		}
 	}
-	f.need(columns[0], table.Label)
+	f.Need(columns[0], table.Label)
 	return columns[0], nil
 }
 
@@ -326,53 +327,4 @@ func (c *predictCmd) write(w io.Writer, p *predictions, ids []string, n int) err
 	}
 	out.Flush()
 	return out.Error()
-}
-
-type inspectCmd struct {
-	Model string `arg:"" help:"Model file."`
-	Trace bool   `help:"Print the lower bound after each sweep as well."`
-	JSON  bool   `name:"json" help:"Print JSON."`
-}
-
-func (c *inspectCmd) Run(e *env) error {
-	m, err := loadModel(c.Model)
-	if err != nil {
-		return err
-	}
-	n := notesOf(m)
-	rep := newReport(m, n)
-	rep.Model = c.Model
-	if c.Trace || c.JSON {
-		rep.Trace = m.Trace().Bounds
-	}
-	if c.JSON {
-		return printJSON(e.stdout, struct {
-			*report
-			Views []viewNote `json:"views"`
-		}{rep, n.Views})
-	}
-	fmt.Fprintf(e.stdout, "%s: %s in %s, %s\n", c.Model, plural(len(rep.Kernels), rep.part()), plural(len(n.Views), "view"), rep.learned(n.Targets))
-	for _, v := range n.Views {
-		from := strings.Join(v.Columns[:min(8, len(v.Columns))], ", ")
-		if len(v.Columns) > 8 {
-			from += fmt.Sprintf(", … %d in all", len(v.Columns))
-		}
-		if v.File {
-			from = "a file of its own with " + plural(len(v.Columns), "column")
-		}
-		if v.Name != "" {
-			from = v.Name + " = " + from
-		}
-		fmt.Fprintf(e.stdout, "view %s\n", from)
-	}
-	if err := rep.print(e.stdout); err != nil {
-		return err
-	}
-	if len(rep.Trace) > 0 {
-		fmt.Fprintln(e.stdout, "\nsweep  bound")
-		for i, b := range rep.Trace {
-			fmt.Fprintf(e.stdout, "%5d  %.6f\n", i+1, b)
-		}
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -164,7 +165,7 @@ func (r *report) learned(names []string) string {
 		task += " (" + r.Kind + ")"
 	}
 	if len(names) > 5 {
-		return task + " of " + plural(len(names), "target")
+		return task + " of " + console.Plural(len(names), "target")
 	}
 	named := slices.Clone(names)
 	for i, n := range named {
@@ -183,16 +184,16 @@ const (
 )
 
 func (r *report) print(out io.Writer) error {
-	state := "converged after " + plural(r.Sweeps, "sweep")
+	state := "converged after " + console.Plural(r.Sweeps, "sweep")
 	if !r.Converged {
-		state = "NOT converged (" + r.Reason + ") after " + plural(r.Sweeps, "sweep")
+		state = "NOT converged (" + r.Reason + ") after " + console.Plural(r.Sweeps, "sweep")
 	}
 	if s := r.Sampled; s != nil {
-		fmt.Fprintf(out, "%s of %s, %s kept\n", plural(s.Chains, "chain"), plural(r.Sweeps, "sweep"), plural(s.Draws, "draw"))
+		fmt.Fprintf(out, "%s of %s, %s kept\n", console.Plural(s.Chains, "chain"), console.Plural(r.Sweeps, "sweep"), console.Plural(s.Draws, "draw"))
 		if state = "they have mixed"; !r.Converged {
 			state = "they have NOT mixed: let -draws or -thin be larger"
 		}
-		fmt.Fprintf(out, "%s; of weights and log precisions R̂ is at most %s, the effective draws are at least %.0f\n", state, figure(s.RHat), s.ESS)
+		fmt.Fprintf(out, "%s; of weights and log precisions R̂ is at most %s, the effective draws are at least %.0f\n", state, console.Figure(s.RHat), s.ESS)
 	} else {
 		fmt.Fprintf(out, "%s, lower bound %.2f nats\n", state, r.Bound)
 	}
@@ -207,7 +208,7 @@ func (r *report) print(out io.Writer) error {
 	for _, t := range r.Targets {
 		fmt.Fprintf(out, "\n%s", t.Name)
 		if t.NoiseSD > 0 {
-			fmt.Fprintf(out, ": noise SD %s", figure(t.NoiseSD))
+			fmt.Fprintf(out, ": noise SD %s", console.Figure(t.NoiseSD))
 		}
 		fmt.Fprintln(out)
 		if t.Prior != "" {
@@ -219,7 +220,7 @@ func (r *report) print(out io.Writer) error {
 			}
 		}
 		if r.Samples > 0 {
-			fmt.Fprintf(out, "%d of %s active: weight ± SD\n", len(t.Active), plural(r.Samples, "sample"))
+			fmt.Fprintf(out, "%d of %s active: weight ± SD\n", len(t.Active), console.Plural(r.Samples, "sample"))
 		}
 		if t.Collapsed {
 			fmt.Fprint(out, "  COLLAPSED: all weights vanish and every prediction is the mean")
@@ -239,10 +240,10 @@ func (r *report) print(out io.Writer) error {
 		}
 		var rows [][]string
 		for _, s := range listed {
-			row := []string{"", fmt.Sprintf("row %d", s.Sample+1), figure(s.Weight), "± " + figure(s.SD)}
+			row := []string{"", fmt.Sprintf("row %d", s.Sample+1), console.Figure(s.Weight), "± " + console.Figure(s.SD)}
 			rows = append(rows, append(row, s.At...))
 		}
-		if err := printTable(out, "lrrlrr", rows); err != nil {
+		if err := console.PrintTable(out, "lrrlrr", rows); err != nil {
 			return err
 		}
 		if more := len(t.Active) - len(listed); more > 0 {
@@ -267,7 +268,7 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		if !k.Active {
 			continue
 		}
-		row := []string{"", k.Kernel, figure(k.Weight), "± " + figure(k.SD), ""}
+		row := []string{"", k.Kernel, console.Figure(k.Weight), "± " + console.Figure(k.SD), ""}
 		switch {
 		case r.Kind == modelSpikeSlab:
 			row[1] = k.View
@@ -279,8 +280,8 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		}
 		rows = append(rows, row)
 	}
-	fmt.Fprintf(out, "%d of %s active: %s\n", len(rows), plural(len(kernels), r.part()), what)
-	return printTable(out, "llrll", rows)
+	fmt.Fprintf(out, "%d of %s active: %s\n", len(rows), console.Plural(len(kernels), r.part()), what)
+	return console.PrintTable(out, "llrll", rows)
 }
 
 // regressionModel is a fitted regression of any kind.
@@ -312,8 +313,10 @@ type classifier interface {
 // processModel is a multiple Gaussian process as a regression.
 type processModel struct{ *mkl.MultiGPModel }
 
-func (m processModel) Targets() int       { return 1 }
+func (m processModel) Targets() int { return 1 }
+
 func (m processModel) NoiseSD() []float64 { return []float64{m.MultiGPModel.NoiseSD()} }
+
 func (m processModel) PredictTargets(ctx context.Context, opt mkl.PredictOptions, x ...mkl.Features) (*mkl.Prediction, error) {
 	return ofOneTarget(m.PredictContext(ctx, opt, x...))
 }
@@ -321,9 +324,12 @@ func (m processModel) PredictTargets(ctx context.Context, opt mkl.PredictOptions
 // sparseModel is a sparse regression as a regression of any kind.
 type sparseModel struct{ *mkl.SpikeSlabModel }
 
-func (m sparseModel) Targets() int       { return 1 }
-func (m sparseModel) Collapsed() []int   { return nil }
+func (m sparseModel) Targets() int { return 1 }
+
+func (m sparseModel) Collapsed() []int { return nil }
+
 func (m sparseModel) NoiseSD() []float64 { return []float64{m.SpikeSlabModel.NoiseSD()} }
+
 func (m sparseModel) PredictTargets(_ context.Context, _ mkl.PredictOptions, x ...mkl.Features) (*mkl.Prediction, error) {
 	return ofOneTarget(m.Predict(x...))
 }
@@ -349,20 +355,20 @@ func known(m mkl.Model) (model, bool) {
 
 // fitWithProgress fits and shows the sweeps. A collapsed fit is a result, which
 // the report tells; an error is what was given to the fit, unless the bound fell.
-func fitWithProgress(e *env, quiet bool, fit func(func(mkl.Progress)) (model, error)) (model, error) {
-	var bar *progress
+func fitWithProgress(e *console.Env, quiet bool, fit func(func(mkl.Progress)) (model, error)) (model, error) {
+	var bar *console.Progress
 	m, err := fit(func(p mkl.Progress) {
 		if bar == nil {
-			bar = newProgress(e, quiet, p.MaxSweeps*p.Starts, "sweeps at most")
+			bar = console.NewProgress(e, quiet, p.MaxSweeps*p.Starts, "sweeps at most")
 		}
 		if math.IsNaN(p.Bound) { // chains side by side
-			bar.step()
+			bar.Step()
 			return
 		}
-		bar.set((p.Start-1)*p.MaxSweeps+p.Sweep, fmt.Sprintf("bound %.4f (%+.1e)", p.Bound, p.Rise))
+		bar.Set((p.Start-1)*p.MaxSweeps+p.Sweep, fmt.Sprintf("bound %.4f (%+.1e)", p.Bound, p.Rise))
 	})
 	if bar != nil {
-		bar.finish()
+		bar.Finish()
 	}
 	var collapsed *mkl.CollapsedError
 	var fell *vi.BoundError
@@ -376,5 +382,5 @@ func fitWithProgress(e *env, quiet bool, fit func(func(mkl.Progress)) (model, er
 	case errors.As(err, &fell):
 		return nil, err
 	}
-	return nil, input(err)
+	return nil, console.Input(err)
 }

@@ -1,0 +1,4 @@
+package motorcycle
+
+// The paper's kernels have the widths 2^minExponent … 2^maxExponent.
+const MinExponent, MaxExponent = -10, 10
