@@ -17,14 +17,6 @@ import (
 	"golang.org/x/term"
 )
 
-// Processors is the number of workers: n, or one for each processor if n is 0.
-func Processors(n int) int {
-	if n > 0 {
-		return n
-	}
-	return runtime.GOMAXPROCS(0)
-}
-
 // Exit statuses.
 const (
 	StatusOK          = 0
@@ -35,10 +27,22 @@ const (
 
 // Env is what a command works in.
 type Env struct {
-	Ctx            context.Context
-	stdin          io.Reader
+	Ctx            context.Context // ends when the command is interrupted
+	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Kept           string // file with the state of what was interrupted
+
+	// Kept is the file with the state of what was interrupted, from which the same
+	// command goes on; empty if there is none.
+	Kept string
+}
+
+// Processors is the number of workers that a flag asks for: n, or one for each
+// processor if n is 0.
+func Processors(n int) int {
+	if n > 0 {
+		return n
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // terminal reports whether stderr is a terminal, where progress can be shown.
@@ -47,11 +51,12 @@ func (e *Env) terminal() bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Run runs the command that args name of those in commands, a struct for the
-// kong parser, and returns its exit status. vars are what the help and the defaults
-// of flags refer to as ${name}.
+// Run runs the command that args name and returns its exit status. The commands are
+// fields of a struct, or the struct is a command itself; their tags are those of kong
+// and their methods Run(*Env) error. vars are what help and defaults of flags refer
+// to as ${name}.
 func Run(ctx context.Context, commands any, vars map[string]string, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
-	e := &Env{Ctx: ctx, stdin: stdin, Stdout: stdout, Stderr: stderr}
+	e := &Env{Ctx: ctx, Stdin: stdin, Stdout: stdout, Stderr: stderr}
 	type exit int // kong leaves by it after printing help
 	defer func() {
 		switch r := recover().(type) {

@@ -12,12 +12,13 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Layout is how text files are laid out.
+// Layout is the flags that say how text files are laid out.
 type Layout struct {
 	Header    string `enum:"auto,yes,no" default:"auto" help:"Whether the first line of a text file holds names: auto, yes or no. Auto takes it for names unless one of them reads as a number."`
 	Separator string `placeholder:"C" help:"What separates the cells of a text file; tab and space are called so. By default the one of , ; and tab that the first line has most of."`
 }
 
+// Options returns what the flags say.
 func (l Layout) Options() (table.Options, error) {
 	opt := table.Options{Header: map[string]table.Header{"auto": table.HeaderAuto, "yes": table.HeaderYes, "no": table.HeaderNo}[l.Header]}
 	switch r, n := utf8.DecodeRuneInString(l.Separator); {
@@ -39,15 +40,16 @@ func (l Layout) Options() (table.Options, error) {
 type Files struct {
 	Env *Env
 	Opt table.Options
-	All []*File
+	All []*File // in the order in which they were opened
 }
 
+// File is a table.
 type File struct {
 	table.Source
 	Path   string
-	Want   []table.Want
-	Data   table.Data
-	closer io.Closer
+	Want   []table.Want // the columns that are needed
+	Data   table.Data   // once they are read
+	closer io.Closer    // nil of standard input
 }
 
 // Open returns the file at path, - being standard input. A file is opened once.
@@ -58,7 +60,7 @@ func (fs *Files) Open(path string) (*File, error) {
 		}
 	}
 	f := &File{Path: path}
-	name, r, size := path, fs.Env.stdin, int64(-1)
+	name, r, size := path, fs.Env.Stdin, int64(-1) // size: not known
 	if path == "-" {
 		name = "standard input"
 	} else {
@@ -67,7 +69,7 @@ func (fs *Files) Open(path string) (*File, error) {
 			return nil, Input(err)
 		}
 		f.closer = osFile
-		fs.All = append(fs.All, f)
+		fs.All = append(fs.All, f) // to be closed, whatever it holds
 		info, err := osFile.Stat()
 		if err != nil {
 			return nil, err
@@ -81,7 +83,7 @@ func (fs *Files) Open(path string) (*File, error) {
 		r = osFile
 	}
 	var err error
-	if f.Source, err = table.New(name, &contextReader{fs.Env.Ctx, r}, size, fs.Opt); err != nil {
+	if f.Source, err = table.New(name, fs.Env.Reader(r), size, fs.Opt); err != nil {
 		return nil, Input(err)
 	}
 	if f.closer == nil {
@@ -118,6 +120,7 @@ func (fs *Files) Read() (rows int, err error) {
 	return rows, nil
 }
 
+// Close closes the files.
 func (fs *Files) Close() {
 	for _, f := range fs.All {
 		if f.closer != nil {
@@ -153,14 +156,14 @@ func (c *contextReader) Read(p []byte) (int, error) {
 	return c.r.Read(p)
 }
 
-// Source says which columns of which file a view is made of.
+// Source is the columns of a file that a view is made of.
 type Source struct {
 	File    *File
 	Columns []int // positions in the file
 }
 
-// Resolve finds the columns that items name: of the file they name, or else of
-// main, where the columns in except are targets.
+// Resolve finds the columns that items name: those of the file that they name, or else
+// columns of main, where those in except are targets and cannot be named.
 func (fs *Files) Resolve(items []spec.Item, main *File, except []int) (Source, error) {
 	for _, it := range items {
 		if it.File != "" && len(items) > 1 {
@@ -185,10 +188,10 @@ func (fs *Files) Resolve(items []spec.Item, main *File, except []int) (Source, e
 	return s, nil
 }
 
-// Matrix returns the source's columns, which were read.
+// Matrix returns the columns, which were read.
 func (s Source) Matrix() la.Matrix[float64] { return s.File.Matrix(s.Columns) }
 
-// Names lists the names of a source's columns.
+// Names lists the names of the columns.
 func (s Source) Names() []string {
 	all := s.File.Columns()
 	names := make([]string, len(s.Columns))

@@ -12,6 +12,7 @@ type Progress struct {
 	bar *pb.ProgressBar
 }
 
+// NewProgress begins a bar of so many steps of what; quiet shows none.
 func NewProgress(e *Env, quiet bool, total int, what string) *Progress {
 	p := &Progress{}
 	if !quiet && e.terminal() {
@@ -25,6 +26,15 @@ func NewProgress(e *Env, quiet bool, total int, what string) *Progress {
 
 // Step counts one more.
 func (p *Progress) Step() { p.Add(1) }
+
+// Add counts n more.
+func (p *Progress) Add(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		p.bar.Add(n)
+	}
+}
 
 // Set shows that n are done, with a note.
 func (p *Progress) Set(n int, note string) {
@@ -43,14 +53,5 @@ func (p *Progress) Finish() {
 	if p.bar != nil {
 		p.bar.Finish()
 		p.bar = nil
-	}
-}
-
-// Add counts n more.
-func (p *Progress) Add(n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bar != nil {
-		p.bar.Add(n)
 	}
 }

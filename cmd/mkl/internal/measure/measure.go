@@ -12,6 +12,8 @@ import (
 // normal distribution hold the given probability.
 func Quantile(probability float64) float64 { return math.Sqrt2 * math.Erfinv(probability) }
 
+// Bin is a row of a calibration table: of the predictions with a probability between
+// From and To, their number, their mean probability, and how often they came true.
 type Bin struct {
 	From     float64 `json:"from"`
 	To       float64 `json:"to"`

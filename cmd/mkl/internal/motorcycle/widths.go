@@ -1,4 +1,5 @@
 package motorcycle
 
-// The paper's kernels have the widths 2^minExponent … 2^maxExponent.
+// The Gaussian kernels that M. Gönen (2012) learned these data by have the widths
+// 2^MinExponent … 2^MaxExponent on times of mean 0 and deviation 1.
 const MinExponent, MaxExponent = -10, 10

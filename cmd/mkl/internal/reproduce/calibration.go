@@ -56,6 +56,7 @@ type calibrationRun struct {
 	Calibration []measure.Bin      `json:"calibration"`
 }
 
+// Run runs the experiment.
 func (c *Calibration) Run(e *console.Env) error {
 	if c.Splits < 1 || c.Workers < 0 || !(c.SigmaG > 0) {
 		return console.Inputf("reproduce calibration: -splits is at least 1, -workers is not negative, -sigma-g is above 0")

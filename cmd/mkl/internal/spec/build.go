@@ -12,7 +12,7 @@ import (
 // deviation the distance between two samples is about √(2·columns).
 const DefaultKernels = "linear,rbf(width=2^-2..2^4)"
 
-// ViewKernel is a kernel with what else the specification of a kernel sets.
+// ViewKernel is a kernel of package mkl with what else its specification sets.
 type ViewKernel struct {
 	mkl.Kernel
 	Center, Normalize bool
@@ -81,7 +81,7 @@ func (s *settings) flag(name string) bool {
 	return false
 }
 
-// Build makes the kernel that k names.
+// Build makes the kernel that k names. An error says which setting is wrong.
 func Build(k Kernel) (ViewKernel, error) {
 	s := &settings{kernel: k, left: slices.Clone(k.Settings)}
 	var out ViewKernel

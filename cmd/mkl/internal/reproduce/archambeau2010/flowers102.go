@@ -20,12 +20,10 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// The flowers of section 5 of Archambeau and Bach (2010): a classifier for each
-// of the 102 classes against the rest, and the areas under their receiver
-// operating characteristics. The paper does not say which features, kernels and
-// split it used; those here are the four distance matrices, the kernels and the
-// split of the experiment flowers102.
-
+// Flowers102 is Figure 1 of the paper: a classifier for each of the 102 classes
+// against the rest, and the areas under their receiver operating characteristics. The
+// paper does not say which features, kernels and split it used; those here are the four
+// distance matrices, the kernels and the split of the experiment flowers102.
 type Flowers102 struct {
 	Data      string      `required:"" placeholder:"DIR" help:"Folder with the data set's files."`
 	Priors    []string    `default:"student-t,gamma-variance,ard" enum:"student-t,laplace,gamma-variance,gig,ard" help:"Priors of the kernels' scales (${default})."`
@@ -66,6 +64,7 @@ type outcome struct {
 	scores [][]float64 // class × test sample
 }
 
+// Run runs the experiment.
 func (c *Flowers102) Run(e *console.Env) error {
 	if c.Sweeps < 1 || c.Workers < 0 || !(c.Tolerance >= 0 && c.Tolerance < 1) {
 		return console.Inputf("-sweeps is at least 1, -workers is not negative, -tolerance is between 0 and 1")

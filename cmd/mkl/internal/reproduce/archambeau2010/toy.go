@@ -19,19 +19,9 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// The toy regression of section 5 of C. Archambeau and F. Bach, "Multiple
-// Gaussian process models", 2010: Table 1 and Figure 2. The paper says that the
-// functions are from the Hilbert spaces of ten Laplacian kernels, with Gaussian
-// noise, and nothing of what the flags choose.
-
-const toyKernels = 10
-
-// source is the paper.
-const source = "Archambeau and Bach (2010)"
-
-// toyActive are the numbers of kernels that make the targets.
-var toyActive = []int{1, 3, 10}
-
+// Toy is the toy regression of section 5 of the paper: Table 1 and Figure 2. The
+// paper says that the functions are from the Hilbert spaces of ten Laplacian kernels,
+// with Gaussian noise, and nothing of what the flags choose.
 type Toy struct {
 	Realisations int     `default:"100" help:"Data sets of each kind (${default})."`
 	Samples      int     `default:"100" help:"Training samples (${default})."`
@@ -44,6 +34,14 @@ type Toy struct {
 	Workers      int     `help:"Most data sets at a time; 0 means one for each processor."`
 	JSON         bool    `name:"json" help:"Print JSON."`
 }
+
+// source is the paper, as it is printed.
+const source = "Archambeau and Bach (2010)"
+
+const toyKernels = 10
+
+// toyActive are the numbers of kernels that make the targets.
+var toyActive = []int{1, 3, 10}
 
 // toyMethod is a row of the table.
 type toyMethod struct {
@@ -88,6 +86,7 @@ type toyColumn struct {
 	Runs   [][]toyRun `json:"runs"` // by method and data set
 }
 
+// Run runs the experiment.
 func (c *Toy) Run(e *console.Env) error {
 	if c.Realisations < 1 || c.Samples < 2*normFolds || c.Test < 2 || c.Centres < 1 || c.Workers < 0 {
 		return console.Inputf("reproduce mgp-toy: -realisations and -centres are at least 1, -samples at least %d, -test at least 2, -workers is not negative", 2*normFolds)

@@ -18,8 +18,8 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Handwritten numerals: Tables 1.4 to 1.6.
-
+// Mfeat is Tables 1.4 to 1.6 of the paper: handwritten numerals from four feature
+// spaces, by single machines, their votes, and combined kernels.
 type Mfeat struct {
 	flags  `embed:""`
 	Sweeps int    `default:"100" help:"Most sweeps of a fit (${default}, the paper's)."`
@@ -83,6 +83,7 @@ func vote(rule string, all [][]float64, r *rand.Rand) int {
 	return best(score)
 }
 
+// Run runs the experiment.
 func (c *Mfeat) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err

@@ -12,12 +12,9 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// The experiments of sections 1.4.2 and 1.4.3 of T. Damoulas and M. Girolami,
-// "Combining information with a Bayesian multi-class multi-kernel pattern
-// recognition machine", by the variational approximation. What the paper leaves
-// open, and what was chosen, is in docs/probit.md.
-
-// flags are the flags of these experiments.
+// flags are the flags of the experiments of sections 1.4.2 and 1.4.3, which are by the
+// variational approximation. What the paper leaves open, and what was chosen, is in
+// docs/probit.md.
 type flags struct {
 	Data    string  `required:"" placeholder:"DIR" help:"Folder with the data set's files."`
 	Rise    float64 `default:"0.001" help:"Stop when a sweep raises the bound by less than this share of it, as the paper does (${default}); 0 makes all sweeps."`

@@ -15,8 +15,8 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Protein folds by the multinomial probit kernel machine: Tables 1.7 to 1.9.
-
+// Proteinfold is Tables 1.7 to 1.9 of the paper: protein folds from single sources and
+// from growing sets of them.
 type Proteinfold struct {
 	flags  `embed:""`
 	Sweeps int    `default:"100" help:"Most sweeps of a fit (${default}, the paper's)."`
@@ -71,6 +71,7 @@ func (c *Proteinfold) kernel(x, y la.Matrix[float64], degree int) la.Matrix[floa
 	return multiclass.UnitPolynomial(x, y, degree)
 }
 
+// Run runs the experiment.
 func (c *Proteinfold) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err

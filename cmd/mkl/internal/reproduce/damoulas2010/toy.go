@@ -18,11 +18,10 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// The experiments of section 1.4.1 of T. Damoulas and M. Girolami, "Combining
-// information with a Bayesian multi-class multi-kernel pattern recognition
-// machine": Gibbs sampling and the variational approximation on two artificial
-// sets, features in place of kernels. The paper gives neither the regressors, nor
-// the points, nor the prior; those here are of our own, after its description.
+// Toy is section 1.4.1 of the paper: Gibbs sampling and the variational approximation
+// on two artificial sets, features in place of kernels. The paper gives neither the
+// regressors, nor the points, nor the prior; those here are of our own, after its
+// description.
 type Toy struct {
 	Points   int     `default:"100" help:"Points of the first set (${default}); the second has 400, as in the paper."`
 	Draws    int     `default:"100000" help:"Gibbs draws of all chains together (${default}), as in the paper."`
@@ -86,6 +85,7 @@ const (
 	toyTest  = 2000
 )
 
+// Run runs the experiment.
 func (c *Toy) Run(e *console.Env) error {
 	if c.Points < 10 || c.Chains < 1 || c.Draws < 8*c.Chains || c.Sweeps < 1 || c.Limit < 1 || !(c.Alpha > 0) || math.IsInf(c.Alpha, 1) || c.Workers < 0 {
 		return console.Inputf("reproduce probit-toy: -points is at least 10, -draws at least 8 for each of -chains, -sweeps and -limit at least 1, -alpha is positive, -workers is not negative")

@@ -19,8 +19,7 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// UCI data sets.
-
+// UCI is the UCI data sets by ten-fold cross-validation, with three kernels.
 type UCI struct {
 	flags  `embed:""`
 	Sweeps int      `default:"50" help:"Most sweeps of a fit (${default}, the paper's)."`
@@ -216,6 +215,7 @@ func toUnitDiagonal(k, cross la.Matrix[float64], train, test []float64) {
 	}
 }
 
+// Run runs the experiment.
 func (c *UCI) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err

@@ -46,6 +46,9 @@ func (c *flags) checkMemory(kernels, train, test, classes int) error {
 	return multiclass.AllowMemory(c.Memory, need)
 }
 
+// source is the paper, as it is printed.
+const source = "Gönen (2012)"
+
 // outcome is how a learner did on a split.
 type outcome struct {
 	Model     string  `json:"model"`

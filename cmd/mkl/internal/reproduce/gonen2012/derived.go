@@ -14,13 +14,15 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
+// Derived is Flowers17 learned from other features than the authors': seven sets of
+// word counts.
 type Derived struct {
 	flags `embed:""`
 	Split int `default:"2" help:"Which of the splits of datasplits.mat to use (${default}, on whose training images the vocabularies were learned)."`
 }
 
-// Run repeats Flowers17 on other features: seven files of word counts NAME.npy,
-// a row for each image, and labels.npy.
+// Run runs the experiment. Its files are word counts NAME.npy with a row for each
+// image, labels.npy, and the splits of the authors if they are there.
 func (c *Derived) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err

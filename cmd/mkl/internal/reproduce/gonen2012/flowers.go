@@ -8,22 +8,19 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
 )
 
-// The Oxford flower data sets of M.-E. Nilsback and A. Zisserman: distance
-// matrices between images, and the splits. The experiments are those of section
-// 5.2 of Gönen (2012).
-
+// Flowers17 is section 5.2 of the paper on the Oxford flowers of 17 classes, of
+// which M.-E. Nilsback and A. Zisserman publish distances between images and three
+// splits.
 type Flowers17 struct {
 	flags `embed:""`
 }
 
+// Flowers102 is the same on their flowers of 102 classes.
 type Flowers102 struct {
 	flags `embed:""`
 }
 
-const flowers17PerClass = 80
-
-// source is the paper.
-const source = "Gönen (2012)"
+const flowers17PerClass = 80 // images, one class after the other
 
 // flowers17Distances names the matrices by file, as the authors do.
 var flowers17Distances = []struct {
@@ -34,6 +31,7 @@ var flowers17Distances = []struct {
 	{"distancematrices17itfeat08.mat", []string{"D_hog", "D_hsv", "D_siftbdy", "D_siftint"}},
 }
 
+// Run runs the experiment.
 func (c *Flowers17) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err
@@ -68,6 +66,7 @@ func (c *Flowers17) Run(e *console.Env) error {
 	})
 }
 
+// Run runs the experiment.
 func (c *Flowers102) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err

@@ -17,22 +17,10 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// The experiment of section 5.1 of M. Gönen, "A Bayesian multiple kernel
-// learning framework for single and multiple output regression", ECAI 2012:
-// Gaussian kernels of widths 2^-10 … 2^10 on the data scaled to zero mean and
-// unit deviation, with sparse priors on sample and kernel weights. The paper
-// does not say which observation of a tied time it kept, if not all, nor which
-// Gaussian "width" means; every combination is run.
-const (
-	paperKernels = "2^-2 2^-1 2^1"
-	paperSamples = 3
-)
-
-func motorcycleRegression() vi.Regression {
-	sparse := vi.Gamma{Shape: 1e-10, Scale: 1e+10}
-	return vi.Regression{Lambda: sparse, Omega: sparse, Workers: 1}
-}
-
+// Motorcycle is section 5.1 of the paper: Gaussian kernels of widths 2^-10 … 2^10
+// on the data scaled to mean 0 and deviation 1, with sparse priors on sample and
+// kernel weights. The paper does not say which observation of a tied time it kept, if
+// not all, nor which Gaussian "width" means; every combination is run.
 type Motorcycle struct {
 	Starts    int     `default:"10" help:"Random starts of each variant."`
 	Sweeps    int     `default:"200" help:"Sweeps of the run in the published order; the paper does not say how many it used."`
@@ -41,6 +29,17 @@ type Motorcycle struct {
 	Seed      uint64  `default:"1" help:"Seed of the first start; the next ones count up."`
 	Workers   int     `help:"Most starts at a time; 0 means one for each processor."`
 	JSON      bool    `name:"json" help:"Print JSON."`
+}
+
+// What the paper found: the kernels that stay, by their widths, and how many samples.
+const (
+	paperKernels = "2^-2 2^-1 2^1"
+	paperSamples = 3
+)
+
+func motorcycleRegression() vi.Regression {
+	sparse := vi.Gamma{Shape: 1e-10, Scale: 1e+10}
+	return vi.Regression{Lambda: sparse, Omega: sparse, Workers: 1}
 }
 
 // motorcycleRun is what one start of one variant found.
@@ -68,6 +67,7 @@ type motorcycleVariant struct {
 	plain bool
 }
 
+// Run runs the experiment.
 func (c *Motorcycle) Run(e *console.Env) error {
 	if c.Starts < 1 || c.Sweeps < 1 || c.Limit < 1 || !(c.Threshold > 0 && c.Threshold <= 1) || c.Workers < 0 {
 		return console.Inputf("reproduce motorcycle: -starts, -sweeps and -limit are at least 1, -threshold is above 0 and at most 1, -workers is not negative")

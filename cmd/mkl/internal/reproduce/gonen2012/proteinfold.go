@@ -5,10 +5,12 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
 )
 
+// Proteinfold learns the folds of proteins from twelve representations of them.
 type Proteinfold struct {
 	flags `embed:""`
 }
 
+// Run runs the experiment.
 func (c *Proteinfold) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err

@@ -67,8 +67,8 @@ func (x *Problem) AddDistances(e *console.Env, path, name string, train, test []
 	return nil
 }
 
-// openMAT calls read with a file's arrays.
-func openMAT(e *console.Env, path string, visit func(matfile.Array) (matfile.Sink, error)) error {
+// readMAT reads a MAT-file: visit says of each array where its elements go.
+func readMAT(e *console.Env, path string, visit func(matfile.Array) (matfile.Sink, error)) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return console.Input(err)
@@ -84,7 +84,7 @@ func openMAT(e *console.Env, path string, visit func(matfile.Array) (matfile.Sin
 func ReadVectors(e *console.Env, path string) (map[string][]int, error) {
 	const most = 1 << 20
 	all := map[string][]int{}
-	err := openMAT(e, path, func(a matfile.Array) (matfile.Sink, error) {
+	err := readMAT(e, path, func(a matfile.Array) (matfile.Sink, error) {
 		if a.Len() > most {
 			return nil, fmt.Errorf("%s: %d elements", a.Name, a.Len())
 		}
@@ -106,7 +106,7 @@ func ReadVectors(e *console.Env, path string) (map[string][]int, error) {
 func ReadColumns(e *console.Env, path, name string, columns []int, order int) (la.Matrix[float64], error) {
 	var d la.Matrix[float64]
 	found := false
-	err := openMAT(e, path, func(a matfile.Array) (matfile.Sink, error) {
+	err := readMAT(e, path, func(a matfile.Array) (matfile.Sink, error) {
 		if a.Name != name {
 			return nil, nil
 		}

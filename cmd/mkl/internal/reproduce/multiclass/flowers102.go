@@ -6,12 +6,15 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 )
 
+// Flowers102File has the distance matrices between the Oxford flowers of 102 classes
+// that M.-E. Nilsback and A. Zisserman publish.
 const Flowers102File = "distancematrices102.mat"
 
+// Flowers102Distances are the names of the matrices.
 var Flowers102Distances = []string{"Dhog", "Dhsv", "Dsiftbdy", "Dsiftint"}
 
-// Flowers102Kernels reads the kernels of the four distance matrices; checkMemory is
-// asked before.
+// Flowers102Kernels reads the problem with the kernels exp(−d/s) of the four distance
+// matrices. checkMemory can refuse it before they are read.
 func Flowers102Kernels(e *console.Env, dir string, checkMemory func(kernels, train, test, classes int) error) (*Problem, error) {
 	x, train, test, err := Flowers102(e, dir)
 	if err != nil {
@@ -28,8 +31,8 @@ func Flowers102Kernels(e *console.Env, dir string, checkMemory func(kernels, tra
 	return x, nil
 }
 
-// Flowers102 reads the classes and the split, training on the published training
-// and validation images.
+// Flowers102 reads the classes and the split, without kernels: the samples to train on,
+// which are the published training and validation images, and those to test.
 func Flowers102(e *console.Env, dir string) (x *Problem, train, test []int, err error) {
 	setid, imagelabels := filepath.Join(dir, "setid.mat"), filepath.Join(dir, "imagelabels.mat")
 	sets, err := ReadVectors(e, setid)

@@ -13,26 +13,14 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Problem is a problem of many classes with a split into training and test
+// Problem is a problem of many classes with a split into N training and T test
 // samples.
 type Problem struct {
-	Name        string
-	Classes     int
-	TrainClass  []int
-	TestClass   []int
+	Name        string               // of the split
+	Classes     int                  // their number
+	TrainClass  []int                // from 0, of each training sample
+	TestClass   []int                // likewise of the test samples
 	Train, Test []la.Matrix[float64] // kernels: N×N, and N×T between training and test samples
-}
-
-// AllowMemory refuses an experiment that needs more bytes than the limit, which
-// is what the machine has available if it is 0.
-func AllowMemory(limit memory.Size, need float64) error {
-	if limit == 0 {
-		limit = memory.Available()
-	}
-	if limit > 0 && need > float64(limit) {
-		return console.Inputf("the experiment needs about %v of memory, more than %v", memory.Size(need), limit)
-	}
-	return nil
 }
 
 // Labels is +1 for the samples of a class and −1 for the others, a row for each
@@ -46,6 +34,7 @@ func (x *Problem) Labels() la.Matrix[float64] {
 	return y
 }
 
+// Kernels returns the kernels as models take them.
 func (x *Problem) Kernels() (train, test *vi.Dense, err error) {
 	if train, err = vi.NewDense(x.Train...); err != nil {
 		return nil, nil, err
@@ -54,6 +43,7 @@ func (x *Problem) Kernels() (train, test *vi.Dense, err error) {
 	return train, test, err
 }
 
+// RowsOf returns the rows of m, which share its memory.
 func RowsOf(m la.Matrix[float64]) [][]float64 {
 	var out [][]float64
 	for i := range m.Rows {
@@ -62,14 +52,14 @@ func RowsOf(m la.Matrix[float64]) [][]float64 {
 	return out
 }
 
-// scores is how well the scores of the test samples tell the classes.
-type scores struct {
+// Scores is how well the scores of the test samples tell the classes.
+type Scores struct {
 	Accuracy float64 // share of the samples whose highest score is that of their class
 	AUC, EER float64 // means over the classes that have test samples
 }
 
 // Score measures the scores of the test samples, classes × samples.
-func (x *Problem) Score(all [][]float64) (s scores, err error) {
+func (x *Problem) Score(all [][]float64) (s Scores, err error) {
 	best := make([]int, len(x.TestClass))
 	for i := range best {
 		for class := range all {
@@ -139,4 +129,16 @@ func (x *Problem) MeanBreakEven(scores [][]float64) (mean float64, err error) {
 		present++
 	}
 	return mean / present, nil
+}
+
+// AllowMemory refuses an experiment that needs more bytes than the limit, which
+// is what the machine has available if it is 0.
+func AllowMemory(limit memory.Size, need float64) error {
+	if limit == 0 {
+		limit = memory.Available()
+	}
+	if limit > 0 && need > float64(limit) {
+		return console.Inputf("the experiment needs about %v of memory, more than %v", memory.Size(need), limit)
+	}
+	return nil
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// The protein fold problem of C. Ding and I. Dubchak (2001) with the
+// ProteinSources are the representations of the protein fold problem of C. Ding and I. Dubchak (2001) with the
 // representations of H.-B. Shen and K.-C. Chou (2006), as T. Damoulas and
 // M. Girolami cleaned it: 311 training and 383 test proteins of 27 folds.
-// Kernels are theirs: polynomials of degree 2 of the global characteristics,
-// inner products of the rows of local alignment scores.
+// Kernels are theirs: polynomials of degree 2 of the global characteristics, inner
+// products of the rows of local alignment scores.
 var ProteinSources = []struct {
 	Name   string
 	degree int
@@ -22,7 +22,8 @@ var ProteinSources = []struct {
 	{"L1", 2}, {"L4", 2}, {"L14", 2}, {"L30", 2}, {"SWblosum62", 1}, {"SWpam50", 1},
 }
 
-// Proteins reads the problem and computes its kernels, polynomials of a degree.
+// Proteins reads the problem from its files in dir. kernel computes each kernel, a
+// polynomial of a degree, between the rows of x and y.
 func Proteins(e *console.Env, dir string, kernel func(x, y la.Matrix[float64], degree int) la.Matrix[float64]) (*Problem, error) {
 	x := &Problem{Name: "predefined"}
 	var err error

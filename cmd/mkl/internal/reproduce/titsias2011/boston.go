@@ -20,19 +20,11 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// The experiment of section 4, table 1, of M. K. Titsias and M. Lázaro-Gredilla,
-// "Spike and slab variational inference for multi-task and multiple kernel
-// learning", NIPS 2011: how far paired and standard mean field are from the
-// posterior means that a long Gibbs run finds, over many starts. The paper does
-// not say which 456 rows it used, how columns were scaled, or how q(w̃) began:
-// here inputs and targets have mean 0 and deviation 1 over the rows used, as the
-// paper's bounds imply, and means begin as draws from the prior.
-const (
-	bostonPi       = 0.25
-	bostonVariance = 1
-	bostonNoise    = 0.1 // of the targets' variance
-)
-
+// Boston is Table 1 of the paper: how far paired and standard mean field are from
+// the posterior means that a long Gibbs run finds, over many starts. The paper does not
+// say which 456 rows it used, how columns were scaled, or how q(w̃) began: here inputs
+// and targets have mean 0 and deviation 1 over the rows used, as the paper's bounds
+// imply, and means begin as draws from the prior.
 type Boston struct {
 	Data      string  `placeholder:"FILE" help:"The data as CSV, the target in the last column; by default those of the R package MASS, which are built in."`
 	Rows      string  `default:"first" enum:"first,last,random,all" help:"Which rows: the first, last or random 456, or all (${default})."`
@@ -45,6 +37,13 @@ type Boston struct {
 }
 
 const bostonRows = 456
+
+// The prior and the noise, which the experiment does not learn.
+const (
+	bostonPi       = 0.25
+	bostonVariance = 1
+	bostonNoise    = 0.1 // of the targets' variance
+)
 
 // interval is a mean and a central 95 % of the starts, by percentiles.
 type interval struct {
@@ -108,6 +107,7 @@ type bostonResult struct {
 	Paper      []bostonCell    `json:"paper"`
 }
 
+// Run runs the experiment.
 func (c *Boston) Run(e *console.Env) error {
 	if c.Starts < 1 || c.Draws < 4 || c.Workers < 0 || !(c.Tolerance >= 0 && c.Tolerance < 1) {
 		return console.Inputf("reproduce boston: -starts is at least 1, -draws at least 4, -workers is not negative, -tolerance is between 0 and 1")

@@ -21,11 +21,8 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// The flowers of section 5 of M. K. Titsias and M. Lázaro-Gredilla, "Spike and
-// slab variational inference for multi-task and multiple kernel learning", NIPS
-// 2011: a task for each class, +1 for its images and −1 for the others, and ten or
-// thirteen latent functions for each of four features.
-
+// Flowers102 is Table 3 of the paper: a task for each class, +1 for its images and −1
+// for the others, and ten or thirteen latent functions for each of four features.
 type Flowers102 struct {
 	Data       string        `required:"" placeholder:"DIR" help:"Folder with the data set's files, those of flowers102."`
 	Latents    []int         `default:"10,13" help:"Latent functions of each feature, one fit for each number (${default})."`
@@ -53,6 +50,7 @@ type flowersOutcome struct {
 	Seconds   float64 `json:"seconds"` // of this run
 }
 
+// Run runs the experiment.
 func (c *Flowers102) Run(e *console.Env) error {
 	if c.Sweeps < 1 || c.Workers < 0 || !(c.Tolerance >= 0 && c.Tolerance < 1) || len(c.Latents) == 0 || slices.Min(c.Latents) < 1 {
 		return console.Inputf("reproduce mtmkl-flowers102: -sweeps and -latents are at least 1, -workers is not negative, -tolerance is between 0 and 1")

@@ -17,10 +17,8 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// The collaborative filtering of M. K. Titsias and M. Lázaro-Gredilla (2011),
-// section 5: users are rows, films are columns, and ten ratings of each user are
-// for testing.
-
+// Movielens is the paper's collaborative filtering: users are rows, films are columns,
+// and ten ratings of each user are for testing.
 type Movielens struct {
 	Data    string   `required:"" placeholder:"DIR" help:"Folder of a MovieLens set, 100K, 1M or 10M, as it is unpacked."`
 	Factors int      `default:"20" help:"Factors (${default})."`
@@ -161,6 +159,7 @@ type movieOutcome struct {
 	Seconds float64 `json:"seconds"`
 }
 
+// Run runs the experiment.
 func (c *Movielens) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err

@@ -17,15 +17,14 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// The image experiments of M. K. Titsias and M. Lázaro-Gredilla (2011), section 5:
-// every overlapping block of 8×8 pixels is a task, the pixels of a block are the
-// inputs, and the latent functions are the dictionary. The mean of the picture as
-// given is subtracted; each restored pixel is the mean over its blocks.
-
-// paperPSNR is Table 4: the noisy picture, and restored with either covariance.
+// paperPSNR is Table 4, by the deviation of the noise: of the noisy picture, and
+// restored with white and with exponential covariance.
 var paperPSNR = map[float64][3]float64{15: {24.66, 33.98, 34.29}, 25: {20.22, 30.98, 31.88}, 50: {14.20, 26.14, 28.08}}
 
-// pictureFlags are the flags of both.
+// pictureFlags are the flags of both experiments with pictures. Every overlapping block
+// of 8×8 pixels is a task, the pixels of a block are the inputs, and the latent functions
+// are the dictionary. The mean of the picture as given is subtracted; each restored pixel
+// is the mean over its blocks.
 type pictureFlags struct {
 	Image  string `required:"" placeholder:"FILE" help:"The picture, a PNG file."`
 	Output string `short:"o" default:"." placeholder:"DIR" help:"Folder for the pictures and the dictionary (${default})."`
@@ -186,6 +185,7 @@ func (c *pictureFlags) print(e *console.Env, title string, all []restored, remar
 	return console.PrintTable(e.Stdout, "llrrrrrrlr", rows)
 }
 
+// Denoise is Table 4 of the paper: pictures with noise are restored.
 type Denoise struct {
 	pictureFlags `embed:""`
 	Sigma        []float64 `default:"15,25,50" help:"Standard deviations of the noise (${default})."`
@@ -193,6 +193,7 @@ type Denoise struct {
 	Covariance   []string  `default:"white,exponential" enum:"white,exponential" help:"Covariances of the dictionary's elements over the block (${default})."`
 }
 
+// Run runs the experiment.
 func (c *Denoise) Run(e *console.Env) error {
 	truth, err := c.open()
 	if err != nil {
@@ -240,12 +241,14 @@ func (c *Denoise) Run(e *console.Env) error {
 	return c.print(e, "Denoising: every 8×8 block is a task; noise is not cut off at black and white", all)
 }
 
+// Inpaint restores a picture of which most values are missing.
 type Inpaint struct {
 	pictureFlags `embed:""`
 	Missing      float64 `default:"0.8" help:"Share of the values that are missing (${default})."`
 	Factors      int     `default:"100" help:"Elements of the dictionary (${default})."`
 }
 
+// Run runs the experiment.
 func (c *Inpaint) Run(e *console.Env) error {
 	truth, err := c.open()
 	if err != nil {

@@ -13,24 +13,10 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// The toy problem of section 5 of M. K. Titsias and M. Lázaro-Gredilla, "Spike
-// and slab variational inference for multi-task and multiple kernel learning",
-// NIPS 2011: ten tasks from a Gaussian process whose covariance has rank four, two
-// of noise alone, and a gap in each. Table 2 states the sum of the squared errors
-// in each gap (its heading says mean, but 0.41 for noise of deviation 0.1 is 41 × 0.1²).
-const toyPoints, toyTasks, toyGap, toyLatents = 201, 12, 41, 7
-
-// source is the paper.
-const source = "Titsias and Lázaro-Gredilla (2011)"
-
-// toyNoiseOnly are the tasks without a function, by their noise.
-var toyNoiseOnly = map[int]float64{2: 0.4, 6: 0.1}
-
-var (
-	toyPaperGP        = []float64{6.51, 11.70, 7.52, 2.49, 1.53, 18.25, 0.41, 7.43, 2.73, 1.81, 19.93, 93.80}
-	toyPaperMultiTask = []float64{1.97, 4.57, 7.71, 1.94, 1.98, 2.09, 0.41, 1.96, 1.90, 1.57, 1.20, 2.83}
-)
-
+// Toy is the toy problem of section 5 of the paper: ten tasks from a Gaussian process
+// whose covariance has rank four, two of noise alone, and a gap in each. Table 2 states
+// the sum of the squared errors in each gap (its heading says mean, but 0.41 for noise of
+// deviation 0.1 is 41 × 0.1²).
 type Toy struct {
 	Sets    int    `default:"1" help:"Data sets to draw (${default})."`
 	Starts  int    `default:"5" help:"Random starts of each fit, of which the one with the highest bound counts (${default})."`
@@ -40,6 +26,21 @@ type Toy struct {
 	Workers int    `help:"Most data sets at a time; 0 means one for each processor."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
+
+// source is the paper, as it is printed.
+const source = "Titsias and Lázaro-Gredilla (2011)"
+
+// Points of each task, tasks, points of a gap, and latent functions of the model.
+const toyPoints, toyTasks, toyGap, toyLatents = 201, 12, 41, 7
+
+// toyNoiseOnly are the tasks without a function, by their noise.
+var toyNoiseOnly = map[int]float64{2: 0.4, 6: 0.1}
+
+// Table 2 of the paper, by task.
+var (
+	toyPaperGP        = []float64{6.51, 11.70, 7.52, 2.49, 1.53, 18.25, 0.41, 7.43, 2.73, 1.81, 19.93, 93.80}
+	toyPaperMultiTask = []float64{1.97, 4.57, 7.71, 1.94, 1.98, 2.09, 0.41, 1.96, 1.90, 1.57, 1.20, 2.83}
+)
 
 // toySet is what came of one data set.
 type toySet struct {
@@ -53,6 +54,7 @@ type toySet struct {
 	Reason      string    `json:"reason"`
 }
 
+// Run runs the experiment.
 func (c *Toy) Run(e *console.Env) error {
 	if c.Sets < 1 || c.Starts < 1 || c.Sweeps < 1 || c.Workers < 0 {
 		return console.Inputf("reproduce multitask-toy: -sets, -starts and -sweeps are at least 1, -workers is not negative")
