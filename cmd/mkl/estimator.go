@@ -10,7 +10,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/mkl"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // Tasks.
@@ -38,8 +38,8 @@ const (
 )
 
 // families are the priors that -family names.
-var families = map[string]vi.Family{
-	"student-t": vi.StudentT, "laplace": vi.Laplace, "gamma-variance": vi.GammaVariance, "gig": vi.GeneralGIG, "ard": vi.ARD,
+var families = map[string]mgp.Family{
+	"student-t": mgp.StudentT, "laplace": mgp.Laplace, "gamma-variance": mgp.GammaVariance, "gig": mgp.GeneralGIG, "ard": mgp.ARD,
 }
 
 // estimators is a set of the package's estimators; -task and -model ask for one.

@@ -18,6 +18,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/metrics"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // Flowers102 is Figure 1 of the paper: a classifier for each of the 102 classes
@@ -39,16 +40,16 @@ type Flowers102 struct {
 // scalePrior is a prior that the experiment can be run with.
 type scalePrior struct {
 	name   string
-	family vi.Family
+	family mgp.Family
 	paper  string // mean ± deviation of the areas
 }
 
 var scalePriors = []scalePrior{
-	{"student-t", vi.StudentT, ".948 ± .057"},
-	{"laplace", vi.Laplace, ""},
-	{"gamma-variance", vi.GammaVariance, ".957 ± .050"},
-	{"gig", vi.GeneralGIG, ""},
-	{"ard", vi.ARD, ".947 ± .058"},
+	{"student-t", mgp.StudentT, ".948 ± .057"},
+	{"laplace", mgp.Laplace, ""},
+	{"gamma-variance", mgp.GammaVariance, ".957 ± .050"},
+	{"gig", mgp.GeneralGIG, ""},
+	{"ard", mgp.ARD, ".947 ± .058"},
 }
 
 // outcome is what one prior gave.
@@ -151,7 +152,7 @@ func (c *Flowers102) fit(e *console.Env, x *multiclass.Problem, prior scalePrior
 	y := x.Labels()
 	self := la.NewMatrix[float64](len(x.Train), len(x.TestClass))
 	self.Fill(1) // exp(−d/s) at distance 0
-	fits := make([]*vi.MultiGPFit, x.Classes)
+	fits := make([]*mgp.Fit, x.Classes)
 	p := console.NewProgress(e, c.JSON, x.Classes, "classes, "+prior.family.String())
 	defer p.Finish()
 	group, ctx := errgroup.WithContext(e.Ctx)
@@ -159,7 +160,7 @@ func (c *Flowers102) fit(e *console.Env, x *multiclass.Problem, prior scalePrior
 	for class := range x.Classes {
 		group.Go(func() error {
 			defer p.Step()
-			g := vi.MultiGP{Family: prior.family, Workers: 1, Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Tolerance: c.Tolerance}}
+			g := mgp.Model{Family: prior.family, Workers: 1, Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Tolerance: c.Tolerance}}
 			fit, err := g.FitLabels(ctx, train, y.Row(class))
 			if err != nil {
 				return fmt.Errorf("class %d: %w", class+1, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // flags are the flags of the experiments of sections 1.4.2 and 1.4.3, which are by the
@@ -32,8 +33,8 @@ func (c *flags) check() error {
 }
 
 // machine is a kernel machine with the paper's prior.
-func (c *flags) machine(rule vi.Combination, sweeps int, seed uint64) vi.Probit {
-	return vi.Probit{
+func (c *flags) machine(rule probit.Rule, sweeps int, seed uint64) probit.Model {
+	return probit.Model{
 		Rule: rule, NotEmpty: true, Alpha: vi.Gamma{Shape: c.Alpha, Scale: 1 / c.Alpha}, Workers: 1, Seed: seed,
 		Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: sweeps},
 	}
@@ -43,7 +44,7 @@ var errSettled = errors.New("the bound has settled")
 
 // fit fits p, stops it by the paper's rule, and returns the probabilities of the
 // test samples, samples × classes.
-func (c *flags) fit(ctx context.Context, p vi.Probit, train, test vi.Kernels, labels []int) (*vi.ProbitFit, la.Matrix[float64], error) {
+func (c *flags) fit(ctx context.Context, p probit.Model, train, test vi.Kernels, labels []int) (*probit.Fit, la.Matrix[float64], error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p.Ascent.Progress = func(s vi.Progress) {
@@ -128,7 +129,7 @@ func newFigures(name string, x []float64, paper string) figures {
 func (f figures) String() string { return fmt.Sprintf("%.1f ± %.1f", f.Mean, f.SD) }
 
 // trial fits a machine and returns its error on test samples and its sweeps.
-func (c *flags) trial(ctx context.Context, p vi.Probit, train, test []la.Matrix[float64], labels, truth []int) (rate, sweeps float64, err error) {
+func (c *flags) trial(ctx context.Context, p probit.Model, train, test []la.Matrix[float64], labels, truth []int) (rate, sweeps float64, err error) {
 	k, err := vi.NewDense(train...)
 	if err != nil {
 		return 0, 0, err

@@ -13,6 +13,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // Proteinfold is Tables 1.7 to 1.9 of the paper: protein folds from single sources and
@@ -95,7 +96,7 @@ func (c *Proteinfold) Run(e *console.Env) error {
 	if err != nil {
 		return err
 	}
-	rules := []vi.Combination{vi.FixSum, vi.WSum}
+	rules := []probit.Rule{probit.FixSum, probit.WSum}
 	var all []map[string]any
 	rows := [][]string{{"sources", "rule", "accuracy %", "best", "stated", "best", "sweeps"}}
 	var last []float64
@@ -132,7 +133,7 @@ func (c *Proteinfold) Run(e *console.Env) error {
 					right[s], sweeps[s] = 100-errorRate(probability, x.TestClass), float64(len(fit.Record.Trace))
 					mu.Lock()
 					defer mu.Unlock()
-					if len(k.sources) == len(multiclass.ProteinSources) && rule == vi.WSum && s == 0 {
+					if len(k.sources) == len(multiclass.ProteinSources) && rule == probit.WSum && s == 0 {
 						last = fit.Posterior.State().Beta
 					}
 					p.Step()

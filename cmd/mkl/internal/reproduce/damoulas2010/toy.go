@@ -16,6 +16,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // Toy is section 1.4.1 of the paper: Gibbs sampling and the variational approximation
@@ -119,8 +120,8 @@ func (c *Toy) gibbs(p *console.Progress) mcmc.Probit {
 	}}
 }
 
-func (c *Toy) variational(longer bool) vi.Probit {
-	v := vi.Probit{Alpha: c.prior(), Seed: c.Seed, Workers: c.Workers, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: c.Sweeps}}
+func (c *Toy) variational(longer bool) probit.Model {
+	v := probit.Model{Alpha: c.prior(), Seed: c.Seed, Workers: c.Workers, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: c.Sweeps}}
 	if longer {
 		v.Ascent = vi.Ascent{Tolerance: 1e-7, MaxSweeps: c.Limit}
 	}
@@ -224,7 +225,7 @@ func (c *Toy) separable(e *console.Env, p *console.Progress, out *toyResult) err
 
 // drawBoundaries draws regressors from the approximate posterior, N(w_c, (E[KKᵀ] +
 // diag E[α_c])⁻¹) for each class, and returns the boundaries.
-func drawBoundaries(s vi.ProbitState, n int, seed uint64) ([]boundary, error) {
+func drawBoundaries(s probit.State, n int, seed uint64) ([]boundary, error) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	D := s.W.Cols
 	factors := make([]la.Matrix[float64], 2)

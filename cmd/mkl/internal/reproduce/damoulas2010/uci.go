@@ -16,7 +16,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // UCI is the UCI data sets by ten-fold cross-validation, with three kernels.
@@ -256,7 +256,7 @@ func (c *UCI) Run(e *console.Env) error {
 						}
 					}
 					km, cross := c.kernel(kernel, multiclass.RowsAt(x, inside), multiclass.RowsAt(x, parts[f]))
-					rate, n, err := c.trial(ctx, c.machine(vi.FixSum, c.Sweeps, c.Seed+uint64(f)), []la.Matrix[float64]{km}, []la.Matrix[float64]{cross}, multiclass.At(class, inside), multiclass.At(class, parts[f]))
+					rate, n, err := c.trial(ctx, c.machine(probit.FixSum, c.Sweeps, c.Seed+uint64(f)), []la.Matrix[float64]{km}, []la.Matrix[float64]{cross}, multiclass.At(class, inside), multiclass.At(class, parts[f]))
 					rates[f], sweeps[f] = rate, n
 					p.Step()
 					return err

@@ -9,6 +9,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // learner is one way to learn classes.
@@ -52,7 +53,7 @@ func fitSingle(e *console.Env, c *flags, x *multiclass.Problem, p *console.Progr
 	group.SetLimit(console.Processors(c.Workers))
 	for o := range x.Classes {
 		group.Go(func() error {
-			r := vi.Regression{Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: 1}
+			r := bemkl.Regression{Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: 1}
 			fit, err := r.Fit(ctx, train, y.Slice(o, o+1, 0, y.Cols))
 			if err != nil {
 				return fmt.Errorf("class %d: %w", o+1, err)
@@ -78,7 +79,7 @@ func fitMultiple(e *console.Env, c *flags, x *multiclass.Problem, p *console.Pro
 	if err != nil {
 		return nil, 0, false, err
 	}
-	r := vi.Regression{Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: c.Workers}
+	r := bemkl.Regression{Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: c.Workers}
 	fit, err := r.Fit(e.Ctx, train, x.Labels())
 	if err != nil {
 		return nil, 0, false, err
@@ -96,7 +97,7 @@ func fitMulticlass(e *console.Env, c *flags, x *multiclass.Problem, p *console.P
 	if err != nil {
 		return nil, 0, false, err
 	}
-	r := vi.Classification{Margin: c.Margin, Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: c.Workers}
+	r := bemkl.Classification{Margin: c.Margin, Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: c.Workers}
 	fit, err := r.Fit(e.Ctx, train, x.Labels())
 	if err != nil {
 		return nil, 0, false, err

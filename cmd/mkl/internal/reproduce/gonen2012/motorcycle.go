@@ -15,6 +15,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/motorcycle"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // Motorcycle is section 5.1 of the paper: Gaussian kernels of widths 2^-10 … 2^10
@@ -37,9 +38,9 @@ const (
 	paperSamples = 3
 )
 
-func motorcycleRegression() vi.Regression {
+func motorcycleRegression() bemkl.Regression {
 	sparse := vi.Gamma{Shape: 1e-10, Scale: 1e+10}
-	return vi.Regression{Lambda: sparse, Omega: sparse, Workers: 1}
+	return bemkl.Regression{Lambda: sparse, Omega: sparse, Workers: 1}
 }
 
 // motorcycleRun is what one start of one variant found.

@@ -18,6 +18,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // Boston is Table 1 of the paper: how far paired and standard mean field are from
@@ -117,7 +118,7 @@ func (c *Boston) Run(e *console.Env) error {
 		return err
 	}
 	out := &bostonResult{Experiment: "boston", Rows: fmt.Sprintf("%s (%d)", c.Rows, x.Rows), Inputs: names, Paper: bostonPaper}
-	prior := vi.SlabPrior{Pi: bostonPi, Variance: bostonVariance}
+	prior := slab.Prior{Pi: bostonPi, Variance: bostonVariance}
 	for _, standard := range []bool{false, true} {
 		m := mcmc.SpikeSlab{Prior: prior, Noise: bostonNoise, Standard: standard, Sampling: mcmc.Sampling{
 			Draws: c.Draws, BurnIn: min(c.Draws, 2000), Seed: c.Seed, Workers: c.Workers,
@@ -236,7 +237,7 @@ func (c *Boston) cell(e *console.Env, p *console.Progress, x la.Matrix[float64],
 		group.Go(func() error {
 			defer p.Step()
 			r := rand.New(rand.NewPCG(c.Seed+uint64(i), kind))
-			start := &vi.SpikeSlabStart{}
+			start := &slab.RegressionStart{}
 			for range truth {
 				g := r.Float64()
 				if extreme {
@@ -245,9 +246,9 @@ func (c *Boston) cell(e *console.Env, p *console.Progress, x la.Matrix[float64],
 				start.Inclusion = append(start.Inclusion, g)
 				start.Mean = append(start.Mean, math.Sqrt(bostonVariance)*r.NormFloat64())
 			}
-			fit, err := vi.SpikeSlab{
-				Prior: vi.SlabPrior{Pi: bostonPi, Variance: bostonVariance}, Noise: bostonNoise,
-				Held: vi.Held{Pi: true, Variance: true, Noise: true}, Standard: standard, Start: start,
+			fit, err := slab.Regression{
+				Prior: slab.Prior{Pi: bostonPi, Variance: bostonVariance}, Noise: bostonNoise,
+				Held: slab.Held{Pi: true, Variance: true, Noise: true}, Standard: standard, Start: start,
 				Ascent: vi.Ascent{Tolerance: c.Tolerance}, Workers: 1,
 			}.Fit(ctx, x, y)
 			if err != nil {

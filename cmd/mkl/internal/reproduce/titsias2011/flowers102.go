@@ -19,6 +19,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // Flowers102 is Table 3 of the paper: a task for each class, +1 for its images and −1
@@ -103,15 +104,15 @@ func (c *Flowers102) checkMemory(x *multiclass.Problem, train, test int) error {
 
 // flowersState is a checkpoint.
 type flowersState struct {
-	State vi.MultiTaskState
+	State slab.MultiTaskState
 	Trace []float64
 }
 
 func (c *Flowers102) fit(e *console.Env, x *multiclass.Problem, within, cross []la.Matrix[float64], each int) (flowersOutcome, error) {
-	var latents []vi.Latent
+	var latents []slab.Latent
 	for _, d := range within {
 		for range each {
-			latents = append(latents, vi.Latent{Covariance: vi.DecayCovariance(d, 1, 1e-3, 1e3)})
+			latents = append(latents, slab.Latent{Covariance: slab.DecayCovariance(d, 1, 1e-3, 1e3)})
 		}
 	}
 	y := x.Labels()
@@ -128,7 +129,7 @@ func (c *Flowers102) fit(e *console.Env, x *multiclass.Problem, within, cross []
 	o := flowersOutcome{M: len(latents)}
 	p := console.NewProgress(e, c.JSON, c.Sweeps, fmt.Sprintf("sweeps at most, M = %d", o.M))
 	defer p.Finish()
-	m := vi.MultiTask{
+	m := slab.MultiTask{
 		Plain: c.Plain, MeanOnly: true, Seed: c.Seed, Workers: c.Workers,
 		Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Tolerance: c.Tolerance, Progress: func(s vi.Progress) {
 			p.Set(s.Sweep, fmt.Sprintf("bound %.1f", s.Bound))
@@ -142,7 +143,7 @@ func (c *Flowers102) fit(e *console.Env, x *multiclass.Problem, within, cross []
 		}
 		m.From = from
 		last := time.Now()
-		m.Checkpoint = func(fit func() (*vi.MultiTaskFit, error)) error {
+		m.Checkpoint = func(fit func() (*slab.MultiTaskFit, error)) error {
 			if e.Ctx.Err() == nil && time.Since(last) < c.Every {
 				return nil
 			}
@@ -187,7 +188,7 @@ func (c *Flowers102) fit(e *console.Env, x *multiclass.Problem, within, cross []
 }
 
 // readFlowersState reads a checkpoint; none is no error.
-func readFlowersState(path string) (*vi.MultiTaskFit, error) {
+func readFlowersState(path string) (*slab.MultiTaskFit, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -200,11 +201,11 @@ func readFlowersState(path string) (*vi.MultiTaskFit, error) {
 	if err := gob.NewDecoder(f).Decode(&s); err != nil {
 		return nil, console.Inputf("%s: %w", path, err)
 	}
-	p, err := vi.NewMultiTaskPosterior(s.State)
+	p, err := slab.NewMultiTaskPosterior(s.State)
 	if err != nil {
 		return nil, console.Inputf("%s: %w", path, err)
 	}
-	return &vi.MultiTaskFit{Posterior: p, Record: vi.Record{Trace: s.Trace}}, nil
+	return &slab.MultiTaskFit{Posterior: p, Record: vi.Record{Trace: s.Trace}}, nil
 }
 
 // decayCross is the kernels exp(−d/ℓ) between training and test samples of latent
@@ -215,12 +216,12 @@ type decayCross struct {
 	lengths  []float64
 }
 
-// Dims implements [vi.CrossKernels].
+// Dims implements [slab.CrossKernels].
 func (k decayCross) Dims() (M, N, T int) {
 	return len(k.lengths), k.distance[0].Rows, k.distance[0].Cols
 }
 
-// Columns implements [vi.CrossKernels].
+// Columns implements [slab.CrossKernels].
 func (k decayCross) Columns(m, first int, dst la.Matrix[float64]) {
 	d := k.distance[m/k.each]
 	for n := range d.Rows {

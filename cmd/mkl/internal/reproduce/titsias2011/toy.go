@@ -11,6 +11,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // Toy is the toy problem of section 5 of the paper: ten tasks from a Gaussian process
@@ -136,13 +137,13 @@ func (c *Toy) run(e *console.Env, seed uint64, p *console.Progress) (toySet, err
 			distance.Set(i, j, d*d/2)
 		}
 	}
-	latents := make([]vi.Latent, toyLatents)
+	latents := make([]slab.Latent, toyLatents)
 	for i := range latents {
-		latents[i].Covariance = vi.DecayCovariance(distance, 1, 1e-3, 1e3)
+		latents[i].Covariance = slab.DecayCovariance(distance, 1, 1e-3, 1e3)
 	}
 	done := 0
-	fit, err := vi.MultiTask{
-		Restarts: c.Starts, Seed: seed, Plain: c.Plain, MeanOnly: true, Workers: 1,
+	fit, err := slab.MultiTask{
+		Restarts: c.Starts - 1, Seed: seed, Plain: c.Plain, MeanOnly: true, Workers: 1,
 		Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Progress: func(vi.Progress) { p.Step(); done++ }},
 	}.Fit(e.Ctx, latents, given)
 	if err != nil {

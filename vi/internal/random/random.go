@@ -1,0 +1,29 @@
+// Package random gives the random numbers of starts, the same on every machine.
+package random
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Source returns the stream of random numbers of a seed.
+func Source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) }
+
+// Normal fills x with standard normal numbers by Marsaglia's polar method, which needs
+// no function but a logarithm and a square root. The last bits of a logarithm differ
+// between platforms; rounding the numbers to float32 hides them.
+func Normal(src *rand.Rand, x []float64) {
+	for i := 0; i < len(x); {
+		u, v := 2*src.Float64()-1, 2*src.Float64()-1
+		s := math.FMA(u, u, float64(v*v))
+		if s >= 1 || s == 0 {
+			continue
+		}
+		f := math.Sqrt(-2 * math.Log(s) / s)
+		x[i] = float64(float32(u * f))
+		if i++; i < len(x) {
+			x[i] = float64(float32(v * f))
+			i++
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package work
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// Crew runs the tasks 0 … n−1 on several goroutines without allocating, so that a sweep
+// can do so many times. W is a worker: the scratch of one goroutine. Tasks must not
+// share what they write; the results then do not depend on the number of workers.
+type Crew[W any] struct {
+	All     la.Workspace // of as many workers as there are, for what is not cut into tasks
+	Workers []W
+
+	members []member[W]
+	errs    []error // by task
+	task    func(W, int) error
+	next    atomic.Int64
+	wg      sync.WaitGroup
+}
+
+// member is a worker with its goroutine's function, made once.
+type member[W any] struct {
+	worker W
+	work   func()
+}
+
+// NewCrew returns a crew for the given number of tasks. Of n processors (0: all that
+// there are) min(n, tasks) run a task each, and every task may use its share of the n.
+// worker makes the scratch of a goroutine with that share.
+func NewCrew[W any](n, tasks int, worker func(share int) W) *Crew[W] {
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	c := &Crew[W]{All: la.Workspace{Workers: n}, errs: make([]error, tasks)}
+	for range min(n, tasks) {
+		w := worker(max(1, n/min(n, tasks)))
+		c.Workers = append(c.Workers, w)
+		c.members = append(c.members, member[W]{w, func() {
+			defer c.wg.Done()
+			c.loop(w)
+		}})
+	}
+	return c
+}
+
+func (c *Crew[W]) loop(w W) {
+	for {
+		i := int(c.next.Add(1)) - 1
+		if i >= len(c.errs) {
+			return
+		}
+		c.errs[i] = c.task(w, i)
+	}
+}
+
+// Each runs task for every i and returns the error of the first that has one.
+func (c *Crew[W]) Each(task func(W, int) error) error {
+	c.task = task
+	c.next.Store(0)
+	c.wg.Add(len(c.members) - 1)
+	for _, m := range c.members[1:] {
+		go m.work()
+	}
+	c.loop(c.members[0].worker)
+	c.wg.Wait()
+	for _, err := range c.errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

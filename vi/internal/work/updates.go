@@ -1,0 +1,21 @@
+package work
+
+// Update is one step of a sweep.
+type Update struct {
+	Name string
+	Step func() error
+}
+
+// Sweep makes the updates in their order and calls done, unless that is nil, with the
+// name of each after it. It ends at the first error.
+func Sweep(updates []Update, done func(string)) error {
+	for _, u := range updates {
+		if err := u.Step(); err != nil {
+			return err
+		}
+		if done != nil {
+			done(u.Name)
+		}
+	}
+	return nil
+}
