@@ -112,7 +112,7 @@ type scratch struct {
 
 // function is one function of a fitted model: what a Predictor is made from.
 type function struct {
-	*fitted
+	*weighted
 	index   int                // the row of the posterior
 	a       []float64          // its sample weights' means
 	beMean  []float64          // biases and kernel weights
@@ -123,19 +123,7 @@ type function struct {
 	target  target
 }
 
-// Predictor prunes the model for predictions of single samples. It costs a
-// Cholesky factorisation and an inverse of the basis points' order.
-func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
-	if err := m.checkTarget(opt); err != nil {
-		return nil, err
-	}
-	o, s := opt.Target, m.posterior.State()
-	return newPredictor(opt, function{
-		fitted: &m.fitted, index: o, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
-		spread: 1 / s.Upsilon[o].Mean(), noise: m.noise[o], targets: len(m.targets), target: m.targets[o],
-	})
-}
-
+// newPredictor prunes a function.
 func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 	pr, err := newPruning(opt, f)
 	if err != nil {

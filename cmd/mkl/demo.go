@@ -13,6 +13,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
+// demoCmd is mkl demo.
 type demoCmd struct {
 	Output  string `short:"o" default:"motorcycle.svg" placeholder:"FILE" help:"Picture to write, .svg or .png (${default})."`
 	Seed    uint64 `default:"1" help:"Seed of the random start."`
@@ -20,6 +21,7 @@ type demoCmd struct {
 	Workers int    `help:"Most goroutines at work; 0 means one for each processor."`
 }
 
+// Run fits the Motorcycle data, draws the fit and reports.
 func (c *demoCmd) Run(e *console.Env) error {
 	format, err := picture.Format(c.Output)
 	if err != nil {
@@ -37,16 +39,15 @@ func (c *demoCmd) Run(e *console.Env) error {
 	for p := motorcycle.MinExponent; p <= motorcycle.MaxExponent; p++ {
 		views = append(views, mkl.View{X: x, Kernel: mkl.RBF{Width: math.Ldexp(1, p)}, Standardize: true})
 	}
-	sparse := mkl.Gamma{Shape: 1e-10, Scale: 1e+10}
-	r := mkl.Regression{Lambda: sparse, Omega: sparse, Seed: c.Seed, Workers: c.Workers}
-	m, err := fitWithProgress(e, c.JSON, func(p func(mkl.Progress)) (model, error) {
-		r.Progress = p
-		return r.Fit(e.Ctx, views, accel)
-	})
+	bar := &sweepBar{env: e, quiet: c.JSON}
+	r := mkl.Regression{
+		Fitting: mkl.Fitting{Seed: c.Seed, Workers: c.Workers, Progress: bar.show}, Lambda: sparsePrior, Omega: sparsePrior,
+	}
+	m, err := bar.finish(r.Fit(e.Ctx, views, accel))
 	if err != nil {
 		return err
 	}
-	rep := newReport(m, &notes{Task: taskRegression, Targets: []string{"accel"}})
+	rep := newReport(estimatorOf(m.Kind()), m, &notes{Task: taskRegression, Targets: []string{"accel"}})
 	for i, s := range rep.Targets[0].Active {
 		rep.Targets[0].Active[i].At = []string{fmt.Sprintf("%.1f ms", times[s.Sample]), fmt.Sprintf("%.1f g", accel[s.Sample])}
 	}
@@ -65,6 +66,8 @@ func (c *demoCmd) Run(e *console.Env) error {
 	return nil
 }
 
+// drawMotorcycle draws the data, the samples in use filled, and the prediction with its
+// central 95 % interval.
 func drawMotorcycle(e *console.Env, path, format string, model *mkl.RegressionModel, times, accel []float64) error {
 	const points = 400
 	lo, hi := 0.0, 60.0

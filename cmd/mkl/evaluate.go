@@ -12,6 +12,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
+// evaluateCmd is mkl evaluate.
 type evaluateCmd struct {
 	Target string `placeholder:"COLUMNS" help:"Columns that hold the truth, if they are not called what they were in the fit."`
 	Bins   int    `default:"10" help:"Rows of the calibration table of a classifier (${default}); 0 leaves it out."`
@@ -26,6 +27,9 @@ type evaluation struct {
 	Samples     int           `json:"samples"`
 	Measures    []measures    `json:"measures"` // by target; one for a classifier
 	Calibration []measure.Bin `json:"calibration,omitempty"`
+
+	bins     int     // of the calibration
+	interval float64 // probability of the interval whose coverage is measured; 0 if there is none
 }
 
 // measures are a target's, by name.
@@ -40,6 +44,7 @@ var measureNames = []string{
 	"accuracy", "log loss", "Brier", "AUC", "EER",
 }
 
+// Run predicts the rows and measures the predictions.
 func (c *evaluateCmd) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err
@@ -50,111 +55,106 @@ func (c *evaluateCmd) Run(e *console.Env) error {
 	if c.Data == "" {
 		return console.Inputf("evaluate needs a data file, which holds the truth")
 	}
-	o, err := c.open(e)
+	m, err := c.open(e)
 	if err != nil {
 		return err
 	}
-	defer o.files.Close()
-	n, main := o.notes, o.files.All[0]
-	truth, err := c.truth(main, o.model, n)
+	defer m.files.Close()
+	main := m.files.All[0]
+	truth, err := c.truth(main, m.loaded)
 	if err != nil {
 		return err
 	}
-	x, rows, err := o.read()
+	p, rows, err := m.predict(&c.modelInput, e)
 	if err != nil {
 		return err
 	}
-	ev := &evaluation{Task: n.Task, Samples: rows}
-	predict := mkl.PredictOptions{Published: c.Published, Workers: c.Workers}
-	switch m := o.model.(type) {
-	case regressionModel:
-		p, err := m.PredictTargets(e.Ctx, predict, x...)
-		if err != nil {
-			return err
-		}
-		for o, j := range truth {
-			v, err := measure.Target(main.Data.Numbers[j], p.Mean[o], p.Variance[o], c.Interval)
-			if err != nil {
-				return console.Inputf("%s: %w", n.Targets[o], err)
-			}
-			ev.Measures = append(ev.Measures, measures{n.Targets[o], v})
-		}
-	case classifier:
-		p, err := m.PredictClasses(e.Ctx, predict, x...)
-		if err != nil {
-			return err
-		}
-		class, err := classIndices(main, truth[0], m.Classes())
-		if err != nil {
-			return err
-		}
-		if err := c.classifier(ev, n.Targets[0], class, p); err != nil {
-			return err
-		}
-	case *mkl.MultiLabelModel:
-		p, err := m.Predict(e.Ctx, predict, x...)
-		if err != nil {
-			return err
-		}
-		for o, j := range truth {
-			has, err := flags(main, j)
-			if err != nil {
-				return err
-			}
-			var probability [][]float64
-			var class []int
-			for i, v := range has {
-				if v != mkl.Unknown {
-					probability = append(probability, []float64{1 - p.Probability[o][i], p.Probability[o][i]})
-					class = append(class, int(v-mkl.Absent))
-				}
-			}
-			v, err := measure.Classes(class, probability)
-			if err != nil {
-				return err
-			}
-			ev.Measures = append(ev.Measures, measures{n.Targets[o], v})
-		}
+	ev := &evaluation{Task: m.notes.Task, Samples: rows, bins: c.Bins}
+	if m.est.form == numbers {
+		ev.interval = c.Interval
+	}
+	if err := p.measure(ev, main, truth, m.notes.Targets); err != nil {
+		return err
 	}
 	if c.JSON {
 		return console.PrintJSON(e.Stdout, ev)
 	}
-	return c.print(e.Stdout, ev)
+	return ev.print(e.Stdout)
 }
 
 // truth finds the columns of the targets and asks for them.
-func (c *evaluateCmd) truth(main *console.File, m model, n *notes) ([]int, error) {
-	var items []spec.Item
-	for _, name := range n.Targets {
-		items = append(items, spec.Item{From: spec.Bound{Name: name}, To: spec.Bound{Name: name}})
-	}
+func (c *evaluateCmd) truth(main *console.File, m *loaded) ([]int, error) {
+	items := spec.Names(m.notes.Targets)
 	if c.Target != "" {
 		var err error
 		if items, err = spec.ParseColumns(c.Target); err != nil {
 			return nil, console.Inputf("-target %w", err)
 		}
 	}
-	columns, err := spec.Select(items, main.Columns(), nil)
+	found, err := spec.Select(items, main.Columns(), nil)
 	if err != nil {
 		return nil, console.Inputf("target: %s: %w", main.Name(), err)
 	}
-	if len(columns) != len(n.Targets) {
-		return nil, console.Inputf("-target: %s where the model has %s", console.Plural(len(columns), "column"), console.Plural(len(n.Targets), "target"))
+	if len(found) != len(m.notes.Targets) {
+		return nil, console.Inputf("-target: %s where the model has %s", console.Plural(len(found), "column"), console.Plural(len(m.notes.Targets), "target"))
 	}
-	kind := table.Label
-	switch m.(type) {
-	case regressionModel:
-		kind = table.Optional
-	case *mkl.MultiLabelModel:
-		kind = table.OptionalLabel
-	}
-	for _, j := range columns {
-		if slices.ContainsFunc(main.Want, func(w table.Want) bool { return w.Column == j }) {
+	for _, j := range found {
+		if main.Needs(j) {
 			return nil, console.Inputf("column %q is both a target and part of a view", main.Columns()[j])
 		}
-		main.Need(j, kind)
+		main.Need(j, m.est.form.kind(true))
 	}
-	return columns, nil
+	return found, nil
+}
+
+func (p numberPrediction) measure(ev *evaluation, f *console.File, truth []int, targets []string) error {
+	for o, j := range truth {
+		v, err := measure.Target(f.Data.Numbers[j], p.Mean[o], p.Variance[o], ev.interval)
+		if err != nil {
+			return console.Inputf("%s: %w", targets[o], err)
+		}
+		ev.Measures = append(ev.Measures, measures{targets[o], v})
+	}
+	return nil
+}
+
+func (p classPrediction) measure(ev *evaluation, f *console.File, truth []int, targets []string) error {
+	class, err := classIndices(f, truth[0], p.classes)
+	if err != nil {
+		return err
+	}
+	v, err := measure.Classes(class, p.Probability)
+	if err != nil {
+		return err
+	}
+	ev.Measures = []measures{{targets[0], v}}
+	if ev.bins > 0 {
+		ev.Calibration, err = measure.Calibration(class, p.Probability, ev.bins)
+	}
+	return err
+}
+
+func (p labelPrediction) measure(ev *evaluation, f *console.File, truth []int, targets []string) error {
+	for o, j := range truth {
+		has, err := hasLabel(f, j)
+		if err != nil {
+			return err
+		}
+		var probability [][]float64
+		var class []int
+		for i, v := range has {
+			if v != mkl.Unknown {
+				probability = append(probability, []float64{1 - p.Probability[o][i], p.Probability[o][i]})
+				class = append(class, int(v-mkl.Absent))
+			}
+		}
+		v, err := measure.Classes(class, probability)
+		if err != nil {
+			return err
+		}
+		ev.Measures = append(ev.Measures, measures{targets[o], v})
+	}
+	return nil
 }
 
 // classIndices are the positions of the labels of a column among the classes.
@@ -169,21 +169,7 @@ func classIndices(f *console.File, column int, classes []string) ([]int, error) 
 	return out, nil
 }
 
-// classifier measures a classifier and fills in its calibration.
-func (c *evaluateCmd) classifier(ev *evaluation, target string, class []int, p *mkl.ClassPrediction[string]) error {
-	v, err := measure.Classes(class, p.Probability)
-	if err != nil {
-		return err
-	}
-	ev.Measures = []measures{{target, v}}
-	if c.Bins == 0 {
-		return nil
-	}
-	ev.Calibration, err = measure.Calibration(class, p.Probability, c.Bins)
-	return err
-}
-
-func (c *evaluateCmd) print(out io.Writer, ev *evaluation) error {
+func (ev *evaluation) print(out io.Writer) error {
 	fmt.Fprintf(out, "%s, %s\n\n", ev.Task, console.Plural(ev.Samples, "sample"))
 	header := []string{"target"}
 	align := "l"
@@ -207,8 +193,8 @@ func (c *evaluateCmd) print(out io.Writer, ev *evaluation) error {
 	if err := console.PrintTable(out, align, rows); err != nil {
 		return err
 	}
-	if isRegression(ev.Task) {
-		fmt.Fprintf(out, "\nlog density: mean per sample, in nats; coverage: of the %g %% interval\n", 100*c.Interval)
+	if ev.interval > 0 {
+		fmt.Fprintf(out, "\nlog density: mean per sample, in nats; coverage: of the %g %% interval\n", 100*ev.interval)
 	}
 	if len(ev.Calibration) == 0 {
 		return nil

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
 )
 
 func main() {
@@ -34,6 +32,5 @@ type commands struct {
 
 // run runs the command line and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	vars := map[string]string{"kernels": spec.DefaultKernels, "sigmaG": fmt.Sprint(defaultSigmaG)}
-	return console.Run(ctx, new(commands), vars, args, stdin, stdout, stderr)
+	return console.Run(ctx, new(commands), flagVars(), args, stdin, stdout, stderr)
 }

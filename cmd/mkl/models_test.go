@@ -82,7 +82,7 @@ func requireOnesOwn(t *testing.T, columns map[string][]string, mean, variance []
 	}
 }
 
-func loaded[M mkl.Model](t *testing.T) M {
+func fromFile[M mkl.Model](t *testing.T) M {
 	t.Helper()
 	f, err := os.Open("m")
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestMultiGPModel(t *testing.T) {
 	assert.Positive(t, r.Targets[0].NoiseSD)
 	assert.Less(t, measured(t, "d.csv")["RMSE/SD"], 0.1)
 	x, z, noise := lineColumns(t)
-	mean, variance, err := loaded[*mkl.MultiGPModel](t).Predict(x, z, noise)
+	mean, variance, err := fromFile[*mkl.MultiGPModel](t).Predict(x, z, noise)
 	require.NoError(t, err)
 	requireOnesOwn(t, predicted(t, "d.csv"), mean, variance)
 }
@@ -152,7 +152,7 @@ func TestSpikeSlabModel(t *testing.T) {
 		assert.Equal(t, i < 2, *k.Inclusion > 0.9)
 	}
 	assert.Less(t, measured(t, "d.csv")["RMSE/SD"], 0.1)
-	mean, variance, err := loaded[*mkl.SpikeSlabModel](t).Predict(all)
+	mean, variance, err := fromFile[*mkl.SpikeSlabModel](t).Predict(all)
 	require.NoError(t, err)
 	requireOnesOwn(t, predicted(t, "d.csv"), mean, variance)
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/mkl"
 )
 
@@ -12,9 +14,10 @@ type notes struct {
 	Task    string     `json:"task"`
 	Targets []string   `json:"targets"` // columns
 	Views   []viewNote `json:"views"`
-	ViewOf  []int      `json:"view_of"` // the view that each kernel belongs to
+	ViewOf  []int      `json:"view_of"` // the view that each weight belongs to
 }
 
+// viewNote says where the columns of a view were.
 type viewNote struct {
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"`
@@ -29,33 +32,39 @@ func (n *notes) encode() (map[string]string, error) {
 	return map[string]string{notesKey: string(text)}, err
 }
 
-// notesOf reads the notes of a model. A model that the command did not make has
-// its inputs called x1, x2, … and its targets y1, y2, ….
-func notesOf(m model) *notes {
-	task, targets := taskRegression, 1
-	switch m := m.(type) {
-	case *mkl.RegressionModel:
-		if targets = m.Targets(); targets > 1 {
-			task = taskMultioutput
+// notes describes the views and the targets of a fit.
+func (c *fitCmd) notes(est *estimator, views []view, main *console.File, targets []int) *notes {
+	n := &notes{Task: c.Task}
+	if c.Task == taskRegression && len(targets) > 1 {
+		n.Task = taskMultioutput
+	}
+	for _, j := range targets {
+		n.Targets = append(n.Targets, main.Columns()[j])
+	}
+	for i, v := range views {
+		n.Views = append(n.Views, viewNote{Name: v.name, Columns: v.source.Names(), File: v.source.File.Path != c.Data})
+		weights := len(v.kernels)
+		if est.weights != nil {
+			weights = est.weights(c, v, len(targets))
 		}
-	case *mkl.SharedRegressionModel:
-		task, targets = taskShared, m.Targets()
-	case *mkl.MultiTaskModel:
-		task, targets = taskMultitask, m.Targets()
-	case classifier:
-		if task = taskMulticlass; len(m.Classes()) == 2 {
-			task = taskBinary
-		}
-	case *mkl.MultiLabelModel:
-		task, targets = taskMultilabel, m.Labels()
+		n.ViewOf = append(n.ViewOf, slices.Repeat([]int{i}, weights)...)
+	}
+	return n
+}
+
+// notesOf reads the notes of a model. A model that the command did not make has its
+// inputs called x1, x2, … and its targets y1, y2, ….
+func notesOf(est *estimator, m mkl.Model) *notes {
+	weights, targets := len(m.KernelWeights()), len(m.Outputs())
+	if est.form == classes {
+		targets = 1
 	}
 	n := &notes{}
-	kernels, inputs := len(m.KernelWeights()), m.Inputs()
-	if text, ok := m.Notes()[notesKey]; ok && json.Unmarshal([]byte(text), n) == nil && n.fits(kernels, targets) {
+	if text, ok := m.Notes()[notesKey]; ok && json.Unmarshal([]byte(text), n) == nil && n.fits(weights, targets) {
 		return n
 	}
-	n = &notes{Task: task, ViewOf: make([]int, kernels)}
-	for i, in := range inputs {
+	n = &notes{Task: est.task(m), ViewOf: make([]int, weights)}
+	for i, in := range m.Inputs() {
 		v := viewNote{Name: "x" + strconv.Itoa(i+1)}
 		for j := range in.Cols {
 			v.Columns = append(v.Columns, strconv.Itoa(j+1))
@@ -71,9 +80,9 @@ func notesOf(m model) *notes {
 	return n
 }
 
-// fits reports whether the notes belong to a model of so many kernels and targets.
-func (n *notes) fits(kernels, targets int) bool {
-	if len(n.ViewOf) != kernels || len(n.Targets) != targets {
+// fits reports whether the notes belong to a model of so many weights and targets.
+func (n *notes) fits(weights, targets int) bool {
+	if len(n.ViewOf) != weights || len(n.Targets) != targets {
 		return false
 	}
 	for _, v := range n.ViewOf {
@@ -82,4 +91,11 @@ func (n *notes) fits(kernels, targets int) bool {
 		}
 	}
 	return true
+}
+
+func (n *notes) viewNames() (names []string) {
+	for _, v := range n.Views {
+		names = append(names, v.Name)
+	}
+	return names
 }

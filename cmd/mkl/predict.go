@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
 	"io"
 	"math"
@@ -17,7 +18,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// modelInput is a model and the data to predict.
+// modelInput is the flags of a model and the data to predict.
 type modelInput struct {
 	Model     string   `arg:"" help:"Model file."`
 	Data      string   `arg:"" optional:"" help:"CSV or NPY file with a row for each sample; - is standard input. Not needed if every view has a file of its own."`
@@ -39,10 +40,34 @@ func (c *modelInput) check() error {
 	return nil
 }
 
-// opened is a model with the files that it shall predict.
+// loaded is a model read from a file.
+type loaded struct {
+	mkl.Model
+	est   *estimator
+	notes *notes
+}
+
+// load reads a model file.
+func load(path string) (*loaded, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, console.Input(err)
+	}
+	defer f.Close()
+	m, err := mkl.Load(f)
+	if err != nil {
+		return nil, console.Inputf("%s: %s", path, strings.TrimPrefix(err.Error(), "mkl: load: "))
+	}
+	est := estimatorOf(m.Kind())
+	if est == nil {
+		return nil, console.Inputf("%s: a model of a kind that the command does not know: %v", path, m)
+	}
+	return &loaded{m, est, notesOf(est, m)}, nil
+}
+
+// opened is a model with the files of what it shall predict.
 type opened struct {
-	model
-	notes   *notes
+	*loaded
 	files   *console.Files
 	sources []console.Source // of each of the model's inputs
 }
@@ -53,29 +78,118 @@ func (c *modelInput) open(e *console.Env) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := loadModel(c.Model)
+	m, err := load(c.Model)
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{model: m, notes: notesOf(m), files: &console.Files{Env: e, Opt: opt}}
-	if o.sources, err = c.sources(o.files, m, o.notes); err != nil {
+	o := &opened{loaded: m, files: &console.Files{Env: e, Opt: opt}}
+	if o.sources, err = c.sources(o.files, m); err != nil {
 		o.files.Close()
 		return nil, err
 	}
 	return o, nil
 }
 
-// read reads the columns asked for and returns the model's inputs.
-func (o *opened) read() (x []mkl.Features, rows int, err error) {
+// predict reads the columns asked for and predicts the rows.
+func (o *opened) predict(c *modelInput, e *console.Env) (p prediction, rows int, err error) {
 	if rows, err = o.files.Read(); err != nil {
 		return nil, 0, err
 	}
+	var x []mkl.Features
 	for _, s := range o.sources {
 		x = append(x, s.Matrix())
 	}
-	return x, rows, nil
+	p, err = predict(e.Ctx, o.Model, mkl.PredictOptions{Published: c.Published, Workers: c.Workers}, x)
+	return p, rows, err
 }
 
+// prediction is what a model predicts: numbers, classes or labels.
+type prediction interface {
+	// columns adds what mkl predict prints. Targets are the names of what was
+	// predicted; a number has an interval of the given probability.
+	columns(out *columns, targets []string, interval float64)
+
+	// measure compares the prediction with the truth in columns of f, which were read.
+	measure(ev *evaluation, f *console.File, truth []int, targets []string) error
+}
+
+// predict predicts with a model of any kind.
+func predict(ctx context.Context, m mkl.Model, opt mkl.PredictOptions, x []mkl.Features) (prediction, error) {
+	switch m := m.(type) {
+	case mkl.TargetModel:
+		p, err := m.PredictTargets(ctx, opt, x...)
+		return numberPrediction{p}, err
+	case mkl.ClassModel[string]:
+		p, err := m.PredictClasses(ctx, opt, x...)
+		return classPrediction{p, m.Classes()}, err
+	case *mkl.MultiLabelModel:
+		p, err := m.PredictLabels(ctx, opt, x...)
+		return labelPrediction{p}, err
+	}
+	return nil, console.Inputf("the command does not know how to predict with %v", m)
+}
+
+type numberPrediction struct{ *mkl.Prediction }
+
+type classPrediction struct {
+	*mkl.ClassPrediction[string]
+	classes []string
+}
+
+type labelPrediction struct{ *mkl.LabelPrediction }
+
+// columns are those of the output.
+type columns struct {
+	names []string
+	cells []func(i int) string // of row i
+}
+
+func (t *columns) add(name string, cell func(i int) string) {
+	t.names, t.cells = append(t.names, name), append(t.cells, cell)
+}
+
+func (t *columns) addNumber(name string, value func(i int) float64) {
+	t.add(name, func(i int) string { return strconv.FormatFloat(value(i), 'g', -1, 64) })
+}
+
+func (p numberPrediction) columns(out *columns, targets []string, interval float64) {
+	z := measure.Quantile(interval)
+	for o, target := range targets {
+		prefix := ""
+		if len(targets) > 1 {
+			prefix = target + "_"
+		}
+		mean, sd := p.Mean[o], make([]float64, len(p.Mean[o]))
+		for i, v := range p.Variance[o] {
+			sd[i] = math.Sqrt(v)
+		}
+		out.addNumber(prefix+"mean", func(i int) float64 { return mean[i] })
+		out.addNumber(prefix+"sd", func(i int) float64 { return sd[i] })
+		out.addNumber(prefix+"lower", func(i int) float64 { return mean[i] - float64(z*sd[i]) })
+		out.addNumber(prefix+"upper", func(i int) float64 { return mean[i] + float64(z*sd[i]) })
+	}
+}
+
+func (p classPrediction) columns(out *columns, _ []string, _ float64) {
+	out.add("label", func(i int) string { return p.Label[i] })
+	for k, class := range p.classes {
+		out.addNumber("p_"+class, func(i int) float64 { return p.Probability[i][k] })
+	}
+}
+
+func (p labelPrediction) columns(out *columns, targets []string, _ float64) {
+	for o, target := range targets {
+		out.add(target, func(i int) string {
+			if p.Label[o][i] {
+				return "1"
+			}
+			return "0"
+		})
+		out.addNumber("p_"+target, func(i int) float64 { return p.Probability[o][i] })
+	}
+}
+
+// predictCmd is mkl predict.
 type predictCmd struct {
 	Output string `short:"o" placeholder:"FILE" help:"CSV file to write; standard output without it."`
 	ID     string `name:"id" placeholder:"COLUMN" help:"Column to copy to the front of the output."`
@@ -83,6 +197,7 @@ type predictCmd struct {
 	modelInput `embed:""`
 }
 
+// Run predicts the rows and writes them.
 func (c *predictCmd) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err
@@ -106,113 +221,64 @@ func (c *predictCmd) Run(e *console.Env) error {
 			return err
 		}
 	}
-	x, n, err := m.read()
+	p, n, err := m.predict(&c.modelInput, e)
 	if err != nil {
 		return err
 	}
-	t, err := c.predict(e, m.model, m.notes, x)
-	if err != nil {
-		return err
+	var out columns
+	if id >= 0 {
+		ids := m.files.All[0].Data.Labels[id]
+		out.add(c.ID, func(i int) string { return ids[i] })
 	}
-	write := func(w io.Writer) error {
-		var ids []string
-		if id >= 0 {
-			ids = m.files.All[0].Data.Labels[id]
-		}
-		return c.write(w, t, ids, n)
-	}
+	p.columns(&out, m.notes.Targets, c.Interval)
+	write := func(w io.Writer) error { return out.write(w, n) }
 	if c.Output == "" {
 		return write(e.Stdout)
 	}
 	return atomicfile.Write(e.Ctx, c.Output, write)
 }
 
-// predictions are the columns of the output.
-type predictions struct {
-	names []string
-	cell  []func(i int) string
-}
-
-func (p *predictions) add(name string, cell func(i int) string) {
-	p.names, p.cell = append(p.names, name), append(p.cell, cell)
-}
-
-func (p *predictions) addNumber(name string, value func(i int) float64) {
-	p.add(name, func(i int) string { return strconv.FormatFloat(value(i), 'g', -1, 64) })
-}
-
-// predict predicts with a model of any kind.
-func (c *predictCmd) predict(e *console.Env, m model, n *notes, x []mkl.Features) (*predictions, error) {
-	opt := mkl.PredictOptions{Published: c.Published, Workers: c.Workers}
-	out := &predictions{}
-	switch m := m.(type) {
-	case regressionModel:
-		p, err := m.PredictTargets(e.Ctx, opt, x...)
-		if err != nil {
-			return nil, err
-		}
-		z := measure.Quantile(c.Interval)
-		for o, target := range n.Targets {
-			prefix := ""
-			if len(n.Targets) > 1 {
-				prefix = target + "_"
-			}
-			mean, sd := p.Mean[o], make([]float64, len(p.Mean[o]))
-			for i, v := range p.Variance[o] {
-				sd[i] = math.Sqrt(v)
-			}
-			out.addNumber(prefix+"mean", func(i int) float64 { return mean[i] })
-			out.addNumber(prefix+"sd", func(i int) float64 { return sd[i] })
-			out.addNumber(prefix+"lower", func(i int) float64 { return mean[i] - float64(z*sd[i]) })
-			out.addNumber(prefix+"upper", func(i int) float64 { return mean[i] + float64(z*sd[i]) })
-		}
-	case classifier:
-		p, err := m.PredictClasses(e.Ctx, opt, x...)
-		if err != nil {
-			return nil, err
-		}
-		out.add("label", func(i int) string { return p.Label[i] })
-		for k, class := range m.Classes() {
-			out.addNumber("p_"+class, func(i int) float64 { return p.Probability[i][k] })
-		}
-	case *mkl.MultiLabelModel:
-		p, err := m.Predict(e.Ctx, opt, x...)
-		if err != nil {
-			return nil, err
-		}
-		for o, target := range n.Targets {
-			out.add(target, func(i int) string {
-				if p.Label[o][i] {
-					return "1"
-				}
-				return "0"
-			})
-			out.addNumber("p_"+target, func(i int) float64 { return p.Probability[o][i] })
-		}
-	}
-	return out, nil
-}
-
-// loadModel reads a model file.
-func loadModel(path string) (model, error) {
-	f, err := os.Open(path)
+// idColumn finds the column of -id and asks for it.
+func (c *predictCmd) idColumn(f *console.File) (int, error) {
+	items, err := spec.ParseColumns(c.ID)
 	if err != nil {
-		return nil, console.Input(err)
+		return 0, console.Inputf("-id %w", err)
 	}
-	defer f.Close()
-	loaded, err := mkl.Load(f)
+	found, err := spec.Select(items, f.Columns(), nil)
 	if err != nil {
-		return nil, console.Inputf("%s: %s", path, strings.TrimPrefix(err.Error(), "mkl: load: "))
+		return 0, console.Inputf("-id: %s: %w", f.Name(), err)
 	}
-	m, ok := known(loaded)
-	if !ok {
-		return nil, console.Inputf("%s: a model of a kind that the command does not know: %v", path, loaded)
+	if len(found) > 1 {
+		return 0, console.Inputf("-id %s: that is %d columns", c.ID, len(found))
 	}
-	return m, nil
+	if f.Needs(found[0]) {
+		return 0, console.Inputf("-id %s: the column is part of a view", c.ID)
+	}
+	f.Need(found[0], table.Label)
+	return found[0], nil
+}
+
+// write prints n rows as CSV.
+func (t *columns) write(w io.Writer, n int) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(t.names); err != nil {
+		return err
+	}
+	row := make([]string, len(t.cells))
+	for i := range n {
+		for j, cell := range t.cells {
+			row[j] = cell(i)
+		}
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
 }
 
 // sources finds the columns of each of the model's inputs and asks for them.
-func (c *modelInput) sources(fs *console.Files, m model, n *notes) ([]console.Source, error) {
+func (c *modelInput) sources(fs *console.Files, m *loaded) ([]console.Source, error) {
 	var main *console.File
 	if c.Data != "" {
 		var err error
@@ -229,26 +295,24 @@ func (c *modelInput) sources(fs *console.Files, m model, n *notes) ([]console.So
 		switch {
 		case v.Kernels != nil:
 			return nil, console.Inputf("-view %s: the model has its kernels already", text)
-		case v.Name == "" && len(n.Views) == 1:
-			v.Name = n.Views[0].Name
+		case v.Name == "" && len(m.notes.Views) == 1:
+			v.Name = m.notes.Views[0].Name
 		}
-		if !slices.ContainsFunc(n.Views, func(w viewNote) bool { return w.Name == v.Name }) {
-			return nil, console.Inputf("-view %s: the model has no view %q (%s)", text, v.Name, spec.List(viewNames(n)))
+		if !slices.Contains(m.notes.viewNames(), v.Name) {
+			return nil, console.Inputf("-view %s: the model has no view %q (%s)", text, v.Name, spec.List(m.notes.viewNames()))
 		}
 		given[v.Name] = v.Columns
 	}
 	var all []console.Source
 	for _, in := range m.Inputs() {
-		v := n.Views[n.ViewOf[in.Views[0]]]
+		v := m.notes.Views[m.notes.ViewOf[in.Views[0]]]
 		items, ok := given[v.Name]
 		switch {
 		case ok:
 		case v.File:
 			return nil, console.Inputf("view %s is made from a file of its own: -view %s=@FILE", quoted(v.Name), v.Name)
 		default:
-			for _, name := range v.Columns {
-				items = append(items, spec.Item{From: spec.Bound{Name: name}, To: spec.Bound{Name: name}})
-			}
+			items = spec.Names(v.Columns)
 		}
 		if main == nil && items[0].File == "" {
 			return nil, console.Inputf("view %s: no data file is given", quoted(v.Name))
@@ -268,63 +332,10 @@ func (c *modelInput) sources(fs *console.Files, m model, n *notes) ([]console.So
 	return all, nil
 }
 
+// quoted is how messages call a view.
 func quoted(name string) string {
 	if name == "" {
 		return "of the model"
 	}
 	return strconv.Quote(name)
-}
-
-func viewNames(n *notes) (names []string) {
-	for _, v := range n.Views {
-		names = append(names, v.Name)
-	}
-	return names
-}
-
-func (c *predictCmd) idColumn(f *console.File) (int, error) {
-	items, err := spec.ParseColumns(c.ID)
-	if err != nil {
-		return 0, console.Inputf("-id %w", err)
-	}
-	columns, err := spec.Select(items, f.Columns(), nil)
-	if err != nil {
-		return 0, console.Inputf("-id: %s: %w", f.Name(), err)
-	}
-	if len(columns) > 1 {
-		return 0, console.Inputf("-id %s: that is %d columns", c.ID, len(columns))
-	}
-	for _, w := range f.Want {
-		if w.Column == columns[0] {
-			return 0, console.Inputf("-id %s: the column is part of a view", c.ID)
-		}
-	}
-	f.Need(columns[0], table.Label)
-	return columns[0], nil
-}
-
-// write prints a row for each of n samples.
-func (c *predictCmd) write(w io.Writer, p *predictions, ids []string, n int) error {
-	out := csv.NewWriter(w)
-	var row []string
-	if ids != nil {
-		row = append(row, c.ID)
-	}
-	if err := out.Write(append(row, p.names...)); err != nil {
-		return err
-	}
-	for i := range n {
-		row = row[:0]
-		if ids != nil {
-			row = append(row, ids[i])
-		}
-		for _, cell := range p.cell {
-			row = append(row, cell(i))
-		}
-		if err := out.Write(row); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/mkl"
-	"github.com/bmkl/bmkl/vi"
 )
 
 // report is what a model holds, for people and for machines.
@@ -31,6 +28,8 @@ type report struct {
 	Targets   []targetReport `json:"targets"`
 	Trace     []float64      `json:"trace,omitempty"`
 	Model     string         `json:"model,omitempty"` // file
+
+	est *estimator
 }
 
 // sampled says how well chains have mixed, by the worst of the kernel weights and
@@ -68,72 +67,38 @@ type sampleReport struct {
 	SD     float64  `json:"sd"`
 }
 
-func newReport(m model, n *notes) *report {
+// newReport reports on a model of an estimator's.
+func newReport(est *estimator, m mkl.Model, n *notes) *report {
 	t := m.Trace()
-	r := &report{Task: n.Task, Kind: modelBMKL, Sweeps: t.Sweeps, Converged: t.Converged, Reason: t.Reason, Kernels: kernelReports(m.KernelWeights())}
+	r := &report{Task: n.Task, Kind: est.model, Sweeps: t.Sweeps, Converged: t.Converged, Reason: t.Reason, est: est}
 	if b := m.Bound(); !math.IsNaN(b) {
 		r.Bound = b
 	}
+	if x := t.Mixing; x.Chains > 0 {
+		r.Sampled = &sampled{Chains: x.Chains, Draws: x.Chains * x.Draws, RHat: x.RHat, ESS: x.ESS}
+	}
+	outputs := m.Outputs()
 	names := n.Targets
-	if m, ok := m.(classifier); ok {
-		r.Classes = m.Classes()
-		if names = r.Classes; len(names) == 2 {
+	if c, ok := m.(mkl.ClassModel[string]); ok {
+		r.Classes = c.Classes()
+		if names = r.Classes; len(outputs) == 1 {
 			names = []string{names[1] + " against " + names[0]}
 		}
 	}
-	switch m := m.(type) {
-	case *mkl.RegressionModel:
-		_, _, r.Samples = m.Posterior().Dims()
-	case *mkl.SharedRegressionModel:
-		_, _, r.Samples = m.Posterior().Dims()
-	case *mkl.ClassifierModel[string]:
-		_, _, r.Samples = m.Posterior().Dims()
-	case *mkl.MultiLabelModel:
-		_, _, r.Samples = m.Posterior().Dims()
-	case processModel, *mkl.MultiGPClassifierModel[string]:
-		r.Kind = modelMGP
-	case sparseModel:
-		r.Kind = modelSpikeSlab
-		for j, w := range m.Weights() {
-			r.Kernels[j].Inclusion = &w.Inclusion
+	shared := m.KernelWeights()
+	r.Kernels = kernelReports(shared, nil)
+	for o, out := range outputs {
+		target := targetReport{Name: names[o], NoiseSD: out.NoiseSD, Prior: out.Prior}
+		if out.Weights != nil {
+			target.Kernels = kernelReports(out.Weights, out.Inclusion)
+		} else if out.Inclusion != nil {
+			r.Kernels = kernelReports(shared, out.Inclusion)
 		}
-	case *mkl.ProbitClassifierModel[string]:
-		r.Kind, names = modelProbit, r.Classes
-		if d := m.Draws(); d != nil {
-			_, _, r.Samples = d.Dims()
-			x := m.Mixing()
-			r.Sampled = &sampled{Chains: x.Chains, Draws: x.Chains * x.Draws, RHat: x.RHat, ESS: x.ESS}
-		} else {
-			_, _, r.Samples = m.Posterior().Dims()
+		if out.Active != nil {
+			r.Samples = m.Samples()
 		}
-	}
-	for o, name := range names {
-		target := targetReport{Name: name}
-		if m, ok := m.(regressionModel); ok {
-			target.NoiseSD = m.NoiseSD()[o]
-		}
-		switch m := m.(type) {
-		case *mkl.SharedRegressionModel:
-			target.Kernels = kernelReports(m.TargetWeights(o))
-		case *mkl.MultiTaskModel:
-			for i, w := range m.Weights(o) {
-				k := r.Kernels[i]
-				target.Kernels = append(target.Kernels, kernelReport{w.Name, k.Kernel, w.Mean, w.SD, k.Active && w.Inclusion >= 0.5, &w.Inclusion})
-			}
-		case processModel:
-			target.Prior = m.Prior()
-		case *mkl.MultiGPClassifierModel[string]:
-			class := r.Classes[o]
-			target.Prior, _ = m.Prior(class) // it is one of the model's classes
-			if len(names) > 1 {
-				weights, _ := m.ClassKernelWeights(class)
-				target.Kernels = kernelReports(weights)
-			}
-		}
-		if m, ok := m.(sampleWeights); ok {
-			for _, s := range m.ActiveSamples(o) {
-				target.Active = append(target.Active, sampleReport{Sample: s.Sample, Weight: s.Mean, SD: s.SD})
-			}
+		for _, s := range out.Active {
+			target.Active = append(target.Active, sampleReport{Sample: s.Sample, Weight: s.Mean, SD: s.SD})
 		}
 		r.Targets = append(r.Targets, target)
 	}
@@ -143,25 +108,23 @@ func newReport(m model, n *notes) *report {
 	return r
 }
 
-func kernelReports(weights []mkl.KernelWeight) (all []kernelReport) {
-	for _, w := range weights {
-		all = append(all, kernelReport{w.View, w.Kernel, w.Mean, w.SD, w.Active, nil})
+// kernelReports reports on weights, with the probability of each to be there if the
+// model has one.
+func kernelReports(weights []mkl.KernelWeight, inclusion []float64) (all []kernelReport) {
+	for i, w := range weights {
+		k := kernelReport{View: w.View, Kernel: w.Kernel, Weight: w.Mean, SD: w.SD, Active: w.Active}
+		if inclusion != nil {
+			k.Inclusion = &inclusion[i]
+		}
+		all = append(all, k)
 	}
 	return all
-}
-
-// part is what the weights are of.
-func (r *report) part() string {
-	if r.Kind == modelSpikeSlab {
-		return "feature"
-	}
-	return "kernel"
 }
 
 // learned says what was learned of which targets.
 func (r *report) learned(names []string) string {
 	task := r.Task
-	if r.Kind != modelBMKL {
+	if r.Kind != defaultModel {
 		task += " (" + r.Kind + ")"
 	}
 	if len(names) > 5 {
@@ -224,7 +187,7 @@ func (r *report) print(out io.Writer) error {
 		}
 		if t.Collapsed {
 			fmt.Fprint(out, "  COLLAPSED: all weights vanish and every prediction is the mean")
-			if r.Kind != modelMGP { // which has no random start
+			if r.est.takes("restarts") { // its start is random
 				fmt.Fprint(out, "; another -seed or -restarts may help")
 			}
 			fmt.Fprintln(out)
@@ -270,7 +233,7 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		}
 		row := []string{"", k.Kernel, console.Figure(k.Weight), "± " + console.Figure(k.SD), ""}
 		switch {
-		case r.Kind == modelSpikeSlab:
+		case r.est.part != "":
 			row[1] = k.View
 		case named:
 			row[1] = k.View + "  " + k.Kernel
@@ -280,107 +243,6 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		}
 		rows = append(rows, row)
 	}
-	fmt.Fprintf(out, "%d of %s active: %s\n", len(rows), console.Plural(len(kernels), r.part()), what)
+	fmt.Fprintf(out, "%d of %s active: %s\n", len(rows), console.Plural(len(kernels), r.est.partName()), what)
 	return console.PrintTable(out, "llrll", rows)
-}
-
-// regressionModel is a fitted regression of any kind.
-type regressionModel interface {
-	model
-	Targets() int
-	NoiseSD() []float64
-	PredictTargets(ctx context.Context, opt mkl.PredictOptions, x ...mkl.Features) (*mkl.Prediction, error)
-}
-
-// sampleWeights is a model whose samples have weights.
-type sampleWeights interface {
-	ActiveSamples(target int) []mkl.SampleWeight
-}
-
-// model is a fitted model of a kind that the command knows.
-type model interface {
-	mkl.Model
-	Collapsed() []int
-}
-
-// classifier is a fitted classifier of any kind.
-type classifier interface {
-	model
-	Classes() []string
-	PredictClasses(ctx context.Context, opt mkl.PredictOptions, x ...mkl.Features) (*mkl.ClassPrediction[string], error)
-}
-
-// processModel is a multiple Gaussian process as a regression.
-type processModel struct{ *mkl.MultiGPModel }
-
-func (m processModel) Targets() int { return 1 }
-
-func (m processModel) NoiseSD() []float64 { return []float64{m.MultiGPModel.NoiseSD()} }
-
-func (m processModel) PredictTargets(ctx context.Context, opt mkl.PredictOptions, x ...mkl.Features) (*mkl.Prediction, error) {
-	return ofOneTarget(m.PredictContext(ctx, opt, x...))
-}
-
-// sparseModel is a sparse regression as a regression of any kind.
-type sparseModel struct{ *mkl.SpikeSlabModel }
-
-func (m sparseModel) Targets() int { return 1 }
-
-func (m sparseModel) Collapsed() []int { return nil }
-
-func (m sparseModel) NoiseSD() []float64 { return []float64{m.SpikeSlabModel.NoiseSD()} }
-
-func (m sparseModel) PredictTargets(_ context.Context, _ mkl.PredictOptions, x ...mkl.Features) (*mkl.Prediction, error) {
-	return ofOneTarget(m.Predict(x...))
-}
-
-func ofOneTarget(mean, variance []float64, err error) (*mkl.Prediction, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &mkl.Prediction{Mean: [][]float64{mean}, Variance: [][]float64{variance}}, nil
-}
-
-// known returns a model as one that the command knows, if it does.
-func known(m mkl.Model) (model, bool) {
-	switch m := m.(type) {
-	case *mkl.MultiGPModel:
-		return processModel{m}, true
-	case *mkl.SpikeSlabModel:
-		return sparseModel{m}, true
-	}
-	known, ok := m.(model)
-	return known, ok
-}
-
-// fitWithProgress fits and shows the sweeps. A collapsed fit is a result, which
-// the report tells; an error is what was given to the fit, unless the bound fell.
-func fitWithProgress(e *console.Env, quiet bool, fit func(func(mkl.Progress)) (model, error)) (model, error) {
-	var bar *console.Progress
-	m, err := fit(func(p mkl.Progress) {
-		if bar == nil {
-			bar = console.NewProgress(e, quiet, p.MaxSweeps*p.Starts, "sweeps at most")
-		}
-		if math.IsNaN(p.Bound) { // chains side by side
-			bar.Step()
-			return
-		}
-		bar.Set((p.Start-1)*p.MaxSweeps+p.Sweep, fmt.Sprintf("bound %.4f (%+.1e)", p.Bound, p.Rise))
-	})
-	if bar != nil {
-		bar.Finish()
-	}
-	var collapsed *mkl.CollapsedError
-	var fell *vi.BoundError
-	switch {
-	case err == nil:
-		return m, nil
-	case errors.As(err, &collapsed):
-		if m, ok := known(collapsed.Model); ok {
-			return m, nil
-		}
-	case errors.As(err, &fell):
-		return nil, err
-	}
-	return nil, console.Input(err)
 }

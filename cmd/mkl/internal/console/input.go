@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
@@ -47,7 +48,7 @@ type Files struct {
 type File struct {
 	table.Source
 	Path   string
-	Want   []table.Want // the columns that are needed
+	want   []table.Want // the columns that are needed
 	Data   table.Data   // once they are read
 	closer io.Closer    // nil of standard input
 }
@@ -94,19 +95,21 @@ func (fs *Files) Open(path string) (*File, error) {
 
 // Need asks for a column. A column can be asked for again, as the same kind.
 func (f *File) Need(column int, kind table.Kind) {
-	for _, w := range f.Want {
-		if w.Column == column {
-			return
-		}
+	if !f.Needs(column) {
+		f.want = append(f.want, table.Want{Column: column, Kind: kind})
 	}
-	f.Want = append(f.Want, table.Want{Column: column, Kind: kind})
+}
+
+// Needs reports whether a column was asked for.
+func (f *File) Needs(column int) bool {
+	return slices.ContainsFunc(f.want, func(w table.Want) bool { return w.Column == column })
 }
 
 // Read reads what is needed of every file and returns the number of rows, which
 // they share.
 func (fs *Files) Read() (rows int, err error) {
 	for i, f := range fs.All {
-		if f.Data, err = f.Read(f.Want); err != nil {
+		if f.Data, err = f.Read(f.want); err != nil {
 			return 0, Input(err)
 		}
 		if i > 0 && f.Data.Rows != rows {

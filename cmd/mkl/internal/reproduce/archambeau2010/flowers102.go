@@ -136,7 +136,7 @@ func (c *Flowers102) Run(e *console.Env) error {
 // checkMemory refuses an experiment that needs more memory than it may take.
 func (c *Flowers102) checkMemory(kernels, train, test, classes int) error {
 	side := min(console.Processors(c.Workers), classes)
-	need := float64(mkl.MultiGP{Workers: 1}.EstimateMemory(train, kernels, 1))
+	need := float64(mkl.MultiGP{Fitting: mkl.Fitting{Workers: 1}}.EstimateMemory(mkl.Size{Samples: train, Kernels: kernels, Outputs: 1}))
 	need += 8 * float64(train) * float64(2*(side-1)*train+(kernels+1)*test+train)
 	return multiclass.AllowMemory(c.Memory, need)
 }

@@ -40,7 +40,8 @@ func (c *flags) ascent(p *console.Progress) vi.Ascent {
 // checkMemory refuses an experiment of so many kernels, training samples, test
 // samples and classes that needs more memory than it may take.
 func (c *flags) checkMemory(kernels, train, test, classes int) error {
-	need := float64(mkl.Regression{Workers: c.Workers}.EstimateMemory(train, train, kernels, classes))
+	r := mkl.Regression{Fitting: mkl.Fitting{Workers: c.Workers}}
+	need := float64(r.EstimateMemory(mkl.Size{Samples: train, Kernels: kernels, Outputs: classes}))
 	need += 8 * float64(kernels) * float64(train) * float64(test)
 	need += 8 * float64(train) * float64(train+test) // a distance matrix
 	return multiclass.AllowMemory(c.Memory, need)
