@@ -20,10 +20,6 @@ func (m *ClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T]
 	return &ClassPredictor[T]{s, m.Classes()}, nil
 }
 
-// Info says what pruning kept of the function of a class (0 with two classes),
-// and bounds what that does to its score's mean and standard deviation.
-func (p *ClassPredictor[T]) Info(class int) PredictorInfo { return p.scores[class].Info() }
-
 // Predict returns the most probable class of one sample, given as one row for
 // each of the model's Inputs, and stores the probabilities of all classes in
 // probability, which has an entry for each class or is nil.

@@ -11,7 +11,7 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// input is a distinct X of the training views: what predictions need of it.
+// input is what predictions need of one distinct X of the training views.
 type input struct {
 	basis    Features // the basis points' features, D×d; empty if given
 	cols     int      // columns of X in a prediction

@@ -221,7 +221,7 @@ var estimators = []estimator{
 	},
 }
 
-func probitOf[T comparable](s Fitting, rule Combination) ProbitClassifier[T] {
+func probitOf[T comparable](s Fitting, rule Rule) ProbitClassifier[T] {
 	return ProbitClassifier[T]{
 		Fitting: s,
 		Rule:    rule,

@@ -56,6 +56,7 @@ type FactorModel struct {
 
 	// Like, if not nil, is a fit of other columns with the same rows, whose factors are
 	// the start in place of a random one: of many columns a few may be fitted first.
+	// With Like, From or Checkpoint there is one start, and Restarts is an error.
 	Like *FactorFit
 
 	// From, if not nil, is a fit of the same table to go on from, one that was
@@ -75,6 +76,7 @@ const (
 	defaultNoiseWeight = 10
 )
 
+// inference checks the settings and returns them as package slab has them.
 func (f FactorModel) inference(rows int) (slab.Factors, error) {
 	v := slab.Factors{
 		Count: f.Factors, Prior: f.Prior, NoiseWeight: f.NoiseWeight, Offsets: !f.NoOffsets,
@@ -126,7 +128,8 @@ func (f FactorModel) inference(rows int) (slab.Factors, error) {
 	return v, nil
 }
 
-// rowCovariance lets ℓ begin at a tenth of the largest distance.
+// rowCovariance returns the covariance of factors over rows at the distances d. Its
+// length ℓ begins at a tenth of the largest distance.
 func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
 	if d.Rows != rows || d.Cols != rows {
 		return c, fmt.Errorf("mkl: RowDistances: %d×%d for %d rows", d.Rows, d.Cols, rows)
@@ -156,6 +159,7 @@ func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
 	return slab.DecayCovariance(d, max(0.1*most, least), 0.01*least, 100*most), nil
 }
 
+// fit returns a fit with the notes.
 func (f FactorModel) fit(fit *slab.FactorFit) *FactorFit {
 	return &FactorFit{record: f.record(newTrace(fit.Record, nil)), posterior: fit.Posterior}
 }
@@ -187,13 +191,17 @@ func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
 	if y == nil {
 		return nil, fmt.Errorf("mkl: y: nil")
 	}
-	rows, _ := y.Dims()
+	rows, cols := y.Dims()
 	v, err := f.inference(rows)
 	if err != nil {
 		return nil, err
 	}
 	o, err := y.observed("y")
 	if err != nil {
+		return nil, err
+	}
+	_, _, entries := o.Dims()
+	if err := f.checkMemory(f.EstimateMemory(rows, cols, entries)); err != nil {
 		return nil, err
 	}
 	fit, err := bestStart(&f.Fitting, func(seed uint64, a vi.Ascent) (*slab.FactorFit, error) {

@@ -18,7 +18,7 @@ type FactorFit struct {
 // Dims returns the numbers of rows, columns and factors.
 func (m *FactorFit) Dims() (rows, cols, factors int) { return m.posterior.Dims() }
 
-// Posterior returns the approximate posterior; rows are its objects, columns its
+// Posterior returns the approximate posterior, which calls rows objects and columns
 // tasks.
 func (m *FactorFit) Posterior() *slab.FactorPosterior { return m.posterior }
 

@@ -57,7 +57,8 @@ type Model interface {
 	Summary() string
 
 	// Save writes the model to a file that [Load] and [LoadAs] read. What is loaded
-	// gives the same predictions, bit for bit.
+	// gives the same predictions, bit for bit. Models with a kernel [Func] and
+	// classes that have no JSON cannot be saved.
 	Save(w io.Writer) error
 
 	// decode makes the model what a file of its kind says.
@@ -114,11 +115,12 @@ type Output struct {
 	Active []SampleWeight
 }
 
-// KernelWeight is the posterior of one view's weight e.
+// KernelWeight is the posterior of one view's weight. What the weight means, and in
+// which unit, the model's KernelWeights says.
 type KernelWeight struct {
-	View   string  // its name
-	Kernel string  // its kernel, as fitted
-	Mean   float64 // E[e]
+	View   string // its name
+	Kernel string // its kernel, as fitted
+	Mean   float64
 	SD     float64
 	Active bool // |Mean| is at least ActiveThreshold times the largest
 }

@@ -66,7 +66,7 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	m := &MultiGPModel{target: targets[0]}
 	m.onViews = onViews{g.record(Trace{}), ds}
 	settings := mgp.Model{Family: g.Family, Prior: g.Prior, Fixed: g.FixedPrior, Plain: g.Plain, Workers: g.Workers, Ascent: g.ascent(1, 1)}
-	fit, err := named(settings.Fit(ctx, k, z.Row(0)))
+	fit, err := prefixed(settings.Fit(ctx, k, z.Row(0)))
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,6 @@ func (m *MultiLabelModel) Predictor(opt PredictorOptions) (*LabelPredictor, erro
 	return &LabelPredictor{s}, nil
 }
 
-// Info says what pruning kept of the function of a label, and bounds what that
-// does to its score's mean and standard deviation.
-func (p *LabelPredictor) Info(label int) PredictorInfo { return p.scores[label].Info() }
-
 // Predict stores in probability, which has an entry for each label, the
 // probability that the sample has it. The sample is given as one row for each of
 // the model's Inputs.

@@ -51,6 +51,7 @@ func (k decaying) with(length float64) Kernel {
 	return k.Kernel
 }
 
+// apply turns statistics into the distance d, in place.
 func (k decaying) apply(s []float64) {
 	switch k := k.Kernel.(type) {
 	case RBF:

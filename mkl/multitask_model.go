@@ -71,10 +71,12 @@ func (m *MultiTaskModel) Weights(target int) []SlabWeight {
 	return out
 }
 
-// KernelWeights returns for each latent function, with its kernel as learned, the
-// root mean square over the targets of what it contributes to them, in their
-// standard deviations, and of that figure's uncertainty that comes from the weights.
-// Active are those that are in the model and contribute.
+// KernelWeights returns how much each latent function contributes, with its kernel
+// as learned. Mean is the root mean square, over samples and targets, of what the
+// function adds to a target, in units of the target's standard deviation; SD is the
+// part of its uncertainty that comes from the weights. Active are the functions that
+// are in the model and contribute at least ActiveThreshold times as much as the one
+// that contributes most.
 func (m *MultiTaskModel) KernelWeights() []KernelWeight {
 	s := m.posterior.State()
 	energy := m.posterior.Energy()

@@ -72,7 +72,7 @@ func (m *MultiTaskModel) Predictor(opt PredictorOptions) (*MultiTaskPredictor, e
 		p.bias, p.noise = append(p.bias, t.mean), append(p.noise, t.sd*t.sd*s.Noise[q])
 		p.info = append(p.info, pr.info(q, samples, t.sd))
 	}
-	p.pool.fill(p.newScratch)
+	p.pool = newScratchPool(p.newScratch)
 	return p, nil
 }
 
@@ -104,9 +104,6 @@ func (p *MultiTaskPredictor) Predict(mean, variance []float64, x ...[]float64) e
 		return err
 	}
 	s := p.pool.take()
-	if s == nil {
-		s = p.newScratch()
-	}
 	p.predict(s, mean, variance, x)
 	p.pool.put(s)
 	return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// Combination is a rule by which a [ProbitClassifier] makes one kernel of all.
-type Combination = probit.Rule
+// Rule is the rule by which a [ProbitClassifier] makes one kernel of all.
+type Rule = probit.Rule
 
 // The rules.
 const (
@@ -49,6 +49,7 @@ const (
 	Gibbs                        // by sampling, exact in the limit of many draws
 )
 
+// String returns variational or Gibbs.
 func (i Inference) String() string {
 	switch i {
 	case Variational:
@@ -66,20 +67,20 @@ func (i Inference) String() string {
 // kernels.
 //
 // The scale of the kernels matters, since that of the prior is fixed: give them
-// unit diagonals (RBF kernels have them, others by Normalize). Kernels of products
-// must not be negative, nor, for WProd, above 1.
+// unit diagonals (RBF kernels have them, others by Normalize). The values of kernels
+// that are multiplied must not be negative, and with [WProd] not above 1.
 //
 // Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
 // multi-class multi-kernel pattern recognition machine".
 type ProbitClassifier[T comparable] struct {
 	Fitting
 
-	Rule      Combination
+	Rule      Rule
 	Inference Inference
 
-	// Draws says how long Gibbs sampling goes on; its zero value is ready. MaxSweeps,
-	// Tolerance, Restarts, Update, Search, Samples and Prune are of the variational
-	// approximation alone, and under Gibbs sampling Beta of the fixed rules.
+	// Draws says how long Gibbs sampling goes on; its zero value is ready. Gibbs
+	// sampling does not use MaxSweeps, Tolerance, Restarts, Update, Search, Samples and
+	// Prune, and uses Beta with the fixed rules only.
 	Draws GibbsDraws
 
 	// Alpha is the prior of the precisions of the regressors; the zero value means
@@ -92,14 +93,14 @@ type ProbitClassifier[T comparable] struct {
 	// class, which holds back large classes.
 	Ridge float64
 
-	// Beta holds the weights of the fixed rules, and where those of the others
-	// start; nil means 1, for WSum equal ones, for Bin ½.
+	// Beta holds a weight for each kernel: with the fixed rules the weights, with the
+	// others where they start. nil means 1 for each, with WSum 1/P, with Bin ½.
 	Beta []float64
 
 	Update   WeightUpdate // Structured is of Bin alone, with at most 8 views
 	Search   WeightSearch
 	Samples  int  // importance samples, for Sampling; 0 means 1000
-	NotEmpty bool // Bin: at least one kernel
+	NotEmpty bool // with Bin at least one kernel is on
 
 	// Prune takes regressors whose precision is above it out of the equations; 0
 	// keeps all.
@@ -131,7 +132,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if p.ClassAlpha, err = c.classAlpha(classes); err != nil {
 		return nil, err
 	}
-	m := &ProbitClassifierModel[T]{classSet: classSet[T]{classes: classes}}
+	m := &ProbitClassifierModel[T]{classes: classSet[T]{names: classes}}
 	m.onViews = onViews{c.record(Trace{}), ds}
 	if c.Inference == Gibbs {
 		draws, sweeps, err := c.sample(ctx, p, k, index)

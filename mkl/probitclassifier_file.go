@@ -44,8 +44,8 @@ type moveJSON struct {
 }
 
 // rule returns the rule of the file's name, or an error if it is not known.
-func (j *probitJSON) rule() (Combination, error) {
-	for _, rule := range []Combination{FixSum, WSum, Bin, FixProd, WProd} {
+func (j *probitJSON) rule() (Rule, error) {
+	for _, rule := range []Rule{FixSum, WSum, Bin, FixProd, WProd} {
 		if rule.String() == j.Rule {
 			return rule, nil
 		}
@@ -57,7 +57,7 @@ func (j *probitJSON) rule() (Combination, error) {
 // Classes are kept as JSON.
 func (m *ProbitClassifierModel[T]) Save(w io.Writer) error {
 	var f fileWriter
-	j := probitClassifierJSON{recordJSON: f.addRecord(&m.record), Classes: m.encode(&f)}
+	j := probitClassifierJSON{recordJSON: f.addRecord(&m.record), Classes: m.classes.encode(&f)}
 	if m.draws != nil {
 		j.designJSON = f.addDesign(m.design, m.design.d)
 		j.Probit = f.addDraws(m.draws, m.trace.Sweeps)
@@ -130,7 +130,7 @@ func (m *ProbitClassifierModel[T]) decode(f *fileReader) error {
 	if err != nil {
 		return err
 	}
-	m.classSet, err = decodeClasses[T](f, j.Classes, len(j.Classes), len(m.active))
+	m.classes, err = decodeClasses[T](f, j.Classes, len(j.Classes), len(m.active))
 	return err
 }
 

@@ -112,6 +112,7 @@ type Mixing struct {
 	LeastAccepted, MostAccepted float64
 }
 
+// String describes the chains in one line.
 func (x Mixing) String() string {
 	s := fmt.Sprintf("%d chains of %d draws", x.Chains, x.Draws)
 	if x.RHat > 0 {

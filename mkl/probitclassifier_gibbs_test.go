@@ -19,7 +19,7 @@ func TestProbitGibbs(t *testing.T) {
 	notShort(t)
 	x, views, y := gpProblem(60, 3)
 	labels := parts(y, 3)
-	for _, rule := range []Combination{WSum, FixSum, Bin, FixProd, WProd} {
+	for _, rule := range []Rule{WSum, FixSum, Bin, FixProd, WProd} {
 		sweeps := 0
 		c := ProbitClassifier[int]{
 			Fitting: Fitting{Progress: func(p Progress) {

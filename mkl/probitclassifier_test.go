@@ -15,7 +15,7 @@ import (
 func TestProbitClassifier(t *testing.T) {
 	x, views, y := gpProblem(60, 3)
 	labels := parts(y, 3)
-	rules := []Combination{WSum, WProd, FixSum, Bin, FixProd}
+	rules := []Rule{WSum, WProd, FixSum, Bin, FixProd}
 	if testing.Short() {
 		rules = rules[:2]
 	}

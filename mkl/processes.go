@@ -15,7 +15,7 @@ import (
 // processes is what fitted multiple Gaussian processes have in common: a sum of
 // processes for the target, or for each class.
 type processes struct {
-	onViews    // the traces of several classes one after another
+	onViews    // its trace is those of the functions, one after another
 	posteriors []*mgp.Posterior
 	limits     []bool    // the prior became a point
 	bounds     []float64 // of each function

@@ -87,6 +87,10 @@ func (m *scores) predictors(opt PredictorOptions) (scorePredictors, error) {
 	return p, nil
 }
 
+// Info says what pruning kept of the score of a label or a class (0 with two
+// classes), and bounds what that does to the score's mean and standard deviation.
+func (p *scorePredictors) Info(score int) PredictorInfo { return p.scores[score].Info() }
+
 // probability returns the probability that score o of a sample is positive.
 func (p *scorePredictors) probability(o int, x [][]float64) (float64, error) {
 	mean, variance, err := p.scores[o].Predict(x...)

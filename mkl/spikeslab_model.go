@@ -132,7 +132,7 @@ func (m *SpikeSlabModel) PredictTargets(_ context.Context, opt PredictOptions, x
 	if err := checkFinite("x[0]", x[0]); err != nil {
 		return nil, err
 	}
-	p, err := named(m.posterior.Predict(m.see(x[0])))
+	p, err := prefixed(m.posterior.Predict(m.see(x[0])))
 	if err != nil {
 		return nil, err
 	}

@@ -283,7 +283,7 @@ func family(name string) mkl.Family {
 }
 
 // rule returns the rule that -rule names; the parser of flags lets no other pass.
-func rule(name string) mkl.Combination {
+func rule(name string) mkl.Rule {
 	for r := mkl.FixSum; r <= mkl.WProd; r++ {
 		if strings.EqualFold(r.String(), name) {
 			return r

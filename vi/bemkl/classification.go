@@ -141,6 +141,7 @@ type ClassificationPriors struct {
 	Lambda, Gamma, Omega vi.Gamma
 }
 
+// validate returns an error that names the first prior that is not a distribution.
 func (p ClassificationPriors) validate() error {
 	return validatePriors([]namedGammas{{"Lambda", []vi.Gamma{p.Lambda}}, {"Gamma", []vi.Gamma{p.Gamma}}, {"Omega", []vi.Gamma{p.Omega}}})
 }
@@ -247,6 +248,7 @@ func (m *classification) randomStart(seed uint64) *ClassificationStart {
 	return s
 }
 
+// validate returns an error unless the shapes are those needed and all entries finite.
 func (s *ClassificationStart) validate(L, P, D, N int) error {
 	if err := s.Start.validate(L, P, D, N); err != nil {
 		return err
@@ -267,7 +269,7 @@ func (m *classification) order(plain bool) schedule {
 	return m.schedule(plain, []work.Update{lambda}, a, g, []work.Update{gamma, omega, be, f}, m.updateScale)
 }
 
-// Sweep implements model.
+// Sweep implements [vi.Objective].
 func (m *classification) Sweep(done func(string)) error { return m.updates.sweep(done) }
 
 // updateScore is q(f) = N(m, 1) restricted to y·f > ν, m = E[e]ᵀE[g] + E[b], with
@@ -317,7 +319,7 @@ func (m *classification) ridge() (a, b, c float64) {
 	return a, b, c
 }
 
-// Bound implements model. The terms of f are those of f | b, e, g and of the
+// Bound implements [vi.Objective]. The terms of f are those of f | b, e, g and of the
 // entropy of q(f), ½ E[(f − m)²] + log Z + ½ log 2π; Var(f) cancels between them.
 func (m *classification) Bound() float64 {
 	sum := m.layers.bound() + 0.5*m.shift()

@@ -157,6 +157,7 @@ func (m *regression) order(plain bool) schedule {
 	return m.schedule(plain, []work.Update{lambda, upsilon}, a, g, []work.Update{gamma, omega, epsilon, be}, m.updateScale)
 }
 
+// validate returns an error that names the first prior that is not a distribution.
 func (p RegressionPriors) validate() error {
 	return validatePriors([]namedGammas{
 		{"Lambda", []vi.Gamma{p.Lambda}}, {"Upsilon", []vi.Gamma{p.Upsilon}}, {"Gamma", []vi.Gamma{p.Gamma}},
@@ -164,7 +165,7 @@ func (p RegressionPriors) validate() error {
 	})
 }
 
-// Sweep implements model.
+// Sweep implements [vi.Objective].
 func (m *regression) Sweep(done func(string)) error { return m.updates.sweep(done) }
 
 // resume continues from p.
@@ -226,7 +227,7 @@ func (m *regression) ridge() (a, b, c float64) {
 	return a, b, c
 }
 
-// Bound implements model.
+// Bound implements [vi.Objective].
 func (m *regression) Bound() float64 {
 	sum := m.layers.bound() + m.upsilon.Bound()
 	for o := range m.L {

@@ -53,10 +53,10 @@ func NewRegressionPosterior(s RegressionState) (*RegressionPosterior, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vi: regression state: %w", err)
 	}
-	return wrapState(s), nil
+	return wrapRegressionState(s), nil
 }
 
-// layerState is what the states of all models have in common.
+// layerState is what the states of all models have in common, to be checked.
 type layerState struct {
 	samples                int
 	lambda, a, beCov, gram la.Matrix[float64]
@@ -65,7 +65,7 @@ type layerState struct {
 	perOutput              []namedGammas
 }
 
-// namedGammas are the factors or priors of one name.
+// namedGammas are the gamma factors or priors of one name.
 type namedGammas struct {
 	name string
 	g    []vi.Gamma
@@ -81,6 +81,8 @@ func validatePriors(priors []namedGammas) error {
 	return nil
 }
 
+// validate returns an error unless everything has the shape that L outputs need, and
+// values that a posterior may have.
 func (s layerState) validate(L int) error {
 	D, P := s.lambda.Cols, len(s.omega)
 	if L < 1 || D < 1 || P < 1 || s.samples < 1 {
@@ -131,8 +133,8 @@ func (s layerState) validate(L int) error {
 	return nil
 }
 
-// wrapState returns the posterior of a valid state.
-func wrapState(s RegressionState) *RegressionPosterior {
+// wrapRegressionState returns the posterior of a valid state.
+func wrapRegressionState(s RegressionState) *RegressionPosterior {
 	var upsilon, noise []float64
 	for o := range s.Upsilon {
 		upsilon = append(upsilon, s.Upsilon[o].Mean())
@@ -168,7 +170,7 @@ func (m *regression) posterior() *RegressionPosterior {
 	for j := range m.P {
 		s.Omega = append(s.Omega, m.omega.At(j))
 	}
-	return wrapState(s)
+	return wrapRegressionState(s)
 }
 
 // State returns what the posterior is made of. Its slices and matrices are the

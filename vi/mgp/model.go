@@ -129,6 +129,7 @@ const priorPasses = 3
 // settled is the Ascent.Tolerance at which the prior begins to be learned.
 const settled = 1e-4
 
+// fit is Fit and FitLabels.
 func (g Model) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
 	m, err := g.model(k, y, labels)
 	if err != nil {
@@ -396,7 +397,7 @@ func (m *model) start(g Model) error {
 	return nil
 }
 
-// Sweep implements model. Unless plain, q(f) is computed at scales and noise
+// Sweep implements [vi.Objective]. Unless plain, q(f) is computed at scales and noise
 // ahead of the present ones. Any q(f) gives a lower bound; if that one is below
 // the last, the step is taken back.
 func (m *model) Sweep(done func(string)) error {
@@ -467,10 +468,10 @@ func (m *model) ahead(p int) float64 {
 // maxStep is the most that log E[γ] and log τ are moved ahead.
 const maxStep = 3
 
-// Jittered implements model: no jitter is ever added.
+// Jittered implements [vi.Objective]: no jitter is ever added.
 func (m *model) Jittered() float64 { return 0 }
 
-// Observations implements model.
+// Observations implements [vi.Objective].
 func (m *model) Observations() float64 { return float64(m.N) }
 
 // updateFunctions is q(f): B, α = B⁻¹E[y] and from them what the other factors
@@ -644,7 +645,7 @@ func (m *model) updatePrior() {
 	m.prior = m.family.learn(m.prior, h, m.joint)
 }
 
-// Bound implements model. It is (D18), valid at every state: q(f) need not be
+// Bound implements [vi.Objective]. It is (D18), valid at every state: q(f) need not be
 // optimal for the present γ and τ.
 func (m *model) Bound() float64 {
 	N := float64(m.N)
@@ -660,7 +661,7 @@ func (m *model) Bound() float64 {
 	return sum
 }
 
-// Roundoff implements model: the normalisers of prior and posterior cancel at
+// Roundoff implements [vi.Objective]: the normalisers of prior and posterior cancel at
 // large orders and arguments.
 func (m *model) Roundoff() float64 {
 	if m.family == ARD {

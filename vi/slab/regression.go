@@ -68,8 +68,8 @@ type RegressionStart struct {
 type RegressionFit struct {
 	Posterior *RegressionPosterior
 	Record    vi.Record // of the start that was kept
-	Start     int       // which one it was
-	Bounds    []float64
+	Start     int       // which one it was: 0 is that of Seed
+	Bounds    []float64 // of all starts, in nats
 }
 
 // noiseFloor is the least noise variance learned, as a share of the targets'
@@ -99,6 +99,7 @@ func (s Regression) Fit(ctx context.Context, x la.Matrix[float64], y []float64) 
 	return fit, err
 }
 
+// starts returns the number of starts.
 func (s Regression) starts() int {
 	if s.Start != nil {
 		return 1
@@ -116,6 +117,7 @@ type design struct {
 	total float64            // Σ y²
 }
 
+// design checks the data and forms the sums that sweeps need.
 func (s Regression) design(x la.Matrix[float64], y []float64) (*design, error) {
 	N, M := x.Rows, x.Cols
 	if N == 0 || M == 0 {
@@ -210,6 +212,7 @@ func (s Regression) model(d *design, seed uint64) (vi.Objective, error) {
 	return newPairedField(st, start), nil
 }
 
+// validate returns an error unless s is a start for M weights.
 func (s *RegressionStart) validate(M int) error {
 	if len(s.Inclusion) != M || len(s.Mean) != M {
 		return fmt.Errorf("vi: Start: %d inclusions and %d means for %d weights", len(s.Inclusion), len(s.Mean), M)
@@ -240,14 +243,14 @@ func (s *slabState) fitted(residual []float64) float64 {
 	return max(0, sum)
 }
 
-// Roundoff implements model: with XᵀX at hand in place of X the squared residual
+// Roundoff implements [vi.Objective]: with XᵀX at hand in place of X the squared residual
 // is a difference from Σ y².
 func (s *slabState) Roundoff() float64 { return 1e-14 * s.total / s.noise }
 
-// Jittered implements model: no jitter is ever added.
+// Jittered implements [vi.Objective]: no jitter is ever added.
 func (s *slabState) Jittered() float64 { return 0 }
 
-// Observations implements model.
+// Observations implements [vi.Objective].
 func (s *slabState) Observations() float64 { return float64(s.N) }
 
 // updateNoise is σ² = E|y − Xw|²/N.
@@ -269,6 +272,7 @@ type pairedField struct {
 	residual []float64 // N, y − Xe; nil if XᵀX is at hand
 }
 
+// newPairedField returns the state at the start given.
 func newPairedField(s slabState, start *RegressionStart) *pairedField {
 	f := &pairedField{slabState: s, q: make([]Pair, s.M)}
 	for m := range f.q {
@@ -282,7 +286,7 @@ func newPairedField(s slabState, start *RegressionStart) *pairedField {
 	return f
 }
 
-// Sweep implements model.
+// Sweep implements [vi.Objective].
 func (f *pairedField) Sweep(done func(string)) error {
 	report := func(name string) {
 		if done != nil {
@@ -336,7 +340,7 @@ func (f *pairedField) squared() float64 {
 	return sum
 }
 
-// Bound implements model.
+// Bound implements [vi.Objective].
 func (f *pairedField) Bound() float64 {
 	sum := f.likelihood(f.squared())
 	for _, q := range f.q {
@@ -346,6 +350,7 @@ func (f *pairedField) Bound() float64 {
 	return sum
 }
 
+// posterior returns the present state, copied.
 func (f *pairedField) posterior() *RegressionPosterior {
 	return &RegressionPosterior{s: RegressionState{Prior: f.prior, Noise: f.noise, Weights: append([]Pair(nil), f.q...)}}
 }

@@ -25,6 +25,7 @@ type standardField struct {
 	rhs   []float64
 }
 
+// newStandardField returns the state at the start given.
 func newStandardField(s slabState, start *RegressionStart, workers int) *standardField {
 	f := &standardField{
 		slabState: s, ws: la.Workspace{Workers: workers},
@@ -41,7 +42,7 @@ func newStandardField(s slabState, start *RegressionStart, workers int) *standar
 	return f
 }
 
-// Sweep implements model.
+// Sweep implements [vi.Objective].
 func (f *standardField) Sweep(done func(string)) error {
 	report := func(name string) {
 		if done != nil {
@@ -136,7 +137,7 @@ func (f *standardField) slabPower() float64 {
 	return sum
 }
 
-// Bound implements model.
+// Bound implements [vi.Objective].
 func (f *standardField) Bound() float64 {
 	M := float64(f.M)
 	sum := f.likelihood(f.squared())
@@ -148,6 +149,7 @@ func (f *standardField) Bound() float64 {
 	return sum
 }
 
+// posterior returns the present state, copied.
 func (f *standardField) posterior() *RegressionPosterior {
 	s := RegressionState{Prior: f.prior, Noise: f.noise, Covariance: f.w.Cov.Clone()}
 	for m := range f.gamma {
