@@ -81,7 +81,7 @@ func (c *fitCmd) Run(e *console.Env) error {
 	if err := c.checkMemory(est, f.memory, views, n, max(len(targets), len(d.classes))); err != nil {
 		return err
 	}
-	if est.takes("kernels") {
+	if est.kernels() {
 		d.views = c.mklViews(views)
 	} else {
 		d.features = views[0].source.Matrix()

@@ -91,10 +91,27 @@ func (c *fitCmd) check(est *estimator) error {
 	if err := c.checkNumbers(); err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{
+	for _, f := range c.optional() {
+		switch {
+		case !f.given || est.takes(f.name):
+		case f.name == "missing" && est.complete != "":
+			return console.Inputf("-missing is not for -task %s: %s", c.Task, est.complete)
+		default:
+			return console.Inputf("-%s is not for -task %s with -model %s", f.name, c.Task, c.Model)
+		}
+	}
+	return c.checkSampling()
+}
+
+// optionalFlag is a flag that means nothing to some estimators.
+type optionalFlag struct {
+	name  string
+	given bool
+}
+
+// optional lists these flags: the table of estimators says which of them each takes.
+func (c *fitCmd) optional() []optionalFlag {
+	return []optionalFlag{
 		{"kernels", c.Kernels != spec.DefaultKernels},
 		{"sparse", c.Sparse != "none"},
 		{"prior", len(c.Prior) > 0},
@@ -108,16 +125,8 @@ func (c *fitCmd) check(est *estimator) error {
 		{"allow-duplicates", c.AllowDuplicates},
 		{"restarts", c.Restarts != 0},
 		{"plain", c.Plain},
-		{"missing", c.Missing && est.complete == ""},
-	} {
-		if f.given && !est.takes(f.name) {
-			return console.Inputf("-%s is not for -task %s with -model %s", f.name, c.Task, c.Model)
-		}
+		{"missing", c.Missing},
 	}
-	if c.Missing && est.complete != "" {
-		return console.Inputf("-missing is not for -task %s: %s", c.Task, est.complete)
-	}
-	return c.checkSampling()
 }
 
 func (c *fitCmd) checkNumbers() error {

@@ -9,19 +9,19 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// estimator is an estimator of package mkl as the command knows it. All that differs
-// between estimators is said here; the commands and their help ask.
+// estimator is an estimator of package mkl as the command knows it. Whatever the
+// commands and their help need to know of one is a field of it.
 type estimator struct {
-	model string   // what -model calls it
-	tasks []string // what -task calls what it learns; the second is of several targets, or of more than two classes
-	kind  string   // what [mkl.Model.Kind] calls its models
+	model string   // its name for -model
+	tasks []string // its names for -task; a second one is for several targets, or more than two classes
+	kind  string   // the name of its models, as [mkl.Model.Kind] has it
 	form  form     // what its targets are
-	part  string   // what its weights are of; empty means kernels
-	one   bool     // it has one target
+	one   bool     // it has one target, whatever the task
+	part  string   // what its weights are of, if they are not of kernels
 
-	flags    []string // flags of mkl fit that mean something to it, of those in optional
-	priors   []string // what -prior can set
-	complete string   // why its targets must be complete, where -missing calls for a reason
+	flags    []string // those of [fitCmd.optional] that mean something to it
+	priors   []string // those that -prior can set
+	complete string   // why -missing is refused, where that is not plain from the model
 
 	// weights is the number of weights of a view; nil means one for each kernel.
 	weights func(c *fitCmd, v view, targets int) int
@@ -30,68 +30,20 @@ type estimator struct {
 	build func(s *settings) fitter
 }
 
-// settings are what the flags of mkl fit ask for.
-type settings struct {
-	*fitCmd
-	fitting  mkl.Fitting
-	prior    map[string]mkl.Gamma // by name, those that differ from the default
-	features []string             // names of the columns of the first view
-}
-
-// fitter is an estimator with its settings.
-type fitter struct {
-	memory func(mkl.Size) int64
-	fit    func(ctx context.Context, d *data) (mkl.Model, error)
-}
-
-// data is what an estimator learns from: views, or the columns of the only view for an
-// estimator without kernels, and targets of its form.
-type data struct {
-	views    []mkl.View
-	features mkl.Features
-
-	numbers [][]float64   // the targets
-	class   []string      // of each sample
-	classes []string      // the distinct labels, in order
-	labels  [][]mkl.Label // of each target and sample
-}
-
-// form is what targets are.
-type form int
-
+// Tasks that more than a row of the table must know.
 const (
-	numbers form = iota // columns of numbers
-	classes             // a column of labels, of which each sample has one
-	labels              // columns that say whether a sample has a label
-)
-
-// kind is how a column of targets is read. If missing, cells can be empty.
-func (f form) kind(missing bool) table.Kind {
-	switch {
-	case f == numbers && missing:
-		return table.Optional
-	case f == numbers:
-		return table.Number
-	case f == labels && missing:
-		return table.OptionalLabel
-	}
-	return table.Label
-}
-
-// Tasks that the command does something special for.
-const (
-	taskRegression  = "regression"  // of several targets it is called multioutput
-	taskMultioutput = "multioutput" // needs several
+	taskRegression  = "regression"  // of one target or several
+	taskMultioutput = "multioutput" // what regression of several is called afterwards
 	taskBinary      = "binary"      // needs two classes
 )
 
-// defaultModel is the default of -model, defaultSigmaG that of -sigma-g.
+// Defaults of -model and -sigma-g.
 const (
 	defaultModel  = "bmkl"
 	defaultSigmaG = 0.1
 )
 
-// estimators is the table. Models and tasks are in the order of the help.
+// estimators is the table. The help has models and tasks in its order.
 var estimators = []*estimator{
 	{
 		model: defaultModel, tasks: []string{taskRegression, taskMultioutput}, kind: "regression", form: numbers,
@@ -203,6 +155,54 @@ var estimators = []*estimator{
 	},
 }
 
+// settings are what the flags of mkl fit ask for.
+type settings struct {
+	*fitCmd
+	fitting  mkl.Fitting
+	prior    map[string]mkl.Gamma // by name, those that differ from the default
+	features []string             // names of the columns of the first view
+}
+
+// fitter is an estimator with its settings.
+type fitter struct {
+	memory func(mkl.Size) int64
+	fit    func(ctx context.Context, d *data) (mkl.Model, error)
+}
+
+// data is what an estimator learns from: views, or the columns of the only view for an
+// estimator without kernels, and targets of its form.
+type data struct {
+	views    []mkl.View
+	features mkl.Features
+
+	numbers [][]float64   // the targets
+	class   []string      // of each sample
+	classes []string      // the distinct labels, in order
+	labels  [][]mkl.Label // of each target and sample
+}
+
+// form is what targets are.
+type form int
+
+const (
+	numbers form = iota // columns of numbers
+	classes             // a column of labels, of which each sample has one
+	labels              // columns that say whether a sample has a label
+)
+
+// kind is how a column of targets is read. If missing, cells can be empty.
+func (f form) kind(missing bool) table.Kind {
+	switch {
+	case f == numbers && missing:
+		return table.Optional
+	case f == numbers:
+		return table.Number
+	case f == labels && missing:
+		return table.OptionalLabel
+	}
+	return table.Label
+}
+
 // estimatorOf returns the estimator whose models are of a kind, nil if there is none.
 func estimatorOf(kind string) *estimator {
 	for _, est := range estimators {
@@ -213,10 +213,10 @@ func estimatorOf(kind string) *estimator {
 	return nil
 }
 
-// names lists what name says of each estimator, each once.
-func names(name func(*estimator) []string) (all []string) {
+// distinct lists the names that each estimator has, each of them once.
+func distinct(names func(*estimator) []string) (all []string) {
 	for _, est := range estimators {
-		for _, n := range name(est) {
+		for _, n := range names(est) {
 			if !slices.Contains(all, n) {
 				all = append(all, n)
 			}
@@ -225,15 +225,17 @@ func names(name func(*estimator) []string) (all []string) {
 	return all
 }
 
-// modelNames are the values of -model, taskNames those of -task.
+// modelNames are the values of -model.
 func modelNames() []string {
-	return names(func(est *estimator) []string { return []string{est.model} })
+	return distinct(func(est *estimator) []string { return []string{est.model} })
 }
-func taskNames() []string { return names(func(est *estimator) []string { return est.tasks }) }
+
+// taskNames are the values of -task.
+func taskNames() []string { return distinct(func(est *estimator) []string { return est.tasks }) }
 
 // tasksOf are the tasks of a model.
 func tasksOf(model string) []string {
-	return names(func(est *estimator) []string {
+	return distinct(func(est *estimator) []string {
 		if est.model != model {
 			return nil
 		}
@@ -241,10 +243,14 @@ func tasksOf(model string) []string {
 	})
 }
 
+// kernels reports whether the estimator learns by kernels.
+func (est *estimator) kernels() bool { return est.part == "" }
+
 // takes reports whether a flag means something to the estimator.
 func (est *estimator) takes(flag string) bool { return slices.Contains(est.flags, flag) }
 
-// task says what a model of the estimator's learned, which its outputs or classes tell.
+// task returns the task that a model of the estimator's was fitted for, by the number of
+// its targets or classes.
 func (est *estimator) task(m mkl.Model) string {
 	several := len(m.Outputs()) > 1
 	if c, ok := m.(mkl.ClassModel[string]); ok {
@@ -256,9 +262,9 @@ func (est *estimator) task(m mkl.Model) string {
 	return est.tasks[0]
 }
 
-// partName is what one of the weights is of.
+// partName is the noun for what a weight is of.
 func (est *estimator) partName() string {
-	if est.part == "" {
+	if est.kernels() {
 		return "kernel"
 	}
 	return est.part

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -238,4 +240,41 @@ func TestMultitask(t *testing.T) {
 	assert.True(t, strings.HasPrefix(stdout, "p_mean,p_sd,p_lower,p_upper,q_mean,"), stdout)
 	status, _, stderr = Command(t, nil, "", "inspect", "s")
 	require.Equal(t, console.StatusOK, status, stderr)
+}
+
+// TestEstimators checks the table against the flags of mkl fit and the manual.
+func TestEstimators(t *testing.T) {
+	parser, err := kong.New(new(commands), kong.Vars(flagVars()))
+	require.NoError(t, err)
+	fit, err := parser.Parse([]string{"fit", "d.csv", "--target", "y"})
+	require.NoError(t, err)
+	var flags []string
+	for _, f := range fit.Flags() {
+		flags = append(flags, f.Name)
+	}
+	var optional []string
+	for _, f := range new(fitCmd).optional() {
+		assert.Contains(t, flags, f.name)
+		optional = append(optional, f.name)
+	}
+	assert.ElementsMatch(t, optional, distinct(func(est *estimator) []string { return est.flags }))
+
+	manual, err := os.ReadFile(filepath.Join("..", "..", "docs", "command.md"))
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, est := range estimators {
+		assert.False(t, seen[est.kind], "two estimators have models of kind %s", est.kind)
+		seen[est.kind] = true
+		assert.Same(t, est, estimatorOf(est.kind))
+		for _, task := range est.tasks {
+			assert.False(t, seen[est.model+task], "two estimators for -model %s -task %s", est.model, task)
+			seen[est.model+task] = true
+			row := "(?m)^\\| [^|]*`" + task + "`" // of the table of tasks
+			if est.model != defaultModel {
+				row = "(?m)^\\| `" + est.model + "` \\|[^|]*`" + task + "`" // of the table of models
+			}
+			assert.Regexp(t, row, string(manual))
+		}
+	}
+	assert.Nil(t, estimatorOf("factors"))
 }

@@ -233,7 +233,7 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		}
 		row := []string{"", k.Kernel, console.Figure(k.Weight), "± " + console.Figure(k.SD), ""}
 		switch {
-		case r.est.part != "":
+		case !r.est.kernels():
 			row[1] = k.View
 		case named:
 			row[1] = k.View + "  " + k.Kernel

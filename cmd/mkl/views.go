@@ -30,7 +30,7 @@ func (c *fitCmd) views(est *estimator, fs *console.Files, main *console.File, ta
 	if err != nil {
 		return nil, console.Inputf("-kernels %w", err)
 	}
-	if !est.takes("kernels") {
+	if !est.kernels() {
 		defaults = nil
 		if len(texts) > 1 {
 			return nil, console.Inputf("-model %s has one view, not %d", c.Model, len(texts))
@@ -57,7 +57,7 @@ func (c *fitCmd) views(est *estimator, fs *console.Files, main *console.File, ta
 		switch {
 		case kernels == nil:
 			kernels = defaults
-		case !est.takes("kernels"):
+		case !est.kernels():
 			return fail(fmt.Errorf("-model %s has no kernels", c.Model))
 		}
 		for _, k := range kernels {
@@ -94,7 +94,7 @@ func (c *fitCmd) mklViews(views []view) []mkl.View {
 // weights of.
 func (est *estimator) count(views []view) (n int) {
 	for _, v := range views {
-		if est.takes("kernels") {
+		if est.kernels() {
 			n += len(v.kernels)
 		} else {
 			n += len(v.source.Columns)
