@@ -32,13 +32,13 @@ type evaluation struct {
 	interval float64 // probability of the interval whose coverage is measured; 0 if there is none
 }
 
-// measures are a target's, by name.
+// measures are what was measured of a target, by name.
 type measures struct {
 	Target string             `json:"target"`
 	Values map[string]float64 `json:"values"`
 }
 
-// measureNames are the columns of the table, in order.
+// measureNames are the measures in the order in which they are printed.
 var measureNames = []string{
 	"RMSE", "RMSE/SD", "log density", "coverage",
 	"accuracy", "log loss", "Brier", "AUC", "EER",
@@ -65,7 +65,7 @@ func (c *evaluateCmd) Run(e *console.Env) error {
 	if err != nil {
 		return err
 	}
-	p, rows, err := m.predict(&c.modelInput, e)
+	p, rows, err := m.predict(e, &c.modelInput)
 	if err != nil {
 		return err
 	}

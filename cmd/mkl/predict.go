@@ -18,7 +18,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// modelInput is the flags of a model and the data to predict.
+// modelInput is the flags that name a model and the data to predict.
 type modelInput struct {
 	Model     string   `arg:"" help:"Model file."`
 	Data      string   `arg:"" optional:"" help:"CSV or NPY file with a row for each sample; - is standard input. Not needed if every view has a file of its own."`
@@ -47,7 +47,8 @@ type loaded struct {
 	notes *notes
 }
 
-// load reads a model file.
+// load reads a model file. The error is a mistake in the command line: a file that is
+// not there, is damaged, or holds a model that no estimator of the table makes.
 func load(path string) (*loaded, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -91,7 +92,7 @@ func (c *modelInput) open(e *console.Env) (*opened, error) {
 }
 
 // predict reads the columns asked for and predicts the rows.
-func (o *opened) predict(c *modelInput, e *console.Env) (p prediction, rows int, err error) {
+func (o *opened) predict(e *console.Env, c *modelInput) (p prediction, rows int, err error) {
 	if rows, err = o.files.Read(); err != nil {
 		return nil, 0, err
 	}
@@ -129,16 +130,16 @@ func predict(ctx context.Context, m mkl.Model, opt mkl.PredictOptions, x []mkl.F
 	return nil, console.Inputf("the command does not know how to predict with %v", m)
 }
 
-type numberPrediction struct{ *mkl.Prediction }
+type (
+	numberPrediction struct{ *mkl.Prediction }
+	classPrediction  struct {
+		*mkl.ClassPrediction[string]
+		classes []string
+	}
+	labelPrediction struct{ *mkl.LabelPrediction }
+)
 
-type classPrediction struct {
-	*mkl.ClassPrediction[string]
-	classes []string
-}
-
-type labelPrediction struct{ *mkl.LabelPrediction }
-
-// columns are those of the output.
+// columns are those of the output of mkl predict.
 type columns struct {
 	names []string
 	cells []func(i int) string // of row i
@@ -221,7 +222,7 @@ func (c *predictCmd) Run(e *console.Env) error {
 			return err
 		}
 	}
-	p, n, err := m.predict(&c.modelInput, e)
+	p, n, err := m.predict(e, &c.modelInput)
 	if err != nil {
 		return err
 	}

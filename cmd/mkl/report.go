@@ -17,7 +17,7 @@ import (
 type report struct {
 	Task      string         `json:"task"`
 	Kind      string         `json:"kind"`              // what -model calls it
-	Samples   int            `json:"samples"`           // basis points of the training; 0 if the model keeps none
+	Samples   int            `json:"samples"`           // those with weights; 0 if the model gives samples none
 	Classes   []string       `json:"classes,omitempty"` // of a classifier, in the order of its probabilities
 	Bound     float64        `json:"bound,omitempty"`   // not of a sampled model
 	Sweeps    int            `json:"sweeps"`            // of each chain if sampled
@@ -32,8 +32,8 @@ type report struct {
 	est *estimator
 }
 
-// sampled says how well chains have mixed, by the worst of the kernel weights and
-// the classes' mean log precisions.
+// sampled says how well chains have mixed: R̂ is the largest and the effective draws are
+// the least of all kernel weights and the classes' mean log precisions.
 type sampled struct {
 	Chains int     `json:"chains"`
 	Draws  int     `json:"draws"` // of all chains
@@ -67,7 +67,7 @@ type sampleReport struct {
 	SD     float64  `json:"sd"`
 }
 
-// newReport reports on a model of an estimator's.
+// newReport reports on a model that an estimator fitted.
 func newReport(est *estimator, m mkl.Model, n *notes) *report {
 	t := m.Trace()
 	r := &report{Task: n.Task, Kind: est.model, Sweeps: t.Sweeps, Converged: t.Converged, Reason: t.Reason, est: est}

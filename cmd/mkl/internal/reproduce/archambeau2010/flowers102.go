@@ -37,7 +37,7 @@ type Flowers102 struct {
 	JSON      bool        `name:"json" help:"Print JSON."`
 }
 
-// scalePrior is a prior that the experiment can be run with.
+// scalePrior is a prior of the kernels' scales that -priors names.
 type scalePrior struct {
 	name   string
 	family mgp.Family

@@ -258,7 +258,7 @@ func (m toyMethod) run(ctx context.Context, d *toyData) (toyRun, error) {
 	return r, nil
 }
 
-// chosen says in words what the paper leaves open.
+// chosen says in words what the paper leaves open and how it was chosen.
 func (c *Toy) chosen() []string {
 	return []string{
 		fmt.Sprintf("each kernel has an input of its own, uniform between 0 and 1, and is exp(-|x-z|/%g)", c.Width),

@@ -35,7 +35,7 @@ var mfeatSpaces = []struct{ name, file, paper string }{
 	{"ZM, Zernike", "mfeat-zer.csv", "25.2 ± 3.0 (Gibbs)"},
 }
 
-// mfeatCase is one way to classify, with a name and the paper's figure.
+// mfeatCase is one way to combine the kernels, with a name and the paper's figure.
 type mfeatCase struct {
 	name, paper string
 	rule        probit.Rule

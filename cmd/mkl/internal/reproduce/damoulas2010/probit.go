@@ -96,7 +96,7 @@ func rbfKernels(train, test la.Matrix[float64]) (k, cross la.Matrix[float64]) {
 	return kernel(train), kernel(test)
 }
 
-// powerKernels returns the kernels (offset + x·y/D)^degree likewise.
+// powerKernels returns the kernels (offset + x·y/D)^degree between the same samples.
 func powerKernels(train, test la.Matrix[float64], offset float64, degree int) (k, cross la.Matrix[float64]) {
 	kernel := func(x la.Matrix[float64]) la.Matrix[float64] {
 		k := la.NewMatrix[float64](train.Rows, x.Rows)

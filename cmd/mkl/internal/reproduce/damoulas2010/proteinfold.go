@@ -26,7 +26,8 @@ type Proteinfold struct {
 	Kernel string `default:"unit" enum:"unit,unit-mean,mean" help:"Polynomials of global characteristics: (1 + x·y)² to unit diagonal (unit), (1 + x·y/D)² of D features to unit diagonal (unit-mean), or that as it is, and then x·y/D of alignment scores (mean)."`
 }
 
-// proteinCase is a set of sources, by their positions in proteinSources.
+// proteinCase is a set of sources, by their positions in
+// [multiclass.ProteinSources].
 type proteinCase struct {
 	name, paper, best string
 	sources           []int

@@ -62,7 +62,7 @@ type outcome struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// paperFigure is what a paper states, beside which outcomes are printed.
+// paperFigure is what a paper states of a model; it is printed beside the outcomes.
 type paperFigure struct {
 	Model    string `json:"model"`
 	Accuracy string `json:"accuracy,omitempty"`
@@ -71,8 +71,8 @@ type paperFigure struct {
 	Source   string `json:"source"`
 }
 
-// run fits every model to every split, made one after the other by
-// next, and prints the table.
+// run fits every model to every split and prints the table. next makes a split; there is
+// one in memory at a time.
 func (c *flags) run(e *console.Env, title string, splits int, next func(split int) (*multiclass.Problem, error), paper []paperFigure, remarks ...string) error {
 	var all []outcome
 	for s := range splits {

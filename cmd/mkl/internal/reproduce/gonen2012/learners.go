@@ -15,13 +15,14 @@ import (
 // learner is one way to learn classes.
 type learner struct {
 	name string
-	// fit returns the scores of the test samples, classes × samples, and the
-	// sweeps of its longest fit. It counts fits of at most c.Sweeps sweeps each.
+	// fit returns the scores of the test samples, classes × samples, the sweeps of its
+	// longest fit, and whether all its fits converged. It adds c.Sweeps to p for each fit.
 	fit func(e *console.Env, c *flags, x *multiclass.Problem, p *console.Progress) (scores [][]float64, sweeps int, converged bool, err error)
 	// fits is the number of fits that fit makes.
 	fits func(x *multiclass.Problem) int
 }
 
+// learners are the models that -models names.
 var learners = map[string]learner{
 	"single": {
 		"regression, one output at a time",

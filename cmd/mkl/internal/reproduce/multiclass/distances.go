@@ -80,7 +80,7 @@ func readMAT(e *console.Env, path string, visit func(matfile.Array) (matfile.Sin
 	return nil
 }
 
-// ReadVectors reads the arrays of whole numbers in a small file.
+// ReadVectors reads the arrays of whole numbers in a small MAT-file, by name.
 func ReadVectors(e *console.Env, path string) (map[string][]int, error) {
 	const most = 1 << 20
 	all := map[string][]int{}
@@ -102,7 +102,8 @@ func ReadVectors(e *console.Env, path string) (map[string][]int, error) {
 	return all, err
 }
 
-// ReadColumns reads some columns of a square matrix of at least the given order.
+// ReadColumns reads some columns of the named matrix in a MAT-file: distances, square,
+// and of at least the given order.
 func ReadColumns(e *console.Env, path, name string, columns []int, order int) (la.Matrix[float64], error) {
 	var d la.Matrix[float64]
 	found := false
@@ -139,8 +140,8 @@ func ReadColumns(e *console.Env, path, name string, columns []int, order int) (l
 	return d, err
 }
 
-// Indices joins arrays of sample numbers, counted from 1 to n, and returns them
-// counted from 0.
+// Indices joins the named arrays of sample numbers, which count from 1 to n, and returns
+// them counted from 0. No sample can be there twice.
 func Indices(arrays map[string][]int, n int, names ...string) ([]int, error) {
 	var all []int
 	seen := make([]bool, n)

@@ -9,11 +9,11 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// ProteinSources are the representations of the protein fold problem of C. Ding and I. Dubchak (2001) with the
-// representations of H.-B. Shen and K.-C. Chou (2006), as T. Damoulas and
-// M. Girolami cleaned it: 311 training and 383 test proteins of 27 folds.
-// Kernels are theirs: polynomials of degree 2 of the global characteristics, inner
-// products of the rows of local alignment scores.
+// ProteinSources are the representations of proteins in the fold problem of C. Ding and
+// I. Dubchak (2001), with those of H.-B. Shen and K.-C. Chou (2006), as T. Damoulas and
+// M. Girolami cleaned it: 311 training and 383 test proteins of 27 folds. The degrees are
+// those of the polynomials that Damoulas and Girolami took as kernels: 2 of the global
+// characteristics, 1 of the local alignment scores.
 var ProteinSources = []struct {
 	Name   string
 	degree int

@@ -38,8 +38,9 @@ func (c *factorFlags) check() error {
 	return nil
 }
 
-// fit fits a model, shows its sweeps, and keeps its state under the name. What the
-// state was computed from is noted in it: another experiment's is refused.
+// fit fits a model, shows its sweeps, and keeps its state in a file of that name. what
+// says in words what is fitted; it is noted in the file, and a file with another note is
+// refused.
 func (c *factorFlags) fit(e *console.Env, name, what string, f mkl.FactorModel, y mkl.Table) (*mkl.FactorFit, error) {
 	f.MaxSweeps, f.Tolerance, f.Seed, f.Workers = c.Sweeps, c.Tolerance, c.Seed, c.Workers
 	tolerance := fmt.Sprint(c.Tolerance)
