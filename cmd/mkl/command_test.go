@@ -25,8 +25,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
 
-// Command runs the command line likewise.
-func Command(t *testing.T, files map[string]string, stdin string, args ...string) (status int, stdout, stderr string) {
+// command runs the command line in a folder of its own with the given files, or where
+// the last one ran if files is nil.
+func command(t *testing.T, files map[string]string, stdin string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	consoletest.InFolder(t, files)
 	var out, errs bytes.Buffer
@@ -184,7 +185,7 @@ func TestErrors(t *testing.T) {
 			if len(args) > 0 && args[0] == "fit" && !strings.Contains(c.args, " -o ") {
 				args = append(args, "-o", "m")
 			}
-			status, stdout, stderr := Command(t, files, "", args...)
+			status, stdout, stderr := command(t, files, "", args...)
 			assert.Equal(t, console.StatusInput, status)
 			assert.Empty(t, stdout)
 			assert.Equal(t, "mkl: "+c.want, stderr[:min(len(stderr), len("mkl: "+c.want))])
@@ -197,20 +198,20 @@ func TestErrors(t *testing.T) {
 // TestFitPredictInspect goes through the commands as a user would.
 func TestFitPredictInspect(t *testing.T) {
 	dir := here(t)
-	status, stdout, stderr := Command(t, map[string]string{"d.csv": line()}, "",
+	status, stdout, stderr := command(t, map[string]string{"d.csv": line()}, "",
 		"fit", "d.csv", "-target", "y", "-view", "both=x,z:linear,rbf(width=2^-1..2^1)", "-view", "other=noise:rbf(width=mean)", "-o", "m.mkl")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Empty(t, stderr)
 	golden(t, dir, "fit.txt", stdout)
 	assert.Equal(t, []string{"d.csv", "m.mkl"}, entries(t))
 
-	status, stdout, stderr = Command(t, nil, "", "inspect", "m.mkl")
+	status, stdout, stderr = command(t, nil, "", "inspect", "m.mkl")
 	require.Equal(t, console.StatusOK, status, stderr)
 	golden(t, dir, "inspect.txt", stdout)
 
 	// Predictions to a file and to standard output are the same; columns are
 	// found by their names wherever they stand.
-	status, stdout, stderr = Command(t, nil, "", "predict", "m.mkl", "d.csv", "-o", "p.csv")
+	status, stdout, stderr = command(t, nil, "", "predict", "m.mkl", "d.csv", "-o", "p.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Empty(t, stdout)
 	file, err := os.ReadFile("p.csv")
@@ -238,17 +239,17 @@ func TestFitPredictInspect(t *testing.T) {
 		assert.InDelta(t, v[0]-1.959963984540054*v[1], v[2], 1e-12)
 		assert.InDelta(t, v[0]+1.959963984540054*v[1], v[3], 1e-12)
 	}
-	status, stdout, stderr = Command(t, nil, moved.String(), "predict", "m.mkl", "-")
+	status, stdout, stderr = command(t, nil, moved.String(), "predict", "m.mkl", "-")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Equal(t, string(file), stdout)
 
 	// With an identifier, another interval, and views by other names.
 	renamed := strings.Replace(line(), "id,x,z,noise", "id,u,v,w", 1)
 	require.NoError(t, os.WriteFile("r.csv", []byte(renamed), 0o600))
-	status, _, stderr = Command(t, nil, "", "predict", "m.mkl", "r.csv")
+	status, _, stderr = command(t, nil, "", "predict", "m.mkl", "r.csv")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: view \"both\": r.csv: no column \"x\" (there are id, u, v, w, y)\n", stderr)
-	status, stdout, stderr = Command(t, nil, "", "predict", "m.mkl", "r.csv", "-view", "both=u,v", "-view=other=w", "-id", "id", "-interval", ".5")
+	status, stdout, stderr = command(t, nil, "", "predict", "m.mkl", "r.csv", "-view", "both=u,v", "-view=other=w", "-id", "id", "-interval", ".5")
 	require.Equal(t, console.StatusOK, status, stderr)
 	lines := strings.Split(stdout, "\n")
 	assert.Equal(t, "id,mean,sd,lower,upper", lines[0])
@@ -261,12 +262,12 @@ func TestFitPredictInspect(t *testing.T) {
 		{"-id x", "-id x: the column is part of a view"},
 		{"-id s*", `-id: d.csv: no column matches "s*" (there are id, x, z, noise, y)`},
 	} {
-		status, stdout, stderr := Command(t, nil, "", append([]string{"predict", "m.mkl", "d.csv"}, strings.Fields(c.args)...)...)
+		status, stdout, stderr := command(t, nil, "", append([]string{"predict", "m.mkl", "d.csv"}, strings.Fields(c.args)...)...)
 		assert.Equal(t, console.StatusInput, status)
 		assert.Empty(t, stdout)
 		assert.Equal(t, "mkl: "+c.want+"\n", stderr)
 	}
-	status, _, stderr = Command(t, nil, "", "predict", "m.mkl")
+	status, _, stderr = command(t, nil, "", "predict", "m.mkl")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: view \"both\": no data file is given\n", stderr)
 
@@ -275,14 +276,14 @@ func TestFitPredictInspect(t *testing.T) {
 	require.NoError(t, err)
 	model[len(model)/2] ^= 1
 	require.NoError(t, os.WriteFile("bad.mkl", model, 0o600))
-	status, _, stderr = Command(t, nil, "", "inspect", "bad.mkl")
+	status, _, stderr = command(t, nil, "", "inspect", "bad.mkl")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, "mkl: bad.mkl: ")
 }
 
 // TestJSON checks what machines read.
 func TestJSON(t *testing.T) {
-	status, stdout, stderr := Command(t, map[string]string{"d.csv": line()}, "",
+	status, stdout, stderr := command(t, map[string]string{"d.csv": line()}, "",
 		"fit", "d.csv", "-target", "y,noise", "-view", "x,z:linear,rbf(width={1,2})", "-json", "-o", "m", "-sweeps", "30", "-sparse", "kernels")
 	require.Equal(t, console.StatusOK, status, stderr)
 	var fit report
@@ -294,13 +295,13 @@ func TestJSON(t *testing.T) {
 	assert.Len(t, fit.Trace, fit.Sweeps)
 	assert.Equal(t, fit.Bound, fit.Trace[len(fit.Trace)-1])
 
-	status, stdout, stderr = Command(t, nil, "", "inspect", "m", "-json")
+	status, stdout, stderr = command(t, nil, "", "inspect", "m", "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
 	var again report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &again))
 	assert.Equal(t, fit, again)
 
-	status, stdout, stderr = Command(t, nil, "", "predict", "m", "d.csv")
+	status, stdout, stderr = command(t, nil, "", "predict", "m", "d.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.True(t, strings.HasPrefix(stdout, "y_mean,y_sd,y_lower,y_upper,noise_mean,"), stdout)
 }
@@ -319,13 +320,13 @@ func TestGivenKernels(t *testing.T) {
 		k.WriteByte('\n')
 	}
 	files := map[string]string{"y.csv": y.String(), "dist.csv": k.String()}
-	status, stdout, stderr := Command(t, files, "", "fit", "y.csv", "-target", "#1", "-view", "d=@dist.csv:distance(scale={mean,1})", "-o", "m")
+	status, stdout, stderr := command(t, files, "", "fit", "y.csv", "-target", "#1", "-view", "d=@dist.csv:distance(scale={mean,1})", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "2 kernels in 1 view, regression of column 1")
-	status, _, stderr = Command(t, nil, "", "predict", "m", "y.csv")
+	status, _, stderr = command(t, nil, "", "predict", "m", "y.csv")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: view \"d\" is made from a file of its own: -view d=@FILE\n", stderr)
-	status, stdout, stderr = Command(t, nil, "", "predict", "m", "-view", "d=@dist.csv")
+	status, stdout, stderr = command(t, nil, "", "predict", "m", "-view", "d=@dist.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Equal(t, 9, strings.Count(stdout, "\n"))
 }
@@ -353,14 +354,14 @@ func flowers() string {
 // TestClassification fits, inspects and predicts classes and labels.
 func TestClassification(t *testing.T) {
 	dir := here(t)
-	status, stdout, stderr := Command(t, map[string]string{"f.csv": flowers()}, "",
+	status, stdout, stderr := command(t, map[string]string{"f.csv": flowers()}, "",
 		"fit", "f.csv", "-task", "multiclass", "-target", "species", "-view", "x,z:linear,rbf(width={.5,1})", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
 	golden(t, dir, "multiclass.txt", stdout)
-	status, stdout, stderr = Command(t, nil, "", "inspect", "m")
+	status, stdout, stderr = command(t, nil, "", "inspect", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "multiclass of species")
-	status, stdout, stderr = Command(t, nil, "", "predict", "m", "f.csv")
+	status, stdout, stderr = command(t, nil, "", "predict", "m", "f.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
 	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
 	require.NoError(t, err)
@@ -378,19 +379,19 @@ func TestClassification(t *testing.T) {
 		assert.InDelta(t, 1, sum, 1e-12)
 	}
 
-	status, stdout, stderr = Command(t, nil, "", "fit", "f.csv", "-task", "binary", "-target", "big", "-view", "x,z:linear,rbf(width=1)", "-margin", "0", "-o", "b", "-json")
+	status, stdout, stderr = command(t, nil, "", "fit", "f.csv", "-task", "binary", "-target", "big", "-view", "x,z:linear,rbf(width=1)", "-margin", "0", "-o", "b", "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
 	var rep report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
 	assert.Equal(t, []string{"no", "yes"}, rep.Classes)
 	assert.Equal(t, "yes against no", rep.Targets[0].Name)
-	status, stdout, stderr = Command(t, nil, "", "predict", "b", "f.csv", "-id", "species")
+	status, stdout, stderr = command(t, nil, "", "predict", "b", "f.csv", "-id", "species")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.True(t, strings.HasPrefix(stdout, "species,label,p_no,p_yes\nsetosa,no,0."), stdout)
 
-	status, _, stderr = Command(t, nil, "", "fit", "f.csv", "-task", "multilabel", "-target", "big,odd", "-view", "x,z:rbf(width={.5,1,2})", "-o", "l")
+	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "multilabel", "-target", "big,odd", "-view", "x,z:rbf(width={.5,1,2})", "-o", "l")
 	require.Equal(t, console.StatusOK, status, stderr)
-	status, stdout, stderr = Command(t, nil, "", "predict", "l", "f.csv")
+	status, stdout, stderr = command(t, nil, "", "predict", "l", "f.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
 	rows, err = csv.NewReader(strings.NewReader(stdout)).ReadAll()
 	require.NoError(t, err)
@@ -405,15 +406,15 @@ func TestClassification(t *testing.T) {
 func TestMissingLabels(t *testing.T) {
 	text := strings.Replace(strings.Replace(flowers(), ",yes,", ",,", 1), ",no,", ",NA,", 1)
 	fit := []string{"fit", "f.csv", "-task", "multilabel", "-target", "big,odd", "-view", "x,z:rbf(width={.5,1,2})", "-o", "l"}
-	status, _, stderr := Command(t, map[string]string{"f.csv": text}, "", fit...)
+	status, _, stderr := command(t, map[string]string{"f.csv": text}, "", fit...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, `"big"`)
-	status, _, stderr = Command(t, nil, "", append(fit, "-missing")...)
+	status, _, stderr = command(t, nil, "", append(fit, "-missing")...)
 	require.Equal(t, console.StatusOK, status, stderr)
-	status, stdout, stderr := Command(t, nil, "", "evaluate", "l", "f.csv")
+	status, stdout, stderr := command(t, nil, "", "evaluate", "l", "f.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "multilabel")
-	status, _, stderr = Command(t, nil, "", "fit", "f.csv", "-task", "binary", "-target", "big", "-missing")
+	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "binary", "-target", "big", "-missing")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: -missing is not for -task binary: labels must be complete\n", stderr)
 }
@@ -426,22 +427,22 @@ func TestShared(t *testing.T) {
 		u, v := float64(i)/10, math.Mod(float64(7*i), 11)/3
 		fmt.Fprintf(&b, "%g,%g,%g,%g\n", u, v, math.Sin(2*u), 5+math.Cos(2*v))
 	}
-	status, stdout, stderr := Command(t, map[string]string{"s.csv": b.String()}, "",
+	status, stdout, stderr := command(t, map[string]string{"s.csv": b.String()}, "",
 		"fit", "s.csv", "-task", "shared", "-target", "p,q", "-view", "left=u:rbf(width=.5)", "-view", "right=v:rbf(width=.5)", "-o", "s")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "shared of p, q")
 	assert.Equal(t, 2, strings.Count(stdout, "of 2 kernels active"), stdout)
-	status, stdout, stderr = Command(t, nil, "", "inspect", "s", "-json")
+	status, stdout, stderr = command(t, nil, "", "inspect", "s", "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
 	var rep report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
 	for o, target := range rep.Targets {
 		assert.Greater(t, math.Abs(target.Kernels[o].Weight), 2*math.Abs(target.Kernels[1-o].Weight), target.Name)
 	}
-	status, stdout, stderr = Command(t, nil, "", "predict", "s", "s.csv")
+	status, stdout, stderr = command(t, nil, "", "predict", "s", "s.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.True(t, strings.HasPrefix(stdout, "p_mean,p_sd,p_lower,p_upper,q_mean,"), stdout)
-	status, stdout, stderr = Command(t, nil, "", "evaluate", "s", "s.csv")
+	status, stdout, stderr = command(t, nil, "", "evaluate", "s", "s.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "shared, 40 samples")
 }
@@ -451,12 +452,12 @@ func TestEvaluate(t *testing.T) {
 	files := map[string]string{"f.csv": flowers(), "d.csv": line()}
 	evaluate := func(args ...string) (ev evaluation) {
 		t.Helper()
-		status, stdout, stderr := Command(t, nil, "", append([]string{"evaluate"}, append(args, "-json")...)...)
+		status, stdout, stderr := command(t, nil, "", append([]string{"evaluate"}, append(args, "-json")...)...)
 		require.Equal(t, console.StatusOK, status, stderr)
 		require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
 		return ev
 	}
-	status, _, stderr := Command(t, files, "", "fit", "d.csv", "-target", "y", "-view", "x,z:linear,rbf(width=1)", "-o", "r")
+	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "y", "-view", "x,z:linear,rbf(width=1)", "-o", "r")
 	require.Equal(t, console.StatusOK, status, stderr)
 	ev := evaluate("r", "d.csv")
 	require.Len(t, ev.Measures, 1)
@@ -467,11 +468,11 @@ func TestEvaluate(t *testing.T) {
 	half := evaluate("r", "d.csv", "-interval", ".5").Measures[0].Values
 	assert.Less(t, half["coverage"], v["coverage"])
 	assert.Equal(t, half["RMSE"], v["RMSE"])
-	status, stdout, stderr := Command(t, nil, "", "evaluate", "r", "d.csv")
+	status, stdout, stderr := command(t, nil, "", "evaluate", "r", "d.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Regexp(t, `(?m)^target +RMSE +RMSE/SD +log density +coverage$`, stdout)
 
-	status, _, stderr = Command(t, nil, "", "fit", "f.csv", "-task", "multiclass", "-target", "species", "-view", "x,z:linear,rbf(width=1)", "-o", "m")
+	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "multiclass", "-target", "species", "-view", "x,z:linear,rbf(width=1)", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
 	ev = evaluate("m", "f.csv")
 	assert.Equal(t, 1.0, ev.Measures[0].Values["accuracy"])
@@ -484,11 +485,11 @@ func TestEvaluate(t *testing.T) {
 		assert.Equal(t, 1.0, b.Observed)
 	}
 	assert.Equal(t, 36, count)
-	status, stdout, stderr = Command(t, nil, "", "evaluate", "m", "f.csv", "-bins", "4")
+	status, stdout, stderr = command(t, nil, "", "evaluate", "m", "f.csv", "-bins", "4")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Regexp(t, `(?m)^0.75 … 1.00 +36 +[01].\d+ +1.000$`, stdout)
 
-	status, _, stderr = Command(t, nil, "", "fit", "f.csv", "-task", "multilabel", "-target", "big,odd", "-view", "x,z:linear,rbf(width=1)", "-o", "l")
+	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "multilabel", "-target", "big,odd", "-view", "x,z:linear,rbf(width=1)", "-o", "l")
 	require.Equal(t, console.StatusOK, status, stderr)
 	ev = evaluate("l", "f.csv", "-target", "big,odd")
 	require.Len(t, ev.Measures, 2)
@@ -504,7 +505,7 @@ func TestEvaluate(t *testing.T) {
 		{"m f.csv -bins=-1", "-bins -1 is negative"},
 		{"l f.csv -target big,species", `f.csv: row 1, column 1 "species": "setosa" is neither 1, true or yes nor 0, -1, false or no`},
 	} {
-		status, stdout, stderr := Command(t, nil, "", append([]string{"evaluate"}, strings.Fields(c.args)...)...)
+		status, stdout, stderr := command(t, nil, "", append([]string{"evaluate"}, strings.Fields(c.args)...)...)
 		assert.Equal(t, console.StatusInput, status, c.args)
 		assert.Empty(t, stdout)
 		assert.Equal(t, "mkl: "+c.want+"\n", stderr)
@@ -514,10 +515,10 @@ func TestEvaluate(t *testing.T) {
 // TestMissingTargets leaves out what is missing only when told to.
 func TestMissingTargets(t *testing.T) {
 	files := map[string]string{"d.csv": strings.Replace(line(), "\ns3,0.75,1,2,", "\ns3,0.75,1,2,NA\ns3,0.75,1,2,", 1)}
-	status, _, stderr := Command(t, files, "", "fit", "d.csv", "-target", "y", "-view", "x")
+	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "y", "-view", "x")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: d.csv: row 4 (line 5), column 5 \"y\": \"NA\" is not a number\n", stderr)
-	status, _, stderr = Command(t, nil, "", "fit", "d.csv", "-target", "y", "-view", "x", "-missing", "-allow-duplicates")
+	status, _, stderr = command(t, nil, "", "fit", "d.csv", "-target", "y", "-view", "x", "-missing", "-allow-duplicates")
 	assert.Equal(t, console.StatusOK, status, stderr)
 }
 
@@ -542,7 +543,7 @@ func TestDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits twice, to convergence")
 	}
-	status, stdout, stderr := Command(t, map[string]string{}, "", "demo")
+	status, stdout, stderr := command(t, map[string]string{}, "", "demo")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Regexp(t, `converged after \d+ sweeps`, stdout)
 	assert.Regexp(t, `(?m)^\d of 21 kernels active: weight ± SD$`, stdout)
@@ -552,7 +553,7 @@ func TestDemo(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(svg), "<svg")
 
-	status, stdout, stderr = Command(t, nil, "", "demo", "-json", "-o", "m.png")
+	status, stdout, stderr = command(t, nil, "", "demo", "-json", "-o", "m.png")
 	require.Equal(t, console.StatusOK, status, stderr)
 	var rep report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
@@ -573,7 +574,7 @@ func TestDemo(t *testing.T) {
 // TestHelp prints help on standard output.
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"-help"}, {"--help"}, {"fit", "-h"}, {"reproduce", "motorcycle", "-help"}} {
-		status, stdout, stderr := Command(t, nil, "", args...)
+		status, stdout, stderr := command(t, nil, "", args...)
 		assert.Equal(t, console.StatusOK, status)
 		assert.Contains(t, stdout, "Usage: mkl")
 		assert.Empty(t, stderr)
@@ -595,18 +596,18 @@ func TestNPY(t *testing.T) {
 			file += string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 		}
 	}
-	status, stdout, stderr := Command(t, map[string]string{"d.npy": file}, "", "fit", "d.npy", "-target", "#3", "-o", "m")
+	status, stdout, stderr := command(t, map[string]string{"d.npy": file}, "", "fit", "d.npy", "-target", "#3", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "regression of column 3")
-	status, stdout, stderr = Command(t, nil, "", "evaluate", "m", "d.npy")
+	status, stdout, stderr = command(t, nil, "", "evaluate", "m", "d.npy")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "regression, 20 samples")
-	status, stdout, stderr = Command(t, nil, file, "predict", "m", "-")
+	status, stdout, stderr = command(t, nil, file, "predict", "m", "-")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Equal(t, rows+1, strings.Count(stdout, "\n"))
 
 	// The need is told from the header, before anything is read.
-	status, _, stderr = Command(t, nil, header(200000), "fit", "-", "-target", "#3", "-memory", "1GB")
+	status, _, stderr = command(t, nil, header(200000), "fit", "-", "-target", "#3", "-memory", "1GB")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, "a fit of 200000 samples with 8 kernels needs about ")
 }

@@ -13,14 +13,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(status)
-}
-
-// commands is the command line.
+// commands is the command line: each command is a struct of flags with a method Run.
 type commands struct {
 	Demo      demoCmd               `cmd:"" help:"Fit the Motorcycle data, show what was found and draw it."`
 	Fit       fitCmd                `cmd:"" help:"Fit a model to a CSV or NPY file."`
@@ -28,6 +21,13 @@ type commands struct {
 	Evaluate  evaluateCmd           `cmd:"" help:"Measure a model's predictions against the truth."`
 	Inspect   inspectCmd            `cmd:"" help:"Show what a model file holds."`
 	Reproduce reproduce.Experiments `cmd:"" help:"Repeat an experiment of a paper and compare."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
 }
 
 // run runs the command line and returns the exit status.

@@ -25,17 +25,17 @@ import (
 func fitted(t *testing.T, args ...string) (report, string) {
 	t.Helper()
 	fit := append([]string{"fit"}, append(args, "-o", "m")...)
-	status, text, stderr := Command(t, nil, "", fit...)
+	status, text, stderr := command(t, nil, "", fit...)
 	require.Equal(t, console.StatusOK, status, stderr)
-	status, again, stderr := Command(t, nil, "", append(fit, "-json")...)
+	status, again, stderr := command(t, nil, "", append(fit, "-json")...)
 	require.Equal(t, console.StatusOK, status, stderr)
-	status, inspected, stderr := Command(t, nil, "", "inspect", "m", "-json")
+	status, inspected, stderr := command(t, nil, "", "inspect", "m", "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
 	var r, loaded report
 	require.NoError(t, json.Unmarshal([]byte(again), &r))
 	require.NoError(t, json.Unmarshal([]byte(inspected), &loaded))
 	assert.Equal(t, r, loaded)
-	status, inspected, stderr = Command(t, nil, "", "inspect", "m")
+	status, inspected, stderr = command(t, nil, "", "inspect", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
 	_, body, ok := strings.Cut(text, "\n")
 	require.True(t, ok)
@@ -47,7 +47,7 @@ func fitted(t *testing.T, args ...string) (report, string) {
 // predicted returns what mkl predict says, by column.
 func predicted(t *testing.T, file string) map[string][]string {
 	t.Helper()
-	status, stdout, stderr := Command(t, nil, "", "predict", "m", file)
+	status, stdout, stderr := command(t, nil, "", "predict", "m", file)
 	require.Equal(t, console.StatusOK, status, stderr)
 	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func predicted(t *testing.T, file string) map[string][]string {
 
 func measured(t *testing.T, file string) map[string]float64 {
 	t.Helper()
-	status, stdout, stderr := Command(t, nil, "", "evaluate", "m", file, "-json")
+	status, stdout, stderr := command(t, nil, "", "evaluate", "m", file, "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
 	var ev evaluation
 	require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
@@ -112,7 +112,7 @@ func lineColumns(t *testing.T) (x, z, noise mkl.Features) {
 }
 
 func TestMultiGPModel(t *testing.T) {
-	Command(t, map[string]string{"d.csv": line()}, "")
+	command(t, map[string]string{"d.csv": line()}, "")
 	r, text := fitted(t, "d.csv", "-target", "y", "-model", "mgp", "-family", "laplace",
 		"-view", "x:linear,rbf(width=1)", "-view", "z:linear", "-view", "noise:rbf(width=1)", "-sweeps", "300")
 	assert.Contains(t, text, "regression (mgp) of y")
@@ -141,7 +141,7 @@ func TestSpikeSlabModel(t *testing.T) {
 		y := 2*row[0] + row[1]/2 + float64(11*i%3)/10
 		fmt.Fprintf(&text, "%g,%g,%g,%g\n", row[0], row[1], row[2], y)
 	}
-	Command(t, map[string]string{"d.csv": text.String()}, "")
+	command(t, map[string]string{"d.csv": text.String()}, "")
 	r, out := fitted(t, "d.csv", "-target", "y", "-model", "spikeslab", "-restarts", "2")
 	assert.Contains(t, out, "24 samples, 3 features in 1 view, regression (spikeslab) of y")
 	assert.Contains(t, out, "2 of 3 features active: weight ± SD, probability of being there")
@@ -178,7 +178,7 @@ func TestClassModels(t *testing.T) {
 			continue
 		}
 		t.Run(c.args, func(t *testing.T) {
-			Command(t, files, "")
+			command(t, files, "")
 			args := append(strings.Fields("f.csv -view x,z:rbf(width={.5,1})"), strings.Fields(c.args)...)
 			if !strings.Contains(c.args, "gibbs") {
 				args = append(args, "-sweeps", "60")
@@ -221,12 +221,12 @@ func TestMultitask(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%g,%g,%s,%g\n", u, f+0.01*float64(i%3), gap, 100*(f+g))
 	}
-	status, stdout, stderr := Command(t, map[string]string{"s.csv": b.String()}, "",
+	status, stdout, stderr := command(t, map[string]string{"s.csv": b.String()}, "",
 		"fit", "s.csv", "-task", "multitask", "-target", "p,q,r", "-kernels", "rbf(width=.5)", "-latents", "2", "-missing", "-sweeps", "60", "-o", "s")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "multitask of p, q, r")
 	assert.Equal(t, 3, strings.Count(stdout, "of 2 kernels active"), stdout)
-	status, stdout, stderr = Command(t, nil, "", "inspect", "s", "-json")
+	status, stdout, stderr = command(t, nil, "", "inspect", "s", "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
 	var rep report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
@@ -235,10 +235,10 @@ func TestMultitask(t *testing.T) {
 		require.Len(t, target.Kernels, 2)
 		assert.NotNil(t, target.Kernels[0].Inclusion)
 	}
-	status, stdout, stderr = Command(t, nil, "", "predict", "s", "s.csv")
+	status, stdout, stderr = command(t, nil, "", "predict", "s", "s.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.True(t, strings.HasPrefix(stdout, "p_mean,p_sd,p_lower,p_upper,q_mean,"), stdout)
-	status, _, stderr = Command(t, nil, "", "inspect", "s")
+	status, _, stderr = command(t, nil, "", "inspect", "s")
 	require.Equal(t, console.StatusOK, status, stderr)
 }
 

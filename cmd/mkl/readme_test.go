@@ -31,7 +31,7 @@ func TestReadmeFits(t *testing.T) {
 		line, _, _ = strings.Cut(line, " #")
 		// Text between quotes holds no spaces.
 		args := append([]string{"fit"}, strings.Fields(strings.ReplaceAll(line, "'", ""))...)
-		status, stdout, stderr := Command(t, nil, "", args...)
+		status, stdout, stderr := command(t, nil, "", args...)
 		assert.Equal(t, console.StatusOK, status, "%s: %s", line, stderr)
 		assert.Regexp(t, `[1-9] of \d+ (kernels|features) active`, stdout, line)
 	}
