@@ -139,30 +139,18 @@ func (r *report) learned(names []string) string {
 	return task + " of " + strings.Join(named, ", ")
 }
 
-// Up to mostTargets targets have their active samples listed one by one, up to
-// mostSamples of them.
+// The active samples of up to mostTargets targets are listed one by one; of a target
+// with more than mostSamples, the mostSamples/2 with the largest weights.
 const (
 	mostTargets = 4
 	mostSamples = 20
 )
 
+// print prints how the fit ended, the weights of the kernels, and each target.
 func (r *report) print(out io.Writer) error {
-	state := "converged after " + console.Plural(r.Sweeps, "sweep")
-	if !r.Converged {
-		state = "NOT converged (" + r.Reason + ") after " + console.Plural(r.Sweeps, "sweep")
-	}
-	if s := r.Sampled; s != nil {
-		fmt.Fprintf(out, "%s of %s, %s kept\n", console.Plural(s.Chains, "chain"), console.Plural(r.Sweeps, "sweep"), console.Plural(s.Draws, "draw"))
-		if state = "they have mixed"; !r.Converged {
-			state = "they have NOT mixed: let -draws or -thin be larger"
-		}
-		fmt.Fprintf(out, "%s; of weights and log precisions R̂ is at most %s, the effective draws are at least %.0f\n", state, console.Figure(s.RHat), s.ESS)
-	} else {
-		fmt.Fprintf(out, "%s, lower bound %.2f nats\n", state, r.Bound)
-	}
-
-	own := len(r.Targets) > 0 && r.Targets[0].Kernels != nil
-	if !own {
+	r.printEnd(out)
+	shared := len(r.Targets) == 0 || r.Targets[0].Kernels == nil // the targets have the same weights
+	if shared {
 		fmt.Fprintln(out)
 		if err := r.printKernels(out, r.Kernels); err != nil {
 			return err
@@ -177,7 +165,7 @@ func (r *report) print(out io.Writer) error {
 		if t.Prior != "" {
 			fmt.Fprintf(out, "prior %s\n", t.Prior)
 		}
-		if own {
+		if !shared {
 			if err := r.printKernels(out, t.Kernels); err != nil {
 				return err
 			}
@@ -192,26 +180,52 @@ func (r *report) print(out io.Writer) error {
 			}
 			fmt.Fprintln(out)
 		}
-		if len(r.Targets) > mostTargets {
-			continue
+		if len(r.Targets) <= mostTargets {
+			if err := t.printSamples(out); err != nil {
+				return err
+			}
 		}
-		listed := t.Active
-		if len(listed) > mostSamples {
-			listed = slices.Clone(listed)
-			slices.SortStableFunc(listed, func(a, b sampleReport) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
-			listed = listed[:mostSamples/2]
+	}
+	return nil
+}
+
+// printEnd prints how the fit ended, in one line or two.
+func (r *report) printEnd(out io.Writer) {
+	sweeps := console.Plural(r.Sweeps, "sweep")
+	if s := r.Sampled; s != nil {
+		fmt.Fprintf(out, "%s of %s, %s kept\n", console.Plural(s.Chains, "chain"), sweeps, console.Plural(s.Draws, "draw"))
+		state := "they have mixed"
+		if !r.Converged {
+			state = "they have NOT mixed: let -draws or -thin be larger"
 		}
-		var rows [][]string
-		for _, s := range listed {
-			row := []string{"", fmt.Sprintf("row %d", s.Sample+1), console.Figure(s.Weight), "± " + console.Figure(s.SD)}
-			rows = append(rows, append(row, s.At...))
-		}
-		if err := console.PrintTable(out, "lrrlrr", rows); err != nil {
-			return err
-		}
-		if more := len(t.Active) - len(listed); more > 0 {
-			fmt.Fprintf(out, "  … and %d smaller ones (-json lists all)\n", more)
-		}
+		fmt.Fprintf(out, "%s; of weights and log precisions R̂ is at most %s, the effective draws are at least %.0f\n", state, console.Figure(s.RHat), s.ESS)
+		return
+	}
+	state := "converged after " + sweeps
+	if !r.Converged {
+		state = "NOT converged (" + r.Reason + ") after " + sweeps
+	}
+	fmt.Fprintf(out, "%s, lower bound %.2f nats\n", state, r.Bound)
+}
+
+// printSamples lists the active samples, or the largest of them if they are many.
+func (t *targetReport) printSamples(out io.Writer) error {
+	listed := t.Active
+	if len(listed) > mostSamples {
+		listed = slices.Clone(listed)
+		slices.SortStableFunc(listed, func(a, b sampleReport) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
+		listed = listed[:mostSamples/2]
+	}
+	var rows [][]string
+	for _, s := range listed {
+		row := []string{"", fmt.Sprintf("row %d", s.Sample+1), console.Figure(s.Weight), "± " + console.Figure(s.SD)}
+		rows = append(rows, append(row, s.At...))
+	}
+	if err := console.PrintTable(out, "lrrlrr", rows); err != nil {
+		return err
+	}
+	if more := len(t.Active) - len(listed); more > 0 {
+		fmt.Fprintf(out, "  … and %d smaller ones (-json lists all)\n", more)
 	}
 	return nil
 }
