@@ -11,6 +11,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // widths are those of the RBF kernels of every model row.
@@ -46,10 +47,10 @@ func newProblem(n int) problem {
 func (p problem) fit(sweeps, workers int) {
 	k, err := vi.NewDense(p.k...)
 	must(err)
-	_, err = vi.Regression{
+	_, err = bemkl.Regression{
 		Workers: workers,
 		Ascent:  vi.Ascent{Tolerance: -1, MaxSweeps: sweeps},
-		Start:   &vi.Start{A: la.MatrixOf(1, len(p.a), p.a), G: p.g},
+		Start:   &bemkl.Start{A: la.MatrixOf(1, len(p.a), p.a), G: p.g},
 	}.Fit(context.Background(), k, la.MatrixOf(1, len(p.y), p.y))
 	must(err)
 }

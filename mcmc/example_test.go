@@ -9,6 +9,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // Two kernels, of which the first tells the classes apart, if not without error:
@@ -31,7 +32,7 @@ func ExampleProbit() {
 		panic(err)
 	}
 
-	machine := mcmc.Probit{Rule: vi.WSum, Rho: vi.Gamma{Shape: 20, Scale: 0.05}, Sampling: mcmc.Sampling{
+	machine := mcmc.Probit{Rule: probit.WSum, Rho: vi.Gamma{Shape: 20, Scale: 0.05}, Sampling: mcmc.Sampling{
 		Chains: 4, Draws: 500, Thin: 2, BurnIn: 300, Seed: 1, Every: 400,
 	}}
 	ctx, interrupt := context.WithCancel(context.Background())

@@ -7,9 +7,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 const goldenConditional = 1e-10
@@ -18,10 +20,10 @@ const goldenConditional = 1e-10
 type probitData struct {
 	N, C, S, Nt   int
 	T             []int
-	X, Xstar      tensor
+	X, Xstar      golden.Tensor
 	Kernel        []string
-	Theta         vec
-	K, Kstar      tensor
+	Theta         golden.Vec
+	K, Kstar      golden.Tensor
 	KernelScale   float64 `json:"kernel_scale"`
 	distances     [][]la.Matrix[float64]
 	distancesStar [][]la.Matrix[float64]
@@ -29,8 +31,8 @@ type probitData struct {
 
 func readProbitData(t *testing.T) probitData {
 	var d probitData
-	readGolden(t, "pmkl", "data.json", &d)
-	square := func(a, b mat) la.Matrix[float64] {
+	golden.Read(t, "pmkl", "data.json", &d)
+	square := func(a, b golden.Mat) la.Matrix[float64] {
 		m := la.NewMatrix[float64](len(a), len(b))
 		for i, x := range a {
 			for j, y := range b {
@@ -48,11 +50,11 @@ func readProbitData(t *testing.T) probitData {
 	return d
 }
 
-func dense(t testing.TB, k ...mat) *vi.Dense {
+func dense(t testing.TB, k ...golden.Mat) *vi.Dense {
 	t.Helper()
 	var m []la.Matrix[float64]
 	for _, x := range k {
-		m = append(m, matrixOf(x))
+		m = append(m, golden.MatrixOf(x))
 	}
 	out, err := vi.NewDense(m...)
 	require.NoError(t, err)
@@ -68,8 +70,8 @@ func probitState(t *testing.T, p Probit, k ParametricKernels, labels []int) *pro
 }
 
 // bounds reads rows of numbers among which are "inf" and "-inf".
-func bounds(rows [][]any) mat {
-	out := make(mat, len(rows))
+func bounds(rows [][]any) golden.Mat {
+	out := make(golden.Mat, len(rows))
 	for i, row := range rows {
 		for _, v := range row {
 			switch v {
@@ -84,8 +86,8 @@ func bounds(rows [][]any) mat {
 	return out
 }
 
-func logs(x vec) vec {
-	out := make(vec, len(x))
+func logs(x golden.Vec) golden.Vec {
+	out := make(golden.Vec, len(x))
 	for i, v := range x {
 		out[i] = math.Log(v)
 	}
@@ -95,83 +97,83 @@ func logs(x vec) vec {
 func TestGoldenConditionals(t *testing.T) {
 	d := readProbitData(t)
 	var g struct {
-		Y, Prec mat
-		Beta    vec
+		Y, Prec golden.Mat
+		Beta    golden.Vec
 		Tau, Nu float64
 		W       struct {
-			Mean, DiagV mat
-			LogdetV     vec
-			VClass0     mat `json:"V_class0"`
-			E, Draw     mat
+			Mean, DiagV golden.Mat
+			LogdetV     golden.Vec
+			VClass0     golden.Mat `json:"V_class0"`
+			E, Draw     golden.Mat
 		}
 		Zeta struct {
-			W     mat
+			W     golden.Mat
 			Shape float64
-			Rate  mat
+			Rate  golden.Mat
 		}
 		Cone struct {
-			M             mat
-			LogZ          vec
-			Mode          vec `json:"mode_u"`
-			H             vec `json:"h_mode"`
-			Z             vec
-			LogAccept     vec `json:"log_accept_of_mode_plus_z"`
-			EY            mat `json:"E_y"`
+			M             golden.Mat
+			LogZ          golden.Vec
+			Mode          golden.Vec `json:"mode_u"`
+			H             golden.Vec `json:"h_mode"`
+			Z             golden.Vec
+			LogAccept     golden.Vec `json:"log_accept_of_mode_plus_z"`
+			EY            golden.Mat `json:"E_y"`
 			Componentwise struct {
 				Lower, Upper        [][]any
-				Mean, Uniform, Draw mat
+				Mean, Uniform, Draw golden.Mat
 			}
 		}
 		Binary struct {
-			LogPY    vec `json:"log_p_Y_given_beta"`
-			Sigma    vec
-			Current  vec
-			ProbZero vec `json:"prob_zero_given_rest"`
+			LogPY    golden.Vec `json:"log_p_Y_given_beta"`
+			Sigma    golden.Vec
+			Current  golden.Vec
+			ProbZero golden.Vec `json:"prob_zero_given_rest"`
 		}
 		Linear struct {
-			Beta, Proposal, Rho vec
-			LogStep             vec     `json:"log_step"`
-			Loglik              float64 `json:"loglik"`
-			LoglikProp          float64 `json:"loglik_prop"`
-			LogRatio            float64 `json:"log_ratio"`
+			Beta, Proposal, Rho golden.Vec
+			LogStep             golden.Vec `json:"log_step"`
+			Loglik              float64    `json:"loglik"`
+			LoglikProp          float64    `json:"loglik_prop"`
+			LogRatio            float64    `json:"log_ratio"`
 		} `json:"mh_linear"`
 		Rho struct {
-			Rho, Proposal, Beta vec
+			Rho, Proposal, Beta golden.Vec
 			Mu, Lam             float64
 			LogRatio            float64 `json:"log_ratio"`
 		} `json:"mh_rho"`
 		Product struct {
-			Beta, Proposal, Pi, Chi vec
+			Beta, Proposal, Pi, Chi golden.Vec
 			Loglik                  float64
 			LoglikProp              float64 `json:"loglik_prop"`
 			LogRatio                float64 `json:"log_ratio"`
 		} `json:"mh_product"`
 		Pi struct {
-			Pi, Proposal, Beta, Chi vec
+			Pi, Proposal, Beta, Chi golden.Vec
 			Kappa                   float64
-			LogRatio                vec `json:"log_ratio_per_component"`
+			LogRatio                golden.Vec `json:"log_ratio_per_component"`
 		} `json:"mh_pi"`
 		Chi struct {
-			Pi, Beta    vec
+			Pi, Beta    golden.Vec
 			Xi          float64
-			Shape, Rate vec
+			Shape, Rate golden.Vec
 		}
 		Theta struct {
-			Theta, Proposal, Beta vec
+			Theta, Proposal, Beta golden.Vec
 			Omega, Phi            float64
 			LogRatio              float64 `json:"log_ratio"`
 		} `json:"mh_theta"`
 		Predict struct {
-			W, P mat
+			W, P golden.Mat
 		} `json:"predict_given_W"`
 	}
-	readGolden(t, "pmkl", "gibbs_conditionals.json", &g)
+	golden.Read(t, "pmkl", "gibbs_conditionals.json", &g)
 	kernels := fixedKernels{dense(t, d.K...)}
 	state := func(p Probit, k ParametricKernels) *probitSampler {
 		s := probitState(t, p, k, d.T)
-		s.y.CopyFrom(matrixOf(g.Y))
-		s.alpha.CopyFrom(matrixOf(g.Prec))
-		s.w.CopyFrom(matrixOf(g.W.Draw))
+		s.y.CopyFrom(golden.MatrixOf(g.Y))
+		s.alpha.CopyFrom(golden.MatrixOf(g.Prec))
+		s.w.CopyFrom(golden.MatrixOf(g.W.Draw))
 		return s
 	}
 	alpha := vi.Gamma{Shape: g.Tau, Scale: 1 / g.Nu}
@@ -185,7 +187,7 @@ func TestGoldenConditionals(t *testing.T) {
 		require.NoError(t, s.sweepW(&r))
 		for c := range d.C {
 			near(t, g.W.Draw[c], s.w.Row(c), goldenConditional, "draw")
-			mean := append(vec(nil), s.fit.u.Row(c)...)
+			mean := append(golden.Vec(nil), s.fit.u.Row(c)...)
 			la.Trsv(la.Transpose, s.fit.factors[c], mean)
 			v := s.fit.factors[c].Clone()
 			la.CholeskyInv(nil, v)
@@ -207,7 +209,7 @@ func TestGoldenConditionals(t *testing.T) {
 	t.Run("zeta", func(t *testing.T) {
 		// The draw over its rate is the same for a weight of 0, whose rate is ν.
 		s, zero := state(Probit{Beta: g.Beta, Alpha: alpha}, kernels), state(Probit{Beta: g.Beta, Alpha: alpha}, kernels)
-		s.w.CopyFrom(matrixOf(g.Zeta.W))
+		s.w.CopyFrom(golden.MatrixOf(g.Zeta.W))
 		zero.w.Fill(0)
 		stream := func() *replay {
 			r := &replay{}
@@ -229,9 +231,9 @@ func TestGoldenConditionals(t *testing.T) {
 	})
 	t.Run("cone", func(t *testing.T) {
 		var cone special.Cone
-		p, ratio := make(vec, d.C), make(vec, d.C)
+		p, ratio := make(golden.Vec, d.C), make(golden.Vec, d.C)
 		for n, label := range d.T {
-			m := make(vec, d.C)
+			m := make(golden.Vec, d.C)
 			for c := range m {
 				m[c] = g.Cone.M[c][n]
 			}
@@ -248,14 +250,14 @@ func TestGoldenConditionals(t *testing.T) {
 			coneProbabilities(m, p, ratio)
 			assert.InDelta(t, g.Cone.LogZ[n], math.Log(p[label]), goldenConditional)
 
-			y := make(vec, d.C)
-			accepted := &replay{normals: vec{z}, uniforms: vec{math.Exp(g.Cone.LogAccept[n]) * 0.999999}}
+			y := make(golden.Vec, d.C)
+			accepted := &replay{normals: golden.Vec{z}, uniforms: golden.Vec{math.Exp(g.Cone.LogAccept[n]) * 0.999999}}
 			for range d.C {
 				accepted.uniforms = append(accepted.uniforms, 0.5)
 			}
 			drawCone(accepted, &cone, label, m, y)
 			assert.InDelta(t, m[label]+g.Cone.Mode[n]+g.Cone.Z[n], y[label], 1e-12)
-			rejected := &replay{normals: vec{z, 0}, uniforms: vec{math.Exp(g.Cone.LogAccept[n])*1.000001 + 1e-12, 0.5, 0.5, 0.5, 0.5}}
+			rejected := &replay{normals: golden.Vec{z, 0}, uniforms: golden.Vec{math.Exp(g.Cone.LogAccept[n])*1.000001 + 1e-12, 0.5, 0.5, 0.5, 0.5}}
 			if rejected.uniforms[0] < 1 {
 				drawCone(rejected, &cone, label, m, y)
 				assert.InDelta(t, m[label]+u, y[label], 1e-12)
@@ -276,7 +278,7 @@ func TestGoldenConditionals(t *testing.T) {
 		}
 	})
 	t.Run("binary", func(t *testing.T) {
-		s := state(Probit{Rule: vi.Bin, On: g.Binary.Sigma, Alpha: alpha}, kernels)
+		s := state(Probit{Rule: probit.Bin, On: g.Binary.Sigma, Alpha: alpha}, kernels)
 		evidence := func(index int) float64 {
 			for p := range s.beta {
 				s.beta[p] = float64(index >> p & 1)
@@ -319,7 +321,7 @@ func TestGoldenConditionals(t *testing.T) {
 				}
 				if p > 0 {
 					// Switches before p would have moved: their probability is near 1.
-					s.on = append(vec(nil), g.Binary.Sigma...)
+					s.on = append(golden.Vec(nil), g.Binary.Sigma...)
 					for q := range p {
 						s.on[q] = 1e-300
 						if g.Binary.Current[q] == 1 {
@@ -335,7 +337,7 @@ func TestGoldenConditionals(t *testing.T) {
 		}
 	})
 	t.Run("linear", func(t *testing.T) {
-		s := state(Probit{Rule: vi.WSum, Alpha: alpha}, kernels)
+		s := state(Probit{Rule: probit.WSum, Alpha: alpha}, kernels)
 		copy(s.beta, g.Linear.Beta)
 		s.recombine()
 		s.project()
@@ -343,7 +345,7 @@ func TestGoldenConditionals(t *testing.T) {
 		s.sumSteps.measure(s)
 		moved := logs(g.Linear.Beta)
 		la.Axpy(1, g.Linear.LogStep, moved)
-		beta := make(vec, d.S)
+		beta := make(golden.Vec, d.S)
 		normalise(moved, beta)
 		near(t, g.Linear.Proposal, beta, goldenConditional)
 		rise := s.sumSteps.density(beta, moved, g.Linear.Rho) - s.sumSteps.density(g.Linear.Beta, logs(g.Linear.Beta), g.Linear.Rho)
@@ -355,7 +357,7 @@ func TestGoldenConditionals(t *testing.T) {
 		assert.InDelta(t, g.Rho.LogRatio, logDirichlet(g.Rho.Proposal, l, prior)-logDirichlet(g.Rho.Rho, l, prior), goldenConditional)
 	})
 	t.Run("product", func(t *testing.T) {
-		s := state(Probit{Rule: vi.WProd, Alpha: alpha}, kernels)
+		s := state(Probit{Rule: probit.WProd, Alpha: alpha}, kernels)
 		copy(s.pi, g.Product.Pi)
 		copy(s.chi, g.Product.Chi)
 		now, then := s.try(s.composite, g.Product.Beta), s.try(s.composite, g.Product.Proposal)
@@ -370,10 +372,10 @@ func TestGoldenConditionals(t *testing.T) {
 			assert.InDelta(t, g.Pi.LogRatio[p], rise, goldenConditional)
 		}
 		// χ from a stream: as for the precisions.
-		s := state(Probit{Rule: vi.WProd, Alpha: alpha, Xi: g.Chi.Xi}, kernels)
+		s := state(Probit{Rule: probit.WProd, Alpha: alpha, Xi: g.Chi.Xi}, kernels)
 		copy(s.pi, g.Chi.Pi)
 		copy(s.beta, g.Chi.Beta)
-		s.drawRates(&replay{normals: vec{0, 0, 0}, uniforms: vec{0.5, 0.5, 0.5}})
+		s.drawRates(&replay{normals: golden.Vec{0, 0, 0}, uniforms: golden.Vec{0.5, 0.5, 0.5}})
 		for p := range d.S {
 			assert.InEpsilon(t, (g.Chi.Shape[p]-1.0/3)/g.Chi.Rate[p], s.chi[p], goldenConditional)
 		}
@@ -382,7 +384,7 @@ func TestGoldenConditionals(t *testing.T) {
 		k, err := NewExponentialKernels(d.distances)
 		require.NoError(t, err)
 		s := state(Probit{Beta: g.Theta.Beta, Alpha: alpha, Theta: vi.Gamma{Shape: g.Theta.Omega, Scale: 1 / g.Theta.Phi}}, k)
-		at := func(theta vec) float64 {
+		at := func(theta golden.Vec) float64 {
 			copy(s.theta, theta)
 			require.NoError(t, s.renew())
 			s.project()
@@ -393,8 +395,8 @@ func TestGoldenConditionals(t *testing.T) {
 	})
 	t.Run("predict", func(t *testing.T) {
 		draws := &ProbitDraws{
-			Draws: &Draws{variables: []Variable{{"W", d.C, d.N}}, width: d.C * d.N, chains: mat{matrixOf(g.Predict.W).Data}},
-			rule:  vi.FixSum, beta: g.Beta, counts: make([]int, d.S),
+			Draws: &Draws{variables: []Variable{{"W", d.C, d.N}}, width: d.C * d.N, chains: golden.Mat{golden.MatrixOf(g.Predict.W).Data}},
+			rule:  probit.FixSum, beta: g.Beta, counts: make([]int, d.S),
 		}
 		p, err := draws.Predict(t.Context(), dense(t, d.Kstar...), vi.PredictOptions{Workers: 2})
 		require.NoError(t, err)

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // Posterior means against long runs of an independent implementation.
@@ -18,34 +20,34 @@ func TestGoldenSummary(t *testing.T) {
 	}
 	d := readProbitData(t)
 	type means struct {
-		P             mat `json:"p"`
-		SE            mat `json:"p_se"`
-		LogPrec       vec `json:"mean_log_prec"`
-		LogPrecSE     vec `json:"mean_log_prec_se"`
-		Y2            vec `json:"mean_y2"`
-		Y2SE          vec `json:"mean_y2_se"`
-		Beta          vec `json:"beta"`
-		BetaSE        vec `json:"beta_se"`
-		State         vec `json:"state_prob"`
-		StateSE       vec `json:"state_prob_se"`
-		BetaBounded   vec `json:"beta_over_1_plus_beta"`
-		BetaBoundedSE vec `json:"beta_over_1_plus_beta_se"`
+		P             golden.Mat `json:"p"`
+		SE            golden.Mat `json:"p_se"`
+		LogPrec       golden.Vec `json:"mean_log_prec"`
+		LogPrecSE     golden.Vec `json:"mean_log_prec_se"`
+		Y2            golden.Vec `json:"mean_y2"`
+		Y2SE          golden.Vec `json:"mean_y2_se"`
+		Beta          golden.Vec `json:"beta"`
+		BetaSE        golden.Vec `json:"beta_se"`
+		State         golden.Vec `json:"state_prob"`
+		StateSE       golden.Vec `json:"state_prob_se"`
+		BetaBounded   golden.Vec `json:"beta_over_1_plus_beta"`
+		BetaBoundedSE golden.Vec `json:"beta_over_1_plus_beta_se"`
 	}
 	var g struct {
 		Hyper struct {
 			Tau, Nu, Mu, Lam, Kappa, Xi, Scale float64
-			Sigma, Beta                        vec
+			Sigma, Beta                        golden.Vec
 		}
 		Fixed, Linear, Binary, Product means
 	}
-	readGolden(t, "pmkl", "mcmc_summary.json", &g)
+	golden.Read(t, "pmkl", "mcmc_summary.json", &g)
 	h := g.Hyper
 	base := Probit{
 		Alpha: vi.Gamma{Shape: h.Tau, Scale: 1 / h.Nu}, Rho: vi.Gamma{Shape: h.Mu, Scale: 1 / h.Lam},
 		Kappa: h.Kappa, Xi: h.Xi, Sampling: Sampling{Draws: 700, BurnIn: 400, Seed: 1},
 	}
-	scaled := func(k mat, power float64) mat {
-		out := make(mat, len(k))
+	scaled := func(k golden.Mat, power float64) golden.Mat {
+		out := make(golden.Mat, len(k))
 		for i, row := range k {
 			for _, v := range row {
 				out[i] = append(out[i], h.Scale*math.Pow(v, power))
@@ -55,32 +57,32 @@ func TestGoldenSummary(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name        string
-		rule        vi.Combination
+		rule        probit.Rule
 		want        means
 		train, test *vi.Dense
 	}{
-		{"fixed", vi.FixSum, g.Fixed, dense(t, d.K...), dense(t, d.Kstar...)},
-		{"linear", vi.WSum, g.Linear, dense(t, d.K...), dense(t, d.Kstar...)},
+		{"fixed", probit.FixSum, g.Fixed, dense(t, d.K...), dense(t, d.Kstar...)},
+		{"linear", probit.WSum, g.Linear, dense(t, d.K...), dense(t, d.Kstar...)},
 		{
-			"binary", vi.Bin, g.Binary,
+			"binary", probit.Bin, g.Binary,
 			dense(t, scaled(d.K[0], 1), scaled(d.K[1], 1), scaled(d.K[0], 1.1)),
 			dense(t, scaled(d.Kstar[0], 1), scaled(d.Kstar[1], 1), scaled(d.Kstar[0], 1.1)),
 		},
-		{"product", vi.WProd, g.Product, dense(t, d.K...), dense(t, d.Kstar...)},
+		{"product", probit.WProd, g.Product, dense(t, d.K...), dense(t, d.Kstar...)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := base
 			p.Rule = c.rule
 			switch c.rule {
-			case vi.FixSum:
+			case probit.FixSum:
 				p.Beta = h.Beta
-			case vi.Bin:
+			case probit.Bin:
 				p.On = h.Sigma
 			}
 			draws, err := p.Sample(t.Context(), c.train, d.T)
 			require.NoError(t, err)
 			compare := func(name string, want, se float64, step int, f func(chain, draw int) float64) {
-				series := make(mat, draws.Chains())
+				series := make(golden.Mat, draws.Chains())
 				for chain := range series {
 					for i := 0; i < draws.Len(); i += step {
 						series[chain] = append(series[chain], f(chain, i))
@@ -118,12 +120,12 @@ func TestGoldenSummary(t *testing.T) {
 					return 0
 				})
 			}
-			composite, err := vi.NewComposite(c.rule, c.test)
+			composite, err := probit.NewComposite(c.rule, c.test)
 			require.NoError(t, err)
 			kernel, f := la.NewMatrix[float64](d.N, d.Nt), la.NewMatrix[float64](d.C, d.Nt)
 			const step = 4 // probabilities are dear
-			probabilities := make([][]mat, draws.Chains())
-			column, ratio := make(vec, d.C), make(vec, d.C)
+			probabilities := make([][]golden.Mat, draws.Chains())
+			column, ratio := make(golden.Vec, d.C), make(golden.Vec, d.C)
 			for chain := range probabilities {
 				for i := 0; i < draws.Len(); i += step {
 					beta := draws.beta
@@ -132,12 +134,12 @@ func TestGoldenSummary(t *testing.T) {
 					}
 					composite.Combine(nil, beta, kernel)
 					la.Gemm(nil, la.NoTrans, la.NoTrans, 1, draws.Value("W", chain, i), kernel, 0, f)
-					all := make(mat, d.Nt)
+					all := make(golden.Mat, d.Nt)
 					for n := range all {
 						for class := range column {
 							column[class] = f.At(class, n)
 						}
-						all[n] = make(vec, d.C)
+						all[n] = make(golden.Vec, d.C)
 						coneProbabilities(column, all[n], ratio)
 					}
 					probabilities[chain] = append(probabilities[chain], all)

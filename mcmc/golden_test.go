@@ -1,61 +1,19 @@
 package mcmc
 
 import (
-	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
-
-var goldenDir = flag.String("golden", "../testdata/golden", "folder with golden files in sub-folders mtmkl, pmkl, or one of these")
-
-type (
-	vec    = []float64
-	mat    = [][]float64
-	tensor = [][][]float64
-)
-
-func matrixOf(rows mat) la.Matrix[float64] {
-	m := la.NewMatrix[float64](len(rows), len(rows[0]))
-	for i, row := range rows {
-		copy(m.Row(i), row)
-	}
-	return m
-}
-
-// readGolden reads a file of a family; the test is skipped if the folder given has
-// other families only.
-func readGolden(t *testing.T, family, name string, into any) {
-	t.Helper()
-	folders := map[string]string{}
-	for _, f := range []string{"mtmkl", "pmkl"} {
-		for _, dir := range []string{filepath.Join(*goldenDir, f), *goldenDir} {
-			absolute, err := filepath.Abs(dir)
-			require.NoError(t, err)
-			if info, err := os.Stat(dir); err == nil && info.IsDir() && filepath.Base(absolute) == f {
-				folders[f] = dir
-			}
-		}
-	}
-	require.NotEmpty(t, folders, "%s: neither mtmkl nor pmkl", *goldenDir)
-	if folders[family] == "" {
-		t.Skipf("%s: no folder %s", *goldenDir, family)
-	}
-	data, err := os.ReadFile(filepath.Join(folders[family], name))
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(data, into))
-}
 
 // replay is a stream of given numbers.
-type replay struct{ uniforms, normals vec }
+type replay struct{ uniforms, normals golden.Vec }
 
-func next(x *vec) float64 {
+func next(x *golden.Vec) float64 {
 	v := (*x)[0]
 	*x = (*x)[1:]
 	return v
@@ -67,31 +25,31 @@ func (r *replay) NormFloat64() float64 { return next(&r.normals) }
 func TestGoldenPairedGibbs(t *testing.T) {
 	var g struct {
 		Input struct {
-			X        mat
-			Y        vec
+			X        golden.Mat
+			Y        golden.Vec
 			Sigma2   float64
 			Sigw2    float64
 			Pi       float64
-			S0, W0   vec
-			Uniforms mat
-			Normals  mat
+			S0, W0   golden.Vec
+			Uniforms golden.Mat
+			Normals  golden.Mat
 			Burn     int
 		}
 		Expected struct {
-			S, W   mat
-			RBMean vec `json:"rb_mean"`
-			RBProb vec `json:"rb_prob"`
+			S, W   golden.Mat
+			RBMean golden.Vec `json:"rb_mean"`
+			RBProb golden.Vec `json:"rb_prob"`
 		}
 		ToleranceRel float64 `json:"tolerance_rel"`
 	}
-	readGolden(t, "mtmkl", "10_paired_gibbs.json", &g)
+	golden.Read(t, "mtmkl", "10_paired_gibbs.json", &g)
 	in := g.Input
-	p, err := SpikeSlab{Prior: vi.SlabPrior{Pi: in.Pi, Variance: in.Sigw2}, Noise: in.Sigma2}.problem(matrixOf(in.X), in.Y)
+	p, err := SpikeSlab{Prior: slab.Prior{Pi: in.Pi, Variance: in.Sigw2}, Noise: in.Sigma2}.problem(golden.MatrixOf(in.X), in.Y)
 	require.NoError(t, err)
 	s := newSpikeSlabSampler(p, nil)
-	require.NoError(t, s.restore(append(append(vec(nil), in.W0...), in.S0...)))
+	require.NoError(t, s.restore(append(append(golden.Vec(nil), in.W0...), in.S0...)))
 	M := len(in.W0)
-	mean, prob := make(vec, M), make(vec, M)
+	mean, prob := make(golden.Vec, M), make(golden.Vec, M)
 	for it := range in.Uniforms {
 		r := &replay{in.Uniforms[it], in.Normals[it]}
 		require.NoError(t, s.sweep(r, false))
@@ -110,7 +68,7 @@ func TestGoldenPairedGibbs(t *testing.T) {
 
 // near checks that the largest difference is within tol of max(1, the largest
 // expected value).
-func near(t *testing.T, want, got vec, tol float64, msg ...any) {
+func near(t *testing.T, want, got golden.Vec, tol float64, msg ...any) {
 	t.Helper()
 	require.Len(t, got, len(want), msg...)
 	scale := 1.0

@@ -7,10 +7,11 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // Probit samples from the posterior of the multinomial probit kernel machine that
-// [vi.Probit] approximates:
+// [probit.Model] approximates:
 //
 //	α_{c,d} ~ Gamma(Alpha)         precisions, α = 1/ζ
 //	w_{c,d} | α ~ N(0, 1/α_{c,d})  regressors
@@ -34,7 +35,7 @@ import (
 // Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
 // multi-class multi-kernel pattern recognition machine", section 1.3.1.
 type Probit struct {
-	Rule vi.Combination
+	Rule probit.Rule
 
 	Alpha      vi.Gamma   // prior of the precisions, Gamma(τ, 1/ν) in the paper's letters
 	ClassAlpha []vi.Gamma // if not nil, the prior for each class
@@ -88,7 +89,7 @@ type probitProblem struct {
 	k             ParametricKernels
 	counts        []int // P, the parameters of each kernel
 	labels        []int
-	rule          vi.Combination
+	rule          probit.Rule
 	alpha         []vi.Gamma // C
 	ridge         []float64  // N, nil if there is none
 	beta          []float64  // P, of the fixed rules
@@ -99,7 +100,7 @@ type probitProblem struct {
 
 	// The composite kernel without parameters, and what follows from it where the
 	// weights are fixed too.
-	composite    *vi.Composite
+	composite    *probit.Composite
 	kernel, gram la.Matrix[float64]
 }
 
@@ -168,7 +169,7 @@ func (p Probit) problem(k ParametricKernels, labels []int) (*probitProblem, erro
 	}
 	fixed, _ := k.(fixedKernels)
 	var err error
-	if m.composite, err = vi.NewComposite(m.rule, fixed.Kernels); err != nil {
+	if m.composite, err = probit.NewComposite(m.rule, fixed.Kernels); err != nil {
 		return nil, err
 	}
 	if err := m.composite.Bounded(); err != nil {
@@ -183,7 +184,7 @@ func (p Probit) problem(k ParametricKernels, labels []int) (*probitProblem, erro
 
 // priors checks the hyperparameters and stores them with their defaults.
 func (p Probit) priors(m *probitProblem) error {
-	if p.Rule < vi.FixSum || p.Rule > vi.WProd {
+	if p.Rule < probit.FixSum || p.Rule > probit.WProd {
 		return fmt.Errorf("mcmc: Rule is %v", p.Rule)
 	}
 	for c := range m.C {
@@ -226,7 +227,7 @@ func (p Probit) priors(m *probitProblem) error {
 	if p.Rule.Learned() && p.Beta != nil {
 		return fmt.Errorf("mcmc: Beta is given but %v samples it", p.Rule)
 	}
-	if err := fill(&m.beta, "Beta", 1, func(v float64) bool { return finite(v) && (v >= 0 || p.Rule != vi.FixProd) }); err != nil {
+	if err := fill(&m.beta, "Beta", 1, func(v float64) bool { return finite(v) && (v >= 0 || p.Rule != probit.FixProd) }); err != nil {
 		return err
 	}
 	if err := fill(&m.on, "On", 0.5, func(v float64) bool { return v > 0 && v < 1 }); err != nil {
@@ -247,7 +248,7 @@ func (p Probit) priors(m *probitProblem) error {
 }
 
 // compose stores the composite kernel, with its ridge, in k.
-func (m *probitProblem) compose(ws *la.Workspace, c *vi.Composite, beta []float64, k la.Matrix[float64]) {
+func (m *probitProblem) compose(ws *la.Workspace, c *probit.Composite, beta []float64, k la.Matrix[float64]) {
 	c.Combine(ws, beta, k)
 	for n, r := range m.ridge {
 		k.Row(n)[n] += r
@@ -255,7 +256,7 @@ func (m *probitProblem) compose(ws *la.Workspace, c *vi.Composite, beta []float6
 }
 
 // combine stores the composite kernel in k and the lower triangle of K·Kᵀ in gram.
-func (m *probitProblem) combine(ws *la.Workspace, c *vi.Composite, beta []float64, k, gram la.Matrix[float64]) {
+func (m *probitProblem) combine(ws *la.Workspace, c *probit.Composite, beta []float64, k, gram la.Matrix[float64]) {
 	m.compose(ws, c, beta, k)
 	la.Syrk(ws, la.NoTrans, 1, k, 0, gram)
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // ProbitDraws are the draws of a [Probit]. The variables are
@@ -22,12 +22,12 @@ import (
 // holds it. Judge the chains by probabilities, weights and parameters.
 type ProbitDraws struct {
 	*Draws
-	rule   vi.Combination
+	rule   probit.Rule
 	beta   []float64 // of the fixed rules
 	counts []int     // parameters of each kernel
 }
 
-func probitVariables(rule vi.Combination, C, D, P, Q int) []Variable {
+func probitVariables(rule probit.Rule, C, D, P, Q int) []Variable {
 	v := []Variable{{"W", C, D}, {"log precision", 1, C}, {"auxiliary", 1, C}}
 	add := func(names ...string) {
 		for _, n := range names {
@@ -35,11 +35,11 @@ func probitVariables(rule vi.Combination, C, D, P, Q int) []Variable {
 		}
 	}
 	switch rule {
-	case vi.WSum:
+	case probit.WSum:
 		add("beta", "rho")
-	case vi.Bin:
+	case probit.Bin:
 		add("beta")
-	case vi.WProd:
+	case probit.WProd:
 		add("beta", "pi", "chi")
 	}
 	if Q > 0 {
@@ -51,7 +51,7 @@ func probitVariables(rule vi.Combination, C, D, P, Q int) []Variable {
 // ProbitState is everything that ProbitDraws are made of. It is plain data, to be
 // saved and restored.
 type ProbitState struct {
-	Rule       vi.Combination
+	Rule       probit.Rule
 	Classes    int         // C
 	Basis      int         // D
 	Beta       []float64   // P, the weights of the fixed rules
@@ -80,7 +80,7 @@ func NewProbitDraws(s ProbitState) (*ProbitDraws, error) {
 		Q += n
 	}
 	switch {
-	case s.Rule < vi.FixSum || s.Rule > vi.WProd:
+	case s.Rule < probit.FixSum || s.Rule > probit.WProd:
 		return fail("%v is not a combination rule", s.Rule)
 	case s.Classes < 2 || s.Basis < 1 || len(s.Parameters) == 0:
 		return fail("%d classes, %d basis points, %d kernels", s.Classes, s.Basis, len(s.Parameters))
@@ -113,7 +113,7 @@ func NewProbitDraws(s ProbitState) (*ProbitDraws, error) {
 }
 
 // Rule returns the rule that combines the kernels.
-func (d *ProbitDraws) Rule() vi.Combination { return d.rule }
+func (d *ProbitDraws) Rule() probit.Rule { return d.rule }
 
 // Dims returns the numbers of classes, of kernels and of basis points.
 func (d *ProbitDraws) Dims() (C, P, D int) {

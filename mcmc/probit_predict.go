@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // Predict returns the predictive distribution of the samples whose base kernels with
@@ -17,7 +18,7 @@ import (
 // means over the draws of equation 1.3. A draw costs C·D·T multiplications and, unless
 // opt.MeanOnly, for each sample some 23·C^1.5 inverse Mills ratios; [ProbitDraws.Thin]
 // makes it cheaper.
-func (d *ProbitDraws) Predict(ctx context.Context, k vi.Kernels, opt vi.PredictOptions) (*vi.ProbitPrediction, error) {
+func (d *ProbitDraws) Predict(ctx context.Context, k vi.Kernels, opt vi.PredictOptions) (*probit.Prediction, error) {
 	if k == nil {
 		return nil, fmt.Errorf("mcmc: kernels: nil")
 	}
@@ -26,7 +27,7 @@ func (d *ProbitDraws) Predict(ctx context.Context, k vi.Kernels, opt vi.PredictO
 
 // PredictParametric is Predict for kernels with parameters, which take them from the
 // draws.
-func (d *ProbitDraws) PredictParametric(ctx context.Context, k ParametricKernels, opt vi.PredictOptions) (*vi.ProbitPrediction, error) {
+func (d *ProbitDraws) PredictParametric(ctx context.Context, k ParametricKernels, opt vi.PredictOptions) (*probit.Prediction, error) {
 	P, D, T := k.Dims()
 	C, wantP, wantD := d.Dims()
 	if P != wantP || D != wantD {
@@ -45,7 +46,7 @@ func (d *ProbitDraws) PredictParametric(ctx context.Context, k ParametricKernels
 		workers = runtime.GOMAXPROCS(0)
 	}
 	c := &classProbabilities{ProbitDraws: d, k: k, mean: la.NewMatrix[float64](C, T)}
-	out := &vi.ProbitPrediction{Mean: c.mean}
+	out := &probit.Prediction{Mean: c.mean}
 	if !opt.MeanOnly {
 		c.squares, c.sum = la.NewMatrix[float64](C, T), la.NewMatrix[float64](T, C)
 		out.Variance, out.Probability = c.squares, c.sum
@@ -69,10 +70,10 @@ func (c *classProbabilities) run(ctx context.Context, workers int) error {
 	C := c.mean.Rows
 	ws := &la.Workspace{Workers: workers}
 	kernel, f := la.NewMatrix[float64](D, T), la.NewMatrix[float64](C, T)
-	var composite *vi.Composite
+	var composite *probit.Composite
 	if fixed, ok := c.k.(fixedKernels); ok {
 		var err error
-		if composite, err = vi.NewComposite(c.rule, fixed.Kernels); err != nil {
+		if composite, err = probit.NewComposite(c.rule, fixed.Kernels); err != nil {
 			return err
 		}
 		composite.Combine(ws, c.beta, kernel)
@@ -130,7 +131,7 @@ func (c *classProbabilities) moments(f la.Matrix[float64], n int) {
 	}
 }
 
-func (c *classProbabilities) parametric(ws *la.Workspace, base []la.Matrix[float64], theta []float64) (*vi.Composite, error) {
+func (c *classProbabilities) parametric(ws *la.Workspace, base []la.Matrix[float64], theta []float64) (*probit.Composite, error) {
 	for p, n := range c.counts {
 		c.k.Kernel(ws, p, theta[:n], base[p])
 		theta = theta[n:]
@@ -139,7 +140,7 @@ func (c *classProbabilities) parametric(ws *la.Workspace, base []la.Matrix[float
 	if err != nil {
 		return nil, err
 	}
-	return vi.NewComposite(c.rule, k)
+	return probit.NewComposite(c.rule, k)
 }
 
 // add adds the probabilities of a draw, samples side by side.

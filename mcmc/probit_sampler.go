@@ -7,6 +7,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // probitSampler is a chain of a Probit. Its state is Y, W and α, the weights and
@@ -24,7 +25,7 @@ type probitSampler struct {
 	theta       []float64          // Q
 
 	base         []la.Matrix[float64] // P of D×N, of kernels with parameters
-	composite    *vi.Composite
+	composite    *probit.Composite
 	kernel, gram la.Matrix[float64] // D×N, and the lower triangle of K·Kᵀ
 	f            la.Matrix[float64] // C×N, W·K
 
@@ -69,20 +70,20 @@ func newProbitSampler(m *probitProblem, ws *la.Workspace) *probitSampler {
 	}
 	s.fit = m.newFit()
 	switch m.rule {
-	case vi.WSum:
+	case probit.WSum:
 		for p := range m.P {
 			s.weights = append(s.weights, newWalk(fmt.Sprintf("beta[%d]", p)))
 			s.hyper = append(s.hyper, newWalk(fmt.Sprintf("rho[%d]", p)))
 		}
 		s.weights = append(s.weights, newWalk("beta"))
 		s.sumSteps = newSumWeights(m)
-	case vi.WProd:
+	case probit.WProd:
 		for p := range m.P {
 			s.weights = append(s.weights, newWalk(fmt.Sprintf("beta[%d]", p)))
 			s.hyper = append(s.hyper, newWalk(fmt.Sprintf("pi[%d]", p)))
 		}
 		s.weights = append(s.weights, newWalk("beta"))
-	case vi.Bin:
+	case probit.Bin:
 		s.tried = m.newFit()
 	}
 	for p, n := range m.counts {
@@ -135,12 +136,12 @@ func (s *probitSampler) start(r random) error {
 // priors.
 func (s *probitSampler) drawWeights(r random) {
 	switch s.rule {
-	case vi.WSum:
+	case probit.WSum:
 		for p := range s.rho {
 			s.rho[p] = s.probitProblem.rho.Scale * math.Exp(logGamma(r, s.probitProblem.rho.Shape))
 		}
 		dirichlet(r, s.rho, s.beta, s.logBeta)
-	case vi.Bin:
+	case probit.Bin:
 		for again := true; again; {
 			for p, on := range s.on {
 				s.beta[p] = 0
@@ -150,7 +151,7 @@ func (s *probitSampler) drawWeights(r random) {
 			}
 			again = again && s.notEmpty
 		}
-	case vi.WProd:
+	case probit.WProd:
 		for p := range s.beta {
 			s.pi[p] = -math.Log(uniform(r)) / s.kappa
 			s.chi[p] = -math.Log(uniform(r)) / s.xi
@@ -185,7 +186,7 @@ func (s *probitSampler) recompose() error {
 	if err != nil {
 		return err
 	}
-	s.composite, err = vi.NewComposite(s.rule, k)
+	s.composite, err = probit.NewComposite(s.rule, k)
 	return err
 }
 
@@ -198,7 +199,7 @@ func (s *probitSampler) recombine() {
 
 func (s *probitSampler) sweep(r random, burnIn bool) error {
 	s.sweepY(r)
-	if s.rule == vi.Bin {
+	if s.rule == probit.Bin {
 		if err := s.sweepSwitches(r); err != nil {
 			return err
 		}
@@ -207,16 +208,16 @@ func (s *probitSampler) sweep(r random, burnIn bool) error {
 	}
 	s.sweepAlpha(r)
 	switch s.rule {
-	case vi.WSum:
+	case probit.WSum:
 		s.sweepSimplex(r, burnIn)
 		s.sweepConcentration(r, burnIn)
-	case vi.WProd:
+	case probit.WProd:
 		s.sweepProduct(r, burnIn)
 	}
 	if err := s.sweepTheta(r, burnIn); err != nil {
 		return err
 	}
-	if s.rule == vi.WSum || s.rule == vi.WProd || s.Q > 0 {
+	if s.rule == probit.WSum || s.rule == probit.WProd || s.Q > 0 {
 		s.recombine()
 		s.project()
 	}
@@ -325,9 +326,9 @@ func (s *probitSampler) keep(dst []float64) []float64 {
 		dst = append(dst, s.beta...)
 	}
 	switch s.rule {
-	case vi.WSum:
+	case probit.WSum:
 		dst = append(dst, s.rho...)
-	case vi.WProd:
+	case probit.WProd:
 		dst = append(append(dst, s.pi...), s.chi...)
 	}
 	return append(dst, s.theta...)

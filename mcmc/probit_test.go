@@ -13,6 +13,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // probitPoints are points in two views of which the first tells the classes
@@ -70,21 +71,21 @@ func (k *ExponentialKernels) at(theta float64) *vi.Dense {
 
 var probitRules = []struct {
 	name       string
-	rule       vi.Combination
+	rule       probit.Rule
 	parametric bool
 	change     func(*Probit)
 }{
-	{"FixSum", vi.FixSum, false, func(*Probit) {}},
-	{"FixProd", vi.FixProd, false, func(p *Probit) { p.Beta = []float64{0.5, 2} }},
-	{"WSum", vi.WSum, false, func(*Probit) {}},
-	{"Bin", vi.Bin, false, func(*Probit) {}},
-	{"Bin, not empty", vi.Bin, false, func(p *Probit) { p.NotEmpty = true; p.On = []float64{0.3, 0.6} }},
-	{"WProd", vi.WProd, false, func(*Probit) {}},
-	{"WSum, ridge", vi.WSum, false, func(p *Probit) { p.Ridge = 0.7 }},
-	{"FixSum, parameters", vi.FixSum, true, func(*Probit) {}},
-	{"WSum, parameters, ridge", vi.WSum, true, func(p *Probit) { p.Ridge = 0.7 }},
-	{"Bin, parameters", vi.Bin, true, func(p *Probit) { p.NotEmpty = true }},
-	{"WProd, parameters", vi.WProd, true, func(*Probit) {}},
+	{"FixSum", probit.FixSum, false, func(*Probit) {}},
+	{"FixProd", probit.FixProd, false, func(p *Probit) { p.Beta = []float64{0.5, 2} }},
+	{"WSum", probit.WSum, false, func(*Probit) {}},
+	{"Bin", probit.Bin, false, func(*Probit) {}},
+	{"Bin, not empty", probit.Bin, false, func(p *Probit) { p.NotEmpty = true; p.On = []float64{0.3, 0.6} }},
+	{"WProd", probit.WProd, false, func(*Probit) {}},
+	{"WSum, ridge", probit.WSum, false, func(p *Probit) { p.Ridge = 0.7 }},
+	{"FixSum, parameters", probit.FixSum, true, func(*Probit) {}},
+	{"WSum, parameters, ridge", probit.WSum, true, func(p *Probit) { p.Ridge = 0.7 }},
+	{"Bin, parameters", probit.Bin, true, func(p *Probit) { p.NotEmpty = true }},
+	{"WProd, parameters", probit.WProd, true, func(*Probit) {}},
 }
 
 func TestProbitRuns(t *testing.T) {
@@ -206,9 +207,9 @@ func (s *probitSampler) functions() []float64 {
 		f = append(f, s.beta[0]*s.beta[1]/(1+s.beta[0]*s.beta[1]))
 	}
 	switch s.rule {
-	case vi.WSum:
+	case probit.WSum:
 		bounded(s.rho...)
-	case vi.WProd:
+	case probit.WProd:
 		bounded(s.pi...)
 		bounded(s.chi...)
 	}
@@ -257,19 +258,19 @@ func TestProbitJointSeesFaults(t *testing.T) {
 	right := (*probitSampler).sweep
 	for _, c := range []struct {
 		name  string
-		rule  vi.Combination
+		rule  probit.Rule
 		theta bool
 		wrong func(*Probit)
 		sweep sweep
 	}{
-		{"precisions without the half of their own weight", vi.FixSum, false, nil, after(func(s *probitSampler, r random) {
+		{"precisions without the half of their own weight", probit.FixSum, false, nil, after(func(s *probitSampler, r random) {
 			for c, prior := range s.probitProblem.alpha {
 				for d, w := range s.w.Row(c) {
 					s.alpha.Set(c, d, math.Exp(logGamma(r, prior.Shape))/(1/prior.Scale+0.5*w*w))
 				}
 			}
 		})},
-		{"regressors at their means", vi.FixSum, false, nil, func(s *probitSampler, r random, _ bool) error {
+		{"regressors at their means", probit.FixSum, false, nil, func(s *probitSampler, r random, _ bool) error {
 			s.sweepY(r)
 			if err := s.sweepW(&replay{normals: make([]float64, s.C*s.D)}); err != nil {
 				return err
@@ -277,14 +278,14 @@ func TestProbitJointSeesFaults(t *testing.T) {
 			s.sweepAlpha(r)
 			return nil
 		}},
-		{"Y without its labels", vi.FixSum, false, nil, after(func(s *probitSampler, r random) {
+		{"Y without its labels", probit.FixSum, false, nil, after(func(s *probitSampler, r random) {
 			for c := range s.C {
 				for n := range s.N {
 					s.y.Set(c, n, s.f.At(c, n)+r.NormFloat64())
 				}
 			}
 		})},
-		{"a sum's weights without the Jacobian", vi.WSum, false, nil, func(s *probitSampler, r random, burnIn bool) error {
+		{"a sum's weights without the Jacobian", probit.WSum, false, nil, func(s *probitSampler, r random, burnIn bool) error {
 			s.sweepY(r)
 			if err := s.sweepW(r); err != nil {
 				return err
@@ -302,8 +303,8 @@ func TestProbitJointSeesFaults(t *testing.T) {
 			s.project()
 			return nil
 		}},
-		{"switches by the prior of others", vi.Bin, false, func(p *Probit) { p.On = []float64{0.7, 0.7} }, right},
-		{"switches that keep W", vi.Bin, false, nil, func(s *probitSampler, r random, _ bool) error {
+		{"switches by the prior of others", probit.Bin, false, func(p *Probit) { p.On = []float64{0.7, 0.7} }, right},
+		{"switches that keep W", probit.Bin, false, nil, func(s *probitSampler, r random, _ bool) error {
 			s.sweepY(r)
 			w := s.w.Clone()
 			if err := s.sweepSwitches(r); err != nil {
@@ -314,8 +315,8 @@ func TestProbitJointSeesFaults(t *testing.T) {
 			s.sweepAlpha(r)
 			return nil
 		}},
-		{"rates of the products' shapes", vi.WProd, false, func(p *Probit) { p.Kappa = 2 }, right},
-		{"parameters by another prior", vi.FixSum, true, func(p *Probit) { p.Theta = vi.Gamma{Shape: 3, Scale: 0.5} }, right},
+		{"rates of the products' shapes", probit.WProd, false, func(p *Probit) { p.Kappa = 2 }, right},
+		{"parameters by another prior", probit.FixSum, true, func(p *Probit) { p.Theta = vi.Gamma{Shape: 3, Scale: 0.5} }, right},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := jointPriors
@@ -351,11 +352,11 @@ func TestProbitErrors(t *testing.T) {
 			return err
 		},
 		"mcmc: Beta is given but WSum samples it": func() error {
-			_, err := Probit{Rule: vi.WSum, Beta: []float64{0.5, 0.5}}.Sample(t.Context(), k, labels)
+			_, err := Probit{Rule: probit.WSum, Beta: []float64{0.5, 0.5}}.Sample(t.Context(), k, labels)
 			return err
 		},
 		"mcmc: On[1] is 1": func() error {
-			_, err := Probit{Rule: vi.Bin, On: []float64{0.5, 1}}.Sample(t.Context(), k, labels)
+			_, err := Probit{Rule: probit.Bin, On: []float64{0.5, 1}}.Sample(t.Context(), k, labels)
 			return err
 		},
 		"mcmc: the prior of Alpha is Gamma(-1, 1): shape and scale must be positive and finite": func() error {
@@ -387,9 +388,9 @@ func TestProbitErrors(t *testing.T) {
 func TestProbitPredict(t *testing.T) {
 	train, test, labels, truth := probitPoints(3, 3, 60, 90)
 	s := Sampling{Chains: 2, Draws: 60, BurnIn: 60, Thin: 2, Seed: 3}
-	var first *vi.ProbitPrediction
-	for _, rule := range []vi.Combination{vi.FixSum, vi.WSum, vi.WProd} {
-		if testing.Short() && rule != vi.WSum {
+	var first *probit.Prediction
+	for _, rule := range []probit.Rule{probit.FixSum, probit.WSum, probit.WProd} {
+		if testing.Short() && rule != probit.WSum {
 			continue
 		}
 		t.Run(fmt.Sprint(rule), func(t *testing.T) {
@@ -420,11 +421,11 @@ func TestProbitPredict(t *testing.T) {
 // A state gives back the same draws, and says what does not fit.
 func TestProbitState(t *testing.T) {
 	train, test, labels, _ := probitPoints(3, 3, 12, 4)
-	d, err := Probit{Rule: vi.WSum, Sampling: Sampling{Chains: 2, Draws: 30}}.SampleParametric(t.Context(), train, labels)
+	d, err := Probit{Rule: probit.WSum, Sampling: Sampling{Chains: 2, Draws: 30}}.SampleParametric(t.Context(), train, labels)
 	require.NoError(t, err)
 	again, err := NewProbitDraws(d.State())
 	require.NoError(t, err)
-	assert.Equal(t, vi.WSum, again.Rule())
+	assert.Equal(t, probit.WSum, again.Rule())
 	want, err := d.PredictParametric(t.Context(), test, vi.PredictOptions{})
 	require.NoError(t, err)
 	got, err := again.PredictParametric(t.Context(), test, vi.PredictOptions{})
@@ -462,10 +463,10 @@ func TestProbitState(t *testing.T) {
 func BenchmarkProbitSweep(b *testing.B) {
 	for _, c := range []struct {
 		name    string
-		rule    vi.Combination
+		rule    probit.Rule
 		N, C    int
 		sources int
-	}{{"FixSum", vi.FixSum, 200, 10, 2}, {"WSum", vi.WSum, 200, 10, 2}, {"Bin", vi.Bin, 200, 10, 2}, {"WProd", vi.WProd, 200, 10, 2}} {
+	}{{"FixSum", probit.FixSum, 200, 10, 2}, {"WSum", probit.WSum, 200, 10, 2}, {"Bin", probit.Bin, 200, 10, 2}, {"WProd", probit.WProd, 200, 10, 2}} {
 		b.Run(c.name, func(b *testing.B) {
 			train, _, labels, _ := probitPoints(1, c.C, c.N, 1)
 			m, err := Probit{Rule: c.rule}.problem(fixedKernels{train.at(0.5)}, labels)
@@ -528,7 +529,7 @@ func TestProbitOfStackedFeatures(t *testing.T) {
 	require.NoError(t, err)
 	dense, err := vi.NewDense(padded...)
 	require.NoError(t, err)
-	p := Probit{Rule: vi.WSum, Sampling: Sampling{Chains: 2, Draws: 40, BurnIn: 40}}
+	p := Probit{Rule: probit.WSum, Sampling: Sampling{Chains: 2, Draws: 40, BurnIn: 40}}
 	want, err := p.Sample(t.Context(), dense, labels)
 	require.NoError(t, err)
 	got, err := p.Sample(t.Context(), stacked, labels)
@@ -539,6 +540,6 @@ func TestProbitOfStackedFeatures(t *testing.T) {
 func TestProductsAreBounded(t *testing.T) {
 	k, err := vi.NewDense(la.MatrixOf(2, 2, []float64{1, 0.5, 3, 1}))
 	require.NoError(t, err)
-	_, err = Probit{Rule: vi.WProd}.Sample(t.Context(), k, []int{0, 1})
+	_, err = Probit{Rule: probit.WProd}.Sample(t.Context(), k, []int{0, 1})
 	assert.EqualError(t, err, "vi: kernel 0: entry (1, 0) is 3: WProd needs entries of at most 1, as of kernels with unit diagonals")
 }

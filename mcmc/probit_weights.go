@@ -6,6 +6,8 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // rounds is how many times a sweep proposes every component of the weights of a
@@ -160,7 +162,7 @@ func newTrialKernel(m *probitProblem) trialKernel {
 		kernel: la.NewMatrix[float64](m.D, m.N), f: la.NewMatrix[float64](m.C, m.N),
 		weights: make([]float64, m.P), logs: make([]float64, m.P), theta: make([]float64, m.Q),
 	}
-	if m.rule == vi.Bin {
+	if m.rule == probit.Bin {
 		t.gram = la.NewMatrix[float64](m.D, m.D)
 	}
 	if m.Q > 0 {
@@ -171,7 +173,7 @@ func newTrialKernel(m *probitProblem) trialKernel {
 
 // try computes the trial kernel and W·K of weights and a composite, and returns
 // the likelihood.
-func (s *probitSampler) try(composite *vi.Composite, beta []float64) float64 {
+func (s *probitSampler) try(composite *probit.Composite, beta []float64) float64 {
 	s.compose(s.ws, composite, beta, s.trial.kernel)
 	la.Gemm(s.ws, la.NoTrans, la.NoTrans, 1, s.w, s.trial.kernel, 0, s.trial.f)
 	return s.likelihood(s.trial.f)
@@ -239,7 +241,7 @@ func (s *probitSampler) sweepTheta(r random, burnIn bool) error {
 		return nil
 	}
 	t := &s.trial
-	if s.rule == vi.WSum || s.rule == vi.WProd {
+	if s.rule == probit.WSum || s.rule == probit.WProd {
 		s.try(s.composite, s.beta)
 		s.f, t.f = t.f, s.f
 	}
@@ -306,7 +308,7 @@ func (s *probitSampler) sweepSwitches(r random) error {
 		if s.beta[p] == 1 {
 			odds = -odds
 		}
-		if r.Float64() < (vi.Pair{Logit: odds + then - now}).Inclusion() {
+		if r.Float64() < (slab.Pair{Logit: odds + then - now}).Inclusion() {
 			now = then
 			copy(s.beta, s.trial.weights)
 			s.fit, s.tried = s.tried, s.fit

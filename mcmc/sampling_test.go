@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // regressionData are inputs with correlated columns and targets of which some
@@ -34,7 +34,7 @@ func regressionData(seed uint64, N, M int) (x la.Matrix[float64], y []float64) {
 }
 
 func testSpikeSlab(s Sampling) SpikeSlab {
-	return SpikeSlab{Prior: vi.SlabPrior{Pi: 0.4, Variance: 0.8}, Noise: 0.36, Sampling: s}
+	return SpikeSlab{Prior: slab.Prior{Pi: 0.4, Variance: 0.8}, Noise: 0.36, Sampling: s}
 }
 
 // Every sampler is held to what the package promises of runs.

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // SpikeSlab samples from the posterior of linear regression with a
@@ -21,8 +21,8 @@ import (
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
 // inference for multi-task and multiple kernel learning", NIPS 2011, section 4.
 type SpikeSlab struct {
-	Prior vi.SlabPrior // π and σ_w²
-	Noise float64      // σ², the variance of the noise
+	Prior slab.Prior // π and σ_w²
+	Noise float64    // σ², the variance of the noise
 
 	// Standard selects the sampler that draws each s_m given all of w̃, then w̃
 	// given s in one block. A sweep costs a Cholesky factorisation of the order of
@@ -75,7 +75,7 @@ func (m SpikeSlab) Sample(ctx context.Context, x la.Matrix[float64], y []float64
 
 // spikeSlabProblem is what the chains share.
 type spikeSlabProblem struct {
-	prior    vi.SlabPrior
+	prior    slab.Prior
 	noise    float64
 	standard bool
 	gram     la.Matrix[float64] // XᵀX, full
@@ -200,7 +200,7 @@ func (s *spikeSlabSampler) sweepPairs(r random) {
 func (s *spikeSlabSampler) sweepIndicators(r random) {
 	prior := math.Log(s.prior.Pi) - math.Log1p(-s.prior.Pi)
 	for m, v := range s.slab {
-		q := vi.Pair{Logit: prior + (v*s.cross(m)-0.5*v*v*s.gram.At(m, m))/s.noise}
+		q := slab.Pair{Logit: prior + (v*s.cross(m)-0.5*v*v*s.gram.At(m, m))/s.noise}
 		g := q.Inclusion()
 		s.inclusion[m], s.mean[m] = g, g*v
 		s.on[m] = r.Float64() < g

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // enumerate returns the exact posterior means and inclusion probabilities, the sum
@@ -168,7 +168,7 @@ func jointSpikeSlab(m, wrong SpikeSlab, seed uint64) (independent, successive si
 }
 
 func TestSpikeSlabJoint(t *testing.T) {
-	m := SpikeSlab{Prior: vi.SlabPrior{Pi: 0.4, Variance: 0.8}, Noise: 0.7}
+	m := SpikeSlab{Prior: slab.Prior{Pi: 0.4, Variance: 0.8}, Noise: 0.7}
 	for _, standard := range []bool{false, true} {
 		right := m
 		right.Standard = standard

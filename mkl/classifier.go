@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // Classification holds the settings of [Classifier] and [MultiLabel], Bayesian
@@ -221,7 +222,7 @@ func (c Classification) fit(ctx context.Context, views []View, y la.Matrix[float
 	}
 	m.design, m.notes = ds, maps.Clone(c.Notes)
 	err = f.starts(func(seed uint64, a vi.Ascent) (vi.Record, func(), error) {
-		fit, err := vi.Classification{
+		fit, err := bemkl.Classification{
 			Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG,
 			Ascent: a, Plain: c.Plain, Workers: c.Workers, Seed: seed,
 		}.Fit(ctx, k, y)
@@ -240,19 +241,19 @@ func (c Classification) fit(ctx context.Context, views []View, y la.Matrix[float
 // each row of the posterior.
 type scores struct {
 	fitted
-	posterior *vi.ClassificationPosterior
+	posterior *bemkl.ClassificationPosterior
 }
 
-func (m *scores) set(p *vi.ClassificationPosterior, t Trace) {
+func (m *scores) set(p *bemkl.ClassificationPosterior, t Trace) {
 	m.posterior, m.weights, m.trace = p, p, t
 }
 
 // Posterior returns the approximate posterior.
-func (m *scores) Posterior() *vi.ClassificationPosterior { return m.posterior }
+func (m *scores) Posterior() *bemkl.ClassificationPosterior { return m.posterior }
 
 // score calls do with the scores of samples first … first+n−1, for block after
 // block.
-func (m *scores) score(ctx context.Context, opt PredictOptions, x []Features, t int, do func(p *vi.ClassPrediction, first, n int)) error {
+func (m *scores) score(ctx context.Context, opt PredictOptions, x []Features, t int, do func(p *bemkl.ClassPrediction, first, n int)) error {
 	return m.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
 		p, err := m.posterior.Predict(k, opt.inference())
 		if err == nil {
@@ -311,7 +312,7 @@ func (m *ClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOpti
 		out.Probability = rows(t, K)
 		best = out.Probability
 	}
-	err = m.score(ctx, opt, x, t, func(p *vi.ClassPrediction, first, n int) {
+	err = m.score(ctx, opt, x, t, func(p *bemkl.ClassPrediction, first, n int) {
 		var probability la.Matrix[float64]
 		if !opt.MeanOnly {
 			probability = p.Probability
@@ -401,7 +402,7 @@ func (m *MultiLabelModel) Predict(ctx context.Context, opt PredictOptions, x ...
 	for o := range out.Label {
 		out.Label[o] = make([]bool, t)
 	}
-	err = m.score(ctx, opt, x, t, func(p *vi.ClassPrediction, first, n int) {
+	err = m.score(ctx, opt, x, t, func(p *bemkl.ClassPrediction, first, n int) {
 		for o := range L {
 			copy(out.Decision[o][first:first+n], p.Mean.Row(o))
 			if !opt.MeanOnly {

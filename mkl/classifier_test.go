@@ -13,6 +13,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // blobs returns n samples of k classes around the corners of a polygon.
@@ -98,7 +99,7 @@ func TestClassifierAgainstInference(t *testing.T) {
 	require.NoError(t, err)
 	kt, err := vi.NewDense(cross...)
 	require.NoError(t, err)
-	fit, err := vi.Classification{Seed: 5, Margin: 0.5, SigmaG: 0.3, Ascent: vi.Ascent{MaxSweeps: 20}}.Fit(context.Background(), k, y)
+	fit, err := bemkl.Classification{Seed: 5, Margin: 0.5, SigmaG: 0.3, Ascent: vi.Ascent{MaxSweeps: 20}}.Fit(context.Background(), k, y)
 	require.NoError(t, err)
 	settings := Classification{Seed: 5, Margin: 0.5, SigmaG: 0.3, MaxSweeps: 20}
 	m, err := Classifier[int]{Classification: settings}.Fit(context.Background(), rbfs(x), class)
@@ -277,7 +278,7 @@ func TestUnknownLabels(t *testing.T) {
 	require.NoError(t, err)
 	_, k, err := fitting{}.kernels(context.Background(), rbfs(x), 60, 2)
 	require.NoError(t, err)
-	fit, err := vi.Classification{Seed: 2, Ascent: vi.Ascent{MaxSweeps: 40}}.Fit(context.Background(), k, y)
+	fit, err := bemkl.Classification{Seed: 2, Ascent: vi.Ascent{MaxSweeps: 40}}.Fit(context.Background(), k, y)
 	require.NoError(t, err)
 	assert.Equal(t, fit.Record.Trace, m.Trace().Bounds)
 	p, err := m.Predict(context.Background(), PredictOptions{}, x)

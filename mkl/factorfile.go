@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 const kindFactors = "factors"
@@ -17,7 +17,7 @@ type factorJSON struct {
 	NoiseWeight float64           `json:"noise_weight,omitempty"`
 	NoiseScale  float64           `json:"noise_scale,omitempty"`
 	Base        float64           `json:"base,omitempty"`
-	Offsets     *vi.OffsetPrior   `json:"offsets,omitempty"`
+	Offsets     *slab.OffsetPrior `json:"offsets,omitempty"`
 	Trace       traceJSON         `json:"trace"`
 	Notes       map[string]string `json:"notes,omitempty"`
 }
@@ -98,10 +98,10 @@ func loadFactorFit(r io.Reader) (*FactorFit, error) {
 		Bounds: f.take("trace.bounds", len(ts["trace.bounds"].data)), Converged: j.Trace.Converged, Reason: j.Trace.Reason,
 	}}
 	m.trace.Sweeps = len(m.trace.Bounds)
-	s := vi.FactorState{
+	s := slab.FactorState{
 		Prior: j.Prior, NoiseShared: j.SharedNoise, NoiseWeight: j.NoiseWeight, NoiseScale: j.NoiseScale, Base: j.Base,
 		Mean: f.matrix("factors.mean", N, M), Variance: f.matrix("factors.variance", N, M),
-		Noise: f.take("noise", Q), Weights: make([]vi.Pair, Q*M),
+		Noise: f.take("noise", Q), Weights: make([]slab.Pair, Q*M),
 	}
 	weights := f.take("weights", Q, M, 3)
 	if j.Offsets != nil {
@@ -115,9 +115,9 @@ func loadFactorFit(r io.Reader) (*FactorFit, error) {
 		return nil, err
 	}
 	for i := range s.Weights {
-		s.Weights[i] = vi.Pair{Logit: weights[3*i], Mean: weights[3*i+1], Variance: weights[3*i+2]}
+		s.Weights[i] = slab.Pair{Logit: weights[3*i], Mean: weights[3*i+1], Variance: weights[3*i+2]}
 	}
-	if m.posterior, err = vi.NewFactorPosterior(s); err != nil {
+	if m.posterior, err = slab.NewFactorPosterior(s); err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // SlabPrior is the spike-and-slab prior of a weight.
-type SlabPrior = vi.SlabPrior
+type SlabPrior = slab.Prior
 
 // FactorModel is sparse factor analysis of a table, with or without gaps: each
 // entry is the column's offset, a sum of products of the row's factors and the
@@ -99,10 +100,10 @@ const (
 	defaultNoiseWeight = 10
 )
 
-func (f FactorModel) inference(rows int) (vi.Factors, error) {
-	v := vi.Factors{
+func (f FactorModel) inference(rows int) (slab.Factors, error) {
+	v := slab.Factors{
 		Count: f.Factors, Prior: f.Prior, NoiseWeight: f.NoiseWeight, Offsets: !f.NoOffsets,
-		Held: vi.Held{Pi: f.FixedPrior, Variance: f.FixedPrior}, Workers: f.Workers,
+		Held: slab.Held{Pi: f.FixedPrior, Variance: f.FixedPrior}, Workers: f.Workers,
 	}
 	switch {
 	case f.Factors < 0:
@@ -117,7 +118,7 @@ func (f FactorModel) inference(rows int) (vi.Factors, error) {
 		return v, fmt.Errorf("mkl: Prior.Pi is 1: it must be less")
 	}
 	if f.SharedNoise {
-		v.Noise = vi.NoiseShared
+		v.Noise = slab.NoiseShared
 	}
 	switch {
 	case f.SharedNoise || f.NoiseWeight < 0:
@@ -135,11 +136,11 @@ func (f FactorModel) inference(rows int) (vi.Factors, error) {
 		v.Like = f.Like.posterior
 	}
 	if f.From != nil {
-		v.From = &vi.FactorFit{Posterior: f.From.posterior, Record: vi.Record{Trace: f.From.trace.Bounds}}
+		v.From = &slab.FactorFit{Posterior: f.From.posterior, Record: vi.Record{Trace: f.From.trace.Bounds}}
 	}
 	if f.Checkpoint != nil {
 		last := time.Now()
-		v.Checkpoint = func(fit *vi.FactorFit) error {
+		v.Checkpoint = func(fit *slab.FactorFit) error {
 			if time.Since(last) < f.CheckpointEvery {
 				return nil
 			}
@@ -151,7 +152,7 @@ func (f FactorModel) inference(rows int) (vi.Factors, error) {
 }
 
 // rowCovariance lets ℓ begin at a tenth of the largest distance.
-func rowCovariance(d Features, rows int) (c vi.Covariance, err error) {
+func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
 	if d.Rows != rows || d.Cols != rows {
 		return c, fmt.Errorf("mkl: RowDistances: %d×%d for %d rows", d.Rows, d.Cols, rows)
 	}
@@ -177,10 +178,10 @@ func rowCovariance(d Features, rows int) (c vi.Covariance, err error) {
 	if most == 0 {
 		return c, fmt.Errorf("mkl: RowDistances: every distance is zero")
 	}
-	return vi.DecayCovariance(d, max(0.1*most, least), 0.01*least, 100*most), nil
+	return slab.DecayCovariance(d, max(0.1*most, least), 0.01*least, 100*most), nil
 }
 
-func (f FactorModel) fit(fit *vi.FactorFit) *FactorFit {
+func (f FactorModel) fit(fit *slab.FactorFit) *FactorFit {
 	return &FactorFit{posterior: fit.Posterior, trace: newTrace(fit.Record, nil), notes: maps.Clone(f.Notes)}
 }
 
@@ -224,7 +225,7 @@ func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
 		seed: f.Seed, restarts: f.Restarts, progress: f.Progress,
 		ascent: vi.Ascent{Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps},
 	}
-	var best *vi.FactorFit
+	var best *slab.FactorFit
 	err = starts.starts(func(seed uint64, a vi.Ascent) (vi.Record, func(), error) {
 		v.Seed, v.Ascent = seed, a
 		fit, err := v.Fit(ctx, o)
@@ -242,7 +243,7 @@ func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
 
 // FactorFit is a fitted [FactorModel]. It is immutable and safe for concurrent use.
 type FactorFit struct {
-	posterior *vi.FactorPosterior
+	posterior *slab.FactorPosterior
 	trace     Trace
 	notes     map[string]string
 }
@@ -252,7 +253,7 @@ func (m *FactorFit) Dims() (rows, cols, factors int) { return m.posterior.Dims()
 
 // Posterior returns the approximate posterior; rows are its objects, columns its
 // tasks.
-func (m *FactorFit) Posterior() *vi.FactorPosterior { return m.posterior }
+func (m *FactorFit) Posterior() *slab.FactorPosterior { return m.posterior }
 
 // Bound returns the lower bound on the log evidence, in nats.
 func (m *FactorFit) Bound() float64 {
@@ -332,7 +333,7 @@ func (m *FactorFit) Complete(cells ...Cell) (mean, variance []float64, err error
 
 // Transform returns the means and variances of the factors of new rows, whose
 // entries may have gaps; both are rows × factors. See
-// [vi.FactorPosterior.Transform].
+// [slab.FactorPosterior.Transform].
 func (m *FactorFit) Transform(y Table) (mean, variance [][]float64, err error) {
 	if y == nil {
 		return nil, nil, fmt.Errorf("mkl: y: nil")

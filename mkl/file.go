@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // Model is what all fitted models have in common.
@@ -305,7 +305,7 @@ func (m *RegressionModel) Save(w io.Writer) error {
 }
 
 // saveOutputs begins a file with what all regressions have.
-func (m *outputs) saveOutputs(samples int, pr vi.RegressionPriors) (*fileWriter, error) {
+func (m *outputs) saveOutputs(samples int, pr bemkl.RegressionPriors) (*fileWriter, error) {
 	f, err := m.save()
 	if err != nil {
 		return nil, err
@@ -540,7 +540,7 @@ func (f *modelFile) trace() Trace {
 }
 
 // outputs reads what all regressions have, and returns the priors.
-func (f *modelFile) outputs(m *outputs) (priors vi.RegressionPriors, err error) {
+func (f *modelFile) outputs(m *outputs) (priors bemkl.RegressionPriors, err error) {
 	if m.fitted, err = f.fitted(); err != nil {
 		return priors, err
 	}
@@ -560,7 +560,7 @@ func (f *modelFile) outputs(m *outputs) (priors vi.RegressionPriors, err error) 
 		}
 		m.targets = append(m.targets, target{mean[o], sd[o]})
 	}
-	return vi.RegressionPriors{
+	return bemkl.RegressionPriors{
 		Lambda: f.Priors.Lambda, Upsilon: *f.Priors.Upsilon, Gamma: f.Priors.Gamma,
 		Omega: f.Priors.Omega, Epsilon: *f.Priors.Epsilon,
 	}, nil
@@ -573,7 +573,7 @@ func loadRegression(f modelFile) (Model, error) {
 		return nil, err
 	}
 	L, P, D := f.L, f.P, f.D
-	state := vi.RegressionState{
+	state := bemkl.RegressionState{
 		Priors: priors, Samples: f.Samples,
 		Lambda: f.matrix("lambda", L, D), A: f.matrix("a", L, D),
 		Upsilon: unpair(f.take("upsilon", L, 2)), Epsilon: unpair(f.take("epsilon", L, 2)),
@@ -583,7 +583,7 @@ func loadRegression(f modelFile) (Model, error) {
 	if state.Gram, err = f.gram(state.BECov); err != nil {
 		return nil, err
 	}
-	p, err := vi.NewRegressionPosterior(state)
+	p, err := bemkl.NewRegressionPosterior(state)
 	if err != nil {
 		return nil, err
 	}
@@ -604,8 +604,8 @@ func loadScores(f modelFile) (m scores, err error) {
 		return m, errors.New("model: priors of a regression")
 	}
 	L, P, D := f.L, f.P, f.D
-	state := vi.ClassificationState{
-		Priors: vi.ClassificationPriors{Lambda: f.Priors.Lambda, Gamma: f.Priors.Gamma, Omega: f.Priors.Omega},
+	state := bemkl.ClassificationState{
+		Priors: bemkl.ClassificationPriors{Lambda: f.Priors.Lambda, Gamma: f.Priors.Gamma, Omega: f.Priors.Omega},
 		Margin: f.Margin, SigmaG: f.SigmaG, Samples: f.Samples,
 		Lambda: f.matrix("lambda", L, D), A: f.matrix("a", L, D),
 		Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", P, 2)),
@@ -614,7 +614,7 @@ func loadScores(f modelFile) (m scores, err error) {
 	if state.Gram, err = f.gram(state.BECov); err != nil {
 		return m, err
 	}
-	p, err := vi.NewClassificationPosterior(state)
+	p, err := bemkl.NewClassificationPosterior(state)
 	if err != nil {
 		return m, err
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // outputs is what fitted regressions have in common: a function for each target.
@@ -14,7 +15,7 @@ type outputs struct {
 	targets   []target
 	noise     []float64 // variance of each target's noise, of the standardised targets
 	predictor interface {
-		Predict(k vi.Kernels, opt vi.PredictOptions) (*vi.Prediction, error)
+		Predict(k vi.Kernels, opt vi.PredictOptions) (*bemkl.Prediction, error)
 	}
 }
 
@@ -131,16 +132,16 @@ func (m *outputs) summaryOf(headline string) string {
 // concurrent use.
 type RegressionModel struct {
 	outputs
-	posterior *vi.RegressionPosterior
+	posterior *bemkl.RegressionPosterior
 }
 
-func (m *RegressionModel) set(p *vi.RegressionPosterior, t Trace) {
+func (m *RegressionModel) set(p *bemkl.RegressionPosterior, t Trace) {
 	m.posterior, m.weights, m.trace = p, p, t
 	m.predictor, m.noise = p, noiseOf(p.State().Epsilon)
 }
 
 // Posterior returns the approximate posterior, of the standardised targets.
-func (m *RegressionModel) Posterior() *vi.RegressionPosterior { return m.posterior }
+func (m *RegressionModel) Posterior() *bemkl.RegressionPosterior { return m.posterior }
 
 // String describes the model in one line.
 func (m *RegressionModel) String() string { return m.describe("regression of " + m.count()) }

@@ -11,22 +11,23 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // Family is a family of priors on the scales of a multiple Gaussian process.
-type Family = vi.Family
+type Family = mgp.Family
 
 // Families of priors, by the process that each function then is.
 const (
-	StudentT      = vi.StudentT
-	Laplace       = vi.Laplace
-	GammaVariance = vi.GammaVariance
-	GeneralGIG    = vi.GeneralGIG
-	ARD           = vi.ARD
+	StudentT      = mgp.StudentT
+	Laplace       = mgp.Laplace
+	GammaVariance = mgp.GammaVariance
+	GeneralGIG    = mgp.GeneralGIG
+	ARD           = mgp.ARD
 )
 
 // GIG is the generalised inverse Gaussian distribution, the prior of the scales.
-type GIG = vi.GIG
+type GIG = mgp.GIG
 
 // MultiGP is the multiple Gaussian process model for regression: the target is a
 // sum of one Gaussian process for each view, with kernel K_p/γ_p, and noise. The
@@ -141,8 +142,8 @@ func (g MultiGP) kernels(ctx context.Context, views []View, n, functions int) (*
 }
 
 // inference returns the settings for one of several functions.
-func (g MultiGP) inference(one, of int) vi.MultiGP {
-	v := vi.MultiGP{
+func (g MultiGP) inference(one, of int) mgp.Model {
+	v := mgp.Model{
 		Family: g.Family, Prior: g.Prior, Fixed: g.FixedPrior, Plain: g.Plain, Workers: g.Workers,
 		Ascent: vi.Ascent{Tolerance: g.Tolerance, MaxSweeps: g.MaxSweeps},
 	}
@@ -159,13 +160,13 @@ func (g MultiGP) inference(one, of int) vi.MultiGP {
 type processes struct {
 	record     // the traces of several classes one after another
 	design     *design
-	posteriors []*vi.MultiGPPosterior
+	posteriors []*mgp.Posterior
 	limits     []bool    // the prior became a point
 	bounds     []float64 // of each function
 }
 
 // add appends a fit. The traces of several follow one another.
-func (m *processes) add(f *vi.MultiGPFit) {
+func (m *processes) add(f *mgp.Fit) {
 	t := newTrace(f.Record, m.trace.collapsed)
 	if f.Collapsed {
 		t.collapsed = append(t.collapsed, len(m.posteriors))
@@ -297,7 +298,7 @@ func (m *processes) prior(o int) string {
 
 // predict calls do with the predictions of samples first … first+n−1 by each
 // function, for block after block.
-func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Features, do func(o, first int, p *vi.MultiGPPrediction)) (t int, err error) {
+func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Features, do func(o, first int, p *mgp.Prediction)) (t int, err error) {
 	if t, err = m.design.checkInputs(x); err != nil {
 		return 0, err
 	}
@@ -355,7 +356,7 @@ func (m *MultiGPModel) NoiseSD() float64 {
 }
 
 // Posterior returns the approximate posterior, of the standardised target.
-func (m *MultiGPModel) Posterior() *vi.MultiGPPosterior { return m.posteriors[0] }
+func (m *MultiGPModel) Posterior() *mgp.Posterior { return m.posteriors[0] }
 
 // Predict returns the predictive mean and variance, noise included, for each
 // sample. It takes one matrix for each of Inputs.
@@ -366,7 +367,7 @@ func (m *MultiGPModel) Predict(x ...Features) (mean, variance []float64, err err
 // PredictContext is Predict with options; the variance is nil with MeanOnly, and
 // Published has no meaning.
 func (m *MultiGPModel) PredictContext(ctx context.Context, opt PredictOptions, x ...Features) (mean, variance []float64, err error) {
-	_, err = m.predict(ctx, opt, x, func(_, _ int, p *vi.MultiGPPrediction) {
+	_, err = m.predict(ctx, opt, x, func(_, _ int, p *mgp.Prediction) {
 		for _, v := range p.Mean {
 			mean = append(mean, m.target.mean+float64(m.target.sd*v))
 		}

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // MultiGPClassifier is the multiple Gaussian process model for two or more
@@ -104,7 +104,7 @@ func (m *MultiGPClassifierModel[T]) Prior(class T) (string, error) {
 
 // Posteriors returns the approximate posterior of each function: one for two
 // classes, that of the second against the first; else one for each class.
-func (m *MultiGPClassifierModel[T]) Posteriors() []*vi.MultiGPPosterior {
+func (m *MultiGPClassifierModel[T]) Posteriors() []*mgp.Posterior {
 	return slices.Clone(m.posteriors)
 }
 
@@ -123,7 +123,7 @@ func (m *MultiGPClassifierModel[T]) Predict(x ...Features) (labels []T, probabil
 func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
 	K := len(m.classes)
 	out := &ClassPrediction[T]{}
-	_, err := m.predict(ctx, opt, x, func(o, first int, p *vi.MultiGPPrediction) {
+	_, err := m.predict(ctx, opt, x, func(o, first int, p *mgp.Prediction) {
 		if o == 0 {
 			out.Decision = append(out.Decision, rows(len(p.Mean), K)...)
 			if !opt.MeanOnly {

@@ -7,7 +7,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // processJSON is one function of a multiple Gaussian process. Its tensors are
@@ -106,7 +106,7 @@ func (f *modelFile) processes(labels bool) (m processes, err error) {
 			return m, fmt.Errorf("model: processes[%d]: labels is %t", o, j.Labels)
 		}
 		name := fmt.Sprintf("process.%d.", o)
-		s := vi.MultiGPState{
+		s := mgp.State{
 			Family: j.Family, Labels: j.Labels, Prior: j.Prior, Tau: j.Tau,
 			Gamma: f.take(name+"gamma", f.P),
 		}
@@ -121,7 +121,7 @@ func (f *modelFile) processes(labels bool) (m processes, err error) {
 			return m, f.err
 		}
 		s.Factor = unpackLower(f.D, packed)
-		p, err := vi.NewMultiGPPosterior(s)
+		p, err := mgp.NewPosterior(s)
 		if err != nil {
 			return m, fmt.Errorf("model: processes[%d]: %w", o, err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // MultiTask is spike-and-slab multi-task and multiple kernel learning: the views
@@ -129,10 +130,10 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 		return nil, err
 	}
 	each := t.latents(len(y))
-	var latents []vi.Latent
+	var latents []slab.Latent
 	for _, c := range covariances {
 		for range each {
-			latents = append(latents, vi.Latent{Covariance: c})
+			latents = append(latents, slab.Latent{Covariance: c})
 		}
 	}
 	targets, z := r.standardizeTargets(y)
@@ -142,7 +143,7 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 		ascent: vi.Ascent{Tolerance: t.Tolerance, MaxSweeps: t.MaxSweeps},
 	}
 	err = f.starts(func(seed uint64, a vi.Ascent) (vi.Record, func(), error) {
-		fit, err := vi.MultiTask{
+		fit, err := slab.MultiTask{
 			Prior: t.Prior, SharedNoise: t.SharedNoise, Held: t.Held, Plain: t.Plain, KeepAll: t.KeepAll,
 			MeanOnly: t.MeanOnly, Seed: seed, Ascent: a, Workers: t.Workers,
 		}.Fit(ctx, latents, z)
@@ -221,7 +222,7 @@ func (k decaying) apply(s []float64) {
 const lengthRange = 1e4
 
 // covariances returns the covariance of the latent functions of each view.
-func (ds *design) covariances(ctx context.Context, views []View, workers int, learn bool) ([]vi.Covariance, error) {
+func (ds *design) covariances(ctx context.Context, views []View, workers int, learn bool) ([]slab.Covariance, error) {
 	ds.group()
 	if err := ds.resolve(ctx, views, workers); err != nil {
 		return nil, err
@@ -238,7 +239,7 @@ func (ds *design) covariances(ctx context.Context, views []View, workers int, le
 	if err != nil {
 		return nil, err
 	}
-	out := make([]vi.Covariance, len(views))
+	out := make([]slab.Covariance, len(views))
 	for i := range ds.views {
 		v := &ds.views[i]
 		v.kernel = kernels[i]
@@ -249,7 +250,7 @@ func (ds *design) covariances(ctx context.Context, views []View, workers int, le
 			}
 			v.largest = 1
 			v.derive()
-			out[i] = vi.DecayCovariance(ks[i], l, l/lengthRange, l*lengthRange)
+			out[i] = slab.DecayCovariance(ks[i], l, l/lengthRange, l*lengthRange)
 			continue
 		}
 		if err := ds.finish(i, label, ks[i]); err != nil {
@@ -261,7 +262,7 @@ func (ds *design) covariances(ctx context.Context, views []View, workers int, le
 			}
 			ds.inputs[v.input].cols = ds.d + 1
 		}
-		out[i] = vi.FixedCovariance(ks[i])
+		out[i] = slab.FixedCovariance(ks[i])
 	}
 	ds.nameViews()
 	return out, nil
@@ -302,7 +303,7 @@ func (ds *design) latentFunctions(each int, lengths []float64) *design {
 type MultiTaskModel struct {
 	record
 	design    *design // a view for each latent function
-	posterior *vi.MultiTaskPosterior
+	posterior *slab.MultiTaskPosterior
 	targets   []target
 }
 
@@ -310,7 +311,7 @@ type MultiTaskModel struct {
 func (m *MultiTaskModel) Targets() int { return len(m.targets) }
 
 // Posterior returns the approximate posterior, of the standardised targets.
-func (m *MultiTaskModel) Posterior() *vi.MultiTaskPosterior { return m.posterior }
+func (m *MultiTaskModel) Posterior() *slab.MultiTaskPosterior { return m.posterior }
 
 // Inputs describes the matrices that a prediction takes, one for each distinct X
 // of the training views, in the order of their first view. Views are those of
@@ -385,7 +386,7 @@ func (m *MultiTaskModel) PredictTargets(ctx context.Context, opt PredictOptions,
 	if !opt.MeanOnly {
 		out.Variance = rows(len(m.targets), t)
 	}
-	err = m.predict(ctx, opt, x, t, func(first int, p *vi.MultiTaskPrediction) {
+	err = m.predict(ctx, opt, x, t, func(first int, p *slab.MultiTaskPrediction) {
 		for q, tg := range m.targets {
 			for i, v := range p.Mean.Row(q) {
 				out.Mean[q][first+i] = tg.mean + float64(tg.sd*v)
@@ -412,7 +413,7 @@ func (m *MultiTaskModel) PredictLatents(ctx context.Context, opt PredictOptions,
 	if !opt.MeanOnly {
 		out.Variance = rows(len(m.design.views), t)
 	}
-	err = m.predict(ctx, opt, x, t, func(first int, p *vi.MultiTaskPrediction) {
+	err = m.predict(ctx, opt, x, t, func(first int, p *slab.MultiTaskPrediction) {
 		for i := range m.design.views {
 			copy(out.Mean[i][first:], p.Phi.Row(i))
 			if !opt.MeanOnly {
@@ -428,7 +429,7 @@ func (m *MultiTaskModel) PredictLatents(ctx context.Context, opt PredictOptions,
 
 // predict calls do with the predictions of the samples from first on, for block
 // after block.
-func (m *MultiTaskModel) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(first int, p *vi.MultiTaskPrediction)) error {
+func (m *MultiTaskModel) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(first int, p *slab.MultiTaskPrediction)) error {
 	return m.design.eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
 		p, err := m.posterior.Predict(k, self, la.Matrix[float64]{}, vi.PredictOptions{MeanOnly: opt.MeanOnly, Intermediate: true, Workers: opt.Workers})
 		if err == nil {
@@ -537,7 +538,7 @@ func loadMultiTask(f modelFile) (Model, error) {
 	}
 	Q, M, N := f.L, f.P, f.D
 	mean, sd := f.take("target.mean", Q), f.take("target.sd", Q)
-	s := vi.MultiTaskState{
+	s := slab.MultiTaskState{
 		Prior: SlabPrior{Pi: j.Pi, Variance: j.SlabVariance}, Noise: f.take("noise", Q),
 		Weights: unslab(f.take("weights", Q, M, 3)), Active: j.Active, Lengths: f.take("lengths", M), Dense: make([]bool, M),
 		Root: f.matrix("root", M, N), Alpha: f.matrix("alpha", M, N),
@@ -571,7 +572,7 @@ func loadMultiTask(f modelFile) (Model, error) {
 		}
 		m.targets = append(m.targets, target{mean[q], sd[q]})
 	}
-	if m.posterior, err = vi.NewMultiTaskPosterior(s); err != nil {
+	if m.posterior, err = slab.NewMultiTaskPosterior(s); err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -11,37 +11,38 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // Combination is a rule by which a [ProbitClassifier] makes one kernel of all.
-type Combination = vi.Combination
+type Combination = probit.Rule
 
 // The rules.
 const (
-	FixSum  = vi.FixSum
-	WSum    = vi.WSum
-	Bin     = vi.Bin
-	FixProd = vi.FixProd
-	WProd   = vi.WProd
+	FixSum  = probit.FixSum
+	WSum    = probit.WSum
+	Bin     = probit.Bin
+	FixProd = probit.FixProd
+	WProd   = probit.WProd
 )
 
 // WeightUpdate says how a [ProbitClassifier] learns the kernels' weights.
-type WeightUpdate = vi.WeightUpdate
+type WeightUpdate = probit.WeightUpdate
 
-// The updates: see [vi.WeightUpdate].
+// The updates: see [probit.WeightUpdate].
 const (
-	PlugIn     = vi.PlugIn
-	MeanField  = vi.MeanField
-	Structured = vi.Structured
+	PlugIn     = probit.PlugIn
+	MeanField  = probit.MeanField
+	Structured = probit.Structured
 )
 
 // WeightSearch says by what means the posterior of the weights is found.
-type WeightSearch = vi.WeightSearch
+type WeightSearch = probit.WeightSearch
 
-// The means: see [vi.WeightSearch].
+// The means: see [probit.WeightSearch].
 const (
-	Mode     = vi.Mode
-	Sampling = vi.Sampling
+	Mode     = probit.Mode
+	Sampling = probit.Sampling
 )
 
 // Inference says how a posterior is found.
@@ -143,7 +144,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if err != nil {
 		return nil, err
 	}
-	p := vi.Probit{
+	p := probit.Model{
 		Rule: c.Rule, Alpha: c.Alpha, Ridge: c.Ridge, Beta: c.Beta, Update: c.Update, Search: c.Search,
 		Samples: c.Samples, NotEmpty: c.NotEmpty, Prune: c.Prune, Workers: c.Workers,
 	}
@@ -211,16 +212,16 @@ func (c ProbitClassifier[T]) classAlpha(classes []T) ([]Gamma, error) {
 // for concurrent use.
 type ProbitClassifierModel[T comparable] struct {
 	fitted
-	posterior *vi.ProbitPosterior // nil after Gibbs sampling
-	draws     *mcmc.ProbitDraws   // nil after variational inference
-	sweeps    int                 // of each chain
+	posterior *probit.Posterior // nil after Gibbs sampling
+	draws     *mcmc.ProbitDraws // nil after variational inference
+	sweeps    int               // of each chain
 	mixing    Mixing
 	ess       float64
 	classes   []T
 	text      []json.RawMessage // the classes of a loaded model as its file has them
 }
 
-func (m *ProbitClassifierModel[T]) set(p *vi.ProbitPosterior, t Trace, ess float64) {
+func (m *ProbitClassifierModel[T]) set(p *probit.Posterior, t Trace, ess float64) {
 	m.posterior, m.weights, m.trace, m.ess = p, p, t, ess
 }
 
@@ -236,7 +237,7 @@ func (m *ProbitClassifierModel[T]) Rule() Combination {
 }
 
 // Posterior returns the approximate posterior, nil after Gibbs sampling.
-func (m *ProbitClassifierModel[T]) Posterior() *vi.ProbitPosterior { return m.posterior }
+func (m *ProbitClassifierModel[T]) Posterior() *probit.Posterior { return m.posterior }
 
 // EffectiveSampleSize returns that of the weights' importance samples; 0 if they
 // were not sampled. Near 1 the weights are those of one random point.

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // Save writes the model to a file that [Load] and [LoadProbitClassifier] read, like
@@ -41,7 +41,7 @@ func (m *ProbitClassifierModel[T]) Save(w io.Writer) error {
 }
 
 // addComponents adds the states of [Structured].
-func (f *fileWriter) addComponents(all []vi.ProbitComponent) {
+func (f *fileWriter) addComponents(all []probit.Component) {
 	var probability, beta, w, gram []float64
 	for _, c := range all {
 		probability = append(probability, c.Probability)
@@ -57,16 +57,16 @@ func (f *fileWriter) addComponents(all []vi.ProbitComponent) {
 }
 
 // components reads what addComponents wrote of S states.
-func (f *modelFile) components(S int) []vi.ProbitComponent {
+func (f *modelFile) components(S int) []probit.Component {
 	packed := f.D * (f.D + 1) / 2
 	probability, beta := f.take("state.probability", S), f.matrix("state.beta", S, f.P)
 	w, gram := f.matrix("state.w", S, f.L*f.D), f.matrix("state.gram", S, packed)
 	if f.err != nil {
 		return nil
 	}
-	all := make([]vi.ProbitComponent, S)
+	all := make([]probit.Component, S)
 	for s := range all {
-		all[s] = vi.ProbitComponent{
+		all[s] = probit.Component{
 			Probability: probability[s], Beta: beta.Row(s),
 			W: la.MatrixOf(f.L, f.D, w.Row(s)), Gram: unpackLower(f.D, gram.Row(s)),
 		}
@@ -103,7 +103,7 @@ func loadProbitClassifier[T comparable](f modelFile, decode func(json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	s := vi.ProbitState{Rule: ruleNamed(f.Probit.Rule), Samples: f.Samples, Alpha: f.matrix("alpha", f.L, f.D)}
+	s := probit.State{Rule: ruleNamed(f.Probit.Rule), Samples: f.Samples, Alpha: f.matrix("alpha", f.L, f.D)}
 	if S > 0 {
 		s.Components = f.components(S)
 	} else {
@@ -126,7 +126,7 @@ func loadProbitClassifier[T comparable](f modelFile, decode func(json.RawMessage
 		return nil, fmt.Errorf("model: ess is %g", f.Probit.ESS)
 	}
 	restoreInfinities(s.Alpha)
-	p, err := vi.NewProbitPosterior(s)
+	p, err := probit.NewPosterior(s)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // GibbsDraws says how long Gibbs sampling goes on.
@@ -31,7 +32,7 @@ type GibbsDraws struct {
 const mixed = 1.05
 
 // sample fits m by Gibbs sampling of the machine p.
-func (c ProbitClassifier[T]) sample(ctx context.Context, p vi.Probit, k vi.Kernels, index []int, m *ProbitClassifierModel[T]) error {
+func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Kernels, index []int, m *ProbitClassifierModel[T]) error {
 	g := mcmc.Probit{
 		Rule: p.Rule, Alpha: p.Alpha, ClassAlpha: p.ClassAlpha, Ridge: p.Ridge, Beta: p.Beta, NotEmpty: p.NotEmpty,
 		Sampling: mcmc.Sampling{
@@ -130,7 +131,7 @@ func (m *ProbitClassifierModel[T]) Mixing() Mixing { return m.mixing }
 // variational inference.
 func (m *ProbitClassifierModel[T]) Draws() *mcmc.ProbitDraws { return m.draws }
 
-func (m *ProbitClassifierModel[T]) predict(ctx context.Context, k vi.Kernels, opt vi.PredictOptions) (*vi.ProbitPrediction, error) {
+func (m *ProbitClassifierModel[T]) predict(ctx context.Context, k vi.Kernels, opt vi.PredictOptions) (*probit.Prediction, error) {
 	if m.draws != nil {
 		return m.draws.Predict(ctx, k, opt)
 	}

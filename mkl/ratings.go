@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // Table is a matrix of which some or all entries are observed: [Ratings],
@@ -14,7 +14,7 @@ type Table interface {
 	// Dims returns the numbers of rows and columns.
 	Dims() (rows, cols int)
 
-	observed(arg string) (*vi.Observed, error)
+	observed(arg string) (*slab.Observed, error)
 }
 
 // Dense is a table given in full, a slice for each row; NaN marks an entry that is
@@ -29,7 +29,7 @@ func (d Dense) Dims() (rows, cols int) {
 	return len(d), len(d[0])
 }
 
-func (d Dense) observed(arg string) (*vi.Observed, error) {
+func (d Dense) observed(arg string) (*slab.Observed, error) {
 	for i, row := range d {
 		if len(row) != len(d[0]) {
 			return nil, fmt.Errorf("mkl: %s[%d]: %d values where %s[0] has %d", arg, i, len(row), arg, len(d[0]))
@@ -48,7 +48,7 @@ func (d Dense) observed(arg string) (*vi.Observed, error) {
 	for i, row := range d {
 		copy(x.Row(i), row)
 	}
-	return named(vi.ObserveMatrix(x))
+	return named(slab.ObserveMatrix(x))
 }
 
 // Cell is a place in a table; rows and columns count from 0.
@@ -69,15 +69,15 @@ type Entries struct {
 // Dims implements [Table].
 func (e Entries) Dims() (rows, cols int) { return e.Rows, e.Cols }
 
-func (e Entries) observed(arg string) (*vi.Observed, error) {
-	list := make([]vi.Entry, len(e.List))
+func (e Entries) observed(arg string) (*slab.Observed, error) {
+	list := make([]slab.Entry, len(e.List))
 	for i, x := range e.List {
 		if x.Row < 0 || x.Row >= e.Rows || x.Col < 0 || x.Col >= e.Cols {
 			return nil, fmt.Errorf("mkl: %s.List[%d]: (%d, %d) in a table of %d×%d", arg, i, x.Row, x.Col, e.Rows, e.Cols)
 		}
-		list[i] = vi.Entry{Object: int32(x.Row), Task: int32(x.Col), Value: x.Value}
+		list[i] = slab.Entry{Object: int32(x.Row), Task: int32(x.Col), Value: x.Value}
 	}
-	return named(vi.ObserveEntries(e.Rows, e.Cols, list))
+	return named(slab.ObserveEntries(e.Rows, e.Cols, list))
 }
 
 // Ratings collects entries by the names of their rows and columns, such as users
@@ -91,7 +91,7 @@ func (e Entries) observed(arg string) (*vi.Observed, error) {
 type Ratings[R, C comparable] struct {
 	rows    keys[R]
 	cols    keys[C]
-	entries []vi.Entry
+	entries []slab.Entry
 }
 
 // keys numbers names in the order of their first use.
@@ -115,7 +115,7 @@ func (k *keys[K]) of(name K) int {
 
 // Add adds an entry, and its row and column if they are new.
 func (r *Ratings[R, C]) Add(row R, col C, value float64) {
-	r.entries = append(r.entries, vi.Entry{Object: int32(r.rows.of(row)), Task: int32(r.cols.of(col)), Value: value})
+	r.entries = append(r.entries, slab.Entry{Object: int32(r.rows.of(row)), Task: int32(r.cols.of(col)), Value: value})
 }
 
 // At returns the place of an entry, which need not be observed; its row and column
@@ -134,14 +134,14 @@ func (r *Ratings[R, C]) Cols() []C { return append([]C(nil), r.cols.names...) }
 // Dims implements [Table].
 func (r *Ratings[R, C]) Dims() (rows, cols int) { return len(r.rows.names), len(r.cols.names) }
 
-func (r *Ratings[R, C]) observed(arg string) (*vi.Observed, error) {
+func (r *Ratings[R, C]) observed(arg string) (*slab.Observed, error) {
 	for _, e := range r.entries {
 		if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) {
 			return nil, fmt.Errorf("mkl: %s: the entry of row %v and column %v is %g", arg, r.rows.names[e.Object], r.cols.names[e.Task], e.Value)
 		}
 	}
 	rows, cols := r.Dims()
-	return named(vi.ObserveEntries(rows, cols, r.entries))
+	return named(slab.ObserveEntries(rows, cols, r.entries))
 }
 
 // named lets an error of package vi begin like those of this one.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // Gamma is the gamma distribution with the given shape and scale (mean
@@ -94,7 +95,7 @@ type Regression struct {
 func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*RegressionModel, error) {
 	m := &RegressionModel{}
 	err := r.fit(ctx, views, y, len(y), &m.outputs, func(k vi.Kernels, z la.Matrix[float64], seed uint64, a vi.Ascent) (vi.Record, func(), error) {
-		fit, err := vi.Regression{
+		fit, err := bemkl.Regression{
 			Lambda: r.Lambda, Upsilon: r.Upsilon, Gamma: r.Gamma, Omega: r.Omega, Epsilon: r.Epsilon,
 			Ascent: a, Plain: r.Plain, Workers: r.Workers, Seed: seed,
 		}.Fit(ctx, k, z)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // Of readings that a fit to the other two thirds has not seen, about 95 in 100
@@ -80,7 +81,7 @@ func TestFitAgainstInference(t *testing.T) {
 	}
 	k, err := vi.NewDense(kernel(0.5, x, x), kernel(2, x, x))
 	require.NoError(t, err)
-	fit, err := vi.Regression{Seed: 2, Ascent: vi.Ascent{MaxSweeps: 30}}.Fit(context.Background(), k, std)
+	fit, err := bemkl.Regression{Seed: 2, Ascent: vi.Ascent{MaxSweeps: 30}}.Fit(context.Background(), k, std)
 	require.NoError(t, err)
 	kt, err := vi.NewDense(kernel(0.5, x, z), kernel(2, x, z))
 	require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // SharedRegression is Bayesian multiple kernel learning for several targets that
@@ -30,7 +31,7 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 	r.MissingTargets = false
 	m := &SharedRegressionModel{}
 	err := r.fit(ctx, views, y, 1, &m.outputs, func(k vi.Kernels, z la.Matrix[float64], seed uint64, a vi.Ascent) (vi.Record, func(), error) {
-		fit, err := vi.SharedRegression{
+		fit, err := bemkl.SharedRegression{
 			Lambda: r.Lambda, Upsilon: r.Upsilon, Gamma: r.Gamma, Omega: r.Omega, Epsilon: r.Epsilon,
 			Ascent: a, Plain: r.Plain, Workers: r.Workers, Seed: seed,
 		}.Fit(ctx, k, z)
@@ -61,11 +62,11 @@ func (s SharedRegression) EstimateMemory(n, d, p, l int) int64 {
 // for concurrent use.
 type SharedRegressionModel struct {
 	outputs
-	posterior *vi.SharedPosterior
+	posterior *bemkl.SharedPosterior
 }
 
 // strongest tells of each kernel weight the one of the targets' that is largest.
-type strongest struct{ *vi.SharedPosterior }
+type strongest struct{ *bemkl.SharedPosterior }
 
 func (p strongest) KernelWeights() (mean, sd []float64) {
 	L, _, _ := p.Dims()
@@ -81,7 +82,7 @@ func (p strongest) KernelWeights() (mean, sd []float64) {
 	return mean, sd
 }
 
-func (m *SharedRegressionModel) set(p *vi.SharedPosterior, t Trace) {
+func (m *SharedRegressionModel) set(p *bemkl.SharedPosterior, t Trace) {
 	m.posterior, m.weights, m.trace = p, strongest{p}, t
 	m.predictor, m.noise = p, noiseOf(p.State().Epsilon)
 }
@@ -96,7 +97,7 @@ func (m *SharedRegressionModel) prepare() error {
 }
 
 // Posterior returns the approximate posterior, of the standardised targets.
-func (m *SharedRegressionModel) Posterior() *vi.SharedPosterior { return m.posterior }
+func (m *SharedRegressionModel) Posterior() *bemkl.SharedPosterior { return m.posterior }
 
 // KernelWeights returns of each view, in their order, the weight for the target
 // that it matters most to: the one with the largest absolute mean. See
@@ -174,7 +175,7 @@ func loadSharedRegression(f modelFile) (Model, error) {
 		return nil, err
 	}
 	L, P, D := f.L, f.P, f.D
-	state := vi.SharedState{
+	state := bemkl.SharedState{
 		Priors: priors, Samples: f.Samples,
 		Lambda: f.matrix("lambda", 1, D), A: f.matrix("a", 1, D),
 		Epsilon: unpair(f.take("epsilon", L, 2)), Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", L, P, 2)),
@@ -191,7 +192,7 @@ func loadSharedRegression(f modelFile) (Model, error) {
 	if state.Gram, err = f.gram(state.BECov...); err != nil {
 		return nil, err
 	}
-	p, err := vi.NewSharedPosterior(state)
+	p, err := bemkl.NewSharedPosterior(state)
 	if err != nil {
 		return nil, err
 	}

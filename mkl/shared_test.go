@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // fitShared fits two targets of which each depends on one of two inputs.
@@ -52,13 +52,13 @@ func TestSharedRegressionTellsTargetsApart(t *testing.T) {
 	assert.Contains(t, m.Summary(), "regression of 2 targets with shared sample weights on 2 kernels (2 active) and 60 samples")
 }
 
-// The estimator is vi.SharedRegression on standardised targets.
+// The estimator is bemkl.SharedRegression on standardised targets.
 func TestSharedRegressionIsTheModel(t *testing.T) {
 	m, views, y := fitShared(t, 30)
 	_, z := Regression{}.standardizeTargets(y)
 	_, k, err := fitting{}.kernels(context.Background(), views, 30, 1)
 	require.NoError(t, err)
-	fit, err := vi.SharedRegression{}.Fit(context.Background(), k, z)
+	fit, err := bemkl.SharedRegression{}.Fit(context.Background(), k, z)
 	require.NoError(t, err)
 	assert.Equal(t, fit.Record.Trace, m.Trace().Bounds)
 	assert.Equal(t, fit.Posterior.State().BEMean, m.Posterior().State().BEMean)

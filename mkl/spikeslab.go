@@ -13,10 +13,11 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // Held says which hyperparameters keep their starting values.
-type Held = vi.Held
+type Held = slab.Held
 
 // SpikeSlab is sparse linear regression: each feature has a weight that is zero
 // with probability 1−π and otherwise Gaussian, and the fit says with which
@@ -115,7 +116,7 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 	}
 	seen := m.see(x)
 	err = f.starts(func(seed uint64, a vi.Ascent) (vi.Record, func(), error) {
-		fit, err := vi.SpikeSlab{
+		fit, err := slab.Regression{
 			Prior: s.Prior, Noise: s.Noise, Held: s.Held, Standard: s.StandardField,
 			Seed: seed, Ascent: a, Workers: s.Workers,
 		}.Fit(ctx, seen, z.Row(0))
@@ -134,7 +135,7 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 // use.
 type SpikeSlabModel struct {
 	record
-	posterior     *vi.SpikeSlabPosterior
+	posterior     *slab.RegressionPosterior
 	target        target
 	center, scale []float64 // features are seen as (x − center)/scale
 	names         []string
@@ -200,7 +201,7 @@ func (m *SpikeSlabModel) NoiseSD() float64 {
 func (m *SpikeSlabModel) Prior() SlabPrior { return m.posterior.State().Prior }
 
 // Posterior returns the approximate posterior, of the standardised target.
-func (m *SpikeSlabModel) Posterior() *vi.SpikeSlabPosterior { return m.posterior }
+func (m *SpikeSlabModel) Posterior() *slab.RegressionPosterior { return m.posterior }
 
 // Bound returns the lower bound on the log evidence of the standardised target, in
 // nats.
@@ -357,7 +358,7 @@ func LoadSpikeSlab(r io.Reader) (*SpikeSlabModel, error) { return loadAs[*SpikeS
 
 // slabWeights returns logit γ, mean and variance of each weight. Infinite logits
 // are written as the largest number, which stands for the same probability.
-func slabWeights(q []vi.Pair) []float64 {
+func slabWeights(q []slab.Pair) []float64 {
 	out := make([]float64, 0, 3*len(q))
 	for _, p := range q {
 		out = append(out, min(max(p.Logit, -math.MaxFloat64), math.MaxFloat64), p.Mean, p.Variance)
@@ -365,10 +366,10 @@ func slabWeights(q []vi.Pair) []float64 {
 	return out
 }
 
-func unslab(x []float64) []vi.Pair {
-	out := make([]vi.Pair, len(x)/3)
+func unslab(x []float64) []slab.Pair {
+	out := make([]slab.Pair, len(x)/3)
 	for i := range out {
-		out[i] = vi.Pair{Logit: x[3*i], Mean: x[3*i+1], Variance: x[3*i+2]}
+		out[i] = slab.Pair{Logit: x[3*i], Mean: x[3*i+1], Variance: x[3*i+2]}
 	}
 	return out
 }
@@ -386,7 +387,7 @@ func loadSpikeSlab(f modelFile) (Model, error) {
 	m := &SpikeSlabModel{names: j.Names, record: record{f.trace(), f.Notes}}
 	m.center, m.scale = f.take("feature.center", M), f.take("feature.scale", M)
 	mean, sd := f.take("target.mean", 1), f.take("target.sd", 1)
-	s := vi.SpikeSlabState{
+	s := slab.RegressionState{
 		Prior: SlabPrior{Pi: j.Pi, Variance: j.SlabVariance}, Noise: j.Noise, Weights: unslab(f.take("weights", M, 3)),
 	}
 	if _, ok := f.ts["covariance"]; ok {
@@ -412,7 +413,7 @@ func loadSpikeSlab(f modelFile) (Model, error) {
 		}
 	}
 	m.target = target{mean[0], sd[0]}
-	p, err := vi.NewSpikeSlabPosterior(s)
+	p, err := slab.NewRegressionPosterior(s)
 	if err != nil {
 		return nil, err
 	}

@@ -113,84 +113,34 @@ func fell(a, b, noise float64) bool {
 	return math.IsNaN(b) || b < a-1e-9*(1+math.Abs(a))-noise
 }
 
-// model is what an ascent climbs.
-type model interface {
-	// sweep updates every factor once. It calls done, unless that is nil, with
+// Objective is what an [Ascent] climbs: the factors of an approximate posterior.
+// The families implement it.
+type Objective interface {
+	// Sweep updates every factor once. It calls done, unless that is nil, with
 	// a factor's name after its update.
-	sweep(done func(factor string)) error
-	// bound returns the lower bound of the present state.
-	bound() float64
-	// roundoff returns the error to expect in the bound beyond the last digits of
+	Sweep(done func(factor string)) error
+	// Bound returns the lower bound of the present state.
+	Bound() float64
+	// Roundoff returns the error to expect in the bound beyond the last digits of
 	// its value, +Inf if the updates are not ascent.
-	roundoff() float64
-	// jittered returns the largest jitter of the last sweep.
-	jittered() float64
-	// observations returns the number of observed targets.
-	observations() float64
+	Roundoff() float64
+	// Jittered returns the largest jitter of the last sweep, see [Record].
+	Jittered() float64
+	// Observations returns the number of observed targets.
+	Observations() float64
 }
 
-func total(x []float64) (sum float64) {
-	for _, v := range x {
-		sum += v
-	}
-	return sum
+// Run climbs m's bound from its present state. The error is that of the context,
+// of a sweep, or a [*BoundError]; the record tells of the sweeps completed before it.
+func (a Ascent) Run(ctx context.Context, m Objective) (Record, error) {
+	return a.Continue(ctx, m, Record{}, 0)
 }
 
-// update is one step of a sweep.
-type update struct {
-	name string
-	step func() error
-}
-
-// schedule is the order of the updates in a sweep.
-type schedule struct {
-	first   []update // in the first sweeps, if there are any
-	settled []update
-	done    int // sweeps so far
-}
-
-// firstSweeps is how many sweeps the plain order has before the accelerated one
-// begins. From a random start the latter, under sparse priors, can shrink the
-// kernel weights faster than G takes hold of the targets, and ends in the
-// all-zero solution.
-const firstSweeps = 10
-
-func (s *schedule) sweep(done func(string)) error {
-	s.done++
-	if s.first != nil && s.done <= firstSweeps {
-		return sweep(s.first, done)
-	}
-	return sweep(s.settled, done)
-}
-
-// sweep makes the updates in their order.
-func sweep(updates []update, done func(string)) error {
-	for _, u := range updates {
-		if err := u.step(); err != nil {
-			return err
-		}
-		if done != nil {
-			done(u.name)
-		}
-	}
-	return nil
-}
-
-// run climbs m's bound. The error is that of the context, of a sweep, or a
-// *BoundError; the record tells of the sweeps completed before it.
-func (a Ascent) run(ctx context.Context, m model) (Record, error) {
-	return a.resume(ctx, m, Record{})
-}
-
-// resume is run after the sweeps that rec records, which count towards
-// MaxSweeps and are not looked at again for convergence.
-func (a Ascent) resume(ctx context.Context, m model, rec Record) (Record, error) {
-	return a.goOn(ctx, m, rec, len(rec.Trace))
-}
-
-// goOn is resume that looks again at all but the first sweeps, as many as passed.
-// With 0 it is the same ascent, after a break.
-func (a Ascent) goOn(ctx context.Context, m model, rec Record, passed int) (Record, error) {
+// Continue is Run after the sweeps that rec records: they count towards MaxSweeps,
+// and the trace goes on where theirs ends. The first passed of them are not looked
+// at again for convergence: with 0 it is the same ascent after a break, with all of
+// them an ascent of its own.
+func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed int) (Record, error) {
 	tol, limit := a.Tolerance, a.MaxSweeps
 	if tol == 0 {
 		tol = DefaultTolerance
@@ -206,17 +156,17 @@ func (a Ascent) goOn(ctx context.Context, m model, rec Record, passed int) (Reco
 			rec.Reason = Cancelled
 			return rec, fmt.Errorf("vi: stopped after %d sweeps: %w", k-1, context.Cause(ctx))
 		}
-		if err := m.sweep(nil); err != nil {
+		if err := m.Sweep(nil); err != nil {
 			rec.Reason = Failed
 			return rec, fmt.Errorf("vi: sweep %d: %w", k, err)
 		}
-		rec.Jitter = max(rec.Jitter, m.jittered())
-		b := m.bound()
+		rec.Jitter = max(rec.Jitter, m.Jittered())
+		b := m.Bound()
 		rec.Trace = append(rec.Trace, b)
 		if a.Progress != nil {
 			a.Progress(Progress{Sweep: k, MaxSweeps: limit, Bound: b, Rise: b - last})
 		}
-		noise := m.roundoff()
+		noise := m.Roundoff()
 		if fell(last, b, noise) {
 			rec.Reason = BoundFell
 			return rec, &BoundError{Sweep: k, From: last, To: b}
@@ -227,7 +177,7 @@ func (a Ascent) goOn(ctx context.Context, m model, rec Record, passed int) (Reco
 			if math.IsInf(noise, 1) { // steps that are not ascent settle from either side
 				rise = math.Abs(rise)
 			}
-			if rise < tol*max(math.Abs(b), m.observations()) {
+			if rise < tol*max(math.Abs(b), m.Observations()) {
 				rec.Reason = Converged
 				return rec, nil
 			}

@@ -18,23 +18,23 @@ type script struct {
 	err    error
 }
 
-func (s *script) sweep(func(string)) error { s.k++; return s.err }
-func (s *script) bound() float64           { return s.bounds(s.k) }
-func (s *script) roundoff() float64        { return 0 }
-func (s *script) jittered() float64        { return 0 }
-func (s *script) observations() float64    { return s.n }
+func (s *script) Sweep(func(string)) error { s.k++; return s.err }
+func (s *script) Bound() float64           { return s.bounds(s.k) }
+func (s *script) Roundoff() float64        { return 0 }
+func (s *script) Jittered() float64        { return 0 }
+func (s *script) Observations() float64    { return s.n }
 
 func TestAscentStops(t *testing.T) {
 	ctx := context.Background()
 	t.Run("converged", func(t *testing.T) {
-		rec, err := Ascent{Tolerance: 1e-4}.run(ctx, &script{bounds: func(k int) float64 { return -100 - math.Exp(-float64(k)) }})
+		rec, err := Ascent{Tolerance: 1e-4}.Run(ctx, &script{bounds: func(k int) float64 { return -100 - math.Exp(-float64(k)) }})
 		require.NoError(t, err)
 		assert.Equal(t, Converged, rec.Reason)
 		assert.InDelta(t, -100, rec.Bound(), 1e-6)
 	})
 	t.Run("a slow ridge is no plateau", func(t *testing.T) {
 		// c/k below the limit: one sweep's rise is below the tolerance at k = 100.
-		rec, err := Ascent{Tolerance: 1e-4}.run(ctx, &script{bounds: func(k int) float64 { return -100 - 100/float64(k) }})
+		rec, err := Ascent{Tolerance: 1e-4}.Run(ctx, &script{bounds: func(k int) float64 { return -100 - 100/float64(k) }})
 		require.NoError(t, err)
 		assert.Equal(t, Converged, rec.Reason)
 		assert.InDelta(t, -100, rec.Bound(), 0.1)
@@ -43,7 +43,7 @@ func TestAscentStops(t *testing.T) {
 		// In other units of the targets the same ascent has another constant. Where the
 		// bound is smaller than the number of targets that must make no difference.
 		for _, limit := range []float64{-90, -1e-3, 0, 1e-3, 90} {
-			rec, err := Ascent{Tolerance: 1e-4}.run(ctx, &script{n: 100, bounds: func(k int) float64 { return limit - 10/float64(k) }})
+			rec, err := Ascent{Tolerance: 1e-4}.Run(ctx, &script{n: 100, bounds: func(k int) float64 { return limit - 10/float64(k) }})
 			require.NoError(t, err)
 			assert.Equal(t, Converged, rec.Reason, limit)
 			assert.Equal(t, 106, len(rec.Trace), limit) // 10/96 − 10/106 is the first below 0.01
@@ -52,7 +52,7 @@ func TestAscentStops(t *testing.T) {
 	t.Run("max sweeps", func(t *testing.T) {
 		var seen []Progress
 		rec, err := Ascent{Tolerance: -1, MaxSweeps: 30, Progress: func(p Progress) { seen = append(seen, p) }}.
-			run(ctx, &script{bounds: func(int) float64 { return -1 }})
+			Run(ctx, &script{bounds: func(int) float64 { return -1 }})
 		require.NoError(t, err)
 		assert.Equal(t, MaxSweeps, rec.Reason)
 		assert.Len(t, rec.Trace, 30)
@@ -68,14 +68,14 @@ func TestAscentStops(t *testing.T) {
 				cancel(cause)
 			}
 		}}
-		rec, err := a.run(ctx, &script{bounds: func(k int) float64 { return float64(k) }})
+		rec, err := a.Run(ctx, &script{bounds: func(k int) float64 { return float64(k) }})
 		assert.ErrorIs(t, err, cause)
 		assert.Equal(t, Cancelled, rec.Reason)
 		assert.Equal(t, []float64{1, 2, 3}, rec.Trace)
 	})
 	for name, to := range map[string]float64{"bound fell": -7, "bound is NaN": math.NaN()} {
 		t.Run(name, func(t *testing.T) {
-			rec, err := Ascent{}.run(ctx, &script{bounds: func(k int) float64 {
+			rec, err := Ascent{}.Run(ctx, &script{bounds: func(k int) float64 {
 				if k == 5 {
 					return to
 				}
@@ -88,18 +88,18 @@ func TestAscentStops(t *testing.T) {
 		})
 	}
 	t.Run("NaN at once", func(t *testing.T) {
-		_, err := Ascent{}.run(ctx, &script{bounds: func(int) float64 { return math.NaN() }})
+		_, err := Ascent{}.Run(ctx, &script{bounds: func(int) float64 { return math.NaN() }})
 		var fall *BoundError
 		assert.ErrorAs(t, err, &fall)
 	})
 	t.Run("round-off is no fall", func(t *testing.T) {
-		rec, err := Ascent{MaxSweeps: 40}.run(ctx, &script{bounds: func(k int) float64 { return -1e6 + 1e-6*float64(k%2) }})
+		rec, err := Ascent{MaxSweeps: 40}.Run(ctx, &script{bounds: func(k int) float64 { return -1e6 + 1e-6*float64(k%2) }})
 		require.NoError(t, err)
 		assert.Equal(t, Converged, rec.Reason)
 	})
 	t.Run("failed", func(t *testing.T) {
 		bad := errors.New("pivot")
-		rec, err := Ascent{}.run(ctx, &script{err: bad})
+		rec, err := Ascent{}.Run(ctx, &script{err: bad})
 		assert.ErrorIs(t, err, bad)
 		assert.Equal(t, Failed, rec.Reason)
 		assert.True(t, math.IsNaN(rec.Bound()))

@@ -8,8 +8,8 @@
 //
 // Fits are the same, bit for bit, on every machine and for every number of
 // workers; only the values of the bound, which use the platform's logarithm,
-// may differ in their last digits. Fits of [MultiGP], [Probit], [SpikeSlab],
-// [MultiTask] and [Factors], whose updates use exponentials and logarithms, share
+// may differ in their last digits. Fits of [mgp.Model], [probit.Model], [slab.Regression],
+// [slab.MultiTask] and [slab.Factors], whose updates use exponentials and logarithms, share
 // their bits between any numbers of workers, and all but the last digits between
 // machines.
 package vi

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/check"
 )
 
 // Kernels is what the models know of P kernel matrices K_1 … K_P, each D×N:
@@ -67,22 +68,12 @@ func NewDense(k ...la.Matrix[float64]) (*Dense, error) {
 			return nil, fmt.Errorf("vi: kernel %d: empty (%d×%d)", m, d, n)
 		}
 		for i := range d {
-			if j := firstNonFinite(km.Row(i)); j >= 0 {
+			if j := check.NonFinite(km.Row(i)); j >= 0 {
 				return nil, fmt.Errorf("vi: kernel %d: entry (%d, %d) is %g", m, i, j, km.At(i, j))
 			}
 		}
 	}
 	return &Dense{k: k, d: d, n: n}, nil
-}
-
-// firstNonFinite returns the index of the first NaN or infinity in x, or −1.
-func firstNonFinite(x []float64) int {
-	for i, v := range x {
-		if v-v != 0 {
-			return i
-		}
-	}
-	return -1
 }
 
 // Dims implements [Kernels].

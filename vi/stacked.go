@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/check"
 )
 
 // Stacked holds blocks of features, F_m of D_m×N, in place of kernels: K_m is F_m in
@@ -36,7 +37,7 @@ func NewStacked(f ...la.Matrix[float64]) (*Stacked, error) {
 			return nil, fmt.Errorf("vi: features: block %d is empty (%d×%d)", m, block.Rows, block.Cols)
 		}
 		for d := range block.Rows {
-			if i := firstNonFinite(block.Row(d)); i >= 0 {
+			if i := check.NonFinite(block.Row(d)); i >= 0 {
 				return nil, fmt.Errorf("vi: features: block %d: entry (%d, %d) is %g", m, d, i, block.At(d, i))
 			}
 		}

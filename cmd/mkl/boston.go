@@ -15,6 +15,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // The experiment of section 4, table 1, of M. K. Titsias and M. Lázaro-Gredilla,
@@ -114,7 +115,7 @@ func (c *reproduceBostonCmd) Run(e *env) error {
 		return err
 	}
 	out := &bostonResult{Experiment: "boston", Rows: fmt.Sprintf("%s (%d)", c.Rows, x.Rows), Inputs: names, Paper: bostonPaper}
-	prior := vi.SlabPrior{Pi: bostonPi, Variance: bostonVariance}
+	prior := slab.Prior{Pi: bostonPi, Variance: bostonVariance}
 	for _, standard := range []bool{false, true} {
 		m := mcmc.SpikeSlab{Prior: prior, Noise: bostonNoise, Standard: standard, Sampling: mcmc.Sampling{
 			Draws: c.Draws, BurnIn: min(c.Draws, 2000), Seed: c.Seed, Workers: c.Workers,
@@ -233,7 +234,7 @@ func (c *reproduceBostonCmd) cell(e *env, p *progress, x la.Matrix[float64], y, 
 		group.Go(func() error {
 			defer p.step()
 			r := rand.New(rand.NewPCG(c.Seed+uint64(i), kind))
-			start := &vi.SpikeSlabStart{}
+			start := &slab.RegressionStart{}
 			for range truth {
 				g := r.Float64()
 				if extreme {
@@ -242,9 +243,9 @@ func (c *reproduceBostonCmd) cell(e *env, p *progress, x la.Matrix[float64], y, 
 				start.Inclusion = append(start.Inclusion, g)
 				start.Mean = append(start.Mean, math.Sqrt(bostonVariance)*r.NormFloat64())
 			}
-			fit, err := vi.SpikeSlab{
-				Prior: vi.SlabPrior{Pi: bostonPi, Variance: bostonVariance}, Noise: bostonNoise,
-				Held: vi.Held{Pi: true, Variance: true, Noise: true}, Standard: standard, Start: start,
+			fit, err := slab.Regression{
+				Prior: slab.Prior{Pi: bostonPi, Variance: bostonVariance}, Noise: bostonNoise,
+				Held: slab.Held{Pi: true, Variance: true, Noise: true}, Standard: standard, Start: start,
 				Ascent: vi.Ascent{Tolerance: c.Tolerance}, Workers: 1,
 			}.Fit(ctx, x, y)
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/metrics"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // experiment is a problem of many classes with a split into training and test
@@ -135,7 +136,7 @@ func fitSingle(e *env, c *classesFlags, x *experiment, p *progress) ([][]float64
 	group.SetLimit(processors(c.Workers))
 	for o := range x.classes {
 		group.Go(func() error {
-			r := vi.Regression{Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: 1}
+			r := bemkl.Regression{Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: 1}
 			fit, err := r.Fit(ctx, train, y.Slice(o, o+1, 0, y.Cols))
 			if err != nil {
 				return fmt.Errorf("class %d: %w", o+1, err)
@@ -161,7 +162,7 @@ func fitMultiple(e *env, c *classesFlags, x *experiment, p *progress) ([][]float
 	if err != nil {
 		return nil, 0, false, err
 	}
-	r := vi.Regression{Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: c.Workers}
+	r := bemkl.Regression{Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: c.Workers}
 	fit, err := r.Fit(e.ctx, train, x.labels())
 	if err != nil {
 		return nil, 0, false, err
@@ -179,7 +180,7 @@ func fitMulticlass(e *env, c *classesFlags, x *experiment, p *progress) ([][]flo
 	if err != nil {
 		return nil, 0, false, err
 	}
-	r := vi.Classification{Margin: c.Margin, Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: c.Workers}
+	r := bemkl.Classification{Margin: c.Margin, Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: c.Workers}
 	fit, err := r.Fit(e.ctx, train, x.labels())
 	if err != nil {
 		return nil, 0, false, err

@@ -13,6 +13,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // Handwritten numerals: Tables 1.4 to 1.6.
@@ -34,8 +35,8 @@ var mfeatSpaces = []struct{ name, file, paper string }{
 // mfeatCase is one way to classify, with a name and the paper's figure.
 type mfeatCase struct {
 	name, paper string
-	rule        vi.Combination
-	update      vi.WeightUpdate
+	rule        probit.Rule
+	update      probit.WeightUpdate
 }
 
 var mfeatVotes = []struct{ name, paper string }{
@@ -43,15 +44,15 @@ var mfeatVotes = []struct{ name, paper string }{
 }
 
 var mfeatCombinations = []mfeatCase{
-	{"Bin", "5.53 ± 1.7", vi.Bin, vi.PlugIn},
-	{"FixSum", "4.85 ± 1.5", vi.FixSum, vi.PlugIn},
-	{"WSum", "6.1 ± 1.6", vi.WSum, vi.PlugIn},
-	{"FixProd", "5.35 ± 1.4", vi.FixProd, vi.PlugIn},
-	{"WProd", "6.43 ± 1.8", vi.WProd, vi.PlugIn},
-	{"Bin, mean field", "5.53 ± 1.7", vi.Bin, vi.MeanField},
-	{"Bin, structured", "5.53 ± 1.7", vi.Bin, vi.Structured},
-	{"WSum, mean field", "6.1 ± 1.6", vi.WSum, vi.MeanField},
-	{"WProd, mean field", "6.43 ± 1.8", vi.WProd, vi.MeanField},
+	{"Bin", "5.53 ± 1.7", probit.Bin, probit.PlugIn},
+	{"FixSum", "4.85 ± 1.5", probit.FixSum, probit.PlugIn},
+	{"WSum", "6.1 ± 1.6", probit.WSum, probit.PlugIn},
+	{"FixProd", "5.35 ± 1.4", probit.FixProd, probit.PlugIn},
+	{"WProd", "6.43 ± 1.8", probit.WProd, probit.PlugIn},
+	{"Bin, mean field", "5.53 ± 1.7", probit.Bin, probit.MeanField},
+	{"Bin, structured", "5.53 ± 1.7", probit.Bin, probit.Structured},
+	{"WSum, mean field", "6.1 ± 1.6", probit.WSum, probit.MeanField},
+	{"WProd, mean field", "6.43 ± 1.8", probit.WProd, probit.MeanField},
 }
 
 // vote combines the probabilities of several classifiers for one sample.
@@ -195,7 +196,7 @@ func (c *reproduceMfeatCmd) split(ctx context.Context, spaces []la.Matrix[float6
 	labels, truth := at(class, train), at(class, test)
 	var ks, crosses []la.Matrix[float64]
 	var probabilities []la.Matrix[float64]
-	add := func(p vi.Probit, k, cross []la.Matrix[float64]) error {
+	add := func(p probit.Model, k, cross []la.Matrix[float64]) error {
 		dense, err := vi.NewDense(k...)
 		if err != nil {
 			return err
@@ -224,7 +225,7 @@ func (c *reproduceMfeatCmd) split(ctx context.Context, spaces []la.Matrix[float6
 		}
 		k, cross := rbfKernels(inside, outside)
 		ks, crosses = append(ks, k), append(crosses, cross)
-		if err := add(c.machine(vi.FixSum, c.Sweeps, seed), []la.Matrix[float64]{k}, []la.Matrix[float64]{cross}); err != nil {
+		if err := add(c.machine(probit.FixSum, c.Sweeps, seed), []la.Matrix[float64]{k}, []la.Matrix[float64]{cross}); err != nil {
 			return nil, nil, nil, err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/metrics"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // The flowers of section 5 of Archambeau and Bach (2010): a classifier for each
@@ -38,16 +39,16 @@ type reproduceMGPFlowersCmd struct {
 // mgpPrior is a prior that the experiment can be run with.
 type mgpPrior struct {
 	name   string
-	family vi.Family
+	family mgp.Family
 	paper  string // mean ± deviation of the areas
 }
 
 var mgpPriors = []mgpPrior{
-	{"student-t", vi.StudentT, ".948 ± .057"},
-	{"laplace", vi.Laplace, ""},
-	{"gamma-variance", vi.GammaVariance, ".957 ± .050"},
-	{"gig", vi.GeneralGIG, ""},
-	{"ard", vi.ARD, ".947 ± .058"},
+	{"student-t", mgp.StudentT, ".948 ± .057"},
+	{"laplace", mgp.Laplace, ""},
+	{"gamma-variance", mgp.GammaVariance, ".957 ± .050"},
+	{"gig", mgp.GeneralGIG, ""},
+	{"ard", mgp.ARD, ".947 ± .058"},
 }
 
 // mgpOutcome is what one prior gave.
@@ -156,7 +157,7 @@ func (c *reproduceMGPFlowersCmd) fit(e *env, x *experiment, prior mgpPrior) (mgp
 	y := x.labels()
 	self := la.NewMatrix[float64](len(x.train), len(x.testClass))
 	self.Fill(1) // exp(−d/s) at distance 0
-	fits := make([]*vi.MultiGPFit, x.classes)
+	fits := make([]*mgp.Fit, x.classes)
 	p := newProgress(e, c.JSON, x.classes, "classes, "+prior.family.String())
 	defer p.finish()
 	group, ctx := errgroup.WithContext(e.ctx)
@@ -164,7 +165,7 @@ func (c *reproduceMGPFlowersCmd) fit(e *env, x *experiment, prior mgpPrior) (mgp
 	for class := range x.classes {
 		group.Go(func() error {
 			defer p.step()
-			g := vi.MultiGP{Family: prior.family, Workers: 1, Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Tolerance: c.Tolerance}}
+			g := mgp.Model{Family: prior.family, Workers: 1, Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Tolerance: c.Tolerance}}
 			fit, err := g.FitLabels(ctx, train, y.Row(class))
 			if err != nil {
 				return fmt.Errorf("class %d: %w", class+1, err)

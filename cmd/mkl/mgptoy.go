@@ -14,6 +14,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/picture"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // The toy regression of section 5 of C. Archambeau and F. Bach, "Multiple
@@ -47,7 +48,7 @@ type mgpToyMethod struct {
 	Name  string    `json:"method"`
 	Paper [3]string `json:"paper"` // by number of active kernels
 
-	family vi.Family
+	family mgp.Family
 	norm   float64 // of MKL; 0 for a multiple Gaussian process
 }
 
@@ -55,11 +56,11 @@ type mgpToyMethod struct {
 // weights. Norms 1, 4/3, 2 of the functions are norms 1, 2, ∞ of the weights;
 // norm 4/3 of the weights is 8/7 of the functions.
 var mgpToyMethods = []mgpToyMethod{
-	{"Student-t", [3]string{".033 ± .027", ".067 ± .032", ".719 ± .221"}, vi.StudentT, 0},
-	{"Laplace", [3]string{".034 ± .028", ".076 ± .035", ".704 ± .204"}, vi.Laplace, 0},
-	{"gamma-variance", [3]string{".033 ± .027", ".067 ± .032", ".719 ± .223"}, vi.GammaVariance, 0},
-	{"general GIG", [3]string{}, vi.GeneralGIG, 0},
-	{"ARD", [3]string{".033 ± .027", ".066 ± .031", ".746 ± .223"}, vi.ARD, 0},
+	{"Student-t", [3]string{".033 ± .027", ".067 ± .032", ".719 ± .221"}, mgp.StudentT, 0},
+	{"Laplace", [3]string{".034 ± .028", ".076 ± .035", ".704 ± .204"}, mgp.Laplace, 0},
+	{"gamma-variance", [3]string{".033 ± .027", ".067 ± .032", ".719 ± .223"}, mgp.GammaVariance, 0},
+	{"general GIG", [3]string{}, mgp.GeneralGIG, 0},
+	{"ARD", [3]string{".033 ± .027", ".066 ± .031", ".746 ± .223"}, mgp.ARD, 0},
 	{"MKL l1", [3]string{".037 ± .032", ".066 ± .030", ".720 ± .203"}, 0, 1},
 	{"MKL l2", [3]string{".830 ± .655", ".831 ± .399", ".762 ± .251"}, 0, 2},
 	{"MKL l4/3", [3]string{".097 ± .062", ".233 ± .098", ".719 ± .238"}, 0, 4. / 3},
@@ -225,7 +226,7 @@ func (m mgpToyMethod) run(e *env, d *mgpToyData) (mgpToyRun, error) {
 		if err != nil {
 			return r, err
 		}
-		fit, err := vi.MultiGP{Family: m.family, Workers: 1}.Fit(e.ctx, k, y)
+		fit, err := mgp.Model{Family: m.family, Workers: 1}.Fit(e.ctx, k, y)
 		if err != nil {
 			return r, err
 		}
@@ -317,7 +318,7 @@ func (c *reproduceMGPToyCmd) print(out io.Writer, columns []mgpToyColumn) error 
 			if len(other) > 0 {
 				row[3] = figure(median(other))
 			}
-			if method.family != vi.ARD {
+			if method.family != mgp.ARD {
 				row[4] = figure(median(omega))
 			}
 			row[5], row[6], row[7], row[8] = fmt.Sprint(limit), fmt.Sprint(collapsed), fmt.Sprint(median(sweeps)), fmt.Sprint(stopped)

@@ -13,6 +13,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/motorcycle"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // The experiment of section 5.1 of M. Gönen, "A Bayesian multiple kernel
@@ -27,9 +28,9 @@ const (
 	paperSamples             = 3
 )
 
-func motorcycleRegression() vi.Regression {
+func motorcycleRegression() bemkl.Regression {
 	sparse := vi.Gamma{Shape: 1e-10, Scale: 1e+10}
-	return vi.Regression{Lambda: sparse, Omega: sparse, Workers: 1}
+	return bemkl.Regression{Lambda: sparse, Omega: sparse, Workers: 1}
 }
 
 type reproduceCmd struct {

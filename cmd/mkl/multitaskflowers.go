@@ -18,6 +18,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/metrics"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // The flowers of section 5 of M. K. Titsias and M. Lázaro-Gredilla, "Spike and
@@ -111,15 +112,15 @@ func (c *reproduceMTFlowersCmd) checkMemory(x *experiment, train, test int) erro
 
 // flowersState is a checkpoint.
 type flowersState struct {
-	State vi.MultiTaskState
+	State slab.MultiTaskState
 	Trace []float64
 }
 
 func (c *reproduceMTFlowersCmd) fit(e *env, x *experiment, within, cross []la.Matrix[float64], each int) (flowersOutcome, error) {
-	var latents []vi.Latent
+	var latents []slab.Latent
 	for _, d := range within {
 		for range each {
-			latents = append(latents, vi.Latent{Covariance: vi.DecayCovariance(d, 1, 1e-3, 1e3)})
+			latents = append(latents, slab.Latent{Covariance: slab.DecayCovariance(d, 1, 1e-3, 1e3)})
 		}
 	}
 	y := x.labels()
@@ -136,7 +137,7 @@ func (c *reproduceMTFlowersCmd) fit(e *env, x *experiment, within, cross []la.Ma
 	o := flowersOutcome{M: len(latents)}
 	p := newProgress(e, c.JSON, c.Sweeps, fmt.Sprintf("sweeps at most, M = %d", o.M))
 	defer p.finish()
-	m := vi.MultiTask{
+	m := slab.MultiTask{
 		Plain: c.Plain, MeanOnly: true, Seed: c.Seed, Workers: c.Workers,
 		Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Tolerance: c.Tolerance, Progress: func(s vi.Progress) {
 			p.set(s.Sweep, fmt.Sprintf("bound %.1f", s.Bound))
@@ -150,7 +151,7 @@ func (c *reproduceMTFlowersCmd) fit(e *env, x *experiment, within, cross []la.Ma
 		}
 		m.From = from
 		last := time.Now()
-		m.Checkpoint = func(fit func() (*vi.MultiTaskFit, error)) error {
+		m.Checkpoint = func(fit func() (*slab.MultiTaskFit, error)) error {
 			if e.ctx.Err() == nil && time.Since(last) < c.Every {
 				return nil
 			}
@@ -217,7 +218,7 @@ func (x *experiment) meanBreakEven(scores [][]float64) (mean float64, err error)
 }
 
 // readFlowersState reads a checkpoint; none is no error.
-func readFlowersState(path string) (*vi.MultiTaskFit, error) {
+func readFlowersState(path string) (*slab.MultiTaskFit, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -230,11 +231,11 @@ func readFlowersState(path string) (*vi.MultiTaskFit, error) {
 	if err := gob.NewDecoder(f).Decode(&s); err != nil {
 		return nil, inputf("%s: %w", path, err)
 	}
-	p, err := vi.NewMultiTaskPosterior(s.State)
+	p, err := slab.NewMultiTaskPosterior(s.State)
 	if err != nil {
 		return nil, inputf("%s: %w", path, err)
 	}
-	return &vi.MultiTaskFit{Posterior: p, Record: vi.Record{Trace: s.Trace}}, nil
+	return &slab.MultiTaskFit{Posterior: p, Record: vi.Record{Trace: s.Trace}}, nil
 }
 
 // decayCross is the kernels exp(−d/ℓ) between training and test samples of latent
@@ -245,12 +246,12 @@ type decayCross struct {
 	lengths  []float64
 }
 
-// Dims implements [vi.CrossKernels].
+// Dims implements [slab.CrossKernels].
 func (k decayCross) Dims() (M, N, T int) {
 	return len(k.lengths), k.distance[0].Rows, k.distance[0].Cols
 }
 
-// Columns implements [vi.CrossKernels].
+// Columns implements [slab.CrossKernels].
 func (k decayCross) Columns(m, first int, dst la.Matrix[float64]) {
 	d := k.distance[m/k.each]
 	for n := range d.Rows {

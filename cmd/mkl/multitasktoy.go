@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
 )
 
 // The toy problem of section 5 of M. K. Titsias and M. Lázaro-Gredilla, "Spike
@@ -133,13 +134,13 @@ func (c *reproduceToyCmd) run(e *env, seed uint64, p *progress) (toySet, error) 
 			distance.Set(i, j, d*d/2)
 		}
 	}
-	latents := make([]vi.Latent, toyLatents)
+	latents := make([]slab.Latent, toyLatents)
 	for i := range latents {
-		latents[i].Covariance = vi.DecayCovariance(distance, 1, 1e-3, 1e3)
+		latents[i].Covariance = slab.DecayCovariance(distance, 1, 1e-3, 1e3)
 	}
 	done := 0
-	fit, err := vi.MultiTask{
-		Restarts: c.Starts, Seed: seed, Plain: c.Plain, MeanOnly: true, Workers: 1,
+	fit, err := slab.MultiTask{
+		Restarts: c.Starts - 1, Seed: seed, Plain: c.Plain, MeanOnly: true, Workers: 1,
 		Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Progress: func(vi.Progress) { p.step(); done++ }},
 	}.Fit(e.ctx, latents, given)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // The experiments of sections 1.4.2 and 1.4.3 of T. Damoulas and M. Girolami,
@@ -40,8 +41,8 @@ func (c *probitFlags) check() error {
 }
 
 // machine is a kernel machine with the paper's prior.
-func (c *probitFlags) machine(rule vi.Combination, sweeps int, seed uint64) vi.Probit {
-	return vi.Probit{
+func (c *probitFlags) machine(rule probit.Rule, sweeps int, seed uint64) probit.Model {
+	return probit.Model{
 		Rule: rule, NotEmpty: true, Alpha: vi.Gamma{Shape: c.Alpha, Scale: 1 / c.Alpha}, Workers: 1, Seed: seed,
 		Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: sweeps},
 	}
@@ -51,7 +52,7 @@ var errSettled = errors.New("the bound has settled")
 
 // fit fits p, stops it by the paper's rule, and returns the probabilities of the
 // test samples, samples × classes.
-func (c *probitFlags) fit(ctx context.Context, p vi.Probit, train, test vi.Kernels, labels []int) (*vi.ProbitFit, la.Matrix[float64], error) {
+func (c *probitFlags) fit(ctx context.Context, p probit.Model, train, test vi.Kernels, labels []int) (*probit.Fit, la.Matrix[float64], error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p.Ascent.Progress = func(s vi.Progress) {
@@ -372,7 +373,7 @@ func (c *reproduceUCICmd) Run(e *env) error {
 						}
 					}
 					km, cross := c.kernel(kernel, rowsAt(x, inside), rowsAt(x, parts[f]))
-					rate, n, err := c.trial(ctx, c.machine(vi.FixSum, c.Sweeps, c.Seed+uint64(f)), []la.Matrix[float64]{km}, []la.Matrix[float64]{cross}, at(class, inside), at(class, parts[f]))
+					rate, n, err := c.trial(ctx, c.machine(probit.FixSum, c.Sweeps, c.Seed+uint64(f)), []la.Matrix[float64]{km}, []la.Matrix[float64]{cross}, at(class, inside), at(class, parts[f]))
 					rates[f], sweeps[f] = rate, n
 					p.step()
 					return err
@@ -401,7 +402,7 @@ func (c *reproduceUCICmd) Run(e *env) error {
 }
 
 // trial fits a machine and returns its error on test samples and its sweeps.
-func (c *probitFlags) trial(ctx context.Context, p vi.Probit, train, test []la.Matrix[float64], labels, truth []int) (rate, sweeps float64, err error) {
+func (c *probitFlags) trial(ctx context.Context, p probit.Model, train, test []la.Matrix[float64], labels, truth []int) (rate, sweeps float64, err error) {
 	k, err := vi.NewDense(train...)
 	if err != nil {
 		return 0, 0, err

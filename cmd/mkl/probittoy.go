@@ -15,6 +15,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // The experiments of section 1.4.1 of T. Damoulas and M. Girolami, "Combining
@@ -118,8 +119,8 @@ func (c *reproduceProbitToyCmd) gibbs(p *progress) mcmc.Probit {
 	}}
 }
 
-func (c *reproduceProbitToyCmd) variational(longer bool) vi.Probit {
-	v := vi.Probit{Alpha: c.prior(), Seed: c.Seed, Workers: c.Workers, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: c.Sweeps}}
+func (c *reproduceProbitToyCmd) variational(longer bool) probit.Model {
+	v := probit.Model{Alpha: c.prior(), Seed: c.Seed, Workers: c.Workers, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: c.Sweeps}}
 	if longer {
 		v.Ascent = vi.Ascent{Tolerance: 1e-7, MaxSweeps: c.Limit}
 	}
@@ -223,7 +224,7 @@ func (c *reproduceProbitToyCmd) separable(e *env, p *progress, out *toyResult) e
 
 // drawBoundaries draws regressors from the approximate posterior, N(w_c, (E[KKᵀ] +
 // diag E[α_c])⁻¹) for each class, and returns the boundaries.
-func drawBoundaries(s vi.ProbitState, n int, seed uint64) ([]boundary, error) {
+func drawBoundaries(s probit.State, n int, seed uint64) ([]boundary, error) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	D := s.W.Cols
 	factors := make([]la.Matrix[float64], 2)

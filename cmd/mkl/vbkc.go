@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // Protein folds by the multinomial probit kernel machine: Tables 1.7 to 1.9.
@@ -91,7 +92,7 @@ func (c *reproduceVBKCCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	rules := []vi.Combination{vi.FixSum, vi.WSum}
+	rules := []probit.Rule{probit.FixSum, probit.WSum}
 	var all []map[string]any
 	rows := [][]string{{"sources", "rule", "accuracy %", "best", "stated", "best", "sweeps"}}
 	var last []float64
@@ -128,7 +129,7 @@ func (c *reproduceVBKCCmd) Run(e *env) error {
 					right[s], sweeps[s] = 100-errorRate(probability, x.testClass), float64(len(fit.Record.Trace))
 					mu.Lock()
 					defer mu.Unlock()
-					if len(k.sources) == len(proteinSources) && rule == vi.WSum && s == 0 {
+					if len(k.sources) == len(proteinSources) && rule == probit.WSum && s == 0 {
 						last = fit.Posterior.State().Beta
 					}
 					p.step()

@@ -1,0 +1,431 @@
+package bemkl
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// latent holds the sample weights and the intermediate outputs of the Bayesian
+// efficient multiple kernel learning family:
+//
+//	λ_{r,d} ~ Gamma,  a_{r,d} | λ ~ N(0, 1/λ_{r,d})
+//	g_{r,m,i} | a     ~ N(a_rᵀ·k_{m,i}, 1/υ_r)
+//
+// for R rows r. A model supplies υ and what its targets make of G.
+type latent struct {
+	k       vi.Kernels
+	P, D, N int
+	R       int
+	crew    *work.Crew[*worker]
+	gram    la.Matrix[float64] // S = Σ K_m K_mᵀ, D×D, lower triangle
+
+	// Samples whose target is missing keep their g, which follows its prior.
+	observed la.Matrix[float64] // R×N of 0 and 1; empty if nothing is missing
+	count    []float64          // observed samples of each row
+
+	lambda   conjugate.Gammas   // R·D
+	aMean    la.Matrix[float64] // R×D
+	aVar     la.Matrix[float64] // R×D, the diagonal of Cov[a_r]
+	aLogDet  []float64          // log|Cov[a_r]|
+	aTrace   []float64          // tr(S·Cov[a_r])
+	jitter   []float64          // of the last factorisation, see factorB
+	noise    []float64          // error to expect in aLogDet
+	response la.Matrix[float64] // R×D, Σ_m K_m g_{r,m}
+	solution la.Matrix[float64] // R×D, where Cov[a_r]·υ_r·response_r goes
+
+	h         la.Matrix[float64]   // (R·P)×N, E[a_r]ᵀ k_{m,i}: the prior mean of g
+	gMean     la.Matrix[float64]   // (R·P)×N
+	gCov      []la.Matrix[float64] // P×P, of an observed sample's g_{r,i}
+	gTrace    []float64            // Σ_i tr Cov[g_{r,i}]
+	gLogDet   []float64            // Σ_i log|Cov[g_{r,i}]|
+	gDistance []float64            // Σ_{m,i} (E[g] − h)²
+	gSum      la.Matrix[float64]   // R×P, Σ_i E[g_{r,i}] over observed i
+	gGram     []la.Matrix[float64] // P×P, Σ_i E[g]E[g]ᵀ over observed i
+	pull      []la.Matrix[float64] // P×P, the precision that the targets give g_{r,i}
+
+	upsilon           []float64 // the present update's
+	weightTask, gTask func(*worker, int) error
+	distanceStale     bool // a has changed since gDistance was formed
+}
+
+// worker is one goroutine's scratch.
+type worker struct {
+	ws     la.Workspace
+	factor la.Matrix[float64]    // D×D, lower triangle
+	d1, d2 []float64             // D
+	n1     []float64             // N
+	p1     []float64             // P
+	masked [2]la.Matrix[float64] // P×N, only when targets are missing
+	pp     la.Matrix[float64]    // P×P
+	small  conjugate.Gaussian    // P
+}
+
+// newLatent leaves gTask, which updates G for one row, to the model.
+func newLatent(k vi.Kernels, R int, observed la.Matrix[float64], lambda vi.Gamma, workers int) *latent {
+	P, D, N := k.Dims()
+	l := &latent{
+		k: k, P: P, D: D, N: N, R: R, observed: observed,
+		gram:      la.NewMatrix[float64](D, D),
+		count:     make([]float64, R),
+		lambda:    conjugate.NewGammas(lambda, lambda.Shape+0.5, R*D),
+		aMean:     la.NewMatrix[float64](R, D),
+		aVar:      la.NewMatrix[float64](R, D),
+		aLogDet:   make([]float64, R),
+		aTrace:    make([]float64, R),
+		jitter:    make([]float64, R),
+		noise:     make([]float64, R),
+		response:  la.NewMatrix[float64](R, D),
+		h:         la.NewMatrix[float64](R*P, N),
+		gMean:     la.NewMatrix[float64](R*P, N),
+		gTrace:    make([]float64, R),
+		gLogDet:   make([]float64, R),
+		gDistance: make([]float64, R),
+		gSum:      la.NewMatrix[float64](R, P),
+	}
+	for r := range R {
+		l.count[r] = float64(N)
+		if observed.Rows > 0 {
+			l.count[r] = la.SumSq(observed.Row(r))
+		}
+		l.gCov = append(l.gCov, la.NewMatrix[float64](P, P))
+		l.gGram = append(l.gGram, la.NewMatrix[float64](P, P))
+		l.pull = append(l.pull, la.NewMatrix[float64](P, P))
+	}
+	l.crew = work.NewCrew(workers, R, func(share int) *worker {
+		w := &worker{
+			ws:     la.Workspace{Workers: share},
+			factor: la.NewMatrix[float64](D, D),
+			d1:     make([]float64, D), d2: make([]float64, D),
+			n1:    make([]float64, N),
+			p1:    make([]float64, P),
+			small: conjugate.NewGaussian(P),
+			pp:    la.NewMatrix[float64](P, P),
+		}
+		if observed.Rows > 0 {
+			w.masked = [2]la.Matrix[float64]{la.NewMatrix[float64](P, N), la.NewMatrix[float64](P, N)}
+		}
+		return w
+	})
+	l.weightTask = l.updateWeightsOf
+	return l
+}
+
+// start sets the means of a and g to those given and every covariance to the
+// identity.
+func (l *latent) start(a, g la.Matrix[float64]) error {
+	l.k.GramSum(&l.crew.All, l.gram)
+	var trace float64
+	for d := range l.D {
+		trace += l.gram.At(d, d)
+	}
+	l.aMean.CopyFrom(a)
+	l.aVar.Fill(1)
+	l.gMean.CopyFrom(g)
+	for r := range l.R {
+		l.aLogDet[r], l.aTrace[r] = 0, trace
+		l.gLogDet[r], l.gTrace[r] = 0, float64(l.N*l.P)
+		for m := range l.P {
+			l.gCov[r].Set(m, m, 1)
+		}
+	}
+	l.k.Project(&l.crew.All, l.aMean, l.h)
+	return l.crew.Each(l.summariseIntermediate)
+}
+
+// resume sets the means of a, λ and υ to those of an earlier posterior, and the
+// covariance of a to its optimum given λ and υ. G is left to the model.
+func (l *latent) resume(lambdaShape float64, lambdaScale, a la.Matrix[float64], upsilon []float64) error {
+	l.k.GramSum(&l.crew.All, l.gram)
+	for r := range l.R {
+		for d, v := range lambdaScale.Row(r) {
+			l.lambda.Scale[r*l.D+d] = v * lambdaShape / l.lambda.Shape
+		}
+	}
+	l.upsilon, l.solution = upsilon, la.NewMatrix[float64](l.R, l.D)
+	if err := l.crew.Each(l.weightTask); err != nil {
+		return err
+	}
+	l.aMean.CopyFrom(a)
+	l.k.Project(&l.crew.All, l.aMean, l.h)
+	l.gMean.CopyFrom(l.h)
+	return nil
+}
+
+// checkResume checks that a posterior has the sizes of the present problem.
+func (l *latent) checkResume(L int, from *scorer) error {
+	if from.L != L || from.P != l.P || from.D != l.D {
+		return fmt.Errorf("vi: From: %d outputs, %d kernels, %d basis points where there are %d, %d and %d",
+			from.L, from.P, from.D, L, l.P, l.D)
+	}
+	return nil
+}
+
+// updateLambda is q(λ) ∝ Gamma(α_λ + ½, (1/β_λ + E[a²]/2)^-1).
+func (l *latent) updateLambda() {
+	for o := range l.R {
+		mean, variance := l.aMean.Row(o), l.aVar.Row(o)
+		for d := range mean {
+			l.lambda.Observe(o*l.D+d, 0.5*(float64(mean[d]*mean[d])+variance[d]))
+		}
+	}
+}
+
+// distance returns Σ_{m,i} E[(g_{o,m,i} − a_oᵀk_{m,i})²].
+func (l *latent) distance(o int) float64 {
+	if l.distanceStale {
+		w := l.crew.Workers[0]
+		for o := range l.R {
+			l.updateDistance(w, o)
+		}
+		l.distanceStale = false
+	}
+	return l.gDistance[o] + l.gTrace[o] + l.aTrace[o]
+}
+
+func (l *latent) updateDistance(w *worker, o int) {
+	l.gDistance[o] = 0
+	for m := o * l.P; m < (o+1)*l.P; m++ {
+		copy(w.n1, l.gMean.Row(m))
+		la.Axpy(-1, l.h.Row(m), w.n1)
+		l.gDistance[o] += la.SumSq(w.n1)
+	}
+}
+
+// updateWeights is q(a_o) = N(Σ·υ_o·Σ_m K_m E[g_{o,m}], Σ),
+// Σ = (diag(λ_o) + υ_o·S)^-1, and the projections h that follow from its mean.
+func (l *latent) updateWeights(upsilon []float64) error {
+	l.k.Combine(&l.crew.All, l.gMean, l.response)
+	l.upsilon, l.solution = upsilon, l.aMean
+	if err := l.crew.Each(l.weightTask); err != nil {
+		return err
+	}
+	l.k.Project(&l.crew.All, l.aMean, l.h)
+	l.distanceStale = true
+	return nil
+}
+
+// updateWeightsOf factorises B = I + υ·Λ^-½·S·Λ^-½, whose eigenvalues are at
+// least 1 however far the λ are apart; Σ = Λ^-½·B⁻¹·Λ^-½ is never formed. As
+// υ·tr(SΣ) = tr(B⁻¹(B−I)), the trace costs no more than the variances. Its
+// rounding error is D ulp of 1/υ, and next to it in every use stands
+// N·tr Cov[g], which is of the order of N·P/υ.
+func (l *latent) updateWeightsOf(w *worker, o int) error {
+	b, s, x := w.factor, w.d1, w.d2
+	lambda := l.lambda.Scale[o*l.D : (o+1)*l.D]
+	var logLambda float64
+	for d, scale := range lambda {
+		mean := l.lambda.Shape * scale
+		s[d] = 1 / math.Sqrt(mean)
+		logLambda += math.Log(mean)
+	}
+	upsilon := l.upsilon[o]
+	var err error
+	if l.jitter[o], l.noise[o], err = factorB(&w.ws, b, l.gram, upsilon, s); err != nil {
+		return fmt.Errorf("sample weights of output %d: %w", o, err)
+	}
+	l.aLogDet[o] = -logLambda - la.LogDet(b)
+
+	for d, r := range l.response.Row(o) {
+		x[d] = upsilon * s[d] * r
+	}
+	la.CholeskySolveVec(b, x)
+	for d, v := range x {
+		l.solution.Row(o)[d] = s[d] * v
+	}
+
+	la.CholeskyInvDiag(&w.ws, b, x)
+	var trace float64
+	for d, v := range x {
+		trace += 1 - v
+		l.aVar.Row(o)[d] = s[d] * s[d] * v
+	}
+	l.aTrace[o] = max(0, trace) / upsilon
+	return nil
+}
+
+// maxJitter bounds the jitter of factorB.
+const maxJitter = 1e-8
+
+// factorB stores the Cholesky factor of B = I + υ·s·S·s. Where sparse priors make
+// υ·s·S·s larger than the inverse of the machine's precision and rounding has
+// made B indefinite, S gets a relative jitter on its diagonal, the least of
+// D·2^-52, ten times that, and so on that does. It returns the jitter and the
+// error to expect in log|B|: its eigenvalues near 1 are known to that much of B's trace.
+func factorB(ws *la.Workspace, b, gram la.Matrix[float64], upsilon float64, s []float64) (jitter, noise float64, err error) {
+	const eps = 0x1p-52
+	for {
+		trace := formB(b, gram, upsilon, s, jitter)
+		err = la.Cholesky(ws, b)
+		if err == nil {
+			return jitter, max(jitter, eps) * trace, nil
+		}
+		var pivot *la.PivotError
+		next := max(10*jitter, eps*float64(len(s)))
+		if !errors.As(err, &pivot) || !pivot.Indefinite() || next > maxJitter {
+			return jitter, 0, fmt.Errorf("factor of I + υΛ^-½SΛ^-½ with relative jitter %.2g: %w", jitter, err)
+		}
+		jitter = next
+	}
+}
+
+// formB stores the lower triangle of I + υ·s·(S + jitter·diag(S))·s and returns
+// the trace.
+func formB(b, gram la.Matrix[float64], upsilon float64, s []float64, jitter float64) (trace float64) {
+	for d := range b.Rows {
+		row, us := b.Row(d)[:d+1], upsilon*s[d]
+		for j, v := range gram.Row(d)[:d+1] {
+			row[j] = float64(us*s[j]) * v
+		}
+		row[d] = 1 + float64(row[d]*(1+jitter))
+		trace += row[d]
+	}
+	return trace
+}
+
+// beginIntermediate stores q(g_{r,i}) for one row, N(Σ(υ_r·h_i + pull on i), Σ)
+// with Σ = (υ_r·I + pull_r)^-1 for observed samples and N(h_i, I/υ_r) for the others:
+// first the covariance and G = υ_r·Σ·H, to which the model adds Σ times the
+// targets' linear terms; w.small holds Σ and Σ·constant.
+func (l *latent) beginIntermediate(w *worker, r int, constant []float64) error {
+	P, upsilon := l.P, l.upsilon[r]
+	q := &w.small
+	for m := range P {
+		copy(q.Cov.Row(m)[:m+1], l.pull[r].Row(m)[:m+1])
+		q.Cov.Row(m)[m] += upsilon
+	}
+	if err := q.SetPrecision(&w.ws, constant); err != nil {
+		return fmt.Errorf("intermediate outputs of output %d: %w", r, err)
+	}
+	l.gCov[r].CopyFrom(q.Cov)
+	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, upsilon, q.Cov, l.rows(l.h, r), 0, l.rows(l.gMean, r))
+
+	seen, missing := l.count[r], float64(l.N)-l.count[r]
+	var trace float64
+	for m := range P {
+		trace += q.Cov.At(m, m)
+	}
+	l.gTrace[r] = float64(seen*trace) + missing*float64(P)/upsilon
+	l.gLogDet[r] = seen*q.LogDet - missing*float64(P)*math.Log(upsilon)
+	return nil
+}
+
+// endIntermediate follows the model's part of an update of G.
+func (l *latent) endIntermediate(w *worker, r int) error {
+	if l.count[r] < float64(l.N) {
+		g, h := l.rows(l.gMean, r), l.rows(l.h, r)
+		for m := range l.P {
+			row, prior := g.Row(m), h.Row(m)
+			for i, z := range l.observed.Row(r) {
+				if z == 0 {
+					row[i] = prior[i]
+				}
+			}
+		}
+	}
+	return l.summariseIntermediate(w, r)
+}
+
+// rows returns the rows r·P … r·P+P−1 of x.
+func (l *latent) rows(x la.Matrix[float64], r int) la.Matrix[float64] {
+	return x.Slice(r*l.P, (r+1)*l.P, 0, l.N)
+}
+
+// summariseIntermediate forms the sums over samples that follow from the means
+// of g_o and h_o.
+func (l *latent) summariseIntermediate(w *worker, o int) error {
+	P := l.P
+	g := l.seen(o, l.gMean, w.masked[0])
+	la.Syrk(&w.ws, la.NoTrans, 1, g, 0, l.gGram[o])
+	l.gGram[o].MirrorLower()
+	for m := range P {
+		var sum float64
+		for _, v := range g.Row(m) {
+			sum += v
+		}
+		l.gSum.Set(o, m, sum)
+	}
+	l.updateDistance(w, o)
+	return nil
+}
+
+// seen returns rows o·P … o·P+P−1 of x with zeros for the samples whose target
+// is missing; it needs scratch only if there are such samples.
+func (l *latent) seen(o int, x, scratch la.Matrix[float64]) la.Matrix[float64] {
+	x = l.rows(x, o)
+	if l.count[o] == float64(l.N) {
+		return x
+	}
+	mask := l.observed.Row(o)
+	for m := range l.P {
+		kept := scratch.Row(m)
+		for i, v := range x.Row(m) {
+			kept[i] = mask[i] * v
+		}
+	}
+	return scratch
+}
+
+// rescale moves (a, g) ← c·(a, g) and λ ← λ/c², with s = c².
+func (l *latent) rescale(s float64) {
+	c, logS := math.Sqrt(s), math.Log(s)
+	la.Scal(1/s, l.lambda.Scale)
+	la.Scal(c, l.aMean.Data)
+	la.Scal(s, l.aVar.Data)
+	la.Scal(c, l.h.Data)
+	la.Scal(c, l.gMean.Data)
+	la.Scal(c, l.gSum.Data)
+	for r := range l.R {
+		l.aLogDet[r] += float64(l.D) * logS
+		l.aTrace[r] *= s
+		l.gLogDet[r] += float64(l.N*l.P) * logS
+		l.gTrace[r] *= s
+		l.gDistance[r] *= s
+		la.Scal(s, l.gCov[r].Data)
+		la.Scal(s, l.gGram[r].Data)
+	}
+}
+
+// bound returns the terms of λ and a and the entropy of g.
+func (l *latent) bound() float64 {
+	R, P, D, N := float64(l.R), float64(l.P), float64(l.D), float64(l.N)
+	sum := l.lambda.Bound()
+	// E[log p(a|λ)] and the entropy of a: the terms in log 2π cancel.
+	var logs, squares float64
+	for r := range l.R {
+		mean, variance := l.aMean.Row(r), l.aVar.Row(r)
+		for d := range mean {
+			j := r*l.D + d
+			logs += math.Log(l.lambda.Scale[j])
+			squares += l.lambda.Scale[j] * (mean[d]*mean[d] + variance[d])
+		}
+		sum += 0.5 * l.aLogDet[r]
+		sum += 0.5 * (l.gLogDet[r] + N*P*(1+conjugate.Log2Pi))
+	}
+	return sum + 0.5*(R*D*(1+l.lambda.Psi)+logs-l.lambda.Shape*squares)
+}
+
+// gBound returns E[log p(g_r | a_r, υ_r)] given E[υ_r] and E[log υ_r].
+func (l *latent) gBound(r int, mean, meanLog float64) float64 {
+	return 0.5 * (float64(l.N*l.P)*(meanLog-conjugate.Log2Pi) - mean*l.distance(r))
+}
+
+// roundoff returns the error that rounding may cause in the bound.
+func (l *latent) Roundoff() float64 {
+	var sum float64
+	for _, v := range l.noise {
+		sum += v
+	}
+	return sum
+}
+
+func (l *latent) Jittered() float64 { return slices.Max(l.jitter) }
+
+// observations implements model: of the rows, one a target or class.
+func (l *latent) Observations() float64 { return conjugate.Sum(l.count) }

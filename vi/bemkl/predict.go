@@ -1,0 +1,294 @@
+package bemkl
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// Prediction is the predictive distribution of T samples. Matrices that were
+// not asked for are empty.
+type Prediction struct {
+	Mean     la.Matrix[float64] // L×T
+	Variance la.Matrix[float64] // L×T, of the target with its noise (a classifier's score: 1)
+
+	// Of the intermediate outputs, (L·P)×T, or P×T where the outputs share them.
+	GMean, GVariance la.Matrix[float64]
+}
+
+// scorer predicts the targets e_oᵀ·g + b_o of new samples. The models differ in
+// the noise they add, in whether outputs have sample weights of their own (R = L
+// rows) or share them (R = 1), and in whether they share the kernel weights.
+type scorer struct {
+	L, P, D     int
+	lambdaShape float64
+	lambda      la.Matrix[float64] // R×D, scales of q(λ)
+	a           la.Matrix[float64] // R×D
+	upsilon     []float64          // R, E[υ]
+	noise       []float64          // L, the variance of the target around eᵀ·g + b
+	combination []combination      // L
+	gram        la.Matrix[float64] // D×D, lower triangle
+
+	// The factor of a single row of sample weights, made when it is first needed
+	// and kept: it takes the memory of gram. Several rows' would take L times that
+	// and are made again in every call.
+	once   sync.Once
+	only   weightFactor
+	failed error
+}
+
+// weightFactor holds s = Λ_r^-½ and the Cholesky factor of B = I + υ_r·Λ^-½·S·Λ^-½,
+// with which Cov[a_r] = s·B⁻¹·s.
+type weightFactor struct {
+	b la.Matrix[float64] // lower triangle
+	s []float64
+}
+
+func (p *scorer) newFactor() weightFactor {
+	return weightFactor{la.NewMatrix[float64](p.D, p.D), make([]float64, p.D)}
+}
+
+// combination is what predicting one output needs of q(b, e).
+type combination struct {
+	mean []float64          // b, e_1 … e_P
+	cov  la.Matrix[float64] // (1+P)×(1+P)
+	ee   la.Matrix[float64] // P×P, E[e·eᵀ]
+}
+
+func newCombination(mean []float64, cov la.Matrix[float64]) combination {
+	P := len(mean) - 1
+	c := combination{mean: mean, cov: cov, ee: la.NewMatrix[float64](P, P)}
+	for m, e := range mean[1:] {
+		copy(c.ee.Row(m), cov.Row(1 + m)[1:])
+		la.Axpy(e, mean[1:], c.ee.Row(m))
+	}
+	return c
+}
+
+// splitCombination returns what output o needs of (b_1 … b_L, e).
+func splitCombination(mean []float64, cov la.Matrix[float64], L int) []combination {
+	P := len(mean) - L
+	var out []combination
+	for o := range L {
+		index := func(j int) int {
+			if j == 0 {
+				return o
+			}
+			return L + j - 1
+		}
+		m, c := make([]float64, 1+P), la.NewMatrix[float64](1+P, 1+P)
+		for i := range m {
+			m[i] = mean[index(i)]
+			for j := range m {
+				c.Set(i, j, cov.At(index(i), index(j)))
+			}
+		}
+		out = append(out, newCombination(m, c))
+	}
+	return out
+}
+
+// Dims returns the number of outputs, kernels and basis points.
+func (p *scorer) Dims() (L, P, D int) { return p.L, p.P, p.D }
+
+// KernelWeights returns the mean and the standard deviation of each kernel
+// weight e_m.
+func (p *scorer) KernelWeights() (mean, sd []float64) { return p.combination[0].kernelWeights() }
+
+func (c *combination) kernelWeights() (mean, sd []float64) {
+	mean = append([]float64(nil), c.mean[1:]...)
+	sd = make([]float64, len(mean))
+	for m := range sd {
+		sd[m] = math.Sqrt(c.cov.At(1+m, 1+m))
+	}
+	return mean, sd
+}
+
+// row returns the row of sample weights that output o uses.
+func (p *scorer) row(o int) int {
+	if p.a.Rows == 1 {
+		return 0
+	}
+	return o
+}
+
+// factor returns the factor of row r, which must not be changed and may lie in
+// scratch; that is empty at first.
+func (p *scorer) factor(ws *la.Workspace, r int, scratch *weightFactor) (weightFactor, error) {
+	if p.a.Rows == 1 {
+		p.once.Do(func() {
+			p.only = p.newFactor()
+			p.failed = p.factorise(ws, 0, p.only)
+		})
+		return p.only, p.failed
+	}
+	if scratch.s == nil {
+		*scratch = p.newFactor()
+	}
+	return *scratch, p.factorise(ws, r, *scratch)
+}
+
+func (p *scorer) factorise(ws *la.Workspace, r int, f weightFactor) error {
+	for d, scale := range p.lambda.Row(r) {
+		f.s[d] = 1 / math.Sqrt(p.lambdaShape*scale)
+	}
+	if _, _, err := factorB(ws, f.b, p.gram, p.upsilon[r], f.s); err != nil {
+		return fmt.Errorf("vi: sample weights of output %d: %w", r, err)
+	}
+	return nil
+}
+
+// WeightCovariance returns the covariance of the sample weights a_{o,d} for the
+// basis points d in rows, in their order. It costs a Cholesky factorisation of
+// order D, once if there is a single row of sample weights, and a solve for each
+// row.
+func (p *scorer) WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matrix[float64], error) {
+	f, err := p.factor(ws, p.row(o), new(weightFactor))
+	if err != nil {
+		return la.Matrix[float64]{}, err
+	}
+	x := la.NewMatrix[float64](len(rows), p.D) // rows L⁻¹·s_d·u_d
+	for r, d := range rows {
+		x.Set(r, d, f.s[d])
+	}
+	la.Trsm(ws, la.Right, la.Transpose, f.b, x)
+	cov := la.NewMatrix[float64](len(rows), len(rows))
+	la.Syrk(ws, la.NoTrans, 1, x, 0, cov)
+	cov.MirrorLower()
+	return cov, nil
+}
+
+// Predict returns the predictive distribution of the samples whose kernels with
+// the D basis points are the columns of k: P matrices D×T.
+//
+// With C the covariance of g* given the posterior, I/υ + (k_mᵀ·Cov[a_o]·k_m')_{m,m'},
+// the variance is
+//
+//	noise + [1 E[g*]]·Cov[b_o,e]·[1 E[g*]]ᵀ + E[e]ᵀ·C·E[e] + tr(Cov[e]·C),
+//
+// with noise 1/E[ε_o]: the exact second moment under the posterior factors with
+// the precisions at their means; the paper (end of section 4) leaves out the
+// terms with C. Each row of sample weights costs D²·P·T multiplications and a
+// Cholesky factorisation of order D, D³/3, as much as the variances of D/(3·P)
+// samples: a single row's is made once and kept, those of several rows are made
+// again in every call, so that calls should be few. Memory beyond the results is
+// one D×D matrix and a block of rows.
+func (p *scorer) Predict(k vi.Kernels, opt vi.PredictOptions) (*Prediction, error) {
+	if k == nil {
+		return nil, fmt.Errorf("vi: kernels: nil")
+	}
+	P, D, T := k.Dims()
+	if P != p.P || D != p.D {
+		return nil, fmt.Errorf("vi: kernels: %d of %d×%d where %d with %d basis points are needed", P, D, T, p.P, p.D)
+	}
+	ws := &la.Workspace{Workers: opt.Workers}
+	L := p.L
+	out := &Prediction{Mean: la.NewMatrix[float64](L, T)}
+	g := la.NewMatrix[float64](p.a.Rows*P, T)
+	k.Project(ws, p.a, g)
+	for o := range L {
+		w, row := p.combination[o].mean, out.Mean.Row(o)
+		for i := range row {
+			row[i] = w[0]
+		}
+		for m := range P {
+			la.Axpy(w[1+m], g.Row(p.row(o)*P+m), row)
+		}
+	}
+	if opt.Intermediate {
+		out.GMean = g
+	}
+	if opt.MeanOnly {
+		return out, nil
+	}
+
+	out.Variance = la.NewMatrix[float64](L, T)
+	for o := range L {
+		p.combinationVariance(o, g, out.Variance.Row(o))
+	}
+	if opt.Published && !opt.Intermediate {
+		return out, nil
+	}
+	if opt.Intermediate {
+		out.GVariance = la.NewMatrix[float64](p.a.Rows*P, T)
+	}
+	return out, p.addIntermediateVariance(ws, k, opt, out)
+}
+
+// combinationVariance stores noise + [1 g]·Cov[b_o,e]·[1 g]ᵀ for every sample.
+func (p *scorer) combinationVariance(o int, g la.Matrix[float64], dst []float64) {
+	P, cov, r := p.P, p.combination[o].cov, p.row(o)
+	for i := range dst {
+		v := p.noise[o] + cov.At(0, 0)
+		for m := range P {
+			c := cov.Row(1 + m)
+			s := 2 * c[0]
+			for n := range P {
+				s += float64(c[1+n] * g.At(r*P+n, i))
+			}
+			v += float64(g.At(r*P+m, i) * s)
+		}
+		dst[i] = v
+	}
+}
+
+// addIntermediateVariance adds E[e]ᵀCE[e] + tr(Cov[e]C) = tr(E[eeᵀ]·C) to the
+// variances, and stores the diagonal of C, as opt says.
+func (p *scorer) addIntermediateVariance(ws *la.Workspace, k vi.Kernels, opt vi.PredictOptions, out *Prediction) error {
+	P, D := p.P, p.D
+	_, _, T := k.Dims()
+	var scratch weightFactor
+	block := min(T, max(1, work.PredictRows/P))
+	x := la.NewMatrix[float64](P*block, D)
+	c := la.NewMatrix[float64](P, P)
+	for r := range p.a.Rows {
+		f, err := p.factor(ws, r, &scratch)
+		if err != nil {
+			return err
+		}
+		for first := 0; first < T; first += block {
+			n := min(block, T-first)
+			// Row m·n+t becomes L⁻¹·s∘k_{m,t}; products of rows are then
+			// k_mᵀ·Cov[a]·k_m'.
+			xn := x.Slice(0, P*n, 0, D)
+			for m := range P {
+				k.Columns(m, first, xn.Slice(m*n, (m+1)*n, 0, D))
+			}
+			for j := range xn.Rows {
+				row := xn.Row(j)
+				for d := range row {
+					row[d] *= f.s[d]
+				}
+			}
+			la.Trsm(ws, la.Right, la.Transpose, f.b, xn)
+			for t := range n {
+				for m := range P {
+					for j := range m + 1 {
+						c.Set(m, j, la.Dot(xn.Row(m*n+t), xn.Row(j*n+t)))
+					}
+					c.Row(m)[m] += 1 / p.upsilon[r]
+					if opt.Intermediate {
+						out.GVariance.Set(r*P+m, first+t, c.At(m, m))
+					}
+				}
+				if opt.Published {
+					continue
+				}
+				c.MirrorLower()
+				for o := range p.L {
+					if p.row(o) != r {
+						continue
+					}
+					for m := range P {
+						out.Variance.Row(o)[first+t] += la.Dot(p.combination[o].ee.Row(m), c.Row(m))
+					}
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package bemkl
+
+import (
+	"context"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/roots"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// Regression is Bayesian multiple kernel learning for regression (BMKLR) with
+// one or several outputs that share the kernel weights:
+//
+//	λ_{o,d} ~ Gamma(Lambda)    a_{o,d} | λ     ~ N(0, 1/λ_{o,d})
+//	υ_o     ~ Gamma(Upsilon)   g_{o,m,i} | a,υ ~ N(a_oᵀ·k_{m,i}, 1/υ_o)
+//	γ_o     ~ Gamma(Gamma)     b_o | γ         ~ N(0, 1/γ_o)
+//	ω_m     ~ Gamma(Omega)     e_m | ω         ~ N(0, 1/ω_m)
+//	ε_o     ~ Gamma(Epsilon)   y_{o,i} | …     ~ N(eᵀ·g_{o,i} + b_o, 1/ε_o)
+//
+// The posterior is approximated by q(λ)q(υ)q(a)q(G)q(γ)q(ω)q(ε)q(b,e). The zero
+// value is ready: Gamma(1, 1) priors.
+//
+// Source: M. Gönen, "A Bayesian multiple kernel learning framework for single
+// and multiple output regression", ECAI 2012, sections 3 and 4. The order of
+// the updates is λ, υ, a, G, γ, ω, ε, (b,e).
+type Regression struct {
+	Lambda, Upsilon, Gamma, Omega, Epsilon vi.Gamma // priors
+
+	Ascent vi.Ascent
+
+	// Plain leaves out the steps along the posterior's ridges that are not in
+	// the paper; sweeps then do exactly the published updates. See
+	// docs/acceleration.md.
+	Plain bool
+
+	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
+	// Results do not depend on it.
+	Workers int
+
+	// Seed selects the random start; it is ignored if Start is given.
+	Seed uint64
+
+	// Start, if not nil, is where the ascent starts from.
+	Start *Start
+
+	// From, if not nil, is the posterior of an earlier fit to the same basis points
+	// and kernels, perhaps with other targets, samples or priors, to continue from;
+	// it takes the place of Start and Seed.
+	From *RegressionPosterior
+}
+
+// Start is an explicit initial state: the means of the sample weights and of
+// the intermediate outputs, with identity covariances. b starts at 0, e at 1
+// and ε at its prior scale with its posterior shape, which keeps sparse priors
+// from collapsing onto the all-zero solution.
+type Start struct {
+	A la.Matrix[float64] // L×D
+	G la.Matrix[float64] // (L·P)×N, row o·P+m is output o's share of kernel m
+}
+
+// RegressionFit is a fitted regression.
+type RegressionFit struct {
+	Posterior *RegressionPosterior
+	Record    vi.Record
+
+	// Collapsed lists the outputs, ascending, whose fitted function is constant
+	// on the training samples: the ascent ended in the solution in which all
+	// weights vanish. Another seed may do better.
+	Collapsed []int
+}
+
+// Fit approximates the posterior given the kernels and the targets y, L×N, in
+// which NaN marks a missing value: it is left out of that output's likelihood.
+//
+// Errors name the argument and the place of what is wrong with it. If the
+// context ends, the bound falls (a *[vi.BoundError]) or an update fails, the error
+// says so and the fit is what had been reached before the failing sweep's end;
+// it is nil if no sweep was completed or the last sweep failed.
+func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64]) (*RegressionFit, error) {
+	m, err := r.model(k, y)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := r.Ascent.Run(ctx, m)
+	if len(rec.Trace) == 0 || rec.Reason == vi.Failed {
+		return nil, err
+	}
+	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.y)}, err
+}
+
+// regression is the state of a fit.
+type regression struct {
+	*layers
+	y       la.Matrix[float64] // L×N, 0 where missing
+	priors  RegressionPriors
+	upsilon conjugate.Gammas   // L
+	epsilon []conjugate.Gammas // L rows of one: shapes differ when values are missing
+
+	upsilonMean, epsilonMean []float64
+	updates                  schedule
+}
+
+// RegressionPriors holds the priors of a [Regression].
+type RegressionPriors struct {
+	Lambda, Upsilon, Gamma, Omega, Epsilon vi.Gamma
+}
+
+// model checks the arguments and returns the initial state.
+func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, error) {
+	pr := RegressionPriors{conjugate.Or1(r.Lambda), conjugate.Or1(r.Upsilon), conjugate.Or1(r.Gamma), conjugate.Or1(r.Omega), conjugate.Or1(r.Epsilon)}
+	if err := pr.validate(); err != nil {
+		return nil, err
+	}
+	y, observed, err := checkTargets(k, y)
+	if err != nil {
+		return nil, err
+	}
+	L := y.Rows
+	P, D, N := k.Dims()
+	m := &regression{
+		layers: newLayers(k, L, observed, layerPriors{pr.Lambda, pr.Gamma, pr.Omega}, r.Workers),
+		y:      y, priors: pr,
+		upsilon:     conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+0.5*float64(N*P), L),
+		upsilonMean: make([]float64, L),
+		epsilonMean: make([]float64, L),
+	}
+	for o := range L {
+		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+0.5*m.count[o], 1))
+		m.epsilonMean[o] = m.epsilon[o].Mean(0)
+	}
+	m.updates = m.order(r.Plain)
+	if r.From != nil {
+		return m, m.resume(r.From)
+	}
+	start := r.Start
+	if start == nil {
+		start = randomStart(r.Seed, L, P, D, N)
+	} else if err := start.validate(L, P, D, N); err != nil {
+		return nil, err
+	}
+	return m, m.start(start.A, start.G)
+}
+
+// order returns the updates of a sweep: the paper's, or the accelerated ones of
+// docs/acceleration.md.
+func (m *regression) order(plain bool) schedule {
+	lambda := work.Update{Name: "λ", Step: func() error { m.updateLambda(); return nil }}
+	upsilon := work.Update{Name: "υ", Step: func() error { m.updateUpsilon(); return nil }}
+	a := work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }}
+	g := work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y) }}
+	gamma := work.Update{Name: "γ", Step: func() error { m.updateGamma(); return nil }}
+	omega := work.Update{Name: "ω", Step: func() error { m.updateOmega(); return nil }}
+	epsilon := work.Update{Name: "ε", Step: func() error { m.updateEpsilon(); return nil }}
+	be := work.Update{Name: "(b,e)", Step: func() error { return m.updateCombination(m.epsilonMean, m.y) }}
+	return m.schedule(plain, []work.Update{lambda, upsilon}, a, g, []work.Update{gamma, omega, epsilon, be}, m.updateScale)
+}
+
+func (p RegressionPriors) validate() error {
+	return validatePriors([]namedGammas{
+		{"Lambda", []vi.Gamma{p.Lambda}}, {"Upsilon", []vi.Gamma{p.Upsilon}}, {"Gamma", []vi.Gamma{p.Gamma}},
+		{"Omega", []vi.Gamma{p.Omega}}, {"Epsilon", []vi.Gamma{p.Epsilon}},
+	})
+}
+
+// sweep implements model.
+func (m *regression) Sweep(done func(string)) error { return m.updates.sweep(done) }
+
+// resume continues from p.
+func (m *regression) resume(p *RegressionPosterior) error {
+	if err := m.checkResume(m.L, &p.scorer); err != nil {
+		return err
+	}
+	s := p.s
+	for o := range m.L {
+		m.upsilon.Resume(o, s.Upsilon[o])
+		m.epsilon[o].Resume(0, s.Epsilon[o])
+		m.upsilonMean[o], m.epsilonMean[o] = m.upsilon.Mean(o), m.epsilon[o].Mean(0)
+	}
+	if err := m.layers.resume(p.lambdaShape, s.Lambda, s.A, m.upsilonMean, s.Gamma, s.Omega, s.BEMean, s.BECov); err != nil {
+		return err
+	}
+	return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y)
+}
+
+// updateUpsilon is q(υ_o) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
+func (m *regression) updateUpsilon() {
+	for o := range m.L {
+		m.upsilon.Observe(o, 0.5*m.distance(o))
+		m.upsilonMean[o] = m.upsilon.Mean(o)
+	}
+}
+
+// updateEpsilon is q(ε_o) = Gamma(α_ε + n_o/2, (1/β_ε + Σ E[(y − eᵀg − b)²]/2)^-1).
+func (m *regression) updateEpsilon() {
+	for o := range m.L {
+		m.epsilon[o].Observe(0, 0.5*m.residual(o, m.y))
+		m.epsilonMean[o] = m.epsilon[o].Mean(0)
+	}
+}
+
+// updateScale moves along the ridge (a, G) → c(a, G), e → e/c, (υ, λ) → /c²,
+// ω → c²ω, which leaves the likelihood alone. With s = c² the bound changes by
+// −A·ln s − B(1/s − 1) − C(s − 1), which is highest at the positive root of
+// C·s² + A·s − B = 0. Derived in docs/acceleration.md.
+func (m *regression) updateScale() {
+	s, ok := roots.Ridge(m.ridge())
+	if !ok {
+		return
+	}
+	m.rescale(s)
+	for o := range m.L {
+		m.upsilon.Scale[o] /= s
+		m.upsilonMean[o] = m.upsilon.Mean(o)
+	}
+}
+
+// ridge returns the coefficients of updateScale.
+func (m *regression) ridge() (a, b, c float64) {
+	a, b, c = m.latent.ridge(&m.omega)
+	a += float64(m.L) * m.priors.Upsilon.Shape
+	for _, v := range m.upsilonMean {
+		b += v / m.priors.Upsilon.Scale
+	}
+	return a, b, c
+}
+
+// bound implements model.
+func (m *regression) Bound() float64 {
+	sum := m.layers.bound() + m.upsilon.Bound()
+	for o := range m.L {
+		eps := &m.epsilon[o]
+		sum += eps.Bound()
+		sum += m.gBound(o, m.upsilon.Mean(o), m.upsilon.MeanLog(o))
+		sum += 0.5 * (m.count[o]*(eps.MeanLog(0)-conjugate.Log2Pi) - eps.Mean(0)*m.residual(o, m.y))
+	}
+	return sum
+}

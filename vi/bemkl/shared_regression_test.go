@@ -1,0 +1,180 @@
+package bemkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/golden"
+	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+func (p problem) shared(t testing.TB, seed uint64) (SharedRegression, *vi.Dense, la.Matrix[float64]) {
+	p.missing = 0
+	r, k, y := p.draw(t, seed)
+	return SharedRegression{Lambda: r.Lambda, Omega: r.Omega, Seed: seed, Workers: 2}, k, y
+}
+
+// TestSharedOfOneOutputIsRegression compares two implementations of one model.
+func TestSharedOfOneOutputIsRegression(t *testing.T) {
+	for _, p := range problems {
+		if p.lambda == broken {
+			continue // rounding is amplified to 1e-8
+		}
+		p.L = 1
+		for _, plain := range []bool{true, false} {
+			s, k, y := p.shared(t, 3)
+			s.Plain = plain
+			s.Epsilon, s.Upsilon, s.Gamma = vi.Gamma{Shape: 2, Scale: 0.7}, vi.Gamma{Shape: 0.6, Scale: 3}, vi.Gamma{Shape: 1.5, Scale: 0.4}
+			r := Regression{Lambda: s.Lambda, Upsilon: s.Upsilon, Gamma: s.Gamma, Omega: s.Omega, Epsilon: s.Epsilon, Seed: 3, Plain: plain}
+			one, err := s.model(k, y)
+			require.NoError(t, err)
+			two, err := r.model(k, y)
+			require.NoError(t, err)
+			for range firstSweeps + 6 {
+				require.NoError(t, one.Sweep(nil))
+				require.NoError(t, two.Sweep(nil))
+				require.InEpsilon(t, two.Bound(), one.Bound(), 1e-9, "%s, plain %v", p.name, plain)
+			}
+			assert.Equal(t, two.collapsed(two.y), one.collapsed())
+			a, err := one.posterior().Predict(k, vi.PredictOptions{Intermediate: true})
+			require.NoError(t, err)
+			b, err := two.posterior().Predict(k, vi.PredictOptions{Intermediate: true})
+			require.NoError(t, err)
+			testkit.RequireClose(t, p.name+": mean", b.Mean, a.Mean, 1e-6)
+			testkit.RequireClose(t, p.name+": variance", b.Variance, a.Variance, 1e-6)
+			testkit.RequireClose(t, p.name+": g* variance", b.GVariance, a.GVariance, 1e-6)
+		}
+	}
+}
+
+// naive is the bound by its definition, with dense covariances.
+func (m *shared) naive(t testing.TB, aCov la.Matrix[float64]) float64 {
+	a := normalFactor{m.aMean.Row(0), aCov}
+	sum := a.entropy(t) + gammaTerm(m.upsilonQ.At(0), m.priors.Upsilon)
+	for d := range m.D {
+		sum += gammaTerm(m.lambda.At(d), m.priors.Lambda) + normalTerm(m.lambda.At(d), a.second(d, d))
+	}
+	for o := range m.L {
+		be := normalFactor{m.be[o].Mean, m.be[o].Cov}
+		sum += be.entropy(t) + gammaTerm(m.epsilon.At(o), m.priors.Epsilon)
+		sum += gammaTerm(m.gamma.At(o), m.priors.Gamma) + normalTerm(m.gamma.At(o), be.second(0, 0))
+		for j := range m.P {
+			w := m.omega.At(o*m.P + j)
+			sum += gammaTerm(w, m.priors.Omega) + normalTerm(w, be.second(1+j, 1+j))
+		}
+	}
+	for i := range m.N {
+		g := normalFactor{make(golden.Vec, m.P), m.gCov[0]}
+		for j := range m.P {
+			g.mean[j] = m.gMean.At(j, i)
+		}
+		sum += g.entropy(t)
+		for j := range m.P {
+			var h, v float64
+			for d := range m.D {
+				kd := m.k.(*vi.Dense).At(j).At(d, i)
+				h += a.mean[d] * kd
+				for c := range m.D {
+					v += kd * aCov.At(d, c) * m.k.(*vi.Dense).At(j).At(c, i)
+				}
+			}
+			sum += normalTerm(m.upsilonQ.At(0), (g.mean[j]-h)*(g.mean[j]-h)+g.cov.At(j, j)+v)
+		}
+		for o := range m.L {
+			be, y := normalFactor{m.be[o].Mean, m.be[o].Cov}, m.y.At(o, i)
+			square := y*y - 2*y*be.mean[0] + be.second(0, 0)
+			for j := range m.P {
+				square += -2*y*be.mean[1+j]*g.mean[j] + 2*be.second(0, 1+j)*g.mean[j]
+				for n := range m.P {
+					square += be.second(1+j, 1+n) * g.second(j, n)
+				}
+			}
+			sum += normalTerm(m.epsilon.At(o), square)
+		}
+	}
+	return sum
+}
+
+func TestSharedBound(t *testing.T) {
+	for _, p := range problems {
+		p.L += 2
+		for _, plain := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/plain=%v", p.name, plain), func(t *testing.T) {
+				for seed := range testkit.Fewer(uint64(2), 1) {
+					r, k, y := p.shared(t, seed)
+					r.Plain = plain
+					m, err := r.model(k, y)
+					require.NoError(t, err)
+					rows := make([]int, p.D)
+					for d := range rows {
+						rows[d] = d
+					}
+					require.NoError(t, m.Sweep(nil))
+					last := m.Bound()
+					for i := range testkit.Fewer(60, 20) {
+						require.NoError(t, m.Sweep(func(name string) {
+							b := m.Bound()
+							require.False(t, testkit.Fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
+							last = b
+							if i > firstSweeps+3 || p.lambda == broken || name == "λ" || name == "υ" {
+								return // the covariance of a is that of an earlier λ and υ
+							}
+							cov, err := m.posterior().WeightCovariance(nil, 0, rows)
+							require.NoError(t, err)
+							require.InEpsilon(t, m.naive(t, cov), b, 1e-9, "%s of sweep %d", name, i+2)
+						}))
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestSharedScaleStepFollowsTheRidge(t *testing.T) {
+	r, k, y := problem{P: 3, D: 9, N: 12, L: 4}.shared(t, 1)
+	m, err := r.model(k, y)
+	require.NoError(t, err)
+	require.NoError(t, m.Sweep(nil))
+	m.updateScale()
+	a, b, c := m.ridge()
+	assert.InDelta(t, 0, c+a-b, 1e-9*(math.Abs(a)+b+c), "s = 1 is the root after the step")
+}
+
+func TestSharedFit(t *testing.T) {
+	r, k, y := problem{P: 3, D: 30, N: 30, L: 3}.shared(t, 2)
+	fit, err := r.Fit(context.Background(), k, y)
+	require.NoError(t, err)
+	assert.Equal(t, vi.Converged, fit.Record.Reason)
+	assert.Empty(t, fit.Collapsed)
+	want, err := fit.Posterior.Predict(k, vi.PredictOptions{})
+	require.NoError(t, err)
+	for o := range 3 {
+		rest := append(golden.Vec(nil), y.Row(o)...)
+		la.Axpy(-1, want.Mean.Row(o), rest)
+		assert.Less(t, variation(rest), 0.9*variation(y.Row(o)))
+	}
+	restored, err := NewSharedPosterior(fit.Posterior.State())
+	require.NoError(t, err)
+	got, err := restored.Predict(k, vi.PredictOptions{Workers: 3})
+	require.NoError(t, err)
+	assert.Equal(t, want.Variance, got.Variance)
+	mean, sd := restored.KernelWeights(2)
+	assert.Len(t, mean, 3)
+	assert.Len(t, sd, 3)
+
+	bad := fit.Posterior.State()
+	bad.Epsilon = bad.Epsilon[:2]
+	_, err = NewSharedPosterior(bad)
+	assert.EqualError(t, err, "vi: shared regression state: BEMean, BECov, Epsilon, Gamma and Omega have 3, 3, 2, 3 and 9 entries")
+
+	y.Set(1, 4, math.NaN())
+	_, err = r.Fit(context.Background(), k, y)
+	assert.EqualError(t, err, "vi: y: entry (1, 4) is missing: outputs that share their sample weights must be complete")
+}

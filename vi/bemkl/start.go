@@ -1,0 +1,50 @@
+package bemkl
+
+import (
+	"fmt"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/random"
+)
+
+// randomStart draws A and G from the standard normal distribution.
+func randomStart(seed uint64, L, P, D, N int) *Start {
+	s := &Start{A: la.NewMatrix[float64](L, D), G: la.NewMatrix[float64](L*P, N)}
+	src := random.Source(seed)
+	random.Normal(src, s.A.Data)
+	random.Normal(src, s.G.Data)
+	return s
+}
+
+func (s *Start) validate(L, P, D, N int) error {
+	if err := check.Start("A", s.A, L, D); err != nil {
+		return err
+	}
+	return check.Start("G", s.G, L*P, N)
+}
+
+// checkTargets checks that y has a row of a value for each of k's samples and
+// splits it.
+func checkTargets(k vi.Kernels, y la.Matrix[float64]) (values, observed la.Matrix[float64], err error) {
+	if k == nil {
+		return values, observed, fmt.Errorf("vi: kernels: nil")
+	}
+	if _, _, N := k.Dims(); y.Rows == 0 || y.Cols != N {
+		return values, observed, fmt.Errorf("vi: y: %d×%d where at least one row of %d samples is needed", y.Rows, y.Cols, N)
+	}
+	return splitTargets(y)
+}
+
+// splitTargets is check.SplitMissing for models in which a row without any value is an
+// error.
+func splitTargets(y la.Matrix[float64]) (values, observed la.Matrix[float64], err error) {
+	values, observed, err = check.SplitMissing(y)
+	for o := range observed.Rows {
+		if err == nil && la.SumSq(observed.Row(o)) == 0 {
+			err = fmt.Errorf("vi: y: row %d: every value is missing", o)
+		}
+	}
+	return values, observed, err
+}

@@ -1,0 +1,57 @@
+package conjugate
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// gammas is a row of independent gamma factors with a common prior and, as in
+// every model here, a common shape.
+type Gammas struct {
+	Prior vi.Gamma
+	Shape float64
+	Scale []float64
+
+	Psi   float64 // ψ(shape)
+	fixed float64 // the part of one factor's bound term that no update changes
+}
+
+func NewGammas(prior vi.Gamma, shape float64, n int) Gammas {
+	g := Gammas{Prior: prior, Shape: shape, Scale: make([]float64, n), Psi: special.Digamma(shape)}
+	ls, _ := math.Lgamma(shape)
+	lp, _ := math.Lgamma(prior.Shape)
+	g.fixed = (prior.Shape-shape)*g.Psi + (ls - lp) + shape
+	for i := range g.Scale {
+		g.Scale[i] = prior.Scale
+	}
+	return g
+}
+
+// observe sets factor i after the data added half to its rate:
+// 1/scale = 1/prior scale + half.
+func (g *Gammas) Observe(i int, half float64) { g.Scale[i] = 1 / (1/g.Prior.Scale + half) }
+
+func (g *Gammas) Mean(i int) float64    { return g.Shape * g.Scale[i] }
+func (g *Gammas) MeanLog(i int) float64 { return g.Psi + math.Log(g.Scale[i]) }
+func (g *Gammas) At(i int) vi.Gamma     { return vi.Gamma{Shape: g.Shape, Scale: g.Scale[i]} }
+
+// resume gives factor i the mean of g.
+func (g *Gammas) Resume(i int, from vi.Gamma) { g.Scale[i] = from.Mean() / g.Shape }
+
+// bound returns Σ E[log p(x_i)] − E[log q(x_i)], the factors' own term of the
+// lower bound (minus their divergence from the prior):
+//
+//	(α0−α)ψ(α) + log Γ(α)/Γ(α0) + α + α0·log(β/β0) − α·β/β0.
+//
+// With β ≤ β0 each part stays of moderate size for priors as extreme as
+// (1e-10, 1e±10).
+func (g *Gammas) Bound() float64 {
+	var logs, ratios float64
+	for _, s := range g.Scale {
+		logs += math.Log(s / g.Prior.Scale)
+		ratios += s / g.Prior.Scale
+	}
+	return float64(len(g.Scale))*g.fixed + g.Prior.Shape*logs - g.Shape*ratios
+}

@@ -1,0 +1,231 @@
+package mgp
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/vi/internal/roots"
+)
+
+// Family is a family of priors on the precisions γ_p of a multiple Gaussian
+// process, named after the process that f_p then is.
+type Family int
+
+// Families of priors.
+const (
+	StudentT      Family = iota // γ ~ gamma: χ = 0, ω > 0
+	Laplace                     // 1/γ exponential: ω = −1, φ = 0
+	GammaVariance               // 1/γ ~ gamma: φ = 0, ω < 0
+	GeneralGIG                  // all three parameters free
+	ARD                         // no prior: γ is a parameter, set by maximum likelihood
+)
+
+func (f Family) String() string {
+	switch f {
+	case StudentT:
+		return "Student-t"
+	case Laplace:
+		return "Laplace"
+	case GammaVariance:
+		return "gamma-variance"
+	case GeneralGIG:
+		return "generalised inverse Gaussian"
+	case ARD:
+		return "ARD"
+	}
+	return fmt.Sprintf("Family(%d)", int(f))
+}
+
+// MarshalText returns the family's name.
+func (f Family) MarshalText() ([]byte, error) {
+	if f < StudentT || f > ARD {
+		return nil, fmt.Errorf("vi: Family: %v is not known", f)
+	}
+	return []byte(f.String()), nil
+}
+
+// UnmarshalText reads a family's name.
+func (f *Family) UnmarshalText(text []byte) error {
+	for g := StudentT; g <= ARD; g++ {
+		if g.String() == string(text) {
+			*f = g
+			return nil
+		}
+	}
+	return fmt.Errorf("vi: Family: %q is not known", text)
+}
+
+// vague returns the family's weak prior for precisions of the order of scale.
+func (f Family) vague(scale float64) GIG {
+	const weak = 0.01
+	switch f {
+	case StudentT:
+		return GIG{weak, 0, 2 * weak / scale}
+	case Laplace:
+		return GIG{-1, 2 * weak * scale, 0}
+	case GammaVariance:
+		return GIG{-weak, 2 * weak * scale, 0}
+	case GeneralGIG:
+		return GIG{0, 2 * weak * scale, 2 * weak / scale}
+	}
+	return GIG{}
+}
+
+func (f Family) validate(p GIG) error {
+	var ok bool
+	switch f {
+	case StudentT:
+		ok = p.Chi == 0
+	case Laplace:
+		ok = p.Omega == -1 && p.Phi == 0
+	case GammaVariance:
+		ok = p.Phi == 0
+	case GeneralGIG:
+		ok = true
+	case ARD:
+		if p != (GIG{}) {
+			return fmt.Errorf("vi: Prior: %v has none", f)
+		}
+		return nil
+	default:
+		return fmt.Errorf("vi: Family: %v is not known", f)
+	}
+	if !ok {
+		return fmt.Errorf("vi: Prior: GIG(%g, %g, %g) is not of the %v family", p.Omega, p.Chi, p.Phi, f)
+	}
+	return p.validate("Prior")
+}
+
+// hyper is what type-II maximum likelihood needs of the posterior: means over
+// the kernels.
+type hyper struct {
+	mean, inv, log float64
+	gap            float64 // log mean − log ≥ 0
+}
+
+// likelihood is what the bound gains from the prior p, over the number of kernels
+// (D21).
+func (h hyper) likelihood(p GIG) float64 {
+	sum := p.Omega*h.log - p.moments().logZ - 0.5*p.Phi*h.mean
+	if p.Chi > 0 {
+		sum -= 0.5 * p.Chi * h.inv
+	}
+	return sum
+}
+
+// maxOmega is how far |ω| is learned. Where the kernels' precisions are alike ω
+// grows by r/2 an iteration for ever: the prior has become a point and the model
+// a plain Gaussian process.
+const maxOmega = 1e4
+
+// learn returns the prior that maximises the bound given the posterior's means,
+// equations (11)–(13): one coordinate after another, or jointly where a family
+// has a closed form for that. The roots of (12) and (13) need not
+// exist; the maximum is then at χ = 0 or φ = 0.
+func (f Family) learn(p GIG, h hyper, joint bool) GIG {
+	switch {
+	case f == Laplace:
+		p.Chi = 2 / h.inv
+	case f == StudentT && joint:
+		p.Omega = min(gammaShape(h.gap), max(maxOmega, p.Omega))
+		p.Phi = 2 * p.Omega / h.mean
+	case f == GammaVariance && joint:
+		p.Omega = -min(gammaShape(math.Log(h.inv)+h.log), max(maxOmega, -p.Omega))
+		p.Chi = -2 * p.Omega / h.inv
+	default:
+		limit := max(maxOmega, math.Abs(p.Omega))
+		p.Omega = min(max(solveOmega(p, h.log), -limit), limit)
+		if f != StudentT {
+			p.Chi = solveChi(p.Omega, p.Phi, h.inv)
+		}
+		if f != GammaVariance {
+			p.Phi = solveChi(-p.Omega, p.Chi, h.mean)
+		}
+		if f == GeneralGIG && joint {
+			// One after another they creep towards a point; either limit goes there.
+			for _, edge := range []GIG{StudentT.learn(GIG{}, h, true), GammaVariance.learn(GIG{}, h, true)} {
+				if h.likelihood(edge) > h.likelihood(p) {
+					p = edge
+				}
+			}
+		}
+	}
+	return p
+}
+
+// gammaShape solves log w − ψ(w) = gap, the likelihood equation of a gamma
+// distribution's shape; 1/2w < log w − ψ(w) < 1/w brackets it.
+func gammaShape(gap float64) float64 {
+	if !(gap > 0.25/maxOmega) {
+		return 2 * maxOmega
+	}
+	return math.Exp(roots.Find(func(t float64) float64 {
+		return gap - special.LogMinusDigamma(math.Exp(t))
+	}, -math.Log(2*gap), -math.Log(gap)))
+}
+
+// solveOmega solves E[log x] = log for ω with χ and φ as they are (11).
+func solveOmega(p GIG, log float64) float64 {
+	switch {
+	case p.Phi == 0:
+		return -solveOmega(p.inverse(), -log)
+	case p.Chi == 0: // ψ(ω) = log(φ/2) + E[log x], ω > 0
+		psi := math.Log(p.Phi/2) + log
+		f := func(t float64) float64 { return special.Digamma(math.Exp(t)) - psi }
+		lo, hi := bracket(f, math.Log(p.Omega), math.Log(1e-300), math.Log(1e300))
+		return math.Exp(roots.Find(f, lo, hi))
+	}
+	f := func(w float64) float64 { return GIG{w, p.Chi, p.Phi}.moments().log - log }
+	lo, hi := bracket(f, p.Omega, -1e8, 1e8)
+	return roots.Find(f, lo, hi)
+}
+
+// smallest is where χ and φ count as zero.
+const smallest = 1e-280
+
+// solveChi solves E[1/x] = inv for χ (12), or returns 0 where E[1/x] < inv for
+// every χ > 0. Since 1/x has the parameters (−ω, φ, χ) it solves (13) too.
+func solveChi(omega, phi, inv float64) float64 {
+	if phi < smallest {
+		return -2 * omega / inv
+	}
+	if omega > 1 && inv >= phi/(2*(omega-1)) {
+		return 0
+	}
+	f := func(t float64) float64 { return math.Log(inv) - math.Log(GIG{omega, math.Exp(t), phi}.moments().inv) }
+	least := math.Log(smallest)
+	lo, hi := bracket(f, math.Log(max(1, math.Abs(omega))/inv), least, math.Log(1/smallest))
+	if lo == hi && lo == least && omega > 0 {
+		return 0
+	}
+	return math.Exp(roots.Find(f, lo, hi))
+}
+
+// bracket returns an interval around x in which the increasing function f
+// changes sign, within [least, most]; if there is none, the end at which f is
+// nearest to zero, twice.
+func bracket(f func(float64) float64, x, least, most float64) (lo, hi float64) {
+	x = min(max(x, least), most)
+	lo, hi = x, x
+	below := f(x) < 0
+	for step := 0.5; ; step *= 2 {
+		if below {
+			if hi == most {
+				return most, most
+			}
+			lo, hi = hi, min(hi+step, most)
+			if f(hi) >= 0 {
+				return lo, hi
+			}
+		} else {
+			if lo == least {
+				return least, least
+			}
+			hi, lo = lo, max(lo-step, least)
+			if f(lo) < 0 {
+				return lo, hi
+			}
+		}
+	}
+}

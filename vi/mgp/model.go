@@ -1,0 +1,672 @@
+package mgp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// Model is the multiple Gaussian process model for regression and binary
+// classification: a sum of P functions, one for each kernel, whose precisions
+// γ_p have a generalised inverse Gaussian prior that decides how sparse the sum
+// is.
+//
+//	γ_p     ~ GIG(ω, χ, φ)               scales
+//	f_p | γ ~ N(0, K_p/γ_p)              functions on the N samples
+//	y | f   ~ N(Σ_p f_p, I/τ)            targets, or
+//	t_n     = sign y_n                   labels ±1
+//
+// The posterior is approximated by q(f)q(γ), for labels q(f)q(y)q(γ). The zero
+// value is ready: a Student-t process whose prior, and in regression τ, are
+// learned by type-II maximum likelihood.
+//
+// The model has no bias: targets are to be centred, or a constant kernel added.
+//
+// Source: C. Archambeau and F. Bach, "Multiple Gaussian process models", 2010;
+// the updates in terms of N×N matrices and the lower bound, which the paper does
+// not state, are derived in docs/mgp.md, which numbers them (D1), (D2), …. The
+// order of the updates is f, y, γ, τ, (ω, χ, φ).
+type Model struct {
+	Family Family // of the prior of γ
+
+	// Prior is the prior of γ to start from and, if Fixed, to keep. The zero
+	// value is a weak prior of the family at the scale of the targets.
+	Prior GIG
+	Fixed bool
+
+	// Tau is the noise precision τ to start from; 0 means twice the precision of
+	// the targets, or 1 for labels.
+	Tau   float64
+	Noise Noise
+
+	// Ranks holds r_p, the degrees of freedom that carry γ_p: N, as in the paper,
+	// if Ranks is nil, or the rank of K_p, which makes the model the same as one
+	// in the space of features.
+	Ranks []int
+
+	Ascent vi.Ascent
+
+	// Plain makes exactly the published updates, and learns the prior from the
+	// first sweep on, one of ω, χ, φ after another. The default keeps the prior as
+	// it starts until the bound has settled, since from equal scales learning at
+	// once runs into the plain Gaussian process; it then learns ω jointly with χ
+	// or φ where it can, and the common scale of all γ; and it moves the γ further
+	// than the updates do while that raises the bound, which saves most of the
+	// sweeps. See docs/mgp.md.
+	Plain bool
+
+	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
+	// Results do not depend on it.
+	Workers int
+
+	// Start, if not nil, is where the ascent starts from.
+	Start *Start
+}
+
+// Noise says what becomes of the noise precision τ.
+type Noise int
+
+// Treatments of the noise.
+const (
+	// NoiseDefault learns τ from targets and keeps it for labels, where it cannot
+	// be told from the scale of the functions.
+	NoiseDefault Noise = iota
+	NoiseLearned
+	NoiseFixed
+)
+
+// Start is an explicit initial state.
+type Start struct {
+	Gamma []float64 // E[γ_p], P values
+
+	// Y is E[y_n], for labels only; nil means that of y ~ N(0, 1/τ) given its sign.
+	Y []float64
+}
+
+// Fit is a fitted multiple Gaussian process.
+type Fit struct {
+	Posterior *Posterior
+	Record    vi.Record
+
+	// GPLimit tells that the learned prior is nearly a point, the standard
+	// deviation of log γ being less than a tenth: the kernels' scales are so alike
+	// that the model is a plain Gaussian process with the kernel Σ K_p/γ. ω then
+	// grows for as long as the ascent goes on.
+	GPLimit bool
+
+	// Collapsed tells that the fitted function vanishes: on few or noisy samples
+	// the bound of the empty model may be the highest.
+	Collapsed bool
+}
+
+// Fit approximates the posterior given square kernels and N targets. Errors are
+// those of [bemkl.Regression.Fit]; kernels that are not positive semidefinite end in
+// one.
+func (g Model) Fit(ctx context.Context, k vi.Kernels, y []float64) (*Fit, error) {
+	return g.fit(ctx, k, y, false)
+}
+
+// FitLabels approximates the posterior given square kernels and N labels, each
+// −1 or +1.
+func (g Model) FitLabels(ctx context.Context, k vi.Kernels, t []float64) (*Fit, error) {
+	return g.fit(ctx, k, t, true)
+}
+
+// pointVariance is the variance of log γ below which a prior counts as a point.
+const pointVariance = 0.01
+
+// priorPasses is how often a sweep updates γ and its prior again.
+const priorPasses = 3
+
+// settled is the Ascent.Tolerance at which the prior begins to be learned.
+const settled = 1e-4
+
+func (g Model) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
+	m, err := g.model(k, y, labels)
+	if err != nil {
+		return nil, err
+	}
+	var rec vi.Record
+	if m.learnPrior && !g.Plain {
+		m.learnPrior = false
+		first := g.Ascent
+		first.Tolerance = max(settled, first.Tolerance)
+		rec, err = first.Run(ctx, m)
+		m.learnPrior = true
+	}
+	if err == nil && (len(rec.Trace) == 0 || rec.Reason == vi.Converged) {
+		rec, err = g.Ascent.Continue(ctx, m, rec, len(rec.Trace))
+	}
+	if len(rec.Trace) == 0 || rec.Reason == vi.Failed {
+		return nil, err
+	}
+	p, perr := m.posterior()
+	if perr != nil {
+		return nil, perr
+	}
+	return &Fit{
+		Posterior: p, Record: rec,
+		GPLimit:   m.learnPrior && m.prior.VarLog() < pointVariance,
+		Collapsed: m.collapsed(),
+	}, err
+}
+
+// collapsed reports whether the fitted function's mean square is below a
+// thousandth of the noise variance.
+func (m *model) collapsed() bool {
+	var square float64
+	for i, v := range m.mean {
+		f := v - m.alpha[i]/m.tau0
+		square += f * f
+	}
+	return square < 1e-3*float64(m.N)/m.tau0
+}
+
+// model is the state of a fit.
+type model struct {
+	k      vi.Kernels
+	passes *passes
+	P, N   int
+	ws     la.Workspace
+	y      []float64 // targets or labels
+	labels bool
+	rank   []float64 // r_p
+
+	family     Family
+	plain      bool
+	joint      bool // learn ω jointly with χ or φ
+	learnPrior bool
+	learnTau   bool
+
+	state
+	kept    state // where a step that fails is taken back to
+	goAhead bool  // compute the next q(f) ahead of the present scales
+
+	// Scratch of the update of q(f).
+	b      la.Matrix[float64] // N×N
+	alpha  []float64          // N, B⁻¹·E[y]
+	weight []float64          // P, 1/γ°
+	trace  []float64          // P, tr(B⁻¹K_p)
+	quad   []float64          // P, αᵀK_pα
+	left   float64            // tr(B⁻¹)
+
+	updates []work.Update
+}
+
+// state is what the bound depends on.
+type state struct {
+	// q(γ_p), its moments E[γ], E[1/γ], E[log γ], their prior, and τ.
+	q       []GIG
+	moments []gigMoments
+	prior   GIG
+	tau     float64
+
+	// q(f): the E[γ] and τ it was computed from (marked ° in the derivation), and
+	// what follows from it.
+	gamma0 []float64
+	tau0   float64
+	logDet float64   // log|B|, B = Σ K_p/γ°_p + I/τ°
+	s      []float64 // P, E[f_pᵀ·K_p⁻¹·f_p]
+	spread float64   // tr Cov[Σ f_p]
+	nu     []float64 // N, E[Σ f_p]; labels only
+	error2 float64   // E|y − Σ f_p|²
+
+	// q(y), labels only.
+	mean     []float64 // E[y]; the targets themselves in regression
+	variance float64   // Σ Var[y_n]
+	entropy  float64
+}
+
+// copyFrom overwrites s with a copy of t.
+func (s *state) copyFrom(t *state) {
+	old := *s
+	*s = *t
+	s.q = append(old.q[:0], t.q...)
+	s.moments = append(old.moments[:0], t.moments...)
+	s.gamma0 = append(old.gamma0[:0], t.gamma0...)
+	s.s = append(old.s[:0], t.s...)
+	s.nu = append(old.nu[:0], t.nu...)
+	s.mean = append(old.mean[:0], t.mean...)
+}
+
+// model checks the arguments and returns the initial state.
+func (g Model) model(k vi.Kernels, y []float64, labels bool) (*model, error) {
+	if k == nil {
+		return nil, fmt.Errorf("vi: kernels: nil")
+	}
+	P, D, N := k.Dims()
+	switch {
+	case D != N:
+		return nil, fmt.Errorf("vi: kernels: %d×%d where square ones are needed", D, N)
+	case len(y) != N:
+		return nil, fmt.Errorf("vi: y: %d values for %d samples", len(y), N)
+	case g.Ranks != nil && len(g.Ranks) != P:
+		return nil, fmt.Errorf("vi: Ranks: %d values for %d kernels", len(g.Ranks), P)
+	case !(g.Tau >= 0) || math.IsInf(g.Tau, 1):
+		return nil, fmt.Errorf("vi: Tau is %g: it must be positive and finite", g.Tau)
+	}
+	if i := check.NonFinite(y); i >= 0 {
+		return nil, fmt.Errorf("vi: y: value %d is %g", i, y[i])
+	}
+	m := &model{
+		k: k, passes: newPasses(k, g.Workers), P: P, N: N, ws: la.Workspace{Workers: g.Workers},
+		y: y, labels: labels, rank: make([]float64, P),
+		family: g.Family, plain: g.Plain, joint: !g.Plain,
+		learnPrior: !g.Fixed && g.Family != ARD,
+		learnTau:   g.Noise == NoiseLearned || g.Noise == NoiseDefault && !labels,
+		state: state{
+			q: make([]GIG, P), moments: make([]gigMoments, P), prior: g.Prior,
+			gamma0: make([]float64, P), s: make([]float64, P), mean: slices.Clone(y),
+		},
+		b: la.NewMatrix[float64](N, N), alpha: make([]float64, N),
+		weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
+	}
+	for p := range m.rank {
+		m.rank[p] = float64(N)
+		if g.Ranks != nil {
+			if r := g.Ranks[p]; r < 1 || r > N {
+				return nil, fmt.Errorf("vi: Ranks[%d] is %d: it must be between 1 and %d", p, r, N)
+			}
+			m.rank[p] = float64(g.Ranks[p])
+		}
+	}
+	if err := m.start(g); err != nil {
+		return nil, err
+	}
+	if m.prior == (GIG{}) && m.family != ARD {
+		var scale float64
+		for _, v := range m.moments {
+			scale += v.mean / float64(P)
+		}
+		m.prior = m.family.vague(scale)
+	}
+	if err := m.family.validate(m.prior); err != nil {
+		return nil, err
+	}
+	m.updates = []work.Update{{Name: "f", Step: m.updateFunctions}}
+	if labels {
+		m.updates = append(m.updates, work.Update{Name: "y", Step: func() error { m.updateTargets(); return nil }})
+	}
+	m.updates = append(m.updates,
+		work.Update{Name: "γ", Step: m.updateScales})
+	if !m.plain {
+		m.updates = append(m.updates, work.Update{Name: "common scale", Step: func() error { m.updateCommonScale(); return nil }})
+	}
+	m.updates = append(m.updates,
+		work.Update{Name: "τ", Step: func() error { m.updateTau(); return nil }},
+		work.Update{Name: "(ω,χ,φ)", Step: func() error { m.updatePrior(); return nil }})
+	if !m.plain {
+		// Scales and prior tie each other down; to update them again costs no pass over
+		// the kernels.
+		for range priorPasses {
+			m.updates = append(m.updates,
+				work.Update{Name: "γ again", Step: func() error {
+					if !m.learnPrior {
+						return nil
+					}
+					return m.updateScales()
+				}},
+				work.Update{Name: "common scale again", Step: func() error { m.updateCommonScale(); return nil }},
+				work.Update{Name: "(ω,χ,φ) again", Step: func() error { m.updatePrior(); return nil }})
+		}
+	}
+	return m, nil
+}
+
+// start sets τ, E[γ] and E[y]. Unless told otherwise half of the targets'
+// variance is noise and every kernel has an equal share of the other half; for
+// labels both variances are 1.
+func (m *model) start(g Model) error {
+	var power float64
+	if m.labels {
+		power = 1
+		var positive int
+		for i, t := range m.y {
+			switch t {
+			case 1:
+				positive++
+			case -1:
+			default:
+				return fmt.Errorf("vi: t: label %d is %g: labels are −1 and +1", i, t)
+			}
+		}
+		if positive == 0 || positive == m.N {
+			return fmt.Errorf("vi: t: all %d labels are alike", m.N)
+		}
+	} else {
+		power = 0.5 * la.SumSq(m.y) / float64(m.N)
+		if power == 0 {
+			return fmt.Errorf("vi: y: every value is zero")
+		}
+	}
+	m.tau = g.Tau
+	if m.tau == 0 {
+		m.tau = 1 / power
+	}
+
+	if g.Start != nil && g.Start.Gamma != nil {
+		if len(g.Start.Gamma) != m.P {
+			return fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(g.Start.Gamma), m.P)
+		}
+		for p, v := range g.Start.Gamma {
+			if !(v > 0) || math.IsInf(v, 1) {
+				return fmt.Errorf("vi: Start.Gamma[%d] is %g", p, v)
+			}
+			m.moments[p].mean = v
+		}
+	} else {
+		for i := range m.N {
+			m.b.Set(i, i, 1)
+		}
+		m.k.Inner(&m.ws, m.b, m.trace)
+		for p, t := range m.trace {
+			if t < 0 {
+				return fmt.Errorf("vi: kernel %d: its trace is %g: it is not positive semidefinite", p, t)
+			}
+			m.moments[p].mean = float64(m.P) / power
+			if t > 0 {
+				m.moments[p].mean *= t / float64(m.N)
+			}
+		}
+	}
+
+	if !m.labels {
+		return nil
+	}
+	m.nu = make([]float64, m.N)
+	if g.Start != nil && g.Start.Y != nil {
+		if len(g.Start.Y) != m.N {
+			return fmt.Errorf("vi: Start.Y: %d values for %d samples", len(g.Start.Y), m.N)
+		}
+		if i := check.NonFinite(g.Start.Y); i >= 0 {
+			return fmt.Errorf("vi: Start.Y[%d] is %g", i, g.Start.Y[i])
+		}
+		copy(m.mean, g.Start.Y)
+		return nil
+	}
+	m.updateTargets()
+	return nil
+}
+
+// sweep implements model. Unless plain, q(f) is computed at scales and noise
+// ahead of the present ones. Any q(f) gives a lower bound; if that one is below
+// the last, the step is taken back.
+func (m *model) Sweep(done func(string)) error {
+	if m.goAhead {
+		last := m.Bound()
+		m.kept.copyFrom(&m.state)
+		if err := work.Sweep(m.updates, nil); err == nil && m.Bound() >= last {
+			if done != nil {
+				done("ahead")
+			}
+			return nil
+		}
+		m.state.copyFrom(&m.kept)
+		m.goAhead = false
+	}
+	if err := work.Sweep(m.updates, done); err != nil {
+		return err
+	}
+	m.goAhead = !m.plain
+	return nil
+}
+
+// aheadNoise returns τ for the next q(f): MacKay's step, the maximum likelihood
+// of τ with the number of parameters that the data leave, tr(B⁻¹)/τ, in place of
+// N: its fixed points are those of the update, which on data with little noise
+// approaches them, or infinity, ever more slowly.
+func (m *model) aheadNoise() float64 {
+	if m.labels || !m.learnTau {
+		return m.tau
+	}
+	step := math.Log(m.tau0 / m.tau * (m.left / la.SumSq(m.alpha)))
+	if !(math.Abs(step) <= maxStep) {
+		step = math.Copysign(maxStep, step)
+	}
+	return min(m.tau*math.Exp(step), max(m.mostTau(), m.tau))
+}
+
+// ahead returns γ_p for the next q(f). From E[γ]·φ_p = 2ω_p + χ·E[1/γ], which
+// holds for every GIG, the fixed points of the updates have
+//
+//	γ·(φ + A_p/γ²) = 2ω + T_p/γ + χ·E[1/γ].
+//
+// The step solves this for the γ on the left, A_p, T_p/γ and γ·E[1/γ] as they
+// are. For gamma priors it is MacKay's, the mean of q(γ_p) with the number of
+// parameters that the data determine, T_p/γ_p, in place of r_p. The plain updates
+// let the γ of a kernel that is not needed grow by a constant a sweep for ever.
+func (m *model) ahead(p int) float64 {
+	v, from := m.moments[p], m.gamma0[p]
+	g := v.mean
+	n, f := 2*m.prior.Omega+m.trace[p]/from, m.prior.Phi+m.quad[p]/(from*from)
+	to := n / f
+	if m.prior.Chi > 0 {
+		c := m.prior.Chi * g * v.inv
+		root := math.Sqrt(n*n + 4*f*c)
+		if n > 0 {
+			to = (n + root) / (2 * f)
+		} else {
+			to = 2 * c / (root - n)
+		}
+	}
+	step := math.Log(to / g)
+	if !(math.Abs(step) <= maxStep) {
+		step = math.Copysign(maxStep, step)
+	}
+	return g * math.Exp(step)
+}
+
+// maxStep is the most that log E[γ] and log τ are moved ahead.
+const maxStep = 3
+
+// jittered implements model: no jitter is ever added.
+func (m *model) Jittered() float64 { return 0 }
+
+// observations implements model.
+func (m *model) Observations() float64 { return float64(m.N) }
+
+// updateFunctions is q(f): B, α = B⁻¹E[y] and from them what the other factors
+// need (D3)–(D10), in the form without subtractions:
+//
+//	E[f_pᵀK_p⁻¹f_p] = αᵀK_pα/γ_p² + (Σ_{q≠p} T_q/γ_q + tr(B⁻¹)/τ + r_p − N)/γ_p,
+//	tr Cov[Σ f_p] = Σ_p T_p/(γ_p·τ),  T_p = tr(B⁻¹K_p).
+func (m *model) updateFunctions() error {
+	m.tau0 = m.tau
+	if m.goAhead {
+		m.tau0 = m.aheadNoise()
+	}
+	for p, v := range m.moments {
+		g := v.mean
+		if m.goAhead {
+			g = m.ahead(p)
+		}
+		m.gamma0[p] = g
+		m.weight[p] = 1 / g
+	}
+	copy(m.alpha, m.mean)
+	var err error
+	if m.logDet, err = m.factorise(m.weight, m.tau0, m.b); err != nil {
+		return err
+	}
+	la.CholeskySolveVec(m.b, m.alpha)
+	la.CholeskyInv(&m.ws, m.b)
+	m.left = 0
+	for i := range m.N {
+		m.left += m.b.At(i, i)
+	}
+	m.passes.traces(&m.ws, m.b, m.alpha, m.trace, m.quad)
+
+	var all float64
+	for p, t := range m.trace {
+		all += float64(t * m.weight[p])
+	}
+	noise := m.left / m.tau0
+	for p, w := range m.weight {
+		rest := noise + m.rank[p] - float64(m.N)
+		for q, t := range m.trace {
+			if q != p {
+				rest += float64(t * m.weight[q])
+			}
+		}
+		m.s[p] = w * (float64(m.quad[p]*w) + rest)
+		if !(m.s[p] > 0) {
+			return fmt.Errorf("functions: E[f'K⁻¹f] of kernel %d is %g: it is not positive semidefinite or its rank exceeds %g", p, m.s[p], m.rank[p])
+		}
+	}
+	m.spread = all / m.tau0
+	for i := range m.nu {
+		m.nu[i] = m.mean[i] - m.alpha[i]/m.tau0
+	}
+	m.error2 = m.variance + la.SumSq(m.alpha)/(m.tau0*m.tau0) + m.spread
+	return nil
+}
+
+// factorise stores the Cholesky factor of B = Σ weights_p·K_p + I/tau in the lower
+// triangle of b and returns log|B|.
+func (m *model) factorise(weights []float64, tau float64, b la.Matrix[float64]) (float64, error) {
+	m.passes.sum(&m.ws, weights, b)
+	for i := range b.Rows {
+		b.Row(i)[i] += 1 / tau
+	}
+	if err := la.Cholesky(&m.ws, b); err != nil {
+		return 0, fmt.Errorf("functions: Σ K_p/γ_p + I/τ: %w", err)
+	}
+	return la.LogDet(b), nil
+}
+
+// updateTargets is q(y_n), N(ν_n, 1/τ) restricted to the side of the label,
+// equations (20), (21), (D15) and (D16). Its place in the order ensures that τ is
+// still the τ° of q(f).
+func (m *model) updateTargets() {
+	root := math.Sqrt(m.tau)
+	m.variance, m.entropy = 0, 0
+	var square float64
+	for n, t := range m.y {
+		x := -t * m.nu[n] * root
+		h, v, logZ := special.NormalAbove(x)
+		m.mean[n] = m.nu[n] + t*h/root
+		m.variance += v
+		q := 1 + float64(x*h) // E[(y − ν)²]·τ
+		square += q
+		m.entropy += logZ + 0.5*q
+	}
+	m.variance /= m.tau
+	m.entropy += 0.5 * float64(m.N) * (conjugate.Log2Pi - math.Log(m.tau))
+	m.error2 = square/m.tau + m.spread
+}
+
+// updateScales is q(γ_p) = GIG(ω + r_p/2, χ, φ + E[f_pᵀK_p⁻¹f_p]) (D11), or
+// γ_p = r_p/E[f_pᵀK_p⁻¹f_p] if there is no prior.
+func (m *model) updateScales() error {
+	for p, s := range m.s {
+		if m.family == ARD {
+			g := m.rank[p] / s
+			m.moments[p] = gigMoments{mean: g, inv: 1 / g, log: math.Log(g)}
+			continue
+		}
+		m.q[p] = GIG{m.prior.Omega + m.rank[p]/2, m.prior.Chi, m.prior.Phi + s}
+		m.moments[p] = m.q[p].moments()
+		if v := m.moments[p].mean; !(v > 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("scales: E[γ] of kernel %d is %g", p, v)
+		}
+	}
+	return nil
+}
+
+// updateCommonScale moves all γ and their prior along (γ, χ, φ) → (cγ, cχ, φ/c),
+// which leaves their divergence alone. The bound changes by ½ Σ r_p·log c −
+// ½(c−1)·Σ E[γ_p]·s_p, which is highest at c = Σ r_p/Σ E[γ_p]·s_p. Without it a
+// narrow prior and the posteriors that it ties down hold each other in place.
+func (m *model) updateCommonScale() {
+	if !m.learnPrior {
+		return
+	}
+	var rank, square float64
+	for p, v := range m.moments {
+		rank += m.rank[p]
+		square += float64(v.mean * m.s[p])
+	}
+	c := rank / square
+	scaled := func(g GIG) GIG { return GIG{g.Omega, c * g.Chi, g.Phi / c} }
+	m.prior = scaled(m.prior)
+	for p, v := range m.moments {
+		m.q[p] = scaled(m.q[p])
+		m.moments[p] = gigMoments{v.logZ + m.q[p].Omega*math.Log(c), v.mean * c, v.inv / c, v.log + math.Log(c)}
+	}
+}
+
+// leastNoise is the smallest noise variance that is learned, as a share of the
+// targets' mean square: far below it B is singular in double precision.
+const leastNoise = 1e-12
+
+// updateTau is the maximum likelihood τ = N/E|y − Σ f_p|² (D14), kept away from
+// infinity on data without noise.
+func (m *model) updateTau() {
+	if !m.learnTau {
+		return
+	}
+	m.tau = min(float64(m.N)/m.error2, max(m.mostTau(), m.tau))
+}
+
+// mostTau is the largest τ that is learned.
+func (m *model) mostTau() float64 { return float64(m.N) / (leastNoise * la.SumSq(m.mean)) }
+
+// updatePrior learns ω, χ and φ.
+func (m *model) updatePrior() {
+	if !m.learnPrior {
+		return
+	}
+	var h hyper
+	P := float64(m.P)
+	for _, v := range m.moments {
+		h.mean += v.mean / P
+		h.inv += v.inv / P
+		h.log += v.log / P
+	}
+	h.gap = math.Log(h.mean) - h.log
+	if m.family == StudentT {
+		// log E[γ] − E[log γ] as a sum of what is not negative: the difference would
+		// lose 2ω ulp.
+		h.gap = 0
+		for p, v := range m.moments {
+			d := (v.mean - h.mean) / h.mean
+			h.gap += (d - math.Log1p(d) + special.LogMinusDigamma(m.q[p].Omega)) / P
+		}
+	}
+	m.prior = m.family.learn(m.prior, h, m.joint)
+}
+
+// bound implements model. It is (D18), valid at every state: q(f) need not be
+// optimal for the present γ and τ.
+func (m *model) Bound() float64 {
+	N := float64(m.N)
+	sum := 0.5*N*(math.Log(m.tau)-conjugate.Log2Pi) - 0.5*m.tau*m.error2 // E[log p(y|f)]
+	sum += m.entropy                                                     // of q(y)
+	sum -= 0.5 * (N*math.Log(m.tau0) + m.logDet)                         // f | γ and the entropy of q(f)
+	for p, v := range m.moments {
+		sum += 0.5 * (m.rank[p]*(1+v.log-math.Log(m.gamma0[p])) - v.mean*m.s[p])
+		if m.family != ARD {
+			sum += m.q[p].bound(v, m.prior)
+		}
+	}
+	return sum
+}
+
+// roundoff implements model: the normalisers of prior and posterior cancel at
+// large orders and arguments.
+func (m *model) Roundoff() float64 {
+	if m.family == ARD {
+		return 0
+	}
+	w := math.Abs(m.prior.Omega) + 2
+	size := w*math.Log(w) + math.Sqrt(m.prior.Chi)*math.Sqrt(m.prior.Phi)
+	return 1e-15 * float64(m.P) * size
+}

@@ -1,0 +1,111 @@
+package mgp
+
+import (
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// A sweep of a multiple Gaussian process passes over the kernels twice: once
+// for the lower triangle of B, once for tr(B⁻¹K_p) and αᵀK_pα together. [vi.Dense]
+// kernels are read by the rows of their lower triangles: half as much, and by
+// several workers. Others go through the methods of [vi.Kernels].
+
+// passes runs the two passes.
+type passes struct {
+	k     vi.Kernels
+	dense []la.Matrix[float64] // the kernels, if they are [vi.Dense]
+	crew  *work.Crew[struct{}]
+	parts []float64 // rows' parts of trace and quad, task by task
+
+	// Arguments of the tasks, which are made once so that a sweep does not
+	// allocate.
+	weights, alpha     []float64
+	out                la.Matrix[float64]
+	sumTask, traceTask func(struct{}, int) error
+}
+
+func newPasses(k vi.Kernels, workers int) *passes {
+	P, _, N := k.Dims()
+	p := &passes{k: k}
+	d, ok := k.(*vi.Dense)
+	if !ok {
+		return p
+	}
+	for m := range P {
+		p.dense = append(p.dense, d.At(m))
+	}
+	tasks := (N + work.PassRows - 1) / work.PassRows
+	p.crew = work.NewCrew(workers, tasks, func(int) (_ struct{}) { return })
+	p.parts = make([]float64, tasks*2*P)
+	p.sumTask = func(_ struct{}, task int) error {
+		first := task * work.PassRows
+		p.sumRows(first, min(first+work.PassRows, N))
+		return nil
+	}
+	p.traceTask = func(_ struct{}, task int) error {
+		first := task * work.PassRows
+		part := p.parts[task*2*P:][:2*P]
+		p.traceRows(first, min(first+work.PassRows, N), part[:P], part[P:])
+		return nil
+	}
+	return p
+}
+
+// sumRows stores rows first ≤ i < last of the lower triangle of Σ_m weights[m]·K_m.
+func (p *passes) sumRows(first, last int) {
+	for i := first; i < last; i++ {
+		row := p.out.Row(i)[:i+1]
+		clear(row)
+		for m, km := range p.dense {
+			la.Axpy(p.weights[m], km.Row(i)[:i+1], row)
+		}
+	}
+}
+
+// traceRows stores what rows first ≤ i < last of the lower triangles, and what
+// mirrors them, contribute to <out, K_m> and αᵀK_mα.
+func (p *passes) traceRows(first, last int, trace, quad []float64) {
+	for m, km := range p.dense {
+		var t, q float64
+		for i := first; i < last; i++ {
+			left, right, a := p.out.Row(i), km.Row(i), p.alpha[i]
+			t += 2*la.Dot(left[:i], right[:i]) + float64(left[i]*right[i])
+			q += float64(a * (2*la.Dot(right[:i], p.alpha[:i]) + float64(right[i]*a)))
+		}
+		trace[m], quad[m] = t, q
+	}
+}
+
+// sum stores the lower triangle of Σ weights[m]·K_m in out. The rest of out is
+// anything.
+func (p *passes) sum(w *la.Workspace, weights []float64, out la.Matrix[float64]) {
+	if p.dense == nil {
+		p.k.Sum(w, weights, out)
+		return
+	}
+	p.weights, p.out = weights, out
+	_ = p.crew.Each(p.sumTask) // the tasks have no errors
+}
+
+// traces stores <b, K_m> in trace and αᵀK_mα in quad, where b is given by its
+// lower triangle.
+func (p *passes) traces(w *la.Workspace, b la.Matrix[float64], alpha, trace, quad []float64) {
+	if p.dense == nil {
+		b.MirrorLower()
+		p.k.Inner(w, b, trace)
+		p.k.Quad(w, alpha, quad)
+		return
+	}
+	p.out, p.alpha = b, alpha
+	_ = p.crew.Each(p.traceTask)
+	clear(trace)
+	clear(quad)
+	P := len(trace)
+	for at := 0; at < len(p.parts); at += 2 * P {
+		for m := range P {
+			trace[m] += p.parts[at+m]
+			quad[m] += p.parts[at+P+m]
+		}
+	}
+}

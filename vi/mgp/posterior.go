@@ -1,0 +1,226 @@
+package mgp
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// State is everything a [Posterior] is made of. It is plain data,
+// to be saved and restored; slices and matrices of a state that belongs to a
+// posterior must not be changed.
+type State struct {
+	Family Family
+	Labels bool
+	Prior  GIG     // of γ; zero for ARD
+	Tau    float64 // τ
+
+	// Scales holds q(γ_p); nil for ARD. Gamma holds E[γ_p].
+	Scales []GIG
+	Gamma  []float64
+
+	Alpha  []float64          // N, B⁻¹·E[y]
+	Factor la.Matrix[float64] // N×N, of which the lower triangle is the Cholesky factor of B = Σ K_p/E[γ_p] + I/τ
+}
+
+// Posterior is the approximate posterior of a [Model]. It is immutable
+// and safe for concurrent use.
+type Posterior struct {
+	s    State
+	P, N int
+}
+
+// NewPosterior returns the posterior of a state, which it keeps and which
+// must not be changed afterwards. The error says what does not fit.
+func NewPosterior(s State) (*Posterior, error) {
+	P, N := len(s.Gamma), len(s.Alpha)
+	fail := func(format string, args ...any) (*Posterior, error) {
+		return nil, fmt.Errorf("vi: multiple Gaussian process state: "+format, args...)
+	}
+	if P < 1 || N < 1 {
+		return fail("%d kernels, %d samples: each must be at least 1", P, N)
+	}
+	if err := s.Family.validate(s.Prior); err != nil {
+		return fail("%w", err)
+	}
+	if !(s.Tau > 0) || math.IsInf(s.Tau, 1) {
+		return fail("Tau is %g", s.Tau)
+	}
+	for p, v := range s.Gamma {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return fail("Gamma[%d] is %g", p, v)
+		}
+	}
+	if s.Family != ARD {
+		if len(s.Scales) != P {
+			return fail("Scales: %d factors where %d are needed", len(s.Scales), P)
+		}
+		for p, q := range s.Scales {
+			if err := q.validate(fmt.Sprintf("Scales[%d]", p)); err != nil {
+				return fail("%w", err)
+			}
+		}
+	}
+	if j := check.NonFinite(s.Alpha); j >= 0 {
+		return fail("Alpha[%d] is %g", j, s.Alpha[j])
+	}
+	if f := s.Factor; f.Rows != N || f.Cols != N || f.Stride < N || len(f.Data) < (N-1)*f.Stride+N {
+		return fail("Factor: %d×%d (stride %d, %d elements) where %d×%d is needed", f.Rows, f.Cols, f.Stride, len(f.Data), N, N)
+	}
+	for i := range N {
+		row := s.Factor.Row(i)[:i+1]
+		if j := check.NonFinite(row); j >= 0 || !(row[i] > 0) {
+			return fail("Factor: row %d is not that of a Cholesky factor", i)
+		}
+	}
+	return &Posterior{s: s, P: P, N: N}, nil
+}
+
+// posterior returns the present state, with B at the present γ and τ.
+func (m *model) posterior() (*Posterior, error) {
+	s := State{
+		Family: m.family, Labels: m.labels, Prior: m.prior, Tau: m.tau,
+		Alpha:  append([]float64(nil), m.mean...),
+		Factor: la.NewMatrix[float64](m.N, m.N),
+	}
+	weights := make([]float64, m.P)
+	for p, v := range m.moments {
+		s.Gamma = append(s.Gamma, v.mean)
+		weights[p] = 1 / v.mean
+	}
+	if m.family != ARD {
+		s.Scales = append(s.Scales, m.q...)
+	}
+	if _, err := m.factorise(weights, m.tau, s.Factor); err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	la.CholeskySolveVec(s.Factor, s.Alpha)
+	return &Posterior{s: s, P: m.P, N: m.N}, nil
+}
+
+// State returns what the posterior is made of. Its slices and matrices are the
+// posterior's own and must not be changed.
+func (p *Posterior) State() State { return p.s }
+
+// Dims returns the number of kernels and of training samples.
+func (p *Posterior) Dims() (P, N int) { return p.P, p.N }
+
+// KernelWeights returns the mean and the standard deviation of 1/γ_p, the
+// variance that kernel p contributes per unit of K_p. Under ARD γ_p is a point
+// and the deviations are zero.
+func (p *Posterior) KernelWeights() (mean, sd []float64) {
+	mean, sd = make([]float64, p.P), make([]float64, p.P)
+	for i, g := range p.s.Gamma {
+		mean[i] = 1 / g
+		if p.s.Family != ARD {
+			mean[i], sd[i] = p.s.Scales[i].MeanInv(), math.Sqrt(p.s.Scales[i].VarInv())
+		}
+	}
+	return mean, sd
+}
+
+// BoundGradient returns the derivative of the bound by a parameter of each
+// kernel, given the P derivatives of the training kernels, N×N and symmetric:
+//
+//	∂L/∂θ_p = ½(αᵀK'_pα − <B⁻¹, K'_p>)/E[γ_p].
+//
+// It is exact where the ascent has converged: the posterior is then stationary,
+// and only the kernels' own part of (D19) is left. It costs one inverse and one
+// pass over d, so that widths can be climbed with any optimiser between fits.
+func (p *Posterior) BoundGradient(d vi.Kernels) ([]float64, error) {
+	if d == nil {
+		return nil, fmt.Errorf("vi: d: nil")
+	}
+	if P, D, N := d.Dims(); P != p.P || D != p.N || N != p.N {
+		return nil, fmt.Errorf("vi: d: %d of %d×%d where %d of %d×%d are needed", P, D, N, p.P, p.N, p.N)
+	}
+	ws := &la.Workspace{}
+	inverse := p.s.Factor.Clone()
+	la.CholeskyInv(ws, inverse)
+	trace, quad := make([]float64, p.P), make([]float64, p.P)
+	newPasses(d, 0).traces(ws, inverse, p.s.Alpha, trace, quad)
+	for i, g := range p.s.Gamma {
+		quad[i] = 0.5 * (quad[i] - trace[i]) / g
+	}
+	return quad, nil
+}
+
+// Prediction is the predictive distribution of T samples. Slices that
+// were not asked for are nil.
+type Prediction struct {
+	Mean     []float64 // of the function, and of the target
+	Function []float64 // variance of the function
+	Variance []float64 // variance of the target with its noise, Function + 1/τ
+
+	// Probability of the label +1, Φ(Mean/√Variance); for labels only.
+	Probability []float64
+}
+
+// Predict returns the predictive distribution of the samples whose kernels with
+// the N training samples are the columns of k, P matrices N×T, and whose kernels
+// with themselves are the columns of self, P×T. With k̄ = Σ_p k_p/E[γ_p]
+//
+//	E[f] = k̄ᵀα (9),   Var[f] = Σ_p k_p(x,x)/E[γ_p] − k̄ᵀB⁻¹k̄ (10),
+//	P(t = +1) = Φ(E[f]/√(Var[f] + 1/τ)) (16).
+//
+// The mean is exact under the posterior factors. The variance takes γ at its
+// mean: it leaves out the uncertainty of the scales, a share of the order of
+// 1/r_p. opt.MeanOnly leaves out all but the mean, and needs no self. The other
+// options of [vi.PredictOptions] but Workers have no meaning here. The cost is
+// N·P·T, and N²·T for the variance.
+func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.PredictOptions) (*Prediction, error) {
+	if k == nil {
+		return nil, fmt.Errorf("vi: kernels: nil")
+	}
+	P, N, T := k.Dims()
+	if P != p.P || N != p.N {
+		return nil, fmt.Errorf("vi: kernels: %d of %d×%d where %d with %d training samples are needed", P, N, T, p.P, p.N)
+	}
+	if !opt.MeanOnly && (self.Rows != P || self.Cols != T) {
+		return nil, fmt.Errorf("vi: self: %d×%d where %d×%d is needed", self.Rows, self.Cols, P, T)
+	}
+	out := &Prediction{Mean: make([]float64, T)}
+	if !opt.MeanOnly {
+		out.Function, out.Variance = make([]float64, T), make([]float64, T)
+		for i, g := range p.s.Gamma {
+			la.Axpy(1/g, self.Row(i), out.Function)
+		}
+	}
+	ws := &la.Workspace{Workers: opt.Workers}
+	block := min(T, work.PredictRows)
+	kbar, one := la.NewMatrix[float64](block, N), la.NewMatrix[float64](block, N)
+	for first := 0; first < T; first += block {
+		n := min(block, T-first)
+		kn, on := kbar.Slice(0, n, 0, N), one.Slice(0, n, 0, N)
+		kn.Fill(0)
+		for i, g := range p.s.Gamma {
+			k.Columns(i, first, on)
+			for r := range n {
+				la.Axpy(1/g, on.Row(r), kn.Row(r))
+			}
+		}
+		la.Gemv(ws, la.NoTrans, 1, kn, p.s.Alpha, 0, out.Mean[first:first+n])
+		if opt.MeanOnly {
+			continue
+		}
+		// Rows become L⁻¹k̄.
+		la.Trsm(ws, la.Right, la.Transpose, p.s.Factor, kn)
+		for r := range n {
+			v := &out.Function[first+r]
+			*v = max(0, *v-la.SumSq(kn.Row(r)))
+			out.Variance[first+r] = *v + 1/p.s.Tau
+		}
+	}
+	if p.s.Labels && !opt.MeanOnly {
+		out.Probability = make([]float64, T)
+		for i, v := range out.Variance {
+			out.Probability[i] = math.Exp(special.LogNormalCDF(out.Mean[i] / math.Sqrt(v)))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,156 @@
+package probit
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// Combination is a rule by which P base kernels K_p and their weights β make one
+// composite kernel.
+//
+// Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
+// multi-class multi-kernel pattern recognition machine", section 1.3.
+type Rule int
+
+// The rules.
+const (
+	FixSum  Rule = iota // Σ β_p·K_p, β given, 1 unless told otherwise
+	WSum                // Σ β_p·K_p, β on the simplex, with a Dirichlet prior
+	Bin                 // Σ β_p·K_p, β_p 0 or 1
+	FixProd             // Π K_p^β_p element by element, β given, 1 unless told otherwise
+	WProd               // Π K_p^β_p element by element, β_p > 0 with gamma priors
+)
+
+func (c Rule) String() string {
+	switch c {
+	case FixSum:
+		return "FixSum"
+	case WSum:
+		return "WSum"
+	case Bin:
+		return "Bin"
+	case FixProd:
+		return "FixProd"
+	case WProd:
+		return "WProd"
+	}
+	return fmt.Sprintf("Combination(%d)", int(c))
+}
+
+// Learned reports whether the rule's weights are inferred.
+func (c Rule) Learned() bool { return c == WSum || c == Bin || c == WProd }
+
+// product reports whether kernels are multiplied.
+func (c Rule) product() bool { return c == FixProd || c == WProd }
+
+// Composite makes composite kernels of the base kernels given. It is safe for
+// concurrent use with different workspaces.
+type Composite struct {
+	rule Rule
+	k    vi.Kernels
+	logs []la.Matrix[float64] // of products: log K_p
+}
+
+// logZero stands for log 0: any power of it but the zeroth is 0 again.
+const logZero = -1e290
+
+// NewComposite returns a composite of the base kernels k. Products keep the
+// logarithms of their entries, and it is an error if an entry is negative: its
+// power is not defined. (A product of kernels to the power 1 can always be had as
+// one kernel.)
+func NewComposite(rule Rule, k vi.Kernels) (*Composite, error) {
+	if k == nil {
+		return nil, fmt.Errorf("vi: kernels: nil")
+	}
+	if rule < FixSum || rule > WProd {
+		return nil, fmt.Errorf("vi: %v is not a combination rule", rule)
+	}
+	c := &Composite{rule: rule, k: k}
+	if !rule.product() {
+		return c, nil
+	}
+	if _, ok := k.(*vi.Stacked); ok {
+		return nil, fmt.Errorf("vi: %v of stacked features: products need base kernels of the same basis points", rule)
+	}
+	P, D, N := k.Dims()
+	ws := &la.Workspace{}
+	one := make([]float64, P)
+	for p := range P {
+		clear(one)
+		one[p] = 1
+		l := la.NewMatrix[float64](D, N)
+		k.Sum(ws, one, l)
+		for d := range D {
+			for i, v := range l.Row(d) {
+				if v < 0 {
+					return nil, fmt.Errorf("vi: kernel %d: entry (%d, %d) is %g: products need entries that are not negative", p, d, i, v)
+				}
+			}
+		}
+		c.logs = append(c.logs, l)
+		c.renew(p, l)
+	}
+	return c, nil
+}
+
+// Bounded returns an error if an entry of a base kernel is above 1 and its exponent
+// is learned: the prior of [WProd] allows exponents of any size, under which such
+// entries overflow, while those from 0 to 1 go to 0 at worst.
+func (c *Composite) Bounded() error {
+	if c.rule != WProd {
+		return nil
+	}
+	for p, l := range c.logs {
+		for d := range l.Rows {
+			for i, v := range l.Row(d) {
+				if v > 1e-9 {
+					return fmt.Errorf("vi: kernel %d: entry (%d, %d) is %.6g: WProd needs entries of at most 1, as of kernels with unit diagonals", p, d, i, math.Exp(v))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// renew takes notice of new entries of base kernel p.
+func (c *Composite) renew(p int, k la.Matrix[float64]) {
+	if !c.rule.product() {
+		return
+	}
+	for d := range k.Rows {
+		row := c.logs[p].Row(d)
+		for i, v := range k.Row(d) {
+			row[i] = max(math.Log(v), logZero)
+		}
+	}
+}
+
+// Dims returns the numbers of base kernels, of basis points and of samples.
+func (c *Composite) Dims() (P, D, N int) { return c.k.Dims() }
+
+// Base returns the base kernels.
+func (c *Composite) Base() vi.Kernels { return c.k }
+
+// Combine stores the composite kernel with weights beta in the D×N matrix out.
+// 0⁰ is 1.
+func (c *Composite) Combine(w *la.Workspace, beta []float64, out la.Matrix[float64]) {
+	if !c.rule.product() {
+		c.k.Sum(w, beta, out)
+		return
+	}
+	for d := range out.Rows {
+		c.combineRow(d, beta, out.Row(d))
+	}
+}
+
+// combineRow stores row d of a product.
+func (c *Composite) combineRow(d int, beta, out []float64) {
+	clear(out)
+	for p, l := range c.logs {
+		la.Axpy(beta[p], l.Row(d), out)
+	}
+	la.Exp(out, out)
+}

@@ -1,0 +1,316 @@
+package probit
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/random"
+)
+
+// importance is a weighted sample of a density that is known up to a constant.
+type importance struct {
+	points   la.Matrix[float64] // a row for each
+	logs     la.Matrix[float64] // of the points
+	proposal []float64          // log density that each was drawn from
+
+	target    []float64 // log density at the points, without its constant
+	weight    []float64 // normalised
+	mean      []float64
+	meanLog   []float64
+	logNorm   float64 // of the target: the logarithm of the mean weight
+	meanLogQ  float64 // E[log q], q the normalised target
+	effective float64 // sample size, 1/Σ weight²
+}
+
+func newImportance(n, dim int) *importance {
+	return &importance{
+		points: la.NewMatrix[float64](n, dim), logs: la.NewMatrix[float64](n, dim),
+		proposal: make([]float64, n), target: make([]float64, n), weight: make([]float64, n),
+		mean: make([]float64, dim), meanLog: make([]float64, dim),
+	}
+}
+
+// weigh computes the weights and moments from the targets. Points at which a target
+// has overflowed have no weight.
+func (s *importance) weigh() {
+	top := math.Inf(-1)
+	for i, t := range s.target {
+		if math.IsNaN(t) {
+			t = math.Inf(-1)
+			s.target[i] = t
+		}
+		s.weight[i] = t - s.proposal[i]
+		top = max(top, s.weight[i])
+	}
+	var total, squares float64
+	for i, w := range s.weight {
+		s.weight[i] = math.Exp(w - top)
+		total += s.weight[i]
+	}
+	s.logNorm = top + math.Log(total/float64(len(s.weight)))
+	s.meanLogQ = -s.logNorm
+	clear(s.mean)
+	clear(s.meanLog)
+	for i := range s.weight {
+		s.weight[i] /= total
+		w := s.weight[i]
+		if w == 0 {
+			continue
+		}
+		squares += w * w
+		s.meanLogQ += w * s.target[i]
+		la.Axpy(w, s.points.Row(i), s.mean)
+		la.Axpy(w, s.logs.Row(i), s.meanLog)
+	}
+	s.effective = 1 / squares
+}
+
+// covariance stores that of the points.
+func (s *importance) covariance(cov la.Matrix[float64]) {
+	cov.Fill(0)
+	d := make([]float64, len(s.mean))
+	for i, w := range s.weight {
+		if w == 0 {
+			continue
+		}
+		copy(d, s.points.Row(i))
+		la.Axpy(-1, s.mean, d)
+		for p, v := range d {
+			la.Axpy(w*v, d, cov.Row(p))
+		}
+	}
+}
+
+// set makes x, log by log, point i.
+func (s *importance) set(i int, logs []float64) {
+	copy(s.logs.Row(i), logs)
+	for p, v := range logs {
+		s.points.Row(i)[p] = math.Exp(v)
+	}
+}
+
+// logGammaDraw returns the logarithm of a draw from the gamma distribution of the
+// given shape and scale 1, which does not underflow for small shapes.
+//
+// Source: G. Marsaglia and W. W. Tsang, "A simple method for generating gamma
+// variables", ACM TOMS 26 (2000).
+func logGammaDraw(r *rand.Rand, shape float64) float64 {
+	if shape < 1 {
+		return logGammaDraw(r, shape+1) + math.Log(1-r.Float64())/shape
+	}
+	d := shape - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := r.NormFloat64()
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v *= v * v
+		if math.Log(1-r.Float64()) < 0.5*x*x+d*(1-v+math.Log(v)) {
+			return math.Log(d * v)
+		}
+	}
+}
+
+// logGammaDensity is that of Gamma(shape, rate) at e^log.
+func logGammaDensity(log, shape, rate float64) float64 {
+	g, _ := math.Lgamma(shape)
+	return shape*math.Log(rate) - g + (shape-1)*log - rate*math.Exp(log)
+}
+
+// dirichletDraw stores the logarithms of a draw.
+func dirichletDraw(r *rand.Rand, shape, logs []float64) {
+	top := math.Inf(-1)
+	for p, s := range shape {
+		logs[p] = logGammaDraw(r, s)
+		top = max(top, logs[p])
+	}
+	var total float64
+	for _, v := range logs {
+		total += math.Exp(v - top)
+	}
+	top += math.Log(total)
+	for p := range logs {
+		logs[p] = max(logs[p]-top, -700)
+	}
+}
+
+func logDirichletNorm(shape []float64) float64 {
+	var total, norm float64
+	for _, s := range shape {
+		g, _ := math.Lgamma(s)
+		norm -= g
+		total += s
+	}
+	g, _ := math.Lgamma(total)
+	return norm + g
+}
+
+func logDirichletDensity(logs, shape []float64) float64 {
+	v := logDirichletNorm(shape)
+	for p, s := range shape {
+		v += (s - 1) * logs[p]
+	}
+	return v
+}
+
+func logAdd(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
+// simplexSample is q(β) of [WSum] and q(ρ) by importance sampling.
+type simplexSample struct {
+	*quadratic
+	beta, rho *importance
+	prior     vi.Gamma  // of ρ_p
+	meanRho   []float64 // E[ρ]
+	norm      float64   // E[log Γ(Σρ) − Σ log Γ(ρ)]
+
+	random *rand.Rand
+	shape  []float64
+	sweeps int
+	fixed  bool // the points of β are given
+	fresh  bool // the last update drew points
+}
+
+// priorShare is the part of the points that is drawn from the prior when the rest
+// follows the last posterior.
+const priorShare = 0.1
+
+func (p Model) samples() int {
+	if p.Samples == 0 {
+		return 1000
+	}
+	return p.Samples
+}
+
+func (p Model) simplexSample(m *model, q *quadratic) (*simplexSample, error) {
+	s := &simplexSample{
+		quadratic: q, prior: conjugate.Or1(p.Rho), meanRho: make([]float64, m.P), random: random.Source(p.Seed + 1),
+		beta: newImportance(p.samples(), m.P), rho: newImportance(p.samples(), m.P), shape: make([]float64, m.P),
+	}
+	if err := conjugate.CheckPrior("Rho", s.prior); err != nil {
+		return nil, err
+	}
+	logs := make([]float64, m.P)
+	for p := range s.meanRho {
+		s.meanRho[p] = s.prior.Mean()
+	}
+	for i := range s.rho.proposal {
+		for p := range logs {
+			logs[p] = max(logGammaDraw(s.random, s.prior.Shape)+math.Log(s.prior.Scale), -700)
+			s.rho.proposal[i] += logGammaDensity(logs[p], s.prior.Shape, 1/s.prior.Scale)
+		}
+		s.rho.set(i, logs)
+	}
+	return s, nil
+}
+
+func (s *simplexSample) effective() float64 { return s.beta.effective }
+
+// earlySweeps is how many sweeps draw importance points, and how many a structured
+// fit makes with the plain sum of the kernels.
+const earlySweeps = 10
+
+// drew reports whether the last update drew new points.
+func (s *simplexSample) drew() bool { return s.fresh }
+
+// update draws the points afresh in the first sweeps, the later ones around the
+// last posterior, and then keeps them: with the points fixed the step is one of
+// coordinate ascent.
+func (s *simplexSample) update(m *model) error {
+	s.measure(m)
+	if s.fresh = !s.fixed && s.sweeps <= earlySweeps; s.fresh {
+		s.draw(m)
+		s.sweeps++
+	}
+	s.solve()
+	copy(m.mean, s.beta.mean)
+	s.settle(m)
+	return nil
+}
+
+// draw makes new points.
+func (s *simplexSample) draw(m *model) {
+	P := len(s.meanRho)
+	share := 1.0
+	var total, spread float64
+	if s.sweeps > 0 {
+		share = priorShare
+		for p, b := range m.mean {
+			spread += b * (1 - b)
+			total += s.cov.At(p, p)
+		}
+		// The Dirichlet distribution of the same mean and total variance, not too
+		// narrow when the last sample was poor.
+		precision := min(max(spread/max(total, 1e-12)-1, float64(P)), 1e5)
+		for p, b := range m.mean {
+			s.shape[p] = precision * max(b, 1e-3)
+		}
+	}
+	logs := make([]float64, P)
+	n := len(s.beta.proposal)
+	for i := range n {
+		if float64(i) < share*float64(n) {
+			dirichletDraw(s.random, s.meanRho, logs)
+		} else {
+			dirichletDraw(s.random, s.shape, logs)
+		}
+		s.beta.set(i, logs)
+		d := logDirichletDensity(logs, s.meanRho)
+		if share < 1 {
+			d = logAdd(d+math.Log(share), logDirichletDensity(logs, s.shape)+math.Log(1-share))
+		}
+		s.beta.proposal[i] = d
+	}
+}
+
+// solve weighs the points of β and then those of ρ.
+func (s *simplexSample) solve() {
+	for i := range s.beta.target {
+		t := s.at(s.beta.points.Row(i))
+		for p, l := range s.beta.logs.Row(i) {
+			t += (s.meanRho[p] - 1) * l
+		}
+		s.beta.target[i] = t
+	}
+	s.beta.weigh()
+	s.beta.covariance(s.cov)
+	s.solveRho()
+}
+
+func (s *simplexSample) solveRho() {
+	for i := range s.rho.target {
+		rho := s.rho.points.Row(i)
+		t := logDirichletDensity(s.beta.meanLog, rho)
+		for _, l := range s.rho.logs.Row(i) {
+			t += logGammaDensity(l, s.prior.Shape, 1/s.prior.Scale)
+		}
+		s.rho.target[i] = t
+	}
+	s.rho.weigh()
+	copy(s.meanRho, s.rho.mean)
+	s.norm = 0
+	for i, w := range s.rho.weight {
+		if w > 0 {
+			s.norm += w * logDirichletNorm(s.rho.points.Row(i))
+		}
+	}
+}
+
+func (s *simplexSample) bound() float64 {
+	v := s.norm - s.beta.meanLogQ - s.rho.meanLogQ
+	for p, r := range s.meanRho {
+		g, _ := math.Lgamma(s.prior.Shape)
+		v += (r-1)*s.beta.meanLog[p] - r/s.prior.Scale - s.prior.Shape*math.Log(s.prior.Scale) - g +
+			(s.prior.Shape-1)*s.rho.meanLog[p]
+	}
+	return v
+}

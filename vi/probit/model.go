@@ -1,0 +1,789 @@
+package probit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/random"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// Probit is the multinomial probit kernel machine: C classes told apart by
+// functions on one composite kernel K of P base kernels.
+//
+//	α_{c,d} ~ Gamma(Alpha)         precisions, α = 1/ζ
+//	w_{c,d} | α ~ N(0, 1/α_{c,d})  regressors
+//	y_{c,n} | w ~ N(w_cᵀ·k_n, 1)   auxiliary variables
+//	t_n = argmax_c y_{c,n}         labels
+//
+// k_n is column n of K, which [Rule] Rule makes of the base kernels and
+// their weights β. Their priors: Dirichlet(ρ) with ρ_p ~ Gamma(Rho) for WSum;
+// P(β_p = 1) = On[p] for Bin; β_p ~ Gamma(π_p, 1/χ_p) with exponential priors of
+// rates Kappa and Xi on π and χ for WProd. The posterior is approximated by
+// q(Y)q(W)q(α)q(β)…; q(Y) is a product of Gaussians truncated to cones, whose
+// means are computed to the last digits by quadrature. The zero value is ready:
+// FixSum, Gamma(1, 1).
+//
+// Base kernels may be any D×N matrices: with D < N columns of features in place
+// of kernels, the model is one in the space of features, and [vi.Stacked] weighs blocks
+// of features of different lengths. Nothing needs them to be symmetric or positive
+// semidefinite. As the prior's scale is fixed, the scale of the kernels matters: give
+// them unit diagonals. WProd takes entries from 0 to 1.
+//
+// Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
+// multi-class multi-kernel pattern recognition machine"; what the paper leaves to
+// its references, and where this follows it corrected, is in docs/probit.md. The
+// order of the updates is W, Y, α, β and its hyperparameters.
+type Model struct {
+	Rule Rule
+
+	// Alpha is the prior of the precisions α, Gamma(τ, 1/ν) in the paper's letters.
+	// Small shapes and large scales, such as Gamma{1e-6, 1e6}, make the machine
+	// sparse: a relevance vector machine of C classes.
+	Alpha vi.Gamma
+
+	// ClassAlpha, if not nil, is the prior for each class, for imbalanced data:
+	// the smaller 1/(Shape·Scale), the more a class is shrunk.
+	ClassAlpha []vi.Gamma
+
+	// Ridge adds Ridge·N_c/N to the diagonal of a square training kernel, N_c the
+	// number of samples of the sample's class, which holds back large classes.
+	Ridge float64
+
+	// Beta holds the weights of the fixed rules, and where those of the others
+	// start: nil means 1, for WSum 1/P, for Bin ½.
+	Beta []float64
+
+	// Update says how the weights are learned, Search by what means.
+	Update WeightUpdate
+	Search WeightSearch
+
+	// Samples is the number of importance samples; 0 means 1000.
+	Samples int
+
+	Rho       vi.Gamma  // prior of ρ, for Search Sampling
+	On        []float64 // P(β_p = 1); nil means ½
+	NotEmpty  bool      // Bin: leave out the state without kernels
+	Kappa, Xi float64   // rates of the priors of π and χ; 0 means 1
+	Theta     vi.Gamma  // prior of the kernels' parameters, for FitParametric
+
+	// Prune takes regressors with E[α] above it out of the equations, which saves
+	// most of the work of sparse machines; 0 keeps all.
+	Prune float64
+
+	// Published updates α with E[w]² in place of E[w²], as the paper's algorithm 1.2
+	// has it. The bound may then fall, and under vague priors nearly all regressors
+	// vanish. It is for comparison only.
+	Published bool
+
+	Ascent vi.Ascent
+
+	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
+	// Results do not depend on it.
+	Workers int
+
+	// Seed selects the random start, unless Start is given, and the importance
+	// samples.
+	Seed  uint64
+	Start *Start
+}
+
+// WeightUpdate says how the weights of kernels are learned.
+type WeightUpdate int
+
+const (
+	// PlugIn weights the kernels by how well they explain E[Y] at the means of W,
+	// and takes K at the mean of β everywhere else. It is not a step of coordinate
+	// ascent, the bound may fall, and where it settles is no maximum of the bound.
+	// Of the two it gives the figures of the paper and is the closer to sampling.
+	PlugIn WeightUpdate = iota
+
+	// MeanField is the step of coordinate ascent, with the covariances of W and β.
+	// It charges every kernel for the uncertainty of weights that were fitted to
+	// another, so that it tends to end with one kernel alone.
+	MeanField
+
+	// Structured, for Bin alone, has regressors for each state of the switches,
+	// q(W | β)q(β): coordinate ascent in a larger family, whose predictions are
+	// mixtures over the states. A sweep solves for all of them, 2^P times the work
+	// of fixed weights, and P is at most 8. It starts from ten sweeps of the plain sum,
+	// whatever Beta. Like MeanField and like sampling one switch after another it tends
+	// to stay in the state that it is in first.
+	Structured
+)
+
+// WeightSearch says by what means q(β) is found.
+type WeightSearch int
+
+const (
+	// Mode puts β at the mode of q(β): for WSum the solution of a quadratic
+	// programme on the simplex with ρ = 1; for WProd the mode of the density of
+	// log β. Bin enumerates all states instead.
+	Mode WeightSearch = iota
+
+	// Sampling takes the moments of q(β) and q(ρ) by importance sampling, as the
+	// paper does. See [Fit.ESS] for what the sample is worth.
+	Sampling
+)
+
+// Start is an explicit initial state.
+type Start struct {
+	Y     la.Matrix[float64] // C×N, E[y]
+	Alpha la.Matrix[float64] // C×D, E[α]; empty means the prior's mean
+}
+
+// Fit is a fitted kernel machine.
+type Fit struct {
+	Posterior *Posterior
+	Record    vi.Record
+
+	// ESS is the effective sample size of the importance samples of β in the last
+	// sweep, out of Samples; 0 without sampling. Near 1 the weights are those of
+	// one random point.
+	ESS float64
+
+	// Theta holds the kernels' parameters, one kernel's after another's, after
+	// FitParametric, and ThetaESS the effective size of their sample, if there is one.
+	Theta    []float64
+	ThetaESS float64
+
+	// Kept is the number of regressors that were not pruned, of C·D.
+	Kept int
+}
+
+// Fit approximates the posterior given the base kernels and the class of each
+// sample, from 0 to C−1, each of which must occur. The error wraps that of the
+// context, of la.Cholesky, or is a *BoundError; with the first and the last the
+// fit so far comes with it.
+func (p Model) Fit(ctx context.Context, k vi.Kernels, labels []int) (*Fit, error) {
+	m, err := p.model(k, labels)
+	if err != nil {
+		return nil, err
+	}
+	return p.climb(ctx, m)
+}
+
+func (p Model) climb(ctx context.Context, m *model) (*Fit, error) {
+	rec, err := p.Ascent.Run(ctx, m)
+	if len(rec.Trace) == 0 || rec.Reason == vi.Failed {
+		return nil, err
+	}
+	posterior, perr := m.posterior()
+	if perr != nil {
+		return nil, perr
+	}
+	fit := &Fit{Posterior: posterior, Record: rec, Kept: m.kept()}
+	if s, ok := m.beta.(interface{ effective() float64 }); ok {
+		fit.ESS = s.effective()
+	}
+	if q := m.theta; q != nil {
+		fit.Theta = slices.Clone(q.theta)
+		if q.sample != nil {
+			fit.ThetaESS = q.sample.effective
+		}
+	}
+	return fit, err
+}
+
+// probit is the state of a fit.
+type model struct {
+	composite  *Composite
+	k          vi.Kernels
+	C, P, D, N int
+	labels     []int
+	ridge      []float64 // N, nil if there is none
+	update     WeightUpdate
+	published  bool
+	prune      float64
+
+	ws      la.Workspace
+	classes *work.Crew[*classWorker] // a task for each class
+	chunks  *work.Crew[*coneWorker]  // a task for chunkSize samples
+
+	beta    weights            // nil if they are fixed
+	theta   *parameters        // nil if there are none
+	mean    []float64          // P, E[β]
+	kernel  la.Matrix[float64] // D×N, E[K]
+	gram    la.Matrix[float64] // D×D, lower triangle of E[K·Kᵀ]
+	scratch la.Matrix[float64] // D×N, for what the weights' updates need
+
+	// q(y_n): N(location, I) on its cone.
+	y        la.Matrix[float64] // C×N, E[y]
+	location la.Matrix[float64] // C×N
+	logZ     []float64          // N
+
+	// q(w_c).
+	w        la.Matrix[float64] // C×D, means
+	variance la.Matrix[float64] // C×D
+	logDet   []float64          // C
+	sum      la.Matrix[float64] // D×D, Σ_c Cov(w_c); unless the composite kernel is fixed
+	f        la.Matrix[float64] // C×N, E[W]·E[K]
+	response la.Matrix[float64] // C×D, E[Y]·E[K]ᵀ
+	spread   []float64          // C, tr(E[KKᵀ]·Cov(w_c)) + wᵀE[KKᵀ]w
+
+	alpha []conjugate.Gammas // C of D
+
+	active  [][]int // regressors that are not pruned
+	pruning float64 // by how much the last pruning lowered the bound
+
+	turn                turns
+	weightTask          func(*classWorker, int) error
+	coneOf              func(*coneWorker, int) error
+	updates             []work.Update
+	monotone, refreshed bool
+}
+
+// weights is q(β) and what depends on it.
+type weights interface {
+	// update finds q(β) anew and leaves E[β], E[K], E[KKᵀ], f and spread in m.
+	update(m *model) error
+	// bound returns the terms of β and its hyperparameters.
+	bound() float64
+	// covariance returns that of β.
+	covariance(m *model) la.Matrix[float64]
+}
+
+// classWorker is the scratch of an update of one class's regressors.
+type classWorker struct {
+	ws     la.Workspace
+	factor la.Matrix[float64] // D×D, lower triangle
+	d1, d2 []float64          // D
+}
+
+// coneWorker is the scratch of integrals over the cones on which auxiliary
+// variables live.
+type coneWorker struct {
+	cone    special.Cone
+	in, out []float64 // C
+}
+
+// chunkSize is the number of samples of a task of coneWorkers.
+const chunkSize = 16
+
+// newChunks returns a crew whose tasks are chunkSize samples each.
+func newChunks(workers, samples, C int) *work.Crew[*coneWorker] {
+	return work.NewCrew(workers, (samples+chunkSize-1)/chunkSize, func(int) *coneWorker {
+		return &coneWorker{in: make([]float64, C), out: make([]float64, C)}
+	})
+}
+
+// turns lets tasks add to a common sum in their order.
+type turns struct {
+	mu   sync.Mutex
+	cond sync.Cond
+	next int
+}
+
+func (t *turns) reset() {
+	t.next = 0
+	t.cond.L = &t.mu
+}
+
+// wait returns when all tasks before i have called done.
+func (t *turns) wait(i int) {
+	t.mu.Lock()
+	for t.next != i {
+		t.cond.Wait()
+	}
+	t.mu.Unlock()
+}
+
+func (t *turns) done() {
+	t.mu.Lock()
+	t.next++
+	t.mu.Unlock()
+	t.cond.Broadcast()
+}
+
+// model checks the arguments and returns the initial state.
+func (p Model) model(k vi.Kernels, labels []int) (*model, error) { return p.build(k, labels, nil) }
+
+func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, error) {
+	composite, err := NewComposite(p.Rule, k)
+	if err != nil {
+		return nil, err
+	}
+	if theta == nil {
+		if err := composite.Bounded(); err != nil {
+			return nil, err
+		}
+	}
+	P, D, N := k.Dims()
+	if len(labels) != N {
+		return nil, fmt.Errorf("vi: labels: %d values for %d samples", len(labels), N)
+	}
+	count, err := countLabels(labels)
+	if err != nil {
+		return nil, err
+	}
+	C := len(count)
+	priors, err := p.priors(C)
+	if err != nil {
+		return nil, err
+	}
+	m := &model{
+		composite: composite, k: k, C: C, P: P, D: D, N: N, labels: labels,
+		update: p.Update, theta: theta, published: p.Published, prune: p.Prune,
+		ws: la.Workspace{Workers: p.Workers},
+		classes: work.NewCrew(p.Workers, C, func(share int) *classWorker {
+			return &classWorker{
+				ws: la.Workspace{Workers: share}, factor: la.NewMatrix[float64](D, D),
+				d1: make([]float64, D), d2: make([]float64, D),
+			}
+		}),
+		chunks: newChunks(p.Workers, N, C),
+		mean:   make([]float64, P), kernel: la.NewMatrix[float64](D, N), gram: la.NewMatrix[float64](D, D),
+		y: la.NewMatrix[float64](C, N), location: la.NewMatrix[float64](C, N), logZ: make([]float64, N),
+		w: la.NewMatrix[float64](C, D), variance: la.NewMatrix[float64](C, D), logDet: make([]float64, C),
+		f: la.NewMatrix[float64](C, N), response: la.NewMatrix[float64](C, D), spread: make([]float64, C),
+		monotone: !p.Published && (!p.Rule.Learned() || p.Update != PlugIn),
+	}
+	switch {
+	case !(p.Ridge >= 0) || math.IsInf(p.Ridge, 0):
+		return nil, fmt.Errorf("vi: Ridge is %g", p.Ridge)
+	case p.Ridge > 0 && D != N:
+		return nil, fmt.Errorf("vi: Ridge needs square kernels, not %d×%d", D, N)
+	case p.Ridge > 0:
+		m.ridge = make([]float64, N)
+		for n, c := range labels {
+			m.ridge[n] = p.Ridge * float64(count[c]) / float64(N)
+		}
+	case !(p.Prune >= 0):
+		return nil, fmt.Errorf("vi: Prune is %g", p.Prune)
+	}
+	for c := range C {
+		m.alpha = append(m.alpha, conjugate.NewGammas(priors[c], priors[c].Shape+0.5, D))
+		m.active = append(m.active, sequence(D))
+	}
+	if err := m.start(p); err != nil {
+		return nil, err
+	}
+	if m.beta, err = p.weights(m); err != nil {
+		return nil, err
+	}
+	m.weightTask = m.updateClass
+	m.coneOf = m.updateChunk
+	m.updates = []work.Update{
+		{Name: "W", Step: m.updateW},
+		{Name: "Y", Step: m.updateY},
+		{Name: "α", Step: func() error { m.updateAlpha(); return nil }},
+	}
+	if m.beta != nil {
+		beta := func() error { return m.beta.update(m) }
+		if p.Update == Structured {
+			m.updates[0] = work.Update{Name: "W, β", Step: beta}
+		} else {
+			m.updates = append(m.updates, work.Update{Name: "β", Step: beta})
+		}
+	}
+	return m, nil
+}
+
+func sequence(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+// countLabels returns the number of samples of each class.
+func countLabels(labels []int) (count []int, err error) {
+	for n, c := range labels {
+		if c < 0 || c >= len(labels) {
+			return nil, fmt.Errorf("vi: labels[%d] is %d: classes are numbered from 0 on and each occurs", n, c)
+		}
+		for len(count) <= c {
+			count = append(count, 0)
+		}
+		count[c]++
+	}
+	for c, n := range count {
+		if n == 0 {
+			return nil, fmt.Errorf("vi: labels: class %d has no sample", c)
+		}
+	}
+	if len(count) < 2 {
+		return nil, fmt.Errorf("vi: labels: there is only one class")
+	}
+	return count, nil
+}
+
+// priors returns the prior of α for each class.
+func (p Model) priors(C int) ([]vi.Gamma, error) {
+	if p.ClassAlpha != nil && len(p.ClassAlpha) != C {
+		return nil, fmt.Errorf("vi: ClassAlpha: %d priors for %d classes", len(p.ClassAlpha), C)
+	}
+	priors := p.ClassAlpha
+	if priors == nil {
+		for range C {
+			priors = append(priors, conjugate.Or1(p.Alpha))
+		}
+	}
+	for c, g := range priors {
+		if err := conjugate.CheckPrior("Alpha", g); err != nil {
+			return nil, fmt.Errorf("%w (class %d)", err, c)
+		}
+	}
+	return priors, nil
+}
+
+// start sets E[Y] and E[α]. The random start is that of auxiliary variables around
+// standard normal functions.
+func (m *model) start(p Model) error {
+	s := p.Start
+	if s == nil {
+		var cone special.Cone
+		functions := la.NewMatrix[float64](m.N, m.C)
+		random.Normal(random.Source(p.Seed), functions.Data)
+		for n := range m.N {
+			cone.Mean(m.labels[n], functions.Row(n), functions.Row(n))
+			for c, v := range functions.Row(n) {
+				m.y.Set(c, n, v)
+			}
+		}
+	} else {
+		if err := check.Start("Y", s.Y, m.C, m.N); err != nil {
+			return err
+		}
+		m.y.CopyFrom(s.Y)
+	}
+	for c := range m.C {
+		g := &m.alpha[c]
+		for d := range m.D {
+			g.Scale[d] = g.Prior.Mean() / g.Shape
+		}
+	}
+	if s == nil || s.Alpha.Rows == 0 {
+		return nil
+	}
+	if err := check.Start("Alpha", s.Alpha, m.C, m.D); err != nil {
+		return err
+	}
+	for c := range m.C {
+		for d, v := range s.Alpha.Row(c) {
+			if !(v > 0) {
+				return fmt.Errorf("vi: Start.Alpha: entry (%d, %d) is %g", c, d, v)
+			}
+			m.alpha[c].Scale[d] = v / m.alpha[c].Shape
+		}
+	}
+	return nil
+}
+
+// setKernel makes E[K] the composite kernel at E[β] and E[KKᵀ] its square.
+func (m *model) setKernel() {
+	m.composite.Combine(&m.ws, m.mean, m.kernel)
+	m.addRidge(m.kernel)
+	la.Syrk(&m.ws, la.NoTrans, 1, m.kernel, 0, m.gram)
+}
+
+// settle makes E[K] the kernel at E[β] and renews what depends on it.
+func (m *model) settle() {
+	m.setKernel()
+	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.kernel, 0, m.f)
+	for c := range m.C {
+		m.spread[c] = la.SumSq(m.f.Row(c))
+	}
+	m.spread[0] += lowerInner(m.gram, m.sum)
+}
+
+// likelihoodOf returns Σ E[y]∘f − ½ Σ f∘f − ½ tr(kᵀ(Σ_c V_c)k) with f = E[W]·k, of
+// which [PlugIn] leaves the trace out; f and t take intermediate results.
+func (m *model) likelihoodOf(k, f, t la.Matrix[float64]) float64 {
+	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, k, 0, f)
+	var v float64
+	for c := range m.C {
+		row := f.Row(c)
+		v += la.Dot(m.y.Row(c), row) - 0.5*la.SumSq(row)
+	}
+	if m.update == MeanField {
+		la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.sum, k, 0, t)
+		for d := range m.D {
+			v -= 0.5 * la.Dot(k.Row(d), t.Row(d))
+		}
+	}
+	return v
+}
+
+func (m *model) addRidge(k la.Matrix[float64]) {
+	for n, r := range m.ridge {
+		k.Row(n)[n] += r
+	}
+}
+
+// sweep implements model.
+func (m *model) Sweep(done func(string)) error {
+	m.pruning = 0
+	if m.prune > 0 {
+		m.pruneRegressors()
+		if done != nil && m.pruning > 0 {
+			done("pruning")
+		}
+	}
+	return work.Sweep(m.updates, done)
+}
+
+// roundoff implements model: steps that are not ascent may take the bound
+// anywhere, new importance samples among them.
+func (m *model) Roundoff() float64 {
+	if s, ok := m.beta.(interface{ drew() bool }); !m.monotone || ok && s.drew() {
+		return math.Inf(1)
+	}
+	return max(0, m.pruning)
+}
+
+// jittered implements model: no jitter is ever added.
+func (m *model) Jittered() float64 { return 0 }
+
+// observations implements model.
+func (m *model) Observations() float64 { return float64(m.N) }
+
+// updateW is q(w_c) = N(V_c·E[K]·E[y_c], V_c), V_c = (E[KKᵀ] + diag E[α_c])⁻¹
+// (equations 1.8 and 1.9).
+func (m *model) updateW() error {
+	la.Gemm(&m.ws, la.NoTrans, la.Transpose, 1, m.y, m.kernel, 0, m.response)
+	m.turn.reset()
+	if err := m.classes.Each(m.weightTask); err != nil {
+		return fmt.Errorf("W: %w", err)
+	}
+	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.kernel, 0, m.f)
+	return nil
+}
+
+// updateClass solves for class c with B = I + A^-½·E[KKᵀ]·A^-½, all of whose
+// eigenvalues are at least 1: V = A^-½·B⁻¹·A^-½. tr(E[KKᵀ]V) and wᵀE[KKᵀ]w then
+// follow from the system that was solved.
+func (m *model) updateClass(w *classWorker, c int) error {
+	active := m.active[c]
+	n := len(active)
+	root, b := w.d1[:n], w.factor.Slice(0, n, 0, n)
+	mean, variance := m.w.Row(c), m.variance.Row(c)
+	x := w.d2[:n]
+	response := m.response.Row(c)
+	var logAlpha float64
+	for i, d := range active {
+		a := m.alpha[c].Mean(d)
+		logAlpha += math.Log(a)
+		root[i] = 1 / math.Sqrt(a)
+		x[i] = root[i] * response[d]
+		row, g := b.Row(i), m.gram.Row(d)
+		if n == m.D {
+			for j, r := range root[:i+1] {
+				row[j] = float64(root[i]*r) * g[j]
+			}
+		} else {
+			for j, e := range active[:i+1] {
+				row[j] = float64(root[i]*root[j]) * g[e]
+			}
+		}
+		row[i]++
+	}
+	err := la.Cholesky(&w.ws, b)
+	var spread float64
+	if err == nil {
+		m.logDet[c] = -logAlpha - la.LogDet(b)
+		la.CholeskySolveVec(b, x)
+		for i, d := range active {
+			mean[d] = root[i] * x[i]
+			spread += float64(mean[d]*response[d]) - float64(x[i]*x[i])
+		}
+	}
+	if m.sum.Rows == 0 {
+		if err != nil {
+			return fmt.Errorf("class %d: %w", c, err)
+		}
+		la.CholeskyInvDiag(&w.ws, b, x)
+		for i, d := range active {
+			spread += 1 - x[i]
+			variance[d] = root[i] * root[i] * x[i]
+		}
+		m.spread[c] = spread + m.settlePruned(c)
+		return nil
+	}
+	if err == nil {
+		la.CholeskyInv(&w.ws, b)
+		for i, d := range active {
+			row := b.Row(i)
+			spread += 1 - row[i]
+			for j, r := range root[:i+1] {
+				row[j] *= root[i] * r
+			}
+			variance[d] = row[i]
+		}
+		m.spread[c] = spread + m.settlePruned(c)
+	}
+	m.turn.wait(c)
+	defer m.turn.done()
+	if err != nil {
+		return fmt.Errorf("class %d: %w", c, err)
+	}
+	m.addCovariance(c, b)
+	return nil
+}
+
+// addCovariance adds the covariance of w_c, whose active part's lower triangle is
+// v, to the sum over the classes.
+func (m *model) addCovariance(c int, v la.Matrix[float64]) {
+	active := m.active[c]
+	if c == 0 {
+		m.sum.Fill(0)
+	}
+	if len(active) == m.D {
+		for d := range m.D {
+			la.Axpy(1, v.Row(d)[:d+1], m.sum.Row(d)[:d+1])
+		}
+		return
+	}
+	i := 0
+	for d := range m.D {
+		if i == len(active) || active[i] != d {
+			m.sum.Row(d)[d] += m.variance.At(c, d)
+			continue
+		}
+		row := m.sum.Row(d)
+		for j, e := range active[:i+1] {
+			row[e] += v.At(i, j)
+		}
+		i++
+	}
+}
+
+// updateY is q(y_n) = N(E[W]·E[k_n], I) on the cone of its label (equations 1.5 to
+// 1.7).
+func (m *model) updateY() error {
+	m.location.CopyFrom(m.f)
+	return m.chunks.Each(m.coneOf)
+}
+
+func (m *model) updateChunk(w *coneWorker, chunk int) error {
+	in, out := w.in, w.out
+	for n := chunk * chunkSize; n < min(m.N, (chunk+1)*chunkSize); n++ {
+		for c := range in {
+			in[c] = m.location.At(c, n)
+		}
+		m.logZ[n] = w.cone.Mean(m.labels[n], in, out)
+		for c, v := range out {
+			m.y.Set(c, n, v)
+		}
+	}
+	return nil
+}
+
+// updateAlpha is q(α_{c,d}), to whose rate E[w²]/2 is added.
+func (m *model) updateAlpha() {
+	for c := range m.C {
+		mean, variance := m.w.Row(c), m.variance.Row(c)
+		for d, w := range mean {
+			square := w * w
+			if !m.published {
+				square += variance[d]
+			}
+			m.alpha[c].Observe(d, 0.5*square)
+		}
+	}
+}
+
+// bound implements model. With Z the normalisers of q(Y) and m its location,
+//
+//	Σ_n log Z_n + Σ_{c,n} (E[y](f − m) + ½m²) − ½ Σ_c (tr(E[KKᵀ]V_c) + w_cᵀE[KKᵀ]w_c)
+//
+// and the terms of W, α and β. The second moments of Y cancel.
+func (m *model) Bound() float64 {
+	var sum float64
+	for _, z := range m.logZ {
+		sum += z
+	}
+	for i, y := range m.y.Data {
+		l := m.location.Data[i]
+		sum += float64(y*(m.f.Data[i]-l)) + float64(0.5*l*l)
+	}
+	for c := range m.C {
+		sum += 0.5*(m.logDet[c]-m.spread[c]) + m.alphaBound(c)
+	}
+	if m.beta != nil {
+		sum += m.beta.bound()
+	}
+	if m.theta != nil {
+		sum += m.theta.bound()
+	}
+	return sum
+}
+
+// alphaBound returns what w_c | α and α add for class c, and the constants of the
+// entropy of q(w_c).
+func (m *model) alphaBound(c int) float64 {
+	g := &m.alpha[c]
+	sum := g.Bound()
+	mean, variance := m.w.Row(c), m.variance.Row(c)
+	for d, w := range mean {
+		sum += 0.5 * (1 + g.MeanLog(d) - float64(g.Mean(d)*(float64(w*w)+variance[d])))
+	}
+	return sum
+}
+
+// kept counts the regressors that are not pruned.
+func (m *model) kept() (n int) {
+	for _, a := range m.active {
+		n += len(a)
+	}
+	return n
+}
+
+// pruneRegressors takes the regressors with E[α] above the threshold out of the
+// systems of equations. They keep a variance of their own: the posterior is one
+// of a smaller family, whose bound may be lower.
+func (m *model) pruneRegressors() {
+	before, last := m.kept(), 0.0
+	if m.refreshed {
+		last = m.Bound()
+	}
+	for c, active := range m.active {
+		kept := active[:0]
+		for _, d := range active {
+			if m.alpha[c].Mean(d) <= m.prune {
+				kept = append(kept, d)
+			}
+		}
+		m.active[c] = kept
+	}
+	if m.refreshed && m.kept() != before {
+		// The smaller family's best W, and what it costs.
+		if m.updates[0].Step() == nil {
+			m.pruning = max(0, last-m.Bound())
+		}
+	}
+	m.refreshed = true
+}
+
+// settlePruned gives the pruned regressors of class c mean 0 and the variance
+// that is best for them alone, and returns their part of the spread. Their
+// entropies are added to those of q(w_c).
+func (m *model) settlePruned(c int) (spread float64) {
+	active := m.active[c]
+	if len(active) == m.D {
+		return 0
+	}
+	mean, variance := m.w.Row(c), m.variance.Row(c)
+	i := 0
+	for d := range m.D {
+		if i < len(active) && active[i] == d {
+			i++
+			continue
+		}
+		g := m.gram.At(d, d)
+		mean[d] = 0
+		variance[d] = 1 / (m.alpha[c].Mean(d) + g)
+		m.logDet[c] += math.Log(variance[d])
+		spread += g * variance[d]
+	}
+	return spread
+}

@@ -1,0 +1,104 @@
+package slab
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/check"
+)
+
+// Covariance is the covariance function of a latent function at N samples. The
+// zero value is the zero covariance: the function is its mean.
+type Covariance struct {
+	kind                covarianceKind
+	k                   la.Matrix[float64] // N×N: the Gram matrix, or the distances
+	length, least, most float64
+}
+
+type covarianceKind int
+
+const (
+	zeroCovariance covarianceKind = iota
+	whiteCovariance
+	fixedCovariance
+	decayCovariance
+)
+
+// WhiteCovariance is the identity: values independent of one another, N(0, 1).
+func WhiteCovariance() Covariance { return Covariance{kind: whiteCovariance} }
+
+// FixedCovariance is the Gram matrix k, N×N, of which the lower triangle is read.
+// It is referred to, not copied.
+func FixedCovariance(k la.Matrix[float64]) Covariance {
+	return Covariance{kind: fixedCovariance, k: k}
+}
+
+// DecayCovariance is exp(−d_ij/ℓ), where d, N×N, holds distances, of which the lower
+// triangle is read, and the length ℓ is learned between least and most, from
+// length on; it is held if they are equal. With d the halved squared distance it is
+// the paper's squared exponential, whose ℓ is a squared length. Distances are
+// referred to, not copied: several latent functions may share them.
+func DecayCovariance(d la.Matrix[float64], length, least, most float64) Covariance {
+	return Covariance{decayCovariance, d, length, least, most}
+}
+
+func (c Covariance) validate(N int) error {
+	switch c.kind {
+	case zeroCovariance, whiteCovariance:
+		return nil
+	case decayCovariance:
+		if !(c.least > 0) || !(c.least <= c.length && c.length <= c.most) || math.IsInf(c.most, 1) {
+			return fmt.Errorf("length %g between %g and %g: they must be positive, finite and ascending", c.length, c.least, c.most)
+		}
+	}
+	if c.k.Rows != N || c.k.Cols != N {
+		return fmt.Errorf("%d×%d where %d×%d is needed", c.k.Rows, c.k.Cols, N, N)
+	}
+	for i := range N {
+		row := c.k.Row(i)[:i+1]
+		if j := check.NonFinite(row); j >= 0 {
+			return fmt.Errorf("entry (%d, %d) is %g", i, j, row[j])
+		}
+		if c.kind == fixedCovariance {
+			if row[i] < 0 {
+				return fmt.Errorf("entry (%d, %d) is %g: it is a variance", i, i, row[i])
+			}
+			continue
+		}
+		for j, v := range row {
+			if v < 0 {
+				return fmt.Errorf("entry (%d, %d) is %g: it is a distance", i, j, v)
+			}
+		}
+	}
+	return nil
+}
+
+// learned reports whether there is a length to learn.
+func (c Covariance) learned() bool { return c.kind == decayCovariance && c.least < c.most }
+
+// variance returns entry (n, n).
+func (c Covariance) variance(n int, length float64) float64 {
+	switch c.kind {
+	case zeroCovariance:
+		return 0
+	case whiteCovariance:
+		return 1
+	case fixedCovariance:
+		return c.k.At(n, n)
+	}
+	return math.Exp(-c.k.At(n, n) / length)
+}
+
+// fill stores the lower triangle in out.
+func (c Covariance) fill(length float64, out la.Matrix[float64]) {
+	for i := range out.Rows {
+		src, dst := c.k.Row(i)[:i+1], out.Row(i)[:i+1]
+		copy(dst, src)
+		if c.kind == decayCovariance {
+			la.Scal(-1/length, dst)
+			la.Exp(dst, dst)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package slab
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// lineMoments are the variances and means of every object's factors, or of every
+// task's weights. What the other half of a sweep reads at random, the two of one
+// line, lies together.
+type lineMoments struct {
+	both, variance, mean la.Matrix[float64] // n×(M+K), n×M, n×K
+}
+
+func newMoments(n, M, K int) lineMoments {
+	both := la.NewMatrix[float64](n, M+K)
+	return lineMoments{both, both.Slice(0, n, 0, M), both.Slice(0, n, M, M+K)}
+}
+
+// scaleFrom sets m to what line j of from is when multiplied by scale_j.
+func (m *lineMoments) scaleFrom(from *lineMoments, scale []float64) {
+	for j, t := range scale {
+		v, mean := from.variance.Row(j), from.mean.Row(j)
+		to := m.both.Row(j)
+		for k, x := range v {
+			to[k] = t * t * x
+		}
+		for k, x := range mean {
+			to[len(v)+k] = t * x
+		}
+	}
+}
+
+// half is one half of a sweep: for each line, an object or a task, the statistics
+// of its observed entries over the other side's moments.
+type half struct {
+	lines   *lines
+	blocks  []int
+	other   *lineMoments
+	means   int       // of other, from the first, that count
+	shifted bool      // the next mean is subtracted from the entries,
+	base    float64   // and so is this from all
+	scale   []float64 // of which other's moments are multiples; nil means 1
+	weight  float64   // of all statistics, applied by whoever uses them
+}
+
+// lineStats are the statistics of a line, with u_j and v_j the means and variances
+// of the other side and t_j the scale.
+type lineStats struct {
+	gram     la.Matrix[float64] // Σ t²·u·uᵀ, means×means
+	cross    []float64          // Σ t²·u·y
+	variance []float64          // Σ t²·v, M
+	total    float64            // Σ t²·y²
+}
+
+// with returns the statistics that share all but cross, in s.
+func (l *lineStats) with(s *lineStats, cross []float64) *lineStats {
+	*s = *l
+	s.cross = cross
+	return s
+}
+
+// lineCrew works on blocks of lines side by side. A line is one worker's alone,
+// so the results do not depend on how many there are.
+type lineCrew struct {
+	all     la.Workspace
+	workers []*lineWorker
+	of      lineStats // of complete data
+	gram    []float64
+	power   []float64
+	gain    []float64 // M
+
+	side *half
+	task func(c *lineWorker, block int)
+	next atomic.Int64
+	wg   sync.WaitGroup
+}
+
+// lineWorker is one goroutine's scratch.
+type lineWorker struct {
+	crew     *lineCrew
+	ws       la.Workspace
+	gathered []float64 // BlockK×(M+K+1)
+	ones     []float64 // BlockK
+	gram     []float64 // (K+1)×(K+1)
+	own      lineStats
+	variance []float64 // M
+	gain     []float64 // M
+	work     func()
+}
+
+func newLineCrew(n, M, K int) *lineCrew {
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	c := &lineCrew{
+		all: la.Workspace{Workers: n}, gram: make([]float64, K*K), power: make([]float64, M), gain: make([]float64, M),
+	}
+	for range n {
+		w := &lineWorker{
+			crew: c, ws: la.Workspace{Workers: 1},
+			gathered: make([]float64, la.BlockK*(M+K+1)), ones: make([]float64, la.BlockK), gram: make([]float64, (K+1)*(K+1)),
+			variance: make([]float64, M), gain: make([]float64, M),
+		}
+		for i := range w.ones {
+			w.ones[i] = 1
+		}
+		w.work = func() {
+			defer c.wg.Done()
+			w.loop()
+		}
+		c.workers = append(c.workers, w)
+	}
+	return c
+}
+
+func (w *lineWorker) loop() {
+	for {
+		b := int(w.crew.next.Add(1)) - 1
+		if b >= len(w.crew.side.blocks)-1 {
+			return
+		}
+		w.crew.task(w, b)
+	}
+}
+
+// each runs task for every block of lines.
+func (c *lineCrew) each(side *half, task func(c *lineWorker, block int)) {
+	c.side, c.task = side, task
+	c.next.Store(0)
+	n := min(len(c.workers), len(side.blocks)-1)
+	c.wg.Add(n - 1)
+	for _, w := range c.workers[1:n] {
+		go w.work()
+	}
+	c.workers[0].loop()
+	c.wg.Wait()
+	c.side, c.task = nil, nil
+}
+
+// stats computes the statistics of line i. The entries' rows of moments are
+// gathered, with the entry itself as one more column; the means and it are
+// multiplied by themselves, and the variances are summed.
+func (w *lineWorker) stats(h *half, i int) *lineStats {
+	M, k := len(w.variance), h.means
+	width := M + k
+	gathered := la.MatrixOf(la.BlockK, width+1, w.gathered[:la.BlockK*(width+1)])
+	gram := la.MatrixOf(k+1, k+1, w.gram[:(k+1)*(k+1)])
+	index, value := h.lines.line(i)
+	if len(index) == 0 {
+		gram.Fill(0)
+		clear(w.variance)
+	}
+	var beta float64
+	for first := 0; first < len(index); first += la.BlockK {
+		rows := min(len(index)-first, la.BlockK)
+		// A loop that does little else has several rows on their way at once.
+		from, stride := h.other.both.Data, h.other.both.Stride
+		for r, j := range index[first : first+rows] {
+			copy(w.gathered[r*(width+1):][:width], from[int(j)*stride:])
+		}
+		for r, j := range index[first : first+rows] {
+			y := value[first+r] - h.base
+			if h.scale != nil {
+				y *= h.scale[j]
+			}
+			if h.shifted {
+				y -= from[int(j)*stride+width]
+			}
+			w.gathered[r*(width+1)+width] = y
+		}
+		la.Syrk(&w.ws, la.Transpose, 1, gathered.Slice(0, rows, M, width+1), beta, gram)
+		la.Gemv(&w.ws, la.Transpose, 1, gathered.Slice(0, rows, 0, M), w.ones[:rows], beta, w.variance)
+		beta = 1
+	}
+	last := gram.Row(k)
+	w.own = lineStats{gram: gram.Slice(0, k, 0, k), cross: last[:k], variance: w.variance, total: last[k]}
+	w.own.gram.MirrorLower()
+	return &w.own
+}
+
+// shared returns the statistics of complete data, to be filled.
+func (c *lineCrew) shared(means int) *lineStats {
+	c.of = lineStats{gram: la.MatrixOf(means, means, c.gram[:means*means]), variance: c.power}
+	clear(c.power)
+	return &c.of
+}
+
+// completeObjects computes the statistics that every object has when all entries
+// are observed, and m.cross.
+func (m *factors) completeObjects(h *half, s *lineStats) {
+	ws := &m.crew.all
+	for q := range m.Q {
+		la.Axpy(1, h.other.variance.Row(q), s.variance)
+	}
+	means := h.other.mean.Slice(0, m.Q, 0, m.M)
+	la.Syrk(ws, la.Transpose, 1, means, 0, s.gram)
+	s.gram.MirrorLower()
+	for q, t := range h.scale {
+		la.Scal(t, means.Row(q))
+	}
+	cross := m.cross.Slice(0, m.N, 0, m.M)
+	la.Gemm(ws, la.NoTrans, la.NoTrans, 1, m.y.dense, means, 0, cross)
+	if h.shifted {
+		// y − c: Σ_q c_q·w_q/σ_q² is the same for all objects.
+		shift := m.crew.workers[0].variance
+		clear(shift)
+		for q := range m.Q {
+			la.Axpy(m.task.mean.At(q, m.M), means.Row(q), shift)
+		}
+		for n := range m.N {
+			la.Axpy(-1, shift, cross.Row(n))
+		}
+	}
+}
+
+// completeTasks computes the statistics that every task has when all entries are
+// observed, and m.cross.
+func (m *factors) completeTasks(s *lineStats) {
+	for n := range m.N {
+		la.Axpy(1, m.object.variance.Row(n), s.variance)
+	}
+	means := m.object.mean
+	ws := &m.crew.all
+	la.Syrk(ws, la.Transpose, 1, means, 0, s.gram)
+	s.gram.MirrorLower()
+	la.Gemm(ws, la.Transpose, la.NoTrans, 1, m.y.dense, means, 0, m.cross.Slice(0, m.Q, 0, m.K))
+}

@@ -1,0 +1,344 @@
+package slab
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/check"
+)
+
+// FactorState is everything a [FactorPosterior] is made of. It is plain data, to
+// be saved and restored; slices and matrices of a state that belongs to a
+// posterior must not be changed.
+type FactorState struct {
+	Mean, Variance la.Matrix[float64] // of φ, N×M
+	Weights        []Pair             // Q×M, task by task
+
+	// Lengths, M, are those of the factors' covariances; nil without any.
+	Lengths []float64
+
+	Prior       Prior
+	Noise       []float64 // σ_q², Q
+	NoiseShared bool
+
+	// The prior of the noise; 0 without one.
+	NoiseWeight, NoiseScale float64
+
+	// E[c_q] and Var[c_q]; nil without offsets. Means, and the prior's, count from
+	// Base.
+	Offset, OffsetVariance []float64
+	OffsetPrior            OffsetPrior
+	Base                   float64
+}
+
+// FactorPosterior is the approximate posterior of [Factors]. It is immutable and
+// safe for concurrent use.
+type FactorPosterior struct {
+	s       FactorState
+	N, Q, M int
+	e, v    la.Matrix[float64] // E[w], Var[w], Q×M
+}
+
+// NewFactorPosterior returns the posterior of a state, which it keeps and which
+// must not be changed afterwards. The error says what does not fit.
+func NewFactorPosterior(s FactorState) (*FactorPosterior, error) {
+	fail := func(format string, args ...any) (*FactorPosterior, error) {
+		return nil, fmt.Errorf("vi: factor state: "+format, args...)
+	}
+	N, M, Q := s.Mean.Rows, s.Mean.Cols, len(s.Noise)
+	if N == 0 || M == 0 || Q == 0 {
+		return fail("%d objects, %d factors, %d tasks", N, M, Q)
+	}
+	for _, x := range []struct {
+		name string
+		m    la.Matrix[float64]
+	}{{"Mean", s.Mean}, {"Variance", s.Variance}} {
+		if x.m.Rows != N || x.m.Cols != M || x.m.Stride < M || len(x.m.Data) < (N-1)*x.m.Stride+M {
+			return fail("%s: %d×%d (stride %d, %d elements) where %d×%d is needed", x.name, x.m.Rows, x.m.Cols, x.m.Stride, len(x.m.Data), N, M)
+		}
+		for n := range N {
+			for k, v := range x.m.Row(n) {
+				if math.IsNaN(v) || math.IsInf(v, 0) || x.name == "Variance" && !(v >= 0) {
+					return fail("%s: entry (%d, %d) is %g", x.name, n, k, v)
+				}
+			}
+		}
+	}
+	if len(s.Weights) != Q*M {
+		return fail("Weights: %d where %d×%d are needed", len(s.Weights), Q, M)
+	}
+	if i := firstBadPair(s.Weights); i >= 0 {
+		return fail("Weights[%d] is %+v", i, s.Weights[i])
+	}
+	if err := s.Prior.validate(); err != nil {
+		return fail("%w", err)
+	}
+	positive := func(name string, x []float64) error {
+		for i, v := range x {
+			if !(v > 0) || math.IsInf(v, 1) {
+				return fmt.Errorf("vi: factor state: %s[%d] is %g", name, i, v)
+			}
+		}
+		return nil
+	}
+	if s.Lengths != nil && len(s.Lengths) != M {
+		return fail("Lengths: %d for %d factors", len(s.Lengths), M)
+	}
+	if err := positive("Lengths", s.Lengths); err != nil {
+		return nil, err
+	}
+	if err := positive("Noise", s.Noise); err != nil {
+		return nil, err
+	}
+	if s.NoiseShared && slices.Min(s.Noise) != slices.Max(s.Noise) {
+		return fail("Noise: it is shared and not the same everywhere")
+	}
+	if s.NoiseWeight != 0 {
+		if err := positive("NoiseWeight and NoiseScale", []float64{s.NoiseWeight, s.NoiseScale}); err != nil {
+			return nil, err
+		}
+	}
+	if s.Offset != nil {
+		if len(s.Offset) != Q || len(s.OffsetVariance) != Q {
+			return fail("%d offsets and %d variances of them for %d tasks", len(s.Offset), len(s.OffsetVariance), Q)
+		}
+		if i := check.NonFinite(s.Offset); i >= 0 {
+			return fail("Offset[%d] is %g", i, s.Offset[i])
+		}
+		if err := positive("OffsetVariance", s.OffsetVariance); err != nil {
+			return nil, err
+		}
+		if err := positive("OffsetPrior.Variance", []float64{s.OffsetPrior.Variance}); err != nil {
+			return nil, err
+		}
+		if i := check.NonFinite([]float64{s.OffsetPrior.Mean, s.Base}); i >= 0 {
+			return fail("OffsetPrior.Mean is %g and Base %g", s.OffsetPrior.Mean, s.Base)
+		}
+	}
+	p := &FactorPosterior{s: s, N: N, Q: Q, M: M, e: la.NewMatrix[float64](Q, M), v: la.NewMatrix[float64](Q, M)}
+	for q := range Q {
+		e, v := p.e.Row(q), p.v.Row(q)
+		for k, w := range s.Weights[q*M:][:M] {
+			e[k], _ = w.Moments()
+			v[k] = w.VarW()
+		}
+	}
+	return p, nil
+}
+
+// posterior returns the present state, whose slices it shares.
+func (m *factors) posterior() *FactorPosterior {
+	p := &FactorPosterior{
+		s: FactorState{
+			Mean: m.object.mean.Slice(0, m.N, 0, m.M), Variance: m.object.variance,
+			Weights: m.weights, Prior: m.prior, Noise: m.noise, NoiseShared: !m.perTask,
+			Base: m.base,
+		},
+		N: m.N, Q: m.Q, M: m.M,
+		e: m.task.mean.Slice(0, m.Q, 0, m.M), v: m.task.variance,
+	}
+	for _, f := range m.functions {
+		if f.cov.kind == decayCovariance {
+			p.s.Lengths = append(p.s.Lengths, f.length)
+		}
+	}
+	if m.perTask && m.noiseWeight > 0 {
+		p.s.NoiseWeight, p.s.NoiseScale = m.noiseWeight, m.noiseScale
+	}
+	if m.K > m.M {
+		p.s.Offset = make([]float64, m.Q)
+		for q := range m.Q {
+			p.s.Offset[q] = m.task.mean.At(q, m.M)
+		}
+		p.s.OffsetVariance, p.s.OffsetPrior = m.offsetVar, m.offsetPrior
+	}
+	return p
+}
+
+// like starts from the factors and hyperparameters of p, a model of other tasks.
+func (m *factors) like(p *FactorPosterior) error {
+	s := &p.s
+	switch {
+	case p.N != m.N || p.M != m.M:
+		return fmt.Errorf("vi: Like: %d objects and %d factors where there are %d and %d", p.N, p.M, m.N, m.M)
+	case (s.Lengths != nil) != m.lengths():
+		return fmt.Errorf("vi: Like: a covariance with lengths in one and not in the other")
+	}
+	m.object.mean.Slice(0, m.N, 0, m.M).CopyFrom(s.Mean)
+	m.object.variance.CopyFrom(s.Variance)
+	for k, l := range s.Lengths {
+		m.functions[k].length = l
+	}
+	m.prior = s.Prior
+	var noise float64
+	for _, v := range s.Noise {
+		noise += v / float64(p.Q)
+	}
+	for q := range m.noise {
+		m.noise[q] = max(noise, m.floor)
+	}
+	m.firstWeights()
+	return nil
+}
+
+// lengths reports whether the factors have lengths.
+func (m *factors) lengths() bool {
+	return m.functions != nil && m.functions[0].cov.kind == decayCovariance
+}
+
+// resume goes on from p.
+func (m *factors) resume(p *FactorPosterior) error {
+	s := &p.s
+	switch {
+	case p.N != m.N || p.Q != m.Q || p.M != m.M:
+		return fmt.Errorf("vi: From: %d objects, %d tasks and %d factors where there are %d, %d and %d", p.N, p.Q, p.M, m.N, m.Q, m.M)
+	case (s.Offset != nil) != (m.K > m.M):
+		return fmt.Errorf("vi: From: offsets in one and not in the other")
+	case s.NoiseShared == m.perTask:
+		return fmt.Errorf("vi: From: noise is shared in one and not in the other")
+	case (s.Lengths != nil) != m.lengths():
+		return fmt.Errorf("vi: From: a covariance with lengths in one and not in the other")
+	case s.Base != m.base:
+		return fmt.Errorf("vi: From: the mean of its data is %g, not %g", s.Base, m.base)
+	}
+	m.object.mean.Slice(0, m.N, 0, m.M).CopyFrom(s.Mean)
+	m.object.variance.CopyFrom(s.Variance)
+	for k, l := range s.Lengths {
+		m.functions[k].length = l
+	}
+	copy(m.weights, s.Weights)
+	copy(m.noise, s.Noise)
+	if s.NoiseWeight > 0 {
+		m.noiseScale = s.NoiseScale
+	}
+	m.prior = s.Prior
+	for q := range m.Q {
+		e, v := m.task.mean.Row(q), m.task.variance.Row(q)
+		for k, w := range m.weights[q*m.M:][:m.M] {
+			g, h, _ := w.gate() // the same operations as in a sweep
+			e[k], v[k] = w.gated(g, h)
+		}
+		if s.Offset != nil {
+			e[m.M] = s.Offset[q]
+		}
+	}
+	if s.Offset != nil {
+		copy(m.offsetVar, s.OffsetVariance)
+		m.offsetPrior = s.OffsetPrior
+	}
+	return nil
+}
+
+// State returns what the posterior is made of. Its slices and matrices are the
+// posterior's own and must not be changed.
+func (p *FactorPosterior) State() FactorState { return p.s }
+
+// Dims returns the numbers of objects, tasks and factors.
+func (p *FactorPosterior) Dims() (N, Q, M int) { return p.N, p.Q, p.M }
+
+// Weights returns E[w] and Var[w], Q×M. They are the posterior's own.
+func (p *FactorPosterior) Weights() (mean, variance la.Matrix[float64]) { return p.e, p.v }
+
+// Energy returns for each factor Σ_q E[w_qm²]·Σ_n E[φ_nm²] over the same sum of all
+// factors: the share of the fitted power that is its own. A factor that the data
+// do not need has next to none.
+func (p *FactorPosterior) Energy() []float64 {
+	energy := make([]float64, p.M)
+	var all float64
+	for k := range energy {
+		var w, f float64
+		for q := range p.Q {
+			e := p.e.At(q, k)
+			w += float64(e*e) + p.v.At(q, k)
+		}
+		for n := range p.N {
+			a := p.s.Mean.At(n, k)
+			f += float64(a*a) + p.s.Variance.At(n, k)
+		}
+		energy[k] = w * f
+		all += energy[k]
+	}
+	if all > 0 {
+		la.Scal(1/all, energy)
+	}
+	return energy
+}
+
+// offset returns E[c_q] and Var[c_q].
+func (p *FactorPosterior) offset(q int) (mean, variance float64) {
+	if p.s.Offset == nil {
+		return p.s.Base, 0
+	}
+	return p.s.Base + p.s.Offset[q], p.s.OffsetVariance[q]
+}
+
+// Entry returns the mean of entry (n, q) and the variance of the function, to
+// which the noise σ_q² adds:
+//
+//	E[f] = E[c] + Σ_m E[w]·a,   Var[f] = Var[c] + Σ_m E[w²]·A + Var[w]·a².
+func (p *FactorPosterior) Entry(n, q int) (mean, function float64) {
+	return p.function(q, p.s.Mean.Row(n), p.s.Variance.Row(n))
+}
+
+// Reconstruct returns what Entry does for task q of an object with factors of the
+// given means and variances; a nil variance is that of certain factors.
+func (p *FactorPosterior) Reconstruct(q int, factors, variance []float64) (mean, function float64) {
+	return p.function(q, factors, variance)
+}
+
+func (p *FactorPosterior) function(q int, a, variance []float64) (mean, function float64) {
+	mean, function = p.offset(q)
+	e, v := p.e.Row(q), p.v.Row(q)
+	mean += la.Dot(e, a)
+	for k, ak := range a {
+		function += float64(v[k] * (ak * ak))
+		if variance != nil {
+			function += float64((float64(e[k]*e[k]) + v[k]) * variance[k])
+		}
+	}
+	return mean, function
+}
+
+// Transform returns the means and variances of the factors of a new object, given
+// its entries y of the given tasks. With the weights' posterior as it is, that of
+// the factors is Gaussian, here with all its covariances,
+//
+//	P = I + Σ_q (E[w_q]E[w_q]ᵀ + diag Var[w_q])/σ_q²,   E[φ] = P⁻¹ Σ_q E[w_q](y_q − E[c_q])/σ_q²,
+//
+// so that the variances are a little larger than those of the objects fitted,
+// whose factors count as independent. Without entries it is the prior. Under a
+// covariance over the objects the new one is taken to be unrelated to them.
+func (p *FactorPosterior) Transform(tasks []int, y []float64) (mean, variance []float64, err error) {
+	if len(tasks) != len(y) {
+		return nil, nil, fmt.Errorf("vi: tasks: %d for %d entries", len(tasks), len(y))
+	}
+	precision := la.NewMatrix[float64](p.M, p.M)
+	mean, variance = make([]float64, p.M), make([]float64, p.M)
+	for k := range p.M {
+		precision.Set(k, k, 1)
+	}
+	for i, q := range tasks {
+		switch {
+		case q < 0 || q >= p.Q:
+			return nil, nil, fmt.Errorf("vi: tasks[%d] is %d of %d", i, q, p.Q)
+		case math.IsNaN(y[i]) || math.IsInf(y[i], 0):
+			return nil, nil, fmt.Errorf("vi: y[%d] is %g", i, y[i])
+		}
+		w := 1 / p.s.Noise[q]
+		e, v := p.e.Row(q), p.v.Row(q)
+		c, _ := p.offset(q)
+		la.Axpy(w*(y[i]-c), e, mean)
+		for k := range e {
+			la.Axpy(w*e[k], e[:k+1], precision.Row(k)[:k+1])
+			precision.Row(k)[k] += float64(w * v[k])
+		}
+	}
+	if err := la.Cholesky(nil, precision); err != nil {
+		return nil, nil, fmt.Errorf("vi: precision of the factors: %w", err)
+	}
+	la.CholeskySolveVec(precision, mean)
+	la.CholeskyInvDiag(nil, precision, variance)
+	return mean, variance, nil
+}

@@ -1,0 +1,398 @@
+package slab
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/roots"
+)
+
+// latentGP is the factor q(φ) = N(a, A) of a latent function φ ~ GP(m, K). What
+// the likelihood says of it has the form exp(hᵀφ − ½φᵀΛφ) with diagonal Λ ≥ 0, so
+//
+//	A = (K⁻¹ + Λ)⁻¹,   a = A(K⁻¹m + h).
+//
+// K is never factorised. With S = Λ^½, B = I + S·K·S, whose eigenvalues are at
+// least 1, and r = h − Λm,
+//
+//	α = S·B⁻¹·S⁻¹r,   a = m + Kα,   A = K − K·S·B⁻¹·S·K,
+//
+// where S⁻¹r is 0 wherever Λ is. The form r − S·B⁻¹·S·K·r of α, which needs no
+// S⁻¹, loses all its digits where the noise is small.
+type latentGP struct {
+	cov    Covariance
+	prior  []float64 // N, m; nil means zero
+	length float64   // of a DecayCovariance
+
+	lambda   []float64 // N, Λ
+	alpha    []float64 // N
+	mean     []float64 // N, a
+	variance []float64 // N, diagonal of A
+	kl       float64   // KL(q‖p)
+}
+
+// latentScratch is the room that the updates of all latent functions share.
+type latentScratch struct {
+	k, b    la.Matrix[float64] // N×N
+	columns la.Matrix[float64] // columnRows×N
+	s, root []float64          // S; S before it is scaled
+	t, u    []float64          // S⁻¹r, B⁻¹S⁻¹r
+	ka      []float64          // Kα
+	diag    []float64
+	few     []int
+}
+
+// columnRows is the number of columns of K taken through a triangular solve at a
+// time.
+const columnRows = 64
+
+func newLatentScratch(N int, dense bool) *latentScratch {
+	s := &latentScratch{
+		s: make([]float64, N), root: make([]float64, N), t: make([]float64, N), u: make([]float64, N), ka: make([]float64, N),
+		diag: make([]float64, N), few: make([]int, 0, N),
+	}
+	if dense {
+		s.k, s.b = la.NewMatrix[float64](N, N), la.NewMatrix[float64](N, N)
+		s.columns = la.NewMatrix[float64](min(N, columnRows), N)
+	}
+	return s
+}
+
+// dense reports whether the covariance fills a matrix.
+func (f *latentGP) dense() bool { return f.cov.kind >= fixedCovariance }
+
+// start makes q the prior. mean is where a is kept.
+func (f *latentGP) start(N int, mean []float64) {
+	f.lambda, f.alpha, f.variance = make([]float64, N), make([]float64, N), make([]float64, N)
+	f.mean = mean
+	copy(f.mean, f.prior)
+	f.length = f.cov.length
+	for n := range f.variance {
+		f.variance[n] = f.cov.variance(n, f.length)
+	}
+}
+
+// draw sets the mean to c·Kz, which has the power of the prior, tr K, if z is white
+// noise. The prior's mean must be zero, and q(φ) the prior.
+func (f *latentGP) draw(ws *la.Workspace, g *latentScratch, z []float64) {
+	f.cov.fill(f.length, g.k)
+	var power, all float64
+	for i := range z {
+		row := g.k.Row(i)[:i+1]
+		power += row[i]
+		all += 2*la.SumSq(row) - float64(row[i]*row[i])
+	}
+	copy(f.alpha, z)
+	la.Scal(math.Sqrt(power/max(all, math.SmallestNonzeroFloat64)), f.alpha)
+	la.Symv(ws, 1, g.k, f.alpha, 0, f.mean)
+	f.kl = 0.5 * la.Dot(f.alpha, f.mean)
+}
+
+// update is q(φ) given f.lambda and h.
+func (f *latentGP) update(ws *la.Workspace, g *latentScratch, h []float64) error {
+	switch f.cov.kind {
+	case zeroCovariance:
+		return nil
+	case whiteCovariance:
+		f.updateWhite(h)
+		return nil
+	}
+	f.cov.fill(f.length, g.k)
+	f.residual(g, h)
+	logDet, err := f.solve(ws, g)
+	if err != nil {
+		return err
+	}
+	copy(f.mean, g.ka)
+	if f.prior != nil {
+		la.Axpy(1, f.prior, f.mean)
+	}
+	la.CholeskyInvDiag(ws, g.b, g.diag)
+	f.variances(ws, g)
+	f.kl = f.divergence(g, logDet)
+	return nil
+}
+
+// divergence returns KL(q‖p) = ½(tr B⁻¹ − N + αᵀKα + log|B|).
+func (f *latentGP) divergence(g *latentScratch, logDet float64) float64 {
+	var trace float64
+	for _, v := range g.diag {
+		trace += v - 1
+	}
+	return 0.5 * (trace + la.Dot(f.alpha, g.ka) + logDet)
+}
+
+// restore computes what follows from the other fields: the divergence.
+func (f *latentGP) restore(ws *la.Workspace, g *latentScratch) error {
+	f.kl = 0
+	switch f.cov.kind {
+	case zeroCovariance:
+		return nil
+	case whiteCovariance:
+		for n, l := range f.lambda {
+			f.kl += 0.5 * (float64(f.alpha[n]*f.alpha[n]) + math.Log1p(l) - l/(1+l))
+		}
+		return nil
+	}
+	f.cov.fill(f.length, g.k)
+	for n, l := range f.lambda {
+		g.s[n] = math.Sqrt(l)
+	}
+	if err := f.factorise(ws, g); err != nil {
+		return err
+	}
+	la.Symv(ws, 1, g.k, f.alpha, 0, g.ka)
+	la.CholeskyInvDiag(ws, g.b, g.diag)
+	f.kl = f.divergence(g, la.LogDet(g.b))
+	return nil
+}
+
+// updateWhite is update for K = I.
+func (f *latentGP) updateWhite(h []float64) {
+	f.kl = 0
+	for n, l := range f.lambda {
+		var m float64
+		if f.prior != nil {
+			m = f.prior[n]
+		}
+		v := 1 / (1 + l)
+		a := (m + h[n]) * v
+		f.mean[n], f.variance[n], f.alpha[n] = a, v, (h[n]-float64(l*m))*v
+		f.kl += 0.5 * (float64(f.alpha[n]*f.alpha[n]) + math.Log1p(l) - float64(l*v))
+	}
+}
+
+// residual stores S and S⁻¹r.
+func (f *latentGP) residual(g *latentScratch, h []float64) {
+	for n, l := range f.lambda {
+		g.s[n] = math.Sqrt(l)
+		g.t[n] = 0
+		if l > 0 {
+			r := h[n]
+			if f.prior != nil {
+				r -= float64(l * f.prior[n])
+			}
+			g.t[n] = r / g.s[n]
+		}
+	}
+}
+
+// solve leaves the Cholesky factor of B in g.b, α in f.alpha and Kα in g.ka, from
+// K in g.k, and returns log|B|.
+func (f *latentGP) solve(ws *la.Workspace, g *latentScratch) (logDet float64, err error) {
+	if err := f.factorise(ws, g); err != nil {
+		return 0, err
+	}
+	copy(g.u, g.t)
+	la.CholeskySolveVec(g.b, g.u)
+	for n, s := range g.s {
+		f.alpha[n] = s * g.u[n]
+	}
+	la.Symv(ws, 1, g.k, f.alpha, 0, g.ka)
+	return la.LogDet(g.b), nil
+}
+
+// factorise leaves the Cholesky factor of B in g.b, from K in g.k and S in g.s.
+func (f *latentGP) factorise(ws *la.Workspace, g *latentScratch) error {
+	for i, si := range g.s {
+		k, b := g.k.Row(i)[:i+1], g.b.Row(i)[:i+1]
+		for j, v := range k {
+			b[j] = float64(si*v) * g.s[j]
+		}
+		b[i]++
+	}
+	if err := la.Cholesky(ws, g.b); err != nil {
+		return fmt.Errorf("I + S·K·S: the covariance is not positive semidefinite: %w", err)
+	}
+	return nil
+}
+
+// variances stores diag A, from the factor of B and diag B⁻¹. S·A·S = I − B⁻¹ gives
+// A_nn = (1 − (B⁻¹)_nn)/λ_n with an error of a rounding over λ_n; where that is more
+// than a rounding of K_nn, A_nn comes from its column of K.
+func (f *latentGP) variances(ws *la.Workspace, g *latentScratch) {
+	few := g.few[:0]
+	for n, l := range f.lambda {
+		k := g.k.At(n, n)
+		if float64(l*k) < 1 {
+			few = append(few, n)
+			continue
+		}
+		f.variance[n] = min(max(0, (1-g.diag[n])/l), k)
+	}
+	for len(few) > 0 {
+		some := few[:min(len(few), columnRows)]
+		few = few[len(some):]
+		cols := g.columns.Slice(0, len(some), 0, len(f.lambda))
+		for r, n := range some {
+			row := cols.Row(r)
+			copy(row, g.k.Row(n)[:n+1])
+			for j := n + 1; j < len(row); j++ {
+				row[j] = g.k.At(j, n)
+			}
+			for j, s := range g.s {
+				row[j] *= s
+			}
+		}
+		la.Trsm(ws, la.Right, la.Transpose, g.b, cols)
+		for r, n := range some {
+			f.variance[n] = max(0, g.k.At(n, n)-la.SumSq(cols.Row(r)))
+		}
+	}
+}
+
+// objective returns the bound's part that depends on K once q(φ) is at its best,
+// up to a constant, at log ℓ = t, and its derivative by t:
+//
+//	G = ½rᵀKα − ½log|B| + hᵀm − ½mᵀΛm,
+//	dG/dt = ½αᵀK'α − ½tr(S·B⁻¹·S·K'),   K' = K∘d/ℓ.
+//
+// The last two terms of G do not depend on t and are left out. It leaves f.alpha
+// overwritten.
+func (f *latentGP) objective(ws *la.Workspace, g *latentScratch, t float64) (value, slope float64, err error) {
+	length := math.Exp(t)
+	f.cov.fill(length, g.k)
+	logDet, err := f.solve(ws, g)
+	if err != nil {
+		return 0, 0, err
+	}
+	for n, s := range g.s {
+		value += float64(float64(g.t[n]*s) * g.ka[n])
+	}
+	value = 0.5 * (value - logDet)
+	la.CholeskyInv(ws, g.b)
+	for i, si := range g.s {
+		k, d, b := g.k.Row(i)[:i+1], f.cov.k.Row(i)[:i+1], g.b.Row(i)[:i+1]
+		ai := f.alpha[i]
+		var sum float64
+		for j, v := range k[:i] {
+			sum += float64(float64(v*d[j]) * (float64(ai*f.alpha[j]) - float64(float64(si*g.s[j])*b[j])))
+		}
+		slope += sum + 0.5*float64(float64(k[i]*d[i])*(float64(ai*ai)-float64(float64(si*si)*b[i])))
+	}
+	return value, slope / length, nil
+}
+
+// Steps of the search for a maximum: the first, by how much they grow, and the
+// longest.
+const (
+	firstLengthStep = 0.25
+	lengthGrowth    = 1.5
+	lastLengthStep  = 2
+)
+
+// climb moves ℓ to a maximum of the bound over ℓ and q(φ) jointly, given f.lambda
+// and h. q(φ) must be updated afterwards.
+//
+// Source: M. Lázaro-Gredilla and M. K. Titsias, "Variational heteroscedastic
+// Gaussian process regression", ICML 2011 (the marginalised variational step).
+func (f *latentGP) climb(ws *la.Workspace, g *latentScratch, h []float64, tol float64) error {
+	f.residual(g, h)
+	to, err := uphill(func(t float64) (float64, float64, error) { return f.objective(ws, g, t) },
+		math.Log(f.length), math.Log(f.cov.least), math.Log(f.cov.most), tol)
+	if err == nil && to != math.Log(f.length) {
+		f.length = min(max(math.Exp(to), f.cov.least), f.cov.most)
+	}
+	return err
+}
+
+// slabWeights is what a scale step needs to know of the weights: Σγ and Σγ(μ²+v)
+// of the latent function's own weights and of all others, and σ_w², which if it is
+// not held moves along.
+type slabWeights struct {
+	own, rest pairSums
+	variance  float64
+	held      bool
+}
+
+// objective returns the bound's part that depends on the own weights' scale and
+// on σ_w² at its best, where the squares of the weights are multiplied by e^x, and
+// its derivative by x.
+func (w *slabWeights) objective(x float64) (value, slope float64) {
+	power := math.Exp(x) * w.own.slabPower
+	if w.held {
+		return 0.5 * (float64(w.own.included*x) - power/w.variance), 0.5 * (w.own.included - power/w.variance)
+	}
+	count, all := w.own.included+w.rest.included, power+w.rest.slabPower
+	return 0.5 * (float64(w.own.included*x) - float64(count*math.Log(all))), 0.5 * (w.own.included - float64(count*(power/all)))
+}
+
+// scale returns the x for which the bound is highest when the latent function's
+// weights are multiplied by e^{x/2} and q(φ) follows, given f.lambda and h of the
+// present weights: Λ becomes e^x·Λ and S⁻¹r stays. Coordinate ascent creeps along
+// this ridge, on which the likelihood is constant if φ shrinks as w grows. With
+// C = e^x·S·K·S and B = I + C
+//
+//	G = ½rᵀKα − ½log|B|,   dG/dx = ½αᵀKα − ½tr(I − B⁻¹).
+//
+// The prior's mean must be zero.
+func (f *latentGP) scale(ws *la.Workspace, g *latentScratch, h []float64, w slabWeights, tol float64) (float64, error) {
+	f.cov.fill(f.length, g.k)
+	f.residual(g, h)
+	copy(g.root, g.s)
+	return uphill(func(x float64) (value, slope float64, err error) {
+		c := math.Exp(0.5 * x)
+		for n, s := range g.root {
+			g.s[n] = c * s
+		}
+		logDet, err := f.solve(ws, g)
+		if err != nil {
+			return 0, 0, err
+		}
+		la.CholeskyInvDiag(ws, g.b, g.diag)
+		for n, s := range g.s {
+			value += float64(float64(g.t[n]*s) * g.ka[n])
+			slope -= 1 - g.diag[n]
+		}
+		v, d := w.objective(x)
+		return v + 0.5*(value-logDet), d + 0.5*(slope+la.Dot(f.alpha, g.ka)), nil
+	}, 0, -maxScale, maxScale, tol)
+}
+
+// maxScale is the most that a step changes the logarithm of the weights' squares.
+const maxScale = 10
+
+// uphill returns where the function f, given with its derivative, has a maximum
+// between least and most: uphill from the given point in growing steps until the
+// slope changes its sign, then to the root, within tol, or to the end of the range.
+// If that is not higher, it is the point given.
+func uphill(f func(t float64) (value, slope float64, err error), from, least, most, tol float64) (float64, error) {
+	before, slope, err := f(from)
+	if err != nil || slope == 0 {
+		return from, err
+	}
+	up, edge := 1.0, most
+	if slope < 0 {
+		up, edge = -1, least
+	}
+	at, to, step := from, from, firstLengthStep
+	for at != edge {
+		to = at + up*step
+		if up*(to-edge) > 0 {
+			to = edge
+		}
+		if _, slope, err = f(to); err != nil {
+			return from, err
+		}
+		if up*slope <= 0 {
+			to = roots.FindWithin(func(t float64) float64 {
+				_, s, e := f(t)
+				if e != nil {
+					err = e
+				}
+				return -up * s
+			}, at, to, tol)
+			break
+		}
+		at, step = to, min(step*lengthGrowth, lastLengthStep)
+	}
+	if err != nil || to == from {
+		return from, err
+	}
+	after, _, err := f(to)
+	if err != nil || after < before-1e-10 {
+		return from, err
+	}
+	return to, nil
+}

@@ -1,0 +1,125 @@
+package slab
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/check"
+)
+
+// RegressionState is everything a [bemkl.RegressionPosterior] is made of. It is plain
+// data, to be saved and restored; slices and matrices of a state that belongs to
+// a posterior must not be changed.
+type RegressionState struct {
+	Prior   Prior
+	Noise   float64 // σ²
+	Weights []Pair  // M; under standard mean field the marginals of w̃ and s
+
+	// Covariance is that of w̃, M×M, under standard mean field; otherwise empty.
+	Covariance la.Matrix[float64]
+}
+
+// RegressionPosterior is the approximate posterior of a [bemkl.Regression]. It is
+// immutable and safe for concurrent use.
+type RegressionPosterior struct {
+	s RegressionState
+}
+
+// NewRegressionPosterior returns the posterior of a state, which it keeps and
+// which must not be changed afterwards. The error says what does not fit.
+func NewRegressionPosterior(s RegressionState) (*RegressionPosterior, error) {
+	fail := func(format string, args ...any) (*RegressionPosterior, error) {
+		return nil, fmt.Errorf("vi: spike-and-slab state: "+format, args...)
+	}
+	M := len(s.Weights)
+	if M == 0 {
+		return fail("no weights")
+	}
+	if err := s.Prior.validate(); err != nil {
+		return fail("%w", err)
+	}
+	if !(s.Noise > 0) || math.IsInf(s.Noise, 1) {
+		return fail("Noise is %g", s.Noise)
+	}
+	if m := firstBadPair(s.Weights); m >= 0 {
+		return fail("Weights[%d] is %+v", m, s.Weights[m])
+	}
+	if c := s.Covariance; c.Rows != 0 {
+		if c.Rows != M || c.Cols != M || c.Stride < M || len(c.Data) < (M-1)*c.Stride+M {
+			return fail("Covariance: %d×%d (stride %d, %d elements) where %d×%d is needed", c.Rows, c.Cols, c.Stride, len(c.Data), M, M)
+		}
+		for m := range M {
+			if k := check.NonFinite(c.Row(m)); k >= 0 {
+				return fail("Covariance: entry (%d, %d) is %g", m, k, c.At(m, k))
+			}
+		}
+	}
+	return &RegressionPosterior{s: s}, nil
+}
+
+// firstBadPair returns the index of the first pair that is not a distribution,
+// or −1.
+func firstBadPair(q []Pair) int {
+	for i, p := range q {
+		if math.IsNaN(p.Logit) || p.Mean-p.Mean != 0 || !(p.Variance >= 0) || math.IsInf(p.Variance, 1) {
+			return i
+		}
+	}
+	return -1
+}
+
+// State returns what the posterior is made of. Its slices and matrices are the
+// posterior's own and must not be changed.
+func (p *RegressionPosterior) State() RegressionState { return p.s }
+
+// Weights returns the mean, the standard deviation and the inclusion probability
+// γ of each weight.
+func (p *RegressionPosterior) Weights() (mean, sd, inclusion []float64) {
+	for _, q := range p.s.Weights {
+		m, _ := q.Moments()
+		mean = append(mean, m)
+		sd = append(sd, math.Sqrt(q.VarW()))
+		inclusion = append(inclusion, q.Inclusion())
+	}
+	return mean, sd, inclusion
+}
+
+// RegressionPrediction is the predictive distribution of T samples.
+type RegressionPrediction struct {
+	Mean     []float64 // of the function, and of the target
+	Function []float64 // variance of the function
+	Variance []float64 // variance of the target with its noise, Function + σ²
+}
+
+// Predict returns the predictive distribution at the rows of x, T×M. Paired mean
+// field takes the weights for independent: where inputs are correlated its
+// variances are too small.
+func (p *RegressionPosterior) Predict(x la.Matrix[float64]) (*RegressionPrediction, error) {
+	M := len(p.s.Weights)
+	if x.Cols != M {
+		return nil, fmt.Errorf("vi: x: %d columns where %d are needed", x.Cols, M)
+	}
+	mean, sd, gamma := p.Weights()
+	out := &RegressionPrediction{make([]float64, x.Rows), make([]float64, x.Rows), make([]float64, x.Rows)}
+	scaled := make([]float64, M)
+	for i := range x.Rows {
+		row := x.Row(i)
+		out.Mean[i] = la.Dot(row, mean)
+		var f float64
+		for m, v := range row {
+			s := v * sd[m]
+			f += float64(s * s)
+			scaled[m] = v * gamma[m]
+		}
+		if c := p.s.Covariance; c.Rows > 0 {
+			for m, v := range scaled {
+				cov := c.Row(m)
+				f += float64(v * (la.Dot(cov, scaled) - float64(cov[m]*v)))
+			}
+		}
+		out.Function[i] = max(0, f)
+		out.Variance[i] = out.Function[i] + p.s.Noise
+	}
+	return out, nil
+}
