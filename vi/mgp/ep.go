@@ -31,6 +31,9 @@ const epSweeps = 200
 // leastDamping is the smallest step of the sites.
 const leastDamping = 0.2
 
+// roundingResidual is a residual below which one that no longer falls is rounding.
+const roundingResidual = 1e-8
+
 // propagate runs expectation propagation from the present sites until the
 // moments of posterior and tilted distributions agree to within tol posterior
 // standard deviations (root mean square), and returns the approximate log
@@ -57,7 +60,7 @@ func (s *sites) propagate(t []float64, tol float64) (logZ float64, err error) {
 		if math.IsNaN(residual) {
 			return 0, fmt.Errorf("expectation propagation: the moments are not finite")
 		}
-		if residual <= tol {
+		if residual <= tol || residual < roundingResidual && residual > 0.9*last {
 			for i, p := range s.prec {
 				s.root[i] = math.Sqrt(p)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -31,10 +32,11 @@ import (
 type Evidence struct {
 	Sites Sites // for labels
 
-	// Family and Prior are those of γ. Default is the fixed, weak [Hyperbola] prior,
-	// which favours no scale within a factor of e⁵ of that of the targets. The
-	// parameters of the other families are learned by type-II maximum likelihood
-	// unless Fixed.
+	// Family and Prior are those of γ. Default is a fixed, weak [Hyperbola] prior on
+	// each γ_p in units of tr K_p/Σ y_n² (tr K_p/N for labels), where kernel p alone
+	// makes functions of the targets' variance: it favours no scale within a factor of
+	// about e⁵ of that. The parameters of the other families are learned by type-II
+	// maximum likelihood unless Fixed.
 	Family Family
 	Prior  GIG
 	Fixed  bool
@@ -126,8 +128,9 @@ type evidence struct {
 	how    Sites
 	prior  GIG
 	family Family
-	power  float64 // mean square of the targets, 1 for labels
-	tol    float64 // of expectation propagation
+	power  float64   // mean square of the targets, 1 for labels
+	unit   []float64 // of γ_p in its prior
+	tol    float64   // of expectation propagation
 
 	sum    la.Matrix[float64] // N×N, the lower triangle of K = Σ a_p·K_p
 	factor la.Matrix[float64] // N×N, a Cholesky factor, then R
@@ -136,12 +139,13 @@ type evidence struct {
 	weight []float64 // a_p
 	trace  []float64 // tr(R·K_p)
 	quad   []float64 // αᵀK_pα
+	left   float64   // tr(R·S⁻¹), S = I/σ² for targets
 	noise  float64   // σ²
 
 	// The sites of the highest objective so far, where the next begins.
-	best         float64
-	bestPrec     []float64
-	bestNu       []float64
+	best     float64
+	bestPrec []float64
+	bestNu   []float64
 }
 
 // Fit fits to N targets given square kernels. The model has no bias: targets are
@@ -238,8 +242,12 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	} else if m.power = la.SumSq(y) / float64(N); !(m.power > 0) || math.IsInf(m.power, 1) {
 		return nil, nil, fmt.Errorf("mgp: y: its mean square is %g", m.power)
 	}
-	if m.family == Default {
-		m.family = Hyperbola
+	relative := m.family == Default
+	if relative {
+		m.family, m.prior = Hyperbola, Hyperbola.vague(1)
+	}
+	for range P {
+		m.unit = append(m.unit, 1)
 	}
 	if m.prior == (GIG{}) && m.family != ARD {
 		m.prior = m.family.vague(1 / m.power)
@@ -259,7 +267,6 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		if theta == nil {
 			theta = m.mean
 		}
-		a.SetParameters(&m.ws, theta)
 	}
 	switch {
 	case len(theta) != len(m.mean):
@@ -267,8 +274,16 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	case start.Gamma != nil && len(start.Gamma) != P:
 		return nil, nil, fmt.Errorf("mgp: Start.Gamma: %d values for %d kernels", len(start.Gamma), P)
 	}
+	if m.kernels != nil {
+		m.kernels.SetParameters(&m.ws, theta)
+	}
 	if err := m.shares(x); err != nil {
 		return nil, nil, err
+	}
+	if relative {
+		for p, v := range x {
+			m.unit[p] = math.Exp(-v) / float64(P)
+		}
 	}
 	for p, g := range start.Gamma {
 		if !(g > 0) || math.IsInf(g, 1) {
@@ -337,7 +352,7 @@ const (
 // scales are climbed, and in the end.
 const (
 	searchTolerance = 1e-4
-	finalTolerance  = 1e-9
+	finalTolerance  = 1e-12
 )
 
 func (m *evidence) keep() {
@@ -376,7 +391,7 @@ func (m *evidence) functions(x []float64) (float64, error) {
 	}
 	copy(m.alpha, m.y)
 	la.CholeskySolveVec(m.factor, m.alpha)
-	return -0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(m.N)*log2Pi), nil
+	return -0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(m.N)*math.Log(2*math.Pi)), nil
 }
 
 // approximate finds the sites, from the given ones unless they are nil.
@@ -402,21 +417,16 @@ func (m *evidence) cost(x, g []float64) (float64, error) {
 		return math.Inf(1), nil
 	}
 	r := m.precision()
-	m.passes.traces(&m.ws, r, m.alpha, m.trace, m.quad)
 	for p, a := range m.weight {
-		density, slope := m.logPrior(-x[p])
+		density, slope := m.logPrior(-x[p] - math.Log(m.unit[p]))
 		value += density
 		g[p] = slope - 0.5*a*(m.quad[p]-m.trace[p])
 	}
 	if !m.labels {
 		last := len(x) - 1
-		var trace float64
-		for i := range m.N {
-			trace += r.At(i, i)
-		}
 		d := (x[last] - math.Log(firstNoise*m.power)) / noiseSpread
 		value -= 0.5 * d * d
-		g[last] = d/noiseSpread - 0.5*math.Exp(x[last])*(la.SumSq(m.alpha)-trace)
+		g[last] = d/noiseSpread - 0.5*math.Exp(x[last])*(la.SumSq(m.alpha)-m.left/m.noise)
 	}
 	if m.kernels != nil {
 		value += m.parameterSlopes(x, r, g)
@@ -430,17 +440,28 @@ func (m *evidence) cost(x, g []float64) (float64, error) {
 	return -value, nil
 }
 
-// precision overwrites the factor with the lower triangle of R.
+// precision overwrites the factor with the lower triangle of R and computes what
+// the gradient needs of it.
 func (m *evidence) precision() la.Matrix[float64] {
 	if m.labels {
-		return m.sites.precision()
+		m.sites.precision()
+	} else {
+		la.CholeskyInv(&m.ws, m.factor)
 	}
-	la.CholeskyInv(&m.ws, m.factor)
+	m.left = 0
+	for i := range m.N {
+		v := m.noise
+		if m.labels {
+			v = 1 / m.sites.prec[i]
+		}
+		m.left += float64(v * m.factor.At(i, i))
+	}
+	m.passes.traces(&m.ws, m.factor, m.alpha, m.trace, m.quad)
 	return m.factor
 }
 
-// logPrior returns log p(log γ) but for a constant, at u = log γ, and its slope
-// in u: ω·u − ½(χ·e⁻ᵘ + φ·eᵘ), or zero where there is no prior.
+// logPrior returns log p(log γ) but for a constant, at u = log γ in its unit, and
+// its slope in u: ω·u − ½(χ·e⁻ᵘ + φ·eᵘ), or zero where there is no prior.
 func (m *evidence) logPrior(u float64) (density, slope float64) {
 	if m.family == ARD {
 		return 0, 0
@@ -472,10 +493,86 @@ func (m *evidence) parameterSlopes(x []float64, r la.Matrix[float64], g []float6
 // learnPrior sets the prior of γ to that of maximum likelihood under the present
 // q(γ), and reports whether it has moved.
 func (m *evidence) learnPrior() bool {
-	_, moments := m.scales()
+	q, moments := m.scales()
 	old := m.prior
-	m.prior = m.family.learn(m.prior, meanMoments(m.family, moments, nil), true)
+	m.prior = m.family.learn(m.prior, m.family.meanMoments(q, moments), true)
 	m.best = math.Inf(1)
 	moved := func(a, b float64) bool { return math.Abs(a-b) > 1e-3*(math.Abs(a)+math.Abs(b)) }
 	return moved(old.Omega, m.prior.Omega) || moved(old.Chi, m.prior.Chi) || moved(old.Phi, m.prior.Phi)
+}
+
+// scales returns q(γ_p) = GIG(ω + N/2, χ, φ + s_p) and its moments, where with
+// a_p = 1/γ_p (D3–D11, the sites' precisions in place of τ)
+//
+//	s_p = E[f_pᵀK_p⁻¹f_p] = a_p²·αᵀK_pα + a_p·(N − a_p·tr RK_p),
+//	N − a_p·tr RK_p = Σ_{q≠p} a_q·tr RK_q + tr(R·S⁻¹),
+//
+// a sum of what is not negative. Its mean is the present γ_p up to O(1/N).
+func (m *evidence) scales() (q []GIG, moments []gigMoments) {
+	for p, a := range m.weight {
+		rest := m.left
+		for q, t := range m.trace {
+			if q != p {
+				rest += float64(m.weight[q] * t)
+			}
+		}
+		s := a * (float64(a*m.quad[p]) + rest)
+		g := GIG{m.prior.Omega + float64(m.N)/2, m.prior.Chi * m.unit[p], m.prior.Phi/m.unit[p] + s}
+		q = append(q, g)
+		moments = append(moments, g.moments())
+	}
+	return q, moments
+}
+
+// finish computes q(f) at x and returns the fit.
+func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
+	m.tol = finalTolerance
+	logZ, err := m.functions(x)
+	if err != nil {
+		return nil, fmt.Errorf("mgp: %w", err)
+	}
+	s := State{
+		Family: m.family, Labels: m.labels, Prior: m.prior, Tau: 1,
+		Alpha: slices.Clone(m.alpha), Factor: m.factor.Clone(),
+	}
+	loo := &LeaveOneOut{}
+	fit := &Fit{
+		Record: rec, LogEvidence: logZ, LeaveOneOut: loo,
+		Parameters: slices.Clone(x[m.P : m.P+len(m.mean)]),
+	}
+	limit := 1e-3
+	if m.labels {
+		s.Sites = slices.Clone(m.sites.prec)
+		if m.how == ExpectationPropagation {
+			loo.LogProbability = m.sites.leaveOneOut(m.y)
+		}
+	} else {
+		s.Tau = 1 / m.noise
+		limit *= m.noise
+	}
+	r := m.precision()
+	var square float64
+	for i := range m.N {
+		f := m.y[i] - m.noise*m.alpha[i]
+		if m.labels {
+			f = m.sites.mean[i]
+		} else { // the prediction without sample i
+			v := 1 / r.At(i, i)
+			loo.Mean = append(loo.Mean, m.y[i]-m.alpha[i]*v)
+			loo.Variance = append(loo.Variance, v)
+		}
+		square += f * f
+	}
+	fit.Collapsed = square < limit*float64(m.N)
+	for _, a := range m.weight {
+		s.Gamma = append(s.Gamma, 1/a)
+	}
+	if m.family != ARD {
+		s.Scales, _ = m.scales()
+		fit.GPLimit = m.family != Hyperbola && m.prior.VarLog() < pointVariance
+	}
+	if fit.Posterior, err = NewPosterior(s); err != nil {
+		return nil, err
+	}
+	return fit, nil
 }

@@ -105,6 +105,13 @@ type Fit struct {
 	// Collapsed tells that the fitted function vanishes: on few or noisy samples
 	// the bound of the empty model may be the highest.
 	Collapsed bool
+
+	// What only fits by the [Evidence] have: the log evidence in nats (of labels an
+	// estimate, or a bound), the parameters of [Adaptive] kernels, and the prediction of
+	// every sample from all others.
+	LogEvidence float64
+	Parameters  []float64
+	LeaveOneOut *LeaveOneOut
 }
 
 // Fit approximates the posterior given square kernels and N targets. Errors are
@@ -260,7 +267,7 @@ func (g Model) model(k vi.Kernels, y []float64, labels bool) (*model, error) {
 		k: k, passes: newPasses(k, g.Workers), P: P, N: N, ws: la.Workspace{Workers: g.Workers},
 		y: y, labels: labels, rank: make([]float64, P),
 		family: g.Family, plain: g.Plain, joint: !g.Plain,
-		learnPrior: !g.Fixed && g.Family != ARD,
+		learnPrior: !g.Fixed && g.Family != ARD && g.Family != Hyperbola,
 		learnTau:   g.Noise == NoiseLearned || g.Noise == NoiseDefault && !labels,
 		state: state{
 			q: make([]GIG, P), moments: make([]gigMoments, P), prior: g.Prior,
@@ -268,6 +275,9 @@ func (g Model) model(k vi.Kernels, y []float64, labels bool) (*model, error) {
 		},
 		b: la.NewMatrix[float64](N, N), alpha: make([]float64, N),
 		weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
+	}
+	if m.family == Default {
+		m.family = StudentT
 	}
 	for p := range m.rank {
 		m.rank[p] = float64(N)
@@ -624,24 +634,7 @@ func (m *model) updatePrior() {
 	if !m.learnPrior {
 		return
 	}
-	var h hyper
-	P := float64(m.P)
-	for _, v := range m.moments {
-		h.mean += v.mean / P
-		h.inv += v.inv / P
-		h.log += v.log / P
-	}
-	h.gap = math.Log(h.mean) - h.log
-	if m.family == StudentT {
-		// log E[γ] − E[log γ] as a sum of what is not negative: the difference would
-		// lose 2ω ulp.
-		h.gap = 0
-		for p, v := range m.moments {
-			d := (v.mean - h.mean) / h.mean
-			h.gap += (d - math.Log1p(d) + special.LogMinusDigamma(m.q[p].Omega)) / P
-		}
-	}
-	m.prior = m.family.learn(m.prior, h, m.joint)
+	m.prior = m.family.learn(m.prior, m.family.meanMoments(m.q, m.moments), m.joint)
 }
 
 // bound implements model. It is (D18), valid at every state: q(f) need not be

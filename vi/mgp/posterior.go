@@ -20,19 +20,28 @@ type State struct {
 	Prior  GIG     // of γ; zero for ARD
 	Tau    float64 // τ
 
-	// Scales holds q(γ_p); nil for ARD. Gamma holds E[γ_p].
+	// Scales holds q(γ_p); nil for ARD. Gamma holds E[γ_p], or its most probable
+	// value.
 	Scales []GIG
 	Gamma  []float64
 
-	Alpha  []float64          // N, B⁻¹·E[y]
-	Factor la.Matrix[float64] // N×N, of which the lower triangle is the Cholesky factor of B = Σ K_p/E[γ_p] + I/τ
+	// Sites holds the precisions λ_n of the sites of labels, or is nil: every
+	// sample's precision is then τ.
+	Sites []float64
+
+	Alpha []float64 // N, B⁻¹·E[y], or S^½·B⁻¹·S^-½·ν with sites
+
+	// Factor is N×N, of which the lower triangle is the Cholesky factor of B = K + I/τ,
+	// K = Σ K_p/γ_p, or with S = diag(λ) of B = I + S^½·K·S^½.
+	Factor la.Matrix[float64]
 }
 
-// Posterior is the approximate posterior of a [Model]. It is immutable
-// and safe for concurrent use.
+// Posterior is the approximate posterior of a [Model], or that of an [Evidence].
+// It is immutable and safe for concurrent use.
 type Posterior struct {
 	s    State
 	P, N int
+	root []float64 // √λ_n, nil without sites
 }
 
 // NewPosterior returns the posterior of a state, which it keeps and which
@@ -69,6 +78,14 @@ func NewPosterior(s State) (*Posterior, error) {
 	if j := check.NonFinite(s.Alpha); j >= 0 {
 		return fail("Alpha[%d] is %g", j, s.Alpha[j])
 	}
+	if s.Sites != nil && (len(s.Sites) != N || !s.Labels) {
+		return fail("Sites: %d precisions for %d samples of labels", len(s.Sites), N)
+	}
+	for i, v := range s.Sites {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return fail("Sites[%d] is %g", i, v)
+		}
+	}
 	if f := s.Factor; f.Rows != N || f.Cols != N || f.Stride < N || len(f.Data) < (N-1)*f.Stride+N {
 		return fail("Factor: %d×%d (stride %d, %d elements) where %d×%d is needed", f.Rows, f.Cols, f.Stride, len(f.Data), N, N)
 	}
@@ -78,7 +95,11 @@ func NewPosterior(s State) (*Posterior, error) {
 			return fail("Factor: row %d is not that of a Cholesky factor", i)
 		}
 	}
-	return &Posterior{s: s, P: P, N: N}, nil
+	p := &Posterior{s: s, P: P, N: N}
+	for _, v := range s.Sites {
+		p.root = append(p.root, math.Sqrt(v))
+	}
+	return p, nil
 }
 
 // posterior returns the present state, with B at the present γ and τ.
@@ -168,6 +189,8 @@ type Prediction struct {
 //	E[f] = k̄ᵀα (9),   Var[f] = Σ_p k_p(x,x)/E[γ_p] − k̄ᵀB⁻¹k̄ (10),
 //	P(t = +1) = Φ(E[f]/√(Var[f] + 1/τ)) (16).
 //
+// With sites the variance is Σ_p k_p(x,x)/γ_p − |L⁻¹S^½k̄|², and τ is 1.
+//
 // The mean is exact under the posterior factors. The variance takes γ at its
 // mean: it leaves out the uncertainty of the scales, a share of the order of
 // 1/r_p. opt.MeanOnly leaves out all but the mean, and needs no self. The other
@@ -208,7 +231,15 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 		if opt.MeanOnly {
 			continue
 		}
-		// Rows become L⁻¹k̄.
+		// Rows become L⁻¹k̄, or L⁻¹S^½k̄.
+		if p.root != nil {
+			for r := range n {
+				row := kn.Row(r)
+				for i, v := range p.root {
+					row[i] *= v
+				}
+			}
+		}
 		la.Trsm(ws, la.Right, la.Transpose, p.s.Factor, kn)
 		for r := range n {
 			v := &out.Function[first+r]

@@ -29,7 +29,7 @@ import (
 func (s *sites) ascend(t []float64, tol float64) (bound float64, err error) {
 	prec, nu := make([]float64, s.N), make([]float64, s.N) // where the next step aims at
 	kept, keptNu := make([]float64, s.N), make([]float64, s.N)
-	step, best := 1.0, math.Inf(-1)
+	step, best, last := 1.0, math.Inf(-1), math.Inf(1)
 	for range epSweeps {
 		if err := s.posterior(); err != nil {
 			return 0, err
@@ -53,13 +53,13 @@ func (s *sites) ascend(t []float64, tol float64) (bound float64, err error) {
 		if residual > tol && bound < best-1e-12*(1+math.Abs(best)) && step > 1e-3 {
 			step *= 0.5
 		} else {
-			if residual <= tol {
+			if residual <= tol || residual < roundingResidual && residual > 0.9*last {
 				for i, p := range s.prec {
 					s.root[i] = math.Sqrt(p)
 				}
 				return bound, nil
 			}
-			best = bound
+			best, last = bound, residual
 			copy(kept, s.prec)
 			copy(keptNu, s.nu)
 			copy(prec, s.diag)
