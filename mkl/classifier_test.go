@@ -45,7 +45,7 @@ func TestClassifier(t *testing.T) {
 		for i, c := range class {
 			labels[i] = names[c]
 		}
-		m, err := Classifier[string]{Classification: Classification{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), labels)
+		m, err := Classifier[string]{Fitting: Fitting{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), labels)
 		require.NoError(t, err)
 		assert.Equal(t, names, m.Classes())
 
@@ -101,8 +101,8 @@ func TestClassifierAgainstInference(t *testing.T) {
 	require.NoError(t, err)
 	fit, err := bemkl.Classification{Seed: 5, Margin: 0.5, SigmaG: 0.3, Ascent: vi.Ascent{MaxSweeps: 20}}.Fit(context.Background(), k, y)
 	require.NoError(t, err)
-	settings := Classification{Seed: 5, Margin: 0.5, SigmaG: 0.3, MaxSweeps: 20}
-	m, err := Classifier[int]{Classification: settings}.Fit(context.Background(), rbfs(x), class)
+	settings := Fitting{Seed: 5, MaxSweeps: 20}
+	m, err := Classifier[int]{Fitting: settings, Margin: 0.5, SigmaG: 0.3}.Fit(context.Background(), rbfs(x), class)
 	require.NoError(t, err)
 	labels := make([][]bool, 3)
 	for o := range labels {
@@ -110,7 +110,7 @@ func TestClassifierAgainstInference(t *testing.T) {
 			labels[o] = append(labels[o], v > 0)
 		}
 	}
-	multi, err := MultiLabel{settings}.Fit(context.Background(), rbfs(x), labels...)
+	multi, err := MultiLabel{Fitting: settings, Margin: 0.5, SigmaG: 0.3}.Fit(context.Background(), rbfs(x), labels...)
 	require.NoError(t, err)
 	assert.Equal(t, fit.Record.Trace, m.Trace().Bounds)
 	assert.Equal(t, fit.Record.Trace, multi.Trace().Bounds)
@@ -120,7 +120,7 @@ func TestClassifierAgainstInference(t *testing.T) {
 		normal := want.Normalise()
 		got, err := m.PredictClasses(context.Background(), opt, z)
 		require.NoError(t, err)
-		each, err := multi.Predict(context.Background(), opt, z)
+		each, err := multi.PredictLabels(context.Background(), opt, z)
 		require.NoError(t, err)
 		for o := range 3 {
 			assert.Equal(t, want.Probability.Row(o), each.Probability[o])
@@ -137,7 +137,7 @@ func TestClassifierAgainstInference(t *testing.T) {
 func TestClassOrder(t *testing.T) {
 	x, class := blobs(1, 30, 3)
 	fit := func(classes []int, labels []int) (*ClassifierModel[int], error) {
-		return Classifier[int]{Classification: Classification{MaxSweeps: 5}, Classes: classes}.Fit(context.Background(), rbfs(x), labels)
+		return Classifier[int]{Fitting: Fitting{MaxSweeps: 5}, Classes: classes}.Fit(context.Background(), rbfs(x), labels)
 	}
 	slices.Reverse(class)
 	m, err := fit(nil, class)
@@ -194,11 +194,11 @@ func TestClassesInFiles(t *testing.T) {
 	for _, c := range class {
 		labels = append(labels, places[c])
 	}
-	m, err := Classifier[place]{Classification: Classification{MaxSweeps: 5}}.Fit(context.Background(), rbfs(x), labels)
+	m, err := Classifier[place]{Fitting: Fitting{MaxSweeps: 5}}.Fit(context.Background(), rbfs(x), labels)
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
-	back, err := LoadClassifier[place](bytes.NewReader(file.Bytes()))
+	back, err := LoadAs[*ClassifierModel[place]](bytes.NewReader(file.Bytes()))
 	require.NoError(t, err)
 	assert.Equal(t, places, back.Classes())
 
@@ -206,20 +206,20 @@ func TestClassesInFiles(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{`{"Country":"is","Zone":1}`, `{"Country":"no","Zone":2}`}, text.(*ClassifierModel[string]).Classes())
 
-	_, err = LoadClassifier[int](bytes.NewReader(file.Bytes()))
+	_, err = LoadAs[*ClassifierModel[int]](bytes.NewReader(file.Bytes()))
 	assert.ErrorContains(t, err, "mkl: load: model: classes[0]: json: cannot unmarshal object")
-	_, err = LoadClassifier[struct{ Country string }](bytes.NewReader(file.Bytes()))
+	_, err = LoadAs[*ClassifierModel[struct{ Country string }]](bytes.NewReader(file.Bytes()))
 	assert.ErrorContains(t, err, "unknown field")
-	_, err = LoadRegression(bytes.NewReader(file.Bytes()))
-	assert.ErrorContains(t, err, "mkl: load: the file holds a model of another kind: classifier of 2 classes")
-	_, err = LoadMultiLabel(bytes.NewReader(file.Bytes()))
+	_, err = LoadAs[*RegressionModel](bytes.NewReader(file.Bytes()))
+	assert.ErrorContains(t, err, "mkl: load: the file holds a model of another kind: \"classifier\", not \"regression\"")
+	_, err = LoadAs[*MultiLabelModel](bytes.NewReader(file.Bytes()))
 	assert.ErrorContains(t, err, "another kind")
 }
 
 func TestClassPredictor(t *testing.T) {
 	for _, k := range []int{2, 4} {
 		x, class := blobs(1, 20*k, k)
-		m, err := Classifier[int]{Classification: Classification{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), class)
+		m, err := Classifier[int]{Fitting: Fitting{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), class)
 		require.NoError(t, err)
 		z, _ := blobs(2, 10*k, k)
 		for _, published := range []bool{false, true} {
@@ -273,15 +273,15 @@ func TestUnknownLabels(t *testing.T) {
 			y.Set(o, i, map[Label]float64{Unknown: math.NaN(), Absent: -1, Present: 1}[labels[o][i]])
 		}
 	}
-	settings := Classification{Seed: 2, MaxSweeps: 40}
-	m, err := MultiLabel{settings}.FitKnown(context.Background(), rbfs(x), labels...)
+	settings := MultiLabel{Fitting: Fitting{Seed: 2, MaxSweeps: 40}}
+	m, err := settings.FitKnown(context.Background(), rbfs(x), labels...)
 	require.NoError(t, err)
-	_, k, err := fitting{}.kernels(context.Background(), rbfs(x), 60, 2)
+	_, k, err := settings.kernels(context.Background(), rbfs(x), 60, 2, settings.EstimateMemory)
 	require.NoError(t, err)
 	fit, err := bemkl.Classification{Seed: 2, Ascent: vi.Ascent{MaxSweeps: 40}}.Fit(context.Background(), k, y)
 	require.NoError(t, err)
 	assert.Equal(t, fit.Record.Trace, m.Trace().Bounds)
-	p, err := m.Predict(context.Background(), PredictOptions{}, x)
+	p, err := m.PredictLabels(context.Background(), PredictOptions{}, x)
 	require.NoError(t, err)
 	for i, c := range class {
 		if labels[1][i] == Unknown {
@@ -308,10 +308,10 @@ func TestLabelPredictor(t *testing.T) {
 			labels[o] = append(labels[o], c <= o)
 		}
 	}
-	m, err := MultiLabel{Classification{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), labels...)
+	m, err := MultiLabel{Fitting: Fitting{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), labels...)
 	require.NoError(t, err)
 	z, _ := blobs(2, 30, 3)
-	want, err := m.Predict(context.Background(), PredictOptions{}, z)
+	want, err := m.PredictLabels(context.Background(), PredictOptions{}, z)
 	require.NoError(t, err)
 	p, err := m.Predictor(PredictorOptions{Tolerance: -1})
 	require.NoError(t, err)

@@ -12,7 +12,9 @@
 //
 // # Estimators
 //
-// An estimator is a struct whose zero value is ready; its Fit returns a model.
+// An estimator is a struct whose zero value is ready to fit. Its Fit returns a
+// model. All estimators embed [Fitting]: the seed, how long to go on, the workers
+// and what else every fit has.
 //
 //   - [Regression]: one target or several that share kernel weights;
 //     [SharedRegression]: several that share sample weights
@@ -26,10 +28,7 @@
 //   - [SpikeSlab]: sparse linear regression, without kernels
 //   - [FactorModel]: tables with gaps, such as ratings
 //
-// Each has its source in its documentation. Models save themselves to files that
-// [Load] reads (and [LoadFactorFit] those of a FactorModel), and tell their kernel
-// weights with uncertainty, their bound and how the fit went: see [Model]. For
-// single predictions within microseconds most have a Predictor.
+// Each has its source in its documentation.
 //
 // # Samples are rows
 //
@@ -46,8 +45,29 @@
 //
 // # Models
 //
+// Every [Model] tells its kernel weights with their uncertainty, what it learned of
+// each output, its bound and how the fit went. Models of numbers are [TargetModel],
+// models of classes [ClassModel]. A model saves itself to a file that [Load] and
+// [LoadAs] read. For predictions of single samples within microseconds most models
+// have a Predictor.
+//
 // Models and predictors are immutable and safe for concurrent use. Fits with the
 // same data, settings and seed give the same bits for every number of workers,
 // and on every machine up to the last digits of the bound and of what package
 // [github.com/bmkl/bmkl/vi] names.
+//
+// # Files
+//
+// The files of an estimator X are X.go, the estimator; X_model.go, what it fits;
+// X_predictor.go, single predictions; and X_file.go, saving and loading. What they
+// share:
+//
+//	fitting.go    settings of every fit, starts, memory
+//	model.go      Model and what all models tell; predict.go: what they predict
+//	view.go       views; design.go: views checked, and what predictions need of them
+//	targets.go    targets checked and standardised; labels.go: classes and labels
+//	kernel.go     kernels; gram.go, cross.go: their matrices in training and prediction
+//	weighted.go   models of weighted samples and kernels; scores.go, processes.go: two families
+//	predictor.go  kernels of a single sample, pruned as pruning.go decides
+//	file.go       kinds of files; design_file.go: views in them; safetensors.go: their layout
 package mkl

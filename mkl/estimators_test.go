@@ -23,40 +23,10 @@ type estimator struct {
 	process bool
 
 	// fit fits to views with targets made from y, which may hold NaN.
-	fit func(ctx context.Context, s settings, views []View, y []float64) (Model, error)
+	fit func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error)
 
 	// predict returns everything that is predicted, in one row.
 	predict func(m Model, workers int, x ...Features) ([]float64, error)
-}
-
-// settings are the fields that every estimator has.
-type settings struct {
-	seed            uint64
-	workers, sweeps int
-	memoryLimit     int64
-	allowDuplicates bool
-	notes           map[string]string
-	progress        func(Progress)
-}
-
-func (s settings) regression(r Regression) Regression {
-	r.Seed, r.Workers, r.MaxSweeps, r.MemoryLimit, r.AllowDuplicates, r.Notes, r.Progress =
-		s.seed, s.workers, s.sweeps, s.memoryLimit, s.allowDuplicates, s.notes, s.progress
-	return r
-}
-
-func (s settings) classification() Classification {
-	return Classification{
-		Seed: s.seed, Workers: s.workers, MaxSweeps: s.sweeps, MemoryLimit: s.memoryLimit,
-		AllowDuplicates: s.allowDuplicates, Notes: s.notes, Progress: s.progress,
-	}
-}
-
-func (s settings) multiGP() MultiGP {
-	return MultiGP{
-		Workers: s.workers, MaxSweeps: s.sweeps, MemoryLimit: s.memoryLimit,
-		AllowDuplicates: s.allowDuplicates, Notes: s.notes, Progress: s.progress,
-	}
 }
 
 func predictMultiGPClasses(m Model, workers int, x ...Features) ([]float64, error) {
@@ -87,10 +57,7 @@ func parts(y []float64, n int) []int {
 }
 
 func predictRegression(m Model, workers int, x ...Features) ([]float64, error) {
-	type regression interface {
-		PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error)
-	}
-	p, err := m.(regression).PredictTargets(context.Background(), PredictOptions{Workers: workers}, x...)
+	p, err := m.(TargetModel).PredictTargets(context.Background(), PredictOptions{Workers: workers}, x...)
 	if err != nil {
 		return nil, err
 	}
@@ -112,15 +79,15 @@ func orNil[M interface {
 var estimators = []estimator{
 	{
 		name: "regression",
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
-			return orNil(s.regression(Regression{}).Fit(ctx, views, y))
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			return orNil(Regression{Fitting: s}.Fit(ctx, views, y))
 		},
 		predict: predictRegression,
 	},
 	{
 		name: "sparse regression",
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
-			m, err := orNil(s.regression(Regression{Lambda: sparse, Omega: sparse}).Fit(ctx, views, y))
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			m, err := orNil(Regression{Fitting: s, Lambda: sparse, Omega: sparse}.Fit(ctx, views, y))
 			// So few samples may end without weights; the model is one all the same.
 			if c, ok := errors.AsType[*CollapsedError](err); ok {
 				return c.Model, nil
@@ -131,87 +98,82 @@ var estimators = []estimator{
 	},
 	{
 		name: "two targets",
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			second := slices.Clone(y)
 			for i := range second {
 				second[i] *= -2 + 0.1*float64(i%3)
 			}
-			return orNil(s.regression(Regression{}).Fit(ctx, views, y, second))
+			return orNil(Regression{Fitting: s}.Fit(ctx, views, y, second))
 		},
 		predict: predictRegression,
 	},
 	{
 		name: "two targets with shared samples",
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			second := slices.Clone(y)
 			for i := range second {
 				second[i] *= -2 + 0.1*float64(i%3)
 			}
-			return orNil(SharedRegression(s.regression(Regression{})).Fit(ctx, views, y, second))
+			return orNil(SharedRegression{Fitting: s}.Fit(ctx, views, y, second))
 		},
 		predict: predictRegression,
 	},
 	{
 		name: "two classes",
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			var labels []string
 			for _, k := range parts(y, 2) {
 				labels = append(labels, []string{"low", "high"}[k])
 			}
-			return orNil(Classifier[string]{Classification: s.classification()}.Fit(ctx, views, labels))
+			return orNil(Classifier[string]{Fitting: s}.Fit(ctx, views, labels))
 		},
 		predict: predictClasses[string],
 	},
 	{
 		name: "three classes",
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
-			return orNil(Classifier[int]{Classification: s.classification()}.Fit(ctx, views, parts(y, 3)))
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			return orNil(Classifier[int]{Fitting: s}.Fit(ctx, views, parts(y, 3)))
 		},
 		predict: predictClasses[int],
 	},
 	{
 		name:    "multiple Gaussian process",
 		process: true,
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
-			return orNil(s.multiGP().Fit(ctx, views, y))
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			return orNil(MultiGP{Fitting: s}.Fit(ctx, views, y))
 		},
-		predict: func(m Model, workers int, x ...Features) ([]float64, error) {
-			mean, variance, err := m.(*MultiGPModel).PredictContext(context.Background(), PredictOptions{Workers: workers}, x...)
-			return slices.Concat(mean, variance), err
-		},
+		predict: predictRegression,
 	},
 	{
 		name:    "multiple Gaussian process, two classes",
 		process: true,
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			var labels []string
 			for _, k := range parts(y, 2) {
 				labels = append(labels, []string{"low", "high"}[k])
 			}
-			return orNil(MultiGPClassifier[string]{MultiGP: s.multiGP()}.Fit(ctx, views, labels))
+			return orNil(MultiGPClassifier[string]{Fitting: s}.Fit(ctx, views, labels))
 		},
 		predict: predictMultiGPClasses,
 	},
 	{
 		name:    "multiple Gaussian process, three classes",
 		process: true,
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
-			g := s.multiGP()
-			g.Family = ARD
-			return orNil(MultiGPClassifier[int]{MultiGP: g}.Fit(ctx, views, parts(y, 3)))
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			return orNil(MultiGPClassifier[int]{Fitting: s, Family: ARD}.Fit(ctx, views, parts(y, 3)))
 		},
 		predict: predictMultiGPClasses,
 	},
 	{
 		name: "multinomial probit, three classes",
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			return orNil(probitOf[int](s, FixSum).Fit(ctx, views, parts(y, 3)))
 		},
 		predict: predictProbit[int],
 	},
 	{
 		name: "multinomial probit, learned sum, two classes",
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			var labels []string
 			for _, k := range parts(y, 2) {
 				labels = append(labels, []string{"low", "high"}[k])
@@ -222,7 +184,7 @@ var estimators = []estimator{
 	},
 	{
 		name: "multinomial probit, switches with regressors for each state",
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			c := probitOf[int](s, Bin)
 			c.Update, c.Alpha = Structured, Gamma{Shape: 5, Scale: 1}
 			return orNil(c.Fit(ctx, views, parts(y, 3)))
@@ -231,7 +193,7 @@ var estimators = []estimator{
 	},
 	{
 		name: "multinomial probit by Gibbs sampling",
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			c := probitOf[int](s, WSum)
 			c.Inference, c.Draws = Gibbs, GibbsDraws{Chains: 1, Draws: 8}
 			return orNil(c.Fit(ctx, views, parts(y, 3)))
@@ -240,17 +202,17 @@ var estimators = []estimator{
 	},
 	{
 		name: "three labels",
-		fit: func(ctx context.Context, s settings, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			labels := make([][]bool, 3)
 			for _, k := range parts(y, 8) {
 				for o := range labels {
 					labels[o] = append(labels[o], k>>o&1 == 1)
 				}
 			}
-			return orNil(MultiLabel{Classification: s.classification()}.Fit(ctx, views, labels...))
+			return orNil(MultiLabel{Fitting: s}.Fit(ctx, views, labels...))
 		},
 		predict: func(m Model, workers int, x ...Features) ([]float64, error) {
-			p, err := m.(*MultiLabelModel).Predict(context.Background(), PredictOptions{Workers: workers}, x...)
+			p, err := m.(*MultiLabelModel).PredictLabels(context.Background(), PredictOptions{Workers: workers}, x...)
 			if err != nil {
 				return nil, err
 			}
@@ -259,10 +221,10 @@ var estimators = []estimator{
 	},
 }
 
-func probitOf[T comparable](s settings, rule Combination) ProbitClassifier[T] {
+func probitOf[T comparable](s Fitting, rule Rule) ProbitClassifier[T] {
 	return ProbitClassifier[T]{
-		Rule: rule, Seed: s.seed, Workers: s.workers, MaxSweeps: s.sweeps, MemoryLimit: s.memoryLimit,
-		AllowDuplicates: s.allowDuplicates, Notes: s.notes, Progress: s.progress,
+		Fitting: s,
+		Rule:    rule,
 	}
 }
 
@@ -309,7 +271,7 @@ func eachEstimator(t *testing.T, check func(t *testing.T, e estimator)) {
 	}
 }
 
-func mustFit(t *testing.T, e estimator, s settings, views []View, y []float64) Model {
+func mustFit(t *testing.T, e estimator, s Fitting, views []View, y []float64) Model {
 	t.Helper()
 	m, err := e.fit(context.Background(), s, views, y)
 	require.NoError(t, err)
@@ -419,7 +381,7 @@ func TestEstimatorsRefuseBadData(t *testing.T) {
 		} {
 			views, y, _, _ := twoInputs(1, 20)
 			views, y = c.spoil(views, y)
-			m, err := e.fit(context.Background(), settings{sweeps: 25}, views, y)
+			m, err := e.fit(context.Background(), Fitting{MaxSweeps: 25}, views, y)
 			require.Error(t, err, c.name)
 			assert.Nil(t, m, c.name)
 			assert.Contains(t, err.Error(), c.want, c.name)
@@ -432,17 +394,17 @@ func TestEstimatorsAcceptOnRequest(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
 		views = append(views, View{X: views[0].X, Kernel: RBF{Width: 0.5}})
-		mustFit(t, e, settings{sweeps: 25, allowDuplicates: true}, views, y)
+		mustFit(t, e, Fitting{MaxSweeps: 25, AllowDuplicates: true}, views, y)
 
 		k := matrix(20, 20, func(i, j int) float64 { return math.Sin(float64(i + 2*j)) })
 		indefinite := []View{{X: k, Kernel: Precomputed{AllowIndefinite: true}}}
 		if e.process {
-			_, err := e.fit(context.Background(), settings{}, indefinite, y)
+			_, err := e.fit(context.Background(), Fitting{}, indefinite, y)
 			require.ErrorContains(t, err, "views[0] (precomputed)")
 			return
 		}
 		// The kernel says nothing about the targets; a fit without weights is right too.
-		_, err := e.fit(context.Background(), settings{sweeps: 25}, indefinite, y)
+		_, err := e.fit(context.Background(), Fitting{MaxSweeps: 25}, indefinite, y)
 		var collapsed *CollapsedError
 		require.True(t, err == nil || errors.As(err, &collapsed), err)
 	})
@@ -454,13 +416,13 @@ func TestEstimatorsObeyTheContext(t *testing.T) {
 		cause := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(cause)
-		m, err := e.fit(ctx, settings{sweeps: 25}, views, y)
+		m, err := e.fit(ctx, Fitting{MaxSweeps: 25}, views, y)
 		assert.Nil(t, m)
 		assert.ErrorIs(t, err, cause)
 
 		ctx, cancel = context.WithCancelCause(context.Background())
 		sweeps := 0
-		m, err = e.fit(ctx, settings{sweeps: 1000, progress: func(p Progress) {
+		m, err = e.fit(ctx, Fitting{MaxSweeps: 1000, Progress: func(p Progress) {
 			if sweeps = p.Sweep; sweeps == 5 {
 				cancel(cause)
 			}
@@ -474,11 +436,11 @@ func TestEstimatorsObeyTheContext(t *testing.T) {
 func TestEstimatorsObeyTheMemoryLimit(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
-		_, err := e.fit(context.Background(), settings{sweeps: 25, memoryLimit: 1000}, views, y)
+		_, err := e.fit(context.Background(), Fitting{MaxSweeps: 25, MemoryLimit: 1000}, views, y)
 		var refused *MemoryError
 		require.ErrorAs(t, err, &refused)
 		assert.Greater(t, refused.Need, int64(7*20*20*8))
-		_, err = e.fit(context.Background(), settings{sweeps: 25, memoryLimit: refused.Need}, views, y)
+		_, err = e.fit(context.Background(), Fitting{MaxSweeps: 25, MemoryLimit: refused.Need}, views, y)
 		assert.NoError(t, err)
 	})
 }
@@ -486,17 +448,17 @@ func TestEstimatorsObeyTheMemoryLimit(t *testing.T) {
 func TestEstimatorsRepeatTheirBits(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 50)
-		first := mustFit(t, e, settings{seed: 4, sweeps: 12, workers: 1}, views, y)
+		first := mustFit(t, e, Fitting{Seed: 4, MaxSweeps: 12, Workers: 1}, views, y)
 		x := newPoints(first, 30)
 		want, err := e.predict(first, 1, x...)
 		require.NoError(t, err)
-		others := []settings{{seed: 4, sweeps: 12, workers: 3}, {seed: 4, sweeps: 12}}
+		others := []Fitting{{Seed: 4, MaxSweeps: 12, Workers: 3}, {Seed: 4, MaxSweeps: 12}}
 		if testing.Short() {
 			others = others[:1]
 		}
 		for _, s := range others {
 			again := mustFit(t, e, s, views, y)
-			got, err := e.predict(again, s.workers, x...)
+			got, err := e.predict(again, s.Workers, x...)
 			require.NoError(t, err)
 			assert.Equal(t, want, got)
 			assert.Equal(t, first.KernelWeights(), again.KernelWeights())
@@ -505,7 +467,7 @@ func TestEstimatorsRepeatTheirBits(t *testing.T) {
 		if e.process || testing.Short() {
 			return
 		}
-		other := mustFit(t, e, settings{seed: 5, sweeps: 12}, views, y)
+		other := mustFit(t, e, Fitting{Seed: 5, MaxSweeps: 12}, views, y)
 		got, err := e.predict(other, 1, x...)
 		require.NoError(t, err)
 		assert.NotEqual(t, want, got)
@@ -519,7 +481,7 @@ func TestModelsKeepTheirData(t *testing.T) {
 		widths := []float64{1, 2}
 		views[1].Kernel = RBF{Widths: widths}
 		notes := map[string]string{"columns": "a b"}
-		m := mustFit(t, e, settings{sweeps: 25, notes: notes}, views, y)
+		m := mustFit(t, e, Fitting{MaxSweeps: 25, Notes: notes}, views, y)
 		x := newPoints(m, 5)
 		want, err := e.predict(m, 1, x...)
 		require.NoError(t, err)
@@ -546,7 +508,7 @@ func TestModelsKeepTheirData(t *testing.T) {
 func TestModelsPredictConcurrently(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
-		m := mustFit(t, e, settings{sweeps: 25}, views, y)
+		m := mustFit(t, e, Fitting{MaxSweeps: 25}, views, y)
 		x := newPoints(m, 5)
 		want, err := e.predict(m, 1, x...)
 		require.NoError(t, err)
@@ -567,7 +529,7 @@ func TestModelsPredictConcurrently(t *testing.T) {
 func TestModelsComeBackFromFiles(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 40)
-		m := mustFit(t, e, settings{sweeps: 20, notes: map[string]string{"who": `"us" <&> ü`}}, views, y)
+		m := mustFit(t, e, Fitting{MaxSweeps: 20, Notes: map[string]string{"who": `"us" <&> ü`}}, views, y)
 		var file bytes.Buffer
 		require.NoError(t, m.Save(&file))
 		back, err := Load(bytes.NewReader(file.Bytes()))
@@ -595,7 +557,7 @@ func TestModelsComeBackFromFiles(t *testing.T) {
 func TestPredictionsRefuseBadInputs(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
-		m := mustFit(t, e, settings{sweeps: 25}, views, y)
+		m := mustFit(t, e, Fitting{MaxSweeps: 25}, views, y)
 		x := newPoints(m, 5)
 		bad := x[1].Clone()
 		bad.Set(4, 2, math.NaN())

@@ -60,7 +60,7 @@ func ExampleRegressionModel_Predictor() {
 
 func ExampleLoad() {
 	speed, _, y := readings()
-	model, err := mkl.Regression{Notes: map[string]string{"unit": "m/s"}}.Fit(
+	model, err := mkl.Regression{Fitting: mkl.Fitting{Notes: map[string]string{"unit": "m/s"}}}.Fit(
 		context.Background(), []mkl.View{{X: mkl.Column(speed), Kernel: mkl.RBF{Width: 1}}}, y)
 	if err != nil {
 		log.Fatal(err)

@@ -39,7 +39,7 @@ func goldenFit(t testing.TB) *RegressionModel {
 	for i := range second {
 		second[i] = b.At(i, 0) - 2*a.At(i, 1)
 	}
-	m, err := Regression{MaxSweeps: 30, Notes: map[string]string{"made by": "TestGoldenFile -update"}}.Fit(context.Background(), views, y, second)
+	m, err := Regression{Fitting: Fitting{MaxSweeps: 30, Notes: map[string]string{"made by": "TestGoldenFile -update"}}}.Fit(context.Background(), views, y, second)
 	require.NoError(t, err)
 	return m
 }
@@ -87,7 +87,7 @@ func TestGoldenFile(t *testing.T) {
 	var want goldenPredictions
 	require.NoError(t, json.Unmarshal(text, &want))
 
-	m, err := LoadRegression(bytes.NewReader(file))
+	m, err := LoadAs[*RegressionModel](bytes.NewReader(file))
 	require.NoError(t, err)
 	p, err := m.PredictTargets(context.Background(), PredictOptions{}, goldenPoints()...)
 	require.NoError(t, err)
@@ -111,7 +111,7 @@ func TestGoldenFile(t *testing.T) {
 // The same for the other kinds of models.
 func TestGoldenScores(t *testing.T) {
 	views, y, _, _ := twoInputs(8, 12)
-	settings := Classification{MaxSweeps: 30, Notes: map[string]string{"made by": "TestGoldenScores -update"}}
+	settings := Fitting{MaxSweeps: 30, Notes: map[string]string{"made by": "TestGoldenScores -update"}}
 	probit := func(c ProbitClassifier[string], views ...View) func() (Model, error) {
 		return func() (Model, error) {
 			c.Classes, c.MaxSweeps, c.Notes = []string{"low", "middle", "high"}, settings.MaxSweeps, settings.Notes
@@ -128,21 +128,21 @@ func TestGoldenScores(t *testing.T) {
 			for _, k := range parts(y, 3) {
 				labels = append(labels, []string{"low", "middle", "high"}[k])
 			}
-			return orNil(Classifier[string]{Classification: settings}.Fit(context.Background(), views, labels))
+			return orNil(Classifier[string]{Fitting: settings}.Fit(context.Background(), views, labels))
 		},
 		"multilabel": func() (Model, error) {
 			labels := make([][]bool, 2)
 			for _, k := range parts(y, 4) {
 				labels[0], labels[1] = append(labels[0], k%2 == 1), append(labels[1], k > 1)
 			}
-			return orNil(MultiLabel{settings}.Fit(context.Background(), views, labels...))
+			return orNil(MultiLabel{Fitting: settings}.Fit(context.Background(), views, labels...))
 		},
 		"shared-regression": func() (Model, error) {
 			second := slices.Clone(y)
 			for i := range second {
 				second[i] *= float64(i % 3)
 			}
-			return orNil(SharedRegression{MaxSweeps: 30, Notes: settings.Notes}.Fit(context.Background(), views, y, second))
+			return orNil(SharedRegression{Fitting: Fitting{MaxSweeps: 30, Notes: settings.Notes}}.Fit(context.Background(), views, y, second))
 		},
 		"probit-classifier":        probit(ProbitClassifier[string]{Rule: WSum, Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20}, views...),
 		"probit-classifier-states": probit(ProbitClassifier[string]{Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}}, views[0], views[3]),
@@ -151,22 +151,17 @@ func TestGoldenScores(t *testing.T) {
 		path := "../testdata/models/" + name + "-v1"
 		predict := func(m Model) []float64 {
 			x := goldenPoints()[:2]
-			if m, ok := m.(*ClassifierModel[string]); ok {
+			if m, ok := m.(ClassModel[string]); ok {
 				p, err := m.PredictClasses(context.Background(), PredictOptions{}, x...)
 				require.NoError(t, err)
 				return slices.Concat(slices.Concat(p.Probability...), slices.Concat(p.Decision...))
 			}
-			if m, ok := m.(*ProbitClassifierModel[string]); ok {
-				p, err := m.PredictClasses(context.Background(), PredictOptions{}, x...)
-				require.NoError(t, err)
-				return slices.Concat(slices.Concat(p.Probability...), slices.Concat(p.Decision...))
-			}
-			if m, ok := m.(*SharedRegressionModel); ok {
+			if m, ok := m.(TargetModel); ok {
 				p, err := m.PredictTargets(context.Background(), PredictOptions{}, x...)
 				require.NoError(t, err)
 				return slices.Concat(slices.Concat(p.Mean...), slices.Concat(p.Variance...))
 			}
-			p, err := m.(*MultiLabelModel).Predict(context.Background(), PredictOptions{}, x...)
+			p, err := m.(*MultiLabelModel).PredictLabels(context.Background(), PredictOptions{}, x...)
 			require.NoError(t, err)
 			return slices.Concat(slices.Concat(p.Probability...), slices.Concat(p.Decision...))
 		}
@@ -291,7 +286,7 @@ func TestFileByItsDescription(t *testing.T) {
 		t.Fatal(k.Kind)
 		return 0
 	}
-	m, err := LoadRegression(bytes.NewReader(file))
+	m, err := LoadAs[*RegressionModel](bytes.NewReader(file))
 	require.NoError(t, err)
 	want, err := m.PredictTargets(context.Background(), PredictOptions{MeanOnly: true}, points...)
 	require.NoError(t, err)
@@ -474,7 +469,7 @@ func FuzzLoad(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(file)
 	var small bytes.Buffer
-	m, err := Regression{MaxSweeps: 2}.Fit(context.Background(), []View{{X: Column([]float64{1, 2, 4}), Kernel: RBF{Width: 1}}}, []float64{1, -1, 2})
+	m, err := Regression{Fitting: Fitting{MaxSweeps: 2}}.Fit(context.Background(), []View{{X: Column([]float64{1, 2, 4}), Kernel: RBF{Width: 1}}}, []float64{1, -1, 2})
 	var saved Model = m
 	if c, ok := errors.AsType[*CollapsedError](err); ok {
 		saved, err = c.Model, nil
@@ -483,7 +478,7 @@ func FuzzLoad(f *testing.F) {
 	require.NoError(f, saved.Save(&small))
 	f.Add(small.Bytes())
 	var classes bytes.Buffer
-	c, err := Classifier[int]{Classification: Classification{MaxSweeps: 2}}.Fit(context.Background(), []View{{X: Column([]float64{1, 2, 4}), Kernel: Linear{}}}, []int{1, 0, 1})
+	c, err := Classifier[int]{Fitting: Fitting{MaxSweeps: 2}}.Fit(context.Background(), []View{{X: Column([]float64{1, 2, 4}), Kernel: Linear{}}}, []int{1, 0, 1})
 	require.NoError(f, err)
 	require.NoError(f, c.Save(&classes))
 	f.Add(classes.Bytes())
@@ -509,7 +504,7 @@ func FuzzLoad(f *testing.F) {
 		case *ClassifierModel[string]:
 			_, _, _ = m.Predict(x...)
 		case *MultiLabelModel:
-			_, _ = m.Predict(context.Background(), PredictOptions{}, x...)
+			_, _ = m.PredictLabels(context.Background(), PredictOptions{}, x...)
 		default:
 			t.Fatalf("%T", m)
 		}

@@ -268,7 +268,8 @@ func total(x []float64) (sum float64) {
 	return sum
 }
 
-// borrow returns the given matrix itself where it is the kernel matrix already.
+// borrow returns the given matrix itself if it is the kernel matrix already, and
+// otherwise false.
 func (ds *design) borrow(i int, x Features) (la.Matrix[float64], bool) {
 	v := &ds.views[i]
 	if _, ok := v.kernel.(Precomputed); !ok || v.center || v.normalize || x.Rows != x.Cols {

@@ -78,7 +78,7 @@ func twoInputs(seed uint64, n int) (views []View, y []float64, a, b Features) {
 
 func fitTwo(t testing.TB, n int) (*RegressionModel, Features, Features) {
 	views, y, a, b := twoInputs(3, n)
-	m, err := Regression{MaxSweeps: 60}.Fit(context.Background(), views, y)
+	m, err := Regression{Fitting: Fitting{MaxSweeps: 60}}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	return m, a, b
 }

@@ -91,7 +91,8 @@ type Polynomial struct {
 // the distance of each sample (row) to each basis point (column). A Scale of 0
 // stands for the mean of all entries of the training distances.
 //
-// Not every distance makes a positive definite kernel; the models here need none.
+// Not every distance makes a positive definite kernel. Gaussian processes
+// ([MultiGP], [MultiGPClassifier], [MultiTask]) need one, other models do not.
 type FromDistance struct {
 	Scale float64
 }
@@ -106,7 +107,8 @@ type FromDistance struct {
 // Rectangular matrices have other basis points than the training samples.
 type Precomputed struct {
 	// AllowIndefinite accepts a square matrix that is asymmetric or indefinite.
-	// The models use kernels only as features of a sample and stay valid.
+	// Most models use kernels only as features of a sample and stay valid; Gaussian
+	// processes ([MultiGP], [MultiGPClassifier], [MultiTask]) refuse it all the same.
 	AllowIndefinite bool
 }
 

@@ -3,148 +3,259 @@ package mkl
 import (
 	"context"
 	"fmt"
+	"io"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// outputs is what fitted regressions have in common: a function for each target.
-type outputs struct {
-	fitted
-	targets   []target
-	noise     []float64 // variance of each target's noise, of the standardised targets
-	predictor interface {
-		Predict(k vi.Kernels, opt vi.PredictOptions) (*bemkl.Prediction, error)
+// Model is what all fitted models have in common. The kinds of models are those of
+// this package.
+type Model interface {
+	fmt.Stringer // the model in one line
+
+	// Kind returns what a file calls this kind of model: regression,
+	// shared-regression, classifier, multilabel, multigp, multigp-classifier,
+	// probit-classifier, spike-slab, multi-task or factors.
+	Kind() string
+
+	// Samples returns the number of samples that the model keeps: the basis points
+	// of its kernels, which are the training samples unless a rectangular kernel
+	// says otherwise; the rows of a factor model; 0 for a [SpikeSlabModel].
+	Samples() int
+
+	// Outputs tells what was learned of each output: the targets, the labels, the
+	// classes (two classes are one output, except of a [ProbitClassifierModel]), or
+	// the columns of a factor model.
+	Outputs() []Output
+
+	// Inputs describes the matrices that a prediction takes, one for each distinct
+	// X of the training views, in the order of their first view.
+	Inputs() []Input
+
+	// KernelWeights returns the weights of the views' kernels; a factor model has
+	// none.
+	KernelWeights() []KernelWeight
+
+	// Collapsed lists the outputs, ascending, whose fitted function is constant
+	// because all their weights vanish.
+	Collapsed() []int
+
+	// Bound returns the lower bound on the log evidence in nats, NaN for a sampled
+	// model.
+	Bound() float64
+
+	// Trace returns the record of the fit.
+	Trace() Trace
+
+	// Notes returns the notes given to the fit.
+	Notes() map[string]string
+
+	// Summary describes the model in words, line by line.
+	Summary() string
+
+	// Save writes the model to a file that [Load] and [LoadAs] read. What is loaded
+	// gives the same predictions, bit for bit.
+	Save(w io.Writer) error
+
+	// decode makes the model what a file of its kind says.
+	decode(f *fileReader) error
+}
+
+// TargetModel is a model whose outputs are numbers.
+type TargetModel interface {
+	Model
+
+	// Targets returns the number of targets.
+	Targets() int
+
+	// NoiseSD returns the standard deviation of each target's noise, in the
+	// target's units.
+	NoiseSD() []float64
+
+	// PredictTargets predicts every target. It takes one matrix for each of Inputs.
+	PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error)
+}
+
+// ClassModel is a model that tells classes of type T apart.
+type ClassModel[T comparable] interface {
+	Model
+
+	// Classes returns the classes in the order of probabilities and decisions.
+	Classes() []T
+
+	// PredictClasses predicts the class of each sample. It takes one matrix for
+	// each of Inputs.
+	PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error)
+}
+
+// Output is what was learned of one output of a model.
+type Output struct {
+	// NoiseSD is the standard deviation of a target's noise, in the target's units;
+	// 0 for labels and classes.
+	NoiseSD float64
+
+	// Prior says in words what was learned about the scales of the kernels; only
+	// multiple Gaussian processes learn it.
+	Prior string
+
+	// Weights are the output's own weights of the kernels, in the order of
+	// KernelWeights; nil if all outputs have those.
+	Weights []KernelWeight
+
+	// Inclusion is the probability of each weight of not being zero, of Weights or
+	// else of KernelWeights; nil unless the model has a spike-and-slab prior.
+	Inclusion []float64
+
+	// Active are the samples whose weight is at least ActiveThreshold times the
+	// largest, ascending; nil if the model gives samples no weights.
+	Active []SampleWeight
+}
+
+// KernelWeight is the posterior of one view's weight e.
+type KernelWeight struct {
+	View   string  // its name
+	Kernel string  // its kernel, as fitted
+	Mean   float64 // E[e]
+	SD     float64
+	Active bool // |Mean| is at least ActiveThreshold times the largest
+}
+
+// SampleWeight is the posterior of one basis point's weight a.
+type SampleWeight struct {
+	Sample int // index of the training sample, or of the basis point
+	Mean   float64
+	SD     float64
+}
+
+// ActiveThreshold is the share of the largest absolute weight from which a
+// kernel or a sample counts as active. Sparse priors leave weights that are
+// either of the order of the largest or many orders of magnitude below it.
+const ActiveThreshold = 0.01
+
+// Trace is the record of a fit.
+type Trace struct {
+	Bounds    []float64 // the lower bound after each sweep, in nats
+	Sweeps    int       // of each chain if sampled
+	Converged bool
+	Reason    string // why it stopped
+	Mixing    Mixing // of sampled chains; the zero value if there are none
+
+	collapsed []int
+}
+
+func newTrace(r vi.Record, collapsed []int) Trace {
+	return Trace{
+		Bounds: r.Trace, Sweeps: len(r.Trace), Converged: r.Reason == vi.Converged,
+		Reason: r.Reason.String(), collapsed: collapsed,
 	}
 }
 
-// noiseOf returns the noise's variances E[ε]^-1.
-func noiseOf(epsilon []Gamma) []float64 {
-	noise := make([]float64, len(epsilon))
-	for o, e := range epsilon {
-		noise[o] = 1 / e.Mean()
+// outcome says on a line how the fit ended.
+func (t Trace) outcome() string {
+	if t.Converged {
+		return fmt.Sprintf("converged after %d sweeps\n", t.Sweeps)
 	}
-	return noise
+	return fmt.Sprintf("NOT converged: %s after %d sweeps\n", t.Reason, t.Sweeps)
 }
 
-// Targets returns the number of targets.
-func (m *outputs) Targets() int { return len(m.targets) }
-
-// NoiseSD returns the standard deviation of each target's noise, E[ε]^-½, in the
-// target's units.
-func (m *outputs) NoiseSD() []float64 {
-	sd := make([]float64, len(m.targets))
-	for o, t := range m.targets {
-		sd[o] = t.sd * math.Sqrt(m.noise[o])
-	}
-	return sd
+// record is what every model tells of how it was made.
+type record struct {
+	trace Trace
+	notes map[string]string
 }
 
-// PredictOptions says what to predict. The zero value predicts means and full
-// variances.
-type PredictOptions struct {
-	// Published selects the paper's predictive variance, which is too small: it
-	// takes the intermediate outputs at their means.
-	Published bool
-
-	// MeanOnly leaves the variances out, and with them nearly all of the cost.
-	MeanOnly bool
-
-	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
-	// Results do not depend on it.
-	Workers int
+// Trace returns the record of the fit.
+func (m *record) Trace() Trace {
+	t := m.trace
+	t.Bounds = slices.Clone(t.Bounds)
+	return t
 }
 
-// Prediction holds predictions [target][sample], in the targets' units.
-type Prediction struct {
-	Mean     [][]float64
-	Variance [][]float64 // of the target with its noise; nil with MeanOnly
+// Notes returns the notes given to the fit.
+func (m *record) Notes() map[string]string { return maps.Clone(m.notes) }
+
+// Bound returns the lower bound on the log evidence in nats, NaN for a sampled
+// model. That of a regression is of the targets as the fit saw them: standardised,
+// unless RawTargets. To compare it with a fit to raw targets subtract n·log(SD) for
+// each target with its n observed values and standard deviation SD (with n−1).
+func (m *record) Bound() float64 {
+	if len(m.trace.Bounds) == 0 {
+		return math.NaN()
+	}
+	return m.trace.Bounds[len(m.trace.Bounds)-1]
 }
 
-// Predict returns the predictive mean and variance, noise included, of a
-// model's only target for each sample. It takes one matrix for each of Inputs.
-func (m *outputs) Predict(x ...Features) (mean, variance []float64, err error) {
-	if len(m.targets) != 1 {
-		return nil, nil, fmt.Errorf("mkl: Predict is for one target and the model has %d: use PredictTargets", len(m.targets))
-	}
-	p, err := m.PredictTargets(context.Background(), PredictOptions{}, x...)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.Mean[0], p.Variance[0], nil
+// Collapsed lists the outputs, ascending, whose fitted function is constant: all
+// their weights vanish. If that holds for every output of a regression, classifier
+// or multi-task model, the fit returned a *[CollapsedError].
+func (m *record) Collapsed() []int { return slices.Clone(m.trace.collapsed) }
+
+// collapsed reports whether all of so many outputs have collapsed.
+func (m *record) collapsed(outputs int) bool { return len(m.trace.collapsed) == outputs }
+
+// onViews is what models fitted to views have in common.
+type onViews struct {
+	record
+	design *design
 }
 
-// PredictTargets predicts every target.
-func (m *outputs) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
-	t, err := m.design.checkInputs(x)
-	if err != nil {
-		return nil, err
+// Samples returns the number of basis points: the training samples, unless a
+// rectangular kernel says otherwise.
+func (m *onViews) Samples() int { return m.design.d }
+
+// Inputs describes the matrices that a prediction takes, one for each distinct X
+// of the training views, in the order of their first view.
+func (m *onViews) Inputs() []Input {
+	in := make([]Input, len(m.design.inputs))
+	for i := range in {
+		in[i].Cols = m.design.inputs[i].cols
 	}
-	out := &Prediction{Mean: rows(len(m.targets), t)}
-	if !opt.MeanOnly {
-		out.Variance = rows(len(m.targets), t)
+	for i, v := range m.design.views {
+		in[v.input].Views = append(in[v.input].Views, i)
 	}
-	return out, m.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
-		p, err := m.predictor.Predict(k, opt.inference())
-		if err != nil {
-			return err
+	return in
+}
+
+// kernelWeights gives the weights of the views' kernels their names.
+func (m *onViews) kernelWeights(mean, sd []float64) []KernelWeight {
+	limit := ActiveThreshold * largestAbs(mean)
+	out := make([]KernelWeight, len(mean))
+	for i, v := range m.design.views {
+		out[i] = KernelWeight{
+			View: v.name, Kernel: v.kernel.String(), Mean: mean[i], SD: sd[i],
+			Active: limit > 0 && math.Abs(mean[i]) >= limit,
 		}
-		for o, tg := range m.targets {
-			for i := range n {
-				out.Mean[o][first+i] = tg.mean + float64(tg.sd*p.Mean.At(o, i))
-				if !opt.MeanOnly {
-					out.Variance[o][first+i] = tg.sd * tg.sd * p.Variance.At(o, i)
-				}
-			}
+	}
+	return out
+}
+
+func largestAbs(x []float64) (largest float64) {
+	for _, v := range x {
+		largest = max(largest, math.Abs(v))
+	}
+	return largest
+}
+
+// countActive counts the active kernels.
+func countActive(weights []KernelWeight) (n int) {
+	for _, w := range weights {
+		if w.Active {
+			n++
 		}
-		return nil
-	})
-}
-
-func (opt PredictOptions) inference() vi.PredictOptions {
-	return vi.PredictOptions{Published: opt.Published, MeanOnly: opt.MeanOnly, Workers: opt.Workers}
-}
-
-// checkTarget reports a target that the model does not have.
-func (m *outputs) checkTarget(opt PredictorOptions) error {
-	if opt.Target < 0 || opt.Target >= len(m.targets) {
-		return fmt.Errorf("mkl: Predictor: target %d of %d", opt.Target, len(m.targets))
 	}
-	return nil
+	return n
 }
 
-// count is the number of targets in words.
-func (m *outputs) count() string {
-	if len(m.targets) == 1 {
-		return "1 target"
+// summarizeActive lists the active kernels, one on a line.
+func summarizeActive(weights []KernelWeight) string {
+	text := "active kernels (weight ± SD):\n"
+	for _, w := range weights {
+		if w.Active {
+			text += fmt.Sprintf("  %-32s %10.4g ± %.2g\n", w.View, w.Mean, w.SD)
+		}
 	}
-	return fmt.Sprintf("%d targets", len(m.targets))
+	return text
 }
-
-// summaryOf describes the model in words after its headline.
-func (m *outputs) summaryOf(headline string) string {
-	noise := m.NoiseSD()
-	return m.summary(headline, func(o int) string { return fmt.Sprintf("target %d: noise SD %.4g", o+1, noise[o]) })
-}
-
-// RegressionModel is a fitted [Regression]. It is immutable and safe for
-// concurrent use.
-type RegressionModel struct {
-	outputs
-	posterior *bemkl.RegressionPosterior
-}
-
-func (m *RegressionModel) set(p *bemkl.RegressionPosterior, t Trace) {
-	m.posterior, m.weights, m.trace = p, p, t
-	m.predictor, m.noise = p, noiseOf(p.State().Epsilon)
-}
-
-// Posterior returns the approximate posterior, of the standardised targets.
-func (m *RegressionModel) Posterior() *bemkl.RegressionPosterior { return m.posterior }
-
-// String describes the model in one line.
-func (m *RegressionModel) String() string { return m.describe("regression of " + m.count()) }
-
-// Summary describes the model in words, line by line.
-func (m *RegressionModel) Summary() string { return m.summaryOf(m.String()) }

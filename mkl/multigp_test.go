@@ -53,7 +53,7 @@ func TestMultiGPFindsTheView(t *testing.T) {
 		for _, other := range w[1:] {
 			assert.Greater(t, w[0].Mean, 5*other.Mean, family.String())
 		}
-		assert.InDelta(t, 1, m.NoiseSD(), 0.3, family.String())
+		assert.InDelta(t, 1, m.NoiseSD()[0], 0.3, family.String())
 		assert.Contains(t, m.Prior(), family.String())
 		assert.Contains(t, m.Summary(), "converged")
 		mean, variance, err := m.Predict(columns(views(x))...)
@@ -133,7 +133,7 @@ func TestMultiGPRefusesBadData(t *testing.T) {
 	y[3] = 0
 	_, err = MultiGP{}.Fit(context.Background(), []View{{X: normal(rand.New(rand.NewPCG(1, 1)), 10, 4), Kernel: Precomputed{}}}, y)
 	assert.ErrorContains(t, err, "square kernels")
-	_, err = MultiGP{MemoryLimit: 1}.Fit(context.Background(), views(x), y)
+	_, err = MultiGP{Fitting: Fitting{MemoryLimit: 1}}.Fit(context.Background(), views(x), y)
 	var memory *MemoryError
 	assert.ErrorAs(t, err, &memory)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -146,20 +146,21 @@ func TestMultiGPRefusesBadData(t *testing.T) {
 func TestMultiGPEstimateMemory(t *testing.T) {
 	const n, p = 300, 5
 	kernels, factor := int64(8*p*n*n), int64(8*n*n)
-	g := MultiGP{Workers: 1}
-	for l := 1; l <= 3; l++ {
-		need := g.EstimateMemory(n, p, l)
-		assert.Greater(t, need, kernels+int64(1+l)*factor)
-		assert.Less(t, need, kernels+int64(2+l)*factor+8<<18)
+	g := MultiGP{Fitting: Fitting{Workers: 1}}
+	for classes, l := range map[int]int64{2: 1, 3: 3, 4: 4} {
+		need := MultiGPClassifier[int]{Fitting: g.Fitting}.EstimateMemory(Size{Samples: n, Kernels: p, Outputs: classes})
+		assert.Greater(t, need, kernels+(1+l)*factor)
+		assert.Less(t, need, kernels+(2+l)*factor+8<<18)
 	}
 	x, views, y := gpProblem(30, 2)
-	g.MemoryLimit = g.EstimateMemory(30, 2, 1)
+	g.MemoryLimit = g.EstimateMemory(Size{Samples: 30, Kernels: 2, Outputs: 1})
 	_, err := g.Fit(context.Background(), views(x), y)
 	require.NoError(t, err)
-	_, err = MultiGPClassifier[int]{MultiGP: g}.Fit(context.Background(), views(x), parts(y, 3))
+	c := MultiGPClassifier[int]{Fitting: g.Fitting}
+	_, err = c.Fit(context.Background(), views(x), parts(y, 3))
 	var memory *MemoryError
 	require.ErrorAs(t, err, &memory)
-	assert.Equal(t, g.EstimateMemory(30, 2, 3), memory.Need)
+	assert.Equal(t, c.EstimateMemory(Size{Samples: 30, Kernels: 2, Outputs: 3}), memory.Need)
 }
 
 func TestMultiGPClassifier(t *testing.T) {
@@ -168,10 +169,12 @@ func TestMultiGPClassifier(t *testing.T) {
 	for _, K := range []int{2, 3} {
 		labels := parts(y, K)
 		sweeps := 0
-		c := MultiGPClassifier[int]{MultiGP: MultiGP{Progress: func(p Progress) {
-			sweeps++
-			assert.Equal(t, map[int]int{2: 1, 3: 3}[K], p.Starts)
-		}}}
+		c := MultiGPClassifier[int]{
+			Fitting: Fitting{Progress: func(p Progress) {
+				sweeps++
+				assert.Equal(t, map[int]int{2: 1, 3: 3}[K], p.Starts)
+			}},
+		}
 		m, err := c.Fit(context.Background(), views(x), labels)
 		require.NoError(t, err)
 		assert.Len(t, m.Posteriors(), map[int]int{2: 1, 3: 3}[K])
@@ -198,11 +201,12 @@ func TestMultiGPClassifier(t *testing.T) {
 		assert.Nil(t, only.Probability)
 		assert.Equal(t, p.Decision, only.Decision)
 
-		_, err = m.Prior(7)
-		assert.Error(t, err)
-		own, err := m.ClassKernelWeights(labels[0])
-		require.NoError(t, err)
-		assert.Len(t, own, 3)
+		outputs := m.Outputs()
+		require.Len(t, outputs, functions(K))
+		for _, o := range outputs {
+			assert.Contains(t, o.Prior, StudentT.String())
+			assert.Len(t, o.Weights, map[bool]int{false: 3}[K == 2], "two classes share the model's weights")
+		}
 	}
 	_, err := MultiGPClassifier[int]{}.Fit(context.Background(), views(x), make([]int, 90))
 	assert.ErrorContains(t, err, "nothing to learn")
@@ -217,13 +221,13 @@ func TestMultiGPFilesAreChecked(t *testing.T) {
 	var file, classes bytes.Buffer
 	require.NoError(t, m.Save(&file))
 	require.NoError(t, c.Save(&classes))
-	back, err := LoadMultiGP(bytes.NewReader(file.Bytes()))
+	back, err := LoadAs[*MultiGPModel](bytes.NewReader(file.Bytes()))
 	require.NoError(t, err)
 	assert.Equal(t, m.Prior(), back.Prior())
-	same, err := LoadMultiGPClassifier[int](bytes.NewReader(classes.Bytes()))
+	same, err := LoadAs[*MultiGPClassifierModel[int]](bytes.NewReader(classes.Bytes()))
 	require.NoError(t, err)
 	assert.Equal(t, c.Classes(), same.Classes())
-	_, err = LoadRegression(bytes.NewReader(file.Bytes()))
+	_, err = LoadAs[*RegressionModel](bytes.NewReader(file.Bytes()))
 	assert.ErrorContains(t, err, "another kind")
 
 	for _, c := range []struct {
@@ -237,12 +241,12 @@ func TestMultiGPFilesAreChecked(t *testing.T) {
 		{"not a distribution", func(_ map[string]string, ts map[string]tensor) { ts["process.0.scales"].data[0] = -1 }},
 		{"row 2", func(_ map[string]string, ts map[string]tensor) { ts["process.0.factor"].data[5] = 0 }},
 		{"target.sd", func(_ map[string]string, ts map[string]tensor) { ts["target.sd"].data[0] = 0 }},
-		{"belong to", func(md map[string]string, _ map[string]tensor) { md["kind"] = kindRegression }},
-		{"labels is false", func(md map[string]string, _ map[string]tensor) { md["kind"] = kindMultiGPClassifier }},
+		{`unknown field "processes"`, func(md map[string]string, _ map[string]tensor) { md["kind"] = "regression" }},
+		{"labels is false", func(md map[string]string, _ map[string]tensor) { md["kind"] = "multigp-classifier" }},
 		{"not known", func(md map[string]string, _ map[string]tensor) {
 			md["model"] = strings.Replace(md["model"], "Student-t", "Student-u", 1)
 		}},
-		{"another kind", func(md map[string]string, _ map[string]tensor) {
+		{`unknown field "margin"`, func(md map[string]string, _ map[string]tensor) {
 			md["model"] = strings.Replace(md["model"], "{", `{"margin":1,`, 1)
 		}},
 	} {

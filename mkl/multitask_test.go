@@ -39,7 +39,7 @@ func TestMultiTaskLearnsFromRelatedTargets(t *testing.T) {
 	notShort(t)
 	x, y, gap := relatedTasks(60)
 	views := []View{{Name: "time", X: x, Kernel: RBF{Width: 1}}}
-	estimator := MultiTask{Latents: 3, MissingTargets: true, Restarts: 2, Notes: map[string]string{"k": "v"}}
+	estimator := MultiTask{Fitting: Fitting{Restarts: 2, Notes: map[string]string{"k": "v"}}, Latents: 3, MissingTargets: true}
 	m, err := estimator.Fit(context.Background(), views, y...)
 	require.NoError(t, err)
 	p, err := m.PredictTargets(context.Background(), PredictOptions{}, x)
@@ -81,7 +81,7 @@ func TestMultiTaskLearnsFromRelatedTargets(t *testing.T) {
 		assert.InDelta(t, sum, p.Mean[2][i], 1e-9*math.Abs(sum)+1e-9)
 	}
 
-	again, err := requireFile(t, m, LoadMultiTask, 4999).PredictTargets(context.Background(), PredictOptions{}, x)
+	again, err := requireFile(t, m, LoadAs[*MultiTaskModel], 4999).PredictTargets(context.Background(), PredictOptions{}, x)
 	require.NoError(t, err)
 	assert.Equal(t, p, again)
 }
@@ -116,7 +116,7 @@ func TestMultiTaskGivenKernels(t *testing.T) {
 		{"kernel", View{X: kernel, Kernel: Precomputed{}}, false, withSelf},
 		{"distance", View{X: distance, Kernel: FromDistance{Scale: 1}}, true, distance},
 	} {
-		m, err := MultiTask{Latents: 2, FixedKernels: c.fixed, MaxSweeps: 50}.Fit(context.Background(), []View{c.view}, y...)
+		m, err := MultiTask{Fitting: Fitting{MaxSweeps: 50}, Latents: 2, FixedKernels: c.fixed}.Fit(context.Background(), []View{c.view}, y...)
 		require.NoError(t, err, c.name)
 		p, err := m.PredictTargets(context.Background(), PredictOptions{}, c.x)
 		require.NoError(t, err, c.name)
@@ -133,7 +133,7 @@ func TestMultiTaskGivenKernels(t *testing.T) {
 		if _, ok := k.(FromDistance); ok {
 			view.X, at = distance, distance
 		}
-		m, err := MultiTask{Latents: 1, MaxSweeps: 30}.Fit(context.Background(), []View{view}, y...)
+		m, err := MultiTask{Fitting: Fitting{MaxSweeps: 30}, Latents: 1}.Fit(context.Background(), []View{view}, y...)
 		require.NoError(t, err, k.String())
 		assert.NotEqual(t, k.String(), m.KernelWeights()[0].Kernel, "its length is learned")
 		// Training and test kernels are the same function.
@@ -176,10 +176,10 @@ func TestMultiTaskRefusals(t *testing.T) {
 	}
 	_, err := MultiTask{}.Fit(context.Background(), views, y...)
 	assert.ErrorContains(t, err, "mkl: y[0][5] is NaN")
-	_, err = MultiTask{MemoryLimit: 1000}.Fit(context.Background(), views, y[1:]...)
+	_, err = MultiTask{Fitting: Fitting{MemoryLimit: 1000}}.Fit(context.Background(), views, y[1:]...)
 	var limit *MemoryError
 	assert.ErrorAs(t, err, &limit)
-	m, err := MultiTask{MeanOnly: true, MaxSweeps: 5}.Fit(context.Background(), views, y[1:]...)
+	m, err := MultiTask{Fitting: Fitting{MaxSweeps: 5}, MeanOnly: true}.Fit(context.Background(), views, y[1:]...)
 	require.NoError(t, err)
 	_, err = m.PredictTargets(context.Background(), PredictOptions{}, x)
 	assert.ErrorContains(t, err, "means only")
@@ -188,7 +188,7 @@ func TestMultiTaskRefusals(t *testing.T) {
 	assert.Nil(t, p.Variance)
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
-	loaded, err := LoadMultiTask(&file)
+	loaded, err := LoadAs[*MultiTaskModel](&file)
 	require.NoError(t, err)
 	again, err := loaded.PredictTargets(context.Background(), PredictOptions{MeanOnly: true}, x)
 	require.NoError(t, err)

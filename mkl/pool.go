@@ -9,7 +9,8 @@ import (
 // scratchPool keeps scratch memory between predictions, without a lock and, in
 // contrast to sync.Pool, without giving it back to the garbage collector.
 type scratchPool struct {
-	slots []poolSlot
+	slots  []poolSlot
+	create func() *scratch
 }
 
 // poolSlot fills a cache line, so that callers do not disturb each other.
@@ -18,17 +19,19 @@ type poolSlot struct {
 	_ [56]byte
 }
 
-// fill makes room for twice as many callers as there are processors and memory
-// for one caller on each.
-func (p *scratchPool) fill(make1 func() *scratch) {
+// newScratchPool returns a pool with room for twice as many callers as there are
+// processors, and memory for one caller on each.
+func newScratchPool(create func() *scratch) scratchPool {
 	n := runtime.GOMAXPROCS(0)
-	p.slots = make([]poolSlot, 2*n)
+	p := scratchPool{slots: make([]poolSlot, 2*n), create: create}
 	for i := range n {
-		p.slots[i].s.Store(make1())
+		p.slots[i].s.Store(create())
 	}
+	return p
 }
 
-// take returns scratch memory that nobody else has, or nil if none is left.
+// take returns scratch memory that nobody else has: new memory if the pool is
+// empty.
 func (p *scratchPool) take() *scratch {
 	first := rand.IntN(len(p.slots))
 	for i := range p.slots {
@@ -37,7 +40,7 @@ func (p *scratchPool) take() *scratch {
 			return s
 		}
 	}
-	return nil
+	return p.create()
 }
 
 // put gives s back; it is dropped if every slot is full.

@@ -12,6 +12,8 @@ import (
 // PredictorOptions says what a [Predictor] predicts and how closely. The zero
 // value predicts the mean and the full variance of the first target.
 type PredictorOptions struct {
+	// Target is the index of the target; predictors of all outputs at a time do not
+	// use it.
 	Target int
 
 	// Tolerance is how far pruning may move a predictive mean or standard
@@ -32,11 +34,11 @@ type PredictorOptions struct {
 // DefaultPruning is the default Tolerance of a [Predictor].
 const DefaultPruning = 0.01
 
-// Predictor predicts one target of one sample at a time: the form of a model to
-// embed where latency counts. It is pruned to the samples and kernels that
-// matter. Predictions take no lock, start no goroutine and, once as many callers
-// as processors have come by, allocate nothing. It is immutable and safe for
-// concurrent use.
+// Predictor predicts one target of one sample at a time: the form of a model for a
+// program in which latency counts. It is pruned to the samples and kernels that
+// matter. A prediction takes no lock, starts no goroutine and, as long as no more
+// callers than processors predict at a time, allocates nothing. A Predictor is
+// immutable and safe for concurrent use.
 //
 // Pruning leaves out kernels and samples whose weights contribute little, and
 // cuts the factors of the covariances off where their rest does. Bounds on what
@@ -112,7 +114,7 @@ type scratch struct {
 
 // function is one function of a fitted model: what a Predictor is made from.
 type function struct {
-	*fitted
+	*weighted
 	index   int                // the row of the posterior
 	a       []float64          // its sample weights' means
 	beMean  []float64          // biases and kernel weights
@@ -123,19 +125,7 @@ type function struct {
 	target  target
 }
 
-// Predictor prunes the model for predictions of single samples. It costs a
-// Cholesky factorisation and an inverse of the basis points' order.
-func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
-	if err := m.checkTarget(opt); err != nil {
-		return nil, err
-	}
-	o, s := opt.Target, m.posterior.State()
-	return newPredictor(opt, function{
-		fitted: &m.fitted, index: o, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
-		spread: 1 / s.Upsilon[o].Mean(), noise: m.noise[o], targets: len(m.targets), target: m.targets[o],
-	})
-}
-
+// newPredictor prunes a function.
 func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 	pr, err := newPruning(opt, f)
 	if err != nil {
@@ -164,7 +154,7 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 		}
 		p.u, p.c = pr.u, pr.c
 	}
-	p.pool.fill(p.newScratch)
+	p.pool = newScratchPool(p.newScratch)
 	return p, nil
 }
 
@@ -281,9 +271,6 @@ func (p *Predictor) Predict(x ...[]float64) (mean, variance float64, err error) 
 		return math.NaN(), math.NaN(), err
 	}
 	s := p.pool.take()
-	if s == nil {
-		s = p.newScratch()
-	}
 	mean, variance = p.predict(s, x)
 	p.pool.put(s)
 	return p.target.mean + p.target.sd*mean, p.target.sd * p.target.sd * variance, nil

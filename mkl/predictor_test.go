@@ -33,7 +33,7 @@ var fitSparseMotorcycle = sync.OnceValues(func() (*RegressionModel, error) {
 	for p := -4; p <= 4; p++ {
 		views = append(views, View{X: x, Kernel: RBF{Width: math.Ldexp(1, p)}, Standardize: true})
 	}
-	return Regression{Lambda: sparse, Omega: sparse, MaxSweeps: 300}.Fit(context.Background(), views, accel)
+	return Regression{Fitting: Fitting{MaxSweeps: 300}, Lambda: sparse, Omega: sparse}.Fit(context.Background(), views, accel)
 })
 
 // requireWithin checks a predictor against its model at a point: both bounds
@@ -55,7 +55,7 @@ func TestPredictorWithinItsBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	two, _, _ := fitTwo(t, 40)
 	views, y, _, _ := twoInputs(5, 60)
-	sparseTwo, err := Regression{Lambda: sparse, Omega: sparse, MaxSweeps: 200}.Fit(context.Background(), views, y)
+	sparseTwo, err := Regression{Fitting: Fitting{MaxSweeps: 200}, Lambda: sparse, Omega: sparse}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	for _, c := range []struct {
 		name string
@@ -118,7 +118,7 @@ func TestPredictorPrunes(t *testing.T) {
 	for i := range y {
 		y[i] = x.At(i, 0) + 0.1*x.At(i, 1)*x.At(i, 2)
 	}
-	lin, err := Regression{Lambda: sparse, Omega: sparse, MaxSweeps: 200}.Fit(context.Background(), []View{{X: x, Kernel: Linear{}}}, y)
+	lin, err := Regression{Fitting: Fitting{MaxSweeps: 200}, Lambda: sparse, Omega: sparse}.Fit(context.Background(), []View{{X: x, Kernel: Linear{}}}, y)
 	require.NoError(t, err)
 	p, err := lin.Predictor(PredictorOptions{Tolerance: 0.1, MeanOnly: true})
 	require.NoError(t, err)
@@ -174,7 +174,7 @@ func TestPredictorOfLoadedModel(t *testing.T) {
 	m, _, _ := fitTwo(t, 30)
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
-	back, err := LoadRegression(&file)
+	back, err := LoadAs[*RegressionModel](&file)
 	require.NoError(t, err)
 	opt := PredictorOptions{Tolerance: 2}
 	p, err := m.Predictor(opt)
@@ -221,7 +221,7 @@ func BenchmarkPredictor(b *testing.B) {
 	for p := -10; p <= 10; p++ {
 		views = append(views, View{X: x, Kernel: RBF{Width: math.Ldexp(1, p)}, Standardize: true})
 	}
-	dense, err := Regression{MaxSweeps: 100}.Fit(context.Background(), views, accel)
+	dense, err := Regression{Fitting: Fitting{MaxSweeps: 100}}.Fit(context.Background(), views, accel)
 	require.NoError(b, err)
 	for _, c := range []struct {
 		name string

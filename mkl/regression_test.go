@@ -37,7 +37,7 @@ func TestMotorcycleHeldOut(t *testing.T) {
 		for p := -5; p <= 2; p++ {
 			views = append(views, View{X: features, Kernel: RBF{Width: math.Ldexp(1, p)}, Standardize: true})
 		}
-		m, err := Regression{MaxSweeps: 100}.Fit(context.Background(), views, y)
+		m, err := Regression{Fitting: Fitting{MaxSweeps: 100}}.Fit(context.Background(), views, y)
 		require.NoError(t, err)
 		mean, variance, err := m.Predict(Column(heldX))
 		require.NoError(t, err)
@@ -89,13 +89,13 @@ func TestFitAgainstInference(t *testing.T) {
 		want, err := fit.Posterior.Predict(kt, vi.PredictOptions{Published: published})
 		require.NoError(t, err)
 
-		model, err := Regression{Seed: 2, MaxSweeps: 30}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 0.5}}, {X: x, Kernel: RBF{Width: 2}}}, y)
+		model, err := Regression{Fitting: Fitting{Seed: 2, MaxSweeps: 30}}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 0.5}}, {X: x, Kernel: RBF{Width: 2}}}, y)
 		require.NoError(t, err)
 		assert.Equal(t, fit.Record.Trace, model.Trace().Bounds)
 		got, err := model.PredictTargets(context.Background(), PredictOptions{Published: published}, z)
 		require.NoError(t, err)
 		// Precomputed kernels must come to the same bits.
-		pre, err := Regression{Seed: 2, MaxSweeps: 30}.FitKernels(context.Background(), []la.Matrix[float64]{kernel(0.5, x, x), kernel(2, x, x)}, y)
+		pre, err := Regression{Fitting: Fitting{Seed: 2, MaxSweeps: 30}}.FitKernels(context.Background(), []la.Matrix[float64]{kernel(0.5, x, x), kernel(2, x, x)}, y)
 		require.NoError(t, err)
 		given, err := pre.PredictTargets(context.Background(), PredictOptions{Published: published}, kernel(0.5, z, x), kernel(2, z, x))
 		require.NoError(t, err)
@@ -158,9 +158,9 @@ func TestMissingTargets(t *testing.T) {
 			second[i] = math.NaN()
 		}
 	}
-	_, err := Regression{MaxSweeps: 5}.Fit(context.Background(), views, y, second)
+	_, err := Regression{Fitting: Fitting{MaxSweeps: 5}}.Fit(context.Background(), views, y, second)
 	assert.EqualError(t, err, "mkl: y[1][1] is NaN")
-	m, err := Regression{MaxSweeps: 60, MissingTargets: true}.Fit(context.Background(), views, y, second)
+	m, err := Regression{Fitting: Fitting{MaxSweeps: 60}, MissingTargets: true}.Fit(context.Background(), views, y, second)
 	require.NoError(t, err)
 	p, err := m.PredictTargets(context.Background(), PredictOptions{}, views[0].X, views[3].X)
 	require.NoError(t, err)
@@ -207,15 +207,17 @@ func TestRestartsKeepTheBest(t *testing.T) {
 	starts := map[int]bool{}
 	best := math.Inf(-1)
 	for seed := range uint64(4) {
-		m, err := Regression{Seed: 7 + seed, MaxSweeps: 8}.Fit(context.Background(), views, y)
+		m, err := Regression{Fitting: Fitting{Seed: 7 + seed, MaxSweeps: 8}}.Fit(context.Background(), views, y)
 		require.NoError(t, err)
 		best = max(best, m.Bound())
 	}
-	m, err := Regression{Seed: 7, Restarts: 3, MaxSweeps: 8, Progress: func(p Progress) {
-		starts[p.Start] = true
-		assert.Equal(t, 4, p.Starts)
-		assert.Equal(t, 8, p.MaxSweeps)
-	}}.Fit(context.Background(), views, y)
+	m, err := Regression{
+		Fitting: Fitting{Seed: 7, Restarts: 3, MaxSweeps: 8, Progress: func(p Progress) {
+			starts[p.Start] = true
+			assert.Equal(t, 4, p.Starts)
+			assert.Equal(t, 8, p.MaxSweeps)
+		}},
+	}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	assert.Equal(t, best, m.Bound())
 	assert.Len(t, starts, 4)
@@ -255,7 +257,7 @@ func TestRectangularKernels(t *testing.T) {
 		return matrix(a.Rows, basis.Rows, func(i, j int) float64 { return math.Exp(-math.Pow(euclid(a.Row(i), basis.Row(j))/w, 2)) })
 	}
 	views := []View{{X: rbf(1, x), Kernel: Precomputed{}}, {X: rbf(2, x), Kernel: Precomputed{}}}
-	m, err := Regression{MaxSweeps: 200}.Fit(context.Background(), views, y)
+	m, err := Regression{Fitting: Fitting{MaxSweeps: 200}}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	mean, _, err := m.Predict(views[0].X, views[1].X)
 	require.NoError(t, err)
@@ -274,13 +276,13 @@ func TestRectangularKernels(t *testing.T) {
 }
 
 func TestEstimateMemory(t *testing.T) {
-	r := Regression{Workers: 2}
-	n := r.EstimateMemory(1000, 1000, 7, 1)
+	r := Regression{Fitting: Fitting{Workers: 2}}
+	n := r.EstimateMemory(Size{Samples: 1000, Kernels: 7, Outputs: 1})
 	assert.Greater(t, n, int64(8*7*1000*1000))
 	assert.Less(t, n, int64(3*8*7*1000*1000))
-	assert.Greater(t, r.EstimateMemory(1000, 1000, 7, 3), n)
-	assert.Less(t, r.EstimateMemory(1000, 100, 7, 1), n)
-	assert.Positive(t, r.EstimateMemory(math.MaxInt32, math.MaxInt32, math.MaxInt32, 9))
+	assert.Greater(t, r.EstimateMemory(Size{Samples: 1000, Kernels: 7, Outputs: 3}), n)
+	assert.Less(t, r.EstimateMemory(Size{Samples: 1000, Basis: 100, Kernels: 7, Outputs: 1}), n)
+	assert.Positive(t, r.EstimateMemory(Size{math.MaxInt32, math.MaxInt32, math.MaxInt32, 9}))
 	assert.Equal(t, "mkl: the fit needs about 1.5 GiB of memory and may take 12 MiB", (&MemoryError{Need: 3 << 29, Limit: 12 << 20}).Error())
 }
 

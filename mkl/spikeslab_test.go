@@ -29,7 +29,7 @@ func slabProblem(n int, seed uint64) (x Features, y []float64) {
 func TestSpikeSlabFindsTheFeatures(t *testing.T) {
 	x, y := slabProblem(150, 1)
 	for _, standard := range []bool{false, true} {
-		m, err := SpikeSlab{StandardField: standard, Restarts: 3, Notes: map[string]string{"a": "b"}}.Fit(context.Background(), x, y)
+		m, err := SpikeSlab{Fitting: Fitting{Restarts: 3, Notes: map[string]string{"a": "b"}}, StandardField: standard}.Fit(context.Background(), x, y)
 		require.NoError(t, err)
 		w := m.Weights()
 		assert.InDelta(t, 3, w[1].Mean, 5*w[1].SD)
@@ -42,7 +42,7 @@ func TestSpikeSlabFindsTheFeatures(t *testing.T) {
 			assert.Less(t, w[j].Inclusion, 0.5)
 			assert.InDelta(t, 0, w[j].Mean, 0.1)
 		}
-		assert.InDelta(t, 0.5, m.NoiseSD(), 0.1)
+		assert.InDelta(t, 0.5, m.NoiseSD()[0], 0.1)
 		assert.InDelta(t, 100, m.Bias(), 1)
 		assert.Equal(t, []Input{{Views: []int{0, 1, 2, 3, 4, 5}, Cols: 6}}, m.Inputs())
 		assert.Contains(t, m.Summary(), "spike-and-slab regression on 6 features (2 active)")
@@ -57,7 +57,7 @@ func TestSpikeSlabFindsTheFeatures(t *testing.T) {
 		}
 		assert.InDelta(t, 1, square/float64(len(y)), 0.4)
 
-		loaded := requireFile(t, m, LoadSpikeSlab, 97)
+		loaded := requireFile(t, m, LoadAs[*SpikeSlabModel], 97)
 		again, _, err := loaded.Predict(x)
 		require.NoError(t, err)
 		assert.Equal(t, mean, again)

@@ -2,9 +2,7 @@ package mkl
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
-	"unsafe"
 )
 
 // View is one kernel on one matrix of features.
@@ -41,44 +39,6 @@ type Input struct {
 	Cols  int   // columns it must have
 }
 
-// input is a distinct X of the training views: what predictions need of it.
-type input struct {
-	basis    Features // the basis points' features, D×d; empty if given
-	cols     int      // columns of X in a prediction
-	given    bool     // X holds precomputed kernels or distances
-	mean, sd []float64
-}
-
-// boundView is a view after training: its kernel with every default filled in,
-// and the training statistics that its test kernels need.
-type boundView struct {
-	name        string
-	kernel      Kernel
-	input       int
-	standardize bool
-
-	center    bool
-	rowMean   []float64 // D, mean of the kernel between each basis point and the training samples
-	totalMean float64
-
-	normalize bool
-	unit      []float64 // D, 1/√ of each basis point's (centred) kernel with itself
-	floor     float64   // what the kernel of a sample with itself must exceed
-
-	// largest is the largest absolute value of the kernel in training, or a
-	// bound on its value for any sample at all if certain.
-	largest float64
-	certain bool
-}
-
-// design is the bound views of a model.
-type design struct {
-	inputs []input
-	views  []boundView
-	d      int // basis points
-	groups []group
-}
-
 // label names a view in an error.
 func (v *View) label(i int) string {
 	switch {
@@ -90,157 +50,10 @@ func (v *View) label(i int) string {
 	return fmt.Sprintf("views[%d] (%q, %s)", i, v.Name, v.Kernel)
 }
 
-// newDesign checks the views of n samples and finds their distinct inputs. The
-// bound views still lack what only the kernel matrices tell.
-func newDesign(views []View, n int) (*design, error) {
-	if len(views) == 0 {
-		return nil, fmt.Errorf("mkl: views: none given")
+// describe names a view without its number.
+func (v *View) describe() string {
+	if v.Name == "" {
+		return v.Kernel.String()
 	}
-	type identity struct {
-		data               *float64
-		rows, cols, stride int
-		given              bool
-	}
-	seen := map[identity]int{}
-	ds := &design{}
-	for i := range views {
-		v := &views[i]
-		label := v.label(i)
-		if v.Kernel == nil {
-			return nil, fmt.Errorf("mkl: %s: Kernel is nil", label)
-		}
-		arg := "views[" + strconv.Itoa(i) + "].X"
-		if err := checkLayout(arg, v.X); err != nil {
-			return nil, err
-		}
-		isGiven := v.Kernel.statistic().kind == given
-		if v.X.Rows != n {
-			return nil, fmt.Errorf("mkl: %s: X is %d×%d where y has %d samples (samples are rows)", label, v.X.Rows, v.X.Cols, n)
-		}
-		if v.X.Cols == 0 {
-			return nil, fmt.Errorf("mkl: %s: X has no columns", label)
-		}
-		if err := v.Kernel.check(v.X.Cols); err != nil {
-			return nil, fmt.Errorf("mkl: %s: %w", label, err)
-		}
-		d := n
-		if isGiven {
-			d = v.X.Cols
-			switch {
-			case v.Standardize:
-				return nil, fmt.Errorf("mkl: %s: Standardize is for features, not for given kernels or distances", label)
-			case d != n && (v.Center || v.Normalize):
-				return nil, fmt.Errorf("mkl: %s: Center and Normalize need the %d samples as basis points, and X has %d columns", label, n, d)
-			}
-		}
-		if i == 0 {
-			ds.d = d
-		} else if d != ds.d {
-			return nil, fmt.Errorf("mkl: %s: %d basis points where %s has %d", label, d, views[0].label(0), ds.d)
-		}
-		id := identity{unsafe.SliceData(v.X.Data), v.X.Rows, v.X.Cols, v.X.Stride, isGiven}
-		j, ok := seen[id]
-		if !ok {
-			if err := checkFinite(arg, v.X); err != nil {
-				return nil, err
-			}
-			j = len(ds.inputs)
-			seen[id] = j
-			in := input{cols: v.X.Cols, given: isGiven}
-			if !isGiven {
-				in.basis = v.X.Clone()
-			}
-			ds.inputs = append(ds.inputs, in)
-		}
-		in := &ds.inputs[j]
-		if isGiven {
-			if err := checkGiven(label, v.Kernel, v.X); err != nil {
-				return nil, err
-			}
-			if _, kernel := v.Kernel.(Precomputed); kernel && v.Normalize {
-				in.cols = d + 1
-			}
-		}
-		if v.Standardize && in.mean == nil {
-			in.mean, in.sd = columnStats(in.basis)
-		}
-		kernel := v.Kernel
-		if k, ok := kernel.(RBF); ok {
-			k.Widths = slices.Clone(k.Widths)
-			kernel = k
-		}
-		ds.views = append(ds.views, boundView{
-			name: v.Name, kernel: kernel, input: j,
-			standardize: v.Standardize, center: v.Center, normalize: v.Normalize,
-		})
-	}
-	return ds, nil
-}
-
-// checkGiven reports distances that are negative.
-func checkGiven(label string, k Kernel, x Features) error {
-	if _, ok := k.(FromDistance); !ok {
-		return nil
-	}
-	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			if v < 0 {
-				return fmt.Errorf("mkl: %s: X[%d][%d] is %g, a negative distance", label, i, j, v)
-			}
-		}
-	}
-	return nil
-}
-
-// nameViews fills in the names that were left out, once the kernels are resolved.
-func (ds *design) nameViews() {
-	for i := range ds.views {
-		v := &ds.views[i]
-		if v.name != "" {
-			continue
-		}
-		v.name = v.kernel.String()
-		if len(ds.inputs) > 1 {
-			v.name = fmt.Sprintf("x%d %s", v.input+1, v.name)
-		}
-	}
-}
-
-// checkInputs reports whether x is what a prediction needs, and the number of
-// samples.
-func (ds *design) checkInputs(x []Features) (t int, err error) {
-	if len(x) != len(ds.inputs) {
-		return 0, fmt.Errorf("mkl: %d input matrices where the model needs %d, one for each distinct X of its views", len(x), len(ds.inputs))
-	}
-	t = x[0].Rows
-	for i := range x {
-		arg := "x[" + strconv.Itoa(i) + "]"
-		in := &ds.inputs[i]
-		if x[i].Cols != in.cols {
-			what := "features"
-			if in.given {
-				what = "basis points"
-				if in.cols > ds.d {
-					what = "basis points and the kernel of each sample with itself"
-				}
-			}
-			return 0, fmt.Errorf("mkl: %s: %d×%d where %d columns are needed (%s)", arg, x[i].Rows, x[i].Cols, in.cols, what)
-		}
-		if x[i].Rows != t {
-			return 0, fmt.Errorf("mkl: %s: %d samples where x[0] has %d", arg, x[i].Rows, t)
-		}
-		if err := checkLayout(arg, x[i]); err != nil {
-			return 0, err
-		}
-		if err := checkFinite(arg, x[i]); err != nil {
-			return 0, err
-		}
-	}
-	for i := range ds.views {
-		v := &ds.views[i]
-		if err := checkGiven("x["+strconv.Itoa(v.input)+"]", v.kernel, x[v.input]); err != nil {
-			return 0, err
-		}
-	}
-	return t, nil
+	return fmt.Sprintf("%q, %s", v.Name, v.Kernel)
 }

@@ -9,16 +9,17 @@ import (
 
 // Ascent says how far to climb the lower bound. The zero value is ready.
 type Ascent struct {
-	// Tolerance is the relative rise of the bound that counts as none: the
-	// ascent has converged once the bound rose by less than Tolerance·max(|bound|, n),
-	// n the number of observed targets, over the last tenth of the sweeps, and over
-	// no fewer than ten. The stretch grows with the run because the posterior's
-	// ridges are climbed ever more slowly: a bound that is still c/k below its limit
-	// after k sweeps rises by less than any tolerance in a single sweep long before it
-	// is near. One nat a target is the least that the rise is set against because
-	// the bound is a sum of log densities: in some unit of the targets it is
-	// zero, where its relative change has no meaning. 0 means DefaultTolerance;
-	// negative runs all MaxSweeps.
+	// Tolerance says when the ascent has converged: once, over the last tenth of the
+	// sweeps and no fewer than ten, the bound rose by less than Tolerance·max(|bound|, n),
+	// n the number of observed targets. 0 means DefaultTolerance; negative runs all
+	// MaxSweeps.
+	//
+	// A tenth of the sweeps, and not the last one, because ridges of the posterior are
+	// climbed ever more slowly: a bound that after k sweeps is still c/k below its limit
+	// rises by c/k² in a sweep, which is less than any tolerance long before it is near.
+	// The rise is set against at least one nat a target because the bound is a sum of
+	// log densities: in some unit of the targets it is zero, and a change relative to
+	// it has no meaning.
 	Tolerance float64
 
 	// MaxSweeps is the most sweeps; 0 means DefaultMaxSweeps.
@@ -55,6 +56,7 @@ const (
 	Failed                  // an update failed; the error says which
 )
 
+// String returns the reason in words.
 func (r Reason) String() string {
 	switch r {
 	case Converged:
@@ -99,6 +101,7 @@ type BoundError struct {
 	From, To float64
 }
 
+// Error says in which sweep the bound fell, and from what to what.
 func (e *BoundError) Error() string {
 	where := fmt.Sprintf("sweep %d", e.Sweep)
 	if e.Update != "" {
@@ -107,8 +110,8 @@ func (e *BoundError) Error() string {
 	return fmt.Sprintf("vi: %s: the lower bound fell from %.17g to %.17g: the kernels or priors are too ill-conditioned", where, e.From, e.To)
 }
 
-// fell reports whether a bound that went from a to b fell by more than rounding
-// explains, noise of which is the model's own estimate, or is not a number.
+// fell reports whether a bound that went from a to b is not a number or fell by more
+// than rounding explains; noise is what its objective expects beyond the last digits.
 func fell(a, b, noise float64) bool {
 	return math.IsNaN(b) || b < a-1e-9*(1+math.Abs(a))-noise
 }

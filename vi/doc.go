@@ -1,15 +1,53 @@
-// Package vi is variational inference for Bayesian multiple kernel learning:
-// conjugate factors, one ascent loop, one file a model.
+// Package vi is the common ground of variational inference for Bayesian multiple
+// kernel learning: the kernels that a model is given, the ascent of its lower bound,
+// and the record of that. Each family of models is a package of its own:
+//
+//	bemkl   sample weights and kernel weights: regression, regression with shared
+//	        sample weights, classification (BMKLR and BEMKL)
+//	mgp     multiple Gaussian processes with generalised inverse Gaussian priors
+//	slab    spike-and-slab weights: sparse linear regression, multi-task and multiple
+//	        kernel learning, factor models of incomplete matrices
+//	probit  multinomial probit kernel machines on one composite kernel
+//
+// # Models, posteriors, states
+//
+// A model is a struct of priors and settings whose zero value is ready. Its method
+// Fit approximates the posterior and returns it with the [Record] of the [Ascent]. A
+// posterior is immutable and safe for concurrent use; its State is plain data, to be
+// saved, of which the family's function New…Posterior makes the posterior again.
+//
+// # Errors of Fit
+//
+// Errors name the argument and the place of what is wrong with it. If the context
+// ends, the bound falls (a [*BoundError]) or an update fails, the error says so and the
+// fit is what had been reached before the failing sweep's end; it is nil if no sweep
+// was completed or the last sweep failed.
+//
+// # Notation
 //
 // Models keep their papers' notation: N samples, D basis points (samples that
 // carry weights, usually all N), P kernels, L outputs. Indices o, m, i and d
 // run over outputs, kernels, samples and basis points. Gamma distributions are
 // given by shape and scale. Bounds are in nats, with all constants.
 //
-// Fits are the same, bit for bit, on every machine and for every number of
-// workers; only the values of the bound, which use the platform's logarithm,
-// may differ in their last digits. Fits of [mgp.Model], [probit.Model], [slab.Regression],
-// [slab.MultiTask] and [slab.Factors], whose updates use exponentials and logarithms, share
-// their bits between any numbers of workers, and all but the last digits between
-// machines.
+// # The same bits
+//
+// Fits are the same, bit for bit, for every number of workers. Those of package bemkl
+// are also the same on every machine, but for the values of the bound, which use the
+// platform's logarithm and may differ in their last digits. The updates of the other
+// families use exponentials and logarithms themselves: between machines their fits
+// agree in all but the last digits.
+//
+// # Files
+//
+//	ascent.go   Ascent, Progress, Record: climbing a bound, and when to stop
+//	kernels.go  Kernels, and Dense: matrices in memory
+//	stacked.go  Stacked: blocks of features in place of kernels
+//	gamma.go    Gamma distributions
+//	options.go  PredictOptions
+//	internal/conjugate  gamma and Gaussian factors with their terms of the bound
+//	internal/work       the updates of a sweep; tasks shared by goroutines
+//	internal/check      checks of arguments
+//	internal/random     the random numbers of starts
+//	internal/roots      zeros of functions of one variable
 package vi

@@ -36,7 +36,7 @@ func (c *demoCmd) Run(e *env) error {
 		views = append(views, mkl.View{X: x, Kernel: mkl.RBF{Width: math.Ldexp(1, p)}, Standardize: true})
 	}
 	sparse := mkl.Gamma{Shape: 1e-10, Scale: 1e+10}
-	r := mkl.Regression{Lambda: sparse, Omega: sparse, Seed: c.Seed, Workers: c.Workers}
+	r := mkl.Regression{Fitting: mkl.Fitting{Seed: c.Seed, Workers: c.Workers}, Lambda: sparse, Omega: sparse}
 	m, err := fitWithProgress(e, c.JSON, func(p func(mkl.Progress)) (model, error) {
 		r.Progress = p
 		return r.Fit(e.ctx, views, accel)

@@ -217,35 +217,52 @@ func (a *asked) parsePriors() (map[string]mkl.Gamma, error) {
 	return priors, nil
 }
 
-func (a *asked) regression() mkl.Regression {
-	return mkl.Regression{
-		Lambda: a.priors["lambda"], Upsilon: a.priors["upsilon"], Gamma: a.priors["gamma"], Omega: a.priors["omega"], Epsilon: a.priors["epsilon"],
-		Seed: a.Seed, Restarts: a.Restarts, Tolerance: a.Tolerance, MaxSweeps: a.Sweeps, Plain: a.Plain,
-		RawTargets: a.RawTargets, MissingTargets: a.Missing, AllowDuplicates: a.AllowDuplicates,
-		Workers: a.Workers, Notes: a.notes,
+// fitting holds what every estimator has.
+func (a *asked) fitting() mkl.Fitting {
+	return mkl.Fitting{
+		Seed: a.Seed, Restarts: a.Restarts, Tolerance: a.Tolerance, MaxSweeps: a.Sweeps,
+		AllowDuplicates: a.AllowDuplicates, Workers: a.Workers, Notes: a.notes,
 	}
 }
 
-func (a *asked) classification() mkl.Classification {
-	return mkl.Classification{
-		Lambda: a.priors["lambda"], Gamma: a.priors["gamma"], Omega: a.priors["omega"], Margin: a.Margin, SigmaG: a.SigmaG,
-		Seed: a.Seed, Restarts: a.Restarts, Tolerance: a.Tolerance, MaxSweeps: a.Sweeps, Plain: a.Plain,
-		AllowDuplicates: a.AllowDuplicates, Workers: a.Workers, Notes: a.notes,
+func (a *asked) regression() mkl.Regression {
+	return mkl.Regression{
+		Fitting: a.fitting(),
+		Lambda:  a.priors["lambda"], Upsilon: a.priors["upsilon"], Gamma: a.priors["gamma"], Omega: a.priors["omega"], Epsilon: a.priors["epsilon"],
+		Plain: a.Plain, RawTargets: a.RawTargets, MissingTargets: a.Missing,
+	}
+}
+
+func (a *asked) sharedRegression() mkl.SharedRegression {
+	return mkl.SharedRegression{
+		Fitting: a.fitting(),
+		Lambda:  a.priors["lambda"], Upsilon: a.priors["upsilon"], Gamma: a.priors["gamma"], Omega: a.priors["omega"], Epsilon: a.priors["epsilon"],
+		Plain: a.Plain, RawTargets: a.RawTargets,
+	}
+}
+
+func (a *asked) classifier() mkl.Classifier[string] {
+	return mkl.Classifier[string]{
+		Fitting: a.fitting(),
+		Lambda:  a.priors["lambda"], Gamma: a.priors["gamma"], Omega: a.priors["omega"], Margin: a.Margin, SigmaG: a.SigmaG, Plain: a.Plain,
+	}
+}
+
+func (a *asked) multiLabel() mkl.MultiLabel {
+	return mkl.MultiLabel{
+		Fitting: a.fitting(),
+		Lambda:  a.priors["lambda"], Gamma: a.priors["gamma"], Omega: a.priors["omega"], Margin: a.Margin, SigmaG: a.SigmaG, Plain: a.Plain,
 	}
 }
 
 func (a *asked) multiTask() mkl.MultiTask {
 	return mkl.MultiTask{
-		Latents: a.Latents, Plain: a.Plain, MissingTargets: a.Missing, RawTargets: a.RawTargets,
-		Seed: a.Seed, Restarts: a.Restarts, Tolerance: a.Tolerance, MaxSweeps: a.Sweeps, Workers: a.Workers, Notes: a.notes,
+		Fitting: a.fitting(), Latents: a.Latents, Plain: a.Plain, MissingTargets: a.Missing, RawTargets: a.RawTargets,
 	}
 }
 
 func (a *asked) multiGP() mkl.MultiGP {
-	g := mkl.MultiGP{
-		Tolerance: a.Tolerance, MaxSweeps: a.Sweeps, Plain: a.Plain, RawTargets: a.RawTargets,
-		AllowDuplicates: a.AllowDuplicates, Workers: a.Workers, Notes: a.notes,
-	}
+	g := mkl.MultiGP{Fitting: a.fitting(), Plain: a.Plain, RawTargets: a.RawTargets}
 	for _, p := range mgpPriors {
 		if p.name == a.Family {
 			g.Family = p.family
@@ -254,11 +271,15 @@ func (a *asked) multiGP() mkl.MultiGP {
 	return g
 }
 
+func (a *asked) multiGPClassifier() mkl.MultiGPClassifier[string] {
+	g := a.multiGP()
+	return mkl.MultiGPClassifier[string]{Fitting: g.Fitting, Family: g.Family, Plain: g.Plain}
+}
+
 func (a *asked) probit() mkl.ProbitClassifier[string] {
 	c := mkl.ProbitClassifier[string]{
-		Alpha: a.priors["alpha"], NotEmpty: true, Draws: mkl.GibbsDraws{Chains: a.Chains, Draws: a.Draws, Thin: a.Thin},
-		Seed: a.Seed, Restarts: a.Restarts, Tolerance: a.Tolerance, MaxSweeps: a.Sweeps,
-		AllowDuplicates: a.AllowDuplicates, Workers: a.Workers, Notes: a.notes,
+		Fitting: a.fitting(), Alpha: a.priors["alpha"], NotEmpty: true,
+		Draws: mkl.GibbsDraws{Chains: a.Chains, Draws: a.Draws, Thin: a.Thin},
 	}
 	for rule := mkl.FixSum; rule <= mkl.WProd; rule++ {
 		if strings.EqualFold(rule.String(), a.Rule) {
@@ -273,8 +294,7 @@ func (a *asked) probit() mkl.ProbitClassifier[string] {
 
 func (a *asked) spikeSlab(names []string) mkl.SpikeSlab {
 	return mkl.SpikeSlab{
-		Names: names, RawFeatures: a.RawColumns, RawTargets: a.RawTargets,
-		Seed: a.Seed, Restarts: a.Restarts, Tolerance: a.Tolerance, MaxSweeps: a.Sweeps, Workers: a.Workers, Notes: a.notes,
+		Fitting: a.fitting(), Names: names, RawFeatures: a.RawColumns, RawTargets: a.RawTargets,
 	}
 }
 
@@ -289,17 +309,19 @@ func (c *fitCmd) latents(targets int) int {
 // memory estimates what a fit takes of n samples with so many kernels of so many
 // basis points, and functions to learn of so many columns.
 func (a *asked) memory(n, basis, kernels, functions, columns int) int64 {
+	size := mkl.Size{Samples: n, Basis: basis, Kernels: kernels, Outputs: functions}
 	switch a.of {
 	case ofShared:
-		return mkl.SharedRegression(a.regression()).EstimateMemory(n, basis, kernels, functions)
+		return a.sharedRegression().EstimateMemory(size)
 	case ofMultitask:
-		return a.multiTask().EstimateMemory(n, kernels, functions)
+		return a.multiTask().EstimateMemory(size)
 	case ofMultiGP:
-		return a.multiGP().EstimateMemory(n, kernels, functions)
-	case ofSpikeSlab: // the matrix as seen, its transpose, and products of columns
-		return int64(min(8*float64(columns)*(2*float64(n)+float64(min(n, columns))), math.MaxInt64/2))
+		return a.multiGPClassifier().EstimateMemory(size)
+	case ofSpikeSlab:
+		size.Kernels = columns
+		return mkl.SpikeSlab{}.EstimateMemory(size)
 	}
-	return a.regression().EstimateMemory(n, basis, kernels, functions)
+	return a.regression().EstimateMemory(size)
 }
 
 // fit returns the fit that is asked for, of the data that were read.
@@ -316,16 +338,16 @@ func (a *asked) fit(e *env, views []view, main *file, targets []int) (func(func(
 		return func(p func(mkl.Progress)) (model, error) {
 			switch a.of {
 			case ofMultiGP:
-				c := mkl.MultiGPClassifier[string]{MultiGP: a.multiGP(), Classes: classes}
-				c.Progress = p
+				c := a.multiGPClassifier()
+				c.Classes, c.Progress = classes, p
 				return c.Fit(ctx, inputs, labels)
 			case ofProbit:
 				c := a.probit()
 				c.Classes, c.Progress = classes, p
 				return c.Fit(ctx, inputs, labels)
 			}
-			c := mkl.Classifier[string]{Classification: a.classification(), Classes: classes}
-			c.Progress = p
+			c := a.classifier()
+			c.Classes, c.Progress = classes, p
 			return c.Fit(ctx, inputs, labels)
 		}, nil
 	case taskMultilabel:
@@ -338,7 +360,7 @@ func (a *asked) fit(e *env, views []view, main *file, targets []int) (func(func(
 			labels = append(labels, has)
 		}
 		return func(p func(mkl.Progress)) (model, error) {
-			c := mkl.MultiLabel{Classification: a.classification()}
+			c := a.multiLabel()
 			c.Progress = p
 			return c.FitKnown(ctx, inputs, labels...)
 		}, nil
@@ -350,7 +372,7 @@ func (a *asked) fit(e *env, views []view, main *file, targets []int) (func(func(
 	return func(p func(mkl.Progress)) (model, error) {
 		switch a.of {
 		case ofShared:
-			s := mkl.SharedRegression(a.regression())
+			s := a.sharedRegression()
 			s.Progress = p
 			return s.Fit(ctx, inputs, y...)
 		case ofMultitask:
@@ -360,13 +382,11 @@ func (a *asked) fit(e *env, views []view, main *file, targets []int) (func(func(
 		case ofMultiGP:
 			g := a.multiGP()
 			g.Progress = p
-			m, err := g.Fit(ctx, inputs, y[0])
-			return processModel{m}, err
+			return g.Fit(ctx, inputs, y[0])
 		case ofSpikeSlab:
 			s := a.spikeSlab(views[0].source.names())
 			s.Progress = p
-			m, err := s.Fit(ctx, views[0].source.matrix(), y[0])
-			return sparseModel{m}, err
+			return s.Fit(ctx, views[0].source.matrix(), y[0])
 		}
 		r := a.regression()
 		r.Progress = p

@@ -75,7 +75,7 @@ func (c *evaluateCmd) Run(e *env) error {
 	ev := &evaluation{Task: n.Task, Samples: rows}
 	predict := mkl.PredictOptions{Published: c.Published, Workers: c.Workers}
 	switch m := o.model.(type) {
-	case regressionModel:
+	case mkl.TargetModel:
 		p, err := m.PredictTargets(e.ctx, predict, x...)
 		if err != nil {
 			return err
@@ -87,7 +87,7 @@ func (c *evaluateCmd) Run(e *env) error {
 			}
 			ev.Measures = append(ev.Measures, measures{n.Targets[o], v})
 		}
-	case classifier:
+	case mkl.ClassModel[string]:
 		p, err := m.PredictClasses(e.ctx, predict, x...)
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ func (c *evaluateCmd) Run(e *env) error {
 			return err
 		}
 	case *mkl.MultiLabelModel:
-		p, err := m.Predict(e.ctx, predict, x...)
+		p, err := m.PredictLabels(e.ctx, predict, x...)
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (c *evaluateCmd) truth(main *file, m model, n *notes) ([]int, error) {
 	}
 	kind := table.Label
 	switch m.(type) {
-	case regressionModel:
+	case mkl.TargetModel:
 		kind = table.Optional
 	case *mkl.MultiLabelModel:
 		kind = table.OptionalLabel

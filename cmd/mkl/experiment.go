@@ -87,7 +87,7 @@ func (c *classesFlags) checkMemory(kernels, train, test, classes int) error {
 	if limit == 0 {
 		limit = memory.Available()
 	}
-	need := float64(mkl.Regression{Workers: c.Workers}.EstimateMemory(train, train, kernels, classes))
+	need := float64(mkl.Regression{Fitting: mkl.Fitting{Workers: c.Workers}}.EstimateMemory(mkl.Size{Samples: train, Kernels: kernels, Outputs: classes}))
 	need += 8 * float64(kernels) * float64(train) * float64(test)
 	need += 8 * float64(train) * float64(train+test) // a distance matrix
 	if limit > 0 && need > float64(limit) {

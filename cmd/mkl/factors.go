@@ -93,7 +93,7 @@ func readFactorFit(path string) (*mkl.FactorFit, error) {
 		return nil, err
 	}
 	defer f.Close()
-	m, err := mkl.LoadFactorFit(f)
+	m, err := mkl.LoadAs[*mkl.FactorFit](f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

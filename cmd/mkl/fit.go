@@ -388,7 +388,7 @@ func notesOf(m model) *notes {
 		task, targets = taskShared, m.Targets()
 	case *mkl.MultiTaskModel:
 		task, targets = taskMultitask, m.Targets()
-	case classifier:
+	case mkl.ClassModel[string]:
 		if task = taskMulticlass; len(m.Classes()) == 2 {
 			task = taskBinary
 		}

@@ -138,7 +138,7 @@ func (c *reproduceMGPFlowersCmd) checkMemory(kernels, train, test, classes int) 
 		limit = memory.Available()
 	}
 	side := min(processors(c.Workers), classes)
-	need := float64(mkl.MultiGP{Workers: 1}.EstimateMemory(train, kernels, 1))
+	need := float64(mkl.MultiGP{Fitting: mkl.Fitting{Workers: 1}}.EstimateMemory(mkl.Size{Samples: train, Kernels: kernels}))
 	need += 8 * float64(train) * float64(2*(side-1)*train+(kernels+1)*test+train)
 	if limit > 0 && need > float64(limit) {
 		return inputf("the experiment needs about %v of memory, more than %v", memory.Size(need), limit)

@@ -145,7 +145,7 @@ func (c *predictCmd) predict(e *env, m model, n *notes, x []mkl.Features) (*pred
 	opt := mkl.PredictOptions{Published: c.Published, Workers: c.Workers}
 	out := &predictions{}
 	switch m := m.(type) {
-	case regressionModel:
+	case mkl.TargetModel:
 		p, err := m.PredictTargets(e.ctx, opt, x...)
 		if err != nil {
 			return nil, err
@@ -165,7 +165,7 @@ func (c *predictCmd) predict(e *env, m model, n *notes, x []mkl.Features) (*pred
 			out.addNumber(prefix+"lower", func(i int) float64 { return mean[i] - float64(z*sd[i]) })
 			out.addNumber(prefix+"upper", func(i int) float64 { return mean[i] + float64(z*sd[i]) })
 		}
-	case classifier:
+	case mkl.ClassModel[string]:
 		p, err := m.PredictClasses(e.ctx, opt, x...)
 		if err != nil {
 			return nil, err
@@ -175,7 +175,7 @@ func (c *predictCmd) predict(e *env, m model, n *notes, x []mkl.Features) (*pred
 			out.addNumber("p_"+class, func(i int) float64 { return p.Probability[i][k] })
 		}
 	case *mkl.MultiLabelModel:
-		p, err := m.Predict(e.ctx, opt, x...)
+		p, err := m.PredictLabels(e.ctx, opt, x...)
 		if err != nil {
 			return nil, err
 		}
@@ -203,11 +203,10 @@ func loadModel(path string) (model, error) {
 	if err != nil {
 		return nil, inputf("%s: %s", path, strings.TrimPrefix(err.Error(), "mkl: load: "))
 	}
-	m, ok := known(loaded)
-	if !ok {
+	if loaded.Kind() == "factors" {
 		return nil, inputf("%s: a model of a kind that the command does not know: %v", path, loaded)
 	}
-	return m, nil
+	return loaded, nil
 }
 
 // sources finds the columns of each of the model's inputs and asks for them.

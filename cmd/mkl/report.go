@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -74,65 +73,37 @@ func newReport(m model, n *notes) *report {
 		r.Bound = b
 	}
 	names := n.Targets
-	if m, ok := m.(classifier); ok {
+	if m, ok := m.(mkl.ClassModel[string]); ok {
 		r.Classes = m.Classes()
 		if names = r.Classes; len(names) == 2 {
 			names = []string{names[1] + " against " + names[0]}
 		}
 	}
-	switch m := m.(type) {
-	case *mkl.RegressionModel:
-		_, _, r.Samples = m.Posterior().Dims()
-	case *mkl.SharedRegressionModel:
-		_, _, r.Samples = m.Posterior().Dims()
-	case *mkl.ClassifierModel[string]:
-		_, _, r.Samples = m.Posterior().Dims()
-	case *mkl.MultiLabelModel:
-		_, _, r.Samples = m.Posterior().Dims()
-	case processModel, *mkl.MultiGPClassifierModel[string]:
+	switch m.Kind() {
+	case "multigp", "multigp-classifier":
 		r.Kind = modelMGP
-	case sparseModel:
+	case "spike-slab":
 		r.Kind = modelSpikeSlab
-		for j, w := range m.Weights() {
-			r.Kernels[j].Inclusion = &w.Inclusion
-		}
-	case *mkl.ProbitClassifierModel[string]:
+	case "probit-classifier":
 		r.Kind, names = modelProbit, r.Classes
-		if d := m.Draws(); d != nil {
-			_, _, r.Samples = d.Dims()
-			x := m.Mixing()
-			r.Sampled = &sampled{Chains: x.Chains, Draws: x.Chains * x.Draws, RHat: x.RHat, ESS: x.ESS}
-		} else {
-			_, _, r.Samples = m.Posterior().Dims()
-		}
 	}
-	for o, name := range names {
-		target := targetReport{Name: name}
-		if m, ok := m.(regressionModel); ok {
-			target.NoiseSD = m.NoiseSD()[o]
+	if x := t.Mixing; x.Chains > 0 {
+		r.Sampled = &sampled{Chains: x.Chains, Draws: x.Chains * x.Draws, RHat: x.RHat, ESS: x.ESS}
+	}
+	for o, out := range m.Outputs() {
+		target := targetReport{Name: names[o], NoiseSD: out.NoiseSD, Prior: out.Prior, Kernels: kernelReports(out.Weights)}
+		kernels := target.Kernels
+		if kernels == nil {
+			kernels = r.Kernels
 		}
-		switch m := m.(type) {
-		case *mkl.SharedRegressionModel:
-			target.Kernels = kernelReports(m.TargetWeights(o))
-		case *mkl.MultiTaskModel:
-			for i, w := range m.Weights(o) {
-				k := r.Kernels[i]
-				target.Kernels = append(target.Kernels, kernelReport{w.Name, k.Kernel, w.Mean, w.SD, k.Active && w.Inclusion >= 0.5, &w.Inclusion})
-			}
-		case processModel:
-			target.Prior = m.Prior()
-		case *mkl.MultiGPClassifierModel[string]:
-			class := r.Classes[o]
-			target.Prior, _ = m.Prior(class) // it is one of the model's classes
-			if len(names) > 1 {
-				weights, _ := m.ClassKernelWeights(class)
-				target.Kernels = kernelReports(weights)
-			}
+		for i := range out.Inclusion {
+			kernels[i].Inclusion = &out.Inclusion[i]
 		}
-		if m, ok := m.(sampleWeights); ok {
-			for _, s := range m.ActiveSamples(o) {
-				target.Active = append(target.Active, sampleReport{Sample: s.Sample, Weight: s.Mean, SD: s.SD})
-			}
+		if out.Active != nil {
+			r.Samples = m.Samples()
+		}
+		for _, s := range out.Active {
+			target.Active = append(target.Active, sampleReport{Sample: s.Sample, Weight: s.Mean, SD: s.SD})
 		}
 		r.Targets = append(r.Targets, target)
 	}
@@ -283,69 +254,8 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 	return printTable(out, "llrll", rows)
 }
 
-// regressionModel is a fitted regression of any kind.
-type regressionModel interface {
-	model
-	Targets() int
-	NoiseSD() []float64
-	PredictTargets(ctx context.Context, opt mkl.PredictOptions, x ...mkl.Features) (*mkl.Prediction, error)
-}
-
-// sampleWeights is a model whose samples have weights.
-type sampleWeights interface {
-	ActiveSamples(target int) []mkl.SampleWeight
-}
-
-// model is a fitted model of a kind that the command knows.
-type model interface {
-	mkl.Model
-	Collapsed() []int
-}
-
-// classifier is a fitted classifier of any kind.
-type classifier interface {
-	model
-	Classes() []string
-	PredictClasses(ctx context.Context, opt mkl.PredictOptions, x ...mkl.Features) (*mkl.ClassPrediction[string], error)
-}
-
-// processModel is a multiple Gaussian process as a regression.
-type processModel struct{ *mkl.MultiGPModel }
-
-func (m processModel) Targets() int       { return 1 }
-func (m processModel) NoiseSD() []float64 { return []float64{m.MultiGPModel.NoiseSD()} }
-func (m processModel) PredictTargets(ctx context.Context, opt mkl.PredictOptions, x ...mkl.Features) (*mkl.Prediction, error) {
-	return ofOneTarget(m.PredictContext(ctx, opt, x...))
-}
-
-// sparseModel is a sparse regression as a regression of any kind.
-type sparseModel struct{ *mkl.SpikeSlabModel }
-
-func (m sparseModel) Targets() int       { return 1 }
-func (m sparseModel) Collapsed() []int   { return nil }
-func (m sparseModel) NoiseSD() []float64 { return []float64{m.SpikeSlabModel.NoiseSD()} }
-func (m sparseModel) PredictTargets(_ context.Context, _ mkl.PredictOptions, x ...mkl.Features) (*mkl.Prediction, error) {
-	return ofOneTarget(m.Predict(x...))
-}
-
-func ofOneTarget(mean, variance []float64, err error) (*mkl.Prediction, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &mkl.Prediction{Mean: [][]float64{mean}, Variance: [][]float64{variance}}, nil
-}
-
-// known returns a model as one that the command knows, if it does.
-func known(m mkl.Model) (model, bool) {
-	switch m := m.(type) {
-	case *mkl.MultiGPModel:
-		return processModel{m}, true
-	case *mkl.SpikeSlabModel:
-		return sparseModel{m}, true
-	}
-	known, ok := m.(model)
-	return known, ok
-}
+// model is a fitted model.
+type model = mkl.Model
 
 // fitWithProgress fits and shows the sweeps. A collapsed fit is a result, which
 // the report tells; an error is what was given to the fit, unless the bound fell.
@@ -370,9 +280,7 @@ func fitWithProgress(e *env, quiet bool, fit func(func(mkl.Progress)) (model, er
 	case err == nil:
 		return m, nil
 	case errors.As(err, &collapsed):
-		if m, ok := known(collapsed.Model); ok {
-			return m, nil
-		}
+		return collapsed.Model, nil
 	case errors.As(err, &fell):
 		return nil, err
 	}

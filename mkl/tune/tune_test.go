@@ -36,7 +36,7 @@ func TestGradient(t *testing.T) {
 	})
 	views = append(views, mkl.View{X: views[0].X, Kernel: mkl.Linear{}}, mkl.View{X: views[1].X, Kernel: mkl.Laplacian{Width: 3, Manhattan: true}})
 	for _, family := range []mkl.Family{mkl.StudentT, mkl.Laplace} {
-		c, err := newClimb(context.Background(), mkl.MultiGP{Family: family, Tolerance: 1e-11}, views, y)
+		c, err := newClimb(context.Background(), mkl.MultiGP{Fitting: mkl.Fitting{Tolerance: 1e-11}, Family: family}, views, y)
 		require.NoError(t, err)
 		require.Equal(t, []int{0, 1, 2, 4}, c.learned)
 		p, err := c.fit(c.start)

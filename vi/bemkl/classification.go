@@ -267,7 +267,7 @@ func (m *classification) order(plain bool) schedule {
 	return m.schedule(plain, []work.Update{lambda}, a, g, []work.Update{gamma, omega, be, f}, m.updateScale)
 }
 
-// sweep implements model.
+// Sweep implements [vi.Objective].
 func (m *classification) Sweep(done func(string)) error { return m.updates.sweep(done) }
 
 // updateScore is q(f) = N(m, 1) restricted to y·f > ν, m = E[e]ᵀE[g] + E[b], with
@@ -317,7 +317,7 @@ func (m *classification) ridge() (a, b, c float64) {
 	return a, b, c
 }
 
-// bound implements model. The terms of f are those of f | b, e, g and of the
+// Bound implements [vi.Objective]. The terms of f are those of f | b, e, g and of the
 // entropy of q(f), ½ E[(f − m)²] + log Z + ½ log 2π; Var(f) cancels between them.
 func (m *classification) Bound() float64 {
 	sum := m.layers.bound() + 0.5*m.shift()

@@ -14,16 +14,19 @@ import (
 type ClassificationState struct {
 	Priors  ClassificationPriors
 	Margin  float64 // ν, 0 if there is none
-	SigmaG  float64
-	Samples int // N, the training samples
+	SigmaG  float64 // σ_g
+	Samples int     // N, the training samples
 
 	Lambda la.Matrix[float64] // L×D, scales of q(λ); their shape is Priors.Lambda.Shape + ½
 	A      la.Matrix[float64] // L×D, means of the sample weights a
 	Gamma  []vi.Gamma         // L
 	Omega  []vi.Gamma         // P
+
+	// Mean and covariance of (b_1 … b_L, e_1 … e_P).
 	BEMean []float64
 	BECov  la.Matrix[float64]
-	Gram   la.Matrix[float64] // Σ_m K_m·K_mᵀ, D×D, of which the lower triangle counts
+
+	Gram la.Matrix[float64] // Σ_m K_m·K_mᵀ, D×D, of which the lower triangle counts
 }
 
 // ClassificationPosterior is the approximate posterior of a [Classification].
@@ -128,9 +131,9 @@ func (p *ClassPrediction) Normalise() la.Matrix[float64] {
 //
 //	Φ((E[f] − ν)/s) / (Φ((E[f] − ν)/s) + Φ((−ν − E[f])/s)).
 //
-// opt.Published puts the variance that leaves out Var(g*) in place of s, as the
-// paper does (where the root is missing). opt.MeanOnly leaves the probabilities
-// out too; their arg max needs the variances.
+// opt.Published does as the paper: it takes the variance that leaves out Var(g*), and
+// puts it, not its root, in place of s. opt.MeanOnly leaves the probabilities out too,
+// and with them the most probable class, which depends on the variances.
 func (p *ClassificationPosterior) Predict(k vi.Kernels, opt vi.PredictOptions) (*ClassPrediction, error) {
 	score, err := p.scorer.Predict(k, opt)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 //	λ_{r,d} ~ Gamma,  a_{r,d} | λ ~ N(0, 1/λ_{r,d})
 //	g_{r,m,i} | a     ~ N(a_rᵀ·k_{m,i}, 1/υ_r)
 //
-// for R rows r. A model supplies υ and what its targets make of G.
+// for R rows r: a row for each output, or a single one that the outputs share. A model
+// supplies υ and what its targets make of G.
 type latent struct {
 	k       vi.Kernels
 	P, D, N int
@@ -35,8 +36,8 @@ type latent struct {
 	aVar     la.Matrix[float64] // R×D, the diagonal of Cov[a_r]
 	aLogDet  []float64          // log|Cov[a_r]|
 	aTrace   []float64          // tr(S·Cov[a_r])
-	jitter   []float64          // of the last factorisation, see factorB
-	noise    []float64          // error to expect in aLogDet
+	jitter   []float64          // relative jitter of the last factorisation, see factorB
+	noise    []float64          // error to expect in aLogDet, in nats
 	response la.Matrix[float64] // R×D, Σ_m K_m g_{r,m}
 	solution la.Matrix[float64] // R×D, where Cov[a_r]·υ_r·response_r goes
 
@@ -50,12 +51,14 @@ type latent struct {
 	gGram     []la.Matrix[float64] // P×P, Σ_i E[g]E[g]ᵀ over observed i
 	pull      []la.Matrix[float64] // P×P, the precision that the targets give g_{r,i}
 
-	upsilon           []float64 // the present update's
+	// Tasks for a row each, made once so that sweeps do not allocate, and their argument.
 	weightTask, gTask func(*worker, int) error
-	distanceStale     bool // a has changed since gDistance was formed
+	upsilon           []float64 // R, E[υ] in the present update
+
+	distanceStale bool // a has changed since gDistance was formed
 }
 
-// worker is one goroutine's scratch.
+// worker is the scratch of one goroutine.
 type worker struct {
 	ws     la.Workspace
 	factor la.Matrix[float64]    // D×D, lower triangle
@@ -177,24 +180,24 @@ func (l *latent) updateLambda() {
 	}
 }
 
-// distance returns Σ_{m,i} E[(g_{o,m,i} − a_oᵀk_{m,i})²].
-func (l *latent) distance(o int) float64 {
+// distance returns Σ_{m,i} E[(g_{r,m,i} − a_rᵀk_{m,i})²].
+func (l *latent) distance(r int) float64 {
 	if l.distanceStale {
-		w := l.crew.Workers[0]
-		for o := range l.R {
-			l.updateDistance(w, o)
+		for row := range l.R {
+			l.updateDistance(l.crew.Workers[0], row)
 		}
 		l.distanceStale = false
 	}
-	return l.gDistance[o] + l.gTrace[o] + l.aTrace[o]
+	return l.gDistance[r] + l.gTrace[r] + l.aTrace[r]
 }
 
-func (l *latent) updateDistance(w *worker, o int) {
-	l.gDistance[o] = 0
-	for m := o * l.P; m < (o+1)*l.P; m++ {
+// updateDistance forms gDistance of row r.
+func (l *latent) updateDistance(w *worker, r int) {
+	l.gDistance[r] = 0
+	for m := r * l.P; m < (r+1)*l.P; m++ {
 		copy(w.n1, l.gMean.Row(m))
 		la.Axpy(-1, l.h.Row(m), w.n1)
-		l.gDistance[o] += la.SumSq(w.n1)
+		l.gDistance[r] += la.SumSq(w.n1)
 	}
 }
 
@@ -289,10 +292,14 @@ func formB(b, gram la.Matrix[float64], upsilon float64, s []float64, jitter floa
 	return trace
 }
 
-// beginIntermediate stores q(g_{r,i}) for one row, N(Σ(υ_r·h_i + pull on i), Σ)
-// with Σ = (υ_r·I + pull_r)^-1 for observed samples and N(h_i, I/υ_r) for the others:
-// first the covariance and G = υ_r·Σ·H, to which the model adds Σ times the
-// targets' linear terms; w.small holds Σ and Σ·constant.
+// beginIntermediate begins an update of the factors q(g_{r,i}) of row r. The targets
+// add pull_r to the precision of an observed sample's g, and a linear term t_i, so that
+//
+//	q(g_{r,i}) = N(Σ(υ_r·h_i + t_i), Σ),   Σ = (υ_r·I + pull_r)^-1,
+//
+// and N(h_i, I/υ_r) for the samples that are not observed. It stores Σ and the part
+// υ_r·Σ·h_i of the means; the model adds Σ·t_i and calls endIntermediate. w.small then
+// holds Σ and Σ·constant, for the part of t_i that all samples have in common.
 func (l *latent) beginIntermediate(w *worker, r int, constant []float64) error {
 	P, upsilon := l.P, l.upsilon[r]
 	q := &w.small
@@ -316,7 +323,8 @@ func (l *latent) beginIntermediate(w *worker, r int, constant []float64) error {
 	return nil
 }
 
-// endIntermediate follows the model's part of an update of G.
+// endIntermediate ends an update of row r of G after the model's part: it gives the
+// samples that are not observed their prior means, and forms the sums over samples.
 func (l *latent) endIntermediate(w *worker, r int) error {
 	if l.count[r] < float64(l.N) {
 		g, h := l.rows(l.gMean, r), l.rows(l.h, r)
@@ -416,7 +424,7 @@ func (l *latent) gBound(r int, mean, meanLog float64) float64 {
 	return 0.5 * (float64(l.N*l.P)*(meanLog-conjugate.Log2Pi) - mean*l.distance(r))
 }
 
-// roundoff returns the error that rounding may cause in the bound.
+// Roundoff returns the error that rounding may cause in the bound.
 func (l *latent) Roundoff() float64 {
 	var sum float64
 	for _, v := range l.noise {
@@ -425,7 +433,8 @@ func (l *latent) Roundoff() float64 {
 	return sum
 }
 
+// Jittered implements [vi.Objective].
 func (l *latent) Jittered() float64 { return slices.Max(l.jitter) }
 
-// observations implements model: of the rows, one a target or class.
+// Observations implements [vi.Objective]: of the rows, one a target or class.
 func (l *latent) Observations() float64 { return conjugate.Sum(l.count) }

@@ -24,16 +24,19 @@ type layers struct {
 	gTarget la.Matrix[float64] // L×P, Σ_i E[g]·t over observed i
 	gamma   conjugate.Gammas   // L
 	omega   conjugate.Gammas   // P
-	be      conjugate.Gaussian
+	be      conjugate.Gaussian // of (b_1 … b_L, e_1 … e_P)
 	ee      la.Matrix[float64] // P×P, E[e·eᵀ]
 	rhs     []float64          // L+P, scratch
 
-	epsilon []float64 // the present update's
+	// Arguments of the present update of G: L values E[ε], and t, L×N.
+	epsilon []float64
 	target  la.Matrix[float64]
 }
 
+// layerPriors are the priors of what layers holds.
 type layerPriors struct{ lambda, gamma, omega vi.Gamma }
 
+// newLayers returns the factors at their priors, b at 0 and e at 1.
 func newLayers(k vi.Kernels, L int, observed la.Matrix[float64], pr layerPriors, workers int) *layers {
 	P, _, _ := k.Dims()
 	l := &layers{
@@ -77,6 +80,7 @@ func (l *layers) updateIntermediate(upsilon, epsilon []float64, target la.Matrix
 	return l.crew.Each(l.gTask)
 }
 
+// updateIntermediateOf is updateIntermediate for output o.
 func (l *layers) updateIntermediateOf(w *worker, o int) error {
 	P, epsilon := l.P, l.epsilon[o]
 	e, b := l.be.Mean[l.L:], l.be.Mean[o]
@@ -183,6 +187,7 @@ func (l *layers) updateCombination(epsilon []float64, target la.Matrix[float64])
 	return nil
 }
 
+// updateEE forms E[e·eᵀ].
 func (l *layers) updateEE() {
 	e := l.be.Mean[l.L:]
 	for m := range l.P {

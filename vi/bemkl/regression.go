@@ -164,7 +164,7 @@ func (p RegressionPriors) validate() error {
 	})
 }
 
-// sweep implements model.
+// Sweep implements [vi.Objective].
 func (m *regression) Sweep(done func(string)) error { return m.updates.sweep(done) }
 
 // resume continues from p.
@@ -226,7 +226,7 @@ func (m *regression) ridge() (a, b, c float64) {
 	return a, b, c
 }
 
-// bound implements model.
+// Bound implements [vi.Objective].
 func (m *regression) Bound() float64 {
 	sum := m.layers.bound() + m.upsilon.Bound()
 	for o := range m.L {

@@ -53,7 +53,7 @@ func NewRegressionPosterior(s RegressionState) (*RegressionPosterior, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vi: regression state: %w", err)
 	}
-	return wrapState(s), nil
+	return wrapRegressionState(s), nil
 }
 
 // layerState is what the states of all models have in common.
@@ -131,8 +131,8 @@ func (s layerState) validate(L int) error {
 	return nil
 }
 
-// wrapState returns the posterior of a valid state.
-func wrapState(s RegressionState) *RegressionPosterior {
+// wrapRegressionState returns the posterior of a valid state.
+func wrapRegressionState(s RegressionState) *RegressionPosterior {
 	var upsilon, noise []float64
 	for o := range s.Upsilon {
 		upsilon = append(upsilon, s.Upsilon[o].Mean())
@@ -168,7 +168,7 @@ func (m *regression) posterior() *RegressionPosterior {
 	for j := range m.P {
 		s.Omega = append(s.Omega, m.omega.At(j))
 	}
-	return wrapState(s)
+	return wrapRegressionState(s)
 }
 
 // State returns what the posterior is made of. Its slices and matrices are the

@@ -1,11 +1,8 @@
 package bemkl
 
 import (
-	"slices"
-
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
-	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // search solves for the means of a and G jointly, which the plain order of
@@ -14,9 +11,9 @@ import (
 // exactly, and a moves to the best point of the plane that the plain update's
 // step and the previous sweep's step span. Derived in docs/acceleration.md.
 type search struct {
-	step  la.Matrix[float64] // L×D, z: the plain update's step
-	last  la.Matrix[float64] // L×D, d: the previous sweep's step
-	hLast la.Matrix[float64] // (L·P)×N, its projections
+	step  la.Matrix[float64] // R×D, z: the plain update's step
+	last  la.Matrix[float64] // R×D, d: the previous sweep's step
+	hLast la.Matrix[float64] // (R·P)×N, the projections of last
 	task  func(*worker, int) error
 }
 
@@ -105,33 +102,6 @@ func (l *latent) weighted(o int, u, v []float64) float64 {
 	}
 	return sum * l.lambda.Shape
 }
-
-// schedule returns the order of a sweep: the plain one, which is that of the
-// papers, or the accelerated one of docs/acceleration.md. before are the updates
-// before those of a and G, inner those after them.
-func (l *latent) schedule(plain bool, before []work.Update, a, g work.Update, inner []work.Update, scale func()) schedule {
-	order := slices.Concat(before, []work.Update{a, g}, inner)
-	if plain {
-		return schedule{settled: order}
-	}
-	search := newSearch(l)
-	joint := work.Update{Name: "(a,G)", Step: func() error {
-		if err := g.Step(); err != nil {
-			return err
-		}
-		return search.update(l)
-	}}
-	fast := slices.Concat(before, []work.Update{joint}, inner)
-	for range innerPasses - 1 {
-		fast = append(append(fast, g), inner...)
-	}
-	return schedule{first: order, settled: append(fast, work.Update{Name: "scale", Step: func() error { scale(); return nil }})}
-}
-
-// innerPasses is how often a sweep updates G, γ, ω, ε and (b,e). The further
-// passes cost no factorisation and no pass over the kernels; docs/acceleration.md
-// says what they save.
-const innerPasses = 3
 
 // ridge returns the coefficients A, B and C of the change of the bound
 // −A·ln s − B(1/s − 1) − C(s − 1) under rescale, as far as they come from λ and

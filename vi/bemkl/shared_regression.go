@@ -97,8 +97,8 @@ type shared struct {
 	updates     schedule
 }
 
-// observations implements model: every target has its own of the one row of
-// outputs.
+// Observations implements [vi.Objective]: outputs share a row of latent, which has N
+// samples, but have targets each.
 func (m *shared) Observations() float64 { return float64(m.L * m.N) }
 
 // model checks the arguments and returns the initial state.
@@ -193,7 +193,7 @@ func (m *shared) order(plain bool) schedule {
 	return m.schedule(plain, []work.Update{lambda, upsilon}, a, g, []work.Update{gamma, omega, epsilon, be}, m.updateScale)
 }
 
-// sweep implements model.
+// Sweep implements [vi.Objective].
 func (m *shared) Sweep(done func(string)) error { return m.updates.sweep(done) }
 
 // updateUpsilon is q(υ) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
@@ -210,6 +210,7 @@ func (m *shared) updateIntermediate() error {
 	return m.gTask(m.crew.Workers[0], 0)
 }
 
+// updateIntermediateOf is updateIntermediate as a task; there is one row of G.
 func (m *shared) updateIntermediateOf(w *worker, _ int) error {
 	P := m.P
 	pull := m.pull[0]
@@ -322,6 +323,7 @@ func (m *shared) updateCombination() error {
 	return nil
 }
 
+// updateEE forms E[e_o·e_oᵀ].
 func (m *shared) updateEE(o int) {
 	e := m.be[o].Mean[1:]
 	for j := range m.P {
@@ -356,7 +358,7 @@ func (m *shared) ridge() (a, b, c float64) {
 	return a + m.priors.Upsilon.Shape, b + m.upsilonMean[0]/m.priors.Upsilon.Scale, c
 }
 
-// bound implements model.
+// Bound implements [vi.Objective].
 func (m *shared) Bound() float64 {
 	sum := m.latent.bound() + m.gBound(0, m.upsilonQ.Mean(0), m.upsilonQ.MeanLog(0))
 	sum += m.upsilonQ.Bound() + m.gamma.Bound() + m.omega.Bound() + m.epsilon.Bound()
@@ -373,6 +375,7 @@ func (m *shared) Bound() float64 {
 	return sum
 }
 
+// collapsed returns the outputs whose fitted function is constant, see isCollapsed.
 func (m *shared) collapsed() []int {
 	var out []int
 	f := make([]float64, m.N)

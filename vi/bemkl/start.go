@@ -18,6 +18,7 @@ func randomStart(seed uint64, L, P, D, N int) *Start {
 	return s
 }
 
+// validate returns an error unless the shapes are those needed and all entries finite.
 func (s *Start) validate(L, P, D, N int) error {
 	if err := check.Start("A", s.A, L, D); err != nil {
 		return err
@@ -25,8 +26,8 @@ func (s *Start) validate(L, P, D, N int) error {
 	return check.Start("G", s.G, L*P, N)
 }
 
-// checkTargets checks that y has a row of a value for each of k's samples and
-// splits it.
+// checkTargets returns y split into values and what is observed, see splitTargets. It is
+// an error if y has no row, or not a value for each of k's samples.
 func checkTargets(k vi.Kernels, y la.Matrix[float64]) (values, observed la.Matrix[float64], err error) {
 	if k == nil {
 		return values, observed, fmt.Errorf("vi: kernels: nil")
@@ -37,8 +38,7 @@ func checkTargets(k vi.Kernels, y la.Matrix[float64]) (values, observed la.Matri
 	return splitTargets(y)
 }
 
-// splitTargets is check.SplitMissing for models in which a row without any value is an
-// error.
+// splitTargets is check.SplitMissing for models that need a value in every row.
 func splitTargets(y la.Matrix[float64]) (values, observed la.Matrix[float64], err error) {
 	values, observed, err = check.SplitMissing(y)
 	for o := range observed.Rows {

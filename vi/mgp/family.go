@@ -23,6 +23,7 @@ const (
 	ARD                         // no prior: γ is a parameter, set by maximum likelihood
 )
 
+// String returns the family's name.
 func (f Family) String() string {
 	switch f {
 	case Default:
@@ -78,6 +79,7 @@ func (f Family) vague(scale float64) GIG {
 	return GIG{}
 }
 
+// validate returns an error unless p is a prior of the family.
 func (f Family) validate(p GIG) error {
 	var ok bool
 	switch f {
@@ -105,11 +107,11 @@ func (f Family) validate(p GIG) error {
 	return p.validate("Prior")
 }
 
-// hyper is what type-II maximum likelihood needs of the posterior: means over
-// the kernels.
+// hyper is what type-II maximum likelihood needs of the posterior: the means over
+// the kernels of E[γ], E[1/γ] and E[log γ].
 type hyper struct {
 	mean, inv, log float64
-	gap            float64 // log mean − log ≥ 0
+	gap            float64 // log(mean) − log, which is not negative
 }
 
 // meanMoments returns the means over the kernels of the moments of q(γ_p).
@@ -134,8 +136,8 @@ func (f Family) meanMoments(q []GIG, moments []gigMoments) hyper {
 	return h
 }
 
-// likelihood is what the bound gains from the prior p, over the number of kernels
-// (D21).
+// likelihood is the part of the bound that depends on the prior p, divided by the
+// number of kernels (D21).
 func (h hyper) likelihood(p GIG) float64 {
 	sum := p.Omega*h.log - p.moments().logZ - 0.5*p.Phi*h.mean
 	if p.Chi > 0 {
@@ -144,9 +146,9 @@ func (h hyper) likelihood(p GIG) float64 {
 	return sum
 }
 
-// maxOmega is how far |ω| is learned. Where the kernels' precisions are alike ω
-// grows by r/2 an iteration for ever: the prior has become a point and the model
-// a plain Gaussian process.
+// maxOmega is the largest |ω| that is learned. Where the kernels' precisions are alike,
+// |ω| grows by r/2 a sweep without end: the prior becomes a point and the model a plain
+// Gaussian process.
 const maxOmega = 1e4
 
 // learn returns the prior that maximises the bound given the posterior's means,
@@ -173,7 +175,8 @@ func (f Family) learn(p GIG, h hyper, joint bool) GIG {
 			p.Phi = solveChi(-p.Omega, p.Chi, h.mean)
 		}
 		if f == GeneralGIG && joint {
-			// One after another they creep towards a point; either limit goes there.
+			// Where the best prior is nearly a point, ω, χ and φ approach it ever more
+			// slowly one after another; the two families at the edges reach it at once.
 			for _, edge := range []GIG{StudentT.learn(GIG{}, h, true), GammaVariance.learn(GIG{}, h, true)} {
 				if h.likelihood(edge) > h.likelihood(p) {
 					p = edge
@@ -211,7 +214,7 @@ func solveOmega(p GIG, log float64) float64 {
 	return roots.Find(f, lo, hi)
 }
 
-// smallest is where χ and φ count as zero.
+// smallest is the value below which χ and φ count as zero.
 const smallest = 1e-280
 
 // solveChi solves E[1/x] = inv for χ (12), or returns 0 where E[1/x] < inv for

@@ -95,6 +95,7 @@ func (g GIG) moments() gigMoments {
 	return m
 }
 
+// validate returns an error that names the prior unless g is a distribution.
 func (g GIG) validate(name string) error {
 	finite := g.Omega-g.Omega == 0 && g.Chi-g.Chi == 0 && g.Phi-g.Phi == 0
 	if !finite || g.Chi < 0 || g.Phi < 0 ||

@@ -115,7 +115,7 @@ type Fit struct {
 }
 
 // Fit approximates the posterior given square kernels and N targets. Errors are
-// those of [bemkl.Regression.Fit]; kernels that are not positive semidefinite end in
+// as package vi describes them; kernels that are not positive semidefinite end in
 // one.
 func (g Model) Fit(ctx context.Context, k vi.Kernels, y []float64) (*Fit, error) {
 	return g.fit(ctx, k, y, false)
@@ -406,7 +406,7 @@ func (m *model) start(g Model) error {
 	return nil
 }
 
-// sweep implements model. Unless plain, q(f) is computed at scales and noise
+// Sweep implements [vi.Objective]. Unless plain, q(f) is computed at scales and noise
 // ahead of the present ones. Any q(f) gives a lower bound; if that one is below
 // the last, the step is taken back.
 func (m *model) Sweep(done func(string)) error {
@@ -477,10 +477,10 @@ func (m *model) ahead(p int) float64 {
 // maxStep is the most that log E[γ] and log τ are moved ahead.
 const maxStep = 3
 
-// jittered implements model: no jitter is ever added.
+// Jittered implements [vi.Objective]: no jitter is ever added.
 func (m *model) Jittered() float64 { return 0 }
 
-// observations implements model.
+// Observations implements [vi.Objective].
 func (m *model) Observations() float64 { return float64(m.N) }
 
 // updateFunctions is q(f): B, α = B⁻¹E[y] and from them what the other factors
@@ -637,7 +637,7 @@ func (m *model) updatePrior() {
 	m.prior = m.family.learn(m.prior, m.family.meanMoments(m.q, m.moments), m.joint)
 }
 
-// bound implements model. It is (D18), valid at every state: q(f) need not be
+// Bound implements [vi.Objective]. It is (D18), valid at every state: q(f) need not be
 // optimal for the present γ and τ.
 func (m *model) Bound() float64 {
 	N := float64(m.N)
@@ -653,7 +653,7 @@ func (m *model) Bound() float64 {
 	return sum
 }
 
-// roundoff implements model: the normalisers of prior and posterior cancel at
+// Roundoff implements [vi.Objective]: the normalisers of prior and posterior cancel at
 // large orders and arguments.
 func (m *model) Roundoff() float64 {
 	if m.family == ARD {

@@ -28,7 +28,9 @@ type passes struct {
 func newPasses(k vi.Kernels, workers int) *passes {
 	P, _, N := k.Dims()
 	p := &passes{k: k}
-	d, ok := k.(interface{ At(m int) la.Matrix[float64] }) // [vi.Dense], or what embeds it
+	d, ok := k.(interface {
+		At(m int) la.Matrix[float64]
+	}) // [vi.Dense], or what embeds it
 	if !ok {
 		return p
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Combination is a rule by which P base kernels K_p and their weights β make one
+// Rule says how P base kernels K_p and their weights β make one
 // composite kernel.
 //
 // Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
@@ -24,6 +24,7 @@ const (
 	WProd               // Π K_p^β_p element by element, β_p > 0 with gamma priors
 )
 
+// String returns the rule's name.
 func (c Rule) String() string {
 	switch c {
 	case FixSum:
@@ -115,7 +116,7 @@ func (c *Composite) Bounded() error {
 	return nil
 }
 
-// renew takes notice of new entries of base kernel p.
+// renew replaces base kernel p, of which products keep logarithms.
 func (c *Composite) renew(p int, k la.Matrix[float64]) {
 	if !c.rule.product() {
 		return

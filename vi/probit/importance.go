@@ -68,7 +68,7 @@ func (s *importance) weigh() {
 	s.effective = 1 / squares
 }
 
-// covariance stores that of the points.
+// covariance stores the covariance of the points in cov.
 func (s *importance) covariance(cov la.Matrix[float64]) {
 	cov.Fill(0)
 	d := make([]float64, len(s.mean))
@@ -84,7 +84,7 @@ func (s *importance) covariance(cov la.Matrix[float64]) {
 	}
 }
 
-// set makes x, log by log, point i.
+// set makes point i the one whose logarithms are given.
 func (s *importance) set(i int, logs []float64) {
 	copy(s.logs.Row(i), logs)
 	for p, v := range logs {
@@ -116,13 +116,14 @@ func logGammaDraw(r *rand.Rand, shape float64) float64 {
 	}
 }
 
-// logGammaDensity is that of Gamma(shape, rate) at e^log.
+// logGammaDensity returns the log density of Gamma(shape, rate), a rate and not a
+// scale, at e^log.
 func logGammaDensity(log, shape, rate float64) float64 {
 	g, _ := math.Lgamma(shape)
 	return shape*math.Log(rate) - g + (shape-1)*log - rate*math.Exp(log)
 }
 
-// dirichletDraw stores the logarithms of a draw.
+// dirichletDraw stores in logs the logarithms of a draw from Dirichlet(shape).
 func dirichletDraw(r *rand.Rand, shape, logs []float64) {
 	top := math.Inf(-1)
 	for p, s := range shape {

@@ -16,7 +16,7 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// Probit is the multinomial probit kernel machine: C classes told apart by
+// Model is the multinomial probit kernel machine: C classes told apart by
 // functions on one composite kernel K of P base kernels.
 //
 //	α_{c,d} ~ Gamma(Alpha)         precisions, α = 1/ζ
@@ -171,6 +171,7 @@ func (p Model) Fit(ctx context.Context, k vi.Kernels, labels []int) (*Fit, error
 	return p.climb(ctx, m)
 }
 
+// climb climbs the bound of m and returns the fit.
 func (p Model) climb(ctx context.Context, m *model) (*Fit, error) {
 	rec, err := p.Ascent.Run(ctx, m)
 	if len(rec.Trace) == 0 || rec.Reason == vi.Failed {
@@ -193,7 +194,7 @@ func (p Model) climb(ctx context.Context, m *model) (*Fit, error) {
 	return fit, err
 }
 
-// probit is the state of a fit.
+// model is the state of a fit.
 type model struct {
 	composite  *Composite
 	k          vi.Kernels
@@ -306,6 +307,7 @@ func (t *turns) done() {
 // model checks the arguments and returns the initial state.
 func (p Model) model(k vi.Kernels, labels []int) (*model, error) { return p.build(k, labels, nil) }
 
+// build is model for kernels that depend on the parameters theta, nil if there are none.
 func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, error) {
 	composite, err := NewComposite(p.Rule, k)
 	if err != nil {
@@ -387,6 +389,7 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 	return m, nil
 }
 
+// sequence returns 0 … n−1.
 func sequence(n int) []int {
 	s := make([]int, n)
 	for i := range s {
@@ -514,13 +517,14 @@ func (m *model) likelihoodOf(k, f, t la.Matrix[float64]) float64 {
 	return v
 }
 
+// addRidge adds the ridge to the diagonal of a kernel.
 func (m *model) addRidge(k la.Matrix[float64]) {
 	for n, r := range m.ridge {
 		k.Row(n)[n] += r
 	}
 }
 
-// sweep implements model.
+// Sweep implements [vi.Objective].
 func (m *model) Sweep(done func(string)) error {
 	m.pruning = 0
 	if m.prune > 0 {
@@ -532,7 +536,7 @@ func (m *model) Sweep(done func(string)) error {
 	return work.Sweep(m.updates, done)
 }
 
-// roundoff implements model: steps that are not ascent may take the bound
+// Roundoff implements [vi.Objective]: steps that are not ascent may take the bound
 // anywhere, new importance samples among them.
 func (m *model) Roundoff() float64 {
 	if s, ok := m.beta.(interface{ drew() bool }); !m.monotone || ok && s.drew() {
@@ -541,10 +545,10 @@ func (m *model) Roundoff() float64 {
 	return max(0, m.pruning)
 }
 
-// jittered implements model: no jitter is ever added.
+// Jittered implements [vi.Objective]: no jitter is ever added.
 func (m *model) Jittered() float64 { return 0 }
 
-// observations implements model.
+// Observations implements [vi.Objective].
 func (m *model) Observations() float64 { return float64(m.N) }
 
 // updateW is q(w_c) = N(V_c·E[K]·E[y_c], V_c), V_c = (E[KKᵀ] + diag E[α_c])⁻¹
@@ -664,6 +668,7 @@ func (m *model) updateY() error {
 	return m.chunks.Each(m.coneOf)
 }
 
+// updateChunk is updateY for a chunk of samples.
 func (m *model) updateChunk(w *coneWorker, chunk int) error {
 	in, out := w.in, w.out
 	for n := chunk * chunkSize; n < min(m.N, (chunk+1)*chunkSize); n++ {
@@ -692,7 +697,7 @@ func (m *model) updateAlpha() {
 	}
 }
 
-// bound implements model. With Z the normalisers of q(Y) and m its location,
+// Bound implements [vi.Objective]. With Z the normalisers of q(Y) and m its location,
 //
 //	Σ_n log Z_n + Σ_{c,n} (E[y](f − m) + ½m²) − ½ Σ_c (tr(E[KKᵀ]V_c) + w_cᵀE[KKᵀ]w_c)
 //

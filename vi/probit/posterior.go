@@ -51,7 +51,7 @@ type Posterior struct {
 // must not be changed afterwards. The error says what does not fit.
 func NewPosterior(s State) (*Posterior, error) {
 	if len(s.Components) > 0 {
-		return newProbitMixture(s)
+		return newMixture(s)
 	}
 	P, C, D := len(s.Beta), s.W.Rows, s.W.Cols
 	fail := func(format string, args ...any) (*Posterior, error) {
@@ -93,7 +93,7 @@ func NewPosterior(s State) (*Posterior, error) {
 		}
 	}
 	p := &Posterior{s: s}
-	factor := probitFactor{b: la.NewMatrix[float64](D, D)}
+	factor := classFactor{b: la.NewMatrix[float64](D, D)}
 	for c := range C {
 		if err := factor.set(&la.Workspace{}, p, c); err != nil {
 			return nil, fmt.Errorf("vi: probit state: %w", err)
@@ -102,8 +102,8 @@ func NewPosterior(s State) (*Posterior, error) {
 	return p, nil
 }
 
-// newProbitMixture is NewPosterior for a state with components.
-func newProbitMixture(s State) (*Posterior, error) {
+// newMixture is NewPosterior for a state with components.
+func newMixture(s State) (*Posterior, error) {
 	fail := func(format string, args ...any) (*Posterior, error) {
 		return nil, fmt.Errorf("vi: probit state: "+format, args...)
 	}
@@ -155,14 +155,16 @@ func newProbitMixture(s State) (*Posterior, error) {
 	return p, nil
 }
 
-// probitFactor is the Cholesky factor of B_c of one class after another.
-type probitFactor struct {
+// classFactor is the Cholesky factor of B = I + A^-½·E[KKᵀ]·A^-½ of a class, over the
+// regressors that were not pruned.
+type classFactor struct {
 	active []int
 	root   []float64          // of the active regressors' 1/α
 	b, l   la.Matrix[float64] // memory, and the factor in it
 }
 
-func (f *probitFactor) set(ws *la.Workspace, p *Posterior, c int) error {
+// set makes f the factor of class c.
+func (f *classFactor) set(ws *la.Workspace, p *Posterior, c int) error {
 	f.active, f.root = f.active[:0], f.root[:0]
 	for d, a := range p.s.Alpha.Row(c) {
 		if !math.IsInf(a, 1) {
@@ -210,7 +212,7 @@ func (p *Posterior) WeightCovariance(ws *la.Workspace, c int, rows []int) (la.Ma
 	if p.parts != nil {
 		return p.mixtureCovariance(ws, c, rows)
 	}
-	factor := probitFactor{b: la.NewMatrix[float64](D, D)}
+	factor := classFactor{b: la.NewMatrix[float64](D, D)}
 	if err := factor.set(ws, p, c); err != nil {
 		return la.Matrix[float64]{}, fmt.Errorf("vi: %w", err)
 	}
@@ -323,7 +325,7 @@ func (p *Posterior) Predict(k vi.Kernels, opt vi.PredictOptions) (*Prediction, e
 	}
 	out.Variance = la.NewMatrix[float64](C, T)
 	out.Variance.Fill(1)
-	factor := probitFactor{b: la.NewMatrix[float64](D, D)}
+	factor := classFactor{b: la.NewMatrix[float64](D, D)}
 	block := la.NewMatrix[float64](D, min(T, work.PredictRows))
 	for c := range C {
 		if err := factor.set(ws, p, c); err != nil {
@@ -375,7 +377,7 @@ func (p *Posterior) predictMixture(k vi.Kernels, opt vi.PredictOptions) (*Predic
 
 // addVariance adds k*ᵀ·V_c·k* = |L⁻¹·A^-½·k*|² for the columns k* of x, some at a
 // time in the memory of block.
-func (f *probitFactor) addVariance(ws *la.Workspace, x, block la.Matrix[float64], variance []float64) {
+func (f *classFactor) addVariance(ws *la.Workspace, x, block la.Matrix[float64], variance []float64) {
 	for first := 0; first < len(variance); first += block.Cols {
 		n := min(block.Cols, len(variance)-first)
 		b := block.Slice(0, len(f.active), 0, n)

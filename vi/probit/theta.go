@@ -38,6 +38,7 @@ func (p Model) FitParametric(ctx context.Context, k ParametricKernels, labels []
 	return p.climb(ctx, m)
 }
 
+// parametricModel checks the arguments and returns the initial state.
 func (p Model) parametricModel(k ParametricKernels, labels []int) (*model, error) {
 	if k == nil {
 		return nil, fmt.Errorf("vi: kernels: nil")
@@ -78,6 +79,7 @@ type parameters struct {
 	t la.Matrix[float64] // D×N
 }
 
+// parameters returns q(Θ) at its prior's mean, with the kernels of it.
 func (p Model) parameters(k ParametricKernels) (*parameters, error) {
 	P, D, N := k.Dims()
 	q := &parameters{k: k, prior: conjugate.Or1(p.Theta)}
@@ -151,6 +153,7 @@ func (q *parameters) logLikelihood(m *model) float64 {
 	return m.likelihoodOf(m.scratch, q.f, q.t)
 }
 
+// update finds q(Θ) anew and leaves what depends on it in m.
 func (q *parameters) update(m *model) {
 	if m.update == MeanField {
 		m.sum.MirrorLower()

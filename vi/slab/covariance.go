@@ -13,9 +13,10 @@ import (
 type Covariance struct {
 	kind                covarianceKind
 	k                   la.Matrix[float64] // N×N: the Gram matrix, or the distances
-	length, least, most float64
+	length, least, most float64            // ℓ to start from, and its range
 }
 
+// covarianceKind orders the covariances: from fixedCovariance on they fill a matrix.
 type covarianceKind int
 
 const (
@@ -43,6 +44,7 @@ func DecayCovariance(d la.Matrix[float64], length, least, most float64) Covarian
 	return Covariance{decayCovariance, d, length, least, most}
 }
 
+// validate returns an error unless c is a covariance of N samples.
 func (c Covariance) validate(N int) error {
 	switch c.kind {
 	case zeroCovariance, whiteCovariance:
@@ -78,7 +80,7 @@ func (c Covariance) validate(N int) error {
 // learned reports whether there is a length to learn.
 func (c Covariance) learned() bool { return c.kind == decayCovariance && c.least < c.most }
 
-// variance returns entry (n, n).
+// variance returns entry (n, n) at the given length.
 func (c Covariance) variance(n int, length float64) float64 {
 	switch c.kind {
 	case zeroCovariance:
@@ -91,7 +93,7 @@ func (c Covariance) variance(n int, length float64) float64 {
 	return math.Exp(-c.k.At(n, n) / length)
 }
 
-// fill stores the lower triangle in out.
+// fill stores the lower triangle at the given length in out, N×N.
 func (c Covariance) fill(length float64, out la.Matrix[float64]) {
 	for i := range out.Rows {
 		src, dst := c.k.Row(i)[:i+1], out.Row(i)[:i+1]

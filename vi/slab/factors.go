@@ -117,8 +117,8 @@ type FactorFit struct {
 // OffsetPrior is the prior N(Mean, Variance) of the tasks' offsets.
 type OffsetPrior struct{ Mean, Variance float64 }
 
-// Fit approximates the posterior given the observed entries. Errors are those of
-// [bemkl.Regression.Fit].
+// Fit approximates the posterior given the observed entries. Errors are as
+// package vi describes them.
 func (f Factors) Fit(ctx context.Context, y *Observed) (*FactorFit, error) {
 	m, err := f.model(y)
 	if err != nil {
@@ -506,7 +506,7 @@ func (m *factors) firstWeights() {
 	m.updateTasks(0, m.K)
 }
 
-// sweep implements model.
+// Sweep implements [vi.Objective].
 func (m *factors) Sweep(done func(string)) error {
 	if m.stop != nil {
 		return m.stop
@@ -515,13 +515,13 @@ func (m *factors) Sweep(done func(string)) error {
 	return work.Sweep(m.updates, done)
 }
 
-// roundoff implements model: the errors E_q are found as differences.
+// Roundoff implements [vi.Objective]: the errors E_q are found as differences.
 func (m *factors) Roundoff() float64 { return 0 }
 
-// jittered implements model: no jitter is ever added.
+// Jittered implements [vi.Objective]: no jitter is ever added.
 func (m *factors) Jittered() float64 { return 0 }
 
-// observations implements model.
+// Observations implements [vi.Objective].
 func (m *factors) Observations() float64 { return conjugate.Sum(m.count) }
 
 // updateObjects is q(φ_nm) = N(a, A) for the factors from ≤ m < to, one after the
@@ -774,7 +774,7 @@ func (m *factors) updateOffsetPrior() {
 	m.offsetPrior = OffsetPrior{mean, max(variance, m.floor)}
 }
 
-// bound implements model. It is that of the present state after updateTasks.
+// Bound implements [vi.Objective]. It is that of the present state after updateTasks.
 func (m *factors) Bound() float64 {
 	s := m.sums()
 	sum := s.bound(m.prior)

@@ -9,18 +9,20 @@ import (
 )
 
 // lineMoments are the variances and means of every object's factors, or of every
-// task's weights. What the other half of a sweep reads at random, the two of one
-// line, lies together.
+// task's weights: of the lines of one side of the matrix. The other half of a sweep
+// reads lines in no order, so the variances and means of a line lie side by side.
 type lineMoments struct {
-	both, variance, mean la.Matrix[float64] // n×(M+K), n×M, n×K
+	both           la.Matrix[float64] // n×(M+K): a line's variances, then its means
+	variance, mean la.Matrix[float64] // n×M and n×K, parts of both
 }
 
+// newMoments returns the moments of n lines, all zero.
 func newMoments(n, M, K int) lineMoments {
 	both := la.NewMatrix[float64](n, M+K)
 	return lineMoments{both, both.Slice(0, n, 0, M), both.Slice(0, n, M, M+K)}
 }
 
-// scaleFrom sets m to what line j of from is when multiplied by scale_j.
+// scaleFrom sets m to the moments of line j of from times scale_j, for every j.
 func (m *lineMoments) scaleFrom(from *lineMoments, scale []float64) {
 	for j, t := range scale {
 		v, mean := from.variance.Row(j), from.mean.Row(j)
@@ -40,11 +42,11 @@ type half struct {
 	lines   *lines
 	blocks  []int
 	other   *lineMoments
-	means   int       // of other, from the first, that count
-	shifted bool      // the next mean is subtracted from the entries,
-	base    float64   // and so is this from all
-	scale   []float64 // of which other's moments are multiples; nil means 1
-	weight  float64   // of all statistics, applied by whoever uses them
+	means   int       // how many of other's means enter, from the first on
+	shifted bool      // the mean after those is an offset, subtracted from the entries
+	base    float64   // subtracted from all entries
+	scale   []float64 // t_j, with which other's moments have been multiplied; nil means 1
+	weight  float64   // a factor of all statistics that is left to whoever uses them
 }
 
 // lineStats are the statistics of a line, with u_j and v_j the means and variances
@@ -56,7 +58,7 @@ type lineStats struct {
 	total    float64            // Σ t²·y²
 }
 
-// with returns the statistics that share all but cross, in s.
+// with stores in s, and returns, the statistics of a line that shares all but cross.
 func (l *lineStats) with(s *lineStats, cross []float64) *lineStats {
 	*s = *l
 	s.cross = cross
@@ -64,13 +66,14 @@ func (l *lineStats) with(s *lineStats, cross []float64) *lineStats {
 }
 
 // lineCrew works on blocks of lines side by side. A line is one worker's alone,
-// so the results do not depend on how many there are.
+// so the results do not depend on how many there are. It is a crew whose number of
+// tasks differs between the halves of a sweep.
 type lineCrew struct {
 	all     la.Workspace
 	workers []*lineWorker
-	of      lineStats // of complete data
-	gram    []float64
-	power   []float64
+	of      lineStats // what shared returns
+	gram    []float64 // K×K, of complete data
+	power   []float64 // M, the variances of complete data
 	gain    []float64 // M
 
 	side *half
@@ -182,7 +185,8 @@ func (w *lineWorker) stats(h *half, i int) *lineStats {
 	return &w.own
 }
 
-// shared returns the statistics of complete data, to be filled.
+// shared returns the room for the statistics that all lines of complete data have in
+// common: gram, to be filled, and variance, zero.
 func (c *lineCrew) shared(means int) *lineStats {
 	c.of = lineStats{gram: la.MatrixOf(means, means, c.gram[:means*means]), variance: c.power}
 	clear(c.power)

@@ -99,8 +99,8 @@ type MultiTaskStart struct {
 type MultiTaskFit struct {
 	Posterior *MultiTaskPosterior
 	Record    vi.Record // of the start that was kept
-	Start     int       // which one it was
-	Bounds    []float64
+	Start     int       // which one it was: 0 is that of Seed
+	Bounds    []float64 // of all starts, in nats
 
 	// Collapsed lists the tasks, ascending, all of whose weights are off: the
 	// fitted function is zero.
@@ -111,11 +111,11 @@ type MultiTaskFit struct {
 const offProbability = 1e-3
 
 // Fit approximates the posterior given the latent functions and the targets y,
-// Q×N, in which NaN marks a missing value; of a task without any the posterior is the
-// prior. A sweep costs about N³ for each latent
-// function whose covariance is a matrix, and Q·N·M.
+// Q×N, in which NaN marks a missing value. The posterior of a task without any value is
+// the prior. A sweep costs about N³ for each latent function whose covariance is a
+// matrix, and Q·N·M.
 //
-// Errors are those of [bemkl.Regression.Fit]. A start in which every weight and every
+// Errors are as package vi describes them. A start in which every weight and every
 // mean function is zero is refused: it is a saddle point, from which no update
 // moves.
 func (t MultiTask) Fit(ctx context.Context, latents []Latent, y la.Matrix[float64]) (*MultiTaskFit, error) {
@@ -406,7 +406,7 @@ func (m *multiTask) renewResidual(ws *la.Workspace, q int) {
 // through: enough for those that start badly to find something to do.
 const pruneEvery = 50
 
-// sweep implements model.
+// Sweep implements [vi.Objective].
 func (m *multiTask) Sweep(done func(string)) error {
 	m.sweeps++
 	report := func(name string) {
@@ -655,13 +655,13 @@ func (m *multiTask) boundTerms() (likelihood, slabs, spikes, functions float64) 
 	return likelihood, slabs, spikes, functions
 }
 
-// bound implements model.
+// Bound implements [vi.Objective].
 func (m *multiTask) Bound() float64 {
 	likelihood, slabs, spikes, functions := m.boundTerms()
 	return likelihood + slabs + spikes + functions
 }
 
-// roundoff implements model: the residuals are kept up to date by differences.
+// Roundoff implements [vi.Objective]: the residuals are kept up to date by differences.
 func (m *multiTask) Roundoff() float64 {
 	var sum float64
 	for q, s := range m.noise {
@@ -670,10 +670,10 @@ func (m *multiTask) Roundoff() float64 {
 	return sum
 }
 
-// jittered implements model: no jitter is ever added.
+// Jittered implements [vi.Objective]: no jitter is ever added.
 func (m *multiTask) Jittered() float64 { return 0 }
 
-// observations implements model.
+// Observations implements [vi.Objective].
 func (m *multiTask) Observations() float64 { return conjugate.Sum(m.count) }
 
 // prune takes latent functions without which the bound is higher out of the

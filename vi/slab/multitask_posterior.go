@@ -192,10 +192,15 @@ func (p *MultiTaskPosterior) Energy() la.Matrix[float64] {
 	return out
 }
 
-// CrossKernels is what predictions need of [vi.Kernels]: M matrices, N×T, of which
-// those of latent functions that are pruned or not dense are not asked for.
+// CrossKernels are the covariances between the N training samples and T others, one
+// N×T matrix for each of M latent functions: what predictions need of [vi.Kernels].
 type CrossKernels interface {
+	// Dims returns the number of latent functions, of training samples and of others.
 	Dims() (M, N, T int)
+
+	// Columns copies columns first … first+dst.Rows−1 of matrix m into the rows of
+	// dst, which has N columns. It is called for latent functions whose covariance is
+	// a matrix and that are not pruned.
 	Columns(m, first int, dst la.Matrix[float64])
 }
 

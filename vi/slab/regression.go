@@ -68,8 +68,8 @@ type RegressionStart struct {
 type RegressionFit struct {
 	Posterior *RegressionPosterior
 	Record    vi.Record // of the start that was kept
-	Start     int       // which one it was
-	Bounds    []float64
+	Start     int       // which one it was: 0 is that of Seed
+	Bounds    []float64 // of all starts, in nats
 }
 
 // noiseFloor is the least noise variance learned, as a share of the targets'
@@ -78,7 +78,8 @@ type RegressionFit struct {
 const noiseFloor = 1e-6
 
 // Fit approximates the posterior of the weights of the columns of x, N×M, given N
-// targets. A sweep costs min(M, N)·M. Errors are those of [bemkl.Regression.Fit].
+// targets. A sweep costs min(M, N)·M. Errors are as package vi
+// describes them.
 func (s Regression) Fit(ctx context.Context, x la.Matrix[float64], y []float64) (*RegressionFit, error) {
 	d, err := s.design(x, y)
 	if err != nil {
@@ -239,14 +240,14 @@ func (s *slabState) fitted(residual []float64) float64 {
 	return max(0, sum)
 }
 
-// roundoff implements model: with XᵀX at hand in place of X the squared residual
+// Roundoff implements [vi.Objective]: with XᵀX at hand in place of X the squared residual
 // is a difference from Σ y².
 func (s *slabState) Roundoff() float64 { return 1e-14 * s.total / s.noise }
 
-// jittered implements model: no jitter is ever added.
+// Jittered implements [vi.Objective]: no jitter is ever added.
 func (s *slabState) Jittered() float64 { return 0 }
 
-// observations implements model.
+// Observations implements [vi.Objective].
 func (s *slabState) Observations() float64 { return float64(s.N) }
 
 // updateNoise is σ² = E|y − Xw|²/N.
@@ -281,7 +282,7 @@ func newPairedField(s slabState, start *RegressionStart) *pairedField {
 	return f
 }
 
-// sweep implements model.
+// Sweep implements [vi.Objective].
 func (f *pairedField) Sweep(done func(string)) error {
 	report := func(name string) {
 		if done != nil {
@@ -335,7 +336,7 @@ func (f *pairedField) squared() float64 {
 	return sum
 }
 
-// bound implements model.
+// Bound implements [vi.Objective].
 func (f *pairedField) Bound() float64 {
 	sum := f.likelihood(f.squared())
 	for _, q := range f.q {

@@ -8,7 +8,7 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/check"
 )
 
-// RegressionState is everything a [bemkl.RegressionPosterior] is made of. It is plain
+// RegressionState is everything a [RegressionPosterior] is made of. It is plain
 // data, to be saved and restored; slices and matrices of a state that belongs to
 // a posterior must not be changed.
 type RegressionState struct {
@@ -20,7 +20,7 @@ type RegressionState struct {
 	Covariance la.Matrix[float64]
 }
 
-// RegressionPosterior is the approximate posterior of a [bemkl.Regression]. It is
+// RegressionPosterior is the approximate posterior of a [Regression]. It is
 // immutable and safe for concurrent use.
 type RegressionPosterior struct {
 	s RegressionState

@@ -41,7 +41,7 @@ func newStandardField(s slabState, start *RegressionStart, workers int) *standar
 	return f
 }
 
-// sweep implements model.
+// Sweep implements [vi.Objective].
 func (f *standardField) Sweep(done func(string)) error {
 	report := func(name string) {
 		if done != nil {
@@ -136,7 +136,7 @@ func (f *standardField) slabPower() float64 {
 	return sum
 }
 
-// bound implements model.
+// Bound implements [vi.Objective].
 func (f *standardField) Bound() float64 {
 	M := float64(f.M)
 	sum := f.likelihood(f.squared())

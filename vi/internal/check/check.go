@@ -1,3 +1,4 @@
+// Package check checks the arguments of fits.
 package check
 
 import (

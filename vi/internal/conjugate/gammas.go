@@ -7,17 +7,18 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// gammas is a row of independent gamma factors with a common prior and, as in
+// Gammas is a row of independent gamma factors with a common prior and, as in
 // every model here, a common shape.
 type Gammas struct {
 	Prior vi.Gamma
 	Shape float64
 	Scale []float64
 
-	Psi   float64 // ψ(shape)
+	Psi   float64 // ψ(Shape)
 	fixed float64 // the part of one factor's bound term that no update changes
 }
 
+// NewGammas returns n factors of the given prior and shape, at the prior's scale.
 func NewGammas(prior vi.Gamma, shape float64, n int) Gammas {
 	g := Gammas{Prior: prior, Shape: shape, Scale: make([]float64, n), Psi: special.Digamma(shape)}
 	ls, _ := math.Lgamma(shape)
@@ -29,18 +30,23 @@ func NewGammas(prior vi.Gamma, shape float64, n int) Gammas {
 	return g
 }
 
-// observe sets factor i after the data added half to its rate:
-// 1/scale = 1/prior scale + half.
+// Observe sets factor i to its optimum given the other factors: to the rate of its
+// prior, 1/Scale, the data add half, in most models half an expected sum of squares.
 func (g *Gammas) Observe(i int, half float64) { g.Scale[i] = 1 / (1/g.Prior.Scale + half) }
 
-func (g *Gammas) Mean(i int) float64    { return g.Shape * g.Scale[i] }
-func (g *Gammas) MeanLog(i int) float64 { return g.Psi + math.Log(g.Scale[i]) }
-func (g *Gammas) At(i int) vi.Gamma     { return vi.Gamma{Shape: g.Shape, Scale: g.Scale[i]} }
+// Mean returns E[x_i].
+func (g *Gammas) Mean(i int) float64 { return g.Shape * g.Scale[i] }
 
-// resume gives factor i the mean of g.
+// MeanLog returns E[log x_i].
+func (g *Gammas) MeanLog(i int) float64 { return g.Psi + math.Log(g.Scale[i]) }
+
+// At returns factor i.
+func (g *Gammas) At(i int) vi.Gamma { return vi.Gamma{Shape: g.Shape, Scale: g.Scale[i]} }
+
+// Resume gives factor i the mean of another distribution; its shape stays.
 func (g *Gammas) Resume(i int, from vi.Gamma) { g.Scale[i] = from.Mean() / g.Shape }
 
-// bound returns Σ E[log p(x_i)] − E[log q(x_i)], the factors' own term of the
+// Bound returns Σ E[log p(x_i)] − E[log q(x_i)], the factors' own term of the
 // lower bound (minus their divergence from the prior):
 //
 //	(α0−α)ψ(α) + log Γ(α)/Γ(α0) + α + α0·log(β/β0) − α·β/β0.

@@ -6,7 +6,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// gaussian is a Gaussian factor of small dimension in moment form.
+// Gaussian is a Gaussian factor of small dimension in moment form.
 type Gaussian struct {
 	Mean   []float64
 	Cov    la.Matrix[float64] // full symmetric
@@ -24,9 +24,10 @@ func NewGaussian(n int) Gaussian {
 	return g
 }
 
-// setPrecision makes the inverse of the lower triangle left in g.cov the
-// covariance, and cov·rhs the mean. The precision is scaled to unit diagonal
-// before it is factorised: under sparse priors its diagonal spans twenty decades.
+// SetPrecision makes the inverse of the precision matrix, whose lower triangle the
+// caller has left in g.Cov, the covariance, and covariance·rhs the mean. The precision
+// is scaled to unit diagonal before it is factorised: under sparse priors its diagonal
+// spans twenty decades.
 func (g *Gaussian) SetPrecision(ws *la.Workspace, rhs []float64) error {
 	c, u := g.Cov, g.unit
 	var logUnit float64
@@ -59,7 +60,7 @@ func (g *Gaussian) SetPrecision(ws *la.Workspace, rhs []float64) error {
 	return nil
 }
 
-// resume copies mean and covariance.
+// Resume copies mean and covariance.
 func (g *Gaussian) Resume(mean []float64, cov la.Matrix[float64]) error {
 	copy(g.Mean, mean)
 	factor := cov.Clone()
@@ -71,12 +72,12 @@ func (g *Gaussian) Resume(mean []float64, cov la.Matrix[float64]) error {
 	return nil
 }
 
-// square returns the second moment of variable j.
+// Square returns the second moment of variable j.
 func (g *Gaussian) Square(j int) float64 {
 	return float64(g.Mean[j]*g.Mean[j]) + g.Cov.At(j, j)
 }
 
-// rescale multiplies the variables from the given one on by c.
+// Rescale multiplies the variables from the given one on by c.
 func (g *Gaussian) Rescale(c float64, from int) {
 	la.Scal(c, g.Mean[from:])
 	for j := range g.Mean {
@@ -89,9 +90,10 @@ func (g *Gaussian) Rescale(c float64, from int) {
 	g.LogDet += 2 * float64(len(g.Mean)-from) * math.Log(c)
 }
 
-// entropy returns −E[log q].
+// Entropy returns −E[log q].
 func (g *Gaussian) Entropy() float64 {
 	return 0.5 * (g.LogDet + float64(len(g.Mean))*(1+Log2Pi))
 }
 
+// Log2Pi is log 2π.
 const Log2Pi = 1.83787706640934548356065947281123527972

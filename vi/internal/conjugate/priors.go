@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// or1 returns g, or Gamma{1, 1} in place of the zero value.
+// Or1 returns g, or Gamma{1, 1} in place of the zero value.
 func Or1(g vi.Gamma) vi.Gamma {
 	if g == (vi.Gamma{}) {
 		return vi.Gamma{Shape: 1, Scale: 1}

@@ -1,6 +1,6 @@
 package conjugate
 
-// total returns the sum of x.
+// Sum returns the sum of x.
 func Sum(x []float64) (sum float64) {
 	for _, v := range x {
 		sum += v

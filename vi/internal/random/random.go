@@ -1,3 +1,4 @@
+// Package random gives the random numbers of starts, the same on every machine.
 package random
 
 import (
@@ -5,13 +6,12 @@ import (
 	"math/rand/v2"
 )
 
-// Source returns the random numbers of a seed.
+// Source returns the stream of random numbers of a seed.
 func Source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) }
 
-// Normal fills x with standard normal numbers that are the same on every
-// platform: the polar method, which needs nothing but a logarithm and a root,
-// rounded to float32 so that the last bits of the platform's logarithm do not
-// show.
+// Normal fills x with standard normal numbers by Marsaglia's polar method, which needs
+// no function but a logarithm and a square root. The last bits of a logarithm differ
+// between platforms; rounding the numbers to float32 hides them.
 func Normal(src *rand.Rand, x []float64) {
 	for i := 0; i < len(x); {
 		u, v := 2*src.Float64()-1, 2*src.Float64()-1

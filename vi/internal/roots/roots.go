@@ -1,8 +1,9 @@
+// Package roots finds zeros of functions of one variable.
 package roots
 
 import "math"
 
-// root returns the zero in [a, b] of the increasing function f to the last few
+// Find returns the zero in [a, b] of the increasing function f to the last few
 // digits, by inverse quadratic interpolation safeguarded with bisection.
 //
 // Source: T. R. Chandrupatla, "A new hybrid quadratic/bisection algorithm for
@@ -10,7 +11,7 @@ import "math"
 // Software 28 (1997).
 func Find(f func(float64) float64, a, b float64) float64 { return FindWithin(f, a, b, 0) }
 
-// FindWithin is root to the given tolerance.
+// FindWithin is Find to the given absolute tolerance.
 func FindWithin(f func(float64) float64, a, b, within float64) float64 {
 	if a == b {
 		return a
@@ -49,9 +50,10 @@ func FindWithin(f func(float64) float64, a, b, within float64) float64 {
 	return a
 }
 
-// Ridge returns where −A·ln s − B/s − C·s is highest, the positive root of
-// C·s² + A·s − B = 0, in the form that does not cancel, and whether it is a
-// positive number.
+// Ridge returns where −A·ln s − B/s − C·s is highest over s > 0: the positive root of
+// C·s² + A·s − B = 0, in the form in which nothing cancels. It is the length of a step
+// along a ridge of the bound, see docs/acceleration.md. ok tells whether s is positive
+// and finite.
 func Ridge(a, b, c float64) (s float64, ok bool) {
 	root := math.Sqrt(float64(a*a) + float64(4*float64(b*c)))
 	if a >= 0 {

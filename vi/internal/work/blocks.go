@@ -1,9 +1,10 @@
 package work
 
-// PredictRows is the number of kernel columns taken through a triangular solve
-// at a time.
+// PredictRows is the number of samples whose kernel columns a prediction takes through
+// a triangular solve at a time.
 const PredictRows = 256
 
-// PassRows is the number of rows of a task. It does not depend on the workers,
-// nor do the sums.
+// PassRows is the number of matrix rows that a task of a pass over the kernels takes.
+// As it does not depend on the number of workers, neither does the order of a sum over
+// tasks, nor its bits.
 const PassRows = 32

@@ -8,11 +8,11 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// crew runs the tasks 0 … n−1, several side by side, without allocating. W is a
-// worker: the scratch of one goroutine. Tasks never share what they write, so the
-// results do not depend on the number of workers.
+// Crew runs the tasks 0 … n−1 on several goroutines without allocating, so that a sweep
+// can do so many times. W is a worker: the scratch of one goroutine. Tasks must not
+// share what they write; the results then do not depend on the number of workers.
 type Crew[W any] struct {
-	All     la.Workspace // every worker, for passes over the kernels
+	All     la.Workspace // of as many workers as there are, for what is not cut into tasks
 	Workers []W
 
 	members []member[W]
@@ -28,8 +28,9 @@ type member[W any] struct {
 	work   func()
 }
 
-// NewCrew shares n workers (0: all processors) among the given number of tasks:
-// min(n, tasks) at a time, each made by worker with an equal share of them.
+// NewCrew returns a crew for the given number of tasks. Of n processors (0: all that
+// there are) min(n, tasks) run a task each, and every task may use its share of the n.
+// worker makes the scratch of a goroutine with that share.
 func NewCrew[W any](n, tasks int, worker func(share int) W) *Crew[W] {
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
@@ -56,7 +57,7 @@ func (c *Crew[W]) loop(w W) {
 	}
 }
 
-// each runs task for every i and returns the error of the first that has one.
+// Each runs task for every i and returns the error of the first that has one.
 func (c *Crew[W]) Each(task func(W, int) error) error {
 	c.task = task
 	c.next.Store(0)

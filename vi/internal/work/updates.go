@@ -1,12 +1,13 @@
 package work
 
-// update is one step of a sweep.
+// Update is one step of a sweep.
 type Update struct {
 	Name string
 	Step func() error
 }
 
-// sweep makes the updates in their order.
+// Sweep makes the updates in their order and calls done, unless that is nil, with the
+// name of each after it. It ends at the first error.
 func Sweep(updates []Update, done func(string)) error {
 	for _, u := range updates {
 		if err := u.Step(); err != nil {

@@ -32,7 +32,7 @@ func TestSharedRegressionTellsTargetsApart(t *testing.T) {
 	m, views, y := fitShared(t, 60)
 	require.True(t, m.Trace().Converged)
 	for o, other := range []int{1, 0} {
-		w := m.TargetWeights(o)
+		w := m.Outputs()[o].Weights
 		assert.Greater(t, math.Abs(w[o].Mean), 5*math.Abs(w[other].Mean), "target %d depends on view %s", o, views[o].Name)
 		assert.Equal(t, w[o], m.KernelWeights()[o], "the view's weight for the target that it matters most to")
 		assert.Equal(t, m.ActiveSamples(0), m.ActiveSamples(o))
@@ -55,8 +55,8 @@ func TestSharedRegressionTellsTargetsApart(t *testing.T) {
 // The estimator is bemkl.SharedRegression on standardised targets.
 func TestSharedRegressionIsTheModel(t *testing.T) {
 	m, views, y := fitShared(t, 30)
-	_, z := Regression{}.standardizeTargets(y)
-	_, k, err := fitting{}.kernels(context.Background(), views, 30, 1)
+	_, z := standardizeTargets(y, false)
+	_, k, err := (&Fitting{}).kernels(context.Background(), views, 30, 1, SharedRegression{}.EstimateMemory)
 	require.NoError(t, err)
 	fit, err := bemkl.SharedRegression{}.Fit(context.Background(), k, z)
 	require.NoError(t, err)
@@ -85,16 +85,17 @@ func TestSharedPredictorWithinItsBounds(t *testing.T) {
 func TestSharedRegressionRefuses(t *testing.T) {
 	_, views, y := fitShared(t, 20)
 	y[1][3] = math.NaN()
-	_, err := SharedRegression{MissingTargets: true}.Fit(context.Background(), views, y...)
+	_, err := SharedRegression{}.Fit(context.Background(), views, y...)
 	assert.EqualError(t, err, "mkl: y[1][3] is NaN")
 
-	n := SharedRegression{Workers: 2}.EstimateMemory(1000, 1000, 7, 17)
-	assert.Less(t, n, Regression{Workers: 2}.EstimateMemory(1000, 1000, 7, 17))
+	size := Size{Samples: 1000, Kernels: 7, Outputs: 17}
+	n := SharedRegression{Fitting: Fitting{Workers: 2}}.EstimateMemory(size)
+	assert.Less(t, n, Regression{Fitting: Fitting{Workers: 2}}.EstimateMemory(size))
 	assert.Greater(t, n, int64(8*8*1000*1000))
 
 	m, _, _ := fitShared(t, 20)
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
-	_, err = LoadRegression(&file)
-	assert.ErrorContains(t, err, "mkl: load: the file holds a model of another kind: regression of 2 targets with shared sample weights")
+	_, err = LoadAs[*RegressionModel](&file)
+	assert.ErrorContains(t, err, "mkl: load: the file holds a model of another kind: \"shared-regression\", not \"regression\"")
 }

@@ -15,12 +15,12 @@ import (
 func TestProbitClassifier(t *testing.T) {
 	x, views, y := gpProblem(60, 3)
 	labels := parts(y, 3)
-	rules := []Combination{WSum, WProd, FixSum, Bin, FixProd}
+	rules := []Rule{WSum, WProd, FixSum, Bin, FixProd}
 	if testing.Short() {
 		rules = rules[:2]
 	}
 	for _, rule := range rules {
-		c := ProbitClassifier[int]{Rule: rule, NotEmpty: true, MaxSweeps: 60}
+		c := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 60}, Rule: rule, NotEmpty: true}
 		m, err := c.Fit(context.Background(), views(x), labels)
 		require.NoError(t, err, rule.String())
 		assert.Equal(t, rule, m.Rule())
@@ -49,7 +49,7 @@ func TestProbitClassifier(t *testing.T) {
 		assert.Equal(t, p.Decision, only.Decision)
 	}
 
-	sampled, err := ProbitClassifier[int]{Rule: WSum, Search: Sampling, Samples: 300, MaxSweeps: 40}.Fit(context.Background(), views(x), labels)
+	sampled, err := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 40}, Rule: WSum, Search: Sampling, Samples: 300}.Fit(context.Background(), views(x), labels)
 	require.NoError(t, err)
 	assert.Greater(t, sampled.EffectiveSampleSize(), 1.0)
 	assert.Greater(t, sampled.KernelWeights()[0].SD, 0.0)
@@ -74,11 +74,11 @@ func TestProbitClassifier(t *testing.T) {
 
 func TestProbitFilesAreChecked(t *testing.T) {
 	x, views, y := gpProblem(30, 2)
-	m, err := ProbitClassifier[int]{Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20, MaxSweeps: 60}.Fit(context.Background(), views(x), parts(y, 3))
+	m, err := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 60}, Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20}.Fit(context.Background(), views(x), parts(y, 3))
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
-	back, err := LoadProbitClassifier[int](bytes.NewReader(file.Bytes()))
+	back, err := LoadAs[*ProbitClassifierModel[int]](bytes.NewReader(file.Bytes()))
 	require.NoError(t, err)
 	assert.Equal(t, m.Classes(), back.Classes())
 	want, err := m.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
@@ -87,7 +87,7 @@ func TestProbitFilesAreChecked(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 	assert.Equal(t, m.Summary(), back.Summary())
-	_, err = LoadMultiGP(bytes.NewReader(file.Bytes()))
+	_, err = LoadAs[*MultiGPModel](bytes.NewReader(file.Bytes()))
 	assert.ErrorContains(t, err, "another kind")
 
 	for _, c := range []struct {
@@ -106,11 +106,11 @@ func TestProbitFilesAreChecked(t *testing.T) {
 				ts["gram"].data[i] = -1e9
 			}
 		}},
-		{"belongs to", func(md map[string]string, _ map[string]tensor) { md["kind"] = kindClassifier }},
+		{`unknown field "probit"`, func(md map[string]string, _ map[string]tensor) { md["kind"] = "classifier" }},
 		{`rule "FixSun" is not known`, func(md map[string]string, _ map[string]tensor) {
 			md["model"] = strings.Replace(md["model"], "FixSum", "FixSun", 1)
 		}},
-		{"another kind", func(md map[string]string, _ map[string]tensor) {
+		{`unknown field "margin"`, func(md map[string]string, _ map[string]tensor) {
 			md["model"] = strings.Replace(md["model"], "{", `{"margin":1,`, 1)
 		}},
 	} {
@@ -120,7 +120,7 @@ func TestProbitFilesAreChecked(t *testing.T) {
 
 func TestStructuredProbit(t *testing.T) {
 	x, views, y := gpProblem(30, 2)
-	c := ProbitClassifier[int]{Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}, MaxSweeps: 30}
+	c := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 30}, Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}}
 	m, err := c.Fit(context.Background(), views(x), parts(y, 3))
 	require.NoError(t, err)
 	s := m.Posterior().State()

@@ -98,7 +98,7 @@ func TestRatingsAreEntries(t *testing.T) {
 			}
 		}
 	}
-	f := FactorModel{Factors: 2, MaxSweeps: 20}
+	f := FactorModel{Fitting: Fitting{MaxSweeps: 20}, Factors: 2}
 	var bounds []float64
 	for _, table := range []Table{y, &r, e} {
 		fit, err := f.Fit(t.Context(), table)
@@ -154,7 +154,7 @@ func goesOn(t *testing.T, y Dense, whole FactorModel) {
 	require.ErrorIs(t, err, stop)
 	require.Equal(t, 9, fit.Trace().Sweeps)
 	rest := whole
-	rest.From, err = LoadFactorFit(&file)
+	rest.From, err = LoadAs[*FactorFit](&file)
 	require.NoError(t, err)
 	fit, err = rest.Fit(t.Context(), y)
 	require.NoError(t, err)
@@ -162,7 +162,7 @@ func goesOn(t *testing.T, y Dense, whole FactorModel) {
 	require.NoError(t, fit.Save(&got))
 	assert.True(t, bytes.Equal(want.Bytes(), got.Bytes()), "the files differ")
 
-	back, err := LoadFactorFit(&got)
+	back, err := LoadAs[*FactorFit](&got)
 	require.NoError(t, err)
 	a, av, err := full.Complete(Cell{1, 2}, Cell{39, 11})
 	require.NoError(t, err)
@@ -172,16 +172,18 @@ func goesOn(t *testing.T, y Dense, whole FactorModel) {
 	assert.Equal(t, av, bv)
 	assert.Equal(t, "a test", back.Notes()["from"])
 
-	_, err = LoadFactorFit(bytes.NewReader(want.Bytes()[:want.Len()-3]))
+	_, err = LoadAs[*FactorFit](bytes.NewReader(want.Bytes()[:want.Len()-3]))
 	assert.ErrorContains(t, err, "mkl: load: ")
-	_, err = Load(bytes.NewReader(want.Bytes()))
-	assert.ErrorContains(t, err, `kind is "factors"`)
+	any, err := Load(bytes.NewReader(want.Bytes()))
+	require.NoError(t, err)
+	assert.Equal(t, full.Summary(), any.Summary())
+	assert.Equal(t, len(full.NoiseSD()), len(any.Outputs()))
 }
 
 // TestFactorModelRestarts: the best of several starts is kept.
 func TestFactorModelRestarts(t *testing.T) {
 	y, _ := films(40, 12, 0.3)
-	f := FactorModel{Factors: 3, MaxSweeps: 8, Seed: 5}
+	f := FactorModel{Fitting: Fitting{MaxSweeps: 8, Seed: 5}, Factors: 3}
 	var bounds []float64
 	for range 4 {
 		fit, err := f.Fit(t.Context(), y)
@@ -207,7 +209,7 @@ func TestFactorModelRestarts(t *testing.T) {
 
 func TestFactorModelErrors(t *testing.T) {
 	y, _ := films(10, 5, 0)
-	fit, err := FactorModel{Factors: 2, MaxSweeps: 5}.Fit(t.Context(), y)
+	fit, err := FactorModel{Fitting: Fitting{MaxSweeps: 5}, Factors: 2}.Fit(t.Context(), y)
 	require.NoError(t, err)
 	inf := math.Inf(1)
 	for want, do := range map[string]func() error{

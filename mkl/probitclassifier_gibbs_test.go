@@ -19,13 +19,19 @@ func TestProbitGibbs(t *testing.T) {
 	notShort(t)
 	x, views, y := gpProblem(60, 3)
 	labels := parts(y, 3)
-	for _, rule := range []Combination{WSum, FixSum, Bin, FixProd, WProd} {
+	for _, rule := range []Rule{WSum, FixSum, Bin, FixProd, WProd} {
 		sweeps := 0
-		c := ProbitClassifier[int]{Rule: rule, NotEmpty: true, Inference: Gibbs, Draws: GibbsDraws{Draws: 60, BurnIn: 100}, Progress: func(p Progress) {
-			sweeps++
-			assert.Equal(t, 4, p.Starts)
-			assert.Equal(t, 340, p.MaxSweeps)
-		}}
+		c := ProbitClassifier[int]{
+			Fitting: Fitting{Progress: func(p Progress) {
+				sweeps++
+				assert.Equal(t, 4, p.Starts)
+				assert.Equal(t, 340, p.MaxSweeps)
+			}},
+			Rule:      rule,
+			NotEmpty:  true,
+			Inference: Gibbs,
+			Draws:     GibbsDraws{Draws: 60, BurnIn: 100},
+		}
 		m, err := c.Fit(context.Background(), views(x), labels)
 		require.NoError(t, err, rule.String())
 		assert.Equal(t, 4*340, sweeps)
@@ -38,12 +44,12 @@ func TestProbitGibbs(t *testing.T) {
 		assert.Contains(t, m.Summary(), "class 2")
 		assert.Contains(t, m.Summary(), "4 chains of 60 draws, R̂ at most")
 		assert.Equal(t, rule == WSum || rule == WProd, strings.Contains(m.Summary(), "of the proposals accepted"))
-		mixing := m.Mixing()
+		mixing := m.Trace().Mixing
 		assert.Equal(t, mixing.RHat <= mixed, m.Trace().Converged)
 		assert.True(t, mixing.ESS > 0 && mixing.ESS <= 4*60*math.Log10(4*60), "%v", mixing)
 		p, err := m.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
 		require.NoError(t, err)
-		v, err := ProbitClassifier[int]{Rule: rule, NotEmpty: true, MaxSweeps: 60}.Fit(context.Background(), views(x), labels)
+		v, err := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 60}, Rule: rule, NotEmpty: true}.Fit(context.Background(), views(x), labels)
 		require.NoError(t, err)
 		q, err := v.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
 		require.NoError(t, err)
@@ -68,7 +74,7 @@ func TestProbitGibbs(t *testing.T) {
 
 		var file bytes.Buffer
 		require.NoError(t, m.Save(&file))
-		back, err := LoadProbitClassifier[int](&file)
+		back, err := LoadAs[*ProbitClassifierModel[int]](&file)
 		require.NoError(t, err)
 		assert.Equal(t, m.Summary(), back.Summary())
 		assert.Equal(t, m.Draws().Moves(), back.Draws().Moves())

@@ -63,7 +63,7 @@ func requireTasks(t *testing.T, m *MultiTaskModel, p *MultiTaskPredictor, meanOn
 
 func TestMultiTaskPredictorWithinItsBounds(t *testing.T) {
 	views, y, a, b := taskProblem(40)
-	m, err := MultiTask{Latents: 1, KeepAll: true, MaxSweeps: 25}.Fit(context.Background(), views[:4], y...)
+	m, err := MultiTask{Fitting: Fitting{MaxSweeps: 25}, Latents: 1, KeepAll: true}.Fit(context.Background(), views[:4], y...)
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(1, 1))
 	far := normal(rng, 20, 3)
@@ -97,7 +97,7 @@ func TestMultiTaskPredictorWithinItsBounds(t *testing.T) {
 // Smooth functions of one feature depend on few samples, however many there are.
 func TestMultiTaskPredictorPrunes(t *testing.T) {
 	x, y, _ := relatedTasks(80)
-	m, err := MultiTask{Latents: 2, MissingTargets: true, MaxSweeps: 30}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}, y...)
+	m, err := MultiTask{Fitting: Fitting{MaxSweeps: 30}, Latents: 2, MissingTargets: true}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}, y...)
 	require.NoError(t, err)
 	around := la.NewMatrix[float64](60, 1) // where the samples are and beyond
 	for i := range around.Data {
@@ -118,7 +118,7 @@ func TestMultiTaskPredictorPrunes(t *testing.T) {
 
 	// Unbounded kernels are pruned by the values of the training.
 	views, targets, a, b := taskProblem(40)
-	linear, err := MultiTask{Latents: 1, MaxSweeps: 20}.Fit(context.Background(), []View{views[0], views[4]}, targets...)
+	linear, err := MultiTask{Fitting: Fitting{MaxSweeps: 20}, Latents: 1}.Fit(context.Background(), []View{views[0], views[4]}, targets...)
 	require.NoError(t, err)
 	lp, err := linear.Predictor(PredictorOptions{Tolerance: 0.1})
 	require.NoError(t, err)
@@ -132,7 +132,7 @@ func TestMultiTaskPredictorPrunes(t *testing.T) {
 
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
-	loaded, err := LoadMultiTask(&file)
+	loaded, err := LoadAs[*MultiTaskModel](&file)
 	require.NoError(t, err)
 	q, err := loaded.Predictor(PredictorOptions{})
 	require.NoError(t, err)
@@ -166,7 +166,7 @@ func TestMultiTaskPredictorOfGivenKernels(t *testing.T) {
 		}
 		at.Set(i, 24, 1)
 	}
-	m, err := MultiTask{Latents: 1, MaxSweeps: 20}.Fit(context.Background(),
+	m, err := MultiTask{Fitting: Fitting{MaxSweeps: 20}, Latents: 1}.Fit(context.Background(),
 		[]View{{X: kernel, Kernel: Precomputed{}}, {X: distance, Kernel: FromDistance{Scale: 2}}}, y[1:]...)
 	require.NoError(t, err)
 	p, err := m.Predictor(PredictorOptions{})
@@ -177,7 +177,7 @@ func TestMultiTaskPredictorOfGivenKernels(t *testing.T) {
 
 func TestMultiTaskPredictorRefusals(t *testing.T) {
 	x, y, _ := relatedTasks(12)
-	m, err := MultiTask{Latents: 1, MeanOnly: true, MaxSweeps: 5}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}, y[2:]...)
+	m, err := MultiTask{Fitting: Fitting{MaxSweeps: 5}, Latents: 1, MeanOnly: true}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}, y[2:]...)
 	require.NoError(t, err)
 	_, err = m.Predictor(PredictorOptions{})
 	assert.EqualError(t, err, "mkl: Predictor: the fit had MeanOnly, and so must the predictor")
@@ -197,7 +197,7 @@ func TestMultiTaskPredictorRefusals(t *testing.T) {
 	} {
 		assert.EqualError(t, p.Predict(c.mean, c.variance, c.x...), c.want)
 	}
-	full, err := MultiTask{Latents: 1, MaxSweeps: 5}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}, y[2:]...)
+	full, err := MultiTask{Fitting: Fitting{MaxSweeps: 5}, Latents: 1}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}, y[2:]...)
 	require.NoError(t, err)
 	p, err = full.Predictor(PredictorOptions{})
 	require.NoError(t, err)
@@ -209,7 +209,7 @@ func TestMultiTaskPredictorDoesNotAllocate(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	views, y, _, _ := taskProblem(30)
-	m, err := MultiTask{Latents: 1, KeepAll: true, MaxSweeps: 10}.Fit(context.Background(), views, y...)
+	m, err := MultiTask{Fitting: Fitting{MaxSweeps: 10}, Latents: 1, KeepAll: true}.Fit(context.Background(), views, y...)
 	require.NoError(t, err)
 	for _, opt := range []PredictorOptions{{}, {Tolerance: -1}, {MeanOnly: true}} {
 		p, err := m.Predictor(opt)
@@ -230,7 +230,7 @@ func TestMultiTaskPredictorDoesNotAllocate(t *testing.T) {
 func BenchmarkMultiTaskPredictor(b *testing.B) {
 	for _, n := range []int{100, 400} {
 		x, y, _ := relatedTasks(n)
-		m, err := MultiTask{Latents: 2, MissingTargets: true, MaxSweeps: 30}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}, y...)
+		m, err := MultiTask{Fitting: Fitting{MaxSweeps: 30}, Latents: 2, MissingTargets: true}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}, y...)
 		require.NoError(b, err)
 		for _, c := range []struct {
 			name string

@@ -48,7 +48,7 @@ func (d Dense) observed(arg string) (*slab.Observed, error) {
 	for i, row := range d {
 		copy(x.Row(i), row)
 	}
-	return named(slab.ObserveMatrix(x))
+	return prefixed(slab.ObserveMatrix(x))
 }
 
 // Cell is a place in a table; rows and columns count from 0.
@@ -77,7 +77,7 @@ func (e Entries) observed(arg string) (*slab.Observed, error) {
 		}
 		list[i] = slab.Entry{Object: int32(x.Row), Task: int32(x.Col), Value: x.Value}
 	}
-	return named(slab.ObserveEntries(e.Rows, e.Cols, list))
+	return prefixed(slab.ObserveEntries(e.Rows, e.Cols, list))
 }
 
 // Ratings collects entries by the names of their rows and columns, such as users
@@ -141,11 +141,11 @@ func (r *Ratings[R, C]) observed(arg string) (*slab.Observed, error) {
 		}
 	}
 	rows, cols := r.Dims()
-	return named(slab.ObserveEntries(rows, cols, r.entries))
+	return prefixed(slab.ObserveEntries(rows, cols, r.entries))
 }
 
-// named lets an error of package vi begin like those of this one.
-func named[T any](x T, err error) (T, error) {
+// prefixed lets an error of another package begin like those of this one.
+func prefixed[T any](x T, err error) (T, error) {
 	if err != nil {
 		err = fmt.Errorf("mkl: %w", err)
 	}

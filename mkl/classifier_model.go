@@ -1,0 +1,77 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// ClassifierModel is a fitted [Classifier]. It is immutable and safe for
+// concurrent use.
+type ClassifierModel[T comparable] struct {
+	scores
+	classSet[T]
+}
+
+// Kind returns classifier.
+func (m *ClassifierModel[T]) Kind() string { return "classifier" }
+
+// Predict returns the most probable class of each sample and the probabilities
+// of all classes. It takes one matrix for each of Inputs.
+func (m *ClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
+	return mostProbable(m, x)
+}
+
+// PredictClasses is Predict with options, and with decision values.
+func (m *ClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
+	t, err := m.design.checkInputs(x)
+	if err != nil {
+		return nil, err
+	}
+	K := len(m.classes)
+	out := newClassPrediction[T](t, K, opt)
+	err = m.predict(ctx, opt, x, t, func(p *bemkl.ClassPrediction, first, n int) {
+		var probability la.Matrix[float64]
+		if !opt.MeanOnly {
+			probability = p.Probability
+			if K > 2 {
+				probability = p.Normalise()
+			}
+		}
+		for i := range n {
+			spread(out.Decision[first+i], p.Mean, i, func(v float64) float64 { return -v })
+			if !opt.MeanOnly {
+				spread(out.Probability[first+i], probability, i, func(v float64) float64 { return 1 - v })
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.label(m.classes)
+	return out, nil
+}
+
+// spread stores column t of x in row; from the only row of x, that of the second
+// of two classes, first makes the other.
+func spread(row []float64, x la.Matrix[float64], t int, first func(float64) float64) {
+	if x.Rows == 1 {
+		row[0], row[1] = first(x.At(0, t)), x.At(0, t)
+		return
+	}
+	for o := range row {
+		row[o] = x.At(o, t)
+	}
+}
+
+// String describes the model in one line.
+func (m *ClassifierModel[T]) String() string {
+	return m.describe(fmt.Sprintf("classifier of %d classes", len(m.classes)))
+}
+
+// Summary describes the model in words, line by line.
+func (m *ClassifierModel[T]) Summary() string {
+	return m.summary(m.String(), func(o int) string { return m.against(o, "") })
+}

@@ -1,0 +1,57 @@
+package mkl
+
+import "fmt"
+
+// ClassPredictor predicts the class of one sample at a time. Like [Predictor] it
+// is pruned, takes no lock, starts no goroutine, does not allocate, is immutable
+// and safe for concurrent use.
+type ClassPredictor[T comparable] struct {
+	scorePredictors // one function for two classes, else one a class
+	classes         []T
+}
+
+// Predictor prunes the model for predictions of single samples; opt.Target is
+// not used. Tolerance counts in units of the score's own noise, which is 1.
+func (m *ClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T], error) {
+	s, err := m.predictors(opt)
+	if err != nil {
+		return nil, err
+	}
+	return &ClassPredictor[T]{s, m.Classes()}, nil
+}
+
+// Predict returns the most probable class of one sample, given as one row for
+// each of the model's Inputs, and stores the probabilities of all classes in
+// probability, which has an entry for each class or is nil.
+func (p *ClassPredictor[T]) Predict(probability []float64, x ...[]float64) (class T, err error) {
+	if probability != nil && len(probability) != len(p.classes) {
+		return class, fmt.Errorf("mkl: probability has length %d and there are %d classes", len(probability), len(p.classes))
+	}
+	var sum, most float64
+	best := 0
+	for o := range p.scores {
+		v, err := p.probability(o, x)
+		if err != nil {
+			return class, err
+		}
+		if len(p.scores) == 1 {
+			if probability != nil {
+				probability[0], probability[1] = 1-v, v
+			}
+			if v > 0.5 {
+				best = 1
+			}
+			return p.classes[best], nil
+		}
+		if probability != nil {
+			probability[o] = v
+		}
+		if sum += v; v > most {
+			best, most = o, v
+		}
+	}
+	for o := range probability {
+		probability[o] /= sum
+	}
+	return p.classes[best], nil
+}

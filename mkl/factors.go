@@ -1,0 +1,215 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
+)
+
+// SlabPrior is the spike-and-slab prior of a weight.
+type SlabPrior = slab.Prior
+
+// FactorModel is sparse factor analysis of a table, with or without gaps: each
+// entry is the column's offset, a sum of products of the row's factors and the
+// column's weights, and noise. Weights have a spike-and-slab prior, so that a
+// column depends on few factors, and factors that no column needs vanish. It
+// completes tables (ratings, damaged pictures), reduces rows to their factors, and
+// learns dictionaries. The zero value is ready to fit.
+//
+// Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
+// inference for multi-task and multiple kernel learning", NIPS 2011, sections 2.2
+// and 2.3.
+type FactorModel struct {
+	Fitting
+
+	// Factors is the number of factors, at most; 0 means 10.
+	Factors int
+
+	// Prior is the prior of the weights to start from and, if FixedPrior, to keep. A
+	// Pi of 0 means ½; a Variance of 0 lets half the variance of the data come from
+	// the factors. Pi must be less than 1.
+	Prior      SlabPrior
+	FixedPrior bool
+
+	// SharedNoise gives all columns the same noise (probabilistic PCA) instead of
+	// each its own (factor analysis).
+	SharedNoise bool
+
+	// NoiseWeight, in entries, is the weight of a prior under which the columns'
+	// noise is alike; its scale is learned. 0 means 10. Negative leaves it out, as in
+	// the paper; a column of few entries is then fitted without error.
+	NoiseWeight float64
+
+	// NoOffsets leaves out the columns' offsets, as in the paper; the table should
+	// then be centred. Offsets have a normal prior, which is learned.
+	NoOffsets bool
+
+	// RowDistances, if not empty, rows × rows, are the distances between the rows: each
+	// factor is then a Gaussian process over them with the covariance exp(−d/ℓ), whose
+	// length ℓ is learned, so that near rows have similar factors. It is meant for few
+	// rows and many columns: a sweep costs rows³ more for each factor.
+	RowDistances Features
+
+	// Like, if not nil, is a fit of other columns with the same rows, whose factors are
+	// the start in place of a random one: of many columns a few may be fitted first.
+	// With Like, From or Checkpoint there is one start, and Restarts is an error.
+	Like *FactorFit
+
+	// From, if not nil, is a fit of the same table to go on from, one that was
+	// stopped or a checkpoint: the result is, bit for bit, that of a fit that was not
+	// interrupted.
+	From *FactorFit
+
+	// Checkpoint, if not nil, is called with the fit so far at the end of a sweep, at
+	// most once in CheckpointEvery, for it to be saved. What it is given is valid
+	// during the call only. An error ends the fit.
+	Checkpoint      func(*FactorFit) error
+	CheckpointEvery time.Duration // 0 means after every sweep
+}
+
+const (
+	defaultFactors     = 10
+	defaultNoiseWeight = 10
+)
+
+// inference checks the settings and returns them as package slab has them.
+func (f FactorModel) inference(rows int) (slab.Factors, error) {
+	v := slab.Factors{
+		Count: f.Factors, Prior: f.Prior, NoiseWeight: f.NoiseWeight, Offsets: !f.NoOffsets,
+		Held: slab.Held{Pi: f.FixedPrior, Variance: f.FixedPrior}, Workers: f.Workers,
+	}
+	switch {
+	case f.Factors < 0:
+		return v, fmt.Errorf("mkl: Factors is %d: it must not be negative", f.Factors)
+	case f.Factors == 0:
+		v.Count = defaultFactors
+	}
+	if f.Restarts > 0 && (f.Like != nil || f.From != nil || f.Checkpoint != nil) {
+		return v, fmt.Errorf("mkl: Restarts is %d: with Like, From or Checkpoint there is one start", f.Restarts)
+	}
+	if f.Prior.Pi == 1 {
+		return v, fmt.Errorf("mkl: Prior.Pi is 1: it must be less")
+	}
+	if f.SharedNoise {
+		v.Noise = slab.NoiseShared
+	}
+	switch {
+	case f.SharedNoise || f.NoiseWeight < 0:
+		v.NoiseWeight = 0
+	case f.NoiseWeight == 0:
+		v.NoiseWeight = defaultNoiseWeight
+	}
+	if d := f.RowDistances; d.Rows > 0 || d.Cols > 0 {
+		var err error
+		if v.Covariance, err = rowCovariance(d, rows); err != nil {
+			return v, err
+		}
+	}
+	if f.Like != nil {
+		v.Like = f.Like.posterior
+	}
+	if f.From != nil {
+		v.From = &slab.FactorFit{Posterior: f.From.posterior, Record: vi.Record{Trace: f.From.trace.Bounds}}
+	}
+	if f.Checkpoint != nil {
+		last := time.Now()
+		v.Checkpoint = func(fit *slab.FactorFit) error {
+			if time.Since(last) < f.CheckpointEvery {
+				return nil
+			}
+			last = time.Now()
+			return f.Checkpoint(f.fit(fit))
+		}
+	}
+	return v, nil
+}
+
+// rowCovariance returns the covariance of factors over rows at the distances d. Its
+// length ℓ begins at a tenth of the largest distance.
+func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
+	if d.Rows != rows || d.Cols != rows {
+		return c, fmt.Errorf("mkl: RowDistances: %d×%d for %d rows", d.Rows, d.Cols, rows)
+	}
+	if err := checkLayout("RowDistances", d); err != nil {
+		return c, err
+	}
+	if err := checkFinite("RowDistances", d); err != nil {
+		return c, err
+	}
+	least, most := math.Inf(1), 0.0
+	for i := range rows {
+		for j, v := range d.Row(i) {
+			switch {
+			case v < 0 || i == j && v != 0:
+				return c, &ValueError{Arg: "RowDistances", Row: i, Col: j, Value: v}
+			case v != d.At(j, i):
+				return c, fmt.Errorf("mkl: RowDistances[%d][%d] is %g and [%d][%d] is %g", i, j, v, j, i, d.At(j, i))
+			case v > 0:
+				least, most = min(least, v), max(most, v)
+			}
+		}
+	}
+	if most == 0 {
+		return c, fmt.Errorf("mkl: RowDistances: every distance is zero")
+	}
+	return slab.DecayCovariance(d, max(0.1*most, least), 0.01*least, 100*most), nil
+}
+
+// fit returns a fit with the notes.
+func (f FactorModel) fit(fit *slab.FactorFit) *FactorFit {
+	return &FactorFit{record: f.record(newTrace(fit.Record, nil)), posterior: fit.Posterior}
+}
+
+// EstimateMemory returns about how many bytes a fit takes, of a table of that many
+// rows, columns and observed entries, beside the table itself.
+func (f FactorModel) EstimateMemory(rows, cols, entries int) int64 {
+	m := f.Factors
+	if m == 0 {
+		m = defaultFactors
+	}
+	bytes := 16*float64(rows)*float64(m+1) + 40*float64(cols)*float64(m+1)
+	if entries == rows*cols {
+		bytes += 8*float64(entries) + 8*float64(max(rows, cols))*float64(m+1)
+	} else {
+		bytes += 24 * float64(entries)
+	}
+	if !f.SharedNoise {
+		bytes += 16 * float64(cols) * float64(m+1)
+	}
+	return int64(bytes)
+}
+
+// Fit fits the model to a table. Errors name the argument and the place of what is
+// wrong with it. If the context ends, Checkpoint fails or the bound falls, the
+// error says so and the fit is what had been reached; otherwise it is nil with an
+// error.
+func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
+	if y == nil {
+		return nil, fmt.Errorf("mkl: y: nil")
+	}
+	rows, cols := y.Dims()
+	v, err := f.inference(rows)
+	if err != nil {
+		return nil, err
+	}
+	o, err := y.observed("y")
+	if err != nil {
+		return nil, err
+	}
+	_, _, entries := o.Dims()
+	if err := f.checkMemory(f.EstimateMemory(rows, cols, entries)); err != nil {
+		return nil, err
+	}
+	fit, err := bestStart(&f.Fitting, func(seed uint64, a vi.Ascent) (*slab.FactorFit, error) {
+		v.Seed, v.Ascent = seed, a
+		return v.Fit(ctx, o)
+	}, func(fit *slab.FactorFit) vi.Record { return fit.Record })
+	if fit == nil {
+		return nil, err
+	}
+	return f.fit(fit), err
+}

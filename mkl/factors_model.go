@@ -1,0 +1,177 @@
+package mkl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bmkl/bmkl/vi/slab"
+)
+
+// FactorFit is a fitted [FactorModel]. It is immutable and safe for concurrent use.
+type FactorFit struct {
+	record
+	posterior *slab.FactorPosterior
+}
+
+// Dims returns the numbers of rows, columns and factors.
+func (m *FactorFit) Dims() (rows, cols, factors int) { return m.posterior.Dims() }
+
+// Posterior returns the approximate posterior, which calls rows objects and columns
+// tasks.
+func (m *FactorFit) Posterior() *slab.FactorPosterior { return m.posterior }
+
+// Kind returns factors.
+func (m *FactorFit) Kind() string { return "factors" }
+
+// Samples returns the number of rows.
+func (m *FactorFit) Samples() int {
+	rows, _, _ := m.Dims()
+	return rows
+}
+
+// Outputs tells what was learned of each column: its noise.
+func (m *FactorFit) Outputs() []Output {
+	_, cols, _ := m.Dims()
+	out := make([]Output, cols)
+	for q, sd := range m.NoiseSD() {
+		out[q].NoiseSD = sd
+	}
+	return out
+}
+
+// Inputs returns nil: the model is of a table and not of views.
+func (m *FactorFit) Inputs() []Input { return nil }
+
+// KernelWeights returns nil: the model has no kernels. Energy tells how much each
+// factor matters.
+func (m *FactorFit) KernelWeights() []KernelWeight { return nil }
+
+// NoiseSD returns the standard deviation of each column's noise.
+func (m *FactorFit) NoiseSD() []float64 {
+	sd := slices.Clone(m.posterior.State().Noise)
+	for i, v := range sd {
+		sd[i] = math.Sqrt(v)
+	}
+	return sd
+}
+
+// Energy returns the share of each factor in the power of the fitted table, in the
+// order of the factors.
+func (m *FactorFit) Energy() []float64 { return m.posterior.Energy() }
+
+// Weights returns the means of the weights and the probabilities that they are
+// not zero, each columns × factors.
+func (m *FactorFit) Weights() (mean, inclusion [][]float64) {
+	_, cols, k := m.Dims()
+	e, _ := m.posterior.Weights()
+	pairs := m.posterior.State().Weights
+	for q := range cols {
+		row := make([]float64, k)
+		for i := range row {
+			row[i] = pairs[q*k+i].Inclusion()
+		}
+		mean, inclusion = append(mean, slices.Clone(e.Row(q))), append(inclusion, row)
+	}
+	return mean, inclusion
+}
+
+// Lengths returns the length ℓ of each factor, nil without RowDistances.
+func (m *FactorFit) Lengths() []float64 { return slices.Clone(m.posterior.State().Lengths) }
+
+// Factors returns the means and variances of the factors of the rows, each rows ×
+// factors.
+func (m *FactorFit) Factors() (mean, variance [][]float64) {
+	s := m.posterior.State()
+	for n := range s.Mean.Rows {
+		mean, variance = append(mean, slices.Clone(s.Mean.Row(n))), append(variance, slices.Clone(s.Variance.Row(n)))
+	}
+	return mean, variance
+}
+
+// Complete returns the predictive mean and variance, noise included, of entries of
+// the table, observed or not.
+func (m *FactorFit) Complete(cells ...Cell) (mean, variance []float64, err error) {
+	rows, cols, _ := m.Dims()
+	noise := m.posterior.State().Noise
+	mean, variance = make([]float64, len(cells)), make([]float64, len(cells))
+	for i, c := range cells {
+		if c.Row < 0 || c.Row >= rows || c.Col < 0 || c.Col >= cols {
+			return nil, nil, fmt.Errorf("mkl: cells[%d]: (%d, %d) in a table of %d×%d", i, c.Row, c.Col, rows, cols)
+		}
+		mean[i], variance[i] = m.posterior.Entry(c.Row, c.Col)
+		variance[i] += noise[c.Col]
+	}
+	return mean, variance, nil
+}
+
+// Transform returns the means and variances of the factors of new rows, whose
+// entries may have gaps; both are rows × factors. See
+// [slab.FactorPosterior.Transform].
+func (m *FactorFit) Transform(y Table) (mean, variance [][]float64, err error) {
+	if y == nil {
+		return nil, nil, fmt.Errorf("mkl: y: nil")
+	}
+	_, cols, _ := m.Dims()
+	rows, have := y.Dims()
+	if have != cols {
+		return nil, nil, fmt.Errorf("mkl: y: %d columns where the model has %d", have, cols)
+	}
+	o, err := y.observed("y")
+	if err != nil {
+		return nil, nil, err
+	}
+	for n := range rows {
+		a, v, err := m.posterior.Transform(o.Object(n))
+		if err != nil {
+			return nil, nil, fmt.Errorf("mkl: %w", err)
+		}
+		mean, variance = append(mean, a), append(variance, v)
+	}
+	return mean, variance, nil
+}
+
+// InverseTransform returns the rows, without noise, of the given factors.
+func (m *FactorFit) InverseTransform(factors [][]float64) ([][]float64, error) {
+	_, cols, k := m.Dims()
+	out := make([][]float64, len(factors))
+	for n, a := range factors {
+		if len(a) != k {
+			return nil, fmt.Errorf("mkl: factors[%d]: %d values where the model has %d factors", n, len(a), k)
+		}
+		if i := firstNonFinite(a); i >= 0 {
+			return nil, &ValueError{Arg: "factors", Row: n, Col: i, Value: a[i]}
+		}
+		out[n] = make([]float64, cols)
+		for q := range out[n] {
+			out[n][q], _ = m.posterior.Reconstruct(q, a, nil)
+		}
+	}
+	return out, nil
+}
+
+// String describes the fit in one line.
+func (m *FactorFit) String() string {
+	rows, cols, k := m.Dims()
+	active := 0
+	for _, e := range m.Energy() {
+		if e > 1e-3 {
+			active++
+		}
+	}
+	return fmt.Sprintf("factor model of %d×%d with %d factors (%d with more than a thousandth of the power), bound %.6g", rows, cols, k, active, m.Bound())
+}
+
+// Summary describes the fit in words, line by line.
+func (m *FactorFit) Summary() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, m)
+	b.WriteString(m.trace.outcome())
+	s := m.posterior.State()
+	fmt.Fprintf(&b, "weights: %.3g of them not zero, then with standard deviation %.4g\n", s.Prior.Pi, math.Sqrt(s.Prior.Variance))
+	sd := m.NoiseSD()
+	slices.Sort(sd)
+	fmt.Fprintf(&b, "noise SD %.4g in the median column, from %.4g to %.4g\n", sd[len(sd)/2], sd[0], sd[len(sd)-1])
+	return b.String()
+}

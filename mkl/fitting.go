@@ -1,0 +1,183 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"runtime"
+
+	"github.com/bmkl/bmkl/vi"
+)
+
+// Fitting holds the settings that every estimator has; estimators embed it. The
+// zero value makes one random start and uses every processor.
+//
+//	model, err := mkl.Regression{Fitting: mkl.Fitting{Seed: 1}}.Fit(ctx, views, y)
+//
+// or, since the fields of an embedded struct are those of the estimator,
+//
+//	var r mkl.Regression
+//	r.Seed = 1
+type Fitting struct {
+	// Seed selects the random start.
+	Seed uint64
+
+	// Restarts is the number of further random starts, whose seeds follow Seed. The
+	// fit with the highest lower bound is kept. [MultiGP] and [MultiGPClassifier]
+	// start from no random point, and Gibbs sampling has its chains instead: they
+	// do not use Restarts.
+	Restarts int
+
+	// Tolerance is the relative rise of the lower bound in a sweep that counts as
+	// none and ends a start; 0 means vi.DefaultTolerance, negative runs all
+	// MaxSweeps.
+	Tolerance float64
+
+	// MaxSweeps is the most sweeps of a start; 0 means vi.DefaultMaxSweeps.
+	MaxSweeps int
+
+	// AllowDuplicates accepts views with the same kernel matrix, which are
+	// otherwise a *[DuplicateError]. [MultiTask] accepts them always.
+	AllowDuplicates bool
+
+	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
+	// Results do not depend on it.
+	Workers int
+
+	// MemoryLimit is the number of bytes above which a fit is refused with a
+	// *[MemoryError], by EstimateMemory and before memory is taken; 0 means no
+	// limit.
+	MemoryLimit int64
+
+	// Progress, if not nil, is called after every sweep.
+	Progress func(Progress)
+
+	// Notes are kept with the model and saved with it.
+	Notes map[string]string
+}
+
+// Progress is the state of a running fit.
+type Progress struct {
+	Start, Starts    int     // which of how many starts, functions or chains, from 1
+	Sweep, MaxSweeps int     // sweeps done in this start, and their limit
+	Bound, Rise      float64 // the lower bound in nats, and by how much the last sweep raised it; NaN if sampled
+}
+
+// Size is the size of a fit, for EstimateMemory.
+type Size struct {
+	Samples int // N, training samples
+	Basis   int // D, columns of rectangular precomputed kernels; 0 means Samples
+	Kernels int // P, views; for [SpikeSlab] features
+	Outputs int // L, targets, labels or classes
+}
+
+// basis returns the number of basis points.
+func (s Size) basis() int {
+	if s.Basis == 0 {
+		return s.Samples
+	}
+	return s.Basis
+}
+
+// functions returns the number of functions that tell the classes apart: one for
+// two classes, else one for each.
+func functions(classes int) int {
+	if classes == 2 {
+		return 1
+	}
+	return classes
+}
+
+// record returns the record of a fit.
+func (f *Fitting) record(t Trace) record { return record{trace: t, notes: maps.Clone(f.Notes)} }
+
+// workers returns the most goroutines at work.
+func (f *Fitting) workers() int {
+	if f.Workers <= 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return f.Workers
+}
+
+// checkMemory refuses a fit that needs more bytes than MemoryLimit.
+func (f *Fitting) checkMemory(need int64) error {
+	if f.MemoryLimit > 0 && need > f.MemoryLimit {
+		return &MemoryError{Need: need, Limit: f.MemoryLimit}
+	}
+	return nil
+}
+
+// inBytes returns the size of so many float64, short of overflow.
+func inBytes(words float64) int64 { return int64(min(8*words, math.MaxInt64/2)) }
+
+// kernelMemory estimates what a fit of l functions with sample weights and kernel
+// weights takes.
+func (f *Fitting) kernelMemory(s Size, l int) int64 {
+	N, D, P, L, W := float64(s.Samples), float64(s.basis()), float64(s.Kernels), float64(l), float64(f.workers())
+	words := P * D * N                 // kernel matrices
+	words += D * D * (6 + 2*min(W, L)) // their Gram sum, factors, and covariances
+	words += 3 * L * P * N             // intermediate outputs: means, priors, start
+	words += 6 * L * D                 // sample weights
+	words += W * P * N                 // scratch
+	words += W * (1 << 18)             // packed blocks of products
+	return inBytes(words)
+}
+
+// kernels checks the views of n samples and the memory that their fit needs, and
+// computes their kernel matrices, basis points × samples.
+func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, need func(Size) int64) (*design, *vi.Dense, error) {
+	ds, err := newDesign(views, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.checkMemory(need(Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs})); err != nil {
+		return nil, nil, err
+	}
+	ks, err := ds.train(ctx, views, f.Workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !f.AllowDuplicates {
+		if err := findDuplicates(views, ks); err != nil {
+			return nil, nil, err
+		}
+	}
+	k, err := vi.NewDense(ks...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("mkl: %w", err)
+	}
+	return ds, k, nil
+}
+
+// ascent returns the settings of the given one of so many starts, counted from 1.
+func (f *Fitting) ascent(start, starts int) vi.Ascent {
+	a := vi.Ascent{Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps}
+	if f.Progress != nil {
+		a.Progress = func(p vi.Progress) {
+			f.Progress(Progress{Start: start, Starts: starts, Sweep: p.Sweep, MaxSweeps: p.MaxSweeps, Bound: p.Bound, Rise: p.Rise})
+		}
+	}
+	return a
+}
+
+// bestStart fits from every start and returns the fit whose record has the highest
+// bound. An error ends it; the fit is then the best so far or, if the first start
+// failed, what that had reached.
+func bestStart[F any](f *Fitting, run func(seed uint64, a vi.Ascent) (F, error), record func(F) vi.Record) (best F, err error) {
+	starts := 1 + max(0, f.Restarts)
+	bound := math.NaN()
+	for s := range starts {
+		fit, err := run(f.Seed+uint64(s), f.ascent(s+1, starts))
+		if err != nil {
+			if s == 0 {
+				best = fit
+			}
+			return best, fmt.Errorf("mkl: %w", err)
+		}
+		if b := record(fit).Bound(); !(b <= bound) {
+			best, bound = fit, b
+		}
+	}
+	return best, nil
+}

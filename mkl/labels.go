@@ -1,0 +1,183 @@
+package mkl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// Label says whether a sample has a label.
+type Label int8
+
+// What may be known of a sample and a label.
+const (
+	Unknown Label = iota // nothing: the sample is left out of the label's likelihood
+	Absent
+	Present
+)
+
+// checkLabels reports what is wrong with the classes that samples are labelled
+// with, and returns the classes and the index of each sample's class. given are
+// the classes in the order wanted; nil stands for the order in which the labels
+// first appear.
+func checkLabels[T comparable](given, labels []T) (classes []T, index []int, err error) {
+	if len(labels) < 2 {
+		return nil, nil, fmt.Errorf("mkl: labels: %d samples where at least 2 are needed", len(labels))
+	}
+	at := map[T]int{}
+	for i, class := range given {
+		if j, ok := at[class]; ok {
+			return nil, nil, fmt.Errorf("mkl: Classes[%d] and Classes[%d] are both %v", j, i, class)
+		}
+		at[class] = i
+	}
+	classes = slices.Clone(given)
+	seen := make([]bool, len(classes))
+	for i, label := range labels {
+		if label != label { // a NaN, which would be a new class each time
+			return nil, nil, fmt.Errorf("mkl: labels[%d] is %v", i, label)
+		}
+		j, ok := at[label]
+		if !ok {
+			if given != nil {
+				return nil, nil, fmt.Errorf("mkl: labels[%d] is %v, which is not one of Classes", i, label)
+			}
+			j = len(classes)
+			at[label] = j
+			classes, seen = append(classes, label), append(seen, false)
+		}
+		seen[j] = true
+		index = append(index, j)
+	}
+	if len(classes) < 2 {
+		return nil, nil, fmt.Errorf("mkl: labels: every label is %v: there is nothing to learn", labels[0])
+	}
+	if j := slices.Index(seen, false); j >= 0 {
+		return nil, nil, fmt.Errorf("mkl: labels: class %v has no sample", classes[j])
+	}
+	return classes, index, nil
+}
+
+// oneAgainstRest returns the labels ±1, functions × samples, of the functions that
+// tell the classes apart: of two classes one function, which is positive for the
+// second; of more a function for each class.
+func oneAgainstRest(classes int, index []int) la.Matrix[float64] {
+	y := la.NewMatrix[float64](functions(classes), len(index))
+	y.Fill(-1)
+	for i, class := range index {
+		switch {
+		case classes > 2:
+			y.Set(class, i, 1)
+		case class == 1:
+			y.Set(0, i, 1)
+		}
+	}
+	return y
+}
+
+// checkKnown reports what is wrong with labels that samples have or have not, and
+// returns them as ±1, labels × samples, with NaN for those that are not known.
+func checkKnown(labels [][]Label) (y la.Matrix[float64], err error) {
+	if len(labels) == 0 {
+		return y, errors.New("mkl: labels: none given")
+	}
+	n := len(labels[0])
+	if n < 2 {
+		return y, fmt.Errorf("mkl: labels[0]: %d samples where at least 2 are needed", n)
+	}
+	y = la.NewMatrix[float64](len(labels), n)
+	for o, label := range labels {
+		if len(label) != n {
+			return y, fmt.Errorf("mkl: labels[%d]: %d samples where labels[0] has %d", o, len(label), n)
+		}
+		row := y.Row(o)
+		for i, v := range label {
+			switch v {
+			case Unknown:
+				row[i] = math.NaN()
+			case Absent:
+				row[i] = -1
+			case Present:
+				row[i] = 1
+			default:
+				return y, fmt.Errorf("mkl: labels[%d][%d] is Label(%d)", o, i, v)
+			}
+		}
+		for _, need := range []struct {
+			label Label
+			words string
+		}{{Absent, "not to have"}, {Present, "to have"}} {
+			if !slices.Contains(label, need.label) {
+				return y, fmt.Errorf("mkl: labels[%d]: no sample is known %s it: there is nothing to learn", o, need.words)
+			}
+		}
+	}
+	return y, nil
+}
+
+// classSet is the classes of a model.
+type classSet[T comparable] struct {
+	classes []T
+	text    []json.RawMessage // those of a loaded model as its file has them
+}
+
+// Classes returns the classes in the order of probabilities and decisions.
+func (c *classSet[T]) Classes() []T { return slices.Clone(c.classes) }
+
+// against names a function in words; rest is said of more than two classes.
+func (c *classSet[T]) against(function int, rest string) string {
+	if len(c.classes) == 2 {
+		return fmt.Sprintf("class %v against %v", c.classes[1], c.classes[0])
+	}
+	return fmt.Sprintf("class %v%s", c.classes[function], rest)
+}
+
+// encode returns the classes as JSON: the text of a loaded model, else what their
+// type makes of them.
+func (c *classSet[T]) encode(f *fileWriter) []json.RawMessage {
+	text := slices.Clone(c.text)
+	for _, class := range c.classes[len(text):] {
+		t, err := json.Marshal(class)
+		if err != nil {
+			f.fail(fmt.Errorf("class %v: %w", class, err))
+		}
+		text = append(text, t)
+	}
+	return text
+}
+
+// decodeClasses reads the classes of a model. They need so many functions, which
+// must be as many as the tensors have.
+func decodeClasses[T comparable](f *fileReader, text []json.RawMessage, need, have int) (classSet[T], error) {
+	c := classSet[T]{text: text}
+	if len(text) < 2 || need != have {
+		return c, fmt.Errorf("model: %d classes with %d functions", len(text), have)
+	}
+	seen := map[T]bool{}
+	for i, t := range text {
+		class, err := decodeClass[T](t, f.anyClass)
+		if err != nil {
+			return c, fmt.Errorf("model: classes[%d]: %w", i, err)
+		}
+		if seen[class] {
+			return c, fmt.Errorf("model: classes[%d]: %v is there twice", i, class)
+		}
+		seen[class] = true
+		c.classes = append(c.classes, class)
+	}
+	return c, nil
+}
+
+// decodeClass reads a class. If any is to be read as a string, those that are no
+// strings become their JSON text.
+func decodeClass[T comparable](text json.RawMessage, anyClass bool) (class T, err error) {
+	if s, ok := any(&class).(*string); ok && anyClass && len(text) > 0 && text[0] != '"' {
+		*s = string(text)
+		return class, nil
+	}
+	return class, strictJSON(text, &class)
+}

@@ -1,0 +1,117 @@
+package mkl
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// multiGPJSON is the settings of a multiple Gaussian process.
+type multiGPJSON struct {
+	designJSON
+	recordJSON
+	Processes []processJSON `json:"processes"`
+}
+
+// processJSON is one function of a multiple Gaussian process. Its tensors are
+// process.O.gamma, E[γ], of length P; process.O.scales, ω, χ and φ of q(γ), P×3,
+// unless ARD; process.O.alpha, B⁻¹E[y], of length N; and process.O.factor, the
+// lower triangle of the Cholesky factor of B.
+type processJSON struct {
+	Family  Family  `json:"family"`
+	Labels  bool    `json:"labels,omitempty"`
+	Prior   GIG     `json:"prior,omitzero"`
+	Tau     float64 `json:"tau"`
+	GPLimit bool    `json:"gp_limit,omitempty"`
+	Bound   float64 `json:"bound"`
+}
+
+// addProcesses adds the functions and returns their settings.
+func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []processJSON) {
+	record := f.addRecord(&m.record)
+	design := f.addDesign(m.design, m.design.d)
+	var all []processJSON
+	for o, p := range m.posteriors {
+		s := p.State()
+		P, N := p.Dims()
+		all = append(all, processJSON{s.Family, s.Labels, s.Prior, s.Tau, m.limits[o], m.bounds[o]})
+		name := fmt.Sprintf("process.%d.", o)
+		f.add(name+"gamma", s.Gamma, P)
+		if s.Family != ARD {
+			var scales []float64
+			for _, q := range s.Scales {
+				scales = append(scales, q.Omega, q.Chi, q.Phi)
+			}
+			f.add(name+"scales", scales, P, 3)
+		}
+		f.add(name+"alpha", s.Alpha, N)
+		f.add(name+"factor", packLower(s.Factor), N*(N+1)/2)
+	}
+	return design, record, all
+}
+
+// takeProcesses takes the functions, of labels or of a target.
+func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []processJSON, labels bool) (m processes, err error) {
+	L, P, N := len(all), f.size("process.0.gamma"), design.Basis
+	if L < 1 || P < 1 || N < 1 || N != f.size("process.0.alpha") || design.Samples != N {
+		return m, fmt.Errorf("model: %d functions, %d kernels and %d samples do not fit the tensors", L, P, N)
+	}
+	if m.onViews, err = f.takeOnViews(record, design, L, P, true); err != nil {
+		return m, err
+	}
+	for o, j := range all {
+		if j.Labels != labels {
+			return m, fmt.Errorf("model: processes[%d]: labels is %t", o, j.Labels)
+		}
+		name := fmt.Sprintf("process.%d.", o)
+		s := mgp.State{
+			Family: j.Family, Labels: j.Labels, Prior: j.Prior, Tau: j.Tau,
+			Gamma: f.take(name+"gamma", P),
+		}
+		if j.Family != ARD {
+			for scales := f.take(name+"scales", P, 3); len(scales) > 0; scales = scales[3:] {
+				s.Scales = append(s.Scales, GIG{Omega: scales[0], Chi: scales[1], Phi: scales[2]})
+			}
+		}
+		s.Alpha, s.Factor = f.take(name+"alpha", N), f.takeLower(name+"factor", N)
+		if f.err != nil {
+			return m, f.err
+		}
+		p, err := mgp.NewPosterior(s)
+		if err != nil {
+			return m, fmt.Errorf("model: processes[%d]: %w", o, err)
+		}
+		m.posteriors, m.limits, m.bounds = append(m.posteriors, p), append(m.limits, j.GPLimit), append(m.bounds, j.Bound)
+	}
+	return m, nil
+}
+
+// Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
+func (m *MultiGPModel) Save(w io.Writer) error {
+	var f fileWriter
+	var j multiGPJSON
+	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(&m.processes)
+	f.addTargets(m.target)
+	return f.write(w, m.Kind(), j)
+}
+
+func (m *MultiGPModel) decode(f *fileReader) error {
+	var j multiGPJSON
+	err := f.settings(&j)
+	if err != nil {
+		return err
+	}
+	if len(j.Processes) != 1 {
+		return fmt.Errorf("model: %d processes in a regression, which has one", len(j.Processes))
+	}
+	if m.processes, err = f.takeProcesses(j.designJSON, j.recordJSON, j.Processes, false); err != nil {
+		return err
+	}
+	targets := f.takeTargets(1)
+	if err := f.close(); err != nil {
+		return err
+	}
+	m.target = targets[0]
+	return nil
+}

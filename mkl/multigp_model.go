@@ -1,0 +1,72 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// MultiGPModel is a fitted [MultiGP]. It is immutable and safe for concurrent
+// use.
+type MultiGPModel struct {
+	processes
+	target target
+}
+
+// Kind returns multigp.
+func (m *MultiGPModel) Kind() string { return "multigp" }
+
+// Targets returns 1.
+func (m *MultiGPModel) Targets() int { return 1 }
+
+// Prior says in words what was learned about the kernels' scales: how heavy the
+// tails of their prior are, and how unequal it expects the weights to be.
+func (m *MultiGPModel) Prior() string { return m.prior(0) }
+
+// NoiseSD returns the standard deviation of the target's noise, τ^-½, in its units:
+// a slice of one.
+func (m *MultiGPModel) NoiseSD() []float64 {
+	return []float64{m.target.sd / math.Sqrt(m.posteriors[0].State().Tau)}
+}
+
+// Outputs tells what was learned of the target.
+func (m *MultiGPModel) Outputs() []Output {
+	out := m.processes.Outputs()
+	out[0].NoiseSD = m.NoiseSD()[0]
+	return out
+}
+
+// Posterior returns the approximate posterior, of the standardised target.
+func (m *MultiGPModel) Posterior() *mgp.Posterior { return m.posteriors[0] }
+
+// Predict returns the predictive mean and variance, noise included, for each
+// sample. It takes one matrix for each of Inputs.
+func (m *MultiGPModel) Predict(x ...Features) (mean, variance []float64, err error) {
+	return predictOne(m, x)
+}
+
+// PredictTargets is Predict with options.
+func (m *MultiGPModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
+	t, err := m.design.checkInputs(x)
+	if err != nil {
+		return nil, err
+	}
+	out := newPrediction(1, t, opt)
+	err = m.predict(ctx, opt, x, t, func(_, first int, p *mgp.Prediction) {
+		m.target.restore(out, 0, first, p.Mean, p.Variance)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// String describes the model in one line.
+func (m *MultiGPModel) String() string { return m.describe("multiple Gaussian process") }
+
+// Summary describes the model in words, line by line.
+func (m *MultiGPModel) Summary() string {
+	return m.summary(m.String(), func(int) string { return fmt.Sprintf("noise SD %.4g", m.NoiseSD()[0]) })
+}

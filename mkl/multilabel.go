@@ -1,0 +1,56 @@
+package mkl
+
+import (
+	"context"
+
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// MultiLabel learns several labels that samples have or have not, each with a
+// function of its own; all share the kernel weights. It is the model of
+// [Classifier], with its settings and its source. The zero value is ready to fit.
+type MultiLabel struct {
+	Fitting
+
+	Lambda, Gamma, Omega Gamma   // as in [Classifier]
+	Margin               float64 // as in [Classifier]
+	SigmaG               float64 // as in [Classifier]
+	Plain                bool    // as in [Classifier]
+}
+
+// Fit fits the model to the views of N samples and, for each label, whether
+// each of them has it. Errors are those of [Regression.Fit].
+func (c MultiLabel) Fit(ctx context.Context, views []View, labels ...[]bool) (*MultiLabelModel, error) {
+	known := make([][]Label, len(labels))
+	for o, label := range labels {
+		known[o] = make([]Label, len(label))
+		for i, has := range label {
+			known[o][i] = Absent
+			if has {
+				known[o][i] = Present
+			}
+		}
+	}
+	return c.FitKnown(ctx, views, known...)
+}
+
+// FitKnown is Fit where labels of some samples are not known.
+func (c MultiLabel) FitKnown(ctx context.Context, views []View, labels ...[]Label) (*MultiLabelModel, error) {
+	y, err := checkKnown(labels)
+	if err != nil {
+		return nil, err
+	}
+	settings := bemkl.Classification{Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG, Plain: c.Plain}
+	s, err := fitScores(ctx, &c.Fitting, settings, views, y, len(labels), c.EstimateMemory)
+	if err != nil {
+		return nil, err
+	}
+	m := &MultiLabelModel{s}
+	if m.collapsed(len(labels)) {
+		return nil, &CollapsedError{Model: m}
+	}
+	return m, nil
+}
+
+// EstimateMemory returns about how many bytes a fit of the given size takes.
+func (c MultiLabel) EstimateMemory(s Size) int64 { return c.kernelMemory(s, s.Outputs) }

@@ -1,0 +1,36 @@
+package mkl
+
+import "fmt"
+
+// LabelPredictor predicts the labels of one sample at a time, like
+// [ClassPredictor].
+type LabelPredictor struct {
+	scorePredictors
+}
+
+// Predictor prunes the model for predictions of single samples, as
+// [ClassifierModel.Predictor] does.
+func (m *MultiLabelModel) Predictor(opt PredictorOptions) (*LabelPredictor, error) {
+	s, err := m.predictors(opt)
+	if err != nil {
+		return nil, err
+	}
+	return &LabelPredictor{s}, nil
+}
+
+// Predict stores in probability, which has an entry for each label, the
+// probability that the sample has it. The sample is given as one row for each of
+// the model's Inputs.
+func (p *LabelPredictor) Predict(probability []float64, x ...[]float64) error {
+	if len(probability) != len(p.scores) {
+		return fmt.Errorf("mkl: probability has length %d and there are %d labels", len(probability), len(p.scores))
+	}
+	for o := range p.scores {
+		v, err := p.probability(o, x)
+		if err != nil {
+			return err
+		}
+		probability[o] = v
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/slab"
+)
+
+// decaying is a kernel exp(−d/ℓ) taken as its distance d.
+type decaying struct{ Kernel }
+
+// length returns the ℓ of a kernel exp(−d/ℓ), or false if it is none.
+func (k decaying) length() (float64, bool) {
+	switch k := k.Kernel.(type) {
+	case RBF:
+		switch {
+		case k.Widths != nil:
+			return 0, false
+		case k.Scale != 0:
+			return k.Scale * k.Scale / 2, true
+		}
+		return k.Width * k.Width, true
+	case Laplacian:
+		return k.Width, true
+	case FromDistance:
+		return k.Scale, true
+	}
+	return 0, false
+}
+
+// with returns the kernel with another length.
+func (k decaying) with(length float64) Kernel {
+	switch k := k.Kernel.(type) {
+	case RBF:
+		if k.Scale != 0 {
+			k.Scale = math.Sqrt(2 * length)
+		} else {
+			k.Width = math.Sqrt(length)
+		}
+		return k
+	case Laplacian:
+		k.Width = length
+		return k
+	case FromDistance:
+		k.Scale = length
+		return k
+	}
+	return k.Kernel
+}
+
+// apply turns statistics into the distance d, in place.
+func (k decaying) apply(s []float64) {
+	switch k := k.Kernel.(type) {
+	case RBF:
+		la.Scal(0.5, s)
+	case Laplacian:
+		if !k.Manhattan {
+			for i, v := range s {
+				s[i] = math.Sqrt(max(0, v))
+			}
+		}
+	}
+}
+
+// lengthRange is how many times longer or shorter than at the start the length of
+// a kernel may become.
+const lengthRange = 1e4
+
+// covariances returns the covariance of the latent functions of each view.
+func (ds *design) covariances(ctx context.Context, views []View, workers int, learn bool) ([]slab.Covariance, error) {
+	ds.group()
+	if err := ds.resolve(ctx, views, workers); err != nil {
+		return nil, err
+	}
+	kernels, lengths := make([]Kernel, len(views)), make([]float64, len(views))
+	for i := range ds.views {
+		v := &ds.views[i]
+		kernels[i] = v.kernel
+		if length, ok := (decaying{v.kernel}).length(); ok && learn && !v.center && !v.normalize {
+			lengths[i], v.kernel = length, decaying{v.kernel}
+		}
+	}
+	ks, err := ds.fill(ctx, views, workers)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]slab.Covariance, len(views))
+	for i := range ds.views {
+		v := &ds.views[i]
+		v.kernel = kernels[i]
+		label := views[i].label(i)
+		if l := lengths[i]; l > 0 {
+			if err := checkSymmetric(ks[i]); err != nil {
+				return nil, fmt.Errorf("mkl: %s: X is %w", label, err)
+			}
+			v.largest = 1
+			v.derive()
+			out[i] = slab.DecayCovariance(ks[i], l, l/lengthRange, l*lengthRange)
+			continue
+		}
+		if err := ds.finish(i, label, ks[i]); err != nil {
+			return nil, err
+		}
+		if err := ds.useInProcess(i, label, ks[i]); err != nil {
+			return nil, err
+		}
+		out[i] = slab.FixedCovariance(ks[i])
+	}
+	ds.nameViews()
+	return out, nil
+}
+
+// checkSymmetric reports distances d = Xᵀ that are not symmetric.
+func checkSymmetric(d la.Matrix[float64]) error {
+	for i := range d.Rows {
+		for j := range i {
+			if a, b := d.At(i, j), d.At(j, i); math.Abs(a-b) > asymmetryTolerance*max(a, b) {
+				return fmt.Errorf("not symmetric: X[%d][%d] is %g and X[%d][%d] is %g", j, i, a, i, j, b)
+			}
+		}
+	}
+	return nil
+}
+
+// latentFunctions returns the design with a view for each latent function, whose
+// kernel has the length that it was given by the fit.
+func (ds *design) latentFunctions(each int, lengths []float64) *design {
+	out := &design{inputs: ds.inputs, d: ds.d}
+	for i, l := range lengths {
+		v := ds.views[i/each]
+		if l > 0 {
+			v.kernel = decaying{v.kernel}.with(l)
+		}
+		if each > 1 {
+			v.name = fmt.Sprintf("%s #%d", v.name, i%each+1)
+		}
+		out.views = append(out.views, v)
+	}
+	out.group()
+	return out
+}

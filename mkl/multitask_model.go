@@ -1,0 +1,192 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/slab"
+)
+
+// MultiTaskModel is a fitted [MultiTask]. It is immutable and safe for concurrent
+// use.
+type MultiTaskModel struct {
+	onViews   // a view for each latent function
+	posterior *slab.MultiTaskPosterior
+	targets   []target
+}
+
+// Targets returns the number of targets.
+func (m *MultiTaskModel) Targets() int { return len(m.targets) }
+
+// Posterior returns the approximate posterior, of the standardised targets.
+func (m *MultiTaskModel) Posterior() *slab.MultiTaskPosterior { return m.posterior }
+
+// Kind returns multi-task.
+func (m *MultiTaskModel) Kind() string { return "multi-task" }
+
+// Outputs tells what was learned of each target: its weights of the latent
+// functions, in its units, and the probabilities that they are not zero. Active are
+// those of an active function that are more likely there than not.
+func (m *MultiTaskModel) Outputs() []Output {
+	latents, noise := m.KernelWeights(), m.NoiseSD()
+	out := make([]Output, len(m.targets))
+	for q := range out {
+		out[q].NoiseSD = noise[q]
+		for i, w := range m.Weights(q) {
+			l := latents[i]
+			l.Mean, l.SD, l.Active = w.Mean, w.SD, l.Active && w.Inclusion >= 0.5
+			out[q].Weights, out[q].Inclusion = append(out[q].Weights, l), append(out[q].Inclusion, w.Inclusion)
+		}
+	}
+	return out
+}
+
+// Prior returns the prior of the weights for standardised targets, as learned.
+func (m *MultiTaskModel) Prior() SlabPrior { return m.posterior.State().Prior }
+
+// NoiseSD returns the standard deviation of each target's noise in its units.
+func (m *MultiTaskModel) NoiseSD() []float64 {
+	sd := make([]float64, len(m.targets))
+	for q, v := range m.posterior.State().Noise {
+		sd[q] = m.targets[q].sd * math.Sqrt(v)
+	}
+	return sd
+}
+
+// Weights returns a target's weights of the latent functions, in its units. Their
+// names are those of KernelWeights; those of functions that were taken out of the
+// model are zero.
+func (m *MultiTaskModel) Weights(target int) []SlabWeight {
+	out := make([]SlabWeight, len(m.design.views))
+	for i, v := range m.design.views {
+		p := m.posterior.Weight(target, i)
+		mean, _ := p.Moments()
+		out[i] = SlabWeight{v.name, m.targets[target].sd * mean, m.targets[target].sd * math.Sqrt(p.VarW()), p.Inclusion()}
+	}
+	return out
+}
+
+// KernelWeights returns how much each latent function contributes, with its kernel
+// as learned. Mean is the root mean square, over samples and targets, of what the
+// function adds to a target, in units of the target's standard deviation; SD is the
+// part of its uncertainty that comes from the weights. Active are the functions that
+// are in the model and contribute at least ActiveThreshold times as much as the one
+// that contributes most.
+func (m *MultiTaskModel) KernelWeights() []KernelWeight {
+	s := m.posterior.State()
+	energy := m.posterior.Energy()
+	out := make([]KernelWeight, len(m.design.views))
+	var largest float64
+	for i, v := range m.design.views {
+		w := KernelWeight{View: v.name, Kernel: v.kernel.String()}
+		power := la.SumSq(s.Phi.Row(i)) / float64(m.design.d)
+		for q := range m.targets {
+			w.Mean += energy.At(q, i)
+			w.SD += power * m.posterior.Weight(q, i).VarW()
+		}
+		w.Mean, w.SD = math.Sqrt(w.Mean/float64(len(m.targets))), math.Sqrt(w.SD/float64(len(m.targets)))
+		largest = max(largest, w.Mean)
+		out[i] = w
+	}
+	for _, i := range s.Active {
+		out[i].Active = out[i].Mean > 0 && out[i].Mean >= ActiveThreshold*largest
+	}
+	return out
+}
+
+// PredictTargets predicts every target. It takes one matrix for each of Inputs.
+func (m *MultiTaskModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
+	t, err := m.design.checkInputs(x)
+	if err != nil {
+		return nil, err
+	}
+	out := newPrediction(len(m.targets), t, opt)
+	err = m.predict(ctx, opt, x, t, func(first int, p *slab.MultiTaskPrediction) {
+		for q, target := range m.targets {
+			var variance []float64
+			if !opt.MeanOnly {
+				variance = p.Variance.Row(q)
+			}
+			target.restore(out, q, first, p.Mean.Row(q), variance)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// PredictLatents predicts the latent functions, [function][sample], without the
+// targets' noise. Those that were taken out of the model are zero.
+func (m *MultiTaskModel) PredictLatents(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
+	t, err := m.design.checkInputs(x)
+	if err != nil {
+		return nil, err
+	}
+	out := newPrediction(len(m.design.views), t, opt)
+	err = m.predict(ctx, opt, x, t, func(first int, p *slab.MultiTaskPrediction) {
+		for i := range m.design.views {
+			copy(out.Mean[i][first:], p.Phi.Row(i))
+			if !opt.MeanOnly {
+				copy(out.Variance[i][first:], p.PhiVariance.Row(i))
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// predict calls do with the predictions of the samples from first on, for block
+// after block.
+func (m *MultiTaskModel) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(first int, p *slab.MultiTaskPrediction)) error {
+	return m.design.eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
+		p, err := m.posterior.Predict(k, self, la.Matrix[float64]{}, vi.PredictOptions{MeanOnly: opt.MeanOnly, Intermediate: true, Workers: opt.Workers})
+		if err == nil {
+			do(first, p)
+		}
+		return err
+	})
+}
+
+// String describes the model in one line.
+func (m *MultiTaskModel) String() string {
+	active := countActive(m.KernelWeights())
+	return fmt.Sprintf("multi-task model of %d targets with %d latent functions (%d active) on %d samples, bound %.6g",
+		len(m.targets), len(m.design.views), active, m.design.d, m.Bound())
+}
+
+// Summary describes the model in words, line by line.
+func (m *MultiTaskModel) Summary() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, m.String())
+	b.WriteString(m.trace.outcome())
+	fmt.Fprintf(&b, "weights are there with probability %.3g\n", m.Prior().Pi)
+	noise := m.NoiseSD()
+	for q := range m.targets {
+		on := 0
+		for i, w := range m.Weights(q) {
+			if w.Inclusion >= 0.5 && slices.Contains(m.posterior.State().Active, i) {
+				on++
+			}
+		}
+		fmt.Fprintf(&b, "target %d: noise SD %.4g, %d weights", q+1, noise[q], on)
+		if slices.Contains(m.trace.collapsed, q) {
+			fmt.Fprint(&b, "; COLLAPSED: its function vanishes")
+		}
+		fmt.Fprintln(&b)
+	}
+	fmt.Fprintln(&b, "active latent functions (contribution ± SD):")
+	for _, w := range m.KernelWeights() {
+		if w.Active {
+			fmt.Fprintf(&b, "  %-24s %-24s %10.4g ± %.2g\n", w.View, w.Kernel, w.Mean, w.SD)
+		}
+	}
+	return b.String()
+}

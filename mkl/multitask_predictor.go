@@ -1,0 +1,134 @@
+package mkl
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// MultiTaskPredictor predicts all targets of one sample at a time. Like
+// [Predictor] it is pruned, takes no lock, starts no goroutine, does not allocate,
+// is immutable and safe for concurrent use.
+//
+// Pruning leaves out latent functions that contribute little, and takes the others
+// at a part of the training samples, on which for smooth kernels all of them nearly
+// depend. Kernels that were given as matrices keep every sample.
+type MultiTaskPredictor struct {
+	pointKernels
+	info    []PredictorInfo // by target
+	latents []pointLatent
+
+	// In the targets' units, targets × latent functions: E[w], E[w²] and Var[w].
+	weight, square, within la.Matrix[float64]
+	bias, noise            []float64 // by target; noise is a variance
+	meanOnly               bool
+	pool                   scratchPool
+}
+
+// pointLatent is a latent function at a sample whose kernels with the function's
+// own samples are k: its mean is βᵀk and its variance k(x, x) − |T·k|².
+type pointLatent struct {
+	pick []int // its samples among the active ones
+	beta []float64
+	t    la.Matrix[float64] // empty if only means are wanted
+}
+
+// Predictor prunes the model for predictions of single samples, of all targets:
+// opt.Target is not used and Published has no meaning. For each latent function it
+// costs about two products of the samples' order.
+func (m *MultiTaskModel) Predictor(opt PredictorOptions) (*MultiTaskPredictor, error) {
+	s := m.posterior.State()
+	if !opt.MeanOnly && s.Factors == nil {
+		return nil, errors.New("mkl: Predictor: the fit had MeanOnly, and so must the predictor")
+	}
+	pr := newLatentPruning(opt, m)
+	pr.dropFunctions()
+	if err := pr.dropSamples(); err != nil {
+		return nil, fmt.Errorf("mkl: Predictor: %w", err)
+	}
+	samples := pr.samples()
+	Q, P := len(m.targets), len(pr.kept)
+	p := &MultiTaskPredictor{
+		pointKernels: newPointKernels(pr.design, upTo(P), samples, true),
+		weight:       la.NewMatrix[float64](Q, P), square: la.NewMatrix[float64](Q, P), within: la.NewMatrix[float64](Q, P),
+		meanOnly: opt.MeanOnly,
+	}
+	for _, f := range pr.kept {
+		l, err := f.point(pr, samples)
+		if err != nil {
+			return nil, fmt.Errorf("mkl: Predictor: latent function %d: %w", f.index, err)
+		}
+		p.latents = append(p.latents, l)
+	}
+	for q, t := range m.targets {
+		for n, f := range pr.kept {
+			w := m.posterior.Weight(q, f.index)
+			mean, square := w.Moments()
+			p.weight.Set(q, n, t.sd*mean)
+			p.square.Set(q, n, t.sd*t.sd*square)
+			p.within.Set(q, n, t.sd*t.sd*w.VarW())
+		}
+		p.bias, p.noise = append(p.bias, t.mean), append(p.noise, t.sd*t.sd*s.Noise[q])
+		p.info = append(p.info, pr.info(q, samples, t.sd))
+	}
+	p.pool = newScratchPool(p.newScratch)
+	return p, nil
+}
+
+func (p *MultiTaskPredictor) newScratch() *scratch {
+	s := p.pointKernels.newScratch()
+	s.g, s.spread = make([]float64, len(p.latents)), make([]float64, len(p.latents))
+	s.picked, s.solved = make([]float64, p.samples), make([]float64, p.samples)
+	return s
+}
+
+// Info says what pruning kept, Kernels being latent functions, and bounds what that
+// does to a target's mean and standard deviation.
+func (p *MultiTaskPredictor) Info(target int) PredictorInfo { return p.info[target].clone() }
+
+// Predict stores the predictive means and variances (noise included) of one sample,
+// given as one row for each of the model's Inputs, in mean and variance, which have
+// an entry for each target. variance may be nil, and must be with MeanOnly. It is
+// an error if a row has the wrong length or a NaN or infinity in it.
+func (p *MultiTaskPredictor) Predict(mean, variance []float64, x ...[]float64) error {
+	switch {
+	case len(mean) != len(p.bias):
+		return fmt.Errorf("mkl: mean has length %d and there are %d targets", len(mean), len(p.bias))
+	case variance != nil && p.meanOnly:
+		return errors.New("mkl: variance: the predictor was made with MeanOnly")
+	case variance != nil && len(variance) != len(p.bias):
+		return fmt.Errorf("mkl: variance has length %d and there are %d targets", len(variance), len(p.bias))
+	}
+	if err := p.checkPoint(x); err != nil {
+		return err
+	}
+	s := p.pool.take()
+	p.predict(s, mean, variance, x)
+	p.pool.put(s)
+	return nil
+}
+
+func (p *MultiTaskPredictor) predict(s *scratch, mean, variance []float64, x [][]float64) {
+	p.kernels(s, x)
+	for n := range p.latents {
+		l := &p.latents[n]
+		k := s.picked[:len(l.pick)]
+		pick(k, s.k.Row(n), l.pick)
+		s.g[n] = la.Dot(l.beta, k)
+		if variance != nil {
+			v := s.solved[:l.t.Rows]
+			la.Gemv(&s.ws, la.NoTrans, 1, l.t, k, 0, v)
+			s.spread[n] = max(0, s.self[n]-la.SumSq(v))
+		}
+	}
+	for q, b := range p.bias {
+		mean[q] = b + la.Dot(p.weight.Row(q), s.g)
+		if variance != nil {
+			variance[q] = p.noise[q] + la.Dot(p.square.Row(q), s.spread)
+			for n, w := range p.within.Row(q) {
+				variance[q] += float64(w * float64(s.g[n]*s.g[n]))
+			}
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
+)
+
+// Rule is the rule by which a [ProbitClassifier] makes one kernel of all.
+type Rule = probit.Rule
+
+// The rules.
+const (
+	FixSum  = probit.FixSum
+	WSum    = probit.WSum
+	Bin     = probit.Bin
+	FixProd = probit.FixProd
+	WProd   = probit.WProd
+)
+
+// WeightUpdate says how a [ProbitClassifier] learns the kernels' weights.
+type WeightUpdate = probit.WeightUpdate
+
+// The updates: see [probit.WeightUpdate].
+const (
+	PlugIn     = probit.PlugIn
+	MeanField  = probit.MeanField
+	Structured = probit.Structured
+)
+
+// WeightSearch says by what means the posterior of the weights is found.
+type WeightSearch = probit.WeightSearch
+
+// The means: see [probit.WeightSearch].
+const (
+	Mode     = probit.Mode
+	Sampling = probit.Sampling
+)
+
+// Inference says how a posterior is found.
+type Inference int
+
+const (
+	Variational Inference = iota // by an approximation, fast
+	Gibbs                        // by sampling, exact in the limit of many draws
+)
+
+// String returns the name of the way.
+func (i Inference) String() string {
+	switch i {
+	case Variational:
+		return "variational"
+	case Gibbs:
+		return "Gibbs"
+	}
+	return fmt.Sprintf("Inference(%d)", int(i))
+}
+
+// ProbitClassifier is the multinomial probit kernel machine: it tells two or more
+// classes apart, whose names are of any comparable type, by one function for each
+// on a kernel that it makes of the views' kernels. Its probabilities are those of
+// one model of all classes. The zero value is ready to fit: the plain sum of the
+// kernels.
+//
+// The scale of the kernels matters, since that of the prior is fixed: give them
+// unit diagonals (RBF kernels have them, others by Normalize). The values of kernels
+// that are multiplied must not be negative, and with [WProd] not above 1.
+//
+// Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
+// multi-class multi-kernel pattern recognition machine".
+type ProbitClassifier[T comparable] struct {
+	Fitting
+
+	Rule      Rule
+	Inference Inference
+
+	// Draws says how long Gibbs sampling goes on; its zero value is ready. Gibbs
+	// sampling does not use MaxSweeps, Tolerance, Restarts, Update, Search, Samples and
+	// Prune, and uses Beta with the fixed rules only.
+	Draws GibbsDraws
+
+	// Alpha is the prior of the precisions of the regressors; the zero value means
+	// Gamma{1, 1}. With Gamma{1e-6, 1e6} the machine is sparse. ClassAlpha holds the
+	// priors of classes that have one of their own, for imbalanced data.
+	Alpha      Gamma
+	ClassAlpha map[T]Gamma
+
+	// Ridge adds to the kernels' diagonal Ridge times the share of each sample's
+	// class, which holds back large classes.
+	Ridge float64
+
+	// Beta holds a weight for each kernel: with the fixed rules the weights, with the
+	// others where they start. nil means 1 for each, with WSum 1/P, with Bin ½.
+	Beta []float64
+
+	Update   WeightUpdate // Structured is of Bin alone, with at most 8 views
+	Search   WeightSearch
+	Samples  int  // importance samples, for Sampling; 0 means 1000
+	NotEmpty bool // with Bin at least one kernel is on
+
+	// Prune takes regressors whose precision is above it out of the equations; 0
+	// keeps all.
+	Prune float64
+
+	// Classes, if not nil, are the classes in the order that models keep, as in
+	// [Classifier].
+	Classes []T
+}
+
+// Fit fits the model to the views of N samples and their labels. Errors are
+// those of [Regression.Fit].
+func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*ProbitClassifierModel[T], error) {
+	if c.Inference != Variational && c.Inference != Gibbs {
+		return nil, fmt.Errorf("mkl: Inference is %v", c.Inference)
+	}
+	classes, index, err := checkLabels(c.Classes, labels)
+	if err != nil {
+		return nil, err
+	}
+	ds, k, err := c.kernels(ctx, views, len(labels), len(classes), c.EstimateMemory)
+	if err != nil {
+		return nil, err
+	}
+	p := probit.Model{
+		Rule: c.Rule, Alpha: c.Alpha, Ridge: c.Ridge, Beta: c.Beta, Update: c.Update, Search: c.Search,
+		Samples: c.Samples, NotEmpty: c.NotEmpty, Prune: c.Prune, Workers: c.Workers,
+	}
+	if p.ClassAlpha, err = c.classAlpha(classes); err != nil {
+		return nil, err
+	}
+	m := &ProbitClassifierModel[T]{classSet: classSet[T]{classes: classes}}
+	m.onViews = onViews{c.record(Trace{}), ds}
+	if c.Inference == Gibbs {
+		draws, sweeps, err := c.sample(ctx, p, k, index)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.setDraws(draws, sweeps); err != nil {
+			return nil, err
+		}
+		return m, nil
+	}
+	fit, err := bestStart(&c.Fitting, func(seed uint64, a vi.Ascent) (*probit.Fit, error) {
+		p.Seed, p.Ascent = seed, a
+		return p.Fit(ctx, k, index)
+	}, func(fit *probit.Fit) vi.Record { return fit.Record })
+	if err != nil {
+		return nil, err
+	}
+	m.trace = newTrace(fit.Record, nil)
+	if err := m.set(fit.Posterior, fit.ESS); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// EstimateMemory returns about how many bytes a fit of the given size takes, its
+// Outputs being classes. Variational updates of the kernels' weights need more:
+// [MeanField] the kernels' products, [Structured] regressors for each state and, at
+// worst, a Gram matrix for each in the posterior.
+func (c ProbitClassifier[T]) EstimateMemory(s Size) int64 {
+	need := c.kernelMemory(s, s.Outputs)
+	if c.Inference != Variational {
+		return need
+	}
+	N, P, C := float64(s.Samples), float64(s.Kernels), float64(s.Outputs)
+	var words float64
+	switch c.Update {
+	case MeanField:
+		words = N * N * P * (P + 1) / 2
+	case Structured:
+		words = math.Ldexp(3*C*N+N*N, s.Kernels)
+	}
+	return need + int64(min(8*words, math.MaxInt64/4))
+}
+
+// classAlpha returns the prior of each class, nil if none has its own.
+func (c ProbitClassifier[T]) classAlpha(classes []T) ([]Gamma, error) {
+	if c.ClassAlpha == nil {
+		return nil, nil
+	}
+	priors := make([]Gamma, len(classes))
+	for i := range priors {
+		if priors[i] = c.Alpha; priors[i] == (Gamma{}) {
+			priors[i] = Gamma{Shape: 1, Scale: 1}
+		}
+	}
+	for class, g := range c.ClassAlpha {
+		i := slices.Index(classes, class)
+		if i < 0 {
+			return nil, fmt.Errorf("mkl: ClassAlpha: %v is not one of the classes", class)
+		}
+		priors[i] = g
+	}
+	return priors, nil
+}

@@ -1,0 +1,125 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/mcmc"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
+)
+
+// GibbsDraws says how long Gibbs sampling goes on.
+type GibbsDraws struct {
+	Chains int // chains side by side; 0 means 4
+	Draws  int // draws kept of each; 0 means 250
+	Thin   int // sweeps from one kept draw to the next; 0 means 4
+	BurnIn int // sweeps before the first; 0 means Draws·Thin, negative none
+
+	// Checkpoint, if not nil, is called each time all chains have made Every further
+	// sweeps (0 means 1000), and at the end; Resume continues from there.
+	Checkpoint func(*mcmc.Checkpoint) error
+	Every      int
+	Resume     *mcmc.Checkpoint
+}
+
+// mixed is the largest R̂ of the kernel weights and of the classes' mean log
+// precisions at which a model's Trace says that its chains have converged.
+const mixed = 1.05
+
+// sample draws from the posterior of the machine p, and returns the sweeps of each
+// chain besides.
+func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Kernels, index []int) (*mcmc.ProbitDraws, int, error) {
+	g := mcmc.Probit{
+		Rule: p.Rule, Alpha: p.Alpha, ClassAlpha: p.ClassAlpha, Ridge: p.Ridge, Beta: p.Beta, NotEmpty: p.NotEmpty,
+		Sampling: mcmc.Sampling{
+			Chains: c.Draws.Chains, Draws: c.Draws.Draws, Thin: c.Draws.Thin, BurnIn: c.Draws.BurnIn, Seed: c.Seed,
+			Workers: c.Workers, Checkpoint: c.Draws.Checkpoint, Every: c.Draws.Every, Resume: c.Draws.Resume,
+		},
+	}
+	s := &g.Sampling
+	if s.Chains == 0 {
+		s.Chains = mcmc.DefaultChains
+	}
+	if s.Draws == 0 {
+		s.Draws = 250
+	}
+	if s.Thin == 0 {
+		s.Thin = 4
+	}
+	if c.Progress != nil {
+		s.Progress = func(p mcmc.Progress) {
+			c.Progress(Progress{Start: p.Chain + 1, Starts: s.Chains, Sweep: p.Sweep, MaxSweeps: p.Sweeps, Bound: math.NaN(), Rise: math.NaN()})
+		}
+	}
+	draws, err := g.Sample(ctx, k, index)
+	if err != nil {
+		return nil, 0, fmt.Errorf("mkl: %w", err)
+	}
+	burnIn := s.BurnIn
+	if burnIn == 0 {
+		burnIn = s.Draws * s.Thin
+	}
+	return draws, max(0, burnIn) + s.Draws*s.Thin, nil
+}
+
+// setDraws completes a model by its draws.
+func (m *ProbitClassifierModel[T]) setDraws(d *mcmc.ProbitDraws, sweeps int) error {
+	m.draws, m.weights = d, d
+	m.trace = Trace{
+		Sweeps: sweeps, Converged: true, Reason: "sampled",
+		Mixing: Mixing{Chains: d.Chains(), Draws: d.Len(), ESS: math.Inf(1), LeastAccepted: 1},
+	}
+	names := []string{"log precision"}
+	if d.Rule().Learned() {
+		names = append(names, "beta")
+	}
+	x := &m.trace.Mixing
+	for _, name := range names {
+		for _, s := range d.Summary(name) {
+			if s.SD > 0 && !(s.RHat <= mixed) {
+				m.trace.Converged, m.trace.Reason = false, "chains have not mixed"
+			}
+			if s.SD > 0 && !math.IsNaN(s.RHat) { // a switch that never moved tells nothing
+				x.RHat, x.ESS = max(x.RHat, s.RHat), min(x.ESS, s.BulkESS)
+			}
+		}
+	}
+	if x.RHat == 0 {
+		x.ESS = 0
+	}
+	for _, v := range d.Moves() {
+		if v.Tried > 0 {
+			x.LeastAccepted, x.MostAccepted = min(x.LeastAccepted, v.Rate()), max(x.MostAccepted, v.Rate())
+		}
+	}
+	return m.prepare(d.Mean("W"))
+}
+
+// Mixing says how far sampled chains are to be trusted.
+type Mixing struct {
+	Chains int
+	Draws  int // of each chain
+
+	// The largest R̂ and the smallest effective sample size, of all chains together, of
+	// the kernel weights, if they are learned, and the classes' mean log precisions; 0 if
+	// they are not known.
+	RHat, ESS float64
+
+	// The lowest and the highest rate at which a step's proposals were accepted; the
+	// former is above the latter if there were none.
+	LeastAccepted, MostAccepted float64
+}
+
+// String says it in words.
+func (x Mixing) String() string {
+	s := fmt.Sprintf("%d chains of %d draws", x.Chains, x.Draws)
+	if x.RHat > 0 {
+		s += fmt.Sprintf(", R̂ at most %.3f and effective sample size at least %.0f", x.RHat, x.ESS)
+	}
+	if x.LeastAccepted <= x.MostAccepted {
+		s += fmt.Sprintf("; %.2f to %.2f of the proposals accepted", x.LeastAccepted, x.MostAccepted)
+	}
+	return s
+}

@@ -1,0 +1,111 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bmkl/bmkl/mcmc"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
+)
+
+// ProbitClassifierModel is a fitted [ProbitClassifier]. It is immutable and safe
+// for concurrent use.
+type ProbitClassifierModel[T comparable] struct {
+	weighted
+	classSet[T]
+	posterior *probit.Posterior // nil after Gibbs sampling
+	draws     *mcmc.ProbitDraws // nil after variational inference
+	ess       float64
+}
+
+// set completes the model by its posterior.
+func (m *ProbitClassifierModel[T]) set(p *probit.Posterior, ess float64) error {
+	m.posterior, m.weights, m.ess = p, p, ess
+	return m.prepare(p.State().W)
+}
+
+// Kind returns probit-classifier.
+func (m *ProbitClassifierModel[T]) Kind() string { return "probit-classifier" }
+
+// Rule returns the rule that combines the kernels.
+func (m *ProbitClassifierModel[T]) Rule() Rule {
+	if m.draws != nil {
+		return m.draws.Rule()
+	}
+	return m.posterior.State().Rule
+}
+
+// Posterior returns the approximate posterior, nil after Gibbs sampling.
+func (m *ProbitClassifierModel[T]) Posterior() *probit.Posterior { return m.posterior }
+
+// Draws returns the draws of Gibbs sampling with their diagnostics, nil after
+// variational inference.
+func (m *ProbitClassifierModel[T]) Draws() *mcmc.ProbitDraws { return m.draws }
+
+// EffectiveSampleSize returns that of the weights' importance samples; 0 if they
+// were not sampled. Near 1 the weights are those of one random point.
+func (m *ProbitClassifierModel[T]) EffectiveSampleSize() float64 { return m.ess }
+
+// Predict returns the most probable class of each sample and the probabilities
+// of all classes. It takes one matrix for each of Inputs.
+func (m *ProbitClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
+	return mostProbable(m, x)
+}
+
+// PredictClasses is Predict with options, and with decision values: the means of
+// the classes' auxiliary variables.
+func (m *ProbitClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
+	t, err := m.design.checkInputs(x)
+	if err != nil {
+		return nil, err
+	}
+	C := len(m.classes)
+	out := newClassPrediction[T](t, C, opt)
+	err = m.design.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
+		p, err := m.predict(ctx, k, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			for c := range C {
+				out.Decision[first+i][c] = p.Mean.At(c, i)
+			}
+			if !opt.MeanOnly {
+				copy(out.Probability[first+i], p.Probability.Row(i))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.label(m.classes)
+	return out, nil
+}
+
+// predict predicts from the posterior or from the draws, whichever there are.
+func (m *ProbitClassifierModel[T]) predict(ctx context.Context, k vi.Kernels, opt vi.PredictOptions) (*probit.Prediction, error) {
+	if m.draws != nil {
+		return m.draws.Predict(ctx, k, opt)
+	}
+	return m.posterior.Predict(k, opt)
+}
+
+// String describes the model in one line.
+func (m *ProbitClassifierModel[T]) String() string {
+	what := fmt.Sprintf("multinomial probit classifier of %d classes (%v)", len(m.classes), m.Rule())
+	if m.draws != nil {
+		return fmt.Sprintf("%s, %d draws", m.describeSize(what), m.draws.Chains()*m.draws.Len())
+	}
+	return m.describe(what)
+}
+
+// Summary describes the model in words, line by line.
+func (m *ProbitClassifierModel[T]) Summary() string {
+	headline := m.String()
+	if m.draws != nil {
+		headline += "\n" + m.trace.Mixing.String()
+	}
+	return m.summary(headline, func(c int) string { return fmt.Sprintf("class %v", m.classes[c]) })
+}

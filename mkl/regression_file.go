@@ -1,0 +1,106 @@
+package mkl
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// targetsJSON is the settings of regressions on sample weights.
+type targetsJSON struct {
+	designJSON
+	Priors regressionPriorsJSON `json:"priors"`
+	recordJSON
+}
+
+type regressionPriorsJSON struct {
+	Lambda, Upsilon, Gamma, Omega, Epsilon Gamma
+}
+
+// addTargetFunctions adds what all regressions on sample weights have and returns
+// the settings.
+func (f *fileWriter) addTargetFunctions(m *targetFunctions, samples int, priors bemkl.RegressionPriors) targetsJSON {
+	j := targetsJSON{recordJSON: f.addRecord(&m.record), Priors: regressionPriorsJSON(priors)}
+	j.designJSON = f.addDesign(m.design, samples)
+	f.addTargets(m.targets...)
+	return j
+}
+
+// takeTargetFunctions takes what all regressions on sample weights have, of L
+// targets and P kernels.
+func (f *fileReader) takeTargetFunctions(j *targetsJSON, L, P int) (m targetFunctions, err error) {
+	if m.onViews, err = f.takeOnViews(j.recordJSON, j.designJSON, L, P, false); err != nil {
+		return m, err
+	}
+	if j.Priors.Upsilon == (Gamma{}) || j.Priors.Epsilon == (Gamma{}) {
+		return m, errors.New("model: priors are missing")
+	}
+	m.targets = f.takeTargets(L)
+	return m, f.err
+}
+
+// Save writes the model to a file that [Load] reads: the posterior, the kernels,
+// the basis points' features and the record of the fit. The loaded model gives
+// the same predictions, bit for bit. Every basis point is kept, since the
+// predictive variance depends on all of them. The file takes about 4·D² bytes
+// for D basis points, and their features.
+func (m *RegressionModel) Save(w io.Writer) error {
+	s := m.posterior.State()
+	L, P, D := m.posterior.Dims()
+	var f fileWriter
+	j := f.addTargetFunctions(&m.targetFunctions, s.Samples, s.Priors)
+	f.add("upsilon", pairs(s.Upsilon), L, 2)
+	f.add("epsilon", pairs(s.Epsilon), L, 2)
+	f.add("gamma", pairs(s.Gamma), L, 2)
+	f.add("omega", pairs(s.Omega), P, 2)
+	f.add("lambda", flat(s.Lambda), L, D)
+	f.add("a", flat(s.A), L, D)
+	f.add("be.mean", s.BEMean, L+P)
+	f.add("be.cov", flat(s.BECov), L+P, L+P)
+	f.add("gram", packLower(s.Gram), D*(D+1)/2)
+	return f.write(w, m.Kind(), j)
+}
+
+func (m *RegressionModel) decode(f *fileReader) error {
+	var j targetsJSON
+	if err := f.settings(&j); err != nil {
+		return err
+	}
+	L, P, D, err := f.weightedSizes(j.designJSON, "targets")
+	if err != nil {
+		return err
+	}
+	if m.targetFunctions, err = f.takeTargetFunctions(&j, L, P); err != nil {
+		return err
+	}
+	s := bemkl.RegressionState{
+		Priors: bemkl.RegressionPriors(j.Priors), Samples: j.Samples,
+		Lambda: f.takeMatrix("lambda", L, D), A: f.takeMatrix("a", L, D),
+		Upsilon: unpair(f.take("upsilon", L, 2)), Epsilon: unpair(f.take("epsilon", L, 2)),
+		Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", P, 2)),
+		BEMean: f.take("be.mean", L+P), BECov: f.takeCovariance("be.cov", L+P),
+		Gram: f.takeLower("gram", D),
+	}
+	if err := f.close(); err != nil {
+		return err
+	}
+	p, err := bemkl.NewRegressionPosterior(s)
+	if err != nil {
+		return err
+	}
+	// This also factorises the precision of the sample weights, and so finds one
+	// that is not positive definite.
+	return m.set(p)
+}
+
+// weightedSizes returns the numbers of functions, kernels and basis points of a
+// model whose functions share their kernel weights.
+func (f *fileReader) weightedSizes(j designJSON, functions string) (L, P, D int, err error) {
+	L, P, D = f.size("gamma")/2, f.size("omega")/2, j.Basis
+	if L < 1 || P < 1 || D < 1 || D != f.size("lambda")/L {
+		return 0, 0, 0, fmt.Errorf("model: %d %s, %d kernels and %d basis points do not fit the tensors", L, functions, P, D)
+	}
+	return L, P, D, nil
+}

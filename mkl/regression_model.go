@@ -1,0 +1,132 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// targetFunctions is what [RegressionModel] and [SharedRegressionModel] have in
+// common: a function with noise for each target.
+type targetFunctions struct {
+	weighted
+	targets   []target
+	noise     []float64 // variance of each target's noise, of the standardised targets
+	posterior interface {
+		Predict(k vi.Kernels, opt vi.PredictOptions) (*bemkl.Prediction, error)
+	}
+}
+
+// setNoise sets the noise's variances E[ε]⁻¹.
+func (m *targetFunctions) setNoise(epsilon []Gamma) {
+	m.noise = make([]float64, len(epsilon))
+	for o, e := range epsilon {
+		m.noise[o] = 1 / e.Mean()
+	}
+}
+
+// Targets returns the number of targets.
+func (m *targetFunctions) Targets() int { return len(m.targets) }
+
+// NoiseSD returns the standard deviation of each target's noise, E[ε]^-½, in the
+// target's units.
+func (m *targetFunctions) NoiseSD() []float64 {
+	sd := make([]float64, len(m.targets))
+	for o, t := range m.targets {
+		sd[o] = t.sd * math.Sqrt(m.noise[o])
+	}
+	return sd
+}
+
+// Outputs tells what was learned of each target.
+func (m *targetFunctions) Outputs() []Output {
+	out := m.weighted.Outputs()
+	for o, sd := range m.NoiseSD() {
+		out[o].NoiseSD = sd
+	}
+	return out
+}
+
+// PredictTargets predicts every target. It takes one matrix for each of Inputs.
+func (m *targetFunctions) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
+	t, err := m.design.checkInputs(x)
+	if err != nil {
+		return nil, err
+	}
+	out := newPrediction(len(m.targets), t, opt)
+	err = m.design.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, _ int) error {
+		p, err := m.posterior.Predict(k, opt.inference())
+		if err != nil {
+			return err
+		}
+		for o, target := range m.targets {
+			var variance []float64
+			if !opt.MeanOnly {
+				variance = p.Variance.Row(o)
+			}
+			target.restore(out, o, first, p.Mean.Row(o), variance)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// checkTarget reports a target that the model does not have.
+func (m *targetFunctions) checkTarget(opt PredictorOptions) error {
+	if opt.Target < 0 || opt.Target >= len(m.targets) {
+		return fmt.Errorf("mkl: Predictor: target %d of %d", opt.Target, len(m.targets))
+	}
+	return nil
+}
+
+// count is the number of targets in words.
+func (m *targetFunctions) count() string {
+	if len(m.targets) == 1 {
+		return "1 target"
+	}
+	return fmt.Sprintf("%d targets", len(m.targets))
+}
+
+// summarize describes the model in words after its headline.
+func (m *targetFunctions) summarize(headline string) string {
+	noise := m.NoiseSD()
+	return m.summary(headline, func(o int) string { return fmt.Sprintf("target %d: noise SD %.4g", o+1, noise[o]) })
+}
+
+// RegressionModel is a fitted [Regression]. It is immutable and safe for
+// concurrent use.
+type RegressionModel struct {
+	targetFunctions
+	posterior *bemkl.RegressionPosterior
+}
+
+// set completes the model by its posterior.
+func (m *RegressionModel) set(p *bemkl.RegressionPosterior) error {
+	m.posterior, m.weights, m.targetFunctions.posterior = p, p, p
+	m.setNoise(p.State().Epsilon)
+	return m.prepare(p.State().A)
+}
+
+// Kind returns regression.
+func (m *RegressionModel) Kind() string { return "regression" }
+
+// Posterior returns the approximate posterior, of the standardised targets.
+func (m *RegressionModel) Posterior() *bemkl.RegressionPosterior { return m.posterior }
+
+// Predict returns the predictive mean and variance, noise included, of the model's
+// only target for each sample. It takes one matrix for each of Inputs.
+func (m *RegressionModel) Predict(x ...Features) (mean, variance []float64, err error) {
+	return predictOne(m, x)
+}
+
+// String describes the model in one line.
+func (m *RegressionModel) String() string { return m.describe("regression of " + m.count()) }
+
+// Summary describes the model in words, line by line.
+func (m *RegressionModel) Summary() string { return m.summarize(m.String()) }

@@ -1,0 +1,113 @@
+package mkl
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// This file holds what [Classifier] and [MultiLabel] have in common: Bayesian
+// efficient multiple kernel learning (BEMKL) of scores, one for each row of labels
+// ±1.
+
+// fitScores fits to labels ±1, functions × samples, or NaN. settings holds those of
+// the estimator, and f those of all; need estimates the memory.
+func fitScores(ctx context.Context, f *Fitting, settings bemkl.Classification, views []View, y la.Matrix[float64], outputs int, need func(Size) int64) (m scores, err error) {
+	ds, k, err := f.kernels(ctx, views, y.Cols, outputs, need)
+	if err != nil {
+		return m, err
+	}
+	settings.Workers = f.Workers
+	fit, err := bestStart(f, func(seed uint64, a vi.Ascent) (*bemkl.ClassificationFit, error) {
+		settings.Seed, settings.Ascent = seed, a
+		return settings.Fit(ctx, k, y)
+	}, func(fit *bemkl.ClassificationFit) vi.Record { return fit.Record })
+	if err != nil {
+		return m, err
+	}
+	m.onViews = onViews{f.record(newTrace(fit.Record, fit.Collapsed)), ds}
+	return m, m.set(fit.Posterior)
+}
+
+// scores are the functions of a model: a score for each row of the posterior.
+type scores struct {
+	weighted
+	posterior *bemkl.ClassificationPosterior
+}
+
+// set completes the scores by their posterior.
+func (m *scores) set(p *bemkl.ClassificationPosterior) error {
+	m.posterior, m.weights = p, p
+	return m.prepare(p.State().A)
+}
+
+// Posterior returns the approximate posterior.
+func (m *scores) Posterior() *bemkl.ClassificationPosterior { return m.posterior }
+
+// predict calls do with the scores of samples first … first+n−1, for block after
+// block.
+func (m *scores) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(p *bemkl.ClassPrediction, first, n int)) error {
+	return m.design.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
+		p, err := m.posterior.Predict(k, opt.inference())
+		if err == nil {
+			do(p, first, n)
+		}
+		return err
+	})
+}
+
+// scorePredictors are the scores of a model, pruned for single samples.
+type scorePredictors struct {
+	margin    float64
+	published bool
+	scores    []*Predictor
+}
+
+func (m *scores) predictors(opt PredictorOptions) (scorePredictors, error) {
+	s := m.posterior.State()
+	p := scorePredictors{margin: s.Margin, published: opt.Published}
+	if opt.MeanOnly {
+		return p, errors.New("mkl: Predictor: MeanOnly leaves no probabilities")
+	}
+	for o := range s.A.Rows {
+		score, err := newPredictor(opt, function{
+			weighted: &m.weighted, index: o, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
+			spread: s.SigmaG * s.SigmaG, noise: 1, targets: s.A.Rows, target: target{0, 1},
+		})
+		if err != nil {
+			return p, err
+		}
+		p.scores = append(p.scores, score)
+	}
+	return p, nil
+}
+
+// Info says what pruning kept of the score of a label or a class (0 with two
+// classes), and bounds what that does to the score's mean and standard deviation.
+func (p *scorePredictors) Info(score int) PredictorInfo { return p.scores[score].Info() }
+
+// probability returns the probability that score o of a sample is positive.
+func (p *scorePredictors) probability(o int, x [][]float64) (float64, error) {
+	mean, variance, err := p.scores[o].Predict(x...)
+	if err != nil {
+		return 0, err
+	}
+	sd := math.Sqrt(variance)
+	if p.published { // the paper leaves out the root too
+		sd = variance
+	}
+	return positiveProbability(mean, p.margin, sd), nil
+}
+
+// positiveProbability is the probability of a score above the margin, given that
+// it is not within it: Φ((m−ν)/s) / (Φ((m−ν)/s) + Φ((−ν−m)/s)).
+func positiveProbability(mean, margin, sd float64) float64 {
+	above := special.LogNormalCDF((mean - margin) / sd)
+	below := special.LogNormalCDF((-margin - mean) / sd)
+	return 1 / (1 + math.Exp(below-above))
+}

@@ -1,0 +1,70 @@
+package mkl
+
+import (
+	"context"
+
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// SharedRegression is Bayesian multiple kernel learning for several targets that
+// share the sample weights and have kernel weights each: for targets that depend
+// on different views. ([Regression] of several targets is for those that depend
+// on the same.) A sweep costs one factorisation whatever the number of targets.
+// The zero value is ready to fit.
+//
+// The priors are those of [Regression]. Targets must be complete.
+//
+// The model is derived in docs/shared.md.
+type SharedRegression struct {
+	Fitting
+
+	Lambda, Upsilon, Gamma, Omega, Epsilon Gamma
+
+	// Plain does exactly the updates of one layer after another, which need many
+	// more sweeps.
+	Plain bool
+
+	// RawTargets leaves the targets as they are, instead of giving each mean 0 and
+	// standard deviation 1 before the fit, as in [Regression].
+	RawTargets bool
+}
+
+// Fit fits the model to the views of N samples and the targets of length N each.
+// Errors are those of [Regression.Fit].
+func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64) (*SharedRegressionModel, error) {
+	n, err := checkTargets(y, false)
+	if err != nil {
+		return nil, err
+	}
+	ds, k, err := s.kernels(ctx, views, n, len(y), s.EstimateMemory)
+	if err != nil {
+		return nil, err
+	}
+	targets, z := standardizeTargets(y, s.RawTargets)
+	fit, err := bestStart(&s.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.SharedFit, error) {
+		return bemkl.SharedRegression{
+			Lambda: s.Lambda, Upsilon: s.Upsilon, Gamma: s.Gamma, Omega: s.Omega, Epsilon: s.Epsilon,
+			Ascent: a, Plain: s.Plain, Workers: s.Workers, Seed: seed,
+		}.Fit(ctx, k, z)
+	}, func(fit *bemkl.SharedFit) vi.Record { return fit.Record })
+	if err != nil {
+		return nil, err
+	}
+	m := &SharedRegressionModel{}
+	m.onViews = onViews{s.record(newTrace(fit.Record, fit.Collapsed)), ds}
+	m.targets = targets
+	if err := m.set(fit.Posterior); err != nil {
+		return nil, err
+	}
+	if m.collapsed(len(y)) {
+		return nil, &CollapsedError{Model: m}
+	}
+	return m, nil
+}
+
+// EstimateMemory returns about how many bytes a fit of the given size takes.
+func (s SharedRegression) EstimateMemory(size Size) int64 {
+	n, p, l := int64(size.Samples), int64(size.Kernels), int64(size.Outputs)
+	return s.kernelMemory(size, 1) + 8*l*(2*n+2*p*p)
+}

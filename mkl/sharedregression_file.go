@@ -1,0 +1,82 @@
+package mkl
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
+func (m *SharedRegressionModel) Save(w io.Writer) error {
+	s := m.posterior.State()
+	L, P, D := m.posterior.Dims()
+	var f fileWriter
+	j := f.addTargetFunctions(&m.targetFunctions, s.Samples, s.Priors)
+	var mean, cov []float64
+	for o := range L {
+		mean, cov = append(mean, s.BEMean[o]...), append(cov, flat(s.BECov[o])...)
+	}
+	f.add("upsilon", pairs([]Gamma{s.Upsilon}), 1, 2)
+	f.add("epsilon", pairs(s.Epsilon), L, 2)
+	f.add("gamma", pairs(s.Gamma), L, 2)
+	f.add("omega", pairs(s.Omega), L, P, 2)
+	f.add("lambda", flat(s.Lambda), 1, D)
+	f.add("a", flat(s.A), 1, D)
+	f.add("be.mean", mean, L, 1+P)
+	f.add("be.cov", cov, L, 1+P, 1+P)
+	f.add("gram", packLower(s.Gram), D*(D+1)/2)
+	return f.write(w, m.Kind(), j)
+}
+
+func (m *SharedRegressionModel) decode(f *fileReader) error {
+	var j targetsJSON
+	if err := f.settings(&j); err != nil {
+		return err
+	}
+	L, P, D := f.size("gamma")/2, 0, f.size("lambda")
+	if L > 0 {
+		P = f.size("omega") / 2 / L
+	}
+	if L < 1 || P < 1 || D < 1 || D != j.Basis {
+		return fmt.Errorf("model: %d targets, %d kernels and %d basis points do not fit the tensors", L, P, j.Basis)
+	}
+	var err error
+	if m.targetFunctions, err = f.takeTargetFunctions(&j, L, P); err != nil {
+		return err
+	}
+	s := bemkl.SharedState{
+		Priors: bemkl.RegressionPriors(j.Priors), Samples: j.Samples,
+		Lambda: f.takeMatrix("lambda", 1, D), A: f.takeMatrix("a", 1, D),
+		Epsilon: unpair(f.take("epsilon", L, 2)), Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", L, P, 2)),
+		BECov: f.takeCovariances("be.cov", L, 1+P), Gram: f.takeLower("gram", D),
+	}
+	upsilon, mean := unpair(f.take("upsilon", 1, 2)), f.takeMatrix("be.mean", L, 1+P)
+	if err := f.close(); err != nil {
+		return err
+	}
+	s.Upsilon = upsilon[0]
+	for o := range L {
+		s.BEMean = append(s.BEMean, mean.Row(o))
+	}
+	p, err := bemkl.NewSharedPosterior(s)
+	if err != nil {
+		return err
+	}
+	return m.set(p)
+}
+
+// takeCovariances is take for n covariances of the given order.
+func (f *fileReader) takeCovariances(name string, n, order int) []la.Matrix[float64] {
+	x := f.take(name, n, order, order)
+	if x == nil {
+		return nil
+	}
+	all := make([]la.Matrix[float64], n)
+	for o := range all {
+		all[o] = la.MatrixOf(order, order, x[o*order*order:][:order*order])
+		f.checkCovariance(name, all[o])
+	}
+	return all
+}

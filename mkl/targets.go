@@ -1,0 +1,104 @@
+package mkl
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// target says how a target was standardised: z = (y − mean)/sd.
+type target struct {
+	mean, sd float64
+}
+
+// checkTargets reports what is wrong with the targets y, and returns the number of
+// samples. With missing NaN stands for a value that is not known.
+func checkTargets(y [][]float64, missing bool) (n int, err error) {
+	if len(y) == 0 {
+		return 0, errors.New("mkl: y: no target given")
+	}
+	n = len(y[0])
+	for o, t := range y {
+		arg := "y"
+		if len(y) > 1 {
+			arg = "y[" + strconv.Itoa(o) + "]"
+		}
+		if len(t) != n {
+			return 0, fmt.Errorf("mkl: %s: %d samples where y[0] has %d", arg, len(t), n)
+		}
+		var seen []float64
+		for i, v := range t {
+			switch {
+			case math.IsNaN(v) && missing:
+				continue
+			case v-v != 0:
+				return 0, &ValueError{Arg: arg, Row: i, Col: -1, Value: v}
+			}
+			seen = append(seen, v)
+		}
+		switch {
+		case len(seen) < 2:
+			return 0, fmt.Errorf("mkl: %s: %d samples with a target where at least 2 are needed", arg, len(seen))
+		case slices.Max(seen) == slices.Min(seen):
+			return 0, fmt.Errorf("mkl: %s: every target is %g: there is nothing to learn", arg, seen[0])
+		}
+	}
+	return n, nil
+}
+
+// standardizeTargets returns the targets, L×N, with mean 0 and standard deviation
+// 1 each, and how they were made so; raw ones stay as they are.
+func standardizeTargets(y [][]float64, raw bool) ([]target, la.Matrix[float64]) {
+	targets := make([]target, len(y))
+	z := la.NewMatrix[float64](len(y), len(y[0]))
+	for o, t := range y {
+		targets[o] = target{0, 1}
+		if !raw {
+			seen := slices.DeleteFunc(slices.Clone(t), math.IsNaN)
+			targets[o].mean, targets[o].sd = meanSD(seen)
+		}
+		for i, v := range t {
+			z.Row(o)[i] = (v - targets[o].mean) / targets[o].sd
+		}
+	}
+	return targets, z
+}
+
+// restore stores predictions of the standardised target, for samples first …, in
+// its own units in row o of out.
+func (t target) restore(out *Prediction, o, first int, mean, variance []float64) {
+	for i, v := range mean {
+		out.Mean[o][first+i] = t.mean + float64(t.sd*v)
+	}
+	if out.Variance == nil {
+		return
+	}
+	for i, v := range variance {
+		out.Variance[o][first+i] = t.sd * t.sd * v
+	}
+}
+
+// meanSD returns the mean and the standard deviation with n−1. Scaling by the
+// largest deviation keeps squares from overflowing.
+func meanSD(x []float64) (mean, sd float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	var largest float64
+	for _, v := range x {
+		largest = max(largest, math.Abs(v-mean))
+	}
+	if largest == 0 {
+		return mean, 0
+	}
+	var sum float64
+	for _, v := range x {
+		d := (v - mean) / largest
+		sum = math.FMA(d, d, sum)
+	}
+	return mean, largest * math.Sqrt(sum/float64(len(x)-1))
+}

@@ -1,0 +1,98 @@
+package mkl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// weighted is what models have in common whose functions are sums over samples and
+// kernels, each with a weight. A function is a row of the posterior: that of a
+// target, of a label, or of a class (one for two classes).
+type weighted struct {
+	onViews
+	weights posterior
+	active  [][]SampleWeight // of each function
+}
+
+// posterior is what the posteriors of all such models can tell.
+type posterior interface {
+	Dims() (L, P, D int)
+	KernelWeights() (mean, sd []float64)
+	WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matrix[float64], error)
+}
+
+// prepare finds the active samples; a, functions × basis points, are the means of
+// the sample weights.
+func (m *weighted) prepare(a la.Matrix[float64]) error {
+	ws := &la.Workspace{}
+	m.active = make([][]SampleWeight, a.Rows)
+	for o := range a.Rows {
+		var rows []int
+		limit := ActiveThreshold * largestAbs(a.Row(o))
+		for d, v := range a.Row(o) {
+			if limit > 0 && math.Abs(v) >= limit {
+				rows = append(rows, d)
+			}
+		}
+		cov, err := m.weights.WeightCovariance(ws, o, rows)
+		if err != nil {
+			return fmt.Errorf("mkl: %w", err)
+		}
+		for r, d := range rows {
+			m.active[o] = append(m.active[o], SampleWeight{Sample: d, Mean: a.At(o, d), SD: math.Sqrt(cov.At(r, r))})
+		}
+	}
+	return nil
+}
+
+// KernelWeights returns the views' weights in the order of the views.
+//
+// Weights multiply kernels as they are: compare them only between kernels of
+// one scale, such as RBF kernels or those with Normalize. Their sign means
+// nothing alone, since the sample weights may take the opposite one.
+func (m *weighted) KernelWeights() []KernelWeight { return m.kernelWeights(m.weights.KernelWeights()) }
+
+// ActiveSamples returns the samples whose weight for a target (label, class; 0
+// with two classes) is at least ActiveThreshold times the largest, in ascending
+// order of the sample.
+func (m *weighted) ActiveSamples(target int) []SampleWeight { return slices.Clone(m.active[target]) }
+
+// Outputs tells what was learned of each function.
+func (m *weighted) Outputs() []Output {
+	out := make([]Output, len(m.active))
+	for o := range out {
+		out[o].Active = append([]SampleWeight{}, m.active[o]...)
+	}
+	return out
+}
+
+// describe is a model's String.
+func (m *weighted) describe(what string) string {
+	return fmt.Sprintf("%s, bound %.6g", m.describeSize(what), m.Bound())
+}
+
+// describeSize says on how many kernels and samples the model is.
+func (m *weighted) describeSize(what string) string {
+	_, P, D := m.weights.Dims()
+	return fmt.Sprintf("%s on %d kernels (%d active) and %d samples", what, P, countActive(m.KernelWeights()), D)
+}
+
+// summary is a model's Summary; row begins the line on a function.
+func (m *weighted) summary(headline string, row func(o int) string) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, headline)
+	b.WriteString(m.trace.outcome())
+	for o, active := range m.active {
+		fmt.Fprintf(&b, "%s, %d of %d samples active", row(o), len(active), m.design.d)
+		if slices.Contains(m.trace.collapsed, o) {
+			fmt.Fprint(&b, "; COLLAPSED: its weights vanish and its predictions are constant")
+		}
+		fmt.Fprintln(&b)
+	}
+	b.WriteString(summarizeActive(m.KernelWeights()))
+	return b.String()
+}

@@ -1,0 +1,49 @@
+// Package bemkl is Bayesian efficient multiple kernel learning: models in which sample
+// weights a turn every kernel K_m into an intermediate output g_m for each sample, and
+// kernel weights e and a bias b combine these into a score,
+//
+//	g_m = K_mᵀ·a + noise of precision υ,   f = Σ_m e_m·g_m + b.
+//
+// [Regression] observes the scores of L outputs with noise; the outputs have sample
+// weights each and share the kernel weights. [SharedRegression] shares the sample
+// weights instead, and each output has kernel weights. [Classification] observes the
+// signs of the scores.
+//
+// # Priors
+//
+// Every sample weight a_d, kernel weight e_m and bias b is normal with mean 0 and a
+// precision of its own, λ_d, ω_m and γ, which has a gamma prior. So have the precisions
+// υ of the intermediate outputs and ε of the targets, in regression; classification
+// holds both fixed. Small shapes and large scales make the weights sparse.
+//
+// # Factorisation and order of the updates
+//
+// The posterior is approximated by q(λ)q(υ)q(a)q(G)q(γ)q(ω)q(ε)q(b,e), each factor
+// gamma or Gaussian, and updated in this order; in classification q(f), normal beyond
+// the margin, follows and υ and ε are fixed.
+//
+// Unless a model's Plain is set, ten such sweeps are followed by accelerated ones:
+// a and G take a joint step of conjugate gradients in place of one after the other, the
+// cheap factors are updated three times, and a step along the ridge on which
+// a grows as e shrinks ends the sweep. docs/acceleration.md derives it.
+//
+// # Sources
+//
+// M. Gönen, "A Bayesian multiple kernel learning framework for single and multiple
+// output regression", ECAI 2012; M. Gönen, "Bayesian efficient multiple kernel
+// learning", ICML 2012, with its supplement. docs/shared.md derives SharedRegression.
+//
+// # Files
+//
+//	regression.go                Regression: model, state of a fit, updates, bound
+//	regression_posterior.go      its posterior; collapsed fits
+//	shared_regression.go         SharedRegression and its posterior
+//	classification.go            Classification: model, state of a fit, updates, bound
+//	classification_posterior.go  its posterior and predictions of labels
+//	latent.go    λ, a and G, which all three have
+//	layers.go    γ, ω, b and e of the models whose outputs share the kernel weights
+//	start.go     random starts; checks of starts and targets
+//	schedule.go  the plain and the accelerated order of the updates
+//	search.go    the joint step of a and G; the step along the ridge
+//	predict.go   predictions from the moments of a posterior
+package bemkl

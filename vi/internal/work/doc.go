@@ -1,0 +1,3 @@
+// Package work is how a sweep gets its work done: by updates in their order, each
+// perhaps split into tasks that several goroutines share.
+package work

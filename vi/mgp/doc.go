@@ -1,0 +1,36 @@
+// Package mgp is the multiple Gaussian process model: a target is a sum of P functions,
+// one for each kernel, and noise. The functions' precisions have a generalised inverse
+// Gaussian prior, which decides how sparse the sum is. See [Model].
+//
+// # Priors
+//
+// A function f_p ~ N(0, K_p/γ_p) has the precision γ_p ~ [GIG](ω, χ, φ). Its [Family]
+// says which of the three parameters are free, and what process f_p then is: Student-t,
+// Laplace, gamma-variance, or, without a prior, a Gaussian process with a kernel weight
+// set by maximum likelihood (ARD). The noise has the precision τ. The prior's parameters
+// and τ are points, set by type-II maximum likelihood unless told otherwise.
+//
+// # Factorisation and order of the updates
+//
+// The posterior is approximated by q(f)·Π_p q(γ_p), all functions together in one
+// Gaussian factor; for labels also by Π_n q(y_n), normal on the side of the label. A
+// sweep updates q(f), q(y), q(γ), τ and the prior, in this order, and costs one
+// factorisation and one inverse of order N and two passes over the kernels. Unless Plain
+// is set, the prior is learned only after the bound has settled, the last three
+// updates are made more than once, and q(f) is computed at scales ahead of the present
+// ones as long as that raises the bound.
+//
+// # Source
+//
+// C. Archambeau and F. Bach, "Multiple Gaussian process models", 2010. The updates in
+// terms of N×N matrices and the lower bound are derived in docs/mgp.md, whose equations
+// are numbered (D1), (D2), …; other numbers are the paper's.
+//
+// # Files
+//
+//	model.go      Model: settings, state of a fit, updates, bound
+//	family.go     Family: the priors of γ, and how their parameters are learned
+//	gig.go        GIG: moments and divergence
+//	passes.go     the two passes of a sweep over the kernels
+//	posterior.go  Posterior, its predictions, the bound's gradient
+package mgp
