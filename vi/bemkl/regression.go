@@ -157,6 +157,7 @@ func (m *regression) order(plain bool) schedule {
 	return m.schedule(plain, []work.Update{lambda, upsilon}, a, g, []work.Update{gamma, omega, epsilon, be}, m.updateScale)
 }
 
+// validate returns an error that names the first prior that is not a distribution.
 func (p RegressionPriors) validate() error {
 	return validatePriors([]namedGammas{
 		{"Lambda", []vi.Gamma{p.Lambda}}, {"Upsilon", []vi.Gamma{p.Upsilon}}, {"Gamma", []vi.Gamma{p.Gamma}},

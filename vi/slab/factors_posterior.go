@@ -288,6 +288,8 @@ func (p *FactorPosterior) Reconstruct(q int, factors, variance []float64) (mean,
 	return p.function(q, factors, variance)
 }
 
+// function returns the mean and the variance of task q's function at factors with the
+// given means and variances.
 func (p *FactorPosterior) function(q int, a, variance []float64) (mean, function float64) {
 	mean, function = p.offset(q)
 	e, v := p.e.Row(q), p.v.Row(q)

@@ -143,6 +143,7 @@ func (y *Observed) Dims() (N, Q, entries int) {
 	return y.n, y.q, len(y.byObject.index)
 }
 
+// complete reports whether every entry is observed.
 func (y *Observed) complete() bool { return y.dense.Rows > 0 }
 
 // moments returns the mean of the entries and their variance.
