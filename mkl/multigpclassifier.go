@@ -3,24 +3,25 @@ package mkl
 import (
 	"context"
 	"fmt"
-
-	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // MultiGPClassifier is the multiple Gaussian process model for two or more
 // classes, whose names are of any comparable type: with two classes one function
 // and the probit likelihood, with more a function for each class against all
-// others, every one with kernel weights of its own. The zero value is ready to fit.
-// The fit has no random start, and so no use for Seed and Restarts.
+// others, every one with kernel weights and ARD length scales of its own. The log
+// odds of the functions are sharpened or softened by one factor that makes the
+// leave-one-out probabilities of the training samples the most likely (not where
+// length scales are learned, which leave-one-out does not see). The zero value is
+// ready to fit. The fit has no random start, and so no use for Seed and Restarts.
 //
 // Source: as [MultiGP], section 4.
 type MultiGPClassifier[T comparable] struct {
 	Fitting
 
+	Method     Method // as in [MultiGP]
 	Family     Family // as in [MultiGP]
 	Prior      GIG    // as in [MultiGP]
 	FixedPrior bool   // as in [MultiGP]
-	Plain      bool   // as in [MultiGP]
 
 	// Classes, if not nil, are the classes in the order that models keep, as in
 	// [Classifier].
@@ -34,20 +35,21 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 	if err != nil {
 		return nil, err
 	}
-	ds, k, err := c.squareKernels(ctx, views, len(labels), len(classes), c.EstimateMemory)
+	ds, k, err := c.processKernels(ctx, views, len(labels), len(classes), c.EstimateMemory)
 	if err != nil {
 		return nil, err
 	}
-	m := &MultiGPClassifierModel[T]{classSet: classSet[T]{classes: classes}}
+	m := &MultiGPClassifierModel[T]{classSet: classSet[T]{classes: classes}, sharpness: 1}
 	m.onViews = onViews{c.record(Trace{}), ds}
-	y := oneAgainstRest(len(classes), index)
-	for o := range y.Rows {
-		settings := mgp.Model{Family: c.Family, Prior: c.Prior, Fixed: c.FixedPrior, Plain: c.Plain, Workers: c.Workers, Ascent: c.ascent(o+1, y.Rows)}
-		fit, err := settings.FitLabels(ctx, k, y.Row(o))
-		if err != nil {
-			return nil, fmt.Errorf("mkl: %s: %w", m.against(o, " against the rest"), err)
-		}
-		m.add(fit)
+	settings := processSettings{
+		method: c.Method, family: c.Family, prior: c.Prior, fixed: c.FixedPrior,
+		name: func(o int) string { return m.against(o, " against the rest") },
+	}
+	if err := settings.fit(ctx, &c.Fitting, &m.processes, k, oneAgainstRest(len(classes), index), true); err != nil {
+		return nil, fmt.Errorf("mkl: %w", err)
+	}
+	if scores := m.leftOutScores(index); scores != nil && !m.adapted() {
+		m.sharpness = fitSharpness(scores, index)
 	}
 	return m, nil
 }

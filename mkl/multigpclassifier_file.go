@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 )
 
@@ -11,13 +12,16 @@ type multiGPClassifierJSON struct {
 	recordJSON
 	Classes   []json.RawMessage `json:"classes"`
 	Processes []processJSON     `json:"processes"`
+
+	// Sharpness is the power of the odds; files without it have 1.
+	Sharpness float64 `json:"sharpness,omitempty"`
 }
 
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
 // Classes are kept as JSON.
 func (m *MultiGPClassifierModel[T]) Save(w io.Writer) error {
 	var f fileWriter
-	j := multiGPClassifierJSON{Classes: m.encode(&f)}
+	j := multiGPClassifierJSON{Classes: m.encode(&f), Sharpness: m.sharpness}
 	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(&m.processes)
 	return f.write(w, m.Kind(), j)
 }
@@ -27,6 +31,12 @@ func (m *MultiGPClassifierModel[T]) decode(f *fileReader) error {
 	err := f.settings(&j)
 	if err != nil {
 		return err
+	}
+	switch m.sharpness = j.Sharpness; {
+	case m.sharpness == 0:
+		m.sharpness = 1
+	case !(m.sharpness >= leastSharpness && m.sharpness <= mostSharpness):
+		return fmt.Errorf("model: sharpness is %g", m.sharpness)
 	}
 	if m.processes, err = f.takeProcesses(j.designJSON, j.recordJSON, j.Processes, true); err != nil {
 		return err

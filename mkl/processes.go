@@ -12,17 +12,87 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
+// processSettings are those of a fit of multiple Gaussian processes.
+type processSettings struct {
+	method Method
+	family Family
+	prior  GIG
+	fixed  bool
+	name   func(o int) string // of a function in errors, nil if there is only one
+	start  []mgp.EvidenceStart
+}
+
+// adaptive are kernels whose length scales a fit learns.
+type adaptive interface {
+	mgp.Adaptive
+
+	// learned returns the design with the length scales of theta.
+	learned(theta []float64) *design
+}
+
+// fit adds a function to m for each row of y: targets, or labels ±1.
+func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k vi.Kernels, y la.Matrix[float64], labels bool) error {
+	if s.method < Evidence || s.method > Published {
+		return fmt.Errorf("Method: %v is not known", s.method)
+	}
+	a, adapts := k.(adaptive)
+	if adapts && s.method >= Factorised {
+		return fmt.Errorf("Method: %v learns no length scales, and a view has ARD", s.method)
+	}
+	for o := range y.Rows {
+		fit, err := s.fitOne(ctx, k, y.Row(o), labels, o, f.Workers, f.ascent(o+1, y.Rows))
+		if err != nil {
+			if s.name != nil {
+				err = fmt.Errorf("%s: %w", s.name(o), err)
+			}
+			return err
+		}
+		ds := m.design
+		if adapts {
+			ds = a.learned(fit.Parameters)
+		}
+		m.add(fit, ds)
+	}
+	m.design = m.designs[0]
+	return nil
+}
+
+// fitOne fits function o.
+func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, labels bool, o, workers int, a vi.Ascent) (*mgp.Fit, error) {
+	if s.method >= Factorised {
+		g := mgp.Model{Family: s.family, Prior: s.prior, Fixed: s.fixed, Plain: s.method == Published, Workers: workers, Ascent: a}
+		if labels {
+			return g.FitLabels(ctx, k, y)
+		}
+		return g.Fit(ctx, k, y)
+	}
+	e := mgp.Evidence{Family: s.family, Prior: s.prior, Fixed: s.fixed, Workers: workers, Ascent: a}
+	if s.method == GaussianBound {
+		e.Sites = mgp.VariationalBound
+	}
+	if s.start != nil {
+		e.Start = &s.start[o]
+	}
+	if labels {
+		return e.FitLabels(ctx, k, y)
+	}
+	return e.Fit(ctx, k, y)
+}
+
 // processes is what fitted multiple Gaussian processes have in common: a sum of
-// processes for the target, or for each class.
+// processes for the target, or for each class. Its design is that of the first
+// function; the others differ from it in nothing but learned length scales.
 type processes struct {
-	onViews    // its trace is those of the functions, one after another
-	posteriors []*mgp.Posterior
-	limits     []bool    // the prior became a point
-	bounds     []float64 // of each function
+	onViews               // its trace is those of the functions, one after another
+	designs     []*design // of each function
+	posteriors  []*mgp.Posterior
+	limits      []bool             // the prior became a point
+	bounds      []float64          // of each function
+	leaveOneOut []*mgp.LeaveOneOut // of each function; nil if loaded, or factorised
 }
 
 // add appends a fit. The traces of several follow one another.
-func (m *processes) add(f *mgp.Fit) {
+func (m *processes) add(f *mgp.Fit, ds *design) {
 	t := newTrace(f.Record, m.trace.collapsed)
 	if f.Collapsed {
 		t.collapsed = append(t.collapsed, len(m.posteriors))
@@ -35,14 +105,30 @@ func (m *processes) add(f *mgp.Fit) {
 		}
 	}
 	m.trace = t
+	m.designs = append(m.designs, ds)
 	m.posteriors = append(m.posteriors, f.Posterior)
 	m.limits = append(m.limits, f.GPLimit)
-	m.bounds = append(m.bounds, f.Record.Bound())
+	bound := f.Record.Bound()
+	if f.LeaveOneOut != nil {
+		bound = f.LogEvidence
+		m.leaveOneOut = append(m.leaveOneOut, f.LeaveOneOut)
+	}
+	m.bounds = append(m.bounds, bound)
 }
 
-// Bound returns the lower bound on the log evidence in nats: in regression of the
-// target as the fit saw it, standardised unless RawTargets; with several classes
-// the sum over them.
+// adapted reports whether length scales were learned.
+func (m *processes) adapted() bool {
+	for _, v := range m.design.views {
+		if v.kernel.adapts() {
+			return true
+		}
+	}
+	return false
+}
+
+// Bound returns the log evidence in nats, of labels an estimate, or the lower bound
+// on it of the methods that have one: in regression of the target as the fit saw it,
+// standardised unless RawTargets; with several classes the sum over them.
 func (m *processes) Bound() float64 { return total(m.bounds) }
 
 // KernelWeights returns E[1/γ_p] of the views and its standard deviation, in the
@@ -93,6 +179,8 @@ func (m *processes) prior(o int) string {
 	switch {
 	case s.Family == ARD:
 		return "ARD: each kernel's weight is set by maximum likelihood, and those not needed go to zero"
+	case s.Family == Hyperbola:
+		return "the scale of every kernel is that of the highest evidence, under a weak prior that favours none"
 	case m.limits[o]:
 		return fmt.Sprintf("%v: learned to the limit of a plain Gaussian process: the kernels matter alike", s.Family)
 	}
@@ -135,16 +223,28 @@ func (m *processes) prior(o int) string {
 // predict calls do with the predictions of the t samples of x from first on by
 // function o, for block after block.
 func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(o, first int, p *mgp.Prediction)) error {
-	return m.design.eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
-		for o, q := range m.posteriors {
-			p, err := q.Predict(k, self, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
-			if err != nil {
-				return err
-			}
-			do(o, first, p)
+	for from := 0; from < len(m.posteriors); {
+		// The kernels of neighbours with one design are computed once.
+		to := from + 1
+		for to < len(m.posteriors) && m.designs[to] == m.designs[from] {
+			to++
 		}
-		return nil
-	})
+		err := m.designs[from].eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
+			for o := from; o < to; o++ {
+				p, err := m.posteriors[o].Predict(k, self, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
+				if err != nil {
+					return err
+				}
+				do(o, first, p)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
 }
 
 // describe is a model's String.

@@ -11,17 +11,29 @@ import "math"
 // b = 1 leaves two classes as they are. It is fitted on the leave-one-out
 // probabilities of the training samples, whose mean log is concave in b.
 
-// classScores returns the scores that b multiplies from log P and log(1−P) of each
-// function at one sample: the log odds of every class, or for two classes, which
-// have one function, log P of both.
-func classScores(logP, logNot, scores []float64) {
-	if len(logP) == 1 {
-		scores[0], scores[1] = logNot[0], logP[0]
+// scoreTable holds the scores [sample][class] that b multiplies: the log odds of
+// every class, or for two classes, which have one function, log P of both.
+type scoreTable [][]float64
+
+// scoreRows returns a table for so many samples and classes.
+func scoreRows(samples, classes int) scoreTable { return rows(samples, classes) }
+
+// set stores the scores of sample i by function o, which is positive with
+// probability P, from log P and log(1−P).
+func (s scoreTable) set(i, o int, logP, logNot float64) {
+	if len(s[i]) == 2 {
+		s[i][0], s[i][1] = logNot, logP
 		return
 	}
-	for c := range scores {
-		scores[c] = logP[c] - logNot[c]
+	s[i][o] = logP - logNot
+}
+
+// logNot returns log(1−P) from log P ≤ 0.
+func logNot(logP float64) float64 {
+	if logP > -math.Ln2 {
+		return math.Log(-math.Expm1(logP))
 	}
+	return math.Log1p(-math.Exp(logP))
 }
 
 // sharpen stores the log probabilities of the classes in dst: b·scores less the

@@ -178,8 +178,9 @@ type Prediction struct {
 	Function []float64 // variance of the function
 	Variance []float64 // variance of the target with its noise, Function + 1/τ
 
-	// Probability of the label +1, Φ(Mean/√Variance); for labels only.
-	Probability []float64
+	// Probability of the label +1, Φ(Mean/√Variance), and the logarithms of those of
+	// +1 and −1, which never round to 0; for labels only.
+	Probability, LogPositive, LogNegative []float64
 }
 
 // Predict returns the predictive distribution of the samples whose kernels with
@@ -248,9 +249,11 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 		}
 	}
 	if p.s.Labels && !opt.MeanOnly {
-		out.Probability = make([]float64, T)
+		out.Probability, out.LogPositive, out.LogNegative = make([]float64, T), make([]float64, T), make([]float64, T)
 		for i, v := range out.Variance {
-			out.Probability[i] = math.Exp(special.LogNormalCDF(out.Mean[i] / math.Sqrt(v)))
+			z := out.Mean[i] / math.Sqrt(v)
+			out.LogPositive[i], out.LogNegative[i] = special.LogNormalCDF(z), special.LogNormalCDF(-z)
+			out.Probability[i] = math.Exp(out.LogPositive[i])
 		}
 	}
 	return out, nil
