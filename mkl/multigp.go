@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"

@@ -39,11 +39,11 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 	if err != nil {
 		return nil, err
 	}
-	m := &MultiGPClassifierModel[T]{classSet: classSet[T]{classes: classes}, sharpness: 1}
+	m := &MultiGPClassifierModel[T]{classes: classSet[T]{names: classes}, sharpness: 1}
 	m.onViews = onViews{c.record(Trace{}), ds}
 	settings := processSettings{
 		method: c.Method, family: c.Family, prior: c.Prior, fixed: c.FixedPrior,
-		name: func(o int) string { return m.against(o, " against the rest") },
+		name: func(o int) string { return m.classes.against(o, " against the rest") },
 	}
 	if err := settings.fit(ctx, &c.Fitting, &m.processes, k, oneAgainstRest(len(classes), index), true); err != nil {
 		return nil, fmt.Errorf("mkl: %w", err)

@@ -21,7 +21,7 @@ type multiGPClassifierJSON struct {
 // Classes are kept as JSON.
 func (m *MultiGPClassifierModel[T]) Save(w io.Writer) error {
 	var f fileWriter
-	j := multiGPClassifierJSON{Classes: m.encode(&f), Sharpness: m.sharpness}
+	j := multiGPClassifierJSON{Classes: m.classes.encode(&f), Sharpness: m.sharpness}
 	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(&m.processes)
 	return f.write(w, m.Kind(), j)
 }
@@ -44,6 +44,6 @@ func (m *MultiGPClassifierModel[T]) decode(f *fileReader) error {
 	if err := f.close(); err != nil {
 		return err
 	}
-	m.classSet, err = decodeClasses[T](f, j.Classes, functions(len(j.Classes)), len(m.posteriors))
+	m.classes, err = decodeClasses[T](f, j.Classes, functions(len(j.Classes)), len(m.posteriors))
 	return err
 }

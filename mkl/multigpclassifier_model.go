@@ -13,7 +13,7 @@ import (
 // safe for concurrent use.
 type MultiGPClassifierModel[T comparable] struct {
 	processes
-	classSet[T]
+	classes   classSet[T]
 	sharpness float64 // of the functions' log odds
 }
 
@@ -25,6 +25,9 @@ func (m *MultiGPClassifierModel[T]) Kind() string { return "multigp-classifier" 
 func (m *MultiGPClassifierModel[T]) Posteriors() []*mgp.Posterior {
 	return slices.Clone(m.posteriors)
 }
+
+// Classes returns the classes in the order of probabilities and decisions.
+func (m *MultiGPClassifierModel[T]) Classes() []T { return slices.Clone(m.classes.names) }
 
 // Predict returns the most probable class of each sample and the probabilities
 // of all classes. It takes one matrix for each of Inputs.
@@ -41,7 +44,7 @@ func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt Pred
 	if err != nil {
 		return nil, err
 	}
-	K := len(m.classes)
+	K := len(m.classes.names)
 	out := newClassPrediction[T](t, K, opt)
 	score := scoreRows(t, K)
 	err = m.predict(ctx, opt, x, t, func(o, first int, p *mgp.Prediction) {
@@ -65,7 +68,7 @@ func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt Pred
 			row[c] = math.Exp(log)
 		}
 	}
-	out.label(m.classes)
+	out.label(m.classes.names)
 	return out, nil
 }
 
@@ -78,7 +81,7 @@ func (m *MultiGPClassifierModel[T]) leftOutScores(class []int) scoreTable {
 	if m.leaveOneOut == nil {
 		return nil
 	}
-	K := len(m.classes)
+	K := len(m.classes.names)
 	score := scoreRows(len(class), K)
 	for o, l := range m.leaveOneOut {
 		if l.LogProbability == nil {
@@ -101,10 +104,10 @@ func (m *MultiGPClassifierModel[T]) leftOutScores(class []int) scoreTable {
 
 // String describes the model in one line.
 func (m *MultiGPClassifierModel[T]) String() string {
-	return m.describe(fmt.Sprintf("multiple Gaussian process classifier of %d classes", len(m.classes)))
+	return m.describe(fmt.Sprintf("multiple Gaussian process classifier of %d classes", len(m.classes.names)))
 }
 
 // Summary describes the model in words, line by line.
 func (m *MultiGPClassifierModel[T]) Summary() string {
-	return m.summary(m.String(), func(o int) string { return m.against(o, " against the rest") })
+	return m.summary(m.String(), func(o int) string { return m.classes.against(o, " against the rest") })
 }

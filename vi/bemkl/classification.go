@@ -138,7 +138,7 @@ type classification struct {
 
 // ClassificationPriors holds the priors of a [Classification].
 type ClassificationPriors struct {
-	Lambda, Gamma, Omega vi.Gamma
+	Lambda, Gamma, Omega vi.Gamma // of the precisions λ, γ and ω
 }
 
 // validate returns an error that names the first prior that is not a distribution.

@@ -104,7 +104,7 @@ type regression struct {
 
 // RegressionPriors holds the priors of a [Regression].
 type RegressionPriors struct {
-	Lambda, Upsilon, Gamma, Omega, Epsilon vi.Gamma
+	Lambda, Upsilon, Gamma, Omega, Epsilon vi.Gamma // of the precisions λ, υ, γ, ω and ε
 }
 
 // model checks the arguments and returns the initial state.

@@ -21,7 +21,7 @@ type FactorState struct {
 
 	Prior       Prior
 	Noise       []float64 // σ_q², Q
-	NoiseShared bool
+	NoiseShared bool      // all tasks have one noise variance
 
 	// The prior of the noise; 0 without one.
 	NoiseWeight, NoiseScale float64
@@ -37,7 +37,7 @@ type FactorState struct {
 // safe for concurrent use.
 type FactorPosterior struct {
 	s       FactorState
-	N, Q, M int
+	N, Q, M int                // objects, tasks and factors
 	e, v    la.Matrix[float64] // E[w], Var[w], Q×M
 }
 

@@ -22,8 +22,8 @@ type Observed struct {
 
 // Entry is one observed entry.
 type Entry struct {
-	Object, Task int32
-	Value        float64
+	Object, Task int32   // row and column of the table
+	Value        float64 // y_nq
 }
 
 // lines are the observed entries of each row, or of each column, of a matrix.

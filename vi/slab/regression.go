@@ -54,14 +54,15 @@ type Regression struct {
 }
 
 // Held says which hyperparameters are held at the values they start from. The
-// zero value learns all.
+// zero value learns all: the share Pi of weights that are not zero, their Variance
+// and the Noise variance.
 type Held struct{ Pi, Variance, Noise bool }
 
 // RegressionStart is an explicit initial state: γ_m, in [0, 1], and E[w̃_m | s_m=1];
 // Var[w̃_m | s_m=1] is σ_w². Standard mean field begins with q(w̃) and does not
 // look at Mean.
 type RegressionStart struct {
-	Inclusion, Mean []float64
+	Inclusion, Mean []float64 // of each weight
 }
 
 // RegressionFit is a fitted sparse regression.
