@@ -116,18 +116,29 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
 func (m *MultiGPModel) Save(w io.Writer) error {
 	var f fileWriter
-	var j multiGPJSON
+	return f.write(w, m.Kind(), m.encode(&f))
+}
+
+// encode adds the model's tensors and returns its settings.
+func (m *MultiGPModel) encode(f *fileWriter) (j multiGPJSON) {
 	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(&m.processes)
 	f.addTargets(m.target)
-	return f.write(w, m.Kind(), j)
+	return j
 }
 
 func (m *MultiGPModel) decode(f *fileReader) error {
 	var j multiGPJSON
-	err := f.settings(&j)
-	if err != nil {
+	if err := f.settings(&j); err != nil {
 		return err
 	}
+	if err := m.take(f, j); err != nil {
+		return err
+	}
+	return f.close()
+}
+
+// take makes the model that of the settings and their tensors.
+func (m *MultiGPModel) take(f *fileReader, j multiGPJSON) (err error) {
 	if len(j.Processes) != 1 {
 		return fmt.Errorf("model: %d processes in a regression, which has one", len(j.Processes))
 	}
@@ -135,8 +146,8 @@ func (m *MultiGPModel) decode(f *fileReader) error {
 		return err
 	}
 	targets := f.takeTargets(1)
-	if err := f.close(); err != nil {
-		return err
+	if f.err != nil {
+		return f.err
 	}
 	m.target = targets[0]
 	return nil

@@ -1,0 +1,281 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Auto fits several multiple Gaussian processes to the same data, which differ in
+// their kernels, and pools their predictions. It is what to use where nothing is
+// known of the kernels: its defaults come from the data. The zero value is ready.
+//
+// The members are, for every view without a kernel, the [KernelSets]; views with a
+// kernel are part of every member as they are. The prediction is the mixture of the
+// members' that would have predicted every training target best from all others
+// (see docs/choosing.md). Neither the evidence nor leave-one-out alone chooses well:
+// both prefer length scales that overfit, which a mixture evens out.
+type Auto struct {
+	Fitting
+
+	// Time is about how long the fit may take: no further member is begun once the
+	// time that the last one took is no longer left. 0 means as long as it takes. Only
+	// with Time does the result depend on the speed of the machine.
+	Time time.Duration
+
+	// MaxSamples is the most samples that members are fitted to; of more as many are
+	// chosen at random. 0 means DefaultMaxSamples.
+	MaxSamples int
+}
+
+// DefaultMaxSamples is the most samples that [Auto] and [AutoClassifier] fit their
+// members to: at 5000 samples one takes minutes and 3 GB.
+const DefaultMaxSamples = 5000
+
+// Fit fits the members to the views of N samples and their targets and pools them.
+// A view without a Kernel stands for the default kernels of its X. Errors are those
+// of [MultiGP.Fit].
+func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, error) {
+	if _, err := checkTargets([][]float64{y}, false); err != nil {
+		return nil, err
+	}
+	plan, err := a.plan(views, len(y), nil)
+	if err != nil {
+		return nil, err
+	}
+	some := make([]float64, len(plan.rows))
+	for i, r := range plan.rows {
+		some[i] = y[r]
+	}
+	m := &PoolModel{}
+	var density [][]float64
+	m.pool, err = a.members(plan, a.Time, func(views []View, f Fitting) (Model, error) {
+		member, err := MultiGP{Fitting: f, hurried: true}.Fit(ctx, views, some)
+		if err != nil {
+			return nil, err
+		}
+		m.members = append(m.members, member)
+		density = append(density, member.leftOutDensity(some))
+		return member, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.weights = stack(density)
+	m.rule = stacked
+	return m, nil
+}
+
+// AutoClassifier is [Auto] for two or more classes. The probabilities are the means
+// of the members': weights fitted on leave-one-out probabilities would prefer
+// members with learned length scales, which leave-one-out does not see. Their
+// sharpness is that of the first member, which has none.
+type AutoClassifier[T comparable] struct {
+	Fitting
+
+	Time       time.Duration // as in [Auto]
+	MaxSamples int           // as in [Auto]
+
+	// Classes, if not nil, are the classes in the order that models keep, as in
+	// [Classifier].
+	Classes []T
+}
+
+// Fit fits the members to the views of N samples and their labels and pools them.
+// A view without a Kernel stands for the default kernels of its X. Errors are those
+// of [MultiGPClassifier.Fit].
+func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*PoolClassifierModel[T], error) {
+	classes, index, err := checkLabels(a.Classes, labels)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := Auto{Fitting: a.Fitting, MaxSamples: a.MaxSamples}.plan(views, len(labels), index)
+	if err != nil {
+		return nil, err
+	}
+	some := make([]T, len(plan.rows))
+	for i, r := range plan.rows {
+		some[i] = labels[r]
+	}
+	m := &PoolClassifierModel[T]{}
+	m.pool, err = Auto{Fitting: a.Fitting}.members(plan, a.Time, func(views []View, f Fitting) (Model, error) {
+		member, err := MultiGPClassifier[T]{Fitting: f, Classes: classes, hurried: true}.Fit(ctx, views, some)
+		if err != nil {
+			return nil, err
+		}
+		if len(m.members) > 0 {
+			member.sharpness = m.members[0].sharpness
+		}
+		m.members = append(m.members, member)
+		return member, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.rule = averaged
+	for range m.members {
+		m.weights = append(m.weights, 1/float64(len(m.members)))
+	}
+	return m, nil
+}
+
+// plan is what Auto fits: the samples, and the views of each member.
+type plan struct {
+	rows    []int // the samples that are used, ascending
+	of      int   // samples there are
+	members []plannedMember
+}
+
+type plannedMember struct {
+	name  string
+	views []View
+}
+
+// plan chooses samples and kernels for n samples, whose classes are given unless
+// nil.
+func (a Auto) plan(views []View, n int, class []int) (p plan, err error) {
+	most := a.MaxSamples
+	if most <= 0 {
+		most = DefaultMaxSamples
+	}
+	p.of = n
+	p.rows = sample(n, most, class, a.Seed)
+	open := false
+	for i := range views {
+		v := &views[i]
+		if v.X.Rows != n {
+			return p, fmt.Errorf("mkl: views[%d]: X is %d×%d where there are %d samples (samples are rows)", i, v.X.Rows, v.X.Cols, n)
+		}
+		if err := checkLayout(fmt.Sprintf("views[%d].X", i), v.X); err != nil {
+			return p, err
+		}
+		if err := checkFinite(fmt.Sprintf("views[%d].X", i), v.X); err != nil {
+			return p, err
+		}
+		open = open || v.Kernel == nil
+	}
+	some := views
+	if len(p.rows) < n {
+		if some, err = takeRows(views, p.rows); err != nil {
+			return p, err
+		}
+	}
+	if !open {
+		p.members = []plannedMember{{"the kernels given", some}}
+		return p, nil
+	}
+	for _, set := range KernelSets() {
+		p.members = append(p.members, plannedMember{set.String(), withDefaults(some, set)})
+	}
+	return p, nil
+}
+
+// sample returns at most so many of n samples, ascending, by chance. With classes
+// each keeps its share, and at least ten of its samples.
+func sample(n, most int, class []int, seed uint64) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	if n <= most {
+		return all
+	}
+	src := rand.New(rand.NewPCG(seed, 0x6d6b6c))
+	src.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	if class == nil {
+		all = all[:most]
+		slices.Sort(all)
+		return all
+	}
+	size := make([]int, slices.Max(class)+1)
+	for _, c := range class {
+		size[c]++
+	}
+	left := make([]int, len(size))
+	for c, s := range size {
+		left[c] = min(s, max(10, int(math.Round(float64(most)*float64(s)/float64(n)))))
+	}
+	var some []int
+	for _, i := range all {
+		if left[class[i]] > 0 {
+			left[class[i]]--
+			some = append(some, i)
+		}
+	}
+	slices.Sort(some)
+	return some
+}
+
+// takeRows returns the views of some of the samples. Views of one X keep sharing
+// theirs.
+func takeRows(views []View, rows []int) ([]View, error) {
+	out := slices.Clone(views)
+	type identity struct {
+		data   *float64
+		square bool
+	}
+	taken := map[identity]Features{}
+	for i := range out {
+		v := &out[i]
+		square := v.Kernel != nil && v.Kernel.statistic().kind == given
+		if square && v.X.Cols != v.X.Rows {
+			return nil, fmt.Errorf("mkl: %s: X is %d×%d where a square kernel is needed", v.label(i), v.X.Rows, v.X.Cols)
+		}
+		id := identity{&v.X.Data[0], square}
+		x, ok := taken[id]
+		if !ok {
+			x = Features{Rows: len(rows), Cols: v.X.Cols}
+			if square {
+				x.Cols = len(rows)
+			}
+			x.Stride = x.Cols
+			x.Data = make([]float64, x.Rows*x.Cols)
+			for r, from := range rows {
+				if !square {
+					copy(x.Row(r), v.X.Row(from))
+					continue
+				}
+				for c, col := range rows {
+					x.Row(r)[c] = v.X.At(from, col)
+				}
+			}
+			taken[id] = x
+		}
+		v.X = x
+	}
+	return out, nil
+}
+
+// members fits the members that there is time for.
+func (a Auto) members(p plan, limit time.Duration, fit func(views []View, f Fitting) (Model, error)) (pool, error) {
+	out := pool{of: p.of}
+	begin := time.Now()
+	var last time.Duration
+	for i, member := range p.members {
+		if limit > 0 && i > 0 && time.Since(begin)+last > limit {
+			out.left = append(out.left, member.name)
+			continue
+		}
+		f := a.Fitting
+		f.Notes = nil
+		if a.Progress != nil {
+			f.Progress = func(q Progress) {
+				q.Member, q.Members = i+1, len(p.members)
+				a.Progress(q)
+			}
+		}
+		from := time.Since(begin)
+		m, err := fit(member.views, f)
+		if err != nil {
+			return out, err
+		}
+		last = time.Since(begin) - from
+		out.names = append(out.names, member.name)
+		out.add(m)
+	}
+	out.notes = a.Fitting.record(Trace{}).notes
+	return out, nil
+}
