@@ -17,15 +17,16 @@ type input struct {
 	cols     int      // columns of X in a prediction
 	given    bool     // X holds precomputed kernels or distances
 	mean, sd []float64
+	ranks    *rankScores // nil unless a view sees ranks
 }
 
 // boundView is a view after training: its kernel with every default filled in,
 // and the training statistics that its test kernels need.
 type boundView struct {
-	name        string
-	kernel      Kernel
-	input       int
-	standardize bool
+	name   string
+	kernel Kernel
+	input  int
+	sight  sight
 
 	center    bool
 	rowMean   []float64 // D, mean of the kernel between each basis point and the training samples
@@ -79,8 +80,15 @@ func newDesign(views []View, n int) (*design, error) {
 		if v.X.Cols == 0 {
 			return nil, fmt.Errorf("mkl: %s: X has no columns", label)
 		}
-		if err := v.Kernel.check(v.X.Cols); err != nil {
+		see := sight{columns: slices.Clone(v.Columns), standardize: v.Standardize, ranks: v.Ranks}
+		if err := see.check(v.X.Cols); err != nil {
 			return nil, fmt.Errorf("mkl: %s: %w", label, err)
+		}
+		if err := v.Kernel.check(see.cols(v.X.Cols)); err != nil {
+			return nil, fmt.Errorf("mkl: %s: %w", label, err)
+		}
+		if learns(v.Kernel) && (v.Center || v.Normalize) {
+			return nil, fmt.Errorf("mkl: %s: ARD excludes Center and Normalize", label)
 		}
 		d := n
 		if isGiven {
@@ -88,6 +96,8 @@ func newDesign(views []View, n int) (*design, error) {
 			switch {
 			case v.Standardize:
 				return nil, fmt.Errorf("mkl: %s: Standardize is for features, not for given kernels or distances", label)
+			case v.Ranks || v.Columns != nil:
+				return nil, fmt.Errorf("mkl: %s: Ranks and Columns are for features, not for given kernels or distances", label)
 			case d != n && (v.Center || v.Normalize):
 				return nil, fmt.Errorf("mkl: %s: Center and Normalize need the %d samples as basis points, and X has %d columns", label, n, d)
 			}
@@ -123,14 +133,20 @@ func newDesign(views []View, n int) (*design, error) {
 		if v.Standardize && in.mean == nil {
 			in.mean, in.sd = columnStats(in.basis)
 		}
+		if v.Ranks && in.ranks == nil {
+			in.ranks = newRankScores(in.basis)
+		}
 		kernel := v.Kernel
-		if k, ok := kernel.(RBF); ok {
+		switch k := kernel.(type) {
+		case RBF:
+			k.Widths = slices.Clone(k.Widths)
+			kernel = k
+		case Laplacian:
 			k.Widths = slices.Clone(k.Widths)
 			kernel = k
 		}
 		ds.views = append(ds.views, boundView{
-			name: v.Name, kernel: kernel, input: j,
-			standardize: v.Standardize, center: v.Center, normalize: v.Normalize,
+			name: v.Name, kernel: kernel, input: j, sight: see, center: v.Center, normalize: v.Normalize,
 		})
 	}
 	return ds, nil
@@ -158,7 +174,18 @@ func (ds *design) nameViews() {
 		if v.name != "" {
 			continue
 		}
-		v.name = v.kernel.String()
+		kernel := v.kernel
+		switch k := kernel.(type) { // widths that are still to be learned are no name
+		case RBF:
+			if k.ARD {
+				kernel = RBF{ARD: true}
+			}
+		case Laplacian:
+			if k.ARD {
+				kernel = Laplacian{ARD: true}
+			}
+		}
+		v.name = kernel.String() + v.sight.String()
 		if len(ds.inputs) > 1 {
 			v.name = fmt.Sprintf("x%d %s", v.input+1, v.name)
 		}

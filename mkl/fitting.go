@@ -131,6 +131,9 @@ func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, nee
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := ds.checkFixed(views); err != nil {
+		return nil, nil, err
+	}
 	if err := f.checkMemory(need(Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs})); err != nil {
 		return nil, nil, err
 	}

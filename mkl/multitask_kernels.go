@@ -24,7 +24,7 @@ func (k decaying) length() (float64, bool) {
 		}
 		return k.Width * k.Width, true
 	case Laplacian:
-		return k.Width, true
+		return k.Width, k.Widths == nil
 	case FromDistance:
 		return k.Scale, true
 	}
@@ -57,7 +57,7 @@ func (k decaying) apply(s []float64) {
 	case RBF:
 		la.Scal(0.5, s)
 	case Laplacian:
-		if !k.Manhattan {
+		if !k.manhattan() {
 			for i, v := range s {
 				s[i] = math.Sqrt(max(0, v))
 			}
@@ -71,6 +71,9 @@ const lengthRange = 1e4
 
 // covariances returns the covariance of the latent functions of each view.
 func (ds *design) covariances(ctx context.Context, views []View, workers int, learn bool) ([]slab.Covariance, error) {
+	if err := ds.checkFixed(views); err != nil {
+		return nil, err
+	}
 	ds.group()
 	if err := ds.resolve(ctx, views, workers); err != nil {
 		return nil, err

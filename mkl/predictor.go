@@ -245,7 +245,7 @@ func (p *pointKernels) newScratch() *scratch {
 	var longest int
 	for i := range p.groups {
 		g := &p.groups[i]
-		s.z = append(s.z, make([]float64, p.inputs[g.input].cols))
+		s.z = append(s.z, make([]float64, g.sight.cols(p.inputs[g.input].cols)))
 		longest = max(longest, g.basis.Rows)
 		if g.stat.kind == given {
 			longest = max(longest, p.inputs[g.input].cols)
@@ -326,10 +326,12 @@ func (p *pointKernels) kernels(s *scratch, x [][]float64) {
 func (p *pointKernels) groupKernels(s *scratch, i int, x [][]float64) {
 	g := &p.groups[i]
 	z := s.z[i]
-	copy(z, x[g.input])
-	stat := z[:min(p.d, len(z))]
-	if g.stat.kind != given {
-		p.inputs[g.input].see(z, g.standardize, g.stat.widths)
+	var stat []float64
+	if g.stat.kind == given {
+		copy(z, x[g.input])
+		stat = z[:p.d]
+	} else {
+		p.inputs[g.input].see(z, x[g.input], g.sight, g.stat.widths)
 		stat = s.stat[:g.basis.Rows]
 		g.stat.compute(&s.ws, la.MatrixOf(1, len(z), z), g.basis, la.MatrixOf(1, len(stat), stat))
 	}

@@ -2,7 +2,9 @@ package mkl
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // View is one kernel on one matrix of features.
@@ -16,11 +18,24 @@ type View struct {
 	// it, are computed together and take one matrix in a prediction.
 	X Features
 
+	// Columns are the columns of X that the kernel sees; nil means all. Views of
+	// different columns share their X all the same.
+	Columns []int
+
 	Kernel Kernel
 
 	// Standardize subtracts each feature's mean and divides by its standard
 	// deviation (with n−1) over the training samples before the kernel sees them.
 	Standardize bool
+
+	// Ranks replaces each feature v by the normal score of its rank among the N
+	// training samples before the kernel sees it:
+	//
+	//	Φ⁻¹((#{x_i < v} + #{x_i ≤ v}) / 2N), the argument held within .01 and .99.
+	//
+	// The kernel then depends on the order of a feature's values alone. It excludes
+	// Standardize.
+	Ranks bool
 
 	// Center moves the samples' mean in the kernel's feature space to the origin:
 	// k(x,y) − mean_j k(x,x_j) − mean_i k(x_i,y) + mean_ij k(x_i,x_j), means over
@@ -31,6 +46,61 @@ type View struct {
 	// so that its diagonal is 1. For a kernel that is given (Precomputed), the
 	// matrices of a prediction then carry one more column: k(x,x).
 	Normalize bool
+}
+
+// sight is what a kernel sees of a sample.
+type sight struct {
+	columns     []int // nil for all
+	standardize bool
+	ranks       bool
+}
+
+func (s sight) equal(o sight) bool {
+	return s.standardize == o.standardize && s.ranks == o.ranks &&
+		(s.columns == nil) == (o.columns == nil) && slices.Equal(s.columns, o.columns)
+}
+
+// cols returns how many of d columns are seen.
+func (s sight) cols(d int) int {
+	if s.columns == nil {
+		return d
+	}
+	return len(s.columns)
+}
+
+// check reports a sight that is not of samples of d features.
+func (s sight) check(d int) error {
+	if s.columns != nil && len(s.columns) == 0 {
+		return fmt.Errorf("Columns is empty: nil stands for all")
+	}
+	used := make([]bool, d)
+	for i, c := range s.columns {
+		switch {
+		case c < 0 || c >= d:
+			return fmt.Errorf("Columns[%d] is %d, and X has %d columns", i, c, d)
+		case used[c]:
+			return fmt.Errorf("Columns[%d] is %d a second time", i, c)
+		}
+		used[c] = true
+	}
+	if s.ranks && s.standardize {
+		return fmt.Errorf("Ranks and Standardize exclude each other")
+	}
+	return nil
+}
+
+// String says what is seen, for the name of a view that has none: nothing for
+// whole samples, standardised or not. Columns are counted from 1.
+func (s sight) String() string {
+	var b strings.Builder
+	if s.ranks {
+		b.WriteString(" of ranks")
+	}
+	for i, c := range s.columns {
+		b.WriteString([]string{" of #", ",#"}[min(i, 1)])
+		b.WriteString(strconv.Itoa(c + 1))
+	}
+	return b.String()
 }
 
 // Input is one of the matrices that a prediction takes.
