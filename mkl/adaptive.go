@@ -245,6 +245,23 @@ func (l *learning) absolute(first int, m la.Matrix[float64], part []float64) {
 	}
 }
 
+// some returns the kernels of some of the samples, whose matrices are ks.
+func (a *adaptive) some(ks *vi.Dense, rows []int) *adaptive {
+	out := &adaptive{Dense: ks, mean: a.mean}
+	for _, l := range a.learning {
+		x := la.NewMatrix[float64](len(rows), l.x.Cols)
+		for i, r := range rows {
+			copy(x.Row(i), l.x.Row(r))
+		}
+		l.x, l.z = x, la.NewMatrix[float64](x.Rows, x.Cols)
+		if l.laplacian {
+			l.z = la.NewMatrix[float64](x.Cols, x.Rows)
+		}
+		out.learning = append(out.learning, l)
+	}
+	return out
+}
+
 // learned returns the design whose ARD kernels have the widths that the parameters
 // theta stand for. Without such kernels it is ds itself.
 func (ds *design) learned(theta []float64) *design {
@@ -271,6 +288,60 @@ func (ds *design) learned(theta []float64) *design {
 	}
 	out.group()
 	return &out
+}
+
+// widthsOf returns the widths of a kernel that has one for each feature.
+func widthsOf(k Kernel) []float64 {
+	switch k := k.(type) {
+	case RBF:
+		return k.Widths
+	case Laplacian:
+		return k.Widths
+	}
+	return nil
+}
+
+// allWidths returns the widths of each view's kernel that has one for each feature,
+// nil for the others.
+func (ds *design) allWidths() [][]float64 {
+	out := make([][]float64, len(ds.views))
+	for i, v := range ds.views {
+		out[i] = widthsOf(v.kernel)
+	}
+	return out
+}
+
+// withWidths returns the design whose kernels have other widths: those given for
+// the views that have a width for each feature, nil for the others.
+func (ds *design) withWidths(widths [][]float64) (*design, error) {
+	if len(widths) != len(ds.views) {
+		return nil, fmt.Errorf("of %d views, and there are %d", len(widths), len(ds.views))
+	}
+	out := *ds
+	out.views = slices.Clone(ds.views)
+	for i, w := range widths {
+		v := &out.views[i]
+		old := widthsOf(v.kernel)
+		if len(w) != len(old) {
+			return nil, fmt.Errorf("%d of view %d, which has %d", len(w), i, len(old))
+		}
+		if w == nil {
+			continue
+		}
+		switch k := v.kernel.(type) {
+		case RBF:
+			k.Widths = w
+			v.kernel = k
+		case Laplacian:
+			k.Widths = w
+			v.kernel = k
+		}
+		if err := v.kernel.check(len(w)); err != nil {
+			return nil, fmt.Errorf("view %d: %w", i, err)
+		}
+	}
+	out.group()
+	return &out, nil
 }
 
 // processKernels checks the views of n samples and the memory that their fit needs,

@@ -24,8 +24,8 @@ type Fitting struct {
 	Seed uint64
 
 	// Restarts is the number of further random starts, whose seeds follow Seed. The
-	// fit with the highest lower bound is kept. [MultiGP] and [MultiGPClassifier]
-	// start from no random point, and Gibbs sampling has its chains instead: they
+	// fit with the highest lower bound is kept. [MultiGP], [MultiGPClassifier], [Auto] and
+	// [AutoClassifier] start from no random point, and Gibbs sampling has its chains instead: they
 	// do not use Restarts.
 	Restarts int
 
@@ -59,6 +59,7 @@ type Fitting struct {
 
 // Progress is the state of a running fit.
 type Progress struct {
+	Member, Members  int     // which of how many members of a pool, from 1; 0 if there is no pool
 	Start, Starts    int     // which of how many starts, functions or chains, from 1
 	Sweep, MaxSweeps int     // sweeps done in this start, and their limit
 	Bound, Rise      float64 // the lower bound in nats, and by how much the last sweep raised it; NaN if sampled

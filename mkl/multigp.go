@@ -67,7 +67,8 @@ func (m Method) String() string {
 // sum of one Gaussian process for each view, with kernel K_p/γ_p, and noise. The
 // data decide whether few kernels or all of them matter. It is the model to begin
 // with; see docs/choosing.md. The zero value is ready to fit. The fit has no random
-// start, and so no use for Seed and Restarts. Views with the same kernel are no
+// start, and so no use for Restarts; of very many samples Seed chooses those that it
+// looks at first. Views with the same kernel are no
 // error here: their scales add up.
 //
 // Source: C. Archambeau and F. Bach, "Multiple Gaussian process models", 2010; the
@@ -90,6 +91,8 @@ type MultiGP struct {
 	// and standard deviation 1 before the fit; the model has no bias. Predictions
 	// are in the targets' own units either way.
 	RawTargets bool
+
+	hurried bool // for Auto: see processSettings
 }
 
 // Fit fits the model to the views of N samples and their targets. Given kernels
@@ -108,7 +111,7 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	targets, z := standardizeTargets([][]float64{y}, g.RawTargets)
 	m := &MultiGPModel{target: targets[0]}
 	m.onViews = onViews{g.record(Trace{}), ds}
-	settings := processSettings{method: g.Method, family: g.Family, prior: g.Prior, fixed: g.FixedPrior}
+	settings := processSettings{method: g.Method, family: g.Family, prior: g.Prior, fixed: g.FixedPrior, hurried: g.hurried, seed: g.Seed}
 	if err := settings.fit(ctx, &g.Fitting, &m.processes, k, z, false); err != nil {
 		return nil, fmt.Errorf("mkl: %w", err)
 	}

@@ -28,8 +28,8 @@ type processJSON struct {
 	Bound   float64 `json:"bound"`
 	Sites   bool    `json:"sites,omitempty"`
 
-	// Widths are the learned length scales of each view, null where it has none, if
-	// they are not those of the first function.
+	// Widths are those of each view whose kernel has one for each feature, null for
+	// the others; they are left out if the views have them.
 	Widths [][]float64 `json:"widths,omitempty"`
 }
 
@@ -46,7 +46,7 @@ func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []proce
 			GPLimit: m.limits[o], Bound: m.bounds[o], Sites: s.Sites != nil,
 		}
 		if m.designs[o] != m.designs[0] {
-			j.Widths = m.designs[o].learnedWidths()
+			j.Widths = m.designs[o].allWidths()
 		}
 		all = append(all, j)
 		name := fmt.Sprintf("process.%d.", o)

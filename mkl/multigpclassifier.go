@@ -12,7 +12,8 @@ import (
 // odds of the functions are sharpened or softened by one factor that makes the
 // leave-one-out probabilities of the training samples the most likely (not where
 // length scales are learned, which leave-one-out does not see). The zero value is
-// ready to fit. The fit has no random start, and so no use for Seed and Restarts.
+// ready to fit. The fit has no random start, and so no use for Restarts; Seed is as in
+// [MultiGP].
 //
 // Source: as [MultiGP], section 4.
 type MultiGPClassifier[T comparable] struct {
@@ -26,6 +27,8 @@ type MultiGPClassifier[T comparable] struct {
 	// Classes, if not nil, are the classes in the order that models keep, as in
 	// [Classifier].
 	Classes []T
+
+	hurried bool // for AutoClassifier: see processSettings
 }
 
 // Fit fits the model to the views of N samples and their labels. Errors are
@@ -42,13 +45,13 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 	m := &MultiGPClassifierModel[T]{classes: classSet[T]{names: classes}, sharpness: 1}
 	m.onViews = onViews{c.record(Trace{}), ds}
 	settings := processSettings{
-		method: c.Method, family: c.Family, prior: c.Prior, fixed: c.FixedPrior,
+		method: c.Method, family: c.Family, prior: c.Prior, fixed: c.FixedPrior, hurried: c.hurried, seed: c.Seed,
 		name: func(o int) string { return m.classes.against(o, " against the rest") },
 	}
 	if err := settings.fit(ctx, &c.Fitting, &m.processes, k, oneAgainstRest(len(classes), index), true); err != nil {
 		return nil, fmt.Errorf("mkl: %w", err)
 	}
-	if scores := m.leftOutScores(index); scores != nil && !m.adapted() {
+	if scores := m.leftOutScores(index); scores != nil && !m.adapted {
 		m.sharpness = fitSharpness(scores, index)
 	}
 	return m, nil
