@@ -111,7 +111,7 @@ var estimators = []*estimator{
 		model: "mgp", tasks: []string{taskRegression}, kind: "multigp", form: numbers, one: true,
 		flags: []string{"kernels", "family", "raw-targets", "allow-duplicates", "plain"},
 		build: func(s *settings) fitter {
-			g := mkl.MultiGP{Fitting: s.fitting, Family: family(s.Family), Plain: s.Plain, RawTargets: s.RawTargets}
+			g := mkl.MultiGP{Fitting: s.fitting, Family: family(s.Family), Method: method(s.Plain), RawTargets: s.RawTargets}
 			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return g.Fit(ctx, d.views, d.numbers[0]) }}
 		},
 	},
@@ -119,7 +119,7 @@ var estimators = []*estimator{
 		model: "mgp", tasks: []string{taskBinary, "multiclass"}, kind: "multigp-classifier", form: classes, one: true,
 		flags: []string{"kernels", "family", "allow-duplicates", "plain"},
 		build: func(s *settings) fitter {
-			c := mkl.MultiGPClassifier[string]{Fitting: s.fitting, Family: family(s.Family), Plain: s.Plain}
+			c := mkl.MultiGPClassifier[string]{Fitting: s.fitting, Family: family(s.Family), Method: method(s.Plain)}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				c.Classes = d.classes
 				return c.Fit(ctx, d.views, d.class)
@@ -285,7 +285,7 @@ func family(name string) mkl.Family {
 			return f.family
 		}
 	}
-	return mkl.StudentT
+	return mkl.DefaultFamily
 }
 
 // rule returns the rule that -rule names; the parser of flags lets no other pass.
@@ -296,4 +296,12 @@ func rule(name string) mkl.Rule {
 		}
 	}
 	return mkl.FixSum
+}
+
+// method returns how a multiple Gaussian process is fitted.
+func method(plain bool) mkl.Method {
+	if plain {
+		return mkl.Published
+	}
+	return mkl.Evidence
 }
