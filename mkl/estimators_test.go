@@ -447,7 +447,8 @@ func TestEstimatorsObeyTheMemoryLimit(t *testing.T) {
 
 func TestEstimatorsRepeatTheirBits(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
-		views, y, _, _ := twoInputs(1, 50)
+		views, y, xa, xb := twoInputs(1, 50)
+		views = append(views[4:], sightedViews(xa, xb)...)
 		first := mustFit(t, e, Fitting{Seed: 4, MaxSweeps: 12, Workers: 1}, views, y)
 		x := newPoints(first, 30)
 		want, err := e.predict(first, 1, x...)
@@ -478,8 +479,9 @@ func TestEstimatorsRepeatTheirBits(t *testing.T) {
 func TestModelsKeepTheirData(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
-		widths := []float64{1, 2}
+		widths, columns := []float64{1, 2}, []int{1, 0}
 		views[1].Kernel = RBF{Widths: widths}
+		views[5] = View{X: views[5].X, Kernel: Laplacian{Widths: widths}, Columns: columns, Ranks: true}
 		notes := map[string]string{"columns": "a b"}
 		m := mustFit(t, e, Fitting{MaxSweeps: 25, Notes: notes}, views, y)
 		x := newPoints(m, 5)
@@ -489,7 +491,7 @@ func TestModelsKeepTheirData(t *testing.T) {
 			v.X.Fill(7)
 		}
 		clear(y)
-		widths[0], notes["columns"] = 9, "c"
+		widths[0], columns[0], notes["columns"] = 9, 2, "c"
 		if b := m.Trace().Bounds; len(b) > 0 { // draws have none
 			b[0] = 1
 		}
@@ -528,7 +530,8 @@ func TestModelsPredictConcurrently(t *testing.T) {
 
 func TestModelsComeBackFromFiles(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
-		views, y, _, _ := twoInputs(1, 40)
+		views, y, xa, xb := twoInputs(1, 40)
+		views = append(views[4:], sightedViews(xa, xb)...)
 		m := mustFit(t, e, Fitting{MaxSweeps: 20, Notes: map[string]string{"who": `"us" <&> ü`}}, views, y)
 		var file bytes.Buffer
 		require.NoError(t, m.Save(&file))

@@ -477,6 +477,12 @@ func FuzzLoad(f *testing.F) {
 	require.NoError(f, err)
 	require.NoError(f, saved.Save(&small))
 	f.Add(small.Bytes())
+	var sighted bytes.Buffer
+	a, b := Column([]float64{1, 2, 4, 3}), normal(rand.New(rand.NewPCG(5, 5)), 4, 3)
+	m, err = Regression{Fitting: Fitting{MaxSweeps: 2}}.Fit(context.Background(), sightedViews(a, b), []float64{1, -1, 2, 0})
+	require.NoError(f, err)
+	require.NoError(f, m.Save(&sighted))
+	f.Add(sighted.Bytes())
 	var classes bytes.Buffer
 	c, err := Classifier[int]{Fitting: Fitting{MaxSweeps: 2}}.Fit(context.Background(), []View{{X: Column([]float64{1, 2, 4}), Kernel: Linear{}}}, []int{1, 0, 1})
 	require.NoError(f, err)
@@ -509,4 +515,25 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("%T", m)
 		}
 	})
+}
+
+// Files whose views see what cannot be seen.
+func TestWrongSights(t *testing.T) {
+	_, y, a, b := twoInputs(1, 12)
+	m, err := Regression{Fitting: Fitting{MaxSweeps: 20}}.Fit(context.Background(), sightedViews(a, b), y)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	for _, c := range []struct{ from, to, want string }{
+		{`"columns":[2,0]`, `"columns":[3,0]`, "views[2]: Columns[0] is 3, and X has 3 columns"},
+		{`"columns":[2,0]`, `"columns":[0,0]`, "views[2]: Columns[1] is 0 a second time"},
+		{`"columns":[2,0]`, `"columns":[]`, "views[2]: Columns is empty: nil stands for all"},
+		{`"columns":[2,0]`, `"columns":[1]`, "views[2]: Widths: 2 widths where the samples have 1 features"},
+		{`"standardize":true,"center"`, `"standardize":true,"ranks":true,"center"`, "views[3]: Ranks and Standardize exclude each other"},
+	} {
+		assertRefused(t, file.Bytes(), func(m map[string]string, _ map[string]tensor) {
+			require.Contains(t, m["model"], c.from)
+			m["model"] = strings.Replace(m["model"], c.from, c.to, 1)
+		}, c.want)
+	}
 }

@@ -193,6 +193,29 @@ func TestPredictorOfLoadedModel(t *testing.T) {
 	}
 }
 
+// A predictor sees ranks and columns as the model does.
+func TestPredictorOfRanksAndColumns(t *testing.T) {
+	_, y, a, b := twoInputs(2, 40)
+	m, err := Regression{Fitting: Fitting{MaxSweeps: 40}}.Fit(context.Background(), sightedViews(a, b), y)
+	require.NoError(t, err)
+	p, err := m.Predictor(PredictorOptions{Tolerance: -1})
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(9, 9))
+	xa, xb := normal(rng, 20, 2), normal(rng, 20, 3)
+	want, err := m.PredictTargets(context.Background(), PredictOptions{}, xa, xb)
+	require.NoError(t, err)
+	for i := range 20 {
+		mean, variance, err := p.Predict(xa.Row(i), xb.Row(i))
+		require.NoError(t, err)
+		assert.InEpsilon(t, want.Mean[0][i], mean, 1e-9)
+		assert.InEpsilon(t, want.Variance[0][i], variance, 1e-9)
+	}
+	allocs := testing.AllocsPerRun(100, func() { _, _, _ = p.Predict(xa.Row(0), xb.Row(0)) })
+	if !raceEnabled {
+		assert.Zero(t, allocs)
+	}
+}
+
 func TestPredictorDoesNotAllocate(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")

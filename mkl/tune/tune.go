@@ -164,17 +164,18 @@ func newClimb(ctx context.Context, gp mkl.MultiGP, views []mkl.View, y []float64
 
 // width returns the width of a view's kernel, and whether it is to be learned.
 func width(v mkl.View) (float64, bool) {
-	if v.Center || v.Normalize {
+	if v.Center || v.Normalize || v.Ranks || v.Columns != nil {
 		return 0, false
 	}
 	switch k := v.Kernel.(type) {
 	case mkl.RBF:
+		one := k.Widths == nil && k.Medians == 0 && !k.ARD
 		if k.Scale != 0 {
-			return k.Scale, k.Widths == nil
+			return k.Scale, one
 		}
-		return k.Width, k.Widths == nil
+		return k.Width, one
 	case mkl.Laplacian:
-		return k.Width, true
+		return k.Width, k.Widths == nil && k.Medians == 0 && !k.ARD
 	}
 	return 0, false
 }
