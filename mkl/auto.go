@@ -7,14 +7,15 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+	"unsafe"
 )
 
 // Auto fits several multiple Gaussian processes to the same data, which differ in
 // their kernels, and pools their predictions. It is what to use where nothing is
 // known of the kernels: its defaults come from the data. The zero value is ready.
 //
-// The members are, for every view without a kernel, the [KernelSets]; views with a
-// kernel are part of every member as they are. The prediction is the mixture of the
+// Each member has one [KernelSet] for the views without a kernel: Broad, ARDRBF,
+// ARDRanks or Additive. Views with a kernel are part of every member as they are. The prediction is the mixture of the
 // members' that would have predicted every training target best from all others
 // (see docs/choosing.md). Neither the evidence nor leave-one-out alone chooses well:
 // both prefer length scales that overfit, which a mixture evens out.
@@ -124,8 +125,9 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 
 // plan is what Auto fits: the samples, and the views of each member.
 type plan struct {
-	rows    []int // the samples that are used, ascending
-	of      int   // samples there are
+	rows    []int    // the samples that are used, ascending
+	of      int      // samples there are
+	notes   []string // what the default kernels left out
 	members []plannedMember
 }
 
@@ -167,10 +169,65 @@ func (a Auto) plan(views []View, n int, class []int) (p plan, err error) {
 		p.members = []plannedMember{{"the kernels given", some}}
 		return p, nil
 	}
-	for _, set := range KernelSets() {
-		p.members = append(p.members, plannedMember{set.String(), withDefaults(some, set)})
+	for _, m := range autoMembers {
+		made, notes, err := autoViews(m.set, some)
+		if err != nil {
+			return p, err
+		}
+		for _, note := range notes {
+			if !slices.Contains(p.notes, note) {
+				p.notes = append(p.notes, note)
+			}
+		}
+		p.members = append(p.members, plannedMember{m.name, made})
 	}
 	return p, nil
+}
+
+// autoMembers are the kernels of the members. The first has no learned widths, so
+// that its leave-one-out predictions are honest.
+var autoMembers = []struct {
+	name string
+	set  KernelSet
+}{
+	{"broad kernels", Broad},
+	{"one width a feature", ARDRBF},
+	{"one width a feature's rank", ARDRanks},
+	{"single features", Additive},
+}
+
+// autoViews returns the views with the kernels of a set in place of those that are
+// left open. Its distinct matrices are those of the views, in their order.
+func autoViews(set KernelSet, views []View) ([]View, []string, error) {
+	var open, all []View
+	for _, v := range views {
+		if v.Kernel == nil {
+			open = append(open, v)
+		} else {
+			all = append(all, v)
+		}
+	}
+	made, notes, err := DefaultViews(set, open...)
+	if err != nil {
+		return nil, nil, err
+	}
+	all = append(all, made...)
+	place := func(v View) int {
+		return slices.IndexFunc(views, func(w View) bool { return sameMatrix(v.X, w.X) })
+	}
+	for i, v := range views {
+		// A matrix all of whose features have one value still has its place.
+		if place(v) == i && !slices.ContainsFunc(all, func(w View) bool { return sameMatrix(v.X, w.X) }) {
+			all = append(all, View{Name: v.Name, X: v.X, Kernel: Constant{}})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b View) int { return place(a) - place(b) })
+	return all, notes, nil
+}
+
+// sameMatrix reports whether two features are one matrix, not copies.
+func sameMatrix(a, b Features) bool {
+	return a.Rows == b.Rows && a.Cols == b.Cols && a.Stride == b.Stride && unsafe.SliceData(a.Data) == unsafe.SliceData(b.Data)
 }
 
 // sample returns at most so many of n samples, ascending, by chance. With classes
@@ -251,7 +308,7 @@ func takeRows(views []View, rows []int) ([]View, error) {
 
 // members fits the members that there is time for.
 func (a Auto) members(p plan, limit time.Duration, fit func(views []View, f Fitting) (Model, error)) (pool, error) {
-	out := pool{of: p.of}
+	out := pool{of: p.of, remarks: p.notes}
 	begin := time.Now()
 	var last time.Duration
 	for i, member := range p.members {

@@ -11,9 +11,10 @@ import (
 // of member M have the names of its kind after member.M. .
 type poolJSON struct {
 	recordJSON
-	Rule string   `json:"rule"`
-	Of   int      `json:"of"`             // samples there were
-	Left []string `json:"left,omitempty"` // members there was no time for
+	Rule    string   `json:"rule"`
+	Of      int      `json:"of"`                // samples there were
+	Left    []string `json:"left,omitempty"`    // members there was no time for
+	Remarks []string `json:"remarks,omitempty"` // what the default kernels left out
 }
 
 // poolMemberJSON is a member whose settings are of type S.
@@ -35,7 +36,7 @@ type poolClassifierJSON struct {
 
 // addPool adds what both kinds of pools have.
 func (f *fileWriter) addPool(p *pool) poolJSON {
-	return poolJSON{recordJSON: f.addRecord(&p.record), Rule: string(p.rule), Of: p.of, Left: p.left}
+	return poolJSON{recordJSON: f.addRecord(&p.record), Rule: string(p.rule), Of: p.of, Left: p.left, Remarks: p.remarks}
 }
 
 // addMember adds a member's tensors, which encode adds, and returns its settings.
@@ -69,7 +70,7 @@ func (m *PoolClassifierModel[T]) Save(w io.Writer) error {
 
 // takePool takes what both kinds of pools have.
 func (f *fileReader) takePool(j poolJSON) (p pool, err error) {
-	p.rule, p.of, p.left = poolRule(j.Rule), j.Of, j.Left
+	p.rule, p.of, p.left, p.remarks = poolRule(j.Rule), j.Of, j.Left, j.Remarks
 	if p.rule != stacked && p.rule != averaged {
 		return p, fmt.Errorf("model: rule %q is unknown", j.Rule)
 	}

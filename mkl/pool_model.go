@@ -24,6 +24,7 @@ type pool struct {
 	rule    poolRule
 	of      int      // samples that there were
 	left    []string // members that there was no time for
+	remarks []string // what the default kernels left out
 
 	models []Model
 }
@@ -103,6 +104,9 @@ func (p *pool) story() string {
 	}
 	if p.left != nil {
 		fmt.Fprintf(&b, " There was no time for %s.", listed(p.left))
+	}
+	for _, r := range p.remarks {
+		fmt.Fprintf(&b, " Note: %s.", r)
 	}
 	if len(p.names) == 1 {
 		b.WriteString("\n")
