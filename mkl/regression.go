@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"math"
 	"strconv"
 
 	"github.com/bmkl/bmkl/la"
@@ -92,4 +93,8 @@ func (r Regression) FitKernels(ctx context.Context, kernels []la.Matrix[float64]
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
-func (r Regression) EstimateMemory(s Size) int64 { return r.kernelMemory(s, s.Outputs) }
+func (r Regression) EstimateMemory(s Size) int64 {
+	D := float64(s.basis())
+	healing := inBytes(D * D)
+	return min(r.kernelMemory(s, s.Outputs), math.MaxInt64-healing) + healing
+}
