@@ -24,6 +24,11 @@ type Gamma = vi.Gamma
 // broad prior; Lambda and Omega of Gamma(1e-10, 1e+10) make samples and kernels
 // sparse.
 //
+// Predictions are healed: they are those of the posterior with a basis point added at
+// each new sample, without which intervals away from the samples are too short; see
+// docs/healing.md. The exceptions are rectangular kernels, and precomputed ones without
+// k(x, x).
+//
 // Source: M. Gönen, "A Bayesian multiple kernel learning framework for single
 // and multiple output regression", ECAI 2012.
 type Regression struct {

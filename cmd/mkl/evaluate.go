@@ -73,7 +73,7 @@ func (c *evaluateCmd) Run(e *env) error {
 		return err
 	}
 	ev := &evaluation{Task: n.Task, Samples: rows}
-	predict := mkl.PredictOptions{Published: c.Published, Workers: c.Workers}
+	predict := mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}
 	switch m := o.model.(type) {
 	case mkl.TargetModel:
 		p, err := m.PredictTargets(e.ctx, predict, x...)

@@ -23,6 +23,7 @@ type modelInput struct {
 	View      []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they are not called what they were in the fit; @file takes a file."`
 	Interval  float64  `default:"0.95" help:"Probability of the predictive interval of a regression (${default})."`
 	Published bool     `help:"Use the published predictive variance, which is too small."`
+	Unhealed  bool     `help:"Use the posterior's own predictions of a BMKLR regression, whose intervals are too short away from the samples."`
 	Workers   int      `help:"Most goroutines at work; 0 means one for each processor."`
 
 	layout `embed:""`
@@ -142,7 +143,7 @@ func (p *predictions) addNumber(name string, value func(i int) float64) {
 
 // predict predicts with a model of any kind.
 func (c *predictCmd) predict(e *env, m model, n *notes, x []mkl.Features) (*predictions, error) {
-	opt := mkl.PredictOptions{Published: c.Published, Workers: c.Workers}
+	opt := mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}
 	out := &predictions{}
 	switch m := m.(type) {
 	case mkl.TargetModel:

@@ -162,43 +162,59 @@ func newHealer(h *Healing, s *scorer) *healer {
 // Healable reports whether predictions can be healed.
 func (p *RegressionPosterior) Healable() bool { return p.healer != nil }
 
-// healFactor returns the factor of s⁻¹·(Λ_o + FᵀF/s²)·s⁻¹ with s = Λ_o^-½, F without
-// the rows of missing targets. It may lie in scratch, which is empty at first.
-func (p *RegressionPosterior) healFactor(ws *la.Workspace, o int, scratch *weightFactor) (weightFactor, error) {
+// healScratch is what healing several outputs in turn reuses; it is empty at first.
+type healScratch struct {
+	factor weightFactor
+	gram   la.Matrix[float64] // FᵀF, lower triangle
+}
+
+// healFactor returns the factor of s·(Λ_o + FᵀF/s²)·s with s = Λ_o^-½, F without the
+// rows of missing targets. It may lie in scratch.
+func (p *RegressionPosterior) healFactor(ws *la.Workspace, o int, scratch *healScratch) (weightFactor, error) {
 	h := p.healer
 	if p.L == 1 {
 		h.once.Do(func() {
 			h.only = p.newFactor()
-			h.failed = p.healFactorise(ws, 0, h.only)
+			h.failed = p.healFactorise(ws, 0, h.only, scratch)
 		})
 		return h.only, h.failed
 	}
-	if scratch.s == nil {
-		*scratch = p.newFactor()
+	if scratch.factor.s == nil {
+		scratch.factor = p.newFactor()
 	}
-	return *scratch, p.healFactorise(ws, o, *scratch)
+	return scratch.factor, p.healFactorise(ws, o, scratch.factor, scratch)
 }
 
-func (p *RegressionPosterior) healFactorise(ws *la.Workspace, o int, f weightFactor) error {
+func (p *RegressionPosterior) healFactorise(ws *la.Workspace, o int, f weightFactor, scratch *healScratch) error {
 	h := p.healer
-	seen := h.Kernel
-	if h.Observed.Rows > 0 {
-		seen = seen.Clone()
-		for i, z := range h.Observed.Row(o) {
-			if z == 0 {
-				clear(seen.Row(i))
-			}
-		}
+	first := scratch.gram.Rows == 0
+	if first {
+		scratch.gram = la.NewMatrix[float64](p.D, p.D)
 	}
-	gram := la.NewMatrix[float64](p.D, p.D)
-	la.Syrk(ws, la.Transpose, 1, seen, 0, gram)
+	if first || h.Observed.Rows > 0 {
+		la.Syrk(ws, la.Transpose, 1, h.observedRows(o), 0, scratch.gram)
+	}
 	for d, scale := range p.lambda.Row(o) {
 		f.s[d] = 1 / math.Sqrt(p.lambdaShape*scale)
 	}
-	if _, _, err := factorB(ws, f.b, gram, 1/h.spread[o], f.s); err != nil {
+	if _, _, err := factorB(ws, f.b, scratch.gram, 1/h.spread[o], f.s); err != nil {
 		return fmt.Errorf("vi: healing of output %d: %w", o, err)
 	}
 	return nil
+}
+
+// observedRows returns F with zeros in the rows of missing targets.
+func (h *healer) observedRows(o int) la.Matrix[float64] {
+	if h.Observed.Rows == 0 {
+		return h.Kernel
+	}
+	seen := h.Kernel.Clone()
+	for i := range seen.Rows {
+		if h.missing(o, i) {
+			clear(seen.Row(i))
+		}
+	}
+	return seen
 }
 
 // PredictHealed is Predict with the cure of docs/healing.md: every new sample is
@@ -232,7 +248,7 @@ func (p *RegressionPosterior) heal(ws *la.Workspace, k vi.Kernels, self la.Matri
 	block := min(T, work.PredictRows)
 	one, phi := la.NewMatrix[float64](block, D), la.NewMatrix[float64](block, D)
 	seen, z, rest := la.NewMatrix[float64](block, D), la.NewMatrix[float64](block, D), la.NewMatrix[float64](block, D)
-	var scratch weightFactor
+	var scratch healScratch
 	for o := range p.L {
 		f, err := p.healFactor(ws, o, &scratch)
 		if err != nil {
@@ -296,7 +312,8 @@ func (h *healer) cure(o int, s, phi, seen, z, fz []float64, self float64) (mean,
 	h.mask(o, fz)
 	rest := la.SumSq(fz) / h.spread[o]
 	for d, v := range z {
-		rest += float64(v/s[d]) * (v / s[d])
+		w := v / s[d]
+		rest += float64(w * w)
 	}
 	total := h.Precision[o] + rest
 	apart := self - la.Dot(phi, z)
@@ -310,27 +327,22 @@ type Healer struct {
 	h      *healer
 	output int
 	s      []float64          // Λ^-½
-	z      la.Matrix[float64] // D×D, takes φ to z
+	z      la.Matrix[float64] // D×D, its transpose takes φ to z
 }
 
 // Healer returns what heals output o. It costs a Cholesky factorisation of order D
 // and four products, and takes the memory of a D×D matrix.
 func (p *RegressionPosterior) Healer(ws *la.Workspace, o int) (*Healer, error) {
-	f, err := p.healFactor(ws, o, new(weightFactor))
+	f, err := p.healFactor(ws, o, new(healScratch))
 	if err != nil {
 		return nil, err
 	}
-	z := p.healer.Kernel.Clone() // its rows become those of F·M⁻¹/s², the transpose
+	z := p.healer.observedRows(o).Clone() // becomes F·M⁻¹/s², which is the transpose
 	la.Scal(1/p.healer.spread[o], z.Data)
 	scaleColumns(z, f.s)
 	la.Trsm(ws, la.Right, la.Transpose, f.b, z)
 	la.Trsm(ws, la.Right, la.NoTrans, f.b, z)
 	scaleColumns(z, f.s)
-	for i := range z.Rows {
-		if p.healer.missing(o, i) {
-			clear(z.Row(i))
-		}
-	}
 	return &Healer{p.healer, o, f.s, z}, nil
 }
 
@@ -357,7 +369,7 @@ func (h *Healer) Heal(ws *la.Workspace, phi []float64, self float64, scratch []f
 func (h *Healer) Sensitivity(limit float64) (mean, sd float64) {
 	var v, n, rho float64
 	for d, s := range h.s {
-		v += s * s
+		v += float64(s * s)
 		if !h.h.missing(h.output, d) {
 			n++
 		}

@@ -201,6 +201,19 @@ func TestHealedPredictions(t *testing.T) {
 		assert.Equal(t, want.Mean, mean.Mean)
 		assert.Empty(t, mean.Variance.Data)
 
+		for i := range 3 {
+			var one []la.Matrix[float64]
+			for _, k := range h.later {
+				one = append(one, k.Slice(0, 40, i, i+1))
+			}
+			alone, err := p.PredictHealed(testkit.Must(vi.NewDense(one...)), h.self.Slice(0, 3, i, i+1), vi.PredictOptions{})
+			require.NoError(t, err)
+			for o := range L {
+				assert.Equal(t, want.Mean.At(o, i), alone.Mean.At(o, 0))
+				assert.Equal(t, want.Variance.At(o, i), alone.Variance.At(o, 0))
+			}
+		}
+
 		published, err := p.PredictHealed(h.k, h.self, vi.PredictOptions{Published: true})
 		require.NoError(t, err)
 		same, err := p.Predict(h.k, vi.PredictOptions{Published: true})
