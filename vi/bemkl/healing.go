@@ -62,7 +62,7 @@ func (m *regression) healing() *Healing {
 		for d, v := range m.aMean.Row(o) {
 			squares += float64(v*v) + m.aVar.At(o, d)
 		}
-		h.Precision[o] = float64(m.D) / squares
+		h.Precision[o] = min(float64(m.D)/squares, math.MaxFloat64) // finite where all weights vanish
 	}
 	return h
 }
@@ -222,7 +222,7 @@ func (h *healer) observedRows(o int) la.Matrix[float64] {
 // near it tell. That moves the means and raises the variances where the samples do
 // not reach. self holds the kernels of the new samples with themselves, P×T.
 //
-// Beyond Predict it costs a product and a Cholesky factorisation of order D, ⁴⁄₃·D³
+// Beyond Predict it costs a product and a Cholesky factorisation of order D, ⅔·D³
 // multiplications, once if there is a single output, and 3·D² multiplications for
 // each sample and output. MeanOnly costs the same. opt.Published heals nothing.
 func (p *RegressionPosterior) PredictHealed(k vi.Kernels, self la.Matrix[float64], opt vi.PredictOptions) (*Prediction, error) {
