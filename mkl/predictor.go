@@ -219,8 +219,8 @@ func newPointKernels(ds *design, kernels, samples []int, selves bool) pointKerne
 	return p
 }
 
-func picked(x []float64, at []int) []float64 {
-	y := make([]float64, len(at))
+func picked[T any](x []T, at []int) []T {
+	y := make([]T, len(at))
 	pick(y, x, at)
 	return y
 }
@@ -361,7 +361,7 @@ func (p *pointKernels) groupKernels(s *scratch, i int, x [][]float64) {
 	}
 }
 
-func pick(dst, src []float64, at []int) {
+func pick[T any](dst, src []T, at []int) {
 	for i, d := range at {
 		dst[i] = src[d]
 	}

@@ -96,7 +96,12 @@ func (s sight) String() string {
 	if s.ranks {
 		b.WriteString(" of ranks")
 	}
+	const most = 8
 	for i, c := range s.columns {
+		if i == most {
+			fmt.Fprintf(&b, ",… (%d columns)", len(s.columns))
+			break
+		}
 		b.WriteString([]string{" of #", ",#"}[min(i, 1)])
 		b.WriteString(strconv.Itoa(c + 1))
 	}

@@ -45,9 +45,10 @@ type Result struct {
 
 // Fit learns the widths of the views with an [mkl.RBF] of one Width or Scale or an
 // [mkl.Laplacian], from those given on; a width of 0 starts at the mean distance.
-// Other views stay as they are, and so do the centred and the normalised. Errors
-// are those of [mkl.MultiGP.Fit] at the first widths; widths on the way at which
-// the fit fails are kept away from.
+// Other views stay as they are, and so do the centred and the normalised, those that
+// see ranks or some of the columns, and those with Medians. Errors are those of
+// [mkl.MultiGP.Fit] at the first widths; widths on the way at which the fit fails
+// are kept away from.
 func (g MultiGP) Fit(ctx context.Context, views []mkl.View, y []float64) (*Result, error) {
 	if g.Tolerance == 0 {
 		g.Tolerance = 1e-8
