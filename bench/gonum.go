@@ -9,16 +9,17 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// A peer is another library's way to do what la does, row-major, lower triangles.
+// A peer is another library that does what la does, on row-major matrices and the lower
+// triangles of symmetric ones.
 type peer interface {
 	name() string
 	gemm(a, b, c la.Matrix[float64])           // C = A·B
 	gemm32(a, b, c la.Matrix[float32])         // C = A·B
 	syrk(a, c la.Matrix[float64])              // lower triangle of A·Aᵀ
 	cholesky(a la.Matrix[float64])             // in place
-	inverse(l la.Matrix[float64])              // from the factor, in place
+	inverse(l la.Matrix[float64])              // of A from its Cholesky factor, in place
 	gemv(a la.Matrix[float64], x, y []float64) // y = A·x
-	symv(a la.Matrix[float64], x, y []float64) // y = A·x, one triangle read
+	symv(a la.Matrix[float64], x, y []float64) // y = A·x, reading one triangle of A
 }
 
 type gonumPeer struct{}

@@ -40,14 +40,14 @@ func spd(n int, seed uint64) la.Matrix[float64] {
 	return s
 }
 
-// copies restores up to cap copies of a matrix that calls destroy.
+// copies are copies of a matrix that calls destroy, to be restored between timed calls.
 type copies struct {
 	from la.Matrix[float64]
 	to   []la.Matrix[float64]
 }
 
 func newCopies(from la.Matrix[float64]) *copies {
-	// Enough for a batch of small matrices, and few enough to stay in the
+	// Enough that small matrices are restored seldom, and few enough to stay in the
 	// second-level cache.
 	k := max(1, min(256, (256<<10)/(8*from.Rows*from.Cols)))
 	c := &copies{from: from}
@@ -74,13 +74,14 @@ func must(err error) {
 	}
 }
 
-// laRows yields the rows of la by name, which are those of la's benchmarks; a row's matrices exist only while it is
-// measured.
+// laRows yields the rows of la: the name, which is that of the benchmark in la, and a
+// function that builds the row. A row's matrices exist only while it is measured.
 func laRows(m limits) iter.Seq2[string, func() measurer] {
 	one := &la.Workspace{Workers: 1}
 	two := &la.Workspace{Workers: 2}
 
-	// against appends every peer, except gonum where it would take minutes.
+	// against adds every peer to a row of size n, but gonum only where it does not take
+	// minutes.
 	against := func(r row, n int, f func(p peer) contender) row {
 		for _, p := range peers {
 			if n <= 1024 || p.name() != gonum.name() {
@@ -91,7 +92,7 @@ func laRows(m limits) iter.Seq2[string, func() measurer] {
 		}
 		return r
 	}
-	// ours returns our contender and the limits that it is held to.
+	// ours returns our contender, followed by those that it is held to.
 	ours := func(f func(), held ...contender) []contender {
 		return append([]contender{{run: func(int) { f() }}}, held...)
 	}
@@ -211,13 +212,15 @@ func laRows(m limits) iter.Seq2[string, func() measurer] {
 
 func cube(n int) float64 { return math.Pow(float64(n), 3) }
 
+// factorInvert replaces the symmetric positive definite a by its inverse.
 func factorInvert(w *la.Workspace, a la.Matrix[float64]) {
 	must(la.Cholesky(w, a))
 	la.CholeskyInv(w, a)
 }
 
-// twoLoops compares two loops at once with one after the other, which is what two
-// workers can gain: on a shared machine both may run on the two threads of one core.
+// twoLoops compares two loops at the same time with one after the other. The ratio is
+// what two workers can gain at most: on a shared machine both may run on the two threads
+// of one core.
 func twoLoops(loop contender) row {
 	return row{unit: "µs", procs: 2, contenders: []contender{
 		{run: func(i int) {
@@ -233,8 +236,8 @@ func twoLoops(loop contender) row {
 	}}
 }
 
-// twoWorkers compares f on two workers with f on one; c holds what f destroys,
-// or is nil.
+// twoWorkers compares f on two workers with f on one. c holds what f destroys, or is
+// nil if it destroys nothing.
 func twoWorkers(one, two *la.Workspace, c *copies, f func(*la.Workspace, la.Matrix[float64])) row {
 	on := func(w *la.Workspace) contender {
 		if c != nil {

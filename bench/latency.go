@@ -10,14 +10,14 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// latency is a row of the times of single predictions of the embedded form.
+// latency is a row of the times of single predictions by a predictor.
 type latency struct {
 	name string
 	p    *mkl.Predictor
 }
 
-// newLatency fits 133 samples of one feature with 21 RBF kernels, as many as
-// the Motorcycle data have, with prior on the sample and kernel weights.
+// newLatency fits 133 samples of one feature with 21 RBF kernels, the size of the
+// Motorcycle problem, with prior on the precisions of sample and kernel weights.
 func newLatency(name string, prior mkl.Gamma) latency {
 	const n = 133
 	noise := random(1, n, 1).Data

@@ -1,11 +1,12 @@
-// Command bench measures la and the models against the machine's limits and
-// against their peers, in one process and one run, the contenders taking turns.
+// Command bench measures la and the models against the machine's limits and against
+// other libraries. The contenders take turns in one process, so that what disturbs the
+// machine disturbs them alike.
 //
 //	go run ./bench                  # against gonum
 //	go run -tags openblas ./bench   # and OpenBLAS (needs cgo and libopenblas-dev)
 //
-// A table goes to standard output; -json writes one object a comparison, and
-// -markdown all of RESULTS.md:
+// It writes a table to standard output; with -json one object for each comparison, and
+// with -markdown the whole of RESULTS.md:
 //
 //	go run -tags openblas ./bench -markdown >RESULTS.md && mv RESULTS.md bench/
 package main
@@ -55,7 +56,7 @@ func run() error {
 		if *asMarkdown {
 			fmt.Printf(preface, time.Now().Format(time.DateOnly), commit(), openblasFlag)
 		}
-		fmt.Printf("%s, %s, %s/%s, kernels %s\n", cpuid.CPU.BrandName, runtime.Version(), runtime.GOOS, runtime.GOARCH, la.Config())
+		fmt.Printf("%s, %s, %s/%s, instruction set %s\n", cpuid.CPU.BrandName, runtime.Version(), runtime.GOOS, runtime.GOARCH, la.Config())
 		fmt.Printf("one core: FMA peak %.1f GFLOP/s (float32 %.1f), read bandwidth %.1f GB/s at best; OpenBLAS: %s\n\n",
 			peak.FMA64(), peak.FMA32(), peak.ReadBandwidth(32<<20), openblasVersion())
 		out = newTableSink(os.Stdout)
@@ -73,8 +74,8 @@ func run() error {
 	return out.close()
 }
 
-// preface begins RESULTS.md; its arguments are the date, the commit and the flag
-// that OpenBLAS takes.
+// preface is the beginning of RESULTS.md, with places for the date, the commit and the
+// flag that builds OpenBLAS in.
 const preface = `# Results
 
 Measured on %s, commit %s, with ` + "`go run%s ./bench -markdown`" + `: medians of turns taken in one process, ± the
@@ -83,7 +84,7 @@ machine it is the share of the limit that we reach. What keeps a row from its go
 
 `
 
-// commit names the commit that is checked out, as far as git knows.
+// commit returns git's name of the commit that is checked out, or "unknown".
 func commit() string {
 	out, err := exec.Command("git", "describe", "--always", "--dirty").Output()
 	if err != nil {

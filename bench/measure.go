@@ -9,20 +9,20 @@ import (
 // A contender is one way to do a row's work.
 type contender struct {
 	name string
-	// setup prepares the k copies that the next k calls of run consume; it is
-	// not timed. nil: nothing to prepare.
+	// setup, if not nil, prepares k copies of what run destroys, for the next k
+	// calls. It is not timed.
 	setup func(k int)
-	run   func(i int) // one call, on copy i
-	max   int         // most calls after one setup; 0: no limit
-	work  float64     // flops, bytes or elements of one call, if not the row's
+	run   func(i int) // makes one call, on copy i
+	max   int         // the most calls after one setup; 0: no limit
+	work  float64     // flops, bytes or elements of one call; 0: the row's
 }
 
-// sample is the time of one call: the median over the rounds and the quartiles.
-type sample struct{ q1, median, q3 float64 } // seconds
+// sample is the time of one call in seconds: the median over the rounds, and the
+// quartiles.
+type sample struct{ q1, median, q3 float64 }
 
-// measure times the contenders in turn, round after round, so that what
-// disturbs the machine disturbs them alike. A round's batch of calls takes
-// about budget seconds.
+// measure times the contenders in turn, round after round, so that what disturbs the
+// machine disturbs them alike. In a round each makes as many calls as take about budget.
 func measure(cs []contender, rounds int, budget time.Duration) []sample {
 	calls := make([]int, len(cs))
 	times := make([][]float64, len(cs))
@@ -64,6 +64,7 @@ func measure(cs []contender, rounds int, budget time.Duration) []sample {
 	return out
 }
 
+// quartiles returns the quartiles of times, which it sorts.
 func quartiles(ts []float64) sample {
 	slices.SortFunc(ts, cmp.Compare)
 	at := func(p float64) float64 { return ts[int(p*float64(len(ts)-1)+0.5)] }

@@ -14,7 +14,7 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// widths are those of the RBF kernels of every model row.
+// widths are the widths of the RBF kernels of the regressions.
 var widths = []float64{.5, 1, 2, 3, 5, 8, 12}
 
 // problem is a regression on n samples of ten features, of which two matter.
@@ -43,7 +43,7 @@ func newProblem(n int) problem {
 	return p
 }
 
-// fit runs bmkl's regression for that many sweeps, the lower bound included.
+// fit runs bmkl's regression for that many sweeps, with the lower bound of each.
 func (p problem) fit(sweeps, workers int) {
 	k, err := vi.NewDense(p.k...)
 	must(err)
@@ -55,7 +55,7 @@ func (p problem) fit(sweeps, workers int) {
 	must(err)
 }
 
-// fitPaper runs the paper's updates on gonum for that many sweeps, without a bound.
+// fitPaper runs the paper's updates on gonum for that many sweeps, without the bound.
 func (p problem) fitPaper(sweeps int) {
 	dense := func(m la.Matrix[float64]) *mat.Dense { return mat.NewDense(m.Rows, m.Cols, m.Data) }
 	var k []*mat.Dense

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRowsAreNamedAfterBenchmarks holds la's rows to the names of the benchmarks beside
-// its code: row Gemm/n=256 is BenchmarkGemm/n=256.
+// TestRowsAreNamedAfterBenchmarks holds the names of la's rows to those of la's
+// benchmarks: row Gemm/n=256 is BenchmarkGemm/n=256.
 func TestRowsAreNamedAfterBenchmarks(t *testing.T) {
 	files, err := filepath.Glob("../la/*_test.go")
 	require.NoError(t, err)

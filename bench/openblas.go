@@ -24,8 +24,9 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// coreTypes are the kernels worth trying; OpenBLAS reads the variable when it
-// is loaded, so each needs a process of its own.
+// coreTypes are the values of OPENBLAS_CORETYPE worth trying; the empty one leaves the
+// choice to OpenBLAS. It reads the variable when it is loaded, so that each needs a
+// process of its own.
 var coreTypes = []string{"", "HASWELL", "ZEN", "SKYLAKEX", "COOPERLAKE", "SAPPHIRERAPIDS"}
 
 // bestOpenBLAS runs the program again with the core type whose dgemm is
@@ -115,7 +116,7 @@ func (openblasPeer) symv(a la.Matrix[float64], x, y []float64) {
 		(*C.double)(&x[0]), 1, 0, (*C.double)(&y[0]), 1)
 }
 
-// openblasFlag is what builds this file in.
+// openblasFlag is the flag of the go command that builds this file in.
 const openblasFlag = " -tags openblas"
 
 // peers are the libraries that every row is measured against.

@@ -4,10 +4,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// paperRegression is single-output BMKLR (Gönen 2012, section 3) written down on
-// gonum as the paper prints it: every covariance is formed, nothing is shared.
-// It is what bmkl is measured against, without the lower bound. Letters are the
-// paper's: N samples, P kernels.
+// paperRegression is regression with one output (BMKLR; Gönen, ECAI 2012, section 3),
+// written on gonum as the paper prints it: every covariance is formed and no product is
+// used twice. bmkl's regression is measured against it. It does not compute the lower
+// bound. Letters are the paper's: N samples, P kernels.
 type paperRegression struct {
 	prior paperPriors
 	n, p  int
@@ -15,28 +15,29 @@ type paperRegression struct {
 	kk    *mat.Dense   // Σ K_m K_mᵀ
 	y     *mat.VecDense
 
-	lambda  []float64
-	a       *mat.VecDense
-	sigmaA  mat.Matrix
-	upsilon float64
-	g       *mat.Dense // P×N
-	sigmaG  *mat.Dense // P×P, the same for every sample
-	gamma   float64
-	omega   []float64
-	epsilon float64
-	be      *mat.VecDense // b, e_1…e_P
-	sigmaBE *mat.Dense
+	lambda  []float64     // N, mean precisions of the sample weights
+	a       *mat.VecDense // N, mean sample weights
+	sigmaA  mat.Matrix    // N×N, their covariance
+	upsilon float64       // mean precision of the intermediate outputs
+	g       *mat.Dense    // P×N, mean intermediate outputs
+	sigmaG  *mat.Dense    // P×P, their covariance, the same for every sample
+	gamma   float64       // mean precision of the bias
+	omega   []float64     // P, mean precisions of the kernel weights
+	epsilon float64       // mean precision of the noise
+	be      *mat.VecDense // means of b, e_1 … e_P: bias and kernel weights
+	sigmaBE *mat.Dense    // their covariance
 }
 
 // gammaPrior is a Gamma distribution's shape and scale.
 type gammaPrior struct{ shape, scale float64 }
 
-// posterior is the mean of the Gamma posterior after n normal variables with the
-// sum of squares sq.
+// posterior returns the mean of the Gamma posterior of a precision, given n normal
+// variables whose squares have the expected sum sq.
 func (g gammaPrior) posterior(n, sq float64) float64 {
 	return (g.shape + n/2) / (1/g.scale + sq/2)
 }
 
+// paperPriors are the priors of the precisions.
 type paperPriors struct{ lambda, upsilon, gamma, omega, epsilon gammaPrior }
 
 // newPaperRegression starts from the means a (N) and g (P×N).
@@ -85,6 +86,7 @@ func inverse(a *mat.Dense) *mat.Dense {
 	return mat.DenseCopyOf(&inv)
 }
 
+// sweep makes the paper's updates once, in its order.
 func (r *paperRegression) sweep() {
 	n, p := r.n, r.p
 	nf, pf := float64(n), float64(p)

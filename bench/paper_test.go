@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The opponent must be right before its speed counts.
+// The paper's updates must be right before their speed counts.
 func TestPaperRegressionGolden(t *testing.T) {
 	var f struct {
 		Dims  struct{ N, P int }

@@ -11,22 +11,23 @@ import (
 	"github.com/bmkl/bmkl/internal/peak"
 )
 
-// A row is one thing that is measured: our routine first, then its peers.
+// A row is one routine that is measured beside its peers: other libraries, other ways to
+// do the same, or limits of the machine.
 type row struct {
 	name string
 	unit string  // GFLOP/s, GB/s, Gexp/s or µs
-	work float64 // flops, bytes or elements of one call; 0: the value is the time of a call in µs
+	work float64 // flops, bytes or elements of one call; 0: the row is of the time of a call in µs
 
-	// goal is the least ratio to goalPeer that we are content with; 0: none.
+	// goal is the ratio to goalPeer that we want to reach at least; 0: none.
 	goal     float64
 	goalPeer string
 
 	procs int // processors that Go may use, peers included; 0 means 1
 
-	contenders []contender // [0] is ours
+	contenders []contender // ours first, then the peers
 }
 
-// A measurer is a row of either kind: of a rate or a time, or of latencies.
+// A measurer is a row of any kind: [row], [latency] or [stops].
 type measurer interface {
 	measure(rounds int, budget time.Duration) []result
 }
@@ -44,7 +45,7 @@ type result struct {
 	Goal      float64 `json:"goal,omitempty"`
 }
 
-// measure runs the row and compares ours with every peer.
+// measure measures the contenders and compares ours with every peer.
 func (r row) measure(rounds int, budget time.Duration) []result {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(1, r.procs)))
 	ts := measure(r.contenders, rounds, budget)
@@ -84,19 +85,19 @@ func (r row) measure(rounds int, budget time.Duration) []result {
 	return out
 }
 
-// The machine's limits, names of contenders.
+// Names of the contenders that are limits of the machine.
 const (
 	fmaPeak   = "FMA peak"
 	fmaPeak32 = "FMA peak, float32"
 	readRate  = "read bandwidth"
 )
 
-// limits are contenders that show what the machine can do at best on one core,
-// measured in turn with the others because a shared machine's rate drifts.
+// limits are contenders that do what one core of the machine can do at best. They take
+// turns with the others because the speed of a shared machine drifts.
 type limits struct{ fma64, fma32, read contender }
 
 func newLimits() limits {
-	buffer := peak.NewBuffer(32 << 20) // as much as the matrix of the rows that it is compared with
+	buffer := peak.NewBuffer(32 << 20) // as large as the matrix of the rows compared with it, n = 2048
 	return limits{
 		fma64: contender{name: fmaPeak, work: peak.FMAs64(), run: func(int) { peak.FMAs64() }},
 		fma32: contender{name: fmaPeak32, work: peak.FMAs32(), run: func(int) { peak.FMAs32() }},
@@ -110,6 +111,7 @@ type sink interface {
 	close() error
 }
 
+// jsonSink writes a JSON object for each comparison.
 type jsonSink struct{ enc *json.Encoder }
 
 func (s jsonSink) put(rs []result) error {
@@ -123,7 +125,7 @@ func (s jsonSink) put(rs []result) error {
 
 func (jsonSink) close() error { return nil }
 
-// tableSink aligns one line a comparison, in Markdown.
+// tableSink writes a Markdown table with a line for each comparison.
 type tableSink struct{ w *tabwriter.Writer }
 
 func newTableSink(w io.Writer) tableSink {

@@ -10,14 +10,14 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// stops is a row of how long the garbage collector waits for a goroutine that
-// is in la, which cannot be stopped in assembly.
+// stops is a row of how long the garbage collector waits for a goroutine that is in la.
+// A goroutine cannot be stopped while it runs assembly.
 type stops struct {
 	name string
 	call func()
 }
 
-// mostWait is what the collector may be kept waiting.
+// mostWait is the longest that the collector may be kept waiting.
 const mostWait = 100 * time.Microsecond
 
 // stopRows yields a row for each kind of call.
@@ -61,8 +61,8 @@ func (s stops) measure(rounds int, _ time.Duration) []result {
 			}
 		}
 	}()
-	// The runtime keeps, for all stops since the start, how long they took to come
-	// about, from the wish to the moment when the last goroutine stood.
+	// The runtime keeps a histogram of the times, since the program started, from
+	// the collector's request to stop to the moment at which all goroutines had stopped.
 	read := func() *metrics.Float64Histogram {
 		m := []metrics.Sample{{Name: "/sched/pauses/stopping/gc:seconds"}}
 		metrics.Read(m)
@@ -82,7 +82,7 @@ func (s stops) measure(rounds int, _ time.Duration) []result {
 		counts = append(counts, c-before.Counts[i])
 		total += counts[i]
 	}
-	at := func(p float64) float64 { // upper end of the quantile's bucket, in µs
+	at := func(p float64) float64 { // the upper end of the bucket that has the p-quantile, in µs
 		rank := uint64(math.Ceil(p * float64(total)))
 		for i, c := range counts {
 			if c >= rank {

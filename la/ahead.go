@@ -2,16 +2,16 @@ package la
 
 import "unsafe"
 
-// ahead is memory that a worker will soon read, in pieces of which each call of add or
-// sub fetches one into the second-level cache while it computes. It does not enter the
-// results. The zero value is empty.
+// ahead is a queue of memory that a worker will soon read, in pieces. Each call of add or
+// sub takes one piece as a hint and prefetches it while it computes. The queue does not
+// enter the results; its zero value is empty.
 type ahead struct {
 	hints     [urgent + 128]hint // those from next on, before end, are to be fetched
 	next, end int
 }
 
-// hint is a piece, as a call is given it; see add in stripKernels. Addresses are
-// numbers, since nothing is read from them and some lie behind the end of an array.
+// hint is a piece: the arguments soon and step of add in stripKernels. Addresses are
+// numbers, not pointers, because nothing is read there and some lie past the end of an array.
 type hint struct {
 	soon uintptr
 	step int
@@ -20,10 +20,11 @@ type hint struct {
 // urgent is how many pieces may overtake the others.
 const urgent = 8
 
-// clear forgets what has not been fetched.
+// clear empties the queue.
 func (h *ahead) clear() { h.next, h.end = urgent, urgent }
 
-// take returns the piece for the next call; if there is none, it is what lies at none.
+// take returns the piece for the next call or, from an empty queue, the cache line at none,
+// which should be one that is in the cache anyway.
 func (h *ahead) take(none uintptr) (soon uintptr, step int) {
 	if h.next == h.end {
 		return none, 0

@@ -2,6 +2,8 @@
 
 package la
 
+//go:generate go run ./internal/asmgen -o asm_amd64.s
+
 import (
 	"math"
 	"unsafe"
@@ -27,28 +29,31 @@ func avx512Set() *instructionSet {
 	s := newSet("avx512")
 	s.f64 = kernels[float64]{
 		mr: 8, nr: 24,
-		gemm: avx512Gemm64, shared: avx512Shared64, narrow: narrow64AVX512, dist: avx512Dist64, small: avx512Small64, direct: avx512Direct64,
-		pack: pack64AVX512, gather: gather64AVX512,
-		axpy: axpy64AVX512, scal: scal64AVX512, exp: exp64AVX512, expInto: avx512ExpInto64,
+		gemm: avx512Gemm64, shared: avx512Shared64, narrow: avx512NarrowOrGemm64, dist: avx512Dist64, small: avx512Small64, direct: avx512Direct64,
+		pack: avx512Pack64, gather: avx512Gather64,
+		scalPiece: avx512Scal64, expPiece: avx512Exp64, expInto: avx512ExpInto64,
 		vectorKernels: vectorKernels[float64, float64]{
-			dot: dot64AVX512, axpys: axpys64AVX512, dotAxpy: dotAxpy64AVX512,
-			dots: dots64AVX512, dotAxpys: dotAxpys64AVX512,
+			dotPiece: avx512Dot64, dotAxpyPiece: avx512DotAxpy64,
+			axpyPiece: avx512Axpy64, axpysPiece: avx512Axpys64, axpysRows: 8,
+			dotsPiece: avx512Dots64, dotAxpysPiece: avx512DotAxpys64,
 		},
 	}
 	s.f32 = kernels[float32]{
 		mr: 8, nr: 48,
-		gemm: avx512Gemm32, shared: avx512Shared32, narrow: narrow32AVX512, dist: avx512Dist32, small: avx512Small32, direct: avx512Direct32,
-		pack: pack32AVX512, gather: gather32AVX512,
-		axpy: axpy32AVX512, scal: scal32AVX512, exp: exp32AVX512,
+		gemm: avx512Gemm32, shared: avx512Shared32, narrow: avx512NarrowOrGemm32, dist: avx512Dist32, small: avx512Small32, direct: avx512Direct32,
+		pack: avx512Pack32, gather: avx512Gather32,
+		scalPiece: avx512Scal32, expPiece: avx512Exp32,
 		vectorKernels: vectorKernels[float32, float32]{
-			dot: dot32AVX512, axpys: axpys32AVX512, dotAxpy: dotAxpy32AVX512,
-			dots: dots32AVX512, dotAxpys: dotAxpys32AVX512,
+			dotPiece: avx512Dot32, dotAxpyPiece: avx512DotAxpy32,
+			axpyPiece: avx512Axpy32, axpysPiece: avx512Axpys32, axpysRows: 8,
+			dotsPiece: avx512Dots32, dotAxpysPiece: avx512DotAxpys32,
 		},
 	}
-	s.strips64, s.strips32 = stripsAVX512, strips32AVX512
+	s.strips64, s.strips32 = avx512Strips64, avx512Strips32
 	s.mixed = vectorKernels[float32, float64]{
-		dot: dotMixedAVX512, axpys: axpysMixedAVX512, dotAxpy: dotAxpyMixedAVX512,
-		dots: dotsMixedAVX512, dotAxpys: dotAxpysMixedAVX512,
+		dotPiece: avx512DotMixed, dotAxpyPiece: avx512DotAxpyMixed,
+		axpyPiece: avx512AxpyMixed, axpysPiece: avx512AxpysMixed, axpysRows: 8,
+		dotsPiece: avx512DotsMixed, dotAxpysPiece: avx512DotAxpysMixed,
 	}
 	return s
 }
@@ -58,39 +63,48 @@ func avx2Set() *instructionSet {
 	s.f64 = kernels[float64]{
 		mr: 4, nr: 12,
 		gemm: avx2Gemm64, dist: avx2Dist64,
-		pack: pack64AVX2, gather: gather64AVX2,
-		axpy: axpy64AVX2, scal: scal64AVX2, exp: exp64AVX2,
+		pack: avx2Pack64, gather: avx2Gather64,
+		scalPiece: avx2Scal64, expPiece: avx2Exp64,
 		vectorKernels: vectorKernels[float64, float64]{
-			dot: dot64AVX2, axpys: axpys64AVX2, dotAxpy: dotAxpy64AVX2,
+			dotPiece: avx2Dot64, dotAxpyPiece: avx2DotAxpy64,
+			axpyPiece: avx2Axpy64, axpysPiece: avx2Axpys64, axpysRows: 4,
 		},
 	}
 	s.f32 = kernels[float32]{
 		mr: 4, nr: 24,
 		gemm: avx2Gemm32, dist: avx2Dist32,
-		pack: pack32AVX2, gather: gather32AVX2,
-		axpy: axpy32AVX2, scal: scal32AVX2, exp: exp32AVX2,
+		pack: avx2Pack32, gather: avx2Gather32,
+		scalPiece: avx2Scal32, expPiece: avx2Exp32,
 		vectorKernels: vectorKernels[float32, float32]{
-			dot: dot32AVX2, axpys: axpys32AVX2, dotAxpy: dotAxpy32AVX2,
+			dotPiece: avx2Dot32, dotAxpyPiece: avx2DotAxpy32,
+			axpyPiece: avx2Axpy32, axpysPiece: avx2Axpys32, axpysRows: 4,
 		},
 	}
-	s.strips64, s.strips32 = stripsAVX2, strips32AVX2
+	s.strips64, s.strips32 = avx2Strips64, avx2Strips32
 	s.mixed = vectorKernels[float32, float64]{
-		dot: dotMixedAVX2, axpys: axpysMixedAVX2, dotAxpy: dotAxpyMixedAVX2,
+		dotPiece: avx2DotMixed, dotAxpyPiece: avx2DotAxpyMixed,
+		axpyPiece: avx2AxpyMixed, axpysPiece: avx2AxpysMixed, axpysRows: 4,
 	}
 	return s
 }
 
 // expTable64 holds the constants of exp.go for the assembly.
+//
+//lint:ignore U1000 exp_amd64.s reads it
 var expTable64 = [...]float64{expMax, expMin, log2e, round64, ln2High, ln2Low,
 	expCoef[0], expCoef[1], expCoef[2], expCoef[3], expCoef[4], expCoef[5],
 	expCoef[6], expCoef[7], expCoef[8], expCoef[9], expCoef[10], expCoef[11]}
 
 // expTable32 is expTable64 for float32.
+//
+//lint:ignore U1000 exp_amd64.s reads it
 var expTable32 = [...]float32{expMax32, expMin32, log2e32, round32, ln2High32, ln2Low32,
 	expCoef32[0], expCoef32[1], expCoef32[2], expCoef32[3], expCoef32[4], expCoef32[5], expCoef32[6]}
 
-// exp64Vectors and exp32Vectors are the same constants and the exponent's bias,
-// each as often as a vector of 256 bits has lanes.
+// exp64Vectors has the same constants and the exponent's bias, each as often as a vector
+// of 256 bits has lanes.
+//
+//lint:ignore U1000 exp_amd64.s reads it
 var exp64Vectors = func() (v [4 * (len(expTable64) + 1)]uint64) {
 	for i := range v {
 		if j := i / 4; j < len(expTable64) {
@@ -102,6 +116,9 @@ var exp64Vectors = func() (v [4 * (len(expTable64) + 1)]uint64) {
 	return
 }()
 
+// exp32Vectors is exp64Vectors for float32.
+//
+//lint:ignore U1000 exp_amd64.s reads it
 var exp32Vectors = func() (v [8 * (len(expTable32) + 1)]uint32) {
 	for i := range v {
 		if j := i / 8; j < len(expTable32) {
@@ -113,462 +130,31 @@ var exp32Vectors = func() (v [8 * (len(expTable32) + 1)]uint32) {
 	return
 }()
 
-// chunk is the number of elements, a multiple of Lanes, that one call into
-// assembly takes from each vector: a few microseconds' work even from memory,
-// after which the goroutine can be preempted. Several rows of a matrix are taken
-// strip elements at a time.
-const chunk, strip = 4096, 1024
-
-// ptr returns the address of x's first element, which need not exist.
-func ptr[T Float](x []T) *T { return unsafe.SliceData(x) }
-
-func axpy64AVX512(alpha float64, x, y []float64) {
-	y = y[:len(x)]
-	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
-		avx512Axpy64(chunk, alpha, ptr(x), ptr(y))
-	}
-	avx512Axpy64(len(x), alpha, ptr(x), ptr(y))
-}
-
-func scal64AVX512(alpha float64, x []float64) {
-	for ; len(x) > chunk; x = x[chunk:] {
-		avx512Scal64(chunk, alpha, ptr(x))
-	}
-	avx512Scal64(len(x), alpha, ptr(x))
-}
-
-func exp64AVX512(dst, src []float64) {
-	dst = dst[:len(src)]
-	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
-		avx512Exp64(chunk, ptr(dst), ptr(src))
-	}
-	avx512Exp64(len(src), ptr(dst), ptr(src))
-}
-
-func dot64AVX512(a []float64, x []float64) float64 {
-	x = x[:len(a)]
-	if len(a) <= chunk {
-		return avx512Dot64(len(a), ptr(a), ptr(x), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
-		avx512Dot64(chunk, ptr(a), ptr(x), &lanes)
-	}
-	return avx512Dot64(len(a), ptr(a), ptr(x), &lanes)
-}
-
-func dotAxpy64AVX512(alpha float64, a []float64, x, y []float64) float64 {
-	x, y = x[:len(a)], y[:len(a)]
-	if len(a) <= chunk {
-		return avx512DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
-		avx512DotAxpy64(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
-	}
-	return avx512DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
-}
-
-func axpys64AVX512(x []float64, a *float64, lda int, y []float64) {
-	for o := 0; o < len(y); o += strip {
-		part := y[o:min(o+strip, len(y))]
-		i := 0
-		for ; i+8 <= len(x); i += 8 {
-			avx512Axpys64(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
+// packInBlocks returns a pack that transposes whole blocks, of rows by terms, with the
+// routine blocks, which takes so many of them side by side, and the last terms with rest.
+func packInBlocks[T Float](rows, terms int, blocks func(n int, src *T, ld int, dst *T, step int),
+	rest func(r, k int, src *T, ld int, dst *T, step int)) func(r, k int, src *T, ld int, dst *T, step int) {
+	return func(r, k int, src *T, ld int, dst *T, step int) {
+		whole := k / terms * terms
+		for i := 0; i < r && whole > 0; i += rows {
+			blocks(whole/terms, at(src, i*ld), ld, at(dst, i), step)
 		}
-		for ; i < len(x); i++ {
-			avx512Axpy64(len(part), x[i], at(a, i*lda+o), ptr(part))
+		if whole < k {
+			rest(r, k-whole, at(src, whole), ld, at(dst, whole*step), step)
 		}
 	}
 }
 
-func dots64AVX512(n int, a *float64, lda int, x *float64, s *[4]float64) {
-	var lanes [4 * Lanes]float64
-	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
-	for o := 0; o < whole; o += chunk {
-		avx512Dots64(min(chunk, whole-o), at(a, o), lda, at(x, o), &lanes)
-	}
-	for r := range s {
-		s[r] = avx512Dot64(n-whole, at(a, r*lda+whole), at(x, whole), (*[Lanes]float64)(lanes[r*Lanes:]))
-	}
-}
+var (
+	avx2Pack64   = packInBlocks(4, 4, avx2PackBlocks64, genericPack[float64])
+	avx2Pack32   = packInBlocks(4, 4, avx2PackBlocks32, genericPack[float32])
+	avx512Pack64 = packInBlocks(8, 8, avx512PackBlocks64, genericPack[float64])
+	avx512Pack32 = packInBlocks(8, 16, avx512PackBlocks32, avx2Pack32)
+)
 
-func dotAxpys64AVX512(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, s *[4]float64) {
-	var lanes [4 * Lanes]float64
-	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
-	for o := 0; o < whole; o += chunk {
-		avx512DotAxpys64(min(chunk, whole-o), alpha, at(a, o), lda, at(x, o), at(y, o), &lanes)
-	}
-	for r := range s {
-		s[r] = avx512DotAxpy64(n+r-whole, alpha[r], at(a, r*lda+whole), at(x, whole), at(y, whole), (*[Lanes]float64)(lanes[r*Lanes:]))
-	}
-}
-
-func dots32AVX512(n int, a *float32, lda int, x *float32, s *[4]float32) {
-	var lanes [4 * Lanes]float32
-	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
-	for o := 0; o < whole; o += chunk {
-		avx512Dots32(min(chunk, whole-o), at(a, o), lda, at(x, o), &lanes)
-	}
-	for r := range s {
-		s[r] = avx512Dot32(n-whole, at(a, r*lda+whole), at(x, whole), (*[Lanes]float32)(lanes[r*Lanes:]))
-	}
-}
-
-func dotAxpys32AVX512(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, s *[4]float32) {
-	var lanes [4 * Lanes]float32
-	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
-	for o := 0; o < whole; o += chunk {
-		avx512DotAxpys32(min(chunk, whole-o), alpha, at(a, o), lda, at(x, o), at(y, o), &lanes)
-	}
-	for r := range s {
-		s[r] = avx512DotAxpy32(n+r-whole, alpha[r], at(a, r*lda+whole), at(x, whole), at(y, whole), (*[Lanes]float32)(lanes[r*Lanes:]))
-	}
-}
-
-func dotsMixedAVX512(n int, a *float32, lda int, x *float64, s *[4]float64) {
-	var lanes [4 * Lanes]float64
-	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
-	for o := 0; o < whole; o += chunk {
-		avx512DotsMixed(min(chunk, whole-o), at(a, o), lda, at(x, o), &lanes)
-	}
-	for r := range s {
-		s[r] = avx512DotMixed(n-whole, at(a, r*lda+whole), at(x, whole), (*[Lanes]float64)(lanes[r*Lanes:]))
-	}
-}
-
-func dotAxpysMixedAVX512(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, s *[4]float64) {
-	var lanes [4 * Lanes]float64
-	whole := (n - 1) / Lanes * Lanes // something is left, so that no address lies past the end
-	for o := 0; o < whole; o += chunk {
-		avx512DotAxpysMixed(min(chunk, whole-o), alpha, at(a, o), lda, at(x, o), at(y, o), &lanes)
-	}
-	for r := range s {
-		s[r] = avx512DotAxpyMixed(n+r-whole, alpha[r], at(a, r*lda+whole), at(x, whole), at(y, whole), (*[Lanes]float64)(lanes[r*Lanes:]))
-	}
-}
-
-func axpy32AVX512(alpha float32, x, y []float32) {
-	y = y[:len(x)]
-	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
-		avx512Axpy32(chunk, alpha, ptr(x), ptr(y))
-	}
-	avx512Axpy32(len(x), alpha, ptr(x), ptr(y))
-}
-
-func scal32AVX512(alpha float32, x []float32) {
-	for ; len(x) > chunk; x = x[chunk:] {
-		avx512Scal32(chunk, alpha, ptr(x))
-	}
-	avx512Scal32(len(x), alpha, ptr(x))
-}
-
-func exp32AVX512(dst, src []float32) {
-	dst = dst[:len(src)]
-	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
-		avx512Exp32(chunk, ptr(dst), ptr(src))
-	}
-	avx512Exp32(len(src), ptr(dst), ptr(src))
-}
-
-func dot32AVX512(a []float32, x []float32) float32 {
-	x = x[:len(a)]
-	if len(a) <= chunk {
-		return avx512Dot32(len(a), ptr(a), ptr(x), nil)
-	}
-	var lanes [Lanes]float32
-	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
-		avx512Dot32(chunk, ptr(a), ptr(x), &lanes)
-	}
-	return avx512Dot32(len(a), ptr(a), ptr(x), &lanes)
-}
-
-func dotAxpy32AVX512(alpha float32, a []float32, x, y []float32) float32 {
-	x, y = x[:len(a)], y[:len(a)]
-	if len(a) <= chunk {
-		return avx512DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
-	}
-	var lanes [Lanes]float32
-	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
-		avx512DotAxpy32(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
-	}
-	return avx512DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
-}
-
-func axpys32AVX512(x []float32, a *float32, lda int, y []float32) {
-	for o := 0; o < len(y); o += strip {
-		part := y[o:min(o+strip, len(y))]
-		i := 0
-		for ; i+8 <= len(x); i += 8 {
-			avx512Axpys32(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
-		}
-		for ; i < len(x); i++ {
-			avx512Axpy32(len(part), x[i], at(a, i*lda+o), ptr(part))
-		}
-	}
-}
-
-func axpy64AVX2(alpha float64, x, y []float64) {
-	y = y[:len(x)]
-	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
-		avx2Axpy64(chunk, alpha, ptr(x), ptr(y))
-	}
-	avx2Axpy64(len(x), alpha, ptr(x), ptr(y))
-}
-
-func scal64AVX2(alpha float64, x []float64) {
-	for ; len(x) > chunk; x = x[chunk:] {
-		avx2Scal64(chunk, alpha, ptr(x))
-	}
-	avx2Scal64(len(x), alpha, ptr(x))
-}
-
-func exp64AVX2(dst, src []float64) {
-	dst = dst[:len(src)]
-	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
-		avx2Exp64(chunk, ptr(dst), ptr(src), &exp64Vectors[0])
-	}
-	avx2Exp64(len(src), ptr(dst), ptr(src), &exp64Vectors[0])
-}
-
-func dot64AVX2(a []float64, x []float64) float64 {
-	x = x[:len(a)]
-	if len(a) <= chunk {
-		return avx2Dot64(len(a), ptr(a), ptr(x), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
-		avx2Dot64(chunk, ptr(a), ptr(x), &lanes)
-	}
-	return avx2Dot64(len(a), ptr(a), ptr(x), &lanes)
-}
-
-func dotAxpy64AVX2(alpha float64, a []float64, x, y []float64) float64 {
-	x, y = x[:len(a)], y[:len(a)]
-	if len(a) <= chunk {
-		return avx2DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
-		avx2DotAxpy64(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
-	}
-	return avx2DotAxpy64(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
-}
-
-func axpys64AVX2(x []float64, a *float64, lda int, y []float64) {
-	for o := 0; o < len(y); o += strip {
-		part := y[o:min(o+strip, len(y))]
-		i := 0
-		for ; i+4 <= len(x); i += 4 {
-			avx2Axpys64(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
-		}
-		for ; i < len(x); i++ {
-			avx2Axpy64(len(part), x[i], at(a, i*lda+o), ptr(part))
-		}
-	}
-}
-
-func axpy32AVX2(alpha float32, x, y []float32) {
-	y = y[:len(x)]
-	for ; len(x) > chunk; x, y = x[chunk:], y[chunk:] {
-		avx2Axpy32(chunk, alpha, ptr(x), ptr(y))
-	}
-	avx2Axpy32(len(x), alpha, ptr(x), ptr(y))
-}
-
-func scal32AVX2(alpha float32, x []float32) {
-	for ; len(x) > chunk; x = x[chunk:] {
-		avx2Scal32(chunk, alpha, ptr(x))
-	}
-	avx2Scal32(len(x), alpha, ptr(x))
-}
-
-func exp32AVX2(dst, src []float32) {
-	dst = dst[:len(src)]
-	for ; len(src) > chunk; dst, src = dst[chunk:], src[chunk:] {
-		avx2Exp32(chunk, ptr(dst), ptr(src), &exp32Vectors[0])
-	}
-	avx2Exp32(len(src), ptr(dst), ptr(src), &exp32Vectors[0])
-}
-
-func dot32AVX2(a []float32, x []float32) float32 {
-	x = x[:len(a)]
-	if len(a) <= chunk {
-		return avx2Dot32(len(a), ptr(a), ptr(x), nil)
-	}
-	var lanes [Lanes]float32
-	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
-		avx2Dot32(chunk, ptr(a), ptr(x), &lanes)
-	}
-	return avx2Dot32(len(a), ptr(a), ptr(x), &lanes)
-}
-
-func dotAxpy32AVX2(alpha float32, a []float32, x, y []float32) float32 {
-	x, y = x[:len(a)], y[:len(a)]
-	if len(a) <= chunk {
-		return avx2DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
-	}
-	var lanes [Lanes]float32
-	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
-		avx2DotAxpy32(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
-	}
-	return avx2DotAxpy32(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
-}
-
-func axpys32AVX2(x []float32, a *float32, lda int, y []float32) {
-	for o := 0; o < len(y); o += strip {
-		part := y[o:min(o+strip, len(y))]
-		i := 0
-		for ; i+4 <= len(x); i += 4 {
-			avx2Axpys32(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
-		}
-		for ; i < len(x); i++ {
-			avx2Axpy32(len(part), x[i], at(a, i*lda+o), ptr(part))
-		}
-	}
-}
-
-// pack64AVX2 transposes whole 4×4 blocks in assembly and the last terms here.
-func pack64AVX2(r, k int, src *float64, ld int, dst *float64, step int) {
-	if k == 0 {
-		return
-	}
-	for i := 0; i < r; i += 4 {
-		s, d := at(src, i*ld), at(dst, i)
-		if k >= 4 {
-			avx2Pack64(k/4, s, ld, d, step)
-		}
-		for p := k &^ 3; p < k; p++ {
-			for j := range 4 {
-				*at(d, p*step+j) = *at(s, j*ld+p)
-			}
-		}
-	}
-}
-
-// pack32AVX2 is pack64AVX2 for float32.
-func pack32AVX2(r, k int, src *float32, ld int, dst *float32, step int) {
-	if k == 0 {
-		return
-	}
-	for i := 0; i < r; i += 4 {
-		s, d := at(src, i*ld), at(dst, i)
-		if k >= 4 {
-			avx2Pack32(k/4, s, ld, d, step)
-		}
-		for p := k &^ 3; p < k; p++ {
-			for j := range 4 {
-				*at(d, p*step+j) = *at(s, j*ld+p)
-			}
-		}
-	}
-}
-
-func dotMixedAVX512(a []float32, x []float64) float64 {
-	x = x[:len(a)]
-	if len(a) <= chunk {
-		return avx512DotMixed(len(a), ptr(a), ptr(x), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
-		avx512DotMixed(chunk, ptr(a), ptr(x), &lanes)
-	}
-	return avx512DotMixed(len(a), ptr(a), ptr(x), &lanes)
-}
-
-func dotAxpyMixedAVX512(alpha float64, a []float32, x, y []float64) float64 {
-	x, y = x[:len(a)], y[:len(a)]
-	if len(a) <= chunk {
-		return avx512DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
-		avx512DotAxpyMixed(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
-	}
-	return avx512DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
-}
-
-func axpysMixedAVX512(x []float64, a *float32, lda int, y []float64) {
-	for o := 0; o < len(y); o += strip {
-		part := y[o:min(o+strip, len(y))]
-		i := 0
-		for ; i+8 <= len(x); i += 8 {
-			avx512AxpysMixed(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
-		}
-		for ; i < len(x); i++ {
-			avx512AxpyMixed(len(part), x[i], at(a, i*lda+o), ptr(part))
-		}
-	}
-}
-
-func dotMixedAVX2(a []float32, x []float64) float64 {
-	x = x[:len(a)]
-	if len(a) <= chunk {
-		return avx2DotMixed(len(a), ptr(a), ptr(x), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x = a[chunk:], x[chunk:] {
-		avx2DotMixed(chunk, ptr(a), ptr(x), &lanes)
-	}
-	return avx2DotMixed(len(a), ptr(a), ptr(x), &lanes)
-}
-
-func dotAxpyMixedAVX2(alpha float64, a []float32, x, y []float64) float64 {
-	x, y = x[:len(a)], y[:len(a)]
-	if len(a) <= chunk {
-		return avx2DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), nil)
-	}
-	var lanes [Lanes]float64
-	for ; len(a) > chunk; a, x, y = a[chunk:], x[chunk:], y[chunk:] {
-		avx2DotAxpyMixed(chunk, alpha, ptr(a), ptr(x), ptr(y), &lanes)
-	}
-	return avx2DotAxpyMixed(len(a), alpha, ptr(a), ptr(x), ptr(y), &lanes)
-}
-
-func axpysMixedAVX2(x []float64, a *float32, lda int, y []float64) {
-	for o := 0; o < len(y); o += strip {
-		part := y[o:min(o+strip, len(y))]
-		i := 0
-		for ; i+4 <= len(x); i += 4 {
-			avx2AxpysMixed(len(part), &x[i], at(a, i*lda+o), lda, ptr(part))
-		}
-		for ; i < len(x); i++ {
-			avx2AxpyMixed(len(part), x[i], at(a, i*lda+o), ptr(part))
-		}
-	}
-}
-
-// pack64AVX512 transposes whole 8×8 blocks in assembly and the last terms here.
-func pack64AVX512(r, k int, src *float64, ld int, dst *float64, step int) {
-	if k == 0 {
-		return
-	}
-	for i := 0; i < r; i += 8 {
-		s, d := at(src, i*ld), at(dst, i)
-		if k >= 8 {
-			avx512Pack64(k/8, s, ld, d, step)
-		}
-		for p := k &^ 7; p < k; p++ {
-			for j := range 8 {
-				*at(d, p*step+j) = *at(s, j*ld+p)
-			}
-		}
-	}
-}
-
-// pack32AVX512 transposes whole 8×16 blocks in assembly and leaves the last terms to
-// pack32AVX2.
-func pack32AVX512(r, k int, src *float32, ld int, dst *float32, step int) {
-	whole := k &^ 15
-	for i := 0; i < r && whole > 0; i += 8 {
-		avx512Pack32(whole/16, at(src, i*ld), ld, at(dst, i), step)
-	}
-	if whole < k {
-		pack32AVX2(r, k-whole, at(src, whole), ld, at(dst, whole*step), step)
-	}
-}
-
-func narrow64AVX512(n, k int, alpha float64, a *float64, as int, b, c *float64, ldc int, add bool) {
+// avx512NarrowOrGemm64 is narrow with the routine for up to two vectors of columns, or
+// with that for a whole tile.
+func avx512NarrowOrGemm64(n, k int, alpha float64, a *float64, as int, b, c *float64, ldc int, add bool) {
 	switch {
 	case n <= 16 && k > 0:
 		avx512Narrow64(n, k, alpha, a, as, b, c, ldc, add)
@@ -579,7 +165,8 @@ func narrow64AVX512(n, k int, alpha float64, a *float64, as int, b, c *float64, 
 	}
 }
 
-func narrow32AVX512(n, k int, alpha float32, a *float32, as int, b, c *float32, ldc int, add bool) {
+// avx512NarrowOrGemm32 is avx512NarrowOrGemm64 for float32.
+func avx512NarrowOrGemm32(n, k int, alpha float32, a *float32, as int, b, c *float32, ldc int, add bool) {
 	switch {
 	case n <= 32 && k > 0:
 		avx512Narrow32(n, k, alpha, a, as, b, c, ldc, add)
@@ -590,25 +177,27 @@ func narrow32AVX512(n, k int, alpha float32, a *float32, as int, b, c *float32, 
 	}
 }
 
-func gather64AVX512(r, panels, k int, src *float64, ld int, dst *float64, step int) {
+// The assembly gathers rows of whole vectors and counts strides in bytes.
+
+func avx512Gather64(r, panels, k int, src *float64, ld int, dst *float64, step int) {
 	avx512Gather(r/8, panels, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst), 8*step)
 }
 
-func gather32AVX512(r, panels, k int, src *float32, ld int, dst *float32, step int) {
+func avx512Gather32(r, panels, k int, src *float32, ld int, dst *float32, step int) {
 	if r%16 != 0 {
-		gather32AVX2(r, panels, k, src, ld, dst, step)
+		avx2Gather32(r, panels, k, src, ld, dst, step)
 		return
 	}
 	avx512Gather(r/16, panels, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst), 4*step)
 }
 
-func gather64AVX2(r, panels, k int, src *float64, ld int, dst *float64, step int) {
+func avx2Gather64(r, panels, k int, src *float64, ld int, dst *float64, step int) {
 	avx2Gather(r/4, panels, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst), 8*step)
 }
 
-func gather32AVX2(r, panels, k int, src *float32, ld int, dst *float32, step int) {
+func avx2Gather32(r, panels, k int, src *float32, ld int, dst *float32, step int) {
 	if r%8 != 0 {
-		gatherGeneric(r, panels, k, src, ld, dst, step)
+		genericGather(r, panels, k, src, ld, dst, step)
 		return
 	}
 	avx2Gather(r/8, panels, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst), 4*step)
@@ -627,16 +216,13 @@ func avx512Narrow64(n, k int, alpha float64, a *float64, as int, b, c *float64, 
 func avx512Dist64(k int, a, b, c *float64, ldc int, add bool)
 
 //go:noescape
-func avx512Axpy64(n int, alpha float64, x, y *float64)
+func avx512Small64(m, n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
 
 //go:noescape
-func avx512Scal64(n int, alpha float64, x *float64)
+func avx512Direct64(n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
 
 //go:noescape
-func avx512Exp64(n int, dst, src *float64)
-
-//go:noescape
-func avx512ExpInto64(n int, alpha float64, x, next, other *float64, step int)
+func avx512PackBlocks64(blocks int, src *float64, ld int, dst *float64, step int)
 
 //go:noescape
 func avx512Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
@@ -651,19 +237,19 @@ func avx512Dots64(n int, a *float64, lda int, x *float64, lanes *[4 * Lanes]floa
 func avx512DotAxpys64(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, lanes *[4 * Lanes]float64)
 
 //go:noescape
-func avx512Dots32(n int, a *float32, lda int, x *float32, lanes *[4 * Lanes]float32)
-
-//go:noescape
-func avx512DotAxpys32(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, lanes *[4 * Lanes]float32)
-
-//go:noescape
-func avx512DotsMixed(n int, a *float32, lda int, x *float64, lanes *[4 * Lanes]float64)
-
-//go:noescape
-func avx512DotAxpysMixed(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, lanes *[4 * Lanes]float64)
+func avx512Axpy64(n int, alpha float64, x, y *float64)
 
 //go:noescape
 func avx512Axpys64(n int, x, a *float64, lda int, y *float64)
+
+//go:noescape
+func avx512Scal64(n int, alpha float64, x *float64)
+
+//go:noescape
+func avx512Exp64(n int, dst, src *float64)
+
+//go:noescape
+func avx512ExpInto64(n int, alpha float64, x, next, other *float64, step int)
 
 //go:noescape
 func avx512Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
@@ -678,13 +264,13 @@ func avx512Narrow32(n, k int, alpha float32, a *float32, as int, b, c *float32, 
 func avx512Dist32(k int, a, b, c *float32, ldc int, add bool)
 
 //go:noescape
-func avx512Axpy32(n int, alpha float32, x, y *float32)
+func avx512Small32(m, n, grow, k int, alpha float32, a *float32, ars, acs int, b *float32, ldb int, c *float32, ldc int, add bool)
 
 //go:noescape
-func avx512Scal32(n int, alpha float32, x *float32)
+func avx512Direct32(n, grow, k int, alpha float32, a *float32, ars, acs int, b *float32, ldb int, c *float32, ldc int, add bool)
 
 //go:noescape
-func avx512Exp32(n int, dst, src *float32)
+func avx512PackBlocks32(blocks int, src *float32, ld int, dst *float32, step int)
 
 //go:noescape
 func avx512Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
@@ -693,73 +279,22 @@ func avx512Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
 func avx512DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
 
 //go:noescape
+func avx512Dots32(n int, a *float32, lda int, x *float32, lanes *[4 * Lanes]float32)
+
+//go:noescape
+func avx512DotAxpys32(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, lanes *[4 * Lanes]float32)
+
+//go:noescape
+func avx512Axpy32(n int, alpha float32, x, y *float32)
+
+//go:noescape
 func avx512Axpys32(n int, x, a *float32, lda int, y *float32)
 
 //go:noescape
-func avx512Pack64(blocks int, src *float64, ld int, dst *float64, step int)
+func avx512Scal32(n int, alpha float32, x *float32)
 
 //go:noescape
-func avx512Pack32(blocks int, src *float32, ld int, dst *float32, step int)
-
-//go:noescape
-func avx512Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
-
-//go:noescape
-func avx2Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
-
-//go:noescape
-func avx2Pack64(blocks int, src *float64, ld int, dst *float64, step int)
-
-//go:noescape
-func avx2Pack32(blocks int, src *float32, ld int, dst *float32, step int)
-
-//go:noescape
-func avx2Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
-
-//go:noescape
-func avx2Dist64(k int, a, b, c *float64, ldc int, add bool)
-
-//go:noescape
-func avx2Axpy64(n int, alpha float64, x, y *float64)
-
-//go:noescape
-func avx2Scal64(n int, alpha float64, x *float64)
-
-//go:noescape
-func avx2Exp64(n int, dst, src *float64, table *uint64)
-
-//go:noescape
-func avx2Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
-
-//go:noescape
-func avx2DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
-
-//go:noescape
-func avx2Axpys64(n int, x, a *float64, lda int, y *float64)
-
-//go:noescape
-func avx2Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
-
-//go:noescape
-func avx2Dist32(k int, a, b, c *float32, ldc int, add bool)
-
-//go:noescape
-func avx2Axpy32(n int, alpha float32, x, y *float32)
-
-//go:noescape
-func avx2Scal32(n int, alpha float32, x *float32)
-
-//go:noescape
-func avx2Exp32(n int, dst, src *float32, table *uint32)
-
-//go:noescape
-func avx2Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
-
-//go:noescape
-func avx2DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
-
-//go:noescape
-func avx2Axpys32(n int, x, a *float32, lda int, y *float32)
+func avx512Exp32(n int, dst, src *float32)
 
 //go:noescape
 func avx512DotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
@@ -768,10 +303,73 @@ func avx512DotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float6
 func avx512DotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[Lanes]float64) float64
 
 //go:noescape
+func avx512DotsMixed(n int, a *float32, lda int, x *float64, lanes *[4 * Lanes]float64)
+
+//go:noescape
+func avx512DotAxpysMixed(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, lanes *[4 * Lanes]float64)
+
+//go:noescape
 func avx512AxpyMixed(n int, alpha float64, x *float32, y *float64)
 
 //go:noescape
 func avx512AxpysMixed(n int, x *float64, a *float32, lda int, y *float64)
+
+//go:noescape
+func avx512Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
+
+//go:noescape
+func avx2Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
+
+//go:noescape
+func avx2Dist64(k int, a, b, c *float64, ldc int, add bool)
+
+//go:noescape
+func avx2PackBlocks64(blocks int, src *float64, ld int, dst *float64, step int)
+
+//go:noescape
+func avx2Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
+
+//go:noescape
+func avx2DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
+
+//go:noescape
+func avx2Axpy64(n int, alpha float64, x, y *float64)
+
+//go:noescape
+func avx2Axpys64(n int, x, a *float64, lda int, y *float64)
+
+//go:noescape
+func avx2Scal64(n int, alpha float64, x *float64)
+
+//go:noescape
+func avx2Exp64(n int, dst, src *float64)
+
+//go:noescape
+func avx2Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
+
+//go:noescape
+func avx2Dist32(k int, a, b, c *float32, ldc int, add bool)
+
+//go:noescape
+func avx2PackBlocks32(blocks int, src *float32, ld int, dst *float32, step int)
+
+//go:noescape
+func avx2Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
+
+//go:noescape
+func avx2DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
+
+//go:noescape
+func avx2Axpy32(n int, alpha float32, x, y *float32)
+
+//go:noescape
+func avx2Axpys32(n int, x, a *float32, lda int, y *float32)
+
+//go:noescape
+func avx2Scal32(n int, alpha float32, x *float32)
+
+//go:noescape
+func avx2Exp32(n int, dst, src *float32)
 
 //go:noescape
 func avx2DotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
@@ -786,13 +384,4 @@ func avx2AxpyMixed(n int, alpha float64, x *float32, y *float64)
 func avx2AxpysMixed(n int, x *float64, a *float32, lda int, y *float64)
 
 //go:noescape
-func avx512Direct64(n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
-
-//go:noescape
-func avx512Direct32(n, grow, k int, alpha float32, a *float32, ars, acs int, b *float32, ldb int, c *float32, ldc int, add bool)
-
-//go:noescape
-func avx512Small64(m, n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
-
-//go:noescape
-func avx512Small32(m, n, grow, k int, alpha float32, a *float32, ars, acs int, b *float32, ldb int, c *float32, ldc int, add bool)
+func avx2Gather(vectors, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)

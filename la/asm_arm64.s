@@ -1,291 +1,12 @@
 //go:build !purego
 
 #include "textflag.h"
+#include "neon_arm64.h"
 
 // NEON kernels. Each computes the bits of its namesake in generic.go: the same
 // chains of fused multiply-adds in the same order, several at a time.
-//
-// The assembler lacks some vector instructions; the macros here give their
-// encodings. Operands are register numbers in the assembler's order, the
-// destination last, and a test decodes every one of them.
 
-#define VFADDD(m, n, d) WORD $(0x4e60d400 | (m)<<16 | (n)<<5 | (d)) // fadd vd.2d, vn.2d, vm.2d
-#define VFSUBD(m, n, d) WORD $(0x4ee0d400 | (m)<<16 | (n)<<5 | (d)) // fsub vd.2d, vn.2d, vm.2d
-#define VFMULD(m, n, d) WORD $(0x6e60dc00 | (m)<<16 | (n)<<5 | (d)) // fmul vd.2d, vn.2d, vm.2d
-#define VFMIND(m, n, d) WORD $(0x4ee0f400 | (m)<<16 | (n)<<5 | (d)) // fmin vd.2d, vn.2d, vm.2d
-#define VFMAXD(m, n, d) WORD $(0x4e60f400 | (m)<<16 | (n)<<5 | (d)) // fmax vd.2d, vn.2d, vm.2d
-#define VFADDPD(n, d) WORD $(0x7e70d800 | (n)<<5 | (d)) // faddp dd, vn.2d
-#define VFMULD0(m, n, d) WORD $(0x4fc09000 | (m)<<16 | (n)<<5 | (d)) // fmul vd.2d, vn.2d, vm.d[0]
-#define VFMULD1(m, n, d) WORD $(0x4fc09800 | (m)<<16 | (n)<<5 | (d)) // fmul vd.2d, vn.2d, vm.d[1]
-#define VFMLAD0(m, n, d) WORD $(0x4fc01000 | (m)<<16 | (n)<<5 | (d)) // fmla vd.2d, vn.2d, vm.d[0]
-#define VFMLAD1(m, n, d) WORD $(0x4fc01800 | (m)<<16 | (n)<<5 | (d)) // fmla vd.2d, vn.2d, vm.d[1]
-#define VFMLSD0(m, n, d) WORD $(0x4fc05000 | (m)<<16 | (n)<<5 | (d)) // fmls vd.2d, vn.2d, vm.d[0]
-#define VFMLSD1(m, n, d) WORD $(0x4fc05800 | (m)<<16 | (n)<<5 | (d)) // fmls vd.2d, vn.2d, vm.d[1]
-
-#define VFADDS(m, n, d) WORD $(0x4e20d400 | (m)<<16 | (n)<<5 | (d)) // fadd vd.4s, vn.4s, vm.4s
-#define VFSUBS(m, n, d) WORD $(0x4ea0d400 | (m)<<16 | (n)<<5 | (d)) // fsub vd.4s, vn.4s, vm.4s
-#define VFMULS(m, n, d) WORD $(0x6e20dc00 | (m)<<16 | (n)<<5 | (d)) // fmul vd.4s, vn.4s, vm.4s
-#define VFMINS(m, n, d) WORD $(0x4ea0f400 | (m)<<16 | (n)<<5 | (d)) // fmin vd.4s, vn.4s, vm.4s
-#define VFMAXS(m, n, d) WORD $(0x4e20f400 | (m)<<16 | (n)<<5 | (d)) // fmax vd.4s, vn.4s, vm.4s
-#define VFADDPS(n, d) WORD $(0x7e30d800 | (n)<<5 | (d)) // faddp sd, vn.2s
-#define VFMULS0(m, n, d) WORD $(0x4f809000 | (m)<<16 | (n)<<5 | (d)) // fmul vd.4s, vn.4s, vm.s[0]
-#define VFMULS1(m, n, d) WORD $(0x4fa09000 | (m)<<16 | (n)<<5 | (d)) // fmul vd.4s, vn.4s, vm.s[1]
-#define VFMULS2(m, n, d) WORD $(0x4f809800 | (m)<<16 | (n)<<5 | (d)) // fmul vd.4s, vn.4s, vm.s[2]
-#define VFMULS3(m, n, d) WORD $(0x4fa09800 | (m)<<16 | (n)<<5 | (d)) // fmul vd.4s, vn.4s, vm.s[3]
-#define VFMLAS0(m, n, d) WORD $(0x4f801000 | (m)<<16 | (n)<<5 | (d)) // fmla vd.4s, vn.4s, vm.s[0]
-#define VFMLAS1(m, n, d) WORD $(0x4fa01000 | (m)<<16 | (n)<<5 | (d)) // fmla vd.4s, vn.4s, vm.s[1]
-#define VFMLAS2(m, n, d) WORD $(0x4f801800 | (m)<<16 | (n)<<5 | (d)) // fmla vd.4s, vn.4s, vm.s[2]
-#define VFMLAS3(m, n, d) WORD $(0x4fa01800 | (m)<<16 | (n)<<5 | (d)) // fmla vd.4s, vn.4s, vm.s[3]
-#define VFMLSS0(m, n, d) WORD $(0x4f805000 | (m)<<16 | (n)<<5 | (d)) // fmls vd.4s, vn.4s, vm.s[0]
-#define VFMLSS1(m, n, d) WORD $(0x4fa05000 | (m)<<16 | (n)<<5 | (d)) // fmls vd.4s, vn.4s, vm.s[1]
-#define VFMLSS2(m, n, d) WORD $(0x4f805800 | (m)<<16 | (n)<<5 | (d)) // fmls vd.4s, vn.4s, vm.s[2]
-#define VFMLSS3(m, n, d) WORD $(0x4fa05800 | (m)<<16 | (n)<<5 | (d)) // fmls vd.4s, vn.4s, vm.s[3]
-
-#define VFCVTL(n, d) WORD $(0x0e617800 | (n)<<5 | (d)) // fcvtl vd.2d, vn.2s
-#define VFCVTL2(n, d) WORD $(0x4e617800 | (n)<<5 | (d)) // fcvtl2 vd.2d, vn.4s
-
-// ZERO4 clears four registers.
-#define ZERO4(a, b, c, d) \
-	VMOVI $0, a.B16; \
-	VMOVI $0, b.B16; \
-	VMOVI $0, c.B16; \
-	VMOVI $0, d.B16
-
-// ZERO24 clears the tile of the product kernels.
-#define ZERO24 \
-	ZERO4(V0, V1, V2, V3); \
-	ZERO4(V4, V5, V6, V7); \
-	ZERO4(V8, V9, V10, V11); \
-	ZERO4(V12, V13, V14, V15); \
-	ZERO4(V16, V17, V18, V19); \
-	ZERO4(V20, V21, V22, V23)
-
-// PREFETCHROW fetches the row of C at R7 for writing and steps to the next.
-#define PREFETCHROW \
-	PRFM (R7), PSTL1KEEP; \
-	ADD  R4, R7
-
-// PREFETCHROWS6 fetches six rows of C, from R3 on, R4 bytes apart.
-#define PREFETCHROWS6 \
-	MOVD R3, R7; \
-	PREFETCHROW; \
-	PREFETCHROW; \
-	PREFETCHROW; \
-	PREFETCHROW; \
-	PREFETCHROW; \
-	PREFETCHROW
-
-// PREFETCHROWS8 fetches eight.
-#define PREFETCHROWS8 \
-	PREFETCHROWS6; \
-	PREFETCHROW; \
-	PREFETCHROW
-
-// func gemmNeon64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next *float64)
-//
-//	for i, j in 6×8:
-//		s := 0.0
-//		for p := range k: s = fma(a[6p+i], b[8p+j], s)
-//		c[i*ldc+j] = alpha*s   or   fma(alpha, s, c[i*ldc+j])
-//
-//	R0 k   R1 a   R2 b   R3 c   R4 row of c in bytes   R5 k/4   R6 add   R7 next
-//	V0–V23   the tile, row i in V4i…V4i+3
-//	V24–V27  b[8p…8p+7]
-//	V28–V30  a[6p…6p+5], used by element
-//	V31      alpha
-//
-// The inner loop takes four p a turn: 96 FMLA among 122 instructions.
-
-#define GEMM64ROW0(a, c0, c1, c2, c3) \
-	VFMLAD0(a, 24, c0); \
-	VFMLAD0(a, 25, c1); \
-	VFMLAD0(a, 26, c2); \
-	VFMLAD0(a, 27, c3)
-
-#define GEMM64ROW1(a, c0, c1, c2, c3) \
-	VFMLAD1(a, 24, c0); \
-	VFMLAD1(a, 25, c1); \
-	VFMLAD1(a, 26, c2); \
-	VFMLAD1(a, 27, c3)
-
-#define GEMM64STEP(p) \
-	FLDPQ (64*p)(R2), (F24, F25); \
-	FLDPQ (64*p+32)(R2), (F26, F27); \
-	FLDPQ (48*p)(R1), (F28, F29); \
-	FMOVQ (48*p+32)(R1), F30; \
-	GEMM64ROW0(28, 0, 1, 2, 3); \
-	GEMM64ROW1(28, 4, 5, 6, 7); \
-	GEMM64ROW0(29, 8, 9, 10, 11); \
-	GEMM64ROW1(29, 12, 13, 14, 15); \
-	GEMM64ROW0(30, 16, 17, 18, 19); \
-	GEMM64ROW1(30, 20, 21, 22, 23)
-
-#define GEMM64SET(c0, c1, c2, c3) \
-	VFMULD0(31, c0, 24); \
-	VFMULD0(31, c1, 25); \
-	VFMULD0(31, c2, 26); \
-	VFMULD0(31, c3, 27); \
-	FSTPQ (F24, F25), (R3); \
-	FSTPQ (F26, F27), 32(R3); \
-	ADD   R4, R3
-
-#define GEMM64ADD(c0, c1, c2, c3) \
-	FLDPQ (R3), (F24, F25); \
-	FLDPQ 32(R3), (F26, F27); \
-	VFMLAD0(31, c0, 24); \
-	VFMLAD0(31, c1, 25); \
-	VFMLAD0(31, c2, 26); \
-	VFMLAD0(31, c3, 27); \
-	FSTPQ (F24, F25), (R3); \
-	FSTPQ (F26, F27), 32(R3); \
-	ADD   R4, R3
-
-TEXT ·gemmNeon64(SB), NOSPLIT, $0-64
-	MOVD  k+0(FP), R0
-	FMOVD alpha+8(FP), F31
-	MOVD  a+16(FP), R1
-	MOVD  b+24(FP), R2
-	MOVD  c+32(FP), R3
-	MOVD  ldc+40(FP), R4
-	MOVBU add+48(FP), R6
-	MOVD  next+56(FP), R7
-	LSL   $3, R4
-	PREFETCHROWS6
-	ZERO24
-	LSR   $2, R0, R5
-	CBZ   R5, rest
-
-four:
-	PRFM (R7), PLDL2KEEP
-	ADD  $32, R7
-	PRFM 1024(R2), PLDL1KEEP
-	PRFM 1088(R2), PLDL1KEEP
-	PRFM 1152(R2), PLDL1KEEP
-	PRFM 1216(R2), PLDL1KEEP
-	GEMM64STEP(0)
-	GEMM64STEP(1)
-	GEMM64STEP(2)
-	GEMM64STEP(3)
-	ADD  $192, R1
-	ADD  $256, R2
-	SUB  $1, R5
-	CBNZ R5, four
-
-rest:
-	ANDS $3, R0
-	BEQ  store
-
-one:
-	GEMM64STEP(0)
-	ADD  $48, R1
-	ADD  $64, R2
-	SUB  $1, R0
-	CBNZ R0, one
-
-store:
-	CBNZ R6, add
-	GEMM64SET(0, 1, 2, 3)
-	GEMM64SET(4, 5, 6, 7)
-	GEMM64SET(8, 9, 10, 11)
-	GEMM64SET(12, 13, 14, 15)
-	GEMM64SET(16, 17, 18, 19)
-	GEMM64SET(20, 21, 22, 23)
-	RET
-
-add:
-	GEMM64ADD(0, 1, 2, 3)
-	GEMM64ADD(4, 5, 6, 7)
-	GEMM64ADD(8, 9, 10, 11)
-	GEMM64ADD(12, 13, 14, 15)
-	GEMM64ADD(16, 17, 18, 19)
-	GEMM64ADD(20, 21, 22, 23)
-	RET
-
-// func distNeon64(k int, a, b, c *float64, ldc int, add bool)
-//
-//	for i, j in 6×8:
-//		s := 0.0   or   c[i*ldc+j]
-//		for p := range k: d := a[6p+i] - b[8p+j]; s = fma(d, d, s)
-//		c[i*ldc+j] = s
-//
-//	R0 k   R1 a   R2 b   R3 c   R4 row of c in bytes   R6 add
-//	V0–V23   the tile, row i in V4i…V4i+3
-//	V24–V27  b[8p…8p+7]
-//	V28      two of a[6p…6p+5]
-//	V29      a[6p+i] in both lanes
-//	V30 V31  differences
-
-#define DIST64ROW(i, c0, c1, c2, c3) \
-	VDUP V28.D[i], V29.D2; \
-	VFSUBD(24, 29, 30); \
-	VFSUBD(25, 29, 31); \
-	VFMLA V30.D2, V30.D2, c0.D2; \
-	VFMLA V31.D2, V31.D2, c1.D2; \
-	VFSUBD(26, 29, 30); \
-	VFSUBD(27, 29, 31); \
-	VFMLA V30.D2, V30.D2, c2.D2; \
-	VFMLA V31.D2, V31.D2, c3.D2
-
-#define DIST64LOAD(c0, c1, c2, c3) \
-	VLD1 (R7), [c0.D2, c1.D2, c2.D2, c3.D2]; \
-	ADD  R4, R7
-
-#define DIST64STORE(c0, c1, c2, c3) \
-	VST1 [c0.D2, c1.D2, c2.D2, c3.D2], (R3); \
-	ADD  R4, R3
-
-TEXT ·distNeon64(SB), NOSPLIT, $0-41
-	MOVD  k+0(FP), R0
-	MOVD  a+8(FP), R1
-	MOVD  b+16(FP), R2
-	MOVD  c+24(FP), R3
-	MOVD  ldc+32(FP), R4
-	MOVBU add+40(FP), R6
-	LSL   $3, R4
-	CBNZ  R6, load
-	PREFETCHROWS6
-	ZERO24
-	B     terms
-
-load:
-	MOVD R3, R7
-	DIST64LOAD(V0, V1, V2, V3)
-	DIST64LOAD(V4, V5, V6, V7)
-	DIST64LOAD(V8, V9, V10, V11)
-	DIST64LOAD(V12, V13, V14, V15)
-	DIST64LOAD(V16, V17, V18, V19)
-	DIST64LOAD(V20, V21, V22, V23)
-
-terms:
-	CBZ R0, store
-
-one:
-	FLDPQ (R2), (F24, F25)
-	FLDPQ 32(R2), (F26, F27)
-	ADD   $64, R2
-	FMOVQ (R1), F28
-	DIST64ROW(0, V0, V1, V2, V3)
-	DIST64ROW(1, V4, V5, V6, V7)
-	FMOVQ 16(R1), F28
-	DIST64ROW(0, V8, V9, V10, V11)
-	DIST64ROW(1, V12, V13, V14, V15)
-	FMOVQ 32(R1), F28
-	DIST64ROW(0, V16, V17, V18, V19)
-	DIST64ROW(1, V20, V21, V22, V23)
-	ADD  $48, R1
-	SUB  $1, R0
-	CBNZ R0, one
-
-store:
-	DIST64STORE(V0, V1, V2, V3)
-	DIST64STORE(V4, V5, V6, V7)
-	DIST64STORE(V8, V9, V10, V11)
-	DIST64STORE(V12, V13, V14, V15)
-	DIST64STORE(V16, V17, V18, V19)
-	DIST64STORE(V20, V21, V22, V23)
-	RET
-
-// func packNeon64(m, k int, src *float64, ld int, dst *float64, r int)
+// func neonPack64(m, k int, src *float64, ld int, dst *float64, r int)
 //
 //	for i := range m { for p := range k: dst[p*r+i] = src[i*ld+p] }   m even
 //
@@ -294,7 +15,7 @@ store:
 //	V0 V1    four elements of row i   V2 V3 of row i+1
 //	V4–V7    pairs of both
 
-TEXT ·packNeon64(SB), NOSPLIT, $0-48
+TEXT ·neonPack64(SB), NOSPLIT, $0-48
 	MOVD m+0(FP), R0
 	MOVD k+8(FP), R1
 	MOVD src+16(FP), R2
@@ -348,7 +69,7 @@ next:
 done:
 	RET
 
-// func unpackNeon64(m, k int, src *float64, r int, dst *float64, ld int)
+// func neonUnpack64(m, k int, src *float64, r int, dst *float64, ld int)
 //
 //	for i := range m { for p := range k: dst[i*ld+p] = src[p*r+i] }   m even
 //
@@ -357,7 +78,7 @@ done:
 //	V0–V3    pairs of both rows
 //	V4 V5    four elements of row i   V6 V7 of row i+1
 
-TEXT ·unpackNeon64(SB), NOSPLIT, $0-48
+TEXT ·neonUnpack64(SB), NOSPLIT, $0-48
 	MOVD m+0(FP), R0
 	MOVD k+8(FP), R1
 	MOVD src+16(FP), R2
@@ -411,7 +132,7 @@ next:
 done:
 	RET
 
-// func gatherNeon(size, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
+// func neonGather(size, panels, k int, src unsafe.Pointer, ld int, dst unsafe.Pointer, step int)
 //
 //	for p in k, q in panels { copy(dst[q*step+p*size:][:size], src[p*ld+q*size:]) }   in bytes, size 32, 48 or 64
 //
@@ -419,7 +140,7 @@ done:
 //	R4 row of the first panel, R5 step, R8 place in a panel   R6 panels, R9 left
 //	V0–V3    a piece of a row
 
-TEXT ·gatherNeon(SB), NOSPLIT, $0-56
+TEXT ·neonGather(SB), NOSPLIT, $0-56
 	MOVD size+0(FP), R0
 	MOVD panels+8(FP), R6
 	MOVD k+16(FP), R1
@@ -473,13 +194,42 @@ next:
 	CBNZ R1, row
 	RET
 
-// func dotNeon64(a, x []float64) float64
+// func neonStripCopy(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int)
 //
-//	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])
+//	for p := range k { copy(dst[p*ldd:], src[p*lds:][:96]) }   in bytes
+//
+//	R0 rows left   R1 src   R2 lds   R3 dst   R4 ldd
+//	V0–V5    a row
+
+TEXT ·neonStripCopy(SB), NOSPLIT, $0-40
+	MOVD k+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD lds+16(FP), R2
+	MOVD dst+24(FP), R3
+	MOVD ldd+32(FP), R4
+
+rows:
+	FLDPQ (R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 64(R1), (F4, F5)
+	FSTPQ (F0, F1), (R3)
+	FSTPQ (F2, F3), 32(R3)
+	FSTPQ (F4, F5), 64(R3)
+	ADD   R2, R1
+	ADD   R4, R3
+	SUB   $1, R0
+	CBNZ  R0, rows
+	RET
+
+// func neonDot64(n int, a, x *float64, lanes *[Lanes]float64) float64
+//
+//	s = 0, or *lanes
+//	for i := range n: s[i%32] = fma(a[i], x[i], s[i%32])
+//	*lanes = s, if there are lanes
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
 //	return s[0] + 0
 //
-//	R0 a   R1 x   R2 elements left
+//	R0 a   R1 x   R2 elements left   R7 lanes, or nil
 //	V0–V15   the 32 lanes, two a register
 //	V16–V23  elements of a and x
 //	V24 V25  an odd last element of a and x, or zero, above it zero
@@ -528,14 +278,40 @@ next:
 	VMOVI $0, V1.B16; \
 	FADDD F1, F0
 
-TEXT ·dotNeon64(SB), NOSPLIT, $0-56
-	MOVD a_base+0(FP), R0
-	MOVD a_len+8(FP), R2
-	MOVD x_base+24(FP), R1
+// LOADLANES64 and STORELANES64 move the lanes from and to the memory at R7.
+#define LOADLANES64 \
+	FLDPQ (R7), (F0, F1); \
+	FLDPQ 32(R7), (F2, F3); \
+	FLDPQ 64(R7), (F4, F5); \
+	FLDPQ 96(R7), (F6, F7); \
+	FLDPQ 128(R7), (F8, F9); \
+	FLDPQ 160(R7), (F10, F11); \
+	FLDPQ 192(R7), (F12, F13); \
+	FLDPQ 224(R7), (F14, F15)
+
+#define STORELANES64 \
+	FSTPQ (F0, F1), (R7); \
+	FSTPQ (F2, F3), 32(R7); \
+	FSTPQ (F4, F5), 64(R7); \
+	FSTPQ (F6, F7), 96(R7); \
+	FSTPQ (F8, F9), 128(R7); \
+	FSTPQ (F10, F11), 160(R7); \
+	FSTPQ (F12, F13), 192(R7); \
+	FSTPQ (F14, F15), 224(R7)
+
+TEXT ·neonDot64(SB), NOSPLIT, $0-40
+	MOVD n+0(FP), R2
+	MOVD a+8(FP), R0
+	MOVD x+16(FP), R1
+	MOVD lanes+24(FP), R7
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
 	ZERO4(V8, V9, V10, V11)
 	ZERO4(V12, V13, V14, V15)
+	CBZ  R7, start
+	LOADLANES64
+
+start:
 	SUBS $32, R2
 	BLT  tail
 
@@ -578,73 +354,28 @@ pairs:
 	VFMLA V24.D2, V25.D2, V15.D2
 
 fold:
-	FOLD64
-	FMOVD F0, ret+48(FP)
-	RET
-
-// func dotLanesNeon64(s *[Lanes]float64, a, x []float64)
-//
-//	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])   len(a) a multiple of 32
-//
-//	R0 a   R1 x   R2 elements left   R3 s
-//	V0–V15   the 32 lanes, two a register
-//	V16–V23  elements of a and x
-
-#define LOADLANES64 \
-	FLDPQ (R3), (F0, F1); \
-	FLDPQ 32(R3), (F2, F3); \
-	FLDPQ 64(R3), (F4, F5); \
-	FLDPQ 96(R3), (F6, F7); \
-	FLDPQ 128(R3), (F8, F9); \
-	FLDPQ 160(R3), (F10, F11); \
-	FLDPQ 192(R3), (F12, F13); \
-	FLDPQ 224(R3), (F14, F15)
-
-#define STORELANES64 \
-	FSTPQ (F0, F1), (R3); \
-	FSTPQ (F2, F3), 32(R3); \
-	FSTPQ (F4, F5), 64(R3); \
-	FSTPQ (F6, F7), 96(R3); \
-	FSTPQ (F8, F9), 128(R3); \
-	FSTPQ (F10, F11), 160(R3); \
-	FSTPQ (F12, F13), 192(R3); \
-	FSTPQ (F14, F15), 224(R3)
-
-TEXT ·dotLanesNeon64(SB), NOSPLIT, $0-56
-	MOVD s+0(FP), R3
-	MOVD a_base+8(FP), R0
-	MOVD a_len+16(FP), R2
-	MOVD x_base+32(FP), R1
-	LOADLANES64
-	SUBS $32, R2
-	BLT  done
-
-lanes:
-	DOT64(0, V0, V1, V2, V3)
-	DOT64(64, V4, V5, V6, V7)
-	DOT64(128, V8, V9, V10, V11)
-	DOT64(192, V12, V13, V14, V15)
-	ADD  $256, R0
-	ADD  $256, R1
-	SUBS $32, R2
-	BGE  lanes
-
-done:
+	CBZ R7, sum
 	STORELANES64
+
+sum:
+	FOLD64
+	FMOVD F0, ret+32(FP)
 	RET
 
-// func dotAxpyNeon64(alpha float64, a, x, y []float64) float64
+// func neonDotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
 //
-//	for i, v := range a:
-//		s[i%32] = fma(v, x[i], s[i%32])
-//		y[i] = fma(alpha, v, y[i])
+//	s = 0, or *lanes
+//	for i := range n:
+//		s[i%32] = fma(a[i], x[i], s[i%32])
+//		y[i] = fma(alpha, a[i], y[i])
+//	*lanes = s, if there are lanes
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
 //	return s[0] + 0
 //
-//	R0 a   R1 x   R2 elements left   R4 y
+//	R0 a   R1 x   R2 elements left   R7 lanes, or nil   R4 y
 //	V0–V15   the 32 lanes, two a register
 //	V16–V19  elements of a   V20–V23 of x   V26–V29 of y
-//	V24 V25  an odd last element of a and x, as in dotNeon64
+//	V24 V25  an odd last element of a and x, as in neonDot64
 //	V31      alpha in both lanes
 
 // AXPYTO64 adds alpha·a to y once DOT64 has loaded a.
@@ -668,17 +399,22 @@ done:
 	VFMLA   V31.D2, V16.D2, V26.D2; \
 	FMOVQ.P F26, 16(R4)
 
-TEXT ·dotAxpyNeon64(SB), NOSPLIT, $0-88
-	FMOVD alpha+0(FP), F31
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  x_base+32(FP), R1
-	MOVD  y_base+56(FP), R4
+TEXT ·neonDotAxpy64(SB), NOSPLIT, $0-56
+	MOVD  n+0(FP), R2
+	FMOVD alpha+8(FP), F31
+	MOVD  a+16(FP), R0
+	MOVD  x+24(FP), R1
+	MOVD  y+32(FP), R4
+	MOVD  lanes+40(FP), R7
 	VDUP  V31.D[0], V31.D2
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
 	ZERO4(V8, V9, V10, V11)
 	ZERO4(V12, V13, V14, V15)
+	CBZ  R7, start
+	LOADLANES64
+
+start:
 	SUBS $32, R2
 	BLT  tail
 
@@ -725,13 +461,17 @@ pairs:
 	VFMLA V24.D2, V25.D2, V15.D2
 
 fold:
+	CBZ R7, sum
+	STORELANES64
+
+sum:
 	FOLD64
-	FMOVD F0, ret+80(FP)
+	FMOVD F0, ret+48(FP)
 	RET
 
-// func axpyNeon64(alpha float64, a, y []float64)
+// func neonAxpy64(n int, alpha float64, a, y *float64)
 //
-//	for i, v := range a: y[i] = fma(alpha, v, y[i])
+//	for i := range n: y[i] = fma(alpha, a[i], y[i])
 //
 //	R0 a   R1 y   R2 elements left
 //	V31      alpha in both lanes
@@ -750,11 +490,11 @@ fold:
 	FSTPQ (F20, F21), off(R1); \
 	FSTPQ (F22, F23), (off+32)(R1)
 
-TEXT ·axpyNeon64(SB), NOSPLIT, $0-56
-	FMOVD alpha+0(FP), F31
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  y_base+32(FP), R1
+TEXT ·neonAxpy64(SB), NOSPLIT, $0-32
+	MOVD  n+0(FP), R2
+	FMOVD alpha+8(FP), F31
+	MOVD  a+16(FP), R0
+	MOVD  y+24(FP), R1
 	VDUP  V31.D[0], V31.D2
 	SUBS  $16, R2
 	BLT   tail
@@ -790,9 +530,9 @@ last:
 done:
 	RET
 
-// func axpy4Neon64(x *[4]float64, a *float64, lda int, y []float64)
+// func neonAxpys64(n int, x, a *float64, lda int, y *float64)
 //
-//	for i := range 4 { for j := range y: y[j] = fma(x[i], a[i*lda+j], y[j]) }
+//	for i := range 4 { for j := range n: y[j] = fma(x[i], a[i*lda+j], y[j]) }
 //
 //	R0 x   R1 y   R2 elements left   R3 R4 R5 R6 rows of a
 //	V0–V3    elements of y
@@ -808,12 +548,12 @@ done:
 	fmla(x, 18, 2); \
 	fmla(x, 19, 3)
 
-TEXT ·axpy4Neon64(SB), NOSPLIT, $0-48
-	MOVD  x+0(FP), R0
-	MOVD  a+8(FP), R3
-	MOVD  lda+16(FP), R7
-	MOVD  y_base+24(FP), R1
-	MOVD  y_len+32(FP), R2
+TEXT ·neonAxpys64(SB), NOSPLIT, $0-40
+	MOVD  n+0(FP), R2
+	MOVD  x+8(FP), R0
+	MOVD  a+16(FP), R3
+	MOVD  lda+24(FP), R7
+	MOVD  y+32(FP), R1
 	ADD   R7<<3, R3, R4
 	ADD   R7<<3, R4, R5
 	ADD   R7<<3, R5, R6
@@ -855,18 +595,18 @@ one:
 done:
 	RET
 
-// func scalNeon64(alpha float64, x []float64)
+// func neonScal64(n int, alpha float64, x *float64)
 //
-//	for i := range x: x[i] = alpha * x[i]
+//	for i := range n: x[i] = alpha * x[i]
 //
 //	R0 x   R2 elements left
 //	V31      alpha
 //	V16–V19  elements of x
 
-TEXT ·scalNeon64(SB), NOSPLIT, $0-32
-	FMOVD alpha+0(FP), F31
-	MOVD  x_base+8(FP), R0
-	MOVD  x_len+16(FP), R2
+TEXT ·neonScal64(SB), NOSPLIT, $0-24
+	MOVD  n+0(FP), R2
+	FMOVD alpha+8(FP), F31
+	MOVD  x+16(FP), R0
 	SUBS  $8, R2
 	BLT   tail
 
@@ -923,9 +663,10 @@ DATA expConst64<>+224(SB)/8, $0x1.62e42fefa39efp-1 // ln2High
 DATA expConst64<>+232(SB)/8, $0x1.abc9e3b39803fp-56 // ln2Low
 GLOBL expConst64<>(SB), RODATA|NOPTR, $240
 
-// func expNeon64(dst, src []float64)
+// func neonExp64(n int, dst, src *float64)
 //
-//	for i, x := range src:
+//	for i := range n:
+//		x = src[i]
 //		x = max(min(x, expMax), expMin)
 //		t := fma(x, log₂e, round)
 //		n := t - round
@@ -998,10 +739,10 @@ GLOBL expConst64<>(SB), RODATA|NOPTR, $240
 	VFMULD(x, p, p); \
 	VFMULD(t, p, p)
 
-TEXT ·expNeon64(SB), NOSPLIT, $64-48
-	MOVD  dst_base+0(FP), R1
-	MOVD  src_base+24(FP), R0
-	MOVD  src_len+32(FP), R2
+TEXT ·neonExp64(SB), NOSPLIT, $64-24
+	MOVD  n+0(FP), R2
+	MOVD  dst+8(FP), R1
+	MOVD  src+16(FP), R0
 	MOVD  $expConst64<>(SB), R3
 	FLDPQ 160(R3), (F16, F17)
 	FLDPQ 192(R3), (F18, F20)
@@ -1068,223 +809,7 @@ in:
 done:
 	RET
 
-// func gemmNeon32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
-//
-//	for i, j in 8×12:
-//		s := 0.0
-//		for p := range k: s = fma(a[8p+i], b[12p+j], s)
-//		c[i*ldc+j] = alpha*s   or   fma(alpha, s, c[i*ldc+j])
-//
-//	R0 k   R1 a   R2 b   R3 c   R4 row of c in bytes   R5 k/4   R6 add   R7 next
-//	V0–V23   the tile, row i in V3i…V3i+2
-//	V24–V26  b[12p…12p+11]
-//	V28–V29  a[8p…8p+7], used by element
-//	V31      alpha
-//
-// The inner loop takes four p a turn: 96 FMLA among 117 instructions.
-
-#define GEMM32ROW0(a, c0, c1, c2) \
-	VFMLAS0(a, 24, c0); \
-	VFMLAS0(a, 25, c1); \
-	VFMLAS0(a, 26, c2)
-
-#define GEMM32ROW1(a, c0, c1, c2) \
-	VFMLAS1(a, 24, c0); \
-	VFMLAS1(a, 25, c1); \
-	VFMLAS1(a, 26, c2)
-
-#define GEMM32ROW2(a, c0, c1, c2) \
-	VFMLAS2(a, 24, c0); \
-	VFMLAS2(a, 25, c1); \
-	VFMLAS2(a, 26, c2)
-
-#define GEMM32ROW3(a, c0, c1, c2) \
-	VFMLAS3(a, 24, c0); \
-	VFMLAS3(a, 25, c1); \
-	VFMLAS3(a, 26, c2)
-
-#define GEMM32STEP(p) \
-	FLDPQ (48*p)(R2), (F24, F25); \
-	FMOVQ (48*p+32)(R2), F26; \
-	FLDPQ (32*p)(R1), (F28, F29); \
-	GEMM32ROW0(28, 0, 1, 2); \
-	GEMM32ROW1(28, 3, 4, 5); \
-	GEMM32ROW2(28, 6, 7, 8); \
-	GEMM32ROW3(28, 9, 10, 11); \
-	GEMM32ROW0(29, 12, 13, 14); \
-	GEMM32ROW1(29, 15, 16, 17); \
-	GEMM32ROW2(29, 18, 19, 20); \
-	GEMM32ROW3(29, 21, 22, 23)
-
-#define GEMM32SET(c0, c1, c2) \
-	VFMULS0(31, c0, 24); \
-	VFMULS0(31, c1, 25); \
-	VFMULS0(31, c2, 26); \
-	FSTPQ (F24, F25), (R3); \
-	FMOVQ F26, 32(R3); \
-	ADD   R4, R3
-
-#define GEMM32ADD(c0, c1, c2) \
-	FLDPQ (R3), (F24, F25); \
-	FMOVQ 32(R3), F26; \
-	VFMLAS0(31, c0, 24); \
-	VFMLAS0(31, c1, 25); \
-	VFMLAS0(31, c2, 26); \
-	FSTPQ (F24, F25), (R3); \
-	FMOVQ F26, 32(R3); \
-	ADD   R4, R3
-
-TEXT ·gemmNeon32(SB), NOSPLIT, $0-64
-	MOVD  k+0(FP), R0
-	FMOVS alpha+8(FP), F31
-	MOVD  a+16(FP), R1
-	MOVD  b+24(FP), R2
-	MOVD  c+32(FP), R3
-	MOVD  ldc+40(FP), R4
-	MOVBU add+48(FP), R6
-	MOVD  next+56(FP), R7
-	LSL   $2, R4
-	PREFETCHROWS8
-	ZERO24
-	LSR   $2, R0, R5
-	CBZ   R5, rest
-
-four:
-	PRFM (R7), PLDL2KEEP
-	ADD  $16, R7
-	PRFM 768(R2), PLDL1KEEP
-	PRFM 832(R2), PLDL1KEEP
-	PRFM 896(R2), PLDL1KEEP
-	GEMM32STEP(0)
-	GEMM32STEP(1)
-	GEMM32STEP(2)
-	GEMM32STEP(3)
-	ADD  $128, R1
-	ADD  $192, R2
-	SUB  $1, R5
-	CBNZ R5, four
-
-rest:
-	ANDS $3, R0
-	BEQ  store
-
-one:
-	GEMM32STEP(0)
-	ADD  $32, R1
-	ADD  $48, R2
-	SUB  $1, R0
-	CBNZ R0, one
-
-store:
-	CBNZ R6, add
-	GEMM32SET(0, 1, 2)
-	GEMM32SET(3, 4, 5)
-	GEMM32SET(6, 7, 8)
-	GEMM32SET(9, 10, 11)
-	GEMM32SET(12, 13, 14)
-	GEMM32SET(15, 16, 17)
-	GEMM32SET(18, 19, 20)
-	GEMM32SET(21, 22, 23)
-	RET
-
-add:
-	GEMM32ADD(0, 1, 2)
-	GEMM32ADD(3, 4, 5)
-	GEMM32ADD(6, 7, 8)
-	GEMM32ADD(9, 10, 11)
-	GEMM32ADD(12, 13, 14)
-	GEMM32ADD(15, 16, 17)
-	GEMM32ADD(18, 19, 20)
-	GEMM32ADD(21, 22, 23)
-	RET
-
-// func distNeon32(k int, a, b, c *float32, ldc int, add bool)
-//
-//	for i, j in 8×12:
-//		s := 0.0   or   c[i*ldc+j]
-//		for p := range k: d := a[8p+i] - b[12p+j]; s = fma(d, d, s)
-//		c[i*ldc+j] = s
-//
-//	R0 k   R1 a   R2 b   R3 c   R4 row of c in bytes   R6 add
-//	V0–V23   the tile, row i in V3i…V3i+2
-//	V24–V26  b[12p…12p+11]
-//	V27      a[8p+i] in all lanes
-//	V28 V29  a[8p…8p+7]
-//	V30 V31  differences
-
-#define DIST32ROW(a, i, c0, c1, c2) \
-	VDUP a.S[i], V27.S4; \
-	VFSUBS(24, 27, 30); \
-	VFSUBS(25, 27, 31); \
-	VFMLA V30.S4, V30.S4, c0.S4; \
-	VFSUBS(26, 27, 30); \
-	VFMLA V31.S4, V31.S4, c1.S4; \
-	VFMLA V30.S4, V30.S4, c2.S4
-
-#define DIST32LOAD(c0, c1, c2) \
-	VLD1 (R7), [c0.S4, c1.S4, c2.S4]; \
-	ADD  R4, R7
-
-#define DIST32STORE(c0, c1, c2) \
-	VST1 [c0.S4, c1.S4, c2.S4], (R3); \
-	ADD  R4, R3
-
-TEXT ·distNeon32(SB), NOSPLIT, $0-41
-	MOVD  k+0(FP), R0
-	MOVD  a+8(FP), R1
-	MOVD  b+16(FP), R2
-	MOVD  c+24(FP), R3
-	MOVD  ldc+32(FP), R4
-	MOVBU add+40(FP), R6
-	LSL   $2, R4
-	CBNZ  R6, load
-	PREFETCHROWS8
-	ZERO24
-	B     terms
-
-load:
-	MOVD R3, R7
-	DIST32LOAD(V0, V1, V2)
-	DIST32LOAD(V3, V4, V5)
-	DIST32LOAD(V6, V7, V8)
-	DIST32LOAD(V9, V10, V11)
-	DIST32LOAD(V12, V13, V14)
-	DIST32LOAD(V15, V16, V17)
-	DIST32LOAD(V18, V19, V20)
-	DIST32LOAD(V21, V22, V23)
-
-terms:
-	CBZ R0, store
-
-one:
-	FLDPQ (R2), (F24, F25)
-	FMOVQ 32(R2), F26
-	ADD   $48, R2
-	FLDPQ (R1), (F28, F29)
-	ADD   $32, R1
-	DIST32ROW(V28, 0, V0, V1, V2)
-	DIST32ROW(V28, 1, V3, V4, V5)
-	DIST32ROW(V28, 2, V6, V7, V8)
-	DIST32ROW(V28, 3, V9, V10, V11)
-	DIST32ROW(V29, 0, V12, V13, V14)
-	DIST32ROW(V29, 1, V15, V16, V17)
-	DIST32ROW(V29, 2, V18, V19, V20)
-	DIST32ROW(V29, 3, V21, V22, V23)
-	SUB  $1, R0
-	CBNZ R0, one
-
-store:
-	DIST32STORE(V0, V1, V2)
-	DIST32STORE(V3, V4, V5)
-	DIST32STORE(V6, V7, V8)
-	DIST32STORE(V9, V10, V11)
-	DIST32STORE(V12, V13, V14)
-	DIST32STORE(V15, V16, V17)
-	DIST32STORE(V18, V19, V20)
-	DIST32STORE(V21, V22, V23)
-	RET
-
-// func packNeon32(m, k int, src *float32, ld int, dst *float32, r int)
+// func neonPack32(m, k int, src *float32, ld int, dst *float32, r int)
 //
 //	for i := range m { for p := range k: dst[p*r+i] = src[i*ld+p] }   m a multiple of 4
 //
@@ -1294,7 +819,7 @@ store:
 //	V4–V7    rows 0 and 1, 2 and 3 interleaved, even p, odd p
 //	V16–V19  four elements of each p
 
-TEXT ·packNeon32(SB), NOSPLIT, $0-48
+TEXT ·neonPack32(SB), NOSPLIT, $0-48
 	MOVD m+0(FP), R0
 	MOVD k+8(FP), R1
 	MOVD src+16(FP), R2
@@ -1359,7 +884,7 @@ next:
 done:
 	RET
 
-// func unpackNeon32(m, k int, src *float32, r int, dst *float32, ld int)
+// func neonUnpack32(m, k int, src *float32, r int, dst *float32, ld int)
 //
 //	for i := range m { for p := range k: dst[i*ld+p] = src[p*r+i] }   m a multiple of 4
 //
@@ -1369,7 +894,7 @@ done:
 //	V4–V7    p and p+1, p+2 and p+3 interleaved, even rows, odd rows
 //	V16–V19  four elements of each row
 
-TEXT ·unpackNeon32(SB), NOSPLIT, $0-48
+TEXT ·neonUnpack32(SB), NOSPLIT, $0-48
 	MOVD m+0(FP), R0
 	MOVD k+8(FP), R1
 	MOVD src+16(FP), R2
@@ -1434,19 +959,21 @@ next:
 done:
 	RET
 
-// func dotNeon32(a, x []float32) float32
+// func neonDot32(n int, a, x *float32, lanes *[Lanes]float32) float32
 //
-//	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])
+//	s = 0, or *lanes
+//	for i := range n: s[i%32] = fma(a[i], x[i], s[i%32])
+//	*lanes = s, if there are lanes
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
 //	return s[0] + 0
 //
-//	R0 a   R1 x   R2 elements left   R3 R6 a and x behind the last whole four
+//	R0 a   R1 x   R2 elements left   R7 lanes, or nil   R3 R6 a and x behind the last whole four
 //	R5 elements there
 //	V0–V7    the 32 lanes, four a register
 //	V16–V23  elements of a and x
 //	V24 V25  the last one to three elements of a and x, if any, above them zeros
 //
-// As in dotNeon64, the lanes behind the last whole four take V24·V25.
+// As in neonDot64, the lanes behind the last whole four take V24·V25.
 
 #define DOT32(off, s0, s1, s2, s3) \
 	FLDPQ off(R0), (F16, F17); \
@@ -1482,12 +1009,30 @@ done:
 	VMOVI $0, V1.B16; \
 	FADDS F1, F0
 
-TEXT ·dotNeon32(SB), NOSPLIT, $0-52
-	MOVD a_base+0(FP), R0
-	MOVD a_len+8(FP), R2
-	MOVD x_base+24(FP), R1
+// LOADLANES32 and STORELANES32 move the lanes from and to the memory at R7.
+#define LOADLANES32 \
+	FLDPQ (R7), (F0, F1); \
+	FLDPQ 32(R7), (F2, F3); \
+	FLDPQ 64(R7), (F4, F5); \
+	FLDPQ 96(R7), (F6, F7)
+
+#define STORELANES32 \
+	FSTPQ (F0, F1), (R7); \
+	FSTPQ (F2, F3), 32(R7); \
+	FSTPQ (F4, F5), 64(R7); \
+	FSTPQ (F6, F7), 96(R7)
+
+TEXT ·neonDot32(SB), NOSPLIT, $0-36
+	MOVD n+0(FP), R2
+	MOVD a+8(FP), R0
+	MOVD x+16(FP), R1
+	MOVD lanes+24(FP), R7
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
+	CBZ  R7, start
+	LOADLANES32
+
+start:
 	SUBS $32, R2
 	BLT  tail
 
@@ -1530,58 +1075,29 @@ fours:
 	VFMLA V24.S4, V25.S4, V7.S4
 
 fold:
+	CBZ R7, sum
+	STORELANES32
+
+sum:
 	FOLD32
-	FMOVS F0, ret+48(FP)
+	FMOVS F0, ret+32(FP)
 	RET
 
-// func dotLanesNeon32(s *[Lanes]float32, a, x []float32)
+// func neonDotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
 //
-//	for i, v := range a: s[i%32] = fma(v, x[i], s[i%32])   len(a) a multiple of 32
-//
-//	R0 a   R1 x   R2 elements left   R3 s
-//	V0–V7    the 32 lanes, four a register
-//	V16–V23  elements of a and x
-
-TEXT ·dotLanesNeon32(SB), NOSPLIT, $0-56
-	MOVD  s+0(FP), R3
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  x_base+32(FP), R1
-	FLDPQ (R3), (F0, F1)
-	FLDPQ 32(R3), (F2, F3)
-	FLDPQ 64(R3), (F4, F5)
-	FLDPQ 96(R3), (F6, F7)
-	SUBS  $32, R2
-	BLT   done
-
-lanes:
-	DOT32(0, V0, V1, V2, V3)
-	DOT32(64, V4, V5, V6, V7)
-	ADD  $128, R0
-	ADD  $128, R1
-	SUBS $32, R2
-	BGE  lanes
-
-done:
-	FSTPQ (F0, F1), (R3)
-	FSTPQ (F2, F3), 32(R3)
-	FSTPQ (F4, F5), 64(R3)
-	FSTPQ (F6, F7), 96(R3)
-	RET
-
-// func dotAxpyNeon32(alpha float32, a, x, y []float32) float32
-//
-//	for i, v := range a:
-//		s[i%32] = fma(v, x[i], s[i%32])
-//		y[i] = fma(alpha, v, y[i])
+//	s = 0, or *lanes
+//	for i := range n:
+//		s[i%32] = fma(a[i], x[i], s[i%32])
+//		y[i] = fma(alpha, a[i], y[i])
+//	*lanes = s, if there are lanes
 //	for h := 16; h > 0; h /= 2 { for l := range h: s[l] += s[l+h] }
 //	return s[0] + 0
 //
-//	R0 a   R1 x   R2 elements left   R4 y   R3 R6 a and x behind the last whole four
+//	R0 a   R1 x   R2 elements left   R7 lanes, or nil   R4 y   R3 R6 a and x behind the last whole four
 //	R5 elements there
 //	V0–V7    the 32 lanes, four a register
 //	V16–V19  elements of a   V20–V23 of x   V26–V29 of y
-//	V24 V25  the last one to three elements of a and x, as in dotNeon32
+//	V24 V25  the last one to three elements of a and x, as in neonDot32
 //	V31      alpha in all lanes
 
 #define DOTAXPY32(off, s0, s1, s2, s3) \
@@ -1601,15 +1117,20 @@ done:
 	VFMLA   V31.S4, V16.S4, V26.S4; \
 	FMOVQ.P F26, 16(R4)
 
-TEXT ·dotAxpyNeon32(SB), NOSPLIT, $0-84
-	FMOVS alpha+0(FP), F31
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  x_base+32(FP), R1
-	MOVD  y_base+56(FP), R4
+TEXT ·neonDotAxpy32(SB), NOSPLIT, $0-52
+	MOVD  n+0(FP), R2
+	FMOVS alpha+8(FP), F31
+	MOVD  a+16(FP), R0
+	MOVD  x+24(FP), R1
+	MOVD  y+32(FP), R4
+	MOVD  lanes+40(FP), R7
 	VDUP  V31.S[0], V31.S4
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
+	CBZ  R7, start
+	LOADLANES32
+
+start:
 	SUBS $32, R2
 	BLT  tail
 
@@ -1653,7 +1174,7 @@ fours:
 	VFMLA V24.S4, V25.S4, V7.S4
 
 fold:
-	CBZ     R5, sum
+	CBZ     R5, out
 	FMOVS.P 4(R0), F16
 	FMOVS   (R4), F26
 	VFMLA   V31.S4, V16.S4, V26.S4
@@ -1661,14 +1182,18 @@ fold:
 	SUB     $1, R5
 	B       fold
 
+out:
+	CBZ R7, sum
+	STORELANES32
+
 sum:
 	FOLD32
-	FMOVS F0, ret+80(FP)
+	FMOVS F0, ret+48(FP)
 	RET
 
-// func axpyNeon32(alpha float32, a, y []float32)
+// func neonAxpy32(n int, alpha float32, a, y *float32)
 //
-//	for i, v := range a: y[i] = fma(alpha, v, y[i])
+//	for i := range n: y[i] = fma(alpha, a[i], y[i])
 //
 //	R0 a   R1 y   R2 elements left
 //	V31      alpha in all lanes
@@ -1687,11 +1212,11 @@ sum:
 	FSTPQ (F20, F21), off(R1); \
 	FSTPQ (F22, F23), (off+32)(R1)
 
-TEXT ·axpyNeon32(SB), NOSPLIT, $0-56
-	FMOVS alpha+0(FP), F31
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  y_base+32(FP), R1
+TEXT ·neonAxpy32(SB), NOSPLIT, $0-32
+	MOVD  n+0(FP), R2
+	FMOVS alpha+8(FP), F31
+	MOVD  a+16(FP), R0
+	MOVD  y+24(FP), R1
 	VDUP  V31.S[0], V31.S4
 	SUBS  $32, R2
 	BLT   tail
@@ -1732,9 +1257,9 @@ one:
 done:
 	RET
 
-// func axpy4Neon32(x *[4]float32, a *float32, lda int, y []float32)
+// func neonAxpys32(n int, x, a *float32, lda int, y *float32)
 //
-//	for i := range 4 { for j := range y: y[j] = fma(x[i], a[i*lda+j], y[j]) }
+//	for i := range 4 { for j := range n: y[j] = fma(x[i], a[i*lda+j], y[j]) }
 //
 //	R0 x   R1 y   R2 elements left   R3 R4 R5 R6 rows of a
 //	V0–V3    elements of y
@@ -1750,12 +1275,12 @@ done:
 	fmla(31, 18, 2); \
 	fmla(31, 19, 3)
 
-TEXT ·axpy4Neon32(SB), NOSPLIT, $0-48
-	MOVD  x+0(FP), R0
-	MOVD  a+8(FP), R3
-	MOVD  lda+16(FP), R7
-	MOVD  y_base+24(FP), R1
-	MOVD  y_len+32(FP), R2
+TEXT ·neonAxpys32(SB), NOSPLIT, $0-40
+	MOVD  n+0(FP), R2
+	MOVD  x+8(FP), R0
+	MOVD  a+16(FP), R3
+	MOVD  lda+24(FP), R7
+	MOVD  y+32(FP), R1
 	ADD   R7<<2, R3, R4
 	ADD   R7<<2, R4, R5
 	ADD   R7<<2, R5, R6
@@ -1797,18 +1322,18 @@ one:
 done:
 	RET
 
-// func scalNeon32(alpha float32, x []float32)
+// func neonScal32(n int, alpha float32, x *float32)
 //
-//	for i := range x: x[i] = alpha * x[i]
+//	for i := range n: x[i] = alpha * x[i]
 //
 //	R0 x   R2 elements left
 //	V31      alpha
 //	V16–V19  elements of x
 
-TEXT ·scalNeon32(SB), NOSPLIT, $0-32
-	FMOVS alpha+0(FP), F31
-	MOVD  x_base+8(FP), R0
-	MOVD  x_len+16(FP), R2
+TEXT ·neonScal32(SB), NOSPLIT, $0-24
+	MOVD  n+0(FP), R2
+	FMOVS alpha+8(FP), F31
+	MOVD  x+16(FP), R0
 	SUBS  $16, R2
 	BLT   tail
 
@@ -1862,9 +1387,10 @@ DATA expConst32<>+136(SB)/4, $0x1.62e43p-1 // ln2High
 DATA expConst32<>+140(SB)/4, $-0x1.05c61p-29 // ln2Low
 GLOBL expConst32<>(SB), RODATA|NOPTR, $144
 
-// func expNeon32(dst, src []float32)
+// func neonExp32(n int, dst, src *float32)
 //
-//	for i, x := range src:
+//	for i := range n:
+//		x = src[i]
 //		x = max(min(x, expMax), expMin)
 //		t := fma(x, log₂e, round)
 //		n := t - round
@@ -1937,10 +1463,10 @@ GLOBL expConst32<>(SB), RODATA|NOPTR, $144
 	VFMULS(x, p, p); \
 	VFMULS(t, p, p)
 
-TEXT ·expNeon32(SB), NOSPLIT, $64-48
-	MOVD  dst_base+0(FP), R1
-	MOVD  src_base+24(FP), R0
-	MOVD  src_len+32(FP), R2
+TEXT ·neonExp32(SB), NOSPLIT, $64-24
+	MOVD  n+0(FP), R2
+	MOVD  dst+8(FP), R1
+	MOVD  src+16(FP), R0
 	MOVD  $expConst32<>(SB), R3
 	FLDPQ 80(R3), (F16, F17)
 	FLDPQ 112(R3), (F18, F20)
@@ -2011,9 +1537,9 @@ done:
 	VFCVTL2(18, 19); \
 	VFCVTL(18, 18)
 
-// func dotNeonMixed(a []float32, x []float64) float64
+// func neonDotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
 //
-//	as dotNeon64(a, x), and so are the registers
+//	neonDot64 for an a of float32; the registers are the same
 
 #define DOTMIXED(offa, offx, s0, s1, s2, s3) \
 	FLDPQ offa(R0), (F16, F18); \
@@ -2035,14 +1561,19 @@ done:
 	FMOVQ.P 16(R1), F17; \
 	VFMLA   V16.D2, V17.D2, s.D2
 
-TEXT ·dotNeonMixed(SB), NOSPLIT, $0-56
-	MOVD a_base+0(FP), R0
-	MOVD a_len+8(FP), R2
-	MOVD x_base+24(FP), R1
+TEXT ·neonDotMixed(SB), NOSPLIT, $0-40
+	MOVD n+0(FP), R2
+	MOVD a+8(FP), R0
+	MOVD x+16(FP), R1
+	MOVD lanes+24(FP), R7
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
 	ZERO4(V8, V9, V10, V11)
 	ZERO4(V12, V13, V14, V15)
+	CBZ  R7, start
+	LOADLANES64
+
+start:
 	SUBS $32, R2
 	BLT  tail
 
@@ -2086,40 +1617,17 @@ pairs:
 	VFMLA V24.D2, V25.D2, V15.D2
 
 fold:
-	FOLD64
-	FMOVD F0, ret+48(FP)
-	RET
-
-// func dotLanesNeonMixed(s *[Lanes]float64, a []float32, x []float64)
-//
-//	as dotLanesNeon64(s, a, x), and so are the registers
-
-TEXT ·dotLanesNeonMixed(SB), NOSPLIT, $0-56
-	MOVD s+0(FP), R3
-	MOVD a_base+8(FP), R0
-	MOVD a_len+16(FP), R2
-	MOVD x_base+32(FP), R1
-	LOADLANES64
-	SUBS $32, R2
-	BLT  done
-
-lanes:
-	DOTMIXED(0, 0, V0, V1, V2, V3)
-	DOTMIXED(32, 64, V4, V5, V6, V7)
-	DOTMIXED(64, 128, V8, V9, V10, V11)
-	DOTMIXED(96, 192, V12, V13, V14, V15)
-	ADD  $128, R0
-	ADD  $256, R1
-	SUBS $32, R2
-	BGE  lanes
-
-done:
+	CBZ R7, sum
 	STORELANES64
+
+sum:
+	FOLD64
+	FMOVD F0, ret+32(FP)
 	RET
 
-// func dotAxpyNeonMixed(alpha float64, a []float32, x, y []float64) float64
+// func neonDotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[Lanes]float64) float64
 //
-//	as dotAxpyNeon64(alpha, a, x, y), and so are the registers
+//	neonDotAxpy64 for an a of float32; the registers are the same
 
 #define DOTAXPYMIXED(offa, offx, s0, s1, s2, s3) \
 	DOTMIXED(offa, offx, s0, s1, s2, s3); \
@@ -2131,17 +1639,22 @@ done:
 	VFMLA   V31.D2, V16.D2, V26.D2; \
 	FMOVQ.P F26, 16(R4)
 
-TEXT ·dotAxpyNeonMixed(SB), NOSPLIT, $0-88
-	FMOVD alpha+0(FP), F31
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  x_base+32(FP), R1
-	MOVD  y_base+56(FP), R4
+TEXT ·neonDotAxpyMixed(SB), NOSPLIT, $0-56
+	MOVD  n+0(FP), R2
+	FMOVD alpha+8(FP), F31
+	MOVD  a+16(FP), R0
+	MOVD  x+24(FP), R1
+	MOVD  y+32(FP), R4
+	MOVD  lanes+40(FP), R7
 	VDUP  V31.D[0], V31.D2
 	ZERO4(V0, V1, V2, V3)
 	ZERO4(V4, V5, V6, V7)
 	ZERO4(V8, V9, V10, V11)
 	ZERO4(V12, V13, V14, V15)
+	CBZ  R7, start
+	LOADLANES64
+
+start:
 	SUBS $32, R2
 	BLT  tail
 
@@ -2189,24 +1702,28 @@ pairs:
 	VFMLA V24.D2, V25.D2, V15.D2
 
 fold:
+	CBZ R7, sum
+	STORELANES64
+
+sum:
 	FOLD64
-	FMOVD F0, ret+80(FP)
+	FMOVD F0, ret+48(FP)
 	RET
 
-// func axpyNeonMixed(alpha float64, a []float32, y []float64)
+// func neonAxpyMixed(n int, alpha float64, a *float32, y *float64)
 //
-//	for i, v := range a: y[i] = fma(alpha, v, y[i])
+//	for i := range n: y[i] = fma(alpha, a[i], y[i])
 //
 //	R0 a   R1 y   R2 elements left
 //	V31      alpha in both lanes
 //	V16–V19  elements of a
 //	V20–V23  elements of y
 
-TEXT ·axpyNeonMixed(SB), NOSPLIT, $0-56
-	FMOVD alpha+0(FP), F31
-	MOVD  a_base+8(FP), R0
-	MOVD  a_len+16(FP), R2
-	MOVD  y_base+32(FP), R1
+TEXT ·neonAxpyMixed(SB), NOSPLIT, $0-32
+	MOVD  n+0(FP), R2
+	FMOVD alpha+8(FP), F31
+	MOVD  a+16(FP), R0
+	MOVD  y+24(FP), R1
 	VDUP  V31.D[0], V31.D2
 	SUBS  $8, R2
 	BLT   tail
@@ -2243,9 +1760,9 @@ one:
 done:
 	RET
 
-// func axpy4NeonMixed(x *[4]float64, a *float32, lda int, y []float64)
+// func neonAxpysMixed(n int, x *float64, a *float32, lda int, y *float64)
 //
-//	for i := range 4 { for j := range y: y[j] = fma(x[i], a[i*lda+j], y[j]) }
+//	for i := range 4 { for j := range n: y[j] = fma(x[i], a[i*lda+j], y[j]) }
 //
 //	R0 x   R1 y   R2 elements left   R3 R4 R5 R6 rows of a
 //	V0–V3    elements of y
@@ -2261,12 +1778,12 @@ done:
 	fmla(x, 18, 2); \
 	fmla(x, 19, 3)
 
-TEXT ·axpy4NeonMixed(SB), NOSPLIT, $0-48
-	MOVD  x+0(FP), R0
-	MOVD  a+8(FP), R3
-	MOVD  lda+16(FP), R7
-	MOVD  y_base+24(FP), R1
-	MOVD  y_len+32(FP), R2
+TEXT ·neonAxpysMixed(SB), NOSPLIT, $0-40
+	MOVD  n+0(FP), R2
+	MOVD  x+8(FP), R0
+	MOVD  a+16(FP), R3
+	MOVD  lda+24(FP), R7
+	MOVD  y+32(FP), R1
 	ADD   R7<<2, R3, R4
 	ADD   R7<<2, R4, R5
 	ADD   R7<<2, R5, R6
@@ -2310,695 +1827,4 @@ one:
 	BNE     one
 
 done:
-	RET
-
-// The strip kernels work on blocks of 4 rows by 96 bytes, a whole line of a strip:
-// 12 doubles or 24 floats. Everywhere
-//
-//	V0–V23   the block, row i in V6i…V6i+5
-//	V24–V29  a row of b, or of solutions
-//	V30 V31  four elements of a, used by element
-
-// STRIPROW continues the chains of a row by the element of a that op takes.
-#define STRIPROW(op, a, c0, c1, c2, c3, c4, c5) \
-	op(a, 24, c0); \
-	op(a, 25, c1); \
-	op(a, 26, c2); \
-	op(a, 27, c3); \
-	op(a, 28, c4); \
-	op(a, 29, c5)
-
-// STRIPLOAD and STRIPSTORE move a row between memory at R7, R4 bytes from row to
-// row, and its registers.
-#define STRIPLOAD(c0, c1, c2, c3, c4, c5) \
-	FLDPQ (R7), (c0, c1); \
-	FLDPQ 32(R7), (c2, c3); \
-	FLDPQ 64(R7), (c4, c5); \
-	ADD   R4, R7
-
-#define STRIPSTORE(c0, c1, c2, c3, c4, c5) \
-	FSTPQ (c0, c1), (R7); \
-	FSTPQ (c2, c3), 32(R7); \
-	FSTPQ (c4, c5), 64(R7); \
-	ADD   R4, R7
-
-// STRIPROWS does op to the four rows of a block.
-#define STRIPROWS(op) \
-	op(F0, F1, F2, F3, F4, F5); \
-	op(F6, F7, F8, F9, F10, F11); \
-	op(F12, F13, F14, F15, F16, F17); \
-	op(F18, F19, F20, F21, F22, F23)
-
-// STRIPPREFETCH fetches the row at R7 for writing and steps to the next.
-#define STRIPPREFETCH \
-	PRFM (R7), PSTL1KEEP; \
-	PRFM 64(R7), PSTL1KEEP; \
-	ADD  R4, R7
-
-// STRIPTERM continues a block by the term at byte offset o of a, at R1, and b, at R2.
-#define STRIPTERM64(op0, op1, o) \
-	FLDPQ (o)(R2), (F24, F25); \
-	FLDPQ (o+32)(R2), (F26, F27); \
-	FLDPQ (o+64)(R2), (F28, F29); \
-	FLDPQ (o)(R1), (F30, F31); \
-	STRIPROW(op0, 30, 0, 1, 2, 3, 4, 5); \
-	STRIPROW(op1, 30, 6, 7, 8, 9, 10, 11); \
-	STRIPROW(op0, 31, 12, 13, 14, 15, 16, 17); \
-	STRIPROW(op1, 31, 18, 19, 20, 21, 22, 23)
-
-#define STRIPTERM32(op0, op1, op2, op3, o) \
-	FLDPQ (o)(R2), (F24, F25); \
-	FLDPQ (o+32)(R2), (F26, F27); \
-	FLDPQ (o+64)(R2), (F28, F29); \
-	FMOVQ (o)(R1), F30; \
-	STRIPROW(op0, 30, 0, 1, 2, 3, 4, 5); \
-	STRIPROW(op1, 30, 6, 7, 8, 9, 10, 11); \
-	STRIPROW(op2, 30, 12, 13, 14, 15, 16, 17); \
-	STRIPROW(op3, 30, 18, 19, 20, 21, 22, 23)
-
-#define ADDTERM64(o) STRIPTERM64(VFMLAD0, VFMLAD1, o)
-#define SUBTERM64(o) STRIPTERM64(VFMLSD0, VFMLSD1, o)
-#define ADDTERM32(o) STRIPTERM32(VFMLAS0, VFMLAS1, VFMLAS2, VFMLAS3, o)
-#define SUBTERM32(o) STRIPTERM32(VFMLSS0, VFMLSS1, VFMLSS2, VFMLSS3, o)
-
-// STRIPLOADEND and STRIPSTOREEND move the end of a row, without its first R11 > 0
-// elements, which are whole groups of four.
-#define STRIPLOADEND64(c0, c1, c2, c3, c4, c5) \
-	CMP   $8, R11; \
-	BEQ   2(PC); \
-	FLDPQ 32(R7), (c2, c3); \
-	FLDPQ 64(R7), (c4, c5); \
-	ADD   R4, R7
-
-#define STRIPSTOREEND64(c0, c1, c2, c3, c4, c5) \
-	CMP   $8, R11; \
-	BEQ   2(PC); \
-	FSTPQ (c2, c3), 32(R7); \
-	FSTPQ (c4, c5), 64(R7); \
-	ADD   R4, R7
-
-#define STRIPLOADEND32(c0, c1, c2, c3, c4, c5) \
-	CMP   $4, R11; \
-	BGT   2(PC); \
-	FMOVQ 16(R7), c1; \
-	CMP   $8, R11; \
-	BGT   2(PC); \
-	FMOVQ 32(R7), c2; \
-	CMP   $12, R11; \
-	BGT   2(PC); \
-	FMOVQ 48(R7), c3; \
-	CMP   $16, R11; \
-	BGT   2(PC); \
-	FMOVQ 64(R7), c4; \
-	FMOVQ 80(R7), c5; \
-	ADD   R4, R7
-
-#define STRIPSTOREEND32(c0, c1, c2, c3, c4, c5) \
-	CMP   $4, R11; \
-	BGT   2(PC); \
-	FMOVQ c1, 16(R7); \
-	CMP   $8, R11; \
-	BGT   2(PC); \
-	FMOVQ c2, 32(R7); \
-	CMP   $12, R11; \
-	BGT   2(PC); \
-	FMOVQ c3, 48(R7); \
-	CMP   $16, R11; \
-	BGT   2(PC); \
-	FMOVQ c4, 64(R7); \
-	FMOVQ c5, 80(R7); \
-	ADD   R4, R7
-
-// STRIPTILE is the body of add and sub: nr×nr elements in blocks of four rows,
-// without the first skip columns and, on the diagonal, rows.
-//
-//	for i := 0 or skip; i < nr; i += 4:
-//		block := rows i…i+3 of c, or 0
-//		prefetch the next four rows, or the first four at next
-//		for p := range k: block ±= a[p*nr+i:][:4] ⊗ b[p*nr:][:nr]
-//		rows i…i+3 of c = block
-//
-//	R0 k   R1 R2 a and b at p   R3 c, row i, column 0   R4 row of c in bytes
-//	R5 p/4 left   R6 blocks left   R7 a row   R8 a+i   R9 b   R10 next
-//	R11 skip   R12 mode: skip, bit 5 for 0, bit 6 on the diagonal
-#define STRIPTILE(term, loadend, storeend, shift, blocks, esize) \
-	LSL  $shift, R4; \
-	AND  $31, R12, R11; \
-	MOVD $blocks, R6; \
-	SUB  R11<<shift, R3; \
-	TBZ  $6, R12, block; \
-	ADD  R11<<shift, R8; \
-	SUB  R11>>2, R6; \
-block: \
-	MOVD R3, R7; \
-	TBNZ $5, R12, fresh; \
-	CBNZ R11, loadends; \
-	STRIPROWS(STRIPLOAD); \
-	B loaded; \
-loadends: \
-	STRIPROWS(loadend); \
-	B loaded; \
-fresh: \
-	ZERO24; \
-loaded: \
-	ADD  R4<<2, R3, R7; \
-	CMP  $1, R6; \
-	CSEL EQ, R10, R7, R7; \
-	STRIPPREFETCH; \
-	STRIPPREFETCH; \
-	STRIPPREFETCH; \
-	STRIPPREFETCH; \
-	MOVD R8, R1; \
-	MOVD R9, R2; \
-	LSR  $2, R0, R5; \
-four: \
-	term(0); \
-	term(96); \
-	term(192); \
-	term(288); \
-	ADD  $384, R1; \
-	ADD  $384, R2; \
-	SUB  $1, R5; \
-	CBNZ R5, four; \
-	MOVD R3, R7; \
-	CBNZ R11, storeends; \
-	STRIPROWS(STRIPSTORE); \
-	B stored; \
-storeends: \
-	STRIPROWS(storeend); \
-stored: \
-	MOVD R7, R3; \
-	ADD  $(4*esize), R8; \
-	SUB  $1, R6; \
-	CBNZ R6, block; \
-	RET
-
-// func stripAddNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
-TEXT ·stripAddNeon64(SB), NOSPLIT, $0-72
-	MOVD k+0(FP), R0
-	MOVD a+8(FP), R8
-	MOVD b+16(FP), R9
-	MOVD c+24(FP), R3
-	MOVD ldc+32(FP), R4
-	MOVD next+40(FP), R10
-	MOVD mode+48(FP), R12
-	STRIPTILE(ADDTERM64, STRIPLOADEND64, STRIPSTOREEND64, 3, 3, 8)
-
-// func stripSubNeon64(k int, a, b, c *float64, ldc int, next *float64, mode int, soon uintptr, step int)
-TEXT ·stripSubNeon64(SB), NOSPLIT, $0-72
-	MOVD k+0(FP), R0
-	MOVD a+8(FP), R8
-	MOVD b+16(FP), R9
-	MOVD c+24(FP), R3
-	MOVD ldc+32(FP), R4
-	MOVD next+40(FP), R10
-	MOVD mode+48(FP), R12
-	STRIPTILE(SUBTERM64, STRIPLOADEND64, STRIPSTOREEND64, 3, 3, 8)
-
-// func stripAddNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
-TEXT ·stripAddNeon32(SB), NOSPLIT, $0-72
-	MOVD k+0(FP), R0
-	MOVD a+8(FP), R8
-	MOVD b+16(FP), R9
-	MOVD c+24(FP), R3
-	MOVD ldc+32(FP), R4
-	MOVD next+40(FP), R10
-	MOVD mode+48(FP), R12
-	STRIPTILE(ADDTERM32, STRIPLOADEND32, STRIPSTOREEND32, 2, 6, 4)
-
-// func stripSubNeon32(k int, a, b, c *float32, ldc int, next *float32, mode int, soon uintptr, step int)
-TEXT ·stripSubNeon32(SB), NOSPLIT, $0-72
-	MOVD k+0(FP), R0
-	MOVD a+8(FP), R8
-	MOVD b+16(FP), R9
-	MOVD c+24(FP), R3
-	MOVD ldc+32(FP), R4
-	MOVD next+40(FP), R10
-	MOVD mode+48(FP), R12
-	STRIPTILE(SUBTERM32, STRIPLOADEND32, STRIPSTOREEND32, 2, 6, 4)
-
-// func stripSquaresNeon64(k int, y, d *float64)
-//
-//	for q := range k { for i := range 12: d[i] = fma(y[12q+i], y[12q+i], d[i]) }
-//
-//	R0 k   R1 y   R7 d
-//	V0–V5    d
-//	V24–V29  a row of y
-
-#define STRIPSQUARES(T) \
-	FLDPQ (R7), (F0, F1); \
-	FLDPQ 32(R7), (F2, F3); \
-	FLDPQ 64(R7), (F4, F5); \
-rows: \
-	FLDPQ (R1), (F24, F25); \
-	FLDPQ 32(R1), (F26, F27); \
-	FLDPQ 64(R1), (F28, F29); \
-	ADD   $96, R1; \
-	VFMLA V24.T, V24.T, V0.T; \
-	VFMLA V25.T, V25.T, V1.T; \
-	VFMLA V26.T, V26.T, V2.T; \
-	VFMLA V27.T, V27.T, V3.T; \
-	VFMLA V28.T, V28.T, V4.T; \
-	VFMLA V29.T, V29.T, V5.T; \
-	SUB   $1, R0; \
-	CBNZ  R0, rows; \
-	FSTPQ (F0, F1), (R7); \
-	FSTPQ (F2, F3), 32(R7); \
-	FSTPQ (F4, F5), 64(R7); \
-	RET
-
-TEXT ·stripSquaresNeon64(SB), NOSPLIT, $0-24
-	MOVD k+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD d+16(FP), R7
-	STRIPSQUARES(D2)
-
-// func stripSquaresNeon32(k int, y, d *float32)
-//
-// as stripSquaresNeon64, with 24 elements a row
-TEXT ·stripSquaresNeon32(SB), NOSPLIT, $0-24
-	MOVD k+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD d+16(FP), R7
-	STRIPSQUARES(S4)
-
-// func stripCopyNeon(k int, src unsafe.Pointer, lds int, dst unsafe.Pointer, ldd int)
-//
-//	for p := range k { copy(dst[p*ldd:], src[p*lds:][:96]) }   in bytes
-//
-//	R0 rows left   R1 src   R2 lds   R3 dst   R4 ldd
-//	V0–V5    a row
-
-TEXT ·stripCopyNeon(SB), NOSPLIT, $0-40
-	MOVD k+0(FP), R0
-	MOVD src+8(FP), R1
-	MOVD lds+16(FP), R2
-	MOVD dst+24(FP), R3
-	MOVD ldd+32(FP), R4
-
-rows:
-	FLDPQ (R1), (F0, F1)
-	FLDPQ 32(R1), (F2, F3)
-	FLDPQ 64(R1), (F4, F5)
-	FSTPQ (F0, F1), (R3)
-	FSTPQ (F2, F3), 32(R3)
-	FSTPQ (F4, F5), 64(R3)
-	ADD   R2, R1
-	ADD   R4, R3
-	SUB   $1, R0
-	CBNZ  R0, rows
-	RET
-
-// STRIPCHAINS continues the block of rows j…j+3 of y by all solved rows.
-//
-//	block := y[j*nr:], rows j…j+3
-//	for k := lo; k < j; k++: block -= t[k*nr:][:4] ⊗ y[k*nr:][:nr]
-//
-//	R0 rows lo…j-1   R1 t, R2 y at k, afterwards at j   R3 y at j   R4 96
-#define STRIPCHAINS(term) \
-	MOVD R3, R7; \
-	STRIPROWS(STRIPLOAD); \
-	CBZ R0, solved; \
-	LSR $2, R0, R5; \
-four: \
-	term(0); \
-	term(96); \
-	term(192); \
-	term(288); \
-	ADD  $384, R1; \
-	ADD  $384, R2; \
-	SUB  $1, R5; \
-	CBNZ R5, four; \
-solved:
-
-// STRIPSCALE multiplies a row of the block by the element of v that op takes.
-#define STRIPSCALE(op, v, c0, c1, c2, c3, c4, c5) \
-	op(v, c0, c0); \
-	op(v, c1, c1); \
-	op(v, c2, c2); \
-	op(v, c3, c3); \
-	op(v, c4, c4); \
-	op(v, c5, c5)
-
-// STRIPLESS subtracts the element of v that op takes times one row from another.
-#define STRIPLESS(op, v, s0, s1, s2, s3, s4, s5, c0, c1, c2, c3, c4, c5) \
-	op(v, s0, c0); \
-	op(v, s1, c1); \
-	op(v, s2, c2); \
-	op(v, s3, c3); \
-	op(v, s4, c4); \
-	op(v, s5, c5)
-
-#define LESS01(op, v) STRIPLESS(op, v, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
-#define LESS02(op, v) STRIPLESS(op, v, 0, 1, 2, 3, 4, 5, 12, 13, 14, 15, 16, 17)
-#define LESS03(op, v) STRIPLESS(op, v, 0, 1, 2, 3, 4, 5, 18, 19, 20, 21, 22, 23)
-#define LESS12(op, v) STRIPLESS(op, v, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)
-#define LESS13(op, v) STRIPLESS(op, v, 6, 7, 8, 9, 10, 11, 18, 19, 20, 21, 22, 23)
-#define LESS23(op, v) STRIPLESS(op, v, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23)
-
-#define SCALE0(op, v) STRIPSCALE(op, v, 0, 1, 2, 3, 4, 5)
-#define SCALE1(op, v) STRIPSCALE(op, v, 6, 7, 8, 9, 10, 11)
-#define SCALE2(op, v) STRIPSCALE(op, v, 12, 13, 14, 15, 16, 17)
-#define SCALE3(op, v) STRIPSCALE(op, v, 18, 19, 20, 21, 22, 23)
-
-// func stripSolveNeon64(lo, j0, hi int, t *float64, ts int, r, y *float64)
-//
-//	for j := j0; j < hi; j++:
-//		t_j := t[j/nr*ts+j%nr:]
-//		for k := lo; k < j; k++: y_j -= t_j[k*nr] * y_k
-//		y_j *= r[j]
-//
-// in blocks of four rows: the rows before, then each other.
-//
-//	R0 rows lo…j-1   R1 t_j   R2 y at k   R3 y at j   R4 96   R5 rows left of lo…j-1
-//	R6 rows left   R8 t_j at lo   R9 y at lo   R10 r at j   R11 line j%nr
-//	R12 from the last line of a strip of t to the next strip
-//	V24 V25  t_j…t_j+3 at one row   V28 V29 r_j…r_j+3
-
-TEXT ·stripSolveNeon64(SB), NOSPLIT, $0-56
-	MOVD lo+0(FP), R13
-	MOVD j0+8(FP), R0
-	MOVD hi+16(FP), R6
-	MOVD t+24(FP), R8
-	MOVD ts+32(FP), R12
-	MOVD r+40(FP), R10
-	MOVD y+48(FP), R9
-	MOVD $96, R4
-	LSL  $3, R12
-	MADD R4, R9, R0, R3      // y + 96*j0
-	ADD  R0<<3, R10
-	SUB  R0, R6
-	MOVD $12, R5
-	UDIV R5, R0, R7
-	MSUB R5, R0, R7, R11     // j0 - nr*(j0/nr)
-	MADD R12, R8, R7, R8
-	ADD  R11<<3, R8
-	MADD R4, R8, R13, R8     // at lo
-	MADD R4, R9, R13, R9
-	SUB  R13, R0
-	SUB  $96, R12
-
-rows:
-	CBZ  R6, done
-	MOVD R8, R1
-	MOVD R9, R2
-	STRIPCHAINS(SUBTERM64)
-	FLDPQ (R10), (F28, F29)
-	FLDPQ (R1), (F24, F25)
-	SCALE0(VFMULD0, 28)
-	LESS01(VFMLSD1, 24)
-	LESS02(VFMLSD0, 25)
-	LESS03(VFMLSD1, 25)
-	FMOVQ 112(R1), F25
-	SCALE1(VFMULD1, 28)
-	LESS12(VFMLSD0, 25)
-	LESS13(VFMLSD1, 25)
-	FMOVQ 208(R1), F25
-	SCALE2(VFMULD0, 29)
-	LESS23(VFMLSD1, 25)
-	SCALE3(VFMULD1, 29)
-	MOVD R3, R7
-	STRIPROWS(STRIPSTORE)
-	MOVD R7, R3
-	ADD  $32, R10
-	ADD  $32, R8
-	ADD  $4, R0
-	SUB  $4, R6
-	ADD  $4, R11
-	CMP  $12, R11
-	BNE  rows
-	MOVD $0, R11
-	ADD  R12, R8
-	B    rows
-
-done:
-	RET
-
-// CHOLPIVOT64 finishes row j, at R7, in which R8 is at the block's four lines and
-// line j at offset o from there. The row is stored for its pivot's sake, scaled
-// and stored again. A pivot is positive and finite if its bits, less 1, are
-// below those of the largest number.
-#define CHOLPIVOT64(o, scale, c0, c1, c2, c3, c4, c5) \
-	FSTPQ  (c0, c1), (R7); \
-	FSTPQ  (c2, c3), 32(R7); \
-	FSTPQ  (c4, c5), 64(R7); \
-	MOVD   o(R8), R15; \
-	FMOVD  o(R8), F28; \
-	SUB    $1, R15; \
-	CMP    R14, R15; \
-	BHS    stop; \
-	FSQRTD F28, F29; \
-	FDIVD  F29, F27, F28; \
-	FMOVD  F28, o(R10); \
-	scale(VFMULD0, 28); \
-	STRIPSTORE(c0, c1, c2, c3, c4, c5); \
-	FLDPQ (R8), (F24, F25); \
-	FMOVD F29, o(R8); \
-	ADD   R4, R8
-
-// func stripCholNeon64(lo, j0, hi int, r, y *float64) int
-//
-//	for j := j0; j < hi; j++:
-//		for k := lo; k < j; k++: y_j -= y_k[j%nr] * y_k
-//		d := y_j[j%nr]
-//		if !(0 < d && d < Inf): return j
-//		r[j] = 1 / sqrt(d)
-//		y_j *= r[j]
-//		y_j[j%nr] = sqrt(d)
-//	return -1
-//
-// in blocks of four rows: the rows before, then each other.
-//
-//	R0 rows lo…j-1   R1 y at k, line j%nr   R2 y at k   R3 y at j   R4 96
-//	R5 rows left of lo…j-1   R6 rows left   R7 R8 a row of the block, its line j%nr
-//	R9 y at lo   R10 r at j   R11 line j%nr in bytes   R14 bits of the largest number
-//	V24 V25  four lines of a row   V27 1   V28 d, then 1/√d   V29 √d
-
-TEXT ·stripCholNeon64(SB), NOSPLIT, $0-48
-	MOVD lo+0(FP), R13
-	MOVD j0+8(FP), R0
-	MOVD hi+16(FP), R6
-	MOVD r+24(FP), R10
-	MOVD y+32(FP), R9
-	MOVD $0x7fefffffffffffff, R14
-	MOVD $96, R4
-	MADD R4, R9, R0, R3 // y + 96*j0
-	ADD  R0<<3, R10
-	SUB  R0, R6
-	MOVD $12, R5
-	UDIV R5, R0, R7
-	MSUB R5, R0, R7, R11 // j0 - nr*(j0/nr)
-	LSL  $3, R11
-	MADD R4, R9, R13, R9
-	SUB  R13, R0
-
-rows:
-	CBZ  R6, done
-	ADD  R11, R9, R1
-	MOVD R9, R2
-	STRIPCHAINS(SUBTERM64)
-	FMOVD $1.0, F27
-	MOVD  R3, R7
-	ADD   R11, R3, R8
-	CHOLPIVOT64(0, SCALE0, F0, F1, F2, F3, F4, F5)
-	LESS01(VFMLSD1, 24)
-	LESS02(VFMLSD0, 25)
-	LESS03(VFMLSD1, 25)
-	CHOLPIVOT64(8, SCALE1, F6, F7, F8, F9, F10, F11)
-	LESS12(VFMLSD0, 25)
-	LESS13(VFMLSD1, 25)
-	CHOLPIVOT64(16, SCALE2, F12, F13, F14, F15, F16, F17)
-	LESS23(VFMLSD1, 25)
-	CHOLPIVOT64(24, SCALE3, F18, F19, F20, F21, F22, F23)
-	MOVD R7, R3
-	ADD  $32, R10
-	ADD  $4, R0
-	SUB  $4, R6
-	ADD  $32, R11
-	CMP  $96, R11
-	BNE  rows
-	MOVD $0, R11
-	B    rows
-
-stop:
-	MOVD y+32(FP), R9
-	SUB  R9, R7
-	UDIV R4, R7
-	MOVD R7, ret+40(FP)
-	RET
-
-done:
-	MOVD $-1, R7
-	MOVD R7, ret+40(FP)
-	RET
-
-// func stripSolveNeon32(lo, j0, hi int, t *float32, ts int, r, y *float32)
-//
-//	for j := j0; j < hi; j++:
-//		t_j := t[j/nr*ts+j%nr:]
-//		for k := lo; k < j; k++: y_j -= t_j[k*nr] * y_k
-//		y_j *= r[j]
-//
-// in blocks of four rows: the rows before, then each other.
-//
-//	R0 rows lo…j-1   R1 t_j   R2 y at k   R3 y at j   R4 96   R5 rows left of lo…j-1
-//	R6 rows left   R8 t_j at lo   R9 y at lo   R10 r at j   R11 line j%nr
-//	R12 from the last line of a strip of t to the next strip
-//	V24 V25  t_j…t_j+3 at one row   V28 V29 r_j…r_j+3
-
-TEXT ·stripSolveNeon32(SB), NOSPLIT, $0-56
-	MOVD lo+0(FP), R13
-	MOVD j0+8(FP), R0
-	MOVD hi+16(FP), R6
-	MOVD t+24(FP), R8
-	MOVD ts+32(FP), R12
-	MOVD r+40(FP), R10
-	MOVD y+48(FP), R9
-	MOVD $96, R4
-	LSL  $2, R12
-	MADD R4, R9, R0, R3      // y + 96*j0
-	ADD  R0<<2, R10
-	SUB  R0, R6
-	MOVD $24, R5
-	UDIV R5, R0, R7
-	MSUB R5, R0, R7, R11     // j0 - nr*(j0/nr)
-	MADD R12, R8, R7, R8
-	ADD  R11<<2, R8
-	MADD R4, R8, R13, R8     // at lo
-	MADD R4, R9, R13, R9
-	SUB  R13, R0
-	SUB  $96, R12
-
-rows:
-	CBZ  R6, done
-	MOVD R8, R1
-	MOVD R9, R2
-	STRIPCHAINS(SUBTERM32)
-	FMOVQ (R10), F28
-	FMOVQ (R1), F24
-	SCALE0(VFMULS0, 28)
-	LESS01(VFMLSS1, 24)
-	LESS02(VFMLSS2, 24)
-	LESS03(VFMLSS3, 24)
-	FMOVQ 96(R1), F24
-	SCALE1(VFMULS1, 28)
-	LESS12(VFMLSS2, 24)
-	LESS13(VFMLSS3, 24)
-	FMOVQ 192(R1), F24
-	SCALE2(VFMULS2, 28)
-	LESS23(VFMLSS3, 24)
-	SCALE3(VFMULS3, 28)
-	MOVD R3, R7
-	STRIPROWS(STRIPSTORE)
-	MOVD R7, R3
-	ADD  $16, R10
-	ADD  $16, R8
-	ADD  $4, R0
-	SUB  $4, R6
-	ADD  $4, R11
-	CMP  $24, R11
-	BNE  rows
-	MOVD $0, R11
-	ADD  R12, R8
-	B    rows
-
-done:
-	RET
-
-// CHOLPIVOT32 finishes row j, at R7, in which R8 is at the block's four lines and
-// line j at offset o from there. The row is stored for its pivot's sake, scaled
-// and stored again. A pivot is positive and finite if its bits, less 1, are
-// below those of the largest number.
-#define CHOLPIVOT32(o, scale, c0, c1, c2, c3, c4, c5) \
-	FSTPQ  (c0, c1), (R7); \
-	FSTPQ  (c2, c3), 32(R7); \
-	FSTPQ  (c4, c5), 64(R7); \
-	MOVWU  o(R8), R15; \
-	FMOVS  o(R8), F28; \
-	SUB    $1, R15; \
-	CMP    R14, R15; \
-	BHS    stop; \
-	FSQRTS F28, F29; \
-	FDIVS  F29, F27, F28; \
-	FMOVS  F28, o(R10); \
-	scale(VFMULS0, 28); \
-	STRIPSTORE(c0, c1, c2, c3, c4, c5); \
-	FMOVQ (R8), F24; \
-	FMOVS F29, o(R8); \
-	ADD   R4, R8
-
-// func stripCholNeon32(lo, j0, hi int, r, y *float32) int
-//
-//	for j := j0; j < hi; j++:
-//		for k := lo; k < j; k++: y_j -= y_k[j%nr] * y_k
-//		d := y_j[j%nr]
-//		if !(0 < d && d < Inf): return j
-//		r[j] = 1 / sqrt(d)
-//		y_j *= r[j]
-//		y_j[j%nr] = sqrt(d)
-//	return -1
-//
-// in blocks of four rows: the rows before, then each other.
-//
-//	R0 rows lo…j-1   R1 y at k, line j%nr   R2 y at k   R3 y at j   R4 96
-//	R5 rows left of lo…j-1   R6 rows left   R7 R8 a row of the block, its line j%nr
-//	R9 y at lo   R10 r at j   R11 line j%nr in bytes   R14 bits of the largest number
-//	V24 V25  four lines of a row   V27 1   V28 d, then 1/√d   V29 √d
-
-TEXT ·stripCholNeon32(SB), NOSPLIT, $0-48
-	MOVD lo+0(FP), R13
-	MOVD j0+8(FP), R0
-	MOVD hi+16(FP), R6
-	MOVD r+24(FP), R10
-	MOVD y+32(FP), R9
-	MOVD $0x7f7fffff, R14
-	MOVD $96, R4
-	MADD R4, R9, R0, R3 // y + 96*j0
-	ADD  R0<<2, R10
-	SUB  R0, R6
-	MOVD $24, R5
-	UDIV R5, R0, R7
-	MSUB R5, R0, R7, R11 // j0 - nr*(j0/nr)
-	LSL  $2, R11
-	MADD R4, R9, R13, R9
-	SUB  R13, R0
-
-rows:
-	CBZ  R6, done
-	ADD  R11, R9, R1
-	MOVD R9, R2
-	STRIPCHAINS(SUBTERM32)
-	FMOVS $1.0, F27
-	MOVD  R3, R7
-	ADD   R11, R3, R8
-	CHOLPIVOT32(0, SCALE0, F0, F1, F2, F3, F4, F5)
-	LESS01(VFMLSS1, 24)
-	LESS02(VFMLSS2, 24)
-	LESS03(VFMLSS3, 24)
-	CHOLPIVOT32(4, SCALE1, F6, F7, F8, F9, F10, F11)
-	LESS12(VFMLSS2, 24)
-	LESS13(VFMLSS3, 24)
-	CHOLPIVOT32(8, SCALE2, F12, F13, F14, F15, F16, F17)
-	LESS23(VFMLSS3, 24)
-	CHOLPIVOT32(12, SCALE3, F18, F19, F20, F21, F22, F23)
-	MOVD R7, R3
-	ADD  $16, R10
-	ADD  $4, R0
-	SUB  $4, R6
-	ADD  $16, R11
-	CMP  $96, R11
-	BNE  rows
-	MOVD $0, R11
-	B    rows
-
-stop:
-	MOVD y+32(FP), R9
-	SUB  R9, R7
-	UDIV R4, R7
-	MOVD R7, ret+40(FP)
-	RET
-
-done:
-	MOVD $-1, R7
-	MOVD R7, ret+40(FP)
 	RET

@@ -300,7 +300,7 @@ func testVectors[T Float](t *testing.T) {
 		}, "Exp n=%d", n)
 		everywhere(t, serial, func(*Workspace) []T {
 			got := cloneStorage(m)
-			s := table[T]().dotAxpy(alpha, x, y, got.Row(1))
+			s := table[T]().dotAxpy(n, alpha, first(x), first(y), first(got.Row(1)))
 			return append(got.Data, s)
 		}, "dotAxpy n=%d", n)
 	}

@@ -5,7 +5,7 @@ func Dot[T Float](x, y []T) T {
 	checkLen("y", y, len(x))
 	raceRead(x)
 	raceRead(y)
-	return table[T]().dot(x, y)
+	return table[T]().dot(len(x), first(x), first(y))
 }
 
 // SumSq returns Σ x_i².
@@ -18,11 +18,11 @@ func Axpy[T Float](alpha T, x, y []T) {
 	checkVectors("y", y, "x", x)
 	raceRead(x)
 	raceWrite(y)
-	table[T]().axpy(alpha, x, y)
+	table[T]().axpy(len(x), alpha, first(x), first(y))
 }
 
 // Scal computes x ← α·x.
 func Scal[T Float](alpha T, x []T) {
 	raceWrite(x)
-	table[T]().scal(alpha, x)
+	table[T]().scal(len(x), alpha, first(x))
 }

@@ -2,8 +2,8 @@ package la
 
 import "github.com/klauspost/cpuid/v2"
 
-// caches is filled once; sizes that cpuid does not tell or that make no sense
-// are those of a modest machine.
+// caches are the sizes of this machine's caches. For a size that cpuid does not know, or
+// that makes no sense, stands that of a modest machine.
 var caches = func() cacheSizes {
 	within := func(size, least, most, otherwise int) int {
 		if size < least || size > most {

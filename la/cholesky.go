@@ -59,10 +59,9 @@ func Cholesky[T Float](w *Workspace, a Matrix[T]) error {
 	return &e
 }
 
-// factor advances tile x of L through the steps before to. The tile is packed
-// first, so that all the terms of its elements are subtracted in the form in
-// which it is then solved for and, in turn, used. It returns false if a pivot is
-// bad.
+// factor carries out the steps x.next ≤ k < to of tile x of L. The tile is first brought
+// into strips: in this form its terms are subtracted, it is solved for, and later tiles
+// read it. factor returns false if a pivot is bad.
 func (t *triangular[T]) factor(x *tile, to int, scratch *T, h *ahead) bool {
 	i, j := x.i, x.j
 	s, e := t.block(i)
@@ -90,9 +89,8 @@ func (t *triangular[T]) factor(x *tile, to int, scratch *T, h *ahead) bool {
 	return true
 }
 
-// subtract subtracts from tile x the products of blocks x.next ≤ k < to of its rows. A
-// tile on the diagonal is lower triangular as in the matrix; the others are
-// transposed.
+// subtract subtracts from tile x the products of blocks x.next ≤ k < to of L's rows. Of a
+// tile on the diagonal only the lower triangle is in use.
 func (t *triangular[T]) subtract(x *tile, to int, h *ahead) {
 	nr := t.k.nr
 	is, ie := t.block(x.i)
@@ -110,24 +108,25 @@ func (t *triangular[T]) subtract(x *tile, to int, h *ahead) {
 		for i := is; i < ie; i++ {
 			if x.next == 0 && q == lo {
 				t.begin(i, x.j)
-				t.announce(i+1, x.j, h)
+				t.fetchBegin(i+1, x.j, h)
 			}
 			t.subtractRow(i, js, je, q, k, h)
 		}
 	}
 }
 
-// begin loads what strip i has in block j.
+// begin loads strip i's part of block j before the first terms are subtracted: the tile on
+// the diagonal as it lies in the matrix, the others transposed.
 func (t *triangular[T]) begin(i, j int) {
 	t.load(i, j)
 	if _, e := t.block(j); i < e {
 		row, _, m := t.rows(i)
-		t.k.lower(m, t.strip(i, i*t.k.nr), t.k.nr, &t.l.Data[row*t.l.Stride+row], t.l.Stride)
+		t.k.copyLower(m, t.strip(i, i*t.k.nr), t.k.nr, &t.l.Data[row*t.l.Stride+row], t.l.Stride)
 	}
 }
 
-// announce has what begin will read fetched.
-func (t *triangular[T]) announce(i, j int, h *ahead) {
+// fetchBegin adds what begin will read to what is to be fetched ahead.
+func (t *triangular[T]) fetchBegin(i, j int, h *ahead) {
 	if i == t.strips {
 		return
 	}
@@ -137,9 +136,10 @@ func (t *triangular[T]) announce(i, j int, h *ahead) {
 	}
 }
 
-// subtractRow subtracts from strip i, blocks of strips js ≤ j < je, k terms from
-// position q on. It is a function because goroutines that do not stop in assembly
-// stop where the next function begins.
+// subtractRow subtracts from the tiles of strip i and strips js ≤ j < je their products of
+// k terms from position q on. It is a function of its own so that a goroutine that
+// computes in assembly, where it cannot be preempted, often comes by the beginning of a
+// function of Go, where it can.
 func (t *triangular[T]) subtractRow(i, js, je, q, k int, h *ahead) {
 	nr := t.k.nr
 	b := t.strip(i, q)
@@ -154,8 +154,10 @@ func (t *triangular[T]) subtractRow(i, js, je, q, k int, h *ahead) {
 	}
 }
 
-// factorBlock factors a block on the diagonal, strip by strip: a strip is solved
-// for with those above it, then its corner is factored.
+// factorBlock factors a block on the diagonal, strip by strip: a strip is first solved for
+// with the strips above it, then its own corner, the tile on the diagonal, is factored. In
+// all blocks but the first, terms have been subtracted from the corner, which then lies as
+// in the matrix and is transposed now.
 func (t *triangular[T]) factorBlock(block int, scratch *T) bool {
 	nr, ld := t.k.nr, t.l.Stride
 	lo, _ := t.positions(block, block+1)
@@ -169,7 +171,7 @@ func (t *triangular[T]) factorBlock(block int, scratch *T) bool {
 		row, line, m := t.rows(i)
 		corner := t.strip(i, i*nr)
 		if later {
-			t.k.lowerIn(nr, corner, nr, scratch)
+			t.k.loadCorner(nr, corner, nr, scratch)
 			t.k.copyRows(nr, scratch, nr, corner, nr)
 		} else {
 			t.loadCorner(i)
@@ -182,7 +184,7 @@ func (t *triangular[T]) factorBlock(block int, scratch *T) bool {
 			t.pivot = PivotError{Index: base + j - t.pad, Value: float64(*at(y, j*nr+j%nr))}
 			return false
 		}
-		t.k.lowerOut(m, at(corner, line*nr+line), &t.l.Data[row*ld+row], ld)
+		t.k.storeCorner(m, at(corner, line*nr+line), &t.l.Data[row*ld+row], ld)
 		t.store(i, block)
 	}
 	return true

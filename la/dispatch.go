@@ -26,27 +26,37 @@ func newSet(name string) *instructionSet {
 		strips64: genericStripKernels[float64](), strips32: genericStripKernels[float32]()}
 }
 
-// instructionSets holds those this binary has and this CPU can run, best first.
+// instructionSets holds the sets that this binary has and this CPU can run, best first.
 // The last is always generic.
-var instructionSets = append(machineSets(), &genericSet)
+var instructionSets = completed(append(machineSets(), &genericSet))
+
+// completed gives every set the entries that are made from others.
+func completed(sets []*instructionSet) []*instructionSet {
+	for _, s := range sets {
+		s.f64.complete()
+		s.f32.complete()
+		s.mixed.complete()
+	}
+	return sets
+}
 
 // active is the instruction set in use, nil if activeErr is not.
 var active, activeErr = selectSet(os.Getenv("BMKL_KERNEL"))
 
-// Kernel returns the name of the instruction set in use: avx512, avx2, neon or
+// InstructionSet returns the name of the instruction set in use: avx512, avx2, neon or
 // generic. It is the best one this CPU has unless the environment variable
-// BMKL_KERNEL names another. The name is empty if [KernelError] is not nil.
-func Kernel() string {
+// BMKL_KERNEL names another. The name is empty if [InstructionSetError] is not nil.
+func InstructionSet() string {
 	if active == nil {
 		return ""
 	}
 	return active.name
 }
 
-// KernelError returns an error if BMKL_KERNEL names an instruction set that is
+// InstructionSetError returns an error if BMKL_KERNEL names an instruction set that is
 // unknown, or that this CPU or this build lacks. Every routine of the package
-// panics with it; a command asks first and says it in one line.
-func KernelError() error { return activeErr }
+// panics with this error: a program that lets its user set the variable asks first.
+func InstructionSetError() error { return activeErr }
 
 // selectSet returns the instruction set of that name, the best for an empty one.
 func selectSet(name string) (*instructionSet, error) {

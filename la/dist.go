@@ -32,8 +32,9 @@ func (p product[T]) distances(w *Workspace, name string) {
 	}
 	p.tb, p.off = Transpose, d.Cols
 	if p.exp && p.terms() > 0 && x.Rows == y.Rows && x.Stride == y.Stride && &x.Data[0] == &y.Data[0] {
-		// Of the exponentials for x and x itself half will do, unless the others would have
-		// to be written piecemeal to scattered places of a memory that no cache holds.
+		// A kernel matrix of X with itself is symmetric: one half is computed and mirrored,
+		// unless the mirrored elements would have to be written one by one to memory that
+		// is in no cache.
 		held := d.Rows*d.Stride*int(unsafe.Sizeof(p.alpha)) <= caches.l3/2
 		p.bands = !held && table[T]().expInto != nil && p.terms() <= BlockK
 		if held || p.bands {
@@ -43,11 +44,11 @@ func (p product[T]) distances(w *Workspace, name string) {
 	p.run(w)
 }
 
-// computeBands works on the whole of p, a kernel matrix of x and x itself in memory, of
-// at most BlockK features: block by block beside the matrix, while the lines of it that
-// will receive the block and its reflection are fetched. A band of rows is as high as several
-// lines are long, so that each visit to a page is worth it. The square blocks on the diagonal
-// are computed whole.
+// computeBands computes all of p, a kernel matrix of X with itself that is too large for the
+// caches, from at most BlockK features. Each block is computed in scratch memory, while the
+// cache lines of the matrix that will receive it and its mirror image are prefetched. A band
+// is several cache lines high, so that several lines of the mirror image fall on each page.
+// Blocks on the diagonal are computed whole.
 func (p *product[T]) computeBands(kt *kernels[T], s *locals) {
 	const band, wide = 64, 8 // rows; tiles to a block, of which mr rows lie in the first cache
 	m, n, k := p.c.Rows, p.c.Cols, p.terms()
@@ -90,14 +91,14 @@ func (p *product[T]) finish(kt *kernels[T], i0, i1, j0, j1 int) {
 	for i := i0; i < i1; i++ {
 		if end := min(j1, i+p.off+1); end > j0 {
 			d := p.c.Row(i)[j0:end]
-			kt.scal(p.alpha, d)
-			kt.exp(d, d)
+			kt.scal(len(d), p.alpha, &d[0])
+			kt.exp(len(d), &d[0], &d[0])
 		}
 	}
 }
 
-// reflect copies rows i0 ≤ i < i1 and columns j0 ≤ j < j1, which lie in src, to where the
-// mirror wants them.
+// reflect copies rows i0 ≤ i < i1 and columns j0 ≤ j < j1, which lie in src, transposed to
+// the mirror.
 func (p *product[T]) reflect(kt *kernels[T], src []T, lds, i0, i1, j0, j1 int) {
 	m := p.mirror
 	if i1-i0 == kt.mr && j0 < j1 {

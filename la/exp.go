@@ -1,6 +1,9 @@
 package la
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // e^x is computed the same way everywhere:
 //
@@ -67,19 +70,19 @@ func Exp[T Float](dst, src []T) {
 	checkVectors("dst", dst, "src", src)
 	raceRead(src)
 	raceWrite(dst)
-	table[T]().exp(dst, src)
+	table[T]().exp(len(src), first(dst), first(src))
 }
 
-func expGeneric[T Float](dst, src []T) {
-	dst = dst[:len(src)]
+func genericExp[T Float](n int, dst, src *T) {
+	d, s := unsafe.Slice(dst, n), unsafe.Slice(src, n)
 	if is64[T]() {
-		for i, x := range src {
-			dst[i] = T(exp64(float64(x)))
+		for i, x := range s {
+			d[i] = T(exp64(float64(x)))
 		}
 		return
 	}
-	for i, x := range src {
-		dst[i] = T(exp32(float32(x)))
+	for i, x := range s {
+		d[i] = T(exp32(float32(x)))
 	}
 }
 

@@ -66,10 +66,10 @@ type product[T Float] struct {
 	off         int
 	self        bool // op(B) is op(A)ᵀ and off = 0
 	dist        bool // squared distances of op(A)'s rows to op(B)'s columns instead; β = 0
-	exp         bool // and of those, e^(α·d²)
+	exp         bool // with dist: e^(α·d²) of them
 
 	mirror Matrix[T] // if not empty, receives what is below the diagonal, transposed
-	bands  bool      // and both are too large for the caches
+	bands  bool      // C and mirror are too large for the caches
 }
 
 // terms returns the length k of the inner sums.
@@ -110,8 +110,8 @@ func (p *product[T]) run(w *Workspace) {
 // worthSplitting reports whether a product is long enough for goroutines.
 func worthSplitting(m, n, k int) bool { return m*n*k >= 128*128*128 }
 
-// grid cuts m×n into rows×cols pieces for that many workers, two pieces each if
-// they stay large, such that the least has to be packed more than once.
+// grid cuts m×n into rows×cols pieces for that many workers, two pieces each if they stay
+// large, so that as little as possible of A and B is packed more than once.
 func grid(workers, m, n int) (rows, cols int) {
 	const large = 256
 	pieces := workers
@@ -127,8 +127,7 @@ func grid(workers, m, n int) (rows, cols int) {
 	return rows, pieces / rows
 }
 
-// products is the job of a product cut into a grid of pieces, each computed like
-// a product of its own.
+// products is a product cut into a grid of pieces, each computed like a product of its own.
 type products[T Float] struct {
 	product[T]
 	rows, cols int
@@ -191,9 +190,9 @@ func rowsOf[T Float](t Trans, a Matrix[T], i0, i1 int) Matrix[T] {
 	return a.Slice(i0, i1, 0, a.Cols)
 }
 
-// compute works on the whole of p. A block of A and, within, one of B are packed
-// into panels; each panel of A stays in the first cache while the panels of B's
-// block come by from the second.
+// compute computes all of p. A block of A and, for each, the blocks of B are packed into
+// panels; a panel of A stays in the first-level cache while the panels of B's block stream
+// past it from the second.
 func (p *product[T]) compute(kt *kernels[T], s *locals) {
 	m, n, k := p.c.Rows, p.c.Cols, p.terms()
 	raceReadMatrix(p.a)
@@ -241,9 +240,10 @@ func (p *product[T]) compute(kt *kernels[T], s *locals) {
 	}
 }
 
-// computeShared works on the whole of p, a product of A with itself. Its rows are packed
-// once, in panels for B, of which the kernel also takes the rows of A: a panel when its
-// rows first come up, while the tiles before it fetch them. p.off is a multiple of nr.
+// computeShared computes all of p, a product of A with itself. Rows are packed only once,
+// into panels of B, in which the kernel shared also finds the rows of A. A panel is packed
+// when the diagonal reaches its rows; the tiles before it prefetch them. p.off is a multiple
+// of nr.
 func (p *product[T]) computeShared(kt *kernels[T], s *locals) {
 	m, n, k := p.c.Rows, p.c.Cols, p.terms()
 	mr, nr, nc := kt.mr, kt.nr, blocks[T]().NC
@@ -277,8 +277,8 @@ func (p *product[T]) computeShared(kt *kernels[T], s *locals) {
 	}
 }
 
-// hintShared returns row i of A if it is still to be packed, and its share of the packed
-// panels otherwise.
+// hintShared returns what a tile should prefetch on behalf of row i: that row of A if it is
+// still to be packed, otherwise as much of the packed panels.
 func (bl *block[T]) hintShared(i, k int) *T {
 	switch {
 	case bl.j0 > 0:
@@ -295,14 +295,13 @@ type block[T Float] struct {
 	product[T]
 	kt                     *kernels[T]
 	i0, i1, j0, j1, k0, k1 int
-	ap, bp                 []T  // packed panels of A, all or one, and of B
-	keep                   bool // packed panels of A are all kept
+	ap, bp                 []T  // packed panels of A (all if keep, otherwise one) and of B
+	keep                   bool // for later blocks of B
 	tile                   []T
 }
 
-// multiply computes the block. A panel of A is packed when it is first needed, so
-// that it is in the first cache then, and kept for the next blocks of B if there
-// are any.
+// multiply computes the block. A panel of A is packed when it is first needed, so that it
+// is in the first-level cache then, and kept for the next blocks of B if there are any.
 func (bl *block[T]) multiply() {
 	p, kt, k := &bl.product, bl.kt, bl.k1-bl.k0
 	mr, nr := kt.mr, kt.nr
@@ -326,8 +325,9 @@ func (bl *block[T]) multiply() {
 	}
 }
 
-// tileAt computes the tile at (i, j) from the packed rows a, whose terms are as apart, and
-// the packed panel b. Its prologue is where a goroutine in a loop over tiles can be stopped.
+// tileAt computes the tile at (i, j) from the packed rows a, whose terms lie as elements
+// apart, and the packed panel b, and prefetches at next. It is not inlined so that a
+// goroutine can be preempted where it begins, which it cannot be in assembly.
 //
 //go:noinline
 func (bl *block[T]) tileAt(i, j int, a *T, as int, b, next *T) {
@@ -360,8 +360,8 @@ func (bl *block[T]) tileAt(i, j int, a *T, as int, b, next *T) {
 	bl.copyTile(c, ldc, bl.tile, nr, i, j)
 }
 
-// reflectPanel copies what is below the diagonal in the panel at row i and in the block,
-// while it is in the cache, to where the mirror wants it.
+// reflectPanel copies the panel of C at row i, as far as it is in the block and below the
+// diagonal, to the mirror while it is in the cache.
 func (bl *block[T]) reflectPanel(i int) {
 	p := &bl.product
 	i1, j := min(i+bl.kt.mr, bl.i1), max(bl.j0, min(bl.j1, i+p.off)) // all of it is below up to j
@@ -371,9 +371,9 @@ func (bl *block[T]) reflectPanel(i int) {
 	}
 }
 
-// hint returns one of the mr lines of A that the next panel will be packed from, or
-// is, for the tile at (i, j), whose product leaves the time to fetch it: a later
-// line for each tile, and the last ones again.
+// hint returns what the tile at (i, j) should prefetch: one of the mr rows of A of the next
+// panel, where they lie or, if they are packed already, there. Each tile of a row of tiles
+// takes the next of them, and the last one when there are more tiles than rows.
 func (bl *block[T]) hint(i, j, k int) *T {
 	line := min(i+bl.kt.mr+(j-bl.j0)/bl.kt.nr, i+2*bl.kt.mr-1, bl.i1-1)
 	switch {
@@ -385,7 +385,7 @@ func (bl *block[T]) hint(i, j, k int) *T {
 	return &bl.a.Data[line*bl.a.Stride+bl.k0]
 }
 
-// copyTile copies that part of the tile at (i, j) that is wanted and in the block.
+// copyTile copies the tile at (i, j) as far as it is wanted and in the block.
 func (bl *block[T]) copyTile(dst []T, dstStride int, src []T, srcStride int, i, j int) {
 	for r := range min(bl.kt.mr, bl.i1-i) {
 		if w := min(bl.kt.nr, bl.j1-j, i+r+bl.off-j+1); w > 0 {
@@ -401,7 +401,7 @@ func (p *product[T]) isSmall(kt *kernels[T]) bool {
 	return kt.small != nil && !p.dist && 0 < k && k <= BlockK && p.c.Rows*p.c.Cols*k <= most
 }
 
-// computeSmall works on the whole of p without packing, but for a transposed B.
+// computeSmall computes all of p and packs nothing but a transposed B.
 func (p *product[T]) computeSmall(kt *kernels[T], w *Workspace) {
 	n, k := p.c.Cols, p.terms()
 	raceReadMatrix(p.a)
@@ -428,8 +428,8 @@ func (p *product[T]) computeSmall(kt *kernels[T], w *Workspace) {
 	}
 }
 
-// smallPanel computes columns j0 ≤ j < j1 from those columns of op(B), whose rows
-// are ldb apart, mr or four rows at a time.
+// smallPanel computes columns j0 ≤ j < j1 of C from those columns of op(B), whose rows are
+// ldb apart, mr or up to four rows of C at a time.
 func (p *product[T]) smallPanel(kt *kernels[T], k, j0, j1 int, b *T, ldb int) {
 	ars, acs := p.a.Stride, 1
 	if p.ta {
@@ -474,9 +474,10 @@ func (p *product[T]) scale(kt *kernels[T]) {
 		if p.beta == 0 {
 			clear(c)
 		} else {
-			kt.scal(p.beta, c)
+			kt.scal(len(c), p.beta, first(c))
 		}
 	}
 }
 
+// roundUp returns the least multiple of multiple that is at least n.
 func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }

@@ -82,15 +82,16 @@ func (g *gemvs[S, T]) do(l *locals, task int) {
 	y := g.y[i0:i1]
 	if !g.t {
 		i := 0
-		s := (*[4]T)(elements[T](&l.tile, 4))
-		for ; i+4 <= len(y) && len(g.x) > 0 && kt.dots != nil; i += 4 {
-			kt.dots(len(g.x), &g.a.Data[(i0+i)*g.a.Stride], g.a.Stride, &g.x[0], s)
+		lanes := (*[4 * Lanes]T)(elements[T](&l.tile, 4*Lanes))
+		var s [4]T
+		for ; i+4 <= len(y) && len(g.x) > 0 && kt.dotsPiece != nil; i += 4 {
+			kt.dots(len(g.x), &g.a.Data[(i0+i)*g.a.Stride], g.a.Stride, &g.x[0], &s, lanes)
 			for r, v := range s {
 				y[i+r] = update(g.alpha, v, g.beta, y[i+r])
 			}
 		}
 		for ; i < len(y); i++ {
-			y[i] = update(g.alpha, kt.dot(g.a.Row(i0+i), g.x), g.beta, y[i])
+			y[i] = update(g.alpha, kt.dot(len(g.x), first(g.a.Row(i0+i)), first(g.x)), g.beta, y[i])
 		}
 		return
 	}
@@ -100,7 +101,7 @@ func (g *gemvs[S, T]) do(l *locals, task int) {
 	case g.beta == 0:
 		clear(y)
 	case g.beta != 1:
-		table[T]().scal(g.beta, y)
+		table[T]().scal(len(y), g.beta, first(y))
 	}
 	if len(g.x) > 0 {
 		kt.axpys(g.coef, &g.a.Data[i0], g.a.Stride, y)

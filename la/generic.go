@@ -23,13 +23,13 @@ const genericMR, genericNR = 4, 4
 func genericKernels[T Float]() kernels[T] {
 	return kernels[T]{
 		mr: genericMR, nr: genericNR,
-		gemm:   gemmGeneric[T],
-		dist:   distGeneric[T],
-		pack:   packGeneric[T],
-		gather: gatherGeneric[T],
-		axpy:   axpyGeneric[T, T],
-		scal:   scalGeneric[T],
-		exp:    expGeneric[T],
+		gemm:   genericGemm[T],
+		dist:   genericDist[T],
+		pack:   genericPack[T],
+		gather: genericGather[T],
+
+		scalPiece: genericScal[T],
+		expPiece:  genericExp[T],
 
 		vectorKernels: genericVectorKernels[T, T](),
 	}
@@ -37,9 +37,9 @@ func genericKernels[T Float]() kernels[T] {
 
 func genericVectorKernels[S, T Float]() vectorKernels[S, T] {
 	return vectorKernels[S, T]{
-		dot:     dotGeneric[S, T],
-		axpys:   axpysGeneric[S, T],
-		dotAxpy: dotAxpyGeneric[S, T],
+		dotPiece:     genericDot[S, T],
+		dotAxpyPiece: genericDotAxpy[S, T],
+		axpyPiece:    genericAxpy[S, T],
 	}
 }
 
@@ -71,7 +71,7 @@ func fma32(x, y, z float32) float32 {
 	return float32(s)
 }
 
-func gemmGeneric[T Float](k int, alpha T, a, b, c *T, ldc int, add bool, next *T) {
+func genericGemm[T Float](k int, alpha T, a, b, c *T, ldc int, add bool, next *T) {
 	ap, bp := unsafe.Slice(a, k*genericMR), unsafe.Slice(b, k*genericNR)
 	cp := unsafe.Slice(c, (genericMR-1)*ldc+genericNR)
 	for i := range genericMR {
@@ -104,7 +104,7 @@ func gemmGeneric[T Float](k int, alpha T, a, b, c *T, ldc int, add bool, next *T
 	}
 }
 
-func distGeneric[T Float](k int, a, b, c *T, ldc int, add bool) {
+func genericDist[T Float](k int, a, b, c *T, ldc int, add bool) {
 	ap, bp := unsafe.Slice(a, k*genericMR), unsafe.Slice(b, k*genericNR)
 	cp := unsafe.Slice(c, (genericMR-1)*ldc+genericNR)
 	for i := range genericMR {
@@ -124,7 +124,7 @@ func distGeneric[T Float](k int, a, b, c *T, ldc int, add bool) {
 	}
 }
 
-func packGeneric[T Float](r, k int, src *T, ld int, dst *T, step int) {
+func genericPack[T Float](r, k int, src *T, ld int, dst *T, step int) {
 	if k == 0 {
 		return
 	}
@@ -136,7 +136,7 @@ func packGeneric[T Float](r, k int, src *T, ld int, dst *T, step int) {
 	}
 }
 
-func gatherGeneric[T Float](r, panels, k int, src *T, ld int, dst *T, step int) {
+func genericGather[T Float](r, panels, k int, src *T, ld int, dst *T, step int) {
 	s, d := unsafe.Slice(src, (k-1)*ld+panels*r), unsafe.Slice(dst, (panels-1)*step+k*r)
 	for p := range k {
 		for q := range panels {
@@ -145,17 +145,15 @@ func gatherGeneric[T Float](r, panels, k int, src *T, ld int, dst *T, step int) 
 	}
 }
 
-func dotGeneric[S, T Float](a []S, x []T) T {
-	x = x[:len(a)]
-	var s [Lanes]T
-	for i, v := range a {
-		s[i%Lanes] = fma(T(v), x[i], s[i%Lanes])
+func genericDot[S, T Float](n int, a *S, x *T, lanes *[Lanes]T) T {
+	if lanes == nil {
+		lanes = new([Lanes]T)
 	}
-	return foldLanes(&s)
-}
-
-// foldLanes adds up the lanes of a dot product.
-func foldLanes[T Float](s *[Lanes]T) T {
+	xs := unsafe.Slice(x, n)
+	for i, v := range unsafe.Slice(a, n) {
+		lanes[i%Lanes] = fma(T(v), xs[i], lanes[i%Lanes])
+	}
+	s := *lanes
 	for h := Lanes / 2; h > 0; h /= 2 {
 		for l := range h {
 			s[l] += s[l+h]
@@ -164,30 +162,21 @@ func foldLanes[T Float](s *[Lanes]T) T {
 	return s[0] + 0
 }
 
-func axpyGeneric[S, T Float](alpha T, x []S, y []T) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] = fma(alpha, T(v), y[i])
+func genericDotAxpy[S, T Float](n int, alpha T, a *S, x, y *T, lanes *[Lanes]T) T {
+	genericAxpy(n, alpha, a, y)
+	return genericDot(n, a, x, lanes)
+}
+
+func genericAxpy[S, T Float](n int, alpha T, a *S, y *T) {
+	ys := unsafe.Slice(y, n)
+	for i, v := range unsafe.Slice(a, n) {
+		ys[i] = fma(alpha, T(v), ys[i])
 	}
 }
 
-func scalGeneric[T Float](alpha T, x []T) {
-	for i := range x {
-		x[i] *= alpha
+func genericScal[T Float](n int, alpha T, x *T) {
+	xs := unsafe.Slice(x, n)
+	for i := range xs {
+		xs[i] *= alpha
 	}
-}
-
-func axpysGeneric[S, T Float](x []T, a *S, lda int, y []T) {
-	if len(x) == 0 || len(y) == 0 {
-		return
-	}
-	rows := unsafe.Slice(a, (len(x)-1)*lda+len(y))
-	for i, v := range x {
-		axpyGeneric(v, rows[i*lda:][:len(y)], y)
-	}
-}
-
-func dotAxpyGeneric[S, T Float](alpha T, a []S, x, y []T) T {
-	axpyGeneric(alpha, a, y)
-	return dotGeneric(a, x)
 }

@@ -35,7 +35,7 @@ func invertTriangle[T Float](w *Workspace, l Matrix[T], what inverseOf) {
 	t.invert(w)
 }
 
-// inverseOf is what becomes of X = T⁻¹.
+// inverseOf says what is stored of an inverse X = L⁻¹.
 type inverseOf int
 
 const (
@@ -44,8 +44,9 @@ const (
 	diagonalOnly                  // the diagonal of Xᵀ·X is stored
 )
 
-// invert inverts T. Row i of the scratch memory holds strip i of T and, behind
-// it, strip i of X, whose columns are those that T's strip has as rows.
+// invert inverts T. Strip i of T ends at the diagonal, where strip i of X begins, so they
+// share memory. X is shifted by as many tiles as a block has strips, because a block on the
+// diagonal needs both at the same time.
 func (t *triangular[T]) invert(w *Workspace) {
 	nr := t.k.nr
 	per := (t.strips + t.blocks - 1) / t.blocks
@@ -64,8 +65,8 @@ func (t *triangular[T]) invert(w *Workspace) {
 	t.run(w, tiles)
 }
 
-// identity fills positions q to end of the strip y with the columns of I whose
-// ones begin at q.
+// identity fills positions q to end of the strip y with nr columns of the identity, of
+// which the first has its one at q.
 func (t *triangular[T]) identity(y *T, q, end int) {
 	nr := t.k.nr
 	ys := elems(at(y, q*nr), (end-q)*nr)
@@ -97,8 +98,7 @@ func (t *triangular[T]) sumSquares(c int, scratch *T) {
 	copy(t.diag[column:column+m], d[line:])
 }
 
-// multiply computes block (i, j) of Xᵀ·X, tile by tile of the scratch memory, and
-// writes it to its place.
+// multiply computes block (i, j) of Xᵀ·X in scratch memory and writes it to its place.
 func (t *triangular[T]) multiply(i, j int, scratch *T, h *ahead) {
 	nr := t.k.nr
 	is, ie := t.block(i)
@@ -122,8 +122,8 @@ func (t *triangular[T]) multiply(i, j int, scratch *T, h *ahead) {
 	}
 }
 
-// multiplyRow adds to the tiles c of strip i and strips js ≤ j < je the products of
-// a chunk of terms from position q on. For what it is a function, see subtractRow.
+// multiplyRow adds to the tiles c of strip i and strips js ≤ j < je their products of a
+// chunk of terms from position q on. It is a function of its own as subtractRow is.
 func (t *triangular[T]) multiplyRow(i, js, je, q int, c *T, h *ahead) {
 	nr, start, mode := t.k.nr, max(i*t.k.nr, t.first), 0
 	end := min(q+t.chunk, t.strips*nr)
@@ -158,8 +158,9 @@ func (t *triangular[T]) multiplyRow(i, js, je, q int, c *T, h *ahead) {
 	}
 }
 
-// direct reports whether tile (i, j) of Xᵀ·X is computed where it belongs. Large
-// matrices are not visited time and again.
+// direct reports whether tile (i, j) of Xᵀ·X is computed in the matrix itself, not in
+// scratch memory. Large matrices are not, since each chunk of terms would go through all
+// of the matrix again.
 func (t *triangular[T]) direct(i, j int) bool {
 	return i > j && (j > 0 || t.first == t.pad) && t.strips <= directStrips
 }
@@ -176,7 +177,7 @@ func (t *triangular[T]) storeProduct(i, js, je int, c *T) {
 		dst, c := &t.l.Data[row*ld+column], at(c, (j-js)*nr*nr)
 		switch {
 		case i == j:
-			t.k.lower(m, dst, ld, at(c, line*nr+line), nr)
+			t.k.copyLower(m, dst, ld, at(c, line*nr+line), nr)
 		case n == nr:
 			t.k.copyRows(m, c, nr, dst, ld)
 		default:

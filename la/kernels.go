@@ -4,8 +4,9 @@ package la
 // set. Every entry computes the bits of its namesake in generic.go (NaNs are
 // equal up to their payload), so an instruction set may start from a copy of
 // the generic table and replace what it has. Entries neither allocate nor keep
-// their arguments, and return to Go at least every 50 µs, since a goroutine
-// cannot be preempted in assembly. Vector lengths and k may be 0.
+// their arguments. A goroutine cannot be preempted in assembly, so that an entry returns
+// to Go after little work: within 100 µs even on a slow core, to which latency_test.go
+// holds every call. Vector lengths and k may be 0 where nothing else is said.
 type kernels[T Float] struct {
 	mr, nr int // register tile of gemm and dist: mr rows by nr columns of C
 
@@ -47,9 +48,10 @@ type kernels[T Float] struct {
 	// elements apart, dst[q*step+p*r+i] = src[p*ld+q*r+i], q < panels; panels, k > 0.
 	gather func(r, panels, k int, src *T, ld int, dst *T, step int)
 
-	axpy func(alpha T, x, y []T) // y_i = fma(alpha, x_i, y_i)
-	scal func(alpha T, x []T)    // x_i = alpha·x_i
-	exp  func(dst, src []T)      // dst_i = e^src_i by the polynomial of exp.go
+	// scalPiece computes x_i = alpha·x_i, and expPiece dst_i = e^src_i by the polynomial of
+	// exp.go, for i < n ≤ piece; dst may be src.
+	scalPiece, scalLong func(n int, alpha T, x *T)
+	expPiece, expLong   func(n int, dst, src *T)
 
 	// expInto is scal and then exp of n elements, a multiple of 8, with hints: 32 elements
 	// at a time, the 32 elements from next on and those in four lines that begin at other,
@@ -61,26 +63,36 @@ type kernels[T Float] struct {
 }
 
 // vectorKernels are the parts of matrix-vector products, for matrices stored in
-// S and arithmetic in T.
+// S and arithmetic in T. An entry called …Piece takes a piece of its vectors. From
+// it pieces.go makes the …Long entry, for longer ones, and the method without either.
 type vectorKernels[S, T Float] struct {
-	// dot returns Σ a_i·x_i. Lane l of Lanes takes the elements i ≡ l mod Lanes
-	// in order, by fused multiply-adds from +0; the lanes are then folded in
-	// halves, lane l += lane l+h for h = Lanes/2, …, 1; +0 is added at the end.
-	dot func(a []S, x []T) T
+	// dotPiece returns Σ a_i·x_i, i < n ≤ piece. Lane l of Lanes takes the elements
+	// i ≡ l mod Lanes in order, by fused multiply-adds; the lanes are then folded in halves,
+	// lane l += lane l+h for h = Lanes/2, …, 1; +0 is added at the end. Lanes start from +0
+	// or, where lanes is not nil, from what it holds, and are left there before they are
+	// folded. n is then a multiple of Lanes, except in the last call for a vector.
+	dotPiece, dotLong func(n int, a *S, x *T, lanes *[Lanes]T) T
 
-	// axpys computes y_j = fma(x_i, a[i*lda+j], y_j) for i = 0, 1, … in this order.
-	axpys func(x []T, a *S, lda int, y []T)
+	// dotAxpyPiece is dotPiece and, reading a once, y_i = fma(alpha, a_i, y_i).
+	dotAxpyPiece, dotAxpyLong func(n int, alpha T, a *S, x, y *T, lanes *[Lanes]T) T
 
-	// dotAxpy returns dot(a, x) and, reading a once, y_j = fma(alpha, a_j, y_j).
-	dotAxpy func(alpha T, a []S, x, y []T) T
+	// dotsPiece continues the lanes of the dot products with x of four rows of a, which
+	// lie lda apart, by n elements, a positive multiple of Lanes. The lanes of one row come
+	// behind those of another. It is nil where the rows one by one do as well, and so is
+	// dotAxpysPiece.
+	dotsPiece func(n int, a *S, lda int, x *T, lanes *[4 * Lanes]T)
 
-	// dots computes s_r = dot(a_r, x) for four rows of n elements, which lie lda apart.
-	// It is nil where the rows one by one do as well, and so is dotAxpys.
-	dots func(n int, a *S, lda int, x *T, s *[4]T)
+	// dotAxpysPiece is dotsPiece and y_i = fma(alpha_r, a[r*lda+i], y_i) for r = 0, …, 3 in
+	// this order.
+	dotAxpysPiece func(n int, alpha *[4]T, a *S, lda int, x, y *T, lanes *[4 * Lanes]T)
 
-	// dotAxpys computes s_r = dotAxpy(alpha_r, a_r, x, y) for four rows in order, of which
-	// row r has n+r elements.
-	dotAxpys func(n int, alpha *[4]T, a *S, lda int, x, y *T, s *[4]T)
+	// axpyPiece computes y_j = fma(alpha, a_j, y_j), j < n ≤ piece.
+	axpyPiece, axpyLong func(n int, alpha T, a *S, y *T)
+
+	// axpysPiece computes y_j = fma(x_i, a[i*lda+j], y_j), j < n ≤ rowsPiece, for
+	// i = 0, …, axpysRows-1 in this order. It is nil where the rows one by one do as well.
+	axpysPiece func(n int, x *T, a *S, lda int, y *T)
+	axpysRows  int
 }
 
 // BlockK is the number of terms of a product's inner sum that one chain of

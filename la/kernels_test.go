@@ -34,9 +34,9 @@ func forEachKernel(t *testing.T, f func(t *testing.T)) {
 }
 
 func TestExpectedKernelIsInUse(t *testing.T) {
-	require.NoError(t, KernelError())
+	require.NoError(t, InstructionSetError())
 	if expected != "" {
-		assert.Equal(t, expected, Kernel())
+		assert.Equal(t, expected, InstructionSet())
 	}
 	t.Log(Config())
 }
@@ -51,7 +51,7 @@ func TestUnknownKernelIsAnError(t *testing.T) {
 	}
 	use(t, nil)
 	activeErr = err
-	assert.Empty(t, Kernel())
+	assert.Empty(t, InstructionSet())
 	assert.PanicsWithValue(t, err, func() { Dot([]float64{1}, []float64{1}) })
 }
 

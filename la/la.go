@@ -9,10 +9,17 @@
 // multiply-adds, dot products use [Lanes] logical lanes and one reduction tree,
 // and exp is one polynomial. Factorisations, triangular solves and inverses run
 // one chain for each element, that of the textbook loop, from its first term to
-// its last: their block sizes are chosen for speed and leave no trace. The instruction sets differ in how many of these
-// independent chains they advance at a time, never in the chains. Results are
-// therefore identical, bit for bit, on every instruction set and for every
-// number of workers (NaNs are equal up to their payload).
+// its last: their block sizes are chosen for speed and leave no trace. The
+// instruction sets differ in how many of these independent chains they advance
+// at a time, never in the chains. Results are therefore identical, bit for bit,
+// on every instruction set and for every number of workers (NaNs are equal up to
+// their payload).
+//
+// # Instruction sets
+//
+// Kernels in assembly exist for AVX-512, AVX2 and NEON, and portable ones in Go for
+// everything else. The best set that the processor has is in use unless the
+// environment variable BMKL_KERNEL names another; see [InstructionSet].
 //
 // # Errors and panics
 //

@@ -25,10 +25,12 @@ const (
 // meter is told of the work of a call before it begins, and of its end.
 type meter func(entry string, flops, bytes int) (end func())
 
-// metered returns s with every call of a kernel on tiles, panels or strips announced
-// to m. Those on vectors call the assembly with pieces of a fixed length.
+// metered returns s with every call of a kernel announced to m.
 func metered(s *instructionSet, m meter) *instructionSet {
 	c := *s
+	meterVectors(&c.f64.vectorKernels, m)
+	meterVectors(&c.f32.vectorKernels, m)
+	meterVectors(&c.mixed, m)
 	meterKernels(&c.f64, m)
 	meterKernels(&c.f32, m)
 	meterStrips(&c.strips64, m)
@@ -83,6 +85,50 @@ func meterKernels[T Float](k *kernels[T], m meter) {
 		defer m("gather", 0, 2*r*panels*n*size)()
 		gather(r, panels, n, src, ld, dst, step)
 	}
+	scal, exp := k.scalPiece, k.expPiece
+	k.scalPiece = func(n int, alpha T, x *T) {
+		defer m("scal", n, 2*n*size)()
+		scal(n, alpha, x)
+	}
+	k.expPiece = func(n int, dst, src *T) {
+		defer m("exp", 40*n, 2*n*size)()
+		exp(n, dst, src)
+	}
+	k.complete()
+}
+
+func meterVectors[S, T Float](k *vectorKernels[S, T], m meter) {
+	from, size := int(unsafe.Sizeof(*new(S))), int(unsafe.Sizeof(*new(T)))
+	dot, dotAxpy, axpy, dots, dotAxpys, axpys := k.dotPiece, k.dotAxpyPiece, k.axpyPiece, k.dotsPiece, k.dotAxpysPiece, k.axpysPiece
+	k.dotPiece = func(n int, a *S, x *T, lanes *[Lanes]T) T {
+		defer m("dot", 2*n, n*(from+size))()
+		return dot(n, a, x, lanes)
+	}
+	k.dotAxpyPiece = func(n int, alpha T, a *S, x, y *T, lanes *[Lanes]T) T {
+		defer m("dotAxpy", 4*n, n*(from+3*size))()
+		return dotAxpy(n, alpha, a, x, y, lanes)
+	}
+	k.axpyPiece = func(n int, alpha T, a *S, y *T) {
+		defer m("axpy", 2*n, n*(from+2*size))()
+		axpy(n, alpha, a, y)
+	}
+	if dots != nil {
+		k.dotsPiece = func(n int, a *S, lda int, x *T, lanes *[4 * Lanes]T) {
+			defer m("dots", 8*n, n*(4*from+size))()
+			dots(n, a, lda, x, lanes)
+		}
+		k.dotAxpysPiece = func(n int, alpha *[4]T, a *S, lda int, x, y *T, lanes *[4 * Lanes]T) {
+			defer m("dotAxpys", 16*n, n*(4*from+3*size))()
+			dotAxpys(n, alpha, a, lda, x, y, lanes)
+		}
+	}
+	if axpys != nil {
+		k.axpysPiece = func(n int, x *T, a *S, lda int, y *T) {
+			defer m("axpys", 2*k.axpysRows*n, n*(k.axpysRows*from+2*size))()
+			axpys(n, x, a, lda, y)
+		}
+	}
+	k.complete()
 }
 
 func meterStrips[T Float](k *stripKernels[T], m meter) {
@@ -157,6 +203,25 @@ func solveAll[T Float](w *Workspace, n int) {
 	CholeskyInv(w, a)
 }
 
+// vectorsAll calls every routine that works on vectors, with vectors longer than a piece
+// and with a matrix of few rows of that length.
+func vectorsAll[S, T Float](w *Workspace) {
+	const n = 3*piece + 5
+	x, y := make([]T, n), make([]T, n)
+	Dot(x, y)
+	Axpy(1, x, y)
+	Scal(1, x)
+	Exp(y, x)
+	a := NewMatrix[S](11, n)
+	gemv(w, NoTrans, 1, a, x, 0, y[:11])
+	gemv(w, Transpose, 1, a, y[:11], 0, x)
+	k := vectorTable[S, T]() // symv would need a triangle with rows of that length
+	k.dotAxpy(n, 1, &a.Data[0], &x[0], &y[0])
+	if k.dotAxpysPiece != nil {
+		k.dotAxpys(n-3, new([4]T), &a.Data[0], n, &x[0], &y[0], new([4]T), new([4 * Lanes]T))
+	}
+}
+
 func TestCallsAreShort(t *testing.T) {
 	n := 600 // more than every block
 	if testing.Short() || raceEnabled {
@@ -179,6 +244,9 @@ func TestCallsAreShort(t *testing.T) {
 			multiplyAll[float32](w, n)
 			solveAll[float64](w, n)
 			solveAll[float32](w, n)
+			vectorsAll[float64, float64](w)
+			vectorsAll[float32, float32](w)
+			vectorsAll[float32, float64](w)
 			was := caches
 			caches = cacheSizes{} // hold nothing
 			multiplyAll[float64](w, n)

@@ -2,14 +2,14 @@ package la
 
 import "math"
 
-// Small triangles need no blocks, no padding in front and no workers. Those of
-// some rows are worked on where they lie; larger ones that fit in one strip are
-// transposed into the strip and brought back. The chains are the same.
+// Small triangles need no blocks, no padding in front and no workers. Those of a few rows
+// (stripKernels.most) are worked on where they lie; larger ones that fit in one strip are
+// transposed into the strip and back. The chains are the same as those of large triangles.
 
-// scalarRows is the number of rows that plain loops do as well as vectors.
+// scalarRows is the number of rows up to which plain loops are as fast as vectors.
 const scalarRows = 4
 
-func smallCholGeneric[T Float](n int, a *T, ld int) (bad int, pivot T) {
+func genericSmallChol[T Float](n int, a *T, ld int) (bad int, pivot T) {
 	var r [scalarRows]T
 	s := elems(a, (n-1)*ld+n)
 	for i := range n {
@@ -40,7 +40,7 @@ func lessDot[T Float](s T, x, y []T) T {
 	return s
 }
 
-func smallInvGeneric[T Float](n int, l *T, ld int, dst *T, ldd int, what inverseOf) {
+func genericSmallInv[T Float](n int, l *T, ld int, dst *T, ldd int, what inverseOf) {
 	var x, c [scalarRows][scalarRows]T
 	for i := range n {
 		li := elems(at(l, i*ld), i+1)
@@ -89,7 +89,7 @@ type small[T Float] struct {
 	r       *T  // nr
 }
 
-// smallIn returns w's, for n ≤ nr rows.
+// smallIn returns scratch memory for a triangle of n ≤ nr rows: w's or, if w is nil, new.
 func smallIn[T Float](w *Workspace, k *stripKernels[T], n int) small[T] {
 	tile := k.nr * k.nr
 	var fresh buffer
@@ -101,13 +101,13 @@ func smallIn[T Float](w *Workspace, k *stripKernels[T], n int) small[T] {
 	return small[T]{k: k, end: (n + k.mr - 1) / k.mr * k.mr, l: &e[0], x: &e[tile], c: &e[2*tile], r: &e[3*tile]}
 }
 
-// load transposes l into the strip. Lines that are not in use are cleared: what is
-// computed from what they held might be slow.
+// load transposes l into the strip. Lines that are not in use are cleared, since numbers
+// left there, such as subnormals, could make the arithmetic slow.
 func (s *small[T]) load(l Matrix[T]) {
 	if s.end < s.k.nr {
 		clear(elems(s.l, s.end*s.k.nr))
 	}
-	s.k.lowerIn(l.Rows, &l.Data[0], l.Stride, s.l)
+	s.k.loadCorner(l.Rows, &l.Data[0], l.Stride, s.l)
 }
 
 // smallCholesky factors a; ok is false if it has too many rows.
@@ -127,7 +127,7 @@ func smallCholesky[T Float](w *Workspace, a Matrix[T]) (ok bool, err error) {
 	if j := k.chol(0, 0, s.end, s.r, s.l); j >= 0 {
 		return true, &PivotError{Index: j, Value: float64(*at(s.l, j*k.nr+j))}
 	}
-	k.lowerOut(n, s.l, &a.Data[0], a.Stride)
+	k.storeCorner(n, s.l, &a.Data[0], a.Stride)
 	return true, nil
 }
 
@@ -153,10 +153,10 @@ func smallInverse[T Float](w *Workspace, l Matrix[T], dst *T, ldd int, what inve
 	k.solve(0, s.end, s.l, 0, s.r, s.x, 0)
 	switch what {
 	case triangleOnly:
-		k.lower(n, dst, ldd, s.x, nr)
+		k.copyLower(n, dst, ldd, s.x, nr)
 	case wholeInverse:
 		k.add(s.end, s.x, s.x, s.c, nr, s.c, tileFresh+tileLower, address(s.x), 0)
-		k.lower(n, dst, ldd, s.c, nr)
+		k.copyLower(n, dst, ldd, s.c, nr)
 	case diagonalOnly:
 		sums := elems(s.c, nr)
 		clear(sums)

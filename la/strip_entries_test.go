@@ -24,6 +24,7 @@ func testStripEntries[T Float](t *testing.T, k *stripKernels[T]) {
 	t.Run("solve", func(t *testing.T) { testStripSolve(t, k) })
 	t.Run("chol", func(t *testing.T) { testStripChol(t, k) })
 	t.Run("small", func(t *testing.T) { testStripSmall(t, k) })
+	t.Run("corner", func(t *testing.T) { testStripCorner(t, k) })
 	t.Run("pack", func(t *testing.T) { testStripPack(t, k) })
 	t.Run("rows", func(t *testing.T) { testStripRows(t, k) })
 }
@@ -215,6 +216,47 @@ func testStripSmall[T Float](t *testing.T, kt *stripKernels[T]) {
 		copy(all[8:], fence[8:8+n])
 		sameBits(t, fence, all, "around smallInv's diagonal")
 		requireSameLower(t, same, s.l, "smallInv's argument")
+	}
+}
+
+// testStripCorner takes triangles of every size to a strip and back, and copies them.
+func testStripCorner[T Float](t *testing.T, kt *stripKernels[T]) {
+	r := rand.New(rand.NewPCG(1, 8))
+	nr := kt.nr
+	for n := 1; n <= nr; n++ {
+		for _, pad := range []int{0, 1, 5} {
+			ld, end := n+pad, roundUp(n, kt.mr)
+			src := hard[T](r, (n-1)*ld+n, true)
+			strip, got := fenced[T](r, (end-1)*nr+end)
+			fences := append(slices.Clone(got[:8]), got[8+len(strip):]...)
+			kt.loadCorner(n, &src[0], ld, &strip[0])
+			sameBits(t, fences, append(slices.Clone(got[:8]), got[8+len(strip):]...), "around loadCorner n=%d", n)
+			for i := range end {
+				for p := range i + 1 {
+					var want T
+					switch {
+					case i < n:
+						want = src[i*ld+p]
+					case i == p:
+						want = 1
+					}
+					sameBits(t, []T{want}, strip[p*nr+i:][:1], "loadCorner n=%d ld=%d line %d position %d", n, ld, i, p)
+				}
+			}
+
+			back, all := fenced[T](r, (n-1)*ld+n)
+			want := slices.Clone(all)
+			copied, allCopied := fenced[T](r, (n-1)*ld+n)
+			wantCopied := slices.Clone(allCopied)
+			for i := range n {
+				copy(want[8+i*ld:][:i+1], src[i*ld:])
+				copy(wantCopied[8+i*ld:][:i+1], src[i*ld:])
+			}
+			kt.storeCorner(n, &strip[0], &back[0], ld)
+			sameBits(t, want, all, "storeCorner n=%d ld=%d", n, ld)
+			kt.copyLower(n, &copied[0], ld, &src[0], ld)
+			sameBits(t, wantCopied, allCopied, "copyLower n=%d ld=%d", n, ld)
+		}
 	}
 }
 

@@ -68,23 +68,24 @@ func symvsOf[S, T Float](w *Workspace) *symvs[S, T] {
 	return (*symvs[S, T])(pick[S, T](unsafe.Pointer(&w.symvs64), unsafe.Pointer(&w.symvs32), unsafe.Pointer(&w.symvsMixed)))
 }
 
-func (s *symvs[S, T]) do(_ *locals, g int) {
+func (s *symvs[S, T]) do(l *locals, g int) {
 	kt := vectorTable[S, T]()
 	n := len(s.x)
 	i0, i1 := triangleCut(n, g, s.groups), triangleCut(n, g+1, s.groups)
 	p := s.parts[g*n:][:i1]
 	clear(p)
 	i := i0
-	for ; i+4 <= i1 && kt.dotAxpys != nil; i += 4 {
+	lanes := (*[4 * Lanes]T)(elements[T](&l.tile, 4*Lanes))
+	for ; i+4 <= i1 && kt.dotAxpysPiece != nil; i += 4 {
 		d := (*[4]T)(s.d[i:])
-		kt.dotAxpys(i, (*[4]T)(s.x[i:]), &s.a.Data[i*s.a.Stride], s.a.Stride, &s.x[0], &p[0], d)
+		kt.dotAxpys(i, (*[4]T)(s.x[i:]), &s.a.Data[i*s.a.Stride], s.a.Stride, &s.x[0], &p[0], d, lanes)
 		for r := range d {
 			d[r] = fma(T(s.a.At(i+r, i+r)), s.x[i+r], d[r])
 		}
 	}
 	for ; i < i1; i++ {
 		row, v := s.a.Row(i), s.x[i]
-		s.d[i] = fma(T(row[i]), v, kt.dotAxpy(v, row[:i], s.x[:i], p[:i]))
+		s.d[i] = fma(T(row[i]), v, kt.dotAxpy(i, v, &row[0], &s.x[0], &p[0]))
 	}
 }
 

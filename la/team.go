@@ -5,18 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// A team works off a list of tiles together. A tile is advanced step by step by
-// one worker at a time; a step may need other tiles, all of them earlier in the
-// list. There are no barriers: a worker takes any tile that can go on, and waits
-// only if there is none. The caller begins its search at the front of the list,
-// which everything else depends on, and its helpers begin at the back, so that a
-// helper that the operating system takes off its core holds what is needed last.
+// A team is several workers that share a list of tiles. A tile is advanced step by step, by
+// one worker at a time; a step may need other tiles, all of them earlier in the list. There
+// are no barriers: a worker takes any tile that can go on, and waits only if there is none.
+// Worker 0, the caller, looks for a tile from the front of the list, on which everything
+// else depends; the others look from the back. So a worker that the operating system takes
+// off its core is likely to hold a tile that is needed late.
 type team struct {
 	n      int // workers
 	tiles  []tile
-	front  int // all before it are done
-	back   int // and all from here on
-	blocks int
+	front  int // all tiles before it are done
+	back   int // all tiles from it on are done
+	blocks int // rows of the grid
 	width  int // tiles of a row of the grid, 0 if it is a lower triangle
 
 	mu      sync.Mutex
@@ -66,8 +66,8 @@ func (t *team) skip() {
 	t.left = 0
 }
 
-// addGrid appends the tiles of a grid or, if there is none, of a lower triangle,
-// row by row. The first step of a triangle's column j is j if skip is set.
+// addGrid appends the tiles of a grid or, if width is 0, of a lower triangle, row by row.
+// If skip is set, tile (i, j) begins with step j: it has nothing to do in those before.
 func (t *team) addGrid(part tilePart, skip bool) {
 	for i := range t.blocks {
 		width := t.width
@@ -101,8 +101,8 @@ func (t *team) at(first, i, j int) *tile {
 	return &t.tiles[first+i*(i+1)/2+j]
 }
 
-// reach returns the first step of x that has to wait, and last, the step after
-// which x is done.
+// reach returns the first step k of x that has to wait for other tiles, and the last step
+// of x.
 func (t *team) reach(x *tile) (k, last int) {
 	k = x.next
 	switch x.part {
@@ -136,8 +136,8 @@ func (t *team) reach(x *tile) (k, last int) {
 	panic("la: unknown part")
 }
 
-// take returns a tile for the worker to advance through steps x.next ≤ k < to; if
-// last, it is done then. It returns nil when there is nothing left to do.
+// take returns a tile x of which the worker is to carry out the steps x.next ≤ k < to; last
+// says that x is done then. It returns nil when there is nothing left to do.
 func (t *team) take(worker int) (x *tile, to int, last bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -167,7 +167,7 @@ func (t *team) find(worker int) (x *tile, to int, last bool) {
 	return nil, 0, false
 }
 
-// put ends what take began; if failed, nothing is left to do.
+// put returns a tile that take has handed out. If failed, all other work is cancelled.
 func (t *team) put(x *tile, to int, last, failed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -197,8 +197,7 @@ func (t *team) put(x *tile, to int, last, failed bool) {
 // some tens of microseconds, about what it takes to be woken on a virtual machine.
 const spins = 40000
 
-// wait returns after another worker has put something, with the lock held as on
-// entry.
+// wait returns after another worker has called put. The lock is held on entry and on return.
 func (t *team) wait() {
 	version := t.version.Load()
 	t.mu.Unlock()

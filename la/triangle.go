@@ -5,16 +5,16 @@ import (
 	"unsafe"
 )
 
-// triangular is what one factorisation or solve works with: an n×n lower
-// triangular matrix T and, but for a factorisation, X = T⁻¹ or the solution of
-// T·X = B, both cut into strips (see strip.go) and, across and along them, into
-// blocks. A workspace keeps it from call to call.
+// triangular is the state of one factorisation, inversion or solve: an n×n lower
+// triangular matrix T and, except in a factorisation, X = T⁻¹ or the solution of T·X = B.
+// Both are cut into strips (see strip.go); several strips, and as many positions along
+// them, make a block. A workspace keeps the state from call to call.
 type triangular[T Float] struct {
 	k       *stripKernels[T]
 	l       Matrix[T] // T's lower triangle, or Tᵀ's
 	reverse bool      // T is J·Lᵀ·J, the transpose with rows and columns reversed, not L
 	pad     int       // lines of padding before the first row
-	first   int       // first position in use: pad rounded down to a multiple of mr
+	first   int       // first position in use: pad rounded down to a multiple of mr below tileFresh
 	strips  int
 	blocks  int // of strips, and of the positions that they stand for
 	chunk   int // positions that are worked on while their strip stays in the first-level cache
@@ -42,18 +42,18 @@ type triangular[T Float] struct {
 	mem, recipMem, xMem, scratchMem buffer
 }
 
-// Sizes that are worked off together. They do not enter the results.
+// Sizes of the pieces into which the work is cut. They do not enter the results.
 const (
 	blockWidth = 144      // rows and columns of a block; three blocks stay in the second-level cache
 	chunkBytes = 18 << 10 // of a strip
 
-	directStrips = 12 // whose product is computed in place
+	directStrips = 12 // up to so many, a product is computed in place; see direct
 
-	rowsPerWorker = 96 // rows or right-hand sides that are worth a goroutine
+	rowsPerWorker = 96 // rows or right-hand sides that make one more worker worth while
 )
 
-// triangularOf returns w's, or a fresh workspace's, set up for the triangle l
-// and m right-hand sides, and the workspace.
+// triangularOf sets up the state that w keeps, a fresh workspace if w is nil, for the
+// triangle l and m right-hand sides. It returns the state and the workspace.
 func triangularOf[T Float](w *Workspace, l Matrix[T], reverse bool, m int) (*triangular[T], *Workspace) {
 	if w == nil {
 		w = &Workspace{}
@@ -82,7 +82,7 @@ func triangularOf[T Float](w *Workspace, l Matrix[T], reverse bool, m int) (*tri
 	return t, w
 }
 
-// triangularIn returns w's.
+// triangularIn returns the state that w keeps for elements T.
 func triangularIn[T Float](w *Workspace) *triangular[T] {
 	if is64[T]() {
 		return (*triangular[T])(unsafe.Pointer(&w.triangular64))
@@ -90,8 +90,8 @@ func triangularIn[T Float](w *Workspace) *triangular[T] {
 	return (*triangular[T])(unsafe.Pointer(&w.triangular32))
 }
 
-// run has the workers work off the team's list with scratch memory of that many
-// tiles for each.
+// run lets the workers of w do all of the team's list, each with scratch memory for so
+// many tiles of nr×nr.
 func (t *triangular[T]) run(w *Workspace, tiles int) {
 	t.size = tiles * t.k.nr * t.k.nr
 	t.scratch = &elements[T](&t.scratchMem, t.team.n*t.size)[0]
@@ -101,7 +101,7 @@ func (t *triangular[T]) run(w *Workspace, tiles int) {
 	w.run(t.team.n, t)
 }
 
-// do is the whole part of one worker; see Workspace.run.
+// do is what one worker does: it advances tiles until none is left. See Workspace.run.
 func (t *triangular[T]) do(_ *locals, worker int) {
 	scratch := at(t.scratch, worker*t.size)
 	for {
@@ -159,7 +159,7 @@ func (t *triangular[T]) left(i, j int) (q, column, k int) {
 	return q, q - t.pad, min(e, i)*t.k.nr - q
 }
 
-// load fills what strip i has in block j, but for the tile on the diagonal.
+// load fills the part of strip i that lies in block j, except the tile on the diagonal.
 func (t *triangular[T]) load(i, j int) {
 	lo, _ := t.positions(j, j+1)
 	row, line, m := t.rows(i)
@@ -186,10 +186,10 @@ func (t *triangular[T]) loadCorner(i int) {
 		}
 		return
 	}
-	t.k.lowerIn(m, &t.l.Data[row*t.l.Stride+row], t.l.Stride, &ds[line*nr+line])
+	t.k.loadCorner(m, &t.l.Data[row*t.l.Stride+row], t.l.Stride, &ds[line*nr+line])
 }
 
-// loadRow fills block i of strips, whose diagonal is to be divided by.
+// loadRow fills the strips of block i and the reciprocals of their diagonal.
 func (t *triangular[T]) loadRow(i int) {
 	nr := t.k.nr
 	s, e := t.block(i)
@@ -208,7 +208,7 @@ func (t *triangular[T]) loadRow(i int) {
 	}
 }
 
-// store writes back to the matrix what strip i has in block j of what load fills.
+// store writes back to the matrix what load has read of strip i in block j.
 func (t *triangular[T]) store(i, j int) {
 	row, line, m := t.rows(i)
 	if q, column, k := t.left(i, j); k > 0 {
@@ -232,6 +232,7 @@ func (t *triangular[T]) pack(i, m, j, k int, dst *T) {
 	}
 }
 
+// at returns element (i, j) of T.
 func (t *triangular[T]) at(i, j int) T {
 	if t.reverse {
 		n := t.l.Rows

@@ -38,16 +38,16 @@ func Trsm[T Float](w *Workspace, s Side, t Trans, l, b Matrix[T]) {
 	tri.substitute(w, (m+tri.k.nr-1)/tri.k.nr)
 }
 
-// groupWidth is the number of right-hand sides that are solved for at a time,
-// and kept in scratch memory; what is packed of the triangle is packed once for
-// each group. It does not enter the results.
+// groupWidth is the number of right-hand sides that are solved for at a time and kept in
+// scratch memory. The triangle is packed with the first group, for all. It does not enter
+// the results.
 const groupWidth = 960
 
-// callRows is the number of rows of a strip moved by one call of a kernel, so
-// that none takes more than a few microseconds. It does not enter the results.
+// callRows is the number of rows of a strip that one call of a kernel takes, so that none
+// needs more than a few microseconds. It does not enter the results.
 const callRows = 256
 
-// substitute solves T·X = B for right-hand sides of that many strips.
+// substitute solves T·X = B for right-hand sides that fill so many strips.
 func (t *triangular[T]) substitute(w *Workspace, strips int) {
 	nr := t.k.nr
 	t.t = &elements[T](&t.mem, t.strips*t.ts)[0]
@@ -67,7 +67,7 @@ func (t *triangular[T]) substitute(w *Workspace, strips int) {
 	}
 }
 
-// solve advances tile x of X through the steps before to.
+// solve carries out the steps x.next ≤ k < to of tile x of X.
 func (t *triangular[T]) solve(x *tile, to int, scratch *T, h *ahead) {
 	nr := t.k.nr
 	inverting := t.team.width == 0
@@ -128,8 +128,9 @@ func (t *triangular[T]) solve(x *tile, to int, scratch *T, h *ahead) {
 	}
 }
 
-// subtractColumn subtracts from strips is ≤ i < ie of strip c of X their products
-// with k terms of it from position q on. For what it is a function, see subtractRow.
+// subtractColumn subtracts from the tiles that strip c of X has at strips is ≤ i < ie of T
+// the products of these with k terms of strip c from position q on. It is a function of its
+// own as subtractRow is.
 func (t *triangular[T]) subtractColumn(c, is, ie, q, k, mode int, h *ahead) {
 	nr := t.k.nr
 	b := t.xstrip(c, q)
@@ -171,8 +172,7 @@ func (t *triangular[T]) loadRHS(c, lo, hi int) {
 	t.flip(y, n)
 }
 
-// storeRHS writes positions lo to hi of strip c of X to where the right-hand side
-// came from.
+// storeRHS writes positions lo to hi of strip c of X to where loadRHS found them.
 func (t *triangular[T]) storeRHS(c, lo, hi int) {
 	nr, j := t.k.nr, (t.c0+c)*t.k.nr
 	lo = max(lo, t.pad)

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,9 +16,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asmFile holds the hand-encoded instructions that these tests decode; they read
-// its text, so they run on every architecture.
-const asmFile = "asm_arm64.s"
+// armFiles are the files of arm64's assembly, whose hand-encoded instructions these
+// tests decode. They read the text, so they run on every architecture.
+func armFiles(t *testing.T) []string {
+	var files []string
+	for _, pattern := range []string{"*_arm64.s", "*_arm64.h"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, found, pattern)
+		files = append(files, found...)
+	}
+	return files
+}
 
 // armInstructions are encoding diagrams of the Arm Architecture Reference Manual
 // (DDI 0487, C4.1 "A64 instruction set encoding"), most significant bit first:
@@ -136,16 +146,24 @@ var (
 // either one instruction with its text behind it, or the body of a macro, tried
 // with every register in every place.
 func TestEveryWordIsWhatItsCommentSays(t *testing.T) {
-	text, err := os.ReadFile(asmFile)
-	require.NoError(t, err)
 	words := 0
+	for _, file := range armFiles(t) {
+		words += testWords(t, file)
+	}
+	assert.Positive(t, words, "no WORD found: have the files moved?")
+}
+
+// testWords decodes the words of a file and returns their number.
+func testWords(t *testing.T, file string) (words int) {
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
 	for i, line := range strings.Split(strings.ReplaceAll(string(text), "\r", ""), "\n") {
 		code, _, _ := strings.Cut(line, "//")
 		if !directive.MatchString(code) {
 			continue
 		}
 		words++
-		where := fmt.Sprintf("%s:%d", asmFile, i+1)
+		where := fmt.Sprintf("%s:%d", file, i+1)
 		if m := plainWord.FindStringSubmatch(line); m != nil {
 			assert.Equal(t, m[2], decodeArm(evalWord(t, m[1], nil)), where)
 		} else if m := wordMacro.FindStringSubmatch(line); m != nil {
@@ -154,7 +172,7 @@ func TestEveryWordIsWhatItsCommentSays(t *testing.T) {
 			assert.Fail(t, "neither a macro of one WORD nor a WORD with its decoded form", where)
 		}
 	}
-	assert.Positive(t, words, "no WORD found: has the file moved?")
+	return words
 }
 
 // testWordMacro gives each parameter every register number, the others 0, 21 and 31.
@@ -190,7 +208,10 @@ func evalWord(t *testing.T, expr string, arg map[string]int) uint32 {
 // TestReservedRegistersAreLeftAlone keeps the assembly away from R18 (the
 // platform's), R27 (the assembler's), R28 (the goroutine's) and R29 (the frame's).
 func TestReservedRegistersAreLeftAlone(t *testing.T) {
-	text, err := os.ReadFile(asmFile)
-	require.NoError(t, err)
-	assert.Empty(t, regexp.MustCompile(`\b(R18|R18_PLATFORM|R27|R28|R29|g)\b`).FindAllString(string(text), -1))
+	reserved := regexp.MustCompile(`\b(R18|R18_PLATFORM|R27|R28|R29|g)\b`)
+	for _, file := range armFiles(t) {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Empty(t, reserved.FindAllString(string(text), -1), file)
+	}
 }

@@ -11,16 +11,17 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Checkpoint is everything that a run needs to go on: the state, the random
-// stream and the draws of every chain. [Checkpoint.MarshalBinary] and
-// [Checkpoint.UnmarshalBinary] turn it into bytes and back.
+// Checkpoint is everything that a run needs in order to be resumed: the state, the
+// random stream and the draws of every chain. [Checkpoint.MarshalBinary] and
+// [Checkpoint.UnmarshalBinary] turn it into bytes and back. It does not change once it
+// is made.
 type Checkpoint struct {
 	sampler string
 	data    digest
 	seed    uint64
 	thin    int
 	burnIn  int
-	width   int // of a draw
+	width   int // how many numbers a draw consists of
 	chains  []chainState
 }
 
@@ -45,14 +46,14 @@ func newCheckpoint(s Sampling, t target, chains []*chain) *Checkpoint {
 			sweeps: c.sweeps,
 			stream: stream,
 			state:  c.sampler.save(nil),
-			// The chain appends behind it and changes nothing.
+			// Shared with the chain, which only appends beyond this length.
 			kept: c.kept[:len(c.kept):len(c.kept)],
 		})
 	}
 	return p
 }
 
-// Sweeps returns how many sweeps the chain that is furthest behind has made.
+// Sweeps returns how many sweeps every chain has made at least.
 func (p *Checkpoint) Sweeps() int {
 	least := math.MaxInt
 	for _, c := range p.chains {
@@ -61,7 +62,8 @@ func (p *Checkpoint) Sweeps() int {
 	return least
 }
 
-// restore brings chains to where the checkpoint is.
+// restore puts chains into the state of the checkpoint. The error names the first
+// thing in which the run that was interrupted differs from this one.
 func (p *Checkpoint) restore(s Sampling, t target, chains []*chain) error {
 	differs := func(what string, is, was any) error {
 		return fmt.Errorf("mcmc: Sampling.Resume: the checkpoint is of %s %v, not %v", what, was, is)
@@ -99,11 +101,12 @@ func (p *Checkpoint) restore(s Sampling, t target, chains []*chain) error {
 	return nil
 }
 
-// A checkpoint in bytes is checkpointMagic, then the fields in order, all little
-// endian, lists after their length, then the SHA-256 digest of all before it.
+// A checkpoint in bytes is checkpointMagic, then the fields in their order, then the
+// SHA-256 digest of everything before it. Numbers take eight bytes, little endian;
+// lists follow their length.
 const checkpointMagic = "bmkl mcmc checkpoint 1\n"
 
-// MarshalBinary implements [encoding.BinaryMarshaler].
+// MarshalBinary implements [encoding.BinaryMarshaler]. Its error is always nil.
 func (p *Checkpoint) MarshalBinary() ([]byte, error) {
 	b := []byte(checkpointMagic)
 	list := func(x []byte) {
@@ -131,8 +134,9 @@ func (p *Checkpoint) MarshalBinary() ([]byte, error) {
 	return append(b, sum[:]...), nil
 }
 
-// UnmarshalBinary implements [encoding.BinaryUnmarshaler]. It allocates no more
-// than a small multiple of the length of data.
+// UnmarshalBinary implements [encoding.BinaryUnmarshaler]. Bytes that are no
+// checkpoint, are cut off or damaged are an error and leave p as it was. It allocates
+// no more than a small multiple of the length of data.
 func (p *Checkpoint) UnmarshalBinary(data []byte) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("mcmc: checkpoint: "+format, args...)
@@ -172,8 +176,8 @@ func (p *Checkpoint) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// reader takes apart what remains; ok turns false at the first thing that does
-// not fit.
+// reader reads fields from the front of rest. ok turns false, and stays so, at the
+// first field that does not fit into what remains.
 type reader struct {
 	rest []byte
 	ok   bool
@@ -197,7 +201,7 @@ func (r *reader) word() uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
-// count reads the number of items of at least so many bytes that follow.
+// count reads the length of a list whose items take size bytes each at least.
 func (r *reader) count(size int) int {
 	n := r.word()
 	if n > uint64(len(r.rest)/size) {
@@ -215,10 +219,10 @@ func (r *reader) numbers() []float64 {
 	return x
 }
 
-// digest identifies data and hyperparameters.
+// digest identifies data and hyperparameters: the SHA-256 of all their numbers.
 type digest [sha256.Size]byte
 
-// digester takes a digest, number by number.
+// digester computes a digest from numbers given list by list.
 type digester struct {
 	hash hash.Hash
 	buf  []byte

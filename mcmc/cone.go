@@ -11,11 +11,13 @@ import (
 //
 //	e^h(u),   h(u) = −u²/2 + Σ_{j≠i} log Φ(u + m_i − m_j),
 //
-// by rejection, then the others, which given y_i are independent and below it.
+// by rejection; then the other y_j, which given y_i are independent N(m_j, 1)
+// restricted to values below y_i. cone is scratch memory.
 //
-// As h″ ≤ −1, h(u) ≤ h(u*) − (u−u*)²/2 around the mode u*, and a proposal from
-// N(u*, 1) is accepted with probability exp(h(u) − h(u*) + (u−u*)²/2). As
-// h″ ≥ −C, at least about one in √C is, wherever the means are.
+// As h″ ≤ −1, h(u) ≤ h(u*) − (u−u*)²/2 with u* the mode of h, and a proposal from
+// N(u*, 1) is accepted with probability exp(h(u) − h(u*) + (u−u*)²/2). As h″ ≥ −C
+// for C classes, at least about one proposal in √C is accepted, wherever the means
+// are.
 func drawCone(r random, cone *special.Cone, i int, m, y []float64) {
 	cone.SetUnit(i, m)
 	mode := cone.Mode()
@@ -35,14 +37,15 @@ func drawCone(r random, cone *special.Cone, i int, m, y []float64) {
 	}
 }
 
-// coneProbabilities stores in p the probability of each y_c ~ N(f_c, 1) to be the
-// largest, equation 1.3. With z the largest,
+// coneProbabilities stores in p, for each of the C independent y_c ~ N(f_c, 1), the
+// probability that it is the largest (equation 1.3 of Damoulas and Girolami). With z
+// the value of the largest,
 //
-//	P(y_c is the largest) = ∫ φ(z−f_c) Π_{j≠c} Φ(z−f_j) dz,
+//	P(y_c is the largest) = ∫ φ(z−f_c) Π_{j≠c} Φ(z−f_j) dz.
 //
-// and all of them take one trapezoidal rule in z, whose step is ¾ of the least width
-// C^-½ of the integrands. The error is below 1e-15, which for a very small
-// probability may be all of it.
+// All C integrals are computed by one trapezoidal rule in z. No integrand is narrower
+// than C^-½; the step is ¾ of that. The absolute error is below 1e-15, so that a
+// probability of this size may have no correct digit. ratio is scratch of length C.
 func coneProbabilities(f, p, ratio []float64) {
 	step := 0.75 / math.Sqrt(float64(len(f)))
 	top := f[0]

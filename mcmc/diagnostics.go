@@ -9,21 +9,23 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Summary is what the draws of a scalar say about it, and how far they are to be
-// trusted.
+// Summary is what the draws of a scalar say about its distribution, and how far they
+// are to be trusted.
 //
 // Source: A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner,
 // "Rank-normalization, folding, and localization: an improved R̂ for assessing
 // convergence of MCMC", Bayesian Analysis 16 (2021), 667–718.
 type Summary struct {
+	// Mean and SD are the mean and the standard deviation of all draws.
 	Mean, SD float64
 
-	// MCSE is the standard error of Mean: SD over the root of the effective
-	// sample size of the mean.
+	// MCSE is the Monte Carlo standard error of Mean: SD divided by the square root
+	// of the effective sample size for the mean.
 	MCSE float64
 
-	// RHat is the rank-normalised split R̂, the larger of that of the location and
-	// that of the scale (folded draws). Above 1.01 the chains have not mixed.
+	// RHat is the rank-normalised split R̂: the larger of that of the draws, which
+	// compares the chains' locations, and that of their distances from the median,
+	// which compares their scales. Above 1.01 the chains have not mixed.
 	RHat float64
 
 	// BulkESS and TailESS are effective sample sizes, of the centre of the
@@ -32,9 +34,9 @@ type Summary struct {
 	BulkESS, TailESS float64
 }
 
-// Summarise summarises the draws of a scalar, a row for each chain, all of the
-// same length. RHat, the sample sizes and MCSE are NaN if the chains have fewer
-// than four draws, if a draw is not finite, or if all draws are the same.
+// Summarise summarises the draws of a scalar: a row for each chain, all rows of the
+// same length. RHat, the effective sample sizes and MCSE are NaN if the chains have
+// fewer than four draws, if a draw is not finite, or if all draws are the same.
 func Summarise(chains [][]float64) Summary {
 	s := Summary{RHat: math.NaN(), BulkESS: math.NaN(), TailESS: math.NaN(), MCSE: math.NaN()}
 	var n float64
@@ -59,8 +61,8 @@ func Summarise(chains [][]float64) Summary {
 	s.TailESS = math.Inf(1)
 	slices.Sort(all)
 	for _, p := range []float64{0.05, 0.95} {
-		// Where a quantile is the largest draw, as of an indicator, no draw is
-		// beyond it and it says nothing.
+		// No draw is beyond a quantile that is the largest draw, as happens for
+		// variables of two values. Such a quantile says nothing.
 		if e := effective(indicators(halves, quantile(all, p))); !math.IsNaN(e) {
 			s.TailESS = min(s.TailESS, e)
 		}
@@ -81,6 +83,7 @@ func squares(x []float64, mean float64) float64 {
 	return sum
 }
 
+// mean returns the arithmetic mean.
 func mean(x []float64) float64 {
 	var sum float64
 	for _, v := range x {
@@ -100,7 +103,8 @@ func split(chains [][]float64) [][]float64 {
 }
 
 // normalRanks replaces every draw by the standard normal quantile of
-// (rank − 3/8)/(number + 1/4), with mean ranks for ties.
+// (rank − 3/8)/(number + 1/4), its rank being that among the draws of all chains.
+// Draws that are equal share the mean of their ranks.
 func normalRanks(chains [][]float64) [][]float64 {
 	type place struct {
 		value       float64
@@ -120,7 +124,7 @@ func normalRanks(chains [][]float64) [][]float64 {
 		for j < len(all) && all[j].value == all[i].value {
 			j++
 		}
-		rank := float64(i+j+1) / 2 // of the ranks i+1 … j
+		rank := float64(i+j+1) / 2 // the mean of the ranks i+1 … j
 		z := special.NormalQuantile((rank - 0.375) / (float64(len(all)) + 0.25))
 		for ; i < j; i++ {
 			out[all[i].chain][all[i].draw] = z
@@ -129,7 +133,7 @@ func normalRanks(chains [][]float64) [][]float64 {
 	return out
 }
 
-// folded returns the distances from the median.
+// folded replaces every draw by its distance from the median of all draws.
 func folded(chains [][]float64) [][]float64 {
 	all := slices.Concat(chains...)
 	slices.Sort(all)
@@ -164,8 +168,9 @@ func indicators(chains [][]float64, q float64) [][]float64 {
 	return out
 }
 
-// variances returns the mean of the chains' variances W and the estimate
-// (n−1)/n·W + B/n of the target's, B/n being the variance of the chains' means.
+// variances returns the mean W of the variances within the n draws of each chain, and
+// the estimate (n−1)/n·W + B/n of the variance of the target, where B/n is the
+// variance of the chains' means.
 func variances(chains [][]float64) (within, total float64) {
 	n := float64(len(chains[0]))
 	means := make([]float64, len(chains))
@@ -180,17 +185,19 @@ func variances(chains [][]float64) (within, total float64) {
 	return within, total
 }
 
-// rHat returns the root of the estimate of the target's variance over the mean of
-// the chains'.
+// rHat returns R̂, the square root of the ratio of the two estimates of the target's
+// variance: from all chains together and from within the chains.
 func rHat(chains [][]float64) float64 {
 	within, total := variances(chains)
 	return math.Sqrt(total / within)
 }
 
-// effective returns the effective sample size for the mean of the target: the
-// number of draws over the autocorrelation time, that is the sum of the
-// autocorrelations of all chains together as far as Geyer's initial monotone
-// sequence of sums of two goes. It is NaN if all draws are the same.
+// effective returns the effective sample size for the mean of the target: the number
+// of draws divided by the autocorrelation time. That is the sum over all lags, positive
+// and negative, of the autocorrelation estimated from all chains together, cut off by
+// Geyer's initial monotone sequence: lags are added in pairs as long as the sum of a
+// pair is positive, and no pair counts for more than the one before it. The result is
+// NaN if all draws are the same.
 func effective(chains [][]float64) float64 {
 	within, total := variances(chains)
 	if !(total > 0) {
@@ -228,9 +235,10 @@ func effective(chains [][]float64) float64 {
 		}
 		even, odd = correlation(lag), correlation(lag+1)
 	}
-	// Both signs of a lag, and lag 0 once; of the pair that ended it, a positive
-	// even lag counts, which antithetic chains need.
+	// The sum of pairs counts every lag twice, for both signs; lag 0 counts once. Of
+	// the pair that ended the sum its even lag is added if it is positive, which
+	// corrects chains whose successive draws are negatively correlated.
 	time += max(even, 0) - 1
-	// Not more than antithetic chains can be trusted for.
+	// Such chains may have more effective draws than draws, by the factor log10(draws) at most.
 	return draws / max(time, 1/math.Log10(draws))
 }

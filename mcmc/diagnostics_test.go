@@ -60,14 +60,14 @@ func TestTailEffectiveSampleSize(t *testing.T) {
 	assert.InEpsilon(t, chains*draws/time, Summarise(process(2, chains, draws, rho)).TailESS, 0.12)
 }
 
-// For n independent draws the variance of a chain's mean is σ²/n, and R̂² is
-// 1 + (1/n)(…) ≈ 1; a chain that is shifted by δσ adds its share of the variance
-// between.
+// R̂ of independent draws is close to 1. A chain shifted by δ standard deviations adds to
+// R̂² the variance that the shift gives to the means of the halves.
 func TestRHat(t *testing.T) {
 	iid := process(3, 4, 4000, 0)
 	assert.InDelta(t, 1, Summarise(iid).RHat, 2e-3)
 
-	// Of draws that are not rank-normalised: m halves, two of them shifted by δ.
+	// Eight halves, two of them shifted by δ; the formula is for draws that are not
+	// rank-normalised.
 	for _, delta := range []float64{0.5, 2} {
 		x := process(4, 4, 4000, 0)
 		for i := range x[0] {

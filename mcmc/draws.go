@@ -7,30 +7,32 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Variable is a scalar, a vector or a matrix that every draw has a value of.
+// Variable is a scalar, a vector or a matrix of which every draw has a value. Name
+// selects it in the methods of [Draws].
 type Variable struct {
 	Name       string
-	Rows, Cols int // 1 and the length for a vector
+	Rows, Cols int // its shape: 1×1 for a scalar, 1×length for a vector
 }
 
 func (v Variable) size() int { return v.Rows * v.Cols }
 
 // Move tells how a Metropolis–Hastings step has fared since the burn-in.
 type Move struct {
-	Step            string
-	Tried, Accepted uint64
+	Step            string // what it moves, such as "beta[0]"
+	Tried, Accepted uint64 // how many proposals it made, and how many were accepted
 }
 
 // Rate returns the share of proposals that were accepted, NaN before the first.
 func (m Move) Rate() float64 { return float64(m.Accepted) / float64(m.Tried) }
 
-// Draws holds the draws of several chains. It is immutable and safe for
-// concurrent use.
+// Draws holds the draws of several chains: in each draw a value of each variable.
+// Chains and draws are counted from 0. It is immutable and safe for concurrent use.
+// Its methods panic if a chain, a draw or the name of a variable does not exist.
 type Draws struct {
 	variables []Variable
-	width     int
-	chains    [][]float64 // of each chain, its draws one behind the other
-	moves     [][]Move    // of each chain, or of all together
+	width     int         // how many numbers a draw consists of
+	chains    [][]float64 // for each chain, its draws one behind the other
+	moves     [][]Move    // for each chain, or one list for all together
 }
 
 func newDraws(t target, chains []*chain) *Draws {
@@ -48,8 +50,8 @@ func newDraws(t target, chains []*chain) *Draws {
 // Chains returns the number of chains.
 func (d *Draws) Chains() int { return len(d.chains) }
 
-// Len returns the number of draws of each chain: of an interrupted run, of the
-// shortest.
+// Len returns the number of draws of each chain. After a run that was interrupted
+// chains may differ; it is then that of the shortest.
 func (d *Draws) Len() int {
 	n := len(d.chains[0])
 	for _, c := range d.chains {
@@ -61,8 +63,8 @@ func (d *Draws) Len() int {
 // Variables returns what a draw consists of.
 func (d *Draws) Variables() []Variable { return slices.Clone(d.variables) }
 
-// find returns a variable and its place in a draw. An unknown name panics: it is
-// not data.
+// find returns a variable and its place in a draw. It panics for an unknown name,
+// which is a mistake in the program and not in its data.
 func (d *Draws) find(name string) (v Variable, offset int) {
 	for _, v := range d.variables {
 		if v.Name == name {
@@ -73,14 +75,16 @@ func (d *Draws) find(name string) (v Variable, offset int) {
 	panic(fmt.Sprintf("mcmc: no variable %q among %v", name, d.variables))
 }
 
-// Value returns the value of a variable in a draw, which must not be changed.
+// Value returns the value of a variable in a draw. It shares memory with d and must
+// not be changed.
 func (d *Draws) Value(name string, chain, draw int) la.Matrix[float64] {
 	v, offset := d.find(name)
 	at := draw*d.width + offset
 	return la.MatrixOf(v.Rows, v.Cols, d.chains[chain][at:at+v.size()])
 }
 
-// Series returns the values of element (i, j) of a variable, a row for each chain.
+// Series returns the values of element (i, j) of a variable, a row of Len values for
+// each chain. It panics if there is no such element.
 func (d *Draws) Series(name string, i, j int) [][]float64 {
 	v, offset := d.find(name)
 	if i < 0 || i >= v.Rows || j < 0 || j >= v.Cols {
@@ -101,7 +105,8 @@ func (d *Draws) series(at int) [][]float64 {
 	return out
 }
 
-// Mean returns the mean of a variable over all draws of all chains.
+// Mean returns the mean of a variable over all draws of all chains, in the shape of
+// the variable.
 func (d *Draws) Mean(name string) la.Matrix[float64] {
 	v, _ := d.find(name)
 	mean := la.NewMatrix[float64](v.Rows, v.Cols)
@@ -124,7 +129,8 @@ func (d *Draws) Summary(name string) []Summary {
 	return out
 }
 
-// Moves returns how the Metropolis–Hastings steps have fared, all chains together.
+// Moves returns how each Metropolis–Hastings step has fared, all chains together. A
+// sampler without such steps has none.
 func (d *Draws) Moves() []Move {
 	var all []Move
 	for _, chain := range d.moves {

@@ -12,9 +12,10 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// Two kernels, of which the first tells the classes apart, if not without error:
-// sample the weights, and judge the chains before their draws. A run that is interrupted goes on from its
-// last checkpoint and ends in the same draws.
+// Of two kernels the first tells the classes apart, though not without error. The example
+// samples their weights and looks at the diagnostics of the chains before it uses the
+// draws. A run that is interrupted goes on from its last checkpoint and ends in the same
+// draws.
 func ExampleProbit() {
 	const n = 18
 	labels := make([]int, n)

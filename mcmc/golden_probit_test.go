@@ -207,7 +207,8 @@ func TestGoldenConditionals(t *testing.T) {
 		}
 	})
 	t.Run("zeta", func(t *testing.T) {
-		// The draw over its rate is the same for a weight of 0, whose rate is ν.
+		// With the same random numbers a draw times its rate does not depend on the
+		// weight; with a weight of 0 the rate is ν.
 		s, zero := state(Probit{Beta: g.Beta, Alpha: alpha}, kernels), state(Probit{Beta: g.Beta, Alpha: alpha}, kernels)
 		s.w.CopyFrom(golden.MatrixOf(g.Zeta.W))
 		zero.w.Fill(0)
@@ -290,8 +291,8 @@ func TestGoldenConditionals(t *testing.T) {
 		for index, want := range g.Binary.LogPY {
 			assert.InDelta(t, want, evidence(index), goldenConditional*math.Abs(want))
 		}
-		// One switch at a time: the state changes or not on either side of its
-		// probability; the other switches are held by uniforms that leave them.
+		// One switch at a time: a uniform just below the probability of a change changes
+		// it, one just above does not. The uniforms of the other switches leave them.
 		index := 0
 		for p, b := range g.Binary.Current {
 			index |= int(b) << p

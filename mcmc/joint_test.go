@@ -46,10 +46,11 @@ func jointScores(n int, independent, successive simulation) []float64 {
 	return z
 }
 
-// jointLimit is exceeded by the largest of a hundred standard normal values in one
-// case of 150; the seeds are fixed.
+// jointLimit is a limit of |z|. The largest of a hundred standard normal values exceeds it
+// in one case of 150; as seeds are fixed, a test that passes always does.
 const jointLimit = 4
 
+// assertJoint checks that two simulations agree.
 func assertJoint(t *testing.T, n int, independent, successive simulation) {
 	t.Helper()
 	if testing.Short() {
@@ -60,13 +61,13 @@ func assertJoint(t *testing.T, n int, independent, successive simulation) {
 	}
 }
 
-// assertNotJoint checks that the test sees what is wrong with a simulation.
+// assertNotJoint checks that two simulations are seen to differ, one being wrong.
 func assertNotJoint(t *testing.T, n int, independent, successive simulation) {
 	t.Helper()
 	worst := 0.0
 	for _, z := range jointScores(n, independent, successive) {
 		if math.IsNaN(z) {
-			return // nothing is left of a variable that should vary
+			return // a test function that should vary is constant
 		}
 		worst = max(worst, math.Abs(z))
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// ParametricKernels are P kernel matrices, each D×N as in [vi.Kernels], that depend
-// on positive parameters θ. It is safe for concurrent use with different
-// workspaces.
+// ParametricKernels are P kernel matrices between D basis points and N samples, each
+// D×N, that depend on positive parameters θ; [vi.Kernels] without parameters are the
+// usual case. Methods must be safe for concurrent use with different workspaces.
 type ParametricKernels interface {
 	// Dims returns the number of kernels, of basis points and of samples.
 	Dims() (P, D, N int)
@@ -17,22 +17,25 @@ type ParametricKernels interface {
 	// Parameters returns the number of parameters of kernel p.
 	Parameters(p int) int
 
-	// Kernel stores kernel p at its parameters theta in the D×N matrix k.
+	// Kernel stores kernel p in the D×N matrix k, given its parameters theta, of
+	// which there are Parameters(p).
 	Kernel(w *la.Workspace, p int, theta []float64, k la.Matrix[float64])
 }
 
-// ExponentialKernels are the kernels exp(−Σ_j θ_pj·d_pj) of distances d_pj ≥ 0, a
-// parameter for each. Of squared Euclidean distances they are Gaussian kernels, with
-// a distance for each feature those with relevances for the features.
+// ExponentialKernels are the kernels exp(−Σ_j θ_pj·d_pj), p = 1 … P, of distances
+// d_pj ≥ 0 with a parameter θ_pj > 0 for each distance. With the squared Euclidean
+// distance they are Gaussian kernels; with a squared distance for each feature they
+// are Gaussian kernels with a relevance for each feature.
 type ExponentialKernels struct {
-	d    [][]la.Matrix[float64]
-	rows int
-	cols int
+	d    [][]la.Matrix[float64] // d[p][j], D×N
+	rows int                    // D
+	cols int                    // N
 }
 
 // NewExponentialKernels returns the kernels whose distances between D basis points
-// and N samples are the D×N matrices d[p][j]. It refers to them and does not copy
-// them.
+// and N samples are the D×N matrices d[p][j]. It keeps the matrices and does not copy
+// them. The error names the kernel and the distance that is missing, of another shape
+// than the first, negative or not finite.
 func NewExponentialKernels(d [][]la.Matrix[float64]) (*ExponentialKernels, error) {
 	if len(d) == 0 || len(d[0]) == 0 {
 		return nil, fmt.Errorf("mcmc: distances: none given")
@@ -76,11 +79,13 @@ func (k *ExponentialKernels) Kernel(_ *la.Workspace, p int, theta []float64, out
 	}
 }
 
-// fixedKernels are kernels without parameters.
+// fixedKernels are kernels without parameters, as ParametricKernels.
 type fixedKernels struct{ vi.Kernels }
 
 func (fixedKernels) Parameters(int) int { return 0 }
 
+// Kernel stores kernel p in out, as the sum of all kernels with weight 1 for p and 0
+// for the others.
 func (k fixedKernels) Kernel(w *la.Workspace, p int, _ []float64, out la.Matrix[float64]) {
 	P, _, _ := k.Dims()
 	one := make([]float64, P)

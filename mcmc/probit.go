@@ -18,19 +18,26 @@ import (
 //	y_{c,n} | w ~ N(w_cᵀ·k_n, 1)   auxiliary variables
 //	t_n = argmax_c y_{c,n}         labels
 //
-// k_n is column n of the composite kernel that Rule makes of P base kernels, the
-// weights β and kernel parameters θ, with the priors Dirichlet(ρ), ρ_p ~ Gamma(Rho)
-// for WSum; P(β_p = 1) = On[p] for Bin; β_p ~ Gamma(π_p, 1/χ_p) with exponential
-// priors of rates Kappa and Xi on π and χ for WProd; θ ~ Gamma(Theta). The zero
-// value is ready: FixSum, Gamma(1, 1).
+// for classes c = 1 … C, basis points d = 1 … D and samples n = 1 … N. k_n is column n
+// of the composite kernel K, D×N, which Rule makes of P base kernels with the weights
+// β. The prior of the weights depends on the rule:
 //
-// A sweep draws Y (exactly, each object's whole vector at once), W, α, and then the
-// weights and parameters by Metropolis–Hastings steps whose sizes adapt in the
-// burn-in; for Bin it draws β_1 … β_P and W together, each β_p with W integrated
-// out. With C classes, D basis points and N objects it costs C factorisations of
-// order D, as every class has precisions of its own, CD³/3 multiplications; where
-// weights or parameters are sampled D²N/2 more for K·Kᵀ; for Bin P+1 times both.
-// docs/mcmc.md has the moves and what may be reused.
+//	WSum    β ~ Dirichlet(ρ),  ρ_p ~ Gamma(Rho)
+//	Bin     P(β_p = 1) = On[p], and β_p is 0 otherwise
+//	WProd   β_p ~ Gamma(π_p, 1/χ_p),  π_p and χ_p exponential with the rates Kappa and Xi
+//	FixSum, FixProd   the weights are Beta
+//
+// and kernel parameters, if there are any, have the prior θ ~ Gamma(Theta). Gamma
+// distributions are given by shape and scale. The zero value is ready: FixSum, with
+// Gamma(1, 1) for every prior.
+//
+// A sweep draws Y (exactly, the whole vector of a sample at once), W and α from their
+// conditional distributions, and then moves weights and parameters by
+// Metropolis–Hastings steps whose sizes adapt in the burn-in. For Bin it draws β and W
+// together, each β_p with W integrated out. A sweep costs C Cholesky factorisations of
+// order D, CD³/6 multiplications, as every class has precisions of its own, and D²N/2
+// for K·Kᵀ if weights or parameters are sampled; for Bin there are P+1 times as many
+// factorisations and P products K·Kᵀ. docs/mcmc.md describes the moves.
 //
 // Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
 // multi-class multi-kernel pattern recognition machine", section 1.3.1.
@@ -40,8 +47,8 @@ type Probit struct {
 	Alpha      vi.Gamma   // prior of the precisions, Gamma(τ, 1/ν) in the paper's letters
 	ClassAlpha []vi.Gamma // if not nil, the prior for each class
 
-	// Ridge adds Ridge·N_c/N to the diagonal of a square training kernel, N_c the
-	// number of samples of the sample's class.
+	// Ridge adds Ridge·N_c/N to the diagonal entry of each sample of a square training
+	// kernel, where N_c of the N samples are of the sample's class.
 	Ridge float64
 
 	Beta      []float64 // the weights of the fixed rules; nil means 1
@@ -51,12 +58,13 @@ type Probit struct {
 	Kappa, Xi float64   // rates of the priors of π and χ; 0 means 1
 	Theta     vi.Gamma  // prior of θ, for SampleParametric
 
-	Sampling Sampling
+	Sampling Sampling // how long to sample
 }
 
-// Sample runs the chains given the base kernels and the class of each sample, from
-// 0 to C−1, each of which must occur. If the context ends, the draws are those
-// made before.
+// Sample runs the chains, given P base kernels, each D×N, and the classes of the N
+// samples, which are counted from 0 and must all occur. An error names the argument
+// and the place of what is wrong with it. If the context ends, the error wraps its
+// cause and comes with the draws made before.
 func (p Probit) Sample(ctx context.Context, k vi.Kernels, labels []int) (*ProbitDraws, error) {
 	if k == nil {
 		return nil, fmt.Errorf("mcmc: kernels: nil")
@@ -83,11 +91,12 @@ func (p Probit) SampleParametric(ctx context.Context, k ParametricKernels, label
 	return &ProbitDraws{Draws: draws, rule: m.rule, beta: m.beta, counts: m.counts}, err
 }
 
-// probitProblem is what the chains share.
+// probitProblem is what the chains share: data, and hyperparameters with their
+// defaults. Q is the number of kernel parameters.
 type probitProblem struct {
 	C, P, D, N, Q int
 	k             ParametricKernels
-	counts        []int // P, the parameters of each kernel
+	counts        []int // P, how many parameters each kernel has
 	labels        []int
 	rule          probit.Rule
 	alpha         []vi.Gamma // C
@@ -98,12 +107,13 @@ type probitProblem struct {
 	notEmpty      bool
 	kappa, xi     float64
 
-	// The composite kernel without parameters, and what follows from it where the
-	// weights are fixed too.
+	// composite is set if Q is 0; kernel and gram, the D×N composite kernel K and the
+	// lower triangle of K·Kᵀ, if the weights are fixed too.
 	composite    *probit.Composite
 	kernel, gram la.Matrix[float64]
 }
 
+// or1 returns g, or Gamma(1, 1) if g is zero.
 func or1(g vi.Gamma) vi.Gamma {
 	if g == (vi.Gamma{}) {
 		return vi.Gamma{Shape: 1, Scale: 1}
@@ -119,6 +129,7 @@ func checkGamma(name string, g vi.Gamma) error {
 	return nil
 }
 
+// problem checks data and hyperparameters and prepares what the chains share.
 func (p Probit) problem(k ParametricKernels, labels []int) (*probitProblem, error) {
 	m := &probitProblem{
 		k: k, labels: labels, rule: p.Rule, rho: or1(p.Rho), theta: or1(p.Theta),
@@ -247,7 +258,7 @@ func (p Probit) priors(m *probitProblem) error {
 	return nil
 }
 
-// compose stores the composite kernel, with its ridge, in k.
+// compose stores the composite kernel of the weights beta, with its ridge, in k.
 func (m *probitProblem) compose(ws *la.Workspace, c *probit.Composite, beta []float64, k la.Matrix[float64]) {
 	c.Combine(ws, beta, k)
 	for n, r := range m.ridge {
@@ -261,7 +272,7 @@ func (m *probitProblem) combine(ws *la.Workspace, c *probit.Composite, beta []fl
 	la.Syrk(ws, la.NoTrans, 1, k, 0, gram)
 }
 
-// digest identifies the problem.
+// digest identifies the problem. Kernels enter with all their parameters at 1.
 func (m *probitProblem) digest() digest {
 	d := newDigester()
 	for _, g := range append([]vi.Gamma{m.rho, m.theta}, m.alpha...) {

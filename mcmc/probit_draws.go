@@ -13,20 +13,22 @@ import (
 //	W             C×D, the regressors
 //	log precision 1×C, the mean over d of log α_{c,d}
 //	auxiliary     1×C, the mean over n of y_{c,n}²
-//	beta          1×P, unless the rule's weights are fixed
+//	beta          1×P, the weights of the kernels, unless they are fixed
 //	rho           1×P, for WSum
 //	pi, chi       1×P, for WProd
 //	theta         1×Q, the parameters of all kernels, if there are any
 //
-// Adding one row to all rows of W changes no label's probability; only the prior
-// holds it. Judge the chains by probabilities, weights and parameters.
+// The likelihood does not determine W: adding the same row to all rows of W changes no
+// probability of a label, and only the prior holds such a sum. Judge the convergence of
+// the chains by probabilities, weights and parameters therefore, not by W.
 type ProbitDraws struct {
 	*Draws
 	rule   probit.Rule
-	beta   []float64 // of the fixed rules
-	counts []int     // parameters of each kernel
+	beta   []float64 // P, the weights of the fixed rules
+	counts []int     // P, how many parameters each kernel has
 }
 
+// probitVariables are the variables of a draw, in their order.
 func probitVariables(rule probit.Rule, C, D, P, Q int) []Variable {
 	v := []Variable{{"W", C, D}, {"log precision", 1, C}, {"auxiliary", 1, C}}
 	add := func(names ...string) {
@@ -48,15 +50,15 @@ func probitVariables(rule probit.Rule, C, D, P, Q int) []Variable {
 	return v
 }
 
-// ProbitState is everything that ProbitDraws are made of. It is plain data, to be
-// saved and restored.
+// ProbitState is everything that [ProbitDraws] are made of. It is plain data, to be
+// saved and restored. Rule is the rule that combines the P kernels.
 type ProbitState struct {
 	Rule       probit.Rule
 	Classes    int         // C
 	Basis      int         // D
 	Beta       []float64   // P, the weights of the fixed rules
 	Parameters []int       // P, how many each kernel has
-	Chains     [][]float64 // of each chain, the variables of its draws, draw after draw
+	Chains     [][]float64 // for each chain, its draws one behind the other, each with all its variables
 	Moves      []Move      // how the Metropolis–Hastings steps of all chains have fared
 }
 
@@ -66,8 +68,9 @@ func (d *ProbitDraws) State() ProbitState {
 	return ProbitState{Rule: d.rule, Classes: C, Basis: D, Beta: d.beta, Parameters: d.counts, Chains: d.chains, Moves: d.Moves()}
 }
 
-// NewProbitDraws returns the draws of a state, which it keeps and which must not be
-// changed afterwards. The error says what does not fit.
+// NewProbitDraws returns the draws of a state. It keeps the state, which must not be
+// changed afterwards. The error names the part that does not fit the others or is not
+// finite.
 func NewProbitDraws(s ProbitState) (*ProbitDraws, error) {
 	fail := func(format string, args ...any) (*ProbitDraws, error) {
 		return nil, fmt.Errorf("mcmc: probit state: "+format, args...)
@@ -115,13 +118,13 @@ func NewProbitDraws(s ProbitState) (*ProbitDraws, error) {
 // Rule returns the rule that combines the kernels.
 func (d *ProbitDraws) Rule() probit.Rule { return d.rule }
 
-// Dims returns the numbers of classes, of kernels and of basis points.
+// Dims returns the numbers of classes C, of kernels P and of basis points D.
 func (d *ProbitDraws) Dims() (C, P, D int) {
 	w, _ := d.find("W")
 	return w.Rows, len(d.counts), w.Cols
 }
 
-// Parameters returns the number of kernel parameters.
+// Parameters returns the number of parameters of all kernels, Q.
 func (d *ProbitDraws) Parameters() int {
 	sum := 0
 	for _, n := range d.counts {
@@ -130,7 +133,8 @@ func (d *ProbitDraws) Parameters() int {
 	return sum
 }
 
-// Thin returns every step-th draw of each chain.
+// Thin returns every step-th draw of each chain, from the first on. A step below 1
+// counts as 1.
 func (d *ProbitDraws) Thin(step int) *ProbitDraws {
 	thin := *d
 	thin.Draws = &Draws{variables: d.variables, width: d.width, moves: d.moves}
@@ -144,7 +148,8 @@ func (d *ProbitDraws) Thin(step int) *ProbitDraws {
 	return &thin
 }
 
-// KernelWeights returns E[β_p] and its standard deviation, 0 for fixed weights.
+// KernelWeights returns for each of the P kernels the posterior mean and standard
+// deviation of its weight β_p; the latter is 0 for fixed weights.
 func (d *ProbitDraws) KernelWeights() (mean, sd []float64) {
 	if !d.rule.Learned() {
 		return append([]float64(nil), d.beta...), make([]float64, len(d.beta))
@@ -155,8 +160,10 @@ func (d *ProbitDraws) KernelWeights() (mean, sd []float64) {
 	return mean, sd
 }
 
-// WeightCovariance returns the covariance of the regressors of class c that rows
-// lists.
+// WeightCovariance returns the posterior covariance of the regressors w_{c,d} of class
+// c for the basis points d that rows lists, a square matrix of the order len(rows),
+// estimated from the draws of all chains. A class or row that does not exist is an
+// error. The workspace is not used.
 func (d *ProbitDraws) WeightCovariance(_ *la.Workspace, c int, rows []int) (la.Matrix[float64], error) {
 	C, _, D := d.Dims()
 	if c < 0 || c >= C {

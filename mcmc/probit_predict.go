@@ -12,12 +12,17 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// Predict returns the predictive distribution of the samples whose base kernels with
-// the D basis points are the columns of k, P matrices D×T: of the auxiliary
-// variables y = W·k + noise the means and variances, and the probabilities, the
-// means over the draws of equation 1.3. A draw costs C·D·T multiplications and, unless
-// opt.MeanOnly, for each sample some 23·C^1.5 inverse Mills ratios; [ProbitDraws.Thin]
-// makes it cheaper.
+// Predict returns the predictive distribution of T samples whose base kernels with the
+// D basis points are the columns of k, P matrices D×T. Mean and Variance, C×T, are those
+// of the auxiliary variables y = W·k + noise; Probability, T×C, has the probabilities of
+// the classes, equation 1.3 of Damoulas and Girolami, averaged over the draws. With
+// opt.MeanOnly there is only Mean.
+//
+// A draw costs C·D·T multiplications, the combination of the kernels if their weights
+// were sampled and, unless opt.MeanOnly, about 23·C^1.5 inverse Mills ratios for each
+// sample; [ProbitDraws.Thin] takes fewer draws. Kernels of other shapes than the draws'
+// are an error, and so is the end of the context, whose cause the error wraps; the
+// prediction is then not to be used.
 func (d *ProbitDraws) Predict(ctx context.Context, k vi.Kernels, opt vi.PredictOptions) (*probit.Prediction, error) {
 	if k == nil {
 		return nil, fmt.Errorf("mcmc: kernels: nil")
@@ -25,8 +30,8 @@ func (d *ProbitDraws) Predict(ctx context.Context, k vi.Kernels, opt vi.PredictO
 	return d.PredictParametric(ctx, fixedKernels{k}, opt)
 }
 
-// PredictParametric is Predict for kernels with parameters, which take them from the
-// draws.
+// PredictParametric is Predict for kernels with parameters, whose values are those of
+// each draw.
 func (d *ProbitDraws) PredictParametric(ctx context.Context, k ParametricKernels, opt vi.PredictOptions) (*probit.Prediction, error) {
 	P, D, T := k.Dims()
 	C, wantP, wantD := d.Dims()
@@ -54,17 +59,17 @@ func (d *ProbitDraws) PredictParametric(ctx context.Context, k ParametricKernels
 	return out, c.run(ctx, workers)
 }
 
-// classProbabilities is the sum over draws at work.
+// classProbabilities accumulates a prediction draw by draw.
 type classProbabilities struct {
 	*ProbitDraws
 	k       ParametricKernels
-	mean    la.Matrix[float64] // C×T, of f
-	squares la.Matrix[float64] // C×T, of f about its mean
-	sum     la.Matrix[float64] // T×C, of the probabilities
+	mean    la.Matrix[float64] // C×T, of f = W·K over the draws so far
+	squares la.Matrix[float64] // C×T, the sum of squared deviations of f from its mean
+	sum     la.Matrix[float64] // T×C, the sum of the probabilities
 }
 
-// run goes through the draws in order, the samples of each shared among workers, so
-// that every sum is made in the same order.
+// run goes through the draws in order and shares the samples of each draw among the
+// workers, so that every sum is taken in the same order for any number of them.
 func (c *classProbabilities) run(ctx context.Context, workers int) error {
 	P, D, T := c.k.Dims()
 	C := c.mean.Rows
@@ -120,7 +125,7 @@ func (c *classProbabilities) run(ctx context.Context, workers int) error {
 	return nil
 }
 
-// moments takes the n-th draw into means and squares (Welford's recurrence).
+// moments adds the n-th draw to means and squares (Welford's recurrence).
 func (c *classProbabilities) moments(f la.Matrix[float64], n int) {
 	for i, v := range f.Data {
 		d := v - c.mean.Data[i]
@@ -131,6 +136,8 @@ func (c *classProbabilities) moments(f la.Matrix[float64], n int) {
 	}
 }
 
+// parametric returns the composite of the base kernels at the parameters theta, which
+// it computes in base.
 func (c *classProbabilities) parametric(ws *la.Workspace, base []la.Matrix[float64], theta []float64) (*probit.Composite, error) {
 	for p, n := range c.counts {
 		c.k.Kernel(ws, p, theta[:n], base[p])
@@ -143,7 +150,7 @@ func (c *classProbabilities) parametric(ws *la.Workspace, base []la.Matrix[float
 	return probit.NewComposite(c.rule, k)
 }
 
-// add adds the probabilities of a draw, samples side by side.
+// add adds the probabilities of a draw, sharing the samples among the workers.
 func (c *classProbabilities) add(f la.Matrix[float64], workers int) {
 	const chunk = 16
 	T, C := c.sum.Rows, c.sum.Cols

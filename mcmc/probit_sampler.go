@@ -10,8 +10,8 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// probitSampler is a chain of a Probit. Its state is Y, W and α, the weights and
-// what they depend on, and the kernel parameters; the rest follows from these.
+// probitSampler is a chain of a [Probit]. Its state is Y, W and α, the kernel weights
+// with their hyperparameters, and the kernel parameters; the rest follows from these.
 type probitSampler struct {
 	*probitProblem
 	ws   *la.Workspace
@@ -19,26 +19,26 @@ type probitSampler struct {
 
 	y, w, alpha la.Matrix[float64] // C×N, C×D, C×D
 	beta        []float64          // P
-	logBeta     []float64          // P; of WSum and WProd, whose β may underflow
-	rho         []float64          // P, of WSum
-	pi, chi     []float64          // P, of WProd
+	logBeta     []float64          // P; for WSum and WProd, whose β may underflow
+	rho         []float64          // P; for WSum
+	pi, chi     []float64          // P; for WProd
 	theta       []float64          // Q
 
-	base         []la.Matrix[float64] // P of D×N, of kernels with parameters
+	base         []la.Matrix[float64] // P base kernels, each D×N; if there are parameters
 	composite    *probit.Composite
 	kernel, gram la.Matrix[float64] // D×N, and the lower triangle of K·Kᵀ
 	f            la.Matrix[float64] // C×N, W·K
 
-	fit, tried regressorFit
+	fit, tried regressorFit // of the present kernel, and for Bin of a proposal
 
-	weights []walk // of β: one for each component and, last, one for all
+	weights []walk // of β: one for each component and, last, one for all together
 	hyper   []walk // of ρ or π, one for each component
 	kernels []walk // of θ, one for each kernel with parameters
 
 	sumSteps sumWeights
 	trial    trialKernel
-	column   []float64 // C: of f
-	drawn    []float64 // C: of y
+	column   []float64 // C, a column of f
+	drawn    []float64 // C, a column of y
 }
 
 // regressorFit is the conditional distribution of W given Y, α and a kernel: with
@@ -97,6 +97,7 @@ func newProbitSampler(m *probitProblem, ws *la.Workspace) *probitSampler {
 	return s
 }
 
+// newFit returns room for the conditional distribution of W.
 func (m *probitProblem) newFit() regressorFit {
 	fit := regressorFit{u: la.NewMatrix[float64](m.C, m.D), root: la.NewMatrix[float64](m.C, m.D)}
 	for range m.C {
@@ -105,12 +106,13 @@ func (m *probitProblem) newFit() regressorFit {
 	return fit
 }
 
-// settle is the number of sweeps at the start of a chain in which the weights stay
-// where they begin: Y and W must have seen them before they are judged by Y and W.
+// settle is the number of sweeps at the start of a chain in which weights and kernel
+// parameters stay as drawn. Y and W, which begin without regard to the kernel, adapt to
+// it in the meantime; weights that moved at once would adapt to a meaningless Y.
 const settle = 20
 
-// start draws weights and parameters from their priors, α at its prior's mean and
-// Y at W = 0, and lets Y, W and α settle.
+// start draws weights and parameters from their priors, sets α to its prior mean,
+// draws Y as if W were 0, and lets Y, W and α settle.
 func (s *probitSampler) start(r random) error {
 	s.drawWeights(r)
 	if err := s.renew(); err != nil {
@@ -164,7 +166,7 @@ func (s *probitSampler) drawWeights(r random) {
 	}
 }
 
-// renew computes the kernels anew from β and θ.
+// renew computes all kernels from β and θ.
 func (s *probitSampler) renew() error {
 	if s.Q > 0 {
 		first := 0
@@ -180,7 +182,7 @@ func (s *probitSampler) renew() error {
 	return nil
 }
 
-// recompose makes the composite of the base kernels as they are.
+// recompose makes the composite anew after base kernels have changed.
 func (s *probitSampler) recompose() error {
 	k, err := vi.NewDense(s.base...)
 	if err != nil {
@@ -190,13 +192,16 @@ func (s *probitSampler) recompose() error {
 	return err
 }
 
-// recombine computes K and K·Kᵀ from the composite and β.
+// recombine computes K and K·Kᵀ from the composite and β, unless both are fixed.
 func (s *probitSampler) recombine() {
 	if s.rule.Learned() || s.Q > 0 {
 		s.combine(s.ws, s.composite, s.beta, s.kernel, s.gram)
 	}
 }
 
+// sweep draws Y, W and α, or for Bin Y, β, W and α, and then moves weights and
+// parameters. These moves keep f = W·K up to date only as far as they need it, so the
+// kernel and f are computed again at the end.
 func (s *probitSampler) sweep(r random, burnIn bool) error {
 	s.sweepY(r)
 	if s.rule == probit.Bin {
@@ -229,7 +234,7 @@ func (s *probitSampler) project() {
 	la.Gemm(s.ws, la.NoTrans, la.NoTrans, 1, s.w, s.kernel, 0, s.f)
 }
 
-// sweepY draws y_n | W, K, t for every object.
+// sweepY draws y_n | W, K, t_n for every sample.
 func (s *probitSampler) sweepY(r random) {
 	for n, t := range s.labels {
 		for c := range s.C {
@@ -242,7 +247,7 @@ func (s *probitSampler) sweepY(r random) {
 	}
 }
 
-// solve computes the conditional of W for a kernel and its K·Kᵀ.
+// solve computes the conditional distribution of W, given a kernel and its K·Kᵀ.
 func (s *probitSampler) solve(fit *regressorFit, kernel, gram la.Matrix[float64]) error {
 	la.Gemm(s.ws, la.NoTrans, la.Transpose, 1, s.y, kernel, 0, fit.u)
 	for c, b := range fit.factors {
@@ -266,7 +271,7 @@ func (s *probitSampler) solve(fit *regressorFit, kernel, gram la.Matrix[float64]
 	return nil
 }
 
-// drawW draws W from its conditional and projects it.
+// drawW draws W from its conditional distribution and computes f.
 func (s *probitSampler) drawW(r random, fit *regressorFit) {
 	for c, b := range fit.factors {
 		w, root := s.w.Row(c), fit.root.Row(c)
@@ -299,8 +304,8 @@ func (s *probitSampler) sweepAlpha(r random) {
 	}
 }
 
-// evidence returns log p(Y | α, K) = Σ_c log N(y_c; 0, I + Kᵀ·diag(α_c)⁻¹·K) of the
-// kernel that fit is of; |I + Kᵀα⁻¹K| = |B_c|.
+// evidence returns log p(Y | α, K) = Σ_c log N(y_c; 0, I + Kᵀ·diag(α_c)⁻¹·K), with W
+// integrated out, for the kernel of fit. The determinant of that covariance is |B_c|.
 func (s *probitSampler) evidence(fit *regressorFit) float64 {
 	l := -0.5 * float64(s.C*s.N) * math.Log(2*math.Pi)
 	for c, b := range fit.factors {
@@ -309,7 +314,7 @@ func (s *probitSampler) evidence(fit *regressorFit) float64 {
 	return l
 }
 
-// keep implements sampler; the order is that of the variables.
+// keep appends the variables in the order of probitVariables.
 func (s *probitSampler) keep(dst []float64) []float64 {
 	dst = append(dst, s.w.Data...)
 	for c := range s.C {
@@ -339,6 +344,7 @@ func (s *probitSampler) states() [][]float64 {
 	return [][]float64{s.y.Data, s.w.Data, s.alpha.Data, s.beta, s.logBeta, s.rho, s.pi, s.chi, s.theta}
 }
 
+// walks are all random walks.
 func (s *probitSampler) walks() [][]walk { return [][]walk{s.weights, s.hyper, s.kernels} }
 
 func (s *probitSampler) save(dst []float64) []float64 {

@@ -114,9 +114,9 @@ func TestProbitRuns(t *testing.T) {
 	}
 }
 
-// jointProbit returns the two simulations of a kernel machine. Labels and Y are
-// drawn anew given W and the kernel after every sweep; the test functions are of
-// the state before, Y with the labels that it was drawn for.
+// jointProbit returns the two simulations of a kernel machine. After every sweep labels
+// and Y are drawn anew given W and the kernel. The test functions are computed before
+// that, so that Y belongs to the labels that the sweep saw.
 func jointProbit(p, wrong Probit, k ParametricKernels, sweep func(s *probitSampler, r random, burnIn bool) error, seed uint64) (independent, successive simulation) {
 	labels := make([]int, 5)
 	for n := range labels {
@@ -181,7 +181,8 @@ func jointProbit(p, wrong Probit, k ParametricKernels, sweep func(s *probitSampl
 		}
 }
 
-// functions are bounded or have several moments under the prior Gamma(3, 1) of α.
+// functions returns test functions of the state: bounded ones, and some whose moments of
+// low order are finite under the prior Gamma(3, 1) of α.
 func (s *probitSampler) functions() []float64 {
 	var f []float64
 	bounded := func(x ...float64) {
@@ -383,8 +384,8 @@ func TestProbitErrors(t *testing.T) {
 	}
 }
 
-// Sampled parameters keep to where the predictions are: the chain with parameters
-// held at a point and the one of kernels at that point are the same.
+// Chains whose kernel parameters are sampled predict the held-out labels, the same for
+// every number of workers.
 func TestProbitPredict(t *testing.T) {
 	train, test, labels, truth := probitPoints(3, 3, 60, 90)
 	s := Sampling{Chains: 2, Draws: 60, BurnIn: 60, Thin: 2, Seed: 3}
@@ -502,7 +503,8 @@ func BenchmarkDrawCone(b *testing.B) {
 	}
 }
 
-// Blocks of features are sampled as kernels are, zeros or none.
+// Blocks of features that are stacked give the same draws as the blocks as dense matrices,
+// padded with rows of zeros.
 func TestProbitOfStackedFeatures(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	var blocks, padded []la.Matrix[float64]

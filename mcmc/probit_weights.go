@@ -10,12 +10,12 @@ import (
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
-// rounds is how many times a sweep proposes every component of the weights of a
-// sum and of the hyperparameters of the weights: once W·K_p is known a proposal
-// costs next to nothing.
+// rounds is how many times a sweep makes the proposals that cost next to nothing:
+// those of the weights of a sum, once all W·K_p are known, and those of ρ and π.
 const rounds = 4
 
-// The likelihood of weights and kernel parameters given Y and W, up to a constant.
+// likelihood returns log p(Y | W, K) = −½·Σ (y − f)² up to a constant, for f = W·K: the
+// log likelihood of weights and kernel parameters given Y and W.
 func (s *probitSampler) likelihood(f la.Matrix[float64]) float64 {
 	var sum float64
 	for c := range s.C {
@@ -28,13 +28,14 @@ func (s *probitSampler) likelihood(f la.Matrix[float64]) float64 {
 	return -0.5 * sum
 }
 
-// sumWeights is the likelihood of the weights of a sum: with g_p = W·K_p it is
-// bᵀβ − ½βᵀAβ, b_p = <Y, g_p>, A_pq = <g_p, g_q>.
+// sumWeights is the log likelihood of the weights of a sum as a quadratic function of
+// β. With g_p = W·K_p it is bᵀβ − ½·βᵀAβ up to a constant, b_p = ⟨Y, g_p⟩ and
+// A_pq = ⟨g_p, g_q⟩; a ridge counts as a part of Y.
 type sumWeights struct {
 	g         la.Matrix[float64] // (C·P)×N, row c·P+p is row c of g_p
 	a         la.Matrix[float64] // P×P
 	b         []float64          // P
-	rest      []float64          // N, Y without the ridge's part
+	rest      []float64          // N, a row of Y less what the ridge adds to f
 	beta, log []float64          // P, a proposal
 	rho       []float64          // P, a proposal
 }
@@ -47,7 +48,7 @@ func newSumWeights(m *probitProblem) sumWeights {
 	}
 }
 
-// measure computes A and b.
+// measure computes A and b from the present W and Y.
 func (q *sumWeights) measure(s *probitSampler) {
 	s.composite.Base().Project(s.ws, s.w, q.g)
 	clear(q.b)
@@ -64,8 +65,9 @@ func (q *sumWeights) measure(s *probitSampler) {
 	}
 }
 
-// density returns the log density of β = e^log on the simplex given ρ, Y and W, in
-// the coordinates log β_p/β_P, whose Jacobian is Π β_p.
+// density returns the log density of β = e^log given ρ, Y and W, up to a constant, in
+// the coordinates log(β_p/β_P) of the simplex. Their Jacobian Π β_p turns the exponents
+// ρ_p − 1 of the Dirichlet density into ρ_p.
 func (q *sumWeights) density(beta, log, rho []float64) float64 {
 	var l float64
 	for p, b := range beta {
@@ -75,8 +77,8 @@ func (q *sumWeights) density(beta, log, rho []float64) float64 {
 	return l
 }
 
-// sweepSimplex moves β by β* ∝ β∘exp(step), for one component at a time and for all
-// at once.
+// sweepSimplex moves the weights of a sum to β* ∝ β∘exp(step), with steps of one
+// component at a time and of all at once.
 func (s *probitSampler) sweepSimplex(r random, burnIn bool) {
 	q := &s.sumSteps
 	q.measure(s)
@@ -101,7 +103,7 @@ func (s *probitSampler) sweepSimplex(r random, burnIn bool) {
 	}
 }
 
-// sweepConcentration moves ρ.
+// sweepConcentration moves ρ, one component at a time, by a random walk of log ρ.
 func (s *probitSampler) sweepConcentration(r random, burnIn bool) {
 	trial := s.sumSteps.rho
 	now := logDirichlet(s.rho, s.logBeta, s.probitProblem.rho)
@@ -118,7 +120,8 @@ func (s *probitSampler) sweepConcentration(r random, burnIn bool) {
 	}
 }
 
-// normalise moves logarithms so that their exponentials, beta, add up to 1.
+// normalise shifts the logarithms by a constant so that their exponentials, which it
+// stores in beta, add up to 1.
 func normalise(log, beta []float64) {
 	top := math.Inf(-1)
 	for _, v := range log {
@@ -147,13 +150,13 @@ func logDirichlet(rho, logBeta []float64, prior vi.Gamma) float64 {
 	return l + g
 }
 
-// trialKernel is the kernel of a proposal.
+// trialKernel is a proposal of weights or parameters, with the kernel that it makes.
 type trialKernel struct {
-	kernel, gram la.Matrix[float64] // as of the sampler
-	f            la.Matrix[float64]
-	base         la.Matrix[float64] // one base kernel; of kernels with parameters
+	kernel, gram la.Matrix[float64] // D×N and D×D, as in probitSampler
+	f            la.Matrix[float64] // C×N
+	base         la.Matrix[float64] // D×N, the base kernel whose parameters are moved
 	weights      []float64          // P
-	logs         []float64          // P
+	logs         []float64          // P, log weights
 	theta        []float64          // Q
 }
 
@@ -171,16 +174,16 @@ func newTrialKernel(m *probitProblem) trialKernel {
 	return t
 }
 
-// try computes the trial kernel and W·K of weights and a composite, and returns
-// the likelihood.
+// try computes the trial kernel from a composite and weights, and its f, and returns
+// the log likelihood.
 func (s *probitSampler) try(composite *probit.Composite, beta []float64) float64 {
 	s.compose(s.ws, composite, beta, s.trial.kernel)
 	la.Gemm(s.ws, la.NoTrans, la.NoTrans, 1, s.w, s.trial.kernel, 0, s.trial.f)
 	return s.likelihood(s.trial.f)
 }
 
-// sweepProduct moves log β for one component at a time and for all at once, then χ
-// and π.
+// sweepProduct moves the weights of a product by a random walk of log β, one component
+// at a time and all at once, and then draws χ and moves π by a random walk of log π.
 func (s *probitSampler) sweepProduct(r random, burnIn bool) {
 	t := &s.trial
 	now := s.likelihood(s.f) + s.logPowers(s.beta, s.logBeta)
@@ -212,14 +215,14 @@ func (s *probitSampler) sweepProduct(r random, burnIn bool) {
 	}
 }
 
-// drawRates draws χ_p | π, β ~ Gamma(π_p + 1, rate β_p + ξ), which is conjugate.
+// drawRates draws χ_p | π, β ~ Gamma(π_p + 1, rate β_p + ξ): its prior is conjugate.
 func (s *probitSampler) drawRates(r random) {
 	for p, pi := range s.pi {
 		s.chi[p] = math.Exp(logGamma(r, pi+1)) / (s.beta[p] + s.xi)
 	}
 }
 
-// logPowers returns the log prior density of log β given π and χ.
+// logPowers returns the log prior density of log β given π and χ, up to a constant.
 func (s *probitSampler) logPowers(beta, log []float64) float64 {
 	var l float64
 	for p, b := range beta {
@@ -228,14 +231,14 @@ func (s *probitSampler) logPowers(beta, log []float64) float64 {
 	return l
 }
 
-// logShape returns the log density of log π_p given β_p and χ_p.
+// logShape returns the log density of log π_p given β_p and χ_p, up to a constant.
 func logShape(pi, logBeta, chi, kappa float64) float64 {
 	g, _ := math.Lgamma(pi)
 	return pi*math.Log(chi) - g + (pi-1)*logBeta - kappa*pi + math.Log(pi)
 }
 
-// sweepTheta moves the parameters of each kernel together, by a random walk of
-// their logarithms.
+// sweepTheta moves the parameters of one kernel after another, all of a kernel's
+// together, by a random walk of their logarithms.
 func (s *probitSampler) sweepTheta(r random, burnIn bool) error {
 	if s.Q == 0 {
 		return nil
@@ -276,7 +279,7 @@ func (s *probitSampler) sweepTheta(r random, burnIn bool) error {
 	return nil
 }
 
-// logParameters returns the log prior density of log θ.
+// logParameters returns the log prior density of log θ, up to a constant.
 func logParameters(theta []float64, prior vi.Gamma) float64 {
 	var l float64
 	for _, v := range theta {
@@ -285,8 +288,8 @@ func logParameters(theta []float64, prior vi.Gamma) float64 {
 	return l
 }
 
-// sweepSwitches draws each β_p given the others, Y and α with W integrated out, then
-// W. The factorisations of the state that was settled on serve for W: Y and α have
+// sweepSwitches draws each β_p of Bin given the others, Y and α, with W integrated out,
+// and then W. The factorisations for the β arrived at serve to draw W, as Y and α have
 // not changed since.
 func (s *probitSampler) sweepSwitches(r random) error {
 	if err := s.solve(&s.fit, s.kernel, s.gram); err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 )
 
-// random is where a sampler's randomness comes from; *rand.Rand is one, and tests
-// replay given numbers.
+// random is the source of a sampler's random numbers: a *rand.Rand, or in tests a
+// list of numbers.
 type random interface {
 	Float64() float64     // uniform on [0, 1)
 	NormFloat64() float64 // standard normal
 }
 
-// newStream returns the random stream of a chain. Streams of different seeds or
-// chains are independent for all purposes: they are keys of one cipher.
+// newStream returns the random stream of a chain: the ChaCha8 cipher with the seed
+// and the chain as its key. Streams of different keys are as good as independent.
 func newStream(seed uint64, chain int) *rand.ChaCha8 {
 	key := [32]byte{16: 'b', 'm', 'k', 'l', ' ', 'm', 'c', 'm', 'c'}
 	binary.LittleEndian.PutUint64(key[0:], seed)
@@ -41,8 +41,8 @@ func normals(r random, x []float64) {
 }
 
 // logGamma returns the logarithm of a draw from the gamma distribution of the
-// given shape and scale 1, which for small shapes may be too small for a float64
-// itself.
+// given shape and scale 1. For small shapes the draw itself may be too small for a
+// float64.
 //
 // Source: G. Marsaglia and W. W. Tsang, "A simple method for generating gamma
 // variables", ACM TOMS 26 (2000), 363–372.
@@ -65,19 +65,20 @@ func logGamma(r random, shape float64) float64 {
 	}
 }
 
-// below returns the draw from N(mean, 1) restricted to values below limit that
-// belongs to the uniform u: the inverse of its distribution function, which has
-// its full accuracy however far in the tail the limit is.
+// below turns u, uniform on (0, 1), into a draw from N(mean, 1) restricted to values
+// below limit, by inverting the distribution function. It works in logarithms and is
+// fully accurate however far in the tail the limit is.
 func below(limit, mean, u float64) float64 {
 	y := mean + special.LogNormalQuantile(math.Log(u)+special.LogNormalCDF(limit-mean))
 	if y < limit && !math.IsInf(y, -1) {
 		return y
 	}
-	return math.Nextafter(limit, math.Inf(-1)) // lost to rounding, or limit² overflowed
+	return math.Nextafter(limit, math.Inf(-1)) // rounding reached limit, or limit² overflowed
 }
 
-// dirichlet fills x with a draw from the Dirichlet distribution and logs with its
-// logarithms, which are finite also where x underflows.
+// dirichlet fills x with a draw from the Dirichlet distribution of the given
+// parameters (one each, as long as x), and logs with the logarithms of x, which are
+// finite also where x underflows.
 func dirichlet(r random, shape, x, logs []float64) {
 	top := math.Inf(-1)
 	for s, a := range shape {

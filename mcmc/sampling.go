@@ -16,42 +16,45 @@ import (
 // draws after 1000 sweeps of burn-in.
 type Sampling struct {
 	// Chains is the number of chains; 0 means DefaultChains. Each starts from a
-	// state of its own.
+	// random state of its own.
 	Chains int
 
-	// Draws is how many draws are kept of each chain; 0 means DefaultDraws.
+	// Draws is the number of draws kept of each chain; 0 means DefaultDraws.
 	Draws int
 
 	// Thin is the number of sweeps from one kept draw to the next; 0 means 1.
 	// Thinning saves memory; it never makes estimates better.
 	Thin int
 
-	// BurnIn is the number of sweeps before the first that is kept, in which
-	// proposals adapt their step sizes; afterwards these are fixed. 0 means as many
-	// as are kept, Draws·Thin; negative means none.
+	// BurnIn is the number of sweeps at the start of each chain of which no draw is
+	// kept. Proposals adapt their step sizes in them; afterwards these are fixed. 0
+	// means as many sweeps as follow, Draws·Thin; a negative number means none.
 	BurnIn int
 
 	// Seed selects the random streams. Draws depend on it, not on Workers.
 	Seed uint64
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0). Chains
-	// run side by side first, further workers help within a sweep.
+	// run side by side; workers beyond their number share the work within a sweep.
 	Workers int
 
 	// Progress, if not nil, is called after every sweep of a chain, one call at a
 	// time, on some chain's goroutine.
 	Progress func(Progress)
 
-	// Checkpoint, if not nil, is called each time every chain has made Every
-	// further sweeps (0 means DefaultEvery), and at the end. Its error ends the run.
-	// A checkpoint does not change afterwards.
+	// Checkpoint, if not nil, is called each time that every chain has made Every
+	// further sweeps, and when the run ends, also if it ends with an error. Its own
+	// error ends the run. It may keep the checkpoint, which does not change any more.
 	Checkpoint func(*Checkpoint) error
-	Every      int
 
-	// Resume, if not nil, is where an earlier run of the same sampler on the same
-	// data with the same Chains, Thin, BurnIn and Seed stopped; the run continues
-	// from there. Draws may be larger than it was: a finished run can be made longer,
-	// if its BurnIn was given.
+	// Every is the number of sweeps of each chain from one checkpoint to the next; 0
+	// means DefaultEvery.
+	Every int
+
+	// Resume, if not nil, is the checkpoint from which the run continues: one of the
+	// same sampler on the same data with the same Chains, Thin, BurnIn and Seed. Draws
+	// may be larger than before, to make a finished run longer; BurnIn must then be
+	// given, as 0 stands for a number that depends on Draws.
 	Resume *Checkpoint
 }
 
@@ -62,47 +65,50 @@ const (
 	DefaultEvery  = 1000
 )
 
-// Progress is the state of a running sampler.
+// Progress tells how far a running sampler has come.
 type Progress struct {
 	Chain  int // the chain that made the sweep, from 0
 	Sweep  int // sweeps that this chain has made
 	Sweeps int // sweeps that every chain will make
-	Done   int // sweeps that all chains have made in this run, of Chains·Sweeps
+	Done   int // sweeps that all chains together have made, of Chains·Sweeps; with Resume, earlier ones included
 }
 
-// chain is one chain between two sweeps.
+// chain is the state of one chain between two sweeps.
 type chain struct {
 	index   int
 	source  *rand.ChaCha8
 	random  *rand.Rand
 	sampler sampler
 	sweeps  int
-	kept    []float64 // draw after draw
+	kept    []float64 // the draws, one behind the other
 }
 
-// sampler is the state of one chain and the moves that it makes.
+// sampler is one model's part of a chain: the present values of its variables and the
+// moves that change them.
 type sampler interface {
-	// start draws the state that a chain begins with.
+	// start draws the values that a chain begins with.
 	start(r random) error
 	// sweep changes every variable once. In the burn-in it may tune its proposals.
 	sweep(r random, burnIn bool) error
-	// keep appends what a draw keeps of the present state.
+	// keep appends the present values of the target's variables, in their order.
 	keep(dst []float64) []float64
-	// save appends everything that the later sweeps depend on, restore reads it.
+	// save appends everything that later sweeps depend on; restore reads it back.
 	save(dst []float64) []float64
 	restore(src []float64) error
 	// moves returns how its Metropolis–Hastings steps have fared since the burn-in.
 	moves() []Move
 }
 
-// target is what chains sample from: samplers of one model on one data set.
+// target is what chains sample from: one model's posterior on one data set.
 type target struct {
-	name      string     // of the sampler, in checkpoints
-	data      digest     // of data and hyperparameters
-	variables []Variable // what a draw keeps
+	name      string     // the sampler's name in checkpoints
+	data      digest     // identifies data and hyperparameters
+	variables []Variable // what a draw consists of
 	new       func(*la.Workspace) sampler
 }
 
+// or returns s with the given defaults, and those of the other fields, where it has
+// none of its own.
 func (s Sampling) or(chains, draws int) Sampling {
 	if s.Chains == 0 {
 		s.Chains = chains
@@ -138,15 +144,15 @@ func (s Sampling) validate() error {
 	return nil
 }
 
-// run samples from t. If the context ends or a sweep fails, the draws are those
-// made before, and the error says so.
+// run samples from t. If the context ends or a sweep fails, it returns the draws made
+// before together with the error.
 func (s Sampling) run(ctx context.Context, t target) (*Draws, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
 	s = s.or(DefaultChains, DefaultDraws)
-	side := min(s.Workers, s.Chains)
-	share := max(1, s.Workers/side)
+	side := min(s.Workers, s.Chains) // chains at work at the same time
+	share := max(1, s.Workers/side)  // workers of each
 	chains := make([]*chain, s.Chains)
 	for c := range chains {
 		chains[c] = &chain{index: c, source: newStream(s.Seed, c), sampler: t.new(&la.Workspace{Workers: share})}
@@ -180,7 +186,7 @@ func (s Sampling) run(ctx context.Context, t target) (*Draws, error) {
 		}
 		err := r.run(ctx, chains, until, side)
 		if s.Checkpoint != nil {
-			// Also after an error, to go on from.
+			// Also after an error: the run can be resumed from there.
 			err = errors.Join(err, s.Checkpoint(newCheckpoint(s, t, chains)))
 		}
 		if err != nil {
@@ -190,15 +196,17 @@ func (s Sampling) run(ctx context.Context, t target) (*Draws, error) {
 	return newDraws(t, chains), nil
 }
 
-// round takes chains to a number of sweeps.
+// round advances chains by some sweeps, side by side, and reports their progress.
 type round struct {
 	Sampling
-	total int
+	total int // sweeps of each chain in the whole run
 
 	mu   sync.Mutex
-	done int
+	done int // sweeps made by all chains
 }
 
+// run advances every chain to the given number of sweeps, as many chains at a time as
+// side says. Of several errors it returns that of the first chain.
 func (r *round) run(ctx context.Context, chains []*chain, until, side int) error {
 	errs := make([]error, len(chains))
 	var next atomic.Int64
@@ -223,6 +231,7 @@ func (r *round) run(ctx context.Context, chains []*chain, until, side int) error
 	return nil
 }
 
+// advance advances one chain to the given number of sweeps.
 func (r *round) advance(ctx context.Context, c *chain, until int) error {
 	for c.sweeps < until {
 		if ctx.Err() != nil {

@@ -14,9 +14,10 @@ import (
 //
 //	y ~ N(X·w, Noise·I),   w_m = s_m·w̃_m,   s_m ~ Bernoulli(π),   w̃_m ~ N(0, σ_w²),
 //
-// by Gibbs sweeps over the weights. The paired sampler draws (s_m, w̃_m) together
-// from p(s_m, w̃_m | w_∖m, y): its cost is M² multiplications a sweep whatever the
-// number of samples, of which only XᵀX and Xᵀy are used.
+// of N targets y on M inputs, the columns of X, by Gibbs sweeps over the weights. The
+// paired sampler, which is the default, draws s_m and w̃_m together given all other
+// weights, from p(s_m, w̃_m | w_∖m, y). A sweep costs M² multiplications whatever N
+// is, as it uses XᵀX and Xᵀy only.
 //
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
 // inference for multi-task and multiple kernel learning", NIPS 2011, section 4.
@@ -25,31 +26,34 @@ type SpikeSlab struct {
 	Noise float64    // σ², the variance of the noise
 
 	// Standard selects the sampler that draws each s_m given all of w̃, then w̃
-	// given s in one block. A sweep costs a Cholesky factorisation of the order of
-	// the number of weights that are on. Indicators that are in doubt move more
-	// slowly, as s_m must agree with a w̃_m drawn before it; weights of correlated
-	// inputs that are surely on move faster, as they move together.
+	// given s in one block. A sweep costs a Cholesky factorisation more, whose order
+	// is the number of weights with s_m = 1. Indicators that are uncertain change more
+	// slowly than in the paired sampler, as s_m must agree with a w̃_m drawn before it.
+	// Weights of correlated inputs that are certain to have s_m = 1 move faster, as
+	// they move together.
 	Standard bool
 
-	Sampling Sampling
+	Sampling Sampling // how long to sample
 }
 
-// SpikeSlabDraws are the draws of a SpikeSlab of M inputs. The variables are
-// "w" (1×M), "inclusion" (1×M: the probability that s_m = 1 given everything else
-// in the sweep but w̃_m) and "mean" (1×M: E[w_m] likewise).
+// SpikeSlabDraws are the draws of a [SpikeSlab] of M inputs. The variables are
+//
+//	w         1×M, the weights
+//	inclusion 1×M, the probability of s_m = 1 under the distribution that it was drawn from
+//	mean      1×M, the expectation of w_m under the same distribution
 type SpikeSlabDraws struct{ *Draws }
 
-// Mean returns E[w_m | y] for every m, by averaging conditional means
-// (Rao–Blackwell), which is more accurate than averaging w.
+// Mean returns E[w_m | y] for each of the M weights, as the average of the draws'
+// conditional means (Rao–Blackwell), which is more accurate than the average of w.
 func (d SpikeSlabDraws) Mean() []float64 { return d.Draws.Mean("mean").Row(0) }
 
-// Inclusion returns P(s_m = 1 | y) for every m, by averaging conditional
-// probabilities.
+// Inclusion returns P(s_m = 1 | y) for each of the M weights, as the average of the
+// draws' conditional probabilities.
 func (d SpikeSlabDraws) Inclusion() []float64 { return d.Draws.Mean("inclusion").Row(0) }
 
-// Sample runs the chains on the N×M matrix of inputs x and the N targets y. Errors
-// name the argument and the place of what is wrong with it; if the context ends,
-// the draws are those made before.
+// Sample runs the chains on the N×M matrix of inputs x and the N targets y. An error
+// names the argument and the place of what is wrong with it. If the context ends, the
+// error wraps its cause and comes with the draws made before.
 func (m SpikeSlab) Sample(ctx context.Context, x la.Matrix[float64], y []float64) (SpikeSlabDraws, error) {
 	problem, err := m.problem(x, y)
 	if err != nil {
@@ -73,7 +77,7 @@ func (m SpikeSlab) Sample(ctx context.Context, x la.Matrix[float64], y []float64
 	return SpikeSlabDraws{draws}, err
 }
 
-// spikeSlabProblem is what the chains share.
+// spikeSlabProblem is what the chains share: data and hyperparameters.
 type spikeSlabProblem struct {
 	prior    slab.Prior
 	noise    float64
@@ -82,6 +86,8 @@ type spikeSlabProblem struct {
 	xy       []float64          // Xᵀy
 }
 
+// problem checks the hyperparameters and the data, and computes what the chains need
+// of the data.
 func (m SpikeSlab) problem(x la.Matrix[float64], y []float64) (*spikeSlabProblem, error) {
 	finite := func(v float64) bool { return v-v == 0 }
 	switch {
@@ -117,7 +123,7 @@ func (m SpikeSlab) problem(x la.Matrix[float64], y []float64) (*spikeSlabProblem
 	return p, nil
 }
 
-// spikeSlabSampler is a chain of either sampler.
+// spikeSlabSampler is a chain of the paired or of the standard sampler.
 type spikeSlabSampler struct {
 	*spikeSlabProblem
 	ws *la.Workspace
@@ -126,11 +132,12 @@ type spikeSlabSampler struct {
 	on   []bool    // s
 	w    []float64 // s∘w̃
 
-	inclusion, mean []float64 // as kept
+	inclusion, mean []float64 // the variables of that name
 
-	active []int
-	factor la.Matrix[float64]
-	rhs    []float64
+	// Scratch of the standard sampler.
+	active []int              // m where s_m = 1
+	factor la.Matrix[float64] // M×M, room for B and its Cholesky factor
+	rhs    []float64          // M
 }
 
 func newSpikeSlabSampler(p *spikeSlabProblem, ws *la.Workspace) *spikeSlabSampler {
@@ -146,7 +153,7 @@ func newSpikeSlabSampler(p *spikeSlabProblem, ws *la.Workspace) *spikeSlabSample
 	return s
 }
 
-// start lets half of the weights be on, with values from the prior.
+// start draws each s_m as 0 or 1 with equal probability and w̃ from its prior.
 func (s *spikeSlabSampler) start(r random) error {
 	for m := range s.slab {
 		s.on[m] = r.Float64() < 0.5
@@ -156,7 +163,7 @@ func (s *spikeSlabSampler) start(r random) error {
 	return nil
 }
 
-// weigh sets w_m = s_m·w̃_m.
+// weigh computes w_m = s_m·w̃_m.
 func (s *spikeSlabSampler) weigh(m int) {
 	s.w[m] = 0
 	if s.on[m] {
@@ -179,7 +186,7 @@ func (s *spikeSlabSampler) sweep(r random, _ bool) error {
 	return nil
 }
 
-// sweepPairs draws each (s_m, w̃_m) given the other pairs.
+// sweepPairs draws each pair (s_m, w̃_m) given the others.
 func (s *spikeSlabSampler) sweepPairs(r random) {
 	for m := range s.w {
 		q := s.prior.Posterior(s.cross(m), s.gram.At(m, m), s.noise)
@@ -208,8 +215,8 @@ func (s *spikeSlabSampler) sweepIndicators(r random) {
 	}
 }
 
-// sweepSlab draws w̃ given s: where s_m = 0 from the prior, elsewhere from
-// N(B⁻¹·Xᵀy, σ²·B⁻¹) with B = XᵀX + (σ²/σ_w²)·I of the columns that are on.
+// sweepSlab draws w̃ given s: from its prior where s_m = 0; the others together from
+// N(B⁻¹·Xᵀy, σ²·B⁻¹), B = XᵀX + (σ²/σ_w²)·I, with the columns of X where s_m = 1.
 func (s *spikeSlabSampler) sweepSlab(r random) error {
 	s.active = s.active[:0]
 	for m, on := range s.on {

@@ -12,8 +12,8 @@ import (
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
-// enumerate returns the exact posterior means and inclusion probabilities, the sum
-// over all 2^M sets of weights that are on.
+// enumerate returns the exact posterior means and inclusion probabilities, by summing
+// over all 2^M sets of weights with s_m = 1.
 func enumerate(m SpikeSlab, x la.Matrix[float64], y []float64) (mean, inclusion []float64) {
 	M := x.Cols
 	p, _ := m.problem(x, y)
@@ -115,8 +115,8 @@ func TestRaoBlackwell(t *testing.T) {
 	}
 }
 
-// jointSpikeSlab returns the two simulations of a regression, of which the
-// sampler takes the hyperparameters of wrong.
+// jointSpikeSlab returns the two simulations of a regression. Its sampler works with the
+// hyperparameters of wrong.
 func jointSpikeSlab(m, wrong SpikeSlab, seed uint64) (independent, successive simulation) {
 	x, y := regressionData(4, 6, 3)
 	simulate := func(r random, w []float64) {
@@ -175,7 +175,7 @@ func TestSpikeSlabJoint(t *testing.T) {
 		independent, successive := jointSpikeSlab(m, right, 1)
 		assertJoint(t, 5000, independent, successive)
 		if testing.Short() {
-			continue // faults take longer to see
+			continue // seeing a fault takes longer
 		}
 		for _, change := range []func(*SpikeSlab){
 			func(w *SpikeSlab) { w.Noise *= 2 },

@@ -2,31 +2,32 @@ package mcmc
 
 import "math"
 
-// walk is the step size and the record of a random walk Metropolis step, in
-// coordinates in which its density is given and its proposals are symmetric.
+// walk is a random walk Metropolis step: the size of its proposals and how they have
+// fared. Densities are taken in the coordinates in which the proposals are symmetric,
+// which are logarithms for everything that is positive.
 type walk struct {
-	step     string // what it moves
+	step     string // the name of what it moves
 	size     float64
 	burnt    float64 // proposals during the burn-in
-	tried    float64
-	accepted float64
+	tried    float64 // proposals after the burn-in
+	accepted float64 // those of them that were accepted
 }
 
 const (
-	walkSize   = 0.5
+	walkSize   = 0.5  // the step size to begin with
 	walkTarget = 0.35 // the acceptance rate that the burn-in aims at
-	walkState  = 4    // numbers that save appends
+	walkState  = 4    // the count of numbers that save appends
 )
 
 func newWalk(step string) walk { return walk{step: step, size: walkSize} }
 
-// length returns the length of a proposal: log-normal about the step size, so that
-// a walk makes short steps and long ones whatever size it has settled on.
+// length draws the length of a proposal. It is log-normal about the step size, so
+// that a walk makes both short and long steps, whatever size it has settled on.
 func (w *walk) length(r random) float64 { return w.size * math.Exp(r.NormFloat64()) }
 
-// accept decides on a proposal whose log density exceeds the present one by rise. In
-// the burn-in it then adapts the step size by ever smaller amounts (Robbins and
-// Monro).
+// accept decides whether to accept a proposal whose log density exceeds the present
+// one by rise (Metropolis). In the burn-in it then adapts the step size, by ever
+// smaller amounts (Robbins and Monro, 1951).
 func (w *walk) accept(r random, rise float64, burnIn bool) bool {
 	yes := math.Log(uniform(r)) < rise
 	hit := 0.0

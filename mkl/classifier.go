@@ -52,7 +52,7 @@ func (c Classifier[T]) Fit(ctx context.Context, views []View, labels []T) (*Clas
 	if err != nil {
 		return nil, err
 	}
-	m := &ClassifierModel[T]{scores: s, classSet: classSet[T]{classes: classes}}
+	m := &ClassifierModel[T]{scores: s, classes: classSet[T]{names: classes}}
 	if m.collapsed(y.Rows) {
 		return nil, &CollapsedError{Model: m}
 	}

@@ -72,7 +72,7 @@ func (f *fileReader) takeScores(j *scoresJSON) (m scores, err error) {
 // Classes are kept as JSON.
 func (m *ClassifierModel[T]) Save(w io.Writer) error {
 	var f fileWriter
-	j := classifierJSON{scoresJSON: f.addScores(&m.scores), Classes: m.encode(&f)}
+	j := classifierJSON{scoresJSON: f.addScores(&m.scores), Classes: m.classes.encode(&f)}
 	return f.write(w, m.Kind(), j)
 }
 
@@ -85,6 +85,6 @@ func (m *ClassifierModel[T]) decode(f *fileReader) error {
 	if m.scores, err = f.takeScores(&j.scoresJSON); err != nil {
 		return err
 	}
-	m.classSet, err = decodeClasses[T](f, j.Classes, functions(len(j.Classes)), len(m.active))
+	m.classes, err = decodeClasses[T](f, j.Classes, functions(len(j.Classes)), len(m.active))
 	return err
 }

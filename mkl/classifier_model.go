@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/bemkl"
@@ -12,11 +13,14 @@ import (
 // concurrent use.
 type ClassifierModel[T comparable] struct {
 	scores
-	classSet[T]
+	classes classSet[T]
 }
 
 // Kind returns classifier.
 func (m *ClassifierModel[T]) Kind() string { return "classifier" }
+
+// Classes returns the classes in the order of probabilities and decisions.
+func (m *ClassifierModel[T]) Classes() []T { return slices.Clone(m.classes.names) }
 
 // Predict returns the most probable class of each sample and the probabilities
 // of all classes. It takes one matrix for each of Inputs.
@@ -30,7 +34,7 @@ func (m *ClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOpti
 	if err != nil {
 		return nil, err
 	}
-	K := len(m.classes)
+	K := len(m.classes.names)
 	out := newClassPrediction[T](t, K, opt)
 	err = m.predict(ctx, opt, x, t, func(p *bemkl.ClassPrediction, first, n int) {
 		var probability la.Matrix[float64]
@@ -50,7 +54,7 @@ func (m *ClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOpti
 	if err != nil {
 		return nil, err
 	}
-	out.label(m.classes)
+	out.label(m.classes.names)
 	return out, nil
 }
 
@@ -68,10 +72,10 @@ func spread(row []float64, x la.Matrix[float64], t int, first func(float64) floa
 
 // String describes the model in one line.
 func (m *ClassifierModel[T]) String() string {
-	return m.describe(fmt.Sprintf("classifier of %d classes", len(m.classes)))
+	return m.describe(fmt.Sprintf("classifier of %d classes", len(m.classes.names)))
 }
 
 // Summary describes the model in words, line by line.
 func (m *ClassifierModel[T]) Summary() string {
-	return m.summary(m.String(), func(o int) string { return m.against(o, "") })
+	return m.summary(m.String(), func(o int) string { return m.classes.against(o, "") })
 }

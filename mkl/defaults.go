@@ -15,7 +15,7 @@ import (
 // be joined: Additive|ARDRanks. The zero value is [Broad].
 //
 // Every set has a constant, which takes the place of a bias, and the linear kernel
-// XᵀX/D of standardised features, whose entries are of order 1 whatever the number
+// XXᵀ/D of standardised features, whose entries are of order 1 whatever the number
 // D of features.
 type KernelSet int
 

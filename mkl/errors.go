@@ -7,9 +7,9 @@ import (
 
 // ValueError reports a NaN or an infinity in an argument. Indices count from 0.
 type ValueError struct {
-	Arg      string // the argument, such as views[2].X
-	Row, Col int    // its place; for a slice Row is the index and Col is −1
-	Value    float64
+	Arg      string  // the argument, such as views[2].X
+	Row, Col int     // its place; for a slice Row is the index and Col is −1
+	Value    float64 // the NaN or infinity
 }
 
 func (e *ValueError) Error() string {

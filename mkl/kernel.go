@@ -155,8 +155,8 @@ type Precomputed struct {
 // Func is the kernel of a function, which must be safe for concurrent use and
 // symmetric. Models with such a kernel cannot be saved.
 type Func struct {
-	Name string
-	F    func(x, y []float64) float64
+	Name string                       // its notation in results; empty stands for func
+	F    func(x, y []float64) float64 // the kernel of two samples
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

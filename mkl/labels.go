@@ -119,28 +119,25 @@ func checkKnown(labels [][]Label) (y la.Matrix[float64], err error) {
 	return y, nil
 }
 
-// classSet is the classes of a model.
+// classSet is the classes of a model, in the order of probabilities and decisions.
 type classSet[T comparable] struct {
-	classes []T
-	text    []json.RawMessage // those of a loaded model as its file has them
+	names []T
+	text  []json.RawMessage // those of a loaded model as its file has them
 }
-
-// Classes returns the classes in the order of probabilities and decisions.
-func (c *classSet[T]) Classes() []T { return slices.Clone(c.classes) }
 
 // against names a function in words; rest is said of more than two classes.
 func (c *classSet[T]) against(function int, rest string) string {
-	if len(c.classes) == 2 {
-		return fmt.Sprintf("class %v against %v", c.classes[1], c.classes[0])
+	if len(c.names) == 2 {
+		return fmt.Sprintf("class %v against %v", c.names[1], c.names[0])
 	}
-	return fmt.Sprintf("class %v%s", c.classes[function], rest)
+	return fmt.Sprintf("class %v%s", c.names[function], rest)
 }
 
 // encode returns the classes as JSON: the text of a loaded model, else what their
 // type makes of them.
 func (c *classSet[T]) encode(f *fileWriter) []json.RawMessage {
 	text := slices.Clone(c.text)
-	for _, class := range c.classes[len(text):] {
+	for _, class := range c.names[len(text):] {
 		t, err := json.Marshal(class)
 		if err != nil {
 			f.fail(fmt.Errorf("class %v: %w", class, err))
@@ -167,7 +164,7 @@ func decodeClasses[T comparable](f *fileReader, text []json.RawMessage, need, ha
 			return c, fmt.Errorf("model: classes[%d]: %v is there twice", i, class)
 		}
 		seen[class] = true
-		c.classes = append(c.classes, class)
+		c.names = append(c.names, class)
 	}
 	return c, nil
 }

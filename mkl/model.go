@@ -57,7 +57,8 @@ type Model interface {
 	Summary() string
 
 	// Save writes the model to a file that [Load] and [LoadAs] read. What is loaded
-	// gives the same predictions, bit for bit.
+	// gives the same predictions, bit for bit. Models with a kernel [Func] and
+	// classes that have no JSON cannot be saved.
 	Save(w io.Writer) error
 
 	// decode makes the model what a file of its kind says.
@@ -114,20 +115,21 @@ type Output struct {
 	Active []SampleWeight
 }
 
-// KernelWeight is the posterior of one view's weight e.
+// KernelWeight is the posterior of one view's weight. What the weight means, and in
+// which unit, the model's KernelWeights says.
 type KernelWeight struct {
 	View   string  // its name
 	Kernel string  // its kernel, as fitted
-	Mean   float64 // E[e]
-	SD     float64
-	Active bool // |Mean| is at least ActiveThreshold times the largest
+	Mean   float64 // its posterior mean
+	SD     float64 // its posterior standard deviation
+	Active bool    // |Mean| is at least ActiveThreshold times the largest
 }
 
 // SampleWeight is the posterior of one basis point's weight a.
 type SampleWeight struct {
-	Sample int // index of the training sample, or of the basis point
-	Mean   float64
-	SD     float64
+	Sample int     // index of the training sample, or of the basis point
+	Mean   float64 // E[a]
+	SD     float64 // its posterior standard deviation
 }
 
 // ActiveThreshold is the share of the largest absolute weight from which a
@@ -139,9 +141,9 @@ const ActiveThreshold = 0.01
 type Trace struct {
 	Bounds    []float64 // the lower bound after each sweep, in nats
 	Sweeps    int       // of each chain if sampled
-	Converged bool
-	Reason    string // why it stopped
-	Mixing    Mixing // of sampled chains; the zero value if there are none
+	Converged bool      // it stopped because nothing changed any more
+	Reason    string    // why it stopped
+	Mixing    Mixing    // of sampled chains; the zero value if there are none
 
 	collapsed []int
 }

@@ -38,14 +38,14 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 	if err != nil {
 		return nil, err
 	}
-	m := &MultiGPClassifierModel[T]{classSet: classSet[T]{classes: classes}}
+	m := &MultiGPClassifierModel[T]{classes: classSet[T]{names: classes}}
 	m.onViews = onViews{c.record(Trace{}), ds}
 	y := oneAgainstRest(len(classes), index)
 	for o := range y.Rows {
 		settings := mgp.Model{Family: c.Family, Prior: c.Prior, Fixed: c.FixedPrior, Plain: c.Plain, Workers: c.Workers, Ascent: c.ascent(o+1, y.Rows)}
 		fit, err := settings.FitLabels(ctx, k, y.Row(o))
 		if err != nil {
-			return nil, fmt.Errorf("mkl: %s: %w", m.against(o, " against the rest"), err)
+			return nil, fmt.Errorf("mkl: %s: %w", m.classes.against(o, " against the rest"), err)
 		}
 		m.add(fit)
 	}

@@ -17,7 +17,7 @@ type multiGPClassifierJSON struct {
 // Classes are kept as JSON.
 func (m *MultiGPClassifierModel[T]) Save(w io.Writer) error {
 	var f fileWriter
-	j := multiGPClassifierJSON{Classes: m.encode(&f)}
+	j := multiGPClassifierJSON{Classes: m.classes.encode(&f)}
 	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(&m.processes)
 	return f.write(w, m.Kind(), j)
 }
@@ -34,6 +34,6 @@ func (m *MultiGPClassifierModel[T]) decode(f *fileReader) error {
 	if err := f.close(); err != nil {
 		return err
 	}
-	m.classSet, err = decodeClasses[T](f, j.Classes, functions(len(j.Classes)), len(m.posteriors))
+	m.classes, err = decodeClasses[T](f, j.Classes, functions(len(j.Classes)), len(m.posteriors))
 	return err
 }

@@ -12,7 +12,7 @@ import (
 // safe for concurrent use.
 type MultiGPClassifierModel[T comparable] struct {
 	processes
-	classSet[T]
+	classes classSet[T]
 }
 
 // Kind returns multigp-classifier.
@@ -23,6 +23,9 @@ func (m *MultiGPClassifierModel[T]) Kind() string { return "multigp-classifier" 
 func (m *MultiGPClassifierModel[T]) Posteriors() []*mgp.Posterior {
 	return slices.Clone(m.posteriors)
 }
+
+// Classes returns the classes in the order of probabilities and decisions.
+func (m *MultiGPClassifierModel[T]) Classes() []T { return slices.Clone(m.classes.names) }
 
 // Predict returns the most probable class of each sample and the probabilities
 // of all classes. It takes one matrix for each of Inputs.
@@ -37,7 +40,7 @@ func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt Pred
 	if err != nil {
 		return nil, err
 	}
-	K := len(m.classes)
+	K := len(m.classes.names)
 	out := newClassPrediction[T](t, K, opt)
 	err = m.predict(ctx, opt, x, t, func(o, first int, p *mgp.Prediction) {
 		for i, mean := range p.Mean {
@@ -65,16 +68,16 @@ func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt Pred
 			}
 		}
 	}
-	out.label(m.classes)
+	out.label(m.classes.names)
 	return out, nil
 }
 
 // String describes the model in one line.
 func (m *MultiGPClassifierModel[T]) String() string {
-	return m.describe(fmt.Sprintf("multiple Gaussian process classifier of %d classes", len(m.classes)))
+	return m.describe(fmt.Sprintf("multiple Gaussian process classifier of %d classes", len(m.classes.names)))
 }
 
 // Summary describes the model in words, line by line.
 func (m *MultiGPClassifierModel[T]) Summary() string {
-	return m.summary(m.String(), func(o int) string { return m.against(o, " against the rest") })
+	return m.summary(m.String(), func(o int) string { return m.classes.against(o, " against the rest") })
 }

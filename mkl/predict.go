@@ -29,7 +29,7 @@ func (opt PredictOptions) inference() vi.PredictOptions {
 
 // Prediction holds predictions [target][sample], in the targets' units.
 type Prediction struct {
-	Mean     [][]float64
+	Mean     [][]float64 // of the target
 	Variance [][]float64 // of the target with its noise; nil with MeanOnly
 }
 

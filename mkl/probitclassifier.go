@@ -49,7 +49,7 @@ const (
 	Gibbs                        // by sampling, exact in the limit of many draws
 )
 
-// String returns the name of the way.
+// String returns variational or Gibbs.
 func (i Inference) String() string {
 	switch i {
 	case Variational:
@@ -132,7 +132,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if p.ClassAlpha, err = c.classAlpha(classes); err != nil {
 		return nil, err
 	}
-	m := &ProbitClassifierModel[T]{classSet: classSet[T]{classes: classes}}
+	m := &ProbitClassifierModel[T]{classes: classSet[T]{names: classes}}
 	m.onViews = onViews{c.record(Trace{}), ds}
 	if c.Inference == Gibbs {
 		draws, sweeps, err := c.sample(ctx, p, k, index)

@@ -57,7 +57,7 @@ func (j *probitJSON) rule() (Rule, error) {
 // Classes are kept as JSON.
 func (m *ProbitClassifierModel[T]) Save(w io.Writer) error {
 	var f fileWriter
-	j := probitClassifierJSON{recordJSON: f.addRecord(&m.record), Classes: m.encode(&f)}
+	j := probitClassifierJSON{recordJSON: f.addRecord(&m.record), Classes: m.classes.encode(&f)}
 	if m.draws != nil {
 		j.designJSON = f.addDesign(m.design, m.design.d)
 		j.Probit = f.addDraws(m.draws, m.trace.Sweeps)
@@ -130,7 +130,7 @@ func (m *ProbitClassifierModel[T]) decode(f *fileReader) error {
 	if err != nil {
 		return err
 	}
-	m.classSet, err = decodeClasses[T](f, j.Classes, len(j.Classes), len(m.active))
+	m.classes, err = decodeClasses[T](f, j.Classes, len(j.Classes), len(m.active))
 	return err
 }
 

@@ -99,7 +99,7 @@ func (m *ProbitClassifierModel[T]) setDraws(d *mcmc.ProbitDraws, sweeps int) err
 
 // Mixing says how far sampled chains are to be trusted.
 type Mixing struct {
-	Chains int
+	Chains int // how many were run
 	Draws  int // of each chain
 
 	// The largest R̂ and the smallest effective sample size, of all chains together, of
@@ -112,7 +112,7 @@ type Mixing struct {
 	LeastAccepted, MostAccepted float64
 }
 
-// String says it in words.
+// String describes the chains in one line.
 func (x Mixing) String() string {
 	s := fmt.Sprintf("%d chains of %d draws", x.Chains, x.Draws)
 	if x.RHat > 0 {

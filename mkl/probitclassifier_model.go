@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
@@ -13,7 +14,7 @@ import (
 // for concurrent use.
 type ProbitClassifierModel[T comparable] struct {
 	weighted
-	classSet[T]
+	classes   classSet[T]
 	posterior *probit.Posterior // nil after Gibbs sampling
 	draws     *mcmc.ProbitDraws // nil after variational inference
 	ess       float64
@@ -47,6 +48,9 @@ func (m *ProbitClassifierModel[T]) Draws() *mcmc.ProbitDraws { return m.draws }
 // were not sampled. Near 1 the weights are those of one random point.
 func (m *ProbitClassifierModel[T]) EffectiveSampleSize() float64 { return m.ess }
 
+// Classes returns the classes in the order of probabilities and decisions.
+func (m *ProbitClassifierModel[T]) Classes() []T { return slices.Clone(m.classes.names) }
+
 // Predict returns the most probable class of each sample and the probabilities
 // of all classes. It takes one matrix for each of Inputs.
 func (m *ProbitClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
@@ -60,7 +64,7 @@ func (m *ProbitClassifierModel[T]) PredictClasses(ctx context.Context, opt Predi
 	if err != nil {
 		return nil, err
 	}
-	C := len(m.classes)
+	C := len(m.classes.names)
 	out := newClassPrediction[T](t, C, opt)
 	err = m.design.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
 		p, err := m.predict(ctx, k, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
@@ -80,7 +84,7 @@ func (m *ProbitClassifierModel[T]) PredictClasses(ctx context.Context, opt Predi
 	if err != nil {
 		return nil, err
 	}
-	out.label(m.classes)
+	out.label(m.classes.names)
 	return out, nil
 }
 
@@ -94,7 +98,7 @@ func (m *ProbitClassifierModel[T]) predict(ctx context.Context, k vi.Kernels, op
 
 // String describes the model in one line.
 func (m *ProbitClassifierModel[T]) String() string {
-	what := fmt.Sprintf("multinomial probit classifier of %d classes (%v)", len(m.classes), m.Rule())
+	what := fmt.Sprintf("multinomial probit classifier of %d classes (%v)", len(m.classes.names), m.Rule())
 	if m.draws != nil {
 		return fmt.Sprintf("%s, %d draws", m.describeSize(what), m.draws.Chains()*m.draws.Len())
 	}
@@ -107,5 +111,5 @@ func (m *ProbitClassifierModel[T]) Summary() string {
 	if m.draws != nil {
 		headline += "\n" + m.trace.Mixing.String()
 	}
-	return m.summary(headline, func(c int) string { return fmt.Sprintf("class %v", m.classes[c]) })
+	return m.summary(headline, func(c int) string { return fmt.Sprintf("class %v", m.classes.names[c]) })
 }

@@ -19,7 +19,7 @@ import (
 type SharedRegression struct {
 	Fitting
 
-	Lambda, Upsilon, Gamma, Omega, Epsilon Gamma
+	Lambda, Upsilon, Gamma, Omega, Epsilon Gamma // priors
 
 	// Plain does exactly the updates of one layer after another, which need many
 	// more sweeps.

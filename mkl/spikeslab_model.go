@@ -12,7 +12,7 @@ import (
 
 // SlabWeight is the posterior of a weight that may be zero.
 type SlabWeight struct {
-	Name      string
+	Name      string  // of the feature
 	Mean, SD  float64 // of the weight itself, zero included
 	Inclusion float64 // probability that it is not zero
 }

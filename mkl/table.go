@@ -51,19 +51,19 @@ func (d Dense) observed(arg string) (*slab.Observed, error) {
 	return prefixed(slab.ObserveMatrix(x))
 }
 
-// Cell is a place in a table; rows and columns count from 0.
+// Cell is the place in a table at row Row and column Col, which count from 0.
 type Cell struct{ Row, Col int }
 
 // Entry is one observed entry of a table.
 type Entry struct {
 	Cell
-	Value float64
+	Value float64 // what stands there
 }
 
 // Entries is a table of which the entries listed, in any order, are observed.
 type Entries struct {
-	Rows, Cols int
-	List       []Entry
+	Rows, Cols int     // of the whole table
+	List       []Entry // the observed entries
 }
 
 // Dims implements [Table].

@@ -96,9 +96,9 @@ func (r Record) Bound() float64 {
 // number, which exact arithmetic rules out: the problem is too ill-conditioned
 // for double precision.
 type BoundError struct {
-	Sweep    int    // from 1
-	Update   string // the update after which it was seen, if known
-	From, To float64
+	Sweep    int     // from 1
+	Update   string  // the update after which it was seen, if known
+	From, To float64 // the bound before and after
 }
 
 // Error says in which sweep the bound fell, and from what to what.

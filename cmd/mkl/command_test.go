@@ -18,19 +18,18 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
 
-// command runs the command in a folder of its own with the given files.
+// command runs the command line in a folder of its own with the given files, or where
+// the last one ran if files is nil.
 func command(t *testing.T, files map[string]string, stdin string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	if files != nil {
-		t.Chdir(t.TempDir())
-		for name, text := range files {
-			require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
-		}
-	}
+	consoletest.InFolder(t, files)
 	var out, errs bytes.Buffer
 	status = run(t.Context(), args, strings.NewReader(stdin), &out, &errs)
 	return status, out.String(), errs.String()
@@ -187,7 +186,7 @@ func TestErrors(t *testing.T) {
 				args = append(args, "-o", "m")
 			}
 			status, stdout, stderr := command(t, files, "", args...)
-			assert.Equal(t, statusInput, status)
+			assert.Equal(t, console.StatusInput, status)
 			assert.Empty(t, stdout)
 			assert.Equal(t, "mkl: "+c.want, stderr[:min(len(stderr), len("mkl: "+c.want))])
 			assert.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
@@ -201,19 +200,19 @@ func TestFitPredictInspect(t *testing.T) {
 	dir := here(t)
 	status, stdout, stderr := command(t, map[string]string{"d.csv": line()}, "",
 		"fit", "d.csv", "-target", "y", "-view", "both=x,z:linear,rbf(width=2^-1..2^1)", "-view", "other=noise:rbf(width=mean)", "-o", "m.mkl")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Empty(t, stderr)
 	golden(t, dir, "fit.txt", stdout)
 	assert.Equal(t, []string{"d.csv", "m.mkl"}, entries(t))
 
 	status, stdout, stderr = command(t, nil, "", "inspect", "m.mkl")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	golden(t, dir, "inspect.txt", stdout)
 
 	// Predictions to a file and to standard output are the same; columns are
 	// found by their names wherever they stand.
 	status, stdout, stderr = command(t, nil, "", "predict", "m.mkl", "d.csv", "-o", "p.csv")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Empty(t, stdout)
 	file, err := os.ReadFile("p.csv")
 	require.NoError(t, err)
@@ -241,17 +240,17 @@ func TestFitPredictInspect(t *testing.T) {
 		assert.InDelta(t, v[0]+1.959963984540054*v[1], v[3], 1e-12)
 	}
 	status, stdout, stderr = command(t, nil, moved.String(), "predict", "m.mkl", "-")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Equal(t, string(file), stdout)
 
 	// With an identifier, another interval, and views by other names.
 	renamed := strings.Replace(line(), "id,x,z,noise", "id,u,v,w", 1)
 	require.NoError(t, os.WriteFile("r.csv", []byte(renamed), 0o600))
 	status, _, stderr = command(t, nil, "", "predict", "m.mkl", "r.csv")
-	assert.Equal(t, statusInput, status)
+	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: view \"both\": r.csv: no column \"x\" (there are id, u, v, w, y)\n", stderr)
 	status, stdout, stderr = command(t, nil, "", "predict", "m.mkl", "r.csv", "-view", "both=u,v", "-view=other=w", "-id", "id", "-interval", ".5")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	lines := strings.Split(stdout, "\n")
 	assert.Equal(t, "id,mean,sd,lower,upper", lines[0])
 	assert.True(t, strings.HasPrefix(lines[1], "s0,"+rows[1][0]+","+rows[1][1]+","), lines[1])
@@ -264,12 +263,12 @@ func TestFitPredictInspect(t *testing.T) {
 		{"-id s*", `-id: d.csv: no column matches "s*" (there are id, x, z, noise, y)`},
 	} {
 		status, stdout, stderr := command(t, nil, "", append([]string{"predict", "m.mkl", "d.csv"}, strings.Fields(c.args)...)...)
-		assert.Equal(t, statusInput, status)
+		assert.Equal(t, console.StatusInput, status)
 		assert.Empty(t, stdout)
 		assert.Equal(t, "mkl: "+c.want+"\n", stderr)
 	}
 	status, _, stderr = command(t, nil, "", "predict", "m.mkl")
-	assert.Equal(t, statusInput, status)
+	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: view \"both\": no data file is given\n", stderr)
 
 	// A damaged model is refused.
@@ -278,7 +277,7 @@ func TestFitPredictInspect(t *testing.T) {
 	model[len(model)/2] ^= 1
 	require.NoError(t, os.WriteFile("bad.mkl", model, 0o600))
 	status, _, stderr = command(t, nil, "", "inspect", "bad.mkl")
-	assert.Equal(t, statusInput, status)
+	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, "mkl: bad.mkl: ")
 }
 
@@ -286,7 +285,7 @@ func TestFitPredictInspect(t *testing.T) {
 func TestJSON(t *testing.T) {
 	status, stdout, stderr := command(t, map[string]string{"d.csv": line()}, "",
 		"fit", "d.csv", "-target", "y,noise", "-view", "x,z:linear,rbf(width={1,2})", "-json", "-o", "m", "-sweeps", "30", "-sparse", "kernels")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	var fit report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &fit))
 	assert.Equal(t, "multioutput", fit.Task)
@@ -297,13 +296,13 @@ func TestJSON(t *testing.T) {
 	assert.Equal(t, fit.Bound, fit.Trace[len(fit.Trace)-1])
 
 	status, stdout, stderr = command(t, nil, "", "inspect", "m", "-json")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	var again report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &again))
 	assert.Equal(t, fit, again)
 
 	status, stdout, stderr = command(t, nil, "", "predict", "m", "d.csv")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.True(t, strings.HasPrefix(stdout, "y_mean,y_sd,y_lower,y_upper,noise_mean,"), stdout)
 }
 
@@ -322,13 +321,13 @@ func TestGivenKernels(t *testing.T) {
 	}
 	files := map[string]string{"y.csv": y.String(), "dist.csv": k.String()}
 	status, stdout, stderr := command(t, files, "", "fit", "y.csv", "-target", "#1", "-view", "d=@dist.csv:distance(scale={mean,1})", "-o", "m")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "2 kernels in 1 view, regression of column 1")
 	status, _, stderr = command(t, nil, "", "predict", "m", "y.csv")
-	assert.Equal(t, statusInput, status)
+	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: view \"d\" is made from a file of its own: -view d=@FILE\n", stderr)
 	status, stdout, stderr = command(t, nil, "", "predict", "m", "-view", "d=@dist.csv")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Equal(t, 9, strings.Count(stdout, "\n"))
 }
 
@@ -357,13 +356,13 @@ func TestClassification(t *testing.T) {
 	dir := here(t)
 	status, stdout, stderr := command(t, map[string]string{"f.csv": flowers()}, "",
 		"fit", "f.csv", "-task", "multiclass", "-target", "species", "-view", "x,z:linear,rbf(width={.5,1})", "-o", "m")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	golden(t, dir, "multiclass.txt", stdout)
 	status, stdout, stderr = command(t, nil, "", "inspect", "m")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "multiclass of species")
 	status, stdout, stderr = command(t, nil, "", "predict", "m", "f.csv")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"label", "p_iris, other", "p_setosa", "p_virginica"}, rows[0])
@@ -381,19 +380,19 @@ func TestClassification(t *testing.T) {
 	}
 
 	status, stdout, stderr = command(t, nil, "", "fit", "f.csv", "-task", "binary", "-target", "big", "-view", "x,z:linear,rbf(width=1)", "-margin", "0", "-o", "b", "-json")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	var rep report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
 	assert.Equal(t, []string{"no", "yes"}, rep.Classes)
 	assert.Equal(t, "yes against no", rep.Targets[0].Name)
 	status, stdout, stderr = command(t, nil, "", "predict", "b", "f.csv", "-id", "species")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.True(t, strings.HasPrefix(stdout, "species,label,p_no,p_yes\nsetosa,no,0."), stdout)
 
 	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "multilabel", "-target", "big,odd", "-view", "x,z:rbf(width={.5,1,2})", "-o", "l")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	status, stdout, stderr = command(t, nil, "", "predict", "l", "f.csv")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	rows, err = csv.NewReader(strings.NewReader(stdout)).ReadAll()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"big", "p_big", "odd", "p_odd"}, rows[0])
@@ -408,15 +407,15 @@ func TestMissingLabels(t *testing.T) {
 	text := strings.Replace(strings.Replace(flowers(), ",yes,", ",,", 1), ",no,", ",NA,", 1)
 	fit := []string{"fit", "f.csv", "-task", "multilabel", "-target", "big,odd", "-view", "x,z:rbf(width={.5,1,2})", "-o", "l"}
 	status, _, stderr := command(t, map[string]string{"f.csv": text}, "", fit...)
-	assert.Equal(t, statusInput, status)
+	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, `"big"`)
 	status, _, stderr = command(t, nil, "", append(fit, "-missing")...)
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	status, stdout, stderr := command(t, nil, "", "evaluate", "l", "f.csv")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "multilabel")
 	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "binary", "-target", "big", "-missing")
-	assert.Equal(t, statusInput, status)
+	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: -missing is not for -task binary: labels must be complete\n", stderr)
 }
 
@@ -430,21 +429,21 @@ func TestShared(t *testing.T) {
 	}
 	status, stdout, stderr := command(t, map[string]string{"s.csv": b.String()}, "",
 		"fit", "s.csv", "-task", "shared", "-target", "p,q", "-view", "left=u:rbf(width=.5)", "-view", "right=v:rbf(width=.5)", "-o", "s")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "shared of p, q")
 	assert.Equal(t, 2, strings.Count(stdout, "of 2 kernels active"), stdout)
 	status, stdout, stderr = command(t, nil, "", "inspect", "s", "-json")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	var rep report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
 	for o, target := range rep.Targets {
 		assert.Greater(t, math.Abs(target.Kernels[o].Weight), 2*math.Abs(target.Kernels[1-o].Weight), target.Name)
 	}
 	status, stdout, stderr = command(t, nil, "", "predict", "s", "s.csv")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.True(t, strings.HasPrefix(stdout, "p_mean,p_sd,p_lower,p_upper,q_mean,"), stdout)
 	status, stdout, stderr = command(t, nil, "", "evaluate", "s", "s.csv")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "shared, 40 samples")
 }
 
@@ -454,12 +453,12 @@ func TestEvaluate(t *testing.T) {
 	evaluate := func(args ...string) (ev evaluation) {
 		t.Helper()
 		status, stdout, stderr := command(t, nil, "", append([]string{"evaluate"}, append(args, "-json")...)...)
-		require.Equal(t, statusOK, status, stderr)
+		require.Equal(t, console.StatusOK, status, stderr)
 		require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
 		return ev
 	}
 	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "y", "-view", "x,z:linear,rbf(width=1)", "-o", "r")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	ev := evaluate("r", "d.csv")
 	require.Len(t, ev.Measures, 1)
 	v := ev.Measures[0].Values
@@ -470,11 +469,11 @@ func TestEvaluate(t *testing.T) {
 	assert.Less(t, half["coverage"], v["coverage"])
 	assert.Equal(t, half["RMSE"], v["RMSE"])
 	status, stdout, stderr := command(t, nil, "", "evaluate", "r", "d.csv")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Regexp(t, `(?m)^target +RMSE +RMSE/SD +log density +coverage$`, stdout)
 
 	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "multiclass", "-target", "species", "-view", "x,z:linear,rbf(width=1)", "-o", "m")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	ev = evaluate("m", "f.csv")
 	assert.Equal(t, 1.0, ev.Measures[0].Values["accuracy"])
 	assert.Equal(t, 1.0, ev.Measures[0].Values["AUC"])
@@ -487,11 +486,11 @@ func TestEvaluate(t *testing.T) {
 	}
 	assert.Equal(t, 36, count)
 	status, stdout, stderr = command(t, nil, "", "evaluate", "m", "f.csv", "-bins", "4")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Regexp(t, `(?m)^0.75 … 1.00 +36 +[01].\d+ +1.000$`, stdout)
 
 	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "multilabel", "-target", "big,odd", "-view", "x,z:linear,rbf(width=1)", "-o", "l")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	ev = evaluate("l", "f.csv", "-target", "big,odd")
 	require.Len(t, ev.Measures, 2)
 	assert.Equal(t, "odd", ev.Measures[1].Target)
@@ -507,25 +506,20 @@ func TestEvaluate(t *testing.T) {
 		{"l f.csv -target big,species", `f.csv: row 1, column 1 "species": "setosa" is neither 1, true or yes nor 0, -1, false or no`},
 	} {
 		status, stdout, stderr := command(t, nil, "", append([]string{"evaluate"}, strings.Fields(c.args)...)...)
-		assert.Equal(t, statusInput, status, c.args)
+		assert.Equal(t, console.StatusInput, status, c.args)
 		assert.Empty(t, stdout)
 		assert.Equal(t, "mkl: "+c.want+"\n", stderr)
 	}
-}
-
-func TestClassesOf(t *testing.T) {
-	assert.Equal(t, []string{"-1", "2", "10"}, classesOf([]string{"10", "2", "-1", "2"}))
-	assert.Equal(t, []string{"10", "2", "b"}, classesOf([]string{"b", "2", "10"}))
 }
 
 // TestMissingTargets leaves out what is missing only when told to.
 func TestMissingTargets(t *testing.T) {
 	files := map[string]string{"d.csv": strings.Replace(line(), "\ns3,0.75,1,2,", "\ns3,0.75,1,2,NA\ns3,0.75,1,2,", 1)}
 	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "y", "-view", "x")
-	assert.Equal(t, statusInput, status)
+	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: d.csv: row 4 (line 5), column 5 \"y\": \"NA\" is not a number\n", stderr)
 	status, _, stderr = command(t, nil, "", "fit", "d.csv", "-target", "y", "-view", "x", "-missing", "-allow-duplicates")
-	assert.Equal(t, statusOK, status, stderr)
+	assert.Equal(t, console.StatusOK, status, stderr)
 }
 
 // TestInterrupt checks that a fit that is stopped leaves nothing behind.
@@ -536,7 +530,7 @@ func TestInterrupt(t *testing.T) {
 	cancel()
 	for _, args := range []string{"demo", "fit d.csv -target y -o m", "reproduce motorcycle"} {
 		var stdout, stderr bytes.Buffer
-		assert.Equal(t, statusInterrupted, run(ctx, strings.Fields(args), nil, &stdout, &stderr))
+		assert.Equal(t, console.StatusInterrupted, run(ctx, strings.Fields(args), nil, &stdout, &stderr))
 		assert.Empty(t, stdout.String())
 		assert.Equal(t, "mkl: interrupted: nothing was written\n", stderr.String())
 	}
@@ -550,7 +544,7 @@ func TestDemo(t *testing.T) {
 		t.Skip("fits twice, to convergence")
 	}
 	status, stdout, stderr := command(t, map[string]string{}, "", "demo")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Regexp(t, `converged after \d+ sweeps`, stdout)
 	assert.Regexp(t, `(?m)^\d of 21 kernels active: weight ± SD$`, stdout)
 	assert.Regexp(t, `(?m)^ +row +\d+ +-?[\d.]+ +± [\d.]+ +[\d.]+ ms +-?[\d.]+ g$`, stdout)
@@ -560,7 +554,7 @@ func TestDemo(t *testing.T) {
 	assert.Contains(t, string(svg), "<svg")
 
 	status, stdout, stderr = command(t, nil, "", "demo", "-json", "-o", "m.png")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	var rep report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
 	assert.True(t, rep.Converged)
@@ -577,21 +571,11 @@ func TestDemo(t *testing.T) {
 	assert.InDelta(t, 22, rep.Targets[0].NoiseSD, 3)
 }
 
-// TestReproduceMotorcycle runs a few sweeps of everything.
-func TestReproduceMotorcycle(t *testing.T) {
-	args := []string{"reproduce", "motorcycle", "-starts", "2", "-sweeps", "3", "-limit", "4"}
-	status, stdout, stderr := command(t, map[string]string{}, "", args...)
-	require.Equal(t, statusOK, status, stderr)
-	assert.Contains(t, stdout, "(not converged)")
-	assert.Contains(t, stdout, "paper           2^-2 2^-1 2^1")
-	assert.Equal(t, 8, strings.Count(stdout, "exp(-d²"), stdout)
-}
-
 // TestHelp prints help on standard output.
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"-help"}, {"--help"}, {"fit", "-h"}, {"reproduce", "motorcycle", "-help"}} {
 		status, stdout, stderr := command(t, nil, "", args...)
-		assert.Equal(t, statusOK, status)
+		assert.Equal(t, console.StatusOK, status)
 		assert.Contains(t, stdout, "Usage: mkl")
 		assert.Empty(t, stderr)
 	}
@@ -613,17 +597,17 @@ func TestNPY(t *testing.T) {
 		}
 	}
 	status, stdout, stderr := command(t, map[string]string{"d.npy": file}, "", "fit", "d.npy", "-target", "#3", "-o", "m")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "regression of column 3")
 	status, stdout, stderr = command(t, nil, "", "evaluate", "m", "d.npy")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "regression, 20 samples")
 	status, stdout, stderr = command(t, nil, file, "predict", "m", "-")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Equal(t, rows+1, strings.Count(stdout, "\n"))
 
 	// The need is told from the header, before anything is read.
 	status, _, stderr = command(t, nil, header(200000), "fit", "-", "-target", "#3", "-memory", "1GB")
-	assert.Equal(t, statusInput, status)
+	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, "a fit of 200000 samples with 8 kernels needs about ")
 }

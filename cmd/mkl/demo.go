@@ -6,11 +6,14 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/motorcycle"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/picture"
 	"github.com/bmkl/bmkl/mkl"
 )
 
+// demoCmd is mkl demo.
 type demoCmd struct {
 	Output  string `short:"o" default:"motorcycle.svg" placeholder:"FILE" help:"Picture to write, .svg or .png (${default})."`
 	Seed    uint64 `default:"1" help:"Seed of the random start."`
@@ -18,13 +21,14 @@ type demoCmd struct {
 	Workers int    `help:"Most goroutines at work; 0 means one for each processor."`
 }
 
-func (c *demoCmd) Run(e *env) error {
+// Run fits the Motorcycle data, draws the fit and reports.
+func (c *demoCmd) Run(e *console.Env) error {
 	format, err := picture.Format(c.Output)
 	if err != nil {
-		return input(err)
+		return console.Input(err)
 	}
 	if err := atomicfile.Check(c.Output); err != nil {
-		return input(err)
+		return console.Input(err)
 	}
 	times, accel, err := motorcycle.Data()
 	if err != nil {
@@ -32,19 +36,18 @@ func (c *demoCmd) Run(e *env) error {
 	}
 	x := mkl.Column(times)
 	var views []mkl.View
-	for p := minExponent; p <= maxExponent; p++ {
+	for p := motorcycle.MinExponent; p <= motorcycle.MaxExponent; p++ {
 		views = append(views, mkl.View{X: x, Kernel: mkl.RBF{Width: math.Ldexp(1, p)}, Standardize: true})
 	}
-	sparse := mkl.Gamma{Shape: 1e-10, Scale: 1e+10}
-	r := mkl.Regression{Fitting: mkl.Fitting{Seed: c.Seed, Workers: c.Workers}, Lambda: sparse, Omega: sparse}
-	m, err := fitWithProgress(e, c.JSON, func(p func(mkl.Progress)) (model, error) {
-		r.Progress = p
-		return r.Fit(e.ctx, views, accel)
-	})
+	bar := &sweepBar{env: e, quiet: c.JSON}
+	r := mkl.Regression{
+		Fitting: mkl.Fitting{Seed: c.Seed, Workers: c.Workers, Progress: bar.show}, Lambda: sparsePrior, Omega: sparsePrior,
+	}
+	m, err := bar.finish(r.Fit(e.Ctx, views, accel))
 	if err != nil {
 		return err
 	}
-	rep := newReport(m, &notes{Task: taskRegression, Targets: []string{"accel"}})
+	rep := newReport(estimatorOf(m.Kind()), m, &notes{Task: taskRegression, Targets: []string{"accel"}})
 	for i, s := range rep.Targets[0].Active {
 		rep.Targets[0].Active[i].At = []string{fmt.Sprintf("%.1f ms", times[s.Sample]), fmt.Sprintf("%.1f g", accel[s.Sample])}
 	}
@@ -52,18 +55,20 @@ func (c *demoCmd) Run(e *env) error {
 		return err
 	}
 	if c.JSON {
-		return printJSON(e.stdout, rep)
+		return console.PrintJSON(e.Stdout, rep)
 	}
-	fmt.Fprintf(e.stdout, "Motorcycle: head acceleration (g) at %d times (ms) after impact; 21 Gaussian kernels\n", len(times))
-	fmt.Fprintf(e.stdout, "on the standardised time, sparse priors on kernels and samples\n\n")
-	if err := rep.print(e.stdout); err != nil {
+	fmt.Fprintf(e.Stdout, "Motorcycle: head acceleration (g) at %d times (ms) after impact; 21 Gaussian kernels\n", len(times))
+	fmt.Fprintf(e.Stdout, "on the standardised time, sparse priors on kernels and samples\n\n")
+	if err := rep.print(e.Stdout); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "\npicture: %s\n", c.Output)
+	fmt.Fprintf(e.Stdout, "\npicture: %s\n", c.Output)
 	return nil
 }
 
-func drawMotorcycle(e *env, path, format string, model *mkl.RegressionModel, times, accel []float64) error {
+// drawMotorcycle draws the data, the samples in use filled, and the prediction with its
+// central 95 % interval.
+func drawMotorcycle(e *console.Env, path, format string, model *mkl.RegressionModel, times, accel []float64) error {
 	const points = 400
 	lo, hi := 0.0, 60.0
 	c := picture.Curve{
@@ -81,14 +86,10 @@ func drawMotorcycle(e *env, path, format string, model *mkl.RegressionModel, tim
 		return err
 	}
 	c.Mean = mean
-	z := quantile(0.95)
+	z := measure.Quantile(0.95)
 	for i, v := range variance {
 		half := float64(z * math.Sqrt(v))
 		c.Lower, c.Upper = append(c.Lower, mean[i]-half), append(c.Upper, mean[i]+half)
 	}
-	return atomicfile.Write(e.ctx, path, func(w io.Writer) error { return c.Write(w, format) })
+	return atomicfile.Write(e.Ctx, path, func(w io.Writer) error { return c.Write(w, format) })
 }
-
-// quantile is how many standard deviations to either side of the mean of a
-// normal distribution hold the given probability.
-func quantile(probability float64) float64 { return math.Sqrt2 * math.Erfinv(probability) }

@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -23,17 +26,17 @@ func fitted(t *testing.T, args ...string) (report, string) {
 	t.Helper()
 	fit := append([]string{"fit"}, append(args, "-o", "m")...)
 	status, text, stderr := command(t, nil, "", fit...)
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	status, again, stderr := command(t, nil, "", append(fit, "-json")...)
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	status, inspected, stderr := command(t, nil, "", "inspect", "m", "-json")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	var r, loaded report
 	require.NoError(t, json.Unmarshal([]byte(again), &r))
 	require.NoError(t, json.Unmarshal([]byte(inspected), &loaded))
 	assert.Equal(t, r, loaded)
 	status, inspected, stderr = command(t, nil, "", "inspect", "m")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	_, body, ok := strings.Cut(text, "\n")
 	require.True(t, ok)
 	body, _, _ = strings.Cut(body, "\nmodel: ")
@@ -45,7 +48,7 @@ func fitted(t *testing.T, args ...string) (report, string) {
 func predicted(t *testing.T, file string) map[string][]string {
 	t.Helper()
 	status, stdout, stderr := command(t, nil, "", "predict", "m", file)
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
 	require.NoError(t, err)
 	columns := map[string][]string{}
@@ -60,7 +63,7 @@ func predicted(t *testing.T, file string) map[string][]string {
 func measured(t *testing.T, file string) map[string]float64 {
 	t.Helper()
 	status, stdout, stderr := command(t, nil, "", "evaluate", "m", file, "-json")
-	require.Equal(t, statusOK, status, stderr)
+	require.Equal(t, console.StatusOK, status, stderr)
 	var ev evaluation
 	require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
 	require.Len(t, ev.Measures, 1)
@@ -81,7 +84,7 @@ func requireOnesOwn(t *testing.T, columns map[string][]string, mean, variance []
 	}
 }
 
-func loaded[M mkl.Model](t *testing.T) M {
+func fromFile[M mkl.Model](t *testing.T) M {
 	t.Helper()
 	f, err := os.Open("m")
 	require.NoError(t, err)
@@ -123,7 +126,7 @@ func TestMultiGPModel(t *testing.T) {
 	assert.Positive(t, r.Targets[0].NoiseSD)
 	assert.Less(t, measured(t, "d.csv")["RMSE/SD"], 0.1)
 	x, z, noise := lineColumns(t)
-	mean, variance, err := loaded[*mkl.MultiGPModel](t).Predict(x, z, noise)
+	mean, variance, err := fromFile[*mkl.MultiGPModel](t).Predict(x, z, noise)
 	require.NoError(t, err)
 	requireOnesOwn(t, predicted(t, "d.csv"), mean, variance)
 }
@@ -151,7 +154,7 @@ func TestSpikeSlabModel(t *testing.T) {
 		assert.Equal(t, i < 2, *k.Inclusion > 0.9)
 	}
 	assert.Less(t, measured(t, "d.csv")["RMSE/SD"], 0.1)
-	mean, variance, err := loaded[*mkl.SpikeSlabModel](t).Predict(all)
+	mean, variance, err := fromFile[*mkl.SpikeSlabModel](t).Predict(all)
 	require.NoError(t, err)
 	requireOnesOwn(t, predicted(t, "d.csv"), mean, variance)
 }
@@ -202,5 +205,93 @@ func TestClassModels(t *testing.T) {
 			assert.Equal(t, 1.0, values["accuracy"])
 			assert.Less(t, values["log loss"], 0.5)
 		})
+	}
+}
+
+// TestMultitask fits targets that are combinations of common functions.
+func TestMultitask(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("u,p,q,r\n")
+	for i := range 40 {
+		u := float64(i) / 10
+		f, g := math.Sin(2*u), math.Cos(3*u)
+		gap := fmt.Sprint(5 + f - g)
+		if i > 15 && i < 22 {
+			gap = "NA"
+		}
+		fmt.Fprintf(&b, "%g,%g,%s,%g\n", u, f+0.01*float64(i%3), gap, 100*(f+g))
+	}
+	status, stdout, stderr := command(t, map[string]string{"s.csv": b.String()}, "",
+		"fit", "s.csv", "-task", "multitask", "-target", "p,q,r", "-kernels", "rbf(width=.5)", "-latents", "2", "-missing", "-sweeps", "60", "-o", "s")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "multitask of p, q, r")
+	assert.Equal(t, 3, strings.Count(stdout, "of 2 kernels active"), stdout)
+	status, stdout, stderr = command(t, nil, "", "inspect", "s", "-json")
+	require.Equal(t, console.StatusOK, status, stderr)
+	var rep report
+	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
+	require.Len(t, rep.Targets, 3)
+	for _, target := range rep.Targets {
+		require.Len(t, target.Kernels, 2)
+		assert.NotNil(t, target.Kernels[0].Inclusion)
+	}
+	status, stdout, stderr = command(t, nil, "", "predict", "s", "s.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.True(t, strings.HasPrefix(stdout, "p_mean,p_sd,p_lower,p_upper,q_mean,"), stdout)
+	status, _, stderr = command(t, nil, "", "inspect", "s")
+	require.Equal(t, console.StatusOK, status, stderr)
+}
+
+// TestEstimators checks the table against the flags of mkl fit and the manual.
+func TestEstimators(t *testing.T) {
+	parser, err := kong.New(new(commands), kong.Vars(flagVars()))
+	require.NoError(t, err)
+	fit, err := parser.Parse([]string{"fit", "d.csv", "--target", "y"})
+	require.NoError(t, err)
+	var flags []string
+	for _, f := range fit.Flags() {
+		flags = append(flags, f.Name)
+	}
+	var optional []string
+	for _, f := range new(fitCmd).optional() {
+		assert.Contains(t, flags, f.name)
+		optional = append(optional, f.name)
+	}
+	assert.ElementsMatch(t, optional, distinct(func(est *estimator) []string { return est.flags }))
+
+	manual, err := os.ReadFile(filepath.Join("..", "..", "docs", "command.md"))
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, est := range estimators {
+		assert.False(t, seen[est.kind], "two estimators have models of kind %s", est.kind)
+		seen[est.kind] = true
+		assert.Same(t, est, estimatorOf(est.kind))
+		for _, task := range est.tasks {
+			assert.False(t, seen[est.model+task], "two estimators for -model %s -task %s", est.model, task)
+			seen[est.model+task] = true
+			row := "(?m)^\\| [^|]*`" + task + "`" // of the table of tasks
+			if est.model != defaultModel {
+				row = "(?m)^\\| `" + est.model + "` \\|[^|]*`" + task + "`" // of the table of models
+			}
+			assert.Regexp(t, row, string(manual))
+		}
+	}
+	assert.Nil(t, estimatorOf("factors"))
+}
+
+// TestUnknownModel refuses a model that no estimator of the table makes.
+func TestUnknownModel(t *testing.T) {
+	command(t, map[string]string{"d.csv": line()}, "")
+	m, err := mkl.FactorModel{Factors: 1, Fitting: mkl.Fitting{MaxSweeps: 5}}.Fit(t.Context(), mkl.Dense{{1, 2, 4}, {2, 4, 7}, {1, 1, 1}})
+	require.NoError(t, err)
+	f, err := os.Create("m")
+	require.NoError(t, err)
+	require.NoError(t, m.Save(f))
+	require.NoError(t, f.Close())
+	for _, args := range []string{"inspect m", "predict m d.csv", "evaluate m d.csv"} {
+		status, stdout, stderr := command(t, nil, "", strings.Fields(args)...)
+		assert.Equal(t, console.StatusInput, status)
+		assert.Empty(t, stdout)
+		assert.Contains(t, stderr, "mkl: m: a model of a kind that the command does not know: ")
 	}
 }

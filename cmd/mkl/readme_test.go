@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 )
 
 // TestReadmeFits runs the fits of the README as they stand there.
@@ -30,7 +32,7 @@ func TestReadmeFits(t *testing.T) {
 		// Text between quotes holds no spaces.
 		args := append([]string{"fit"}, strings.Fields(strings.ReplaceAll(line, "'", ""))...)
 		status, stdout, stderr := command(t, nil, "", args...)
-		assert.Equal(t, statusOK, status, "%s: %s", line, stderr)
+		assert.Equal(t, console.StatusOK, status, "%s: %s", line, stderr)
 		assert.Regexp(t, `[1-9] of \d+ (kernels|features) active`, stdout, line)
 	}
 	assert.GreaterOrEqual(t, fits, 8)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -10,15 +9,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/mkl"
-	"github.com/bmkl/bmkl/vi"
 )
 
 // report is what a model holds, for people and for machines.
 type report struct {
 	Task      string         `json:"task"`
 	Kind      string         `json:"kind"`              // what -model calls it
-	Samples   int            `json:"samples"`           // basis points of the training; 0 if the model keeps none
+	Samples   int            `json:"samples"`           // those with weights; 0 if the model gives samples none
 	Classes   []string       `json:"classes,omitempty"` // of a classifier, in the order of its probabilities
 	Bound     float64        `json:"bound,omitempty"`   // not of a sampled model
 	Sweeps    int            `json:"sweeps"`            // of each chain if sampled
@@ -29,10 +28,12 @@ type report struct {
 	Targets   []targetReport `json:"targets"`
 	Trace     []float64      `json:"trace,omitempty"`
 	Model     string         `json:"model,omitempty"` // file
+
+	est *estimator
 }
 
-// sampled says how well chains have mixed, by the worst of the kernel weights and
-// the classes' mean log precisions.
+// sampled says how well chains have mixed: R̂ is the largest and the effective draws are
+// the least of all kernel weights and the classes' mean log precisions.
 type sampled struct {
 	Chains int     `json:"chains"`
 	Draws  int     `json:"draws"` // of all chains
@@ -66,38 +67,32 @@ type sampleReport struct {
 	SD     float64  `json:"sd"`
 }
 
-func newReport(m model, n *notes) *report {
+// newReport reports on a model that an estimator fitted.
+func newReport(est *estimator, m mkl.Model, n *notes) *report {
 	t := m.Trace()
-	r := &report{Task: n.Task, Kind: modelBMKL, Sweeps: t.Sweeps, Converged: t.Converged, Reason: t.Reason, Kernels: kernelReports(m.KernelWeights())}
+	r := &report{Task: n.Task, Kind: est.model, Sweeps: t.Sweeps, Converged: t.Converged, Reason: t.Reason, est: est}
 	if b := m.Bound(); !math.IsNaN(b) {
 		r.Bound = b
-	}
-	names := n.Targets
-	if m, ok := m.(mkl.ClassModel[string]); ok {
-		r.Classes = m.Classes()
-		if names = r.Classes; len(names) == 2 {
-			names = []string{names[1] + " against " + names[0]}
-		}
-	}
-	switch m.Kind() {
-	case "multigp", "multigp-classifier":
-		r.Kind = modelMGP
-	case "spike-slab":
-		r.Kind = modelSpikeSlab
-	case "probit-classifier":
-		r.Kind, names = modelProbit, r.Classes
 	}
 	if x := t.Mixing; x.Chains > 0 {
 		r.Sampled = &sampled{Chains: x.Chains, Draws: x.Chains * x.Draws, RHat: x.RHat, ESS: x.ESS}
 	}
-	for o, out := range m.Outputs() {
-		target := targetReport{Name: names[o], NoiseSD: out.NoiseSD, Prior: out.Prior, Kernels: kernelReports(out.Weights)}
-		kernels := target.Kernels
-		if kernels == nil {
-			kernels = r.Kernels
+	outputs := m.Outputs()
+	names := n.Targets
+	if c, ok := m.(mkl.ClassModel[string]); ok {
+		r.Classes = c.Classes()
+		if names = r.Classes; len(outputs) == 1 {
+			names = []string{names[1] + " against " + names[0]}
 		}
-		for i := range out.Inclusion {
-			kernels[i].Inclusion = &out.Inclusion[i]
+	}
+	shared := m.KernelWeights()
+	r.Kernels = kernelReports(shared, nil)
+	for o, out := range outputs {
+		target := targetReport{Name: names[o], NoiseSD: out.NoiseSD, Prior: out.Prior}
+		if out.Weights != nil {
+			target.Kernels = kernelReports(out.Weights, out.Inclusion)
+		} else if out.Inclusion != nil {
+			r.Kernels = kernelReports(shared, out.Inclusion)
 		}
 		if out.Active != nil {
 			r.Samples = m.Samples()
@@ -113,29 +108,27 @@ func newReport(m model, n *notes) *report {
 	return r
 }
 
-func kernelReports(weights []mkl.KernelWeight) (all []kernelReport) {
-	for _, w := range weights {
-		all = append(all, kernelReport{w.View, w.Kernel, w.Mean, w.SD, w.Active, nil})
+// kernelReports reports on weights, with the probability of each to be there if the
+// model has one.
+func kernelReports(weights []mkl.KernelWeight, inclusion []float64) (all []kernelReport) {
+	for i, w := range weights {
+		k := kernelReport{View: w.View, Kernel: w.Kernel, Weight: w.Mean, SD: w.SD, Active: w.Active}
+		if inclusion != nil {
+			k.Inclusion = &inclusion[i]
+		}
+		all = append(all, k)
 	}
 	return all
-}
-
-// part is what the weights are of.
-func (r *report) part() string {
-	if r.Kind == modelSpikeSlab {
-		return "feature"
-	}
-	return "kernel"
 }
 
 // learned says what was learned of which targets.
 func (r *report) learned(names []string) string {
 	task := r.Task
-	if r.Kind != modelBMKL {
+	if r.Kind != defaultModel {
 		task += " (" + r.Kind + ")"
 	}
 	if len(names) > 5 {
-		return task + " of " + plural(len(names), "target")
+		return task + " of " + console.Plural(len(names), "target")
 	}
 	named := slices.Clone(names)
 	for i, n := range named {
@@ -146,30 +139,18 @@ func (r *report) learned(names []string) string {
 	return task + " of " + strings.Join(named, ", ")
 }
 
-// Up to mostTargets targets have their active samples listed one by one, up to
-// mostSamples of them.
+// The active samples of up to mostTargets targets are listed one by one; of a target
+// with more than mostSamples, the mostSamples/2 with the largest weights.
 const (
 	mostTargets = 4
 	mostSamples = 20
 )
 
+// print prints how the fit ended, the weights of the kernels, and each target.
 func (r *report) print(out io.Writer) error {
-	state := "converged after " + plural(r.Sweeps, "sweep")
-	if !r.Converged {
-		state = "NOT converged (" + r.Reason + ") after " + plural(r.Sweeps, "sweep")
-	}
-	if s := r.Sampled; s != nil {
-		fmt.Fprintf(out, "%s of %s, %s kept\n", plural(s.Chains, "chain"), plural(r.Sweeps, "sweep"), plural(s.Draws, "draw"))
-		if state = "they have mixed"; !r.Converged {
-			state = "they have NOT mixed: let -draws or -thin be larger"
-		}
-		fmt.Fprintf(out, "%s; of weights and log precisions R̂ is at most %s, the effective draws are at least %.0f\n", state, figure(s.RHat), s.ESS)
-	} else {
-		fmt.Fprintf(out, "%s, lower bound %.2f nats\n", state, r.Bound)
-	}
-
-	own := len(r.Targets) > 0 && r.Targets[0].Kernels != nil
-	if !own {
+	r.printEnd(out)
+	shared := len(r.Targets) == 0 || r.Targets[0].Kernels == nil // the targets have the same weights
+	if shared {
 		fmt.Fprintln(out)
 		if err := r.printKernels(out, r.Kernels); err != nil {
 			return err
@@ -178,47 +159,73 @@ func (r *report) print(out io.Writer) error {
 	for _, t := range r.Targets {
 		fmt.Fprintf(out, "\n%s", t.Name)
 		if t.NoiseSD > 0 {
-			fmt.Fprintf(out, ": noise SD %s", figure(t.NoiseSD))
+			fmt.Fprintf(out, ": noise SD %s", console.Figure(t.NoiseSD))
 		}
 		fmt.Fprintln(out)
 		if t.Prior != "" {
 			fmt.Fprintf(out, "prior %s\n", t.Prior)
 		}
-		if own {
+		if !shared {
 			if err := r.printKernels(out, t.Kernels); err != nil {
 				return err
 			}
 		}
 		if r.Samples > 0 {
-			fmt.Fprintf(out, "%d of %s active: weight ± SD\n", len(t.Active), plural(r.Samples, "sample"))
+			fmt.Fprintf(out, "%d of %s active: weight ± SD\n", len(t.Active), console.Plural(r.Samples, "sample"))
 		}
 		if t.Collapsed {
 			fmt.Fprint(out, "  COLLAPSED: all weights vanish and every prediction is the mean")
-			if r.Kind != modelMGP { // which has no random start
+			if r.est.takes("restarts") { // its start is random
 				fmt.Fprint(out, "; another -seed or -restarts may help")
 			}
 			fmt.Fprintln(out)
 		}
-		if len(r.Targets) > mostTargets {
-			continue
+		if len(r.Targets) <= mostTargets {
+			if err := t.printSamples(out); err != nil {
+				return err
+			}
 		}
-		listed := t.Active
-		if len(listed) > mostSamples {
-			listed = slices.Clone(listed)
-			slices.SortStableFunc(listed, func(a, b sampleReport) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
-			listed = listed[:mostSamples/2]
+	}
+	return nil
+}
+
+// printEnd prints how the fit ended, in one line or two.
+func (r *report) printEnd(out io.Writer) {
+	sweeps := console.Plural(r.Sweeps, "sweep")
+	if s := r.Sampled; s != nil {
+		fmt.Fprintf(out, "%s of %s, %s kept\n", console.Plural(s.Chains, "chain"), sweeps, console.Plural(s.Draws, "draw"))
+		state := "they have mixed"
+		if !r.Converged {
+			state = "they have NOT mixed: let -draws or -thin be larger"
 		}
-		var rows [][]string
-		for _, s := range listed {
-			row := []string{"", fmt.Sprintf("row %d", s.Sample+1), figure(s.Weight), "± " + figure(s.SD)}
-			rows = append(rows, append(row, s.At...))
-		}
-		if err := printTable(out, "lrrlrr", rows); err != nil {
-			return err
-		}
-		if more := len(t.Active) - len(listed); more > 0 {
-			fmt.Fprintf(out, "  … and %d smaller ones (-json lists all)\n", more)
-		}
+		fmt.Fprintf(out, "%s; of weights and log precisions R̂ is at most %s, the effective draws are at least %.0f\n", state, console.Figure(s.RHat), s.ESS)
+		return
+	}
+	state := "converged after " + sweeps
+	if !r.Converged {
+		state = "NOT converged (" + r.Reason + ") after " + sweeps
+	}
+	fmt.Fprintf(out, "%s, lower bound %.2f nats\n", state, r.Bound)
+}
+
+// printSamples lists the active samples, or the largest of them if they are many.
+func (t *targetReport) printSamples(out io.Writer) error {
+	listed := t.Active
+	if len(listed) > mostSamples {
+		listed = slices.Clone(listed)
+		slices.SortStableFunc(listed, func(a, b sampleReport) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
+		listed = listed[:mostSamples/2]
+	}
+	var rows [][]string
+	for _, s := range listed {
+		row := []string{"", fmt.Sprintf("row %d", s.Sample+1), console.Figure(s.Weight), "± " + console.Figure(s.SD)}
+		rows = append(rows, append(row, s.At...))
+	}
+	if err := console.PrintTable(out, "lrrlrr", rows); err != nil {
+		return err
+	}
+	if more := len(t.Active) - len(listed); more > 0 {
+		fmt.Fprintf(out, "  … and %d smaller ones (-json lists all)\n", more)
 	}
 	return nil
 }
@@ -238,9 +245,9 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		if !k.Active {
 			continue
 		}
-		row := []string{"", k.Kernel, figure(k.Weight), "± " + figure(k.SD), ""}
+		row := []string{"", k.Kernel, console.Figure(k.Weight), "± " + console.Figure(k.SD), ""}
 		switch {
-		case r.Kind == modelSpikeSlab:
+		case !r.est.kernels():
 			row[1] = k.View
 		case named:
 			row[1] = k.View + "  " + k.Kernel
@@ -250,39 +257,6 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		}
 		rows = append(rows, row)
 	}
-	fmt.Fprintf(out, "%d of %s active: %s\n", len(rows), plural(len(kernels), r.part()), what)
-	return printTable(out, "llrll", rows)
-}
-
-// model is a fitted model.
-type model = mkl.Model
-
-// fitWithProgress fits and shows the sweeps. A collapsed fit is a result, which
-// the report tells; an error is what was given to the fit, unless the bound fell.
-func fitWithProgress(e *env, quiet bool, fit func(func(mkl.Progress)) (model, error)) (model, error) {
-	var bar *progress
-	m, err := fit(func(p mkl.Progress) {
-		if bar == nil {
-			bar = newProgress(e, quiet, p.MaxSweeps*p.Starts, "sweeps at most")
-		}
-		if math.IsNaN(p.Bound) { // chains side by side
-			bar.step()
-			return
-		}
-		bar.set((p.Start-1)*p.MaxSweeps+p.Sweep, fmt.Sprintf("bound %.4f (%+.1e)", p.Bound, p.Rise))
-	})
-	if bar != nil {
-		bar.finish()
-	}
-	var collapsed *mkl.CollapsedError
-	var fell *vi.BoundError
-	switch {
-	case err == nil:
-		return m, nil
-	case errors.As(err, &collapsed):
-		return collapsed.Model, nil
-	case errors.As(err, &fell):
-		return nil, err
-	}
-	return nil, input(err)
+	fmt.Fprintf(out, "%d of %s active: %s\n", len(rows), console.Plural(len(kernels), r.est.partName()), what)
+	return console.PrintTable(out, "llrll", rows)
 }

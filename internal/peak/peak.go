@@ -1,6 +1,6 @@
-// Package peak measures what this machine can do at best on one core: fused
-// multiply-adds in registers and reads from memory. Other measurements are
-// quoted as fractions of these.
+// Package peak measures what one core of this machine can do at best: fused
+// multiply-adds in registers and reads from memory. Other measurements are quoted as
+// fractions of these.
 package peak
 
 import (
@@ -9,16 +9,17 @@ import (
 	"unsafe"
 )
 
-// FMA64 returns the float64 fused multiply-add rate of one core in GFLOP/s, two
-// flops each, with the widest vectors this CPU has.
+// FMA64 returns the rate of float64 fused multiply-adds of one core in GFLOP/s, two
+// flops each, with the widest vectors that this CPU has.
 func FMA64() float64 { return best(fma64) }
 
 // FMA32 is FMA64 for float32.
 func FMA32() float64 { return best(fma32) }
 
-// FMAs64 does a fixed number of float64 fused multiply-adds as fast as one core
-// can and returns how many flops that is: FMA64 for measurements that take turns
-// with others, since the rate of a shared machine changes by the second.
+// FMAs64 does a fixed number of float64 fused multiply-adds as fast as one core can
+// and returns how many flops that is. Unlike FMA64 it leaves the timing to the caller,
+// who can let it take turns with other work: the rate of a shared machine changes by
+// the second.
 func FMAs64() float64 { return fma64() }
 
 // FMAs32 is FMAs64 for float32.
@@ -37,15 +38,15 @@ func ReadBandwidth(bytes int) float64 {
 	})
 }
 
-// Buffer is memory to read.
+// Buffer is memory to read. Only [NewBuffer] makes one.
 type Buffer []byte
 
-// NewBuffer returns a buffer of that many bytes, rounded down to whole chunks.
+// NewBuffer returns a buffer of that many bytes, rounded down to a multiple of 16 KiB.
 func NewBuffer(bytes int) Buffer {
 	b := make([]byte, bytes+64)
 	b = b[-uintptr(unsafe.Pointer(&b[0]))&63:]
 	for i := range b {
-		b[i] = 1 // a page never written to would be read from one page of zeros
+		b[i] = 1 // the system maps all pages that were never written to one page of zeros
 	}
 	return b[:bytes/chunk*chunk]
 }
@@ -58,11 +59,12 @@ func (b Buffer) Read() int {
 	return len(b)
 }
 
-// chunk is the number of bytes one call reads, short enough not to hold up the
-// garbage collector.
+// chunk is the number of bytes that one call of assembly reads, few enough not to hold
+// up the garbage collector.
 const chunk = 16 << 10
 
-// best returns the highest of several rates of work, in billions a second.
+// best runs work several times and returns its highest rate, in 1e9 per second of what
+// work says that it did.
 func best(work func() float64) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -76,5 +78,5 @@ func best(work func() float64) float64 {
 	return rate
 }
 
-// rounds is the number of calls of one measurement.
+// rounds is how many times one measurement runs its loop of fused multiply-adds.
 const rounds = 400

@@ -7,6 +7,7 @@ import "github.com/klauspost/cpuid/v2"
 // fma64 does a fixed number of fused multiply-adds and returns the flops.
 func fma64() float64 { return fma(false) }
 
+// fma32 is fma64 for float32.
 func fma32() float64 { return fma(true) }
 
 func fma(single bool) float64 {
@@ -28,6 +29,7 @@ func fma(single bool) float64 {
 	return float64(2 * lanes * chains * steps * rounds)
 }
 
+// readChunk reads the chunk of bytes at p with the widest loads.
 func readChunk(p *byte) {
 	if cpuid.CPU.Supports(cpuid.AVX512F) {
 		readAVX512(p)

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// fmaScalar is the portable measurement: eight chains of math.FMA. It is the
-// same for float32, which has no fused multiply-add in Go.
+// fmaScalar is fma64 without assembly: eight independent chains of math.FMA. It serves
+// for float32 too, for which Go has no fused multiply-add.
 func fmaScalar(bool) float64 {
 	const steps = 1000
 	var a, b, c, d, e, f, g, h float64
@@ -22,7 +22,7 @@ func fmaScalar(bool) float64 {
 	return 2 * 8 * steps * rounds
 }
 
-// readWords is the portable way to read one chunk.
+// readWords is readChunk without assembly.
 func readWords(p *byte) {
 	var s [4]uint64
 	w := unsafe.Slice((*uint64)(unsafe.Pointer(p)), chunk/8)

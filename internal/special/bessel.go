@@ -2,8 +2,9 @@ package special
 
 import "math"
 
-// BesselK is what is known of the modified Bessel function of the second kind
-// K_ν(x) at one point. Fields that would overflow are ±Inf.
+// BesselK holds the logarithms, the derivative by the order and a ratio of the modified
+// Bessel function of the second kind K_ν(x) at one point. Fields that would overflow
+// are ±Inf.
 type BesselK struct {
 	// Log is log K_ν(x) and DLog its derivative with respect to the order ν.
 	Log, DLog float64
@@ -18,10 +19,12 @@ type BesselK struct {
 // relative accuracy as ν → 0, where it vanishes.
 //
 // Errors are a few ulp: of max(1, |value|) for the logarithms, relative for the
-// others. Sources: for x < ½ and small ν, N. M. Temme, "On the numerical
-// evaluation of the modified Bessel function of the third kind", J. Comput.
-// Phys. 19 (1975), with its derivative; otherwise the trapezoidal rule on
-// K_ν(x) = ∫₀^∞ cosh(νt)·exp(−x·cosh t) dt, which converges geometrically.
+// others.
+//
+// Sources: for x < ½ and ν < 8 the series of N. M. Temme, "On the numerical
+// evaluation of the modified Bessel function of the third kind", J. Comput. Phys. 19
+// (1975), and their derivatives; otherwise the trapezoidal rule, which converges
+// geometrically, on K_ν(x) = ∫₀^∞ cosh(νt)·exp(−x·cosh t) dt (DLMF 10.32.9).
 func NewBesselK(nu, x float64) BesselK {
 	switch {
 	case !(nu >= -0.5) || !(x >= 0) || math.IsInf(nu, 1) || math.IsInf(x, 1):
@@ -49,7 +52,8 @@ func BesselKRatio(nu, x float64) float64 {
 func besselAtZero(nu float64) BesselK {
 	b := BesselK{Log: math.Inf(1), DLog: math.Inf(1)}
 	if nu <= 0 {
-		// x^ν·K_ν(x) → ∞ and its logarithm's slope is that of log x.
+		// x^ν·K_ν(x) → ∞, and the derivative of its logarithm by ν goes to −∞ like
+		// log x.
 		b.LogScaled, b.DLogScaled = math.Inf(1), math.Inf(-1)
 		if nu == 0 {
 			b.DLog = 0
@@ -64,16 +68,18 @@ func besselAtZero(nu float64) BesselK {
 }
 
 const (
-	// negligible is the exponent below the peak at which an integrand counts as zero.
+	// An integrand counts as zero where it is below e^−negligible of its maximum.
 	negligible = 40
-	// Steps of the trapezoidal rule: coarse where the integrand is as wide as
-	// exp(−cosh t), in standard deviations where it is nearly Gaussian. The
-	// rule's error is then below e^-40.
+
+	// The step of the trapezoidal rule is stepWide, but at most stepGaussian standard
+	// deviations where the integrand is nearly Gaussian. The error of the rule is then
+	// below e^−40.
 	stepWide, stepGaussian = 0.2, 0.5
 )
 
-// besselCosh sums the integral as it stands, peak at t = 0. All terms are
-// positive, in the derivative too, however small ν is.
+// besselCosh applies the rule to the integral over t, whose integrand has its maximum
+// at t = 0 for ν² < x. All terms of the sums are positive, those of the derivative
+// too, so that nothing cancels however small ν is.
 func besselCosh(nu, x float64) BesselK {
 	h := min(stepWide, stepGaussian/math.Sqrt(x))
 	sum, dsum, next := 0.5, 0.0, 0.5
@@ -102,8 +108,8 @@ func besselCosh(nu, x float64) BesselK {
 	return b
 }
 
-// besselSaddle shifts the integral over the whole line to its saddle point
-// t₀ = asinh(ν/x). With s = √(ν²+x²), x·cosh t₀ = s and x·sinh t₀ = ν,
+// besselSaddle takes the integral over the whole line with t = t₀ + u, where u is the
+// distance from the saddle point t₀ = asinh(ν/x). With s = √(ν²+x²), x·cosh t₀ = s and x·sinh t₀ = ν,
 //
 //	K_ν(x) = ½·e^{νt₀−s}·∫ e^{E(u)} du,  E(u) = −s(cosh u − 1) − ν(sinh u − u) ≤ 0,
 //
@@ -117,7 +123,7 @@ func besselSaddle(nu, x float64) BesselK {
 	for k := 1; ; k++ {
 		u := float64(k) * h
 		m := math.Expm1(u)
-		var right, left float64 // E(u) < E(−u)
+		var right, left float64 // E(u) and E(−u), which is the larger
 		if u < 0.5 {
 			u2 := u * u
 			cosh := s * m * m / (2 * (1 + m))

@@ -12,10 +12,10 @@ import "math"
 //
 //	h(u) = −u²/2 + Σ_j log Φ(a_j·u + d_j).
 //
-// As −(1 + Σ a_j²) ≤ h” ≤ −1, the integrand is a smooth hump, nowhere narrower
-// than (1 + Σ a_j²)^-½, on which the trapezoidal rule centred at the mode
-// converges geometrically. Gauss–Hermite rules in u fail where labels are
-// violated (d_j ≪ 0) or scales differ.
+// As −(1 + Σ a_j²) ≤ h″ ≤ −1, the integrand is a smooth hump, nowhere narrower than
+// (1 + Σ a_j²)^-½, on which the trapezoidal rule centred at the mode converges
+// geometrically. Gauss–Hermite rules in u fail where y_i is far from being the largest
+// (d_j ≪ 0) and where scales differ.
 //
 // A Cone keeps scratch memory: it serves one call at a time. The zero value is
 // ready.
@@ -25,12 +25,12 @@ import "math"
 // multi-kernel pattern recognition machine"; the quadrature is derived in
 // docs/probit.md.
 type Cone struct {
-	a, d   []float64 // C−1: the other classes
-	lambda []float64 // C−1
-	sum    []float64 // C−1
+	a, d   []float64 // C−1, one for each variable but the i-th
+	lambda []float64 // C−1, λ(a_j·u + d_j)
+	sum    []float64 // C−1, its weighted sum over u
 }
 
-// set stores a_j and d_j of the classes other than i. A nil sd stands for ones.
+// set stores a_j and d_j of the variables other than i. A nil sd stands for ones.
 func (c *Cone) set(i int, m, sd []float64) {
 	n := len(m) - 1
 	if cap(c.d) < n {
@@ -64,7 +64,7 @@ func (c *Cone) at(u float64) float64 {
 	return h
 }
 
-// mode returns the maximum u* ≥ 0 of h. As h' is convex and decreasing, Newton's
+// mode returns the maximum u* ≥ 0 of h. As h′ is convex and decreasing, Newton's
 // iteration from 0 rises to it.
 func (c *Cone) mode() float64 {
 	var u float64
@@ -79,14 +79,14 @@ func (c *Cone) mode() float64 {
 		}
 		step := slope / curve
 		u += step
-		if !(step > 1e-9*(1+u)) { // the error of the next is its square
+		if !(step > 1e-9*(1+u)) { // convergence is quadratic: the error left is about step²
 			break
 		}
 	}
 	return u
 }
 
-// decay returns −λ'(x) = λ(x)·(x + λ(x)), which is between 0 and 1.
+// decay returns −λ′(x) = λ(x)·(x + λ(x)), which is between 0 and 1.
 func decay(x, lambda float64) float64 {
 	if x < -1e4 {
 		return 1 // 1 − 1/x² + …
@@ -94,17 +94,18 @@ func decay(x, lambda float64) float64 {
 	return lambda * (x + lambda)
 }
 
-// SetUnit selects class i of independent variables of means m and variance 1, for
-// [Cone.Mode] and [Cone.LogDensity].
+// SetUnit selects the cone in which y_i is the largest of independent y_c ~ N(m_c, 1),
+// for [Cone.Mode] and [Cone.LogDensity].
 func (c *Cone) SetUnit(i int, m []float64) { c.set(i, m, nil) }
 
-// Mode returns where the density of u is highest.
+// Mode returns the u at which h is largest, for the cone of [Cone.SetUnit].
 func (c *Cone) Mode() float64 { return c.mode() }
 
-// LogDensity returns h(u).
+// LogDensity returns h(u) for the cone of [Cone.SetUnit].
 func (c *Cone) LogDensity(u float64) float64 { return c.at(u) }
 
-// coneTail is the logarithm of the last term of the sum relative to the largest.
+// coneTail is how far, in logarithms, a term may be below the largest before the sum
+// ends.
 const coneTail = -39
 
 // integrate returns log E_{u~N(0,1)} Π Φ(a_j·u + d_j) and, if moments, leaves in
@@ -134,6 +135,7 @@ func (c *Cone) integrate(moments bool) float64 {
 	return top + math.Log(total*step) - logSqrt2Pi
 }
 
+// add adds the present λ to the sums with a weight, which it returns.
 func (c *Cone) add(weight float64, moments bool) float64 {
 	if moments {
 		for j, l := range c.lambda {
@@ -143,8 +145,9 @@ func (c *Cone) add(weight float64, moments bool) float64 {
 	return weight
 }
 
-// Mean stores in y the mean of y ~ N(m, I) restricted to the cone in which y_i is
-// the largest, and returns the logarithm of the cone's probability. y may be m.
+// Mean stores in y the mean of y ~ N(m, I) restricted to the cone in which y_i is the
+// largest, and returns the logarithm of the cone's probability. y has the length of m
+// and may be m:
 //
 //	E[y_c] = m_c − E[λ(u + d_c)],   E[y_i] = m_i + Σ_{c≠i} E[λ(u + d_c)].
 func (c *Cone) Mean(i int, m, y []float64) (logZ float64) {
@@ -164,8 +167,8 @@ func (c *Cone) Mean(i int, m, y []float64) (logZ float64) {
 }
 
 // LogProbability returns log P(y_i is the largest) for independent y_c ~ N(m_c,
-// sd_c²); a nil sd stands for ones. It costs the more the smaller the smallest of
-// sd_j/sd_i is.
+// sd_c²); a nil sd stands for ones. The cost grows in proportion to the largest of
+// sd_i/sd_j.
 func (c *Cone) LogProbability(i int, m, sd []float64) float64 {
 	c.set(i, m, sd)
 	return c.integrate(false)

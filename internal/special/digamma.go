@@ -1,5 +1,3 @@
-// Package special holds the scalar special functions that the standard library
-// lacks.
 package special
 
 import "math"
@@ -13,9 +11,9 @@ func Digamma(x float64) float64 {
 	if !(x > 0) {
 		return math.NaN()
 	}
-	// ψ(x) = ψ(x+n) − Σ 1/(x+k); from 10 on eight terms of the series suffice.
-	// The sum runs from its smallest term so that 1/x, which dominates for
-	// small x, is rounded last.
+	// ψ(x) = ψ(x+n) − Σ_{k<n} 1/(x+k) leads to an argument of at least 10, where
+	// eight terms of the series suffice. The sum begins with its smallest term, so
+	// that 1/x, which dominates for small x, is rounded last.
 	n := 0
 	if x < 10 {
 		n = int(math.Ceil(10 - x))
@@ -25,7 +23,7 @@ func Digamma(x float64) float64 {
 		shift += 1 / (x + float64(k))
 	}
 	z := x + float64(n)
-	// Bernoulli numbers B_2j/2j, highest first.
+	// B_2j/2j of the Bernoulli numbers, highest j first.
 	w := 1 / (z * z)
 	series := 0.0
 	for _, c := range [...]float64{

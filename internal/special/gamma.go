@@ -2,10 +2,11 @@ package special
 
 import "math"
 
-// Trigamma returns ψ'(x) for x > 0, to a few ulp. For x ≤ 0 or NaN it returns
+// Trigamma returns ψ′(x) for x > 0, to a few ulp. For x ≤ 0 or NaN it returns
 // NaN.
 //
-// Source: DLMF 5.15.5 and the derivative of 5.11.2.
+// Source: recurrence 5.15.5 and the derivative of asymptotic series 5.11.2 of the
+// NIST Digital Library of Mathematical Functions (DLMF).
 func Trigamma(x float64) float64 {
 	if !(x > 0) {
 		return math.NaN()
@@ -29,9 +30,11 @@ func Trigamma(x float64) float64 {
 	return (1+series)/z + w/2 + shift
 }
 
-// LogMinusDigamma returns log x − ψ(x) > 0 for x > 0, with full relative
-// accuracy also for large x, where it is close to 1/(2x). It is the logarithm of
-// the mean less the mean of the logarithm of a gamma variable of shape x.
+// LogMinusDigamma returns log x − ψ(x) > 0 for x > 0, with full relative accuracy
+// also for large x, where it is close to 1/(2x). For x ≤ 0 or NaN it returns NaN. For
+// a gamma variable g of shape x it is log E[g] − E[log g].
+//
+// Source: that of [Digamma].
 func LogMinusDigamma(x float64) float64 {
 	if !(x > 0) {
 		return math.NaN()
@@ -49,8 +52,8 @@ func LogMinusDigamma(x float64) float64 {
 	return 0.5/x + series
 }
 
-// LogGammaRise returns log Γ(x+d) − log Γ(x) for x > 0, d ≥ 0, without the loss
-// of digits of the difference when x is large.
+// LogGammaRise returns log Γ(x+d) − log Γ(x) for x > 0 and d ≥ 0, without the digits
+// that the difference itself loses when x is large.
 //
 // Source: Stirling's series, DLMF 5.11.1, term by term.
 func LogGammaRise(x, d float64) float64 {
@@ -59,7 +62,8 @@ func LogGammaRise(x, d float64) float64 {
 		b, _ := math.Lgamma(x)
 		return a - b
 	}
-	// (x+d−½)·log(x+d) − (x−½)·log x − d, and the difference of the corrections.
+	// With y = x+d: (y−½)·log y − (x−½)·log x − d and the difference of the
+	// corrections, in which log y = log x + log1p(d/x).
 	y := x + d
 	return (x-0.5)*math.Log1p(d/x) + d*math.Log(y) - d + stirling(y) - stirling(x)
 }

@@ -2,12 +2,13 @@ package special
 
 import "math"
 
-// Mills returns λ(x) = φ(x)/Φ(x), the inverse Mills ratio at −x, and log Φ(x),
-// both to nearly full relative accuracy for every x (for x > 5 as far as x² ulp
-// allow). It is several times faster than [NormalAbove].
+// Mills returns λ(x) = φ(x)/Φ(x), the inverse of Mills' ratio at −x, and log Φ(x), φ
+// and Φ being the density and the distribution function of the standard normal. Both
+// have nearly full relative accuracy for every x; for x > 5 the rounding of x² costs
+// an error of about x² ulp. It is several times faster than [NormalAbove].
 func Mills(x float64) (lambda, logCDF float64) {
 	if x < 0 {
-		// Φ(x) = φ(x)·R(−x), R Mills' ratio.
+		// Φ(x) = φ(x)·R(−x) with Mills' ratio R.
 		r := millsRatio(-x)
 		return 1 / r, math.Log(r) - 0.5*x*x - logSqrt2Pi
 	}
@@ -17,15 +18,16 @@ func Mills(x float64) (lambda, logCDF float64) {
 }
 
 const (
-	millsStep   = 1.0 / 16
-	millsEnd    = 16
-	millsDegree = 8
+	millsStep   = 1.0 / 16 // distance of the points of expansion
+	millsEnd    = 16       // the last of them, the first being 0
+	millsDegree = 8        // degree of the Taylor polynomials
 )
 
-// millsTable holds the Taylor coefficients of R(z) = Φ(−z)/φ(z) at the multiples
-// of millsStep. From R' = zR − 1 they follow one from the other,
-// (n+1)·a_{n+1} = a_{n−1} + z·a_n for n ≥ 1. What rounding there is in a_n grows
-// no faster than zⁿ/n!, which the powers of half a step outweigh.
+// millsTable holds the Taylor coefficients a_n of R(z) = Φ(−z)/φ(z) at the multiples
+// of millsStep. As R′ = zR − 1, each follows from the two before it:
+// (n+1)·a_{n+1} = a_{n−1} + z·a_n for n ≥ 1. The rounding errors of a_n grow no faster
+// than zⁿ/n!; the series multiplies them by powers of half a step at most, which fall
+// faster.
 var millsTable = func() (t [millsEnd/millsStep + 1][millsDegree + 1]float64) {
 	for i := range t {
 		z := float64(i) * millsStep
@@ -69,13 +71,13 @@ func millsRatio(z float64) float64 {
 }
 
 // logCDFTable holds the Taylor coefficients of log Φ(x) at the multiples of
-// millsStep from logCDFStart to logCDFEnd. Its derivative λ satisfies
-// λ' = −λ(x + λ), from which the coefficients follow one from the other. The
+// millsStep from logCDFStart to logCDFEnd. They follow one from the other by
+// λ′ = −λ(x + λ), where λ is the derivative of log Φ. The series converge quickly: the
 // nearest singularities, the complex zeros of Φ, are more than 2.4 away.
 var logCDFTable = func() (t [(logCDFEnd-logCDFStart)/millsStep + 1][millsDegree + 1]float64) {
 	for i := range t {
 		x := logCDFStart + float64(i)*millsStep
-		var l [millsDegree]float64 // of λ
+		var l [millsDegree]float64 // the coefficients of λ
 		l[0], t[i][0] = Mills(x)
 		t[i][1] = l[0]
 		for n := range millsDegree - 1 {
@@ -98,8 +100,8 @@ const (
 	logCDFEnd   = 9
 )
 
-// millsNear is Mills to a few units of 1e-16 max(1, |x|): absolutely, not
-// relatively, where λ and log Φ are small.
+// millsNear returns what Mills does, faster and with an absolute error of a few times
+// 1e-16·max(1, |x|). Where λ and log Φ are small their relative error is larger.
 func millsNear(x float64) (lambda, logCDF float64) {
 	if !(x > logCDFStart && x < logCDFEnd) {
 		if x >= logCDFEnd {

@@ -15,7 +15,9 @@ func LogNormalQuantile(l float64) float64 {
 	return lowerQuantile(l)
 }
 
-// NormalQuantile returns the x whose standard normal distribution function is p.
+// NormalQuantile returns the x whose standard normal distribution function is p, with
+// an error of a few ulp of max(1, |x|). It is −Inf for p = 0, +Inf for p = 1 and NaN
+// outside [0, 1].
 func NormalQuantile(p float64) float64 {
 	if p > 0.5 {
 		return -LogNormalQuantile(math.Log1p(-p))

@@ -2,7 +2,7 @@ package special
 
 import "math"
 
-// temmeOrder is the order below which the recurrence from |μ| ≤ ½ is used.
+// temmeOrder is the order ν below which Temme's series are used.
 const temmeOrder = 8
 
 // tiny is the argument below which only the leading terms of the series count.
@@ -14,8 +14,8 @@ const tiny = 1e-17
 //	K_μ = Σ c_k·f_k,  (x/2)·K_{μ+1} = Σ c_k·(p_k − k·f_k),
 //	p_k = p_{k−1}/(k−μ),  q_k = q_{k−1}/(k+μ),  f_k = (k·f_{k−1} + p_{k−1} + q_{k−1})/(k²−μ²);
 //
-// κ_j = (x/2)^j·K_{μ+j} then follows κ_{j+1} = (x/2)²·κ_{j−1} + (μ+j)·κ_j. All of
-// it is carried scaled by (x/2)^μ, which leaves κ_j finite as x → 0.
+// κ_j = (x/2)^j·K_{μ+j} then follows κ_{j+1} = (x/2)²·κ_{j−1} + (μ+j)·κ_j. All
+// values are multiplied by (x/2)^μ, so that κ_j stays finite as x → 0.
 //
 // K_μ is a smooth function of m = μ²: derivatives are taken with respect to m
 // where they vanish with μ.
@@ -85,7 +85,7 @@ func besselTemme(nu, x float64) BesselK {
 	sum := w * (even*c - m*odd*l*sh)         // S = p + q and dS/dm
 	dsum := dw*sum + w*(dEven*c+even*dc-l*(odd*sh+m*dOdd*sh+m*odd*ds))
 	diff, ddiff := f, df // T = (p − q)/a and dT/dm: Temme's f₀
-	side, dside := p, dp // the one of p and q that belongs to μ, by dμ
+	side, dside := p, dp // p_k for μ ≥ 0 or q_k for μ < 0, and its derivative by μ
 	if mu < 0 {
 		side, dside = q, -dq
 	}

@@ -7,7 +7,7 @@ const (
 	invSqrt2Pi = 0.398942280401432677939946059934381868476
 )
 
-// LogNormalCDF returns log Φ(x), Φ the standard normal distribution function,
+// LogNormalCDF returns log Φ(x), where Φ is the standard normal distribution function,
 // to full relative accuracy in both tails.
 func LogNormalCDF(x float64) float64 {
 	switch {
@@ -35,7 +35,7 @@ func NormalAbove(x float64) (mean, variance, logZ float64) {
 	return h, 1 - h*(h-x), LogNormalCDF(-x)
 }
 
-// tail is where the direct formulas begin to lose figures to cancellation.
+// tail is the argument beyond which the direct formulas lose digits to cancellation.
 const tail = 1.5
 
 // millsTail returns δ = h − x and τ = 1/δ − x for x > 0 with h = φ(x)/Φ(−x), from

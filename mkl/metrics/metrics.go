@@ -1,6 +1,7 @@
-// Package metrics measures predictions against what came true. Every function
-// returns an error for no data, lengths that differ, NaN, or data for which the
-// measure is not defined.
+// Package metrics measures predictions against what came true. Arguments have a value
+// for each of n samples. Every function returns an error if n is 0, if lengths differ,
+// if a value is NaN or outside its range, and if the measure is not defined for the
+// data; the error names the sample.
 package metrics
 
 import (
@@ -10,7 +11,7 @@ import (
 	"slices"
 )
 
-// Accuracy returns the share of predictions that are right.
+// Accuracy returns the share of predictions that equal the truth, between 0 and 1.
 func Accuracy[T comparable](truth, predicted []T) (float64, error) {
 	if err := sameLength(len(truth), len(predicted)); err != nil {
 		return math.NaN(), err
@@ -24,7 +25,8 @@ func Accuracy[T comparable](truth, predicted []T) (float64, error) {
 	return float64(right) / float64(len(truth)), nil
 }
 
-// RMSE returns the root of the mean squared error, √(Σ (predicted − truth)²/n).
+// RMSE returns the root of the mean squared error, √(Σ (predicted − truth)²/n), in the
+// unit of the truth.
 func RMSE(truth, predicted []float64) (float64, error) {
 	if err := sameLength(len(truth), len(predicted)); err != nil {
 		return math.NaN(), err
@@ -40,9 +42,9 @@ func RMSE(truth, predicted []float64) (float64, error) {
 	return math.Sqrt(sum / float64(len(truth))), nil
 }
 
-// LogLoss returns the mean of −log probability[i][class[i]] in nats, where the
-// rows are the predicted probabilities of all classes. A class that came true
-// against a probability of 0 makes it infinite; nothing is clipped.
+// LogLoss returns the mean over samples i of −log probability[i][class[i]], in nats.
+// class counts from 0; the row probability[i] has the predicted probability of every
+// class. It is +Inf if a class came true whose probability was 0: nothing is clipped.
 func LogLoss(class []int, probability [][]float64) (float64, error) {
 	if err := checkProbabilities(class, probability); err != nil {
 		return math.NaN(), err
@@ -54,9 +56,13 @@ func LogLoss(class []int, probability [][]float64) (float64, error) {
 	return sum / float64(len(class)), nil
 }
 
-// Brier returns the mean over samples of Σ_k (probability[k] − [k came true])²,
-// between 0 and 2 (Brier 1950). For two classes it is twice the mean of
-// (p − [true])², which is also called the Brier score.
+// Brier returns the Brier score, the mean over samples of Σ_k (p_k − t_k)², between 0
+// and 2, where p_k is the predicted probability of class k and t_k is 1 for the class
+// that came true and 0 for the others. Arguments are those of [LogLoss]. Many call
+// (p_1 − t_1)² the Brier score of two classes; that is half of this one.
+//
+// Source: G. W. Brier, "Verification of forecasts expressed in terms of probability",
+// Monthly Weather Review 78 (1950), 1–3.
 func Brier(class []int, probability [][]float64) (float64, error) {
 	if err := checkProbabilities(class, probability); err != nil {
 		return math.NaN(), err
@@ -73,9 +79,9 @@ func Brier(class []int, probability [][]float64) (float64, error) {
 	return sum / float64(len(class)), nil
 }
 
-// AUC returns the area under the receiver operating characteristic: the
-// probability that a positive sample scores higher than a negative one, ties
-// counted half. It needs both.
+// AUC returns the area under the receiver operating characteristic: the probability
+// that a positive sample scores higher than a negative one, ties counted half. There
+// must be samples of both kinds.
 func AUC(positive []bool, score []float64) (float64, error) {
 	curve, err := roc(positive, score)
 	if err != nil {
@@ -88,15 +94,17 @@ func AUC(positive []bool, score []float64) (float64, error) {
 	return area, nil
 }
 
-// EqualErrorRate returns the error rate at the threshold at which as large a
-// share of the negative samples is accepted as of the positive ones refused,
-// with the receiver operating characteristic joined by straight lines.
+// EqualErrorRate returns the error rate at the threshold where the share of the negative
+// samples that score above it equals the share of the positive samples that do not.
+// Between two thresholds the receiver operating characteristic is a straight line.
+// There must be samples of both kinds.
 func EqualErrorRate(positive []bool, score []float64) (float64, error) {
 	curve, err := roc(positive, score)
 	if err != nil {
 		return math.NaN(), err
 	}
-	// The surplus false + true − 1 rises from −1 to 1.
+	// The share of negatives accepted less the share of positives refused,
+	// false − (1 − true), rises from −1 to 1 along the curve.
 	for i, p := range curve[1:] {
 		before, after := curve[i].false+curve[i].true-1, p.false+p.true-1
 		if after >= 0 {
@@ -107,10 +115,11 @@ func EqualErrorRate(positive []bool, score []float64) (float64, error) {
 	return math.NaN(), errors.New("metrics: no threshold") // unreachable: the curve ends at 1
 }
 
-// BreakEven returns the recall at the threshold at which it equals the precision,
-// that is where as many negative samples are accepted as positive ones are refused,
-// with the receiver operating characteristic joined by straight lines. For scores
-// that say nothing it is the share of the positive samples.
+// BreakEven returns the recall at the threshold where it equals the precision, which is
+// where as many negative samples score above it as positive samples do not. Between two
+// thresholds the receiver operating characteristic is a straight line. For scores that
+// are the same for all samples it is the share of the positive ones. There must be
+// samples of both kinds.
 func BreakEven(positive []bool, score []float64) (float64, error) {
 	curve, err := roc(positive, score)
 	if err != nil {
@@ -124,7 +133,8 @@ func BreakEven(positive []bool, score []float64) (float64, error) {
 			no++
 		}
 	}
-	// The surplus of false positives over false negatives rises from −yes to no.
+	// The number of false positives less that of false negatives rises from −yes to no
+	// along the curve.
 	surplus := func(p point) float64 { return float64(p.false*no) - float64((1-p.true)*yes) }
 	for i, p := range curve[1:] {
 		if after := surplus(p); after >= 0 {
@@ -135,9 +145,10 @@ func BreakEven(positive []bool, score []float64) (float64, error) {
 	return math.NaN(), errors.New("metrics: no threshold") // unreachable: the curve ends at 1
 }
 
-// ROC returns the receiver operating characteristic from (0, 0) to (1, 1), a point
-// for each distinct score: the shares of negative and of positive samples that
-// score at least so high.
+// ROC returns the points of the receiver operating characteristic: (0, 0), and for each
+// distinct score, from the highest down, the shares of the negative and of the positive
+// samples that score at least so high. The last is (1, 1). There must be samples of both
+// kinds.
 func ROC(positive []bool, score []float64) (falsePositive, truePositive []float64, err error) {
 	curve, err := roc(positive, score)
 	if err != nil {
@@ -149,11 +160,11 @@ func ROC(positive []bool, score []float64) (falsePositive, truePositive []float6
 	return falsePositive, truePositive, nil
 }
 
-// point is a threshold's share of negative and of positive samples accepted.
+// point is the shares of the negative and of the positive samples that a threshold
+// accepts.
 type point struct{ false, true float64 }
 
-// roc returns the receiver operating characteristic from (0, 0) to (1, 1), one
-// point for each distinct score.
+// roc returns the points of [ROC].
 func roc(positive []bool, score []float64) ([]point, error) {
 	if err := sameLength(len(positive), len(score)); err != nil {
 		return nil, err
@@ -202,13 +213,14 @@ func roc(positive []bool, score []float64) ([]point, error) {
 // probability from From up to, but not including, To (the last bin includes 1).
 type CalibrationBin struct {
 	From, To float64
-	Count    int
-	Mean     float64 // mean predicted probability, NaN without samples
-	Observed float64 // share that came true, NaN without samples
+	Count    int     // samples predicted so
+	Mean     float64 // their mean predicted probability, NaN if there are none
+	Observed float64 // the share of them that came true, NaN if there are none
 }
 
-// Calibration returns a table of bins of equal width. A well calibrated
-// prediction has Observed near Mean in every bin.
+// Calibration sorts predictions by their probability of being positive into bins of
+// equal width, from 0 to 1. Well calibrated predictions have Observed near Mean in every
+// bin.
 func Calibration(positive []bool, probability []float64, bins int) ([]CalibrationBin, error) {
 	if err := sameLength(len(positive), len(probability)); err != nil {
 		return nil, err
@@ -224,7 +236,7 @@ func Calibration(positive []bool, probability []float64, bins int) ([]Calibratio
 		if !(p >= 0 && p <= 1) {
 			return nil, fmt.Errorf("metrics: probability %d is %g", i, p)
 		}
-		// The product may round up to a bin's limit that p does not reach.
+		// Rounding of the product may lead to the bin beside that of p.
 		at := min(int(p*float64(bins)), bins-1)
 		for at > 0 && p < table[at].From {
 			at--
@@ -246,6 +258,7 @@ func Calibration(positive []bool, probability []float64, bins int) ([]Calibratio
 	return table, nil
 }
 
+// sameLength returns an error if there is no sample or not one prediction for each.
 func sameLength(truth, predicted int) error {
 	switch {
 	case truth != predicted:
@@ -256,6 +269,7 @@ func sameLength(truth, predicted int) error {
 	return nil
 }
 
+// checkProbabilities checks classes against rows of probabilities.
 func checkProbabilities(class []int, probability [][]float64) error {
 	if err := sameLength(len(class), len(probability)); err != nil {
 		return err

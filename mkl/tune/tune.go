@@ -1,6 +1,6 @@
-// Package tune learns the widths of kernels: it climbs the lower bound of a
-// multiple Gaussian process over them by L-BFGS. It is a module of its own, so
-// that programs without need of it do not depend on an optimiser.
+// Package tune learns the widths of kernels: it maximises the lower bound of multiple
+// Gaussian processes over the widths, by L-BFGS. It is a module of its own, so that
+// programs that do not need it do not depend on an optimiser.
 package tune
 
 import (
@@ -16,39 +16,43 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// MultiGP is [mkl.MultiGP] with the widths of its kernels learned. The bound is
-// that of the fit at the widths, and its gradient costs an inverse and a pass over
-// the kernels' derivatives besides; every evaluation is a whole fit. A Tolerance
-// of 0 stands for 1e-8 here: the gradient is exact only where a fit has converged.
+// MultiGP is [mkl.MultiGP] with the widths of its kernels learned. What is maximised is
+// the lower bound that a fit at given widths converges to, as a function of the logarithms
+// of the widths. Every evaluation is a whole fit, and one inverse and one pass over the
+// kernels' derivatives for the gradient. The gradient is exact only where the fit has
+// converged; therefore a Tolerance of 0 stands for 1e-8 here. The zero value is ready.
 //
 // Source of the gradient: docs/mgp.md, section 11.
 type MultiGP struct {
 	mkl.MultiGP
 
-	// MaxSteps is the most steps of L-BFGS; 0 means 50.
+	// MaxSteps is the largest number of steps of L-BFGS; 0 means 50.
 	MaxSteps int
 
-	// Rise is the rise of the bound, in nats over three steps, that counts as none;
+	// Rise ends the search when the bound has risen by less, in nats, over three steps;
 	// 0 means 0.01.
 	Rise float64
 }
 
-// Result is what the climb found.
+// Result is the best fit found, and how it was found.
 type Result struct {
 	Model *mkl.MultiGPModel // fitted at the widths found
 	Views []mkl.View        // the views with the widths found
 
-	First float64 // the bound at the widths to start from
-	Fits  int     // fits made
-	Why   string  // why the climb ended
+	First float64 // the lower bound at the first widths, in nats
+	Fits  int     // the number of fits made
+	Why   string  // why the search ended, in the words of the optimiser
 }
 
-// Fit learns the widths of the views with an [mkl.RBF] of one Width or Scale or an
-// [mkl.Laplacian], from those given on; a width of 0 starts at the mean distance.
-// Other views stay as they are, and so do the centred and the normalised, those that
-// see ranks or some of the columns, and those with Medians. Errors are those of
-// [mkl.MultiGP.Fit] at the first widths; widths on the way at which the fit fails
-// are kept away from.
+// Fit fits the views of N samples to the targets y and learns the widths of the views
+// whose kernel is an [mkl.Laplacian], or an [mkl.RBF] with one Width or Scale. The search
+// starts from the widths given, or from the mean distance of the samples where the width
+// is 0. Views with other kernels stay as they are, and so do views whose kernel is centred
+// or normalised, has its width in Medians, or sees ranks or some of the columns.
+//
+// The error is that of [mkl.MultiGP.Fit] at the first widths, or says which view has no
+// width to start from, or wraps the cause of the context's end. A fit that fails later is
+// no error: its widths count as infinitely bad.
 func (g MultiGP) Fit(ctx context.Context, views []mkl.View, y []float64) (*Result, error) {
 	if g.Tolerance == 0 {
 		g.Tolerance = 1e-8
@@ -92,24 +96,24 @@ func (g MultiGP) Fit(ctx context.Context, views []mkl.View, y []float64) (*Resul
 	switch {
 	case found != nil && err == nil:
 		r.Why = found.Status.String()
-	case err != nil: // a line search that finds no more is an end like others
+	case err != nil: // the line search finds nothing better, which is no failure
 		r.Why = err.Error()
 	}
 	return r, nil
 }
 
-// climb is the bound as a function of the logarithms of the widths.
+// climb is the lower bound as a function of the logarithms of the widths.
 type climb struct {
 	ctx   context.Context
 	gp    mkl.MultiGP
 	views []mkl.View
 	y     []float64
 
-	learned  []int                // views whose widths are learned
-	distance []la.Matrix[float64] // N×N, of those views' samples
-	start    []float64            // log widths
+	learned  []int                // the views whose widths are learned
+	distance []la.Matrix[float64] // for each of them, N×N
+	start    []float64            // for each of them, the log width to start from
 
-	last, best *point
+	last, best *point // the last point and the best so far
 	fits       int
 }
 
@@ -118,10 +122,10 @@ type point struct {
 	x        []float64
 	views    []mkl.View
 	model    *mkl.MultiGPModel // nil if the fit failed
-	gradient []float64         // of minus the bound by the log widths
+	gradient []float64         // of minus the bound, by the log widths
 }
 
-// value is what is minimised.
+// value is minus the bound, which is minimised; +Inf if the fit failed.
 func (p *point) value() float64 {
 	if p.model == nil {
 		return math.Inf(1)
@@ -129,6 +133,7 @@ func (p *point) value() float64 {
 	return -p.model.Bound()
 }
 
+// newClimb finds the views whose widths are learned, their distances and first widths.
 func newClimb(ctx context.Context, gp mkl.MultiGP, views []mkl.View, y []float64) (*climb, error) {
 	c := &climb{ctx: ctx, gp: gp, views: views, y: y}
 	for i, v := range views {
@@ -206,7 +211,8 @@ func byLogWidth(k mkl.Kernel, w, d float64) float64 {
 	return 0
 }
 
-// distances returns those between the view's samples, as its kernel sees them.
+// distances returns the N×N distances between the view's samples that its kernel is a
+// function of: between standardised features if it has them, Manhattan or Euclidean.
 func distances(v mkl.View) la.Matrix[float64] {
 	n := v.X.Rows
 	x := v.X.Clone()
@@ -248,7 +254,7 @@ func distances(v mkl.View) la.Matrix[float64] {
 	return d
 }
 
-// fit fits at the given log widths.
+// fit fits the model at the log widths x and computes the gradient there.
 func (c *climb) fit(x []float64) (*point, error) {
 	p := &point{x: slices.Clone(x), views: slices.Clone(c.views), gradient: make([]float64, len(x))}
 	for l, i := range c.learned {
@@ -290,8 +296,9 @@ func (c *climb) fit(x []float64) (*point, error) {
 	return p, nil
 }
 
-// evaluate is fit with what the last call found remembered, and failures as
-// infinitely bad.
+// evaluate returns the point at the log widths x. It fits unless the last or the best
+// point is the one, as the optimiser asks for value and gradient of a point one by one. A
+// fit that fails makes a point without a model.
 func (c *climb) evaluate(x []float64) *point {
 	for _, p := range []*point{c.last, c.best} {
 		if p != nil && slices.Equal(p.x, x) {

@@ -13,7 +13,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// problem is y = sin 3x + noise with views of x and of a column of no use.
+// problem is y = sin 3x + noise, with a view of x and one of a column that is only noise.
 func problem(n int, kernel func(view int) mkl.Kernel) (views []mkl.View, y []float64) {
 	rng := rand.New(rand.NewPCG(2, 7))
 	for v := range 3 {
@@ -29,7 +29,7 @@ func problem(n int, kernel func(view int) mkl.Kernel) (views []mkl.View, y []flo
 	return views, y
 }
 
-// The gradient is that of the bound of whole fits, by differences.
+// The gradient agrees with finite differences of the bounds of whole fits.
 func TestGradient(t *testing.T) {
 	views, y := problem(24, func(v int) mkl.Kernel {
 		return []mkl.Kernel{mkl.RBF{Width: 0.7}, mkl.Laplacian{Width: 1.5}, mkl.RBF{Scale: 2}}[v]

@@ -138,9 +138,10 @@ type classification struct {
 
 // ClassificationPriors holds the priors of a [Classification].
 type ClassificationPriors struct {
-	Lambda, Gamma, Omega vi.Gamma
+	Lambda, Gamma, Omega vi.Gamma // of the precisions λ, γ and ω
 }
 
+// validate returns an error that names the first prior that is not a distribution.
 func (p ClassificationPriors) validate() error {
 	return validatePriors([]namedGammas{{"Lambda", []vi.Gamma{p.Lambda}}, {"Gamma", []vi.Gamma{p.Gamma}}, {"Omega", []vi.Gamma{p.Omega}}})
 }
@@ -247,6 +248,7 @@ func (m *classification) randomStart(seed uint64) *ClassificationStart {
 	return s
 }
 
+// validate returns an error unless the shapes are those needed and all entries finite.
 func (s *ClassificationStart) validate(L, P, D, N int) error {
 	if err := s.Start.validate(L, P, D, N); err != nil {
 		return err

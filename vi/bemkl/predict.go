@@ -20,9 +20,9 @@ type Prediction struct {
 	GMean, GVariance la.Matrix[float64]
 }
 
-// scorer predicts the targets e_oᵀ·g + b_o of new samples. The models differ in
-// the noise they add, in whether outputs have sample weights of their own (R = L
-// rows) or share them (R = 1), and in whether they share the kernel weights.
+// scorer predicts the targets e_oᵀ·g + b_o of new samples; the posteriors embed it. The
+// models differ in the noise they add, in whether outputs have sample weights of their
+// own (R = L rows) or share them (R = 1), and in whether they share the kernel weights.
 type scorer struct {
 	L, P, D     int
 	lambdaShape float64
@@ -48,17 +48,20 @@ type weightFactor struct {
 	s []float64
 }
 
+// newFactor returns room for a factor.
 func (p *scorer) newFactor() weightFactor {
 	return weightFactor{la.NewMatrix[float64](p.D, p.D), make([]float64, p.D)}
 }
 
-// combination is what predicting one output needs of q(b, e).
+// combination holds the moments of q(b, e) by which one output combines its
+// intermediate outputs.
 type combination struct {
 	mean []float64          // b, e_1 … e_P
 	cov  la.Matrix[float64] // (1+P)×(1+P)
 	ee   la.Matrix[float64] // P×P, E[e·eᵀ]
 }
 
+// newCombination returns the combination with the given mean and covariance of (b, e).
 func newCombination(mean []float64, cov la.Matrix[float64]) combination {
 	P := len(mean) - 1
 	c := combination{mean: mean, cov: cov, ee: la.NewMatrix[float64](P, P)}
@@ -99,6 +102,7 @@ func (p *scorer) Dims() (L, P, D int) { return p.L, p.P, p.D }
 // weight e_m.
 func (p *scorer) KernelWeights() (mean, sd []float64) { return p.combination[0].kernelWeights() }
 
+// kernelWeights returns the means and the standard deviations of e.
 func (c *combination) kernelWeights() (mean, sd []float64) {
 	mean = append([]float64(nil), c.mean[1:]...)
 	sd = make([]float64, len(mean))
@@ -132,6 +136,7 @@ func (p *scorer) factor(ws *la.Workspace, r int, scratch *weightFactor) (weightF
 	return *scratch, p.factorise(ws, r, *scratch)
 }
 
+// factorise stores the factor of row r in f.
 func (p *scorer) factorise(ws *la.Workspace, r int, f weightFactor) error {
 	for d, scale := range p.lambda.Row(r) {
 		f.s[d] = 1 / math.Sqrt(p.lambdaShape*scale)

@@ -104,7 +104,7 @@ type regression struct {
 
 // RegressionPriors holds the priors of a [Regression].
 type RegressionPriors struct {
-	Lambda, Upsilon, Gamma, Omega, Epsilon vi.Gamma
+	Lambda, Upsilon, Gamma, Omega, Epsilon vi.Gamma // of the precisions λ, υ, γ, ω and ε
 }
 
 // model checks the arguments and returns the initial state.
@@ -157,6 +157,7 @@ func (m *regression) order(plain bool) schedule {
 	return m.schedule(plain, []work.Update{lambda, upsilon}, a, g, []work.Update{gamma, omega, epsilon, be}, m.updateScale)
 }
 
+// validate returns an error that names the first prior that is not a distribution.
 func (p RegressionPriors) validate() error {
 	return validatePriors([]namedGammas{
 		{"Lambda", []vi.Gamma{p.Lambda}}, {"Upsilon", []vi.Gamma{p.Upsilon}}, {"Gamma", []vi.Gamma{p.Gamma}},

@@ -56,7 +56,7 @@ func NewRegressionPosterior(s RegressionState) (*RegressionPosterior, error) {
 	return wrapRegressionState(s), nil
 }
 
-// layerState is what the states of all models have in common.
+// layerState is what the states of all models have in common, to be checked.
 type layerState struct {
 	samples                int
 	lambda, a, beCov, gram la.Matrix[float64]
@@ -65,7 +65,7 @@ type layerState struct {
 	perOutput              []namedGammas
 }
 
-// namedGammas are the factors or priors of one name.
+// namedGammas are the gamma factors or priors of one name.
 type namedGammas struct {
 	name string
 	g    []vi.Gamma
@@ -81,6 +81,8 @@ func validatePriors(priors []namedGammas) error {
 	return nil
 }
 
+// validate returns an error unless everything has the shape that L outputs need, and
+// values that a posterior may have.
 func (s layerState) validate(L int) error {
 	D, P := s.lambda.Cols, len(s.omega)
 	if L < 1 || D < 1 || P < 1 || s.samples < 1 {

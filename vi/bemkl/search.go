@@ -17,6 +17,7 @@ type search struct {
 	task  func(*worker, int) error
 }
 
+// newSearch returns a search whose previous step is zero.
 func newSearch(l *latent) *search {
 	s := &search{
 		step:  la.NewMatrix[float64](l.R, l.D),

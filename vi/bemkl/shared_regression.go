@@ -397,9 +397,9 @@ type SharedState struct {
 	Priors  RegressionPriors
 	Samples int // N, the training samples
 
-	Lambda  la.Matrix[float64] // 1×D, scales of q(λ); their shape is Priors.Lambda.Shape + ½
-	A       la.Matrix[float64] // 1×D, means of the sample weights a
-	Upsilon vi.Gamma
+	Lambda  la.Matrix[float64]   // 1×D, scales of q(λ); their shape is Priors.Lambda.Shape + ½
+	A       la.Matrix[float64]   // 1×D, means of the sample weights a
+	Upsilon vi.Gamma             // q(υ)
 	Epsilon []vi.Gamma           // L
 	Gamma   []vi.Gamma           // L
 	Omega   []vi.Gamma           // L·P, output by output

@@ -136,6 +136,7 @@ const priorPasses = 3
 // settled is the Ascent.Tolerance at which the prior begins to be learned.
 const settled = 1e-4
 
+// fit is Fit and FitLabels.
 func (g Model) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
 	m, err := g.model(k, y, labels)
 	if err != nil {

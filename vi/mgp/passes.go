@@ -25,6 +25,7 @@ type passes struct {
 	sumTask, traceTask func(struct{}, int) error
 }
 
+// newPasses returns the passes over square kernels.
 func newPasses(k vi.Kernels, workers int) *passes {
 	P, _, N := k.Dims()
 	p := &passes{k: k}

@@ -16,7 +16,7 @@ import (
 // posterior must not be changed.
 type State struct {
 	Family Family
-	Labels bool
+	Labels bool    // fitted to labels ±1, not to targets
 	Prior  GIG     // of γ; zero for ARD
 	Tau    float64 // τ
 
@@ -40,7 +40,7 @@ type State struct {
 // It is immutable and safe for concurrent use.
 type Posterior struct {
 	s    State
-	P, N int
+	P, N int       // kernels and training samples
 	root []float64 // √λ_n, nil without sites
 }
 

@@ -25,6 +25,7 @@ type importance struct {
 	effective float64 // sample size, 1/Σ weight²
 }
 
+// newImportance returns room for n points of the given dimension.
 func newImportance(n, dim int) *importance {
 	return &importance{
 		points: la.NewMatrix[float64](n, dim), logs: la.NewMatrix[float64](n, dim),
@@ -140,6 +141,7 @@ func dirichletDraw(r *rand.Rand, shape, logs []float64) {
 	}
 }
 
+// logDirichletNorm returns log Γ(Σ shape) − Σ log Γ(shape).
 func logDirichletNorm(shape []float64) float64 {
 	var total, norm float64
 	for _, s := range shape {
@@ -151,6 +153,8 @@ func logDirichletNorm(shape []float64) float64 {
 	return norm + g
 }
 
+// logDirichletDensity returns the log density of Dirichlet(shape) at the point whose
+// logarithms are given.
 func logDirichletDensity(logs, shape []float64) float64 {
 	v := logDirichletNorm(shape)
 	for p, s := range shape {
@@ -159,6 +163,7 @@ func logDirichletDensity(logs, shape []float64) float64 {
 	return v
 }
 
+// logAdd returns log(e^a + e^b).
 func logAdd(a, b float64) float64 {
 	if a < b {
 		a, b = b, a
@@ -185,6 +190,7 @@ type simplexSample struct {
 // follows the last posterior.
 const priorShare = 0.1
 
+// samples returns the number of importance samples.
 func (p Model) samples() int {
 	if p.Samples == 0 {
 		return 1000
@@ -192,6 +198,7 @@ func (p Model) samples() int {
 	return p.Samples
 }
 
+// simplexSample checks the prior of ρ and returns q(β) and q(ρ) at their start.
 func (p Model) simplexSample(m *model, q *quadratic) (*simplexSample, error) {
 	s := &simplexSample{
 		quadratic: q, prior: conjugate.Or1(p.Rho), meanRho: make([]float64, m.P), random: random.Source(p.Seed + 1),
@@ -214,6 +221,7 @@ func (p Model) simplexSample(m *model, q *quadratic) (*simplexSample, error) {
 	return s, nil
 }
 
+// effective returns the effective sample size of β.
 func (s *simplexSample) effective() float64 { return s.beta.effective }
 
 // earlySweeps is how many sweeps draw importance points, and how many a structured
@@ -287,6 +295,7 @@ func (s *simplexSample) solve() {
 	s.solveRho()
 }
 
+// solveRho weighs the points of ρ by their prior and the density of β at E[log β].
 func (s *simplexSample) solveRho() {
 	for i := range s.rho.target {
 		rho := s.rho.points.Row(i)
@@ -306,6 +315,7 @@ func (s *simplexSample) solveRho() {
 	}
 }
 
+// bound implements weights.
 func (s *simplexSample) bound() float64 {
 	v := s.norm - s.beta.meanLogQ - s.rho.meanLogQ
 	for p, r := range s.meanRho {

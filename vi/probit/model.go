@@ -283,6 +283,7 @@ type turns struct {
 	next int
 }
 
+// reset lets task 0 have its turn.
 func (t *turns) reset() {
 	t.next = 0
 	t.cond.L = &t.mu
@@ -297,6 +298,7 @@ func (t *turns) wait(i int) {
 	t.mu.Unlock()
 }
 
+// done gives the turn to the next task.
 func (t *turns) done() {
 	t.mu.Lock()
 	t.next++

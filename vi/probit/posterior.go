@@ -34,7 +34,7 @@ type State struct {
 
 // Component is one state of the switches of [Bin].
 type Component struct {
-	Probability float64
+	Probability float64            // q of the state
 	Beta        []float64          // P, 0 or 1
 	W           la.Matrix[float64] // C×D, means given the state
 	Gram        la.Matrix[float64] // D×D, K·Kᵀ of which the lower triangle counts

@@ -50,6 +50,7 @@ type powerPriors struct {
 	chi, logChi, shape, scale []float64 // E[χ], E[log χ] and the parameters of q(χ)
 }
 
+// newPowerPriors returns the priors' means; rates of 0 mean 1.
 func newPowerPriors(kappa, xi float64, P int) powerPriors {
 	or1 := func(x float64) float64 {
 		if x == 0 {
@@ -129,6 +130,7 @@ func (p *powerPriors) bound(mean, meanLog []float64, jacobian float64) float64 {
 	return v
 }
 
+// powers returns q(β) at its start.
 func (p Model) powers(m *model) (*powers, error) {
 	q := &powers{
 		priors: newPowerPriors(p.Kappa, p.Xi, m.P),
@@ -153,6 +155,7 @@ func (p Model) powers(m *model) (*powers, error) {
 	return q, nil
 }
 
+// effective returns the effective sample size, 0 without sampling.
 func (q *powers) effective() float64 {
 	if q.sample == nil {
 		return 0
@@ -170,6 +173,7 @@ func (q *powers) combine(m *model, beta []float64) {
 	m.addRidge(m.scratch)
 }
 
+// update implements weights.
 func (q *powers) update(m *model) error {
 	if m.update == MeanField {
 		m.sum.MirrorLower()
@@ -382,6 +386,7 @@ func (q *powers) slope(m *model, eta, gradient []float64) {
 	}
 }
 
+// bound implements weights.
 func (q *powers) bound() float64 {
 	if q.sample != nil {
 		return q.priors.bound(q.sample.mean, q.sample.meanLog, 1) - q.sample.meanLogQ

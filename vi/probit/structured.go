@@ -34,6 +34,7 @@ type regressors struct {
 	logDet, spread []float64          // C
 }
 
+// structured checks the number of kernels and returns q(W | β)q(β) at its start.
 func (p Model) structured(m *model) (*structured, error) {
 	if m.P > mostStructured {
 		return nil, fmt.Errorf("vi: Structured solves for the regressors in each of the 2^P states of at most %d kernels, not %d", mostStructured, m.P)
@@ -78,6 +79,7 @@ func (s *structured) start(m *model) error {
 	return nil
 }
 
+// update implements weights.
 func (s *structured) update(m *model) error {
 	if !s.started {
 		s.started = true

@@ -96,6 +96,8 @@ type quadratic struct {
 	root la.Matrix[float64] // P×P
 }
 
+// newQuadratic returns room for the likelihood of m, with the products of its kernels
+// where they are kept.
 func newQuadratic(m *model) *quadratic {
 	q := &quadratic{
 		b: make([]float64, m.P), a: la.NewMatrix[float64](m.P, m.P), squares: la.NewMatrix[float64](m.P, m.P),
@@ -272,6 +274,7 @@ func (q *quadratic) addSpread(m *model) {
 	}
 }
 
+// covariance implements weights.
 func (q *quadratic) covariance(*model) la.Matrix[float64] { return q.cov }
 
 // lowerInner returns the Frobenius product of two symmetric matrices of which the
@@ -291,6 +294,7 @@ type simplexMode struct {
 	*quadratic
 }
 
+// update implements weights.
 func (s *simplexMode) update(m *model) error {
 	s.measure(m)
 	maximiseOnSimplex(s.b, s.a, m.mean)
@@ -395,6 +399,7 @@ type states struct {
 	beta    []float64
 }
 
+// states checks the priors of the switches and returns their states.
 func (p Model) states(P int) (states, error) {
 	on := p.On
 	if on == nil {
@@ -469,6 +474,7 @@ func (s *states) normalise(mean []float64, cov la.Matrix[float64]) {
 	}
 }
 
+// bound implements weights.
 func (s *states) bound() float64 { return s.expect + s.entropy }
 
 // switches is q(β) of [Bin] beside a q(W) that does not depend on it.
@@ -477,6 +483,7 @@ type switches struct {
 	states
 }
 
+// switches returns q(β) of Bin at its start.
 func (p Model) switches(m *model, q *quadratic) (*switches, error) {
 	if m.P > mostSwitches {
 		return nil, fmt.Errorf("vi: Bin enumerates the states of at most %d kernels, not %d", mostSwitches, m.P)
@@ -485,6 +492,7 @@ func (p Model) switches(m *model, q *quadratic) (*switches, error) {
 	return &switches{q, s}, err
 }
 
+// update implements weights.
 func (s *switches) update(m *model) error {
 	s.measure(m)
 	s.solve(m.mean)

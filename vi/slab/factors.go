@@ -204,6 +204,7 @@ type slabSums struct {
 	entropy     float64 // −Σ γ log γ + (1−γ) log(1−γ)
 }
 
+// merge adds the sums of t.
 func (s *slabSums) merge(t *slabSums) {
 	s.pairSums.merge(t.pairSums)
 	s.excluded += t.excluded
@@ -300,12 +301,12 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	if m.perTask {
 		m.scaled = newMoments(m.Q, M, m.K)
 	}
-	m.crew = newLineCrew(f.Workers, M, m.K)
 	for q := range m.noise {
 		m.noise[q] = 0.5 * variance
 	}
 	m.noiseScale = 0.5 * variance
 	m.prepare()
+	m.crew = newLineCrew(f.Workers, max(len(m.objectBlocks), len(m.taskBlocks))-1, M, m.K)
 
 	for n := range m.N {
 		if m.K > M {
@@ -483,7 +484,7 @@ func (m *factors) drawFactors(seed uint64) {
 		a := z
 		if m.functions != nil {
 			f := &m.functions[k]
-			f.draw(&m.crew.all, m.scratch, z)
+			f.draw(&m.crew.All, m.scratch, z)
 			a = f.mean
 		}
 		for n, v := range a {
@@ -551,7 +552,7 @@ func (m *factors) updateObjects(from, to int) error {
 	if m.functions != nil {
 		return m.updateFunctions(&side, all, from, to)
 	}
-	m.crew.each(&side, func(c *lineWorker, block int) {
+	m.crew.each(side.blocks, func(c *lineWorker, block int) {
 		var sum float64
 		for n := side.blocks[block]; n < side.blocks[block+1]; n++ {
 			s := all
@@ -585,7 +586,7 @@ func (m *factors) updateFunctions(side *half, all *lineStats, from, to int) erro
 		var s lineStats
 		at = func(n int) *lineStats { return all.with(&s, m.cross.Row(n)[:m.M]) }
 	} else {
-		m.crew.each(side, func(c *lineWorker, block int) {
+		m.crew.each(side.blocks, func(c *lineWorker, block int) {
 			for n := side.blocks[block]; n < side.blocks[block+1]; n++ {
 				s, own := &m.lineStats[n], c.stats(side, n)
 				s.gram.CopyFrom(own.gram)
@@ -594,7 +595,7 @@ func (m *factors) updateFunctions(side *half, all *lineStats, from, to int) erro
 			}
 		})
 	}
-	ws := &m.crew.all
+	ws := &m.crew.All
 	for k := from; k < to; k++ {
 		f := &m.functions[k]
 		for n := range m.N {
@@ -640,7 +641,7 @@ func (m *factors) updateTasks(from, to int) {
 			m.gains(all, m.noise[0], alike)
 		}
 	}
-	m.crew.each(&side, func(c *lineWorker, block int) {
+	m.crew.each(side.blocks, func(c *lineWorker, block int) {
 		var sums slabSums
 		for q := side.blocks[block]; q < side.blocks[block+1]; q++ {
 			s := all
@@ -668,6 +669,8 @@ func (m *factors) gains(s *lineStats, noise float64, gain []float64) {
 	}
 }
 
+// updateTask is updateTasks for task q, whose statistics are s: the weights from ≤ m < to,
+// and q(c_q) if to is beyond them. Its weights are added to sums.
 func (m *factors) updateTask(s *lineStats, q, from, to int, logit, logSlab float64, gain []float64, sums *slabSums) {
 	e, variance := m.task.mean.Row(q), m.task.variance.Row(q)
 	weights := m.weights[q*m.M:][:m.M]
@@ -742,6 +745,7 @@ func (m *factors) updateNoise() {
 	}
 }
 
+// sums returns the sums over the weights of all tasks.
 func (m *factors) sums() (s slabSums) {
 	for i := range m.taskSums {
 		s.merge(&m.taskSums[i])

@@ -1,11 +1,8 @@
 package slab
 
 import (
-	"runtime"
-	"sync"
-	"sync/atomic"
-
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // lineMoments are the variances and means of every object's factors, or of every
@@ -66,25 +63,18 @@ func (l *lineStats) with(s *lineStats, cross []float64) *lineStats {
 }
 
 // lineCrew works on blocks of lines side by side. A line is one worker's alone,
-// so the results do not depend on how many there are. It is a crew whose number of
-// tasks differs between the halves of a sweep.
+// so the results do not depend on how many there are.
 type lineCrew struct {
-	all     la.Workspace
-	workers []*lineWorker
-	of      lineStats // what shared returns
-	gram    []float64 // K×K, of complete data
-	power   []float64 // M, the variances of complete data
-	gain    []float64 // M
+	*work.Crew[*lineWorker]
 
-	side *half
-	task func(c *lineWorker, block int)
-	next atomic.Int64
-	wg   sync.WaitGroup
+	of    lineStats // what shared returns
+	gram  []float64 // K×K, of complete data
+	power []float64 // M, the variances of complete data
+	gain  []float64 // M
 }
 
-// lineWorker is one goroutine's scratch.
+// lineWorker is the scratch of one goroutine.
 type lineWorker struct {
-	crew     *lineCrew
 	ws       la.Workspace
 	gathered []float64 // BlockK×(M+K+1)
 	ones     []float64 // BlockK
@@ -92,56 +82,34 @@ type lineWorker struct {
 	own      lineStats
 	variance []float64 // M
 	gain     []float64 // M
-	work     func()
 }
 
-func newLineCrew(n, M, K int) *lineCrew {
-	if n <= 0 {
-		n = runtime.GOMAXPROCS(0)
-	}
-	c := &lineCrew{
-		all: la.Workspace{Workers: n}, gram: make([]float64, K*K), power: make([]float64, M), gain: make([]float64, M),
-	}
-	for range n {
+// newLineCrew shares n workers (0: all processors) among at most the given number of
+// blocks.
+func newLineCrew(n, blocks, M, K int) *lineCrew {
+	worker := func(int) *lineWorker {
 		w := &lineWorker{
-			crew: c, ws: la.Workspace{Workers: 1},
+			ws:       la.Workspace{Workers: 1},
 			gathered: make([]float64, la.BlockK*(M+K+1)), ones: make([]float64, la.BlockK), gram: make([]float64, (K+1)*(K+1)),
 			variance: make([]float64, M), gain: make([]float64, M),
 		}
 		for i := range w.ones {
 			w.ones[i] = 1
 		}
-		w.work = func() {
-			defer c.wg.Done()
-			w.loop()
-		}
-		c.workers = append(c.workers, w)
+		return w
 	}
-	return c
-}
-
-func (w *lineWorker) loop() {
-	for {
-		b := int(w.crew.next.Add(1)) - 1
-		if b >= len(w.crew.side.blocks)-1 {
-			return
-		}
-		w.crew.task(w, b)
+	return &lineCrew{
+		Crew: work.NewCrew(n, blocks, worker),
+		gram: make([]float64, K*K), power: make([]float64, M), gain: make([]float64, M),
 	}
 }
 
-// each runs task for every block of lines.
-func (c *lineCrew) each(side *half, task func(c *lineWorker, block int)) {
-	c.side, c.task = side, task
-	c.next.Store(0)
-	n := min(len(c.workers), len(side.blocks)-1)
-	c.wg.Add(n - 1)
-	for _, w := range c.workers[1:n] {
-		go w.work()
-	}
-	c.workers[0].loop()
-	c.wg.Wait()
-	c.side, c.task = nil, nil
+// each runs task for every block of lines; blocks are those of [lines.blocks].
+func (c *lineCrew) each(blocks []int, task func(w *lineWorker, block int)) {
+	_ = c.First(len(blocks)-1, func(w *lineWorker, block int) error {
+		task(w, block)
+		return nil
+	})
 }
 
 // stats computes the statistics of line i. The entries' rows of moments are
@@ -196,7 +164,7 @@ func (c *lineCrew) shared(means int) *lineStats {
 // completeObjects computes the statistics that every object has when all entries
 // are observed, and m.cross.
 func (m *factors) completeObjects(h *half, s *lineStats) {
-	ws := &m.crew.all
+	ws := &m.crew.All
 	for q := range m.Q {
 		la.Axpy(1, h.other.variance.Row(q), s.variance)
 	}
@@ -210,7 +178,7 @@ func (m *factors) completeObjects(h *half, s *lineStats) {
 	la.Gemm(ws, la.NoTrans, la.NoTrans, 1, m.y.dense, means, 0, cross)
 	if h.shifted {
 		// y − c: Σ_q c_q·w_q/σ_q² is the same for all objects.
-		shift := m.crew.workers[0].variance
+		shift := m.crew.Workers[0].variance
 		clear(shift)
 		for q := range m.Q {
 			la.Axpy(m.task.mean.At(q, m.M), means.Row(q), shift)
@@ -228,7 +196,7 @@ func (m *factors) completeTasks(s *lineStats) {
 		la.Axpy(1, m.object.variance.Row(n), s.variance)
 	}
 	means := m.object.mean
-	ws := &m.crew.all
+	ws := &m.crew.All
 	la.Syrk(ws, la.Transpose, 1, means, 0, s.gram)
 	s.gram.MirrorLower()
 	la.Gemm(ws, la.Transpose, la.NoTrans, 1, m.y.dense, means, 0, m.cross.Slice(0, m.Q, 0, m.K))

@@ -21,7 +21,7 @@ type FactorState struct {
 
 	Prior       Prior
 	Noise       []float64 // σ_q², Q
-	NoiseShared bool
+	NoiseShared bool      // all tasks have one noise variance
 
 	// The prior of the noise; 0 without one.
 	NoiseWeight, NoiseScale float64
@@ -37,7 +37,7 @@ type FactorState struct {
 // safe for concurrent use.
 type FactorPosterior struct {
 	s       FactorState
-	N, Q, M int
+	N, Q, M int                // objects, tasks and factors
 	e, v    la.Matrix[float64] // E[w], Var[w], Q×M
 }
 
@@ -288,6 +288,8 @@ func (p *FactorPosterior) Reconstruct(q int, factors, variance []float64) (mean,
 	return p.function(q, factors, variance)
 }
 
+// function returns the mean and the variance of task q's function at factors with the
+// given means and variances.
 func (p *FactorPosterior) function(q int, a, variance []float64) (mean, function float64) {
 	mean, function = p.offset(q)
 	e, v := p.e.Row(q), p.v.Row(q)

@@ -30,6 +30,7 @@ type scaleSums struct{ included, power, square float64 }
 // scaleEvery is the number of sweeps from one scale step to the next.
 const scaleEvery = 5
 
+// newScaleStep returns room for a step.
 func (m *factors) newScaleStep() *scaleStep {
 	return &scaleStep{
 		all: make([]scaleSums, m.M), byTask: make([]scaleSums, m.M*(len(m.taskBlocks)-1)),
@@ -55,7 +56,7 @@ func (m *factors) rescale() {
 		s.inverse[k] = 1 / s.change[k]
 	}
 	m.prior.Variance = variance
-	m.crew.each(&half{blocks: m.taskBlocks}, func(_ *lineWorker, block int) {
+	m.crew.each(m.taskBlocks, func(_ *lineWorker, block int) {
 		for q := m.taskBlocks[block]; q < m.taskBlocks[block+1]; q++ {
 			for k, c := range s.change {
 				w := &m.weights[q*m.M+k]
@@ -65,7 +66,7 @@ func (m *factors) rescale() {
 			m.task.scale(q, s.change)
 		}
 	})
-	m.crew.each(&half{blocks: m.objectBlocks}, func(_ *lineWorker, block int) {
+	m.crew.each(m.objectBlocks, func(_ *lineWorker, block int) {
 		for n := m.objectBlocks[block]; n < m.objectBlocks[block+1]; n++ {
 			m.object.scale(n, s.inverse)
 		}
@@ -83,7 +84,7 @@ func (l *lineMoments) scale(i int, c []float64) {
 
 // scaleSums computes Γ, P and S of all factors.
 func (m *factors) scaleSums(s *scaleStep) {
-	m.crew.each(&half{blocks: m.taskBlocks}, func(_ *lineWorker, block int) {
+	m.crew.each(m.taskBlocks, func(_ *lineWorker, block int) {
 		sums := s.byTask[block*m.M:][:m.M]
 		clear(sums)
 		for q := m.taskBlocks[block]; q < m.taskBlocks[block+1]; q++ {
@@ -94,7 +95,7 @@ func (m *factors) scaleSums(s *scaleStep) {
 			}
 		}
 	})
-	m.crew.each(&half{blocks: m.objectBlocks}, func(_ *lineWorker, block int) {
+	m.crew.each(m.objectBlocks, func(_ *lineWorker, block int) {
 		sums := s.byObject[block*m.M:][:m.M]
 		clear(sums)
 		for n := m.objectBlocks[block]; n < m.objectBlocks[block+1]; n++ {

@@ -47,6 +47,7 @@ type latentScratch struct {
 // time.
 const columnRows = 64
 
+// newLatentScratch returns room for N samples, without matrices unless dense.
 func newLatentScratch(N int, dense bool) *latentScratch {
 	s := &latentScratch{
 		s: make([]float64, N), root: make([]float64, N), t: make([]float64, N), u: make([]float64, N), ka: make([]float64, N),

@@ -384,6 +384,7 @@ func (m *multiTask) start(t MultiTask, seed uint64, moves bool) error {
 // at returns weight m of task q.
 func (m *multiTask) at(q, i int) *Pair { return &m.q[q*m.M+i] }
 
+// setMoments renews the moments of weight i of task q.
 func (m *multiTask) setMoments(q, i int) {
 	p := *m.at(q, i)
 	e, d := p.Moments()

@@ -35,7 +35,7 @@ type MultiTaskState struct {
 // immutable and safe for concurrent use.
 type MultiTaskPosterior struct {
 	s       MultiTaskState
-	Q, M, N int
+	Q, M, N int                // tasks, kernels and samples
 	e, d    la.Matrix[float64] // Q×M, E[w] and E[w²]
 	within  la.Matrix[float64] // Q×M, Var[w]
 }

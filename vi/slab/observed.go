@@ -22,8 +22,8 @@ type Observed struct {
 
 // Entry is one observed entry.
 type Entry struct {
-	Object, Task int32
-	Value        float64
+	Object, Task int32   // row and column of the table
+	Value        float64 // y_nq
 }
 
 // lines are the observed entries of each row, or of each column, of a matrix.
@@ -143,6 +143,7 @@ func (y *Observed) Dims() (N, Q, entries int) {
 	return y.n, y.q, len(y.byObject.index)
 }
 
+// complete reports whether every entry is observed.
 func (y *Observed) complete() bool { return y.dense.Rows > 0 }
 
 // moments returns the mean of the entries and their variance.

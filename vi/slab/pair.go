@@ -53,8 +53,10 @@ func (p Prior) posterior(logit, gain, cross, power, noise float64) Pair {
 	}
 }
 
+// logit returns log π/(1−π).
 func (p Prior) logit() float64 { return math.Log(p.Pi) - math.Log1p(-p.Pi) }
 
+// validate returns an error unless π is a probability above 0 and σ_w² a variance.
 func (p Prior) validate() error {
 	if !(p.Pi > 0 && p.Pi <= 1) {
 		return fmt.Errorf("vi: Prior.Pi is %g: it must be positive and at most 1", p.Pi)
@@ -115,6 +117,7 @@ type pairSums struct {
 	slabPower float64 // Σγ(μ²+v)
 }
 
+// add adds the terms of q.
 func (s *pairSums) add(q Pair) {
 	g := expit(q.Logit)
 	s.count++

@@ -54,14 +54,15 @@ type Regression struct {
 }
 
 // Held says which hyperparameters are held at the values they start from. The
-// zero value learns all.
+// zero value learns all: the share Pi of weights that are not zero, their Variance
+// and the Noise variance.
 type Held struct{ Pi, Variance, Noise bool }
 
 // RegressionStart is an explicit initial state: γ_m, in [0, 1], and E[w̃_m | s_m=1];
 // Var[w̃_m | s_m=1] is σ_w². Standard mean field begins with q(w̃) and does not
 // look at Mean.
 type RegressionStart struct {
-	Inclusion, Mean []float64
+	Inclusion, Mean []float64 // of each weight
 }
 
 // RegressionFit is a fitted sparse regression.
@@ -99,6 +100,7 @@ func (s Regression) Fit(ctx context.Context, x la.Matrix[float64], y []float64) 
 	return fit, err
 }
 
+// starts returns the number of starts.
 func (s Regression) starts() int {
 	if s.Start != nil {
 		return 1
@@ -116,6 +118,7 @@ type design struct {
 	total float64            // Σ y²
 }
 
+// design checks the data and forms the sums that sweeps need.
 func (s Regression) design(x la.Matrix[float64], y []float64) (*design, error) {
 	N, M := x.Rows, x.Cols
 	if N == 0 || M == 0 {
@@ -210,6 +213,7 @@ func (s Regression) model(d *design, seed uint64) (vi.Objective, error) {
 	return newPairedField(st, start), nil
 }
 
+// validate returns an error unless s is a start for M weights.
 func (s *RegressionStart) validate(M int) error {
 	if len(s.Inclusion) != M || len(s.Mean) != M {
 		return fmt.Errorf("vi: Start: %d inclusions and %d means for %d weights", len(s.Inclusion), len(s.Mean), M)
@@ -269,6 +273,7 @@ type pairedField struct {
 	residual []float64 // N, y − Xe; nil if XᵀX is at hand
 }
 
+// newPairedField returns the state at the start given.
 func newPairedField(s slabState, start *RegressionStart) *pairedField {
 	f := &pairedField{slabState: s, q: make([]Pair, s.M)}
 	for m := range f.q {
@@ -346,6 +351,7 @@ func (f *pairedField) Bound() float64 {
 	return sum
 }
 
+// posterior returns the present state, copied.
 func (f *pairedField) posterior() *RegressionPosterior {
 	return &RegressionPosterior{s: RegressionState{Prior: f.prior, Noise: f.noise, Weights: append([]Pair(nil), f.q...)}}
 }

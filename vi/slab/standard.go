@@ -25,6 +25,7 @@ type standardField struct {
 	rhs   []float64
 }
 
+// newStandardField returns the state at the start given.
 func newStandardField(s slabState, start *RegressionStart, workers int) *standardField {
 	f := &standardField{
 		slabState: s, ws: la.Workspace{Workers: workers},
@@ -148,6 +149,7 @@ func (f *standardField) Bound() float64 {
 	return sum
 }
 
+// posterior returns the present state, copied.
 func (f *standardField) posterior() *RegressionPosterior {
 	s := RegressionState{Prior: f.prior, Noise: f.noise, Covariance: f.w.Cov.Clone()}
 	for m := range f.gamma {

@@ -8,8 +8,8 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Crew runs the tasks 0 … n−1 on several goroutines without allocating, so that a sweep
-// can do so many times. W is a worker: the scratch of one goroutine. Tasks must not
+// Crew runs tasks, numbered from 0, on several goroutines without allocating, so that a
+// sweep can do so many times. W is a worker: the scratch of one goroutine. Tasks must not
 // share what they write; the results then do not depend on the number of workers.
 type Crew[W any] struct {
 	All     la.Workspace // of as many workers as there are, for what is not cut into tasks
@@ -17,6 +17,7 @@ type Crew[W any] struct {
 
 	members []member[W]
 	errs    []error // by task
+	tasks   int     // of the present run
 	task    func(W, int) error
 	next    atomic.Int64
 	wg      sync.WaitGroup
@@ -28,7 +29,7 @@ type member[W any] struct {
 	work   func()
 }
 
-// NewCrew returns a crew for the given number of tasks. Of n processors (0: all that
+// NewCrew returns a crew for at most the given number of tasks. Of n processors (0: all that
 // there are) min(n, tasks) run a task each, and every task may use its share of the n.
 // worker makes the scratch of a goroutine with that share.
 func NewCrew[W any](n, tasks int, worker func(share int) W) *Crew[W] {
@@ -47,27 +48,33 @@ func NewCrew[W any](n, tasks int, worker func(share int) W) *Crew[W] {
 	return c
 }
 
+// loop runs tasks with w until none is left.
 func (c *Crew[W]) loop(w W) {
 	for {
 		i := int(c.next.Add(1)) - 1
-		if i >= len(c.errs) {
+		if i >= c.tasks {
 			return
 		}
 		c.errs[i] = c.task(w, i)
 	}
 }
 
-// Each runs task for every i and returns the error of the first that has one.
-func (c *Crew[W]) Each(task func(W, int) error) error {
-	c.task = task
+// Each runs all the tasks that the crew was made for and returns the error of the first
+// that has one.
+func (c *Crew[W]) Each(task func(W, int) error) error { return c.First(len(c.errs), task) }
+
+// First is Each for the first of the tasks, as many as given.
+func (c *Crew[W]) First(tasks int, task func(W, int) error) error {
+	c.tasks, c.task = tasks, task
 	c.next.Store(0)
-	c.wg.Add(len(c.members) - 1)
-	for _, m := range c.members[1:] {
+	others := c.members[1:max(1, min(len(c.members), tasks))]
+	c.wg.Add(len(others))
+	for _, m := range others {
 		go m.work()
 	}
 	c.loop(c.members[0].worker)
 	c.wg.Wait()
-	for _, err := range c.errs {
+	for _, err := range c.errs[:tasks] {
 		if err != nil {
 			return err
 		}

@@ -1,5 +1,5 @@
-// Package spec reads the language in which kernels are named on the command
-// line:
+// Package spec reads the language in which views and kernels are named on the command
+// line, finds the columns of a view and builds its kernels. Of kernels the language is
 //
 //	kernels = kernel { "," kernel }
 //	kernel  = name [ "(" [ setting { "," setting } ] ")" ]

@@ -172,6 +172,15 @@ func (p *parser) text(stop string) (text string, quoted bool, err error) {
 	return text, false, nil
 }
 
+// Names are the items that select columns by their names.
+func Names(columns []string) []Item {
+	items := make([]Item, len(columns))
+	for i, name := range columns {
+		items[i] = Item{From: Bound{Name: name}, To: Bound{Name: name}}
+	}
+	return items
+}
+
 // Select returns the positions, counted from 0, of the columns that items name,
 // in the order named and each once. Patterns leave out the columns in except;
 // naming one of those is an error. Items that name a file are not for Select.

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/memory"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// fitCmd is mkl fit.
+type fitCmd struct {
+	Data    string   `arg:"" help:"CSV or NPY file with a row for each sample; - is standard input."`
+	Task    string   `enum:"${tasks}" default:"regression" help:"What to learn: regression (of one target or several), multioutput (several), shared (several that depend on different views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1)."`
+	Model   string   `enum:"${models}" default:"${model}" help:"What to learn it by: bmkl (for every task), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), spikeslab (sparse linear regression of one target, without kernels)."`
+	Target  string   `required:"" placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between."`
+	View    []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
+	Kernels string   `default:"${kernels}" placeholder:"KERNELS" help:"Kernels of views that name none (${default})."`
+	Output  string   `short:"o" placeholder:"FILE" help:"Model file to write."`
+
+	Sparse string   `enum:"none,kernels,samples,both" default:"none" help:"What to make sparse by Gamma(1e-10,1e+10) priors on weights: none, kernels, samples or both."`
+	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon, of -model probit of alpha; can be repeated (1,1)."`
+	Margin float64  `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default}); the paper has one, and probabilities too near 0 and 1."`
+	SigmaG float64  `default:"${sigmaG}" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
+
+	Latents int    `help:"Latent functions of each kernel of -task multitask; 0 means as many as there are targets, at most 5."`
+	Family  string `enum:"${families}" default:"student-t" help:"Priors of the kernels' scales in -model mgp: student-t, laplace, gamma-variance, gig or ard (${default})."`
+	Rule    string `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How -model probit makes one kernel of all: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
+	Gibbs   bool   `help:"Sample the posterior of -model probit instead of approximating it."`
+	Chains  int    `help:"Chains of -gibbs; 0 means 4."`
+	Draws   int    `help:"Draws of -gibbs that are kept of each chain; 0 means 250."`
+	Thin    int    `help:"Sweeps of -gibbs from one draw that is kept to the next; 0 means 4. As many as are drawn from go before the first."`
+
+	RawColumns      bool `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
+	RawTargets      bool `help:"Leave targets as they are; by default each is given mean 0 and standard deviation 1 for the fit."`
+	Missing         bool `help:"Accept empty cells, NA and NaN in the targets of regression, multioutput and multilabel: missing values."`
+	AllowDuplicates bool `help:"Accept kernels that are the same matrix."`
+
+	Seed      uint64  `default:"1" help:"Seed of the random start (${default})."`
+	Restarts  int     `help:"Further random starts; the one with the highest bound is kept."`
+	Sweeps    int     `help:"Most sweeps of a start; 0 means 10000."`
+	Tolerance float64 `help:"Relative rise of the bound that counts as none; 0 means 1e-5."`
+	Plain     bool    `help:"Do exactly the published updates, which need many more sweeps."`
+
+	Workers int         `help:"Most goroutines at work; 0 means one for each processor."`
+	Memory  memory.Size `placeholder:"SIZE" help:"Refuse a fit that needs more than this, such as 8GiB; by default what the machine has available."`
+	JSON    bool        `name:"json" help:"Print JSON."`
+
+	console.Layout `embed:""`
+}
+
+// flagVars are the defaults and the values of flags that the help refers to by name.
+func flagVars() map[string]string {
+	var familyNames []string
+	for _, f := range families {
+		familyNames = append(familyNames, f.name)
+	}
+	return map[string]string{
+		"tasks": strings.Join(taskNames(), ","), "models": strings.Join(modelNames(), ","), "model": defaultModel,
+		"families": strings.Join(familyNames, ","),
+		"kernels":  spec.DefaultKernels, "sigmaG": strconv.FormatFloat(defaultSigmaG, 'g', -1, 64),
+	}
+}
+
+// estimator returns the estimator that -model and -task name.
+func (c *fitCmd) estimator() (*estimator, error) {
+	for _, est := range estimators {
+		if est.model == c.Model && slices.Contains(est.tasks, c.Task) {
+			return est, nil
+		}
+	}
+	return nil, console.Inputf("-model %s is for -task %s, not %s", c.Model, join(tasksOf(c.Model)), c.Task)
+}
+
+// join lists names in words.
+func join(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// check refuses numbers that no estimator can take, and flags that mean nothing to
+// this one.
+func (c *fitCmd) check(est *estimator) error {
+	if err := c.checkNumbers(); err != nil {
+		return err
+	}
+	for _, f := range c.optional() {
+		switch {
+		case !f.given || est.takes(f.name):
+		case f.name == "missing" && est.complete != "":
+			return console.Inputf("-missing is not for -task %s: %s", c.Task, est.complete)
+		default:
+			return console.Inputf("-%s is not for -task %s with -model %s", f.name, c.Task, c.Model)
+		}
+	}
+	return c.checkSampling()
+}
+
+// optionalFlag is a flag that means nothing to some estimators.
+type optionalFlag struct {
+	name  string
+	given bool
+}
+
+// optional lists these flags: the table of estimators says which of them each takes.
+func (c *fitCmd) optional() []optionalFlag {
+	return []optionalFlag{
+		{"kernels", c.Kernels != spec.DefaultKernels},
+		{"sparse", c.Sparse != "none"},
+		{"prior", len(c.Prior) > 0},
+		{"margin", c.Margin != 0},
+		{"sigma-g", c.SigmaG != defaultSigmaG},
+		{"latents", c.Latents != 0},
+		{"family", c.Family != families[0].name},
+		{"rule", rule(c.Rule) != mkl.FixSum},
+		{"gibbs", c.Gibbs},
+		{"raw-targets", c.RawTargets},
+		{"allow-duplicates", c.AllowDuplicates},
+		{"restarts", c.Restarts != 0},
+		{"plain", c.Plain},
+		{"missing", c.Missing},
+	}
+}
+
+func (c *fitCmd) checkNumbers() error {
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"restarts", c.Restarts}, {"sweeps", c.Sweeps}, {"workers", c.Workers}, {"latents", c.Latents},
+		{"chains", c.Chains}, {"draws", c.Draws}, {"thin", c.Thin},
+	} {
+		if f.value < 0 {
+			return console.Inputf("-%s %d is negative", f.name, f.value)
+		}
+	}
+	if !(c.Tolerance >= 0 && c.Tolerance < 1) {
+		return console.Inputf("-tolerance %g is not between 0 and 1", c.Tolerance)
+	}
+	if !(c.Margin >= 0) || math.IsInf(c.Margin, 0) {
+		return console.Inputf("-margin %g is not a number from 0 up", c.Margin)
+	}
+	if !(c.SigmaG > 0) || math.IsInf(c.SigmaG, 0) {
+		return console.Inputf("-sigma-g %g is not a positive number", c.SigmaG)
+	}
+	return nil
+}
+
+// checkSampling refuses the flags of sampling without -gibbs, and with it those of the
+// variational fit.
+func (c *fitCmd) checkSampling() error {
+	for _, f := range []struct {
+		name            string
+		given, sampling bool
+	}{
+		{"chains", c.Chains != 0, true}, {"draws", c.Draws != 0, true}, {"thin", c.Thin != 0, true},
+		{"sweeps", c.Sweeps != 0, false}, {"tolerance", c.Tolerance != 0, false}, {"restarts", c.Restarts != 0, false},
+	} {
+		switch {
+		case f.given && f.sampling && !c.Gibbs:
+			return console.Inputf("-%s is for -gibbs", f.name)
+		case f.given && !f.sampling && c.Gibbs:
+			return console.Inputf("-%s is not for -gibbs: -chains, -draws and -thin say how long it samples", f.name)
+		}
+	}
+	return nil
+}
+
+// sparsePrior is the prior of precisions that makes weights sparse.
+var sparsePrior = mkl.Gamma{Shape: 1e-10, Scale: 1e+10}
+
+// priors reads -prior, and what -sparse says of priors.
+func (c *fitCmd) priors(est *estimator) (map[string]mkl.Gamma, error) {
+	priors := map[string]mkl.Gamma{}
+	if c.Sparse == "kernels" || c.Sparse == "both" {
+		priors["omega"] = sparsePrior
+	}
+	if c.Sparse == "samples" || c.Sparse == "both" {
+		priors["lambda"] = sparsePrior
+	}
+	for _, s := range c.Prior {
+		name, value, _ := strings.Cut(s, "=")
+		name = strings.ToLower(strings.TrimSpace(name))
+		if !slices.Contains(est.priors, name) {
+			noun := "priors are"
+			if len(est.priors) == 1 {
+				noun = "prior is"
+			}
+			return nil, console.Inputf("-prior %s: the %s %s", s, noun, join(est.priors))
+		}
+		shape, scale, _ := strings.Cut(value, ",")
+		var g mkl.Gamma
+		var errs [2]error
+		g.Shape, errs[0] = strconv.ParseFloat(strings.TrimSpace(shape), 64)
+		g.Scale, errs[1] = strconv.ParseFloat(strings.TrimSpace(scale), 64)
+		if errs[0] != nil || errs[1] != nil || !(g.Shape > 0 && g.Scale > 0) || math.IsInf(g.Shape, 0) || math.IsInf(g.Scale, 0) {
+			return nil, console.Inputf("-prior %s: two positive numbers are needed, as in %s=1e-10,1e+10", s, name)
+		}
+		priors[name] = g
+	}
+	return priors, nil
+}
+
+// latents is the number of latent functions of each kernel in -task multitask.
+func (c *fitCmd) latents(targets int) int {
+	if c.Latents > 0 {
+		return c.Latents
+	}
+	return min(targets, 5)
+}

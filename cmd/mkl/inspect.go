@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+)
+
+// inspectCmd is mkl inspect.
+type inspectCmd struct {
+	Model string `arg:"" help:"Model file."`
+	Trace bool   `help:"Print the lower bound after each sweep as well."`
+	JSON  bool   `name:"json" help:"Print JSON."`
+}
+
+// Run shows what the model holds.
+func (c *inspectCmd) Run(e *console.Env) error {
+	m, err := load(c.Model)
+	if err != nil {
+		return err
+	}
+	rep := newReport(m.est, m.Model, m.notes)
+	rep.Model = c.Model
+	if c.Trace || c.JSON {
+		rep.Trace = m.Trace().Bounds
+	}
+	if c.JSON {
+		return console.PrintJSON(e.Stdout, struct {
+			*report
+			Views []viewNote `json:"views"`
+		}{rep, m.notes.Views})
+	}
+	fmt.Fprintf(e.Stdout, "%s: %s in %s, %s\n", c.Model, console.Plural(len(rep.Kernels), m.est.partName()),
+		console.Plural(len(m.notes.Views), "view"), rep.learned(m.notes.Targets))
+	for _, v := range m.notes.Views {
+		fmt.Fprintf(e.Stdout, "view %s\n", v)
+	}
+	if err := rep.print(e.Stdout); err != nil {
+		return err
+	}
+	if len(rep.Trace) > 0 {
+		fmt.Fprintln(e.Stdout, "\nsweep  bound")
+		for i, b := range rep.Trace {
+			fmt.Fprintf(e.Stdout, "%5d  %.6f\n", i+1, b)
+		}
+	}
+	return nil
+}
+
+// String says where the columns of the view were, the first eight by name.
+func (v viewNote) String() string {
+	const most = 8
+	from := strings.Join(v.Columns[:min(most, len(v.Columns))], ", ")
+	if len(v.Columns) > most {
+		from += fmt.Sprintf(", … %d in all", len(v.Columns))
+	}
+	if v.File {
+		from = "a file of its own with " + console.Plural(len(v.Columns), "column")
+	}
+	if v.Name != "" {
+		from = v.Name + " = " + from
+	}
+	return from
+}

@@ -1,0 +1,126 @@
+// Package console is between the commands and whoever calls them: it runs a command
+// line, tells errors on one line with an exit status, reads tables, and prints
+// tables, numbers and progress.
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+)
+
+// Exit statuses.
+const (
+	StatusOK          = 0
+	statusFailed      = 1   // the computation or a file operation failed
+	StatusInput       = 2   // the command line or the data are wrong
+	StatusInterrupted = 130 // as shells report SIGINT
+)
+
+// Env is what a command works in.
+type Env struct {
+	Ctx            context.Context // ends when the command is interrupted
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+
+	// Kept is the file with the state of what was interrupted, from which the same
+	// command goes on; empty if there is none.
+	Kept string
+}
+
+// Processors is the number of workers that a flag asks for: n, or one for each
+// processor if n is 0.
+func Processors(n int) int {
+	if n > 0 {
+		return n
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// terminal reports whether stderr is a terminal, where progress can be shown.
+func (e *Env) terminal() bool {
+	f, ok := e.Stderr.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Run runs the command that args name and returns its exit status. The commands are
+// fields of a struct, or the struct is a command itself; their tags are those of kong
+// and their methods Run(*Env) error. vars are what help and defaults of flags refer
+// to as ${name}.
+func Run(ctx context.Context, commands any, vars map[string]string, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+	e := &Env{Ctx: ctx, Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	type exit int // kong leaves by it after printing help
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case exit:
+			status = int(r)
+		default:
+			panic(r)
+		}
+	}()
+	parser, err := kong.New(commands,
+		kong.Name("mkl"),
+		kong.Description("Bayesian multiple kernel learning."),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { panic(exit(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Vars(vars),
+	)
+	if err != nil {
+		return e.fail(err)
+	}
+	k, err := parser.Parse(doubleDash(args))
+	if err != nil {
+		return e.fail(Input(err))
+	}
+	return e.fail(k.Run(e))
+}
+
+// fail prints an error on one line and returns the exit status that it means.
+func (e *Env) fail(err error) int {
+	if err == nil {
+		return StatusOK
+	}
+	if e.Ctx.Err() != nil {
+		if e.Kept != "" {
+			fmt.Fprintf(e.Stderr, "mkl: interrupted: the same command goes on from %s\n", e.Kept)
+			return StatusInterrupted
+		}
+		fmt.Fprintln(e.Stderr, "mkl: interrupted: nothing was written")
+		return StatusInterrupted
+	}
+	text := strings.TrimPrefix(strings.TrimSpace(err.Error()), "mkl: ") // the package's own prefix
+	fmt.Fprintf(e.Stderr, "mkl: %s\n", strings.ReplaceAll(text, "\n", "; "))
+	var bad *inputError
+	if errors.As(err, &bad) {
+		return StatusInput
+	}
+	return statusFailed
+}
+
+var longFlag = regexp.MustCompile(`^-[a-z][a-z-]+(=|$)`)
+
+// doubleDash lets flags be written with one dash, as Go's own tools have them.
+func doubleDash(args []string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		if a == "--" {
+			copy(out[i:], args[i:])
+			break
+		}
+		if longFlag.MatchString(a) {
+			a = "-" + a
+		}
+		out[i] = a
+	}
+	return out
+}

@@ -1,0 +1,108 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
+)
+
+// failing is a command that fails with an error of its own.
+type failing struct {
+	Name string `default:"${name}" help:"A name, ${name} by default."`
+
+	err  error
+	kept string
+}
+
+func (c *failing) Run(e *Env) error {
+	e.Kept = c.kept
+	return c.err
+}
+
+func TestRun(t *testing.T) {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	cause := errors.New("mkl: first\nsecond")
+	for _, c := range []struct {
+		name    string
+		ctx     context.Context
+		command failing
+		args    string
+		status  int
+		stderr  string
+	}{
+		{"done", t.Context(), failing{}, "", StatusOK, ""},
+		{"failed", t.Context(), failing{err: cause}, "-name x", statusFailed, "mkl: first; second\n"},
+		{"wrong data", t.Context(), failing{err: fmt.Errorf("row 1: %w", Input(cause))}, "", StatusInput, "mkl: row 1: mkl: first; second\n"},
+		{"wrong flag", t.Context(), failing{}, "-nam x", StatusInput, "mkl: unknown flag --nam, did you mean \"--name\"?\n"},
+		{"interrupted", stopped, failing{err: cause}, "", StatusInterrupted, "mkl: interrupted: nothing was written\n"},
+		{"kept", stopped, failing{err: cause, kept: "f"}, "", StatusInterrupted, "mkl: interrupted: the same command goes on from f\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			status := Run(c.ctx, &c.command, map[string]string{"name": "y"}, strings.Fields(c.args), nil, &stdout, &stderr)
+			assert.Equal(t, c.status, status)
+			assert.Equal(t, c.stderr, stderr.String())
+			assert.Empty(t, stdout.String())
+		})
+	}
+	var stdout, stderr bytes.Buffer
+	assert.Equal(t, StatusOK, Run(t.Context(), new(failing), map[string]string{"name": "y"}, []string{"-help"}, nil, &stdout, &stderr))
+	assert.Contains(t, stdout.String(), "A name, y by default.")
+	assert.NoError(t, Input(nil))
+}
+
+func TestDoubleDash(t *testing.T) {
+	assert.Equal(t, []string{"--seed", "-1", "--o=x", "-o", "x", "--", "-seed"}, doubleDash([]string{"-seed", "-1", "--o=x", "-o", "x", "--", "-seed"}))
+}
+
+func TestPrint(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, PrintTable(&out, "lr", [][]string{{"μ", "1"}, {"long", "23"}, {"x", ""}}))
+	assert.Equal(t, "μ      1\nlong  23\nx\n", out.String())
+	for x, want := range map[float64]string{0: "0", 1.23456: "1.235", 12345: "12345", -0.001234: "-0.001234", 1e-4: "0.0001", 123456: "1.23e+05"} {
+		assert.Equal(t, want, Figure(x))
+	}
+	for n, want := range map[int]string{0: "0 classes", 1: "1 class", 2: "2 classes"} {
+		assert.Equal(t, want, Plural(n, "class"))
+	}
+	assert.Equal(t, "2 rows", Plural(2, "row"))
+	assert.Equal(t, "3 entries", Plural(3, "entry"))
+}
+
+// TestFiles reads a file and standard input side by side.
+func TestFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.csv")
+	require.NoError(t, os.WriteFile(path, []byte("a,b,c\n1,2,x\n3,4,y\n"), 0o600))
+	fs := &Files{Env: &Env{Ctx: t.Context(), Stdin: strings.NewReader("7\n8\n")}}
+	defer fs.Close()
+	f, err := fs.Open(path)
+	require.NoError(t, err)
+	again, err := fs.Open(path)
+	require.NoError(t, err)
+	assert.Same(t, f, again)
+	in, err := fs.Open("-")
+	require.NoError(t, err)
+	f.Need(1, table.Number)
+	f.Need(2, table.Label)
+	in.Need(0, table.Number)
+	assert.True(t, f.Needs(1))
+	assert.False(t, f.Needs(0))
+	rows, err := fs.Read()
+	require.NoError(t, err)
+	assert.Equal(t, 2, rows)
+	assert.Equal(t, []float64{2, 4}, f.Matrix([]int{1}).Data)
+	assert.Equal(t, []string{"x", "y"}, f.Data.Labels[2])
+	assert.Equal(t, []string{"c", "b"}, Source{f, []int{2, 1}}.Names())
+	assert.Equal(t, []float64{7, 8}, Source{in, []int{0}}.Matrix().Data)
+}

@@ -1,0 +1,224 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
+	"github.com/bmkl/bmkl/la"
+)
+
+// Layout is the flags that say how text files are laid out.
+type Layout struct {
+	Header    string `enum:"auto,yes,no" default:"auto" help:"Whether the first line of a text file holds names: auto, yes or no. Auto takes it for names unless one of them reads as a number."`
+	Separator string `placeholder:"C" help:"What separates the cells of a text file; tab and space are called so. By default the one of , ; and tab that the first line has most of."`
+}
+
+// Options returns what the flags say.
+func (l Layout) Options() (table.Options, error) {
+	opt := table.Options{Header: map[string]table.Header{"auto": table.HeaderAuto, "yes": table.HeaderYes, "no": table.HeaderNo}[l.Header]}
+	switch r, n := utf8.DecodeRuneInString(l.Separator); {
+	case l.Separator == "":
+	case l.Separator == "tab":
+		opt.Separator = '\t'
+	case l.Separator == "space":
+		opt.Separator = ' '
+	case n == len(l.Separator) && r != '"' && r != '\r' && r != '\n' && r != utf8.RuneError:
+		opt.Separator = r
+	default:
+		return opt, Inputf("-separator %q: one character is needed", l.Separator)
+	}
+	return opt, nil
+}
+
+// Files are the tables that a command reads: opened first, for their columns,
+// and read once when all of the columns wanted are known.
+type Files struct {
+	Env *Env
+	Opt table.Options
+	All []*File // in the order in which they were opened
+}
+
+// File is a table.
+type File struct {
+	table.Source
+	Path   string
+	want   []table.Want // the columns that are needed
+	Data   table.Data   // once they are read
+	closer io.Closer    // nil of standard input
+}
+
+// Open returns the file at path, - being standard input. A file is opened once.
+func (fs *Files) Open(path string) (*File, error) {
+	for _, f := range fs.All {
+		if f.Path == path {
+			return f, nil
+		}
+	}
+	f := &File{Path: path}
+	name, r, size := path, fs.Env.Stdin, int64(-1) // size: not known
+	if path == "-" {
+		name = "standard input"
+	} else {
+		osFile, err := os.Open(path)
+		if err != nil {
+			return nil, Input(err)
+		}
+		f.closer = osFile
+		fs.All = append(fs.All, f) // to be closed, whatever it holds
+		info, err := osFile.Stat()
+		if err != nil {
+			return nil, err
+		}
+		if info.IsDir() {
+			return nil, Inputf("%s is a folder", path)
+		}
+		if info.Mode().IsRegular() {
+			size = info.Size()
+		}
+		r = osFile
+	}
+	var err error
+	if f.Source, err = table.New(name, fs.Env.Reader(r), size, fs.Opt); err != nil {
+		return nil, Input(err)
+	}
+	if f.closer == nil {
+		fs.All = append(fs.All, f)
+	}
+	return f, nil
+}
+
+// Need asks for a column. A column can be asked for again, as the same kind.
+func (f *File) Need(column int, kind table.Kind) {
+	if !f.Needs(column) {
+		f.want = append(f.want, table.Want{Column: column, Kind: kind})
+	}
+}
+
+// Needs reports whether a column was asked for.
+func (f *File) Needs(column int) bool {
+	return slices.ContainsFunc(f.want, func(w table.Want) bool { return w.Column == column })
+}
+
+// Read reads what is needed of every file and returns the number of rows, which
+// they share.
+func (fs *Files) Read() (rows int, err error) {
+	for i, f := range fs.All {
+		if f.Data, err = f.Read(f.want); err != nil {
+			return 0, Input(err)
+		}
+		if i > 0 && f.Data.Rows != rows {
+			return 0, Inputf("%s has %d rows, %s has %d", fs.All[0].Name(), rows, f.Name(), f.Data.Rows)
+		}
+		rows = f.Data.Rows
+	}
+	if rows == 0 {
+		return 0, Inputf("%s has no rows", fs.All[0].Name())
+	}
+	return rows, nil
+}
+
+// Close closes the files.
+func (fs *Files) Close() {
+	for _, f := range fs.All {
+		if f.closer != nil {
+			_ = f.closer.Close()
+		}
+	}
+}
+
+// Matrix returns columns that were read, side by side.
+func (f *File) Matrix(columns []int) la.Matrix[float64] {
+	x := la.NewMatrix[float64](f.Data.Rows, len(columns))
+	for k, j := range columns {
+		for i, v := range f.Data.Numbers[j] {
+			x.Set(i, k, v)
+		}
+	}
+	return x
+}
+
+// Reader returns a reader of r that stops when the context ends.
+func (e *Env) Reader(r io.Reader) io.Reader { return &contextReader{e.Ctx, r} }
+
+// contextReader stops reading when its context ends.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+// Source is the columns of a file that a view is made of.
+type Source struct {
+	File    *File
+	Columns []int // positions in the file
+}
+
+// Resolve finds the columns that items name: those of the file that they name, or else
+// columns of main, where those in except are targets and cannot be named.
+func (fs *Files) Resolve(items []spec.Item, main *File, except []int) (Source, error) {
+	for _, it := range items {
+		if it.File != "" && len(items) > 1 {
+			return Source{}, fmt.Errorf("@%s is a view of its own: it cannot be joined with other columns", it.File)
+		}
+	}
+	if items[0].File == "" {
+		columns, err := spec.Select(items, main.Columns(), except)
+		if err != nil {
+			return Source{}, fmt.Errorf("%s: %w", main.Name(), err)
+		}
+		return Source{main, columns}, nil
+	}
+	f, err := fs.Open(items[0].File)
+	if err != nil {
+		return Source{}, err
+	}
+	s := Source{File: f}
+	for j := range f.Columns() {
+		s.Columns = append(s.Columns, j)
+	}
+	return s, nil
+}
+
+// Matrix returns the columns, which were read.
+func (s Source) Matrix() la.Matrix[float64] { return s.File.Matrix(s.Columns) }
+
+// Names lists the names of the columns.
+func (s Source) Names() []string {
+	all := s.File.Columns()
+	names := make([]string, len(s.Columns))
+	for k, j := range s.Columns {
+		names[k] = all[j]
+	}
+	return names
+}
+
+// ReadMatrix reads a whole file of numbers.
+func ReadMatrix(e *Env, path string) (la.Matrix[float64], error) {
+	fs := &Files{Env: e}
+	defer fs.Close()
+	f, err := fs.Open(path)
+	if err != nil {
+		return la.Matrix[float64]{}, err
+	}
+	var columns []int
+	for j := range f.Columns() {
+		columns = append(columns, j)
+		f.Need(j, table.Number)
+	}
+	if _, err := fs.Read(); err != nil {
+		return la.Matrix[float64]{}, err
+	}
+	return f.Matrix(columns), nil
+}

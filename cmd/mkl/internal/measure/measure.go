@@ -1,0 +1,150 @@
+// Package measure says how well predictions agree with the truth.
+package measure
+
+import (
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/mkl/metrics"
+)
+
+// Quantile is how many standard deviations to either side of the mean of a
+// normal distribution hold the given probability.
+func Quantile(probability float64) float64 { return math.Sqrt2 * math.Erfinv(probability) }
+
+// Bin is a row of a calibration table: of the predictions with a probability between
+// From and To, their number, their mean probability, and how often they came true.
+type Bin struct {
+	From     float64 `json:"from"`
+	To       float64 `json:"to"`
+	Count    int     `json:"count"`
+	Mean     float64 `json:"mean_probability"`
+	Observed float64 `json:"observed"`
+}
+
+// Target measures predictions of a target against the truth, leaving out
+// what is missing (NaN). Coverage is that of the central interval of the given
+// probability.
+func Target(truth, mean, variance []float64, interval float64) (map[string]float64, error) {
+	var y, predicted []float64
+	var density, covered float64
+	z := Quantile(interval)
+	for i, t := range truth {
+		if math.IsNaN(t) {
+			continue
+		}
+		y, predicted = append(y, t), append(predicted, mean[i])
+		d := t - mean[i]
+		density -= 0.5 * (math.Log(2*math.Pi*variance[i]) + d*d/variance[i])
+		if math.Abs(d) <= z*math.Sqrt(variance[i]) {
+			covered++
+		}
+	}
+	rmse, err := metrics.RMSE(y, predicted)
+	if err != nil {
+		return nil, err
+	}
+	n := float64(len(y))
+	v := map[string]float64{"RMSE": rmse, "log density": density / n, "coverage": covered / n}
+	if _, sd := MeanSD(y); sd > 0 {
+		v["RMSE/SD"] = rmse / sd
+	}
+	return v, nil
+}
+
+// Classes measures the probabilities of classes. The area and the equal
+// error rate are means over the classes, each against the others, that have
+// samples of both kinds.
+func Classes(class []int, probability [][]float64) (map[string]float64, error) {
+	best := make([]int, len(class))
+	for i, p := range probability {
+		for k := range p {
+			if p[k] > p[best[i]] {
+				best[i] = k
+			}
+		}
+	}
+	v := map[string]float64{}
+	var err error
+	if v["accuracy"], err = metrics.Accuracy(class, best); err != nil {
+		return nil, err
+	}
+	if v["log loss"], err = metrics.LogLoss(class, probability); err != nil {
+		return nil, err
+	}
+	if v["Brier"], err = metrics.Brier(class, probability); err != nil {
+		return nil, err
+	}
+	var areas, rates []float64
+	for k := range probability[0] {
+		positive, score := make([]bool, len(class)), make([]float64, len(class))
+		for i := range class {
+			positive[i], score[i] = class[i] == k, probability[i][k]
+		}
+		if slices.Contains(positive, true) && slices.Contains(positive, false) {
+			area, err := metrics.AUC(positive, score)
+			if err != nil {
+				return nil, err
+			}
+			rate, err := metrics.EqualErrorRate(positive, score)
+			if err != nil {
+				return nil, err
+			}
+			areas, rates = append(areas, area), append(rates, rate)
+		}
+	}
+	if len(areas) > 0 {
+		v["AUC"], _ = MeanSD(areas)
+		v["EER"], _ = MeanSD(rates)
+	}
+	return v, nil
+}
+
+// Calibration is the table of the second class's probability where there are two,
+// otherwise of the most probable class's; empty bins are left out.
+func Calibration(class []int, probability [][]float64, bins int) ([]Bin, error) {
+	right, confidence := make([]bool, len(class)), make([]float64, len(class))
+	for i, row := range probability {
+		k := 1
+		if len(row) > 2 {
+			k = slices.Index(row, slices.Max(row))
+		}
+		right[i], confidence[i] = class[i] == k, min(row[k], 1)
+	}
+	all, err := metrics.Calibration(right, confidence, bins)
+	if err != nil {
+		return nil, err
+	}
+	var out []Bin
+	for _, b := range all {
+		if b.Count > 0 {
+			out = append(out, Bin{b.From, b.To, b.Count, b.Mean, b.Observed})
+		}
+	}
+	return out, nil
+}
+
+// MeanSD returns the mean of x and its standard deviation with n−1, 0 for a
+// single value.
+func MeanSD(x []float64) (mean, sd float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	if len(x) < 2 {
+		return mean, 0
+	}
+	for _, v := range x {
+		sd += float64((v-mean)*(v-mean)) / float64(len(x)-1)
+	}
+	return mean, math.Sqrt(sd)
+}
+
+// Standardised returns x with mean 0 and (sample) standard deviation 1.
+func Standardised(x []float64) []float64 {
+	mean, sd := MeanSD(x)
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = (v - mean) / sd
+	}
+	return out
+}

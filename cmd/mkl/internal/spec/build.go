@@ -1,0 +1,136 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// DefaultKernels are those of a view that names none. On columns of unit
+// deviation the distance between two samples is about √(2·columns).
+const DefaultKernels = "linear,rbf(width=2^-2..2^4)"
+
+// ViewKernel is a kernel of package mkl with what else its specification sets.
+type ViewKernel struct {
+	mkl.Kernel
+	Center, Normalize bool
+	Given             bool // the columns are kernels or distances, not features
+}
+
+// settings are a kernel's, taken out one by one; what is left at the end is
+// unknown to the kernel.
+type settings struct {
+	kernel Kernel
+	left   []Setting
+	known  []string
+	err    error
+}
+
+func (s *settings) take(name string) (Value, bool) {
+	s.known = append(s.known, name)
+	for i, set := range s.left {
+		if set.Name == name {
+			s.left = slices.Delete(s.left, i, i+1)
+			return set.Value, true
+		}
+	}
+	return Value{}, false
+}
+
+func (s *settings) fail(name string, v Value, need string) {
+	if s.err == nil {
+		s.err = fmt.Errorf("%s: %s=%s: %s", s.kernel.Name, name, v, need)
+	}
+}
+
+// length takes a width or scale: a positive number, or mean.
+func (s *settings) length(name string) float64 {
+	v, ok := s.take(name)
+	if !ok || v.Text == "mean" {
+		return 0
+	}
+	if len(v.Numbers) != 1 || v.Vector || !(v.Numbers[0] > 0) {
+		s.fail(name, v, "a positive number or mean is needed")
+		return 0
+	}
+	return v.Numbers[0]
+}
+
+func (s *settings) number(name string) float64 {
+	v, ok := s.take(name)
+	if ok && (len(v.Numbers) != 1 || v.Vector) {
+		s.fail(name, v, "a number is needed")
+	}
+	if !ok || s.err != nil {
+		return 0
+	}
+	return v.Numbers[0]
+}
+
+func (s *settings) flag(name string) bool {
+	v, ok := s.take(name)
+	switch {
+	case !ok || v.Text == "no":
+		return false
+	case v.Text == Yes:
+		return true
+	}
+	s.fail(name, v, "yes or no is needed")
+	return false
+}
+
+// Build makes the kernel that k names. An error says which setting is wrong.
+func Build(k Kernel) (ViewKernel, error) {
+	s := &settings{kernel: k, left: slices.Clone(k.Settings)}
+	var out ViewKernel
+	switch k.Name {
+	case "rbf":
+		r := mkl.RBF{}
+		if i := slices.IndexFunc(s.left, func(x Setting) bool { return x.Name == "width" && x.Value.Vector }); i >= 0 {
+			v, _ := s.take("width")
+			r.Widths = v.Numbers
+		} else {
+			r.Width = s.length("width")
+		}
+		r.Scale = s.length("scale")
+		out.Kernel = r
+	case "laplacian":
+		l := mkl.Laplacian{Width: s.length("width")}
+		if v, ok := s.take("distance"); ok {
+			switch v.Text {
+			case "manhattan":
+				l.Manhattan = true
+			case "euclidean":
+			default:
+				s.fail("distance", v, "euclidean or manhattan is needed")
+			}
+		}
+		out.Kernel = l
+	case "linear":
+		out.Kernel = mkl.Linear{}
+	case "poly", "polynomial":
+		p := mkl.Polynomial{Offset: s.number("offset"), Scale: s.number("scale")}
+		if v, ok := s.take("degree"); ok {
+			if len(v.Numbers) == 1 {
+				p.Degree = int(v.Numbers[0])
+			}
+			if len(v.Numbers) != 1 || v.Vector || float64(p.Degree) != v.Numbers[0] || p.Degree < 1 {
+				s.fail("degree", v, "a whole number from 1 up is needed")
+			}
+		}
+		out.Kernel = p
+	case "distance":
+		out.Kernel, out.Given = mkl.FromDistance{Scale: s.length("scale")}, true
+	case "precomputed":
+		out.Kernel, out.Given = mkl.Precomputed{AllowIndefinite: s.flag("indefinite")}, true
+	default:
+		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, linear, polynomial, distance and precomputed", k.Name)
+	}
+	out.Center, out.Normalize = s.flag("center"), s.flag("normalize")
+	if s.err == nil && len(s.left) > 0 {
+		s.err = fmt.Errorf("%s has no setting %q: it has %s", k.Name, s.left[0].Name, strings.Join(s.known, ", "))
+	}
+	return out, s.err
+}

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// estimator is an estimator of package mkl as the command knows it. Whatever the
+// commands and their help need to know of one is a field of it.
+type estimator struct {
+	model string   // its name for -model
+	tasks []string // its names for -task; a second one is for several targets, or more than two classes
+	kind  string   // the name of its models, as [mkl.Model.Kind] has it
+	form  form     // what its targets are
+	one   bool     // it has one target, whatever the task
+	part  string   // what its weights are of, if they are not of kernels
+
+	flags    []string // those of [fitCmd.optional] that mean something to it
+	priors   []string // those that -prior can set
+	complete string   // why -missing is refused, where that is not plain from the model
+
+	// weights is the number of weights of a view; nil means one for each kernel.
+	weights func(c *fitCmd, v view, targets int) int
+
+	// build returns the estimator with its settings.
+	build func(s *settings) fitter
+}
+
+// Tasks that more than a row of the table must know.
+const (
+	taskRegression  = "regression"  // of one target or several
+	taskMultioutput = "multioutput" // what regression of several is called afterwards
+	taskBinary      = "binary"      // needs two classes
+)
+
+// Defaults of -model and -sigma-g.
+const (
+	defaultModel  = "bmkl"
+	defaultSigmaG = 0.1
+)
+
+// estimators is the table. The help has models and tasks in its order.
+var estimators = []*estimator{
+	{
+		model: defaultModel, tasks: []string{taskRegression, taskMultioutput}, kind: "regression", form: numbers,
+		flags:  []string{"kernels", "sparse", "prior", "raw-targets", "missing", "allow-duplicates", "restarts", "plain"},
+		priors: []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
+		build: func(s *settings) fitter {
+			r := mkl.Regression{
+				Fitting: s.fitting, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.Missing,
+				Lambda: s.prior["lambda"], Upsilon: s.prior["upsilon"], Gamma: s.prior["gamma"], Omega: s.prior["omega"], Epsilon: s.prior["epsilon"],
+			}
+			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return r.Fit(ctx, d.views, d.numbers...) }}
+		},
+	},
+	{
+		model: defaultModel, tasks: []string{"shared"}, kind: "shared-regression", form: numbers,
+		flags:    []string{"kernels", "sparse", "prior", "raw-targets", "allow-duplicates", "restarts", "plain"},
+		priors:   []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
+		complete: "targets that share their sample weights must be complete",
+		build: func(s *settings) fitter {
+			r := mkl.SharedRegression{
+				Fitting: s.fitting, Plain: s.Plain, RawTargets: s.RawTargets,
+				Lambda: s.prior["lambda"], Upsilon: s.prior["upsilon"], Gamma: s.prior["gamma"], Omega: s.prior["omega"], Epsilon: s.prior["epsilon"],
+			}
+			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return r.Fit(ctx, d.views, d.numbers...) }}
+		},
+	},
+	{
+		model: defaultModel, tasks: []string{"multitask"}, kind: "multi-task", form: numbers,
+		flags:   []string{"kernels", "latents", "raw-targets", "missing", "restarts", "plain"},
+		weights: func(c *fitCmd, v view, targets int) int { return len(v.kernels) * c.latents(targets) },
+		build: func(s *settings) fitter {
+			t := mkl.MultiTask{Fitting: s.fitting, Latents: s.Latents, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.Missing}
+			return fitter{t.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return t.Fit(ctx, d.views, d.numbers...) }}
+		},
+	},
+	{
+		model: defaultModel, tasks: []string{taskBinary, "multiclass"}, kind: "classifier", form: classes,
+		flags:    []string{"kernels", "sparse", "prior", "margin", "sigma-g", "allow-duplicates", "restarts", "plain"},
+		priors:   []string{"lambda", "gamma", "omega"},
+		complete: "labels must be complete",
+		build: func(s *settings) fitter {
+			c := mkl.Classifier[string]{
+				Fitting: s.fitting, Plain: s.Plain, Margin: s.Margin, SigmaG: s.SigmaG,
+				Lambda: s.prior["lambda"], Gamma: s.prior["gamma"], Omega: s.prior["omega"],
+			}
+			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				c.Classes = d.classes
+				return c.Fit(ctx, d.views, d.class)
+			}}
+		},
+	},
+	{
+		model: defaultModel, tasks: []string{"multilabel"}, kind: "multilabel", form: labels,
+		flags:  []string{"kernels", "sparse", "prior", "margin", "sigma-g", "missing", "allow-duplicates", "restarts", "plain"},
+		priors: []string{"lambda", "gamma", "omega"},
+		build: func(s *settings) fitter {
+			m := mkl.MultiLabel{
+				Fitting: s.fitting, Plain: s.Plain, Margin: s.Margin, SigmaG: s.SigmaG,
+				Lambda: s.prior["lambda"], Gamma: s.prior["gamma"], Omega: s.prior["omega"],
+			}
+			return fitter{m.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return m.FitKnown(ctx, d.views, d.labels...) }}
+		},
+	},
+	{
+		model: "mgp", tasks: []string{taskRegression}, kind: "multigp", form: numbers, one: true,
+		flags: []string{"kernels", "family", "raw-targets", "allow-duplicates", "plain"},
+		build: func(s *settings) fitter {
+			g := mkl.MultiGP{Fitting: s.fitting, Family: family(s.Family), Plain: s.Plain, RawTargets: s.RawTargets}
+			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return g.Fit(ctx, d.views, d.numbers[0]) }}
+		},
+	},
+	{
+		model: "mgp", tasks: []string{taskBinary, "multiclass"}, kind: "multigp-classifier", form: classes, one: true,
+		flags: []string{"kernels", "family", "allow-duplicates", "plain"},
+		build: func(s *settings) fitter {
+			c := mkl.MultiGPClassifier[string]{Fitting: s.fitting, Family: family(s.Family), Plain: s.Plain}
+			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				c.Classes = d.classes
+				return c.Fit(ctx, d.views, d.class)
+			}}
+		},
+	},
+	{
+		model: "probit", tasks: []string{taskBinary, "multiclass"}, kind: "probit-classifier", form: classes,
+		flags:  []string{"kernels", "prior", "rule", "gibbs", "allow-duplicates", "restarts"},
+		priors: []string{"alpha"},
+		build: func(s *settings) fitter {
+			c := mkl.ProbitClassifier[string]{
+				Fitting: s.fitting, Alpha: s.prior["alpha"], Rule: rule(s.Rule), NotEmpty: true,
+				Draws: mkl.GibbsDraws{Chains: s.Chains, Draws: s.Draws, Thin: s.Thin},
+			}
+			if s.Gibbs {
+				c.Inference = mkl.Gibbs
+			}
+			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				c.Classes = d.classes
+				return c.Fit(ctx, d.views, d.class)
+			}}
+		},
+	},
+	{
+		model: "spikeslab", tasks: []string{taskRegression}, kind: "spike-slab", form: numbers, part: "feature", one: true,
+		flags:   []string{"raw-targets", "restarts"},
+		weights: func(_ *fitCmd, v view, _ int) int { return len(v.source.Columns) },
+		build: func(s *settings) fitter {
+			r := mkl.SpikeSlab{Fitting: s.fitting, Names: s.features, RawFeatures: s.RawColumns, RawTargets: s.RawTargets}
+			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return r.Fit(ctx, d.features, d.numbers[0]) }}
+		},
+	},
+}
+
+// settings are what the flags of mkl fit ask for.
+type settings struct {
+	*fitCmd
+	fitting  mkl.Fitting
+	prior    map[string]mkl.Gamma // by name, those that differ from the default
+	features []string             // names of the columns of the first view
+}
+
+// fitter is an estimator with its settings.
+type fitter struct {
+	memory func(mkl.Size) int64
+	fit    func(ctx context.Context, d *data) (mkl.Model, error)
+}
+
+// data is what an estimator learns from: views, or the columns of the only view for an
+// estimator without kernels, and targets of its form.
+type data struct {
+	views    []mkl.View
+	features mkl.Features
+
+	numbers [][]float64   // the targets
+	class   []string      // of each sample
+	classes []string      // the distinct labels, in order
+	labels  [][]mkl.Label // of each target and sample
+}
+
+// form is what targets are.
+type form int
+
+const (
+	numbers form = iota // columns of numbers
+	classes             // a column of labels, of which each sample has one
+	labels              // columns that say whether a sample has a label
+)
+
+// kind is how a column of targets is read. If missing, cells can be empty.
+func (f form) kind(missing bool) table.Kind {
+	switch {
+	case f == numbers && missing:
+		return table.Optional
+	case f == numbers:
+		return table.Number
+	case f == labels && missing:
+		return table.OptionalLabel
+	}
+	return table.Label
+}
+
+// estimatorOf returns the estimator whose models are of a kind, nil if there is none.
+func estimatorOf(kind string) *estimator {
+	for _, est := range estimators {
+		if est.kind == kind {
+			return est
+		}
+	}
+	return nil
+}
+
+// distinct lists the names that each estimator has, each of them once.
+func distinct(names func(*estimator) []string) (all []string) {
+	for _, est := range estimators {
+		for _, n := range names(est) {
+			if !slices.Contains(all, n) {
+				all = append(all, n)
+			}
+		}
+	}
+	return all
+}
+
+// modelNames are the values of -model.
+func modelNames() []string {
+	return distinct(func(est *estimator) []string { return []string{est.model} })
+}
+
+// taskNames are the values of -task.
+func taskNames() []string { return distinct(func(est *estimator) []string { return est.tasks }) }
+
+// tasksOf are the tasks of a model.
+func tasksOf(model string) []string {
+	return distinct(func(est *estimator) []string {
+		if est.model != model {
+			return nil
+		}
+		return est.tasks
+	})
+}
+
+// kernels reports whether the estimator learns by kernels.
+func (est *estimator) kernels() bool { return est.part == "" }
+
+// takes reports whether a flag means something to the estimator.
+func (est *estimator) takes(flag string) bool { return slices.Contains(est.flags, flag) }
+
+// task returns the task that a model of the estimator's was fitted for, by the number of
+// its targets or classes.
+func (est *estimator) task(m mkl.Model) string {
+	several := len(m.Outputs()) > 1
+	if c, ok := m.(mkl.ClassModel[string]); ok {
+		several = len(c.Classes()) > 2
+	}
+	if several {
+		return est.tasks[len(est.tasks)-1]
+	}
+	return est.tasks[0]
+}
+
+// partName is the noun for what a weight is of.
+func (est *estimator) partName() string {
+	if est.kernels() {
+		return "kernel"
+	}
+	return est.part
+}
+
+// families are the priors that -family names.
+var families = []struct {
+	name   string
+	family mkl.Family
+}{
+	{"student-t", mkl.StudentT}, {"laplace", mkl.Laplace}, {"gamma-variance", mkl.GammaVariance}, {"gig", mkl.GeneralGIG}, {"ard", mkl.ARD},
+}
+
+// family returns the family of a name; the parser of flags lets no other pass.
+func family(name string) mkl.Family {
+	for _, f := range families {
+		if f.name == name {
+			return f.family
+		}
+	}
+	return mkl.StudentT
+}
+
+// rule returns the rule that -rule names; the parser of flags lets no other pass.
+func rule(name string) mkl.Rule {
+	for r := mkl.FixSum; r <= mkl.WProd; r++ {
+		if strings.EqualFold(r.String(), name) {
+			return r
+		}
+	}
+	return mkl.FixSum
+}

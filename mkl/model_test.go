@@ -1,0 +1,195 @@
+package mkl
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	_ TargetModel        = (*RegressionModel)(nil)
+	_ TargetModel        = (*SharedRegressionModel)(nil)
+	_ TargetModel        = (*MultiGPModel)(nil)
+	_ TargetModel        = (*MultiTaskModel)(nil)
+	_ TargetModel        = (*SpikeSlabModel)(nil)
+	_ ClassModel[string] = (*ClassifierModel[string])(nil)
+	_ ClassModel[string] = (*MultiGPClassifierModel[string])(nil)
+	_ ClassModel[string] = (*ProbitClassifierModel[string])(nil)
+	_ Model              = (*MultiLabelModel)(nil)
+	_ Model              = (*FactorFit)(nil)
+)
+
+// oneOfEach fits a small model of each kind.
+func oneOfEach(t *testing.T, f Fitting) []Model {
+	t.Helper()
+	ctx := context.Background()
+	views, y, a, b := twoInputs(4, 24)
+	views = []View{views[0], views[2], views[3]}
+	second := slices.Clone(y)
+	var classes []string
+	labels := make([][]bool, 2)
+	for i, k := range parts(y, 3) {
+		second[i] = a.At(i, 1) + float64(k)
+		classes = append(classes, []string{"low", "middle", "high"}[k])
+		labels[0], labels[1] = append(labels[0], k > 0), append(labels[1], k > 1)
+	}
+	table := make(Dense, b.Rows)
+	for i := range table {
+		table[i] = b.Row(i)
+	}
+	var all []Model
+	keep := func(m Model, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		all = append(all, m)
+	}
+	keep(orNil(Regression{Fitting: f}.Fit(ctx, views, y, second)))
+	keep(orNil(SharedRegression{Fitting: f}.Fit(ctx, views, y, second)))
+	keep(orNil(Classifier[string]{Fitting: f}.Fit(ctx, views, classes)))
+	keep(orNil(MultiLabel{Fitting: f}.Fit(ctx, views, labels...)))
+	keep(orNil(MultiGP{Fitting: f}.Fit(ctx, views, y)))
+	keep(orNil(MultiGPClassifier[string]{Fitting: f}.Fit(ctx, views, classes)))
+	keep(orNil(ProbitClassifier[string]{Fitting: f}.Fit(ctx, views, classes)))
+	keep(orNil(MultiTask{Fitting: f}.Fit(ctx, views, y, second)))
+	keep(orNil(SpikeSlab{Fitting: f}.Fit(ctx, b, y)))
+	keep(orNil(FactorModel{Fitting: f, Factors: 2}.Fit(ctx, table)))
+	return all
+}
+
+// Every kind answers the same questions, and a file of each is read as what it is.
+func TestModels(t *testing.T) {
+	want := []struct {
+		kind             string
+		samples, outputs int
+		noise, active    bool // of the outputs
+	}{
+		{"regression", 24, 2, true, true},
+		{"shared-regression", 24, 2, true, true},
+		{"classifier", 24, 3, false, true},
+		{"multilabel", 24, 2, false, true},
+		{"multigp", 24, 1, true, false},
+		{"multigp-classifier", 24, 3, false, false},
+		{"probit-classifier", 24, 3, false, true},
+		{"multi-task", 24, 2, true, false},
+		{"spike-slab", 0, 1, true, false},
+		{"factors", 24, 3, true, false},
+	}
+	models := oneOfEach(t, Fitting{MaxSweeps: 8, Notes: map[string]string{"by": "a test"}})
+	require.Len(t, models, len(want))
+	require.Len(t, kinds(), len(want), "the kinds that files hold")
+	for i, m := range models {
+		w := want[i]
+		assert.Equal(t, w.kind, m.Kind())
+		assert.Equal(t, w.samples, m.Samples(), w.kind)
+		assert.Len(t, m.Outputs(), w.outputs, w.kind)
+		weights := m.KernelWeights()
+		for o, out := range m.Outputs() {
+			assert.Equal(t, w.noise, out.NoiseSD > 0, w.kind)
+			assert.Equal(t, w.active, out.Active != nil, w.kind)
+			if out.Weights != nil {
+				assert.Len(t, out.Weights, len(weights), w.kind)
+			}
+			if out.Inclusion != nil {
+				assert.Len(t, out.Inclusion, len(weights), w.kind)
+			}
+			if m, ok := m.(TargetModel); ok {
+				assert.Equal(t, w.outputs, m.Targets(), w.kind)
+				assert.Equal(t, m.NoiseSD()[o], out.NoiseSD, w.kind)
+			}
+		}
+		var file, again bytes.Buffer
+		require.NoError(t, m.Save(&file))
+		loaded, err := Load(bytes.NewReader(file.Bytes()))
+		require.NoError(t, err, w.kind)
+		assert.IsType(t, m, loaded)
+		assert.Equal(t, m.Outputs(), loaded.Outputs(), w.kind)
+		assert.Equal(t, m.Samples(), loaded.Samples(), w.kind)
+		require.NoError(t, loaded.Save(&again))
+		assert.Equal(t, file.Bytes(), again.Bytes(), w.kind)
+		for j, load := range []func(io.Reader) (Model, error){
+			asModel[*RegressionModel], asModel[*SharedRegressionModel], asModel[*ClassifierModel[string]], asModel[*MultiLabelModel],
+			asModel[*MultiGPModel], asModel[*MultiGPClassifierModel[string]], asModel[*ProbitClassifierModel[string]],
+			asModel[*MultiTaskModel], asModel[*SpikeSlabModel], asModel[*FactorFit],
+		} {
+			loaded, err := load(bytes.NewReader(file.Bytes()))
+			if i != j {
+				assert.ErrorContains(t, err, "another kind", "%s as %s", w.kind, want[j].kind)
+				continue
+			}
+			require.NoError(t, err, w.kind)
+			assert.Equal(t, m.Summary(), loaded.Summary())
+		}
+	}
+}
+
+// asModel is LoadAs with a result of one type.
+func asModel[M interface {
+	*T
+	Model
+}, T any](r io.Reader) (Model, error) {
+	m, err := LoadAs[M](r)
+	return m, err
+}
+
+// A limit below the estimate refuses a fit of any kind, and one at the estimate does
+// not.
+func TestMemoryLimits(t *testing.T) {
+	size := Size{Samples: 10, Kernels: 2, Outputs: 2}
+	for name, need := range map[string]func(Size) int64{
+		"regression": Regression{}.EstimateMemory, "shared": SharedRegression{}.EstimateMemory,
+		"classifier": Classifier[int]{}.EstimateMemory, "multilabel": MultiLabel{}.EstimateMemory,
+		"multigp": MultiGP{}.EstimateMemory, "multigp classifier": MultiGPClassifier[int]{}.EstimateMemory,
+		"probit": ProbitClassifier[int]{}.EstimateMemory, "multi-task": MultiTask{}.EstimateMemory,
+		"spike and slab": SpikeSlab{}.EstimateMemory,
+	} {
+		assert.Positive(t, need(size), name)
+		larger := size
+		larger.Samples *= 1000
+		assert.Greater(t, need(larger), 10*need(size), name)
+		assert.Positive(t, need(Size{math.MaxInt32, math.MaxInt32, 40, 9}), name)
+	}
+	x, y := slabProblem(10, 3)
+	table := Dense{{1, 2, 3}, {2, 4, 7}, {3, 1, 5}}
+	for _, limit := range []int64{100, 1 << 30} {
+		f := Fitting{MemoryLimit: limit, MaxSweeps: 2}
+		_, slabErr := SpikeSlab{Fitting: f}.Fit(context.Background(), x, y)
+		_, factorErr := FactorModel{Fitting: f, Factors: 1}.Fit(context.Background(), table)
+		for _, err := range []error{slabErr, factorErr} {
+			if limit > 100 {
+				assert.NoError(t, err)
+				continue
+			}
+			var refused *MemoryError
+			require.ErrorAs(t, err, &refused)
+			assert.Equal(t, limit, refused.Limit)
+		}
+	}
+}
+
+// Restarts counts further starts: with two of them, three are made, and the best
+// is kept.
+func TestRestarts(t *testing.T) {
+	views, y, _, _ := twoInputs(4, 20)
+	var best float64
+	for seed := range uint64(3) {
+		m, err := Regression{Fitting: Fitting{Seed: 7 + seed, MaxSweeps: 6}}.Fit(context.Background(), views, y)
+		require.NoError(t, err)
+		if seed == 0 || m.Bound() > best {
+			best = m.Bound()
+		}
+	}
+	starts := map[int]int{}
+	m, err := Regression{Fitting: Fitting{Seed: 7, Restarts: 2, MaxSweeps: 6, Progress: func(p Progress) {
+		starts[p.Start]++
+		assert.Equal(t, 3, p.Starts)
+	}}}.Fit(context.Background(), views, y)
+	require.NoError(t, err)
+	assert.Equal(t, map[int]int{1: 6, 2: 6, 3: 6}, starts)
+	assert.Equal(t, best, m.Bound())
+}
