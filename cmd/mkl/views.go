@@ -83,7 +83,7 @@ func (c *fitCmd) mklViews(views []view) []mkl.View {
 		for _, k := range v.kernels {
 			all = append(all, mkl.View{
 				Name: v.name, X: x, Kernel: k.Kernel,
-				Standardize: !c.RawColumns && !k.Given, Center: k.Center, Normalize: k.Normalize,
+				Standardize: !c.RawColumns && !k.Given && !k.Ranks, Ranks: k.Ranks, Center: k.Center, Normalize: k.Normalize,
 			})
 		}
 	}
