@@ -67,11 +67,11 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	m.onViews = onViews{g.record(Trace{}), ds}
 	settings := mgp.Model{Family: g.Family, Prior: g.Prior, Fixed: g.FixedPrior, Plain: g.Plain, Workers: g.Workers, Ascent: g.ascent(1, 1)}
 	fit, err := prefixed(settings.Fit(ctx, k, z.Row(0)))
-	if err != nil {
+	if fit == nil {
 		return nil, err
 	}
 	m.add(fit)
-	return m, nil
+	return m, err
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.

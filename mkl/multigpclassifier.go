@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bmkl/bmkl/vi/mgp"
@@ -28,7 +29,8 @@ type MultiGPClassifier[T comparable] struct {
 }
 
 // Fit fits the model to the views of N samples and their labels. Errors are
-// those of [MultiGP.Fit].
+// those of [MultiGP.Fit]; they name the class. If the context ends before the last
+// class's function is begun there is no model.
 func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*MultiGPClassifierModel[T], error) {
 	classes, index, err := checkLabels(c.Classes, labels)
 	if err != nil {
@@ -41,15 +43,19 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 	m := &MultiGPClassifierModel[T]{classSet: classSet[T]{classes: classes}}
 	m.onViews = onViews{c.record(Trace{}), ds}
 	y := oneAgainstRest(len(classes), index)
+	var errs []error
 	for o := range y.Rows {
 		settings := mgp.Model{Family: c.Family, Prior: c.Prior, Fixed: c.FixedPrior, Plain: c.Plain, Workers: c.Workers, Ascent: c.ascent(o+1, y.Rows)}
 		fit, err := settings.FitLabels(ctx, k, y.Row(o))
 		if err != nil {
-			return nil, fmt.Errorf("mkl: %s: %w", m.against(o, " against the rest"), err)
+			errs = append(errs, fmt.Errorf("mkl: %s: %w", m.against(o, " against the rest"), err))
+		}
+		if fit == nil || ctx.Err() != nil && o+1 < y.Rows {
+			return nil, errors.Join(errs...)
 		}
 		m.add(fit)
 	}
-	return m, nil
+	return m, errors.Join(errs...)
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes, its

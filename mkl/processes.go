@@ -30,8 +30,11 @@ func (m *processes) add(f *mgp.Fit) {
 	if len(m.posteriors) > 0 {
 		t.Sweeps += m.trace.Sweeps
 		t.Bounds = append(m.trace.Bounds, t.Bounds...)
-		if !m.trace.Converged {
+		switch {
+		case !m.trace.Converged:
 			t.Converged, t.Reason = false, m.trace.Reason
+		case t.Converged && m.trace.Reason == vi.RoundOff.String():
+			t.Reason = m.trace.Reason
 		}
 	}
 	m.trace = t

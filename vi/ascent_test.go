@@ -16,11 +16,17 @@ type script struct {
 	n      float64
 	bounds func(k int) float64
 	err    error
+
+	roundoff, allowance float64
+	kept                int
 }
 
 func (s *script) Sweep(func(string)) error { s.k++; return s.err }
 func (s *script) Bound() float64           { return s.bounds(s.k) }
-func (s *script) Roundoff() float64        { return 0 }
+func (s *script) Roundoff() float64        { return s.roundoff }
+func (s *script) Allowance() float64       { return s.allowance }
+func (s *script) Keep()                    { s.kept = s.k }
+func (s *script) Restore()                 { s.k = s.kept }
 func (s *script) Jittered() float64        { return 0 }
 func (s *script) Observations() float64    { return s.n }
 

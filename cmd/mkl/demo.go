@@ -39,7 +39,7 @@ func (c *demoCmd) Run(e *env) error {
 	r := mkl.Regression{Fitting: mkl.Fitting{Seed: c.Seed, Workers: c.Workers}, Lambda: sparse, Omega: sparse}
 	m, err := fitWithProgress(e, c.JSON, func(p func(mkl.Progress)) (model, error) {
 		r.Progress = p
-		return r.Fit(e.ctx, views, accel)
+		return asModel(r.Fit(e.ctx, views, accel))
 	})
 	if err != nil {
 		return err

@@ -340,15 +340,15 @@ func (a *asked) fit(e *env, views []view, main *file, targets []int) (func(func(
 			case ofMultiGP:
 				c := a.multiGPClassifier()
 				c.Classes, c.Progress = classes, p
-				return c.Fit(ctx, inputs, labels)
+				return asModel(c.Fit(ctx, inputs, labels))
 			case ofProbit:
 				c := a.probit()
 				c.Classes, c.Progress = classes, p
-				return c.Fit(ctx, inputs, labels)
+				return asModel(c.Fit(ctx, inputs, labels))
 			}
 			c := a.classifier()
 			c.Classes, c.Progress = classes, p
-			return c.Fit(ctx, inputs, labels)
+			return asModel(c.Fit(ctx, inputs, labels))
 		}, nil
 	case taskMultilabel:
 		var labels [][]mkl.Label
@@ -362,7 +362,7 @@ func (a *asked) fit(e *env, views []view, main *file, targets []int) (func(func(
 		return func(p func(mkl.Progress)) (model, error) {
 			c := a.multiLabel()
 			c.Progress = p
-			return c.FitKnown(ctx, inputs, labels...)
+			return asModel(c.FitKnown(ctx, inputs, labels...))
 		}, nil
 	}
 	var y [][]float64
@@ -374,22 +374,34 @@ func (a *asked) fit(e *env, views []view, main *file, targets []int) (func(func(
 		case ofShared:
 			s := a.sharedRegression()
 			s.Progress = p
-			return s.Fit(ctx, inputs, y...)
+			return asModel(s.Fit(ctx, inputs, y...))
 		case ofMultitask:
 			t := a.multiTask()
 			t.Progress = p
-			return t.Fit(ctx, inputs, y...)
+			return asModel(t.Fit(ctx, inputs, y...))
 		case ofMultiGP:
 			g := a.multiGP()
 			g.Progress = p
-			return g.Fit(ctx, inputs, y[0])
+			return asModel(g.Fit(ctx, inputs, y[0]))
 		case ofSpikeSlab:
 			s := a.spikeSlab(views[0].source.names())
 			s.Progress = p
-			return s.Fit(ctx, views[0].source.matrix(), y[0])
+			return asModel(s.Fit(ctx, views[0].source.matrix(), y[0]))
 		}
 		r := a.regression()
 		r.Progress = p
-		return r.Fit(ctx, inputs, y...)
+		return asModel(r.Fit(ctx, inputs, y...))
 	}, nil
+}
+
+// asModel is a fit as one of any model, nil if there is none.
+func asModel[M interface {
+	comparable
+	model
+}](m M, err error) (model, error) {
+	var none M
+	if m == none {
+		return nil, err
+	}
+	return m, err
 }

@@ -123,9 +123,9 @@ func (c *fitCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	model, err := fitWithProgress(e, c.JSON, fit)
-	if err != nil {
-		return err
+	model, fell := fitWithProgress(e, c.JSON, fit)
+	if model == nil {
+		return fell
 	}
 	rep := newReport(model, notes)
 	rep.Model = c.Output
@@ -136,7 +136,7 @@ func (c *fitCmd) Run(e *env) error {
 	}
 	if c.JSON {
 		rep.Trace = model.Trace().Bounds
-		return printJSON(e.stdout, rep)
+		return errors.Join(printJSON(e.stdout, rep), c.unfinished(fell))
 	}
 	kernels := 0
 	for _, v := range views {
@@ -153,7 +153,18 @@ func (c *fitCmd) Run(e *env) error {
 	if c.Output != "" {
 		fmt.Fprintf(e.stdout, "\nmodel: %s\n", c.Output)
 	}
-	return nil
+	return c.unfinished(fell)
+}
+
+// unfinished says what the model is worth where the ascent ended with an error.
+func (c *fitCmd) unfinished(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case c.Output == "":
+		return fmt.Errorf("%w; the model shown is that of the sweeps before", err)
+	}
+	return fmt.Errorf("%w; %s holds the model of the sweeps before", err, c.Output)
 }
 
 // classes reports whether the task learns classes or labels.

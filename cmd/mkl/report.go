@@ -258,7 +258,8 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 type model = mkl.Model
 
 // fitWithProgress fits and shows the sweeps. A collapsed fit is a result, which
-// the report tells; an error is what was given to the fit, unless the bound fell.
+// the report tells; other errors are of what was given to the fit, unless the bound fell
+// or an update failed: the model of the sweeps before then comes with the error.
 func fitWithProgress(e *env, quiet bool, fit func(func(mkl.Progress)) (model, error)) (model, error) {
 	var bar *progress
 	m, err := fit(func(p mkl.Progress) {
@@ -281,6 +282,8 @@ func fitWithProgress(e *env, quiet bool, fit func(func(mkl.Progress)) (model, er
 		return m, nil
 	case errors.As(err, &collapsed):
 		return collapsed.Model, nil
+	case m != nil && e.ctx.Err() == nil:
+		return m, err
 	case errors.As(err, &fell):
 		return nil, err
 	}

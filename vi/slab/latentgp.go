@@ -30,6 +30,7 @@ type latentGP struct {
 	mean     []float64 // N, a
 	variance []float64 // N, diagonal of A
 	kl       float64   // KL(q‖p)
+	shake    float64   // Σ B_nn·(B⁻¹)_nn + K_nn·α_n²: what the round-off of kl depends on
 }
 
 // latentScratch is the room that the updates of all latent functions share.
@@ -117,8 +118,11 @@ func (f *latentGP) update(ws *la.Workspace, g *latentScratch, h []float64) error
 // divergence returns KL(q‖p) = ½(tr B⁻¹ − N + αᵀKα + log|B|).
 func (f *latentGP) divergence(g *latentScratch, logDet float64) float64 {
 	var trace float64
-	for _, v := range g.diag {
+	f.shake = 0
+	for n, v := range g.diag {
 		trace += v - 1
+		k := g.k.At(n, n)
+		f.shake += float64((1+float64(f.lambda[n]*k))*v) + float64(k*float64(f.alpha[n]*f.alpha[n]))
 	}
 	return 0.5 * (trace + la.Dot(f.alpha, g.ka) + logDet)
 }
