@@ -85,9 +85,9 @@ type Record struct {
 	Trace  []float64 // the bound after each sweep that was kept, in nats
 	Reason Reason
 
-	// Jitter is the largest relative amount that was added to the diagonal of
-	// Σ_m K_m·K_mᵀ so that it could be factorised; 0 unless priors are so sparse that
-	// double precision does not suffice.
+	// Jitter is the largest relative amount that was added to the diagonal of a
+	// matrix, such as Σ_m K_m·K_mᵀ, so that it could be factorised; 0 unless priors are
+	// so sparse, or kernels so large, that double precision does not suffice.
 	Jitter float64
 }
 

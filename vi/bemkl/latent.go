@@ -1,7 +1,6 @@
 package bemkl
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -271,27 +270,21 @@ func (l *latent) updateWeightsOf(w *worker, o int) error {
 	return nil
 }
 
-// maxJitter bounds the jitter of factorB.
-const maxJitter = 1e-8
-
 // factorB stores the Cholesky factor of B = I + υ·s·S·s. Where sparse priors make
 // υ·s·S·s larger than the inverse of the machine's precision and rounding has
-// made B indefinite, S gets a relative jitter on its diagonal, the least of
-// D·2^-52, ten times that, and so on that does. It returns the jitter.
+// made B indefinite, S gets a relative jitter on its diagonal, see [work.MoreJitter],
+// which is returned.
 func factorB(ws *la.Workspace, b, gram la.Matrix[float64], upsilon float64, s []float64) (jitter float64, err error) {
-	const eps = 0x1p-52
 	for {
 		formB(b, gram, upsilon, s, jitter)
-		err = la.Cholesky(ws, b)
-		if err == nil {
+		if err = la.Cholesky(ws, b); err == nil {
 			return jitter, nil
 		}
-		var pivot *la.PivotError
-		next := max(10*jitter, eps*float64(len(s)))
-		if !errors.As(err, &pivot) || !pivot.Indefinite() || next > maxJitter {
+		more, ok := work.MoreJitter(len(s), jitter, err)
+		if !ok {
 			return jitter, fmt.Errorf("factor of I + υΛ^-½SΛ^-½ with relative jitter %.2g: %w", jitter, err)
 		}
-		jitter = next
+		jitter = more
 	}
 }
 

@@ -229,6 +229,7 @@ type model struct {
 	response la.Matrix[float64] // C×D, E[Y]·E[K]ᵀ
 	spread   []float64          // C, tr(E[KKᵀ]·Cov(w_c)) + wᵀE[KKᵀ]w
 	shake    []float64          // C, Σ B_dd·((B⁻¹)_dd + x_d²) of the systems Bx = … of w_c
+	jitter   []float64          // C, of B
 
 	alpha []conjugate.Gammas // C of D
 
@@ -352,7 +353,7 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		mean:   make([]float64, P), kernel: la.NewMatrix[float64](D, N), gram: la.NewMatrix[float64](D, D),
 		y: la.NewMatrix[float64](C, N), location: la.NewMatrix[float64](C, N), logZ: make([]float64, N),
 		w: la.NewMatrix[float64](C, D), variance: la.NewMatrix[float64](C, D), logDet: make([]float64, C),
-		f: la.NewMatrix[float64](C, N), response: la.NewMatrix[float64](C, D), spread: make([]float64, C), shake: make([]float64, C),
+		f: la.NewMatrix[float64](C, N), response: la.NewMatrix[float64](C, D), spread: make([]float64, C), shake: make([]float64, C), jitter: make([]float64, C),
 		monotone: !p.Published && (!p.Rule.Learned() || p.Update != PlugIn),
 	}
 	switch {
@@ -586,10 +587,10 @@ func (m *model) Restore() {
 // of the quadratic forms that follow from the systems that were solved.
 func (m *model) Roundoff() float64 {
 	var sum float64
-	for _, v := range m.shake {
-		sum += v
+	for c, v := range m.shake {
+		sum += (work.Roundoff(m.D) + m.jitter[c]) * v
 	}
-	return work.Roundoff(m.D) * sum
+	return sum
 }
 
 // Allowance implements [vi.Objective]: steps that are not ascent may take the bound
@@ -601,8 +602,8 @@ func (m *model) Allowance() float64 {
 	return max(0, m.pruning)
 }
 
-// Jittered implements [vi.Objective]: no jitter is ever added.
-func (m *model) Jittered() float64 { return 0 }
+// Jittered implements [vi.Objective].
+func (m *model) Jittered() float64 { return slices.Max(m.jitter) }
 
 // Observations implements [vi.Objective].
 func (m *model) Observations() float64 { return float64(m.N) }
@@ -635,19 +636,8 @@ func (m *model) updateClass(w *classWorker, c int) error {
 		logAlpha += math.Log(a)
 		root[i] = 1 / math.Sqrt(a)
 		x[i] = root[i] * response[d]
-		row, g := b.Row(i), m.gram.Row(d)
-		if n == m.D {
-			for j, r := range root[:i+1] {
-				row[j] = float64(root[i]*r) * g[j]
-			}
-		} else {
-			for j, e := range active[:i+1] {
-				row[j] = float64(root[i]*root[j]) * g[e]
-			}
-		}
-		row[i]++
 	}
-	err := la.Cholesky(&w.ws, b)
+	jitter, err := factorB(&w.ws, b, m.gram, active, root)
 	var spread, shake float64
 	if err == nil {
 		m.logDet[c] = -logAlpha - la.LogDet(b)
@@ -668,7 +658,7 @@ func (m *model) updateClass(w *classWorker, c int) error {
 			shake += float64(m.scaled(d, root[i]) * x[i])
 			variance[d] = root[i] * root[i] * x[i]
 		}
-		m.spread[c], m.shake[c] = spread+m.settlePruned(c), shake
+		m.spread[c], m.shake[c], m.jitter[c] = spread+m.settlePruned(c), shake, jitter
 		return nil
 	}
 	if err == nil {
@@ -682,7 +672,7 @@ func (m *model) updateClass(w *classWorker, c int) error {
 			}
 			variance[d] = row[i]
 		}
-		m.spread[c], m.shake[c] = spread+m.settlePruned(c), shake
+		m.spread[c], m.shake[c], m.jitter[c] = spread+m.settlePruned(c), shake, jitter
 	}
 	m.turn.wait(c)
 	defer m.turn.done()
@@ -691,6 +681,36 @@ func (m *model) updateClass(w *classWorker, c int) error {
 	}
 	m.addCovariance(c, b)
 	return nil
+}
+
+// factorB stores the Cholesky factor of B = I + A^-½·E[KKᵀ]·A^-½ of the active
+// regressors in b, from the lower triangle of E[KKᵀ] and the A^-½ of each. Where
+// rounding has made B indefinite, A^-½·E[KKᵀ]·A^-½ gets a relative jitter, which is
+// returned.
+func factorB(ws *la.Workspace, b, gram la.Matrix[float64], active []int, root []float64) (jitter float64, err error) {
+	for {
+		for i, d := range active {
+			row, g := b.Row(i), gram.Row(d)
+			if len(active) == gram.Rows {
+				for j, r := range root[:i+1] {
+					row[j] = float64(root[i]*r) * g[j]
+				}
+			} else {
+				for j, e := range active[:i+1] {
+					row[j] = float64(root[i]*root[j]) * g[e]
+				}
+			}
+			row[i] = 1 + float64(row[i]*(1+jitter))
+		}
+		if err = la.Cholesky(ws, b); err == nil {
+			return jitter, nil
+		}
+		more, ok := work.MoreJitter(len(active), jitter, err)
+		if !ok {
+			return jitter, err
+		}
+		jitter = more
+	}
 }
 
 // scaled returns the diagonal entry of B of regressor d, root = E[α_d]^-½.

@@ -584,13 +584,13 @@ func (m *factors) Roundoff() float64 {
 		sum += work.Roundoff(m.N) * v / m.noise[q]
 	}
 	for k := range m.functions {
-		sum += work.Roundoff(m.N) * m.functions[k].shake
+		sum += m.functions[k].roundoff(m.N)
 	}
 	return sum
 }
 
-// Jittered implements [vi.Objective]: no jitter is ever added.
-func (m *factors) Jittered() float64 { return 0 }
+// Jittered implements [vi.Objective].
+func (m *factors) Jittered() float64 { return jitterOf(m.functions) }
 
 // Observations implements [vi.Objective].
 func (m *factors) Observations() float64 { return conjugate.Sum(m.count) }

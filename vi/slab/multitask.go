@@ -723,13 +723,13 @@ func (m *multiTask) Roundoff() float64 {
 		sum += work.Difference(len(m.active)+1, 1/s, la.SumSq(m.residual.Row(q)), size)
 	}
 	for _, i := range m.active {
-		sum += work.Roundoff(m.N) * m.latents[i].shake
+		sum += m.latents[i].roundoff(m.N)
 	}
 	return sum
 }
 
-// Jittered implements [vi.Objective]: no jitter is ever added.
-func (m *multiTask) Jittered() float64 { return 0 }
+// Jittered implements [vi.Objective].
+func (m *multiTask) Jittered() float64 { return jitterOf(m.latents) }
 
 // Observations implements [vi.Objective].
 func (m *multiTask) Observations() float64 { return conjugate.Sum(m.count) }
