@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
@@ -272,19 +273,19 @@ func (l *latent) updateWeightsOf(w *worker, o int) error {
 
 // factorB stores the Cholesky factor of B = I + υ·s·S·s. Where sparse priors make
 // υ·s·S·s larger than the inverse of the machine's precision and rounding has
-// made B indefinite, S gets a relative jitter on its diagonal, see [work.MoreJitter],
+// made B indefinite, S gets a relative jitter on its diagonal, see [jitter.More],
 // which is returned.
-func factorB(ws *la.Workspace, b, gram la.Matrix[float64], upsilon float64, s []float64) (jitter float64, err error) {
+func factorB(ws *la.Workspace, b, gram la.Matrix[float64], upsilon float64, s []float64) (added float64, err error) {
 	for {
-		formB(b, gram, upsilon, s, jitter)
+		formB(b, gram, upsilon, s, added)
 		if err = la.Cholesky(ws, b); err == nil {
-			return jitter, nil
+			return added, nil
 		}
-		more, ok := work.MoreJitter(len(s), jitter, err)
+		more, ok := jitter.More(len(s), added, err)
 		if !ok {
-			return jitter, fmt.Errorf("factor of I + υΛ^-½SΛ^-½ with relative jitter %.2g: %w", jitter, err)
+			return added, fmt.Errorf("factor of I + υΛ^-½SΛ^-½ with relative jitter %.2g: %w", added, err)
 		}
-		jitter = more
+		added = more
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -492,8 +493,8 @@ func (m *model) ahead(p int) float64 {
 // maxStep is the most that log E[γ] and log τ are moved ahead.
 const maxStep = 3
 
-// Jittered implements [vi.Objective]: no jitter is ever added.
-func (m *model) Jittered() float64 { return 0 }
+// Jittered implements [vi.Objective].
+func (m *model) Jittered() float64 { return m.shake.jitter }
 
 // Observations implements [vi.Objective].
 func (m *model) Observations() float64 { return float64(m.N) }
@@ -518,13 +519,13 @@ func (m *model) updateFunctions() error {
 	}
 	copy(m.alpha, m.mean)
 	var err error
-	if m.logDet, err = m.factorise(m.weight, m.tau0, m.b); err != nil {
+	m.shake = shake{}
+	if m.logDet, m.shake.jitter, err = m.factorise(m.weight, m.tau0, m.b); err != nil {
 		return err
 	}
 	la.CholeskySolveVec(m.b, m.alpha)
 	la.CholeskyInv(&m.ws, m.b)
 	m.left = 0
-	m.shake = shake{}
 	for i, d := range m.diag {
 		v := m.b.At(i, i)
 		m.left += v
@@ -551,17 +552,25 @@ func (m *model) updateFunctions() error {
 }
 
 // factorise stores the Cholesky factor of B = Σ weights_p·K_p + I/tau in the lower
-// triangle of b and returns log|B|.
-func (m *model) factorise(weights []float64, tau float64, b la.Matrix[float64]) (float64, error) {
-	m.passes.sum(&m.ws, weights, b)
-	for i := range b.Rows {
-		b.Row(i)[i] += 1 / tau
-		m.diag[i] = b.Row(i)[i]
+// triangle of b and returns log|B|. Where rounding has made B indefinite its diagonal
+// is enlarged by the relative amount that is added, see [jitter.More].
+func (m *model) factorise(weights []float64, tau float64, b la.Matrix[float64]) (logDet, added float64, err error) {
+	for {
+		m.passes.sum(&m.ws, weights, b)
+		for i := range b.Rows {
+			row := b.Row(i)
+			row[i] = float64((row[i] + 1/tau) * (1 + added))
+			m.diag[i] = row[i]
+		}
+		if err = la.Cholesky(&m.ws, b); err == nil {
+			return la.LogDet(b), added, nil
+		}
+		more, ok := jitter.More(b.Rows, added, err)
+		if !ok {
+			return 0, added, fmt.Errorf("functions: Σ K_p/γ_p + I/τ: %w", err)
+		}
+		added = more
 	}
-	if err := la.Cholesky(&m.ws, b); err != nil {
-		return 0, fmt.Errorf("functions: Σ K_p/γ_p + I/τ: %w", err)
-	}
-	return la.LogDet(b), nil
 }
 
 // updateTargets is q(y_n), N(ν_n, 1/τ) restricted to the side of the label,

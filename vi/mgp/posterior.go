@@ -1,10 +1,8 @@
 package mgp
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -104,36 +102,22 @@ func NewPosterior(s State) (*Posterior, error) {
 	return p, nil
 }
 
-// posterior returns the present state, with B at the present γ and τ, or at those of
-// q(f) if that one is too nearly singular to be factorised.
+// posterior returns the present state, with B at the present γ and τ.
 func (m *model) posterior() (*Posterior, error) {
-	gamma := make([]float64, m.P)
-	for p, v := range m.moments {
-		gamma[p] = v.mean
-	}
-	q, err := m.posteriorAt(gamma, m.tau)
-	var pivot *la.PivotError
-	if errors.As(err, &pivot) {
-		return m.posteriorAt(slices.Clone(m.gamma0), m.tau0)
-	}
-	return q, err
-}
-
-// posteriorAt returns the posterior with B at the given γ and τ.
-func (m *model) posteriorAt(gamma []float64, tau float64) (*Posterior, error) {
 	s := State{
-		Family: m.family, Labels: m.labels, Prior: m.prior, Tau: tau, Gamma: gamma,
+		Family: m.family, Labels: m.labels, Prior: m.prior, Tau: m.tau,
 		Alpha:  append([]float64(nil), m.mean...),
 		Factor: la.NewMatrix[float64](m.N, m.N),
 	}
 	weights := make([]float64, m.P)
-	for p, v := range gamma {
-		weights[p] = 1 / v
+	for p, v := range m.moments {
+		s.Gamma = append(s.Gamma, v.mean)
+		weights[p] = 1 / v.mean
 	}
 	if m.family != ARD {
 		s.Scales = append(s.Scales, m.q...)
 	}
-	if _, err := m.factorise(weights, tau, s.Factor); err != nil {
+	if _, _, err := m.factorise(weights, m.tau, s.Factor); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
 	la.CholeskySolveVec(s.Factor, s.Alpha)

@@ -4,8 +4,9 @@ import "math"
 
 // shake is what the round-off of the bound depends on through q(f).
 type shake struct {
-	trace float64 // Σ_i B_ii·(B⁻¹)_ii
-	quad  float64 // Σ_i B_ii·α_i²
+	trace  float64 // Σ_i B_ii·(B⁻¹)_ii
+	quad   float64 // Σ_i B_ii·α_i²
+	jitter float64 // that B was given
 }
 
 // Roundoff implements [vi.Objective]. Where there is little noise B is nearly singular,
@@ -23,8 +24,8 @@ type shake struct {
 //
 // Traces tr(B⁻¹K_p) cancel from the bound where γ and τ are those of q(f); elsewhere
 // what is left of them is at most as large as the error of log|B| times the spread of
-// the ratios γ/γ° and τ/τ°. The value returned is two standard deviations of the sum.
-// Derived in docs/mgp.md, section 9.
+// the ratios γ/γ° and τ/τ°. A jitter is such an E of
+// one sign. The value returned is two standard deviations of the sum.
 func (m *model) Roundoff() float64 {
 	least := m.tau / m.tau0
 	most := least
@@ -33,7 +34,7 @@ func (m *model) Roundoff() float64 {
 		least, most = min(least, ratio), max(most, ratio)
 	}
 	const u = 0x1p-53
-	sum := u * math.Sqrt(float64(m.N+m.P)) * ((1+most-least)*m.shake.trace + 2*most*m.shake.quad)
+	sum := (u*math.Sqrt(float64(m.N+m.P)) + m.shake.jitter) * ((1+most-least)*m.shake.trace + 2*most*m.shake.quad)
 	if m.family != ARD {
 		for p, v := range m.moments {
 			sum += 8 * u * m.q[p].boundSize(v, m.prior)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -637,7 +638,7 @@ func (m *model) updateClass(w *classWorker, c int) error {
 		root[i] = 1 / math.Sqrt(a)
 		x[i] = root[i] * response[d]
 	}
-	jitter, err := factorB(&w.ws, b, m.gram, active, root)
+	added, err := factorB(&w.ws, b, m.gram, active, root)
 	var spread, shake float64
 	if err == nil {
 		m.logDet[c] = -logAlpha - la.LogDet(b)
@@ -658,7 +659,7 @@ func (m *model) updateClass(w *classWorker, c int) error {
 			shake += float64(m.scaled(d, root[i]) * x[i])
 			variance[d] = root[i] * root[i] * x[i]
 		}
-		m.spread[c], m.shake[c], m.jitter[c] = spread+m.settlePruned(c), shake, jitter
+		m.spread[c], m.shake[c], m.jitter[c] = spread+m.settlePruned(c), shake, added
 		return nil
 	}
 	if err == nil {
@@ -672,7 +673,7 @@ func (m *model) updateClass(w *classWorker, c int) error {
 			}
 			variance[d] = row[i]
 		}
-		m.spread[c], m.shake[c], m.jitter[c] = spread+m.settlePruned(c), shake, jitter
+		m.spread[c], m.shake[c], m.jitter[c] = spread+m.settlePruned(c), shake, added
 	}
 	m.turn.wait(c)
 	defer m.turn.done()
@@ -687,7 +688,7 @@ func (m *model) updateClass(w *classWorker, c int) error {
 // regressors in b, from the lower triangle of E[KKᵀ] and the A^-½ of each. Where
 // rounding has made B indefinite, A^-½·E[KKᵀ]·A^-½ gets a relative jitter, which is
 // returned.
-func factorB(ws *la.Workspace, b, gram la.Matrix[float64], active []int, root []float64) (jitter float64, err error) {
+func factorB(ws *la.Workspace, b, gram la.Matrix[float64], active []int, root []float64) (added float64, err error) {
 	for {
 		for i, d := range active {
 			row, g := b.Row(i), gram.Row(d)
@@ -700,16 +701,16 @@ func factorB(ws *la.Workspace, b, gram la.Matrix[float64], active []int, root []
 					row[j] = float64(root[i]*root[j]) * g[e]
 				}
 			}
-			row[i] = 1 + float64(row[i]*(1+jitter))
+			row[i] = 1 + float64(row[i]*(1+added))
 		}
 		if err = la.Cholesky(ws, b); err == nil {
-			return jitter, nil
+			return added, nil
 		}
-		more, ok := work.MoreJitter(len(active), jitter, err)
+		more, ok := jitter.More(len(active), added, err)
 		if !ok {
-			return jitter, err
+			return added, err
 		}
-		jitter = more
+		added = more
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -226,7 +227,7 @@ func (f *latentGP) factorise(ws *la.Workspace, g *latentScratch) error {
 		if err == nil {
 			return nil
 		}
-		more, ok := work.MoreJitter(len(g.s), f.jitter, err)
+		more, ok := jitter.More(len(g.s), f.jitter, err)
 		if !ok {
 			return fmt.Errorf("I + S·K·S: the covariance is not positive semidefinite: %w", err)
 		}
