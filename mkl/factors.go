@@ -171,7 +171,7 @@ func (f FactorModel) EstimateMemory(rows, cols, entries int) int64 {
 	if m == 0 {
 		m = defaultFactors
 	}
-	bytes := 16*float64(rows)*float64(m+1) + 40*float64(cols)*float64(m+1)
+	bytes := 32*float64(rows)*float64(m+1) + 64*float64(cols)*float64(m+1)
 	if entries == rows*cols {
 		bytes += 8*float64(entries) + 8*float64(max(rows, cols))*float64(m+1)
 	} else {

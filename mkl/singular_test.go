@@ -155,7 +155,6 @@ func TestNoFitIsLost(t *testing.T) {
 			assert.NoError(t, err, where)
 		}
 		ended[reason]++
-		if os.Getenv("DBG") != "" { fmt.Printf("DBG\t%s\t%s\t%s\t%d\n", name, s.kind, reason, m.Trace().Sweeps) }
 	}
 	for _, reason := range slices.Sorted(maps.Keys(ended)) {
 		t.Logf("%4d  %s", ended[reason], reason)

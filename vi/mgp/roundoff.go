@@ -1,6 +1,10 @@
 package mgp
 
-import "math"
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
 
 // shake is what the round-off of the bound depends on through q(f).
 type shake struct {
@@ -24,8 +28,8 @@ type shake struct {
 //
 // Traces tr(B⁻¹K_p) cancel from the bound where γ and τ are those of q(f); elsewhere
 // what is left of them is at most as large as the error of log|B| times the spread of
-// the ratios γ/γ° and τ/τ°. A jitter is such an E of
-// one sign. The value returned is two standard deviations of the sum.
+// the ratios γ/γ° and τ/τ°. A jitter is such an E, of one sign. The value returned is
+// two standard deviations of the sum; see docs/mgp.md, section 7.
 func (m *model) Roundoff() float64 {
 	least := m.tau / m.tau0
 	most := least
@@ -33,11 +37,10 @@ func (m *model) Roundoff() float64 {
 		ratio := v.mean / m.gamma0[p]
 		least, most = min(least, ratio), max(most, ratio)
 	}
-	const u = 0x1p-53
-	sum := (u*math.Sqrt(float64(m.N+m.P)) + m.shake.jitter) * ((1+most-least)*m.shake.trace + 2*most*m.shake.quad)
+	sum := (work.Roundoff(m.N+m.P) + m.shake.jitter) * ((1+most-least)*m.shake.trace + 2*most*m.shake.quad)
 	if m.family != ARD {
 		for p, v := range m.moments {
-			sum += 8 * u * m.q[p].boundSize(v, m.prior)
+			sum += work.Roundoff(64) * m.q[p].boundSize(v, m.prior)
 		}
 	}
 	return sum

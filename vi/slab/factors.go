@@ -202,7 +202,8 @@ type factors struct {
 
 // factorsKept is what of a state is not in slices of numbers.
 type factorsKept struct {
-	weights     []Pair
+	weights     []Pair // those before turnWeights, if that was called since
+	turned      bool
 	offset      []float64
 	prior       Prior
 	offsetPrior OffsetPrior
@@ -210,12 +211,12 @@ type factorsKept struct {
 	length      []float64
 }
 
-// Keep implements [vi.Objective]. It copies what a posterior holds: five numbers for
-// each line and factor.
+// Keep implements [vi.Objective]. It copies what a posterior holds but for the weights,
+// of which there are many: they have two places, which take turns.
 func (m *factors) Keep() {
 	m.memory.Keep()
 	k := &m.kept
-	k.weights = append(k.weights[:0], m.weights...)
+	k.turned = false
 	k.prior, k.offsetPrior, k.noiseScale = m.prior, m.offsetPrior, m.noiseScale
 	k.offset, k.length = k.offset[:0], k.length[:0]
 	for q := range m.offsetVar {
@@ -230,12 +231,23 @@ func (m *factors) Keep() {
 func (m *factors) Restore() {
 	m.memory.Restore()
 	k := &m.kept
-	copy(m.weights, k.weights)
+	if k.turned {
+		m.weights, k.weights, k.turned = k.weights, m.weights, false
+	}
 	m.prior, m.offsetPrior, m.noiseScale = k.prior, k.offsetPrior, k.noiseScale
 	for i, l := range k.length {
 		m.functions[i].length = l
 	}
 	m.setTasks(k.offset)
+}
+
+// turnWeights lets all weights be written to their other place. A sweep does it once,
+// before it updates them all.
+func (m *factors) turnWeights() {
+	if m.kept.weights == nil {
+		m.kept.weights = make([]Pair, len(m.weights))
+	}
+	m.weights, m.kept.weights, m.kept.turned = m.kept.weights, m.weights, true
 }
 
 // setTasks computes the moments of the tasks' weights, and sets their offsets if there
@@ -381,10 +393,10 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	}
 	m.updates = []work.Update{
 		{Name: "φ", Step: func() error { return m.updateObjects(0, M) }},
-		{Name: "(w,s)", Step: func() error { m.updateTasks(0, M); return nil }},
+		{Name: "(w,s)", Step: func() error { m.turnWeights(); m.updateTasks(0, M); return nil }},
 	}
 	if m.K > M {
-		m.updates[1] = work.Update{Name: "(w,s), c", Step: func() error { m.updateTasks(0, m.K); return nil }}
+		m.updates[1] = work.Update{Name: "(w,s), c", Step: func() error { m.turnWeights(); m.updateTasks(0, m.K); return nil }}
 	}
 	m.updates = append(m.updates,
 		work.Update{Name: "σ²", Step: func() error { m.updateNoise(); return nil }},
