@@ -86,9 +86,9 @@ func (c *fitCmd) Run(e *console.Env) error {
 	} else {
 		d.features = views[0].source.Matrix()
 	}
-	model, err := bar.finish(f.fit(e.Ctx, d))
-	if err != nil {
-		return err
+	model, fell := bar.finish(f.fit(e.Ctx, d))
+	if model == nil {
+		return fell
 	}
 	if c.Output != "" {
 		if err := atomicfile.Write(e.Ctx, c.Output, model.Save); err != nil {
@@ -99,7 +99,7 @@ func (c *fitCmd) Run(e *console.Env) error {
 	rep.Model = c.Output
 	if c.JSON {
 		rep.Trace = model.Trace().Bounds
-		return console.PrintJSON(e.Stdout, rep)
+		return errors.Join(console.PrintJSON(e.Stdout, rep), c.unfinished(fell))
 	}
 	fmt.Fprintf(e.Stdout, "%s: %s, %s in %s, %s\n", main.Name(), console.Plural(n, "sample"),
 		console.Plural(est.count(views), est.partName()), console.Plural(len(views), "view"), rep.learned(notes.Targets))
@@ -109,7 +109,18 @@ func (c *fitCmd) Run(e *console.Env) error {
 	if c.Output != "" {
 		fmt.Fprintf(e.Stdout, "\nmodel: %s\n", c.Output)
 	}
-	return nil
+	return c.unfinished(fell)
+}
+
+// unfinished says what the model is worth where the ascent ended with an error.
+func (c *fitCmd) unfinished(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case c.Output == "":
+		return fmt.Errorf("%w; the model shown is that of the sweeps before", err)
+	}
+	return fmt.Errorf("%w; %s holds the model of the sweeps before", err, c.Output)
 }
 
 // targets finds the target columns and asks for them.
@@ -203,7 +214,8 @@ func (s *sweepBar) show(p mkl.Progress) {
 
 // finish ends the bar and passes on what the fit returned, but for two things: a
 // collapsed fit is a result, which the report tells; and an error is a mistake in what
-// the fit was given, unless it is that the bound fell.
+// the fit was given, unless the bound fell or an update failed: the model of the sweeps
+// before then comes with the error.
 func (s *sweepBar) finish(m mkl.Model, err error) (mkl.Model, error) {
 	if s.bar != nil {
 		s.bar.Finish()
@@ -215,6 +227,8 @@ func (s *sweepBar) finish(m mkl.Model, err error) (mkl.Model, error) {
 		return m, nil
 	case errors.As(err, &collapsed):
 		return collapsed.Model, nil
+	case m != nil && s.env.Ctx.Err() == nil:
+		return m, err
 	case errors.As(err, &fell):
 		return nil, err
 	}
