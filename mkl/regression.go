@@ -65,11 +65,11 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*Reg
 	if err != nil {
 		return nil, err
 	}
+	targets, z := standardizeTargets(y, r.RawTargets)
 	ds, k, err := r.kernels(ctx, views, n, len(y), r.EstimateMemory)
 	if err != nil {
 		return nil, err
 	}
-	targets, z := standardizeTargets(y, r.RawTargets)
 	fit, err := bestStart(ctx, &r.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.RegressionFit, error) {
 		return bemkl.Regression{
 			Lambda: r.Lambda, Upsilon: r.Upsilon, Gamma: r.Gamma, Omega: r.Omega, Epsilon: r.Epsilon,

@@ -39,11 +39,11 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 	if err != nil {
 		return nil, err
 	}
+	targets, z := standardizeTargets(y, s.RawTargets)
 	ds, k, err := s.kernels(ctx, views, n, len(y), s.EstimateMemory)
 	if err != nil {
 		return nil, err
 	}
-	targets, z := standardizeTargets(y, s.RawTargets)
 	fit, err := bestStart(ctx, &s.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.SharedFit, error) {
 		return bemkl.SharedRegression{
 			Lambda: s.Lambda, Upsilon: s.Upsilon, Gamma: s.Gamma, Omega: s.Omega, Epsilon: s.Epsilon,

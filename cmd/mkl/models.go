@@ -54,7 +54,9 @@ var estimators = []*estimator{
 				Fitting: s.fitting, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.Missing,
 				Lambda: s.prior["lambda"], Upsilon: s.prior["upsilon"], Gamma: s.prior["gamma"], Omega: s.prior["omega"], Epsilon: s.prior["epsilon"],
 			}
-			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return asModel(r.Fit(ctx, d.views, d.numbers...)) }}
+			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(r.Fit(ctx, d.views, d.numbers...))
+			}}
 		},
 	},
 	{
@@ -67,7 +69,9 @@ var estimators = []*estimator{
 				Fitting: s.fitting, Plain: s.Plain, RawTargets: s.RawTargets,
 				Lambda: s.prior["lambda"], Upsilon: s.prior["upsilon"], Gamma: s.prior["gamma"], Omega: s.prior["omega"], Epsilon: s.prior["epsilon"],
 			}
-			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return asModel(r.Fit(ctx, d.views, d.numbers...)) }}
+			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(r.Fit(ctx, d.views, d.numbers...))
+			}}
 		},
 	},
 	{
@@ -76,7 +80,9 @@ var estimators = []*estimator{
 		weights: func(c *fitCmd, v view, targets int) int { return len(v.kernels) * c.latents(targets) },
 		build: func(s *settings) fitter {
 			t := mkl.MultiTask{Fitting: s.fitting, Latents: s.Latents, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.Missing}
-			return fitter{t.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return asModel(t.Fit(ctx, d.views, d.numbers...)) }}
+			return fitter{t.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(t.Fit(ctx, d.views, d.numbers...))
+			}}
 		},
 	},
 	{
@@ -104,7 +110,9 @@ var estimators = []*estimator{
 				Fitting: s.fitting, Plain: s.Plain, Margin: s.Margin, SigmaG: s.SigmaG,
 				Lambda: s.prior["lambda"], Gamma: s.prior["gamma"], Omega: s.prior["omega"],
 			}
-			return fitter{m.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return asModel(m.FitKnown(ctx, d.views, d.labels...)) }}
+			return fitter{m.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(m.FitKnown(ctx, d.views, d.labels...))
+			}}
 		},
 	},
 	{
@@ -112,7 +120,9 @@ var estimators = []*estimator{
 		flags: []string{"kernels", "family", "raw-targets", "allow-duplicates", "plain"},
 		build: func(s *settings) fitter {
 			g := mkl.MultiGP{Fitting: s.fitting, Family: family(s.Family), Method: method(s.Plain), RawTargets: s.RawTargets}
-			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return asModel(g.Fit(ctx, d.views, d.numbers[0])) }}
+			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(g.Fit(ctx, d.views, d.numbers[0]))
+			}}
 		},
 	},
 	{
@@ -150,7 +160,9 @@ var estimators = []*estimator{
 		weights: func(_ *fitCmd, v view, _ int) int { return len(v.source.Columns) },
 		build: func(s *settings) fitter {
 			r := mkl.SpikeSlab{Fitting: s.fitting, Names: s.features, RawFeatures: s.RawColumns, RawTargets: s.RawTargets}
-			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return asModel(r.Fit(ctx, d.features, d.numbers[0])) }}
+			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(r.Fit(ctx, d.features, d.numbers[0]))
+			}}
 		},
 	},
 }
