@@ -14,8 +14,9 @@ import (
 // their kernels, and pools their predictions. It is what to use where nothing is
 // known of the kernels: its defaults come from the data. The zero value is ready.
 //
-// Each member has one [KernelSet] for the views without a kernel: Broad, ARDRBF,
-// ARDRanks or Additive. Views with a kernel are part of every member as they are. The prediction is the mixture of the
+// Each member has one [KernelSet] for the views without a kernel: [Broad], [ARDRBF],
+// [ARDRanks] or [Additive]. Views with a
+// kernel are part of every member as they are. The prediction is the mixture of the
 // members' that would have predicted every training target best from all others
 // (see docs/choosing.md). Neither the evidence nor leave-one-out alone chooses well:
 // both prefer length scales that overfit, which a mixture evens out.
@@ -146,15 +147,21 @@ func (a Auto) plan(views []View, n int, class []int) (p plan, err error) {
 	p.of = n
 	p.rows = sample(n, most, class, a.Seed)
 	open := false
+	views = slices.Clone(views)
 	for i := range views {
 		v := &views[i]
-		if v.X.Rows != n {
-			return p, fmt.Errorf("mkl: views[%d]: X is %d×%d where there are %d samples (samples are rows)", i, v.X.Rows, v.X.Cols, n)
-		}
-		if err := checkLayout(fmt.Sprintf("views[%d].X", i), v.X); err != nil {
+		v.from = i + 1
+		arg := v.argument(i)
+		if err := checkLayout(arg+".X", v.X); err != nil {
 			return p, err
 		}
-		if err := checkFinite(fmt.Sprintf("views[%d].X", i), v.X); err != nil {
+		switch {
+		case v.X.Rows != n:
+			return p, fmt.Errorf("mkl: %s: X is %d×%d where y has %d samples (samples are rows)", v.label(i), v.X.Rows, v.X.Cols, n)
+		case v.X.Cols == 0:
+			return p, fmt.Errorf("mkl: %s: X has no columns", v.label(i))
+		}
+		if err := checkFinite(arg+".X", v.X); err != nil {
 			return p, err
 		}
 		open = open || v.Kernel == nil
@@ -218,7 +225,7 @@ func autoViews(set KernelSet, views []View) ([]View, []string, error) {
 	for i, v := range views {
 		// A matrix all of whose features have one value still has its place.
 		if place(v) == i && !slices.ContainsFunc(all, func(w View) bool { return sameMatrix(v.X, w.X) }) {
-			all = append(all, View{Name: v.Name, X: v.X, Kernel: Constant{}})
+			all = append(all, View{Name: v.Name, X: v.X, Kernel: Constant{}, from: v.from})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b View) int { return place(a) - place(b) })
@@ -271,8 +278,9 @@ func sample(n, most int, class []int, seed uint64) []int {
 func takeRows(views []View, rows []int) ([]View, error) {
 	out := slices.Clone(views)
 	type identity struct {
-		data   *float64
-		square bool
+		data         *float64
+		cols, stride int
+		square       bool
 	}
 	taken := map[identity]Features{}
 	for i := range out {
@@ -281,7 +289,7 @@ func takeRows(views []View, rows []int) ([]View, error) {
 		if square && v.X.Cols != v.X.Rows {
 			return nil, fmt.Errorf("mkl: %s: X is %d×%d where a square kernel is needed", v.label(i), v.X.Rows, v.X.Cols)
 		}
-		id := identity{&v.X.Data[0], square}
+		id := identity{unsafe.SliceData(v.X.Data), v.X.Cols, v.X.Stride, square}
 		x, ok := taken[id]
 		if !ok {
 			x = Features{Rows: len(rows), Cols: v.X.Cols}
