@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 	"unsafe"
+
+	"github.com/bmkl/bmkl/la"
 )
 
 // Auto fits several multiple Gaussian processes to the same data, which differ in
@@ -29,7 +31,8 @@ type Auto struct {
 	Time time.Duration
 
 	// MaxSamples is the most samples that members are fitted to; of more as many are
-	// chosen at random. 0 means DefaultMaxSamples.
+	// chosen at random. 0 means DefaultMaxSamples. Views with given kernels need all
+	// samples, and then all are used.
 	MaxSamples int
 }
 
@@ -145,8 +148,7 @@ func (a Auto) plan(views []View, n int, class []int) (p plan, err error) {
 		most = DefaultMaxSamples
 	}
 	p.of = n
-	p.rows = sample(n, most, class, a.Seed)
-	open := false
+	open, whole := false, false
 	views = slices.Clone(views)
 	for i := range views {
 		v := &views[i]
@@ -165,12 +167,15 @@ func (a Auto) plan(views []View, n int, class []int) (p plan, err error) {
 			return p, err
 		}
 		open = open || v.Kernel == nil
+		whole = whole || v.Kernel != nil && v.Kernel.statistic().kind == given
 	}
+	if whole {
+		most = n
+	}
+	p.rows = sample(n, most, class, a.Seed)
 	some := views
 	if len(p.rows) < n {
-		if some, err = takeRows(views, p.rows); err != nil {
-			return p, err
-		}
+		some = takeRows(views, p.rows)
 	}
 	if !open {
 		p.members = []plannedMember{{"the kernels given", some}}
@@ -275,43 +280,20 @@ func sample(n, most int, class []int, seed uint64) []int {
 
 // takeRows returns the views of some of the samples. Views of one X keep sharing
 // theirs.
-func takeRows(views []View, rows []int) ([]View, error) {
+func takeRows(views []View, rows []int) []View {
 	out := slices.Clone(views)
-	type identity struct {
-		data         *float64
-		cols, stride int
-		square       bool
-	}
-	taken := map[identity]Features{}
 	for i := range out {
-		v := &out[i]
-		square := v.Kernel != nil && v.Kernel.statistic().kind == given
-		if square && v.X.Cols != v.X.Rows {
-			return nil, fmt.Errorf("mkl: %s: X is %d×%d where a square kernel is needed", v.label(i), v.X.Rows, v.X.Cols)
+		if first := slices.IndexFunc(views[:i], func(w View) bool { return sameMatrix(w.X, views[i].X) }); first >= 0 {
+			out[i].X = out[first].X
+			continue
 		}
-		id := identity{unsafe.SliceData(v.X.Data), v.X.Cols, v.X.Stride, square}
-		x, ok := taken[id]
-		if !ok {
-			x = Features{Rows: len(rows), Cols: v.X.Cols}
-			if square {
-				x.Cols = len(rows)
-			}
-			x.Stride = x.Cols
-			x.Data = make([]float64, x.Rows*x.Cols)
-			for r, from := range rows {
-				if !square {
-					copy(x.Row(r), v.X.Row(from))
-					continue
-				}
-				for c, col := range rows {
-					x.Row(r)[c] = v.X.At(from, col)
-				}
-			}
-			taken[id] = x
+		x := la.NewMatrix[float64](len(rows), out[i].X.Cols)
+		for r, from := range rows {
+			copy(x.Row(r), out[i].X.Row(from))
 		}
-		v.X = x
+		out[i].X = x
 	}
-	return out, nil
+	return out
 }
 
 // members fits the members that there is time for.
