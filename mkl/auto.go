@@ -8,14 +8,16 @@ import (
 	"slices"
 	"time"
 	"unsafe"
+
+	"github.com/bmkl/bmkl/la"
 )
 
 // Auto fits several multiple Gaussian processes to the same data, which differ in
 // their kernels, and pools their predictions. It is what to use where nothing is
 // known of the kernels: its defaults come from the data. The zero value is ready.
 //
-// Each member has one [KernelSet] for the views without a kernel: Broad, ARDRBF,
-// ARDRanks or Additive. Views with a kernel are part of every member as they are.
+// Each member has one [KernelSet] for the views without a kernel: [Broad], [ARDRBF],
+// [ARDRanks] or [Additive]. Views with a kernel are part of every member as they are.
 // The prediction is the mixture of the members' that would have predicted every
 // training target best from all others (see docs/choosing.md). Neither the evidence
 // nor leave-one-out alone chooses well: both prefer length scales that overfit, which
@@ -29,7 +31,8 @@ type Auto struct {
 	Time time.Duration
 
 	// MaxSamples is the most samples that members are fitted to; of more as many are
-	// chosen at random. 0 means DefaultMaxSamples.
+	// chosen at random. 0 means DefaultMaxSamples. Views with given kernels need all
+	// samples, and then all are used.
 	MaxSamples int
 }
 
@@ -66,9 +69,33 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	if err != nil {
 		return nil, err
 	}
-	m.weights = stack(density)
-	m.rule = stacked
+	m.weights, m.rule = stack(density), stacked
+	m.keepLarge()
 	return m, nil
+}
+
+// keepLarge drops the members whose weight is below half of an equal share. They
+// move the mean little, but their wide predictions widen the mixture, whose
+// variance would then cover more than it says.
+func (m *PoolModel) keepLarge() {
+	least := 0.5 / float64(len(m.members))
+	var sum float64
+	kept := m.pool
+	kept.names, kept.weights, kept.models = nil, nil, nil
+	var members []*MultiGPModel
+	for i, w := range m.weights {
+		if w < least {
+			kept.dropped = append(kept.dropped, m.names[i])
+			continue
+		}
+		sum += w
+		kept.names, kept.weights, kept.models = append(kept.names, m.names[i]), append(kept.weights, w), append(kept.models, m.models[i])
+		members = append(members, m.members[i])
+	}
+	for i := range kept.weights {
+		kept.weights[i] /= sum
+	}
+	m.pool, m.members = kept, members
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
@@ -159,26 +186,34 @@ func newPlan(views []View, n int, class []int, most int, seed uint64) (p plan, e
 		most = DefaultMaxSamples
 	}
 	p.of = n
-	p.rows = sample(n, most, class, seed)
-	open := false
+	open, whole := false, false
+	views = slices.Clone(views)
 	for i := range views {
 		v := &views[i]
-		if v.X.Rows != n {
-			return p, fmt.Errorf("mkl: views[%d]: X is %d×%d where there are %d samples (samples are rows)", i, v.X.Rows, v.X.Cols, n)
-		}
-		if err := checkLayout(fmt.Sprintf("views[%d].X", i), v.X); err != nil {
+		v.from = i + 1
+		arg := v.argument(i)
+		if err := checkLayout(arg+".X", v.X); err != nil {
 			return p, err
 		}
-		if err := checkFinite(fmt.Sprintf("views[%d].X", i), v.X); err != nil {
+		switch {
+		case v.X.Rows != n:
+			return p, fmt.Errorf("mkl: %s: X is %d×%d where y has %d samples (samples are rows)", v.label(i), v.X.Rows, v.X.Cols, n)
+		case v.X.Cols == 0:
+			return p, fmt.Errorf("mkl: %s: X has no columns", v.label(i))
+		}
+		if err := checkFinite(arg+".X", v.X); err != nil {
 			return p, err
 		}
 		open = open || v.Kernel == nil
+		whole = whole || v.Kernel != nil && v.Kernel.statistic().kind == given
 	}
+	if whole {
+		most = n
+	}
+	p.rows = sample(n, most, class, seed)
 	some := views
 	if len(p.rows) < n {
-		if some, err = takeRows(views, p.rows); err != nil {
-			return p, err
-		}
+		some = takeRows(views, p.rows)
 	}
 	if !open {
 		p.members = []plannedMember{{"the kernels given", some}}
@@ -233,7 +268,7 @@ func autoViews(set KernelSet, views []View) ([]View, []string, error) {
 	for i, v := range views {
 		// A matrix all of whose features have one value still has its place.
 		if place(v) == i && !slices.ContainsFunc(all, func(w View) bool { return sameMatrix(v.X, w.X) }) {
-			all = append(all, View{Name: v.Name, X: v.X, Kernel: Constant{}})
+			all = append(all, View{Name: v.Name, X: v.X, Kernel: Constant{}, from: v.from})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b View) int { return place(a) - place(b) })
@@ -283,42 +318,20 @@ func sample(n, most int, class []int, seed uint64) []int {
 
 // takeRows returns the views of some of the samples. Views of one X keep sharing
 // theirs.
-func takeRows(views []View, rows []int) ([]View, error) {
+func takeRows(views []View, rows []int) []View {
 	out := slices.Clone(views)
-	type identity struct {
-		data   *float64
-		square bool
-	}
-	taken := map[identity]Features{}
 	for i := range out {
-		v := &out[i]
-		square := v.Kernel != nil && v.Kernel.statistic().kind == given
-		if square && v.X.Cols != v.X.Rows {
-			return nil, fmt.Errorf("mkl: %s: X is %d×%d where a square kernel is needed", v.label(i), v.X.Rows, v.X.Cols)
+		if first := slices.IndexFunc(views[:i], func(w View) bool { return sameMatrix(w.X, views[i].X) }); first >= 0 {
+			out[i].X = out[first].X
+			continue
 		}
-		id := identity{&v.X.Data[0], square}
-		x, ok := taken[id]
-		if !ok {
-			x = Features{Rows: len(rows), Cols: v.X.Cols}
-			if square {
-				x.Cols = len(rows)
-			}
-			x.Stride = x.Cols
-			x.Data = make([]float64, x.Rows*x.Cols)
-			for r, from := range rows {
-				if !square {
-					copy(x.Row(r), v.X.Row(from))
-					continue
-				}
-				for c, col := range rows {
-					x.Row(r)[c] = v.X.At(from, col)
-				}
-			}
-			taken[id] = x
+		x := la.NewMatrix[float64](len(rows), out[i].X.Cols)
+		for r, from := range rows {
+			copy(x.Row(r), out[i].X.Row(from))
 		}
-		v.X = x
+		out[i].X = x
 	}
-	return out, nil
+	return out
 }
 
 // fit fits the members that there is time for, each by the given function.

@@ -89,7 +89,7 @@ func DefaultViews(set KernelSet, inputs ...View) (views []View, notes []string, 
 	if x := inputs[0].X; x.Rows == 0 {
 		return nil, nil, fmt.Errorf("mkl: inputs[0].X is %d×%d: there are no samples", x.Rows, x.Cols)
 	}
-	views = []View{{Name: "constant", X: inputs[0].X, Kernel: Constant{}}}
+	views = []View{{Name: "constant", X: inputs[0].X, Kernel: Constant{}, from: inputs[0].from}}
 	for i, in := range inputs {
 		arg := "inputs[" + strconv.Itoa(i) + "]"
 		if err := checkLayout(arg+".X", in.X); err != nil {
@@ -154,8 +154,8 @@ func splitBySpread(in View) (varying, constant []int) {
 // all, but for the constant.
 func (set KernelSet) views(in View, columns []int) []View {
 	d := sight{columns: columns}.cols(in.X.Cols)
-	scaled := View{Name: in.Name, X: in.X, Columns: columns, Standardize: true}
-	ranked := View{Name: in.Name, X: in.X, Columns: columns, Ranks: true}
+	scaled := View{Name: in.Name, X: in.X, Columns: columns, Standardize: true, from: in.from}
+	ranked := View{Name: in.Name, X: in.X, Columns: columns, Ranks: true, from: in.from}
 	var views []View
 	add := func(v View, k Kernel) {
 		v.Kernel = k

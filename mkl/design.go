@@ -98,7 +98,7 @@ func newDesign(views []View, n int) (*design, error) {
 		if v.Kernel == nil {
 			return nil, fmt.Errorf("mkl: %s: Kernel is nil", label)
 		}
-		arg := "views[" + strconv.Itoa(i) + "].X"
+		arg := v.argument(i) + ".X"
 		if err := checkLayout(arg, v.X); err != nil {
 			return nil, err
 		}

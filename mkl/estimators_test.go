@@ -22,11 +22,22 @@ type estimator struct {
 	// only for positive semidefinite kernels.
 	process bool
 
+	// open says that views without a kernel stand for default ones.
+	open bool
+
 	// fit fits to views with targets made from y, which may hold NaN.
 	fit func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error)
 
 	// predict returns everything that is predicted, in one row.
 	predict func(m Model, workers int, x ...Features) ([]float64, error)
+}
+
+// withOpenView adds a view of the first X without a kernel.
+func withOpenView(views []View) []View {
+	if len(views) == 0 {
+		return nil
+	}
+	return append(slices.Clone(views), View{X: views[0].X})
 }
 
 func predictMultiGPClasses(m Model, workers int, x ...Features) ([]float64, error) {
@@ -38,6 +49,15 @@ func predictMultiGPClasses(m Model, workers int, x ...Features) ([]float64, erro
 
 // row returns everything that is predicted, whatever the type of the classes.
 func (m *MultiGPClassifierModel[T]) row(workers int, x []Features) ([]float64, error) {
+	p, err := m.PredictClasses(context.Background(), PredictOptions{Workers: workers}, x...)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(slices.Concat(p.Decision...), slices.Concat(p.Probability...)), nil
+}
+
+// row is that of a pool.
+func (m *PoolClassifierModel[T]) row(workers int, x []Features) ([]float64, error) {
 	p, err := m.PredictClasses(context.Background(), PredictOptions{Workers: workers}, x...)
 	if err != nil {
 		return nil, err
@@ -161,6 +181,46 @@ var estimators = []estimator{
 		process: true,
 		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			return orNil(MultiGPClassifier[int]{Fitting: s, Family: ARD}.Fit(ctx, views, parts(y, 3)))
+		},
+		predict: predictMultiGPClasses,
+	},
+	{
+		name:    "pool of given kernels",
+		process: true,
+		open:    true,
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			return orNil(Auto{Fitting: s}.Fit(ctx, views, y))
+		},
+		predict: predictRegression,
+	},
+	{
+		name:    "pool",
+		process: true,
+		open:    true,
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			return orNil(Auto{Fitting: s}.Fit(ctx, withOpenView(views), y))
+		},
+		predict: predictRegression,
+	},
+	{
+		name:    "pool of two classes",
+		process: true,
+		open:    true,
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			var labels []string
+			for _, k := range parts(y, 2) {
+				labels = append(labels, []string{"low", "high"}[k])
+			}
+			return orNil(AutoClassifier[string]{Fitting: s}.Fit(ctx, withOpenView(views), labels))
+		},
+		predict: predictMultiGPClasses,
+	},
+	{
+		name:    "pool of three classes",
+		process: true,
+		open:    true,
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			return orNil(AutoClassifier[int]{Fitting: s}.Fit(ctx, withOpenView(views), parts(y, 3)))
 		},
 		predict: predictMultiGPClasses,
 	},
@@ -382,6 +442,9 @@ func TestEstimatorsRefuseBadData(t *testing.T) {
 			if e.process && c.name == "same kernel twice" {
 				continue // the scales of the two add up
 			}
+			if e.open && c.name == "no kernel" {
+				continue // it stands for the default ones
+			}
 			views, y, _, _ := twoInputs(1, 20)
 			views, y = c.spoil(views, y)
 			m, err := e.fit(context.Background(), Fitting{MaxSweeps: 25}, views, y)
@@ -432,11 +495,11 @@ func TestEstimatorsObeyTheContext(t *testing.T) {
 		}}, views, y)
 		assert.ErrorIs(t, err, cause)
 		assert.Equal(t, 5, sweeps)
-		if m != nil { // what had been reached; draws and the functions of some classes make no model
+		if m != nil { // what had been reached; draws, the functions of some classes and some members make no model
 			assert.Equal(t, 5, m.Trace().Sweeps)
 			assert.False(t, m.Trace().Converged)
 		} else {
-			assert.Regexp(t, "process, three classes|Gibbs", e.name)
+			assert.Regexp(t, "process, three classes|Gibbs|pool", e.name)
 		}
 	})
 }

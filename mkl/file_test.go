@@ -138,13 +138,28 @@ func TestGoldenScores(t *testing.T) {
 			return orNil(c.Fit(context.Background(), views, labels))
 		}
 	}
+	classes := func(n int) (labels []string) {
+		for _, k := range parts(y, n) {
+			labels = append(labels, []string{"low", "middle", "high"}[k])
+		}
+		return labels
+	}
+	learned := append(slices.Clone(views), View{Name: "learned", X: views[3].X, Kernel: RBF{ARD: true}, Standardize: true})
 	for name, fit := range map[string]func() (Model, error){
+		"multigp": func() (Model, error) {
+			return orNil(MultiGP{Fitting: settings}.Fit(context.Background(), learned, y))
+		},
+		"multigp-classifier": func() (Model, error) {
+			return orNil(MultiGPClassifier[string]{Fitting: settings}.Fit(context.Background(), learned, classes(3)))
+		},
+		"pool": func() (Model, error) {
+			return orNil(Auto{Fitting: settings}.Fit(context.Background(), withOpenView(views), y))
+		},
+		"pool-classifier": func() (Model, error) {
+			return orNil(AutoClassifier[string]{Fitting: settings}.Fit(context.Background(), withOpenView(views), classes(3)))
+		},
 		"classifier": func() (Model, error) {
-			var labels []string
-			for _, k := range parts(y, 3) {
-				labels = append(labels, []string{"low", "middle", "high"}[k])
-			}
-			return orNil(Classifier[string]{Fitting: settings}.Fit(context.Background(), views, labels))
+			return orNil(Classifier[string]{Fitting: settings}.Fit(context.Background(), views, classes(3)))
 		},
 		"multilabel": func() (Model, error) {
 			labels := make([][]bool, 2)
@@ -504,6 +519,11 @@ func FuzzLoad(f *testing.F) {
 	require.NoError(f, err)
 	require.NoError(f, c.Save(&classes))
 	f.Add(classes.Bytes())
+	for _, name := range []string{"pool", "pool-classifier", "multigp-classifier"} {
+		file, err := os.ReadFile("../testdata/models/" + name + "-v1.safetensors")
+		require.NoError(f, err)
+		f.Add(file)
+	}
 	f.Add(fileOf(`{}`, 0))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		m, err := Load(bytes.NewReader(signed(file)))
@@ -527,6 +547,10 @@ func FuzzLoad(f *testing.F) {
 			_, _, _ = m.Predict(x...)
 		case *MultiLabelModel:
 			_, _ = m.PredictLabels(context.Background(), PredictOptions{}, x...)
+		case TargetModel:
+			_, _ = m.PredictTargets(context.Background(), PredictOptions{}, x...)
+		case ClassModel[string]:
+			_, _ = m.PredictClasses(context.Background(), PredictOptions{}, x...)
 		default:
 			t.Fatalf("%T", m)
 		}

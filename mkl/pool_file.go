@@ -14,6 +14,7 @@ type poolJSON struct {
 	Rule    string   `json:"rule"`
 	Of      int      `json:"of"`                // samples there were
 	Left    []string `json:"left,omitempty"`    // members there was no time for
+	Dropped []string `json:"dropped,omitempty"` // members whose weight was small
 	Remarks []string `json:"remarks,omitempty"` // what the default kernels left out
 }
 
@@ -36,7 +37,7 @@ type poolClassifierJSON struct {
 
 // addPool adds what both kinds of pools have.
 func (f *fileWriter) addPool(p *pool) poolJSON {
-	return poolJSON{recordJSON: f.addRecord(&p.record), Rule: string(p.rule), Of: p.of, Left: p.left, Remarks: p.remarks}
+	return poolJSON{recordJSON: f.addRecord(&p.record), Rule: string(p.rule), Of: p.of, Left: p.left, Dropped: p.dropped, Remarks: p.remarks}
 }
 
 // addMember adds a member's tensors, which encode adds, and returns its settings.
@@ -70,7 +71,7 @@ func (m *PoolClassifierModel[T]) Save(w io.Writer) error {
 
 // takePool takes what both kinds of pools have.
 func (f *fileReader) takePool(j poolJSON) (p pool, err error) {
-	p.rule, p.of, p.left, p.remarks = poolRule(j.Rule), j.Of, j.Left, j.Remarks
+	p.rule, p.of, p.left, p.dropped, p.remarks = poolRule(j.Rule), j.Of, j.Left, j.Dropped, j.Remarks
 	if p.rule != stacked && p.rule != averaged {
 		return p, fmt.Errorf("model: rule %q is unknown", j.Rule)
 	}

@@ -24,6 +24,7 @@ type pool struct {
 	rule    poolRule
 	of      int      // samples that there were
 	left    []string // members that there was no time for
+	dropped []string // members whose weight was small
 	remarks []string // what the default kernels left out
 
 	models []Model
@@ -98,7 +99,7 @@ func (p *pool) describe(what string) string {
 // story says in three sentences what was tried, what was kept and why.
 func (p *pool) story() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Tried: sums of Gaussian processes on %s.", listed(p.names))
+	fmt.Fprintf(&b, "Tried: sums of Gaussian processes on %s.", listed(slices.Concat(p.names, p.dropped)))
 	if p.Samples() < p.of {
 		fmt.Fprintf(&b, " Each saw %d of the %d samples, chosen by chance.", p.Samples(), p.of)
 	}
@@ -108,7 +109,7 @@ func (p *pool) story() string {
 	for _, r := range p.remarks {
 		fmt.Fprintf(&b, " Note: %s.", r)
 	}
-	if len(p.names) == 1 {
+	if len(p.names)+len(p.dropped) == 1 {
 		b.WriteString("\n")
 		return b.String()
 	}
@@ -118,7 +119,7 @@ func (p *pool) story() string {
 	}
 	fmt.Fprintf(&b, "\nKept: %s.\n", strings.Join(shares, ", "))
 	if p.rule == stacked {
-		b.WriteString("Why: this mixture would have predicted each training target best from all others.\n")
+		b.WriteString("Why: this mixture would have predicted the training targets best, each from all others; small shares are dropped.\n")
 	} else {
 		b.WriteString("Why: averaged probabilities are calibrated better than those of any one fit, and no score of the training samples chooses between them reliably.\n")
 	}

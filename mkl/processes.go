@@ -88,17 +88,19 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 			some[i] = y[r]
 		}
 		first, err := fit(someKernels(k, rows), some)
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil, err
-		}
-		p := first.Posterior.State()
-		e.Start = &mgp.EvidenceStart{Gamma: p.Gamma, Parameters: first.Parameters}
-		if !labels {
-			e.Start.Noise = 1 / p.Tau
-		}
-		settled = first.Record.Reason
-		if s.hurried && e.Ascent.MaxSweeps == 0 {
-			e.Ascent.MaxSweeps = fewSteps
+		case err == nil: // the part may lack what the whole has, such as targets that differ
+			p := first.Posterior.State()
+			e.Start = &mgp.EvidenceStart{Gamma: p.Gamma, Parameters: first.Parameters}
+			if !labels {
+				e.Start.Noise = 1 / p.Tau
+			}
+			settled = first.Record.Reason
+			if s.hurried && e.Ascent.MaxSweeps == 0 {
+				e.Ascent.MaxSweeps = fewSteps
+			}
 		}
 	}
 	all, err := fit(k, y)

@@ -9,7 +9,8 @@ import "math"
 //	P(class c) ∝ odds_cᵇ   (two classes: the odds are those of the one function).
 //
 // b = 1 leaves two classes as they are. It is fitted on the leave-one-out
-// probabilities of the training samples, whose mean log is concave in b.
+// probabilities of the training samples, whose mean log is concave in b, under a weak
+// prior about 1.
 
 // scoreTable holds the scores [sample][class] that b multiplies: the log odds of
 // every class, or for two classes, which have one function, log P of both.
@@ -64,11 +65,17 @@ const (
 	mostSharpness  = 5
 )
 
-// fitSharpness returns the b of the highest mean log probability of the classes,
-// given the scores of each sample in a row and its class. The derivative is
+// logSharpnessSpread is the standard deviation of log b in its normal prior about 0.
+// Where every training sample is predicted right from the others their probabilities
+// alone would call for any b.
+const logSharpnessSpread = 0.5
+
+// fitSharpness returns the most probable b, given the scores of each sample in a row
+// and its class. The derivative of the log probability of the classes is
 // Σ_n (score of the class − E[score]), falling in b.
 func fitSharpness(scores [][]float64, class []int) float64 {
-	slope := func(b float64) (sum float64) {
+	slope := func(b float64) float64 {
+		sum := -math.Log(b) / (logSharpnessSpread * logSharpnessSpread * b)
 		for n, s := range scores {
 			log := make([]float64, len(s))
 			sharpen(b, s, log)

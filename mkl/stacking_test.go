@@ -92,6 +92,31 @@ func TestFitSharpness(t *testing.T) {
 		}
 		assert.InEpsilon(t, b, fitSharpness(scores, class), 0.05)
 	}
-	assert.EqualValues(t, mostSharpness, fitSharpness([][]float64{{1, 0}}, []int{0}))
-	assert.EqualValues(t, leastSharpness, fitSharpness([][]float64{{1, 0}}, []int{1}))
+}
+
+// Samples that are all predicted right, or all wrong, do not call for any b.
+func TestFitSharpnessOfSure(t *testing.T) {
+	same := func(gap float64, n int) (scores [][]float64, class []int) {
+		for range n {
+			scores, class = append(scores, []float64{gap, 0}), append(class, 0)
+		}
+		return scores, class
+	}
+	for _, c := range []struct {
+		gap  float64
+		n    int
+		want float64 // 0: inside
+	}{
+		{1, 1, 0}, {-1, 1, 0}, {4, 100, 0}, {30, 1000, 1}, {0.5, 1000, mostSharpness}, {-50, 100, leastSharpness},
+	} {
+		scores, class := same(c.gap, c.n)
+		b := fitSharpness(scores, class)
+		if c.want > 0 {
+			assert.InDelta(t, c.want, b, 1e-5, "%v", c)
+			continue
+		}
+		// Σ gap·P(other) = log b/(b·spread²)
+		slope := float64(c.n) * c.gap / (1 + math.Exp(b*c.gap))
+		assert.InDelta(t, slope, math.Log(b)/(b*logSharpnessSpread*logSharpnessSpread), 1e-6, "%v", c)
+	}
 }

@@ -46,6 +46,10 @@ type View struct {
 	// so that its diagonal is 1. For a kernel that is given (Precomputed), the
 	// matrices of a prediction then carry one more column: k(x,x).
 	Normalize bool
+
+	// from is one more than the index of the caller's view that this one stands for, if
+	// an estimator chose its kernel; errors name that one.
+	from int
 }
 
 // sight is what a kernel sees of a sample.
@@ -114,15 +118,23 @@ type Input struct {
 	Cols  int   // columns it must have
 }
 
+// argument names the i-th view as the caller gave it.
+func (v *View) argument(i int) string {
+	if v.from > 0 {
+		i = v.from - 1
+	}
+	return "views[" + strconv.Itoa(i) + "]"
+}
+
 // label names a view in an error.
 func (v *View) label(i int) string {
 	switch {
 	case v.Kernel == nil:
-		return "views[" + strconv.Itoa(i) + "]"
+		return v.argument(i)
 	case v.Name == "":
-		return fmt.Sprintf("views[%d] (%s)", i, v.Kernel)
+		return fmt.Sprintf("%s (%s)", v.argument(i), v.Kernel)
 	}
-	return fmt.Sprintf("views[%d] (%q, %s)", i, v.Name, v.Kernel)
+	return fmt.Sprintf("%s (%q, %s)", v.argument(i), v.Name, v.Kernel)
 }
 
 // describe names a view without its number.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
 )
 
 // The Gaussian variational bound for labels t_n = ±1 with p(t_n | f_n) =
@@ -25,11 +26,26 @@ import (
 
 // ascend climbs the bound from the present sites until a step of the sites would
 // move the posterior means by less than tol posterior deviations (root mean
-// square), and returns the bound. A step that lowers the bound is halved.
+// square), and returns the bound.
+//
+// The sites that the posterior asks for are as often too far as too near: the error
+// of the whole step is some multiple λ of that before it, which may be below −1. With
+// d the way to those sites, now and one step of length s before, λ is estimated by
+// c = dᵀd₋/d₋ᵀd₋ = 1 − s·(1−λ), and the next step 1/(1−λ) = s/(1−c) would end the error
+// in that direction (J. Barzilai and J. M. Borwein, "Two-point step size gradient
+// methods", 1988). A step that lowers the bound by more than rounding is halved.
 func (s *sites) ascend(t []float64, tol float64) (bound float64, err error) {
-	prec, nu := make([]float64, s.N), make([]float64, s.N) // where the next step aims at
-	kept, keptNu := make([]float64, s.N), make([]float64, s.N)
-	step, best, last := 1.0, math.Inf(-1), math.Inf(1)
+	v := make([]float64, 8*s.N)
+	next := func() []float64 {
+		head := v[:s.N:s.N]
+		v = v[s.N:]
+		return head
+	}
+	prec, nu := next(), next()     // the sites that the posterior asks for
+	kept, keptNu := next(), next() // the sites of the highest bound
+	way, wayNu := next(), next()   // from those to these, in posterior deviations
+	last, lastNu := next(), next() // the way before
+	step, best, before := 1.0, math.Inf(-1), math.Inf(1)
 	for range epSweeps {
 		if err := s.posterior(); err != nil {
 			return 0, err
@@ -39,32 +55,42 @@ func (s *sites) ascend(t []float64, tol float64) (bound float64, err error) {
 		for n, label := range t {
 			e := expectLikelihood(label, s.mean[n], s.variance[n])
 			bound += e.logLik + 0.5*(float64(s.prec[n]*s.variance[n])-float64(s.mean[n]*s.alpha[n]))
-			push := e.slope - s.alpha[n] // the gradient by the mean
-			square += push * push * s.variance[n]
-			dp := (e.curvature - s.prec[n]) * s.variance[n]
-			square += dp * dp
+			sd := math.Sqrt(s.variance[n])
+			push := (e.slope - s.alpha[n]) * sd // the gradient by the mean
 			s.diag[n] = e.curvature
 			s.root[n] = e.slope + float64(e.curvature*s.mean[n])
+			way[n] = (s.diag[n] - s.prec[n]) * s.variance[n]
+			wayNu[n] = (s.root[n] - s.nu[n]) * sd
+			square += push*push + way[n]*way[n]
 		}
 		if math.IsNaN(bound) {
 			return 0, fmt.Errorf("Gaussian variational bound: not a number")
 		}
 		residual := math.Sqrt(square / float64(s.N))
-		if residual > tol && bound < best-1e-12*(1+math.Abs(best)) && step > 1e-3 {
+		if residual > tol && bound < best-lostInBound*(float64(s.N)+math.Abs(best)) && step > 1e-3 {
 			step *= 0.5
 		} else {
-			if residual <= tol || residual < roundingResidual && residual > 0.9*last {
+			if residual <= tol || residual < roundingResidual && residual > 0.9*before {
 				for i, p := range s.prec {
 					s.root[i] = math.Sqrt(p)
 				}
 				return bound, nil
 			}
-			best, last = bound, residual
+			if old := la.SumSq(last) + la.SumSq(lastNu); old > 0 {
+				c := (la.Dot(way, last) + la.Dot(wayNu, lastNu)) / old
+				if c < 1-step {
+					step = max(shortestStep, step/(1-c))
+				} else {
+					step = 1
+				}
+			}
+			best, before = bound, residual
 			copy(kept, s.prec)
 			copy(keptNu, s.nu)
 			copy(prec, s.diag)
 			copy(nu, s.root)
-			step = min(1, 1.5*step)
+			copy(last, way)
+			copy(lastNu, wayNu)
 		}
 		for n := range t {
 			s.prec[n] = max(kept[n]+step*(prec[n]-kept[n]), leastPrecision)
@@ -73,6 +99,14 @@ func (s *sites) ascend(t []float64, tol float64) (bound float64, err error) {
 	}
 	return 0, fmt.Errorf("Gaussian variational bound: not converged after %d factorisations", epSweeps)
 }
+
+// shortestStep is the shortest step of the sites but for those after a fall of the
+// bound, and lostInBound a share of the sum of the bound's parts that rounding may
+// have taken.
+const (
+	shortestStep = 0.1
+	lostInBound  = 1e-13
+)
 
 // expected are the Gaussian expectations of a label's log likelihood, its slope
 // and minus its curvature in f.
