@@ -270,7 +270,7 @@ func TestEstimators(t *testing.T) {
 			assert.False(t, seen[est.model+task], "two estimators for -model %s -task %s", est.model, task)
 			seen[est.model+task] = true
 			row := "(?m)^\\| [^|]*`" + task + "`" // of the table of tasks
-			if est.model != defaultModel {
+			if est.model != modelBMKL {
 				row = "(?m)^\\| `" + est.model + "` \\|[^|]*`" + task + "`" // of the table of models
 			}
 			assert.Regexp(t, row, string(manual))

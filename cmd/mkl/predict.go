@@ -305,8 +305,8 @@ func (c *modelInput) sources(fs *console.Files, m *loaded) ([]console.Source, er
 		given[v.Name] = v.Columns
 	}
 	var all []console.Source
-	for _, in := range m.Inputs() {
-		v := m.notes.Views[m.notes.ViewOf[in.Views[0]]]
+	for i, in := range m.Inputs() {
+		v := m.notes.Views[i]
 		items, ok := given[v.Name]
 		switch {
 		case ok:

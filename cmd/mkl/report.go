@@ -24,7 +24,9 @@ type report struct {
 	Converged bool           `json:"converged"`
 	Reason    string         `json:"reason"`
 	Sampled   *sampled       `json:"sampled,omitempty"`
-	Kernels   []kernelReport `json:"kernels"` // of a sparse regression its features
+	Members   []memberReport `json:"members,omitempty"` // of a pool
+	Story     string         `json:"story,omitempty"`   // of a pool: what was tried, what was kept and why
+	Kernels   []kernelReport `json:"kernels"`           // of a sparse regression its features
 	Targets   []targetReport `json:"targets"`
 	Trace     []float64      `json:"trace,omitempty"`
 	Model     string         `json:"model,omitempty"` // file
@@ -39,6 +41,12 @@ type sampled struct {
 	Draws  int     `json:"draws"` // of all chains
 	RHat   float64 `json:"rhat"`
 	ESS    float64 `json:"ess"` // effective draws
+}
+
+// memberReport is a model of a pool with its share of the predictions.
+type memberReport struct {
+	Name   string  `json:"name"`
+	Weight float64 `json:"weight"`
 }
 
 type kernelReport struct {
@@ -67,6 +75,12 @@ type sampleReport struct {
 	SD     float64  `json:"sd"`
 }
 
+// pool is a model that is a mixture of models.
+type pool interface {
+	Members() (names []string, weights []float64)
+	Story() string
+}
+
 // newReport reports on a model that an estimator fitted.
 func newReport(est *estimator, m mkl.Model, n *notes) *report {
 	t := m.Trace()
@@ -76,6 +90,13 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 	}
 	if x := t.Mixing; x.Chains > 0 {
 		r.Sampled = &sampled{Chains: x.Chains, Draws: x.Chains * x.Draws, RHat: x.RHat, ESS: x.ESS}
+	}
+	if pool, ok := m.(pool); ok {
+		names, weights := pool.Members()
+		for i, name := range names {
+			r.Members = append(r.Members, memberReport{name, weights[i]})
+		}
+		r.Story = pool.Story()
 	}
 	outputs := m.Outputs()
 	names := n.Targets
@@ -124,7 +145,7 @@ func kernelReports(weights []mkl.KernelWeight, inclusion []float64) (all []kerne
 // learned says what was learned of which targets.
 func (r *report) learned(names []string) string {
 	task := r.Task
-	if r.Kind != defaultModel {
+	if r.Kind != modelBMKL {
 		task += " (" + r.Kind + ")"
 	}
 	if len(names) > 5 {
@@ -148,7 +169,10 @@ const (
 
 // print prints how the fit ended, the weights of the kernels, and each target.
 func (r *report) print(out io.Writer) error {
-	r.printEnd(out)
+	fmt.Fprintln(out, r.ended())
+	if r.Story != "" {
+		fmt.Fprintf(out, "\n%s", r.Story)
+	}
 	shared := len(r.Targets) == 0 || r.Targets[0].Kernels == nil // the targets have the same weights
 	if shared {
 		fmt.Fprintln(out)
@@ -157,6 +181,9 @@ func (r *report) print(out io.Writer) error {
 		}
 	}
 	for _, t := range r.Targets {
+		if r.Members != nil && t.NoiseSD == 0 && !t.Collapsed {
+			continue // a class of a pool, of which there is nothing to tell
+		}
 		fmt.Fprintf(out, "\n%s", t.Name)
 		if t.NoiseSD > 0 {
 			fmt.Fprintf(out, ": noise SD %s", console.Figure(t.NoiseSD))
@@ -189,23 +216,42 @@ func (r *report) print(out io.Writer) error {
 	return nil
 }
 
-// printEnd prints how the fit ended, in one line or two.
-func (r *report) printEnd(out io.Writer) {
+// ended says how the fit ended, in one line or two.
+func (r *report) ended() string {
 	sweeps := console.Plural(r.Sweeps, "sweep")
 	if s := r.Sampled; s != nil {
-		fmt.Fprintf(out, "%s of %s, %s kept\n", console.Plural(s.Chains, "chain"), sweeps, console.Plural(s.Draws, "draw"))
 		state := "they have mixed"
 		if !r.Converged {
-			state = "they have NOT mixed: let -draws or -thin be larger"
+			state = "they have " + notMixed
 		}
-		fmt.Fprintf(out, "%s; of weights and log precisions R̂ is at most %s, the effective draws are at least %.0f\n", state, console.Figure(s.RHat), s.ESS)
-		return
+		return fmt.Sprintf("%s of %s, %s kept\n%s; of weights and log precisions R̂ is at most %s, the effective draws are at least %.0f",
+			console.Plural(s.Chains, "chain"), sweeps, console.Plural(s.Draws, "draw"), state, console.Figure(s.RHat), s.ESS)
 	}
 	state := "converged after " + sweeps
 	if !r.Converged {
-		state = "NOT converged (" + r.Reason + ") after " + sweeps
+		state = r.notConverged()
 	}
-	fmt.Fprintf(out, "%s, lower bound %.2f nats\n", state, r.Bound)
+	if r.Members != nil { // they have no common bound
+		return state
+	}
+	return fmt.Sprintf("%s, lower bound %.2f nats", state, r.Bound)
+}
+
+const notMixed = "NOT mixed: let -draws or -thin be larger"
+
+func (r *report) notConverged() string {
+	return "NOT converged (" + r.Reason + ") after " + console.Plural(r.Sweeps, "sweep")
+}
+
+// warn says of a fit that did not end well that it did not.
+func (r *report) warn(out io.Writer) {
+	switch {
+	case r.Converged:
+	case r.Sampled != nil:
+		fmt.Fprintf(out, "mkl: warning: the chains have %s\n", notMixed)
+	default:
+		fmt.Fprintf(out, "mkl: warning: the fit has %s\n", r.notConverged())
+	}
 }
 
 // printSamples lists the active samples, or the largest of them if they are many.
@@ -237,7 +283,14 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		named = named || k.View != k.Kernel
 	}
 	var rows [][]string
+	var total float64
+	for _, k := range kernels {
+		total += k.Weight
+	}
 	what := "weight ± SD"
+	if r.Members != nil {
+		what = "weight ± SD, share of the variance"
+	}
 	for _, k := range kernels {
 		if k.Inclusion != nil {
 			what = "weight ± SD, probability of being there"
@@ -252,8 +305,11 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		case named:
 			row[1] = k.View + "  " + k.Kernel
 		}
-		if k.Inclusion != nil {
+		switch {
+		case k.Inclusion != nil:
 			row[4] = fmt.Sprintf("%.3f", *k.Inclusion)
+		case r.Members != nil && total > 0:
+			row[4] = fmt.Sprintf("%.1f %%", 100*k.Weight/total)
 		}
 		rows = append(rows, row)
 	}
