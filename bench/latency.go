@@ -33,7 +33,7 @@ func newLatency(name string, prior mkl.Gamma) latency {
 	}
 	m, err := mkl.Regression{Lambda: prior, Omega: prior}.Fit(context.Background(), views, y)
 	must(err)
-	p, err := m.Predictor(mkl.PredictorOptions{})
+	p, err := m.Predictor(mkl.PredictorOptions{Unhealed: true}) // healing keeps every sample: this is the pruned form
 	must(err)
 	return latency{name, p}
 }

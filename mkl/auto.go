@@ -15,10 +15,11 @@ import (
 // known of the kernels: its defaults come from the data. The zero value is ready.
 //
 // Each member has one [KernelSet] for the views without a kernel: Broad, ARDRBF,
-// ARDRanks or Additive. Views with a kernel are part of every member as they are. The prediction is the mixture of the
-// members' that would have predicted every training target best from all others
-// (see docs/choosing.md). Neither the evidence nor leave-one-out alone chooses well:
-// both prefer length scales that overfit, which a mixture evens out.
+// ARDRanks or Additive. Views with a kernel are part of every member as they are.
+// The prediction is the mixture of the members' that would have predicted every
+// training target best from all others (see docs/choosing.md). Neither the evidence
+// nor leave-one-out alone chooses well: both prefer length scales that overfit, which
+// a mixture evens out.
 type Auto struct {
 	Fitting
 
@@ -43,7 +44,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	if _, err := checkTargets([][]float64{y}, false); err != nil {
 		return nil, err
 	}
-	plan, err := a.plan(views, len(y), nil)
+	plan, err := newPlan(views, len(y), nil, a.MaxSamples, a.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	}
 	m := &PoolModel{}
 	var density [][]float64
-	m.pool, err = a.members(plan, a.Time, func(views []View, f Fitting) (Model, error) {
+	m.pool, err = plan.fit(a.Fitting, a.Time, func(views []View, f Fitting) (Model, error) {
 		member, err := MultiGP{Fitting: f, hurried: true}.Fit(ctx, views, some)
 		if err != nil {
 			return nil, err
@@ -68,6 +69,21 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	m.weights = stack(density)
 	m.rule = stacked
 	return m, nil
+}
+
+// EstimateMemory returns about how many bytes a fit of the given size takes, its
+// Kernels being views without a kernel.
+func (a Auto) EstimateMemory(s Size) int64 { return autoMemory(&a.Fitting, s, a.MaxSamples, 1) }
+
+// autoMemory estimates what a pool takes whose members have l functions each: the
+// kernels of the largest member, and the factors that all of them keep.
+func autoMemory(f *Fitting, s Size, most, l int) int64 {
+	if most <= 0 {
+		most = DefaultMaxSamples
+	}
+	s.Samples = min(s.Samples, most)
+	s.Kernels *= mostAlone + 2
+	return f.processMemory(s, l*len(autoMembers))
 }
 
 // AutoClassifier is [Auto] for two or more classes. The probabilities are the means
@@ -93,7 +109,7 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	if err != nil {
 		return nil, err
 	}
-	plan, err := Auto{Fitting: a.Fitting, MaxSamples: a.MaxSamples}.plan(views, len(labels), index)
+	plan, err := newPlan(views, len(labels), index, a.MaxSamples, a.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +118,7 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 		some[i] = labels[r]
 	}
 	m := &PoolClassifierModel[T]{}
-	m.pool, err = Auto{Fitting: a.Fitting}.members(plan, a.Time, func(views []View, f Fitting) (Model, error) {
+	m.pool, err = plan.fit(a.Fitting, a.Time, func(views []View, f Fitting) (Model, error) {
 		member, err := MultiGPClassifier[T]{Fitting: f, Classes: classes, hurried: true}.Fit(ctx, views, some)
 		if err != nil {
 			return nil, err
@@ -136,15 +152,14 @@ type plannedMember struct {
 	views []View
 }
 
-// plan chooses samples and kernels for n samples, whose classes are given unless
-// nil.
-func (a Auto) plan(views []View, n int, class []int) (p plan, err error) {
-	most := a.MaxSamples
+// newPlan chooses samples, most at the most (0: DefaultMaxSamples), and kernels for
+// the views of n samples, whose classes are given unless nil.
+func newPlan(views []View, n int, class []int, most int, seed uint64) (p plan, err error) {
 	if most <= 0 {
 		most = DefaultMaxSamples
 	}
 	p.of = n
-	p.rows = sample(n, most, class, a.Seed)
+	p.rows = sample(n, most, class, seed)
 	open := false
 	for i := range views {
 		v := &views[i]
@@ -306,8 +321,8 @@ func takeRows(views []View, rows []int) ([]View, error) {
 	return out, nil
 }
 
-// members fits the members that there is time for.
-func (a Auto) members(p plan, limit time.Duration, fit func(views []View, f Fitting) (Model, error)) (pool, error) {
+// fit fits the members that there is time for, each by the given function.
+func (p *plan) fit(settings Fitting, limit time.Duration, fit func(views []View, f Fitting) (Model, error)) (pool, error) {
 	out := pool{of: p.of, remarks: p.notes}
 	begin := time.Now()
 	var last time.Duration
@@ -316,12 +331,12 @@ func (a Auto) members(p plan, limit time.Duration, fit func(views []View, f Fitt
 			out.left = append(out.left, member.name)
 			continue
 		}
-		f := a.Fitting
+		f := settings
 		f.Notes = nil
-		if a.Progress != nil {
+		if settings.Progress != nil {
 			f.Progress = func(q Progress) {
 				q.Member, q.Members = i+1, len(p.members)
-				a.Progress(q)
+				settings.Progress(q)
 			}
 		}
 		from := time.Since(begin)
@@ -333,6 +348,6 @@ func (a Auto) members(p plan, limit time.Duration, fit func(views []View, f Fitt
 		out.names = append(out.names, member.name)
 		out.add(m)
 	}
-	out.notes = a.Fitting.record(Trace{}).notes
+	out.notes = settings.record(Trace{}).notes
 	return out, nil
 }

@@ -15,7 +15,7 @@ import (
 // be joined: Additive|ARDRanks. The zero value is [Broad].
 //
 // Every set has a constant, which takes the place of a bias, and the linear kernel
-// XᵀX/D of standardised features, whose entries are of order 1 whatever the number
+// XXᵀ/D of standardised features, whose entries are of order 1 whatever the number
 // D of features.
 type KernelSet int
 
@@ -85,11 +85,17 @@ func DefaultViews(set KernelSet, inputs ...View) (views []View, notes []string, 
 	if set == 0 {
 		set = Broad
 	}
+	if x := inputs[0].X; x.Rows == 0 {
+		return nil, nil, fmt.Errorf("mkl: inputs[0].X is %d×%d: there are no samples", x.Rows, x.Cols)
+	}
 	views = []View{{Name: "constant", X: inputs[0].X, Kernel: Constant{}}}
 	for i, in := range inputs {
 		arg := "inputs[" + strconv.Itoa(i) + "]"
 		if err := checkLayout(arg+".X", in.X); err != nil {
 			return nil, nil, err
+		}
+		if n := inputs[0].X.Rows; in.X.Rows != n {
+			return nil, nil, fmt.Errorf("mkl: %s.X is %d×%d where inputs[0].X has %d samples (samples are rows)", arg, in.X.Rows, in.X.Cols, n)
 		}
 		if err := (sight{columns: in.Columns}).check(in.X.Cols); err != nil {
 			return nil, nil, fmt.Errorf("mkl: %s: %w", arg, err)

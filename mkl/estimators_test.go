@@ -379,6 +379,9 @@ func TestEstimatorsRefuseBadData(t *testing.T) {
 				return []View{{X: k, Kernel: Precomputed{}}}, y
 			}, "views[0] (precomputed): X is not positive semidefinite"},
 		} {
+			if e.process && c.name == "same kernel twice" {
+				continue // the scales of the two add up
+			}
 			views, y, _, _ := twoInputs(1, 20)
 			views, y = c.spoil(views, y)
 			m, err := e.fit(context.Background(), Fitting{MaxSweeps: 25}, views, y)

@@ -204,7 +204,7 @@ func TestMultiGPClassifier(t *testing.T) {
 		outputs := m.Outputs()
 		require.Len(t, outputs, functions(K))
 		for _, o := range outputs {
-			assert.Contains(t, o.Prior, StudentT.String())
+			assert.Contains(t, o.Prior, "highest evidence")
 			assert.Len(t, o.Weights, map[bool]int{false: 3}[K == 2], "two classes share the model's weights")
 		}
 	}

@@ -15,8 +15,14 @@ type PredictOptions struct {
 	// models it means nothing.
 	Published bool
 
-	// MeanOnly leaves the variances out, and with them nearly all of the cost.
+	// MeanOnly leaves the variances out, and with them nearly all of the cost but that
+	// of healing.
 	MeanOnly bool
+
+	// Unhealed leaves out what a [RegressionModel] adds to the predictions of its
+	// posterior, whose intervals are too short away from the samples; see
+	// docs/healing.md. Published leaves it out too. To other models it means nothing.
+	Unhealed bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
 	// Results do not depend on it.

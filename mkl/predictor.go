@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // PredictorOptions says what a [Predictor] predicts and how closely. The zero
@@ -29,6 +30,11 @@ type PredictorOptions struct {
 	// Published selects the paper's predictive variance, which is too small and
 	// nearly as fast as the mean.
 	Published bool
+
+	// Unhealed leaves out healing, as in PredictOptions. A healed predictor of a
+	// [RegressionModel] keeps every sample, and its mean costs two products with a
+	// matrix of their order; without healing a sparse model is left with few samples.
+	Unhealed bool
 }
 
 // DefaultPruning is the default Tolerance of a [Predictor].
@@ -43,7 +49,7 @@ const DefaultPruning = 0.01
 // Pruning leaves out kernels and samples whose weights contribute little, and
 // cuts the factors of the covariances off where their rest does. Bounds on what
 // that does to mean and standard deviation are proved, not sampled: see
-// PredictorInfo.
+// PredictorInfo. Where predictions are healed no sample is left out.
 type Predictor struct {
 	pointKernels
 	info PredictorInfo
@@ -59,6 +65,10 @@ type Predictor struct {
 	u        la.Matrix[float64] // P×R, U·Uᵀ ≈ E[e·eᵀ]
 	c        la.Matrix[float64] // D×ρ, C·Cᵀ ≈ Cov[a]
 	full     bool               // the last term counts
+
+	healer  *bemkl.Healer // nil if predictions are not healed
+	healing *healing      // the like
+	bare    []input       // the inputs of predictions that are not healed
 
 	target target
 	pool   scratchPool
@@ -108,6 +118,7 @@ type scratch struct {
 	cv   la.Matrix[float64] // R×ρ
 
 	spread, picked, solved []float64 // of a MultiTaskPredictor
+	phi, heal              []float64 // of healing: Σ_m E[e_m]·k_m, and the Healer's own
 
 	_ [64]byte // scratch of different callers shares no cache line
 }
@@ -123,6 +134,8 @@ type function struct {
 	noise   float64            // variance of the target around eᵀg + b
 	targets int
 	target  target
+	healing *healing      // nil if predictions are not healed
+	healer  *bemkl.Healer // the like
 }
 
 // newPredictor prunes a function.
@@ -133,9 +146,14 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 	}
 	pr.run()
 
+	ds := f.design
+	if f.healing != nil {
+		ds = f.healing.design
+	}
 	p := &Predictor{
-		pointKernels: newPointKernels(f.design, pr.kernels, pr.samples, false),
-		info:         pr.info(f.target.sd), target: f.target,
+		pointKernels: newPointKernels(ds, pr.kernels, pr.samples, f.healing != nil),
+		healer:       f.healer, healing: f.healing, bare: f.design.inputs,
+		info: pr.info(f.target.sd), target: f.target,
 		bias: f.beMean[f.index], full: !opt.MeanOnly && !opt.Published,
 	}
 	for _, d := range pr.samples {
@@ -232,6 +250,9 @@ func (p *Predictor) newScratch() *scratch {
 		s.v = la.NewMatrix[float64](p.u.Cols, p.samples)
 		s.cv = la.NewMatrix[float64](p.u.Cols, p.c.Cols)
 	}
+	if p.healer != nil {
+		s.phi, s.heal = make([]float64, p.samples), make([]float64, p.healer.ScratchSize())
+	}
 	return s
 }
 
@@ -267,22 +288,33 @@ func (i PredictorInfo) clone() PredictorInfo {
 // MeanOnly) of one sample, given as one row for each of the model's Inputs. It
 // is an error if a row has the wrong length or a NaN or infinity in it.
 func (p *Predictor) Predict(x ...[]float64) (mean, variance float64, err error) {
-	if err := p.checkPoint(x); err != nil {
+	healed := p.healing.heals(len(x), func(i int) int { return len(x[i]) })
+	inputs := p.bare
+	if healed {
+		inputs = p.inputs
+	}
+	if err := checkPoint(inputs, x); err != nil {
 		return math.NaN(), math.NaN(), err
 	}
 	s := p.pool.take()
 	mean, variance = p.predict(s, x)
+	if healed {
+		m, v := p.heal(s)
+		mean, variance = mean+m, variance+v
+	}
 	p.pool.put(s)
 	return p.target.mean + p.target.sd*mean, p.target.sd * p.target.sd * variance, nil
 }
 
-func (p *pointKernels) checkPoint(x [][]float64) error {
-	if len(x) != len(p.inputs) {
-		return fmt.Errorf("mkl: %d inputs where the model needs %d", len(x), len(p.inputs))
+func (p *pointKernels) checkPoint(x [][]float64) error { return checkPoint(p.inputs, x) }
+
+func checkPoint(inputs []input, x [][]float64) error {
+	if len(x) != len(inputs) {
+		return fmt.Errorf("mkl: %d inputs where the model needs %d", len(x), len(inputs))
 	}
 	for i, row := range x {
-		if len(row) != p.inputs[i].cols {
-			return fmt.Errorf("mkl: x[%d]: %d values where %d are needed", i, len(row), p.inputs[i].cols)
+		if len(row) != inputs[i].cols {
+			return fmt.Errorf("mkl: x[%d]: %d values where %d are needed", i, len(row), inputs[i].cols)
 		}
 		if j := firstNonFinite(row); j >= 0 {
 			return &ValueError{Arg: "x[" + strconv.Itoa(i) + "]", Row: j, Col: -1, Value: row[j]}
@@ -313,6 +345,18 @@ func (p *Predictor) predict(s *scratch, x [][]float64) (mean, variance float64) 
 		variance += la.SumSq(s.cv.Data)
 	}
 	return mean, variance
+}
+
+// heal returns what healing adds to the prediction of the sample whose kernels are in
+// s.
+func (p *Predictor) heal(s *scratch) (mean, variance float64) {
+	clear(s.phi)
+	var self float64
+	for n, e := range p.e {
+		la.Axpy(e, s.k.Row(n), s.phi)
+		self += float64(e * s.self[n])
+	}
+	return p.healer.Heal(&s.ws, s.phi, self, s.heal)
 }
 
 // kernels stores the kernels of the sample x in s.k, a row for each view.

@@ -67,6 +67,7 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 		}
 		return e.Fit(ctx, k, y)
 	}
+	settled := vi.MaxSweeps
 	if N := len(y); N >= manySamples {
 		var class []int
 		if labels {
@@ -88,11 +89,16 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 		if !labels {
 			e.Start.Noise = 1 / p.Tau
 		}
+		settled = first.Record.Reason
 		if s.hurried && e.Ascent.MaxSweeps == 0 {
 			e.Ascent.MaxSweeps = fewSteps
 		}
 	}
-	return fit(k, y)
+	all, err := fit(k, y)
+	if err == nil && e.Start != nil && s.hurried && all.Record.Reason == vi.MaxSweeps {
+		all.Record.Reason = settled // the few steps that were wanted
+	}
+	return all, err
 }
 
 // From manySamples on a fit begins where that to fewSamples of them ended, whose

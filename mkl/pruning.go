@@ -22,6 +22,13 @@ import (
 //	Σ_mm' κ_m·κ_m'·|Cov[e]_mm'| · (Σ_d |E[a_d]|)²  +  Σ_mm' κ_m·κ_m'·|E[e·eᵀ]_mm'| · Σ_dd' |Cov[a]_dd'|.
 //
 // What is left out in several steps adds up.
+//
+// A healed prediction looks at how a new sample's kernels Σ_m E[e_m]·k_m with all the
+// samples compare, whatever the samples' own weights: no sample may go. Leaving
+// kernels out moves those sums by at most Σ_m κ_m·|E[e_m]|, over those left out, and
+// healing bounds what that does; see bemkl.Healer.Sensitivity. The bound is far
+// from tight and leaves a kernel out only if its weight is next to nothing, as under
+// sparse priors.
 type pruning struct {
 	e, a   []float64          // means
 	ee     la.Matrix[float64] // E[e·eᵀ]
@@ -30,6 +37,11 @@ type pruning struct {
 	kappa  []float64
 	sure   []bool  // kappa holds for every sample, not only those of the training
 	budget float64 // for the mean and for the standard deviation
+
+	// By how much healing moves mean and standard deviation for each unit of what is
+	// left out of the sums of kernels; 0 if predictions are not healed.
+	healed           bool
+	healMean, healSD float64
 
 	kernels, samples   []int
 	u, c               la.Matrix[float64] // U·Uᵀ ≈ E[e·eᵀ], C·Cᵀ ≈ Cov[a], of those kept
@@ -60,6 +72,17 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 		p.budget = DefaultPruning * math.Sqrt(f.noise)
 	case opt.Tolerance > 0:
 		p.budget = opt.Tolerance * math.Sqrt(f.noise)
+	}
+	if f.healer != nil {
+		var limit float64
+		for i, e := range p.e {
+			limit += p.kappa[i] * math.Abs(e)
+		}
+		p.healed = true
+		p.healMean, p.healSD = f.healer.Sensitivity(limit)
+		if opt.MeanOnly {
+			p.healSD = 0
+		}
 	}
 	if !opt.MeanOnly && !opt.Published {
 		var err error
@@ -130,17 +153,22 @@ func (p *pruning) run() {
 	for _, m := range p.kernels {
 		p.addKernel(&kernels, m)
 	}
-	p.samples = p.drop(p.samples, part, p.addSample,
-		func(s *share) (mean, sd float64) { return cost(&kernels, s) },
-		func(int) bool { return sureAll })
+	if !p.healed {
+		p.samples = p.drop(p.samples, part, p.addSample,
+			func(s *share) (mean, sd float64) { return cost(&kernels, s) },
+			func(int) bool { return sureAll })
+	}
 
 	var samples share
 	for _, d := range p.samples {
 		p.addSample(&samples, d)
 	}
 	p.kernels = p.drop(p.kernels, part, p.addKernel,
-		func(k *share) (mean, sd float64) { return cost(k, &samples) },
-		func(m int) bool { return p.sure[m] })
+		func(k *share) (mean, sd float64) {
+			mean, sd = cost(k, &samples)
+			return mean + float64(p.healMean*k.mean), sd + float64(p.healSD*k.mean)
+		},
+		func(m int) bool { return p.sure[m] && (sureAll || !p.healed) })
 
 	if p.aCov.Rows > 0 {
 		p.factor(part, math.Sqrt(samples.spread))

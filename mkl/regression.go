@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"math"
 	"strconv"
 
 	"github.com/bmkl/bmkl/la"
@@ -22,6 +23,11 @@ type Gamma = vi.Gamma
 // b, Omega for the kernel weights e and Epsilon for the noise. Gamma(1, 1) is a
 // broad prior; Lambda and Omega of Gamma(1e-10, 1e+10) make samples and kernels
 // sparse.
+//
+// Predictions are healed: they are those of the posterior with a basis point added at
+// each new sample, without which intervals away from the samples are too short; see
+// docs/healing.md. The exceptions are rectangular kernels, and precomputed ones without
+// k(x, x).
 //
 // Source: M. Gönen, "A Bayesian multiple kernel learning framework for single
 // and multiple output regression", ECAI 2012.
@@ -92,4 +98,8 @@ func (r Regression) FitKernels(ctx context.Context, kernels []la.Matrix[float64]
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
-func (r Regression) EstimateMemory(s Size) int64 { return r.kernelMemory(s, s.Outputs) }
+func (r Regression) EstimateMemory(s Size) int64 {
+	D := float64(s.basis())
+	healing := inBytes(D * D)
+	return min(r.kernelMemory(s, s.Outputs), math.MaxInt64-healing) + healing
+}

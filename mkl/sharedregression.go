@@ -15,7 +15,8 @@ import (
 //
 // The priors are those of [Regression]. Targets must be complete.
 //
-// The model is derived in docs/shared.md.
+// The model is derived in docs/shared.md. Its predictions are not healed, in contrast
+// to those of [Regression]: away from the samples their intervals are too short.
 type SharedRegression struct {
 	Fitting
 

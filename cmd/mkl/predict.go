@@ -25,6 +25,7 @@ type modelInput struct {
 	View      []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they are not called what they were in the fit; @file takes a file."`
 	Interval  float64  `default:"0.95" help:"Probability of the predictive interval of a regression (${default})."`
 	Published bool     `help:"Use the published predictive variance, which is too small."`
+	Unhealed  bool     `help:"Use the posterior's own predictions of a BMKLR regression, whose intervals are too short away from the samples."`
 	Workers   int      `help:"Most goroutines at work; 0 means one for each processor."`
 
 	console.Layout `embed:""`
@@ -100,7 +101,7 @@ func (o *opened) predict(e *console.Env, c *modelInput) (p prediction, rows int,
 	for _, s := range o.sources {
 		x = append(x, s.Matrix())
 	}
-	p, err = predict(e.Ctx, o.Model, mkl.PredictOptions{Published: c.Published, Workers: c.Workers}, x)
+	p, err = predict(e.Ctx, o.Model, mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}, x)
 	return p, rows, err
 }
 

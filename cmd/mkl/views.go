@@ -101,7 +101,7 @@ func (c *fitCmd) mklViews(est *estimator, views []view) (all []mkl.View, notes [
 		for _, k := range v.kernels {
 			all = append(all, mkl.View{
 				Name: v.name, X: x, Kernel: k.Kernel,
-				Standardize: !c.RawColumns && !k.Given, Center: k.Center, Normalize: k.Normalize,
+				Standardize: !c.RawColumns && !k.Given && !k.Ranks, Ranks: k.Ranks, Center: k.Center, Normalize: k.Normalize,
 			})
 		}
 	}

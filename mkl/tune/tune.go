@@ -48,7 +48,7 @@ type Result struct {
 // whose kernel is an [mkl.Laplacian], or an [mkl.RBF] with one Width or Scale. The search
 // starts from the widths given, or from the mean distance of the samples where the width
 // is 0. Views with other kernels stay as they are, and so do views whose kernel is centred
-// or normalised.
+// or normalised, has its width in Medians, or sees ranks or some of the columns.
 //
 // The error is that of [mkl.MultiGP.Fit] at the first widths, or says which view has no
 // width to start from, or wraps the cause of the context's end. A fit that fails later is

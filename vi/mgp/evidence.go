@@ -44,8 +44,9 @@ type Evidence struct {
 	// Start, if not nil, is where the ascent starts from.
 	Start *EvidenceStart
 
-	// Ascent.Tolerance is the relative rise of the objective in one step that counts
-	// as none: 0 means 1e-6. MaxSweeps is the most steps: 0 means 100.
+	// Ascent.Tolerance is the rise of the objective in one step that counts as none,
+	// relative to max(|objective|, N): 0 means 1e-5, a hundredth of a nat for 1000
+	// samples. MaxSweeps is the most steps: 0 means 100.
 	Ascent vi.Ascent
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -161,6 +162,9 @@ func (e Evidence) FitLabels(ctx context.Context, k vi.Kernels, t []float64) (*Fi
 	return e.fit(ctx, k, t, true)
 }
 
+// evidenceTolerance is the default of Ascent.Tolerance.
+const evidenceTolerance = 1e-5
+
 // priorRounds is the most times that a learned prior and the scales take turns.
 const priorRounds = 8
 
@@ -169,13 +173,15 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	if err != nil {
 		return nil, err
 	}
-	settings := lbfgs.Settings{Iterations: e.Ascent.MaxSweeps, Tolerance: e.Ascent.Tolerance, LongestStep: maxStep}
+	settings := lbfgs.Settings{
+		Iterations: e.Ascent.MaxSweeps, Tolerance: e.Ascent.Tolerance, Scale: float64(m.N), LongestStep: maxStep,
+	}
 	if settings.Iterations <= 0 {
 		settings.Iterations = 100
 	}
 	switch {
 	case settings.Tolerance == 0:
-		settings.Tolerance = 1e-6
+		settings.Tolerance = evidenceTolerance
 	case settings.Tolerance < 0:
 		settings.Tolerance = -1
 	}
@@ -351,8 +357,8 @@ const (
 // Tolerances of expectation propagation and of the variational bound: while the
 // scales are climbed, and in the end.
 const (
-	searchTolerance = 1e-4
-	finalTolerance  = 1e-12
+	searchTolerance = 1e-3
+	finalTolerance  = 1e-9
 )
 
 func (m *evidence) keep() {
@@ -526,7 +532,7 @@ func (m *evidence) scales() (q []GIG, moments []gigMoments) {
 
 // finish computes q(f) at x and returns the fit.
 func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
-	m.tol = finalTolerance
+	m.tol = min(m.tol, finalTolerance)
 	logZ, err := m.functions(x)
 	if err != nil {
 		return nil, fmt.Errorf("mgp: %w", err)

@@ -13,7 +13,8 @@ import "math"
 type Settings struct {
 	Iterations  int     // at most so many steps; 0 means 100
 	Evaluations int     // no new step begins after so many evaluations; 0 means 2·Iterations
-	Tolerance   float64 // stop when a step lowers f by less than Tolerance·max(1, |f|); 0 means 1e-9
+	Tolerance   float64 // stop when a step lowers f by less than Tolerance·max(Scale, |f|); 0 means 1e-9
+	Scale       float64 // the least that Tolerance is relative to; 0 means 1
 	Gradient    float64 // stop when no derivative exceeds this; 0 means 1e-6
 
 	// LongestStep bounds the largest change of a variable in one step; 0 means no
@@ -56,6 +57,9 @@ func Minimize(x []float64, f func(x, g []float64) (float64, error), s Settings) 
 	}
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-9
+	}
+	if s.Scale == 0 {
+		s.Scale = 1
 	}
 	if s.Gradient == 0 {
 		s.Gradient = 1e-6
@@ -101,7 +105,7 @@ func Minimize(x []float64, f func(x, g []float64) (float64, error), s Settings) 
 		if s.Step != nil {
 			s.Step(next.f)
 		}
-		converged = fall <= s.Tolerance*max(1, math.Abs(next.f))
+		converged = fall <= s.Tolerance*max(s.Scale, math.Abs(next.f))
 	}
 	return m.result(converged), nil
 }

@@ -156,7 +156,7 @@ func (c *Calibration) run(e *console.Env, bar *console.Progress, kernels []spec.
 				if err != nil {
 					return console.Inputf("-kernels %w", err)
 				}
-				views = append(views, mkl.View{X: xTrain, Kernel: vk.Kernel, Standardize: true, Center: vk.Center, Normalize: vk.Normalize})
+				views = append(views, mkl.View{X: xTrain, Kernel: vk.Kernel, Standardize: !vk.Ranks, Ranks: vk.Ranks, Center: vk.Center, Normalize: vk.Normalize})
 			}
 			fit := mkl.Classifier[string]{Classes: classes}
 			fit.Seed, fit.SigmaG, fit.Margin, fit.Workers = c.Seed+uint64(s), c.SigmaG, margin, 1
