@@ -39,23 +39,7 @@ func (set KernelSet) Most(columns int) int {
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
-// Kernels being those of the member with the most.
-func (a Auto) EstimateMemory(s Size) int64 { return a.poolMemory(s, 1) }
-
-// EstimateMemory returns about how many bytes a fit of the given size takes, its
-// Outputs being classes and its Kernels those of the member with the most.
+// Kernels being views without a kernel and its Outputs classes.
 func (a AutoClassifier[T]) EstimateMemory(s Size) int64 {
-	return Auto{Fitting: a.Fitting, MaxSamples: a.MaxSamples}.poolMemory(s, functions(s.Outputs))
-}
-
-// poolMemory estimates what members of l functions take: one of them while it is
-// fitted, and of the others the factors that their models keep.
-func (a Auto) poolMemory(s Size, l int) int64 {
-	most := a.MaxSamples
-	if most <= 0 {
-		most = DefaultMaxSamples
-	}
-	s.Samples = min(s.Samples, most)
-	N := float64(s.Samples)
-	return a.processMemory(s, l) + inBytes(float64(len(autoMembers)-1)*float64(l)*N*N)
+	return autoMemory(&a.Fitting, s, a.MaxSamples, functions(s.Outputs))
 }

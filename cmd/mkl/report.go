@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -276,21 +277,22 @@ func (t *targetReport) printSamples(out io.Writer) error {
 	return nil
 }
 
-// printKernels prints the active kernels, or features.
+// printKernels prints the active kernels, or features; of a pool below the members that
+// they are of, with their shares of all weights.
 func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 	named := false // whether views have names other than their kernels
+	total := 0.0
 	for _, k := range kernels {
 		named = named || k.View != k.Kernel
-	}
-	var rows [][]string
-	var total float64
-	for _, k := range kernels {
 		total += k.Weight
 	}
+	pooled := r.Members != nil
 	what := "weight ± SD"
-	if r.Members != nil {
-		what = "weight ± SD, share of the variance"
+	if pooled {
+		what = "weight ± SD, share"
 	}
+	member := ""
+	var rows [][]string
 	for _, k := range kernels {
 		if k.Inclusion != nil {
 			what = "weight ± SD, probability of being there"
@@ -298,21 +300,62 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		if !k.Active {
 			continue
 		}
-		row := []string{"", k.Kernel, console.Figure(k.Weight), "± " + console.Figure(k.SD), ""}
+		row := []string{"", shortened(k.Kernel), console.Figure(k.Weight), "± " + console.Figure(k.SD), ""}
 		switch {
 		case !r.est.kernels():
 			row[1] = k.View
+		case pooled:
+			of, view := r.memberOf(k.View)
+			if of != member {
+				member, row[0] = of, "  "+of
+			}
+			row[1] = shortened(view)
+			if !strings.HasPrefix(view, k.Kernel) {
+				row[1] += "  " + shortened(k.Kernel)
+			}
 		case named:
-			row[1] = k.View + "  " + k.Kernel
+			row[1] = shortened(k.View) + "  " + row[1]
 		}
 		switch {
 		case k.Inclusion != nil:
 			row[4] = fmt.Sprintf("%.3f", *k.Inclusion)
-		case r.Members != nil && total > 0:
+		case pooled && total > 0:
 			row[4] = fmt.Sprintf("%.1f %%", 100*k.Weight/total)
 		}
 		rows = append(rows, row)
 	}
 	fmt.Fprintf(out, "%d of %s active: %s\n", len(rows), console.Plural(len(kernels), r.est.partName()), what)
-	return console.PrintTable(out, "llrll", rows)
+	align := "llrll"
+	if pooled {
+		align = "llrlr"
+	}
+	return console.PrintTable(out, align, rows)
+}
+
+// memberOf splits the name of a pool's view into the member's and the view's own.
+func (r *report) memberOf(view string) (member, own string) {
+	for _, m := range r.Members {
+		if own, ok := strings.CutPrefix(view, m.Name+": "); ok {
+			return m.Name, own
+		}
+	}
+	return "", view
+}
+
+var (
+	manyDigits = regexp.MustCompile(`\d*\.\d{4,}(e[+-]\d+)?|\d+\.\d+e[+-]\d+`)
+	manyWidths = regexp.MustCompile(`\[((?:[^],]*,){4})[^]]*,[^]]*\]`)
+)
+
+// shortened is the notation of a kernel for people: numbers with four digits, and of
+// more than five widths the first four.
+func shortened(kernel string) string {
+	kernel = manyDigits.ReplaceAllStringFunc(kernel, func(number string) string {
+		x, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			return number
+		}
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	})
+	return manyWidths.ReplaceAllString(kernel, "[$1…]")
 }

@@ -79,6 +79,8 @@ func (c *fitCmd) checkViews(est *estimator, views []view) error {
 	switch {
 	case est.kernels() && c.RawColumns && open(views):
 		return console.Inputf("-raw-columns needs -kernels or views with kernels: those that the data suggest are of standardised columns")
+	case open(views) && est.takes("rule") && (rule(c.Rule) == mkl.FixProd || rule(c.Rule) == mkl.WProd):
+		return console.Inputf("-rule %s needs -kernels or views with kernels: products need entries that are not negative, which not all kernels have that the data suggest", c.Rule)
 	case est.kernels():
 		return nil
 	case len(views) > 1:
@@ -122,8 +124,8 @@ func (est *estimator) count(views []view) (n int) {
 		switch {
 		case !est.kernels():
 			n += columns
-		case v.kernels == nil && est.open:
-			n += max(mkl.Broad.Most(columns), mkl.Additive.Most(columns))
+		case est.open: // which counts views
+			n++
 		case v.kernels == nil:
 			n += mkl.Broad.Most(columns)
 		default:
@@ -143,7 +145,10 @@ func (p *problem) checkMemory(n, outputs int) error {
 	if limit == 0 {
 		return nil
 	}
-	size := mkl.Size{Samples: n, Kernels: p.est.count(p.views), Outputs: outputs}
+	size, part := mkl.Size{Samples: n, Kernels: p.est.count(p.views), Outputs: outputs}, p.est.partName()
+	if p.est.open {
+		part = "view"
+	}
 	columns := 0
 	for _, v := range p.views {
 		columns += len(v.source.Columns)
@@ -157,7 +162,7 @@ func (p *problem) checkMemory(n, outputs int) error {
 	data := 3 * 8 * float64(n) * float64(columns+outputs)
 	if total := float64(p.memory(size)) + data; total > float64(limit) {
 		return console.Inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s",
-			console.Plural(n, "sample"), console.Plural(size.Kernels, p.est.partName()), memory.Size(min(total, math.MaxInt64)), limit, whose)
+			console.Plural(n, "sample"), console.Plural(size.Kernels, part), memory.Size(min(total, math.MaxInt64)), limit, whose)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -59,6 +60,35 @@ func Figure(x float64) string {
 		return fmt.Sprintf("%.*f", digits, x)
 	}
 	return fmt.Sprintf("%.3g", x)
+}
+
+// Number is a number that JSON can hold even if it is infinite or not a number: it is
+// then one of the strings "Infinity", "-Infinity" and "NaN".
+type Number float64
+
+// MarshalJSON writes the number.
+func (x Number) MarshalJSON() ([]byte, error) {
+	v := float64(x)
+	switch {
+	case math.IsNaN(v):
+		return []byte(`"NaN"`), nil
+	case math.IsInf(v, 1):
+		return []byte(`"Infinity"`), nil
+	case math.IsInf(v, -1):
+		return []byte(`"-Infinity"`), nil
+	}
+	return json.Marshal(v)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (x *Number) UnmarshalJSON(text []byte) error {
+	var name string
+	if json.Unmarshal(text, &name) != nil {
+		return json.Unmarshal(text, (*float64)(x))
+	}
+	v, err := strconv.ParseFloat(name, 64)
+	*x = Number(v)
+	return err
 }
 
 // PrintJSON prints v for machines: one indented value.
