@@ -60,9 +60,10 @@ const (
 	identity = 1e-3
 
 	// duplicate is the cosine of the angle between two centred kernel matrices above
-	// which the second is left out. It is close to 1, since wide kernels, whose cosine
-	// with the linear kernel is about 1 − 1e-5, are what quadratic functions are made
-	// of. The matrices are centred since the constant makes up for their means.
+	// which the second is left out. It is close to 1, since the widest Gaussian kernel,
+	// whose cosine with the linear one is often 1 − 1e-5, makes quadratic functions
+	// that the linear one lacks. The matrices are centred since the constant makes up
+	// for their means.
 	duplicate = 1 - 1e-8
 
 	// comparedSamples is the most samples on which kernels are compared.
