@@ -35,17 +35,8 @@ type evaluation struct {
 
 // measures are what was measured of a target, by name.
 type measures struct {
-	Target string                    `json:"target"`
-	Values map[string]console.Number `json:"values"`
-}
-
-// newMeasures are the measures of a target.
-func newMeasures(target string, values map[string]float64) measures {
-	m := measures{target, map[string]console.Number{}}
-	for name, v := range values {
-		m.Values[name] = console.Number(v)
-	}
-	return m
+	Target string          `json:"target"`
+	Values console.Figures `json:"values"`
 }
 
 // measureNames are the measures in the order in which they are printed.
@@ -123,7 +114,7 @@ func (p numberPrediction) measure(ev *evaluation, f *console.File, truth []int, 
 		if err != nil {
 			return console.Inputf("%s: %w", targets[o], err)
 		}
-		ev.Measures = append(ev.Measures, newMeasures(targets[o], v))
+		ev.Measures = append(ev.Measures, measures{targets[o], v})
 	}
 	return nil
 }
@@ -137,7 +128,7 @@ func (p classPrediction) measure(ev *evaluation, f *console.File, truth []int, t
 	if err != nil {
 		return err
 	}
-	ev.Measures = []measures{newMeasures(targets[0], v)}
+	ev.Measures = []measures{{targets[0], v}}
 	if ev.bins > 0 {
 		ev.Calibration, err = measure.Calibration(class, p.Probability, ev.bins)
 	}
@@ -162,7 +153,7 @@ func (p labelPrediction) measure(ev *evaluation, f *console.File, truth []int, t
 		if err != nil {
 			return err
 		}
-		ev.Measures = append(ev.Measures, newMeasures(targets[o], v))
+		ev.Measures = append(ev.Measures, measures{targets[o], v})
 	}
 	return nil
 }
@@ -198,7 +189,7 @@ func (ev *evaluation) print(out io.Writer) error {
 				if name == measure.Surprises { // a count
 					digits = 0
 				}
-				cell = strconv.FormatFloat(float64(v), 'f', digits, 64)
+				cell = strconv.FormatFloat(v, 'f', digits, 64)
 			}
 			row = append(row, cell)
 		}

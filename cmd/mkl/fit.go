@@ -22,6 +22,9 @@ func (c *fitCmd) Run(e *console.Env) error {
 	if err := c.checkNumbers(); err != nil {
 		return err
 	}
+	if err := c.checkSampling(); err != nil {
+		return err
+	}
 	if c.Output != "" {
 		if err := atomicfile.Check(c.Output); err != nil {
 			return console.Input(err)

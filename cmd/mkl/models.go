@@ -47,7 +47,7 @@ const defaultSigmaG = 0.1
 var estimators = []*estimator{
 	{
 		model: "auto", tasks: []string{taskRegression}, kind: "pool", form: numbers, one: true, open: true,
-		flags: []string{"kernels", "allow-duplicates", "time"},
+		flags: []string{"kernels", "time"},
 		build: func(s *settings) fitter {
 			a := mkl.Auto{Fitting: s.fitting, Time: s.Time}
 			return fitter{a.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return a.Fit(ctx, d.views, d.numbers[0]) }}
@@ -55,7 +55,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: "auto", tasks: []string{taskBinary, taskMulticlass}, kind: "pool-classifier", form: classes, one: true, open: true,
-		flags:    []string{"kernels", "allow-duplicates", "time"},
+		flags:    []string{"kernels", "time"},
 		complete: "labels must be complete",
 		build: func(s *settings) fitter {
 			a := mkl.AutoClassifier[string]{Fitting: s.fitting, Time: s.Time}
@@ -128,7 +128,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: "mgp", tasks: []string{taskRegression}, kind: "multigp", form: numbers, one: true,
-		flags: []string{"kernels", "method", "family", "raw-targets", "allow-duplicates", "plain"},
+		flags: []string{"kernels", "method", "family", "raw-targets", "plain"},
 		build: func(s *settings) fitter {
 			g := mkl.MultiGP{Fitting: s.fitting, Family: family(s.Family), Method: s.method(), RawTargets: s.RawTargets}
 			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return g.Fit(ctx, d.views, d.numbers[0]) }}
@@ -136,7 +136,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: "mgp", tasks: []string{taskBinary, taskMulticlass}, kind: "multigp-classifier", form: classes, one: true,
-		flags: []string{"kernels", "method", "family", "allow-duplicates", "plain"},
+		flags: []string{"kernels", "method", "family", "plain"},
 		build: func(s *settings) fitter {
 			c := mkl.MultiGPClassifier[string]{Fitting: s.fitting, Family: family(s.Family), Method: s.method()}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {

@@ -306,7 +306,7 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 			row[1] = k.View
 		case pooled:
 			of, view := r.memberOf(k.View)
-			if of != member {
+			if of != member && len(r.Members) > 1 {
 				member, row[0] = of, "  "+of
 			}
 			row[1] = shortened(view)

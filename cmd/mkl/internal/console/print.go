@@ -62,33 +62,41 @@ func Figure(x float64) string {
 	return fmt.Sprintf("%.3g", x)
 }
 
-// Number is a number that JSON can hold even if it is infinite or not a number: it is
-// then one of the strings "Infinity", "-Infinity" and "NaN".
-type Number float64
+// Figures are numbers by name. In JSON those that are infinite or no numbers are the
+// strings "Infinity", "-Infinity" and "NaN".
+type Figures map[string]float64
 
-// MarshalJSON writes the number.
-func (x Number) MarshalJSON() ([]byte, error) {
-	v := float64(x)
-	switch {
-	case math.IsNaN(v):
-		return []byte(`"NaN"`), nil
-	case math.IsInf(v, 1):
-		return []byte(`"Infinity"`), nil
-	case math.IsInf(v, -1):
-		return []byte(`"-Infinity"`), nil
+// MarshalJSON writes the figures.
+func (f Figures) MarshalJSON() ([]byte, error) {
+	values := map[string]any{}
+	for name, v := range f {
+		switch {
+		case math.IsNaN(v):
+			values[name] = "NaN"
+		case math.IsInf(v, 0):
+			values[name] = strings.TrimPrefix(fmt.Sprintf("%+g", v), "+") + "inity"
+		default:
+			values[name] = v
+		}
 	}
-	return json.Marshal(v)
+	return json.Marshal(values)
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
-func (x *Number) UnmarshalJSON(text []byte) error {
-	var name string
-	if json.Unmarshal(text, &name) != nil {
-		return json.Unmarshal(text, (*float64)(x))
+func (f *Figures) UnmarshalJSON(text []byte) error {
+	var values map[string]any
+	if err := json.Unmarshal(text, &values); err != nil {
+		return err
 	}
-	v, err := strconv.ParseFloat(name, 64)
-	*x = Number(v)
-	return err
+	*f = Figures{}
+	for name, v := range values {
+		x, err := strconv.ParseFloat(fmt.Sprint(v), 64)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		(*f)[name] = x
+	}
+	return nil
 }
 
 // PrintJSON prints v for machines: one indented value.
