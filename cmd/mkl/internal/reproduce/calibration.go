@@ -46,14 +46,14 @@ var labelledSets = map[string]labelledSet{
 
 // calibrationRun is what became of the predictions for a data set.
 type calibrationRun struct {
-	Set         string             `json:"set"`
-	Samples     int                `json:"samples"` // held out, all splits together
-	Classes     int                `json:"classes"`
-	Margin      float64            `json:"margin"`
-	Measures    map[string]float64 `json:"measures"`
-	Confidence  float64            `json:"confidence"` // mean probability of the label predicted
-	Unconverged int                `json:"unconverged,omitempty"`
-	Calibration []measure.Bin      `json:"calibration"`
+	Set         string          `json:"set"`
+	Samples     int             `json:"samples"` // held out, all splits together
+	Classes     int             `json:"classes"`
+	Margin      float64         `json:"margin"`
+	Measures    console.Figures `json:"measures"`
+	Confidence  float64         `json:"confidence"` // mean probability of the label predicted
+	Unconverged int             `json:"unconverged,omitempty"`
+	Calibration []measure.Bin   `json:"calibration"`
 }
 
 // Run runs the experiment.
