@@ -30,6 +30,10 @@ import (
 )
 
 func main() {
+	if err := la.InstructionSetError(); err != nil { // every routine of la would panic with it
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(2)
+	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

@@ -135,11 +135,11 @@ var exp32Vectors = func() (v [8 * (len(expTable32) + 1)]uint32) {
 func packInBlocks[T Float](rows, terms int, blocks func(n int, src *T, ld int, dst *T, step int),
 	rest func(r, k int, src *T, ld int, dst *T, step int)) func(r, k int, src *T, ld int, dst *T, step int) {
 	return func(r, k int, src *T, ld int, dst *T, step int) {
-		whole := k / terms * terms
-		for i := 0; i < r && whole > 0; i += rows {
-			blocks(whole/terms, at(src, i*ld), ld, at(dst, i), step)
+		n := k / terms
+		for i := 0; i < r && n > 0; i += rows {
+			blocks(n, at(src, i*ld), ld, at(dst, i), step)
 		}
-		if whole < k {
+		if whole := n * terms; whole < k {
 			rest(r, k-whole, at(src, whole), ld, at(dst, whole*step), step)
 		}
 	}

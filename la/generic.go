@@ -125,13 +125,9 @@ func genericDist[T Float](k int, a, b, c *T, ldc int, add bool) {
 }
 
 func genericPack[T Float](r, k int, src *T, ld int, dst *T, step int) {
-	if k == 0 {
-		return
-	}
-	s, d := unsafe.Slice(src, (r-1)*ld+k), unsafe.Slice(dst, (k-1)*step+r)
-	for i := range r {
-		for p, v := range s[i*ld:][:k] {
-			d[p*step+i] = v
+	for p := range k {
+		for i := range r {
+			*at(dst, p*step+i) = *at(src, i*ld+p)
 		}
 	}
 }

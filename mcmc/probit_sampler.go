@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -247,7 +248,9 @@ func (s *probitSampler) sweepY(r random) {
 	}
 }
 
-// solve computes the conditional distribution of W, given a kernel and its K·Kᵀ.
+// solve computes the conditional distribution of W, given a kernel and its K·Kᵀ,
+// which gets a relative jitter where rounding has made the matrix to be factorised
+// indefinite.
 func (s *probitSampler) solve(fit *regressorFit, kernel, gram la.Matrix[float64]) error {
 	la.Gemm(s.ws, la.NoTrans, la.Transpose, 1, s.y, kernel, 0, fit.u)
 	for c, b := range fit.factors {
@@ -256,15 +259,23 @@ func (s *probitSampler) solve(fit *regressorFit, kernel, gram la.Matrix[float64]
 			root[d] = 1 / math.Sqrt(a)
 			u[d] *= root[d]
 		}
-		for i, ri := range root {
-			row, g := b.Row(i), gram.Row(i)
-			for j, v := range g[:i+1] {
-				row[j] = float64(ri*v) * root[j]
+		for added := 0.0; ; {
+			for i, ri := range root {
+				row, g := b.Row(i), gram.Row(i)
+				for j, v := range g[:i+1] {
+					row[j] = float64(ri*v) * root[j]
+				}
+				row[i] = 1 + float64(row[i]*(1+added))
 			}
-			row[i]++
-		}
-		if err := la.Cholesky(s.ws, b); err != nil {
-			return fmt.Errorf("regressors of class %d: %w", c, err)
+			err := la.Cholesky(s.ws, b)
+			if err == nil {
+				break
+			}
+			more, ok := jitter.More(b.Rows, added, err)
+			if !ok {
+				return fmt.Errorf("regressors of class %d: %w", c, err)
+			}
+			added = more
 		}
 		la.Trsv(la.NoTrans, b, u)
 	}

@@ -50,6 +50,35 @@ type design struct {
 	groups []group
 }
 
+// kernels checks the views of n samples and the memory that their fit needs, and
+// computes their kernel matrices, basis points × samples.
+func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, need func(Size) int64) (*design, *vi.Dense, error) {
+	ds, err := newDesign(views, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := ds.checkFixed(views); err != nil {
+		return nil, nil, err
+	}
+	if err := f.checkMemory(need(Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs})); err != nil {
+		return nil, nil, err
+	}
+	ks, err := ds.train(ctx, views, f.Workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !f.AllowDuplicates {
+		if err := findDuplicates(views, ks); err != nil {
+			return nil, nil, err
+		}
+	}
+	k, err := vi.NewDense(ks...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("mkl: %w", err)
+	}
+	return ds, k, nil
+}
+
 // newDesign checks the views of n samples and finds their distinct inputs. The
 // bound views still lack what only the kernel matrices tell.
 func newDesign(views []View, n int) (*design, error) {

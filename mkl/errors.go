@@ -53,7 +53,8 @@ func formatBytes(n int64) string {
 // CollapsedError reports a fit, or the best of several, that ended where all
 // weights vanish and every prediction is the mean of the targets. That is the
 // right answer if the views say nothing about the targets, and a poor local
-// optimum otherwise: more Restarts may then do better. [Regression],
+// optimum otherwise: more Restarts may then do better. The fit is returned beside
+// the error as well. [Regression],
 // [SharedRegression], [Classifier], [MultiLabel] and [MultiTask] return it.
 type CollapsedError struct {
 	Model Model // the fit, usable all the same

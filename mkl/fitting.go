@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -24,9 +25,10 @@ type Fitting struct {
 	Seed uint64
 
 	// Restarts is the number of further random starts, whose seeds follow Seed. The
-	// fit with the highest lower bound is kept. [MultiGP], [MultiGPClassifier], [Auto] and
-	// [AutoClassifier] start from no random point, and Gibbs sampling has its chains instead: they
-	// do not use Restarts.
+	// fit with the highest lower bound is kept, of those that ended without an error if
+	// there are any. [MultiGP], [MultiGPClassifier], [Auto] and [AutoClassifier] start
+	// from no random point, and Gibbs sampling has its chains instead: they do not use
+	// Restarts.
 	Restarts int
 
 	// Tolerance is the relative rise of the lower bound in a sweep that counts as
@@ -125,35 +127,6 @@ func (f *Fitting) kernelMemory(s Size, l int) int64 {
 	return inBytes(words)
 }
 
-// kernels checks the views of n samples and the memory that their fit needs, and
-// computes their kernel matrices, basis points × samples.
-func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, need func(Size) int64) (*design, *vi.Dense, error) {
-	ds, err := newDesign(views, n)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := ds.checkFixed(views); err != nil {
-		return nil, nil, err
-	}
-	if err := f.checkMemory(need(Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs})); err != nil {
-		return nil, nil, err
-	}
-	ks, err := ds.train(ctx, views, f.Workers)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !f.AllowDuplicates {
-		if err := findDuplicates(views, ks); err != nil {
-			return nil, nil, err
-		}
-	}
-	k, err := vi.NewDense(ks...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("mkl: %w", err)
-	}
-	return ds, k, nil
-}
-
 // ascent returns the settings of the given one of so many starts, counted from 1.
 func (f *Fitting) ascent(start, starts int) vi.Ascent {
 	a := vi.Ascent{Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps}
@@ -165,23 +138,29 @@ func (f *Fitting) ascent(start, starts int) vi.Ascent {
 	return a
 }
 
-// bestStart fits from every start and returns the fit whose record has the highest
-// bound. An error ends it; the fit is then the best so far or, if the first start
-// failed, what that had reached.
-func bestStart[F any](f *Fitting, run func(seed uint64, a vi.Ascent) (F, error), record func(F) vi.Record) (best F, err error) {
+// bestStart fits from every start and returns the best fit: one that ended without an
+// error rather than one with, and else the one with the higher bound. The error is that
+// of the fit returned, or of the first start if none has a fit. The end of the context
+// ends it.
+func bestStart[F any](ctx context.Context, f *Fitting, run func(seed uint64, a vi.Ascent) (*F, error), record func(*F) vi.Record) (best *F, err error) {
 	starts := 1 + max(0, f.Restarts)
-	bound := math.NaN()
+	var bound float64
 	for s := range starts {
-		fit, err := run(f.Seed+uint64(s), f.ascent(s+1, starts))
-		if err != nil {
-			if s == 0 {
-				best = fit
-			}
-			return best, fmt.Errorf("mkl: %w", err)
+		fit, ferr := run(f.Seed+uint64(s), f.ascent(s+1, starts))
+		if ferr != nil {
+			ferr = fmt.Errorf("mkl: %w", ferr)
 		}
-		if b := record(fit).Bound(); !(b <= bound) {
-			best, bound = fit, b
+		switch {
+		case fit == nil:
+			if best == nil && err == nil {
+				err = ferr
+			}
+		case best == nil, err != nil && ferr == nil, (err == nil) == (ferr == nil) && record(fit).Bound() > bound:
+			best, err, bound = fit, ferr, record(fit).Bound()
+		}
+		if ctx.Err() != nil {
+			return best, cmp.Or(ferr, err)
 		}
 	}
-	return best, nil
+	return best, err
 }

@@ -112,10 +112,11 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	m := &MultiGPModel{target: targets[0]}
 	m.onViews = onViews{g.record(Trace{}), ds}
 	settings := processSettings{method: g.Method, family: g.Family, prior: g.Prior, fixed: g.FixedPrior, hurried: g.hurried, seed: g.Seed}
-	if err := settings.fit(ctx, &g.Fitting, &m.processes, k, z, false); err != nil {
-		return nil, fmt.Errorf("mkl: %w", err)
+	whole, err := settings.fit(ctx, &g.Fitting, &m.processes, k, z, false)
+	if !whole {
+		return nil, err
 	}
-	return m, nil
+	return m, err
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.

@@ -2,7 +2,6 @@ package mkl
 
 import (
 	"context"
-	"fmt"
 )
 
 // MultiGPClassifier is the multiple Gaussian process model for two or more
@@ -32,7 +31,8 @@ type MultiGPClassifier[T comparable] struct {
 }
 
 // Fit fits the model to the views of N samples and their labels. Errors are
-// those of [MultiGP.Fit].
+// those of [MultiGP.Fit]; they name the class. If the context ends before the last
+// class's function is begun there is no model.
 func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*MultiGPClassifierModel[T], error) {
 	classes, index, err := checkLabels(c.Classes, labels)
 	if err != nil {
@@ -48,13 +48,14 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 		method: c.Method, family: c.Family, prior: c.Prior, fixed: c.FixedPrior, hurried: c.hurried, seed: c.Seed,
 		name: func(o int) string { return m.classes.against(o, " against the rest") },
 	}
-	if err := settings.fit(ctx, &c.Fitting, &m.processes, k, oneAgainstRest(len(classes), index), true); err != nil {
-		return nil, fmt.Errorf("mkl: %w", err)
+	whole, err := settings.fit(ctx, &c.Fitting, &m.processes, k, oneAgainstRest(len(classes), index), true)
+	if !whole {
+		return nil, err
 	}
 	if scores := m.leftOutScores(index); scores != nil && !m.adapted {
 		m.sharpness = fitSharpness(scores, index)
 	}
-	return m, nil
+	return m, err
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes, its

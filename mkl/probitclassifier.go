@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -144,18 +145,18 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		}
 		return m, nil
 	}
-	fit, err := bestStart(&c.Fitting, func(seed uint64, a vi.Ascent) (*probit.Fit, error) {
+	fit, err := bestStart(ctx, &c.Fitting, func(seed uint64, a vi.Ascent) (*probit.Fit, error) {
 		p.Seed, p.Ascent = seed, a
 		return p.Fit(ctx, k, index)
 	}, func(fit *probit.Fit) vi.Record { return fit.Record })
-	if err != nil {
+	if fit == nil {
 		return nil, err
 	}
 	m.trace = newTrace(fit.Record, nil)
-	if err := m.set(fit.Posterior, fit.ESS); err != nil {
-		return nil, err
+	if serr := m.set(fit.Posterior, fit.ESS); serr != nil {
+		return nil, errors.Join(err, serr)
 	}
-	return m, nil
+	return m, err
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes, its

@@ -65,7 +65,7 @@ func TestProbitClassifier(t *testing.T) {
 		"mkl: Inference is Inference(2)":                            {Inference: 2},
 		"mkl: mcmc: Sampling.Chains is -1: it must not be negative": {Inference: Gibbs, Draws: GibbsDraws{Chains: -1}},
 		"mkl: vi: Beta: 1 weights for 3 kernels":                    {Beta: []float64{1}},
-		"mkl: vi: Combination(9) is not a combination rule":         {Rule: 9},
+		"mkl: vi: Rule(9) is not a combination rule":                {Rule: 9},
 	} {
 		_, err := c.Fit(context.Background(), views(x), labels)
 		assert.EqualError(t, err, want)

@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -26,26 +27,32 @@ type processSettings struct {
 	seed    uint64 // of the choice of that part
 }
 
-// fit adds a function to m for each row of y: targets, or labels ±1.
-func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k vi.Kernels, y la.Matrix[float64], labels bool) error {
+// fit adds a function to m for each row of y: targets, or labels ±1. It reports
+// whether m has them all: a function whose ascent ended with an error is that of the
+// sweeps before.
+func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k vi.Kernels, y la.Matrix[float64], labels bool) (whole bool, err error) {
 	if s.method < Evidence || s.method > Published {
-		return fmt.Errorf("Method: %v is not known", s.method)
+		return false, fmt.Errorf("mkl: Method: %v is not known", s.method)
 	}
 	if _, m.adapted = k.(mgp.Adaptive); m.adapted && s.method >= Factorised {
-		return fmt.Errorf("Method: %v learns no widths, and a view has ARD", s.method)
+		return false, fmt.Errorf("mkl: Method: %v learns no widths, and a view has ARD", s.method)
 	}
+	var errs []error
 	for o := range y.Rows {
 		fit, err := s.fitOne(ctx, k, y.Row(o), labels, f.Workers, f.ascent(o+1, y.Rows))
 		if err != nil {
 			if s.name != nil {
 				err = fmt.Errorf("%s: %w", s.name(o), err)
 			}
-			return err
+			errs = append(errs, fmt.Errorf("mkl: %w", err))
+		}
+		if fit == nil || ctx.Err() != nil && o+1 < y.Rows {
+			return false, errors.Join(errs...)
 		}
 		m.add(fit, m.design.learned(fit.Parameters))
 	}
 	m.design = m.designs[0]
-	return nil
+	return true, errors.Join(errs...)
 }
 
 // fitOne fits one function.
@@ -162,8 +169,11 @@ func (m *processes) add(f *mgp.Fit, ds *design) {
 	if len(m.posteriors) > 0 {
 		t.Sweeps += m.trace.Sweeps
 		t.Bounds = append(m.trace.Bounds, t.Bounds...)
-		if !m.trace.Converged {
+		switch {
+		case !m.trace.Converged:
 			t.Converged, t.Reason = false, m.trace.Reason
+		case t.Converged && m.trace.Reason == vi.RoundOff.String():
+			t.Reason = m.trace.Reason
 		}
 	}
 	m.trace = t

@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strconv"
 
@@ -53,38 +54,41 @@ type Regression struct {
 //
 // Errors name the argument and the place of what is wrong with it: a
 // *[ValueError] for NaN and infinities, a *[DuplicateError], a *[MemoryError]. A
-// *[CollapsedError] carries the model. If ctx ends, the error wraps its cause;
-// if the lower bound falls, which only happens to a problem too ill-conditioned
-// for double precision, the error is a *vi.BoundError.
+// *[CollapsedError] carries the model. If ctx ends, the error wraps its cause; if
+// the lower bound falls by more than rounding explains, which only happens to a
+// problem too ill-conditioned for double precision, it is a *vi.BoundError. With
+// these errors, and with that of an update that fails, comes the model of the sweeps
+// before, which is nil only if there were none. A bound that falls within its
+// rounding errors ends the fit without an error: see [Trace].Reason.
 func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*RegressionModel, error) {
 	n, err := checkTargets(y, r.MissingTargets)
 	if err != nil {
 		return nil, err
 	}
+	targets, z := standardizeTargets(y, r.RawTargets)
 	ds, k, err := r.kernels(ctx, views, n, len(y), r.EstimateMemory)
 	if err != nil {
 		return nil, err
 	}
-	targets, z := standardizeTargets(y, r.RawTargets)
-	fit, err := bestStart(&r.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.RegressionFit, error) {
+	fit, err := bestStart(ctx, &r.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.RegressionFit, error) {
 		return bemkl.Regression{
 			Lambda: r.Lambda, Upsilon: r.Upsilon, Gamma: r.Gamma, Omega: r.Omega, Epsilon: r.Epsilon,
 			Ascent: a, Plain: r.Plain, Workers: r.Workers, Seed: seed,
 		}.Fit(ctx, k, z)
 	}, func(fit *bemkl.RegressionFit) vi.Record { return fit.Record })
-	if err != nil {
+	if fit == nil {
 		return nil, err
 	}
 	m := &RegressionModel{}
 	m.onViews = onViews{r.record(newTrace(fit.Record, fit.Collapsed)), ds}
 	m.targets = targets
-	if err := m.set(fit.Posterior); err != nil {
-		return nil, err
+	if serr := m.set(fit.Posterior); serr != nil {
+		return nil, errors.Join(err, serr)
 	}
-	if m.collapsed(len(y)) {
-		return nil, &CollapsedError{Model: m}
+	if err == nil && m.collapsed(len(y)) {
+		err = &CollapsedError{Model: m}
 	}
-	return m, nil
+	return m, err
 }
 
 // FitKernels fits to precomputed kernel matrices, samples × basis points each:

@@ -83,23 +83,26 @@ func (c *fitCmd) Run(e *console.Env) error {
 	for _, note := range notes {
 		fmt.Fprintln(e.Stderr, note)
 	}
-	model, err := p.bar.finish(p.fit(e.Ctx, d))
-	if err != nil {
-		return err
+	model, fell := p.bar.finish(p.fit(e.Ctx, d))
+	if model == nil {
+		return fell
 	}
 	if c.Output != "" {
 		if err := atomicfile.Write(e.Ctx, c.Output, model.Save); err != nil {
 			return err
 		}
 	}
-	return p.report(e, model, n, len(d.views))
+	return errors.Join(p.report(e, model, n, len(d.views), fell), c.unfinished(fell))
 }
 
-// report tells what was learned of n samples by so many kernels.
-func (p *problem) report(e *console.Env, model mkl.Model, n, kernels int) error {
+// report tells what was learned of n samples by so many kernels. A fit that an error
+// ended needs no warning besides.
+func (p *problem) report(e *console.Env, model mkl.Model, n, kernels int, ended error) error {
 	rep := newReport(p.est, model, p.notes)
 	rep.Model = p.Output
-	rep.warn(e.Stderr)
+	if ended == nil {
+		rep.warn(e.Stderr)
+	}
 	if p.JSON {
 		rep.Trace = model.Trace().Bounds
 		return console.PrintJSON(e.Stdout, rep)
@@ -116,6 +119,17 @@ func (p *problem) report(e *console.Env, model mkl.Model, n, kernels int) error 
 		fmt.Fprintf(e.Stdout, "\nmodel: %s\n", p.Output)
 	}
 	return nil
+}
+
+// unfinished says what the model is worth where the ascent ended with an error.
+func (c *fitCmd) unfinished(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case c.Output == "":
+		return fmt.Errorf("%w; the model shown is that of the sweeps before", err)
+	}
+	return fmt.Errorf("%w; %s holds the model of the sweeps before", err, c.Output)
 }
 
 // problem is what a command line asks mkl fit to learn.
@@ -303,7 +317,8 @@ func (s *sweepBar) show(p mkl.Progress) {
 
 // finish ends the bar and passes on what the fit returned, but for two things: a
 // collapsed fit is a result, which the report tells; and an error is a mistake in what
-// the fit was given, unless it is that the bound fell.
+// the fit was given, unless the bound fell or an update failed: the model of the sweeps
+// before then comes with the error.
 func (s *sweepBar) finish(m mkl.Model, err error) (mkl.Model, error) {
 	if s.bar != nil {
 		s.bar.Finish()
@@ -315,6 +330,8 @@ func (s *sweepBar) finish(m mkl.Model, err error) (mkl.Model, error) {
 		return m, nil
 	case errors.As(err, &collapsed):
 		return collapsed.Model, nil
+	case m != nil && s.env.Ctx.Err() == nil:
+		return m, err
 	case errors.As(err, &fell):
 		return nil, err
 	}

@@ -50,7 +50,9 @@ var estimators = []*estimator{
 		flags: []string{"kernels", "time"},
 		build: func(s *settings) fitter {
 			a := mkl.Auto{Fitting: s.fitting, Time: s.Time}
-			return fitter{a.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return a.Fit(ctx, d.views, d.numbers[0]) }}
+			return fitter{a.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(a.Fit(ctx, d.views, d.numbers[0]))
+			}}
 		},
 	},
 	{
@@ -61,7 +63,7 @@ var estimators = []*estimator{
 			a := mkl.AutoClassifier[string]{Fitting: s.fitting, Time: s.Time}
 			return fitter{a.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				a.Classes = d.classes
-				return a.Fit(ctx, d.views, d.class)
+				return asModel(a.Fit(ctx, d.views, d.class))
 			}}
 		},
 	},
@@ -74,7 +76,9 @@ var estimators = []*estimator{
 				Fitting: s.fitting, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.Missing,
 				Lambda: s.prior["lambda"], Upsilon: s.prior["upsilon"], Gamma: s.prior["gamma"], Omega: s.prior["omega"], Epsilon: s.prior["epsilon"],
 			}
-			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return r.Fit(ctx, d.views, d.numbers...) }}
+			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(r.Fit(ctx, d.views, d.numbers...))
+			}}
 		},
 	},
 	{
@@ -87,7 +91,9 @@ var estimators = []*estimator{
 				Fitting: s.fitting, Plain: s.Plain, RawTargets: s.RawTargets,
 				Lambda: s.prior["lambda"], Upsilon: s.prior["upsilon"], Gamma: s.prior["gamma"], Omega: s.prior["omega"], Epsilon: s.prior["epsilon"],
 			}
-			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return r.Fit(ctx, d.views, d.numbers...) }}
+			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(r.Fit(ctx, d.views, d.numbers...))
+			}}
 		},
 	},
 	{
@@ -95,7 +101,9 @@ var estimators = []*estimator{
 		flags: []string{"kernels", "latents", "raw-targets", "missing", "restarts", "plain"},
 		build: func(s *settings) fitter {
 			t := mkl.MultiTask{Fitting: s.fitting, Latents: s.Latents, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.Missing}
-			return fitter{t.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return t.Fit(ctx, d.views, d.numbers...) }}
+			return fitter{t.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(t.Fit(ctx, d.views, d.numbers...))
+			}}
 		},
 	},
 	{
@@ -110,7 +118,7 @@ var estimators = []*estimator{
 			}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				c.Classes = d.classes
-				return c.Fit(ctx, d.views, d.class)
+				return asModel(c.Fit(ctx, d.views, d.class))
 			}}
 		},
 	},
@@ -123,7 +131,9 @@ var estimators = []*estimator{
 				Fitting: s.fitting, Plain: s.Plain, Margin: s.Margin, SigmaG: s.SigmaG,
 				Lambda: s.prior["lambda"], Gamma: s.prior["gamma"], Omega: s.prior["omega"],
 			}
-			return fitter{m.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return m.FitKnown(ctx, d.views, d.labels...) }}
+			return fitter{m.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(m.FitKnown(ctx, d.views, d.labels...))
+			}}
 		},
 	},
 	{
@@ -131,7 +141,9 @@ var estimators = []*estimator{
 		flags: []string{"kernels", "method", "family", "raw-targets", "plain"},
 		build: func(s *settings) fitter {
 			g := mkl.MultiGP{Fitting: s.fitting, Family: family(s.Family), Method: s.method(), RawTargets: s.RawTargets}
-			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return g.Fit(ctx, d.views, d.numbers[0]) }}
+			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(g.Fit(ctx, d.views, d.numbers[0]))
+			}}
 		},
 	},
 	{
@@ -141,7 +153,7 @@ var estimators = []*estimator{
 			c := mkl.MultiGPClassifier[string]{Fitting: s.fitting, Family: family(s.Family), Method: s.method()}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				c.Classes = d.classes
-				return c.Fit(ctx, d.views, d.class)
+				return asModel(c.Fit(ctx, d.views, d.class))
 			}}
 		},
 	},
@@ -159,7 +171,7 @@ var estimators = []*estimator{
 			}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				c.Classes = d.classes
-				return c.Fit(ctx, d.views, d.class)
+				return asModel(c.Fit(ctx, d.views, d.class))
 			}}
 		},
 	},
@@ -168,7 +180,9 @@ var estimators = []*estimator{
 		flags: []string{"raw-targets", "restarts"},
 		build: func(s *settings) fitter {
 			r := mkl.SpikeSlab{Fitting: s.fitting, Names: s.features, RawFeatures: s.RawColumns, RawTargets: s.RawTargets}
-			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return r.Fit(ctx, d.features, d.numbers[0]) }}
+			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(r.Fit(ctx, d.features, d.numbers[0]))
+			}}
 		},
 	},
 }
@@ -333,4 +347,16 @@ func (c *fitCmd) method() mkl.Method {
 		}
 	}
 	return mkl.Published
+}
+
+// asModel is a fit as one of any model, nil if there is none.
+func asModel[M interface {
+	comparable
+	mkl.Model
+}](m M, err error) (mkl.Model, error) {
+	var none M
+	if m == none {
+		return nil, err
+	}
+	return m, err
 }

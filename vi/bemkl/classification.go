@@ -111,7 +111,7 @@ func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float
 		}
 	}
 	rec, err := ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 || rec.Reason == vi.Failed {
+	if len(rec.Trace) == 0 {
 		return nil, err
 	}
 	return &ClassificationFit{

@@ -197,7 +197,7 @@ func (p *RegressionPosterior) healFactorise(ws *la.Workspace, o int, f weightFac
 	for d, scale := range p.lambda.Row(o) {
 		f.s[d] = 1 / math.Sqrt(p.lambdaShape*scale)
 	}
-	if _, _, err := factorB(ws, f.b, scratch.gram, 1/h.spread[o], f.s); err != nil {
+	if _, err := factorB(ws, f.b, scratch.gram, 1/h.spread[o], f.s); err != nil {
 		return fmt.Errorf("vi: healing of output %d: %w", o, err)
 	}
 	return nil

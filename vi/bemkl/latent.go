@@ -1,11 +1,11 @@
 package bemkl
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
@@ -37,7 +37,7 @@ type latent struct {
 	aLogDet  []float64          // log|Cov[a_r]|
 	aTrace   []float64          // tr(S·Cov[a_r])
 	jitter   []float64          // relative jitter of the last factorisation, see factorB
-	noise    []float64          // error to expect in aLogDet, in nats
+	noise    []float64          // round-off of the bound that comes from factorising, in nats
 	response la.Matrix[float64] // R×D, Σ_m K_m g_{r,m}
 	solution la.Matrix[float64] // R×D, where Cov[a_r]·υ_r·response_r goes
 
@@ -56,6 +56,8 @@ type latent struct {
 	upsilon           []float64 // R, E[υ] in the present update
 
 	distanceStale bool // a has changed since gDistance was formed
+
+	memory work.Memory // of what posteriors are made of
 }
 
 // worker is the scratch of one goroutine.
@@ -117,8 +119,22 @@ func newLatent(k vi.Kernels, R int, observed la.Matrix[float64], lambda vi.Gamma
 		return w
 	})
 	l.weightTask = l.updateWeightsOf
+	l.memory.Of(l.lambda.Scale, l.aMean.Data)
 	return l
 }
+
+// Keep implements [vi.Objective]. It copies what a posterior holds but for the Gram
+// matrix: O(R·D) numbers and those of the small factors.
+func (l *latent) Keep() { l.memory.Keep() }
+
+// Restore implements [vi.Objective], as far as posteriors go.
+func (l *latent) Restore() {
+	l.memory.Restore()
+	l.k.Project(&l.crew.All, l.aMean, l.h)
+}
+
+// Allowance implements [vi.Objective].
+func (l *latent) Allowance() float64 { return 0 }
 
 // start sets the means of a and g to those given and every covariance to the
 // identity.
@@ -230,7 +246,7 @@ func (l *latent) updateWeightsOf(w *worker, o int) error {
 	}
 	upsilon := l.upsilon[o]
 	var err error
-	if l.jitter[o], l.noise[o], err = factorB(&w.ws, b, l.gram, upsilon, s); err != nil {
+	if l.jitter[o], err = factorB(&w.ws, b, l.gram, upsilon, s); err != nil {
 		return fmt.Errorf("sample weights of output %d: %w", o, err)
 	}
 	l.aLogDet[o] = -logLambda - la.LogDet(b)
@@ -244,52 +260,44 @@ func (l *latent) updateWeightsOf(w *worker, o int) error {
 	}
 
 	la.CholeskyInvDiag(&w.ws, b, x)
-	var trace float64
+	var trace, shake float64
 	for d, v := range x {
 		trace += 1 - v
 		l.aVar.Row(o)[d] = s[d] * s[d] * v
+		shake += (1 + float64(float64(upsilon*s[d]*s[d])*l.gram.At(d, d))) * v
 	}
 	l.aTrace[o] = max(0, trace) / upsilon
+	l.noise[o] = (work.Roundoff(l.D) + l.jitter[o]) * shake
 	return nil
 }
 
-// maxJitter bounds the jitter of factorB.
-const maxJitter = 1e-8
-
 // factorB stores the Cholesky factor of B = I + υ·s·S·s. Where sparse priors make
 // υ·s·S·s larger than the inverse of the machine's precision and rounding has
-// made B indefinite, S gets a relative jitter on its diagonal, the least of
-// D·2^-52, ten times that, and so on that does. It returns the jitter and the
-// error to expect in log|B|: its eigenvalues near 1 are known to that much of B's trace.
-func factorB(ws *la.Workspace, b, gram la.Matrix[float64], upsilon float64, s []float64) (jitter, noise float64, err error) {
-	const eps = 0x1p-52
+// made B indefinite, S gets a relative jitter on its diagonal, see [jitter.More],
+// which is returned.
+func factorB(ws *la.Workspace, b, gram la.Matrix[float64], upsilon float64, s []float64) (added float64, err error) {
 	for {
-		trace := formB(b, gram, upsilon, s, jitter)
-		err = la.Cholesky(ws, b)
-		if err == nil {
-			return jitter, max(jitter, eps) * trace, nil
+		formB(b, gram, upsilon, s, added)
+		if err = la.Cholesky(ws, b); err == nil {
+			return added, nil
 		}
-		var pivot *la.PivotError
-		next := max(10*jitter, eps*float64(len(s)))
-		if !errors.As(err, &pivot) || !pivot.Indefinite() || next > maxJitter {
-			return jitter, 0, fmt.Errorf("factor of I + υΛ^-½SΛ^-½ with relative jitter %.2g: %w", jitter, err)
+		more, ok := jitter.More(len(s), added, err)
+		if !ok {
+			return added, fmt.Errorf("factor of I + υΛ^-½SΛ^-½ with relative jitter %.2g: %w", added, err)
 		}
-		jitter = next
+		added = more
 	}
 }
 
-// formB stores the lower triangle of I + υ·s·(S + jitter·diag(S))·s and returns
-// the trace.
-func formB(b, gram la.Matrix[float64], upsilon float64, s []float64, jitter float64) (trace float64) {
+// formB stores the lower triangle of I + υ·s·(S + jitter·diag(S))·s.
+func formB(b, gram la.Matrix[float64], upsilon float64, s []float64, jitter float64) {
 	for d := range b.Rows {
 		row, us := b.Row(d)[:d+1], upsilon*s[d]
 		for j, v := range gram.Row(d)[:d+1] {
 			row[j] = float64(us*s[j]) * v
 		}
 		row[d] = 1 + float64(row[d]*(1+jitter))
-		trace += row[d]
 	}
-	return trace
 }
 
 // beginIntermediate begins an update of the factors q(g_{r,i}) of row r. The targets
@@ -424,11 +432,18 @@ func (l *latent) gBound(r int, mean, meanLog float64) float64 {
 	return 0.5 * (float64(l.N*l.P)*(meanLog-conjugate.Log2Pi) - mean*l.distance(r))
 }
 
-// Roundoff returns the error that rounding may cause in the bound.
+// Roundoff returns the round-off of the terms of a and G, see [work.Roundoff]: of the
+// log determinants, which a jitter shifts by at most jitter·tr(B⁻¹·diag B), and of the
+// projections aᵀk_{m,i} in the distances (g − aᵀk)², where a large part of the kernels
+// may cancel.
 func (l *latent) Roundoff() float64 {
 	var sum float64
-	for _, v := range l.noise {
-		sum += v
+	for r, v := range l.noise {
+		var size float64
+		for d, a := range l.aMean.Row(r) {
+			size += float64(float64(a*a) * l.gram.At(d, d))
+		}
+		sum += v + work.Difference(l.D, l.upsilon[r], l.gDistance[r], size)
 	}
 	return sum
 }

@@ -75,16 +75,16 @@ type RegressionFit struct {
 // which NaN marks a missing value: it is left out of that output's likelihood.
 //
 // Errors name the argument and the place of what is wrong with it. If the
-// context ends, the bound falls (a *[vi.BoundError]) or an update fails, the error
-// says so and the fit is what had been reached before the failing sweep's end;
-// it is nil if no sweep was completed or the last sweep failed.
+// context ends, the bound falls by more than round-off (a *[vi.BoundError]) or an
+// update fails, the error says so and the fit is that of the sweeps before; it is nil
+// if there were none.
 func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64]) (*RegressionFit, error) {
 	m, err := r.model(k, y)
 	if err != nil {
 		return nil, err
 	}
 	rec, err := r.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 || rec.Reason == vi.Failed {
+	if len(rec.Trace) == 0 {
 		return nil, err
 	}
 	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.y)}, err
@@ -129,7 +129,9 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 	for o := range L {
 		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+0.5*m.count[o], 1))
 		m.epsilonMean[o] = m.epsilon[o].Mean(0)
+		m.memory.Of(m.epsilon[o].Scale)
 	}
+	m.memory.Of(m.upsilon.Scale)
 	m.updates = m.order(r.Plain)
 	if r.From != nil {
 		return m, m.resume(r.From)

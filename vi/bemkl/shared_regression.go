@@ -71,7 +71,7 @@ func (r SharedRegression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 		return nil, err
 	}
 	rec, err := r.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 || rec.Reason == vi.Failed {
+	if len(rec.Trace) == 0 {
 		return nil, err
 	}
 	return &SharedFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed()}, err
@@ -139,6 +139,10 @@ func (r SharedRegression) model(k vi.Kernels, y la.Matrix[float64]) (*shared, er
 			m.be[o].Mean[1+j] = 1
 		}
 		m.updateEE(o)
+	}
+	m.memory.Of(m.upsilonQ.Scale, m.gamma.Scale, m.omega.Scale, m.epsilon.Scale)
+	for o := range L {
+		m.memory.Of(m.be[o].Mean, m.be[o].Cov.Data)
 	}
 	m.gTask = m.updateIntermediateOf
 	m.updates = m.order(r.Plain)
@@ -356,6 +360,21 @@ func (m *shared) updateScale() {
 func (m *shared) ridge() (a, b, c float64) {
 	a, b, c = m.latent.ridge(&m.omega)
 	return a + m.priors.Upsilon.Shape, b + m.upsilonMean[0]/m.priors.Upsilon.Scale, c
+}
+
+// Roundoff implements [vi.Objective], as that of layers does.
+func (m *shared) Roundoff() float64 {
+	sum := m.latent.Roundoff()
+	for o := range m.L {
+		be, eps := &m.be[o], m.epsilon.Mean(o)
+		size := float64(m.N) * be.Mean[0] * be.Mean[0]
+		for j := range m.P {
+			e := be.Mean[1+j]
+			size += float64(float64(e*e) * m.gGram[0].At(j, j))
+		}
+		sum += work.Roundoff(1+m.P)*2*be.Spread + work.Difference(m.P+1, eps, float64(m.N)/eps, size)
+	}
+	return sum
 }
 
 // Bound implements [vi.Objective].

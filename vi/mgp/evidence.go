@@ -2,6 +2,7 @@ package mgp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -151,7 +152,8 @@ type evidence struct {
 
 // Fit fits to N targets given square kernels. The model has no bias: targets are
 // to be centred, or a constant kernel added. Errors say what is wrong with the
-// arguments; if the context ends, the error wraps its cause.
+// arguments. If the context ends, the error wraps its cause, and the fit is what had
+// been reached, nil if that is nothing.
 func (e Evidence) Fit(ctx context.Context, k vi.Kernels, y []float64) (*Fit, error) {
 	return e.fit(ctx, k, y, false)
 }
@@ -196,9 +198,14 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	}
 	learns := !e.Fixed && m.family != Hyperbola && m.family != ARD
 	for round := 0; ; round++ {
-		r, err := lbfgs.Minimize(x, m.cost, settings)
-		if err != nil {
-			return nil, err
+		r, stopped := lbfgs.Minimize(x, m.cost, settings)
+		if stopped != nil {
+			if math.IsInf(m.best, 1) {
+				return nil, stopped
+			}
+			rec.Reason = vi.Cancelled
+			fit, err := m.finish(r.X, rec)
+			return fit, errors.Join(stopped, err)
 		}
 		x = r.X
 		if r.Converged {

@@ -130,7 +130,11 @@ func (f Family) meanMoments(q []GIG, moments []gigMoments) hyper {
 		h.gap = 0
 		for p, v := range moments {
 			d := (v.mean - h.mean) / h.mean
-			h.gap += (d - math.Log1p(d) + special.LogMinusDigamma(q[p].Omega)) / P
+			log := math.Log1p(d)
+			if d < -0.5 { // where 1 + d cancels
+				log = math.Log(v.mean / h.mean)
+			}
+			h.gap += (d - log + special.LogMinusDigamma(q[p].Omega)) / P
 		}
 	}
 	return h

@@ -117,7 +117,7 @@ func (m *model) posterior() (*Posterior, error) {
 	if m.family != ARD {
 		s.Scales = append(s.Scales, m.q...)
 	}
-	if _, err := m.factorise(weights, m.tau, s.Factor); err != nil {
+	if _, _, err := m.factorise(weights, m.tau, s.Factor); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
 	la.CholeskySolveVec(s.Factor, s.Alpha)

@@ -25,8 +25,8 @@ const (
 )
 
 // String returns the rule's name.
-func (c Rule) String() string {
-	switch c {
+func (r Rule) String() string {
+	switch r {
 	case FixSum:
 		return "FixSum"
 	case WSum:
@@ -38,14 +38,14 @@ func (c Rule) String() string {
 	case WProd:
 		return "WProd"
 	}
-	return fmt.Sprintf("Combination(%d)", int(c))
+	return fmt.Sprintf("Rule(%d)", int(r))
 }
 
 // Learned reports whether the rule's weights are inferred.
-func (c Rule) Learned() bool { return c == WSum || c == Bin || c == WProd }
+func (r Rule) Learned() bool { return r == WSum || r == Bin || r == WProd }
 
 // product reports whether kernels are multiplied.
-func (c Rule) product() bool { return c == FixProd || c == WProd }
+func (r Rule) product() bool { return r == FixProd || r == WProd }
 
 // Composite makes composite kernels of the base kernels given. It is safe for
 // concurrent use with different workspaces.

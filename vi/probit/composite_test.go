@@ -36,5 +36,5 @@ func TestCompositeCombines(t *testing.T) {
 	_, err = NewComposite(WProd, testkit.Must(vi.NewDense(la.MatrixOf(1, 2, []float64{1, -1}))))
 	assert.EqualError(t, err, "vi: kernel 0: entry (0, 1) is -1: products need entries that are not negative")
 	_, err = NewComposite(7, k)
-	assert.EqualError(t, err, "vi: Combination(7) is not a combination rule")
+	assert.EqualError(t, err, "vi: Rule(7) is not a combination rule")
 }

@@ -214,16 +214,7 @@ func (m *factors) resume(p *FactorPosterior) error {
 		m.noiseScale = s.NoiseScale
 	}
 	m.prior = s.Prior
-	for q := range m.Q {
-		e, v := m.task.mean.Row(q), m.task.variance.Row(q)
-		for k, w := range m.weights[q*m.M:][:m.M] {
-			g, h, _ := w.gate() // the same operations as in a sweep
-			e[k], v[k] = w.gated(g, h)
-		}
-		if s.Offset != nil {
-			e[m.M] = s.Offset[q]
-		}
-	}
+	m.setTasks(s.Offset)
 	if s.Offset != nil {
 		copy(m.offsetVar, s.OffsetVariance)
 		m.offsetPrior = s.OffsetPrior

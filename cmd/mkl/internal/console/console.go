@@ -15,6 +15,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
+
+	"github.com/bmkl/bmkl/la"
 )
 
 // Exit statuses.
@@ -80,6 +82,9 @@ func Run(ctx context.Context, commands any, vars map[string]string, args []strin
 	}
 	k, err := parser.Parse(doubleDash(args))
 	if err != nil {
+		return e.fail(Input(err))
+	}
+	if err := la.InstructionSetError(); err != nil { // every routine of la would panic with it
 		return e.fail(Input(err))
 	}
 	return e.fail(k.Run(e))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,6 +63,25 @@ func TestRun(t *testing.T) {
 	assert.Equal(t, StatusOK, Run(t.Context(), new(failing), map[string]string{"name": "y"}, []string{"-help"}, nil, &stdout, &stderr))
 	assert.Contains(t, stdout.String(), "A name, y by default.")
 	assert.NoError(t, Input(nil))
+}
+
+// An instruction set that la does not have is told before a command runs. la reads the
+// variable when a program starts: the test runs itself again.
+func TestRunWithoutInstructionSet(t *testing.T) {
+	if os.Getenv("BMKL_KERNEL") == "sse9" {
+		os.Exit(Run(t.Context(), new(failing), map[string]string{"name": "y"}, nil, nil, os.Stdout, os.Stderr))
+	}
+	program, err := os.Executable()
+	require.NoError(t, err)
+	again := exec.Command(program, "-test.run=^TestRunWithoutInstructionSet$")
+	again.Env = append(os.Environ(), "BMKL_KERNEL=sse9")
+	var stdout, stderr bytes.Buffer
+	again.Stdout, again.Stderr = &stdout, &stderr
+	var exit *exec.ExitError
+	require.ErrorAs(t, again.Run(), &exit)
+	assert.Equal(t, StatusInput, exit.ExitCode())
+	assert.Regexp(t, `^mkl: la: BMKL_KERNEL=sse9 is not available here; available: .*generic\n$`, stderr.String())
+	assert.Empty(t, stdout.String())
 }
 
 func TestDoubleDash(t *testing.T) {
