@@ -154,6 +154,14 @@ func (t *columns) addNumber(name string, value func(i int) float64) {
 	t.add(name, func(i int) string { return strconv.FormatFloat(value(i), 'g', -1, 64) })
 }
 
+// addProbability adds a column of probabilities. None of the models gives a probability
+// of exactly 0 or 1: a number that has become one by rounding is printed as the next to it.
+func (t *columns) addProbability(name string, value func(i int) float64) {
+	t.addNumber(name, func(i int) float64 {
+		return min(max(value(i), math.SmallestNonzeroFloat64), math.Nextafter(1, 0))
+	})
+}
+
 func (p numberPrediction) columns(out *columns, targets []string, interval float64) {
 	z := measure.Quantile(interval)
 	for o, target := range targets {
@@ -175,7 +183,7 @@ func (p numberPrediction) columns(out *columns, targets []string, interval float
 func (p classPrediction) columns(out *columns, _ []string, _ float64) {
 	out.add("label", func(i int) string { return p.Label[i] })
 	for k, class := range p.classes {
-		out.addNumber("p_"+class, func(i int) float64 { return p.Probability[i][k] })
+		out.addProbability("p_"+class, func(i int) float64 { return p.Probability[i][k] })
 	}
 }
 
@@ -187,7 +195,7 @@ func (p labelPrediction) columns(out *columns, targets []string, _ float64) {
 			}
 			return "0"
 		})
-		out.addNumber("p_"+target, func(i int) float64 { return p.Probability[o][i] })
+		out.addProbability("p_"+target, func(i int) float64 { return p.Probability[o][i] })
 	}
 }
 
@@ -306,8 +314,8 @@ func (c *modelInput) sources(fs *console.Files, m *loaded) ([]console.Source, er
 		given[v.Name] = v.Columns
 	}
 	var all []console.Source
-	for _, in := range m.Inputs() {
-		v := m.notes.Views[m.notes.ViewOf[in.Views[0]]]
+	for i, in := range m.Inputs() {
+		v := m.notes.Views[i]
 		items, ok := given[v.Name]
 		switch {
 		case ok:

@@ -3,8 +3,10 @@ package console
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,6 +100,22 @@ func TestPrint(t *testing.T) {
 	}
 	assert.Equal(t, "2 rows", Plural(2, "row"))
 	assert.Equal(t, "3 entries", Plural(3, "entry"))
+}
+
+// TestFigures writes and reads what JSON has no numbers for.
+func TestFigures(t *testing.T) {
+	f := Figures{"a": 1.5, "b": math.Inf(1), "c": math.Inf(-1), "d": math.NaN()}
+	text, err := json.Marshal(f)
+	require.NoError(t, err)
+	assert.Equal(t, `{"a":1.5,"b":"Infinity","c":"-Infinity","d":"NaN"}`, string(text))
+	var again Figures
+	require.NoError(t, json.Unmarshal(text, &again))
+	assert.True(t, math.IsNaN(again["d"]))
+	delete(f, "d")
+	delete(again, "d")
+	assert.Equal(t, f, again)
+	assert.Error(t, json.Unmarshal([]byte(`{"a":"much"}`), &again))
+	assert.Error(t, json.Unmarshal([]byte(`[]`), &again))
 }
 
 // TestFiles reads a file and standard input side by side.

@@ -8,10 +8,6 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// DefaultKernels are those of a view that names none. On columns of unit
-// deviation the distance between two samples is about √(2·columns).
-const DefaultKernels = "linear,rbf(width=2^-2..2^4)"
-
 // ViewKernel is a kernel of package mkl with what else its specification sets.
 type ViewKernel struct {
 	mkl.Kernel

@@ -108,7 +108,7 @@ func (s *npySource) Rows() int         { return s.rows }
 // Read takes the elements in the order of the file, in blocks, so that a header
 // cannot make it take more memory than the file has bytes to show for.
 func (s *npySource) Read(want []Want) (Data, error) {
-	d := newData(want)
+	d := newData(s, want)
 	d.Rows = s.rows
 	kinds := make([][]Want, s.cols)
 	for _, w := range want {
@@ -134,8 +134,11 @@ func (s *npySource) Read(want []Want) (Data, error) {
 			for _, w := range kinds[j] {
 				if w.Kind.text() {
 					text, err := s.dtype.text(buf)
-					if f := s.dtype.kind == 'f'; w.Kind == OptionalLabel && (f && math.IsNaN(s.dtype.number(buf)) || !f && missing(text)) {
+					if f := s.dtype.kind == 'f'; w.Kind == OptionalLabel && (f && math.IsNaN(s.dtype.number(buf)) || !f && Missing(text)) {
 						text, err = "", nil
+					}
+					if w.Kind == Undecided && s.dtype.kind == 'f' {
+						text, err = strconv.FormatFloat(s.dtype.number(buf), 'g', -1, 64), nil
 					}
 					if err != nil {
 						return d, s.cell(i, j, err.Error())
