@@ -220,7 +220,7 @@ func newPlan(views []View, n int, class []int, most int, seed uint64) (p plan, e
 		return p, nil
 	}
 	for _, m := range autoMembers {
-		made, notes, err := autoViews(m.set, some)
+		made, notes, err := FillViews(m.set, some)
 		if err != nil {
 			return p, err
 		}
@@ -244,35 +244,6 @@ var autoMembers = []struct {
 	{"one width a feature", ARDRBF},
 	{"one width a feature's rank", ARDRanks},
 	{"single features", Additive},
-}
-
-// autoViews returns the views with the kernels of a set in place of those that are
-// left open. Its distinct matrices are those of the views, in their order.
-func autoViews(set KernelSet, views []View) ([]View, []string, error) {
-	var open, all []View
-	for _, v := range views {
-		if v.Kernel == nil {
-			open = append(open, v)
-		} else {
-			all = append(all, v)
-		}
-	}
-	made, notes, err := DefaultViews(set, open...)
-	if err != nil {
-		return nil, nil, err
-	}
-	all = append(all, made...)
-	place := func(v View) int {
-		return slices.IndexFunc(views, func(w View) bool { return sameMatrix(v.X, w.X) })
-	}
-	for i, v := range views {
-		// A matrix all of whose features have one value still has its place.
-		if place(v) == i && !slices.ContainsFunc(all, func(w View) bool { return sameMatrix(v.X, w.X) }) {
-			all = append(all, View{Name: v.Name, X: v.X, Kernel: Constant{}, from: v.from})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b View) int { return place(a) - place(b) })
-	return all, notes, nil
 }
 
 // sameMatrix reports whether two features are one matrix, not copies.
@@ -363,4 +334,10 @@ func (p *plan) fit(settings Fitting, limit time.Duration, fit func(views []View,
 	}
 	out.notes = settings.record(Trace{}).notes
 	return out, nil
+}
+
+// EstimateMemory returns about how many bytes a fit of the given size takes, its
+// Kernels being views without a kernel and its Outputs classes.
+func (a AutoClassifier[T]) EstimateMemory(s Size) int64 {
+	return autoMemory(&a.Fitting, s, a.MaxSamples, functions(s.Outputs))
 }

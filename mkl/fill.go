@@ -1,16 +1,39 @@
 package mkl
 
+import "slices"
+
 // FillViews returns the views with the kernels of a set, as [DefaultViews] gives them,
 // in place of those that have no Kernel. Views with one stay as they are. A prediction
 // takes the same matrices in the same order as of the views given. Errors and notes are
 // those of DefaultViews.
 func FillViews(set KernelSet, views []View) (filled []View, notes []string, err error) {
+	var open, all []View
 	for _, v := range views {
 		if v.Kernel == nil {
-			return autoViews(set, views)
+			open = append(open, v)
+		} else {
+			all = append(all, v)
 		}
 	}
-	return views, nil, nil
+	if open == nil {
+		return views, nil, nil
+	}
+	made, notes, err := DefaultViews(set, open...)
+	if err != nil {
+		return nil, nil, err
+	}
+	all = append(all, made...)
+	place := func(v View) int {
+		return slices.IndexFunc(views, func(w View) bool { return sameMatrix(v.X, w.X) })
+	}
+	for i, v := range views {
+		// A matrix all of whose features have one value still has its place.
+		if place(v) == i && !slices.ContainsFunc(all, func(w View) bool { return sameMatrix(v.X, w.X) }) {
+			all = append(all, View{Name: v.Name, X: v.X, Kernel: Constant{}, from: v.from})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b View) int { return place(a) - place(b) })
+	return all, notes, nil
 }
 
 // Most returns the most kernels that [DefaultViews] gives an input of so many columns.
@@ -36,10 +59,4 @@ func (set KernelSet) Most(columns int) int {
 		n += additiveGroups
 	}
 	return n
-}
-
-// EstimateMemory returns about how many bytes a fit of the given size takes, its
-// Kernels being views without a kernel and its Outputs classes.
-func (a AutoClassifier[T]) EstimateMemory(s Size) int64 {
-	return autoMemory(&a.Fitting, s, a.MaxSamples, functions(s.Outputs))
 }

@@ -100,6 +100,9 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 			settled = first.Record.Reason
 			if s.hurried && e.Ascent.MaxSweeps == 0 {
 				e.Ascent.MaxSweeps = fewSteps
+				if labels { // a step of labels takes several factorisations
+					e.Ascent.MaxSweeps = fewSteps / 2
+				}
 			}
 		}
 	}
