@@ -32,5 +32,6 @@
 //	family.go     Family: the priors of γ, and how their parameters are learned
 //	gig.go        GIG: moments and divergence
 //	passes.go     the two passes of a sweep over the kernels
-//	posterior.go  Posterior, its predictions, the bound's gradient
+//	posterior.go  Posterior, its predictions
+//	gradient.go   derivatives of the bound by the kernels
 package mgp
