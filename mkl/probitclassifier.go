@@ -135,6 +135,9 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	m := &ProbitClassifierModel[T]{classes: classSet[T]{names: classes}}
 	m.onViews = onViews{c.record(Trace{}), ds}
 	if c.Inference == Gibbs {
+		if c.Slopes != nil {
+			return nil, fmt.Errorf("mkl: Slopes: Gibbs sampling has no lower bound")
+		}
 		draws, sweeps, err := c.sample(ctx, p, k, index)
 		if err != nil {
 			return nil, err
@@ -149,6 +152,9 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		return p.Fit(ctx, k, index)
 	}, func(fit *probit.Fit) vi.Record { return fit.Record })
 	if err != nil {
+		return nil, err
+	}
+	if err := c.tell(ds, k, fit.BoundGradient, nil); err != nil {
 		return nil, err
 	}
 	m.trace = newTrace(fit.Record, nil)

@@ -30,6 +30,10 @@ func fitScores(ctx context.Context, f *Fitting, settings bemkl.Classification, v
 	if err != nil {
 		return m, err
 	}
+	err = f.tell(ds, k, fit.BoundGradient, func(s *Slopes) { s.SigmaG, s.Margin = fit.SettingsGradient() })
+	if err != nil {
+		return m, err
+	}
 	m.onViews = onViews{f.record(newTrace(fit.Record, fit.Collapsed)), ds}
 	return m, m.set(fit.Posterior)
 }
