@@ -18,8 +18,10 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// Model is a fitted model with a lower bound on its log evidence, in nats.
-type Model interface{ Bound() float64 }
+// Model is a fitted model with a lower bound on its log evidence.
+type Model interface {
+	Bound() float64 // in nats
+}
 
 // Search says what is learned and how far to climb. The zero value is ready.
 type Search struct {
@@ -37,8 +39,8 @@ type Search struct {
 
 // Setting is what one fit of a search holds.
 type Setting struct {
-	Views  []mkl.View
-	SigmaG float64 // 0 unless it is learned
+	Views  []mkl.View // with the widths to fit with
+	SigmaG float64    // 0 unless it is learned
 
 	slopes func(mkl.Slopes)
 }
