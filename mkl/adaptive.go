@@ -115,8 +115,8 @@ func (a *adaptive) SetParameters(w *la.Workspace, theta []float64) {
 	}
 }
 
-// set computes the kernel k at the given logarithms of its widths.
-func (l *learning) set(w *la.Workspace, theta []float64, k la.Matrix[float64]) {
+// scale makes z the samples over the widths whose logarithms are given.
+func (l *learning) scale(theta []float64) {
 	for j, t := range theta {
 		scale := math.Exp(-t)
 		for i := range l.x.Rows {
@@ -127,6 +127,11 @@ func (l *learning) set(w *la.Workspace, theta []float64, k la.Matrix[float64]) {
 			}
 		}
 	}
+}
+
+// set computes the kernel k at the given logarithms of its widths.
+func (l *learning) set(w *la.Workspace, theta []float64, k la.Matrix[float64]) {
+	l.scale(theta)
 	if !l.laplacian {
 		la.RBF(w, 0.5, l.z, l.z, k)
 		return

@@ -55,6 +55,13 @@ type Fitting struct {
 	// Progress, if not nil, is called after every sweep.
 	Progress func(Progress)
 
+	// Slopes, if not nil, is called at the end of a fit by [Regression],
+	// [SharedRegression], [Classifier], [MultiLabel], [ProbitClassifier] or [MultiTask]
+	// with the derivatives of its lower bound by the widths of the views' kernels.
+	// Package tune learns widths with them. It takes one more inverse of a matrix of the
+	// samples' order for each function, and a product for each view.
+	Slopes func(Slopes)
+
 	// Notes are kept with the model and saved with it.
 	Notes map[string]string
 }

@@ -73,7 +73,7 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	if err := t.checkMemory(t.EstimateMemory(Size{Samples: n, Kernels: len(views), Outputs: len(y)})); err != nil {
 		return nil, err
 	}
-	covariances, err := ds.covariances(ctx, views, t.Workers, !t.FixedKernels)
+	covariances, held, err := ds.covariances(ctx, views, t.Workers, !t.FixedKernels)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +93,13 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	}, func(fit *slab.MultiTaskFit) vi.Record { return fit.Record })
 	if fit == nil {
 		return nil, err
+	}
+	if t.Slopes != nil {
+		s, err := ds.widthSlopes(held, each, fit.BoundGradient)
+		if err != nil {
+			return nil, err
+		}
+		t.Slopes(Slopes{Views: s})
 	}
 	m := &MultiTaskModel{posterior: fit.Posterior, targets: targets}
 	m.onViews = onViews{

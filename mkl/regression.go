@@ -79,6 +79,9 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*Reg
 	if fit == nil {
 		return nil, err
 	}
+	if err := r.tell(ds, k, fit.BoundGradient, nil); err != nil {
+		return nil, err
+	}
 	m := &RegressionModel{}
 	m.onViews = onViews{r.record(newTrace(fit.Record, fit.Collapsed)), ds}
 	m.targets = targets

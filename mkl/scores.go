@@ -32,6 +32,9 @@ func fitScores(ctx context.Context, f *Fitting, settings bemkl.Classification, v
 		return nil, err
 	}
 	m := &scores{}
+	if terr := f.tell(ds, k, fit.BoundGradient, func(s *Slopes) { s.SigmaG, s.Margin = fit.SettingsGradient() }); terr != nil {
+		return nil, errors.Join(err, terr)
+	}
 	m.onViews = onViews{f.record(newTrace(fit.Record, fit.Collapsed)), ds}
 	if serr := m.set(fit.Posterior); serr != nil {
 		return nil, errors.Join(err, serr)

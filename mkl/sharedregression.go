@@ -53,6 +53,9 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 	if fit == nil {
 		return nil, err
 	}
+	if err := s.tell(ds, k, fit.BoundGradient, nil); err != nil {
+		return nil, err
+	}
 	m := &SharedRegressionModel{}
 	m.onViews = onViews{s.record(newTrace(fit.Record, fit.Collapsed)), ds}
 	m.targets = targets

@@ -92,6 +92,8 @@ type ClassificationFit struct {
 	// Collapsed lists the rows, ascending, whose function is constant on the
 	// training samples, as in [RegressionFit].
 	Collapsed []int
+
+	state *classification // for the gradients
 }
 
 // Fit approximates the posterior given the kernels and the labels y, L×N, each
@@ -116,6 +118,7 @@ func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float
 	}
 	return &ClassificationFit{
 		Posterior: m.posterior(), Record: rec, PublishedTrace: published, Collapsed: m.collapsed(m.y),
+		state: m,
 	}, err
 }
 

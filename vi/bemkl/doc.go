@@ -45,5 +45,6 @@
 //	start.go     random starts; checks of starts and targets
 //	schedule.go  the plain and the accelerated order of the updates
 //	search.go    the joint step of a and G; the step along the ridge
+//	gradient.go  derivatives of the bound by the kernels and by σ_g and the margin
 //	predict.go   predictions from the moments of a posterior
 package bemkl

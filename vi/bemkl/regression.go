@@ -69,6 +69,8 @@ type RegressionFit struct {
 	// on the training samples: the ascent ended in the solution in which all
 	// weights vanish. Another seed may do better.
 	Collapsed []int
+
+	state *regression // for BoundGradient
 }
 
 // Fit approximates the posterior given the kernels and the targets y, L×N, in
@@ -87,7 +89,7 @@ func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64])
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
-	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.y)}, err
+	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.y), state: m}, err
 }
 
 // regression is the state of a fit.

@@ -61,6 +61,8 @@ type SharedFit struct {
 	// Collapsed lists the outputs, ascending, whose function is constant on the
 	// training samples, as in [RegressionFit].
 	Collapsed []int
+
+	state *shared // for BoundGradient
 }
 
 // Fit approximates the posterior given the kernels and the targets y, L×N,
@@ -74,7 +76,7 @@ func (r SharedRegression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
-	return &SharedFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed()}, err
+	return &SharedFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(), state: m}, err
 }
 
 // shared is the state of a fit. Its latent layer has one row.

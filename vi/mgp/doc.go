@@ -36,5 +36,6 @@
 //	sites.go        a Gaussian in place of the likelihood of labels
 //	ep.go           sites by expectation propagation
 //	variational.go  sites by the Gaussian variational bound
-//	posterior.go    Posterior, its predictions, the bound's gradient
+//	posterior.go    Posterior, its predictions
+//	gradient.go     derivatives of the bound by the kernels
 package mgp

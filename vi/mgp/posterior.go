@@ -145,32 +145,6 @@ func (p *Posterior) KernelWeights() (mean, sd []float64) {
 	return mean, sd
 }
 
-// BoundGradient returns the derivative of the bound by a parameter of each
-// kernel, given the P derivatives of the training kernels, N×N and symmetric:
-//
-//	∂L/∂θ_p = ½(αᵀK'_pα − <B⁻¹, K'_p>)/E[γ_p].
-//
-// It is exact where the ascent has converged: the posterior is then stationary,
-// and only the kernels' own part of (D19) is left. It costs one inverse and one
-// pass over d, so that widths can be climbed with any optimiser between fits.
-func (p *Posterior) BoundGradient(d vi.Kernels) ([]float64, error) {
-	if d == nil {
-		return nil, fmt.Errorf("vi: d: nil")
-	}
-	if P, D, N := d.Dims(); P != p.P || D != p.N || N != p.N {
-		return nil, fmt.Errorf("vi: d: %d of %d×%d where %d of %d×%d are needed", P, D, N, p.P, p.N, p.N)
-	}
-	ws := &la.Workspace{}
-	inverse := p.s.Factor.Clone()
-	la.CholeskyInv(ws, inverse)
-	trace, quad := make([]float64, p.P), make([]float64, p.P)
-	newPasses(d, 0).traces(ws, inverse, p.s.Alpha, trace, quad)
-	for i, g := range p.s.Gamma {
-		quad[i] = 0.5 * (quad[i] - trace[i]) / g
-	}
-	return quad, nil
-}
-
 // Prediction is the predictive distribution of T samples. Slices that
 // were not asked for are nil.
 type Prediction struct {

@@ -158,6 +158,8 @@ type Fit struct {
 
 	// Kept is the number of regressors that were not pruned, of C·D.
 	Kept int
+
+	state *model // for BoundGradient
 }
 
 // Fit approximates the posterior given the base kernels and the class of each
@@ -181,7 +183,7 @@ func (p Model) climb(ctx context.Context, m *model) (*Fit, error) {
 	if perr != nil {
 		return nil, perr
 	}
-	fit := &Fit{Posterior: posterior, Record: rec, Kept: m.kept()}
+	fit := &Fit{Posterior: posterior, Record: rec, Kept: m.kept(), state: m}
 	if s, ok := m.beta.(interface{ effective() float64 }); ok {
 		fit.ESS = s.effective()
 	}

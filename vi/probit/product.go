@@ -380,7 +380,9 @@ func (q *powers) density(m *model, eta []float64) float64 {
 // slope stores the gradient of density at η, where density was computed last: its
 // kernel is in m.scratch, f in q.f and (Σ V_c)K in q.t.
 //
-// β_p·<(E[W]ᵀ(E[Y] − f) − (Σ V_c)K)∘K, log K_p> + π_p − χ_pβ_p.
+// β_p·<(E[W]ᵀ(E[Y] − f) − (Σ V_c)K)∘K, log K_p> + π_p − χ_pβ_p,
+//
+// K without the ridge where it is multiplied by log K_p. It overwrites m.scratch.
 func (q *powers) slope(m *model, eta, gradient []float64) {
 	rest := q.f
 	for i, y := range m.y.Data {
@@ -394,6 +396,9 @@ func (q *powers) slope(m *model, eta, gradient []float64) {
 	clear(gradient)
 	for d := range m.D {
 		t, k := q.t.Row(d), m.scratch.Row(d)
+		if m.ridge != nil {
+			k[d] -= m.ridge[d] // which does not depend on β
+		}
 		for n := range t {
 			t[n] *= k[n]
 		}
