@@ -120,7 +120,7 @@ func (p *pool) story() string {
 	if p.rule == stacked {
 		b.WriteString("Why: this mixture would have predicted each training target best from all others.\n")
 	} else {
-		b.WriteString("Why: averaged probabilities are calibrated better than those of any one fit, and no score of the training samples chooses between them reliably.\n")
+		b.WriteString("Why: the mean of their probabilities is nearly as good as the best of them on any data, and no score of the training samples chooses between them reliably.\n")
 	}
 	return b.String()
 }
