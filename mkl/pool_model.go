@@ -120,7 +120,7 @@ func (p *pool) story() string {
 	if p.rule == stacked {
 		b.WriteString("Why: this mixture would have predicted each training target best from all others.\n")
 	} else {
-		b.WriteString("Why: the mean of their probabilities is nearly as good as the best of them on any data, and no score of the training samples chooses between them reliably.\n")
+		b.WriteString("Why: over many sets of data the mean of their probabilities predicts better than each of them, and no score of the training samples chooses between them reliably.\n")
 	}
 	return b.String()
 }
