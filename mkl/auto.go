@@ -167,7 +167,7 @@ func (a Auto) plan(views []View, n int, class []int) (p plan, err error) {
 			return p, err
 		}
 		open = open || v.Kernel == nil
-		whole = whole || v.Kernel != nil && v.Kernel.statistic().kind == given
+		whole = whole || isGiven(*v)
 	}
 	if whole {
 		most = n
@@ -224,18 +224,22 @@ func autoViews(set KernelSet, views []View) ([]View, []string, error) {
 		return nil, nil, err
 	}
 	all = append(all, made...)
+	same := func(v, w View) bool { return sameMatrix(v.X, w.X) && isGiven(v) == isGiven(w) }
 	place := func(v View) int {
-		return slices.IndexFunc(views, func(w View) bool { return sameMatrix(v.X, w.X) })
+		return slices.IndexFunc(views, func(w View) bool { return same(v, w) })
 	}
 	for i, v := range views {
 		// A matrix all of whose features have one value still has its place.
-		if place(v) == i && !slices.ContainsFunc(all, func(w View) bool { return sameMatrix(v.X, w.X) }) {
+		if place(v) == i && !slices.ContainsFunc(all, func(w View) bool { return same(v, w) }) {
 			all = append(all, View{Name: v.Name, X: v.X, Kernel: Constant{}, from: v.from})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b View) int { return place(a) - place(b) })
 	return all, notes, nil
 }
+
+// isGiven reports whether the view's X holds kernels or distances, not features.
+func isGiven(v View) bool { return v.Kernel != nil && v.Kernel.statistic().kind == given }
 
 // sameMatrix reports whether two features are one matrix, not copies.
 func sameMatrix(a, b Features) bool {
