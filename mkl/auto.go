@@ -205,7 +205,7 @@ func newPlan(views []View, n int, class []int, most int, seed uint64) (p plan, e
 			return p, err
 		}
 		open = open || v.Kernel == nil
-		whole = whole || v.Kernel != nil && v.Kernel.statistic().kind == given
+		whole = whole || isGiven(*v)
 	}
 	if whole {
 		most = n
@@ -245,6 +245,9 @@ var autoMembers = []struct {
 	{"one width a feature's rank", ARDRanks},
 	{"single features", Additive},
 }
+
+// isGiven reports whether the view's X holds kernels or distances, not features.
+func isGiven(v View) bool { return v.Kernel != nil && v.Kernel.statistic().kind == given }
 
 // sameMatrix reports whether two features are one matrix, not copies.
 func sameMatrix(a, b Features) bool {

@@ -289,6 +289,12 @@ func TestPoolMixesViews(t *testing.T) {
 	}
 	assert.Len(t, predicted(t, m, other, x, other), 50)
 
+	// One matrix may be features and distances.
+	d := matrix(25, 25, func(i, j int) float64 { return math.Abs(float64(i - j)) })
+	m = fitPool(t, Auto{}, []View{{X: d}, {X: x}, {X: d, Kernel: FromDistance{}}}, y)
+	require.Len(t, m.Inputs(), 3)
+	assert.Len(t, predicted(t, m, d, x, d), 50)
+
 	// A matrix of constant columns keeps its place.
 	still := la.NewMatrix[float64](25, 2)
 	still.Fill(3)

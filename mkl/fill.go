@@ -23,12 +23,13 @@ func FillViews(set KernelSet, views []View) (filled []View, notes []string, err 
 		return nil, nil, err
 	}
 	all = append(all, made...)
+	same := func(v, w View) bool { return sameMatrix(v.X, w.X) && isGiven(v) == isGiven(w) }
 	place := func(v View) int {
-		return slices.IndexFunc(views, func(w View) bool { return sameMatrix(v.X, w.X) })
+		return slices.IndexFunc(views, func(w View) bool { return same(v, w) })
 	}
 	for i, v := range views {
 		// A matrix all of whose features have one value still has its place.
-		if place(v) == i && !slices.ContainsFunc(all, func(w View) bool { return sameMatrix(v.X, w.X) }) {
+		if place(v) == i && !slices.ContainsFunc(all, func(w View) bool { return same(v, w) }) {
 			all = append(all, View{Name: v.Name, X: v.X, Kernel: Constant{}, from: v.from})
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -134,22 +133,4 @@ func (f *Fitting) processMemory(s Size, l int) int64 {
 	}
 	words += float64(f.workers()) * (1 << 18) // packed blocks of products
 	return inBytes(words)
-}
-
-// squareKernels is kernels for Gaussian processes, whose basis points are the
-// training samples.
-func (f *Fitting) squareKernels(ctx context.Context, views []View, n, outputs int, need func(Size) int64) (*design, *vi.Dense, error) {
-	ds, k, err := f.kernels(ctx, views, n, outputs, need)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := ds.checkSquare(views, n); err != nil {
-		return nil, nil, err
-	}
-	for i := range ds.views {
-		if err := ds.useInProcess(i, views[i].label(i), k.At(i)); err != nil {
-			return nil, nil, err
-		}
-	}
-	return ds, k, nil
 }

@@ -121,7 +121,7 @@ func (p *pool) story() string {
 	if p.rule == stacked {
 		b.WriteString("Why: this mixture would have predicted the training targets best, each from all others; small shares are dropped.\n")
 	} else {
-		b.WriteString("Why: averaged probabilities are calibrated better than those of any one fit, and no score of the training samples chooses between them reliably.\n")
+		b.WriteString("Why: over many sets of data the mean of their probabilities predicts better than each of them, and no score of the training samples chooses between them reliably.\n")
 	}
 	return b.String()
 }

@@ -542,6 +542,11 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 	m.tol = min(m.tol, finalTolerance)
 	logZ, err := m.functions(x)
 	if err != nil {
+		// What was good enough to get here is good enough to be a model.
+		m.tol = max(m.tol, searchTolerance)
+		logZ, err = m.functions(x)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("mgp: %w", err)
 	}
 	s := State{

@@ -397,3 +397,33 @@ func TestFactorisedIsLaplaceWithUnitPrecision(t *testing.T) {
 		assert.InDeltaSlice(t, mode, m.nu, 1e-5*math.Sqrt(la.SumSq(mode)), c.name)
 	}
 }
+
+// At amplitudes that no data call for the sites may not settle to the last digit. What
+// they have settled to is a model all the same.
+func TestSitesThatDoNotSettle(t *testing.T) {
+	unsettled := 0
+	for seed := range uint64(2) {
+		src := rand.New(rand.NewPCG(seed, 3))
+		var x [][]float64
+		var label []float64
+		for i := range 8 {
+			x = append(x, []float64{src.NormFloat64(), src.NormFloat64()})
+			label = append(label, math.Copysign(1, x[i][0]))
+		}
+		label[0], label[1] = 1, -1
+		k, err := vi.NewDense(rbfOf(x, 1, math.Exp(2*src.NormFloat64()), 0, 0), rbfOf(x, 0, 1, 1, 1))
+		require.NoError(t, err)
+		for _, how := range []Sites{ExpectationPropagation, VariationalBound} {
+			m, at, err := Evidence{Sites: how, Family: ARD}.objective(context.Background(), k, label, true)
+			require.NoError(t, err)
+			at[0], at[1] = 4+6*src.Float64(), 4+6*src.Float64()
+			m.tol = finalTolerance
+			if _, err := m.functions(at); err != nil {
+				unsettled++
+			}
+			_, err = m.finish(at, vi.Record{})
+			assert.NoError(t, err, "seed %d", seed)
+		}
+	}
+	assert.Positive(t, unsettled, "the test shows nothing")
+}
