@@ -75,6 +75,8 @@ type worker struct {
 	third        la.Matrix[float64] // P×N, only when targets are missing
 	bias         la.Matrix[float64] // M×M
 	m1, m2       []float64          // M
+	p2           []float64          // P
+	cg           [3][]float64       // D
 	biasFollows  bool               // bias holds a factor, see plane.follow
 }
 

@@ -18,17 +18,19 @@ import (
 // sums over samples. Derived in docs/acceleration.md.
 type plane struct {
 	*latent
-	outputs  []readout          // those of row r of the sample weights are r·M … r·M+M−1
-	M        int                // outputs a row
-	gamma    *conjugate.Gammas  // L, precisions of the biases
-	epsilon  []float64          // L, E[ε]
-	target   la.Matrix[float64] // L×N, 0 where missing
-	gTarget  la.Matrix[float64] // L×P, Σ_i E[g]·t over observed i
-	turns    planeTurns
-	stepTask func(*worker, int) error // the tasks of a row, made once so that sweeps do not allocate
-	onlyTask func(*worker, int) error
-	openTask func(*worker, int) error
-	fTask    func(*worker, int) error
+	outputs []readout          // those of row r of the sample weights are r·M … r·M+M−1
+	M       int                // outputs a row
+	gamma   *conjugate.Gammas  // L, precisions of the biases
+	epsilon []float64          // L, E[ε]
+	target  la.Matrix[float64] // L×N, 0 where missing
+	gTarget la.Matrix[float64] // L×P, Σ_i E[g]·t over observed i
+	turns   planeTurns
+
+	// Tasks for a row each, made once so that sweeps do not allocate: factorise, form
+	// the sums, update (a, b, G) or (b, G), and the latter after new targets.
+	factorTask, openTask, moveTask, followTask, targetTask func(*worker, int) error
+
+	composite la.Matrix[float64] // D×N, the kernels weighted by E[e]; only with M = 1
 
 	step  la.Matrix[float64] // R×D, z
 	last  la.Matrix[float64] // R×D, d
@@ -66,7 +68,8 @@ type planeTurns struct{ rounds, passes int }
 
 var (
 	regressionTurns     = planeTurns{rounds: 20, passes: 1}
-	classificationTurns = planeTurns{rounds: 5, passes: 2}
+	classificationTurns = planeTurns{rounds: 20, passes: 1}
+	sharedTurns         = planeTurns{rounds: 100, passes: 1}
 )
 
 // newPlane returns a plane whose d is zero.
@@ -95,19 +98,34 @@ func newPlane(l *latent, outputs []readout, gamma *conjugate.Gammas, epsilon []f
 		w.cross = la.NewMatrix[float64](P, P)
 		w.bias = la.NewMatrix[float64](M, M)
 		w.m1, w.m2 = make([]float64, M), make([]float64, M)
+		w.p2 = make([]float64, P)
+		for i := range w.cg {
+			w.cg[i] = make([]float64, l.D)
+		}
 		if l.observed.Rows > 0 {
 			w.third = la.NewMatrix[float64](P, l.N)
 		}
 	}
-	p.openTask = func(w *worker, r int) error { p.open(w, r); return p.onlyTask(w, r) }
-	p.onlyTask = func(w *worker, r int) error {
+	p.factorTask = l.weightTask
+	if M == 1 {
+		p.composite = la.NewMatrix[float64](l.D, l.N)
+		p.factorTask = func(w *worker, r int) error {
+			if err := l.weightTask(w, r); err != nil {
+				return err
+			}
+			p.compositeStep(w, r)
+			return nil
+		}
+	}
+	p.openTask = func(w *worker, r int) error { p.open(w, r); return p.followTask(w, r) }
+	p.followTask = func(w *worker, r int) error {
 		if err := p.follow(w, r); err != nil {
 			return err
 		}
 		p.sum(w, r)
 		return nil
 	}
-	p.stepTask = func(w *worker, r int) error {
+	p.moveTask = func(w *worker, r int) error {
 		if err := p.follow(w, r); err != nil {
 			return err
 		}
@@ -115,19 +133,19 @@ func newPlane(l *latent, outputs []readout, gamma *conjugate.Gammas, epsilon []f
 		p.sum(w, r)
 		return nil
 	}
-	p.fTask = func(w *worker, r int) error { p.retarget(r); return p.onlyTask(w, r) }
+	p.targetTask = func(w *worker, r int) error { p.retarget(r); return p.followTask(w, r) }
 	l.plane = p
 	return p
 }
 
 // order returns the updates of an accelerated sweep.
 func (p *plane) order(u *updates) []work.Update {
-	follow := work.Update{Name: "(b,G)", Step: func() error { return p.crew.Each(p.onlyTask) }}
+	follow := work.Update{Name: "(b,G)", Step: func() error { return p.crew.Each(p.followTask) }}
 	var round []work.Update
 	for i := range p.turns.passes {
 		if i == 0 {
 			round = append(round, work.Update{Name: "(a,b,G,λ)", Step: func() error {
-				if err := p.crew.Each(p.stepTask); err != nil {
+				if err := p.crew.Each(p.moveTask); err != nil {
 					return err
 				}
 				p.updateLambda()
@@ -141,7 +159,7 @@ func (p *plane) order(u *updates) []work.Update {
 	if u.score != nil {
 		round = append(round, follow, work.Update{Name: "f", Step: func() error {
 			u.score()
-			return p.crew.Each(p.fTask)
+			return p.crew.Each(p.targetTask)
 		}})
 	}
 	order := append(slices.Clone(u.precisions), u.g, work.Update{Name: "Cov[a]", Step: p.begin})
@@ -182,7 +200,10 @@ func (p *plane) directions() error {
 		}
 	}
 	l.solution = p.step
-	if err := l.crew.Each(l.weightTask); err != nil {
+	if p.M == 1 {
+		p.formComposite()
+	}
+	if err := l.crew.Each(p.factorTask); err != nil {
 		return err
 	}
 	l.k.Project(&l.crew.All, p.step, l.gMean)

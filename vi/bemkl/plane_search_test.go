@@ -28,7 +28,7 @@ func TestPlaneIsConjugateGradients(t *testing.T) {
 				if fast {
 					require.NoError(t, m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y))
 					require.NoError(t, m.plane.begin())
-					require.NoError(t, m.crew.Each(m.plane.stepTask))
+					require.NoError(t, m.crew.Each(m.plane.moveTask))
 					m.plane.keepStep()
 					m.plane.staged = false
 				} else {
