@@ -2,10 +2,10 @@ package bemkl
 
 import "github.com/bmkl/bmkl/la"
 
-// The most steps of compositeStep and what is then left of its residual, squared.
+// The most steps of compositeStep, and the share of the squared residual that suffices.
 const (
 	compositeSteps = 16
-	compositeRest  = 1e-4
+	compositeRest  = 1e-2
 )
 
 // formComposite stores the composite kernel K_e = Σ_m E[e_m]·K_m.

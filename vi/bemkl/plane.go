@@ -213,6 +213,13 @@ func (p *plane) directions() error {
 // move takes a to the best point a + αz + βd, with G, b and λ following; λ is left to the
 // caller. It comes after follow and uses what that has left with the worker.
 func (p *plane) move(w *worker, r int) {
+	f := p.bound(w, r)
+	alpha, beta := f.maximum()
+	p.moveBy(w, r, alpha, beta)
+}
+
+// bound returns the bound on the plane. It comes after follow.
+func (p *plane) bound(w *worker, r int) planeBound {
 	P, D, upsilon := p.P, p.D, p.upsilon[r]
 	gram, ones, offset := p.gram[r], p.ones.Row(r), p.offset.Row(r)
 
@@ -257,22 +264,25 @@ func (p *plane) move(w *worker, r int) {
 		f.curve[1] -= la.Dot(follow[0], follow[1])
 		f.curve[2] -= la.SumSq(follow[1])
 	}
-	alpha, beta := f.maximum()
+	return f
+}
 
-	la.Axpy(alpha, f.z, f.a)
-	la.Axpy(beta, f.d, f.a)
-	for m := r * P; m < (r+1)*P; m++ {
+// moveBy takes a to a + αz + βd, and the biases with it. It comes after bound.
+func (p *plane) moveBy(w *worker, r int, alpha, beta float64) {
+	la.Axpy(alpha, p.step.Row(r), p.aMean.Row(r))
+	la.Axpy(beta, p.last.Row(r), p.aMean.Row(r))
+	for m := r * p.P; m < (r+1)*p.P; m++ {
 		la.Axpy(alpha, p.gMean.Row(m), p.h.Row(m))
 		la.Axpy(beta, p.hLast.Row(m), p.h.Row(m))
 	}
 	if w.biasFollows {
-		la.Scal(-alpha, follow[0])
-		la.Axpy(-beta, follow[1], follow[0])
-		la.Trsv(la.Transpose, w.bias, follow[0])
-		for j, b := range follow[0] {
+		la.Scal(-alpha, w.m1)
+		la.Axpy(-beta, w.m2, w.m1)
+		la.Trsv(la.Transpose, w.bias, w.m1)
+		for j, b := range w.m1 {
 			o := r*p.M + j
 			p.outputs[o].be.Mean[p.outputs[o].bias] += b
-			la.Axpy(b, p.gain.Row(o), offset)
+			la.Axpy(b, p.gain.Row(o), p.offset.Row(r))
 		}
 	}
 	p.shiftSums(r, alpha, beta)

@@ -151,7 +151,11 @@ func (r SharedRegression) model(k vi.Kernels, y la.Matrix[float64]) (*shared, er
 		for o := range outputs {
 			outputs[o] = readout{be: &m.be[o], bias: 0, weights: 1, ee: m.ee[o]}
 		}
-		p := newPlane(m.latent, outputs, &m.gamma, m.epsilonMean, m.y, m.targets, sharedTurns)
+		turns := regressionTurns
+		if L > 1 {
+			turns = sharedTurns
+		}
+		p := newPlane(m.latent, outputs, &m.gamma, m.epsilonMean, m.y, m.targets, turns)
 		m.updates = schedule{first: u.plain(), settled: p.order(u)}
 	}
 	if r.From != nil {
