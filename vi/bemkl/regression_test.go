@@ -414,7 +414,11 @@ func TestBoundRisesAtEveryUpdate(t *testing.T) {
 				for seed := range testkit.Fewer(uint64(4), 1) {
 					r, k, y := p.draw(t, seed)
 					r.Plain = plain
-					requireMonotone(t, r, k, y, testkit.Fewer(150, 30))
+					sweeps := 150
+					if !plain {
+						sweeps = firstSweeps + 20 // of two hundred updates each
+					}
+					requireMonotone(t, r, k, y, testkit.Fewer(sweeps, firstSweeps+5))
 				}
 			})
 		}

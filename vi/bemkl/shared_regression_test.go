@@ -117,7 +117,7 @@ func TestSharedBound(t *testing.T) {
 					last := m.Bound()
 					shape, err := m.posterior().WeightCovariance(nil, 0, rows)
 					require.NoError(t, err)
-					for i := range testkit.Fewer(60, 20) {
+					for i := range testkit.Fewer(firstSweeps+20, firstSweeps+5) {
 						updates := 0
 						require.NoError(t, m.Sweep(func(name string) {
 							if name == "a" || name == "Cov[a]" {
