@@ -24,7 +24,7 @@ type plane struct {
 	epsilon []float64          // L, E[ε]
 	target  la.Matrix[float64] // L×N, 0 where missing
 	gTarget la.Matrix[float64] // L×P, Σ_i E[g]·t over observed i
-	turns   planeTurns
+	rounds  int                // a sweep
 
 	// Tasks for a row each, made once so that sweeps do not allocate: factorise, form
 	// the sums, update (a, b, G) or (b, G), and the latter after new targets.
@@ -62,22 +62,23 @@ type readout struct {
 // e returns E[e].
 func (q *readout) e() []float64 { return q.be.Mean[q.weights : q.weights+q.ee.Rows] }
 
-// planeTurns says how many rounds a sweep has, and how many passes over the factors
-// beside a and G a round.
-type planeTurns struct{ rounds, passes int }
+// A classifier's round passes over the samples, a regression's does not; twenty rounds of
+// a regression bring it nearly to rest, and more cost little beside a large factorisation.
+const classificationRounds = 20
 
-var (
-	regressionTurns     = planeTurns{rounds: 20, passes: 1}
-	classificationTurns = planeTurns{rounds: 20, passes: 1}
-	sharedTurns         = planeTurns{rounds: 100, passes: 1}
-)
+// regressionRounds returns how many rounds a sweep of D basis points and P kernels has:
+// a hundred, or twenty at least where matrices of P are not small beside those of D.
+func regressionRounds(D, P int) int {
+	ratio := float64(D) / float64(P)
+	return int(min(100, max(20, ratio*ratio*ratio/100)))
+}
 
 // newPlane returns a plane whose d is zero.
-func newPlane(l *latent, outputs []readout, gamma *conjugate.Gammas, epsilon []float64, target, gTarget la.Matrix[float64], turns planeTurns) *plane {
+func newPlane(l *latent, outputs []readout, gamma *conjugate.Gammas, epsilon []float64, target, gTarget la.Matrix[float64], rounds int) *plane {
 	R, P, L := l.R, l.P, len(outputs)
 	M := L / R
 	p := &plane{
-		latent: l, outputs: outputs, M: M, gamma: gamma, epsilon: epsilon, target: target, gTarget: gTarget, turns: turns,
+		latent: l, outputs: outputs, M: M, gamma: gamma, epsilon: epsilon, target: target, gTarget: gTarget, rounds: rounds,
 		step:    la.NewMatrix[float64](R, l.D),
 		last:    la.NewMatrix[float64](R, l.D),
 		hLast:   la.NewMatrix[float64](R*P, l.N),
@@ -141,21 +142,14 @@ func newPlane(l *latent, outputs []readout, gamma *conjugate.Gammas, epsilon []f
 // order returns the updates of an accelerated sweep.
 func (p *plane) order(u *updates) []work.Update {
 	follow := work.Update{Name: "(b,G)", Step: func() error { return p.crew.Each(p.followTask) }}
-	var round []work.Update
-	for i := range p.turns.passes {
-		if i == 0 {
-			round = append(round, work.Update{Name: "(a,b,G,λ)", Step: func() error {
-				if err := p.crew.Each(p.moveTask); err != nil {
-					return err
-				}
-				p.updateLambda()
-				return nil
-			}})
-		} else {
-			round = append(round, follow)
+	move := work.Update{Name: "(a,b,G,λ)", Step: func() error {
+		if err := p.crew.Each(p.moveTask); err != nil {
+			return err
 		}
-		round = slices.Concat(round, u.rest, []work.Update{step("κ", p.updateCovarianceScale)}, u.precisions, []work.Update{step("scale", u.scale)})
-	}
+		p.updateLambda()
+		return nil
+	}}
+	round := slices.Concat([]work.Update{move}, u.rest, []work.Update{step("κ", p.updateCovarianceScale)}, u.precisions, []work.Update{step("scale", u.scale)})
 	if u.score != nil {
 		round = append(round, follow, work.Update{Name: "f", Step: func() error {
 			u.score()
@@ -163,7 +157,7 @@ func (p *plane) order(u *updates) []work.Update {
 		}})
 	}
 	order := append(slices.Clone(u.precisions), u.g, work.Update{Name: "Cov[a]", Step: p.begin})
-	for range p.turns.rounds {
+	for range p.rounds {
 		order = append(order, round...)
 	}
 	return append(order, follow, work.Update{Name: "G", Step: func() error {

@@ -151,11 +151,7 @@ func (r SharedRegression) model(k vi.Kernels, y la.Matrix[float64]) (*shared, er
 		for o := range outputs {
 			outputs[o] = readout{be: &m.be[o], bias: 0, weights: 1, ee: m.ee[o]}
 		}
-		turns := regressionTurns
-		if L > 1 {
-			turns = sharedTurns
-		}
-		p := newPlane(m.latent, outputs, &m.gamma, m.epsilonMean, m.y, m.targets, turns)
+		p := newPlane(m.latent, outputs, &m.gamma, m.epsilonMean, m.y, m.targets, regressionRounds(D, P))
 		m.updates = schedule{first: u.plain(), settled: p.order(u)}
 	}
 	if r.From != nil {
