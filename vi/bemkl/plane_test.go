@@ -104,3 +104,34 @@ func TestPlaneBoundIsTheBound(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaneWorkersDoNotChangeBits is large enough for products that workers share.
+func TestPlaneWorkersDoNotChangeBits(t *testing.T) {
+	for _, L := range []int{1, 3} {
+		var want [3]float64
+		for _, workers := range []int{1, 2, 3} {
+			p := problem{P: 3, D: 200, N: 200, L: L}
+			r, k, y := p.draw(t, 1)
+			r.Workers = workers
+			m, err := r.model(k, y)
+			require.NoError(t, err)
+			s, k, y := p.shared(t, 1)
+			s.Workers = workers
+			n, err := s.model(k, y)
+			require.NoError(t, err)
+			c, k, y := p.labels(t, 1)
+			c.Workers = workers
+			q, err := c.model(k, y)
+			require.NoError(t, err)
+			for i, x := range []vi.Objective{m, n, q} {
+				for range firstSweeps + 3 {
+					require.NoError(t, x.Sweep(nil))
+				}
+				if workers == 1 {
+					want[i] = x.Bound()
+				}
+				assert.Equal(t, want[i], x.Bound(), "model %d, %d workers", i, workers)
+			}
+		}
+	}
+}
