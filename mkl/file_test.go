@@ -560,7 +560,7 @@ func FuzzLoad(f *testing.F) {
 // Files whose views see what cannot be seen.
 func TestWrongSights(t *testing.T) {
 	_, y, a, b := twoInputs(1, 12)
-	m, err := Regression{Fitting: Fitting{MaxSweeps: 20}}.Fit(context.Background(), sightedViews(a, b), y)
+	m, err := Regression{Fitting: Fitting{MaxSweeps: 5}}.Fit(context.Background(), sightedViews(a, b), y)
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))

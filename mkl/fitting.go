@@ -127,9 +127,10 @@ func (f *Fitting) kernelMemory(s Size, l int) int64 {
 	N, D, P, L, W := float64(s.Samples), float64(s.basis()), float64(s.Kernels), float64(l), float64(f.workers())
 	words := P * D * N                 // kernel matrices
 	words += D * D * (6 + 2*min(W, L)) // their Gram sum, factors, and covariances
-	words += 3 * L * P * N             // intermediate outputs: means, priors, start
+	words += D * N                     // composite kernel
+	words += 4 * L * P * N             // intermediate outputs: means, priors, start, last step
 	words += 6 * L * D                 // sample weights
-	words += W * P * N                 // scratch
+	words += 9*L*P*P + W*3*P*N         // sums over samples; scratch
 	words += W * (1 << 18)             // packed blocks of products
 	return inBytes(words)
 }

@@ -291,7 +291,7 @@ func TestSummary(t *testing.T) {
 	m := sparseMotorcycle(t)
 	s := m.Summary()
 	assert.Contains(t, s, m.String())
-	assert.Contains(t, s, "NOT converged: max sweeps after 300 sweeps")
+	assert.Contains(t, s, "NOT converged: max sweeps after 50 sweeps")
 	assert.Equal(t, len(m.ActiveSamples(0)) > 0, strings.Contains(s, "of 133 samples active"))
 	var active int
 	for _, w := range m.KernelWeights() {

@@ -57,6 +57,8 @@ type latent struct {
 
 	distanceStale bool // a has changed since gDistance was formed
 
+	plane *plane // of the accelerated order; nil in the plain one
+
 	memory work.Memory // of what posteriors are made of
 }
 
@@ -68,8 +70,16 @@ type worker struct {
 	n1     []float64             // N
 	p1     []float64             // P
 	masked [2]la.Matrix[float64] // P×N, only when targets are missing
-	pp     la.Matrix[float64]    // P×P
 	small  conjugate.Gaussian    // P
+
+	// Only in the accelerated order, M the outputs of a row.
+	shift, cross la.Matrix[float64] // P×P
+	third        la.Matrix[float64] // P×N, only when targets are missing
+	bias         la.Matrix[float64] // M×M
+	m1, m2       []float64          // M
+	p2           []float64          // P
+	cg           [3][]float64       // D
+	biasFollows  bool               // bias holds a factor, see plane.follow
 }
 
 // newLatent leaves gTask, which updates G for one row, to the model.
@@ -111,7 +121,6 @@ func newLatent(k vi.Kernels, R int, observed la.Matrix[float64], lambda vi.Gamma
 			n1:    make([]float64, N),
 			p1:    make([]float64, P),
 			small: conjugate.NewGaussian(P),
-			pp:    la.NewMatrix[float64](P, P),
 		}
 		if observed.Rows > 0 {
 			w.masked = [2]la.Matrix[float64]{la.NewMatrix[float64](P, N), la.NewMatrix[float64](P, N)}
@@ -309,6 +318,16 @@ func formB(b, gram la.Matrix[float64], upsilon float64, s []float64, jitter floa
 // υ_r·Σ·h_i of the means; the model adds Σ·t_i and calls endIntermediate. w.small then
 // holds Σ and Σ·constant, for the part of t_i that all samples have in common.
 func (l *latent) beginIntermediate(w *worker, r int, constant []float64) error {
+	if err := l.intermediateCovariance(w, r, constant); err != nil {
+		return err
+	}
+	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, l.upsilon[r], w.small.Cov, l.rows(l.h, r), 0, l.rows(l.gMean, r))
+	return nil
+}
+
+// intermediateCovariance is the part of beginIntermediate that stores Σ and, in w.small,
+// Σ·constant.
+func (l *latent) intermediateCovariance(w *worker, r int, constant []float64) error {
 	P, upsilon := l.P, l.upsilon[r]
 	q := &w.small
 	for m := range P {
@@ -319,7 +338,6 @@ func (l *latent) beginIntermediate(w *worker, r int, constant []float64) error {
 		return fmt.Errorf("intermediate outputs of output %d: %w", r, err)
 	}
 	l.gCov[r].CopyFrom(q.Cov)
-	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, upsilon, q.Cov, l.rows(l.h, r), 0, l.rows(l.gMean, r))
 
 	seen, missing := l.count[r], float64(l.N)-l.count[r]
 	var trace float64
@@ -388,6 +406,18 @@ func (l *latent) seen(o int, x, scratch la.Matrix[float64]) la.Matrix[float64] {
 	return scratch
 }
 
+// addFit adds s·eᵀE[g_i] to every y_i, s = ±1, with g that of row r and e the mean of the
+// kernel weights of output o.
+func (l *latent) addFit(r, o int, e []float64, s float64, y []float64) {
+	if l.plane != nil && l.plane.staged {
+		l.plane.addFit(l.crew.Workers[0], o, s, y)
+		return
+	}
+	for m, v := range e {
+		la.Axpy(s*v, l.gMean.Row(r*l.P+m), y)
+	}
+}
+
 // rescale moves (a, g) ← c·(a, g) and λ ← λ/c², with s = c².
 func (l *latent) rescale(s float64) {
 	c, logS := math.Sqrt(s), math.Log(s)
@@ -395,7 +425,11 @@ func (l *latent) rescale(s float64) {
 	la.Scal(c, l.aMean.Data)
 	la.Scal(s, l.aVar.Data)
 	la.Scal(c, l.h.Data)
-	la.Scal(c, l.gMean.Data)
+	if l.plane != nil && l.plane.staged {
+		l.plane.rescale(c)
+	} else {
+		la.Scal(c, l.gMean.Data)
+	}
 	la.Scal(c, l.gSum.Data)
 	for r := range l.R {
 		l.aLogDet[r] += float64(l.D) * logS

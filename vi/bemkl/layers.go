@@ -131,9 +131,7 @@ func (l *layers) residual(o int, target la.Matrix[float64]) float64 {
 	P, r := l.P, l.crew.Workers[0].n1
 	b := l.be.Mean[o]
 	copy(r, target.Row(o))
-	for m := range P {
-		la.Axpy(-l.be.Mean[l.L+m], l.gMean.Row(o*P+m), r)
-	}
+	l.addFit(o, o, l.be.Mean[l.L:], -1, r)
 	for i := range r {
 		r[i] -= b
 	}
@@ -223,6 +221,15 @@ func (l *layers) Roundoff() float64 {
 		sum += work.Difference(l.P+1, eps, l.count[o]/eps, size)
 	}
 	return sum
+}
+
+// readouts returns how the outputs read their intermediate outputs.
+func (l *layers) readouts() []readout {
+	q := make([]readout, l.L)
+	for o := range q {
+		q[o] = readout{be: &l.be, bias: o, weights: l.L, ee: l.ee}
+	}
+	return q
 }
 
 // bound returns the part of the lower bound that does not depend on υ, ε or the

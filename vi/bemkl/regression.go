@@ -134,7 +134,12 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 		m.memory.Of(m.epsilon[o].Scale)
 	}
 	m.memory.Of(m.upsilon.Scale)
-	m.updates = m.order(r.Plain)
+	u := m.order()
+	m.updates.settled = u.plain()
+	if !r.Plain {
+		p := newPlane(m.latent, m.readouts(), &m.gamma, m.epsilonMean, m.y, m.gTarget, regressionRounds(D, P))
+		m.updates = schedule{first: u.plain(), settled: p.order(u)}
+	}
 	if r.From != nil {
 		return m, m.resume(r.From)
 	}
@@ -147,18 +152,18 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 	return m, m.start(start.A, start.G)
 }
 
-// order returns the updates of a sweep: the paper's, or the accelerated ones of
-// docs/acceleration.md.
-func (m *regression) order(plain bool) schedule {
-	lambda := work.Update{Name: "λ", Step: func() error { m.updateLambda(); return nil }}
-	upsilon := work.Update{Name: "υ", Step: func() error { m.updateUpsilon(); return nil }}
-	a := work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }}
-	g := work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y) }}
-	gamma := work.Update{Name: "γ", Step: func() error { m.updateGamma(); return nil }}
-	omega := work.Update{Name: "ω", Step: func() error { m.updateOmega(); return nil }}
-	epsilon := work.Update{Name: "ε", Step: func() error { m.updateEpsilon(); return nil }}
-	be := work.Update{Name: "(b,e)", Step: func() error { return m.updateCombination(m.epsilonMean, m.y) }}
-	return m.schedule(plain, []work.Update{lambda, upsilon}, a, g, []work.Update{gamma, omega, epsilon, be}, m.updateScale)
+// order returns the updates of a sweep.
+func (m *regression) order() *updates {
+	return &updates{
+		precisions: []work.Update{step("λ", m.updateLambda), step("υ", m.updateUpsilon)},
+		a:          work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }},
+		g:          work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y) }},
+		rest: []work.Update{
+			step("γ", m.updateGamma), step("ω", m.updateOmega), step("ε", m.updateEpsilon),
+			{Name: "(b,e)", Step: func() error { return m.updateCombination(m.epsilonMean, m.y) }},
+		},
+		scale: m.updateScale,
+	}
 }
 
 // validate returns an error that names the first prior that is not a distribution.
