@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -31,12 +32,14 @@ type Projection struct {
 	Pivots []int
 	Order  int
 
-	noise   float64   // 1/τ, 1 for labels
-	weights []float64 // w, of all pivots
-	energy  float64   // αᵀRα
-	inverse staircase // L⁻¹
-	inside  staircase // A, its elements below the diagonal doubled; empty without variance
-	lambda  float64   // λ
+	meanOnly bool
+
+	noise   float64       // 1/τ, 1 for labels
+	weights []float64     // w, of all pivots
+	energy  float64       // αᵀRα
+	inverse stairs.Matrix // L⁻¹
+	inside  stairs.Matrix // A, its elements below the diagonal doubled; empty without variance
+	lambda  float64       // λ
 
 	// What round-off can add to wᵀk_m, per unit of √k(x,x), and to r and tᵀAt, per
 	// unit of k(x,x).
@@ -378,11 +381,11 @@ func (p *Posterior) projection(s *span, v *variances, order, all int) *Projectio
 	for i := range order {
 		norm += la.SumSq(inverse.Row(i)[:i+1])
 	}
-	q.inverse = newStaircase(inverse)
+	q.inverse = stairs.New(inverse)
 	shift := unit * float64(order+16) * math.Sqrt(norm*trace) // of t, per unit of √k(x,x)
 	q.meanRounding = unit * float64(all+64) * size
 	q.residualRounding = 2*shift + shift*shift + unit*float64(order+16)
-	if v == nil {
+	if q.meanOnly = v == nil; q.meanOnly {
 		return q
 	}
 	q.lambda = v.leak(order)
@@ -392,7 +395,7 @@ func (p *Posterior) projection(s *span, v *variances, order, all int) *Projectio
 		la.Axpy(-2, v.g.Row(i)[:i+1], row)
 		row[i] = 1 + 0.5*row[i]
 	}
-	q.inside = newStaircase(a)
+	q.inside = stairs.New(a)
 	low, high := math.Inf(1), 0.0
 	for i := range p.N {
 		d := p.s.Factor.At(i, i)
@@ -425,15 +428,15 @@ func (q *Projection) Predict(ws *la.Workspace, k []float64, self float64, scratc
 	m := q.Order
 	t, at := scratch[:m], scratch[m:2*m]
 	self = max(0, self)
-	q.inverse.multiply(ws, k[:m], t)
+	q.inverse.MultiplyVec(ws, k[:m], t)
 	length := la.SumSq(t)
 	r := max(0, self-length) + q.residualRounding*self
 	c := Certified{Mean: la.Dot(q.weights, k), Variance: math.NaN(), LeastSD: math.Sqrt(q.noise)}
 	c.MeanError = math.Sqrt(r*q.energy) + q.meanRounding*math.Sqrt(self)
-	if len(q.inside.bands) == 0 {
+	if q.meanOnly {
 		return c
 	}
-	q.inside.multiply(ws, t, at)
+	q.inside.MultiplyVec(ws, t, at)
 	inside := max(0, la.Dot(t, at))
 	rounding := q.varianceRounding * self
 	e := 0.5*r + 2*math.Sqrt(r*min(q.lambda*length, inside+rounding)) + rounding
