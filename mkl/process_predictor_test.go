@@ -2,16 +2,19 @@ package mkl
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // smooth returns samples of d features with a smooth target, and RBF views of several
@@ -308,5 +311,90 @@ func TestProcessPredictorErrors(t *testing.T) {
 	for _, tolerance := range []float64{-1, math.NaN(), math.Inf(1)} {
 		_, err := m.Predictor(ProcessPredictorOptions{Tolerance: tolerance})
 		assert.ErrorContains(t, err, "Tolerance")
+	}
+}
+
+// assembled returns a model of n samples of one feature with seven RBF kernels at fixed
+// scales, which takes one factorisation where a fit takes many.
+func assembled(tb testing.TB, n int) (*MultiGPModel, Features) {
+	rng := rand.New(rand.NewPCG(uint64(n), 6))
+	x, y := normal(rng, n, 1), make([]float64, n)
+	var views []View
+	s := mgp.State{Family: mgp.ARD, Tau: 11, Factor: la.NewMatrix[float64](n, n)}
+	for i := -3; i <= 3; i++ {
+		views = append(views, View{X: x, Kernel: RBF{Width: math.Ldexp(1, i)}})
+		s.Gamma = append(s.Gamma, 7)
+	}
+	for i := range y {
+		y[i] = math.Sin(3*x.At(i, 0)) + 0.3*rng.NormFloat64()
+	}
+	ds, err := newDesign(views, n)
+	require.NoError(tb, err)
+	ds.group()
+	blank, err := mgp.NewPosterior(mgp.State{Family: mgp.ARD, Tau: 1, Gamma: s.Gamma, Alpha: []float64{0}, Factor: la.MatrixOf(1, 1, []float64{1})})
+	require.NoError(tb, err)
+	var all processKernels
+	all.set(ds, blank, counting(n), 0)
+	k := newComposite(ds, &all)
+	row := make([]float64, n)
+	for i := range n {
+		k.Column(i, row)
+		copy(s.Factor.Row(i)[:i+1], row)
+		s.Factor.Row(i)[i] += 1 / s.Tau
+	}
+	require.NoError(tb, la.Cholesky(nil, s.Factor))
+	s.Alpha = slices.Clone(y)
+	la.CholeskySolveVec(s.Factor, s.Alpha)
+	post, err := mgp.NewPosterior(s)
+	require.NoError(tb, err)
+	m := &MultiGPModel{target: target{0, 1}}
+	m.onViews = onViews{record{}, ds}
+	m.designs, m.posteriors = []*design{ds}, []*mgp.Posterior{post}
+	return m, x
+}
+
+// BenchmarkProcessPredictor times single predictions of samples of the training
+// distribution, in ns.
+func BenchmarkProcessPredictor(b *testing.B) {
+	for _, n := range []int{133, 1000, 10000} {
+		m, _ := assembled(b, n)
+		q := normal(rand.New(rand.NewPCG(9, 9)), 1000, 1)
+		for _, c := range []struct {
+			name string
+			opt  ProcessPredictorOptions
+		}{{"full", ProcessPredictorOptions{}}, {"mean", ProcessPredictorOptions{MeanOnly: true}}, {"exact", ProcessPredictorOptions{Exact: true}}} {
+			b.Run(fmt.Sprintf("N=%d/%s", n, c.name), func(b *testing.B) {
+				p, err := m.Predictor(c.opt)
+				require.NoError(b, err)
+				exact := 0
+				for i := range q.Rows {
+					got, err := p.PredictWithBound(q.Row(i))
+					require.NoError(b, err)
+					if got.MeanError == 0 {
+						exact++
+					}
+				}
+				latencies := make([]float64, 0, 1<<20)
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					start := time.Now()
+					if _, _, err := p.Predict(q.Row(i % q.Rows)); err != nil {
+						b.Fatal(err)
+					}
+					if len(latencies) < cap(latencies) {
+						latencies = append(latencies, float64(time.Since(start)))
+					}
+				}
+				slices.Sort(latencies)
+				at := func(share float64) float64 { return latencies[int(share*float64(len(latencies)-1))] }
+				b.ReportMetric(at(0), "min-ns")
+				b.ReportMetric(at(.5), "p50-ns")
+				b.ReportMetric(at(.99), "p99-ns")
+				b.ReportMetric(at(.999), "p99.9-ns")
+				b.ReportMetric(float64(exact)/10, "%exact")
+				b.ReportMetric(float64(len(p.Info()[0].Pivots)), "pivots")
+				b.ReportMetric(float64(p.Info()[0].Order), "order")
+			})
+		}
 	}
 }
