@@ -170,7 +170,7 @@ func newComposite(ds *design, all *processKernels) mgp.Composite {
 			return nil
 		}
 	}
-	return &composite{ds: ds, all: all, work: all.pool.take(), x: make([][]float64, len(ds.inputs))}
+	return &composite{ds: ds, all: all, work: all.pool.create(), x: make([][]float64, len(ds.inputs))}
 }
 
 // Column implements [mgp.Composite].

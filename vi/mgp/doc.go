@@ -33,4 +33,5 @@
 //	gig.go        GIG: moments and divergence
 //	passes.go     the two passes of a sweep over the kernels
 //	posterior.go  Posterior, its predictions, the bound's gradient
+//	projection.go Projection: single predictions from a few samples, with a bound
 package mgp
