@@ -67,7 +67,6 @@ type processFunction struct {
 type processKernels struct {
 	pointKernels
 	amplitude []float64 // 1/E[γ_p]
-	spare     int       // length of the memory for what follows
 	pool      scratchPool
 }
 
@@ -107,7 +106,6 @@ func (p *processKernels) set(ds *design, post *mgp.Posterior, samples []int, spa
 	for _, g := range post.State().Gamma {
 		p.amplitude = append(p.amplitude, 1/g)
 	}
-	p.spare = spare
 	p.pool = newScratchPool(func() *scratch {
 		s := p.newScratch()
 		s.phi, s.solved = make([]float64, p.samples), make([]float64, spare)

@@ -166,3 +166,25 @@ func TestProjectionWithinItsBounds(t *testing.T) {
 	assert.Greater(t, tightMean, 0.02)
 	assert.Greater(t, tightSD, 0.02)
 }
+
+func TestProjectRefusesAndDeclines(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	narrow := newFewWidths(rng, 60, 3, []float64{0.01}, []float64{1})
+	p := narrow.posterior(t, rng, 10, nil)
+	for _, tolerance := range []float64{0, -1, math.NaN()} {
+		_, err := p.Project(narrow, ProjectOptions{Tolerance: tolerance})
+		assert.ErrorContains(t, err, "Tolerance")
+	}
+	q, err := p.Project(narrow, ProjectOptions{Tolerance: 1e-3})
+	require.NoError(t, err)
+	assert.Nil(t, q, "every sample is a pivot")
+
+	weak := make([]float64, 60)
+	for i := range weak {
+		weak[i] = 1e-9
+	}
+	wide := newFewWidths(rng, 60, 1, []float64{3}, []float64{1})
+	q, err = wide.posterior(t, rng, 1, weak).Project(nil, ProjectOptions{Tolerance: 1e-3})
+	require.NoError(t, err)
+	assert.Nil(t, q, "weak sites hide the kernel in the factor")
+}
