@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -59,11 +60,13 @@ type Predictor struct {
 	a    []float64 // E[a] of the active samples
 
 	// With v(x) = K·U, K the kernel values of the active samples and kernels,
-	// the variance is constant + wᵀ·cov·w + ‖Cᵀ·v‖², w = (1, g).
+	// the variance is constant + wᵀ·cov·w + ‖Cᵀ·v‖², w = (1, g). With the samples in
+	// the right order Cᵀ is lower trapezoidal.
 	constant float64
 	cov      la.Matrix[float64] // of the bias and the active kernels' weights
 	u        la.Matrix[float64] // P×R, U·Uᵀ ≈ E[e·eᵀ]
-	c        la.Matrix[float64] // D×ρ, C·Cᵀ ≈ Cov[a]
+	ct       stairs.Matrix      // ρ×D, C·Cᵀ ≈ Cov[a]
+	order    []int              // of the samples in ct
 	full     bool               // the last term counts
 
 	healer  *bemkl.Healer // nil if predictions are not healed
@@ -107,15 +110,16 @@ type predictorGroup struct {
 
 // scratch is the memory of one prediction.
 type scratch struct {
-	ws   la.Workspace
-	z    [][]float64        // by group: the sample as its kernels see it
-	stat []float64          // statistics of one group
-	raw  []float64          // kernels of one view before centring
-	k    la.Matrix[float64] // P×D
-	self []float64          // P: the kernels of the sample with itself, if wanted
-	g    []float64          // P
-	v    la.Matrix[float64] // R×D
-	cv   la.Matrix[float64] // R×ρ
+	ws      la.Workspace
+	z       [][]float64        // by group: the sample as its kernels see it
+	stat    []float64          // statistics of one group
+	raw     []float64          // kernels of one view before centring
+	k       la.Matrix[float64] // P×D
+	self    []float64          // P: the kernels of the sample with itself, if wanted
+	g       []float64          // P
+	v       la.Matrix[float64] // R×D
+	ordered la.Matrix[float64] // the like, with the samples in the order of the covariance's factor
+	cv      la.Matrix[float64] // R×ρ
 
 	spread, picked, solved []float64 // of a MultiTaskPredictor
 	phi, heal              []float64 // of healing: Σ_m E[e_m]·k_m, and the Healer's own
@@ -170,7 +174,8 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 		for i := range pr.e {
 			p.constant += float64(pr.ee.At(i, i) * f.spread)
 		}
-		p.u, p.c = pr.u, pr.c
+		p.u, p.order = pr.u, pr.order
+		p.ct = stairs.New(pr.ct)
 	}
 	p.pool = newScratchPool(p.newScratch)
 	return p, nil
@@ -247,8 +252,10 @@ func (p *Predictor) newScratch() *scratch {
 	s := p.pointKernels.newScratch()
 	s.g = make([]float64, len(p.e))
 	if p.full {
+		rank, _ := p.ct.Dims()
 		s.v = la.NewMatrix[float64](p.u.Cols, p.samples)
-		s.cv = la.NewMatrix[float64](p.u.Cols, p.c.Cols)
+		s.ordered = la.NewMatrix[float64](p.u.Cols, p.samples)
+		s.cv = la.NewMatrix[float64](p.u.Cols, rank)
 	}
 	if p.healer != nil {
 		s.phi, s.heal = make([]float64, p.samples), make([]float64, p.healer.ScratchSize())
@@ -341,7 +348,10 @@ func (p *Predictor) predict(s *scratch, x [][]float64) (mean, variance float64) 
 	}
 	if p.full && len(s.v.Data) > 0 && len(s.cv.Data) > 0 {
 		la.Gemm(&s.ws, la.Transpose, la.NoTrans, 1, p.u, s.k, 0, s.v)
-		la.Gemm(&s.ws, la.NoTrans, la.NoTrans, 1, s.v, p.c, 0, s.cv)
+		for r := range s.v.Rows {
+			pick(s.ordered.Row(r), s.v.Row(r), p.order)
+		}
+		p.ct.Multiply(&s.ws, s.ordered, s.cv)
 		variance += la.SumSq(s.cv.Data)
 	}
 	return mean, variance

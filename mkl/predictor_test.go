@@ -80,8 +80,9 @@ func TestPredictorWithinItsBounds(t *testing.T) {
 		} {
 			p, err := c.m.Predictor(opt)
 			require.NoError(t, err)
+			rank, _ := p.ct.Dims()
 			t.Logf("%s %+v: %d of %d kernels, %d of %d samples, rank %d × %d, bounds %.3g %.3g certain %v; noise %.3g", c.name, opt,
-				len(p.e), len(c.m.design.views), len(p.a), c.m.design.d, p.u.Cols, p.c.Cols, p.info.MeanError, p.info.SDError, p.info.Certain, c.m.NoiseSD())
+				len(p.e), len(c.m.design.views), len(p.a), c.m.design.d, p.u.Cols, rank, p.info.MeanError, p.info.SDError, p.info.Certain, c.m.NoiseSD())
 			full, err := c.m.PredictTargets(context.Background(), PredictOptions{Published: opt.Published, Unhealed: opt.Unhealed}, x...)
 			require.NoError(t, err)
 			for i := range x[0].Rows {

@@ -44,7 +44,8 @@ type pruning struct {
 	healMean, healSD float64
 
 	kernels, samples   []int
-	u, c               la.Matrix[float64] // U·Uᵀ ≈ E[e·eᵀ], C·Cᵀ ≈ Cov[a], of those kept
+	u, ct              la.Matrix[float64] // U·Uᵀ ≈ E[e·eᵀ], C·Cᵀ ≈ Cov[a], of those kept
+	order              []int              // of the samples in Cᵀ, which is lower trapezoidal
 	meanError, sdError float64
 	certain            bool
 }
@@ -227,13 +228,13 @@ func (p *pruning) factor(limit, spread float64) {
 	})
 	p.sdError += lack
 	p.certain = p.certain && (sure || lack == 0)
-	p.c = pivotedCholesky(submatrix(p.aCov, p.samples), func(rest []float64) bool {
+	p.ct, p.order = growPivoted(submatrix(p.aCov, p.samples), func(rest []float64) bool {
 		lack = 0
 		for _, v := range rest {
 			lack += kappa * math.Sqrt(v)
 		}
 		return lack <= limit
-	})
+	}).trapezoid()
 	p.sdError += lack
 	p.certain = p.certain && (sure || lack == 0)
 }
@@ -242,6 +243,10 @@ func (p *pruning) factor(limit, spread float64) {
 // adds columns, always for the largest diagonal entry of x − C·Cᵀ, until that
 // diagonal satisfies enough or is round-off.
 func pivotedCholesky(x la.Matrix[float64], enough func(rest []float64) bool) la.Matrix[float64] {
+	return growPivoted(x, enough).factor().Clone()
+}
+
+func growPivoted(x la.Matrix[float64], enough func(rest []float64) bool) *pivoted {
 	f := newPivoted(x)
 	for !enough(f.rest) {
 		p := 0
@@ -254,7 +259,7 @@ func pivotedCholesky(x la.Matrix[float64], enough func(rest []float64) bool) la.
 			break
 		}
 	}
-	return f.factor().Clone()
+	return f
 }
 
 // pivoted is a Cholesky factor C, n×ρ, of a positive semidefinite x that grows by
@@ -298,6 +303,27 @@ func (f *pivoted) add(p int) bool {
 // factor returns C.
 func (f *pivoted) factor() la.Matrix[float64] {
 	return f.c.Slice(0, f.c.Rows, 0, len(f.pivots))
+}
+
+// trapezoid returns Cᵀ with its rows and columns in an order that makes it lower
+// trapezoidal, the last pivot's first, and that order of the columns.
+func (f *pivoted) trapezoid() (ct la.Matrix[float64], order []int) {
+	for i := range f.rest {
+		if !slices.Contains(f.pivots, i) {
+			order = append(order, i)
+		}
+	}
+	rank := len(f.pivots)
+	for q := rank - 1; q >= 0; q-- {
+		order = append(order, f.pivots[q])
+	}
+	ct = la.NewMatrix[float64](rank, len(order))
+	for i := range rank {
+		for n, row := range order {
+			ct.Set(i, n, f.c.At(row, rank-1-i))
+		}
+	}
+	return ct, order
 }
 
 // info describes the pruning; sd is the target's unit.

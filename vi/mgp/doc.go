@@ -38,4 +38,5 @@
 //	variational.go  sites by the Gaussian variational bound
 //	posterior.go    Posterior, its predictions
 //	gradient.go     derivatives of the bound by the kernels
+//	projection.go   Projection: single predictions from a few samples, with a bound
 package mgp
