@@ -206,7 +206,7 @@ func (c *composite) Diagonal(dst []float64) {
 // BoundedPrediction is the prediction of one sample with certain bounds on how far it
 // is from that of the model. Both bounds are 0 where it was computed from all samples.
 type BoundedPrediction struct {
-	Mean     float64
+	Mean     float64 // of the target
 	Variance float64 // with the noise; NaN with MeanOnly
 
 	MeanError float64 // of Mean

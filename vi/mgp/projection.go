@@ -409,7 +409,7 @@ func (p *Posterior) projection(s *span, v *variances, order, all int) *Projectio
 // one, that of all samples; those of an exact one are 0.
 type Certified struct {
 	Mean, Variance     float64 // of the target with its noise; Variance is NaN if it was left out
-	MeanError, SDError float64
+	MeanError, SDError float64 // bounds on the errors of Mean and of √Variance
 	LeastSD            float64 // a lower bound on the predictive standard deviation
 }
 
