@@ -121,7 +121,7 @@ func TestAuto(t *testing.T) {
 	assert.Regexp(t, `(?s)Tried: .*\nKept: .*\nWhy: `, text)
 	assert.Equal(t, "auto", r.Kind)
 	assert.Contains(t, text, r.Story)
-	require.Greater(t, len(r.Members), 1)
+	require.NotEmpty(t, r.Members)
 	total := 0.0
 	for _, m := range r.Members {
 		total += m.Weight
