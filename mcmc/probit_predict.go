@@ -33,6 +33,9 @@ func (d *ProbitDraws) Predict(ctx context.Context, k vi.Kernels, opt vi.PredictO
 // PredictParametric is Predict for kernels with parameters, whose values are those of
 // each draw.
 func (d *ProbitDraws) PredictParametric(ctx context.Context, k ParametricKernels, opt vi.PredictOptions) (*probit.Prediction, error) {
+	if ctx == nil {
+		return nil, fmt.Errorf("mcmc: ctx is nil")
+	}
 	P, D, T := k.Dims()
 	C, wantP, wantD := d.Dims()
 	if P != wantP || D != wantD {

@@ -147,6 +147,9 @@ func (s Sampling) validate() error {
 // run samples from t. If the context ends or a sweep fails, it returns the draws made
 // before together with the error.
 func (s Sampling) run(ctx context.Context, t target) (*Draws, error) {
+	if ctx == nil {
+		return nil, errors.New("mcmc: ctx is nil")
+	}
 	if err := s.validate(); err != nil {
 		return nil, err
 	}

@@ -441,6 +441,57 @@ func TestEstimatorsObeyTheContext(t *testing.T) {
 	})
 }
 
+// A nil context is an error and not a panic, which in a goroutine of the library the
+// caller could not recover from.
+func TestEstimatorsRefuseANilContext(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 20)
+		var none context.Context
+		for _, workers := range []int{1, 2} {
+			m, err := e.fit(none, Fitting{MaxSweeps: 25, Workers: workers}, views, y)
+			assert.Nil(t, m)
+			assert.ErrorContains(t, err, "ctx is nil")
+		}
+		m := mustFit(t, e, Fitting{MaxSweeps: 25}, views, y)
+		x := newPoints(m, 5)
+		var err error
+		switch m := m.(type) {
+		case TargetModel:
+			_, err = m.PredictTargets(none, PredictOptions{Workers: 2}, x...)
+		case ClassModel[string]:
+			_, err = m.PredictClasses(none, PredictOptions{Workers: 2}, x...)
+		case ClassModel[int]:
+			_, err = m.PredictClasses(none, PredictOptions{Workers: 2}, x...)
+		case *MultiLabelModel:
+			_, err = m.PredictLabels(none, PredictOptions{Workers: 2}, x...)
+		default:
+			t.Skipf("no predictions of %v", m)
+		}
+		assert.ErrorContains(t, err, "ctx is nil")
+	})
+}
+
+// A matrix that claims more elements than it has is an error, also where the number
+// claimed overflows.
+func TestEstimatorsRefuseBadLayouts(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 20)
+		m := mustFit(t, e, Fitting{MaxSweeps: 25}, views, y)
+		for _, stride := range []int{math.MaxInt, math.MaxInt / 19, math.MaxInt/19 + 1, 1 << 62, -1, 1} {
+			bad := slices.Clone(views)
+			for i := range bad {
+				bad[i].X.Stride = stride
+			}
+			_, err := e.fit(t.Context(), Fitting{MaxSweeps: 25}, bad, y)
+			assert.ErrorContains(t, err, "views[0].X: a 20×2 matrix of stride")
+			x := newPoints(m, 20)
+			x[0].Stride = stride
+			_, err = e.predict(m, 1, x...)
+			assert.ErrorContains(t, err, "x[0]: a 20×2 matrix of stride")
+		}
+	})
+}
+
 func TestEstimatorsObeyTheMemoryLimit(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)

@@ -143,6 +143,9 @@ func (f *Fitting) ascent(start, starts int) vi.Ascent {
 // of the fit returned, or of the first start if none has a fit. The end of the context
 // ends it.
 func bestStart[F any](ctx context.Context, f *Fitting, run func(seed uint64, a vi.Ascent) (*F, error), record func(*F) vi.Record) (best *F, err error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	starts := 1 + max(0, f.Restarts)
 	var bound float64
 	for s := range starts {

@@ -86,7 +86,7 @@ func NewPosterior(s State) (*Posterior, error) {
 			return fail("Sites[%d] is %g", i, v)
 		}
 	}
-	if f := s.Factor; f.Rows != N || f.Cols != N || f.Stride < N || len(f.Data) < (N-1)*f.Stride+N {
+	if f := s.Factor; f.Rows != N || f.Cols != N || !f.Valid() {
 		return fail("Factor: %d×%d (stride %d, %d elements) where %d×%d is needed", f.Rows, f.Cols, f.Stride, len(f.Data), N, N)
 	}
 	for i := range N {
