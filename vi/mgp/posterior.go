@@ -73,6 +73,9 @@ func NewPosterior(s State) (*Posterior, error) {
 			if err := q.validate(fmt.Sprintf("Scales[%d]", p)); err != nil {
 				return fail("%w", err)
 			}
+			if inv, v := q.MeanInv(), q.VarInv(); math.IsNaN(inv) || math.IsNaN(v) {
+				return fail("Scales[%d]: GIG(%g, %g, %g) is beyond double precision", p, q.Omega, q.Chi, q.Phi)
+			}
 		}
 	}
 	if j := check.NonFinite(s.Alpha); j >= 0 {
