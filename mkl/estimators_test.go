@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
 )
 
 // An estimator under test: every one must pass all of the checks below.
@@ -490,6 +492,107 @@ func TestEstimatorsRefuseBadLayouts(t *testing.T) {
 			assert.ErrorContains(t, err, "x[0]: a 20×2 matrix of stride")
 		}
 	})
+}
+
+// At the ends of the range of floating-point numbers there are finite predictions or an
+// error, whether the samples of the fit, its targets or the new samples are there, and
+// what was saved can be loaded.
+func TestEstimatorsAtTheEndsOfTheRange(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		whole := func(m Model, what string, scale float64, x []Features) {
+			out, err := e.predict(m, 1, x...)
+			if err == nil {
+				assert.Equal(t, -1, firstNonFinite(out), "%s by %g: %v", what, scale, out)
+			}
+			var file bytes.Buffer
+			if m.Save(&file) == nil {
+				_, err := Load(&file)
+				assert.NoError(t, err, "%s by %g", what, scale)
+			}
+		}
+		views, y, _, _ := twoInputs(1, 20)
+		for i := range views {
+			if i%2 == 0 {
+				views[i].Kernel = Linear{}
+			}
+		}
+		m, err := e.fit(t.Context(), Fitting{MaxSweeps: 10}, views, y)
+		if c, ok := errors.AsType[*CollapsedError](err); ok {
+			m, err = c.Model, nil
+		}
+		require.NoError(t, err)
+		for _, scale := range []float64{3e16, 1e80, 1e155, 1e160, 1e300, 1e-160, 5e-324} {
+			x := newPoints(m, 5)
+			for _, v := range x {
+				la.Scal(scale, v.Data)
+			}
+			whole(m, "new samples", scale, x)
+
+			scaled := slices.Clone(views)
+			for i := range scaled {
+				scaled[i].X = scaled[i].X.Clone()
+				la.Scal(scale, scaled[i].X.Data)
+			}
+			if m, _ := e.fit(t.Context(), Fitting{MaxSweeps: 10, AllowDuplicates: true}, scaled, y); m != nil {
+				whole(m, "samples", scale, newPoints(m, 5))
+			}
+			targets := slices.Clone(y)
+			la.Scal(scale, targets)
+			if m, _ := e.fit(t.Context(), Fitting{MaxSweeps: 10}, views, targets); m != nil {
+				whole(m, "targets", scale, newPoints(m, 5))
+			}
+		}
+	})
+}
+
+func TestTargetsOfExtremeSpread(t *testing.T) {
+	for _, y := range [][]float64{{1e160, 0, 2}, {1e-160, 0, 0}, {math.MaxFloat64, -math.MaxFloat64, 0}, {5e-324, 0, 0}} {
+		_, err := checkTargets([][]float64{y}, false)
+		assert.ErrorContains(t, err, "mkl: y: the standard deviation is ")
+		assert.ErrorContains(t, err, "choose another unit")
+	}
+	for _, y := range [][]float64{{1e140, 0, 2}, {1e-140, 0, 0}, {1e300, 1e300 * (1 + 1e-15), 1}} {
+		_, err := checkTargets([][]float64{y}, false)
+		if y[1] != 0 {
+			assert.Error(t, err)
+			continue
+		}
+		assert.NoError(t, err)
+	}
+}
+
+// The predictor of single samples refuses what the model refuses.
+func TestPredictorsAtTheEndsOfTheRange(t *testing.T) {
+	views, y, _, _ := twoInputs(1, 20)
+	for i := range views {
+		views[i].Kernel = Linear{}
+	}
+	views = views[:2]
+	m, err := Regression{Fitting: Fitting{MaxSweeps: 25, AllowDuplicates: true}}.Fit(t.Context(), views, y)
+	require.NoError(t, err)
+	p, err := m.Predictor(PredictorOptions{})
+	require.NoError(t, err)
+	for _, scale := range []float64{1, 1e100, 1e155, 1e160, 1e300} {
+		x := newPoints(m, 1)
+		var rows [][]float64
+		for _, v := range x {
+			la.Scal(scale, v.Data)
+			rows = append(rows, v.Row(0))
+		}
+		_, _, batch := m.Predict(x...)
+		mean, variance, err := p.Predict(rows...)
+		assert.Equal(t, batch == nil, err == nil, "%g: %v, %v", scale, batch, err)
+		if err == nil {
+			assert.Equal(t, -1, firstNonFinite([]float64{mean, variance}))
+		}
+	}
+}
+
+func TestSaveRefusesWhatLoadRefuses(t *testing.T) {
+	m, _, _ := fitTwo(t, 12)
+	broken := *m
+	broken.targets = []target{{0, math.NaN()}}
+	assert.EqualError(t, broken.Save(new(bytes.Buffer)), `mkl: save: tensor "target.sd": element 0 is NaN`)
 }
 
 func TestEstimatorsObeyTheMemoryLimit(t *testing.T) {

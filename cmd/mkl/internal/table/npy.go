@@ -33,6 +33,7 @@ const (
 	maxColumns   = 1 << 22
 	maxText      = 1 << 12 // characters of a text element
 	blockOfBytes = 1 << 16
+	fewColumns   = 1 << 14 // that cost little
 	maxFirst     = 1 << 25 // bytes of a first row that are read ahead
 )
 
@@ -93,7 +94,7 @@ func newNPY(name string, r io.Reader, size int64) (Source, error) {
 	if have := size - int64(len(pre)) - int64(width) - int64(n); size >= 0 && have < need {
 		return fail("the file is cut short: shape %s of %s needs %d bytes, there are %d", shape(h.shape), h.descr, need, have)
 	}
-	if size < 0 {
+	if size < 0 && s.cols > fewColumns {
 		// Where the size is not known, as many bytes as a row has are read before
 		// anything is done for each column.
 		var first bytes.Buffer
