@@ -595,6 +595,25 @@ func TestSaveRefusesWhatLoadRefuses(t *testing.T) {
 	assert.EqualError(t, broken.Save(new(bytes.Buffer)), `mkl: save: tensor "target.sd": element 0 is NaN`)
 }
 
+func TestEstimatorsRefuseNegativeSettings(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 20)
+		for want, f := range map[string]Fitting{
+			"MaxSweeps is -1": {MaxSweeps: -1}, "Restarts is -2": {Restarts: -2}, "MemoryLimit is -3": {MemoryLimit: -3},
+		} {
+			m, err := e.fit(t.Context(), f, views, y)
+			assert.Nil(t, m)
+			assert.ErrorContains(t, err, want+": it must not be negative")
+		}
+	})
+}
+
+func TestFactorsOfATable(t *testing.T) {
+	y := Dense{{1, 2, 0, 1}, {2, 1, 3, 4}, {0, 1, 1, 2}, {5, 1, 2, 2}, {1, 0, 3, 1}}
+	_, err := FactorModel{Factors: 100_000}.Fit(t.Context(), y)
+	assert.EqualError(t, err, "mkl: Factors is 100000: a table of 20 entries tells no more than 20 apart")
+}
+
 func TestEstimatorsObeyTheMemoryLimit(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
