@@ -500,6 +500,9 @@ func TestEstimatorsRefuseBadLayouts(t *testing.T) {
 func TestEstimatorsAtTheEndsOfTheRange(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		whole := func(m Model, what string, scale float64, x []Features) {
+			for _, w := range m.KernelWeights() {
+				assert.False(t, math.IsNaN(w.Mean) || math.IsNaN(w.SD), "%s by %g: %+v", what, scale, w)
+			}
 			out, err := e.predict(m, 1, x...)
 			if err == nil {
 				assert.Equal(t, -1, firstNonFinite(out), "%s by %g: %v", what, scale, out)
