@@ -126,7 +126,9 @@ func (s *probitSampler) start(r random) error {
 	}
 	s.f.Fill(0)
 	for range settle {
-		s.sweepY(r)
+		if err := s.sweepY(r); err != nil {
+			return err
+		}
 		if err := s.sweepW(r); err != nil {
 			return err
 		}
@@ -204,7 +206,9 @@ func (s *probitSampler) recombine() {
 // parameters. These moves keep f = W·K up to date only as far as they need it, so the
 // kernel and f are computed again at the end.
 func (s *probitSampler) sweep(r random, burnIn bool) error {
-	s.sweepY(r)
+	if err := s.sweepY(r); err != nil {
+		return err
+	}
 	if s.rule == probit.Bin {
 		if err := s.sweepSwitches(r); err != nil {
 			return err
@@ -236,16 +240,19 @@ func (s *probitSampler) project() {
 }
 
 // sweepY draws y_n | W, K, t_n for every sample.
-func (s *probitSampler) sweepY(r random) {
+func (s *probitSampler) sweepY(r random) error {
 	for n, t := range s.labels {
 		for c := range s.C {
 			s.column[c] = s.f.Data[c*s.f.Stride+n]
 		}
-		drawCone(r, &s.cone, t, s.column, s.drawn)
+		if err := drawCone(r, &s.cone, t, s.column, s.drawn); err != nil {
+			return fmt.Errorf("sample %d: %w", n, err)
+		}
 		for c, v := range s.drawn {
 			s.y.Data[c*s.y.Stride+n] = v
 		}
 	}
+	return nil
 }
 
 // solve computes the conditional distribution of W, given a kernel and its K·Kᵀ,

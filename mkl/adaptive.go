@@ -377,7 +377,7 @@ func (f *Fitting) processKernels(ctx context.Context, views []View, n, outputs i
 	if err := ds.checkSquare(views, n); err != nil {
 		return nil, nil, err
 	}
-	if err := f.checkMemory(need(Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs})); err != nil {
+	if err := f.check(need(Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs})); err != nil {
 		return nil, nil, err
 	}
 	ks, err := ds.train(ctx, views, f.Workers)

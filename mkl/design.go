@@ -60,7 +60,7 @@ func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, nee
 	if err := ds.checkFixed(views); err != nil {
 		return nil, nil, err
 	}
-	if err := f.checkMemory(need(Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs})); err != nil {
+	if err := f.check(need(Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs})); err != nil {
 		return nil, nil, err
 	}
 	ks, err := ds.train(ctx, views, f.Workers)
@@ -324,6 +324,9 @@ func (ds *design) predictBlocks(ctx context.Context, workers int, x []Features, 
 // in x, for block after block of about so many words. With selves it also gives the
 // kernels of those samples with themselves, P×n.
 func (ds *design) eachBlock(ctx context.Context, workers, words int, selves bool, x []Features, t int, do func(k *vi.Dense, self la.Matrix[float64], first, n int) error) error {
+	if ctx == nil {
+		return errNoContext
+	}
 	P, D := len(ds.views), ds.d
 	block := min(t, max(1, words/(P*D)))
 	buffer := make([]float64, P*D*block)

@@ -1,9 +1,14 @@
 package mkl
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 )
+
+// errNoContext reports a nil context. It is told where a context is first needed, before
+// other goroutines, in which nobody could recover from a panic, have it.
+var errNoContext = errors.New("mkl: ctx is nil")
 
 // ValueError reports a NaN or an infinity in an argument. Indices count from 0.
 type ValueError struct {

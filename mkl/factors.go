@@ -201,7 +201,10 @@ func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
 		return nil, err
 	}
 	_, _, entries := o.Dims()
-	if err := f.checkMemory(f.EstimateMemory(rows, cols, entries)); err != nil {
+	if f.Factors > entries {
+		return nil, fmt.Errorf("mkl: Factors is %d: a table of %d entries tells no more than %d apart", f.Factors, entries, entries)
+	}
+	if err := f.check(f.EstimateMemory(rows, cols, entries)); err != nil {
 		return nil, err
 	}
 	fit, err := bestStart(ctx, &f.Fitting, func(seed uint64, a vi.Ascent) (*slab.FactorFit, error) {

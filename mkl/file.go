@@ -262,7 +262,11 @@ func (f *fileWriter) fail(err error) {
 	}
 }
 
+// add adds a tensor. [Load] refuses one that is not finite, and so does add.
 func (f *fileWriter) add(name string, data []float64, shape ...int) {
+	if i := firstNonFinite(data); i >= 0 {
+		f.fail(fmt.Errorf("tensor %q: element %d is %g", f.prefix+name, i, data[i]))
+	}
 	f.tensors = append(f.tensors, tensor{f.prefix + name, shape, data})
 }
 

@@ -494,6 +494,40 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
+// Scales at the end of the range of floating-point numbers, which a file can claim, are
+// refused or evaluated; none takes for ever.
+func TestFilesOfHugeScales(t *testing.T) {
+	views, y, _, _ := twoInputs(1, 12)
+	m, err := MultiGP{Method: Factorised, Family: GeneralGIG, Fitting: Fitting{MaxSweeps: 5}}.Fit(t.Context(), views, y)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	ends := []float64{-1e308, -1, 0, 0.5, 1e-308, 1e160, 1e308}
+	read := 0
+	for _, omega := range ends {
+		for _, chi := range ends[2:] {
+			for _, phi := range ends[2:] {
+				metadata, ts, err := readTensors(bytes.NewReader(file.Bytes()))
+				require.NoError(t, err)
+				copy(ts["process.0.scales"].data, []float64{omega, chi, phi})
+				var changed bytes.Buffer
+				require.NoError(t, writeTensors(&changed, metadata, slices.Collect(maps.Values(ts))))
+				loaded, err := Load(&changed)
+				if err != nil {
+					assert.ErrorContains(t, err, "Scales[0]")
+					continue
+				}
+				read++
+				assert.NotEmpty(t, loaded.Summary())
+				for _, w := range loaded.KernelWeights() {
+					assert.False(t, math.IsNaN(w.Mean) || math.IsNaN(w.SD), "GIG(%g, %g, %g)", omega, chi, phi)
+				}
+			}
+		}
+	}
+	assert.Greater(t, read, 20)
+}
+
 // FuzzLoad makes the checksum right, so that changes get past it.
 func FuzzLoad(f *testing.F) {
 	file, err := os.ReadFile(goldenModel)

@@ -36,7 +36,8 @@ type Fitting struct {
 	// MaxSweeps.
 	Tolerance float64
 
-	// MaxSweeps is the most sweeps of a start; 0 means vi.DefaultMaxSweeps.
+	// MaxSweeps is the most sweeps of a start; 0 means vi.DefaultMaxSweeps. It must not
+	// be negative.
 	MaxSweeps int
 
 	// AllowDuplicates accepts views with the same kernel matrix, which are
@@ -110,8 +111,17 @@ func (f *Fitting) workers() int {
 	return f.Workers
 }
 
-// checkMemory refuses a fit that needs more bytes than MemoryLimit.
-func (f *Fitting) checkMemory(need int64) error {
+// check refuses settings that mean nothing, and a fit that needs more bytes than
+// MemoryLimit.
+func (f *Fitting) check(need int64) error {
+	for _, v := range []struct {
+		name  string
+		value int64
+	}{{"Restarts", int64(f.Restarts)}, {"MaxSweeps", int64(f.MaxSweeps)}, {"MemoryLimit", f.MemoryLimit}} {
+		if v.value < 0 {
+			return fmt.Errorf("mkl: %s is %d: it must not be negative", v.name, v.value)
+		}
+	}
 	if f.MemoryLimit > 0 && need > f.MemoryLimit {
 		return &MemoryError{Need: need, Limit: f.MemoryLimit}
 	}
@@ -151,6 +161,9 @@ func (f *Fitting) ascent(start, starts int) vi.Ascent {
 // of the fit returned, or of the first start if none has a fit. The end of the context
 // ends it.
 func bestStart[F any](ctx context.Context, f *Fitting, run func(seed uint64, a vi.Ascent) (*F, error), record func(*F) vi.Record) (best *F, err error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	starts := 1 + max(0, f.Restarts)
 	var bound float64
 	for s := range starts {

@@ -135,6 +135,9 @@ const blockRows = 64
 // where blocks are rows of a triangle those are the longest. Each of the
 // workers (0: all processors) gets a task function of its own from newTask.
 func inBlocks(ctx context.Context, workers, n int, newTask func() func(first, last int)) error {
+	if ctx == nil {
+		return errNoContext
+	}
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}

@@ -68,8 +68,7 @@ func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt Pred
 			row[c] = math.Exp(log)
 		}
 	}
-	out.label(m.classes.names)
-	return out, nil
+	return out.labelled(m.classes.names)
 }
 
 // Sharpness returns the power of the odds in the probabilities of the classes.

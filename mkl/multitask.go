@@ -70,7 +70,7 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	if err := ds.checkSquare(views, n); err != nil {
 		return nil, err
 	}
-	if err := t.checkMemory(t.EstimateMemory(Size{Samples: n, Kernels: len(views), Outputs: len(y)})); err != nil {
+	if err := t.check(t.EstimateMemory(Size{Samples: n, Kernels: len(views), Outputs: len(y)})); err != nil {
 		return nil, err
 	}
 	covariances, held, err := ds.covariances(ctx, views, t.Workers, !t.FixedKernels)

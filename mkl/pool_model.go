@@ -197,7 +197,7 @@ func (m *PoolModel) PredictTargets(ctx context.Context, opt PredictOptions, x ..
 			}
 		}
 	}
-	return out, nil
+	return out.checked()
 }
 
 // String describes the model in one line.
@@ -265,8 +265,7 @@ func (m *PoolClassifierModel[T]) PredictClasses(ctx context.Context, opt Predict
 			}
 		}
 	}
-	out.label(m.Classes())
-	return out, nil
+	return out.labelled(m.Classes())
 }
 
 // String describes the model in one line.

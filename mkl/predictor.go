@@ -310,7 +310,15 @@ func (p *Predictor) Predict(x ...[]float64) (mean, variance float64, err error) 
 		mean, variance = mean+m, variance+v
 	}
 	p.pool.put(s)
-	return p.target.mean + p.target.sd*mean, p.target.sd * p.target.sd * variance, nil
+	mean, variance = p.target.mean+p.target.sd*mean, p.target.sd*p.target.sd*variance
+	positive := variance
+	if p.cov.Rows == 0 { // MeanOnly
+		positive = 1
+	}
+	if err := checkMoments(mean, positive); err != nil {
+		return math.NaN(), math.NaN(), fmt.Errorf("mkl: %w", err)
+	}
+	return mean, variance, nil
 }
 
 func (p *pointKernels) checkPoint(x [][]float64) error { return checkPoint(p.inputs, x) }

@@ -296,7 +296,15 @@ func (p *ProcessPredictor) PredictWithBound(x ...[]float64) (BoundedPrediction, 
 		m := &p.members[i]
 		mix.add(m.weight, m.target, m.predict(x))
 	}
-	return mix.prediction(len(p.members)), nil
+	b := mix.prediction(len(p.members))
+	variance := b.Variance
+	if p.members[0].meanOnly {
+		variance = 1
+	}
+	if err := checkMoments(b.Mean, variance); err != nil {
+		return BoundedPrediction{Mean: math.NaN(), Variance: math.NaN()}, fmt.Errorf("mkl: %w", err)
+	}
+	return b, nil
 }
 
 // mixture gathers the moments of a mixture and bounds on their errors.

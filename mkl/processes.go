@@ -50,6 +50,9 @@ func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k vi
 			return false, errors.Join(errs...)
 		}
 		m.add(fit, m.design.learned(fit.Parameters))
+		if err := checkWeights(m.weights(o)); err != nil {
+			return false, errors.Join(append(errs, err)...)
+		}
 	}
 	m.design = m.designs[0]
 	return true, errors.Join(errs...)

@@ -89,7 +89,7 @@ func (m *targetFunctions) PredictTargets(ctx context.Context, opt PredictOptions
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out.checked()
 }
 
 // checkTarget reports a target that the model does not have.

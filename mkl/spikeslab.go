@@ -63,7 +63,7 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 	if err := checkFinite("x", x); err != nil {
 		return nil, err
 	}
-	if err := s.checkMemory(s.EstimateMemory(Size{Samples: n, Kernels: x.Cols, Outputs: 1})); err != nil {
+	if err := s.check(s.EstimateMemory(Size{Samples: n, Kernels: x.Cols, Outputs: 1})); err != nil {
 		return nil, err
 	}
 	targets, z := standardizeTargets([][]float64{y}, s.RawTargets)

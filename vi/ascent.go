@@ -2,6 +2,7 @@ package vi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -149,7 +150,7 @@ type Objective interface {
 }
 
 // Run climbs m's bound from its present state. The error is that of the context,
-// of a sweep, or a [*BoundError]. A sweep that fails, or after which the bound is
+// of a sweep, or a [*BoundError]; a nil context is an error too. A sweep that fails, or after which the bound is
 // lower, is taken back: the state is then the one before it, and the record tells of
 // the sweeps up to there.
 func (a Ascent) Run(ctx context.Context, m Objective) (Record, error) {
@@ -167,6 +168,10 @@ func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed in
 	}
 	if limit <= 0 {
 		limit = DefaultMaxSweeps
+	}
+	if ctx == nil {
+		rec.Reason = Failed
+		return rec, errors.New("vi: ctx is nil")
 	}
 	done := len(rec.Trace)
 	rec.Trace = slices.Grow(rec.Trace, min(limit, 1024))

@@ -66,6 +66,8 @@ func NewDense(k ...la.Matrix[float64]) (*Dense, error) {
 			return nil, fmt.Errorf("vi: kernel %d: %d×%d where kernel 0 is %d×%d", m, km.Rows, km.Cols, d, n)
 		case d == 0 || n == 0:
 			return nil, fmt.Errorf("vi: kernel %d: empty (%d×%d)", m, d, n)
+		case !km.Valid():
+			return nil, fmt.Errorf("vi: kernel %d: %d elements where %d×%d with stride %d needs more", m, len(km.Data), d, n, km.Stride)
 		}
 		for i := range d {
 			if j := check.NonFinite(km.Row(i)); j >= 0 {

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,13 +49,13 @@ type loaded struct {
 
 // load reads a model file. The error is a mistake in the command line: a file that is
 // not there, is damaged, or holds a model that no estimator of the table makes.
-func load(path string) (*loaded, error) {
-	f, err := os.Open(path)
+func load(e *console.Env, path string) (*loaded, error) {
+	f, err := e.Open(path)
 	if err != nil {
 		return nil, console.Input(err)
 	}
 	defer f.Close()
-	m, err := mkl.Load(f)
+	m, err := mkl.Load(e.Reader(f))
 	if err != nil {
 		return nil, console.Inputf("%s: %s", path, strings.TrimPrefix(err.Error(), "mkl: load: "))
 	}
@@ -80,7 +79,7 @@ func (c *modelInput) open(e *console.Env) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := load(c.Model)
+	m, err := load(e, c.Model)
 	if err != nil {
 		return nil, err
 	}

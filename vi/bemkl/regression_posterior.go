@@ -137,7 +137,7 @@ type namedMatrix struct {
 // those of Lambda are positive.
 func (f namedMatrix) validate() error {
 	x := f.x
-	if x.Rows != f.rows || x.Cols != f.cols || x.Stride < f.cols || len(x.Data) < (f.rows-1)*x.Stride+f.cols {
+	if x.Rows != f.rows || x.Cols != f.cols || !x.Valid() {
 		return fmt.Errorf("%s: %d×%d (stride %d, %d elements) where %d×%d is needed",
 			f.name, x.Rows, x.Cols, x.Stride, len(x.Data), f.rows, f.cols)
 	}

@@ -225,6 +225,9 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 
 // objective checks the arguments and returns the objective and its start.
 func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*evidence, []float64, error) {
+	if ctx == nil {
+		return nil, nil, fmt.Errorf("mgp: ctx is nil")
+	}
 	if k == nil {
 		return nil, nil, fmt.Errorf("mgp: kernels: nil")
 	}

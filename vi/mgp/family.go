@@ -246,7 +246,7 @@ func bracket(f func(float64) float64, x, least, most float64) (lo, hi float64) {
 	x = min(max(x, least), most)
 	lo, hi = x, x
 	below := f(x) < 0
-	for step := 0.5; ; step *= 2 {
+	for step := 0.5; step <= math.MaxFloat64; step *= 2 { // no end is further away
 		if below {
 			if hi == most {
 				return most, most
@@ -265,4 +265,5 @@ func bracket(f func(float64) float64, x, least, most float64) (lo, hi float64) {
 			}
 		}
 	}
+	return x, x
 }

@@ -73,6 +73,9 @@ func NewPosterior(s State) (*Posterior, error) {
 			if err := q.validate(fmt.Sprintf("Scales[%d]", p)); err != nil {
 				return fail("%w", err)
 			}
+			if inv, v := q.MeanInv(), q.VarInv(); math.IsNaN(inv) || math.IsNaN(v) {
+				return fail("Scales[%d]: GIG(%g, %g, %g) is beyond double precision", p, q.Omega, q.Chi, q.Phi)
+			}
 		}
 	}
 	if j := check.NonFinite(s.Alpha); j >= 0 {
@@ -86,7 +89,7 @@ func NewPosterior(s State) (*Posterior, error) {
 			return fail("Sites[%d] is %g", i, v)
 		}
 	}
-	if f := s.Factor; f.Rows != N || f.Cols != N || f.Stride < N || len(f.Data) < (N-1)*f.Stride+N {
+	if f := s.Factor; f.Rows != N || f.Cols != N || !f.Valid() {
 		return fail("Factor: %d×%d (stride %d, %d elements) where %d×%d is needed", f.Rows, f.Cols, f.Stride, len(f.Data), N, N)
 	}
 	for i := range N {

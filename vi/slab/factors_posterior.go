@@ -55,7 +55,7 @@ func NewFactorPosterior(s FactorState) (*FactorPosterior, error) {
 		name string
 		m    la.Matrix[float64]
 	}{{"Mean", s.Mean}, {"Variance", s.Variance}} {
-		if x.m.Rows != N || x.m.Cols != M || x.m.Stride < M || len(x.m.Data) < (N-1)*x.m.Stride+M {
+		if x.m.Rows != N || x.m.Cols != M || !x.m.Valid() {
 			return fail("%s: %d×%d (stride %d, %d elements) where %d×%d is needed", x.name, x.m.Rows, x.m.Cols, x.m.Stride, len(x.m.Data), N, M)
 		}
 		for n := range N {

@@ -255,3 +255,18 @@ func FuzzNPY(f *testing.F) {
 		}
 	})
 }
+
+// Of a file whose size is not known, columns are not counted before there is a row.
+func TestNPYOfManyColumnsOnAPipe(t *testing.T) {
+	header := "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 4194304), }\n"
+	file := "\x93NUMPY\x01\x00" + string([]byte{byte(len(header)), 0}) + header
+	allocated := testing.AllocsPerRun(1, func() {
+		_, err := New("in", strings.NewReader(file), -1, Options{})
+		assert.EqualError(t, err, "in: the file is cut short: shape (1, 4194304) of <f8 needs 33554432 bytes, there are 0")
+	})
+	assert.Less(t, allocated, 1000.0)
+	small := strings.Replace(file, "4194304", "      2", 1) + strings.Repeat("\x00", 16)
+	s, err := New("in", strings.NewReader(small), -1, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, [][]float64{{0, 0}}, all(t, s))
+}
