@@ -12,8 +12,8 @@ import (
 
 // latency is a row of the times of single predictions by a predictor.
 type latency struct {
-	name string
-	p    *mkl.Predictor
+	name    string
+	predict func(point []float64) error
 }
 
 // newLatency fits 133 samples of one feature with 21 RBF kernels, the size of the
@@ -33,17 +33,42 @@ func newLatency(name string, prior mkl.Gamma) latency {
 	}
 	m, err := mkl.Regression{Lambda: prior, Omega: prior}.Fit(context.Background(), views, y)
 	must(err)
-	p, err := m.Predictor(mkl.PredictorOptions{})
+	p, err := m.Predictor(mkl.PredictorOptions{Unhealed: true}) // healing keeps every sample: this is the pruned form
 	must(err)
-	return latency{name, p}
+	return latency{name, func(point []float64) error {
+		_, _, err := p.Predict(point)
+		return err
+	}}
+}
+
+// newProcessLatency fits a Gaussian process to n samples of one feature with seven RBF
+// kernels.
+func newProcessLatency(name string, n int, opt mkl.ProcessPredictorOptions) latency {
+	noise := random(1, n, 1).Data
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range n {
+		x[i] = 4*float64(i)/float64(n) - 2
+		y[i] = math.Sin(3*x[i]) + 0.3*noise[i]
+	}
+	var views []mkl.View
+	col := mkl.Column(x)
+	for w := -3; w <= 3; w++ {
+		views = append(views, mkl.View{X: col, Kernel: mkl.RBF{Width: math.Ldexp(1, w)}})
+	}
+	m, err := mkl.MultiGP{Fitting: mkl.Fitting{MaxSweeps: 10}}.Fit(context.Background(), views, y)
+	must(err)
+	p, err := m.Predictor(opt)
+	must(err)
+	return latency{name, func(point []float64) error {
+		_, _, err := p.Predict(point)
+		return err
+	}}
 }
 
 func (l latency) measure(rounds int, budget time.Duration) []result {
 	point := []float64{0}
 	predict := func() {
-		if _, _, err := l.p.Predict(point); err != nil {
-			panic(err)
-		}
+		must(l.predict(point))
 	}
 	allocs := testing.AllocsPerRun(1000, predict)
 	var times []float64

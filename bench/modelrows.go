@@ -85,6 +85,21 @@ func modelRows() iter.Seq2[string, func() measurer] {
 				return
 			}
 		}
+		for _, n := range []int{133, 1000} {
+			for _, c := range []struct {
+				what string
+				opt  mkl.ProcessPredictorOptions
+			}{
+				{"", mkl.ProcessPredictorOptions{}},
+				{", mean only", mkl.ProcessPredictorOptions{MeanOnly: true}},
+				{", exact", mkl.ProcessPredictorOptions{Exact: true}},
+			} {
+				name := fmt.Sprintf("prediction/Gaussian process, %d samples, 7 kernels%s", n, c.what)
+				if !yield(name, func() measurer { return newProcessLatency(name, n, c.opt) }) {
+					return
+				}
+			}
+		}
 		_ = yield("RBF/n=4000", func() measurer {
 			n := 4000
 			x, k := random(n, 10, 1), la.NewMatrix[float64](n, n)

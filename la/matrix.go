@@ -96,6 +96,16 @@ func (m Matrix[T]) MirrorLower() {
 	}
 }
 
+// Valid reports whether m is well formed: whether no size is negative, Stride is at
+// least Cols and Data has all elements. Functions of this package panic on others.
+func (m Matrix[T]) Valid() bool {
+	if m.Rows <= 0 || m.Cols <= 0 {
+		return m.Rows >= 0 && m.Cols >= 0
+	}
+	// (Rows−1)·Stride + Cols ≤ len(Data), without a product that may overflow.
+	return m.Stride >= m.Cols && len(m.Data) >= m.Cols && (len(m.Data)-m.Cols)/m.Stride >= m.Rows-1
+}
+
 // check panics unless m is well formed; name is the argument's.
 func (m Matrix[T]) check(name string) {
 	if m.Rows < 0 || m.Cols < 0 {
@@ -107,9 +117,9 @@ func (m Matrix[T]) check(name string) {
 	if m.Stride < m.Cols {
 		panic(fmt.Sprintf("la: %s: stride %d is less than the %d columns", name, m.Stride, m.Cols))
 	}
-	if need := (m.Rows-1)*m.Stride + m.Cols; len(m.Data) < need {
-		panic(fmt.Sprintf("la: %s: %d elements where %d×%d with stride %d needs %d",
-			name, len(m.Data), m.Rows, m.Cols, m.Stride, need))
+	if !m.Valid() {
+		panic(fmt.Sprintf("la: %s: %d elements where %d×%d with stride %d needs more",
+			name, len(m.Data), m.Rows, m.Cols, m.Stride))
 	}
 }
 

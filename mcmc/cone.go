@@ -1,10 +1,16 @@
 package mcmc
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
 )
+
+// mostProposals ends a search for a draw in which rounding leaves none to be accepted;
+// the last proposal is then as good as any other.
+const mostProposals = 1_000_000
 
 // drawCone stores in y a draw from N(m, I) restricted to the cone in which y_i is
 // the largest: first u = y_i − m_i, whose density is proportional to
@@ -17,13 +23,17 @@ import (
 // As h″ ≤ −1, h(u) ≤ h(u*) − (u−u*)²/2 with u* the mode of h, and a proposal from
 // N(u*, 1) is accepted with probability exp(h(u) − h(u*) + (u−u*)²/2). As h″ ≥ −C
 // for C classes, at least about one proposal in √C is accepted, wherever the means
-// are.
-func drawCone(r random, cone *special.Cone, i int, m, y []float64) {
+// are. A mean that is not a number, or so large that their differences overflow, is
+// an error.
+func drawCone(r random, cone *special.Cone, i int, m, y []float64) error {
 	cone.SetUnit(i, m)
 	mode := cone.Mode()
 	top := cone.LogDensity(mode)
+	if top-top != 0 {
+		return fmt.Errorf("the functions' values %.3g are outside the range of the sampler", m)
+	}
 	var z float64
-	for {
+	for range mostProposals {
 		z = r.NormFloat64()
 		if math.Log(uniform(r)) < cone.LogDensity(mode+z)-top+0.5*z*z {
 			break
@@ -35,6 +45,7 @@ func drawCone(r random, cone *special.Cone, i int, m, y []float64) {
 			y[j] = below(y[i], m[j], uniform(r))
 		}
 	}
+	return nil
 }
 
 // coneProbabilities stores in p, for each of the C independent y_c ~ N(f_c, 1), the
@@ -43,26 +54,38 @@ func drawCone(r random, cone *special.Cone, i int, m, y []float64) {
 //
 //	P(y_c is the largest) = ∫ φ(z−f_c) Π_{j≠c} Φ(z−f_j) dz.
 //
-// All C integrals are computed by one trapezoidal rule in z. No integrand is narrower
-// than C^-½; the step is ¾ of that. The absolute error is below 1e-15, so that a
-// probability of this size may have no correct digit. ratio is scratch of length C.
+// All C integrals are computed by one trapezoidal rule in z − max f, so that nothing
+// depends on where f lies, and divided by their sum. No integrand is narrower than
+// C^-½; the step is ¾ of that. The absolute error is below 1e-15, so that a probability
+// of this size may have no correct digit. Where an f_c is not finite, the
+// probabilities are NaN. ratio is scratch of length C.
 func coneProbabilities(f, p, ratio []float64) {
+	const reach = 8.5 // on either side of max f: Φ(−8.5) is below 1e-17
 	step := 0.75 / math.Sqrt(float64(len(f)))
 	top := f[0]
 	for _, v := range f {
 		top = max(top, v)
 	}
 	clear(p)
-	for z := top - 8.5; z < top+8.5; z += step {
+	for k := range int(math.Ceil(2 * reach / step)) {
+		z := float64(float64(k)*step) - reach
 		var log float64
 		for c, v := range f {
-			l, logCDF := special.Mills(z - v)
+			l, logCDF := special.Mills(z - (v - top))
 			ratio[c] = l
 			log += logCDF
 		}
-		all := math.Exp(log) * step
+		all := math.Exp(log)
 		for c, l := range ratio {
 			p[c] += float64(all * l)
 		}
 	}
+	la.Scal(1/sum(p), p)
+}
+
+func sum(x []float64) (s float64) {
+	for _, v := range x {
+		s += v
+	}
+	return s
 }

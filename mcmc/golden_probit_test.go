@@ -256,11 +256,11 @@ func TestGoldenConditionals(t *testing.T) {
 			for range d.C {
 				accepted.uniforms = append(accepted.uniforms, 0.5)
 			}
-			drawCone(accepted, &cone, label, m, y)
+			require.NoError(t, drawCone(accepted, &cone, label, m, y))
 			assert.InDelta(t, m[label]+g.Cone.Mode[n]+g.Cone.Z[n], y[label], 1e-12)
 			rejected := &replay{normals: golden.Vec{z, 0}, uniforms: golden.Vec{math.Exp(g.Cone.LogAccept[n])*1.000001 + 1e-12, 0.5, 0.5, 0.5, 0.5}}
 			if rejected.uniforms[0] < 1 {
-				drawCone(rejected, &cone, label, m, y)
+				require.NoError(t, drawCone(rejected, &cone, label, m, y))
 				assert.InDelta(t, m[label]+u, y[label], 1e-12)
 			}
 		}

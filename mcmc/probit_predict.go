@@ -33,6 +33,9 @@ func (d *ProbitDraws) Predict(ctx context.Context, k vi.Kernels, opt vi.PredictO
 // PredictParametric is Predict for kernels with parameters, whose values are those of
 // each draw.
 func (d *ProbitDraws) PredictParametric(ctx context.Context, k ParametricKernels, opt vi.PredictOptions) (*probit.Prediction, error) {
+	if ctx == nil {
+		return nil, fmt.Errorf("mcmc: ctx is nil")
+	}
 	P, D, T := k.Dims()
 	C, wantP, wantD := d.Dims()
 	if P != wantP || D != wantD {
@@ -112,9 +115,12 @@ func (c *classProbabilities) run(ctx context.Context, workers int) error {
 			total++
 			c.moments(f, total)
 			if c.sum.Rows > 0 {
-				c.add(f, workers)
+				c.add(ctx, f, workers)
 			}
 		}
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("mcmc: prediction: %w", context.Cause(ctx))
 	}
 	for t := range c.sum.Rows {
 		la.Scal(1/float64(total), c.sum.Row(t))
@@ -150,8 +156,9 @@ func (c *classProbabilities) parametric(ws *la.Workspace, base []la.Matrix[float
 	return probit.NewComposite(c.rule, k)
 }
 
-// add adds the probabilities of a draw, sharing the samples among the workers.
-func (c *classProbabilities) add(f la.Matrix[float64], workers int) {
+// add adds the probabilities of a draw, sharing the samples among the workers. The end
+// of the context ends it.
+func (c *classProbabilities) add(ctx context.Context, f la.Matrix[float64], workers int) {
 	const chunk = 16
 	T, C := c.sum.Rows, c.sum.Cols
 	chunks := (T + chunk - 1) / chunk
@@ -159,7 +166,7 @@ func (c *classProbabilities) add(f la.Matrix[float64], workers int) {
 	work := func() {
 		buffer := make([]float64, 3*C)
 		column, p, ratio := buffer[:C], buffer[C:2*C], buffer[2*C:]
-		for {
+		for ctx.Err() == nil {
 			first := (int(next.Add(1)) - 1) * chunk
 			if first >= T {
 				return

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -125,7 +126,9 @@ func (s *probitSampler) start(r random) error {
 	}
 	s.f.Fill(0)
 	for range settle {
-		s.sweepY(r)
+		if err := s.sweepY(r); err != nil {
+			return err
+		}
 		if err := s.sweepW(r); err != nil {
 			return err
 		}
@@ -203,7 +206,9 @@ func (s *probitSampler) recombine() {
 // parameters. These moves keep f = W·K up to date only as far as they need it, so the
 // kernel and f are computed again at the end.
 func (s *probitSampler) sweep(r random, burnIn bool) error {
-	s.sweepY(r)
+	if err := s.sweepY(r); err != nil {
+		return err
+	}
 	if s.rule == probit.Bin {
 		if err := s.sweepSwitches(r); err != nil {
 			return err
@@ -235,19 +240,24 @@ func (s *probitSampler) project() {
 }
 
 // sweepY draws y_n | W, K, t_n for every sample.
-func (s *probitSampler) sweepY(r random) {
+func (s *probitSampler) sweepY(r random) error {
 	for n, t := range s.labels {
 		for c := range s.C {
 			s.column[c] = s.f.Data[c*s.f.Stride+n]
 		}
-		drawCone(r, &s.cone, t, s.column, s.drawn)
+		if err := drawCone(r, &s.cone, t, s.column, s.drawn); err != nil {
+			return fmt.Errorf("sample %d: %w", n, err)
+		}
 		for c, v := range s.drawn {
 			s.y.Data[c*s.y.Stride+n] = v
 		}
 	}
+	return nil
 }
 
-// solve computes the conditional distribution of W, given a kernel and its K·Kᵀ.
+// solve computes the conditional distribution of W, given a kernel and its K·Kᵀ,
+// which gets a relative jitter where rounding has made the matrix to be factorised
+// indefinite.
 func (s *probitSampler) solve(fit *regressorFit, kernel, gram la.Matrix[float64]) error {
 	la.Gemm(s.ws, la.NoTrans, la.Transpose, 1, s.y, kernel, 0, fit.u)
 	for c, b := range fit.factors {
@@ -256,15 +266,23 @@ func (s *probitSampler) solve(fit *regressorFit, kernel, gram la.Matrix[float64]
 			root[d] = 1 / math.Sqrt(a)
 			u[d] *= root[d]
 		}
-		for i, ri := range root {
-			row, g := b.Row(i), gram.Row(i)
-			for j, v := range g[:i+1] {
-				row[j] = float64(ri*v) * root[j]
+		for added := 0.0; ; {
+			for i, ri := range root {
+				row, g := b.Row(i), gram.Row(i)
+				for j, v := range g[:i+1] {
+					row[j] = float64(ri*v) * root[j]
+				}
+				row[i] = 1 + float64(row[i]*(1+added))
 			}
-			row[i]++
-		}
-		if err := la.Cholesky(s.ws, b); err != nil {
-			return fmt.Errorf("regressors of class %d: %w", c, err)
+			err := la.Cholesky(s.ws, b)
+			if err == nil {
+				break
+			}
+			more, ok := jitter.More(b.Rows, added, err)
+			if !ok {
+				return fmt.Errorf("regressors of class %d: %w", c, err)
+			}
+			added = more
 		}
 		la.Trsv(la.NoTrans, b, u)
 	}

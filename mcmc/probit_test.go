@@ -272,7 +272,9 @@ func TestProbitJointSeesFaults(t *testing.T) {
 			}
 		})},
 		{"regressors at their means", probit.FixSum, false, nil, func(s *probitSampler, r random, _ bool) error {
-			s.sweepY(r)
+			if err := s.sweepY(r); err != nil {
+				return err
+			}
 			if err := s.sweepW(&replay{normals: make([]float64, s.C*s.D)}); err != nil {
 				return err
 			}
@@ -287,7 +289,9 @@ func TestProbitJointSeesFaults(t *testing.T) {
 			}
 		})},
 		{"a sum's weights without the Jacobian", probit.WSum, false, nil, func(s *probitSampler, r random, burnIn bool) error {
-			s.sweepY(r)
+			if err := s.sweepY(r); err != nil {
+				return err
+			}
 			if err := s.sweepW(r); err != nil {
 				return err
 			}
@@ -306,7 +310,9 @@ func TestProbitJointSeesFaults(t *testing.T) {
 		}},
 		{"switches by the prior of others", probit.Bin, false, func(p *Probit) { p.On = []float64{0.7, 0.7} }, right},
 		{"switches that keep W", probit.Bin, false, nil, func(s *probitSampler, r random, _ bool) error {
-			s.sweepY(r)
+			if err := s.sweepY(r); err != nil {
+				return err
+			}
 			w := s.w.Clone()
 			if err := s.sweepSwitches(r); err != nil {
 				return err
@@ -496,7 +502,7 @@ func BenchmarkDrawCone(b *testing.B) {
 				}
 				m[1] += violated
 				for b.Loop() {
-					drawCone(r, &cone, 0, m, y)
+					_ = drawCone(r, &cone, 0, m, y)
 				}
 			})
 		}

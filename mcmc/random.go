@@ -42,11 +42,14 @@ func normals(r random, x []float64) {
 
 // logGamma returns the logarithm of a draw from the gamma distribution of the
 // given shape and scale 1. For small shapes the draw itself may be too small for a
-// float64.
+// float64. A shape that is negative or not a finite number gives NaN.
 //
 // Source: G. Marsaglia and W. W. Tsang, "A simple method for generating gamma
 // variables", ACM TOMS 26 (2000), 363–372.
 func logGamma(r random, shape float64) float64 {
+	if !(shape >= 0) || math.IsInf(shape, 1) {
+		return math.NaN()
+	}
 	if shape < 1 {
 		return logGamma(r, shape+1) + math.Log(uniform(r))/shape
 	}

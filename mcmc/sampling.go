@@ -107,6 +107,13 @@ type target struct {
 	new       func(*la.Workspace) sampler
 }
 
+// The most of what a run can be asked for: every chain has a sampler with memory of its
+// own, and more sweeps than these would take years.
+const (
+	maxChains = 1 << 12
+	maxSweeps = 1 << 30
+)
+
 // or returns s with the given defaults, and those of the other fields, where it has
 // none of its own.
 func (s Sampling) or(chains, draws int) Sampling {
@@ -141,12 +148,23 @@ func (s Sampling) validate() error {
 			return fmt.Errorf("mcmc: Sampling.%s is %d: it must not be negative", v.name, v.value)
 		}
 	}
+	switch {
+	case s.Chains > maxChains:
+		return fmt.Errorf("mcmc: Sampling.Chains is %d: at most %d run side by side", s.Chains, maxChains)
+	case s.BurnIn > maxSweeps:
+		return fmt.Errorf("mcmc: Sampling.BurnIn is %d: a chain makes at most %d sweeps", s.BurnIn, maxSweeps)
+	case s.Draws > maxSweeps/max(1, s.Thin):
+		return fmt.Errorf("mcmc: Sampling.Draws is %d and Sampling.Thin %d: a chain makes at most %d sweeps", s.Draws, s.Thin, maxSweeps)
+	}
 	return nil
 }
 
 // run samples from t. If the context ends or a sweep fails, it returns the draws made
 // before together with the error.
 func (s Sampling) run(ctx context.Context, t target) (*Draws, error) {
+	if ctx == nil {
+		return nil, errors.New("mcmc: ctx is nil")
+	}
 	if err := s.validate(); err != nil {
 		return nil, err
 	}

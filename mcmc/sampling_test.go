@@ -239,3 +239,15 @@ func FuzzCheckpoint(f *testing.F) {
 		_, _ = testSpikeSlab(Sampling{Chains: 2, Draws: 5, Resume: &p}).Sample(t.Context(), x, y)
 	})
 }
+
+func TestSamplingLimits(t *testing.T) {
+	for want, s := range map[string]Sampling{
+		"Chains is 1048576": {Chains: 1 << 20},
+		"BurnIn is ":        {BurnIn: maxSweeps + 1},
+		"Thin 1073741824":   {Draws: 1 << 29, Thin: 1 << 30},
+		"Draws is -1":       {Draws: -1},
+	} {
+		_, err := s.run(t.Context(), target{})
+		assert.ErrorContains(t, err, want)
+	}
+}

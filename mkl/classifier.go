@@ -49,14 +49,14 @@ func (c Classifier[T]) Fit(ctx context.Context, views []View, labels []T) (*Clas
 	settings := bemkl.Classification{Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG, Plain: c.Plain}
 	y := oneAgainstRest(len(classes), index)
 	s, err := fitScores(ctx, &c.Fitting, settings, views, y, len(classes), c.EstimateMemory)
-	if err != nil {
+	if s == nil {
 		return nil, err
 	}
-	m := &ClassifierModel[T]{scores: s, classes: classSet[T]{names: classes}}
-	if m.collapsed(y.Rows) {
-		return nil, &CollapsedError{Model: m}
+	m := &ClassifierModel[T]{scores: *s, classes: classSet[T]{names: classes}}
+	if err == nil && m.collapsed(y.Rows) {
+		err = &CollapsedError{Model: m}
 	}
-	return m, nil
+	return m, err
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes, its

@@ -54,8 +54,7 @@ func (m *ClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOpti
 	if err != nil {
 		return nil, err
 	}
-	out.label(m.classes.names)
-	return out, nil
+	return out.labelled(m.classes.names)
 }
 
 // spread stores column t of x in row; from the only row of x, that of the second

@@ -50,6 +50,9 @@ func (p *ClassPredictor[T]) Predict(probability []float64, x ...[]float64) (clas
 			best, most = o, v
 		}
 	}
+	if !(sum > 0) {
+		return class, fmt.Errorf("mkl: the probabilities of the classes sum to %g: the sample is beyond the range of floating-point numbers", sum)
+	}
 	for o := range probability {
 		probability[o] /= sum
 	}

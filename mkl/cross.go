@@ -30,7 +30,7 @@ func (ds *design) crossSelf(ctx context.Context, workers int, x []Features, firs
 			ds.adjust(g.views[0], g, xt, ks[g.views[0]], row(g.views[0]))
 			continue
 		}
-		z := ds.inputs[g.input].seen(xt, g.standardize, g.stat.widths)
+		z := ds.inputs[g.input].seen(xt, g.sight, g.stat.widths)
 		err := inBlocks(ctx, workers, ds.d, func() func(int, int) {
 			ws := &la.Workspace{Workers: 1}
 			return func(d0, d1 int) { ds.fillBlock(ws, g, z, d0, d1, ks) }

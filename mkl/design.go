@@ -17,15 +17,16 @@ type input struct {
 	cols     int      // columns of X in a prediction
 	given    bool     // X holds precomputed kernels or distances
 	mean, sd []float64
+	ranks    *rankScores // nil unless a view sees ranks
 }
 
 // boundView is a view after training: its kernel with every default filled in,
 // and the training statistics that its test kernels need.
 type boundView struct {
-	name        string
-	kernel      Kernel
-	input       int
-	standardize bool
+	name   string
+	kernel Kernel
+	input  int
+	sight  sight
 
 	center    bool
 	rowMean   []float64 // D, mean of the kernel between each basis point and the training samples
@@ -56,7 +57,10 @@ func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, nee
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := f.checkMemory(need(Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs})); err != nil {
+	if err := ds.checkFixed(views); err != nil {
+		return nil, nil, err
+	}
+	if err := f.check(need(Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs})); err != nil {
 		return nil, nil, err
 	}
 	ks, err := ds.train(ctx, views, f.Workers)
@@ -94,7 +98,7 @@ func newDesign(views []View, n int) (*design, error) {
 		if v.Kernel == nil {
 			return nil, fmt.Errorf("mkl: %s: Kernel is nil", label)
 		}
-		arg := "views[" + strconv.Itoa(i) + "].X"
+		arg := v.argument(i) + ".X"
 		if err := checkLayout(arg, v.X); err != nil {
 			return nil, err
 		}
@@ -105,8 +109,15 @@ func newDesign(views []View, n int) (*design, error) {
 		if v.X.Cols == 0 {
 			return nil, fmt.Errorf("mkl: %s: X has no columns", label)
 		}
-		if err := v.Kernel.check(v.X.Cols); err != nil {
+		see := sight{columns: slices.Clone(v.Columns), standardize: v.Standardize, ranks: v.Ranks}
+		if err := see.check(v.X.Cols); err != nil {
 			return nil, fmt.Errorf("mkl: %s: %w", label, err)
+		}
+		if err := v.Kernel.check(see.cols(v.X.Cols)); err != nil {
+			return nil, fmt.Errorf("mkl: %s: %w", label, err)
+		}
+		if learns(v.Kernel) && (v.Center || v.Normalize) {
+			return nil, fmt.Errorf("mkl: %s: ARD excludes Center and Normalize", label)
 		}
 		d := n
 		if isGiven {
@@ -114,6 +125,8 @@ func newDesign(views []View, n int) (*design, error) {
 			switch {
 			case v.Standardize:
 				return nil, fmt.Errorf("mkl: %s: Standardize is for features, not for given kernels or distances", label)
+			case v.Ranks || v.Columns != nil:
+				return nil, fmt.Errorf("mkl: %s: Ranks and Columns are for features, not for given kernels or distances", label)
 			case d != n && (v.Center || v.Normalize):
 				return nil, fmt.Errorf("mkl: %s: Center and Normalize need the %d samples as basis points, and X has %d columns", label, n, d)
 			}
@@ -149,14 +162,20 @@ func newDesign(views []View, n int) (*design, error) {
 		if v.Standardize && in.mean == nil {
 			in.mean, in.sd = columnStats(in.basis)
 		}
+		if v.Ranks && in.ranks == nil {
+			in.ranks = newRankScores(in.basis)
+		}
 		kernel := v.Kernel
-		if k, ok := kernel.(RBF); ok {
+		switch k := kernel.(type) {
+		case RBF:
+			k.Widths = slices.Clone(k.Widths)
+			kernel = k
+		case Laplacian:
 			k.Widths = slices.Clone(k.Widths)
 			kernel = k
 		}
 		ds.views = append(ds.views, boundView{
-			name: v.Name, kernel: kernel, input: j,
-			standardize: v.Standardize, center: v.Center, normalize: v.Normalize,
+			name: v.Name, kernel: kernel, input: j, sight: see, center: v.Center, normalize: v.Normalize,
 		})
 	}
 	return ds, nil
@@ -184,7 +203,18 @@ func (ds *design) nameViews() {
 		if v.name != "" {
 			continue
 		}
-		v.name = v.kernel.String()
+		kernel := v.kernel
+		switch k := kernel.(type) { // widths that are still to be learned are no name
+		case RBF:
+			if k.ARD {
+				kernel = RBF{ARD: true}
+			}
+		case Laplacian:
+			if k.ARD {
+				kernel = Laplacian{ARD: true}
+			}
+		}
+		v.name = kernel.String() + v.sight.String()
 		if len(ds.inputs) > 1 {
 			v.name = fmt.Sprintf("x%d %s", v.input+1, v.name)
 		}
@@ -294,6 +324,9 @@ func (ds *design) predictBlocks(ctx context.Context, workers int, x []Features, 
 // in x, for block after block of about so many words. With selves it also gives the
 // kernels of those samples with themselves, P×n.
 func (ds *design) eachBlock(ctx context.Context, workers, words int, selves bool, x []Features, t int, do func(k *vi.Dense, self la.Matrix[float64], first, n int) error) error {
+	if ctx == nil {
+		return errNoContext
+	}
 	P, D := len(ds.views), ds.d
 	block := min(t, max(1, words/(P*D)))
 	buffer := make([]float64, P*D*block)

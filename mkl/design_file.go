@@ -24,7 +24,9 @@ type (
 		Name        string     `json:"name"`
 		Kernel      kernelJSON `json:"kernel"`
 		Input       int        `json:"input"`
+		Columns     []int      `json:"columns,omitempty"`
 		Standardize bool       `json:"standardize,omitempty"`
+		Ranks       bool       `json:"ranks,omitempty"`
 		Center      bool       `json:"center,omitempty"`
 		Normalize   bool       `json:"normalize,omitempty"`
 		TotalMean   float64    `json:"total_mean,omitempty"`
@@ -63,8 +65,8 @@ func (f *fileWriter) addDesign(ds *design, samples int) designJSON {
 			f.fail(fmt.Errorf("view %q: %w", v.name, err))
 		}
 		views = append(views, viewJSON{
-			Name: v.name, Kernel: k, Input: v.input, Standardize: v.standardize,
-			Center: v.center, Normalize: v.normalize, TotalMean: v.totalMean, Largest: v.largest,
+			Name: v.name, Kernel: k, Input: v.input,
+			Columns: v.sight.columns, Standardize: v.sight.standardize, Ranks: v.sight.ranks, Center: v.center, Normalize: v.normalize, TotalMean: v.totalMean, Largest: v.largest,
 		})
 		if v.center {
 			f.add(fmt.Sprintf("view.%d.row_mean", i), v.rowMean, D)
@@ -180,23 +182,27 @@ func (f *fileReader) takeView(i int, j viewJSON, ds *design) (v boundView, err e
 	if err != nil {
 		return v, err
 	}
-	if err := k.check(in.cols); err != nil {
+	see := sight{columns: j.Columns, standardize: j.Standardize, ranks: j.Ranks}
+	if err := see.check(in.cols); err != nil {
+		return v, err
+	}
+	if err := k.check(see.cols(in.cols)); err != nil {
 		return v, err
 	}
 	switch isGiven := k.statistic().kind == given; {
-	case !k.resolved():
+	case k.lacks() != noFigure:
 		return v, fmt.Errorf("kernel %v lacks its width", k)
 	case isGiven != in.given:
 		return v, fmt.Errorf("kernel %v on the wrong sort of input", k)
 	case j.Standardize && in.mean == nil:
 		return v, errors.New("the input has no means")
-	case isGiven && j.Standardize:
-		return v, errors.New("standardize with a given kernel")
+	case isGiven && !see.equal(sight{}):
+		return v, errors.New("standardize, ranks or columns with a given kernel")
 	case !(j.Largest > 0):
 		return v, fmt.Errorf("largest is %g", j.Largest)
 	}
 	v = boundView{
-		name: j.Name, kernel: k.resolve(0), input: j.Input, standardize: j.Standardize,
+		name: j.Name, kernel: k.resolve(0), input: j.Input, sight: see,
 		center: j.Center, normalize: j.Normalize, totalMean: j.TotalMean, largest: j.Largest,
 	}
 	if v.center {
@@ -208,6 +214,9 @@ func (f *fileReader) takeView(i int, j viewJSON, ds *design) (v boundView, err e
 	if f.err != nil {
 		return v, f.err
 	}
+	if v.sight.ranks && in.ranks == nil {
+		in.ranks = newRankScores(in.basis)
+	}
 	v.derive()
 	return v, nil
 }
@@ -217,9 +226,11 @@ func encodeKernel(k Kernel) (kernelJSON, error) {
 	case RBF:
 		return kernelJSON{Kind: "rbf", Width: k.Width, Scale: k.Scale, Widths: k.Widths}, nil
 	case Laplacian:
-		return kernelJSON{Kind: "laplacian", Width: k.Width, Manhattan: k.Manhattan}, nil
+		return kernelJSON{Kind: "laplacian", Width: k.Width, Widths: k.Widths, Manhattan: k.Manhattan}, nil
+	case Constant:
+		return kernelJSON{Kind: "constant"}, nil
 	case Linear:
-		return kernelJSON{Kind: "linear"}, nil
+		return kernelJSON{Kind: "linear", Scale: k.Scale}, nil
 	case Polynomial:
 		return kernelJSON{Kind: "polynomial", Degree: k.Degree, Offset: k.Offset, Scale: k.Scale}, nil
 	case FromDistance:
@@ -235,9 +246,11 @@ func decodeKernel(j kernelJSON) (Kernel, error) {
 	case "rbf":
 		return RBF{Width: j.Width, Scale: j.Scale, Widths: j.Widths}, nil
 	case "laplacian":
-		return Laplacian{Width: j.Width, Manhattan: j.Manhattan}, nil
+		return Laplacian{Width: j.Width, Widths: j.Widths, Manhattan: j.Manhattan}, nil
+	case "constant":
+		return Constant{}, nil
 	case "linear":
-		return Linear{}, nil
+		return Linear{Scale: j.Scale}, nil
 	case "polynomial":
 		return Polynomial{Degree: j.Degree, Offset: j.Offset, Scale: j.Scale}, nil
 	case "distance":

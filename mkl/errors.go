@@ -1,9 +1,14 @@
 package mkl
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 )
+
+// errNoContext reports a nil context. It is told where a context is first needed, before
+// other goroutines, in which nobody could recover from a panic, have it.
+var errNoContext = errors.New("mkl: ctx is nil")
 
 // ValueError reports a NaN or an infinity in an argument. Indices count from 0.
 type ValueError struct {
@@ -53,7 +58,8 @@ func formatBytes(n int64) string {
 // CollapsedError reports a fit, or the best of several, that ended where all
 // weights vanish and every prediction is the mean of the targets. That is the
 // right answer if the views say nothing about the targets, and a poor local
-// optimum otherwise: more Restarts may then do better. [Regression],
+// optimum otherwise: more Restarts may then do better. The fit is returned beside
+// the error as well. [Regression],
 // [SharedRegression], [Classifier], [MultiLabel] and [MultiTask] return it.
 type CollapsedError struct {
 	Model Model // the fit, usable all the same

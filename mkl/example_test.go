@@ -36,7 +36,7 @@ func Example() {
 		fmt.Printf("%-5s weighs %.2f ± %.2f\n", w.View, w.Mean, w.SD)
 	}
 	// Output:
-	// y = 14.2 ± 0.8
+	// y = 14.1 ± 0.8
 	// speed weighs 0.22 ± 0.01
 	// hum   weighs 0.01 ± 0.03
 }

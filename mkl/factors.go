@@ -171,7 +171,7 @@ func (f FactorModel) EstimateMemory(rows, cols, entries int) int64 {
 	if m == 0 {
 		m = defaultFactors
 	}
-	bytes := 16*float64(rows)*float64(m+1) + 40*float64(cols)*float64(m+1)
+	bytes := 32*float64(rows)*float64(m+1) + 64*float64(cols)*float64(m+1)
 	if entries == rows*cols {
 		bytes += 8*float64(entries) + 8*float64(max(rows, cols))*float64(m+1)
 	} else {
@@ -184,9 +184,9 @@ func (f FactorModel) EstimateMemory(rows, cols, entries int) int64 {
 }
 
 // Fit fits the model to a table. Errors name the argument and the place of what is
-// wrong with it. If the context ends, Checkpoint fails or the bound falls, the
-// error says so and the fit is what had been reached; otherwise it is nil with an
-// error.
+// wrong with it. If the context ends, Checkpoint or an update fails or the bound falls
+// by more than rounding explains, the error says so and the fit is that of the sweeps
+// before; it is nil if there were none.
 func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
 	if y == nil {
 		return nil, fmt.Errorf("mkl: y: nil")
@@ -201,10 +201,13 @@ func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
 		return nil, err
 	}
 	_, _, entries := o.Dims()
-	if err := f.checkMemory(f.EstimateMemory(rows, cols, entries)); err != nil {
+	if f.Factors > entries {
+		return nil, fmt.Errorf("mkl: Factors is %d: a table of %d entries tells no more than %d apart", f.Factors, entries, entries)
+	}
+	if err := f.check(f.EstimateMemory(rows, cols, entries)); err != nil {
 		return nil, err
 	}
-	fit, err := bestStart(&f.Fitting, func(seed uint64, a vi.Ascent) (*slab.FactorFit, error) {
+	fit, err := bestStart(ctx, &f.Fitting, func(seed uint64, a vi.Ascent) (*slab.FactorFit, error) {
 		v.Seed, v.Ascent = seed, a
 		return v.Fit(ctx, o)
 	}, func(fit *slab.FactorFit) vi.Record { return fit.Record })

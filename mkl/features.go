@@ -33,8 +33,7 @@ func Column(values []float64) Features {
 // checkLayout reports a matrix with fewer elements than its shape needs; arg
 // names it.
 func checkLayout(arg string, x Features) error {
-	if x.Rows < 0 || x.Cols < 0 || x.Rows > 0 && x.Cols > 0 &&
-		(x.Stride < x.Cols || len(x.Data) < (x.Rows-1)*x.Stride+x.Cols) {
+	if !x.Valid() {
 		return fmt.Errorf("mkl: %s: a %d×%d matrix of stride %d needs more than its %d elements", arg, x.Rows, x.Cols, x.Stride, len(x.Data))
 	}
 	return nil

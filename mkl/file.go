@@ -29,6 +29,7 @@ func kinds() []Model {
 		&ClassifierModel[string]{}, &MultiLabelModel{},
 		&MultiGPModel{}, &MultiGPClassifierModel[string]{}, &ProbitClassifierModel[string]{},
 		&MultiTaskModel{}, &SpikeSlabModel{}, &FactorFit{},
+		&PoolModel{}, &PoolClassifierModel[string]{},
 	}
 }
 
@@ -94,8 +95,9 @@ type fileReader struct {
 	kind     string
 	text     string // the settings as JSON
 	tensors  map[string]tensor
-	err      error // the first of the tensors taken
-	anyClass bool  // classes of any type may become strings
+	prefix   string // of the names of the tensors that are taken
+	err      error  // the first of the tensors taken
+	anyClass bool   // classes of any type may become strings
 }
 
 // readFile reads a file and checks that this version can read its format.
@@ -124,11 +126,11 @@ func (f *fileReader) settings(j any) error {
 // size returns the number of elements of a tensor, 0 if it is not there. Sizes of a
 // model come from elements that are there and not from shapes, which a file can
 // claim at no cost.
-func (f *fileReader) size(name string) int { return len(f.tensors[name].data) }
+func (f *fileReader) size(name string) int { return len(f.tensors[f.prefix+name].data) }
 
 // has reports whether there is such a tensor.
 func (f *fileReader) has(name string) bool {
-	_, ok := f.tensors[name]
+	_, ok := f.tensors[f.prefix+name]
 	return ok
 }
 
@@ -143,6 +145,7 @@ func (f *fileReader) take(name string, shape ...int) []float64 {
 }
 
 func (f *fileReader) find(name string, shape []int) ([]float64, error) {
+	name = f.prefix + name
 	t, ok := f.tensors[name]
 	if !ok {
 		return nil, fmt.Errorf("tensor %q is missing", name)
@@ -248,7 +251,8 @@ func (f *fileReader) close() error {
 // fileWriter collects the tensors of a file.
 type fileWriter struct {
 	tensors []tensor
-	err     error // the first of what could not be encoded
+	prefix  string // of the names of the tensors that are added
+	err     error  // the first of what could not be encoded
 }
 
 // fail keeps the first error.
@@ -258,8 +262,12 @@ func (f *fileWriter) fail(err error) {
 	}
 }
 
+// add adds a tensor. [Load] refuses one that is not finite, and so does add.
 func (f *fileWriter) add(name string, data []float64, shape ...int) {
-	f.tensors = append(f.tensors, tensor{name, shape, data})
+	if i := firstNonFinite(data); i >= 0 {
+		f.fail(fmt.Errorf("tensor %q: element %d is %g", f.prefix+name, i, data[i]))
+	}
+	f.tensors = append(f.tensors, tensor{f.prefix + name, shape, data})
 }
 
 // addTargets adds how the targets were standardised.

@@ -13,6 +13,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,7 +25,11 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write testdata/models anew, where a file is missing")
 
-const goldenModel = "../testdata/models/regression-v1.safetensors"
+// Files of goldenFit: of before predictions were healed, and since.
+const (
+	goldenModel = "../testdata/models/regression-v1.safetensors"
+	healedModel = "../testdata/models/regression-healed-v1.safetensors"
+)
 
 // goldenFit is the fit behind the golden file: every kind of kernel and of input.
 func goldenFit(t testing.TB) *RegressionModel {
@@ -67,8 +72,14 @@ type goldenPredictions struct {
 
 // Every later version must read the files of this one and predict the same.
 func TestGoldenFile(t *testing.T) {
-	expected := strings.TrimSuffix(goldenModel, ".safetensors") + ".json"
-	if _, err := os.Stat(goldenModel); *updateGolden && err != nil {
+	for _, name := range []string{goldenModel, healedModel} {
+		t.Run(path.Base(name), func(t *testing.T) { testGoldenFile(t, name) })
+	}
+}
+
+func testGoldenFile(t *testing.T, name string) {
+	expected := strings.TrimSuffix(name, ".safetensors") + ".json"
+	if _, err := os.Stat(name); *updateGolden && err != nil {
 		m := goldenFit(t)
 		var file bytes.Buffer
 		require.NoError(t, m.Save(&file))
@@ -77,10 +88,10 @@ func TestGoldenFile(t *testing.T) {
 		text, err := json.MarshalIndent(goldenPredictions{p.Mean, p.Variance, m.Summary()}, "", " ")
 		require.NoError(t, err)
 		require.NoError(t, os.MkdirAll("../testdata/models", 0o755))
-		require.NoError(t, os.WriteFile(goldenModel, file.Bytes(), 0o644))
+		require.NoError(t, os.WriteFile(name, file.Bytes(), 0o644))
 		require.NoError(t, os.WriteFile(expected, text, 0o644))
 	}
-	file, err := os.ReadFile(goldenModel)
+	file, err := os.ReadFile(name)
 	require.NoError(t, err)
 	text, err := os.ReadFile(expected)
 	require.NoError(t, err)
@@ -95,7 +106,12 @@ func TestGoldenFile(t *testing.T) {
 		assert.InDeltaSlice(t, want.Mean[o], p.Mean[o], 1e-10)
 		assert.InDeltaSlice(t, want.Variance[o], p.Variance[o], 1e-10)
 	}
-	assert.Equal(t, want.Summary, m.Summary())
+	summary := want.Summary
+	if m.healing == nil {
+		summary += "predictions are not healed, and intervals away from the samples too short: the basis points are not the samples, or the file is from before healing\n"
+	}
+	assert.Equal(t, summary, m.Summary())
+	assert.Equal(t, name == healedModel, m.healing != nil)
 	var again bytes.Buffer
 	require.NoError(t, m.Save(&again))
 	wantMeta, wantTensors, err := readTensors(bytes.NewReader(file))
@@ -122,13 +138,28 @@ func TestGoldenScores(t *testing.T) {
 			return orNil(c.Fit(context.Background(), views, labels))
 		}
 	}
+	classes := func(n int) (labels []string) {
+		for _, k := range parts(y, n) {
+			labels = append(labels, []string{"low", "middle", "high"}[k])
+		}
+		return labels
+	}
+	learned := append(slices.Clone(views), View{Name: "learned", X: views[3].X, Kernel: RBF{ARD: true}, Standardize: true})
 	for name, fit := range map[string]func() (Model, error){
+		"multigp": func() (Model, error) {
+			return orNil(MultiGP{Fitting: settings}.Fit(context.Background(), learned, y))
+		},
+		"multigp-classifier": func() (Model, error) {
+			return orNil(MultiGPClassifier[string]{Fitting: settings}.Fit(context.Background(), learned, classes(3)))
+		},
+		"pool": func() (Model, error) {
+			return orNil(Auto{Fitting: settings}.Fit(context.Background(), withOpenView(views), y))
+		},
+		"pool-classifier": func() (Model, error) {
+			return orNil(AutoClassifier[string]{Fitting: settings}.Fit(context.Background(), withOpenView(views), classes(3)))
+		},
 		"classifier": func() (Model, error) {
-			var labels []string
-			for _, k := range parts(y, 3) {
-				labels = append(labels, []string{"low", "middle", "high"}[k])
-			}
-			return orNil(Classifier[string]{Fitting: settings}.Fit(context.Background(), views, labels))
+			return orNil(Classifier[string]{Fitting: settings}.Fit(context.Background(), views, classes(3)))
 		},
 		"multilabel": func() (Model, error) {
 			labels := make([][]bool, 2)
@@ -463,6 +494,40 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
+// Scales at the end of the range of floating-point numbers, which a file can claim, are
+// refused or evaluated; none takes for ever.
+func TestFilesOfHugeScales(t *testing.T) {
+	views, y, _, _ := twoInputs(1, 12)
+	m, err := MultiGP{Method: Factorised, Family: GeneralGIG, Fitting: Fitting{MaxSweeps: 5}}.Fit(t.Context(), views, y)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	ends := []float64{-1e308, -1, 0, 0.5, 1e-308, 1e160, 1e308}
+	read := 0
+	for _, omega := range ends {
+		for _, chi := range ends[2:] {
+			for _, phi := range ends[2:] {
+				metadata, ts, err := readTensors(bytes.NewReader(file.Bytes()))
+				require.NoError(t, err)
+				copy(ts["process.0.scales"].data, []float64{omega, chi, phi})
+				var changed bytes.Buffer
+				require.NoError(t, writeTensors(&changed, metadata, slices.Collect(maps.Values(ts))))
+				loaded, err := Load(&changed)
+				if err != nil {
+					assert.ErrorContains(t, err, "Scales[0]")
+					continue
+				}
+				read++
+				assert.NotEmpty(t, loaded.Summary())
+				for _, w := range loaded.KernelWeights() {
+					assert.False(t, math.IsNaN(w.Mean) || math.IsNaN(w.SD), "GIG(%g, %g, %g)", omega, chi, phi)
+				}
+			}
+		}
+	}
+	assert.Greater(t, read, 20)
+}
+
 // FuzzLoad makes the checksum right, so that changes get past it.
 func FuzzLoad(f *testing.F) {
 	file, err := os.ReadFile(goldenModel)
@@ -477,11 +542,22 @@ func FuzzLoad(f *testing.F) {
 	require.NoError(f, err)
 	require.NoError(f, saved.Save(&small))
 	f.Add(small.Bytes())
+	var sighted bytes.Buffer
+	a, b := Column([]float64{1, 2, 4, 3}), normal(rand.New(rand.NewPCG(5, 5)), 4, 3)
+	m, err = Regression{Fitting: Fitting{MaxSweeps: 2}}.Fit(context.Background(), sightedViews(a, b), []float64{1, -1, 2, 0})
+	require.NoError(f, err)
+	require.NoError(f, m.Save(&sighted))
+	f.Add(sighted.Bytes())
 	var classes bytes.Buffer
 	c, err := Classifier[int]{Fitting: Fitting{MaxSweeps: 2}}.Fit(context.Background(), []View{{X: Column([]float64{1, 2, 4}), Kernel: Linear{}}}, []int{1, 0, 1})
 	require.NoError(f, err)
 	require.NoError(f, c.Save(&classes))
 	f.Add(classes.Bytes())
+	for _, name := range []string{"pool", "pool-classifier", "multigp-classifier"} {
+		file, err := os.ReadFile("../testdata/models/" + name + "-v1.safetensors")
+		require.NoError(f, err)
+		f.Add(file)
+	}
 	f.Add(fileOf(`{}`, 0))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		m, err := Load(bytes.NewReader(signed(file)))
@@ -505,8 +581,33 @@ func FuzzLoad(f *testing.F) {
 			_, _, _ = m.Predict(x...)
 		case *MultiLabelModel:
 			_, _ = m.PredictLabels(context.Background(), PredictOptions{}, x...)
+		case TargetModel:
+			_, _ = m.PredictTargets(context.Background(), PredictOptions{}, x...)
+		case ClassModel[string]:
+			_, _ = m.PredictClasses(context.Background(), PredictOptions{}, x...)
 		default:
 			t.Fatalf("%T", m)
 		}
 	})
+}
+
+// Files whose views see what cannot be seen.
+func TestWrongSights(t *testing.T) {
+	_, y, a, b := twoInputs(1, 12)
+	m, err := Regression{Fitting: Fitting{MaxSweeps: 5}}.Fit(context.Background(), sightedViews(a, b), y)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	for _, c := range []struct{ from, to, want string }{
+		{`"columns":[2,0]`, `"columns":[3,0]`, "views[2]: Columns[0] is 3, and X has 3 columns"},
+		{`"columns":[2,0]`, `"columns":[0,0]`, "views[2]: Columns[1] is 0 a second time"},
+		{`"columns":[2,0]`, `"columns":[]`, "views[2]: Columns is empty: nil stands for all"},
+		{`"columns":[2,0]`, `"columns":[1]`, "views[2]: Widths: 2 widths where the samples have 1 features"},
+		{`"standardize":true,"center"`, `"standardize":true,"ranks":true,"center"`, "views[3]: Ranks and Standardize exclude each other"},
+	} {
+		assertRefused(t, file.Bytes(), func(m map[string]string, _ map[string]tensor) {
+			require.Contains(t, m["model"], c.from)
+			m["model"] = strings.Replace(m["model"], c.from, c.to, 1)
+		}, c.want)
+	}
 }

@@ -1,6 +1,8 @@
 package mkl
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -23,9 +25,10 @@ type Fitting struct {
 	Seed uint64
 
 	// Restarts is the number of further random starts, whose seeds follow Seed. The
-	// fit with the highest lower bound is kept. [MultiGP] and [MultiGPClassifier]
-	// start from no random point, and Gibbs sampling has its chains instead: they
-	// do not use Restarts.
+	// fit with the highest lower bound is kept, of those that ended without an error if
+	// there are any. [MultiGP], [MultiGPClassifier], [Auto] and [AutoClassifier] start
+	// from no random point, and Gibbs sampling has its chains instead: they do not use
+	// Restarts.
 	Restarts int
 
 	// Tolerance is the relative rise of the lower bound in a sweep that counts as
@@ -33,7 +36,8 @@ type Fitting struct {
 	// MaxSweeps.
 	Tolerance float64
 
-	// MaxSweeps is the most sweeps of a start; 0 means vi.DefaultMaxSweeps.
+	// MaxSweeps is the most sweeps of a start; 0 means vi.DefaultMaxSweeps. It must not
+	// be negative.
 	MaxSweeps int
 
 	// AllowDuplicates accepts views with the same kernel matrix, which are
@@ -52,12 +56,20 @@ type Fitting struct {
 	// Progress, if not nil, is called after every sweep.
 	Progress func(Progress)
 
+	// Slopes, if not nil, is called at the end of a fit by [Regression],
+	// [SharedRegression], [Classifier], [MultiLabel], [ProbitClassifier] or [MultiTask]
+	// with the derivatives of its lower bound by the widths of the views' kernels.
+	// Package tune learns widths with them. It takes one more inverse of a matrix of the
+	// samples' order for each function, and a product for each view.
+	Slopes func(Slopes)
+
 	// Notes are kept with the model and saved with it.
 	Notes map[string]string
 }
 
 // Progress is the state of a running fit.
 type Progress struct {
+	Member, Members  int     // which of how many members of a pool, from 1; 0 if there is no pool
 	Start, Starts    int     // which of how many starts, functions or chains, from 1
 	Sweep, MaxSweeps int     // sweeps done in this start, and their limit
 	Bound, Rise      float64 // the lower bound in nats, and by how much the last sweep raised it; NaN if sampled
@@ -99,8 +111,17 @@ func (f *Fitting) workers() int {
 	return f.Workers
 }
 
-// checkMemory refuses a fit that needs more bytes than MemoryLimit.
-func (f *Fitting) checkMemory(need int64) error {
+// check refuses settings that mean nothing, and a fit that needs more bytes than
+// MemoryLimit.
+func (f *Fitting) check(need int64) error {
+	for _, v := range []struct {
+		name  string
+		value int64
+	}{{"Restarts", int64(f.Restarts)}, {"MaxSweeps", int64(f.MaxSweeps)}, {"MemoryLimit", f.MemoryLimit}} {
+		if v.value < 0 {
+			return fmt.Errorf("mkl: %s is %d: it must not be negative", v.name, v.value)
+		}
+	}
 	if f.MemoryLimit > 0 && need > f.MemoryLimit {
 		return &MemoryError{Need: need, Limit: f.MemoryLimit}
 	}
@@ -116,9 +137,10 @@ func (f *Fitting) kernelMemory(s Size, l int) int64 {
 	N, D, P, L, W := float64(s.Samples), float64(s.basis()), float64(s.Kernels), float64(l), float64(f.workers())
 	words := P * D * N                 // kernel matrices
 	words += D * D * (6 + 2*min(W, L)) // their Gram sum, factors, and covariances
-	words += 3 * L * P * N             // intermediate outputs: means, priors, start
+	words += D * N                     // composite kernel
+	words += 4 * L * P * N             // intermediate outputs: means, priors, start, last step
 	words += 6 * L * D                 // sample weights
-	words += W * P * N                 // scratch
+	words += 9*L*P*P + W*3*P*N         // sums over samples; scratch
 	words += W * (1 << 18)             // packed blocks of products
 	return inBytes(words)
 }
@@ -134,23 +156,32 @@ func (f *Fitting) ascent(start, starts int) vi.Ascent {
 	return a
 }
 
-// bestStart fits from every start and returns the fit whose record has the highest
-// bound. An error ends it; the fit is then the best so far or, if the first start
-// failed, what that had reached.
-func bestStart[F any](f *Fitting, run func(seed uint64, a vi.Ascent) (F, error), record func(F) vi.Record) (best F, err error) {
+// bestStart fits from every start and returns the best fit: one that ended without an
+// error rather than one with, and else the one with the higher bound. The error is that
+// of the fit returned, or of the first start if none has a fit. The end of the context
+// ends it.
+func bestStart[F any](ctx context.Context, f *Fitting, run func(seed uint64, a vi.Ascent) (*F, error), record func(*F) vi.Record) (best *F, err error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	starts := 1 + max(0, f.Restarts)
-	bound := math.NaN()
+	var bound float64
 	for s := range starts {
-		fit, err := run(f.Seed+uint64(s), f.ascent(s+1, starts))
-		if err != nil {
-			if s == 0 {
-				best = fit
-			}
-			return best, fmt.Errorf("mkl: %w", err)
+		fit, ferr := run(f.Seed+uint64(s), f.ascent(s+1, starts))
+		if ferr != nil {
+			ferr = fmt.Errorf("mkl: %w", ferr)
 		}
-		if b := record(fit).Bound(); !(b <= bound) {
-			best, bound = fit, b
+		switch {
+		case fit == nil:
+			if best == nil && err == nil {
+				err = ferr
+			}
+		case best == nil, err != nil && ferr == nil, (err == nil) == (ferr == nil) && record(fit).Bound() > bound:
+			best, err, bound = fit, ferr, record(fit).Bound()
+		}
+		if ctx.Err() != nil {
+			return best, cmp.Or(ferr, err)
 		}
 	}
-	return best, nil
+	return best, err
 }

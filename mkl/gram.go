@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -14,25 +15,28 @@ import (
 // group is a set of views whose kernels are functions of one statistic, which
 // is computed once for all of them.
 type group struct {
-	input       int
-	standardize bool
-	stat        statistic
-	basis       Features // the basis points as the kernels see them; empty if given
-	views       []int
+	input int
+	sight sight
+	stat  statistic
+	basis Features // the basis points as the kernels see them; empty if given
+	views []int
 }
 
 // group finds the views that share a statistic.
 func (ds *design) group() {
 	ds.groups = nil
-	standardized := map[int]Features{}
 	for i := range ds.views {
 		v := &ds.views[i]
 		stat := v.kernel.statistic()
+		var basis Features
 		found := false
 		for j := range ds.groups {
 			g := &ds.groups[j]
-			if g.input == v.input && g.standardize == v.standardize && g.stat.kind == stat.kind &&
-				stat.widths == nil && g.stat.widths == nil && stat.kind < given {
+			if g.input != v.input || !g.sight.equal(v.sight) || stat.widths != nil || g.stat.widths != nil || g.stat.kind == given {
+				continue
+			}
+			basis = g.basis
+			if g.stat.kind == stat.kind && stat.kind < given {
 				g.views, found = append(g.views, i), true
 				break
 			}
@@ -40,47 +44,46 @@ func (ds *design) group() {
 		if found {
 			continue
 		}
-		g := group{input: v.input, standardize: v.standardize, stat: stat, views: []int{i}}
-		switch in := &ds.inputs[v.input]; {
-		case stat.kind == given:
-		case stat.widths != nil:
-			g.basis = in.seen(in.basis, v.standardize, stat.widths)
-		case v.standardize:
-			z, ok := standardized[v.input]
-			if !ok {
-				z = in.seen(in.basis, true, nil)
-				standardized[v.input] = z
-			}
-			g.basis = z
-		default:
-			g.basis = in.basis
+		if in := &ds.inputs[v.input]; stat.kind != given && basis.Data == nil {
+			basis = in.seen(in.basis, v.sight, stat.widths)
 		}
-		ds.groups = append(ds.groups, g)
+		ds.groups = append(ds.groups, group{input: v.input, sight: v.sight, stat: stat, basis: basis, views: []int{i}})
 	}
 }
 
-// seen returns x as kernels see it: standardised, and divided by their widths.
-// Without either it is x itself.
-func (in *input) seen(x Features, standardize bool, widths []float64) Features {
-	if !standardize && widths == nil {
+// seen returns x as kernels see it, divided by their widths. If that is x, it is
+// not copied.
+func (in *input) seen(x Features, s sight, widths []float64) Features {
+	if s.equal(sight{}) && widths == nil {
 		return x
 	}
-	z := x.Clone()
+	z := la.NewMatrix[float64](x.Rows, s.cols(x.Cols))
 	for i := range z.Rows {
-		in.see(z.Row(i), standardize, widths)
+		in.see(z.Row(i), x.Row(i), s, widths)
 	}
 	return z
 }
 
-// see is seen for one sample, in place.
-func (in *input) see(z []float64, standardize bool, widths []float64) {
-	if standardize {
-		for j := range z {
-			z[j] = (z[j] - in.mean[j]) / in.sd[j]
-		}
+// see is seen for one sample x, and stores it in z.
+func (in *input) see(z, x []float64, s sight, widths []float64) {
+	if s.columns == nil {
+		copy(z, x)
 	}
-	if widths != nil {
-		for j := range z {
+	for j, c := range s.columns {
+		z[j] = x[c]
+	}
+	for j := range z {
+		c := j
+		if s.columns != nil {
+			c = s.columns[j]
+		}
+		switch {
+		case s.standardize:
+			z[j] = (z[j] - in.mean[c]) / in.sd[c]
+		case s.ranks:
+			z[j] = in.ranks.of(c, z[j])
+		}
+		if widths != nil {
 			z[j] /= widths[j]
 		}
 	}
@@ -93,6 +96,8 @@ func (s statistic) compute(ws *la.Workspace, a, b Features, out la.Matrix[float6
 		la.SqDist(ws, a, b, out)
 	case innerProduct:
 		la.Gemm(ws, la.NoTrans, la.Transpose, 1, a, b, 0, out)
+	case nothing:
+		out.Fill(0)
 	default:
 		for i := range a.Rows {
 			row := out.Row(i)
@@ -130,6 +135,9 @@ const blockRows = 64
 // where blocks are rows of a triangle those are the longest. Each of the
 // workers (0: all processors) gets a task function of its own from newTask.
 func inBlocks(ctx context.Context, workers, n int, newTask func() func(first, last int)) error {
+	if ctx == nil {
+		return errNoContext
+	}
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
@@ -203,26 +211,35 @@ func (ds *design) fill(ctx context.Context, views []View, workers int) ([]la.Mat
 	return ks, nil
 }
 
-// resolve replaces the widths and scales that were left to the data by the mean
-// distance.
+// resolve replaces the widths and scales that were left to the data by the mean or
+// a multiple of the median distance.
 func (ds *design) resolve(ctx context.Context, views []View, workers int) error {
 	for _, g := range ds.groups {
-		mean := math.NaN()
+		distances := map[figure]float64{}
 		for _, i := range g.views {
 			v := &ds.views[i]
-			if v.kernel.resolved() {
+			what := v.kernel.lacks()
+			if what == noFigure {
 				v.kernel = v.kernel.resolve(0)
 				continue
 			}
-			if math.IsNaN(mean) {
+			distance, ok := distances[what]
+			if !ok {
 				var err error
-				if mean, err = g.meanDistance(ctx, workers, views[i].X); err != nil {
+				switch what {
+				case meanDistance:
+					distance, err = g.meanDistance(ctx, workers, views[i].X)
+				case medianDistance:
+					distance, err = g.medianDistance(ctx, workers)
+				}
+				if err != nil {
 					return err
 				}
+				distances[what] = distance
 			}
-			k := v.kernel.resolve(mean)
-			if err := k.check(views[i].X.Cols); err != nil || !k.resolved() {
-				return fmt.Errorf("mkl: %s: the mean distance between the training samples is %g: give a width or scale", views[i].label(i), mean)
+			k := v.kernel.resolve(distance)
+			if err := k.check(v.sight.cols(views[i].X.Cols)); err != nil || k.lacks() != noFigure {
+				return fmt.Errorf("mkl: %s: the %v distance between the training samples is %g: give a width or scale", views[i].label(i), what, distance)
 			}
 			v.kernel = k
 		}
@@ -259,6 +276,71 @@ func (g *group) meanDistance(ctx context.Context, workers int, x Features) (floa
 		}
 	})
 	return total(sums) / float64(b.Rows) / float64(b.Rows), err
+}
+
+// medianSamples is the most training samples that a median distance is taken of:
+// half a million pairs tell it to a fraction of a percent. In very many dimensions,
+// where distances are alike, fewer do.
+func medianSamples(n, features int) int {
+	return min(n, 1000, max(100, int(1e4/math.Sqrt(float64(features)))))
+}
+
+// evenly returns m of the rows of x at even distances.
+func evenly(x Features, m int) Features {
+	if m == x.Rows {
+		return x
+	}
+	y := la.NewMatrix[float64](m, x.Cols)
+	for i := range m {
+		copy(y.Row(i), x.Row(i*x.Rows/m))
+	}
+	return y
+}
+
+// medianDistance is the median distance over pairs of two training samples, all of
+// them or of some at even distances. If it is 0, for more than half of the pairs
+// are of equal samples, it is the median of the positive distances, and 0 only if
+// there are none.
+func (g *group) medianDistance(ctx context.Context, workers int) (float64, error) {
+	b := evenly(g.basis, medianSamples(g.basis.Rows, g.basis.Cols))
+	d := make([]float64, b.Rows*(b.Rows-1)/2)
+	err := inBlocks(ctx, workers, b.Rows, func() func(int, int) {
+		ws, scratch := &la.Workspace{Workers: 1}, la.NewMatrix[float64](min(blockRows, b.Rows), b.Rows)
+		return func(first, last int) {
+			s := scratch.Slice(0, last-first, 0, last)
+			g.stat.compute(ws, b.Slice(first, last, 0, b.Cols), b.Slice(0, last, 0, b.Cols), s)
+			for r := range s.Rows {
+				i := first + r
+				copy(d[i*(i-1)/2:], s.Row(r)[:i])
+			}
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	slices.Sort(d)
+	median := middle(d)
+	if median == 0 {
+		positive, _ := slices.BinarySearchFunc(d, 0, func(v, _ float64) int {
+			if v > 0 {
+				return 1
+			}
+			return -1
+		})
+		median = middle(d[positive:])
+	}
+	if g.stat.kind == squaredDistance {
+		median = math.Sqrt(median)
+	}
+	return median, nil
+}
+
+// middle returns the middle of sorted numbers, the lower of two, and 0 of none.
+func middle(sorted []float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[(len(sorted)-1)/2]
 }
 
 func total(x []float64) (sum float64) {

@@ -76,6 +76,18 @@ func twoInputs(seed uint64, n int) (views []View, y []float64, a, b Features) {
 	}, y, a, b
 }
 
+// sightedViews are views of a and b that see ranks and some of the columns, and the
+// kernels that twoInputs lacks.
+func sightedViews(a, b Features) []View {
+	return []View{
+		{Name: "one", X: a, Kernel: Constant{}},
+		{Name: "ranks", X: b, Kernel: Laplacian{Manhattan: true, Medians: 0.5}, Ranks: true},
+		{Name: "ranks", X: b, Kernel: Laplacian{Widths: []float64{2, 0.5}}, Ranks: true, Columns: []int{2, 0}},
+		{Name: "column", X: b, Kernel: RBF{Medians: 2}, Standardize: true, Columns: []int{1}, Center: true},
+		{Name: "scaled", X: a, Kernel: Linear{Scale: 0.5}, Standardize: true},
+	}
+}
+
 func fitTwo(t testing.TB, n int) (*RegressionModel, Features, Features) {
 	views, y, a, b := twoInputs(3, n)
 	m, err := Regression{Fitting: Fitting{MaxSweeps: 60}}.Fit(context.Background(), views, y)

@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -12,8 +13,9 @@ import (
 // Kernel is a measure of how similar two samples are. The kinds of kernels are
 // those of this package; [Func] makes one of any function.
 //
-// A width or scale of 0 stands for the mean distance between training samples;
-// fitting replaces it by that figure, which the model keeps.
+// A width or scale of 0 stands for the mean distance between training samples, and
+// a width in Medians for a multiple of their median distance; fitting replaces it
+// by that figure, which the model keeps.
 type Kernel interface {
 	// String returns the kernel in the notation of the command line, such as
 	// rbf(width=0.5).
@@ -25,9 +27,10 @@ type Kernel interface {
 	// statistic says what the kernel is a function of.
 	statistic() statistic
 
-	// resolve returns the kernel with width or scale mean if it has none.
-	resolve(mean float64) Kernel
-	resolved() bool
+	// lacks says of what figure of the training samples the kernel's width or scale
+	// is still to be made, and resolve makes it of that.
+	lacks() figure
+	resolve(distance float64) Kernel
 
 	// apply turns statistics into kernel values, in place.
 	apply(s []float64)
@@ -35,6 +38,17 @@ type Kernel interface {
 	// bounded reports whether the kernel's values lie in [0, 1] for any samples.
 	bounded() bool
 }
+
+// figure is a figure of the distances between training samples.
+type figure int
+
+const (
+	noFigure figure = iota
+	meanDistance
+	medianDistance
+)
+
+func (f figure) String() string { return [...]string{"", "mean", "median"}[f] }
 
 // statistic is the quantity of two samples that a kernel is a function of.
 type statistic struct {
@@ -49,9 +63,14 @@ const (
 	squaredDistance   statisticKind = iota // Σ (x_j − y_j)²
 	manhattanDistance                      // Σ |x_j − y_j|
 	innerProduct                           // Σ x_j·y_j
+	nothing                                // 0
 	given                                  // the input itself: a precomputed kernel or distance
 	custom                                 // f(x, y)
 )
+
+// Constant is the kernel that is 1 for any two samples. Its function is a
+// constant: in a sum of Gaussian processes it takes the place of a bias.
+type Constant struct{}
 
 // RBF is the Gaussian kernel
 //
@@ -59,7 +78,7 @@ const (
 //
 // as in most libraries; a width is a standard deviation. Many papers on multiple
 // kernel learning, Gönen's among them, write exp(−‖x−y‖²/s²) instead: that is
-// Scale. At most one of Width, Scale and Widths is set.
+// Scale. At most one of Width, Scale, Widths and Medians is set.
 type RBF struct {
 	Width float64 // exp(−d²/(2·Width²))
 	Scale float64 // exp(−d²/Scale²)
@@ -67,17 +86,38 @@ type RBF struct {
 	// Widths has one width for each feature (automatic relevance
 	// determination): exp(−½·Σ_j (x_j−y_j)²/Widths_j²).
 	Widths []float64
+
+	// Medians is the width in units of the median distance between two training
+	// samples, as the kernel sees them.
+	Medians float64
+
+	// ARD lets the fit learn Widths. All start at Width or Medians, or if neither is
+	// set at the median distance, about which they have a log-normal prior.
+	// [MultiGP] and [MultiGPClassifier] can learn them; others refuse.
+	ARD bool
 }
 
 // Laplacian is the exponential kernel exp(−d/Width), where d is the Euclidean
-// distance, or with Manhattan the sum of absolute differences.
+// distance, or with Manhattan the sum of absolute differences. At most one of
+// Width, Widths and Medians is set.
 type Laplacian struct {
 	Width     float64
 	Manhattan bool
+
+	// Widths has one width for each feature: exp(−Σ_j |x_j−y_j|/Widths_j). The
+	// distance is that of Manhattan, which need not be set.
+	Widths []float64
+
+	// Medians and ARD are those of [RBF], for the kernel's own distance; with ARD
+	// that is Manhattan.
+	Medians float64
+	ARD     bool
 }
 
-// Linear is the inner product xᵀy.
-type Linear struct{}
+// Linear is the inner product Scale·xᵀy. A Scale of 0 stands for 1.
+type Linear struct {
+	Scale float64
+}
 
 // Polynomial is (Scale·xᵀy + Offset)^Degree. A Degree of 0 stands for 2, a Scale
 // of 0 for 1.
@@ -129,32 +169,57 @@ func setting(name string, v float64) string {
 	return name + "=" + number(v)
 }
 
-// String implements [Kernel].
-func (k RBF) String() string {
+// widthSetting formats the width of an RBF or a Laplacian.
+func widthSetting(width, medians float64, widths []float64, ard bool) string {
+	var s string
 	switch {
-	case k.Widths != nil:
-		parts := make([]string, len(k.Widths))
-		for i, w := range k.Widths {
+	case widths != nil:
+		parts := make([]string, len(widths))
+		for i, w := range widths {
 			parts[i] = number(w)
 		}
-		return "rbf(width=[" + strings.Join(parts, ",") + "])"
-	case k.Scale != 0:
+		s = "width=[" + strings.Join(parts, ",") + "]"
+	case medians != 0:
+		s = "medians=" + number(medians)
+	case width != 0 || !ard:
+		s = setting("width", width)
+	}
+	switch {
+	case ard && s == "":
+		s = "ard"
+	case ard:
+		s += ",ard"
+	}
+	return s
+}
+
+// String implements [Kernel].
+func (Constant) String() string { return "constant" }
+
+// String implements [Kernel].
+func (k RBF) String() string {
+	if k.Scale != 0 {
 		return "rbf(" + setting("scale", k.Scale) + ")"
 	}
-	return "rbf(" + setting("width", k.Width) + ")"
+	return "rbf(" + widthSetting(k.Width, k.Medians, k.Widths, k.ARD) + ")"
 }
 
 // String implements [Kernel].
 func (k Laplacian) String() string {
-	s := "laplacian(" + setting("width", k.Width)
-	if k.Manhattan {
+	s := "laplacian(" + widthSetting(k.Width, k.Medians, k.Widths, k.ARD)
+	if k.manhattan() {
 		s += ",distance=manhattan"
 	}
 	return s + ")"
 }
 
 // String implements [Kernel].
-func (Linear) String() string { return "linear" }
+func (k Linear) String() string {
+	if k.Scale == 0 || k.Scale == 1 {
+		return "linear"
+	}
+	return "linear(scale=" + number(k.Scale) + ")"
+}
 
 // String implements [Kernel].
 func (k Polynomial) String() string {
@@ -185,20 +250,28 @@ func checkLength(name string, v float64) error {
 	return fmt.Errorf("%s is %g, not a positive number between 1e-150 and 1e150", name, v)
 }
 
-func (k RBF) check(d int) error {
+// checkWidths reports widths of samples of d features that are no widths. Of the
+// named settings at most one may be set.
+func checkWidths(d int, widths []float64, ard bool, names []string, settings ...float64) error {
 	set := 0
-	for _, on := range []bool{k.Width != 0, k.Scale != 0, k.Widths != nil} {
-		if on {
+	if widths != nil {
+		set++
+	}
+	for _, v := range settings {
+		if v != 0 {
 			set++
 		}
 	}
-	if set > 1 {
-		return fmt.Errorf("more than one of Width, Scale and Widths is set")
+	last := len(names) - 1
+	switch {
+	case set > 1:
+		return fmt.Errorf("more than one of %s and %s is set", strings.Join(names[:last], ", "), names[last])
+	case ard && widths != nil:
+		return fmt.Errorf("ARD learns Widths, which are set")
+	case widths != nil && len(widths) != d:
+		return fmt.Errorf("Widths: %d widths where the samples have %d features", len(widths), d)
 	}
-	if k.Widths != nil && len(k.Widths) != d {
-		return fmt.Errorf("Widths: %d widths where the samples have %d features", len(k.Widths), d)
-	}
-	for j, w := range k.Widths {
+	for j, w := range widths {
 		if w == 0 {
 			return fmt.Errorf("Widths[%d] is 0", j)
 		}
@@ -206,15 +279,29 @@ func (k RBF) check(d int) error {
 			return err
 		}
 	}
-	if err := checkLength("Scale", k.Scale); err != nil {
-		return err
-	}
-	return checkLength("Width", k.Width)
+	return nil
 }
 
-func (k Laplacian) check(int) error { return checkLength("Width", k.Width) }
+func (k Constant) check(int) error { return nil }
 
-func (Linear) check(int) error { return nil }
+func (k RBF) check(d int) error {
+	if err := checkWidths(d, k.Widths, k.ARD, []string{"Width", "Scale", "Widths", "Medians"}, k.Width, k.Scale, k.Medians); err != nil {
+		return err
+	}
+	if k.ARD && k.Scale != 0 {
+		return fmt.Errorf("ARD starts from Width or Medians, and Scale is set")
+	}
+	return cmp.Or(checkLength("Width", k.Width), checkLength("Scale", k.Scale), checkLength("Medians", k.Medians))
+}
+
+func (k Laplacian) check(d int) error {
+	if err := checkWidths(d, k.Widths, k.ARD, []string{"Width", "Widths", "Medians"}, k.Width, k.Medians); err != nil {
+		return err
+	}
+	return cmp.Or(checkLength("Width", k.Width), checkLength("Medians", k.Medians))
+}
+
+func (k Linear) check(int) error { return checkLength("Scale", k.Scale) }
 
 func (k Polynomial) check(int) error {
 	switch {
@@ -242,47 +329,73 @@ func (k Func) check(int) error {
 func (k RBF) statistic() statistic { return statistic{kind: squaredDistance, widths: k.Widths} }
 
 func (k Laplacian) statistic() statistic {
-	if k.Manhattan {
-		return statistic{kind: manhattanDistance}
+	if k.manhattan() {
+		return statistic{kind: manhattanDistance, widths: k.Widths}
 	}
 	return statistic{kind: squaredDistance}
 }
 
+func (k Laplacian) manhattan() bool { return k.Manhattan || k.ARD || k.Widths != nil }
+
+func (Constant) statistic() statistic     { return statistic{kind: nothing} }
 func (Linear) statistic() statistic       { return statistic{kind: innerProduct} }
 func (Polynomial) statistic() statistic   { return statistic{kind: innerProduct} }
 func (FromDistance) statistic() statistic { return statistic{kind: given} }
 func (Precomputed) statistic() statistic  { return statistic{kind: given} }
 func (k Func) statistic() statistic       { return statistic{kind: custom, f: k.F} }
 
-func (k RBF) resolved() bool          { return k.Width != 0 || k.Scale != 0 || k.Widths != nil }
-func (k Laplacian) resolved() bool    { return k.Width != 0 }
-func (Linear) resolved() bool         { return true }
-func (Polynomial) resolved() bool     { return true }
-func (k FromDistance) resolved() bool { return k.Scale != 0 }
-func (Precomputed) resolved() bool    { return true }
-func (Func) resolved() bool           { return true }
+// lacksWidth says what a kernel's width is still to be made of.
+func lacksWidth(width, medians float64, widths []float64, ard bool) figure {
+	switch {
+	case width != 0 || widths != nil:
+		return noFigure
+	case medians != 0 || ard:
+		return medianDistance
+	}
+	return meanDistance
+}
 
-func (k RBF) resolve(mean float64) Kernel {
-	if !k.resolved() {
-		k.Width = mean
+func (k RBF) lacks() figure {
+	return lacksWidth(cmp.Or(k.Width, k.Scale), k.Medians, k.Widths, k.ARD)
+}
+
+func (k Laplacian) lacks() figure { return lacksWidth(k.Width, k.Medians, k.Widths, k.ARD) }
+
+func (k FromDistance) lacks() figure {
+	if k.Scale != 0 {
+		return noFigure
+	}
+	return meanDistance
+}
+
+func (Constant) lacks() figure    { return noFigure }
+func (Linear) lacks() figure      { return noFigure }
+func (Polynomial) lacks() figure  { return noFigure }
+func (Precomputed) lacks() figure { return noFigure }
+func (Func) lacks() figure        { return noFigure }
+
+func (k RBF) resolve(distance float64) Kernel {
+	if k.lacks() != noFigure {
+		k.Width, k.Medians = cmp.Or(k.Medians, 1)*distance, 0
 	}
 	return k
 }
 
-func (k Laplacian) resolve(mean float64) Kernel {
-	if !k.resolved() {
-		k.Width = mean
+func (k Laplacian) resolve(distance float64) Kernel {
+	if k.lacks() != noFigure {
+		k.Width, k.Medians = cmp.Or(k.Medians, 1)*distance, 0
 	}
 	return k
 }
 
-func (k FromDistance) resolve(mean float64) Kernel {
-	if !k.resolved() {
-		k.Scale = mean
+func (k FromDistance) resolve(distance float64) Kernel {
+	if k.lacks() != noFigure {
+		k.Scale = distance
 	}
 	return k
 }
 
+func (k Constant) resolve(float64) Kernel    { return k }
 func (k Linear) resolve(float64) Kernel      { return k }
 func (k Polynomial) resolve(float64) Kernel  { return k.filled() }
 func (k Precomputed) resolve(float64) Kernel { return k }
@@ -311,16 +424,30 @@ func (k RBF) apply(s []float64) {
 }
 
 func (k Laplacian) apply(s []float64) {
-	if !k.Manhattan {
+	if !k.manhattan() {
 		for i, v := range s {
 			s[i] = math.Sqrt(v)
 		}
 	}
-	la.Scal(-1/k.Width, s)
+	c := -1.0
+	if k.Widths == nil {
+		c = -1 / k.Width
+	}
+	la.Scal(c, s)
 	la.Exp(s, s)
 }
 
-func (Linear) apply([]float64) {}
+func (Constant) apply(s []float64) {
+	for i := range s {
+		s[i] = 1
+	}
+}
+
+func (k Linear) apply(s []float64) {
+	if k.Scale != 0 {
+		la.Scal(k.Scale, s)
+	}
+}
 
 func (k Polynomial) apply(s []float64) {
 	for i, v := range s {
@@ -341,6 +468,7 @@ func (k FromDistance) apply(s []float64) {
 func (Precomputed) apply([]float64) {}
 func (Func) apply([]float64)        {}
 
+func (Constant) bounded() bool     { return true }
 func (RBF) bounded() bool          { return true }
 func (Laplacian) bounded() bool    { return true }
 func (Linear) bounded() bool       { return false }

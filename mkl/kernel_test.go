@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -62,6 +63,10 @@ var kernelCases = []struct {
 	{Laplacian{Manhattan: true}, "laplacian(width=mean,distance=manhattan)", func(x, y []float64, _, m float64) float64 {
 		return math.Exp(-manhattan(x, y) / m)
 	}},
+	{Laplacian{Widths: []float64{0.5, 2, 4}}, "laplacian(width=[0.5,2,4],distance=manhattan)", func(x, y []float64, _, _ float64) float64 {
+		return math.Exp(-math.Abs(x[0]-y[0])/0.5 - math.Abs(x[1]-y[1])/2 - math.Abs(x[2]-y[2])/4)
+	}},
+	{Linear{Scale: 0.25}, "linear(scale=0.25)", func(x, y []float64, _, _ float64) float64 { return inner(x, y) / 4 }},
 	{Linear{}, "linear", func(x, y []float64, _, _ float64) float64 { return inner(x, y) }},
 	{Polynomial{Degree: 3, Offset: 0.5, Scale: 2}, "polynomial(degree=3,offset=0.5,scale=2)", func(x, y []float64, _, _ float64) float64 {
 		return math.Pow(2*inner(x, y)+0.5, 3)
@@ -305,10 +310,17 @@ func TestKernelSettings(t *testing.T) {
 		want   string
 	}{
 		{nil, "mkl: views[0]: Kernel is nil"},
+		{RBF{Medians: -1}, "mkl: views[0] (rbf(medians=-1)): Medians is -1, not a positive number between 1e-150 and 1e150"},
+		{RBF{Width: 1, Medians: 1}, "mkl: views[0] (rbf(medians=1)): more than one of Width, Scale, Widths and Medians is set"},
+		{RBF{Scale: 1, ARD: true}, "mkl: views[0] (rbf(scale=1)): ARD starts from Width or Medians, and Scale is set"},
+		{RBF{Widths: []float64{1, 2}, ARD: true}, "mkl: views[0] (rbf(width=[1,2],ard)): ARD learns Widths, which are set"},
+		{Laplacian{Width: 1, Widths: []float64{1, 2}}, "mkl: views[0] (laplacian(width=[1,2],distance=manhattan)): more than one of Width, Widths and Medians is set"},
+		{Laplacian{Widths: []float64{1}}, "mkl: views[0] (laplacian(width=[1],distance=manhattan)): Widths: 1 widths where the samples have 2 features"},
+		{Linear{Scale: -1}, "mkl: views[0] (linear(scale=-1)): Scale is -1, not a positive number between 1e-150 and 1e150"},
 		{RBF{Width: -1}, "mkl: views[0] (rbf(width=-1)): Width is -1, not a positive number between 1e-150 and 1e150"},
 		{RBF{Width: math.NaN()}, "mkl: views[0] (rbf(width=NaN)): Width is NaN, not a positive number between 1e-150 and 1e150"},
 		{RBF{Width: 1e-200}, "mkl: views[0] (rbf(width=1e-200)): Width is 1e-200, not a positive number between 1e-150 and 1e150"},
-		{RBF{Width: 1, Scale: 1}, "mkl: views[0] (rbf(scale=1)): more than one of Width, Scale and Widths is set"},
+		{RBF{Width: 1, Scale: 1}, "mkl: views[0] (rbf(scale=1)): more than one of Width, Scale, Widths and Medians is set"},
 		{RBF{Widths: []float64{1}}, "mkl: views[0] (rbf(width=[1])): Widths: 1 widths where the samples have 2 features"},
 		{RBF{Widths: []float64{1, 0}}, "mkl: views[0] (rbf(width=[1,0])): Widths[1] is 0"},
 		{Laplacian{Width: math.Inf(1)}, "mkl: views[0] (laplacian(width=+Inf)): Width is +Inf, not a positive number between 1e-150 and 1e150"},
@@ -319,4 +331,57 @@ func TestKernelSettings(t *testing.T) {
 		_, err := newDesign([]View{{X: x, Kernel: c.kernel}}, 5)
 		assert.EqualError(t, err, c.want)
 	}
+}
+
+// medianOfPairs is the median distance by its definition.
+func medianOfPairs(x Features, distance func(x, y []float64) float64) float64 {
+	var all []float64
+	for i := range x.Rows {
+		for j := range i {
+			all = append(all, distance(x.Row(i), x.Row(j)))
+		}
+	}
+	slices.Sort(all)
+	return all[(len(all)-1)/2]
+}
+
+func TestMediansAgainstTheirDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	x := normal(rng, 75, 3)
+	sx := standardized(x, x)
+	views := []View{
+		{X: x, Kernel: RBF{Medians: 0.5}},
+		{X: x, Kernel: Laplacian{Medians: 2}},
+		{X: x, Kernel: Laplacian{Medians: 2, Manhattan: true}},
+		{X: x, Kernel: RBF{Medians: 1}, Standardize: true},
+		{X: x, Kernel: RBF{}, Standardize: true},
+	}
+	ds, ks, _ := trained(t, 3, views, nil)
+	assert.InEpsilon(t, 0.5*medianOfPairs(x, euclid), ds.views[0].kernel.(RBF).Width, 1e-14)
+	assert.InEpsilon(t, 2*medianOfPairs(x, euclid), ds.views[1].kernel.(Laplacian).Width, 1e-14)
+	assert.InEpsilon(t, 2*medianOfPairs(x, manhattan), ds.views[2].kernel.(Laplacian).Width, 1e-14)
+	assert.InEpsilon(t, medianOfPairs(sx, euclid), ds.views[3].kernel.(RBF).Width, 1e-13)
+	assert.NotEqual(t, ds.views[3].kernel, ds.views[4].kernel)
+	width := 0.5 * medianOfPairs(x, euclid)
+	requireClose(t, matrix(75, 75, func(i, j int) float64 {
+		return math.Exp(-math.Pow(euclid(x.Row(i), x.Row(j))/width, 2) / 2)
+	}), ks[0], 1e-13)
+
+	// Many samples, and many features, are represented by some.
+	many := normal(rng, 2500, 1)
+	ds, _, _ = trained(t, 2, []View{{X: many, Kernel: RBF{Medians: 1}}}, nil)
+	assert.InEpsilon(t, medianOfPairs(many, euclid), ds.views[0].kernel.(RBF).Width, 0.05)
+	assert.Equal(t, 316, medianSamples(5000, 1000))
+	assert.Equal(t, 100, medianSamples(5000, 1<<20))
+}
+
+func TestMedianOfEqualSamples(t *testing.T) {
+	x := Column([]float64{0, 0, 0, 0, 0, 0, 0, 3, 1})
+	ds, _, _ := trained(t, 1, []View{{X: x, Kernel: RBF{Medians: 1}}}, nil)
+	assert.Equal(t, RBF{Width: 2}, ds.views[0].kernel) // the lower middle of 1 (7 times), 2, 3 (7 times)
+
+	ds, err := newDesign([]View{{X: Column([]float64{4, 4, 4}), Kernel: RBF{Medians: 1}}}, 3)
+	require.NoError(t, err)
+	_, err = ds.train(context.Background(), []View{{X: Column([]float64{4, 4, 4}), Kernel: RBF{Medians: 1}}}, 1)
+	assert.EqualError(t, err, "mkl: views[0] (rbf(medians=1)): the median distance between the training samples is 0: give a width or scale")
 }

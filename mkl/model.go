@@ -18,7 +18,7 @@ type Model interface {
 
 	// Kind returns what a file calls this kind of model: regression,
 	// shared-regression, classifier, multilabel, multigp, multigp-classifier,
-	// probit-classifier, spike-slab, multi-task or factors.
+	// pool, pool-classifier, probit-classifier, spike-slab, multi-task or factors.
 	Kind() string
 
 	// Samples returns the number of samples that the model keeps: the basis points
@@ -141,7 +141,7 @@ const ActiveThreshold = 0.01
 type Trace struct {
 	Bounds    []float64 // the lower bound after each sweep, in nats
 	Sweeps    int       // of each chain if sampled
-	Converged bool      // it stopped because nothing changed any more
+	Converged bool      // there was nothing left to climb, or nothing that double precision can tell
 	Reason    string    // why it stopped
 	Mixing    Mixing    // of sampled chains; the zero value if there are none
 
@@ -150,14 +150,17 @@ type Trace struct {
 
 func newTrace(r vi.Record, collapsed []int) Trace {
 	return Trace{
-		Bounds: r.Trace, Sweeps: len(r.Trace), Converged: r.Reason == vi.Converged,
+		Bounds: r.Trace, Sweeps: len(r.Trace), Converged: r.Reason.Done(),
 		Reason: r.Reason.String(), collapsed: collapsed,
 	}
 }
 
 // outcome says on a line how the fit ended.
 func (t Trace) outcome() string {
-	if t.Converged {
+	switch {
+	case t.Converged && t.Reason == vi.RoundOff.String():
+		return fmt.Sprintf("%s after %d sweeps: the lower bound can no longer be told from its rounding errors\n", t.Reason, t.Sweeps)
+	case t.Converged:
 		return fmt.Sprintf("converged after %d sweeps\n", t.Sweeps)
 	}
 	return fmt.Sprintf("NOT converged: %s after %d sweeps\n", t.Reason, t.Sweeps)
@@ -232,6 +235,17 @@ func (m *onViews) kernelWeights(mean, sd []float64) []KernelWeight {
 		}
 	}
 	return out
+}
+
+// checkWeights reports a weight whose mean or deviation is not a number. A deviation may
+// be infinite: some posteriors have none that is finite.
+func checkWeights(all []KernelWeight) error {
+	for i, w := range all {
+		if math.IsNaN(w.Mean) || math.IsNaN(w.SD) {
+			return fmt.Errorf("mkl: views[%d] (%s): the weight is %g ± %g: the views or the targets are beyond the range of floating-point numbers", i, w.View, w.Mean, w.SD)
+		}
+	}
+	return nil
 }
 
 func largestAbs(x []float64) (largest float64) {

@@ -59,6 +59,8 @@ func oneOfEach(t *testing.T, f Fitting) []Model {
 	keep(orNil(MultiTask{Fitting: f}.Fit(ctx, views, y, second)))
 	keep(orNil(SpikeSlab{Fitting: f}.Fit(ctx, b, y)))
 	keep(orNil(FactorModel{Fitting: f, Factors: 2}.Fit(ctx, table)))
+	keep(orNil(Auto{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, y)))
+	keep(orNil(AutoClassifier[string]{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, classes)))
 	return all
 }
 
@@ -79,6 +81,8 @@ func TestModels(t *testing.T) {
 		{"multi-task", 24, 2, true, false},
 		{"spike-slab", 0, 1, true, false},
 		{"factors", 24, 3, true, false},
+		{"pool", 24, 1, true, false},
+		{"pool-classifier", 24, 3, false, false},
 	}
 	models := oneOfEach(t, Fitting{MaxSweeps: 8, Notes: map[string]string{"by": "a test"}})
 	require.Len(t, models, len(want))

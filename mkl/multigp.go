@@ -2,8 +2,8 @@ package mkl
 
 import (
 	"context"
+	"fmt"
 
-	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -15,23 +15,70 @@ const (
 	StudentT      = mgp.StudentT
 	Laplace       = mgp.Laplace
 	GammaVariance = mgp.GammaVariance
+	DefaultFamily = mgp.Default
 	GeneralGIG    = mgp.GeneralGIG
+	Hyperbola     = mgp.Hyperbola
 	ARD           = mgp.ARD
 )
 
 // GIG is the generalised inverse Gaussian distribution, the prior of the scales.
 type GIG = mgp.GIG
 
+// Method says how a multiple Gaussian process is fitted.
+type Method int
+
+// Methods of [MultiGP] and [MultiGPClassifier].
+const (
+	// Evidence climbs the evidence of the scales, the noise and the length scales of
+	// ARD kernels by exact gradients. Given those the function of targets is exact, that
+	// of labels the fixed point of expectation propagation.
+	Evidence Method = iota
+
+	// GaussianBound is Evidence for labels with a lower bound on the evidence in place of
+	// an estimate: that of the best Gaussian posterior. For targets both are the same.
+	GaussianBound
+
+	// Factorised climbs the lower bound of a posterior in which function, scales and,
+	// for labels, the latent targets are independent. Its probabilities of labels are
+	// too near to ½.
+	Factorised
+
+	// Published is Factorised by exactly the published updates, which need many more
+	// sweeps and often end in the plain Gaussian process.
+	Published
+)
+
+func (m Method) String() string {
+	switch m {
+	case Evidence:
+		return "evidence"
+	case GaussianBound:
+		return "Gaussian bound"
+	case Factorised:
+		return "factorised"
+	case Published:
+		return "published"
+	}
+	return fmt.Sprintf("Method(%d)", int(m))
+}
+
 // MultiGP is the multiple Gaussian process model for regression: the target is a
 // sum of one Gaussian process for each view, with kernel K_p/γ_p, and noise. The
-// prior of the γ_p is learned, so that the data decide whether few kernels or
-// all of them matter. The zero value is ready to fit: a Student-t process. The fit
-// has no random start, and so no use for Seed and Restarts.
+// data decide whether few kernels or all of them matter. It is the model to begin
+// with; see docs/choosing.md. The zero value is ready to fit. The fit has no random
+// start, and so no use for Restarts; of very many samples Seed chooses those that it
+// looks at first. Views with the same kernel are no
+// error here: their scales add up.
 //
-// Source: C. Archambeau and F. Bach, "Multiple Gaussian process models", 2010.
+// Source: C. Archambeau and F. Bach, "Multiple Gaussian process models", 2010; the
+// fit by the evidence is derived in docs/mgp.md.
 type MultiGP struct {
 	Fitting
 
+	Method Method
+
+	// Family is that of the prior of γ. [DefaultFamily] is a weak prior that favours no
+	// kernel, or with factorised posteriors [StudentT].
 	Family Family
 
 	// Prior is the prior of γ to start from, for targets of variance 1, and with
@@ -39,14 +86,12 @@ type MultiGP struct {
 	Prior      GIG
 	FixedPrior bool
 
-	// Plain does exactly the published updates, which need many more sweeps and
-	// often end in the plain Gaussian process.
-	Plain bool
-
 	// RawTargets leaves the targets as they are. By default they are given mean 0
 	// and standard deviation 1 before the fit; the model has no bias. Predictions
 	// are in the targets' own units either way.
 	RawTargets bool
+
+	hurried bool // for Auto: see processSettings
 }
 
 // Fit fits the model to the views of N samples and their targets. Given kernels
@@ -58,20 +103,19 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	if err != nil {
 		return nil, err
 	}
-	ds, k, err := g.squareKernels(ctx, views, n, 1, g.EstimateMemory)
+	ds, k, err := g.processKernels(ctx, views, n, 1, g.EstimateMemory)
 	if err != nil {
 		return nil, err
 	}
 	targets, z := standardizeTargets([][]float64{y}, g.RawTargets)
 	m := &MultiGPModel{target: targets[0]}
 	m.onViews = onViews{g.record(Trace{}), ds}
-	settings := mgp.Model{Family: g.Family, Prior: g.Prior, Fixed: g.FixedPrior, Plain: g.Plain, Workers: g.Workers, Ascent: g.ascent(1, 1)}
-	fit, err := prefixed(settings.Fit(ctx, k, z.Row(0)))
-	if err != nil {
+	settings := processSettings{method: g.Method, family: g.Family, prior: g.Prior, fixed: g.FixedPrior, hurried: g.hurried, seed: g.Seed}
+	whole, err := settings.fit(ctx, &g.Fitting, &m.processes, k, z, false)
+	if !whole {
 		return nil, err
 	}
-	m.add(fit)
-	return m, nil
+	return m, err
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
@@ -81,27 +125,12 @@ func (g MultiGP) EstimateMemory(s Size) int64 { return g.processMemory(s, 1) }
 // processes whose factor of N×N the model keeps.
 func (f *Fitting) processMemory(s Size, l int) int64 {
 	N, P, L := float64(s.Samples), float64(s.Kernels), float64(l)
-	words := P * N * N                        // kernel matrices
-	words += (1 + L) * N * N                  // B, and each function's factor
-	words += N * (2*P/32 + 10*(L+1))          // rows' parts of traces, vectors
+	words := P * N * N               // kernel matrices
+	words += (2 + L) * N * N         // K, B, and each function's factor
+	words += N * (2*P/32 + 10*(L+1)) // rows' parts of traces, vectors
+	if s.Samples >= manySamples {
+		words += (P + 3) * fewSamples * fewSamples // the fit to a part
+	}
 	words += float64(f.workers()) * (1 << 18) // packed blocks of products
 	return inBytes(words)
-}
-
-// squareKernels is kernels for Gaussian processes, whose basis points are the
-// training samples.
-func (f *Fitting) squareKernels(ctx context.Context, views []View, n, outputs int, need func(Size) int64) (*design, *vi.Dense, error) {
-	ds, k, err := f.kernels(ctx, views, n, outputs, need)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := ds.checkSquare(views, n); err != nil {
-		return nil, nil, err
-	}
-	for i := range ds.views {
-		if err := ds.useInProcess(i, views[i].label(i), k.At(i)); err != nil {
-			return nil, nil, err
-		}
-	}
-	return ds, k, nil
 }

@@ -16,8 +16,9 @@ type multiGPJSON struct {
 
 // processJSON is one function of a multiple Gaussian process. Its tensors are
 // process.O.gamma, E[γ], of length P; process.O.scales, ω, χ and φ of q(γ), P×3,
-// unless ARD; process.O.alpha, B⁻¹E[y], of length N; and process.O.factor, the
-// lower triangle of the Cholesky factor of B.
+// unless ARD; process.O.alpha, B⁻¹E[y], of length N; process.O.factor, the lower
+// triangle of the Cholesky factor of B; and, if there are sites, process.O.sites,
+// their precisions, of length N.
 type processJSON struct {
 	Family  Family  `json:"family"`
 	Labels  bool    `json:"labels,omitempty"`
@@ -25,6 +26,11 @@ type processJSON struct {
 	Tau     float64 `json:"tau"`
 	GPLimit bool    `json:"gp_limit,omitempty"`
 	Bound   float64 `json:"bound"`
+	Sites   bool    `json:"sites,omitempty"`
+
+	// Widths are those of each view whose kernel has one for each feature, null for
+	// the others; they are left out if the views have them.
+	Widths [][]float64 `json:"widths,omitempty"`
 }
 
 // addProcesses adds the functions and returns their settings.
@@ -35,8 +41,18 @@ func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []proce
 	for o, p := range m.posteriors {
 		s := p.State()
 		P, N := p.Dims()
-		all = append(all, processJSON{s.Family, s.Labels, s.Prior, s.Tau, m.limits[o], m.bounds[o]})
+		j := processJSON{
+			Family: s.Family, Labels: s.Labels, Prior: s.Prior, Tau: s.Tau,
+			GPLimit: m.limits[o], Bound: m.bounds[o], Sites: s.Sites != nil,
+		}
+		if m.designs[o] != m.designs[0] {
+			j.Widths = m.designs[o].allWidths()
+		}
+		all = append(all, j)
 		name := fmt.Sprintf("process.%d.", o)
+		if j.Sites {
+			f.add(name+"sites", s.Sites, N)
+		}
 		f.add(name+"gamma", s.Gamma, P)
 		if s.Family != ARD {
 			var scales []float64
@@ -74,6 +90,9 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 				s.Scales = append(s.Scales, GIG{Omega: scales[0], Chi: scales[1], Phi: scales[2]})
 			}
 		}
+		if j.Sites {
+			s.Sites = f.take(name+"sites", N)
+		}
 		s.Alpha, s.Factor = f.take(name+"alpha", N), f.takeLower(name+"factor", N)
 		if f.err != nil {
 			return m, f.err
@@ -82,6 +101,13 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 		if err != nil {
 			return m, fmt.Errorf("model: processes[%d]: %w", o, err)
 		}
+		ds := m.design
+		if j.Widths != nil {
+			if ds, err = ds.withWidths(j.Widths); err != nil {
+				return m, fmt.Errorf("model: processes[%d]: widths: %w", o, err)
+			}
+		}
+		m.designs = append(m.designs, ds)
 		m.posteriors, m.limits, m.bounds = append(m.posteriors, p), append(m.limits, j.GPLimit), append(m.bounds, j.Bound)
 	}
 	return m, nil
@@ -90,18 +116,29 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
 func (m *MultiGPModel) Save(w io.Writer) error {
 	var f fileWriter
-	var j multiGPJSON
+	return f.write(w, m.Kind(), m.encode(&f))
+}
+
+// encode adds the model's tensors and returns its settings.
+func (m *MultiGPModel) encode(f *fileWriter) (j multiGPJSON) {
 	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(&m.processes)
 	f.addTargets(m.target)
-	return f.write(w, m.Kind(), j)
+	return j
 }
 
 func (m *MultiGPModel) decode(f *fileReader) error {
 	var j multiGPJSON
-	err := f.settings(&j)
-	if err != nil {
+	if err := f.settings(&j); err != nil {
 		return err
 	}
+	if err := m.take(f, j); err != nil {
+		return err
+	}
+	return f.close()
+}
+
+// take makes the model that of the settings and their tensors.
+func (m *MultiGPModel) take(f *fileReader, j multiGPJSON) (err error) {
 	if len(j.Processes) != 1 {
 		return fmt.Errorf("model: %d processes in a regression, which has one", len(j.Processes))
 	}
@@ -109,8 +146,8 @@ func (m *MultiGPModel) decode(f *fileReader) error {
 		return err
 	}
 	targets := f.takeTargets(1)
-	if err := f.close(); err != nil {
-		return err
+	if f.err != nil {
+		return f.err
 	}
 	m.target = targets[0]
 	return nil

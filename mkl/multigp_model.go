@@ -60,7 +60,7 @@ func (m *MultiGPModel) PredictTargets(ctx context.Context, opt PredictOptions, x
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out.checked()
 }
 
 // String describes the model in one line.

@@ -2,54 +2,60 @@ package mkl
 
 import (
 	"context"
-	"fmt"
-
-	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // MultiGPClassifier is the multiple Gaussian process model for two or more
 // classes, whose names are of any comparable type: with two classes one function
 // and the probit likelihood, with more a function for each class against all
-// others, every one with kernel weights of its own. The zero value is ready to fit.
-// The fit has no random start, and so no use for Seed and Restarts.
+// others, every one with kernel weights and ARD length scales of its own. The log
+// odds of the functions are sharpened or softened by one factor that makes the
+// leave-one-out probabilities of the training samples the most likely (not where
+// length scales are learned, which leave-one-out does not see). The zero value is
+// ready to fit. The fit has no random start, and so no use for Restarts; Seed is as in
+// [MultiGP].
 //
 // Source: as [MultiGP], section 4.
 type MultiGPClassifier[T comparable] struct {
 	Fitting
 
+	Method     Method // as in [MultiGP]
 	Family     Family // as in [MultiGP]
 	Prior      GIG    // as in [MultiGP]
 	FixedPrior bool   // as in [MultiGP]
-	Plain      bool   // as in [MultiGP]
 
 	// Classes, if not nil, are the classes in the order that models keep, as in
 	// [Classifier].
 	Classes []T
+
+	hurried bool // for AutoClassifier: see processSettings
 }
 
 // Fit fits the model to the views of N samples and their labels. Errors are
-// those of [MultiGP.Fit].
+// those of [MultiGP.Fit]; they name the class. If the context ends before the last
+// class's function is begun there is no model.
 func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*MultiGPClassifierModel[T], error) {
 	classes, index, err := checkLabels(c.Classes, labels)
 	if err != nil {
 		return nil, err
 	}
-	ds, k, err := c.squareKernels(ctx, views, len(labels), len(classes), c.EstimateMemory)
+	ds, k, err := c.processKernels(ctx, views, len(labels), len(classes), c.EstimateMemory)
 	if err != nil {
 		return nil, err
 	}
-	m := &MultiGPClassifierModel[T]{classes: classSet[T]{names: classes}}
+	m := &MultiGPClassifierModel[T]{classes: classSet[T]{names: classes}, sharpness: 1}
 	m.onViews = onViews{c.record(Trace{}), ds}
-	y := oneAgainstRest(len(classes), index)
-	for o := range y.Rows {
-		settings := mgp.Model{Family: c.Family, Prior: c.Prior, Fixed: c.FixedPrior, Plain: c.Plain, Workers: c.Workers, Ascent: c.ascent(o+1, y.Rows)}
-		fit, err := settings.FitLabels(ctx, k, y.Row(o))
-		if err != nil {
-			return nil, fmt.Errorf("mkl: %s: %w", m.classes.against(o, " against the rest"), err)
-		}
-		m.add(fit)
+	settings := processSettings{
+		method: c.Method, family: c.Family, prior: c.Prior, fixed: c.FixedPrior, hurried: c.hurried, seed: c.Seed,
+		name: func(o int) string { return m.classes.against(o, " against the rest") },
 	}
-	return m, nil
+	whole, err := settings.fit(ctx, &c.Fitting, &m.processes, k, oneAgainstRest(len(classes), index), true)
+	if !whole {
+		return nil, err
+	}
+	if scores := m.leftOutScores(index); scores != nil && !m.adapted {
+		m.sharpness = fitSharpness(scores, index)
+	}
+	return m, err
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes, its

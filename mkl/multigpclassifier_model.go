@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/bmkl/bmkl/vi/mgp"
@@ -12,7 +13,8 @@ import (
 // safe for concurrent use.
 type MultiGPClassifierModel[T comparable] struct {
 	processes
-	classes classSet[T]
+	classes   classSet[T]
+	sharpness float64 // of the functions' log odds
 }
 
 // Kind returns multigp-classifier.
@@ -33,8 +35,10 @@ func (m *MultiGPClassifierModel[T]) Predict(x ...Features) (labels []T, probabil
 	return mostProbable(m, x)
 }
 
-// PredictClasses is Predict with options, and with decision values. Probabilities
-// of more than two classes are each function's, divided by their sum.
+// PredictClasses is Predict with options, and with decision values. The
+// probability of a class is proportional to the odds of its function, to the power
+// of Sharpness. They are computed from logarithms and are never 0 where those are
+// not below −745.
 func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
 	t, err := m.design.checkInputs(x)
 	if err != nil {
@@ -42,6 +46,7 @@ func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt Pred
 	}
 	K := len(m.classes.names)
 	out := newClassPrediction[T](t, K, opt)
+	score := scoreRows(t, K)
 	err = m.predict(ctx, opt, x, t, func(o, first int, p *mgp.Prediction) {
 		for i, mean := range p.Mean {
 			if K == 2 {
@@ -49,27 +54,51 @@ func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt Pred
 			} else {
 				out.Decision[first+i][o] = mean
 			}
-			switch {
-			case opt.MeanOnly:
-			case K == 2:
-				copy(out.Probability[first+i], []float64{1 - p.Probability[i], p.Probability[i]})
-			default:
-				out.Probability[first+i][o] = p.Probability[i]
+			if !opt.MeanOnly {
+				score.set(first+i, o, p.LogPositive[i], p.LogNegative[i])
 			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, row := range out.Probability {
-		if sum := total(row); sum > 0 {
-			for o := range row {
-				row[o] /= sum
+	for i, row := range out.Probability {
+		sharpen(m.sharpness, score[i], row)
+		for c, log := range row {
+			row[c] = math.Exp(log)
+		}
+	}
+	return out.labelled(m.classes.names)
+}
+
+// Sharpness returns the power of the odds in the probabilities of the classes.
+func (m *MultiGPClassifierModel[T]) Sharpness() float64 { return m.sharpness }
+
+// leftOutScores returns the scores of every training sample's classes given all
+// others, or nil if the fit does not know them. class is the class of each sample.
+func (m *MultiGPClassifierModel[T]) leftOutScores(class []int) scoreTable {
+	if m.leaveOneOut == nil {
+		return nil
+	}
+	K := len(m.classes.names)
+	score := scoreRows(len(class), K)
+	for o, l := range m.leaveOneOut {
+		if l.LogProbability == nil {
+			return nil
+		}
+		for i, own := range l.LogProbability {
+			positive, other := class[i] == o, logNot(own)
+			if K == 2 {
+				positive = class[i] == 1
+			}
+			if positive {
+				score.set(i, o, own, other)
+			} else {
+				score.set(i, o, other, own)
 			}
 		}
 	}
-	out.label(m.classes.names)
-	return out, nil
+	return score
 }
 
 // String describes the model in one line.

@@ -42,14 +42,14 @@ func (c MultiLabel) FitKnown(ctx context.Context, views []View, labels ...[]Labe
 	}
 	settings := bemkl.Classification{Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG, Plain: c.Plain}
 	s, err := fitScores(ctx, &c.Fitting, settings, views, y, len(labels), c.EstimateMemory)
-	if err != nil {
+	if s == nil {
 		return nil, err
 	}
-	m := &MultiLabelModel{s}
-	if m.collapsed(len(labels)) {
-		return nil, &CollapsedError{Model: m}
+	m := &MultiLabelModel{*s}
+	if err == nil && m.collapsed(len(labels)) {
+		err = &CollapsedError{Model: m}
 	}
-	return m, nil
+	return m, err
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.

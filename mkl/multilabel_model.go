@@ -48,7 +48,7 @@ func (m *MultiLabelModel) PredictLabels(ctx context.Context, opt PredictOptions,
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out.checked()
 }
 
 // String describes the model in one line.

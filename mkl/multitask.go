@@ -70,10 +70,10 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	if err := ds.checkSquare(views, n); err != nil {
 		return nil, err
 	}
-	if err := t.checkMemory(t.EstimateMemory(Size{Samples: n, Kernels: len(views), Outputs: len(y)})); err != nil {
+	if err := t.check(t.EstimateMemory(Size{Samples: n, Kernels: len(views), Outputs: len(y)})); err != nil {
 		return nil, err
 	}
-	covariances, err := ds.covariances(ctx, views, t.Workers, !t.FixedKernels)
+	covariances, held, err := ds.covariances(ctx, views, t.Workers, !t.FixedKernels)
 	if err != nil {
 		return nil, err
 	}
@@ -85,24 +85,31 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 		}
 	}
 	targets, z := standardizeTargets(y, t.RawTargets)
-	fit, err := bestStart(&t.Fitting, func(seed uint64, a vi.Ascent) (*slab.MultiTaskFit, error) {
+	fit, err := bestStart(ctx, &t.Fitting, func(seed uint64, a vi.Ascent) (*slab.MultiTaskFit, error) {
 		return slab.MultiTask{
 			Prior: t.Prior, SharedNoise: t.SharedNoise, Held: t.Held, Plain: t.Plain, KeepAll: t.KeepAll,
 			MeanOnly: t.MeanOnly, Seed: seed, Ascent: a, Workers: t.Workers,
 		}.Fit(ctx, latents, z)
 	}, func(fit *slab.MultiTaskFit) vi.Record { return fit.Record })
-	if err != nil {
+	if fit == nil {
 		return nil, err
+	}
+	if t.Slopes != nil {
+		s, err := ds.widthSlopes(held, each, fit.BoundGradient)
+		if err != nil {
+			return nil, err
+		}
+		t.Slopes(Slopes{Views: s})
 	}
 	m := &MultiTaskModel{posterior: fit.Posterior, targets: targets}
 	m.onViews = onViews{
 		t.record(newTrace(fit.Record, fit.Collapsed)),
 		ds.latentFunctions(each, fit.Posterior.State().Lengths),
 	}
-	if m.collapsed(len(y)) {
-		return nil, &CollapsedError{Model: m}
+	if err == nil && m.collapsed(len(y)) {
+		err = &CollapsedError{Model: m}
 	}
-	return m, nil
+	return m, err
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.

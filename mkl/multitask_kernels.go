@@ -24,7 +24,7 @@ func (k decaying) length() (float64, bool) {
 		}
 		return k.Width * k.Width, true
 	case Laplacian:
-		return k.Width, true
+		return k.Width, k.Widths == nil
 	case FromDistance:
 		return k.Scale, true
 	}
@@ -57,7 +57,7 @@ func (k decaying) apply(s []float64) {
 	case RBF:
 		la.Scal(0.5, s)
 	case Laplacian:
-		if !k.Manhattan {
+		if !k.manhattan() {
 			for i, v := range s {
 				s[i] = math.Sqrt(max(0, v))
 			}
@@ -69,11 +69,15 @@ func (k decaying) apply(s []float64) {
 // a kernel may become.
 const lengthRange = 1e4
 
-// covariances returns the covariance of the latent functions of each view.
-func (ds *design) covariances(ctx context.Context, views []View, workers int, learn bool) ([]slab.Covariance, error) {
+// covariances returns the covariance of the latent functions of each view, and the
+// Gram matrices of those whose kernel is held; those of the others are empty.
+func (ds *design) covariances(ctx context.Context, views []View, workers int, learn bool) (out []slab.Covariance, held []la.Matrix[float64], err error) {
+	if err := ds.checkFixed(views); err != nil {
+		return nil, nil, err
+	}
 	ds.group()
 	if err := ds.resolve(ctx, views, workers); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	kernels, lengths := make([]Kernel, len(views)), make([]float64, len(views))
 	for i := range ds.views {
@@ -85,32 +89,33 @@ func (ds *design) covariances(ctx context.Context, views []View, workers int, le
 	}
 	ks, err := ds.fill(ctx, views, workers)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := make([]slab.Covariance, len(views))
+	out = make([]slab.Covariance, len(views))
 	for i := range ds.views {
 		v := &ds.views[i]
 		v.kernel = kernels[i]
 		label := views[i].label(i)
 		if l := lengths[i]; l > 0 {
 			if err := checkSymmetric(ks[i]); err != nil {
-				return nil, fmt.Errorf("mkl: %s: X is %w", label, err)
+				return nil, nil, fmt.Errorf("mkl: %s: X is %w", label, err)
 			}
 			v.largest = 1
 			v.derive()
 			out[i] = slab.DecayCovariance(ks[i], l, l/lengthRange, l*lengthRange)
+			ks[i] = la.Matrix[float64]{}
 			continue
 		}
 		if err := ds.finish(i, label, ks[i]); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := ds.useInProcess(i, label, ks[i]); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		out[i] = slab.FixedCovariance(ks[i])
 	}
 	ds.nameViews()
-	return out, nil
+	return out, ks, nil
 }
 
 // checkSymmetric reports distances d = Xᵀ that are not symmetric.

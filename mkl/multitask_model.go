@@ -118,7 +118,7 @@ func (m *MultiTaskModel) PredictTargets(ctx context.Context, opt PredictOptions,
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out.checked()
 }
 
 // PredictLatents predicts the latent functions, [function][sample], without the

@@ -106,6 +106,15 @@ func (p *MultiTaskPredictor) Predict(mean, variance []float64, x ...[]float64) e
 	s := p.pool.take()
 	p.predict(s, mean, variance, x)
 	p.pool.put(s)
+	for q, m := range mean {
+		v := 1.0
+		if variance != nil {
+			v = variance[q]
+		}
+		if err := checkMoments(m, v); err != nil {
+			return fmt.Errorf("mkl: target %d: %w", q, err)
+		}
+	}
 	return nil
 }
 

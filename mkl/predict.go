@@ -3,6 +3,8 @@ package mkl
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/vi"
 )
@@ -15,8 +17,14 @@ type PredictOptions struct {
 	// models it means nothing.
 	Published bool
 
-	// MeanOnly leaves the variances out, and with them nearly all of the cost.
+	// MeanOnly leaves the variances out, and with them nearly all of the cost but that
+	// of healing.
 	MeanOnly bool
+
+	// Unhealed leaves out what a [RegressionModel] adds to the predictions of its
+	// posterior, whose intervals are too short away from the samples; see
+	// docs/healing.md. Published leaves it out too. To other models it means nothing.
+	Unhealed bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
 	// Results do not depend on it.
@@ -39,6 +47,35 @@ func newPrediction(targets, samples int, opt PredictOptions) *Prediction {
 		p.Variance = rows(targets, samples)
 	}
 	return p
+}
+
+// checked returns the prediction, or an error if a mean is not finite or a variance
+// not finite and positive: then the model, the inputs or their products are beyond
+// the range of floating-point numbers.
+func (p *Prediction) checked() (*Prediction, error) {
+	for o, mean := range p.Mean {
+		for i, v := range mean {
+			var err error
+			if p.Variance == nil {
+				err = checkMoments(v, 1)
+			} else {
+				err = checkMoments(v, p.Variance[o][i])
+			}
+			if err != nil {
+				return nil, fmt.Errorf("mkl: target %d, sample %d: %w", o, i, err)
+			}
+		}
+	}
+	return p, nil
+}
+
+// checkMoments reports a predictive mean that is not finite and a variance that is not
+// finite and positive.
+func checkMoments(mean, variance float64) error {
+	if mean-mean == 0 && variance > 0 && variance <= math.MaxFloat64 {
+		return nil
+	}
+	return fmt.Errorf("the prediction has mean %g and variance %g: the sample or the unit of the target is beyond the range of floating-point numbers", mean, variance)
 }
 
 // predictOne predicts the only target of a model.
@@ -76,15 +113,24 @@ func newClassPrediction[T comparable](samples, classes int, opt PredictOptions) 
 	return p
 }
 
-// label fills in the labels from probabilities or, with MeanOnly, decisions.
-func (p *ClassPrediction[T]) label(classes []T) {
-	by := p.Probability
-	if by == nil {
-		by = p.Decision
+// labelled fills in the labels from probabilities or, with MeanOnly, decisions, and
+// returns the prediction, or an error if a decision is not finite or probabilities do
+// not sum to one.
+func (p *ClassPrediction[T]) labelled(classes []T) (*ClassPrediction[T], error) {
+	for i, decision := range p.Decision {
+		if c := firstNonFinite(decision); c >= 0 {
+			return nil, fmt.Errorf("mkl: sample %d: the decision value of class %v is %g: the sample is beyond the range of floating-point numbers", i, classes[c], decision[c])
+		}
+		by := decision
+		if p.Probability != nil {
+			by = p.Probability[i]
+			if sum := total(by); !(math.Abs(sum-1) < 1e-6) {
+				return nil, fmt.Errorf("mkl: sample %d: the probabilities of the classes sum to %g: the sample is beyond the range of floating-point numbers", i, sum)
+			}
+		}
+		p.Label[i] = classes[argMax(by)]
 	}
-	for i, row := range by {
-		p.Label[i] = classes[argMax(row)]
-	}
+	return p, nil
 }
 
 // mostProbable predicts labels and probabilities with all defaults.
@@ -101,6 +147,21 @@ type LabelPrediction struct {
 	Label       [][]bool    // whether Decision is at least 0 and so Probability at least ½
 	Probability [][]float64 // that the sample has the label; nil with MeanOnly
 	Decision    [][]float64 // the mean of the label's score
+}
+
+// checked returns the prediction, or an error if a decision is not finite or a
+// probability not one.
+func (p *LabelPrediction) checked() (*LabelPrediction, error) {
+	for o, decision := range p.Decision {
+		i := firstNonFinite(decision)
+		if i < 0 && p.Probability != nil {
+			i = slices.IndexFunc(p.Probability[o], func(v float64) bool { return !(v >= 0 && v <= 1) })
+		}
+		if i >= 0 {
+			return nil, fmt.Errorf("mkl: label %d, sample %d: the decision value is %g: the sample is beyond the range of floating-point numbers", o, i, decision[i])
+		}
+	}
+	return p, nil
 }
 
 func rows(n, length int) [][]float64 {

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // PredictorOptions says what a [Predictor] predicts and how closely. The zero
@@ -29,6 +31,11 @@ type PredictorOptions struct {
 	// Published selects the paper's predictive variance, which is too small and
 	// nearly as fast as the mean.
 	Published bool
+
+	// Unhealed leaves out healing, as in PredictOptions. A healed predictor of a
+	// [RegressionModel] keeps every sample, and its mean costs two products with a
+	// matrix of their order; without healing a sparse model is left with few samples.
+	Unhealed bool
 }
 
 // DefaultPruning is the default Tolerance of a [Predictor].
@@ -43,7 +50,7 @@ const DefaultPruning = 0.01
 // Pruning leaves out kernels and samples whose weights contribute little, and
 // cuts the factors of the covariances off where their rest does. Bounds on what
 // that does to mean and standard deviation are proved, not sampled: see
-// PredictorInfo.
+// PredictorInfo. Where predictions are healed no sample is left out.
 type Predictor struct {
 	pointKernels
 	info PredictorInfo
@@ -53,12 +60,18 @@ type Predictor struct {
 	a    []float64 // E[a] of the active samples
 
 	// With v(x) = K·U, K the kernel values of the active samples and kernels,
-	// the variance is constant + wᵀ·cov·w + ‖Cᵀ·v‖², w = (1, g).
+	// the variance is constant + wᵀ·cov·w + ‖Cᵀ·v‖², w = (1, g). With the samples in
+	// the right order Cᵀ is lower trapezoidal.
 	constant float64
 	cov      la.Matrix[float64] // of the bias and the active kernels' weights
 	u        la.Matrix[float64] // P×R, U·Uᵀ ≈ E[e·eᵀ]
-	c        la.Matrix[float64] // D×ρ, C·Cᵀ ≈ Cov[a]
+	ct       stairs.Matrix      // ρ×D, C·Cᵀ ≈ Cov[a]
+	order    []int              // of the samples in ct
 	full     bool               // the last term counts
+
+	healer  *bemkl.Healer // nil if predictions are not healed
+	healing *healing      // the like
+	bare    []input       // the inputs of predictions that are not healed
 
 	target target
 	pool   scratchPool
@@ -97,17 +110,19 @@ type predictorGroup struct {
 
 // scratch is the memory of one prediction.
 type scratch struct {
-	ws   la.Workspace
-	z    [][]float64        // by group: the sample as its kernels see it
-	stat []float64          // statistics of one group
-	raw  []float64          // kernels of one view before centring
-	k    la.Matrix[float64] // P×D
-	self []float64          // P: the kernels of the sample with itself, if wanted
-	g    []float64          // P
-	v    la.Matrix[float64] // R×D
-	cv   la.Matrix[float64] // R×ρ
+	ws      la.Workspace
+	z       [][]float64        // by group: the sample as its kernels see it
+	stat    []float64          // statistics of one group
+	raw     []float64          // kernels of one view before centring
+	k       la.Matrix[float64] // P×D
+	self    []float64          // P: the kernels of the sample with itself, if wanted
+	g       []float64          // P
+	v       la.Matrix[float64] // R×D
+	ordered la.Matrix[float64] // the like, with the samples in the order of the covariance's factor
+	cv      la.Matrix[float64] // R×ρ
 
 	spread, picked, solved []float64 // of a MultiTaskPredictor
+	phi, heal              []float64 // of healing: Σ_m E[e_m]·k_m, and the Healer's own
 
 	_ [64]byte // scratch of different callers shares no cache line
 }
@@ -123,6 +138,8 @@ type function struct {
 	noise   float64            // variance of the target around eᵀg + b
 	targets int
 	target  target
+	healing *healing      // nil if predictions are not healed
+	healer  *bemkl.Healer // the like
 }
 
 // newPredictor prunes a function.
@@ -133,9 +150,14 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 	}
 	pr.run()
 
+	ds := f.design
+	if f.healing != nil {
+		ds = f.healing.design
+	}
 	p := &Predictor{
-		pointKernels: newPointKernels(f.design, pr.kernels, pr.samples, false),
-		info:         pr.info(f.target.sd), target: f.target,
+		pointKernels: newPointKernels(ds, pr.kernels, pr.samples, f.healing != nil),
+		healer:       f.healer, healing: f.healing, bare: f.design.inputs,
+		info: pr.info(f.target.sd), target: f.target,
 		bias: f.beMean[f.index], full: !opt.MeanOnly && !opt.Published,
 	}
 	for _, d := range pr.samples {
@@ -152,7 +174,8 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 		for i := range pr.e {
 			p.constant += float64(pr.ee.At(i, i) * f.spread)
 		}
-		p.u, p.c = pr.u, pr.c
+		p.u, p.order = pr.u, pr.order
+		p.ct = stairs.New(pr.ct)
 	}
 	p.pool = newScratchPool(p.newScratch)
 	return p, nil
@@ -219,8 +242,8 @@ func newPointKernels(ds *design, kernels, samples []int, selves bool) pointKerne
 	return p
 }
 
-func picked(x []float64, at []int) []float64 {
-	y := make([]float64, len(at))
+func picked[T any](x []T, at []int) []T {
+	y := make([]T, len(at))
 	pick(y, x, at)
 	return y
 }
@@ -229,8 +252,13 @@ func (p *Predictor) newScratch() *scratch {
 	s := p.pointKernels.newScratch()
 	s.g = make([]float64, len(p.e))
 	if p.full {
+		rank, _ := p.ct.Dims()
 		s.v = la.NewMatrix[float64](p.u.Cols, p.samples)
-		s.cv = la.NewMatrix[float64](p.u.Cols, p.c.Cols)
+		s.ordered = la.NewMatrix[float64](p.u.Cols, p.samples)
+		s.cv = la.NewMatrix[float64](p.u.Cols, rank)
+	}
+	if p.healer != nil {
+		s.phi, s.heal = make([]float64, p.samples), make([]float64, p.healer.ScratchSize())
 	}
 	return s
 }
@@ -245,7 +273,7 @@ func (p *pointKernels) newScratch() *scratch {
 	var longest int
 	for i := range p.groups {
 		g := &p.groups[i]
-		s.z = append(s.z, make([]float64, p.inputs[g.input].cols))
+		s.z = append(s.z, make([]float64, g.sight.cols(p.inputs[g.input].cols)))
 		longest = max(longest, g.basis.Rows)
 		if g.stat.kind == given {
 			longest = max(longest, p.inputs[g.input].cols)
@@ -267,22 +295,41 @@ func (i PredictorInfo) clone() PredictorInfo {
 // MeanOnly) of one sample, given as one row for each of the model's Inputs. It
 // is an error if a row has the wrong length or a NaN or infinity in it.
 func (p *Predictor) Predict(x ...[]float64) (mean, variance float64, err error) {
-	if err := p.checkPoint(x); err != nil {
+	healed := p.healing.heals(len(x), func(i int) int { return len(x[i]) })
+	inputs := p.bare
+	if healed {
+		inputs = p.inputs
+	}
+	if err := checkPoint(inputs, x); err != nil {
 		return math.NaN(), math.NaN(), err
 	}
 	s := p.pool.take()
 	mean, variance = p.predict(s, x)
+	if healed {
+		m, v := p.heal(s)
+		mean, variance = mean+m, variance+v
+	}
 	p.pool.put(s)
-	return p.target.mean + p.target.sd*mean, p.target.sd * p.target.sd * variance, nil
+	mean, variance = p.target.mean+p.target.sd*mean, p.target.sd*p.target.sd*variance
+	positive := variance
+	if p.cov.Rows == 0 { // MeanOnly
+		positive = 1
+	}
+	if err := checkMoments(mean, positive); err != nil {
+		return math.NaN(), math.NaN(), fmt.Errorf("mkl: %w", err)
+	}
+	return mean, variance, nil
 }
 
-func (p *pointKernels) checkPoint(x [][]float64) error {
-	if len(x) != len(p.inputs) {
-		return fmt.Errorf("mkl: %d inputs where the model needs %d", len(x), len(p.inputs))
+func (p *pointKernels) checkPoint(x [][]float64) error { return checkPoint(p.inputs, x) }
+
+func checkPoint(inputs []input, x [][]float64) error {
+	if len(x) != len(inputs) {
+		return fmt.Errorf("mkl: %d inputs where the model needs %d", len(x), len(inputs))
 	}
 	for i, row := range x {
-		if len(row) != p.inputs[i].cols {
-			return fmt.Errorf("mkl: x[%d]: %d values where %d are needed", i, len(row), p.inputs[i].cols)
+		if len(row) != inputs[i].cols {
+			return fmt.Errorf("mkl: x[%d]: %d values where %d are needed", i, len(row), inputs[i].cols)
 		}
 		if j := firstNonFinite(row); j >= 0 {
 			return &ValueError{Arg: "x[" + strconv.Itoa(i) + "]", Row: j, Col: -1, Value: row[j]}
@@ -309,10 +356,25 @@ func (p *Predictor) predict(s *scratch, x [][]float64) (mean, variance float64) 
 	}
 	if p.full && len(s.v.Data) > 0 && len(s.cv.Data) > 0 {
 		la.Gemm(&s.ws, la.Transpose, la.NoTrans, 1, p.u, s.k, 0, s.v)
-		la.Gemm(&s.ws, la.NoTrans, la.NoTrans, 1, s.v, p.c, 0, s.cv)
+		for r := range s.v.Rows {
+			pick(s.ordered.Row(r), s.v.Row(r), p.order)
+		}
+		p.ct.Multiply(&s.ws, s.ordered, s.cv)
 		variance += la.SumSq(s.cv.Data)
 	}
 	return mean, variance
+}
+
+// heal returns what healing adds to the prediction of the sample whose kernels are in
+// s.
+func (p *Predictor) heal(s *scratch) (mean, variance float64) {
+	clear(s.phi)
+	var self float64
+	for n, e := range p.e {
+		la.Axpy(e, s.k.Row(n), s.phi)
+		self += float64(e * s.self[n])
+	}
+	return p.healer.Heal(&s.ws, s.phi, self, s.heal)
 }
 
 // kernels stores the kernels of the sample x in s.k, a row for each view.
@@ -326,10 +388,12 @@ func (p *pointKernels) kernels(s *scratch, x [][]float64) {
 func (p *pointKernels) groupKernels(s *scratch, i int, x [][]float64) {
 	g := &p.groups[i]
 	z := s.z[i]
-	copy(z, x[g.input])
-	stat := z[:min(p.d, len(z))]
-	if g.stat.kind != given {
-		p.inputs[g.input].see(z, g.standardize, g.stat.widths)
+	var stat []float64
+	if g.stat.kind == given {
+		copy(z, x[g.input])
+		stat = z[:p.d]
+	} else {
+		p.inputs[g.input].see(z, x[g.input], g.sight, g.stat.widths)
 		stat = s.stat[:g.basis.Rows]
 		g.stat.compute(&s.ws, la.MatrixOf(1, len(z), z), g.basis, la.MatrixOf(1, len(stat), stat))
 	}
@@ -359,7 +423,7 @@ func (p *pointKernels) groupKernels(s *scratch, i int, x [][]float64) {
 	}
 }
 
-func pick(dst, src []float64, at []int) {
+func pick[T any](dst, src []T, at []int) {
 	for i, d := range at {
 		dst[i] = src[d]
 	}

@@ -33,7 +33,7 @@ var fitSparseMotorcycle = sync.OnceValues(func() (*RegressionModel, error) {
 	for p := -4; p <= 4; p++ {
 		views = append(views, View{X: x, Kernel: RBF{Width: math.Ldexp(1, p)}, Standardize: true})
 	}
-	return Regression{Fitting: Fitting{MaxSweeps: 300}, Lambda: sparse, Omega: sparse}.Fit(context.Background(), views, accel)
+	return Regression{Fitting: Fitting{MaxSweeps: 50}, Lambda: sparse, Omega: sparse}.Fit(context.Background(), views, accel)
 })
 
 // requireWithin checks a predictor against its model at a point: both bounds
@@ -76,12 +76,14 @@ func TestPredictorWithinItsBounds(t *testing.T) {
 		}
 		for _, opt := range []PredictorOptions{
 			{}, {Tolerance: -1}, {Tolerance: 0.3}, {Tolerance: 30}, {MeanOnly: true, Tolerance: 0.1}, {Published: true, Tolerance: 0.1},
+			{Unhealed: true}, {Unhealed: true, Tolerance: 0.3}, {Unhealed: true, MeanOnly: true, Tolerance: 0.1},
 		} {
 			p, err := c.m.Predictor(opt)
 			require.NoError(t, err)
+			rank, _ := p.ct.Dims()
 			t.Logf("%s %+v: %d of %d kernels, %d of %d samples, rank %d × %d, bounds %.3g %.3g certain %v; noise %.3g", c.name, opt,
-				len(p.e), len(c.m.design.views), len(p.a), c.m.design.d, p.u.Cols, p.c.Cols, p.info.MeanError, p.info.SDError, p.info.Certain, c.m.NoiseSD())
-			full, err := c.m.PredictTargets(context.Background(), PredictOptions{Published: opt.Published}, x...)
+				len(p.e), len(c.m.design.views), len(p.a), c.m.design.d, p.u.Cols, rank, p.info.MeanError, p.info.SDError, p.info.Certain, c.m.NoiseSD())
+			full, err := c.m.PredictTargets(context.Background(), PredictOptions{Published: opt.Published, Unhealed: opt.Unhealed}, x...)
 			require.NoError(t, err)
 			for i := range x[0].Rows {
 				var point [][]float64
@@ -101,7 +103,7 @@ func TestPredictorPrunes(t *testing.T) {
 	m := sparseMotorcycle(t)
 	last := 9 * 133
 	for _, tolerance := range []float64{-1, 0.001, 0.1, 1} {
-		p, err := m.Predictor(PredictorOptions{Tolerance: tolerance, MeanOnly: true})
+		p, err := m.Predictor(PredictorOptions{Tolerance: tolerance, MeanOnly: true, Unhealed: true})
 		require.NoError(t, err)
 		info := p.Info()
 		kept := len(info.Kernels) * len(info.Samples)
@@ -120,7 +122,7 @@ func TestPredictorPrunes(t *testing.T) {
 	}
 	lin, err := Regression{Fitting: Fitting{MaxSweeps: 200}, Lambda: sparse, Omega: sparse}.Fit(context.Background(), []View{{X: x, Kernel: Linear{}}}, y)
 	require.NoError(t, err)
-	p, err := lin.Predictor(PredictorOptions{Tolerance: 0.1, MeanOnly: true})
+	p, err := lin.Predictor(PredictorOptions{Tolerance: 0.1, MeanOnly: true, Unhealed: true})
 	require.NoError(t, err)
 	assert.Less(t, len(p.Info().Samples), 40)
 	assert.False(t, p.Info().Certain)
@@ -193,12 +195,35 @@ func TestPredictorOfLoadedModel(t *testing.T) {
 	}
 }
 
+// A predictor sees ranks and columns as the model does.
+func TestPredictorOfRanksAndColumns(t *testing.T) {
+	_, y, a, b := twoInputs(2, 40)
+	m, err := Regression{Fitting: Fitting{MaxSweeps: 40}}.Fit(context.Background(), sightedViews(a, b), y)
+	require.NoError(t, err)
+	p, err := m.Predictor(PredictorOptions{Tolerance: -1})
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(9, 9))
+	xa, xb := normal(rng, 20, 2), normal(rng, 20, 3)
+	want, err := m.PredictTargets(context.Background(), PredictOptions{}, xa, xb)
+	require.NoError(t, err)
+	for i := range 20 {
+		mean, variance, err := p.Predict(xa.Row(i), xb.Row(i))
+		require.NoError(t, err)
+		assert.InEpsilon(t, want.Mean[0][i], mean, 1e-9)
+		assert.InEpsilon(t, want.Variance[0][i], variance, 1e-9)
+	}
+	allocs := testing.AllocsPerRun(100, func() { _, _, _ = p.Predict(xa.Row(0), xb.Row(0)) })
+	if !raceEnabled {
+		assert.Zero(t, allocs)
+	}
+}
+
 func TestPredictorDoesNotAllocate(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
 	m, _, _ := fitTwo(t, 40)
-	for _, opt := range []PredictorOptions{{}, {MeanOnly: true}, {Published: true}} {
+	for _, opt := range []PredictorOptions{{}, {MeanOnly: true}, {Unhealed: true}, {Published: true}} {
 		p, err := m.Predictor(opt)
 		require.NoError(t, err)
 		a, b := []float64{0.1, 0.2}, []float64{1, 2, 3}
@@ -228,11 +253,13 @@ func BenchmarkPredictor(b *testing.B) {
 		m    *RegressionModel
 		opt  PredictorOptions
 	}{
-		{"sparse/mean", sparseMotorcycle(b), PredictorOptions{MeanOnly: true}},
+		{"sparse/mean", sparseMotorcycle(b), PredictorOptions{MeanOnly: true, Unhealed: true}},
 		{"sparse/published", sparseMotorcycle(b), PredictorOptions{Published: true}},
-		{"sparse/full", sparseMotorcycle(b), PredictorOptions{}},
-		{"dense/mean", dense, PredictorOptions{MeanOnly: true}},
-		{"dense/full", dense, PredictorOptions{}},
+		{"sparse/full", sparseMotorcycle(b), PredictorOptions{Unhealed: true}},
+		{"sparse/healed", sparseMotorcycle(b), PredictorOptions{}},
+		{"dense/mean", dense, PredictorOptions{MeanOnly: true, Unhealed: true}},
+		{"dense/full", dense, PredictorOptions{Unhealed: true}},
+		{"dense/healed", dense, PredictorOptions{}},
 	} {
 		p, err := c.m.Predictor(c.opt)
 		require.NoError(b, err)

@@ -2,10 +2,12 @@ package mkl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/probit"
 )
@@ -63,12 +65,15 @@ func (i Inference) String() string {
 // ProbitClassifier is the multinomial probit kernel machine: it tells two or more
 // classes apart, whose names are of any comparable type, by one function for each
 // on a kernel that it makes of the views' kernels. Its probabilities are those of
-// one model of all classes. The zero value is ready to fit: the plain sum of the
-// kernels.
+// one model of all classes. The zero value is ready to fit: the sum of the kernels
+// over the square root of their number.
 //
 // The scale of the kernels matters, since that of the prior is fixed: give them
 // unit diagonals (RBF kernels have them, others by Normalize). The values of kernels
-// that are multiplied must not be negative, and with [WProd] not above 1.
+// that are multiplied must not be negative, and with [WProd] not above 1. A product of
+// Gaussian kernels is one that is narrower than the narrowest of them: [FixProd] takes
+// the geometric mean, and refuses a product under which most samples have nothing in
+// common with any other.
 //
 // Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
 // multi-class multi-kernel pattern recognition machine".
@@ -93,8 +98,11 @@ type ProbitClassifier[T comparable] struct {
 	// class, which holds back large classes.
 	Ridge float64
 
-	// Beta holds a weight for each kernel: with the fixed rules the weights, with the
-	// others where they start. nil means 1 for each, with WSum 1/P, with Bin ½.
+	// Beta holds a weight for each of the P kernels: with the fixed rules the weights,
+	// with the others where they start. nil means 1/√P for each with FixSum, so that the
+	// functions of many kernels are no larger than those of one would be if they were
+	// independent; 1/P with FixProd, the geometric mean; 1/P with WSum, ½ with Bin and 1
+	// with WProd. The paper's FixSum and FixProd have a Beta of ones.
 	Beta []float64
 
 	Update   WeightUpdate // Structured is of Bin alone, with at most 8 views
@@ -125,8 +133,12 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if err != nil {
 		return nil, err
 	}
+	beta, err := c.fixedWeights(k)
+	if err != nil {
+		return nil, err
+	}
 	p := probit.Model{
-		Rule: c.Rule, Alpha: c.Alpha, Ridge: c.Ridge, Beta: c.Beta, Update: c.Update, Search: c.Search,
+		Rule: c.Rule, Alpha: c.Alpha, Ridge: c.Ridge, Beta: beta, Update: c.Update, Search: c.Search,
 		Samples: c.Samples, NotEmpty: c.NotEmpty, Prune: c.Prune, Workers: c.Workers,
 	}
 	if p.ClassAlpha, err = c.classAlpha(classes); err != nil {
@@ -135,6 +147,9 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	m := &ProbitClassifierModel[T]{classes: classSet[T]{names: classes}}
 	m.onViews = onViews{c.record(Trace{}), ds}
 	if c.Inference == Gibbs {
+		if c.Slopes != nil {
+			return nil, fmt.Errorf("mkl: Slopes: Gibbs sampling has no lower bound")
+		}
 		draws, sweeps, err := c.sample(ctx, p, k, index)
 		if err != nil {
 			return nil, err
@@ -144,18 +159,57 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		}
 		return m, nil
 	}
-	fit, err := bestStart(&c.Fitting, func(seed uint64, a vi.Ascent) (*probit.Fit, error) {
+	fit, err := bestStart(ctx, &c.Fitting, func(seed uint64, a vi.Ascent) (*probit.Fit, error) {
 		p.Seed, p.Ascent = seed, a
 		return p.Fit(ctx, k, index)
 	}, func(fit *probit.Fit) vi.Record { return fit.Record })
-	if err != nil {
+	if fit == nil {
+		return nil, err
+	}
+	if err := c.tell(ds, k, fit.BoundGradient, nil); err != nil {
 		return nil, err
 	}
 	m.trace = newTrace(fit.Record, nil)
-	if err := m.set(fit.Posterior, fit.ESS); err != nil {
-		return nil, err
+	if serr := m.set(fit.Posterior, fit.ESS); serr != nil {
+		return nil, errors.Join(err, serr)
 	}
-	return m, nil
+	return m, err
+}
+
+// fixedWeights returns Beta, filled in for the fixed rules. It reports products of
+// square kernels that are nearly the identity.
+func (c ProbitClassifier[T]) fixedWeights(k vi.Kernels) ([]float64, error) {
+	P, D, N := k.Dims()
+	beta := c.Beta
+	if beta == nil && c.Rule == FixSum {
+		beta = slices.Repeat([]float64{1 / math.Sqrt(float64(P))}, P)
+	}
+	if c.Rule != FixProd {
+		return beta, nil
+	}
+	if beta == nil {
+		beta = slices.Repeat([]float64{1 / float64(P)}, P)
+	}
+	if D != N || len(beta) != P {
+		return beta, nil // the fit checks their number
+	}
+	composite, err := probit.NewComposite(FixProd, k)
+	if err != nil {
+		return nil, fmt.Errorf("mkl: %w", err)
+	}
+	product := la.NewMatrix[float64](N, N)
+	composite.Combine(&la.Workspace{Workers: c.Workers}, beta, product)
+	alone := 0
+	for i := range N {
+		row := product.Row(i)
+		if largest := max(largestAbs(row[:i]), largestAbs(row[i+1:])); largest < identity*row[i] {
+			alone++
+		}
+	}
+	if 2*alone > N {
+		return nil, fmt.Errorf("mkl: FixProd: the product of the %d kernels is nearly the identity: %d of %d samples have nothing in common with any other: take smaller exponents (Beta), fewer narrow kernels, or a sum", P, alone, N)
+	}
+	return beta, nil
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes, its

@@ -21,6 +21,10 @@ func TestProbitGibbs(t *testing.T) {
 	labels := parts(y, 3)
 	for _, rule := range []Rule{WSum, FixSum, Bin, FixProd, WProd} {
 		sweeps := 0
+		var beta []float64
+		if rule == FixProd { // of columns, the product is the kernel of them all
+			beta = []float64{1, 1, 1}
+		}
 		c := ProbitClassifier[int]{
 			Fitting: Fitting{Progress: func(p Progress) {
 				sweeps++
@@ -28,6 +32,7 @@ func TestProbitGibbs(t *testing.T) {
 				assert.Equal(t, 340, p.MaxSweeps)
 			}},
 			Rule:      rule,
+			Beta:      beta,
 			NotEmpty:  true,
 			Inference: Gibbs,
 			Draws:     GibbsDraws{Draws: 60, BurnIn: 100},
@@ -49,7 +54,7 @@ func TestProbitGibbs(t *testing.T) {
 		assert.True(t, mixing.ESS > 0 && mixing.ESS <= 4*60*math.Log10(4*60), "%v", mixing)
 		p, err := m.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
 		require.NoError(t, err)
-		v, err := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 60}, Rule: rule, NotEmpty: true}.Fit(context.Background(), views(x), labels)
+		v, err := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 60}, Rule: rule, Beta: beta, NotEmpty: true}.Fit(context.Background(), views(x), labels)
 		require.NoError(t, err)
 		q, err := v.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
 		require.NoError(t, err)

@@ -84,8 +84,7 @@ func (m *ProbitClassifierModel[T]) PredictClasses(ctx context.Context, opt Predi
 	if err != nil {
 		return nil, err
 	}
-	out.label(m.classes.names)
-	return out, nil
+	return out.labelled(m.classes.names)
 }
 
 // predict predicts from the posterior or from the draws, whichever there are.

@@ -21,6 +21,9 @@ func TestProbitClassifier(t *testing.T) {
 	}
 	for _, rule := range rules {
 		c := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 60}, Rule: rule, NotEmpty: true}
+		if rule == FixProd { // of columns, the product is the kernel of them all
+			c.Beta = []float64{1, 1, 1}
+		}
 		m, err := c.Fit(context.Background(), views(x), labels)
 		require.NoError(t, err, rule.String())
 		assert.Equal(t, rule, m.Rule())
@@ -70,6 +73,47 @@ func TestProbitClassifier(t *testing.T) {
 		_, err := c.Fit(context.Background(), views(x), labels)
 		assert.EqualError(t, err, want)
 	}
+}
+
+// The weights of fixed rules do not let functions grow, or the product vanish, when
+// there are many kernels.
+func TestProbitFixedWeights(t *testing.T) {
+	x, _, y := gpProblem(60, 3)
+	labels := parts(y, 3)
+	var views []View
+	for p := -3; p <= 3; p++ {
+		views = append(views, View{X: x, Kernel: RBF{Medians: math.Ldexp(1, p)}})
+	}
+	fit := func(c ProbitClassifier[int]) (*ProbitClassifierModel[int], error) {
+		c.MaxSweeps = 60
+		return c.Fit(context.Background(), views, labels)
+	}
+	for rule, want := range map[Rule]float64{FixSum: 1 / math.Sqrt(7), FixProd: 1.0 / 7} {
+		m, err := fit(ProbitClassifier[int]{Rule: rule})
+		require.NoError(t, err)
+		for _, w := range m.KernelWeights() {
+			assert.Equal(t, want, w.Mean, rule.String())
+		}
+		p, err := m.PredictClasses(context.Background(), PredictOptions{}, x)
+		require.NoError(t, err)
+		right := 0
+		for i, label := range p.Label {
+			if label == labels[i] {
+				right++
+			}
+		}
+		assert.Greater(t, right, 45, rule.String())
+	}
+	ones := slices.Repeat([]float64{1}, len(views))
+	m, err := fit(ProbitClassifier[int]{Beta: ones})
+	require.NoError(t, err)
+	assert.Equal(t, 1.0, m.KernelWeights()[0].Mean)
+	views[0].Kernel = RBF{Medians: 1.0 / 40}
+	_, err = fit(ProbitClassifier[int]{Rule: FixProd, Beta: ones})
+	assert.ErrorContains(t, err, "mkl: FixProd: the product of the 7 kernels is nearly the identity")
+	// A narrow kernel among others does not spoil their mean.
+	_, err = fit(ProbitClassifier[int]{Rule: FixProd, Beta: []float64{0, 1, 0, 0, 0, 0, 0}})
+	assert.NoError(t, err)
 }
 
 func TestProbitFilesAreChecked(t *testing.T) {

@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,17 +13,163 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
+// processSettings are those of a fit of multiple Gaussian processes.
+type processSettings struct {
+	method Method
+	family Family
+	prior  GIG
+	fixed  bool
+	name   func(o int) string // of a function in errors, nil if there is only one
+
+	// hurried makes only a few steps on all samples of those that are many, once a part
+	// of them has told where the scales lie.
+	hurried bool
+	seed    uint64 // of the choice of that part
+}
+
+// fit adds a function to m for each row of y: targets, or labels ±1. It reports
+// whether m has them all: a function whose ascent ended with an error is that of the
+// sweeps before.
+func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k vi.Kernels, y la.Matrix[float64], labels bool) (whole bool, err error) {
+	if s.method < Evidence || s.method > Published {
+		return false, fmt.Errorf("mkl: Method: %v is not known", s.method)
+	}
+	if _, m.adapted = k.(mgp.Adaptive); m.adapted && s.method >= Factorised {
+		return false, fmt.Errorf("mkl: Method: %v learns no widths, and a view has ARD", s.method)
+	}
+	var errs []error
+	for o := range y.Rows {
+		fit, err := s.fitOne(ctx, k, y.Row(o), labels, f.Workers, f.ascent(o+1, y.Rows))
+		if err != nil {
+			if s.name != nil {
+				err = fmt.Errorf("%s: %w", s.name(o), err)
+			}
+			errs = append(errs, fmt.Errorf("mkl: %w", err))
+		}
+		if fit == nil || ctx.Err() != nil && o+1 < y.Rows {
+			return false, errors.Join(errs...)
+		}
+		m.add(fit, m.design.learned(fit.Parameters))
+		if err := checkWeights(m.weights(o)); err != nil {
+			return false, errors.Join(append(errs, err)...)
+		}
+	}
+	m.design = m.designs[0]
+	return true, errors.Join(errs...)
+}
+
+// fitOne fits one function.
+func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, labels bool, workers int, a vi.Ascent) (*mgp.Fit, error) {
+	if s.method >= Factorised {
+		g := mgp.Model{Family: s.family, Prior: s.prior, Fixed: s.fixed, Plain: s.method == Published, Workers: workers, Ascent: a}
+		if labels {
+			return g.FitLabels(ctx, k, y)
+		}
+		return g.Fit(ctx, k, y)
+	}
+	e := mgp.Evidence{Family: s.family, Prior: s.prior, Fixed: s.fixed, Workers: workers, Ascent: a}
+	if s.method == GaussianBound {
+		e.Sites = mgp.VariationalBound
+	}
+	fit := func(k vi.Kernels, y []float64) (*mgp.Fit, error) {
+		if labels {
+			return e.FitLabels(ctx, k, y)
+		}
+		return e.Fit(ctx, k, y)
+	}
+	settled := vi.MaxSweeps
+	if N := len(y); N >= manySamples {
+		var class []int
+		if labels {
+			for _, v := range y {
+				class = append(class, int(v+1)/2)
+			}
+		}
+		rows := sample(N, fewSamples, class, s.seed)
+		some := make([]float64, len(rows))
+		for i, r := range rows {
+			some[i] = y[r]
+		}
+		first, err := fit(someKernels(k, rows), some)
+		switch {
+		case ctx.Err() != nil:
+			return nil, err
+		case err == nil: // the part may lack what the whole has, such as targets that differ
+			p := first.Posterior.State()
+			e.Start = &mgp.EvidenceStart{Gamma: p.Gamma, Parameters: first.Parameters}
+			if !labels {
+				e.Start.Noise = 1 / p.Tau
+			}
+			settled = first.Record.Reason
+			if s.hurried && e.Ascent.MaxSweeps == 0 {
+				e.Ascent.MaxSweeps = fewSteps
+				if labels { // a step of labels takes several factorisations
+					e.Ascent.MaxSweeps = fewSteps / 2
+				}
+			}
+		}
+	}
+	all, err := fit(k, y)
+	if err == nil && e.Start != nil && s.hurried && all.Record.Reason == vi.MaxSweeps {
+		all.Record.Reason = settled // the few steps that were wanted
+	}
+	return all, err
+}
+
+// From manySamples on a fit begins where that to fewSamples of them ended, whose
+// scales and widths are nearly the same and cost a small part of the time: a step on
+// 2000 samples takes as long as 20 steps on 700. A hurried fit makes fewSteps more.
+const (
+	manySamples = 1000
+	fewSamples  = 700
+	fewSteps    = 4
+)
+
+// someKernels returns the kernels of some of the samples.
+func someKernels(k vi.Kernels, rows []int) vi.Kernels {
+	a, adaptive := k.(*adaptive)
+	dense, ok := k.(*vi.Dense)
+	if adaptive {
+		dense = a.Dense
+	} else if !ok {
+		panic(fmt.Sprintf("mkl: kernels of type %T", k))
+	}
+	P, _, _ := k.Dims()
+	ks := make([]la.Matrix[float64], P)
+	for p := range ks {
+		ks[p] = la.NewMatrix[float64](len(rows), len(rows))
+		for i, r := range rows {
+			from, to := dense.At(p).Row(r), ks[p].Row(i)
+			for j, c := range rows {
+				to[j] = from[c]
+			}
+		}
+	}
+	some, err := vi.NewDense(ks...)
+	if err != nil {
+		panic(err) // the whole matrices were finite
+	}
+	if adaptive {
+		return a.some(some, rows)
+	}
+	return some
+}
+
 // processes is what fitted multiple Gaussian processes have in common: a sum of
-// processes for the target, or for each class.
+// processes for the target, or for each class. Its design is that of the first
+// function; the others differ from it in nothing but learned length scales.
 type processes struct {
-	onViews    // its trace is those of the functions, one after another
-	posteriors []*mgp.Posterior
-	limits     []bool    // the prior became a point
-	bounds     []float64 // of each function
+	onViews               // its trace is those of the functions, one after another
+	designs     []*design // of each function
+	posteriors  []*mgp.Posterior
+	limits      []bool             // the prior became a point
+	bounds      []float64          // of each function
+	leaveOneOut []*mgp.LeaveOneOut // of each function; nil if loaded, or factorised
+	adapted     bool               // widths were learned; known of fits only
 }
 
 // add appends a fit. The traces of several follow one another.
-func (m *processes) add(f *mgp.Fit) {
+func (m *processes) add(f *mgp.Fit, ds *design) {
 	t := newTrace(f.Record, m.trace.collapsed)
 	if f.Collapsed {
 		t.collapsed = append(t.collapsed, len(m.posteriors))
@@ -30,19 +177,28 @@ func (m *processes) add(f *mgp.Fit) {
 	if len(m.posteriors) > 0 {
 		t.Sweeps += m.trace.Sweeps
 		t.Bounds = append(m.trace.Bounds, t.Bounds...)
-		if !m.trace.Converged {
+		switch {
+		case !m.trace.Converged:
 			t.Converged, t.Reason = false, m.trace.Reason
+		case t.Converged && m.trace.Reason == vi.RoundOff.String():
+			t.Reason = m.trace.Reason
 		}
 	}
 	m.trace = t
+	m.designs = append(m.designs, ds)
 	m.posteriors = append(m.posteriors, f.Posterior)
 	m.limits = append(m.limits, f.GPLimit)
-	m.bounds = append(m.bounds, f.Record.Bound())
+	bound := f.Record.Bound()
+	if f.LeaveOneOut != nil {
+		bound = f.LogEvidence
+		m.leaveOneOut = append(m.leaveOneOut, f.LeaveOneOut)
+	}
+	m.bounds = append(m.bounds, bound)
 }
 
-// Bound returns the lower bound on the log evidence in nats: in regression of the
-// target as the fit saw it, standardised unless RawTargets; with several classes
-// the sum over them.
+// Bound returns the log evidence in nats, of labels an estimate, or the lower bound
+// on it of the methods that have one: in regression of the target as the fit saw it,
+// standardised unless RawTargets; with several classes the sum over them.
 func (m *processes) Bound() float64 { return total(m.bounds) }
 
 // KernelWeights returns E[1/γ_p] of the views and its standard deviation, in the
@@ -93,6 +249,8 @@ func (m *processes) prior(o int) string {
 	switch {
 	case s.Family == ARD:
 		return "ARD: each kernel's weight is set by maximum likelihood, and those not needed go to zero"
+	case s.Family == Hyperbola:
+		return "the scale of every kernel is that of the highest evidence, under a weak prior that favours none"
 	case m.limits[o]:
 		return fmt.Sprintf("%v: learned to the limit of a plain Gaussian process: the kernels matter alike", s.Family)
 	}
@@ -135,16 +293,28 @@ func (m *processes) prior(o int) string {
 // predict calls do with the predictions of the t samples of x from first on by
 // function o, for block after block.
 func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(o, first int, p *mgp.Prediction)) error {
-	return m.design.eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
-		for o, q := range m.posteriors {
-			p, err := q.Predict(k, self, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
-			if err != nil {
-				return err
-			}
-			do(o, first, p)
+	for from := 0; from < len(m.posteriors); {
+		// The kernels of neighbours with one design are computed once.
+		to := from + 1
+		for to < len(m.posteriors) && m.designs[to] == m.designs[from] {
+			to++
 		}
-		return nil
-	})
+		err := m.designs[from].eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
+			for o := from; o < to; o++ {
+				p, err := m.posteriors[o].Predict(k, self, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
+				if err != nil {
+					return err
+				}
+				do(o, first, p)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
 }
 
 // describe is a model's String.

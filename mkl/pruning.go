@@ -22,6 +22,13 @@ import (
 //	Σ_mm' κ_m·κ_m'·|Cov[e]_mm'| · (Σ_d |E[a_d]|)²  +  Σ_mm' κ_m·κ_m'·|E[e·eᵀ]_mm'| · Σ_dd' |Cov[a]_dd'|.
 //
 // What is left out in several steps adds up.
+//
+// A healed prediction looks at how a new sample's kernels Σ_m E[e_m]·k_m with all the
+// samples compare, whatever the samples' own weights: no sample may go. Leaving
+// kernels out moves those sums by at most Σ_m κ_m·|E[e_m]|, over those left out, and
+// healing bounds what that does; see bemkl.Healer.Sensitivity. The bound is far
+// from tight and leaves a kernel out only if its weight is next to nothing, as under
+// sparse priors.
 type pruning struct {
 	e, a   []float64          // means
 	ee     la.Matrix[float64] // E[e·eᵀ]
@@ -31,8 +38,14 @@ type pruning struct {
 	sure   []bool  // kappa holds for every sample, not only those of the training
 	budget float64 // for the mean and for the standard deviation
 
+	// By how much healing moves mean and standard deviation for each unit of what is
+	// left out of the sums of kernels; 0 if predictions are not healed.
+	healed           bool
+	healMean, healSD float64
+
 	kernels, samples   []int
-	u, c               la.Matrix[float64] // U·Uᵀ ≈ E[e·eᵀ], C·Cᵀ ≈ Cov[a], of those kept
+	u, ct              la.Matrix[float64] // U·Uᵀ ≈ E[e·eᵀ], C·Cᵀ ≈ Cov[a], of those kept
+	order              []int              // of the samples in Cᵀ, which is lower trapezoidal
 	meanError, sdError float64
 	certain            bool
 }
@@ -60,6 +73,17 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 		p.budget = DefaultPruning * math.Sqrt(f.noise)
 	case opt.Tolerance > 0:
 		p.budget = opt.Tolerance * math.Sqrt(f.noise)
+	}
+	if f.healer != nil {
+		var limit float64
+		for i, e := range p.e {
+			limit += p.kappa[i] * math.Abs(e)
+		}
+		p.healed = true
+		p.healMean, p.healSD = f.healer.Sensitivity(limit)
+		if opt.MeanOnly {
+			p.healSD = 0
+		}
 	}
 	if !opt.MeanOnly && !opt.Published {
 		var err error
@@ -130,17 +154,22 @@ func (p *pruning) run() {
 	for _, m := range p.kernels {
 		p.addKernel(&kernels, m)
 	}
-	p.samples = p.drop(p.samples, part, p.addSample,
-		func(s *share) (mean, sd float64) { return cost(&kernels, s) },
-		func(int) bool { return sureAll })
+	if !p.healed {
+		p.samples = p.drop(p.samples, part, p.addSample,
+			func(s *share) (mean, sd float64) { return cost(&kernels, s) },
+			func(int) bool { return sureAll })
+	}
 
 	var samples share
 	for _, d := range p.samples {
 		p.addSample(&samples, d)
 	}
 	p.kernels = p.drop(p.kernels, part, p.addKernel,
-		func(k *share) (mean, sd float64) { return cost(k, &samples) },
-		func(m int) bool { return p.sure[m] })
+		func(k *share) (mean, sd float64) {
+			mean, sd = cost(k, &samples)
+			return mean + float64(p.healMean*k.mean), sd + float64(p.healSD*k.mean)
+		},
+		func(m int) bool { return p.sure[m] && (sureAll || !p.healed) })
 
 	if p.aCov.Rows > 0 {
 		p.factor(part, math.Sqrt(samples.spread))
@@ -199,13 +228,13 @@ func (p *pruning) factor(limit, spread float64) {
 	})
 	p.sdError += lack
 	p.certain = p.certain && (sure || lack == 0)
-	p.c = pivotedCholesky(submatrix(p.aCov, p.samples), func(rest []float64) bool {
+	p.ct, p.order = growPivoted(submatrix(p.aCov, p.samples), func(rest []float64) bool {
 		lack = 0
 		for _, v := range rest {
 			lack += kappa * math.Sqrt(v)
 		}
 		return lack <= limit
-	})
+	}).trapezoid()
 	p.sdError += lack
 	p.certain = p.certain && (sure || lack == 0)
 }
@@ -214,6 +243,10 @@ func (p *pruning) factor(limit, spread float64) {
 // adds columns, always for the largest diagonal entry of x − C·Cᵀ, until that
 // diagonal satisfies enough or is round-off.
 func pivotedCholesky(x la.Matrix[float64], enough func(rest []float64) bool) la.Matrix[float64] {
+	return growPivoted(x, enough).factor().Clone()
+}
+
+func growPivoted(x la.Matrix[float64], enough func(rest []float64) bool) *pivoted {
 	f := newPivoted(x)
 	for !enough(f.rest) {
 		p := 0
@@ -226,7 +259,7 @@ func pivotedCholesky(x la.Matrix[float64], enough func(rest []float64) bool) la.
 			break
 		}
 	}
-	return f.factor().Clone()
+	return f
 }
 
 // pivoted is a Cholesky factor C, n×ρ, of a positive semidefinite x that grows by
@@ -270,6 +303,27 @@ func (f *pivoted) add(p int) bool {
 // factor returns C.
 func (f *pivoted) factor() la.Matrix[float64] {
 	return f.c.Slice(0, f.c.Rows, 0, len(f.pivots))
+}
+
+// trapezoid returns Cᵀ with its rows and columns in an order that makes it lower
+// trapezoidal, the last pivot's first, and that order of the columns.
+func (f *pivoted) trapezoid() (ct la.Matrix[float64], order []int) {
+	for i := range f.rest {
+		if !slices.Contains(f.pivots, i) {
+			order = append(order, i)
+		}
+	}
+	rank := len(f.pivots)
+	for q := rank - 1; q >= 0; q-- {
+		order = append(order, f.pivots[q])
+	}
+	ct = la.NewMatrix[float64](rank, len(order))
+	for i := range rank {
+		for n, row := range order {
+			ct.Set(i, n, f.c.At(row, rank-1-i))
+		}
+	}
+	return ct, order
 }
 
 // info describes the pruning; sd is the target's unit.

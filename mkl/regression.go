@@ -2,6 +2,8 @@ package mkl
 
 import (
 	"context"
+	"errors"
+	"math"
 	"strconv"
 
 	"github.com/bmkl/bmkl/la"
@@ -22,6 +24,11 @@ type Gamma = vi.Gamma
 // b, Omega for the kernel weights e and Epsilon for the noise. Gamma(1, 1) is a
 // broad prior; Lambda and Omega of Gamma(1e-10, 1e+10) make samples and kernels
 // sparse.
+//
+// Predictions are healed: they are those of the posterior with a basis point added at
+// each new sample, without which intervals away from the samples are too short; see
+// docs/healing.md. The exceptions are rectangular kernels, and precomputed ones without
+// k(x, x).
 //
 // Source: M. Gönen, "A Bayesian multiple kernel learning framework for single
 // and multiple output regression", ECAI 2012.
@@ -47,9 +54,12 @@ type Regression struct {
 //
 // Errors name the argument and the place of what is wrong with it: a
 // *[ValueError] for NaN and infinities, a *[DuplicateError], a *[MemoryError]. A
-// *[CollapsedError] carries the model. If ctx ends, the error wraps its cause;
-// if the lower bound falls, which only happens to a problem too ill-conditioned
-// for double precision, the error is a *vi.BoundError.
+// *[CollapsedError] carries the model. If ctx ends, the error wraps its cause; if
+// the lower bound falls by more than rounding explains, which only happens to a
+// problem too ill-conditioned for double precision, it is a *vi.BoundError. With
+// these errors, and with that of an update that fails, comes the model of the sweeps
+// before, which is nil only if there were none. A bound that falls within its
+// rounding errors ends the fit without an error: see [Trace].Reason.
 func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*RegressionModel, error) {
 	n, err := checkTargets(y, r.MissingTargets)
 	if err != nil {
@@ -60,25 +70,28 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*Reg
 	if err != nil {
 		return nil, err
 	}
-	fit, err := bestStart(&r.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.RegressionFit, error) {
+	fit, err := bestStart(ctx, &r.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.RegressionFit, error) {
 		return bemkl.Regression{
 			Lambda: r.Lambda, Upsilon: r.Upsilon, Gamma: r.Gamma, Omega: r.Omega, Epsilon: r.Epsilon,
 			Ascent: a, Plain: r.Plain, Workers: r.Workers, Seed: seed,
 		}.Fit(ctx, k, z)
 	}, func(fit *bemkl.RegressionFit) vi.Record { return fit.Record })
-	if err != nil {
+	if fit == nil {
+		return nil, err
+	}
+	if err := r.tell(ds, k, fit.BoundGradient, nil); err != nil {
 		return nil, err
 	}
 	m := &RegressionModel{}
 	m.onViews = onViews{r.record(newTrace(fit.Record, fit.Collapsed)), ds}
 	m.targets = targets
-	if err := m.set(fit.Posterior); err != nil {
-		return nil, err
+	if serr := m.set(fit.Posterior); serr != nil {
+		return nil, errors.Join(err, serr)
 	}
-	if m.collapsed(len(y)) {
-		return nil, &CollapsedError{Model: m}
+	if err == nil && m.collapsed(len(y)) {
+		err = &CollapsedError{Model: m}
 	}
-	return m, nil
+	return m, err
 }
 
 // FitKernels fits to precomputed kernel matrices, samples × basis points each:
@@ -92,4 +105,8 @@ func (r Regression) FitKernels(ctx context.Context, kernels []la.Matrix[float64]
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
-func (r Regression) EstimateMemory(s Size) int64 { return r.kernelMemory(s, s.Outputs) }
+func (r Regression) EstimateMemory(s Size) int64 {
+	D := float64(s.basis())
+	healing := inBytes(D * D)
+	return min(r.kernelMemory(s, s.Outputs), math.MaxInt64-healing) + healing
+}

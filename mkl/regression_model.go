@@ -18,6 +18,7 @@ type targetFunctions struct {
 	posterior interface {
 		Predict(k vi.Kernels, opt vi.PredictOptions) (*bemkl.Prediction, error)
 	}
+	healing *healing // nil if predictions are not healed
 }
 
 // setNoise sets the noise's variances E[ε]⁻¹.
@@ -50,18 +51,21 @@ func (m *targetFunctions) Outputs() []Output {
 	return out
 }
 
-// PredictTargets predicts every target. It takes one matrix for each of Inputs.
+// PredictTargets predicts every target. It takes one matrix for each of Inputs; those
+// of precomputed kernels may have the kernel of each sample with itself as one more
+// column, with which the predictions of a [RegressionModel] are healed.
 func (m *targetFunctions) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
-	t, err := m.design.checkInputs(x)
+	healed := !opt.Published && !opt.Unhealed && m.healing.heals(len(x), func(i int) int { return x[i].Cols })
+	ds := m.design
+	if healed {
+		ds = m.healing.design
+	}
+	t, err := ds.checkInputs(x)
 	if err != nil {
 		return nil, err
 	}
 	out := newPrediction(len(m.targets), t, opt)
-	err = m.design.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, _ int) error {
-		p, err := m.posterior.Predict(k, opt.inference())
-		if err != nil {
-			return err
-		}
+	restore := func(first int, p *bemkl.Prediction) {
 		for o, target := range m.targets {
 			var variance []float64
 			if !opt.MeanOnly {
@@ -69,12 +73,23 @@ func (m *targetFunctions) PredictTargets(ctx context.Context, opt PredictOptions
 			}
 			target.restore(out, o, first, p.Mean.Row(o), variance)
 		}
-		return nil
-	})
+	}
+	if healed {
+		err = m.healing.predict(ctx, opt, x, t, restore)
+	} else {
+		err = ds.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, _ int) error {
+			p, err := m.posterior.Predict(k, opt.inference())
+			if err != nil {
+				return err
+			}
+			restore(first, p)
+			return nil
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out.checked()
 }
 
 // checkTarget reports a target that the model does not have.
@@ -109,6 +124,7 @@ type RegressionModel struct {
 // set completes the model by its posterior.
 func (m *RegressionModel) set(p *bemkl.RegressionPosterior) error {
 	m.posterior, m.weights, m.targetFunctions.posterior = p, p, p
+	m.healing = newHealing(m.design, p)
 	m.setNoise(p.State().Epsilon)
 	return m.prepare(p.State().A)
 }
@@ -120,7 +136,7 @@ func (m *RegressionModel) Kind() string { return "regression" }
 func (m *RegressionModel) Posterior() *bemkl.RegressionPosterior { return m.posterior }
 
 // Predict returns the predictive mean and variance, noise included, of the model's
-// only target for each sample. It takes one matrix for each of Inputs.
+// only target for each sample; see PredictTargets.
 func (m *RegressionModel) Predict(x ...Features) (mean, variance []float64, err error) {
 	return predictOne(m, x)
 }
@@ -129,4 +145,4 @@ func (m *RegressionModel) Predict(x ...Features) (mean, variance []float64, err 
 func (m *RegressionModel) String() string { return m.describe("regression of " + m.count()) }
 
 // Summary describes the model in words, line by line.
-func (m *RegressionModel) Summary() string { return m.summarize(m.String()) }
+func (m *RegressionModel) Summary() string { return m.summarize(m.String()) + m.healing.note() }

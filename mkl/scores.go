@@ -16,22 +16,30 @@ import (
 // ±1.
 
 // fitScores fits to labels ±1, functions × samples, or NaN. settings holds those of
-// the estimator, and f those of all; need estimates the memory.
-func fitScores(ctx context.Context, f *Fitting, settings bemkl.Classification, views []View, y la.Matrix[float64], outputs int, need func(Size) int64) (m scores, err error) {
+// the estimator, and f those of all; need estimates the memory. The scores are nil if
+// there is no fit.
+func fitScores(ctx context.Context, f *Fitting, settings bemkl.Classification, views []View, y la.Matrix[float64], outputs int, need func(Size) int64) (*scores, error) {
 	ds, k, err := f.kernels(ctx, views, y.Cols, outputs, need)
 	if err != nil {
-		return m, err
+		return nil, err
 	}
 	settings.Workers = f.Workers
-	fit, err := bestStart(f, func(seed uint64, a vi.Ascent) (*bemkl.ClassificationFit, error) {
+	fit, err := bestStart(ctx, f, func(seed uint64, a vi.Ascent) (*bemkl.ClassificationFit, error) {
 		settings.Seed, settings.Ascent = seed, a
 		return settings.Fit(ctx, k, y)
 	}, func(fit *bemkl.ClassificationFit) vi.Record { return fit.Record })
-	if err != nil {
-		return m, err
+	if fit == nil {
+		return nil, err
+	}
+	m := &scores{}
+	if terr := f.tell(ds, k, fit.BoundGradient, func(s *Slopes) { s.SigmaG, s.Margin = fit.SettingsGradient() }); terr != nil {
+		return nil, errors.Join(err, terr)
 	}
 	m.onViews = onViews{f.record(newTrace(fit.Record, fit.Collapsed)), ds}
-	return m, m.set(fit.Posterior)
+	if serr := m.set(fit.Posterior); serr != nil {
+		return nil, errors.Join(err, serr)
+	}
+	return m, err
 }
 
 // scores are the functions of a model: a score for each row of the posterior.

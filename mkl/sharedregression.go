@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"errors"
 
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
@@ -15,7 +16,8 @@ import (
 //
 // The priors are those of [Regression]. Targets must be complete.
 //
-// The model is derived in docs/shared.md.
+// The model is derived in docs/shared.md. Its predictions are not healed, in contrast
+// to those of [Regression]: away from the samples their intervals are too short.
 type SharedRegression struct {
 	Fitting
 
@@ -42,25 +44,28 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 	if err != nil {
 		return nil, err
 	}
-	fit, err := bestStart(&s.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.SharedFit, error) {
+	fit, err := bestStart(ctx, &s.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.SharedFit, error) {
 		return bemkl.SharedRegression{
 			Lambda: s.Lambda, Upsilon: s.Upsilon, Gamma: s.Gamma, Omega: s.Omega, Epsilon: s.Epsilon,
 			Ascent: a, Plain: s.Plain, Workers: s.Workers, Seed: seed,
 		}.Fit(ctx, k, z)
 	}, func(fit *bemkl.SharedFit) vi.Record { return fit.Record })
-	if err != nil {
+	if fit == nil {
+		return nil, err
+	}
+	if err := s.tell(ds, k, fit.BoundGradient, nil); err != nil {
 		return nil, err
 	}
 	m := &SharedRegressionModel{}
 	m.onViews = onViews{s.record(newTrace(fit.Record, fit.Collapsed)), ds}
 	m.targets = targets
-	if err := m.set(fit.Posterior); err != nil {
-		return nil, err
+	if serr := m.set(fit.Posterior); serr != nil {
+		return nil, errors.Join(err, serr)
 	}
-	if m.collapsed(len(y)) {
-		return nil, &CollapsedError{Model: m}
+	if err == nil && m.collapsed(len(y)) {
+		err = &CollapsedError{Model: m}
 	}
-	return m, nil
+	return m, err
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.

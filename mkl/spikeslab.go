@@ -63,7 +63,7 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 	if err := checkFinite("x", x); err != nil {
 		return nil, err
 	}
-	if err := s.checkMemory(s.EstimateMemory(Size{Samples: n, Kernels: x.Cols, Outputs: 1})); err != nil {
+	if err := s.check(s.EstimateMemory(Size{Samples: n, Kernels: x.Cols, Outputs: 1})); err != nil {
 		return nil, err
 	}
 	targets, z := standardizeTargets([][]float64{y}, s.RawTargets)
@@ -81,17 +81,17 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 		m.center, m.scale = columnStats(x)
 	}
 	seen := m.see(x)
-	fit, err := bestStart(&s.Fitting, func(seed uint64, a vi.Ascent) (*slab.RegressionFit, error) {
+	fit, err := bestStart(ctx, &s.Fitting, func(seed uint64, a vi.Ascent) (*slab.RegressionFit, error) {
 		return slab.Regression{
 			Prior: s.Prior, Noise: s.Noise, Held: s.Held, Standard: s.StandardField,
 			Seed: seed, Ascent: a, Workers: s.Workers,
 		}.Fit(ctx, seen, z.Row(0))
 	}, func(fit *slab.RegressionFit) vi.Record { return fit.Record })
-	if err != nil {
+	if fit == nil {
 		return nil, err
 	}
 	m.record, m.posterior = s.record(newTrace(fit.Record, nil)), fit.Posterior
-	return m, nil
+	return m, err
 }
 
 // EstimateMemory returns about how many bytes a fit to Samples with Kernels features

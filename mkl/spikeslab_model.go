@@ -138,7 +138,7 @@ func (m *SpikeSlabModel) PredictTargets(_ context.Context, opt PredictOptions, x
 	}
 	out := newPrediction(1, x[0].Rows, opt)
 	m.target.restore(out, 0, 0, p.Mean, p.Variance)
-	return out, nil
+	return out.checked()
 }
 
 // String describes the model in one line.

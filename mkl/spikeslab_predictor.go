@@ -59,5 +59,8 @@ func (p *SpikeSlabPredictor) Predict(x []float64) (mean, variance float64, err e
 			return 0, 0, &ValueError{Arg: "x", Row: j, Col: -1, Value: x[j]}
 		}
 	}
+	if err := checkMoments(mean, variance); err != nil {
+		return 0, 0, fmt.Errorf("mkl: %w", err)
+	}
 	return mean, variance, nil
 }

@@ -15,6 +15,10 @@ type target struct {
 	mean, sd float64
 }
 
+// leastSD is the least standard deviation of a target, and one over it the greatest.
+// Its square, the variance, then has room for that of a prediction.
+const leastSD = 1e-145
+
 // checkTargets reports what is wrong with the targets y, and returns the number of
 // samples. With missing NaN stands for a value that is not known.
 func checkTargets(y [][]float64, missing bool) (n int, err error) {
@@ -45,6 +49,10 @@ func checkTargets(y [][]float64, missing bool) (n int, err error) {
 			return 0, fmt.Errorf("mkl: %s: %d samples with a target where at least 2 are needed", arg, len(seen))
 		case slices.Max(seen) == slices.Min(seen):
 			return 0, fmt.Errorf("mkl: %s: every target is %g: there is nothing to learn", arg, seen[0])
+		}
+		// Variances are predicted, in the unit of the target squared.
+		if _, sd := meanSD(seen); !(sd >= leastSD && sd <= 1/leastSD) {
+			return 0, fmt.Errorf("mkl: %s: the standard deviation is %g, and its square is outside the range of floating-point numbers: choose another unit", arg, sd)
 		}
 	}
 	return n, nil

@@ -26,7 +26,7 @@ type posterior interface {
 }
 
 // prepare finds the active samples; a, functions × basis points, are the means of
-// the sample weights.
+// the sample weights. It reports weights that are not numbers.
 func (m *weighted) prepare(a la.Matrix[float64]) error {
 	ws := &la.Workspace{}
 	m.active = make([][]SampleWeight, a.Rows)
@@ -46,7 +46,7 @@ func (m *weighted) prepare(a la.Matrix[float64]) error {
 			m.active[o] = append(m.active[o], SampleWeight{Sample: d, Mean: a.At(o, d), SD: math.Sqrt(cov.At(r, r))})
 		}
 	}
-	return nil
+	return checkWeights(m.KernelWeights())
 }
 
 // KernelWeights returns the views' weights in the order of the views.

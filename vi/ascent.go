@@ -2,6 +2,7 @@ package vi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -54,6 +55,7 @@ const (
 	Cancelled               // the context ended
 	BoundFell               // the bound fell by more than round-off: see BoundError
 	Failed                  // an update failed; the error says which
+	RoundOff                // the bound fell, and by no more than its own round-off
 )
 
 // String returns the reason in words.
@@ -69,18 +71,24 @@ func (r Reason) String() string {
 		return "bound fell"
 	case Failed:
 		return "failed"
+	case RoundOff:
+		return "converged to within round-off"
 	}
 	return fmt.Sprintf("Reason(%d)", int(r))
 }
 
+// Done reports whether the ascent ended because there was nothing left to climb: it
+// converged, or what is left cannot be told from round-off.
+func (r Reason) Done() bool { return r == Converged || r == RoundOff }
+
 // Record is the record of an ascent.
 type Record struct {
-	Trace  []float64 // the bound after each sweep, in nats
+	Trace  []float64 // the bound after each sweep that was kept, in nats
 	Reason Reason
 
-	// Jitter is the largest relative amount that was added to the diagonal of
-	// Σ_m K_m·K_mᵀ so that it could be factorised; 0 unless priors are so sparse that
-	// double precision does not suffice.
+	// Jitter is the largest relative amount that was added to the diagonal of a
+	// matrix, such as Σ_m K_m·K_mᵀ, so that it could be factorised; 0 unless priors are
+	// so sparse, or kernels so large, that double precision does not suffice.
 	Jitter float64
 }
 
@@ -96,25 +104,26 @@ func (r Record) Bound() float64 {
 // number, which exact arithmetic rules out: the problem is too ill-conditioned
 // for double precision.
 type BoundError struct {
-	Sweep    int     // from 1
+	Sweep    int     // from 1; it was taken back
 	Update   string  // the update after which it was seen, if known
 	From, To float64 // the bound before and after
+	RoundOff float64 // how far rounding can have moved the two, together
 }
 
-// Error says in which sweep the bound fell, and from what to what.
+// Error says in which sweep the bound fell, from what to what, and what rounding
+// explains of it.
 func (e *BoundError) Error() string {
 	where := fmt.Sprintf("sweep %d", e.Sweep)
 	if e.Update != "" {
 		where += ", update of " + e.Update
 	}
-	return fmt.Sprintf("vi: %s: the lower bound fell from %.17g to %.17g: the kernels or priors are too ill-conditioned", where, e.From, e.To)
+	return fmt.Sprintf("vi: %s: the lower bound fell from %.17g to %.17g, of which round-off explains %.2g: the kernels or priors are too ill-conditioned",
+		where, e.From, e.To, e.RoundOff)
 }
 
-// fell reports whether a bound that went from a to b is not a number or fell by more
-// than rounding explains; noise is what its objective expects beyond the last digits.
-func fell(a, b, noise float64) bool {
-	return math.IsNaN(b) || b < a-1e-9*(1+math.Abs(a))-noise
-}
+// unseen is the fall, relative to the bound, that is not looked at: ten thousand times
+// less than the rise that counts as none, and more than the last digits of a sum.
+const unseen = 1e-9
 
 // Objective is what an [Ascent] climbs: the factors of an approximate posterior.
 // The families implement it.
@@ -124,9 +133,16 @@ type Objective interface {
 	Sweep(done func(factor string)) error
 	// Bound returns the lower bound of the present state.
 	Bound() float64
-	// Roundoff returns the error to expect in the bound beyond the last digits of
-	// its value, +Inf if the updates are not ascent.
+	// Roundoff returns how far rounding can have moved the value of Bound at the
+	// present state, beyond the last digits of its value.
 	Roundoff() float64
+	// Allowance returns by how much the last sweep may have lowered the bound on
+	// purpose, +Inf if its updates are not ascent.
+	Allowance() float64
+	// Keep notes the present state, and Restore goes back to the one noted last, as
+	// far as posteriors and further sweeps depend on it.
+	Keep()
+	Restore()
 	// Jittered returns the largest jitter of the last sweep, see [Record].
 	Jittered() float64
 	// Observations returns the number of observed targets.
@@ -134,7 +150,9 @@ type Objective interface {
 }
 
 // Run climbs m's bound from its present state. The error is that of the context,
-// of a sweep, or a [*BoundError]; the record tells of the sweeps completed before it.
+// of a sweep, or a [*BoundError]; a nil context is an error too. A sweep that fails, or after which the bound is
+// lower, is taken back: the state is then the one before it, and the record tells of
+// the sweeps up to there.
 func (a Ascent) Run(ctx context.Context, m Objective) (Record, error) {
 	return a.Continue(ctx, m, Record{}, 0)
 }
@@ -151,33 +169,47 @@ func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed in
 	if limit <= 0 {
 		limit = DefaultMaxSweeps
 	}
+	if ctx == nil {
+		rec.Reason = Failed
+		return rec, errors.New("vi: ctx is nil")
+	}
 	done := len(rec.Trace)
 	rec.Trace = slices.Grow(rec.Trace, min(limit, 1024))
-	last := rec.Bound()
+	last, lastNoise := rec.Bound(), 0.0
 	for k := done + 1; k <= limit; k++ {
 		if ctx.Err() != nil {
 			rec.Reason = Cancelled
 			return rec, fmt.Errorf("vi: stopped after %d sweeps: %w", k-1, context.Cause(ctx))
 		}
+		m.Keep()
 		if err := m.Sweep(nil); err != nil {
+			m.Restore()
 			rec.Reason = Failed
 			return rec, fmt.Errorf("vi: sweep %d: %w", k, err)
 		}
+		b, noise, allowed := m.Bound(), m.Roundoff(), m.Allowance()
+		if fall := last - b - allowed; math.IsNaN(b) || fall > unseen*(1+math.Abs(last)) {
+			within := fall <= noise+lastNoise
+			switch {
+			case !within:
+				m.Restore()
+				rec.Reason = BoundFell
+				return rec, &BoundError{Sweep: k, From: last, To: b, RoundOff: noise + lastNoise}
+			case tol > 0:
+				m.Restore()
+				rec.Reason = RoundOff
+				return rec, nil
+			}
+		}
 		rec.Jitter = max(rec.Jitter, m.Jittered())
-		b := m.Bound()
 		rec.Trace = append(rec.Trace, b)
 		if a.Progress != nil {
 			a.Progress(Progress{Sweep: k, MaxSweeps: limit, Bound: b, Rise: b - last})
 		}
-		noise := m.Roundoff()
-		if fell(last, b, noise) {
-			rec.Reason = BoundFell
-			return rec, &BoundError{Sweep: k, From: last, To: b}
-		}
-		last = b
+		last, lastNoise = b, noise
 		if stretch := max(10, k/10); k > passed+stretch {
 			rise := b - rec.Trace[k-1-stretch]
-			if math.IsInf(noise, 1) { // steps that are not ascent settle from either side
+			if math.IsInf(allowed, 1) { // steps that are not ascent settle from either side
 				rise = math.Abs(rise)
 			}
 			if rise < tol*max(math.Abs(b), m.Observations()) {

@@ -16,11 +16,17 @@ type script struct {
 	n      float64
 	bounds func(k int) float64
 	err    error
+
+	roundoff, allowance float64
+	kept                int
 }
 
 func (s *script) Sweep(func(string)) error { s.k++; return s.err }
 func (s *script) Bound() float64           { return s.bounds(s.k) }
-func (s *script) Roundoff() float64        { return 0 }
+func (s *script) Roundoff() float64        { return s.roundoff }
+func (s *script) Allowance() float64       { return s.allowance }
+func (s *script) Keep()                    { s.kept = s.k }
+func (s *script) Restore()                 { s.k = s.kept }
 func (s *script) Jittered() float64        { return 0 }
 func (s *script) Observations() float64    { return s.n }
 
@@ -85,6 +91,8 @@ func TestAscentStops(t *testing.T) {
 			require.ErrorAs(t, err, &fall)
 			assert.Equal(t, 5, fall.Sweep)
 			assert.Equal(t, BoundFell, rec.Reason)
+			assert.Len(t, rec.Trace, 4)
+			assert.InDelta(t, -5.6, rec.Bound(), 1e-15)
 		})
 	}
 	t.Run("NaN at once", func(t *testing.T) {
@@ -94,6 +102,32 @@ func TestAscentStops(t *testing.T) {
 	})
 	t.Run("round-off is no fall", func(t *testing.T) {
 		rec, err := Ascent{MaxSweeps: 40}.Run(ctx, &script{bounds: func(k int) float64 { return -1e6 + 1e-6*float64(k%2) }})
+		require.NoError(t, err)
+		assert.Equal(t, Converged, rec.Reason)
+	})
+	t.Run("a fall within round-off ends it", func(t *testing.T) {
+		falls := func(k int) float64 { return -100 - 1e-3*float64(k/7) + 1e-5*float64(k%7) }
+		m := &script{roundoff: 6e-4, bounds: falls}
+		rec, err := Ascent{}.Run(ctx, m)
+		require.NoError(t, err)
+		assert.Equal(t, RoundOff, rec.Reason)
+		assert.True(t, rec.Reason.Done())
+		assert.Len(t, rec.Trace, 6)
+		assert.Equal(t, 6, m.k, "the state before the fall")
+
+		// That of both bounds counts, and no more.
+		_, err = Ascent{}.Run(ctx, &script{roundoff: 4e-4, bounds: falls})
+		var fall *BoundError
+		require.ErrorAs(t, err, &fall)
+		assert.Equal(t, 8e-4, fall.RoundOff)
+
+		// Who asks for all sweeps gets them.
+		rec, err = Ascent{Tolerance: -1, MaxSweeps: 30}.Run(ctx, &script{roundoff: 6e-4, bounds: falls})
+		require.NoError(t, err)
+		assert.Len(t, rec.Trace, 30)
+	})
+	t.Run("a fall on purpose is none", func(t *testing.T) {
+		rec, err := Ascent{}.Run(ctx, &script{allowance: 1e-2, bounds: func(k int) float64 { return -100 - 1e-3*float64(k/7) }})
 		require.NoError(t, err)
 		assert.Equal(t, Converged, rec.Reason)
 	})

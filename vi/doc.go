@@ -19,9 +19,14 @@
 // # Errors of Fit
 //
 // Errors name the argument and the place of what is wrong with it. If the context
-// ends, the bound falls (a [*BoundError]) or an update fails, the error says so and the
-// fit is what had been reached before the failing sweep's end; it is nil if no sweep
-// was completed or the last sweep failed.
+// ends, the bound falls by more than round-off (a [*BoundError]) or an update fails, the
+// error says so and the fit is that of the sweeps before: a sweep that is not good is
+// taken back. The fit is nil only if an argument is wrong or there was no good sweep.
+//
+// Where the bound falls by no more than the rounding errors of its value, the ascent
+// has come as far as double precision takes it: it ends without an error and with the
+// reason [RoundOff]. Every family computes how large these errors are from what its
+// last sweep has factorised and summed; it does not guess.
 //
 // # Notation
 //

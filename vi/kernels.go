@@ -66,6 +66,8 @@ func NewDense(k ...la.Matrix[float64]) (*Dense, error) {
 			return nil, fmt.Errorf("vi: kernel %d: %d×%d where kernel 0 is %d×%d", m, km.Rows, km.Cols, d, n)
 		case d == 0 || n == 0:
 			return nil, fmt.Errorf("vi: kernel %d: empty (%d×%d)", m, d, n)
+		case !km.Valid():
+			return nil, fmt.Errorf("vi: kernel %d: %d elements where %d×%d with stride %d needs more", m, len(km.Data), d, n, km.Stride)
 		}
 		for i := range d {
 			if j := check.NonFinite(km.Row(i)); j >= 0 {
@@ -160,7 +162,18 @@ func (k *Dense) Quad(_ *la.Workspace, alpha []float64, dst []float64) {
 // Columns implements [Kernels].
 func (k *Dense) Columns(m, first int, dst la.Matrix[float64]) {
 	src := k.k[m].Slice(0, k.d, first, first+dst.Rows)
-	for d := range k.d {
+	const line = 8 // elements of a cache line, which are written together
+	d := 0
+	for ; d+line <= k.d; d += line {
+		a0, a1, a2, a3 := src.Row(d), src.Row(d+1), src.Row(d+2), src.Row(d+3)
+		a4, a5, a6, a7 := src.Row(d+4), src.Row(d+5), src.Row(d+6), src.Row(d+7)
+		for i := range dst.Rows {
+			to := (*[line]float64)(dst.Data[i*dst.Stride+d:])
+			to[0], to[1], to[2], to[3] = a0[i], a1[i], a2[i], a3[i]
+			to[4], to[5], to[6], to[7] = a4[i], a5[i], a6[i], a7[i]
+		}
+	}
+	for ; d < k.d; d++ {
 		for i, v := range src.Row(d) {
 			dst.Data[i*dst.Stride+d] = v
 		}

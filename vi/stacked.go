@@ -35,6 +35,8 @@ func NewStacked(f ...la.Matrix[float64]) (*Stacked, error) {
 			return nil, fmt.Errorf("vi: features: block %d is of %d samples where block 0 is of %d", m, block.Cols, k.n)
 		case block.Rows == 0 || block.Cols == 0:
 			return nil, fmt.Errorf("vi: features: block %d is empty (%d×%d)", m, block.Rows, block.Cols)
+		case !block.Valid():
+			return nil, fmt.Errorf("vi: features: block %d: %d elements where %d×%d with stride %d needs more", m, len(block.Data), block.Rows, block.Cols, block.Stride)
 		}
 		for d := range block.Rows {
 			if i := check.NonFinite(block.Row(d)); i >= 0 {

@@ -100,6 +100,8 @@ func TestErrors(t *testing.T) {
 		"short.csv":  "1\n2\n",
 		"other.csv":  "p,q\n1,2\n",
 		"bin.csv":    "\x00\x01",
+		"slip.csv":   "a,y\n1,2.5\n2,\"4,5\"\n3,4\n",
+		"two.csv":    "a,y\n1,yes\n2,no\n3,NA\n",
 	}
 	for _, c := range []struct{ args, want string }{
 		{"", `expected one of "demo", "fit", "predict", "evaluate", "inspect", ...`},
@@ -113,9 +115,9 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -seed x", `--seed: expected a valid 64 bit uint but got "x"`},
 		{"fit d.csv -target y -restarts=-1", "-restarts -1 is negative"},
 		{"fit d.csv -target y -tolerance 2", "-tolerance 2 is not between 0 and 1"},
-		{"fit d.csv -target y -prior beta=1,1", "-prior beta=1,1: the priors are lambda, upsilon, gamma, omega and epsilon"},
-		{"fit d.csv -target y -prior omega=1", "-prior omega=1: two positive numbers are needed, as in omega=1e-10,1e+10"},
-		{"fit d.csv -target y -task guess", `--task must be one of "regression","multioutput","shared","multitask","binary","multiclass","multilabel" but got "guess"`},
+		{"fit d.csv -target y -model bmkl -prior beta=1,1", "-prior beta=1,1: the priors are lambda, upsilon, gamma, omega and epsilon"},
+		{"fit d.csv -target y -model bmkl -prior omega=1", "-prior omega=1: two positive numbers are needed, as in omega=1e-10,1e+10"},
+		{"fit d.csv -target y -task guess", `--task must be one of "regression","binary","multiclass","multioutput","shared","multitask","multilabel" but got "guess"`},
 		{"fit d.csv -target y -task multioutput", "-task multioutput needs several targets"},
 		{"fit d.csv -target y -task shared", "-task shared needs several targets"},
 		{"fit d.csv -target y -task multitask", "-task multitask needs several targets"},
@@ -126,27 +128,40 @@ func TestErrors(t *testing.T) {
 		{"fit flat.csv -target y -task multiclass", "labels: every label is 3: there is nothing to learn"},
 		{"fit d.csv -target y -task multilabel", `d.csv: row 1, column 3 "y": "3" is neither 1, true or yes nor 0, -1, false or no`},
 		{"fit d.csv -target y -task binary -missing", "-missing is not for -task binary: labels must be complete"},
-		{"fit d.csv -target y -task binary -prior epsilon=1,1", "-prior epsilon=1,1: the priors are lambda, gamma and omega"},
+		{"fit d.csv -target y -task binary -model bmkl -prior epsilon=1,1", "-prior epsilon=1,1: the priors are lambda, gamma and omega"},
 		{"fit d.csv -target y -task binary -model probit -prior omega=1,1", "-prior omega=1,1: the prior is alpha"},
-		{"fit d.csv -target y -model lasso", `--model must be one of "bmkl","mgp","probit","spikeslab" but got "lasso"`},
+		{"fit d.csv -target y -model lasso", `--model must be one of "auto","bmkl","mgp","probit","spikeslab" but got "lasso"`},
 		{"fit d.csv -target y -model probit", "-model probit is for -task binary and multiclass, not regression"},
 		{"fit d.csv -target y -task multilabel -model mgp", "-model mgp is for -task regression, binary and multiclass, not multilabel"},
 		{"fit d.csv -target y,a -model mgp", "-model mgp needs one target, not 2"},
 		{"fit d.csv -target y -model mgp -restarts 2", "-restarts is not for -task regression with -model mgp"},
 		{"fit d.csv -target y -model mgp -sparse both", "-sparse is not for -task regression with -model mgp"},
-		{"fit d.csv -target y -family ard", "-family is not for -task regression with -model bmkl"},
+		{"fit d.csv -target y -family ard", "-family is not for -task regression with -model auto (it is for -model mgp)"},
 		{"fit d.csv -target y -model spikeslab -kernels linear", "-kernels is not for -task regression with -model spikeslab"},
 		{"fit d.csv -target y -model spikeslab -view a:linear", "-view a:linear: -model spikeslab has no kernels"},
 		{"fit d.csv -target y -model spikeslab -view a -view b", "-model spikeslab has one view, not 2"},
 		{"fit d.csv -target y -model spikeslab -memory 1", "a fit of 3 samples with 2 features needs about "},
-		{"fit d.csv -target y -task binary -raw-targets", "-raw-targets is not for -task binary with -model bmkl"},
+		{"fit d.csv -target y -task binary -raw-targets", "-raw-targets is not for -task binary with -model auto"},
+		{"fit d.csv -target y -sparse both", "-sparse is not for -task regression with -model auto (it is for -model bmkl)"},
+		{"fit d.csv -target y -restarts 2", "-restarts is not for -task regression with -model auto (it is for -model bmkl and -model spikeslab)"},
+		{"fit d.csv -target y -model bmkl -time 1s", "-time is not for -task regression with -model bmkl (it is for -model auto)"},
+		{"fit d.csv -target y -time=-1s", "-time -1s is negative"},
+		{"fit d.csv -target y,a -model auto", "-model auto needs one target, not 2"},
+		{"fit d.csv -target y,a -task shared -model auto", "-model auto is for -task regression, binary and multiclass, not shared"},
+		{"fit d.csv -target y -model mgp -method laplace", `--method must be one of "evidence","gaussian-bound","factorised","published" but got "laplace"`},
+		{"fit d.csv -target y -model mgp -method factorised -plain", "-plain is -method published: it cannot be factorised as well"},
+		{"fit d.csv -target y -raw-columns", "-raw-columns needs -kernels or views with kernels"},
+		{"fit d.csv -target y -task multiclass -model probit -rule fixprod", "-rule fixprod needs -kernels or views with kernels"},
+		{"fit slip.csv -target y", `slip.csv: row 2 (line 3), column 2 "y": "4,5" is not a number`},
+		{"fit two.csv -target y", `two.csv: column "y" has 3 classes where -task binary needs 2: NA, no, yes`},
 		{"fit d.csv -target y -task binary -model probit -chains 2", "-chains is for -gibbs"},
 		{"fit d.csv -target y -task binary -model probit -gibbs -sweeps 9", "-sweeps is not for -gibbs: -chains, -draws and -thin say how long it samples"},
 		{"fit d.csv -target y -task binary -model probit -gibbs -draws=-1", "-draws -1 is negative"},
 		{"fit d.csv -target y -task binary -sigma-g 0", "-sigma-g 0 is not a positive number"},
 		{"fit d.csv -target y -margin NaN", "-margin NaN is not a number from 0 up"},
 		{"fit d.csv -target y -sparse all", `--sparse must be one of "none","kernels","samples","both" but got "all"`},
-		{"fit d.csv -target y -memory 1kB", "a fit of 3 samples with 8 kernels needs about "},
+		{"fit d.csv -target y -memory 1kB", "a fit of 3 samples with 1 view needs about "},
+		{"fit d.csv -target y -model mgp -memory 1kB", "a fit of 3 samples with 14 kernels needs about "},
 		{"fit d.csv -target y -memory much", `--memory: "much" is not a size such as 8GiB or 500MB`},
 		{"fit d.csv -target y -separator ab", `-separator "ab": one character is needed`},
 		{"fit d.csv -target y -o none/m", "none/m: there is no folder none"},
@@ -158,20 +173,20 @@ func TestErrors(t *testing.T) {
 		{"fit ragged.csv -target y", "ragged.csv: row 2 (line 3): 2 cells where there are 3 columns"},
 		{"fit none.csv -target y", "none.csv has no rows"},
 		{"fit bin.csv -target y", "bin.csv: neither text nor an NPY file: byte 1 is zero"},
-		{"fit flat.csv -target y", "y: every target is 3: there is nothing to learn"},
+		{"fit flat.csv -target y -task regression", "y: every target is 3: there is nothing to learn"},
 		{"fit d.csv -target y -view v=c", `-view v=c: d.csv: no column "c" (there are a, b, y)`},
 		{"fit d.csv -target y -view v=a,y", `-view v=a,y: d.csv: column "y" is a target`},
 		{"fit d.csv -target y -view v=a:rbf(width=1", `-view "v=a:rbf(width=1": at the end: expected , or ) after width`},
-		{"fit d.csv -target y -view v=a:rbg", `-view v=a:rbg: no kernel is called "rbg": there are rbf, laplacian, linear, polynomial, distance and precomputed`},
-		{"fit d.csv -target y -view v=a:rbf(widht=1)", `-view v=a:rbf(widht=1): rbf has no setting "widht": it has width, scale, center, normalize`},
+		{"fit d.csv -target y -view v=a:rbg", `-view v=a:rbg: no kernel is called "rbg": there are rbf, laplacian, linear, polynomial, constant, distance and precomputed`},
+		{"fit d.csv -target y -view v=a:rbf(widht=1)", `-view v=a:rbf(widht=1): rbf has no setting "widht": it has width, scale, medians, ard, ranks, center, normalize`},
 		{"fit d.csv -target y -view v=a:rbf(width=0)", "-view v=a:rbf(width=0): rbf: width=0: a positive number or mean is needed"},
 		{"fit d.csv -target y -view v=a:poly(degree=1.5)", "-view v=a:poly(degree=1.5): poly: degree=1.5: a whole number from 1 up is needed"},
 		{"fit d.csv -target y -view v=a:linear -view v=b:linear", `-view: two views are called "v"`},
 		{"fit d.csv -target y -view v=@short.csv", "d.csv has 3 rows, short.csv has 2"},
 		{"fit d.csv -target y -view v=a,@short.csv", "-view v=a,@short.csv: @short.csv is a view of its own: it cannot be joined with other columns"},
 		{"fit d.csv -target y -view v=@short.csv,a", "-view v=@short.csv,a: @short.csv is a view of its own: it cannot be joined with other columns"},
-		{"fit d.csv -target y -kernels rbf(width=1),rbf(width=1)", "views[0] (rbf(width=1)) and views[1] (rbf(width=1)) have the same kernel matrix: "},
-		{"fit d.csv -target y -view v=a,b:precomputed(normalize)", `views[0] ("v", precomputed): Center and Normalize need the 3 samples as basis points, and X has 2 columns`},
+		{"fit d.csv -target y -task regression -model bmkl -kernels rbf(width=1),rbf(width=1)", "views[0] (rbf(width=1)) and views[1] (rbf(width=1)) have the same kernel matrix: "},
+		{"fit d.csv -target y -task regression -view v=a,b:precomputed(normalize)", `views[0] ("v", precomputed): Center and Normalize need the 3 samples as basis points, and X has 2 columns`},
 		{"predict d.csv d.csv", "d.csv: "},
 		{"predict none.model d.csv", "open none.model: "},
 		{"predict d.csv d.csv -interval 1", "-interval 1 is not between 0 and 1"},
@@ -199,9 +214,9 @@ func TestErrors(t *testing.T) {
 func TestFitPredictInspect(t *testing.T) {
 	dir := here(t)
 	status, stdout, stderr := command(t, map[string]string{"d.csv": line()}, "",
-		"fit", "d.csv", "-target", "y", "-view", "both=x,z:linear,rbf(width=2^-1..2^1)", "-view", "other=noise:rbf(width=mean)", "-o", "m.mkl")
+		"fit", "d.csv", "-target", "y", "-model", "bmkl", "-view", "both=x,z:linear,rbf(width=2^-1..2^1)", "-view", "other=noise:rbf(width=mean)", "-o", "m.mkl")
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.Empty(t, stderr)
+	assert.Equal(t, "task: regression (column y has numbers)\n", stderr)
 	golden(t, dir, "fit.txt", stdout)
 	assert.Equal(t, []string{"d.csv", "m.mkl"}, entries(t))
 
@@ -322,7 +337,7 @@ func TestGivenKernels(t *testing.T) {
 	files := map[string]string{"y.csv": y.String(), "dist.csv": k.String()}
 	status, stdout, stderr := command(t, files, "", "fit", "y.csv", "-target", "#1", "-view", "d=@dist.csv:distance(scale={mean,1})", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.Contains(t, stdout, "2 kernels in 1 view, regression of column 1")
+	assert.Contains(t, stdout, "2 kernels in 1 view, regression (auto) of column 1")
 	status, _, stderr = command(t, nil, "", "predict", "m", "y.csv")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: view \"d\" is made from a file of its own: -view d=@FILE\n", stderr)
@@ -355,8 +370,9 @@ func flowers() string {
 func TestClassification(t *testing.T) {
 	dir := here(t)
 	status, stdout, stderr := command(t, map[string]string{"f.csv": flowers()}, "",
-		"fit", "f.csv", "-task", "multiclass", "-target", "species", "-view", "x,z:linear,rbf(width={.5,1})", "-o", "m")
+		"fit", "f.csv", "-model", "bmkl", "-target", "species", "-view", "x,z:linear,rbf(width={.5,1})", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, "task: multiclass (column species has 3 labels)\n", stderr)
 	golden(t, dir, "multiclass.txt", stdout)
 	status, stdout, stderr = command(t, nil, "", "inspect", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
@@ -457,7 +473,7 @@ func TestEvaluate(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
 		return ev
 	}
-	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "y", "-view", "x,z:linear,rbf(width=1)", "-o", "r")
+	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "y", "-model", "bmkl", "-view", "x,z:linear,rbf(width=1)", "-o", "r")
 	require.Equal(t, console.StatusOK, status, stderr)
 	ev := evaluate("r", "d.csv")
 	require.Len(t, ev.Measures, 1)
@@ -518,7 +534,7 @@ func TestMissingTargets(t *testing.T) {
 	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "y", "-view", "x")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: d.csv: row 4 (line 5), column 5 \"y\": \"NA\" is not a number\n", stderr)
-	status, _, stderr = command(t, nil, "", "fit", "d.csv", "-target", "y", "-view", "x", "-missing", "-allow-duplicates")
+	status, _, stderr = command(t, nil, "", "fit", "d.csv", "-target", "y", "-view", "x", "-missing", "-model", "bmkl")
 	assert.Equal(t, console.StatusOK, status, stderr)
 }
 
@@ -598,7 +614,7 @@ func TestNPY(t *testing.T) {
 	}
 	status, stdout, stderr := command(t, map[string]string{"d.npy": file}, "", "fit", "d.npy", "-target", "#3", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.Contains(t, stdout, "regression of column 3")
+	assert.Contains(t, stdout, "regression (auto) of column 3")
 	status, stdout, stderr = command(t, nil, "", "evaluate", "m", "d.npy")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "regression, 20 samples")
@@ -607,7 +623,7 @@ func TestNPY(t *testing.T) {
 	assert.Equal(t, rows+1, strings.Count(stdout, "\n"))
 
 	// The need is told from the header, before anything is read.
-	status, _, stderr = command(t, nil, header(200000), "fit", "-", "-target", "#3", "-memory", "1GB")
+	status, _, stderr = command(t, nil, header(200000), "fit", "-", "-target", "#3", "-task", "regression", "-model", "bmkl", "-memory", "1GB")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Contains(t, stderr, "a fit of 200000 samples with 8 kernels needs about ")
+	assert.Contains(t, stderr, "a fit of 200000 samples with 14 kernels needs about ")
 }

@@ -43,7 +43,7 @@ func (c *demoCmd) Run(e *console.Env) error {
 	r := mkl.Regression{
 		Fitting: mkl.Fitting{Seed: c.Seed, Workers: c.Workers, Progress: bar.show}, Lambda: sparsePrior, Omega: sparsePrior,
 	}
-	m, err := bar.finish(r.Fit(e.Ctx, views, accel))
+	m, err := bar.finish(asModel(r.Fit(e.Ctx, views, accel)))
 	if err != nil {
 		return err
 	}

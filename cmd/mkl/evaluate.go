@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
@@ -34,14 +35,14 @@ type evaluation struct {
 
 // measures are what was measured of a target, by name.
 type measures struct {
-	Target string             `json:"target"`
-	Values map[string]float64 `json:"values"`
+	Target string          `json:"target"`
+	Values console.Figures `json:"values"`
 }
 
 // measureNames are the measures in the order in which they are printed.
 var measureNames = []string{
 	"RMSE", "RMSE/SD", "log density", "coverage",
-	"accuracy", "log loss", "Brier", "AUC", "EER",
+	"accuracy", "log loss", "ECE", "Brier", "AUC", "EER", measure.Surprises,
 }
 
 // Run predicts the rows and measures the predictions.
@@ -184,7 +185,11 @@ func (ev *evaluation) print(out io.Writer) error {
 		for _, name := range header[1:] {
 			cell := ""
 			if v, ok := m.Values[name]; ok {
-				cell = fmt.Sprintf("%.4f", v)
+				digits := 4
+				if name == measure.Surprises { // a count
+					digits = 0
+				}
+				cell = strconv.FormatFloat(v, 'f', digits, 64)
 			}
 			row = append(row, cell)
 		}
@@ -192,6 +197,9 @@ func (ev *evaluation) print(out io.Writer) error {
 	}
 	if err := console.PrintTable(out, align, rows); err != nil {
 		return err
+	}
+	if slices.Contains(header, measure.Surprises) {
+		fmt.Fprintf(out, "\nECE: expected calibration error, of the most probable class in %d bins; %s: truths that were given a smaller probability\n", measure.ErrorBins, measure.Surprises)
 	}
 	if ev.interval > 0 {
 		fmt.Fprintf(out, "\nlog density: mean per sample, in nats; coverage: of the %g %% interval\n", 100*ev.interval)

@@ -15,18 +15,14 @@ import (
 )
 
 // Run checks the flags, finds the columns in the files, reads them, fits, reports and
-// writes the model. A fit that needs too much memory is refused before the files are
-// read, if their rows are known, and again before the kernels are computed.
+// writes the model. Without -task the cells of the target say what is to be learned,
+// once they are read. A fit that needs too much memory is refused before the files are
+// read, if the task and the rows are known, and again before the kernels are computed.
 func (c *fitCmd) Run(e *console.Env) error {
-	est, err := c.estimator()
-	if err != nil {
+	if err := c.checkNumbers(); err != nil {
 		return err
 	}
-	if err := c.check(est); err != nil {
-		return err
-	}
-	priors, err := c.priors(est)
-	if err != nil {
+	if err := c.checkSampling(); err != nil {
 		return err
 	}
 	if c.Output != "" {
@@ -40,119 +36,236 @@ func (c *fitCmd) Run(e *console.Env) error {
 	}
 	fs := &console.Files{Env: e, Opt: opt}
 	defer fs.Close()
-	main, err := fs.Open(c.Data)
-	if err != nil {
+	p := &problem{fitCmd: c, bar: &sweepBar{env: e, quiet: c.JSON}}
+	if p.main, err = fs.Open(c.Data); err != nil {
 		return err
 	}
-	targets, err := c.targets(est, main)
-	if err != nil {
+	if err := p.findTargets(); err != nil {
 		return err
 	}
-	views, err := c.views(est, fs, main, targets)
-	if err != nil {
-		return err
-	}
-	notes := c.notes(est, views, main, targets)
-	encoded, err := notes.encode()
-	if err != nil {
-		return err
-	}
-	bar := &sweepBar{env: e, quiet: c.JSON}
-	f := est.build(&settings{
-		fitCmd: c, prior: priors, features: views[0].source.Names(),
-		fitting: mkl.Fitting{
-			Seed: c.Seed, Restarts: c.Restarts, Tolerance: c.Tolerance, MaxSweeps: c.Sweeps, AllowDuplicates: c.AllowDuplicates,
-			Workers: c.Workers, Progress: bar.show, Notes: encoded,
-		},
-	})
-	if n := main.Rows(); n >= 0 {
-		if err := c.checkMemory(est, f.memory, views, n, len(targets)); err != nil {
+	guess := c.task == ""
+	if guess {
+		p.main.Need(p.targets[0], table.Undecided)
+	} else {
+		if err := p.choose(); err != nil {
 			return err
+		}
+		for _, j := range p.targets {
+			p.main.Need(j, p.est.form.kind(c.Missing))
+		}
+	}
+	if p.views, err = c.views(fs, p.main, p.targets); err != nil {
+		return err
+	}
+	if !guess {
+		if err := p.prepare(); err != nil {
+			return err
+		}
+		if n := p.main.Rows(); n >= 0 {
+			if err := p.checkMemory(n, len(p.targets)); err != nil {
+				return err
+			}
 		}
 	}
 	n, err := fs.Read()
 	if err != nil {
 		return err
 	}
-	d, err := c.learn(est, main, targets)
+	if guess {
+		if err := p.guess(); err != nil {
+			return err
+		}
+	}
+	d, notes, err := p.learn(n)
 	if err != nil {
 		return err
 	}
-	if err := c.checkMemory(est, f.memory, views, n, max(len(targets), len(d.classes))); err != nil {
-		return err
+	for _, note := range notes {
+		fmt.Fprintln(e.Stderr, note)
 	}
-	if est.kernels() {
-		d.views = c.mklViews(views)
-	} else {
-		d.features = views[0].source.Matrix()
-	}
-	model, err := bar.finish(f.fit(e.Ctx, d))
-	if err != nil {
-		return err
+	model, fell := p.bar.finish(p.fit(e.Ctx, d))
+	if model == nil {
+		return fell
 	}
 	if c.Output != "" {
 		if err := atomicfile.Write(e.Ctx, c.Output, model.Save); err != nil {
 			return err
 		}
 	}
-	rep := newReport(est, model, notes)
-	rep.Model = c.Output
-	if c.JSON {
+	return errors.Join(p.report(e, model, n, len(d.views), fell), c.unfinished(fell))
+}
+
+// report tells what was learned of n samples by so many kernels. A fit that an error
+// ended needs no warning besides.
+func (p *problem) report(e *console.Env, model mkl.Model, n, kernels int, ended error) error {
+	rep := newReport(p.est, model, p.notes)
+	rep.Model = p.Output
+	if ended == nil {
+		rep.warn(e.Stderr)
+	}
+	if p.JSON {
 		rep.Trace = model.Trace().Bounds
 		return console.PrintJSON(e.Stdout, rep)
 	}
-	fmt.Fprintf(e.Stdout, "%s: %s, %s in %s, %s\n", main.Name(), console.Plural(n, "sample"),
-		console.Plural(est.count(views), est.partName()), console.Plural(len(views), "view"), rep.learned(notes.Targets))
+	if p.est.open || !p.est.kernels() {
+		kernels = len(rep.Kernels)
+	}
+	fmt.Fprintf(e.Stdout, "%s: %s, %s in %s, %s\n", p.main.Name(), console.Plural(n, "sample"),
+		console.Plural(kernels, p.est.partName()), console.Plural(len(p.views), "view"), rep.learned(p.notes.Targets))
 	if err := rep.print(e.Stdout); err != nil {
 		return err
 	}
-	if c.Output != "" {
-		fmt.Fprintf(e.Stdout, "\nmodel: %s\n", c.Output)
+	if p.Output != "" {
+		fmt.Fprintf(e.Stdout, "\nmodel: %s\n", p.Output)
 	}
 	return nil
 }
 
-// targets finds the target columns and asks for them.
-func (c *fitCmd) targets(est *estimator, main *console.File) ([]int, error) {
-	items, err := spec.ParseColumns(c.Target)
-	if err != nil {
-		return nil, console.Inputf("-target %w", err)
-	}
-	targets, err := spec.Select(items, main.Columns(), nil)
-	if err != nil {
-		return nil, console.Inputf("-target: %s: %w", main.Name(), err)
-	}
+// unfinished says what the model is worth where the ascent ended with an error.
+func (c *fitCmd) unfinished(err error) error {
 	switch {
-	case est.form == numbers && c.Task != taskRegression && len(targets) < 2:
-		return nil, console.Inputf("-task %s needs several targets", c.Task)
-	case est.one && len(targets) != 1:
-		return nil, console.Inputf("-model %s needs one target, not %d", c.Model, len(targets))
-	case est.form == classes && len(targets) != 1:
-		return nil, console.Inputf("-task %s needs one target, the column of labels, not %d", c.Task, len(targets))
+	case err == nil:
+		return nil
+	case c.Output == "":
+		return fmt.Errorf("%w; the model shown is that of the sweeps before", err)
 	}
-	for _, j := range targets {
-		main.Need(j, est.form.kind(c.Missing))
-	}
-	return targets, nil
+	return fmt.Errorf("%w; %s holds the model of the sweeps before", err, c.Output)
 }
 
-// learn returns the targets, which were read, in the estimator's form.
-func (c *fitCmd) learn(est *estimator, main *console.File, targets []int) (*data, error) {
-	d := &data{}
-	switch est.form {
+// problem is what a command line asks mkl fit to learn.
+type problem struct {
+	*fitCmd
+	main    *console.File
+	targets []int
+	views   []view
+	bar     *sweepBar
+
+	// These are known once the task is.
+	est   *estimator
+	prior map[string]mkl.Gamma
+	notes *notes
+	fitter
+
+	guessed string // how the task was told, if it was not named
+}
+
+// findTargets finds the target columns, and the task if the flags tell it.
+func (p *problem) findTargets() error {
+	items, err := spec.ParseColumns(p.Target)
+	if err != nil {
+		return console.Inputf("-target %w", err)
+	}
+	if p.targets, err = spec.Select(items, p.main.Columns(), nil); err != nil {
+		return console.Inputf("-target: %s: %w", p.main.Name(), err)
+	}
+	switch {
+	case p.Task != nil:
+		p.task = *p.Task
+	case len(p.targets) > 1:
+		p.task = taskRegression
+	}
+	return nil
+}
+
+// choose finds the estimator for the task and refuses flags and targets that are not
+// for it.
+func (p *problem) choose() (err error) {
+	if p.est, err = p.estimator(len(p.targets)); err != nil {
+		return err
+	}
+	if err := p.check(p.est); err != nil {
+		return err
+	}
+	if p.prior, err = p.priors(p.est); err != nil {
+		return err
+	}
+	switch {
+	case p.est.form == numbers && p.task != taskRegression && len(p.targets) < 2:
+		return console.Inputf("-task %s needs several targets", p.task)
+	case p.est.one && len(p.targets) != 1:
+		return console.Inputf("-model %s needs one target, not %d", p.model, len(p.targets))
+	case p.est.form == classes && len(p.targets) != 1:
+		return console.Inputf("-task %s needs one target, the column of labels, not %d", p.task, len(p.targets))
+	}
+	return nil
+}
+
+// prepare sets the estimator up for the views.
+func (p *problem) prepare() error {
+	if err := p.checkViews(p.est, p.views); err != nil {
+		return err
+	}
+	p.notes = p.describe(p.views, p.main, p.targets)
+	encoded, err := p.notes.encode()
+	if err != nil {
+		return err
+	}
+	p.fitter = p.est.build(&settings{
+		fitCmd: p.fitCmd, prior: p.prior, features: p.views[0].source.Names(),
+		fitting: mkl.Fitting{
+			Seed: p.Seed, Restarts: p.Restarts, Tolerance: p.Tolerance, MaxSweeps: p.Sweeps,
+			AllowDuplicates: p.AllowDuplicates || open(p.views), // kernels that the data suggest are not the user's mistake
+			Workers:         p.Workers, Progress: p.bar.show, Notes: encoded,
+		},
+	})
+	return nil
+}
+
+// guess tells the task by the cells of the target, which were read, and sets up the
+// estimator for it.
+func (p *problem) guess() error {
+	j := p.targets[0]
+	p.task, p.guessed = guessTask(p.main.Data.Labels[j])
+	if err := p.choose(); err != nil {
+		return err
+	}
+	if err := p.main.Data.Decide(j, p.est.form.kind(p.Missing)); err != nil {
+		return console.Input(err)
+	}
+	return p.prepare()
+}
+
+// learn returns what the estimator is to learn from, of the n samples that were read,
+// and what is to be told of it.
+func (p *problem) learn(n int) (d *data, notes []string, err error) {
+	if d, err = p.learnTargets(); err != nil {
+		return nil, nil, err
+	}
+	if err := p.checkMemory(n, max(len(p.targets), len(d.classes))); err != nil {
+		return nil, nil, err
+	}
+	if p.guessed != "" {
+		notes = append(notes, fmt.Sprintf("task: %s (column %s %s)", p.task, p.main.Columns()[p.targets[0]], p.guessed))
+	}
+	if !p.est.kernels() {
+		d.features = p.views[0].source.Matrix()
+		return d, notes, nil
+	}
+	views, left, err := p.mklViews(p.est, p.views)
+	d.views = views
+	for _, note := range left {
+		notes = append(notes, "kernels: "+note)
+	}
+	return d, notes, err
+}
+
+// learnTargets returns the targets in the estimator's form.
+func (p *problem) learnTargets() (*data, error) {
+	d, main := &data{}, p.main
+	switch p.est.form {
 	case numbers:
-		for _, j := range targets {
+		for _, j := range p.targets {
 			d.numbers = append(d.numbers, main.Data.Numbers[j])
 		}
 	case classes:
-		d.class = main.Data.Labels[targets[0]]
+		d.class = main.Data.Labels[p.targets[0]]
 		d.classes = table.Classes(d.class)
-		if c.Task == taskBinary && len(d.classes) != 2 {
-			return nil, console.Inputf("%s: column %q has %s where -task %s needs 2: %s", main.Name(), main.Columns()[targets[0]],
-				console.Plural(len(d.classes), "class"), c.Task, strings.Join(d.classes[:min(5, len(d.classes))], ", "))
+		if p.task == taskBinary && len(d.classes) != 2 {
+			return nil, console.Inputf("%s: column %q has %s where -task %s needs 2: %s", main.Name(), main.Columns()[p.targets[0]],
+				console.Plural(len(d.classes), "class"), p.task, strings.Join(d.classes[:min(5, len(d.classes))], ", "))
 		}
 	case labels:
-		for _, j := range targets {
+		for _, j := range p.targets {
 			has, err := hasLabel(main, j)
 			if err != nil {
 				return nil, err
@@ -191,19 +304,21 @@ type sweepBar struct {
 
 // show is what the fit calls after every sweep.
 func (s *sweepBar) show(p mkl.Progress) {
+	members := max(1, p.Members)
 	if s.bar == nil {
-		s.bar = console.NewProgress(s.env, s.quiet, p.MaxSweeps*p.Starts, "sweeps at most")
+		s.bar = console.NewProgress(s.env, s.quiet, p.MaxSweeps*p.Starts*members, "sweeps at most")
 	}
 	if math.IsNaN(p.Bound) { // chains side by side
 		s.bar.Step()
 		return
 	}
-	s.bar.Set((p.Start-1)*p.MaxSweeps+p.Sweep, fmt.Sprintf("bound %.4f (%+.1e)", p.Bound, p.Rise))
+	s.bar.Set((max(0, p.Member-1)*p.Starts+p.Start-1)*p.MaxSweeps+p.Sweep, fmt.Sprintf("bound %.4f (%+.1e)", p.Bound, p.Rise))
 }
 
 // finish ends the bar and passes on what the fit returned, but for two things: a
 // collapsed fit is a result, which the report tells; and an error is a mistake in what
-// the fit was given, unless it is that the bound fell.
+// the fit was given, unless the bound fell or an update failed: the model of the sweeps
+// before then comes with the error.
 func (s *sweepBar) finish(m mkl.Model, err error) (mkl.Model, error) {
 	if s.bar != nil {
 		s.bar.Finish()
@@ -215,6 +330,8 @@ func (s *sweepBar) finish(m mkl.Model, err error) (mkl.Model, error) {
 		return m, nil
 	case errors.As(err, &collapsed):
 		return collapsed.Model, nil
+	case m != nil && s.env.Ctx.Err() == nil:
+		return m, err
 	case errors.As(err, &fell):
 		return nil, err
 	}

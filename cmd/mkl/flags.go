@@ -5,21 +5,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/memory"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
 	"github.com/bmkl/bmkl/mkl"
 )
 
 // fitCmd is mkl fit.
 type fitCmd struct {
 	Data    string   `arg:"" help:"CSV or NPY file with a row for each sample; - is standard input."`
-	Task    string   `enum:"${tasks}" default:"regression" help:"What to learn: regression (of one target or several), multioutput (several), shared (several that depend on different views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1)."`
-	Model   string   `enum:"${models}" default:"${model}" help:"What to learn it by: bmkl (for every task), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), spikeslab (sparse linear regression of one target, without kernels)."`
+	Task    *string  `enum:"${tasks}" help:"What to learn, by default what the cells of the target column say: text or 0 and 1 are classes, other numbers a regression, and so are several targets. It is regression (of one target or several), multioutput (several), shared (several that depend on different views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1)."`
+	Model   *string  `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), spikeslab (sparse linear regression of one target, without kernels)."`
 	Target  string   `required:"" placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between."`
 	View    []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
-	Kernels string   `default:"${kernels}" placeholder:"KERNELS" help:"Kernels of views that name none (${default})."`
+	Kernels string   `placeholder:"KERNELS" help:"Kernels of views that name none; without them the data suggest kernels."`
 	Output  string   `short:"o" placeholder:"FILE" help:"Model file to write."`
 
 	Sparse string   `enum:"none,kernels,samples,both" default:"none" help:"What to make sparse by Gamma(1e-10,1e+10) priors on weights: none, kernels, samples or both."`
@@ -27,13 +27,15 @@ type fitCmd struct {
 	Margin float64  `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default}); the paper has one, and probabilities too near 0 and 1."`
 	SigmaG float64  `default:"${sigmaG}" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
 
-	Latents int    `help:"Latent functions of each kernel of -task multitask; 0 means as many as there are targets, at most 5."`
-	Family  string `enum:"${families}" default:"student-t" help:"Priors of the kernels' scales in -model mgp: student-t, laplace, gamma-variance, gig or ard (${default})."`
-	Rule    string `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How -model probit makes one kernel of all: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
-	Gibbs   bool   `help:"Sample the posterior of -model probit instead of approximating it."`
-	Chains  int    `help:"Chains of -gibbs; 0 means 4."`
-	Draws   int    `help:"Draws of -gibbs that are kept of each chain; 0 means 250."`
-	Thin    int    `help:"Sweeps of -gibbs from one draw that is kept to the next; 0 means 4. As many as are drawn from go before the first."`
+	Latents int           `help:"Latent functions of each kernel of -task multitask; 0 means as many as there are targets, at most 5."`
+	Time    time.Duration `placeholder:"DURATION" help:"About how long -model auto may take, such as 30s; by default as long as it takes."`
+	Method  string        `enum:"${methods}" default:"evidence" help:"How -model mgp is fitted: evidence, gaussian-bound (of labels a true lower bound), factorised or published (${default})."`
+	Family  string        `enum:"${families}" default:"none" help:"Priors of the kernels' scales in -model mgp: none, student-t, laplace, gamma-variance, gig or ard (${default})."`
+	Rule    string        `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How -model probit makes one kernel of all: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
+	Gibbs   bool          `help:"Sample the posterior of -model probit instead of approximating it."`
+	Chains  int           `help:"Chains of -gibbs; 0 means 4."`
+	Draws   int           `help:"Draws of -gibbs that are kept of each chain; 0 means 250."`
+	Thin    int           `help:"Sweeps of -gibbs from one draw that is kept to the next; 0 means 4. As many as are drawn from go before the first."`
 
 	RawColumns      bool `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
 	RawTargets      bool `help:"Leave targets as they are; by default each is given mean 0 and standard deviation 1 for the fit."`
@@ -51,29 +53,36 @@ type fitCmd struct {
 	JSON    bool        `name:"json" help:"Print JSON."`
 
 	console.Layout `embed:""`
+
+	task, model string // those of -task and -model, or what stands in for them
 }
 
 // flagVars are the defaults and the values of flags that the help refers to by name.
 func flagVars() map[string]string {
-	var familyNames []string
+	var familyNames, methodNames []string
 	for _, f := range families {
 		familyNames = append(familyNames, f.name)
 	}
+	for _, m := range methods {
+		methodNames = append(methodNames, m.name)
+	}
 	return map[string]string{
-		"tasks": strings.Join(taskNames(), ","), "models": strings.Join(modelNames(), ","), "model": defaultModel,
-		"families": strings.Join(familyNames, ","),
-		"kernels":  spec.DefaultKernels, "sigmaG": strconv.FormatFloat(defaultSigmaG, 'g', -1, 64),
+		"tasks": strings.Join(taskNames(), ","), "models": strings.Join(modelNames(), ","),
+		"families": strings.Join(familyNames, ","), "methods": strings.Join(methodNames, ","),
+		"sigmaG": strconv.FormatFloat(defaultSigmaG, 'g', -1, 64),
 	}
 }
 
-// estimator returns the estimator that -model and -task name.
-func (c *fitCmd) estimator() (*estimator, error) {
+// estimator returns the estimator that -model names for the task. Without -model it is
+// the first in the table that is for the task and so many targets.
+func (c *fitCmd) estimator(targets int) (*estimator, error) {
 	for _, est := range estimators {
-		if est.model == c.Model && slices.Contains(est.tasks, c.Task) {
+		if slices.Contains(est.tasks, c.task) && (c.Model == nil && (targets == 1 || !est.one) || c.Model != nil && est.model == *c.Model) {
+			c.model = est.model
 			return est, nil
 		}
 	}
-	return nil, console.Inputf("-model %s is for -task %s, not %s", c.Model, join(tasksOf(c.Model)), c.Task)
+	return nil, console.Inputf("-model %s is for -task %s, not %s", *c.Model, join(tasksOf(*c.Model)), c.task)
 }
 
 // join lists names in words.
@@ -85,22 +94,35 @@ func join(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// check refuses numbers that no estimator can take, and flags that mean nothing to
-// this one.
+// check refuses flags that mean nothing to the estimator.
 func (c *fitCmd) check(est *estimator) error {
-	if err := c.checkNumbers(); err != nil {
-		return err
-	}
 	for _, f := range c.optional() {
 		switch {
 		case !f.given || est.takes(f.name):
 		case f.name == "missing" && est.complete != "":
-			return console.Inputf("-missing is not for -task %s: %s", c.Task, est.complete)
+			return console.Inputf("-missing is not for -task %s: %s", c.task, est.complete)
 		default:
-			return console.Inputf("-%s is not for -task %s with -model %s", f.name, c.Task, c.Model)
+			return console.Inputf("-%s is not for -task %s with -model %s%s", f.name, c.task, c.model, c.takers(f.name))
 		}
 	}
-	return c.checkSampling()
+	if c.Plain && c.Method != methods[0].name {
+		return console.Inputf("-plain is -method %s: it cannot be %s as well", mkl.Published, c.Method)
+	}
+	return nil
+}
+
+// takers says which models for the task take a flag.
+func (c *fitCmd) takers(flag string) string {
+	var models []string
+	for _, est := range estimators {
+		if slices.Contains(est.tasks, c.task) && est.takes(flag) {
+			models = append(models, "-model "+est.model)
+		}
+	}
+	if models == nil {
+		return ""
+	}
+	return " (it is for " + join(models) + ")"
 }
 
 // optionalFlag is a flag that means nothing to some estimators.
@@ -112,12 +134,14 @@ type optionalFlag struct {
 // optional lists these flags: the table of estimators says which of them each takes.
 func (c *fitCmd) optional() []optionalFlag {
 	return []optionalFlag{
-		{"kernels", c.Kernels != spec.DefaultKernels},
+		{"kernels", c.Kernels != ""},
 		{"sparse", c.Sparse != "none"},
 		{"prior", len(c.Prior) > 0},
 		{"margin", c.Margin != 0},
 		{"sigma-g", c.SigmaG != defaultSigmaG},
 		{"latents", c.Latents != 0},
+		{"time", c.Time != 0},
+		{"method", c.Method != methods[0].name},
 		{"family", c.Family != families[0].name},
 		{"rule", rule(c.Rule) != mkl.FixSum},
 		{"gibbs", c.Gibbs},
@@ -129,6 +153,7 @@ func (c *fitCmd) optional() []optionalFlag {
 	}
 }
 
+// checkNumbers refuses numbers that no estimator can take.
 func (c *fitCmd) checkNumbers() error {
 	for _, f := range []struct {
 		name  string
@@ -140,6 +165,9 @@ func (c *fitCmd) checkNumbers() error {
 		if f.value < 0 {
 			return console.Inputf("-%s %d is negative", f.name, f.value)
 		}
+	}
+	if c.Time < 0 {
+		return console.Inputf("-time %v is negative", c.Time)
 	}
 	if !(c.Tolerance >= 0 && c.Tolerance < 1) {
 		return console.Inputf("-tolerance %g is not between 0 and 1", c.Tolerance)
@@ -206,12 +234,4 @@ func (c *fitCmd) priors(est *estimator) (map[string]mkl.Gamma, error) {
 		priors[name] = g
 	}
 	return priors, nil
-}
-
-// latents is the number of latent functions of each kernel in -task multitask.
-func (c *fitCmd) latents(targets int) int {
-	if c.Latents > 0 {
-		return c.Latents
-	}
-	return min(targets, 5)
 }

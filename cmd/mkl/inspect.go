@@ -16,7 +16,7 @@ type inspectCmd struct {
 
 // Run shows what the model holds.
 func (c *inspectCmd) Run(e *console.Env) error {
-	m, err := load(c.Model)
+	m, err := load(e, c.Model)
 	if err != nil {
 		return err
 	}

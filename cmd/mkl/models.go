@@ -17,14 +17,12 @@ type estimator struct {
 	kind  string   // the name of its models, as [mkl.Model.Kind] has it
 	form  form     // what its targets are
 	one   bool     // it has one target, whatever the task
+	open  bool     // it chooses the kernels of views that have none
 	part  string   // what its weights are of, if they are not of kernels
 
 	flags    []string // those of [fitCmd.optional] that mean something to it
 	priors   []string // those that -prior can set
 	complete string   // why -missing is refused, where that is not plain from the model
-
-	// weights is the number of weights of a view; nil means one for each kernel.
-	weights func(c *fitCmd, v view, targets int) int
 
 	// build returns the estimator with its settings.
 	build func(s *settings) fitter
@@ -35,18 +33,42 @@ const (
 	taskRegression  = "regression"  // of one target or several
 	taskMultioutput = "multioutput" // what regression of several is called afterwards
 	taskBinary      = "binary"      // needs two classes
+	taskMulticlass  = "multiclass"
 )
 
-// Defaults of -model and -sigma-g.
-const (
-	defaultModel  = "bmkl"
-	defaultSigmaG = 0.1
-)
+// modelBMKL is the only model that is for every task.
+const modelBMKL = "bmkl"
 
-// estimators is the table. The help has models and tasks in its order.
+// defaultSigmaG is the default of -sigma-g.
+const defaultSigmaG = 0.1
+
+// estimators is the table. The help has models and tasks in its order, and the first
+// that is for a task is the default.
 var estimators = []*estimator{
 	{
-		model: defaultModel, tasks: []string{taskRegression, taskMultioutput}, kind: "regression", form: numbers,
+		model: "auto", tasks: []string{taskRegression}, kind: "pool", form: numbers, one: true, open: true,
+		flags: []string{"kernels", "time"},
+		build: func(s *settings) fitter {
+			a := mkl.Auto{Fitting: s.fitting, Time: s.Time}
+			return fitter{a.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(a.Fit(ctx, d.views, d.numbers[0]))
+			}}
+		},
+	},
+	{
+		model: "auto", tasks: []string{taskBinary, taskMulticlass}, kind: "pool-classifier", form: classes, one: true, open: true,
+		flags:    []string{"kernels", "time"},
+		complete: "labels must be complete",
+		build: func(s *settings) fitter {
+			a := mkl.AutoClassifier[string]{Fitting: s.fitting, Time: s.Time}
+			return fitter{a.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				a.Classes = d.classes
+				return asModel(a.Fit(ctx, d.views, d.class))
+			}}
+		},
+	},
+	{
+		model: modelBMKL, tasks: []string{taskRegression, taskMultioutput}, kind: "regression", form: numbers,
 		flags:  []string{"kernels", "sparse", "prior", "raw-targets", "missing", "allow-duplicates", "restarts", "plain"},
 		priors: []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
 		build: func(s *settings) fitter {
@@ -54,11 +76,13 @@ var estimators = []*estimator{
 				Fitting: s.fitting, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.Missing,
 				Lambda: s.prior["lambda"], Upsilon: s.prior["upsilon"], Gamma: s.prior["gamma"], Omega: s.prior["omega"], Epsilon: s.prior["epsilon"],
 			}
-			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return r.Fit(ctx, d.views, d.numbers...) }}
+			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(r.Fit(ctx, d.views, d.numbers...))
+			}}
 		},
 	},
 	{
-		model: defaultModel, tasks: []string{"shared"}, kind: "shared-regression", form: numbers,
+		model: modelBMKL, tasks: []string{"shared"}, kind: "shared-regression", form: numbers,
 		flags:    []string{"kernels", "sparse", "prior", "raw-targets", "allow-duplicates", "restarts", "plain"},
 		priors:   []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
 		complete: "targets that share their sample weights must be complete",
@@ -67,20 +91,23 @@ var estimators = []*estimator{
 				Fitting: s.fitting, Plain: s.Plain, RawTargets: s.RawTargets,
 				Lambda: s.prior["lambda"], Upsilon: s.prior["upsilon"], Gamma: s.prior["gamma"], Omega: s.prior["omega"], Epsilon: s.prior["epsilon"],
 			}
-			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return r.Fit(ctx, d.views, d.numbers...) }}
+			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(r.Fit(ctx, d.views, d.numbers...))
+			}}
 		},
 	},
 	{
-		model: defaultModel, tasks: []string{"multitask"}, kind: "multi-task", form: numbers,
-		flags:   []string{"kernels", "latents", "raw-targets", "missing", "restarts", "plain"},
-		weights: func(c *fitCmd, v view, targets int) int { return len(v.kernels) * c.latents(targets) },
+		model: modelBMKL, tasks: []string{"multitask"}, kind: "multi-task", form: numbers,
+		flags: []string{"kernels", "latents", "raw-targets", "missing", "restarts", "plain"},
 		build: func(s *settings) fitter {
 			t := mkl.MultiTask{Fitting: s.fitting, Latents: s.Latents, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.Missing}
-			return fitter{t.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return t.Fit(ctx, d.views, d.numbers...) }}
+			return fitter{t.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(t.Fit(ctx, d.views, d.numbers...))
+			}}
 		},
 	},
 	{
-		model: defaultModel, tasks: []string{taskBinary, "multiclass"}, kind: "classifier", form: classes,
+		model: modelBMKL, tasks: []string{taskBinary, taskMulticlass}, kind: "classifier", form: classes,
 		flags:    []string{"kernels", "sparse", "prior", "margin", "sigma-g", "allow-duplicates", "restarts", "plain"},
 		priors:   []string{"lambda", "gamma", "omega"},
 		complete: "labels must be complete",
@@ -91,12 +118,12 @@ var estimators = []*estimator{
 			}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				c.Classes = d.classes
-				return c.Fit(ctx, d.views, d.class)
+				return asModel(c.Fit(ctx, d.views, d.class))
 			}}
 		},
 	},
 	{
-		model: defaultModel, tasks: []string{"multilabel"}, kind: "multilabel", form: labels,
+		model: modelBMKL, tasks: []string{"multilabel"}, kind: "multilabel", form: labels,
 		flags:  []string{"kernels", "sparse", "prior", "margin", "sigma-g", "missing", "allow-duplicates", "restarts", "plain"},
 		priors: []string{"lambda", "gamma", "omega"},
 		build: func(s *settings) fitter {
@@ -104,30 +131,34 @@ var estimators = []*estimator{
 				Fitting: s.fitting, Plain: s.Plain, Margin: s.Margin, SigmaG: s.SigmaG,
 				Lambda: s.prior["lambda"], Gamma: s.prior["gamma"], Omega: s.prior["omega"],
 			}
-			return fitter{m.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return m.FitKnown(ctx, d.views, d.labels...) }}
-		},
-	},
-	{
-		model: "mgp", tasks: []string{taskRegression}, kind: "multigp", form: numbers, one: true,
-		flags: []string{"kernels", "family", "raw-targets", "allow-duplicates", "plain"},
-		build: func(s *settings) fitter {
-			g := mkl.MultiGP{Fitting: s.fitting, Family: family(s.Family), Plain: s.Plain, RawTargets: s.RawTargets}
-			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return g.Fit(ctx, d.views, d.numbers[0]) }}
-		},
-	},
-	{
-		model: "mgp", tasks: []string{taskBinary, "multiclass"}, kind: "multigp-classifier", form: classes, one: true,
-		flags: []string{"kernels", "family", "allow-duplicates", "plain"},
-		build: func(s *settings) fitter {
-			c := mkl.MultiGPClassifier[string]{Fitting: s.fitting, Family: family(s.Family), Plain: s.Plain}
-			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
-				c.Classes = d.classes
-				return c.Fit(ctx, d.views, d.class)
+			return fitter{m.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(m.FitKnown(ctx, d.views, d.labels...))
 			}}
 		},
 	},
 	{
-		model: "probit", tasks: []string{taskBinary, "multiclass"}, kind: "probit-classifier", form: classes,
+		model: "mgp", tasks: []string{taskRegression}, kind: "multigp", form: numbers, one: true,
+		flags: []string{"kernels", "method", "family", "raw-targets", "plain"},
+		build: func(s *settings) fitter {
+			g := mkl.MultiGP{Fitting: s.fitting, Family: family(s.Family), Method: s.method(), RawTargets: s.RawTargets}
+			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(g.Fit(ctx, d.views, d.numbers[0]))
+			}}
+		},
+	},
+	{
+		model: "mgp", tasks: []string{taskBinary, taskMulticlass}, kind: "multigp-classifier", form: classes, one: true,
+		flags: []string{"kernels", "method", "family", "plain"},
+		build: func(s *settings) fitter {
+			c := mkl.MultiGPClassifier[string]{Fitting: s.fitting, Family: family(s.Family), Method: s.method()}
+			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				c.Classes = d.classes
+				return asModel(c.Fit(ctx, d.views, d.class))
+			}}
+		},
+	},
+	{
+		model: "probit", tasks: []string{taskBinary, taskMulticlass}, kind: "probit-classifier", form: classes,
 		flags:  []string{"kernels", "prior", "rule", "gibbs", "allow-duplicates", "restarts"},
 		priors: []string{"alpha"},
 		build: func(s *settings) fitter {
@@ -140,17 +171,18 @@ var estimators = []*estimator{
 			}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				c.Classes = d.classes
-				return c.Fit(ctx, d.views, d.class)
+				return asModel(c.Fit(ctx, d.views, d.class))
 			}}
 		},
 	},
 	{
 		model: "spikeslab", tasks: []string{taskRegression}, kind: "spike-slab", form: numbers, part: "feature", one: true,
-		flags:   []string{"raw-targets", "restarts"},
-		weights: func(_ *fitCmd, v view, _ int) int { return len(v.source.Columns) },
+		flags: []string{"raw-targets", "restarts"},
 		build: func(s *settings) fitter {
 			r := mkl.SpikeSlab{Fitting: s.fitting, Names: s.features, RawFeatures: s.RawColumns, RawTargets: s.RawTargets}
-			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) { return r.Fit(ctx, d.features, d.numbers[0]) }}
+			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(r.Fit(ctx, d.features, d.numbers[0]))
+			}}
 		},
 	},
 }
@@ -275,7 +307,7 @@ var families = []struct {
 	name   string
 	family mkl.Family
 }{
-	{"student-t", mkl.StudentT}, {"laplace", mkl.Laplace}, {"gamma-variance", mkl.GammaVariance}, {"gig", mkl.GeneralGIG}, {"ard", mkl.ARD},
+	{"none", mkl.DefaultFamily}, {"student-t", mkl.StudentT}, {"laplace", mkl.Laplace}, {"gamma-variance", mkl.GammaVariance}, {"gig", mkl.GeneralGIG}, {"ard", mkl.ARD},
 }
 
 // family returns the family of a name; the parser of flags lets no other pass.
@@ -285,7 +317,7 @@ func family(name string) mkl.Family {
 			return f.family
 		}
 	}
-	return mkl.StudentT
+	return mkl.DefaultFamily
 }
 
 // rule returns the rule that -rule names; the parser of flags lets no other pass.
@@ -296,4 +328,35 @@ func rule(name string) mkl.Rule {
 		}
 	}
 	return mkl.FixSum
+}
+
+// methods are the ways to fit a multiple Gaussian process that -method names.
+var methods = []struct {
+	name   string
+	method mkl.Method
+}{
+	{"evidence", mkl.Evidence}, {"gaussian-bound", mkl.GaussianBound}, {"factorised", mkl.Factorised}, {"published", mkl.Published},
+}
+
+// method returns the method that -method or -plain names; the parser of flags lets no
+// other name pass.
+func (c *fitCmd) method() mkl.Method {
+	for _, m := range methods {
+		if m.name == c.Method && !c.Plain {
+			return m.method
+		}
+	}
+	return mkl.Published
+}
+
+// asModel is a fit as one of any model, nil if there is none.
+func asModel[M interface {
+	comparable
+	mkl.Model
+}](m M, err error) (mkl.Model, error) {
+	var none M
+	if m == none {
+		return nil, err
+	}
+	return m, err
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -109,6 +110,135 @@ func lineColumns(t *testing.T) (x, z, noise mkl.Features) {
 		}
 	}
 	return mkl.Column(c[0]), mkl.Column(c[1]), mkl.Column(c[2])
+}
+
+// TestAuto fits what a newcomer would: a file and a target, and no more.
+func TestAuto(t *testing.T) {
+	numbered := strings.ReplaceAll(line(), "\ns", "\n1") // so that all columns are numbers
+	command(t, map[string]string{"d.csv": numbered, "f.csv": flowers()}, "")
+	r, text := fitted(t, "d.csv", "-target", "y")
+	assert.Contains(t, text, "kernels in 1 view, regression (auto) of y")
+	assert.Regexp(t, `(?s)Tried: .*\nKept: .*\nWhy: `, text)
+	assert.Equal(t, "auto", r.Kind)
+	assert.Contains(t, text, r.Story)
+	require.NotEmpty(t, r.Members)
+	total := 0.0
+	for _, m := range r.Members {
+		total += m.Weight
+		assert.Contains(t, text, m.Name)
+	}
+	assert.InDelta(t, 1, total, 1e-9)
+	assert.Positive(t, r.Targets[0].NoiseSD)
+	assert.Less(t, measured(t, "d.csv")["RMSE/SD"], 0.1)
+
+	// Views are kept apart; one of them has its kernels.
+	r, _ = fitted(t, "d.csv", "-target", "y", "-view", "a=x,z", "-view", "b=noise:rbf(width=1)")
+	seen := map[string]int{}
+	for _, k := range r.Kernels {
+		_, view, _ := strings.Cut(k.View, ": ")
+		seen[view]++
+	}
+	assert.Equal(t, len(r.Members), seen["b"])
+	assert.Greater(t, seen["a"], seen["b"])
+	x, z, noise := lineColumns(t)
+	xz := la.NewMatrix[float64](x.Rows, 2)
+	for i := range xz.Rows {
+		xz.Row(i)[0], xz.Row(i)[1] = x.At(i, 0), z.At(i, 0)
+	}
+	mean, variance, err := fromFile[*mkl.PoolModel](t).Predict(xz, noise)
+	require.NoError(t, err)
+	requireOnesOwn(t, predicted(t, "d.csv"), mean, variance)
+
+	// So little time is enough for one member.
+	r, text = fitted(t, "d.csv", "-target", "y", "-time", "1ns")
+	assert.Len(t, r.Members, 1)
+	assert.Contains(t, text, "There was no time for")
+
+	r, text = fitted(t, "f.csv", "-target", "species", "-view", "x,z")
+	assert.Contains(t, text, "multiclass (auto) of species")
+	assert.Equal(t, []string{"iris, other", "setosa", "virginica"}, r.Classes)
+	values := measured(t, "f.csv")
+	assert.Equal(t, 1.0, values["accuracy"])
+	assert.Less(t, values["log loss"], 0.1)
+	assert.Zero(t, values["p < 1e-6"])
+	assert.InDelta(t, 0, values["ECE"], 0.1)
+
+	_, text = fitted(t, "f.csv", "-target", "odd", "-view", "x,z")
+	assert.Contains(t, text, "binary (auto) of odd")
+	status, _, stderr := command(t, nil, "", "fit", "f.csv", "-target", "odd", "-view", "x,z", "-task", "regression")
+	require.Equal(t, console.StatusOK, status)
+	assert.Empty(t, stderr)
+}
+
+// TestDefaultKernels fits every model that has kernels without naming one.
+func TestDefaultKernels(t *testing.T) {
+	files := map[string]string{"d.csv": line(), "f.csv": flowers()}
+	for _, args := range []string{
+		"d.csv -target y -view x,z -model mgp",
+		"d.csv -target y -view x,z -model mgp -method factorised",
+		"d.csv -target y -view x,z -model bmkl -sweeps 20",
+		"d.csv -target y,noise -view a=x -view b=z -sweeps 20",
+		"d.csv -target y,noise -view x,z -task shared -sweeps 20",
+		"d.csv -target y,noise -view x,z -task multitask -sweeps 5",
+		"f.csv -target species -view x,z -model mgp",
+		"f.csv -target big -view x,z -model bmkl -sweeps 20",
+		"f.csv -target species -view x,z -model probit -sweeps 20",
+		"f.csv -target big,odd -view x,z -task multilabel -sweeps 20",
+	} {
+		t.Run(args, func(t *testing.T) {
+			command(t, files, "")
+			r, _ := fitted(t, strings.Fields(args)...)
+			var names []string
+			for _, k := range r.Kernels {
+				names = append(names, k.Kernel)
+			}
+			all := strings.Join(names, " ")
+			assert.Contains(t, all, "constant")
+			assert.Contains(t, all, "linear")
+			assert.Contains(t, all, "laplacian(")
+			predicted(t, strings.Fields(args)[0])
+		})
+	}
+
+	// Columns of one value are no use, and one line says so.
+	header, rows, _ := strings.Cut(line(), "\n")
+	flat := header + "\n" + regexp.MustCompile(`,[^,]*,([^,]*)\n`).ReplaceAllString(rows, ",1,$1\n")
+	status, _, stderr := command(t, map[string]string{"d.csv": flat}, "", "fit", "d.csv", "-target", "y", "-view", "x,noise", "-model", "mgp", "-task", "regression")
+	assert.Equal(t, console.StatusOK, status)
+	assert.Regexp(t, `(?m)^kernels: features of one value are left out: #2$`, stderr)
+}
+
+// TestWarning tells of a fit that did not converge on standard error, once.
+func TestWarning(t *testing.T) {
+	for _, args := range []string{"-sweeps 2", "-sweeps 2 -json"} {
+		status, _, stderr := command(t, map[string]string{"d.csv": line()}, "",
+			append(strings.Fields("fit d.csv -target y -task regression -model bmkl -view x,z:rbf"), strings.Fields(args)...)...)
+		assert.Equal(t, console.StatusOK, status)
+		assert.Regexp(t, `^mkl: warning: the fit has NOT converged \([^\n]*\) after 2 sweeps\n$`, stderr)
+	}
+}
+
+// TestProbabilityColumns prints no probability as 0 or 1.
+func TestProbabilityColumns(t *testing.T) {
+	var c columns
+	p := []float64{0, 1, 0.25, 1e-300, 1 - 1e-16}
+	c.addProbability("p", func(i int) float64 { return p[i] })
+	var out strings.Builder
+	require.NoError(t, c.write(&out, len(p)))
+	assert.Equal(t, "p\n5e-324\n0.9999999999999999\n0.25\n1e-300\n0.9999999999999999\n", out.String())
+}
+
+func TestShortened(t *testing.T) {
+	for text, want := range map[string]string{
+		"rbf(width=2)": "rbf(width=2)",
+		"laplacian(width=4.431234,distance=manhattan) of ranks": "laplacian(width=4.431,distance=manhattan) of ranks",
+		"rbf(width=0.000123456789)":                             "rbf(width=0.0001235)",
+		"rbf(width=1.23456789e-10)":                             "rbf(width=1.235e-10)",
+		"rbf(width=[1,2,3,4,5])":                                "rbf(width=[1,2,3,4,5])",
+		"rbf(width=[1,2,3,4,5,6.789012])":                       "rbf(width=[1,2,3,4,…])",
+	} {
+		assert.Equal(t, want, shortened(text))
+	}
 }
 
 func TestMultiGPModel(t *testing.T) {
@@ -270,7 +400,7 @@ func TestEstimators(t *testing.T) {
 			assert.False(t, seen[est.model+task], "two estimators for -model %s -task %s", est.model, task)
 			seen[est.model+task] = true
 			row := "(?m)^\\| [^|]*`" + task + "`" // of the table of tasks
-			if est.model != defaultModel {
+			if est.model != modelBMKL {
 				row = "(?m)^\\| `" + est.model + "` \\|[^|]*`" + task + "`" // of the table of models
 			}
 			assert.Regexp(t, row, string(manual))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
@@ -13,8 +12,7 @@ import (
 type notes struct {
 	Task    string     `json:"task"`
 	Targets []string   `json:"targets"` // columns
-	Views   []viewNote `json:"views"`
-	ViewOf  []int      `json:"view_of"` // the view that each weight belongs to
+	Views   []viewNote `json:"views"`   // one for each of the model's inputs
 }
 
 // viewNote says where the columns of a view were.
@@ -32,22 +30,17 @@ func (n *notes) encode() (map[string]string, error) {
 	return map[string]string{notesKey: string(text)}, err
 }
 
-// notes describes the views and the targets of a fit.
-func (c *fitCmd) notes(est *estimator, views []view, main *console.File, targets []int) *notes {
-	n := &notes{Task: c.Task}
-	if c.Task == taskRegression && len(targets) > 1 {
+// describe says where the views and the targets of a fit.
+func (c *fitCmd) describe(views []view, main *console.File, targets []int) *notes {
+	n := &notes{Task: c.task}
+	if c.task == taskRegression && len(targets) > 1 {
 		n.Task = taskMultioutput
 	}
 	for _, j := range targets {
 		n.Targets = append(n.Targets, main.Columns()[j])
 	}
-	for i, v := range views {
+	for _, v := range views {
 		n.Views = append(n.Views, viewNote{Name: v.name, Columns: v.source.Names(), File: v.source.File.Path != c.Data})
-		weights := len(v.kernels)
-		if est.weights != nil {
-			weights = est.weights(c, v, len(targets))
-		}
-		n.ViewOf = append(n.ViewOf, slices.Repeat([]int{i}, weights)...)
 	}
 	return n
 }
@@ -55,42 +48,26 @@ func (c *fitCmd) notes(est *estimator, views []view, main *console.File, targets
 // notesOf reads the notes of a model. A model that the command did not make has its
 // inputs called x1, x2, … and its targets y1, y2, ….
 func notesOf(est *estimator, m mkl.Model) *notes {
-	weights, targets := len(m.KernelWeights()), len(m.Outputs())
+	inputs, targets := m.Inputs(), len(m.Outputs())
 	if est.form == classes {
 		targets = 1
 	}
 	n := &notes{}
-	if text, ok := m.Notes()[notesKey]; ok && json.Unmarshal([]byte(text), n) == nil && n.fits(weights, targets) {
+	if text, ok := m.Notes()[notesKey]; ok && json.Unmarshal([]byte(text), n) == nil && len(n.Views) == len(inputs) && len(n.Targets) == targets {
 		return n
 	}
-	n = &notes{Task: est.task(m), ViewOf: make([]int, weights)}
-	for i, in := range m.Inputs() {
+	n = &notes{Task: est.task(m)}
+	for i, in := range inputs {
 		v := viewNote{Name: "x" + strconv.Itoa(i+1)}
 		for j := range in.Cols {
 			v.Columns = append(v.Columns, strconv.Itoa(j+1))
 		}
 		n.Views = append(n.Views, v)
-		for _, k := range in.Views {
-			n.ViewOf[k] = i
-		}
 	}
 	for o := range targets {
 		n.Targets = append(n.Targets, "y"+strconv.Itoa(o+1))
 	}
 	return n
-}
-
-// fits reports whether the notes belong to a model of so many weights and targets.
-func (n *notes) fits(weights, targets int) bool {
-	if len(n.ViewOf) != weights || len(n.Targets) != targets {
-		return false
-	}
-	for _, v := range n.ViewOf {
-		if v < 0 || v >= len(n.Views) {
-			return false
-		}
-	}
-	return true
 }
 
 func (n *notes) viewNames() (names []string) {

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +24,7 @@ type modelInput struct {
 	View      []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they are not called what they were in the fit; @file takes a file."`
 	Interval  float64  `default:"0.95" help:"Probability of the predictive interval of a regression (${default})."`
 	Published bool     `help:"Use the published predictive variance, which is too small."`
+	Unhealed  bool     `help:"Use the posterior's own predictions of a BMKLR regression, whose intervals are too short away from the samples."`
 	Workers   int      `help:"Most goroutines at work; 0 means one for each processor."`
 
 	console.Layout `embed:""`
@@ -49,13 +49,13 @@ type loaded struct {
 
 // load reads a model file. The error is a mistake in the command line: a file that is
 // not there, is damaged, or holds a model that no estimator of the table makes.
-func load(path string) (*loaded, error) {
-	f, err := os.Open(path)
+func load(e *console.Env, path string) (*loaded, error) {
+	f, err := e.Open(path)
 	if err != nil {
 		return nil, console.Input(err)
 	}
 	defer f.Close()
-	m, err := mkl.Load(f)
+	m, err := mkl.Load(e.Reader(f))
 	if err != nil {
 		return nil, console.Inputf("%s: %s", path, strings.TrimPrefix(err.Error(), "mkl: load: "))
 	}
@@ -79,7 +79,7 @@ func (c *modelInput) open(e *console.Env) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := load(c.Model)
+	m, err := load(e, c.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (o *opened) predict(e *console.Env, c *modelInput) (p prediction, rows int,
 	for _, s := range o.sources {
 		x = append(x, s.Matrix())
 	}
-	p, err = predict(e.Ctx, o.Model, mkl.PredictOptions{Published: c.Published, Workers: c.Workers}, x)
+	p, err = predict(e.Ctx, o.Model, mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}, x)
 	return p, rows, err
 }
 
@@ -153,6 +153,14 @@ func (t *columns) addNumber(name string, value func(i int) float64) {
 	t.add(name, func(i int) string { return strconv.FormatFloat(value(i), 'g', -1, 64) })
 }
 
+// addProbability adds a column of probabilities. None of the models gives a probability
+// of exactly 0 or 1: a number that has become one by rounding is printed as the next to it.
+func (t *columns) addProbability(name string, value func(i int) float64) {
+	t.addNumber(name, func(i int) float64 {
+		return min(max(value(i), math.SmallestNonzeroFloat64), math.Nextafter(1, 0))
+	})
+}
+
 func (p numberPrediction) columns(out *columns, targets []string, interval float64) {
 	z := measure.Quantile(interval)
 	for o, target := range targets {
@@ -174,7 +182,7 @@ func (p numberPrediction) columns(out *columns, targets []string, interval float
 func (p classPrediction) columns(out *columns, _ []string, _ float64) {
 	out.add("label", func(i int) string { return p.Label[i] })
 	for k, class := range p.classes {
-		out.addNumber("p_"+class, func(i int) float64 { return p.Probability[i][k] })
+		out.addProbability("p_"+class, func(i int) float64 { return p.Probability[i][k] })
 	}
 }
 
@@ -186,7 +194,7 @@ func (p labelPrediction) columns(out *columns, targets []string, _ float64) {
 			}
 			return "0"
 		})
-		out.addNumber("p_"+target, func(i int) float64 { return p.Probability[o][i] })
+		out.addProbability("p_"+target, func(i int) float64 { return p.Probability[o][i] })
 	}
 }
 
@@ -305,8 +313,8 @@ func (c *modelInput) sources(fs *console.Files, m *loaded) ([]console.Source, er
 		given[v.Name] = v.Columns
 	}
 	var all []console.Source
-	for _, in := range m.Inputs() {
-		v := m.notes.Views[m.notes.ViewOf[in.Views[0]]]
+	for i, in := range m.Inputs() {
+		v := m.notes.Views[i]
 		items, ok := given[v.Name]
 		switch {
 		case ok:

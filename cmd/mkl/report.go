@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,9 @@ type report struct {
 	Converged bool           `json:"converged"`
 	Reason    string         `json:"reason"`
 	Sampled   *sampled       `json:"sampled,omitempty"`
-	Kernels   []kernelReport `json:"kernels"` // of a sparse regression its features
+	Members   []memberReport `json:"members,omitempty"` // of a pool
+	Story     string         `json:"story,omitempty"`   // of a pool: what was tried, what was kept and why
+	Kernels   []kernelReport `json:"kernels"`           // of a sparse regression its features
 	Targets   []targetReport `json:"targets"`
 	Trace     []float64      `json:"trace,omitempty"`
 	Model     string         `json:"model,omitempty"` // file
@@ -39,6 +42,12 @@ type sampled struct {
 	Draws  int     `json:"draws"` // of all chains
 	RHat   float64 `json:"rhat"`
 	ESS    float64 `json:"ess"` // effective draws
+}
+
+// memberReport is a model of a pool with its share of the predictions.
+type memberReport struct {
+	Name   string  `json:"name"`
+	Weight float64 `json:"weight"`
 }
 
 type kernelReport struct {
@@ -67,6 +76,12 @@ type sampleReport struct {
 	SD     float64  `json:"sd"`
 }
 
+// pool is a model that is a mixture of models.
+type pool interface {
+	Members() (names []string, weights []float64)
+	Story() string
+}
+
 // newReport reports on a model that an estimator fitted.
 func newReport(est *estimator, m mkl.Model, n *notes) *report {
 	t := m.Trace()
@@ -76,6 +91,13 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 	}
 	if x := t.Mixing; x.Chains > 0 {
 		r.Sampled = &sampled{Chains: x.Chains, Draws: x.Chains * x.Draws, RHat: x.RHat, ESS: x.ESS}
+	}
+	if pool, ok := m.(pool); ok {
+		names, weights := pool.Members()
+		for i, name := range names {
+			r.Members = append(r.Members, memberReport{name, weights[i]})
+		}
+		r.Story = pool.Story()
 	}
 	outputs := m.Outputs()
 	names := n.Targets
@@ -124,7 +146,7 @@ func kernelReports(weights []mkl.KernelWeight, inclusion []float64) (all []kerne
 // learned says what was learned of which targets.
 func (r *report) learned(names []string) string {
 	task := r.Task
-	if r.Kind != defaultModel {
+	if r.Kind != modelBMKL {
 		task += " (" + r.Kind + ")"
 	}
 	if len(names) > 5 {
@@ -148,7 +170,10 @@ const (
 
 // print prints how the fit ended, the weights of the kernels, and each target.
 func (r *report) print(out io.Writer) error {
-	r.printEnd(out)
+	fmt.Fprintln(out, r.ended())
+	if r.Story != "" {
+		fmt.Fprintf(out, "\n%s", r.Story)
+	}
 	shared := len(r.Targets) == 0 || r.Targets[0].Kernels == nil // the targets have the same weights
 	if shared {
 		fmt.Fprintln(out)
@@ -157,6 +182,9 @@ func (r *report) print(out io.Writer) error {
 		}
 	}
 	for _, t := range r.Targets {
+		if r.Members != nil && t.NoiseSD == 0 && !t.Collapsed {
+			continue // a class of a pool, of which there is nothing to tell
+		}
 		fmt.Fprintf(out, "\n%s", t.Name)
 		if t.NoiseSD > 0 {
 			fmt.Fprintf(out, ": noise SD %s", console.Figure(t.NoiseSD))
@@ -189,23 +217,42 @@ func (r *report) print(out io.Writer) error {
 	return nil
 }
 
-// printEnd prints how the fit ended, in one line or two.
-func (r *report) printEnd(out io.Writer) {
+// ended says how the fit ended, in one line or two.
+func (r *report) ended() string {
 	sweeps := console.Plural(r.Sweeps, "sweep")
 	if s := r.Sampled; s != nil {
-		fmt.Fprintf(out, "%s of %s, %s kept\n", console.Plural(s.Chains, "chain"), sweeps, console.Plural(s.Draws, "draw"))
 		state := "they have mixed"
 		if !r.Converged {
-			state = "they have NOT mixed: let -draws or -thin be larger"
+			state = "they have " + notMixed
 		}
-		fmt.Fprintf(out, "%s; of weights and log precisions R̂ is at most %s, the effective draws are at least %.0f\n", state, console.Figure(s.RHat), s.ESS)
-		return
+		return fmt.Sprintf("%s of %s, %s kept\n%s; of weights and log precisions R̂ is at most %s, the effective draws are at least %.0f",
+			console.Plural(s.Chains, "chain"), sweeps, console.Plural(s.Draws, "draw"), state, console.Figure(s.RHat), s.ESS)
 	}
 	state := "converged after " + sweeps
 	if !r.Converged {
-		state = "NOT converged (" + r.Reason + ") after " + sweeps
+		state = r.notConverged()
 	}
-	fmt.Fprintf(out, "%s, lower bound %.2f nats\n", state, r.Bound)
+	if r.Members != nil { // they have no common bound
+		return state
+	}
+	return fmt.Sprintf("%s, lower bound %.2f nats", state, r.Bound)
+}
+
+const notMixed = "NOT mixed: let -draws or -thin be larger"
+
+func (r *report) notConverged() string {
+	return "NOT converged (" + r.Reason + ") after " + console.Plural(r.Sweeps, "sweep")
+}
+
+// warn says of a fit that did not end well that it did not.
+func (r *report) warn(out io.Writer) {
+	switch {
+	case r.Converged:
+	case r.Sampled != nil:
+		fmt.Fprintf(out, "mkl: warning: the chains have %s\n", notMixed)
+	default:
+		fmt.Fprintf(out, "mkl: warning: the fit has %s\n", r.notConverged())
+	}
 }
 
 // printSamples lists the active samples, or the largest of them if they are many.
@@ -230,14 +277,22 @@ func (t *targetReport) printSamples(out io.Writer) error {
 	return nil
 }
 
-// printKernels prints the active kernels, or features.
+// printKernels prints the active kernels, or features; of a pool below the members that
+// they are of, with their shares of all weights.
 func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 	named := false // whether views have names other than their kernels
+	total := 0.0
 	for _, k := range kernels {
 		named = named || k.View != k.Kernel
+		total += k.Weight
 	}
-	var rows [][]string
+	pooled := r.Members != nil
 	what := "weight ± SD"
+	if pooled {
+		what = "weight ± SD, share"
+	}
+	member := ""
+	var rows [][]string
 	for _, k := range kernels {
 		if k.Inclusion != nil {
 			what = "weight ± SD, probability of being there"
@@ -245,18 +300,62 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		if !k.Active {
 			continue
 		}
-		row := []string{"", k.Kernel, console.Figure(k.Weight), "± " + console.Figure(k.SD), ""}
+		row := []string{"", shortened(k.Kernel), console.Figure(k.Weight), "± " + console.Figure(k.SD), ""}
 		switch {
 		case !r.est.kernels():
 			row[1] = k.View
+		case pooled:
+			of, view := r.memberOf(k.View)
+			if of != member && len(r.Members) > 1 {
+				member, row[0] = of, "  "+of
+			}
+			row[1] = shortened(view)
+			if !strings.HasPrefix(view, k.Kernel) {
+				row[1] += "  " + shortened(k.Kernel)
+			}
 		case named:
-			row[1] = k.View + "  " + k.Kernel
+			row[1] = shortened(k.View) + "  " + row[1]
 		}
-		if k.Inclusion != nil {
+		switch {
+		case k.Inclusion != nil:
 			row[4] = fmt.Sprintf("%.3f", *k.Inclusion)
+		case pooled && total > 0:
+			row[4] = fmt.Sprintf("%.1f %%", 100*k.Weight/total)
 		}
 		rows = append(rows, row)
 	}
 	fmt.Fprintf(out, "%d of %s active: %s\n", len(rows), console.Plural(len(kernels), r.est.partName()), what)
-	return console.PrintTable(out, "llrll", rows)
+	align := "llrll"
+	if pooled {
+		align = "llrlr"
+	}
+	return console.PrintTable(out, align, rows)
+}
+
+// memberOf splits the name of a pool's view into the member's and the view's own.
+func (r *report) memberOf(view string) (member, own string) {
+	for _, m := range r.Members {
+		if own, ok := strings.CutPrefix(view, m.Name+": "); ok {
+			return m.Name, own
+		}
+	}
+	return "", view
+}
+
+var (
+	manyDigits = regexp.MustCompile(`\d*\.\d{4,}(e[+-]\d+)?|\d+\.\d+e[+-]\d+`)
+	manyWidths = regexp.MustCompile(`\[((?:[^],]*,){4})[^]]*,[^]]*\]`)
+)
+
+// shortened is the notation of a kernel for people: numbers with four digits, and of
+// more than five widths the first four.
+func shortened(kernel string) string {
+	kernel = manyDigits.ReplaceAllStringFunc(kernel, func(number string) string {
+		x, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			return number
+		}
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	})
+	return manyWidths.ReplaceAllString(kernel, "[$1…]")
 }

@@ -12,28 +12,30 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// view is a view of the command line: columns, with one or more kernels, or with none
-// for an estimator without.
+// view is a view of the command line: columns, with the kernels that it or -kernels
+// names. One without kernels is open: the data suggest them.
 type view struct {
 	name    string
 	source  console.Source
 	kernels []spec.ViewKernel
 }
 
+// open reports whether a view is open.
+func open(views []view) bool {
+	return slices.ContainsFunc(views, func(v view) bool { return v.kernels == nil })
+}
+
 // views finds the views in the files and asks for their columns.
-func (c *fitCmd) views(est *estimator, fs *console.Files, main *console.File, targets []int) ([]view, error) {
+func (c *fitCmd) views(fs *console.Files, main *console.File, targets []int) ([]view, error) {
 	texts := c.View
 	if len(texts) == 0 {
 		texts = []string{"*"}
 	}
-	defaults, err := spec.Parse(c.Kernels)
-	if err != nil {
-		return nil, console.Inputf("-kernels %w", err)
-	}
-	if !est.kernels() {
-		defaults = nil
-		if len(texts) > 1 {
-			return nil, console.Inputf("-model %s has one view, not %d", c.Model, len(texts))
+	var defaults []spec.Kernel
+	if c.Kernels != "" {
+		var err error
+		if defaults, err = spec.Parse(c.Kernels); err != nil {
+			return nil, console.Inputf("-kernels %w", err)
 		}
 	}
 	var all []view
@@ -54,11 +56,8 @@ func (c *fitCmd) views(est *estimator, fs *console.Files, main *console.File, ta
 			return fail(err)
 		}
 		kernels := parsed.Kernels
-		switch {
-		case kernels == nil:
+		if kernels == nil {
 			kernels = defaults
-		case !est.kernels():
-			return fail(fmt.Errorf("-model %s has no kernels", c.Model))
 		}
 		for _, k := range kernels {
 			vk, err := spec.Build(k)
@@ -75,47 +74,83 @@ func (c *fitCmd) views(est *estimator, fs *console.Files, main *console.File, ta
 	return all, nil
 }
 
+// checkViews refuses views that are not for the estimator.
+func (c *fitCmd) checkViews(est *estimator, views []view) error {
+	switch {
+	case est.kernels() && c.RawColumns && open(views):
+		return console.Inputf("-raw-columns needs -kernels or views with kernels: those that the data suggest are of standardised columns")
+	case open(views) && est.takes("rule") && (rule(c.Rule) == mkl.FixProd || rule(c.Rule) == mkl.WProd):
+		return console.Inputf("-rule %s needs -kernels or views with kernels: products need entries that are not negative, which not all kernels have that the data suggest", c.Rule)
+	case est.kernels():
+		return nil
+	case len(views) > 1:
+		return console.Inputf("-model %s has one view, not %d", c.model, len(views))
+	case !open(views):
+		return console.Inputf("-view %s: -model %s has no kernels", c.View[0], c.model)
+	}
+	return nil
+}
+
 // mklViews makes the views as package mkl takes them, of the columns that were read.
-func (c *fitCmd) mklViews(views []view) []mkl.View {
-	var all []mkl.View
+// Those without kernels are given kernels, unless the estimator chooses them itself;
+// the notes say what was left out.
+func (c *fitCmd) mklViews(est *estimator, views []view) (all []mkl.View, notes []string, err error) {
 	for _, v := range views {
 		x := v.source.Matrix()
+		if v.kernels == nil {
+			all = append(all, mkl.View{Name: v.name, X: x})
+		}
 		for _, k := range v.kernels {
 			all = append(all, mkl.View{
 				Name: v.name, X: x, Kernel: k.Kernel,
-				Standardize: !c.RawColumns && !k.Given, Center: k.Center, Normalize: k.Normalize,
+				Standardize: !c.RawColumns && !k.Given && !k.Ranks, Ranks: k.Ranks, Center: k.Center, Normalize: k.Normalize,
 			})
 		}
 	}
-	return all
+	if est.open || !open(views) {
+		return all, nil, nil
+	}
+	if all, notes, err = mkl.FillViews(mkl.Broad, all); err != nil {
+		return nil, nil, console.Input(err)
+	}
+	return all, notes, nil
 }
 
 // count is the number of kernels of the views, or of whatever else the estimator has
-// weights of.
+// weights of; at most, where the data suggest the kernels.
 func (est *estimator) count(views []view) (n int) {
 	for _, v := range views {
-		if est.kernels() {
+		columns := len(v.source.Columns)
+		switch {
+		case !est.kernels():
+			n += columns
+		case est.open: // which counts views
+			n++
+		case v.kernels == nil:
+			n += mkl.Broad.Most(columns)
+		default:
 			n += len(v.kernels)
-		} else {
-			n += len(v.source.Columns)
 		}
 	}
 	return n
 }
 
 // checkMemory refuses a fit to n samples with so many outputs that needs more memory
-// than it may take. need is the estimator's own estimate.
-func (c *fitCmd) checkMemory(est *estimator, need func(mkl.Size) int64, views []view, n, outputs int) error {
-	limit, whose := c.Memory, "-memory allows"
+// than it may take.
+func (p *problem) checkMemory(n, outputs int) error {
+	limit, whose := p.Memory, "-memory allows"
 	if limit == 0 {
 		limit, whose = memory.Available(), "the machine has available (-memory overrides)"
 	}
 	if limit == 0 {
 		return nil
 	}
-	size := mkl.Size{Samples: n, Kernels: est.count(views), Outputs: outputs}
+	size, part := mkl.Size{Samples: n, Kernels: p.est.count(p.views), Outputs: outputs}, p.est.partName()
+	if p.est.open {
+		part = "view"
+	}
 	columns := 0
-	for _, v := range views {
+	for _, v := range p.views {
 		columns += len(v.source.Columns)
 		for _, k := range v.kernels {
 			if k.Given {
@@ -125,9 +160,9 @@ func (c *fitCmd) checkMemory(est *estimator, need func(mkl.Size) int64, views []
 	}
 	// The columns are there as read and as matrices, and the model keeps a copy.
 	data := 3 * 8 * float64(n) * float64(columns+outputs)
-	if total := float64(need(size)) + data; total > float64(limit) {
+	if total := float64(p.memory(size)) + data; total > float64(limit) {
 		return console.Inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s",
-			console.Plural(n, "sample"), console.Plural(size.Kernels, est.partName()), memory.Size(min(total, math.MaxInt64)), limit, whose)
+			console.Plural(n, "sample"), console.Plural(size.Kernels, part), memory.Size(min(total, math.MaxInt64)), limit, whose)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ var Floors = [][]string{
 	{"vi/internal/conjugate"}, // what families share and vi itself does not need
 	{"vi"},
 	{"vi/internal/..."},
-	{"internal/golden", "internal/testkit"},
+	{"internal/golden", "internal/testkit", "internal/jitter", "internal/stairs"},
 	{"la"},
 	{"la/internal/..."},
 	{"internal/..."},

@@ -75,6 +75,14 @@ const (
 	// deviations where the integrand is nearly Gaussian. The error of the rule is then
 	// below e^−40.
 	stepWide, stepGaussian = 0.2, 0.5
+
+	// A sum ends after mostTerms, whatever its terms are. All that converge need fewer
+	// than a hundred.
+	mostTerms = 1000
+
+	// From besselLarge on the integrand is Gaussian to the last digit, as seen from the
+	// size of the result.
+	besselLarge = 1e40
 )
 
 // besselCosh applies the rule to the integral over t, whose integrand has its maximum
@@ -83,7 +91,7 @@ const (
 func besselCosh(nu, x float64) BesselK {
 	h := min(stepWide, stepGaussian/math.Sqrt(x))
 	sum, dsum, next := 0.5, 0.0, 0.5
-	for k := 1; ; k++ {
+	for k := 1; k < mostTerms; k++ {
 		t := float64(k) * h
 		m := math.Expm1(t)
 		e := -x * m * m / (2 * (1 + m)) // −x(cosh t − 1)
@@ -113,14 +121,15 @@ func besselCosh(nu, x float64) BesselK {
 //
 //	K_ν(x) = ½·e^{νt₀−s}·∫ e^{E(u)} du,  E(u) = −s(cosh u − 1) − ν(sinh u − u) ≤ 0,
 //
-// and the derivative and the ratio are expectations of u and e^u.
+// and the derivative and the ratio are expectations of u and e^u. For s ≥ besselLarge
+// the integral is √(2π/s) and the expectations of u and e^u − 1 vanish.
 func besselSaddle(nu, x float64) BesselK {
 	s := math.Hypot(nu, x)
 	sum := s + nu
 	diff := x / sum * x // s − ν
 	h := min(stepWide, stepGaussian/math.Sqrt(s))
 	total, first, grow := 1.0, 0.0, 0.0 // Σ e^E, Σ u·e^E, Σ (e^u − 1)·e^E
-	for k := 1; ; k++ {
+	for k := 1; k < mostTerms && s < besselLarge; k++ {
 		u := float64(k) * h
 		m := math.Expm1(u)
 		var right, left float64 // E(u) and E(−u), which is the larger
@@ -150,6 +159,9 @@ func besselSaddle(nu, x float64) BesselK {
 	mean := first / total
 	logSum := math.Log(sum)
 	integral := math.Log(total*h) - math.Ln2
+	if s >= besselLarge {
+		integral = 0.5*math.Log(math.Pi/s) - 0.5*math.Ln2
+	}
 	t0 := math.Asinh(nu / x)
 	if math.IsInf(t0, 1) {
 		t0 = logSum - math.Log(x)

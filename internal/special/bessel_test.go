@@ -114,6 +114,26 @@ func TestBesselKEdges(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(10, func() { NewBesselK(3.3, 0.2); NewBesselK(3.3, 2); NewBesselK(0.3, 2) }))
 }
 
+// At any size of its arguments K_ν(x) ends, and its logarithm is that of Debye's
+// expansion (DLMF 10.41.4), whose first term is all there is at these sizes.
+func TestBesselKOfHugeArguments(t *testing.T) {
+	huge := []float64{0, 1e-300, 1, 1e10, 1e39, 1e41, 1e100, 1e153, 1e160, 1e300, 1e308, math.MaxFloat64}
+	for _, nu := range huge {
+		for _, x := range huge[1:] {
+			b := NewBesselK(nu, x)
+			s := math.Hypot(nu, x)
+			if s < 1e30 || s > 1e300 {
+				continue
+			}
+			want := nu*math.Asinh(nu/x) - s + 0.5*math.Log(math.Pi/2/s)
+			if nu/x < 1e300 {
+				assert.InEpsilon(t, want, b.Log, 1e-13, "ν = %g, x = %g", nu, x)
+			}
+			assert.InEpsilon(t, s+nu, b.Ratio, 1e-14, "ν = %g, x = %g", nu, x)
+		}
+	}
+}
+
 func BenchmarkBesselK(b *testing.B) {
 	for _, p := range [][2]float64{{0.1, 1e-300}, {0.3, 0.1}, {7.3, 0.4}, {0.6, 0.5}, {8, 1e-300}, {3, 3}, {30, 1}, {1000, 1000}, {0.5, 1e6}, {1e5, 1}} {
 		b.Run(fmt.Sprintf("nu=%g/x=%g", p[0], p[1]), func(b *testing.B) {

@@ -91,6 +91,9 @@ func decay(x, lambda float64) float64 {
 	if x < -1e4 {
 		return 1 // 1 − 1/x² + …
 	}
+	if lambda == 0 {
+		return 0 // x may be infinite
+	}
 	return lambda * (x + lambda)
 }
 
@@ -104,9 +107,19 @@ func (c *Cone) Mode() float64 { return c.mode() }
 // LogDensity returns h(u) for the cone of [Cone.SetUnit].
 func (c *Cone) LogDensity(u float64) float64 { return c.at(u) }
 
-// coneTail is how far, in logarithms, a term may be below the largest before the sum
-// ends.
-const coneTail = -39
+const (
+	// coneTail is how far, in logarithms, a term may be below the largest before the
+	// sum ends. As h″ ≤ −1, coneReach on either side of the mode is far enough for it.
+	coneTail, coneReach = -39, 9
+
+	// coneRound is how far, in logarithms, a term may be above that at the mode.
+	// Where u is very large, rounding exceeds it; the terms are then as good as equal.
+	coneRound = 1
+
+	// coneSharp is the sum 1 + Σ a_j² above which the trapezoidal rule would take
+	// thousands of steps.
+	coneSharp = 1e4
+)
 
 // integrate returns log E_{u~N(0,1)} Π Φ(a_j·u + d_j) and, if moments, leaves in
 // c.sum the means of λ(a_j·u + d_j) under the density of u.
@@ -115,14 +128,17 @@ func (c *Cone) integrate(moments bool) float64 {
 	for _, a := range c.a {
 		squares += float64(a * a)
 	}
+	u := c.mode()
+	if !moments && squares > coneSharp {
+		return c.sharp(u, 1/math.Sqrt(squares))
+	}
 	step := 0.7 / math.Sqrt(squares)
 	clear(c.sum)
-	u := c.mode()
 	top := c.at(u)
 	total := c.add(1, moments)
 	for _, side := range [...]float64{step, -step} {
-		for k := 1; ; k++ {
-			h := c.at(u+float64(float64(k)*side)) - top
+		for k := range int(coneReach / step) {
+			h := min(c.at(u+float64(float64(k+1)*side))-top, coneRound)
 			if !(h > coneTail) {
 				break
 			}
@@ -167,8 +183,9 @@ func (c *Cone) Mean(i int, m, y []float64) (logZ float64) {
 }
 
 // LogProbability returns log P(y_i is the largest) for independent y_c ~ N(m_c,
-// sd_c²); a nil sd stands for ones. The cost grows in proportion to the largest of
-// sd_i/sd_j.
+// sd_c²); a nil sd stands for ones. It is NaN if a mean or a deviation is not a
+// finite number. Up to a ratio sd_i/sd_j of about 100 the cost grows in proportion to
+// it, beyond in proportion to its logarithm.
 func (c *Cone) LogProbability(i int, m, sd []float64) float64 {
 	c.set(i, m, sd)
 	return c.integrate(false)

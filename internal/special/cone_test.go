@@ -103,6 +103,55 @@ func TestConeMode(t *testing.T) {
 	}
 }
 
+// Standard deviations of any ratio give what the half-plane of two classes has in
+// closed form, probabilities of sum one, and cost little.
+func TestConeOfSharpEdges(t *testing.T) {
+	var c Cone
+	for _, ratio := range []float64{99, 101, 1e3, 1e6, 1e12, 1e100} {
+		for _, d := range []float64{-30, -3, -1e-3, 0, 0.7, 5} {
+			m, sd := []float64{0, d * ratio}, []float64{1, ratio}
+			want := LogNormalCDF(d * ratio / math.Hypot(1, ratio))
+			assert.InDelta(t, want, c.LogProbability(1, m, sd), 1e-12*max(1, math.Abs(want)), "d = %g, ratio %g", d, ratio)
+		}
+		for _, m := range [][]float64{{1, 0, 2, -1}, {1, ratio, -ratio, 3}, {ratio, ratio - 5, 0, 1}} {
+			var sum float64
+			sd := []float64{1, ratio, 3 * ratio, 5}
+			for i := range m {
+				sum += math.Exp(c.LogProbability(i, m, sd))
+			}
+			assert.InDelta(t, 1, sum, 1e-11, "%v, ratio %g", m, ratio)
+		}
+	}
+}
+
+// Arguments without an answer give NaN, and so large ones that rounding is all there
+// is end all the same.
+func TestConeLeavesOnNonsense(t *testing.T) {
+	var c Cone
+	inf, nan := math.Inf(1), math.NaN()
+	for _, p := range []struct{ m, sd []float64 }{
+		{[]float64{0, nan}, nil}, {[]float64{0, inf}, []float64{1, inf}}, {[]float64{0, 0}, []float64{inf, inf}},
+		{[]float64{0, 0}, []float64{nan, 1}}, {[]float64{1e300, 0, 0}, []float64{1e160, nan, 1}},
+	} {
+		assert.True(t, math.IsNaN(c.LogProbability(0, p.m, p.sd)), "%v", p)
+	}
+	for _, x := range []float64{1e9, 1e12, 1e17, 1e100, 1e160, 1e308} {
+		m := []float64{-x, x, 0}
+		y := make([]float64, 3)
+		c.Mean(0, m, y)
+		if x < 1e300 {
+			assert.InEpsilon(t, 1, 1+(y[0]-y[1])/x, 1e-6, "%g", x) // the two meet
+		}
+		for _, sd := range [][]float64{nil, {1e10, 1, 1}, {x, 1, 1}} {
+			p := c.LogProbability(0, m, sd)
+			assert.False(t, p > 0, "%g, %v: %g", x, sd, p)
+		}
+		assert.Equal(t, 0.0, c.LogProbability(1, m, nil), "%g", x)
+	}
+	lambda, logCDF := Mills(nan)
+	assert.True(t, math.IsNaN(lambda) && math.IsNaN(logCDF))
+}
+
 func BenchmarkConeMean(b *testing.B) {
 	for _, classes := range []int{3, 10, 27} {
 		b.Run(fmt.Sprintf("C=%d", classes), func(b *testing.B) {

@@ -47,10 +47,10 @@ var millsTable = func() (t [millsEnd/millsStep + 1][millsDegree + 1]float64) {
 	return t
 }()
 
-// millsRatio returns R(z) for z ≥ 0. The remainder of the Taylor series is below
-// 1e-16 of R; far out the continued fraction takes few terms.
+// millsRatio returns R(z) for z ≥ 0, NaN for NaN. The remainder of the Taylor series
+// is below 1e-16 of R; far out the continued fraction takes few terms.
 func millsRatio(z float64) float64 {
-	if z >= millsEnd {
+	if !(z < millsEnd) {
 		if z > 1e8 {
 			return 1 / z
 		}

@@ -92,7 +92,7 @@ func besselTemme(nu, x float64) BesselK {
 	h2 := half * half
 	k0, d0, k1, d1 := f, df, side, dside
 	ck := 1.0
-	for k := 1.0; ; k++ {
+	for k := 1.0; k < mostTerms; k++ {
 		ck *= h2 / k
 		den := 1 / (k*k - m)
 		df = (k*df + dsum) * den

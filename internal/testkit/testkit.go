@@ -65,6 +65,12 @@ func Fell(a, b, noise float64) bool {
 	return math.IsNaN(b) || b < a-1e-9*(1+math.Abs(a))-noise
 }
 
+// Slope returns the derivative of f at 0 by central differences of the fourth order
+// with steps of h.
+func Slope(f func(x float64) float64, h float64) float64 {
+	return (8*(f(h)-f(-h)) - (f(2*h) - f(-2*h))) / (12 * h)
+}
+
 // Median returns the median of x, the higher of the two in the middle if x has an
 // even number of values, NaN if it has none.
 func Median(x []float64) float64 {

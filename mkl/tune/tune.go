@@ -1,6 +1,10 @@
-// Package tune learns the widths of kernels: it maximises the lower bound of multiple
-// Gaussian processes over the widths, by L-BFGS. It is a module of its own, so that
-// programs that do not need it do not depend on an optimiser.
+// Package tune learns the widths of kernels that an estimator of package mkl holds: it
+// maximises the lower bound over them, with exact gradients. It is a module of its own,
+// so that programs that do not need it do not depend on an optimiser.
+//
+// [mkl.MultiGP] and [mkl.MultiGPClassifier] need no tuning: they learn the widths of
+// kernels with ARD themselves, at the cost of one fit. [mkl.MultiTask] learns the one
+// width of its kernels; what is left to tune are Widths, and all with FixedKernels.
 package tune
 
 import (
@@ -11,20 +15,19 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
-	"github.com/bmkl/bmkl/vi"
 )
 
-// MultiGP is [mkl.MultiGP] with the widths of its kernels learned. What is maximised is
-// the lower bound that a fit at given widths converges to, as a function of the logarithms
-// of the widths. Every evaluation is a whole fit, and one inverse and one pass over the
-// kernels' derivatives for the gradient. The gradient is exact only where the fit has
-// converged; therefore a Tolerance of 0 stands for 1e-8 here. The zero value is ready.
-//
-// Source of the gradient: docs/mgp.md, section 11.
-type MultiGP struct {
-	mkl.MultiGP
+// Model is a fitted model with a lower bound on its log evidence.
+type Model interface {
+	Bound() float64 // in nats
+}
+
+// Search says what is learned and how far to climb. The zero value is ready.
+type Search struct {
+	// SigmaG, if not 0, learns the standard deviation of the intermediate outputs of
+	// an [mkl.Classifier] or [mkl.MultiLabel], from this value on.
+	SigmaG float64
 
 	// MaxSteps is the largest number of steps of L-BFGS; 0 means 50.
 	MaxSteps int
@@ -34,283 +37,275 @@ type MultiGP struct {
 	Rise float64
 }
 
+// Setting is what one fit of a search holds.
+type Setting struct {
+	Views  []mkl.View // with the widths to fit with
+	SigmaG float64    // 0 unless it is learned
+
+	slopes func(mkl.Slopes)
+}
+
+// Apply prepares an estimator's settings for the search. A Tolerance of 0 becomes
+// 1e-8: gradients are exact only where a fit has converged.
+func (s Setting) Apply(f *mkl.Fitting) {
+	f.Slopes = s.slopes
+	if f.Tolerance == 0 {
+		f.Tolerance = 1e-8
+	}
+}
+
 // Result is the best fit found, and how it was found.
-type Result struct {
-	Model *mkl.MultiGPModel // fitted at the widths found
-	Views []mkl.View        // the views with the widths found
+type Result[M Model] struct {
+	Model  M          // fitted at the widths found
+	Views  []mkl.View // the views with the widths found
+	SigmaG float64    // as found; 0 unless it was learned
 
 	First float64 // the lower bound at the first widths, in nats
 	Fits  int     // the number of fits made
 	Why   string  // why the search ended, in the words of the optimiser
 }
 
-// Fit fits the views of N samples to the targets y and learns the widths of the views
-// whose kernel is an [mkl.Laplacian], or an [mkl.RBF] with one Width or Scale. The search
-// starts from the widths given, or from the mean distance of the samples where the width
-// is 0. Views with other kernels stay as they are, and so do views whose kernel is centred
-// or normalised.
+// Fit maximises the lower bound that fit's model converges to over the logarithms of the
+// widths of all views whose kernel is an [mkl.RBF], [mkl.Laplacian] or
+// [mkl.FromDistance], neither centred nor normalised. A kernel with Widths or ARD has one
+// width for each feature. The search starts from the widths given, or from those that
+// the training samples give them. Every evaluation is a whole fit:
 //
-// The error is that of [mkl.MultiGP.Fit] at the first widths, or says which view has no
-// width to start from, or wraps the cause of the context's end. A fit that fails later is
-// no error: its widths count as infinitely bad.
-func (g MultiGP) Fit(ctx context.Context, views []mkl.View, y []float64) (*Result, error) {
-	if g.Tolerance == 0 {
-		g.Tolerance = 1e-8
+//	r, err := tune.Fit(ctx, tune.Search{}, views,
+//		func(ctx context.Context, s tune.Setting) (*mkl.RegressionModel, error) {
+//			e := mkl.Regression{}
+//			s.Apply(&e.Fitting)
+//			return e.Fit(ctx, s.Views, y)
+//		})
+//
+// The error is that of the first fit, or wraps the cause of the context's end. A fit that
+// fails later is no error: its widths count as infinitely bad. Widths that no
+// prior holds can overfit, one for each feature above all: check on other samples.
+//
+// Source of the gradients: docs/gradients.md.
+func Fit[M Model](ctx context.Context, search Search, views []mkl.View, fit func(ctx context.Context, s Setting) (M, error)) (*Result[M], error) {
+	if search.MaxSteps <= 0 {
+		search.MaxSteps = 50
 	}
-	if g.MaxSteps <= 0 {
-		g.MaxSteps = 50
+	if search.Rise == 0 {
+		search.Rise = 0.01
 	}
-	if g.Rise == 0 {
-		g.Rise = 0.01
-	}
-	c, err := newClimb(ctx, g.MultiGP, views, y)
+	c := &climb[M]{ctx: ctx, views: views, sigmaG: search.SigmaG, run: fit}
+	first, err := c.begin()
 	if err != nil {
 		return nil, err
-	}
-	first, err := c.fit(c.start)
-	if err != nil {
-		return nil, err
-	}
-	r := &Result{Model: first.model, Views: first.views, First: first.model.Bound(), Fits: 1, Why: "no width to learn"}
-	if len(c.start) == 0 {
-		return r, nil
 	}
 	c.best = first
-	found, err := optimize.Minimize(optimize.Problem{
-		Func: func(x []float64) float64 { return c.evaluate(x).value() },
-		Grad: func(gradient, x []float64) { copy(gradient, c.evaluate(x).gradient) },
-		Status: func() (optimize.Status, error) {
-			if ctx.Err() != nil {
-				return optimize.Failure, context.Cause(ctx)
-			}
-			return optimize.NotTerminated, nil
-		},
-	}, c.start, &optimize.Settings{
-		MajorIterations: g.MaxSteps,
-		Converger:       &optimize.FunctionConverge{Absolute: g.Rise, Iterations: 3},
-	}, &optimize.LBFGS{})
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("tune: stopped after %d fits: %w", c.fits, context.Cause(ctx))
+	r := &Result[M]{First: first.bound, Why: "no width to learn"}
+	if len(first.x) > 0 {
+		r.Why = c.search(first.x, search)
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("tune: stopped after %d fits: %w", c.fits, context.Cause(ctx))
+		}
 	}
-	r.Model, r.Views, r.Fits = c.best.model, c.best.views, c.fits
-	switch {
-	case found != nil && err == nil:
-		r.Why = found.Status.String()
-	case err != nil: // the line search finds nothing better, which is no failure
-		r.Why = err.Error()
-	}
+	r.Model, r.Views, r.SigmaG, r.Fits = c.best.model, c.best.setting.Views, c.best.setting.SigmaG, c.fits
 	return r, nil
 }
 
+// search climbs from x and says why it ended.
+func (c *climb[M]) search(x []float64, s Search) string {
+	found, err := optimize.Minimize(optimize.Problem{
+		Func: func(x []float64) float64 { return -c.evaluate(x).bound },
+		Grad: func(gradient, x []float64) { copy(gradient, c.evaluate(x).gradient) },
+		Status: func() (optimize.Status, error) {
+			if c.ctx.Err() != nil {
+				return optimize.Failure, context.Cause(c.ctx)
+			}
+			return optimize.NotTerminated, nil
+		},
+	}, x, &optimize.Settings{
+		MajorIterations: s.MaxSteps,
+		Converger:       &optimize.FunctionConverge{Absolute: s.Rise, Iterations: 3},
+	}, &optimize.LBFGS{})
+	if err != nil { // the line search finds nothing better, which is no failure
+		return err.Error()
+	}
+	return found.Status.String()
+}
+
 // climb is the lower bound as a function of the logarithms of the widths.
-type climb struct {
-	ctx   context.Context
-	gp    mkl.MultiGP
-	views []mkl.View
-	y     []float64
+type climb[M Model] struct {
+	ctx    context.Context
+	run    func(ctx context.Context, s Setting) (M, error)
+	views  []mkl.View
+	sigmaG float64
+	counts []int // of the widths of each view
 
-	learned  []int                // the views whose widths are learned
-	distance []la.Matrix[float64] // for each of them, N×N
-	start    []float64            // for each of them, the log width to start from
-
-	last, best *point // the last point and the best so far
+	last, best *point[M] // the last point and the best so far
 	fits       int
 }
 
 // point is a fit at some widths.
-type point struct {
-	x        []float64
-	views    []mkl.View
-	model    *mkl.MultiGPModel // nil if the fit failed
-	gradient []float64         // of minus the bound, by the log widths
+type point[M Model] struct {
+	x        []float64 // their logarithms, view after view; log σ_g
+	setting  Setting
+	model    M
+	bound    float64   // −Inf if the fit failed
+	gradient []float64 // of minus the bound
 }
 
-// value is minus the bound, which is minimised; +Inf if the fit failed.
-func (p *point) value() float64 {
-	if p.model == nil {
-		return math.Inf(1)
-	}
-	return -p.model.Bound()
-}
-
-// newClimb finds the views whose widths are learned, their distances and first widths.
-func newClimb(ctx context.Context, gp mkl.MultiGP, views []mkl.View, y []float64) (*climb, error) {
-	c := &climb{ctx: ctx, gp: gp, views: views, y: y}
-	for i, v := range views {
-		width, ok := width(v)
-		if !ok {
+// begin fits at the first widths, which this finds out.
+func (c *climb[M]) begin() (*point[M], error) {
+	views := slices.Clone(c.views)
+	features := make([]int, len(views)) // of kernels with ARD
+	for i := range views {
+		var ard bool
+		if views[i].Kernel, ard = oneWidth(views[i].Kernel); !ard {
 			continue
 		}
-		if v.X.Rows != len(y) || v.X.Rows < 2 {
-			return nil, fmt.Errorf("tune: view %d: %d samples where y has %d", i+1, v.X.Rows, len(y))
-		}
-		d := distances(v)
-		if width == 0 {
-			for r := range d.Rows {
-				for _, u := range d.Row(r) {
-					width += u / float64(d.Rows) / float64(d.Rows)
-				}
-			}
-		}
-		if !(width > 0) || math.IsInf(width, 0) {
-			return nil, fmt.Errorf("tune: view %d: its width is %g", i+1, width)
-		}
-		c.learned = append(c.learned, i)
-		c.distance = append(c.distance, d)
-		c.start = append(c.start, math.Log(width))
-	}
-	return c, nil
-}
-
-// width returns the width of a view's kernel, and whether it is to be learned.
-func width(v mkl.View) (float64, bool) {
-	if v.Center || v.Normalize {
-		return 0, false
-	}
-	switch k := v.Kernel.(type) {
-	case mkl.RBF:
-		if k.Scale != 0 {
-			return k.Scale, k.Widths == nil
-		}
-		return k.Width, k.Widths == nil
-	case mkl.Laplacian:
-		return k.Width, true
-	}
-	return 0, false
-}
-
-// withWidth returns the kernel with another width.
-func withWidth(k mkl.Kernel, w float64) mkl.Kernel {
-	switch k := k.(type) {
-	case mkl.RBF:
-		if k.Scale != 0 {
-			return mkl.RBF{Scale: w}
-		}
-		return mkl.RBF{Width: w}
-	case mkl.Laplacian:
-		k.Width = w
-		return k
-	}
-	return k
-}
-
-// byLogWidth returns the derivative of the kernel by the logarithm of its width
-// w, of samples at distance d.
-func byLogWidth(k mkl.Kernel, w, d float64) float64 {
-	switch k := k.(type) {
-	case mkl.RBF:
-		q := (d / w) * (d / w)
-		if k.Scale != 0 {
-			return 2 * q * math.Exp(-q)
-		}
-		return q * math.Exp(-q/2)
-	case mkl.Laplacian:
-		return d / w * math.Exp(-d/w)
-	}
-	return 0
-}
-
-// distances returns the N×N distances between the view's samples that its kernel is a
-// function of: between standardised features if it has them, Manhattan or Euclidean.
-func distances(v mkl.View) la.Matrix[float64] {
-	n := v.X.Rows
-	x := v.X.Clone()
-	if v.Standardize {
-		for j := range x.Cols {
-			var mean, square float64
-			for i := range n {
-				mean += x.At(i, j) / float64(n)
-			}
-			for i := range n {
-				square += (x.At(i, j) - mean) * (x.At(i, j) - mean)
-			}
-			sd := math.Sqrt(square / float64(n-1))
-			for i := range n {
-				x.Set(i, j, (x.At(i, j)-mean)/sd)
-			}
+		if features[i] = len(views[i].Columns); views[i].Columns == nil {
+			features[i] = views[i].X.Cols
 		}
 	}
-	l, manhattan := v.Kernel.(mkl.Laplacian)
-	manhattan = manhattan && l.Manhattan
-	d := la.NewMatrix[float64](n, n)
-	for i := range n {
-		for j := range i {
-			var sum float64
-			for k, a := range x.Row(i) {
-				u := math.Abs(a - x.At(j, k))
-				if !manhattan {
-					u *= u
-				}
-				sum += u
-			}
-			if !manhattan {
-				sum = math.Sqrt(sum)
-			}
-			d.Set(i, j, sum)
-			d.Set(j, i, sum)
-		}
-	}
-	return d
-}
-
-// fit fits the model at the log widths x and computes the gradient there.
-func (c *climb) fit(x []float64) (*point, error) {
-	p := &point{x: slices.Clone(x), views: slices.Clone(c.views), gradient: make([]float64, len(x))}
-	for l, i := range c.learned {
-		p.views[i].Kernel = withWidth(p.views[i].Kernel, math.Exp(x[l]))
-	}
-	c.fits++
-	m, err := c.gp.Fit(c.ctx, p.views, c.y)
+	p, slopes, err := c.fit(Setting{Views: views, SigmaG: c.sigmaG})
 	if err != nil {
 		return nil, err
 	}
-	n := len(c.y)
-	zero := la.NewMatrix[float64](n, n)
-	ks := make([]la.Matrix[float64], len(c.views))
-	for i := range ks {
-		ks[i] = zero
-	}
-	for l, i := range c.learned {
-		k := la.NewMatrix[float64](n, n)
-		for r := range n {
-			row := k.Row(r)
-			for s, d := range c.distance[l].Row(r) {
-				row[s] = byLogWidth(p.views[i].Kernel, math.Exp(x[l]), d)
-			}
+	again := false
+	for i, s := range slopes.Views {
+		widths := s.Widths
+		if features[i] > 0 && len(widths) == 1 {
+			widths, again = slices.Repeat(widths, features[i]), true
 		}
-		ks[i] = k
+		for _, w := range widths {
+			p.x = append(p.x, math.Log(w))
+		}
+		c.counts = append(c.counts, len(widths))
 	}
-	derivatives, err := vi.NewDense(ks...)
-	if err != nil {
-		return nil, fmt.Errorf("tune: %w", err)
+	if c.sigmaG != 0 {
+		p.x = append(p.x, math.Log(c.sigmaG))
 	}
-	all, err := m.Posterior().BoundGradient(derivatives)
-	if err != nil {
-		return nil, fmt.Errorf("tune: %w", err)
+	if again { // for the slopes by each width
+		return c.at(p.x)
 	}
-	for l, i := range c.learned {
-		p.gradient[l] = -all[i]
-	}
-	p.model = m
+	p.gradient = c.gradient(slopes)
 	return p, nil
 }
 
-// evaluate returns the point at the log widths x. It fits unless the last or the best
-// point is the one, as the optimiser asks for value and gradient of a point one by one. A
-// fit that fails makes a point without a model.
-func (c *climb) evaluate(x []float64) *point {
-	for _, p := range []*point{c.last, c.best} {
+// at fits at the point x.
+func (c *climb[M]) at(x []float64) (*point[M], error) {
+	s := Setting{Views: slices.Clone(c.views)}
+	rest := x
+	for i, n := range c.counts {
+		if n == 0 {
+			continue
+		}
+		widths := make([]float64, n)
+		for j := range widths {
+			widths[j] = math.Exp(rest[j])
+		}
+		rest = rest[n:]
+		s.Views[i].Kernel = withWidths(s.Views[i].Kernel, widths)
+	}
+	if c.sigmaG != 0 {
+		s.SigmaG = math.Exp(rest[0])
+	}
+	p, slopes, err := c.fit(s)
+	if err != nil {
+		return nil, err
+	}
+	p.x, p.gradient = slices.Clone(x), c.gradient(slopes)
+	return p, nil
+}
+
+// fit makes one fit.
+func (c *climb[M]) fit(s Setting) (*point[M], mkl.Slopes, error) {
+	var slopes mkl.Slopes
+	told := false
+	s.slopes = func(given mkl.Slopes) { slopes, told = given, true }
+	c.fits++
+	m, err := c.run(c.ctx, s)
+	if err == nil && !told {
+		err = fmt.Errorf("tune: the fit has told no slopes: Setting.Apply was not called, or the estimator has none")
+	}
+	if err != nil {
+		return nil, slopes, err
+	}
+	return &point[M]{setting: s, model: m, bound: m.Bound()}, slopes, nil
+}
+
+// gradient returns minus the slopes of what is learned.
+func (c *climb[M]) gradient(s mkl.Slopes) (g []float64) {
+	for i, n := range c.counts {
+		for j := range n {
+			g = append(g, -s.Views[i].Slopes[j])
+		}
+	}
+	if c.sigmaG != 0 {
+		g = append(g, -s.SigmaG)
+	}
+	return g
+}
+
+// evaluate returns the point x. It fits unless the last or the best point is the one,
+// as the optimiser asks for value and gradient of a point one by one. A fit that fails
+// makes a point without a model.
+func (c *climb[M]) evaluate(x []float64) *point[M] {
+	for _, p := range []*point[M]{c.last, c.best} {
 		if p != nil && slices.Equal(p.x, x) {
 			return p
 		}
 	}
-	p, err := c.fit(x)
+	p, err := c.at(x)
 	if err != nil {
-		p = &point{x: slices.Clone(x), gradient: make([]float64, len(x))}
+		p = &point[M]{x: slices.Clone(x), bound: math.Inf(-1), gradient: make([]float64, len(x))}
 	}
 	c.last = p
-	if p.value() < c.best.value() {
+	if p.bound > c.best.bound {
 		c.best = p
 	}
 	return p
+}
+
+// oneWidth returns a kernel with ARD as the one whose widths are all alike, and
+// whether it is one.
+func oneWidth(k mkl.Kernel) (mkl.Kernel, bool) {
+	switch k := k.(type) {
+	case mkl.RBF:
+		if k.ARD {
+			if k.Width == 0 && k.Medians == 0 {
+				k.Medians = 1
+			}
+			k.ARD = false
+			return k, true
+		}
+	case mkl.Laplacian:
+		if k.ARD {
+			if k.Width == 0 && k.Medians == 0 {
+				k.Medians = 1
+			}
+			k.ARD, k.Manhattan = false, true
+			return k, true
+		}
+	}
+	return k, false
+}
+
+// withWidths returns the kernel with other widths: a single one, or one for each feature
+// if the kernel has those.
+func withWidths(k mkl.Kernel, w []float64) mkl.Kernel {
+	switch k := k.(type) {
+	case mkl.RBF:
+		switch {
+		case k.ARD || k.Widths != nil:
+			return mkl.RBF{Widths: w}
+		case k.Scale != 0:
+			return mkl.RBF{Scale: w[0]}
+		}
+		return mkl.RBF{Width: w[0]}
+	case mkl.Laplacian:
+		if k.ARD || k.Widths != nil {
+			return mkl.Laplacian{Manhattan: true, Widths: w}
+		}
+		return mkl.Laplacian{Width: w[0], Manhattan: k.Manhattan}
+	case mkl.FromDistance:
+		k.Scale = w[0]
+		return k
+	}
+	return k
 }

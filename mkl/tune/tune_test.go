@@ -13,7 +13,8 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// problem is y = sin 3x + noise, with a view of x and one of a column that is only noise.
+// problem is y = sin 3x₁ + cos x₂ + noise of the first view; the columns of the
+// others are only noise.
 func problem(n int, kernel func(view int) mkl.Kernel) (views []mkl.View, y []float64) {
 	rng := rand.New(rand.NewPCG(2, 7))
 	for v := range 3 {
@@ -29,73 +30,136 @@ func problem(n int, kernel func(view int) mkl.Kernel) (views []mkl.View, y []flo
 	return views, y
 }
 
-// The gradient agrees with finite differences of the bounds of whole fits.
-func TestGradient(t *testing.T) {
-	views, y := problem(24, func(v int) mkl.Kernel {
-		return []mkl.Kernel{mkl.RBF{Width: 0.7}, mkl.Laplacian{Width: 1.5}, mkl.RBF{Scale: 2}}[v]
-	})
-	views = append(views, mkl.View{X: views[0].X, Kernel: mkl.Linear{}}, mkl.View{X: views[1].X, Kernel: mkl.Laplacian{Width: 3, Manhattan: true}})
-	for _, family := range []mkl.Family{mkl.StudentT, mkl.Laplace} {
-		c, err := newClimb(context.Background(), mkl.MultiGP{Fitting: mkl.Fitting{Tolerance: 1e-11}, Family: family}, views, y)
-		require.NoError(t, err)
-		require.Equal(t, []int{0, 1, 2, 4}, c.learned)
-		p, err := c.fit(c.start)
-		require.NoError(t, err)
-		for l := range c.start {
-			const h = 1e-3
-			at := func(d float64) float64 {
-				x := append([]float64(nil), c.start...)
-				x[l] += d
-				q, err := c.fit(x)
-				require.NoError(t, err)
-				return q.value()
-			}
-			want := (at(h) - at(-h)) / (2 * h)
-			assert.InDelta(t, want, p.gradient[l], 1e-3*max(1, math.Abs(want)), "%v, width %d", family, l)
-		}
+// regress fits an [mkl.Regression] to y.
+func regress(y []float64) func(context.Context, Setting) (*mkl.RegressionModel, error) {
+	return func(ctx context.Context, s Setting) (*mkl.RegressionModel, error) {
+		r := mkl.Regression{}
+		s.Apply(&r.Fitting)
+		return r.Fit(ctx, s.Views, y)
+	}
+}
+
+// multitask fits an [mkl.MultiTask] to y, whose own way to learn widths is another.
+func multitask(fixed bool, y []float64) func(context.Context, Setting) (*mkl.MultiTaskModel, error) {
+	return func(ctx context.Context, s Setting) (*mkl.MultiTaskModel, error) {
+		e := mkl.MultiTask{FixedKernels: fixed}
+		s.Apply(&e.Fitting)
+		return e.Fit(ctx, s.Views, y)
 	}
 }
 
 func TestFitLearnsTheWidth(t *testing.T) {
 	if testing.Short() {
-		t.Skip("makes some thirty fits")
+		t.Skip("makes many fits")
 	}
-	views, y := problem(60, func(int) mkl.Kernel { return mkl.RBF{Width: 8} })
-	views[2].Kernel = mkl.Linear{}
-	r, err := MultiGP{MaxSteps: 15}.Fit(context.Background(), views, y)
+	views, y := problem(40, func(int) mkl.Kernel { return mkl.RBF{Width: 1.5} })
+	views = []mkl.View{views[0], {X: views[2].X, Kernel: mkl.Linear{}}}
+	r, err := Fit(context.Background(), Search{Rise: 1e-4}, views, multitask(true, y))
 	require.NoError(t, err)
-	assert.Greater(t, r.Model.Bound(), r.First+5)
+	assert.Greater(t, r.Model.Bound(), r.First+3)
 	assert.Greater(t, r.Fits, 3)
 	assert.NotEmpty(t, r.Why)
-	w := r.Views[0].Kernel.(mkl.RBF).Width
-	assert.Greater(t, w, 0.2)
-	assert.Less(t, w, 4.0)
-	assert.Equal(t, mkl.Linear{}, r.Views[2].Kernel)
-	assert.Equal(t, mkl.RBF{Width: 8}, views[0].Kernel) // as it was
+	assert.Equal(t, mkl.Linear{}, r.Views[1].Kernel)
+	assert.Equal(t, mkl.RBF{Width: 1.5}, views[0].Kernel) // as it was
 
-	// From the widths found there is little to gain.
-	again, err := MultiGP{MaxSteps: 15}.Fit(context.Background(), r.Views, y)
+	own, err := Fit(context.Background(), Search{}, views, multitask(false, y))
 	require.NoError(t, err)
-	assert.Less(t, again.Model.Bound()-r.Model.Bound(), 0.5)
+	assert.Equal(t, "no width to learn", own.Why)
+	assert.InDelta(t, own.Model.Bound(), r.Model.Bound(), 0.01)
+}
+
+// One width for each feature tells those that matter from those that do not, in
+// models of every kind.
+func TestFitLearnsWhichFeaturesMatter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes many fits")
+	}
+	const N = 40
+	rng := rand.New(rand.NewPCG(5, 7))
+	x, y, class := la.NewMatrix[float64](N, 3), make([]float64, N), make([]int, N)
+	for i := range y {
+		for j := range 3 {
+			x.Set(i, j, rng.NormFloat64())
+		}
+		y[i] = math.Sin(2*x.At(i, 0)) + 0.1*rng.NormFloat64()
+		if y[i] > 0 {
+			class[i] = 1
+		}
+	}
+	requireRelevance := func(t *testing.T, first, bound float64, views []mkl.View) {
+		t.Helper()
+		assert.Greater(t, bound, first+1)
+		var w []float64
+		switch k := views[0].Kernel.(type) {
+		case mkl.RBF:
+			w = k.Widths
+		case mkl.Laplacian:
+			w = k.Widths
+		}
+		require.Len(t, w, 3)
+		assert.Greater(t, min(w[1], w[2]), 2*w[0], "%v", w)
+	}
+	ctx, search := context.Background(), Search{MaxSteps: 10}
+	views := []mkl.View{{X: x, Kernel: mkl.RBF{ARD: true, Width: 1}, Standardize: true}}
+	t.Run("Regression", func(t *testing.T) {
+		r, err := Fit(ctx, search, views, regress(y))
+		require.NoError(t, err)
+		requireRelevance(t, r.First, r.Model.Bound(), r.Views)
+	})
+	t.Run("SharedRegression", func(t *testing.T) {
+		r, err := Fit(ctx, search, views, func(ctx context.Context, s Setting) (*mkl.SharedRegressionModel, error) {
+			e := mkl.SharedRegression{}
+			s.Apply(&e.Fitting)
+			return e.Fit(ctx, s.Views, y)
+		})
+		require.NoError(t, err)
+		requireRelevance(t, r.First, r.Model.Bound(), r.Views)
+	})
+	t.Run("ProbitClassifier", func(t *testing.T) {
+		r, err := Fit(ctx, search, []mkl.View{{X: x, Kernel: mkl.Laplacian{ARD: true}}}, func(ctx context.Context, s Setting) (*mkl.ProbitClassifierModel[int], error) {
+			e := mkl.ProbitClassifier[int]{}
+			s.Apply(&e.Fitting)
+			return e.Fit(ctx, s.Views, class)
+		})
+		require.NoError(t, err)
+		requireRelevance(t, r.First, r.Model.Bound(), r.Views)
+	})
+	t.Run("MultiTask", func(t *testing.T) {
+		r, err := Fit(ctx, search, []mkl.View{{X: x, Kernel: mkl.RBF{Widths: []float64{1, 1, 1}}}}, multitask(false, y))
+		require.NoError(t, err)
+		requireRelevance(t, r.First, r.Model.Bound(), r.Views)
+	})
+	t.Run("Classifier", func(t *testing.T) {
+		search := search
+		search.SigmaG = 0.1
+		r, err := Fit(ctx, search, views, func(ctx context.Context, s Setting) (*mkl.ClassifierModel[int], error) {
+			e := mkl.Classifier[int]{SigmaG: s.SigmaG}
+			s.Apply(&e.Fitting)
+			return e.Fit(ctx, s.Views, class)
+		})
+		require.NoError(t, err)
+		requireRelevance(t, r.First, r.Model.Bound(), r.Views)
+		assert.NotEqual(t, 0.1, r.SigmaG)
+		assert.Greater(t, r.SigmaG, 0.0)
+	})
 }
 
 func TestFitWithoutWidths(t *testing.T) {
 	views, y := problem(20, func(int) mkl.Kernel { return mkl.Linear{} })
-	r, err := MultiGP{}.Fit(context.Background(), views, y)
+	r, err := Fit(context.Background(), Search{}, views, regress(y))
 	require.NoError(t, err)
 	assert.Equal(t, 1, r.Fits)
 	assert.Equal(t, r.First, r.Model.Bound())
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = MultiGP{}.Fit(ctx, views, y)
+	_, err = Fit(ctx, Search{}, views, regress(y))
 	assert.ErrorIs(t, err, context.Canceled)
+	_, err = Fit(context.Background(), Search{}, views, func(ctx context.Context, s Setting) (*mkl.RegressionModel, error) {
+		return mkl.Regression{}.Fit(ctx, s.Views, y)
+	})
+	assert.ErrorContains(t, err, "Apply")
 	views[0].Kernel = mkl.RBF{Width: -1}
-	_, err = MultiGP{}.Fit(context.Background(), views, y)
+	_, err = Fit(context.Background(), Search{}, views, regress(y))
 	assert.Error(t, err)
-	_, err = MultiGP{}.Fit(context.Background(), nil, y)
-	assert.Error(t, err)
-	views[0].Kernel = mkl.RBF{}
-	_, err = MultiGP{}.Fit(context.Background(), views, y[:5])
-	assert.ErrorContains(t, err, "20 samples")
 }

@@ -92,6 +92,8 @@ type ClassificationFit struct {
 	// Collapsed lists the rows, ascending, whose function is constant on the
 	// training samples, as in [RegressionFit].
 	Collapsed []int
+
+	state *classification // for the gradients
 }
 
 // Fit approximates the posterior given the kernels and the labels y, L×N, each
@@ -111,11 +113,12 @@ func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float
 		}
 	}
 	rec, err := ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 || rec.Reason == vi.Failed {
+	if len(rec.Trace) == 0 {
 		return nil, err
 	}
 	return &ClassificationFit{
 		Posterior: m.posterior(), Record: rec, PublishedTrace: published, Collapsed: m.collapsed(m.y),
+		state: m,
 	}, err
 }
 
@@ -188,7 +191,12 @@ func (c Classification) model(k vi.Kernels, y la.Matrix[float64]) (*classificati
 		m.precision = append(m.precision, 1/(sigma*sigma))
 		m.ones = append(m.ones, 1)
 	}
-	m.updates = m.order(c.Plain)
+	u := m.order()
+	m.updates.settled = u.plain()
+	if !c.Plain {
+		p := newPlane(m.latent, m.readouts(), &m.gamma, m.ones, m.f, m.gTarget, classificationRounds)
+		m.updates = schedule{first: u.plain(), settled: p.order(u)}
+	}
 	if c.From != nil {
 		return m, m.resume(c.From)
 	}
@@ -256,17 +264,19 @@ func (s *ClassificationStart) validate(L, P, D, N int) error {
 	return check.Start("F", s.F, L, N)
 }
 
-// order returns the updates of a sweep: the paper's, or the accelerated ones of
-// docs/acceleration.md.
-func (m *classification) order(plain bool) schedule {
-	lambda := work.Update{Name: "λ", Step: func() error { m.updateLambda(); return nil }}
-	a := work.Update{Name: "a", Step: func() error { return m.updateWeights(m.precision) }}
-	g := work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.precision, m.ones, m.f) }}
-	gamma := work.Update{Name: "γ", Step: func() error { m.updateGamma(); return nil }}
-	omega := work.Update{Name: "ω", Step: func() error { m.updateOmega(); return nil }}
-	be := work.Update{Name: "(b,e)", Step: func() error { return m.updateCombination(m.ones, m.f) }}
-	f := work.Update{Name: "f", Step: func() error { m.updateScore(); return nil }}
-	return m.schedule(plain, []work.Update{lambda}, a, g, []work.Update{gamma, omega, be, f}, m.updateScale)
+// order returns the updates of a sweep.
+func (m *classification) order() *updates {
+	return &updates{
+		precisions: []work.Update{step("λ", m.updateLambda)},
+		a:          work.Update{Name: "a", Step: func() error { return m.updateWeights(m.precision) }},
+		g:          work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.precision, m.ones, m.f) }},
+		rest: []work.Update{
+			step("γ", m.updateGamma), step("ω", m.updateOmega),
+			{Name: "(b,e)", Step: func() error { return m.updateCombination(m.ones, m.f) }},
+		},
+		score: m.updateScore,
+		scale: m.updateScale,
+	}
 }
 
 // Sweep implements [vi.Objective].
@@ -280,9 +290,7 @@ func (m *classification) updateScore() {
 		for i := range loc {
 			loc[i] = m.be.Mean[o]
 		}
-		for j := range m.P {
-			la.Axpy(m.be.Mean[m.L+j], m.gMean.Row(o*m.P+j), loc)
-		}
+		m.addFit(o, o, m.be.Mean[m.L:], 1, loc)
 		m.logZ[o] = 0
 		for i, y := range m.y.Row(o) {
 			if y == 0 {

@@ -42,7 +42,7 @@ func TestClassificationBoundRisesAtEveryUpdate(t *testing.T) {
 					require.NoError(t, err)
 					require.NoError(t, m.Sweep(nil))
 					last := m.Bound()
-					for i := range testkit.Fewer(100, 25) {
+					for i := range testkit.Fewer(firstSweeps+20, firstSweeps+5) {
 						require.NoError(t, m.Sweep(func(name string) {
 							b := m.Bound()
 							require.False(t, testkit.Fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)

@@ -44,6 +44,12 @@
 //	layers.go    γ, ω, b and e of the models whose outputs share the kernel weights
 //	start.go     random starts; checks of starts and targets
 //	schedule.go  the plain and the accelerated order of the updates
-//	search.go    the joint step of a and G; the step along the ridge
+//	plane.go     the accelerated order: a sweep's rounds on the plane of its two directions
+//	plane_sums.go        what the rounds know of G: its sums over samples
+//	plane_maximum.go     the bound on the plane and its maximum
+//	composite_step.go    the direction of a sweep, by the composite kernel
+//	covariance_scale.go  the step κ of the size of Cov[a]
+//	ridge.go     the step along the ridge
+//	gradient.go  derivatives of the bound by the kernels and by σ_g and the margin
 //	predict.go   predictions from the moments of a posterior
 package bemkl

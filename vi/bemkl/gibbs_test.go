@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -223,7 +222,13 @@ func TestMeanFieldBesideSampling(t *testing.T) {
 	if !*gibbsRun {
 		t.Skip("takes minutes; asked for with -gibbs -data DIR")
 	}
-	table := readTable(t, filepath.Join(*sweepData, "glass", "glass.csv"), 1)
+	columns := readTable(t, "glass")
+	table := la.NewMatrix[float64](len(columns[0]), len(columns))
+	for j, column := range columns {
+		for i, v := range column {
+			table.Set(i, j, v)
+		}
+	}
 	src := rand.New(rand.NewPCG(*gibbsSeed, 1))
 	order := src.Perm(table.Rows)
 	cut := 2 * table.Rows / 3

@@ -1,11 +1,11 @@
 package bemkl
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
@@ -37,7 +37,7 @@ type latent struct {
 	aLogDet  []float64          // log|Cov[a_r]|
 	aTrace   []float64          // tr(S·Cov[a_r])
 	jitter   []float64          // relative jitter of the last factorisation, see factorB
-	noise    []float64          // error to expect in aLogDet, in nats
+	noise    []float64          // round-off of the bound that comes from factorising, in nats
 	response la.Matrix[float64] // R×D, Σ_m K_m g_{r,m}
 	solution la.Matrix[float64] // R×D, where Cov[a_r]·υ_r·response_r goes
 
@@ -56,6 +56,10 @@ type latent struct {
 	upsilon           []float64 // R, E[υ] in the present update
 
 	distanceStale bool // a has changed since gDistance was formed
+
+	plane *plane // of the accelerated order; nil in the plain one
+
+	memory work.Memory // of what posteriors are made of
 }
 
 // worker is the scratch of one goroutine.
@@ -66,8 +70,16 @@ type worker struct {
 	n1     []float64             // N
 	p1     []float64             // P
 	masked [2]la.Matrix[float64] // P×N, only when targets are missing
-	pp     la.Matrix[float64]    // P×P
 	small  conjugate.Gaussian    // P
+
+	// Only in the accelerated order, M the outputs of a row.
+	shift, cross la.Matrix[float64] // P×P
+	third        la.Matrix[float64] // P×N, only when targets are missing
+	bias         la.Matrix[float64] // M×M
+	m1, m2       []float64          // M
+	p2           []float64          // P
+	cg           [3][]float64       // D
+	biasFollows  bool               // bias holds a factor, see plane.follow
 }
 
 // newLatent leaves gTask, which updates G for one row, to the model.
@@ -109,7 +121,6 @@ func newLatent(k vi.Kernels, R int, observed la.Matrix[float64], lambda vi.Gamma
 			n1:    make([]float64, N),
 			p1:    make([]float64, P),
 			small: conjugate.NewGaussian(P),
-			pp:    la.NewMatrix[float64](P, P),
 		}
 		if observed.Rows > 0 {
 			w.masked = [2]la.Matrix[float64]{la.NewMatrix[float64](P, N), la.NewMatrix[float64](P, N)}
@@ -117,8 +128,22 @@ func newLatent(k vi.Kernels, R int, observed la.Matrix[float64], lambda vi.Gamma
 		return w
 	})
 	l.weightTask = l.updateWeightsOf
+	l.memory.Of(l.lambda.Scale, l.aMean.Data)
 	return l
 }
+
+// Keep implements [vi.Objective]. It copies what a posterior holds but for the Gram
+// matrix: O(R·D) numbers and those of the small factors.
+func (l *latent) Keep() { l.memory.Keep() }
+
+// Restore implements [vi.Objective], as far as posteriors go.
+func (l *latent) Restore() {
+	l.memory.Restore()
+	l.k.Project(&l.crew.All, l.aMean, l.h)
+}
+
+// Allowance implements [vi.Objective].
+func (l *latent) Allowance() float64 { return 0 }
 
 // start sets the means of a and g to those given and every covariance to the
 // identity.
@@ -230,7 +255,7 @@ func (l *latent) updateWeightsOf(w *worker, o int) error {
 	}
 	upsilon := l.upsilon[o]
 	var err error
-	if l.jitter[o], l.noise[o], err = factorB(&w.ws, b, l.gram, upsilon, s); err != nil {
+	if l.jitter[o], err = factorB(&w.ws, b, l.gram, upsilon, s); err != nil {
 		return fmt.Errorf("sample weights of output %d: %w", o, err)
 	}
 	l.aLogDet[o] = -logLambda - la.LogDet(b)
@@ -244,52 +269,44 @@ func (l *latent) updateWeightsOf(w *worker, o int) error {
 	}
 
 	la.CholeskyInvDiag(&w.ws, b, x)
-	var trace float64
+	var trace, shake float64
 	for d, v := range x {
 		trace += 1 - v
 		l.aVar.Row(o)[d] = s[d] * s[d] * v
+		shake += (1 + float64(float64(upsilon*s[d]*s[d])*l.gram.At(d, d))) * v
 	}
 	l.aTrace[o] = max(0, trace) / upsilon
+	l.noise[o] = (work.Roundoff(l.D) + l.jitter[o]) * shake
 	return nil
 }
 
-// maxJitter bounds the jitter of factorB.
-const maxJitter = 1e-8
-
 // factorB stores the Cholesky factor of B = I + υ·s·S·s. Where sparse priors make
 // υ·s·S·s larger than the inverse of the machine's precision and rounding has
-// made B indefinite, S gets a relative jitter on its diagonal, the least of
-// D·2^-52, ten times that, and so on that does. It returns the jitter and the
-// error to expect in log|B|: its eigenvalues near 1 are known to that much of B's trace.
-func factorB(ws *la.Workspace, b, gram la.Matrix[float64], upsilon float64, s []float64) (jitter, noise float64, err error) {
-	const eps = 0x1p-52
+// made B indefinite, S gets a relative jitter on its diagonal, see [jitter.More],
+// which is returned.
+func factorB(ws *la.Workspace, b, gram la.Matrix[float64], upsilon float64, s []float64) (added float64, err error) {
 	for {
-		trace := formB(b, gram, upsilon, s, jitter)
-		err = la.Cholesky(ws, b)
-		if err == nil {
-			return jitter, max(jitter, eps) * trace, nil
+		formB(b, gram, upsilon, s, added)
+		if err = la.Cholesky(ws, b); err == nil {
+			return added, nil
 		}
-		var pivot *la.PivotError
-		next := max(10*jitter, eps*float64(len(s)))
-		if !errors.As(err, &pivot) || !pivot.Indefinite() || next > maxJitter {
-			return jitter, 0, fmt.Errorf("factor of I + υΛ^-½SΛ^-½ with relative jitter %.2g: %w", jitter, err)
+		more, ok := jitter.More(len(s), added, err)
+		if !ok {
+			return added, fmt.Errorf("factor of I + υΛ^-½SΛ^-½ with relative jitter %.2g: %w", added, err)
 		}
-		jitter = next
+		added = more
 	}
 }
 
-// formB stores the lower triangle of I + υ·s·(S + jitter·diag(S))·s and returns
-// the trace.
-func formB(b, gram la.Matrix[float64], upsilon float64, s []float64, jitter float64) (trace float64) {
+// formB stores the lower triangle of I + υ·s·(S + jitter·diag(S))·s.
+func formB(b, gram la.Matrix[float64], upsilon float64, s []float64, jitter float64) {
 	for d := range b.Rows {
 		row, us := b.Row(d)[:d+1], upsilon*s[d]
 		for j, v := range gram.Row(d)[:d+1] {
 			row[j] = float64(us*s[j]) * v
 		}
 		row[d] = 1 + float64(row[d]*(1+jitter))
-		trace += row[d]
 	}
-	return trace
 }
 
 // beginIntermediate begins an update of the factors q(g_{r,i}) of row r. The targets
@@ -301,6 +318,16 @@ func formB(b, gram la.Matrix[float64], upsilon float64, s []float64, jitter floa
 // υ_r·Σ·h_i of the means; the model adds Σ·t_i and calls endIntermediate. w.small then
 // holds Σ and Σ·constant, for the part of t_i that all samples have in common.
 func (l *latent) beginIntermediate(w *worker, r int, constant []float64) error {
+	if err := l.intermediateCovariance(w, r, constant); err != nil {
+		return err
+	}
+	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, l.upsilon[r], w.small.Cov, l.rows(l.h, r), 0, l.rows(l.gMean, r))
+	return nil
+}
+
+// intermediateCovariance is the part of beginIntermediate that stores Σ and, in w.small,
+// Σ·constant.
+func (l *latent) intermediateCovariance(w *worker, r int, constant []float64) error {
 	P, upsilon := l.P, l.upsilon[r]
 	q := &w.small
 	for m := range P {
@@ -311,7 +338,6 @@ func (l *latent) beginIntermediate(w *worker, r int, constant []float64) error {
 		return fmt.Errorf("intermediate outputs of output %d: %w", r, err)
 	}
 	l.gCov[r].CopyFrom(q.Cov)
-	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, upsilon, q.Cov, l.rows(l.h, r), 0, l.rows(l.gMean, r))
 
 	seen, missing := l.count[r], float64(l.N)-l.count[r]
 	var trace float64
@@ -380,6 +406,18 @@ func (l *latent) seen(o int, x, scratch la.Matrix[float64]) la.Matrix[float64] {
 	return scratch
 }
 
+// addFit adds s·eᵀE[g_i] to every y_i, s = ±1, with g that of row r and e the mean of the
+// kernel weights of output o.
+func (l *latent) addFit(r, o int, e []float64, s float64, y []float64) {
+	if l.plane != nil && l.plane.staged {
+		l.plane.addFit(l.crew.Workers[0], o, s, y)
+		return
+	}
+	for m, v := range e {
+		la.Axpy(s*v, l.gMean.Row(r*l.P+m), y)
+	}
+}
+
 // rescale moves (a, g) ← c·(a, g) and λ ← λ/c², with s = c².
 func (l *latent) rescale(s float64) {
 	c, logS := math.Sqrt(s), math.Log(s)
@@ -387,7 +425,11 @@ func (l *latent) rescale(s float64) {
 	la.Scal(c, l.aMean.Data)
 	la.Scal(s, l.aVar.Data)
 	la.Scal(c, l.h.Data)
-	la.Scal(c, l.gMean.Data)
+	if l.plane != nil && l.plane.staged {
+		l.plane.rescale(c)
+	} else {
+		la.Scal(c, l.gMean.Data)
+	}
 	la.Scal(c, l.gSum.Data)
 	for r := range l.R {
 		l.aLogDet[r] += float64(l.D) * logS
@@ -424,11 +466,18 @@ func (l *latent) gBound(r int, mean, meanLog float64) float64 {
 	return 0.5 * (float64(l.N*l.P)*(meanLog-conjugate.Log2Pi) - mean*l.distance(r))
 }
 
-// Roundoff returns the error that rounding may cause in the bound.
+// Roundoff returns the round-off of the terms of a and G, see [work.Roundoff]: of the
+// log determinants, which a jitter shifts by at most jitter·tr(B⁻¹·diag B), and of the
+// projections aᵀk_{m,i} in the distances (g − aᵀk)², where a large part of the kernels
+// may cancel.
 func (l *latent) Roundoff() float64 {
 	var sum float64
-	for _, v := range l.noise {
-		sum += v
+	for r, v := range l.noise {
+		var size float64
+		for d, a := range l.aMean.Row(r) {
+			size += float64(float64(a*a) * l.gram.At(d, d))
+		}
+		sum += v + work.Difference(l.D, l.upsilon[r], l.gDistance[r], size)
 	}
 	return sum
 }

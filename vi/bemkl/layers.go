@@ -7,6 +7,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // layers holds what the models with common kernel weights share, for L outputs
@@ -49,6 +50,7 @@ func newLayers(k vi.Kernels, L int, observed la.Matrix[float64], pr layerPriors,
 		ee:      la.NewMatrix[float64](P, P),
 		rhs:     make([]float64, L+P),
 	}
+	l.memory.Of(l.gamma.Scale, l.omega.Scale, l.be.Mean, l.be.Cov.Data)
 	l.gTask = l.updateIntermediateOf
 	for m := range P {
 		l.be.Mean[L+m] = 1
@@ -129,9 +131,7 @@ func (l *layers) residual(o int, target la.Matrix[float64]) float64 {
 	P, r := l.P, l.crew.Workers[0].n1
 	b := l.be.Mean[o]
 	copy(r, target.Row(o))
-	for m := range P {
-		la.Axpy(-l.be.Mean[l.L+m], l.gMean.Row(o*P+m), r)
-	}
+	l.addFit(o, o, l.be.Mean[l.L:], -1, r)
 	for i := range r {
 		r[i] -= b
 	}
@@ -206,6 +206,30 @@ func (l *layers) rescale(s float64) {
 	la.Scal(s, l.omega.Scale)
 	l.be.Rescale(1/c, l.L)
 	la.Scal(1/s, l.ee.Data)
+}
+
+// Roundoff implements [vi.Objective]: that of latent, of the precision of b and e, and
+// of the fitted values eᵀg + b, whose residuals are of the size of the noise.
+func (l *layers) Roundoff() float64 {
+	sum := l.latent.Roundoff() + work.Roundoff(l.L+l.P)*2*l.be.Spread
+	for o, eps := range l.epsilon {
+		size := l.count[o] * l.be.Mean[o] * l.be.Mean[o]
+		for m := range l.P {
+			e := l.be.Mean[l.L+m]
+			size += float64(float64(e*e) * l.gGram[o].At(m, m))
+		}
+		sum += work.Difference(l.P+1, eps, l.count[o]/eps, size)
+	}
+	return sum
+}
+
+// readouts returns how the outputs read their intermediate outputs.
+func (l *layers) readouts() []readout {
+	q := make([]readout, l.L)
+	for o := range q {
+		q[o] = readout{be: &l.be, bias: o, weights: l.L, ee: l.ee}
+	}
+	return q
 }
 
 // bound returns the part of the lower bound that does not depend on υ, ε or the

@@ -141,7 +141,7 @@ func (p *scorer) factorise(ws *la.Workspace, r int, f weightFactor) error {
 	for d, scale := range p.lambda.Row(r) {
 		f.s[d] = 1 / math.Sqrt(p.lambdaShape*scale)
 	}
-	if _, _, err := factorB(ws, f.b, p.gram, p.upsilon[r], f.s); err != nil {
+	if _, err := factorB(ws, f.b, p.gram, p.upsilon[r], f.s); err != nil {
 		return fmt.Errorf("vi: sample weights of output %d: %w", r, err)
 	}
 	return nil

@@ -69,25 +69,27 @@ type RegressionFit struct {
 	// on the training samples: the ascent ended in the solution in which all
 	// weights vanish. Another seed may do better.
 	Collapsed []int
+
+	state *regression // for BoundGradient
 }
 
 // Fit approximates the posterior given the kernels and the targets y, L×N, in
 // which NaN marks a missing value: it is left out of that output's likelihood.
 //
 // Errors name the argument and the place of what is wrong with it. If the
-// context ends, the bound falls (a *[vi.BoundError]) or an update fails, the error
-// says so and the fit is what had been reached before the failing sweep's end;
-// it is nil if no sweep was completed or the last sweep failed.
+// context ends, the bound falls by more than round-off (a *[vi.BoundError]) or an
+// update fails, the error says so and the fit is that of the sweeps before; it is nil
+// if there were none.
 func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64]) (*RegressionFit, error) {
 	m, err := r.model(k, y)
 	if err != nil {
 		return nil, err
 	}
 	rec, err := r.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 || rec.Reason == vi.Failed {
+	if len(rec.Trace) == 0 {
 		return nil, err
 	}
-	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.y)}, err
+	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.y), state: m}, err
 }
 
 // regression is the state of a fit.
@@ -129,8 +131,15 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 	for o := range L {
 		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+0.5*m.count[o], 1))
 		m.epsilonMean[o] = m.epsilon[o].Mean(0)
+		m.memory.Of(m.epsilon[o].Scale)
 	}
-	m.updates = m.order(r.Plain)
+	m.memory.Of(m.upsilon.Scale)
+	u := m.order()
+	m.updates.settled = u.plain()
+	if !r.Plain {
+		p := newPlane(m.latent, m.readouts(), &m.gamma, m.epsilonMean, m.y, m.gTarget, regressionRounds(D, P))
+		m.updates = schedule{first: u.plain(), settled: p.order(u)}
+	}
 	if r.From != nil {
 		return m, m.resume(r.From)
 	}
@@ -143,18 +152,18 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 	return m, m.start(start.A, start.G)
 }
 
-// order returns the updates of a sweep: the paper's, or the accelerated ones of
-// docs/acceleration.md.
-func (m *regression) order(plain bool) schedule {
-	lambda := work.Update{Name: "λ", Step: func() error { m.updateLambda(); return nil }}
-	upsilon := work.Update{Name: "υ", Step: func() error { m.updateUpsilon(); return nil }}
-	a := work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }}
-	g := work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y) }}
-	gamma := work.Update{Name: "γ", Step: func() error { m.updateGamma(); return nil }}
-	omega := work.Update{Name: "ω", Step: func() error { m.updateOmega(); return nil }}
-	epsilon := work.Update{Name: "ε", Step: func() error { m.updateEpsilon(); return nil }}
-	be := work.Update{Name: "(b,e)", Step: func() error { return m.updateCombination(m.epsilonMean, m.y) }}
-	return m.schedule(plain, []work.Update{lambda, upsilon}, a, g, []work.Update{gamma, omega, epsilon, be}, m.updateScale)
+// order returns the updates of a sweep.
+func (m *regression) order() *updates {
+	return &updates{
+		precisions: []work.Update{step("λ", m.updateLambda), step("υ", m.updateUpsilon)},
+		a:          work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }},
+		g:          work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y) }},
+		rest: []work.Update{
+			step("γ", m.updateGamma), step("ω", m.updateOmega), step("ε", m.updateEpsilon),
+			{Name: "(b,e)", Step: func() error { return m.updateCombination(m.epsilonMean, m.y) }},
+		},
+		scale: m.updateScale,
+	}
 }
 
 // validate returns an error that names the first prior that is not a distribution.

@@ -30,13 +30,16 @@ type RegressionState struct {
 	// S = Σ_m K_m·K_mᵀ, D×D, of which the lower triangle counts: with Lambda and
 	// Upsilon it gives the covariance of a_o, (diag E[λ_o] + E[υ_o]·S)^-1.
 	Gram la.Matrix[float64]
+
+	Healing *Healing // nil if predictions cannot be healed
 }
 
 // RegressionPosterior is the approximate posterior of a [Regression]. It is
 // immutable and safe for concurrent use.
 type RegressionPosterior struct {
 	scorer
-	s RegressionState
+	healer *healer // nil if predictions cannot be healed
+	s      RegressionState
 }
 
 // NewRegressionPosterior returns the posterior of a state, which it keeps and
@@ -52,6 +55,11 @@ func NewRegressionPosterior(s RegressionState) (*RegressionPosterior, error) {
 	}.validate(L)
 	if err != nil {
 		return nil, fmt.Errorf("vi: regression state: %w", err)
+	}
+	if h := s.Healing; h != nil {
+		if err := h.validate(L, s.Lambda.Cols, s.Samples); err != nil {
+			return nil, fmt.Errorf("vi: regression state: %w", err)
+		}
 	}
 	return wrapRegressionState(s), nil
 }
@@ -108,25 +116,39 @@ func (s layerState) validate(L int) error {
 	if j := check.NonFinite(s.beMean); j >= 0 {
 		return fmt.Errorf("BEMean[%d] is %g", j, s.beMean[j])
 	}
-	for _, f := range []struct {
-		name       string
-		x          la.Matrix[float64]
-		rows, cols int
-	}{{"Lambda", s.lambda, L, D}, {"A", s.a, L, D}, {"BECov", s.beCov, L + P, L + P}, {"Gram", s.gram, D, D}} {
-		x := f.x
-		if x.Rows != f.rows || x.Cols != f.cols || x.Stride < f.cols || len(x.Data) < (f.rows-1)*x.Stride+f.cols {
-			return fmt.Errorf("%s: %d×%d (stride %d, %d elements) where %d×%d is needed",
-				f.name, x.Rows, x.Cols, x.Stride, len(x.Data), f.rows, f.cols)
+	for _, f := range []namedMatrix{
+		{"Lambda", s.lambda, L, D}, {"A", s.a, L, D}, {"BECov", s.beCov, L + P, L + P}, {"Gram", s.gram, D, D},
+	} {
+		if err := f.validate(); err != nil {
+			return err
 		}
-		for i := range f.rows {
-			row := x.Row(i)
-			if f.name == "Gram" {
-				row = row[:i+1]
-			}
-			for j, v := range row {
-				if v-v != 0 || f.name == "Lambda" && v <= 0 {
-					return fmt.Errorf("%s: entry (%d, %d) is %g", f.name, i, j, v)
-				}
+	}
+	return nil
+}
+
+// namedMatrix is a part of a state and the size that it must have.
+type namedMatrix struct {
+	name       string
+	x          la.Matrix[float64]
+	rows, cols int
+}
+
+// validate checks the size and the entries: of Gram the lower triangle counts, and
+// those of Lambda are positive.
+func (f namedMatrix) validate() error {
+	x := f.x
+	if x.Rows != f.rows || x.Cols != f.cols || !x.Valid() {
+		return fmt.Errorf("%s: %d×%d (stride %d, %d elements) where %d×%d is needed",
+			f.name, x.Rows, x.Cols, x.Stride, len(x.Data), f.rows, f.cols)
+	}
+	for i := range f.rows {
+		row := x.Row(i)
+		if f.name == "Gram" {
+			row = row[:i+1]
+		}
+		for j, v := range row {
+			if v-v != 0 || f.name == "Lambda" && v <= 0 {
+				return fmt.Errorf("%s: entry (%d, %d) is %g", f.name, i, j, v)
 			}
 		}
 	}
@@ -140,7 +162,7 @@ func wrapRegressionState(s RegressionState) *RegressionPosterior {
 		upsilon = append(upsilon, s.Upsilon[o].Mean())
 		noise = append(noise, 1/s.Epsilon[o].Mean())
 	}
-	return &RegressionPosterior{
+	p := &RegressionPosterior{
 		scorer: scorer{
 			L: s.Lambda.Rows, P: len(s.Omega), D: s.Lambda.Cols,
 			lambdaShape: s.Priors.Lambda.Shape + 0.5, lambda: s.Lambda, a: s.A, gram: s.Gram,
@@ -149,6 +171,8 @@ func wrapRegressionState(s RegressionState) *RegressionPosterior {
 		},
 		s: s,
 	}
+	p.healer = newHealer(s.Healing, &p.scorer)
+	return p
 }
 
 // posterior returns the present state, copied.
@@ -161,6 +185,7 @@ func (m *regression) posterior() *RegressionPosterior {
 		BEMean:  append([]float64(nil), m.be.Mean...),
 		BECov:   m.be.Cov.Clone(),
 		Gram:    m.gram.Clone(),
+		Healing: m.healing(),
 	}
 	for o := range m.L {
 		s.Upsilon = append(s.Upsilon, m.upsilon.At(o))

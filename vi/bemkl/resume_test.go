@@ -19,7 +19,7 @@ func TestFromContinues(t *testing.T) {
 		t.Helper()
 		assert.Equal(t, vi.Converged, after.Reason, name)
 		assert.Greater(t, after.Trace[0], before.Bound()-1e-6*math.Abs(before.Bound()), name)
-		assert.Less(t, len(after.Trace), len(before.Trace)/2, name)
+		assert.LessOrEqual(t, len(after.Trace), max(11, len(before.Trace)/2), name) // no rule stops before
 	}
 	for _, p := range []problem{problems[0], problems[4], problems[5], problems[6]} {
 		r, k, y := p.draw(t, 1)

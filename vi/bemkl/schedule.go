@@ -28,29 +28,25 @@ func (s *schedule) sweep(done func(string)) error {
 	return work.Sweep(s.settled, done)
 }
 
-// schedule returns the order of a sweep: the plain one, which is that of the
-// papers, or the accelerated one of docs/acceleration.md. before are the updates
-// before those of a and G, inner those after them.
-func (l *latent) schedule(plain bool, before []work.Update, a, g work.Update, inner []work.Update, scale func()) schedule {
-	order := slices.Concat(before, []work.Update{a, g}, inner)
-	if plain {
-		return schedule{settled: order}
-	}
-	search := newSearch(l)
-	joint := work.Update{Name: "(a,G)", Step: func() error {
-		if err := g.Step(); err != nil {
-			return err
-		}
-		return search.update(l)
-	}}
-	fast := slices.Concat(before, []work.Update{joint}, inner)
-	for range innerPasses - 1 {
-		fast = append(append(fast, g), inner...)
-	}
-	return schedule{first: order, settled: append(fast, work.Update{Name: "scale", Step: func() error { scale(); return nil }})}
+// updates are those of a model.
+type updates struct {
+	precisions []work.Update // of λ and, if it has a distribution, υ
+	a, g       work.Update
+	rest       []work.Update // the others in the order of the paper
+	score      func()        // what is last in a classifier's: f; nil in a regression
+	scale      func()        // the step along the ridge, which is not in the papers
 }
 
-// innerPasses is how often a sweep updates G, γ, ω, ε and (b,e). The further
-// passes cost no factorisation and no pass over the kernels; docs/acceleration.md
-// says what they save.
-const innerPasses = 3
+// plain returns the order of the papers.
+func (u *updates) plain() []work.Update {
+	order := slices.Concat(u.precisions, []work.Update{u.a, u.g}, u.rest)
+	if u.score != nil {
+		order = append(order, step("f", u.score))
+	}
+	return order
+}
+
+// step returns an update that cannot fail.
+func step(name string, f func()) work.Update {
+	return work.Update{Name: name, Step: func() error { f(); return nil }}
+}

@@ -61,6 +61,8 @@ type SharedFit struct {
 	// Collapsed lists the outputs, ascending, whose function is constant on the
 	// training samples, as in [RegressionFit].
 	Collapsed []int
+
+	state *shared // for BoundGradient
 }
 
 // Fit approximates the posterior given the kernels and the targets y, L×N,
@@ -71,10 +73,10 @@ func (r SharedRegression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 		return nil, err
 	}
 	rec, err := r.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 || rec.Reason == vi.Failed {
+	if len(rec.Trace) == 0 {
 		return nil, err
 	}
-	return &SharedFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed()}, err
+	return &SharedFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(), state: m}, err
 }
 
 // shared is the state of a fit. Its latent layer has one row.
@@ -89,6 +91,7 @@ type shared struct {
 	gamma       conjugate.Gammas     // L
 	omega       conjugate.Gammas     // L·P
 	epsilon     conjugate.Gammas     // L
+	epsilonMean []float64            // L
 	be          []conjugate.Gaussian // L of (b_o, e_o), dimension 1+P
 	ee          []la.Matrix[float64] // L of E[e_o·e_oᵀ], P×P
 	targets     la.Matrix[float64]   // L×P, Σ_i y_{o,i}·E[g_i]
@@ -124,6 +127,7 @@ func (r SharedRegression) model(k vi.Kernels, y la.Matrix[float64]) (*shared, er
 		latent: newLatent(k, 1, la.Matrix[float64]{}, pr.Lambda, r.Workers),
 		L:      L, y: y, priors: pr,
 		upsilonMean: make([]float64, 1),
+		epsilonMean: make([]float64, L),
 		upsilonQ:    conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+0.5*float64(N*P), 1),
 		gamma:       conjugate.NewGammas(pr.Gamma, pr.Gamma.Shape+0.5, L),
 		omega:       conjugate.NewGammas(pr.Omega, pr.Omega.Shape+0.5, L*P),
@@ -139,9 +143,23 @@ func (r SharedRegression) model(k vi.Kernels, y la.Matrix[float64]) (*shared, er
 			m.be[o].Mean[1+j] = 1
 		}
 		m.updateEE(o)
+		m.epsilonMean[o] = m.epsilon.Mean(o)
+	}
+	m.memory.Of(m.upsilonQ.Scale, m.gamma.Scale, m.omega.Scale, m.epsilon.Scale)
+	for o := range L {
+		m.memory.Of(m.be[o].Mean, m.be[o].Cov.Data)
 	}
 	m.gTask = m.updateIntermediateOf
-	m.updates = m.order(r.Plain)
+	u := m.order()
+	m.updates.settled = u.plain()
+	if !r.Plain {
+		outputs := make([]readout, L)
+		for o := range outputs {
+			outputs[o] = readout{be: &m.be[o], bias: 0, weights: 1, ee: m.ee[o]}
+		}
+		p := newPlane(m.latent, outputs, &m.gamma, m.epsilonMean, m.y, m.targets, regressionRounds(D, P))
+		m.updates = schedule{first: u.plain(), settled: p.order(u)}
+	}
 	if r.From != nil {
 		return m, m.resume(r.From)
 	}
@@ -164,6 +182,7 @@ func (m *shared) resume(p *SharedPosterior) error {
 	m.upsilonMean[0] = m.upsilonQ.Mean(0)
 	for o := range m.L {
 		m.epsilon.Resume(o, s.Epsilon[o])
+		m.epsilonMean[o] = m.epsilon.Mean(o)
 		m.gamma.Resume(o, s.Gamma[o])
 		if err := m.be[o].Resume(s.BEMean[o], s.BECov[o]); err != nil {
 			return fmt.Errorf("vi: From: covariance of bias and kernel weights of output %d: %w", o, err)
@@ -179,18 +198,18 @@ func (m *shared) resume(p *SharedPosterior) error {
 	return m.updateIntermediate()
 }
 
-// order returns the updates of a sweep: the plain ones, in the order of the
-// paper's models, or the accelerated ones of docs/acceleration.md.
-func (m *shared) order(plain bool) schedule {
-	lambda := work.Update{Name: "λ", Step: func() error { m.updateLambda(); return nil }}
-	upsilon := work.Update{Name: "υ", Step: func() error { m.updateUpsilon(); return nil }}
-	a := work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }}
-	g := work.Update{Name: "G", Step: func() error { return m.updateIntermediate() }}
-	gamma := work.Update{Name: "γ", Step: func() error { m.updateGamma(); return nil }}
-	omega := work.Update{Name: "ω", Step: func() error { m.updateOmega(); return nil }}
-	epsilon := work.Update{Name: "ε", Step: func() error { m.updateEpsilon(); return nil }}
-	be := work.Update{Name: "(b,e)", Step: m.updateCombination}
-	return m.schedule(plain, []work.Update{lambda, upsilon}, a, g, []work.Update{gamma, omega, epsilon, be}, m.updateScale)
+// order returns the updates of a sweep.
+func (m *shared) order() *updates {
+	return &updates{
+		precisions: []work.Update{step("λ", m.updateLambda), step("υ", m.updateUpsilon)},
+		a:          work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }},
+		g:          work.Update{Name: "G", Step: m.updateIntermediate},
+		rest: []work.Update{
+			step("γ", m.updateGamma), step("ω", m.updateOmega), step("ε", m.updateEpsilon),
+			{Name: "(b,e)", Step: m.updateCombination},
+		},
+		scale: m.updateScale,
+	}
 }
 
 // Sweep implements [vi.Objective].
@@ -266,6 +285,7 @@ func (m *shared) updateOmega() {
 func (m *shared) updateEpsilon() {
 	for o := range m.L {
 		m.epsilon.Observe(o, 0.5*m.residual(o))
+		m.epsilonMean[o] = m.epsilon.Mean(o)
 	}
 }
 
@@ -273,9 +293,7 @@ func (m *shared) updateEpsilon() {
 func (m *shared) residual(o int) float64 {
 	P, r, be := m.P, m.crew.Workers[0].n1, &m.be[o]
 	copy(r, m.y.Row(o))
-	for j := range P {
-		la.Axpy(-be.Mean[1+j], m.gMean.Row(j), r)
-	}
+	m.addFit(0, o, be.Mean[1:], -1, r)
 	for i := range r {
 		r[i] -= be.Mean[0]
 	}
@@ -356,6 +374,21 @@ func (m *shared) updateScale() {
 func (m *shared) ridge() (a, b, c float64) {
 	a, b, c = m.latent.ridge(&m.omega)
 	return a + m.priors.Upsilon.Shape, b + m.upsilonMean[0]/m.priors.Upsilon.Scale, c
+}
+
+// Roundoff implements [vi.Objective], as that of layers does.
+func (m *shared) Roundoff() float64 {
+	sum := m.latent.Roundoff()
+	for o := range m.L {
+		be, eps := &m.be[o], m.epsilon.Mean(o)
+		size := float64(m.N) * be.Mean[0] * be.Mean[0]
+		for j := range m.P {
+			e := be.Mean[1+j]
+			size += float64(float64(e*e) * m.gGram[0].At(j, j))
+		}
+		sum += work.Roundoff(1+m.P)*2*be.Spread + work.Difference(m.P+1, eps, float64(m.N)/eps, size)
+	}
+	return sum
 }
 
 // Bound implements [vi.Objective].

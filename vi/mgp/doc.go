@@ -10,7 +10,7 @@
 // set by maximum likelihood (ARD). The noise has the precision τ. The prior's parameters
 // and τ are points, set by type-II maximum likelihood unless told otherwise.
 //
-// # Factorisation and order of the updates
+// # Factorisation and order of the updates of Model
 //
 // The posterior is approximated by q(f)·Π_p q(γ_p), all functions together in one
 // Gaussian factor; for labels also by Π_n q(y_n), normal on the side of the label. A
@@ -28,9 +28,15 @@
 //
 // # Files
 //
-//	model.go      Model: settings, state of a fit, updates, bound
-//	family.go     Family: the priors of γ, and how their parameters are learned
-//	gig.go        GIG: moments and divergence
-//	passes.go     the two passes of a sweep over the kernels
-//	posterior.go  Posterior, its predictions, the bound's gradient
+//	model.go        Model: settings, state of a fit, updates, bound
+//	family.go       Family: the priors of γ, and how their parameters are learned
+//	gig.go          GIG: moments and divergence
+//	passes.go       the passes of a fit over the kernels
+//	evidence.go     Evidence: the ascent of the evidence, with its gradient
+//	sites.go        a Gaussian in place of the likelihood of labels
+//	ep.go           sites by expectation propagation
+//	variational.go  sites by the Gaussian variational bound
+//	posterior.go    Posterior, its predictions
+//	gradient.go     derivatives of the bound by the kernels
+//	projection.go   Projection: single predictions from a few samples, with a bound
 package mgp

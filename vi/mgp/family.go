@@ -14,16 +14,20 @@ type Family int
 
 // Families of priors.
 const (
-	StudentT      Family = iota // γ ~ gamma: χ = 0, ω > 0
+	Default       Family = iota // Hyperbola by the evidence, StudentT with factorised posteriors
+	StudentT                    // γ ~ gamma: χ = 0, ω > 0
 	Laplace                     // 1/γ exponential: ω = −1, φ = 0
 	GammaVariance               // 1/γ ~ gamma: φ = 0, ω < 0
 	GeneralGIG                  // all three parameters free
+	Hyperbola                   // ω = 0, symmetric in log γ; kept as it is, never learned
 	ARD                         // no prior: γ is a parameter, set by maximum likelihood
 )
 
 // String returns the family's name.
 func (f Family) String() string {
 	switch f {
+	case Default:
+		return "default"
 	case StudentT:
 		return "Student-t"
 	case Laplace:
@@ -32,6 +36,8 @@ func (f Family) String() string {
 		return "gamma-variance"
 	case GeneralGIG:
 		return "generalised inverse Gaussian"
+	case Hyperbola:
+		return "hyperbola"
 	case ARD:
 		return "ARD"
 	}
@@ -67,7 +73,7 @@ func (f Family) vague(scale float64) GIG {
 		return GIG{-1, 2 * weak * scale, 0}
 	case GammaVariance:
 		return GIG{-weak, 2 * weak * scale, 0}
-	case GeneralGIG:
+	case GeneralGIG, Hyperbola:
 		return GIG{0, 2 * weak * scale, 2 * weak / scale}
 	}
 	return GIG{}
@@ -85,6 +91,8 @@ func (f Family) validate(p GIG) error {
 		ok = p.Phi == 0
 	case GeneralGIG:
 		ok = true
+	case Hyperbola:
+		ok = p.Omega == 0
 	case ARD:
 		if p != (GIG{}) {
 			return fmt.Errorf("vi: Prior: %v has none", f)
@@ -104,6 +112,32 @@ func (f Family) validate(p GIG) error {
 type hyper struct {
 	mean, inv, log float64
 	gap            float64 // log(mean) − log, which is not negative
+}
+
+// meanMoments returns the means over the kernels of the moments of q(γ_p).
+func (f Family) meanMoments(q []GIG, moments []gigMoments) hyper {
+	var h hyper
+	P := float64(len(moments))
+	for _, v := range moments {
+		h.mean += v.mean / P
+		h.inv += v.inv / P
+		h.log += v.log / P
+	}
+	h.gap = math.Log(h.mean) - h.log
+	if f == StudentT {
+		// log E[γ] − E[log γ] as a sum of what is not negative: the difference would
+		// lose 2ω ulp.
+		h.gap = 0
+		for p, v := range moments {
+			d := (v.mean - h.mean) / h.mean
+			log := math.Log1p(d)
+			if d < -0.5 { // where 1 + d cancels
+				log = math.Log(v.mean / h.mean)
+			}
+			h.gap += (d - log + special.LogMinusDigamma(q[p].Omega)) / P
+		}
+	}
+	return h
 }
 
 // likelihood is the part of the bound that depends on the prior p, divided by the
@@ -212,7 +246,7 @@ func bracket(f func(float64) float64, x, least, most float64) (lo, hi float64) {
 	x = min(max(x, least), most)
 	lo, hi = x, x
 	below := f(x) < 0
-	for step := 0.5; ; step *= 2 {
+	for step := 0.5; step <= math.MaxFloat64; step *= 2 { // no end is further away
 		if below {
 			if hi == most {
 				return most, most
@@ -231,4 +265,5 @@ func bracket(f func(float64) float64, x, least, most float64) (lo, hi float64) {
 			}
 		}
 	}
+	return x, x
 }

@@ -32,7 +32,7 @@ func (g GIG) VarInv() float64 {
 	if math.IsInf(inv, 1) || g.Chi == 0 && g.Omega <= 2 {
 		return math.Inf(1)
 	}
-	return inv * (GIG{g.Omega - 1, g.Chi, g.Phi}.MeanInv() - inv)
+	return max(0, inv*(GIG{g.Omega - 1, g.Chi, g.Phi}.MeanInv()-inv)) // rounding may leave less than 0
 }
 
 // VarLog returns the variance of log x, to about six digits unless x or 1/x is
@@ -46,7 +46,7 @@ func (g GIG) VarLog() float64 {
 	}
 	h := 1e-4 * max(1, math.Abs(g.Omega)) // its derivative in ω is that of E[log x]
 	up, down := GIG{g.Omega + h, g.Chi, g.Phi}, GIG{g.Omega - h, g.Chi, g.Phi}
-	return (up.MeanLog() - down.MeanLog()) / (2 * h)
+	return max(0, (up.MeanLog()-down.MeanLog())/(2*h))
 }
 
 // inverse returns the distribution of 1/x.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -105,6 +106,13 @@ type Fit struct {
 	// Collapsed tells that the fitted function vanishes: on few or noisy samples
 	// the bound of the empty model may be the highest.
 	Collapsed bool
+
+	// What only fits by the [Evidence] have: the log evidence in nats (of labels an
+	// estimate, or a bound), the parameters of [Adaptive] kernels, and the prediction of
+	// every sample from all others.
+	LogEvidence float64
+	Parameters  []float64
+	LeaveOneOut *LeaveOneOut
 }
 
 // Fit approximates the posterior given square kernels and N targets. Errors are
@@ -143,10 +151,10 @@ func (g Model) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) 
 		rec, err = first.Run(ctx, m)
 		m.learnPrior = true
 	}
-	if err == nil && (len(rec.Trace) == 0 || rec.Reason == vi.Converged) {
+	if err == nil && (len(rec.Trace) == 0 || rec.Reason.Done()) {
 		rec, err = g.Ascent.Continue(ctx, m, rec, len(rec.Trace))
 	}
-	if len(rec.Trace) == 0 || rec.Reason == vi.Failed {
+	if len(rec.Trace) == 0 {
 		return nil, err
 	}
 	p, perr := m.posterior()
@@ -188,12 +196,12 @@ type model struct {
 	learnTau   bool
 
 	state
-	kept    state // where a step that fails is taken back to
+	kept    state // see Keep
 	goAhead bool  // compute the next q(f) ahead of the present scales
 
 	// Scratch of the update of q(f).
 	b      la.Matrix[float64] // N×N
-	alpha  []float64          // N, B⁻¹·E[y]
+	diag   []float64          // N, of B
 	weight []float64          // P, 1/γ°
 	trace  []float64          // P, tr(B⁻¹K_p)
 	quad   []float64          // P, αᵀK_pα
@@ -215,6 +223,8 @@ type state struct {
 	gamma0 []float64
 	tau0   float64
 	logDet float64   // log|B|, B = Σ K_p/γ°_p + I/τ°
+	alpha  []float64 // N, B⁻¹·E[y]
+	shake  shake
 	s      []float64 // P, E[f_pᵀ·K_p⁻¹·f_p]
 	spread float64   // tr Cov[Σ f_p]
 	nu     []float64 // N, E[Σ f_p]; labels only
@@ -235,6 +245,7 @@ func (s *state) copyFrom(t *state) {
 	s.gamma0 = append(old.gamma0[:0], t.gamma0...)
 	s.s = append(old.s[:0], t.s...)
 	s.nu = append(old.nu[:0], t.nu...)
+	s.alpha = append(old.alpha[:0], t.alpha...)
 	s.mean = append(old.mean[:0], t.mean...)
 }
 
@@ -261,14 +272,17 @@ func (g Model) model(k vi.Kernels, y []float64, labels bool) (*model, error) {
 		k: k, passes: newPasses(k, g.Workers), P: P, N: N, ws: la.Workspace{Workers: g.Workers},
 		y: y, labels: labels, rank: make([]float64, P),
 		family: g.Family, plain: g.Plain, joint: !g.Plain,
-		learnPrior: !g.Fixed && g.Family != ARD,
+		learnPrior: !g.Fixed && g.Family != ARD && g.Family != Hyperbola,
 		learnTau:   g.Noise == NoiseLearned || g.Noise == NoiseDefault && !labels,
 		state: state{
 			q: make([]GIG, P), moments: make([]gigMoments, P), prior: g.Prior,
-			gamma0: make([]float64, P), s: make([]float64, P), mean: slices.Clone(y),
+			gamma0: make([]float64, P), s: make([]float64, P), mean: slices.Clone(y), alpha: make([]float64, N),
 		},
-		b: la.NewMatrix[float64](N, N), alpha: make([]float64, N),
+		b: la.NewMatrix[float64](N, N), diag: make([]float64, N),
 		weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
+	}
+	if m.family == Default {
+		m.family = StudentT
 	}
 	for p := range m.rank {
 		m.rank[p] = float64(N)
@@ -403,15 +417,14 @@ func (m *model) start(g Model) error {
 func (m *model) Sweep(done func(string)) error {
 	if m.goAhead {
 		last := m.Bound()
-		m.kept.copyFrom(&m.state)
+		m.Keep()
 		if err := work.Sweep(m.updates, nil); err == nil && m.Bound() >= last {
 			if done != nil {
 				done("ahead")
 			}
 			return nil
 		}
-		m.state.copyFrom(&m.kept)
-		m.goAhead = false
+		m.Restore()
 	}
 	if err := work.Sweep(m.updates, done); err != nil {
 		return err
@@ -419,6 +432,19 @@ func (m *model) Sweep(done func(string)) error {
 	m.goAhead = !m.plain
 	return nil
 }
+
+// Keep implements [vi.Objective]. It copies O(P + N) numbers.
+func (m *model) Keep() { m.kept.copyFrom(&m.state) }
+
+// Restore implements [vi.Objective]. The next sweep is one of plain updates: what a
+// step ahead would start from is not kept.
+func (m *model) Restore() {
+	m.state.copyFrom(&m.kept)
+	m.goAhead = false
+}
+
+// Allowance implements [vi.Objective].
+func (m *model) Allowance() float64 { return 0 }
 
 // aheadNoise returns τ for the next q(f): MacKay's step, the maximum likelihood
 // of τ with the number of parameters that the data leave, tr(B⁻¹)/τ, in place of
@@ -468,17 +494,17 @@ func (m *model) ahead(p int) float64 {
 // maxStep is the most that log E[γ] and log τ are moved ahead.
 const maxStep = 3
 
-// Jittered implements [vi.Objective]: no jitter is ever added.
-func (m *model) Jittered() float64 { return 0 }
+// Jittered implements [vi.Objective].
+func (m *model) Jittered() float64 { return m.shake.jitter }
 
 // Observations implements [vi.Objective].
 func (m *model) Observations() float64 { return float64(m.N) }
 
 // updateFunctions is q(f): B, α = B⁻¹E[y] and from them what the other factors
-// need (D3)–(D10), in the form without subtractions:
+// need (D3)–(D10):
 //
-//	E[f_pᵀK_p⁻¹f_p] = αᵀK_pα/γ_p² + (Σ_{q≠p} T_q/γ_q + tr(B⁻¹)/τ + r_p − N)/γ_p,
-//	tr Cov[Σ f_p] = Σ_p T_p/(γ_p·τ),  T_p = tr(B⁻¹K_p).
+//	E[f_pᵀK_p⁻¹f_p] = αᵀK_pα/γ_p² + (r_p − T_p/γ_p)/γ_p,   T_p = tr(B⁻¹K_p),
+//	tr Cov[Σ f_p] = Σ_p T_p/(γ_p·τ).
 func (m *model) updateFunctions() error {
 	m.tau0 = m.tau
 	if m.goAhead {
@@ -494,30 +520,26 @@ func (m *model) updateFunctions() error {
 	}
 	copy(m.alpha, m.mean)
 	var err error
-	if m.logDet, err = m.factorise(m.weight, m.tau0, m.b); err != nil {
+	m.shake = shake{}
+	if m.logDet, m.shake.jitter, err = m.factorise(m.weight, m.tau0, m.b); err != nil {
 		return err
 	}
 	la.CholeskySolveVec(m.b, m.alpha)
 	la.CholeskyInv(&m.ws, m.b)
 	m.left = 0
-	for i := range m.N {
-		m.left += m.b.At(i, i)
+	for i, d := range m.diag {
+		v := m.b.At(i, i)
+		m.left += v
+		m.shake.trace += float64(d * v)
+		m.shake.quad += float64(d * float64(m.alpha[i]*m.alpha[i]))
 	}
 	m.passes.traces(&m.ws, m.b, m.alpha, m.trace, m.quad)
 
 	var all float64
-	for p, t := range m.trace {
-		all += float64(t * m.weight[p])
-	}
-	noise := m.left / m.tau0
 	for p, w := range m.weight {
-		rest := noise + m.rank[p] - float64(m.N)
-		for q, t := range m.trace {
-			if q != p {
-				rest += float64(t * m.weight[q])
-			}
-		}
-		m.s[p] = w * (float64(m.quad[p]*w) + rest)
+		t := float64(m.trace[p] * w)
+		all += t
+		m.s[p] = w * (float64(m.quad[p]*w) + (m.rank[p] - t))
 		if !(m.s[p] > 0) {
 			return fmt.Errorf("functions: E[f'K⁻¹f] of kernel %d is %g: it is not positive semidefinite or its rank exceeds %g", p, m.s[p], m.rank[p])
 		}
@@ -531,16 +553,25 @@ func (m *model) updateFunctions() error {
 }
 
 // factorise stores the Cholesky factor of B = Σ weights_p·K_p + I/tau in the lower
-// triangle of b and returns log|B|.
-func (m *model) factorise(weights []float64, tau float64, b la.Matrix[float64]) (float64, error) {
-	m.passes.sum(&m.ws, weights, b)
-	for i := range b.Rows {
-		b.Row(i)[i] += 1 / tau
+// triangle of b and returns log|B|. Where rounding has made B indefinite its diagonal
+// is enlarged by the relative amount that is added, see [jitter.More].
+func (m *model) factorise(weights []float64, tau float64, b la.Matrix[float64]) (logDet, added float64, err error) {
+	for {
+		m.passes.sum(&m.ws, weights, b)
+		for i := range b.Rows {
+			row := b.Row(i)
+			row[i] = float64((row[i] + 1/tau) * (1 + added))
+			m.diag[i] = row[i]
+		}
+		if err = la.Cholesky(&m.ws, b); err == nil {
+			return la.LogDet(b), added, nil
+		}
+		more, ok := jitter.More(b.Rows, added, err)
+		if !ok {
+			return 0, added, fmt.Errorf("functions: Σ K_p/γ_p + I/τ: %w", err)
+		}
+		added = more
 	}
-	if err := la.Cholesky(&m.ws, b); err != nil {
-		return 0, fmt.Errorf("functions: Σ K_p/γ_p + I/τ: %w", err)
-	}
-	return la.LogDet(b), nil
 }
 
 // updateTargets is q(y_n), N(ν_n, 1/τ) restricted to the side of the label,
@@ -625,24 +656,7 @@ func (m *model) updatePrior() {
 	if !m.learnPrior {
 		return
 	}
-	var h hyper
-	P := float64(m.P)
-	for _, v := range m.moments {
-		h.mean += v.mean / P
-		h.inv += v.inv / P
-		h.log += v.log / P
-	}
-	h.gap = math.Log(h.mean) - h.log
-	if m.family == StudentT {
-		// log E[γ] − E[log γ] as a sum of what is not negative: the difference would
-		// lose 2ω ulp.
-		h.gap = 0
-		for p, v := range m.moments {
-			d := (v.mean - h.mean) / h.mean
-			h.gap += (d - math.Log1p(d) + special.LogMinusDigamma(m.q[p].Omega)) / P
-		}
-	}
-	m.prior = m.family.learn(m.prior, h, m.joint)
+	m.prior = m.family.learn(m.prior, m.family.meanMoments(m.q, m.moments), m.joint)
 }
 
 // Bound implements [vi.Objective]. It is (D18), valid at every state: q(f) need not be
@@ -659,15 +673,4 @@ func (m *model) Bound() float64 {
 		}
 	}
 	return sum
-}
-
-// Roundoff implements [vi.Objective]: the normalisers of prior and posterior cancel at
-// large orders and arguments.
-func (m *model) Roundoff() float64 {
-	if m.family == ARD {
-		return 0
-	}
-	w := math.Abs(m.prior.Omega) + 2
-	size := w*math.Log(w) + math.Sqrt(m.prior.Chi)*math.Sqrt(m.prior.Phi)
-	return 1e-15 * float64(m.P) * size
 }

@@ -7,14 +7,14 @@ import (
 )
 
 // A sweep of a multiple Gaussian process passes over the kernels twice: once
-// for the lower triangle of B, once for tr(B⁻¹K_p) and αᵀK_pα together. [vi.Dense]
-// kernels are read by the rows of their lower triangles: half as much, and by
-// several workers. Others go through the methods of [vi.Kernels].
+// for the lower triangle of B, once for tr(B⁻¹K_p) and αᵀK_pα together. Kernels
+// that are matrices in memory are read by the rows of their lower triangles: half
+// as much, and by several workers. Others go through the methods of [vi.Kernels].
 
 // passes runs the two passes.
 type passes struct {
 	k     vi.Kernels
-	dense []la.Matrix[float64] // the kernels, if they are [vi.Dense]
+	dense []la.Matrix[float64] // the kernels, if they are matrices
 	crew  *work.Crew[struct{}]
 	parts []float64 // rows' parts of trace and quad, task by task
 
@@ -29,7 +29,9 @@ type passes struct {
 func newPasses(k vi.Kernels, workers int) *passes {
 	P, _, N := k.Dims()
 	p := &passes{k: k}
-	d, ok := k.(*vi.Dense)
+	d, ok := k.(interface {
+		At(m int) la.Matrix[float64]
+	}) // [vi.Dense], or what embeds it
 	if !ok {
 		return p
 	}

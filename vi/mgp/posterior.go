@@ -20,19 +20,28 @@ type State struct {
 	Prior  GIG     // of γ; zero for ARD
 	Tau    float64 // τ
 
-	// Scales holds q(γ_p); nil for ARD. Gamma holds E[γ_p].
+	// Scales holds q(γ_p); nil for ARD. Gamma holds E[γ_p], or its most probable
+	// value.
 	Scales []GIG
 	Gamma  []float64
 
-	Alpha  []float64          // N, B⁻¹·E[y]
-	Factor la.Matrix[float64] // N×N, of which the lower triangle is the Cholesky factor of B = Σ K_p/E[γ_p] + I/τ
+	// Sites holds the precisions λ_n of the sites of labels, or is nil: every
+	// sample's precision is then τ.
+	Sites []float64
+
+	Alpha []float64 // N, B⁻¹·E[y], or S^½·B⁻¹·S^-½·ν with sites
+
+	// Factor is N×N, of which the lower triangle is the Cholesky factor of B = K + I/τ,
+	// K = Σ K_p/γ_p, or with S = diag(λ) of B = I + S^½·K·S^½.
+	Factor la.Matrix[float64]
 }
 
-// Posterior is the approximate posterior of a [Model]. It is immutable
-// and safe for concurrent use.
+// Posterior is the approximate posterior of a [Model], or that of an [Evidence].
+// It is immutable and safe for concurrent use.
 type Posterior struct {
 	s    State
-	P, N int // kernels and training samples
+	P, N int       // kernels and training samples
+	root []float64 // √λ_n, nil without sites
 }
 
 // NewPosterior returns the posterior of a state, which it keeps and which
@@ -64,12 +73,23 @@ func NewPosterior(s State) (*Posterior, error) {
 			if err := q.validate(fmt.Sprintf("Scales[%d]", p)); err != nil {
 				return fail("%w", err)
 			}
+			if inv, v := q.MeanInv(), q.VarInv(); math.IsNaN(inv) || math.IsNaN(v) {
+				return fail("Scales[%d]: GIG(%g, %g, %g) is beyond double precision", p, q.Omega, q.Chi, q.Phi)
+			}
 		}
 	}
 	if j := check.NonFinite(s.Alpha); j >= 0 {
 		return fail("Alpha[%d] is %g", j, s.Alpha[j])
 	}
-	if f := s.Factor; f.Rows != N || f.Cols != N || f.Stride < N || len(f.Data) < (N-1)*f.Stride+N {
+	if s.Sites != nil && (len(s.Sites) != N || !s.Labels) {
+		return fail("Sites: %d precisions for %d samples of labels", len(s.Sites), N)
+	}
+	for i, v := range s.Sites {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return fail("Sites[%d] is %g", i, v)
+		}
+	}
+	if f := s.Factor; f.Rows != N || f.Cols != N || !f.Valid() {
 		return fail("Factor: %d×%d (stride %d, %d elements) where %d×%d is needed", f.Rows, f.Cols, f.Stride, len(f.Data), N, N)
 	}
 	for i := range N {
@@ -78,7 +98,11 @@ func NewPosterior(s State) (*Posterior, error) {
 			return fail("Factor: row %d is not that of a Cholesky factor", i)
 		}
 	}
-	return &Posterior{s: s, P: P, N: N}, nil
+	p := &Posterior{s: s, P: P, N: N}
+	for _, v := range s.Sites {
+		p.root = append(p.root, math.Sqrt(v))
+	}
+	return p, nil
 }
 
 // posterior returns the present state, with B at the present γ and τ.
@@ -96,7 +120,7 @@ func (m *model) posterior() (*Posterior, error) {
 	if m.family != ARD {
 		s.Scales = append(s.Scales, m.q...)
 	}
-	if _, err := m.factorise(weights, m.tau, s.Factor); err != nil {
+	if _, _, err := m.factorise(weights, m.tau, s.Factor); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
 	la.CholeskySolveVec(s.Factor, s.Alpha)
@@ -124,32 +148,6 @@ func (p *Posterior) KernelWeights() (mean, sd []float64) {
 	return mean, sd
 }
 
-// BoundGradient returns the derivative of the bound by a parameter of each
-// kernel, given the P derivatives of the training kernels, N×N and symmetric:
-//
-//	∂L/∂θ_p = ½(αᵀK'_pα − <B⁻¹, K'_p>)/E[γ_p].
-//
-// It is exact where the ascent has converged: the posterior is then stationary,
-// and only the kernels' own part of (D19) is left. It costs one inverse and one
-// pass over d, so that widths can be climbed with any optimiser between fits.
-func (p *Posterior) BoundGradient(d vi.Kernels) ([]float64, error) {
-	if d == nil {
-		return nil, fmt.Errorf("vi: d: nil")
-	}
-	if P, D, N := d.Dims(); P != p.P || D != p.N || N != p.N {
-		return nil, fmt.Errorf("vi: d: %d of %d×%d where %d of %d×%d are needed", P, D, N, p.P, p.N, p.N)
-	}
-	ws := &la.Workspace{}
-	inverse := p.s.Factor.Clone()
-	la.CholeskyInv(ws, inverse)
-	trace, quad := make([]float64, p.P), make([]float64, p.P)
-	newPasses(d, 0).traces(ws, inverse, p.s.Alpha, trace, quad)
-	for i, g := range p.s.Gamma {
-		quad[i] = 0.5 * (quad[i] - trace[i]) / g
-	}
-	return quad, nil
-}
-
 // Prediction is the predictive distribution of T samples. Slices that
 // were not asked for are nil.
 type Prediction struct {
@@ -157,8 +155,9 @@ type Prediction struct {
 	Function []float64 // variance of the function
 	Variance []float64 // variance of the target with its noise, Function + 1/τ
 
-	// Probability of the label +1, Φ(Mean/√Variance); for labels only.
-	Probability []float64
+	// Probability of the label +1, Φ(Mean/√Variance), and the logarithms of those of
+	// +1 and −1, which never round to 0; for labels only.
+	Probability, LogPositive, LogNegative []float64
 }
 
 // Predict returns the predictive distribution of the samples whose kernels with
@@ -167,6 +166,8 @@ type Prediction struct {
 //
 //	E[f] = k̄ᵀα (9),   Var[f] = Σ_p k_p(x,x)/E[γ_p] − k̄ᵀB⁻¹k̄ (10),
 //	P(t = +1) = Φ(E[f]/√(Var[f] + 1/τ)) (16).
+//
+// With sites the variance is Σ_p k_p(x,x)/γ_p − |L⁻¹S^½k̄|², and τ is 1.
 //
 // The mean is exact under the posterior factors. The variance takes γ at its
 // mean: it leaves out the uncertainty of the scales, a share of the order of
@@ -208,7 +209,15 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 		if opt.MeanOnly {
 			continue
 		}
-		// Rows become L⁻¹k̄.
+		// Rows become L⁻¹k̄, or L⁻¹S^½k̄.
+		if p.root != nil {
+			for r := range n {
+				row := kn.Row(r)
+				for i, v := range p.root {
+					row[i] *= v
+				}
+			}
+		}
 		la.Trsm(ws, la.Right, la.Transpose, p.s.Factor, kn)
 		for r := range n {
 			v := &out.Function[first+r]
@@ -217,9 +226,11 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 		}
 	}
 	if p.s.Labels && !opt.MeanOnly {
-		out.Probability = make([]float64, T)
+		out.Probability, out.LogPositive, out.LogNegative = make([]float64, T), make([]float64, T), make([]float64, T)
 		for i, v := range out.Variance {
-			out.Probability[i] = math.Exp(special.LogNormalCDF(out.Mean[i] / math.Sqrt(v)))
+			z := out.Mean[i] / math.Sqrt(v)
+			out.LogPositive[i], out.LogNegative[i] = special.LogNormalCDF(z), special.LogNormalCDF(-z)
+			out.Probability[i] = math.Exp(out.LogPositive[i])
 		}
 	}
 	return out, nil

@@ -34,5 +34,6 @@
 //	product.go     β of products: exponents and their priors
 //	importance.go  importance sampling, of β on the simplex too
 //	theta.go       parameters of the kernels
+//	gradient.go    derivatives of the bound by the base kernels
 //	posterior.go   Posterior, mixtures of them, predictions
 package probit

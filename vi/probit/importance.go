@@ -94,11 +94,15 @@ func (s *importance) set(i int, logs []float64) {
 }
 
 // logGammaDraw returns the logarithm of a draw from the gamma distribution of the
-// given shape and scale 1, which does not underflow for small shapes.
+// given shape and scale 1, which does not underflow for small shapes. A shape that is
+// negative or not a finite number gives NaN.
 //
 // Source: G. Marsaglia and W. W. Tsang, "A simple method for generating gamma
 // variables", ACM TOMS 26 (2000).
 func logGammaDraw(r *rand.Rand, shape float64) float64 {
+	if !(shape >= 0) || math.IsInf(shape, 1) {
+		return math.NaN()
+	}
 	if shape < 1 {
 		return logGammaDraw(r, shape+1) + math.Log(1-r.Float64())/shape
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -157,12 +158,13 @@ type Fit struct {
 
 	// Kept is the number of regressors that were not pruned, of C·D.
 	Kept int
+
+	state *model // for BoundGradient
 }
 
 // Fit approximates the posterior given the base kernels and the class of each
-// sample, from 0 to C−1, each of which must occur. The error wraps that of the
-// context, of la.Cholesky, or is a *BoundError; with the first and the last the
-// fit so far comes with it.
+// sample, from 0 to C−1, each of which must occur. Errors are as package vi
+// describes them.
 func (p Model) Fit(ctx context.Context, k vi.Kernels, labels []int) (*Fit, error) {
 	m, err := p.model(k, labels)
 	if err != nil {
@@ -174,14 +176,14 @@ func (p Model) Fit(ctx context.Context, k vi.Kernels, labels []int) (*Fit, error
 // climb climbs the bound of m and returns the fit.
 func (p Model) climb(ctx context.Context, m *model) (*Fit, error) {
 	rec, err := p.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 || rec.Reason == vi.Failed {
+	if len(rec.Trace) == 0 {
 		return nil, err
 	}
 	posterior, perr := m.posterior()
 	if perr != nil {
 		return nil, perr
 	}
-	fit := &Fit{Posterior: posterior, Record: rec, Kept: m.kept()}
+	fit := &Fit{Posterior: posterior, Record: rec, Kept: m.kept(), state: m}
 	if s, ok := m.beta.(interface{ effective() float64 }); ok {
 		fit.ESS = s.effective()
 	}
@@ -229,6 +231,8 @@ type model struct {
 	f        la.Matrix[float64] // C×N, E[W]·E[K]
 	response la.Matrix[float64] // C×D, E[Y]·E[K]ᵀ
 	spread   []float64          // C, tr(E[KKᵀ]·Cov(w_c)) + wᵀE[KKᵀ]w
+	shake    []float64          // C, Σ B_dd·((B⁻¹)_dd + x_d²) of the systems Bx = … of w_c
+	jitter   []float64          // C, of B
 
 	alpha []conjugate.Gammas // C of D
 
@@ -240,6 +244,9 @@ type model struct {
 	coneOf              func(*coneWorker, int) error
 	updates             []work.Update
 	monotone, refreshed bool
+
+	memory     work.Memory
+	keptActive [][]int
 }
 
 // weights is q(β) and what depends on it.
@@ -250,6 +257,10 @@ type weights interface {
 	bound() float64
 	// covariance returns that of β.
 	covariance(m *model) la.Matrix[float64]
+	// remember names what of q(β) is noted by model.Keep, and restored makes E[K] and
+	// E[KKᵀ] in m those of it.
+	remember(memory *work.Memory)
+	restored(m *model)
 }
 
 // classWorker is the scratch of an update of one class's regressors.
@@ -347,7 +358,7 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		mean:   make([]float64, P), kernel: la.NewMatrix[float64](D, N), gram: la.NewMatrix[float64](D, D),
 		y: la.NewMatrix[float64](C, N), location: la.NewMatrix[float64](C, N), logZ: make([]float64, N),
 		w: la.NewMatrix[float64](C, D), variance: la.NewMatrix[float64](C, D), logDet: make([]float64, C),
-		f: la.NewMatrix[float64](C, N), response: la.NewMatrix[float64](C, D), spread: make([]float64, C),
+		f: la.NewMatrix[float64](C, N), response: la.NewMatrix[float64](C, D), spread: make([]float64, C), shake: make([]float64, C), jitter: make([]float64, C),
 		monotone: !p.Published && (!p.Rule.Learned() || p.Update != PlugIn),
 	}
 	switch {
@@ -373,6 +384,17 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 	if m.beta, err = p.weights(m); err != nil {
 		return nil, err
 	}
+	m.memory.Of(m.y.Data, m.mean)
+	for c := range C {
+		m.memory.Of(m.alpha[c].Scale)
+	}
+	if m.beta != nil {
+		m.beta.remember(&m.memory)
+	}
+	if theta != nil {
+		m.memory.Of(theta.theta)
+	}
+	m.keptActive = make([][]int, C)
 	m.weightTask = m.updateClass
 	m.coneOf = m.updateChunk
 	m.updates = []work.Update{
@@ -538,17 +560,55 @@ func (m *model) Sweep(done func(string)) error {
 	return work.Sweep(m.updates, done)
 }
 
-// Roundoff implements [vi.Objective]: steps that are not ascent may take the bound
-// anywhere, new importance samples among them.
+// Keep implements [vi.Objective]. It copies O(C·(N + D)) numbers and those of q(β): the
+// posterior solves for the regressors again.
+func (m *model) Keep() {
+	m.memory.Keep()
+	for c, active := range m.active {
+		m.keptActive[c] = append(m.keptActive[c][:0], active...)
+	}
+}
+
+// Restore implements [vi.Objective], as far as posteriors go.
+func (m *model) Restore() {
+	m.memory.Restore()
+	for c, active := range m.keptActive {
+		m.active[c] = append(m.active[c][:0], active...)
+	}
+	if m.theta != nil {
+		for p := range m.theta.base {
+			m.theta.set(m, p)
+		}
+	}
+	switch {
+	case m.beta != nil:
+		m.beta.restored(m)
+	case m.theta != nil:
+		m.setKernel()
+	}
+}
+
+// Roundoff implements [vi.Objective], see [work.Roundoff]: of the log determinants and
+// of the quadratic forms that follow from the systems that were solved.
 func (m *model) Roundoff() float64 {
+	var sum float64
+	for c, v := range m.shake {
+		sum += (work.Roundoff(m.D) + m.jitter[c]) * v
+	}
+	return sum
+}
+
+// Allowance implements [vi.Objective]: steps that are not ascent may take the bound
+// anywhere, new importance samples among them.
+func (m *model) Allowance() float64 {
 	if s, ok := m.beta.(interface{ drew() bool }); !m.monotone || ok && s.drew() {
 		return math.Inf(1)
 	}
 	return max(0, m.pruning)
 }
 
-// Jittered implements [vi.Objective]: no jitter is ever added.
-func (m *model) Jittered() float64 { return 0 }
+// Jittered implements [vi.Objective].
+func (m *model) Jittered() float64 { return slices.Max(m.jitter) }
 
 // Observations implements [vi.Objective].
 func (m *model) Observations() float64 { return float64(m.N) }
@@ -581,26 +641,16 @@ func (m *model) updateClass(w *classWorker, c int) error {
 		logAlpha += math.Log(a)
 		root[i] = 1 / math.Sqrt(a)
 		x[i] = root[i] * response[d]
-		row, g := b.Row(i), m.gram.Row(d)
-		if n == m.D {
-			for j, r := range root[:i+1] {
-				row[j] = float64(root[i]*r) * g[j]
-			}
-		} else {
-			for j, e := range active[:i+1] {
-				row[j] = float64(root[i]*root[j]) * g[e]
-			}
-		}
-		row[i]++
 	}
-	err := la.Cholesky(&w.ws, b)
-	var spread float64
+	added, err := factorB(&w.ws, b, m.gram, active, root)
+	var spread, shake float64
 	if err == nil {
 		m.logDet[c] = -logAlpha - la.LogDet(b)
 		la.CholeskySolveVec(b, x)
 		for i, d := range active {
 			mean[d] = root[i] * x[i]
 			spread += float64(mean[d]*response[d]) - float64(x[i]*x[i])
+			shake += float64(m.scaled(d, root[i]) * float64(x[i]*x[i]))
 		}
 	}
 	if m.sum.Rows == 0 {
@@ -610,9 +660,10 @@ func (m *model) updateClass(w *classWorker, c int) error {
 		la.CholeskyInvDiag(&w.ws, b, x)
 		for i, d := range active {
 			spread += 1 - x[i]
+			shake += float64(m.scaled(d, root[i]) * x[i])
 			variance[d] = root[i] * root[i] * x[i]
 		}
-		m.spread[c] = spread + m.settlePruned(c)
+		m.spread[c], m.shake[c], m.jitter[c] = spread+m.settlePruned(c), shake, added
 		return nil
 	}
 	if err == nil {
@@ -620,12 +671,13 @@ func (m *model) updateClass(w *classWorker, c int) error {
 		for i, d := range active {
 			row := b.Row(i)
 			spread += 1 - row[i]
+			shake += float64(m.scaled(d, root[i]) * row[i])
 			for j, r := range root[:i+1] {
 				row[j] *= root[i] * r
 			}
 			variance[d] = row[i]
 		}
-		m.spread[c] = spread + m.settlePruned(c)
+		m.spread[c], m.shake[c], m.jitter[c] = spread+m.settlePruned(c), shake, added
 	}
 	m.turn.wait(c)
 	defer m.turn.done()
@@ -634,6 +686,41 @@ func (m *model) updateClass(w *classWorker, c int) error {
 	}
 	m.addCovariance(c, b)
 	return nil
+}
+
+// factorB stores the Cholesky factor of B = I + A^-½·E[KKᵀ]·A^-½ of the active
+// regressors in b, from the lower triangle of E[KKᵀ] and the A^-½ of each. Where
+// rounding has made B indefinite, A^-½·E[KKᵀ]·A^-½ gets a relative jitter, which is
+// returned.
+func factorB(ws *la.Workspace, b, gram la.Matrix[float64], active []int, root []float64) (added float64, err error) {
+	for {
+		for i, d := range active {
+			row, g := b.Row(i), gram.Row(d)
+			if len(active) == gram.Rows {
+				for j, r := range root[:i+1] {
+					row[j] = float64(root[i]*r) * g[j]
+				}
+			} else {
+				for j, e := range active[:i+1] {
+					row[j] = float64(root[i]*root[j]) * g[e]
+				}
+			}
+			row[i] = 1 + float64(row[i]*(1+added))
+		}
+		if err = la.Cholesky(ws, b); err == nil {
+			return added, nil
+		}
+		more, ok := jitter.More(len(active), added, err)
+		if !ok {
+			return added, err
+		}
+		added = more
+	}
+}
+
+// scaled returns the diagonal entry of B of regressor d, root = E[α_d]^-½.
+func (m *model) scaled(d int, root float64) float64 {
+	return 1 + float64(float64(root*root)*m.gram.At(d, d))
 }
 
 // addCovariance adds the covariance of w_c, whose active part's lower triangle is

@@ -173,14 +173,7 @@ func (f *classFactor) set(ws *la.Workspace, p *Posterior, c int) error {
 	}
 	n := len(f.active)
 	f.l = f.b.Slice(0, n, 0, n)
-	for i, d := range f.active {
-		row, g := f.l.Row(i), p.s.Gram.Row(d)
-		for j, e := range f.active[:i+1] {
-			row[j] = float64(f.root[i]*f.root[j]) * g[e]
-		}
-		row[i]++
-	}
-	if err := la.Cholesky(ws, f.l); err != nil {
+	if _, err := factorB(ws, f.l, p.s.Gram, f.active, f.root); err != nil {
 		return fmt.Errorf("class %d: %w", c, err)
 	}
 	return nil

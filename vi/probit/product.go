@@ -196,32 +196,53 @@ func (q *powers) updateSample(m *model) {
 		q.sweeps++
 	}
 	q.solve(m)
-	s := q.sample
-	copy(m.mean, s.mean)
+	copy(m.mean, q.sample.mean)
 	if m.update == PlugIn {
 		m.settle()
 	} else {
-		m.kernel.Fill(0)
-		m.gram.Fill(0)
-		clear(m.spread)
-		for i, w := range s.weight {
-			if w < 1e-20 {
-				continue
-			}
-			q.combine(m, s.points.Row(i))
-			la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.scratch, 0, q.f)
-			la.Syrk(&m.ws, la.NoTrans, w, m.scratch, 1, m.gram)
-			for d := range m.D {
-				la.Axpy(w, m.scratch.Row(d), m.kernel.Row(d))
-			}
-			for c := range m.C {
-				m.spread[c] += float64(w * la.SumSq(q.f.Row(c)))
-			}
-		}
-		m.spread[0] += lowerInner(m.gram, m.sum)
-		la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.kernel, 0, m.f)
+		q.average(m)
 	}
-	q.priors.update(s.mean, s.meanLog)
+	q.priors.update(q.sample.mean, q.sample.meanLog)
+}
+
+// remember implements weights.
+func (q *powers) remember(memory *work.Memory) {
+	memory.Of(q.eta)
+	if s := q.sample; s != nil {
+		memory.Of(s.points.Data, s.weight, s.mean)
+	}
+}
+
+// restored implements weights.
+func (q *powers) restored(m *model) {
+	if q.sample != nil && m.update != PlugIn {
+		q.average(m)
+		return
+	}
+	m.setKernel()
+}
+
+// average makes E[K], E[KKᵀ] and what depends on them those over the sample.
+func (q *powers) average(m *model) {
+	m.kernel.Fill(0)
+	m.gram.Fill(0)
+	clear(m.spread)
+	for i, w := range q.sample.weight {
+		if w < 1e-20 {
+			continue
+		}
+		q.combine(m, q.sample.points.Row(i))
+		la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.scratch, 0, q.f)
+		la.Syrk(&m.ws, la.NoTrans, w, m.scratch, 1, m.gram)
+		for d := range m.D {
+			la.Axpy(w, m.scratch.Row(d), m.kernel.Row(d))
+		}
+		for c := range m.C {
+			m.spread[c] += float64(w * la.SumSq(q.f.Row(c)))
+		}
+	}
+	m.spread[0] += lowerInner(m.gram, m.sum)
+	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.kernel, 0, m.f)
 }
 
 // solve weighs the points.
@@ -359,7 +380,9 @@ func (q *powers) density(m *model, eta []float64) float64 {
 // slope stores the gradient of density at η, where density was computed last: its
 // kernel is in m.scratch, f in q.f and (Σ V_c)K in q.t.
 //
-// β_p·<(E[W]ᵀ(E[Y] − f) − (Σ V_c)K)∘K, log K_p> + π_p − χ_pβ_p.
+// β_p·<(E[W]ᵀ(E[Y] − f) − (Σ V_c)K)∘K, log K_p> + π_p − χ_pβ_p,
+//
+// K without the ridge where it is multiplied by log K_p. It overwrites m.scratch.
 func (q *powers) slope(m *model, eta, gradient []float64) {
 	rest := q.f
 	for i, y := range m.y.Data {
@@ -373,6 +396,9 @@ func (q *powers) slope(m *model, eta, gradient []float64) {
 	clear(gradient)
 	for d := range m.D {
 		t, k := q.t.Row(d), m.scratch.Row(d)
+		if m.ridge != nil {
+			k[d] -= m.ridge[d] // which does not depend on β
+		}
 		for n := range t {
 			t[n] *= k[n]
 		}

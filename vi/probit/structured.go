@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // mostStructured is the most kernels in each of whose states [Structured] solves
@@ -139,6 +140,12 @@ func (s *structured) mix(m *model) {
 		}
 	}
 }
+
+// remember implements weights: q(W | β) and q(β) follow from Y and α.
+func (s *structured) remember(*work.Memory) {}
+
+// restored implements weights.
+func (s *structured) restored(*model) {}
 
 // covariance implements weights.
 func (s *structured) covariance(*model) la.Matrix[float64] { return s.cov }

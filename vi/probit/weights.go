@@ -6,6 +6,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // The weights of sums, whose expected log likelihood is a quadratic of β:
@@ -198,14 +199,7 @@ func (q *quadratic) at(beta []float64) float64 {
 // settle renews what depends on q(β), whose mean is in m.mean and whose covariance
 // is in q.cov.
 func (q *quadratic) settle(m *model) {
-	if q.products != nil {
-		q.setKernel(m)
-	} else {
-		m.setKernel()
-		if m.update == MeanField {
-			q.addSpread(m)
-		}
-	}
+	q.restored(m)
 	for c := range m.C {
 		f := m.f.Row(c)
 		clear(f)
@@ -222,6 +216,21 @@ func (q *quadratic) settle(m *model) {
 		for p := range m.P {
 			m.spread[0] += la.Dot(q.cov.Row(p), q.squares.Row(p))
 		}
+	}
+}
+
+// remember implements weights.
+func (q *quadratic) remember(memory *work.Memory) { memory.Of(q.b, q.a.Data, q.cov.Data) }
+
+// restored implements weights.
+func (q *quadratic) restored(m *model) {
+	if q.products != nil {
+		q.setKernel(m)
+		return
+	}
+	m.setKernel()
+	if m.update == MeanField {
+		q.addSpread(m)
 	}
 }
 

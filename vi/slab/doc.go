@@ -42,6 +42,7 @@
 //
 //	multitask.go            MultiTask: model, state of a fit, updates, bound, pruning
 //	multitask_posterior.go  its posterior and predictions
+//	gradient.go             derivatives of its bound by the covariances
 //
 //	observed.go           Observed: the entries of a matrix by rows and by columns
 //	factors.go            Factors: model, state of a fit, updates, bound

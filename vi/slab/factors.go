@@ -143,7 +143,7 @@ func (f Factors) Fit(ctx context.Context, y *Observed) (*FactorFit, error) {
 		}
 	}
 	rec, err = ascent.Continue(ctx, m, rec, 0)
-	if len(rec.Trace) == 0 || rec.Reason == vi.Failed && m.stop == nil {
+	if len(rec.Trace) == 0 {
 		return nil, err
 	}
 	return &FactorFit{Posterior: m.posterior(), Record: rec}, err
@@ -174,6 +174,7 @@ type factors struct {
 	count  []float64 // observed entries of each task
 	total  []float64 // of complete data Σ_n y_nq²
 	error2 []float64 // E_q = E[Σ_n (y_nq − f_nq)²]
+	shake  []float64 // Σ y² + Σ_m E[w_qm]²·Σ_n E[φ_nm]², of which E_q is a difference
 
 	functions    []latentGP // of factors with a covariance over the objects; else nil
 	lengthsEvery int
@@ -194,7 +195,78 @@ type factors struct {
 
 	updates []work.Update
 	stop    error
+
+	memory work.Memory
+	kept   factorsKept
 }
+
+// factorsKept is what of a state is not in slices of numbers.
+type factorsKept struct {
+	weights     []Pair // those before turnWeights, if that was called since
+	turned      bool
+	offset      []float64
+	prior       Prior
+	offsetPrior OffsetPrior
+	noiseScale  float64
+	length      []float64
+}
+
+// Keep implements [vi.Objective]. It copies what a posterior holds but for the weights,
+// of which there are many: they have two places, which take turns.
+func (m *factors) Keep() {
+	m.memory.Keep()
+	k := &m.kept
+	k.turned = false
+	k.prior, k.offsetPrior, k.noiseScale = m.prior, m.offsetPrior, m.noiseScale
+	k.offset, k.length = k.offset[:0], k.length[:0]
+	for q := range m.offsetVar {
+		k.offset = append(k.offset, m.task.mean.At(q, m.M))
+	}
+	for i := range m.functions {
+		k.length = append(k.length, m.functions[i].length)
+	}
+}
+
+// Restore implements [vi.Objective], as far as posteriors go.
+func (m *factors) Restore() {
+	m.memory.Restore()
+	k := &m.kept
+	if k.turned {
+		m.weights, k.weights, k.turned = k.weights, m.weights, false
+	}
+	m.prior, m.offsetPrior, m.noiseScale = k.prior, k.offsetPrior, k.noiseScale
+	for i, l := range k.length {
+		m.functions[i].length = l
+	}
+	m.setTasks(k.offset)
+}
+
+// turnWeights lets all weights be written to their other place. A sweep does it once,
+// before it updates them all.
+func (m *factors) turnWeights() {
+	if m.kept.weights == nil {
+		m.kept.weights = make([]Pair, len(m.weights))
+	}
+	m.weights, m.kept.weights, m.kept.turned = m.kept.weights, m.weights, true
+}
+
+// setTasks computes the moments of the tasks' weights, and sets their offsets if there
+// are any.
+func (m *factors) setTasks(offset []float64) {
+	for q := range m.Q {
+		e, v := m.task.mean.Row(q), m.task.variance.Row(q)
+		for k, w := range m.weights[q*m.M:][:m.M] {
+			g, h, _ := w.gate() // the same operations as in a sweep
+			e[k], v[k] = w.gated(g, h)
+		}
+		if len(offset) > 0 {
+			e[m.M] = offset[q]
+		}
+	}
+}
+
+// Allowance implements [vi.Objective].
+func (m *factors) Allowance() float64 { return 0 }
 
 // slabSums is what the bound and the M step need of many weights.
 type slabSums struct {
@@ -273,7 +345,7 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	m := &factors{
 		y: y, N: y.n, Q: y.q, M: M, K: M,
 		perTask: f.Noise == NoisePerTask, noiseWeight: f.NoiseWeight, held: f.Held,
-		prior: f.Prior, count: make([]float64, y.q), error2: make([]float64, y.q), noise: make([]float64, y.q),
+		prior: f.Prior, count: make([]float64, y.q), error2: make([]float64, y.q), shake: make([]float64, y.q), noise: make([]float64, y.q),
 		weights: make([]Pair, y.q*M),
 	}
 	power := variance
@@ -305,6 +377,7 @@ func (f Factors) model(y *Observed) (*factors, error) {
 		m.noise[q] = 0.5 * variance
 	}
 	m.noiseScale = 0.5 * variance
+	m.memory.Of(m.object.both.Data, m.noise, m.offsetVar)
 	m.prepare()
 	m.crew = newLineCrew(f.Workers, max(len(m.objectBlocks), len(m.taskBlocks))-1, M, m.K)
 
@@ -321,10 +394,10 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	}
 	m.updates = []work.Update{
 		{Name: "φ", Step: func() error { return m.updateObjects(0, M) }},
-		{Name: "(w,s)", Step: func() error { m.updateTasks(0, M); return nil }},
+		{Name: "(w,s)", Step: func() error { m.turnWeights(); m.updateTasks(0, M); return nil }},
 	}
 	if m.K > M {
-		m.updates[1] = work.Update{Name: "(w,s), c", Step: func() error { m.updateTasks(0, m.K); return nil }}
+		m.updates[1] = work.Update{Name: "(w,s), c", Step: func() error { m.turnWeights(); m.updateTasks(0, m.K); return nil }}
 	}
 	m.updates = append(m.updates,
 		work.Update{Name: "σ²", Step: func() error { m.updateNoise(); return nil }},
@@ -516,11 +589,21 @@ func (m *factors) Sweep(done func(string)) error {
 	return work.Sweep(m.updates, done)
 }
 
-// Roundoff implements [vi.Objective]: the errors E_q are found as differences.
-func (m *factors) Roundoff() float64 { return 0 }
+// Roundoff implements [vi.Objective], see [work.Roundoff]: the errors E_q are found as
+// differences.
+func (m *factors) Roundoff() float64 {
+	var sum float64
+	for q, v := range m.shake {
+		sum += work.Roundoff(m.N) * v / m.noise[q]
+	}
+	for k := range m.functions {
+		sum += m.functions[k].roundoff(m.N)
+	}
+	return sum
+}
 
-// Jittered implements [vi.Objective]: no jitter is ever added.
-func (m *factors) Jittered() float64 { return 0 }
+// Jittered implements [vi.Objective].
+func (m *factors) Jittered() float64 { return jitterOf(m.functions) }
 
 // Observations implements [vi.Objective].
 func (m *factors) Observations() float64 { return conjugate.Sum(m.count) }
@@ -702,8 +785,9 @@ func (m *factors) updateTask(s *lineStats, q, from, to int, logit, logSlab float
 		e[m.M] = v * (cross/noise + m.offsetPrior.Mean/m.offsetPrior.Variance)
 	}
 	// E_q = Σ(y − Σ e·a)² + Σ_m E[w²]ΣA + Var[w]Σa² + (entries)·Var[c].
-	sum := s.total
+	sum, shake := s.total, s.total
 	for k, v := range e {
+		shake += float64(float64(v*v) * s.gram.At(k, k))
 		sum -= v * (float64(2*s.cross[k]) - la.Dot(s.gram.Row(k)[:m.K], e))
 	}
 	sum = max(0, sum)
@@ -713,7 +797,7 @@ func (m *factors) updateTask(s *lineStats, q, from, to int, logit, logSlab float
 	if m.K > m.M {
 		sum += float64(m.count[q] * m.offsetVar[q])
 	}
-	m.error2[q] = sum
+	m.error2[q], m.shake[q] = sum, shake
 }
 
 // updateNoise is σ_q² = E_q/N_q, or ΣE_q/ΣN_q, or with the noise's prior

@@ -55,7 +55,7 @@ func NewFactorPosterior(s FactorState) (*FactorPosterior, error) {
 		name string
 		m    la.Matrix[float64]
 	}{{"Mean", s.Mean}, {"Variance", s.Variance}} {
-		if x.m.Rows != N || x.m.Cols != M || x.m.Stride < M || len(x.m.Data) < (N-1)*x.m.Stride+M {
+		if x.m.Rows != N || x.m.Cols != M || !x.m.Valid() {
 			return fail("%s: %d×%d (stride %d, %d elements) where %d×%d is needed", x.name, x.m.Rows, x.m.Cols, x.m.Stride, len(x.m.Data), N, M)
 		}
 		for n := range N {
@@ -214,16 +214,7 @@ func (m *factors) resume(p *FactorPosterior) error {
 		m.noiseScale = s.NoiseScale
 	}
 	m.prior = s.Prior
-	for q := range m.Q {
-		e, v := m.task.mean.Row(q), m.task.variance.Row(q)
-		for k, w := range m.weights[q*m.M:][:m.M] {
-			g, h, _ := w.gate() // the same operations as in a sweep
-			e[k], v[k] = w.gated(g, h)
-		}
-		if s.Offset != nil {
-			e[m.M] = s.Offset[q]
-		}
-	}
+	m.setTasks(s.Offset)
 	if s.Offset != nil {
 		copy(m.offsetVar, s.OffsetVariance)
 		m.offsetPrior = s.OffsetPrior

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/roots"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // latentGP is the factor q(φ) = N(a, A) of a latent function φ ~ GP(m, K). What
@@ -30,6 +32,8 @@ type latentGP struct {
 	mean     []float64 // N, a
 	variance []float64 // N, diagonal of A
 	kl       float64   // KL(q‖p)
+	shake    float64   // Σ B_nn·(B⁻¹)_nn + K_nn·α_n²: what the round-off of kl depends on
+	jitter   float64   // of the last factorisation
 }
 
 // latentScratch is the room that the updates of all latent functions share.
@@ -115,11 +119,25 @@ func (f *latentGP) update(ws *la.Workspace, g *latentScratch, h []float64) error
 	return nil
 }
 
+// roundoff returns that of the divergence, see [work.Roundoff].
+func (f *latentGP) roundoff(N int) float64 { return (work.Roundoff(N) + f.jitter) * f.shake }
+
+// jitterOf returns the largest jitter of the functions.
+func jitterOf(functions []latentGP) (jitter float64) {
+	for i := range functions {
+		jitter = max(jitter, functions[i].jitter)
+	}
+	return jitter
+}
+
 // divergence returns KL(q‖p) = ½(tr B⁻¹ − N + αᵀKα + log|B|).
 func (f *latentGP) divergence(g *latentScratch, logDet float64) float64 {
 	var trace float64
-	for _, v := range g.diag {
+	f.shake = 0
+	for n, v := range g.diag {
 		trace += v - 1
+		k := g.k.At(n, n)
+		f.shake += float64((1+float64(f.lambda[n]*k))*v) + float64(k*float64(f.alpha[n]*f.alpha[n]))
 	}
 	return 0.5 * (trace + la.Dot(f.alpha, g.ka) + logDet)
 }
@@ -194,19 +212,28 @@ func (f *latentGP) solve(ws *la.Workspace, g *latentScratch) (logDet float64, er
 	return la.LogDet(g.b), nil
 }
 
-// factorise leaves the Cholesky factor of B in g.b, from K in g.k and S in g.s.
+// factorise leaves the Cholesky factor of B in g.b, from K in g.k and S in g.s. Where
+// rounding has made it indefinite, S·K·S gets a relative jitter.
 func (f *latentGP) factorise(ws *la.Workspace, g *latentScratch) error {
-	for i, si := range g.s {
-		k, b := g.k.Row(i)[:i+1], g.b.Row(i)[:i+1]
-		for j, v := range k {
-			b[j] = float64(si*v) * g.s[j]
+	f.jitter = 0
+	for {
+		for i, si := range g.s {
+			k, b := g.k.Row(i)[:i+1], g.b.Row(i)[:i+1]
+			for j, v := range k {
+				b[j] = float64(si*v) * g.s[j]
+			}
+			b[i] = 1 + float64(b[i]*(1+f.jitter))
 		}
-		b[i]++
+		err := la.Cholesky(ws, g.b)
+		if err == nil {
+			return nil
+		}
+		more, ok := jitter.More(len(g.s), f.jitter, err)
+		if !ok {
+			return fmt.Errorf("I + S·K·S: the covariance is not positive semidefinite: %w", err)
+		}
+		f.jitter = more
 	}
-	if err := la.Cholesky(ws, g.b); err != nil {
-		return fmt.Errorf("I + S·K·S: the covariance is not positive semidefinite: %w", err)
-	}
-	return nil
 }
 
 // variances stores diag A, from the factor of B and diag B⁻¹. S·A·S = I − B⁻¹ gives

@@ -184,6 +184,8 @@ type multiTask struct {
 
 	checkpoint func(func() (*MultiTaskFit, error)) error
 	trace      []float64 // bounds so far, for checkpoints
+	memory     work.Memory
+	kept       multiTaskKept
 
 	moveTask, weightTask func(*la.Workspace, int) error
 }
@@ -242,6 +244,11 @@ func (t MultiTask) model(latents []Latent, y la.Matrix[float64], seed uint64) (*
 	}
 	m.scratch = newLatentScratch(N, dense)
 	m.moveTask = m.moveLatent
+	m.memory.Of(m.noise)
+	for i := range m.latents {
+		f := &m.latents[i]
+		m.memory.Of(f.alpha, f.mean, f.variance, f.lambda)
+	}
 	m.checkpoint = t.Checkpoint
 	m.weightTask = m.updateWeightsOf
 	if err := m.start(t, seed, moves); err != nil {
@@ -251,6 +258,58 @@ func (t MultiTask) model(latents []Latent, y la.Matrix[float64], seed uint64) (*
 		return m, m.resume(t.From)
 	}
 	return m, nil
+}
+
+// multiTaskKept is what of a state is not in slices of numbers.
+type multiTaskKept struct {
+	prior       Prior
+	q           []Pair
+	active      []int
+	length, kl  []float64
+	sweeps, end int // end is the length of trace
+}
+
+// Keep implements [vi.Objective]. It copies O(M·(N + Q)) numbers.
+func (m *multiTask) Keep() {
+	m.memory.Keep()
+	k := &m.kept
+	k.prior, k.sweeps, k.end = m.prior, m.sweeps, len(m.trace)
+	k.q, k.active = append(k.q[:0], m.q...), append(k.active[:0], m.active...)
+	k.length, k.kl = k.length[:0], k.kl[:0]
+	for i := range m.latents {
+		k.length, k.kl = append(k.length, m.latents[i].length), append(k.kl, m.latents[i].kl)
+	}
+}
+
+// Restore implements [vi.Objective].
+func (m *multiTask) Restore() {
+	m.memory.Restore()
+	k := &m.kept
+	m.prior, m.sweeps, m.trace = k.prior, k.sweeps, m.trace[:k.end]
+	copy(m.q, k.q)
+	m.active = append(m.active[:0], k.active...)
+	for i := range m.latents {
+		m.latents[i].length, m.latents[i].kl = k.length[i], k.kl[i]
+	}
+	m.renew()
+}
+
+// Allowance implements [vi.Objective].
+func (m *multiTask) Allowance() float64 { return 0 }
+
+// renew computes what follows from the weights and the latent functions.
+func (m *multiTask) renew() {
+	for q := range m.Q {
+		for i := range m.M {
+			m.setMoments(q, i)
+		}
+	}
+	for i := range m.latents {
+		m.tally(i)
+	}
+	for q := range m.Q {
+		m.renewResidual(&m.crew.All, q)
+	}
 }
 
 // resume continues from f.
@@ -285,17 +344,7 @@ func (m *multiTask) resume(f *MultiTaskFit) error {
 			return fmt.Errorf("vi: From: latent function %d: %w", i, err)
 		}
 	}
-	for q := range m.Q {
-		for i := range m.M {
-			m.setMoments(q, i)
-		}
-	}
-	for i := range m.latents {
-		m.tally(i)
-	}
-	for q := range m.Q {
-		m.renewResidual(&m.crew.All, q)
-	}
+	m.renew()
 	return nil
 }
 
@@ -662,17 +711,26 @@ func (m *multiTask) Bound() float64 {
 	return likelihood + slabs + spikes + functions
 }
 
-// Roundoff implements [vi.Objective]: the residuals are kept up to date by differences.
+// Roundoff implements [vi.Objective], see [work.Roundoff]: that of the residuals, which
+// are kept up to date by differences, and of the latent functions' divergences.
 func (m *multiTask) Roundoff() float64 {
 	var sum float64
 	for q, s := range m.noise {
-		sum += 1e-14 * la.SumSq(m.y.Row(q)) / s
+		size := la.SumSq(m.y.Row(q))
+		for _, i := range m.active {
+			e := m.e.At(q, i)
+			size += float64(float64(e*e) * m.power.At(q, i))
+		}
+		sum += work.Difference(len(m.active)+1, 1/s, la.SumSq(m.residual.Row(q)), size)
+	}
+	for _, i := range m.active {
+		sum += m.latents[i].roundoff(m.N)
 	}
 	return sum
 }
 
-// Jittered implements [vi.Objective]: no jitter is ever added.
-func (m *multiTask) Jittered() float64 { return 0 }
+// Jittered implements [vi.Objective].
+func (m *multiTask) Jittered() float64 { return jitterOf(m.latents) }
 
 // Observations implements [vi.Objective].
 func (m *multiTask) Observations() float64 { return conjugate.Sum(m.count) }

@@ -123,7 +123,7 @@ func NewMultiTaskPosterior(s MultiTaskState) (*MultiTaskPosterior, error) {
 
 // checkState checks the shape of a matrix that somebody else has filled.
 func checkState(name string, m la.Matrix[float64], rows, cols int) error {
-	if m.Rows != rows || m.Cols != cols || m.Stride < cols || len(m.Data) < (rows-1)*m.Stride+cols {
+	if m.Rows != rows || m.Cols != cols || !m.Valid() {
 		return fmt.Errorf("%s: %d×%d (stride %d, %d elements) where %d×%d is needed", name, m.Rows, m.Cols, m.Stride, len(m.Data), rows, cols)
 	}
 	return nil

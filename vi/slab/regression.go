@@ -10,6 +10,7 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/random"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // Regression is sparse linear regression under a spike-and-slab prior:
@@ -164,7 +165,16 @@ type slabState struct {
 	held  Held
 	floor float64 // of the noise
 	e     []float64
+
+	keptPrior Prior
+	keptNoise float64
 }
+
+func (s *slabState) keepNoise()    { s.keptPrior, s.keptNoise = s.prior, s.noise }
+func (s *slabState) restoreNoise() { s.prior, s.noise = s.keptPrior, s.keptNoise }
+
+// Allowance implements [vi.Objective].
+func (s *slabState) Allowance() float64 { return 0 }
 
 // model returns the initial state.
 func (s Regression) model(d *design, seed uint64) (vi.Objective, error) {
@@ -245,8 +255,17 @@ func (s *slabState) fitted(residual []float64) float64 {
 }
 
 // Roundoff implements [vi.Objective]: with XᵀX at hand in place of X the squared residual
-// is a difference from Σ y².
-func (s *slabState) Roundoff() float64 { return 1e-14 * s.total / s.noise }
+// is a difference from Σ y², with X a sum of squares of differences from y.
+func (s *slabState) Roundoff() float64 {
+	size := s.total
+	for m, e := range s.e {
+		size += float64(float64(e*e) * s.power[m])
+	}
+	if s.gram.Rows > 0 {
+		return work.Roundoff(s.M+s.N) * size / s.noise
+	}
+	return work.Difference(s.M, 1/s.noise, float64(s.N)*s.noise, size)
+}
 
 // Jittered implements [vi.Objective]: no jitter is ever added.
 func (s *slabState) Jittered() float64 { return 0 }
@@ -271,6 +290,19 @@ type pairedField struct {
 	slabState
 	q        []Pair
 	residual []float64 // N, y − Xe; nil if XᵀX is at hand
+	kept     []Pair
+}
+
+// Keep implements [vi.Objective]. It copies the M weights.
+func (f *pairedField) Keep() {
+	f.keepNoise()
+	f.kept = append(f.kept[:0], f.q...)
+}
+
+// Restore implements [vi.Objective], as far as posteriors go.
+func (f *pairedField) Restore() {
+	f.restoreNoise()
+	copy(f.q, f.kept)
 }
 
 // newPairedField returns the state at the start given.

@@ -46,7 +46,7 @@ func NewRegressionPosterior(s RegressionState) (*RegressionPosterior, error) {
 		return fail("Weights[%d] is %+v", m, s.Weights[m])
 	}
 	if c := s.Covariance; c.Rows != 0 {
-		if c.Rows != M || c.Cols != M || c.Stride < M || len(c.Data) < (M-1)*c.Stride+M {
+		if c.Rows != M || c.Cols != M || !c.Valid() {
 			return fail("Covariance: %d×%d (stride %d, %d elements) where %d×%d is needed", c.Rows, c.Cols, c.Stride, len(c.Data), M, M)
 		}
 		for m := range M {

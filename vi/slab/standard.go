@@ -6,6 +6,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // standardField is the state of a fit by standard mean field, equation (4):
@@ -23,6 +24,21 @@ type standardField struct {
 	gamma []float64
 	w     conjugate.Gaussian
 	rhs   []float64
+
+	memory work.Memory
+}
+
+// Keep implements [vi.Objective]. It copies the weights' covariance, M², beside which a
+// sweep costs M³.
+func (f *standardField) Keep() {
+	f.keepNoise()
+	f.memory.Keep()
+}
+
+// Restore implements [vi.Objective], as far as posteriors go.
+func (f *standardField) Restore() {
+	f.restoreNoise()
+	f.memory.Restore()
 }
 
 // newStandardField returns the state at the start given.
@@ -39,6 +55,7 @@ func newStandardField(s slabState, start *RegressionStart, workers int) *standar
 		f.e[m] = g * start.Mean[m]
 	}
 	f.w.LogDet = float64(s.M) * math.Log(s.prior.Variance)
+	f.memory.Of(f.logit, f.gamma, f.w.Mean, f.w.Cov.Data)
 	return f
 }
 
@@ -135,6 +152,11 @@ func (f *standardField) slabPower() float64 {
 		sum += f.w.Cov.At(m, m)
 	}
 	return sum
+}
+
+// Roundoff implements [vi.Objective].
+func (f *standardField) Roundoff() float64 {
+	return f.slabState.Roundoff() + 2*work.Roundoff(f.M)*f.w.Spread
 }
 
 // Bound implements [vi.Objective].

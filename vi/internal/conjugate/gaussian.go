@@ -11,6 +11,7 @@ type Gaussian struct {
 	Mean   []float64
 	Cov    la.Matrix[float64] // full symmetric
 	LogDet float64            // log|cov|
+	Spread float64            // tr C⁻¹, C the precision scaled to unit diagonal: what its round-off depends on
 
 	unit []float64 // scratch: the scaling to unit diagonal
 }
@@ -55,6 +56,10 @@ func (g *Gaussian) SetPrecision(ws *la.Workspace, rhs []float64) error {
 		g.Mean[i] *= u[i]
 	}
 	la.CholeskyInv(ws, c)
+	g.Spread = 0
+	for i := range u {
+		g.Spread += c.At(i, i)
+	}
 	scale()
 	c.MirrorLower()
 	return nil

@@ -26,10 +26,10 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) (err e
 			return direct(path, write)
 		}
 		mode = info.Mode().Perm()
-		// A symbolic link is followed, so that the link stays one.
-		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return err
-		}
+	}
+	// A symbolic link is followed, so that the link stays one.
+	if path, err = follow(path); err != nil {
+		return err
 	}
 	f, err := temporary(path)
 	if err != nil {
@@ -60,9 +60,31 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) (err e
 	return os.Rename(f.Name(), path)
 }
 
+// follow returns where path leads: what a symbolic link points to, whether that is
+// there or not.
+func follow(path string) (string, error) {
+	const most = 40 // links one after another
+	for range most {
+		target, err := os.Readlink(path)
+		if err != nil { // no link, or nothing at all
+			return path, nil
+		}
+		if !filepath.IsAbs(target) {
+			dir, _ := filepath.Split(path)
+			target = dir + target // not cleaned: the folder may be a link as well
+		}
+		path = target
+	}
+	return "", fmt.Errorf("%s: more than %d symbolic links", path, most)
+}
+
 // Check reports whether a file could be created at path, so that a long
 // computation need not find out at its end.
 func Check(path string) error {
+	path, err := follow(path)
+	if err != nil {
+		return err
+	}
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
 	switch {

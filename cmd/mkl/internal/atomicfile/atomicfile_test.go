@@ -91,6 +91,32 @@ func TestWriteKeepsModeAndLink(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o640), info.Mode().Perm())
 }
 
+// A link to what is not there yet stays a link.
+func TestWriteThroughDanglingLinks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a privilege")
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "deep", "er"), 0o700))
+	require.NoError(t, os.Symlink(filepath.Join("deep", "er"), filepath.Join(dir, "folder")))
+	require.NoError(t, os.Symlink(filepath.Join("..", "second"), filepath.Join(dir, "deep", "er", "first")))
+	require.NoError(t, os.Symlink("out.txt", filepath.Join(dir, "deep", "second")))
+	link := filepath.Join(dir, "folder", "first")
+	require.NoError(t, Check(link))
+	require.NoError(t, Write(t.Context(), link, text("new")))
+	got, err := os.ReadFile(filepath.Join(dir, "deep", "out.txt"))
+	require.NoError(t, err)
+	assert.Equal(t, "new", string(got))
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	assert.NotZero(t, info.Mode()&os.ModeSymlink)
+
+	round := filepath.Join(dir, "round")
+	require.NoError(t, os.Symlink("round", round))
+	assert.Error(t, Check(round))
+	assert.Error(t, Write(t.Context(), round, text("new")))
+}
+
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, Check(filepath.Join(dir, "new")))

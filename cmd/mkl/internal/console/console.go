@@ -58,13 +58,17 @@ func (e *Env) terminal() bool {
 // and their methods Run(*Env) error. vars are what help and defaults of flags refer
 // to as ${name}.
 func Run(ctx context.Context, commands any, vars map[string]string, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+	out := newOutput(stdout)
+	stdout = out
 	e := &Env{Ctx: ctx, Stdin: stdin, Stdout: stdout, Stderr: stderr}
 	type exit int // kong leaves by it after printing help
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case exit:
-			status = int(r)
+			if status = int(r); out.err != nil {
+				status = e.fail(out.err)
+			}
 		default:
 			panic(r)
 		}
@@ -81,13 +85,19 @@ func Run(ctx context.Context, commands any, vars map[string]string, args []strin
 		return e.fail(err)
 	}
 	k, err := parser.Parse(doubleDash(args))
+	if out.err != nil { // of the help
+		return e.fail(out.err)
+	}
 	if err != nil {
 		return e.fail(Input(err))
 	}
 	if err := la.InstructionSetError(); err != nil { // every routine of la would panic with it
 		return e.fail(Input(err))
 	}
-	return e.fail(k.Run(e))
+	if err := k.Run(e); err != nil {
+		return e.fail(err)
+	}
+	return e.fail(out.err)
 }
 
 // fail prints an error on one line and returns the exit status that it means.
@@ -104,7 +114,7 @@ func (e *Env) fail(err error) int {
 		return StatusInterrupted
 	}
 	text := strings.TrimPrefix(strings.TrimSpace(err.Error()), "mkl: ") // the package's own prefix
-	fmt.Fprintf(e.Stderr, "mkl: %s\n", strings.ReplaceAll(text, "\n", "; "))
+	fmt.Fprintf(e.Stderr, "mkl: %s\n", printable(shorten(strings.ReplaceAll(text, "\n", "; "))))
 	var bad *inputError
 	if errors.As(err, &bad) {
 		return StatusInput

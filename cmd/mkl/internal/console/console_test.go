@@ -3,17 +3,22 @@ package console
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 )
 
@@ -100,6 +105,22 @@ func TestPrint(t *testing.T) {
 	assert.Equal(t, "3 entries", Plural(3, "entry"))
 }
 
+// TestFigures writes and reads what JSON has no numbers for.
+func TestFigures(t *testing.T) {
+	f := Figures{"a": 1.5, "b": math.Inf(1), "c": math.Inf(-1), "d": math.NaN()}
+	text, err := json.Marshal(f)
+	require.NoError(t, err)
+	assert.Equal(t, `{"a":1.5,"b":"Infinity","c":"-Infinity","d":"NaN"}`, string(text))
+	var again Figures
+	require.NoError(t, json.Unmarshal(text, &again))
+	assert.True(t, math.IsNaN(again["d"]))
+	delete(f, "d")
+	delete(again, "d")
+	assert.Equal(t, f, again)
+	assert.Error(t, json.Unmarshal([]byte(`{"a":"much"}`), &again))
+	assert.Error(t, json.Unmarshal([]byte(`[]`), &again))
+}
+
 // TestFiles reads a file and standard input side by side.
 func TestFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.csv")
@@ -125,4 +146,113 @@ func TestFiles(t *testing.T) {
 	assert.Equal(t, []string{"x", "y"}, f.Data.Labels[2])
 	assert.Equal(t, []string{"c", "b"}, Source{f, []int{2, 1}}.Names())
 	assert.Equal(t, []float64{7, 8}, Source{in, []int{0}}.Matrix().Data)
+}
+
+type greeting struct{}
+
+func (greeting) Run(e *Env) error {
+	fmt.Fprintln(e.Stdout, "hello")
+	return nil
+}
+
+type closed struct{}
+
+func (closed) Write([]byte) (int, error) { return 0, os.ErrClosed }
+
+// What cannot be written to standard output is an error, of a command and of the help.
+func TestClosedOutput(t *testing.T) {
+	var stderr bytes.Buffer
+	assert.Equal(t, statusFailed, Run(t.Context(), new(greeting), nil, nil, nil, closed{}, &stderr))
+	assert.Equal(t, "mkl: standard output: file already closed\n", stderr.String())
+	stderr.Reset()
+	assert.Equal(t, statusFailed, Run(t.Context(), new(greeting), nil, []string{"-help"}, nil, closed{}, &stderr))
+	assert.Equal(t, "mkl: standard output: file already closed\n", stderr.String())
+}
+
+// A terminal is shown no control characters, wherever a text is cut.
+func TestTerminalOutput(t *testing.T) {
+	const text = "a\x1b[2Jb\r\u009bc\td\u202ee é\xffμ 日\n"
+	const want = `a\x1b[2Jb\r\u009bc` + "\td" + `\u202ee é` + `\xffμ 日` + "\n"
+	for cut := range len(text) {
+		var shown, raw bytes.Buffer
+		for _, o := range []*output{{w: &shown, terminal: true}, {w: &raw}} {
+			for _, part := range []string{text[:cut], text[cut:]} {
+				n, err := o.Write([]byte(part))
+				require.NoError(t, err)
+				require.Equal(t, len(part), n)
+			}
+		}
+		assert.Equal(t, want, shown.String(), "cut at %d", cut)
+		assert.Equal(t, text, raw.String())
+	}
+}
+
+// Errors have neither control characters of the data nor their length.
+func TestErrorsAreShort(t *testing.T) {
+	e := &Env{Ctx: t.Context()}
+	for text, want := range map[string]string{
+		"no column \x1b]0;title\a\nagain":  `mkl: no column \x1b]0;title\a; again` + "\n",
+		strings.Repeat("é", 10000) + "end": "mkl: " + strings.Repeat("é", 600) + " … " + strings.Repeat("é", 148) + "end\n",
+	} {
+		var stderr bytes.Buffer
+		e.Stderr = &stderr
+		assert.Equal(t, statusFailed, e.fail(errors.New(text)))
+		assert.Equal(t, want, stderr.String())
+	}
+}
+
+// The end of the context ends a read that waits, and a read after it.
+func TestReadEndsWithTheContext(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	in := (&Env{Ctx: ctx}).Reader(r)
+	go func() { _, _ = w.Write([]byte("abc")) }()
+	p := make([]byte, 2)
+	n, err := io.ReadFull(in, p)
+	require.NoError(t, err)
+	assert.Equal(t, "ab", string(p[:n]))
+	n, err = in.Read(p)
+	require.NoError(t, err)
+	assert.Equal(t, "c", string(p[:n]))
+	enough := errors.New("enough")
+	done := make(chan error)
+	go func() {
+		_, err := in.Read(p)
+		done <- err
+	}()
+	cancel(enough)
+	assert.ErrorIs(t, <-done, enough)
+	_, err = in.Read(p)
+	assert.ErrorIs(t, err, enough)
+	whole, err := io.ReadAll((&Env{Ctx: t.Context()}).Reader(strings.NewReader("all of it")))
+	require.NoError(t, err)
+	assert.Equal(t, "all of it", string(whole))
+}
+
+// A table may have more columns than the square of their number can be looked at.
+func TestManyColumns(t *testing.T) {
+	const n = 400_000
+	header, row := make([]string, n), make([]string, n)
+	for j := range header {
+		header[j], row[j] = "c"+strconv.Itoa(j), "1"
+	}
+	text := strings.Join(header, ",") + "\n" + strings.Join(row, ",") + "\n"
+	fs := &Files{Env: &Env{Ctx: t.Context(), Stdin: strings.NewReader(text)}}
+	f, err := fs.Open("-")
+	require.NoError(t, err)
+	all, err := spec.ParseColumns("c*")
+	require.NoError(t, err)
+	targets, err := spec.Select(spec.Names(header[:n/2]), f.Columns(), nil)
+	require.NoError(t, err)
+	s, err := fs.Resolve(all, f, targets)
+	require.NoError(t, err)
+	require.Len(t, s.Columns, n/2)
+	for _, j := range s.Columns {
+		f.Need(j, table.Number)
+	}
+	rows, err := fs.Read()
+	require.NoError(t, err)
+	assert.Equal(t, 1, rows)
+	assert.Equal(t, n/2, s.Matrix().Cols)
 }

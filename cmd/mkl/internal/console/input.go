@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
@@ -49,6 +48,7 @@ type File struct {
 	table.Source
 	Path   string
 	want   []table.Want // the columns that are needed
+	needed map[int]bool // whether a column is
 	Data   table.Data   // once they are read
 	closer io.Closer    // nil of standard input
 }
@@ -65,7 +65,7 @@ func (fs *Files) Open(path string) (*File, error) {
 	if path == "-" {
 		name = "standard input"
 	} else {
-		osFile, err := os.Open(path)
+		osFile, err := fs.Env.Open(path)
 		if err != nil {
 			return nil, Input(err)
 		}
@@ -95,15 +95,18 @@ func (fs *Files) Open(path string) (*File, error) {
 
 // Need asks for a column. A column can be asked for again, as the same kind.
 func (f *File) Need(column int, kind table.Kind) {
-	if !f.Needs(column) {
-		f.want = append(f.want, table.Want{Column: column, Kind: kind})
+	if f.Needs(column) {
+		return
 	}
+	if f.needed == nil {
+		f.needed = map[int]bool{}
+	}
+	f.needed[column] = true
+	f.want = append(f.want, table.Want{Column: column, Kind: kind})
 }
 
 // Needs reports whether a column was asked for.
-func (f *File) Needs(column int) bool {
-	return slices.ContainsFunc(f.want, func(w table.Want) bool { return w.Column == column })
-}
+func (f *File) Needs(column int) bool { return f.needed[column] }
 
 // Read reads what is needed of every file and returns the number of rows, which
 // they share.
@@ -143,20 +146,70 @@ func (f *File) Matrix(columns []int) la.Matrix[float64] {
 	return x
 }
 
-// Reader returns a reader of r that stops when the context ends.
-func (e *Env) Reader(r io.Reader) io.Reader { return &contextReader{e.Ctx, r} }
+// Open opens a file for reading. The end of the context ends the wait for whoever
+// writes to a named pipe.
+func (e *Env) Open(path string) (*os.File, error) {
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(path)
+		done <- opened{f, err}
+	}()
+	select {
+	case o := <-done:
+		return o.f, o.err
+	case <-e.Ctx.Done():
+		return nil, context.Cause(e.Ctx)
+	}
+}
 
-// contextReader stops reading when its context ends.
+// Reader returns a reader of r that stops when the context ends, also while r waits for
+// more to read.
+func (e *Env) Reader(r io.Reader) io.Reader {
+	return &contextReader{ctx: e.Ctx, r: r, read: make(chan part, 1)}
+}
+
+// contextReader reads in a goroutine of its own, which the end of the context leaves
+// behind if it waits: there is no other way to end a read of a pipe or a terminal.
 type contextReader struct {
-	ctx context.Context
-	r   io.Reader
+	ctx    context.Context
+	r      io.Reader
+	buffer []byte
+	read   chan part
+	part   // what was read and not yet handed on
+}
+
+type part struct {
+	data []byte
+	err  error
 }
 
 func (c *contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
+	if c.ctx.Err() != nil {
+		return 0, context.Cause(c.ctx)
 	}
-	return c.r.Read(p)
+	if len(c.data) == 0 && c.err == nil && len(p) > 0 {
+		if c.buffer == nil {
+			c.buffer = make([]byte, 1<<16)
+		}
+		go func() {
+			n, err := c.r.Read(c.buffer)
+			c.read <- part{c.buffer[:n], err}
+		}()
+		select {
+		case c.part = <-c.read:
+		case <-c.ctx.Done():
+			return 0, context.Cause(c.ctx)
+		}
+	}
+	n := copy(p, c.data)
+	if c.data = c.data[n:]; len(c.data) == 0 {
+		return n, c.err
+	}
+	return n, nil
 }
 
 // Source is the columns of a file that a view is made of.

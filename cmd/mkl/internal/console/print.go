@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -59,6 +60,43 @@ func Figure(x float64) string {
 		return fmt.Sprintf("%.*f", digits, x)
 	}
 	return fmt.Sprintf("%.3g", x)
+}
+
+// Figures are numbers by name. In JSON those that are infinite or no numbers are the
+// strings "Infinity", "-Infinity" and "NaN".
+type Figures map[string]float64
+
+// MarshalJSON writes the figures.
+func (f Figures) MarshalJSON() ([]byte, error) {
+	values := map[string]any{}
+	for name, v := range f {
+		switch {
+		case math.IsNaN(v):
+			values[name] = "NaN"
+		case math.IsInf(v, 0):
+			values[name] = strings.TrimPrefix(fmt.Sprintf("%+g", v), "+") + "inity"
+		default:
+			values[name] = v
+		}
+	}
+	return json.Marshal(values)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (f *Figures) UnmarshalJSON(text []byte) error {
+	var values map[string]any
+	if err := json.Unmarshal(text, &values); err != nil {
+		return err
+	}
+	*f = Figures{}
+	for name, v := range values {
+		x, err := strconv.ParseFloat(fmt.Sprint(v), 64)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		(*f)[name] = x
+	}
+	return nil
 }
 
 // PrintJSON prints v for machines: one indented value.

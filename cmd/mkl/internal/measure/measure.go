@@ -52,9 +52,18 @@ func Target(truth, mean, variance []float64, interval float64) (map[string]float
 	return v, nil
 }
 
+// Surprises is the name of the number of truths that were given a probability below
+// 1e-6, which a model that knows what it does not know hardly ever gives.
+const Surprises = "p < 1e-6"
+
+// ErrorBins is the number of bins of the expected calibration error.
+const ErrorBins = 10
+
 // Classes measures the probabilities of classes. The area and the equal
 // error rate are means over the classes, each against the others, that have
-// samples of both kinds.
+// samples of both kinds. ECE is the expected calibration error: in bins of the highest
+// probability the distance of its mean from the share of labels that are right, averaged
+// over the samples.
 func Classes(class []int, probability [][]float64) (map[string]float64, error) {
 	best := make([]int, len(class))
 	for i, p := range probability {
@@ -65,7 +74,23 @@ func Classes(class []int, probability [][]float64) (map[string]float64, error) {
 		}
 	}
 	v := map[string]float64{}
-	var err error
+	right, confidence := make([]bool, len(class)), make([]float64, len(class))
+	for i, p := range probability {
+		right[i], confidence[i] = best[i] == class[i], min(p[best[i]], 1)
+		if p[class[i]] < 1e-6 {
+			v[Surprises]++
+		}
+	}
+	v[Surprises] += 0 // there, if none
+	bins, err := metrics.Calibration(right, confidence, ErrorBins)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range bins {
+		if b.Count > 0 {
+			v["ECE"] += math.Abs(b.Mean-b.Observed) * float64(b.Count) / float64(len(class))
+		}
+	}
 	if v["accuracy"], err = metrics.Accuracy(class, best); err != nil {
 		return nil, err
 	}

@@ -31,6 +31,14 @@ func TestClasses(t *testing.T) {
 	assert.InDelta(t, -(math.Log(0.8)+math.Log(0.6)+math.Log(0.1))/3, v["log loss"], 1e-12)
 	assert.InDelta(t, (2*0.04+2*0.16+2*0.81)/3, v["Brier"], 1e-12)
 	assert.InDelta(t, 0.5, v["AUC"], 1e-12)
+	// The highest probabilities .8, .6 and .9 are in three bins; the last one was wrong.
+	assert.InDelta(t, (0.2+0.4+0.9)/3, v["ECE"], 1e-12)
+	assert.Zero(t, v[Surprises])
+
+	v, err = Classes([]int{0, 0, 1}, [][]float64{{1e-7, 1 - 1e-7}, {1e-5, 1 - 1e-5}, {1, 0}})
+	require.NoError(t, err)
+	assert.Equal(t, 2.0, v[Surprises])
+	assert.True(t, math.IsInf(v["log loss"], 1))
 }
 
 // TestCalibration leaves out empty bins; of more than two classes the most probable one

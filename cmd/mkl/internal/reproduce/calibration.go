@@ -23,7 +23,7 @@ type Calibration struct {
 	Sets    []string  `default:"crabs,glass,iris,wine" enum:"crabs,glass,iris,wine" help:"Data sets to use (${default})."`
 	Margins []float64 `default:"0,1" help:"Margins to compare (${default})."`
 	SigmaG  float64   `default:"0.1" name:"sigma-g" help:"Standard deviation of the intermediate outputs (${default})."`
-	Kernels string    `default:"${kernels}" placeholder:"KERNELS" help:"Kernels (${default})."`
+	Kernels string    `default:"linear,rbf(width=2^-2..2^4)" placeholder:"KERNELS" help:"Kernels (${default})."`
 	Splits  int       `default:"10" help:"Random splits, whose predictions are counted together (${default})."`
 	Seed    uint64    `default:"1" help:"Seed of the splits and of the random starts (${default})."`
 	Workers int       `help:"Most fits at a time; 0 means one for each processor."`
@@ -46,14 +46,14 @@ var labelledSets = map[string]labelledSet{
 
 // calibrationRun is what became of the predictions for a data set.
 type calibrationRun struct {
-	Set         string             `json:"set"`
-	Samples     int                `json:"samples"` // held out, all splits together
-	Classes     int                `json:"classes"`
-	Margin      float64            `json:"margin"`
-	Measures    map[string]float64 `json:"measures"`
-	Confidence  float64            `json:"confidence"` // mean probability of the label predicted
-	Unconverged int                `json:"unconverged,omitempty"`
-	Calibration []measure.Bin      `json:"calibration"`
+	Set         string          `json:"set"`
+	Samples     int             `json:"samples"` // held out, all splits together
+	Classes     int             `json:"classes"`
+	Margin      float64         `json:"margin"`
+	Measures    console.Figures `json:"measures"`
+	Confidence  float64         `json:"confidence"` // mean probability of the label predicted
+	Unconverged int             `json:"unconverged,omitempty"`
+	Calibration []measure.Bin   `json:"calibration"`
 }
 
 // Run runs the experiment.
@@ -156,7 +156,7 @@ func (c *Calibration) run(e *console.Env, bar *console.Progress, kernels []spec.
 				if err != nil {
 					return console.Inputf("-kernels %w", err)
 				}
-				views = append(views, mkl.View{X: xTrain, Kernel: vk.Kernel, Standardize: true, Center: vk.Center, Normalize: vk.Normalize})
+				views = append(views, mkl.View{X: xTrain, Kernel: vk.Kernel, Standardize: !vk.Ranks, Ranks: vk.Ranks, Center: vk.Center, Normalize: vk.Normalize})
 			}
 			fit := mkl.Classifier[string]{Classes: classes}
 			fit.Seed, fit.SigmaG, fit.Margin, fit.Workers = c.Seed+uint64(s), c.SigmaG, margin, 1

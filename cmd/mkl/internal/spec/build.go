@@ -8,14 +8,11 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// DefaultKernels are those of a view that names none. On columns of unit
-// deviation the distance between two samples is about √(2·columns).
-const DefaultKernels = "linear,rbf(width=2^-2..2^4)"
-
 // ViewKernel is a kernel of package mkl with what else its specification sets.
 type ViewKernel struct {
 	mkl.Kernel
 	Center, Normalize bool
+	Ranks             bool // the kernel sees ranks
 	Given             bool // the columns are kernels or distances, not features
 }
 
@@ -58,6 +55,28 @@ func (s *settings) length(name string) float64 {
 	return v.Numbers[0]
 }
 
+// widths takes a width: one for all features, or a vector of one for each.
+func (s *settings) widths() (width float64, widths []float64) {
+	if slices.ContainsFunc(s.left, func(x Setting) bool { return x.Name == "width" && x.Value.Vector }) {
+		v, _ := s.take("width")
+		return 0, v.Numbers
+	}
+	return s.length("width"), nil
+}
+
+// positive takes a number above 0, or 0 if there is none.
+func (s *settings) positive(name string) float64 {
+	v, ok := s.take(name)
+	if !ok {
+		return 0
+	}
+	if len(v.Numbers) != 1 || v.Vector || !(v.Numbers[0] > 0) {
+		s.fail(name, v, "a positive number is needed")
+		return 0
+	}
+	return v.Numbers[0]
+}
+
 func (s *settings) number(name string) float64 {
 	v, ok := s.take(name)
 	if ok && (len(v.Numbers) != 1 || v.Vector) {
@@ -88,28 +107,30 @@ func Build(k Kernel) (ViewKernel, error) {
 	switch k.Name {
 	case "rbf":
 		r := mkl.RBF{}
-		if i := slices.IndexFunc(s.left, func(x Setting) bool { return x.Name == "width" && x.Value.Vector }); i >= 0 {
-			v, _ := s.take("width")
-			r.Widths = v.Numbers
-		} else {
-			r.Width = s.length("width")
-		}
-		r.Scale = s.length("scale")
+		r.Width, r.Widths = s.widths()
+		r.Scale, r.Medians, r.ARD = s.length("scale"), s.positive("medians"), s.flag("ard")
 		out.Kernel = r
 	case "laplacian":
-		l := mkl.Laplacian{Width: s.length("width")}
+		l := mkl.Laplacian{}
+		l.Width, l.Widths = s.widths()
+		l.Medians, l.ARD = s.positive("medians"), s.flag("ard")
 		if v, ok := s.take("distance"); ok {
 			switch v.Text {
 			case "manhattan":
 				l.Manhattan = true
 			case "euclidean":
+				if l.Widths != nil || l.ARD {
+					s.fail("distance", v, "one width for each column is for distance=manhattan")
+				}
 			default:
 				s.fail("distance", v, "euclidean or manhattan is needed")
 			}
 		}
 		out.Kernel = l
 	case "linear":
-		out.Kernel = mkl.Linear{}
+		out.Kernel = mkl.Linear{Scale: s.positive("scale")}
+	case "constant":
+		out.Kernel = mkl.Constant{}
 	case "poly", "polynomial":
 		p := mkl.Polynomial{Offset: s.number("offset"), Scale: s.number("scale")}
 		if v, ok := s.take("degree"); ok {
@@ -126,7 +147,10 @@ func Build(k Kernel) (ViewKernel, error) {
 	case "precomputed":
 		out.Kernel, out.Given = mkl.Precomputed{AllowIndefinite: s.flag("indefinite")}, true
 	default:
-		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, linear, polynomial, distance and precomputed", k.Name)
+		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, linear, polynomial, constant, distance and precomputed", k.Name)
+	}
+	if !out.Given {
+		out.Ranks = s.flag("ranks")
 	}
 	out.Center, out.Normalize = s.flag("center"), s.flag("normalize")
 	if s.err == nil && len(s.left) > 0 {

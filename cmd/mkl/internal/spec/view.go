@@ -3,7 +3,6 @@ package spec
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -186,11 +185,16 @@ func Names(columns []string) []Item {
 // naming one of those is an error. Items that name a file are not for Select.
 func Select(items []Item, columns []string, except []int) ([]int, error) {
 	var all []int
+	taken, left := make([]bool, len(columns)), make([]bool, len(columns)) // left out
+	for _, j := range except {
+		left[j] = true
+	}
 	add := func(j int) {
-		if !slices.Contains(all, j) {
-			all = append(all, j)
+		if !taken[j] {
+			all, taken[j] = append(all, j), true
 		}
 	}
+	names := index{columns: columns}
 	for _, it := range items {
 		if it.File != "" {
 			return nil, fmt.Errorf("@%s stands where a column is needed", it.File)
@@ -200,7 +204,7 @@ func Select(items []Item, columns []string, except []int) ([]int, error) {
 			for j, c := range columns {
 				if ok, err := path.Match(escape(it.From.Name), c); err == nil && ok {
 					matched = true
-					if !slices.Contains(except, j) {
+					if !left[j] {
 						add(j)
 					}
 				}
@@ -210,13 +214,13 @@ func Select(items []Item, columns []string, except []int) ([]int, error) {
 			}
 			continue
 		}
-		from, err := find(it.From, columns)
+		from, err := names.find(it.From)
 		if err != nil {
 			return nil, err
 		}
 		to := from
 		if it.To != it.From {
-			if to, err = find(it.To, columns); err != nil {
+			if to, err = names.find(it.To); err != nil {
 				return nil, err
 			}
 		}
@@ -224,7 +228,7 @@ func Select(items []Item, columns []string, except []int) ([]int, error) {
 			return nil, fmt.Errorf("the columns %q to %q run backwards", columns[from], columns[to])
 		}
 		for j := from; j <= to; j++ {
-			if slices.Contains(except, j) {
+			if left[j] {
 				return nil, fmt.Errorf("column %q is a target", columns[j])
 			}
 			add(j)
@@ -249,18 +253,35 @@ func escape(pattern string) string {
 	return b.String()
 }
 
-func find(b Bound, columns []string) (int, error) {
+// index finds columns by name, in one pass over all of them.
+type index struct {
+	columns []string
+	at      map[string]int // the first column of each name; nil before it is needed
+	several map[string]bool
+}
+
+func (x *index) find(b Bound) (int, error) {
 	if b.Position > 0 {
-		if b.Position > len(columns) {
-			return 0, fmt.Errorf("no column #%d (there are %d)", b.Position, len(columns))
+		if b.Position > len(x.columns) {
+			return 0, fmt.Errorf("no column #%d (there are %d)", b.Position, len(x.columns))
 		}
 		return b.Position - 1, nil
 	}
-	j := slices.Index(columns, b.Name)
-	if j < 0 {
-		return 0, fmt.Errorf("no column %q (%s)", b.Name, List(columns))
+	if x.at == nil {
+		x.at, x.several = make(map[string]int, len(x.columns)), map[string]bool{}
+		for j, name := range x.columns {
+			if _, ok := x.at[name]; ok {
+				x.several[name] = true
+				continue
+			}
+			x.at[name] = j
+		}
 	}
-	if slices.Contains(columns[j+1:], b.Name) {
+	j, ok := x.at[b.Name]
+	if !ok {
+		return 0, fmt.Errorf("no column %q (%s)", b.Name, List(x.columns))
+	}
+	if x.several[b.Name] {
 		return 0, fmt.Errorf("several columns are called %q: select by position, as in #%d", b.Name, j+1)
 	}
 	return j, nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -93,7 +94,8 @@ func (s *csvSource) Columns() []string { return s.columns }
 func (s *csvSource) Rows() int         { return -1 }
 
 func (s *csvSource) Read(want []Want) (Data, error) {
-	d := newData(want)
+	d := newData(s, want)
+	undecided := slices.ContainsFunc(want, func(w Want) bool { return w.Kind == Undecided })
 	rec, line := s.first, s.line
 	for {
 		if rec == nil {
@@ -110,17 +112,18 @@ func (s *csvSource) Read(want []Want) (Data, error) {
 			return d, &CellError{File: s.name, Row: d.Rows, Line: line, Column: -1,
 				Msg: fmt.Sprintf("%s where there are %d columns", cells(len(rec)), len(s.columns))}
 		}
+		if undecided {
+			d.lines = append(d.lines, line)
+		}
 		for _, w := range want {
 			j := w.Column
 			cell := strings.TrimSpace(rec[j])
 			if w.Kind.text() {
-				switch {
-				case w.Kind == OptionalLabel && missing(cell):
-					cell = ""
-				case cell == "":
-					return d, s.cell(d.Rows, line, j, "the cell is empty")
+				text, msg := label(cell, w.Kind)
+				if msg != "" {
+					return d, s.cell(d.Rows, line, j, msg)
 				}
-				d.Labels[j] = append(d.Labels[j], strings.Clone(cell))
+				d.Labels[j] = append(d.Labels[j], strings.Clone(text))
 				continue
 			}
 			x, msg := parse(cell, w.Kind)
@@ -155,7 +158,7 @@ func (s *csvSource) syntax(err error, row int) error {
 
 // parse returns a cell's number, or what is wrong with it.
 func parse(cell string, kind Kind) (x float64, msg string) {
-	if kind == Optional && missing(cell) {
+	if kind == Optional && Missing(cell) {
 		return nan, ""
 	}
 	if cell == "" {

@@ -57,6 +57,44 @@ func TestCSVKinds(t *testing.T) {
 	assert.Equal(t, []string{"yes", "", "", "", "no"}, d.Labels[0])
 }
 
+// TestDecide decides what a column is after it was read.
+func TestDecide(t *testing.T) {
+	read := func(cells string) Data {
+		s, err := text("x,y\n1,"+strings.ReplaceAll(cells, ";", "\n\n1,")+"\n", Options{})
+		require.NoError(t, err)
+		d, err := s.Read([]Want{{1, Undecided}, {0, Number}})
+		require.NoError(t, err)
+		return d
+	}
+	d := read("2.5;-1;1e3")
+	assert.Equal(t, []string{"2.5", "-1", "1e3"}, d.Labels[1])
+	require.NoError(t, d.Decide(1, Number))
+	assert.Equal(t, []float64{2.5, -1, 1000}, d.Numbers[1])
+	assert.NotContains(t, d.Labels, 1)
+
+	d = read("2.5;NA;")
+	require.NoError(t, d.Decide(1, Optional))
+	assert.Equal(t, 2.5, d.Numbers[1][0])
+	assert.True(t, math.IsNaN(d.Numbers[1][1]) && math.IsNaN(d.Numbers[1][2]))
+
+	d = read("yes;NA;")
+	require.NoError(t, d.Decide(1, OptionalLabel))
+	assert.Equal(t, []string{"yes", "", ""}, d.Labels[1])
+
+	for _, c := range []struct {
+		cells string
+		kind  Kind
+		want  string
+	}{
+		{"2;NA", Number, `d.csv: row 2 (line 4), column 2 "y": "NA" is not a number`},
+		{"2;3;", Number, `d.csv: row 3 (line 6), column 2 "y": the cell is empty`},
+		{"a;;b", Label, `d.csv: row 2 (line 4), column 2 "y": the cell is empty`},
+	} {
+		d := read(c.cells)
+		assert.EqualError(t, d.Decide(1, c.kind), c.want)
+	}
+}
+
 func TestCSVErrors(t *testing.T) {
 	for _, c := range []struct {
 		in   string

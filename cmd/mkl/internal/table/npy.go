@@ -2,6 +2,7 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ type npySource struct {
 	name       string
 	r          io.Reader
 	rows, cols int
+	names      []string
 	fortran    bool
 	dtype      dtype
 }
@@ -31,6 +33,8 @@ const (
 	maxColumns   = 1 << 22
 	maxText      = 1 << 12 // characters of a text element
 	blockOfBytes = 1 << 16
+	fewColumns   = 1 << 14 // that cost little
+	maxFirst     = 1 << 25 // bytes of a first row that are read ahead
 )
 
 func newNPY(name string, r io.Reader, size int64) (Source, error) {
@@ -90,6 +94,19 @@ func newNPY(name string, r io.Reader, size int64) (Source, error) {
 	if have := size - int64(len(pre)) - int64(width) - int64(n); size >= 0 && have < need {
 		return fail("the file is cut short: shape %s of %s needs %d bytes, there are %d", shape(h.shape), h.descr, need, have)
 	}
+	if size < 0 && s.cols > fewColumns {
+		// Where the size is not known, as many bytes as a row has are read before
+		// anything is done for each column.
+		var first bytes.Buffer
+		row := int64(s.cols) * int64(s.dtype.size)
+		if n, err := io.CopyN(&first, br, min(row, maxFirst)); err == io.EOF {
+			return fail("the file is cut short: shape %s of %s needs %d bytes, there are %d", shape(h.shape), h.descr, need, n)
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		s.r = io.MultiReader(&first, br)
+	}
+	s.names = positions(s.cols)
 	return s, nil
 }
 
@@ -102,17 +119,17 @@ func shape(dims []int) string {
 }
 
 func (s *npySource) Name() string      { return s.name }
-func (s *npySource) Columns() []string { return positions(s.cols) }
+func (s *npySource) Columns() []string { return s.names }
 func (s *npySource) Rows() int         { return s.rows }
 
 // Read takes the elements in the order of the file, in blocks, so that a header
 // cannot make it take more memory than the file has bytes to show for.
 func (s *npySource) Read(want []Want) (Data, error) {
-	d := newData(want)
+	d := newData(s, want)
 	d.Rows = s.rows
 	kinds := make([][]Want, s.cols)
-	for _, w := range want {
-		kinds[w.Column] = append(kinds[w.Column], w)
+	for i, w := range want {
+		kinds[w.Column] = want[i : i+1]
 	}
 	total, inner := s.rows*s.cols, s.cols
 	if s.fortran {
@@ -134,8 +151,11 @@ func (s *npySource) Read(want []Want) (Data, error) {
 			for _, w := range kinds[j] {
 				if w.Kind.text() {
 					text, err := s.dtype.text(buf)
-					if f := s.dtype.kind == 'f'; w.Kind == OptionalLabel && (f && math.IsNaN(s.dtype.number(buf)) || !f && missing(text)) {
+					if f := s.dtype.kind == 'f'; w.Kind == OptionalLabel && (f && math.IsNaN(s.dtype.number(buf)) || !f && Missing(text)) {
 						text, err = "", nil
+					}
+					if w.Kind == Undecided && s.dtype.kind == 'f' {
+						text, err = strconv.FormatFloat(s.dtype.number(buf), 'g', -1, 64), nil
 					}
 					if err != nil {
 						return d, s.cell(i, j, err.Error())

@@ -183,6 +183,25 @@ func TestNPYMissing(t *testing.T) {
 	assert.True(t, math.IsNaN(d.Numbers[0][0]))
 }
 
+// TestNPYDecide decides that floats are numbers or labels after they were read.
+func TestNPYDecide(t *testing.T) {
+	file := npy("'<f8'", "False", "(2,)", "\x00\x00\x00\x00\x00\x00\xf0?"+"\x00\x00\x00\x00\x00\x00\xf8\x7f")
+	read := func() Data {
+		d, err := open(t, file).Read([]Want{{Column: 0, Kind: Undecided}})
+		require.NoError(t, err)
+		return d
+	}
+	d := read()
+	require.NoError(t, d.Decide(0, Optional))
+	assert.Equal(t, 1.0, d.Numbers[0][0])
+	assert.True(t, math.IsNaN(d.Numbers[0][1]))
+	d = read()
+	assert.EqualError(t, d.Decide(0, Number), "x.npy: row 2, column 1: NaN is not a finite number")
+	d = read()
+	require.NoError(t, d.Decide(0, OptionalLabel))
+	assert.Equal(t, []string{"1", ""}, d.Labels[0])
+}
+
 // Every finite binary16 is an exact float64, and conversion keeps their order.
 func TestHalf(t *testing.T) {
 	last := -1.0
@@ -235,4 +254,19 @@ func FuzzNPY(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Of a file whose size is not known, columns are not counted before there is a row.
+func TestNPYOfManyColumnsOnAPipe(t *testing.T) {
+	header := "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 4194304), }\n"
+	file := "\x93NUMPY\x01\x00" + string([]byte{byte(len(header)), 0}) + header
+	allocated := testing.AllocsPerRun(1, func() {
+		_, err := New("in", strings.NewReader(file), -1, Options{})
+		assert.EqualError(t, err, "in: the file is cut short: shape (1, 4194304) of <f8 needs 33554432 bytes, there are 0")
+	})
+	assert.Less(t, allocated, 1000.0)
+	small := strings.Replace(file, "4194304", "      2", 1) + strings.Repeat("\x00", 16)
+	s, err := New("in", strings.NewReader(small), -1, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, [][]float64{{0, 0}}, all(t, s))
 }

@@ -19,13 +19,14 @@ const (
 	Optional                  // finite numbers, or nothing: an empty cell, NA or NaN, which reads as NaN
 	Label                     // any text that is not empty
 	OptionalLabel             // any text, or nothing, which reads as empty text
+	Undecided                 // any text; [Data.Decide] makes it one of the others
 )
 
 // text reports whether the cells are read as text.
-func (k Kind) text() bool { return k == Label || k == OptionalLabel }
+func (k Kind) text() bool { return k == Label || k == OptionalLabel || k == Undecided }
 
-// missing reports whether a cell says that there is nothing.
-func missing(cell string) bool { return cell == "" || cell == "NA" || strings.EqualFold(cell, "nan") }
+// Missing reports whether a cell says that there is nothing.
+func Missing(cell string) bool { return cell == "" || cell == "NA" || strings.EqualFold(cell, "nan") }
 
 // Want asks for one column, counted from 0.
 type Want struct {
@@ -38,6 +39,10 @@ type Data struct {
 	Rows    int
 	Numbers map[int][]float64 // by column
 	Labels  map[int][]string  // by column
+
+	name    string
+	columns []string
+	lines   []int // of the rows of a text file with a column that is undecided
 }
 
 // Source is a file whose columns are known and whose cells are still to be read.
@@ -73,8 +78,8 @@ func (e *CellError) Error() string {
 	return where + ": " + e.Msg
 }
 
-func newData(want []Want) Data {
-	d := Data{Numbers: map[int][]float64{}, Labels: map[int][]string{}}
+func newData(s Source, want []Want) Data {
+	d := Data{Numbers: map[int][]float64{}, Labels: map[int][]string{}, name: s.Name(), columns: s.Columns()}
 	for _, w := range want {
 		if w.Kind.text() {
 			d.Labels[w.Column] = nil
@@ -127,4 +132,42 @@ func New(name string, r io.Reader, size int64, opt Options) (Source, error) {
 		return newNPY(name, whole, size)
 	}
 	return newCSV(name, whole, opt)
+}
+
+// Decide reads the cells of a column that is undecided as those of a kind. Its text
+// stays where the kind is text, and else makes way for numbers.
+func (d *Data) Decide(column int, kind Kind) error {
+	cells, numbers := d.Labels[column], []float64(nil)
+	for i, cell := range cells {
+		var x float64
+		var msg string
+		if kind.text() {
+			cells[i], msg = label(cell, kind)
+		} else if x, msg = parse(cell, kind); msg == "" {
+			numbers = append(numbers, x)
+		}
+		if msg != "" {
+			e := &CellError{File: d.name, Row: i + 1, Column: column, Name: d.columns[column], Msg: msg}
+			if d.lines != nil {
+				e.Line = d.lines[i]
+			}
+			return e
+		}
+	}
+	if !kind.text() {
+		delete(d.Labels, column)
+		d.Numbers[column] = numbers
+	}
+	return nil
+}
+
+// label returns the text of a cell, or what is wrong with it.
+func label(cell string, kind Kind) (text, msg string) {
+	switch {
+	case kind == OptionalLabel && Missing(cell):
+		return "", ""
+	case kind == Label && cell == "":
+		return "", "the cell is empty"
+	}
+	return cell, ""
 }

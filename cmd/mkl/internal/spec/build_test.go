@@ -1,0 +1,48 @@
+package spec
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/mkl"
+)
+
+func TestBuild(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		want ViewKernel
+	}{
+		{"rbf", ViewKernel{Kernel: mkl.RBF{}}},
+		{"rbf(width=mean)", ViewKernel{Kernel: mkl.RBF{}}},
+		{"rbf(medians=0.5)", ViewKernel{Kernel: mkl.RBF{Medians: 0.5}}},
+		{"rbf(ard)", ViewKernel{Kernel: mkl.RBF{ARD: true}}},
+		{"rbf(width=[1,2])", ViewKernel{Kernel: mkl.RBF{Widths: []float64{1, 2}}}},
+		{"laplacian(medians=1,distance=manhattan,ranks)", ViewKernel{Kernel: mkl.Laplacian{Medians: 1, Manhattan: true}, Ranks: true}},
+		{"laplacian(width=[1,2])", ViewKernel{Kernel: mkl.Laplacian{Widths: []float64{1, 2}}}},
+		{"laplacian(ard,width=3)", ViewKernel{Kernel: mkl.Laplacian{ARD: true, Width: 3}}},
+		{"constant", ViewKernel{Kernel: mkl.Constant{}}},
+		{"linear(scale=0.25,center)", ViewKernel{Kernel: mkl.Linear{Scale: 0.25}, Center: true}},
+		{"distance(normalize)", ViewKernel{Kernel: mkl.FromDistance{}, Normalize: true, Given: true}},
+	} {
+		ks, err := Parse(c.in)
+		require.NoError(t, err, c.in)
+		got, err := Build(ks[0])
+		require.NoError(t, err, c.in)
+		assert.Equal(t, c.want, got, c.in)
+	}
+	for _, c := range []struct{ in, want string }{
+		{"rbf(medians=0)", "rbf: medians=0: a positive number is needed"},
+		{"rbf(medians=mean)", "rbf: medians=mean: a positive number is needed"},
+		{"rbf(ard=3)", "rbf: ard=3: yes or no is needed"},
+		{"laplacian(ard,distance=euclidean)", "laplacian: distance=euclidean: one width for each column is for distance=manhattan"},
+		{"constant(scale=2)", `constant has no setting "scale": it has ranks, center, normalize`},
+		{"precomputed(ranks)", `precomputed has no setting "ranks": it has indefinite, center, normalize`},
+	} {
+		ks, err := Parse(c.in)
+		require.NoError(t, err, c.in)
+		_, err = Build(ks[0])
+		assert.EqualError(t, err, c.want)
+	}
+}

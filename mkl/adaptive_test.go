@@ -1,0 +1,199 @@
+package mkl
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// learningViews are views of n samples of which three have ARD kernels, on all and
+// on some columns, standardised, of ranks and raw.
+func learningViews(rng *rand.Rand, n int) []View {
+	x := normal(rng, n, 4)
+	return []View{
+		{X: x, Kernel: Constant{}},
+		{X: x, Kernel: RBF{ARD: true}, Standardize: true},
+		{X: x, Kernel: Laplacian{ARD: true, Medians: 0.5}, Ranks: true, Columns: []int{3, 0, 1}},
+		{X: x, Kernel: RBF{Medians: 2}, Standardize: true},
+		{X: x, Kernel: RBF{ARD: true, Width: 0.8}, Columns: []int{2}},
+	}
+}
+
+func processKernelsOf(t *testing.T, views []View, workers int) (*design, vi.Kernels) {
+	t.Helper()
+	f := Fitting{Workers: workers}
+	ds, k, err := f.processKernels(context.Background(), views, views[0].X.Rows, 1, func(Size) int64 { return 0 })
+	require.NoError(t, err)
+	return ds, k
+}
+
+// The adaptive kernels at any widths are those of the design with these widths.
+func TestAdaptiveKernelsAreThoseOfTheirWidths(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 1))
+	const n = 90
+	views := learningViews(rng, n)
+	ds, k := processKernelsOf(t, views, 2)
+	a := k.(*adaptive)
+	mean, sd := a.Parameters()
+	require.Len(t, mean, 8)
+	require.Len(t, sd, 8)
+	theta := slices.Clone(mean)
+	for _, spread := range []float64{0, 1} {
+		for j := range theta {
+			theta[j] = mean[j] + spread*rng.NormFloat64()
+		}
+		a.SetParameters(&la.Workspace{Workers: 2}, theta)
+		learned := ds.learned(theta)
+		require.Equal(t, math.Exp(theta[5]), learned.views[2].kernel.(Laplacian).Widths[1])
+		cross := make([]la.Matrix[float64], len(views))
+		for i := range cross {
+			cross[i] = la.NewMatrix[float64](n, n)
+		}
+		require.NoError(t, learned.cross(context.Background(), 1, []Features{views[0].X}, 0, cross))
+		for i := range cross {
+			requireClose(t, cross[i], a.At(i), 1e-13)
+		}
+	}
+	assert.True(t, learns(ds.views[1].kernel), "the design that was learned from has changed")
+	assert.Equal(t, "rbf(ard)", ds.views[1].name)
+	assert.Equal(t, "laplacian(ard,distance=manhattan) of ranks of #4,#1,#2", ds.views[2].name)
+
+	ds, k = processKernelsOf(t, views[:1], 1)
+	assert.IsType(t, &vi.Dense{}, k)
+	assert.Same(t, ds, ds.learned(nil))
+}
+
+// Slopes agree with differences of fourth order of the kernels, and with
+// themselves for any number of workers.
+func TestAdaptiveSlopesByDifferences(t *testing.T) {
+	rng := rand.New(rand.NewPCG(62, 1))
+	const n = 150 // three blocks
+	_, k := processKernelsOf(t, learningViews(rng, n), 2)
+	a := k.(*adaptive)
+	P, _, _ := a.Dims()
+	theta, _ := a.Parameters()
+	for j := range theta {
+		theta[j] += 0.5 * rng.NormFloat64()
+	}
+	weights := make([]float64, P)
+	for p := range weights {
+		weights[p] = math.Exp(rng.NormFloat64())
+	}
+	g := normal(rng, n, n)
+	for i := range n {
+		for j := range i {
+			g.Set(j, i, g.At(i, j))
+		}
+	}
+	ws := &la.Workspace{Workers: 1}
+	value := func(theta []float64) (sum float64) {
+		a.SetParameters(ws, theta)
+		inner := make([]float64, P)
+		a.Inner(ws, g, inner)
+		return la.Dot(inner, weights)
+	}
+	want := make([]float64, len(theta))
+	const h = 1e-3
+	for j := range theta {
+		at := func(step float64) float64 {
+			moved := slices.Clone(theta)
+			moved[j] += step
+			return value(moved)
+		}
+		want[j] = (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
+	}
+	lower := g.Clone()
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			lower.Set(i, j, math.NaN())
+		}
+	}
+	var first []float64
+	for _, workers := range []int{1, 3} {
+		ws := &la.Workspace{Workers: workers}
+		a.SetParameters(ws, theta)
+		got := make([]float64, len(theta))
+		a.Slope(ws, weights, lower, got)
+		for j := range got {
+			assert.InDelta(t, want[j], got[j], 1e-8*largestAbs(want), "parameter %d", j)
+		}
+		if first == nil {
+			first = got
+		}
+		assert.Equal(t, first, got)
+	}
+}
+
+// Samples far from the origin and narrow kernels lose no more digits than their
+// distances do.
+func TestAdaptiveSlopesOfDistantSamples(t *testing.T) {
+	rng := rand.New(rand.NewPCG(63, 1))
+	const n = 100
+	near := normal(rng, n, 2)
+	far := matrix(n, 2, func(i, j int) float64 { return near.At(i, j) + 1e6 })
+	near = matrix(n, 2, func(i, j int) float64 { return far.At(i, j) - 1e6 })
+	g := normal(rng, n, n)
+	var slopes [2][2]float64
+	for s, x := range []Features{near, far} {
+		_, k := processKernelsOf(t, []View{{X: x, Kernel: RBF{ARD: true}}}, 1)
+		a := k.(*adaptive)
+		a.SetParameters(&la.Workspace{}, []float64{-4, -3})
+		a.Slope(&la.Workspace{}, []float64{1}, g, slopes[s][:])
+	}
+	assert.InDelta(t, slopes[0][0], slopes[1][0], 1e-9*math.Abs(slopes[0][0]))
+	assert.InDelta(t, slopes[0][1], slopes[1][1], 1e-9*math.Abs(slopes[0][1]))
+}
+
+// The evidence tells a feature that matters from one that does not.
+func TestAdaptiveKernelsLearnWidths(t *testing.T) {
+	rng := rand.New(rand.NewPCG(64, 1))
+	const n = 80
+	x := normal(rng, n, 3)
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = math.Sin(2*x.At(i, 1)) + 0.1*rng.NormFloat64()
+	}
+	for _, kernel := range []Kernel{RBF{ARD: true}, Laplacian{ARD: true}} {
+		ds, k := processKernelsOf(t, []View{{X: x, Kernel: kernel}}, 2)
+		fit, err := mgp.Evidence{}.Fit(context.Background(), k, y)
+		require.NoError(t, err)
+		var widths []float64
+		switch k := ds.learned(fit.Parameters).views[0].kernel.(type) {
+		case RBF:
+			widths = k.Widths
+		case Laplacian:
+			widths = k.Widths
+		}
+		assert.Greater(t, widths[0], 3*widths[1], "%v", kernel)
+		assert.Greater(t, widths[2], 3*widths[1], "%v", kernel)
+	}
+}
+
+func TestOnlyProcessesLearnWidths(t *testing.T) {
+	x := normal(rand.New(rand.NewPCG(65, 1)), 20, 2)
+	y := make([]float64, 20)
+	y[0] = 1
+	views := []View{{X: x, Kernel: Linear{}}, {Name: "shape", X: x, Kernel: RBF{ARD: true}}}
+	const want = `mkl: views[1] ("shape", rbf(ard)): ARD: this estimator cannot learn widths, only MultiGP and MultiGPClassifier can: give Widths`
+	_, err := Regression{}.Fit(context.Background(), views, y)
+	assert.EqualError(t, err, want)
+	_, err = MultiTask{}.Fit(context.Background(), views, y)
+	assert.EqualError(t, err, want)
+}
+
+// Equal kernels are no error for processes.
+func TestProcessKernelsMayBeEqual(t *testing.T) {
+	x := normal(rand.New(rand.NewPCG(66, 1)), 20, 2)
+	_, k := processKernelsOf(t, []View{{X: x, Kernel: Linear{}}, {X: x, Kernel: Linear{}}}, 1)
+	P, _, _ := k.Dims()
+	assert.Equal(t, 2, P)
+}

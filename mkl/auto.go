@@ -1,0 +1,346 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+	"unsafe"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// Auto fits several multiple Gaussian processes to the same data, which differ in
+// their kernels, and pools their predictions. It is what to use where nothing is
+// known of the kernels: its defaults come from the data. The zero value is ready.
+//
+// Each member has one [KernelSet] for the views without a kernel: [Broad], [ARDRBF],
+// [ARDRanks] or [Additive]. Views with a kernel are part of every member as they are.
+// The prediction is the mixture of the members' that would have predicted every
+// training target best from all others (see docs/choosing.md). Neither the evidence
+// nor leave-one-out alone chooses well: both prefer length scales that overfit, which
+// a mixture evens out.
+type Auto struct {
+	Fitting
+
+	// Time is about how long the fit may take: no further member is begun once the
+	// time that the last one took is no longer left. 0 means as long as it takes. Only
+	// with Time does the result depend on the speed of the machine.
+	Time time.Duration
+
+	// MaxSamples is the most samples that members are fitted to; of more as many are
+	// chosen at random. 0 means DefaultMaxSamples. Views with given kernels need all
+	// samples, and then all are used.
+	MaxSamples int
+}
+
+// DefaultMaxSamples is the most samples that [Auto] and [AutoClassifier] fit their
+// members to: at 5000 samples one takes minutes and 3 GB.
+const DefaultMaxSamples = 5000
+
+// Fit fits the members to the views of N samples and their targets and pools them.
+// A view without a Kernel stands for the default kernels of its X. Errors are those
+// of [MultiGP.Fit].
+func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, error) {
+	if _, err := checkTargets([][]float64{y}, false); err != nil {
+		return nil, err
+	}
+	plan, err := newPlan(views, len(y), nil, a.MaxSamples, a.Seed)
+	if err != nil {
+		return nil, err
+	}
+	some := make([]float64, len(plan.rows))
+	for i, r := range plan.rows {
+		some[i] = y[r]
+	}
+	m := &PoolModel{}
+	var density [][]float64
+	m.pool, err = plan.fit(a.Fitting, a.Time, func(views []View, f Fitting) (Model, error) {
+		member, err := MultiGP{Fitting: f, hurried: true}.Fit(ctx, views, some)
+		if err != nil {
+			return nil, err
+		}
+		m.members = append(m.members, member)
+		density = append(density, member.leftOutDensity(some))
+		return member, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.weights, m.rule = stack(density), stacked
+	m.keepLarge()
+	return m, nil
+}
+
+// keepLarge drops the members whose weight is below half of an equal share. They
+// move the mean little, but their wide predictions widen the mixture, whose
+// variance would then cover more than it says.
+func (m *PoolModel) keepLarge() {
+	least := 0.5 / float64(len(m.members))
+	var sum float64
+	kept := m.pool
+	kept.names, kept.weights, kept.models = nil, nil, nil
+	var members []*MultiGPModel
+	for i, w := range m.weights {
+		if w < least {
+			kept.dropped = append(kept.dropped, m.names[i])
+			continue
+		}
+		sum += w
+		kept.names, kept.weights, kept.models = append(kept.names, m.names[i]), append(kept.weights, w), append(kept.models, m.models[i])
+		members = append(members, m.members[i])
+	}
+	for i := range kept.weights {
+		kept.weights[i] /= sum
+	}
+	m.pool, m.members = kept, members
+}
+
+// EstimateMemory returns about how many bytes a fit of the given size takes, its
+// Kernels being views without a kernel.
+func (a Auto) EstimateMemory(s Size) int64 { return autoMemory(&a.Fitting, s, a.MaxSamples, 1) }
+
+// autoMemory estimates what a pool takes whose members have l functions each: the
+// kernels of the largest member, and the factors that all of them keep.
+func autoMemory(f *Fitting, s Size, most, l int) int64 {
+	if most <= 0 {
+		most = DefaultMaxSamples
+	}
+	s.Samples = min(s.Samples, most)
+	s.Kernels *= mostAlone + 2
+	return f.processMemory(s, l*len(autoMembers))
+}
+
+// AutoClassifier is [Auto] for two or more classes. The probabilities are the means
+// of the members': weights fitted on leave-one-out probabilities would prefer
+// members with learned length scales, which leave-one-out does not see. Their
+// sharpness is that of the first member, which has none.
+type AutoClassifier[T comparable] struct {
+	Fitting
+
+	Time       time.Duration // as in [Auto]
+	MaxSamples int           // as in [Auto]
+
+	// Classes, if not nil, are the classes in the order that models keep, as in
+	// [Classifier].
+	Classes []T
+}
+
+// Fit fits the members to the views of N samples and their labels and pools them.
+// A view without a Kernel stands for the default kernels of its X. Errors are those
+// of [MultiGPClassifier.Fit].
+func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*PoolClassifierModel[T], error) {
+	classes, index, err := checkLabels(a.Classes, labels)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := newPlan(views, len(labels), index, a.MaxSamples, a.Seed)
+	if err != nil {
+		return nil, err
+	}
+	some := make([]T, len(plan.rows))
+	for i, r := range plan.rows {
+		some[i] = labels[r]
+	}
+	m := &PoolClassifierModel[T]{}
+	m.pool, err = plan.fit(a.Fitting, a.Time, func(views []View, f Fitting) (Model, error) {
+		member, err := MultiGPClassifier[T]{Fitting: f, Classes: classes, hurried: true}.Fit(ctx, views, some)
+		if err != nil {
+			return nil, err
+		}
+		if len(m.members) > 0 {
+			member.sharpness = m.members[0].sharpness
+		}
+		m.members = append(m.members, member)
+		return member, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.rule = averaged
+	for range m.members {
+		m.weights = append(m.weights, 1/float64(len(m.members)))
+	}
+	return m, nil
+}
+
+// plan is what Auto fits: the samples, and the views of each member.
+type plan struct {
+	rows    []int    // the samples that are used, ascending
+	of      int      // samples there are
+	notes   []string // what the default kernels left out
+	members []plannedMember
+}
+
+type plannedMember struct {
+	name  string
+	views []View
+}
+
+// newPlan chooses samples, most at the most (0: DefaultMaxSamples), and kernels for
+// the views of n samples, whose classes are given unless nil.
+func newPlan(views []View, n int, class []int, most int, seed uint64) (p plan, err error) {
+	if most <= 0 {
+		most = DefaultMaxSamples
+	}
+	p.of = n
+	open, whole := false, false
+	views = slices.Clone(views)
+	for i := range views {
+		v := &views[i]
+		v.from = i + 1
+		arg := v.argument(i)
+		if err := checkLayout(arg+".X", v.X); err != nil {
+			return p, err
+		}
+		switch {
+		case v.X.Rows != n:
+			return p, fmt.Errorf("mkl: %s: X is %d×%d where y has %d samples (samples are rows)", v.label(i), v.X.Rows, v.X.Cols, n)
+		case v.X.Cols == 0:
+			return p, fmt.Errorf("mkl: %s: X has no columns", v.label(i))
+		}
+		if err := checkFinite(arg+".X", v.X); err != nil {
+			return p, err
+		}
+		open = open || v.Kernel == nil
+		whole = whole || isGiven(*v)
+	}
+	if whole {
+		most = n
+	}
+	p.rows = sample(n, most, class, seed)
+	some := views
+	if len(p.rows) < n {
+		some = takeRows(views, p.rows)
+	}
+	if !open {
+		p.members = []plannedMember{{"the kernels given", some}}
+		return p, nil
+	}
+	for _, m := range autoMembers {
+		made, notes, err := FillViews(m.set, some)
+		if err != nil {
+			return p, err
+		}
+		for _, note := range notes {
+			if !slices.Contains(p.notes, note) {
+				p.notes = append(p.notes, note)
+			}
+		}
+		p.members = append(p.members, plannedMember{m.name, made})
+	}
+	return p, nil
+}
+
+// autoMembers are the kernels of the members. The first has no learned widths, so
+// that its leave-one-out predictions are honest.
+var autoMembers = []struct {
+	name string
+	set  KernelSet
+}{
+	{"broad kernels", Broad},
+	{"one width a feature", ARDRBF},
+	{"one width a feature's rank", ARDRanks},
+	{"single features", Additive},
+}
+
+// isGiven reports whether the view's X holds kernels or distances, not features.
+func isGiven(v View) bool { return v.Kernel != nil && v.Kernel.statistic().kind == given }
+
+// sameMatrix reports whether two features are one matrix, not copies.
+func sameMatrix(a, b Features) bool {
+	return a.Rows == b.Rows && a.Cols == b.Cols && a.Stride == b.Stride && unsafe.SliceData(a.Data) == unsafe.SliceData(b.Data)
+}
+
+// sample returns at most so many of n samples, ascending, by chance. With classes
+// each keeps its share, and at least ten of its samples.
+func sample(n, most int, class []int, seed uint64) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	if n <= most {
+		return all
+	}
+	src := rand.New(rand.NewPCG(seed, 0x6d6b6c))
+	src.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	if class == nil {
+		all = all[:most]
+		slices.Sort(all)
+		return all
+	}
+	size := make([]int, slices.Max(class)+1)
+	for _, c := range class {
+		size[c]++
+	}
+	left := make([]int, len(size))
+	for c, s := range size {
+		left[c] = min(s, max(10, int(math.Round(float64(most)*float64(s)/float64(n)))))
+	}
+	var some []int
+	for _, i := range all {
+		if left[class[i]] > 0 {
+			left[class[i]]--
+			some = append(some, i)
+		}
+	}
+	slices.Sort(some)
+	return some
+}
+
+// takeRows returns the views of some of the samples. Views of one X keep sharing
+// theirs.
+func takeRows(views []View, rows []int) []View {
+	out := slices.Clone(views)
+	for i := range out {
+		if first := slices.IndexFunc(views[:i], func(w View) bool { return sameMatrix(w.X, views[i].X) }); first >= 0 {
+			out[i].X = out[first].X
+			continue
+		}
+		x := la.NewMatrix[float64](len(rows), out[i].X.Cols)
+		for r, from := range rows {
+			copy(x.Row(r), out[i].X.Row(from))
+		}
+		out[i].X = x
+	}
+	return out
+}
+
+// fit fits the members that there is time for, each by the given function.
+func (p *plan) fit(settings Fitting, limit time.Duration, fit func(views []View, f Fitting) (Model, error)) (pool, error) {
+	out := pool{of: p.of, remarks: p.notes}
+	begin := time.Now()
+	var last time.Duration
+	for i, member := range p.members {
+		if limit > 0 && i > 0 && time.Since(begin)+last > limit {
+			out.left = append(out.left, member.name)
+			continue
+		}
+		f := settings
+		f.Notes = nil
+		if settings.Progress != nil {
+			f.Progress = func(q Progress) {
+				q.Member, q.Members = i+1, len(p.members)
+				settings.Progress(q)
+			}
+		}
+		from := time.Since(begin)
+		m, err := fit(member.views, f)
+		if err != nil {
+			return out, err
+		}
+		last = time.Since(begin) - from
+		out.names = append(out.names, member.name)
+		out.add(m)
+	}
+	out.notes = settings.record(Trace{}).notes
+	return out, nil
+}
+
+// EstimateMemory returns about how many bytes a fit of the given size takes, its
+// Kernels being views without a kernel and its Outputs classes.
+func (a AutoClassifier[T]) EstimateMemory(s Size) int64 {
+	return autoMemory(&a.Fitting, s, a.MaxSamples, functions(s.Outputs))
+}

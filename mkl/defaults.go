@@ -1,0 +1,399 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// KernelSet is a choice of kernels for features of which nothing is known. Sets can
+// be joined: Additive|ARDRanks. The zero value is [Broad].
+//
+// Every set has a constant, which takes the place of a bias, and the linear kernel
+// XXᵀ/D of standardised features, whose entries are of order 1 whatever the number
+// D of features.
+type KernelSet int
+
+const (
+	// Broad has kernels of many widths. Seven Gaussian kernels of standardised features
+	// have widths of 2⁻³ … 2³ times the median distance of the samples: about the
+	// median lie the widths that fit smooth functions, below it those for local
+	// detail, and the wide ones are quadratic functions and interactions. Five Laplacian
+	// kernels of the features' ranks, of 2⁻² … 2² medians, stand for functions with
+	// edges and corners, as trees fit them; ranks bear outliers and skewed features.
+	Broad KernelSet = 1 << iota
+
+	// ARDRBF has one Gaussian kernel of standardised features whose widths are learned,
+	// one for each feature: the best of all where few features matter and the function
+	// is smooth, and the first to overfit where features are many and samples few.
+	ARDRBF
+
+	// ARDRanks has one Laplacian kernel of the features' ranks whose widths are learned.
+	ARDRanks
+
+	// Additive has one Gaussian kernel for each feature, or above 20 features one for
+	// each of 10 groups of correlated ones, all of widths of order of the features'
+	// spread: a sum of functions of single features, which needs few samples.
+	Additive
+)
+
+// Figures of the default kernels.
+const (
+	// mostAlone is the most features that have an additive kernel each: so many kernels
+	// cost as much as those of the other sets together.
+	mostAlone      = 20
+	additiveGroups = 10
+
+	// mostLinked is the most features whose correlations are compared, which takes a
+	// matrix of their number. Above that, groups are of neighbours.
+	mostLinked = 2000
+
+	// identity is the largest entry off the diagonal at which a kernel matrix counts
+	// as the identity. The function of such a kernel has values at the training
+	// samples that know nothing of each other. A model cannot tell it from noise,
+	// and predicts nothing with it.
+	identity = 1e-3
+
+	// duplicate is the cosine of the angle between two centred kernel matrices above
+	// which the second is left out. It is close to 1, since the widest Gaussian kernel,
+	// whose cosine with the linear one is often 1 − 1e-5, makes quadratic functions
+	// that the linear one lacks. The matrices are centred since the constant makes up
+	// for their means.
+	duplicate = 1 - 1e-8
+
+	// comparedSamples is the most samples on which kernels are compared.
+	comparedSamples = 500
+)
+
+// DefaultViews returns the kernels of a set for the inputs, whose Name, X and Columns
+// count; other fields are not used. Each input has kernels of its own, but there is
+// one constant in all. They are for Gaussian processes: ARD kernels for [MultiGP] and
+// [MultiGPClassifier] only, all others for every estimator.
+//
+// What is of no use on these samples is left out, and the notes say so in plain
+// words: features of one value, kernels so narrow that no two samples are similar,
+// and kernels that are those before them up to a factor and a constant. Errors are
+// those of data that are no features.
+func DefaultViews(set KernelSet, inputs ...View) (views []View, notes []string, err error) {
+	if len(inputs) == 0 {
+		return nil, nil, fmt.Errorf("mkl: inputs: none given")
+	}
+	if set == 0 {
+		set = Broad
+	}
+	if x := inputs[0].X; x.Rows == 0 {
+		return nil, nil, fmt.Errorf("mkl: inputs[0].X is %d×%d: there are no samples", x.Rows, x.Cols)
+	}
+	views = []View{{Name: "constant", X: inputs[0].X, Kernel: Constant{}, from: inputs[0].from}}
+	for i, in := range inputs {
+		arg := "inputs[" + strconv.Itoa(i) + "]"
+		if err := checkLayout(arg+".X", in.X); err != nil {
+			return nil, nil, err
+		}
+		if n := inputs[0].X.Rows; in.X.Rows != n {
+			return nil, nil, fmt.Errorf("mkl: %s.X is %d×%d where inputs[0].X has %d samples (samples are rows)", arg, in.X.Rows, in.X.Cols, n)
+		}
+		if err := (sight{columns: in.Columns}).check(in.X.Cols); err != nil {
+			return nil, nil, fmt.Errorf("mkl: %s: %w", arg, err)
+		}
+		if err := checkFinite(arg+".X", in.X); err != nil {
+			return nil, nil, err
+		}
+		varying, constant := splitBySpread(in)
+		if len(constant) > 0 {
+			notes = append(notes, inputNote(in, i, len(inputs))+"features of one value are left out:"+strings.TrimPrefix(sight{columns: constant}.String(), " of"))
+		}
+		if len(varying) == 0 {
+			continue
+		}
+		if len(constant) == 0 {
+			varying = in.Columns
+		}
+		views = append(views, set.views(in, varying)...)
+	}
+	return pruneDefaults(views, notes)
+}
+
+// inputNote begins a note on input i of n.
+func inputNote(in View, i, n int) string {
+	switch {
+	case in.Name != "":
+		return in.Name + ": "
+	case n > 1:
+		return fmt.Sprintf("x%d: ", i+1)
+	}
+	return ""
+}
+
+// splitBySpread tells the columns of an input that vary from those of one value.
+func splitBySpread(in View) (varying, constant []int) {
+	columns := in.Columns
+	if columns == nil {
+		columns = upTo(in.X.Cols)
+	}
+	for _, c := range columns {
+		varies := false
+		for i := 1; i < in.X.Rows && !varies; i++ {
+			varies = in.X.At(i, c) != in.X.At(0, c)
+		}
+		if varies {
+			varying = append(varying, c)
+		} else {
+			constant = append(constant, c)
+		}
+	}
+	return varying, constant
+}
+
+// views returns the kernels of the set on the given columns of an input, nil for
+// all, but for the constant.
+func (set KernelSet) views(in View, columns []int) []View {
+	d := sight{columns: columns}.cols(in.X.Cols)
+	scaled := View{Name: in.Name, X: in.X, Columns: columns, Standardize: true, from: in.from}
+	ranked := View{Name: in.Name, X: in.X, Columns: columns, Ranks: true, from: in.from}
+	var views []View
+	add := func(v View, k Kernel) {
+		v.Kernel = k
+		views = append(views, v)
+	}
+	add(scaled, Linear{Scale: 1 / float64(d)})
+	if set&Broad != 0 {
+		for p := -3; p <= 3; p++ {
+			add(scaled, RBF{Medians: math.Ldexp(1, p)})
+		}
+		for p := -2; p <= 2; p++ {
+			add(ranked, Laplacian{Medians: math.Ldexp(1, p), Manhattan: true})
+		}
+	}
+	if set&ARDRBF != 0 {
+		add(scaled, RBF{ARD: true})
+	}
+	if set&ARDRanks != 0 {
+		add(ranked, Laplacian{ARD: true})
+	}
+	if set&Additive != 0 {
+		for _, g := range additive(in.X, columns) {
+			v := scaled
+			v.Columns = g
+			if v.Name != "" {
+				v.Name += sight{columns: g}.String()
+			}
+			// The distance of two standardised samples grows with the root of the
+			// number of features.
+			add(v, RBF{Width: math.Sqrt(float64(len(g)))})
+		}
+	}
+	return views
+}
+
+// additive returns the features of each additive kernel.
+func additive(x Features, columns []int) (groups [][]int) {
+	if columns == nil {
+		columns = upTo(x.Cols)
+	}
+	d := len(columns)
+	switch {
+	case d <= mostAlone:
+		for _, c := range columns {
+			groups = append(groups, []int{c})
+		}
+	case d > mostLinked:
+		for g := range additiveGroups {
+			groups = append(groups, columns[g*d/additiveGroups:(g+1)*d/additiveGroups])
+		}
+	default:
+		for _, g := range linked(correlations(x, columns), additiveGroups) {
+			groups = append(groups, picked(columns, g))
+		}
+	}
+	return groups
+}
+
+// correlations returns 1 − |r| of each two columns, which vary.
+func correlations(x Features, columns []int) la.Matrix[float64] {
+	z := la.NewMatrix[float64](len(columns), x.Rows)
+	for j, c := range columns {
+		row := z.Row(j)
+		for i := range row {
+			row[i] = x.At(i, c)
+		}
+		mean, _ := meanSD(row)
+		for i := range row {
+			row[i] -= mean
+		}
+		la.Scal(1/math.Sqrt(la.SumSq(row)), row)
+	}
+	r := la.NewMatrix[float64](len(columns), len(columns))
+	la.Gemm(nil, la.NoTrans, la.Transpose, 1, z, z, 0, r)
+	for i := range r.Data {
+		r.Data[i] = 1 - math.Abs(r.Data[i])
+	}
+	return r
+}
+
+// linked joins the two closest groups, by the mean of the distances d between their
+// members, until so many are left. It overwrites d. Groups and their members are in
+// ascending order.
+func linked(d la.Matrix[float64], count int) (groups [][]int) {
+	nearest := make([]int, d.Rows)
+	for i := range d.Rows {
+		groups = append(groups, []int{i})
+	}
+	find := func(i int) {
+		nearest[i] = -1
+		for j, v := range d.Row(i) {
+			if j != i && groups[j] != nil && (nearest[i] < 0 || v < d.At(i, nearest[i])) {
+				nearest[i] = j
+			}
+		}
+	}
+	for i := range groups {
+		find(i)
+	}
+	for left := d.Rows; left > count; left-- {
+		a := -1
+		for i, g := range groups {
+			if g != nil && (a < 0 || d.At(i, nearest[i]) < d.At(a, nearest[a])) {
+				a = i
+			}
+		}
+		a, b := min(a, nearest[a]), max(a, nearest[a])
+		na, nb := float64(len(groups[a])), float64(len(groups[b]))
+		for j := range groups {
+			v := (float64(na*d.At(a, j)) + float64(nb*d.At(b, j))) / (na + nb)
+			d.Set(a, j, v)
+			d.Set(j, a, v)
+		}
+		groups[a] = append(groups[a], groups[b]...)
+		groups[b] = nil
+		for i, g := range groups {
+			if g != nil && (i == a || nearest[i] == a || nearest[i] == b) {
+				find(i)
+			}
+		}
+	}
+	groups = slices.DeleteFunc(groups, func(g []int) bool { return g == nil })
+	for _, g := range groups {
+		slices.Sort(g)
+	}
+	return groups
+}
+
+// pruneDefaults leaves out the views whose kernels are of no use on their samples,
+// and adds notes on them.
+func pruneDefaults(views []View, notes []string) (kept []View, _ []string, err error) {
+	ctx := context.Background()
+	ds, err := newDesign(views, views[0].X.Rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	ds.group()
+	if err := ds.resolve(ctx, views, 0); err != nil {
+		return nil, nil, err
+	}
+	drop := make([]bool, len(views))
+	for g := range ds.groups {
+		if err := ds.dropIdentities(ctx, &ds.groups[g], drop, func(i int, largest float64) {
+			notes = append(notes, fmt.Sprintf("%s is left out: it is too narrow, no two samples have more than %.1g in common", noted(views[i]), largest))
+		}); err != nil {
+			return nil, nil, err
+		}
+	}
+	ds.dropDuplicates(drop, func(first, i int) {
+		notes = append(notes, fmt.Sprintf("%s is left out: on these samples it does what %s does", noted(views[i]), noted(views[first])))
+	})
+	for i, v := range views {
+		if !drop[i] {
+			kept = append(kept, v)
+		}
+	}
+	return kept, notes, nil
+}
+
+// noted names a view in a note.
+func noted(v View) string {
+	s := v.Kernel.String() + sight{columns: v.Columns, ranks: v.Ranks}.String()
+	if v.Name != "" {
+		s = v.Name + ": " + s
+	}
+	return s
+}
+
+// dropIdentities drops the kernels of a group that are the identity on the samples.
+func (ds *design) dropIdentities(ctx context.Context, g *group, drop []bool, note func(i int, largest float64)) error {
+	if g.stat.kind != squaredDistance && g.stat.kind != manhattanDistance {
+		return nil
+	}
+	closest, err := g.closest(ctx)
+	if err != nil {
+		return err
+	}
+	for _, i := range g.views {
+		k := []float64{closest}
+		ds.views[i].kernel.apply(k)
+		if k[0] < identity && !learns(ds.views[i].kernel) {
+			drop[i] = true
+			note(i, k[0])
+		}
+	}
+	return nil
+}
+
+// closest returns the least statistic of two different training samples.
+func (g *group) closest(ctx context.Context) (float64, error) {
+	b := g.basis
+	least := make([]float64, b.Rows)
+	err := inBlocks(ctx, 0, b.Rows, func() func(int, int) {
+		ws, scratch := &la.Workspace{Workers: 1}, la.NewMatrix[float64](min(blockRows, b.Rows), b.Rows)
+		return func(first, last int) {
+			s := scratch.Slice(0, last-first, 0, last)
+			g.stat.compute(ws, b.Slice(first, last, 0, b.Cols), b.Slice(0, last, 0, b.Cols), s)
+			for r := range s.Rows {
+				least[first+r] = math.Inf(1)
+				for _, v := range s.Row(r)[:first+r] {
+					least[first+r] = min(least[first+r], v)
+				}
+			}
+		}
+	})
+	return slices.Min(least), err
+}
+
+// dropDuplicates drops kernels that are one before them up to a factor and a
+// constant.
+func (ds *design) dropDuplicates(drop []bool, note func(first, i int)) {
+	n := min(comparedSamples, ds.d)
+	rows := la.NewMatrix[float64](len(ds.views), n*n)
+	ws := &la.Workspace{}
+	for _, g := range ds.groups {
+		b := evenly(g.basis, n)
+		for _, i := range g.views {
+			v := &ds.views[i]
+			if drop[i] || learns(v.kernel) {
+				continue
+			}
+			k := la.MatrixOf(n, n, rows.Row(i))
+			g.stat.compute(ws, b, b, k)
+			v.kernel.apply(k.Data)
+			(&boundView{}).centerTraining(k)
+			if size := math.Sqrt(la.SumSq(k.Data)); size > 0 {
+				la.Scal(1/size, k.Data)
+			}
+		}
+	}
+	cosines := la.NewMatrix[float64](len(ds.views), len(ds.views))
+	la.Gemm(ws, la.NoTrans, la.Transpose, 1, rows, rows, 0, cosines)
+	for i := range ds.views {
+		for j := range i {
+			if !drop[i] && !drop[j] && cosines.At(i, j) > duplicate {
+				drop[i] = true
+				note(j, i)
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package mkl
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestFillViews gives kernels to the views that have none, keeps the others, and keeps
+// the order of their matrices.
+func TestFillViews(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	a, b, flat := normal(rng, 20, 2), normal(rng, 20, 3), Column(make([]float64, 20))
+	views := []View{{Name: "a", X: a}, {Name: "flat", X: flat}, {Name: "b", X: b, Kernel: RBF{Width: 1}}}
+	filled, notes, err := FillViews(Broad, views)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"flat: features of one value are left out: #1"}, notes)
+	assert.LessOrEqual(t, len(filled), Broad.Most(2)+2)
+	last := 0
+	for _, v := range filled {
+		require.NotNil(t, v.Kernel)
+		at := 0
+		for !sameMatrix(v.X, views[at].X) {
+			at++
+		}
+		assert.GreaterOrEqual(t, at, last)
+		last = at
+	}
+	assert.Equal(t, views[2], filled[len(filled)-1])
+
+	same, notes, err := FillViews(Additive, views[2:])
+	require.NoError(t, err)
+	assert.Empty(t, notes)
+	assert.Equal(t, views[2:], same)
+}
+
+// TestMost counts the kernels of features that keep all of them.
+func TestMost(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, d := range []int{1, 3, 30} {
+		x := normal(rng, 60, d)
+		for _, set := range []KernelSet{0, Broad, ARDRBF, ARDRanks, Additive, Additive | ARDRanks, Broad | Additive} {
+			views, _, err := DefaultViews(set, View{X: x})
+			require.NoError(t, err)
+			assert.LessOrEqual(t, len(views), set.Most(d))
+			assert.GreaterOrEqual(t, len(views), set.Most(d)-4)
+		}
+	}
+}
+
+// TestPoolStory reads the account of a pool from its model.
+func TestPoolStory(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	x, y := normal(rng, 20, 1), make([]float64, 20)
+	for i := range y {
+		y[i] = x.At(i, 0)
+	}
+	m, err := Auto{}.Fit(t.Context(), []View{{X: x}}, y)
+	require.NoError(t, err)
+	assert.Contains(t, m.Summary(), m.Story())
+	assert.Regexp(t, `^Tried: .*\nKept: .*\nWhy: .*\n$`, m.Story())
+}

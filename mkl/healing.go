@@ -1,0 +1,77 @@
+package mkl
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// healing heals the predictions of a [RegressionModel]; docs/healing.md.
+type healing struct {
+	posterior *bemkl.RegressionPosterior
+
+	// design is the model's, with the kernel of each sample with itself as one more
+	// column of every precomputed input. Those of the inputs in added do not have it
+	// in the model's own design: predictions without it are not healed.
+	design *design
+	added  []int
+}
+
+// newHealing returns what heals predictions of a posterior, nil if nothing can.
+func newHealing(ds *design, p *bemkl.RegressionPosterior) *healing {
+	if !p.Healable() {
+		return nil
+	}
+	extended := *ds
+	extended.inputs = slices.Clone(ds.inputs)
+	h := &healing{posterior: p, design: &extended}
+	for _, v := range ds.views {
+		in := &extended.inputs[v.input]
+		if _, ok := v.kernel.(Precomputed); ok && in.cols == ds.d {
+			in.cols++
+			h.added = append(h.added, v.input)
+		}
+	}
+	return h
+}
+
+// heals reports whether inputs of these numbers of columns have all that healing needs.
+func (h *healing) heals(inputs int, cols func(i int) int) bool {
+	if h == nil {
+		return false
+	}
+	for _, i := range h.added {
+		if i >= inputs || cols(i) != h.design.inputs[i].cols {
+			return false
+		}
+	}
+	return true
+}
+
+// predict calls do with the healed predictions of the samples from first on, for
+// block after block.
+func (h *healing) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(first int, p *bemkl.Prediction)) error {
+	words := max(predictWords, 4*h.design.d*h.design.d)
+	return h.design.eachBlock(ctx, opt.Workers, words, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
+		p, err := h.posterior.PredictHealed(k, self, opt.inference())
+		if err != nil {
+			return err
+		}
+		do(first, p)
+		return nil
+	})
+}
+
+// note says in a line what keeps predictions from being healed, if anything does.
+func (h *healing) note() string {
+	switch {
+	case h == nil:
+		return "predictions are not healed, and intervals away from the samples too short: the basis points are not the samples, or the file is from before healing\n"
+	case len(h.added) > 0:
+		return "predictions are healed only with the kernel of each sample with itself as a last column of precomputed kernels; without it intervals away from the samples are too short\n"
+	}
+	return ""
+}

@@ -1,0 +1,279 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// poolRule says how the members of a pool were weighted.
+type poolRule string
+
+const (
+	stacked  poolRule = "stacked"  // by their leave-one-out densities
+	averaged poolRule = "averaged" // all alike
+)
+
+// pool is what pools of targets and of classes have in common.
+type pool struct {
+	record
+	names   []string  // of the members
+	weights []float64 // of the members, which sum to one
+	rule    poolRule
+	of      int      // samples that there were
+	left    []string // members that there was no time for
+	dropped []string // members whose weight was small
+	remarks []string // what the default kernels left out
+
+	models []Model
+}
+
+// add adds a member, whose trace follows those before it.
+func (p *pool) add(m Model) {
+	t := m.Trace()
+	if len(p.models) == 0 {
+		p.trace = Trace{Converged: true, Reason: t.Reason}
+	}
+	p.trace.Sweeps += t.Sweeps
+	p.trace.Bounds = append(p.trace.Bounds, t.Bounds...)
+	if !t.Converged && p.trace.Converged {
+		p.trace.Converged, p.trace.Reason = false, t.Reason
+	}
+	p.models = append(p.models, m)
+}
+
+// Samples returns the number of training samples that the members were fitted to.
+func (p *pool) Samples() int { return p.models[0].Samples() }
+
+// Inputs describes the matrices that a prediction takes, one for each distinct X of
+// the views, in their order. The indices of the views are those of the first member.
+func (p *pool) Inputs() []Input { return p.models[0].Inputs() }
+
+// Bound returns NaN: members with different kernels have no common bound.
+func (p *pool) Bound() float64 { return math.NaN() }
+
+// KernelWeights returns the weights of all members' kernels, member after member,
+// times the weight of the member.
+func (p *pool) KernelWeights() (all []KernelWeight) {
+	for i, m := range p.models {
+		for _, w := range m.KernelWeights() {
+			w.View = p.names[i] + ": " + w.View
+			w.Mean *= p.weights[i]
+			w.SD *= p.weights[i]
+			all = append(all, w)
+		}
+	}
+	means := make([]float64, len(all))
+	for i, w := range all {
+		means[i] = w.Mean
+	}
+	limit := ActiveThreshold * largestAbs(means)
+	for i := range all {
+		all[i].Active = limit > 0 && math.Abs(all[i].Mean) >= limit
+	}
+	return all
+}
+
+// Collapsed lists the outputs whose function vanishes in every member.
+func (p *pool) Collapsed() []int {
+	out := p.models[0].Collapsed()
+	for _, m := range p.models[1:] {
+		also := m.Collapsed()
+		out = slices.DeleteFunc(out, func(o int) bool { return !slices.Contains(also, o) })
+	}
+	return out
+}
+
+// Members returns the names of the members and their weights in the pool.
+func (p *pool) Members() (names []string, weights []float64) {
+	return slices.Clone(p.names), slices.Clone(p.weights)
+}
+
+// describe is a model's String.
+func (p *pool) describe(what string) string {
+	return fmt.Sprintf("pool of %d %s on %d samples", len(p.models), what, p.Samples())
+}
+
+// story says in three sentences what was tried, what was kept and why.
+func (p *pool) story() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Tried: sums of Gaussian processes on %s.", listed(slices.Concat(p.names, p.dropped)))
+	if p.Samples() < p.of {
+		fmt.Fprintf(&b, " Each saw %d of the %d samples, chosen by chance.", p.Samples(), p.of)
+	}
+	if p.left != nil {
+		fmt.Fprintf(&b, " There was no time for %s.", listed(p.left))
+	}
+	for _, r := range p.remarks {
+		fmt.Fprintf(&b, " Note: %s.", r)
+	}
+	if len(p.names)+len(p.dropped) == 1 {
+		b.WriteString("\n")
+		return b.String()
+	}
+	shares := make([]string, len(p.names))
+	for i, n := range p.names {
+		shares[i] = fmt.Sprintf("%s %.0f %%", n, 100*p.weights[i])
+	}
+	fmt.Fprintf(&b, "\nKept: %s.\n", strings.Join(shares, ", "))
+	if p.rule == stacked {
+		b.WriteString("Why: this mixture would have predicted the training targets best, each from all others; small shares are dropped.\n")
+	} else {
+		b.WriteString("Why: over many sets of data the mean of their probabilities predicts better than each of them, and no score of the training samples chooses between them reliably.\n")
+	}
+	return b.String()
+}
+
+// listed joins names in words.
+func listed(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], "; ") + "; and " + names[last]
+}
+
+// PoolModel is a fitted [Auto]: a mixture of multiple Gaussian processes. It is
+// immutable and safe for concurrent use.
+type PoolModel struct {
+	pool
+	members []*MultiGPModel
+}
+
+// Kind returns pool.
+func (m *PoolModel) Kind() string { return "pool" }
+
+// Targets returns 1.
+func (m *PoolModel) Targets() int { return 1 }
+
+// NoiseSD returns the root of the members' mean noise variance, in the target's
+// units: a slice of one.
+func (m *PoolModel) NoiseSD() []float64 {
+	var variance float64
+	for i, w := range m.weights {
+		sd := m.members[i].NoiseSD()[0]
+		variance += w * sd * sd
+	}
+	return []float64{math.Sqrt(variance)}
+}
+
+// Outputs tells what was learned of the target.
+func (m *PoolModel) Outputs() []Output { return []Output{{NoiseSD: m.NoiseSD()[0]}} }
+
+// Predict returns the predictive mean and variance, noise included, for each
+// sample. It takes one matrix for each of Inputs.
+func (m *PoolModel) Predict(x ...Features) (mean, variance []float64, err error) {
+	return predictOne(m, x)
+}
+
+// PredictTargets is Predict with options. The variance is that of the mixture: the
+// mean of the members' variances and the variance of their means.
+func (m *PoolModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
+	var out *Prediction
+	for i, w := range m.weights {
+		p, err := m.members[i].PredictTargets(ctx, opt, x...)
+		if err != nil {
+			return nil, err
+		}
+		mean := p.Mean[0]
+		if out == nil {
+			out = newPrediction(1, len(mean), opt)
+		}
+		var total float64 // weight so far
+		for _, v := range m.weights[:i] {
+			total += v
+		}
+		for t, v := range mean {
+			// Means and variances of the mixture of the members so far, without the
+			// difference of squares.
+			d := v - out.Mean[0][t]
+			share := w / (total + w)
+			out.Mean[0][t] += share * d
+			if p.Variance != nil {
+				was := &out.Variance[0][t]
+				*was += share * (p.Variance[0][t] - *was + (1-share)*d*d)
+			}
+		}
+	}
+	return out.checked()
+}
+
+// String describes the model in one line.
+func (m *PoolModel) String() string { return m.describe("multiple Gaussian processes") }
+
+// Summary describes the model in words, line by line.
+func (m *PoolModel) Summary() string {
+	return fmt.Sprintf("%s\n%s%snoise SD %.4g\n%s", m, m.story(), m.trace.outcome(), m.NoiseSD()[0], summarizeActive(m.KernelWeights()))
+}
+
+// leftOutDensity returns the log densities of the training targets given all
+// others.
+func (m *MultiGPModel) leftOutDensity(y []float64) []float64 {
+	out := make([]float64, len(y))
+	l := m.leaveOneOut[0]
+	for i, v := range y {
+		d := (v-m.target.mean)/m.target.sd - l.Mean[i]
+		out[i] = -0.5 * (d*d/l.Variance[i] + math.Log(2*math.Pi*l.Variance[i]))
+	}
+	return out
+}
+
+// PoolClassifierModel is a fitted [AutoClassifier]: the mean of multiple Gaussian
+// process classifiers. It is immutable and safe for concurrent use.
+type PoolClassifierModel[T comparable] struct {
+	pool
+	members []*MultiGPClassifierModel[T]
+}
+
+// Kind returns pool-classifier.
+func (m *PoolClassifierModel[T]) Kind() string { return "pool-classifier" }
+
+// Classes returns the classes in the order of probabilities and decisions.
+func (m *PoolClassifierModel[T]) Classes() []T { return m.members[0].Classes() }
+
+// Outputs tells what was learned of the classes: two are one output.
+func (m *PoolClassifierModel[T]) Outputs() []Output {
+	return make([]Output, len(m.members[0].posteriors))
+}
+
+// Predict returns the most probable class of each sample and the probabilities
+// of all classes. It takes one matrix for each of Inputs.
+func (m *PoolClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
+	return mostProbable(m, x)
+}
+
+// PredictClasses is Predict with options, and with decision values: means of the
+// members' probabilities and decisions.
+func (m *PoolClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
+	var out *ClassPrediction[T]
+	for i, w := range m.weights {
+		p, err := m.members[i].PredictClasses(ctx, opt, x...)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = newClassPrediction[T](len(p.Label), len(m.Classes()), opt)
+		}
+		for t := range p.Label {
+			for c := range out.Decision[t] {
+				out.Decision[t][c] += w * p.Decision[t][c]
+				if p.Probability != nil {
+					out.Probability[t][c] += w * p.Probability[t][c]
+				}
+			}
+		}
+	}
+	return out.labelled(m.Classes())
+}
+
+// String describes the model in one line.
+func (m *PoolClassifierModel[T]) String() string {
+	return m.describe(fmt.Sprintf("multiple Gaussian process classifiers of %d classes", len(m.Classes())))
+}
+
+// Summary describes the model in words, line by line.
+func (m *PoolClassifierModel[T]) Summary() string {
+	return fmt.Sprintf("%s\n%s%s%s", m, m.story(), m.trace.outcome(), summarizeActive(m.KernelWeights()))
+}

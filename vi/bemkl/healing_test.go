@@ -1,0 +1,321 @@
+package bemkl
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// healingProblem is a fit whose basis points are its samples, and new samples. The
+// kernels are symmetric but not definite, which healing does not need.
+type healingProblem struct {
+	fit      *RegressionFit
+	y        la.Matrix[float64]
+	training []la.Matrix[float64] // P of N×N
+	later    []la.Matrix[float64] // P of N×T
+	k        vi.Kernels           // later
+	self     la.Matrix[float64]   // P×T
+}
+
+func newHealingProblem(t *testing.T, P, N, L, T int, missing float64, workers int) healingProblem {
+	t.Helper()
+	src := rand.New(rand.NewPCG(3, uint64(P*N*L)))
+	h := healingProblem{y: testkit.Normal(src, L, N), self: testkit.Normal(src, P, T)}
+	for i := range h.y.Data {
+		if src.Float64() < missing {
+			h.y.Data[i] = math.NaN()
+		}
+	}
+	for range P {
+		x := testkit.Normal(src, N, N)
+		x.MirrorLower()
+		h.training = append(h.training, x)
+		h.later = append(h.later, testkit.Normal(src, N, T))
+	}
+	h.k = testkit.Must(vi.NewDense(h.later...))
+	var err error
+	h.fit, err = Regression{Plain: true, Ascent: vi.Ascent{MaxSweeps: 8, Tolerance: -1}, Workers: workers}.Fit(
+		context.Background(), testkit.Must(vi.NewDense(h.training...)), h.y)
+	require.NoError(t, err)
+	require.True(t, h.fit.Posterior.Healable())
+	return h
+}
+
+// conditioned returns mean and variance of the first of jointly Gaussian variables
+// given the others.
+func conditioned(mean []float64, cov la.Matrix[float64], y []float64) (float64, float64) {
+	n := len(mean) - 1
+	// Gauss-Jordan elimination of the others' rows in [C_yy | C_yf, y − E y].
+	x := la.NewMatrix[float64](n, n+2)
+	for i := range n {
+		copy(x.Row(i), cov.Row(1 + i)[1:])
+		x.Set(i, n, cov.At(1+i, 0))
+		x.Set(i, n+1, y[i]-mean[1+i])
+	}
+	for i := range n {
+		la.Scal(1/x.At(i, i), x.Row(i))
+		for j := range n {
+			if j != i {
+				la.Axpy(-x.At(j, i), x.Row(i), x.Row(j))
+			}
+		}
+	}
+	m, v := mean[0], cov.At(0, 0)
+	for i := range n {
+		m += cov.At(0, 1+i) * x.At(i, n+1)
+		v -= cov.At(0, 1+i) * x.At(i, n)
+	}
+	return m, v
+}
+
+// TestHealingIsTheAugmentedGaussian writes down the joint Gaussian of a new sample's
+// function and the targets, with and without a basis point of the sample's own, and
+// conditions on the targets. The prior mean of the sample weights is such that their
+// posterior mean is E[a].
+func TestHealingIsTheAugmentedGaussian(t *testing.T) {
+	for _, c := range []struct {
+		P, N, L, T int
+		missing    float64
+	}{{3, 9, 1, 5, 0}, {2, 12, 3, 4, 0.3}, {1, 5, 2, 2, 0}, {4, 7, 1, 1, 0.3}, {2, 6, 1, 300, 0}} {
+		h := newHealingProblem(t, c.P, c.N, c.L, c.T, c.missing, 1)
+		p := h.fit.Posterior
+		s := p.State()
+		plain, err := p.Predict(h.k, vi.PredictOptions{})
+		require.NoError(t, err)
+		healed, err := p.PredictHealed(h.k, h.self, vi.PredictOptions{})
+		require.NoError(t, err)
+
+		e := s.BEMean[c.L:]
+		sum := func(k []la.Matrix[float64]) la.Matrix[float64] {
+			x := la.NewMatrix[float64](k[0].Rows, k[0].Cols)
+			for m, w := range e {
+				for i := range x.Rows {
+					la.Axpy(w, k[m].Row(i), x.Row(i))
+				}
+			}
+			return x
+		}
+		F, phi := sum(h.training), sum(h.later)
+		D := c.N
+		for o := range c.L {
+			var seen []int
+			for i, v := range h.y.Row(o) {
+				if !math.IsNaN(v) {
+					seen = append(seen, i)
+				}
+			}
+			noise := 1 / s.Epsilon[o].Mean()
+			for m, w := range e {
+				noise += (w*w + s.BECov.At(c.L+m, c.L+m)) / s.Upsilon[o].Mean()
+			}
+			lambda := make([]float64, D)
+			var squares float64
+			all := make([]int, D)
+			for d := range all {
+				all[d] = d
+			}
+			cov, err := p.WeightCovariance(nil, o, all)
+			require.NoError(t, err)
+			for d := range lambda {
+				lambda[d] = (s.Priors.Lambda.Shape + 0.5) * s.Lambda.At(o, d)
+				squares += s.A.At(o, d)*s.A.At(o, d) + cov.At(d, d)
+			}
+			// In the plain order nothing that Cov(a) depends on is updated after it.
+			require.InEpsilon(t, float64(D)/squares, s.Healing.Precision[o], 1e-10)
+
+			prior := append([]float64(nil), s.A.Row(o)...) // of a: μ − Λ⁻¹Fᵀ(y − b − Fμ)/s²
+			for _, i := range seen {
+				r := h.y.At(o, i) - s.BEMean[o] - la.Dot(F.Row(i), s.A.Row(o))
+				for d := range prior {
+					prior[d] -= F.At(i, d) * r / noise / lambda[d]
+				}
+			}
+			for i := range c.T {
+				var own float64
+				for m, w := range e {
+					own += w * h.self.At(m, i)
+				}
+				// Rows of weights of (a, a*): of the function, and of the targets.
+				rows := la.NewMatrix[float64](1+len(seen), D+1)
+				for d := range D {
+					rows.Set(0, d, phi.At(d, i))
+				}
+				rows.Set(0, D, own)
+				for j, n := range seen {
+					copy(rows.Row(1+j), F.Row(n))
+					rows.Set(1+j, D, phi.At(n, i))
+				}
+				predict := func(spread float64) (float64, float64) {
+					mean, cov := make([]float64, rows.Rows), la.NewMatrix[float64](rows.Rows, rows.Rows)
+					y := make([]float64, len(seen))
+					for j := range mean {
+						mean[j] = s.BEMean[o] + la.Dot(rows.Row(j)[:D], prior)
+						for l := range mean {
+							v := rows.At(j, D) * rows.At(l, D) * spread
+							for d, precision := range lambda {
+								v += rows.At(j, d) * rows.At(l, d) / precision
+							}
+							if j == l && j > 0 {
+								v += noise
+							}
+							cov.Set(j, l, v)
+						}
+					}
+					for j, n := range seen {
+						y[j] = h.y.At(o, n)
+					}
+					return conditioned(mean, cov, y)
+				}
+				mean, variance := predict(0)
+				wantMean, wantVariance := predict(1 / s.Healing.Precision[o])
+				assert.InDelta(t, wantMean-mean, healed.Mean.At(o, i)-plain.Mean.At(o, i), 1e-10*(1+math.Abs(wantMean)))
+				assert.InDelta(t, wantVariance-variance, healed.Variance.At(o, i)-plain.Variance.At(o, i), 1e-10*(1+wantVariance))
+				assert.GreaterOrEqual(t, healed.Variance.At(o, i), plain.Variance.At(o, i))
+			}
+		}
+	}
+}
+
+// Predictions do not depend on the workers or on what is predicted beside them; a
+// Healer gives the same; options leave out what they say.
+func TestHealedPredictions(t *testing.T) {
+	for _, L := range []int{1, 2} {
+		h := newHealingProblem(t, 3, 40, L, 300, 0.2*float64(L-1), 1)
+		p := h.fit.Posterior
+		want, err := p.PredictHealed(h.k, h.self, vi.PredictOptions{Workers: 1})
+		require.NoError(t, err)
+		got, err := newHealingProblem(t, 3, 40, L, 300, 0.2*float64(L-1), 3).fit.Posterior.PredictHealed(h.k, h.self, vi.PredictOptions{Workers: 3})
+		require.NoError(t, err)
+		assert.True(t, reflect.DeepEqual(want, got), "other bits with three workers")
+		mean, err := p.PredictHealed(h.k, h.self, vi.PredictOptions{MeanOnly: true})
+		require.NoError(t, err)
+		assert.Equal(t, want.Mean, mean.Mean)
+		assert.Empty(t, mean.Variance.Data)
+
+		for i := range 3 {
+			var one []la.Matrix[float64]
+			for _, k := range h.later {
+				one = append(one, k.Slice(0, 40, i, i+1))
+			}
+			alone, err := p.PredictHealed(testkit.Must(vi.NewDense(one...)), h.self.Slice(0, 3, i, i+1), vi.PredictOptions{})
+			require.NoError(t, err)
+			for o := range L {
+				assert.Equal(t, want.Mean.At(o, i), alone.Mean.At(o, 0))
+				assert.Equal(t, want.Variance.At(o, i), alone.Variance.At(o, 0))
+			}
+		}
+
+		published, err := p.PredictHealed(h.k, h.self, vi.PredictOptions{Published: true})
+		require.NoError(t, err)
+		same, err := p.Predict(h.k, vi.PredictOptions{Published: true})
+		require.NoError(t, err)
+		assert.True(t, reflect.DeepEqual(same, published))
+
+		restored, err := NewRegressionPosterior(p.State())
+		require.NoError(t, err)
+		again, err := restored.PredictHealed(h.k, h.self, vi.PredictOptions{})
+		require.NoError(t, err)
+		assert.True(t, reflect.DeepEqual(want, again), "other bits after a restoration")
+
+		plain, err := p.Predict(h.k, vi.PredictOptions{})
+		require.NoError(t, err)
+		for o := range L {
+			healer, err := p.Healer(nil, o)
+			require.NoError(t, err)
+			scratch := make([]float64, healer.ScratchSize())
+			phi := make([]float64, 40)
+			for i := range 300 {
+				clear(phi)
+				var self float64
+				for m, w := range p.s.BEMean[L:] {
+					for d := range phi {
+						phi[d] += w * h.later[m].At(d, i)
+					}
+					self += w * h.self.At(m, i)
+				}
+				mean, variance := healer.Heal(nil, phi, self, scratch)
+				require.InDelta(t, want.Mean.At(o, i), plain.Mean.At(o, i)+mean, 1e-10)
+				require.InDelta(t, want.Variance.At(o, i), plain.Variance.At(o, i)+variance, 1e-10)
+			}
+		}
+	}
+}
+
+// Moving the kernels of a new sample moves what healing adds by no more than the
+// bound says.
+func TestHealingSensitivity(t *testing.T) {
+	src := rand.New(rand.NewPCG(5, 5))
+	h := newHealingProblem(t, 2, 12, 2, 1, 0.2, 1)
+	const limit = 1.0
+	for o := range 2 {
+		healer, err := h.fit.Posterior.Healer(nil, o)
+		require.NoError(t, err)
+		scratch := make([]float64, healer.ScratchSize())
+		boundMean, boundSD := healer.Sensitivity(limit)
+		var largestMean, largestSD float64
+		for range 2000 {
+			phi, moved := make([]float64, 12), make([]float64, 12)
+			size := math.Exp(-8 * src.Float64())
+			move := func(v float64) float64 { return max(-limit, min(limit, v+size*float64(2*src.IntN(2)-1))) }
+			for d := range phi {
+				phi[d] = (2*src.Float64() - 1) * math.Exp(-4*src.Float64())
+				moved[d] = move(phi[d])
+			}
+			self := 2*src.Float64() - 1
+			mean, variance := healer.Heal(nil, phi, self, scratch)
+			mean2, variance2 := healer.Heal(nil, moved, move(self), scratch)
+			largestMean = max(largestMean, math.Abs(mean2-mean)/size)
+			// sd is the root of another variance and this one: with none besides it moves most.
+			largestSD = max(largestSD, math.Abs(math.Sqrt(variance2)-math.Sqrt(variance))/size)
+		}
+		t.Logf("mean %.3g of %.3g, sd %.3g of %.3g", largestMean, boundMean, largestSD, boundSD)
+		assert.LessOrEqual(t, largestMean, boundMean)
+		assert.LessOrEqual(t, largestSD, boundSD)
+	}
+}
+
+func TestHealingRefusals(t *testing.T) {
+	h := newHealingProblem(t, 2, 6, 1, 2, 0, 1)
+	_, err := h.fit.Posterior.PredictHealed(h.k, la.NewMatrix[float64](2, 3), vi.PredictOptions{})
+	assert.EqualError(t, err, "vi: self: 2×3 where 2×2 is needed")
+
+	src := rand.New(rand.NewPCG(6, 6))
+	for _, k := range []la.Matrix[float64]{testkit.Normal(src, 4, 7), testkit.Normal(src, 7, 7)} { // rectangular, and not symmetric
+		one := testkit.Must(vi.NewDense(k))
+		fit, err := Regression{Ascent: vi.Ascent{MaxSweeps: 2}}.Fit(context.Background(), one, testkit.Normal(src, 1, 7))
+		require.NoError(t, err)
+		assert.False(t, fit.Posterior.Healable())
+		_, err = fit.Posterior.PredictHealed(one, la.NewMatrix[float64](1, 7), vi.PredictOptions{})
+		assert.EqualError(t, err, "vi: the posterior cannot be healed: its basis points are not the samples")
+	}
+
+	for want, spoil := range map[string]func(s *RegressionState, h *Healing){
+		"vi: regression state: Healing: 6 basis points are not the 7 samples":   func(s *RegressionState, h *Healing) { s.Samples = 7 },
+		"vi: regression state: Healing.Precision: 0 entries where 1 are needed": func(s *RegressionState, h *Healing) { h.Precision = nil },
+		"vi: regression state: Healing.Precision[0] is 0":                       func(s *RegressionState, h *Healing) { h.Precision = []float64{0} },
+		"vi: regression state: Healing.Residual: entry (0, 0) is NaN":           func(s *RegressionState, h *Healing) { h.Residual.Data[0] = math.NaN() },
+		"vi: regression state: Healing.Kernel is not symmetric":                 func(s *RegressionState, h *Healing) { h.Kernel.Set(0, 1, 7) },
+		"vi: regression state: Healing.Observed: entry (0, 5) is 2": func(s *RegressionState, h *Healing) {
+			h.Observed = la.NewMatrix[float64](1, 6)
+			h.Observed.Set(0, 5, 2)
+		},
+		"vi: regression state: Healing.Kernel: 5×5 (stride 6, 29 elements) where 6×6 is needed": func(s *RegressionState, h *Healing) { h.Kernel = h.Kernel.Slice(0, 5, 0, 5) },
+	} {
+		s := h.fit.Posterior.State()
+		spoiled := *s.Healing
+		spoiled.Kernel, spoiled.Residual = s.Healing.Kernel.Clone(), s.Healing.Residual.Clone()
+		s.Healing = &spoiled
+		spoil(&s, &spoiled)
+		_, err := NewRegressionPosterior(s)
+		assert.EqualError(t, err, want)
+	}
+}

@@ -1,0 +1,299 @@
+package bemkl
+
+import (
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// plane is the accelerated order of a sweep. The one factorisation of a sweep gives the
+// shape of Cov[a] and the step z of the plain update of E[a]. All that follows keeps E[a]
+// on the plane through its present place that z and the previous sweep's step d span. On
+// it everything but the shape of Cov[a] is solved for by rounds of exact steps: a with G,
+// b and λ at their best for every a; the kernel weights and the noise; the size of
+// Cov[a]; υ and λ; the scale of the ridge. No round touches the kernels or anything of
+// order D²: with the inner products of the projections of a, z and d, G is known by its
+// sums over samples. Derived in docs/acceleration.md.
+type plane struct {
+	*latent
+	outputs []readout          // those of row r of the sample weights are r·M … r·M+M−1
+	M       int                // outputs a row
+	gamma   *conjugate.Gammas  // L, precisions of the biases
+	epsilon []float64          // L, E[ε]
+	target  la.Matrix[float64] // L×N, 0 where missing
+	gTarget la.Matrix[float64] // L×P, Σ_i E[g]·t over observed i
+	rounds  int                // a sweep
+
+	// Tasks for a row each, made once so that sweeps do not allocate: factorise, form
+	// the sums, update (a, b, G) or (b, G), and the latter after new targets.
+	factorTask, openTask, moveTask, followTask, targetTask func(*worker, int) error
+
+	composite la.Matrix[float64] // D×N, the kernels weighted by E[e]; only with M = 1
+
+	step  la.Matrix[float64] // R×D, z
+	last  la.Matrix[float64] // R×D, d
+	hLast la.Matrix[float64] // (R·P)×N, the projections of d
+	moved la.Matrix[float64] // R×2, how far a has gone along z and d in this sweep
+
+	// While staged, G is E[g_i] = through·h_i + Σ_o gain_o·t_{o,i} − offset for observed
+	// samples, and h_i for the others; gMean holds the projections of z.
+	staged  bool
+	through []la.Matrix[float64] // R of P×P
+	gain    la.Matrix[float64]   // L×P
+	offset  la.Matrix[float64]   // R×P
+
+	// Sums over the observed samples of a row. The 3P projections are those of a, z and d.
+	gram    []la.Matrix[float64] // R of 3P×3P, their inner products
+	ones    la.Matrix[float64]   // R×3P, their sums
+	targets la.Matrix[float64]   // L×3P, their inner products with the targets
+	tt      []la.Matrix[float64] // R of M×M, Σ t·tᵀ
+	t1      []float64            // L, Σ t
+}
+
+// readout is how an output reads the intermediate outputs of its row: as eᵀ·g + b.
+type readout struct {
+	be            *conjugate.Gaussian
+	bias, weights int                // the place of b in be, and of the first entry of e
+	ee            la.Matrix[float64] // P×P, E[e·eᵀ]
+}
+
+// e returns E[e].
+func (q *readout) e() []float64 { return q.be.Mean[q.weights : q.weights+q.ee.Rows] }
+
+// A classifier's round passes over the samples, a regression's does not; twenty rounds of
+// a regression bring it nearly to rest, and more cost little beside a large factorisation.
+const classificationRounds = 20
+
+// regressionRounds returns how many rounds a sweep of D basis points and P kernels has:
+// a hundred, or twenty at least where matrices of P are not small beside those of D.
+func regressionRounds(D, P int) int {
+	ratio := float64(D) / float64(P)
+	return int(min(100, max(20, ratio*ratio*ratio/100)))
+}
+
+// newPlane returns a plane whose d is zero.
+func newPlane(l *latent, outputs []readout, gamma *conjugate.Gammas, epsilon []float64, target, gTarget la.Matrix[float64], rounds int) *plane {
+	R, P, L := l.R, l.P, len(outputs)
+	M := L / R
+	p := &plane{
+		latent: l, outputs: outputs, M: M, gamma: gamma, epsilon: epsilon, target: target, gTarget: gTarget, rounds: rounds,
+		step:    la.NewMatrix[float64](R, l.D),
+		last:    la.NewMatrix[float64](R, l.D),
+		hLast:   la.NewMatrix[float64](R*P, l.N),
+		moved:   la.NewMatrix[float64](R, 2),
+		gain:    la.NewMatrix[float64](L, P),
+		offset:  la.NewMatrix[float64](R, P),
+		ones:    la.NewMatrix[float64](R, 3*P),
+		targets: la.NewMatrix[float64](L, 3*P),
+		t1:      make([]float64, L),
+	}
+	for range R {
+		p.through = append(p.through, la.NewMatrix[float64](P, P))
+		p.gram = append(p.gram, la.NewMatrix[float64](3*P, 3*P))
+		p.tt = append(p.tt, la.NewMatrix[float64](M, M))
+	}
+	for _, w := range l.crew.Workers {
+		w.shift = la.NewMatrix[float64](P, P)
+		w.cross = la.NewMatrix[float64](P, P)
+		w.bias = la.NewMatrix[float64](M, M)
+		w.m1, w.m2 = make([]float64, M), make([]float64, M)
+		w.p2 = make([]float64, P)
+		for i := range w.cg {
+			w.cg[i] = make([]float64, l.D)
+		}
+		if l.observed.Rows > 0 {
+			w.third = la.NewMatrix[float64](P, l.N)
+		}
+	}
+	p.factorTask = l.weightTask
+	if M == 1 {
+		p.composite = la.NewMatrix[float64](l.D, l.N)
+		p.factorTask = func(w *worker, r int) error {
+			if err := l.weightTask(w, r); err != nil {
+				return err
+			}
+			p.compositeStep(w, r)
+			return nil
+		}
+	}
+	p.openTask = func(w *worker, r int) error { p.open(w, r); return p.followTask(w, r) }
+	p.followTask = func(w *worker, r int) error {
+		if err := p.follow(w, r); err != nil {
+			return err
+		}
+		p.sum(w, r)
+		return nil
+	}
+	p.moveTask = func(w *worker, r int) error {
+		if err := p.follow(w, r); err != nil {
+			return err
+		}
+		p.move(w, r)
+		p.sum(w, r)
+		return nil
+	}
+	p.targetTask = func(w *worker, r int) error { p.retarget(r); return p.followTask(w, r) }
+	l.plane = p
+	return p
+}
+
+// order returns the updates of an accelerated sweep.
+func (p *plane) order(u *updates) []work.Update {
+	follow := work.Update{Name: "(b,G)", Step: func() error { return p.crew.Each(p.followTask) }}
+	move := work.Update{Name: "(a,b,G,λ)", Step: func() error {
+		if err := p.crew.Each(p.moveTask); err != nil {
+			return err
+		}
+		p.updateLambda()
+		return nil
+	}}
+	round := slices.Concat([]work.Update{move}, u.rest, []work.Update{step("κ", p.updateCovarianceScale)}, u.precisions, []work.Update{step("scale", u.scale)})
+	if u.score != nil {
+		round = append(round, follow, work.Update{Name: "f", Step: func() error {
+			u.score()
+			return p.crew.Each(p.targetTask)
+		}})
+	}
+	order := append(slices.Clone(u.precisions), u.g, work.Update{Name: "Cov[a]", Step: p.begin})
+	for range p.rounds {
+		order = append(order, round...)
+	}
+	return append(order, follow, work.Update{Name: "G", Step: func() error {
+		p.keepStep()
+		p.staged = false
+		return u.g.Step()
+	}})
+}
+
+// begin factorises, which gives Cov[a], and begins the rounds on the plane.
+func (p *plane) begin() error {
+	if err := p.directions(); err != nil {
+		return err
+	}
+	p.staged, p.distanceStale = true, false
+	return p.crew.Each(p.openTask)
+}
+
+// directions updates Cov[a] and stores the step z of the plain update of E[a], given a
+// G that is at its best for E[a], and the projections of z in the place of G. Like the
+// plain updates of a and G it passes over the kernels twice.
+func (p *plane) directions() error {
+	// The gradient υ·Σ_m K_m(g_m − h_m) − Λa, formed from what is left over: where
+	// sparse priors let a grow, the difference of two solutions would cancel.
+	l := p.latent
+	for j, v := range l.h.Data {
+		l.gMean.Data[j] -= v
+	}
+	l.k.Combine(&l.crew.All, l.gMean, l.response)
+	for r := range l.R {
+		rest, a := l.response.Row(r), l.aMean.Row(r)
+		for d := range rest {
+			rest[d] -= float64(l.lambda.Mean(r*l.D+d)*a[d]) / l.upsilon[r]
+		}
+	}
+	l.solution = p.step
+	if p.M == 1 {
+		p.formComposite()
+	}
+	if err := l.crew.Each(p.factorTask); err != nil {
+		return err
+	}
+	l.k.Project(&l.crew.All, p.step, l.gMean)
+	return nil
+}
+
+// move takes a to the best point a + αz + βd, with G, b and λ following; λ is left to the
+// caller. It comes after follow and uses what that has left with the worker.
+func (p *plane) move(w *worker, r int) {
+	f := p.bound(w, r)
+	alpha, beta := f.maximum()
+	p.moveBy(w, r, alpha, beta)
+}
+
+// bound returns the bound on the plane. It comes after follow.
+func (p *plane) bound(w *worker, r int) planeBound {
+	P, D, upsilon := p.P, p.D, p.upsilon[r]
+	gram, ones, offset := p.gram[r], p.ones.Row(r), p.offset.Row(r)
+
+	// With H_z and H_d the projections of z and d, k and j one of them: slopes
+	// υ⟨H_k, E[g]−h⟩, curvatures υ·ΣH_kᵀ(I − υ·Cov[g])H_j less what b takes away, with
+	// (I − υ·Cov[g]) = −shift, and the couplings υ·gain_oᵀ·ΣH_k of k with b_o.
+	f := planeBound{
+		a: p.aMean.Row(r), z: p.step.Row(r), d: p.last.Row(r), v: p.aVar.Row(r),
+		scale: p.lambda.Scale[r*D : (r+1)*D],
+		rate:  1 / p.lambda.Prior.Scale, shape: p.lambda.Shape,
+	}
+	follow := [2][]float64{w.m1, w.m2}
+	for k := range 2 {
+		at := (k + 1) * P
+		sum := -la.Dot(offset, ones[at:at+P])
+		for m := range P {
+			sum += la.Dot(w.shift.Row(m), gram.Row(at + m)[:P])
+		}
+		for j := range p.M {
+			o := r*p.M + j
+			gain := p.gain.Row(o)
+			sum += la.Dot(gain, p.targets.Row(o)[at:at+P])
+			follow[k][j] = upsilon * la.Dot(gain, ones[at:at+P])
+		}
+		f.slope[k] = upsilon * sum
+	}
+	for k := range 2 {
+		for j := range k + 1 {
+			var sum float64
+			for m := range P {
+				sum -= la.Dot(w.shift.Row(m), gram.Row((k+1)*P + m)[(j+1)*P:(j+2)*P])
+			}
+			f.curve[k+j] = upsilon * sum
+		}
+	}
+	// b_o moves by −B⁻¹·follow; with B = CCᵀ the curvatures lose (C⁻¹·follow)ᵀ(C⁻¹·follow).
+	if w.biasFollows {
+		for k := range 2 {
+			la.Trsv(la.NoTrans, w.bias, follow[k])
+		}
+		f.curve[0] -= la.SumSq(follow[0])
+		f.curve[1] -= la.Dot(follow[0], follow[1])
+		f.curve[2] -= la.SumSq(follow[1])
+	}
+	return f
+}
+
+// moveBy takes a to a + αz + βd, and the biases with it. It comes after bound.
+func (p *plane) moveBy(w *worker, r int, alpha, beta float64) {
+	la.Axpy(alpha, p.step.Row(r), p.aMean.Row(r))
+	la.Axpy(beta, p.last.Row(r), p.aMean.Row(r))
+	for m := r * p.P; m < (r+1)*p.P; m++ {
+		la.Axpy(alpha, p.gMean.Row(m), p.h.Row(m))
+		la.Axpy(beta, p.hLast.Row(m), p.h.Row(m))
+	}
+	if w.biasFollows {
+		la.Scal(-alpha, w.m1)
+		la.Axpy(-beta, w.m2, w.m1)
+		la.Trsv(la.Transpose, w.bias, w.m1)
+		for j, b := range w.m1 {
+			o := r*p.M + j
+			p.outputs[o].be.Mean[p.outputs[o].bias] += b
+			la.Axpy(b, p.gain.Row(o), p.offset.Row(r))
+		}
+	}
+	p.shiftSums(r, alpha, beta)
+	p.moved.Row(r)[0] += alpha
+	p.moved.Row(r)[1] += beta
+}
+
+// keepStep makes this sweep's step the next one's d.
+func (p *plane) keepStep() {
+	for r := range p.R {
+		alpha, beta := p.moved.At(r, 0), p.moved.At(r, 1)
+		d := p.last.Row(r)
+		la.Scal(beta, d)
+		la.Axpy(alpha, p.step.Row(r), d)
+		for m := r * p.P; m < (r+1)*p.P; m++ {
+			la.Scal(beta, p.hLast.Row(m))
+			la.Axpy(alpha, p.gMean.Row(m), p.hLast.Row(m))
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package bemkl
+
+import (
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+)
+
+// open forms the sums over samples of the projections of a, z and d.
+func (p *plane) open(w *worker, r int) {
+	P, gram := p.P, p.gram[r]
+	rows := [3]la.Matrix[float64]{
+		p.seen(r, p.h, w.masked[0]), p.seen(r, p.gMean, w.masked[1]), p.seen(r, p.hLast, w.third),
+	}
+	for k, x := range rows {
+		for j, y := range rows[:k+1] {
+			la.Gemm(&w.ws, la.NoTrans, la.Transpose, 1, x, y, 0, gram.Slice(k*P, (k+1)*P, j*P, (j+1)*P))
+		}
+		for m := range P {
+			p.ones.Set(r, k*P+m, conjugate.Sum(x.Row(m)))
+		}
+	}
+	gram.MirrorLower()
+	clear(p.moved.Row(r))
+	p.retarget(r)
+}
+
+// retarget forms the sums with the targets.
+func (p *plane) retarget(r int) {
+	for j := range p.M {
+		o := r*p.M + j
+		t := p.target.Row(o)
+		for k, x := range [3]la.Matrix[float64]{p.h, p.gMean, p.hLast} {
+			for m := range p.P {
+				p.targets.Set(o, k*p.P+m, la.Dot(x.Row(r*p.P+m), t))
+			}
+		}
+		for q := range p.M {
+			p.tt[r].Set(j, q, la.Dot(t, p.target.Row(r*p.M+q)))
+		}
+		p.t1[o] = conjugate.Sum(t)
+	}
+}
+
+// shiftSums makes the sums with the projections of a those of a + αz + βd.
+func (p *plane) shiftSums(r int, alpha, beta float64) {
+	P, gram := p.P, p.gram[r]
+	add := func(x []float64) {
+		la.Axpy(alpha, x[P:2*P], x[:P])
+		la.Axpy(beta, x[2*P:], x[:P])
+	}
+	for m := range P {
+		la.Axpy(alpha, gram.Row(P+m), gram.Row(m))
+		la.Axpy(beta, gram.Row(2*P+m), gram.Row(m))
+	}
+	for m := range 3 * P {
+		add(gram.Row(m))
+	}
+	add(p.ones.Row(r))
+	for j := range p.M {
+		add(p.targets.Row(r*p.M + j))
+	}
+}
+
+// follow updates G and the means of the biases jointly, as functions of a. It leaves
+// shift = through − I = −Cov[g]·Σ_o ε_o·E[e_o·e_oᵀ] with the worker, and the factor of B,
+// which is minus the second derivative of the bound with respect to the biases with G
+// following: B_oq = (γ_o + n·ε_o)·1[o=q] − n·ε_o·ε_q·E[e_o]ᵀ·Cov[g]·E[e_q].
+func (p *plane) follow(w *worker, r int) error {
+	P, n := p.P, p.count[r]
+	outputs := p.outputs[r*p.M : (r+1)*p.M]
+	pull, offset, epsilon := p.pull[r], p.offset.Row(r), p.epsilon[r*p.M:]
+	pull.Fill(0)
+	clear(w.p1)
+	for j := range outputs {
+		q, eps := &outputs[j], epsilon[j]
+		for m := range P {
+			la.Axpy(eps, q.ee.Row(m), pull.Row(m))
+			w.p1[m] += float64(eps * q.be.Cov.At(q.bias, q.weights+m))
+		}
+	}
+	if err := p.intermediateCovariance(w, r, w.p1); err != nil {
+		return err
+	}
+	cov := p.gCov[r]
+	p.through[r].CopyFrom(cov)
+	for m := range P {
+		la.Scal(p.upsilon[r], p.through[r].Row(m))
+	}
+	copy(offset, w.small.Mean) // with the biases at 0
+	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, -1, cov, pull, 0, w.shift)
+	for j := range outputs {
+		la.Gemv(&w.ws, la.NoTrans, epsilon[j], cov, outputs[j].e(), 0, p.gain.Row(r*p.M+j))
+	}
+
+	p.sumOfG(w, r, w.p1)
+	for j := range outputs {
+		o, q := r*p.M+j, &outputs[j]
+		w.m1[j] = epsilon[j] * (p.t1[o] - la.Dot(q.e(), w.p1))
+		for i := range j + 1 {
+			w.bias.Set(j, i, -n*epsilon[j]*la.Dot(q.e(), p.gain.Row(r*p.M+i)))
+		}
+		w.bias.Row(j)[j] += p.gamma.Mean(o) + float64(n*epsilon[j])
+	}
+	// Rounding can leave B indefinite where sparse priors make it next to singular.
+	// The biases then stay where they are.
+	if w.biasFollows = la.Cholesky(&w.ws, w.bias) == nil; w.biasFollows {
+		la.CholeskySolveVec(w.bias, w.m1)
+	}
+	for j := range outputs {
+		q := &outputs[j]
+		if w.biasFollows {
+			q.be.Mean[q.bias] = w.m1[j]
+		}
+		la.Axpy(q.be.Mean[q.bias], p.gain.Row(r*p.M+j), offset)
+	}
+	return nil
+}
+
+// sumOfG stores Σ E[g_i] over the observed samples: with the sums h1 of h that is
+// h1 + shift·h1 + Σ_o gain_o·Σt_o − n·offset.
+func (p *plane) sumOfG(w *worker, r int, sum []float64) {
+	h1 := p.ones.Row(r)[:p.P]
+	copy(sum, h1)
+	la.Gemv(&w.ws, la.NoTrans, 1, w.shift, h1, 1, sum)
+	for j := range p.M {
+		la.Axpy(p.t1[r*p.M+j], p.gain.Row(r*p.M+j), sum)
+	}
+	la.Axpy(-p.count[r], p.offset.Row(r), sum)
+}
+
+// sum forms the sums over samples of G that the other updates need.
+func (p *plane) sum(w *worker, r int) {
+	P, M := p.P, p.M
+	shift, cross, offset := w.shift, w.cross, p.offset.Row(r)
+	h1 := p.ones.Row(r)[:P]
+	gg, hh := p.gGram[r], p.gram[r].Slice(0, P, 0, P)
+
+	p.sumOfG(w, r, p.gSum.Row(r))
+	// cross = Σ(E[g]−h)hᵀ
+	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, 1, shift, hh, 0, cross)
+	for m := range P {
+		la.Axpy(-offset[m], h1, cross.Row(m))
+		for j := range M {
+			o := r*M + j
+			la.Axpy(p.gain.At(o, m), p.targets.Row(o)[:P], cross.Row(m))
+		}
+	}
+	// Σ(E[g]−h)(E[g]−h)ᵀ = cross·shiftᵀ + Σ_o Σ(E[g]−h)t_o·gain_oᵀ − Σ(E[g]−h)·offsetᵀ
+	la.Gemm(&w.ws, la.NoTrans, la.Transpose, 1, cross, shift, 0, gg)
+	for j := range M {
+		o := r*M + j
+		ht, target := p.targets.Row(o)[:P], p.gTarget.Row(o)
+		la.Gemv(&w.ws, la.NoTrans, 1, shift, ht, 0, target)
+		la.Axpy(-p.t1[o], offset, target)
+		for i := range M {
+			la.Axpy(p.tt[r].At(j, i), p.gain.Row(r*M+i), target)
+		}
+		for m := range P {
+			la.Axpy(target[m], p.gain.Row(o), gg.Row(m))
+		}
+		la.Axpy(1, ht, target)
+	}
+	var distance float64
+	for m := range P {
+		row := gg.Row(m)
+		la.Axpy(h1[m]-p.gSum.At(r, m), offset, row)
+		distance += row[m]
+	}
+	p.gDistance[r] = max(0, distance)
+	for m := range P {
+		row := gg.Row(m)
+		for j := range m + 1 {
+			row[j] += hh.At(m, j) + cross.At(m, j) + cross.At(j, m)
+		}
+	}
+	gg.MirrorLower()
+}
+
+// addFit adds s·E[e_o]ᵀ·E[g_i] to every observed y_i. It leaves those of missing samples
+// without meaning.
+func (p *plane) addFit(w *worker, o int, s float64, y []float64) {
+	r, e := o/p.M, p.outputs[o].e()
+	la.Gemv(&w.ws, la.Transpose, s, p.through[r], e, 0, w.p1)
+	for m, c := range w.p1 {
+		la.Axpy(c, p.h.Row(r*p.P+m), y)
+	}
+	for j := range p.M {
+		la.Axpy(s*la.Dot(e, p.gain.Row(r*p.M+j)), p.target.Row(r*p.M+j), y)
+	}
+	c := s * la.Dot(e, p.offset.Row(r))
+	for i := range y {
+		y[i] -= c
+	}
+}
+
+// rescale follows latent.rescale: a has been multiplied by c.
+func (p *plane) rescale(c float64) {
+	for r, gram := range p.gram {
+		la.Scal(c, p.ones.Row(r)[:p.P])
+		for m := range p.P {
+			la.Scal(c, gram.Row(m))
+		}
+		for m := range 3 * p.P {
+			la.Scal(c, gram.Row(m)[:p.P])
+		}
+	}
+	for o := range p.outputs {
+		la.Scal(c, p.targets.Row(o)[:p.P])
+	}
+	la.Scal(c, p.gain.Data)
+	la.Scal(c, p.offset.Data)
+}

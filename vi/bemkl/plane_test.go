@@ -1,0 +1,137 @@
+package bemkl
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// TestPlaneIsConjugateGradients holds every factor but a, b and G fixed, λ by its prior:
+// they then solve a linear system, which conjugate gradients do in as many steps as it
+// has unknowns and alternating updates do not.
+func TestPlaneIsConjugateGradients(t *testing.T) {
+	for _, p := range []problem{problems[0], problems[3], problems[5], problems[6]} {
+		p.lambda = vi.Gamma{Shape: 1e6, Scale: 1e-6}
+		r, k, y := p.draw(t, 2)
+		rest := func(fast bool) float64 {
+			m, err := r.model(k, y)
+			require.NoError(t, err)
+			for range 3 {
+				require.NoError(t, m.Sweep(nil))
+			}
+			for range p.D + 5 {
+				if fast {
+					require.NoError(t, m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y))
+					require.NoError(t, m.plane.begin())
+					require.NoError(t, m.crew.Each(m.plane.moveTask))
+					m.plane.keepStep()
+					m.plane.staged = false
+				} else {
+					require.NoError(t, m.updateWeights(m.upsilonMean))
+				}
+				require.NoError(t, m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y))
+			}
+			// The projections kept up to date are those of the weights.
+			h := la.NewMatrix[float64](p.L*p.P, p.N)
+			k.Project(nil, m.aMean, h)
+			testkit.RequireClose(t, "projections", h, m.h, 1e-12)
+			// How far the next plain update of a still goes.
+			before := m.aMean.Clone()
+			require.NoError(t, m.updateWeights(m.upsilonMean))
+			la.Axpy(-1, before.Data, m.aMean.Data)
+			return la.SumSq(m.aMean.Data) / la.SumSq(before.Data)
+		}
+		assert.Less(t, rest(true), 1e-10, p.name)
+		assert.Greater(t, rest(false), 1e-8, p.name)
+	}
+}
+
+// TestPlaneBoundIsTheBound moves the sample weights of a row along the plane, lets G, b
+// and λ follow, and compares the change of the bound.
+func TestPlaneBoundIsTheBound(t *testing.T) {
+	for _, p := range problems {
+		if p.lambda == broken {
+			continue // rounding is amplified
+		}
+		for _, move := range [][2]float64{{0.3, 0}, {1, -0.4}, {-0.2, 1.5}} {
+			r, k, y := p.draw(t, 4)
+			m, err := r.model(k, y)
+			require.NoError(t, err)
+			s, k, y := p.shared(t, 4)
+			n, err := s.model(k, y)
+			require.NoError(t, err)
+			for _, x := range []struct {
+				vi.Objective
+				*plane
+				*schedule
+			}{{m, m.plane, &m.updates}, {n, n.plane, &n.updates}} {
+				for range firstSweeps + 2 {
+					require.NoError(t, x.Sweep(nil))
+				}
+				l := x.plane
+				for _, u := range x.settled[:4] { // λ, υ, G, Cov[a]
+					require.NoError(t, u.Step())
+				}
+				w := l.crew.Workers[0]
+				require.NoError(t, l.follow(w, 0))
+				l.sum(w, 0)
+				l.updateLambda()
+				before := x.Objective.Bound()
+				require.NoError(t, l.follow(w, 0))
+				f := l.plane.bound(w, 0)
+				want := f.at(move[0], move[1]).value - f.at(0, 0).value
+				l.moveBy(w, 0, move[0], move[1])
+				l.sum(w, 0)
+				l.updateLambda()
+				assert.InDelta(t, want, x.Objective.Bound()-before, 1e-9*(1+math.Abs(before)+math.Abs(want)), p.name)
+				// G and b are where the move has taken them.
+				after := x.Objective.Bound()
+				require.NoError(t, l.follow(w, 0))
+				l.sum(w, 0)
+				assert.InDelta(t, after, x.Objective.Bound(), 1e-9*(1+math.Abs(after)), p.name)
+				a, b := f.maximum()
+				assert.GreaterOrEqual(t, f.at(a, b).value, f.at(0, 0).value)
+				for _, step := range [][2]float64{{1e-2, 0}, {-1e-2, 0}, {0, 1e-2}, {0, -1e-2}} {
+					assert.LessOrEqual(t, f.at(a+step[0], b+step[1]).value, f.at(a, b).value+1e-5, p.name)
+				}
+			}
+		}
+	}
+}
+
+// TestPlaneWorkersDoNotChangeBits is large enough for products that workers share.
+func TestPlaneWorkersDoNotChangeBits(t *testing.T) {
+	for _, L := range []int{1, 3} {
+		var want [3]float64
+		for _, workers := range []int{1, 2, 3} {
+			p := problem{P: 3, D: 200, N: 200, L: L}
+			r, k, y := p.draw(t, 1)
+			r.Workers = workers
+			m, err := r.model(k, y)
+			require.NoError(t, err)
+			s, k, y := p.shared(t, 1)
+			s.Workers = workers
+			n, err := s.model(k, y)
+			require.NoError(t, err)
+			c, k, y := p.labels(t, 1)
+			c.Workers = workers
+			q, err := c.model(k, y)
+			require.NoError(t, err)
+			for i, x := range []vi.Objective{m, n, q} {
+				for range firstSweeps + 3 {
+					require.NoError(t, x.Sweep(nil))
+				}
+				if workers == 1 {
+					want[i] = x.Bound()
+				}
+				assert.Equal(t, want[i], x.Bound(), "model %d, %d workers", i, workers)
+			}
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package bemkl
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/vi"
+)
+
+// requireRestored sweeps, and demands that state is after Restore what it was at Keep.
+func requireRestored(t *testing.T, m vi.Objective, state func() any) {
+	for range 15 {
+		require.NoError(t, m.Sweep(nil))
+	}
+	m.Keep()
+	want := state()
+	require.NoError(t, m.Sweep(nil))
+	assert.NotEqual(t, want, state())
+	m.Restore()
+	assert.Equal(t, want, state())
+}
+
+func TestRestore(t *testing.T) {
+	p := problem{P: 3, D: 20, N: 20, L: 2}
+	r, k, y := p.draw(t, 1)
+	m, err := r.model(k, y)
+	require.NoError(t, err)
+	requireRestored(t, m, func() any {
+		// The residuals follow from the state, up to the last digits of the functions
+		// aᵀk, which Restore computes anew.
+		s := m.posterior().State()
+		s.Healing = nil
+		return s
+	})
+
+	c, k, y := p.labels(t, 1)
+	mc, err := c.model(k, y)
+	require.NoError(t, err)
+	requireRestored(t, mc, func() any { return mc.posterior().State() })
+
+	s, k, y := p.shared(t, 1)
+	ms, err := s.model(k, y)
+	require.NoError(t, err)
+	requireRestored(t, ms, func() any { return ms.posterior().State() })
+}

@@ -1,0 +1,128 @@
+package mgp
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+)
+
+// Expectation propagation for labels t_n = ±1 with p(t_n | f_n) = Φ(t_n·f_n).
+// Each site is set to what makes the posterior's mean and variance at its sample
+// those of its cavity N(f_n | m₋, v₋) times the true likelihood. With
+// r = √(1+v₋), z = t·m₋/r, h = φ(z)/Φ(z) and δ = h(z+h)/r² these are
+//
+//	m̂ = m₋ + t·v₋·h/r,   v̂ = v₋ − v₋²·δ,
+//
+// and the site that leads there, without a difference of large numbers,
+//
+//	λ = δ/(1 − v₋·δ),   ν = λ·m̂ + t·h/r.
+//
+// All sites are renewed at once, from one factorisation.
+//
+// Source: T. P. Minka, "Expectation propagation for approximate Bayesian
+// inference", UAI 2001; C. E. Rasmussen and C. K. I. Williams, "Gaussian
+// Processes for Machine Learning", 2006, section 3.6, which renews one site after
+// another.
+
+// epSweeps is the most factorisations of one run of expectation propagation.
+const epSweeps = 200
+
+// leastDamping is the smallest step of the sites.
+const leastDamping = 0.2
+
+// roundingResidual is a residual below which one that no longer falls is rounding.
+const roundingResidual = 1e-8
+
+// propagate runs expectation propagation from the present sites until the
+// moments of posterior and tilted distributions agree to within tol posterior
+// standard deviations (root mean square), and returns the approximate log
+// evidence. The posterior is then that of the final sites.
+func (s *sites) propagate(t []float64, tol float64) (logZ float64, err error) {
+	damping, last := 1.0, math.Inf(1)
+	for range epSweeps {
+		if err := s.posterior(); err != nil {
+			return 0, err
+		}
+		var square float64
+		logZ = 0
+		for n, label := range t {
+			u := tilt(label, s.cavityMean[n], s.cavityVar[n])
+			dm, dv := s.mean[n]-u.mean, (s.variance[n]-u.variance)/s.variance[n]
+			square += dm*dm/s.variance[n] + dv*dv
+			logZ += u.logZ + s.siteNormaliser(n)
+			// The next sites, kept where the posterior no longer needs them.
+			s.diag[n] = u.precision
+			s.root[n] = u.shift
+		}
+		logZ -= 0.5 * s.logDet()
+		residual := math.Sqrt(square / float64(s.N))
+		if math.IsNaN(residual) {
+			return 0, fmt.Errorf("expectation propagation: the moments are not finite")
+		}
+		if residual <= tol || residual < roundingResidual && residual > 0.9*last {
+			for i, p := range s.prec {
+				s.root[i] = math.Sqrt(p)
+			}
+			return logZ, nil
+		}
+		if residual > last {
+			damping = max(leastDamping, 0.5*damping)
+		}
+		last = residual
+		for n := range t {
+			s.prec[n] = max(s.prec[n]+damping*(s.diag[n]-s.prec[n]), leastPrecision)
+			s.nu[n] += damping * (s.root[n] - s.nu[n])
+		}
+	}
+	return 0, fmt.Errorf("expectation propagation: the moments differ by %.3g posterior deviations after %d sweeps", last, epSweeps)
+}
+
+// siteNormaliser returns site n's part of the log evidence beside that of its
+// tilted distribution, with cavity precision τ₋ and shift q = τ₋·m₋:
+//
+//	½·ν·m − ½·v·ν² + ½·q·(q·λ/τ₋ − 2ν)·v + ½·log(1 + λ/τ₋).
+func (s *sites) siteNormaliser(n int) float64 {
+	v, nu := s.variance[n], s.nu[n]
+	ratio := s.prec[n] * s.cavityVar[n]
+	q := s.cavityMean[n] / s.cavityVar[n]
+	return 0.5 * (float64(nu*s.mean[n]) - float64(v*nu*nu) + float64(q*v*(float64(q*ratio)-2*nu)) + math.Log1p(ratio))
+}
+
+// start sets the sites to those of a weak push towards the labels.
+func (s *sites) start(t []float64) {
+	for n, label := range t {
+		s.prec[n], s.nu[n] = 0.3, 0.5*label
+	}
+}
+
+// tilted are the moments of a cavity times the likelihood of a label, and the
+// site that makes them the posterior's.
+type tilted struct {
+	mean, variance   float64
+	logZ             float64
+	precision, shift float64
+}
+
+func tilt(label, mean, variance float64) tilted {
+	r := math.Sqrt(1 + variance)
+	z := label * mean / r
+	h, logCDF := special.Mills(z)
+	delta := h * (z + h) / (r * r)
+	push := label * h / r
+	u := tilted{mean: mean + float64(variance*push), logZ: logCDF}
+	shrink := 1 - float64(variance*delta)
+	u.variance = variance * shrink
+	u.precision = delta / shrink
+	u.shift = float64(u.precision*u.mean) + push
+	return u
+}
+
+// leaveOneOut returns log P(t_n | all other labels) from the cavities.
+func (s *sites) leaveOneOut(t []float64) []float64 {
+	out := make([]float64, s.N)
+	for n, label := range t {
+		out[n] = special.LogNormalCDF(label * s.cavityMean[n] / math.Sqrt(1+s.cavityVar[n]))
+	}
+	return out
+}

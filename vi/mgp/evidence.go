@@ -1,0 +1,599 @@
+package mgp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/lbfgs"
+)
+
+// Evidence fits the sum of Gaussian processes by its evidence: q(f) given the
+// scales γ, exact for targets and with one precision a sample for labels, and γ,
+// the noise and the parameters of the kernels at the values of highest posterior
+// density,
+//
+//	max  log p(y | γ, σ², θ) + Σ_p log p(log γ_p) + log p(θ) + log p(σ²),
+//
+// climbed by L-BFGS with exact gradients. The factorised posterior of [Model] has
+// the same fixed points for γ up to O(1/N), but for labels it gives every sample
+// the site precision 1, however sure its class is, which keeps the amplitudes too
+// small and the probabilities too near to ½; see docs/mgp.md. The zero value is
+// ready.
+//
+// Source of the model: C. Archambeau and F. Bach, "Multiple Gaussian process
+// models", 2010. The gradients, in terms of α and R (see sites.go), are
+//
+//	∂/∂log a_p = ½·a_p·(αᵀK_pα − tr(R·K_p)),   a_p = 1/γ_p.
+type Evidence struct {
+	Sites Sites // for labels
+
+	// Family and Prior are those of γ. Default is a fixed, weak [Hyperbola] prior on
+	// each γ_p in units of tr K_p/Σ y_n² (tr K_p/N for labels), where kernel p alone
+	// makes functions of the targets' variance: it favours no scale within a factor of
+	// about e⁵ of that. The parameters of the other families are learned by type-II
+	// maximum likelihood unless Fixed.
+	Family Family
+	Prior  GIG
+	Fixed  bool
+
+	// Start, if not nil, is where the ascent starts from.
+	Start *EvidenceStart
+
+	// Ascent.Tolerance is the rise of the objective in one step that counts as none,
+	// relative to max(|objective|, N): 0 means 1e-5, a hundredth of a nat for 1000
+	// samples. MaxSweeps is the most steps: 0 means 100.
+	Ascent vi.Ascent
+
+	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
+	// Results do not depend on it.
+	Workers int
+}
+
+// EvidenceStart is where the ascent of the evidence starts from. What is nil or
+// zero is chosen from the kernels and targets.
+type EvidenceStart struct {
+	Gamma      []float64 // γ_p, P values
+	Noise      float64   // noise variance σ², for targets only
+	Parameters []float64 // of [Adaptive] kernels
+}
+
+// Sites says how the likelihood of the labels is approximated.
+type Sites int
+
+// Approximations of the labels' likelihood.
+const (
+	// ExpectationPropagation matches the moments of every sample's cavity
+	// distribution. It gives an estimate of the evidence and leave-one-out
+	// probabilities.
+	ExpectationPropagation Sites = iota
+
+	// VariationalBound maximises a lower bound on the evidence among all Gaussians
+	// q(f).
+	VariationalBound
+)
+
+// Adaptive are kernels with parameters θ that a fit can learn, such as the
+// logarithms of length scales. A fit calls SetParameters and then reads the
+// kernels, so that a value belongs to one fit at a time.
+type Adaptive interface {
+	vi.Kernels
+
+	// Parameters returns the means and the standard deviations of the parameters'
+	// normal prior. The ascent starts from the means.
+	Parameters() (mean, sd []float64)
+
+	// SetParameters computes the kernels at theta.
+	SetParameters(w *la.Workspace, theta []float64)
+
+	// Slope stores Σ_p weights[p]·<G, ∂K_p/∂θ_j> in dst[j], at the parameters that
+	// were set last, for the symmetric N×N matrix G, given by its lower triangle.
+	// It may overwrite G.
+	Slope(w *la.Workspace, weights []float64, g la.Matrix[float64], dst []float64)
+}
+
+// LeaveOneOut is the prediction of every training sample from all others, at the
+// parameters that the fit with it has found.
+type LeaveOneOut struct {
+	Mean, Variance []float64 // of the target, with its noise; nil for labels
+
+	// LogProbability is log P(t_n | the other labels) of each sample's own label; nil
+	// for targets, and for labels under [VariationalBound], whose cavities are no
+	// such predictions.
+	LogProbability []float64
+}
+
+// leastShare is the smallest noise variance as a share of the targets' mean
+// square: B stays far from singular in double precision.
+const leastShare = 1e-8
+
+// evidence is the objective of a fit. Its variables are log a_p, the kernels'
+// parameters, and for targets the logarithm of the noise variance above its least
+// value.
+type evidence struct {
+	ctx     context.Context
+	k       vi.Kernels
+	kernels Adaptive // k, if it is adaptive
+	passes  *passes
+	ws      la.Workspace
+	P, N    int
+	mean    []float64 // of the parameters' prior
+	sd      []float64
+
+	y      []float64
+	labels bool
+	how    Sites
+	prior  GIG
+	family Family
+	power  float64   // mean square of the targets, 1 for labels
+	unit   []float64 // of γ_p in its prior
+	tol    float64   // of expectation propagation
+
+	sum    la.Matrix[float64] // N×N, the lower triangle of K = Σ a_p·K_p
+	factor la.Matrix[float64] // N×N, a Cholesky factor, then R
+	sites  *sites             // labels only
+	alpha  []float64
+	weight []float64 // a_p
+	trace  []float64 // tr(R·K_p)
+	quad   []float64 // αᵀK_pα
+	left   float64   // tr(R·S⁻¹), S = I/σ² for targets
+	noise  float64   // σ²
+
+	// The sites of the highest objective so far, where the next begins.
+	best     float64
+	bestPrec []float64
+	bestNu   []float64
+}
+
+// Fit fits to N targets given square kernels. The model has no bias: targets are
+// to be centred, or a constant kernel added. Errors say what is wrong with the
+// arguments. If the context ends, the error wraps its cause, and the fit is what had
+// been reached, nil if that is nothing.
+func (e Evidence) Fit(ctx context.Context, k vi.Kernels, y []float64) (*Fit, error) {
+	return e.fit(ctx, k, y, false)
+}
+
+// FitLabels fits to N labels, each −1 or +1, given square kernels. Errors are
+// those of Fit.
+func (e Evidence) FitLabels(ctx context.Context, k vi.Kernels, t []float64) (*Fit, error) {
+	return e.fit(ctx, k, t, true)
+}
+
+// evidenceTolerance is the default of Ascent.Tolerance.
+const evidenceTolerance = 1e-5
+
+// priorRounds is the most times that a learned prior and the scales take turns.
+const priorRounds = 8
+
+func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
+	m, x, err := e.objective(ctx, k, y, labels)
+	if err != nil {
+		return nil, err
+	}
+	settings := lbfgs.Settings{
+		Iterations: e.Ascent.MaxSweeps, Tolerance: e.Ascent.Tolerance, Scale: float64(m.N), LongestStep: maxStep,
+	}
+	if settings.Iterations <= 0 {
+		settings.Iterations = 100
+	}
+	switch {
+	case settings.Tolerance == 0:
+		settings.Tolerance = evidenceTolerance
+	case settings.Tolerance < 0:
+		settings.Tolerance = -1
+	}
+	rec := vi.Record{Reason: vi.MaxSweeps}
+	last, most := math.NaN(), settings.Iterations
+	settings.Step = func(cost float64) {
+		rec.Trace = append(rec.Trace, -cost)
+		if e.Ascent.Progress != nil {
+			e.Ascent.Progress(vi.Progress{Sweep: len(rec.Trace), MaxSweeps: most, Bound: -cost, Rise: -cost - last})
+		}
+		last = -cost
+	}
+	learns := !e.Fixed && m.family != Hyperbola && m.family != ARD
+	for round := 0; ; round++ {
+		r, stopped := lbfgs.Minimize(x, m.cost, settings)
+		if stopped != nil {
+			if math.IsInf(m.best, 1) {
+				return nil, stopped
+			}
+			rec.Reason = vi.Cancelled
+			fit, err := m.finish(r.X, rec)
+			return fit, errors.Join(stopped, err)
+		}
+		x = r.X
+		if r.Converged {
+			rec.Reason = vi.Converged
+		}
+		if len(rec.Trace) == 0 {
+			rec.Trace = append(rec.Trace, -r.F)
+		}
+		settings.Iterations -= r.Iterations
+		if !learns || settings.Iterations <= 0 || round == priorRounds || !m.learnPrior() {
+			break
+		}
+		rec.Reason = vi.MaxSweeps
+	}
+	return m.finish(x, rec)
+}
+
+// objective checks the arguments and returns the objective and its start.
+func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*evidence, []float64, error) {
+	if ctx == nil {
+		return nil, nil, fmt.Errorf("mgp: ctx is nil")
+	}
+	if k == nil {
+		return nil, nil, fmt.Errorf("mgp: kernels: nil")
+	}
+	P, D, N := k.Dims()
+	switch {
+	case D != N:
+		return nil, nil, fmt.Errorf("mgp: kernels: %d×%d where square ones are needed", D, N)
+	case len(y) != N:
+		return nil, nil, fmt.Errorf("mgp: y: %d values for %d samples", len(y), N)
+	}
+	if i := check.NonFinite(y); i >= 0 {
+		return nil, nil, fmt.Errorf("mgp: y: value %d is %g", i, y[i])
+	}
+	m := &evidence{
+		ctx: ctx, k: k, passes: newPasses(k, e.Workers), ws: la.Workspace{Workers: e.Workers}, P: P, N: N,
+		y: y, labels: labels, how: e.Sites, prior: e.Prior, family: e.Family, power: 1, tol: searchTolerance,
+		sum: la.NewMatrix[float64](N, N), factor: la.NewMatrix[float64](N, N),
+		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
+		best: math.Inf(1),
+	}
+	if labels {
+		if err := checkLabels(y); err != nil {
+			return nil, nil, err
+		}
+		m.sites = newSites(&m.ws, m.sum, m.factor)
+		m.sites.start(y)
+		m.keep()
+	} else if m.power = la.SumSq(y) / float64(N); !(m.power > 0) || math.IsInf(m.power, 1) {
+		return nil, nil, fmt.Errorf("mgp: y: its mean square is %g", m.power)
+	}
+	relative := m.family == Default
+	if relative {
+		m.family, m.prior = Hyperbola, Hyperbola.vague(1)
+	}
+	for range P {
+		m.unit = append(m.unit, 1)
+	}
+	if m.prior == (GIG{}) && m.family != ARD {
+		m.prior = m.family.vague(1 / m.power)
+	}
+	if err := m.family.validate(m.prior); err != nil {
+		return nil, nil, err
+	}
+	var start EvidenceStart
+	if e.Start != nil {
+		start = *e.Start
+	}
+	x := make([]float64, P)
+	theta := start.Parameters
+	if a, ok := k.(Adaptive); ok {
+		m.kernels = a
+		m.mean, m.sd = a.Parameters()
+		if theta == nil {
+			theta = m.mean
+		}
+	}
+	switch {
+	case len(theta) != len(m.mean):
+		return nil, nil, fmt.Errorf("mgp: Start.Parameters: %d values where the kernels have %d", len(theta), len(m.mean))
+	case start.Gamma != nil && len(start.Gamma) != P:
+		return nil, nil, fmt.Errorf("mgp: Start.Gamma: %d values for %d kernels", len(start.Gamma), P)
+	}
+	if m.kernels != nil {
+		m.kernels.SetParameters(&m.ws, theta)
+	}
+	if err := m.shares(x); err != nil {
+		return nil, nil, err
+	}
+	if relative {
+		for p, v := range x {
+			m.unit[p] = math.Exp(-v) / float64(P)
+		}
+	}
+	for p, g := range start.Gamma {
+		if !(g > 0) || math.IsInf(g, 1) {
+			return nil, nil, fmt.Errorf("mgp: Start.Gamma[%d] is %g", p, g)
+		}
+		x[p] = -math.Log(g)
+	}
+	x = append(x, theta...)
+	if !labels {
+		noise := start.Noise - leastShare*m.power
+		if !(noise > 0) || math.IsInf(noise, 1) {
+			noise = firstNoise * m.power
+		}
+		x = append(x, math.Log(noise))
+	}
+	return m, x, nil
+}
+
+// checkLabels reports labels that are not −1 or +1, or all alike.
+func checkLabels(t []float64) error {
+	var positive int
+	for i, v := range t {
+		switch v {
+		case 1:
+			positive++
+		case -1:
+		default:
+			return fmt.Errorf("mgp: t: label %d is %g: labels are −1 and +1", i, v)
+		}
+	}
+	if positive == 0 || positive == len(t) {
+		return fmt.Errorf("mgp: t: all %d labels are alike", len(t))
+	}
+	return nil
+}
+
+// shares stores the log amplitudes at which every kernel has an equal share of a
+// function whose variance is that of the targets, 1 for labels.
+func (m *evidence) shares(x []float64) error {
+	for i := range m.N {
+		row := m.factor.Row(i)
+		clear(row)
+		row[i] = 1
+	}
+	m.k.Inner(&m.ws, m.factor, m.trace)
+	for p, t := range m.trace {
+		if t < 0 || t-t != 0 {
+			return fmt.Errorf("mgp: kernel %d: its trace is %g: it is not positive semidefinite", p, t)
+		}
+		x[p] = math.Log(m.power / float64(m.P))
+		if t > 0 {
+			x[p] -= math.Log(t / float64(m.N))
+		}
+	}
+	return nil
+}
+
+// firstNoise is the noise variance to start from, and noiseSpread the standard
+// deviation of its logarithm in its normal prior about there.
+const (
+	firstNoise  = 0.1
+	noiseSpread = 4
+)
+
+// Tolerances of expectation propagation and of the variational bound: while the
+// scales are climbed, and in the end.
+const (
+	searchTolerance = 1e-3
+	finalTolerance  = 1e-9
+)
+
+func (m *evidence) keep() {
+	m.bestPrec = append(m.bestPrec[:0], m.sites.prec...)
+	m.bestNu = append(m.bestNu[:0], m.sites.nu...)
+}
+
+// functions computes q(f) at x and returns the log evidence. The lower triangle of
+// factor is then the Cholesky factor of B.
+func (m *evidence) functions(x []float64) (float64, error) {
+	for p := range m.weight {
+		m.weight[p] = math.Exp(x[p])
+	}
+	if m.kernels != nil {
+		m.kernels.SetParameters(&m.ws, x[m.P:m.P+len(m.mean)])
+	}
+	m.passes.sum(&m.ws, m.weight, m.sum)
+	if m.labels {
+		z, err := m.approximate(m.bestPrec, m.bestNu)
+		if err != nil {
+			// The sites of other scales may lie too far away.
+			m.sites.start(m.y)
+			z, err = m.approximate(nil, nil)
+		}
+		copy(m.alpha, m.sites.alpha)
+		return z, err
+	}
+	m.noise = leastShare*m.power + math.Exp(x[len(x)-1])
+	for i := range m.N {
+		row := m.factor.Row(i)[:i+1]
+		copy(row, m.sum.Row(i))
+		row[i] += m.noise
+	}
+	if err := la.Cholesky(&m.ws, m.factor); err != nil {
+		return 0, fmt.Errorf("Σ a_p·K_p + σ²I: %w", err)
+	}
+	copy(m.alpha, m.y)
+	la.CholeskySolveVec(m.factor, m.alpha)
+	return -0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(m.N)*math.Log(2*math.Pi)), nil
+}
+
+// approximate finds the sites, from the given ones unless they are nil.
+func (m *evidence) approximate(prec, nu []float64) (float64, error) {
+	if prec != nil {
+		copy(m.sites.prec, prec)
+		copy(m.sites.nu, nu)
+	}
+	if m.how == VariationalBound {
+		return m.sites.ascend(m.y, m.tol)
+	}
+	return m.sites.propagate(m.y, m.tol)
+}
+
+// cost is minus the objective and its gradient, +Inf where B is singular in
+// double precision or the sites are not found.
+func (m *evidence) cost(x, g []float64) (float64, error) {
+	if m.ctx.Err() != nil {
+		return 0, fmt.Errorf("mgp: stopped: %w", context.Cause(m.ctx))
+	}
+	value, err := m.functions(x)
+	if err != nil {
+		return math.Inf(1), nil
+	}
+	r := m.precision()
+	for p, a := range m.weight {
+		density, slope := m.logPrior(-x[p] - math.Log(m.unit[p]))
+		value += density
+		g[p] = slope - 0.5*a*(m.quad[p]-m.trace[p])
+	}
+	if !m.labels {
+		last := len(x) - 1
+		d := (x[last] - math.Log(firstNoise*m.power)) / noiseSpread
+		value -= 0.5 * d * d
+		g[last] = d/noiseSpread - 0.5*math.Exp(x[last])*(la.SumSq(m.alpha)-m.left/m.noise)
+	}
+	if m.kernels != nil {
+		value += m.parameterSlopes(x, r, g)
+	}
+	if -value < m.best {
+		m.best = -value
+		if m.labels {
+			m.keep()
+		}
+	}
+	return -value, nil
+}
+
+// precision overwrites the factor with the lower triangle of R and computes what
+// the gradient needs of it.
+func (m *evidence) precision() la.Matrix[float64] {
+	if m.labels {
+		m.sites.precision()
+	} else {
+		la.CholeskyInv(&m.ws, m.factor)
+	}
+	m.left = 0
+	for i := range m.N {
+		v := m.noise
+		if m.labels {
+			v = 1 / m.sites.prec[i]
+		}
+		m.left += float64(v * m.factor.At(i, i))
+	}
+	m.passes.traces(&m.ws, m.factor, m.alpha, m.trace, m.quad)
+	return m.factor
+}
+
+// logPrior returns log p(log γ) but for a constant, at u = log γ in its unit, and
+// its slope in u: ω·u − ½(χ·e⁻ᵘ + φ·eᵘ), or zero where there is no prior.
+func (m *evidence) logPrior(u float64) (density, slope float64) {
+	if m.family == ARD {
+		return 0, 0
+	}
+	down, up := m.prior.Chi*math.Exp(-u), m.prior.Phi*math.Exp(u)
+	return float64(m.prior.Omega*u) - 0.5*(down+up), m.prior.Omega + 0.5*(down-up)
+}
+
+// parameterSlopes stores the gradient by the kernels' parameters in g, from
+// ∂/∂θ_j = ½ Σ_p a_p·<ααᵀ − R, ∂K_p/∂θ_j>, and returns their log prior but for a
+// constant. It overwrites R.
+func (m *evidence) parameterSlopes(x []float64, r la.Matrix[float64], g []float64) (density float64) {
+	for i := range m.N {
+		row, a := r.Row(i)[:i+1], m.alpha[i]
+		for j, v := range row {
+			row[j] = 0.5 * (float64(a*m.alpha[j]) - v)
+		}
+	}
+	slopes := g[m.P : m.P+len(m.mean)]
+	m.kernels.Slope(&m.ws, m.weight, r, slopes)
+	for j, s := range slopes {
+		d := (x[m.P+j] - m.mean[j]) / m.sd[j]
+		density -= 0.5 * d * d
+		slopes[j] = d/m.sd[j] - s
+	}
+	return density
+}
+
+// learnPrior sets the prior of γ to that of maximum likelihood under the present
+// q(γ), and reports whether it has moved.
+func (m *evidence) learnPrior() bool {
+	q, moments := m.scales()
+	old := m.prior
+	m.prior = m.family.learn(m.prior, m.family.meanMoments(q, moments), true)
+	m.best = math.Inf(1)
+	moved := func(a, b float64) bool { return math.Abs(a-b) > 1e-3*(math.Abs(a)+math.Abs(b)) }
+	return moved(old.Omega, m.prior.Omega) || moved(old.Chi, m.prior.Chi) || moved(old.Phi, m.prior.Phi)
+}
+
+// scales returns q(γ_p) = GIG(ω + N/2, χ, φ + s_p) and its moments, where with
+// a_p = 1/γ_p (D3–D11, the sites' precisions in place of τ)
+//
+//	s_p = E[f_pᵀK_p⁻¹f_p] = a_p²·αᵀK_pα + a_p·(N − a_p·tr RK_p),
+//	N − a_p·tr RK_p = Σ_{q≠p} a_q·tr RK_q + tr(R·S⁻¹),
+//
+// a sum of what is not negative. Its mean is the present γ_p up to O(1/N).
+func (m *evidence) scales() (q []GIG, moments []gigMoments) {
+	for p, a := range m.weight {
+		rest := m.left
+		for q, t := range m.trace {
+			if q != p {
+				rest += float64(m.weight[q] * t)
+			}
+		}
+		s := a * (float64(a*m.quad[p]) + rest)
+		g := GIG{m.prior.Omega + float64(m.N)/2, m.prior.Chi * m.unit[p], m.prior.Phi/m.unit[p] + s}
+		q = append(q, g)
+		moments = append(moments, g.moments())
+	}
+	return q, moments
+}
+
+// finish computes q(f) at x and returns the fit.
+func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
+	m.tol = min(m.tol, finalTolerance)
+	logZ, err := m.functions(x)
+	if err != nil {
+		// What was good enough to get here is good enough to be a model.
+		m.tol = max(m.tol, searchTolerance)
+		logZ, err = m.functions(x)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mgp: %w", err)
+	}
+	s := State{
+		Family: m.family, Labels: m.labels, Prior: m.prior, Tau: 1,
+		Alpha: slices.Clone(m.alpha), Factor: m.factor.Clone(),
+	}
+	loo := &LeaveOneOut{}
+	fit := &Fit{
+		Record: rec, LogEvidence: logZ, LeaveOneOut: loo,
+		Parameters: slices.Clone(x[m.P : m.P+len(m.mean)]),
+	}
+	limit := 1e-3
+	if m.labels {
+		s.Sites = slices.Clone(m.sites.prec)
+		if m.how == ExpectationPropagation {
+			loo.LogProbability = m.sites.leaveOneOut(m.y)
+		}
+	} else {
+		s.Tau = 1 / m.noise
+		limit *= m.noise
+	}
+	r := m.precision()
+	var square float64
+	for i := range m.N {
+		f := m.y[i] - m.noise*m.alpha[i]
+		if m.labels {
+			f = m.sites.mean[i]
+		} else { // the prediction without sample i
+			v := 1 / r.At(i, i)
+			loo.Mean = append(loo.Mean, m.y[i]-m.alpha[i]*v)
+			loo.Variance = append(loo.Variance, v)
+		}
+		square += f * f
+	}
+	fit.Collapsed = square < limit*float64(m.N)
+	for _, a := range m.weight {
+		s.Gamma = append(s.Gamma, 1/a)
+	}
+	if m.family != ARD {
+		s.Scales, _ = m.scales()
+		fit.GPLimit = m.family != Hyperbola && m.prior.VarLog() < pointVariance
+	}
+	if fit.Posterior, err = NewPosterior(s); err != nil {
+		return nil, err
+	}
+	return fit, nil
+}

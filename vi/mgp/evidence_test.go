@@ -1,0 +1,200 @@
+package mgp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// scaled are three kernels on points of the plane: constant, linear, and an RBF
+// whose two log length scales are parameters.
+type scaled struct {
+	*vi.Dense
+	x     la.Matrix[float64]
+	k     la.Matrix[float64]
+	theta []float64
+}
+
+func newScaled(t *testing.T, x la.Matrix[float64]) *scaled {
+	n := x.Rows
+	one, lin, k := la.NewMatrix[float64](n, n), la.NewMatrix[float64](n, n), la.NewMatrix[float64](n, n)
+	one.Fill(1)
+	la.Gemm(&la.Workspace{}, la.NoTrans, la.Transpose, 0.5, x, x, 0, lin)
+	d, err := vi.NewDense(one, lin, k)
+	require.NoError(t, err)
+	return &scaled{Dense: d, x: x, k: k}
+}
+
+func (s *scaled) Parameters() (mean, sd []float64) { return []float64{0, 0.3}, []float64{1, 0.5} }
+
+func (s *scaled) SetParameters(_ *la.Workspace, theta []float64) {
+	s.theta = append(s.theta[:0], theta...)
+	for i := range s.x.Rows {
+		for j := range s.x.Rows {
+			s.k.Set(i, j, math.Exp(-0.5*(s.part(i, j, 0)+s.part(i, j, 1))))
+		}
+	}
+}
+
+func (s *scaled) part(i, j, c int) float64 {
+	d := (s.x.At(i, c) - s.x.At(j, c)) / math.Exp(s.theta[c])
+	return d * d
+}
+
+func (s *scaled) Slope(_ *la.Workspace, weights []float64, g la.Matrix[float64], dst []float64) {
+	clear(dst)
+	for i := range s.x.Rows {
+		for j := range s.x.Rows {
+			for c := range dst {
+				dst[c] += weights[2] * g.At(max(i, j), min(i, j)) * s.k.At(i, j) * s.part(i, j, c)
+			}
+		}
+	}
+}
+
+// toy returns 40 points of the plane with targets and labels.
+func toy(seed uint64) (x la.Matrix[float64], y, labels []float64) {
+	src := rand.New(rand.NewPCG(seed, 1))
+	x = la.NewMatrix[float64](40, 2)
+	for i := range x.Rows {
+		a, b := src.NormFloat64(), src.NormFloat64()
+		copy(x.Row(i), []float64{a, b})
+		f := math.Sin(2*a) + 0.3*b
+		y = append(y, f+0.1*src.NormFloat64())
+		labels = append(labels, math.Copysign(1, f+0.3*src.NormFloat64()))
+	}
+	return x, y, labels
+}
+
+func TestEvidenceGradient(t *testing.T) {
+	x, y, labels := toy(1)
+	for _, tt := range []struct {
+		name   string
+		y      []float64
+		labels bool
+		how    Sites
+	}{
+		{"targets", y, false, 0},
+		{"labels, expectation propagation", labels, true, ExpectationPropagation},
+		{"labels, variational bound", labels, true, VariationalBound},
+	} {
+		for _, family := range []Family{Default, StudentT, GeneralGIG, ARD} {
+			t.Run(fmt.Sprint(tt.name, " ", family), func(t *testing.T) {
+				m, at, err := Evidence{Sites: tt.how, Family: family}.objective(context.Background(), newScaled(t, x), tt.y, tt.labels)
+				require.NoError(t, err)
+				m.tol = 1e-12
+				src := rand.New(rand.NewPCG(2, 2))
+				for i := range at {
+					at[i] += 0.5 * src.NormFloat64()
+				}
+				g, none := make([]float64, len(at)), make([]float64, len(at))
+				_, err = m.cost(at, g)
+				require.NoError(t, err)
+				const h = 1e-4
+				for i := range at {
+					value := func(d float64) float64 {
+						z := append([]float64(nil), at...)
+						z[i] += d
+						v, err := m.cost(z, none)
+						require.NoError(t, err)
+						return v
+					}
+					// A difference of the fourth order.
+					want := (8*(value(h)-value(-h)) - (value(2*h) - value(-2*h))) / (12 * h)
+					assert.InDelta(t, want, g[i], 1e-7*max(1, math.Abs(want)), "variable %d", i)
+				}
+			})
+		}
+	}
+}
+
+// A fit is where no step in any direction raises the objective, and predicts what
+// it should.
+func TestEvidenceFit(t *testing.T) {
+	x, y, labels := toy(3)
+	fit, err := Evidence{Ascent: vi.Ascent{Tolerance: 1e-12}}.Fit(context.Background(), newScaled(t, x), y)
+	require.NoError(t, err)
+	require.Equal(t, vi.Converged, fit.Record.Reason)
+	for i := 1; i < len(fit.Record.Trace); i++ {
+		require.GreaterOrEqual(t, fit.Record.Trace[i], fit.Record.Trace[i-1])
+	}
+	noise := 1 / math.Sqrt(fit.Posterior.State().Tau)
+	assert.InDelta(t, 0.1, noise, 0.05)
+	assert.False(t, fit.Collapsed)
+
+	fit, err = Evidence{}.FitLabels(context.Background(), newScaled(t, x), labels)
+	require.NoError(t, err)
+	var loo float64
+	for _, v := range fit.LeaveOneOut.LogProbability {
+		loo += v
+	}
+	assert.Greater(t, loo/float64(len(labels)), -0.5)
+}
+
+// Leaving a sample out and predicting it, at the same parameters, gives what the
+// fit says of it.
+func TestLeaveOneOut(t *testing.T) {
+	x, y, _ := toy(5)
+	k := newScaled(t, x)
+	fit, err := Evidence{}.Fit(context.Background(), k, y)
+	require.NoError(t, err)
+	s := fit.Posterior.State()
+	total := func(i, j int) float64 {
+		return k.At(0).At(i, j)/s.Gamma[0] + k.At(1).At(i, j)/s.Gamma[1] + k.At(2).At(i, j)/s.Gamma[2]
+	}
+	n := x.Rows
+	for _, out := range []int{0, 7, n - 1} {
+		b, alpha, c := la.NewMatrix[float64](n-1, n-1), make([]float64, n-1), make([]float64, n-1)
+		at := func(i int) int {
+			if i >= out {
+				return i + 1
+			}
+			return i
+		}
+		for i := range n - 1 {
+			for j := range n - 1 {
+				b.Set(i, j, total(at(i), at(j)))
+			}
+			b.Row(i)[i] += 1 / s.Tau
+			alpha[i], c[i] = y[at(i)], total(at(i), out)
+		}
+		require.NoError(t, la.Cholesky(&la.Workspace{}, b))
+		la.CholeskySolveVec(b, alpha)
+		solved := append([]float64(nil), c...)
+		la.CholeskySolveVec(b, solved)
+		assert.InDelta(t, la.Dot(c, alpha), fit.LeaveOneOut.Mean[out], 1e-8)
+		assert.InEpsilon(t, total(out, out)-la.Dot(c, solved)+1/s.Tau, fit.LeaveOneOut.Variance[out], 1e-8)
+	}
+}
+
+func TestEvidenceRefuses(t *testing.T) {
+	x, y, labels := toy(1)
+	k := newScaled(t, x)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, tt := range []struct {
+		name string
+		do   func() error
+		says string
+	}{
+		{"no kernels", func() error { _, err := Evidence{}.Fit(ctx, nil, y); return err }, "kernels: nil"},
+		{"too few targets", func() error { _, err := Evidence{}.Fit(ctx, k, y[1:]); return err }, "39 values for 40 samples"},
+		{"targets of zero", func() error { _, err := Evidence{}.Fit(ctx, k, make([]float64, 40)); return err }, "mean square is 0"},
+		{"labels that are none", func() error { _, err := Evidence{}.FitLabels(ctx, k, y); return err }, "labels are −1 and +1"},
+		{"an ended context", func() error { _, err := Evidence{}.FitLabels(ctx, k, labels); return err }, "canceled"},
+		{"parameters that do not fit", func() error {
+			_, err := Evidence{Start: &EvidenceStart{Parameters: []float64{1}}}.Fit(ctx, k, y)
+			return err
+		}, "Start.Parameters: 1 values where the kernels have 2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.ErrorContains(t, tt.do(), tt.says) })
+	}
+}
