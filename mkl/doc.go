@@ -16,12 +16,14 @@
 // model. All estimators embed [Fitting]: the seed, how long to go on, the workers
 // and what else every fit has.
 //
+//   - [Auto], [AutoClassifier]: one target or classes, where nothing is known of the
+//     kernels
 //   - [Regression]: one target or several that share kernel weights;
 //     [SharedRegression]: several that share sample weights
 //   - [Classifier], [MultiLabel]: two or more classes, or labels, with shared kernel
 //     weights
 //   - [MultiGP], [MultiGPClassifier]: a sum of one Gaussian process for each view,
-//     whose scales have priors that are learned
+//     whose scales, and widths if asked, are those of the highest evidence
 //   - [ProbitClassifier]: two or more classes by one model of all of them, on a sum
 //     or product of the kernels, approximated or sampled
 //   - [MultiTask]: targets that are sparse combinations of common functions
