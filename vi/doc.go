@@ -39,7 +39,9 @@
 //
 // Fits are the same, bit for bit, for every number of workers. Those of package bemkl
 // are also the same on every machine, but for the values of the bound, which use the
-// platform's logarithm and may differ in their last digits. The updates of the other
+// platform's logarithm and may differ in their last digits, and for what is decided by
+// comparing such values: where to stop, and whether a step of the accelerated order is
+// taken. The updates of the other
 // families use exponentials and logarithms themselves: between machines their fits
 // agree in all but the last digits.
 //
