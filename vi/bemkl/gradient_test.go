@@ -23,7 +23,7 @@ var gradientProblems = []problem{
 	{name: "rectangular", P: 2, D: 4, N: 10, L: 2, missing: 0.2},
 }
 
-var tight = vi.Ascent{Tolerance: -1, MaxSweeps: 1000}
+var tight = vi.Ascent{Tolerance: -1, MaxSweeps: 300}
 
 // along returns the kernels K_m + x·D_m for one kernel, and D_m.
 func along(t *testing.T, k *vi.Dense, m int, seed uint64) (at func(x float64) vi.Kernels, d la.Matrix[float64]) {
@@ -125,7 +125,7 @@ func TestClassificationGradients(t *testing.T) {
 				c := c
 				c.Margin += x
 				return bound(c, k)
-			}, 2e-2), margin, 1e-6, "margin")
+			}, 5e-3), margin, 1e-6, "margin") // further away one problem has a higher optimum
 		})
 	}
 }
