@@ -2,6 +2,7 @@ package habits
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -24,6 +25,23 @@ func TestImportsRunDownwards(t *testing.T) {
 func TestPublicNamesHaveComments(t *testing.T) {
 	for _, finding := range repository(t).Comments() {
 		t.Error(finding)
+	}
+}
+
+// Test binaries below vi and mcmc take the flag -golden, so that one command can run
+// all golden tests: each imports the package that registers it.
+func TestGoldenFlagIsTaken(t *testing.T) {
+	for _, p := range repository(t).Packages {
+		if root, _, _ := strings.Cut(p.Path, "/"); root != "vi" && root != "mcmc" || len(p.Tests) == 0 {
+			continue
+		}
+		taken := false
+		for _, f := range p.Tests {
+			for _, spec := range f.Imports {
+				taken = taken || strings.Trim(spec.Path.Value, `"`) == "github.com/bmkl/bmkl/internal/golden"
+			}
+		}
+		assert.True(t, taken, "%s: its tests do not import internal/golden", p.Path)
 	}
 }
 

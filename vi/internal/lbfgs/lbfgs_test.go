@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	_ "github.com/bmkl/bmkl/internal/golden" // the flag -golden
 )
 
 func TestMinimize(t *testing.T) {
