@@ -37,7 +37,7 @@ type Auto struct {
 }
 
 // DefaultMaxSamples is the most samples that [Auto] and [AutoClassifier] fit their
-// members to: at 5000 samples one takes minutes and 3 GB.
+// members to: of 5000 samples the 14 kernels of one take 2.8 GB.
 const DefaultMaxSamples = 5000
 
 // Fit fits the members to the views of N samples and their targets and pools them.

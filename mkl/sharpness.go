@@ -74,10 +74,10 @@ const logSharpnessSpread = 0.5
 // and its class. The derivative of the log probability of the classes is
 // Σ_n (score of the class − E[score]), falling in b.
 func fitSharpness(scores [][]float64, class []int) float64 {
+	log := make([]float64, len(scores[0]))
 	slope := func(b float64) float64 {
 		sum := -math.Log(b) / (logSharpnessSpread * logSharpnessSpread * b)
 		for n, s := range scores {
-			log := make([]float64, len(s))
 			sharpen(b, s, log)
 			for c, l := range log {
 				if p := math.Exp(l); p > 0 && c != class[n] {

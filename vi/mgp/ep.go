@@ -96,6 +96,15 @@ func (s *sites) start(t []float64) {
 	}
 }
 
+// bend returns −d²/dz² log Φ(z) = h·(z + h) from h = φ(z)/Φ(z). Far out on the left
+// the sum cancels, and the first terms of its series, 1 − 1/z², are exact.
+func bend(z, h float64) float64 {
+	if z < -1e4 {
+		return 1 - 1/(z*z)
+	}
+	return h * (z + h)
+}
+
 // tilted are the moments of a cavity times the likelihood of a label, and the
 // site that makes them the posterior's.
 type tilted struct {
@@ -108,7 +117,7 @@ func tilt(label, mean, variance float64) tilted {
 	r := math.Sqrt(1 + variance)
 	z := label * mean / r
 	h, logCDF := special.Mills(z)
-	delta := h * (z + h) / (r * r)
+	delta := bend(z, h) / (r * r)
 	push := label * h / r
 	u := tilted{mean: mean + float64(variance*push), logZ: logCDF}
 	shrink := 1 - float64(variance*delta)

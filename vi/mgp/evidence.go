@@ -198,14 +198,9 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	}
 	learns := !e.Fixed && m.family != Hyperbola && m.family != ARD
 	for round := 0; ; round++ {
-		r, stopped := lbfgs.Minimize(x, m.cost, settings)
-		if stopped != nil {
-			if math.IsInf(m.best, 1) {
-				return nil, stopped
-			}
-			rec.Reason = vi.Cancelled
-			fit, err := m.finish(r.X, rec)
-			return fit, errors.Join(stopped, err)
+		r, err := lbfgs.Minimize(x, m.cost, settings)
+		if err != nil {
+			return m.stopped(r.X, rec, err)
 		}
 		x = r.X
 		if r.Converged {
@@ -215,12 +210,30 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 			rec.Trace = append(rec.Trace, -r.F)
 		}
 		settings.Iterations -= r.Iterations
-		if !learns || settings.Iterations <= 0 || round == priorRounds || !m.learnPrior() {
+		if !learns || settings.Iterations <= 0 || round == priorRounds {
+			break
+		}
+		// The last point that was looked at need not be the highest.
+		if _, err := m.cost(x, r.Gradient); err != nil {
+			return m.stopped(x, rec, err)
+		}
+		if !m.learnPrior() {
 			break
 		}
 		rec.Reason = vi.MaxSweeps
 	}
 	return m.finish(x, rec)
+}
+
+// stopped returns the fit at x, which an error has ended, beside that error; there
+// is none before the objective was known anywhere.
+func (m *evidence) stopped(x []float64, rec vi.Record, err error) (*Fit, error) {
+	if math.IsInf(m.best, 1) && len(rec.Trace) == 0 {
+		return nil, err
+	}
+	rec.Reason = vi.Cancelled
+	fit, ferr := m.finish(x, rec)
+	return fit, errors.Join(err, ferr)
 }
 
 // objective checks the arguments and returns the objective and its start.

@@ -198,3 +198,36 @@ func TestEvidenceRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { assert.ErrorContains(t, tt.do(), tt.says) })
 	}
 }
+
+// An ascent that the context ends after some steps returns what it had reached, in the
+// rounds that learn the prior too.
+func TestEvidenceStopped(t *testing.T) {
+	x, y, _ := toy(1)
+	for _, family := range []Family{Default, StudentT} {
+		ctx, cancel := context.WithCancel(context.Background())
+		e := Evidence{Family: family}
+		e.Ascent.Progress = func(p vi.Progress) {
+			if p.Sweep == 3 {
+				cancel()
+			}
+		}
+		fit, err := e.Fit(ctx, newScaled(t, x), y)
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotNil(t, fit)
+		assert.Equal(t, vi.Cancelled, fit.Record.Reason)
+		assert.Len(t, fit.Record.Trace, 3)
+		assert.NotNil(t, fit.Posterior)
+	}
+}
+
+// A variance without bound makes no quadrature without end.
+func TestExpectationsOfHugeVariance(t *testing.T) {
+	for _, variance := range []float64{1e6, 1e12, 1e300} {
+		e := expectLikelihood(1, 0, variance)
+		sd := math.Sqrt(variance)
+		// Of −½(z² + …) where z < 0: half of the Gaussian has E[−½z²] = −¼·variance.
+		assert.InEpsilon(t, -0.25*variance, e.logLik, 0.01)
+		assert.InEpsilon(t, sd/math.Sqrt(2*math.Pi), e.slope, 0.01)
+		assert.InDelta(t, 0.5, e.curvature, 0.01)
+	}
+}

@@ -120,13 +120,14 @@ type expected struct {
 // it, which gives the step; the Gaussian's tail gives the ends.
 func expectLikelihood(label, mean, variance float64) expected {
 	const (
-		strip = 2.8  // distance of the singularities from the real line
-		tail  = 8.5  // where the Gaussian's density has fallen to 1e-16
-		digit = 36.0 // −log of the error
+		strip = 2.8     // distance of the singularities from the real line
+		tail  = 8.5     // where the Gaussian's density has fallen to 1e-16
+		digit = 36.0    // −log of the error
+		most  = 1 << 14 // nodes on each side; fewer than wanted from deviations of 900 on
 	)
 	sd := math.Sqrt(variance)
 	// The error is exp(−2π·d/h) with a strip of width d, and exp(−2π²/h²) from the Gaussian.
-	h := min(2*math.Pi*strip/sd/digit, math.Pi*math.Sqrt(2/digit))
+	h := max(min(2*math.Pi*strip/sd/digit, math.Pi*math.Sqrt(2/digit)), tail/most)
 	var e expected
 	var weight float64
 	for k := -math.Ceil(tail / h); k*h <= tail+h; k++ {
@@ -137,7 +138,7 @@ func expectLikelihood(label, mean, variance float64) expected {
 		weight += w
 		e.logLik += float64(w * logCDF)
 		e.slope += float64(w * label * ratio)
-		e.curvature += float64(w * ratio * (z + ratio))
+		e.curvature += float64(w * bend(z, ratio))
 	}
 	e.logLik /= weight
 	e.slope /= weight
