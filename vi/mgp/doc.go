@@ -36,6 +36,7 @@
 //	sites.go        a Gaussian in place of the likelihood of labels
 //	ep.go           sites by expectation propagation
 //	variational.go  sites by the Gaussian variational bound
+//	varying.go      noise that varies, by a bound on the evidence
 //	posterior.go    Posterior, its predictions
 //	gradient.go     derivatives of the bound by the kernels
 //	projection.go   Projection: single predictions from a few samples, with a bound

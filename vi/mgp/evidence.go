@@ -61,6 +61,9 @@ type EvidenceStart struct {
 	Gamma      []float64 // γ_p, P values
 	Noise      float64   // noise variance σ², for targets only
 	Parameters []float64 // of [Adaptive] kernels
+
+	// NoiseGamma holds the γ_p of the logarithm of noise that varies, P values.
+	NoiseGamma []float64
 }
 
 // Sites says how the likelihood of the labels is approximated.
@@ -102,9 +105,10 @@ type Adaptive interface {
 type LeaveOneOut struct {
 	Mean, Variance []float64 // of the target, with its noise; nil for labels
 
-	// LogProbability is log P(t_n | the other labels) of each sample's own label; nil
-	// for targets, and for labels under [VariationalBound], whose cavities are no
-	// such predictions.
+	// LogProbability is log P(t_n | the other labels) of each sample's own label, or with
+	// noise that varies the log density of its target; nil for other targets, which have
+	// the normal one, and for labels under [VariationalBound], whose cavities are no such
+	// predictions.
 	LogProbability []float64
 }
 

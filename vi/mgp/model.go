@@ -113,6 +113,10 @@ type Fit struct {
 	LogEvidence float64
 	Parameters  []float64
 	LeaveOneOut *LeaveOneOut
+
+	// Noise is the noise of [Evidence.FitVarying], nil where it is constant. The
+	// posterior's τ is then one over the mean noise variance of the samples.
+	Noise *NoiseProcess
 }
 
 // Fit approximates the posterior given square kernels and N targets. Errors are

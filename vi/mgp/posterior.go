@@ -25,14 +25,15 @@ type State struct {
 	Scales []GIG
 	Gamma  []float64
 
-	// Sites holds the precisions λ_n of the sites of labels, or is nil: every
-	// sample's precision is then τ.
+	// Sites holds the precisions λ_n of the sites of labels, or of the logarithm of a
+	// noise variance, or is nil.
 	Sites []float64
 
 	Alpha []float64 // N, B⁻¹·E[y], or S^½·B⁻¹·S^-½·ν with sites
 
 	// Factor is N×N, of which the lower triangle is the Cholesky factor of B = K + I/τ,
-	// K = Σ K_p/γ_p, or with S = diag(λ) of B = I + S^½·K·S^½.
+	// K = Σ K_p/γ_p, or with S = diag(λ) of B = I + S^½·K·S^½. Where the noise varies the
+	// variance of each sample's stands for 1/τ.
 	Factor la.Matrix[float64]
 }
 
@@ -81,8 +82,8 @@ func NewPosterior(s State) (*Posterior, error) {
 	if j := check.NonFinite(s.Alpha); j >= 0 {
 		return fail("Alpha[%d] is %g", j, s.Alpha[j])
 	}
-	if s.Sites != nil && (len(s.Sites) != N || !s.Labels) {
-		return fail("Sites: %d precisions for %d samples of labels", len(s.Sites), N)
+	if s.Sites != nil && len(s.Sites) != N {
+		return fail("Sites: %d precisions for %d samples", len(s.Sites), N)
 	}
 	for i, v := range s.Sites {
 		if !(v > 0) || math.IsInf(v, 1) {

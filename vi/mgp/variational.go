@@ -24,9 +24,23 @@ import (
 // Source: M. Opper and C. Archambeau, "The variational Gaussian approximation
 // revisited", Neural Computation 21 (2009).
 
-// ascend climbs the bound from the present sites until a step of the sites would
-// move the posterior means by less than tol posterior deviations (root mean
-// square), and returns the bound.
+// ascend climbs the bound of labels from the present sites, as climb does.
+func (s *sites) ascend(t []float64, tol float64) (bound float64, err error) {
+	return s.climb(tol, func(slope, curvature []float64) (sum float64, err error) {
+		for n, label := range t {
+			e := expectLikelihood(label, s.mean[n], s.variance[n])
+			slope[n], curvature[n] = e.slope, e.curvature
+			sum += e.logLik
+		}
+		return sum, nil
+	})
+}
+
+// climb climbs the bound of a likelihood from the present sites until a step of the
+// sites would move the posterior means by less than tol posterior deviations (root
+// mean square), and returns the bound. expect returns the expected log likelihood
+// under the present posterior, with its derivatives by the means, and minus twice
+// those by the variances.
 //
 // The sites that the posterior asks for are as often too far as too near: the error
 // of the whole step is some multiple λ of that before it, which may be below −1. With
@@ -34,7 +48,7 @@ import (
 // c = dᵀd₋/d₋ᵀd₋ = 1 − s·(1−λ), and the next step 1/(1−λ) = s/(1−c) would end the error
 // in that direction (J. Barzilai and J. M. Borwein, "Two-point step size gradient
 // methods", 1988). A step that lowers the bound by more than rounding is halved.
-func (s *sites) ascend(t []float64, tol float64) (bound float64, err error) {
+func (s *sites) climb(tol float64, expect func(slope, curvature []float64) (float64, error)) (bound float64, err error) {
 	v := make([]float64, 8*s.N)
 	next := func() []float64 {
 		head := v[:s.N:s.N]
@@ -50,15 +64,18 @@ func (s *sites) ascend(t []float64, tol float64) (bound float64, err error) {
 		if err := s.posterior(); err != nil {
 			return 0, err
 		}
-		bound = -0.5 * s.logDet()
+		// What they ask for is left in scratch memory until the bound is known.
+		bound, err = expect(s.root, s.diag)
+		if err != nil {
+			return 0, err
+		}
+		bound -= 0.5 * s.logDet()
 		var square float64
-		for n, label := range t {
-			e := expectLikelihood(label, s.mean[n], s.variance[n])
-			bound += e.logLik + 0.5*(float64(s.prec[n]*s.variance[n])-float64(s.mean[n]*s.alpha[n]))
+		for n, slope := range s.root {
+			bound += 0.5 * (float64(s.prec[n]*s.variance[n]) - float64(s.mean[n]*s.alpha[n]))
 			sd := math.Sqrt(s.variance[n])
-			push := (e.slope - s.alpha[n]) * sd // the gradient by the mean
-			s.diag[n] = e.curvature
-			s.root[n] = e.slope + float64(e.curvature*s.mean[n])
+			push := (slope - s.alpha[n]) * sd // the gradient by the mean
+			s.root[n] = slope + float64(s.diag[n]*s.mean[n])
 			way[n] = (s.diag[n] - s.prec[n]) * s.variance[n]
 			wayNu[n] = (s.root[n] - s.nu[n]) * sd
 			square += push*push + way[n]*way[n]
@@ -92,7 +109,7 @@ func (s *sites) ascend(t []float64, tol float64) (bound float64, err error) {
 			copy(last, way)
 			copy(lastNu, wayNu)
 		}
-		for n := range t {
+		for n := range s.prec {
 			s.prec[n] = max(kept[n]+step*(prec[n]-kept[n]), leastPrecision)
 			s.nu[n] = keptNu[n] + step*(nu[n]-keptNu[n])
 		}

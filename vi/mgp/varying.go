@@ -1,0 +1,437 @@
+package mgp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/lbfgs"
+)
+
+// Noise that varies: the logarithm of the noise variance is a sum of Gaussian
+// processes too, of the same kernels,
+//
+//	y_n ~ N(f_n, exp(h_n)),   f ~ N(0, K),   h ~ N(μ, H),   K = Σ a_p·K_p,   H = Σ b_p·K_p.
+//
+// With q(h) = N(m, V) and r_n = exp(m_n − V_nn/2) the best q(f) is known, and
+//
+//	L = log N(y | 0, K + diag(r)) − ¼·tr V − KL(q(h) ‖ N(μ, H))
+//
+// is a lower bound on the evidence. At its maximum q(h) is made of sites,
+//
+//	λ_n = ½·(r_n·α_n² + 1 − r_n·R_nn),   ν_n = λ_n − ½ + λ_n·(m_n − μ),
+//
+// with α and R those of f; they are found as those of labels are, and L is climbed in
+// log a_p, log b_p, μ and the kernels' parameters by exact gradients.
+//
+// Source: M. Lázaro-Gredilla and M. K. Titsias, "Variational heteroscedastic Gaussian
+// process regression", ICML 2011; docs/varying-noise.md derives what is computed.
+
+// NoiseProcess is the approximate posterior of the logarithm of a noise variance
+// that varies: Level, and a sum of Gaussian processes with the kernels of the function.
+// It is immutable and safe for concurrent use.
+type NoiseProcess struct {
+	Level float64    // μ
+	About *Posterior // q(h − μ)
+}
+
+// NewNoiseProcess returns the noise of a level and a posterior with sites about it.
+func NewNoiseProcess(level float64, about *Posterior) (*NoiseProcess, error) {
+	switch {
+	case math.IsNaN(level) || math.IsInf(level, 0):
+		return nil, fmt.Errorf("vi: noise level: %g", level)
+	case about.s.Sites == nil || about.s.Labels:
+		return nil, errors.New("vi: noise process: its posterior has no sites, or is of labels")
+	}
+	return &NoiseProcess{level, about}, nil
+}
+
+// Predict returns the mean and the variance of h, the logarithm of the noise variance,
+// of the samples whose kernels are given as [Posterior.Predict] takes them.
+func (p *NoiseProcess) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.PredictOptions) (mean, variance []float64, err error) {
+	opt.MeanOnly = false
+	h, err := p.About.Predict(k, self, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range h.Mean {
+		h.Mean[i] += p.Level
+	}
+	return h.Mean, h.Function, nil
+}
+
+// PredictOne is Predict for one sample; see [Posterior.PredictOne].
+func (p *NoiseProcess) PredictOne(k []float64, self float64) (mean, variance float64) {
+	c := p.About.PredictOne(k, self, false)
+	return p.Level + c.Mean, c.Variance - 1
+}
+
+// mostLogNoise bounds the logarithm of a noise variance: far from all samples a
+// linear kernel may promise more than any number holds.
+const mostLogNoise = 40
+
+// MeanNoise returns E[exp(h)] of h with the given mean and variance, at most e⁴⁰.
+func MeanNoise(mean, variance float64) float64 {
+	return math.Exp(min(mean+0.5*variance, mostLogNoise))
+}
+
+// FitVarying fits to N targets given square kernels, with noise that varies. It starts
+// from Start, or from the fit with constant noise if there is none. The prior of γ of
+// both sums must be [Default]. LogEvidence is the lower bound. Errors are those of
+// Fit.
+func (e Evidence) FitVarying(ctx context.Context, k vi.Kernels, y []float64) (*Fit, error) {
+	if e.Family != Default {
+		return nil, fmt.Errorf("mgp: noise that varies takes the default prior, and Family is %v", e.Family)
+	}
+	if e.Start == nil {
+		first, err := e.fit(ctx, k, y, false)
+		if err != nil {
+			return first, err
+		}
+		e.Start = &EvidenceStart{Gamma: first.Posterior.s.Gamma, Noise: 1 / first.Posterior.s.Tau, Parameters: first.Parameters}
+	}
+	m, x, err := e.varying(ctx, k, y)
+	if err != nil {
+		return nil, err
+	}
+	settings := lbfgs.Settings{
+		Iterations: e.Ascent.MaxSweeps, Tolerance: e.Ascent.Tolerance, Scale: float64(m.f.N), LongestStep: maxStep,
+	}
+	if settings.Iterations <= 0 {
+		settings.Iterations = 100
+	}
+	switch {
+	case settings.Tolerance == 0:
+		settings.Tolerance = evidenceTolerance
+	case settings.Tolerance < 0:
+		settings.Tolerance = -1
+	}
+	rec := vi.Record{Reason: vi.MaxSweeps}
+	last := math.NaN()
+	settings.Step = func(cost float64) {
+		rec.Trace = append(rec.Trace, -cost)
+		if e.Ascent.Progress != nil {
+			e.Ascent.Progress(vi.Progress{Sweep: len(rec.Trace), MaxSweeps: settings.Iterations, Bound: -cost, Rise: -cost - last})
+		}
+		last = -cost
+	}
+	r, stop := lbfgs.Minimize(x, m.cost, settings)
+	switch {
+	case stop != nil && len(rec.Trace) == 0 && math.IsInf(m.best, 1):
+		return nil, stop
+	case stop != nil:
+		rec.Reason = vi.Cancelled
+	case r.Converged:
+		rec.Reason = vi.Converged
+	}
+	if len(rec.Trace) == 0 {
+		rec.Trace = append(rec.Trace, -r.F)
+	}
+	fit, err := m.finish(r.X, rec)
+	return fit, errors.Join(stop, err)
+}
+
+// varying is the objective. Its variables are log a_p, the kernels' parameters,
+// log b_p and μ. Both sums are kept as those of other fits are, h as if it were of
+// labels: a posterior made of sites.
+type varying struct {
+	f, h *evidence
+
+	level    float64   // μ
+	variance []float64 // r
+	inverse  []float64 // R_nn
+
+	best     float64 // lowest cost so far
+	bestPrec []float64
+	bestNu   []float64
+}
+
+// varying checks the arguments and returns the objective and its start.
+func (e Evidence) varying(ctx context.Context, k vi.Kernels, y []float64) (*varying, []float64, error) {
+	f, x, err := e.objective(ctx, k, y, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	N, P := f.N, f.P
+	noise := leastShare*f.power + math.Exp(x[len(x)-1])
+	x = x[:len(x)-1]
+	h := &evidence{
+		ctx: ctx, k: k, passes: f.passes, ws: la.Workspace{Workers: e.Workers}, P: P, N: N,
+		labels: true, prior: f.prior, family: f.family, power: 1, tol: searchTolerance,
+		sum: la.NewMatrix[float64](N, N), factor: la.NewMatrix[float64](N, N),
+		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
+	}
+	h.sites = newSites(&h.ws, h.sum, h.factor)
+	log := make([]float64, P)
+	if err := h.shares(log); err != nil {
+		return nil, nil, err
+	}
+	for _, v := range log {
+		h.unit = append(h.unit, math.Exp(-v)/float64(P))
+	}
+	if g := e.Start.NoiseGamma; g != nil {
+		if len(g) != P {
+			return nil, nil, fmt.Errorf("mgp: Start.NoiseGamma: %d values for %d kernels", len(g), P)
+		}
+		for p, v := range g {
+			if !(v > 0) || math.IsInf(v, 1) {
+				return nil, nil, fmt.Errorf("mgp: Start.NoiseGamma[%d] is %g", p, v)
+			}
+			log[p] = -math.Log(v)
+		}
+	}
+	x = append(append(x, log...), math.Log(noise))
+	m := &varying{f: f, h: h, variance: make([]float64, N), inverse: make([]float64, N), best: math.Inf(1)}
+	m.begin()
+	m.keep()
+	return m, x, nil
+}
+
+// begin sets the sites to those of constant noise.
+func (m *varying) begin() {
+	for n := range m.h.sites.prec {
+		m.h.sites.prec[n], m.h.sites.nu[n] = 0.5, 0
+	}
+}
+
+func (m *varying) keep() {
+	m.bestPrec = append(m.bestPrec[:0], m.h.sites.prec...)
+	m.bestNu = append(m.bestNu[:0], m.h.sites.nu...)
+}
+
+// functions finds q(f) and q(h) at x and returns the bound. The lower triangles of
+// the factors are then those of K + diag(r) and of the sites' B.
+func (m *varying) functions(x []float64) (float64, error) {
+	f, h, P := m.f, m.h, m.f.P
+	noise := x[P+len(f.mean):]
+	for p := range P {
+		f.weight[p], h.weight[p] = math.Exp(x[p]), math.Exp(noise[p])
+	}
+	m.level = noise[P]
+	if f.kernels != nil {
+		f.kernels.SetParameters(&f.ws, x[P:P+len(f.mean)])
+	}
+	f.passes.sum(&f.ws, f.weight, f.sum)
+	f.passes.sum(&h.ws, h.weight, h.sum)
+	// The least noise is part of f, and keeps K + diag(r) from being singular.
+	for i := range f.N {
+		f.sum.Row(i)[i] += leastShare * f.power
+	}
+	copy(h.sites.prec, m.bestPrec)
+	copy(h.sites.nu, m.bestNu)
+	bound, err := h.sites.climb(h.tol, m.expect)
+	if err != nil {
+		// The sites of other scales may lie too far away.
+		m.begin()
+		bound, err = h.sites.climb(h.tol, m.expect)
+	}
+	copy(h.alpha, h.sites.alpha)
+	return bound, err
+}
+
+// expect returns log N(y | 0, K + diag(r)) − ¼·tr V, the expected log likelihood of h
+// under the best q(f), with its derivatives by the means of h, and minus twice those
+// by the variances.
+func (m *varying) expect(slope, curvature []float64) (float64, error) {
+	f, s := m.f, m.h.sites
+	for n := range f.N {
+		m.variance[n] = math.Exp(m.level + s.mean[n] - 0.5*s.variance[n])
+		row := f.factor.Row(n)[:n+1]
+		copy(row, f.sum.Row(n))
+		row[n] += m.variance[n]
+	}
+	if err := la.Cholesky(&f.ws, f.factor); err != nil {
+		return 0, fmt.Errorf("Σ a_p·K_p + noise: %w", err)
+	}
+	copy(f.alpha, f.y)
+	la.CholeskySolveVec(f.factor, f.alpha)
+	la.CholeskyInvDiag(&f.ws, f.factor, m.inverse)
+	value := -0.5 * (la.Dot(f.y, f.alpha) + la.LogDet(f.factor) + float64(f.N)*math.Log(2*math.Pi))
+	for n, r := range m.variance {
+		value -= 0.25 * s.variance[n]
+		// The mean squared residual in units of r, half of it: never negative.
+		curvature[n] = 0.5 * (float64(r*f.alpha[n]*f.alpha[n]) + max(0, 1-float64(r*m.inverse[n])))
+		slope[n] = curvature[n] - 0.5
+	}
+	return value, nil
+}
+
+// cost is minus the objective and its gradient, +Inf where a matrix is singular in
+// double precision or the sites are not found.
+func (m *varying) cost(x, g []float64) (float64, error) {
+	f, h, P := m.f, m.h, m.f.P
+	if f.ctx.Err() != nil {
+		return 0, fmt.Errorf("mgp: stopped: %w", context.Cause(f.ctx))
+	}
+	value, err := m.functions(x)
+	if err != nil {
+		return math.Inf(1), nil
+	}
+	at := P + len(f.mean)
+	m.precisions()
+	for p := range P {
+		for _, side := range []struct {
+			e    *evidence
+			slot int
+		}{{f, p}, {h, at + p}} {
+			density, slope := side.e.logPrior(-x[side.slot] - math.Log(side.e.unit[p]))
+			value += density
+			g[side.slot] = slope - 0.5*side.e.weight[p]*(side.e.quad[p]-side.e.trace[p])
+		}
+	}
+	d := (m.level - math.Log(firstNoise*f.power)) / noiseSpread
+	value -= 0.5 * d * d
+	g[at+P] = d / noiseSpread
+	for _, a := range h.alpha {
+		g[at+P] -= a
+	}
+	if f.kernels != nil {
+		value += f.parameterSlopes(x, f.factor, g)
+		m.noiseSlopes(g[P:at])
+	}
+	if -value < m.best {
+		m.best = -value
+		m.keep()
+	}
+	return -value, nil
+}
+
+// precisions overwrites both factors with the lower triangles of R and computes what
+// the gradients need of them.
+func (m *varying) precisions() {
+	m.f.precision()
+	m.f.left = 0
+	for n, r := range m.variance {
+		m.f.left += float64(r * m.inverse[n])
+	}
+	m.h.precision()
+}
+
+// noiseSlopes takes from g the derivatives by the kernels' parameters of what the
+// bound owes to H, as [evidence.parameterSlopes] does for K. It overwrites R of h.
+func (m *varying) noiseSlopes(g []float64) {
+	h := m.h
+	for i := range h.N {
+		row, a := h.factor.Row(i)[:i+1], h.alpha[i]
+		for j, v := range row {
+			row[j] = 0.5 * (float64(a*h.alpha[j]) - v)
+		}
+	}
+	slopes := make([]float64, len(g))
+	m.f.kernels.Slope(&h.ws, h.weight, h.factor, slopes)
+	for j, s := range slopes {
+		g[j] -= s
+	}
+}
+
+// finish computes q(f) and q(h) at x and returns the fit.
+func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
+	f, h := m.f, m.h
+	h.tol = finalTolerance
+	bound, err := m.functions(x)
+	if err != nil {
+		// What was good enough to get here is good enough to be a model.
+		h.tol = searchTolerance
+		bound, err = m.functions(x)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mgp: %w", err)
+	}
+	fit := &Fit{
+		Record: rec, LogEvidence: bound,
+		Parameters: slices.Clone(x[f.P : f.P+len(f.mean)]),
+	}
+	var square, noise float64
+	for n, r := range m.variance {
+		v := f.y[n] - float64(r*f.alpha[n])
+		square += v * v
+		noise += MeanNoise(m.level+h.sites.mean[n], h.sites.variance[n]) / float64(f.N)
+	}
+	fit.Collapsed = square < 1e-3*noise*float64(f.N)
+	function := State{Family: f.family, Prior: f.prior, Tau: 1 / noise, Alpha: slices.Clone(f.alpha), Factor: f.factor.Clone()}
+	about := State{
+		Family: h.family, Prior: h.prior, Tau: 1, Alpha: slices.Clone(h.alpha), Factor: h.factor.Clone(),
+		Sites: slices.Clone(h.sites.prec),
+	}
+	m.precisions()
+	fit.LeaveOneOut = m.leaveOneOut()
+	for p := range f.P {
+		function.Gamma = append(function.Gamma, 1/f.weight[p])
+		about.Gamma = append(about.Gamma, 1/h.weight[p])
+	}
+	function.Scales, _ = f.scales()
+	about.Scales, _ = h.scales()
+	if fit.Posterior, err = NewPosterior(function); err != nil {
+		return nil, err
+	}
+	q, err := NewPosterior(about)
+	if err != nil {
+		return nil, err
+	}
+	fit.Noise, err = NewNoiseProcess(m.level, q)
+	return fit, err
+}
+
+// leaveOneOut returns the prediction of every sample from all others, given R of both
+// sums. Without sample n f has the mean y_n − α_n/R_nn and the variance 1/R_nn − r_n,
+// whatever its own noise is, and h at n the variance of the cavity, q(h) without its
+// site. The mean of the cavity still knows sample n from its neighbours: their sites
+// are those of residuals from a function that has seen it. One step of all their sites,
+// to those of the function that has not, moves it by
+//
+//	Σ_j V₋_nj·(λ₋_j − λ_j),   V₋_nj = −(R_h)_nj/(λ_n·λ_j·(1 − λ_n·V_nn)).
+func (m *varying) leaveOneOut() *LeaveOneOut {
+	f, s := m.f, m.h.sites
+	f.factor.MirrorLower()
+	m.h.factor.MirrorLower()
+	out := &LeaveOneOut{}
+	for n, r := range m.variance {
+		own, a := m.inverse[n], f.alpha[n]
+		mean, variance := m.level+s.cavityMean[n], s.cavityVar[n]
+		spread := variance / s.variance[n] / s.prec[n] // 1/(λ_n·(1 − λ_n·V_nn))
+		for j, c := range f.factor.Row(n) {
+			if j == n {
+				continue
+			}
+			change := 0.5 * m.variance[j] * (c / own) * (float64(a*(float64(c*a)/own-2*f.alpha[j])) + c)
+			mean -= spread * m.h.factor.At(n, j) / s.prec[j] * change
+		}
+		miss := a / own
+		function := max(0, 1-float64(r*own)) / own
+		out.Mean = append(out.Mean, f.y[n]-miss)
+		out.Variance = append(out.Variance, function+MeanNoise(mean, variance))
+		out.LogProbability = append(out.LogProbability, logDensity(miss, function, mean, variance))
+	}
+	return out
+}
+
+// logDensity returns log E[N(d | 0, v + exp(h))], h ~ N(mean, variance), by the
+// trapezoidal rule, as [expectLikelihood] has it: exp(h) = −v is π away from the real
+// line.
+func logDensity(d, v, mean, variance float64) float64 {
+	const (
+		strip = math.Pi
+		tail  = 8.5
+		digit = 72.0 // the density may itself be small
+		most  = 1 << 12
+	)
+	sd := math.Sqrt(variance)
+	step := max(min(2*math.Pi*strip/sd/digit, math.Pi*math.Sqrt(2/digit)), tail/most)
+	top, sum, weight := math.Inf(-1), 0.0, 0.0
+	for k := -math.Ceil(tail / step); k*step <= tail+step; k++ {
+		x := k * step
+		total := v + math.Exp(mean+float64(sd*x))
+		log := -0.5*x*x - 0.5*(d*d/total+math.Log(2*math.Pi*total))
+		weight += math.Exp(-0.5 * x * x)
+		if log > top {
+			sum *= math.Exp(top - log)
+			top = log
+		}
+		sum += math.Exp(log - top)
+	}
+	return top + math.Log(sum/weight)
+}
