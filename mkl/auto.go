@@ -18,6 +18,8 @@ import (
 //
 // Each member has one [KernelSet] for the views without a kernel: [Broad], [ARDRBF],
 // [ARDRanks] or [Additive]. Views with a kernel are part of every member as they are.
+// Where the size of the residuals of the best member depends on the inputs, there is one
+// more, that member with noise that varies ([VaryingNoise]).
 // The prediction is the mixture of the members' that would have predicted every
 // training target best from all others (see docs/choosing.md). Neither the evidence
 // nor leave-one-out alone chooses well: both prefer length scales that overfit, which
@@ -57,16 +59,21 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	}
 	m := &PoolModel{}
 	var density [][]float64
+	var of [][]View // those of the members
+	begin := time.Now()
 	m.pool, err = plan.fit(a.Fitting, a.Time, func(views []View, f Fitting) (Model, error) {
 		member, err := MultiGP{Fitting: f, hurried: true}.Fit(ctx, views, some)
 		if err != nil {
 			return nil, err
 		}
 		m.members = append(m.members, member)
-		density = append(density, member.leftOutDensity(some))
+		density, of = append(density, member.leftOutDensity(some)), append(of, views)
 		return member, nil
 	})
 	if err != nil {
+		return nil, err
+	}
+	if density, err = a.addVarying(ctx, m, of, some, density, time.Since(begin)); err != nil {
 		return nil, err
 	}
 	m.weights, m.rule = stack(density), stacked
@@ -78,7 +85,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 // move the mean little, but their wide predictions widen the mixture, whose
 // variance would then cover more than it says.
 func (m *PoolModel) keepLarge() {
-	least := 0.5 / float64(len(m.members))
+	least := smallShare(len(m.members))
 	var sum float64
 	kept := m.pool
 	kept.names, kept.weights, kept.models = nil, nil, nil
@@ -98,19 +105,24 @@ func (m *PoolModel) keepLarge() {
 	m.pool, m.members = kept, members
 }
 
+// smallShare is the weight below which one of n members is dropped.
+func smallShare(n int) float64 { return 0.5 / float64(n) }
+
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Kernels being views without a kernel.
-func (a Auto) EstimateMemory(s Size) int64 { return autoMemory(&a.Fitting, s, a.MaxSamples, 1) }
+func (a Auto) EstimateMemory(s Size) int64 {
+	return autoMemory(&a.Fitting, s, a.MaxSamples, 1, varyingFactors)
+}
 
 // autoMemory estimates what a pool takes whose members have l functions each: the
-// kernels of the largest member, and the factors that all of them keep.
-func autoMemory(f *Fitting, s Size, most, l int) int64 {
+// kernels of the largest member, the factors that all of them keep, and so many more.
+func autoMemory(f *Fitting, s Size, most, l, more int) int64 {
 	if most <= 0 {
 		most = DefaultMaxSamples
 	}
 	s.Samples = min(s.Samples, most)
 	s.Kernels *= mostAlone + 2
-	return f.processMemory(s, l*len(autoMembers))
+	return f.processMemory(s, l*len(autoMembers)+more)
 }
 
 // AutoClassifier is [Auto] for two or more classes. The probabilities are the means
@@ -342,5 +354,5 @@ func (p *plan) fit(settings Fitting, limit time.Duration, fit func(views []View,
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Kernels being views without a kernel and its Outputs classes.
 func (a AutoClassifier[T]) EstimateMemory(s Size) int64 {
-	return autoMemory(&a.Fitting, s, a.MaxSamples, functions(s.Outputs))
+	return autoMemory(&a.Fitting, s, a.MaxSamples, functions(s.Outputs), 0)
 }

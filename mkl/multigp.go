@@ -91,7 +91,13 @@ type MultiGP struct {
 	// are in the targets' own units either way.
 	RawTargets bool
 
-	hurried bool // for Auto: see processSettings
+	// Noise says whether the variance of the noise is one number or depends on the
+	// sample.
+	Noise NoiseModel
+
+	// What [Auto] sets: see processSettings.
+	hurried bool
+	start   *mgp.EvidenceStart
 }
 
 // Fit fits the model to the views of N samples and their targets. Given kernels
@@ -110,16 +116,30 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	targets, z := standardizeTargets([][]float64{y}, g.RawTargets)
 	m := &MultiGPModel{target: targets[0]}
 	m.onViews = onViews{g.record(Trace{}), ds}
-	settings := processSettings{method: g.Method, family: g.Family, prior: g.Prior, fixed: g.FixedPrior, hurried: g.hurried, seed: g.Seed}
+	settings := processSettings{
+		method: g.Method, family: g.Family, prior: g.Prior, fixed: g.FixedPrior, hurried: g.hurried, seed: g.Seed,
+		noise: g.Noise, start: g.start,
+	}
+	if err := settings.checkNoise(); err != nil {
+		return nil, err
+	}
 	whole, err := settings.fit(ctx, &g.Fitting, &m.processes, k, z, false)
 	if !whole {
 		return nil, err
+	}
+	if g.hurried && g.Noise == ConstantNoise {
+		m.unevenNoise = noiseVaries(k, m.leaveOneOut[0], z.Row(0), g.Seed)
 	}
 	return m, err
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
-func (g MultiGP) EstimateMemory(s Size) int64 { return g.processMemory(s, 1) }
+func (g MultiGP) EstimateMemory(s Size) int64 {
+	if g.Noise == VaryingNoise {
+		return g.processMemory(s, varyingFactors)
+	}
+	return g.processMemory(s, 1)
+}
 
 // processMemory estimates what a fit of l functions takes, each a sum of Gaussian
 // processes whose factor of N×N the model keeps.

@@ -28,9 +28,21 @@ type processJSON struct {
 	Bound   float64 `json:"bound"`
 	Sites   bool    `json:"sites,omitempty"`
 
+	// Noise is that of a target whose noise varies. The posterior of the logarithm of its
+	// variance has the tensors process.O.noise.gamma and so on, with sites.
+	Noise *noiseJSON `json:"noise,omitempty"`
+
 	// Widths are those of each view whose kernel has one for each feature, null for
 	// the others; they are left out if the views have them.
 	Widths [][]float64 `json:"widths,omitempty"`
+}
+
+// noiseJSON is noise that varies: the level of the logarithm of its variance, and the
+// prior of the process about it.
+type noiseJSON struct {
+	Level  float64 `json:"level"`
+	Family Family  `json:"family"`
+	Prior  GIG     `json:"prior,omitzero"`
 }
 
 // addProcesses adds the functions and returns their settings.
@@ -40,7 +52,6 @@ func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []proce
 	var all []processJSON
 	for o, p := range m.posteriors {
 		s := p.State()
-		P, N := p.Dims()
 		j := processJSON{
 			Family: s.Family, Labels: s.Labels, Prior: s.Prior, Tau: s.Tau,
 			GPLimit: m.limits[o], Bound: m.bounds[o], Sites: s.Sites != nil,
@@ -48,23 +59,53 @@ func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []proce
 		if m.designs[o] != m.designs[0] {
 			j.Widths = m.designs[o].allWidths()
 		}
-		all = append(all, j)
 		name := fmt.Sprintf("process.%d.", o)
-		if j.Sites {
-			f.add(name+"sites", s.Sites, N)
+		f.addState(name, s)
+		if m.noise != nil {
+			about := m.noise.About.State()
+			j.Noise = &noiseJSON{Level: m.noise.Level, Family: about.Family, Prior: about.Prior}
+			f.addState(name+"noise.", about)
 		}
-		f.add(name+"gamma", s.Gamma, P)
-		if s.Family != ARD {
-			var scales []float64
-			for _, q := range s.Scales {
-				scales = append(scales, q.Omega, q.Chi, q.Phi)
-			}
-			f.add(name+"scales", scales, P, 3)
-		}
-		f.add(name+"alpha", s.Alpha, N)
-		f.add(name+"factor", packLower(s.Factor), N*(N+1)/2)
+		all = append(all, j)
 	}
 	return design, record, all
+}
+
+// addState adds the tensors of a posterior.
+func (f *fileWriter) addState(name string, s mgp.State) {
+	P, N := len(s.Gamma), len(s.Alpha)
+	if s.Sites != nil {
+		f.add(name+"sites", s.Sites, N)
+	}
+	f.add(name+"gamma", s.Gamma, P)
+	if s.Family != ARD {
+		var scales []float64
+		for _, q := range s.Scales {
+			scales = append(scales, q.Omega, q.Chi, q.Phi)
+		}
+		f.add(name+"scales", scales, P, 3)
+	}
+	f.add(name+"alpha", s.Alpha, N)
+	f.add(name+"factor", packLower(s.Factor), N*(N+1)/2)
+}
+
+// takeState takes the tensors of a posterior of P kernels and N samples, the rest of
+// whose state is given.
+func (f *fileReader) takeState(name string, s mgp.State, P, N int, sites bool) (*mgp.Posterior, error) {
+	s.Gamma = f.take(name+"gamma", P)
+	if s.Family != ARD {
+		for scales := f.take(name+"scales", P, 3); len(scales) > 0; scales = scales[3:] {
+			s.Scales = append(s.Scales, GIG{Omega: scales[0], Chi: scales[1], Phi: scales[2]})
+		}
+	}
+	if sites {
+		s.Sites = f.take(name+"sites", N)
+	}
+	s.Alpha, s.Factor = f.take(name+"alpha", N), f.takeLower(name+"factor", N)
+	if f.err != nil {
+		return nil, f.err
+	}
+	return mgp.NewPosterior(s)
 }
 
 // takeProcesses takes the functions, of labels or of a target.
@@ -77,27 +118,21 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 		return m, err
 	}
 	for o, j := range all {
-		if j.Labels != labels {
+		switch {
+		case j.Labels != labels:
 			return m, fmt.Errorf("model: processes[%d]: labels is %t", o, j.Labels)
+		case !j.Labels && j.Sites, j.Labels && j.Noise != nil:
+			return m, fmt.Errorf("model: processes[%d]: sites are for labels, and noise for targets", o)
 		}
 		name := fmt.Sprintf("process.%d.", o)
-		s := mgp.State{
-			Family: j.Family, Labels: j.Labels, Prior: j.Prior, Tau: j.Tau,
-			Gamma: f.take(name+"gamma", P),
+		s := mgp.State{Family: j.Family, Labels: j.Labels, Prior: j.Prior, Tau: j.Tau}
+		p, err := f.takeState(name, s, P, N, j.Sites)
+		if err == nil && j.Noise != nil {
+			m.noise, err = f.takeNoise(name+"noise.", *j.Noise, P, N)
 		}
-		if j.Family != ARD {
-			for scales := f.take(name+"scales", P, 3); len(scales) > 0; scales = scales[3:] {
-				s.Scales = append(s.Scales, GIG{Omega: scales[0], Chi: scales[1], Phi: scales[2]})
-			}
-		}
-		if j.Sites {
-			s.Sites = f.take(name+"sites", N)
-		}
-		s.Alpha, s.Factor = f.take(name+"alpha", N), f.takeLower(name+"factor", N)
 		if f.err != nil {
 			return m, f.err
 		}
-		p, err := mgp.NewPosterior(s)
 		if err != nil {
 			return m, fmt.Errorf("model: processes[%d]: %w", o, err)
 		}
@@ -111,6 +146,15 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 		m.posteriors, m.limits, m.bounds = append(m.posteriors, p), append(m.limits, j.GPLimit), append(m.bounds, j.Bound)
 	}
 	return m, nil
+}
+
+// takeNoise takes noise that varies.
+func (f *fileReader) takeNoise(name string, j noiseJSON, P, N int) (*mgp.NoiseProcess, error) {
+	about, err := f.takeState(name, mgp.State{Family: j.Family, Prior: j.Prior, Tau: 1}, P, N, true)
+	if err != nil {
+		return nil, err
+	}
+	return mgp.NewNoiseProcess(j.Level, about)
 }
 
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].

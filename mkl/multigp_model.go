@@ -13,6 +13,8 @@ import (
 type MultiGPModel struct {
 	processes
 	target target
+
+	unevenNoise bool // for [Auto]: the noise is seen to vary, and was taken for constant
 }
 
 // Kind returns multigp.
@@ -26,7 +28,7 @@ func (m *MultiGPModel) Targets() int { return 1 }
 func (m *MultiGPModel) Prior() string { return m.prior(0) }
 
 // NoiseSD returns the standard deviation of the target's noise, τ^-½, in its units:
-// a slice of one.
+// a slice of one. Noise that varies has the mean variance of the training samples'.
 func (m *MultiGPModel) NoiseSD() []float64 {
 	return []float64{m.target.sd / math.Sqrt(m.posteriors[0].State().Tau)}
 }
@@ -68,5 +70,9 @@ func (m *MultiGPModel) String() string { return m.describe("multiple Gaussian pr
 
 // Summary describes the model in words, line by line.
 func (m *MultiGPModel) Summary() string {
-	return m.summary(m.String(), func(int) string { return fmt.Sprintf("noise SD %.4g", m.NoiseSD()[0]) })
+	text := m.summary(m.String(), func(int) string { return fmt.Sprintf("noise SD %.4g", m.NoiseSD()[0]) })
+	if m.noise != nil {
+		text += "the noise varies; of the logarithm of its variance " + summarizeActive(m.NoiseWeights())
+	}
+	return text
 }

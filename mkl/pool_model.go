@@ -213,9 +213,14 @@ func (m *PoolModel) Summary() string {
 func (m *MultiGPModel) leftOutDensity(y []float64) []float64 {
 	out := make([]float64, len(y))
 	l := m.leaveOneOut[0]
+	unit := math.Log(m.target.sd)
 	for i, v := range y {
+		if m.noise != nil {
+			out[i] = l.LogProbability[i] - unit
+			continue
+		}
 		d := (v-m.target.mean)/m.target.sd - l.Mean[i]
-		out[i] = -0.5 * (d*d/l.Variance[i] + math.Log(2*math.Pi*l.Variance[i]))
+		out[i] = -0.5*(d*d/l.Variance[i]+math.Log(2*math.Pi*l.Variance[i])) - unit
 	}
 	return out
 }

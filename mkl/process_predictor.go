@@ -55,7 +55,8 @@ type ProcessPredictorInfo struct {
 // processFunction predicts one function of a model at one sample.
 type processFunction struct {
 	posterior *mgp.Posterior
-	near      *mgp.Projection // nil if there is none
+	near      *mgp.Projection   // nil if there is none
+	noise     *mgp.NoiseProcess // nil if it is constant
 	tolerance float64
 	meanOnly  bool
 	pivots    processKernels // for near
@@ -68,6 +69,8 @@ type processKernels struct {
 	pointKernels
 	amplitude []float64 // 1/E[γ_p]
 	pool      scratchPool
+
+	noiseAmplitude []float64 // of the logarithm of noise that varies
 }
 
 // newProcessFunction projects function o of m.
@@ -78,8 +81,14 @@ func (m *processes) newProcessFunction(o int, opt ProcessPredictorOptions, share
 	}
 	ds, post := m.designs[o], m.posteriors[o]
 	f := &processFunction{posterior: post, tolerance: tolerance, meanOnly: opt.MeanOnly}
+	if m.noise != nil && !opt.MeanOnly {
+		f.noise = m.noise
+		f.all.set(ds, post, counting(ds.d), ds.d)
+		f.all.noiseAmplitude = amplitudes(m.noise.About)
+		return f, nil
+	}
 	f.all.set(ds, post, counting(ds.d), 0)
-	if opt.Exact {
+	if opt.Exact || m.noise != nil {
 		return f, nil
 	}
 	f.near, err = post.Project(newComposite(ds, &f.all), mgp.ProjectOptions{Tolerance: tolerance, MeanOnly: opt.MeanOnly})
@@ -103,9 +112,7 @@ func counting(n int) []int {
 // set prepares the kernels with these samples.
 func (p *processKernels) set(ds *design, post *mgp.Posterior, samples []int, spare int) {
 	p.pointKernels = newPointKernels(ds, counting(len(ds.views)), samples, true)
-	for _, g := range post.State().Gamma {
-		p.amplitude = append(p.amplitude, 1/g)
-	}
+	p.amplitude = amplitudes(post)
 	p.pool = newScratchPool(func() *scratch {
 		s := p.newScratch()
 		s.phi, s.solved = make([]float64, p.samples), make([]float64, spare)
@@ -113,13 +120,27 @@ func (p *processKernels) set(ds *design, post *mgp.Posterior, samples []int, spa
 	})
 }
 
+// amplitudes are those of the kernels in the composite kernel.
+func amplitudes(post *mgp.Posterior) (a []float64) {
+	for _, g := range post.State().Gamma {
+		a = append(a, 1/g)
+	}
+	return a
+}
+
 // composite stores the composite kernels of x with the samples in s.phi, and returns
 // that with itself.
 func (p *processKernels) composite(s *scratch, x [][]float64) (self float64) {
 	p.kernels(s, x)
-	clear(s.phi)
-	for n, a := range p.amplitude {
-		la.Axpy(a, s.k.Row(n), s.phi)
+	return s.weigh(p.amplitude, s.phi)
+}
+
+// weigh stores the sum of the kernels in s, with these amplitudes, and returns that of
+// the sample with itself.
+func (s *scratch) weigh(amplitude, sum []float64) (self float64) {
+	clear(sum)
+	for n, a := range amplitude {
+		la.Axpy(a, s.k.Row(n), sum)
 		self += float64(a * s.self[n])
 	}
 	return self
@@ -138,7 +159,12 @@ func (f *processFunction) predict(x [][]float64) (c mgp.Certified) {
 	}
 	s := f.all.pool.take()
 	self := f.all.composite(s, x)
-	c = f.posterior.PredictOne(s.phi, self, f.meanOnly)
+	if f.noise != nil {
+		noiseSelf := s.weigh(f.all.noiseAmplitude, s.solved)
+		c = f.noise.PredictOne(f.posterior, s.phi, self, s.solved, noiseSelf)
+	} else {
+		c = f.posterior.PredictOne(s.phi, self, f.meanOnly)
+	}
 	f.all.pool.put(s)
 	return c
 }
@@ -216,7 +242,7 @@ type BoundedPrediction struct {
 // ProcessPredictor predicts one sample at a time by a [MultiGPModel] or a [PoolModel].
 // A prediction takes the kernels with a few of the training samples, the pivots, and
 // the bound on its error that comes with it; if that is more than the tolerance it is
-// computed again from all. It takes no lock, starts no goroutine and, as long as no
+// computed again from all. Where the noise varies it always takes all. It takes no lock, starts no goroutine and, as long as no
 // more callers than processors predict at a time, allocates nothing. A
 // ProcessPredictor is immutable and safe for concurrent use. docs/predictor.md has the
 // bounds.

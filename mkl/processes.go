@@ -25,6 +25,9 @@ type processSettings struct {
 	// of them has told where the scales lie.
 	hurried bool
 	seed    uint64 // of the choice of that part
+
+	noise NoiseModel
+	start *mgp.EvidenceStart // of the ascent, nil if there is none
 }
 
 // fit adds a function to m for each row of y: targets, or labels ±1. It reports
@@ -67,13 +70,16 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 		}
 		return g.Fit(ctx, k, y)
 	}
-	e := mgp.Evidence{Family: s.family, Prior: s.prior, Fixed: s.fixed, Workers: workers, Ascent: a}
+	e := mgp.Evidence{Family: s.family, Prior: s.prior, Fixed: s.fixed, Start: s.start, Workers: workers, Ascent: a}
 	if s.method == GaussianBound {
 		e.Sites = mgp.VariationalBound
 	}
 	fit := func(k vi.Kernels, y []float64) (*mgp.Fit, error) {
 		if labels {
 			return e.FitLabels(ctx, k, y)
+		}
+		if s.noise == VaryingNoise {
+			return e.FitVarying(ctx, k, y)
 		}
 		return e.Fit(ctx, k, y)
 	}
@@ -95,11 +101,8 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 		case ctx.Err() != nil:
 			return nil, err
 		case err == nil: // the part may lack what the whole has, such as targets that differ
-			p := first.Posterior.State()
-			e.Start = &mgp.EvidenceStart{Gamma: p.Gamma, Parameters: first.Parameters}
-			if !labels {
-				e.Start.Noise = 1 / p.Tau
-			}
+			e.Start = startAt(first)
+			e.Start.Keep = s.start != nil && s.start.Keep
 			settled = first.Record.Reason
 			if s.hurried && e.Ascent.MaxSweeps == 0 {
 				e.Ascent.MaxSweeps = fewSteps
@@ -114,6 +117,19 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 		all.Record.Reason = settled // the few steps that were wanted
 	}
 	return all, err
+}
+
+// startAt returns the start of a fit that goes on from another.
+func startAt(f *mgp.Fit) *mgp.EvidenceStart {
+	p := f.Posterior.State()
+	start := &mgp.EvidenceStart{Gamma: p.Gamma, Parameters: f.Parameters}
+	if !p.Labels {
+		start.Noise = 1 / p.Tau
+	}
+	if f.Noise != nil {
+		start.Noise, start.NoiseGamma = math.Exp(f.Noise.Level), f.Noise.About.State().Gamma
+	}
+	return start
 }
 
 // From manySamples on a fit begins where that to fewSamples of them ended, whose
@@ -166,6 +182,8 @@ type processes struct {
 	bounds      []float64          // of each function
 	leaveOneOut []*mgp.LeaveOneOut // of each function; nil if loaded, or factorised
 	adapted     bool               // widths were learned; known of fits only
+	noise       *mgp.NoiseProcess  // of the target, nil if it is constant
+	last        *mgp.EvidenceStart // where the last function's scales are; known of fits only
 }
 
 // add appends a fit. The traces of several follow one another.
@@ -188,6 +206,7 @@ func (m *processes) add(f *mgp.Fit, ds *design) {
 	m.designs = append(m.designs, ds)
 	m.posteriors = append(m.posteriors, f.Posterior)
 	m.limits = append(m.limits, f.GPLimit)
+	m.noise, m.last = f.Noise, startAt(f)
 	bound := f.Record.Bound()
 	if f.LeaveOneOut != nil {
 		bound = f.LogEvidence
@@ -301,7 +320,11 @@ func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Feature
 		}
 		err := m.designs[from].eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
 			for o := from; o < to; o++ {
-				p, err := m.posteriors[o].Predict(k, self, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
+				options := vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers}
+				p, err := m.posteriors[o].Predict(k, self, options)
+				if err == nil && m.noise != nil && !opt.MeanOnly {
+					err = m.noise.Widen(p, k, self, options)
+				}
 				if err != nil {
 					return err
 				}

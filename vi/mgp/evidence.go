@@ -64,6 +64,10 @@ type EvidenceStart struct {
 
 	// NoiseGamma holds the γ_p of the logarithm of noise that varies, P values.
 	NoiseGamma []float64
+
+	// Keep leaves Gamma and Parameters as they are: [Evidence.FitVarying] then learns
+	// nothing but the noise.
+	Keep bool
 }
 
 // Sites says how the likelihood of the labels is approximated.

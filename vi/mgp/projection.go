@@ -455,11 +455,16 @@ func (p *Posterior) PredictOne(k []float64, self float64, meanOnly bool) Certifi
 	if meanOnly {
 		return c
 	}
+	c.Variance = p.functionVariance(k, self) + 1/p.s.Tau
+	c.LeastSD = math.Sqrt(c.Variance)
+	return c
+}
+
+// functionVariance returns the variance of the function, as PredictOne.
+func (p *Posterior) functionVariance(k []float64, self float64) float64 {
 	for i, r := range p.root {
 		k[i] *= r
 	}
 	la.Trsv(la.NoTrans, p.s.Factor, k)
-	c.Variance = max(0, self-la.SumSq(k)) + 1/p.s.Tau
-	c.LeastSD = math.Sqrt(c.Variance)
-	return c
+	return max(0, self-la.SumSq(k))
 }

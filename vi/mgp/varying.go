@@ -64,10 +64,29 @@ func (p *NoiseProcess) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Pre
 	return h.Mean, h.Function, nil
 }
 
-// PredictOne is Predict for one sample; see [Posterior.PredictOne].
-func (p *NoiseProcess) PredictOne(k []float64, self float64) (mean, variance float64) {
-	c := p.About.PredictOne(k, self, false)
-	return p.Level + c.Mean, c.Variance - 1
+// Widen sets the variances of targets in a prediction of the function, made from the
+// same kernels, to those of the function and this noise.
+func (p *NoiseProcess) Widen(out *Prediction, k vi.Kernels, self la.Matrix[float64], opt vi.PredictOptions) error {
+	mean, variance, err := p.Predict(k, self, opt)
+	if err != nil {
+		return err
+	}
+	for i, v := range out.Function {
+		out.Variance[i] = v + MeanNoise(mean[i], variance[i])
+	}
+	return nil
+}
+
+// PredictOne is [Posterior.PredictOne] of the function f with this noise: k and self
+// are the composite kernels of f, noiseK and noiseSelf those of the noise, with its
+// own scales. Both k and noiseK are overwritten.
+func (p *NoiseProcess) PredictOne(f *Posterior, k []float64, self float64, noiseK []float64, noiseSelf float64) Certified {
+	mean := p.Level + la.Dot(noiseK, p.About.s.Alpha)
+	noise := MeanNoise(mean, p.About.functionVariance(noiseK, noiseSelf))
+	c := Certified{Mean: la.Dot(k, f.s.Alpha)}
+	c.Variance = f.functionVariance(k, self) + noise
+	c.LeastSD = math.Sqrt(c.Variance)
+	return c
 }
 
 // mostLogNoise bounds the logarithm of a noise variance: far from all samples a
@@ -140,6 +159,7 @@ func (e Evidence) FitVarying(ctx context.Context, k vi.Kernels, y []float64) (*F
 // labels: a posterior made of sites.
 type varying struct {
 	f, h *evidence
+	keep bool // log a_p and the kernels' parameters stay
 
 	level    float64   // μ
 	variance []float64 // r
@@ -185,9 +205,9 @@ func (e Evidence) varying(ctx context.Context, k vi.Kernels, y []float64) (*vary
 		}
 	}
 	x = append(append(x, log...), math.Log(noise))
-	m := &varying{f: f, h: h, variance: make([]float64, N), inverse: make([]float64, N), best: math.Inf(1)}
+	m := &varying{f: f, h: h, keep: e.Start.Keep, variance: make([]float64, N), inverse: make([]float64, N), best: math.Inf(1)}
 	m.begin()
-	m.keep()
+	m.remember()
 	return m, x, nil
 }
 
@@ -198,7 +218,7 @@ func (m *varying) begin() {
 	}
 }
 
-func (m *varying) keep() {
+func (m *varying) remember() {
 	m.bestPrec = append(m.bestPrec[:0], m.h.sites.prec...)
 	m.bestNu = append(m.bestNu[:0], m.h.sites.nu...)
 }
@@ -272,16 +292,9 @@ func (m *varying) cost(x, g []float64) (float64, error) {
 		return math.Inf(1), nil
 	}
 	at := P + len(f.mean)
-	m.precisions()
+	m.h.precision()
 	for p := range P {
-		for _, side := range []struct {
-			e    *evidence
-			slot int
-		}{{f, p}, {h, at + p}} {
-			density, slope := side.e.logPrior(-x[side.slot] - math.Log(side.e.unit[p]))
-			value += density
-			g[side.slot] = slope - 0.5*side.e.weight[p]*(side.e.quad[p]-side.e.trace[p])
-		}
+		g[at+p] = h.amplitudeSlope(p, x[at+p], &value)
 	}
 	d := (m.level - math.Log(firstNoise*f.power)) / noiseSpread
 	value -= 0.5 * d * d
@@ -289,26 +302,31 @@ func (m *varying) cost(x, g []float64) (float64, error) {
 	for _, a := range h.alpha {
 		g[at+P] -= a
 	}
-	if f.kernels != nil {
-		value += f.parameterSlopes(x, f.factor, g)
-		m.noiseSlopes(g[P:at])
+	if m.keep {
+		clear(g[:at])
+	} else {
+		m.f.precision()
+		for p := range P {
+			g[p] = f.amplitudeSlope(p, x[p], &value)
+		}
+		if f.kernels != nil {
+			value += f.parameterSlopes(x, f.factor, g)
+			m.noiseSlopes(g[P:at])
+		}
 	}
 	if -value < m.best {
 		m.best = -value
-		m.keep()
+		m.remember()
 	}
 	return -value, nil
 }
 
-// precisions overwrites both factors with the lower triangles of R and computes what
-// the gradients need of them.
-func (m *varying) precisions() {
-	m.f.precision()
-	m.f.left = 0
-	for n, r := range m.variance {
-		m.f.left += float64(r * m.inverse[n])
-	}
-	m.h.precision()
+// amplitudeSlope adds the log prior of γ_p to the objective, and returns the slope of
+// the cost by log a_p = x.
+func (m *evidence) amplitudeSlope(p int, x float64, objective *float64) float64 {
+	density, slope := m.logPrior(-x - math.Log(m.unit[p]))
+	*objective += density
+	return slope - 0.5*m.weight[p]*(m.quad[p]-m.trace[p])
 }
 
 // noiseSlopes takes from g the derivatives by the kernels' parameters of what the
@@ -357,7 +375,12 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 		Family: h.family, Prior: h.prior, Tau: 1, Alpha: slices.Clone(h.alpha), Factor: h.factor.Clone(),
 		Sites: slices.Clone(h.sites.prec),
 	}
-	m.precisions()
+	f.precision()
+	f.left = 0
+	for n, r := range m.variance {
+		f.left += float64(r * m.inverse[n])
+	}
+	h.precision()
 	fit.LeaveOneOut = m.leaveOneOut()
 	for p := range f.P {
 		function.Gamma = append(function.Gamma, 1/f.weight[p])

@@ -1,0 +1,264 @@
+package mkl
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// NoiseModel says what the variance of the noise of [MultiGP] depends on.
+type NoiseModel int
+
+const (
+	// ConstantNoise is noise of one variance.
+	ConstantNoise NoiseModel = iota
+
+	// VaryingNoise is noise whose variance is a function of the inputs: its logarithm is
+	// a sum of Gaussian processes with the kernels of the views, as the function is, with
+	// scales of its own. Both are fitted by a lower bound on the evidence, under the
+	// method Evidence and DefaultFamily only; a fit takes several times as long as one
+	// with constant noise. docs/varying-noise.md has the derivation.
+	//
+	// Source: M. Lázaro-Gredilla and M. K. Titsias, "Variational heteroscedastic Gaussian
+	// process regression", ICML 2011.
+	VaryingNoise
+)
+
+func (n NoiseModel) String() string {
+	switch n {
+	case ConstantNoise:
+		return "constant"
+	case VaryingNoise:
+		return "varying"
+	}
+	return fmt.Sprintf("NoiseModel(%d)", int(n))
+}
+
+// checkNoise refuses what noise that varies cannot be fitted by.
+func (s *processSettings) checkNoise() error {
+	switch {
+	case s.noise < ConstantNoise || s.noise > VaryingNoise:
+		return fmt.Errorf("mkl: Noise: %v is not known", s.noise)
+	case s.noise == VaryingNoise && s.method >= Factorised:
+		return fmt.Errorf("mkl: Method: %v has no noise that varies", s.method)
+	case s.noise == VaryingNoise && s.family != DefaultFamily:
+		return fmt.Errorf("mkl: Family: %v: noise that varies takes DefaultFamily", s.family)
+	}
+	return nil
+}
+
+// varyingFactors is how many matrices of the samples' order noise that varies takes
+// beside the two of any fit: a factor for the function and one for the noise, and as
+// many to work with.
+const varyingFactors = 4
+
+// NoiseWeights returns the weights of the views in the logarithm of the noise
+// variance, as KernelWeights does those of the function; nil if the noise is constant.
+func (m *MultiGPModel) NoiseWeights() []KernelWeight {
+	if m.noise == nil {
+		return nil
+	}
+	return m.kernelWeights(m.noise.About.KernelWeights())
+}
+
+// addVarying fits a member once more, with noise that varies, if a test of its residuals
+// says that it does, and returns the densities with those of the new member. Of the
+// members that the mixture would keep it is the one with the highest density. The
+// members took the time spent, and were fitted to views.
+//
+// Residuals may also differ in size because the function is wrong for part of the
+// samples; noise that explains that away spoils the function. If the squared errors of
+// the new member's means, each from all other samples, are above those of the old one
+// by more than a standard error, the noise alone is fitted, with the function's scales
+// as they were, and if they are still above there is no new member.
+func (a Auto) addVarying(ctx context.Context, m *PoolModel, views [][]View, y []float64, density [][]float64, spent time.Duration) ([][]float64, error) {
+	best := -1
+	for i, w := range stack(density) {
+		if m.members[i].unevenNoise && w >= smallShare(len(density)) && (best < 0 || total(density[i]) > total(density[best])) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return density, nil
+	}
+	from, name := m.members[best], m.names[best]+", noise that varies"
+	if a.Time > 0 && 2*spent > a.Time {
+		m.left = append(m.left, name)
+		return density, nil
+	}
+	g := MultiGP{Fitting: a.Fitting, Noise: VaryingNoise, hurried: true}
+	g.Notes = nil
+	if a.Progress != nil {
+		g.Progress = func(q Progress) {
+			q.Member, q.Members = len(m.members)+1, len(m.members)+1
+			a.Progress(q)
+		}
+	}
+	for _, keep := range []bool{false, true} {
+		start := *from.last
+		start.Keep = keep
+		g.start = &start
+		member, err := g.Fit(ctx, views[best], y)
+		switch {
+		case ctx.Err() != nil:
+			return nil, err
+		case err != nil || predictsWorse(member.leaveOneOut[0].Mean, from.leaveOneOut[0].Mean, member.standard(y)):
+			continue
+		}
+		m.remarks = append(m.remarks, "the size of the noise depends on the inputs (a test at the level of 1 %)")
+		m.names = append(m.names, name)
+		m.members = append(m.members, member)
+		m.add(member)
+		return append(density, member.leftOutDensity(y)), nil
+	}
+	m.remarks = append(m.remarks, "the size of the residuals depends on the inputs (a test at the level of 1 %), but noise that varies would predict worse")
+	return density, nil
+}
+
+// standard returns the targets as the fit saw them.
+func (m *MultiGPModel) standard(y []float64) []float64 {
+	z := make([]float64, len(y))
+	for i, v := range y {
+		z[i] = (v - m.target.mean) / m.target.sd
+	}
+	return z
+}
+
+// predictsWorse reports whether the mean squared error of a is above that of b by more
+// than the standard error of the difference.
+func predictsWorse(a, b, y []float64) bool {
+	excess := make([]float64, len(y))
+	for i, v := range y {
+		excess[i] = float64((v-a[i])*(v-a[i])) - float64((v-b[i])*(v-b[i]))
+	}
+	mean, sd := meanSD(excess)
+	return mean > sd/math.Sqrt(float64(len(y)))
+}
+
+// noiseVaries tests whether the size of leave-one-out residuals depends on the inputs,
+// at the level of 1 %. With u the scores of the standardised residuals' sizes, quantiles
+// of |z| for a normal z less their mean, the statistic is that of the score test for a
+// size with the covariance M,
+//
+//	Q = Σ_i>k u_i·u_k·M_ik,   M = Σ_p K_p/|K_p|,
+//
+// |K_p| being the norm of the centred kernel off its diagonal. Q counts as large if at
+// most one of 199 random permutations of u has as large a one. Ranks make residuals
+// with heavy tails no reason to reject; the test stops at the second permutation
+// above Q, so that it costs little where noise is constant.
+//
+// Source: H. Glejser, "A new test for heteroskedasticity", Journal of the American
+// Statistical Association 64 (1969), which regresses |residuals| on the inputs. With
+// normal noise sizes have .88 of the efficiency of squares, which few samples decide.
+func noiseVaries(k vi.Kernels, loo *mgp.LeaveOneOut, y []float64, seed uint64) bool {
+	const permutations, above = 199, 1
+	m, ok := sumOfUnit(k)
+	if !ok {
+		return false
+	}
+	size := make([]float64, len(y))
+	for i, v := range y {
+		d := v - loo.Mean[i]
+		size[i] = d * d / loo.Variance[i]
+	}
+	u := sizeScores(size)
+	q := pairSum(m, u)
+	src := rand.New(rand.NewPCG(seed, 0x6e6f697365))
+	for count, p := 0, 0; p < permutations; p++ {
+		src.Shuffle(len(u), func(i, j int) { u[i], u[j] = u[j], u[i] })
+		if pairSum(m, u) >= q {
+			if count++; count > above {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// pairSum returns Σ_i>k u_i·u_k·M_ik.
+func pairSum(m la.Matrix[float64], u []float64) (q float64) {
+	for i, v := range u {
+		q += float64(v * la.Dot(m.Row(i)[:i], u[:i]))
+	}
+	return q
+}
+
+// sizeScores returns the half-normal quantiles of the ranks of size, less their mean. Those that are equal share their mean.
+func sizeScores(size []float64) []float64 {
+	N := len(size)
+	order := make([]int, N)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[a], size[b]) })
+	u := make([]float64, N)
+	var mean float64
+	for first := 0; first < N; {
+		last := first
+		var sum float64
+		for last < N && size[order[last]] == size[order[first]] {
+			sum += special.NormalQuantile(0.5 + 0.5*float64(last+1)/float64(N+1))
+			last++
+		}
+		for _, i := range order[first:last] {
+			u[i] = sum / float64(last-first)
+		}
+		mean += sum / float64(N)
+		first = last
+	}
+	for i := range u {
+		u[i] -= mean
+	}
+	return u
+}
+
+// sumOfUnit returns the lower triangle of Σ_p K_p/|K_p| off the diagonal. It reports
+// whether there is a kernel that is more than a constant.
+func sumOfUnit(k vi.Kernels) (m la.Matrix[float64], ok bool) {
+	at, dense := k.(interface {
+		At(p int) la.Matrix[float64]
+	})
+	P, _, N := k.Dims()
+	if !dense || N < 3 {
+		return m, false
+	}
+	m = la.NewMatrix[float64](N, N)
+	row := make([]float64, N)
+	for p := range P {
+		kp := at.At(p)
+		// ‖K − row means − column means + mean‖² off the diagonal, near enough.
+		var square, rows, all float64
+		clear(row)
+		for i := range N {
+			for j, v := range kp.Row(i)[:i] {
+				square += 2 * float64(v*v)
+				row[i] += v
+				row[j] += v
+			}
+		}
+		for _, v := range row {
+			rows += float64(v * v)
+			all += v
+		}
+		n := float64(N)
+		centred := square - 2*rows/(n-1) + all*all/(n*(n-1))
+		if !(centred > 1e-9*square) {
+			continue
+		}
+		ok = true
+		scale := 1 / math.Sqrt(centred)
+		for i := range N {
+			la.Axpy(scale, kp.Row(i)[:i], m.Row(i)[:i])
+		}
+	}
+	return m, ok
+}
