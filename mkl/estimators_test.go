@@ -167,6 +167,14 @@ var estimators = []estimator{
 		predict: predictRegression,
 	},
 	{
+		name:    "multiple Gaussian process, noise that varies",
+		process: true,
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			return orNil(MultiGP{Fitting: s, Noise: VaryingNoise}.Fit(ctx, views, y))
+		},
+		predict: predictRegression,
+	},
+	{
 		name:    "multiple Gaussian process, two classes",
 		process: true,
 		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {

@@ -553,6 +553,11 @@ func FuzzLoad(f *testing.F) {
 	require.NoError(f, err)
 	require.NoError(f, c.Save(&classes))
 	f.Add(classes.Bytes())
+	var varying bytes.Buffer
+	v, err := MultiGP{Fitting: Fitting{MaxSweeps: 2}, Noise: VaryingNoise}.Fit(context.Background(), []View{{X: Column([]float64{1, 2, 4, 5}), Kernel: Linear{}}}, []float64{1, 0, 1, 5})
+	require.NoError(f, err)
+	require.NoError(f, v.Save(&varying))
+	f.Add(varying.Bytes())
 	for _, name := range []string{"pool", "pool-classifier", "multigp-classifier"} {
 		file, err := os.ReadFile("../testdata/models/" + name + "-v1.safetensors")
 		require.NoError(f, err)

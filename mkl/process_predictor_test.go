@@ -111,6 +111,11 @@ func processCases(t *testing.T) (cases []processCase) {
 	q := around(rng, x, 60)
 	add("given", true, []View{{X: k.Slice(0, 120, 0, 120).Clone(), Kernel: Precomputed{}}, {X: x, Kernel: Linear{}}}, y, givenKernel(q, x), q)
 
+	x, views, y = smooth(7, 100, 2, 1)
+	varying, err := MultiGP{Fitting: f, Noise: VaryingNoise}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	cases = append(cases, processCase{"noise that varies", varying, []Features{around(rng, x, 60)}, false})
+
 	x, _, y = smooth(6, 80, 2, 1)
 	pool, err := Auto{Fitting: Fitting{MaxSweeps: 4}}.Fit(ctx, []View{{X: x}}, y)
 	require.NoError(t, err)

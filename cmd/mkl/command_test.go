@@ -136,6 +136,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y,a -model mgp", "-model mgp needs one target, not 2"},
 		{"fit d.csv -target y -model mgp -restarts 2", "-restarts is not for -task regression with -model mgp"},
 		{"fit d.csv -target y -model mgp -sparse both", "-sparse is not for -task regression with -model mgp"},
+		{"fit d.csv -target y -noise varying", "-noise is not for -task regression with -model auto (it is for -model mgp)"},
 		{"fit d.csv -target y -family ard", "-family is not for -task regression with -model auto (it is for -model mgp)"},
 		{"fit d.csv -target y -model spikeslab -kernels linear", "-kernels is not for -task regression with -model spikeslab"},
 		{"fit d.csv -target y -model spikeslab -view a:linear", "-view a:linear: -model spikeslab has no kernels"},

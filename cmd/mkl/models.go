@@ -138,9 +138,9 @@ var estimators = []*estimator{
 	},
 	{
 		model: "mgp", tasks: []string{taskRegression}, kind: "multigp", form: numbers, one: true,
-		flags: []string{"kernels", "method", "family", "raw-targets", "plain"},
+		flags: []string{"kernels", "method", "family", "noise", "raw-targets", "plain"},
 		build: func(s *settings) fitter {
-			g := mkl.MultiGP{Fitting: s.fitting, Family: family(s.Family), Method: s.method(), RawTargets: s.RawTargets}
+			g := mkl.MultiGP{Fitting: s.fitting, Family: family(s.Family), Method: s.method(), Noise: s.noise(), RawTargets: s.RawTargets}
 			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				return asModel(g.Fit(ctx, d.views, d.numbers[0]))
 			}}
@@ -347,6 +347,14 @@ func (c *fitCmd) method() mkl.Method {
 		}
 	}
 	return mkl.Published
+}
+
+// noise returns the noise that -noise names; the parser of flags lets no other pass.
+func (c *fitCmd) noise() mkl.NoiseModel {
+	if c.Noise == mkl.VaryingNoise.String() {
+		return mkl.VaryingNoise
+	}
+	return mkl.ConstantNoise
 }
 
 // asModel is a fit as one of any model, nil if there is none.

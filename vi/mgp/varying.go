@@ -346,10 +346,13 @@ func (m *varying) noiseSlopes(g []float64) {
 	}
 }
 
+// varyingTolerance is that of the last sites: a millionth of a posterior deviation.
+const varyingTolerance = 1e-6
+
 // finish computes q(f) and q(h) at x and returns the fit.
 func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 	f, h := m.f, m.h
-	h.tol = finalTolerance
+	h.tol = varyingTolerance
 	bound, err := m.functions(x)
 	if err != nil {
 		// What was good enough to get here is good enough to be a model.

@@ -1,0 +1,189 @@
+package mkl
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// uneven returns n samples of sin 3x, x in [−1, 1], with noise of the given standard
+// deviation.
+func uneven(rng *rand.Rand, n int, sd func(x float64) float64) (x Features, y []float64) {
+	x = la.NewMatrix[float64](n, 1)
+	for i := range n {
+		v := 2*rng.Float64() - 1
+		x.Set(i, 0, v)
+		y = append(y, math.Sin(3*v)+sd(v)*rng.NormFloat64())
+	}
+	return x, y
+}
+
+func growing(x float64) float64 { return math.Exp(-2 + 1.5*x) }
+
+func TestVaryingNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 20))
+	x, y := uneven(rng, 150, growing)
+	for i := range y { // units of the target must not matter
+		y[i] = 7 + 1000*y[i]
+	}
+	views := []View{{Name: "wide", X: x, Kernel: RBF{Width: 1}}, {Name: "narrow", X: x, Kernel: RBF{Width: 0.2}}}
+	m, err := MultiGP{Noise: VaryingNoise}.Fit(context.Background(), views, y)
+	require.NoError(t, err)
+	require.Len(t, m.NoiseWeights(), 2)
+	assert.Equal(t, "wide", m.NoiseWeights()[0].View)
+	assert.Contains(t, m.Summary(), "the noise varies")
+	for _, at := range []float64{-0.9, -0.3, 0.3, 0.9} {
+		_, variance, err := m.Predict(Column([]float64{at}))
+		require.NoError(t, err)
+		assert.InDelta(t, 1, math.Sqrt(variance[0])/(1000*growing(at)), 0.35, "at %g", at)
+	}
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	for _, c := range []struct{ from, to, want string }{
+		{`"level":`, `"level":1e999,"was":`, "level"},
+		{`"tau":`, `"sites":true,"tau":`, "sites are for labels, and noise for targets"},
+	} {
+		assertRefused(t, file.Bytes(), func(m map[string]string, _ map[string]tensor) {
+			require.Contains(t, m["model"], c.from)
+			m["model"] = strings.Replace(m["model"], c.from, c.to, 1)
+		}, c.want)
+	}
+}
+
+func TestVaryingNoiseRefusals(t *testing.T) {
+	x, y := uneven(rand.New(rand.NewPCG(1, 20)), 10, growing)
+	views := []View{{X: x, Kernel: RBF{Width: 1}}}
+	for want, g := range map[string]MultiGP{
+		"Noise: NoiseModel(2) is not known":                      {Noise: 2},
+		"Method: published has no noise that varies":             {Noise: VaryingNoise, Method: Published},
+		"Family: ARD: noise that varies takes DefaultFamily":     {Noise: VaryingNoise, Family: ARD},
+		"Family: Laplace: noise that varies takes DefaultFamily": {Noise: VaryingNoise, Family: Laplace},
+	} {
+		_, err := g.Fit(context.Background(), views, y)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// The pool finds out by itself, and its intervals are right where it is quiet and where
+// it is loud.
+func TestPoolWithVaryingNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 20))
+	x, y := uneven(rng, 120, growing)
+	m := fitPool(t, Auto{}, []View{{X: x}}, y)
+	assert.Contains(t, m.Summary(), "the size of the noise depends on the inputs")
+	names, _ := m.Members()
+	assert.Contains(t, strings.Join(names, "; "), "noise that varies")
+	at, truth := uneven(rng, 2000, growing)
+	mean, variance, err := m.Predict(at)
+	require.NoError(t, err)
+	var within, count [2]float64
+	for i, v := range truth {
+		side := 0
+		if at.At(i, 0) > 0 {
+			side = 1
+		}
+		count[side]++
+		if math.Abs(v-mean[i]) < 1.96*math.Sqrt(variance[i]) {
+			within[side]++
+		}
+	}
+	assert.InDelta(t, 0.95, within[0]/count[0], 0.035, "quiet")
+	assert.InDelta(t, 0.95, within[1]/count[1], 0.035, "loud")
+
+	x, y = uneven(rng, 120, func(float64) float64 { return 0.3 })
+	m = fitPool(t, Auto{}, []View{{X: x}}, y)
+	assert.NotContains(t, m.Summary(), "depends on the inputs")
+}
+
+// The densities of members are comparable: with noise that hardly varies both kinds
+// agree.
+func TestLeftOutDensitiesAreComparable(t *testing.T) {
+	x, y := uneven(rand.New(rand.NewPCG(4, 20)), 200, func(float64) float64 { return 30 })
+	views := []View{{X: x, Kernel: RBF{Width: 1}}}
+	constant, err := MultiGP{}.Fit(context.Background(), views, y)
+	require.NoError(t, err)
+	varying, err := MultiGP{Noise: VaryingNoise}.Fit(context.Background(), views, y)
+	require.NoError(t, err)
+	assert.InDelta(t, total(constant.leftOutDensity(y))/200, total(varying.leftOutDensity(y))/200, 0.02)
+}
+
+// The test keeps its level where the noise is constant, also with heavy tails, and
+// finds noise that varies.
+func TestNoiseVaries(t *testing.T) {
+	const trials = 400
+	rng := rand.New(rand.NewPCG(5, 20))
+	k := la.NewMatrix[float64](60, 60)
+	x := make([]float64, 60)
+	for i := range x {
+		x[i] = 2*rng.Float64() - 1
+	}
+	for i, a := range x {
+		for j, b := range x {
+			k.Set(i, j, math.Exp(-2*(a-b)*(a-b)))
+		}
+	}
+	one := la.NewMatrix[float64](60, 60)
+	one.Fill(1)
+	ks, err := vi.NewDense(k, one)
+	require.NoError(t, err)
+	alone, err := vi.NewDense(one)
+	require.NoError(t, err)
+	rejected := func(draw func(x float64) float64) (n int) {
+		loo := &mgp.LeaveOneOut{Mean: make([]float64, 60), Variance: make([]float64, 60)}
+		for i := range loo.Variance {
+			loo.Variance[i] = 1
+		}
+		y := make([]float64, 60)
+		for trial := range trials {
+			for i, v := range x {
+				y[i] = draw(v)
+			}
+			if noiseVaries(ks, loo, y, uint64(trial)) {
+				n++
+			}
+			assert.False(t, noiseVaries(alone, loo, y, 1), "a constant shows nothing")
+		}
+		return n
+	}
+	// Four standard deviations about 1 % of the trials.
+	most := 0.01*trials + 4*math.Sqrt(0.01*trials)
+	assert.LessOrEqual(t, float64(rejected(func(float64) float64 { return rng.NormFloat64() })), most, "normal")
+	assert.LessOrEqual(t, float64(rejected(func(float64) float64 { return rng.NormFloat64() / math.Abs(rng.NormFloat64()) })), most, "Cauchy")
+	assert.LessOrEqual(t, float64(rejected(func(float64) float64 { return 1 })), 0.0, "all alike")
+	assert.Greater(t, rejected(func(x float64) float64 { return growing(x) * rng.NormFloat64() }), trials*9/10)
+}
+
+func TestPredictsWorse(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 20))
+	y, good, bad := make([]float64, 50), make([]float64, 50), make([]float64, 50)
+	for i := range y {
+		y[i] = rng.NormFloat64()
+		good[i], bad[i] = y[i]+0.1*rng.NormFloat64(), y[i]+rng.NormFloat64()
+	}
+	assert.True(t, predictsWorse(bad, good, y))
+	assert.False(t, predictsWorse(good, bad, y))
+	assert.False(t, predictsWorse(good, good, y))
+}
+
+// However the units of a target are, far away its variance is a number.
+func TestVaryingNoiseFarAway(t *testing.T) {
+	x, y := uneven(rand.New(rand.NewPCG(7, 20)), 40, growing)
+	for i := range y {
+		y[i] *= 1e140
+	}
+	m, err := MultiGP{Noise: VaryingNoise}.Fit(context.Background(), []View{{X: x, Kernel: Linear{}}, {X: x, Kernel: RBF{Width: 1}}}, y)
+	require.NoError(t, err)
+	_, variance, err := m.Predict(Column([]float64{1e3}))
+	require.NoError(t, err)
+	assert.False(t, math.IsInf(variance[0], 0))
+}
