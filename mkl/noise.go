@@ -78,8 +78,9 @@ func (m *MultiGPModel) NoiseWeights() []KernelWeight {
 // Residuals may also differ in size because the function is wrong for part of the
 // samples; noise that explains that away spoils the function. If the squared errors of
 // the new member's means, each from all other samples, are above those of the old one
-// by more than a standard error, the noise alone is fitted, with the function's scales
-// as they were, and if they are still above there is no new member.
+// by more than a standard error, the simpler model is preferred: the noise alone is
+// fitted, with the function's scales as they were. If that is above by more than two
+// standard errors there is no new member.
 func (a Auto) addVarying(ctx context.Context, m *PoolModel, views [][]View, y []float64, density [][]float64, spent time.Duration) ([][]float64, error) {
 	best := -1
 	for i, w := range stack(density) {
@@ -103,15 +104,18 @@ func (a Auto) addVarying(ctx context.Context, m *PoolModel, views [][]View, y []
 			a.Progress(q)
 		}
 	}
-	for _, keep := range []bool{false, true} {
+	for _, try := range []struct {
+		keep   bool
+		errors float64
+	}{{false, 1}, {true, 2}} {
 		start := *from.last
-		start.Keep = keep
+		start.Keep = try.keep
 		g.start = &start
 		member, err := g.Fit(ctx, views[best], y)
 		switch {
 		case ctx.Err() != nil:
 			return nil, err
-		case err != nil || predictsWorse(member.leaveOneOut[0].Mean, from.leaveOneOut[0].Mean, member.standard(y)):
+		case err != nil || predictsWorse(member.leaveOneOut[0].Mean, from.leaveOneOut[0].Mean, member.standard(y), try.errors):
 			continue
 		}
 		m.remarks = append(m.remarks, "the size of the noise depends on the inputs (a test at the level of 1 %)")
@@ -134,14 +138,14 @@ func (m *MultiGPModel) standard(y []float64) []float64 {
 }
 
 // predictsWorse reports whether the mean squared error of a is above that of b by more
-// than the standard error of the difference.
-func predictsWorse(a, b, y []float64) bool {
+// than so many standard errors of the difference.
+func predictsWorse(a, b, y []float64, errors float64) bool {
 	excess := make([]float64, len(y))
 	for i, v := range y {
 		excess[i] = float64((v-a[i])*(v-a[i])) - float64((v-b[i])*(v-b[i]))
 	}
 	mean, sd := meanSD(excess)
-	return mean > sd/math.Sqrt(float64(len(y)))
+	return mean > errors*sd/math.Sqrt(float64(len(y)))
 }
 
 // noiseVaries tests whether the size of leave-one-out residuals depends on the inputs,

@@ -170,9 +170,9 @@ func TestPredictsWorse(t *testing.T) {
 		y[i] = rng.NormFloat64()
 		good[i], bad[i] = y[i]+0.1*rng.NormFloat64(), y[i]+rng.NormFloat64()
 	}
-	assert.True(t, predictsWorse(bad, good, y))
-	assert.False(t, predictsWorse(good, bad, y))
-	assert.False(t, predictsWorse(good, good, y))
+	assert.True(t, predictsWorse(bad, good, y, 2))
+	assert.False(t, predictsWorse(good, bad, y, 1))
+	assert.False(t, predictsWorse(good, good, y, 1))
 }
 
 // However the units of a target are, far away its variance is a number.
