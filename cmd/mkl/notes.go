@@ -5,14 +5,16 @@ import (
 	"strconv"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
 	"github.com/bmkl/bmkl/mkl"
 )
 
 // notes is what the command keeps with a model of where its data were.
 type notes struct {
 	Task    string     `json:"task"`
-	Targets []string   `json:"targets"` // columns
-	Views   []viewNote `json:"views"`   // one for each of the model's inputs
+	Targets []string   `json:"targets"`        // columns
+	Views   []viewNote `json:"views"`          // one for each of the model's inputs
+	Join    string     `json:"join,omitempty"` // the column by which rows of several files belong together
 }
 
 // viewNote says where the columns of a view were.
@@ -20,6 +22,22 @@ type viewNote struct {
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"`
 	File    bool     `json:"file"` // the columns are those of a file of the view's own
+
+	// Plan says how the columns become features; without it all are numbers that stay as they are.
+	Plan []plan.Column  `json:"plan,omitempty"`
+	Left []plan.LeftOut `json:"left,omitempty"` // columns of the view that are no features
+}
+
+// plan is how the columns become features.
+func (v viewNote) plan() []plan.Column {
+	if len(v.Plan) == len(v.Columns) {
+		return v.Plan
+	}
+	all := make([]plan.Column, len(v.Columns))
+	for k, name := range v.Columns {
+		all[k] = plan.Plain(name)
+	}
+	return all
 }
 
 // notesKey is the key of the notes in a model.
@@ -40,7 +58,14 @@ func (c *fitCmd) describe(views []view, main *console.File, targets []int) *note
 		n.Targets = append(n.Targets, main.Columns()[j])
 	}
 	for _, v := range views {
-		n.Views = append(n.Views, viewNote{Name: v.name, Columns: v.source.Names(), File: v.source.File.Path != c.Data})
+		note := viewNote{Name: v.name, Columns: v.source.Names(), File: v.source.File.Path != c.Data, Left: v.left}
+		if !plan.Simple(v.plan) {
+			note.Plan = v.plan
+		}
+		n.Views = append(n.Views, note)
+	}
+	if len(views) > 1 {
+		n.Join = c.Join
 	}
 	return n
 }
