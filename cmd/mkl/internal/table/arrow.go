@@ -11,79 +11,37 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// Bounds that keep an Arrow file from asking for more memory than a table needs.
-const (
-	arrowMetadata = 1 << 26
-	arrowBody     = 1 << 31
-)
-
-// bounded refuses allocations that no table needs; the library makes the panic an error.
-type bounded struct{ memory.Allocator }
-
-func (b bounded) Allocate(n int) []byte { return b.Allocator.Allocate(b.check(n)) }
-func (b bounded) Reallocate(n int, p []byte) []byte {
-	return b.Allocator.Reallocate(b.check(n), p)
-}
-func (bounded) check(n int) int {
-	if n > arrowBody {
-		panic(fmt.Errorf("a part of %d bytes", n))
-	}
-	return n
-}
-
-// batches hands on the batches of rows of an Arrow file or stream.
-type batches func(visit func(arrow.RecordBatch)) error
-
-// newArrowFile opens a file of Arrow's interprocess format, also called Feather.
-func newArrowFile(name string, r io.ReaderAt, size int64) (src Source, err error) {
-	defer refuse(name, "Arrow", &err)
-	f, err := ipc.NewFileReader(io.NewSectionReader(r, 0, size), ipc.WithAllocator(bounded{memory.NewGoAllocator()}))
-	if err != nil {
+// newArrowFile opens a file of Arrow's interprocess format, also called Feather: a stream
+// between a mark and an index, which is not needed.
+func newArrowFile(name string, r io.Reader, size int64) (Source, error) {
+	if _, err := io.CopyN(io.Discard, r, int64(len(arrowMagic))); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return newArrow(name, f.Schema(), func(visit func(arrow.RecordBatch)) error {
-		defer f.Close()
-		for i := range f.NumRecords() {
-			b, err := f.RecordBatchAt(i)
-			if err != nil {
-				return err
-			}
-			visit(b)
-			b.Release()
-		}
-		return nil
-	})
+	return newArrowStream(name, r, size)
 }
 
-// newArrowStream opens a stream of the same format.
-func newArrowStream(name string, r io.Reader, _ int64) (src Source, err error) {
+// arrowMagic stands at the front of a file, padded to eight bytes.
+const arrowMagic = "ARROW1\x00\x00"
+
+// newArrowStream opens a stream of that format.
+func newArrowStream(name string, r io.Reader, size int64) (src Source, err error) {
 	defer refuse(name, "Arrow", &err)
-	mem := ipc.WithAllocator(bounded{memory.NewGoAllocator()})
-	messages := ipc.NewMessageReader(r, mem, ipc.WithMetadataSizeLimit(arrowMetadata), ipc.WithBodySizeLimit(arrowBody))
-	stream, err := ipc.NewReaderFromMessageReader(messages, mem)
+	if size < 0 {
+		size = arrowBody
+	}
+	stream, err := ipc.NewReader(&arrowGuard{r: r, most: size}, ipc.WithAllocator(bounded{memory.NewGoAllocator(), int(max(size, arrowBody))}))
 	if err != nil {
 		return nil, fmt.Errorf("%s: neither text nor %s: %w", name, formats, err)
 	}
-	return newArrow(name, stream.Schema(), func(visit func(arrow.RecordBatch)) error {
-		defer stream.Release()
-		for {
-			b, err := stream.Read()
-			if errors.Is(err, io.EOF) {
-				return nil
-			} else if err != nil {
-				return err
-			}
-			visit(b)
-		}
-	})
+	return newArrow(name, stream)
 }
 
-// newArrow makes a source of the batches. Columns that hold no single values are left out.
-func newArrow(name string, schema *arrow.Schema, all batches) (Source, error) {
+// newArrow makes a source of a stream. Columns that hold no single values are left out.
+func newArrow(name string, stream *ipc.Reader) (Source, error) {
 	s := &columnar{name: name, rows: -1}
 	var at []int // the fields that are columns
 	var left []string
-	for i, field := range schema.Fields() {
+	for i, field := range stream.Schema().Fields() {
 		if _, nested := field.Type.(arrow.NestedType); nested {
 			left = append(left, field.Name)
 			continue
@@ -100,11 +58,22 @@ func newArrow(name string, schema *arrow.Schema, all batches) (Source, error) {
 	s.distinct()
 	s.read = func(columns []*columnCells) (err error) {
 		defer refuse("", "Arrow", &err)
-		return all(func(b arrow.RecordBatch) {
-			for _, c := range columns {
-				addArray(b.Column(at[c.column]), c)
+		defer stream.Release()
+		for {
+			b, err := stream.Read()
+			if errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
 			}
-		})
+			for _, c := range columns {
+				values := b.Column(at[c.column])
+				if int64(values.Len()) != b.NumRows() {
+					return fmt.Errorf("column %q has %d values in a part of %d rows", s.columns[c.column], values.Len(), b.NumRows())
+				}
+				addArray(values, c)
+			}
+		}
 	}
 	return s, nil
 }

@@ -6,8 +6,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -277,18 +275,14 @@ func TestLIBSVM(t *testing.T) {
 		assert.EqualError(t, err, want)
 	}
 	// So few bytes do not take the memory of a table that hardly anything is in.
-	var b strings.Builder
-	for range 100 {
-		b.WriteString("1 4000000:1\n")
-	}
-	s, err = New("f", strings.NewReader(b.String()), -1, Options{})
+	s, err = New("f", strings.NewReader(strings.Repeat("1 400000:1\n", 3000)), -1, Options{})
 	require.NoError(t, err)
-	var want []Want
-	for j := range s.Columns() {
-		want = append(want, Want{Column: j})
+	want := make([]Want, len(s.Columns()))
+	for j := range want {
+		want[j].Column = j
 	}
 	_, err = s.Read(want)
-	assert.EqualError(t, err, "f: as a table the file has 400000100 numbers, more than the 268435456 that can be read")
+	assert.EqualError(t, err, "f: 1200003000 cells, more than the 1073741824 that can be read")
 }
 
 type parquetRow struct {
@@ -504,7 +498,7 @@ func FuzzFormats(f *testing.F) {
 func TestDamaged(t *testing.T) {
 	file, stream := arrowFiles(t)
 	for _, whole := range []string{file, stream, parquetFile(t), string(npzFile(t))} {
-		for at := 0; at < len(whole); at += 7 {
+		for at := 0; at < len(whole); at += 29 {
 			changed := []byte(whole)
 			changed[at] ^= 0x55
 			for _, in := range []string{whole[:at], string(changed)} {
@@ -519,19 +513,5 @@ func TestDamaged(t *testing.T) {
 				_, _ = s.Read(want) // must not panic
 			}
 		}
-	}
-}
-
-// TestFilesOfOthers reads files that other programs wrote, if they are there.
-func TestFilesOfOthers(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join("testdata", "*"))
-	require.NoError(t, err)
-	for _, path := range paths {
-		if info, err := os.Stat(path); err != nil || info.IsDir() {
-			continue
-		}
-		all, err := os.ReadFile(path)
-		require.NoError(t, err)
-		readAll(t, string(all))
 	}
 }

@@ -44,9 +44,6 @@ func pair(field string) (index int, value float64, err error) {
 	return index, value, nil
 }
 
-// maxDense bounds the cells of a table that a sparse file stands for.
-const maxDense = 1 << 28
-
 // libsvmFile is what a LIBSVM file lists.
 type libsvmFile struct {
 	labels  []string
@@ -93,9 +90,6 @@ func newLIBSVM(name string, r io.Reader, opt Options) (Source, error) {
 		s.columns = append(s.columns, strconv.Itoa(index))
 	}
 	s.read = func(columns []*columnCells) error {
-		if n := len(columns) * len(f.labels); n > maxDense {
-			return fmt.Errorf("as a table the file has %d numbers, more than the %d that can be read", n, maxDense)
-		}
 		for _, c := range columns {
 			if c.column == 0 {
 				for _, label := range f.labels {

@@ -55,7 +55,7 @@ var known = []signature{
 	{is: starts("BZh"), unpack: func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
 	{is: starts(npyMagic), stream: newNPY},
 	{is: starts("PAR1"), whole: newParquet},
-	{is: starts("ARROW1\x00\x00"), whole: newArrowFile},
+	{is: starts(arrowMagic), stream: newArrowFile},
 	{is: starts("\xff\xff\xff\xff"), stream: newArrowStream},
 	{is: starts("PK\x03\x04"), whole: newZip},
 	{is: matlab5, whole: newMAT},
@@ -186,6 +186,9 @@ func (l *lineReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// maxCells bounds the cells of files whose bytes may stand for many: 8 GiB of numbers.
+const maxCells = 1 << 30
+
 // columnar is a file that is read by columns.
 type columnar struct {
 	name    string
@@ -239,6 +242,9 @@ func (s *columnar) Remarks() []string { return s.remarks }
 // Read reads all columns as those of Any first, as text where text is wanted.
 func (s *columnar) Read(want []Want) (Data, error) {
 	d := newData(s, want)
+	if n := int64(len(want)) * int64(s.rows); n > maxCells {
+		return d, fmt.Errorf("%s: %d cells, more than the %d that can be read", s.name, n, int64(maxCells))
+	}
 	all, anys := make([]*columnCells, len(want)), map[int]*anyColumn{}
 	for k, w := range want {
 		c := &columnCells{column: w.Column, any: anyColumn{Want: w}}
