@@ -123,15 +123,20 @@ func (p *problem) makePlan(fs *console.Files) (lines []string, err error) {
 		for _, f := range fs.All {
 			f.Data.Pick(rows)
 		}
+		for i := range p.views { // what was left out stays so: rows that were counted no longer are
+			v := &p.views[i]
+			v.source = v.source.Only(plans[i].At)
+			v.left = append(v.left, plans[i].Left...)
+		}
 		plans = p.plans()
 	}
 	for i := range p.views {
 		v := &p.views[i]
 		planned := plans[i]
 		if planned.At == nil {
-			return nil, console.Inputf("view %s: no column is left: %s", quoted(v.name), strings.Join(planned.Lines(), "; "))
+			return nil, console.Inputf("view %s: no column is left: %s", quoted(v.name), strings.Join(plan.View{Left: append(v.left, planned.Left...)}.Lines(), "; "))
 		}
-		v.source.Columns, v.plan, v.left = planned.At, planned.Columns, append(v.left, planned.Left...)
+		v.source, v.plan, v.left = v.source.Only(planned.At), planned.Columns, append(v.left, planned.Left...)
 		v.x = plan.Encode(v.plan, v.source.Columns, &v.source.File.Data).X
 		for _, line := range (plan.View{Columns: v.plan, Left: v.left}).Lines() {
 			if !slices.Contains(lines, "plan: "+line) { // of a column in several views

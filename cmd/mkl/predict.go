@@ -362,7 +362,7 @@ func (c *predictCmd) idColumn(f *console.File) (int, error) {
 	if len(found) > 1 {
 		return 0, console.Inputf("-id %s: that is %d columns", c.ID, len(found))
 	}
-	if f.Needs(found[0]) {
+	if f.Needs(found[0]) && !f.Joins(found[0]) {
 		return 0, console.Inputf("-id %s: the column is part of a view", c.ID)
 	}
 	f.Need(found[0], table.Label)

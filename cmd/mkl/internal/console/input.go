@@ -140,6 +140,9 @@ func (f *File) Want(want table.Want) {
 // Needs reports whether a column was asked for.
 func (f *File) Needs(column int) bool { return f.needed[column] }
 
+// Joins reports whether a column is the one of -join.
+func (f *File) Joins(column int) bool { return column == f.join }
+
 // Read reads what is needed of every file and returns the number of rows, which
 // they share.
 func (fs *Files) Read() (rows int, err error) {
@@ -350,6 +353,18 @@ func (fs *Files) Resolve(items []spec.Item, main *File, except []int) (Source, e
 
 // Matrix returns the columns, which were read.
 func (s Source) Matrix() la.Matrix[float64] { return s.File.Matrix(s.Columns) }
+
+// Only returns the source with some of its columns.
+func (s Source) Only(columns []int) Source {
+	some, named := Source{File: s.File}, make(map[int]bool, len(s.Columns))
+	for k, j := range s.Columns {
+		named[j] = s.Named[k]
+	}
+	for _, j := range columns {
+		some.Columns, some.Named = append(some.Columns, j), append(some.Named, named[j])
+	}
+	return some
+}
 
 // Names lists the names of the columns.
 func (s Source) Names() []string {

@@ -111,7 +111,7 @@ func (t Table) useless(j int) (why string, counting bool) {
 	return "", false
 }
 
-// fewRows are too few to tell a column that counts them from one that means something.
+// fewRows are too few to tell a column that counts or names them from one that means something.
 const fewRows = 10
 
 var nan = math.NaN()
@@ -131,6 +131,7 @@ func uselessText(cells []string) string {
 		return empty
 	case n == 1 && present == len(cells):
 		return "always " + cells[0]
+	case len(cells) < fewRows:
 	case n == present:
 		return "text that is different in every row"
 	case 2*n > present:

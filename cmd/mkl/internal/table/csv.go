@@ -147,7 +147,6 @@ func (s *csvSource) Remarks() []string { return s.remarks }
 
 func (s *csvSource) Read(want []Want) (Data, error) {
 	d := newData(s, want)
-	later := slices.ContainsFunc(want, func(w Want) bool { return w.Kind == Undecided || w.Kind == Any })
 	anys := map[int]*anyColumn{}
 	columns := make([]*anyColumn, len(want)) // those of Any
 	for k, w := range want {
@@ -172,9 +171,7 @@ func (s *csvSource) Read(want []Want) (Data, error) {
 			return d, &CellError{File: s.name, Row: d.Rows, Line: line, Column: -1,
 				Msg: fmt.Sprintf("%s where there are %d columns", cells(len(rec)), len(s.columns))}
 		}
-		if later {
-			d.lines = append(d.lines, line)
-		}
+		d.lines = append(d.lines, line)
 		for k, w := range want {
 			j := w.Column
 			cell := strings.TrimSpace(rec[j])
