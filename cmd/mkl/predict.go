@@ -24,7 +24,7 @@ import (
 // modelInput is the flags that name a model and the data to predict.
 type modelInput struct {
 	Model     string   `arg:"" help:"Model file."`
-	Data      string   `arg:"" optional:"" help:"CSV or NPY file with a row for each sample; - is standard input. Not needed if every view has a file of its own."`
+	Data      string   `arg:"" optional:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input. Not needed if every view has a file of its own."`
 	View      []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they are not called what they were in the fit; @file takes a file."`
 	Interval  float64  `default:"0.95" help:"Probability of the predictive interval of a regression (${default})."`
 	Published bool     `help:"Use the published predictive variance, which is too small."`

@@ -26,10 +26,11 @@ const arrowMagic = "ARROW1\x00\x00"
 // newArrowStream opens a stream of that format.
 func newArrowStream(name string, r io.Reader, size int64) (src Source, err error) {
 	defer refuse(name, "Arrow", &err)
-	if size < 0 {
-		size = arrowBody
+	body, part := int64(arrowBody), int64(arrowBody)
+	if size >= 0 {
+		body, part = size, max(size, min(arrowBody, arrowSmall+arrowPacked*size))
 	}
-	stream, err := ipc.NewReader(&arrowGuard{r: r, most: size}, ipc.WithAllocator(bounded{memory.NewGoAllocator(), int(max(size, arrowBody))}))
+	stream, err := ipc.NewReader(&arrowGuard{r: r, most: body}, ipc.WithAllocator(bounded{memory.NewGoAllocator(), int(part)}))
 	if err != nil {
 		return nil, fmt.Errorf("%s: neither text nor %s: %w", name, formats, err)
 	}

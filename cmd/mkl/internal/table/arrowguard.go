@@ -15,6 +15,8 @@ import (
 const (
 	arrowMetadata = 1 << 26 // bytes that describe a message
 	arrowBody     = 1 << 30 // bytes of a message where the size of the file is not known, or of a part that was packed
+	arrowPacked   = 1 << 12 // bytes of a part that was packed for each byte of the file,
+	arrowSmall    = 1 << 24 // and so many besides
 	arrowRows     = 1 << 12 // rows of a message for each of its bytes: even packed it has not more
 	arrowNested   = 64
 )

@@ -4,8 +4,11 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -406,6 +409,44 @@ func TestArrow(t *testing.T) {
 		assert.Equal(t, Boolean, d.Types[2])
 		assert.Equal(t, Date, d.Types[5])
 		assert.Equal(t, 2, d.Gaps[3].Count)
+	}
+}
+
+// packed is a file of testdata that is written in base64.
+func packed(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name+".base64"))
+	require.NoError(t, err)
+	file, err := base64.StdEncoding.DecodeString(strings.NewReplacer("\n", "", "\r", "").Replace(string(text)))
+	require.NoError(t, err)
+	return string(file)
+}
+
+// TestParquetOfImpala reads a file that Apache Impala wrote, with the values that its source states.
+func TestParquetOfImpala(t *testing.T) {
+	s, d := readAll(t, packed(t, "alltypes_plain.parquet"))
+	assert.Equal(t, []string{"id", "bool_col", "tinyint_col", "smallint_col", "int_col", "bigint_col", "float_col", "double_col",
+		"date_string_col", "string_col", "timestamp_col"}, s.Columns())
+	assert.Equal(t, []float64{4, 5, 6, 7, 2, 3, 0, 1}, d.Numbers[0])
+	assert.Equal(t, []float64{1, 0, 1, 0, 1, 0, 1, 0}, d.Numbers[1])
+	assert.Equal(t, []float64{0, 10, 0, 10, 0, 10, 0, 10}, d.Numbers[5])
+	assert.Equal(t, []float64{0, float64(float32(1.1))}, d.Numbers[6][:2])
+	assert.Equal(t, []float64{0, 10.1}, d.Numbers[7][:2])
+	assert.Equal(t, []string{"03/01/09", "03/01/09", "04/01/09", "04/01/09", "02/01/09", "02/01/09", "01/01/09", "01/01/09"}, d.Labels[8])
+	for i, month := range []time.Month{3, 3, 4, 4, 2, 2, 1, 1} {
+		assert.InDelta(t, days(time.Date(2009, month, 1, 0, i%2, 0, 0, time.UTC)), d.Numbers[10][i], 1e-9)
+	}
+}
+
+// TestArrowOfOthers reads a file and a stream of Arrow's own tests between its implementations.
+func TestArrowOfOthers(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "zstd.csv"))
+	require.NoError(t, err)
+	_, want := readAll(t, string(text))
+	require.Equal(t, 60, want.Rows)
+	for _, name := range []string{"zstd.stream", "zstd.arrow_file"} {
+		_, d := readAll(t, packed(t, name))
+		assert.Equal(t, fmt.Sprint(want.Numbers, want.Labels), fmt.Sprint(d.Numbers, d.Labels), name)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +37,7 @@ func newParquet(name string, r io.ReaderAt, size int64) (src Source, err error) 
 		s.columns = append(s.columns, strings.Join(path, "."))
 	}
 	if lists != nil {
-		s.remarks = append(s.remarks, "columns of lists are left out: "+few(lists))
+		s.remarks = append(s.remarks, "columns of lists are left out: "+few(slices.Compact(lists)))
 	}
 	if leaves == nil {
 		return nil, fmt.Errorf("%s: the Parquet file has no columns of single values", name)
