@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 )
 
 // houses is 40 rows as they come: an index, an id, two columns of one name, text, a date, a
@@ -44,7 +47,7 @@ func TestDataAsTheyCome(t *testing.T) {
 	assert.Equal(t, "mkl: d.csv: row 6 (line 7), column 3 \"area\": the cell is empty: "+
 		"-missing impute fills in what is missing, -missing drop leaves out such rows (3 of 40)\n", stderr)
 
-	plan := `plan: city is text: 3 columns of 0 and 1 (Bonn, Jena, Ulm)
+	says := `plan: city is text: 3 columns of 0 and 1 (Bonn, Jena, Ulm)
 plan: built is a date: days since 1970
 plan: garden is yes or no: 1 and 0
 plan: left out: row (counts the rows)
@@ -54,10 +57,10 @@ task: regression (column price has numbers)
 `
 	status, stdout, stderr := command(t, nil, "", "fit", "d.csv", "-target", "price", "-missing", "drop", "-o", "d")
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.Equal(t, housesSays+"3 of 40 rows left out, where something is missing: d.csv: row 6 (line 7), column 3 \"area\": the cell is empty\n"+plan, stderr)
+	assert.Equal(t, housesSays+"3 of 40 rows left out, where something is missing: d.csv: row 6 (line 7), column 3 \"area\": the cell is empty\n"+says, stderr)
 	assert.Contains(t, stdout, "d.csv: 37 samples, ")
 
-	impute := strings.Replace(plan, "plan: city", "plan: area is numbers, 96 where missing, and a column of 0 and 1 that says where\nplan: city", 1)
+	impute := strings.Replace(says, "plan: city", "plan: area is numbers, 96 where missing, and a column of 0 and 1 that says where\nplan: city", 1)
 	status, stdout, stderr = command(t, nil, "", "fit", "d.csv", "-target", "price", "-missing", "impute", "-o", "i")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Equal(t, housesSays+impute, stderr)
@@ -99,6 +102,28 @@ task: regression (column price has numbers)
 	status, stdout, stderr = command(t, nil, "", "evaluate", "d", "d.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "regression, 37 samples\n")
+}
+
+// TestOldNotes reads the notes of models from before there were plans: all columns are numbers.
+func TestOldNotes(t *testing.T) {
+	var n notes
+	require.NoError(t, json.Unmarshal([]byte(`{"task":"regression","targets":["y"],"views":[{"name":"v","columns":["a","b"],"file":false}]}`), &n))
+	assert.Equal(t, []plan.Column{plan.Plain("a"), plan.Plain("b")}, n.Views[0].plan())
+	text, err := n.encode()
+	require.NoError(t, err)
+	assert.Equal(t, `{"task":"regression","targets":["y"],"views":[{"name":"v","columns":["a","b"],"file":false}]}`, text[notesKey])
+}
+
+// TestDataManual holds docs/data.md to the types and the flags that there are.
+func TestDataManual(t *testing.T) {
+	manual, err := os.ReadFile(filepath.Join("..", "..", "docs", "data.md"))
+	require.NoError(t, err)
+	for _, typ := range table.Types {
+		assert.Contains(t, string(manual), "`"+string(typ)+"`")
+	}
+	for _, flag := range []string{"`-missing`", "`refuse`", "`drop`", "`impute`", "`-as COLUMN=TYPE`", "`none`", "`-join COLUMN`", "`-missing-targets`"} {
+		assert.Contains(t, string(manual), flag)
+	}
 }
 
 // TestAs overrides what the cells say of columns.

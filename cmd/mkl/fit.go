@@ -67,8 +67,7 @@ func (c *fitCmd) Run(e *console.Env) error {
 			}
 		}
 	}
-	n, err := fs.Read()
-	if err != nil {
+	if _, err := fs.Read(); err != nil {
 		return p.hint(err)
 	}
 	if guess {
@@ -76,14 +75,7 @@ func (c *fitCmd) Run(e *console.Env) error {
 			return err
 		}
 	}
-	notes := fs.Remarks()
-	planned, err := p.makePlan(fs)
-	if err != nil {
-		return err
-	}
-	n, notes = p.main.Data.Rows, append(notes, planned...)
-	d, learned, err := p.learn(n)
-	notes = append(notes, learned...)
+	d, notes, err := p.learn(fs)
 	if err != nil {
 		return err
 	}
@@ -99,7 +91,7 @@ func (c *fitCmd) Run(e *console.Env) error {
 			return err
 		}
 	}
-	return errors.Join(p.report(e, model, n, len(d.views), fell), c.unfinished(fell))
+	return errors.Join(p.report(e, model, p.main.Data.Rows, len(d.views), fell), c.unfinished(fell))
 }
 
 // report tells what was learned of n samples by so many kernels. A fit that an error
@@ -236,16 +228,21 @@ func (p *problem) guess() error {
 	return p.checkViews(p.est, p.views)
 }
 
-// learn returns what the estimator is to learn from, of the n samples that were read,
-// and what is to be told of it.
-func (p *problem) learn(n int) (d *data, notes []string, err error) {
+// learn makes features of the columns that were read and returns what the estimator is to
+// learn from, and what is to be told of it.
+func (p *problem) learn(fs *console.Files) (d *data, notes []string, err error) {
+	planned, err := p.makePlan(fs)
+	if err != nil {
+		return nil, nil, err
+	}
+	notes = append(fs.Remarks(), planned...)
 	if d, err = p.learnTargets(); err != nil {
 		return nil, nil, err
 	}
-	if err := p.prepare(); err != nil { // for the second time, where the task was named: now the features are known
+	if err := p.prepare(); err != nil { // where the task was named for the second time: now the features are known
 		return nil, nil, err
 	}
-	if err := p.checkMemory(n, max(len(p.targets), len(d.classes))); err != nil {
+	if err := p.checkMemory(p.main.Data.Rows, max(len(p.targets), len(d.classes))); err != nil {
 		return nil, nil, err
 	}
 	notes = append(notes, p.doubts(d)...)
