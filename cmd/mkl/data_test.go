@@ -216,6 +216,39 @@ func TestJoin(t *testing.T) {
 	assert.Contains(t, stderr, `-join: y.csv: no column "z"`)
 }
 
+// TestPrecomputed predicts by a kernel that is given, with the kernel of each sample with itself in a column
+// that the fit did not have, and refuses a table that is not square.
+func TestPrecomputed(t *testing.T) {
+	var y, square, wide strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&y, "%d\n", i*i%7)
+		for j := range 12 {
+			comma := ","
+			if j == 11 {
+				comma = ""
+			}
+			k := math.Exp(-math.Abs(float64(i-j)) / 3)
+			fmt.Fprintf(&square, "%g%s", k, comma)
+			fmt.Fprintf(&wide, "%g,", k)
+		}
+		square.WriteByte('\n')
+		wide.WriteString("1\n")
+	}
+	files := map[string]string{"y.csv": y.String(), "k.csv": square.String(), "wide.csv": wide.String()}
+	status, _, stderr := command(t, files, "", strings.Fields("fit y.csv -target #1 -model mgp -view k=@k.csv:precomputed -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, stdout, stderr := command(t, nil, "", strings.Fields("predict m -view k=@wide.csv")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, 13, strings.Count(stdout, "\n"))
+	status, _, stderr = command(t, nil, "", strings.Fields("predict m -view k=@k.csv")...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: view \"k\": k.csv has 12 columns where the model needs 13\n", stderr)
+	status, _, stderr = command(t, nil, "", strings.Fields("fit y.csv -target #1 -model mgp -view k=@wide.csv:precomputed")...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: view \"k\": wide.csv has 12 rows and 13 columns: a kernel or distance that is given has a column for each training sample, "+
+		"unless the setting basis says that there are some only, as in precomputed(basis)\n", stderr)
+}
+
 // TestTargets says what is odd about targets.
 func TestTargets(t *testing.T) {
 	var b strings.Builder

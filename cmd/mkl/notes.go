@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
@@ -30,11 +31,20 @@ type viewNote struct {
 
 // plan is how the columns become features.
 func (v viewNote) plan() []plan.Column {
-	if len(v.Plan) == len(v.Columns) {
+	if v.Plan != nil {
 		return v.Plan
 	}
-	all := make([]plan.Column, len(v.Columns))
-	for k, name := range v.Columns {
+	return v.numbers(len(v.Columns))
+}
+
+// numbers is the plan of so many columns of numbers that stay as they are.
+func (v viewNote) numbers(n int) []plan.Column {
+	all := make([]plan.Column, n)
+	for k := range all {
+		name := strconv.Itoa(k + 1)
+		if k < len(v.Columns) {
+			name = v.Columns[k]
+		}
 		all[k] = plan.Plain(name)
 	}
 	return all
@@ -78,7 +88,8 @@ func notesOf(est *estimator, m mkl.Model) *notes {
 		targets = 1
 	}
 	n := &notes{}
-	if text, ok := m.Notes()[notesKey]; ok && json.Unmarshal([]byte(text), n) == nil && len(n.Views) == len(inputs) && len(n.Targets) == targets {
+	if text, ok := m.Notes()[notesKey]; ok && json.Unmarshal([]byte(text), n) == nil && len(n.Views) == len(inputs) && len(n.Targets) == targets &&
+		!slices.ContainsFunc(n.Views, func(v viewNote) bool { return v.Plan != nil && len(v.Plan) != len(v.Columns) }) {
 		return n
 	}
 	n = &notes{Task: est.task(m)}

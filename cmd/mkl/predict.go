@@ -415,7 +415,7 @@ func (c *modelInput) inputs(fs *console.Files, m *loaded) ([]input, error) {
 		given[v.Name] = v.Columns
 	}
 	var all []input
-	for i := range m.Inputs() {
+	for i, in := range m.Inputs() {
 		v := m.notes.Views[i]
 		items, ok := given[v.Name]
 		switch {
@@ -432,20 +432,23 @@ func (c *modelInput) inputs(fs *console.Files, m *loaded) ([]input, error) {
 		if err != nil {
 			return nil, console.Inputf("view %s: %w", quoted(v.Name), err)
 		}
-		if items[0].File != "" {
+		need := v.plan()
+		if v.Plan == nil {
+			need = v.numbers(in.Cols) // a given kernel may need one column more than the fit
+		}
+		if items[0].File != "" && len(need) == len(v.Columns) {
 			// Of a file with names, columns that the fit left out do not matter, nor does the order.
 			if columns, err := spec.Select(spec.Names(v.Columns), s.File.Columns(), nil); err == nil {
 				s.Columns = columns
 			}
 		}
-		if len(s.Columns) != len(v.Columns) {
-			return nil, console.Inputf("view %s: %s has %s where the model needs %d", quoted(v.Name), s.File.Name(), console.Plural(len(s.Columns), "column"), len(v.Columns))
+		if len(s.Columns) != len(need) {
+			return nil, console.Inputf("view %s: %s has %s where the model needs %d", quoted(v.Name), s.File.Name(), console.Plural(len(s.Columns), "column"), len(need))
 		}
-		columns := v.plan()
 		for k, j := range s.Columns {
-			s.File.Want(columns[k].Want(j, true))
+			s.File.Want(need[k].Want(j, true))
 		}
-		all = append(all, input{s, columns})
+		all = append(all, input{s, need})
 	}
 	return all, nil
 }
