@@ -122,12 +122,12 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -task shared", "-task shared needs several targets"},
 		{"fit d.csv -target y -task multitask", "-task multitask needs several targets"},
 		{"fit d.csv -target y,a -task multitask -latents=-1", "-latents -1 is negative"},
-		{"fit d.csv -target y,a -task shared -missing", "-missing is not for -task shared: targets that share their sample weights must be complete"},
+		{"fit d.csv -target y,a -task shared -missing-targets", "-missing-targets is not for -task shared: targets that share their sample weights must be complete"},
 		{"fit d.csv -target a,y -task binary", "-task binary needs one target, the column of labels, not 2"},
 		{"fit d.csv -target y -task binary", `d.csv: column "y" has 3 classes where -task binary needs 2: 3, 6, 10`},
 		{"fit flat.csv -target y -task multiclass", "labels: every label is 3: there is nothing to learn"},
-		{"fit d.csv -target y -task multilabel", `d.csv: row 1, column 3 "y": "3" is neither 1, true or yes nor 0, -1, false or no`},
-		{"fit d.csv -target y -task binary -missing", "-missing is not for -task binary: labels must be complete"},
+		{"fit d.csv -target y -task multilabel", `d.csv: row 1 (line 2), column 3 "y": "3" is neither 1, true or yes nor 0, -1, false or no`},
+		{"fit d.csv -target y -task binary -missing-targets", "-missing-targets is not for -task binary: labels must be complete"},
 		{"fit d.csv -target y -task binary -model bmkl -prior epsilon=1,1", "-prior epsilon=1,1: the priors are lambda, gamma and omega"},
 		{"fit d.csv -target y -task binary -model probit -prior omega=1,1", "-prior omega=1,1: the prior is alpha"},
 		{"fit d.csv -target y -model lasso", `--model must be one of "auto","bmkl","mgp","probit","spikeslab" but got "lasso"`},
@@ -173,7 +173,7 @@ func TestErrors(t *testing.T) {
 		{"fit empty.csv -target y", `empty.csv: row 2 (line 3), column 2 "b": the cell is empty`},
 		{"fit ragged.csv -target y", "ragged.csv: row 2 (line 3): 2 cells where there are 3 columns"},
 		{"fit none.csv -target y", "none.csv has no rows"},
-		{"fit bin.csv -target y", "bin.csv: neither text nor an NPY file: byte 1 is zero"},
+		{"fit bin.csv -target y", "bin.csv: neither text nor an NPY, NPZ, Parquet, Arrow, LIBSVM or MATLAB file: byte 1 is zero"},
 		{"fit flat.csv -target y -task regression", "y: every target is 3: there is nothing to learn"},
 		{"fit d.csv -target y -view v=c", `-view v=c: d.csv: no column "c" (there are a, b, y)`},
 		{"fit d.csv -target y -view v=a,y", `-view v=a,y: d.csv: column "y" is a target`},
@@ -187,7 +187,8 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -view v=a,@short.csv", "-view v=a,@short.csv: @short.csv is a view of its own: it cannot be joined with other columns"},
 		{"fit d.csv -target y -view v=@short.csv,a", "-view v=@short.csv,a: @short.csv is a view of its own: it cannot be joined with other columns"},
 		{"fit d.csv -target y -task regression -model bmkl -kernels rbf(width=1),rbf(width=1)", "views[0] (rbf(width=1)) and views[1] (rbf(width=1)) have the same kernel matrix: "},
-		{"fit d.csv -target y -task regression -view v=a,b:precomputed(normalize)", `views[0] ("v", precomputed): Center and Normalize need the 3 samples as basis points, and X has 2 columns`},
+		{"fit d.csv -target y -task regression -view v=a,b:precomputed(normalize)", `view "v": d.csv has 3 rows and 2 columns: a kernel or distance that is given has a column for each training sample, unless `},
+		{"fit d.csv -target y -task regression -view v=a,b:precomputed(basis,normalize)", `views[0] ("v", precomputed): Center and Normalize need the 3 samples as basis points, and X has 2 columns`},
 		{"predict d.csv d.csv", "d.csv: "},
 		{"predict none.model d.csv", "open none.model: "},
 		{"predict d.csv d.csv -interval 1", "-interval 1 is not between 0 and 1"},
@@ -426,14 +427,14 @@ func TestMissingLabels(t *testing.T) {
 	status, _, stderr := command(t, map[string]string{"f.csv": text}, "", fit...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, `"big"`)
-	status, _, stderr = command(t, nil, "", append(fit, "-missing")...)
+	status, _, stderr = command(t, nil, "", append(fit, "-missing-targets")...)
 	require.Equal(t, console.StatusOK, status, stderr)
 	status, stdout, stderr := command(t, nil, "", "evaluate", "l", "f.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "multilabel")
-	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "binary", "-target", "big", "-missing")
+	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "binary", "-target", "big", "-missing-targets")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Equal(t, "mkl: -missing is not for -task binary: labels must be complete\n", stderr)
+	assert.Equal(t, "mkl: -missing-targets is not for -task binary: labels must be complete\n", stderr)
 }
 
 // TestShared fits targets that share the sample weights.
@@ -515,12 +516,12 @@ func TestEvaluate(t *testing.T) {
 
 	for _, c := range []struct{ args, want string }{
 		{"m", "evaluate needs a data file, which holds the truth"},
-		{"m f.csv -target big", `f.csv: row 1, column 2 "big": "no" is not a class of the model`},
+		{"m f.csv -target big", `f.csv: row 1 (line 2), column 2 "big": "no" is not a class of the model`},
 		{"m f.csv -target big,odd", "-target: 2 columns where the model has 1 target"},
 		{"m f.csv -target x", `column "x" is both a target and part of a view`},
 		{"m f.csv -target u", `target: f.csv: no column "u" (there are species, big, odd, x, z)`},
 		{"m f.csv -bins=-1", "-bins -1 is negative"},
-		{"l f.csv -target big,species", `f.csv: row 1, column 1 "species": "setosa" is neither 1, true or yes nor 0, -1, false or no`},
+		{"l f.csv -target big,species", `f.csv: row 1 (line 2), column 1 "species": "setosa" is neither 1, true or yes nor 0, -1, false or no`},
 	} {
 		status, stdout, stderr := command(t, nil, "", append([]string{"evaluate"}, strings.Fields(c.args)...)...)
 		assert.Equal(t, console.StatusInput, status, c.args)
@@ -534,8 +535,8 @@ func TestMissingTargets(t *testing.T) {
 	files := map[string]string{"d.csv": strings.Replace(line(), "\ns3,0.75,1,2,", "\ns3,0.75,1,2,NA\ns3,0.75,1,2,", 1)}
 	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "y", "-view", "x")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Equal(t, "mkl: d.csv: row 4 (line 5), column 5 \"y\": \"NA\" is not a number\n", stderr)
-	status, _, stderr = command(t, nil, "", "fit", "d.csv", "-target", "y", "-view", "x", "-missing", "-model", "bmkl")
+	assert.Equal(t, "mkl: d.csv: row 4 (line 5), column 5 \"y\": \"NA\" is not a number: -missing drop leaves out rows without a target\n", stderr)
+	status, _, stderr = command(t, nil, "", "fit", "d.csv", "-target", "y", "-view", "x", "-missing-targets", "-model", "bmkl")
 	assert.Equal(t, console.StatusOK, status, stderr)
 }
 

@@ -66,11 +66,12 @@ func (c *evaluateCmd) Run(e *console.Env) error {
 	if err != nil {
 		return err
 	}
-	p, rows, err := m.predict(e, &c.modelInput)
+	p, err := m.predict(e, &c.modelInput)
 	if err != nil {
 		return err
 	}
-	ev := &evaluation{Task: m.notes.Task, Samples: rows, bins: c.Bins}
+	main.Data.Pick(p.kept)
+	ev := &evaluation{Task: m.notes.Task, Samples: len(p.kept), bins: c.Bins}
 	if m.est.form == numbers {
 		ev.interval = c.Interval
 	}
@@ -103,7 +104,11 @@ func (c *evaluateCmd) truth(main *console.File, m *loaded) ([]int, error) {
 		if main.Needs(j) {
 			return nil, console.Inputf("column %q is both a target and part of a view", main.Columns()[j])
 		}
-		main.Need(j, m.est.form.kind(true))
+		kind := m.est.form.kind(true)
+		if c, ok := m.Model.(mkl.ClassModel[string]); ok && slices.ContainsFunc(c.Classes(), table.Missing) {
+			kind = table.Label // NA is a class
+		}
+		main.Need(j, kind)
 	}
 	return found, nil
 }
@@ -120,17 +125,18 @@ func (p numberPrediction) measure(ev *evaluation, f *console.File, truth []int, 
 }
 
 func (p classPrediction) measure(ev *evaluation, f *console.File, truth []int, targets []string) error {
-	class, err := classIndices(f, truth[0], p.classes)
+	class, probability, err := p.known(f, truth[0])
 	if err != nil {
 		return err
 	}
-	v, err := measure.Classes(class, p.Probability)
+	ev.Samples = len(class)
+	v, err := measure.Classes(class, probability)
 	if err != nil {
 		return err
 	}
 	ev.Measures = []measures{{targets[0], v}}
 	if ev.bins > 0 {
-		ev.Calibration, err = measure.Calibration(class, p.Probability, ev.bins)
+		ev.Calibration, err = measure.Calibration(class, probability, ev.bins)
 	}
 	return err
 }
@@ -158,16 +164,20 @@ func (p labelPrediction) measure(ev *evaluation, f *console.File, truth []int, t
 	return nil
 }
 
-// classIndices are the positions of the labels of a column among the classes.
-func classIndices(f *console.File, column int, classes []string) ([]int, error) {
-	out := make([]int, f.Data.Rows)
+// known returns the positions among the classes of the labels of a column, and what was predicted of the
+// same samples, without those that have no label.
+func (p classPrediction) known(f *console.File, column int) (class []int, probability [][]float64, err error) {
 	for i, label := range f.Data.Labels[column] {
-		if out[i] = slices.Index(classes, label); out[i] < 0 {
-			return nil, console.Input(&table.CellError{File: f.Name(), Row: i + 1, Column: column, Name: f.Columns()[column],
-				Msg: fmt.Sprintf("%q is not a class of the model", label)})
+		if label == "" {
+			continue
 		}
+		k := slices.Index(p.classes, label)
+		if k < 0 {
+			return nil, nil, console.Input(f.Data.Cell(i, column, fmt.Sprintf("%q is not a class of the model", label)))
+		}
+		class, probability = append(class, k), append(probability, p.Probability[i])
 	}
-	return out, nil
+	return class, probability, nil
 }
 
 func (ev *evaluation) print(out io.Writer) error {

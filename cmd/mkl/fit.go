@@ -34,7 +34,7 @@ func (c *fitCmd) Run(e *console.Env) error {
 	if err != nil {
 		return err
 	}
-	fs := &console.Files{Env: e, Opt: opt}
+	fs := &console.Files{Env: e, Opt: opt, Join: c.Join}
 	defer fs.Close()
 	p := &problem{fitCmd: c, bar: &sweepBar{env: e, quiet: c.JSON}}
 	if p.main, err = fs.Open(c.Data); err != nil {
@@ -51,7 +51,7 @@ func (c *fitCmd) Run(e *console.Env) error {
 			return err
 		}
 		for _, j := range p.targets {
-			p.main.Need(j, p.est.form.kind(c.Missing))
+			p.main.Need(j, p.targetKind())
 		}
 	}
 	if p.views, err = c.views(fs, p.main, p.targets); err != nil {
@@ -67,16 +67,15 @@ func (c *fitCmd) Run(e *console.Env) error {
 			}
 		}
 	}
-	n, err := fs.Read()
-	if err != nil {
-		return err
+	if _, err := fs.Read(); err != nil {
+		return p.hint(err)
 	}
 	if guess {
 		if err := p.guess(); err != nil {
 			return err
 		}
 	}
-	d, notes, err := p.learn(n)
+	d, notes, err := p.learn(fs)
 	if err != nil {
 		return err
 	}
@@ -92,7 +91,7 @@ func (c *fitCmd) Run(e *console.Env) error {
 			return err
 		}
 	}
-	return errors.Join(p.report(e, model, n, len(d.views), fell), c.unfinished(fell))
+	return errors.Join(p.report(e, model, p.main.Data.Rows, len(d.views), fell), c.unfinished(fell))
 }
 
 // report tells what was learned of n samples by so many kernels. A fit that an error
@@ -190,7 +189,7 @@ func (p *problem) choose() (err error) {
 	return nil
 }
 
-// prepare sets the estimator up for the views.
+// prepare sets the estimator up for the views as far as they are known.
 func (p *problem) prepare() error {
 	if err := p.checkViews(p.est, p.views); err != nil {
 		return err
@@ -201,7 +200,7 @@ func (p *problem) prepare() error {
 		return err
 	}
 	p.fitter = p.est.build(&settings{
-		fitCmd: p.fitCmd, prior: p.prior, features: p.views[0].source.Names(),
+		fitCmd: p.fitCmd, prior: p.prior, features: p.views[0].features(),
 		fitting: mkl.Fitting{
 			Seed: p.Seed, Restarts: p.Restarts, Tolerance: p.Tolerance, MaxSweeps: p.Sweeps,
 			AllowDuplicates: p.AllowDuplicates || open(p.views), // kernels that the data suggest are not the user's mistake
@@ -215,30 +214,43 @@ func (p *problem) prepare() error {
 // estimator for it.
 func (p *problem) guess() error {
 	j := p.targets[0]
-	p.task, p.guessed = guessTask(p.main.Data.Labels[j])
+	cells := p.main.Data.Labels[j]
+	p.task, p.guessed = guessTask(cells)
+	if err := p.checkLabels(cells); err != nil {
+		return err
+	}
 	if err := p.choose(); err != nil {
 		return err
 	}
-	if err := p.main.Data.Decide(j, p.est.form.kind(p.Missing)); err != nil {
-		return console.Input(err)
+	if err := p.main.Data.Decide(j, p.targetKind()); err != nil {
+		return p.hint(console.Input(err))
 	}
-	return p.prepare()
+	return p.checkViews(p.est, p.views)
 }
 
-// learn returns what the estimator is to learn from, of the n samples that were read,
-// and what is to be told of it.
-func (p *problem) learn(n int) (d *data, notes []string, err error) {
+// learn makes features of the columns that were read and returns what the estimator is to
+// learn from, and what is to be told of it.
+func (p *problem) learn(fs *console.Files) (d *data, notes []string, err error) {
+	planned, err := p.makePlan(fs)
+	if err != nil {
+		return nil, nil, err
+	}
+	notes = append(fs.Remarks(), planned...)
 	if d, err = p.learnTargets(); err != nil {
 		return nil, nil, err
 	}
-	if err := p.checkMemory(n, max(len(p.targets), len(d.classes))); err != nil {
+	if err := p.prepare(); err != nil { // where the task was named for the second time: now the features are known
 		return nil, nil, err
 	}
+	if err := p.checkMemory(p.main.Data.Rows, max(len(p.targets), len(d.classes))); err != nil {
+		return nil, nil, err
+	}
+	notes = append(notes, p.doubts(d)...)
 	if p.guessed != "" {
 		notes = append(notes, fmt.Sprintf("task: %s (column %s %s)", p.task, p.main.Columns()[p.targets[0]], p.guessed))
 	}
 	if !p.est.kernels() {
-		d.features = p.views[0].source.Matrix()
+		d.features = p.views[0].x
 		return d, notes, nil
 	}
 	views, left, err := p.mklViews(p.est, p.views)
@@ -288,8 +300,7 @@ func hasLabel(f *console.File, column int) ([]mkl.Label, error) {
 		case "":
 			has[i] = mkl.Unknown
 		default:
-			return nil, console.Input(&table.CellError{File: f.Name(), Row: i + 1, Column: column, Name: f.Columns()[column],
-				Msg: fmt.Sprintf("%q is neither 1, true or yes nor 0, -1, false or no", text)})
+			return nil, console.Input(f.Data.Cell(i, column, fmt.Sprintf("%q is neither 1, true or yes nor 0, -1, false or no", text)))
 		}
 	}
 	return has, nil

@@ -14,7 +14,7 @@ import (
 
 // fitCmd is mkl fit.
 type fitCmd struct {
-	Data    string   `arg:"" help:"CSV or NPY file with a row for each sample; - is standard input."`
+	Data    string   `arg:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input."`
 	Task    *string  `enum:"${tasks}" help:"What to learn, by default what the cells of the target column say: text or 0 and 1 are classes, other numbers a regression, and so are several targets. It is regression (of one target or several), multioutput (several), shared (several that depend on different views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1)."`
 	Model   *string  `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), spikeslab (sparse linear regression of one target, without kernels)."`
 	Target  string   `required:"" placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between."`
@@ -38,9 +38,12 @@ type fitCmd struct {
 	Draws   int           `help:"Draws of -gibbs that are kept of each chain; 0 means 250."`
 	Thin    int           `help:"Sweeps of -gibbs from one draw that is kept to the next; 0 means 4. As many as are drawn from go before the first."`
 
+	Missing string   `enum:"refuse,drop,impute" default:"refuse" help:"What to do where a feature has no value (an empty cell, NA, NaN, NULL or ?): refuse the file, drop the row, or impute the column's median and add a column of 0 and 1 that says where. Drop and impute leave out rows without a target (${default})."`
+	As      []string `sep:"none" placeholder:"COLUMN=TYPE" help:"What a column is: number, text, boolean, date, date(d.m.y), date(d/m/y), date(m/d/y), or none to leave it out; can be repeated. By default the cells tell."`
+
 	RawColumns      bool `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
 	RawTargets      bool `help:"Leave targets as they are; by default each is given mean 0 and standard deviation 1 for the fit."`
-	Missing         bool `help:"Accept empty cells, NA and NaN in the targets of regression, multioutput and multilabel: missing values."`
+	MissingTargets  bool `help:"Learn from samples some of whose targets are missing (empty cells, NA, NaN): for regression, multioutput, multitask and multilabel."`
 	AllowDuplicates bool `help:"Accept kernels that are the same matrix."`
 
 	Seed      uint64  `default:"1" help:"Seed of the random start (${default})."`
@@ -100,8 +103,8 @@ func (c *fitCmd) check(est *estimator) error {
 	for _, f := range c.optional() {
 		switch {
 		case !f.given || est.takes(f.name):
-		case f.name == "missing" && est.complete != "":
-			return console.Inputf("-missing is not for -task %s: %s", c.task, est.complete)
+		case f.name == "missing-targets" && est.complete != "":
+			return console.Inputf("-missing-targets is not for -task %s: %s", c.task, est.complete)
 		default:
 			return console.Inputf("-%s is not for -task %s with -model %s%s", f.name, c.task, c.model, c.takers(f.name))
 		}
@@ -151,7 +154,7 @@ func (c *fitCmd) optional() []optionalFlag {
 		{"allow-duplicates", c.AllowDuplicates},
 		{"restarts", c.Restarts != 0},
 		{"plain", c.Plain},
-		{"missing", c.Missing},
+		{"missing-targets", c.MissingTargets},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
 )
 
 // inspectCmd is mkl inspect.
@@ -35,6 +36,9 @@ func (c *inspectCmd) Run(e *console.Env) error {
 		console.Plural(len(m.notes.Views), "view"), rep.learned(m.notes.Targets))
 	for _, v := range m.notes.Views {
 		fmt.Fprintf(e.Stdout, "view %s\n", v)
+		for _, line := range (plan.View{Columns: v.plan(), Left: v.Left}).Lines() {
+			fmt.Fprintf(e.Stdout, "  %s\n", line)
+		}
 	}
 	if err := rep.print(e.Stdout); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 // commands is the command line: each command is a struct of flags with a method Run.
 type commands struct {
 	Demo      demoCmd               `cmd:"" help:"Fit the Motorcycle data, show what was found and draw it."`
-	Fit       fitCmd                `cmd:"" help:"Fit a model to a CSV or NPY file."`
+	Fit       fitCmd                `cmd:"" help:"Fit a model to a table."`
 	Predict   predictCmd            `cmd:"" help:"Predict the rows of a file with a model."`
 	Evaluate  evaluateCmd           `cmd:"" help:"Measure a model's predictions against the truth."`
 	Inspect   inspectCmd            `cmd:"" help:"Show what a model file holds."`

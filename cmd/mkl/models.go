@@ -22,7 +22,7 @@ type estimator struct {
 
 	flags    []string // those of [fitCmd.optional] that mean something to it
 	priors   []string // those that -prior can set
-	complete string   // why -missing is refused, where that is not plain from the model
+	complete string   // why -missing-targets is refused, where that is not plain from the model
 
 	// build returns the estimator with its settings.
 	build func(s *settings) fitter
@@ -69,11 +69,11 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{taskRegression, taskMultioutput}, kind: "regression", form: numbers,
-		flags:  []string{"kernels", "sparse", "prior", "raw-targets", "missing", "allow-duplicates", "restarts", "plain"},
+		flags:  []string{"kernels", "sparse", "prior", "raw-targets", "missing-targets", "allow-duplicates", "restarts", "plain"},
 		priors: []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
 		build: func(s *settings) fitter {
 			r := mkl.Regression{
-				Fitting: s.fitting, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.Missing,
+				Fitting: s.fitting, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.MissingTargets,
 				Lambda: s.prior["lambda"], Upsilon: s.prior["upsilon"], Gamma: s.prior["gamma"], Omega: s.prior["omega"], Epsilon: s.prior["epsilon"],
 			}
 			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
@@ -98,9 +98,9 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{"multitask"}, kind: "multi-task", form: numbers,
-		flags: []string{"kernels", "latents", "raw-targets", "missing", "restarts", "plain"},
+		flags: []string{"kernels", "latents", "raw-targets", "missing-targets", "restarts", "plain"},
 		build: func(s *settings) fitter {
-			t := mkl.MultiTask{Fitting: s.fitting, Latents: s.Latents, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.Missing}
+			t := mkl.MultiTask{Fitting: s.fitting, Latents: s.Latents, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.MissingTargets}
 			return fitter{t.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				return asModel(t.Fit(ctx, d.views, d.numbers...))
 			}}
@@ -124,7 +124,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{"multilabel"}, kind: "multilabel", form: labels,
-		flags:  []string{"kernels", "sparse", "prior", "margin", "sigma-g", "missing", "allow-duplicates", "restarts", "plain"},
+		flags:  []string{"kernels", "sparse", "prior", "margin", "sigma-g", "missing-targets", "allow-duplicates", "restarts", "plain"},
 		priors: []string{"lambda", "gamma", "omega"},
 		build: func(s *settings) fitter {
 			m := mkl.MultiLabel{
@@ -229,7 +229,7 @@ func (f form) kind(missing bool) table.Kind {
 		return table.Optional
 	case f == numbers:
 		return table.Number
-	case f == labels && missing:
+	case missing:
 		return table.OptionalLabel
 	}
 	return table.Label

@@ -364,7 +364,7 @@ func TestMultitask(t *testing.T) {
 		fmt.Fprintf(&b, "%g,%g,%s,%g\n", u, f+0.01*float64(i%3), gap, 100*(f+g))
 	}
 	status, stdout, stderr := command(t, map[string]string{"s.csv": b.String()}, "",
-		"fit", "s.csv", "-task", "multitask", "-target", "p,q,r", "-kernels", "rbf(width=.5)", "-latents", "2", "-missing", "-sweeps", "60", "-o", "s")
+		"fit", "s.csv", "-task", "multitask", "-target", "p,q,r", "-kernels", "rbf(width=.5)", "-latents", "2", "-missing-targets", "-sweeps", "60", "-o", "s")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "multitask of p, q, r")
 	assert.Equal(t, 3, strings.Count(stdout, "of 2 kernels active"), stdout)

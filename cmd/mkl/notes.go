@@ -2,17 +2,20 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
 	"github.com/bmkl/bmkl/mkl"
 )
 
 // notes is what the command keeps with a model of where its data were.
 type notes struct {
 	Task    string     `json:"task"`
-	Targets []string   `json:"targets"` // columns
-	Views   []viewNote `json:"views"`   // one for each of the model's inputs
+	Targets []string   `json:"targets"`        // columns
+	Views   []viewNote `json:"views"`          // one for each of the model's inputs
+	Join    string     `json:"join,omitempty"` // the column by which rows of several files belong together
 }
 
 // viewNote says where the columns of a view were.
@@ -20,6 +23,31 @@ type viewNote struct {
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"`
 	File    bool     `json:"file"` // the columns are those of a file of the view's own
+
+	// Plan says how the columns become features; without it all are numbers that stay as they are.
+	Plan []plan.Column  `json:"plan,omitempty"`
+	Left []plan.LeftOut `json:"left,omitempty"` // columns of the view that are no features
+}
+
+// plan is how the columns become features.
+func (v viewNote) plan() []plan.Column {
+	if v.Plan != nil {
+		return v.Plan
+	}
+	return v.numbers(len(v.Columns))
+}
+
+// numbers is the plan of so many columns of numbers that stay as they are.
+func (v viewNote) numbers(n int) []plan.Column {
+	all := make([]plan.Column, n)
+	for k := range all {
+		name := strconv.Itoa(k + 1)
+		if k < len(v.Columns) {
+			name = v.Columns[k]
+		}
+		all[k] = plan.Plain(name)
+	}
+	return all
 }
 
 // notesKey is the key of the notes in a model.
@@ -40,7 +68,14 @@ func (c *fitCmd) describe(views []view, main *console.File, targets []int) *note
 		n.Targets = append(n.Targets, main.Columns()[j])
 	}
 	for _, v := range views {
-		n.Views = append(n.Views, viewNote{Name: v.name, Columns: v.source.Names(), File: v.source.File.Path != c.Data})
+		note := viewNote{Name: v.name, Columns: v.source.Names(), File: v.source.File.Path != c.Data, Left: v.left}
+		if !plan.Simple(v.plan) {
+			note.Plan = v.plan
+		}
+		n.Views = append(n.Views, note)
+	}
+	if len(views) > 1 {
+		n.Join = c.Join
 	}
 	return n
 }
@@ -53,7 +88,8 @@ func notesOf(est *estimator, m mkl.Model) *notes {
 		targets = 1
 	}
 	n := &notes{}
-	if text, ok := m.Notes()[notesKey]; ok && json.Unmarshal([]byte(text), n) == nil && len(n.Views) == len(inputs) && len(n.Targets) == targets {
+	if text, ok := m.Notes()[notesKey]; ok && json.Unmarshal([]byte(text), n) == nil && len(n.Views) == len(inputs) && len(n.Targets) == targets &&
+		!slices.ContainsFunc(n.Views, func(v viewNote) bool { return v.Plan != nil && len(v.Plan) != len(v.Columns) }) {
 		return n
 	}
 	n = &notes{Task: est.task(m)}

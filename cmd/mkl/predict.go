@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -12,15 +14,17 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 )
 
 // modelInput is the flags that name a model and the data to predict.
 type modelInput struct {
 	Model     string   `arg:"" help:"Model file."`
-	Data      string   `arg:"" optional:"" help:"CSV or NPY file with a row for each sample; - is standard input. Not needed if every view has a file of its own."`
+	Data      string   `arg:"" optional:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input. Not needed if every view has a file of its own."`
 	View      []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they are not called what they were in the fit; @file takes a file."`
 	Interval  float64  `default:"0.95" help:"Probability of the predictive interval of a regression (${default})."`
 	Published bool     `help:"Use the published predictive variance, which is too small."`
@@ -69,8 +73,14 @@ func load(e *console.Env, path string) (*loaded, error) {
 // opened is a model with the files of what it shall predict.
 type opened struct {
 	*loaded
-	files   *console.Files
-	sources []console.Source // of each of the model's inputs
+	files  *console.Files
+	inputs []input // of the model
+}
+
+// input is the columns that one of a model's inputs is made of.
+type input struct {
+	console.Source
+	plan []plan.Column
 }
 
 // open reads the model and opens the files, which the caller closes.
@@ -83,25 +93,97 @@ func (c *modelInput) open(e *console.Env) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{loaded: m, files: &console.Files{Env: e, Opt: opt}}
-	if o.sources, err = c.sources(o.files, m); err != nil {
+	for _, v := range m.notes.Views {
+		opt.Sparse = append(opt.Sparse, v.Columns...)
+	}
+	o := &opened{loaded: m, files: &console.Files{Env: e, Opt: opt, Join: cmp.Or(c.Join, m.notes.Join)}}
+	if o.inputs, err = c.inputs(o.files, m); err != nil {
 		o.files.Close()
 		return nil, err
 	}
 	return o, nil
 }
 
-// predict reads the columns asked for and predicts the rows.
-func (o *opened) predict(e *console.Env, c *modelInput) (p prediction, rows int, err error) {
-	if rows, err = o.files.Read(); err != nil {
-		return nil, 0, err
+// outcome is what was predicted of the rows of a file.
+type outcome struct {
+	prediction
+	rows int
+	kept []int // the rows that could be predicted, in order; others have a value missing
+}
+
+// predict reads the columns asked for and predicts the rows. It says on standard error what it could not read.
+func (o *opened) predict(e *console.Env, c *modelInput) (*outcome, error) {
+	rows, err := o.files.Read()
+	if err != nil {
+		return nil, err
 	}
+	out := &outcome{rows: rows}
+	missing := slices.Clone(o.files.Alone)
 	var x []mkl.Features
-	for _, s := range o.sources {
-		x = append(x, s.Matrix())
+	for _, in := range o.inputs {
+		encoded := plan.Encode(in.plan, in.Columns, &in.File.Data)
+		x = append(x, encoded.X)
+		if missing == nil {
+			missing = encoded.Missing
+		}
+		for i, gone := range encoded.Missing {
+			missing[i] = missing[i] || gone
+		}
+		for _, column := range in.plan { // in their order
+			if n := encoded.Unknown[column.Name]; n.Cells > 0 {
+				fmt.Fprintf(e.Stderr, "mkl: warning: column %s: %s of categories that the fit had not seen, the first %q: they count as none\n",
+					column.Name, console.Plural(n.Cells, "cell"), n.First)
+			}
+		}
 	}
-	p, err = predict(e.Ctx, o.Model, mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}, x)
-	return p, rows, err
+	for i := range rows {
+		if missing == nil || !missing[i] {
+			out.kept = append(out.kept, i)
+		}
+	}
+	if left := rows - len(out.kept); left > 0 {
+		first := o.firstGap(missing)
+		if left == rows {
+			return nil, console.Inputf("none of %s can be predicted: %w", console.Plural(rows, "row"), first)
+		}
+		fmt.Fprintf(e.Stderr, "mkl: warning: %d of %s cannot be predicted, the first: %v\n", left, console.Plural(rows, "row"), first)
+		for k := range x {
+			x[k] = pickRows(x[k], out.kept)
+		}
+	}
+	out.prediction, err = predict(e.Ctx, o.Model, mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}, x)
+	return out, err
+}
+
+// firstGap says what is missing in the first of the rows in which something is.
+func (o *opened) firstGap(missing []bool) error {
+	i := slices.Index(missing, true)
+	if o.files.Alone != nil && o.files.Alone[i] {
+		return o.files.AloneError(i)
+	}
+	for _, in := range o.inputs {
+		d := &in.File.Data
+		for k, column := range in.plan {
+			j := in.Columns[k]
+			if column.Fill != nil || column.Type == table.Text && d.Labels[j][i] != "" || column.Type != table.Text && d.Numbers[j][i] == d.Numbers[j][i] {
+				continue
+			}
+			if first := d.Gaps[j].First; d.IsRow(first, i) {
+				return first // which also says what is wrong with it
+			}
+			return d.Cell(i, j, "the cell is empty or cannot be read")
+		}
+	}
+	return nil // not reached: something is missing in the row
+}
+
+// pickRows returns some rows of a matrix.
+func pickRows(x mkl.Features, rows []int) mkl.Features {
+	some := la.NewMatrix[float64](len(rows), x.Cols)
+	for k, i := range rows {
+		copy(some.Row(k), x.Row(i))
+	}
+	return some
 }
 
 // prediction is what a model predicts: numbers, classes or labels.
@@ -159,6 +241,25 @@ func (t *columns) addProbability(name string, value func(i int) float64) {
 	t.addNumber(name, func(i int) float64 {
 		return min(max(value(i), math.SmallestNonzeroFloat64), math.Nextafter(1, 0))
 	})
+}
+
+// addRows adds columns of some rows of n, in order; the others have empty cells.
+func (t *columns) addRows(some *columns, rows []int, n int) {
+	at := make([]int, n)
+	for i := range at {
+		at[i] = -1
+	}
+	for k, i := range rows {
+		at[i] = k
+	}
+	for j, cell := range some.cells {
+		t.add(some.names[j], func(i int) string {
+			if at[i] < 0 {
+				return ""
+			}
+			return cell(at[i])
+		})
+	}
 }
 
 func (p numberPrediction) columns(out *columns, targets []string, interval float64) {
@@ -230,17 +331,18 @@ func (c *predictCmd) Run(e *console.Env) error {
 			return err
 		}
 	}
-	p, n, err := m.predict(e, &c.modelInput)
+	p, err := m.predict(e, &c.modelInput)
 	if err != nil {
 		return err
 	}
-	var out columns
+	var predicted, out columns
 	if id >= 0 {
 		ids := m.files.All[0].Data.Labels[id]
 		out.add(c.ID, func(i int) string { return ids[i] })
 	}
-	p.columns(&out, m.notes.Targets, c.Interval)
-	write := func(w io.Writer) error { return out.write(w, n) }
+	p.columns(&predicted, m.notes.Targets, c.Interval)
+	out.addRows(&predicted, p.kept, p.rows)
+	write := func(w io.Writer) error { return out.write(w, p.rows) }
 	if c.Output == "" {
 		return write(e.Stdout)
 	}
@@ -260,7 +362,7 @@ func (c *predictCmd) idColumn(f *console.File) (int, error) {
 	if len(found) > 1 {
 		return 0, console.Inputf("-id %s: that is %d columns", c.ID, len(found))
 	}
-	if f.Needs(found[0]) {
+	if f.Needs(found[0]) && !f.Joins(found[0]) {
 		return 0, console.Inputf("-id %s: the column is part of a view", c.ID)
 	}
 	f.Need(found[0], table.Label)
@@ -286,8 +388,8 @@ func (t *columns) write(w io.Writer, n int) error {
 	return out.Error()
 }
 
-// sources finds the columns of each of the model's inputs and asks for them.
-func (c *modelInput) sources(fs *console.Files, m *loaded) ([]console.Source, error) {
+// inputs finds the columns of each of the model's inputs and asks for them.
+func (c *modelInput) inputs(fs *console.Files, m *loaded) ([]input, error) {
 	var main *console.File
 	if c.Data != "" {
 		var err error
@@ -312,7 +414,7 @@ func (c *modelInput) sources(fs *console.Files, m *loaded) ([]console.Source, er
 		}
 		given[v.Name] = v.Columns
 	}
-	var all []console.Source
+	var all []input
 	for i, in := range m.Inputs() {
 		v := m.notes.Views[i]
 		items, ok := given[v.Name]
@@ -330,13 +432,23 @@ func (c *modelInput) sources(fs *console.Files, m *loaded) ([]console.Source, er
 		if err != nil {
 			return nil, console.Inputf("view %s: %w", quoted(v.Name), err)
 		}
-		if len(s.Columns) != in.Cols {
-			return nil, console.Inputf("view %s: %s has %s where the model needs %d", quoted(v.Name), s.File.Name(), console.Plural(len(s.Columns), "column"), in.Cols)
+		need := v.plan()
+		if v.Plan == nil {
+			need = v.numbers(in.Cols) // a given kernel may need one column more than the fit
 		}
-		for _, j := range s.Columns {
-			s.File.Need(j, table.Number)
+		if items[0].File != "" && len(need) == len(v.Columns) {
+			// Of a file with names, columns that the fit left out do not matter, nor does the order.
+			if columns, err := spec.Select(spec.Names(v.Columns), s.File.Columns(), nil); err == nil {
+				s.Columns = columns
+			}
 		}
-		all = append(all, s)
+		if len(s.Columns) != len(need) {
+			return nil, console.Inputf("view %s: %s has %s where the model needs %d", quoted(v.Name), s.File.Name(), console.Plural(len(s.Columns), "column"), len(need))
+		}
+		for k, j := range s.Columns {
+			s.File.Want(need[k].Want(j, true))
+		}
+		all = append(all, input{s, need})
 	}
 	return all, nil
 }

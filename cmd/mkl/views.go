@@ -7,8 +7,9 @@ import (
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/memory"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 )
 
@@ -18,6 +19,32 @@ type view struct {
 	name    string
 	source  console.Source
 	kernels []spec.ViewKernel
+
+	// These are known once the columns are read.
+	plan []plan.Column // of the source's columns
+	left []plan.LeftOut
+	x    la.Matrix[float64]
+}
+
+// given reports whether the columns are kernels or distances, not features.
+func (v *view) given() bool {
+	return slices.ContainsFunc(v.kernels, func(k spec.ViewKernel) bool { return k.Given })
+}
+
+// width is the number of features, as far as it is known.
+func (v *view) width() int {
+	if v.plan != nil {
+		return plan.Width(v.plan)
+	}
+	return len(v.source.Columns)
+}
+
+// features names the features, as far as they are known.
+func (v *view) features() []string {
+	if v.plan != nil {
+		return plan.Features(v.plan)
+	}
+	return v.source.Names()
 }
 
 // open reports whether a view is open.
@@ -37,6 +64,10 @@ func (c *fitCmd) views(fs *console.Files, main *console.File, targets []int) ([]
 		if defaults, err = spec.Parse(c.Kernels); err != nil {
 			return nil, console.Inputf("-kernels %w", err)
 		}
+	}
+	as, err := c.conversions()
+	if err != nil {
+		return nil, err
 	}
 	var all []view
 	for i, text := range texts {
@@ -66,12 +97,12 @@ func (c *fitCmd) views(fs *console.Files, main *console.File, targets []int) ([]
 			}
 			v.kernels = append(v.kernels, vk)
 		}
-		for _, j := range v.source.Columns {
-			v.source.File.Need(j, table.Number)
+		if err := as.ask(&v); err != nil {
+			return nil, err
 		}
 		all = append(all, v)
 	}
-	return all, nil
+	return all, as.unused(main, targets)
 }
 
 // checkViews refuses views that are not for the estimator.
@@ -96,7 +127,7 @@ func (c *fitCmd) checkViews(est *estimator, views []view) error {
 // the notes say what was left out.
 func (c *fitCmd) mklViews(est *estimator, views []view) (all []mkl.View, notes []string, err error) {
 	for _, v := range views {
-		x := v.source.Matrix()
+		x := v.x
 		if v.kernels == nil {
 			all = append(all, mkl.View{Name: v.name, X: x})
 		}
@@ -120,7 +151,7 @@ func (c *fitCmd) mklViews(est *estimator, views []view) (all []mkl.View, notes [
 // weights of; at most, where the data suggest the kernels.
 func (est *estimator) count(views []view) (n int) {
 	for _, v := range views {
-		columns := len(v.source.Columns)
+		columns := v.width()
 		switch {
 		case !est.kernels():
 			n += columns
@@ -151,11 +182,9 @@ func (p *problem) checkMemory(n, outputs int) error {
 	}
 	columns := 0
 	for _, v := range p.views {
-		columns += len(v.source.Columns)
-		for _, k := range v.kernels {
-			if k.Given {
-				size.Basis = len(v.source.Columns)
-			}
+		columns += v.width()
+		if v.given() {
+			size.Basis = v.width()
 		}
 	}
 	// The columns are there as read and as matrices, and the model keeps a copy.

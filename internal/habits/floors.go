@@ -18,6 +18,7 @@ var Floors = [][]string{
 	{"cmd/mkl/internal/console/..."},
 	{"cmd/mkl/internal/..."},
 	{"cmd/mkl/internal/table"},
+	{"cmd/mkl/internal/matfile"},
 	{"mkl/tune"},
 	{"mkl", "mkl/metrics"},
 	{"mcmc"},

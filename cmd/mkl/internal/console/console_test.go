@@ -144,8 +144,8 @@ func TestFiles(t *testing.T) {
 	assert.Equal(t, 2, rows)
 	assert.Equal(t, []float64{2, 4}, f.Matrix([]int{1}).Data)
 	assert.Equal(t, []string{"x", "y"}, f.Data.Labels[2])
-	assert.Equal(t, []string{"c", "b"}, Source{f, []int{2, 1}}.Names())
-	assert.Equal(t, []float64{7, 8}, Source{in, []int{0}}.Matrix().Data)
+	assert.Equal(t, []string{"c", "b"}, Source{File: f, Columns: []int{2, 1}}.Names())
+	assert.Equal(t, []float64{7, 8}, Source{File: in, Columns: []int{0}}.Matrix().Data)
 }
 
 type greeting struct{}

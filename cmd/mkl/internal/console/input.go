@@ -16,6 +16,7 @@ import (
 type Layout struct {
 	Header    string `enum:"auto,yes,no" default:"auto" help:"Whether the first line of a text file holds names: auto, yes or no. Auto takes it for names unless one of them reads as a number."`
 	Separator string `placeholder:"C" help:"What separates the cells of a text file; tab and space are called so. By default the one of , ; and tab that the first line has most of."`
+	Join      string `placeholder:"COLUMN" help:"Column that is in every file: rows with the same text there belong to the same sample. Without it rows in the same place do."`
 }
 
 // Options returns what the flags say.
@@ -38,9 +39,14 @@ func (l Layout) Options() (table.Options, error) {
 // Files are the tables that a command reads: opened first, for their columns,
 // and read once when all of the columns wanted are known.
 type Files struct {
-	Env *Env
-	Opt table.Options
-	All []*File // in the order in which they were opened
+	Env  *Env
+	Opt  table.Options
+	Join string  // the column by which rows of files belong together; empty: those in the same place do
+	All  []*File // in the order in which they were opened
+
+	// Alone tells, of each row of the first file, whether another file has no row for it;
+	// the rows that it is given there mean nothing. It is nil if there are none.
+	Alone []bool
 }
 
 // File is a table.
@@ -50,6 +56,7 @@ type File struct {
 	want   []table.Want // the columns that are needed
 	needed map[int]bool // whether a column is
 	Data   table.Data   // once they are read
+	join   int          // the column of -join, or -1
 	closer io.Closer    // nil of standard input
 }
 
@@ -60,7 +67,7 @@ func (fs *Files) Open(path string) (*File, error) {
 			return f, nil
 		}
 	}
-	f := &File{Path: path}
+	f := &File{Path: path, join: -1}
 	name, r, size := path, fs.Env.Stdin, int64(-1) // size: not known
 	if path == "-" {
 		name = "standard input"
@@ -83,9 +90,18 @@ func (fs *Files) Open(path string) (*File, error) {
 		}
 		r = osFile
 	}
+	r = fs.Env.Reader(r)
+	if at, ok := f.closer.(io.ReaderAt); ok && size >= 0 {
+		r = &contextFile{r, fs.Env.Ctx, at}
+	}
 	var err error
-	if f.Source, err = table.New(name, fs.Env.Reader(r), size, fs.Opt); err != nil {
+	if f.Source, err = table.New(name, r, size, fs.Opt); err != nil {
 		return nil, Input(err)
+	}
+	if fs.Join != "" {
+		if err := f.findJoin(fs.Join); err != nil {
+			return nil, err
+		}
 	}
 	if f.closer == nil {
 		fs.All = append(fs.All, f)
@@ -93,20 +109,39 @@ func (fs *Files) Open(path string) (*File, error) {
 	return f, nil
 }
 
+// findJoin finds the column of -join and asks for it.
+func (f *File) findJoin(column string) error {
+	found, err := spec.Select(spec.Names([]string{column}), f.Columns(), nil)
+	if err != nil {
+		return Inputf("-join: %s: %w", f.Name(), err)
+	}
+	f.join = found[0]
+	f.Need(f.join, table.OptionalLabel)
+	return nil
+}
+
 // Need asks for a column. A column can be asked for again, as the same kind.
 func (f *File) Need(column int, kind table.Kind) {
-	if f.Needs(column) {
+	f.Want(table.Want{Column: column, Kind: kind})
+}
+
+// Want is [File.Need] with all that can be said of a column.
+func (f *File) Want(want table.Want) {
+	if f.Needs(want.Column) {
 		return
 	}
 	if f.needed == nil {
 		f.needed = map[int]bool{}
 	}
-	f.needed[column] = true
-	f.want = append(f.want, table.Want{Column: column, Kind: kind})
+	f.needed[want.Column] = true
+	f.want = append(f.want, want)
 }
 
 // Needs reports whether a column was asked for.
 func (f *File) Needs(column int) bool { return f.needed[column] }
+
+// Joins reports whether a column is the one of -join.
+func (f *File) Joins(column int) bool { return column == f.join }
 
 // Read reads what is needed of every file and returns the number of rows, which
 // they share.
@@ -115,7 +150,11 @@ func (fs *Files) Read() (rows int, err error) {
 		if f.Data, err = f.Read(f.want); err != nil {
 			return 0, Input(err)
 		}
-		if i > 0 && f.Data.Rows != rows {
+		if i > 0 && fs.Join != "" {
+			if err := fs.align(f); err != nil {
+				return 0, err
+			}
+		} else if i > 0 && f.Data.Rows != rows {
 			return 0, Inputf("%s has %d rows, %s has %d", fs.All[0].Name(), rows, f.Name(), f.Data.Rows)
 		}
 		rows = f.Data.Rows
@@ -124,6 +163,51 @@ func (fs *Files) Read() (rows int, err error) {
 		return 0, Inputf("%s has no rows", fs.All[0].Name())
 	}
 	return rows, nil
+}
+
+// align gives a file the rows that belong to those of the first file.
+func (fs *Files) align(f *File) error {
+	first := fs.All[0]
+	at := make(map[string]int, f.Data.Rows)
+	for i, id := range f.Data.Labels[f.join] {
+		if _, twice := at[id]; twice && id != "" {
+			return Input(f.Data.Cell(i, f.join, fmt.Sprintf("%q is there twice: -join needs one row for each", id)))
+		}
+		at[id] = i
+	}
+	if f.Data.Rows == 0 {
+		return Inputf("%s has no rows", f.Name())
+	}
+	rows := make([]int, first.Data.Rows)
+	for i, id := range first.Data.Labels[first.join] {
+		row, ok := at[id]
+		if !ok || id == "" {
+			if fs.Alone == nil {
+				fs.Alone = make([]bool, len(rows))
+			}
+			fs.Alone[i], row = true, 0
+		}
+		rows[i] = row
+	}
+	f.Data.Pick(rows)
+	return nil
+}
+
+// AloneError says of a row of the first file that another file has no row for it.
+func (fs *Files) AloneError(row int) error {
+	first := fs.All[0]
+	id := first.Data.Labels[first.join][row]
+	return first.Data.Cell(row, first.join, fmt.Sprintf("not every file has a row for %q", id))
+}
+
+// Remarks are what is to be said of the layouts of the files.
+func (fs *Files) Remarks() (all []string) {
+	for _, f := range fs.All {
+		for _, text := range f.Remarks() {
+			all = append(all, f.Name()+": "+text)
+		}
+	}
+	return all
 }
 
 // Close closes the files.
@@ -172,6 +256,20 @@ func (e *Env) Reader(r io.Reader) io.Reader {
 	return &contextReader{ctx: e.Ctx, r: r, read: make(chan part, 1)}
 }
 
+// contextFile reads a file from its front and by position.
+type contextFile struct {
+	io.Reader
+	ctx context.Context
+	at  io.ReaderAt
+}
+
+func (f *contextFile) ReadAt(p []byte, off int64) (int, error) {
+	if f.ctx.Err() != nil {
+		return 0, context.Cause(f.ctx)
+	}
+	return f.at.ReadAt(p, off)
+}
+
 // contextReader reads in a goroutine of its own, which the end of the context leaves
 // behind if it waits: there is no other way to end a read of a pipe or a terminal.
 type contextReader struct {
@@ -215,7 +313,8 @@ func (c *contextReader) Read(p []byte) (int, error) {
 // Source is the columns of a file that a view is made of.
 type Source struct {
 	File    *File
-	Columns []int // positions in the file
+	Columns []int  // positions in the file
+	Named   []bool // by column, whether it was named, and not only matched by a pattern
 }
 
 // Resolve finds the columns that items name: those of the file that they name, or else
@@ -231,7 +330,13 @@ func (fs *Files) Resolve(items []spec.Item, main *File, except []int) (Source, e
 		if err != nil {
 			return Source{}, fmt.Errorf("%s: %w", main.Name(), err)
 		}
-		return Source{main, columns}, nil
+		s, named := Source{File: main}, spec.Named(items, main.Columns())
+		for _, j := range columns {
+			if j != main.join || named[j] {
+				s.Columns, s.Named = append(s.Columns, j), append(s.Named, named[j])
+			}
+		}
+		return s, nil
 	}
 	f, err := fs.Open(items[0].File)
 	if err != nil {
@@ -239,13 +344,27 @@ func (fs *Files) Resolve(items []spec.Item, main *File, except []int) (Source, e
 	}
 	s := Source{File: f}
 	for j := range f.Columns() {
-		s.Columns = append(s.Columns, j)
+		if j != f.join {
+			s.Columns, s.Named = append(s.Columns, j), append(s.Named, false)
+		}
 	}
 	return s, nil
 }
 
 // Matrix returns the columns, which were read.
 func (s Source) Matrix() la.Matrix[float64] { return s.File.Matrix(s.Columns) }
+
+// Only returns the source with some of its columns.
+func (s Source) Only(columns []int) Source {
+	some, named := Source{File: s.File}, make(map[int]bool, len(s.Columns))
+	for k, j := range s.Columns {
+		named[j] = s.Named[k]
+	}
+	for _, j := range columns {
+		some.Columns, some.Named = append(some.Columns, j), append(some.Named, named[j])
+	}
+	return some
+}
 
 // Names lists the names of the columns.
 func (s Source) Names() []string {

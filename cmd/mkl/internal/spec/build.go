@@ -14,6 +14,7 @@ type ViewKernel struct {
 	Center, Normalize bool
 	Ranks             bool // the kernel sees ranks
 	Given             bool // the columns are kernels or distances, not features
+	Square            bool // they are those with all training samples
 }
 
 // settings are a kernel's, taken out one by one; what is left at the end is
@@ -143,9 +144,9 @@ func Build(k Kernel) (ViewKernel, error) {
 		}
 		out.Kernel = p
 	case "distance":
-		out.Kernel, out.Given = mkl.FromDistance{Scale: s.length("scale")}, true
+		out.Kernel, out.Given, out.Square = mkl.FromDistance{Scale: s.length("scale")}, true, !s.flag("basis")
 	case "precomputed":
-		out.Kernel, out.Given = mkl.Precomputed{AllowIndefinite: s.flag("indefinite")}, true
+		out.Kernel, out.Given, out.Square = mkl.Precomputed{AllowIndefinite: s.flag("indefinite")}, true, !s.flag("basis")
 	default:
 		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, linear, polynomial, constant, distance and precomputed", k.Name)
 	}

@@ -24,7 +24,8 @@ func TestBuild(t *testing.T) {
 		{"laplacian(ard,width=3)", ViewKernel{Kernel: mkl.Laplacian{ARD: true, Width: 3}}},
 		{"constant", ViewKernel{Kernel: mkl.Constant{}}},
 		{"linear(scale=0.25,center)", ViewKernel{Kernel: mkl.Linear{Scale: 0.25}, Center: true}},
-		{"distance(normalize)", ViewKernel{Kernel: mkl.FromDistance{}, Normalize: true, Given: true}},
+		{"distance(normalize)", ViewKernel{Kernel: mkl.FromDistance{}, Normalize: true, Given: true, Square: true}},
+		{"distance(basis)", ViewKernel{Kernel: mkl.FromDistance{}, Given: true}},
 	} {
 		ks, err := Parse(c.in)
 		require.NoError(t, err, c.in)
@@ -38,7 +39,7 @@ func TestBuild(t *testing.T) {
 		{"rbf(ard=3)", "rbf: ard=3: yes or no is needed"},
 		{"laplacian(ard,distance=euclidean)", "laplacian: distance=euclidean: one width for each column is for distance=manhattan"},
 		{"constant(scale=2)", `constant has no setting "scale": it has ranks, center, normalize`},
-		{"precomputed(ranks)", `precomputed has no setting "ranks": it has indefinite, center, normalize`},
+		{"precomputed(ranks)", `precomputed has no setting "ranks": it has indefinite, basis, center, normalize`},
 	} {
 		ks, err := Parse(c.in)
 		require.NoError(t, err, c.in)

@@ -240,6 +240,26 @@ func Select(items []Item, columns []string, except []int) ([]int, error) {
 	return all, nil
 }
 
+// Named returns those of the columns, as [Select] counts them, that items name by their
+// names or positions and not by a pattern.
+func Named(items []Item, columns []string) map[int]bool {
+	var own []Item
+	for _, it := range items {
+		if !it.From.Pattern && it.File == "" {
+			own = append(own, it)
+		}
+	}
+	named := map[int]bool{}
+	if own == nil {
+		return named
+	}
+	found, _ := Select(own, columns, nil) // which tells its errors where it selects all items
+	for _, j := range found {
+		named[j] = true
+	}
+	return named
+}
+
 // escape keeps path.Match from giving brackets, slashes and backslashes a
 // meaning of their own.
 func escape(pattern string) string {

@@ -13,8 +13,6 @@ import (
 	"unicode/utf8"
 )
 
-func newBytes(b []byte) io.Reader { return bytes.NewReader(b) }
-
 // maxLine bounds the part of a text file that is looked at before reading.
 const maxLine = 1 << 20
 
@@ -24,6 +22,8 @@ type csvSource struct {
 	r       *csv.Reader
 	first   []string // the first row, if it is not a header
 	line    int      // of the first row
+	skipped int      // lines of comments before all that r has
+	remarks []string
 }
 
 func newCSV(name string, r io.Reader, opt Options) (Source, error) {
@@ -36,7 +36,14 @@ func newCSV(name string, r io.Reader, opt Options) (Source, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if i := bytes.IndexByte(head, 0); i >= 0 {
-		return nil, fmt.Errorf("%s: neither text nor an NPY file: byte %d is zero", name, i+1)
+		return nil, fmt.Errorf("%s: neither text nor %s: byte %d is zero", name, formats, i+1)
+	}
+	comment, lines, err := comments(br)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if head, err = br.Peek(maxLine); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	sep := opt.Separator
 	if sep == 0 {
@@ -48,7 +55,10 @@ func newCSV(name string, r io.Reader, opt Options) (Source, error) {
 	cr.TrimLeadingSpace = sep != '\t'
 	cr.FieldsPerRecord = -1 // ragged rows get our own message
 
-	s := &csvSource{name: name, r: cr}
+	if lines > 0 {
+		cr.Comment = '#'
+	}
+	s := &csvSource{name: name, r: cr, skipped: lines}
 	rec, err := cr.Read()
 	if err == io.EOF {
 		return nil, fmt.Errorf("%s: the file is empty", name)
@@ -57,24 +67,65 @@ func newCSV(name string, r io.Reader, opt Options) (Source, error) {
 		return nil, s.syntax(err, 1)
 	}
 	header := opt.Header == HeaderYes
+	if titles := strings.Split(comment, string(sep)); opt.Header == HeaderAuto && len(titles) == len(rec) && len(rec) > 1 && numeric(rec) && !numeric(titles) {
+		s.titles(titles) // as NumPy's savetxt writes them
+		s.first = append([]string{}, rec...)
+		s.line = s.lineOf()
+		return s, nil
+	}
 	if opt.Header == HeaderAuto {
-		header = true
-		for _, cell := range rec {
-			if _, err := strconv.ParseFloat(strings.TrimSpace(cell), 64); err == nil {
-				header = false
-			}
-		}
+		header = !numeric(rec)
 	}
 	if header {
-		for _, cell := range rec {
-			s.columns = append(s.columns, strings.TrimSpace(strings.Clone(cell)))
-		}
+		s.titles(rec)
 	} else {
 		s.columns = positions(len(rec))
 		s.first = append([]string{}, rec...)
-		s.line, _ = cr.FieldPos(0)
+		s.line = s.lineOf()
 	}
 	return s, nil
+}
+
+// comments skips the lines at the front that start with #, of which it returns the last, and how many
+// lines it skipped.
+func comments(br *bufio.Reader) (last string, lines int, err error) {
+	for {
+		switch b, err := br.Peek(1); {
+		case err == io.EOF:
+			return last, lines, nil
+		case err != nil:
+			return "", 0, err
+		case b[0] != '#':
+			return last, lines, nil
+		}
+		line, err := br.ReadSlice('\n')
+		if err != nil && err != io.EOF {
+			return "", 0, err // a comment longer than the buffer
+		}
+		last, lines = strings.TrimSpace(strings.TrimLeft(string(line), "#")), lines+1
+	}
+}
+
+// numeric reports whether one of the cells reads as a number.
+func numeric(cells []string) bool {
+	return slices.ContainsFunc(cells, func(cell string) bool {
+		_, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
+		return err == nil
+	})
+}
+
+// titles takes the names of the columns.
+func (s *csvSource) titles(cells []string) {
+	for _, cell := range cells {
+		s.columns = append(s.columns, strings.TrimSpace(strings.Clone(cell)))
+	}
+	s.columns, s.remarks = distinct(s.columns)
+}
+
+// lineOf is the line of the row that was read last.
+func (s *csvSource) lineOf() int {
+	line, _ := s.r.FieldPos(0)
+	return line + s.skipped
 }
 
 // separator is the one of , ; and tab that the first line holds most of.
@@ -92,32 +143,44 @@ func separator(head []byte) rune {
 func (s *csvSource) Name() string      { return s.name }
 func (s *csvSource) Columns() []string { return s.columns }
 func (s *csvSource) Rows() int         { return -1 }
+func (s *csvSource) Remarks() []string { return s.remarks }
 
 func (s *csvSource) Read(want []Want) (Data, error) {
 	d := newData(s, want)
-	undecided := slices.ContainsFunc(want, func(w Want) bool { return w.Kind == Undecided })
+	anys := map[int]*anyColumn{}
+	columns := make([]*anyColumn, len(want)) // those of Any
+	for k, w := range want {
+		if w.Kind == Any {
+			columns[k] = &anyColumn{Want: w}
+			anys[w.Column] = columns[k]
+		}
+	}
 	rec, line := s.first, s.line
 	for {
 		if rec == nil {
 			var err error
 			if rec, err = s.r.Read(); err == io.EOF {
-				return d, nil
+				return d, d.finish(anys)
 			} else if err != nil {
 				return d, s.syntax(err, d.Rows+1)
 			}
-			line, _ = s.r.FieldPos(0)
+			line = s.lineOf()
 		}
 		d.Rows++
 		if len(rec) != len(s.columns) {
 			return d, &CellError{File: s.name, Row: d.Rows, Line: line, Column: -1,
 				Msg: fmt.Sprintf("%s where there are %d columns", cells(len(rec)), len(s.columns))}
 		}
-		if undecided {
-			d.lines = append(d.lines, line)
-		}
-		for _, w := range want {
+		d.lines = append(d.lines, line)
+		for k, w := range want {
 			j := w.Column
 			cell := strings.TrimSpace(rec[j])
+			if c := columns[k]; c != nil {
+				if at, msg := c.text(cell); msg != "" {
+					return d, d.Cell(at, j, msg)
+				}
+				continue
+			}
 			if w.Kind.text() {
 				text, msg := label(cell, w.Kind)
 				if msg != "" {
@@ -151,7 +214,7 @@ func (s *csvSource) cell(row, line, column int, msg string) error {
 func (s *csvSource) syntax(err error, row int) error {
 	var pe *csv.ParseError
 	if errors.As(err, &pe) {
-		return &CellError{File: s.name, Row: row, Line: pe.Line, Column: -1, Msg: pe.Err.Error()}
+		return &CellError{File: s.name, Row: row, Line: pe.Line + s.skipped, Column: -1, Msg: pe.Err.Error()}
 	}
 	return fmt.Errorf("%s: %w", s.name, err)
 }

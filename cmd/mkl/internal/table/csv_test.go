@@ -42,7 +42,7 @@ func TestCSV(t *testing.T) {
 func TestCSVKinds(t *testing.T) {
 	s, err := text("id,x,y,z\na,1,NA,oops\n b ,2,,\nc,3,4.5,nan\n", Options{})
 	require.NoError(t, err)
-	d, err := s.Read([]Want{{2, Optional}, {0, Label}, {1, Number}})
+	d, err := s.Read([]Want{{Column: 2, Kind: Optional}, {Column: 0, Kind: Label}, {Column: 1, Kind: Number}})
 	require.NoError(t, err)
 	assert.Equal(t, 3, d.Rows)
 	assert.Equal(t, []string{"a", "b", "c"}, d.Labels[0])
@@ -52,7 +52,7 @@ func TestCSVKinds(t *testing.T) {
 
 	s, err = text("y\nyes\n\"\"\nNA\nnan\nno\n", Options{})
 	require.NoError(t, err)
-	d, err = s.Read([]Want{{0, OptionalLabel}})
+	d, err = s.Read([]Want{{Column: 0, Kind: OptionalLabel}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"yes", "", "", "", "no"}, d.Labels[0])
 }
@@ -62,7 +62,7 @@ func TestDecide(t *testing.T) {
 	read := func(cells string) Data {
 		s, err := text("x,y\n1,"+strings.ReplaceAll(cells, ";", "\n\n1,")+"\n", Options{})
 		require.NoError(t, err)
-		d, err := s.Read([]Want{{1, Undecided}, {0, Number}})
+		d, err := s.Read([]Want{{Column: 1, Kind: Undecided}, {Column: 0, Kind: Number}})
 		require.NoError(t, err)
 		return d
 	}
@@ -102,7 +102,7 @@ func TestCSVErrors(t *testing.T) {
 		want string
 	}{
 		{"", Options{}, "d.csv: the file is empty"},
-		{"a\x00b", Options{}, "d.csv: neither text nor an NPY file: byte 2 is zero"},
+		{"a\x00b", Options{}, "d.csv: neither text nor an NPY, NPZ, Parquet, Arrow, LIBSVM or MATLAB file: byte 2 is zero"},
 		{"a,b\n1,2\n1\n", Options{}, "d.csv: row 2 (line 3): 1 cell where there are 2 columns"},
 		{"1,2\n\n1,2,3\n", Options{}, "d.csv: row 2 (line 3): 3 cells where there are 2 columns"},
 		{"a,b\n1,x\n", Options{}, `d.csv: row 1 (line 2), column 2 "b": "x" is not a number`},
@@ -129,7 +129,7 @@ func TestCSVErrors(t *testing.T) {
 	}
 	s, err := text("a\n\"\"\n", Options{})
 	require.NoError(t, err)
-	_, err = s.Read([]Want{{0, Label}})
+	_, err = s.Read([]Want{{Column: 0, Kind: Label}})
 	assert.EqualError(t, err, `d.csv: row 1 (line 2), column 1 "a": the cell is empty`)
 }
 
@@ -143,9 +143,9 @@ func FuzzCSV(f *testing.F) {
 			return
 		}
 		last := len(s.Columns()) - 1
-		want := []Want{{0, Optional}}
+		want := []Want{{Column: 0, Kind: Optional}}
 		if last > 0 {
-			want = append(want, Want{last, Label})
+			want = append(want, Want{Column: last, Kind: Label})
 		}
 		d, err := s.Read(want)
 		if err == nil && (len(d.Numbers[0]) != d.Rows || last > 0 && len(d.Labels[last]) != d.Rows) {

@@ -13,6 +13,9 @@ import (
 
 var nan = math.NaN()
 
+// Magic of an NPY file.
+const npyMagic = "\x93NUMPY"
+
 // npySource reads the format of NumPy's save: a magic, a version, a header that
 // is a Python dictionary, and the elements in one run.
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
@@ -121,16 +124,52 @@ func shape(dims []int) string {
 func (s *npySource) Name() string      { return s.name }
 func (s *npySource) Columns() []string { return s.names }
 func (s *npySource) Rows() int         { return s.rows }
+func (s *npySource) Remarks() []string { return nil }
 
-// Read takes the elements in the order of the file, in blocks, so that a header
-// cannot make it take more memory than the file has bytes to show for.
+// Read takes the elements in the order of the file.
 func (s *npySource) Read(want []Want) (Data, error) {
 	d := newData(s, want)
 	d.Rows = s.rows
-	kinds := make([][]Want, s.cols)
+	kinds, anys := make([][]Want, s.cols), map[int]*anyColumn{}
 	for i, w := range want {
 		kinds[w.Column] = want[i : i+1]
+		if w.Kind == Any {
+			anys[w.Column] = &anyColumn{Want: w}
+		}
 	}
+	err := s.each(func(j int, b []byte) error {
+		for _, w := range kinds[j] {
+			var at int
+			var msg string
+			switch {
+			case w.Kind == Any:
+				at, msg = s.any(anys[j], b)
+			case w.Kind.text():
+				var text string
+				text, msg = s.text(b, w.Kind)
+				at = len(d.Labels[j])
+				d.Labels[j] = append(d.Labels[j], text)
+			default:
+				var x float64
+				x, msg = s.number(b, w.Kind)
+				at = len(d.Numbers[j])
+				d.Numbers[j] = append(d.Numbers[j], x)
+			}
+			if msg != "" {
+				return s.cell(at, j, msg)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return d, err
+	}
+	return d, d.finish(anys)
+}
+
+// each hands on the elements with their columns in the order of the file, in blocks, so that
+// a header cannot make it take more memory than the file has bytes to show for.
+func (s *npySource) each(visit func(column int, b []byte) error) error {
 	total, inner := s.rows*s.cols, s.cols
 	if s.fortran {
 		inner = s.rows
@@ -141,42 +180,60 @@ func (s *npySource) Read(want []Want) (Data, error) {
 		n := min(total-at, most)
 		buf := block[:n*s.dtype.size]
 		if _, err := io.ReadFull(s.r, buf); err != nil {
-			return d, fmt.Errorf("%s: the file is cut short at element %d of %d: %w", s.name, at+1, total, err)
+			return fmt.Errorf("%s: the file is cut short at element %d of %d: %w", s.name, at+1, total, err)
 		}
 		for ; n > 0; n, at, buf = n-1, at+1, buf[s.dtype.size:] {
-			i, j := at/inner, at%inner
+			j := at % inner
 			if s.fortran {
-				i, j = j, i
+				j = at / inner
 			}
-			for _, w := range kinds[j] {
-				if w.Kind.text() {
-					text, err := s.dtype.text(buf)
-					if f := s.dtype.kind == 'f'; w.Kind == OptionalLabel && (f && math.IsNaN(s.dtype.number(buf)) || !f && Missing(text)) {
-						text, err = "", nil
-					}
-					if w.Kind == Undecided && s.dtype.kind == 'f' {
-						text, err = strconv.FormatFloat(s.dtype.number(buf), 'g', -1, 64), nil
-					}
-					if err != nil {
-						return d, s.cell(i, j, err.Error())
-					}
-					d.Labels[j] = append(d.Labels[j], text)
-					continue
-				}
-				if s.dtype.kind == 'U' || s.dtype.kind == 'S' {
-					return d, s.cell(i, j, "the array holds text where numbers are needed")
-				}
-				x := s.dtype.number(buf)
-				if math.IsNaN(x) && w.Kind == Optional {
-					x = nan
-				} else if !finite(x) {
-					return d, s.cell(i, j, fmt.Sprintf("%v is not a finite number", x))
-				}
-				d.Numbers[j] = append(d.Numbers[j], x)
+			if err := visit(j, buf); err != nil {
+				return err
 			}
 		}
 	}
-	return d, nil
+	return nil
+}
+
+// text is an element as text of a kind, or what is wrong with it.
+func (s *npySource) text(b []byte, kind Kind) (text, msg string) {
+	text, err := s.dtype.text(b)
+	float := s.dtype.kind == 'f'
+	switch {
+	case kind == OptionalLabel && (float && math.IsNaN(s.dtype.number(b)) || !float && Missing(text)):
+		return "", ""
+	case kind == Undecided && float:
+		return strconv.FormatFloat(s.dtype.number(b), 'g', -1, 64), ""
+	case err != nil:
+		return "", err.Error()
+	}
+	return text, ""
+}
+
+// number is an element as a number of a kind, or what is wrong with it.
+func (s *npySource) number(b []byte, kind Kind) (x float64, msg string) {
+	if s.dtype.kind == 'U' || s.dtype.kind == 'S' {
+		return 0, "the array holds text where numbers are needed"
+	}
+	x = s.dtype.number(b)
+	if math.IsNaN(x) && kind == Optional {
+		return nan, ""
+	} else if !finite(x) {
+		return 0, fmt.Sprintf("%v is not a finite number", x)
+	}
+	return x, ""
+}
+
+// any adds an element to a column and returns which of its elements is wrong, and what
+// is wrong with it.
+func (s *npySource) any(c *anyColumn, b []byte) (at int, msg string) {
+	switch s.dtype.kind {
+	case 'U', 'S':
+		return c.text(s.dtype.string(b))
+	case 'b':
+		return c.number(s.dtype.number(b), Boolean)
+	}
+	return c.number(s.dtype.number(b), Numeric)
 }
 
 func (s *npySource) cell(row, column int, msg string) error {
@@ -301,19 +358,25 @@ func (t dtype) text(b []byte) (string, error) {
 			return "", fmt.Errorf("%v is not a label", x)
 		}
 		s = strconv.FormatFloat(x, 'g', -1, 64)
-	case 'S':
-		s = strings.TrimRight(string(b[:t.size]), "\x00")
-	case 'U':
-		var sb strings.Builder
-		for i := 0; i < t.size; i += 4 {
-			sb.WriteRune(rune(t.order.Uint32(b[i:]) & 0x7fffffff))
-		}
-		s = strings.TrimRight(sb.String(), "\x00")
+	case 'S', 'U':
+		s = t.string(b)
 	}
 	if s == "" {
 		return "", fmt.Errorf("the label is empty")
 	}
 	return s, nil
+}
+
+// string is an element of text.
+func (t dtype) string(b []byte) string {
+	if t.kind == 'S' {
+		return strings.TrimRight(string(b[:t.size]), "\x00")
+	}
+	var sb strings.Builder
+	for i := 0; i < t.size; i += 4 {
+		sb.WriteRune(rune(t.order.Uint32(b[i:]) & 0x7fffffff))
+	}
+	return strings.TrimRight(sb.String(), "\x00")
 }
 
 type npyHeader struct {

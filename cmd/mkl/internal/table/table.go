@@ -1,10 +1,10 @@
-// Package table reads the columns of CSV and NPY files. Every mistake in a file
-// is told with the file's name, the row and the column.
+// Package table reads the columns of data files: text, also compressed, and the formats
+// of NumPy, Parquet, Arrow, LIBSVM and MATLAB, told by their content. Every mistake in a
+// file is told with the file's name, the row and the column.
 package table
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -16,22 +16,39 @@ type Kind int
 // Kinds of columns.
 const (
 	Number        Kind = iota // finite numbers
-	Optional                  // finite numbers, or nothing: an empty cell, NA or NaN, which reads as NaN
+	Optional                  // finite numbers, or nothing: what [Missing] says is so, which reads as NaN
 	Label                     // any text that is not empty
 	OptionalLabel             // any text, or nothing, which reads as empty text
 	Undecided                 // any text; [Data.Decide] makes it one of the others
+	Any                       // what the cells are, or what Want.As says, or nothing; [Data.Types] tells
 )
 
 // text reports whether the cells are read as text.
 func (k Kind) text() bool { return k == Label || k == OptionalLabel || k == Undecided }
 
 // Missing reports whether a cell says that there is nothing.
-func Missing(cell string) bool { return cell == "" || cell == "NA" || strings.EqualFold(cell, "nan") }
+func Missing(cell string) bool {
+	switch cell {
+	case "", "NA", "N/A", "n/a", "NULL", "null", "?":
+		return true
+	}
+	return strings.EqualFold(cell, "nan")
+}
 
 // Want asks for one column, counted from 0.
 type Want struct {
 	Column int
 	Kind   Kind
+
+	// These are for columns of Any.
+	As      Type // what the cells are; none if they are to tell
+	Lenient bool // a cell that cannot be read counts as missing
+}
+
+// Gap says where a column of Any has nothing.
+type Gap struct {
+	Count int
+	First *CellError // the first such cell, nil if there is none
 }
 
 // Data holds the columns that were asked for.
@@ -39,17 +56,21 @@ type Data struct {
 	Rows    int
 	Numbers map[int][]float64 // by column
 	Labels  map[int][]string  // by column
+	Types   map[int]Type      // of columns of Any: their cells are in Labels if it is [Text], else in Numbers
+	Gaps    map[int]Gap       // of columns of Any
 
 	name    string
 	columns []string
-	lines   []int // of the rows of a text file with a column that is undecided
+	lines   []int // of the rows of a text file
+	rows    []int // the rows of the file that were kept; nil: all
 }
 
 // Source is a file whose columns are known and whose cells are still to be read.
 type Source interface {
 	Name() string      // for messages
-	Columns() []string // their names, or their positions from 1 where they have none
+	Columns() []string // their names, each another, or their positions from 1 where they have none
 	Rows() int         // their number, or -1 if it is not known before reading
+	Remarks() []string // what is to be said of the file's layout
 	// Read reads the columns wanted, each at most once. It can be called once.
 	Read(want []Want) (Data, error)
 }
@@ -79,15 +100,66 @@ func (e *CellError) Error() string {
 }
 
 func newData(s Source, want []Want) Data {
-	d := Data{Numbers: map[int][]float64{}, Labels: map[int][]string{}, name: s.Name(), columns: s.Columns()}
+	d := Data{
+		Numbers: map[int][]float64{}, Labels: map[int][]string{}, Types: map[int]Type{}, Gaps: map[int]Gap{},
+		name: s.Name(), columns: s.Columns(),
+	}
 	for _, w := range want {
-		if w.Kind.text() {
+		switch {
+		case w.Kind == Any:
+		case w.Kind.text():
 			d.Labels[w.Column] = nil
-		} else {
+		default:
 			d.Numbers[w.Column] = nil
 		}
 	}
 	return d
+}
+
+// Cell returns the error of a cell of row i, counted from 0, of what was read.
+func (d *Data) Cell(i, column int, msg string) *CellError {
+	if d.rows != nil {
+		i = d.rows[i]
+	}
+	e := &CellError{File: d.name, Row: i + 1, Column: column, Name: d.columns[column], Msg: msg}
+	if i < len(d.lines) {
+		e.Line = d.lines[i]
+	}
+	return e
+}
+
+// IsRow reports whether an error is of row i, counted from 0, of what was read.
+func (d *Data) IsRow(e *CellError, i int) bool {
+	if d.rows != nil {
+		i = d.rows[i]
+	}
+	return e != nil && e.Row == i+1
+}
+
+// Pick keeps the rows named, counted from 0, in the order named. Gaps stay those of the
+// whole file.
+func (d *Data) Pick(rows []int) {
+	from := d.rows
+	d.Rows, d.rows = len(rows), make([]int, len(rows))
+	for k, i := range rows {
+		if d.rows[k] = i; from != nil {
+			d.rows[k] = from[i]
+		}
+	}
+	for j, all := range d.Numbers {
+		d.Numbers[j] = pick(all, rows)
+	}
+	for j, all := range d.Labels {
+		d.Labels[j] = pick(all, rows)
+	}
+}
+
+func pick[T any](all []T, rows []int) []T {
+	some := make([]T, len(rows))
+	for k, i := range rows {
+		some[k] = all[i]
+	}
+	return some
 }
 
 func positions(n int) []string {
@@ -100,13 +172,14 @@ func positions(n int) []string {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// Magic of an NPY file.
-const npyMagic = "\x93NUMPY"
-
 // Options says how a text file is laid out.
 type Options struct {
 	Header    Header
 	Separator rune // 0: the one of , ; and tab that the first line has most of
+
+	// Sparse names columns that a LIBSVM file has even if all of their cells are 0,
+	// which it does not list.
+	Sparse []string
 }
 
 // Header says whether the first line of a text file holds names.
@@ -118,21 +191,6 @@ const (
 	HeaderYes
 	HeaderNo
 )
-
-// New returns the source that r holds, told by its first bytes. The size is
-// that of a regular file, or -1.
-func New(name string, r io.Reader, size int64, opt Options) (Source, error) {
-	head := make([]byte, len(npyMagic))
-	n, err := io.ReadFull(r, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	whole := io.MultiReader(newBytes(head[:n]), r)
-	if string(head[:n]) == npyMagic {
-		return newNPY(name, whole, size)
-	}
-	return newCSV(name, whole, opt)
-}
 
 // Decide reads the cells of a column that is undecided as those of a kind. Its text
 // stays where the kind is text, and else makes way for numbers.
@@ -147,11 +205,7 @@ func (d *Data) Decide(column int, kind Kind) error {
 			numbers = append(numbers, x)
 		}
 		if msg != "" {
-			e := &CellError{File: d.name, Row: i + 1, Column: column, Name: d.columns[column], Msg: msg}
-			if d.lines != nil {
-				e.Line = d.lines[i]
-			}
-			return e
+			return d.Cell(i, column, msg)
 		}
 	}
 	if !kind.text() {

@@ -1,0 +1,334 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
+)
+
+// houses is 40 rows as they come: an index, an id, two columns of one name, text, a date, a
+// boolean, a constant, cells without a value, and the price, which all but the first two and the constant tell.
+func houses() string {
+	var b strings.Builder
+	b.WriteString("row,id,area,city,built,garden,country,area,price\n")
+	for i := range 40 {
+		area, city := 50+math.Mod(float64(i*37), 90), []string{"Ulm", "Bonn", "Jena"}[i%3]
+		price := 3*area + map[string]float64{"Ulm": 50, "Jena": -80}[city] + 40*float64(i%2) + math.Mod(float64(i*i), 5)
+		cell, old := number(area), number(math.Mod(float64(i*29), 7))
+		if i%13 == 5 {
+			cell = "NA"
+		}
+		fmt.Fprintf(&b, "%d,h%d,%s,%s,20%d-05-01,%s,DE,%s,%s\n", i+1, 100+i, cell, city, 10+i%10, []string{"no", "yes"}[i%2], old, number(price))
+	}
+	return b.String()
+}
+
+const housesSays = `d.csv: several columns of one name: the second area is called area.2
+`
+
+// TestDataAsTheyCome fits and predicts a table with all that a table may have, under each value of -missing.
+func TestDataAsTheyCome(t *testing.T) {
+	files := map[string]string{"d.csv": houses()}
+	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "price")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: d.csv: row 6 (line 7), column 3 \"area\": the cell is empty: "+
+		"-missing impute fills in what is missing, -missing drop leaves out such rows (3 of 40)\n", stderr)
+
+	says := `plan: city is text: 3 columns of 0 and 1 (Bonn, Jena, Ulm)
+plan: built is a date: days since 1970
+plan: garden is yes or no: 1 and 0
+plan: left out: row (counts the rows)
+plan: left out: id (text that is different in every row)
+plan: left out: country (always DE)
+task: regression (column price has numbers)
+`
+	status, stdout, stderr := command(t, nil, "", "fit", "d.csv", "-target", "price", "-missing", "drop", "-o", "d")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, housesSays+"3 of 40 rows left out, where something is missing: d.csv: row 6 (line 7), column 3 \"area\": the cell is empty\n"+says, stderr)
+	assert.Contains(t, stdout, "d.csv: 37 samples, ")
+
+	impute := strings.Replace(says, "plan: city", "plan: area is numbers, 96 where missing, and a column of 0 and 1 that says where\nplan: city", 1)
+	status, stdout, stderr = command(t, nil, "", "fit", "d.csv", "-target", "price", "-missing", "impute", "-o", "i")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, housesSays+impute, stderr)
+	assert.Contains(t, stdout, "d.csv: 40 samples, ")
+	status, stdout, stderr = command(t, nil, "", "inspect", "i")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "view area, city, built, garden, area.2\n  area is numbers, 96 where missing")
+	assert.Contains(t, stdout, "  left out: row (counts the rows)\n")
+	var kept struct{ Views []viewNote }
+	status, stdout, _ = command(t, nil, "", "inspect", "i", "-json")
+	require.Equal(t, console.StatusOK, status)
+	require.NoError(t, json.Unmarshal([]byte(stdout), &kept))
+	assert.Equal(t, []string{"Bonn", "Jena", "Ulm"}, kept.Views[0].Plan[1].Categories)
+
+	// A model without imputation leaves the cells of a row empty that it cannot predict.
+	status, stdout, stderr = command(t, nil, "", "predict", "d", "d.csv", "-id", "id")
+	require.Equal(t, console.StatusOK, status)
+	assert.Equal(t, "mkl: warning: 3 of 40 rows cannot be predicted, the first: d.csv: row 6 (line 7), column 3 \"area\": the cell is empty\n", stderr)
+	lines := strings.Split(stdout, "\n")
+	require.Len(t, lines, 42)
+	assert.Equal(t, "h105,,,,", lines[6])
+	assert.NotContains(t, lines[7], ",,")
+	status, stdout, stderr = command(t, nil, "", "predict", "i", "d.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Empty(t, stderr)
+	assert.NotContains(t, stdout, ",,")
+
+	// The same file without the columns that were left out, in another order, with a town that is new and a slip.
+	status, stdout, stderr = command(t, nil, "garden,built,city,area.2,area\nyes,2012-05-01,Ulm,3,71\nno,2012-05-01,Rom,3,71\nno,2012-05-01,Ulm,3,71m2\n", "predict", "d", "-")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, "mkl: warning: column city: 1 cell of categories that the fit had not seen, the first \"Rom\": they count as none\n"+
+		"mkl: warning: 1 of 3 rows cannot be predicted, the first: standard input: row 3 (line 4), column 5 \"area\": \"71m2\" is not a number\n", stderr)
+	assert.Regexp(t, `(?s)^mean,sd,lower,upper\n[0-9.,-]+\n[0-9.,-]+\n,,,\n$`, stdout)
+	status, _, stderr = command(t, nil, "garden,built,city,area.2,area\nyes,2012-05-01,Ulm,3,\n", "predict", "d", "-")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: none of 1 row can be predicted: standard input: row 1 (line 2), column 5 \"area\": the cell is empty\n", stderr)
+
+	// What cannot be predicted is not measured.
+	status, stdout, stderr = command(t, nil, "", "evaluate", "d", "d.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "regression, 37 samples\n")
+}
+
+// TestOldNotes reads the notes of models from before there were plans: all columns are numbers.
+func TestOldNotes(t *testing.T) {
+	var n notes
+	require.NoError(t, json.Unmarshal([]byte(`{"task":"regression","targets":["y"],"views":[{"name":"v","columns":["a","b"],"file":false}]}`), &n))
+	assert.Equal(t, []plan.Column{plan.Plain("a"), plan.Plain("b")}, n.Views[0].plan())
+	text, err := n.encode()
+	require.NoError(t, err)
+	assert.Equal(t, `{"task":"regression","targets":["y"],"views":[{"name":"v","columns":["a","b"],"file":false}]}`, text[notesKey])
+}
+
+// TestDataManual holds docs/data.md to the types and the flags that there are.
+func TestDataManual(t *testing.T) {
+	manual, err := os.ReadFile(filepath.Join("..", "..", "docs", "data.md"))
+	require.NoError(t, err)
+	for _, typ := range table.Types {
+		assert.Contains(t, string(manual), "`"+string(typ)+"`")
+	}
+	for _, flag := range []string{"`-missing`", "`refuse`", "`drop`", "`impute`", "`-as COLUMN=TYPE`", "`none`", "`-join COLUMN`", "`-missing-targets`"} {
+		assert.Contains(t, string(manual), flag)
+	}
+}
+
+// TestAs overrides what the cells say of columns.
+func TestAs(t *testing.T) {
+	files := map[string]string{"d.csv": houses()}
+	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "price", "-missing", "drop", "-time", "1ns",
+		"-as", "row=number", "-as", "built=none", "-as", "garden=text", "-as", "id=none", "-as", "area.2=text")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, housesSays+`3 of 40 rows left out, where something is missing: d.csv: row 6 (line 7), column 3 "area": the cell is empty
+plan: city is text: 3 columns of 0 and 1 (Bonn, Jena, Ulm)
+plan: garden is text: 2 columns of 0 and 1 (no, yes)
+plan: area.2 is text: 7 columns of 0 and 1 (0, 1, 2, 3, 4, … 7 in all)
+plan: left out: id, built (by -as)
+plan: left out: country (always DE)
+task: regression (column price has numbers)
+`, stderr)
+	for _, c := range []struct{ args, want string }{
+		{"-as row", "-as row: COLUMN=TYPE is needed"},
+		{"-as row=word", "-as row=word: a column is none or one of [number boolean date date(d.m.y) date(d/m/y) date(m/d/y) text]"},
+		{"-as x=text", `-as x=text: d.csv: no column "x" (there are row, id, area, city, built, garden, country, area.2, … 9 in all)`},
+		{"-as price=text", "-as price=text: the column is a target: -task says what is learned of it"},
+		{"-as city=text -view area", "-as city=text: the column is in no view"},
+		{"-as *=none", "-as leaves the view of the model without columns"},
+		{"-as city=number", `d.csv: row 1 (line 2), column 4 "city": "Ulm" is not a number: -as 'city=text' takes all of the column for text`},
+		{"-as built=date(d.m.y)", `d.csv: row 1 (line 2), column 5 "built": "2010-05-01" is not a date(d.m.y)`},
+		{"-view country -missing maybe", `--missing must be one of "refuse","drop","impute" but got "maybe"`},
+	} {
+		status, _, stderr := command(t, nil, "", append([]string{"fit", "d.csv", "-target", "price"}, strings.Fields(c.args)...)...)
+		assert.Equal(t, console.StatusInput, status, c.args)
+		assert.Equal(t, "mkl: "+c.want+"\n", stderr)
+	}
+}
+
+// TestColumnsOfOneName predicts from the file that was fitted.
+func TestColumnsOfOneName(t *testing.T) {
+	text := strings.Replace(line(), "id,x,z,noise,y", "id,x,x,noise,y", 1)
+	status, _, stderr := command(t, map[string]string{"d.csv": text}, "", "fit", "d.csv", "-target", "y", "-view", "x*", "-model", "mgp", "-kernels", "linear", "-o", "m")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stderr, "d.csv: several columns of one name: the second x is called x.2\n")
+	assert.Less(t, measured(t, "d.csv")["RMSE/SD"], 0.5)
+}
+
+// TestJoin fits and predicts files whose rows belong together by a column.
+func TestJoin(t *testing.T) {
+	var x, z, y strings.Builder
+	x.WriteString("who,x\n")
+	z.WriteString("z,who\n")
+	y.WriteString("who,y\n")
+	for i := range 24 {
+		k := (7 * i) % 24
+		fmt.Fprintf(&x, "p%d,%d\n", k, k*k%11)
+		fmt.Fprintf(&z, "%d,p%d\n", i*5%13, i)
+		fmt.Fprintf(&y, "p%d,%d\n", i, 2*(i*i%11)+i*5%13)
+	}
+	z.WriteString("99,nobody\n")
+	files := map[string]string{"x.csv": x.String(), "z.csv": z.String(), "y.csv": y.String()}
+	fit := strings.Fields("fit y.csv -target y -task regression -model mgp -join who -view a=@x.csv:linear -view b=@z.csv:linear -o m")
+	status, stdout, stderr := command(t, files, "", fit...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "24 samples, 2 kernels in 2 views")
+	predict := func(args ...string) []string {
+		status, stdout, stderr := command(t, nil, "", append(strings.Fields("predict m y.csv -view a=@x.csv -view b=@z.csv -id who"), args...)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		return strings.Split(stdout, "\n")
+	}
+	for i, line := range predict()[1:25] {
+		var mean float64
+		_, err := fmt.Sscanf(line, fmt.Sprintf("p%d,%%g,", i), &mean)
+		require.NoError(t, err, line)
+		assert.InDelta(t, float64(2*(i*i%11)+i*5%13), mean, 0.2)
+	}
+
+	// A row without a partner.
+	require.NoError(t, os.WriteFile("z.csv", []byte(strings.Replace(z.String(), ",p4\n", ",p44\n", 1)), 0o600))
+	status, _, stderr = command(t, nil, "", fit...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: y.csv: row 5 (line 6), column 1 \"who\": not every file has a row for \"p4\": "+
+		"-missing impute fills in what is missing, -missing drop leaves out such rows (1 of 24)\n", stderr)
+	assert.Equal(t, "p4,,,,", predict()[5])
+	status, stdout, stderr = command(t, nil, "", append(fit, "-missing", "drop")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "23 samples")
+
+	require.NoError(t, os.WriteFile("z.csv", []byte(strings.Replace(z.String(), ",p4\n", ",p5\n", 1)), 0o600))
+	status, _, stderr = command(t, nil, "", fit...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, `"p5" is there twice: -join needs one row for each`)
+	status, _, stderr = command(t, nil, "", append(fit, "-join", "z")...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, `-join: y.csv: no column "z"`)
+}
+
+// TestPrecomputed predicts by a kernel that is given, with the kernel of each sample with itself in a column
+// that the fit did not have, and refuses a table that is not square.
+func TestPrecomputed(t *testing.T) {
+	var y, square, wide strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&y, "%d\n", i*i%7)
+		for j := range 12 {
+			comma := ","
+			if j == 11 {
+				comma = ""
+			}
+			k := math.Exp(-math.Abs(float64(i-j)) / 3)
+			fmt.Fprintf(&square, "%g%s", k, comma)
+			fmt.Fprintf(&wide, "%g,", k)
+		}
+		square.WriteByte('\n')
+		wide.WriteString("1\n")
+	}
+	files := map[string]string{"y.csv": y.String(), "k.csv": square.String(), "wide.csv": wide.String()}
+	status, _, stderr := command(t, files, "", strings.Fields("fit y.csv -target #1 -model mgp -view k=@k.csv:precomputed -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, stdout, stderr := command(t, nil, "", strings.Fields("predict m -view k=@wide.csv")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, 13, strings.Count(stdout, "\n"))
+	status, _, stderr = command(t, nil, "", strings.Fields("predict m -view k=@k.csv")...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: view \"k\": k.csv has 12 columns where the model needs 13\n", stderr)
+	status, _, stderr = command(t, nil, "", strings.Fields("fit y.csv -target #1 -model mgp -view k=@wide.csv:precomputed")...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: view \"k\": wide.csv has 12 rows and 13 columns: a kernel or distance that is given has a column for each training sample, "+
+		"unless the setting basis says that there are some only, as in precomputed(basis)\n", stderr)
+}
+
+// TestTargets says what is odd about targets.
+func TestTargets(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("name,grade,code,rare,word,gap,x\n")
+	for i := range 130 {
+		rare := "ab"[i%2 : i%2+1]
+		if i == 7 {
+			rare = "c"
+		}
+		gap := fmt.Sprint(i % 3)
+		if i == 9 {
+			gap = ""
+		}
+		fmt.Fprintf(&b, "n%d,%d,%d,%s,%s,%s,%d\n", i, i%3, i%60, rare, []string{"low", "high", "mid"}[i%3], gap, i%3*10+i%7)
+	}
+	files := map[string]string{"d.csv": b.String()}
+	fit := func(args string) (int, string) {
+		status, _, stderr := command(t, files, "", append(strings.Fields("fit d.csv -view x"), strings.Fields(args)...)...)
+		return status, stderr
+	}
+	status, stderr := fit("-target name")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: d.csv: column \"name\" has 130 labels in 130 rows: it seems to name the samples (-task multiclass learns them all the same)\n", stderr)
+	status, stderr = fit("-target word -task regression")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: d.csv: row 1 (line 2), column 5 \"word\": \"low\" is not a number: text is learned by -task binary or multiclass\n", stderr)
+	status, stderr = fit("-target word,rare")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, `"low" is not a number: text is learned one column at a time, by -task binary or multiclass, or as labels`)
+	status, stderr = fit("-target gap")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: d.csv: row 10 (line 11), column 6 \"gap\": the cell is empty: -missing drop leaves out rows without a target\n", stderr)
+
+	status, stderr = fit("-target grade -time 1ns")
+	assert.Equal(t, console.StatusOK, status)
+	assert.Contains(t, stderr, "column grade: 3 different whole numbers: -task multiclass learns them as classes\n")
+	status, stderr = fit("-target code -task multiclass -model probit -sweeps 3")
+	assert.Equal(t, console.StatusOK, status)
+	assert.Contains(t, stderr, "column code: 60 classes that are numbers: -task regression learns them as quantities\n")
+	for _, model := range []string{"auto -time 1ns", "mgp", "probit -sweeps 20", "bmkl -sweeps 20"} {
+		status, stderr = fit("-target rare -model " + model)
+		assert.Equal(t, console.StatusOK, status, model)
+		assert.Contains(t, stderr, "column rare: 1 class of one sample (c): what is predicted of such a class is little more than a guess\n", model)
+	}
+	status, stderr = fit("-target gap -missing impute -time 1ns")
+	assert.Equal(t, console.StatusOK, status)
+	assert.Contains(t, stderr, "1 of 130 rows left out, where something is missing: d.csv: row 10 (line 11), column 6 \"gap\": the target is missing\n")
+}
+
+// TestFormats fits and predicts from other files than text with names.
+func TestFormats(t *testing.T) {
+	var svm, packed bytes.Buffer
+	for i := range 30 {
+		fmt.Fprintf(&svm, "%d 1:%d", i%2*2-1, 3*(i%2)+i%4)
+		if i%5 > 0 {
+			fmt.Fprintf(&svm, " 3:%d # of sample %d", i%5, i)
+		}
+		svm.WriteByte('\n')
+	}
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write([]byte("# measured\n# in May\n" + line()))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	files := map[string]string{"d.svm": svm.String(), "d.csv.gz": packed.String(), "short.svm": "1 1:5\n-1 1:0\n", "book.xlsx": "PK\x03\x04"}
+	status, stdout, stderr := command(t, files, "", "fit", "d.svm", "-target", "label", "-time", "1ns", "-o", "m")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, "plan: left out: 2 (always 0)\ntask: binary (column label is -1 or 1)\n", stderr)
+	assert.Contains(t, stdout, "d.svm: 30 samples")
+	status, stdout, stderr = command(t, nil, "", "predict", "m", "short.svm")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, 3, strings.Count(stdout, "\n"))
+
+	status, stdout, stderr = command(t, nil, "", "fit", "d.csv.gz", "-target", "y", "-time", "1ns", "-o", "m")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "d.csv.gz: 24 samples")
+	assert.Equal(t, "plan: left out: id (text that is different in every row)\ntask: regression (column y has numbers)\n", stderr)
+	status, _, stderr = command(t, nil, "", "evaluate", "m", "d.csv.gz")
+	require.Equal(t, console.StatusOK, status, stderr)
+
+	status, _, stderr = command(t, nil, "", "fit", "book.xlsx", "-target", "y")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: book.xlsx: zip: not a valid zip file\n", stderr)
+}

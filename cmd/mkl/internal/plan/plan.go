@@ -1,0 +1,212 @@
+// Package plan makes features of the columns of a table: text becomes columns of 0 and 1,
+// dates and booleans become numbers, missing values are filled in, and columns that say
+// nothing of the samples are left out. [Learn] makes the plan of a view by its training
+// data; a model file keeps it, and [Encode] follows it for new data.
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
+	"github.com/bmkl/bmkl/la"
+)
+
+// Column says how a column of a table becomes features.
+type Column struct {
+	Name string     `json:"name"`
+	Type table.Type `json:"type"`
+
+	// Categories are those of a column of text: each is a feature, 1 where the cell has that
+	// text and else 0. Text that is none of them is 0 in all.
+	Categories []string `json:"categories,omitempty"`
+
+	// Fill stands in for missing values; nil: a row without a value cannot be predicted. Text that is missing is
+	// 0 in all categories.
+	Fill *float64 `json:"fill,omitempty"`
+
+	// Indicator adds a feature, 1 where the value is missing and else 0.
+	Indicator bool `json:"indicator,omitempty"`
+}
+
+// Plain is the column of numbers called name, each of them a feature as it is.
+func Plain(name string) Column { return Column{Name: name, Type: table.Numeric} }
+
+// Plain reports whether the features are the cells as they are.
+func (c Column) Plain() bool { return c.Type == table.Numeric && c.Fill == nil }
+
+// Width is the number of features.
+func (c Column) Width() int {
+	n := 1
+	if c.Type == table.Text {
+		n = len(c.Categories)
+	}
+	if c.Indicator {
+		n++
+	}
+	return n
+}
+
+// Features names the features.
+func (c Column) Features() []string {
+	names := []string{c.Name}
+	if c.Type == table.Text {
+		names = nil
+		for _, category := range c.Categories {
+			names = append(names, c.Name+"="+category)
+		}
+	}
+	if c.Indicator {
+		names = append(names, c.Name+" missing")
+	}
+	return names
+}
+
+// Want asks for the column at a place of a table. If lenient, a cell that cannot be read counts as missing.
+func (c Column) Want(column int, lenient bool) table.Want {
+	return table.Want{Column: column, Kind: table.Any, As: c.Type, Lenient: lenient}
+}
+
+// String says what becomes of the column; it is empty if that is nothing.
+func (c Column) String() string {
+	var what string
+	switch {
+	case c.Type == table.Text:
+		what = fmt.Sprintf("text: %s of 0 and 1 (%s)", plural(len(c.Categories), "column"), few(c.Categories))
+	case c.Type == table.Boolean:
+		what = "yes or no: 1 and 0"
+	case c.Type != table.Numeric:
+		what = fmt.Sprintf("a %s: days since 1970", c.Type)
+	case c.Indicator:
+		what = "numbers"
+	default:
+		return ""
+	}
+	switch {
+	case c.Indicator && c.Type == table.Text:
+		what += ", and one for missing values"
+	case c.Indicator:
+		what += fmt.Sprintf(", %.4g where missing, and a column of 0 and 1 that says where", *c.Fill)
+	}
+	return c.Name + " is " + what
+}
+
+// Width is the number of features of columns.
+func Width(columns []Column) (n int) {
+	for _, c := range columns {
+		n += c.Width()
+	}
+	return n
+}
+
+// Features names the features of columns.
+func Features(columns []Column) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Features()...)
+	}
+	return names
+}
+
+// Simple reports whether the features of all columns are the cells as they are.
+func Simple(columns []Column) bool {
+	return !slices.ContainsFunc(columns, func(c Column) bool { return !c.Plain() })
+}
+
+// Encoded is features made by a plan.
+type Encoded struct {
+	X       la.Matrix[float64]
+	Missing []bool           // by row, whether a value is missing that the plan cannot fill in; nil if none is
+	Unknown map[string]Count // by column, the cells with a category that the plan does not have
+}
+
+// Count is a number of cells, and what the first of them says.
+type Count struct {
+	Cells int
+	First string
+}
+
+// Encode makes features of the columns at the given places of a table, which were read as
+// the plan's [Column.Want] asks. The features of missing rows are 0.
+func Encode(columns []Column, at []int, d *table.Data) Encoded {
+	e := Encoded{X: la.NewMatrix[float64](d.Rows, Width(columns)), Unknown: map[string]Count{}}
+	first := 0 // feature of the column
+	for k, c := range columns {
+		if c.Type == table.Text {
+			e.text(c, first, d.Labels[at[k]])
+		} else {
+			e.numbers(c, first, d.Numbers[at[k]])
+		}
+		first += c.Width()
+	}
+	for i, missing := range e.Missing {
+		if missing {
+			clear(e.X.Row(i))
+		}
+	}
+	return e
+}
+
+func (e *Encoded) numbers(c Column, first int, values []float64) {
+	for i, v := range values {
+		if v != v {
+			if c.Fill == nil {
+				e.miss(i)
+				continue
+			}
+			v = *c.Fill
+			if c.Indicator {
+				e.X.Set(i, first+1, 1)
+			}
+		}
+		e.X.Set(i, first, v)
+	}
+}
+
+func (e *Encoded) text(c Column, first int, cells []string) {
+	at := make(map[string]int, len(c.Categories))
+	for k, category := range c.Categories {
+		at[category] = k
+	}
+	for i, cell := range cells {
+		k, known := at[cell]
+		switch {
+		case known:
+			e.X.Set(i, first+k, 1)
+		case cell == "" && c.Fill == nil:
+			e.miss(i)
+		case cell == "" && c.Indicator:
+			e.X.Set(i, first+len(c.Categories), 1)
+		case cell != "":
+			n := e.Unknown[c.Name]
+			if n.Cells++; n.Cells == 1 {
+				n.First = cell
+			}
+			e.Unknown[c.Name] = n
+		}
+	}
+}
+
+func (e *Encoded) miss(i int) {
+	if e.Missing == nil {
+		e.Missing = make([]bool, e.X.Rows)
+	}
+	e.Missing[i] = true
+}
+
+// few lists the first of names.
+func few(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, … %d in all", strings.Join(names[:most], ", "), len(names))
+}
+
+// plural counts things.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,149 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// newArrowFile opens a file of Arrow's interprocess format, also called Feather: a stream
+// between a mark and an index, which is not needed.
+func newArrowFile(name string, r io.Reader, size int64) (Source, error) {
+	if _, err := io.CopyN(io.Discard, r, int64(len(arrowMagic))); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return newArrowStream(name, r, size)
+}
+
+// arrowMagic stands at the front of a file, padded to eight bytes.
+const arrowMagic = "ARROW1\x00\x00"
+
+// newArrowStream opens a stream of that format.
+func newArrowStream(name string, r io.Reader, size int64) (src Source, err error) {
+	defer refuse(name, "Arrow", &err)
+	body, part := int64(arrowBody), int64(arrowBody)
+	if size >= 0 {
+		body, part = size, max(size, min(arrowBody, arrowSmall+arrowPacked*size))
+	}
+	stream, err := ipc.NewReader(&arrowGuard{r: r, most: body}, ipc.WithAllocator(bounded{memory.NewGoAllocator(), int(part)}))
+	if err != nil {
+		return nil, fmt.Errorf("%s: neither text nor %s: %w", name, formats, err)
+	}
+	return newArrow(name, stream)
+}
+
+// newArrow makes a source of a stream. Columns that hold no single values are left out.
+func newArrow(name string, stream *ipc.Reader) (Source, error) {
+	s := &columnar{name: name, rows: -1}
+	var at []int // the fields that are columns
+	var left []string
+	for i, field := range stream.Schema().Fields() {
+		if _, nested := field.Type.(arrow.NestedType); nested {
+			left = append(left, field.Name)
+			continue
+		}
+		at = append(at, i)
+		s.columns = append(s.columns, field.Name)
+	}
+	if left != nil {
+		s.remarks = append(s.remarks, "columns of lists and records are left out: "+few(left))
+	}
+	if at == nil {
+		return nil, fmt.Errorf("%s: the Arrow file has no columns of single values", name)
+	}
+	s.distinct()
+	s.read = func(columns []*columnCells) (err error) {
+		defer refuse("", "Arrow", &err)
+		defer stream.Release()
+		for {
+			b, err := stream.Read()
+			if errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			for _, c := range columns {
+				values := b.Column(at[c.column])
+				if int64(values.Len()) != b.NumRows() {
+					return fmt.Errorf("column %q has %d values in a part of %d rows", s.columns[c.column], values.Len(), b.NumRows())
+				}
+				addArray(values, c)
+			}
+		}
+	}
+	return s, nil
+}
+
+// addArray adds the values of an array to a column.
+func addArray(values arrow.Array, c *columnCells) {
+	add := arrayAdder(values, c)
+	_, text := values.DataType().(arrow.BinaryDataType)
+	for i := range values.Len() {
+		switch {
+		case !values.IsNull(i):
+			add(i)
+		case text:
+			c.text("")
+		default:
+			c.number(nan)
+		}
+	}
+}
+
+// arrayAdder returns what adds value i.
+func arrayAdder(values arrow.Array, c *columnCells) func(i int) {
+	switch a := values.(type) {
+	case *array.Float64:
+		return func(i int) { c.number(a.Value(i)) }
+	case *array.Float32:
+		return func(i int) { c.number(float64(a.Value(i))) }
+	case *array.Float16:
+		return func(i int) { c.number(float64(a.Value(i).Float32())) }
+	case *array.Int8:
+		return func(i int) { c.number(float64(a.Value(i))) }
+	case *array.Int16:
+		return func(i int) { c.number(float64(a.Value(i))) }
+	case *array.Int32:
+		return func(i int) { c.number(float64(a.Value(i))) }
+	case *array.Int64:
+		return func(i int) { c.number(float64(a.Value(i))) }
+	case *array.Uint8:
+		return func(i int) { c.number(float64(a.Value(i))) }
+	case *array.Uint16:
+		return func(i int) { c.number(float64(a.Value(i))) }
+	case *array.Uint32:
+		return func(i int) { c.number(float64(a.Value(i))) }
+	case *array.Uint64:
+		return func(i int) { c.number(float64(a.Value(i))) }
+	case *array.Decimal128:
+		scale := a.DataType().(arrow.DecimalType).GetScale()
+		return func(i int) { c.number(a.Value(i).ToFloat64(scale)) }
+	case *array.Decimal256:
+		scale := a.DataType().(arrow.DecimalType).GetScale()
+		return func(i int) { c.number(a.Value(i).ToFloat64(scale)) }
+	case *array.Boolean:
+		return func(i int) { c.boolean(a.Value(i)) }
+	case *array.Date32:
+		return func(i int) { c.date(days(a.Value(i).ToTime())) }
+	case *array.Date64:
+		return func(i int) { c.date(days(a.Value(i).ToTime())) }
+	case *array.Timestamp:
+		unit := a.DataType().(*arrow.TimestampType).Unit
+		return func(i int) { c.date(days(a.Value(i).ToTime(unit))) }
+	case *array.Dictionary:
+		value := arrayAdder(a.Dictionary(), c)
+		return func(i int) {
+			if k := a.GetValueIndex(i); !a.Dictionary().IsNull(k) {
+				value(k)
+			} else {
+				c.number(nan)
+			}
+		}
+	}
+	return func(i int) { c.text(values.ValueStr(i)) }
+}

@@ -1,0 +1,229 @@
+package table
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+// Bounds that keep an Arrow stream from asking for more memory than a table needs.
+const (
+	arrowMetadata = 1 << 26 // bytes that describe a message
+	arrowBody     = 1 << 30 // bytes of a message where the size of the file is not known, or of a part that was packed
+	arrowPacked   = 1 << 12 // bytes of a part that was packed for each byte of the file,
+	arrowSmall    = 1 << 24 // and so many besides
+	arrowRows     = 1 << 12 // rows of a message for each of its bytes: even packed it has not more
+	arrowNested   = 64
+)
+
+// bounded refuses allocations that no table needs, of parts that are packed: the library makes the panic an error.
+type bounded struct {
+	memory.Allocator
+	most int
+}
+
+func (b bounded) Allocate(n int) []byte { return b.Allocator.Allocate(b.check(n)) }
+func (b bounded) Reallocate(n int, p []byte) []byte {
+	return b.Allocator.Reallocate(b.check(n), p)
+}
+func (b bounded) check(n int) int {
+	if n > b.most {
+		panic(fmt.Errorf("a part of %d bytes", n))
+	}
+	return n
+}
+
+// arrowGuard hands on an Arrow stream message by message, once it has checked that what describes
+// the message has the lists that it claims: the library would make room for them before it
+// looks. https://arrow.apache.org/docs/format/Columnar.html has the layout.
+type arrowGuard struct {
+	r       io.Reader
+	most    int64        // bytes that a message can have
+	pending bytes.Reader // the front of a message
+	body    int64        // bytes of the message that follow
+	ended   bool
+}
+
+func (g *arrowGuard) Read(p []byte) (int, error) {
+	for g.pending.Len() == 0 && g.body == 0 {
+		if g.ended {
+			return 0, io.EOF
+		}
+		if err := g.next(); err != nil {
+			return 0, err
+		}
+	}
+	if g.pending.Len() > 0 {
+		return g.pending.Read(p)
+	}
+	n, err := g.r.Read(p[:min(int64(len(p)), g.body)])
+	if g.body -= int64(n); err == io.EOF && g.body > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// next reads the front of a message.
+func (g *arrowGuard) next() error {
+	var front [8]byte
+	if _, err := io.ReadFull(g.r, front[:]); err != nil {
+		return err // io.EOF: a stream may end without a mark
+	}
+	n := binary.LittleEndian.Uint32(front[4:])
+	switch {
+	case binary.LittleEndian.Uint32(front[:]) != 0xffffffff:
+		return errors.New("a message without its mark (or an Arrow file of before 2019)")
+	case n > arrowMetadata:
+		return fmt.Errorf("a message that is described by %d bytes", n)
+	case n == 0:
+		g.ended = true
+	}
+	message, err := io.ReadAll(io.LimitReader(g.r, int64(n)))
+	if err != nil {
+		return err
+	}
+	if len(message) < int(n) {
+		return io.ErrUnexpectedEOF
+	}
+	if n > 0 {
+		if g.body, err = checkMessage(message); err != nil {
+			return err
+		}
+		if g.body > g.most {
+			return fmt.Errorf("a message of %d bytes, more than there can be", g.body)
+		}
+	}
+	g.pending.Reset(append(front[:], message...))
+	return nil
+}
+
+// Fields of the tables of Arrow's metadata that are looked at, by their numbers there.
+const (
+	messageType, messageHeader, messageBody   = 1, 2, 3
+	schemaFields, schemaMetadata              = 1, 2
+	fieldType, fieldOf, fieldChildren         = 2, 3, 5
+	fieldMetadata                             = 6
+	batchRows, batchNodes, batchBuffers       = 0, 1, 2
+	batchVariadic                             = 4
+	dictionaryBatch                           = 1
+	unionIDs                                  = 1
+	isSchema, isDictionary, isBatch, isUnion  = 1, 2, 3, 14
+	offsetBytes, nodeBytes, bufferBytes, wide = 4, 16, 16, 8
+)
+
+// checkMessage checks what describes a message and returns the length of its body.
+func checkMessage(message []byte) (body int64, err error) {
+	defer refuse("", "Arrow", &err) // flatbuffers panics where an offset leads out of the message
+	m := metadata{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
+	if at := m.at(messageBody); at != 0 {
+		body = m.GetInt64(at)
+	}
+	if body < 0 {
+		return 0, fmt.Errorf("a message of %d bytes", body)
+	}
+	kind := byte(0)
+	if at := m.at(messageType); at != 0 {
+		kind = m.GetByte(at)
+	}
+	header, ok := m.table(messageHeader)
+	if !ok {
+		return 0, errors.New("a message without a header")
+	}
+	switch kind {
+	case isSchema:
+		err = header.fields(schemaFields, schemaMetadata, 0)
+	case isDictionary:
+		if batch, ok := header.table(dictionaryBatch); ok {
+			err = batch.batch(body)
+		}
+	case isBatch:
+		err = header.batch(body)
+	default:
+		err = fmt.Errorf("a message of unknown type %d", kind)
+	}
+	return body, err
+}
+
+// metadata is a table of Arrow's metadata.
+type metadata struct{ flatbuffers.Table }
+
+// at is the place of a field, 0 if the table does not have it.
+func (m metadata) at(field int) flatbuffers.UOffsetT {
+	offset := flatbuffers.UOffsetT(m.Offset(flatbuffers.VOffsetT(4 + 2*field)))
+	if offset == 0 {
+		return 0
+	}
+	return m.Pos + offset
+}
+
+// table is a field that is a table.
+func (m metadata) table(field int) (metadata, bool) {
+	at := m.at(field)
+	if at == 0 {
+		return m, false
+	}
+	return metadata{flatbuffers.Table{Bytes: m.Bytes, Pos: m.Indirect(at)}}, true
+}
+
+// list is the place and the length of a field that is a list, whose elements have so many bytes; those have to be
+// there.
+func (m metadata) list(field int, bytes int64) (first flatbuffers.UOffsetT, n int, err error) {
+	offset := flatbuffers.UOffsetT(m.Offset(flatbuffers.VOffsetT(4 + 2*field)))
+	if offset == 0 {
+		return 0, 0, nil
+	}
+	first, n = m.Vector(offset), m.VectorLen(offset)
+	if int64(n)*bytes > int64(len(m.Bytes))-int64(first) {
+		return 0, 0, fmt.Errorf("a list of %d where there is no room for so many", n)
+	}
+	return first, n, nil
+}
+
+// fields checks the fields of a schema, or the children of a field, and what is noted beside them.
+func (m metadata) fields(list, notes, depth int) error {
+	if depth > arrowNested {
+		return fmt.Errorf("fields within fields, more than %d deep", arrowNested)
+	}
+	if _, _, err := m.list(notes, offsetBytes); err != nil {
+		return err
+	}
+	first, n, err := m.list(list, offsetBytes)
+	if err != nil {
+		return err
+	}
+	for k := range n {
+		at := first + flatbuffers.UOffsetT(offsetBytes*k)
+		field := metadata{flatbuffers.Table{Bytes: m.Bytes, Pos: m.Indirect(at)}}
+		if at := field.at(fieldType); at != 0 && field.GetByte(at) == isUnion {
+			if union, ok := field.table(fieldOf); ok {
+				if _, _, err := union.list(unionIDs, offsetBytes); err != nil {
+					return err
+				}
+			}
+		}
+		if err := field.fields(fieldChildren, fieldMetadata, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batch checks a batch of rows in a body of so many bytes.
+func (m metadata) batch(body int64) error {
+	if at := m.at(batchRows); at != 0 {
+		if rows := m.GetInt64(at); rows < 0 || rows/arrowRows > body {
+			return fmt.Errorf("%d rows in %d bytes", rows, body)
+		}
+	}
+	for field, bytes := range map[int]int64{batchNodes: nodeBytes, batchBuffers: bufferBytes, batchVariadic: wide} {
+		if _, _, err := m.list(field, bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}

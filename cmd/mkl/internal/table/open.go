@@ -1,0 +1,302 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// formats names what can be read besides text.
+const formats = "an NPY, NPZ, Parquet, Arrow, LIBSVM or MATLAB file"
+
+// maxNested bounds how often a file can be compressed.
+const maxNested = 3
+
+// New returns the source that r holds, told by its first bytes. The size is
+// that of a regular file, or -1. Parquet, Arrow, NPZ and MATLAB files are read by
+// r's io.ReaderAt if it is one and the size is known, or else kept in memory.
+func New(name string, r io.Reader, size int64, opt Options) (Source, error) {
+	return recognise(&file{name: name, Reader: r, size: size}, opt, 0)
+}
+
+// file is a file that is to be recognised.
+type file struct {
+	io.Reader
+	name string
+	size int64 // -1: not known
+}
+
+// signature is a kind of file and how its first bytes tell it.
+type signature struct {
+	is func(head []byte) bool
+
+	// One of these says what to do with it.
+	unpack func(io.Reader) (io.Reader, error)                         // what is compressed
+	stream func(name string, r io.Reader, size int64) (Source, error) // from its front
+	whole  func(name string, r io.ReaderAt, size int64) (Source, error)
+	not    string // what it is, and what makes a file of it that can be read
+}
+
+// headBytes is how much of a file tells what it is.
+const headBytes = 1 << 12
+
+// known are the formats that first bytes tell. What is none of them is text.
+var known = []signature{
+	{is: starts("\x1f\x8b"), unpack: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{is: starts("\x28\xb5\x2f\xfd"), unpack: func(r io.Reader) (io.Reader, error) {
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
+	}},
+	{is: starts("BZh"), unpack: func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
+	{is: starts(npyMagic), stream: newNPY},
+	{is: starts("PAR1"), whole: newParquet},
+	{is: starts(arrowMagic), stream: newArrowFile},
+	{is: starts("\xff\xff\xff\xff"), stream: newArrowStream},
+	{is: starts("PK\x03\x04"), whole: newZip},
+	{is: matlab5, whole: newMAT},
+	{is: hdf5, not: "an HDF5 file, as MATLAB's save -v7.3 writes: save it with -v7 in MATLAB, or each array with numpy.save in Python (h5py)"},
+	{is: starts("\xfd7zXZ\x00"), not: "compressed by xz: unxz unpacks it"},
+	{is: starts("7z\xbc\xaf\x27\x1c"), not: "a 7z archive: 7z x unpacks it"},
+	{is: starts("\xff\xfe", "\xfe\xff"), not: "text in UTF-16: iconv -f UTF-16 -t UTF-8 makes it UTF-8"},
+	{is: starts("\xd0\xcf\x11\xe0"), not: "an Excel file (.xls): save it as CSV"},
+	{is: starts("SQLite format 3\x00"), not: `an SQLite database: sqlite3 -header -csv FILE "select * from TABLE" writes CSV`},
+	{is: starts("RDX2\n", "RDX3\n", "RDA3\n", "X\n\x00\x00\x00", "A\n2\n", "A\n3\n"), not: "an R data file: write.csv in R writes CSV"},
+	{is: starts("\x80\x02", "\x80\x03", "\x80\x04", "\x80\x05"), not: "a Python pickle: to_csv or numpy.save write what can be read"},
+	{is: starts("<stata_dta>"), not: "a Stata file: export delimited in Stata, or pandas.read_stata, makes CSV"},
+	{is: starts("$FL2", "$FL3"), not: "an SPSS file: pandas.read_spss makes CSV"},
+	{is: starts("ORC"), not: "an ORC file: pandas.read_orc makes CSV or Parquet"},
+	{is: starts("Obj\x01"), not: "an Avro file: fastavro in Python makes CSV"},
+	{is: arff, not: "an ARFF file: scipy.io.arff in Python, or Weka, makes CSV"},
+	{is: json, not: "JSON: pandas.read_json, or jq -r with @csv, makes CSV"},
+	{is: starts("%PDF"), not: "a PDF document, not a table"},
+	{is: starts("<!DOCTYPE", "<!doctype", "<html", "<HTML", "<?xml"), not: "a document of markup, not a table: was a page saved in place of the file?"},
+}
+
+func starts(magics ...string) func([]byte) bool {
+	return func(head []byte) bool {
+		for _, m := range magics {
+			if bytes.HasPrefix(head, []byte(m)) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// hdf5 finds the signature, which may stand behind a block of the user's: MATLAB's is of 512 bytes.
+func hdf5(head []byte) bool {
+	const signature = "\x89HDF\r\n\x1a\n"
+	for at := 0; at < len(head); at = max(512, 2*at) {
+		if bytes.HasPrefix(head[at:], []byte(signature)) {
+			return true
+		}
+	}
+	return false
+}
+
+// matlab5 recognises a MAT-file of level 5 by its version and the mark of its byte order.
+func matlab5(head []byte) bool {
+	return len(head) >= 128 && (string(head[124:128]) == "\x00\x01IM" || string(head[124:128]) == "\x01\x00MI")
+}
+
+func arff(head []byte) bool {
+	for line := range bytes.Lines(head) {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && line[0] != '%' {
+			return bytes.HasPrefix(bytes.ToLower(line), []byte("@relation"))
+		}
+	}
+	return false
+}
+
+func json(head []byte) bool {
+	head = bytes.TrimSpace(head)
+	return bytes.HasPrefix(head, []byte("{\"")) || bytes.HasPrefix(head, []byte("[{")) || bytes.HasPrefix(head, []byte("[["))
+}
+
+// recognise opens a file.
+func recognise(f *file, opt Options, nested int) (Source, error) {
+	br := bufio.NewReaderSize(f.Reader, headBytes)
+	head, err := br.Peek(headBytes)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", f.name, err)
+	}
+	for _, k := range known {
+		if !k.is(head) {
+			continue
+		}
+		switch {
+		case k.not != "":
+			return nil, fmt.Errorf("%s is %s", f.name, k.not)
+		case k.unpack != nil:
+			if nested++; nested > maxNested {
+				return nil, fmt.Errorf("%s: compressed more than %d times", f.name, maxNested)
+			}
+			r, err := k.unpack(br)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.name, err)
+			}
+			return recognise(&file{name: f.name, Reader: r, size: -1}, opt, nested)
+		case k.whole != nil:
+			at, size, err := f.whole(br)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.name, err)
+			}
+			return k.whole(f.name, at, size)
+		}
+		return k.stream(f.name, br, f.size)
+	}
+	if opt.Separator == 0 && libsvm(head) {
+		return newLIBSVM(f.name, br, opt)
+	}
+	return newCSV(f.name, &lineReader{r: br}, opt)
+}
+
+// whole returns a file's bytes by their position.
+func (f *file) whole(br *bufio.Reader) (io.ReaderAt, int64, error) {
+	if at, ok := f.Reader.(io.ReaderAt); ok && f.size >= 0 {
+		return at, f.size, nil
+	}
+	all, err := io.ReadAll(br)
+	return bytes.NewReader(all), int64(len(all)), err
+}
+
+// lineReader refuses lines that are longer than any row of a table: a small file that is
+// compressed may hold a line that memory does not.
+type lineReader struct {
+	r    io.Reader
+	line int64 // bytes of the line so far
+}
+
+// longestLine is that of a row of some hundred million bytes.
+const longestLine = 1 << 29
+
+func (l *lineReader) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if at := bytes.LastIndexByte(p[:n], '\n'); at >= 0 {
+		l.line = int64(n - at - 1)
+	} else if l.line += int64(n); l.line > longestLine {
+		return n, fmt.Errorf("a line of more than %d bytes", longestLine)
+	}
+	return n, err
+}
+
+// maxCells bounds the cells of files whose bytes may stand for many: 8 GiB of numbers.
+const maxCells = 1 << 30
+
+// columnar is a file that is read by columns.
+type columnar struct {
+	name    string
+	columns []string
+	rows    int // -1: not known
+	remarks []string
+
+	// read reads the cells of columns; the values of each are added to the column.
+	read func(columns []*columnCells) error
+}
+
+// columnCells takes the cells of a column of a columnar file, each with whatever the file says that it is.
+type columnCells struct {
+	column int
+	any    anyColumn
+	wrong  string // the first mistake, with where it is
+	at     int
+	n      int
+}
+
+func (c *columnCells) set(at int, msg string) {
+	if msg != "" && c.wrong == "" {
+		c.at, c.wrong = at, msg
+	}
+	c.n++
+}
+
+// number, boolean, date and text add a cell; NaN and empty text say that there is nothing.
+func (c *columnCells) number(x float64) { c.set(c.any.number(x, Numeric)) }
+func (c *columnCells) date(x float64)   { c.set(c.any.number(x, Date)) }
+func (c *columnCells) text(s string)    { c.set(c.any.text(strings.TrimSpace(s))) }
+func (c *columnCells) boolean(b bool) {
+	x := 0.0
+	if b {
+		x = 1
+	}
+	c.set(c.any.number(x, Boolean))
+}
+
+// distinct gives each column a name of its own.
+func (s *columnar) distinct() {
+	names, remarks := distinct(s.columns)
+	s.columns, s.remarks = names, append(s.remarks, remarks...)
+}
+
+func (s *columnar) Name() string      { return s.name }
+func (s *columnar) Columns() []string { return s.columns }
+func (s *columnar) Rows() int         { return s.rows }
+func (s *columnar) Remarks() []string { return s.remarks }
+
+// Read reads all columns as those of Any first, as text where text is wanted.
+func (s *columnar) Read(want []Want) (Data, error) {
+	d := newData(s, want)
+	if n := int64(len(want)) * int64(s.rows); n > maxCells {
+		return d, fmt.Errorf("%s: %d cells, more than the %d that can be read", s.name, n, int64(maxCells))
+	}
+	all, anys := make([]*columnCells, len(want)), map[int]*anyColumn{}
+	for k, w := range want {
+		c := &columnCells{column: w.Column, any: anyColumn{Want: w}}
+		if w.Kind.text() {
+			c.any.As = Text
+		}
+		all[k], anys[w.Column] = c, &c.any
+	}
+	if err := s.read(all); err != nil {
+		return d, fmt.Errorf("%s: %w", s.name, err)
+	}
+	d.Rows = max(s.rows, 0)
+	for k, c := range all {
+		if k == 0 && s.rows < 0 {
+			d.Rows = c.n
+		}
+		switch {
+		case c.wrong != "":
+			return d, d.Cell(c.at, c.column, c.wrong)
+		case c.n != d.Rows:
+			return d, fmt.Errorf("%s: column %q has %d rows where there are %d", s.name, s.columns[c.column], c.n, d.Rows)
+		}
+	}
+	if err := d.finish(anys); err != nil {
+		return d, err
+	}
+	for _, w := range want {
+		if err := d.settle(w); err != nil {
+			return d, err
+		}
+	}
+	return d, nil
+}
+
+// settle makes a column that was read as Any one of the kind that was wanted.
+func (d *Data) settle(w Want) error {
+	j, gap := w.Column, d.Gaps[w.Column]
+	if w.Kind == Any {
+		return nil
+	}
+	typ := d.Types[j]
+	delete(d.Types, j)
+	delete(d.Gaps, j)
+	switch {
+	case (w.Kind == Label || w.Kind == Number) && gap.First != nil:
+		return gap.First
+	case !w.Kind.text() && typ == Text:
+		for i, cell := range d.Labels[j] {
+			if cell != "" {
+				return d.Cell(i, j, fmt.Sprintf("%q is not a number", short(cell)))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// newParquet opens a Parquet file. Fields of records are columns, called after both;
+// lists are left out.
+func newParquet(name string, r io.ReaderAt, size int64) (src Source, err error) {
+	defer refuse(name, "Parquet", &err)
+	f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if f.NumRows() > math.MaxInt32 || f.NumRows() < 0 {
+		return nil, fmt.Errorf("%s: the Parquet file claims %d rows", name, f.NumRows())
+	}
+	s := &columnar{name: name, rows: int(f.NumRows())}
+	var leaves []parquet.LeafColumn
+	var lists []string
+	for _, path := range f.Schema().Columns() {
+		leaf, _ := f.Schema().Lookup(path...)
+		if leaf.MaxRepetitionLevel > 0 {
+			lists = append(lists, path[0])
+			continue
+		}
+		leaves = append(leaves, leaf)
+		s.columns = append(s.columns, strings.Join(path, "."))
+	}
+	if lists != nil {
+		s.remarks = append(s.remarks, "columns of lists are left out: "+few(slices.Compact(lists)))
+	}
+	if leaves == nil {
+		return nil, fmt.Errorf("%s: the Parquet file has no columns of single values", name)
+	}
+	s.distinct()
+	s.read = func(columns []*columnCells) (err error) {
+		defer refuse("", "Parquet", &err)
+		for _, c := range columns {
+			leaf := leaves[c.column]
+			add := adder(leaf.Node.Type(), c)
+			for _, group := range f.RowGroups() {
+				if err := readChunk(group.ColumnChunks()[leaf.ColumnIndex], add); err != nil {
+					return fmt.Errorf("column %q: %w", s.columns[c.column], err)
+				}
+			}
+		}
+		return nil
+	}
+	return s, nil
+}
+
+// refuse makes what a library panics with, on a file that is not what it claims to be, an error.
+func refuse(name, kind string, err *error) {
+	if r := recover(); r != nil {
+		if name != "" {
+			name += ": "
+		}
+		*err = fmt.Errorf("%sthe %s file is damaged: %v", name, kind, r)
+	}
+}
+
+// readChunk hands on the values of a column in a group of rows.
+func readChunk(chunk parquet.ColumnChunk, add func(parquet.Value)) error {
+	pages := chunk.Pages()
+	defer pages.Close()
+	var block [256]parquet.Value
+	for {
+		page, err := pages.ReadPage()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for values := page.Values(); ; {
+			n, err := values.ReadValues(block[:])
+			for _, v := range block[:n] {
+				add(v)
+			}
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return err
+			}
+		}
+		parquet.Release(page)
+	}
+}
+
+// adder returns what adds a value of a type to a column.
+func adder(t parquet.Type, c *columnCells) func(parquet.Value) {
+	present := func(set func(parquet.Value)) func(parquet.Value) {
+		return func(v parquet.Value) {
+			if v.IsNull() {
+				c.number(nan)
+				return
+			}
+			set(v)
+		}
+	}
+	text := func(v parquet.Value) {
+		if v.IsNull() {
+			c.text("")
+			return
+		}
+		c.text(string(v.ByteArray()))
+	}
+	var logical format.LogicalTypeValue
+	if l := t.LogicalType(); l != nil {
+		logical = l.Value
+	}
+	switch l := logical.(type) {
+	case *format.DateType:
+		return present(func(v parquet.Value) { c.date(float64(v.Int32())) })
+	case *format.TimestampType:
+		unit := time.Millisecond
+		switch l.Unit.Value.(type) {
+		case *format.MicroSeconds:
+			unit = time.Microsecond
+		case *format.NanoSeconds:
+			unit = time.Nanosecond
+		}
+		return present(func(v parquet.Value) { c.date(float64(v.Int64()) / float64(24*time.Hour/unit)) })
+	case *format.DecimalType:
+		scale := math.Pow10(int(-l.Scale))
+		return present(func(v parquet.Value) { c.number(whole(t, v) * scale) })
+	case *format.Float16Type:
+		return present(func(v parquet.Value) {
+			b := v.ByteArray()
+			c.number(half(uint16(b[0]) | uint16(b[1])<<8))
+		})
+	case *format.IntType:
+		if !l.IsSigned {
+			return present(func(v parquet.Value) {
+				if t.Kind() == parquet.Int64 {
+					c.number(float64(v.Uint64()))
+				} else {
+					c.number(float64(v.Uint32()))
+				}
+			})
+		}
+	}
+	switch t.Kind() {
+	case parquet.Boolean:
+		return present(func(v parquet.Value) { c.boolean(v.Boolean()) })
+	case parquet.Float:
+		return present(func(v parquet.Value) { c.number(float64(v.Float())) })
+	case parquet.Double:
+		return present(func(v parquet.Value) { c.number(v.Double()) })
+	case parquet.Int32, parquet.Int64:
+		return present(func(v parquet.Value) { c.number(whole(t, v)) })
+	case parquet.Int96: // an old form of a time: nanoseconds of the day, then the Julian day
+		const julian1970 = 2440588
+		return present(func(v parquet.Value) {
+			w := v.Int96()
+			nanoseconds := uint64(w[1])<<32 | uint64(w[0])
+			c.date(float64(w[2]) - julian1970 + float64(nanoseconds)/float64(24*time.Hour))
+		})
+	}
+	return text
+}
+
+// whole is an integer of any width.
+func whole(t parquet.Type, v parquet.Value) float64 {
+	switch t.Kind() {
+	case parquet.Int32:
+		return float64(v.Int32())
+	case parquet.Int64:
+		return float64(v.Int64())
+	}
+	b := v.ByteArray() // two's complement, the most significant byte first
+	n := new(big.Int).SetBytes(b)
+	if len(b) > 0 && b[0]&0x80 != 0 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+	}
+	x, _ := new(big.Float).SetInt(n).Float64()
+	return x
+}
+
+// few lists the first names.
+func few(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, … %d in all", strings.Join(names[:most], ", "), len(names))
+}

@@ -1,0 +1,259 @@
+package table
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Type is what the cells of a column are.
+type Type string
+
+// Types of columns. A date reads as days since 1970-01-01, with fractions; a boolean as
+// 1 (true, yes) or 0 (false, no).
+const (
+	Numeric   Type = "number"
+	Date      Type = "date"        // year-month-day or year/month/day, with a time or without
+	DateDots  Type = "date(d.m.y)" // as in 31.12.2026
+	DateDay   Type = "date(d/m/y)" // as in 31/12/2026
+	DateMonth Type = "date(m/d/y)" // as in 12/31/2026
+	Boolean   Type = "boolean"
+	Text      Type = "text"
+)
+
+// Types are all of them, in the order in which cells are tried for them.
+var Types = []Type{Numeric, Boolean, Date, DateDots, DateDay, DateMonth, Text}
+
+// layouts are how dates of each type are written.
+var layouts = map[Type][]string{
+	Date: {
+		"2006-01-02", "2006-01-02 15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04",
+		"2006-01-02T15:04", "2006-01-02 15:04:05Z07:00", "2006/1/2", "2006/1/2 15:04:05", "2006/1/2 15:04",
+	},
+	DateDots:  {"2.1.2006", "2.1.2006 15:04:05", "2.1.2006 15:04"},
+	DateDay:   {"2/1/2006", "2/1/2006 15:04:05", "2/1/2006 15:04"},
+	DateMonth: {"1/2/2006", "1/2/2006 15:04:05", "1/2/2006 15:04"},
+}
+
+// days is a time in days since 1970-01-01.
+func days(t time.Time) float64 {
+	return (float64(t.Unix()) + float64(t.Nanosecond())/1e9) / (24 * 60 * 60)
+}
+
+// value reads a cell that is not missing as one of a type other than text, or says what is wrong
+// with it.
+func (t Type) value(cell string) (x float64, msg string) {
+	switch t {
+	case Numeric:
+		return parse(cell, Number)
+	case Boolean:
+		switch strings.ToLower(cell) {
+		case "true", "yes", "1":
+			return 1, ""
+		case "false", "no", "0":
+			return 0, ""
+		}
+		return 0, fmt.Sprintf("%q is neither true, yes or 1 nor false, no or 0", short(cell))
+	}
+	for _, layout := range layouts[t] {
+		if when, err := time.Parse(layout, cell); err == nil {
+			return days(when), ""
+		}
+	}
+	return 0, fmt.Sprintf("%q is not a %s", short(cell), t)
+}
+
+// typeOf tells the type of a column by cells of it. Where most of those that are not
+// missing are numbers it is one of numbers, so that a slip of the pen is an error. It is of
+// dates or booleans if all are; dates whose day and month cannot be told apart are text.
+func typeOf(cells []string) Type {
+	present, numbers := 0, 0
+	could := map[Type]bool{Boolean: true, Date: true, DateDots: true, DateDay: true, DateMonth: true}
+	for _, cell := range cells {
+		if Missing(cell) {
+			continue
+		}
+		present++
+		if _, err := strconv.ParseFloat(cell, 64); err == nil {
+			numbers++
+		}
+		for t := range could {
+			if _, msg := t.value(cell); msg != "" {
+				delete(could, t)
+			}
+		}
+	}
+	switch {
+	case 2*numbers >= present: // also of a column without any cell
+		return Numeric
+	case could[DateDay] && could[DateMonth]:
+		return Text
+	}
+	for _, t := range Types {
+		if could[t] {
+			return t
+		}
+	}
+	return Text
+}
+
+// told is the number of cells, without those that are missing, by which the type of a
+// column is told: later cells have to be of that type.
+const told = 1024
+
+// anyColumn takes the cells of a column of [Any] one by one.
+type anyColumn struct {
+	Want
+	texts   []string // while the type is open, and of text
+	numbers []float64
+	present int               // cells that are not missing, while the type is open
+	names   map[string]string // of a column of text, the one copy of each
+	gap     Gap
+	missing int    // the first that is missing
+	wrong   string // what is wrong with that one, if it is not just missing
+}
+
+// text adds a cell of a text file. If a cell is wrong it returns which, counted from 0,
+// and what is wrong with it.
+func (c *anyColumn) text(cell string) (at int, msg string) {
+	i := len(c.texts) + len(c.numbers)
+	if c.As != "" {
+		return i, c.add(i, cell)
+	}
+	if Missing(cell) {
+		c.texts = append(c.texts, "")
+		return 0, ""
+	}
+	c.texts = append(c.texts, cell)
+	c.present++
+	if c.present < told {
+		return 0, ""
+	}
+	return c.decide()
+}
+
+// decide tells the type by the cells so far, and reads them again.
+func (c *anyColumn) decide() (at int, msg string) {
+	if c.As != "" {
+		return 0, ""
+	}
+	cells := c.texts
+	c.As, c.texts = typeOf(cells), nil
+	for i, cell := range cells {
+		if msg := c.add(i, cell); msg != "" {
+			return i, msg
+		}
+	}
+	return 0, ""
+}
+
+// add adds cell i of a column whose type is known.
+func (c *anyColumn) add(i int, cell string) (msg string) {
+	if c.As == Text {
+		if Missing(cell) {
+			c.gone(i, "")
+			cell = ""
+		}
+		name, ok := c.names[cell]
+		if !ok {
+			if c.names == nil {
+				c.names = map[string]string{}
+			}
+			name = strings.Clone(cell)
+			c.names[name] = name
+		}
+		c.texts = append(c.texts, name)
+		return ""
+	}
+	if Missing(cell) {
+		return c.push(i, nan, "")
+	}
+	x, msg := c.As.value(cell)
+	return c.push(i, x, msg)
+}
+
+// push adds number i, which is missing if it is NaN or if something is wrong with it and
+// the column is lenient.
+func (c *anyColumn) push(i int, x float64, wrong string) (msg string) {
+	if wrong != "" {
+		if !c.Lenient {
+			return wrong
+		}
+		x = nan
+	}
+	if x != x {
+		c.gone(i, wrong)
+	}
+	c.numbers = append(c.numbers, x)
+	return ""
+}
+
+// gone notes that cell i is missing.
+func (c *anyColumn) gone(i int, wrong string) {
+	if c.gap.Count == 0 {
+		c.missing, c.wrong = i, wrong
+	}
+	c.gap.Count++
+}
+
+// number adds a cell of a file that holds numbers, of the type that the file says.
+func (c *anyColumn) number(x float64, t Type) (at int, msg string) {
+	i := len(c.texts) + len(c.numbers)
+	if c.As == Text {
+		if x != x {
+			return i, c.add(i, "")
+		}
+		return i, c.add(i, textOf(x, t))
+	}
+	if c.As == "" {
+		c.As = t
+	}
+	switch {
+	case x == x && !finite(x):
+		msg = fmt.Sprintf("%v is not a finite number", x)
+	case x == x && c.As == Boolean && t != Boolean && x != 0 && x != 1:
+		msg = fmt.Sprintf("%v is neither 1 nor 0", x)
+	}
+	return i, c.push(i, x, msg)
+}
+
+// textOf writes a number of a type as text.
+func textOf(x float64, t Type) string {
+	switch {
+	case t == Boolean:
+		return strconv.FormatBool(x != 0)
+	case t == Date:
+		return time.UnixMilli(int64(x * 24 * 60 * 60 * 1000)).UTC().Format("2006-01-02T15:04:05")
+	}
+	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+		return strconv.FormatInt(int64(x), 10)
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// finish puts the columns into the data once all cells are there.
+func (d *Data) finish(columns map[int]*anyColumn) error {
+	for _, j := range slices.Sorted(maps.Keys(columns)) {
+		c := columns[j]
+		if at, msg := c.decide(); msg != "" {
+			return d.Cell(at, j, msg)
+		}
+		if c.gap.Count > 0 {
+			if c.wrong == "" {
+				c.wrong = "the cell is empty"
+			}
+			c.gap.First = d.Cell(c.missing, j, c.wrong)
+		}
+		d.Types[j], d.Gaps[j] = c.As, c.gap
+		if c.As == Text {
+			d.Labels[j] = c.texts
+		} else {
+			d.Numbers[j] = c.numbers
+		}
+	}
+	return nil
+}
