@@ -22,7 +22,7 @@ var (
 	stopTable  = flag.Bool("stoptable", false, "print the table of docs/stopping.md (minutes)")
 	stopData   = flag.String("data", "", "folder of the tables NAME.csv: a line of names, numbers, the target or class in the last column")
 	stopSets   = flag.String("stopsets", "mcycle,diabetes,boston,energy,kin8nm,wine,glass,sonar,liver,ionosphere", "the tables, separated by commas")
-	stopModels = flag.String("stopmodels", "", "rows of the table, separated by commas; empty means all")
+	stopModels = flag.String("stopmodels", "", "rows of the table, separated by semicolons; empty means all")
 )
 
 // stopSet is a table of the data: every third row is for testing.
@@ -151,7 +151,7 @@ func TestStopTable(t *testing.T) {
 		views, _, err := DefaultViews(Broad, View{X: s.train})
 		require.NoError(t, err)
 		for _, row := range stopRows {
-			if row.classes != classes || *stopModels != "" && !slices.Contains(strings.Split(*stopModels, ","), row.name) {
+			if row.classes != classes || *stopModels != "" && !slices.Contains(strings.Split(*stopModels, "; "), row.name) {
 				continue
 			}
 			var whole *vi.Predictions

@@ -6,22 +6,16 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// ahead moves the scales and the noise at which q(f) is computed ahead of the updates: a
+// ahead moves the scales and the noise at which q(f) is computed ahead of the updates: by a
 // Newton step, with the average information in place of the Hessian, of the bound with
-// q(f), and q(γ) but for its means, at their best:
+// q(f), and q(γ) given its means g_p, at their best. In x_p = −log g_p and x_τ = −log τ its
+// slopes are (D47)
 //
-//	F = log N(E[y] | 0, B) + Σ_p max {½r_p(E[log γ_p] − log g_p) − KL(q(γ_p) ‖ p(γ_p)) : E[γ_p] = g_p}.
+//	½[(A_p − T_p)/g_p − 2ω − χ·E[1/γ_p] + φ·g_p]   and   ½(|α|² − tr B⁻¹)/τ,
 //
-// In x_p = −log g_p and x_τ = −log τ its slopes are, with E[1/γ]·g as it is in q(γ),
+// and with v_p = K_pα/g_p, v_τ = α/τ minus its second derivatives are about (D48)
 //
-//	½[(A_p − T_p)/g_p − 2ω − χ·E[1/γ_p] + φ·g_p]   and   ½(|α|² − tr(B⁻¹))/τ       (D46)
-//
-// and with v_p = K_pα/g_p, v_τ = α/τ minus its second derivatives are about
-//
-//	½·v_pᵀB⁻¹v_q,   plus ½(χ·E[1/γ_p] + φ·g_p) on the diagonal                    (D47)
-//
-// the mean of the observed and of the expected information but for terms that vanish with
-// the slopes, which needs no product of matrices of order N. Derived in docs/mgp.md.
+//	½·v_pᵀB⁻¹v_q,   plus ½(χ·E[1/γ_p] + φ·g_p) on the diagonal.
 //
 // Source of the average information: A. R. Gilmour, R. Thompson and B. R. Cullis,
 // "Average information REML", Biometrics 51 (1995).

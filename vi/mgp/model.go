@@ -135,7 +135,8 @@ const pointVariance = 0.01
 // priorPasses is how often a sweep updates γ and its prior again.
 const priorPasses = 3
 
-// settled is the Ascent.Tolerance at which the prior begins to be learned.
+// settled is the Ascent.Tolerance at which the prior begins to be learned: by then the
+// scales of kernels that are needed stand out, which is all that this is for.
 const settled = 1e-3
 
 // fit is Fit and FitLabels.
@@ -649,7 +650,7 @@ func (m *model) updatePrior() {
 }
 
 // updateGammaPrior maximises the bound over a gamma prior and the shapes of q(γ), the
-// means g_p of q(γ) as they are. With q(γ_p) of the shape n_p = ω + r_p/2 the best φ is
+// means g_p of q(γ) as they are (D46). With q(γ_p) of the shape n_p = ω + r_p/2 the best φ is
 // 2ω/mean g, and the slope in ω is zero where
 //
 //	log ω − ψ(ω) − mean[log n_p − ψ(n_p)] = log mean g − mean log g.

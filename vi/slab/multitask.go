@@ -454,7 +454,7 @@ func (m *multiTask) renewResidual(ws *la.Workspace, q int) {
 
 // pruneEvery is the number of sweeps after which latent functions are looked
 // through: enough for those that start badly to find something to do.
-const pruneEvery = 50
+const pruneEvery = 15
 
 // Sweep implements [vi.Objective].
 func (m *multiTask) Sweep(done func(string)) error {
