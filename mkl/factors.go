@@ -113,7 +113,7 @@ func (f FactorModel) inference(rows int) (slab.Factors, error) {
 		v.Like = f.Like.posterior
 	}
 	if f.From != nil {
-		v.From = &slab.FactorFit{Posterior: f.From.posterior, Record: vi.Record{Trace: f.From.trace.Bounds}}
+		v.From = &slab.FactorFit{Posterior: f.From.posterior, Record: vi.Record{Trace: f.From.trace.Bounds, Changes: f.From.changes}}
 	}
 	if f.Checkpoint != nil {
 		last := time.Now()
@@ -161,7 +161,7 @@ func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
 
 // fit returns a fit with the notes.
 func (f FactorModel) fit(fit *slab.FactorFit) *FactorFit {
-	return &FactorFit{record: f.record(newTrace(fit.Record, nil)), posterior: fit.Posterior}
+	return &FactorFit{record: f.record(newTrace(fit.Record, nil)), posterior: fit.Posterior, changes: fit.Record.Changes}
 }
 
 // EstimateMemory returns about how many bytes a fit takes, of a table of that many

@@ -36,6 +36,9 @@ func (m *FactorFit) Save(w io.Writer) error {
 	f.add("factors.variance", flat(s.Variance), N, M)
 	f.add("weights", weights, Q, M, 3)
 	f.add("noise", s.Noise, Q)
+	if c := m.changes; len(c) > 0 {
+		f.add("trace.changes", c, len(c))
+	}
 	if s.Lengths != nil {
 		f.add("lengths", s.Lengths, M)
 	}
@@ -64,6 +67,9 @@ func (m *FactorFit) decode(f *fileReader) error {
 	N := f.size("factors.mean") / M
 	if m.record, err = f.takeRecord(j.recordJSON, 0); err != nil {
 		return err
+	}
+	if f.has("trace.changes") {
+		m.changes = f.take("trace.changes", len(m.trace.Bounds))
 	}
 	s := slab.FactorState{
 		Prior: j.Prior, NoiseShared: j.SharedNoise, NoiseWeight: j.NoiseWeight, NoiseScale: j.NoiseScale, Base: j.Base,

@@ -13,6 +13,7 @@ import (
 type FactorFit struct {
 	record
 	posterior *slab.FactorPosterior
+	changes   []float64 // of predictions by the sweeps, for a fit that goes on; see vi.Record
 }
 
 // Dims returns the numbers of rows, columns and factors.

@@ -84,6 +84,7 @@ type recordJSON struct {
 	Trace struct {
 		Converged bool   `json:"converged"`
 		Reason    string `json:"reason"`
+		Left      int    `json:"left,omitempty"`
 		Collapsed []int  `json:"collapsed,omitempty"`
 	} `json:"trace"`
 	Notes map[string]string `json:"notes,omitempty"`
@@ -231,7 +232,7 @@ func (f *fileReader) takeRecord(j recordJSON, outputs int) (record, error) {
 	}
 	t := Trace{
 		Bounds:    f.take("trace.bounds", f.size("trace.bounds")),
-		Converged: j.Trace.Converged, Reason: j.Trace.Reason, collapsed: j.Trace.Collapsed,
+		Converged: j.Trace.Converged, Reason: j.Trace.Reason, Left: j.Trace.Left, collapsed: j.Trace.Collapsed,
 	}
 	t.Sweeps = len(t.Bounds)
 	return record{trace: t, notes: j.Notes}, nil
@@ -284,6 +285,7 @@ func (f *fileWriter) addTargets(targets ...target) {
 func (f *fileWriter) addRecord(r *record) (j recordJSON) {
 	f.add("trace.bounds", r.trace.Bounds, len(r.trace.Bounds))
 	j.Trace.Converged, j.Trace.Reason, j.Trace.Collapsed = r.trace.Converged, r.trace.Reason, r.trace.collapsed
+	j.Trace.Left = r.trace.Left
 	j.Notes = r.notes
 	return j
 }

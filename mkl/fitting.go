@@ -31,9 +31,12 @@ type Fitting struct {
 	// Restarts.
 	Restarts int
 
-	// Tolerance is the relative rise of the lower bound in a sweep that counts as
-	// none and ends a start; 0 means vi.DefaultTolerance, negative runs all
-	// MaxSweeps.
+	// Tolerance says when a start has converged. 0 means once the predictions at the
+	// training points, and the lower bound, have nearly nothing to come: about a hundredth of
+	// a predictive standard deviation or of a probability, see docs/stopping.md. A positive
+	// one looks at the bound alone: it is the relative rise over the last tenth of the sweeps
+	// that counts as none. Negative runs all MaxSweeps. In a fit by the [Evidence] it is the
+	// relative rise in a step, and 0 means 1e-5.
 	Tolerance float64
 
 	// MaxSweeps is the most sweeps of a start; 0 means vi.DefaultMaxSweeps. It must not
@@ -73,6 +76,10 @@ type Progress struct {
 	Start, Starts    int     // which of how many starts, functions or chains, from 1
 	Sweep, MaxSweeps int     // sweeps done in this start, and their limit
 	Bound, Rise      float64 // the lower bound in nats, and by how much the last sweep raised it; NaN if sampled
+
+	// Left is about how many sweeps of this start are still to come, as far as the last
+	// ones tell; negative while that is not known.
+	Left int
 }
 
 // Size is the size of a fit, for EstimateMemory.
@@ -150,7 +157,7 @@ func (f *Fitting) ascent(start, starts int) vi.Ascent {
 	a := vi.Ascent{Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps}
 	if f.Progress != nil {
 		a.Progress = func(p vi.Progress) {
-			f.Progress(Progress{Start: start, Starts: starts, Sweep: p.Sweep, MaxSweeps: p.MaxSweeps, Bound: p.Bound, Rise: p.Rise})
+			f.Progress(Progress{Start: start, Starts: starts, Sweep: p.Sweep, MaxSweeps: p.MaxSweeps, Bound: p.Bound, Rise: p.Rise, Left: p.Left})
 		}
 	}
 	return a

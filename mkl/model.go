@@ -145,13 +145,17 @@ type Trace struct {
 	Reason    string    // why it stopped
 	Mixing    Mixing    // of sampled chains; the zero value if there are none
 
+	// Left is about how many sweeps more would have been needed, 0 if none or if that is not
+	// known.
+	Left int
+
 	collapsed []int
 }
 
 func newTrace(r vi.Record, collapsed []int) Trace {
 	return Trace{
 		Bounds: r.Trace, Sweeps: len(r.Trace), Converged: r.Reason.Done(),
-		Reason: r.Reason.String(), collapsed: collapsed,
+		Reason: r.Reason.String(), Left: max(0, r.Left), collapsed: collapsed,
 	}
 }
 
@@ -163,7 +167,11 @@ func (t Trace) outcome() string {
 	case t.Converged:
 		return fmt.Sprintf("converged after %d sweeps\n", t.Sweeps)
 	}
-	return fmt.Sprintf("NOT converged: %s after %d sweeps\n", t.Reason, t.Sweeps)
+	more := ""
+	if t.Left > 0 {
+		more = fmt.Sprintf(", about %d too few", t.Left)
+	}
+	return fmt.Sprintf("NOT converged: %s after %d sweeps%s\n", t.Reason, t.Sweeps, more)
 }
 
 // record is what every model tells of how it was made.

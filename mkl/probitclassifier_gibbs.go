@@ -50,7 +50,7 @@ func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Ke
 	}
 	if c.Progress != nil {
 		s.Progress = func(p mcmc.Progress) {
-			c.Progress(Progress{Start: p.Chain + 1, Starts: s.Chains, Sweep: p.Sweep, MaxSweeps: p.Sweeps, Bound: math.NaN(), Rise: math.NaN()})
+			c.Progress(Progress{Start: p.Chain + 1, Starts: s.Chains, Sweep: p.Sweep, MaxSweeps: p.Sweeps, Bound: math.NaN(), Rise: math.NaN(), Left: p.Sweeps - p.Sweep})
 		}
 	}
 	draws, err := g.Sample(ctx, k, index)

@@ -10,10 +10,13 @@ import (
 
 // Ascent says how far to climb the lower bound. The zero value is ready.
 type Ascent struct {
-	// Tolerance says when the ascent has converged: once, over the last tenth of the
-	// sweeps and no fewer than ten, the bound rose by less than Tolerance·max(|bound|, n),
-	// n the number of observed targets. 0 means DefaultTolerance; negative runs all
-	// MaxSweeps.
+	// Tolerance says when the ascent has converged. 0 means once the predictions at the
+	// training points are about to change by no more than a hundredth of their standard
+	// deviations, or of a probability, and the bound to rise by no more than a thousandth of
+	// a nat a target, as far as their last moves tell (docs/stopping.md). Negative runs all
+	// MaxSweeps. A positive one looks at the bound alone: once, over the last tenth of the
+	// sweeps and no fewer than ten, it rose by less than Tolerance·max(|bound|, n), n the
+	// number of observed targets.
 	//
 	// A tenth of the sweeps, and not the last one, because ridges of the posterior are
 	// climbed ever more slowly: a bound that after k sweeps is still c/k below its limit
@@ -31,11 +34,8 @@ type Ascent struct {
 	Progress func(Progress)
 }
 
-// Defaults of Ascent.
-const (
-	DefaultTolerance = 1e-5
-	DefaultMaxSweeps = 10000
-)
+// DefaultMaxSweeps is the default of Ascent.MaxSweeps.
+const DefaultMaxSweeps = 10000
 
 // Progress is the state of a running ascent.
 type Progress struct {
@@ -43,6 +43,14 @@ type Progress struct {
 	MaxSweeps int     // at most this many will be
 	Bound     float64 // lower bound on the log evidence, in nats
 	Rise      float64 // by how much the last sweep raised it; NaN after the first
+
+	// Left is about how many sweeps are still to come, as far as the decay of the last
+	// moves tells, and at most MaxSweeps − Sweep; negative while that is not known.
+	Left int
+
+	// Change is by how much the last sweep changed the predictions at the training points,
+	// see [Predictions.Distance]; negative where that is not known.
+	Change float64
 }
 
 // Reason says why an ascent stopped.
@@ -85,6 +93,16 @@ func (r Reason) Done() bool { return r == Converged || r == RoundOff }
 type Record struct {
 	Trace  []float64 // the bound after each sweep that was kept, in nats
 	Reason Reason
+
+	// Changes holds by how much each of these sweeps changed the predictions at the
+	// training points, see [Predictions.Distance]. It is negative for a first sweep and
+	// where Tolerance is not 0. An ascent that goes on needs it to stop where it would have
+	// stopped without the break.
+	Changes []float64
+
+	// Left is about how many sweeps were still to come after the last, MaxSweeps or not; 0
+	// after convergence, negative where it is not known.
+	Left int
 
 	// Jitter is the largest relative amount that was added to the diagonal of a
 	// matrix, such as Σ_m K_m·K_mᵀ, so that it could be factorised; 0 unless priors are
@@ -147,6 +165,9 @@ type Objective interface {
 	Jittered() float64
 	// Observations returns the number of observed targets.
 	Observations() float64
+	// Predictions stores what the present state, that after a sweep, predicts at training
+	// points. It costs little beside a sweep.
+	Predictions(p *Predictions)
 }
 
 // Run climbs m's bound from its present state. The error is that of the context,
@@ -163,9 +184,6 @@ func (a Ascent) Run(ctx context.Context, m Objective) (Record, error) {
 // them an ascent of its own.
 func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed int) (Record, error) {
 	tol, limit := a.Tolerance, a.MaxSweeps
-	if tol == 0 {
-		tol = DefaultTolerance
-	}
 	if limit <= 0 {
 		limit = DefaultMaxSweeps
 	}
@@ -173,10 +191,10 @@ func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed in
 		rec.Reason = Failed
 		return rec, errors.New("vi: ctx is nil")
 	}
-	done := len(rec.Trace)
 	rec.Trace = slices.Grow(rec.Trace, min(limit, 1024))
+	w := a.watch(m, &rec, passed)
 	last, lastNoise := rec.Bound(), 0.0
-	for k := done + 1; k <= limit; k++ {
+	for k := len(rec.Trace) + 1; k <= limit; k++ {
 		if ctx.Err() != nil {
 			rec.Reason = Cancelled
 			return rec, fmt.Errorf("vi: stopped after %d sweeps: %w", k-1, context.Cause(ctx))
@@ -195,29 +213,125 @@ func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed in
 				m.Restore()
 				rec.Reason = BoundFell
 				return rec, &BoundError{Sweep: k, From: last, To: b, RoundOff: noise + lastNoise}
-			case tol > 0:
+			case tol >= 0:
 				m.Restore()
-				rec.Reason = RoundOff
+				rec.Reason, rec.Left = RoundOff, 0
 				return rec, nil
 			}
 		}
 		rec.Jitter = max(rec.Jitter, m.Jittered())
 		rec.Trace = append(rec.Trace, b)
+		converged := w.look(math.IsInf(allowed, 1))
 		if a.Progress != nil {
-			a.Progress(Progress{Sweep: k, MaxSweeps: limit, Bound: b, Rise: b - last})
+			a.Progress(Progress{Sweep: k, MaxSweeps: limit, Bound: b, Rise: b - last, Left: min(rec.Left, limit-k), Change: rec.Changes[k-1]})
 		}
 		last, lastNoise = b, noise
-		if stretch := max(10, k/10); k > passed+stretch {
-			rise := b - rec.Trace[k-1-stretch]
-			if math.IsInf(allowed, 1) { // steps that are not ascent settle from either side
-				rise = math.Abs(rise)
-			}
-			if rise < tol*max(math.Abs(b), m.Observations()) {
-				rec.Reason = Converged
-				return rec, nil
-			}
+		if converged {
+			rec.Reason = Converged
+			return rec, nil
 		}
 	}
 	rec.Reason = MaxSweeps
 	return rec, nil
+}
+
+// watch follows an ascent to say when it has converged.
+type watch struct {
+	tol      float64
+	m        Objective
+	rec      *Record
+	passed   int
+	settling settling
+
+	here, there Predictions // after the last sweep, and room for the next
+}
+
+// watch returns the watch over the ascent of m that goes on from rec.
+func (a Ascent) watch(m Objective, rec *Record, passed int) *watch {
+	w := &watch{tol: a.Tolerance, m: m, rec: rec, passed: passed}
+	rec.Changes = slices.Clone(rec.Changes)
+	for len(rec.Changes) < len(rec.Trace) {
+		rec.Changes = append(rec.Changes, -1)
+	}
+	if w.tol == 0 {
+		w.settling.least = leastRise * max(1, m.Observations())
+		for k := passed; k < len(rec.Trace); k++ {
+			w.note(k)
+		}
+		w.settling.resume()
+		if len(rec.Trace) > 0 {
+			m.Predictions(&w.here)
+		}
+	}
+	return w
+}
+
+// note takes the moves of the sweep at k of the record.
+func (w *watch) note(k int) {
+	rise := -1.0
+	if k > 0 {
+		rise = math.Abs(w.rec.Trace[k] - w.rec.Trace[k-1]) // steps that are not ascent settle from either side
+	}
+	w.settling.changes = append(w.settling.changes, w.rec.Changes[k])
+	w.settling.rises = append(w.settling.rises, rise)
+}
+
+// look reports whether the ascent has converged after the sweep whose bound is the last
+// of the record, and notes in the record what the sweep changed and how many are left.
+// free says that its steps may lower the bound.
+func (w *watch) look(free bool) (converged bool) {
+	k, change, left := len(w.rec.Trace), -1.0, math.Inf(1)
+	switch {
+	case w.tol == 0:
+		w.m.Predictions(&w.there)
+		if d := w.here.Distance(&w.there); !math.IsInf(d, 1) {
+			change = d
+		}
+		w.here, w.there = w.there, w.here
+		w.rec.Changes = append(w.rec.Changes, change)
+		w.note(k - 1)
+		converged, left = w.settling.look()
+	case w.tol > 0:
+		w.rec.Changes = append(w.rec.Changes, change)
+		converged, left = w.plateau(free)
+	default:
+		w.rec.Changes = append(w.rec.Changes, change)
+	}
+	switch {
+	case converged:
+		w.rec.Left = 0
+	case left < math.MaxInt32:
+		w.rec.Left = int(math.Ceil(left))
+	default:
+		w.rec.Left = -1
+	}
+	return converged
+}
+
+// plateau is the rule of a positive tolerance. The rise over a stretch of sweeps falls,
+// if it decays geometrically, below the tolerance as fast as it did since the stretch
+// before.
+func (w *watch) plateau(free bool) (converged bool, sweeps float64) {
+	trace := w.rec.Trace
+	k := len(trace)
+	stretch := max(10, k/10)
+	if k <= w.passed+stretch {
+		return false, math.Inf(1)
+	}
+	b := trace[k-1]
+	rise, least := b-trace[k-1-stretch], w.tol*max(math.Abs(b), w.m.Observations())
+	if free { // they settle from either side
+		rise = math.Abs(rise)
+	}
+	if rise < least {
+		return true, 0
+	}
+	if k <= w.passed+2*stretch {
+		return false, math.Inf(1)
+	}
+	before := math.Abs(trace[k-1-stretch] - trace[k-1-2*stretch])
+	if !(rise < before) {
+		return false, math.Inf(1)
+	}
+	return false, float64(stretch) * math.Log(rise/least) / math.Log(before/rise)
 }

@@ -30,6 +30,12 @@ func (s *script) Restore()                 { s.k = s.kept }
 func (s *script) Jittered() float64        { return 0 }
 func (s *script) Observations() float64    { return s.n }
 
+// Predictions follow the bound.
+func (s *script) Predictions(p *Predictions) {
+	p.Resize(1)
+	p.Mean[0], p.SD[0] = s.bounds(s.k), 1
+}
+
 func TestAscentStops(t *testing.T) {
 	ctx := context.Background()
 	t.Run("converged", func(t *testing.T) {
@@ -64,7 +70,7 @@ func TestAscentStops(t *testing.T) {
 		assert.Len(t, rec.Trace, 30)
 		require.Len(t, seen, 30)
 		assert.True(t, math.IsNaN(seen[0].Rise))
-		assert.Equal(t, Progress{Sweep: 30, MaxSweeps: 30, Bound: -1}, seen[29])
+		assert.Equal(t, Progress{Sweep: 30, MaxSweeps: 30, Bound: -1, Left: -1, Change: -1}, seen[29])
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		cause := errors.New("enough")
@@ -127,7 +133,7 @@ func TestAscentStops(t *testing.T) {
 		assert.Len(t, rec.Trace, 30)
 	})
 	t.Run("a fall on purpose is none", func(t *testing.T) {
-		rec, err := Ascent{}.Run(ctx, &script{allowance: 1e-2, bounds: func(k int) float64 { return -100 - 1e-3*float64(k/7) }})
+		rec, err := Ascent{Tolerance: 1e-4}.Run(ctx, &script{allowance: 1e-2, bounds: func(k int) float64 { return -100 - 1e-3*float64(k/7) }})
 		require.NoError(t, err)
 		assert.Equal(t, Converged, rec.Reason)
 	})

@@ -47,7 +47,9 @@
 //
 // # Files
 //
-//	ascent.go   Ascent, Progress, Record: climbing a bound, and when to stop
+//	ascent.go   Ascent, Progress, Record: climbing a bound
+//	stopping.go when to stop, and in how many sweeps that will be
+//	predictions.go  what a state predicts at training points
 //	kernels.go  Kernels, and Dense: matrices in memory
 //	stacked.go  Stacked: blocks of features in place of kernels
 //	gamma.go    Gamma distributions

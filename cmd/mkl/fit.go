@@ -311,19 +311,30 @@ type sweepBar struct {
 	env   *console.Env
 	quiet bool
 	bar   *console.Progress // nil before the first sweep
+
+	member, start int // the present ones
+	sweep         int // of the present start
+	before        int // sweeps of the starts before it
 }
 
 // show is what the fit calls after every sweep.
 func (s *sweepBar) show(p mkl.Progress) {
 	members := max(1, p.Members)
 	if s.bar == nil {
-		s.bar = console.NewProgress(s.env, s.quiet, p.MaxSweeps*p.Starts*members, "sweeps at most")
+		s.bar = console.NewProgress(s.env, s.quiet, p.MaxSweeps*p.Starts*members, "sweeps")
 	}
 	if math.IsNaN(p.Bound) { // chains side by side
 		s.bar.Step()
 		return
 	}
-	s.bar.Set((max(0, p.Member-1)*p.Starts+p.Start-1)*p.MaxSweeps+p.Sweep, fmt.Sprintf("bound %.4f (%+.1e)", p.Bound, p.Rise))
+	if p.Member != s.member || p.Start != s.start {
+		s.before += s.sweep
+		s.member, s.start = p.Member, p.Start
+	}
+	s.sweep = p.Sweep
+	ended := max(0, p.Member-1)*p.Starts + p.Start // with this start
+	total := console.Total(s.before+p.Sweep, p.Left) * p.Starts * members / ended
+	s.bar.Set(s.before+p.Sweep, total, fmt.Sprintf("bound %.4f (%+.1e)", p.Bound, p.Rise))
 }
 
 // finish ends the bar and passes on what the fit returned, but for two things: a

@@ -49,7 +49,7 @@ type fitCmd struct {
 	Seed      uint64  `default:"1" help:"Seed of the random start (${default})."`
 	Restarts  int     `help:"Further random starts; the one with the highest bound is kept."`
 	Sweeps    int     `help:"Most sweeps of a start; 0 means 10000."`
-	Tolerance float64 `help:"Relative rise of the bound that counts as none; 0 means 1e-5."`
+	Tolerance float64 `help:"Relative rise of the bound that counts as none; 0 looks at the predictions as well."`
 	Plain     bool    `help:"Do exactly the published updates, which need many more sweeps."`
 
 	Workers int         `help:"Most goroutines at work; 0 means one for each processor."`

@@ -200,7 +200,7 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	settings.Step = func(cost float64) {
 		rec.Trace = append(rec.Trace, -cost)
 		if e.Ascent.Progress != nil {
-			e.Ascent.Progress(vi.Progress{Sweep: len(rec.Trace), MaxSweeps: most, Bound: -cost, Rise: -cost - last})
+			e.Ascent.Progress(vi.Progress{Sweep: len(rec.Trace), MaxSweeps: most, Bound: -cost, Rise: -cost - last, Left: -1, Change: -1})
 		}
 		last = -cost
 	}

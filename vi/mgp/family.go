@@ -129,15 +129,20 @@ func (f Family) meanMoments(q []GIG, moments []gigMoments) hyper {
 		// lose 2ω ulp.
 		h.gap = 0
 		for p, v := range moments {
-			d := (v.mean - h.mean) / h.mean
-			log := math.Log1p(d)
-			if d < -0.5 { // where 1 + d cancels
-				log = math.Log(v.mean / h.mean)
-			}
-			h.gap += (d - log + special.LogMinusDigamma(q[p].Omega)) / P
+			h.gap += (logGap(v.mean, h.mean) + special.LogMinusDigamma(q[p].Omega)) / P
 		}
 	}
 	return h
+}
+
+// logGap returns d − log(1 + d), d = x/mean − 1, whose mean over the x that have this mean
+// is log mean − mean log x. It is not negative.
+func logGap(x, mean float64) float64 {
+	d := (x - mean) / mean
+	if d < -0.5 { // where 1 + d cancels
+		return d - math.Log(x/mean)
+	}
+	return d - math.Log1p(d)
 }
 
 // likelihood is the part of the bound that depends on the prior p, divided by the

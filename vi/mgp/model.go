@@ -12,6 +12,7 @@ import (
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -138,8 +139,9 @@ const pointVariance = 0.01
 // priorPasses is how often a sweep updates γ and its prior again.
 const priorPasses = 3
 
-// settled is the Ascent.Tolerance at which the prior begins to be learned.
-const settled = 1e-4
+// settled is the Ascent.Tolerance at which the prior begins to be learned: by then the
+// scales of kernels that are needed stand out, which is all that this is for.
+const settled = 1e-3
 
 // fit is Fit and FitLabels.
 func (g Model) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
@@ -202,10 +204,12 @@ type model struct {
 	state
 	kept    state // see Keep
 	goAhead bool  // compute the next q(f) ahead of the present scales
+	ahead   *ahead
 
 	// Scratch of the update of q(f).
 	b      la.Matrix[float64] // N×N
 	diag   []float64          // N, of B
+	before []float64          // N, E[y] before a round
 	weight []float64          // P, 1/γ°
 	trace  []float64          // P, tr(B⁻¹K_p)
 	quad   []float64          // P, αᵀK_pα
@@ -282,7 +286,7 @@ func (g Model) model(k vi.Kernels, y []float64, labels bool) (*model, error) {
 			q: make([]GIG, P), moments: make([]gigMoments, P), prior: g.Prior,
 			gamma0: make([]float64, P), s: make([]float64, P), mean: slices.Clone(y), alpha: make([]float64, N),
 		},
-		b: la.NewMatrix[float64](N, N), diag: make([]float64, N),
+		b: la.NewMatrix[float64](N, N), diag: make([]float64, N), before: make([]float64, N),
 		weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
 	}
 	if m.family == Default {
@@ -296,6 +300,9 @@ func (g Model) model(k vi.Kernels, y []float64, labels bool) (*model, error) {
 			}
 			m.rank[p] = float64(g.Ranks[p])
 		}
+	}
+	if !m.plain {
+		m.ahead = newAhead(m)
 	}
 	if err := m.start(g); err != nil {
 		return nil, err
@@ -423,11 +430,13 @@ func (m *model) Sweep(done func(string)) error {
 		last := m.Bound()
 		m.Keep()
 		if err := work.Sweep(m.updates, nil); err == nil && m.Bound() >= last {
+			m.ahead.taken()
 			if done != nil {
 				done("ahead")
 			}
 			return nil
 		}
+		m.ahead.failed()
 		m.Restore()
 	}
 	if err := work.Sweep(m.updates, done); err != nil {
@@ -450,54 +459,6 @@ func (m *model) Restore() {
 // Allowance implements [vi.Objective].
 func (m *model) Allowance() float64 { return 0 }
 
-// aheadNoise returns τ for the next q(f): MacKay's step, the maximum likelihood
-// of τ with the number of parameters that the data leave, tr(B⁻¹)/τ, in place of
-// N: its fixed points are those of the update, which on data with little noise
-// approaches them, or infinity, ever more slowly.
-func (m *model) aheadNoise() float64 {
-	if m.labels || !m.learnTau {
-		return m.tau
-	}
-	step := math.Log(m.tau0 / m.tau * (m.left / la.SumSq(m.alpha)))
-	if !(math.Abs(step) <= maxStep) {
-		step = math.Copysign(maxStep, step)
-	}
-	return min(m.tau*math.Exp(step), max(m.mostTau(), m.tau))
-}
-
-// ahead returns γ_p for the next q(f). From E[γ]·φ_p = 2ω_p + χ·E[1/γ], which
-// holds for every GIG, the fixed points of the updates have
-//
-//	γ·(φ + A_p/γ²) = 2ω + T_p/γ + χ·E[1/γ].
-//
-// The step solves this for the γ on the left, A_p, T_p/γ and γ·E[1/γ] as they
-// are. For gamma priors it is MacKay's, the mean of q(γ_p) with the number of
-// parameters that the data determine, T_p/γ_p, in place of r_p. The plain updates
-// let the γ of a kernel that is not needed grow by a constant a sweep for ever.
-func (m *model) ahead(p int) float64 {
-	v, from := m.moments[p], m.gamma0[p]
-	g := v.mean
-	n, f := 2*m.prior.Omega+m.trace[p]/from, m.prior.Phi+m.quad[p]/(from*from)
-	to := n / f
-	if m.prior.Chi > 0 {
-		c := m.prior.Chi * g * v.inv
-		root := math.Sqrt(n*n + 4*f*c)
-		if n > 0 {
-			to = (n + root) / (2 * f)
-		} else {
-			to = 2 * c / (root - n)
-		}
-	}
-	step := math.Log(to / g)
-	if !(math.Abs(step) <= maxStep) {
-		step = math.Copysign(maxStep, step)
-	}
-	return g * math.Exp(step)
-}
-
-// maxStep is the most that log E[γ] and log τ are moved ahead.
-const maxStep = 3
-
 // Jittered implements [vi.Objective].
 func (m *model) Jittered() float64 { return m.shake.jitter }
 
@@ -510,25 +471,23 @@ func (m *model) Observations() float64 { return float64(m.N) }
 //	E[f_pᵀK_p⁻¹f_p] = αᵀK_pα/γ_p² + (r_p − T_p/γ_p)/γ_p,   T_p = tr(B⁻¹K_p),
 //	tr Cov[Σ f_p] = Σ_p T_p/(γ_p·τ).
 func (m *model) updateFunctions() error {
-	m.tau0 = m.tau
 	if m.goAhead {
-		m.tau0 = m.aheadNoise()
-	}
-	for p, v := range m.moments {
-		g := v.mean
-		if m.goAhead {
-			g = m.ahead(p)
+		m.ahead.step(m)
+	} else {
+		m.tau0 = m.tau
+		for p, v := range m.moments {
+			m.gamma0[p] = v.mean
 		}
-		m.gamma0[p] = g
+	}
+	for p, g := range m.gamma0 {
 		m.weight[p] = 1 / g
 	}
-	copy(m.alpha, m.mean)
 	var err error
 	m.shake = shake{}
 	if m.logDet, m.shake.jitter, err = m.factorise(m.weight, m.tau0, m.b); err != nil {
 		return err
 	}
-	la.CholeskySolveVec(m.b, m.alpha)
+	m.solve()
 	la.CholeskyInv(&m.ws, m.b)
 	m.left = 0
 	for i, d := range m.diag {
@@ -554,6 +513,33 @@ func (m *model) updateFunctions() error {
 	}
 	m.error2 = m.variance + la.SumSq(m.alpha)/(m.tau0*m.tau0) + m.spread
 	return nil
+}
+
+// labelRounds is the most times that the means of q(f) and q(y) take turns in a sweep.
+const labelRounds = 20
+
+// solve stores B⁻¹E[y] in alpha, given the Cholesky factor of B. Of labels, unless plain,
+// the means of q(f) and q(y) then take turns, each of which costs N², until they move
+// little.
+func (m *model) solve() {
+	copy(m.alpha, m.mean)
+	la.CholeskySolveVec(m.b, m.alpha)
+	if !m.labels || m.plain {
+		return
+	}
+	for range labelRounds {
+		copy(m.before, m.mean)
+		for n, a := range m.alpha {
+			m.nu[n] = m.mean[n] - a/m.tau0
+		}
+		m.updateTargets()
+		copy(m.alpha, m.mean)
+		la.CholeskySolveVec(m.b, m.alpha)
+		la.Axpy(-1, m.mean, m.before)
+		if la.SumSq(m.before)*m.tau0 < 1e-6*float64(m.N) {
+			return
+		}
+	}
 }
 
 // factorise stores the Cholesky factor of B = Σ weights_p·K_p + I/tau in the lower
@@ -660,7 +646,45 @@ func (m *model) updatePrior() {
 	if !m.learnPrior {
 		return
 	}
+	if m.family == StudentT && !m.plain {
+		m.updateGammaPrior()
+		return
+	}
 	m.prior = m.family.learn(m.prior, m.family.meanMoments(m.q, m.moments), m.joint)
+}
+
+// updateGammaPrior maximises the bound over a gamma prior and the shapes of q(γ), the
+// means g_p of q(γ) as they are (D46). With q(γ_p) of the shape n_p = ω + r_p/2 the best φ is
+// 2ω/mean g, and the slope in ω is zero where
+//
+//	log ω − ψ(ω) − mean[log n_p − ψ(n_p)] = log mean g − mean log g.
+//
+// The left side falls with ω, to zero. With q(γ) held, as the update of the prior alone
+// has it, ω grows by r/2 at most, and where the scales are alike goes up for ever.
+func (m *model) updateGammaPrior() {
+	var mean, gap float64
+	for _, v := range m.moments {
+		mean += v.mean / float64(m.P)
+	}
+	for _, v := range m.moments {
+		gap += logGap(v.mean, mean) / float64(m.P)
+	}
+	slope := func(t float64) float64 {
+		omega := math.Exp(t)
+		left := special.LogMinusDigamma(omega)
+		for _, r := range m.rank {
+			left -= special.LogMinusDigamma(omega+r/2) / float64(m.P)
+		}
+		return gap - left
+	}
+	lo, hi := bracket(slope, math.Log(m.prior.Omega), math.Log(1e-300), math.Log(max(maxOmega, m.prior.Omega)))
+	m.prior.Omega = math.Exp(roots.Find(slope, lo, hi))
+	m.prior.Phi = 2 * m.prior.Omega / mean
+	for p, v := range m.moments {
+		n := m.prior.Omega + m.rank[p]/2
+		m.q[p] = GIG{n, 0, 2 * n / v.mean}
+		m.moments[p] = m.q[p].moments()
+	}
 }
 
 // Bound implements [vi.Objective]. It is (D18), valid at every state: q(f) need not be

@@ -239,7 +239,7 @@ func goldenProbitRun(t *testing.T, p Model, r probitRunFile, k, star golden.Tens
 	} else {
 		p.Alpha = vi.Gamma{Shape: r.Tau, Scale: 1 / r.Nu}
 	}
-	p.Workers = 2
+	p.Workers, p.Plain = 2, true
 	p.Start = &Start{Y: golden.MatrixOf(r.Y0), Alpha: golden.MatrixOf(r.Ea0)}
 	m, err := p.model(testkit.Must(vi.NewDense(golden.MatricesOf(k)...)), labels)
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ import (
 func TestStructuredWithOneStateIsFixSum(t *testing.T) {
 	k, star, labels, _ := probitProblem(t, 30, 3, 1, 9, 3)
 	a := vi.Ascent{Tolerance: -1, MaxSweeps: 20}
-	sum, err := Model{Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: earlySweeps + 20}}.Fit(context.Background(), k, labels)
+	sum, err := Model{Plain: true, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: earlySweeps + 20}}.Fit(context.Background(), k, labels)
 	require.NoError(t, err)
 	bin, err := Model{Rule: Bin, Update: Structured, NotEmpty: true, Ascent: a}.Fit(context.Background(), k, labels)
 	require.NoError(t, err)

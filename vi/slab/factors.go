@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -127,19 +128,21 @@ func (f Factors) Fit(ctx context.Context, y *Observed) (*FactorFit, error) {
 	var rec vi.Record
 	if f.From != nil {
 		rec = f.From.Record
-		rec.Trace = append([]float64(nil), rec.Trace...)
+		rec.Trace, rec.Changes = slices.Clone(rec.Trace), slices.Clone(rec.Changes)
 	}
 	ascent := f.Ascent
 	if f.Checkpoint != nil {
 		// The ascent reports after the bound of a sweep is known; what an error ends
 		// is the next sweep.
-		trace := rec.Trace
+		trace, changes := rec.Trace, rec.Changes
 		ascent.Progress = func(p vi.Progress) {
 			if f.Ascent.Progress != nil {
 				f.Ascent.Progress(p)
 			}
-			trace = append(trace, p.Bound)
-			m.stop = f.Checkpoint(&FactorFit{Posterior: m.posterior(), Record: vi.Record{Trace: trace, Reason: vi.MaxSweeps}})
+			trace, changes = append(trace, p.Bound), append(changes, p.Change)
+			m.stop = f.Checkpoint(&FactorFit{Posterior: m.posterior(), Record: vi.Record{
+				Trace: trace, Changes: changes, Reason: vi.MaxSweeps, Left: p.Left,
+			}})
 		}
 	}
 	rec, err = ascent.Continue(ctx, m, rec, 0)

@@ -50,7 +50,7 @@ type MultiTask struct {
 	// against that of its weights, on a ridge that the updates climb slowly.
 	Plain bool
 
-	// KeepAll keeps latent functions that no task uses. The default looks every 50
+	// KeepAll keeps latent functions that no task uses. The default looks every 15
 	// sweeps, and where the ascent has converged, and takes one out of the model if
 	// the bound without it is higher.
 	KeepAll bool
@@ -454,7 +454,7 @@ func (m *multiTask) renewResidual(ws *la.Workspace, q int) {
 
 // pruneEvery is the number of sweeps after which latent functions are looked
 // through: enough for those that start badly to find something to do.
-const pruneEvery = 50
+const pruneEvery = 15
 
 // Sweep implements [vi.Objective].
 func (m *multiTask) Sweep(done func(string)) error {

@@ -117,6 +117,7 @@ type design struct {
 	gram  la.Matrix[float64] // M×M, XᵀX; empty if M > N
 	cross []float64          // M, Xᵀy
 	total float64            // Σ y²
+	few   la.Matrix[float64] // inputs of some of the samples, see predict
 }
 
 // design checks the data and forms the sums that sweeps need.

@@ -17,7 +17,7 @@ func NewProgress(e *Env, quiet bool, total int, what string) *Progress {
 	p := &Progress{}
 	if !quiet && e.terminal() {
 		p.bar = pb.New(total)
-		p.bar.SetTemplateString(`{{counters . }} ` + what + ` {{bar . "[" "=" ">" " " "]"}} {{etime . }}{{with string . "note"}}  {{.}}{{end}}`)
+		p.bar.SetTemplateString(`{{counters . }} ` + what + ` {{bar . "[" "=" ">" " " "]"}} {{etime . }}{{rtime . " %s left"}}{{with string . "note"}}  {{.}}{{end}}`)
 		p.bar.SetWriter(e.Stderr)
 		p.bar.Start()
 	}
@@ -36,14 +36,24 @@ func (p *Progress) Add(n int) {
 	}
 }
 
-// Set shows that n are done, with a note.
-func (p *Progress) Set(n int, note string) {
+// Set shows that n are done of a total, 0 if that is not known, with a note.
+func (p *Progress) Set(n, total int, note string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil {
+		p.bar.SetTotal(int64(total))
 		p.bar.SetCurrent(int64(n))
 		p.bar.Set("note", note)
 	}
+}
+
+// Total returns the total of done and of what is left, 0 where that is negative: not
+// known.
+func Total(done, left int) int {
+	if left < 0 {
+		return 0
+	}
+	return done + left
 }
 
 // Finish ends the bar; it can be called again.

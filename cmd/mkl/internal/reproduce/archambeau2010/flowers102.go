@@ -30,7 +30,7 @@ type Flowers102 struct {
 	Priors    []string    `default:"student-t,gamma-variance,ard" enum:"student-t,laplace,gamma-variance,gig,ard" help:"Priors of the kernels' scales (${default})."`
 	Curves    []int       `default:"102,96" help:"Classes whose curves to draw (${default}, those of the paper)."`
 	Sweeps    int         `default:"200" help:"Most sweeps of a fit (${default}); the paper does not say how many it used."`
-	Tolerance float64     `help:"Relative rise of the bound that counts as none; 0 means 1e-5."`
+	Tolerance float64     `default:"1e-5" help:"Relative rise of the bound that counts as none (${default})."`
 	Output    string      `short:"o" placeholder:"FILE" help:"Picture of the curves to write, .svg or .png."`
 	Workers   int         `help:"Most classes at a time; 0 means one for each processor."`
 	Memory    memory.Size `placeholder:"SIZE" help:"Refuse an experiment that needs more than this; by default what the machine has available."`

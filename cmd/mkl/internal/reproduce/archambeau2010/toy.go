@@ -228,7 +228,7 @@ func (m toyMethod) run(ctx context.Context, d *toyData) (toyRun, error) {
 		if err != nil {
 			return r, err
 		}
-		fit, err := mgp.Model{Family: m.family, Workers: 1}.Fit(ctx, k, y)
+		fit, err := mgp.Model{Family: m.family, Workers: 1, Ascent: vi.Ascent{Tolerance: 1e-5}}.Fit(ctx, k, y)
 		if err != nil {
 			return r, err
 		}

@@ -35,7 +35,7 @@ func (c *flags) check() error {
 // machine is a kernel machine with the paper's prior.
 func (c *flags) machine(rule probit.Rule, sweeps int, seed uint64) probit.Model {
 	return probit.Model{
-		Rule: rule, NotEmpty: true, Alpha: vi.Gamma{Shape: c.Alpha, Scale: 1 / c.Alpha}, Workers: 1, Seed: seed,
+		Plain: true, Rule: rule, NotEmpty: true, Alpha: vi.Gamma{Shape: c.Alpha, Scale: 1 / c.Alpha}, Workers: 1, Seed: seed,
 		Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: sweeps},
 	}
 }

@@ -121,7 +121,7 @@ func (c *Toy) gibbs(p *console.Progress) mcmc.Probit {
 }
 
 func (c *Toy) variational(longer bool) probit.Model {
-	v := probit.Model{Alpha: c.prior(), Seed: c.Seed, Workers: c.Workers, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: c.Sweeps}}
+	v := probit.Model{Alpha: c.prior(), Plain: true, Seed: c.Seed, Workers: c.Workers, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: c.Sweeps}}
 	if longer {
 		v.Ascent = vi.Ascent{Tolerance: 1e-7, MaxSweeps: c.Limit}
 	}

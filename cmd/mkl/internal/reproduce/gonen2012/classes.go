@@ -17,7 +17,7 @@ type flags struct {
 	Data      string      `required:"" placeholder:"DIR" help:"Folder with the data set's files."`
 	Models    []string    `default:"single,multiple,multiclass" enum:"single,multiple,multiclass" help:"Models to fit: single and multiple (BMKLR on ±1), multiclass (BEMKL)."`
 	Sweeps    int         `default:"200" help:"Most sweeps of a fit (${default}); the papers do not say how many they used."`
-	Tolerance float64     `help:"Relative rise of the bound that counts as none; 0 means 1e-5."`
+	Tolerance float64     `default:"1e-5" help:"Relative rise of the bound that counts as none (${default})."`
 	Margin    float64     `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default})."`
 	Plain     bool        `help:"Do exactly the published updates."`
 	Seed      uint64      `default:"1" help:"Seed of the random starts (${default})."`

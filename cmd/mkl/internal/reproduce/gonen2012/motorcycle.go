@@ -155,7 +155,7 @@ func (v *motorcycleVariant) kernels() (*vi.Dense, error) {
 func (v *motorcycleVariant) run(e *console.Env, c *Motorcycle, kernels *vi.Dense, i int) error {
 	r := motorcycleRegression()
 	r.Seed, r.Plain = c.Seed+uint64(i), v.plain
-	r.Ascent.MaxSweeps = c.Limit
+	r.Ascent = vi.Ascent{Tolerance: 1e-5, MaxSweeps: c.Limit}
 	if v.plain {
 		r.Ascent = vi.Ascent{Tolerance: -1, MaxSweeps: c.Sweeps}
 	}

@@ -18,7 +18,7 @@ import (
 // factorFlags are the flags of the experiments with factor models.
 type factorFlags struct {
 	Sweeps     int           `default:"10000" help:"Most sweeps of a fit (${default})."`
-	Tolerance  float64       `help:"Relative rise of the bound that counts as none; 0 means 1e-5."`
+	Tolerance  float64       `default:"1e-5" help:"Relative rise of the bound that counts as none (${default})."`
 	Seed       uint64        `default:"1" help:"Seed of noise and random starts (${default})."`
 	Workers    int           `help:"Most goroutines at work; 0 means one for each processor."`
 	Checkpoint string        `placeholder:"DIR" help:"Folder to keep every fit's state in. A run that was stopped goes on from there, and a fit that is there complete is not repeated."`
@@ -68,7 +68,7 @@ func (c *factorFlags) fit(e *console.Env, name, what string, f mkl.FactorModel, 
 	bar := console.NewProgress(e, c.JSON, c.Sweeps, "sweeps at most, "+name)
 	defer bar.Finish()
 	f.Progress = func(p mkl.Progress) {
-		bar.Set(p.Sweep, fmt.Sprintf("bound %.6g (%+.1e)", p.Bound, p.Rise))
+		bar.Set(p.Sweep, console.Total(p.Sweep, p.Left), fmt.Sprintf("bound %.6g (%+.1e)", p.Bound, p.Rise))
 	}
 	fit, err := f.Fit(e.Ctx, y)
 	var fell *vi.BoundError

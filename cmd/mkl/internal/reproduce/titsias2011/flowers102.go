@@ -28,7 +28,7 @@ type Flowers102 struct {
 	Data       string        `required:"" placeholder:"DIR" help:"Folder with the data set's files, those of flowers102."`
 	Latents    []int         `default:"10,13" help:"Latent functions of each feature, one fit for each number (${default})."`
 	Sweeps     int           `default:"200" help:"Most sweeps of a fit (${default}); the paper does not say how many it used."`
-	Tolerance  float64       `help:"Relative rise of the bound that counts as none; 0 means 1e-5."`
+	Tolerance  float64       `default:"1e-5" help:"Relative rise of the bound that counts as none (${default})."`
 	Plain      bool          `help:"Do exactly the published updates."`
 	Seed       uint64        `default:"1" help:"Seed of the random start (${default})."`
 	Workers    int           `help:"Most goroutines at work; 0 means one for each processor."`
@@ -132,7 +132,7 @@ func (c *Flowers102) fit(e *console.Env, x *multiclass.Problem, within, cross []
 	m := slab.MultiTask{
 		Plain: c.Plain, MeanOnly: true, Seed: c.Seed, Workers: c.Workers,
 		Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Tolerance: c.Tolerance, Progress: func(s vi.Progress) {
-			p.Set(s.Sweep, fmt.Sprintf("bound %.1f", s.Bound))
+			p.Set(s.Sweep, console.Total(s.Sweep, s.Left), fmt.Sprintf("bound %.1f", s.Bound))
 		}},
 	}
 	if c.Checkpoint != "" {

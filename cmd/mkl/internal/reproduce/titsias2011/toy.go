@@ -144,7 +144,7 @@ func (c *Toy) run(e *console.Env, seed uint64, p *console.Progress) (toySet, err
 	done := 0
 	fit, err := slab.MultiTask{
 		Restarts: c.Starts - 1, Seed: seed, Plain: c.Plain, MeanOnly: true, Workers: 1,
-		Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Progress: func(vi.Progress) { p.Step(); done++ }},
+		Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Tolerance: 1e-5, Progress: func(vi.Progress) { p.Step(); done++ }},
 	}.Fit(e.Ctx, latents, given)
 	if err != nil {
 		return set, err

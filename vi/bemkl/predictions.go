@@ -1,0 +1,60 @@
+package bemkl
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// Predictions implements [vi.Objective].
+func (m *regression) Predictions(p *vi.Predictions) {
+	p.Resize(m.L * m.N)
+	for o := range m.L {
+		m.predict(p, o, o, &m.readouts()[o], 1/m.epsilonMean[o], m.upsilonMean[o])
+	}
+}
+
+// Predictions implements [vi.Objective].
+func (m *shared) Predictions(p *vi.Predictions) {
+	p.Resize(m.L * m.N)
+	for o := range m.L {
+		q := readout{be: &m.be[o], bias: 0, weights: 1, ee: m.ee[o]}
+		m.predict(p, o, 0, &q, 1/m.epsilonMean[o], m.upsilonMean[0])
+	}
+}
+
+// Predictions implements [vi.Objective]: the probabilities of the label +1.
+func (m *classification) Predictions(p *vi.Predictions) {
+	p.Resize(m.L * m.N)
+	p.Probabilities = true
+	for o := range m.L {
+		m.predict(p, o, o, &m.readouts()[o], 1, m.precision[o])
+	}
+	for i, f := range p.Mean {
+		p.Mean[i] = math.Exp(special.LogNormalCDF(f / p.SD[i]))
+	}
+}
+
+// predict stores what output o, which reads row r as q says, predicts at the training
+// points: the means of a new sample there, and of its variance, which for each sample
+// would take a product with Cov[a], the mean over the samples, the covariances between
+// the intermediate outputs of different kernels left out.
+func (l *latent) predict(p *vi.Predictions, o, r int, q *readout, noise, upsilon float64) {
+	mean, sd := p.Mean[o*l.N:(o+1)*l.N], p.SD[o*l.N:(o+1)*l.N]
+	be := q.be
+	for i := range mean {
+		mean[i] = be.Mean[q.bias]
+	}
+	within := 1/upsilon + l.aTrace[r]/float64(l.N*l.P)
+	variance := noise + be.Cov.At(q.bias, q.bias)
+	for m := range l.P {
+		h := l.h.Row(r*l.P + m)
+		la.Axpy(be.Mean[q.weights+m], h, mean)
+		variance += float64(within*q.ee.At(m, m)) + float64(be.Cov.At(q.weights+m, q.weights+m)*la.SumSq(h))/float64(l.N)
+	}
+	for i := range sd {
+		sd[i] = math.Sqrt(variance)
+	}
+}
