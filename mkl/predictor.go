@@ -122,7 +122,8 @@ type scratch struct {
 	cv      la.Matrix[float64] // R×ρ
 
 	spread, picked, solved []float64 // of a MultiTaskPredictor
-	phi, heal              []float64 // of healing: Σ_m E[e_m]·k_m, and the Healer's own
+	phi                    []float64 // of a processFunction: the composite kernels
+	heal                   []float64 // the Healer's own
 
 	_ [64]byte // scratch of different callers shares no cache line
 }
@@ -156,9 +157,12 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 	}
 	p := &Predictor{
 		pointKernels: newPointKernels(ds, pr.kernels, pr.samples, f.healing != nil),
-		healer:       f.healer, healing: f.healing, bare: f.design.inputs,
+		healing:      f.healing, bare: f.design.inputs,
 		info: pr.info(f.target.sd), target: f.target,
 		bias: f.beMean[f.index], full: !opt.MeanOnly && !opt.Published,
+	}
+	if f.healer != nil {
+		p.healer = f.healer.Keep(pr.kernels)
 	}
 	for _, d := range pr.samples {
 		p.a = append(p.a, pr.a[d])
@@ -258,7 +262,7 @@ func (p *Predictor) newScratch() *scratch {
 		s.cv = la.NewMatrix[float64](p.u.Cols, rank)
 	}
 	if p.healer != nil {
-		s.phi, s.heal = make([]float64, p.samples), make([]float64, p.healer.ScratchSize())
+		s.heal = make([]float64, p.healer.ScratchSize())
 	}
 	return s
 }
@@ -306,7 +310,7 @@ func (p *Predictor) Predict(x ...[]float64) (mean, variance float64, err error) 
 	s := p.pool.take()
 	mean, variance = p.predict(s, x)
 	if healed {
-		m, v := p.heal(s)
+		m, v := p.healer.Heal(&s.ws, s.k, s.self, s.heal)
 		mean, variance = mean+m, variance+v
 	}
 	p.pool.put(s)
@@ -363,18 +367,6 @@ func (p *Predictor) predict(s *scratch, x [][]float64) (mean, variance float64) 
 		variance += la.SumSq(s.cv.Data)
 	}
 	return mean, variance
-}
-
-// heal returns what healing adds to the prediction of the sample whose kernels are in
-// s.
-func (p *Predictor) heal(s *scratch) (mean, variance float64) {
-	clear(s.phi)
-	var self float64
-	for n, e := range p.e {
-		la.Axpy(e, s.k.Row(n), s.phi)
-		self += float64(e * s.self[n])
-	}
-	return p.healer.Heal(&s.ws, s.phi, self, s.heal)
 }
 
 // kernels stores the kernels of the sample x in s.k, a row for each view.

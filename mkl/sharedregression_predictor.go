@@ -7,8 +7,12 @@ func (m *SharedRegressionModel) Predictor(opt PredictorOptions) (*Predictor, err
 		return nil, err
 	}
 	o, s := opt.Target, m.posterior.State()
-	return newPredictor(opt, function{
+	f := function{
 		weighted: &m.weighted, a: s.A.Row(0), beMean: s.BEMean[o], beCov: s.BECov[o],
 		spread: 1 / s.Upsilon.Mean(), noise: m.noise[o], targets: 1, target: m.targets[o],
-	})
+	}
+	if err := f.heal(opt, m.healing, o); err != nil {
+		return nil, err
+	}
+	return newPredictor(opt, f)
 }
