@@ -8,7 +8,9 @@ import (
 
 	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi/bemkl"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // PredictorOptions says what a [Predictor] predicts and how closely. The zero
@@ -124,6 +126,9 @@ type scratch struct {
 	spread, picked, solved []float64 // of a MultiTaskPredictor
 	phi                    []float64 // of a processFunction: the composite kernels
 	heal                   []float64 // the Healer's own
+
+	probit *probit.PointScratch     // of a ProbitPredictor after variational inference
+	draws  *mcmc.ProbitPointScratch // after sampling
 
 	_ [64]byte // scratch of different callers shares no cache line
 }
