@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // Predictor prunes the model for predictions of single samples, of the target
@@ -20,6 +21,9 @@ func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	f := function{
 		weighted: &m.weighted, index: o, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
 		spread: 1 / s.Upsilon[o].Mean(), noise: m.noise[o], targets: len(m.targets), target: m.targets[o],
+		project: func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
+			return m.posterior.Project(k, o, opt)
+		},
 	}
 	if err := f.heal(opt, m.healing, o); err != nil {
 		return nil, err

@@ -18,7 +18,8 @@ type healer struct {
 	kernels   []la.Matrix[float64] // R of D×D and symmetric, F_r = scale·kernels_r
 	scale     float64
 	weights   la.Matrix[float64] // R×P
-	residual  la.Matrix[float64] // R×D, of the whitened targets; 0 where one is missing
+	a         []float64          // D, E[a]
+	residual  la.Matrix[float64] // R×D, the whitened targets less their bias and F_r·E[a]; 0 where one is missing
 	observed  []float64          // D of 0 and 1, 0 where the target is missing; nil if none is
 	precision float64            // λ*
 	s         []float64          // D, Λ^-½
@@ -28,12 +29,19 @@ type healer struct {
 	spread  []float64   // the like, V_oo: the variance of the target around b + e_oᵀh
 	name    string      // for errors
 
-	// The factor of the only healer of a posterior, made when it is first needed and
-	// kept. Those of several would take as much each, and are made again in every call.
+	// What the only healer of a posterior knows of the samples, found when it is first
+	// needed and kept. Several would take as much memory each, and find it in every call.
 	kept   bool
 	once   sync.Once
-	only   la.Matrix[float64]
+	only   sampleWeights
 	failed error
+}
+
+// sampleWeights is the posterior of the sample weights given the whitened targets and the
+// means of all else.
+type sampleWeights struct {
+	factor   la.Matrix[float64] // D×D, of s·(Λ + Σ_r F_rᵀF_r)·s without the rows of missing targets
+	residual la.Matrix[float64] // R×D, the whitened targets less their bias and F_r·μ, μ the mean
 }
 
 // newHealers returns the healers of a regression's outputs, none if h is nil.
@@ -52,7 +60,7 @@ func newHealers(h *Healing, s *scorer) []*healer {
 		r := &healer{
 			kernels: []la.Matrix[float64]{h.Kernel}, scale: scale,
 			weights: la.MatrixOf(1, s.P, slices.Clone(e)), residual: la.MatrixOf(1, s.D, slices.Clone(h.Residual.Row(o))),
-			precision: h.Precision[o], s: s.priorRoots(o),
+			precision: h.Precision[o], s: s.priorRoots(o), a: s.a.Row(o),
 			outputs: []int{o}, e: [][]float64{e}, spread: []float64{spread},
 			name: fmt.Sprintf("output %d", o), kept: s.L == 1,
 		}
@@ -100,27 +108,28 @@ func (h *healer) observedRows(r int) la.Matrix[float64] {
 
 // healScratch is what healers in turn reuse; it is empty at first.
 type healScratch struct {
-	factor la.Matrix[float64]
-	gram   la.Matrix[float64] // Σ_r kernels_rᵀ·kernels_r, lower triangle
+	weights sampleWeights
+	gram    la.Matrix[float64] // Σ_r kernels_rᵀ·kernels_r, lower triangle
 }
 
-// factor returns the factor of s·(Λ + Σ_r F_rᵀF_r)·s, F_r without the rows of missing
-// targets. It may lie in scratch.
-func (h *healer) factor(ws *la.Workspace, scratch *healScratch) (la.Matrix[float64], error) {
+// sampleWeights returns the posterior of the sample weights. It may lie in scratch.
+func (h *healer) sampleWeights(ws *la.Workspace, scratch *healScratch) (sampleWeights, error) {
 	if h.kept {
 		h.once.Do(func() {
-			h.only = la.NewMatrix[float64](len(h.s), len(h.s))
-			h.failed = h.factorise(ws, h.only, scratch)
+			h.only.factor = la.NewMatrix[float64](len(h.s), len(h.s))
+			h.failed = h.infer(ws, &h.only, scratch)
 		})
 		return h.only, h.failed
 	}
-	if scratch.factor.Rows == 0 {
-		scratch.factor = la.NewMatrix[float64](len(h.s), len(h.s))
+	if scratch.weights.factor.Rows == 0 {
+		scratch.weights.factor = la.NewMatrix[float64](len(h.s), len(h.s))
 	}
-	return scratch.factor, h.factorise(ws, scratch.factor, scratch)
+	return scratch.weights, h.infer(ws, &scratch.weights, scratch)
 }
 
-func (h *healer) factorise(ws *la.Workspace, b la.Matrix[float64], scratch *healScratch) error {
+// infer stores the posterior of the sample weights in w, whose factor has room for it.
+func (h *healer) infer(ws *la.Workspace, w *sampleWeights, scratch *healScratch) error {
+	b := w.factor
 	first := scratch.gram.Rows == 0
 	if first {
 		scratch.gram = la.NewMatrix[float64](b.Rows, b.Rows)
@@ -134,6 +143,23 @@ func (h *healer) factorise(ws *la.Workspace, b la.Matrix[float64], scratch *heal
 	}
 	if _, err := factorB(ws, b, scratch.gram, h.scale*h.scale, h.s); err != nil {
 		return fmt.Errorf("vi: healing of %s: %w", h.name, err)
+	}
+	// μ − E[a] = (Λ + Σ_r F_rᵀF_r)⁻¹·(Σ_r F_rᵀ·residual_r − Λ·E[a]).
+	move := make([]float64, len(h.s))
+	for r, k := range h.kernels {
+		la.Gemv(ws, la.Transpose, h.scale, k, h.residual.Row(r), 1, move)
+	}
+	for d, s := range h.s {
+		move[d] = s*move[d] - h.a[d]/s
+	}
+	la.CholeskySolveVec(b, move)
+	for d, s := range h.s {
+		move[d] *= s
+	}
+	w.residual = h.residual.Clone()
+	for r, k := range h.kernels {
+		la.Gemv(ws, la.NoTrans, -h.scale, k, move, 1, w.residual.Row(r))
+		h.mask(w.residual.Row(r))
 	}
 	return nil
 }
@@ -163,7 +189,7 @@ func (p *scorer) predictHealed(healers []*healer, k vi.Kernels, self la.Matrix[f
 
 // heal heals the predictions of its outputs.
 func (h *healer) heal(ws *la.Workspace, k vi.Kernels, self la.Matrix[float64], out *Prediction, scratch *healScratch) error {
-	factor, err := h.factor(ws, scratch)
+	weights, err := h.sampleWeights(ws, scratch)
 	if err != nil {
 		return err
 	}
@@ -186,15 +212,15 @@ func (h *healer) heal(ws *la.Workspace, k vi.Kernels, self la.Matrix[float64], o
 			la.Gemm(ws, la.NoTrans, la.NoTrans, h.scale, x.Slice(0, n, 0, D), h.kernels[r], min(1, float64(r)), z)
 		}
 		scaleColumns(z, h.s)
-		la.Trsm(ws, la.Right, la.Transpose, factor, z)
-		la.Trsm(ws, la.Right, la.NoTrans, factor, z)
+		la.Trsm(ws, la.Right, la.Transpose, weights.factor, z)
+		la.Trsm(ws, la.Right, la.NoTrans, weights.factor, z)
 		scaleColumns(z, h.s)
 		clear(pull)
 		clear(rest)
 		for r, x := range phi {
 			la.Gemm(ws, la.NoTrans, la.NoTrans, h.scale, z, h.kernels[r], 0, one)
 			for t := range n {
-				pull[t] += la.Dot(h.residual.Row(r), x.Row(t))
+				pull[t] += la.Dot(weights.residual.Row(r), x.Row(t))
 				rest[t] += h.misfit(x.Row(t), one.Row(t))
 			}
 		}
@@ -262,11 +288,12 @@ func (h *healer) length(z []float64) (sum float64) {
 // Healer heals the predictions of one output, sample by sample, without allocating.
 // It is immutable and safe for concurrent use.
 type Healer struct {
-	h       *healer
-	e       []float64            // E[e] of the kernels kept
-	weights la.Matrix[float64]   // R×P, the like
-	spread  float64              // V_oo
-	z       []la.Matrix[float64] // R of D×D; their transposes take φ_r to parts of z
+	h        *healer
+	residual la.Matrix[float64]   // R×D, of the sampleWeights
+	e        []float64            // E[e] of the kernels kept
+	weights  la.Matrix[float64]   // R×P, the like
+	spread   float64              // V_oo
+	z        []la.Matrix[float64] // R of D×D; their transposes take φ_r to parts of z
 }
 
 // newHealer returns what heals output o.
@@ -276,17 +303,17 @@ func newHealer(ws *la.Workspace, healers []*healer, o int) (*Healer, error) {
 		if i < 0 {
 			continue
 		}
-		factor, err := h.factor(ws, new(healScratch))
+		known, err := h.sampleWeights(ws, new(healScratch))
 		if err != nil {
 			return nil, err
 		}
-		r := &Healer{h: h, e: h.e[i], weights: h.weights, spread: h.spread[i]}
+		r := &Healer{h: h, residual: known.residual, e: h.e[i], weights: h.weights, spread: h.spread[i]}
 		for j := range h.kernels {
 			z := h.observedRows(j).Clone() // becomes F·M⁻¹, which is the transpose
 			la.Scal(h.scale, z.Data)
 			scaleColumns(z, h.s)
-			la.Trsm(ws, la.Right, la.Transpose, factor, z)
-			la.Trsm(ws, la.Right, la.NoTrans, factor, z)
+			la.Trsm(ws, la.Right, la.Transpose, known.factor, z)
+			la.Trsm(ws, la.Right, la.NoTrans, known.factor, z)
 			scaleColumns(z, h.s)
 			r.z = append(r.z, z)
 		}
@@ -329,7 +356,7 @@ func (h *Healer) Heal(ws *la.Workspace, k la.Matrix[float64], self, scratch []fl
 		phi := scratch[(2+r)*D:][:D]
 		la.Gemv(ws, la.NoTrans, h.h.scale, x, z, 0, one)
 		precision += h.h.misfit(phi, one)
-		pull += la.Dot(h.h.residual.Row(r), phi)
+		pull += la.Dot(h.residual.Row(r), phi)
 	}
 	combine(h.e, k, one)
 	apart := -la.Dot(one, z)
@@ -373,8 +400,8 @@ func (h *Healer) Sensitivity(limit float64) (mean, sd float64) {
 			n++
 		}
 		var sum float64
-		for r := range h.h.residual.Rows {
-			sum += h.h.residual.At(r, d) * h.h.residual.At(r, d)
+		for r := range h.residual.Rows {
+			sum += h.residual.At(r, d) * h.residual.At(r, d)
 		}
 		rho += math.Sqrt(sum / h.spread)
 	}

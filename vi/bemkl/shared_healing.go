@@ -167,7 +167,7 @@ func newSharedHealers(h *SharedHealing, p *scorer) []*healer {
 	v := p.targetCovariance()
 	r := &healer{
 		kernels: h.Kernels, scale: 1, weights: h.Weights, residual: h.Residual,
-		precision: h.Precision, s: p.priorRoots(0), name: "the outputs", kept: true,
+		precision: h.Precision, s: p.priorRoots(0), a: p.a.Row(0), name: "the outputs", kept: true,
 	}
 	for o := range p.L {
 		r.outputs, r.e, r.spread = append(r.outputs, o), append(r.e, p.combination[o].mean[1:]), append(r.spread, v.At(o, o))
