@@ -18,8 +18,8 @@ type healer struct {
 	kernels   []la.Matrix[float64] // R of D×D and symmetric, F_r = scale·kernels_r
 	scale     float64
 	weights   la.Matrix[float64] // R×P
-	a         []float64          // D, E[a]
 	residual  la.Matrix[float64] // R×D, the whitened targets less their bias and F_r·E[a]; 0 where one is missing
+	a         []float64          // D, E[a] if the residual is to be moved to the mean of sampleWeights
 	observed  []float64          // D of 0 and 1, 0 where the target is missing; nil if none is
 	precision float64            // λ*
 	s         []float64          // D, Λ^-½
@@ -41,7 +41,7 @@ type healer struct {
 // means of all else.
 type sampleWeights struct {
 	factor   la.Matrix[float64] // D×D, of s·(Λ + Σ_r F_rᵀF_r)·s without the rows of missing targets
-	residual la.Matrix[float64] // R×D, the whitened targets less their bias and F_r·μ, μ the mean
+	residual la.Matrix[float64] // R×D, the whitened targets less their bias and F_r·μ, μ the mean or E[a]
 }
 
 // newHealers returns the healers of a regression's outputs, none if h is nil.
@@ -60,7 +60,7 @@ func newHealers(h *Healing, s *scorer) []*healer {
 		r := &healer{
 			kernels: []la.Matrix[float64]{h.Kernel}, scale: scale,
 			weights: la.MatrixOf(1, s.P, slices.Clone(e)), residual: la.MatrixOf(1, s.D, slices.Clone(h.Residual.Row(o))),
-			precision: h.Precision[o], s: s.priorRoots(o), a: s.a.Row(o),
+			precision: h.Precision[o], s: s.priorRoots(o),
 			outputs: []int{o}, e: [][]float64{e}, spread: []float64{spread},
 			name: fmt.Sprintf("output %d", o), kept: s.L == 1,
 		}
@@ -143,6 +143,10 @@ func (h *healer) infer(ws *la.Workspace, w *sampleWeights, scratch *healScratch)
 	}
 	if _, err := factorB(ws, b, scratch.gram, h.scale*h.scale, h.s); err != nil {
 		return fmt.Errorf("vi: healing of %s: %w", h.name, err)
+	}
+	w.residual = h.residual
+	if h.a == nil {
+		return nil
 	}
 	// μ − E[a] = (Λ + Σ_r F_rᵀF_r)⁻¹·(Σ_r F_rᵀ·residual_r − Λ·E[a]).
 	move := make([]float64, len(h.s))
@@ -232,9 +236,9 @@ func (h *healer) heal(ws *la.Workspace, k vi.Kernels, self la.Matrix[float64], o
 					apart += float64(w * self.At(m, first+t))
 				}
 				precision := h.precision + rest[t] + h.length(z.Row(t))
-				out.Mean.Row(o)[first+t] += apart * pull[t] / precision
+				out.Mean.Row(o)[first+t] += apart / precision * pull[t]
 				if out.Variance.Rows > 0 {
-					out.Variance.Row(o)[first+t] += apart * apart / precision
+					out.Variance.Row(o)[first+t] += apart / precision * apart // apart² may overflow
 				}
 			}
 		}
@@ -363,7 +367,7 @@ func (h *Healer) Heal(ws *la.Workspace, k la.Matrix[float64], self, scratch []fl
 	for m, w := range h.e {
 		apart += float64(w * self[m])
 	}
-	return apart * pull / precision, apart * apart / precision
+	return apart / precision * pull, apart / precision * apart
 }
 
 // combine stores Σ_m w_m·k_m in dst.

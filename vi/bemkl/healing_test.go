@@ -91,7 +91,8 @@ func conditioned(mean []float64, cov la.Matrix[float64], y []float64) (float64, 
 
 // TestHealingIsTheAugmentedGaussian writes down the joint Gaussian of a new sample's
 // function and the targets, with and without a basis point of the sample's own, and
-// conditions on the targets.
+// conditions on the targets. The prior mean of the sample weights is such that their
+// posterior mean is E[a].
 func TestHealingIsTheAugmentedGaussian(t *testing.T) {
 	for _, c := range []struct {
 		P, N, L, T int
@@ -143,6 +144,13 @@ func TestHealingIsTheAugmentedGaussian(t *testing.T) {
 			// In the plain order nothing that Cov(a) depends on is updated after it.
 			require.InEpsilon(t, float64(D)/squares, s.Healing.Precision[o], 1e-10)
 
+			prior := append([]float64(nil), s.A.Row(o)...) // of a: μ − Λ⁻¹Fᵀ(y − b − Fμ)/s²
+			for _, i := range seen {
+				r := h.y.At(o, i) - s.BEMean[o] - la.Dot(F.Row(i), s.A.Row(o))
+				for d := range prior {
+					prior[d] -= F.At(i, d) * r / noise / lambda[d]
+				}
+			}
 			for i := range c.T {
 				var own float64
 				for m, w := range e {
@@ -162,7 +170,7 @@ func TestHealingIsTheAugmentedGaussian(t *testing.T) {
 					mean, cov := make([]float64, rows.Rows), la.NewMatrix[float64](rows.Rows, rows.Rows)
 					y := make([]float64, len(seen))
 					for j := range mean {
-						mean[j] = s.BEMean[o]
+						mean[j] = s.BEMean[o] + la.Dot(rows.Row(j)[:D], prior)
 						for l := range mean {
 							v := rows.At(j, D) * rows.At(l, D) * spread
 							for d, precision := range lambda {

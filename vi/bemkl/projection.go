@@ -118,6 +118,7 @@ func (opt ProjectOptions) cost(order float64) float64 {
 
 const (
 	mostPivots = 512 // of one kernel
+	mostOrder  = 768 // of all kernels together
 
 	// worth is the share of an exact prediction's multiplications that a projection may
 	// have.
@@ -159,14 +160,14 @@ func (p *scorer) project(healers []*healer, k Columns, o int, opt ProjectOptions
 	spaces := newSubspaces(k, p.P, p.D)
 	ws := &la.Workspace{}
 	// Errors are about a sum of largest_m·Σ_n r_m(x_n), times what only trying tells.
-	for limit := 1e-2; limit > 1e-14; limit *= 0.1 {
+	for limit := 1e-3; limit > 1e-14; limit *= 0.2 {
 		order := 0
 		for m := range spaces {
 			s := &spaces[m]
 			s.grow(k, limit*opt.Tolerance)
 			order += s.used
 		}
-		if opt.cost(float64(order)) > worth*opt.Exact {
+		if order > mostOrder || opt.cost(float64(order)) > worth*opt.Exact {
 			return nil, nil
 		}
 		q, err := p.projection(ws, h, spaces, o, opt)
