@@ -10,11 +10,11 @@ import (
 // ProbitPoint is [ProbitDraws] prepared for the predictions of single samples, which then
 // do not allocate. It is immutable and safe for concurrent use.
 type ProbitPoint struct {
-	rule probit.Rule
-	C, D int
-	beta []float64            // of the fixed rules
-	each [][]float64          // draws' β, nil for fixed rules
-	w    []la.Matrix[float64] // draws' W, C×D
+	rule           probit.Rule
+	classes, basis int
+	beta           []float64            // of the fixed rules
+	each           [][]float64          // draws' β, nil for fixed rules
+	w              []la.Matrix[float64] // draws' W, C×D
 }
 
 // ProbitPointScratch is the memory of one prediction of a [ProbitPoint].
@@ -33,7 +33,7 @@ func (d *ProbitDraws) Point() (*ProbitPoint, error) {
 		return nil, fmt.Errorf("mcmc: no draws")
 	}
 	q := &ProbitPoint{rule: d.rule, beta: d.beta}
-	q.C, _, q.D = d.Dims()
+	q.classes, _, q.basis = d.Dims()
 	for chain := range d.Chains() {
 		for draw := range d.Len() {
 			q.w = append(q.w, d.Value("W", chain, draw))
@@ -47,8 +47,8 @@ func (d *ProbitDraws) Point() (*ProbitPoint, error) {
 
 // NewScratch returns memory for a prediction.
 func (q *ProbitPoint) NewScratch() *ProbitPointScratch {
-	c := func() []float64 { return make([]float64, q.C) }
-	return &ProbitPointScratch{composite: make([]float64, q.D), f: c(), one: c(), ratio: c(), sums: c()}
+	c := func() []float64 { return make([]float64, q.classes) }
+	return &ProbitPointScratch{composite: make([]float64, q.basis), f: c(), one: c(), ratio: c(), sums: c()}
 }
 
 // Predict returns the probabilities of the classes for a sample whose base kernels with

@@ -12,7 +12,8 @@ import (
 // not allocate. It is immutable and safe for concurrent use.
 type Point struct {
 	rule    Rule
-	C, P, D int
+	classes int
+	basis   int
 	parts   []pointPart // of a mixture; else one
 }
 
@@ -36,7 +37,7 @@ type PointScratch struct {
 // and component.
 func (p *Posterior) Point() (*Point, error) {
 	q := &Point{rule: p.s.Rule}
-	q.C, q.P, q.D = p.Dims()
+	q.classes, _, q.basis = p.Dims()
 	parts, probability := p.parts, []float64{1}
 	if parts == nil {
 		parts = []*Posterior{p}
@@ -49,7 +50,7 @@ func (p *Posterior) Point() (*Point, error) {
 	ws := &la.Workspace{}
 	for i, part := range parts {
 		one := pointPart{probability: probability[i], beta: part.s.Beta, w: part.s.W}
-		for c := range q.C {
+		for c := range q.classes {
 			n := 0
 			for _, a := range p.s.Alpha.Row(c) {
 				if !math.IsInf(a, 1) {
@@ -69,9 +70,9 @@ func (p *Posterior) Point() (*Point, error) {
 
 // NewScratch returns memory for a prediction.
 func (q *Point) NewScratch() *PointScratch {
-	s := &PointScratch{composite: make([]float64, q.D), solved: make([]float64, q.D)}
-	s.mean, s.sd = make([]float64, q.C), make([]float64, q.C)
-	s.sums = make([]float64, q.C)
+	s := &PointScratch{composite: make([]float64, q.basis), solved: make([]float64, q.basis)}
+	s.mean, s.sd = make([]float64, q.classes), make([]float64, q.classes)
+	s.sums = make([]float64, q.classes)
 	return s
 }
 
@@ -86,7 +87,7 @@ func (q *Point) Predict(k la.Matrix[float64], s *PointScratch) (probability []fl
 	for i := range q.parts {
 		part := &q.parts[i]
 		q.rule.Combine(part.beta, k, s.composite)
-		for c := range q.C {
+		for c := range q.classes {
 			s.mean[c] = la.Dot(part.w.Row(c), s.composite)
 			s.sd[c] = math.Sqrt(1 + part.classes[c].variance(s.composite, s.solved))
 		}
