@@ -9,9 +9,18 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// healing heals the predictions of a [RegressionModel]; docs/healing.md.
+// healable is a posterior whose predictions can be healed, unless its basis points are
+// not the samples.
+type healable interface {
+	Healable() bool
+	PredictHealed(k vi.Kernels, self la.Matrix[float64], opt vi.PredictOptions) (*bemkl.Prediction, error)
+	Healer(ws *la.Workspace, o int) (*bemkl.Healer, error)
+}
+
+// healing heals the predictions of a [RegressionModel] or a [SharedRegressionModel];
+// docs/healing.md.
 type healing struct {
-	posterior *bemkl.RegressionPosterior
+	posterior healable
 
 	// design is the model's, with the kernel of each sample with itself as one more
 	// column of every precomputed input. Those of the inputs in added do not have it
@@ -21,7 +30,7 @@ type healing struct {
 }
 
 // newHealing returns what heals predictions of a posterior, nil if nothing can.
-func newHealing(ds *design, p *bemkl.RegressionPosterior) *healing {
+func newHealing(ds *design, p healable) *healing {
 	if !p.Healable() {
 		return nil
 	}

@@ -64,6 +64,73 @@ func TestHealingAgainstInference(t *testing.T) {
 	assert.Equal(t, got, again)
 }
 
+// A SharedRegressionModel predicts what vi does on the matrices that it stands for, from a
+// file as from the fit, and its predictor of one sample agrees.
+func TestSharedHealingAgainstInference(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(2, 4))
+	const n, T = 25, 9
+	x, z := normal(rng, n, 2), normal(rng, T, 2)
+	y := [][]float64{make([]float64, n), make([]float64, n), make([]float64, n)}
+	for i := range n {
+		y[0][i], y[1][i] = 3+4*x.At(i, 0)*x.At(i, 1)+rng.NormFloat64(), x.At(i, 0)
+		y[2][i] = y[1][i] - y[0][i] + 0.1*rng.NormFloat64()
+	}
+	rbf := func(a, b []float64) float64 { return math.Exp(-euclid(a, b) * euclid(a, b) / 2) }
+	m, err := SharedRegression{Fitting: Fitting{MaxSweeps: 30}}.Fit(ctx, []View{{X: x, Kernel: RBF{Width: 1}}, {X: x, Kernel: Linear{}}}, y...)
+	require.NoError(t, err)
+	assert.NotContains(t, m.Summary(), "healed")
+
+	self := matrix(2, T, func(i, j int) float64 { return []float64{1, inner(z.Row(j), z.Row(j))}[i] })
+	k, err := vi.NewDense(matrix(n, T, func(i, j int) float64 { return rbf(x.Row(i), z.Row(j)) }),
+		matrix(n, T, func(i, j int) float64 { return inner(x.Row(i), z.Row(j)) }))
+	require.NoError(t, err)
+	want, err := m.posterior.PredictHealed(k, self, vi.PredictOptions{})
+	require.NoError(t, err)
+	got, err := m.PredictTargets(ctx, PredictOptions{}, z)
+	require.NoError(t, err)
+	plain, err := m.PredictTargets(ctx, PredictOptions{Unhealed: true}, z)
+	require.NoError(t, err)
+	again, err := requireFile(t, m, LoadAs[*SharedRegressionModel], 997).PredictTargets(ctx, PredictOptions{Workers: 2}, z)
+	require.NoError(t, err)
+	assert.Equal(t, got, again)
+	for o, target := range m.targets {
+		p, err := m.Predictor(PredictorOptions{Target: o, Tolerance: -1})
+		require.NoError(t, err)
+		bare, err := m.Predictor(PredictorOptions{Target: o, Tolerance: -1, Unhealed: true})
+		require.NoError(t, err)
+		for i := range T {
+			assert.InDelta(t, target.mean+target.sd*want.Mean.At(o, i), got.Mean[o][i], 1e-9)
+			assert.InDelta(t, target.sd*target.sd*want.Variance.At(o, i), got.Variance[o][i], 1e-9)
+			assert.Greater(t, got.Variance[o][i], plain.Variance[o][i])
+			mean, variance, err := p.Predict(z.Row(i))
+			require.NoError(t, err)
+			assert.InDelta(t, got.Mean[o][i], mean, 1e-9)
+			assert.InDelta(t, got.Variance[o][i], variance, 1e-9)
+			mean, variance, err = bare.Predict(z.Row(i))
+			require.NoError(t, err)
+			assert.InDelta(t, plain.Mean[o][i], mean, 1e-9)
+			assert.InDelta(t, plain.Variance[o][i], variance, 1e-9)
+		}
+		if !raceEnabled {
+			assert.Zero(t, testing.AllocsPerRun(100, func() {
+				if _, _, err := p.Predict(z.Row(0)); err != nil {
+					panic(err)
+				}
+			}))
+		}
+	}
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	for want, change := range map[string]func(metadata map[string]string, ts map[string]tensor){
+		`tensor "healing.kernels" is missing`:      func(_ map[string]string, ts map[string]tensor) { delete(ts, "healing.kernels") },
+		`tensor "healing.kernels" is not expected`: func(_ map[string]string, ts map[string]tensor) { delete(ts, "healing.weights") },
+		"Healing.Precision is -1":                  func(_ map[string]string, ts map[string]tensor) { ts["healing.precision"].data[0] = -1 },
+	} {
+		assertRefused(t, file.Bytes(), change, want)
+	}
+}
+
 // Precomputed kernels are healed if the kernels of samples with themselves are there,
 // and their model says so.
 func TestHealingOfPrecomputedKernels(t *testing.T) {

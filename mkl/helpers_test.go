@@ -12,7 +12,9 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -135,4 +137,54 @@ func assertRefused(t *testing.T, file []byte, change func(metadata map[string]st
 	require.NoError(t, writeTensors(&changed, metadata, slices.Collect(maps.Values(ts))))
 	_, err = Load(&changed)
 	assert.ErrorContains(t, err, want)
+}
+
+// latencies gathers the times of single predictions of a benchmark.
+type latencies struct {
+	b  *testing.B
+	ns []float64
+}
+
+func newLatencies(b *testing.B) *latencies {
+	b.ReportAllocs()
+	return &latencies{b, make([]float64, 0, 1<<20)}
+}
+
+// add adds the time since start.
+func (l *latencies) add(start time.Time) {
+	if len(l.ns) < cap(l.ns) {
+		l.ns = append(l.ns, float64(time.Since(start)))
+	}
+}
+
+// report reports what share of the predictions takes no longer.
+func (l *latencies) report() {
+	slices.Sort(l.ns)
+	at := func(share float64) float64 { return l.ns[int(share*float64(len(l.ns)-1))] }
+	l.b.ReportMetric(at(0), "min-ns")
+	l.b.ReportMetric(at(.5), "p50-ns")
+	l.b.ReportMetric(at(.99), "p99-ns")
+	l.b.ReportMetric(at(.999), "p99.9-ns")
+}
+
+// requireImmutable calls predict from several goroutines at a time, and once more to see
+// that it allocates nothing.
+func requireImmutable(t *testing.T, predict func() error) {
+	t.Helper()
+	errs := make([]error, 8)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { errs[i] = predict() })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	if !raceEnabled {
+		require.Zero(t, testing.AllocsPerRun(3, func() {
+			if err := predict(); err != nil {
+				panic(err)
+			}
+		}))
+	}
 }

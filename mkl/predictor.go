@@ -8,7 +8,9 @@ import (
 
 	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi/bemkl"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // PredictorOptions says what a [Predictor] predicts and how closely. The zero
@@ -20,7 +22,9 @@ type PredictorOptions struct {
 
 	// Tolerance is how far pruning may move a predictive mean or standard
 	// deviation, in units of the noise's standard deviation. 0 means
-	// DefaultPruning; negative prunes nothing.
+	// DefaultPruning; negative prunes nothing. A prediction from pivots, see
+	// [Predictor], may be off by a tenth of that in units of the sample's own predictive
+	// standard deviation.
 	Tolerance float64
 
 	// MeanOnly leaves out the variance. Predictions are then much faster unless
@@ -51,6 +55,12 @@ const DefaultPruning = 0.01
 // cuts the factors of the covariances off where their rest does. Bounds on what
 // that does to mean and standard deviation are proved, not sampled: see
 // PredictorInfo. Where predictions are healed no sample is left out.
+//
+// If the kernels are smooth a prediction takes each kernel with a few of the training
+// samples only, its pivots, and comes with a bound on its error; where that is more than
+// the tolerance, far from the samples above all, it is computed again as above.
+// docs/predictor.md derives the bound. Kernels that were given and those of [Func] have no
+// pivots.
 type Predictor struct {
 	pointKernels
 	info PredictorInfo
@@ -72,6 +82,10 @@ type Predictor struct {
 	healer  *bemkl.Healer // nil if predictions are not healed
 	healing *healing      // the like
 	bare    []input       // the inputs of predictions that are not healed
+
+	near      *bemkl.Projection // nil if there are no pivots
+	pivots    *pivotKernels     // the like
+	tolerance float64           // of near, in predictive standard deviations
 
 	target target
 	pool   scratchPool
@@ -99,6 +113,10 @@ type PredictorInfo struct {
 	// hold where its values are no larger than in training.
 	MeanError, SDError float64
 	Certain            bool
+
+	// Pivots lists the training samples with which each view's kernel is computed
+	// first; nil if every prediction takes the active samples.
+	Pivots [][]int
 }
 
 // predictorGroup is a group of the design, pruned.
@@ -122,7 +140,11 @@ type scratch struct {
 	cv      la.Matrix[float64] // R×ρ
 
 	spread, picked, solved []float64 // of a MultiTaskPredictor
-	phi, heal              []float64 // of healing: Σ_m E[e_m]·k_m, and the Healer's own
+	phi                    []float64 // of a processFunction: the composite kernels
+	heal                   []float64 // the Healer's own
+
+	probit *probit.PointScratch     // of a ProbitPredictor after variational inference
+	draws  *mcmc.ProbitPointScratch // after sampling
 
 	_ [64]byte // scratch of different callers shares no cache line
 }
@@ -140,6 +162,7 @@ type function struct {
 	target  target
 	healing *healing      // nil if predictions are not healed
 	healer  *bemkl.Healer // the like
+	project func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error)
 }
 
 // newPredictor prunes a function.
@@ -156,9 +179,12 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 	}
 	p := &Predictor{
 		pointKernels: newPointKernels(ds, pr.kernels, pr.samples, f.healing != nil),
-		healer:       f.healer, healing: f.healing, bare: f.design.inputs,
+		healing:      f.healing, bare: f.design.inputs,
 		info: pr.info(f.target.sd), target: f.target,
 		bias: f.beMean[f.index], full: !opt.MeanOnly && !opt.Published,
+	}
+	if f.healer != nil {
+		p.healer = f.healer.Keep(pr.kernels)
 	}
 	for _, d := range pr.samples {
 		p.a = append(p.a, pr.a[d])
@@ -178,7 +204,42 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 		p.ct = stairs.New(pr.ct)
 	}
 	p.pool = newScratchPool(p.newScratch)
+	if err := p.project(opt, f); err != nil {
+		return nil, fmt.Errorf("mkl: Predictor: %w", err)
+	}
 	return p, nil
+}
+
+// project finds pivots with which predictions are faster, if there are any.
+func (p *Predictor) project(opt PredictorOptions, f function) (err error) {
+	if f.project == nil || opt.Published || opt.Tolerance < 0 || !f.design.definite() {
+		return nil
+	}
+	if p.tolerance = opt.Tolerance / 10; p.tolerance == 0 {
+		p.tolerance = DefaultPruning / 10
+	}
+	p.near, err = f.project(newTrainingKernels(f.design), bemkl.ProjectOptions{
+		Tolerance: p.tolerance, MeanOnly: opt.MeanOnly, Healed: p.healer != nil, Exact: p.cost(),
+	})
+	if p.near != nil {
+		p.info.Pivots = p.near.Pivots
+		p.pivots = newPivotKernels(f.design, p.near.Pivots, p.near.ScratchSize())
+	}
+	return err
+}
+
+// cost estimates the multiplications of a prediction without pivots.
+func (p *Predictor) cost() float64 {
+	samples := float64(p.samples)
+	c := 8 * samples * float64(len(p.e))
+	if p.full {
+		rank, _ := p.ct.Dims()
+		c += float64(p.u.Cols) * float64(rank) * (samples - float64(rank)/2)
+	}
+	if p.healer != nil {
+		c += 2 * samples * samples
+	}
+	return c
 }
 
 func shifted(x []int, by int) []int {
@@ -258,7 +319,7 @@ func (p *Predictor) newScratch() *scratch {
 		s.cv = la.NewMatrix[float64](p.u.Cols, rank)
 	}
 	if p.healer != nil {
-		s.phi, s.heal = make([]float64, p.samples), make([]float64, p.healer.ScratchSize())
+		s.heal = make([]float64, p.healer.ScratchSize())
 	}
 	return s
 }
@@ -288,6 +349,10 @@ func (p *Predictor) Info() PredictorInfo { return p.info.clone() }
 
 func (i PredictorInfo) clone() PredictorInfo {
 	i.Kernels, i.Samples = slices.Clone(i.Kernels), slices.Clone(i.Samples)
+	i.Pivots = slices.Clone(i.Pivots)
+	for n := range i.Pivots {
+		i.Pivots[n] = slices.Clone(i.Pivots[n])
+	}
 	return i
 }
 
@@ -295,30 +360,56 @@ func (i PredictorInfo) clone() PredictorInfo {
 // MeanOnly) of one sample, given as one row for each of the model's Inputs. It
 // is an error if a row has the wrong length or a NaN or infinity in it.
 func (p *Predictor) Predict(x ...[]float64) (mean, variance float64, err error) {
+	b, err := p.PredictWithBound(x...)
+	return b.Mean, b.Variance, err
+}
+
+// PredictWithBound is Predict with bounds on its error: those of the sample if it was
+// predicted from pivots, else those of PredictorInfo. Errors are those of Predict.
+func (p *Predictor) PredictWithBound(x ...[]float64) (BoundedPrediction, error) {
+	none := BoundedPrediction{Mean: math.NaN(), Variance: math.NaN()}
 	healed := p.healing.heals(len(x), func(i int) int { return len(x[i]) })
 	inputs := p.bare
 	if healed {
 		inputs = p.inputs
 	}
 	if err := checkPoint(inputs, x); err != nil {
-		return math.NaN(), math.NaN(), err
+		return none, err
 	}
-	s := p.pool.take()
-	mean, variance = p.predict(s, x)
-	if healed {
-		m, v := p.heal(s)
-		mean, variance = mean+m, variance+v
+	b, ok := p.fromPivots(x)
+	if !ok {
+		s := p.pool.take()
+		b = BoundedPrediction{MeanError: p.info.MeanError, SDError: p.info.SDError}
+		b.Mean, b.Variance = p.predict(s, x)
+		if healed {
+			m, v := p.healer.Heal(&s.ws, s.k, s.self, s.heal)
+			b.Mean, b.Variance = b.Mean+m, b.Variance+v
+		}
+		p.pool.put(s)
 	}
-	p.pool.put(s)
-	mean, variance = p.target.mean+p.target.sd*mean, p.target.sd*p.target.sd*variance
-	positive := variance
+	b.Mean, b.Variance = p.target.mean+p.target.sd*b.Mean, p.target.sd*p.target.sd*b.Variance
+	positive := b.Variance
 	if p.cov.Rows == 0 { // MeanOnly
 		positive = 1
 	}
-	if err := checkMoments(mean, positive); err != nil {
-		return math.NaN(), math.NaN(), fmt.Errorf("mkl: %w", err)
+	if err := checkMoments(b.Mean, positive); err != nil {
+		return none, fmt.Errorf("mkl: %w", err)
 	}
-	return mean, variance, nil
+	return b, nil
+}
+
+// fromPivots predicts the standardised target of x from the pivots; ok says whether
+// the bound on the error is within the tolerance. The errors are in the target's units.
+func (p *Predictor) fromPivots(x [][]float64) (b BoundedPrediction, ok bool) {
+	if p.near == nil {
+		return b, false
+	}
+	s := p.pivots.pool.take()
+	p.pivots.compute(s, x)
+	c := p.near.Predict(&s.ws, s.phi, s.self, s.solved)
+	p.pivots.pool.put(s)
+	sd := p.target.sd
+	return BoundedPrediction{Mean: c.Mean, Variance: c.Variance, MeanError: sd * c.MeanError, SDError: sd * c.SDError}, c.Within(p.tolerance)
 }
 
 func (p *pointKernels) checkPoint(x [][]float64) error { return checkPoint(p.inputs, x) }
@@ -363,18 +454,6 @@ func (p *Predictor) predict(s *scratch, x [][]float64) (mean, variance float64) 
 		variance += la.SumSq(s.cv.Data)
 	}
 	return mean, variance
-}
-
-// heal returns what healing adds to the prediction of the sample whose kernels are in
-// s.
-func (p *Predictor) heal(s *scratch) (mean, variance float64) {
-	clear(s.phi)
-	var self float64
-	for n, e := range p.e {
-		la.Axpy(e, s.k.Row(n), s.phi)
-		self += float64(e * s.self[n])
-	}
-	return p.healer.Heal(&s.ws, s.phi, self, s.heal)
 }
 
 // kernels stores the kernels of the sample x in s.k, a row for each view.

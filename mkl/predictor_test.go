@@ -40,13 +40,12 @@ var fitSparseMotorcycle = sync.OnceValues(func() (*RegressionModel, error) {
 // hold up to round-off.
 func requireWithin(t *testing.T, p *Predictor, wantMean, wantVariance float64, x ...[]float64) {
 	t.Helper()
-	info := p.Info()
-	mean, variance, err := p.Predict(x...)
+	b, err := p.PredictWithBound(x...)
 	require.NoError(t, err)
 	sd := math.Sqrt(wantVariance)
-	assert.LessOrEqual(t, math.Abs(mean-wantMean), info.MeanError+1e-10*sd)
-	if !math.IsNaN(variance) {
-		assert.LessOrEqual(t, math.Abs(math.Sqrt(variance)-sd), info.SDError+1e-10*sd)
+	assert.LessOrEqual(t, math.Abs(b.Mean-wantMean), b.MeanError+1e-10*sd)
+	if !math.IsNaN(b.Variance) {
+		assert.LessOrEqual(t, math.Abs(math.Sqrt(b.Variance)-sd), b.SDError+1e-10*sd)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/internal/special"
-	"github.com/bmkl/bmkl/vi/mgp"
+	"github.com/bmkl/bmkl/vi"
 )
 
 // ProcessClassPredictor predicts the class of one sample at a time by a
@@ -135,7 +135,7 @@ func (p *ProcessClassPredictor[T]) PredictWithBound(probability []float64, x ...
 
 // probitMove bounds how far the log odds of a function are from these, given the
 // bounds on its mean and standard deviation.
-func probitMove(c mgp.Certified, odds float64) float64 {
+func probitMove(c vi.Certified, odds float64) float64 {
 	if c.MeanError == 0 && c.SDError == 0 {
 		return 0
 	}

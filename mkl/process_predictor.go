@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -147,7 +148,7 @@ func (s *scratch) weigh(amplitude, sum []float64) (self float64) {
 }
 
 // predict returns the prediction of x, from the pivots if that is within the tolerance.
-func (f *processFunction) predict(x [][]float64) (c mgp.Certified) {
+func (f *processFunction) predict(x [][]float64) (c vi.Certified) {
 	if f.near != nil {
 		s := f.pivots.pool.take()
 		self := f.pivots.composite(s, x)
@@ -209,23 +210,10 @@ func (c *composite) Column(i int, dst []float64) {
 // Diagonal implements [mgp.Composite].
 func (c *composite) Diagonal(dst []float64) {
 	clear(dst)
-	one := make([]float64, 1)
-	for n := range c.all.groups {
-		g := &c.all.groups[n]
-		for _, slot := range g.slots {
-			v := &c.all.views[slot]
-			for i := range dst {
-				one[0] = g.statisticOfOne(v, c.ds.groups[n].basis.Row(i))
-				v.kernel.apply(one)
-				if v.center {
-					one[0] += v.totalMean - 2*v.rowMean[i]
-				}
-				if v.normalize {
-					one[0] *= v.unit[i] * v.unit[i]
-				}
-				dst[i] += c.all.amplitude[slot] * one[0]
-			}
-		}
+	each := la.NewMatrix[float64](len(c.all.amplitude), len(dst))
+	c.all.diagonal(c.ds, each)
+	for n, a := range c.all.amplitude {
+		la.Axpy(a, each.Row(n), dst)
 	}
 }
 
@@ -343,7 +331,7 @@ type mixture struct {
 	sdError                float64 // of the last member
 }
 
-func (m *mixture) add(w float64, t target, c mgp.Certified) {
+func (m *mixture) add(w float64, t target, c vi.Certified) {
 	mean, variance := t.mean+t.sd*c.Mean, t.sd*t.sd*c.Variance
 	d := mean - m.mean
 	m.weight += w

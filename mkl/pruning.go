@@ -24,9 +24,8 @@ import (
 // What is left out in several steps adds up.
 //
 // A healed prediction looks at how a new sample's kernels Σ_m E[e_m]·k_m with all the
-// samples compare, whatever the samples' own weights: no sample may go. Leaving
-// kernels out moves those sums by at most Σ_m κ_m·|E[e_m]|, over those left out, and
-// healing bounds what that does; see bemkl.Healer.Sensitivity. The bound is far
+// samples compare, whatever the samples' own weights: no sample may go. What leaving
+// kernels out does to healing is bounded by bemkl.Healer.Sensitivity. The bound is far
 // from tight and leaves a kernel out only if its weight is next to nothing, as under
 // sparse priors.
 type pruning struct {
@@ -38,10 +37,11 @@ type pruning struct {
 	sure   []bool  // kappa holds for every sample, not only those of the training
 	budget float64 // for the mean and for the standard deviation
 
-	// By how much healing moves mean and standard deviation for each unit of what is
-	// left out of the sums of kernels; 0 if predictions are not healed.
+	// By how much healing moves mean and standard deviation for each unit of
+	// κ_m·healSize_m that is left out; 0 if predictions are not healed.
 	healed           bool
 	healMean, healSD float64
+	healSize         []float64 // of the kernels
 
 	kernels, samples   []int
 	u, ct              la.Matrix[float64] // U·Uᵀ ≈ E[e·eᵀ], C·Cᵀ ≈ Cov[a], of those kept
@@ -76,8 +76,9 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 	}
 	if f.healer != nil {
 		var limit float64
-		for i, e := range p.e {
-			limit += p.kappa[i] * math.Abs(e)
+		p.healSize = f.healer.Sizes()
+		for i, size := range p.healSize {
+			limit += p.kappa[i] * size
 		}
 		p.healed = true
 		p.healMean, p.healSD = f.healer.Sensitivity(limit)
@@ -105,12 +106,16 @@ func upTo(n int) []int {
 type share struct {
 	members              []int
 	mean, square, spread float64 // first and second sum over kernels; for samples square is mean²
+	heal                 float64 // of kernels, Σ κ_m·healSize_m
 }
 
 func (p *pruning) addKernel(s *share, m int) {
 	s.mean += p.kappa[m] * math.Abs(p.e[m])
 	s.square += p.grow(p.eCov, s.members, m, p.kappa)
 	s.spread += p.grow(p.ee, s.members, m, p.kappa)
+	if p.healed {
+		s.heal += p.kappa[m] * p.healSize[m]
+	}
 	s.members = append(s.members, m)
 }
 
@@ -167,7 +172,7 @@ func (p *pruning) run() {
 	p.kernels = p.drop(p.kernels, part, p.addKernel,
 		func(k *share) (mean, sd float64) {
 			mean, sd = cost(k, &samples)
-			return mean + float64(p.healMean*k.mean), sd + float64(p.healSD*k.mean)
+			return mean + float64(p.healMean*k.heal), sd + float64(p.healSD*k.heal)
 		},
 		func(m int) bool { return p.sure[m] && (sureAll || !p.healed) })
 

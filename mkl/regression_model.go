@@ -53,7 +53,7 @@ func (m *targetFunctions) Outputs() []Output {
 
 // PredictTargets predicts every target. It takes one matrix for each of Inputs; those
 // of precomputed kernels may have the kernel of each sample with itself as one more
-// column, with which the predictions of a [RegressionModel] are healed.
+// column, with which predictions are healed.
 func (m *targetFunctions) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
 	healed := !opt.Published && !opt.Unhealed && m.healing.heals(len(x), func(i int) int { return x[i].Cols })
 	ds := m.design

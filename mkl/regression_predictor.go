@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // Predictor prunes the model for predictions of single samples, of the target
@@ -20,13 +21,25 @@ func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	f := function{
 		weighted: &m.weighted, index: o, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
 		spread: 1 / s.Upsilon[o].Mean(), noise: m.noise[o], targets: len(m.targets), target: m.targets[o],
+		project: func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
+			return m.posterior.Project(k, o, opt)
+		},
 	}
-	if m.healing != nil && !opt.Published && !opt.Unhealed {
-		healer, err := m.posterior.Healer(&la.Workspace{}, o)
-		if err != nil {
-			return nil, fmt.Errorf("mkl: Predictor: %w", err)
-		}
-		f.healing, f.healer = m.healing, healer
+	if err := f.heal(opt, m.healing, o); err != nil {
+		return nil, err
 	}
 	return newPredictor(opt, f)
+}
+
+// heal completes f by what heals output o, unless opt leaves that out.
+func (f *function) heal(opt PredictorOptions, h *healing, o int) error {
+	if h == nil || opt.Published || opt.Unhealed {
+		return nil
+	}
+	healer, err := h.posterior.Healer(&la.Workspace{}, o)
+	if err != nil {
+		return fmt.Errorf("mkl: Predictor: %w", err)
+	}
+	f.healing, f.healer = h, healer
+	return nil
 }

@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
@@ -16,8 +17,7 @@ import (
 //
 // The priors are those of [Regression]. Targets must be complete.
 //
-// The model is derived in docs/shared.md. Its predictions are not healed, in contrast
-// to those of [Regression]: away from the samples their intervals are too short.
+// The model is derived in docs/shared.md.
 type SharedRegression struct {
 	Fitting
 
@@ -70,6 +70,7 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
 func (s SharedRegression) EstimateMemory(size Size) int64 {
-	n, p, l := int64(size.Samples), int64(size.Kernels), int64(size.Outputs)
-	return s.kernelMemory(size, 1) + 8*l*(2*n+2*p*p)
+	n, p, l, d := float64(size.Samples), float64(size.Kernels), float64(size.Outputs), float64(size.basis())
+	more := inBytes(l*(2*n+2*p*p) + min(l, p)*d*d) // the last for healing
+	return min(s.kernelMemory(size, 1), math.MaxInt64-more) + more
 }

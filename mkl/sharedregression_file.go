@@ -27,6 +27,17 @@ func (m *SharedRegressionModel) Save(w io.Writer) error {
 	f.add("be.mean", mean, L, 1+P)
 	f.add("be.cov", cov, L, 1+P, 1+P)
 	f.add("gram", packLower(s.Gram), D*(D+1)/2)
+	if h := s.Healing; h != nil {
+		R := len(h.Kernels)
+		var kernels []float64
+		for _, k := range h.Kernels {
+			kernels = append(kernels, packLower(k)...)
+		}
+		f.add("healing.weights", flat(h.Weights), R, P)
+		f.add("healing.kernels", kernels, R, D*(D+1)/2)
+		f.add("healing.residual", flat(h.Residual), R, D)
+		f.add("healing.precision", []float64{h.Precision}, 1)
+	}
 	return f.write(w, m.Kind(), j)
 }
 
@@ -51,6 +62,7 @@ func (m *SharedRegressionModel) decode(f *fileReader) error {
 		Lambda: f.takeMatrix("lambda", 1, D), A: f.takeMatrix("a", 1, D),
 		Epsilon: unpair(f.take("epsilon", L, 2)), Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", L, P, 2)),
 		BECov: f.takeCovariances("be.cov", L, 1+P), Gram: f.takeLower("gram", D),
+		Healing: f.takeSharedHealing(P, D),
 	}
 	upsilon, mean := unpair(f.take("upsilon", 1, 2)), f.takeMatrix("be.mean", L, 1+P)
 	if err := f.close(); err != nil {
@@ -65,6 +77,26 @@ func (m *SharedRegressionModel) decode(f *fileReader) error {
 		return err
 	}
 	return m.set(p)
+}
+
+// takeSharedHealing takes what heals the predictions of targets that share their sample
+// weights, nil if the file has nothing of it.
+func (f *fileReader) takeSharedHealing(P, D int) *bemkl.SharedHealing {
+	if !f.has("healing.weights") {
+		return nil
+	}
+	R, packed := f.size("healing.weights")/P, D*(D+1)/2
+	h := &bemkl.SharedHealing{Weights: f.takeMatrix("healing.weights", R, P), Residual: f.takeMatrix("healing.residual", R, D)}
+	precision, kernels := f.take("healing.precision", 1), f.take("healing.kernels", R, packed)
+	if f.err != nil {
+		return nil
+	}
+	h.Precision = precision[0]
+	for r := range R {
+		h.Kernels = append(h.Kernels, unpackLower(D, kernels[r*packed:][:packed]))
+		h.Kernels[r].MirrorLower()
+	}
+	return h
 }
 
 // takeCovariances is take for n covariances of the given order.

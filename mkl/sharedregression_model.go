@@ -35,6 +35,7 @@ func (p strongest) KernelWeights() (mean, sd []float64) {
 // samples.
 func (m *SharedRegressionModel) set(p *bemkl.SharedPosterior) error {
 	m.posterior, m.weights, m.targetFunctions.posterior = p, strongest{p}, p
+	m.healing = newHealing(m.design, p)
 	m.setNoise(p.State().Epsilon)
 	if err := m.prepare(p.State().A); err != nil {
 		return err
@@ -70,7 +71,7 @@ func (m *SharedRegressionModel) ActiveSamples(target int) []SampleWeight {
 }
 
 // Predict returns the predictive mean and variance, noise included, of the model's
-// only target for each sample. It takes one matrix for each of Inputs.
+// only target for each sample; see PredictTargets.
 func (m *SharedRegressionModel) Predict(x ...Features) (mean, variance []float64, err error) {
 	return predictOne(m, x)
 }
@@ -81,4 +82,4 @@ func (m *SharedRegressionModel) String() string {
 }
 
 // Summary describes the model in words, line by line.
-func (m *SharedRegressionModel) Summary() string { return m.summarize(m.String()) }
+func (m *SharedRegressionModel) Summary() string { return m.summarize(m.String()) + m.healing.note() }

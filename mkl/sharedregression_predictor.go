@@ -1,5 +1,7 @@
 package mkl
 
+import "github.com/bmkl/bmkl/vi/bemkl"
+
 // Predictor prunes the model for predictions of single samples, of the target
 // opt.Target; see [RegressionModel.Predictor].
 func (m *SharedRegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
@@ -7,8 +9,15 @@ func (m *SharedRegressionModel) Predictor(opt PredictorOptions) (*Predictor, err
 		return nil, err
 	}
 	o, s := opt.Target, m.posterior.State()
-	return newPredictor(opt, function{
+	f := function{
 		weighted: &m.weighted, a: s.A.Row(0), beMean: s.BEMean[o], beCov: s.BECov[o],
 		spread: 1 / s.Upsilon.Mean(), noise: m.noise[o], targets: 1, target: m.targets[o],
-	})
+		project: func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
+			return m.posterior.Project(k, o, opt)
+		},
+	}
+	if err := f.heal(opt, m.healing, o); err != nil {
+		return nil, err
+	}
+	return newPredictor(opt, f)
 }

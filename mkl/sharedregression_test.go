@@ -88,7 +88,7 @@ func TestSharedRegressionRefuses(t *testing.T) {
 	_, err := SharedRegression{}.Fit(context.Background(), views, y...)
 	assert.EqualError(t, err, "mkl: y[1][3] is NaN")
 
-	size := Size{Samples: 1000, Kernels: 7, Outputs: 17}
+	size := Size{Samples: 1000, Kernels: 7, Outputs: 2}
 	n := SharedRegression{Fitting: Fitting{Workers: 2}}.EstimateMemory(size)
 	assert.Less(t, n, Regression{Fitting: Fitting{Workers: 2}}.EstimateMemory(size))
 	assert.Greater(t, n, int64(8*8*1000*1000))

@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -94,8 +95,22 @@ func TestSpikeSlabPredictor(t *testing.T) {
 	assert.EqualError(t, err, "mkl: Predictor: least is 2, which is not a probability")
 	standard, err := SpikeSlab{StandardField: true}.Fit(context.Background(), x, y)
 	require.NoError(t, err)
-	_, err = standard.Predictor(0)
-	assert.ErrorContains(t, err, "weights are correlated")
+	mean, variance, err = standard.Predict(x)
+	require.NoError(t, err)
+	all, err = standard.Predictor(0)
+	require.NoError(t, err)
+	requireImmutable(t, func() error {
+		for i := range x.Rows {
+			got, v, err := all.Predict(x.Row(i))
+			if err != nil || math.Abs(mean[i]-got) > 1e-9 || math.Abs(variance[i]-v) > 1e-9 {
+				return fmt.Errorf("%g ± %g at row %d: %w", got, v, i, err)
+			}
+		}
+		return nil
+	})
+	few, err = standard.Predictor(0.5)
+	require.NoError(t, err)
+	assert.Equal(t, []int{1, 4}, few.Features())
 }
 
 func TestSpikeSlabRefusals(t *testing.T) {

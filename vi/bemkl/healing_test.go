@@ -50,6 +50,18 @@ func newHealingProblem(t *testing.T, P, N, L, T int, missing float64, workers in
 	return h
 }
 
+// point returns the kernels of new sample i with the samples and with itself.
+func (h healingProblem) point(i int) (k la.Matrix[float64], self []float64) {
+	k = la.NewMatrix[float64](len(h.later), h.later[0].Rows)
+	for m, x := range h.later {
+		for d := range x.Rows {
+			k.Set(m, d, x.At(d, i))
+		}
+		self = append(self, h.self.At(m, i))
+	}
+	return k, self
+}
+
 // conditioned returns mean and variance of the first of jointly Gaussian variables
 // given the others.
 func conditioned(mean []float64, cov la.Matrix[float64], y []float64) (float64, float64) {
@@ -232,17 +244,9 @@ func TestHealedPredictions(t *testing.T) {
 			healer, err := p.Healer(nil, o)
 			require.NoError(t, err)
 			scratch := make([]float64, healer.ScratchSize())
-			phi := make([]float64, 40)
 			for i := range 300 {
-				clear(phi)
-				var self float64
-				for m, w := range p.s.BEMean[L:] {
-					for d := range phi {
-						phi[d] += w * h.later[m].At(d, i)
-					}
-					self += w * h.self.At(m, i)
-				}
-				mean, variance := healer.Heal(nil, phi, self, scratch)
+				k, self := h.point(i)
+				mean, variance := healer.Heal(nil, k, self, scratch)
 				require.InDelta(t, want.Mean.At(o, i), plain.Mean.At(o, i)+mean, 1e-10)
 				require.InDelta(t, want.Variance.At(o, i), plain.Variance.At(o, i)+variance, 1e-10)
 			}
@@ -254,28 +258,37 @@ func TestHealedPredictions(t *testing.T) {
 // bound says.
 func TestHealingSensitivity(t *testing.T) {
 	src := rand.New(rand.NewPCG(5, 5))
-	h := newHealingProblem(t, 2, 12, 2, 1, 0.2, 1)
-	const limit = 1.0
+	var healers []*Healer
+	own, shared := newHealingProblem(t, 2, 12, 2, 1, 0.2, 1), newSharedHealingProblem(t, 3, 12, 2, 1)
 	for o := range 2 {
-		healer, err := h.fit.Posterior.Healer(nil, o)
-		require.NoError(t, err)
+		healers = append(healers, testkit.Must(own.fit.Posterior.Healer(nil, o)), testkit.Must(shared.fit.Posterior.Healer(nil, o)))
+	}
+	const limit = 1.0
+	for _, healer := range healers {
+		sizes, P := healer.Sizes(), len(healer.e)
 		scratch := make([]float64, healer.ScratchSize())
 		boundMean, boundSD := healer.Sensitivity(limit)
 		var largestMean, largestSD float64
-		for range 2000 {
-			phi, moved := make([]float64, 12), make([]float64, 12)
-			size := math.Exp(-8 * src.Float64())
-			move := func(v float64) float64 { return max(-limit, min(limit, v+size*float64(2*src.IntN(2)-1))) }
-			for d := range phi {
-				phi[d] = (2*src.Float64() - 1) * math.Exp(-4*src.Float64())
-				moved[d] = move(phi[d])
+		for range 4000 {
+			step := math.Exp(-8 * src.Float64())
+			k, moved := la.NewMatrix[float64](P, 12), la.NewMatrix[float64](P, 12)
+			self, movedSelf := make([]float64, P), make([]float64, P)
+			for m, size := range sizes {
+				most := limit / float64(P) / size
+				draw := func() (float64, float64) {
+					v := most * (2*src.Float64() - 1) * math.Exp(-4*src.Float64())
+					return v, max(-most, min(most, v+step*most*float64(2*src.IntN(2)-1)))
+				}
+				for d := range 12 {
+					k.Row(m)[d], moved.Row(m)[d] = draw()
+				}
+				self[m], movedSelf[m] = draw()
 			}
-			self := 2*src.Float64() - 1
-			mean, variance := healer.Heal(nil, phi, self, scratch)
-			mean2, variance2 := healer.Heal(nil, moved, move(self), scratch)
-			largestMean = max(largestMean, math.Abs(mean2-mean)/size)
+			mean, variance := healer.Heal(nil, k, self, scratch)
+			mean2, variance2 := healer.Heal(nil, moved, movedSelf, scratch)
+			largestMean = max(largestMean, math.Abs(mean2-mean)/(step*limit))
 			// sd is the root of another variance and this one: with none besides it moves most.
-			largestSD = max(largestSD, math.Abs(math.Sqrt(variance2)-math.Sqrt(variance))/size)
+			largestSD = max(largestSD, math.Abs(math.Sqrt(variance2)-math.Sqrt(variance))/(step*limit))
 		}
 		t.Logf("mean %.3g of %.3g, sd %.3g of %.3g", largestMean, boundMean, largestSD, boundSD)
 		assert.LessOrEqual(t, largestMean, boundMean)

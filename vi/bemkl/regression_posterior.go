@@ -38,8 +38,8 @@ type RegressionState struct {
 // immutable and safe for concurrent use.
 type RegressionPosterior struct {
 	scorer
-	healer *healer // nil if predictions cannot be healed
-	s      RegressionState
+	healers []*healer // of each output; nil if predictions cannot be healed
+	s       RegressionState
 }
 
 // NewRegressionPosterior returns the posterior of a state, which it keeps and
@@ -171,7 +171,7 @@ func wrapRegressionState(s RegressionState) *RegressionPosterior {
 		},
 		s: s,
 	}
-	p.healer = newHealer(s.Healing, &p.scorer)
+	p.healers = newHealers(s.Healing, &p.scorer)
 	return p
 }
 

@@ -439,13 +439,16 @@ type SharedState struct {
 	BEMean  [][]float64          // L of the means of (b_o, e_{o,1} … e_{o,P})
 	BECov   []la.Matrix[float64] // L of their covariances
 	Gram    la.Matrix[float64]   // Σ_m K_m·K_mᵀ, D×D, of which the lower triangle counts
+
+	Healing *SharedHealing // nil if predictions cannot be healed
 }
 
 // SharedPosterior is the approximate posterior of a [SharedRegression]. It is
 // immutable and safe for concurrent use.
 type SharedPosterior struct {
 	scorer
-	s SharedState
+	healers []*healer // one of all outputs; nil if predictions cannot be healed
+	s       SharedState
 }
 
 // NewSharedPosterior returns the posterior of a state, which it keeps and which
@@ -473,6 +476,11 @@ func NewSharedPosterior(s SharedState) (*SharedPosterior, error) {
 			return fail(fmt.Errorf("output %d: %w", o, err))
 		}
 	}
+	if h := s.Healing; h != nil {
+		if err := h.validate(L, P, s.A.Cols, s.Samples); err != nil {
+			return fail(err)
+		}
+	}
 	return wrapSharedState(s), nil
 }
 
@@ -491,6 +499,7 @@ func wrapSharedState(s SharedState) *SharedPosterior {
 		p.noise = append(p.noise, 1/s.Epsilon[o].Mean())
 		p.combination = append(p.combination, newCombination(s.BEMean[o], s.BECov[o]))
 	}
+	p.healers = newSharedHealers(s.Healing, &p.scorer)
 	return p
 }
 
@@ -513,6 +522,7 @@ func (m *shared) posterior() *SharedPosterior {
 	for j := range m.L * m.P {
 		s.Omega = append(s.Omega, m.omega.At(j))
 	}
+	s.Healing = m.healing(wrapSharedState(s))
 	return wrapSharedState(s)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
 )
 
 // Projection is a [Posterior] as a few of the training samples see it, its pivots:
@@ -405,33 +406,19 @@ func (p *Posterior) projection(s *span, v *variances, order, all int) *Projectio
 	return q
 }
 
-// Certified is the prediction of a sample with bounds on how far it is from the exact
-// one, that of all samples; those of an exact one are 0.
-type Certified struct {
-	Mean, Variance     float64 // of the target with its noise; Variance is NaN if it was left out
-	MeanError, SDError float64 // bounds on the errors of Mean and of √Variance
-	LeastSD            float64 // a lower bound on the predictive standard deviation
-}
-
-// Within reports whether both errors are at most so many predictive standard
-// deviations.
-func (c Certified) Within(tolerance float64) bool {
-	return max(c.MeanError, c.SDError) <= tolerance*c.LeastSD
-}
-
 // ScratchSize is the length of the scratch memory of Predict.
 func (q *Projection) ScratchSize() int { return 2 * q.Order }
 
 // Predict returns the prediction of a sample from its composite kernels with the
 // pivots, in their order, and with itself. It does not allocate once ws has grown.
-func (q *Projection) Predict(ws *la.Workspace, k []float64, self float64, scratch []float64) Certified {
+func (q *Projection) Predict(ws *la.Workspace, k []float64, self float64, scratch []float64) vi.Certified {
 	m := q.Order
 	t, at := scratch[:m], scratch[m:2*m]
 	self = max(0, self)
 	q.inverse.MultiplyVec(ws, k[:m], t)
 	length := la.SumSq(t)
 	r := max(0, self-length) + q.residualRounding*self
-	c := Certified{Mean: la.Dot(q.weights, k), Variance: math.NaN(), LeastSD: math.Sqrt(q.noise)}
+	c := vi.Certified{Mean: la.Dot(q.weights, k), Variance: math.NaN(), LeastSD: math.Sqrt(q.noise)}
 	c.MeanError = math.Sqrt(r*q.energy) + q.meanRounding*math.Sqrt(self)
 	if q.meanOnly {
 		return c
@@ -450,8 +437,8 @@ func (q *Projection) Predict(ws *la.Workspace, k []float64, self float64, scratc
 // PredictOne returns the exact prediction of a sample from its composite kernels
 // Σ_p k_p/γ_p with all training samples, which it overwrites, and with itself. It reads
 // the factor once, and does not allocate.
-func (p *Posterior) PredictOne(k []float64, self float64, meanOnly bool) Certified {
-	c := Certified{Mean: la.Dot(k, p.s.Alpha), Variance: math.NaN(), LeastSD: math.Sqrt(1 / p.s.Tau)}
+func (p *Posterior) PredictOne(k []float64, self float64, meanOnly bool) vi.Certified {
+	c := vi.Certified{Mean: la.Dot(k, p.s.Alpha), Variance: math.NaN(), LeastSD: math.Sqrt(1 / p.s.Tau)}
 	if meanOnly {
 		return c
 	}

@@ -1,0 +1,208 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// smoothRegression fits n samples of d features with seven RBF kernels.
+func smoothRegression(tb testing.TB, n, d, sweeps int) (*RegressionModel, Features) {
+	rng := rand.New(rand.NewPCG(uint64(n), 6))
+	x, y := normal(rng, n, d), make([]float64, n)
+	var views []View
+	for i := -3; i <= 3; i++ {
+		views = append(views, View{X: x, Kernel: RBF{Width: math.Sqrt(float64(d)) * math.Ldexp(1, i)}})
+	}
+	for i := range y {
+		y[i] = math.Sin(3*x.At(i, 0)) + 0.3*rng.NormFloat64()
+	}
+	m, err := Regression{Fitting: Fitting{MaxSweeps: sweeps}}.Fit(context.Background(), views, y)
+	if m == nil {
+		require.NoError(tb, err)
+	}
+	return m, x
+}
+
+// BenchmarkHealedPredictor times single predictions of samples of the training
+// distribution, in ns.
+func BenchmarkHealedPredictor(b *testing.B) {
+	for _, size := range [][2]int{{133, 1}, {1000, 1}, {1000, 2}} {
+		n, d := size[0], size[1]
+		m, _ := smoothRegression(b, n, d, 8)
+		q := normal(rand.New(rand.NewPCG(9, 9)), 1000, d)
+		for _, c := range []struct {
+			name string
+			opt  PredictorOptions
+		}{
+			{"full", PredictorOptions{}}, {"mean", PredictorOptions{MeanOnly: true}}, {"unhealed", PredictorOptions{Unhealed: true}},
+			{"exact", PredictorOptions{Tolerance: -1}},
+		} {
+			b.Run(fmt.Sprintf("N=%d/D=%d/%s", n, d, c.name), func(b *testing.B) {
+				p, err := m.Predictor(c.opt)
+				require.NoError(b, err)
+				exact := 0
+				for i := range q.Rows {
+					if _, ok := p.fromPivots([][]float64{q.Row(i)}); !ok {
+						exact++
+					}
+				}
+				l := newLatencies(b)
+				for i := 0; b.Loop(); i++ {
+					start := time.Now()
+					if _, _, err := p.Predict(q.Row(i % q.Rows)); err != nil {
+						b.Fatal(err)
+					}
+					l.add(start)
+				}
+				l.report()
+				b.ReportMetric(float64(exact)/10, "%exact")
+				order := 0
+				for _, own := range p.info.Pivots {
+					order += len(own)
+				}
+				b.ReportMetric(float64(order), "pivots")
+			})
+		}
+	}
+}
+
+// projectedCase is a model whose kernels have pivots.
+type projectedCase struct {
+	name      string
+	x         Features
+	predictor func(opt PredictorOptions) (*Predictor, error)
+	targets   func(opt PredictOptions, x ...Features) (*Prediction, error)
+	sd        float64 // of the target
+}
+
+func projectedCases(t *testing.T) (cases []projectedCase) {
+	ctx := context.Background()
+	add := func(name string, m *RegressionModel, x Features) {
+		cases = append(cases, projectedCase{name, x, m.Predictor, func(opt PredictOptions, x ...Features) (*Prediction, error) {
+			return m.PredictTargets(ctx, opt, x...)
+		}, m.targets[0].sd})
+	}
+	for _, c := range [][3]int{{150, 1, 5}, {200, 1, 40}} { // samples, features, sweeps
+		m, x := smoothRegression(t, c[0], c[1], c[2])
+		add(fmt.Sprintf("%d samples, %d sweeps", c[0], c[2]), m, x)
+	}
+	rng := rand.New(rand.NewPCG(1, 9))
+	x := normal(rng, 200, 2)
+	y := [][]float64{make([]float64, 200), make([]float64, 200)}
+	for i := range y[0] {
+		y[0][i] = math.Sin(x.At(i, 0)) + 0.3*rng.NormFloat64()
+		y[1][i] = x.At(i, 1) - y[0][i] + 0.3*rng.NormFloat64()
+	}
+	views := []View{
+		{X: x, Kernel: RBF{Width: 3}, Center: true}, {X: x, Kernel: RBF{Width: 6}}, {X: x, Kernel: Linear{}, Normalize: true},
+		{X: x, Kernel: Polynomial{Degree: 2, Offset: 1}, Standardize: true},
+	}
+	shared, err := SharedRegression{Fitting: Fitting{MaxSweeps: 20}}.Fit(ctx, views, y...)
+	require.NoError(t, err)
+	cases = append(cases, projectedCase{"shared sample weights", x, shared.Predictor, func(opt PredictOptions, x ...Features) (*Prediction, error) {
+		return shared.PredictTargets(ctx, opt, x...)
+	}, shared.targets[0].sd})
+	for i := 0; i < 200; i += 7 {
+		y[0][i] = math.NaN()
+	}
+	m, err := Regression{Fitting: Fitting{MaxSweeps: 20}, MissingTargets: true}.Fit(ctx, views, y...)
+	require.NoError(t, err)
+	add("missing targets", m, x)
+	return cases
+}
+
+// Predictions from pivots are as close to those of all samples as they say: at, among,
+// around and far from the samples, healed or not, of kernels with weights of either sign.
+func TestProjectedPredictorWithinItsBounds(t *testing.T) {
+	for _, c := range projectedCases(t) {
+		q := around(rand.New(rand.NewPCG(3, 3)), c.x, 200)
+		for _, opt := range []PredictorOptions{{}, {Unhealed: true}, {MeanOnly: true}, {Tolerance: 0.1}, {Tolerance: 1e-4}} {
+			p, err := c.predictor(opt)
+			require.NoError(t, err)
+			if p.near == nil {
+				assert.Equal(t, 1e-4, opt.Tolerance, "%s, %+v", c.name, opt)
+				continue
+			}
+			want, err := c.targets(PredictOptions{Unhealed: opt.Unhealed}, q)
+			require.NoError(t, err)
+			pivots, worst := 0, 0.0
+			for i := range q.Rows {
+				// Bounds hold whether they are within the tolerance or not.
+				b, ok := p.fromPivots([][]float64{q.Row(i)})
+				sd := math.Sqrt(want.Variance[0][i])
+				off := math.Abs(p.target.mean + c.sd*b.Mean - want.Mean[0][i])
+				require.LessOrEqual(t, off, b.MeanError+1e-11*sd, "%s, %+v: mean of sample %d", c.name, opt, i)
+				worst = max(worst, off/(b.MeanError+1e-11*sd))
+				if !opt.MeanOnly {
+					off = math.Abs(c.sd*math.Sqrt(b.Variance) - sd)
+					require.LessOrEqual(t, off, b.SDError+1e-11*sd, "%s, %+v: deviation of sample %d", c.name, opt, i)
+					worst = max(worst, off/(b.SDError+1e-11*sd))
+				}
+				if ok {
+					pivots++
+					require.LessOrEqual(t, b.MeanError, 1.001*p.tolerance*sd, "%s, %+v", c.name, opt)
+					require.LessOrEqual(t, b.SDError, 1.001*p.tolerance*sd, "%s, %+v", c.name, opt)
+				}
+			}
+			assert.Greater(t, pivots, 60, "%s, %+v", c.name, opt)
+			t.Logf("%s, %+v: %d of 200 from pivots, largest error %.2g of its bound", c.name, opt, pivots, worst)
+		}
+	}
+}
+
+func TestProjectedPredictorIsImmutable(t *testing.T) {
+	m, x := smoothRegression(t, 150, 1, 5)
+	p, err := m.Predictor(PredictorOptions{})
+	require.NoError(t, err)
+	require.NotNil(t, p.near)
+	q := around(rand.New(rand.NewPCG(3, 3)), x, 50)
+	want := make([]BoundedPrediction, q.Rows)
+	rows := make([][]float64, q.Rows)
+	for i := range want {
+		rows[i] = q.Row(i)
+		want[i], err = p.PredictWithBound(rows[i])
+		require.NoError(t, err)
+	}
+	requireImmutable(t, func() error {
+		for i, row := range rows {
+			got, err := p.PredictWithBound(row)
+			if err != nil || got != want[i] {
+				return fmt.Errorf("sample %d: %+v where %+v is wanted: %w", i, got, want[i], err)
+			}
+		}
+		return nil
+	})
+	info := p.Info()
+	require.Len(t, info.Pivots, 7)
+	info.Pivots[0][0] = -1
+	assert.NotEqual(t, -1, p.Info().Pivots[0][0], "the predictor's own")
+}
+
+// Kernels that are not known to be positive definite have no pivots.
+func TestNoPivotsOfUnknownKernels(t *testing.T) {
+	x, y := normal(rand.New(rand.NewPCG(1, 1)), 200, 1), make([]float64, 200)
+	for i := range y {
+		y[i] = math.Sin(x.At(i, 0)) + 0.1*float64(i%3)
+	}
+	for _, v := range []View{
+		{X: x, Kernel: Func{Name: "f", F: func(a, b []float64) float64 { return math.Exp(-(a[0] - b[0]) * (a[0] - b[0])) }}},
+		{X: x, Kernel: RBF{Width: 1}},
+	} {
+		m, err := Regression{Fitting: Fitting{MaxSweeps: 5}}.Fit(context.Background(), []View{v}, y)
+		require.NoError(t, err)
+		p, err := m.Predictor(PredictorOptions{})
+		require.NoError(t, err)
+		_, known := v.Kernel.(RBF)
+		assert.Equal(t, known, p.Info().Pivots != nil)
+		p, err = m.Predictor(PredictorOptions{Tolerance: -1})
+		require.NoError(t, err)
+		assert.Nil(t, p.Info().Pivots)
+	}
+}

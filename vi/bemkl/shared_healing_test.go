@@ -1,0 +1,195 @@
+package bemkl
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// sharedHealingProblem is a healingProblem of outputs that share their sample weights.
+type sharedHealingProblem struct {
+	healingProblem
+	fit *SharedFit
+}
+
+func newSharedHealingProblem(t *testing.T, P, N, L, T int) sharedHealingProblem {
+	t.Helper()
+	h := sharedHealingProblem{healingProblem: newHealingProblem(t, P, N, L, T, 0, 1)}
+	var err error
+	h.fit, err = SharedRegression{Plain: true, Ascent: vi.Ascent{MaxSweeps: 8, Tolerance: -1}}.Fit(
+		context.Background(), testkit.Must(vi.NewDense(h.training...)), h.y)
+	require.NoError(t, err)
+	require.True(t, h.fit.Posterior.Healable())
+	return h
+}
+
+// TestSharedHealingIsTheAugmentedGaussian is TestHealingIsTheAugmentedGaussian for outputs
+// that share sample weights: it conditions on the targets of all.
+func TestSharedHealingIsTheAugmentedGaussian(t *testing.T) {
+	for _, c := range []struct{ P, N, L, T int }{{3, 9, 2, 5}, {2, 8, 4, 3}, {1, 6, 3, 2}, {4, 7, 1, 2}, {2, 5, 2, 1000}} {
+		h := newSharedHealingProblem(t, c.P, c.N, c.L, c.T)
+		p := h.fit.Posterior
+		s := p.State()
+		plain, err := p.Predict(h.k, vi.PredictOptions{})
+		require.NoError(t, err)
+		healed, err := p.PredictHealed(h.k, h.self, vi.PredictOptions{})
+		require.NoError(t, err)
+
+		D, NL := c.N, c.N*c.L
+		lambda, all := make([]float64, D), make([]int, D)
+		var squares float64
+		for d := range all {
+			all[d] = d
+		}
+		cov, err := p.WeightCovariance(nil, 0, all)
+		require.NoError(t, err)
+		for d := range lambda {
+			lambda[d] = (s.Priors.Lambda.Shape + 0.5) * s.Lambda.At(0, d)
+			squares += s.A.At(0, d)*s.A.At(0, d) + cov.At(d, d)
+		}
+		require.InEpsilon(t, float64(D)/squares, s.Healing.Precision, 1e-10)
+
+		noise := func(o, q int) float64 { // the covariance of two outputs at a sample, given a
+			var v float64
+			for m, e := range s.BEMean[o][1:] {
+				v += e * s.BEMean[q][1+m] / s.Upsilon.Mean()
+				if o == q {
+					v += s.BECov[o].At(1+m, 1+m) / s.Upsilon.Mean()
+				}
+			}
+			if o == q {
+				v += 1 / s.Epsilon[o].Mean()
+			}
+			return v
+		}
+		// Rows of weights of (a, a*): of the outputs at the new sample, and of the targets.
+		weights := func(i int) la.Matrix[float64] {
+			rows := la.NewMatrix[float64](c.L+NL, D+1)
+			for o := range c.L {
+				for m, e := range s.BEMean[o][1:] {
+					for d := range D {
+						rows.Row(o)[d] += e * h.later[m].At(d, i)
+						for n := range D {
+							rows.Row(c.L + o*c.N + n)[d] += e * h.training[m].At(d, n)
+						}
+						rows.Row(c.L + o*c.N + d)[D] += e * h.later[m].At(d, i)
+					}
+					rows.Row(o)[D] += e * h.self.At(m, i)
+				}
+			}
+			return rows
+		}
+		for i := range min(c.T, 5) {
+			rows := weights(i)
+			for o := range c.L {
+				predict := func(spread float64) (float64, float64) {
+					index := []int{o}
+					for j := range NL {
+						index = append(index, c.L+j)
+					}
+					mean, cov := make([]float64, 1+NL), la.NewMatrix[float64](1+NL, 1+NL)
+					var y []float64
+					for a, j := range index {
+						out := o
+						if a > 0 {
+							out = (a - 1) / c.N
+							y = append(y, h.y.At(out, (a-1)%c.N))
+						}
+						mean[a] = s.BEMean[out][0]
+						for b, l := range index {
+							v := rows.At(j, D) * rows.At(l, D) * spread
+							for d, precision := range lambda {
+								v += rows.At(j, d) * rows.At(l, d) / precision
+							}
+							if a > 0 && b > 0 && (a-1)%c.N == (b-1)%c.N {
+								v += noise((a-1)/c.N, (b-1)/c.N)
+							}
+							cov.Set(a, b, v)
+						}
+					}
+					return conditioned(mean, cov, y)
+				}
+				mean, variance := predict(0)
+				wantMean, wantVariance := predict(1 / s.Healing.Precision)
+				assert.InDelta(t, wantMean-mean, healed.Mean.At(o, i)-plain.Mean.At(o, i), 1e-10*(1+math.Abs(wantMean)))
+				assert.InDelta(t, wantVariance-variance, healed.Variance.At(o, i)-plain.Variance.At(o, i), 1e-10*(1+wantVariance))
+				assert.GreaterOrEqual(t, healed.Variance.At(o, i), plain.Variance.At(o, i))
+			}
+		}
+		assert.LessOrEqual(t, len(s.Healing.Kernels), min(c.P, c.L))
+	}
+}
+
+// The variance of one output is healed as that of a Regression is, and a healer of one sample agrees with
+// the predictions of many, as does a restored posterior.
+func TestSharedHealedPredictions(t *testing.T) {
+	src := rand.New(rand.NewPCG(8, 8))
+	for _, L := range []int{1, 3} {
+		h := newSharedHealingProblem(t, 2, 30, L, 40)
+		p := h.fit.Posterior
+		want, err := p.PredictHealed(h.k, h.self, vi.PredictOptions{Workers: 1})
+		require.NoError(t, err)
+		got, err := p.PredictHealed(h.k, h.self, vi.PredictOptions{Workers: 3})
+		require.NoError(t, err)
+		assert.True(t, reflect.DeepEqual(want, got), "other bits with three workers")
+		restored, err := NewSharedPosterior(p.State())
+		require.NoError(t, err)
+		got, err = restored.PredictHealed(h.k, h.self, vi.PredictOptions{})
+		require.NoError(t, err)
+		assert.True(t, reflect.DeepEqual(want, got), "other bits after a restoration")
+		if L == 1 {
+			one, err := h.healingProblem.fit.Posterior.PredictHealed(h.k, h.self, vi.PredictOptions{})
+			require.NoError(t, err)
+			testkit.RequireClose(t, "variance", one.Variance, want.Variance, 1e-7)
+		}
+		plain, err := p.Predict(h.k, vi.PredictOptions{})
+		require.NoError(t, err)
+		for o := range L {
+			healer, err := p.Healer(nil, o)
+			require.NoError(t, err)
+			scratch := make([]float64, healer.ScratchSize())
+			for i := range scratch {
+				scratch[i] = src.Float64()
+			}
+			for i := range 40 {
+				k, self := h.point(i)
+				mean, variance := healer.Heal(nil, k, self, scratch)
+				require.InDelta(t, want.Mean.At(o, i), plain.Mean.At(o, i)+mean, 1e-10)
+				require.InDelta(t, want.Variance.At(o, i), plain.Variance.At(o, i)+variance, 1e-10)
+			}
+		}
+	}
+}
+
+func TestSharedHealingRefusals(t *testing.T) {
+	h := newSharedHealingProblem(t, 2, 6, 3, 2)
+	for want, spoil := range map[string]func(s *SharedState, h *SharedHealing){
+		"Healing: 6 basis points are not the 7 samples":                       func(s *SharedState, h *SharedHealing) { s.Samples = 7 },
+		"Healing.Precision is 0":                                              func(s *SharedState, h *SharedHealing) { h.Precision = 0 },
+		"Healing.Residual: entry (0, 0) is NaN":                               func(s *SharedState, h *SharedHealing) { h.Residual.Data[0] = math.NaN() },
+		"Healing.Kernels[1] is not symmetric":                                 func(s *SharedState, h *SharedHealing) { h.Kernels[1].Set(0, 1, 7) },
+		"Healing.Kernels: 0 of 3 outputs and 2 kernels":                       func(s *SharedState, h *SharedHealing) { h.Kernels = nil },
+		"Healing.Weights: 1×2 (stride 2, 2 elements) where 2×2 is needed":     func(s *SharedState, h *SharedHealing) { h.Weights = h.Weights.Slice(0, 1, 0, 2) },
+		"Healing.Kernels[0]: 5×5 (stride 6, 29 elements) where 6×6 is needed": func(s *SharedState, h *SharedHealing) { h.Kernels[0] = h.Kernels[0].Slice(0, 5, 0, 5) },
+	} {
+		s := h.fit.Posterior.State()
+		spoiled := *s.Healing
+		spoiled.Residual, spoiled.Kernels = s.Healing.Residual.Clone(), nil
+		for _, k := range s.Healing.Kernels {
+			spoiled.Kernels = append(spoiled.Kernels, k.Clone())
+		}
+		s.Healing = &spoiled
+		spoil(&s, &spoiled)
+		_, err := NewSharedPosterior(s)
+		assert.EqualError(t, err, "vi: shared regression state: "+want)
+	}
+}
