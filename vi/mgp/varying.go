@@ -80,10 +80,10 @@ func (p *NoiseProcess) Widen(out *Prediction, k vi.Kernels, self la.Matrix[float
 // PredictOne is [Posterior.PredictOne] of the function f with this noise: k and self
 // are the composite kernels of f, noiseK and noiseSelf those of the noise, with its
 // own scales. Both k and noiseK are overwritten.
-func (p *NoiseProcess) PredictOne(f *Posterior, k []float64, self float64, noiseK []float64, noiseSelf float64) Certified {
+func (p *NoiseProcess) PredictOne(f *Posterior, k []float64, self float64, noiseK []float64, noiseSelf float64) vi.Certified {
 	mean := p.Level + la.Dot(noiseK, p.About.s.Alpha)
 	noise := MeanNoise(mean, p.About.functionVariance(noiseK, noiseSelf))
-	c := Certified{Mean: la.Dot(k, f.s.Alpha)}
+	c := vi.Certified{Mean: la.Dot(k, f.s.Alpha)}
 	c.Variance = f.functionVariance(k, self) + noise
 	c.LeastSD = math.Sqrt(c.Variance)
 	return c
