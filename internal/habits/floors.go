@@ -26,6 +26,7 @@ var Floors = [][]string{
 	{"vi"},
 	{"vi/internal/..."},
 	{"internal/golden", "internal/testkit", "internal/jitter", "internal/stairs"},
+	{"stat"},
 	{"la"},
 	{"la/internal/..."},
 	{"internal/..."},
