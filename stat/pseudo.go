@@ -16,6 +16,11 @@ type PseudoSamples struct {
 	Ones    []float64            // r, what 1 for every sample has become; |Ones|² is the number of samples
 }
 
+// least is the mean square below which an entry is scaled as if it had that. Sums are rounded
+// to units of 2⁻⁷², which of the products of smaller entries may leave too few of the 53
+// digits of a float64.
+const least = 0x1p-20
+
 // PseudoSamples factors T by [la.CholeskyPivoted], entries scaled to Σ z² = 1, so that the constant
 // and the targets weigh as much as kernels. A pivot of not more than tolerance ends it; 0 means
 // n·2⁻⁵³ for n entries, what rounding leaves.
@@ -29,10 +34,7 @@ func (m *Moments) PseudoSamples(ws *la.Workspace, tolerance float64) (*PseudoSam
 	for _, g := range m.Groups {
 		a := g.Sums.Clone()
 		for i := range n {
-			scale[i] = math.Sqrt(a.At(i, i))
-			if a.At(i, i) <= 0 {
-				scale[i] = math.Inf(1) // the entry is 0 for every sample
-			}
+			scale[i] = math.Sqrt(max(a.At(i, i), least*g.Count))
 			for j := range i + 1 {
 				a.Row(i)[j] /= float64(scale[i] * scale[j])
 			}
@@ -43,11 +45,9 @@ func (m *Moments) PseudoSamples(ws *la.Workspace, tolerance float64) (*PseudoSam
 		}
 		part := la.NewMatrix[float64](n, rank)
 		for i, to := range perm {
-			if !math.IsInf(scale[to], 0) {
-				row := part.Row(to)
-				copy(row, a.Row(i)[:min(i+1, rank)])
-				la.Scal(scale[to], row)
-			}
+			row := part.Row(to)
+			copy(row, a.Row(i)[:min(i+1, rank)])
+			la.Scal(scale[to], row)
 		}
 		parts = append(parts, part)
 		r += rank

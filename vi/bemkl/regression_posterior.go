@@ -179,7 +179,7 @@ func wrapRegressionState(s RegressionState) *RegressionPosterior {
 func (m *regression) posterior() *RegressionPosterior {
 	s := RegressionState{
 		Priors:  m.priors,
-		Samples: m.N,
+		Samples: int(m.size),
 		Lambda:  la.MatrixOf(m.L, m.D, m.lambda.Scale).Clone(),
 		A:       m.aMean.Clone(),
 		BEMean:  append([]float64(nil), m.be.Mean...),
@@ -216,13 +216,13 @@ func (m *layers) collapsed(y la.Matrix[float64]) []int {
 		for j := range m.P {
 			la.Axpy(m.be.Mean[m.L+j], m.h.Row(o*m.P+j), f)
 		}
-		var seen []float64
-		for i, v := range y.Row(o) {
-			if m.observed.Rows == 0 || m.observed.At(o, i) != 0 {
-				seen = append(seen, v)
-			}
+		var observed []float64
+		if m.observed.Rows > 0 {
+			observed = m.observed.Row(o)
 		}
-		if isCollapsed(f, seen) {
+		fitted, n := m.variation(f, nil)
+		target, seen := m.variation(y.Row(o), observed)
+		if target > 0 && fitted/n < collapseShare*target/seen {
 			out = append(out, o)
 		}
 	}

@@ -118,6 +118,9 @@ func (r SharedRegression) model(k vi.Kernels, y la.Matrix[float64]) (*shared, er
 		}
 	}
 	y, _, err := checkTargets(k, y)
+	if err == nil {
+		err = vi.Uncompressed(k)
+	}
 	if err != nil {
 		return nil, err
 	}

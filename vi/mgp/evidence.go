@@ -244,6 +244,9 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	if k == nil {
 		return nil, nil, fmt.Errorf("mgp: kernels: nil")
 	}
+	if err := vi.Uncompressed(k); err != nil {
+		return nil, nil, err
+	}
 	P, D, N := k.Dims()
 	switch {
 	case D != N:
