@@ -223,6 +223,28 @@ func TestPseudoSamplesHaveTheSums(t *testing.T) {
 	}
 }
 
+// TestTargetsKeepTheirResiduals factors the sums of features that all but repeat each other:
+// no combination of the features of the pseudo-samples fits what noise there is in the target.
+func TestTargetsKeepTheirResiduals(t *testing.T) {
+	l := Layout{Views: []int{30}, Outputs: 1}
+	s := draw(l, 2000, 0, 6)
+	src := rand.New(rand.NewPCG(6, 6))
+	for d := 1; d < 30; d++ {
+		for i := range 2000 {
+			s.Kernels[0].Set(d, i, s.Kernels[0].At(0, i)+1e-8*src.NormFloat64())
+		}
+	}
+	r, err := moments(t, l, s).PseudoSamples(nil, 0)
+	require.NoError(t, err)
+	require.Less(t, len(r.Ones), 32)
+	last := len(r.Ones) - 1
+	for d := range 30 {
+		assert.Zero(t, r.Views[0].At(d, last))
+	}
+	assert.Zero(t, r.Ones[last])
+	assert.InDelta(t, 2000, r.Targets.At(0, last)*r.Targets.At(0, last), 200, "the target is noise")
+}
+
 // TestFolds leaves every fold out of the sums of all, exactly.
 func TestFolds(t *testing.T) {
 	const folds = 4

@@ -21,36 +21,27 @@ type PseudoSamples struct {
 // digits of a float64.
 const least = 0x1p-20
 
-// PseudoSamples factors T by [la.CholeskyPivoted], entries scaled to Σ z² = 1, so that the constant
-// and the targets weigh as much as kernels. A pivot of not more than tolerance ends it; 0 means
-// n·2⁻⁵³ for n entries, what rounding leaves.
+// PseudoSamples factors T, entries scaled to Σ z² = 1, by [la.CholeskyPivoted]: first that of the
+// features and of 1, then what these leave of the targets, which get columns of their own. A
+// pivot of not more than tolerance ends either; 0 means n·2⁻⁵³ for n entries, what rounding leaves.
 // What is then left out of each element of T is at most tolerance·√(T_ii·T_jj).
+//
+// As nothing but the targets is in the last columns, no combination of features, however large,
+// fits what of the targets the features of the samples do not, though there may be fewer
+// pseudo-samples than features. Where those of the samples do fit a target to within 2⁻²⁰ of its square,
+// because there are few samples or no noise, features and targets are factored as one, which is then
+// more accurate.
 func (m *Moments) PseudoSamples(ws *la.Workspace, tolerance float64) (*PseudoSamples, error) {
 	l := m.places()
-	n := l.entries()
 	var parts []la.Matrix[float64] // of each group, n×rank
 	var r int
-	perm, scale := make([]int, n), make([]float64, n)
 	for _, g := range m.Groups {
-		a := g.Sums.Clone()
-		for i := range n {
-			scale[i] = math.Sqrt(max(a.At(i, i), least*g.Count))
-			for j := range i + 1 {
-				a.Row(i)[j] /= float64(scale[i] * scale[j])
-			}
-		}
-		rank, err := la.CholeskyPivoted(ws, a, tolerance, perm)
+		part, err := g.factor(ws, l, tolerance)
 		if err != nil {
 			return nil, fmt.Errorf("stat: sums of %g samples: %w", g.Count, err)
 		}
-		part := la.NewMatrix[float64](n, rank)
-		for i, to := range perm {
-			row := part.Row(to)
-			copy(row, a.Row(i)[:min(i+1, rank)])
-			la.Scal(scale[to], row)
-		}
 		parts = append(parts, part)
-		r += rank
+		r += part.Cols
 	}
 
 	s := &PseudoSamples{Targets: la.NewMatrix[float64](m.Outputs, r), Ones: make([]float64, r)}
@@ -77,4 +68,75 @@ func (m *Moments) PseudoSamples(ws *la.Workspace, tolerance float64) (*PseudoSam
 		r += part.Cols
 	}
 	return s, nil
+}
+
+// fitted is the share of a target's square below which features count as having fitted it.
+const fitted = 0x1p-20
+
+// factor returns R, T = R·Rᵀ.
+func (g Group) factor(ws *la.Workspace, l places, tolerance float64) (r la.Matrix[float64], err error) {
+	n, features := l.entries(), l.one+1
+	a, scale := g.Sums.Clone(), make([]float64, n)
+	for i := range n {
+		scale[i] = math.Sqrt(max(a.At(i, i), least*g.Count))
+	}
+	for i := range n {
+		for j := range i + 1 {
+			a.Row(i)[j] /= float64(scale[i] * scale[j])
+		}
+	}
+	first, rows, err := factor(ws, a.Slice(0, features, 0, features).Clone(), tolerance)
+	if err != nil {
+		return r, err
+	}
+
+	// With C the rows of the pivots, the targets' are Y = T_y·C⁻ᵀ, and T_yy − Y·Yᵀ is left.
+	y, left := la.NewMatrix[float64](l.outputs, len(first)), a.Slice(features, n, features, n).Clone()
+	c := la.NewMatrix[float64](len(first), len(first))
+	for i, p := range first {
+		copy(c.Row(i), rows.Row(p))
+		for o := range l.outputs {
+			y.Set(o, i, a.At(l.output(o), p))
+		}
+	}
+	la.Trsm(ws, la.Right, la.Transpose, c, y)
+	la.Syrk(ws, la.NoTrans, -1, y, 1, left)
+	for o, seen := range g.Observed {
+		if seen && left.At(o, o) < fitted {
+			_, r, err = factor(ws, a, tolerance)
+			return scaled(r, scale), err
+		}
+	}
+	own, last, err := factor(ws, left, tolerance)
+	if err != nil {
+		return r, err
+	}
+	r = la.NewMatrix[float64](n, len(first)+len(own))
+	r.Slice(0, features, 0, len(first)).CopyFrom(rows)
+	r.Slice(features, n, 0, len(first)).CopyFrom(y)
+	r.Slice(features, n, len(first), r.Cols).CopyFrom(last)
+	return scaled(r, scale), nil
+}
+
+// scaled multiplies each row by its factor.
+func scaled(r la.Matrix[float64], by []float64) la.Matrix[float64] {
+	for i := range r.Rows {
+		la.Scal(by[i], r.Row(i))
+	}
+	return r
+}
+
+// factor overwrites a with its pivoted factor, and returns the pivots and R, a = R·Rᵀ, in the order of
+// a's rows.
+func factor(ws *la.Workspace, a la.Matrix[float64], tolerance float64) (pivots []int, r la.Matrix[float64], err error) {
+	perm := make([]int, a.Rows)
+	rank, err := la.CholeskyPivoted(ws, a, tolerance, perm)
+	if err != nil {
+		return nil, r, err
+	}
+	r = la.NewMatrix[float64](a.Rows, rank)
+	for i, to := range perm {
+		copy(r.Row(to), a.Row(i)[:min(i+1, rank)])
+	}
+	return perm[:rank], r, nil
 }

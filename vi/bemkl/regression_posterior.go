@@ -220,9 +220,7 @@ func (m *layers) collapsed(y la.Matrix[float64]) []int {
 		if m.observed.Rows > 0 {
 			observed = m.observed.Row(o)
 		}
-		fitted, n := m.variation(f, nil)
-		target, seen := m.variation(y.Row(o), observed)
-		if target > 0 && fitted/n < collapseShare*target/seen {
+		if m.isCollapsed(f, y.Row(o), observed) {
 			out = append(out, o)
 		}
 	}
@@ -230,11 +228,12 @@ func (m *layers) collapsed(y la.Matrix[float64]) []int {
 }
 
 // isCollapsed reports whether the fitted values f vary by less than
-// collapseShare of what the targets y do. A constant target leaves nothing to
+// collapseShare of what the observed targets y do. A constant target leaves nothing to
 // explain and is no collapse.
-func isCollapsed(f, y []float64) bool {
-	v := variation(y) / float64(len(y))
-	return v > 0 && variation(f)/float64(len(f)) < collapseShare*v
+func (s samples) isCollapsed(f, y, observed []float64) bool {
+	fitted, n := s.variation(f, nil)
+	target, seen := s.variation(y, observed)
+	return target > 0 && fitted/n < collapseShare*target/seen
 }
 
 // variation returns Σ (x − mean)².

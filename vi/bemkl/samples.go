@@ -6,6 +6,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/random"
 )
 
 // samples is how many samples the N columns of the kernels stand for: N, or of [vi.Compressed]
@@ -89,5 +90,16 @@ func compressedStart(seed uint64, y la.Matrix[float64], P, D int) *Start {
 			la.Axpy(1/float64(P), y.Row(o), s.G.Row(o*P+m))
 		}
 	}
+	return s
+}
+
+// sharedCompressedStart is compressedStart for outputs that share the intermediate outputs: each of these is
+// a mixture of the targets drawn at random, so that no two targets cancel.
+func sharedCompressedStart(seed uint64, y la.Matrix[float64], P, D int) *Start {
+	mixture := la.NewMatrix[float64](P, y.Rows)
+	random.Normal(random.Source(seed+1), mixture.Data)
+	s := randomStart(seed, 1, P, D, 0)
+	s.G = la.NewMatrix[float64](P, y.Cols)
+	la.Gemm(nil, la.NoTrans, la.NoTrans, 1/(float64(P)*math.Sqrt(float64(y.Rows))), mixture, y, 0, s.G)
 	return s
 }

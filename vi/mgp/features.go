@@ -15,8 +15,8 @@ import (
 // Features are the data of a fit in the space of features: of every kernel a block Φ_p, D_p×N, with
 // K_p = Φ_pᵀΦ_p. The columns are samples, or fewer pseudo-samples with the same sums.
 type Features struct {
-	Blocks  []la.Matrix[float64]
-	Targets []float64 // N
+	Blocks  []la.Matrix[float64] // Φ_p
+	Targets []float64            // N
 
 	// Samples is the number of samples; 0 means that of the columns.
 	Samples float64
