@@ -28,9 +28,9 @@ const least = 0x1p-20
 //
 // As nothing but the targets is in the last columns, no combination of features, however large,
 // fits what of the targets the features of the samples do not, though there may be fewer
-// pseudo-samples than features. Where those of the samples do fit a target to within 2⁻²⁰ of its square,
-// because there are few samples or no noise, features and targets are factored as one, which is then
-// more accurate.
+// pseudo-samples than features. Where those of the samples do fit a target, to within 2⁻²⁰ of its square
+// or as there are fewer samples than entries, all entries are factored as one, which is then more
+// accurate.
 func (m *Moments) PseudoSamples(ws *la.Workspace, tolerance float64) (*PseudoSamples, error) {
 	l := m.places()
 	var parts []la.Matrix[float64] // of each group, n×rank
@@ -84,6 +84,10 @@ func (g Group) factor(ws *la.Workspace, l places, tolerance float64) (r la.Matri
 		for j := range i + 1 {
 			a.Row(i)[j] /= float64(scale[i] * scale[j])
 		}
+	}
+	if g.Count <= float64(n) {
+		_, r, err = factor(ws, a, tolerance)
+		return scaled(r, scale), err
 	}
 	first, rows, err := factor(ws, a.Slice(0, features, 0, features).Clone(), tolerance)
 	if err != nil {
