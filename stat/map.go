@@ -81,10 +81,14 @@ func (m *Moments) Apply(ws *la.Workspace, a Map) (*Moments, error) {
 			h.Self = append(h.Self, g.Self[v.View])
 		}
 		h.Sums = a.apply(ws, m.places(), to.places(), g)
+		h.Scale = a.scales(m.places(), to.places(), g, h.Sums)
 		if at, known := index[h.pattern()]; known {
 			into := &to.Groups[at]
 			into.Count += h.Count
 			la.Axpy(1, h.Sums.Data, into.Sums.Data)
+			for i, v := range h.Scale {
+				into.Scale[i] = math.Hypot(into.Scale[i], v)
+			}
 			la.Axpy(1, h.Self, into.Self)
 			continue
 		}
@@ -182,6 +186,39 @@ func (a Map) apply(ws *la.Workspace, from, to places, g Group) la.Matrix[float64
 	}
 	sums.MirrorLower()
 	return sums
+}
+
+// scales returns the scales of the mapped entries.
+func (a Map) scales(from, to places, g Group, sums la.Matrix[float64]) []float64 {
+	one := g.Scale[from.one]
+	out := make([]float64, to.entries())
+	for i, v := range a.Views {
+		first, _ := from.view(v.View)
+		lo, hi := to.view(i)
+		for d := range hi - lo {
+			if v.By.Rows == 0 {
+				out[lo+d] = g.Scale[first+d]
+			} else {
+				var square float64
+				for j, b := range v.By.Row(d) {
+					t := b * g.Scale[first+j]
+					square += t * t
+				}
+				out[lo+d] = math.Sqrt(square)
+			}
+			if v.Shift != nil {
+				out[lo+d] = math.Hypot(out[lo+d], v.Shift[d]*one)
+			}
+		}
+	}
+	out[to.one] = one
+	for i, t := range a.Targets {
+		out[to.output(i)] = math.Hypot(g.Scale[from.output(t.Output)], t.Shift*one) / math.Abs(t.scale())
+	}
+	for i, v := range out {
+		out[i] = max(v, math.Sqrt(max(0, sums.At(i, i))))
+	}
+	return out
 }
 
 func (t TargetMap) scale() float64 {

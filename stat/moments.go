@@ -23,7 +23,17 @@ type Group struct {
 	Count    float64            // samples
 	Sums     la.Matrix[float64] // T, symmetric; 0 for outputs that are missing
 	Self     []float64          // P, Σ k_p(x_i, x_i): of the kernels, whatever the map
+
+	// Scale is, for each entry, the root of what the rounding of Σ z² is a share of 2⁻⁵³ of: of sums
+	// that of Σ z² itself, of a map's that of the sum of the squares of its terms, which may
+	// cancel.
+	Scale []float64
 }
+
+// least is the mean square below which an entry counts as if it had that. Sums are rounded
+// to units of 2⁻⁷², which of the products of smaller entries may leave too few of the 53
+// digits of a float64.
+const least = 0x1p-20
 
 // Moments returns the sums, each rounded to the nearest float64. It is an error if there is no
 // sample.
@@ -44,6 +54,9 @@ func (s *Statistic) Moments() (*Moments, error) {
 			}
 		}
 		to.Sums.MirrorLower()
+		for i := range n {
+			to.Scale = append(to.Scale, math.Sqrt(max(to.Sums.At(i, i), least*to.Count)))
+		}
 		for _, v := range g.self {
 			to.Self = append(to.Self, v.float())
 		}

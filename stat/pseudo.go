@@ -16,15 +16,10 @@ type PseudoSamples struct {
 	Ones    []float64            // r, what 1 for every sample has become; |Ones|² is the number of samples
 }
 
-// least is the mean square below which an entry is scaled as if it had that. Sums are rounded
-// to units of 2⁻⁷², which of the products of smaller entries may leave too few of the 53
-// digits of a float64.
-const least = 0x1p-20
-
-// PseudoSamples factors T, entries scaled to Σ z² = 1, by [la.CholeskyPivoted]: first that of the
+// PseudoSamples factors T, entries divided by their [Group.Scale], by [la.CholeskyPivoted]: first that of the
 // features and of 1, then what these leave of the targets, which get columns of their own. A
 // pivot of not more than tolerance ends either; 0 means n·2⁻⁵³ for n entries, what rounding leaves.
-// What is then left out of each element of T is at most tolerance·√(T_ii·T_jj).
+// What is then left out of each element T_ij is at most tolerance·Scale_i·Scale_j.
 //
 // As nothing but the targets is in the last columns, no combination of features, however large,
 // fits what of the targets the features of the samples do not, though there may be fewer
@@ -76,10 +71,7 @@ const fitted = 0x1p-20
 // factor returns R, T = R·Rᵀ.
 func (g Group) factor(ws *la.Workspace, l places, tolerance float64) (r la.Matrix[float64], err error) {
 	n, features := l.entries(), l.one+1
-	a, scale := g.Sums.Clone(), make([]float64, n)
-	for i := range n {
-		scale[i] = math.Sqrt(max(a.At(i, i), least*g.Count))
-	}
+	a, scale := g.Sums.Clone(), g.Scale
 	for i := range n {
 		for j := range i + 1 {
 			a.Row(i)[j] /= float64(scale[i] * scale[j])

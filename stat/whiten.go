@@ -19,7 +19,7 @@ type Features struct {
 }
 
 // DefaultWhitening is the tolerance of [Whiten] if none is given.
-const DefaultWhitening = 1e-10
+const DefaultWhitening = 1e-6
 
 // Whiten returns the features of a view from the kernels among its landmarks, D×D, of which the
 // lower triangle is read and which is not changed. Landmarks are taken one by one, each

@@ -62,21 +62,61 @@ func (g generator) draw(x matrix) (y, f []float64) {
 type plan struct {
 	landmarks matrix
 	widths    []float64
+	features  []stat.Features // of each view
+	before    bool            // sum features, not kernels
 }
 
-// kernels fills k with the kernels between the landmarks and the rows of x, a view in each.
-func (p plan) kernels(ws *la.Workspace, x matrix, k []matrix) {
-	for i, w := range p.widths {
-		la.RBF(ws, 1/(2*w*w), p.landmarks, x, k[i])
+// newPlan draws landmarks and makes features of the kernels among them.
+func newPlan(ws *la.Workspace, g generator, landmarks, kernels int, tolerance float64) (p plan, err error) {
+	p.landmarks = la.NewMatrix[float64](landmarks, inputs)
+	g.draw(p.landmarks)
+	among := la.NewMatrix[float64](landmarks, landmarks)
+	for i := range kernels {
+		p.widths = append(p.widths, 0.5*math.Pow(12, float64(i)/float64(max(1, kernels-1))))
+		p.kernel(ws, i, p.landmarks, among)
+		f, err := stat.Whiten(ws, among, tolerance)
+		if err != nil {
+			return p, err
+		}
+		p.features = append(p.features, f)
 	}
+	return p, nil
 }
 
-// views returns matrices for the kernels of n samples.
-func (p plan) views(n int) (k []matrix) {
-	for range p.widths {
-		k = append(k, la.NewMatrix[float64](p.landmarks.Rows, n))
+// kernel fills k with kernel i between the landmarks and the rows of x.
+func (p plan) kernel(ws *la.Workspace, i int, x, k matrix) {
+	la.RBF(ws, 1/(2*p.widths[i]*p.widths[i]), p.landmarks, x, k)
+}
+
+// featuresOf returns the features of kernel i for the rows of x.
+func (p plan) featuresOf(ws *la.Workspace, i int, x matrix) matrix {
+	k, phi := la.NewMatrix[float64](p.landmarks.Rows, x.Rows), la.NewMatrix[float64](p.features[i].By.Rows, x.Rows)
+	p.kernel(ws, i, x, k)
+	la.Gemm(ws, la.NoTrans, la.NoTrans, 1, p.features[i].By, k, 0, phi)
+	return phi
+}
+
+// entries returns what is summed of kernel i for the rows of x.
+func (p plan) entries(ws *la.Workspace, i int, x matrix) matrix {
+	if p.before {
+		return p.featuresOf(ws, i, x)
 	}
+	k := la.NewMatrix[float64](p.landmarks.Rows, x.Rows)
+	p.kernel(ws, i, x, k)
 	return k
+}
+
+// layout returns the layout of the sums.
+func (p plan) layout() stat.Layout {
+	l := stat.Layout{Outputs: 1}
+	for i := range p.widths {
+		d := p.landmarks.Rows
+		if p.before {
+			d = p.features[i].By.Rows
+		}
+		l.Views = append(l.Views, d)
+	}
+	return l
 }
 
 // clock measures a step by the wall and by processor time.
@@ -104,25 +144,26 @@ func run() error {
 	d := flag.Int("d", 200, "landmarks of each kernel")
 	p := flag.Int("p", 5, "kernels")
 	noise := flag.Float64("noise", 0.1, "standard deviation of the noise")
-	sweeps := flag.Int("sweeps", 40, "most sweeps of the multiple kernel regression")
+	sweeps := flag.Int("sweeps", 40, "most sweeps of the multiple kernel regression; 0: none")
 	workers := flag.Int("workers", 0, "goroutines at work; 0: as many as processors")
 	whitening := flag.Float64("whitening", 0, "tolerance of whitening; 0: the default")
+	before := flag.Bool("before", true, "make features of the kernels in the pass, and not of the sums after it")
+	file := flag.String("statistic", "", "`file` of the sums: read in place of the pass if it exists, and else written")
 	seed := flag.Uint64("seed", 1, "of the samples")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 
 	ws := &la.Workspace{Workers: *workers}
-	pl := plan{landmarks: la.NewMatrix[float64](*d, inputs)}
-	generator{rand.New(rand.NewPCG(*seed, 1)), 0}.draw(pl.landmarks)
-	layout := stat.Layout{Outputs: 1}
-	for i := range *p {
-		pl.widths = append(pl.widths, 0.5*math.Pow(12, float64(i)/float64(max(1, *p-1))))
-		layout.Views = append(layout.Views, *d)
+	pl, err := newPlan(ws, generator{rand.New(rand.NewPCG(*seed, 1)), 0}, *d, *p, *whitening)
+	if err != nil {
+		return err
 	}
+	pl.before = *before
+	layout := pl.layout()
 
 	t := start()
-	s, err := pass(ws, pl, layout, generator{rand.New(rand.NewPCG(*seed, 2)), *noise}, *n)
+	s, err := sums(ws, *file, pl, generator{rand.New(rand.NewPCG(*seed, 2)), *noise}, *n)
 	if err != nil {
 		return err
 	}
@@ -132,7 +173,7 @@ func run() error {
 		t, float64(*n)*entries*entries/time.Since(t.wall).Seconds()/1e9, s.Hash())
 
 	t = start()
-	e, err := prepare(ws, pl, s, *whitening)
+	e, err := prepare(ws, pl, s)
 	if err != nil {
 		return err
 	}
@@ -140,11 +181,14 @@ func run() error {
 	fmt.Printf("share of each kernel beyond its landmarks: %.2g\n", e.beyond)
 
 	e.test(ws, pl, generator{rand.New(rand.NewPCG(*seed, 3)), *noise})
-	for _, f := range []func(context.Context) (*result, error){
+	fits := []func(context.Context) (*result, error){
 		e.ridge,
-		func(ctx context.Context) (*result, error) { return e.regression(ctx, *sweeps, *workers) },
 		func(ctx context.Context) (*result, error) { return e.processes(ctx, *workers) },
-	} {
+	}
+	if *sweeps > 0 {
+		fits = append(fits, func(ctx context.Context) (*result, error) { return e.regression(ctx, *sweeps, *workers) })
+	}
+	for _, f := range fits {
 		t = start()
 		r, err := f(ctx)
 		if err != nil {
@@ -158,22 +202,40 @@ func run() error {
 	return nil
 }
 
-// pass sums n samples.
-func pass(ws *la.Workspace, pl plan, l stat.Layout, g generator, n int) (*stat.Statistic, error) {
-	b, err := stat.NewBuilder(l, ws.Workers)
+// sums reads the sums of n samples from a file, or forms them and writes the file.
+func sums(ws *la.Workspace, file string, pl plan, g generator, n int) (*stat.Statistic, error) {
+	if file == "" {
+		return pass(ws, pl, g, n)
+	}
+	s := &stat.Statistic{}
+	if data, err := os.ReadFile(file); err == nil {
+		return s, s.UnmarshalBinary(data)
+	}
+	s, err := pass(ws, pl, g, n)
 	if err != nil {
 		return nil, err
 	}
-	x, k := la.NewMatrix[float64](piece, inputs), pl.views(piece)
+	data, err := s.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return s, os.WriteFile(file, data, 0o666)
+}
+
+// pass sums n samples.
+func pass(ws *la.Workspace, pl plan, g generator, n int) (*stat.Statistic, error) {
+	b, err := stat.NewBuilder(pl.layout(), ws.Workers)
+	if err != nil {
+		return nil, err
+	}
+	x := la.NewMatrix[float64](piece, inputs)
 	for first := 0; first < n; first += piece {
 		m := min(piece, n-first)
-		part := stat.Samples{}
-		for _, k := range k {
-			part.Kernels = append(part.Kernels, k.Slice(0, k.Rows, 0, m))
-		}
 		y, _ := g.draw(x.Slice(0, m, 0, inputs))
-		pl.kernels(ws, x.Slice(0, m, 0, inputs), part.Kernels)
-		part.Targets = la.MatrixOf(1, m, y)
+		part := stat.Samples{Targets: la.MatrixOf(1, m, y)}
+		for i := range pl.widths {
+			part.Kernels = append(part.Kernels, pl.entries(ws, i, x.Slice(0, m, 0, inputs)))
+		}
 		if err := b.Add(part); err != nil {
 			return nil, err
 		}
@@ -194,21 +256,23 @@ type experiment struct {
 }
 
 // prepare maps the sums to features, standardises them and factors them.
-func prepare(ws *la.Workspace, pl plan, s *stat.Statistic, tolerance float64) (*experiment, error) {
+func prepare(ws *la.Workspace, pl plan, s *stat.Statistic) (*experiment, error) {
 	m, err := s.Moments()
 	if err != nil {
 		return nil, err
 	}
 	e := &experiment{maps: m.All()}
-	among := pl.views(pl.landmarks.Rows)
-	pl.kernels(ws, pl.landmarks, among)
-	for i, k := range among {
-		f, err := stat.Whiten(ws, k, tolerance)
-		if err != nil {
-			return nil, err
+	for i, f := range pl.features {
+		by := f.By
+		if pl.before {
+			by = la.NewMatrix[float64](f.By.Rows, f.By.Rows)
+			for d := range by.Rows {
+				by.Set(d, d, 1)
+			}
+		} else {
+			e.maps.Views[i].By = by
 		}
-		e.maps.Views[i].By = f.By
-		beyond, err := m.TraceError(ws, i, f.By)
+		beyond, err := m.TraceError(ws, i, by)
 		if err != nil {
 			return nil, err
 		}
@@ -239,16 +303,14 @@ func (e *experiment) features() (n int) {
 
 // test draws the test samples and computes their features.
 func (e *experiment) test(ws *la.Workspace, pl plan, g generator) {
-	x, k := la.NewMatrix[float64](testSamples, inputs), pl.views(testSamples)
+	x := la.NewMatrix[float64](testSamples, inputs)
 	e.y, e.f = g.draw(x)
-	pl.kernels(ws, x, k)
 	for i, v := range e.maps.Views {
-		phi := la.NewMatrix[float64](v.By.Rows, testSamples)
-		la.Gemm(ws, la.NoTrans, la.NoTrans, 1, v.By, k[i], 0, phi)
-		for r := range phi.Rows {
+		phi := pl.featuresOf(ws, i, x)
+		for r, c := range v.Shift {
 			row := phi.Row(r)
-			for j, a := range row {
-				row[j] = a + v.Shift[r]
+			for j := range row {
+				row[j] += c
 			}
 		}
 		e.tests = append(e.tests, phi)
