@@ -5,31 +5,31 @@ import (
 	"math"
 )
 
-// pivotBlock is the number of columns of a pivoted factor after which the rest of the
-// matrix is brought up to date. It enters the roundings, and is the same everywhere.
+// pivotBlock is the number of columns of a pivoted factor after which the rest of the matrix
+// is brought up to date. It enters the roundings, and is the same everywhere.
 const pivotBlock = 32
 
 // CholeskyPivoted overwrites the lower triangle of the symmetric positive semidefinite A
 // with that of L, PᵀAP = L·Lᵀ, whose columns from rank on are zero. The strict upper
-// triangle is neither read nor written. perm, of as many entries as A has rows, receives
-// the permutation: row i of L belongs to row perm[i] of A.
+// triangle is neither read nor written. perm, of as many entries as A has rows, receives the
+// permutation: row i of L belongs to row perm[i] of A.
 //
-// Each pivot is the largest element left on the diagonal. The factorisation ends, and
-// rank is the number of pivots so far, when that is not above tolerance times the largest
-// diagonal element of A. With a tolerance of 0 or less it is n·u, u the unit round-off of
-// T and n the rows, below which nothing but rounding is left. As what is left is positive
+// Each pivot is the largest element left on the diagonal. The factorisation ends, and rank
+// is the number of pivots so far, when that is not above tolerance times the largest
+// diagonal element of A. With a tolerance of 0 or less it is n·u, u the unit round-off of T
+// and n the rows, below which nothing but rounding is left. As what is left is positive
 // semidefinite, no element of A − L·Lᵀ is larger than its pivot but for rounding. The
 // diagonal of L does not rise.
 //
 // The error is a *PivotError, whose index is that of A's row: a diagonal element is NaN or
 // infinite, or has become so. The lower triangle and perm are then of no use.
 //
-// Columns are computed in blocks of 32: element (i, j) of a block is a_ij less the products of the
-// columns before it in the block, by [Gemv], times 1/l_jj; what is left of A then loses
-// the products of the block's columns, by [Syrk].
+// Columns are computed in blocks of 32: element (i, j) of a block is a_ij less the products
+// of the columns before it in the block, by [Gemv], times 1/l_jj; what is left of A then
+// loses the products of the block's columns, by [Syrk].
 //
-// Source: C. Lucas, "LAPACK-style codes for level 2 and 3 pivoted Cholesky
-// factorizations", LAPACK Working Note 161, 2004, algorithm 5.1.
+// Source: C. Lucas, "LAPACK-style codes for level 2 and 3 pivoted Cholesky factorizations",
+// LAPACK Working Note 161, 2004, algorithm 5.1.
 func CholeskyPivoted[T Float](w *Workspace, a Matrix[T], tolerance T, perm []int) (rank int, err error) {
 	a.checkSquare("A")
 	n := a.Rows

@@ -14,8 +14,8 @@ import (
 // depend on: a data set that is shared among workers is to be cut between blocks.
 const BlockSamples = 8192
 
-// pieceSamples is the number of samples of a block that are held at a time. The products
-// of la are sums of chains of la.BlockK terms, so that a multiple of that leaves no trace.
+// pieceSamples is the number of samples of a block that are held at a time. The products of
+// la are sums of chains of la.BlockK terms, so that a multiple of that leaves no trace.
 const pieceSamples = 4 * la.BlockK
 
 // Samples are some consecutive samples, a column each.
@@ -26,10 +26,10 @@ type Samples struct {
 }
 
 // Builder sums samples. A data set is given to it in order, in pieces of any size: after
-// every BlockSamples a block ends, and the next begins. Its memory is that of T three times (as
-// fixed-point numbers it counts twice) and of 1024 samples, for each pattern of missing targets. One
-// Builder serves one goroutine at a time; several builders sum parts of the samples, to be
-// merged.
+// every BlockSamples a block ends, and the next begins. Its memory is that of T three times
+// (as fixed-point numbers it counts twice) and of 1024 samples, for each pattern of missing
+// targets. One Builder serves one goroutine at a time; several builders sum parts of the
+// samples, to be merged.
 type Builder struct {
 	layout Layout
 	places places
@@ -60,12 +60,14 @@ func NewBuilder(l Layout, workers int) (*Builder, error) {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	return &Builder{layout: s.layout, places: newPlaces(l.Views, l.Outputs), ws: la.Workspace{Workers: workers}, total: s}, nil
+	return &Builder{
+		layout: s.layout, places: newPlaces(l.Views, l.Outputs), ws: la.Workspace{Workers: workers}, total: s,
+	}, nil
 }
 
 // Add adds samples. Errors name what does not fit: a shape, or the first entry that is not
-// finite or beyond the limits ([MaxEntry], [MaxSelf]), with its view, landmark or output
-// and its column; none of the samples is then added.
+// finite or beyond the limits ([MaxEntry], [MaxSelf]), with its view, landmark or output and
+// its column; none of the samples is then added.
 func (b *Builder) Add(s Samples) error {
 	n, err := b.check(s)
 	if err != nil {
@@ -104,21 +106,24 @@ func (b *Builder) check(s Samples) (n int, err error) {
 		if err := shape(fmt.Sprintf("Kernels[%d]", p), k, b.layout.Views[p], n); err != nil {
 			return 0, err
 		}
-		if err := within(k, MaxEntry, false, func(d int) string { return fmt.Sprintf("view %d, landmark %d", p, d) }); err != nil {
+		landmark := func(d int) string { return fmt.Sprintf("view %d, landmark %d", p, d) }
+		if err := within(k, MaxEntry, false, landmark); err != nil {
 			return 0, err
 		}
 	}
 	if err := shape("Targets", s.Targets, b.layout.Outputs, n); err != nil {
 		return 0, err
 	}
-	if err := within(s.Targets, MaxEntry, true, func(o int) string { return fmt.Sprintf("output %d", o) }); err != nil {
+	output := func(o int) string { return fmt.Sprintf("output %d", o) }
+	if err := within(s.Targets, MaxEntry, true, output); err != nil {
 		return 0, err
 	}
 	if s.Self.Rows > 0 {
 		if err := shape("Self", s.Self, len(b.layout.Views), n); err != nil {
 			return 0, err
 		}
-		if err := within(s.Self, MaxSelf, false, func(p int) string { return fmt.Sprintf("view %d, kernel with itself", p) }); err != nil {
+		self := func(p int) string { return fmt.Sprintf("view %d, kernel with itself", p) }
+		if err := within(s.Self, MaxSelf, false, self); err != nil {
 			return 0, err
 		}
 	}
@@ -136,8 +141,8 @@ func shape(name string, x la.Matrix[float64], rows, cols int) error {
 	return nil
 }
 
-// within returns an error that names the first entry of x which is not a number from
-// −limit to limit, but for NaN where that is allowed.
+// within returns an error that names the first entry of x which is not a number from −limit
+// to limit, but for NaN where that is allowed.
 func within(x la.Matrix[float64], limit float64, missing bool, row func(int) string) error {
 	for r := range x.Rows {
 		v := x.Row(r)

@@ -32,8 +32,8 @@ const (
 	version = 1
 )
 
-// Hash returns a hash of the statistic: that of its bytes. Equal samples of equal plans, added in
-// equal blocks, have equal hashes, whoever summed them and in whichever order.
+// Hash returns a hash of the statistic: that of its bytes. Equal samples of equal plans,
+// added in equal blocks, have equal hashes, whoever summed them and in whichever order.
 func (s *Statistic) Hash() [32]byte {
 	h := sha256.New()
 	s.write(h)
@@ -50,8 +50,7 @@ func (s *Statistic) AppendBinary(b []byte) ([]byte, error) {
 // MarshalBinary returns the bytes of s. It implements [encoding.BinaryMarshaler].
 func (s *Statistic) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
-// WriteTo writes the bytes of s without holding them in memory. It implements
-// [io.WriterTo].
+// WriteTo writes the bytes of s without holding them in memory. It implements [io.WriterTo].
 func (s *Statistic) WriteTo(w io.Writer) (int64, error) {
 	c := &counter{w: w, hash: sha256.New()}
 	s.write(c)
@@ -125,8 +124,8 @@ func (s *Statistic) write(w io.Writer) {
 var ErrCorrupt = errors.New("not the bytes of a statistic")
 
 // UnmarshalBinary sets s to the statistic of the bytes, which it does not keep. Bytes that
-// are damaged or of another kind or version are an error that wraps [ErrCorrupt], and s is then as before. It
-// implements [encoding.BinaryUnmarshaler].
+// are damaged or of another kind or version are an error that wraps [ErrCorrupt], and s is
+// then as before. It implements [encoding.BinaryUnmarshaler].
 //
 // It does not know which plan the caller has: compare [Statistic.Layout], or merge.
 func (s *Statistic) UnmarshalBinary(data []byte) error {

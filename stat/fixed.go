@@ -7,8 +7,8 @@ import (
 
 // fixed is a number in units of 2⁻⁷², a two's complement integer of 128 bits. Its sums are
 // exact, and none overflows: an entry of z is at most 2⁷, a product of two 2¹⁴, and a sum
-// over 2⁴⁰ samples 2⁵⁴ but for the rounding of the float64 sums inside blocks, which is less than 2⁻³⁹
-// of it; the largest number is 2⁵⁵. A float64 of 2⁻²⁰ or more is converted
+// over 2⁴⁰ samples 2⁵⁴ but for the rounding of the float64 sums inside blocks, which is less
+// than 2⁻³⁹ of it; the largest number is 2⁵⁵. A float64 of 2⁻²⁰ or more is converted
 // exactly, a smaller one to the nearest unit.
 type fixed struct {
 	lo uint64
@@ -50,8 +50,8 @@ func (a fixed) float() float64 {
 	}
 	hi, lo, exp := uint64(a.hi), a.lo, -point
 	if hi != 0 {
-		// The 64 leading bits, the last of them set if any bit below is: beyond the
-		// 53 of a float64 only that decides how it is rounded.
+		// The 64 leading bits, the last of them set if any bit below is: beyond the 53 of a
+		// float64 only that decides how it is rounded.
 		shift := bits.LeadingZeros64(hi)
 		sticky := lo << shift
 		lo = hi<<shift | lo>>(64-shift)

@@ -8,8 +8,8 @@ import (
 
 // Limits. The fixed-point numbers rest on the first three, see fixed.go.
 const (
-	// MaxEntry is the largest absolute value of an entry of z. Kernels should be
-	// normalised, and targets have mean 0 and standard deviation 1.
+	// MaxEntry is the largest absolute value of an entry of z. Kernels should be normalised,
+	// and targets have mean 0 and standard deviation 1.
 	MaxEntry = 1 << 7
 
 	// MaxSelf is the largest kernel of a sample with itself.
@@ -29,7 +29,7 @@ type Layout struct {
 	// units of the targets. Statistics of different plans do not mix.
 	Plan [32]byte
 
-	Views   []int // D_p, the landmarks of each view
+	Views   []int // D_p, the entries of each view: kernels with landmarks, or features of them
 	Outputs int   // L, targets of a sample; 0 is allowed
 }
 

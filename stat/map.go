@@ -61,8 +61,8 @@ func (m *Moments) Standard() Map {
 	return a
 }
 
-// Apply returns the moments of the mapped entries: with z' = A·z, T' = A·T·Aᵀ. Patterns of missing
-// targets that differ no more are joined. Errors say what of the map does not fit.
+// Apply returns the moments of the mapped entries: with z' = A·z, T' = A·T·Aᵀ. Patterns of
+// missing targets that differ no more are joined. Errors say what of the map does not fit.
 func (m *Moments) Apply(ws *la.Workspace, a Map) (*Moments, error) {
 	if err := a.check(m); err != nil {
 		return nil, err
@@ -116,7 +116,8 @@ func (a Map) check(m *Moments) error {
 		case v.View < 0 || v.View >= len(m.Views):
 			return fmt.Errorf("stat: Map.Views[%d]: view %d of %d", i, v.View, len(m.Views))
 		case v.By.Rows > 0 && (v.By.Cols != m.Views[v.View] || !v.By.Valid()):
-			return fmt.Errorf("stat: Map.Views[%d].By: %d×%d where view %d has %d entries", i, v.By.Rows, v.By.Cols, v.View, m.Views[v.View])
+			return fmt.Errorf("stat: Map.Views[%d].By: %d×%d where view %d has %d entries",
+				i, v.By.Rows, v.By.Cols, v.View, m.Views[v.View])
 		case v.Shift != nil && len(v.Shift) != v.rows(m):
 			return fmt.Errorf("stat: Map.Views[%d].Shift: %d values for %d entries", i, len(v.Shift), v.rows(m))
 		}

@@ -24,9 +24,9 @@ type Group struct {
 	Sums     la.Matrix[float64] // T, symmetric; 0 for outputs that are missing
 	Self     []float64          // P, Σ k_p(x_i, x_i): of the kernels, whatever the map
 
-	// Scale is, for each entry, the root of what the rounding of Σ z² is a share of 2⁻⁵³ of: of sums
-	// that of Σ z² itself, of a map's that of the sum of the squares of its terms, which may
-	// cancel.
+	// Scale is, for each entry, the root of what the rounding of Σ z² is a share of 2⁻⁵³ of:
+	// of sums that of Σ z² itself, of a map's that of the sum of the squares of its terms,
+	// which may cancel.
 	Scale []float64
 }
 
@@ -35,8 +35,8 @@ type Group struct {
 // digits of a float64.
 const least = 0x1p-20
 
-// Moments returns the sums, each rounded to the nearest float64. It is an error if there is no
-// sample.
+// Moments returns the sums, each rounded to the nearest float64. It is an error if there is
+// no sample.
 func (s *Statistic) Moments() (*Moments, error) {
 	if len(s.groups) == 0 {
 		return nil, errors.New("stat: no samples")
@@ -107,9 +107,10 @@ func (m *Moments) Target(o int) (n, mean, sd float64) {
 	return n, mean, math.Sqrt(max(0, square-float64(sum*mean)) / (n - 1))
 }
 
-// TraceError returns the share of the kernel of view p, in terms of its trace over the samples,
-// that is beyond the span of the landmarks, given the map by that makes them orthonormal
-// (see [Whiten]): with E = K − K̂ the kernel that the landmarks cannot represent,
+// TraceError returns the share of the kernel of view p, in terms of its trace over the
+// samples, that is beyond the span of the landmarks, given the map by that makes them
+// orthonormal (see [Whiten]): with E = K − K̂ the kernel that the landmarks cannot
+// represent,
 //
 //	tr E / tr K = 1 − Σ_i |by·k_{p,i}|² / Σ_i k_p(x_i, x_i).
 //

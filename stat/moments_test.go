@@ -224,7 +224,8 @@ func TestPseudoSamplesHaveTheSums(t *testing.T) {
 }
 
 // TestTargetsKeepTheirResiduals factors the sums of features that all but repeat each other:
-// no combination of the features of the pseudo-samples fits what noise there is in the target.
+// no combination of the features of the pseudo-samples fits what noise there is in the
+// target.
 func TestTargetsKeepTheirResiduals(t *testing.T) {
 	l := Layout{Views: []int{30}, Outputs: 1}
 	s := draw(l, 2000, 0, 6)

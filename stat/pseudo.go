@@ -8,24 +8,25 @@ import (
 )
 
 // PseudoSamples are fewer samples with the sums of the true ones: with R the columns of
-// their entries, T = R·Rᵀ for each pattern of missing targets. Every sum over samples
-// that a regression needs is the same.
+// their entries, T = R·Rᵀ for each pattern of missing targets. Every sum over samples that a
+// regression needs is the same.
 type PseudoSamples struct {
 	Views   []la.Matrix[float64] // of view p, D_p×r
 	Targets la.Matrix[float64]   // L×r, NaN where missing
 	Ones    []float64            // r, what 1 for every sample has become; |Ones|² is the number of samples
 }
 
-// PseudoSamples factors T, entries divided by their [Group.Scale], by [la.CholeskyPivoted]: first that of the
-// features and of 1, then what these leave of the targets, which get columns of their own. A
-// pivot of not more than tolerance ends either; 0 means n·2⁻⁵³ for n entries, what rounding leaves.
-// What is then left out of each element T_ij is at most tolerance·Scale_i·Scale_j.
+// PseudoSamples factors T, entries divided by their [Group.Scale], by [la.CholeskyPivoted]:
+// first that of the features and of 1, then what these leave of the targets, which get
+// columns of their own. A pivot of not more than tolerance ends either; 0 means n·2⁻⁵³ for n
+// entries, what rounding leaves. What is then left out of each element T_ij is at most
+// tolerance·Scale_i·Scale_j.
 //
-// As nothing but the targets is in the last columns, no combination of features, however large,
-// fits what of the targets the features of the samples do not, though there may be fewer
-// pseudo-samples than features. Where those of the samples do fit a target, to within 2⁻²⁰ of its square
-// or as there are fewer samples than entries, all entries are factored as one, which is then more
-// accurate.
+// As nothing but the targets is in the last columns, no combination of features, however
+// large, fits what of the targets the features of the samples do not, though there may be
+// fewer pseudo-samples than features. Where those of the samples do fit a target, to within
+// 2⁻²⁰ of its square or as there are fewer samples than entries, all entries are factored as
+// one, which is then more accurate.
 func (m *Moments) PseudoSamples(ws *la.Workspace, tolerance float64) (*PseudoSamples, error) {
 	l := m.places()
 	var parts []la.Matrix[float64] // of each group, n×rank
@@ -122,8 +123,8 @@ func scaled(r la.Matrix[float64], by []float64) la.Matrix[float64] {
 	return r
 }
 
-// factor overwrites a with its pivoted factor, and returns the pivots and R, a = R·Rᵀ, in the order of
-// a's rows.
+// factor overwrites a with its pivoted factor, and returns the pivots and R, a = R·Rᵀ, in
+// the order of a's rows.
 func factor(ws *la.Workspace, a la.Matrix[float64], tolerance float64) (pivots []int, r la.Matrix[float64], err error) {
 	perm := make([]int, a.Rows)
 	rank, err := la.CholeskyPivoted(ws, a, tolerance, perm)

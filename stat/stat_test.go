@@ -174,8 +174,8 @@ func TestSumsAreThoseOfTheSamples(t *testing.T) {
 	}
 }
 
-// TestOneHash sums the same blocks in every order, by every partition, in pieces of many sizes, by one
-// worker and by several.
+// TestOneHash sums the same blocks in every order, by every partition, in pieces of many
+// sizes, by one worker and by several.
 func TestOneHash(t *testing.T) {
 	const blocks = 5
 	n := (blocks-1)*BlockSamples + 3000
@@ -245,8 +245,8 @@ func TestBlocksDoNotMatterWithoutRounding(t *testing.T) {
 	assert.Equal(t, rounded, b.Finish().Hash())
 }
 
-// TestHashOfVersion1 holds what is summed and how it is written to the first version, on every
-// machine. The entries are made without functions whose last digits may differ.
+// TestHashOfVersion1 holds what is summed and how it is written to the first version, on
+// every machine. The entries are made without functions whose last digits may differ.
 func TestHashOfVersion1(t *testing.T) {
 	s := draw(small, 10000, 0, 1)
 	src := rand.New(rand.NewPCG(8, 8))

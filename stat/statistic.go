@@ -8,8 +8,8 @@ import (
 )
 
 // Statistic is what a pass over samples leaves: their number and the sums T, for each
-// pattern of missing targets on its own. The zero value is empty and takes on the layout of what
-// is merged into it first. A Statistic is not safe for concurrent use while it changes.
+// pattern of missing targets on its own. The zero value is empty and takes on the layout of
+// what is merged into it first. A Statistic is not safe for concurrent use while it changes.
 type Statistic struct {
 	layout Layout
 	groups []group // ascending by pattern, none without samples
@@ -129,8 +129,8 @@ func (s *Statistic) Merge(other *Statistic) error {
 
 // Subtract takes away samples that are among those of s, exactly: what is left has the bits
 // that it would have had without them. They must have been added in the same blocks. Samples
-// that are not among those of s are an error where the sums tell, and s is then as
-// before; they do not always tell.
+// that are not among those of s are an error where the sums tell, and s is then as before;
+// they do not always tell.
 func (s *Statistic) Subtract(part *Statistic) error {
 	if len(part.layout.Views) == 0 {
 		return nil

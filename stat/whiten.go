@@ -6,8 +6,8 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Features say which landmarks of a view are worth keeping, and how to make them orthonormal in
-// the kernel's space: with W = L·Lᵀ the kernels among those kept,
+// Features say which landmarks of a view are worth keeping, and how to make them orthonormal
+// in the kernel's space: with W = L·Lᵀ the kernels among those kept,
 //
 //	φ(x) = L⁻¹·k(x),   φ(x)ᵀφ(x') = k(x)ᵀ·W⁻¹·k(x'),
 //
@@ -21,14 +21,14 @@ type Features struct {
 // DefaultWhitening is the tolerance of [Whiten] if none is given.
 const DefaultWhitening = 1e-6
 
-// Whiten returns the features of a view from the kernels among its landmarks, D×D, of which the
-// lower triangle is read and which is not changed. Landmarks are taken one by one, each
-// the worst represented by those before it, until none has more than tolerance of the largest
-// k(x, x) left that they do not represent; 0 means [DefaultWhitening]. It is an error if no landmark is
-// left, or if an entry is not finite.
+// Whiten returns the features of a view from the kernels among its landmarks, D×D, of which
+// the lower triangle is read and which is not changed. Landmarks are taken one by one, each
+// the worst represented by those before it, until none has more than tolerance of the
+// largest k(x, x) left that they do not represent; 0 means [DefaultWhitening]. It is an
+// error if no landmark is left, or if an entry is not finite.
 //
-// Source: C. K. I. Williams and M. Seeger, "Using the Nyström method to speed up kernel machines",
-// NIPS 2001; the pivoted factor takes the place of an eigendecomposition.
+// Source: C. K. I. Williams and M. Seeger, "Using the Nyström method to speed up kernel
+// machines", NIPS 2001; the pivoted factor takes the place of an eigendecomposition.
 func Whiten(ws *la.Workspace, kernel la.Matrix[float64], tolerance float64) (Features, error) {
 	n := kernel.Rows
 	if kernel.Cols != n || !kernel.Valid() {

@@ -1,6 +1,6 @@
 // Command scale measures one pass over any number of generated samples and the fits to its
-// sums, and compares their predictions with those of a ridge regression on the same sums whose penalty
-// is the best for the test samples:
+// sums, and compares their predictions with those of a ridge regression on the same sums
+// whose penalty is the best for the test samples:
 //
 //	go run ./bench/scale -n 1000000 -d 200 -p 5
 //
@@ -8,8 +8,8 @@
 //
 //	y = sin(3x₀)·x₁ + cos(4x₂x₃) + x₄²/2 − 3x₅/10 + noise.
 //
-// Kernels are Gaussian, of widths in geometric steps from 0.5 to 6; landmarks are drawn like samples. Errors
-// are those of the function without noise, on 5000 new samples.
+// Kernels are Gaussian, of widths in geometric steps from 0.5 to 6; landmarks are drawn like
+// samples. Errors are those of the function without noise, on 5000 new samples.
 package main
 
 import (
@@ -194,7 +194,8 @@ func run() error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s: %v; RMSE of f %.4f, of y %.4f, 95%% intervals hold %.3f\n", r.name, t, e.rmse(r.mean, e.f), e.rmse(r.mean, e.y), e.coverage(r))
+		fmt.Printf("%s: %v; RMSE of f %.4f, of y %.4f, 95%% intervals hold %.3f\n",
+			r.name, t, e.rmse(r.mean, e.f), e.rmse(r.mean, e.y), e.coverage(r))
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -362,7 +363,7 @@ func (e *experiment) ridge(context.Context) (*result, error) {
 	ws, n := &la.Workspace{}, e.features()
 	sums := e.moments.Groups[0].Sums
 	var best *result
-	for power := -6.0; power <= 3; power++ {
+	for power := -9.0; power <= 0; power++ {
 		a, w := sums.Slice(0, n, 0, n).Clone(), make([]float64, n)
 		for i := range n {
 			a.Set(i, i, a.At(i, i)+math.Pow(10, power))
@@ -427,6 +428,7 @@ func (e *experiment) processes(ctx context.Context, workers int) (*result, error
 	if err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("sum of Gaussian processes, %d steps (%v), log evidence %.6f", len(fit.Record.Trace), fit.Record.Reason, fit.LogEvidence)
+	name := fmt.Sprintf("sum of Gaussian processes, %d steps (%v), log evidence %.6f",
+		len(fit.Record.Trace), fit.Record.Reason, fit.LogEvidence)
 	return e.unit(name, mean, variance), nil
 }

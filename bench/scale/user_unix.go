@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// userSeconds returns the processor time of this process outside of the kernel, NaN if the system does
-// not tell.
+// userSeconds returns the processor time of this process outside of the kernel, NaN if the
+// system does not tell.
 func userSeconds() float64 {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {

@@ -70,9 +70,9 @@ func furthest(a, b []float64) float64 {
 	return apart / size
 }
 
-// TestCompressedIsTheSameFit fits all samples and pseudo-samples from the same start. A prior
-// that leaves the smallest eigenvalues of S without damping magnifies the roundings, in which
-// the two differ, as the fit's own estimate says.
+// TestCompressedIsTheSameFit fits all samples and pseudo-samples from the same start. A
+// prior that leaves the smallest eigenvalues of S without damping magnifies the roundings,
+// in which the two differ, as the fit's own estimate says.
 func TestCompressedIsTheSameFit(t *testing.T) {
 	for i, p := range problems {
 		t.Run(p.name, func(t *testing.T) {
@@ -103,8 +103,8 @@ func TestCompressedIsTheSameFit(t *testing.T) {
 	}
 }
 
-// TestCompressedSharedIsTheSameFit is TestCompressedIsTheSameFit for outputs that share their sample
-// weights.
+// TestCompressedSharedIsTheSameFit is TestCompressedIsTheSameFit for outputs that share
+// their sample weights.
 func TestCompressedSharedIsTheSameFit(t *testing.T) {
 	for i, p := range problems {
 		if p.missing > 0 || p.lambda == broken {
@@ -146,8 +146,8 @@ func TestCompressedSharedIsTheSameFit(t *testing.T) {
 	}
 }
 
-// TestCompressedConverges compares the accelerated order, whose conjugate gradients magnify roundings
-// on the way, where it ends.
+// TestCompressedConverges compares the accelerated order, whose conjugate gradients magnify
+// roundings on the way, where it ends.
 func TestCompressedConverges(t *testing.T) {
 	for i, p := range problems {
 		if p.lambda == sparse || p.lambda == broken {

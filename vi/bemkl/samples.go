@@ -9,8 +9,8 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/random"
 )
 
-// samples is how many samples the N columns of the kernels stand for: N, or of [vi.Compressed]
-// kernels the number of which they are pseudo-samples.
+// samples is how many samples the N columns of the kernels stand for: N, or of
+// [vi.Compressed] kernels the number of which they are pseudo-samples.
 type samples struct {
 	size float64
 	ones []float64 // what 1 for every sample has become; nil: 1
@@ -80,8 +80,8 @@ func (s samples) variation(x, observed []float64) (sum, n float64) {
 }
 
 // compressedStart returns where a fit to pseudo-samples begins: a drawn at random, and every
-// kernel with an equal share of the targets as its intermediate output. Random
-// intermediate outputs would be those of pseudo-samples, not of samples.
+// kernel with an equal share of the targets as its intermediate output. Random intermediate
+// outputs would be those of pseudo-samples, not of samples.
 func compressedStart(seed uint64, y la.Matrix[float64], P, D int) *Start {
 	s := randomStart(seed, y.Rows, P, D, 0)
 	s.G = la.NewMatrix[float64](y.Rows*P, y.Cols)
@@ -93,8 +93,8 @@ func compressedStart(seed uint64, y la.Matrix[float64], P, D int) *Start {
 	return s
 }
 
-// sharedCompressedStart is compressedStart for outputs that share the intermediate outputs: each of these is
-// a mixture of the targets drawn at random, so that no two targets cancel.
+// sharedCompressedStart is compressedStart for outputs that share the intermediate outputs:
+// each of these is a mixture of the targets drawn at random, so that no two targets cancel.
 func sharedCompressedStart(seed uint64, y la.Matrix[float64], P, D int) *Start {
 	mixture := la.NewMatrix[float64](P, y.Rows)
 	random.Normal(random.Source(seed+1), mixture.Data)

@@ -12,8 +12,9 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/lbfgs"
 )
 
-// Features are the data of a fit in the space of features: of every kernel a block Φ_p, D_p×N, with
-// K_p = Φ_pᵀΦ_p. The columns are samples, or fewer pseudo-samples with the same sums.
+// Features are the data of a fit in the space of features: of every kernel a block Φ_p,
+// D_p×N, with K_p = Φ_pᵀΦ_p. The columns are samples, or fewer pseudo-samples with the same
+// sums.
 type Features struct {
 	Blocks  []la.Matrix[float64] // Φ_p
 	Targets []float64            // N
@@ -22,11 +23,11 @@ type Features struct {
 	Samples float64
 }
 
-// FitFeatures is Fit for kernels that are inner products of features: f_p = Φ_pᵀw_p with weights
-// w_p ~ N(0, a_p·I), a_p = 1/γ_p. With D features in all a step costs D³ and does not depend
-// on the number of samples but by way of the columns. As in Fit there is no bias: targets and features are
-// to be centred, or a constant feature added. Family must be one whose parameters are not
-// learned, or Fixed be set. Derived in docs/mgp.md, section 18.
+// FitFeatures is Fit for kernels that are inner products of features: f_p = Φ_pᵀw_p with
+// weights w_p ~ N(0, a_p·I), a_p = 1/γ_p. With D features in all a step costs D³ and does
+// not depend on the number of samples but by way of the columns. As in Fit there is no bias:
+// targets and features are to be centred, or a constant feature added. Family must be one
+// whose parameters are not learned, or Fixed be set. Derived in docs/mgp.md, section 18.
 func (e Evidence) FitFeatures(ctx context.Context, f Features) (*FeatureFit, error) {
 	m, x, err := e.featureObjective(ctx, f)
 	if err != nil {
@@ -65,8 +66,8 @@ type FeatureFit struct {
 	LogEvidence float64 // nats
 }
 
-// featureEvidence is the objective of FitFeatures. Its variables are log a_p and the logarithm of the
-// noise variance above its least value.
+// featureEvidence is the objective of FitFeatures. Its variables are log a_p and the
+// logarithm of the noise variance above its least value.
 type featureEvidence struct {
 	ctx     context.Context
 	ws      la.Workspace
@@ -262,7 +263,8 @@ func NewFeaturePosterior(s FeatureState) (*FeaturePosterior, error) {
 	case len(s.Blocks) == 0 || len(s.Gamma) != len(s.Blocks):
 		return nil, fmt.Errorf("mgp: feature state: %d blocks and %d scales", len(s.Blocks), len(s.Gamma))
 	case len(s.Mean) != D || s.Factor.Rows != D || s.Factor.Cols != D || !s.Factor.Valid():
-		return nil, fmt.Errorf("mgp: feature state: %d means and a factor of %d×%d for %d features", len(s.Mean), s.Factor.Rows, s.Factor.Cols, D)
+		return nil, fmt.Errorf("mgp: feature state: %d means and a factor of %d×%d for %d features",
+			len(s.Mean), s.Factor.Rows, s.Factor.Cols, D)
 	case !(s.Noise > 0) || math.IsInf(s.Noise, 1):
 		return nil, fmt.Errorf("mgp: feature state: Noise is %g", s.Noise)
 	}
@@ -289,10 +291,12 @@ func (p *FeaturePosterior) State() FeatureState { return p.s }
 // predictColumns is the number of samples whose features go through a triangular solve at a time.
 const predictColumns = 1024
 
-// Predict returns mean and variance, with noise, of the target of T samples, given their features, D_p×T,
-// and optionally rest, P×T: what of every kernel of a sample with itself the features leave out,
-// k_p(x,x) − |φ_p(x)|². Away from the landmarks that the features were made from the functions then
-// regain the variance of their priors. With meanOnly the variance is nil. The cost is D²·T.
+// Predict returns mean and variance, with noise, of the target of T samples, given their
+// features, D_p×T, and optionally rest, P×T: what of every kernel of a sample with itself
+// the features leave out, k_p(x,x) − |φ_p(x)|². The noise, as it was learned, has taken over
+// what the features leave out of the training samples' kernels, and intervals have their
+// coverage without rest; with it they also widen far from all landmarks, and are too wide
+// elsewhere. With meanOnly the variance is nil. The cost is D²·T.
 func (p *FeaturePosterior) Predict(features []la.Matrix[float64], rest la.Matrix[float64], meanOnly bool, workers int) (mean, variance []float64, err error) {
 	if len(features) != len(p.s.Blocks) {
 		return nil, nil, fmt.Errorf("mgp: features: %d blocks where %d are needed", len(features), len(p.s.Blocks))
