@@ -33,6 +33,7 @@ type Workspace struct {
 	symvsMixed symvs[float32, float64]
 
 	coef, diag, parts, small buffer // of Gemv, Symv and small products
+	panel                    buffer // of CholeskyPivoted
 
 	blockWidth   int // of the triangular routines, for tests; 0 means that they choose
 	triangular64 triangular[float64]

@@ -166,6 +166,9 @@ func (c Classification) model(k vi.Kernels, y la.Matrix[float64]) (*classificati
 		return nil, fmt.Errorf("vi: SigmaG is %g: it must be positive and finite", sigma)
 	}
 	y, observed, err := checkTargets(k, y)
+	if err == nil {
+		err = vi.Uncompressed(k)
+	}
 	if err != nil {
 		return nil, err
 	}

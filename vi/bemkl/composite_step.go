@@ -44,7 +44,7 @@ func (p *plane) compositeStep(w *worker, r int) {
 	clear(z)
 	for range compositeSteps {
 		la.Gemv(&w.ws, la.Transpose, 1, p.composite, way, 0, w.n1)
-		if p.count[r] < float64(p.N) {
+		if p.count[r] < p.size {
 			for i, seen := range p.observed.Row(r) {
 				w.n1[i] *= seen
 			}

@@ -42,6 +42,7 @@
 //	classification_posterior.go  its posterior and predictions of labels
 //	latent.go    λ, a and G, which all three have
 //	layers.go    γ, ω, b and e of the models whose outputs share the kernel weights
+//	samples.go   how many samples the columns of the kernels stand for
 //	start.go     random starts; checks of starts and targets
 //	schedule.go  the plain and the accelerated order of the updates
 //	plane.go     the accelerated order: a sweep's rounds on the plane of its two directions

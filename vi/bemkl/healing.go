@@ -32,7 +32,7 @@ const asymmetry = 1e-6
 
 // healing returns what heals the present state, nil if nothing can.
 func (m *regression) healing() *Healing {
-	if m.D != m.N {
+	if m.D != m.N || m.ones != nil {
 		return nil
 	}
 	h := &Healing{Kernel: la.NewMatrix[float64](m.D, m.D), Residual: m.y.Clone(), Precision: make([]float64, m.L)}

@@ -21,7 +21,8 @@ import (
 // for R rows r: a row for each output, or a single one that the outputs share. A model
 // supplies υ and what its targets make of G.
 type latent struct {
-	k       vi.Kernels
+	k vi.Kernels
+	samples
 	P, D, N int
 	R       int
 	crew    *work.Crew[*worker]
@@ -86,7 +87,7 @@ type worker struct {
 func newLatent(k vi.Kernels, R int, observed la.Matrix[float64], lambda vi.Gamma, workers int) *latent {
 	P, D, N := k.Dims()
 	l := &latent{
-		k: k, P: P, D: D, N: N, R: R, observed: observed,
+		k: k, samples: samplesOf(k), P: P, D: D, N: N, R: R, observed: observed,
 		gram:      la.NewMatrix[float64](D, D),
 		count:     make([]float64, R),
 		lambda:    conjugate.NewGammas(lambda, lambda.Shape+0.5, R*D),
@@ -105,9 +106,9 @@ func newLatent(k vi.Kernels, R int, observed la.Matrix[float64], lambda vi.Gamma
 		gSum:      la.NewMatrix[float64](R, P),
 	}
 	for r := range R {
-		l.count[r] = float64(N)
+		l.count[r] = l.size
 		if observed.Rows > 0 {
-			l.count[r] = la.SumSq(observed.Row(r))
+			l.count[r] = l.countOf(observed.Row(r))
 		}
 		l.gCov = append(l.gCov, la.NewMatrix[float64](P, P))
 		l.gGram = append(l.gGram, la.NewMatrix[float64](P, P))
@@ -158,7 +159,7 @@ func (l *latent) start(a, g la.Matrix[float64]) error {
 	l.gMean.CopyFrom(g)
 	for r := range l.R {
 		l.aLogDet[r], l.aTrace[r] = 0, trace
-		l.gLogDet[r], l.gTrace[r] = 0, float64(l.N*l.P)
+		l.gLogDet[r], l.gTrace[r] = 0, l.size*float64(l.P)
 		for m := range l.P {
 			l.gCov[r].Set(m, m, 1)
 		}
@@ -339,7 +340,7 @@ func (l *latent) intermediateCovariance(w *worker, r int, constant []float64) er
 	}
 	l.gCov[r].CopyFrom(q.Cov)
 
-	seen, missing := l.count[r], float64(l.N)-l.count[r]
+	seen, missing := l.count[r], l.size-l.count[r]
 	var trace float64
 	for m := range P {
 		trace += q.Cov.At(m, m)
@@ -352,7 +353,7 @@ func (l *latent) intermediateCovariance(w *worker, r int, constant []float64) er
 // endIntermediate ends an update of row r of G after the model's part: it gives the
 // samples that are not observed their prior means, and forms the sums over samples.
 func (l *latent) endIntermediate(w *worker, r int) error {
-	if l.count[r] < float64(l.N) {
+	if l.count[r] < l.size {
 		g, h := l.rows(l.gMean, r), l.rows(l.h, r)
 		for m := range l.P {
 			row, prior := g.Row(m), h.Row(m)
@@ -379,11 +380,7 @@ func (l *latent) summariseIntermediate(w *worker, o int) error {
 	la.Syrk(&w.ws, la.NoTrans, 1, g, 0, l.gGram[o])
 	l.gGram[o].MirrorLower()
 	for m := range P {
-		var sum float64
-		for _, v := range g.Row(m) {
-			sum += v
-		}
-		l.gSum.Set(o, m, sum)
+		l.gSum.Set(o, m, l.sumOver(g.Row(m)))
 	}
 	l.updateDistance(w, o)
 	return nil
@@ -393,7 +390,7 @@ func (l *latent) summariseIntermediate(w *worker, o int) error {
 // is missing; it needs scratch only if there are such samples.
 func (l *latent) seen(o int, x, scratch la.Matrix[float64]) la.Matrix[float64] {
 	x = l.rows(x, o)
-	if l.count[o] == float64(l.N) {
+	if l.count[o] == l.size {
 		return x
 	}
 	mask := l.observed.Row(o)
@@ -434,7 +431,7 @@ func (l *latent) rescale(s float64) {
 	for r := range l.R {
 		l.aLogDet[r] += float64(l.D) * logS
 		l.aTrace[r] *= s
-		l.gLogDet[r] += float64(l.N*l.P) * logS
+		l.gLogDet[r] += l.size * float64(l.P) * logS
 		l.gTrace[r] *= s
 		l.gDistance[r] *= s
 		la.Scal(s, l.gCov[r].Data)
@@ -444,7 +441,7 @@ func (l *latent) rescale(s float64) {
 
 // bound returns the terms of λ and a and the entropy of g.
 func (l *latent) bound() float64 {
-	R, P, D, N := float64(l.R), float64(l.P), float64(l.D), float64(l.N)
+	R, P, D, N := float64(l.R), float64(l.P), float64(l.D), l.size
 	sum := l.lambda.Bound()
 	// E[log p(a|λ)] and the entropy of a: the terms in log 2π cancel.
 	var logs, squares float64
@@ -463,7 +460,7 @@ func (l *latent) bound() float64 {
 
 // gBound returns E[log p(g_r | a_r, υ_r)] given E[υ_r] and E[log υ_r].
 func (l *latent) gBound(r int, mean, meanLog float64) float64 {
-	return 0.5 * (float64(l.N*l.P)*(meanLog-conjugate.Log2Pi) - mean*l.distance(r))
+	return 0.5 * (l.size*float64(l.P)*(meanLog-conjugate.Log2Pi) - mean*l.distance(r))
 }
 
 // Roundoff returns the round-off of the terms of a and G, see [work.Roundoff]: of the

@@ -98,9 +98,7 @@ func (l *layers) updateIntermediateOf(w *worker, o int) error {
 	for m := range P {
 		row := g.Row(m)
 		la.Axpy(epsilon*la.Dot(w.small.Cov.Row(m), e), t, row)
-		for i := range row {
-			row[i] -= w.small.Mean[m]
-		}
+		l.subtract(w.small.Mean[m], row)
 	}
 	if err := l.endIntermediate(w, o); err != nil {
 		return err
@@ -132,9 +130,7 @@ func (l *layers) residual(o int, target la.Matrix[float64]) float64 {
 	b := l.be.Mean[o]
 	copy(r, target.Row(o))
 	l.addFit(o, o, l.be.Mean[l.L:], -1, r)
-	for i := range r {
-		r[i] -= b
-	}
+	l.subtract(b, r)
 	if l.observed.Rows > 0 {
 		for i, z := range l.observed.Row(o) {
 			r[i] *= z
@@ -167,11 +163,7 @@ func (l *layers) updateCombination(epsilon []float64, target la.Matrix[float64])
 	for o := range L {
 		eps := epsilon[o]
 		prec.Set(o, o, l.gamma.Mean(o)+float64(l.count[o]*eps))
-		var sum float64
-		for _, v := range target.Row(o) {
-			sum += v
-		}
-		l.rhs[o] = eps * sum
+		l.rhs[o] = eps * l.sumOver(target.Row(o))
 		la.Axpy(eps, l.gTarget.Row(o), l.rhs[L:])
 		for m := range P {
 			row := prec.Row(L + m)

@@ -1,9 +1,6 @@
 package bemkl
 
-import (
-	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi/internal/conjugate"
-)
+import "github.com/bmkl/bmkl/la"
 
 // open forms the sums over samples of the projections of a, z and d.
 func (p *plane) open(w *worker, r int) {
@@ -16,7 +13,7 @@ func (p *plane) open(w *worker, r int) {
 			la.Gemm(&w.ws, la.NoTrans, la.Transpose, 1, x, y, 0, gram.Slice(k*P, (k+1)*P, j*P, (j+1)*P))
 		}
 		for m := range P {
-			p.ones.Set(r, k*P+m, conjugate.Sum(x.Row(m)))
+			p.ones.Set(r, k*P+m, p.sumOver(x.Row(m)))
 		}
 	}
 	gram.MirrorLower()
@@ -37,7 +34,7 @@ func (p *plane) retarget(r int) {
 		for q := range p.M {
 			p.tt[r].Set(j, q, la.Dot(t, p.target.Row(r*p.M+q)))
 		}
-		p.t1[o] = conjugate.Sum(t)
+		p.t1[o] = p.sumOver(t)
 	}
 }
 
@@ -188,9 +185,7 @@ func (p *plane) addFit(w *worker, o int, s float64, y []float64) {
 		la.Axpy(s*la.Dot(e, p.gain.Row(r*p.M+j)), p.target.Row(r*p.M+j), y)
 	}
 	c := s * la.Dot(e, p.offset.Row(r))
-	for i := range y {
-		y[i] -= c
-	}
+	p.subtract(c, y)
 }
 
 // rescale follows latent.rescale: a has been multiplied by c.

@@ -121,10 +121,11 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 	}
 	L := y.Rows
 	P, D, N := k.Dims()
+	layers := newLayers(k, L, observed, layerPriors{pr.Lambda, pr.Gamma, pr.Omega}, r.Workers)
 	m := &regression{
-		layers: newLayers(k, L, observed, layerPriors{pr.Lambda, pr.Gamma, pr.Omega}, r.Workers),
+		layers: layers,
 		y:      y, priors: pr,
-		upsilon:     conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+0.5*float64(N*P), L),
+		upsilon:     conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+0.5*layers.size*float64(P), L),
 		upsilonMean: make([]float64, L),
 		epsilonMean: make([]float64, L),
 	}
@@ -144,7 +145,9 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 		return m, m.resume(r.From)
 	}
 	start := r.Start
-	if start == nil {
+	if start == nil && m.ones != nil {
+		start = compressedStart(r.Seed, y, P, D)
+	} else if start == nil {
 		start = randomStart(r.Seed, L, P, D, N)
 	} else if err := start.validate(L, P, D, N); err != nil {
 		return nil, err

@@ -179,7 +179,7 @@ func wrapRegressionState(s RegressionState) *RegressionPosterior {
 func (m *regression) posterior() *RegressionPosterior {
 	s := RegressionState{
 		Priors:  m.priors,
-		Samples: m.N,
+		Samples: int(m.size),
 		Lambda:  la.MatrixOf(m.L, m.D, m.lambda.Scale).Clone(),
 		A:       m.aMean.Clone(),
 		BEMean:  append([]float64(nil), m.be.Mean...),
@@ -216,13 +216,11 @@ func (m *layers) collapsed(y la.Matrix[float64]) []int {
 		for j := range m.P {
 			la.Axpy(m.be.Mean[m.L+j], m.h.Row(o*m.P+j), f)
 		}
-		var seen []float64
-		for i, v := range y.Row(o) {
-			if m.observed.Rows == 0 || m.observed.At(o, i) != 0 {
-				seen = append(seen, v)
-			}
+		var observed []float64
+		if m.observed.Rows > 0 {
+			observed = m.observed.Row(o)
 		}
-		if isCollapsed(f, seen) {
+		if m.isCollapsed(f, y.Row(o), observed) {
 			out = append(out, o)
 		}
 	}
@@ -230,11 +228,12 @@ func (m *layers) collapsed(y la.Matrix[float64]) []int {
 }
 
 // isCollapsed reports whether the fitted values f vary by less than
-// collapseShare of what the targets y do. A constant target leaves nothing to
+// collapseShare of what the observed targets y do. A constant target leaves nothing to
 // explain and is no collapse.
-func isCollapsed(f, y []float64) bool {
-	v := variation(y) / float64(len(y))
-	return v > 0 && variation(f)/float64(len(f)) < collapseShare*v
+func (s samples) isCollapsed(f, y, observed []float64) bool {
+	fitted, n := s.variation(f, nil)
+	target, seen := s.variation(y, observed)
+	return target > 0 && fitted/n < collapseShare*target/seen
 }
 
 // variation returns Σ (x − mean)².

@@ -102,7 +102,7 @@ type shared struct {
 
 // Observations implements [vi.Objective]: outputs share a row of latent, which has N
 // samples, but have targets each.
-func (m *shared) Observations() float64 { return float64(m.L * m.N) }
+func (m *shared) Observations() float64 { return float64(m.L) * m.size }
 
 // model checks the arguments and returns the initial state.
 func (r SharedRegression) model(k vi.Kernels, y la.Matrix[float64]) (*shared, error) {
@@ -123,15 +123,16 @@ func (r SharedRegression) model(k vi.Kernels, y la.Matrix[float64]) (*shared, er
 	}
 	L := y.Rows
 	P, D, N := k.Dims()
+	latent := newLatent(k, 1, la.Matrix[float64]{}, pr.Lambda, r.Workers)
 	m := &shared{
-		latent: newLatent(k, 1, la.Matrix[float64]{}, pr.Lambda, r.Workers),
+		latent: latent,
 		L:      L, y: y, priors: pr,
 		upsilonMean: make([]float64, 1),
 		epsilonMean: make([]float64, L),
-		upsilonQ:    conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+0.5*float64(N*P), 1),
+		upsilonQ:    conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+0.5*latent.size*float64(P), 1),
 		gamma:       conjugate.NewGammas(pr.Gamma, pr.Gamma.Shape+0.5, L),
 		omega:       conjugate.NewGammas(pr.Omega, pr.Omega.Shape+0.5, L*P),
-		epsilon:     conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+0.5*float64(N), L),
+		epsilon:     conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+0.5*latent.size, L),
 		targets:     la.NewMatrix[float64](L, P),
 		gain:        la.NewMatrix[float64](P, L),
 		rhs:         make([]float64, 1+P),
@@ -164,7 +165,9 @@ func (r SharedRegression) model(k vi.Kernels, y la.Matrix[float64]) (*shared, er
 		return m, m.resume(r.From)
 	}
 	start := r.Start
-	if start == nil {
+	if start == nil && m.ones != nil {
+		start = sharedCompressedStart(r.Seed, y, P, D)
+	} else if start == nil {
 		start = randomStart(r.Seed, 1, P, D, N)
 	} else if err := start.validate(1, P, D, N); err != nil {
 		return nil, err
@@ -254,9 +257,7 @@ func (m *shared) updateIntermediateOf(w *worker, _ int) error {
 	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, 1, m.gain, m.y, 1, m.gMean)
 	for j := range P {
 		row := m.gMean.Row(j)
-		for i := range row {
-			row[i] -= w.small.Mean[j]
-		}
+		m.subtract(w.small.Mean[j], row)
 	}
 	if err := m.endIntermediate(w, 0); err != nil {
 		return err
@@ -294,10 +295,8 @@ func (m *shared) residual(o int) float64 {
 	P, r, be := m.P, m.crew.Workers[0].n1, &m.be[o]
 	copy(r, m.y.Row(o))
 	m.addFit(0, o, be.Mean[1:], -1, r)
-	for i := range r {
-		r[i] -= be.Mean[0]
-	}
-	spread := float64(m.N) * be.Cov.At(0, 0)
+	m.subtract(be.Mean[0], r)
+	spread := m.size * be.Cov.At(0, 0)
 	var within float64
 	for j := range P {
 		cov := be.Cov.Row(1 + j)
@@ -305,7 +304,7 @@ func (m *shared) residual(o int) float64 {
 		spread += la.Dot(cov[1:], m.gGram[0].Row(j))
 		within += la.Dot(m.gCov[0].Row(j), m.ee[o].Row(j))
 	}
-	return la.SumSq(r) + spread + float64(float64(m.N)*within)
+	return la.SumSq(r) + spread + float64(m.size*within)
 }
 
 // updateCombination is q(b_o, e_o): precision
@@ -315,16 +314,12 @@ func (m *shared) residual(o int) float64 {
 //
 // and right side ε_o·[Σy_o ; ΣE[g]·y_o], for each output.
 func (m *shared) updateCombination() error {
-	P, N := m.P, float64(m.N)
+	P, N := m.P, m.size
 	for o := range m.L {
 		eps, prec := m.epsilon.Mean(o), m.be[o].Cov
 		prec.Fill(0)
 		prec.Set(0, 0, m.gamma.Mean(o)+float64(N*eps))
-		var sum float64
-		for _, v := range m.y.Row(o) {
-			sum += v
-		}
-		m.rhs[0] = eps * sum
+		m.rhs[0] = eps * m.sumOver(m.y.Row(o))
 		for j := range P {
 			m.rhs[1+j] = eps * m.targets.At(o, j)
 			row := prec.Row(1 + j)
@@ -381,12 +376,12 @@ func (m *shared) Roundoff() float64 {
 	sum := m.latent.Roundoff()
 	for o := range m.L {
 		be, eps := &m.be[o], m.epsilon.Mean(o)
-		size := float64(m.N) * be.Mean[0] * be.Mean[0]
+		size := m.size * be.Mean[0] * be.Mean[0]
 		for j := range m.P {
 			e := be.Mean[1+j]
 			size += float64(float64(e*e) * m.gGram[0].At(j, j))
 		}
-		sum += work.Roundoff(1+m.P)*2*be.Spread + work.Difference(m.P+1, eps, float64(m.N)/eps, size)
+		sum += work.Roundoff(1+m.P)*2*be.Spread + work.Difference(m.P+1, eps, m.size/eps, size)
 	}
 	return sum
 }
@@ -403,12 +398,12 @@ func (m *shared) Bound() float64 {
 			w := o*m.P + j
 			sum += 0.5 * (m.omega.MeanLog(w) - conjugate.Log2Pi - m.omega.Mean(w)*be.Square(1+j))
 		}
-		sum += 0.5 * (float64(m.N)*(m.epsilon.MeanLog(o)-conjugate.Log2Pi) - m.epsilon.Mean(o)*m.residual(o))
+		sum += 0.5 * (m.size*(m.epsilon.MeanLog(o)-conjugate.Log2Pi) - m.epsilon.Mean(o)*m.residual(o))
 	}
 	return sum
 }
 
-// collapsed returns the outputs whose fitted function is constant, see isCollapsed.
+// collapsed returns the outputs whose fitted function is constant, as layers.collapsed does.
 func (m *shared) collapsed() []int {
 	var out []int
 	f := make([]float64, m.N)
@@ -417,7 +412,7 @@ func (m *shared) collapsed() []int {
 		for j := range m.P {
 			la.Axpy(m.be[o].Mean[1+j], m.h.Row(j), f)
 		}
-		if isCollapsed(f, m.y.Row(o)) {
+		if m.isCollapsed(f, m.y.Row(o), nil) {
 			out = append(out, o)
 		}
 	}
@@ -507,7 +502,7 @@ func wrapSharedState(s SharedState) *SharedPosterior {
 func (m *shared) posterior() *SharedPosterior {
 	s := SharedState{
 		Priors:  m.priors,
-		Samples: m.N,
+		Samples: int(m.size),
 		Lambda:  la.MatrixOf(1, m.D, m.lambda.Scale).Clone(),
 		A:       m.aMean.Clone(),
 		Upsilon: m.upsilonQ.At(0),

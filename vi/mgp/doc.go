@@ -33,6 +33,7 @@
 //	gig.go          GIG: moments and divergence
 //	passes.go       the passes of a fit over the kernels
 //	evidence.go     Evidence: the ascent of the evidence, with its gradient
+//	features.go     Evidence in the space of features, for any number of samples
 //	sites.go        a Gaussian in place of the likelihood of labels
 //	ep.go           sites by expectation propagation
 //	variational.go  sites by the Gaussian variational bound

@@ -136,11 +136,9 @@ type evidence struct {
 	y      []float64
 	labels bool
 	how    Sites
-	prior  GIG
-	family Family
-	power  float64   // mean square of the targets, 1 for labels
-	unit   []float64 // of γ_p in its prior
-	tol    float64   // of expectation propagation
+	power  float64 // mean square of the targets, 1 for labels
+	tol    float64 // of expectation propagation
+	scalePrior
 
 	sum    la.Matrix[float64] // N×N, the lower triangle of K = Σ a_p·K_p
 	factor la.Matrix[float64] // N×N, a Cholesky factor, then R
@@ -178,32 +176,38 @@ const evidenceTolerance = 1e-5
 // priorRounds is the most times that a learned prior and the scales take turns.
 const priorRounds = 8
 
-func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
-	m, x, err := e.objective(ctx, k, y, labels)
-	if err != nil {
-		return nil, err
+// settings returns those of an ascent for so many samples, which rec is to record.
+func (e Evidence) settings(samples float64, rec *vi.Record) lbfgs.Settings {
+	s := lbfgs.Settings{
+		Iterations: e.Ascent.MaxSweeps, Tolerance: e.Ascent.Tolerance, Scale: samples, LongestStep: maxStep,
 	}
-	settings := lbfgs.Settings{
-		Iterations: e.Ascent.MaxSweeps, Tolerance: e.Ascent.Tolerance, Scale: float64(m.N), LongestStep: maxStep,
-	}
-	if settings.Iterations <= 0 {
-		settings.Iterations = 100
+	if s.Iterations <= 0 {
+		s.Iterations = 100
 	}
 	switch {
-	case settings.Tolerance == 0:
-		settings.Tolerance = evidenceTolerance
-	case settings.Tolerance < 0:
-		settings.Tolerance = -1
+	case s.Tolerance == 0:
+		s.Tolerance = evidenceTolerance
+	case s.Tolerance < 0:
+		s.Tolerance = -1
 	}
-	rec := vi.Record{Reason: vi.MaxSweeps}
-	last, most := math.NaN(), settings.Iterations
-	settings.Step = func(cost float64) {
+	last, most := math.NaN(), s.Iterations
+	s.Step = func(cost float64) {
 		rec.Trace = append(rec.Trace, -cost)
 		if e.Ascent.Progress != nil {
 			e.Ascent.Progress(vi.Progress{Sweep: len(rec.Trace), MaxSweeps: most, Bound: -cost, Rise: -cost - last, Left: -1, Change: -1})
 		}
 		last = -cost
 	}
+	return s
+}
+
+func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
+	m, x, err := e.objective(ctx, k, y, labels)
+	if err != nil {
+		return nil, err
+	}
+	rec := vi.Record{Reason: vi.MaxSweeps}
+	settings := e.settings(float64(m.N), &rec)
 	learns := !e.Fixed && m.family != Hyperbola && m.family != ARD
 	for round := 0; ; round++ {
 		r, err := lbfgs.Minimize(x, m.cost, settings)
@@ -252,6 +256,9 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	if k == nil {
 		return nil, nil, fmt.Errorf("mgp: kernels: nil")
 	}
+	if err := vi.Uncompressed(k); err != nil {
+		return nil, nil, err
+	}
 	P, D, N := k.Dims()
 	switch {
 	case D != N:
@@ -264,7 +271,7 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	}
 	m := &evidence{
 		ctx: ctx, k: k, passes: newPasses(k, e.Workers), ws: la.Workspace{Workers: e.Workers}, P: P, N: N,
-		y: y, labels: labels, how: e.Sites, prior: e.Prior, family: e.Family, power: 1, tol: searchTolerance,
+		y: y, labels: labels, how: e.Sites, scalePrior: scalePrior{family: e.Family, prior: e.Prior}, power: 1, tol: searchTolerance,
 		sum: la.NewMatrix[float64](N, N), factor: la.NewMatrix[float64](N, N),
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
 		best: math.Inf(1),
@@ -497,9 +504,16 @@ func (m *evidence) precision() la.Matrix[float64] {
 	return m.factor
 }
 
+// scalePrior is the prior of γ.
+type scalePrior struct {
+	family Family
+	prior  GIG
+	unit   []float64 // of γ_p
+}
+
 // logPrior returns log p(log γ) but for a constant, at u = log γ in its unit, and
 // its slope in u: ω·u − ½(χ·e⁻ᵘ + φ·eᵘ), or zero where there is no prior.
-func (m *evidence) logPrior(u float64) (density, slope float64) {
+func (m *scalePrior) logPrior(u float64) (density, slope float64) {
 	if m.family == ARD {
 		return 0, 0
 	}

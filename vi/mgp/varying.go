@@ -181,7 +181,7 @@ func (e Evidence) varying(ctx context.Context, k vi.Kernels, y []float64) (*vary
 	x = x[:len(x)-1]
 	h := &evidence{
 		ctx: ctx, k: k, passes: f.passes, ws: la.Workspace{Workers: e.Workers}, P: P, N: N,
-		labels: true, prior: f.prior, family: f.family, power: 1, tol: searchTolerance,
+		labels: true, scalePrior: f.scalePrior, power: 1, tol: searchTolerance,
 		sum: la.NewMatrix[float64](N, N), factor: la.NewMatrix[float64](N, N),
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
 	}

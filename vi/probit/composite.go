@@ -66,6 +66,9 @@ func NewComposite(rule Rule, k vi.Kernels) (*Composite, error) {
 	if k == nil {
 		return nil, fmt.Errorf("vi: kernels: nil")
 	}
+	if err := vi.Uncompressed(k); err != nil {
+		return nil, err
+	}
 	if rule < FixSum || rule > WProd {
 		return nil, fmt.Errorf("vi: %v is not a combination rule", rule)
 	}

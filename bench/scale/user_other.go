@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "math"
+
+// userSeconds returns NaN: the system does not tell in a portable way.
+func userSeconds() float64 { return math.NaN() }

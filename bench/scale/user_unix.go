@@ -1,0 +1,18 @@
+//go:build unix
+
+package main
+
+import (
+	"math"
+	"syscall"
+)
+
+// userSeconds returns the processor time of this process outside of the kernel, NaN if the
+// system does not tell.
+func userSeconds() float64 {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return math.NaN()
+	}
+	return float64(r.Utime.Sec) + float64(r.Utime.Usec)/1e6
+}

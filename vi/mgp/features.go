@@ -1,0 +1,353 @@
+package mgp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/lbfgs"
+)
+
+// Features are the data of a fit in the space of features: of every kernel a block Φ_p,
+// D_p×N, with K_p = Φ_pᵀΦ_p. The columns are samples, or fewer pseudo-samples with the same
+// sums.
+type Features struct {
+	Blocks  []la.Matrix[float64] // Φ_p
+	Targets []float64            // N
+
+	// Samples is the number of samples; 0 means that of the columns.
+	Samples float64
+}
+
+// FitFeatures is Fit for kernels that are inner products of features: f_p = Φ_pᵀw_p with
+// weights w_p ~ N(0, a_p·I), a_p = 1/γ_p. With D features in all a step costs D³ and does
+// not depend on the number of samples but by way of the columns. As in Fit there is no bias:
+// targets and features are to be centred, or a constant feature added. Family must be one
+// whose parameters are not learned, or Fixed be set. Derived in docs/mgp.md, section 18.
+func (e Evidence) FitFeatures(ctx context.Context, f Features) (*FeatureFit, error) {
+	m, x, err := e.featureObjective(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	rec := vi.Record{Reason: vi.MaxSweeps}
+	r, err := lbfgs.Minimize(x, m.cost, e.settings(m.samples, &rec))
+	switch {
+	case err != nil && len(rec.Trace) == 0:
+		return nil, err
+	case err != nil:
+		rec.Reason = vi.Cancelled
+	case r.Converged:
+		rec.Reason = vi.Converged
+	}
+	if len(rec.Trace) == 0 {
+		rec.Trace = append(rec.Trace, -r.F)
+	}
+	logZ, ferr := m.functions(r.X)
+	if ferr != nil {
+		return nil, errors.Join(err, fmt.Errorf("mgp: %w", ferr))
+	}
+	s := FeatureState{Noise: m.noise, Mean: m.mean, Factor: m.factor}
+	for p, a := range m.weight {
+		s.Gamma = append(s.Gamma, 1/a)
+		s.Blocks = append(s.Blocks, m.first[p+1]-m.first[p])
+	}
+	post, perr := NewFeaturePosterior(s)
+	return &FeatureFit{Posterior: post, Record: rec, LogEvidence: logZ}, errors.Join(err, perr)
+}
+
+// FeatureFit is a fitted sum of Gaussian processes of features.
+type FeatureFit struct {
+	Posterior   *FeaturePosterior
+	Record      vi.Record
+	LogEvidence float64 // nats
+}
+
+// featureEvidence is the objective of FitFeatures. Its variables are log a_p and the
+// logarithm of the noise variance above its least value.
+type featureEvidence struct {
+	ctx     context.Context
+	ws      la.Workspace
+	phi     la.Matrix[float64] // D×N, all features
+	y       []float64
+	samples float64
+	power   float64 // mean square of the targets
+	first   []int   // features; the last is D
+	scalePrior
+
+	gram     la.Matrix[float64] // D×D, the lower triangle of ΦΦᵀ
+	factor   la.Matrix[float64] // D×D, the Cholesky factor of B = I + SΦΦᵀS, S² = diag(a)/σ²
+	project  []float64          // D, Φy
+	mean     []float64          // D, E[w]
+	scale    []float64          // D, S
+	diag     []float64          // D, of B⁻¹
+	residual []float64          // N, y − Φᵀ·E[w]
+	weight   []float64          // P, a_p
+	noise    float64            // σ²
+	square   float64            // |y − Φᵀ·E[w]|²
+}
+
+// featureObjective checks the arguments and returns the objective and its start.
+func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvidence, []float64, error) {
+	P, N := len(f.Blocks), len(f.Targets)
+	m := &featureEvidence{ctx: ctx, ws: la.Workspace{Workers: e.Workers}, samples: f.Samples, first: []int{0}, y: f.Targets}
+	switch {
+	case ctx == nil:
+		return nil, nil, errors.New("mgp: ctx is nil")
+	case P == 0:
+		return nil, nil, errors.New("mgp: Blocks: none")
+	case f.Samples != 0 && !(f.Samples >= 1) || math.IsInf(f.Samples, 1):
+		return nil, nil, fmt.Errorf("mgp: Samples is %g", f.Samples)
+	}
+	for p, b := range f.Blocks {
+		if b.Cols != N || b.Rows == 0 || !b.Valid() {
+			return nil, nil, fmt.Errorf("mgp: Blocks[%d]: %d×%d where features of %d samples are needed", p, b.Rows, b.Cols, N)
+		}
+		m.first = append(m.first, m.first[p]+b.Rows)
+	}
+	if i := check.NonFinite(f.Targets); i >= 0 {
+		return nil, nil, fmt.Errorf("mgp: Targets: value %d is %g", i, f.Targets[i])
+	}
+	if m.samples == 0 {
+		m.samples = float64(N)
+	}
+	if m.power = la.SumSq(f.Targets) / m.samples; !(m.power > 0) || math.IsInf(m.power, 1) {
+		return nil, nil, fmt.Errorf("mgp: Targets: their mean square is %g", m.power)
+	}
+	if m.scalePrior = (scalePrior{family: e.Family, prior: e.Prior}); m.family == Default {
+		m.family, m.prior = Hyperbola, Hyperbola.vague(1)
+	} else if m.prior == (GIG{}) && m.family != ARD {
+		m.prior = m.family.vague(1 / m.power)
+	}
+	if err := m.family.validate(m.prior); err != nil {
+		return nil, nil, err
+	}
+	if !e.Fixed && m.family != Hyperbola && m.family != ARD {
+		return nil, nil, fmt.Errorf("mgp: FitFeatures does not learn the prior of family %v: set Fixed", m.family)
+	}
+
+	D := m.first[P]
+	m.phi = la.NewMatrix[float64](D, N)
+	m.gram, m.factor = la.NewMatrix[float64](D, D), la.NewMatrix[float64](D, D)
+	m.project, m.mean, m.scale, m.diag = make([]float64, D), make([]float64, D), make([]float64, D), make([]float64, D)
+	m.residual, m.weight = make([]float64, N), make([]float64, P)
+	x := make([]float64, P+1)
+	for p, b := range f.Blocks {
+		m.phi.Slice(m.first[p], m.first[p+1], 0, N).CopyFrom(b)
+		var trace float64
+		for d := range b.Rows {
+			if i := check.NonFinite(b.Row(d)); i >= 0 {
+				return nil, nil, fmt.Errorf("mgp: Blocks[%d]: entry (%d, %d) is %g", p, d, i, b.At(d, i))
+			}
+			trace += la.SumSq(b.Row(d))
+		}
+		x[p] = math.Log(m.power / float64(P))
+		if trace > 0 {
+			x[p] -= math.Log(trace / m.samples)
+		}
+		m.unit = append(m.unit, 1)
+		if e.Family == Default {
+			m.unit[p] = math.Exp(-x[p]) / float64(P)
+		}
+	}
+	x[P] = math.Log(firstNoise * m.power)
+	if s := e.Start; s != nil {
+		if s.Gamma != nil && len(s.Gamma) != P {
+			return nil, nil, fmt.Errorf("mgp: Start.Gamma: %d values for %d kernels", len(s.Gamma), P)
+		}
+		for p, g := range s.Gamma {
+			if !(g > 0) || math.IsInf(g, 1) {
+				return nil, nil, fmt.Errorf("mgp: Start.Gamma[%d] is %g", p, g)
+			}
+			x[p] = -math.Log(g)
+		}
+		if noise := s.Noise - leastShare*m.power; noise > 0 && !math.IsInf(noise, 1) {
+			x[P] = math.Log(noise)
+		}
+	}
+	la.Syrk(&m.ws, la.NoTrans, 1, m.phi, 0, m.gram)
+	la.Gemv(&m.ws, la.NoTrans, 1, m.phi, m.y, 0, m.project)
+	return m, x, nil
+}
+
+// functions computes q(w) at x and returns the log evidence.
+func (m *featureEvidence) functions(x []float64) (float64, error) {
+	P := len(m.weight)
+	m.noise = leastShare*m.power + math.Exp(x[P])
+	for p := range m.weight {
+		m.weight[p] = math.Exp(x[p])
+		for d := m.first[p]; d < m.first[p+1]; d++ {
+			m.scale[d] = math.Sqrt(m.weight[p] / m.noise)
+		}
+	}
+	for d, s := range m.scale {
+		row := m.factor.Row(d)[:d+1]
+		for j, v := range m.gram.Row(d)[:d+1] {
+			row[j] = float64(s*m.scale[j]) * v
+		}
+		row[d]++
+		m.mean[d] = s * m.project[d]
+	}
+	if err := la.Cholesky(&m.ws, m.factor); err != nil {
+		return 0, fmt.Errorf("I + SΦΦᵀS: %w", err)
+	}
+	la.CholeskySolveVec(m.factor, m.mean)
+	var prior float64 // Σ E[w]²/a
+	for d, s := range m.scale {
+		prior += float64(m.mean[d]*m.mean[d]) / m.noise
+		m.mean[d] *= s
+	}
+	copy(m.residual, m.y)
+	la.Gemv(&m.ws, la.Transpose, -1, m.phi, m.mean, 1, m.residual)
+	m.square = la.SumSq(m.residual)
+	return -0.5 * (m.square/m.noise + prior + la.LogDet(m.factor) + float64(m.samples*math.Log(2*math.Pi*m.noise))), nil
+}
+
+// cost is minus the objective and its gradient, +Inf where B is singular in double
+// precision.
+func (m *featureEvidence) cost(x, g []float64) (float64, error) {
+	if m.ctx.Err() != nil {
+		return 0, fmt.Errorf("mgp: stopped: %w", context.Cause(m.ctx))
+	}
+	value, err := m.functions(x)
+	if err != nil {
+		return math.Inf(1), nil
+	}
+	la.CholeskyInvDiag(&m.ws, m.factor, m.diag)
+	free := m.samples // N − Σ_p a_p·tr RK_p
+	for p, a := range m.weight {
+		var trace float64 // a_p·tr RK_p
+		for _, v := range m.diag[m.first[p]:m.first[p+1]] {
+			trace += 1 - v
+		}
+		free -= trace
+		density, slope := m.logPrior(-x[p] - math.Log(m.unit[p]))
+		value += density
+		g[p] = slope - 0.5*(la.SumSq(m.mean[m.first[p]:m.first[p+1]])/a-trace)
+	}
+	last := len(x) - 1
+	d := (x[last] - math.Log(firstNoise*m.power)) / noiseSpread
+	value -= 0.5 * d * d
+	g[last] = d/noiseSpread - 0.5*math.Exp(x[last])*(m.square/m.noise-free)/m.noise
+	return -value, nil
+}
+
+// FeatureState is everything a [FeaturePosterior] is made of, plain data to be saved and
+// restored.
+type FeatureState struct {
+	Blocks []int              // D_p, features of each kernel
+	Gamma  []float64          // γ_p
+	Noise  float64            // σ²
+	Mean   []float64          // D, E[w]
+	Factor la.Matrix[float64] // D×D, the Cholesky factor of B = I + SΦΦᵀS, S² = diag(1/γ)/σ²
+}
+
+// FeaturePosterior is the posterior of [Evidence.FitFeatures]. It is immutable and safe for
+// concurrent use.
+type FeaturePosterior struct{ s FeatureState }
+
+// NewFeaturePosterior returns the posterior of a state, which it keeps and which must not be
+// changed afterwards. The error says what does not fit.
+func NewFeaturePosterior(s FeatureState) (*FeaturePosterior, error) {
+	var D int
+	for p, d := range s.Blocks {
+		if d < 1 {
+			return nil, fmt.Errorf("mgp: feature state: Blocks[%d] is %d", p, d)
+		}
+		D += d
+	}
+	switch {
+	case len(s.Blocks) == 0 || len(s.Gamma) != len(s.Blocks):
+		return nil, fmt.Errorf("mgp: feature state: %d blocks and %d scales", len(s.Blocks), len(s.Gamma))
+	case len(s.Mean) != D || s.Factor.Rows != D || s.Factor.Cols != D || !s.Factor.Valid():
+		return nil, fmt.Errorf("mgp: feature state: %d means and a factor of %d×%d for %d features",
+			len(s.Mean), s.Factor.Rows, s.Factor.Cols, D)
+	case !(s.Noise > 0) || math.IsInf(s.Noise, 1):
+		return nil, fmt.Errorf("mgp: feature state: Noise is %g", s.Noise)
+	}
+	for p, g := range s.Gamma {
+		if !(g > 0) || math.IsInf(g, 1) {
+			return nil, fmt.Errorf("mgp: feature state: Gamma[%d] is %g", p, g)
+		}
+	}
+	if d := check.NonFinite(s.Mean); d >= 0 {
+		return nil, fmt.Errorf("mgp: feature state: Mean[%d] is %g", d, s.Mean[d])
+	}
+	for d := range D {
+		row := s.Factor.Row(d)[:d+1]
+		if j := check.NonFinite(row); j >= 0 || !(row[d] > 0) {
+			return nil, fmt.Errorf("mgp: feature state: Factor: row %d is not that of a Cholesky factor", d)
+		}
+	}
+	return &FeaturePosterior{s}, nil
+}
+
+// State returns what the posterior is made of. It must not be changed.
+func (p *FeaturePosterior) State() FeatureState { return p.s }
+
+// predictColumns is the number of samples whose features go through a triangular solve at a time.
+const predictColumns = 1024
+
+// Predict returns mean and variance, with noise, of the target of T samples, given their
+// features, D_p×T, and optionally rest, P×T: what of every kernel of a sample with itself
+// the features leave out, k_p(x,x) − |φ_p(x)|². The noise, as it was learned, has taken over
+// what the features leave out of the training samples' kernels, and intervals have their
+// coverage without rest; with it they also widen far from all landmarks, and are too wide
+// elsewhere. With meanOnly the variance is nil. The cost is D²·T.
+func (p *FeaturePosterior) Predict(features []la.Matrix[float64], rest la.Matrix[float64], meanOnly bool, workers int) (mean, variance []float64, err error) {
+	if len(features) != len(p.s.Blocks) {
+		return nil, nil, fmt.Errorf("mgp: features: %d blocks where %d are needed", len(features), len(p.s.Blocks))
+	}
+	T := features[0].Cols
+	for i, f := range features {
+		if f.Rows != p.s.Blocks[i] || f.Cols != T || !f.Valid() {
+			return nil, nil, fmt.Errorf("mgp: features: block %d is %d×%d where %d×%d is needed", i, f.Rows, f.Cols, p.s.Blocks[i], T)
+		}
+	}
+	if rest.Rows != 0 && (rest.Rows != len(features) || rest.Cols != T) {
+		return nil, nil, fmt.Errorf("mgp: rest: %d×%d where %d×%d is needed", rest.Rows, rest.Cols, len(features), T)
+	}
+	ws := &la.Workspace{Workers: workers}
+	mean = make([]float64, T)
+	first := 0
+	for _, f := range features {
+		la.Gemv(ws, la.Transpose, 1, f, p.s.Mean[first:first+f.Rows], 1, mean)
+		first += f.Rows
+	}
+	if meanOnly {
+		return mean, nil, nil
+	}
+	variance = make([]float64, T)
+	for i := range variance {
+		variance[i] = p.s.Noise
+	}
+	for i := range rest.Rows {
+		for t, v := range rest.Row(i) {
+			variance[t] += max(0, v) / p.s.Gamma[i]
+		}
+	}
+	block := la.NewMatrix[float64](len(p.s.Mean), min(T, predictColumns))
+	for t := 0; t < T; t += predictColumns {
+		n := min(predictColumns, T-t)
+		x := block.Slice(0, block.Rows, 0, n)
+		first = 0
+		for i, f := range features {
+			for d := range f.Rows {
+				row := x.Row(first + d)
+				copy(row, f.Row(d)[t:])
+				la.Scal(1/math.Sqrt(p.s.Gamma[i]), row)
+			}
+			first += f.Rows
+		}
+		la.Trsm(ws, la.Left, la.NoTrans, p.s.Factor, x)
+		for d := range x.Rows {
+			for j, v := range x.Row(d) {
+				variance[t+j] += v * v
+			}
+		}
+	}
+	return mean, variance, nil
+}

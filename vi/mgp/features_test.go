@@ -1,0 +1,188 @@
+package mgp
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// blocks returns features of 60 samples, half as many new ones, and targets of the former.
+func blocks(seed uint64) (train, test []la.Matrix[float64], y []float64) {
+	const N, T = 60, 30
+	src := rand.New(rand.NewPCG(seed, 3))
+	y = make([]float64, N)
+	for p, d := range []int{4, 7, 2} {
+		f, g := la.NewMatrix[float64](d, N), la.NewMatrix[float64](d, T)
+		for i := range f.Data {
+			f.Data[i] = src.NormFloat64()
+		}
+		for i := range g.Data {
+			g.Data[i] = src.NormFloat64()
+		}
+		train, test = append(train, f), append(test, g)
+		for i := range d {
+			la.Axpy(src.NormFloat64()/float64(p*p+1), f.Row(i), y)
+		}
+	}
+	for i := range y {
+		y[i] += 0.5 * src.NormFloat64()
+	}
+	return train, test, y
+}
+
+// inner returns the kernels of features.
+func inner(t *testing.T, a, b []la.Matrix[float64]) *vi.Dense {
+	var ks []la.Matrix[float64]
+	for p := range a {
+		k := la.NewMatrix[float64](a[p].Cols, b[p].Cols)
+		la.Gemm(nil, la.Transpose, la.NoTrans, 1, a[p], b[p], 0, k)
+		ks = append(ks, k)
+	}
+	d, err := vi.NewDense(ks...)
+	require.NoError(t, err)
+	return d
+}
+
+// TestFeaturesAreTheirKernels compares with the fit by N×N matrices.
+func TestFeaturesAreTheirKernels(t *testing.T) {
+	for _, family := range []Family{Default, ARD} {
+		train, test, y := blocks(1)
+		e := Evidence{Family: family, Ascent: vi.Ascent{Tolerance: 1e-13}}
+		want, err := e.Fit(context.Background(), inner(t, train, train), y)
+		require.NoError(t, err)
+		got, err := e.FitFeatures(context.Background(), Features{Blocks: train, Targets: y})
+		require.NoError(t, err)
+		assert.InEpsilon(t, want.LogEvidence, got.LogEvidence, 1e-7)
+		assert.InEpsilon(t, want.Record.Bound(), got.Record.Bound(), 1e-9)
+		s := got.Posterior.State()
+		assert.InEpsilon(t, 1/want.Posterior.State().Tau, s.Noise, 1e-3)
+		assert.InEpsilonSlice(t, want.Posterior.State().Gamma, s.Gamma, 1e-2)
+
+		self := la.NewMatrix[float64](len(test), test[0].Cols)
+		for p, f := range test {
+			for d := range f.Rows {
+				for i, v := range f.Row(d) {
+					self.Row(p)[i] += v * v
+				}
+			}
+		}
+		exact, err := want.Posterior.Predict(inner(t, train, test), self, vi.PredictOptions{})
+		require.NoError(t, err)
+		mean, variance, err := got.Posterior.Predict(test, la.Matrix[float64]{}, false, 1)
+		require.NoError(t, err)
+		assert.InDeltaSlice(t, exact.Mean, mean, 1e-3)
+		assert.InDeltaSlice(t, exact.Variance, variance, 1e-3)
+		rest := la.NewMatrix[float64](len(test), test[0].Cols)
+		rest.Fill(2)
+		_, more, err := got.Posterior.Predict(test, rest, false, 1)
+		require.NoError(t, err)
+		for i := range more {
+			assert.InDelta(t, variance[i]+2/s.Gamma[0]+2/s.Gamma[1]+2/s.Gamma[2], more[i], 1e-9)
+		}
+	}
+}
+
+func TestFeatureGradient(t *testing.T) {
+	train, _, y := blocks(2)
+	m, x, err := Evidence{}.featureObjective(context.Background(), Features{Blocks: train, Targets: y, Samples: 500})
+	require.NoError(t, err)
+	for i := range x {
+		x[i] += 0.3 * float64(i)
+	}
+	g, none := make([]float64, len(x)), make([]float64, len(x))
+	_, err = m.cost(x, g)
+	require.NoError(t, err)
+	for i := range x {
+		const h = 1e-5
+		x[i] += h
+		up, _ := m.cost(x, none)
+		x[i] -= 2 * h
+		down, _ := m.cost(x, none)
+		x[i] += h
+		assert.InEpsilon(t, (up-down)/(2*h), g[i], 1e-6, "variable %d", i)
+	}
+}
+
+// TestFeaturesOfPseudoSamples turns the samples: the fit is the same, also by fewer columns.
+func TestFeaturesOfPseudoSamples(t *testing.T) {
+	train, _, y := blocks(3)
+	n := 4 + 7 + 2 + 1
+	z, perm := la.NewMatrix[float64](n, len(y)), make([]int, n)
+	row := 0
+	for _, f := range train {
+		z.Slice(row, row+f.Rows, 0, len(y)).CopyFrom(f)
+		row += f.Rows
+	}
+	copy(z.Row(row), y)
+	gram := la.NewMatrix[float64](n, n)
+	la.Syrk(nil, la.NoTrans, 1, z, 0, gram)
+	rank, err := la.CholeskyPivoted(nil, gram, 0, perm)
+	require.NoError(t, err)
+	require.Equal(t, n, rank)
+	r := la.NewMatrix[float64](n, n)
+	for i, to := range perm {
+		copy(r.Row(to), gram.Row(i)[:i+1])
+	}
+	few := Features{Targets: r.Row(n - 1), Samples: float64(len(y))}
+	row = 0
+	for _, f := range train {
+		few.Blocks = append(few.Blocks, r.Slice(row, row+f.Rows, 0, n))
+		row += f.Rows
+	}
+	want, err := Evidence{}.FitFeatures(context.Background(), Features{Blocks: train, Targets: y})
+	require.NoError(t, err)
+	got, err := Evidence{}.FitFeatures(context.Background(), few)
+	require.NoError(t, err)
+	assert.InEpsilon(t, want.LogEvidence, got.LogEvidence, 1e-9)
+	assert.InDeltaSlice(t, want.Posterior.State().Mean, got.Posterior.State().Mean, 1e-6)
+}
+
+func TestFeatureErrors(t *testing.T) {
+	train, test, y := blocks(4)
+	bad := train[1].Clone()
+	bad.Set(2, 5, math.Inf(1))
+	ctx := context.Background()
+	for want, c := range map[string]struct {
+		e Evidence
+		f Features
+	}{
+		"mgp: Blocks: none": {f: Features{Targets: y}},
+		"mgp: Blocks[0]: 4×30 where features of 60 samples are needed":             {f: Features{Blocks: test, Targets: y}},
+		"mgp: Blocks[0]: entry (2, 5) is +Inf":                                     {f: Features{Blocks: []la.Matrix[float64]{bad}, Targets: y}},
+		"mgp: Targets: their mean square is 0":                                     {f: Features{Blocks: train, Targets: make([]float64, 60)}},
+		"mgp: Samples is -3":                                                       {f: Features{Blocks: train, Targets: y, Samples: -3}},
+		"mgp: Start.Gamma: 1 values for 3 kernels":                                 {e: Evidence{Start: &EvidenceStart{Gamma: []float64{1}}}, f: Features{Blocks: train, Targets: y}},
+		"mgp: FitFeatures does not learn the prior of family Student-t: set Fixed": {e: Evidence{Family: StudentT}, f: Features{Blocks: train, Targets: y}},
+	} {
+		_, err := c.e.FitFeatures(ctx, c.f)
+		assert.EqualError(t, err, want)
+	}
+	stopped, stop := context.WithCancel(ctx)
+	stop()
+	_, err := Evidence{}.FitFeatures(stopped, Features{Blocks: train, Targets: y})
+	assert.ErrorIs(t, err, context.Canceled)
+
+	fit, err := Evidence{}.FitFeatures(ctx, Features{Blocks: train, Targets: y})
+	require.NoError(t, err)
+	_, _, err = fit.Posterior.Predict(test[:2], la.Matrix[float64]{}, true, 1)
+	assert.EqualError(t, err, "mgp: features: 2 blocks where 3 are needed")
+	for _, spoil := range []func(s *FeatureState){
+		func(s *FeatureState) { s.Blocks = nil },
+		func(s *FeatureState) { s.Gamma = s.Gamma[:1] },
+		func(s *FeatureState) { s.Noise = 0 },
+		func(s *FeatureState) { s.Mean = []float64{math.NaN()} },
+		func(s *FeatureState) { s.Factor = la.NewMatrix[float64](13, 13) },
+	} {
+		s := fit.Posterior.State()
+		spoil(&s)
+		_, err := NewFeaturePosterior(s)
+		assert.Error(t, err)
+	}
+}
