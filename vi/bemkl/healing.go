@@ -60,7 +60,7 @@ func (m *regression) healing() *Healing {
 		}
 		var squares float64
 		for d, v := range m.aMean.Row(o) {
-			squares += float64(v*v) + m.aVar.At(o, d)
+			squares += float64(v*v) + max(0, m.aVar.At(o, d))
 		}
 		h.Precision[o] = min(float64(m.D)/squares, math.MaxFloat64) // finite where all weights vanish
 	}
