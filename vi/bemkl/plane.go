@@ -62,15 +62,16 @@ type readout struct {
 // e returns E[e].
 func (q *readout) e() []float64 { return q.be.Mean[q.weights : q.weights+q.ee.Rows] }
 
-// A classifier's round passes over the samples, a regression's does not; twenty rounds of
-// a regression bring it nearly to rest, and more cost little beside a large factorisation.
-const classificationRounds = 20
+// rounds is how many rounds a sweep has. More of them save a sweep in ten and cost more
+// time than that.
+const rounds = 20
 
-// regressionRounds returns how many rounds a sweep of D basis points and P kernels has:
-// a hundred, or twenty at least where matrices of P are not small beside those of D.
-func regressionRounds(D, P int) int {
+// sharedRounds is how many it has for D basis points and P kernels where outputs share G,
+// and G and the kernel weights of several outputs follow each other through the rounds: a
+// hundred, or twenty at least where matrices of P are not small beside those of D.
+func sharedRounds(D, P int) int {
 	ratio := float64(D) / float64(P)
-	return int(min(100, max(20, ratio*ratio*ratio/100)))
+	return int(min(100, max(rounds, ratio*ratio*ratio/100)))
 }
 
 // newPlane returns a plane whose d is zero.
