@@ -62,16 +62,19 @@ type readout struct {
 // e returns E[e].
 func (q *readout) e() []float64 { return q.be.Mean[q.weights : q.weights+q.ee.Rows] }
 
-// rounds is how many rounds a sweep has. More of them save a sweep in ten and cost more
-// time than that.
-const rounds = 20
+// leastRounds is how many rounds a sweep has, unless severalRounds says more. With more a
+// single output saves a sweep in ten, which is less than they cost.
+const leastRounds = 20
 
-// sharedRounds is how many it has for D basis points and P kernels where outputs share G,
-// and G and the kernel weights of several outputs follow each other through the rounds: a
-// hundred, or twenty at least where matrices of P are not small beside those of D.
-func sharedRounds(D, P int) int {
+// severalRounds is how many it has for a regression of L outputs, D basis points and P
+// kernels. The G and kernel weights of several outputs follow each other through the
+// rounds: a hundred, or fewer where matrices of P are not small beside those of D.
+func severalRounds(L, D, P int) int {
+	if L == 1 {
+		return leastRounds
+	}
 	ratio := float64(D) / float64(P)
-	return int(min(100, max(rounds, ratio*ratio*ratio/100)))
+	return int(min(100, max(leastRounds, ratio*ratio*ratio/100)))
 }
 
 // newPlane returns a plane whose d is zero.

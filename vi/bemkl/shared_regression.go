@@ -159,7 +159,7 @@ func (r SharedRegression) model(k vi.Kernels, y la.Matrix[float64]) (*shared, er
 			outputs[o] = readout{be: &m.be[o], bias: 0, weights: 1, ee: m.ee[o]}
 		}
 		m.mixing = newMixing(P)
-		p := newPlane(m.latent, outputs, &m.gamma, m.epsilonMean, m.y, m.targets, sharedRounds(D, P))
+		p := newPlane(m.latent, outputs, &m.gamma, m.epsilonMean, m.y, m.targets, severalRounds(L, D, P))
 		m.updates = schedule{first: u.plain(), settled: p.order(u)}
 	}
 	if r.From != nil {
