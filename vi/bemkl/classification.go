@@ -197,7 +197,7 @@ func (c Classification) model(k vi.Kernels, y la.Matrix[float64]) (*classificati
 	u := m.order()
 	m.updates.settled = u.plain()
 	if !c.Plain {
-		p := newPlane(m.latent, m.readouts(), &m.gamma, m.ones, m.f, m.gTarget, classificationRounds)
+		p := newPlane(m.latent, m.readouts(), &m.gamma, m.ones, m.f, m.gTarget, leastRounds)
 		m.updates = schedule{first: u.plain(), settled: p.order(u)}
 	}
 	if c.From != nil {
@@ -270,9 +270,9 @@ func (s *ClassificationStart) validate(L, P, D, N int) error {
 // order returns the updates of a sweep.
 func (m *classification) order() *updates {
 	return &updates{
-		precisions: []work.Update{step("λ", m.updateLambda)},
-		a:          work.Update{Name: "a", Step: func() error { return m.updateWeights(m.precision) }},
-		g:          work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.precision, m.ones, m.f) }},
+		lambda: m.updateLambda,
+		a:      work.Update{Name: "a", Step: func() error { return m.updateWeights(m.precision) }},
+		g:      work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.precision, m.ones, m.f) }},
 		rest: []work.Update{
 			step("γ", m.updateGamma), step("ω", m.updateOmega),
 			{Name: "(b,e)", Step: func() error { return m.updateCombination(m.ones, m.f) }},

@@ -48,8 +48,9 @@
 //	plane.go     the accelerated order: a sweep's rounds on the plane of its two directions
 //	plane_sums.go        what the rounds know of G: its sums over samples
 //	plane_maximum.go     the bound on the plane and its maximum
-//	composite_step.go    the direction of a sweep, by the composite kernel
-//	covariance_scale.go  the step κ of the size of Cov[a]
+//	newton_step.go       the direction of a sweep, nearly that of Newton's method
+//	covariance_tangent.go  Cov[a] between factorisations, as a function of λ and υ
+//	kernel_mixing.go     the joint step of G and the kernel weights of several outputs
 //	ridge.go     the step along the ridge
 //	gradient.go  derivatives of the bound by the kernels and by σ_g and the margin
 //	predict.go   predictions from the moments of a posterior

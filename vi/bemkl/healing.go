@@ -66,7 +66,7 @@ func (m *regression) healing() *Healing {
 func newWeightPrecision(mean, variance []float64) float64 {
 	var squares float64
 	for d, v := range mean {
-		squares += float64(v*v) + variance[d]
+		squares += float64(v*v) + max(0, variance[d])
 	}
 	return min(float64(len(mean))/squares, math.MaxFloat64) // finite where all weights vanish
 }

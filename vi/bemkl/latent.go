@@ -37,6 +37,8 @@ type latent struct {
 	aVar     la.Matrix[float64] // R×D, the diagonal of Cov[a_r]
 	aLogDet  []float64          // log|Cov[a_r]|
 	aTrace   []float64          // tr(S·Cov[a_r])
+	slope    la.Matrix[float64] // R×D, v of the tangent that followCovariance takes for Cov[a_r]
+	level    []float64          // log|I + PS| − Σ_d p_d·v_d of that tangent
 	jitter   []float64          // relative jitter of the last factorisation, see factorB
 	noise    []float64          // round-off of the bound that comes from factorising, in nats
 	response la.Matrix[float64] // R×D, Σ_m K_m g_{r,m}
@@ -79,7 +81,7 @@ type worker struct {
 	bias         la.Matrix[float64] // M×M
 	m1, m2       []float64          // M
 	p2           []float64          // P
-	cg           [3][]float64       // D
+	cg           [4][]float64       // D
 	biasFollows  bool               // bias holds a factor, see plane.follow
 }
 
@@ -95,6 +97,8 @@ func newLatent(k vi.Kernels, R int, observed la.Matrix[float64], lambda vi.Gamma
 		aVar:      la.NewMatrix[float64](R, D),
 		aLogDet:   make([]float64, R),
 		aTrace:    make([]float64, R),
+		slope:     la.NewMatrix[float64](R, D),
+		level:     make([]float64, R),
 		jitter:    make([]float64, R),
 		noise:     make([]float64, R),
 		response:  la.NewMatrix[float64](R, D),
@@ -271,7 +275,11 @@ func (l *latent) updateWeightsOf(w *worker, o int) error {
 
 	la.CholeskyInvDiag(&w.ws, b, x)
 	var trace, shake float64
+	l.level[o] = la.LogDet(b)
 	for d, v := range x {
+		determined := max(leastDetermined, 1-v)
+		l.slope.Row(o)[d] = determined / float64(float64(upsilon*s[d])*s[d])
+		l.level[o] -= determined
 		trace += 1 - v
 		l.aVar.Row(o)[d] = s[d] * s[d] * v
 		shake += (1 + float64(float64(upsilon*s[d]*s[d])*l.gram.At(d, d))) * v

@@ -1,19 +1,17 @@
 package bemkl
 
 import (
-	"slices"
-
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// plane is the accelerated order of a sweep. The one factorisation of a sweep gives the
-// shape of Cov[a] and the step z of the plain update of E[a]. All that follows keeps E[a]
-// on the plane through its present place that z and the previous sweep's step d span. On
-// it everything but the shape of Cov[a] is solved for by rounds of exact steps: a with G,
-// b and λ at their best for every a; the kernel weights and the noise; the size of
-// Cov[a]; υ and λ; the scale of the ridge. No round touches the kernels or anything of
+// plane is the accelerated order of a sweep. The one factorisation of a sweep gives a
+// tangent of the bound with Cov[a] at its best for every λ and υ, and a step z of E[a]. All
+// that follows keeps E[a] on the plane through its present place that z and the previous
+// sweep's step d span. On it everything is solved for by rounds of exact steps: a with G, b,
+// λ and Cov[a] at their best for every a; the kernel weights and the noise; where outputs
+// share G, it with their kernel weights; υ; λ; the scale of the ridge. No round touches the kernels or anything of
 // order D²: with the inner products of the projections of a, z and d, G is known by its
 // sums over samples. Derived in docs/acceleration.md.
 type plane struct {
@@ -29,6 +27,8 @@ type plane struct {
 	// Tasks for a row each, made once so that sweeps do not allocate: factorise, form
 	// the sums, update (a, b, G) or (b, G), and the latter after new targets.
 	factorTask, openTask, moveTask, followTask, targetTask func(*worker, int) error
+
+	away []la.Matrix[float64] // R of P×P, Σ_i (E[g_i] − h_i)·E[g_i]ᵀ over observed i
 
 	composite la.Matrix[float64] // D×N, the kernels weighted by E[e]; only with M = 1
 
@@ -62,15 +62,19 @@ type readout struct {
 // e returns E[e].
 func (q *readout) e() []float64 { return q.be.Mean[q.weights : q.weights+q.ee.Rows] }
 
-// A classifier's round passes over the samples, a regression's does not; twenty rounds of
-// a regression bring it nearly to rest, and more cost little beside a large factorisation.
-const classificationRounds = 20
+// leastRounds is how many rounds a sweep has, unless severalRounds says more. With more a
+// single output saves a sweep in ten, which is less than they cost.
+const leastRounds = 20
 
-// regressionRounds returns how many rounds a sweep of D basis points and P kernels has:
-// a hundred, or twenty at least where matrices of P are not small beside those of D.
-func regressionRounds(D, P int) int {
+// severalRounds is how many it has for a regression of L outputs, D basis points and P
+// kernels. The G and kernel weights of several outputs follow each other through the
+// rounds: a hundred, or fewer where matrices of P are not small beside those of D.
+func severalRounds(L, D, P int) int {
+	if L == 1 {
+		return leastRounds
+	}
 	ratio := float64(D) / float64(P)
-	return int(min(100, max(20, ratio*ratio*ratio/100)))
+	return int(min(100, max(leastRounds, ratio*ratio*ratio/100)))
 }
 
 // newPlane returns a plane whose d is zero.
@@ -91,6 +95,7 @@ func newPlane(l *latent, outputs []readout, gamma *conjugate.Gammas, epsilon []f
 	}
 	for range R {
 		p.through = append(p.through, la.NewMatrix[float64](P, P))
+		p.away = append(p.away, la.NewMatrix[float64](P, P))
 		p.gram = append(p.gram, la.NewMatrix[float64](3*P, 3*P))
 		p.tt = append(p.tt, la.NewMatrix[float64](M, M))
 	}
@@ -107,16 +112,15 @@ func newPlane(l *latent, outputs []readout, gamma *conjugate.Gammas, epsilon []f
 			w.third = la.NewMatrix[float64](P, l.N)
 		}
 	}
-	p.factorTask = l.weightTask
 	if M == 1 {
 		p.composite = la.NewMatrix[float64](l.D, l.N)
-		p.factorTask = func(w *worker, r int) error {
-			if err := l.weightTask(w, r); err != nil {
-				return err
-			}
-			p.compositeStep(w, r)
-			return nil
+	}
+	p.factorTask = func(w *worker, r int) error {
+		if err := l.weightTask(w, r); err != nil {
+			return err
 		}
+		p.newtonStep(w, r)
+		return nil
 	}
 	p.openTask = func(w *worker, r int) error { p.open(w, r); return p.followTask(w, r) }
 	p.followTask = func(w *worker, r int) error {
@@ -146,17 +150,29 @@ func (p *plane) order(u *updates) []work.Update {
 		if err := p.crew.Each(p.moveTask); err != nil {
 			return err
 		}
-		p.updateLambda()
+		p.updateLambdaAndCovariance()
 		return nil
 	}}
-	round := slices.Concat([]work.Update{move}, u.rest, []work.Update{step("κ", p.updateCovarianceScale)}, u.precisions, []work.Update{step("scale", u.scale)})
+	round := append([]work.Update{move}, u.rest...)
+	if u.mix != nil {
+		round = append(round, work.Update{Name: "(e,G)", Step: u.mix})
+	}
+	if u.upsilon != nil {
+		round = append(round, step("υ", func() {
+			u.upsilon()
+			for r := range p.R {
+				p.followCovariance(r)
+			}
+		}), step("(λ,Cov[a])", p.updateLambdaAndCovariance))
+	}
+	round = append(round, step("scale", u.scale))
 	if u.score != nil {
 		round = append(round, follow, work.Update{Name: "f", Step: func() error {
 			u.score()
 			return p.crew.Each(p.targetTask)
 		}})
 	}
-	order := append(slices.Clone(u.precisions), u.g, work.Update{Name: "Cov[a]", Step: p.begin})
+	order := []work.Update{u.g, {Name: "Cov[a]", Step: p.begin}}
 	for range p.rounds {
 		order = append(order, round...)
 	}
@@ -176,9 +192,9 @@ func (p *plane) begin() error {
 	return p.crew.Each(p.openTask)
 }
 
-// directions updates Cov[a] and stores the step z of the plain update of E[a], given a
+// directions updates Cov[a] and stores the step z (see newtonStep), given a
 // G that is at its best for E[a], and the projections of z in the place of G. Like the
-// plain updates of a and G it passes over the kernels twice.
+// plain updates of a and G it passes over the kernels twice, and once more for K_e.
 func (p *plane) directions() error {
 	// The gradient υ·Σ_m K_m(g_m − h_m) − Λa, formed from what is left over: where
 	// sparse priors let a grow, the difference of two solutions would cancel.
@@ -204,8 +220,8 @@ func (p *plane) directions() error {
 	return nil
 }
 
-// move takes a to the best point a + αz + βd, with G, b and λ following; λ is left to the
-// caller. It comes after follow and uses what that has left with the worker.
+// move takes a to the best point a + αz + βd, with G, b, λ and Cov[a] following; λ and
+// Cov[a] are left to the caller. It comes after follow and uses what that has left with the worker.
 func (p *plane) move(w *worker, r int) {
 	f := p.bound(w, r)
 	alpha, beta := f.maximum()
@@ -221,9 +237,9 @@ func (p *plane) bound(w *worker, r int) planeBound {
 	// υ⟨H_k, E[g]−h⟩, curvatures υ·ΣH_kᵀ(I − υ·Cov[g])H_j less what b takes away, with
 	// (I − υ·Cov[g]) = −shift, and the couplings υ·gain_oᵀ·ΣH_k of k with b_o.
 	f := planeBound{
-		a: p.aMean.Row(r), z: p.step.Row(r), d: p.last.Row(r), v: p.aVar.Row(r),
+		a: p.aMean.Row(r), z: p.step.Row(r), d: p.last.Row(r), v: p.slope.Row(r), upsilon: upsilon,
 		scale: p.lambda.Scale[r*D : (r+1)*D],
-		rate:  1 / p.lambda.Prior.Scale, shape: p.lambda.Shape,
+		shape: p.lambda.Shape, prior: p.lambda.Prior,
 	}
 	follow := [2][]float64{w.m1, w.m2}
 	for k := range 2 {

@@ -1,21 +1,22 @@
 package bemkl
 
-import "math"
+import "github.com/bmkl/bmkl/vi"
 
 // planeBound is the bound as a function of how far, α and β, the mean of the sample
-// weights of a row goes from a along the directions z and d, with G, b and λ at their
-// best for every α and β. Up to a constant it is, x = (α, β),
+// weights of a row goes from a along the directions z and d, with G, b, λ and Cov[a] at
+// their best for every α and β. Up to a constant it is, x = (α, β),
 //
-//	F(x) = slope·x − ½·xᵀ·curve·x − shape·Σ_d ln(rate + ½((a + αz + βd)_d² + v_d)),
+//	F(x) = slope·x − ½·xᵀ·curve·x + Σ_d max_λ(α_λ·ln λ − half_d·λ − ½·υ·v_d/λ),
+//	half_d = 1/β_λ + ½·(a + αz + βd)_d²,
 //
-// where v_d is the variance of a_d. The last term is what is left of λ_d, whose shape is
-// that of its posterior and whose prior has that rate. Derived in docs/acceleration.md.
+// with v the slopes of the tangent that stands for Cov[a]. Derived in docs/acceleration.md.
 type planeBound struct {
-	slope       [2]float64
-	curve       [3]float64 // entries zz, zd and dd
-	a, z, d, v  []float64
-	scale       []float64 // of the present q(λ), for the size of what the logarithm is of
-	rate, shape float64
+	slope          [2]float64
+	curve          [3]float64 // entries zz, zd and dd
+	a, z, d, v     []float64
+	scale          []float64 // of the present q(λ); λ is near shape·scale
+	shape, upsilon float64
+	prior          vi.Gamma // of λ
 }
 
 // planePoint is F at a point, its gradient, and two matrices, of entries zz, zd and dd:
@@ -27,45 +28,44 @@ type planePoint struct {
 	newton, major [3]float64
 }
 
-// at returns F at (α, β). Logarithms are taken of products, a few hundred factors at a time.
+// at returns F at (α, β).
 func (f *planeBound) at(alpha, beta float64) (p planePoint) {
 	c := &f.curve
 	p.grad[0] = f.slope[0] - float64(c[0]*alpha) - float64(c[1]*beta)
 	p.grad[1] = f.slope[1] - float64(c[1]*alpha) - float64(c[2]*beta)
 	p.newton, p.major = *c, *c
-	logs, product := 0.0, 1.0
+	rate, rest := 1/f.prior.Scale, 0.0
+	var logs logSum
 	for i, a := range f.a {
 		z, d := f.z[i], f.d[i]
 		x := a + float64(alpha*z) + float64(beta*d)
-		rate := f.rate + float64(0.5*(float64(x*x)+f.v[i])) // of q(λ) there
-		lambda := f.shape / rate
+		square := float64(x * x)
+		pull := float64(f.upsilon * f.v[i])
+		lambda, root := bestPrecision(f.prior.Shape, rate+0.5*square, pull)
+		rest += pull / lambda
 		p.grad[0] -= float64(lambda*x) * z
 		p.grad[1] -= float64(lambda*x) * d
 		zz, zd, dd := float64(lambda*z)*z, float64(lambda*z)*d, float64(lambda*d)*d
 		p.major[0] += zz
 		p.major[1] += zd
 		p.major[2] += dd
-		part := 1 - float64(x*x)/rate
+		part := 1 - float64(lambda*square)/root // λ falls where x² grows
 		p.newton[0] += float64(part * zz)
 		p.newton[1] += float64(part * zd)
 		p.newton[2] += float64(part * dd)
-		if product *= rate * f.scale[i]; !(product > 1e-100 && product < 1e100) {
-			logs += math.Log(product)
-			product = 1
-		}
+		logs.add(lambda / float64(f.shape*f.scale[i]))
 	}
-	logs += math.Log(product)
 	bend := float64(float64(c[0]*alpha)*alpha) + float64(2*float64(float64(c[1]*alpha)*beta)) + float64(float64(c[2]*beta)*beta)
-	p.value = float64(f.slope[0]*alpha) + float64(f.slope[1]*beta) - 0.5*bend - float64(f.shape*logs)
+	p.value = float64(f.slope[0]*alpha) + float64(f.slope[1]*beta) - 0.5*bend + float64(f.prior.Shape*logs.value()) - rest
 	return p
 }
 
 // maximum climbs F from (0, 0) by Newton's steps. Where F does not rise with one, it takes
-// that of the majorant instead, with which F rises but for rounding. It ends after six
+// that of the majorant instead, with which F rises but for rounding. It ends after twelve
 // steps, or where F rises by less than a millionth of a nat; F(α, β) ≥ F(0, 0) always.
 func (f *planeBound) maximum() (alpha, beta float64) {
 	p := f.at(0, 0)
-	for range 6 {
+	for range 12 {
 		rise := 0.0
 		for _, h := range [2]*[3]float64{&p.newton, &p.major} {
 			s, t, ok := solve2(h, p.grad)

@@ -164,6 +164,11 @@ func (p *plane) sum(w *worker, r int) {
 		distance += row[m]
 	}
 	p.gDistance[r] = max(0, distance)
+	away := p.away[r] // (E[g]−h)E[g]ᵀ = (E[g]−h)(E[g]−h)ᵀ + (E[g]−h)hᵀ
+	away.CopyFrom(gg)
+	for m := range P {
+		la.Axpy(1, cross.Row(m), away.Row(m))
+	}
 	for m := range P {
 		row := gg.Row(m)
 		for j := range m + 1 {

@@ -138,7 +138,7 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 	u := m.order()
 	m.updates.settled = u.plain()
 	if !r.Plain {
-		p := newPlane(m.latent, m.readouts(), &m.gamma, m.epsilonMean, m.y, m.gTarget, regressionRounds(D, P))
+		p := newPlane(m.latent, m.readouts(), &m.gamma, m.epsilonMean, m.y, m.gTarget, severalRounds(L, D, P))
 		m.updates = schedule{first: u.plain(), settled: p.order(u)}
 	}
 	if r.From != nil {
@@ -158,9 +158,10 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 // order returns the updates of a sweep.
 func (m *regression) order() *updates {
 	return &updates{
-		precisions: []work.Update{step("λ", m.updateLambda), step("υ", m.updateUpsilon)},
-		a:          work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }},
-		g:          work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y) }},
+		lambda:  m.updateLambda,
+		upsilon: m.updateUpsilon,
+		a:       work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }},
+		g:       work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y) }},
 		rest: []work.Update{
 			step("γ", m.updateGamma), step("ω", m.updateOmega), step("ε", m.updateEpsilon),
 			{Name: "(b,e)", Step: func() error { return m.updateCombination(m.epsilonMean, m.y) }},

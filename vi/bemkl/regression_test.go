@@ -95,6 +95,10 @@ type moments struct {
 	a       []normalFactor   // L of dimension D
 	g       [][]normalFactor // L, N of dimension P
 	be      normalFactor     // L+P
+
+	// If there are any, Cov[a] is at its best for the present λ and υ, and the bound has
+	// the tangents of its log determinants.
+	line []*tangent
 }
 
 type normalFactor struct {
@@ -129,6 +133,14 @@ func (s *moments) bound(t testing.TB) float64 {
 	P, D, N := s.k.Dims()
 	L := len(s.a)
 	sum := s.be.entropy(t)
+	for o, line := range s.line {
+		lambda := make([]float64, D)
+		for d, l := range s.lambda[o] {
+			lambda[d] = l.Mean()
+		}
+		s.a[o].cov = line.covariance(t, lambda, s.upsilon[o].Mean())
+		sum -= line.below(t, lambda, s.upsilon[o].Mean())
+	}
 	for m := range P {
 		sum += gammaTerm(s.omega[m], s.priors.Omega) + normalTerm(s.omega[m], s.be.second(L+m, L+m))
 	}
@@ -177,6 +189,7 @@ type watch struct {
 	y     la.Matrix[float64]
 	aCov  []la.Matrix[float64]
 	shape []la.Matrix[float64] // Cov[a] up to its scale
+	line  []*tangent           // in its place, since the first accelerated sweep
 	late  []float64            // variance of a missing sample's g, by output
 	last  []float64            // E[υ] after the last update
 }
@@ -219,7 +232,13 @@ func (w *watch) moments(t testing.TB, after string) *moments {
 			w.shape[o], err = p.WeightCovariance(nil, o, rows)
 			require.NoError(t, err)
 		}
-		// The factorisation gives Cov[a] its shape, and κ and the scale step its size.
+		if after == "Cov[a]" {
+			if o == 0 {
+				w.line = nil
+			}
+			w.line = append(w.line, newTangent(t, s.k, means(m.lambda.Scale[o*m.D:(o+1)*m.D], m.lambda.Shape), m.upsilonMean[o]))
+		}
+		// The factorisation gives Cov[a] its shape, and the scale step its size.
 		w.aCov[o].CopyFrom(w.shape[o])
 		la.Scal(m.aVar.At(o, 0)/w.shape[o].At(0, 0), w.aCov[o].Data)
 		var lambda []vi.Gamma
@@ -246,7 +265,15 @@ func (w *watch) moments(t testing.TB, after string) *moments {
 	}
 	s.upsilon, s.epsilon, s.gamma, s.omega = p.s.Upsilon, p.s.Epsilon, p.s.Gamma, p.s.Omega
 	s.be = normalFactor{p.s.BEMean, p.s.BECov}
+	s.line = w.line
 	return s
+}
+
+// means returns the means of gamma distributions of the given scales and shape.
+func means(scale []float64, shape float64) []float64 {
+	x := append(golden.Vec(nil), scale...)
+	la.Scal(shape, x)
+	return x
 }
 
 // meanOfG returns E[g_{r,i}], which an accelerated sweep does not write out.
@@ -380,14 +407,13 @@ func (s *moments) requireOptimal(t *testing.T, name string, src *rand.Rand) {
 	case "a":
 		normalFactors(name, &s.a[o])
 	case "Cov[a]": // the mean of a is not there yet
+		line := s.line
+		s.line = nil // Cov[a] itself
 		covariance(name, &s.a[o])
+		s.line = line
 		normalFactors(name, &s.g[o][src.IntN(len(s.g[o]))])
-	case "κ":
-		old := s.a[o].cov.Clone()
-		try(name, func(x float64) func() {
-			la.Scal(1+x, s.a[o].cov.Data)
-			return func() { s.a[o].cov.CopyFrom(old) }
-		})
+	case "(λ,Cov[a])":
+		gammaFactor(name, &s.lambda[o][src.IntN(len(s.lambda[o]))])
 	case "(a,b,G,λ)":
 		gammaFactor("λ", &s.lambda[o][src.IntN(len(s.lambda[o]))])
 		fallthrough

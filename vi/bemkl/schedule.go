@@ -1,8 +1,6 @@
 package bemkl
 
 import (
-	"slices"
-
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -30,16 +28,26 @@ func (s *schedule) sweep(done func(string)) error {
 
 // updates are those of a model.
 type updates struct {
-	precisions []work.Update // of λ and, if it has a distribution, υ
-	a, g       work.Update
-	rest       []work.Update // the others in the order of the paper
-	score      func()        // what is last in a classifier's: f; nil in a regression
-	scale      func()        // the step along the ridge, which is not in the papers
+	lambda  func()
+	upsilon func() // nil if υ has no distribution
+	a, g    work.Update
+	rest    []work.Update // the others in the order of the paper
+	score   func()        // what is last in a classifier's: f; nil in a regression
+
+	// Steps that are not in the papers: along the ridge, and of G with the kernel weights
+	// of several outputs; nil where there is no such step.
+	scale func()
+	mix   func() error
 }
 
 // plain returns the order of the papers.
 func (u *updates) plain() []work.Update {
-	order := slices.Concat(u.precisions, []work.Update{u.a, u.g}, u.rest)
+	order := []work.Update{step("λ", u.lambda)}
+	if u.upsilon != nil {
+		order = append(order, step("υ", u.upsilon))
+	}
+	order = append(order, u.a, u.g)
+	order = append(order, u.rest...)
 	if u.score != nil {
 		order = append(order, step("f", u.score))
 	}

@@ -97,6 +97,7 @@ type shared struct {
 	targets     la.Matrix[float64]   // L×P, Σ_i y_{o,i}·E[g_i]
 	gain        la.Matrix[float64]   // P×L, ε_o·Cov[g]·E[e_o]
 	rhs         []float64            // 1+P
+	mixing      *mixing              // scratch of the accelerated order
 	updates     schedule
 }
 
@@ -158,7 +159,8 @@ func (r SharedRegression) model(k vi.Kernels, y la.Matrix[float64]) (*shared, er
 		for o := range outputs {
 			outputs[o] = readout{be: &m.be[o], bias: 0, weights: 1, ee: m.ee[o]}
 		}
-		p := newPlane(m.latent, outputs, &m.gamma, m.epsilonMean, m.y, m.targets, regressionRounds(D, P))
+		m.mixing = newMixing(P)
+		p := newPlane(m.latent, outputs, &m.gamma, m.epsilonMean, m.y, m.targets, severalRounds(L, D, P))
 		m.updates = schedule{first: u.plain(), settled: p.order(u)}
 	}
 	if r.From != nil {
@@ -203,16 +205,21 @@ func (m *shared) resume(p *SharedPosterior) error {
 
 // order returns the updates of a sweep.
 func (m *shared) order() *updates {
-	return &updates{
-		precisions: []work.Update{step("λ", m.updateLambda), step("υ", m.updateUpsilon)},
-		a:          work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }},
-		g:          work.Update{Name: "G", Step: m.updateIntermediate},
+	u := &updates{
+		lambda:  m.updateLambda,
+		upsilon: m.updateUpsilon,
+		a:       work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }},
+		g:       work.Update{Name: "G", Step: m.updateIntermediate},
 		rest: []work.Update{
 			step("γ", m.updateGamma), step("ω", m.updateOmega), step("ε", m.updateEpsilon),
 			{Name: "(b,e)", Step: m.updateCombination},
 		},
 		scale: m.updateScale,
 	}
+	if m.L > 1 {
+		u.mix = m.updateMixing
+	}
+	return u
 }
 
 // Sweep implements [vi.Objective].

@@ -146,6 +146,16 @@ func sweepProblems(t *testing.T) []sweepProblem {
 			return fit.Record, nil
 		}}
 	}
+	shared := func(name string, r SharedRegression, k vi.Kernels, y la.Matrix[float64]) sweepProblem {
+		return sweepProblem{name, func(seed uint64, a vi.Ascent) (vi.Record, error) {
+			r.Seed, r.Ascent, r.Plain = seed, a, *sweepPlain
+			fit, err := r.Fit(ctx, k, y)
+			if err != nil {
+				return vi.Record{}, err
+			}
+			return fit.Record, nil
+		}}
+	}
 	classification := func(name string, widths []float64) sweepProblem {
 		c := readTable(t, name)
 		last := len(c) - 1
@@ -167,6 +177,10 @@ func sweepProblems(t *testing.T) []sweepProblem {
 	diabetesK, diabetesY := gaussianKernels(t, diabetes[:10], widths), rowsOf(diabetes[10:])
 	// The six blood serum measurements from age, sex, body mass index and blood pressure.
 	serumK, serumY := gaussianKernels(t, diabetes[:4], widths), rowsOf(diabetes[4:10])
+	// Six assays of wines from the other seven. The columns are standardised in place.
+	wine := readTable(t, "wine")
+	gaussianKernels(t, wine[7:13], widths)
+	assaysK, assaysY := gaussianKernels(t, wine[:7], widths), rowsOf(wine[7:13])
 	return []sweepProblem{
 		regression("motorcycle", Regression{}, motorK, motorY),
 		regression("motorcycle, λ sparse", Regression{Lambda: sparse}, motorK, motorY),
@@ -174,17 +188,17 @@ func sweepProblems(t *testing.T) []sweepProblem {
 		regression("motorcycle, λ and ω sparse", Regression{Lambda: sparse, Omega: sparse}, motorK, motorY),
 		regression("diabetes", Regression{}, diabetesK, diabetesY),
 		regression("diabetes, ω sparse", Regression{Omega: sparse}, diabetesK, diabetesY),
+		regression("diabetes, λ sparse", Regression{Lambda: sparse}, diabetesK, diabetesY),
+		regression("diabetes, λ and ω sparse", Regression{Lambda: sparse, Omega: sparse}, diabetesK, diabetesY),
 		regression("serum", Regression{}, serumK, serumY),
-		{"serum, shared", func(seed uint64, a vi.Ascent) (vi.Record, error) {
-			fit, err := SharedRegression{Seed: seed, Ascent: a, Plain: *sweepPlain}.Fit(ctx, serumK, serumY)
-			if err != nil {
-				return vi.Record{}, err
-			}
-			return fit.Record, nil
-		}},
+		regression("assays", Regression{}, assaysK, assaysY),
+		shared("serum, shared", SharedRegression{}, serumK, serumY),
+		shared("serum, shared, λ and ω sparse", SharedRegression{Lambda: sparse, Omega: sparse}, serumK, serumY),
+		shared("assays, shared", SharedRegression{}, assaysK, assaysY),
 		classification("ionosphere", widths),
 		classification("iris", widths),
 		classification("wine", widths),
+		classification("sonar", widths),
 	}
 }
 
