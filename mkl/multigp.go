@@ -129,7 +129,8 @@ func (f *Fitting) processMemory(s Size, l int) int64 {
 	words += (2 + L) * N * N         // K, B, and each function's factor
 	words += N * (2*P/32 + 10*(L+1)) // rows' parts of traces, vectors
 	if s.Samples >= manySamples {
-		words += (P + 3) * fewSamples * fewSamples // the fit to a part
+		few := float64(part(s.Samples))
+		words += (P + 3) * few * few // the fit to a part
 	}
 	words += float64(f.workers()) * (1 << 18) // packed blocks of products
 	return inBytes(words)

@@ -85,7 +85,7 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 				class = append(class, int(v+1)/2)
 			}
 		}
-		rows := sample(N, fewSamples, class, s.seed)
+		rows := sample(N, part(N), class, s.seed)
 		some := make([]float64, len(rows))
 		for i, r := range rows {
 			some[i] = y[r]
@@ -101,11 +101,8 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 				e.Start.Noise = 1 / p.Tau
 			}
 			settled = first.Record.Reason
-			if s.hurried && e.Ascent.MaxSweeps == 0 {
+			if s.hurried && labels && N >= hurriedSamples && e.Ascent.MaxSweeps == 0 {
 				e.Ascent.MaxSweeps = fewSteps
-				if labels { // a step of labels takes several factorisations
-					e.Ascent.MaxSweeps = fewSteps / 2
-				}
 			}
 		}
 	}
@@ -116,14 +113,18 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 	return all, err
 }
 
-// From manySamples on a fit begins where that to fewSamples of them ended, whose
-// scales and widths are nearly the same and cost a small part of the time: a step on
-// 2000 samples takes as long as 20 steps on 700. A hurried fit makes fewSteps more.
+// From manySamples on a fit begins where that to a part of them ended, whose scales
+// and widths are nearly the same and cost little: a step on all samples takes as long
+// as 16 on the part. From hurriedSamples on a hurried fit of labels, each step of which
+// takes several factorisations, makes only fewSteps more.
 const (
-	manySamples = 1000
-	fewSamples  = 700
-	fewSteps    = 4
+	manySamples    = 300
+	hurriedSamples = 1000
+	fewSteps       = 3
 )
+
+// part returns how many of n samples are fitted first.
+func part(n int) int { return n * 2 / 5 }
 
 // someKernels returns the kernels of some of the samples.
 func someKernels(k vi.Kernels, rows []int) vi.Kernels {

@@ -45,6 +45,7 @@ func (s *sites) ascend(t []float64, tol float64) (bound float64, err error) {
 	kept, keptNu := next(), next() // the sites of the highest bound
 	way, wayNu := next(), next()   // from those to these, in posterior deviations
 	last, lastNu := next(), next() // the way before
+	s.settle(tol)
 	step, best, before := 1.0, math.Inf(-1), math.Inf(1)
 	for range epSweeps {
 		if err := s.posterior(); err != nil {
