@@ -388,7 +388,7 @@ func (m *evidence) shares(x []float64) error {
 // deviation of its logarithm in its normal prior about there.
 const (
 	firstNoise  = 0.1
-	noiseSpread = 4
+	noiseSpread = 2
 )
 
 // Tolerances of expectation propagation and of the variational bound, in posterior
