@@ -125,8 +125,8 @@ func (g MultiGP) EstimateMemory(s Size) int64 { return g.processMemory(s, 1) }
 // processes whose factor of N×N the model keeps.
 func (f *Fitting) processMemory(s Size, l int) int64 {
 	N, P, L := float64(s.Samples), float64(s.Kernels), float64(l)
-	words := P * N * N               // kernel matrices
-	words += (2 + L) * N * N         // K, B, and each function's factor
+	words := P * N * N                         // kernel matrices
+	words += (2 + L) * N * N                   // K, B, and each function's factor
 	words += N * (2*P/32 + 2*(P+2) + 10*(L+1)) // rows' parts of traces, vectors
 	if s.Samples >= manySamples {
 		few := float64(part(s.Samples))

@@ -165,6 +165,7 @@ type processes struct {
 	posteriors  []*mgp.Posterior
 	limits      []bool             // the prior became a point
 	bounds      []float64          // of each function
+	evidence    bool               // the bounds are log evidences, of labels estimates
 	leaveOneOut []*mgp.LeaveOneOut // of each function; nil if loaded, or factorised
 	adapted     bool               // widths were learned; known of fits only
 }
@@ -190,9 +191,10 @@ func (m *processes) add(f *mgp.Fit, ds *design) {
 	m.posteriors = append(m.posteriors, f.Posterior)
 	m.limits = append(m.limits, f.GPLimit)
 	bound := f.Record.Bound()
-	if f.LeaveOneOut != nil {
+	if l := f.LeaveOneOut; l != nil {
 		bound = f.LogEvidence
-		m.leaveOneOut = append(m.leaveOneOut, f.LeaveOneOut)
+		m.leaveOneOut = append(m.leaveOneOut, l)
+		m.evidence = l.Mean != nil || l.LogProbability != nil // not those of a Gaussian bound
 	}
 	m.bounds = append(m.bounds, bound)
 }
@@ -201,6 +203,10 @@ func (m *processes) add(f *mgp.Fit, ds *design) {
 // on it of the methods that have one: in regression of the target as the fit saw it,
 // standardised unless RawTargets; with several classes the sum over them.
 func (m *processes) Bound() float64 { return total(m.bounds) }
+
+// IsEvidence reports whether Bound is the log evidence, of labels an estimate, and not
+// a lower bound on it. Files of models that were saved before this was kept say no.
+func (m *processes) IsEvidence() bool { return m.evidence }
 
 // KernelWeights returns E[1/γ_p] of the views and its standard deviation, in the
 // order of the views: the variance that a view adds to the function for each unit
