@@ -182,6 +182,72 @@ func (a *adaptive) Slope(w *la.Workspace, weights []float64, g la.Matrix[float64
 	}
 }
 
+// SlopeProducts implements [mgp.Adaptive].
+func (a *adaptive) SlopeProducts(w *la.Workspace, weights, v []float64, dst la.Matrix[float64]) {
+	for i := range a.learning {
+		l := &a.learning[i]
+		l.slopeProducts(w, weights[l.view], v, a.At(l.view), dst.Slice(l.first, l.first+l.x.Cols, 0, dst.Cols))
+	}
+}
+
+// slopeProducts stores weight·(∂K/∂log w_j)·v in row j of dst: entry i is
+// weight·Σ_k K_ik·(z_ij − z_kj)²·v_k, or weight·Σ_k K_ik·|z_ij − z_kj|·v_k for a
+// Laplacian.
+func (l *learning) slopeProducts(w *la.Workspace, weight float64, v []float64, k, dst la.Matrix[float64]) {
+	n, d := l.x.Rows, l.x.Cols
+	if l.laplacian {
+		everyBlock(w, n, func() func(int, int) {
+			kv := make([]float64, n)
+			return func(first, last int) {
+				for i := first; i < last; i++ {
+					for c, value := range k.Row(i) {
+						kv[c] = float64(weight*value) * v[c]
+					}
+					for j := range d {
+						dst.Row(j)[i] = absoluteSum(l.z.Row(j)[i], l.z.Row(j), kv)
+					}
+				}
+			}
+		})
+		return
+	}
+	// Σ_k K_ik·(z_ij − z_kj)²·v_k = z_ij²·(K·v)_i − 2·z_ij·(K·(z_j∘v))_i + (K·(z_j²∘v))_i
+	right, product := la.NewMatrix[float64](2*d+1, n), la.NewMatrix[float64](2*d+1, n)
+	for i, s := range v {
+		right.Row(0)[i] = s
+		for j, z := range l.z.Row(i) {
+			right.Row(1 + j)[i] = z * s
+			right.Row(1 + d + j)[i] = float64(z*z) * s
+		}
+	}
+	la.Gemm(w, la.NoTrans, la.NoTrans, weight, right, k, 0, product)
+	for j := range d {
+		out, p0, p1, p2 := dst.Row(j), product.Row(0), product.Row(1+j), product.Row(1+d+j)
+		for i := range out {
+			z := l.z.At(i, j)
+			out[i] = float64(z*(float64(z*p0[i])-2*p1[i])) + p2[i]
+		}
+	}
+}
+
+// absoluteSum returns Σ_k m_k·|at − z_k|.
+func absoluteSum(at float64, z, m []float64) float64 {
+	z = z[:len(m)]
+	var s0, s1, s2, s3 float64
+	n := 0
+	for ; n+4 <= len(m); n += 4 {
+		m, v := m[n:n+4:n+4], z[n:n+4:n+4]
+		s0 += float64(m[0] * math.Abs(at-v[0]))
+		s1 += float64(m[1] * math.Abs(at-v[1]))
+		s2 += float64(m[2] * math.Abs(at-v[2]))
+		s3 += float64(m[3] * math.Abs(at-v[3]))
+	}
+	for ; n < len(m); n++ {
+		s0 += float64(m[n] * math.Abs(at-z[n]))
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
 // slope stores Σ_ik weight·G_ik·∂K_ik/∂log w_j in dst[j]. With M = weight·K∘G that
 // is Σ_ik M_ik·(z_ij − z_kj)², or Σ_ik M_ik·|z_ij − z_kj| for a Laplacian. Both are
 // sums over pairs i > k, taken in blocks of rows whose sums are added in order.
@@ -247,20 +313,7 @@ func (l *learning) absolute(first int, m la.Matrix[float64], part []float64) {
 		row := m.Row(r)[:i]
 		for j := range part {
 			z := l.z.Row(j)
-			at, zs := z[i], z[:len(row)]
-			var s0, s1, s2, s3 float64
-			n := 0
-			for ; n+4 <= len(row); n += 4 {
-				m, v := row[n:n+4:n+4], zs[n:n+4:n+4]
-				s0 += float64(m[0] * math.Abs(at-v[0]))
-				s1 += float64(m[1] * math.Abs(at-v[1]))
-				s2 += float64(m[2] * math.Abs(at-v[2]))
-				s3 += float64(m[3] * math.Abs(at-v[3]))
-			}
-			for ; n < len(row); n++ {
-				s0 += float64(row[n] * math.Abs(at-zs[n]))
-			}
-			part[j] += (s0 + s1) + (s2 + s3)
+			part[j] += absoluteSum(z[i], z, row)
 		}
 	}
 }

@@ -241,9 +241,29 @@ func newPlan(views []View, n int, class []int, most int, seed uint64) (p plan, e
 				p.notes = append(p.notes, note)
 			}
 		}
+		if need := samplesFor(made); len(p.rows) < need {
+			p.notes = append(p.notes, fmt.Sprintf("%s: left out, for its widths are to be learned from %d samples or more", m.name, need))
+			continue
+		}
 		p.members = append(p.members, plannedMember{m.name, made})
 	}
 	return p, nil
+}
+
+// samplesFor returns how many samples views with learned widths take at least, 0 for
+// others: two for each amplitude and width. With fewer the widths follow the noise, and
+// leave-one-out, which sees the widths of all samples, prefers them for it.
+func samplesFor(views []View) int {
+	parameters := 0
+	for _, v := range views {
+		if learns(v.Kernel) {
+			parameters += sight{columns: v.Columns}.cols(v.X.Cols)
+		}
+	}
+	if parameters == 0 {
+		return 0
+	}
+	return 2 * (parameters + len(views))
 }
 
 // autoMembers are the kernels of the members. The first has no learned widths, so

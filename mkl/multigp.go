@@ -145,11 +145,12 @@ func (g MultiGP) EstimateMemory(s Size) int64 {
 // processes whose factor of N×N the model keeps.
 func (f *Fitting) processMemory(s Size, l int) int64 {
 	N, P, L := float64(s.Samples), float64(s.Kernels), float64(l)
-	words := P * N * N               // kernel matrices
-	words += (2 + L) * N * N         // K, B, and each function's factor
-	words += N * (2*P/32 + 10*(L+1)) // rows' parts of traces, vectors
+	words := P * N * N                         // kernel matrices
+	words += (2 + L) * N * N                   // K, B, and each function's factor
+	words += N * (2*P/32 + 2*(P+2) + 10*(L+1)) // rows' parts of traces, vectors
 	if s.Samples >= manySamples {
-		words += (P + 3) * fewSamples * fewSamples // the fit to a part
+		few := float64(part(s.Samples))
+		words += (P + 3) * few * few // the fit to a part
 	}
 	words += float64(f.workers()) * (1 << 18) // packed blocks of products
 	return inBytes(words)

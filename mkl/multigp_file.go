@@ -28,6 +28,8 @@ type processJSON struct {
 	Bound   float64 `json:"bound"`
 	Sites   bool    `json:"sites,omitempty"`
 
+	LogEvidence bool `json:"log_evidence,omitempty"` // Bound is one, or an estimate
+
 	// Noise is that of a target whose noise varies. The posterior of the logarithm of its
 	// variance has the tensors process.O.noise.gamma and so on, with sites.
 	Noise *noiseJSON `json:"noise,omitempty"`
@@ -54,7 +56,7 @@ func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []proce
 		s := p.State()
 		j := processJSON{
 			Family: s.Family, Labels: s.Labels, Prior: s.Prior, Tau: s.Tau,
-			GPLimit: m.limits[o], Bound: m.bounds[o], Sites: s.Sites != nil,
+			GPLimit: m.limits[o], Bound: m.bounds[o], Sites: s.Sites != nil, LogEvidence: m.evidence,
 		}
 		if m.designs[o] != m.designs[0] {
 			j.Widths = m.designs[o].allWidths()
@@ -142,7 +144,7 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 				return m, fmt.Errorf("model: processes[%d]: widths: %w", o, err)
 			}
 		}
-		m.designs = append(m.designs, ds)
+		m.designs, m.evidence = append(m.designs, ds), j.LogEvidence
 		m.posteriors, m.limits, m.bounds = append(m.posteriors, p), append(m.limits, j.GPLimit), append(m.bounds, j.Bound)
 	}
 	return m, nil

@@ -144,7 +144,7 @@ func TestMultiGPRefusesBadData(t *testing.T) {
 
 // The estimate counts the kernels and the factors, and the limit holds for it.
 func TestMultiGPEstimateMemory(t *testing.T) {
-	const n, p = 300, 5
+	const n, p = manySamples - 10, 5 // no part is fitted first
 	kernels, factor := int64(8*p*n*n), int64(8*n*n)
 	g := MultiGP{Fitting: Fitting{Workers: 1}}
 	for classes, l := range map[int]int64{2: 1, 3: 3, 4: 4} {

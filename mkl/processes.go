@@ -91,7 +91,7 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 				class = append(class, int(v+1)/2)
 			}
 		}
-		rows := sample(N, fewSamples, class, s.seed)
+		rows := sample(N, part(N), class, s.seed)
 		some := make([]float64, len(rows))
 		for i, r := range rows {
 			some[i] = y[r]
@@ -104,11 +104,8 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 			e.Start = startAt(first)
 			e.Start.Keep = s.start != nil && s.start.Keep
 			settled = first.Record.Reason
-			if s.hurried && e.Ascent.MaxSweeps == 0 {
+			if s.hurried && labels && N >= hurriedSamples && e.Ascent.MaxSweeps == 0 {
 				e.Ascent.MaxSweeps = fewSteps
-				if labels { // a step of labels takes several factorisations
-					e.Ascent.MaxSweeps = fewSteps / 2
-				}
 			}
 		}
 	}
@@ -132,14 +129,18 @@ func startAt(f *mgp.Fit) *mgp.EvidenceStart {
 	return start
 }
 
-// From manySamples on a fit begins where that to fewSamples of them ended, whose
-// scales and widths are nearly the same and cost a small part of the time: a step on
-// 2000 samples takes as long as 20 steps on 700. A hurried fit makes fewSteps more.
+// From manySamples on a fit begins where that to a part of them ended, whose scales
+// and widths are nearly the same and cost little: a step on all samples takes as long
+// as 16 on the part. From hurriedSamples on a hurried fit of labels, each step of which
+// takes several factorisations, makes only fewSteps more.
 const (
-	manySamples = 1000
-	fewSamples  = 700
-	fewSteps    = 4
+	manySamples    = 300
+	hurriedSamples = 1000
+	fewSteps       = 3
 )
+
+// part returns how many of n samples are fitted first.
+func part(n int) int { return n * 2 / 5 }
 
 // someKernels returns the kernels of some of the samples.
 func someKernels(k vi.Kernels, rows []int) vi.Kernels {
@@ -180,6 +181,7 @@ type processes struct {
 	posteriors  []*mgp.Posterior
 	limits      []bool             // the prior became a point
 	bounds      []float64          // of each function
+	evidence    bool               // the bounds are log evidences, of labels estimates
 	leaveOneOut []*mgp.LeaveOneOut // of each function; nil if loaded, or factorised
 	adapted     bool               // widths were learned; known of fits only
 	noise       *mgp.NoiseProcess  // of the target, nil if it is constant
@@ -208,9 +210,10 @@ func (m *processes) add(f *mgp.Fit, ds *design) {
 	m.limits = append(m.limits, f.GPLimit)
 	m.noise, m.last = f.Noise, startAt(f)
 	bound := f.Record.Bound()
-	if f.LeaveOneOut != nil {
+	if l := f.LeaveOneOut; l != nil {
 		bound = f.LogEvidence
-		m.leaveOneOut = append(m.leaveOneOut, f.LeaveOneOut)
+		m.leaveOneOut = append(m.leaveOneOut, l)
+		m.evidence = l.Mean != nil || l.LogProbability != nil // not those of a Gaussian bound
 	}
 	m.bounds = append(m.bounds, bound)
 }
@@ -219,6 +222,10 @@ func (m *processes) add(f *mgp.Fit, ds *design) {
 // on it of the methods that have one: in regression of the target as the fit saw it,
 // standardised unless RawTargets; with several classes the sum over them.
 func (m *processes) Bound() float64 { return total(m.bounds) }
+
+// IsEvidence reports whether Bound is the log evidence, of labels an estimate, and not
+// a lower bound on it. Files of models that were saved before this was kept say no.
+func (m *processes) IsEvidence() bool { return m.evidence }
 
 // KernelWeights returns E[1/γ_p] of the views and its standard deviation, in the
 // order of the views: the variance that a view adds to the function for each unit

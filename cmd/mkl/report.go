@@ -32,7 +32,8 @@ type report struct {
 	Trace     []float64      `json:"trace,omitempty"`
 	Model     string         `json:"model,omitempty"` // file
 
-	est *estimator
+	est      *estimator
+	evidence bool // Bound is the log evidence
 }
 
 // sampled says how well chains have mixed: R̂ is the largest and the effective draws are
@@ -88,6 +89,9 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 	r := &report{Task: n.Task, Kind: est.model, Sweeps: t.Sweeps, Converged: t.Converged, Reason: t.Reason, est: est}
 	if b := m.Bound(); !math.IsNaN(b) {
 		r.Bound = b
+	}
+	if e, ok := m.(interface{ IsEvidence() bool }); ok {
+		r.evidence = e.IsEvidence()
 	}
 	if x := t.Mixing; x.Chains > 0 {
 		r.Sampled = &sampled{Chains: x.Chains, Draws: x.Chains * x.Draws, RHat: x.RHat, ESS: x.ESS}
@@ -235,7 +239,11 @@ func (r *report) ended() string {
 	if r.Members != nil { // they have no common bound
 		return state
 	}
-	return fmt.Sprintf("%s, lower bound %.2f nats", state, r.Bound)
+	what := "lower bound"
+	if r.evidence {
+		what = "log evidence"
+	}
+	return fmt.Sprintf("%s, %s %.2f nats", state, what, r.Bound)
 }
 
 const notMixed = "NOT mixed: let -draws or -thin be larger"

@@ -39,6 +39,7 @@ const roundingResidual = 1e-8
 // standard deviations (root mean square), and returns the approximate log
 // evidence. The posterior is then that of the final sites.
 func (s *sites) propagate(t []float64, tol float64) (logZ float64, err error) {
+	s.settle(tol)
 	damping, last := 1.0, math.Inf(1)
 	for range epSweeps {
 		if err := s.posterior(); err != nil {

@@ -20,7 +20,7 @@ import (
 //
 //	max  log p(y | γ, σ², θ) + Σ_p log p(log γ_p) + log p(θ) + log p(σ²),
 //
-// climbed by L-BFGS with exact gradients. The factorised posterior of [Model] has
+// climbed with exact gradients and the average information; see information.go. The factorised posterior of [Model] has
 // the same fixed points for γ up to O(1/N), but for labels it gives every sample
 // the site precision 1, however sure its class is, which keeps the amplitudes too
 // small and the probabilities too near to ½; see docs/mgp.md. The zero value is
@@ -46,8 +46,8 @@ type Evidence struct {
 	Start *EvidenceStart
 
 	// Ascent.Tolerance is the rise of the objective in one step that counts as none,
-	// relative to max(|objective|, N): 0 means 1e-5, a hundredth of a nat for 1000
-	// samples. MaxSweeps is the most steps: 0 means 100.
+	// where the next promises none either, relative to max(|objective|, N): 0 means 1e-5,
+	// a hundredth of a nat for 1000 samples. MaxSweeps is the most steps: 0 means 100.
 	Ascent vi.Ascent
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -102,6 +102,10 @@ type Adaptive interface {
 	// were set last, for the symmetric N×N matrix G, given by its lower triangle.
 	// It may overwrite G.
 	Slope(w *la.Workspace, weights []float64, g la.Matrix[float64], dst []float64)
+
+	// SlopeProducts stores Σ_p weights[p]·∂K_p/∂θ_j·v in row j of dst, at the
+	// parameters that were set last.
+	SlopeProducts(w *la.Workspace, weights, v []float64, dst la.Matrix[float64])
 }
 
 // LeaveOneOut is the prediction of every training sample from all others, at the
@@ -137,7 +141,9 @@ type evidence struct {
 	labels bool
 	how    Sites
 	power  float64 // mean square of the targets, 1 for labels
-	tol    float64 // of expectation propagation
+	tol    float64 // of the sites, while the scales are climbed
+	final  float64 // of the sites, in the end
+	info   *information
 	scalePrior
 
 	sum    la.Matrix[float64] // N×N, the lower triangle of K = Σ a_p·K_p
@@ -208,6 +214,13 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	}
 	rec := vi.Record{Reason: vi.MaxSweeps}
 	settings := e.settings(float64(m.N), &rec)
+	if tol := settings.Tolerance; tol > 0 {
+		m.tol = min(m.tol, max(math.Sqrt(tol/2), finalTolerance))
+		m.final = max(m.tol/1000, finalTolerance)
+	}
+	// Where the kernels are held the average information is as good as the second
+	// derivatives, and what was learned of others is no help.
+	settings.Precondition, settings.NoMemory = m.info.precondition, m.kernels == nil
 	learns := !e.Fixed && m.family != Hyperbola && m.family != ARD
 	for round := 0; ; round++ {
 		r, err := lbfgs.Minimize(x, m.cost, settings)
@@ -251,10 +264,10 @@ func (m *evidence) stopped(x []float64, rec vi.Record, err error) (*Fit, error) 
 // objective checks the arguments and returns the objective and its start.
 func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*evidence, []float64, error) {
 	if ctx == nil {
-		return nil, nil, fmt.Errorf("mgp: ctx is nil")
+		return nil, nil, fmt.Errorf("vi: ctx is nil")
 	}
 	if k == nil {
-		return nil, nil, fmt.Errorf("mgp: kernels: nil")
+		return nil, nil, fmt.Errorf("vi: kernels: nil")
 	}
 	if err := vi.Uncompressed(k); err != nil {
 		return nil, nil, err
@@ -262,16 +275,17 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	P, D, N := k.Dims()
 	switch {
 	case D != N:
-		return nil, nil, fmt.Errorf("mgp: kernels: %d×%d where square ones are needed", D, N)
+		return nil, nil, fmt.Errorf("vi: kernels: %d×%d where square ones are needed", D, N)
 	case len(y) != N:
-		return nil, nil, fmt.Errorf("mgp: y: %d values for %d samples", len(y), N)
+		return nil, nil, fmt.Errorf("vi: y: %d values for %d samples", len(y), N)
 	}
 	if i := check.NonFinite(y); i >= 0 {
-		return nil, nil, fmt.Errorf("mgp: y: value %d is %g", i, y[i])
+		return nil, nil, fmt.Errorf("vi: y: value %d is %g", i, y[i])
 	}
 	m := &evidence{
 		ctx: ctx, k: k, passes: newPasses(k, e.Workers), ws: la.Workspace{Workers: e.Workers}, P: P, N: N,
-		y: y, labels: labels, how: e.Sites, scalePrior: scalePrior{family: e.Family, prior: e.Prior}, power: 1, tol: searchTolerance,
+		y: y, labels: labels, how: e.Sites, scalePrior: scalePrior{family: e.Family, prior: e.Prior},
+		power: 1, tol: searchTolerance, final: finalTolerance,
 		sum: la.NewMatrix[float64](N, N), factor: la.NewMatrix[float64](N, N),
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
 		best: math.Inf(1),
@@ -284,7 +298,7 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		m.sites.start(y)
 		m.keep()
 	} else if m.power = la.SumSq(y) / float64(N); !(m.power > 0) || math.IsInf(m.power, 1) {
-		return nil, nil, fmt.Errorf("mgp: y: its mean square is %g", m.power)
+		return nil, nil, fmt.Errorf("vi: y: its mean square is %g", m.power)
 	}
 	relative := m.family == Default
 	if relative {
@@ -314,9 +328,9 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	}
 	switch {
 	case len(theta) != len(m.mean):
-		return nil, nil, fmt.Errorf("mgp: Start.Parameters: %d values where the kernels have %d", len(theta), len(m.mean))
+		return nil, nil, fmt.Errorf("vi: Start.Parameters: %d values where the kernels have %d", len(theta), len(m.mean))
 	case start.Gamma != nil && len(start.Gamma) != P:
-		return nil, nil, fmt.Errorf("mgp: Start.Gamma: %d values for %d kernels", len(start.Gamma), P)
+		return nil, nil, fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(start.Gamma), P)
 	}
 	if m.kernels != nil {
 		m.kernels.SetParameters(&m.ws, theta)
@@ -331,7 +345,7 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	}
 	for p, g := range start.Gamma {
 		if !(g > 0) || math.IsInf(g, 1) {
-			return nil, nil, fmt.Errorf("mgp: Start.Gamma[%d] is %g", p, g)
+			return nil, nil, fmt.Errorf("vi: Start.Gamma[%d] is %g", p, g)
 		}
 		x[p] = -math.Log(g)
 	}
@@ -343,6 +357,7 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		}
 		x = append(x, math.Log(noise))
 	}
+	m.info = newInformation(len(x), N)
 	return m, x, nil
 }
 
@@ -355,11 +370,11 @@ func checkLabels(t []float64) error {
 			positive++
 		case -1:
 		default:
-			return fmt.Errorf("mgp: t: label %d is %g: labels are −1 and +1", i, v)
+			return fmt.Errorf("vi: t: label %d is %g: labels are −1 and +1", i, v)
 		}
 	}
 	if positive == 0 || positive == len(t) {
-		return fmt.Errorf("mgp: t: all %d labels are alike", len(t))
+		return fmt.Errorf("vi: t: all %d labels are alike", len(t))
 	}
 	return nil
 }
@@ -375,7 +390,7 @@ func (m *evidence) shares(x []float64) error {
 	m.k.Inner(&m.ws, m.factor, m.trace)
 	for p, t := range m.trace {
 		if t < 0 || t-t != 0 {
-			return fmt.Errorf("mgp: kernel %d: its trace is %g: it is not positive semidefinite", p, t)
+			return fmt.Errorf("vi: kernel %d: its trace is %g: it is not positive semidefinite", p, t)
 		}
 		x[p] = math.Log(m.power / float64(m.P))
 		if t > 0 {
@@ -389,13 +404,15 @@ func (m *evidence) shares(x []float64) error {
 // deviation of its logarithm in its normal prior about there.
 const (
 	firstNoise  = 0.1
-	noiseSpread = 4
+	noiseSpread = 2
 )
 
-// Tolerances of expectation propagation and of the variational bound: while the
-// scales are climbed, and in the end.
+// Tolerances of expectation propagation and of the variational bound, in posterior
+// deviations of a sample: the largest while the scales are climbed, and the smallest.
+// The evidence is stationary in the sites, so that a residual r makes it wrong by about
+// ½N·r²: r = √(½·Ascent.Tolerance) is precise enough for the ascent.
 const (
-	searchTolerance = 1e-3
+	searchTolerance = 2.5e-3
 	finalTolerance  = 1e-9
 )
 
@@ -454,12 +471,13 @@ func (m *evidence) approximate(prec, nu []float64) (float64, error) {
 // double precision or the sites are not found.
 func (m *evidence) cost(x, g []float64) (float64, error) {
 	if m.ctx.Err() != nil {
-		return 0, fmt.Errorf("mgp: stopped: %w", context.Cause(m.ctx))
+		return 0, fmt.Errorf("vi: stopped: %w", context.Cause(m.ctx))
 	}
 	value, err := m.functions(x)
 	if err != nil {
 		return math.Inf(1), nil
 	}
+	m.measure(x)
 	r := m.precision()
 	for p, a := range m.weight {
 		density, slope := m.logPrior(-x[p] - math.Log(m.unit[p]))
@@ -475,6 +493,7 @@ func (m *evidence) cost(x, g []float64) (float64, error) {
 	if m.kernels != nil {
 		value += m.parameterSlopes(x, r, g)
 	}
+	m.curve(x, g)
 	if -value < m.best {
 		m.best = -value
 		if m.labels {
@@ -577,15 +596,16 @@ func (m *evidence) scales() (q []GIG, moments []gigMoments) {
 
 // finish computes q(f) at x and returns the fit.
 func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
-	m.tol = min(m.tol, finalTolerance)
+	search := m.tol
+	m.tol = min(m.tol, m.final)
 	logZ, err := m.functions(x)
 	if err != nil {
 		// What was good enough to get here is good enough to be a model.
-		m.tol = max(m.tol, searchTolerance)
+		m.tol = max(search, searchTolerance)
 		logZ, err = m.functions(x)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("mgp: %w", err)
+		return nil, fmt.Errorf("vi: %w", err)
 	}
 	s := State{
 		Family: m.family, Labels: m.labels, Prior: m.prior, Tau: 1,

@@ -60,6 +60,17 @@ func (s *scaled) Slope(_ *la.Workspace, weights []float64, g la.Matrix[float64],
 	}
 }
 
+func (s *scaled) SlopeProducts(_ *la.Workspace, weights, v []float64, dst la.Matrix[float64]) {
+	dst.Fill(0)
+	for i := range s.x.Rows {
+		for j := range s.x.Rows {
+			for c := range dst.Rows {
+				dst.Row(c)[i] += weights[2] * s.k.At(i, j) * s.part(i, j, c) * v[j]
+			}
+		}
+	}
+}
+
 // toy returns 40 points of the plane with targets and labels.
 func toy(seed uint64) (x la.Matrix[float64], y, labels []float64) {
 	src := rand.New(rand.NewPCG(seed, 1))

@@ -48,7 +48,7 @@ func (e Evidence) FitFeatures(ctx context.Context, f Features) (*FeatureFit, err
 	}
 	logZ, ferr := m.functions(r.X)
 	if ferr != nil {
-		return nil, errors.Join(err, fmt.Errorf("mgp: %w", ferr))
+		return nil, errors.Join(err, fmt.Errorf("vi: %w", ferr))
 	}
 	s := FeatureState{Noise: m.noise, Mean: m.mean, Factor: m.factor}
 	for p, a := range m.weight {
@@ -96,26 +96,26 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 	m := &featureEvidence{ctx: ctx, ws: la.Workspace{Workers: e.Workers}, samples: f.Samples, first: []int{0}, y: f.Targets}
 	switch {
 	case ctx == nil:
-		return nil, nil, errors.New("mgp: ctx is nil")
+		return nil, nil, errors.New("vi: ctx is nil")
 	case P == 0:
-		return nil, nil, errors.New("mgp: Blocks: none")
+		return nil, nil, errors.New("vi: Blocks: none")
 	case f.Samples != 0 && !(f.Samples >= 1) || math.IsInf(f.Samples, 1):
-		return nil, nil, fmt.Errorf("mgp: Samples is %g", f.Samples)
+		return nil, nil, fmt.Errorf("vi: Samples is %g", f.Samples)
 	}
 	for p, b := range f.Blocks {
 		if b.Cols != N || b.Rows == 0 || !b.Valid() {
-			return nil, nil, fmt.Errorf("mgp: Blocks[%d]: %d×%d where features of %d samples are needed", p, b.Rows, b.Cols, N)
+			return nil, nil, fmt.Errorf("vi: Blocks[%d]: %d×%d where features of %d samples are needed", p, b.Rows, b.Cols, N)
 		}
 		m.first = append(m.first, m.first[p]+b.Rows)
 	}
 	if i := check.NonFinite(f.Targets); i >= 0 {
-		return nil, nil, fmt.Errorf("mgp: Targets: value %d is %g", i, f.Targets[i])
+		return nil, nil, fmt.Errorf("vi: Targets: value %d is %g", i, f.Targets[i])
 	}
 	if m.samples == 0 {
 		m.samples = float64(N)
 	}
 	if m.power = la.SumSq(f.Targets) / m.samples; !(m.power > 0) || math.IsInf(m.power, 1) {
-		return nil, nil, fmt.Errorf("mgp: Targets: their mean square is %g", m.power)
+		return nil, nil, fmt.Errorf("vi: Targets: their mean square is %g", m.power)
 	}
 	if m.scalePrior = (scalePrior{family: e.Family, prior: e.Prior}); m.family == Default {
 		m.family, m.prior = Hyperbola, Hyperbola.vague(1)
@@ -126,7 +126,7 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 		return nil, nil, err
 	}
 	if !e.Fixed && m.family != Hyperbola && m.family != ARD {
-		return nil, nil, fmt.Errorf("mgp: FitFeatures does not learn the prior of family %v: set Fixed", m.family)
+		return nil, nil, fmt.Errorf("vi: FitFeatures does not learn the prior of family %v: set Fixed", m.family)
 	}
 
 	D := m.first[P]
@@ -140,7 +140,7 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 		var trace float64
 		for d := range b.Rows {
 			if i := check.NonFinite(b.Row(d)); i >= 0 {
-				return nil, nil, fmt.Errorf("mgp: Blocks[%d]: entry (%d, %d) is %g", p, d, i, b.At(d, i))
+				return nil, nil, fmt.Errorf("vi: Blocks[%d]: entry (%d, %d) is %g", p, d, i, b.At(d, i))
 			}
 			trace += la.SumSq(b.Row(d))
 		}
@@ -156,11 +156,11 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 	x[P] = math.Log(firstNoise * m.power)
 	if s := e.Start; s != nil {
 		if s.Gamma != nil && len(s.Gamma) != P {
-			return nil, nil, fmt.Errorf("mgp: Start.Gamma: %d values for %d kernels", len(s.Gamma), P)
+			return nil, nil, fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(s.Gamma), P)
 		}
 		for p, g := range s.Gamma {
 			if !(g > 0) || math.IsInf(g, 1) {
-				return nil, nil, fmt.Errorf("mgp: Start.Gamma[%d] is %g", p, g)
+				return nil, nil, fmt.Errorf("vi: Start.Gamma[%d] is %g", p, g)
 			}
 			x[p] = -math.Log(g)
 		}
@@ -210,7 +210,7 @@ func (m *featureEvidence) functions(x []float64) (float64, error) {
 // precision.
 func (m *featureEvidence) cost(x, g []float64) (float64, error) {
 	if m.ctx.Err() != nil {
-		return 0, fmt.Errorf("mgp: stopped: %w", context.Cause(m.ctx))
+		return 0, fmt.Errorf("vi: stopped: %w", context.Cause(m.ctx))
 	}
 	value, err := m.functions(x)
 	if err != nil {
@@ -255,31 +255,31 @@ func NewFeaturePosterior(s FeatureState) (*FeaturePosterior, error) {
 	var D int
 	for p, d := range s.Blocks {
 		if d < 1 {
-			return nil, fmt.Errorf("mgp: feature state: Blocks[%d] is %d", p, d)
+			return nil, fmt.Errorf("vi: feature state: Blocks[%d] is %d", p, d)
 		}
 		D += d
 	}
 	switch {
 	case len(s.Blocks) == 0 || len(s.Gamma) != len(s.Blocks):
-		return nil, fmt.Errorf("mgp: feature state: %d blocks and %d scales", len(s.Blocks), len(s.Gamma))
+		return nil, fmt.Errorf("vi: feature state: %d blocks and %d scales", len(s.Blocks), len(s.Gamma))
 	case len(s.Mean) != D || s.Factor.Rows != D || s.Factor.Cols != D || !s.Factor.Valid():
-		return nil, fmt.Errorf("mgp: feature state: %d means and a factor of %d×%d for %d features",
+		return nil, fmt.Errorf("vi: feature state: %d means and a factor of %d×%d for %d features",
 			len(s.Mean), s.Factor.Rows, s.Factor.Cols, D)
 	case !(s.Noise > 0) || math.IsInf(s.Noise, 1):
-		return nil, fmt.Errorf("mgp: feature state: Noise is %g", s.Noise)
+		return nil, fmt.Errorf("vi: feature state: Noise is %g", s.Noise)
 	}
 	for p, g := range s.Gamma {
 		if !(g > 0) || math.IsInf(g, 1) {
-			return nil, fmt.Errorf("mgp: feature state: Gamma[%d] is %g", p, g)
+			return nil, fmt.Errorf("vi: feature state: Gamma[%d] is %g", p, g)
 		}
 	}
 	if d := check.NonFinite(s.Mean); d >= 0 {
-		return nil, fmt.Errorf("mgp: feature state: Mean[%d] is %g", d, s.Mean[d])
+		return nil, fmt.Errorf("vi: feature state: Mean[%d] is %g", d, s.Mean[d])
 	}
 	for d := range D {
 		row := s.Factor.Row(d)[:d+1]
 		if j := check.NonFinite(row); j >= 0 || !(row[d] > 0) {
-			return nil, fmt.Errorf("mgp: feature state: Factor: row %d is not that of a Cholesky factor", d)
+			return nil, fmt.Errorf("vi: feature state: Factor: row %d is not that of a Cholesky factor", d)
 		}
 	}
 	return &FeaturePosterior{s}, nil
@@ -299,16 +299,16 @@ const predictColumns = 1024
 // elsewhere. With meanOnly the variance is nil. The cost is D²·T.
 func (p *FeaturePosterior) Predict(features []la.Matrix[float64], rest la.Matrix[float64], meanOnly bool, workers int) (mean, variance []float64, err error) {
 	if len(features) != len(p.s.Blocks) {
-		return nil, nil, fmt.Errorf("mgp: features: %d blocks where %d are needed", len(features), len(p.s.Blocks))
+		return nil, nil, fmt.Errorf("vi: features: %d blocks where %d are needed", len(features), len(p.s.Blocks))
 	}
 	T := features[0].Cols
 	for i, f := range features {
 		if f.Rows != p.s.Blocks[i] || f.Cols != T || !f.Valid() {
-			return nil, nil, fmt.Errorf("mgp: features: block %d is %d×%d where %d×%d is needed", i, f.Rows, f.Cols, p.s.Blocks[i], T)
+			return nil, nil, fmt.Errorf("vi: features: block %d is %d×%d where %d×%d is needed", i, f.Rows, f.Cols, p.s.Blocks[i], T)
 		}
 	}
 	if rest.Rows != 0 && (rest.Rows != len(features) || rest.Cols != T) {
-		return nil, nil, fmt.Errorf("mgp: rest: %d×%d where %d×%d is needed", rest.Rows, rest.Cols, len(features), T)
+		return nil, nil, fmt.Errorf("vi: rest: %d×%d where %d×%d is needed", rest.Rows, rest.Cols, len(features), T)
 	}
 	ws := &la.Workspace{Workers: workers}
 	mean = make([]float64, T)

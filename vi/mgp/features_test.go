@@ -153,13 +153,13 @@ func TestFeatureErrors(t *testing.T) {
 		e Evidence
 		f Features
 	}{
-		"mgp: Blocks: none": {f: Features{Targets: y}},
-		"mgp: Blocks[0]: 4×30 where features of 60 samples are needed":             {f: Features{Blocks: test, Targets: y}},
-		"mgp: Blocks[0]: entry (2, 5) is +Inf":                                     {f: Features{Blocks: []la.Matrix[float64]{bad}, Targets: y}},
-		"mgp: Targets: their mean square is 0":                                     {f: Features{Blocks: train, Targets: make([]float64, 60)}},
-		"mgp: Samples is -3":                                                       {f: Features{Blocks: train, Targets: y, Samples: -3}},
-		"mgp: Start.Gamma: 1 values for 3 kernels":                                 {e: Evidence{Start: &EvidenceStart{Gamma: []float64{1}}}, f: Features{Blocks: train, Targets: y}},
-		"mgp: FitFeatures does not learn the prior of family Student-t: set Fixed": {e: Evidence{Family: StudentT}, f: Features{Blocks: train, Targets: y}},
+		"vi: Blocks: none": {f: Features{Targets: y}},
+		"vi: Blocks[0]: 4×30 where features of 60 samples are needed":             {f: Features{Blocks: test, Targets: y}},
+		"vi: Blocks[0]: entry (2, 5) is +Inf":                                     {f: Features{Blocks: []la.Matrix[float64]{bad}, Targets: y}},
+		"vi: Targets: their mean square is 0":                                     {f: Features{Blocks: train, Targets: make([]float64, 60)}},
+		"vi: Samples is -3":                                                       {f: Features{Blocks: train, Targets: y, Samples: -3}},
+		"vi: Start.Gamma: 1 values for 3 kernels":                                 {e: Evidence{Start: &EvidenceStart{Gamma: []float64{1}}}, f: Features{Blocks: train, Targets: y}},
+		"vi: FitFeatures does not learn the prior of family Student-t: set Fixed": {e: Evidence{Family: StudentT}, f: Features{Blocks: train, Targets: y}},
 	} {
 		_, err := c.e.FitFeatures(ctx, c.f)
 		assert.EqualError(t, err, want)
@@ -172,7 +172,7 @@ func TestFeatureErrors(t *testing.T) {
 	fit, err := Evidence{}.FitFeatures(ctx, Features{Blocks: train, Targets: y})
 	require.NoError(t, err)
 	_, _, err = fit.Posterior.Predict(test[:2], la.Matrix[float64]{}, true, 1)
-	assert.EqualError(t, err, "mgp: features: 2 blocks where 3 are needed")
+	assert.EqualError(t, err, "vi: features: 2 blocks where 3 are needed")
 	for _, spoil := range []func(s *FeatureState){
 		func(s *FeatureState) { s.Blocks = nil },
 		func(s *FeatureState) { s.Gamma = s.Gamma[:1] },

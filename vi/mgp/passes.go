@@ -91,6 +91,17 @@ func (p *passes) sum(w *la.Workspace, weights []float64, out la.Matrix[float64])
 	_ = p.crew.Each(p.sumTask) // the tasks have no errors
 }
 
+// products stores K_m·v in row m of dst.
+func (p *passes) products(w *la.Workspace, v []float64, dst la.Matrix[float64]) {
+	if p.dense == nil {
+		p.k.Project(w, la.MatrixOf(1, len(v), v), dst)
+		return
+	}
+	for m, km := range p.dense {
+		la.Symv(w, 1, km, v, 0, dst.Row(m))
+	}
+}
+
 // traces stores <b, K_m> in trace and αᵀK_mα in quad, where b is given by its
 // lower triangle.
 func (p *passes) traces(w *la.Workspace, b la.Matrix[float64], alpha, trace, quad []float64) {

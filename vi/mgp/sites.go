@@ -32,6 +32,7 @@ type sites struct {
 
 	root, diag []float64 // scratch: √λ, the diagonal of B⁻¹
 	precise    []int     // scratch: samples whose variance needs more than diag
+	lost       float64   // the share of 1 below which 1 − (B⁻¹)_nn is not precise enough
 }
 
 // leastPrecision keeps √λ and 1/√λ ordinary numbers.
@@ -47,12 +48,19 @@ func newSites(ws *la.Workspace, k, l la.Matrix[float64]) *sites {
 	}
 	return &sites{
 		ws: ws, N: n, k: k, l: l, prec: next(), nu: next(), mean: next(), variance: next(), alpha: next(),
-		cavityMean: next(), cavityVar: next(), root: next(), diag: next(),
+		cavityMean: next(), cavityVar: next(), root: next(), diag: next(), lost: lostDigits,
 	}
 }
 
-// lostDigits is the share of 1 below which 1 − (B⁻¹)_nn has lost too many digits.
-const lostDigits = 1e-5
+// lostDigits is the share of 1 below which 1 − (B⁻¹)_nn has lost too many digits for
+// any use. Its rounding error is of the order of roundingOfDiagonal.
+const (
+	lostDigits         = 1e-5
+	roundingOfDiagonal = 1e-14
+)
+
+// settle says to what relative precision the variances are wanted.
+func (s *sites) settle(tol float64) { s.lost = min(lostDigits, roundingOfDiagonal/tol) }
 
 // posterior computes the factor, α, the posterior moments and the cavities from
 // K and the sites.
@@ -83,7 +91,7 @@ func (s *sites) posterior() error {
 	la.CholeskyInvDiag(s.ws, s.l, s.diag)
 	s.precise = s.precise[:0]
 	for i, d := range s.diag {
-		if 1-d < lostDigits {
+		if 1-d < s.lost {
 			s.precise = append(s.precise, i)
 			continue
 		}

@@ -59,6 +59,7 @@ func (s *sites) climb(tol float64, expect func(slope, curvature []float64) (floa
 	kept, keptNu := next(), next() // the sites of the highest bound
 	way, wayNu := next(), next()   // from those to these, in posterior deviations
 	last, lastNu := next(), next() // the way before
+	s.settle(tol)
 	step, best, before := 1.0, math.Inf(-1), math.Inf(1)
 	for range epSweeps {
 		if err := s.posterior(); err != nil {

@@ -104,7 +104,7 @@ func MeanNoise(mean, variance float64) float64 {
 // Fit.
 func (e Evidence) FitVarying(ctx context.Context, k vi.Kernels, y []float64) (*Fit, error) {
 	if e.Family != Default {
-		return nil, fmt.Errorf("mgp: noise that varies takes the default prior, and Family is %v", e.Family)
+		return nil, fmt.Errorf("vi: noise that varies takes the default prior, and Family is %v", e.Family)
 	}
 	if e.Start == nil {
 		first, err := e.fit(ctx, k, y, false)
@@ -195,11 +195,11 @@ func (e Evidence) varying(ctx context.Context, k vi.Kernels, y []float64) (*vary
 	}
 	if g := e.Start.NoiseGamma; g != nil {
 		if len(g) != P {
-			return nil, nil, fmt.Errorf("mgp: Start.NoiseGamma: %d values for %d kernels", len(g), P)
+			return nil, nil, fmt.Errorf("vi: Start.NoiseGamma: %d values for %d kernels", len(g), P)
 		}
 		for p, v := range g {
 			if !(v > 0) || math.IsInf(v, 1) {
-				return nil, nil, fmt.Errorf("mgp: Start.NoiseGamma[%d] is %g", p, v)
+				return nil, nil, fmt.Errorf("vi: Start.NoiseGamma[%d] is %g", p, v)
 			}
 			log[p] = -math.Log(v)
 		}
@@ -285,7 +285,7 @@ func (m *varying) expect(slope, curvature []float64) (float64, error) {
 func (m *varying) cost(x, g []float64) (float64, error) {
 	f, h, P := m.f, m.h, m.f.P
 	if f.ctx.Err() != nil {
-		return 0, fmt.Errorf("mgp: stopped: %w", context.Cause(f.ctx))
+		return 0, fmt.Errorf("vi: stopped: %w", context.Cause(f.ctx))
 	}
 	value, err := m.functions(x)
 	if err != nil {
@@ -360,7 +360,7 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 		bound, err = m.functions(x)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("mgp: %w", err)
+		return nil, fmt.Errorf("vi: %w", err)
 	}
 	fit := &Fit{
 		Record: rec, LogEvidence: bound,

@@ -13,13 +13,19 @@ import "math"
 type Settings struct {
 	Iterations  int     // at most so many steps; 0 means 100
 	Evaluations int     // no new step begins after so many evaluations; 0 means 2·Iterations
-	Tolerance   float64 // stop when a step lowers f by less than Tolerance·max(Scale, |f|); 0 means 1e-9
+	Tolerance   float64 // stop when a step has lowered f, and the next is to lower it, by less than Tolerance·max(Scale, |f|); 0 means 1e-9
 	Scale       float64 // the least that Tolerance is relative to; 0 means 1
 	Gradient    float64 // stop when no derivative exceeds this; 0 means 1e-6
 
 	// LongestStep bounds the largest change of a variable in one step; 0 means no
 	// bound.
 	LongestStep float64
+
+	// Precondition, if not nil, multiplies d by a positive definite approximation of
+	// the inverse of the second derivatives near the point that was evaluated last. The
+	// steps taken correct it; NoMemory leaves it as it is.
+	Precondition func(d []float64)
+	NoMemory     bool
 
 	// Step, if not nil, is called after every step with the new value of f.
 	Step func(f float64)
@@ -65,20 +71,28 @@ func Minimize(x []float64, f func(x, g []float64) (float64, error), s Settings) 
 		s.Gradient = 1e-6
 	}
 	n := len(x)
-	m := minimizer{f: f, here: newPoint(n), history: make([]pair, 0, memory), direction: make([]float64, n)}
+	m := minimizer{
+		f: f, precondition: s.Precondition, noMemory: s.NoMemory,
+		here: newPoint(n), history: make([]pair, 0, memory), direction: make([]float64, n),
+	}
 	copy(m.here.x, x)
 	if err := m.evaluate(m.here); err != nil {
 		return m.result(false), err
 	}
-	converged := false
+	converged, small := false, false
 	for !converged && m.iterations < s.Iterations && m.evaluations < s.Evaluations {
 		if largest(m.here.g) <= s.Gradient {
 			converged = true
 			break
 		}
 		m.descent()
+		limit := s.Tolerance * max(s.Scale, math.Abs(m.here.f))
+		if small && -0.5*dot(m.here.g, m.direction) <= limit {
+			converged = true
+			break
+		}
 		step := 1.0
-		if len(m.history) == 0 {
+		if len(m.history) == 0 && m.precondition == nil {
 			step = min(1, 1/math.Sqrt(dot(m.here.g, m.here.g)))
 		}
 		most := math.Inf(1)
@@ -105,7 +119,7 @@ func Minimize(x []float64, f func(x, g []float64) (float64, error), s Settings) 
 		if s.Step != nil {
 			s.Step(next.f)
 		}
-		converged = fall <= s.Tolerance*max(s.Scale, math.Abs(next.f))
+		small = fall <= s.Tolerance*max(s.Scale, math.Abs(next.f))
 	}
 	return m.result(converged), nil
 }
@@ -125,12 +139,14 @@ type pair struct {
 }
 
 type minimizer struct {
-	f           func(x, g []float64) (float64, error)
-	here        *point
-	history     []pair // oldest first
-	direction   []float64
-	iterations  int
-	evaluations int
+	f            func(x, g []float64) (float64, error)
+	precondition func(d []float64)
+	noMemory     bool
+	here         *point
+	history      []pair // oldest first
+	direction    []float64
+	iterations   int
+	evaluations  int
 }
 
 func (m *minimizer) result(converged bool) Result {
@@ -159,8 +175,8 @@ func (m *minimizer) evaluate(p *point) error {
 	return nil
 }
 
-// descent sets direction to −H·g by the two-loop recursion, H being scaled by
-// the last pair.
+// descent sets direction to −H·g by the two-loop recursion, which begins with the
+// preconditioner, or with the identity scaled by the last pair.
 func (m *minimizer) descent() {
 	d := m.direction
 	for i, v := range m.here.g {
@@ -172,7 +188,9 @@ func (m *minimizer) descent() {
 		alpha[i] = p.rho * dot(p.s, d)
 		axpy(-alpha[i], p.y, d)
 	}
-	if k := len(m.history); k > 0 {
+	if m.precondition != nil {
+		m.precondition(d)
+	} else if k := len(m.history); k > 0 {
 		last := &m.history[k-1]
 		scale := 1 / (last.rho * dot(last.y, last.y))
 		for i := range d {
@@ -188,6 +206,9 @@ func (m *minimizer) descent() {
 // remember adds the step from here to next to the history, unless rounding has
 // left no positive curvature along it.
 func (m *minimizer) remember(next *point) {
+	if m.noMemory {
+		return
+	}
 	var p pair
 	if len(m.history) == memory {
 		p = m.history[0]
