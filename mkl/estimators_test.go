@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -827,5 +828,55 @@ func TestPredictionsRefuseBadInputs(t *testing.T) {
 		none, err := e.predict(m, 1, x[0].Slice(0, 0, 0, 2), x[1].Slice(0, 0, 0, 3))
 		assert.NoError(t, err)
 		assert.Empty(t, none)
+	})
+}
+
+// countdown is a context that ends when it has been asked a number of times.
+type countdown struct {
+	context.Context
+	left *atomic.Int64
+}
+
+func (c countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Wherever in a sweep a context ends, the model is that of the sweeps before.
+func TestEstimatorsEndWithinASweep(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 30)
+		asked := func(sweeps int, n int64) (m Model, err error, left int64) {
+			c := countdown{context.Background(), new(atomic.Int64)}
+			c.left.Store(n)
+			m, err = e.fit(c, Fitting{MaxSweeps: sweeps, Tolerance: -1, Workers: 1}, views, y)
+			return m, err, c.left.Load()
+		}
+		const plenty = 1 << 40
+		before, err, leftBefore := asked(12, plenty)
+		require.NoError(t, err)
+		_, err, leftAfter := asked(13, plenty)
+		require.NoError(t, err)
+		x := newPoints(before, 4)
+		want, err := e.predict(before, 1, x...)
+		require.NoError(t, err)
+		first, last := plenty-leftBefore, plenty-leftAfter
+		if !e.process && last > first { // steps of processes are an evaluation each, and samplers have draws
+			assert.Greater(t, last-first, int64(2), "a sweep asks within")
+		}
+		for n := first; n < last-2; n += max(1, (last-first)/7) { // after a sweep nobody need look
+			m, err, _ := asked(13, n)
+			require.ErrorIs(t, err, context.Canceled)
+			if m == nil || len(m.Trace().Bounds) != 12 {
+				continue // of several fits one after another
+			}
+			assert.Equal(t, before.Trace().Bounds, m.Trace().Bounds)
+			got, err := e.predict(m, 1, x...)
+			require.NoError(t, err)
+			// Restoring computes some sums anew.
+			assert.InDeltaSlice(t, want, got, 1e-9*math.Sqrt(la.SumSq(want)), "ended when asked %d times", n)
+		}
 	})
 }

@@ -131,6 +131,9 @@ type Objective interface {
 	// Sweep updates every factor once. It calls done, unless that is nil, with
 	// a factor's name after its update.
 	Sweep(done func(factor string)) error
+	// Heed makes the sweeps that follow end, with an error, within one factorisation of
+	// the time when ctx does; nil means never. The state is then to be restored.
+	Heed(ctx context.Context)
 	// Bound returns the lower bound of the present state.
 	Bound() float64
 	// Roundoff returns how far rounding can have moved the value of Bound at the
@@ -177,13 +180,22 @@ func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed in
 	rec.Trace = slices.Grow(rec.Trace, min(limit, 1024))
 	last, lastNoise := rec.Bound(), 0.0
 	for k := done + 1; k <= limit; k++ {
-		if ctx.Err() != nil {
+		stopped := func() (Record, error) {
 			rec.Reason = Cancelled
 			return rec, fmt.Errorf("vi: stopped after %d sweeps: %w", k-1, context.Cause(ctx))
 		}
+		if ctx.Err() != nil {
+			return stopped()
+		}
 		m.Keep()
-		if err := m.Sweep(nil); err != nil {
+		m.Heed(ctx)
+		err := m.Sweep(nil)
+		m.Heed(nil) // what follows is to be whole
+		if err != nil || ctx.Err() != nil {
 			m.Restore()
+			if ctx.Err() != nil {
+				return stopped()
+			}
 			rec.Reason = Failed
 			return rec, fmt.Errorf("vi: sweep %d: %w", k, err)
 		}

@@ -158,6 +158,7 @@ func (s Regression) design(x la.Matrix[float64], y []float64) (*design, error) {
 
 // slabState is what both mean fields share.
 type slabState struct {
+	work.Stop
 	*design
 	M, N  int
 	prior Prior
@@ -327,6 +328,9 @@ func (f *pairedField) Sweep(done func(string)) error {
 		}
 	}
 	for m := range f.q {
+		if err := f.Ended(); err != nil {
+			return err
+		}
 		f.updateWeight(m)
 		report("(w̃,s)")
 	}
