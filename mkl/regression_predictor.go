@@ -20,6 +20,7 @@ func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	f := function{
 		weighted: &m.weighted, index: o, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
 		spread: 1 / s.Upsilon[o].Mean(), noise: m.noise[o], targets: len(m.targets), target: m.targets[o],
+		roundoff: m.posterior.CovarianceRoundoff,
 	}
 	if m.healing != nil && !opt.Published && !opt.Unhealed {
 		healer, err := m.posterior.Healer(&la.Workspace{}, o)

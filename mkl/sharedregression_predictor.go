@@ -10,5 +10,6 @@ func (m *SharedRegressionModel) Predictor(opt PredictorOptions) (*Predictor, err
 	return newPredictor(opt, function{
 		weighted: &m.weighted, a: s.A.Row(0), beMean: s.BEMean[o], beCov: s.BECov[o],
 		spread: 1 / s.Upsilon.Mean(), noise: m.noise[o], targets: 1, target: m.targets[o],
+		roundoff: m.posterior.CovarianceRoundoff,
 	})
 }
