@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -879,4 +880,43 @@ func TestEstimatorsEndWithinASweep(t *testing.T) {
 			assert.InDeltaSlice(t, want, got, 1e-9*math.Sqrt(la.SumSq(want)), "ended when asked %d times", n)
 		}
 	})
+}
+
+// What no machine can do is refused before anything is tried.
+func TestAbsurdSettingsAreRefused(t *testing.T) {
+	views, y, _, _ := twoInputs(1, 20)
+	labels := parts(y, 2)
+	many := probitOf[int](Fitting{}, WSum)
+	many.Inference, many.Draws = Gibbs, GibbsDraws{Chains: 1 << 12, Draws: 1 << 28}
+	for name, fit := range map[string]func() error{
+		"draws": func() error { _, err := many.Fit(t.Context(), views, labels); return err },
+		"latents": func() error {
+			_, err := MultiTask{Latents: math.MaxInt32}.Fit(t.Context(), views, y)
+			return err
+		},
+		"factors": func() error {
+			table := Entries{Rows: 1 << 28, Cols: 1 << 28, List: make([]Entry, 1<<17)}
+			for i := range table.List {
+				table.List[i] = Entry{Cell: Cell{Row: i, Col: i}, Value: float64(i % 3)}
+			}
+			_, err := FactorModel{Factors: 1 << 17}.Fit(t.Context(), table)
+			return err
+		},
+	} {
+		err := fit()
+		var refused *MemoryError
+		require.ErrorAs(t, err, &refused, name)
+		assert.Equal(t, min(debug.SetMemoryLimit(-1), mostMemory), refused.Limit)
+	}
+}
+
+// The limit of a fit that has none is that of the program.
+func TestMemoryLimitOfTheProgram(t *testing.T) {
+	before := debug.SetMemoryLimit(1000)
+	defer debug.SetMemoryLimit(before)
+	views, y, _, _ := twoInputs(1, 20)
+	_, err := Regression{}.Fit(t.Context(), views, y)
+	var refused *MemoryError
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, int64(1000), refused.Limit)
 }

@@ -154,8 +154,8 @@ func (f *fileReader) find(name string, shape []int) ([]float64, error) {
 	if !slices.Equal(t.shape, shape) {
 		return nil, fmt.Errorf("tensor %q: shape is %v where %v is expected", name, t.shape, shape)
 	}
-	if i := firstNonFinite(t.data); i >= 0 {
-		return nil, fmt.Errorf("tensor %q: element %d is %g", name, i, t.data[i])
+	if err := checkTensor(name, t.data); err != nil {
+		return nil, err
 	}
 	return t.data, nil
 }
@@ -264,8 +264,8 @@ func (f *fileWriter) fail(err error) {
 
 // add adds a tensor. [Load] refuses one that is not finite, and so does add.
 func (f *fileWriter) add(name string, data []float64, shape ...int) {
-	if i := firstNonFinite(data); i >= 0 {
-		f.fail(fmt.Errorf("tensor %q: element %d is %g", f.prefix+name, i, data[i]))
+	if err := checkTensor(f.prefix+name, data); err != nil {
+		f.fail(err)
 	}
 	f.tensors = append(f.tensors, tensor{f.prefix + name, shape, data})
 }

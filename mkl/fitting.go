@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/bmkl/bmkl/vi"
 )
@@ -49,8 +50,9 @@ type Fitting struct {
 	Workers int
 
 	// MemoryLimit is the number of bytes above which a fit is refused with a
-	// *[MemoryError], by EstimateMemory and before memory is taken; 0 means no
-	// limit.
+	// *[MemoryError], by EstimateMemory and before memory is taken; 0 means the limit
+	// that the program has set itself, by debug.SetMemoryLimit or GOMEMLIMIT, and at
+	// most 1 TiB.
 	MemoryLimit int64
 
 	// Progress, if not nil, is called after every sweep.
@@ -111,6 +113,9 @@ func (f *Fitting) workers() int {
 	return f.Workers
 }
 
+// mostMemory is the limit of fits that have none: who has more memory says so.
+const mostMemory = min(1<<40, math.MaxInt)
+
 // check refuses settings that mean nothing, and a fit that needs more bytes than
 // MemoryLimit.
 func (f *Fitting) check(need int64) error {
@@ -122,8 +127,12 @@ func (f *Fitting) check(need int64) error {
 			return fmt.Errorf("mkl: %s is %d: it must not be negative", v.name, v.value)
 		}
 	}
-	if f.MemoryLimit > 0 && need > f.MemoryLimit {
-		return &MemoryError{Need: need, Limit: f.MemoryLimit}
+	limit := f.MemoryLimit
+	if limit == 0 {
+		limit = min(debug.SetMemoryLimit(-1), mostMemory)
+	}
+	if need > limit {
+		return &MemoryError{Need: need, Limit: limit}
 	}
 	return nil
 }

@@ -141,8 +141,8 @@ type function struct {
 	target  target
 	// How far rounding can move what Cov[a] contributes to a standard deviation.
 	roundoff func(o int, cov la.Matrix[float64]) float64
-	healing *healing      // nil if predictions are not healed
-	healer  *bemkl.Healer // the like
+	healing  *healing      // nil if predictions are not healed
+	healer   *bemkl.Healer // the like
 }
 
 // newPredictor prunes a function.

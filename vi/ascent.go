@@ -23,7 +23,7 @@ type Ascent struct {
 	// it has no meaning.
 	Tolerance float64
 
-	// MaxSweeps is the most sweeps; 0 means DefaultMaxSweeps.
+	// MaxSweeps is the most sweeps; 0 means DefaultMaxSweeps. It must not be negative.
 	MaxSweeps int
 
 	// Progress, if not nil, is called after every sweep on the caller's
@@ -169,12 +169,16 @@ func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed in
 	if tol == 0 {
 		tol = DefaultTolerance
 	}
-	if limit <= 0 {
+	if limit == 0 {
 		limit = DefaultMaxSweeps
 	}
 	if ctx == nil {
 		rec.Reason = Failed
 		return rec, errors.New("vi: ctx is nil")
+	}
+	if limit < 0 {
+		rec.Reason = Failed
+		return rec, fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", limit)
 	}
 	done := len(rec.Trace)
 	rec.Trace = slices.Grow(rec.Trace, min(limit, 1024))

@@ -178,7 +178,10 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	settings := lbfgs.Settings{
 		Iterations: e.Ascent.MaxSweeps, Tolerance: e.Ascent.Tolerance, Scale: float64(m.N), LongestStep: maxStep,
 	}
-	if settings.Iterations <= 0 {
+	switch {
+	case settings.Iterations < 0:
+		return nil, fmt.Errorf("mgp: MaxSweeps is %d: it must not be negative", settings.Iterations)
+	case settings.Iterations == 0:
 		settings.Iterations = 100
 	}
 	switch {
