@@ -906,7 +906,7 @@ func TestAbsurdSettingsAreRefused(t *testing.T) {
 		err := fit()
 		var refused *MemoryError
 		require.ErrorAs(t, err, &refused, name)
-		assert.Equal(t, min(debug.SetMemoryLimit(-1), mostMemory), refused.Limit)
+		assert.Equal(t, min(debug.SetMemoryLimit(-1), machineMemory()), refused.Limit)
 	}
 }
 

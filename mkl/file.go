@@ -47,8 +47,8 @@ func Load(r io.Reader) (Model, error) {
 		if m.Kind() != f.kind {
 			continue
 		}
-		if err := m.decode(f); err != nil {
-			return nil, fmt.Errorf("mkl: load: %w", err)
+		if err := decode(f, m); err != nil {
+			return nil, err
 		}
 		return m, nil
 	}
@@ -73,10 +73,18 @@ func LoadAs[M interface {
 	if f.kind != m.Kind() {
 		return nil, fmt.Errorf("mkl: load: the file holds a model of another kind: %q, not %q", f.kind, m.Kind())
 	}
-	if err := m.decode(f); err != nil {
-		return nil, fmt.Errorf("mkl: load: %w", err)
+	if err := decode(f, m); err != nil {
+		return nil, err
 	}
 	return m, nil
+}
+
+// decode fills in m, an empty model of the file's kind.
+func decode(f *fileReader, m Model) error {
+	if err := m.decode(f); err != nil {
+		return fmt.Errorf("mkl: load: %w", err)
+	}
+	return checkWeights(m.KernelWeights())
 }
 
 // recordJSON is the part of the settings that every kind has.

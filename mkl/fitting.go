@@ -52,7 +52,7 @@ type Fitting struct {
 	// MemoryLimit is the number of bytes above which a fit is refused with a
 	// *[MemoryError], by EstimateMemory and before memory is taken; 0 means the limit
 	// that the program has set itself, by debug.SetMemoryLimit or GOMEMLIMIT, and at
-	// most 1 TiB.
+	// most the memory of the machine; 1 TiB on systems that are not asked.
 	MemoryLimit int64
 
 	// Progress, if not nil, is called after every sweep.
@@ -113,8 +113,8 @@ func (f *Fitting) workers() int {
 	return f.Workers
 }
 
-// mostMemory is the limit of fits that have none: who has more memory says so.
-const mostMemory = min(1<<40, math.MaxInt)
+// unknownMemory stands for the memory of a machine where nobody tells.
+const unknownMemory = 1 << 40
 
 // check refuses settings that mean nothing, and a fit that needs more bytes than
 // MemoryLimit.
@@ -129,7 +129,7 @@ func (f *Fitting) check(need int64) error {
 	}
 	limit := f.MemoryLimit
 	if limit == 0 {
-		limit = min(debug.SetMemoryLimit(-1), mostMemory)
+		limit = min(debug.SetMemoryLimit(-1), machineMemory())
 	}
 	if need > limit {
 		return &MemoryError{Need: need, Limit: limit}

@@ -65,6 +65,11 @@ func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Ke
 
 // setDraws completes a model by its draws.
 func (m *ProbitClassifierModel[T]) setDraws(d *mcmc.ProbitDraws, sweeps int) error {
+	for c, draws := range d.State().Chains {
+		if i := firstNonFinite(draws); i >= 0 {
+			return fmt.Errorf("mkl: chain %d: number %d of its draws is %g: %w", c, i, draws[i], errBeyond)
+		}
+	}
 	m.draws, m.weights = d, d
 	m.trace = Trace{
 		Sweeps: sweeps, Converged: true, Reason: "sampled",

@@ -204,8 +204,8 @@ func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed in
 			return rec, fmt.Errorf("vi: sweep %d: %w", k, err)
 		}
 		b, noise, allowed := m.Bound(), m.Roundoff(), m.Allowance()
-		if fall := last - b - allowed; math.IsNaN(b) || fall > unseen*(1+math.Abs(last)) {
-			within := fall <= noise+lastNoise
+		if fall := last - b - allowed; b-b != 0 || fall > unseen*(1+math.Abs(last)) {
+			within := b-b == 0 && fall <= noise+lastNoise
 			switch {
 			case !within:
 				m.Restore()
