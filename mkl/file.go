@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -40,7 +41,7 @@ func kinds() []Model {
 func Load(r io.Reader) (Model, error) {
 	f, err := readFile(r)
 	if err != nil {
-		return nil, fmt.Errorf("mkl: load: %w", err)
+		return nil, loadError(err)
 	}
 	f.anyClass = true
 	for _, m := range kinds() {
@@ -67,7 +68,7 @@ func LoadAs[M interface {
 }, T any](r io.Reader) (M, error) {
 	f, err := readFile(r)
 	if err != nil {
-		return nil, fmt.Errorf("mkl: load: %w", err)
+		return nil, loadError(err)
 	}
 	m := M(new(T))
 	if f.kind != m.Kind() {
@@ -82,9 +83,20 @@ func LoadAs[M interface {
 // decode fills in m, an empty model of the file's kind.
 func decode(f *fileReader, m Model) error {
 	if err := m.decode(f); err != nil {
-		return fmt.Errorf("mkl: load: %w", err)
+		return loadError(err)
 	}
 	return checkWeights(m.KernelWeights())
+}
+
+// loadError says what is wrong with a file. Messages that quote from it are cut off: what
+// a file holds may be long.
+func loadError(err error) error {
+	const longest = 1000
+	text := err.Error()
+	if len(text) <= longest {
+		return fmt.Errorf("mkl: load: %w", err)
+	}
+	return fmt.Errorf("mkl: load: %s…", strings.ToValidUTF8(text[:longest], ""))
 }
 
 // recordJSON is the part of the settings that every kind has.
