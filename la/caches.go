@@ -5,8 +5,8 @@ import "github.com/klauspost/cpuid/v2"
 // caches are the sizes of this machine's caches. For a size that cpuid does not know, or
 // that makes no sense, stands that of a modest machine.
 var caches = func() cacheSizes {
-	within := func(size, least, most, otherwise int) int {
-		if size < least || size > most {
+	within := func(size, least int, most int64, otherwise int) int {
+		if size < least || int64(size) > most {
 			return otherwise
 		}
 		return size

@@ -34,6 +34,9 @@ func (p *ClassPredictor[T]) Predict(probability []float64, x ...[]float64) (clas
 		if err != nil {
 			return class, err
 		}
+		if err := checkProbability(v); err != nil {
+			return class, fmt.Errorf("mkl: class %v: %w", p.classes[len(p.classes)-len(p.scores)+o], err)
+		}
 		if len(p.scores) == 1 {
 			if probability != nil {
 				probability[0], probability[1] = 1-v, v
@@ -51,7 +54,7 @@ func (p *ClassPredictor[T]) Predict(probability []float64, x ...[]float64) (clas
 		}
 	}
 	if !(sum > 0) {
-		return class, fmt.Errorf("mkl: the probabilities of the classes sum to %g: the sample is beyond the range of floating-point numbers", sum)
+		return class, fmt.Errorf("mkl: the probabilities of the classes sum to %g: %w", sum, errBeyond)
 	}
 	for o := range probability {
 		probability[o] /= sum

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -550,7 +552,7 @@ func TestEstimatorsRefuseBadLayouts(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
 		m := mustFit(t, e, Fitting{MaxSweeps: 25}, views, y)
-		for _, stride := range []int{math.MaxInt, math.MaxInt / 19, math.MaxInt/19 + 1, 1 << 62, -1, 1} {
+		for _, stride := range []int{math.MaxInt, math.MaxInt / 19, math.MaxInt/19 + 1, math.MaxInt / 2, -1, 1} {
 			bad := slices.Clone(views)
 			for i := range bad {
 				bad[i].X.Stride = stride
@@ -836,4 +838,93 @@ func TestPredictionsRefuseBadInputs(t *testing.T) {
 		assert.NoError(t, err)
 		assert.Empty(t, none)
 	})
+}
+
+// countdown is a context that ends when it has been asked a number of times.
+type countdown struct {
+	context.Context
+	left *atomic.Int64
+}
+
+func (c countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Wherever in a sweep a context ends, the model is that of the sweeps before.
+func TestEstimatorsEndWithinASweep(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 30)
+		asked := func(sweeps int, n int64) (m Model, err error, left int64) {
+			c := countdown{context.Background(), new(atomic.Int64)}
+			c.left.Store(n)
+			m, err = e.fit(c, Fitting{MaxSweeps: sweeps, Tolerance: -1, Workers: 1}, views, y)
+			return m, err, c.left.Load()
+		}
+		const plenty = 1 << 40
+		before, err, leftBefore := asked(12, plenty)
+		require.NoError(t, err)
+		_, err, leftAfter := asked(13, plenty)
+		require.NoError(t, err)
+		x := newPoints(before, 4)
+		want, err := e.predict(before, 1, x...)
+		require.NoError(t, err)
+		first, last := plenty-leftBefore, plenty-leftAfter
+		if !e.process && last > first { // steps of processes are an evaluation each, and samplers have draws
+			assert.Greater(t, last-first, int64(2), "a sweep asks within")
+		}
+		for n := first; n < last-2; n += max(1, (last-first)/7) { // after a sweep nobody need look
+			m, err, _ := asked(13, n)
+			require.ErrorIs(t, err, context.Canceled)
+			if m == nil || len(m.Trace().Bounds) != 12 {
+				continue // of several fits one after another
+			}
+			assert.Equal(t, before.Trace().Bounds, m.Trace().Bounds)
+			got, err := e.predict(m, 1, x...)
+			require.NoError(t, err)
+			// Restoring computes some sums anew.
+			assert.InDeltaSlice(t, want, got, 1e-9*math.Sqrt(la.SumSq(want)), "ended when asked %d times", n)
+		}
+	})
+}
+
+// What no machine can do is refused before anything is tried.
+func TestAbsurdSettingsAreRefused(t *testing.T) {
+	views, y, _, _ := twoInputs(1, 20)
+	labels := parts(y, 2)
+	many := probitOf[int](Fitting{}, WSum)
+	many.Inference, many.Draws = Gibbs, GibbsDraws{Chains: 1 << 12, Draws: 1 << 28}
+	for name, fit := range map[string]func() error{
+		"draws": func() error { _, err := many.Fit(t.Context(), views, labels); return err },
+		"latents": func() error {
+			_, err := MultiTask{Latents: math.MaxInt32}.Fit(t.Context(), views, y)
+			return err
+		},
+		"factors": func() error {
+			table := Entries{Rows: 1 << 28, Cols: 1 << 28, List: make([]Entry, 1<<17)}
+			for i := range table.List {
+				table.List[i] = Entry{Cell: Cell{Row: i, Col: i}, Value: float64(i % 3)}
+			}
+			_, err := FactorModel{Factors: 1 << 17}.Fit(t.Context(), table)
+			return err
+		},
+	} {
+		err := fit()
+		var refused *MemoryError
+		require.ErrorAs(t, err, &refused, name)
+		assert.Equal(t, min(debug.SetMemoryLimit(-1), machineMemory()), refused.Limit)
+	}
+}
+
+// The limit of a fit that has none is that of the program.
+func TestMemoryLimitOfTheProgram(t *testing.T) {
+	before := debug.SetMemoryLimit(1000)
+	defer debug.SetMemoryLimit(before)
+	views, y, _, _ := twoInputs(1, 20)
+	_, err := Regression{}.Fit(t.Context(), views, y)
+	var refused *MemoryError
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, int64(1000), refused.Limit)
 }

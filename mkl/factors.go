@@ -180,7 +180,7 @@ func (f FactorModel) EstimateMemory(rows, cols, entries int) int64 {
 	if !f.SharedNoise {
 		bytes += 16 * float64(cols) * float64(m+1)
 	}
-	return int64(bytes)
+	return inBytes(bytes / 8)
 }
 
 // Fit fits the model to a table. Errors name the argument and the place of what is
@@ -192,6 +192,9 @@ func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
 		return nil, fmt.Errorf("mkl: y: nil")
 	}
 	rows, cols := y.Dims()
+	if err := f.check(f.EstimateMemory(rows, cols, 0)); err != nil { // before the entries are looked at
+		return nil, err
+	}
 	v, err := f.inference(rows)
 	if err != nil {
 		return nil, err

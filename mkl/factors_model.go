@@ -103,6 +103,9 @@ func (m *FactorFit) Complete(cells ...Cell) (mean, variance []float64, err error
 		}
 		mean[i], variance[i] = m.posterior.Entry(c.Row, c.Col)
 		variance[i] += noise[c.Col]
+		if err := checkMoments(mean[i], variance[i]); err != nil {
+			return nil, nil, fmt.Errorf("mkl: cells[%d]: row %d, column %d: %w", i, c.Row, c.Col, err)
+		}
 	}
 	return mean, variance, nil
 }
@@ -127,6 +130,11 @@ func (m *FactorFit) Transform(y Table) (mean, variance [][]float64, err error) {
 		a, v, err := m.posterior.Transform(o.Object(n))
 		if err != nil {
 			return nil, nil, fmt.Errorf("mkl: %w", err)
+		}
+		for k := range a {
+			if err := checkMoments(a[k], v[k]); err != nil {
+				return nil, nil, fmt.Errorf("mkl: row %d, factor %d: %w", n, k, err)
+			}
 		}
 		mean, variance = append(mean, a), append(variance, v)
 	}

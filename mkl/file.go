@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -40,15 +41,15 @@ func kinds() []Model {
 func Load(r io.Reader) (Model, error) {
 	f, err := readFile(r)
 	if err != nil {
-		return nil, fmt.Errorf("mkl: load: %w", err)
+		return nil, loadError(err)
 	}
 	f.anyClass = true
 	for _, m := range kinds() {
 		if m.Kind() != f.kind {
 			continue
 		}
-		if err := m.decode(f); err != nil {
-			return nil, fmt.Errorf("mkl: load: %w", err)
+		if err := decode(f, m); err != nil {
+			return nil, err
 		}
 		return m, nil
 	}
@@ -67,16 +68,35 @@ func LoadAs[M interface {
 }, T any](r io.Reader) (M, error) {
 	f, err := readFile(r)
 	if err != nil {
-		return nil, fmt.Errorf("mkl: load: %w", err)
+		return nil, loadError(err)
 	}
 	m := M(new(T))
 	if f.kind != m.Kind() {
 		return nil, fmt.Errorf("mkl: load: the file holds a model of another kind: %q, not %q", f.kind, m.Kind())
 	}
-	if err := m.decode(f); err != nil {
-		return nil, fmt.Errorf("mkl: load: %w", err)
+	if err := decode(f, m); err != nil {
+		return nil, err
 	}
 	return m, nil
+}
+
+// decode fills in m, an empty model of the file's kind.
+func decode(f *fileReader, m Model) error {
+	if err := m.decode(f); err != nil {
+		return loadError(err)
+	}
+	return checkWeights(m.KernelWeights())
+}
+
+// loadError says what is wrong with a file. Messages that quote from it are cut off: what
+// a file holds may be long.
+func loadError(err error) error {
+	const longest = 1000
+	text := err.Error()
+	if len(text) <= longest {
+		return fmt.Errorf("mkl: load: %w", err)
+	}
+	return fmt.Errorf("mkl: load: %s…", strings.ToValidUTF8(text[:longest], ""))
 }
 
 // recordJSON is the part of the settings that every kind has.
@@ -155,8 +175,8 @@ func (f *fileReader) find(name string, shape []int) ([]float64, error) {
 	if !slices.Equal(t.shape, shape) {
 		return nil, fmt.Errorf("tensor %q: shape is %v where %v is expected", name, t.shape, shape)
 	}
-	if i := firstNonFinite(t.data); i >= 0 {
-		return nil, fmt.Errorf("tensor %q: element %d is %g", name, i, t.data[i])
+	if err := checkTensor(name, t.data); err != nil {
+		return nil, err
 	}
 	return t.data, nil
 }
@@ -265,8 +285,8 @@ func (f *fileWriter) fail(err error) {
 
 // add adds a tensor. [Load] refuses one that is not finite, and so does add.
 func (f *fileWriter) add(name string, data []float64, shape ...int) {
-	if i := firstNonFinite(data); i >= 0 {
-		f.fail(fmt.Errorf("tensor %q: element %d is %g", f.prefix+name, i, data[i]))
+	if err := checkTensor(f.prefix+name, data); err != nil {
+		f.fail(err)
 	}
 	f.tensors = append(f.tensors, tensor{f.prefix + name, shape, data})
 }

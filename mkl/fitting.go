@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/bmkl/bmkl/vi"
 )
@@ -52,8 +53,9 @@ type Fitting struct {
 	Workers int
 
 	// MemoryLimit is the number of bytes above which a fit is refused with a
-	// *[MemoryError], by EstimateMemory and before memory is taken; 0 means no
-	// limit.
+	// *[MemoryError], by EstimateMemory and before memory is taken; 0 means the limit
+	// that the program has set itself, by debug.SetMemoryLimit or GOMEMLIMIT, and at
+	// most the memory of the machine; 1 TiB on systems that are not asked.
 	MemoryLimit int64
 
 	// Progress, if not nil, is called after every sweep.
@@ -118,6 +120,9 @@ func (f *Fitting) workers() int {
 	return f.Workers
 }
 
+// unknownMemory stands for the memory of a machine where nobody tells.
+const unknownMemory = 1 << 40
+
 // check refuses settings that mean nothing, and a fit that needs more bytes than
 // MemoryLimit.
 func (f *Fitting) check(need int64) error {
@@ -129,8 +134,12 @@ func (f *Fitting) check(need int64) error {
 			return fmt.Errorf("mkl: %s is %d: it must not be negative", v.name, v.value)
 		}
 	}
-	if f.MemoryLimit > 0 && need > f.MemoryLimit {
-		return &MemoryError{Need: need, Limit: f.MemoryLimit}
+	limit := f.MemoryLimit
+	if limit == 0 {
+		limit = min(debug.SetMemoryLimit(-1), machineMemory())
+	}
+	if need > limit {
+		return &MemoryError{Need: need, Limit: limit}
 	}
 	return nil
 }

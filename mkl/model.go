@@ -245,17 +245,6 @@ func (m *onViews) kernelWeights(mean, sd []float64) []KernelWeight {
 	return out
 }
 
-// checkWeights reports a weight whose mean or deviation is not a number. A deviation may
-// be infinite: some posteriors have none that is finite.
-func checkWeights(all []KernelWeight) error {
-	for i, w := range all {
-		if math.IsNaN(w.Mean) || math.IsNaN(w.SD) {
-			return fmt.Errorf("mkl: views[%d] (%s): the weight is %g ± %g: the views or the targets are beyond the range of floating-point numbers", i, w.View, w.Mean, w.SD)
-		}
-	}
-	return nil
-}
-
 func largestAbs(x []float64) (largest float64) {
 	for _, v := range x {
 		largest = max(largest, math.Abs(v))

@@ -30,6 +30,9 @@ func (p *LabelPredictor) Predict(probability []float64, x ...[]float64) error {
 		if err != nil {
 			return err
 		}
+		if err := checkProbability(v); err != nil {
+			return fmt.Errorf("mkl: label %d: %w", o, err)
+		}
 		probability[o] = v
 	}
 	return nil

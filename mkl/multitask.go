@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bmkl/bmkl/vi"
@@ -63,6 +64,9 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	if t.Latents < 0 {
 		return nil, fmt.Errorf("mkl: Latents is %d: it must not be negative", t.Latents)
 	}
+	if most := n * len(y); t.Latents > most {
+		return nil, fmt.Errorf("mkl: Latents is %d: %d samples of %d targets tell no more than %d apart", t.Latents, n, len(y), most)
+	}
 	ds, err := newDesign(views, n)
 	if err != nil {
 		return nil, err
@@ -105,6 +109,9 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	m.onViews = onViews{
 		t.record(newTrace(fit.Record, fit.Collapsed)),
 		ds.latentFunctions(each, fit.Posterior.State().Lengths),
+	}
+	if werr := checkWeights(m.KernelWeights()); werr != nil {
+		return nil, errors.Join(err, werr)
 	}
 	if err == nil && m.collapsed(len(y)) {
 		err = &CollapsedError{Model: m}

@@ -3,8 +3,6 @@ package mkl
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/bmkl/bmkl/vi"
 )
@@ -49,35 +47,6 @@ func newPrediction(targets, samples int, opt PredictOptions) *Prediction {
 	return p
 }
 
-// checked returns the prediction, or an error if a mean is not finite or a variance
-// not finite and positive: then the model, the inputs or their products are beyond
-// the range of floating-point numbers.
-func (p *Prediction) checked() (*Prediction, error) {
-	for o, mean := range p.Mean {
-		for i, v := range mean {
-			var err error
-			if p.Variance == nil {
-				err = checkMoments(v, 1)
-			} else {
-				err = checkMoments(v, p.Variance[o][i])
-			}
-			if err != nil {
-				return nil, fmt.Errorf("mkl: target %d, sample %d: %w", o, i, err)
-			}
-		}
-	}
-	return p, nil
-}
-
-// checkMoments reports a predictive mean that is not finite and a variance that is not
-// finite and positive.
-func checkMoments(mean, variance float64) error {
-	if mean-mean == 0 && variance > 0 && variance <= math.MaxFloat64 {
-		return nil
-	}
-	return fmt.Errorf("the prediction has mean %g and variance %g: the sample or the unit of the target is beyond the range of floating-point numbers", mean, variance)
-}
-
 // predictOne predicts the only target of a model.
 func predictOne(m TargetModel, x []Features) (mean, variance []float64, err error) {
 	if m.Targets() != 1 {
@@ -113,26 +82,6 @@ func newClassPrediction[T comparable](samples, classes int, opt PredictOptions) 
 	return p
 }
 
-// labelled fills in the labels from probabilities or, with MeanOnly, decisions, and
-// returns the prediction, or an error if a decision is not finite or probabilities do
-// not sum to one.
-func (p *ClassPrediction[T]) labelled(classes []T) (*ClassPrediction[T], error) {
-	for i, decision := range p.Decision {
-		if c := firstNonFinite(decision); c >= 0 {
-			return nil, fmt.Errorf("mkl: sample %d: the decision value of class %v is %g: the sample is beyond the range of floating-point numbers", i, classes[c], decision[c])
-		}
-		by := decision
-		if p.Probability != nil {
-			by = p.Probability[i]
-			if sum := total(by); !(math.Abs(sum-1) < 1e-6) {
-				return nil, fmt.Errorf("mkl: sample %d: the probabilities of the classes sum to %g: the sample is beyond the range of floating-point numbers", i, sum)
-			}
-		}
-		p.Label[i] = classes[argMax(by)]
-	}
-	return p, nil
-}
-
 // mostProbable predicts labels and probabilities with all defaults.
 func mostProbable[T comparable](m ClassModel[T], x []Features) (labels []T, probability [][]float64, err error) {
 	p, err := m.PredictClasses(context.Background(), PredictOptions{}, x...)
@@ -147,21 +96,6 @@ type LabelPrediction struct {
 	Label       [][]bool    // whether Decision is at least 0 and so Probability at least ½
 	Probability [][]float64 // that the sample has the label; nil with MeanOnly
 	Decision    [][]float64 // the mean of the label's score
-}
-
-// checked returns the prediction, or an error if a decision is not finite or a
-// probability not one.
-func (p *LabelPrediction) checked() (*LabelPrediction, error) {
-	for o, decision := range p.Decision {
-		i := firstNonFinite(decision)
-		if i < 0 && p.Probability != nil {
-			i = slices.IndexFunc(p.Probability[o], func(v float64) bool { return !(v >= 0 && v <= 1) })
-		}
-		if i >= 0 {
-			return nil, fmt.Errorf("mkl: label %d, sample %d: the decision value is %g: the sample is beyond the range of floating-point numbers", o, i, decision[i])
-		}
-	}
-	return p, nil
 }
 
 func rows(n, length int) [][]float64 {

@@ -108,9 +108,10 @@ type PredictorInfo struct {
 	Samples []int // the active basis points
 
 	// MeanError and SDError bound how far pruning moves a predictive mean or
-	// standard deviation, in the target's units, round-off aside. The bounds hold
-	// for every sample if Certain. Otherwise some kernel is unbounded, and they
-	// hold where its values are no larger than in training.
+	// standard deviation, in the target's units. The bounds hold for every sample if
+	// Certain, beside round-off of at most 0.0001 of the standard deviation. Otherwise
+	// some kernel is unbounded, and they hold where its values are no larger than in
+	// training; or the model is so ill-conditioned that rounding can do more.
 	MeanError, SDError float64
 	Certain            bool
 
@@ -163,6 +164,8 @@ type function struct {
 	healing *healing      // nil if predictions are not healed
 	healer  *bemkl.Healer // the like
 	project func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error)
+	// How far rounding can move what Cov[a] contributes to a standard deviation.
+	roundoff func(o int, cov la.Matrix[float64]) float64
 }
 
 // newPredictor prunes a function.

@@ -284,3 +284,38 @@ func BenchmarkPredictor(b *testing.B) {
 		})
 	}
 }
+
+// Under a prior that lets weights be of any size nothing but rounding keeps their
+// covariance finite. What pruning bounds there is certain only where rounding is less.
+func TestPredictorIsNotCertainOfRounding(t *testing.T) {
+	uncertain := 0
+	for seed := range uint64(12) {
+		for _, lambda := range []Gamma{{Shape: 0.001, Scale: 1e-300}, {Shape: 1e-10, Scale: 1e10}, {Shape: 1, Scale: 1}} {
+			views, y, _, _ := twoInputs(seed, 20)
+			m, err := Regression{Lambda: lambda, Fitting: Fitting{MaxSweeps: 10}}.Fit(t.Context(), views[4:5], y)
+			if m == nil {
+				require.Error(t, err)
+				continue
+			}
+			p, err := m.Predictor(PredictorOptions{Unhealed: true})
+			require.NoError(t, err)
+			if lambda.Shape == 1 {
+				assert.True(t, p.Info().Certain)
+			}
+			if !p.Info().Certain {
+				uncertain++
+				continue
+			}
+			x := newPoints(m, 8)
+			want, err := m.PredictTargets(t.Context(), PredictOptions{Unhealed: true}, x...)
+			require.NoError(t, err)
+			for i := range 8 {
+				_, v, err := p.Predict(x[0].Row(i))
+				require.NoError(t, err)
+				sd := math.Sqrt(want.Variance[0][i])
+				assert.InDelta(t, sd, math.Sqrt(v), p.Info().SDError+float64(1e-4*sd))
+			}
+		}
+	}
+	assert.Positive(t, uncertain)
+}

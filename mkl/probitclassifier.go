@@ -218,18 +218,18 @@ func (c ProbitClassifier[T]) fixedWeights(k vi.Kernels) ([]float64, error) {
 // worst, a Gram matrix for each in the posterior.
 func (c ProbitClassifier[T]) EstimateMemory(s Size) int64 {
 	need := c.kernelMemory(s, s.Outputs)
-	if c.Inference != Variational {
-		return need
-	}
 	N, P, C := float64(s.Samples), float64(s.Kernels), float64(s.Outputs)
 	var words float64
-	switch c.Update {
-	case MeanField:
+	switch {
+	case c.Inference != Variational: // every draw, and what each chain works with
+		d := c.Draws.orDefault()
+		words = float64(max(0, d.Chains)) * (float64(max(0, d.Draws))*(C*N+P) + 4*C*N)
+	case c.Update == MeanField:
 		words = N * N * P * (P + 1) / 2
-	case Structured:
+	case c.Update == Structured:
 		words = math.Ldexp(3*C*N+N*N, s.Kernels)
 	}
-	return need + int64(min(8*words, math.MaxInt64/4))
+	return inBytes(float64(need)/8 + words)
 }
 
 // classAlpha returns the prior of each class, nil if none has its own.

@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -24,6 +25,12 @@ type GibbsDraws struct {
 	Resume     *mcmc.Checkpoint
 }
 
+// orDefault returns d with the defaults that its fields name.
+func (d GibbsDraws) orDefault() GibbsDraws {
+	d.Chains, d.Draws, d.Thin = cmp.Or(d.Chains, mcmc.DefaultChains), cmp.Or(d.Draws, 250), cmp.Or(d.Thin, 4)
+	return d
+}
+
 // mixed is the largest R̂ of the kernel weights and of the classes' mean log
 // precisions at which a model's Trace says that its chains have converged.
 const mixed = 1.05
@@ -31,23 +38,15 @@ const mixed = 1.05
 // sample draws from the posterior of the machine p, and returns the sweeps of each
 // chain besides.
 func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Kernels, index []int) (*mcmc.ProbitDraws, int, error) {
+	d := c.Draws.orDefault()
 	g := mcmc.Probit{
 		Rule: p.Rule, Alpha: p.Alpha, ClassAlpha: p.ClassAlpha, Ridge: p.Ridge, Beta: p.Beta, NotEmpty: p.NotEmpty,
 		Sampling: mcmc.Sampling{
-			Chains: c.Draws.Chains, Draws: c.Draws.Draws, Thin: c.Draws.Thin, BurnIn: c.Draws.BurnIn, Seed: c.Seed,
-			Workers: c.Workers, Checkpoint: c.Draws.Checkpoint, Every: c.Draws.Every, Resume: c.Draws.Resume,
+			Chains: d.Chains, Draws: d.Draws, Thin: d.Thin, BurnIn: d.BurnIn, Seed: c.Seed,
+			Workers: c.Workers, Checkpoint: d.Checkpoint, Every: d.Every, Resume: d.Resume,
 		},
 	}
 	s := &g.Sampling
-	if s.Chains == 0 {
-		s.Chains = mcmc.DefaultChains
-	}
-	if s.Draws == 0 {
-		s.Draws = 250
-	}
-	if s.Thin == 0 {
-		s.Thin = 4
-	}
 	if c.Progress != nil {
 		s.Progress = func(p mcmc.Progress) {
 			c.Progress(Progress{Start: p.Chain + 1, Starts: s.Chains, Sweep: p.Sweep, MaxSweeps: p.Sweeps, Bound: math.NaN(), Rise: math.NaN(), Left: p.Sweeps - p.Sweep})
@@ -66,6 +65,11 @@ func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Ke
 
 // setDraws completes a model by its draws.
 func (m *ProbitClassifierModel[T]) setDraws(d *mcmc.ProbitDraws, sweeps int) error {
+	for c, draws := range d.State().Chains {
+		if i := firstNonFinite(draws); i >= 0 {
+			return fmt.Errorf("mkl: chain %d: number %d of its draws is %g: %w", c, i, draws[i], errBeyond)
+		}
+	}
 	m.draws, m.weights = d, d
 	m.trace = Trace{
 		Sweeps: sweeps, Converged: true, Reason: "sampled",

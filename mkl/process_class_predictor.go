@@ -125,11 +125,14 @@ func (p *ProcessClassPredictor[T]) PredictWithBound(probability []float64, x ...
 			sum[c] += m.weight * math.Exp(v)
 		}
 	}
-	if probability != nil {
+	if err = checkClasses(sum); err == nil {
+		class = p.classes[argMax(sum)]
 		copy(probability, sum)
 	}
-	class = p.classes[argMax(sum)]
 	p.pool.put(s)
+	if err != nil {
+		return class, math.NaN(), fmt.Errorf("mkl: %w", err)
+	}
 	return class, bound, nil
 }
 

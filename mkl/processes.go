@@ -49,6 +49,9 @@ func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k vi
 			}
 			errs = append(errs, fmt.Errorf("mkl: %w", err))
 		}
+		if err == nil && ctx.Err() != nil && o+1 < y.Rows { // between two functions
+			errs = append(errs, fmt.Errorf("mkl: stopped after %d of %d functions: %w", o+1, y.Rows, context.Cause(ctx)))
+		}
 		if fit == nil || ctx.Err() != nil && o+1 < y.Rows {
 			return false, errors.Join(errs...)
 		}

@@ -23,6 +23,11 @@ import (
 //
 // What is left out in several steps adds up.
 //
+// All that is so in exact arithmetic. Rounding moves the two standard deviations, with
+// and without pruning, by a share of themselves that is bounded as well, see
+// bemkl.CovarianceRoundoff. Where that share is above mostRoundoff, as under priors so
+// wide that nothing but rounding keeps Cov[a] finite, the bounds are not certain.
+//
 // A healed prediction looks at how a new sample's kernels Σ_m E[e_m]·k_m with all the
 // samples compare, whatever the samples' own weights: no sample may go. What leaving
 // kernels out does to healing is bounded by bemkl.Healer.Sensitivity. The bound is far
@@ -49,6 +54,10 @@ type pruning struct {
 	meanError, sdError float64
 	certain            bool
 }
+
+// mostRoundoff is the share of a standard deviation by which rounding may move it where
+// bounds are certain. What it bounds is a thousand times less than this bound.
+const mostRoundoff = 1e-4
 
 func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 	L, P, D := f.targets, len(f.design.views), f.design.d
@@ -88,8 +97,10 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 	}
 	if !opt.MeanOnly && !opt.Published {
 		var err error
-		p.aCov, err = f.weights.WeightCovariance(&la.Workspace{}, f.index, upTo(D))
-		return p, err
+		if p.aCov, err = f.weights.WeightCovariance(&la.Workspace{}, f.index, upTo(D)); err != nil {
+			return nil, err
+		}
+		p.certain = f.roundoff(f.index, p.aCov) <= mostRoundoff
 	}
 	return p, nil
 }

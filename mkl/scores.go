@@ -86,6 +86,7 @@ func (m *scores) predictors(opt PredictorOptions) (scorePredictors, error) {
 		score, err := newPredictor(opt, function{
 			weighted: &m.weighted, index: o, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
 			spread: s.SigmaG * s.SigmaG, noise: 1, targets: s.A.Rows, target: target{0, 1},
+			roundoff: m.posterior.CovarianceRoundoff,
 		})
 		if err != nil {
 			return p, err

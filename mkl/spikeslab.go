@@ -79,6 +79,11 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 	}
 	if !s.RawFeatures {
 		m.center, m.scale = columnStats(x)
+		for j, v := range m.scale {
+			if v-v != 0 || m.center[j]-m.center[j] != 0 {
+				return nil, fmt.Errorf("mkl: x: column %d has mean %g and standard deviation %g: %w", j, m.center[j], v, errBeyond)
+			}
+		}
 	}
 	seen := m.see(x)
 	fit, err := bestStart(ctx, &s.Fitting, func(seed uint64, a vi.Ascent) (*slab.RegressionFit, error) {
@@ -91,6 +96,9 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 		return nil, err
 	}
 	m.record, m.posterior = s.record(newTrace(fit.Record, nil)), fit.Posterior
+	if werr := checkWeights(m.KernelWeights()); werr != nil {
+		return nil, errors.Join(err, werr)
+	}
 	return m, err
 }
 

@@ -26,7 +26,7 @@ type Ascent struct {
 	// it has no meaning.
 	Tolerance float64
 
-	// MaxSweeps is the most sweeps; 0 means DefaultMaxSweeps.
+	// MaxSweeps is the most sweeps; 0 means DefaultMaxSweeps. It must not be negative.
 	MaxSweeps int
 
 	// Progress, if not nil, is called after every sweep on the caller's
@@ -149,6 +149,9 @@ type Objective interface {
 	// Sweep updates every factor once. It calls done, unless that is nil, with
 	// a factor's name after its update.
 	Sweep(done func(factor string)) error
+	// Heed makes the sweeps that follow end, with an error, within one factorisation of
+	// the time when ctx does; nil means never. The state is then to be restored.
+	Heed(ctx context.Context)
 	// Bound returns the lower bound of the present state.
 	Bound() float64
 	// Roundoff returns how far rounding can have moved the value of Bound at the
@@ -184,30 +187,43 @@ func (a Ascent) Run(ctx context.Context, m Objective) (Record, error) {
 // them an ascent of its own.
 func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed int) (Record, error) {
 	tol, limit := a.Tolerance, a.MaxSweeps
-	if limit <= 0 {
+	if limit == 0 {
 		limit = DefaultMaxSweeps
 	}
 	if ctx == nil {
 		rec.Reason = Failed
 		return rec, errors.New("vi: ctx is nil")
 	}
+	if limit < 0 {
+		rec.Reason = Failed
+		return rec, fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", limit)
+	}
 	rec.Trace = slices.Grow(rec.Trace, min(limit, 1024))
 	w := a.watch(m, &rec, passed)
 	last, lastNoise := rec.Bound(), 0.0
 	for k := len(rec.Trace) + 1; k <= limit; k++ {
-		if ctx.Err() != nil {
+		stopped := func() (Record, error) {
 			rec.Reason = Cancelled
 			return rec, fmt.Errorf("vi: stopped after %d sweeps: %w", k-1, context.Cause(ctx))
 		}
+		if ctx.Err() != nil {
+			return stopped()
+		}
 		m.Keep()
-		if err := m.Sweep(nil); err != nil {
+		m.Heed(ctx)
+		err := m.Sweep(nil)
+		m.Heed(nil) // what follows is to be whole
+		if err != nil || ctx.Err() != nil {
 			m.Restore()
+			if ctx.Err() != nil {
+				return stopped()
+			}
 			rec.Reason = Failed
 			return rec, fmt.Errorf("vi: sweep %d: %w", k, err)
 		}
 		b, noise, allowed := m.Bound(), m.Roundoff(), m.Allowance()
-		if fall := last - b - allowed; math.IsNaN(b) || fall > unseen*(1+math.Abs(last)) {
-			within := fall <= noise+lastNoise
+		if fall := last - b - allowed; b-b != 0 || fall > unseen*(1+math.Abs(last)) {
+			within := b-b == 0 && fall <= noise+lastNoise
 			switch {
 			case !within:
 				m.Restore()

@@ -22,6 +22,7 @@ type script struct {
 }
 
 func (s *script) Sweep(func(string)) error { s.k++; return s.err }
+func (s *script) Heed(context.Context)     {}
 func (s *script) Bound() float64           { return s.bounds(s.k) }
 func (s *script) Roundoff() float64        { return s.roundoff }
 func (s *script) Allowance() float64       { return s.allowance }

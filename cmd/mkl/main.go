@@ -26,7 +26,9 @@ type commands struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program as if it had no handler
+	ended := console.EndWithin(ctx, os.Stderr, os.Exit)
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	ended()
 	stop()
 	os.Exit(status)
 }

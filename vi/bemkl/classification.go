@@ -283,7 +283,7 @@ func (m *classification) order() *updates {
 }
 
 // Sweep implements [vi.Objective].
-func (m *classification) Sweep(done func(string)) error { return m.updates.sweep(done) }
+func (m *classification) Sweep(done func(string)) error { return m.updates.sweep(&m.Stop, done) }
 
 // updateScore is q(f) = N(m, 1) restricted to y·f > ν, m = E[e]ᵀE[g] + E[b], with
 // mean m + y·h(ν − y·m), h(x) = φ(x)/Φ(−x).

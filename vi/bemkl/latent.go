@@ -21,6 +21,7 @@ import (
 // for R rows r: a row for each output, or a single one that the outputs share. A model
 // supplies υ and what its targets make of G.
 type latent struct {
+	work.Stop
 	k vi.Kernels
 	samples
 	P, D, N int
@@ -132,8 +133,9 @@ func newLatent(k vi.Kernels, R int, observed la.Matrix[float64], lambda vi.Gamma
 		}
 		return w
 	})
+	l.crew.Stop = &l.Stop
 	l.weightTask = l.updateWeightsOf
-	l.memory.Of(l.lambda.Scale, l.aMean.Data)
+	l.memory.Of(l.lambda.Scale, l.aMean.Data, l.aVar.Data)
 	return l
 }
 

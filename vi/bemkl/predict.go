@@ -167,6 +167,24 @@ func (p *scorer) WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matri
 	return cov, nil
 }
 
+// CovarianceRoundoff returns how far rounding can move a norm √(kᵀ·Cov[a_o]·k), relative
+// to itself and whatever k is, where cov is that covariance as WeightCovariance returns
+// it for all basis points. Cov is (Λ + υS)⁻¹, and the computed factor is that of
+// Λ + υS + E with |E_ij| ≤ u·√D·√(Q_i·Q_j), where Q is the diagonal of Λ + υS and
+// u = 2⁻⁵³; see work.Roundoff. So, in the norm of the largest singular value,
+//
+//	|kᵀ·Cov·E·Cov·k| ≤ ‖Q^-½·E·Q^-½‖ · ‖Q^½·Cov·Q^½‖ · kᵀ·Cov·k ≤ u·D · Σ_d Q_d·Cov_dd · kᵀ·Cov·k,
+//
+// and half of that for the root.
+func (p *scorer) CovarianceRoundoff(o int, cov la.Matrix[float64]) float64 {
+	r := p.row(o)
+	var sum float64
+	for d, scale := range p.lambda.Row(r) {
+		sum += (float64(p.lambdaShape*scale) + float64(p.upsilon[r]*p.gram.At(d, d))) * cov.At(d, d)
+	}
+	return 0x1p-54 * float64(p.D) * sum
+}
+
 // Predict returns the predictive distribution of the samples whose kernels with
 // the D basis points are the columns of k: P matrices D×T.
 //

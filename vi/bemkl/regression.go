@@ -179,7 +179,7 @@ func (p RegressionPriors) validate() error {
 }
 
 // Sweep implements [vi.Objective].
-func (m *regression) Sweep(done func(string)) error { return m.updates.sweep(done) }
+func (m *regression) Sweep(done func(string)) error { return m.updates.sweep(&m.Stop, done) }
 
 // resume continues from p.
 func (m *regression) resume(p *RegressionPosterior) error {

@@ -18,12 +18,12 @@ type schedule struct {
 const firstSweeps = 10
 
 // sweep makes one sweep.
-func (s *schedule) sweep(done func(string)) error {
+func (s *schedule) sweep(stop *work.Stop, done func(string)) error {
 	s.done++
 	if s.first != nil && s.done <= firstSweeps {
-		return work.Sweep(s.first, done)
+		return work.Sweep(stop, s.first, done)
 	}
-	return work.Sweep(s.settled, done)
+	return work.Sweep(stop, s.settled, done)
 }
 
 // updates are those of a model.

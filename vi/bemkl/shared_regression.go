@@ -223,7 +223,7 @@ func (m *shared) order() *updates {
 }
 
 // Sweep implements [vi.Objective].
-func (m *shared) Sweep(done func(string)) error { return m.updates.sweep(done) }
+func (m *shared) Sweep(done func(string)) error { return m.updates.sweep(&m.Stop, done) }
 
 // updateUpsilon is q(υ) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
 func (m *shared) updateUpsilon() {

@@ -187,7 +187,7 @@ func (e Evidence) settings(samples float64, rec *vi.Record) lbfgs.Settings {
 	s := lbfgs.Settings{
 		Iterations: e.Ascent.MaxSweeps, Tolerance: e.Ascent.Tolerance, Scale: samples, LongestStep: maxStep,
 	}
-	if s.Iterations <= 0 {
+	if s.Iterations == 0 {
 		s.Iterations = 100
 	}
 	switch {
@@ -268,6 +268,9 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	}
 	if k == nil {
 		return nil, nil, fmt.Errorf("vi: kernels: nil")
+	}
+	if n := e.Ascent.MaxSweeps; n < 0 {
+		return nil, nil, fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", n)
 	}
 	if err := vi.Uncompressed(k); err != nil {
 		return nil, nil, err

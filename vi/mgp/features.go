@@ -101,6 +101,8 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 		return nil, nil, errors.New("vi: Blocks: none")
 	case f.Samples != 0 && !(f.Samples >= 1) || math.IsInf(f.Samples, 1):
 		return nil, nil, fmt.Errorf("vi: Samples is %g", f.Samples)
+	case e.Ascent.MaxSweeps < 0:
+		return nil, nil, fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", e.Ascent.MaxSweeps)
 	}
 	for p, b := range f.Blocks {
 		if b.Cols != N || b.Rows == 0 || !b.Valid() {

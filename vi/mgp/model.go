@@ -187,6 +187,7 @@ func (m *model) collapsed() bool {
 
 // model is the state of a fit.
 type model struct {
+	work.Stop
 	k      vi.Kernels
 	passes *passes
 	P, N   int
@@ -432,7 +433,7 @@ func (m *model) Sweep(done func(string)) error {
 	if m.goAhead {
 		last := m.Bound()
 		m.Keep()
-		if err := work.Sweep(m.updates, nil); err == nil && m.Bound() >= last {
+		if err := work.Sweep(&m.Stop, m.updates, nil); err == nil && m.Bound() >= last {
 			m.ahead.taken()
 			if done != nil {
 				done("ahead")
@@ -442,7 +443,7 @@ func (m *model) Sweep(done func(string)) error {
 		m.ahead.failed()
 		m.Restore()
 	}
-	if err := work.Sweep(m.updates, done); err != nil {
+	if err := work.Sweep(&m.Stop, m.updates, done); err != nil {
 		return err
 	}
 	m.goAhead = !m.plain

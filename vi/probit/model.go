@@ -203,6 +203,7 @@ func (p Model) climb(ctx context.Context, m *model) (*Fit, error) {
 
 // model is the state of a fit.
 type model struct {
+	work.Stop
 	composite  *Composite
 	k          vi.Kernels
 	C, P, D, N int
@@ -368,6 +369,7 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		f: la.NewMatrix[float64](C, N), response: la.NewMatrix[float64](C, D), spread: make([]float64, C), shake: make([]float64, C), jitter: make([]float64, C),
 		monotone: !p.Published && (!p.Rule.Learned() || p.Update != PlugIn),
 	}
+	m.chunks.Stop = &m.Stop
 	switch {
 	case !(p.Ridge >= 0) || math.IsInf(p.Ridge, 0):
 		return nil, fmt.Errorf("vi: Ridge is %g", p.Ridge)
@@ -571,7 +573,7 @@ func (m *model) Sweep(done func(string)) error {
 			done("pruning")
 		}
 	}
-	sweep := func(done func(string)) error { return work.Sweep(m.updates, done) }
+	sweep := func(done func(string)) error { return work.Sweep(&m.Stop, m.updates, done) }
 	if m.ahead == nil {
 		return sweep(done)
 	}

@@ -154,6 +154,7 @@ func (f Factors) Fit(ctx context.Context, y *Observed) (*FactorFit, error) {
 
 // factors is the state of a fit.
 type factors struct {
+	work.Stop
 	y       *Observed
 	N, Q, M int
 	K       int // coordinates of a task: its M weights and, perhaps, its offset
@@ -382,7 +383,7 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	m.noiseScale = 0.5 * variance
 	m.memory.Of(m.object.both.Data, m.noise, m.offsetVar)
 	m.prepare()
-	m.crew = newLineCrew(f.Workers, max(len(m.objectBlocks), len(m.taskBlocks))-1, M, m.K)
+	m.crew = newLineCrew(&m.Stop, f.Workers, max(len(m.objectBlocks), len(m.taskBlocks))-1, M, m.K)
 
 	for n := range m.N {
 		if m.K > M {
@@ -472,6 +473,7 @@ func (f Factors) cover(m *factors) error {
 		m.functions[k].start(m.N, make([]float64, m.N))
 	}
 	m.scratch = newLatentScratch(m.N, true)
+	m.scratch.stop = &m.Stop
 	m.h = make([]float64, m.N)
 	if !m.y.complete() {
 		m.lineStats = make([]lineStats, m.N)
@@ -589,7 +591,7 @@ func (m *factors) Sweep(done func(string)) error {
 		return m.stop
 	}
 	m.sweeps++
-	return work.Sweep(m.updates, done)
+	return work.Sweep(&m.Stop, m.updates, done)
 }
 
 // Roundoff implements [vi.Objective], see [work.Roundoff]: the errors E_q are found as
@@ -683,6 +685,9 @@ func (m *factors) updateFunctions(side *half, all *lineStats, from, to int) erro
 	}
 	ws := &m.crew.All
 	for k := from; k < to; k++ {
+		if err := m.Ended(); err != nil {
+			return err
+		}
 		f := &m.functions[k]
 		for n := range m.N {
 			s, a := at(n), m.object.mean.Row(n)[:m.M]

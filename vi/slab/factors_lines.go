@@ -86,7 +86,7 @@ type lineWorker struct {
 
 // newLineCrew shares n workers (0: all processors) among at most the given number of
 // blocks.
-func newLineCrew(n, blocks, M, K int) *lineCrew {
+func newLineCrew(stop *work.Stop, n, blocks, M, K int) *lineCrew {
 	worker := func(int) *lineWorker {
 		w := &lineWorker{
 			ws:       la.Workspace{Workers: 1},
@@ -98,14 +98,17 @@ func newLineCrew(n, blocks, M, K int) *lineCrew {
 		}
 		return w
 	}
+	crew := work.NewCrew(n, blocks, worker)
+	crew.Stop = stop
 	return &lineCrew{
-		Crew: work.NewCrew(n, blocks, worker),
+		Crew: crew,
 		gram: make([]float64, K*K), power: make([]float64, M), gain: make([]float64, M),
 	}
 }
 
 // each runs task for every block of lines; blocks are those of [lines.blocks].
 func (c *lineCrew) each(blocks []int, task func(w *lineWorker, block int)) {
+	// The only error is that of a sweep that is to end, which sees it itself.
 	_ = c.First(len(blocks)-1, func(w *lineWorker, block int) error {
 		task(w, block)
 		return nil

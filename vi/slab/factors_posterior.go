@@ -121,8 +121,8 @@ func NewFactorPosterior(s FactorState) (*FactorPosterior, error) {
 	for q := range Q {
 		e, v := p.e.Row(q), p.v.Row(q)
 		for k, w := range s.Weights[q*M:][:M] {
-			e[k], _ = w.Moments()
-			v[k] = w.VarW()
+			g, h, _ := w.gate() // the same operations as in a sweep
+			e[k], v[k] = w.gated(g, h)
 		}
 	}
 	return p, nil

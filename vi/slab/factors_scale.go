@@ -58,12 +58,14 @@ func (m *factors) rescale() {
 	m.prior.Variance = variance
 	m.crew.each(m.taskBlocks, func(_ *lineWorker, block int) {
 		for q := m.taskBlocks[block]; q < m.taskBlocks[block+1]; q++ {
+			e, v := m.task.mean.Row(q), m.task.variance.Row(q)
 			for k, c := range s.change {
 				w := &m.weights[q*m.M+k]
 				w.Mean *= c
 				w.Variance *= c * c
+				g, h, _ := w.gate() // not scaled: a file has the weights and not their moments
+				e[k], v[k] = w.gated(g, h)
 			}
-			m.task.scale(q, s.change)
 		}
 	})
 	m.crew.each(m.objectBlocks, func(_ *lineWorker, block int) {

@@ -45,6 +45,7 @@ type latentScratch struct {
 	ka      []float64          // Kα
 	diag    []float64
 	few     []int
+	stop    *work.Stop // of searches; nil for none
 }
 
 // columnRows is the number of columns of K taken through a triangular solve at a
@@ -200,6 +201,9 @@ func (f *latentGP) residual(g *latentScratch, h []float64) {
 // solve leaves the Cholesky factor of B in g.b, α in f.alpha and Kα in g.ka, from
 // K in g.k, and returns log|B|.
 func (f *latentGP) solve(ws *la.Workspace, g *latentScratch) (logDet float64, err error) {
+	if err := g.stop.Ended(); err != nil {
+		return 0, err
+	}
 	if err := f.factorise(ws, g); err != nil {
 		return 0, err
 	}

@@ -147,6 +147,7 @@ func (t MultiTask) Fit(ctx context.Context, latents []Latent, y la.Matrix[float6
 
 // multiTask is the state of a fit.
 type multiTask struct {
+	work.Stop
 	Q, M, N  int
 	y        la.Matrix[float64] // Q×N, 0 where missing
 	observed la.Matrix[float64] // Q×N, 1 or 0; empty if nothing is missing
@@ -243,6 +244,7 @@ func (t MultiTask) model(latents []Latent, y la.Matrix[float64], seed uint64) (*
 		dense = dense || f.dense()
 	}
 	m.scratch = newLatentScratch(N, dense)
+	m.scratch.stop, m.crew.Stop = &m.Stop, &m.Stop
 	m.moveTask = m.moveLatent
 	m.memory.Of(m.noise)
 	for i := range m.latents {
@@ -465,6 +467,9 @@ func (m *multiTask) Sweep(done func(string)) error {
 		}
 	}
 	for _, i := range m.active {
+		if err := m.Ended(); err != nil {
+			return err
+		}
 		f := &m.latents[i]
 		if f.cov.kind == zeroCovariance {
 			continue
@@ -474,7 +479,9 @@ func (m *multiTask) Sweep(done func(string)) error {
 		}
 		report("φ")
 	}
-	_ = m.crew.Each(m.weightTask) // has no errors
+	if err := m.crew.Each(m.weightTask); err != nil {
+		return err
+	}
 	report("(w̃,s)")
 	m.updateNoise()
 	report("σ²")

@@ -159,6 +159,7 @@ func (s Regression) design(x la.Matrix[float64], y []float64) (*design, error) {
 
 // slabState is what both mean fields share.
 type slabState struct {
+	work.Stop
 	*design
 	M, N  int
 	prior Prior
@@ -328,6 +329,9 @@ func (f *pairedField) Sweep(done func(string)) error {
 		}
 	}
 	for m := range f.q {
+		if err := f.Ended(); err != nil {
+			return err
+		}
 		f.updateWeight(m)
 		report("(w̃,s)")
 	}

@@ -71,6 +71,9 @@ func (f *standardField) Sweep(done func(string)) error {
 	}
 	report("w̃")
 	for m := range f.gamma {
+		if err := f.Ended(); err != nil {
+			return err
+		}
 		f.updateIndicator(m)
 		report("s")
 	}

@@ -15,6 +15,10 @@ type Crew[W any] struct {
 	All     la.Workspace // of as many workers as there are, for what is not cut into tasks
 	Workers []W
 
+	// Stop, if not nil, keeps tasks from beginning once it has ended: their error is
+	// why. It is not for tasks that wait for each other.
+	Stop *Stop
+
 	members []member[W]
 	errs    []error // by task
 	tasks   int     // of the present run
@@ -55,7 +59,9 @@ func (c *Crew[W]) loop(w W) {
 		if i >= c.tasks {
 			return
 		}
-		c.errs[i] = c.task(w, i)
+		if c.errs[i] = c.Stop.Ended(); c.errs[i] == nil {
+			c.errs[i] = c.task(w, i)
+		}
 	}
 }
 

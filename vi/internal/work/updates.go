@@ -7,9 +7,13 @@ type Update struct {
 }
 
 // Sweep makes the updates in their order and calls done, unless that is nil, with the
-// name of each after it. It ends at the first error.
-func Sweep(updates []Update, done func(string)) error {
+// name of each after it. It ends at the first error, and between updates where stop says
+// so.
+func Sweep(stop *Stop, updates []Update, done func(string)) error {
 	for _, u := range updates {
+		if err := stop.Ended(); err != nil {
+			return err
+		}
 		if err := u.Step(); err != nil {
 			return err
 		}

@@ -7,15 +7,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 )
 
 // Write calls write with a temporary file in the folder of path, flushes it to
 // the disk, and renames it to path. If write fails or ctx ends, path is left as
-// it was and the temporary file is removed. A path that is there and is no
-// regular file, such as a device or a pipe, is written directly.
+// it was and the temporary file is removed. A process that is killed leaves no file
+// where the system has files without a name (Linux); elsewhere it may leave one beside
+// path, which the next Write to path removes. A path that is there and is no regular
+// file, such as a device or a pipe, is written directly.
 func Write(ctx context.Context, path string, write func(io.Writer) error) (err error) {
 	mode := fs.FileMode(0)
 	if info, err := os.Stat(path); err == nil {
@@ -31,33 +32,30 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) (err e
 	if path, err = follow(path); err != nil {
 		return err
 	}
-	f, err := temporary(path)
+	t, err := create(path)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, ignoreClosed(f.Close()), os.Remove(f.Name()))
+			err = errors.Join(err, t.discard())
 		}
 	}()
-	if err := write(f); err != nil {
+	if err := write(t.File); err != nil {
 		return err
 	}
 	if mode != 0 {
-		if err := f.Chmod(mode); err != nil {
+		if err := t.Chmod(mode); err != nil {
 			return err
 		}
 	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
+	if err := t.Sync(); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return t.rename()
 }
 
 // follow returns where path leads: what a symbolic link points to, whether that is
@@ -103,24 +101,11 @@ func Check(path string) error {
 			return nil
 		}
 	}
-	f, err := temporary(path)
+	t, err := create(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
-}
-
-// temporary creates a new file beside path with the permissions that a new file
-// gets, which os.CreateTemp would narrow.
-func temporary(path string) (*os.File, error) {
-	dir, base := filepath.Split(path)
-	for {
-		name := filepath.Join(dir, fmt.Sprintf(".%s.%08x.tmp", base, rand.Uint32()))
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
+	return t.discard()
 }
 
 func direct(path string, write func(io.Writer) error) error {
@@ -129,11 +114,4 @@ func direct(path string, write func(io.Writer) error) error {
 		return err
 	}
 	return errors.Join(write(f), f.Close())
-}
-
-func ignoreClosed(err error) error {
-	if errors.Is(err, fs.ErrClosed) {
-		return nil
-	}
-	return err
 }

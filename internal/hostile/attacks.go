@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// fits are the estimators, each with a problem of its own making.
+var fits = []struct {
+	name string
+	fit  func(ctx context.Context, p *problem) (mkl.Model, error)
+}{
+	{"regression", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.Regression{
+			Fitting: p.fitting(), Lambda: p.gamma(), Upsilon: p.gamma(), Gamma: p.gamma(), Omega: p.gamma(), Epsilon: p.gamma(),
+			Plain: p.IntN(4) == 0, RawTargets: p.IntN(4) == 0,
+		}
+		return some(e.Fit(ctx, p.views(), p.several()...))
+	}},
+	{"shared regression", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.SharedRegression{Fitting: p.fitting(), Lambda: p.gamma(), Omega: p.gamma(), RawTargets: p.IntN(4) == 0}
+		return some(e.Fit(ctx, p.views(), p.several()...))
+	}},
+	{"classifier", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.Classifier[string]{Lambda: p.gamma(), Gamma: p.gamma(), Omega: p.gamma(), Fitting: p.fitting()}
+		return some(e.Fit(ctx, p.views(), p.labels()))
+	}},
+	{"multilabel", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		labels := make([][]mkl.Label, pick(p.Rand, 1, 2, 3))
+		for o := range labels {
+			labels[o] = make([]mkl.Label, p.n)
+			for i := range labels[o] {
+				labels[o][i] = mkl.Label(p.IntN(3))
+			}
+		}
+		return some(mkl.MultiLabel{Fitting: p.fitting()}.FitKnown(ctx, p.views(), labels...))
+	}},
+	{"Gaussian process", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.MultiGP{Fitting: p.fitting(), Family: p.family(), Method: p.method(), FixedPrior: p.IntN(4) == 0, RawTargets: p.IntN(4) == 0}
+		if !p.mild() && p.IntN(3) == 0 {
+			e.Prior = mkl.GIG{Omega: p.number(), Chi: p.number(), Phi: p.number()}
+		}
+		return some(e.Fit(ctx, p.views(), p.targets()))
+	}},
+	{"Gaussian process classifier", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.MultiGPClassifier[string]{Fitting: p.fitting(), Family: p.family(), Method: p.method()}
+		return some(e.Fit(ctx, p.views(), p.labels()))
+	}},
+	{"pool", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		return some(mkl.Auto{Fitting: p.fitting()}.Fit(ctx, p.open(), p.targets()))
+	}},
+	{"pool classifier", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		return some(mkl.AutoClassifier[string]{Fitting: p.fitting()}.Fit(ctx, p.open(), p.labels()))
+	}},
+	{"probit classifier", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule(), Alpha: p.gamma()}
+		return some(e.Fit(ctx, p.views(), p.labels()))
+	}},
+	{"probit classifier, sampled", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule(), Alpha: p.gamma(), Inference: mkl.Gibbs}
+		e.Draws = mkl.GibbsDraws{Chains: 2, Draws: 5, Thin: 1}
+		if !p.mild() {
+			e.Draws = mkl.GibbsDraws{Chains: pick(p.Rand, 2, -1, 1<<20), Draws: pick(p.Rand, 5, -1, math.MaxInt), Thin: pick(p.Rand, 1, math.MaxInt)}
+		}
+		return some(e.Fit(ctx, p.views(), p.labels()))
+	}},
+	{"multi-task", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.MultiTask{
+			Fitting: p.fitting(), Latents: pick(p.Rand, 0, 1, 2), FixedKernels: p.IntN(2) == 0, SharedNoise: p.IntN(4) == 0,
+			Prior: p.slab(), RawTargets: p.IntN(4) == 0, KeepAll: p.IntN(4) == 0,
+		}
+		if !p.mild() && p.IntN(10) == 0 {
+			e.Latents = pick(p.Rand, -1, math.MaxInt32)
+		}
+		return some(e.Fit(ctx, p.views(), p.several()...))
+	}},
+	{"spike and slab", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.SpikeSlab{Fitting: p.fitting(), Prior: p.slab(), RawFeatures: p.IntN(3) == 0, RawTargets: p.IntN(3) == 0, StandardField: p.IntN(3) == 0}
+		return some(e.Fit(ctx, p.features(1+p.IntN(6)), p.targets()))
+	}},
+	{"factors", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		cols := 1 + p.IntN(6)
+		x := make([]float64, p.n*cols)
+		for i := range x {
+			x[i] = p.NormFloat64()
+		}
+		p.spoil(x, cols)
+		var table mkl.Dense
+		for i := range p.n {
+			table = append(table, x[i*cols:(i+1)*cols])
+		}
+		if p.IntN(2) == 0 {
+			for i := range x {
+				if p.IntN(2) == 0 {
+					x[i] = math.NaN() // a gap
+				}
+			}
+		}
+		e := mkl.FactorModel{Fitting: p.fitting(), Factors: pick(p.Rand, 0, 1, 2), SharedNoise: p.IntN(3) == 0, NoOffsets: p.IntN(3) == 0, Prior: p.slab()}
+		if !p.mild() {
+			e.NoiseWeight, e.Factors = p.number(), pick(p.Rand, -1, 1, 100_000)
+		}
+		return some(e.Fit(ctx, table))
+	}},
+}
+
+// several returns targets for one to three outputs.
+func (p *problem) several() [][]float64 {
+	var y [][]float64
+	for range pick(p.Rand, 1, 1, 2, 3) {
+		y = append(y, p.targets())
+	}
+	return y
+}
+
+// open returns views at times without kernels.
+func (p *problem) open() []mkl.View {
+	views := p.views()
+	for i := range views {
+		if _, given := views[i].Kernel.(mkl.Precomputed); !given && p.IntN(2) == 0 {
+			views[i] = mkl.View{X: views[i].X}
+		}
+	}
+	return views
+}
+
+func (p *problem) family() mkl.Family {
+	return pick(p.Rand, mkl.StudentT, mkl.Laplace, mkl.GammaVariance, mkl.GeneralGIG, mkl.ARD)
+}
+
+func (p *problem) method() mkl.Method {
+	return pick(p.Rand, mkl.Evidence, mkl.Evidence, mkl.GaussianBound, mkl.Factorised)
+}
+
+func (p *problem) rule() mkl.Rule { return pick(p.Rand, mkl.FixSum, mkl.WSum, mkl.Bin) }
+
+// some makes a nil *M a nil Model, and takes the model of a fit that collapsed.
+func some[M interface {
+	comparable
+	mkl.Model
+}](m M, err error) (mkl.Model, error) {
+	if c, ok := errors.AsType[*mkl.CollapsedError](err); ok {
+		return c.Model, nil
+	}
+	var none M
+	if m == none {
+		return nil, err
+	}
+	return m, err
+}
+
+// attacks returns all of them.
+func attacks() []attack {
+	var all []attack
+	for _, f := range fits {
+		all = append(all, attack{f.name, func(r *rand.Rand) (string, []string) {
+			p := newProblem(r)
+			ctx := context.Background()
+			if p.IntN(50) == 0 {
+				ended, cancel := context.WithCancel(ctx)
+				cancel()
+				ctx = ended
+			}
+			m, err := f.fit(ctx, p)
+			if m == nil {
+				if err == nil {
+					return refused, []string{"neither a model nor an error"}
+				}
+				return refused, sane(err)
+			}
+			return held, judge(p, m)
+		}})
+	}
+	return append(all, attack{"forged files", forgeries()})
+}
+
+// forgeries returns the attack by files: models of every kind, changed.
+func forgeries() func(r *rand.Rand) (string, []string) {
+	var files [][]byte
+	for _, f := range fits {
+		// Some problem of the first seeds is harmless enough to be fitted and saved.
+		for seed := uint64(0); ; seed++ {
+			p := &problem{Rand: rand.New(rand.NewPCG(seed, 3)), n: 6}
+			m, _ := f.fit(context.Background(), p)
+			var file bytes.Buffer
+			if m != nil && m.Save(&file) == nil {
+				files = append(files, file.Bytes())
+				break
+			}
+		}
+	}
+	return func(r *rand.Rand) (string, []string) {
+		file := bytes.Clone(files[r.IntN(len(files))])
+		if r.IntN(8) == 0 { // not even a checksum that is right
+			for range 1 + r.IntN(3) {
+				file[r.IntN(len(file))] ^= 1 << r.IntN(8)
+			}
+			if _, err := mkl.Load(bytes.NewReader(file)); err == nil {
+				return held, nil // the flips took each other back, or only blanks differ
+			}
+			return refused, nil
+		}
+		f, err := parse(file)
+		if err != nil {
+			return refused, []string{err.Error()}
+		}
+		what := f.mutate(r)
+		m, err := mkl.Load(bytes.NewReader(f.bytes()))
+		if err != nil {
+			return refused, sane(err)
+		}
+		for _, in := range m.Inputs() {
+			if in.Cols > 1<<16 {
+				return held, nil // too many for a sample here
+			}
+		}
+		wrong := judge(&problem{Rand: r, n: 6}, m)
+		if len(wrong) > 0 {
+			wrong = append(what, wrong...)
+		}
+		return held, wrong
+	}
+}

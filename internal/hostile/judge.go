@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// sane reports an error whose text nobody can read.
+func sane(err error) []string {
+	const longest = 2000
+	if n := len(err.Error()); n > longest {
+		return []string{fmt.Sprintf("an error of %d bytes", n)}
+	}
+	return nil
+}
+
+// judge holds a model to its promises and returns those that it broke.
+func judge(p *problem, m mkl.Model) (wrong []string) {
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	for i, w := range m.KernelWeights() {
+		if math.IsNaN(w.Mean) || math.IsNaN(w.SD) || w.SD < 0 {
+			complain("weight %d is %g ± %g", i, w.Mean, w.SD)
+		}
+	}
+	for _, text := range []string{m.Summary(), m.String()} {
+		if strings.Contains(text, "NaN") && !math.IsNaN(m.Bound()) || strings.Contains(text, "%!") {
+			complain("text: %q", text)
+		}
+	}
+	for i, b := range m.Trace().Bounds {
+		if b-b != 0 {
+			complain("bound %d is %g", i, b)
+			break
+		}
+	}
+	var file, again bytes.Buffer
+	if err := m.Save(&file); err != nil {
+		complain("Save: %v", err)
+		return wrong
+	}
+	loaded, err := mkl.Load(bytes.NewReader(file.Bytes()))
+	if err != nil {
+		complain("Load: %v", err)
+		return wrong
+	}
+	if err := loaded.Save(&again); err != nil || !bytes.Equal(file.Bytes(), again.Bytes()) {
+		complain("saved again it differs: %v", err)
+	}
+	for range 3 {
+		x := p.points(m, 3)
+		got, err := predict(m, x)
+		back, berr := predict(loaded, x)
+		if (err == nil) != (berr == nil) || err == nil && !same(got, back) {
+			complain("loaded it predicts differently: %v, %v", err, berr)
+		}
+		if err != nil {
+			wrong = append(wrong, sane(err)...)
+			continue
+		}
+		wrong = append(wrong, judgePredictor(p, m, x, got)...)
+	}
+	return wrong
+}
+
+// prediction is of any model: means and variances of targets, or probabilities.
+type prediction struct {
+	mean, variance [][]float64 // target, sample
+	probability    [][]float64 // sample, class; or label, sample
+}
+
+// predict predicts, and returns an error where the model does. What it returns is to be
+// right: a number that is none is an error here, as it would be a finding.
+func predict(m mkl.Model, x []mkl.Features) (prediction, error) {
+	ctx, opt := context.Background(), mkl.PredictOptions{Workers: 1}
+	switch m := m.(type) {
+	case mkl.TargetModel:
+		p, err := m.PredictTargets(ctx, opt, x...)
+		if err != nil {
+			return prediction{}, err
+		}
+		return prediction{mean: p.Mean, variance: p.Variance}, nil
+	case mkl.ClassModel[string]:
+		p, err := m.PredictClasses(ctx, opt, x...)
+		if err != nil {
+			return prediction{}, err
+		}
+		return prediction{probability: p.Probability}, nil
+	case *mkl.MultiLabelModel:
+		p, err := m.PredictLabels(ctx, opt, x...)
+		if err != nil {
+			return prediction{}, err
+		}
+		return prediction{probability: p.Probability}, nil
+	case *mkl.FactorFit:
+		rows, cols, _ := m.Dims()
+		mean, variance, err := m.Complete(mkl.Cell{}, mkl.Cell{Row: rows - 1, Col: cols - 1})
+		if err != nil {
+			return prediction{}, err
+		}
+		return prediction{mean: [][]float64{mean}, variance: [][]float64{variance}}, nil
+	}
+	return prediction{}, fmt.Errorf("%T predicts nothing that is known here", m)
+}
+
+// same reports whether two predictions have the same bits.
+func same(a, b prediction) bool { return fmt.Sprintf("%b", a) == fmt.Sprintf("%b", b) }
+
+// judgePredictor judges a prediction, and compares it with that of the model's predictor
+// for single samples.
+func judgePredictor(p *problem, m mkl.Model, x []mkl.Features, of prediction) (wrong []string) {
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	for o, mean := range of.mean {
+		for i, v := range mean {
+			if s := of.variance[o][i]; v-v != 0 || !(s > 0) || math.IsInf(s, 1) {
+				complain("target %d, sample %d: mean %g, variance %g", o, i, v, s)
+			}
+		}
+	}
+	_, labels := m.(*mkl.MultiLabelModel)
+	for i, row := range of.probability {
+		var sum float64
+		for _, v := range row {
+			if !(v >= 0 && v <= 1+1e-9) {
+				complain("row %d: probability %g", i, v)
+			}
+			sum += v
+		}
+		if !labels && math.Abs(sum-1) > 1e-9 {
+			complain("row %d: the probabilities sum to %g", i, sum)
+		}
+	}
+	r, ok := m.(interface {
+		Predictor(mkl.PredictorOptions) (*mkl.Predictor, error)
+	})
+	if !ok {
+		return wrong
+	}
+	one, err := r.Predictor(mkl.PredictorOptions{Tolerance: pick(p.Rand, 0, -1, 0.5, 1e300, math.NaN())})
+	if err != nil {
+		return wrong
+	}
+	info := one.Info()
+	for i := range x[0].Rows {
+		var rows [][]float64
+		for _, f := range x {
+			rows = append(rows, f.Row(i))
+		}
+		mean, variance, err := one.Predict(rows...)
+		if err != nil {
+			continue // the order of its sums may overflow earlier
+		}
+		want, sd, wantSD := of.mean[0][i], math.Sqrt(variance), math.Sqrt(of.variance[0][i])
+		if mean-mean != 0 || !(variance > 0) || math.IsInf(variance, 1) {
+			complain("predictor, sample %d: mean %g, variance %g", i, mean, variance)
+		}
+		if info.Certain && math.Abs(mean-want) > 1.0001*info.MeanError+1e-6*(math.Abs(want)+wantSD) {
+			complain("predictor, sample %d: mean %g of %g, bound %g", i, mean, want, info.MeanError)
+		}
+		if info.Certain && math.Abs(sd-wantSD) > 1.0001*info.SDError+1e-4*(wantSD+1e-2*math.Abs(want)) {
+			complain("predictor, sample %d: SD %g of %g, bound %g", i, sd, wantSD, info.SDError)
+		}
+	}
+	return wrong
+}

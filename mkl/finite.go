@@ -1,0 +1,131 @@
+package mkl
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// What comes out of this package is checked here, at the end of every Fit, prediction,
+// predictor and Save: it is finite, variances are positive, and probabilities are
+// between 0 and 1 and, of all classes, sum to one. Finite data far out can break that,
+// and then it is an error which names the target or the class and the sample, and never
+// a number that means nothing.
+
+// errBeyond is the cause of all these errors.
+var errBeyond = errors.New("the data, their units or the sample are beyond the range of floating-point numbers")
+
+// checkMoments reports a predictive mean that is not finite and a variance that is not
+// finite and positive.
+func checkMoments(mean, variance float64) error {
+	if mean-mean == 0 && variance > 0 && variance <= math.MaxFloat64 {
+		return nil
+	}
+	return fmt.Errorf("the prediction has mean %g and variance %g: %w", mean, variance, errBeyond)
+}
+
+// checkProbability reports a probability that is none.
+func checkProbability(p float64) error {
+	if p >= 0 && p <= 1 {
+		return nil
+	}
+	return fmt.Errorf("the probability is %g: %w", p, errBeyond)
+}
+
+// checkClasses reports probabilities of classes that are none or do not sum to one.
+func checkClasses(p []float64) error {
+	const slack = 1e-9 // of the sum
+	for _, v := range p {
+		if !(v >= 0 && v <= 1+slack) {
+			return fmt.Errorf("a class has the probability %g: %w", v, errBeyond)
+		}
+	}
+	if sum := total(p); !(math.Abs(sum-1) <= slack) {
+		return fmt.Errorf("the probabilities of the classes sum to %g: %w", sum, errBeyond)
+	}
+	return nil
+}
+
+// checkDecision reports a decision value that is not finite.
+func checkDecision(v float64) error {
+	if v-v == 0 {
+		return nil
+	}
+	return fmt.Errorf("the decision value is %g: %w", v, errBeyond)
+}
+
+// checkWeights reports a weight whose mean or deviation is not a number. A deviation may
+// be infinite: some posteriors have none that is finite.
+func checkWeights(all []KernelWeight) error {
+	for i, w := range all {
+		if math.IsNaN(w.Mean) || math.IsNaN(w.SD) {
+			return fmt.Errorf("mkl: views[%d] (%s): the weight is %g ± %g: %w", i, w.View, w.Mean, w.SD, errBeyond)
+		}
+	}
+	return nil
+}
+
+// checkTensor reports an element that is not finite, which neither Save nor [Load]
+// takes.
+func checkTensor(name string, data []float64) error {
+	if i := firstNonFinite(data); i >= 0 {
+		return fmt.Errorf("tensor %q: element %d is %g", name, i, data[i])
+	}
+	return nil
+}
+
+// checked returns the prediction, or an error if a mean is not finite or a variance not
+// finite and positive.
+func (p *Prediction) checked() (*Prediction, error) {
+	for o, mean := range p.Mean {
+		for i, v := range mean {
+			variance := 1.0
+			if p.Variance != nil {
+				variance = p.Variance[o][i]
+			}
+			if err := checkMoments(v, variance); err != nil {
+				return nil, fmt.Errorf("mkl: target %d, sample %d: %w", o, i, err)
+			}
+		}
+	}
+	return p, nil
+}
+
+// labelled fills in the labels from probabilities or, with MeanOnly, decisions, and
+// returns the prediction, or an error if a decision is not finite or probabilities are
+// none.
+func (p *ClassPrediction[T]) labelled(classes []T) (*ClassPrediction[T], error) {
+	for i, decision := range p.Decision {
+		for c, v := range decision {
+			if err := checkDecision(v); err != nil {
+				return nil, fmt.Errorf("mkl: sample %d, class %v: %w", i, classes[c], err)
+			}
+		}
+		by := decision
+		if p.Probability != nil {
+			by = p.Probability[i]
+			if err := checkClasses(by); err != nil {
+				return nil, fmt.Errorf("mkl: sample %d: %w", i, err)
+			}
+		}
+		p.Label[i] = classes[argMax(by)]
+	}
+	return p, nil
+}
+
+// checked returns the prediction, or an error if a decision is not finite or a
+// probability not one.
+func (p *LabelPrediction) checked() (*LabelPrediction, error) {
+	for o, decision := range p.Decision {
+		for i, v := range decision {
+			err := checkDecision(v)
+			if err == nil && p.Probability != nil {
+				err = checkProbability(p.Probability[o][i])
+			}
+			if err != nil {
+				return nil, fmt.Errorf("mkl: label %d, sample %d: %w", o, i, err)
+			}
+		}
+	}
+	return p, nil
+}
