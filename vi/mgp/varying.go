@@ -117,28 +117,8 @@ func (e Evidence) FitVarying(ctx context.Context, k vi.Kernels, y []float64) (*F
 	if err != nil {
 		return nil, err
 	}
-	settings := lbfgs.Settings{
-		Iterations: e.Ascent.MaxSweeps, Tolerance: e.Ascent.Tolerance, Scale: float64(m.f.N), LongestStep: maxStep,
-	}
-	if settings.Iterations <= 0 {
-		settings.Iterations = 100
-	}
-	switch {
-	case settings.Tolerance == 0:
-		settings.Tolerance = evidenceTolerance
-	case settings.Tolerance < 0:
-		settings.Tolerance = -1
-	}
 	rec := vi.Record{Reason: vi.MaxSweeps}
-	last := math.NaN()
-	settings.Step = func(cost float64) {
-		rec.Trace = append(rec.Trace, -cost)
-		if e.Ascent.Progress != nil {
-			e.Ascent.Progress(vi.Progress{Sweep: len(rec.Trace), MaxSweeps: settings.Iterations, Bound: -cost, Rise: -cost - last})
-		}
-		last = -cost
-	}
-	r, stop := lbfgs.Minimize(x, m.cost, settings)
+	r, stop := lbfgs.Minimize(x, m.cost, e.settings(float64(m.f.N), &rec))
 	switch {
 	case stop != nil && len(rec.Trace) == 0 && math.IsInf(m.best, 1):
 		return nil, stop
