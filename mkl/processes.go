@@ -107,7 +107,11 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 			e.Start = startAt(first)
 			e.Start.Keep = s.start != nil && s.start.Keep
 			settled = first.Record.Reason
-			if s.hurried && labels && N >= hurriedSamples && e.Ascent.MaxSweeps == 0 {
+			switch {
+			case !s.hurried || e.Ascent.MaxSweeps != 0:
+			case s.noise == VaryingNoise:
+				e.Ascent.MaxSweeps = fewNoiseSteps
+			case labels && N >= hurriedSamples:
 				e.Ascent.MaxSweeps = fewSteps
 			}
 		}
@@ -134,12 +138,14 @@ func startAt(f *mgp.Fit) *mgp.EvidenceStart {
 
 // From manySamples on a fit begins where that to a part of them ended, whose scales
 // and widths are nearly the same and cost little: a step on all samples takes as long
-// as 16 on the part. From hurriedSamples on a hurried fit of labels, each step of which
-// takes several factorisations, makes only fewSteps more.
+// as 16 on the part. A hurried fit of labels, each step of which takes several
+// factorisations, makes only fewSteps more from hurriedSamples on; one of noise that
+// varies, whose steps take many, and whose noise the part knows less well, fewNoiseSteps.
 const (
 	manySamples    = 300
 	hurriedSamples = 1000
 	fewSteps       = 3
+	fewNoiseSteps  = 8
 )
 
 // part returns how many of n samples are fitted first.

@@ -161,7 +161,7 @@ func (e Evidence) varying(ctx context.Context, k vi.Kernels, y []float64) (*vary
 	x = x[:len(x)-1]
 	h := &evidence{
 		ctx: ctx, k: k, passes: f.passes, ws: la.Workspace{Workers: e.Workers}, P: P, N: N,
-		labels: true, scalePrior: f.scalePrior, power: 1, tol: searchTolerance,
+		labels: true, scalePrior: f.scalePrior, power: 1, tol: varyingSearch,
 		sum: la.NewMatrix[float64](N, N), factor: la.NewMatrix[float64](N, N),
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
 	}
@@ -326,8 +326,13 @@ func (m *varying) noiseSlopes(g []float64) {
 	}
 }
 
-// varyingTolerance is that of the last sites: a millionth of a posterior deviation.
-const varyingTolerance = 1e-6
+// Tolerances of the sites, in posterior deviations: while the scales are climbed, and of
+// the last ones. The bound is stationary in the sites, but its slopes in the scales are
+// wrong by the first power of their residual; from 1e-3 on line searches begin to fail.
+const (
+	varyingSearch    = 3e-4
+	varyingTolerance = 1e-6
+)
 
 // finish computes q(f) and q(h) at x and returns the fit.
 func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
@@ -336,7 +341,7 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 	bound, err := m.functions(x)
 	if err != nil {
 		// What was good enough to get here is good enough to be a model.
-		h.tol = searchTolerance
+		h.tol = varyingSearch
 		bound, err = m.functions(x)
 	}
 	if err != nil {
