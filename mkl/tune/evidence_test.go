@@ -49,7 +49,7 @@ func (d density) at(x []float64) float64 {
 	if c.SolveVecTo(alpha, y) != nil {
 		return math.Inf(-1)
 	}
-	noise := (x[P] - math.Log(0.1*power)) / 4
+	noise := (x[P] - math.Log(0.1*power)) / 2
 	return -0.5*(mat.Dot(y, alpha)+c.LogDet()+float64(N)*math.Log(2*math.Pi)) - 0.5*noise*noise
 }
 
