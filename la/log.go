@@ -39,7 +39,7 @@ func log(x float64) float64 {
 	for _, c := range logCoef[1:] {
 		p = math.FMA(p, z, c)
 	}
-	half := 0.5 * f * f
+	half := float64(0.5 * f * f)
 	tail := math.FMA(s, math.FMA(p, z, half), float64(k*logLn2Low))
 	return math.FMA(k, logLn2High, f-(half-tail))
 }

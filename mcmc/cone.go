@@ -35,7 +35,7 @@ func drawCone(r random, cone *special.Cone, i int, m, y []float64) error {
 	var z float64
 	for range mostProposals {
 		z = r.NormFloat64()
-		if math.Log(uniform(r)) < cone.LogDensity(mode+z)-top+0.5*z*z {
+		if math.Log(uniform(r)) < cone.LogDensity(mode+z)-top+float64(0.5*z*z) {
 			break
 		}
 	}

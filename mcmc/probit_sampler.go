@@ -317,7 +317,7 @@ func (s *probitSampler) sweepAlpha(r random) {
 	for c, prior := range s.probitProblem.alpha {
 		w, alpha := s.w.Row(c), s.alpha.Row(c)
 		for d, v := range w {
-			alpha[d] = math.Exp(logGamma(r, prior.Shape+0.5)) / (1/prior.Scale + 0.5*v*v)
+			alpha[d] = math.Exp(logGamma(r, prior.Shape+0.5)) / (1/prior.Scale + float64(0.5*v*v))
 		}
 	}
 }
@@ -327,7 +327,7 @@ func (s *probitSampler) sweepAlpha(r random) {
 func (s *probitSampler) evidence(fit *regressorFit) float64 {
 	l := -0.5 * float64(s.C*s.N) * math.Log(2*math.Pi)
 	for c, b := range fit.factors {
-		l -= 0.5 * (la.LogDet(b) + la.SumSq(s.y.Row(c)) - la.SumSq(fit.u.Row(c)))
+		l -= float64(0.5 * (la.LogDet(b) + la.SumSq(s.y.Row(c)) - la.SumSq(fit.u.Row(c))))
 	}
 	return l
 }

@@ -71,8 +71,8 @@ func (q *sumWeights) measure(s *probitSampler) {
 func (q *sumWeights) density(beta, log, rho []float64) float64 {
 	var l float64
 	for p, b := range beta {
-		l += b * (q.b[p] - 0.5*la.Dot(q.a.Row(p), beta))
-		l += rho[p] * log[p]
+		l += float64(b * (q.b[p] - float64(0.5*la.Dot(q.a.Row(p), beta))))
+		l += float64(rho[p] * log[p])
 	}
 	return l
 }
@@ -89,7 +89,7 @@ func (s *probitSampler) sweepSimplex(r random, burnIn bool) {
 			for p := range q.log {
 				q.log[p] = s.logBeta[p]
 				if p == k || k == s.P {
-					q.log[p] += size * r.NormFloat64()
+					q.log[p] += float64(size * r.NormFloat64())
 				}
 			}
 			normalise(q.log, q.beta)
@@ -143,7 +143,7 @@ func logDirichlet(rho, logBeta []float64, prior vi.Gamma) float64 {
 	var l, sum float64
 	for p, v := range rho {
 		g, _ := math.Lgamma(v)
-		l += v*logBeta[p] - g + prior.Shape*math.Log(v) - v/prior.Scale
+		l += float64(v*logBeta[p]) - g + float64(prior.Shape*math.Log(v)) - v/prior.Scale
 		sum += v
 	}
 	g, _ := math.Lgamma(sum)
@@ -192,7 +192,7 @@ func (s *probitSampler) sweepProduct(r random, burnIn bool) {
 		for p := range t.logs {
 			t.logs[p] = s.logBeta[p]
 			if p == k || k == s.P {
-				t.logs[p] += size * r.NormFloat64()
+				t.logs[p] += float64(size * r.NormFloat64())
 			}
 			t.weights[p] = math.Exp(t.logs[p])
 		}
@@ -226,7 +226,7 @@ func (s *probitSampler) drawRates(r random) {
 func (s *probitSampler) logPowers(beta, log []float64) float64 {
 	var l float64
 	for p, b := range beta {
-		l += s.pi[p]*log[p] - s.chi[p]*b
+		l += float64(s.pi[p]*log[p]) - float64(s.chi[p]*b)
 	}
 	return l
 }
@@ -234,7 +234,7 @@ func (s *probitSampler) logPowers(beta, log []float64) float64 {
 // logShape returns the log density of log π_p given β_p and χ_p, up to a constant.
 func logShape(pi, logBeta, chi, kappa float64) float64 {
 	g, _ := math.Lgamma(pi)
-	return pi*math.Log(chi) - g + (pi-1)*logBeta - kappa*pi + math.Log(pi)
+	return float64(pi*math.Log(chi)) - g + float64((pi-1)*logBeta) - float64(kappa*pi) + math.Log(pi)
 }
 
 // sweepTheta moves the parameters of one kernel after another, all of a kernel's
@@ -283,7 +283,7 @@ func (s *probitSampler) sweepTheta(r random, burnIn bool) error {
 func logParameters(theta []float64, prior vi.Gamma) float64 {
 	var l float64
 	for _, v := range theta {
-		l += prior.Shape*math.Log(v) - v/prior.Scale
+		l += float64(prior.Shape*math.Log(v)) - v/prior.Scale
 	}
 	return l
 }

@@ -57,12 +57,12 @@ func logGamma(r random, shape float64) float64 {
 	c := 1 / math.Sqrt(9*d)
 	for {
 		x := r.NormFloat64()
-		v := 1 + c*x
+		v := 1 + float64(c*x)
 		if v <= 0 {
 			continue
 		}
 		v *= v * v
-		if math.Log(uniform(r)) < 0.5*x*x+d-d*v+d*math.Log(v) {
+		if math.Log(uniform(r)) < float64(0.5*x*x)+d-float64(d*v)+float64(d*math.Log(v)) {
 			return math.Log(d * v)
 		}
 	}

@@ -151,12 +151,12 @@ func (f *prunedLatent) projected(q int) (mean, variance float64) {
 	var sum float64 // Σ λ_n·r_n
 	for n, r := range f.span.rest {
 		if r > f.span.floor {
-			sum += f.root[n] * f.root[n] * r
+			sum += float64(f.root[n] * f.root[n] * r)
 		}
 	}
 	eps, eta := math.Sqrt(f.kappa*sum), math.Sqrt(f.left)
 	mean = f.weight[q] * eta * math.Sqrt(f.kappa)
-	variance = f.square[q]*float64(eps*(2*math.Sqrt(f.kappa)+eps)+f.kappa*f.lack) + f.within[q]*f.kappa*2*eta*f.norm
+	variance = float64(f.square[q]*float64(float64(eps*(float64(2*math.Sqrt(f.kappa))+eps))+float64(f.kappa*f.lack))) + float64(f.within[q]*f.kappa*2*eta*f.norm)
 	return mean, variance
 }
 
@@ -191,7 +191,7 @@ func (pr *latentPruning) dropSamples() error {
 			var gain float64
 			for i, f := range pr.kept {
 				if r := f.span.rest[n]; r > f.span.floor {
-					gain += importance[i] * f.root[n] * f.root[n] * r
+					gain += float64(importance[i] * f.root[n] * f.root[n] * r)
 				}
 			}
 			if gain > most {

@@ -154,7 +154,7 @@ func (m *PoolModel) NoiseSD() []float64 {
 	var variance float64
 	for i, w := range m.weights {
 		sd := m.members[i].NoiseSD()[0]
-		variance += w * sd * sd
+		variance += float64(w * sd * sd)
 	}
 	return []float64{math.Sqrt(variance)}
 }
@@ -190,10 +190,10 @@ func (m *PoolModel) PredictTargets(ctx context.Context, opt PredictOptions, x ..
 			// difference of squares.
 			d := v - out.Mean[0][t]
 			share := w / (total + w)
-			out.Mean[0][t] += share * d
+			out.Mean[0][t] += float64(share * d)
 			if p.Variance != nil {
 				was := &out.Variance[0][t]
-				*was += share * (p.Variance[0][t] - *was + (1-share)*d*d)
+				*was += float64(share * (p.Variance[0][t] - *was + float64((1-share)*d*d)))
 			}
 		}
 	}
@@ -220,7 +220,7 @@ func (m *MultiGPModel) leftOutDensity(y []float64) []float64 {
 			continue
 		}
 		d := (v-m.target.mean)/m.target.sd - l.Mean[i]
-		out[i] = -0.5*(d*d/l.Variance[i]+math.Log(2*math.Pi*l.Variance[i])) - unit
+		out[i] = float64(-0.5*(d*d/l.Variance[i]+math.Log(2*math.Pi*l.Variance[i]))) - unit
 	}
 	return out
 }
@@ -263,9 +263,9 @@ func (m *PoolClassifierModel[T]) PredictClasses(ctx context.Context, opt Predict
 		}
 		for t := range p.Label {
 			for c := range out.Decision[t] {
-				out.Decision[t][c] += w * p.Decision[t][c]
+				out.Decision[t][c] += float64(w * p.Decision[t][c])
 				if p.Probability != nil {
-					out.Probability[t][c] += w * p.Probability[t][c]
+					out.Probability[t][c] += float64(w * p.Probability[t][c])
 				}
 			}
 		}

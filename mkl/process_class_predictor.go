@@ -119,10 +119,10 @@ func (p *ProcessClassPredictor[T]) PredictWithBound(probability []float64, x ...
 		if len(m.functions) > 1 {
 			move *= 2
 		}
-		bound += m.weight * math.Tanh(move/4)
+		bound += float64(m.weight * math.Tanh(move/4))
 		sharpen(m.sharpness, score, log)
 		for c, v := range log {
-			sum[c] += m.weight * math.Exp(v)
+			sum[c] += float64(m.weight * math.Exp(v))
 		}
 	}
 	if err = checkClasses(sum); err == nil {

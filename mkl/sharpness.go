@@ -81,7 +81,7 @@ func fitSharpness(scores [][]float64, class []int) float64 {
 			sharpen(b, s, log)
 			for c, l := range log {
 				if p := math.Exp(l); p > 0 && c != class[n] {
-					sum += p * (s[class[n]] - s[c])
+					sum += float64(p * (s[class[n]] - s[c]))
 				}
 			}
 		}

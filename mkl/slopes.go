@@ -89,7 +89,7 @@ func oneWidthSlope(kernel Kernel, k, g la.Matrix[float64]) (sum float64) {
 		gs := g.Row(i)
 		for j, v := range k.Row(i) {
 			if v > 0 { // the slope of one that underflowed is 0 too
-				sum -= power * gs[j] * v * math.Log(v)
+				sum -= float64(power * gs[j] * v * math.Log(v))
 			}
 		}
 	}

@@ -203,7 +203,7 @@ func (a Map) scales(from, to places, g Group, sums la.Matrix[float64]) []float64
 				var square float64
 				for j, b := range v.By.Row(d) {
 					t := b * g.Scale[first+j]
-					square += t * t
+					square += float64(t * t)
 				}
 				out[lo+d] = math.Sqrt(square)
 			}

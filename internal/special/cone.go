@@ -75,7 +75,7 @@ func (c *Cone) mode() float64 {
 			x := float64(a*u) + d
 			l, _ := millsNear(x)
 			slope += float64(a * l)
-			curve += float64(a*a) * decay(x, l)
+			curve += float64(float64(a*a) * decay(x, l))
 		}
 		step := slope / curve
 		u += step

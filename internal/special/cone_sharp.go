@@ -68,7 +68,7 @@ type panels struct {
 // integral returns the integral from lo to hi.
 func (p *panels) integral(lo, hi float64, halvings int) float64 {
 	p.budget--
-	mid, half := 0.5*(lo+hi), 0.5*(hi-lo)
+	mid, half := float64(0.5*(lo+hi)), 0.5*(hi-lo)
 	var gauss, kronrod float64
 	for i, x := range kronrodNodes {
 		f := p.at(mid + float64(half*x))

@@ -10,10 +10,10 @@ func Mills(x float64) (lambda, logCDF float64) {
 	if x < 0 {
 		// Φ(x) = φ(x)·R(−x) with Mills' ratio R.
 		r := millsRatio(-x)
-		return 1 / r, math.Log(r) - 0.5*x*x - logSqrt2Pi
+		return 1 / r, math.Log(r) - float64(0.5*x*x) - logSqrt2Pi
 	}
 	density := invSqrt2Pi * math.Exp(-0.5*x*x)
-	below := density * millsRatio(x)
+	below := float64(density * millsRatio(x))
 	return density / (1 - below), math.Log1p(-below)
 }
 
@@ -38,10 +38,10 @@ var millsTable = func() (t [millsEnd/millsStep + 1][millsDegree + 1]float64) {
 			delta, _ := millsTail(z)
 			a[1] = -delta / mean // zR − 1 without cancellation
 		} else {
-			a[1] = z*a[0] - 1
+			a[1] = float64(z*a[0]) - 1
 		}
 		for n := 1; n < millsDegree; n++ {
-			a[n+1] = (a[n-1] + z*a[n]) / float64(n+1)
+			a[n+1] = (a[n-1] + float64(z*a[n])) / float64(n+1)
 		}
 	}
 	return t
@@ -60,8 +60,8 @@ func millsRatio(z float64) float64 {
 		}
 		return 1 / f
 	}
-	i := int(z/millsStep + 0.5)
-	t := z - float64(i)*millsStep
+	i := int(float64(z/millsStep) + 0.5)
+	t := z - float64(float64(i)*millsStep)
 	a := &millsTable[i]
 	s := a[millsDegree]
 	for n := millsDegree - 1; n >= 0; n-- {
@@ -76,7 +76,7 @@ func millsRatio(z float64) float64 {
 // nearest singularities, the complex zeros of Φ, are more than 2.4 away.
 var logCDFTable = func() (t [(logCDFEnd-logCDFStart)/millsStep + 1][millsDegree + 1]float64) {
 	for i := range t {
-		x := logCDFStart + float64(i)*millsStep
+		x := logCDFStart + float64(float64(i)*millsStep)
 		var l [millsDegree]float64 // the coefficients of λ
 		l[0], t[i][0] = Mills(x)
 		t[i][1] = l[0]
@@ -86,7 +86,7 @@ var logCDFTable = func() (t [(logCDFEnd-logCDFStart)/millsStep + 1][millsDegree 
 				s += l[n-1]
 			}
 			for k := range n + 1 {
-				s += l[k] * l[n-k]
+				s += float64(l[k] * l[n-k])
 			}
 			l[n+1] = -s / float64(n+1)
 			t[i][n+2] = l[n+1] / float64(n+2)
@@ -109,8 +109,8 @@ func millsNear(x float64) (lambda, logCDF float64) {
 		}
 		return Mills(x)
 	}
-	i := int((x-logCDFStart)/millsStep + 0.5)
-	t := x - (logCDFStart + float64(i)*millsStep)
+	i := int(float64((x-logCDFStart)/millsStep) + 0.5)
+	t := x - (logCDFStart + float64(float64(i)*millsStep))
 	a := &logCDFTable[i]
 	p := float64(a[8]*t) + a[7]
 	q := float64(a[8]*t) + p

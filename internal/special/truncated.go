@@ -14,7 +14,7 @@ func LogNormalCDF(x float64) float64 {
 	case x < -tail:
 		// Φ(x) = φ(x)·R(−x) with Mills' ratio R.
 		delta, _ := millsTail(-x)
-		return -0.5*x*x - logSqrt2Pi - math.Log(delta-x)
+		return float64(-0.5*x*x) - logSqrt2Pi - math.Log(delta-x)
 	case x < 0:
 		return math.Log(0.5 * math.Erfc(-x/math.Sqrt2))
 	default:
@@ -28,11 +28,11 @@ func LogNormalCDF(x float64) float64 {
 func NormalAbove(x float64) (mean, variance, logZ float64) {
 	if x > tail {
 		delta, tau := millsTail(x)
-		return x + delta, delta * (tau - delta), -0.5*x*x - logSqrt2Pi - math.Log(x+delta)
+		return x + delta, delta * (tau - delta), float64(-0.5*x*x) - logSqrt2Pi - math.Log(x+delta)
 	}
 	z := 0.5 * math.Erfc(x/math.Sqrt2)
 	h := invSqrt2Pi * math.Exp(-0.5*x*x) / z
-	return h, 1 - h*(h-x), LogNormalCDF(-x)
+	return h, 1 - float64(h*(h-x)), LogNormalCDF(-x)
 }
 
 // tail is the argument beyond which the direct formulas lose digits to cancellation.
@@ -47,7 +47,7 @@ const tail = 1.5
 func millsTail(x float64) (delta, tau float64) {
 	n := 12 + int(300/(x*x))
 	// The rest of the fraction is close to the root of f = (n+1)/(x + f).
-	f := 0.5 * (math.Sqrt(x*x+4*float64(n+1)) - x)
+	f := 0.5 * (math.Sqrt(float64(x*x)+float64(4*float64(n+1))) - x)
 	for k := n; k >= 2; k-- {
 		f = float64(k) / (x + f)
 	}

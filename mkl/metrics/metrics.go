@@ -89,7 +89,7 @@ func AUC(positive []bool, score []float64) (float64, error) {
 	}
 	var area float64
 	for i, p := range curve[1:] {
-		area += (p.false - curve[i].false) * (p.true + curve[i].true) / 2
+		area += float64((p.false - curve[i].false) * (p.true + curve[i].true) / 2)
 	}
 	return area, nil
 }

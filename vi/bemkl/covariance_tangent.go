@@ -25,7 +25,7 @@ const leastDetermined = 1e-14
 // highest where half·λ² − α_λ·λ − ½·pull = 0, and there α_λ·ln λ − pull/λ − α_λ. With
 // half, λ changes by −λ²/root.
 func bestPrecision(alpha, half, pull float64) (lambda, root float64) {
-	root = math.Sqrt(float64(alpha*alpha) + float64(2*half)*pull)
+	root = math.Sqrt(float64(alpha*alpha) + float64(float64(2*half)*pull))
 	return (alpha + root) / (2 * half), root
 }
 

@@ -95,12 +95,12 @@ func (a *ahead) step(m *model) {
 		}
 	}
 	for p, q := range m.moments {
-		mixed, pull := m.prior.Chi*q.inv, m.prior.Phi*q.mean
-		slope[p] += 0.5 * (pull - 2*m.prior.Omega - mixed)
-		info.Row(p)[p] += 0.5 * (mixed + pull)
+		mixed, pull := float64(m.prior.Chi*q.inv), float64(m.prior.Phi*q.mean)
+		slope[p] += float64(0.5 * (pull - float64(2*m.prior.Omega) - mixed))
+		info.Row(p)[p] += float64(0.5 * (mixed + pull))
 	}
 	for i, s := range slope { // no step is longer than maxStep
-		info.Row(i)[i] += (a.damping+1e-10)*info.At(i, i) + math.Abs(s)/maxStep
+		info.Row(i)[i] += float64((a.damping+1e-10)*info.At(i, i)) + math.Abs(s)/maxStep
 	}
 	if la.Cholesky(nil, info) != nil {
 		clear(slope)

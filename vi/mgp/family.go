@@ -148,9 +148,9 @@ func logGap(x, mean float64) float64 {
 // likelihood is the part of the bound that depends on the prior p, divided by the
 // number of kernels (D21).
 func (h hyper) likelihood(p GIG) float64 {
-	sum := p.Omega*h.log - p.moments().logZ - 0.5*p.Phi*h.mean
+	sum := float64(p.Omega*h.log) - p.moments().logZ - float64(0.5*p.Phi*h.mean)
 	if p.Chi > 0 {
-		sum -= 0.5 * p.Chi * h.inv
+		sum -= float64(0.5 * p.Chi * h.inv)
 	}
 	return sum
 }

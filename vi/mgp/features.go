@@ -166,7 +166,7 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 			}
 			x[p] = -math.Log(g)
 		}
-		if noise := s.Noise - leastShare*m.power; noise > 0 && !math.IsInf(noise, 1) {
+		if noise := s.Noise - float64(leastShare*m.power); noise > 0 && !math.IsInf(noise, 1) {
 			x[P] = math.Log(noise)
 		}
 	}
@@ -178,7 +178,7 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 // functions computes q(w) at x and returns the log evidence.
 func (m *featureEvidence) functions(x []float64) (float64, error) {
 	P := len(m.weight)
-	m.noise = leastShare*m.power + math.Exp(x[P])
+	m.noise = float64(leastShare*m.power) + math.Exp(x[P])
 	for p := range m.weight {
 		m.weight[p] = math.Exp(x[p])
 		for d := m.first[p]; d < m.first[p+1]; d++ {
@@ -228,12 +228,12 @@ func (m *featureEvidence) cost(x, g []float64) (float64, error) {
 		free -= trace
 		density, slope := m.logPrior(-x[p] - math.Log(m.unit[p]))
 		value += density
-		g[p] = slope - 0.5*(la.SumSq(m.mean[m.first[p]:m.first[p+1]])/a-trace)
+		g[p] = slope - float64(0.5*(la.SumSq(m.mean[m.first[p]:m.first[p+1]])/a-trace))
 	}
 	last := len(x) - 1
 	d := (x[last] - math.Log(firstNoise*m.power)) / noiseSpread
-	value -= 0.5 * d * d
-	g[last] = d/noiseSpread - 0.5*math.Exp(x[last])*(m.square/m.noise-free)/m.noise
+	value -= float64(0.5 * d * d)
+	g[last] = float64(d/noiseSpread) - 0.5*math.Exp(x[last])*(m.square/m.noise-free)/m.noise
 	return -value, nil
 }
 
@@ -347,7 +347,7 @@ func (p *FeaturePosterior) Predict(features []la.Matrix[float64], rest la.Matrix
 		la.Trsm(ws, la.Left, la.NoTrans, p.s.Factor, x)
 		for d := range x.Rows {
 			for j, v := range x.Row(d) {
-				variance[t+j] += v * v
+				variance[t+j] += float64(v * v)
 			}
 		}
 	}

@@ -80,12 +80,12 @@ func (m *evidence) curve(x, g []float64) {
 	for i := range g {
 		row := m.info.next.Row(i)
 		copy(row, m.info.average.Row(i))
-		row[i] = (1+leastCurvature)*row[i] + math.Abs(g[i]) + leastCurvature
+		row[i] = float64((1+leastCurvature)*row[i]) + math.Abs(g[i]) + leastCurvature
 		switch {
 		case i < m.P && m.family == ARD:
 		case i < m.P:
 			u := -x[i] - math.Log(m.unit[i])
-			row[i] += 0.5 * (float64(m.prior.Chi*math.Exp(-u)) + float64(m.prior.Phi*math.Exp(u)))
+			row[i] += float64(0.5 * (float64(m.prior.Chi*math.Exp(-u)) + float64(m.prior.Phi*math.Exp(u))))
 		case i < m.P+len(m.mean):
 			row[i] += 1 / (m.sd[i-m.P] * m.sd[i-m.P])
 		default:

@@ -61,8 +61,8 @@ func (s *importance) weigh() {
 		if w == 0 {
 			continue
 		}
-		squares += w * w
-		s.meanLogQ += w * s.target[i]
+		squares += float64(w * w)
+		s.meanLogQ += float64(w * s.target[i])
 		la.Axpy(w, s.points.Row(i), s.mean)
 		la.Axpy(w, s.logs.Row(i), s.meanLog)
 	}
@@ -110,12 +110,12 @@ func logGammaDraw(r *rand.Rand, shape float64) float64 {
 	c := 1 / math.Sqrt(9*d)
 	for {
 		x := r.NormFloat64()
-		v := 1 + c*x
+		v := 1 + float64(c*x)
 		if v <= 0 {
 			continue
 		}
 		v *= v * v
-		if math.Log(1-r.Float64()) < 0.5*x*x+d*(1-v+math.Log(v)) {
+		if math.Log(1-r.Float64()) < float64(0.5*x*x)+float64(d*(1-v+math.Log(v))) {
 			return math.Log(d * v)
 		}
 	}
@@ -125,7 +125,7 @@ func logGammaDraw(r *rand.Rand, shape float64) float64 {
 // scale, at e^log.
 func logGammaDensity(log, shape, rate float64) float64 {
 	g, _ := math.Lgamma(shape)
-	return shape*math.Log(rate) - g + (shape-1)*log - rate*math.Exp(log)
+	return float64(shape*math.Log(rate)) - g + float64((shape-1)*log) - float64(rate*math.Exp(log))
 }
 
 // dirichletDraw stores in logs the logarithms of a draw from Dirichlet(shape).
@@ -162,7 +162,7 @@ func logDirichletNorm(shape []float64) float64 {
 func logDirichletDensity(logs, shape []float64) float64 {
 	v := logDirichletNorm(shape)
 	for p, s := range shape {
-		v += (s - 1) * logs[p]
+		v += float64((s - 1) * logs[p])
 	}
 	return v
 }
@@ -258,7 +258,7 @@ func (s *simplexSample) draw(m *model) {
 	if s.sweeps > 0 {
 		share = priorShare
 		for p, b := range m.mean {
-			spread += b * (1 - b)
+			spread += float64(b * (1 - b))
 			total += s.cov.At(p, p)
 		}
 		// The Dirichlet distribution of the same mean and total variance, not too
@@ -290,7 +290,7 @@ func (s *simplexSample) solve() {
 	for i := range s.beta.target {
 		t := s.at(s.beta.points.Row(i))
 		for p, l := range s.beta.logs.Row(i) {
-			t += (s.meanRho[p] - 1) * l
+			t += float64((s.meanRho[p] - 1) * l)
 		}
 		s.beta.target[i] = t
 	}
@@ -314,7 +314,7 @@ func (s *simplexSample) solveRho() {
 	s.norm = 0
 	for i, w := range s.rho.weight {
 		if w > 0 {
-			s.norm += w * logDirichletNorm(s.rho.points.Row(i))
+			s.norm += float64(w * logDirichletNorm(s.rho.points.Row(i)))
 		}
 	}
 }
@@ -324,8 +324,8 @@ func (s *simplexSample) bound() float64 {
 	v := s.norm - s.beta.meanLogQ - s.rho.meanLogQ
 	for p, r := range s.meanRho {
 		g, _ := math.Lgamma(s.prior.Shape)
-		v += (r-1)*s.beta.meanLog[p] - r/s.prior.Scale - s.prior.Shape*math.Log(s.prior.Scale) - g +
-			(s.prior.Shape-1)*s.rho.meanLog[p]
+		v += float64((r-1)*s.beta.meanLog[p]) - r/s.prior.Scale - float64(s.prior.Shape*math.Log(s.prior.Scale)) - g +
+			float64((s.prior.Shape-1)*s.rho.meanLog[p])
 	}
 	return v
 }

@@ -92,7 +92,7 @@ func (q *Point) Predict(k la.Matrix[float64], s *PointScratch) (probability []fl
 			s.sd[c] = math.Sqrt(1 + part.classes[c].variance(s.composite, s.solved))
 		}
 		for c := range s.sums {
-			s.sums[c] += part.probability * math.Exp(s.cone.LogProbability(c, s.mean, s.sd))
+			s.sums[c] += float64(part.probability * math.Exp(s.cone.LogProbability(c, s.mean, s.sd)))
 		}
 	}
 	return s.sums, nil

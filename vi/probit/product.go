@@ -84,11 +84,11 @@ func (p *powerPriors) solvePi(s int, c, meanLog float64) {
 	// In v = log π the density has one mode, where π(c − ψ(π)) + 1 = 0.
 	slope := func(v float64) float64 {
 		x := math.Exp(v)
-		return x*(special.Digamma(x)-c) - 1
+		return float64(x*(special.Digamma(x)-c)) - 1
 	}
 	mode := roots.Find(slope, -40, 40)
 	x := math.Exp(mode)
-	step := min(0.1, 1/(3*math.Sqrt(1+x*x*special.Trigamma(x))))
+	step := min(0.1, 1/(3*math.Sqrt(1+float64(x*x*special.Trigamma(x)))))
 	density := func(v float64) (x, lgamma, log float64) {
 		x = math.Exp(v)
 		lgamma, _ = math.Lgamma(x)
@@ -109,7 +109,7 @@ func (p *powerPriors) solvePi(s int, c, meanLog float64) {
 	}
 	add(mode)
 	for _, side := range [...]float64{step, -step} {
-		for k := 1.0; add(mode + k*side); k++ {
+		for k := 1.0; add(mode + float64(k*side)); k++ {
 		}
 	}
 	p.pi[s], p.lgammaPi[s] = first/total, gamma/total
@@ -122,10 +122,10 @@ func (p *powerPriors) bound(mean, meanLog []float64, jacobian float64) float64 {
 	var v float64
 	for s, pi := range p.pi {
 		lgamma, _ := math.Lgamma(p.shape[s])
-		v += pi*p.logChi[s] - p.lgammaPi[s] + (pi-jacobian)*meanLog[s] - p.chi[s]*mean[s]
-		v += math.Log(p.kappa) - p.kappa*pi - p.logQ[s]
-		v += math.Log(p.xi) - p.xi*p.chi[s]
-		v += p.shape[s] + math.Log(p.scale[s]) + lgamma + (1-p.shape[s])*special.Digamma(p.shape[s])
+		v += float64(pi*p.logChi[s]) - p.lgammaPi[s] + float64((pi-jacobian)*meanLog[s]) - float64(p.chi[s]*mean[s])
+		v += math.Log(p.kappa) - float64(p.kappa*pi) - p.logQ[s]
+		v += math.Log(p.xi) - float64(p.xi*p.chi[s])
+		v += p.shape[s] + math.Log(p.scale[s]) + lgamma + float64((1-p.shape[s])*special.Digamma(p.shape[s]))
 	}
 	return v
 }
@@ -252,7 +252,7 @@ func (q *powers) solve(m *model) {
 		q.combine(m, s.points.Row(i))
 		t := m.likelihoodOf(m.scratch, q.f, q.t)
 		for p, l := range s.logs.Row(i) {
-			t += (q.priors.pi[p]-1)*l - q.priors.chi[p]*s.points.At(i, p)
+			t += float64((q.priors.pi[p]-1)*l) - float64(q.priors.chi[p]*s.points.At(i, p))
 		}
 		s.target[i] = t
 	}
@@ -313,7 +313,7 @@ func (q *powers) climb(m *model) {
 		}
 		for p := range P { // a factor of e² at most
 			q.step[p] = min(max(q.step[p], -2), 2)
-			rise += q.step[p] * q.gradient[p]
+			rise += float64(q.step[p] * q.gradient[p])
 		}
 		if !(rise > 1e-12*(1+math.Abs(value))) {
 			break
@@ -321,9 +321,9 @@ func (q *powers) climb(m *model) {
 		scale, found := 1.0, false
 		for range 20 {
 			for p := range P {
-				q.trial[p] = min(max(q.eta[p]+scale*q.step[p], -30), 30)
+				q.trial[p] = min(max(q.eta[p]+float64(scale*q.step[p]), -30), 30)
 			}
-			if v := q.density(m, q.trial); v >= value+1e-4*scale*rise {
+			if v := q.density(m, q.trial); v >= value+float64(1e-4*scale*rise) {
 				value, found = v, true
 				break
 			}
@@ -371,7 +371,7 @@ func (q *powers) density(m *model, eta []float64) float64 {
 	v := 0.0
 	for p, e := range eta {
 		m.mean[p] = math.Exp(e)
-		v += q.priors.pi[p]*e - q.priors.chi[p]*m.mean[p]
+		v += float64(q.priors.pi[p]*e) - float64(q.priors.chi[p]*m.mean[p])
 	}
 	q.combine(m, m.mean)
 	return v + m.likelihoodOf(m.scratch, q.f, q.t)
@@ -408,7 +408,7 @@ func (q *powers) slope(m *model, eta, gradient []float64) {
 	}
 	for p, e := range eta {
 		b := math.Exp(e)
-		gradient[p] = b*gradient[p] + q.priors.pi[p] - q.priors.chi[p]*b
+		gradient[p] = float64(b*gradient[p]) + q.priors.pi[p] - float64(q.priors.chi[p]*b)
 	}
 }
 

@@ -217,7 +217,7 @@ func (q *parameters) bound() float64 {
 		v := -q.sample.meanLogQ
 		g, _ := math.Lgamma(q.prior.Shape)
 		for j, t := range q.sample.mean {
-			v += (q.prior.Shape-1)*q.sample.meanLog[j] - t/q.prior.Scale - q.prior.Shape*math.Log(q.prior.Scale) - g
+			v += float64((q.prior.Shape-1)*q.sample.meanLog[j]) - t/q.prior.Scale - float64(q.prior.Shape*math.Log(q.prior.Scale)) - g
 		}
 		return v
 	}

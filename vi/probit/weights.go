@@ -191,7 +191,7 @@ func (q *quadratic) measure(m *model) {
 func (q *quadratic) at(beta []float64) float64 {
 	var v float64
 	for p, b := range beta {
-		v += b * (q.b[p] - 0.5*la.Dot(q.a.Row(p), beta))
+		v += float64(b * (q.b[p] - float64(0.5*la.Dot(q.a.Row(p), beta))))
 	}
 	return v
 }
@@ -242,7 +242,7 @@ func (q *quadratic) setKernel(m *model) {
 		clear(row)
 		for p := range m.P {
 			for r := range p + 1 {
-				v := q.cov.At(p, r) + m.mean[p]*m.mean[r]
+				v := q.cov.At(p, r) + float64(m.mean[p]*m.mean[r])
 				if r < p {
 					v *= 2
 				}
@@ -391,7 +391,7 @@ func maximiseOnSimplex(b []float64, a la.Matrix[float64], x []float64) {
 		}
 		x[up] += step
 		for p := range gradient {
-			gradient[p] -= step * (a.At(p, up) - a.At(p, down))
+			gradient[p] -= float64(step * (a.At(p, up) - a.At(p, down)))
 		}
 	}
 }
@@ -462,10 +462,10 @@ func (s *states) normalise(mean []float64, cov la.Matrix[float64]) {
 	for b := range s.prob {
 		s.prob[b] /= total
 		if q := s.prob[b]; q > 0 {
-			s.entropy -= q * math.Log(q)
-			s.expect += q * s.prior[b]
+			s.entropy -= float64(q * math.Log(q))
+			s.expect += float64(q * s.prior[b])
 			for p := range mean {
-				mean[p] += q * float64(b>>p&1)
+				mean[p] += float64(q * float64(b>>p&1))
 			}
 		}
 	}

@@ -323,10 +323,10 @@ func (s *slabSums) add(q Pair, logVariance float64) (mean, variance, rest float6
 
 // bound returns minus the divergence of the weights from their prior.
 func (s *slabSums) bound(p Prior) float64 {
-	sum := 0.5*(s.logVariance+s.included*(1-math.Log(p.Variance))-s.slabPower/p.Variance) + s.entropy
-	sum += s.included * math.Log(p.Pi)
+	sum := float64(0.5*(s.logVariance+float64(s.included*(1-math.Log(p.Variance)))-s.slabPower/p.Variance)) + s.entropy
+	sum += float64(s.included * math.Log(p.Pi))
 	if s.excluded > 0 {
-		sum += s.excluded * math.Log1p(-p.Pi)
+		sum += float64(s.excluded * math.Log1p(-p.Pi))
 	}
 	return sum
 }
@@ -657,7 +657,7 @@ func (m *factors) updateObjects(from, to int) error {
 				a[k] = side.weight * cross * variance[k]
 			}
 			for k, v := range variance {
-				sum += 0.5 * (math.Log(v) + 1 - v - float64(a[k]*a[k]))
+				sum += float64(0.5 * (math.Log(v) + 1 - v - float64(a[k]*a[k])))
 			}
 		}
 		m.objectSums[block] = sum
@@ -796,7 +796,7 @@ func (m *factors) updateTask(s *lineStats, q, from, to int, logit, logSlab float
 	sum, shake := s.total, s.total
 	for k, v := range e {
 		shake += float64(float64(v*v) * s.gram.At(k, k))
-		sum -= v * (float64(2*s.cross[k]) - la.Dot(s.gram.Row(k)[:m.K], e))
+		sum -= float64(v * (float64(2*s.cross[k]) - la.Dot(s.gram.Row(k)[:m.K], e)))
 	}
 	sum = max(0, sum)
 	for k, v := range variance {
@@ -881,21 +881,21 @@ func (m *factors) Bound() float64 {
 		sum -= m.functions[k].kl
 	}
 	for q, e := range m.error2 {
-		sum -= 0.5 * (m.count[q]*math.Log(2*math.Pi*m.noise[q]) + e/m.noise[q])
+		sum -= float64(0.5 * (float64(m.count[q]*math.Log(2*math.Pi*m.noise[q])) + e/m.noise[q]))
 	}
 	if m.K > m.M {
 		p := m.offsetPrior
 		for q, v := range m.offsetVar {
 			d := m.task.mean.At(q, m.M) - p.Mean
-			sum += 0.5 * (math.Log(v/p.Variance) + 1 - (v+float64(d*d))/p.Variance)
+			sum += float64(0.5 * (math.Log(v/p.Variance) + 1 - (v+float64(d*d))/p.Variance))
 		}
 	}
 	if m.perTask && m.noiseWeight > 0 {
-		shape, rate := 1+m.noiseWeight/2, m.noiseWeight*m.noiseScale/2
+		shape, rate := 1+float64(m.noiseWeight/2), m.noiseWeight*m.noiseScale/2
 		gamma, _ := math.Lgamma(shape)
-		sum += float64(m.Q) * (shape*math.Log(rate) - gamma)
+		sum += float64(float64(m.Q) * (float64(shape*math.Log(rate)) - gamma))
 		for _, v := range m.noise {
-			sum -= (shape-1)*math.Log(v) + rate/v
+			sum -= float64((shape-1)*math.Log(v)) + rate/v
 		}
 	}
 	return sum

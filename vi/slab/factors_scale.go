@@ -48,11 +48,11 @@ func (m *factors) rescale() {
 	// The sums over blocks count in total only: the first takes the change of all.
 	tasks, objects := &m.taskSums[0], &m.objectSums[0]
 	for k, a := range s.all {
-		square := s.change[k] * s.change[k]
+		square := float64(s.change[k] * s.change[k])
 		x := math.Log(square)
 		tasks.logVariance += float64(x * a.included)
 		tasks.slabPower += float64((square - 1) * a.power)
-		*objects -= 0.5 * (float64(float64(m.N)*x) + float64((1/square-1)*a.square))
+		*objects -= float64(0.5 * (float64(float64(m.N)*x) + float64((1/square-1)*a.square)))
 		s.inverse[k] = 1 / s.change[k]
 	}
 	m.prior.Variance = variance
@@ -132,8 +132,8 @@ func (s *scaleStep) best(n, variance float64, held bool) float64 {
 			square = min(max(square, math.Exp(-maxScale)), math.Exp(maxScale))
 			s.change[k] = math.Sqrt(square)
 			power := square * a.power / v
-			value += 0.5 * (float64((a.included-n)*math.Log(square)) - a.square/square - power - float64(a.included*t))
-			slope += 0.5 * (power - a.included)
+			value += float64(0.5 * (float64((a.included-n)*math.Log(square)) - a.square/square - power - float64(a.included*t)))
+			slope += float64(0.5 * (power - a.included))
 		}
 		return value, slope, nil
 	}

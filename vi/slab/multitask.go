@@ -699,7 +699,7 @@ func (m *multiTask) updateNoise() {
 // the divergences of the slabs, the indicators and the latent functions.
 func (m *multiTask) boundTerms() (likelihood, slabs, spikes, functions float64) {
 	for q, s := range m.noise {
-		likelihood -= 0.5 * (m.count[q]*(conjugate.Log2Pi+math.Log(s)) + m.squared(q)/s)
+		likelihood -= float64(0.5 * (float64(m.count[q]*(conjugate.Log2Pi+math.Log(s))) + m.squared(q)/s))
 		for _, i := range m.active {
 			slab, spike := m.at(q, i).bound(m.prior)
 			slabs += slab

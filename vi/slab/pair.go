@@ -47,7 +47,7 @@ func (p Prior) posterior(logit, gain, cross, power, noise float64) Pair {
 	d := power + noise/p.Variance
 	mean := cross / d
 	return Pair{
-		Logit:    logit - 0.5*gain + 0.5*cross*mean/noise,
+		Logit:    logit - float64(0.5*gain) + 0.5*cross*mean/noise,
 		Mean:     mean,
 		Variance: noise / d,
 	}
@@ -105,7 +105,7 @@ func (q Pair) bound(p Prior) (slab, spike float64) {
 		spike = g * (math.Log(p.Pi) - logExpit(q.Logit))
 	}
 	if h := expit(-q.Logit); h > 0 {
-		spike += h * (math.Log1p(-p.Pi) - logExpit(-q.Logit))
+		spike += float64(h * (math.Log1p(-p.Pi) - logExpit(-q.Logit)))
 	}
 	return slab, spike
 }

@@ -117,7 +117,7 @@ func (f *standardField) updateSlab() error {
 // updateIndicator is q(s_m).
 func (f *standardField) updateIndicator(m int) {
 	mean, cov, gram := f.w.Mean, f.w.Cov.Row(m), f.gram.Row(m)
-	pull := float64(mean[m]*f.cross[m]) - 0.5*float64(f.power[m]*(float64(mean[m]*mean[m])+cov[m]))
+	pull := float64(mean[m]*f.cross[m]) - float64(0.5*float64(f.power[m]*(float64(mean[m]*mean[m])+cov[m])))
 	for k, g := range f.gamma {
 		if k != m {
 			pull -= float64(float64(g*gram[k]) * (float64(mean[m]*mean[k]) + cov[k]))
@@ -159,14 +159,14 @@ func (f *standardField) slabPower() float64 {
 
 // Roundoff implements [vi.Objective].
 func (f *standardField) Roundoff() float64 {
-	return f.slabState.Roundoff() + 2*work.Roundoff(f.M)*f.w.Spread
+	return f.slabState.Roundoff() + float64(2*work.Roundoff(f.M)*f.w.Spread)
 }
 
 // Bound implements [vi.Objective].
 func (f *standardField) Bound() float64 {
 	M := float64(f.M)
 	sum := f.likelihood(f.squared())
-	sum += 0.5 * (f.w.LogDet - M*math.Log(f.prior.Variance) + M - f.slabPower()/f.prior.Variance)
+	sum += float64(0.5 * (f.w.LogDet - float64(M*math.Log(f.prior.Variance)) + M - f.slabPower()/f.prior.Variance))
 	for m := range f.gamma {
 		_, spike := f.at(m).bound(f.prior)
 		sum += spike

@@ -23,7 +23,7 @@ func NewGammas(prior vi.Gamma, shape float64, n int) Gammas {
 	g := Gammas{Prior: prior, Shape: shape, Scale: make([]float64, n), Psi: special.Digamma(shape)}
 	ls, _ := math.Lgamma(shape)
 	lp, _ := math.Lgamma(prior.Shape)
-	g.fixed = (prior.Shape-shape)*g.Psi + (ls - lp) + shape
+	g.fixed = float64((prior.Shape-shape)*g.Psi) + (ls - lp) + shape
 	for i := range g.Scale {
 		g.Scale[i] = prior.Scale
 	}
@@ -35,7 +35,7 @@ func NewGammas(prior vi.Gamma, shape float64, n int) Gammas {
 func (g *Gammas) Observe(i int, half float64) { g.Scale[i] = 1 / (1/g.Prior.Scale + half) }
 
 // Mean returns E[x_i].
-func (g *Gammas) Mean(i int) float64 { return g.Shape * g.Scale[i] }
+func (g *Gammas) Mean(i int) float64 { return float64(g.Shape * g.Scale[i]) }
 
 // MeanLog returns E[log x_i].
 func (g *Gammas) MeanLog(i int) float64 { return g.Psi + math.Log(g.Scale[i]) }
@@ -59,5 +59,5 @@ func (g *Gammas) Bound() float64 {
 		logs += math.Log(s / g.Prior.Scale)
 		ratios += s / g.Prior.Scale
 	}
-	return float64(len(g.Scale))*g.fixed + g.Prior.Shape*logs - g.Shape*ratios
+	return float64(float64(len(g.Scale))*g.fixed) + float64(g.Prior.Shape*logs) - float64(g.Shape*ratios)
 }

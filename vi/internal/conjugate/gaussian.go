@@ -92,12 +92,12 @@ func (g *Gaussian) Rescale(c float64, from int) {
 			la.Scal(c, row)
 		}
 	}
-	g.LogDet += 2 * float64(len(g.Mean)-from) * math.Log(c)
+	g.LogDet += float64(2 * float64(len(g.Mean)-from) * math.Log(c))
 }
 
 // Entropy returns −E[log q].
 func (g *Gaussian) Entropy() float64 {
-	return 0.5 * (g.LogDet + float64(len(g.Mean))*(1+Log2Pi))
+	return float64(0.5 * (g.LogDet + float64(float64(len(g.Mean))*(1+Log2Pi))))
 }
 
 // Log2Pi is log 2π.

@@ -14,7 +14,7 @@ func Source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x9e3779
 // between platforms; rounding the numbers to float32 hides them.
 func Normal(src *rand.Rand, x []float64) {
 	for i := 0; i < len(x); {
-		u, v := 2*src.Float64()-1, 2*src.Float64()-1
+		u, v := float64(2*src.Float64())-1, float64(2*src.Float64())-1
 		s := math.FMA(u, u, float64(v*v))
 		if s >= 1 || s == 0 {
 			continue
