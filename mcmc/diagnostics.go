@@ -240,5 +240,5 @@ func effective(chains [][]float64) float64 {
 	// corrects chains whose successive draws are negatively correlated.
 	time += max(even, 0) - 1
 	// Such chains may have more effective draws than draws, by the factor log10(draws) at most.
-	return draws / max(time, 1/math.Log10(draws))
+	return draws / max(time, math.Ln10/special.Log(draws))
 }

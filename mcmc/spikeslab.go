@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/slab"
 )
@@ -205,7 +206,7 @@ func (s *spikeSlabSampler) sweepPairs(r random) {
 
 // sweepIndicators draws each s_m given w̃ and the other indicators.
 func (s *spikeSlabSampler) sweepIndicators(r random) {
-	prior := math.Log(s.prior.Pi) - math.Log1p(-s.prior.Pi)
+	prior := special.Log(s.prior.Pi) - special.Log1p(-s.prior.Pi)
 	for m, v := range s.slab {
 		q := slab.Pair{Logit: prior + (float64(v*s.cross(m))-float64(0.5*v*v*s.gram.At(m, m)))/s.noise}
 		g := q.Inclusion()

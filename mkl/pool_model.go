@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/bmkl/bmkl/internal/special"
 )
 
 // poolRule says how the members of a pool were weighted.
@@ -213,14 +215,14 @@ func (m *PoolModel) Summary() string {
 func (m *MultiGPModel) leftOutDensity(y []float64) []float64 {
 	out := make([]float64, len(y))
 	l := m.leaveOneOut[0]
-	unit := math.Log(m.target.sd)
+	unit := special.Log(m.target.sd)
 	for i, v := range y {
 		if m.noise != nil {
 			out[i] = l.LogProbability[i] - unit
 			continue
 		}
 		d := (v-m.target.mean)/m.target.sd - l.Mean[i]
-		out[i] = float64(-0.5*(d*d/l.Variance[i]+math.Log(2*math.Pi*l.Variance[i]))) - unit
+		out[i] = float64(-0.5*(d*d/l.Variance[i]+special.Log(2*math.Pi*l.Variance[i]))) - unit
 	}
 	return out
 }

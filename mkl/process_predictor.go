@@ -339,7 +339,7 @@ func (m *mixture) add(w float64, t target, c vi.Certified) {
 	m.mean += float64(share * d)
 	m.variance += float64(share * (variance - m.variance))
 	m.spread += float64(share * (float64((1-share)*d*d) - m.spread))
-	m.sdError = t.sd * c.SDError
+	m.sdError = float64(t.sd * c.SDError)
 	e := float64(t.sd * c.MeanError)
 	m.meanError += float64(share * (e - m.meanError))
 	m.squares += float64(share * (float64(e*e) - m.squares))

@@ -183,7 +183,7 @@ func (p *pruning) run() {
 	p.kernels = p.drop(p.kernels, part, p.addKernel,
 		func(k *share) (mean, sd float64) {
 			mean, sd = cost(k, &samples)
-			return mean + float64(p.healMean*k.heal), sd + float64(p.healSD*k.heal)
+			return float64(mean) + float64(p.healMean*k.heal), float64(sd) + float64(p.healSD*k.heal)
 		},
 		func(m int) bool { return p.sure[m] && (sureAll || !p.healed) })
 

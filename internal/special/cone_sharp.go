@@ -28,7 +28,7 @@ func (c *Cone) sharp(mode, narrow float64) float64 {
 			p.within = max(p.within, 1e-15*total)
 		}
 	}
-	return top + math.Log(total) - logSqrt2Pi
+	return top + Log(total) - logSqrt2Pi
 }
 
 // climb improves the mode u, which Newton's iteration found to about nine digits, to
@@ -87,7 +87,7 @@ func (p *panels) integral(lo, hi float64, halvings int) float64 {
 }
 
 func (p *panels) at(t float64) float64 {
-	return math.Exp(min(p.cone.at(p.u+t)-p.top, coneRound))
+	return Exp(min(p.cone.at(p.u+t)-p.top, coneRound))
 }
 
 // The nodes x ≥ 0 of Kronrod's rule on (−1, 1) and the weights of both rules; every

@@ -40,7 +40,7 @@ func LogMinusDigamma(x float64) float64 {
 		return math.NaN()
 	}
 	if x < 10 {
-		return math.Log(x) - Digamma(x)
+		return Log(x) - Digamma(x)
 	}
 	w := 1 / (x * x)
 	series := 0.0
@@ -58,14 +58,14 @@ func LogMinusDigamma(x float64) float64 {
 // Source: Stirling's series, DLMF 5.11.1, term by term.
 func LogGammaRise(x, d float64) float64 {
 	if x < 10 {
-		a, _ := math.Lgamma(x + d)
-		b, _ := math.Lgamma(x)
+		a := LogGamma(x + d)
+		b := LogGamma(x)
 		return a - b
 	}
 	// With y = x+d: (y−½)·log y − (x−½)·log x − d and the difference of the
 	// corrections, in which log y = log x + log1p(d/x).
 	y := x + d
-	return float64((x-0.5)*math.Log1p(d/x)) + float64(d*math.Log(y)) - d + stirling(y) - stirling(x)
+	return float64((x-0.5)*Log1p(d/x)) + float64(d*Log(y)) - d + stirling(y) - stirling(x)
 }
 
 // stirling returns log Γ(x) − (x−½)·log x + x − ½·log 2π for x ≥ 10.

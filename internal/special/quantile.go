@@ -10,7 +10,7 @@ func LogNormalQuantile(l float64) float64 {
 	case !(l <= 0):
 		return math.NaN()
 	case l > -math.Ln2:
-		return -lowerQuantile(math.Log(-math.Expm1(l)))
+		return -lowerQuantile(Log(-Expm1(l)))
 	}
 	return lowerQuantile(l)
 }
@@ -20,9 +20,9 @@ func LogNormalQuantile(l float64) float64 {
 // outside [0, 1].
 func NormalQuantile(p float64) float64 {
 	if p > 0.5 {
-		return -LogNormalQuantile(math.Log1p(-p))
+		return -LogNormalQuantile(Log1p(-p))
 	}
-	return LogNormalQuantile(math.Log(p))
+	return LogNormalQuantile(Log(p))
 }
 
 // lowerQuantile is LogNormalQuantile for l ≤ log ½: Halley's iteration on log Φ

@@ -25,7 +25,7 @@ func besselTemme(nu, x float64) BesselK {
 	a := math.Abs(mu)
 	m := float64(a * a)
 	half := x / 2
-	l := -math.Log(half)
+	l := -Log(half)
 	sigma := float64(a * l)
 	decay := powSmall(half, 2*a) // e^{−2σ}
 
@@ -62,9 +62,9 @@ func besselTemme(nu, x float64) BesselK {
 		}
 		b := BesselK{DLog: 2 * mu * df / f}
 		scale := sigma // log of what f was divided by to reach K_μ
-		b.Log = math.Log(f) + scale
+		b.Log = Log(f) + scale
 		if mu >= 0 {
-			b.LogScaled = math.Log(f) + float64(nu*math.Ln2)
+			b.LogScaled = Log(f) + float64(nu*math.Ln2)
 			b.Ratio = gammaPlus / f
 			// The scaled derivative directly: DLog + log x would cancel.
 			dcosh := -l * decay
@@ -95,7 +95,7 @@ func besselTemme(nu, x float64) BesselK {
 	for k := 1.0; k < mostTerms; k++ {
 		ck *= h2 / k
 		den := 1 / (float64(k*k) - m)
-		df = (float64(k*df) + dsum) * den
+		df = float64((float64(k*df) + dsum) * den)
 		f = (float64(k*f) + sum) * den
 		df += float64(f * den)
 		dsum, ddiff = float64((float64(k*dsum)+diff+float64(m*ddiff))*den), float64((float64(k*ddiff)+dsum)*den)
@@ -122,7 +122,7 @@ func besselTemme(nu, x float64) BesselK {
 		k0, d0, k1, d1 = k1, d1, float64(h2*k0)+float64(order*k1), float64(h2*d0)+float64(order*d1)+k1
 	}
 	b := BesselK{DLog: d0 / k0, Ratio: 2 * k1 / k0}
-	b.LogScaled = math.Log(k0) + float64(nu*math.Ln2)
+	b.LogScaled = Log(k0) + float64(nu*math.Ln2)
 	b.Log = b.LogScaled - float64(nu*logX)
 	b.DLogScaled = b.DLog + logX
 	return b
@@ -175,7 +175,7 @@ func powSmall(x, y float64) float64 {
 	frac, exp := math.Frexp(x)
 	k := math.Round(y * float64(exp))
 	rest := math.FMA(y, float64(exp), -k)
-	return math.Ldexp(math.Exp(float64(rest*math.Ln2)+float64(y*math.Log(frac))), int(k))
+	return math.Ldexp(Exp(float64(rest*math.Ln2)+float64(y*Log(frac))), int(k))
 }
 
 // sinhc returns e^{−s}·sinh(s)/s.
@@ -183,7 +183,7 @@ func sinhc(s float64) float64 {
 	if s == 0 {
 		return 1
 	}
-	return -math.Expm1(-2*s) / (2 * s)
+	return -Expm1(-2*s) / (2 * s)
 }
 
 // sinhcSlope returns e^{−s}·(cosh s − sinh(s)/s)/s², given e^{−s}·cosh s and
@@ -198,7 +198,7 @@ func sinhcSlope(s, cosh, sinhc float64) float64 {
 		sum += float64(2 * k * term)
 		term *= s * s / ((2*k + 2) * (2*k + 3))
 	}
-	return math.Exp(-s) * sum
+	return Exp(-s) * sum
 }
 
 // expRatioSlope returns the derivative of (1 − e^{−x})/x, given e^{−x}.

@@ -14,12 +14,22 @@ func LogNormalCDF(x float64) float64 {
 	case x < -tail:
 		// Φ(x) = φ(x)·R(−x) with Mills' ratio R.
 		delta, _ := millsTail(-x)
-		return float64(-0.5*x*x) - logSqrt2Pi - math.Log(delta-x)
+		return float64(-0.5*x*x) - logSqrt2Pi - Log(delta-x)
 	case x < 0:
-		return math.Log(0.5 * math.Erfc(-x/math.Sqrt2))
+		return Log(bell(x) * millsRatio(-x))
 	default:
-		return math.Log1p(-0.5 * math.Erfc(x/math.Sqrt2))
+		return Log1p(-bell(x) * millsRatio(x))
 	}
+}
+
+// bell returns the density φ(x) of the standard normal distribution, to an ulp or two.
+func bell(x float64) float64 {
+	if math.Abs(x) > 40 {
+		return 0
+	}
+	square := x * x
+	lost := math.FMA(x, x, -square)
+	return invSqrt2Pi * Exp(-0.5*square) * (1 - float64(0.5*lost))
 }
 
 // NormalAbove returns the moments of a standard normal variable z restricted to
@@ -28,10 +38,14 @@ func LogNormalCDF(x float64) float64 {
 func NormalAbove(x float64) (mean, variance, logZ float64) {
 	if x > tail {
 		delta, tau := millsTail(x)
-		return x + delta, delta * (tau - delta), float64(-0.5*x*x) - logSqrt2Pi - math.Log(x+delta)
+		return x + delta, delta * (tau - delta), float64(-0.5*x*x) - logSqrt2Pi - Log(x+delta)
 	}
-	z := 0.5 * math.Erfc(x/math.Sqrt2)
-	h := invSqrt2Pi * math.Exp(-0.5*x*x) / z
+	density := bell(x)
+	above := density * millsRatio(math.Abs(x))
+	if x < 0 {
+		above = 1 - above
+	}
+	h := density / above
 	return h, 1 - float64(h*(h-x)), LogNormalCDF(-x)
 }
 

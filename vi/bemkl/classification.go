@@ -335,7 +335,7 @@ func (m *classification) ridge() (a, b, c float64) {
 func (m *classification) Bound() float64 {
 	sum := m.layers.bound() + float64(0.5*m.shift())
 	for o := range m.L {
-		sum += m.gBound(o, m.precision[o], math.Log(m.precision[o]))
+		sum += m.gBound(o, m.precision[o], special.Log(m.precision[o]))
 		sum += m.logZ[o] - float64(0.5*m.residual(o, m.f))
 	}
 	return sum

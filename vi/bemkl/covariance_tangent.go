@@ -1,6 +1,10 @@
 package bemkl
 
-import "math"
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+)
 
 // Between two factorisations Cov[a] follows λ and υ by a tangent. With Cov[a] at its best,
 // (Λ + υS)⁻¹, Λ = diag(E[λ]), and p_d = υ/λ_d, P = diag(p), the bound has
@@ -70,7 +74,7 @@ func (s *logSum) add(x float64) {
 		s.product = 1
 	}
 	if s.product *= x; !(s.product > 1e-100 && s.product < 1e100) {
-		s.sum += math.Log(s.product)
+		s.sum += special.Log(s.product)
 		s.product = 1
 	}
 }
@@ -79,5 +83,5 @@ func (s *logSum) value() float64 {
 	if s.product == 0 {
 		return 0
 	}
-	return s.sum + math.Log(s.product)
+	return s.sum + special.Log(s.product)
 }

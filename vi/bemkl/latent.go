@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/internal/jitter"
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
@@ -258,7 +259,7 @@ func (l *latent) updateWeightsOf(w *worker, o int) error {
 	for d, scale := range lambda {
 		mean := l.lambda.Shape * scale
 		s[d] = 1 / math.Sqrt(mean)
-		logLambda += math.Log(mean)
+		logLambda += special.Log(mean)
 	}
 	upsilon := l.upsilon[o]
 	var err error
@@ -356,7 +357,7 @@ func (l *latent) intermediateCovariance(w *worker, r int, constant []float64) er
 		trace += q.Cov.At(m, m)
 	}
 	l.gTrace[r] = float64(seen*trace) + missing*float64(P)/upsilon
-	l.gLogDet[r] = float64(seen*q.LogDet) - float64(missing*float64(P)*math.Log(upsilon))
+	l.gLogDet[r] = float64(seen*q.LogDet) - float64(missing*float64(P)*special.Log(upsilon))
 	return nil
 }
 
@@ -427,7 +428,7 @@ func (l *latent) addFit(r, o int, e []float64, s float64, y []float64) {
 
 // rescale moves (a, g) ← c·(a, g) and λ ← λ/c², with s = c².
 func (l *latent) rescale(s float64) {
-	c, logS := math.Sqrt(s), math.Log(s)
+	c, logS := math.Sqrt(s), special.Log(s)
 	la.Scal(1/s, l.lambda.Scale)
 	la.Scal(c, l.aMean.Data)
 	la.Scal(s, l.aVar.Data)
@@ -459,7 +460,7 @@ func (l *latent) bound() float64 {
 		mean, variance := l.aMean.Row(r), l.aVar.Row(r)
 		for d := range mean {
 			j := r*l.D + d
-			logs += math.Log(l.lambda.Scale[j])
+			logs += special.Log(l.lambda.Scale[j])
 			squares += float64(l.lambda.Scale[j] * (float64(mean[d]*mean[d]) + variance[d]))
 		}
 		sum += float64(0.5 * l.aLogDet[r])

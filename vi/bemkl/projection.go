@@ -58,7 +58,7 @@ func newForm(a la.Matrix[float64]) form {
 	var squares float64
 	for i := range a.Rows {
 		for j := range i {
-			v := 0.5 * (a.At(i, j) + a.At(j, i))
+			v := float64(0.5 * (a.At(i, j) + a.At(j, i)))
 			low.Set(i, j, 2*v)
 			squares += float64(2 * v * v)
 		}
@@ -106,7 +106,7 @@ type ProjectOptions struct {
 
 // cost estimates the multiplications of a prediction with so many coordinates.
 func (opt ProjectOptions) cost(order float64) float64 {
-	c := 10 * order
+	c := float64(10 * order)
 	if !opt.MeanOnly {
 		c += float64(order * order / 2)
 	}
@@ -355,7 +355,7 @@ func (q *Projection) addInverse(s *subspace) {
 	for i := range s.used {
 		norm += la.SumSq(l.Row(i)[:i+1])
 	}
-	shift := unit * float64(s.used+16) * math.Sqrt(norm*float64(s.used)*s.most)
+	shift := float64(unit * float64(s.used+16) * math.Sqrt(norm*float64(s.used)*s.most))
 	q.inverse = append(q.inverse, stairs.New(l))
 	q.shift = append(q.shift, shift)
 	q.residual = append(q.residual, float64(2*shift)+float64(shift*shift)+float64(unit*float64(s.used+16)))

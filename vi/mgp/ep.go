@@ -87,7 +87,7 @@ func (s *sites) siteNormaliser(n int) float64 {
 	v, nu := s.variance[n], s.nu[n]
 	ratio := s.prec[n] * s.cavityVar[n]
 	q := s.cavityMean[n] / s.cavityVar[n]
-	return 0.5 * (float64(nu*s.mean[n]) - float64(v*nu*nu) + float64(q*v*(float64(q*ratio)-2*nu)) + math.Log1p(ratio))
+	return 0.5 * (float64(nu*s.mean[n]) - float64(v*nu*nu) + float64(q*v*(float64(q*ratio)-2*nu)) + special.Log1p(ratio))
 }
 
 // start sets the sites to those of a weak push towards the labels.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
@@ -343,14 +344,14 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	}
 	if relative {
 		for p, v := range x {
-			m.unit[p] = math.Exp(-v) / float64(P)
+			m.unit[p] = special.Exp(-v) / float64(P)
 		}
 	}
 	for p, g := range start.Gamma {
 		if !(g > 0) || math.IsInf(g, 1) {
 			return nil, nil, fmt.Errorf("vi: Start.Gamma[%d] is %g", p, g)
 		}
-		x[p] = -math.Log(g)
+		x[p] = -special.Log(g)
 	}
 	x = append(x, theta...)
 	if !labels {
@@ -358,7 +359,7 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		if !(noise > 0) || math.IsInf(noise, 1) {
 			noise = firstNoise * m.power
 		}
-		x = append(x, math.Log(noise))
+		x = append(x, special.Log(noise))
 	}
 	m.info = newInformation(len(x), N)
 	return m, x, nil
@@ -395,9 +396,9 @@ func (m *evidence) shares(x []float64) error {
 		if t < 0 || t-t != 0 {
 			return fmt.Errorf("vi: kernel %d: its trace is %g: it is not positive semidefinite", p, t)
 		}
-		x[p] = math.Log(m.power / float64(m.P))
+		x[p] = special.Log(m.power / float64(m.P))
 		if t > 0 {
-			x[p] -= math.Log(t / float64(m.N))
+			x[p] -= special.Log(t / float64(m.N))
 		}
 	}
 	return nil
@@ -428,7 +429,7 @@ func (m *evidence) keep() {
 // factor is then the Cholesky factor of B.
 func (m *evidence) functions(x []float64) (float64, error) {
 	for p := range m.weight {
-		m.weight[p] = math.Exp(x[p])
+		m.weight[p] = special.Exp(x[p])
 	}
 	if m.kernels != nil {
 		m.kernels.SetParameters(&m.ws, x[m.P:m.P+len(m.mean)])
@@ -444,7 +445,7 @@ func (m *evidence) functions(x []float64) (float64, error) {
 		copy(m.alpha, m.sites.alpha)
 		return z, err
 	}
-	m.noise = float64(leastShare*m.power) + math.Exp(x[len(x)-1])
+	m.noise = float64(leastShare*m.power) + special.Exp(x[len(x)-1])
 	for i := range m.N {
 		row := m.factor.Row(i)[:i+1]
 		copy(row, m.sum.Row(i))
@@ -455,7 +456,7 @@ func (m *evidence) functions(x []float64) (float64, error) {
 	}
 	copy(m.alpha, m.y)
 	la.CholeskySolveVec(m.factor, m.alpha)
-	return -0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(float64(m.N)*math.Log(2*math.Pi))), nil
+	return -0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(float64(m.N)*special.Log(2*math.Pi))), nil
 }
 
 // approximate finds the sites, from the given ones unless they are nil.
@@ -483,15 +484,15 @@ func (m *evidence) cost(x, g []float64) (float64, error) {
 	m.measure(x)
 	r := m.precision()
 	for p, a := range m.weight {
-		density, slope := m.logPrior(-x[p] - math.Log(m.unit[p]))
+		density, slope := m.logPrior(-x[p] - special.Log(m.unit[p]))
 		value += density
 		g[p] = slope - float64(0.5*a*(m.quad[p]-m.trace[p]))
 	}
 	if !m.labels {
 		last := len(x) - 1
-		d := (x[last] - math.Log(firstNoise*m.power)) / noiseSpread
+		d := (x[last] - special.Log(firstNoise*m.power)) / noiseSpread
 		value -= float64(0.5 * d * d)
-		g[last] = float64(d/noiseSpread) - float64(0.5*math.Exp(x[last])*(la.SumSq(m.alpha)-m.left/m.noise))
+		g[last] = float64(d/noiseSpread) - float64(0.5*special.Exp(x[last])*(la.SumSq(m.alpha)-m.left/m.noise))
 	}
 	if m.kernels != nil {
 		value += m.parameterSlopes(x, r, g)
@@ -539,7 +540,7 @@ func (m *scalePrior) logPrior(u float64) (density, slope float64) {
 	if m.family == ARD {
 		return 0, 0
 	}
-	down, up := float64(m.prior.Chi*math.Exp(-u)), float64(m.prior.Phi*math.Exp(u))
+	down, up := float64(m.prior.Chi*special.Exp(-u)), float64(m.prior.Phi*special.Exp(u))
 	return float64(m.prior.Omega*u) - float64(0.5*(down+up)), m.prior.Omega + float64(0.5*(down-up))
 }
 

@@ -75,14 +75,14 @@ func (g GIG) moments() gigMoments {
 	// The root of the product would underflow.
 	z := math.Sqrt(c) * math.Sqrt(f)
 	b := special.NewBesselK(w, z)
-	logF := math.Log(f)
+	logF := special.Log(f)
 	m := gigMoments{
 		logZ: math.Ln2 - float64(w*logF) + b.LogScaled,
 		mean: b.Ratio / f,
 		log:  b.DLogScaled - logF,
 	}
 	if math.Abs(b.DLog) < math.Abs(b.DLogScaled) {
-		m.log = b.DLog + float64(0.5*(math.Log(c)-logF))
+		m.log = b.DLog + float64(0.5*(special.Log(c)-logF))
 	}
 	switch {
 	case c == 0 && w <= 1:
@@ -129,5 +129,5 @@ func (q GIG) gammaBound(m gigMoments, p GIG) float64 {
 	} else {
 		rise = -special.LogGammaRise(q.Omega, -d)
 	}
-	return rise - float64(p.Omega*math.Log1p((q.Phi-p.Phi)/p.Phi)) - float64(d*(math.Log(q.Phi/2)+m.log)) + float64(0.5*(q.Phi-p.Phi)*m.mean)
+	return rise - float64(p.Omega*special.Log1p((q.Phi-p.Phi)/p.Phi)) - float64(d*(special.Log(q.Phi/2)+m.log)) + float64(0.5*(q.Phi-p.Phi)*m.mean)
 }

@@ -585,7 +585,7 @@ func (m *model) updateTargets() {
 		m.entropy += logZ + float64(0.5*q)
 	}
 	m.variance /= m.tau
-	m.entropy += float64(0.5 * float64(m.N) * (conjugate.Log2Pi - math.Log(m.tau)))
+	m.entropy += float64(0.5 * float64(m.N) * (conjugate.Log2Pi - special.Log(m.tau)))
 	m.error2 = square/m.tau + m.spread
 }
 
@@ -595,7 +595,7 @@ func (m *model) updateScales() error {
 	for p, s := range m.s {
 		if m.family == ARD {
 			g := m.rank[p] / s
-			m.moments[p] = gigMoments{mean: g, inv: 1 / g, log: math.Log(g)}
+			m.moments[p] = gigMoments{mean: g, inv: 1 / g, log: special.Log(g)}
 			continue
 		}
 		m.q[p] = GIG{m.prior.Omega + float64(m.rank[p]/2), m.prior.Chi, m.prior.Phi + s}
@@ -625,7 +625,7 @@ func (m *model) updateCommonScale() {
 	m.prior = scaled(m.prior)
 	for p, v := range m.moments {
 		m.q[p] = scaled(m.q[p])
-		m.moments[p] = gigMoments{v.logZ + float64(m.q[p].Omega*math.Log(c)), v.mean * c, v.inv / c, v.log + math.Log(c)}
+		m.moments[p] = gigMoments{v.logZ + float64(m.q[p].Omega*special.Log(c)), v.mean * c, v.inv / c, v.log + special.Log(c)}
 	}
 }
 
@@ -674,15 +674,15 @@ func (m *model) updateGammaPrior() {
 		gap += logGap(v.mean, mean) / float64(m.P)
 	}
 	slope := func(t float64) float64 {
-		omega := math.Exp(t)
+		omega := special.Exp(t)
 		left := special.LogMinusDigamma(omega)
 		for _, r := range m.rank {
 			left -= special.LogMinusDigamma(omega+float64(r/2)) / float64(m.P)
 		}
 		return gap - left
 	}
-	lo, hi := bracket(slope, math.Log(m.prior.Omega), math.Log(1e-300), math.Log(max(maxOmega, m.prior.Omega)))
-	m.prior.Omega = math.Exp(roots.Find(slope, lo, hi))
+	lo, hi := bracket(slope, special.Log(m.prior.Omega), special.Log(1e-300), special.Log(max(maxOmega, m.prior.Omega)))
+	m.prior.Omega = special.Exp(roots.Find(slope, lo, hi))
 	m.prior.Phi = 2 * m.prior.Omega / mean
 	for p, v := range m.moments {
 		n := m.prior.Omega + float64(m.rank[p]/2)
@@ -695,11 +695,11 @@ func (m *model) updateGammaPrior() {
 // optimal for the present γ and τ.
 func (m *model) Bound() float64 {
 	N := float64(m.N)
-	sum := float64(0.5*N*(math.Log(m.tau)-conjugate.Log2Pi)) - float64(0.5*m.tau*m.error2) // E[log p(y|f)]
-	sum += m.entropy                                                                       // of q(y)
-	sum -= float64(0.5 * (float64(N*math.Log(m.tau0)) + m.logDet))                         // f | γ and the entropy of q(f)
+	sum := float64(0.5*N*(special.Log(m.tau)-conjugate.Log2Pi)) - float64(0.5*m.tau*m.error2) // E[log p(y|f)]
+	sum += m.entropy                                                                          // of q(y)
+	sum -= float64(0.5 * (float64(N*special.Log(m.tau0)) + m.logDet))                         // f | γ and the entropy of q(f)
 	for p, v := range m.moments {
-		sum += float64(0.5 * (float64(m.rank[p]*(1+v.log-math.Log(m.gamma0[p]))) - float64(v.mean*m.s[p])))
+		sum += float64(0.5 * (float64(m.rank[p]*(1+v.log-special.Log(m.gamma0[p]))) - float64(v.mean*m.s[p])))
 		if m.family != ARD {
 			sum += m.q[p].bound(v, m.prior)
 		}

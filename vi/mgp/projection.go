@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -336,12 +337,12 @@ func (v *variances) leak(m int) float64 {
 			break
 		}
 		la.Scal(1/norm, q.Data)
-		log += math.Log(norm) / power
+		log += special.Log(norm) / power
 		la.Gemm(ws, la.NoTrans, la.Transpose, 1, q, q, 0, square)
 		q, square = square, q
 		power *= 2
 	}
-	return float64(math.Exp(log+math.Log(math.Sqrt(la.SumSq(q.Data))+1e-300)/power)*(1+1e-9)) + float64(float64(8*m)*unit)
+	return float64(special.Exp(log+special.Log(math.Sqrt(la.SumSq(q.Data))+1e-300)/power)*(1+1e-9)) + float64(float64(8*m)*unit)
 }
 
 // leastOrder returns the least number of pivots with which the bounds of the variance
@@ -350,7 +351,7 @@ func (s *span) leastOrder(v *variances, tolerance, noise float64) int {
 	n := len(s.pivots)
 	order := 1 + sort.Search(n, func(j int) bool {
 		r := s.largest[j+1]
-		return r/2+2*math.Sqrt(r*s.most*v.leak(j+1)) <= 2*margin*tolerance*noise
+		return float64(r/2)+float64(2*math.Sqrt(r*s.most*v.leak(j+1))) <= 2*margin*tolerance*noise
 	})
 	if order > n {
 		return 0
@@ -383,7 +384,7 @@ func (p *Posterior) projection(s *span, v *variances, order, all int) *Projectio
 		norm += la.SumSq(inverse.Row(i)[:i+1])
 	}
 	q.inverse = stairs.New(inverse)
-	shift := unit * float64(order+16) * math.Sqrt(norm*trace) // of t, per unit of √k(x,x)
+	shift := float64(unit * float64(order+16) * math.Sqrt(norm*trace)) // of t, per unit of √k(x,x)
 	q.meanRounding = unit * float64(all+64) * size
 	q.residualRounding = float64(2*shift) + float64(shift*shift) + float64(unit*float64(order+16))
 	if q.meanOnly = v == nil; q.meanOnly {

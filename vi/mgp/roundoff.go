@@ -3,6 +3,7 @@ package mgp
 import (
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -50,8 +51,8 @@ func (m *model) Roundoff() float64 {
 // orders and arguments.
 func (q GIG) boundSize(m gigMoments, p GIG) float64 {
 	if q.Chi == 0 && p.Chi == 0 {
-		return math.Abs(p.Omega*math.Log1p((q.Phi-p.Phi)/p.Phi)) +
-			float64(2*math.Abs((q.Omega-p.Omega)*(math.Log(q.Phi/2)+m.log))) + float64(0.5*math.Abs(q.Phi-p.Phi)*m.mean)
+		return math.Abs(p.Omega*special.Log1p((q.Phi-p.Phi)/p.Phi)) +
+			float64(2*math.Abs((q.Omega-p.Omega)*(special.Log(q.Phi/2)+m.log))) + float64(0.5*math.Abs(q.Phi-p.Phi)*m.mean)
 	}
 	sum := math.Abs(m.logZ) + math.Abs(p.moments().logZ) + math.Abs((p.Omega-q.Omega)*m.log) + float64(0.5*math.Abs(q.Phi-p.Phi)*m.mean)
 	if q.Chi != p.Chi {

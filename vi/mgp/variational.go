@@ -150,7 +150,7 @@ func expectLikelihood(label, mean, variance float64) expected {
 	var weight float64
 	for k := -math.Ceil(tail / h); k*h <= tail+h; k++ {
 		x := k * h
-		w := math.Exp(-0.5 * x * x)
+		w := special.Exp(-0.5 * x * x)
 		z := float64(label * (mean + float64(sd*x)))
 		ratio, logCDF := special.Mills(z)
 		weight += w

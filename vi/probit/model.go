@@ -658,7 +658,7 @@ func (m *model) updateClass(w *classWorker, c int) error {
 	var logAlpha float64
 	for i, d := range active {
 		a := m.alpha[c].Mean(d)
-		logAlpha += math.Log(a)
+		logAlpha += special.Log(a)
 		root[i] = 1 / math.Sqrt(a)
 		x[i] = root[i] * response[d]
 	}
@@ -896,7 +896,7 @@ func (m *model) settlePruned(c int) (spread float64) {
 		g := m.gram.At(d, d)
 		mean[d] = 0
 		variance[d] = 1 / (m.alpha[c].Mean(d) + g)
-		m.logDet[c] += math.Log(variance[d])
+		m.logDet[c] += special.Log(variance[d])
 		spread += float64(g * variance[d])
 	}
 	return spread

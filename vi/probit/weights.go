@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -313,7 +314,7 @@ func (s *simplexMode) update(m *model) error {
 
 // bound implements weights: the logarithm of the flat density, (P−1)!.
 func (s *simplexMode) bound() float64 {
-	v, _ := math.Lgamma(float64(len(s.b)))
+	v := special.LogGamma(float64(len(s.b)))
 	return v
 }
 
@@ -426,9 +427,9 @@ func (p Model) states(P int) (states, error) {
 		}
 		for b := range s.prior {
 			if b>>i&1 == 1 {
-				s.prior[b] += math.Log(v)
+				s.prior[b] += special.Log(v)
 			} else {
-				s.prior[b] += math.Log1p(-v)
+				s.prior[b] += special.Log1p(-v)
 			}
 		}
 	}
@@ -454,7 +455,7 @@ func (s *states) normalise(mean []float64, cov la.Matrix[float64]) {
 	}
 	var total float64
 	for b, v := range s.prob {
-		s.prob[b] = math.Exp(v - top)
+		s.prob[b] = special.Exp(v - top)
 		total += s.prob[b]
 	}
 	s.entropy, s.expect = 0, 0
@@ -462,7 +463,7 @@ func (s *states) normalise(mean []float64, cov la.Matrix[float64]) {
 	for b := range s.prob {
 		s.prob[b] /= total
 		if q := s.prob[b]; q > 0 {
-			s.entropy -= float64(q * math.Log(q))
+			s.entropy -= float64(q * special.Log(q))
 			s.expect += float64(q * s.prior[b])
 			for p := range mean {
 				mean[p] += float64(q * float64(b>>p&1))

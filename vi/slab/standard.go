@@ -2,8 +2,8 @@ package slab
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -54,7 +54,7 @@ func newStandardField(s slabState, start *RegressionStart, workers int) *standar
 		f.w.Cov.Set(m, m, s.prior.Variance)
 		f.e[m] = g * start.Mean[m]
 	}
-	f.w.LogDet = float64(s.M) * math.Log(s.prior.Variance)
+	f.w.LogDet = float64(s.M) * special.Log(s.prior.Variance)
 	f.memory.Of(f.logit, f.gamma, f.w.Mean, f.w.Cov.Data)
 	return f
 }
@@ -165,8 +165,8 @@ func (f *standardField) Roundoff() float64 {
 // Bound implements [vi.Objective].
 func (f *standardField) Bound() float64 {
 	M := float64(f.M)
-	sum := f.likelihood(f.squared())
-	sum += float64(0.5 * (f.w.LogDet - float64(M*math.Log(f.prior.Variance)) + M - f.slabPower()/f.prior.Variance))
+	sum := float64(f.likelihood(f.squared()))
+	sum += float64(0.5 * (f.w.LogDet - float64(M*special.Log(f.prior.Variance)) + M - f.slabPower()/f.prior.Variance))
 	for m := range f.gamma {
 		_, spike := f.at(m).bound(f.prior)
 		sum += spike

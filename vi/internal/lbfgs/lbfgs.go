@@ -249,12 +249,12 @@ func (m *minimizer) search(step, most float64) (*point, error) {
 	try := func(t float64) (trial, error) {
 		p := newPoint(len(m.here.x))
 		for i, v := range m.direction {
-			p.x[i] = m.here.x[i] + t*v
+			p.x[i] = m.here.x[i] + float64(t*v)
 		}
 		err := m.evaluate(p)
 		return trial{p, t, dot(p.g, m.direction)}, err
 	}
-	enough := func(a trial) bool { return a.f <= m.here.f+sufficient*a.t*slope }
+	enough := func(a trial) bool { return a.f <= m.here.f+float64(sufficient*a.t*slope) }
 
 	// Widen until a minimum lies between low and high. low always has the lowest
 	// value of those with a sufficient decrease.
