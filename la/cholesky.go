@@ -3,6 +3,8 @@ package la
 import (
 	"fmt"
 	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
 )
 
 // PivotError says why a Cholesky factorisation stopped.
@@ -195,7 +197,7 @@ func LogDet[T Float](l Matrix[T]) float64 {
 	l.checkSquare("L")
 	var s float64
 	for i := range l.Rows {
-		s += log(float64(l.At(i, i)))
+		s += special.Log(float64(l.At(i, i)))
 	}
 	return 2 * s
 }

@@ -35,7 +35,7 @@ func drawCone(r random, cone *special.Cone, i int, m, y []float64) error {
 	var z float64
 	for range mostProposals {
 		z = r.NormFloat64()
-		if math.Log(uniform(r)) < cone.LogDensity(mode+z)-top+0.5*z*z {
+		if special.Log(uniform(r)) < cone.LogDensity(mode+z)-top+float64(0.5*z*z) {
 			break
 		}
 	}
@@ -75,7 +75,7 @@ func coneProbabilities(f, p, ratio []float64) {
 			ratio[c] = l
 			log += logCDF
 		}
-		all := math.Exp(log)
+		all := special.Exp(log)
 		for c, l := range ratio {
 			p[c] += float64(all * l)
 		}

@@ -124,7 +124,7 @@ func normalRanks(chains [][]float64) [][]float64 {
 		for j < len(all) && all[j].value == all[i].value {
 			j++
 		}
-		rank := float64(i+j+1) / 2 // the mean of the ranks i+1 … j
+		rank := float64(float64(i+j+1) / 2) // the mean of the ranks i+1 … j
 		z := special.NormalQuantile((rank - 0.375) / (float64(len(all)) + 0.25))
 		for ; i < j; i++ {
 			out[all[i].chain][all[i].draw] = z
@@ -149,9 +149,9 @@ func folded(chains [][]float64) [][]float64 {
 
 // quantile returns the p-quantile of sorted values, with linear interpolation.
 func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
+	at := float64(p * float64(len(sorted)-1))
 	i := min(int(at), len(sorted)-2)
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+	return sorted[i] + float64((at-float64(i))*(sorted[i+1]-sorted[i]))
 }
 
 // indicators returns 1 where a draw is at most q, 0 elsewhere.
@@ -178,7 +178,7 @@ func variances(chains [][]float64) (within, total float64) {
 		means[c] = mean(chain)
 		within += squares(chain, means[c]) / (n - 1) / float64(len(chains))
 	}
-	total = (n - 1) / n * within
+	total = float64((n - 1) / n * within)
 	if len(chains) > 1 {
 		total += squares(means, mean(means)) / float64(len(chains)-1)
 	}
@@ -240,5 +240,5 @@ func effective(chains [][]float64) float64 {
 	// corrects chains whose successive draws are negatively correlated.
 	time += max(even, 0) - 1
 	// Such chains may have more effective draws than draws, by the factor log10(draws) at most.
-	return draws / max(time, 1/math.Log10(draws))
+	return draws / max(time, math.Ln10/special.Log(draws))
 }

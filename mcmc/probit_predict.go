@@ -137,7 +137,7 @@ func (c *classProbabilities) moments(f la.Matrix[float64], n int) {
 		d := v - c.mean.Data[i]
 		c.mean.Data[i] += d / float64(n)
 		if c.squares.Rows > 0 {
-			c.squares.Data[i] += d * (v - c.mean.Data[i])
+			c.squares.Data[i] += float64(d * (v - c.mean.Data[i]))
 		}
 	}
 }

@@ -143,7 +143,7 @@ func (s *probitSampler) drawWeights(r random) {
 	switch s.rule {
 	case probit.WSum:
 		for p := range s.rho {
-			s.rho[p] = s.probitProblem.rho.Scale * math.Exp(logGamma(r, s.probitProblem.rho.Shape))
+			s.rho[p] = s.probitProblem.rho.Scale * special.Exp(logGamma(r, s.probitProblem.rho.Shape))
 		}
 		dirichlet(r, s.rho, s.beta, s.logBeta)
 	case probit.Bin:
@@ -158,14 +158,14 @@ func (s *probitSampler) drawWeights(r random) {
 		}
 	case probit.WProd:
 		for p := range s.beta {
-			s.pi[p] = -math.Log(uniform(r)) / s.kappa
-			s.chi[p] = -math.Log(uniform(r)) / s.xi
-			s.logBeta[p] = logGamma(r, s.pi[p]) - math.Log(s.chi[p])
-			s.beta[p] = math.Exp(s.logBeta[p])
+			s.pi[p] = -special.Log(uniform(r)) / s.kappa
+			s.chi[p] = -special.Log(uniform(r)) / s.xi
+			s.logBeta[p] = logGamma(r, s.pi[p]) - special.Log(s.chi[p])
+			s.beta[p] = special.Exp(s.logBeta[p])
 		}
 	}
 	for q := range s.theta {
-		s.theta[q] = s.probitProblem.theta.Scale * math.Exp(logGamma(r, s.probitProblem.theta.Shape))
+		s.theta[q] = s.probitProblem.theta.Scale * special.Exp(logGamma(r, s.probitProblem.theta.Shape))
 	}
 }
 
@@ -317,7 +317,7 @@ func (s *probitSampler) sweepAlpha(r random) {
 	for c, prior := range s.probitProblem.alpha {
 		w, alpha := s.w.Row(c), s.alpha.Row(c)
 		for d, v := range w {
-			alpha[d] = math.Exp(logGamma(r, prior.Shape+0.5)) / (1/prior.Scale + 0.5*v*v)
+			alpha[d] = special.Exp(logGamma(r, prior.Shape+0.5)) / (1/prior.Scale + float64(0.5*v*v))
 		}
 	}
 }
@@ -325,9 +325,9 @@ func (s *probitSampler) sweepAlpha(r random) {
 // evidence returns log p(Y | α, K) = Σ_c log N(y_c; 0, I + Kᵀ·diag(α_c)⁻¹·K), with W
 // integrated out, for the kernel of fit. The determinant of that covariance is |B_c|.
 func (s *probitSampler) evidence(fit *regressorFit) float64 {
-	l := -0.5 * float64(s.C*s.N) * math.Log(2*math.Pi)
+	l := -0.5 * float64(s.C*s.N) * special.Log(2*math.Pi)
 	for c, b := range fit.factors {
-		l -= 0.5 * (la.LogDet(b) + la.SumSq(s.y.Row(c)) - la.SumSq(fit.u.Row(c)))
+		l -= float64(0.5 * (la.LogDet(b) + la.SumSq(s.y.Row(c)) - la.SumSq(fit.u.Row(c))))
 	}
 	return l
 }
@@ -338,7 +338,7 @@ func (s *probitSampler) keep(dst []float64) []float64 {
 	for c := range s.C {
 		var sum float64
 		for _, a := range s.alpha.Row(c) {
-			sum += math.Log(a)
+			sum += special.Log(a)
 		}
 		dst = append(dst, sum/float64(s.D))
 	}

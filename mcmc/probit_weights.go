@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/probit"
@@ -71,8 +72,8 @@ func (q *sumWeights) measure(s *probitSampler) {
 func (q *sumWeights) density(beta, log, rho []float64) float64 {
 	var l float64
 	for p, b := range beta {
-		l += b * (q.b[p] - 0.5*la.Dot(q.a.Row(p), beta))
-		l += rho[p] * log[p]
+		l += float64(b * (q.b[p] - float64(0.5*la.Dot(q.a.Row(p), beta))))
+		l += float64(rho[p] * log[p])
 	}
 	return l
 }
@@ -89,7 +90,7 @@ func (s *probitSampler) sweepSimplex(r random, burnIn bool) {
 			for p := range q.log {
 				q.log[p] = s.logBeta[p]
 				if p == k || k == s.P {
-					q.log[p] += size * r.NormFloat64()
+					q.log[p] += float64(size * r.NormFloat64())
 				}
 			}
 			normalise(q.log, q.beta)
@@ -110,7 +111,7 @@ func (s *probitSampler) sweepConcentration(r random, burnIn bool) {
 	for range rounds {
 		for p := range s.rho {
 			copy(trial, s.rho)
-			trial[p] *= math.Exp(s.hyper[p].length(r) * r.NormFloat64())
+			trial[p] *= special.Exp(s.hyper[p].length(r) * r.NormFloat64())
 			then := logDirichlet(trial, s.logBeta, s.probitProblem.rho)
 			if s.hyper[p].accept(r, then-now, burnIn) {
 				now = then
@@ -129,11 +130,11 @@ func normalise(log, beta []float64) {
 	}
 	var sum float64
 	for _, v := range log {
-		sum += math.Exp(v - top)
+		sum += special.Exp(v - top)
 	}
 	for p := range log {
-		log[p] -= top + math.Log(sum)
-		beta[p] = math.Exp(log[p])
+		log[p] -= top + special.Log(sum)
+		beta[p] = special.Exp(log[p])
 	}
 }
 
@@ -142,11 +143,11 @@ func normalise(log, beta []float64) {
 func logDirichlet(rho, logBeta []float64, prior vi.Gamma) float64 {
 	var l, sum float64
 	for p, v := range rho {
-		g, _ := math.Lgamma(v)
-		l += v*logBeta[p] - g + prior.Shape*math.Log(v) - v/prior.Scale
+		g := special.LogGamma(v)
+		l += float64(v*logBeta[p]) - g + float64(prior.Shape*special.Log(v)) - v/prior.Scale
 		sum += v
 	}
-	g, _ := math.Lgamma(sum)
+	g := special.LogGamma(sum)
 	return l + g
 }
 
@@ -192,9 +193,9 @@ func (s *probitSampler) sweepProduct(r random, burnIn bool) {
 		for p := range t.logs {
 			t.logs[p] = s.logBeta[p]
 			if p == k || k == s.P {
-				t.logs[p] += size * r.NormFloat64()
+				t.logs[p] += float64(size * r.NormFloat64())
 			}
-			t.weights[p] = math.Exp(t.logs[p])
+			t.weights[p] = special.Exp(t.logs[p])
 		}
 		then := s.try(s.composite, t.weights) + s.logPowers(t.weights, t.logs)
 		if s.weights[k].accept(r, then-now, burnIn) {
@@ -206,7 +207,7 @@ func (s *probitSampler) sweepProduct(r random, burnIn bool) {
 	for range rounds {
 		s.drawRates(r)
 		for p, pi := range s.pi {
-			then := pi * math.Exp(s.hyper[p].length(r)*r.NormFloat64())
+			then := pi * special.Exp(s.hyper[p].length(r)*r.NormFloat64())
 			rise := logShape(then, s.logBeta[p], s.chi[p], s.kappa) - logShape(pi, s.logBeta[p], s.chi[p], s.kappa)
 			if s.hyper[p].accept(r, rise, burnIn) {
 				s.pi[p] = then
@@ -218,7 +219,7 @@ func (s *probitSampler) sweepProduct(r random, burnIn bool) {
 // drawRates draws χ_p | π, β ~ Gamma(π_p + 1, rate β_p + ξ): its prior is conjugate.
 func (s *probitSampler) drawRates(r random) {
 	for p, pi := range s.pi {
-		s.chi[p] = math.Exp(logGamma(r, pi+1)) / (s.beta[p] + s.xi)
+		s.chi[p] = special.Exp(logGamma(r, pi+1)) / (s.beta[p] + s.xi)
 	}
 }
 
@@ -226,15 +227,15 @@ func (s *probitSampler) drawRates(r random) {
 func (s *probitSampler) logPowers(beta, log []float64) float64 {
 	var l float64
 	for p, b := range beta {
-		l += s.pi[p]*log[p] - s.chi[p]*b
+		l += float64(s.pi[p]*log[p]) - float64(s.chi[p]*b)
 	}
 	return l
 }
 
 // logShape returns the log density of log π_p given β_p and χ_p, up to a constant.
 func logShape(pi, logBeta, chi, kappa float64) float64 {
-	g, _ := math.Lgamma(pi)
-	return pi*math.Log(chi) - g + (pi-1)*logBeta - kappa*pi + math.Log(pi)
+	g := special.LogGamma(pi)
+	return float64(pi*special.Log(chi)) - g + float64((pi-1)*logBeta) - float64(kappa*pi) + special.Log(pi)
 }
 
 // sweepTheta moves the parameters of one kernel after another, all of a kernel's
@@ -257,7 +258,7 @@ func (s *probitSampler) sweepTheta(r random, burnIn bool) error {
 		size := s.kernels[k].length(r)
 		copy(t.theta, s.theta)
 		for q := first; q < first+n; q++ {
-			t.theta[q] *= math.Exp(size * r.NormFloat64())
+			t.theta[q] *= special.Exp(size * r.NormFloat64())
 		}
 		s.k.Kernel(s.ws, p, t.theta[first:first+n], t.base)
 		kept := s.composite
@@ -283,7 +284,7 @@ func (s *probitSampler) sweepTheta(r random, burnIn bool) error {
 func logParameters(theta []float64, prior vi.Gamma) float64 {
 	var l float64
 	for _, v := range theta {
-		l += prior.Shape*math.Log(v) - v/prior.Scale
+		l += float64(prior.Shape*special.Log(v)) - v/prior.Scale
 	}
 	return l
 }
@@ -307,7 +308,7 @@ func (s *probitSampler) sweepSwitches(r random) error {
 			return err
 		}
 		then := s.evidence(&s.tried)
-		odds := math.Log(on) - math.Log1p(-on) // of on against off
+		odds := special.Log(on) - special.Log1p(-on) // of on against off
 		if s.beta[p] == 1 {
 			odds = -odds
 		}

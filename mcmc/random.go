@@ -51,19 +51,19 @@ func logGamma(r random, shape float64) float64 {
 		return math.NaN()
 	}
 	if shape < 1 {
-		return logGamma(r, shape+1) + math.Log(uniform(r))/shape
+		return logGamma(r, shape+1) + special.Log(uniform(r))/shape
 	}
 	d := shape - 1.0/3
 	c := 1 / math.Sqrt(9*d)
 	for {
 		x := r.NormFloat64()
-		v := 1 + c*x
+		v := 1 + float64(c*x)
 		if v <= 0 {
 			continue
 		}
 		v *= v * v
-		if math.Log(uniform(r)) < 0.5*x*x+d-d*v+d*math.Log(v) {
-			return math.Log(d * v)
+		if special.Log(uniform(r)) < float64(0.5*x*x)+d-float64(d*v)+float64(d*special.Log(v)) {
+			return special.Log(d * v)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func logGamma(r random, shape float64) float64 {
 // below limit, by inverting the distribution function. It works in logarithms and is
 // fully accurate however far in the tail the limit is.
 func below(limit, mean, u float64) float64 {
-	y := mean + special.LogNormalQuantile(math.Log(u)+special.LogNormalCDF(limit-mean))
+	y := mean + special.LogNormalQuantile(special.Log(u)+special.LogNormalCDF(limit-mean))
 	if y < limit && !math.IsInf(y, -1) {
 		return y
 	}
@@ -90,10 +90,10 @@ func dirichlet(r random, shape, x, logs []float64) {
 	}
 	var sum float64
 	for s := range shape {
-		sum += math.Exp(logs[s] - top)
+		sum += special.Exp(logs[s] - top)
 	}
 	for s := range shape {
-		logs[s] -= top + math.Log(sum)
-		x[s] = math.Exp(logs[s])
+		logs[s] -= top + special.Log(sum)
+		x[s] = special.Exp(logs[s])
 	}
 }

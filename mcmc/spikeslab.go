@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/slab"
 )
@@ -195,7 +196,7 @@ func (s *spikeSlabSampler) sweepPairs(r random) {
 		s.on[m] = r.Float64() < g
 		z := r.NormFloat64()
 		if s.on[m] {
-			s.slab[m] = q.Mean + math.Sqrt(q.Variance)*z
+			s.slab[m] = q.Mean + float64(math.Sqrt(q.Variance)*z)
 		} else {
 			s.slab[m] = math.Sqrt(s.prior.Variance) * z
 		}
@@ -205,9 +206,9 @@ func (s *spikeSlabSampler) sweepPairs(r random) {
 
 // sweepIndicators draws each s_m given w̃ and the other indicators.
 func (s *spikeSlabSampler) sweepIndicators(r random) {
-	prior := math.Log(s.prior.Pi) - math.Log1p(-s.prior.Pi)
+	prior := special.Log(s.prior.Pi) - special.Log1p(-s.prior.Pi)
 	for m, v := range s.slab {
-		q := slab.Pair{Logit: prior + (v*s.cross(m)-0.5*v*v*s.gram.At(m, m))/s.noise}
+		q := slab.Pair{Logit: prior + (float64(v*s.cross(m))-float64(0.5*v*v*s.gram.At(m, m)))/s.noise}
 		g := q.Inclusion()
 		s.inclusion[m], s.mean[m] = g, g*v
 		s.on[m] = r.Float64() < g
@@ -241,7 +242,7 @@ func (s *spikeSlabSampler) sweepSlab(r random) error {
 	}
 	la.Trsv(la.NoTrans, b, x)
 	for i := range x {
-		x[i] += math.Sqrt(s.noise) * r.NormFloat64()
+		x[i] += float64(math.Sqrt(s.noise) * r.NormFloat64())
 	}
 	la.Trsv(la.Transpose, b, x)
 	for i, m := range s.active {

@@ -1,6 +1,8 @@
 package mcmc
 
-import "math"
+import (
+	"github.com/bmkl/bmkl/internal/special"
+)
 
 // walk is a random walk Metropolis step: the size of its proposals and how they have
 // fared. Densities are taken in the coordinates in which the proposals are symmetric,
@@ -23,20 +25,20 @@ func newWalk(step string) walk { return walk{step: step, size: walkSize} }
 
 // length draws the length of a proposal. It is log-normal about the step size, so
 // that a walk makes both short and long steps, whatever size it has settled on.
-func (w *walk) length(r random) float64 { return w.size * math.Exp(r.NormFloat64()) }
+func (w *walk) length(r random) float64 { return w.size * special.Exp(r.NormFloat64()) }
 
 // accept decides whether to accept a proposal whose log density exceeds the present
 // one by rise (Metropolis). In the burn-in it then adapts the step size, by ever
 // smaller amounts (Robbins and Monro, 1951).
 func (w *walk) accept(r random, rise float64, burnIn bool) bool {
-	yes := math.Log(uniform(r)) < rise
+	yes := special.Log(uniform(r)) < rise
 	hit := 0.0
 	if yes {
 		hit = 1
 	}
 	if burnIn {
 		w.burnt++
-		w.size *= math.Exp((hit - walkTarget) / math.Pow(w.burnt, 0.6))
+		w.size *= special.Exp((hit - walkTarget) / special.Exp(0.6*special.Log(w.burnt)))
 	} else {
 		w.tried++
 		w.accepted += hit

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
@@ -80,7 +81,7 @@ func (ds *design) adapt(ks *vi.Dense) vi.Kernels {
 			width, l.z, l.laplacian = k.Width, la.NewMatrix[float64](x.Cols, x.Rows), true
 		}
 		for j := range x.Cols {
-			a.mean = append(a.mean, math.Log(width))
+			a.mean = append(a.mean, special.Log(width))
 			// The slopes are sums of products of z, which cancel less about its mean.
 			var mean float64
 			for i := range x.Rows {
@@ -118,7 +119,7 @@ func (a *adaptive) SetParameters(w *la.Workspace, theta []float64) {
 // scale makes z the samples over the widths whose logarithms are given.
 func (l *learning) scale(theta []float64) {
 	for j, t := range theta {
-		scale := math.Exp(-t)
+		scale := special.Exp(-t)
 		for i := range l.x.Rows {
 			if v := scale * l.x.At(i, j); l.laplacian {
 				l.z.Row(j)[i] = v
@@ -350,7 +351,7 @@ func (ds *design) learned(theta []float64) *design {
 		}
 		widths := make([]float64, v.sight.cols(ds.inputs[v.input].cols))
 		for j := range widths {
-			widths[j] = math.Exp(theta[j])
+			widths[j] = special.Exp(theta[j])
 		}
 		theta = theta[len(widths):]
 		if _, ok := v.kernel.(Laplacian); ok {

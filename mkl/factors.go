@@ -171,14 +171,14 @@ func (f FactorModel) EstimateMemory(rows, cols, entries int) int64 {
 	if m == 0 {
 		m = defaultFactors
 	}
-	bytes := 32*float64(rows)*float64(m+1) + 64*float64(cols)*float64(m+1)
+	bytes := float64(32*float64(rows)*float64(m+1)) + float64(64*float64(cols)*float64(m+1))
 	if entries == rows*cols {
-		bytes += 8*float64(entries) + 8*float64(max(rows, cols))*float64(m+1)
+		bytes += float64(8*float64(entries)) + float64(8*float64(max(rows, cols))*float64(m+1))
 	} else {
-		bytes += 24 * float64(entries)
+		bytes += float64(24 * float64(entries))
 	}
 	if !f.SharedNoise {
-		bytes += 16 * float64(cols) * float64(m+1)
+		bytes += float64(16 * float64(cols) * float64(m+1))
 	}
 	return inBytes(bytes / 8)
 }

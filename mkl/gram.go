@@ -549,7 +549,7 @@ func checkSemidefinite(k la.Matrix[float64]) error {
 		return nil
 	}
 	a := k.Clone()
-	jitter := definitenessJitter * math.Abs(trace)
+	jitter := float64(definitenessJitter * math.Abs(trace))
 	for i := range a.Rows {
 		a.Row(i)[i] += jitter
 	}

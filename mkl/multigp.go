@@ -145,13 +145,13 @@ func (g MultiGP) EstimateMemory(s Size) int64 {
 // processes whose factor of N×N the model keeps.
 func (f *Fitting) processMemory(s Size, l int) int64 {
 	N, P, L := float64(s.Samples), float64(s.Kernels), float64(l)
-	words := P * N * N                         // kernel matrices
-	words += (2 + L) * N * N                   // K, B, and each function's factor
-	words += N * (2*P/32 + 2*(P+2) + 10*(L+1)) // rows' parts of traces, vectors
+	words := float64(P * N * N)                                                    // kernel matrices
+	words += float64((2 + L) * N * N)                                              // K, B, and each function's factor
+	words += float64(N * (float64(2*P/32) + float64(2*(P+2)) + float64(10*(L+1)))) // rows' parts of traces, vectors
 	if s.Samples >= manySamples {
 		few := float64(part(s.Samples))
-		words += (P + 3) * few * few // the fit to a part
+		words += float64((P + 3) * few * few) // the fit to a part
 	}
-	words += float64(f.workers()) * (1 << 18) // packed blocks of products
+	words += float64(float64(f.workers()) * (1 << 18)) // packed blocks of products
 	return inBytes(words)
 }

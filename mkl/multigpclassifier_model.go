@@ -3,9 +3,9 @@ package mkl
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -65,7 +65,7 @@ func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt Pred
 	for i, row := range out.Probability {
 		sharpen(m.sharpness, score[i], row)
 		for c, log := range row {
-			row[c] = math.Exp(log)
+			row[c] = special.Exp(log)
 		}
 	}
 	return out.labelled(m.classes.names)

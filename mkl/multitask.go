@@ -123,9 +123,9 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 func (t MultiTask) EstimateMemory(s Size) int64 {
 	N, P, L := float64(s.Samples), float64(s.Kernels), float64(s.Outputs)
 	M := P * float64(t.latents(s.Outputs))
-	words := N*N*(P+3) + 6*M*N + 3*L*N + 8*L*M
+	words := float64(N*N*(P+3)) + float64(6*M*N) + float64(3*L*N) + float64(8*L*M)
 	if !t.MeanOnly {
-		words += M * N * N
+		words += float64(M * N * N)
 	}
 	return inBytes(words)
 }

@@ -87,7 +87,7 @@ func (m *MultiTaskModel) KernelWeights() []KernelWeight {
 		power := la.SumSq(s.Phi.Row(i)) / float64(m.design.d)
 		for q := range m.targets {
 			w.Mean += energy.At(q, i)
-			w.SD += power * m.posterior.Weight(q, i).VarW()
+			w.SD += float64(power * m.posterior.Weight(q, i).VarW())
 		}
 		w.Mean, w.SD = math.Sqrt(w.Mean/float64(len(m.targets))), math.Sqrt(w.SD/float64(len(m.targets)))
 		largest = max(largest, w.Mean)

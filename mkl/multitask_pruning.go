@@ -120,8 +120,8 @@ func (pr *latentPruning) dropFunctions() {
 		mean, variance := slices.Clone(pr.meanError), slices.Clone(pr.varError)
 		for q := range mean {
 			m, v := f.without(q)
-			mean[q] += m
-			variance[q] += v
+			mean[q] += float64(m)
+			variance[q] += float64(v)
 		}
 		if !pr.within(mean, variance, 0.25) {
 			break
@@ -151,12 +151,12 @@ func (f *prunedLatent) projected(q int) (mean, variance float64) {
 	var sum float64 // Σ λ_n·r_n
 	for n, r := range f.span.rest {
 		if r > f.span.floor {
-			sum += f.root[n] * f.root[n] * r
+			sum += float64(f.root[n] * f.root[n] * r)
 		}
 	}
 	eps, eta := math.Sqrt(f.kappa*sum), math.Sqrt(f.left)
 	mean = f.weight[q] * eta * math.Sqrt(f.kappa)
-	variance = f.square[q]*float64(eps*(2*math.Sqrt(f.kappa)+eps)+f.kappa*f.lack) + f.within[q]*f.kappa*2*eta*f.norm
+	variance = float64(f.square[q]*float64(float64(eps*(float64(2*math.Sqrt(f.kappa))+eps))+float64(f.kappa*f.lack))) + float64(2*f.within[q]*f.kappa*eta*f.norm)
 	return mean, variance
 }
 
@@ -191,7 +191,7 @@ func (pr *latentPruning) dropSamples() error {
 			var gain float64
 			for i, f := range pr.kept {
 				if r := f.span.rest[n]; r > f.span.floor {
-					gain += importance[i] * f.root[n] * f.root[n] * r
+					gain += float64(importance[i] * f.root[n] * f.root[n] * r)
 				}
 			}
 			if gain > most {
@@ -226,8 +226,8 @@ func (pr *latentPruning) enough() bool {
 	for q := range mean {
 		for _, f := range pr.kept {
 			m, v := f.projected(q)
-			mean[q] += m
-			variance[q] += v
+			mean[q] += float64(m)
+			variance[q] += float64(v)
 		}
 	}
 	return pr.within(mean, variance, 0.5)

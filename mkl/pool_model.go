@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/bmkl/bmkl/internal/special"
 )
 
 // poolRule says how the members of a pool were weighted.
@@ -154,7 +156,7 @@ func (m *PoolModel) NoiseSD() []float64 {
 	var variance float64
 	for i, w := range m.weights {
 		sd := m.members[i].NoiseSD()[0]
-		variance += w * sd * sd
+		variance += float64(w * sd * sd)
 	}
 	return []float64{math.Sqrt(variance)}
 }
@@ -190,10 +192,10 @@ func (m *PoolModel) PredictTargets(ctx context.Context, opt PredictOptions, x ..
 			// difference of squares.
 			d := v - out.Mean[0][t]
 			share := w / (total + w)
-			out.Mean[0][t] += share * d
+			out.Mean[0][t] += float64(share * d)
 			if p.Variance != nil {
 				was := &out.Variance[0][t]
-				*was += share * (p.Variance[0][t] - *was + (1-share)*d*d)
+				*was += float64(share * (p.Variance[0][t] - *was + float64((1-share)*d*d)))
 			}
 		}
 	}
@@ -213,14 +215,14 @@ func (m *PoolModel) Summary() string {
 func (m *MultiGPModel) leftOutDensity(y []float64) []float64 {
 	out := make([]float64, len(y))
 	l := m.leaveOneOut[0]
-	unit := math.Log(m.target.sd)
+	unit := special.Log(m.target.sd)
 	for i, v := range y {
 		if m.noise != nil {
 			out[i] = l.LogProbability[i] - unit
 			continue
 		}
 		d := (v-m.target.mean)/m.target.sd - l.Mean[i]
-		out[i] = -0.5*(d*d/l.Variance[i]+math.Log(2*math.Pi*l.Variance[i])) - unit
+		out[i] = float64(-0.5*(d*d/l.Variance[i]+special.Log(2*math.Pi*l.Variance[i]))) - unit
 	}
 	return out
 }
@@ -263,9 +265,9 @@ func (m *PoolClassifierModel[T]) PredictClasses(ctx context.Context, opt Predict
 		}
 		for t := range p.Label {
 			for c := range out.Decision[t] {
-				out.Decision[t][c] += w * p.Decision[t][c]
+				out.Decision[t][c] += float64(w * p.Decision[t][c])
 				if p.Probability != nil {
-					out.Probability[t][c] += w * p.Probability[t][c]
+					out.Probability[t][c] += float64(w * p.Probability[t][c])
 				}
 			}
 		}

@@ -234,13 +234,13 @@ func (p *Predictor) project(opt PredictorOptions, f function) (err error) {
 // cost estimates the multiplications of a prediction without pivots.
 func (p *Predictor) cost() float64 {
 	samples := float64(p.samples)
-	c := 8 * samples * float64(len(p.e))
+	c := float64(8 * samples * float64(len(p.e)))
 	if p.full {
 		rank, _ := p.ct.Dims()
-		c += float64(p.u.Cols) * float64(rank) * (samples - float64(rank)/2)
+		c += float64(float64(p.u.Cols) * float64(rank) * (samples - float64(float64(rank)/2)))
 	}
 	if p.healer != nil {
-		c += 2 * samples * samples
+		c += float64(2 * samples * samples)
 	}
 	return c
 }
@@ -390,7 +390,7 @@ func (p *Predictor) PredictWithBound(x ...[]float64) (BoundedPrediction, error) 
 		}
 		p.pool.put(s)
 	}
-	b.Mean, b.Variance = p.target.mean+p.target.sd*b.Mean, p.target.sd*p.target.sd*b.Variance
+	b.Mean, b.Variance = p.target.mean+float64(p.target.sd*b.Mean), p.target.sd*p.target.sd*b.Variance
 	positive := b.Variance
 	if p.cov.Rows == 0 { // MeanOnly
 		positive = 1

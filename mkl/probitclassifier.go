@@ -223,13 +223,13 @@ func (c ProbitClassifier[T]) EstimateMemory(s Size) int64 {
 	switch {
 	case c.Inference != Variational: // every draw, and what each chain works with
 		d := c.Draws.orDefault()
-		words = float64(max(0, d.Chains)) * (float64(max(0, d.Draws))*(C*N+P) + 4*C*N)
+		words = float64(float64(max(0, d.Chains)) * (float64(float64(max(0, d.Draws))*(float64(C*N)+P)) + float64(4*C*N)))
 	case c.Update == MeanField:
-		words = N * N * P * (P + 1) / 2
+		words = float64(N * N * P * (P + 1) / 2)
 	case c.Update == Structured:
-		words = math.Ldexp(3*C*N+N*N, s.Kernels)
+		words = math.Ldexp(float64(3*C*N)+float64(N*N), s.Kernels)
 	}
-	return inBytes(float64(need)/8 + words)
+	return inBytes(float64(float64(need)/8) + words)
 }
 
 // classAlpha returns the prior of each class, nil if none has its own.

@@ -115,14 +115,14 @@ func (p *ProcessClassPredictor[T]) PredictWithBound(probability []float64, x ...
 		}
 		// The log odds of a class move by that of its own function and, if there are
 		// several, by those of the others, and a probability by tanh(¼ of that).
-		move *= m.sharpness
+		move = float64(move * m.sharpness)
 		if len(m.functions) > 1 {
 			move *= 2
 		}
-		bound += m.weight * math.Tanh(move/4)
+		bound += float64(m.weight * special.Tanh(move/4))
 		sharpen(m.sharpness, score, log)
 		for c, v := range log {
-			sum[c] += m.weight * math.Exp(v)
+			sum[c] += float64(m.weight * special.Exp(v))
 		}
 	}
 	if err = checkClasses(sum); err == nil {

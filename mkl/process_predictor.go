@@ -332,18 +332,18 @@ type mixture struct {
 }
 
 func (m *mixture) add(w float64, t target, c vi.Certified) {
-	mean, variance := t.mean+t.sd*c.Mean, t.sd*t.sd*c.Variance
+	mean, variance := t.mean+float64(t.sd*c.Mean), float64(t.sd*t.sd*c.Variance)
 	d := mean - m.mean
 	m.weight += w
 	share := w / m.weight
-	m.mean += share * d
-	m.variance += share * (variance - m.variance)
-	m.spread += share * ((1-share)*d*d - m.spread)
-	m.sdError = t.sd * c.SDError
-	e := t.sd * c.MeanError
-	m.meanError += share * (e - m.meanError)
-	m.squares += share * (e*e - m.squares)
-	m.varianceError += share * (m.sdError*(2*math.Sqrt(variance)+m.sdError) - m.varianceError)
+	m.mean += float64(share * d)
+	m.variance += float64(share * (variance - m.variance))
+	m.spread += float64(share * (float64((1-share)*d*d) - m.spread))
+	m.sdError = float64(t.sd * c.SDError)
+	e := float64(t.sd * c.MeanError)
+	m.meanError += float64(share * (e - m.meanError))
+	m.squares += float64(share * (float64(e*e) - m.squares))
+	m.varianceError += float64(share * (float64(m.sdError*(float64(2*math.Sqrt(variance))+m.sdError)) - m.varianceError))
 }
 
 // prediction returns the moments of n members. Their means' root mean square distance

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
@@ -131,7 +132,7 @@ func startAt(f *mgp.Fit) *mgp.EvidenceStart {
 		start.Noise = 1 / p.Tau
 	}
 	if f.Noise != nil {
-		start.Noise, start.NoiseGamma = math.Exp(f.Noise.Level), f.Noise.About.State().Gamma
+		start.Noise, start.NoiseGamma = special.Exp(f.Noise.Level), f.Noise.About.State().Gamma
 	}
 	return start
 }
@@ -315,7 +316,7 @@ func (m *processes) prior(o int) string {
 		tails = "nearly Gaussian"
 	}
 	spread := "few kernels carry the weight"
-	factor := math.Exp(math.Sqrt(p.VarLog()))
+	factor := special.Exp(math.Sqrt(p.VarLog()))
 	switch {
 	case factor < 1.5:
 		spread = "the kernels matter alike"

@@ -87,7 +87,7 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 		var limit float64
 		p.healSize = f.healer.Sizes()
 		for i, size := range p.healSize {
-			limit += p.kappa[i] * size
+			limit += float64(p.kappa[i] * size)
 		}
 		p.healed = true
 		p.healMean, p.healSD = f.healer.Sensitivity(limit)
@@ -121,11 +121,11 @@ type share struct {
 }
 
 func (p *pruning) addKernel(s *share, m int) {
-	s.mean += p.kappa[m] * math.Abs(p.e[m])
+	s.mean += float64(p.kappa[m] * math.Abs(p.e[m]))
 	s.square += p.grow(p.eCov, s.members, m, p.kappa)
 	s.spread += p.grow(p.ee, s.members, m, p.kappa)
 	if p.healed {
-		s.heal += p.kappa[m] * p.healSize[m]
+		s.heal += float64(p.kappa[m] * p.healSize[m])
 	}
 	s.members = append(s.members, m)
 }
@@ -150,14 +150,14 @@ func (p *pruning) grow(x la.Matrix[float64], members []int, n int, kappa []float
 	row := x.Row(n)
 	sum := of(n) * math.Abs(row[n])
 	for _, i := range members {
-		sum += 2 * of(i) * math.Abs(row[i])
+		sum += float64(2 * of(i) * math.Abs(row[i]))
 	}
 	return of(n) * sum
 }
 
 // cost bounds what leaving out the product of two shares does.
 func cost(kernels, samples *share) (mean, sd float64) {
-	return kernels.mean * samples.mean, math.Sqrt(float64(kernels.square*samples.square) + kernels.spread*samples.spread)
+	return kernels.mean * samples.mean, math.Sqrt(float64(kernels.square*samples.square) + float64(kernels.spread*samples.spread))
 }
 
 // run prunes: of four parts of the budget one each goes to samples, kernels, and
@@ -183,7 +183,7 @@ func (p *pruning) run() {
 	p.kernels = p.drop(p.kernels, part, p.addKernel,
 		func(k *share) (mean, sd float64) {
 			mean, sd = cost(k, &samples)
-			return mean + float64(p.healMean*k.heal), sd + float64(p.healSD*k.heal)
+			return float64(mean) + float64(p.healMean*k.heal), float64(sd) + float64(p.healSD*k.heal)
 		},
 		func(m int) bool { return p.sure[m] && (sureAll || !p.healed) })
 
@@ -231,14 +231,14 @@ func (p *pruning) factor(limit, spread float64) {
 	var kappa float64 // Σ κ_m·√E[e_m²]
 	sure := true
 	for _, m := range p.kernels {
-		kappa += p.kappa[m] * math.Sqrt(p.ee.At(m, m))
+		kappa += float64(p.kappa[m] * math.Sqrt(p.ee.At(m, m)))
 		sure = sure && p.sure[m]
 	}
 	var lack float64
 	p.u = pivotedCholesky(submatrix(p.ee, p.kernels), func(rest []float64) bool {
 		lack = 0
 		for i, m := range p.kernels {
-			lack += p.kappa[m] * math.Sqrt(rest[i]) * spread
+			lack += float64(p.kappa[m] * math.Sqrt(rest[i]) * spread)
 		}
 		return lack <= limit
 	})
@@ -247,7 +247,7 @@ func (p *pruning) factor(limit, spread float64) {
 	p.ct, p.order = growPivoted(submatrix(p.aCov, p.samples), func(rest []float64) bool {
 		lack = 0
 		for _, v := range rest {
-			lack += kappa * math.Sqrt(v)
+			lack += float64(kappa * math.Sqrt(v))
 		}
 		return lack <= limit
 	}).trapezoid()

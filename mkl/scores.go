@@ -118,5 +118,5 @@ func (p *scorePredictors) probability(o int, x [][]float64) (float64, error) {
 func positiveProbability(mean, margin, sd float64) float64 {
 	above := special.LogNormalCDF((mean - margin) / sd)
 	below := special.LogNormalCDF((-margin - mean) / sd)
-	return 1 / (1 + math.Exp(below-above))
+	return 1 / (1 + special.Exp(below-above))
 }

@@ -71,6 +71,6 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 // EstimateMemory returns about how many bytes a fit of the given size takes.
 func (s SharedRegression) EstimateMemory(size Size) int64 {
 	n, p, l, d := float64(size.Samples), float64(size.Kernels), float64(size.Outputs), float64(size.basis())
-	more := inBytes(l*(2*n+2*p*p) + min(l, p)*d*d) // the last for healing
+	more := inBytes(float64(l*(float64(2*n)+float64(2*p*p))) + float64(min(l, p)*d*d)) // the last for healing
 	return min(s.kernelMemory(size, 1), math.MaxInt64-more) + more
 }

@@ -1,6 +1,10 @@
 package mkl
 
-import "math"
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+)
 
 // Class probabilities come from one function a class (one for two classes). The
 // log odds of the functions are multiplied by a common factor, the sharpness b, and
@@ -32,9 +36,9 @@ func (s scoreTable) set(i, o int, logP, logNot float64) {
 // logNot returns log(1−P) from log P ≤ 0.
 func logNot(logP float64) float64 {
 	if logP > -math.Ln2 {
-		return math.Log(-math.Expm1(logP))
+		return special.Log(-special.Expm1(logP))
 	}
-	return math.Log1p(-math.Exp(logP))
+	return special.Log1p(-special.Exp(logP))
 }
 
 // sharpen stores the log probabilities of the classes in dst: b·scores less the
@@ -51,9 +55,9 @@ func sharpen(b float64, scores, dst []float64) {
 		if s != top { // Inf − Inf otherwise
 			dst[c] = b * (s - top)
 		}
-		sum += math.Exp(dst[c])
+		sum += special.Exp(dst[c])
 	}
-	log := math.Log(sum)
+	log := special.Log(sum)
 	for c := range dst {
 		dst[c] -= log
 	}
@@ -76,18 +80,18 @@ const logSharpnessSpread = 0.5
 func fitSharpness(scores [][]float64, class []int) float64 {
 	log := make([]float64, len(scores[0]))
 	slope := func(b float64) float64 {
-		sum := -math.Log(b) / (logSharpnessSpread * logSharpnessSpread * b)
+		sum := -special.Log(b) / (logSharpnessSpread * logSharpnessSpread * b)
 		for n, s := range scores {
 			sharpen(b, s, log)
 			for c, l := range log {
-				if p := math.Exp(l); p > 0 && c != class[n] {
-					sum += p * (s[class[n]] - s[c])
+				if p := special.Exp(l); p > 0 && c != class[n] {
+					sum += float64(p * (s[class[n]] - s[c]))
 				}
 			}
 		}
 		return sum
 	}
-	lo, hi := math.Log(leastSharpness), math.Log(float64(mostSharpness))
+	lo, hi := special.Log(leastSharpness), special.Log(float64(mostSharpness))
 	switch {
 	case !(slope(leastSharpness) > 0):
 		return leastSharpness
@@ -95,11 +99,11 @@ func fitSharpness(scores [][]float64, class []int) float64 {
 		return mostSharpness
 	}
 	for range 40 {
-		if mid := (lo + hi) / 2; slope(math.Exp(mid)) > 0 {
+		if mid := (lo + hi) / 2; slope(special.Exp(mid)) > 0 {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
-	return math.Exp((lo + hi) / 2)
+	return special.Exp((lo + hi) / 2)
 }

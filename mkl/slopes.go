@@ -2,8 +2,8 @@ package mkl
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -89,7 +89,7 @@ func oneWidthSlope(kernel Kernel, k, g la.Matrix[float64]) (sum float64) {
 		gs := g.Row(i)
 		for j, v := range k.Row(i) {
 			if v > 0 { // the slope of one that underflowed is 0 too
-				sum -= power * gs[j] * v * math.Log(v)
+				sum -= float64(power * gs[j] * v * special.Log(v))
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func (ds *design) addWidthSlopes(ws *la.Workspace, i int, k, g la.Matrix[float64
 	}
 	logs := make([]float64, len(widths))
 	for j, w := range widths {
-		logs[j] = math.Log(w)
+		logs[j] = special.Log(w)
 	}
 	l.scale(logs)
 	for r := range g.Rows { // of a symmetric matrix only the lower triangle is read

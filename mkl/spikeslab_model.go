@@ -73,7 +73,7 @@ func (m *SpikeSlabModel) Weights() []SlabWeight {
 func (m *SpikeSlabModel) Bias() float64 {
 	b := m.target.mean
 	for j, w := range m.Weights() {
-		b -= w.Mean * m.center[j]
+		b -= float64(w.Mean * m.center[j])
 	}
 	return b
 }

@@ -100,7 +100,7 @@ func (p *SpikeSlabPredictor) correlated(x []float64) (mean, variance float64) {
 	}
 	mean = la.Dot(p.mean, s.phi)
 	for k, d := range s.phi {
-		variance += d * la.Dot(p.cov.Row(k)[:k+1], s.phi[:k+1])
+		variance += float64(d * la.Dot(p.cov.Row(k)[:k+1], s.phi[:k+1]))
 	}
 	p.pool.put(s)
 	return mean, max(0, variance)

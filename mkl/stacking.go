@@ -1,6 +1,10 @@
 package mkl
 
-import "math"
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+)
 
 // pseudoShare is the weight of the uniform mixture in a stack, as a share of the
 // samples: small enough that data decide, large enough that no model is dropped
@@ -38,7 +42,7 @@ func stack(logDensity [][]float64) []float64 {
 			}
 			var sum float64
 			for m, w := range weights {
-				share[m] = w * math.Exp(logDensity[m][n]-top)
+				share[m] = float64(w * special.Exp(logDensity[m][n]-top))
 				sum += share[m]
 			}
 			if !(sum > 0) { // no model gives the sample a density

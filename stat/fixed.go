@@ -25,7 +25,7 @@ const (
 // 2⁻¹⁰ and what is left, each of which an int64 holds, without a branch.
 func toFixed(x float64) fixed {
 	whole := int64(x * step)
-	rest := int64(math.RoundToEven((x - float64(whole)*(1.0/step)) * (1 << upper * step)))
+	rest := int64(math.RoundToEven((x - float64(float64(whole)*(1.0/step))) * (1 << upper * step)))
 	lo, carry := bits.Add64(uint64(whole)<<upper, uint64(rest), 0)
 	return fixed{lo, whole>>(64-upper) + rest>>63 + int64(carry)}
 }

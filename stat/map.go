@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -87,7 +88,7 @@ func (m *Moments) Apply(ws *la.Workspace, a Map) (*Moments, error) {
 			into.Count += h.Count
 			la.Axpy(1, h.Sums.Data, into.Sums.Data)
 			for i, v := range h.Scale {
-				into.Scale[i] = math.Hypot(into.Scale[i], v)
+				into.Scale[i] = special.Hypot(into.Scale[i], v)
 			}
 			la.Axpy(1, h.Self, into.Self)
 			continue
@@ -203,18 +204,18 @@ func (a Map) scales(from, to places, g Group, sums la.Matrix[float64]) []float64
 				var square float64
 				for j, b := range v.By.Row(d) {
 					t := b * g.Scale[first+j]
-					square += t * t
+					square += float64(t * t)
 				}
 				out[lo+d] = math.Sqrt(square)
 			}
 			if v.Shift != nil {
-				out[lo+d] = math.Hypot(out[lo+d], v.Shift[d]*one)
+				out[lo+d] = special.Hypot(out[lo+d], v.Shift[d]*one)
 			}
 		}
 	}
 	out[to.one] = one
 	for i, t := range a.Targets {
-		out[to.output(i)] = math.Hypot(g.Scale[from.output(t.Output)], t.Shift*one) / math.Abs(t.scale())
+		out[to.output(i)] = special.Hypot(g.Scale[from.output(t.Output)], t.Shift*one) / math.Abs(t.scale())
 	}
 	for i, v := range out {
 		out[i] = max(v, math.Sqrt(max(0, sums.At(i, i))))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
 )
 
 // Ascent says how far to climb the lower bound. The zero value is ready.
@@ -349,5 +351,5 @@ func (w *watch) plateau(free bool) (converged bool, sweeps float64) {
 	if !(rise < before) {
 		return false, math.Inf(1)
 	}
-	return false, float64(stretch) * math.Log(rise/least) / math.Log(before/rise)
+	return false, float64(stretch) * special.Log(rise/least) / special.Log(before/rise)
 }

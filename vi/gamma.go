@@ -1,8 +1,6 @@
 package vi
 
 import (
-	"math"
-
 	"github.com/bmkl/bmkl/internal/special"
 )
 
@@ -17,4 +15,4 @@ type Gamma struct {
 func (g Gamma) Mean() float64 { return g.Shape * g.Scale }
 
 // MeanLog returns E[log x] = ψ(Shape) + log Scale.
-func (g Gamma) MeanLog() float64 { return special.Digamma(g.Shape) + math.Log(g.Scale) }
+func (g Gamma) MeanLog() float64 { return special.Digamma(g.Shape) + special.Log(g.Scale) }

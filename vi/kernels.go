@@ -152,7 +152,7 @@ func (k *Dense) Quad(_ *la.Workspace, alpha []float64, dst []float64) {
 	for m, km := range k.k {
 		var s float64
 		for i, a := range alpha {
-			t := a * la.Dot(km.Row(i), alpha)
+			t := float64(a * la.Dot(km.Row(i), alpha))
 			s += t
 		}
 		dst[m] = s

@@ -1,6 +1,10 @@
 package vi
 
-import "math"
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+)
 
 // Predictions is what a state of an ascent predicts at training points: at all of them,
 // or at so many, always the same ones, that their change can be judged.
@@ -34,7 +38,7 @@ func (p *Predictions) Distance(q *Predictions) float64 {
 		if !p.Probabilities {
 			d /= p.SD[i]
 		}
-		s := math.Log(q.SD[i] / p.SD[i])
+		s := special.Log(q.SD[i] / p.SD[i])
 		sum += float64(d*d) + float64(s*s)
 	}
 	if math.IsNaN(sum) {

@@ -114,7 +114,7 @@ func (k *Stacked) Quad(_ *la.Workspace, alpha []float64, dst []float64) {
 	for m, f := range k.f {
 		var s float64
 		for d := range f.Rows {
-			t := alpha[k.first[m]+d] * la.Dot(f.Row(d), alpha)
+			t := float64(alpha[k.first[m]+d] * la.Dot(f.Row(d), alpha))
 			s += t
 		}
 		dst[m] = s

@@ -1,6 +1,10 @@
 package vi
 
-import "math"
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+)
 
 // When to stop. Unless a tolerance of the bound is asked for, an ascent has converged
 // when what it predicts, and its bound, have nearly nothing to come. A small change in
@@ -58,7 +62,7 @@ func (p progression) toCome(k int, least float64) (sum, sweeps float64) {
 		left := now * now / (before - now)
 		sum = max(sum, left)
 		if left > least {
-			sweeps = max(sweeps, float64(w)*math.Log(left/least)/math.Log(before/now))
+			sweeps = max(sweeps, float64(w)*special.Log(left/least)/special.Log(before/now))
 		}
 	}
 	return sum, sweeps

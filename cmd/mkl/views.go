@@ -188,7 +188,7 @@ func (p *problem) checkMemory(n, outputs int) error {
 		}
 	}
 	// The columns are there as read and as matrices, and the model keeps a copy.
-	data := 3 * 8 * float64(n) * float64(columns+outputs)
+	data := float64(3 * 8 * float64(n) * float64(columns+outputs))
 	if total := float64(p.memory(size)) + data; total > float64(limit) {
 		return console.Inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s",
 			console.Plural(n, "sample"), console.Plural(size.Kernels, part), memory.Size(min(total, math.MaxInt64)), limit, whose)

@@ -158,10 +158,10 @@ func judgePredictor(p *problem, m mkl.Model, x []mkl.Features, of prediction) (w
 		if mean-mean != 0 || !(variance > 0) || math.IsInf(variance, 1) {
 			complain("predictor, sample %d: mean %g, variance %g", i, mean, variance)
 		}
-		if info.Certain && math.Abs(mean-want) > 1.0001*info.MeanError+1e-6*(math.Abs(want)+wantSD) {
+		if info.Certain && math.Abs(mean-want) > float64(1.0001*info.MeanError)+float64(1e-6*(math.Abs(want)+wantSD)) {
 			complain("predictor, sample %d: mean %g of %g, bound %g", i, mean, want, info.MeanError)
 		}
-		if info.Certain && math.Abs(sd-wantSD) > 1.0001*info.SDError+1e-4*(wantSD+1e-2*math.Abs(want)) {
+		if info.Certain && math.Abs(sd-wantSD) > float64(1.0001*info.SDError)+float64(1e-4*(wantSD+float64(1e-2*math.Abs(want)))) {
 			complain("predictor, sample %d: SD %g of %g, bound %g", i, sd, wantSD, info.SDError)
 		}
 	}

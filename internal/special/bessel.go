@@ -60,8 +60,8 @@ func besselAtZero(nu float64) BesselK {
 		}
 		return b
 	}
-	lg, _ := math.Lgamma(nu)
-	b.LogScaled = lg + (nu-1)*math.Ln2
+	lg := LogGamma(nu)
+	b.LogScaled = lg + float64((nu-1)*math.Ln2)
 	b.DLogScaled = Digamma(nu) + math.Ln2
 	b.Ratio = 2 * nu
 	return b
@@ -93,25 +93,25 @@ func besselCosh(nu, x float64) BesselK {
 	sum, dsum, next := 0.5, 0.0, 0.5
 	for k := 1; k < mostTerms; k++ {
 		t := float64(k) * h
-		m := math.Expm1(t)
+		m := Expm1(t)
 		e := -x * m * m / (2 * (1 + m)) // −x(cosh t − 1)
-		if e+(math.Abs(nu)+1)*t < -negligible {
+		if e+float64((math.Abs(nu)+1)*t) < -negligible {
 			break
 		}
-		w := math.Exp(e)
-		p := math.Expm1(nu * t)
-		q := (1 + p) * (1 + m) // e^{(ν+1)t}
-		sum += w * (1 + p*p/(2*(1+p)))
-		dsum += w * t * (p + p/(1+p)) / 2
-		next += w * (q + 1/q) / 2
+		w := Exp(e)
+		p := Expm1(nu * t)
+		q := float64((1 + p) * (1 + m)) // e^{(ν+1)t}
+		sum += float64(w * (1 + p*p/(2*(1+p))))
+		dsum += float64(w * t * (p + p/(1+p)) / 2)
+		next += float64(w * (q + 1/q) / 2)
 	}
-	logX := math.Log(x)
+	logX := Log(x)
 	b := BesselK{
-		Log:   math.Log(sum*h) - x,
+		Log:   Log(sum*h) - x,
 		DLog:  dsum / sum,
 		Ratio: x * next / sum,
 	}
-	b.LogScaled = b.Log + nu*logX
+	b.LogScaled = b.Log + float64(nu*logX)
 	b.DLogScaled = b.DLog + logX
 	return b
 }
@@ -124,52 +124,52 @@ func besselCosh(nu, x float64) BesselK {
 // and the derivative and the ratio are expectations of u and e^u. For s ≥ besselLarge
 // the integral is √(2π/s) and the expectations of u and e^u − 1 vanish.
 func besselSaddle(nu, x float64) BesselK {
-	s := math.Hypot(nu, x)
+	s := Hypot(nu, x)
 	sum := s + nu
 	diff := x / sum * x // s − ν
 	h := min(stepWide, stepGaussian/math.Sqrt(s))
 	total, first, grow := 1.0, 0.0, 0.0 // Σ e^E, Σ u·e^E, Σ (e^u − 1)·e^E
 	for k := 1; k < mostTerms && s < besselLarge; k++ {
 		u := float64(k) * h
-		m := math.Expm1(u)
+		m := Expm1(u)
 		var right, left float64 // E(u) and E(−u), which is the larger
 		if u < 0.5 {
 			u2 := u * u
 			cosh := s * m * m / (2 * (1 + m))
-			sinh := nu * u * u2 / 6 * (1 + u2/20*(1+u2/42*(1+u2/72*(1+u2/110*(1+u2/156)))))
+			sinh := float64(nu * u * u2 / 6 * (1 + float64(u2/20*(1+float64(u2/42*(1+float64(u2/72*(1+float64(u2/110*(1+u2/156))))))))))
 			right, left = -cosh-sinh, sinh-cosh
 		} else {
-			right = s + nu*u - ((1+m)*sum+diff/(1+m))/2
-			left = s - nu*u - (sum/(1+m)+(1+m)*diff)/2
+			right = s + float64(nu*u) - float64((float64((1+m)*sum)+diff/(1+m))/2)
+			left = s - float64(nu*u) - float64((sum/(1+m)+float64((1+m)*diff))/2)
 		}
 		if left < -negligible {
 			break
 		}
-		w := math.Exp(left)
+		w := Exp(left)
 		total += w
-		first -= w * u
+		first -= float64(w * u)
 		grow -= w * m / (1 + m)
 		if right > -negligible {
-			w = math.Exp(right)
+			w = Exp(right)
 			total += w
-			first += w * u
-			grow += w * m
+			first += float64(w * u)
+			grow += float64(w * m)
 		}
 	}
 	mean := first / total
-	logSum := math.Log(sum)
-	integral := math.Log(total*h) - math.Ln2
+	logSum := Log(sum)
+	integral := Log(total*h) - math.Ln2
 	if s >= besselLarge {
-		integral = 0.5*math.Log(math.Pi/s) - 0.5*math.Ln2
+		integral = float64(0.5*Log(math.Pi/s)) - 0.5*math.Ln2
 	}
-	t0 := math.Asinh(nu / x)
+	t0 := asinh(nu / x)
 	if math.IsInf(t0, 1) {
-		t0 = logSum - math.Log(x)
+		t0 = logSum - Log(x)
 	}
 	return BesselK{
-		Log:        nu*t0 - s + integral,
+		Log:        float64(nu*t0) - s + integral,
 		DLog:       t0 + mean,
-		LogScaled:  nu*logSum - s + integral,
+		LogScaled:  float64(nu*logSum) - s + integral,
 		DLogScaled: logSum + mean,
 		Ratio:      sum * (1 + grow/total),
 	}

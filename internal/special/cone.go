@@ -75,7 +75,7 @@ func (c *Cone) mode() float64 {
 			x := float64(a*u) + d
 			l, _ := millsNear(x)
 			slope += float64(a * l)
-			curve += float64(a*a) * decay(x, l)
+			curve += float64(float64(a*a) * decay(x, l))
 		}
 		step := slope / curve
 		u += step
@@ -142,13 +142,13 @@ func (c *Cone) integrate(moments bool) float64 {
 			if !(h > coneTail) {
 				break
 			}
-			total += c.add(math.Exp(h), moments)
+			total += c.add(Exp(h), moments)
 		}
 	}
 	for j := range c.sum {
 		c.sum[j] /= total
 	}
-	return top + math.Log(total*step) - logSqrt2Pi
+	return top + Log(total*step) - logSqrt2Pi
 }
 
 // add adds the present λ to the sums with a weight, which it returns.

@@ -28,7 +28,7 @@ func (c *Cone) sharp(mode, narrow float64) float64 {
 			p.within = max(p.within, 1e-15*total)
 		}
 	}
-	return top + math.Log(total) - logSqrt2Pi
+	return top + Log(total) - logSqrt2Pi
 }
 
 // climb improves the mode u, which Newton's iteration found to about nine digits, to
@@ -68,7 +68,7 @@ type panels struct {
 // integral returns the integral from lo to hi.
 func (p *panels) integral(lo, hi float64, halvings int) float64 {
 	p.budget--
-	mid, half := 0.5*(lo+hi), 0.5*(hi-lo)
+	mid, half := float64(0.5*(lo+hi)), 0.5*(hi-lo)
 	var gauss, kronrod float64
 	for i, x := range kronrodNodes {
 		f := p.at(mid + float64(half*x))
@@ -87,7 +87,7 @@ func (p *panels) integral(lo, hi float64, halvings int) float64 {
 }
 
 func (p *panels) at(t float64) float64 {
-	return math.Exp(min(p.cone.at(p.u+t)-p.top, coneRound))
+	return Exp(min(p.cone.at(p.u+t)-p.top, coneRound))
 }
 
 // The nodes x ≥ 0 of Kronrod's rule on (−1, 1) and the weights of both rules; every

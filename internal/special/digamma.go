@@ -32,5 +32,5 @@ func Digamma(x float64) float64 {
 	} {
 		series = (series + c) * w
 	}
-	return math.Log(z) - 0.5/z - series - shift
+	return Log(z) - 0.5/z - series - shift
 }

@@ -27,7 +27,7 @@ func Trigamma(x float64) float64 {
 	} {
 		series = (series + c) * w
 	}
-	return (1+series)/z + w/2 + shift
+	return (1+series)/z + float64(w/2) + shift
 }
 
 // LogMinusDigamma returns log x − ψ(x) > 0 for x > 0, with full relative accuracy
@@ -40,7 +40,7 @@ func LogMinusDigamma(x float64) float64 {
 		return math.NaN()
 	}
 	if x < 10 {
-		return math.Log(x) - Digamma(x)
+		return Log(x) - Digamma(x)
 	}
 	w := 1 / (x * x)
 	series := 0.0
@@ -58,14 +58,14 @@ func LogMinusDigamma(x float64) float64 {
 // Source: Stirling's series, DLMF 5.11.1, term by term.
 func LogGammaRise(x, d float64) float64 {
 	if x < 10 {
-		a, _ := math.Lgamma(x + d)
-		b, _ := math.Lgamma(x)
+		a := LogGamma(x + d)
+		b := LogGamma(x)
 		return a - b
 	}
 	// With y = x+d: (y−½)·log y − (x−½)·log x − d and the difference of the
 	// corrections, in which log y = log x + log1p(d/x).
 	y := x + d
-	return (x-0.5)*math.Log1p(d/x) + d*math.Log(y) - d + stirling(y) - stirling(x)
+	return float64((x-0.5)*Log1p(d/x)) + float64(d*Log(y)) - d + stirling(y) - stirling(x)
 }
 
 // stirling returns log Γ(x) − (x−½)·log x + x − ½·log 2π for x ≥ 10.
@@ -75,7 +75,7 @@ func stirling(x float64) float64 {
 	for _, c := range [...]float64{ // B_2j/(2j(2j−1)), highest first
 		-3617.0 / 122400, 1.0 / 156, -691.0 / 360360, 1.0 / 1188, -1.0 / 1680, 1.0 / 1260, -1.0 / 360, 1.0 / 12,
 	} {
-		series = series*w + c
+		series = float64(series*w) + c
 	}
 	return series / x
 }

@@ -10,7 +10,7 @@ func LogNormalQuantile(l float64) float64 {
 	case !(l <= 0):
 		return math.NaN()
 	case l > -math.Ln2:
-		return -lowerQuantile(math.Log(-math.Expm1(l)))
+		return -lowerQuantile(Log(-Expm1(l)))
 	}
 	return lowerQuantile(l)
 }
@@ -20,9 +20,9 @@ func LogNormalQuantile(l float64) float64 {
 // outside [0, 1].
 func NormalQuantile(p float64) float64 {
 	if p > 0.5 {
-		return -LogNormalQuantile(math.Log1p(-p))
+		return -LogNormalQuantile(Log1p(-p))
 	}
-	return LogNormalQuantile(math.Log(p))
+	return LogNormalQuantile(Log(p))
 }
 
 // lowerQuantile is LogNormalQuantile for l ≤ log ½: Halley's iteration on log Φ
@@ -33,11 +33,11 @@ func lowerQuantile(l float64) float64 {
 		return l
 	}
 	t := math.Sqrt(-2 * l)
-	x := (2.515517+t*(0.802853+t*0.010328))/(1+t*(1.432788+t*(0.189269+t*0.001308))) - t
+	x := (2.515517+float64(t*(0.802853+float64(t*0.010328))))/(1+float64(t*(1.432788+float64(t*(0.189269+float64(t*0.001308)))))) - t
 	for range 3 {
 		slope, f := Mills(x) // (log Φ)′ and log Φ
 		newton := (f - l) / slope
-		step := newton / (1 + 0.5*newton*(x+slope)) // f″/f′ = −(x + φ/Φ)
+		step := newton / (1 + float64(0.5*newton*(x+slope))) // f″/f′ = −(x + φ/Φ)
 		x -= step
 		if math.Abs(step) <= 1e-6*math.Abs(x) {
 			break // the next step would be below rounding: the convergence is cubic

@@ -23,22 +23,22 @@ func besselTemme(nu, x float64) BesselK {
 	j := math.Floor(nu + 0.5)
 	mu := nu - j
 	a := math.Abs(mu)
-	m := a * a
+	m := float64(a * a)
 	half := x / 2
-	l := -math.Log(half)
-	sigma := a * l
+	l := -Log(half)
+	sigma := float64(a * l)
 	decay := powSmall(half, 2*a) // e^{−2σ}
 
 	// Even and odd part of 1/Γ(1+a) = even + a·odd and their derivatives in m.
 	even, dEven := evenOdd(&recipGammaEven, m)
 	odd, dOdd := evenOdd(&recipGammaOdd, m)
-	dRecip := 2*m*dOdd + odd // d(a·odd)/da
-	plus, minus := even+a*odd, even-a*odd
-	psiPlus := -(dRecip + 2*a*dEven) / plus   // ψ(1+a)
-	psiMinus := -(dRecip - 2*a*dEven) / minus // ψ(1−a)
-	w := 1 / (plus * minus)                   // Γ(1+a)·Γ(1−a) = πa/sin πa
+	dRecip := float64(2*m*dOdd) + odd // d(a·odd)/da
+	plus, minus := even+float64(a*odd), even-float64(a*odd)
+	psiPlus := -(dRecip + float64(2*a*dEven)) / plus   // ψ(1+a)
+	psiMinus := -(dRecip - float64(2*a*dEven)) / minus // ψ(1−a)
+	w := 1 / (plus * minus)                            // Γ(1+a)·Γ(1−a) = πa/sin πa
 	// d log w/dm; log w = −log(even² − m·odd²).
-	dw := -(2*even*dEven - odd*odd - 2*m*odd*dOdd) * w
+	dw := -(float64(2*even*dEven) - float64(odd*odd) - float64(2*m*odd*dOdd)) * w
 
 	// cosh σ and sinh σ/σ, scaled by e^{−σ}, and their derivatives in m before
 	// scaling.
@@ -47,8 +47,8 @@ func besselTemme(nu, x float64) BesselK {
 	dc := l * l / 2 * sh
 	ds := l * l / 2 * sinhcSlope(sigma, c, sh)
 
-	f := w * (even*l*sh - odd*c)
-	df := dw*f + w*(l*(dEven*sh+even*ds)-dOdd*c-odd*dc)
+	f := w * (float64(even*l*sh) - float64(odd*c))
+	df := float64(dw*f) + float64(w*(float64(l*(float64(dEven*sh)+float64(even*ds)))-float64(dOdd*c)-float64(odd*dc)))
 	gammaPlus, gammaMinus := w*minus, w*plus // Γ(1+a), Γ(1−a)
 
 	logX := math.Ln2 - l
@@ -56,23 +56,23 @@ func besselTemme(nu, x float64) BesselK {
 		if nu >= 0.5 {
 			// x^ν·K_ν is at its limit.
 			b := besselAtZero(nu)
-			b.Log = b.LogScaled - nu*logX
+			b.Log = b.LogScaled - float64(nu*logX)
 			b.DLog = b.DLogScaled - logX
 			return b
 		}
 		b := BesselK{DLog: 2 * mu * df / f}
 		scale := sigma // log of what f was divided by to reach K_μ
-		b.Log = math.Log(f) + scale
+		b.Log = Log(f) + scale
 		if mu >= 0 {
-			b.LogScaled = math.Log(f) + nu*math.Ln2
+			b.LogScaled = Log(f) + float64(nu*math.Ln2)
 			b.Ratio = gammaPlus / f
 			// The scaled derivative directly: DLog + log x would cancel.
 			dcosh := -l * decay
 			dsinhc := 2 * l * expRatioSlope(2*sigma, decay)
-			b.DLogScaled = math.Ln2 + 2*a*dw +
-				w*(l*(2*a*dEven*sh+even*dsinhc)-2*a*dOdd*c-odd*dcosh)/f
+			b.DLogScaled = math.Ln2 + float64(2*a*dw) +
+				w*(float64(l*(float64(2*a*dEven*sh)+float64(even*dsinhc)))-float64(2*a*dOdd*c)-float64(odd*dcosh))/f
 		} else {
-			b.LogScaled = b.Log + nu*logX
+			b.LogScaled = b.Log + float64(nu*logX)
 			b.Ratio = gammaMinus * decay / f
 			b.DLogScaled = b.DLog + logX
 		}
@@ -81,9 +81,9 @@ func besselTemme(nu, x float64) BesselK {
 
 	// From here on the scale is e^{−μ·l}, so that it is e^{+σ} for μ < 0.
 	p, q := gammaPlus/2, gammaMinus*decay/2
-	dp, dq := p*(l+psiPlus), -q*(l+psiMinus) // d/da
-	sum := w * (even*c - m*odd*l*sh)         // S = p + q and dS/dm
-	dsum := dw*sum + w*(dEven*c+even*dc-l*(odd*sh+m*dOdd*sh+m*odd*ds))
+	dp, dq := p*(l+psiPlus), -q*(l+psiMinus)           // d/da
+	sum := w * (float64(even*c) - float64(m*odd*l*sh)) // S = p + q and dS/dm
+	dsum := float64(dw*sum) + float64(w*(float64(dEven*c)+float64(even*dc)-float64(l*(float64(odd*sh)+float64(m*dOdd*sh)+float64(m*odd*ds)))))
 	diff, ddiff := f, df // T = (p − q)/a and dT/dm: Temme's f₀
 	side, dside := p, dp // p_k for μ ≥ 0 or q_k for μ < 0, and its derivative by μ
 	if mu < 0 {
@@ -94,21 +94,21 @@ func besselTemme(nu, x float64) BesselK {
 	ck := 1.0
 	for k := 1.0; k < mostTerms; k++ {
 		ck *= h2 / k
-		den := 1 / (k*k - m)
-		df = (k*df + dsum) * den
-		f = (k*f + sum) * den
-		df += f * den
-		dsum, ddiff = (k*dsum+diff+m*ddiff)*den, (k*ddiff+dsum)*den
-		sum, diff = (k*sum+m*diff)*den, (k*diff+sum)*den
-		dsum += sum * den
-		ddiff += diff * den
+		den := 1 / (float64(k*k) - m)
+		df = float64((float64(k*df) + dsum) * den)
+		f = (float64(k*f) + sum) * den
+		df += float64(f * den)
+		dsum, ddiff = float64((float64(k*dsum)+diff+float64(m*ddiff))*den), float64((float64(k*ddiff)+dsum)*den)
+		sum, diff = (float64(k*sum)+float64(m*diff))*den, (float64(k*diff)+sum)*den
+		dsum += float64(sum * den)
+		ddiff += float64(diff * den)
 		// side is p_k(μ); with μ = −a it is q_k(a).
 		side /= k - mu
 		dside = (dside + side) / (k - mu)
-		k0 += ck * f
-		d0 += ck * df
-		k1 += ck * (side - k*f)
-		d1 += ck * (dside - k*2*mu*df)
+		k0 += float64(ck * f)
+		d0 += float64(ck * df)
+		k1 += float64(ck * (side - float64(k*f)))
+		d1 += float64(ck * (dside - float64(k*2*mu*df)))
 		if ck*f*k < 1e-17*k1 && ck*f < 1e-17*k0 {
 			break
 		}
@@ -119,11 +119,11 @@ func besselTemme(nu, x float64) BesselK {
 	}
 	for i := range int(j) {
 		order := mu + float64(i+1)
-		k0, d0, k1, d1 = k1, d1, h2*k0+order*k1, h2*d0+order*d1+k1
+		k0, d0, k1, d1 = k1, d1, float64(h2*k0)+float64(order*k1), float64(h2*d0)+float64(order*d1)+k1
 	}
 	b := BesselK{DLog: d0 / k0, Ratio: 2 * k1 / k0}
-	b.LogScaled = math.Log(k0) + nu*math.Ln2
-	b.Log = b.LogScaled - nu*logX
+	b.LogScaled = Log(k0) + float64(nu*math.Ln2)
+	b.Log = b.LogScaled - float64(nu*logX)
 	b.DLogScaled = b.DLog + logX
 	return b
 }
@@ -163,8 +163,8 @@ var recipGammaOdd = [...]float64{
 // evenOdd returns Σ c_j·m^j and its derivative.
 func evenOdd(c *[12]float64, m float64) (v, dv float64) {
 	for j := len(c) - 1; j >= 0; j-- {
-		dv = dv*m + v
-		v = v*m + c[j]
+		dv = float64(dv*m) + v
+		v = float64(v*m) + c[j]
 	}
 	return v, dv
 }
@@ -175,7 +175,7 @@ func powSmall(x, y float64) float64 {
 	frac, exp := math.Frexp(x)
 	k := math.Round(y * float64(exp))
 	rest := math.FMA(y, float64(exp), -k)
-	return math.Ldexp(math.Exp(rest*math.Ln2+y*math.Log(frac)), int(k))
+	return math.Ldexp(Exp(float64(rest*math.Ln2)+float64(y*Log(frac))), int(k))
 }
 
 // sinhc returns e^{−s}·sinh(s)/s.
@@ -183,7 +183,7 @@ func sinhc(s float64) float64 {
 	if s == 0 {
 		return 1
 	}
-	return -math.Expm1(-2*s) / (2 * s)
+	return -Expm1(-2*s) / (2 * s)
 }
 
 // sinhcSlope returns e^{−s}·(cosh s − sinh(s)/s)/s², given e^{−s}·cosh s and
@@ -195,21 +195,21 @@ func sinhcSlope(s, cosh, sinhc float64) float64 {
 	// Σ_{k≥1} 2k/(2k+1)!·s^{2k−2}
 	sum, term := 0.0, 1.0/6
 	for k := 1.0; k < 11; k++ {
-		sum += 2 * k * term
+		sum += float64(2 * k * term)
 		term *= s * s / ((2*k + 2) * (2*k + 3))
 	}
-	return math.Exp(-s) * sum
+	return Exp(-s) * sum
 }
 
 // expRatioSlope returns the derivative of (1 − e^{−x})/x, given e^{−x}.
 func expRatioSlope(x, exp float64) float64 {
 	if x > 0.5 {
-		return (exp*(1+x) - 1) / (x * x)
+		return (float64(exp*(1+x)) - 1) / (x * x)
 	}
 	// −Σ_{k≥1} k·(−x)^{k−1}/(k+1)!
 	sum, term := 0.0, -0.5
 	for k := 1.0; k < 14; k++ {
-		sum += k * term
+		sum += float64(k * term)
 		term *= -x / (k + 2)
 	}
 	return sum

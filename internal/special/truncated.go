@@ -14,12 +14,22 @@ func LogNormalCDF(x float64) float64 {
 	case x < -tail:
 		// Φ(x) = φ(x)·R(−x) with Mills' ratio R.
 		delta, _ := millsTail(-x)
-		return -0.5*x*x - logSqrt2Pi - math.Log(delta-x)
+		return float64(-0.5*x*x) - logSqrt2Pi - Log(delta-x)
 	case x < 0:
-		return math.Log(0.5 * math.Erfc(-x/math.Sqrt2))
+		return Log(bell(x) * millsRatio(-x))
 	default:
-		return math.Log1p(-0.5 * math.Erfc(x/math.Sqrt2))
+		return Log1p(-bell(x) * millsRatio(x))
 	}
+}
+
+// bell returns the density φ(x) of the standard normal distribution, to an ulp or two.
+func bell(x float64) float64 {
+	if math.Abs(x) > 40 {
+		return 0
+	}
+	square := x * x
+	lost := math.FMA(x, x, -square)
+	return invSqrt2Pi * Exp(-0.5*square) * (1 - float64(0.5*lost))
 }
 
 // NormalAbove returns the moments of a standard normal variable z restricted to
@@ -28,11 +38,15 @@ func LogNormalCDF(x float64) float64 {
 func NormalAbove(x float64) (mean, variance, logZ float64) {
 	if x > tail {
 		delta, tau := millsTail(x)
-		return x + delta, delta * (tau - delta), -0.5*x*x - logSqrt2Pi - math.Log(x+delta)
+		return x + delta, delta * (tau - delta), float64(-0.5*x*x) - logSqrt2Pi - Log(x+delta)
 	}
-	z := 0.5 * math.Erfc(x/math.Sqrt2)
-	h := invSqrt2Pi * math.Exp(-0.5*x*x) / z
-	return h, 1 - h*(h-x), LogNormalCDF(-x)
+	density := bell(x)
+	above := density * millsRatio(math.Abs(x))
+	if x < 0 {
+		above = 1 - above
+	}
+	h := density / above
+	return h, 1 - float64(h*(h-x)), LogNormalCDF(-x)
 }
 
 // tail is the argument beyond which the direct formulas lose digits to cancellation.
@@ -47,7 +61,7 @@ const tail = 1.5
 func millsTail(x float64) (delta, tau float64) {
 	n := 12 + int(300/(x*x))
 	// The rest of the fraction is close to the root of f = (n+1)/(x + f).
-	f := 0.5 * (math.Sqrt(x*x+4*float64(n+1)) - x)
+	f := 0.5 * (math.Sqrt(float64(x*x)+float64(4*float64(n+1))) - x)
 	for k := n; k >= 2; k-- {
 		f = float64(k) / (x + f)
 	}

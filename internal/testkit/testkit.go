@@ -62,13 +62,13 @@ func LeastAllocs(workers int, sweep func()) float64 {
 // Fell reports whether a bound that went from a to b fell by more than the last
 // digits of its value and the noise that its model expects.
 func Fell(a, b, noise float64) bool {
-	return math.IsNaN(b) || b < a-1e-9*(1+math.Abs(a))-noise
+	return math.IsNaN(b) || b < a-float64(1e-9*(1+math.Abs(a)))-noise
 }
 
 // Slope returns the derivative of f at 0 by central differences of the fourth order
 // with steps of h.
 func Slope(f func(x float64) float64, h float64) float64 {
-	return (8*(f(h)-f(-h)) - (f(2*h) - f(-2*h))) / (12 * h)
+	return (float64(8*(f(h)-f(-h))) - (f(2*h) - f(-2*h))) / (12 * h)
 }
 
 // Median returns the median of x, the higher of the two in the middle if x has an

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
 )
 
 // Accuracy returns the share of predictions that equal the truth, between 0 and 1.
@@ -51,7 +53,7 @@ func LogLoss(class []int, probability [][]float64) (float64, error) {
 	}
 	var sum float64
 	for i, c := range class {
-		sum -= math.Log(probability[i][c])
+		sum -= special.Log(probability[i][c])
 	}
 	return sum / float64(len(class)), nil
 }
@@ -89,7 +91,7 @@ func AUC(positive []bool, score []float64) (float64, error) {
 	}
 	var area float64
 	for i, p := range curve[1:] {
-		area += (p.false - curve[i].false) * (p.true + curve[i].true) / 2
+		area += float64((p.false - curve[i].false) * (p.true + curve[i].true) / 2)
 	}
 	return area, nil
 }

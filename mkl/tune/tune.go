@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/mkl"
 )
 
@@ -173,12 +174,12 @@ func (c *climb[M]) begin() (*point[M], error) {
 			widths, again = slices.Repeat(widths, features[i]), true
 		}
 		for _, w := range widths {
-			p.x = append(p.x, math.Log(w))
+			p.x = append(p.x, special.Log(w))
 		}
 		c.counts = append(c.counts, len(widths))
 	}
 	if c.sigmaG != 0 {
-		p.x = append(p.x, math.Log(c.sigmaG))
+		p.x = append(p.x, special.Log(c.sigmaG))
 	}
 	if again { // for the slopes by each width
 		return c.at(p.x)
@@ -197,13 +198,13 @@ func (c *climb[M]) at(x []float64) (*point[M], error) {
 		}
 		widths := make([]float64, n)
 		for j := range widths {
-			widths[j] = math.Exp(rest[j])
+			widths[j] = special.Exp(rest[j])
 		}
 		rest = rest[n:]
 		s.Views[i].Kernel = withWidths(s.Views[i].Kernel, widths)
 	}
 	if c.sigmaG != 0 {
-		s.SigmaG = math.Exp(rest[0])
+		s.SigmaG = special.Exp(rest[0])
 	}
 	p, slopes, err := c.fit(s)
 	if err != nil {

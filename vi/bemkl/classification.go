@@ -107,7 +107,7 @@ func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float
 	var published []float64
 	ascent := c.Ascent
 	ascent.Progress = func(p vi.Progress) {
-		published = append(published, p.Bound-0.5*m.shift())
+		published = append(published, p.Bound-float64(0.5*m.shift()))
 		if c.Ascent.Progress != nil {
 			c.Ascent.Progress(p)
 		}
@@ -299,7 +299,7 @@ func (m *classification) updateScore() {
 			if y == 0 {
 				continue
 			}
-			x := m.margin - y*loc[i]
+			x := m.margin - float64(y*loc[i])
 			above, _, logZ := special.NormalAbove(x)
 			// m + y·h, as y·(ν + (h − x)): the part beyond the margin keeps its
 			// figures far out in the tail.
@@ -323,7 +323,7 @@ func (m *classification) updateScale() {
 // ridge returns the coefficients of updateScale.
 func (m *classification) ridge() (a, b, c float64) {
 	a, b, c = m.latent.ridge(&m.omega)
-	a -= 0.5 * float64(m.L*m.N*m.P)
+	a -= float64(0.5 * float64(m.L*m.N*m.P))
 	for o := range m.L {
 		c += float64(0.5 * m.precision[o] * m.distance(o))
 	}
@@ -333,10 +333,10 @@ func (m *classification) ridge() (a, b, c float64) {
 // Bound implements [vi.Objective]. The terms of f are those of f | b, e, g and of the
 // entropy of q(f), ½ E[(f − m)²] + log Z + ½ log 2π; Var(f) cancels between them.
 func (m *classification) Bound() float64 {
-	sum := m.layers.bound() + 0.5*m.shift()
+	sum := m.layers.bound() + float64(0.5*m.shift())
 	for o := range m.L {
-		sum += m.gBound(o, m.precision[o], math.Log(m.precision[o]))
-		sum += m.logZ[o] - 0.5*m.residual(o, m.f)
+		sum += m.gBound(o, m.precision[o], special.Log(m.precision[o]))
+		sum += m.logZ[o] - float64(0.5*m.residual(o, m.f))
 	}
 	return sum
 }
@@ -348,7 +348,7 @@ func (m *classification) shift() float64 {
 		for i, f := range m.f.Row(o) {
 			if m.y.At(o, i) != 0 {
 				d := f - m.location.At(o, i)
-				sum += d * d
+				sum += float64(d * d)
 			}
 		}
 	}

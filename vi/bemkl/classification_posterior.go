@@ -154,7 +154,7 @@ func (p *ClassificationPosterior) Predict(k vi.Kernels, opt vi.PredictOptions) (
 			// Both tails in logarithms: neither underflows before the other.
 			pos := special.LogNormalCDF((mean - p.s.Margin) / s)
 			neg := special.LogNormalCDF((-p.s.Margin - mean) / s)
-			row[t] = 1 / (1 + math.Exp(neg-pos))
+			row[t] = 1 / (1 + special.Exp(neg-pos))
 		}
 	}
 	return out, nil

@@ -1,6 +1,10 @@
 package bemkl
 
-import "math"
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+)
 
 // Between two factorisations Cov[a] follows λ and υ by a tangent. With Cov[a] at its best,
 // (Λ + υS)⁻¹, Λ = diag(E[λ]), and p_d = υ/λ_d, P = diag(p), the bound has
@@ -25,7 +29,7 @@ const leastDetermined = 1e-14
 // highest where half·λ² − α_λ·λ − ½·pull = 0, and there α_λ·ln λ − pull/λ − α_λ. With
 // half, λ changes by −λ²/root.
 func bestPrecision(alpha, half, pull float64) (lambda, root float64) {
-	root = math.Sqrt(float64(alpha*alpha) + float64(2*half)*pull)
+	root = math.Sqrt(float64(alpha*alpha) + float64(float64(2*half)*pull))
 	return (alpha + root) / (2 * half), root
 }
 
@@ -70,7 +74,7 @@ func (s *logSum) add(x float64) {
 		s.product = 1
 	}
 	if s.product *= x; !(s.product > 1e-100 && s.product < 1e100) {
-		s.sum += math.Log(s.product)
+		s.sum += special.Log(s.product)
 		s.product = 1
 	}
 }
@@ -79,5 +83,5 @@ func (s *logSum) value() float64 {
 	if s.product == 0 {
 		return 0
 	}
-	return s.sum + math.Log(s.product)
+	return s.sum + special.Log(s.product)
 }

@@ -91,7 +91,7 @@ func (l *latent) weightedCovariance(ws *la.Workspace, upsilon []float64) (la.Mat
 		for d := range l.D {
 			row, us := sum.Row(d), u*s[d]
 			for j, v := range b.Row(d)[:d+1] {
-				row[j] += float64(us*s[j]) * v
+				row[j] += float64(float64(us*s[j]) * v)
 			}
 		}
 	}

@@ -154,7 +154,7 @@ func (h *healer) infer(ws *la.Workspace, w *sampleWeights, scratch *healScratch)
 		la.Gemv(ws, la.Transpose, h.scale, k, h.residual.Row(r), 1, move)
 	}
 	for d, s := range h.s {
-		move[d] = s*move[d] - h.a[d]/s
+		move[d] = float64(s*move[d]) - h.a[d]/s
 	}
 	la.CholeskySolveVec(b, move)
 	for d, s := range h.s {
@@ -236,9 +236,9 @@ func (h *healer) heal(ws *la.Workspace, k vi.Kernels, self la.Matrix[float64], o
 					apart += float64(w * self.At(m, first+t))
 				}
 				precision := h.precision + rest[t] + h.length(z.Row(t))
-				out.Mean.Row(o)[first+t] += apart / precision * pull[t]
+				out.Mean.Row(o)[first+t] += float64(apart / precision * pull[t])
 				if out.Variance.Rows > 0 {
-					out.Variance.Row(o)[first+t] += apart / precision * apart // apart² may overflow
+					out.Variance.Row(o)[first+t] += float64(apart / precision * apart) // apart² may overflow
 				}
 			}
 		}
@@ -385,7 +385,7 @@ func (h *Healer) Sizes() []float64 {
 	for m, e := range h.e {
 		var sum float64
 		for r := range h.weights.Rows {
-			sum += h.weights.At(r, m) * h.weights.At(r, m)
+			sum += float64(h.weights.At(r, m) * h.weights.At(r, m))
 		}
 		sizes[m] = max(math.Abs(e), math.Sqrt(h.spread*sum))
 	}
@@ -405,14 +405,14 @@ func (h *Healer) Sensitivity(limit float64) (mean, sd float64) {
 		}
 		var sum float64
 		for r := range h.residual.Rows {
-			sum += h.residual.At(r, d) * h.residual.At(r, d)
+			sum += float64(h.residual.At(r, d) * h.residual.At(r, d))
 		}
 		rho += math.Sqrt(sum / h.spread)
 	}
 	root := math.Sqrt(h.h.precision)
-	reach := 1/root + math.Sqrt(v)                                  // |e*|/√(λ*+r) is at most limit·reach
-	drift := math.Sqrt(n/h.spread) / root                           // √(λ*+r) moves by at most drift·√λ*
-	sd = reach + limit*drift*(math.Sqrt(v)+reach)                   // of e*/√(λ*+r)
-	mean = limit*reach*rho/root*(1+limit*drift) + limit*rho/root*sd // of that times q/√(λ*+r)
+	reach := 1/root + math.Sqrt(v)                                                             // |e*|/√(λ*+r) is at most limit·reach
+	drift := math.Sqrt(n/h.spread) / root                                                      // √(λ*+r) moves by at most drift·√λ*
+	sd = reach + float64(limit*drift*(math.Sqrt(v)+reach))                                     // of e*/√(λ*+r)
+	mean = float64(limit*reach*rho/root*(1+float64(limit*drift))) + float64(limit*rho/root*sd) // of that times q/√(λ*+r)
 	return mean, sd
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/internal/jitter"
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
@@ -207,7 +208,7 @@ func (l *latent) updateLambda() {
 	for o := range l.R {
 		mean, variance := l.aMean.Row(o), l.aVar.Row(o)
 		for d := range mean {
-			l.lambda.Observe(o*l.D+d, 0.5*(float64(mean[d]*mean[d])+variance[d]))
+			l.lambda.Observe(o*l.D+d, float64(0.5*(float64(mean[d]*mean[d])+variance[d])))
 		}
 	}
 }
@@ -258,7 +259,7 @@ func (l *latent) updateWeightsOf(w *worker, o int) error {
 	for d, scale := range lambda {
 		mean := l.lambda.Shape * scale
 		s[d] = 1 / math.Sqrt(mean)
-		logLambda += math.Log(mean)
+		logLambda += special.Log(mean)
 	}
 	upsilon := l.upsilon[o]
 	var err error
@@ -284,7 +285,7 @@ func (l *latent) updateWeightsOf(w *worker, o int) error {
 		l.level[o] -= determined
 		trace += 1 - v
 		l.aVar.Row(o)[d] = s[d] * s[d] * v
-		shake += (1 + float64(float64(upsilon*s[d]*s[d])*l.gram.At(d, d))) * v
+		shake += float64((1 + float64(float64(upsilon*s[d]*s[d])*l.gram.At(d, d))) * v)
 	}
 	l.aTrace[o] = max(0, trace) / upsilon
 	l.noise[o] = (work.Roundoff(l.D) + l.jitter[o]) * shake
@@ -356,7 +357,7 @@ func (l *latent) intermediateCovariance(w *worker, r int, constant []float64) er
 		trace += q.Cov.At(m, m)
 	}
 	l.gTrace[r] = float64(seen*trace) + missing*float64(P)/upsilon
-	l.gLogDet[r] = seen*q.LogDet - missing*float64(P)*math.Log(upsilon)
+	l.gLogDet[r] = float64(seen*q.LogDet) - float64(missing*float64(P)*special.Log(upsilon))
 	return nil
 }
 
@@ -427,7 +428,7 @@ func (l *latent) addFit(r, o int, e []float64, s float64, y []float64) {
 
 // rescale moves (a, g) ← c·(a, g) and λ ← λ/c², with s = c².
 func (l *latent) rescale(s float64) {
-	c, logS := math.Sqrt(s), math.Log(s)
+	c, logS := math.Sqrt(s), special.Log(s)
 	la.Scal(1/s, l.lambda.Scale)
 	la.Scal(c, l.aMean.Data)
 	la.Scal(s, l.aVar.Data)
@@ -439,9 +440,9 @@ func (l *latent) rescale(s float64) {
 	}
 	la.Scal(c, l.gSum.Data)
 	for r := range l.R {
-		l.aLogDet[r] += float64(l.D) * logS
+		l.aLogDet[r] += float64(float64(l.D) * logS)
 		l.aTrace[r] *= s
-		l.gLogDet[r] += l.size * float64(l.P) * logS
+		l.gLogDet[r] += float64(l.size * float64(l.P) * logS)
 		l.gTrace[r] *= s
 		l.gDistance[r] *= s
 		la.Scal(s, l.gCov[r].Data)
@@ -459,18 +460,18 @@ func (l *latent) bound() float64 {
 		mean, variance := l.aMean.Row(r), l.aVar.Row(r)
 		for d := range mean {
 			j := r*l.D + d
-			logs += math.Log(l.lambda.Scale[j])
-			squares += l.lambda.Scale[j] * (mean[d]*mean[d] + variance[d])
+			logs += special.Log(l.lambda.Scale[j])
+			squares += float64(l.lambda.Scale[j] * (float64(mean[d]*mean[d]) + variance[d]))
 		}
-		sum += 0.5 * l.aLogDet[r]
-		sum += 0.5 * (l.gLogDet[r] + N*P*(1+conjugate.Log2Pi))
+		sum += float64(0.5 * l.aLogDet[r])
+		sum += float64(0.5 * (l.gLogDet[r] + float64(N*P*(1+conjugate.Log2Pi))))
 	}
-	return sum + 0.5*(R*D*(1+l.lambda.Psi)+logs-l.lambda.Shape*squares)
+	return sum + float64(0.5*(float64(R*D*(1+l.lambda.Psi))+logs-float64(l.lambda.Shape*squares)))
 }
 
 // gBound returns E[log p(g_r | a_r, υ_r)] given E[υ_r] and E[log υ_r].
 func (l *latent) gBound(r int, mean, meanLog float64) float64 {
-	return 0.5 * (l.size*float64(l.P)*(meanLog-conjugate.Log2Pi) - mean*l.distance(r))
+	return float64(0.5 * (float64(l.size*float64(l.P)*(meanLog-conjugate.Log2Pi)) - float64(mean*l.distance(r))))
 }
 
 // Roundoff returns the round-off of the terms of a and G, see [work.Roundoff]: of the

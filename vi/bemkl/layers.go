@@ -110,14 +110,14 @@ func (l *layers) updateIntermediateOf(w *worker, o int) error {
 // updateGamma is q(γ_o) = Gamma(α_γ + ½, (1/β_γ + E[b_o²]/2)^-1).
 func (l *layers) updateGamma() {
 	for o := range l.L {
-		l.gamma.Observe(o, 0.5*l.be.Square(o))
+		l.gamma.Observe(o, float64(0.5*l.be.Square(o)))
 	}
 }
 
 // updateOmega is q(ω_m) = Gamma(α_ω + ½, (1/β_ω + E[e_m²]/2)^-1).
 func (l *layers) updateOmega() {
 	for m := range l.P {
-		l.omega.Observe(m, 0.5*l.be.Square(l.L+m))
+		l.omega.Observe(m, float64(0.5*l.be.Square(l.L+m)))
 	}
 }
 
@@ -203,9 +203,9 @@ func (l *layers) rescale(s float64) {
 // Roundoff implements [vi.Objective]: that of latent, of the precision of b and e, and
 // of the fitted values eᵀg + b, whose residuals are of the size of the noise.
 func (l *layers) Roundoff() float64 {
-	sum := l.latent.Roundoff() + work.Roundoff(l.L+l.P)*2*l.be.Spread
+	sum := l.latent.Roundoff() + float64(work.Roundoff(l.L+l.P)*2*l.be.Spread)
 	for o, eps := range l.epsilon {
-		size := l.count[o] * l.be.Mean[o] * l.be.Mean[o]
+		size := float64(l.count[o] * l.be.Mean[o] * l.be.Mean[o])
 		for m := range l.P {
 			e := l.be.Mean[l.L+m]
 			size += float64(float64(e*e) * l.gGram[o].At(m, m))
@@ -229,10 +229,10 @@ func (l *layers) readouts() []readout {
 func (l *layers) bound() float64 {
 	sum := l.latent.bound() + l.gamma.Bound() + l.omega.Bound()
 	for o := range l.L {
-		sum += 0.5 * (l.gamma.MeanLog(o) - conjugate.Log2Pi - l.gamma.Mean(o)*l.be.Square(o))
+		sum += float64(0.5 * (l.gamma.MeanLog(o) - conjugate.Log2Pi - float64(l.gamma.Mean(o)*l.be.Square(o))))
 	}
 	for m := range l.P {
-		sum += 0.5 * (l.omega.MeanLog(m) - conjugate.Log2Pi - l.omega.Mean(m)*l.be.Square(l.L+m))
+		sum += float64(0.5 * (l.omega.MeanLog(m) - conjugate.Log2Pi - float64(l.omega.Mean(m)*l.be.Square(l.L+m))))
 	}
 	return sum + l.be.Entropy()
 }

@@ -41,11 +41,11 @@ func (f *planeBound) at(alpha, beta float64) (p planePoint) {
 		x := a + float64(alpha*z) + float64(beta*d)
 		square := float64(x * x)
 		pull := float64(f.upsilon * f.v[i])
-		lambda, root := bestPrecision(f.prior.Shape, rate+0.5*square, pull)
+		lambda, root := bestPrecision(f.prior.Shape, rate+float64(0.5*square), pull)
 		rest += pull / lambda
-		p.grad[0] -= float64(lambda*x) * z
-		p.grad[1] -= float64(lambda*x) * d
-		zz, zd, dd := float64(lambda*z)*z, float64(lambda*z)*d, float64(lambda*d)*d
+		p.grad[0] -= float64(float64(lambda*x) * z)
+		p.grad[1] -= float64(float64(lambda*x) * d)
+		zz, zd, dd := float64(float64(lambda*z)*z), float64(float64(lambda*z)*d), float64(float64(lambda*d)*d)
 		p.major[0] += zz
 		p.major[1] += zd
 		p.major[2] += dd
@@ -56,7 +56,7 @@ func (f *planeBound) at(alpha, beta float64) (p planePoint) {
 		logs.add(lambda / float64(f.shape*f.scale[i]))
 	}
 	bend := float64(float64(c[0]*alpha)*alpha) + float64(2*float64(float64(c[1]*alpha)*beta)) + float64(float64(c[2]*beta)*beta)
-	p.value = float64(f.slope[0]*alpha) + float64(f.slope[1]*beta) - 0.5*bend + float64(f.prior.Shape*logs.value()) - rest
+	p.value = float64(f.slope[0]*alpha) + float64(f.slope[1]*beta) - float64(0.5*bend) + float64(f.prior.Shape*logs.value()) - rest
 	return p
 }
 

@@ -180,7 +180,7 @@ func (p *scorer) CovarianceRoundoff(o int, cov la.Matrix[float64]) float64 {
 	r := p.row(o)
 	var sum float64
 	for d, scale := range p.lambda.Row(r) {
-		sum += (float64(p.lambdaShape*scale) + float64(p.upsilon[r]*p.gram.At(d, d))) * cov.At(d, d)
+		sum += float64((float64(p.lambdaShape*scale) + float64(p.upsilon[r]*p.gram.At(d, d))) * cov.At(d, d))
 	}
 	return 0x1p-54 * float64(p.D) * sum
 }

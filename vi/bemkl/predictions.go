@@ -33,7 +33,7 @@ func (m *classification) Predictions(p *vi.Predictions) {
 		m.predict(p, o, o, &m.readouts()[o], 1, m.precision[o])
 	}
 	for i, f := range p.Mean {
-		p.Mean[i] = math.Exp(special.LogNormalCDF(f / p.SD[i]))
+		p.Mean[i] = special.Exp(special.LogNormalCDF(f / p.SD[i]))
 	}
 }
 

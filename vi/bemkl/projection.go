@@ -58,12 +58,12 @@ func newForm(a la.Matrix[float64]) form {
 	var squares float64
 	for i := range a.Rows {
 		for j := range i {
-			v := 0.5 * (a.At(i, j) + a.At(j, i))
+			v := float64(0.5 * (a.At(i, j) + a.At(j, i)))
 			low.Set(i, j, 2*v)
-			squares += 2 * v * v
+			squares += float64(2 * v * v)
 		}
 		low.Set(i, i, a.At(i, i))
-		squares += a.At(i, i) * a.At(i, i)
+		squares += float64(a.At(i, i) * a.At(i, i))
 	}
 	return form{stairs.New(low), math.Sqrt(squares) * math.Sqrt(float64(a.Rows))}
 }
@@ -106,12 +106,12 @@ type ProjectOptions struct {
 
 // cost estimates the multiplications of a prediction with so many coordinates.
 func (opt ProjectOptions) cost(order float64) float64 {
-	c := 10 * order
+	c := float64(10 * order)
 	if !opt.MeanOnly {
-		c += order * order / 2
+		c += float64(order * order / 2)
 	}
 	if opt.Healed {
-		c += order * order
+		c += float64(order * order)
 	}
 	return c
 }
@@ -231,7 +231,7 @@ func newSubspaces(k Columns, P, N int) []subspace {
 }
 
 // spare is what round-off can hide of a residual.
-func (s *subspace) spare() float64 { return 8 * unit * float64(len(s.left)) * s.most }
+func (s *subspace) spare() float64 { return float64(8 * unit * float64(len(s.left)) * s.most) }
 
 // rest returns Σ_n r(x_n), with its round-off.
 func (s *subspace) rest() float64 {
@@ -308,7 +308,7 @@ func (p *scorer) projection(ws *la.Workspace, h *healer, spaces []subspace, o in
 		rest := math.Sqrt(s.rest())
 		v := &q.moves[m]
 		v.mean = math.Abs(q.e[m]) * size * rest
-		v.spread = math.Sqrt(c.cov.At(1+m, 1+m))*size*rest + math.Sqrt(c.ee.At(m, m)*most)*rest
+		v.spread = float64(math.Sqrt(c.cov.At(1+m, 1+m))*size*rest) + float64(math.Sqrt(c.ee.At(m, m)*most)*rest)
 		q.constant += c.ee.At(m, m) / p.upsilon[row]
 	}
 	q.order = len(w)
@@ -355,10 +355,10 @@ func (q *Projection) addInverse(s *subspace) {
 	for i := range s.used {
 		norm += la.SumSq(l.Row(i)[:i+1])
 	}
-	shift := unit * float64(s.used+16) * math.Sqrt(norm*float64(s.used)*s.most)
+	shift := float64(unit * float64(s.used+16) * math.Sqrt(norm*float64(s.used)*s.most))
 	q.inverse = append(q.inverse, stairs.New(l))
 	q.shift = append(q.shift, shift)
-	q.residual = append(q.residual, 2*shift+shift*shift+unit*float64(s.used+16))
+	q.residual = append(q.residual, float64(2*shift)+float64(shift*shift)+float64(unit*float64(s.used+16)))
 }
 
 // heal sets what healing needs. The rows of x are the coordinates of the training samples.
@@ -401,7 +401,7 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, o int, kernel []int, x la
 		copy(one.Row(i), x.Row(i))
 		la.Scal(q.e[m], one.Row(i))
 		for d, v := range one.Row(i) {
-			squares += float64(v*h.s[d]) * float64(v*h.s[d])
+			squares += float64(float64(v*h.s[d]) * float64(v*h.s[d]))
 		}
 	}
 	q.root = math.Sqrt(squares)
@@ -412,7 +412,7 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, o int, kernel []int, x la
 	for m := range spaces {
 		var sum float64
 		for r := range h.weights.Rows {
-			sum += h.weights.At(r, m) * h.weights.At(r, m)
+			sum += float64(h.weights.At(r, m) * h.weights.At(r, m))
 		}
 		rest, w, v := math.Sqrt(spaces[m].rest()), math.Sqrt(sum), &q.moves[m]
 		v.pull, v.rest, v.self = w*pull*rest, w*rest, math.Abs(q.e[m])*math.Sqrt(most)*rest
@@ -436,22 +436,22 @@ func (q *Projection) Predict(ws *la.Workspace, k, self, scratch []float64) vi.Ce
 		own, tm := max(0, self[m]), t[first:first+n]
 		l.MultiplyVec(ws, k[first:first+n], tm)
 		inside := la.SumSq(tm)
-		r := math.Sqrt(max(0, own-inside) + q.residual[m]*own)
+		r := math.Sqrt(max(0, own-inside) + float64(q.residual[m]*own))
 		v := &q.moves[m]
-		by.mean += r * v.mean
-		by.spread += r * v.spread
-		by.pull += r * v.pull
-		by.rest += r * v.rest
-		by.self += r * v.self
+		by.mean += float64(r * v.mean)
+		by.spread += float64(r * v.spread)
+		by.pull += float64(r * v.pull)
+		by.rest += float64(r * v.rest)
+		by.self += float64(r * v.self)
 		length += inside
-		shift += q.shift[m] * math.Sqrt(own)
-		kappa += q.e[m] * self[m]
+		shift += float64(q.shift[m] * math.Sqrt(own))
+		kappa += float64(q.e[m] * self[m])
 		first += n
 	}
 	size := math.Sqrt(length)
-	slack := shift + unit*float64(q.order+32)*size // of t, with the sums over it
+	slack := shift + float64(unit*float64(q.order+32)*size) // of t, with the sums over it
 	c := vi.Certified{Mean: q.bias + la.Dot(q.mean, t), Variance: math.NaN(), LeastSD: math.Sqrt(q.constant)}
-	c.MeanError = by.mean + slack*norm(q.mean)
+	c.MeanError = by.mean + float64(slack*norm(q.mean))
 	var added, addedError float64
 	if q.healed {
 		added, addedError = q.healing(ws, &c, t, at, by, size, slack, kappa)
@@ -460,7 +460,7 @@ func (q *Projection) Predict(ws *la.Workspace, k, self, scratch []float64) vi.Ce
 		return c
 	}
 	unhealed, rounding := q.variance(ws, t, at, slack*(2*size+slack))
-	c.Variance = unhealed + added*added
+	c.Variance = unhealed + float64(added*added)
 	sd := math.Sqrt(c.Variance)
 	c.SDError = by.spread + addedError + rounding/sd
 	c.LeastSD = max(math.Sqrt(q.constant), sd-c.SDError)
@@ -493,18 +493,18 @@ func (q *Projection) variance(ws *la.Workspace, t, at []float64, slack float64) 
 func (q *Projection) healing(ws *la.Workspace, c *vi.Certified, t, at []float64, by moves, size, slack, kappa float64) (added, addedError float64) {
 	rounding := slack * (2*size + slack)
 	r := max(0, q.rest.at(ws, t, at))
-	root, hidden := math.Sqrt(r), rounding*q.rest.size
+	root, hidden := math.Sqrt(r), float64(rounding*q.rest.size)
 	least, most := max(0, root-by.rest), root+by.rest
 	w := 1 / math.Sqrt(q.precision+r)
-	high, low := 1/math.Sqrt(q.precision+max(0, least*least-hidden)), 1/math.Sqrt(q.precision+most*most+hidden)
+	high, low := 1/math.Sqrt(q.precision+max(0, float64(least*least)-hidden)), 1/math.Sqrt(q.precision+float64(most*most)+hidden)
 	move := max(high-w, w-low)
 
 	apart := kappa - q.apart.at(ws, t, at)
-	apartError := by.self*(root+math.Sqrt(hidden)+by.rest) + q.root*size*by.rest + rounding*q.apart.size + unit*64*math.Abs(kappa)
+	apartError := float64(by.self*(root+math.Sqrt(hidden)+by.rest)) + float64(q.root*size*by.rest) + float64(rounding*q.apart.size) + float64(unit*64*math.Abs(kappa))
 	pull := la.Dot(q.pull, t)
-	pullError := by.pull + slack*norm(q.pull)
+	pullError := by.pull + float64(slack*norm(q.pull))
 
-	c.Mean += apart * pull * w * w
-	c.MeanError += math.Abs(apart*pull)*move*(high+w) + (math.Abs(apart)*pullError+(math.Abs(pull)+pullError)*apartError)*high*high
-	return math.Abs(apart) * w, math.Abs(apart)*move + apartError*high
+	c.Mean += float64(apart * pull * w * w)
+	c.MeanError += float64(math.Abs(apart*pull)*move*(high+w)) + float64((float64(math.Abs(apart)*pullError)+float64((math.Abs(pull)+pullError)*apartError))*high*high)
+	return math.Abs(apart) * w, float64(math.Abs(apart)*move) + float64(apartError*high)
 }

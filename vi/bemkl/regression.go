@@ -125,12 +125,12 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 	m := &regression{
 		layers: layers,
 		y:      y, priors: pr,
-		upsilon:     conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+0.5*layers.size*float64(P), L),
+		upsilon:     conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*layers.size*float64(P)), L),
 		upsilonMean: make([]float64, L),
 		epsilonMean: make([]float64, L),
 	}
 	for o := range L {
-		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+0.5*m.count[o], 1))
+		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*m.count[o]), 1))
 		m.epsilonMean[o] = m.epsilon[o].Mean(0)
 		m.memory.Of(m.epsilon[o].Scale)
 	}
@@ -201,7 +201,7 @@ func (m *regression) resume(p *RegressionPosterior) error {
 // updateUpsilon is q(υ_o) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
 func (m *regression) updateUpsilon() {
 	for o := range m.L {
-		m.upsilon.Observe(o, 0.5*m.distance(o))
+		m.upsilon.Observe(o, float64(0.5*m.distance(o)))
 		m.upsilonMean[o] = m.upsilon.Mean(o)
 	}
 }
@@ -209,7 +209,7 @@ func (m *regression) updateUpsilon() {
 // updateEpsilon is q(ε_o) = Gamma(α_ε + n_o/2, (1/β_ε + Σ E[(y − eᵀg − b)²]/2)^-1).
 func (m *regression) updateEpsilon() {
 	for o := range m.L {
-		m.epsilon[o].Observe(0, 0.5*m.residual(o, m.y))
+		m.epsilon[o].Observe(0, float64(0.5*m.residual(o, m.y)))
 		m.epsilonMean[o] = m.epsilon[o].Mean(0)
 	}
 }
@@ -233,7 +233,7 @@ func (m *regression) updateScale() {
 // ridge returns the coefficients of updateScale.
 func (m *regression) ridge() (a, b, c float64) {
 	a, b, c = m.latent.ridge(&m.omega)
-	a += float64(m.L) * m.priors.Upsilon.Shape
+	a += float64(float64(m.L) * m.priors.Upsilon.Shape)
 	for _, v := range m.upsilonMean {
 		b += v / m.priors.Upsilon.Scale
 	}
@@ -247,7 +247,7 @@ func (m *regression) Bound() float64 {
 		eps := &m.epsilon[o]
 		sum += eps.Bound()
 		sum += m.gBound(o, m.upsilon.Mean(o), m.upsilon.MeanLog(o))
-		sum += 0.5 * (m.count[o]*(eps.MeanLog(0)-conjugate.Log2Pi) - eps.Mean(0)*m.residual(o, m.y))
+		sum += float64(0.5 * (float64(m.count[o]*(eps.MeanLog(0)-conjugate.Log2Pi)) - float64(eps.Mean(0)*m.residual(o, m.y))))
 	}
 	return sum
 }

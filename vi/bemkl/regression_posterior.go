@@ -243,7 +243,7 @@ func variation(x []float64) float64 {
 		mean += v / float64(len(x))
 	}
 	for _, v := range x {
-		sum += (v - mean) * (v - mean)
+		sum += float64((v - mean) * (v - mean))
 	}
 	return sum
 }

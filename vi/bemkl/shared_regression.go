@@ -130,10 +130,10 @@ func (r SharedRegression) model(k vi.Kernels, y la.Matrix[float64]) (*shared, er
 		L:      L, y: y, priors: pr,
 		upsilonMean: make([]float64, 1),
 		epsilonMean: make([]float64, L),
-		upsilonQ:    conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+0.5*latent.size*float64(P), 1),
+		upsilonQ:    conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*latent.size*float64(P)), 1),
 		gamma:       conjugate.NewGammas(pr.Gamma, pr.Gamma.Shape+0.5, L),
 		omega:       conjugate.NewGammas(pr.Omega, pr.Omega.Shape+0.5, L*P),
-		epsilon:     conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+0.5*latent.size, L),
+		epsilon:     conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*latent.size), L),
 		targets:     la.NewMatrix[float64](L, P),
 		gain:        la.NewMatrix[float64](P, L),
 		rhs:         make([]float64, 1+P),
@@ -227,7 +227,7 @@ func (m *shared) Sweep(done func(string)) error { return m.updates.sweep(&m.Stop
 
 // updateUpsilon is q(υ) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
 func (m *shared) updateUpsilon() {
-	m.upsilonQ.Observe(0, 0.5*m.distance(0))
+	m.upsilonQ.Observe(0, float64(0.5*m.distance(0)))
 	m.upsilonMean[0] = m.upsilonQ.Mean(0)
 }
 
@@ -276,7 +276,7 @@ func (m *shared) updateIntermediateOf(w *worker, _ int) error {
 // updateGamma is q(γ_o) = Gamma(α_γ + ½, (1/β_γ + E[b_o²]/2)^-1).
 func (m *shared) updateGamma() {
 	for o := range m.L {
-		m.gamma.Observe(o, 0.5*m.be[o].Square(0))
+		m.gamma.Observe(o, float64(0.5*m.be[o].Square(0)))
 	}
 }
 
@@ -284,7 +284,7 @@ func (m *shared) updateGamma() {
 func (m *shared) updateOmega() {
 	for o := range m.L {
 		for j := range m.P {
-			m.omega.Observe(o*m.P+j, 0.5*m.be[o].Square(1+j))
+			m.omega.Observe(o*m.P+j, float64(0.5*m.be[o].Square(1+j)))
 		}
 	}
 }
@@ -292,7 +292,7 @@ func (m *shared) updateOmega() {
 // updateEpsilon is q(ε_o) = Gamma(α_ε + N/2, (1/β_ε + Σ E[(y − e_oᵀg − b_o)²]/2)^-1).
 func (m *shared) updateEpsilon() {
 	for o := range m.L {
-		m.epsilon.Observe(o, 0.5*m.residual(o))
+		m.epsilon.Observe(o, float64(0.5*m.residual(o)))
 		m.epsilonMean[o] = m.epsilon.Mean(o)
 	}
 }
@@ -383,12 +383,12 @@ func (m *shared) Roundoff() float64 {
 	sum := m.latent.Roundoff()
 	for o := range m.L {
 		be, eps := &m.be[o], m.epsilon.Mean(o)
-		size := m.size * be.Mean[0] * be.Mean[0]
+		size := float64(m.size * be.Mean[0] * be.Mean[0])
 		for j := range m.P {
 			e := be.Mean[1+j]
 			size += float64(float64(e*e) * m.gGram[0].At(j, j))
 		}
-		sum += work.Roundoff(1+m.P)*2*be.Spread + work.Difference(m.P+1, eps, m.size/eps, size)
+		sum += float64(work.Roundoff(1+m.P)*2*be.Spread) + work.Difference(m.P+1, eps, m.size/eps, size)
 	}
 	return sum
 }
@@ -400,12 +400,12 @@ func (m *shared) Bound() float64 {
 	for o := range m.L {
 		be := &m.be[o]
 		sum += be.Entropy()
-		sum += 0.5 * (m.gamma.MeanLog(o) - conjugate.Log2Pi - m.gamma.Mean(o)*be.Square(0))
+		sum += float64(0.5 * (m.gamma.MeanLog(o) - conjugate.Log2Pi - float64(m.gamma.Mean(o)*be.Square(0))))
 		for j := range m.P {
 			w := o*m.P + j
-			sum += 0.5 * (m.omega.MeanLog(w) - conjugate.Log2Pi - m.omega.Mean(w)*be.Square(1+j))
+			sum += float64(0.5 * (m.omega.MeanLog(w) - conjugate.Log2Pi - float64(m.omega.Mean(w)*be.Square(1+j))))
 		}
-		sum += 0.5 * (m.size*(m.epsilon.MeanLog(o)-conjugate.Log2Pi) - m.epsilon.Mean(o)*m.residual(o))
+		sum += float64(0.5 * (float64(m.size*(m.epsilon.MeanLog(o)-conjugate.Log2Pi)) - float64(m.epsilon.Mean(o)*m.residual(o))))
 	}
 	return sum
 }

@@ -3,6 +3,7 @@ package mgp
 import (
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -67,11 +68,11 @@ func (a *ahead) step(m *model) {
 	la.Gemm(&m.ws, la.NoTrans, la.Transpose, 1, u, v, 0, info)
 	for p, g := range m.gamma0 {
 		slope[p] = 0.5 * (m.quad[p] - m.trace[p]) / g
-		a.moved[p] = math.Log(g / m.moments[p].mean)
+		a.moved[p] = special.Log(g / m.moments[p].mean)
 	}
 	if n > P {
 		slope[P] = 0.5 * (la.SumSq(m.alpha) - m.left) / m.tau0
-		a.moved[P] = math.Log(m.tau0 / m.tau)
+		a.moved[P] = special.Log(m.tau0 / m.tau)
 	}
 	// The step begins at the scales and the noise of the present q(γ) and τ, which the
 	// updates have moved since: there the slopes are, to first order, less by info·(x − x°).
@@ -95,12 +96,12 @@ func (a *ahead) step(m *model) {
 		}
 	}
 	for p, q := range m.moments {
-		mixed, pull := m.prior.Chi*q.inv, m.prior.Phi*q.mean
-		slope[p] += 0.5 * (pull - 2*m.prior.Omega - mixed)
-		info.Row(p)[p] += 0.5 * (mixed + pull)
+		mixed, pull := float64(m.prior.Chi*q.inv), float64(m.prior.Phi*q.mean)
+		slope[p] += float64(0.5 * (pull - float64(2*m.prior.Omega) - mixed))
+		info.Row(p)[p] += float64(0.5 * (mixed + pull))
 	}
 	for i, s := range slope { // no step is longer than maxStep
-		info.Row(i)[i] += (a.damping+1e-10)*info.At(i, i) + math.Abs(s)/maxStep
+		info.Row(i)[i] += float64((a.damping+1e-10)*info.At(i, i)) + math.Abs(s)/maxStep
 	}
 	if la.Cholesky(nil, info) != nil {
 		clear(slope)
@@ -110,14 +111,14 @@ func (a *ahead) step(m *model) {
 	scale := 0.0
 	if common {
 		scale = a.limited(slope[n-1])
-		m.prior = GIG{m.prior.Omega, m.prior.Chi * math.Exp(-scale), m.prior.Phi * math.Exp(scale)}
+		m.prior = GIG{m.prior.Omega, m.prior.Chi * special.Exp(-scale), m.prior.Phi * special.Exp(scale)}
 	}
 	for p, q := range m.moments {
-		m.gamma0[p] = q.mean * math.Exp(-a.limited(slope[p]+scale))
+		m.gamma0[p] = q.mean * special.Exp(-a.limited(slope[p]+scale))
 	}
 	m.tau0 = m.tau
 	if m.learnTau && !m.labels {
-		m.tau0 = min(m.tau*math.Exp(-a.limited(slope[P])), max(m.mostTau(), m.tau))
+		m.tau0 = min(m.tau*special.Exp(-a.limited(slope[P])), max(m.mostTau(), m.tau))
 	}
 }
 

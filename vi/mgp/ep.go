@@ -50,13 +50,13 @@ func (s *sites) propagate(t []float64, tol float64) (logZ float64, err error) {
 		for n, label := range t {
 			u := tilt(label, s.cavityMean[n], s.cavityVar[n])
 			dm, dv := s.mean[n]-u.mean, (s.variance[n]-u.variance)/s.variance[n]
-			square += dm*dm/s.variance[n] + dv*dv
+			square += dm*dm/s.variance[n] + float64(dv*dv)
 			logZ += u.logZ + s.siteNormaliser(n)
 			// The next sites, kept where the posterior no longer needs them.
 			s.diag[n] = u.precision
 			s.root[n] = u.shift
 		}
-		logZ -= 0.5 * s.logDet()
+		logZ -= float64(0.5 * s.logDet())
 		residual := math.Sqrt(square / float64(s.N))
 		if math.IsNaN(residual) {
 			return 0, fmt.Errorf("expectation propagation: the moments are not finite")
@@ -72,8 +72,8 @@ func (s *sites) propagate(t []float64, tol float64) (logZ float64, err error) {
 		}
 		last = residual
 		for n := range t {
-			s.prec[n] = max(s.prec[n]+damping*(s.diag[n]-s.prec[n]), leastPrecision)
-			s.nu[n] += damping * (s.root[n] - s.nu[n])
+			s.prec[n] = max(s.prec[n]+float64(damping*(s.diag[n]-s.prec[n])), leastPrecision)
+			s.nu[n] += float64(damping * (s.root[n] - s.nu[n]))
 		}
 	}
 	return 0, fmt.Errorf("expectation propagation: the moments differ by %.3g posterior deviations after %d sweeps", last, epSweeps)
@@ -87,7 +87,7 @@ func (s *sites) siteNormaliser(n int) float64 {
 	v, nu := s.variance[n], s.nu[n]
 	ratio := s.prec[n] * s.cavityVar[n]
 	q := s.cavityMean[n] / s.cavityVar[n]
-	return 0.5 * (float64(nu*s.mean[n]) - float64(v*nu*nu) + float64(q*v*(float64(q*ratio)-2*nu)) + math.Log1p(ratio))
+	return 0.5 * (float64(nu*s.mean[n]) - float64(v*nu*nu) + float64(q*v*(float64(q*ratio)-2*nu)) + special.Log1p(ratio))
 }
 
 // start sets the sites to those of a weak push towards the labels.

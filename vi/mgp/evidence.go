@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
@@ -343,22 +344,22 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	}
 	if relative {
 		for p, v := range x {
-			m.unit[p] = math.Exp(-v) / float64(P)
+			m.unit[p] = special.Exp(-v) / float64(P)
 		}
 	}
 	for p, g := range start.Gamma {
 		if !(g > 0) || math.IsInf(g, 1) {
 			return nil, nil, fmt.Errorf("vi: Start.Gamma[%d] is %g", p, g)
 		}
-		x[p] = -math.Log(g)
+		x[p] = -special.Log(g)
 	}
 	x = append(x, theta...)
 	if !labels {
-		noise := start.Noise - leastShare*m.power
+		noise := start.Noise - float64(leastShare*m.power)
 		if !(noise > 0) || math.IsInf(noise, 1) {
 			noise = firstNoise * m.power
 		}
-		x = append(x, math.Log(noise))
+		x = append(x, special.Log(noise))
 	}
 	m.info = newInformation(len(x), N)
 	return m, x, nil
@@ -395,9 +396,9 @@ func (m *evidence) shares(x []float64) error {
 		if t < 0 || t-t != 0 {
 			return fmt.Errorf("vi: kernel %d: its trace is %g: it is not positive semidefinite", p, t)
 		}
-		x[p] = math.Log(m.power / float64(m.P))
+		x[p] = special.Log(m.power / float64(m.P))
 		if t > 0 {
-			x[p] -= math.Log(t / float64(m.N))
+			x[p] -= special.Log(t / float64(m.N))
 		}
 	}
 	return nil
@@ -428,7 +429,7 @@ func (m *evidence) keep() {
 // factor is then the Cholesky factor of B.
 func (m *evidence) functions(x []float64) (float64, error) {
 	for p := range m.weight {
-		m.weight[p] = math.Exp(x[p])
+		m.weight[p] = special.Exp(x[p])
 	}
 	if m.kernels != nil {
 		m.kernels.SetParameters(&m.ws, x[m.P:m.P+len(m.mean)])
@@ -444,7 +445,7 @@ func (m *evidence) functions(x []float64) (float64, error) {
 		copy(m.alpha, m.sites.alpha)
 		return z, err
 	}
-	m.noise = leastShare*m.power + math.Exp(x[len(x)-1])
+	m.noise = float64(leastShare*m.power) + special.Exp(x[len(x)-1])
 	for i := range m.N {
 		row := m.factor.Row(i)[:i+1]
 		copy(row, m.sum.Row(i))
@@ -455,7 +456,7 @@ func (m *evidence) functions(x []float64) (float64, error) {
 	}
 	copy(m.alpha, m.y)
 	la.CholeskySolveVec(m.factor, m.alpha)
-	return -0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(m.N)*math.Log(2*math.Pi)), nil
+	return -0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(float64(m.N)*special.Log(2*math.Pi))), nil
 }
 
 // approximate finds the sites, from the given ones unless they are nil.
@@ -483,15 +484,15 @@ func (m *evidence) cost(x, g []float64) (float64, error) {
 	m.measure(x)
 	r := m.precision()
 	for p, a := range m.weight {
-		density, slope := m.logPrior(-x[p] - math.Log(m.unit[p]))
+		density, slope := m.logPrior(-x[p] - special.Log(m.unit[p]))
 		value += density
-		g[p] = slope - 0.5*a*(m.quad[p]-m.trace[p])
+		g[p] = slope - float64(0.5*a*(m.quad[p]-m.trace[p]))
 	}
 	if !m.labels {
 		last := len(x) - 1
-		d := (x[last] - math.Log(firstNoise*m.power)) / noiseSpread
-		value -= 0.5 * d * d
-		g[last] = d/noiseSpread - 0.5*math.Exp(x[last])*(la.SumSq(m.alpha)-m.left/m.noise)
+		d := (x[last] - special.Log(firstNoise*m.power)) / noiseSpread
+		value -= float64(0.5 * d * d)
+		g[last] = float64(d/noiseSpread) - float64(0.5*special.Exp(x[last])*(la.SumSq(m.alpha)-m.left/m.noise))
 	}
 	if m.kernels != nil {
 		value += m.parameterSlopes(x, r, g)
@@ -539,8 +540,8 @@ func (m *scalePrior) logPrior(u float64) (density, slope float64) {
 	if m.family == ARD {
 		return 0, 0
 	}
-	down, up := m.prior.Chi*math.Exp(-u), m.prior.Phi*math.Exp(u)
-	return float64(m.prior.Omega*u) - 0.5*(down+up), m.prior.Omega + 0.5*(down-up)
+	down, up := float64(m.prior.Chi*special.Exp(-u)), float64(m.prior.Phi*special.Exp(u))
+	return float64(m.prior.Omega*u) - float64(0.5*(down+up)), m.prior.Omega + float64(0.5*(down-up))
 }
 
 // parameterSlopes stores the gradient by the kernels' parameters in g, from
@@ -557,7 +558,7 @@ func (m *evidence) parameterSlopes(x []float64, r la.Matrix[float64], g []float6
 	m.kernels.Slope(&m.ws, m.weight, r, slopes)
 	for j, s := range slopes {
 		d := (x[m.P+j] - m.mean[j]) / m.sd[j]
-		density -= 0.5 * d * d
+		density -= float64(0.5 * d * d)
 		slopes[j] = d/m.sd[j] - s
 	}
 	return density
@@ -589,8 +590,8 @@ func (m *evidence) scales() (q []GIG, moments []gigMoments) {
 				rest += float64(m.weight[q] * t)
 			}
 		}
-		s := a * (float64(a*m.quad[p]) + rest)
-		g := GIG{m.prior.Omega + float64(m.N)/2, m.prior.Chi * m.unit[p], m.prior.Phi/m.unit[p] + s}
+		s := float64(a * (float64(a*m.quad[p]) + rest))
+		g := GIG{m.prior.Omega + float64(float64(m.N)/2), m.prior.Chi * m.unit[p], m.prior.Phi/m.unit[p] + s}
 		q = append(q, g)
 		moments = append(moments, g.moments())
 	}
@@ -632,15 +633,15 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 	r := m.precision()
 	var square float64
 	for i := range m.N {
-		f := m.y[i] - m.noise*m.alpha[i]
+		f := m.y[i] - float64(m.noise*m.alpha[i])
 		if m.labels {
 			f = m.sites.mean[i]
 		} else { // the prediction without sample i
 			v := 1 / r.At(i, i)
-			loo.Mean = append(loo.Mean, m.y[i]-m.alpha[i]*v)
+			loo.Mean = append(loo.Mean, m.y[i]-float64(m.alpha[i]*v))
 			loo.Variance = append(loo.Variance, v)
 		}
-		square += f * f
+		square += float64(f * f)
 	}
 	fit.Collapsed = square < limit*float64(m.N)
 	for _, a := range m.weight {

@@ -123,7 +123,7 @@ func (f Family) meanMoments(q []GIG, moments []gigMoments) hyper {
 		h.inv += v.inv / P
 		h.log += v.log / P
 	}
-	h.gap = math.Log(h.mean) - h.log
+	h.gap = special.Log(h.mean) - h.log
 	if f == StudentT {
 		// log E[γ] − E[log γ] as a sum of what is not negative: the difference would
 		// lose 2ω ulp.
@@ -140,17 +140,17 @@ func (f Family) meanMoments(q []GIG, moments []gigMoments) hyper {
 func logGap(x, mean float64) float64 {
 	d := (x - mean) / mean
 	if d < -0.5 { // where 1 + d cancels
-		return d - math.Log(x/mean)
+		return d - special.Log(x/mean)
 	}
-	return d - math.Log1p(d)
+	return d - special.Log1p(d)
 }
 
 // likelihood is the part of the bound that depends on the prior p, divided by the
 // number of kernels (D21).
 func (h hyper) likelihood(p GIG) float64 {
-	sum := p.Omega*h.log - p.moments().logZ - 0.5*p.Phi*h.mean
+	sum := float64(p.Omega*h.log) - p.moments().logZ - float64(0.5*p.Phi*h.mean)
 	if p.Chi > 0 {
-		sum -= 0.5 * p.Chi * h.inv
+		sum -= float64(0.5 * p.Chi * h.inv)
 	}
 	return sum
 }
@@ -172,7 +172,7 @@ func (f Family) learn(p GIG, h hyper, joint bool) GIG {
 		p.Omega = min(gammaShape(h.gap), max(maxOmega, p.Omega))
 		p.Phi = 2 * p.Omega / h.mean
 	case f == GammaVariance && joint:
-		p.Omega = -min(gammaShape(math.Log(h.inv)+h.log), max(maxOmega, -p.Omega))
+		p.Omega = -min(gammaShape(special.Log(h.inv)+h.log), max(maxOmega, -p.Omega))
 		p.Chi = -2 * p.Omega / h.inv
 	default:
 		limit := max(maxOmega, math.Abs(p.Omega))
@@ -202,9 +202,9 @@ func gammaShape(gap float64) float64 {
 	if !(gap > 0.25/maxOmega) {
 		return 2 * maxOmega
 	}
-	return math.Exp(roots.Find(func(t float64) float64 {
-		return gap - special.LogMinusDigamma(math.Exp(t))
-	}, -math.Log(2*gap), -math.Log(gap)))
+	return special.Exp(roots.Find(func(t float64) float64 {
+		return gap - special.LogMinusDigamma(special.Exp(t))
+	}, -special.Log(2*gap), -special.Log(gap)))
 }
 
 // solveOmega solves E[log x] = log for ω with χ and φ as they are (11).
@@ -213,10 +213,10 @@ func solveOmega(p GIG, log float64) float64 {
 	case p.Phi == 0:
 		return -solveOmega(p.inverse(), -log)
 	case p.Chi == 0: // ψ(ω) = log(φ/2) + E[log x], ω > 0
-		psi := math.Log(p.Phi/2) + log
-		f := func(t float64) float64 { return special.Digamma(math.Exp(t)) - psi }
-		lo, hi := bracket(f, math.Log(p.Omega), math.Log(1e-300), math.Log(1e300))
-		return math.Exp(roots.Find(f, lo, hi))
+		psi := special.Log(p.Phi/2) + log
+		f := func(t float64) float64 { return special.Digamma(special.Exp(t)) - psi }
+		lo, hi := bracket(f, special.Log(p.Omega), special.Log(1e-300), special.Log(1e300))
+		return special.Exp(roots.Find(f, lo, hi))
 	}
 	f := func(w float64) float64 { return GIG{w, p.Chi, p.Phi}.moments().log - log }
 	lo, hi := bracket(f, p.Omega, -1e8, 1e8)
@@ -235,13 +235,15 @@ func solveChi(omega, phi, inv float64) float64 {
 	if omega > 1 && inv >= phi/(2*(omega-1)) {
 		return 0
 	}
-	f := func(t float64) float64 { return math.Log(inv) - math.Log(GIG{omega, math.Exp(t), phi}.moments().inv) }
-	least := math.Log(smallest)
-	lo, hi := bracket(f, math.Log(max(1, math.Abs(omega))/inv), least, math.Log(1/smallest))
+	f := func(t float64) float64 {
+		return special.Log(inv) - special.Log(GIG{omega, special.Exp(t), phi}.moments().inv)
+	}
+	least := special.Log(smallest)
+	lo, hi := bracket(f, special.Log(max(1, math.Abs(omega))/inv), least, special.Log(1/smallest))
 	if lo == hi && lo == least && omega > 0 {
 		return 0
 	}
-	return math.Exp(roots.Find(f, lo, hi))
+	return special.Exp(roots.Find(f, lo, hi))
 }
 
 // bracket returns an interval around x in which the increasing function f

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
@@ -146,16 +147,16 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 			}
 			trace += la.SumSq(b.Row(d))
 		}
-		x[p] = math.Log(m.power / float64(P))
+		x[p] = special.Log(m.power / float64(P))
 		if trace > 0 {
-			x[p] -= math.Log(trace / m.samples)
+			x[p] -= special.Log(trace / m.samples)
 		}
 		m.unit = append(m.unit, 1)
 		if e.Family == Default {
-			m.unit[p] = math.Exp(-x[p]) / float64(P)
+			m.unit[p] = special.Exp(-x[p]) / float64(P)
 		}
 	}
-	x[P] = math.Log(firstNoise * m.power)
+	x[P] = special.Log(firstNoise * m.power)
 	if s := e.Start; s != nil {
 		if s.Gamma != nil && len(s.Gamma) != P {
 			return nil, nil, fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(s.Gamma), P)
@@ -164,10 +165,10 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 			if !(g > 0) || math.IsInf(g, 1) {
 				return nil, nil, fmt.Errorf("vi: Start.Gamma[%d] is %g", p, g)
 			}
-			x[p] = -math.Log(g)
+			x[p] = -special.Log(g)
 		}
-		if noise := s.Noise - leastShare*m.power; noise > 0 && !math.IsInf(noise, 1) {
-			x[P] = math.Log(noise)
+		if noise := s.Noise - float64(leastShare*m.power); noise > 0 && !math.IsInf(noise, 1) {
+			x[P] = special.Log(noise)
 		}
 	}
 	la.Syrk(&m.ws, la.NoTrans, 1, m.phi, 0, m.gram)
@@ -178,9 +179,9 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 // functions computes q(w) at x and returns the log evidence.
 func (m *featureEvidence) functions(x []float64) (float64, error) {
 	P := len(m.weight)
-	m.noise = leastShare*m.power + math.Exp(x[P])
+	m.noise = float64(leastShare*m.power) + special.Exp(x[P])
 	for p := range m.weight {
-		m.weight[p] = math.Exp(x[p])
+		m.weight[p] = special.Exp(x[p])
 		for d := m.first[p]; d < m.first[p+1]; d++ {
 			m.scale[d] = math.Sqrt(m.weight[p] / m.noise)
 		}
@@ -205,7 +206,7 @@ func (m *featureEvidence) functions(x []float64) (float64, error) {
 	copy(m.residual, m.y)
 	la.Gemv(&m.ws, la.Transpose, -1, m.phi, m.mean, 1, m.residual)
 	m.square = la.SumSq(m.residual)
-	return -0.5 * (m.square/m.noise + prior + la.LogDet(m.factor) + float64(m.samples*math.Log(2*math.Pi*m.noise))), nil
+	return -0.5 * (m.square/m.noise + prior + la.LogDet(m.factor) + float64(m.samples*special.Log(2*math.Pi*m.noise))), nil
 }
 
 // cost is minus the objective and its gradient, +Inf where B is singular in double
@@ -226,14 +227,14 @@ func (m *featureEvidence) cost(x, g []float64) (float64, error) {
 			trace += 1 - v
 		}
 		free -= trace
-		density, slope := m.logPrior(-x[p] - math.Log(m.unit[p]))
+		density, slope := m.logPrior(-x[p] - special.Log(m.unit[p]))
 		value += density
-		g[p] = slope - 0.5*(la.SumSq(m.mean[m.first[p]:m.first[p+1]])/a-trace)
+		g[p] = slope - float64(0.5*(la.SumSq(m.mean[m.first[p]:m.first[p+1]])/a-trace))
 	}
 	last := len(x) - 1
-	d := (x[last] - math.Log(firstNoise*m.power)) / noiseSpread
-	value -= 0.5 * d * d
-	g[last] = d/noiseSpread - 0.5*math.Exp(x[last])*(m.square/m.noise-free)/m.noise
+	d := (x[last] - special.Log(firstNoise*m.power)) / noiseSpread
+	value -= float64(0.5 * d * d)
+	g[last] = float64(d/noiseSpread) - 0.5*special.Exp(x[last])*(m.square/m.noise-free)/m.noise
 	return -value, nil
 }
 
@@ -347,7 +348,7 @@ func (p *FeaturePosterior) Predict(features []la.Matrix[float64], rest la.Matrix
 		la.Trsm(ws, la.Left, la.NoTrans, p.s.Factor, x)
 		for d := range x.Rows {
 			for j, v := range x.Row(d) {
-				variance[t+j] += v * v
+				variance[t+j] += float64(v * v)
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func (g GIG) VarLog() float64 {
 	case g.Phi == 0:
 		return special.Trigamma(-g.Omega)
 	}
-	h := 1e-4 * max(1, math.Abs(g.Omega)) // its derivative in ω is that of E[log x]
+	h := float64(1e-4 * max(1, math.Abs(g.Omega))) // its derivative in ω is that of E[log x]
 	up, down := GIG{g.Omega + h, g.Chi, g.Phi}, GIG{g.Omega - h, g.Chi, g.Phi}
 	return max(0, (up.MeanLog()-down.MeanLog())/(2*h))
 }
@@ -75,14 +75,14 @@ func (g GIG) moments() gigMoments {
 	// The root of the product would underflow.
 	z := math.Sqrt(c) * math.Sqrt(f)
 	b := special.NewBesselK(w, z)
-	logF := math.Log(f)
+	logF := special.Log(f)
 	m := gigMoments{
-		logZ: math.Ln2 - w*logF + b.LogScaled,
+		logZ: math.Ln2 - float64(w*logF) + b.LogScaled,
 		mean: b.Ratio / f,
 		log:  b.DLogScaled - logF,
 	}
 	if math.Abs(b.DLog) < math.Abs(b.DLogScaled) {
-		m.log = b.DLog + 0.5*(math.Log(c)-logF)
+		m.log = b.DLog + float64(0.5*(special.Log(c)-logF))
 	}
 	switch {
 	case c == 0 && w <= 1:
@@ -112,9 +112,9 @@ func (q GIG) bound(m gigMoments, p GIG) float64 {
 	if q.Chi == 0 && p.Chi == 0 {
 		return q.gammaBound(m, p)
 	}
-	sum := m.logZ - p.moments().logZ + (p.Omega-q.Omega)*m.log + 0.5*(q.Phi-p.Phi)*m.mean
+	sum := m.logZ - p.moments().logZ + float64((p.Omega-q.Omega)*m.log) + float64(0.5*(q.Phi-p.Phi)*m.mean)
 	if q.Chi != p.Chi { // E[1/x] may be infinite where its factor is zero
-		sum += 0.5 * (q.Chi - p.Chi) * m.inv
+		sum += float64(0.5 * (q.Chi - p.Chi) * m.inv)
 	}
 	return sum
 }
@@ -129,5 +129,5 @@ func (q GIG) gammaBound(m gigMoments, p GIG) float64 {
 	} else {
 		rise = -special.LogGammaRise(q.Omega, -d)
 	}
-	return rise - p.Omega*math.Log1p((q.Phi-p.Phi)/p.Phi) - d*(math.Log(q.Phi/2)+m.log) + 0.5*(q.Phi-p.Phi)*m.mean
+	return rise - float64(p.Omega*special.Log1p((q.Phi-p.Phi)/p.Phi)) - float64(d*(special.Log(q.Phi/2)+m.log)) + float64(0.5*(q.Phi-p.Phi)*m.mean)
 }

@@ -3,6 +3,7 @@ package mgp
 import (
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -62,7 +63,7 @@ func (m *evidence) measure(x []float64) {
 			}
 		}
 	} else {
-		row, e := v.Row(v.Rows-1), math.Exp(x[v.Rows-1])
+		row, e := v.Row(v.Rows-1), special.Exp(x[v.Rows-1])
 		for n, a := range m.alpha {
 			row[n] = e * a
 		}
@@ -80,12 +81,12 @@ func (m *evidence) curve(x, g []float64) {
 	for i := range g {
 		row := m.info.next.Row(i)
 		copy(row, m.info.average.Row(i))
-		row[i] = (1+leastCurvature)*row[i] + math.Abs(g[i]) + leastCurvature
+		row[i] = float64((1+leastCurvature)*row[i]) + math.Abs(g[i]) + leastCurvature
 		switch {
 		case i < m.P && m.family == ARD:
 		case i < m.P:
-			u := -x[i] - math.Log(m.unit[i])
-			row[i] += 0.5 * (float64(m.prior.Chi*math.Exp(-u)) + float64(m.prior.Phi*math.Exp(u)))
+			u := -x[i] - special.Log(m.unit[i])
+			row[i] += float64(0.5 * (float64(m.prior.Chi*special.Exp(-u)) + float64(m.prior.Phi*special.Exp(u))))
 		case i < m.P+len(m.mean):
 			row[i] += 1 / (m.sd[i-m.P] * m.sd[i-m.P])
 		default:

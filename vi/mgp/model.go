@@ -180,7 +180,7 @@ func (m *model) collapsed() bool {
 	var square float64
 	for i, v := range m.mean {
 		f := v - m.alpha[i]/m.tau0
-		square += f * f
+		square += float64(f * f)
 	}
 	return square < 1e-3*float64(m.N)/m.tau0
 }
@@ -582,10 +582,10 @@ func (m *model) updateTargets() {
 		m.variance += v
 		q := 1 + float64(x*h) // E[(y − ν)²]·τ
 		square += q
-		m.entropy += logZ + 0.5*q
+		m.entropy += logZ + float64(0.5*q)
 	}
 	m.variance /= m.tau
-	m.entropy += 0.5 * float64(m.N) * (conjugate.Log2Pi - math.Log(m.tau))
+	m.entropy += float64(0.5 * float64(m.N) * (conjugate.Log2Pi - special.Log(m.tau)))
 	m.error2 = square/m.tau + m.spread
 }
 
@@ -595,10 +595,10 @@ func (m *model) updateScales() error {
 	for p, s := range m.s {
 		if m.family == ARD {
 			g := m.rank[p] / s
-			m.moments[p] = gigMoments{mean: g, inv: 1 / g, log: math.Log(g)}
+			m.moments[p] = gigMoments{mean: g, inv: 1 / g, log: special.Log(g)}
 			continue
 		}
-		m.q[p] = GIG{m.prior.Omega + m.rank[p]/2, m.prior.Chi, m.prior.Phi + s}
+		m.q[p] = GIG{m.prior.Omega + float64(m.rank[p]/2), m.prior.Chi, m.prior.Phi + s}
 		m.moments[p] = m.q[p].moments()
 		if v := m.moments[p].mean; !(v > 0) || math.IsInf(v, 1) {
 			return fmt.Errorf("scales: E[γ] of kernel %d is %g", p, v)
@@ -625,7 +625,7 @@ func (m *model) updateCommonScale() {
 	m.prior = scaled(m.prior)
 	for p, v := range m.moments {
 		m.q[p] = scaled(m.q[p])
-		m.moments[p] = gigMoments{v.logZ + m.q[p].Omega*math.Log(c), v.mean * c, v.inv / c, v.log + math.Log(c)}
+		m.moments[p] = gigMoments{v.logZ + float64(m.q[p].Omega*special.Log(c)), v.mean * c, v.inv / c, v.log + special.Log(c)}
 	}
 }
 
@@ -674,18 +674,18 @@ func (m *model) updateGammaPrior() {
 		gap += logGap(v.mean, mean) / float64(m.P)
 	}
 	slope := func(t float64) float64 {
-		omega := math.Exp(t)
+		omega := special.Exp(t)
 		left := special.LogMinusDigamma(omega)
 		for _, r := range m.rank {
-			left -= special.LogMinusDigamma(omega+r/2) / float64(m.P)
+			left -= special.LogMinusDigamma(omega+float64(r/2)) / float64(m.P)
 		}
 		return gap - left
 	}
-	lo, hi := bracket(slope, math.Log(m.prior.Omega), math.Log(1e-300), math.Log(max(maxOmega, m.prior.Omega)))
-	m.prior.Omega = math.Exp(roots.Find(slope, lo, hi))
+	lo, hi := bracket(slope, special.Log(m.prior.Omega), special.Log(1e-300), special.Log(max(maxOmega, m.prior.Omega)))
+	m.prior.Omega = special.Exp(roots.Find(slope, lo, hi))
 	m.prior.Phi = 2 * m.prior.Omega / mean
 	for p, v := range m.moments {
-		n := m.prior.Omega + m.rank[p]/2
+		n := m.prior.Omega + float64(m.rank[p]/2)
 		m.q[p] = GIG{n, 0, 2 * n / v.mean}
 		m.moments[p] = m.q[p].moments()
 	}
@@ -695,11 +695,11 @@ func (m *model) updateGammaPrior() {
 // optimal for the present γ and τ.
 func (m *model) Bound() float64 {
 	N := float64(m.N)
-	sum := 0.5*N*(math.Log(m.tau)-conjugate.Log2Pi) - 0.5*m.tau*m.error2 // E[log p(y|f)]
-	sum += m.entropy                                                     // of q(y)
-	sum -= 0.5 * (N*math.Log(m.tau0) + m.logDet)                         // f | γ and the entropy of q(f)
+	sum := float64(0.5*N*(special.Log(m.tau)-conjugate.Log2Pi)) - float64(0.5*m.tau*m.error2) // E[log p(y|f)]
+	sum += m.entropy                                                                          // of q(y)
+	sum -= float64(0.5 * (float64(N*special.Log(m.tau0)) + m.logDet))                         // f | γ and the entropy of q(f)
 	for p, v := range m.moments {
-		sum += 0.5 * (m.rank[p]*(1+v.log-math.Log(m.gamma0[p])) - v.mean*m.s[p])
+		sum += float64(0.5 * (float64(m.rank[p]*(1+v.log-special.Log(m.gamma0[p]))) - float64(v.mean*m.s[p])))
 		if m.family != ARD {
 			sum += m.q[p].bound(v, m.prior)
 		}

@@ -231,7 +231,7 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 		for i, v := range out.Variance {
 			z := out.Mean[i] / math.Sqrt(v)
 			out.LogPositive[i], out.LogNegative[i] = special.LogNormalCDF(z), special.LogNormalCDF(-z)
-			out.Probability[i] = math.Exp(out.LogPositive[i])
+			out.Probability[i] = special.Exp(out.LogPositive[i])
 		}
 	}
 	return out, nil

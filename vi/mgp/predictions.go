@@ -18,7 +18,7 @@ func (m *model) Predictions(p *vi.Predictions) {
 		mean := m.mean[n] - a/m.tau0
 		p.SD[n] = math.Sqrt(function + 1/m.tau)
 		if m.labels {
-			mean = math.Exp(special.LogNormalCDF(mean / p.SD[n]))
+			mean = special.Exp(special.LogNormalCDF(mean / p.SD[n]))
 		}
 		p.Mean[n] = mean
 	}

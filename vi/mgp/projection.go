@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -228,7 +229,7 @@ func (p *Posterior) span(k Composite, opt ProjectOptions) *span {
 		s.pivots = append(s.pivots, pivot)
 		along := la.Dot(row, p.s.Alpha)
 		s.along = append(s.along, along)
-		energy -= along * along
+		energy -= float64(along * along)
 	}
 }
 
@@ -272,7 +273,7 @@ func (opt ProjectOptions) cost(order, all int) float64 {
 	if opt.MeanOnly {
 		square /= 2
 	}
-	return square + opt.KernelCost*float64(all)
+	return square + float64(opt.KernelCost*float64(all))
 }
 
 // exactCost returns those of a prediction from all n samples.
@@ -280,7 +281,7 @@ func (opt ProjectOptions) exactCost(n int) float64 {
 	if opt.MeanOnly {
 		return opt.KernelCost * float64(n)
 	}
-	return 0.5*float64(n)*float64(n) + opt.KernelCost*float64(n)
+	return float64(0.5*float64(n)*float64(n)) + float64(opt.KernelCost*float64(n))
 }
 
 // variances holds what the variances of every number of pivots are made of.
@@ -336,12 +337,12 @@ func (v *variances) leak(m int) float64 {
 			break
 		}
 		la.Scal(1/norm, q.Data)
-		log += math.Log(norm) / power
+		log += special.Log(norm) / power
 		la.Gemm(ws, la.NoTrans, la.Transpose, 1, q, q, 0, square)
 		q, square = square, q
 		power *= 2
 	}
-	return math.Exp(log+math.Log(math.Sqrt(la.SumSq(q.Data))+1e-300)/power)*(1+1e-9) + float64(8*m)*unit
+	return float64(special.Exp(log+special.Log(math.Sqrt(la.SumSq(q.Data))+1e-300)/power)*(1+1e-9)) + float64(float64(8*m)*unit)
 }
 
 // leastOrder returns the least number of pivots with which the bounds of the variance
@@ -350,7 +351,7 @@ func (s *span) leastOrder(v *variances, tolerance, noise float64) int {
 	n := len(s.pivots)
 	order := 1 + sort.Search(n, func(j int) bool {
 		r := s.largest[j+1]
-		return r/2+2*math.Sqrt(r*s.most*v.leak(j+1)) <= 2*margin*tolerance*noise
+		return float64(r/2)+float64(2*math.Sqrt(r*s.most*v.leak(j+1))) <= 2*margin*tolerance*noise
 	})
 	if order > n {
 		return 0
@@ -374,7 +375,7 @@ func (p *Posterior) projection(s *span, v *variances, order, all int) *Projectio
 	la.Trsv(la.Transpose, l, q.weights)
 	for i, n := range q.Pivots {
 		trace += s.diagonal[n]
-		size += math.Abs(q.weights[i]) * math.Sqrt(s.diagonal[n])
+		size += float64(math.Abs(q.weights[i]) * math.Sqrt(s.diagonal[n]))
 	}
 	inverse := l.Slice(0, order, 0, order).Clone()
 	la.TriInv(nil, inverse)
@@ -383,9 +384,9 @@ func (p *Posterior) projection(s *span, v *variances, order, all int) *Projectio
 		norm += la.SumSq(inverse.Row(i)[:i+1])
 	}
 	q.inverse = stairs.New(inverse)
-	shift := unit * float64(order+16) * math.Sqrt(norm*trace) // of t, per unit of √k(x,x)
+	shift := float64(unit * float64(order+16) * math.Sqrt(norm*trace)) // of t, per unit of √k(x,x)
 	q.meanRounding = unit * float64(all+64) * size
-	q.residualRounding = 2*shift + shift*shift + unit*float64(order+16)
+	q.residualRounding = float64(2*shift) + float64(shift*shift) + float64(unit*float64(order+16))
 	if q.meanOnly = v == nil; q.meanOnly {
 		return q
 	}
@@ -394,7 +395,7 @@ func (p *Posterior) projection(s *span, v *variances, order, all int) *Projectio
 	for i := range order {
 		row := a.Row(i)[:i+1]
 		la.Axpy(-2, v.g.Row(i)[:i+1], row)
-		row[i] = 1 + 0.5*row[i]
+		row[i] = 1 + float64(0.5*row[i])
 	}
 	q.inside = stairs.New(a)
 	low, high := math.Inf(1), 0.0
@@ -417,17 +418,17 @@ func (q *Projection) Predict(ws *la.Workspace, k []float64, self float64, scratc
 	self = max(0, self)
 	q.inverse.MultiplyVec(ws, k[:m], t)
 	length := la.SumSq(t)
-	r := max(0, self-length) + q.residualRounding*self
+	r := max(0, self-length) + float64(q.residualRounding*self)
 	c := vi.Certified{Mean: la.Dot(q.weights, k), Variance: math.NaN(), LeastSD: math.Sqrt(q.noise)}
-	c.MeanError = math.Sqrt(r*q.energy) + q.meanRounding*math.Sqrt(self)
+	c.MeanError = math.Sqrt(r*q.energy) + float64(q.meanRounding*math.Sqrt(self))
 	if q.meanOnly {
 		return c
 	}
 	q.inside.MultiplyVec(ws, t, at)
 	inside := max(0, la.Dot(t, at))
-	rounding := q.varianceRounding * self
-	e := 0.5*r + 2*math.Sqrt(r*min(q.lambda*length, inside+rounding)) + rounding
-	c.Variance = inside + 0.5*r + q.noise
+	rounding := float64(q.varianceRounding * self)
+	e := float64(0.5*r) + float64(2*math.Sqrt(r*min(q.lambda*length, inside+rounding))) + rounding
+	c.Variance = inside + float64(0.5*r) + q.noise
 	sd := math.Sqrt(c.Variance)
 	c.LeastSD = math.Sqrt(max(q.noise, c.Variance-e))
 	c.SDError = max(math.Sqrt(c.Variance+e)-sd, sd-c.LeastSD)

@@ -3,6 +3,7 @@ package mgp
 import (
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -37,10 +38,10 @@ func (m *model) Roundoff() float64 {
 		ratio := v.mean / m.gamma0[p]
 		least, most = min(least, ratio), max(most, ratio)
 	}
-	sum := (work.Roundoff(m.N+m.P) + m.shake.jitter) * ((1+most-least)*m.shake.trace + 2*most*m.shake.quad)
+	sum := (work.Roundoff(m.N+m.P) + m.shake.jitter) * (float64((1+most-least)*m.shake.trace) + float64(2*most*m.shake.quad))
 	if m.family != ARD {
 		for p, v := range m.moments {
-			sum += work.Roundoff(64) * m.q[p].boundSize(v, m.prior)
+			sum += float64(work.Roundoff(64) * m.q[p].boundSize(v, m.prior))
 		}
 	}
 	return sum
@@ -50,12 +51,12 @@ func (m *model) Roundoff() float64 {
 // orders and arguments.
 func (q GIG) boundSize(m gigMoments, p GIG) float64 {
 	if q.Chi == 0 && p.Chi == 0 {
-		return math.Abs(p.Omega*math.Log1p((q.Phi-p.Phi)/p.Phi)) +
-			2*math.Abs((q.Omega-p.Omega)*(math.Log(q.Phi/2)+m.log)) + 0.5*math.Abs(q.Phi-p.Phi)*m.mean
+		return math.Abs(p.Omega*special.Log1p((q.Phi-p.Phi)/p.Phi)) +
+			float64(2*math.Abs((q.Omega-p.Omega)*(special.Log(q.Phi/2)+m.log))) + float64(0.5*math.Abs(q.Phi-p.Phi)*m.mean)
 	}
-	sum := math.Abs(m.logZ) + math.Abs(p.moments().logZ) + math.Abs((p.Omega-q.Omega)*m.log) + 0.5*math.Abs(q.Phi-p.Phi)*m.mean
+	sum := math.Abs(m.logZ) + math.Abs(p.moments().logZ) + math.Abs((p.Omega-q.Omega)*m.log) + float64(0.5*math.Abs(q.Phi-p.Phi)*m.mean)
 	if q.Chi != p.Chi {
-		sum += 0.5 * math.Abs(q.Chi-p.Chi) * m.inv
+		sum += float64(0.5 * math.Abs(q.Chi-p.Chi) * m.inv)
 	}
 	return sum
 }

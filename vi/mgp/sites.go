@@ -133,7 +133,7 @@ func (s *sites) preciseVariances() {
 		for r, n := range part {
 			v := max(s.k.At(n, n)-la.SumSq(c.Row(r)), 1e-15*s.k.At(n, n))
 			s.variance[n] = v
-			s.cavityVar[n] = v / (1 - v*s.prec[n])
+			s.cavityVar[n] = v / (1 - float64(v*s.prec[n]))
 		}
 	}
 }

@@ -70,22 +70,22 @@ func (s *sites) climb(tol float64, expect func(slope, curvature []float64) (floa
 		if err != nil {
 			return 0, err
 		}
-		bound -= 0.5 * s.logDet()
+		bound -= float64(0.5 * s.logDet())
 		var square float64
 		for n, slope := range s.root {
-			bound += 0.5 * (float64(s.prec[n]*s.variance[n]) - float64(s.mean[n]*s.alpha[n]))
+			bound += float64(0.5 * (float64(s.prec[n]*s.variance[n]) - float64(s.mean[n]*s.alpha[n])))
 			sd := math.Sqrt(s.variance[n])
 			push := (slope - s.alpha[n]) * sd // the gradient by the mean
 			s.root[n] = slope + float64(s.diag[n]*s.mean[n])
 			way[n] = (s.diag[n] - s.prec[n]) * s.variance[n]
 			wayNu[n] = (s.root[n] - s.nu[n]) * sd
-			square += push*push + way[n]*way[n]
+			square += float64(push*push) + float64(way[n]*way[n])
 		}
 		if math.IsNaN(bound) {
 			return 0, fmt.Errorf("Gaussian variational bound: not a number")
 		}
 		residual := math.Sqrt(square / float64(s.N))
-		if residual > tol && bound < best-lostInBound*(float64(s.N)+math.Abs(best)) && step > 1e-3 {
+		if residual > tol && bound < best-float64(lostInBound*(float64(s.N)+math.Abs(best))) && step > 1e-3 {
 			step *= 0.5
 		} else {
 			if residual <= tol || residual < roundingResidual && residual > 0.9*before {
@@ -111,8 +111,8 @@ func (s *sites) climb(tol float64, expect func(slope, curvature []float64) (floa
 			copy(lastNu, wayNu)
 		}
 		for n := range s.prec {
-			s.prec[n] = max(kept[n]+step*(prec[n]-kept[n]), leastPrecision)
-			s.nu[n] = keptNu[n] + step*(nu[n]-keptNu[n])
+			s.prec[n] = max(kept[n]+float64(step*(prec[n]-kept[n])), leastPrecision)
+			s.nu[n] = keptNu[n] + float64(step*(nu[n]-keptNu[n]))
 		}
 	}
 	return 0, fmt.Errorf("Gaussian variational bound: not converged after %d factorisations", epSweeps)
@@ -150,8 +150,8 @@ func expectLikelihood(label, mean, variance float64) expected {
 	var weight float64
 	for k := -math.Ceil(tail / h); k*h <= tail+h; k++ {
 		x := k * h
-		w := math.Exp(-0.5 * x * x)
-		z := label * (mean + float64(sd*x))
+		w := special.Exp(-0.5 * x * x)
+		z := float64(label * (mean + float64(sd*x)))
 		ratio, logCDF := special.Mills(z)
 		weight += w
 		e.logLik += float64(w * logCDF)

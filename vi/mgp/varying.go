@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/lbfgs"
@@ -95,7 +96,7 @@ const mostLogNoise = 40
 
 // MeanNoise returns E[exp(h)] of h with the given mean and variance, at most e⁴⁰.
 func MeanNoise(mean, variance float64) float64 {
-	return math.Exp(min(mean+0.5*variance, mostLogNoise))
+	return special.Exp(min(mean+float64(0.5*variance), mostLogNoise))
 }
 
 // FitVarying fits to N targets given square kernels, with noise that varies. It starts
@@ -157,7 +158,7 @@ func (e Evidence) varying(ctx context.Context, k vi.Kernels, y []float64) (*vary
 		return nil, nil, err
 	}
 	N, P := f.N, f.P
-	noise := leastShare*f.power + math.Exp(x[len(x)-1])
+	noise := float64(leastShare*f.power) + special.Exp(x[len(x)-1])
 	x = x[:len(x)-1]
 	h := &evidence{
 		ctx: ctx, k: k, passes: f.passes, ws: la.Workspace{Workers: e.Workers}, P: P, N: N,
@@ -171,7 +172,7 @@ func (e Evidence) varying(ctx context.Context, k vi.Kernels, y []float64) (*vary
 		return nil, nil, err
 	}
 	for _, v := range log {
-		h.unit = append(h.unit, math.Exp(-v)/float64(P))
+		h.unit = append(h.unit, special.Exp(-v)/float64(P))
 	}
 	if g := e.Start.NoiseGamma; g != nil {
 		if len(g) != P {
@@ -181,10 +182,10 @@ func (e Evidence) varying(ctx context.Context, k vi.Kernels, y []float64) (*vary
 			if !(v > 0) || math.IsInf(v, 1) {
 				return nil, nil, fmt.Errorf("vi: Start.NoiseGamma[%d] is %g", p, v)
 			}
-			log[p] = -math.Log(v)
+			log[p] = -special.Log(v)
 		}
 	}
-	x = append(append(x, log...), math.Log(noise))
+	x = append(append(x, log...), special.Log(noise))
 	m := &varying{f: f, h: h, keep: e.Start.Keep, variance: make([]float64, N), inverse: make([]float64, N), best: math.Inf(1)}
 	m.begin()
 	m.remember()
@@ -209,7 +210,7 @@ func (m *varying) functions(x []float64) (float64, error) {
 	f, h, P := m.f, m.h, m.f.P
 	noise := x[P+len(f.mean):]
 	for p := range P {
-		f.weight[p], h.weight[p] = math.Exp(x[p]), math.Exp(noise[p])
+		f.weight[p], h.weight[p] = special.Exp(x[p]), special.Exp(noise[p])
 	}
 	m.level = noise[P]
 	if f.kernels != nil {
@@ -219,7 +220,7 @@ func (m *varying) functions(x []float64) (float64, error) {
 	f.passes.sum(&h.ws, h.weight, h.sum)
 	// The least noise is part of f, and keeps K + diag(r) from being singular.
 	for i := range f.N {
-		f.sum.Row(i)[i] += leastShare * f.power
+		f.sum.Row(i)[i] += float64(leastShare * f.power)
 	}
 	copy(h.sites.prec, m.bestPrec)
 	copy(h.sites.nu, m.bestNu)
@@ -239,7 +240,7 @@ func (m *varying) functions(x []float64) (float64, error) {
 func (m *varying) expect(slope, curvature []float64) (float64, error) {
 	f, s := m.f, m.h.sites
 	for n := range f.N {
-		m.variance[n] = math.Exp(m.level + s.mean[n] - 0.5*s.variance[n])
+		m.variance[n] = special.Exp(m.level + s.mean[n] - float64(0.5*s.variance[n]))
 		row := f.factor.Row(n)[:n+1]
 		copy(row, f.sum.Row(n))
 		row[n] += m.variance[n]
@@ -250,11 +251,11 @@ func (m *varying) expect(slope, curvature []float64) (float64, error) {
 	copy(f.alpha, f.y)
 	la.CholeskySolveVec(f.factor, f.alpha)
 	la.CholeskyInvDiag(&f.ws, f.factor, m.inverse)
-	value := -0.5 * (la.Dot(f.y, f.alpha) + la.LogDet(f.factor) + float64(f.N)*math.Log(2*math.Pi))
+	value := -0.5 * (la.Dot(f.y, f.alpha) + la.LogDet(f.factor) + float64(float64(f.N)*special.Log(2*math.Pi)))
 	for n, r := range m.variance {
-		value -= 0.25 * s.variance[n]
+		value -= float64(0.25 * s.variance[n])
 		// The mean squared residual in units of r, half of it: never negative.
-		curvature[n] = 0.5 * (float64(r*f.alpha[n]*f.alpha[n]) + max(0, 1-float64(r*m.inverse[n])))
+		curvature[n] = float64(0.5 * (float64(r*f.alpha[n]*f.alpha[n]) + max(0, 1-float64(r*m.inverse[n]))))
 		slope[n] = curvature[n] - 0.5
 	}
 	return value, nil
@@ -276,8 +277,8 @@ func (m *varying) cost(x, g []float64) (float64, error) {
 	for p := range P {
 		g[at+p] = h.amplitudeSlope(p, x[at+p], &value)
 	}
-	d := (m.level - math.Log(firstNoise*f.power)) / noiseSpread
-	value -= 0.5 * d * d
+	d := (m.level - special.Log(firstNoise*f.power)) / noiseSpread
+	value -= float64(0.5 * d * d)
 	g[at+P] = d / noiseSpread
 	for _, a := range h.alpha {
 		g[at+P] -= a
@@ -304,9 +305,9 @@ func (m *varying) cost(x, g []float64) (float64, error) {
 // amplitudeSlope adds the log prior of γ_p to the objective, and returns the slope of
 // the cost by log a_p = x.
 func (m *evidence) amplitudeSlope(p int, x float64, objective *float64) float64 {
-	density, slope := m.logPrior(-x - math.Log(m.unit[p]))
+	density, slope := m.logPrior(-x - special.Log(m.unit[p]))
 	*objective += density
-	return slope - 0.5*m.weight[p]*(m.quad[p]-m.trace[p])
+	return slope - float64(0.5*m.weight[p]*(m.quad[p]-m.trace[p]))
 }
 
 // noiseSlopes takes from g the derivatives by the kernels' parameters of what the
@@ -354,7 +355,7 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 	var square, noise float64
 	for n, r := range m.variance {
 		v := f.y[n] - float64(r*f.alpha[n])
-		square += v * v
+		square += float64(v * v)
 		noise += MeanNoise(m.level+h.sites.mean[n], h.sites.variance[n]) / float64(f.N)
 	}
 	fit.Collapsed = square < 1e-3*noise*float64(f.N)
@@ -409,7 +410,7 @@ func (m *varying) leaveOneOut() *LeaveOneOut {
 				continue
 			}
 			change := 0.5 * m.variance[j] * (c / own) * (float64(a*(float64(c*a)/own-2*f.alpha[j])) + c)
-			mean -= spread * m.h.factor.At(n, j) / s.prec[j] * change
+			mean -= float64(spread * m.h.factor.At(n, j) / s.prec[j] * change)
 		}
 		miss := a / own
 		function := max(0, 1-float64(r*own)) / own
@@ -435,14 +436,14 @@ func logDensity(d, v, mean, variance float64) float64 {
 	top, sum, weight := math.Inf(-1), 0.0, 0.0
 	for k := -math.Ceil(tail / step); k*step <= tail+step; k++ {
 		x := k * step
-		total := v + math.Exp(mean+float64(sd*x))
-		log := -0.5*x*x - 0.5*(d*d/total+math.Log(2*math.Pi*total))
-		weight += math.Exp(-0.5 * x * x)
+		total := v + special.Exp(mean+float64(sd*x))
+		log := float64(-0.5*x*x) - float64(0.5*(d*d/total+special.Log(2*math.Pi*total)))
+		weight += special.Exp(-0.5 * x * x)
 		if log > top {
-			sum *= math.Exp(top - log)
+			sum *= special.Exp(top - log)
 			top = log
 		}
-		sum += math.Exp(log - top)
+		sum += special.Exp(log - top)
 	}
-	return top + math.Log(sum/weight)
+	return top + special.Log(sum/weight)
 }

@@ -2,8 +2,8 @@ package probit
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -111,7 +111,7 @@ func (c *Composite) Bounded() error {
 		for d := range l.Rows {
 			for i, v := range l.Row(d) {
 				if v > 1e-9 {
-					return fmt.Errorf("vi: kernel %d: entry (%d, %d) is %.6g: WProd needs entries of at most 1, as of kernels with unit diagonals", p, d, i, math.Exp(v))
+					return fmt.Errorf("vi: kernel %d: entry (%d, %d) is %.6g: WProd needs entries of at most 1, as of kernels with unit diagonals", p, d, i, special.Exp(v))
 				}
 			}
 		}
@@ -127,7 +127,7 @@ func (c *Composite) renew(p int, k la.Matrix[float64]) {
 	for d := range k.Rows {
 		row := c.logs[p].Row(d)
 		for i, v := range k.Row(d) {
-			row[i] = max(math.Log(v), logZero)
+			row[i] = max(special.Log(v), logZero)
 		}
 	}
 }

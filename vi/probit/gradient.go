@@ -87,7 +87,7 @@ func (s *gradientState) measure(m *model, p *Posterior) error {
 		for i, d := range factor.active {
 			row, inverse := s.squares.Row(d), factor.l.Row(i)
 			for j, e := range factor.active[:i+1] {
-				row[e] += float64(factor.root[i]*factor.root[j]) * inverse[j]
+				row[e] += float64(float64(factor.root[i]*factor.root[j]) * inverse[j])
 			}
 		}
 		if len(factor.active) == m.D {
@@ -135,7 +135,7 @@ func (s *gradientState) add(m *model, p int, g la.Matrix[float64]) {
 		rest, row := s.rest.Row(d), g.Row(d)
 		for n, l := range m.composite.logs[p].Row(d) {
 			if l > logZero {
-				row[n] += float64(c*rest[n]) * others[n]
+				row[n] += float64(float64(c*rest[n]) * others[n])
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
@@ -48,10 +49,10 @@ func (s *importance) weigh() {
 	}
 	var total, squares float64
 	for i, w := range s.weight {
-		s.weight[i] = math.Exp(w - top)
+		s.weight[i] = special.Exp(w - top)
 		total += s.weight[i]
 	}
-	s.logNorm = top + math.Log(total/float64(len(s.weight)))
+	s.logNorm = top + special.Log(total/float64(len(s.weight)))
 	s.meanLogQ = -s.logNorm
 	clear(s.mean)
 	clear(s.meanLog)
@@ -61,8 +62,8 @@ func (s *importance) weigh() {
 		if w == 0 {
 			continue
 		}
-		squares += w * w
-		s.meanLogQ += w * s.target[i]
+		squares += float64(w * w)
+		s.meanLogQ += float64(w * s.target[i])
 		la.Axpy(w, s.points.Row(i), s.mean)
 		la.Axpy(w, s.logs.Row(i), s.meanLog)
 	}
@@ -89,7 +90,7 @@ func (s *importance) covariance(cov la.Matrix[float64]) {
 func (s *importance) set(i int, logs []float64) {
 	copy(s.logs.Row(i), logs)
 	for p, v := range logs {
-		s.points.Row(i)[p] = math.Exp(v)
+		s.points.Row(i)[p] = special.Exp(v)
 	}
 }
 
@@ -104,19 +105,19 @@ func logGammaDraw(r *rand.Rand, shape float64) float64 {
 		return math.NaN()
 	}
 	if shape < 1 {
-		return logGammaDraw(r, shape+1) + math.Log(1-r.Float64())/shape
+		return logGammaDraw(r, shape+1) + special.Log(1-float64(r.Float64()))/shape
 	}
 	d := shape - 1.0/3
 	c := 1 / math.Sqrt(9*d)
 	for {
 		x := r.NormFloat64()
-		v := 1 + c*x
+		v := 1 + float64(c*x)
 		if v <= 0 {
 			continue
 		}
 		v *= v * v
-		if math.Log(1-r.Float64()) < 0.5*x*x+d*(1-v+math.Log(v)) {
-			return math.Log(d * v)
+		if special.Log(1-float64(r.Float64())) < float64(0.5*x*x)+float64(d*(1-v+special.Log(v))) {
+			return special.Log(d * v)
 		}
 	}
 }
@@ -124,8 +125,8 @@ func logGammaDraw(r *rand.Rand, shape float64) float64 {
 // logGammaDensity returns the log density of Gamma(shape, rate), a rate and not a
 // scale, at e^log.
 func logGammaDensity(log, shape, rate float64) float64 {
-	g, _ := math.Lgamma(shape)
-	return shape*math.Log(rate) - g + (shape-1)*log - rate*math.Exp(log)
+	g := special.LogGamma(shape)
+	return float64(shape*special.Log(rate)) - g + float64((shape-1)*log) - float64(rate*special.Exp(log))
 }
 
 // dirichletDraw stores in logs the logarithms of a draw from Dirichlet(shape).
@@ -137,9 +138,9 @@ func dirichletDraw(r *rand.Rand, shape, logs []float64) {
 	}
 	var total float64
 	for _, v := range logs {
-		total += math.Exp(v - top)
+		total += special.Exp(v - top)
 	}
-	top += math.Log(total)
+	top += special.Log(total)
 	for p := range logs {
 		logs[p] = max(logs[p]-top, -700)
 	}
@@ -149,11 +150,11 @@ func dirichletDraw(r *rand.Rand, shape, logs []float64) {
 func logDirichletNorm(shape []float64) float64 {
 	var total, norm float64
 	for _, s := range shape {
-		g, _ := math.Lgamma(s)
+		g := special.LogGamma(s)
 		norm -= g
 		total += s
 	}
-	g, _ := math.Lgamma(total)
+	g := special.LogGamma(total)
 	return norm + g
 }
 
@@ -162,7 +163,7 @@ func logDirichletNorm(shape []float64) float64 {
 func logDirichletDensity(logs, shape []float64) float64 {
 	v := logDirichletNorm(shape)
 	for p, s := range shape {
-		v += (s - 1) * logs[p]
+		v += float64((s - 1) * logs[p])
 	}
 	return v
 }
@@ -172,7 +173,7 @@ func logAdd(a, b float64) float64 {
 	if a < b {
 		a, b = b, a
 	}
-	return a + math.Log1p(math.Exp(b-a))
+	return a + special.Log1p(special.Exp(b-a))
 }
 
 // simplexSample is q(β) of [WSum] and q(ρ) by importance sampling.
@@ -217,7 +218,7 @@ func (p Model) simplexSample(m *model, q *quadratic) (*simplexSample, error) {
 	}
 	for i := range s.rho.proposal {
 		for p := range logs {
-			logs[p] = max(logGammaDraw(s.random, s.prior.Shape)+math.Log(s.prior.Scale), -700)
+			logs[p] = max(logGammaDraw(s.random, s.prior.Shape)+special.Log(s.prior.Scale), -700)
 			s.rho.proposal[i] += logGammaDensity(logs[p], s.prior.Shape, 1/s.prior.Scale)
 		}
 		s.rho.set(i, logs)
@@ -258,7 +259,7 @@ func (s *simplexSample) draw(m *model) {
 	if s.sweeps > 0 {
 		share = priorShare
 		for p, b := range m.mean {
-			spread += b * (1 - b)
+			spread += float64(b * (1 - b))
 			total += s.cov.At(p, p)
 		}
 		// The Dirichlet distribution of the same mean and total variance, not too
@@ -279,7 +280,7 @@ func (s *simplexSample) draw(m *model) {
 		s.beta.set(i, logs)
 		d := logDirichletDensity(logs, s.meanRho)
 		if share < 1 {
-			d = logAdd(d+math.Log(share), logDirichletDensity(logs, s.shape)+math.Log(1-share))
+			d = logAdd(d+special.Log(share), logDirichletDensity(logs, s.shape)+special.Log(1-share))
 		}
 		s.beta.proposal[i] = d
 	}
@@ -290,7 +291,7 @@ func (s *simplexSample) solve() {
 	for i := range s.beta.target {
 		t := s.at(s.beta.points.Row(i))
 		for p, l := range s.beta.logs.Row(i) {
-			t += (s.meanRho[p] - 1) * l
+			t += float64((s.meanRho[p] - 1) * l)
 		}
 		s.beta.target[i] = t
 	}
@@ -314,7 +315,7 @@ func (s *simplexSample) solveRho() {
 	s.norm = 0
 	for i, w := range s.rho.weight {
 		if w > 0 {
-			s.norm += w * logDirichletNorm(s.rho.points.Row(i))
+			s.norm += float64(w * logDirichletNorm(s.rho.points.Row(i)))
 		}
 	}
 }
@@ -323,9 +324,9 @@ func (s *simplexSample) solveRho() {
 func (s *simplexSample) bound() float64 {
 	v := s.norm - s.beta.meanLogQ - s.rho.meanLogQ
 	for p, r := range s.meanRho {
-		g, _ := math.Lgamma(s.prior.Shape)
-		v += (r-1)*s.beta.meanLog[p] - r/s.prior.Scale - s.prior.Shape*math.Log(s.prior.Scale) - g +
-			(s.prior.Shape-1)*s.rho.meanLog[p]
+		g := special.LogGamma(s.prior.Shape)
+		v += float64((r-1)*s.beta.meanLog[p]) - r/s.prior.Scale - float64(s.prior.Shape*special.Log(s.prior.Scale)) - g +
+			float64((s.prior.Shape-1)*s.rho.meanLog[p])
 	}
 	return v
 }

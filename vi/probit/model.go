@@ -546,12 +546,12 @@ func (m *model) likelihoodOf(k, f, t la.Matrix[float64]) float64 {
 	var v float64
 	for c := range m.C {
 		row := f.Row(c)
-		v += la.Dot(m.y.Row(c), row) - 0.5*la.SumSq(row)
+		v += la.Dot(m.y.Row(c), row) - float64(0.5*la.SumSq(row))
 	}
 	if m.update == MeanField {
 		la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.sum, k, 0, t)
 		for d := range m.D {
-			v -= 0.5 * la.Dot(k.Row(d), t.Row(d))
+			v -= float64(0.5 * la.Dot(k.Row(d), t.Row(d)))
 		}
 	}
 	return v
@@ -613,7 +613,7 @@ func (m *model) Restore() {
 func (m *model) Roundoff() float64 {
 	var sum float64
 	for c, v := range m.shake {
-		sum += (work.Roundoff(m.D) + m.jitter[c]) * v
+		sum += float64((work.Roundoff(m.D) + m.jitter[c]) * v)
 	}
 	return sum
 }
@@ -658,7 +658,7 @@ func (m *model) updateClass(w *classWorker, c int) error {
 	var logAlpha float64
 	for i, d := range active {
 		a := m.alpha[c].Mean(d)
-		logAlpha += math.Log(a)
+		logAlpha += special.Log(a)
 		root[i] = 1 / math.Sqrt(a)
 		x[i] = root[i] * response[d]
 	}
@@ -797,11 +797,11 @@ func (m *model) updateAlpha() {
 	for c := range m.C {
 		mean, variance := m.w.Row(c), m.variance.Row(c)
 		for d, w := range mean {
-			square := w * w
+			square := float64(w * w)
 			if !m.published {
 				square += variance[d]
 			}
-			m.alpha[c].Observe(d, 0.5*square)
+			m.alpha[c].Observe(d, float64(0.5*square))
 		}
 	}
 }
@@ -821,7 +821,7 @@ func (m *model) Bound() float64 {
 		sum += float64(y*(m.f.Data[i]-l)) + float64(0.5*l*l)
 	}
 	for c := range m.C {
-		sum += 0.5*(m.logDet[c]-m.spread[c]) + m.alphaBound(c)
+		sum += float64(0.5*(m.logDet[c]-m.spread[c])) + m.alphaBound(c)
 	}
 	if m.beta != nil {
 		sum += m.beta.bound()
@@ -839,7 +839,7 @@ func (m *model) alphaBound(c int) float64 {
 	sum := g.Bound()
 	mean, variance := m.w.Row(c), m.variance.Row(c)
 	for d, w := range mean {
-		sum += 0.5 * (1 + g.MeanLog(d) - float64(g.Mean(d)*(float64(w*w)+variance[d])))
+		sum += float64(0.5 * (1 + g.MeanLog(d) - float64(g.Mean(d)*(float64(w*w)+variance[d]))))
 	}
 	return sum
 }
@@ -896,8 +896,8 @@ func (m *model) settlePruned(c int) (spread float64) {
 		g := m.gram.At(d, d)
 		mean[d] = 0
 		variance[d] = 1 / (m.alpha[c].Mean(d) + g)
-		m.logDet[c] += math.Log(variance[d])
-		spread += g * variance[d]
+		m.logDet[c] += special.Log(variance[d])
+		spread += float64(g * variance[d])
 	}
 	return spread
 }

@@ -92,7 +92,7 @@ func (q *Point) Predict(k la.Matrix[float64], s *PointScratch) (probability []fl
 			s.sd[c] = math.Sqrt(1 + part.classes[c].variance(s.composite, s.solved))
 		}
 		for c := range s.sums {
-			s.sums[c] += part.probability * math.Exp(s.cone.LogProbability(c, s.mean, s.sd))
+			s.sums[c] += float64(part.probability * special.Exp(s.cone.LogProbability(c, s.mean, s.sd)))
 		}
 	}
 	return s.sums, nil
@@ -121,7 +121,7 @@ func (r Rule) Prepare(k la.Matrix[float64]) error {
 			if v < 0 {
 				return fmt.Errorf("vi: kernel %d: its value with basis point %d is %g: products need values that are not negative", p, d, v)
 			}
-			row[d] = max(math.Log(v), logZero)
+			row[d] = max(special.Log(v), logZero)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
@@ -333,7 +334,7 @@ func (p *Posterior) Predict(k vi.Kernels, opt vi.PredictOptions) (*Prediction, e
 				w.in[c], w.out[c] = out.Mean.At(c, t), math.Sqrt(out.Variance.At(c, t))
 			}
 			for c := range C {
-				out.Probability.Set(t, c, math.Exp(w.cone.LogProbability(c, w.in, w.out)))
+				out.Probability.Set(t, c, special.Exp(w.cone.LogProbability(c, w.in, w.out)))
 			}
 		}
 		return nil

@@ -3,6 +3,7 @@ package probit
 import (
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -21,6 +22,6 @@ func (m *model) Predictions(p *vi.Predictions) {
 	}
 	sd := math.Sqrt(1 + max(0, square)/float64(m.C*m.N))
 	for n, z := range m.logZ {
-		p.Mean[n], p.SD[n] = math.Exp(z), sd
+		p.Mean[n], p.SD[n] = special.Exp(z), sd
 	}
 }

@@ -74,7 +74,7 @@ func (p *powerPriors) update(mean, meanLog []float64) {
 	for s := range p.pi {
 		p.shape[s], p.scale[s] = p.pi[s]+1, 1/(mean[s]+p.xi)
 		p.chi[s] = p.shape[s] * p.scale[s]
-		p.logChi[s] = special.Digamma(p.shape[s]) + math.Log(p.scale[s])
+		p.logChi[s] = special.Digamma(p.shape[s]) + special.Log(p.scale[s])
 		p.solvePi(s, p.logChi[s]+meanLog[s]-p.kappa, meanLog[s])
 	}
 }
@@ -83,16 +83,16 @@ func (p *powerPriors) update(mean, meanLog []float64) {
 func (p *powerPriors) solvePi(s int, c, meanLog float64) {
 	// In v = log π the density has one mode, where π(c − ψ(π)) + 1 = 0.
 	slope := func(v float64) float64 {
-		x := math.Exp(v)
-		return x*(special.Digamma(x)-c) - 1
+		x := special.Exp(v)
+		return float64(x*(special.Digamma(x)-c)) - 1
 	}
 	mode := roots.Find(slope, -40, 40)
-	x := math.Exp(mode)
-	step := min(0.1, 1/(3*math.Sqrt(1+x*x*special.Trigamma(x))))
+	x := special.Exp(mode)
+	step := min(0.1, 1/(3*math.Sqrt(1+float64(x*x*special.Trigamma(x)))))
 	density := func(v float64) (x, lgamma, log float64) {
-		x = math.Exp(v)
-		lgamma, _ = math.Lgamma(x)
-		return x, lgamma, c*x - lgamma
+		x = special.Exp(v)
+		lgamma = special.LogGamma(x)
+		return x, lgamma, float64(c*x) - lgamma
 	}
 	_, _, top := density(mode)
 	top += mode
@@ -103,17 +103,17 @@ func (p *powerPriors) solvePi(s int, c, meanLog float64) {
 		if h < -40 {
 			return false
 		}
-		w := math.Exp(h)
-		total, first, gamma, entropy = total+w, first+w*x, gamma+w*lgamma, entropy+w*log
+		w := special.Exp(h)
+		total, first, gamma, entropy = total+w, first+float64(w*x), gamma+float64(w*lgamma), entropy+float64(w*log)
 		return true
 	}
 	add(mode)
 	for _, side := range [...]float64{step, -step} {
-		for k := 1.0; add(mode + k*side); k++ {
+		for k := 1.0; add(mode + float64(k*side)); k++ {
 		}
 	}
 	p.pi[s], p.lgammaPi[s] = first/total, gamma/total
-	p.logQ[s] = entropy/total - (top + math.Log(total*step))
+	p.logQ[s] = entropy/total - (top + special.Log(total*step))
 }
 
 // bound returns the terms of π and χ and of β given them, jacobian of which is 1
@@ -121,11 +121,11 @@ func (p *powerPriors) solvePi(s int, c, meanLog float64) {
 func (p *powerPriors) bound(mean, meanLog []float64, jacobian float64) float64 {
 	var v float64
 	for s, pi := range p.pi {
-		lgamma, _ := math.Lgamma(p.shape[s])
-		v += pi*p.logChi[s] - p.lgammaPi[s] + (pi-jacobian)*meanLog[s] - p.chi[s]*mean[s]
-		v += math.Log(p.kappa) - p.kappa*pi - p.logQ[s]
-		v += math.Log(p.xi) - p.xi*p.chi[s]
-		v += p.shape[s] + math.Log(p.scale[s]) + lgamma + (1-p.shape[s])*special.Digamma(p.shape[s])
+		lgamma := special.LogGamma(p.shape[s])
+		v += float64(pi*p.logChi[s]) - p.lgammaPi[s] + float64((pi-jacobian)*meanLog[s]) - float64(p.chi[s]*mean[s])
+		v += special.Log(p.kappa) - float64(p.kappa*pi) - p.logQ[s]
+		v += special.Log(p.xi) - float64(p.xi*p.chi[s])
+		v += p.shape[s] + special.Log(p.scale[s]) + lgamma + float64((1-p.shape[s])*special.Digamma(p.shape[s]))
 	}
 	return v
 }
@@ -146,7 +146,7 @@ func (p Model) powers(m *model) (*powers, error) {
 		return nil
 	}
 	for s, b := range m.mean {
-		q.eta[s] = math.Log(b)
+		q.eta[s] = special.Log(b)
 	}
 	if p.Search == Sampling {
 		q.sample, q.random = newImportance(p.samples(), m.P), random.Source(p.Seed+1)
@@ -252,7 +252,7 @@ func (q *powers) solve(m *model) {
 		q.combine(m, s.points.Row(i))
 		t := m.likelihoodOf(m.scratch, q.f, q.t)
 		for p, l := range s.logs.Row(i) {
-			t += (q.priors.pi[p]-1)*l - q.priors.chi[p]*s.points.At(i, p)
+			t += float64((q.priors.pi[p]-1)*l) - float64(q.priors.chi[p]*s.points.At(i, p))
 		}
 		s.target[i] = t
 	}
@@ -280,7 +280,7 @@ func (q *powers) draw(m *model) {
 			if !fromPrior {
 				g = q.match[p]
 			}
-			logs[p] = max(logGammaDraw(q.random, g.Shape)+math.Log(g.Scale), -700)
+			logs[p] = max(logGammaDraw(q.random, g.Shape)+special.Log(g.Scale), -700)
 			prior += logGammaDensity(logs[p], q.priors.pi[p], q.priors.chi[p])
 			if share < 1 {
 				match += logGammaDensity(logs[p], q.match[p].Shape, 1/q.match[p].Scale)
@@ -289,7 +289,7 @@ func (q *powers) draw(m *model) {
 		s.set(i, logs)
 		s.proposal[i] = prior
 		if share < 1 {
-			s.proposal[i] = logAdd(prior+math.Log(share), match+math.Log(1-share))
+			s.proposal[i] = logAdd(prior+special.Log(share), match+special.Log(1-share))
 		}
 	}
 }
@@ -313,7 +313,7 @@ func (q *powers) climb(m *model) {
 		}
 		for p := range P { // a factor of e² at most
 			q.step[p] = min(max(q.step[p], -2), 2)
-			rise += q.step[p] * q.gradient[p]
+			rise += float64(q.step[p] * q.gradient[p])
 		}
 		if !(rise > 1e-12*(1+math.Abs(value))) {
 			break
@@ -321,9 +321,9 @@ func (q *powers) climb(m *model) {
 		scale, found := 1.0, false
 		for range 20 {
 			for p := range P {
-				q.trial[p] = min(max(q.eta[p]+scale*q.step[p], -30), 30)
+				q.trial[p] = min(max(q.eta[p]+float64(scale*q.step[p]), -30), 30)
 			}
-			if v := q.density(m, q.trial); v >= value+1e-4*scale*rise {
+			if v := q.density(m, q.trial); v >= value+float64(1e-4*scale*rise) {
 				value, found = v, true
 				break
 			}
@@ -342,7 +342,7 @@ func (q *powers) climb(m *model) {
 		q.learn(q.step, last)
 	}
 	for p, e := range q.eta {
-		m.mean[p] = math.Exp(e)
+		m.mean[p] = special.Exp(e)
 	}
 }
 
@@ -370,8 +370,8 @@ func (q *powers) learn(s, y []float64) {
 func (q *powers) density(m *model, eta []float64) float64 {
 	v := 0.0
 	for p, e := range eta {
-		m.mean[p] = math.Exp(e)
-		v += q.priors.pi[p]*e - q.priors.chi[p]*m.mean[p]
+		m.mean[p] = special.Exp(e)
+		v += float64(q.priors.pi[p]*e) - float64(q.priors.chi[p]*m.mean[p])
 	}
 	q.combine(m, m.mean)
 	return v + m.likelihoodOf(m.scratch, q.f, q.t)
@@ -407,8 +407,8 @@ func (q *powers) slope(m *model, eta, gradient []float64) {
 		}
 	}
 	for p, e := range eta {
-		b := math.Exp(e)
-		gradient[p] = b*gradient[p] + q.priors.pi[p] - q.priors.chi[p]*b
+		b := special.Exp(e)
+		gradient[p] = float64(b*gradient[p]) + q.priors.pi[p] - float64(q.priors.chi[p]*b)
 	}
 }
 
@@ -418,7 +418,7 @@ func (q *powers) bound() float64 {
 		return q.priors.bound(q.sample.mean, q.sample.meanLog, 1) - q.sample.meanLogQ
 	}
 	for p, e := range q.eta {
-		q.trial[p] = math.Exp(e)
+		q.trial[p] = special.Exp(e)
 	}
 	return q.priors.bound(q.trial, q.eta, 0)
 }

@@ -103,7 +103,7 @@ func (s *structured) update(m *model) error {
 		copy(r.logDet, m.logDet)
 		copy(r.spread, m.spread)
 		for c, l := range m.logDet {
-			s.prob[b] += 0.5 * (l + la.Dot(m.w.Row(c), m.response.Row(c)))
+			s.prob[b] += float64(0.5 * (l + la.Dot(m.w.Row(c), m.response.Row(c))))
 		}
 	}
 	s.normalise(m.mean, s.cov)

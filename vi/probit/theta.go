@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
@@ -109,7 +110,7 @@ func (p Model) parameters(k ParametricKernels) (*parameters, error) {
 		random, logs := random.Source(p.Seed+2), make([]float64, len(q.theta))
 		for i := range q.sample.proposal {
 			for j := range logs {
-				logs[j] = max(logGammaDraw(random, q.prior.Shape)+math.Log(q.prior.Scale), -700)
+				logs[j] = max(logGammaDraw(random, q.prior.Shape)+special.Log(q.prior.Scale), -700)
 				q.sample.proposal[i] += logGammaDensity(logs[j], q.prior.Shape, 1/q.prior.Scale)
 			}
 			q.sample.set(i, logs)
@@ -138,7 +139,7 @@ func (q *parameters) set(m *model, p int) {
 
 // logPrior returns the log density of log θ_j, or of θ_j.
 func (q *parameters) logPrior(j int, ofLog bool) float64 {
-	l := math.Log(q.theta[j])
+	l := special.Log(q.theta[j])
 	v := logGammaDensity(l, q.prior.Shape, 1/q.prior.Scale)
 	if ofLog {
 		v += l
@@ -193,7 +194,7 @@ func (q *parameters) climb(m *model) {
 	for j := range q.theta {
 		from, prior := q.theta[j], q.logPrior(j, true)
 		for _, side := range [...]float64{1, -1} {
-			q.theta[j] = from * math.Exp(side*q.step[j])
+			q.theta[j] = from * special.Exp(side*q.step[j])
 			q.set(m, q.of[j])
 			v := q.logLikelihood(m)
 			if v+q.logPrior(j, true) > value+prior {
@@ -215,9 +216,9 @@ func (q *parameters) climb(m *model) {
 func (q *parameters) bound() float64 {
 	if q.sample != nil {
 		v := -q.sample.meanLogQ
-		g, _ := math.Lgamma(q.prior.Shape)
+		g := special.LogGamma(q.prior.Shape)
 		for j, t := range q.sample.mean {
-			v += (q.prior.Shape-1)*q.sample.meanLog[j] - t/q.prior.Scale - q.prior.Shape*math.Log(q.prior.Scale) - g
+			v += float64((q.prior.Shape-1)*q.sample.meanLog[j]) - t/q.prior.Scale - float64(q.prior.Shape*special.Log(q.prior.Scale)) - g
 		}
 		return v
 	}

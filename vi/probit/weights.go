@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -191,7 +192,7 @@ func (q *quadratic) measure(m *model) {
 func (q *quadratic) at(beta []float64) float64 {
 	var v float64
 	for p, b := range beta {
-		v += b * (q.b[p] - 0.5*la.Dot(q.a.Row(p), beta))
+		v += float64(b * (q.b[p] - float64(0.5*la.Dot(q.a.Row(p), beta))))
 	}
 	return v
 }
@@ -242,7 +243,7 @@ func (q *quadratic) setKernel(m *model) {
 		clear(row)
 		for p := range m.P {
 			for r := range p + 1 {
-				v := q.cov.At(p, r) + m.mean[p]*m.mean[r]
+				v := q.cov.At(p, r) + float64(m.mean[p]*m.mean[r])
 				if r < p {
 					v *= 2
 				}
@@ -313,7 +314,7 @@ func (s *simplexMode) update(m *model) error {
 
 // bound implements weights: the logarithm of the flat density, (P−1)!.
 func (s *simplexMode) bound() float64 {
-	v, _ := math.Lgamma(float64(len(s.b)))
+	v := special.LogGamma(float64(len(s.b)))
 	return v
 }
 
@@ -391,7 +392,7 @@ func maximiseOnSimplex(b []float64, a la.Matrix[float64], x []float64) {
 		}
 		x[up] += step
 		for p := range gradient {
-			gradient[p] -= step * (a.At(p, up) - a.At(p, down))
+			gradient[p] -= float64(step * (a.At(p, up) - a.At(p, down)))
 		}
 	}
 }
@@ -426,9 +427,9 @@ func (p Model) states(P int) (states, error) {
 		}
 		for b := range s.prior {
 			if b>>i&1 == 1 {
-				s.prior[b] += math.Log(v)
+				s.prior[b] += special.Log(v)
 			} else {
-				s.prior[b] += math.Log1p(-v)
+				s.prior[b] += special.Log1p(-v)
 			}
 		}
 	}
@@ -454,7 +455,7 @@ func (s *states) normalise(mean []float64, cov la.Matrix[float64]) {
 	}
 	var total float64
 	for b, v := range s.prob {
-		s.prob[b] = math.Exp(v - top)
+		s.prob[b] = special.Exp(v - top)
 		total += s.prob[b]
 	}
 	s.entropy, s.expect = 0, 0
@@ -462,10 +463,10 @@ func (s *states) normalise(mean []float64, cov la.Matrix[float64]) {
 	for b := range s.prob {
 		s.prob[b] /= total
 		if q := s.prob[b]; q > 0 {
-			s.entropy -= q * math.Log(q)
-			s.expect += q * s.prior[b]
+			s.entropy -= float64(q * special.Log(q))
+			s.expect += float64(q * s.prior[b])
 			for p := range mean {
-				mean[p] += q * float64(b>>p&1)
+				mean[p] += float64(q * float64(b>>p&1))
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/check"
 )
@@ -90,7 +91,7 @@ func (c Covariance) variance(n int, length float64) float64 {
 	case fixedCovariance:
 		return c.k.At(n, n)
 	}
-	return math.Exp(-c.k.At(n, n) / length)
+	return special.Exp(-c.k.At(n, n) / length)
 }
 
 // fill stores the lower triangle at the given length in out, N×N.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
@@ -291,7 +292,7 @@ func (s *slabSums) merge(t *slabSums) {
 // gate returns γ, 1−γ and e^−|u| of the logit u; −γ log γ − (1−γ) log(1−γ) is
 // log(1 + e^−|u|) + |u|·min(γ, 1−γ).
 func (q Pair) gate() (g, h, e float64) {
-	e = math.Exp(-math.Abs(q.Logit))
+	e = special.Exp(-math.Abs(q.Logit))
 	g, h = 1/(1+e), e/(1+e)
 	if q.Logit < 0 {
 		g, h = h, g
@@ -323,10 +324,10 @@ func (s *slabSums) add(q Pair, logVariance float64) (mean, variance, rest float6
 
 // bound returns minus the divergence of the weights from their prior.
 func (s *slabSums) bound(p Prior) float64 {
-	sum := 0.5*(s.logVariance+s.included*(1-math.Log(p.Variance))-s.slabPower/p.Variance) + s.entropy
-	sum += s.included * math.Log(p.Pi)
+	sum := float64(0.5*(s.logVariance+float64(s.included*(1-special.Log(p.Variance)))-s.slabPower/p.Variance)) + s.entropy
+	sum += float64(s.included * special.Log(p.Pi))
 	if s.excluded > 0 {
-		sum += s.excluded * math.Log1p(-p.Pi)
+		sum += float64(s.excluded * special.Log1p(-p.Pi))
 	}
 	return sum
 }
@@ -657,7 +658,7 @@ func (m *factors) updateObjects(from, to int) error {
 				a[k] = side.weight * cross * variance[k]
 			}
 			for k, v := range variance {
-				sum += 0.5 * (math.Log(v) + 1 - v - float64(a[k]*a[k]))
+				sum += float64(0.5 * (special.Log(v) + 1 - v - float64(a[k]*a[k])))
 			}
 		}
 		m.objectSums[block] = sum
@@ -721,7 +722,7 @@ func (m *factors) updateTasks(from, to int) {
 	side := half{
 		lines: &m.y.byTask, blocks: m.taskBlocks, other: &m.object, means: m.K, base: m.base, weight: 1,
 	}
-	logit, logSlab := m.prior.logit(), math.Log(m.prior.Variance)
+	logit, logSlab := m.prior.logit(), special.Log(m.prior.Variance)
 	var all *lineStats
 	var alike []float64 // the gains, if all tasks have the same
 	if m.y.complete() {
@@ -756,7 +757,7 @@ func (m *factors) updateTasks(from, to int) {
 // gains computes log(σ_w²/v_qm) for the weights of a task.
 func (m *factors) gains(s *lineStats, noise float64, gain []float64) {
 	for k := range gain {
-		gain[k] = math.Log1p((s.gram.At(k, k) + s.variance[k]) * m.prior.Variance / noise)
+		gain[k] = special.Log1p((s.gram.At(k, k) + s.variance[k]) * m.prior.Variance / noise)
 	}
 }
 
@@ -775,16 +776,16 @@ func (m *factors) updateTask(s *lineStats, q, from, to int, logit, logSlab float
 			weights[k] = m.prior.posterior(logit, gain[k], cross, g[k]+s.variance[k], noise)
 			logVariance = logSlab - gain[k]
 		} else {
-			logVariance = math.Log(weights[k].Variance)
+			logVariance = special.Log(weights[k].Variance)
 		}
 		var r float64
 		e[k], variance[k], r = sums.add(weights[k], logVariance)
 		if rest *= r; rest > 1e300 {
-			sums.entropy += math.Log(rest)
+			sums.entropy += special.Log(rest)
 			rest = 1
 		}
 	}
-	sums.entropy += math.Log(rest)
+	sums.entropy += special.Log(rest)
 	if to > m.M {
 		g := s.gram.Row(m.M)[:m.K]
 		cross := s.cross[m.M] - la.Dot(g, e) + float64(g[m.M]*e[m.M])
@@ -796,7 +797,7 @@ func (m *factors) updateTask(s *lineStats, q, from, to int, logit, logSlab float
 	sum, shake := s.total, s.total
 	for k, v := range e {
 		shake += float64(float64(v*v) * s.gram.At(k, k))
-		sum -= v * (float64(2*s.cross[k]) - la.Dot(s.gram.Row(k)[:m.K], e))
+		sum -= float64(v * (float64(2*s.cross[k]) - la.Dot(s.gram.Row(k)[:m.K], e)))
 	}
 	sum = max(0, sum)
 	for k, v := range variance {
@@ -881,21 +882,21 @@ func (m *factors) Bound() float64 {
 		sum -= m.functions[k].kl
 	}
 	for q, e := range m.error2 {
-		sum -= 0.5 * (m.count[q]*math.Log(2*math.Pi*m.noise[q]) + e/m.noise[q])
+		sum -= float64(0.5 * (float64(m.count[q]*special.Log(2*math.Pi*m.noise[q])) + e/m.noise[q]))
 	}
 	if m.K > m.M {
 		p := m.offsetPrior
 		for q, v := range m.offsetVar {
 			d := m.task.mean.At(q, m.M) - p.Mean
-			sum += 0.5 * (math.Log(v/p.Variance) + 1 - (v+float64(d*d))/p.Variance)
+			sum += float64(0.5 * (special.Log(v/p.Variance) + 1 - (v+float64(d*d))/p.Variance))
 		}
 	}
 	if m.perTask && m.noiseWeight > 0 {
-		shape, rate := 1+m.noiseWeight/2, m.noiseWeight*m.noiseScale/2
-		gamma, _ := math.Lgamma(shape)
-		sum += float64(m.Q) * (shape*math.Log(rate) - gamma)
+		shape, rate := 1+float64(m.noiseWeight/2), m.noiseWeight*m.noiseScale/2
+		gamma := special.LogGamma(shape)
+		sum += float64(float64(m.Q) * (float64(shape*special.Log(rate)) - gamma))
 		for _, v := range m.noise {
-			sum -= (shape-1)*math.Log(v) + rate/v
+			sum -= float64((shape-1)*special.Log(v)) + rate/v
 		}
 	}
 	return sum

@@ -248,7 +248,7 @@ func (p *FactorPosterior) Energy() []float64 {
 			a := p.s.Mean.At(n, k)
 			f += float64(a*a) + p.s.Variance.At(n, k)
 		}
-		energy[k] = w * f
+		energy[k] = float64(w * f)
 		all += energy[k]
 	}
 	if all > 0 {

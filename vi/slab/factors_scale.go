@@ -3,6 +3,7 @@ package slab
 import (
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 )
 
@@ -48,11 +49,11 @@ func (m *factors) rescale() {
 	// The sums over blocks count in total only: the first takes the change of all.
 	tasks, objects := &m.taskSums[0], &m.objectSums[0]
 	for k, a := range s.all {
-		square := s.change[k] * s.change[k]
-		x := math.Log(square)
+		square := float64(s.change[k] * s.change[k])
+		x := special.Log(square)
 		tasks.logVariance += float64(x * a.included)
 		tasks.slabPower += float64((square - 1) * a.power)
-		*objects -= 0.5 * (float64(float64(m.N)*x) + float64((1/square-1)*a.square))
+		*objects -= float64(0.5 * (float64(float64(m.N)*x) + float64((1/square-1)*a.square)))
 		s.inverse[k] = 1 / s.change[k]
 	}
 	m.prior.Variance = variance
@@ -122,25 +123,25 @@ func (m *factors) scaleSums(s *scaleStep) {
 // that goes with them.
 func (s *scaleStep) best(n, variance float64, held bool) float64 {
 	at := func(t float64) (value, slope float64, err error) {
-		v := math.Exp(t)
+		v := special.Exp(t)
 		for k, a := range s.all {
 			s.change[k] = 1
 			square, ok := roots.Ridge(n-a.included, a.square, a.power/v)
 			if !ok || a.power == 0 {
 				continue
 			}
-			square = min(max(square, math.Exp(-maxScale)), math.Exp(maxScale))
+			square = min(max(square, special.Exp(-maxScale)), special.Exp(maxScale))
 			s.change[k] = math.Sqrt(square)
 			power := square * a.power / v
-			value += 0.5 * (float64((a.included-n)*math.Log(square)) - a.square/square - power - float64(a.included*t))
-			slope += 0.5 * (power - a.included)
+			value += float64(0.5 * (float64((a.included-n)*special.Log(square)) - a.square/square - power - float64(a.included*t)))
+			slope += float64(0.5 * (power - a.included))
 		}
 		return value, slope, nil
 	}
-	t := math.Log(variance)
+	t := special.Log(variance)
 	if !held {
 		t, _ = uphill(at, t, t-maxScale, t+maxScale, lengthTolerance) // at has no errors
-		variance = math.Exp(t)
+		variance = special.Exp(t)
 	}
 	at(t) // sets the changes
 	return variance

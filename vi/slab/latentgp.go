@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/internal/jitter"
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -121,7 +122,7 @@ func (f *latentGP) update(ws *la.Workspace, g *latentScratch, h []float64) error
 }
 
 // roundoff returns that of the divergence, see [work.Roundoff].
-func (f *latentGP) roundoff(N int) float64 { return (work.Roundoff(N) + f.jitter) * f.shake }
+func (f *latentGP) roundoff(N int) float64 { return float64((work.Roundoff(N) + f.jitter) * f.shake) }
 
 // jitterOf returns the largest jitter of the functions.
 func jitterOf(functions []latentGP) (jitter float64) {
@@ -151,7 +152,7 @@ func (f *latentGP) restore(ws *la.Workspace, g *latentScratch) error {
 		return nil
 	case whiteCovariance:
 		for n, l := range f.lambda {
-			f.kl += 0.5 * (float64(f.alpha[n]*f.alpha[n]) + math.Log1p(l) - l/(1+l))
+			f.kl += float64(0.5 * (float64(f.alpha[n]*f.alpha[n]) + special.Log1p(l) - l/(1+l)))
 		}
 		return nil
 	}
@@ -179,7 +180,7 @@ func (f *latentGP) updateWhite(h []float64) {
 		v := 1 / (1 + l)
 		a := (m + h[n]) * v
 		f.mean[n], f.variance[n], f.alpha[n] = a, v, (h[n]-float64(l*m))*v
-		f.kl += 0.5 * (float64(f.alpha[n]*f.alpha[n]) + math.Log1p(l) - float64(l*v))
+		f.kl += float64(0.5 * (float64(f.alpha[n]*f.alpha[n]) + special.Log1p(l) - float64(l*v)))
 	}
 }
 
@@ -283,7 +284,7 @@ func (f *latentGP) variances(ws *la.Workspace, g *latentScratch) {
 // The last two terms of G do not depend on t and are left out. It leaves f.alpha
 // overwritten.
 func (f *latentGP) objective(ws *la.Workspace, g *latentScratch, t float64) (value, slope float64, err error) {
-	length := math.Exp(t)
+	length := special.Exp(t)
 	f.cov.fill(length, g.k)
 	logDet, err := f.solve(ws, g)
 	if err != nil {
@@ -301,7 +302,7 @@ func (f *latentGP) objective(ws *la.Workspace, g *latentScratch, t float64) (val
 		for j, v := range k[:i] {
 			sum += float64(float64(v*d[j]) * (float64(ai*f.alpha[j]) - float64(float64(si*g.s[j])*b[j])))
 		}
-		slope += sum + 0.5*float64(float64(k[i]*d[i])*(float64(ai*ai)-float64(float64(si*si)*b[i])))
+		slope += sum + float64(0.5*float64(float64(k[i]*d[i])*(float64(ai*ai)-float64(float64(si*si)*b[i]))))
 	}
 	return value, slope / length, nil
 }
@@ -322,9 +323,9 @@ const (
 func (f *latentGP) climb(ws *la.Workspace, g *latentScratch, h []float64, tol float64) error {
 	f.residual(g, h)
 	to, err := uphill(func(t float64) (float64, float64, error) { return f.objective(ws, g, t) },
-		math.Log(f.length), math.Log(f.cov.least), math.Log(f.cov.most), tol)
-	if err == nil && to != math.Log(f.length) {
-		f.length = min(max(math.Exp(to), f.cov.least), f.cov.most)
+		special.Log(f.length), special.Log(f.cov.least), special.Log(f.cov.most), tol)
+	if err == nil && to != special.Log(f.length) {
+		f.length = min(max(special.Exp(to), f.cov.least), f.cov.most)
 	}
 	return err
 }
@@ -342,12 +343,12 @@ type slabWeights struct {
 // on σ_w² at its best, where the squares of the weights are multiplied by e^x, and
 // its derivative by x.
 func (w *slabWeights) objective(x float64) (value, slope float64) {
-	power := math.Exp(x) * w.own.slabPower
+	power := float64(special.Exp(x) * w.own.slabPower)
 	if w.held {
 		return 0.5 * (float64(w.own.included*x) - power/w.variance), 0.5 * (w.own.included - power/w.variance)
 	}
 	count, all := w.own.included+w.rest.included, power+w.rest.slabPower
-	return 0.5 * (float64(w.own.included*x) - float64(count*math.Log(all))), 0.5 * (w.own.included - float64(count*(power/all)))
+	return 0.5 * (float64(w.own.included*x) - float64(count*special.Log(all))), 0.5 * (w.own.included - float64(count*(power/all)))
 }
 
 // scale returns the x for which the bound is highest when the latent function's
@@ -364,7 +365,7 @@ func (f *latentGP) scale(ws *la.Workspace, g *latentScratch, h []float64, w slab
 	f.residual(g, h)
 	copy(g.root, g.s)
 	return uphill(func(x float64) (value, slope float64, err error) {
-		c := math.Exp(0.5 * x)
+		c := special.Exp(0.5 * x)
 		for n, s := range g.root {
 			g.s[n] = c * s
 		}
@@ -378,7 +379,7 @@ func (f *latentGP) scale(ws *la.Workspace, g *latentScratch, h []float64, w slab
 			slope -= 1 - g.diag[n]
 		}
 		v, d := w.objective(x)
-		return v + 0.5*(value-logDet), d + 0.5*(slope+la.Dot(f.alpha, g.ka)), nil
+		return v + float64(0.5*(value-logDet)), d + float64(0.5*(slope+la.Dot(f.alpha, g.ka))), nil
 	}, 0, -maxScale, maxScale, tol)
 }
 
@@ -400,7 +401,7 @@ func uphill(f func(t float64) (value, slope float64, err error), from, least, mo
 	}
 	at, to, step := from, from, firstLengthStep
 	for at != edge {
-		to = at + up*step
+		to = at + float64(up*step)
 		if up*(to-edge) > 0 {
 			to = edge
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
@@ -588,7 +589,7 @@ func (m *multiTask) rescale(i int) error {
 	if err != nil || x == 0 {
 		return err
 	}
-	c, s := math.Exp(0.5*x), math.Exp(x)
+	c, s := special.Exp(0.5*x), special.Exp(x)
 	for q := range m.Q {
 		p := m.at(q, i)
 		p.Mean, p.Variance = c*p.Mean, s*p.Variance
@@ -699,7 +700,7 @@ func (m *multiTask) updateNoise() {
 // the divergences of the slabs, the indicators and the latent functions.
 func (m *multiTask) boundTerms() (likelihood, slabs, spikes, functions float64) {
 	for q, s := range m.noise {
-		likelihood -= 0.5 * (m.count[q]*(conjugate.Log2Pi+math.Log(s)) + m.squared(q)/s)
+		likelihood -= float64(0.5 * (float64(m.count[q]*(conjugate.Log2Pi+special.Log(s))) + m.squared(q)/s))
 		for _, i := range m.active {
 			slab, spike := m.at(q, i).bound(m.prior)
 			slabs += slab

@@ -3,6 +3,8 @@ package slab
 import (
 	"fmt"
 	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
 )
 
 // Prior is the spike-and-slab prior of a weight w: zero with probability
@@ -38,7 +40,7 @@ type Pair struct {
 //
 // Without data, cross = power = 0, it is the prior.
 func (p Prior) Posterior(cross, power, noise float64) Pair {
-	return p.posterior(p.logit(), math.Log1p(power*p.Variance/noise), cross, power, noise)
+	return p.posterior(p.logit(), special.Log1p(power*p.Variance/noise), cross, power, noise)
 }
 
 // posterior is Posterior with log π/(1−π) and log(σ_w²/v), which may be the same
@@ -47,14 +49,14 @@ func (p Prior) posterior(logit, gain, cross, power, noise float64) Pair {
 	d := power + noise/p.Variance
 	mean := cross / d
 	return Pair{
-		Logit:    logit - 0.5*gain + 0.5*cross*mean/noise,
+		Logit:    logit - float64(0.5*gain) + 0.5*cross*mean/noise,
 		Mean:     mean,
 		Variance: noise / d,
 	}
 }
 
 // logit returns log π/(1−π).
-func (p Prior) logit() float64 { return math.Log(p.Pi) - math.Log1p(-p.Pi) }
+func (p Prior) logit() float64 { return special.Log(p.Pi) - special.Log1p(-p.Pi) }
 
 // validate returns an error unless π is a probability above 0 and σ_w² a variance.
 func (p Prior) validate() error {
@@ -70,14 +72,14 @@ func (p Prior) validate() error {
 // expit returns 1/(1+e^−u), the probability whose logit is u.
 func expit(u float64) float64 {
 	if u >= 0 {
-		return 1 / (1 + math.Exp(-u))
+		return 1 / (1 + special.Exp(-u))
 	}
-	e := math.Exp(u)
+	e := special.Exp(u)
 	return e / (1 + e)
 }
 
 // logExpit returns log expit(u).
-func logExpit(u float64) float64 { return min(u, 0) - math.Log1p(math.Exp(-math.Abs(u))) }
+func logExpit(u float64) float64 { return min(u, 0) - special.Log1p(special.Exp(-math.Abs(u))) }
 
 // Inclusion returns γ = q(s=1), the probability that the weight is not zero.
 func (q Pair) Inclusion() float64 { return expit(q.Logit) }
@@ -101,11 +103,11 @@ func (q Pair) VarW() float64 {
 //	γ[½ log(v/σ_w²) + ½ − (μ²+v)/(2σ_w²)]  and  γ log(π/γ) + (1−γ) log((1−π)/(1−γ)).
 func (q Pair) bound(p Prior) (slab, spike float64) {
 	if g := expit(q.Logit); g > 0 {
-		slab = 0.5 * g * (math.Log(q.Variance/p.Variance) + 1 - (float64(q.Mean*q.Mean)+q.Variance)/p.Variance)
-		spike = g * (math.Log(p.Pi) - logExpit(q.Logit))
+		slab = 0.5 * g * (special.Log(q.Variance/p.Variance) + 1 - (float64(q.Mean*q.Mean)+q.Variance)/p.Variance)
+		spike = g * (special.Log(p.Pi) - logExpit(q.Logit))
 	}
 	if h := expit(-q.Logit); h > 0 {
-		spike += h * (math.Log1p(-p.Pi) - logExpit(-q.Logit))
+		spike += float64(h * (special.Log1p(-p.Pi) - logExpit(-q.Logit)))
 	}
 	return slab, spike
 }
@@ -129,7 +131,7 @@ func (s *pairSums) add(q Pair) {
 func (s *pairSums) merge(t pairSums) {
 	s.count += t.count
 	s.included += t.included
-	s.slabPower += t.slabPower
+	s.slabPower += float64(t.slabPower)
 }
 
 // piFloor keeps a learned π off 0 and 1, where it would stay for ever.

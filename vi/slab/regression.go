@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
@@ -242,7 +243,7 @@ func (s *RegressionStart) validate(M int) error {
 }
 
 // logit is the inverse of expit.
-func logit(g float64) float64 { return math.Log(g) - math.Log1p(-g) }
+func logit(g float64) float64 { return special.Log(g) - special.Log1p(-g) }
 
 // fitted returns |y − Xe|².
 func (s *slabState) fitted(residual []float64) float64 {
@@ -266,7 +267,7 @@ func (s *slabState) Roundoff() float64 {
 	if s.gram.Rows > 0 {
 		return work.Roundoff(s.M+s.N) * size / s.noise
 	}
-	return work.Difference(s.M, 1/s.noise, float64(s.N)*s.noise, size)
+	return work.Difference(s.M, 1/s.noise, float64(float64(s.N)*s.noise), size)
 }
 
 // Jittered implements [vi.Objective]: no jitter is ever added.
@@ -284,7 +285,7 @@ func (s *slabState) updateNoise(squared float64) {
 
 // likelihood returns E[log p(y | w)].
 func (s *slabState) likelihood(squared float64) float64 {
-	return -0.5 * (float64(s.N)*(conjugate.Log2Pi+math.Log(s.noise)) + squared/s.noise)
+	return -0.5 * (float64(float64(s.N)*(conjugate.Log2Pi+special.Log(s.noise))) + squared/s.noise)
 }
 
 // pairedField is the state of a fit by paired mean field.

@@ -2,8 +2,8 @@ package slab
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -54,7 +54,7 @@ func newStandardField(s slabState, start *RegressionStart, workers int) *standar
 		f.w.Cov.Set(m, m, s.prior.Variance)
 		f.e[m] = g * start.Mean[m]
 	}
-	f.w.LogDet = float64(s.M) * math.Log(s.prior.Variance)
+	f.w.LogDet = float64(s.M) * special.Log(s.prior.Variance)
 	f.memory.Of(f.logit, f.gamma, f.w.Mean, f.w.Cov.Data)
 	return f
 }
@@ -117,7 +117,7 @@ func (f *standardField) updateSlab() error {
 // updateIndicator is q(s_m).
 func (f *standardField) updateIndicator(m int) {
 	mean, cov, gram := f.w.Mean, f.w.Cov.Row(m), f.gram.Row(m)
-	pull := float64(mean[m]*f.cross[m]) - 0.5*float64(f.power[m]*(float64(mean[m]*mean[m])+cov[m]))
+	pull := float64(mean[m]*f.cross[m]) - float64(0.5*float64(f.power[m]*(float64(mean[m]*mean[m])+cov[m])))
 	for k, g := range f.gamma {
 		if k != m {
 			pull -= float64(float64(g*gram[k]) * (float64(mean[m]*mean[k]) + cov[k]))
@@ -159,14 +159,14 @@ func (f *standardField) slabPower() float64 {
 
 // Roundoff implements [vi.Objective].
 func (f *standardField) Roundoff() float64 {
-	return f.slabState.Roundoff() + 2*work.Roundoff(f.M)*f.w.Spread
+	return f.slabState.Roundoff() + float64(2*work.Roundoff(f.M)*f.w.Spread)
 }
 
 // Bound implements [vi.Objective].
 func (f *standardField) Bound() float64 {
 	M := float64(f.M)
-	sum := f.likelihood(f.squared())
-	sum += 0.5 * (f.w.LogDet - M*math.Log(f.prior.Variance) + M - f.slabPower()/f.prior.Variance)
+	sum := float64(f.likelihood(f.squared()))
+	sum += float64(0.5 * (f.w.LogDet - float64(M*special.Log(f.prior.Variance)) + M - f.slabPower()/f.prior.Variance))
 	for m := range f.gamma {
 		_, spike := f.at(m).bound(f.prior)
 		sum += spike

@@ -1,8 +1,6 @@
 package conjugate
 
 import (
-	"math"
-
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -21,9 +19,9 @@ type Gammas struct {
 // NewGammas returns n factors of the given prior and shape, at the prior's scale.
 func NewGammas(prior vi.Gamma, shape float64, n int) Gammas {
 	g := Gammas{Prior: prior, Shape: shape, Scale: make([]float64, n), Psi: special.Digamma(shape)}
-	ls, _ := math.Lgamma(shape)
-	lp, _ := math.Lgamma(prior.Shape)
-	g.fixed = (prior.Shape-shape)*g.Psi + (ls - lp) + shape
+	ls := special.LogGamma(shape)
+	lp := special.LogGamma(prior.Shape)
+	g.fixed = float64((prior.Shape-shape)*g.Psi) + (ls - lp) + shape
 	for i := range g.Scale {
 		g.Scale[i] = prior.Scale
 	}
@@ -35,10 +33,10 @@ func NewGammas(prior vi.Gamma, shape float64, n int) Gammas {
 func (g *Gammas) Observe(i int, half float64) { g.Scale[i] = 1 / (1/g.Prior.Scale + half) }
 
 // Mean returns E[x_i].
-func (g *Gammas) Mean(i int) float64 { return g.Shape * g.Scale[i] }
+func (g *Gammas) Mean(i int) float64 { return float64(g.Shape * g.Scale[i]) }
 
 // MeanLog returns E[log x_i].
-func (g *Gammas) MeanLog(i int) float64 { return g.Psi + math.Log(g.Scale[i]) }
+func (g *Gammas) MeanLog(i int) float64 { return g.Psi + special.Log(g.Scale[i]) }
 
 // At returns factor i.
 func (g *Gammas) At(i int) vi.Gamma { return vi.Gamma{Shape: g.Shape, Scale: g.Scale[i]} }
@@ -56,8 +54,8 @@ func (g *Gammas) Resume(i int, from vi.Gamma) { g.Scale[i] = from.Mean() / g.Sha
 func (g *Gammas) Bound() float64 {
 	var logs, ratios float64
 	for _, s := range g.Scale {
-		logs += math.Log(s / g.Prior.Scale)
+		logs += special.Log(s / g.Prior.Scale)
 		ratios += s / g.Prior.Scale
 	}
-	return float64(len(g.Scale))*g.fixed + g.Prior.Shape*logs - g.Shape*ratios
+	return float64(float64(len(g.Scale))*g.fixed) + float64(g.Prior.Shape*logs) - float64(g.Shape*ratios)
 }

@@ -3,6 +3,7 @@ package conjugate
 import (
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -34,7 +35,7 @@ func (g *Gaussian) SetPrecision(ws *la.Workspace, rhs []float64) error {
 	var logUnit float64
 	for i := range u {
 		u[i] = 1 / math.Sqrt(c.At(i, i))
-		logUnit += math.Log(u[i])
+		logUnit += special.Log(u[i])
 	}
 	scale := func() {
 		for i := range u {
@@ -92,12 +93,12 @@ func (g *Gaussian) Rescale(c float64, from int) {
 			la.Scal(c, row)
 		}
 	}
-	g.LogDet += 2 * float64(len(g.Mean)-from) * math.Log(c)
+	g.LogDet += float64(2 * float64(len(g.Mean)-from) * special.Log(c))
 }
 
 // Entropy returns −E[log q].
 func (g *Gaussian) Entropy() float64 {
-	return 0.5 * (g.LogDet + float64(len(g.Mean))*(1+Log2Pi))
+	return float64(0.5 * (g.LogDet + float64(float64(len(g.Mean))*(1+Log2Pi))))
 }
 
 // Log2Pi is log 2π.

@@ -249,12 +249,12 @@ func (m *minimizer) search(step, most float64) (*point, error) {
 	try := func(t float64) (trial, error) {
 		p := newPoint(len(m.here.x))
 		for i, v := range m.direction {
-			p.x[i] = m.here.x[i] + t*v
+			p.x[i] = m.here.x[i] + float64(t*v)
 		}
 		err := m.evaluate(p)
 		return trial{p, t, dot(p.g, m.direction)}, err
 	}
-	enough := func(a trial) bool { return a.f <= m.here.f+sufficient*a.t*slope }
+	enough := func(a trial) bool { return a.f <= m.here.f+float64(sufficient*a.t*slope) }
 
 	// Widen until a minimum lies between low and high. low always has the lowest
 	// value of those with a sufficient decrease.
@@ -266,7 +266,7 @@ func (m *minimizer) search(step, most float64) (*point, error) {
 		case !bracketed:
 			t = step
 		case math.IsInf(high.f, 1):
-			t = low.t + 0.1*(high.t-low.t)
+			t = low.t + float64(0.1*(high.t-low.t))
 		default:
 			t = cubic(low.t, low.f, low.slope, high.t, high.f, high.slope)
 		}
@@ -307,9 +307,9 @@ func (m *minimizer) search(step, most float64) (*point, error) {
 // and b, kept away from both ends by a tenth of the interval.
 func cubic(a, fa, ga, b, fb, gb float64) float64 {
 	d1 := ga + gb - 3*(fa-fb)/(a-b)
-	d2 := math.Copysign(math.Sqrt(max(0, d1*d1-ga*gb)), b-a)
+	d2 := math.Copysign(math.Sqrt(max(0, float64(d1*d1)-float64(ga*gb))), b-a)
 	t := b - (b-a)*(gb+d2-d1)/(gb-ga+2*d2)
-	lo, hi := a+0.1*(b-a), b-0.1*(b-a)
+	lo, hi := a+float64(0.1*(b-a)), b-float64(0.1*(b-a))
 	if math.IsNaN(t) {
 		return (a + b) / 2
 	}

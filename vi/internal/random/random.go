@@ -4,6 +4,8 @@ package random
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/bmkl/bmkl/internal/special"
 )
 
 // Source returns the stream of random numbers of a seed.
@@ -14,12 +16,12 @@ func Source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x9e3779
 // between platforms; rounding the numbers to float32 hides them.
 func Normal(src *rand.Rand, x []float64) {
 	for i := 0; i < len(x); {
-		u, v := 2*src.Float64()-1, 2*src.Float64()-1
+		u, v := float64(2*float64(src.Float64()))-1, float64(2*float64(src.Float64()))-1
 		s := math.FMA(u, u, float64(v*v))
 		if s >= 1 || s == 0 {
 			continue
 		}
-		f := math.Sqrt(-2 * math.Log(s) / s)
+		f := math.Sqrt(-2 * special.Log(s) / s)
 		x[i] = float64(float32(u * f))
 		if i++; i < len(x) {
 			x[i] = float64(float32(v * f))

@@ -20,7 +20,7 @@ func FindWithin(f func(float64) float64, a, b, within float64) float64 {
 	c, fc := a, fa
 	t := 0.5
 	for range 200 {
-		x := a + t*(b-a)
+		x := a + float64(t*(b-a))
 		fx := f(x)
 		if (fx > 0) == (fa > 0) {
 			c, fc = a, fa
@@ -32,7 +32,7 @@ func FindWithin(f func(float64) float64, a, b, within float64) float64 {
 		if math.Abs(fb) < math.Abs(fa) {
 			best = b
 		}
-		tol := max(0.5*within, 2e-16*math.Abs(best)+1e-300)
+		tol := max(0.5*within, float64(2e-16*math.Abs(best))+1e-300)
 		if fa == 0 || width <= 2*tol {
 			return best
 		}

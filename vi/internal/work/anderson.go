@@ -3,6 +3,7 @@ package work
 import (
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -55,7 +56,7 @@ func (a *Anderson) read(dst []float64) {
 		copy(dst, c.values)
 		if c.logs {
 			for i, v := range c.values {
-				dst[i] = math.Log(v)
+				dst[i] = special.Log(v)
 			}
 		}
 		dst = dst[len(c.values):]
@@ -68,7 +69,7 @@ func (a *Anderson) write(x []float64) {
 		copy(c.values, x)
 		if c.logs {
 			for i, v := range x[:len(c.values)] {
-				c.values[i] = math.Exp(v)
+				c.values[i] = special.Exp(v)
 			}
 		}
 		x = x[len(c.values):]

@@ -15,12 +15,12 @@ import "math"
 //
 // Source: N. J. Higham and T. Mary, "A new approach to probabilistic rounding error
 // analysis", SIAM J. Sci. Comput. 41 (2019).
-func Roundoff(n int) float64 { return 0x1p-53 * math.Sqrt(float64(n)) }
+func Roundoff(n int) float64 { return float64(0x1p-53 * math.Sqrt(float64(n))) }
 
 // Difference returns the round-off of ½·precision·Σ r² where the r were found as
 // differences of sums of n terms: square is Σ r², and size Σ of the squares of the
 // terms, such as a² + b² for a − b.
 func Difference(n int, precision, square, size float64) float64 {
-	d := Roundoff(n) * math.Sqrt(size)
-	return precision * d * (2*math.Sqrt(max(0, square)) + d)
+	d := float64(Roundoff(n) * math.Sqrt(size))
+	return float64(precision * d * (float64(2*math.Sqrt(max(0, square))) + d))
 }

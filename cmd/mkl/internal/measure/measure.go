@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/mkl/metrics"
 )
 
@@ -35,7 +36,7 @@ func Target(truth, mean, variance []float64, interval float64) (map[string]float
 		}
 		y, predicted = append(y, t), append(predicted, mean[i])
 		d := t - mean[i]
-		density -= 0.5 * (math.Log(2*math.Pi*variance[i]) + d*d/variance[i])
+		density -= float64(0.5 * (special.Log(2*math.Pi*variance[i]) + d*d/variance[i]))
 		if math.Abs(d) <= z*math.Sqrt(variance[i]) {
 			covered++
 		}

@@ -170,7 +170,7 @@ func (ticks) Ticks(lo, hi float64) []plot.Tick {
 	}
 	var all []plot.Tick
 	for k := math.Ceil(lo / step); k*step <= hi; k++ {
-		x := k*step + 0 // adding 0 turns -0 into 0
+		x := float64(k*step) + 0 // adding 0 turns -0 into 0
 		all = append(all, plot.Tick{Value: x, Label: strconv.FormatFloat(x, 'g', 10, 64)})
 	}
 	return all

@@ -227,7 +227,7 @@ func middle(x []float64) float64 {
 	if n%2 == 1 {
 		return x[n/2]
 	}
-	return x[n/2-1] + (x[n/2]-x[n/2-1])/2
+	return x[n/2-1] + float64((x[n/2]-x[n/2-1])/2)
 }
 
 // Lines say what becomes of the columns, one for each kind of change: columns that are left out for one

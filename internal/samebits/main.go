@@ -1,0 +1,194 @@
+// Samebits fits a small model with every estimator and prints a line for each: its
+// name, and hashes of the saved model and of its predictions. The lines are the same on every
+// machine, with every instruction set and for every number of workers; .ci/run compares them.
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// data are samples of two views with two targets, a gap in the second, and classes.
+type data struct {
+	small, wide mkl.Features
+	y, z        []float64
+	class       []string
+}
+
+func newData(n int) data {
+	r := rand.New(rand.NewPCG(1, 2))
+	normal := func() float64 { // nearly, and exact on every machine
+		s := -6.0
+		for range 12 {
+			s += float64(r.Float64())
+		}
+		return s
+	}
+	d := data{small: la.NewMatrix[float64](n, 3), wide: la.NewMatrix[float64](n, 5)}
+	for _, x := range []mkl.Features{d.small, d.wide} {
+		for i := range x.Data {
+			x.Data[i] = normal()
+		}
+	}
+	for i := range n {
+		a, b := d.small.Row(i), d.wide.Row(i)
+		f := a[0] - float64(a[1]*a[1])
+		d.y = append(d.y, f+float64(0.1*normal()))
+		d.z = append(d.z, float64(0.5*f)+b[0]+float64(0.1*normal()))
+		switch {
+		case b[0] > 1:
+			d.class = append(d.class, "w")
+		case f > 0:
+			d.class = append(d.class, "v")
+		default:
+			d.class = append(d.class, "u")
+		}
+	}
+	return d
+}
+
+func (d data) linear() []mkl.View {
+	return []mkl.View{{X: d.small, Kernel: mkl.Linear{}}, {X: d.wide, Kernel: mkl.Polynomial{}}}
+}
+
+func (d data) radial() []mkl.View {
+	return []mkl.View{
+		{X: d.small, Kernel: mkl.RBF{Width: 1}},
+		{X: d.wide, Kernel: mkl.RBF{}, Standardize: true},
+		{X: d.wide, Kernel: mkl.Laplacian{}},
+	}
+}
+
+// positive tells for each sample whether it has the class.
+func (d data) positive(class string) []bool {
+	var is []bool
+	for _, c := range d.class {
+		is = append(is, c == class)
+	}
+	return is
+}
+
+var ctx = context.Background()
+
+// fits are the estimators. How many sweeps a fit takes is part of what is compared.
+var fits = []struct {
+	name string
+	fit  func(d data, s mkl.Fitting) (mkl.Model, error)
+}{
+	{"regression, linear", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.Regression{Fitting: s}.Fit(ctx, d.linear(), d.y)
+	}},
+	{"regression", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.Regression{Fitting: s}.Fit(ctx, d.radial(), d.y, d.z)
+	}},
+	{"shared regression", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.SharedRegression{Fitting: s}.Fit(ctx, d.radial(), d.y, d.z)
+	}},
+	{"classifier", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.Classifier[string]{Fitting: s}.Fit(ctx, d.radial(), d.class)
+	}},
+	{"multilabel", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.MultiLabel{Fitting: s}.Fit(ctx, d.linear(), d.positive("u"), d.positive("w"))
+	}},
+	{"Gaussian process", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.MultiGP{Fitting: s}.Fit(ctx, d.radial(), d.y)
+	}},
+	{"Gaussian process, factorised", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.MultiGP{Fitting: s, Family: mkl.GeneralGIG, Method: mkl.Factorised}.Fit(ctx, d.radial(), d.y)
+	}},
+	{"Gaussian process classifier", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.MultiGPClassifier[string]{Fitting: s}.Fit(ctx, d.radial(), d.class)
+	}},
+	{"pool", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.Auto{Fitting: s}.Fit(ctx, []mkl.View{{X: d.small}}, d.y)
+	}},
+	{"probit classifier", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.ProbitClassifier[string]{Fitting: s}.Fit(ctx, d.radial(), d.class)
+	}},
+	{"probit classifier, products", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.ProbitClassifier[string]{Fitting: s, Rule: mkl.WSum}.Fit(ctx, d.radial(), d.class)
+	}},
+	{"probit classifier, sampled", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		draws := mkl.GibbsDraws{Chains: 2, Draws: 5, Thin: 2}
+		return mkl.ProbitClassifier[string]{Fitting: s, Rule: mkl.WSum, Inference: mkl.Gibbs, Draws: draws}.Fit(ctx, d.radial(), d.class)
+	}},
+	{"multi-task", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.MultiTask{Fitting: s}.Fit(ctx, d.radial(), d.y, d.z)
+	}},
+	{"spike and slab", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.SpikeSlab{Fitting: s}.Fit(ctx, d.wide, d.z)
+	}},
+	{"factors", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		var table mkl.Dense
+		for i := range d.y {
+			table = append(table, append([]float64{d.y[i], d.z[i]}, d.wide.Row(i)...))
+		}
+		return mkl.FactorModel{Fitting: s, Factors: 2}.Fit(ctx, table)
+	}},
+}
+
+func main() {
+	samples := flag.Int("samples", 40, "number of samples")
+	sweeps := flag.Int("sweeps", 15, "most sweeps of a fit")
+	workers := flag.Int("workers", 1, "number of workers")
+	dir := flag.String("save", "", "folder for the models; none if empty")
+	flag.Parse()
+
+	d := newData(*samples)
+	for _, f := range fits {
+		m, err := f.fit(d, mkl.Fitting{MaxSweeps: *sweeps, Workers: *workers})
+		if err == nil {
+			err = report(f.name, m, d, *dir)
+		}
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "samebits: %s: %v\n", f.name, err)
+			os.Exit(1)
+		}
+	}
+}
+
+func report(name string, m mkl.Model, d data, dir string) error {
+	var file bytes.Buffer
+	if err := m.Save(&file); err != nil {
+		return err
+	}
+	if dir != "" {
+		if err := os.WriteFile(dir+"/"+name, file.Bytes(), 0o666); err != nil {
+			return err
+		}
+	}
+	var x []mkl.Features
+	for _, in := range m.Inputs() {
+		if in.Cols == d.small.Cols {
+			x = append(x, d.small)
+		} else {
+			x = append(x, d.wide)
+		}
+	}
+	var predicted any
+	var err error
+	switch m := m.(type) {
+	case mkl.TargetModel:
+		predicted, err = m.PredictTargets(ctx, mkl.PredictOptions{}, x...)
+	case mkl.ClassModel[string]:
+		predicted, err = m.PredictClasses(ctx, mkl.PredictOptions{}, x...)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-30s %x %x\n", name, hash(file.Bytes()), hash(fmt.Appendf(nil, "%+v", predicted)))
+	return nil
+}
+
+func hash(b []byte) []byte {
+	h := sha256.Sum256(b)
+	return h[:12]
+}
