@@ -92,7 +92,7 @@ type MultiGP struct {
 	RawTargets bool
 
 	// Noise says whether the variance of the noise is one number or depends on the
-	// sample.
+	// sample, and whether the noise is normal or has heavy tails.
 	Noise NoiseModel
 
 	// What [Auto] sets: see processSettings.

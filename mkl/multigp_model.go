@@ -28,9 +28,19 @@ func (m *MultiGPModel) Targets() int { return 1 }
 func (m *MultiGPModel) Prior() string { return m.prior(0) }
 
 // NoiseSD returns the standard deviation of the target's noise, τ^-½, in its units:
-// a slice of one. Noise that varies has the mean variance of the training samples'.
+// a slice of one. Noise that varies has the mean variance of the
+// training samples'; that of heavy tails is σ·√(ν/(ν − 2)).
 func (m *MultiGPModel) NoiseSD() []float64 {
 	return []float64{m.target.sd / math.Sqrt(m.posteriors[0].State().Tau)}
+}
+
+// NoiseFreedom returns the degrees of freedom of the noise's Student-t density: +Inf,
+// those of a normal one, but for [HeavyNoise].
+func (m *MultiGPModel) NoiseFreedom() float64 {
+	if v := m.posteriors[0].State().Freedom; v != 0 {
+		return v
+	}
+	return math.Inf(1)
 }
 
 // Outputs tells what was learned of the target.
@@ -73,6 +83,9 @@ func (m *MultiGPModel) Summary() string {
 	text := m.summary(m.String(), func(int) string { return fmt.Sprintf("noise SD %.4g", m.NoiseSD()[0]) })
 	if m.noise != nil {
 		text += "the noise varies; of the logarithm of its variance " + summarizeActive(m.NoiseWeights())
+	}
+	if v := m.NoiseFreedom(); !math.IsInf(v, 1) {
+		text += fmt.Sprintf("the noise has heavy tails: Student-t of %.3g degrees of freedom\n", v)
 	}
 	return text
 }

@@ -31,6 +31,15 @@ const (
 	// Source: M. Lázaro-Gredilla and M. K. Titsias, "Variational heteroscedastic Gaussian
 	// process regression", ICML 2011.
 	VaryingNoise
+
+	// HeavyNoise is noise of one Student-t density, whose degrees of freedom, above 2, and
+	// scale are learned: targets far from the function hardly move it, and count as what they are. It is
+	// fitted by a lower bound on the evidence, under the method Evidence and DefaultFamily
+	// only. docs/heavy-noise.md has the derivation.
+	//
+	// Source: M. Kuss, "Gaussian process models for robust regression, classification, and
+	// reinforcement learning", 2006.
+	HeavyNoise
 )
 
 func (n NoiseModel) String() string {
@@ -39,19 +48,21 @@ func (n NoiseModel) String() string {
 		return "constant"
 	case VaryingNoise:
 		return "varying"
+	case HeavyNoise:
+		return "heavy"
 	}
 	return fmt.Sprintf("NoiseModel(%d)", int(n))
 }
 
-// checkNoise refuses what noise that varies cannot be fitted by.
+// checkNoise refuses what noise that is not constant cannot be fitted by.
 func (s *processSettings) checkNoise() error {
 	switch {
-	case s.noise < ConstantNoise || s.noise > VaryingNoise:
+	case s.noise < ConstantNoise || s.noise > HeavyNoise:
 		return fmt.Errorf("mkl: Noise: %v is not known", s.noise)
-	case s.noise == VaryingNoise && s.method >= Factorised:
-		return fmt.Errorf("mkl: Method: %v has no noise that varies", s.method)
-	case s.noise == VaryingNoise && s.family != DefaultFamily:
-		return fmt.Errorf("mkl: Family: %v: noise that varies takes DefaultFamily", s.family)
+	case s.noise != ConstantNoise && s.method >= Factorised:
+		return fmt.Errorf("mkl: Method: %v has no %v noise", s.method, s.noise)
+	case s.noise != ConstantNoise && s.family != DefaultFamily:
+		return fmt.Errorf("mkl: Family: %v: %v noise takes DefaultFamily", s.family, s.noise)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func TestVaryingNoise(t *testing.T) {
 	require.NoError(t, m.Save(&file))
 	for _, c := range []struct{ from, to, want string }{
 		{`"level":`, `"level":1e999,"was":`, "level"},
-		{`"tau":`, `"sites":true,"tau":`, "sites are for labels, and noise for targets"},
+		{`"tau":`, `"sites":true,"tau":`, "sites are for labels and heavy noise, and noise for targets"},
 	} {
 		assertRefused(t, file.Bytes(), func(m map[string]string, _ map[string]tensor) {
 			require.Contains(t, m["model"], c.from)
@@ -64,10 +64,11 @@ func TestVaryingNoiseRefusals(t *testing.T) {
 	x, y := uneven(rand.New(rand.NewPCG(1, 20)), 10, growing)
 	views := []View{{X: x, Kernel: RBF{Width: 1}}}
 	for want, g := range map[string]MultiGP{
-		"Noise: NoiseModel(2) is not known":                      {Noise: 2},
-		"Method: published has no noise that varies":             {Noise: VaryingNoise, Method: Published},
-		"Family: ARD: noise that varies takes DefaultFamily":     {Noise: VaryingNoise, Family: ARD},
-		"Family: Laplace: noise that varies takes DefaultFamily": {Noise: VaryingNoise, Family: Laplace},
+		"Noise: NoiseModel(3) is not known":                {Noise: 3},
+		"Method: published has no varying noise":           {Noise: VaryingNoise, Method: Published},
+		"Method: factorised has no heavy noise":            {Noise: HeavyNoise, Method: Factorised},
+		"Family: ARD: varying noise takes DefaultFamily":   {Noise: VaryingNoise, Family: ARD},
+		"Family: Laplace: heavy noise takes DefaultFamily": {Noise: HeavyNoise, Family: Laplace},
 	} {
 		_, err := g.Fit(context.Background(), views, y)
 		assert.ErrorContains(t, err, want)
