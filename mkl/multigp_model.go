@@ -14,7 +14,9 @@ type MultiGPModel struct {
 	processes
 	target target
 
-	unevenNoise bool // for [Auto]: the noise is seen to vary, and was taken for constant
+	// For [Auto]: the noise was taken for normal and constant, and is seen to vary, or to
+	// have heavy tails.
+	unevenNoise, heavyNoise bool
 }
 
 // Kind returns multigp.
@@ -34,19 +36,10 @@ func (m *MultiGPModel) NoiseSD() []float64 {
 	return []float64{m.target.sd / math.Sqrt(m.posteriors[0].State().Tau)}
 }
 
-// NoiseFreedom returns the degrees of freedom of the noise's Student-t density: +Inf,
-// those of a normal one, but for [HeavyNoise].
-func (m *MultiGPModel) NoiseFreedom() float64 {
-	if v := m.posteriors[0].State().Freedom; v != 0 {
-		return v
-	}
-	return math.Inf(1)
-}
-
 // Outputs tells what was learned of the target.
 func (m *MultiGPModel) Outputs() []Output {
 	out := m.processes.Outputs()
-	out[0].NoiseSD = m.NoiseSD()[0]
+	out[0].NoiseSD, out[0].NoiseFreedom = m.NoiseSD()[0], m.posteriors[0].State().Freedom
 	return out
 }
 
@@ -84,7 +77,7 @@ func (m *MultiGPModel) Summary() string {
 	if m.noise != nil {
 		text += "the noise varies; of the logarithm of its variance " + summarizeActive(m.NoiseWeights())
 	}
-	if v := m.NoiseFreedom(); !math.IsInf(v, 1) {
+	if v := m.posteriors[0].State().Freedom; v != 0 {
 		text += fmt.Sprintf("the noise has heavy tails: Student-t of %.3g degrees of freedom\n", v)
 	}
 	return text

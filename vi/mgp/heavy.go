@@ -40,19 +40,11 @@ import (
 // so that the variance of a prediction exists.
 const firstFreedom = 6
 
-// FitHeavy fits to N targets given square kernels, with noise of a Student-t density. It
-// starts from Start, or from the fit with normal noise if there is none. The prior of γ
-// must be [Default]. LogEvidence is the lower bound. Errors are those of Fit.
+// FitHeavy fits to N targets given square kernels, with noise of a Student-t density. The
+// prior of γ must be [Default]. LogEvidence is the lower bound. Errors are those of Fit.
 func (e Evidence) FitHeavy(ctx context.Context, k vi.Kernels, y []float64) (*Fit, error) {
 	if e.Family != Default {
 		return nil, fmt.Errorf("vi: noise with heavy tails takes the default prior, and Family is %v", e.Family)
-	}
-	if e.Start == nil {
-		first, err := e.fit(ctx, k, y, false)
-		if err != nil {
-			return first, err
-		}
-		e.Start = &EvidenceStart{Gamma: first.Posterior.s.Gamma, Noise: 1 / first.Posterior.s.Tau, Parameters: first.Parameters}
 	}
 	m, x, err := e.heavy(ctx, k, y)
 	if err != nil {
