@@ -19,7 +19,8 @@ import (
 // Each member has one [KernelSet] for the views without a kernel: [Broad], [ARDRBF],
 // [ARDRanks] or [Additive]. Views with a kernel are part of every member as they are.
 // Where the size of the residuals of the best member depends on the inputs, there is one
-// more, that member with noise that varies ([VaryingNoise]).
+// more, that member with noise that varies ([VaryingNoise]); where they have heavy tails,
+// one with noise that has ([HeavyNoise]).
 // The prediction is the mixture of the members' that would have predicted every
 // training target best from all others (see docs/choosing.md). Neither the evidence
 // nor leave-one-out alone chooses well: both prefer length scales that overfit, which
@@ -73,8 +74,11 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	if err != nil {
 		return nil, err
 	}
-	if density, err = a.addVarying(ctx, m, of, some, density, time.Since(begin)); err != nil {
-		return nil, err
+	spent := time.Since(begin)
+	for _, other := range otherNoises {
+		if density, err = a.addNoise(ctx, m, of, some, density, spent, other); err != nil {
+			return nil, err
+		}
 	}
 	m.weights, m.rule = stack(density), stacked
 	m.keepLarge()

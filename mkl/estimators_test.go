@@ -181,6 +181,14 @@ var estimators = []estimator{
 		predict: predictRegression,
 	},
 	{
+		name:    "multiple Gaussian process, noise with heavy tails",
+		process: true,
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			return orNil(MultiGP{Fitting: s, Noise: HeavyNoise}.Fit(ctx, views, y))
+		},
+		predict: predictRegression,
+	},
+	{
 		name:    "multiple Gaussian process, two classes",
 		process: true,
 		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {

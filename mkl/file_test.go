@@ -552,6 +552,7 @@ func tiny(f testing.TB) (files [][]byte) {
 		collapsed(orNil(MultiLabel{Fitting: s}.Fit(ctx, views, []bool{true, false, true, true}))),
 		collapsed(orNil(MultiGP{Fitting: s}.Fit(ctx, views, y))),
 		collapsed(orNil(MultiGP{Fitting: s, Noise: VaryingNoise}.Fit(ctx, views, y))),
+		collapsed(orNil(MultiGP{Fitting: s, Noise: HeavyNoise}.Fit(ctx, views, y))),
 		collapsed(orNil(MultiGPClassifier[int]{Fitting: s}.Fit(ctx, views, labels))),
 		collapsed(orNil(Auto{Fitting: s}.Fit(ctx, views, y))),
 		collapsed(orNil(AutoClassifier[int]{Fitting: s}.Fit(ctx, views, labels))),
@@ -581,6 +582,8 @@ func TestSeedsOfFuzzLoad(t *testing.T) {
 		}
 		if g, ok := m.(*MultiGPModel); ok && g.noise != nil {
 			name += "-varying"
+		} else if ok && g.Outputs()[0].NoiseFreedom != 0 {
+			name += "-heavy"
 		}
 		if _, err := os.Stat(name); *updateGolden && err != nil {
 			require.NoError(t, os.MkdirAll(path.Dir(name), 0o755))

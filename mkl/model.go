@@ -98,6 +98,10 @@ type Output struct {
 	// 0 for labels and classes.
 	NoiseSD float64
 
+	// NoiseFreedom is the degrees of freedom of the noise's Student-t density; 0 if the
+	// noise is normal.
+	NoiseFreedom float64
+
 	// Prior says in words what was learned about the scales of the kernels; only
 	// multiple Gaussian processes learn it.
 	Prior string

@@ -92,7 +92,7 @@ type MultiGP struct {
 	RawTargets bool
 
 	// Noise says whether the variance of the noise is one number or depends on the
-	// sample.
+	// sample, and whether the noise is normal or has heavy tails.
 	Noise NoiseModel
 
 	// What [Auto] sets: see processSettings.
@@ -129,6 +129,7 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	}
 	if g.hurried && g.Noise == ConstantNoise {
 		m.unevenNoise = noiseVaries(k, m.leaveOneOut[0], z.Row(0), g.Seed)
+		m.heavyNoise = hasHeavyTails(m.leaveOneOut[0], z.Row(0), g.Seed)
 	}
 	return m, err
 }

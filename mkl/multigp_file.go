@@ -34,6 +34,8 @@ type processJSON struct {
 	// variance has the tensors process.O.noise.gamma and so on, with sites.
 	Noise *noiseJSON `json:"noise,omitempty"`
 
+	Freedom float64 `json:"freedom,omitempty"` // of noise with heavy tails; there are then sites
+
 	// Widths are those of each view whose kernel has one for each feature, null for
 	// the others; they are left out if the views have them.
 	Widths [][]float64 `json:"widths,omitempty"`
@@ -56,7 +58,7 @@ func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []proce
 		s := p.State()
 		j := processJSON{
 			Family: s.Family, Labels: s.Labels, Prior: s.Prior, Tau: s.Tau,
-			GPLimit: m.limits[o], Bound: m.bounds[o], Sites: s.Sites != nil, LogEvidence: m.evidence,
+			GPLimit: m.limits[o], Bound: m.bounds[o], Sites: s.Sites != nil, LogEvidence: m.evidence, Freedom: s.Freedom,
 		}
 		if m.designs[o] != m.designs[0] {
 			j.Widths = m.designs[o].allWidths()
@@ -123,11 +125,11 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 		switch {
 		case j.Labels != labels:
 			return m, fmt.Errorf("model: processes[%d]: labels is %t", o, j.Labels)
-		case !j.Labels && j.Sites, j.Labels && j.Noise != nil:
-			return m, fmt.Errorf("model: processes[%d]: sites are for labels, and noise for targets", o)
+		case !j.Labels && j.Sites != (j.Freedom != 0), j.Labels && (j.Noise != nil || j.Freedom != 0), j.Noise != nil && j.Sites:
+			return m, fmt.Errorf("model: processes[%d]: sites are for labels and heavy noise, and noise for targets", o)
 		}
 		name := fmt.Sprintf("process.%d.", o)
-		s := mgp.State{Family: j.Family, Labels: j.Labels, Prior: j.Prior, Tau: j.Tau}
+		s := mgp.State{Family: j.Family, Labels: j.Labels, Prior: j.Prior, Tau: j.Tau, Freedom: j.Freedom}
 		p, err := f.takeState(name, s, P, N, j.Sites)
 		if err == nil && j.Noise != nil {
 			m.noise, err = f.takeNoise(name+"noise.", *j.Noise, P, N)

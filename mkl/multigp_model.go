@@ -14,7 +14,9 @@ type MultiGPModel struct {
 	processes
 	target target
 
-	unevenNoise bool // for [Auto]: the noise is seen to vary, and was taken for constant
+	// For [Auto]: the noise was taken for normal and constant, and is seen to vary, or to
+	// have heavy tails.
+	unevenNoise, heavyNoise bool
 }
 
 // Kind returns multigp.
@@ -28,7 +30,8 @@ func (m *MultiGPModel) Targets() int { return 1 }
 func (m *MultiGPModel) Prior() string { return m.prior(0) }
 
 // NoiseSD returns the standard deviation of the target's noise, τ^-½, in its units:
-// a slice of one. Noise that varies has the mean variance of the training samples'.
+// a slice of one. Noise that varies has the mean variance of the
+// training samples'; that of heavy tails is σ·√(ν/(ν − 2)).
 func (m *MultiGPModel) NoiseSD() []float64 {
 	return []float64{m.target.sd / math.Sqrt(m.posteriors[0].State().Tau)}
 }
@@ -36,7 +39,7 @@ func (m *MultiGPModel) NoiseSD() []float64 {
 // Outputs tells what was learned of the target.
 func (m *MultiGPModel) Outputs() []Output {
 	out := m.processes.Outputs()
-	out[0].NoiseSD = m.NoiseSD()[0]
+	out[0].NoiseSD, out[0].NoiseFreedom = m.NoiseSD()[0], m.posteriors[0].State().Freedom
 	return out
 }
 
@@ -73,6 +76,9 @@ func (m *MultiGPModel) Summary() string {
 	text := m.summary(m.String(), func(int) string { return fmt.Sprintf("noise SD %.4g", m.NoiseSD()[0]) })
 	if m.noise != nil {
 		text += "the noise varies; of the logarithm of its variance " + summarizeActive(m.NoiseWeights())
+	}
+	if v := m.posteriors[0].State().Freedom; v != 0 {
+		text += fmt.Sprintf("the noise has heavy tails: Student-t of %.3g degrees of freedom\n", v)
 	}
 	return text
 }

@@ -31,6 +31,15 @@ const (
 	// Source: M. Lázaro-Gredilla and M. K. Titsias, "Variational heteroscedastic Gaussian
 	// process regression", ICML 2011.
 	VaryingNoise
+
+	// HeavyNoise is noise of one Student-t density, whose degrees of freedom, above 2, and
+	// scale are learned: targets far from the function hardly move it, and count as what they are. It is
+	// fitted by a lower bound on the evidence, under the method Evidence and DefaultFamily
+	// only. docs/heavy-noise.md has the derivation.
+	//
+	// Source: M. Kuss, "Gaussian process models for robust regression, classification, and
+	// reinforcement learning", 2006.
+	HeavyNoise
 )
 
 func (n NoiseModel) String() string {
@@ -39,19 +48,21 @@ func (n NoiseModel) String() string {
 		return "constant"
 	case VaryingNoise:
 		return "varying"
+	case HeavyNoise:
+		return "heavy"
 	}
 	return fmt.Sprintf("NoiseModel(%d)", int(n))
 }
 
-// checkNoise refuses what noise that varies cannot be fitted by.
+// checkNoise refuses what noise that is not constant cannot be fitted by.
 func (s *processSettings) checkNoise() error {
 	switch {
-	case s.noise < ConstantNoise || s.noise > VaryingNoise:
+	case s.noise < ConstantNoise || s.noise > HeavyNoise:
 		return fmt.Errorf("mkl: Noise: %v is not known", s.noise)
-	case s.noise == VaryingNoise && s.method >= Factorised:
-		return fmt.Errorf("mkl: Method: %v has no noise that varies", s.method)
-	case s.noise == VaryingNoise && s.family != DefaultFamily:
-		return fmt.Errorf("mkl: Family: %v: noise that varies takes DefaultFamily", s.family)
+	case s.noise != ConstantNoise && s.method >= Factorised:
+		return fmt.Errorf("mkl: Method: %v has no %v noise", s.method, s.noise)
+	case s.noise != ConstantNoise && s.family != DefaultFamily:
+		return fmt.Errorf("mkl: Family: %v: %v noise takes DefaultFamily", s.family, s.noise)
 	}
 	return nil
 }
@@ -70,8 +81,21 @@ func (m *MultiGPModel) NoiseWeights() []KernelWeight {
 	return m.kernelWeights(m.noise.About.KernelWeights())
 }
 
-// addVarying fits a member once more, with noise that varies, if a test of its residuals
-// says that it does, and returns the densities with those of the new member. Of the
+// otherNoise is noise that [Auto] tries where residuals call for it.
+type otherNoise struct {
+	noise   NoiseModel
+	name    string // of the member, after that of its kernels
+	seen    string // what a test at the level of 1 % says
+	rejects func(m *MultiGPModel) bool
+}
+
+var otherNoises = []otherNoise{
+	{VaryingNoise, "noise that varies", "the size of the residuals depends on the inputs", func(m *MultiGPModel) bool { return m.unevenNoise }},
+	{HeavyNoise, "noise with heavy tails", "the residuals have heavy tails", func(m *MultiGPModel) bool { return m.heavyNoise }},
+}
+
+// addNoise fits a member once more with other noise, if a test of its residuals calls for
+// that, and returns the densities with those of the new member. Of the
 // members that the mixture would keep it is the one with the highest density. The
 // members took the time spent, and were fitted to views.
 //
@@ -81,22 +105,22 @@ func (m *MultiGPModel) NoiseWeights() []KernelWeight {
 // by more than a standard error, the simpler model is preferred: the noise alone is
 // fitted, with the function's scales as they were. If that is above by more than two
 // standard errors there is no new member.
-func (a Auto) addVarying(ctx context.Context, m *PoolModel, views [][]View, y []float64, density [][]float64, spent time.Duration) ([][]float64, error) {
+func (a Auto) addNoise(ctx context.Context, m *PoolModel, views [][]View, y []float64, density [][]float64, spent time.Duration, other otherNoise) ([][]float64, error) {
 	best := -1
-	for i, w := range stack(density) {
-		if m.members[i].unevenNoise && w >= smallShare(len(density)) && (best < 0 || total(density[i]) > total(density[best])) {
+	for i, w := range stack(density[:len(views)]) {
+		if other.rejects(m.members[i]) && w >= smallShare(len(views)) && (best < 0 || total(density[i]) > total(density[best])) {
 			best = i
 		}
 	}
 	if best < 0 {
 		return density, nil
 	}
-	from, name := m.members[best], m.names[best]+", noise that varies"
+	from, name := m.members[best], m.names[best]+", "+other.name
 	if a.Time > 0 && 2*spent > a.Time {
 		m.left = append(m.left, name)
 		return density, nil
 	}
-	g := MultiGP{Fitting: a.Fitting, Noise: VaryingNoise, hurried: true}
+	g := MultiGP{Fitting: a.Fitting, Noise: other.noise, hurried: true}
 	g.Notes = nil
 	if a.Progress != nil {
 		g.Progress = func(q Progress) {
@@ -118,13 +142,13 @@ func (a Auto) addVarying(ctx context.Context, m *PoolModel, views [][]View, y []
 		case err != nil || predictsWorse(member.leaveOneOut[0].Mean, from.leaveOneOut[0].Mean, member.standard(y), try.errors):
 			continue
 		}
-		m.remarks = append(m.remarks, "the size of the noise depends on the inputs (a test at the level of 1 %)")
+		m.remarks = append(m.remarks, other.seen+" (a test at the level of 1 %)")
 		m.names = append(m.names, name)
 		m.members = append(m.members, member)
 		m.add(member)
 		return append(density, member.leftOutDensity(y)), nil
 	}
-	m.remarks = append(m.remarks, "the size of the residuals depends on the inputs (a test at the level of 1 %), but noise that varies would predict worse")
+	m.remarks = append(m.remarks, other.seen+" (a test at the level of 1 %), but "+other.name+" would predict worse")
 	return density, nil
 }
 
@@ -186,6 +210,47 @@ func noiseVaries(k vi.Kernels, loo *mgp.LeaveOneOut, y []float64, seed uint64) b
 		}
 	}
 	return true
+}
+
+// hasHeavyTails tests whether standardised leave-one-out residuals have heavier tails than
+// normal ones, at the level of 1 %: Σ z⁴/(Σ z²)², of which the score test of normal noise
+// against Student's is made, counts as large if at most one of 199 samples of as many normal
+// numbers has as large a one. The test stops at the second that has.
+//
+// Source: T. S. Breusch and A. R. Pagan, "The Lagrange multiplier test and its applications to
+// model specification in econometrics", Review of Economic Studies 47 (1980), for such tests.
+func hasHeavyTails(loo *mgp.LeaveOneOut, y []float64, seed uint64) bool {
+	const draws, above = 199, 1
+	z := make([]float64, len(y))
+	for i, v := range y {
+		z[i] = (v - loo.Mean[i]) / math.Sqrt(loo.Variance[i])
+	}
+	q := kurtosis(z)
+	src := rand.New(rand.NewPCG(seed, 0x7461696c73))
+	for count, d := 0, 0; d < draws; d++ {
+		for i := range z {
+			z[i] = src.NormFloat64()
+		}
+		if kurtosis(z) >= q {
+			if count++; count > above {
+				return false
+			}
+		}
+	}
+	return q > 0
+}
+
+// kurtosis returns N·Σ z⁴/(Σ z²)², 0 if all are zero.
+func kurtosis(z []float64) float64 {
+	var second, fourth float64
+	for _, v := range z {
+		second += float64(v * v)
+		fourth += float64(v * v * v * v)
+	}
+	if !(second > 0) {
+		return 0
+	}
+	return float64(len(z)) * fourth / (second * second)
 }
 
 // pairSum returns Σ_i>k u_i·u_k·M_ik.

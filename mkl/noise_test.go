@@ -51,7 +51,7 @@ func TestVaryingNoise(t *testing.T) {
 	require.NoError(t, m.Save(&file))
 	for _, c := range []struct{ from, to, want string }{
 		{`"level":`, `"level":1e999,"was":`, "level"},
-		{`"tau":`, `"sites":true,"tau":`, "sites are for labels, and noise for targets"},
+		{`"tau":`, `"sites":true,"tau":`, "sites are for labels and heavy noise, and noise for targets"},
 	} {
 		assertRefused(t, file.Bytes(), func(m map[string]string, _ map[string]tensor) {
 			require.Contains(t, m["model"], c.from)
@@ -64,10 +64,11 @@ func TestVaryingNoiseRefusals(t *testing.T) {
 	x, y := uneven(rand.New(rand.NewPCG(1, 20)), 10, growing)
 	views := []View{{X: x, Kernel: RBF{Width: 1}}}
 	for want, g := range map[string]MultiGP{
-		"Noise: NoiseModel(2) is not known":                      {Noise: 2},
-		"Method: published has no noise that varies":             {Noise: VaryingNoise, Method: Published},
-		"Family: ARD: noise that varies takes DefaultFamily":     {Noise: VaryingNoise, Family: ARD},
-		"Family: Laplace: noise that varies takes DefaultFamily": {Noise: VaryingNoise, Family: Laplace},
+		"Noise: NoiseModel(3) is not known":                {Noise: 3},
+		"Method: published has no varying noise":           {Noise: VaryingNoise, Method: Published},
+		"Method: factorised has no heavy noise":            {Noise: HeavyNoise, Method: Factorised},
+		"Family: ARD: varying noise takes DefaultFamily":   {Noise: VaryingNoise, Family: ARD},
+		"Family: Laplace: heavy noise takes DefaultFamily": {Noise: HeavyNoise, Family: Laplace},
 	} {
 		_, err := g.Fit(context.Background(), views, y)
 		assert.ErrorContains(t, err, want)
@@ -80,7 +81,7 @@ func TestPoolWithVaryingNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 20))
 	x, y := uneven(rng, 120, growing)
 	m := fitPool(t, Auto{}, []View{{X: x}}, y)
-	assert.Contains(t, m.Summary(), "the size of the noise depends on the inputs")
+	assert.Contains(t, m.Summary(), "the size of the residuals depends on the inputs")
 	names, _ := m.Members()
 	assert.Contains(t, strings.Join(names, "; "), "noise that varies")
 	at, truth := uneven(rng, 2000, growing)
@@ -186,4 +187,80 @@ func TestVaryingNoiseFarAway(t *testing.T) {
 	_, variance, err := m.Predict(Column([]float64{1e3}))
 	require.NoError(t, err)
 	assert.False(t, math.IsInf(variance[0], 0))
+}
+
+// Gross errors in some of the targets leave the function as it is, in every unit, and the
+// file has it all.
+func TestHeavyNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 20))
+	x, y := uneven(rng, 150, func(float64) float64 { return 0.1 })
+	for i := range y {
+		if i%12 == 0 {
+			y[i] += 3
+		}
+		y[i] = 7 + 1000*y[i]
+	}
+	views := []View{{Name: "wide", X: x, Kernel: RBF{Width: 1}}, {Name: "narrow", X: x, Kernel: RBF{Width: 0.2}}}
+	m, err := MultiGP{Noise: HeavyNoise}.Fit(context.Background(), views, y)
+	require.NoError(t, err)
+	assert.Contains(t, m.Summary(), "the noise has heavy tails: Student-t of ")
+	assert.False(t, m.IsEvidence())
+	normal, err := MultiGP{}.Fit(context.Background(), views, y)
+	require.NoError(t, err)
+	assert.Greater(t, m.Outputs()[0].NoiseFreedom, 2.0)
+	assert.Zero(t, normal.Outputs()[0].NoiseFreedom)
+	assert.True(t, normal.IsEvidence())
+	at, _ := uneven(rng, 300, growing)
+	off := func(m *MultiGPModel) float64 {
+		mean, _, err := m.Predict(at)
+		require.NoError(t, err)
+		var square float64
+		for i, v := range mean {
+			d := (v-7)/1000 - math.Sin(3*at.At(i, 0))
+			square += d * d / 300
+		}
+		return math.Sqrt(square)
+	}
+	assert.Less(t, off(m), 0.06)
+	assert.Greater(t, off(normal), 0.2)
+
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	for _, c := range []struct{ from, to, want string }{
+		{`"freedom":`, `"freedom":-`, "Freedom is -"},
+		{`"freedom":`, `"freedom":1e999,"was":`, "freedom"},
+		{`"sites":true`, `"sites":false`, "sites are for labels and heavy noise"},
+	} {
+		assertRefused(t, file.Bytes(), func(m map[string]string, _ map[string]tensor) {
+			require.Contains(t, m["model"], c.from)
+			m["model"] = strings.Replace(m["model"], c.from, c.to, 1)
+		}, c.want)
+	}
+}
+
+// The test of tails keeps its level where the noise is normal, and finds few gross errors.
+func TestHasHeavyTails(t *testing.T) {
+	const trials = 400
+	rng := rand.New(rand.NewPCG(9, 20))
+	rejected := func(draw func(i int) float64) (n int) {
+		loo := &mgp.LeaveOneOut{Mean: make([]float64, 60), Variance: make([]float64, 60)}
+		for i := range loo.Variance {
+			loo.Variance[i] = 3
+		}
+		y := make([]float64, 60)
+		for trial := range trials {
+			for i := range y {
+				y[i] = draw(i)
+			}
+			if hasHeavyTails(loo, y, uint64(trial)) {
+				n++
+			}
+		}
+		return n
+	}
+	most := 0.01*trials + 4*math.Sqrt(0.01*trials)
+	assert.LessOrEqual(t, float64(rejected(func(int) float64 { return rng.NormFloat64() })), most, "normal")
+	assert.LessOrEqual(t, float64(rejected(func(int) float64 { return rng.Float64() - 0.5 })), most, "uniform")
+	assert.Zero(t, rejected(func(int) float64 { return 0 }), "no residuals")
+	assert.Greater(t, rejected(func(i int) float64 { return rng.NormFloat64() + 8*float64(1/(1+i%30)) }), trials*9/10, "outliers")
 }

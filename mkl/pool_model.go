@@ -217,7 +217,7 @@ func (m *MultiGPModel) leftOutDensity(y []float64) []float64 {
 	l := m.leaveOneOut[0]
 	unit := special.Log(m.target.sd)
 	for i, v := range y {
-		if m.noise != nil {
+		if l.LogProbability != nil {
 			out[i] = l.LogProbability[i] - unit
 			continue
 		}

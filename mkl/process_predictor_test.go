@@ -116,6 +116,13 @@ func processCases(t *testing.T) (cases []processCase) {
 	require.NoError(t, err)
 	cases = append(cases, processCase{"noise that varies", varying, []Features{around(rng, x, 60)}, false})
 
+	for i := 0; i < len(y); i += 10 {
+		y[i] += 20
+	}
+	heavy, err := MultiGP{Fitting: f, Noise: HeavyNoise}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	cases = append(cases, processCase{"noise with heavy tails", heavy, []Features{around(rng, x, 60)}, true})
+
 	x, _, y = smooth(6, 80, 2, 1)
 	pool, err := Auto{Fitting: Fitting{MaxSweeps: 4}}.Fit(ctx, []View{{X: x}}, y)
 	require.NoError(t, err)

@@ -82,8 +82,11 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 		if labels {
 			return e.FitLabels(ctx, k, y)
 		}
-		if s.noise == VaryingNoise {
+		switch s.noise {
+		case VaryingNoise:
 			return e.FitVarying(ctx, k, y)
+		case HeavyNoise:
+			return e.FitHeavy(ctx, k, y)
 		}
 		return e.Fit(ctx, k, y)
 	}
@@ -129,7 +132,7 @@ func startAt(f *mgp.Fit) *mgp.EvidenceStart {
 	p := f.Posterior.State()
 	start := &mgp.EvidenceStart{Gamma: p.Gamma, Parameters: f.Parameters}
 	if !p.Labels {
-		start.Noise = 1 / p.Tau
+		start.Noise, start.Freedom = 1/p.Tau, p.Freedom
 	}
 	if f.Noise != nil {
 		start.Noise, start.NoiseGamma = special.Exp(f.Noise.Level), f.Noise.About.State().Gamma
@@ -223,7 +226,8 @@ func (m *processes) add(f *mgp.Fit, ds *design) {
 	if l := f.LeaveOneOut; l != nil {
 		bound = f.LogEvidence
 		m.leaveOneOut = append(m.leaveOneOut, l)
-		m.evidence = l.Mean != nil || l.LogProbability != nil // not those of a Gaussian bound
+		// A Gaussian bound has neither; noise that is not normal of one variance has both, and a bound.
+		m.evidence = (l.Mean != nil) != (l.LogProbability != nil)
 	}
 	m.bounds = append(m.bounds, bound)
 }

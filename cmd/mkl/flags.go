@@ -31,7 +31,7 @@ type fitCmd struct {
 	Time    time.Duration `placeholder:"DURATION" help:"About how long -model auto may take, such as 30s; by default as long as it takes."`
 	Method  string        `enum:"${methods}" default:"evidence" help:"How -model mgp is fitted: evidence, gaussian-bound (of labels a true lower bound), factorised or published (${default})."`
 	Family  string        `enum:"${families}" default:"none" help:"Priors of the kernels' scales in -model mgp: none, student-t, laplace, gamma-variance, gig or ard (${default})."`
-	Noise   string        `enum:"constant,varying" default:"constant" help:"Noise of -model mgp in a regression: constant, or varying, with a variance that is a function of the views (${default}); -model auto finds out."`
+	Noise   string        `enum:"constant,varying,heavy" default:"constant" help:"Noise of -model mgp in a regression: constant, varying, with a variance that is a function of the views, or heavy, with tails that bear outliers (${default}); -model auto finds out whether it varies."`
 	Rule    string        `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How -model probit makes one kernel of all: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
 	Gibbs   bool          `help:"Sample the posterior of -model probit instead of approximating it."`
 	Chains  int           `help:"Chains of -gibbs; 0 means 4."`

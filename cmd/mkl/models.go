@@ -351,8 +351,10 @@ func (c *fitCmd) method() mkl.Method {
 
 // noise returns the noise that -noise names; the parser of flags lets no other pass.
 func (c *fitCmd) noise() mkl.NoiseModel {
-	if c.Noise == mkl.VaryingNoise.String() {
-		return mkl.VaryingNoise
+	for _, n := range []mkl.NoiseModel{mkl.VaryingNoise, mkl.HeavyNoise} {
+		if c.Noise == n.String() {
+			return n
+		}
 	}
 	return mkl.ConstantNoise
 }

@@ -273,6 +273,18 @@ func TestVaryingNoiseModel(t *testing.T) {
 	requireOnesOwn(t, predicted(t, "d.csv"), mean, variance)
 }
 
+func TestHeavyNoiseModel(t *testing.T) {
+	command(t, map[string]string{"d.csv": line()}, "")
+	_, text := fitted(t, "d.csv", "-target", "y", "-model", "mgp", "-noise", "heavy", "-view", "x:linear,rbf(width=1)", "-view", "z:linear", "-view", "noise:rbf(width=1)")
+	assert.Contains(t, text, "degrees of freedom")
+	x, z, noise := lineColumns(t)
+	m := fromFile[*mkl.MultiGPModel](t)
+	assert.Greater(t, m.Outputs()[0].NoiseFreedom, 2.0)
+	mean, variance, err := m.Predict(x, z, noise)
+	require.NoError(t, err)
+	requireOnesOwn(t, predicted(t, "d.csv"), mean, variance)
+}
+
 func TestSpikeSlabModel(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("x,z,none,y\n")

@@ -62,9 +62,12 @@ type kernelReport struct {
 }
 
 type targetReport struct {
-	Name      string         `json:"name"`
-	NoiseSD   float64        `json:"noise_sd,omitempty"` // of a regression
-	Prior     string         `json:"prior,omitempty"`    // of the kernels' scales, as learned, in words
+	Name    string  `json:"name"`
+	NoiseSD float64 `json:"noise_sd,omitempty"` // of a regression
+
+	NoiseFreedom float64 `json:"noise_freedom,omitempty"` // of noise with heavy tails
+
+	Prior     string         `json:"prior,omitempty"` // of the kernels' scales, as learned, in words
 	Collapsed bool           `json:"collapsed"`
 	Kernels   []kernelReport `json:"kernels,omitempty"` // if each target has its own weights
 	Active    []sampleReport `json:"active_samples"`
@@ -114,7 +117,7 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 	shared := m.KernelWeights()
 	r.Kernels = kernelReports(shared, nil)
 	for o, out := range outputs {
-		target := targetReport{Name: names[o], NoiseSD: out.NoiseSD, Prior: out.Prior}
+		target := targetReport{Name: names[o], NoiseSD: out.NoiseSD, NoiseFreedom: out.NoiseFreedom, Prior: out.Prior}
 		if out.Weights != nil {
 			target.Kernels = kernelReports(out.Weights, out.Inclusion)
 		} else if out.Inclusion != nil {
@@ -192,6 +195,9 @@ func (r *report) print(out io.Writer) error {
 		fmt.Fprintf(out, "\n%s", t.Name)
 		if t.NoiseSD > 0 {
 			fmt.Fprintf(out, ": noise SD %s", console.Figure(t.NoiseSD))
+			if t.NoiseFreedom > 0 {
+				fmt.Fprintf(out, ", heavy tails (Student-t of %s degrees of freedom)", console.Figure(t.NoiseFreedom))
+			}
 		}
 		fmt.Fprintln(out)
 		if t.Prior != "" {

@@ -61,13 +61,14 @@ type Evidence struct {
 type EvidenceStart struct {
 	Gamma      []float64 // γ_p, P values
 	Noise      float64   // noise variance σ², for targets only
+	Freedom    float64   // degrees of freedom ν of noise with heavy tails, above 2
 	Parameters []float64 // of [Adaptive] kernels
 
 	// NoiseGamma holds the γ_p of the logarithm of noise that varies, P values.
 	NoiseGamma []float64
 
-	// Keep leaves Gamma and Parameters as they are: [Evidence.FitVarying] then learns
-	// nothing but the noise.
+	// Keep leaves Gamma and Parameters as they are: [Evidence.FitVarying] and
+	// [Evidence.FitHeavy] then learn nothing but the noise.
 	Keep bool
 }
 
@@ -115,7 +116,7 @@ type LeaveOneOut struct {
 	Mean, Variance []float64 // of the target, with its noise; nil for labels
 
 	// LogProbability is log P(t_n | the other labels) of each sample's own label, or with
-	// noise that varies the log density of its target; nil for other targets, which have
+	// noise that varies or has heavy tails the log density of its target; nil for other targets, which have
 	// the normal one, and for labels under [VariationalBound], whose cavities are no such
 	// predictions.
 	LogProbability []float64
@@ -149,12 +150,12 @@ type evidence struct {
 
 	sum    la.Matrix[float64] // N×N, the lower triangle of K = Σ a_p·K_p
 	factor la.Matrix[float64] // N×N, a Cholesky factor, then R
-	sites  *sites             // labels only
+	sites  *sites             // of labels, and of noise with heavy tails
 	alpha  []float64
 	weight []float64 // a_p
 	trace  []float64 // tr(R·K_p)
 	quad   []float64 // αᵀK_pα
-	left   float64   // tr(R·S⁻¹), S = I/σ² for targets
+	left   float64   // tr(R·S⁻¹), S = I/σ² without sites
 	noise  float64   // σ²
 
 	// The sites of the highest objective so far, where the next begins.
@@ -425,9 +426,8 @@ func (m *evidence) keep() {
 	m.bestNu = append(m.bestNu[:0], m.sites.nu...)
 }
 
-// functions computes q(f) at x and returns the log evidence. The lower triangle of
-// factor is then the Cholesky factor of B.
-func (m *evidence) functions(x []float64) (float64, error) {
+// compose computes the lower triangle of K = Σ a_p·K_p at x.
+func (m *evidence) compose(x []float64) {
 	for p := range m.weight {
 		m.weight[p] = special.Exp(x[p])
 	}
@@ -435,6 +435,12 @@ func (m *evidence) functions(x []float64) (float64, error) {
 		m.kernels.SetParameters(&m.ws, x[m.P:m.P+len(m.mean)])
 	}
 	m.passes.sum(&m.ws, m.weight, m.sum)
+}
+
+// functions computes q(f) at x and returns the log evidence. The lower triangle of
+// factor is then the Cholesky factor of B.
+func (m *evidence) functions(x []float64) (float64, error) {
+	m.compose(x)
 	if m.labels {
 		z, err := m.approximate(m.bestPrec, m.bestNu)
 		if err != nil {
@@ -510,7 +516,7 @@ func (m *evidence) cost(x, g []float64) (float64, error) {
 // precision overwrites the factor with the lower triangle of R and computes what
 // the gradient needs of it.
 func (m *evidence) precision() la.Matrix[float64] {
-	if m.labels {
+	if m.sites != nil {
 		m.sites.precision()
 	} else {
 		la.CholeskyInv(&m.ws, m.factor)
@@ -518,7 +524,7 @@ func (m *evidence) precision() la.Matrix[float64] {
 	m.left = 0
 	for i := range m.N {
 		v := m.noise
-		if m.labels {
+		if m.sites != nil {
 			v = 1 / m.sites.prec[i]
 		}
 		m.left += float64(v * m.factor.At(i, i))

@@ -20,7 +20,7 @@ import (
 // diagonal, which keeps a step at which nothing else is known within one unit, and the
 // priors their own curvature.
 //
-// For labels R and α are those of the sites, which count as constant.
+// For labels and noise with heavy tails R and α are those of the sites, which count as constant.
 //
 // Source: A. R. Gilmour, R. Thompson and B. R. Cullis, "Average information REML: an
 // efficient algorithm for variance parameter estimation in linear mixed models",
@@ -55,7 +55,17 @@ func (m *evidence) measure(x []float64) {
 	if m.kernels != nil {
 		m.kernels.SlopeProducts(&m.ws, m.weight, m.alpha, v.Slice(m.P, m.P+len(m.mean), 0, m.N))
 	}
-	if m.labels {
+	if m.sites != nil {
+		// Noise with heavy tails has a scale, of which S⁻¹ is a multiple, and a shape.
+		for i := m.P + len(m.mean); i < v.Rows; i++ {
+			row := v.Row(i)
+			clear(row)
+			if i == m.P+len(m.mean) {
+				for n, a := range m.alpha {
+					row[n] = a / m.sites.prec[n]
+				}
+			}
+		}
 		for i := range v.Rows {
 			row := v.Row(i)
 			for n, r := range m.sites.root {

@@ -18,15 +18,19 @@ type State struct {
 	Family Family
 	Labels bool    // fitted to labels ±1, not to targets
 	Prior  GIG     // of γ; zero for ARD
-	Tau    float64 // τ
+	Tau    float64 // τ, one over the variance of the noise
+
+	// Freedom is ν of noise with a Student-t density, above 2, or 0. There are then
+	// sites, whose identity in B below is 1 and not 1/τ.
+	Freedom float64
 
 	// Scales holds q(γ_p); nil for ARD. Gamma holds E[γ_p], or its most probable
 	// value.
 	Scales []GIG
 	Gamma  []float64
 
-	// Sites holds the precisions λ_n of the sites of labels, or of the logarithm of a
-	// noise variance, or is nil.
+	// Sites holds the precisions λ_n of the sites of labels, of the logarithm of a
+	// noise variance, or of noise with heavy tails, or is nil.
 	Sites []float64
 
 	Alpha []float64 // N, B⁻¹·E[y], or S^½·B⁻¹·S^-½·ν with sites
@@ -85,6 +89,9 @@ func NewPosterior(s State) (*Posterior, error) {
 	if s.Sites != nil && len(s.Sites) != N {
 		return fail("Sites: %d precisions for %d samples", len(s.Sites), N)
 	}
+	if s.Freedom != 0 && (!(s.Freedom > 2) || math.IsInf(s.Freedom, 1) || s.Labels || s.Sites == nil) {
+		return fail("Freedom is %g: it must be above 2, of targets, with sites", s.Freedom)
+	}
 	for i, v := range s.Sites {
 		if !(v > 0) || math.IsInf(v, 1) {
 			return fail("Sites[%d] is %g", i, v)
@@ -128,6 +135,14 @@ func (m *model) posterior() (*Posterior, error) {
 	return &Posterior{s: s, P: m.P, N: m.N}, nil
 }
 
+// identity returns what B has on its diagonal beside the kernel: 1/τ, or 1 with sites.
+func (p *Posterior) identity() float64 {
+	if p.root != nil {
+		return 1
+	}
+	return 1 / p.s.Tau
+}
+
 // State returns what the posterior is made of. Its slices and matrices are the
 // posterior's own and must not be changed.
 func (p *Posterior) State() State { return p.s }
@@ -168,7 +183,7 @@ type Prediction struct {
 //	E[f] = k̄ᵀα (9),   Var[f] = Σ_p k_p(x,x)/E[γ_p] − k̄ᵀB⁻¹k̄ (10),
 //	P(t = +1) = Φ(E[f]/√(Var[f] + 1/τ)) (16).
 //
-// With sites the variance is Σ_p k_p(x,x)/γ_p − |L⁻¹S^½k̄|², and τ is 1.
+// With sites the variance is Σ_p k_p(x,x)/γ_p − |L⁻¹S^½k̄|², and of labels τ is 1.
 //
 // The mean is exact under the posterior factors. The variance takes γ at its
 // mean: it leaves out the uncertainty of the scales, a share of the order of

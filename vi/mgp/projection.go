@@ -77,7 +77,7 @@ func (f factored) Column(i int, dst []float64) {
 func (f factored) at(i, j int) float64 {
 	v := la.Dot(f.s.Factor.Row(i)[:j+1], f.s.Factor.Row(j)[:j+1])
 	if i == j {
-		v -= 1 / f.s.Tau
+		v -= f.identity()
 	}
 	if f.root != nil {
 		v /= f.root[i] * f.root[j]
@@ -233,7 +233,7 @@ func (p *Posterior) span(k Composite, opt ProjectOptions) *span {
 	}
 }
 
-// energy returns αᵀKα = |Lᵀb|² − |b|²/τ with b = S^-½α (b = α, or τ = 1), L being the
+// energy returns αᵀKα = |Lᵀb|² − |b|²/τ with b = S^-½α (b = α, or 1 for 1/τ), L being the
 // factor of B, and how far round-off may move it.
 func (p *Posterior) energy() (value, rounding float64) {
 	b := append([]float64(nil), p.s.Alpha...)
@@ -244,7 +244,7 @@ func (p *Posterior) energy() (value, rounding float64) {
 	for i, v := range b {
 		la.Axpy(v, p.s.Factor.Row(i)[:i+1], lb[:i+1])
 	}
-	with, without := la.SumSq(lb), la.SumSq(b)/p.s.Tau
+	with, without := la.SumSq(lb), la.SumSq(b)*p.identity()
 	return with - without, 4 * unit * float64(p.N) * (with + without)
 }
 
@@ -309,7 +309,7 @@ func (p *Posterior) variances(s *span) *variances {
 	la.Syrk(ws, la.NoTrans, 1, z, 0, v.g)
 	v.g.MirrorLower()
 	la.Trsm(ws, la.Right, la.NoTrans, p.s.Factor, z)
-	la.Syrk(ws, la.NoTrans, -1/p.s.Tau, z, 0, v.h)
+	la.Syrk(ws, la.NoTrans, -p.identity(), z, 0, v.h)
 	v.h.MirrorLower()
 	for i := range m {
 		la.Axpy(1, v.g.Row(i), v.h.Row(i))

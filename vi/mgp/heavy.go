@@ -1,0 +1,309 @@
+package mgp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/lbfgs"
+)
+
+// Noise with heavy tails: a Student-t density of scale σ and ν degrees of freedom, a
+// mixture of normal ones,
+//
+//	y_n ~ N(f_n, σ²/w_n),   w_n ~ Gamma(ν/2, ν/2),   f ~ N(0, K),   K = Σ a_p·K_p.
+//
+// With q(f)·q(w), q(f) = N(m, V) and e_n = (y_n − m_n)² + V_nn, the best q(w) leaves
+//
+//	L = Σ log t_ν(√e_n | σ) − KL(q(f) ‖ N(0, K)),
+//
+// a lower bound on the evidence. At its maximum q(f) is made of sites,
+//
+//	λ_n = E[w_n]/σ² = (ν + 1)/(ν·σ² + e_n),   ν_n = λ_n·y_n,
+//
+// of which a sample far from the function has a small one. Setting all sites to these
+// never lowers L. L is climbed in log a_p, the kernels' parameters, log σ² and
+// log(ν − 2) by exact gradients.
+//
+// Source: M. E. Tipping and N. D. Lawrence, "Variational inference for Student-t models",
+// Neurocomputing 69 (2005); M. Kuss, "Gaussian process models for robust regression,
+// classification, and reinforcement learning", 2006; docs/heavy-noise.md derives what is
+// computed.
+
+// firstFreedom is the ν to start from, and log(ν − 2) has a normal prior about there of
+// the deviation noiseSpread: half of it has ν between 3 and 17. There is no ν below 2,
+// so that the variance of a prediction exists.
+const firstFreedom = 6
+
+// FitHeavy fits to N targets given square kernels, with noise of a Student-t density. The
+// prior of γ must be [Default]. LogEvidence is the lower bound. Errors are those of Fit.
+func (e Evidence) FitHeavy(ctx context.Context, k vi.Kernels, y []float64) (*Fit, error) {
+	if e.Family != Default {
+		return nil, fmt.Errorf("vi: noise with heavy tails takes the default prior, and Family is %v", e.Family)
+	}
+	m, x, err := e.heavy(ctx, k, y)
+	if err != nil {
+		return nil, err
+	}
+	rec := vi.Record{Reason: vi.MaxSweeps}
+	settings := e.settings(float64(m.N), &rec)
+	settings.Precondition = m.info.precondition
+	r, stop := lbfgs.Minimize(x, m.cost, settings)
+	switch {
+	case stop != nil && len(rec.Trace) == 0 && math.IsInf(m.best, 1):
+		return nil, stop
+	case stop != nil:
+		rec.Reason = vi.Cancelled
+	case r.Converged:
+		rec.Reason = vi.Converged
+	}
+	if len(rec.Trace) == 0 {
+		rec.Trace = append(rec.Trace, -r.F)
+	}
+	fit, err := m.finish(r.X, rec)
+	return fit, errors.Join(stop, err)
+}
+
+// heavy is the objective. Its variables are log a_p, the kernels' parameters, the
+// logarithm of σ² above its least value, and log(ν − 2).
+type heavy struct {
+	*evidence
+	fixed   bool    // log a_p and the kernels' parameters stay
+	scale   float64 // σ²
+	freedom float64 // ν
+}
+
+// heavy checks the arguments and returns the objective and its start.
+func (e Evidence) heavy(ctx context.Context, k vi.Kernels, y []float64) (*heavy, []float64, error) {
+	f, x, err := e.objective(ctx, k, y, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := &heavy{evidence: f}
+	freedom := float64(firstFreedom)
+	if e.Start != nil {
+		m.fixed = e.Start.Keep
+		if v := e.Start.Freedom; v != 0 {
+			if !(v > 2) || math.IsInf(v, 1) {
+				return nil, nil, fmt.Errorf("vi: Start.Freedom is %g: it must be above 2", v)
+			}
+			freedom = v
+		}
+	}
+	// A variance for all samples becomes the scale of a density with that variance.
+	x[len(x)-1] += math.Log1p(-2 / freedom)
+	x = append(x, math.Log(freedom-2))
+	f.sites = newSites(&f.ws, f.sum, f.factor)
+	f.info = newInformation(len(x), f.N)
+	m.set(x)
+	m.begin()
+	m.keep()
+	return m, x, nil
+}
+
+// set takes σ² and ν from x.
+func (m *heavy) set(x []float64) {
+	last := len(x) - 1
+	m.scale, m.freedom = leastShare*m.power+math.Exp(x[last-1]), 2+math.Exp(x[last])
+}
+
+// begin sets the sites to those of normal noise of the same variance.
+func (m *heavy) begin() {
+	prec := (m.freedom - 2) / (m.freedom * m.scale)
+	for n, v := range m.y {
+		m.sites.prec[n], m.sites.nu[n] = prec, prec*v
+	}
+}
+
+// functions finds q(f) at x and returns the bound. The lower triangle of factor is then
+// the Cholesky factor of B.
+func (m *heavy) functions(x []float64) (float64, error) {
+	m.compose(x)
+	m.set(x)
+	copy(m.sites.prec, m.bestPrec)
+	copy(m.sites.nu, m.bestNu)
+	bound, err := m.sites.climb(m.tol, m.expect)
+	if err != nil {
+		// The sites of other scales may lie too far away.
+		m.begin()
+		bound, err = m.sites.climb(m.tol, m.expect)
+	}
+	copy(m.alpha, m.sites.alpha)
+	return bound, err
+}
+
+// expect returns Σ log t_ν(√e_n | σ) with its derivatives by the means, and minus twice
+// those by the variances.
+func (m *heavy) expect(slope, curvature []float64) (value float64, err error) {
+	for n, v := range m.y {
+		miss := v - m.sites.mean[n]
+		square := miss*miss + m.sites.variance[n]
+		curvature[n] = (m.freedom + 1) / (float64(m.freedom*m.scale) + square)
+		slope[n] = curvature[n] * miss
+		value -= 0.5 * (m.freedom + 1) * math.Log1p(square/(m.freedom*m.scale))
+	}
+	return value + float64(m.N)*m.height(), nil
+}
+
+// height returns log t_ν(0 | σ).
+func (m *heavy) height() float64 {
+	return special.LogGammaRise(0.5*m.freedom, 0.5) - 0.5*math.Log(math.Pi*m.freedom*m.scale)
+}
+
+// shapeSlopes returns the derivatives of Σ log t_ν(√e_n | σ) by log σ² and log(ν − 2),
+// and minus the second one by log(ν − 2), at constant e_n. With s = e/(νσ²) the terms that
+// depend on a sample are −½(ν + 1)·log(1 + s), and ∂s/∂ν = −s/ν.
+func (m *heavy) shapeSlopes() (scale, freedom, curvature float64) {
+	v, n := m.freedom, float64(m.N)
+	first := 0.5 * n * (special.Digamma(0.5*(v+1)) - special.Digamma(0.5*v) - 1/v)
+	second := 0.25*n*(special.Trigamma(0.5*(v+1))-special.Trigamma(0.5*v)) + 0.5*n/(v*v)
+	scale = -0.5 * n
+	for i, y := range m.y {
+		miss := y - m.sites.mean[i]
+		s := (miss*miss + m.sites.variance[i]) / (v * m.scale)
+		share := s / (1 + s)
+		scale += 0.5 * (v + 1) * share
+		first += 0.5 * (float64((v+1)/v*share) - math.Log1p(s))
+		second += 0.5 * share / (v * v) * (float64((v+1)*share) - 2)
+	}
+	up := v - 2 // dν/d log(ν − 2)
+	return scale, up * first, -float64(up*first) - float64(up*up*second)
+}
+
+// cost is minus the objective and its gradient, +Inf where a matrix is singular in
+// double precision or the sites are not found.
+func (m *heavy) cost(x, g []float64) (float64, error) {
+	if m.ctx.Err() != nil {
+		return 0, fmt.Errorf("vi: stopped: %w", context.Cause(m.ctx))
+	}
+	value, err := m.functions(x)
+	if err != nil {
+		return math.Inf(1), nil
+	}
+	m.measure(x)
+	at := m.P + len(m.mean)
+	scale, freedom, curvature := m.shapeSlopes()
+	m.info.average.Set(at+1, at+1, max(0, curvature))
+	for i, v := range []struct{ slope, first float64 }{
+		{scale * math.Exp(x[at]) / m.scale, math.Log(firstNoise * m.power)},
+		{freedom, math.Log(firstFreedom - 2)},
+	} {
+		d := (x[at+i] - v.first) / noiseSpread
+		value -= 0.5 * d * d
+		g[at+i] = d/noiseSpread - v.slope
+	}
+	if m.fixed {
+		clear(g[:at])
+		for i := at; i < len(x); i++ {
+			clear(m.info.average.Row(i)[:at])
+		}
+	} else {
+		r := m.precision()
+		for p := range m.P {
+			g[p] = m.amplitudeSlope(p, x[p], &value)
+		}
+		if m.kernels != nil {
+			value += m.parameterSlopes(x, r, g)
+		}
+	}
+	m.curve(x, g)
+	if -value < m.best {
+		m.best = -value
+		m.keep()
+	}
+	return -value, nil
+}
+
+// finish computes q(f) at x and returns the fit.
+func (m *heavy) finish(x []float64, rec vi.Record) (*Fit, error) {
+	search := m.tol
+	m.tol = min(m.tol, varyingTolerance)
+	bound, err := m.functions(x)
+	if err != nil {
+		// What was good enough to get here is good enough to be a model.
+		m.tol = search
+		bound, err = m.functions(x)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("vi: %w", err)
+	}
+	noise := m.scale * m.freedom / (m.freedom - 2)
+	s := State{
+		Family: m.family, Prior: m.prior, Tau: 1 / noise, Freedom: m.freedom,
+		Alpha: slices.Clone(m.alpha), Factor: m.factor.Clone(), Sites: slices.Clone(m.sites.prec),
+	}
+	fit := &Fit{
+		Record: rec, LogEvidence: bound, LeaveOneOut: m.leaveOneOut(noise),
+		Parameters: slices.Clone(x[m.P : m.P+len(m.mean)]),
+	}
+	fit.Collapsed = la.SumSq(m.sites.mean) < 1e-3*m.scale*float64(m.N)
+	m.precision()
+	for _, a := range m.weight {
+		s.Gamma = append(s.Gamma, 1/a)
+	}
+	s.Scales, _ = m.scales()
+	fit.Posterior, err = NewPosterior(s)
+	return fit, err
+}
+
+// leaveOneOut returns the prediction of every sample from all others: the cavity of its
+// site, and noise of the given variance.
+func (m *heavy) leaveOneOut(noise float64) *LeaveOneOut {
+	out := &LeaveOneOut{Mean: slices.Clone(m.sites.cavityMean)}
+	for n, v := range m.sites.cavityVar {
+		out.Variance = append(out.Variance, v+noise)
+		out.LogProbability = append(out.LogProbability, logHeavyDensity(m.y[n]-m.sites.cavityMean[n], v, m.scale, m.freedom))
+	}
+	return out
+}
+
+// logHeavyDensity returns log E[N(d | 0, v + scale/w)], w ~ Gamma(ν/2, ν/2), the density
+// of a normal value of variance v and noise, by the trapezoidal rule in u = log w. The
+// integrand is analytic for |Im u| < π/2, where the integral of its absolute value grows
+// like cos(Im u)^(−ν/2), and nearly a Gaussian of the variance 2/ν where ν is large.
+// The step is less than either alone would need.
+func logHeavyDensity(d, v, scale, freedom float64) float64 {
+	const (
+		strip = math.Pi / 2
+		digit = 36.0 // −log of the error
+	)
+	half := 0.5 * freedom
+	step := 1 / (digit/(2*math.Pi*strip) + math.Sqrt(0.5*digit*half)/math.Pi)
+	lg, _ := math.Lgamma(half)
+	at := func(u float64) float64 {
+		w := math.Exp(u)
+		total := v + scale/w
+		return half*(math.Log(half)+u-w) - lg - 0.5*(d*d/total+math.Log(2*math.Pi*total))
+	}
+	// The mode lies between those of the noise alone and of its prior.
+	low := math.Log((freedom + 1) / (freedom + d*d/scale))
+	top, sum := math.Inf(-1), 0.0
+	add := func(log float64) {
+		if log > top {
+			sum *= math.Exp(top - log)
+			top = log
+		}
+		sum += math.Exp(log - top)
+	}
+	first := math.Floor(low / step)
+	for k := first; ; k++ {
+		log := at(k * step)
+		add(log)
+		if k*step > 0 && log < top-digit {
+			break
+		}
+	}
+	for k := first - 1; ; k-- {
+		log := at(k * step)
+		add(log)
+		if log < top-digit {
+			break
+		}
+	}
+	return top + math.Log(sum*step)
+}
