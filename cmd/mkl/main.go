@@ -17,8 +17,10 @@ import (
 type commands struct {
 	Demo      demoCmd               `cmd:"" help:"Fit the Motorcycle data, show what was found and draw it."`
 	Fit       fitCmd                `cmd:"" help:"Fit a model to a table."`
+	CV        cvCmd                 `cmd:"" name:"cv" help:"Compare models and kernels by cross-validation."`
 	Predict   predictCmd            `cmd:"" help:"Predict the rows of a file with a model."`
 	Evaluate  evaluateCmd           `cmd:"" help:"Measure a model's predictions against the truth."`
+	Compare   compareCmd            `cmd:"" help:"Compare models by what they predict of the same new rows."`
 	Inspect   inspectCmd            `cmd:"" help:"Show what a model file holds."`
 	Reproduce reproduce.Experiments `cmd:"" help:"Repeat an experiment of a paper and compare."`
 }

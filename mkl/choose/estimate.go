@@ -24,12 +24,10 @@ func estimate(value float64, contributions []float64, ratio float64) Estimate {
 	if J < 2 {
 		return Estimate{value, math.NaN(), math.NaN(), math.NaN()}
 	}
-	var mean, variance float64
+	m := mean(contributions)
+	var variance float64
 	for _, v := range contributions {
-		mean += v / J
-	}
-	for _, v := range contributions {
-		variance += float64((v-mean)*(v-mean)) / (J - 1)
+		variance += float64((v-m)*(v-m)) / (J - 1)
 	}
 	se := math.Sqrt((1/J + ratio) * variance)
 	half := studentQuantile(0.5+interval/2, len(contributions)-1) * se

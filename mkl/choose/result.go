@@ -53,7 +53,7 @@ func Compare(t Truth, names []string, predictions []*Prediction) (*Result, error
 			return nil, fmt.Errorf("%s: %w", names[c], err)
 		}
 		for i := range n {
-			losses, err := p.sample(i).losses(t.of([]int{i}))
+			losses, err := p.Of([]int{i}).losses(t.Of([]int{i}))
 			if err != nil {
 				return nil, fmt.Errorf("%s: sample %d: %w", names[c], i, err)
 			}
@@ -61,21 +61,6 @@ func Compare(t Truth, names []string, predictions []*Prediction) (*Result, error
 		}
 	}
 	return r, nil
-}
-
-// sample is the prediction of one sample.
-func (p *Prediction) sample(i int) *Prediction {
-	one := &Prediction{}
-	if p.Mean != nil {
-		one.Mean = p.Mean[i : i+1]
-	}
-	if p.Variance != nil {
-		one.Variance = p.Variance[i : i+1]
-	}
-	if p.Probability != nil {
-		one.Probability = p.Probability[i : i+1]
-	}
-	return one
 }
 
 // Fold returns the score of a candidate on a fold, and whether it is known.

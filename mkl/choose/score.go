@@ -18,8 +18,8 @@ type Truth struct {
 // samples is their number.
 func (t Truth) samples() int { return max(len(t.Numbers), len(t.Classes)) }
 
-// of is the truth of some samples.
-func (t Truth) of(rows []int) (some Truth) {
+// Of is the truth of some samples.
+func (t Truth) Of(rows []int) (some Truth) {
 	if t.Classes != nil {
 		some.Classes = pick(t.Classes, rows)
 		return some
@@ -52,6 +52,21 @@ type Prediction struct {
 	Mean        []float64
 	Variance    []float64   // with the noise; nil if it is not known
 	Probability [][]float64 // by sample, of each class
+}
+
+// Of is the prediction of some of the samples.
+func (p *Prediction) Of(rows []int) *Prediction {
+	some := &Prediction{}
+	if p.Mean != nil {
+		some.Mean = pick(p.Mean, rows)
+	}
+	if p.Variance != nil {
+		some.Variance = pick(p.Variance, rows)
+	}
+	if p.Probability != nil {
+		some.Probability = pick(p.Probability, rows)
+	}
+	return some
 }
 
 // Score is a measure of predictions.

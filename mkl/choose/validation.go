@@ -140,7 +140,7 @@ func (v *Validation) fold(ctx context.Context, candidate, fold int) (map[Score]f
 	if err != nil {
 		return nil, err
 	}
-	return p.losses(v.Truth.of(f.Test))
+	return p.losses(v.Truth.Of(f.Test))
 }
 
 func (v *Validation) check() error {
