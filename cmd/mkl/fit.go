@@ -98,7 +98,7 @@ func (c *fitCmd) Run(e *console.Env) error {
 // ended needs no warning besides.
 func (p *problem) report(e *console.Env, model mkl.Model, n, kernels int, ended error) error {
 	rep := newReport(p.est, model, p.notes)
-	rep.Model = p.Output
+	rep.Model, rep.samples = p.Output, p.Samples
 	if ended == nil {
 		rep.warn(e.Stderr)
 	}

@@ -20,6 +20,8 @@ type fitCmd struct {
 
 	MissingTargets bool `help:"Learn from samples some of whose targets are missing (empty cells, NA, NaN): for regression, multioutput, multitask and multilabel."`
 
+	Samples bool `help:"List the active samples with their weights."`
+
 	learnFlags `embed:""`
 
 	task, model string // those of -task and -model, or what stands in for them

@@ -95,7 +95,7 @@ func TestPrint(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, PrintTable(&out, "lr", [][]string{{"μ", "1"}, {"long", "23"}, {"x", ""}}))
 	assert.Equal(t, "μ      1\nlong  23\nx\n", out.String())
-	for x, want := range map[float64]string{0: "0", 1.23456: "1.235", 12345: "12345", -0.001234: "-0.001234", 1e-4: "0.0001", 123456: "1.23e+05"} {
+	for x, want := range map[float64]string{0: "0", 1.23456: "1.235", 12345: "12345", -0.001234: "-0.001234", 1e-4: "0.0001", 123456: "1.235e+05"} {
 		assert.Equal(t, want, Figure(x))
 	}
 	for n, want := range map[int]string{0: "0 classes", 1: "1 class", 2: "2 classes"} {
