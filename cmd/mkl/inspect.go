@@ -10,7 +10,7 @@ import (
 
 // inspectCmd is mkl inspect.
 type inspectCmd struct {
-	Model string `arg:"" help:"Model file."`
+	Model string `arg:"" help:"Model file; - is standard input."`
 	Trace bool   `help:"Print the lower bound after each sweep as well."`
 	JSON  bool   `name:"json" help:"Print JSON."`
 

@@ -105,6 +105,20 @@ func TestPrint(t *testing.T) {
 	assert.Equal(t, "3 entries", Plural(3, "entry"))
 }
 
+// TestNumber writes and reads single ones.
+func TestNumber(t *testing.T) {
+	for text, x := range map[string]float64{`0.1`: 0.1, `"Infinity"`: math.Inf(1), `"-Infinity"`: math.Inf(-1), `"NaN"`: math.NaN()} {
+		got, err := json.Marshal(Number(x))
+		require.NoError(t, err)
+		assert.Equal(t, text, string(got))
+		var again Number
+		require.NoError(t, json.Unmarshal(got, &again))
+		assert.True(t, float64(again) == x || x != x && again != again, text)
+	}
+	var n Number
+	assert.Error(t, json.Unmarshal([]byte(`"much"`), &n))
+}
+
 // TestFigures writes and reads what JSON has no numbers for.
 func TestFigures(t *testing.T) {
 	f := Figures{"a": 1.5, "b": math.Inf(1), "c": math.Inf(-1), "d": math.NaN()}
@@ -195,7 +209,7 @@ func TestErrorsAreShort(t *testing.T) {
 		strings.Repeat("é", 10000) + "end": "mkl: " + strings.Repeat("é", 600) + " … " + strings.Repeat("é", 148) + "end\n",
 	} {
 		var stderr bytes.Buffer
-		e.Stderr = &stderr
+		e.errors = &stderr
 		assert.Equal(t, statusFailed, e.fail(errors.New(text)))
 		assert.Equal(t, want, stderr.String())
 	}
