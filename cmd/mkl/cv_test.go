@@ -1,18 +1,25 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
+	"github.com/bmkl/bmkl/mkl/choose"
 )
 
 // dwellings is a table with numbers, text, dates, a group, a gap, an index and two targets: the price, a bent function of the
@@ -227,4 +234,91 @@ func TestCompare(t *testing.T) {
 		assert.Empty(t, stdout)
 		assert.Contains(t, stderr, "mkl: "+c.want, c.args)
 	}
+}
+
+// TestCVManual holds docs/cv.md to the flags that there are, and runs its first command.
+func TestCVManual(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "cv.md"))
+	require.NoError(t, err)
+	manual := strings.ReplaceAll(string(text), "\r\n", "\n")
+	parser, err := kong.New(new(commands), kong.Vars(flagVars()))
+	require.NoError(t, err)
+	cv, err := parser.Parse([]string{"cv", "d.csv", "--target", "y"})
+	require.NoError(t, err)
+	flags := map[string]bool{}
+	for _, f := range cv.Flags() {
+		flags[f.Name] = true
+	}
+	for _, found := range regexp.MustCompile("(?m)^\\| `-(no-)?([a-z]+)").FindAllStringSubmatch(manual, -1) {
+		assert.True(t, flags[found[2]], "-%s", found[2])
+	}
+	for _, s := range append(choose.Scores(false), choose.Scores(true)...) {
+		assert.Contains(t, manual, "\n| "+s.String()+" | ")
+	}
+	if testing.Short() {
+		t.Skip("fits to convergence")
+	}
+	t.Chdir(filepath.Join("..", ".."))
+	_, rest, ok := strings.Cut(manual, "```sh\nmkl ")
+	require.True(t, ok)
+	args, _, _ := strings.Cut(rest, "\n")
+	status, stdout, stderr := command(t, nil, "", strings.Fields(args)...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	for _, name := range []string{"mean", "ridge", "auto", "mgp", "bmkl"} {
+		assert.Regexp(t, "(?m)^"+name+" ", stdout)
+		assert.Contains(t, manual, "\n    "+name+" ")
+	}
+	sentence := stdout[strings.Index(stdout, "Recommendation"):]
+	assert.Contains(t, manual, strings.TrimSpace(sentence))
+}
+
+// Labels are compared one by one, and so are several targets.
+func TestCompareTargets(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,z,l,m,p,q\n")
+	for i := range 40 {
+		x, z := math.Sin(float64(i)), math.Cos(float64(3*i))
+		yes := func(v bool) int { return map[bool]int{true: 1}[v] }
+		fmt.Fprintf(&b, "%g,%g,%d,%d,%g,%g\n", x, z, yes(x > 0), yes(z > 0), 2*x, z-x)
+	}
+	files := map[string]string{"d.csv": b.String()}
+	for _, c := range []struct {
+		flags   string
+		targets []string
+	}{
+		{"-target l,m -task multilabel", []string{"l", "m"}},
+		{"-target p,q", []string{"p", "q"}},
+	} {
+		for _, view := range []string{"x", "x,z"} {
+			args := append(strings.Fields("fit d.csv -kernels rbf,linear -o m"+strings.ReplaceAll(view, ",", "")), strings.Fields(c.flags)...)
+			status, _, stderr := command(t, files, "", append(args, "-view", view)...)
+			require.Equal(t, console.StatusOK, status, stderr)
+			files = nil
+		}
+		status, stdout, stderr := command(t, nil, "", "compare", "mx", "mxz", "-data", "d.csv", "-json")
+		require.Equal(t, console.StatusOK, status, stderr)
+		var got []comparison
+		require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+		require.Len(t, got, 2)
+		for o, one := range got {
+			assert.Equal(t, c.targets[o], one.Target)
+			assert.Equal(t, 40, one.Samples)
+		}
+		assert.Equal(t, "mxz", got[1].Best, "which sees z")
+		status, stdout, stderr = command(t, nil, "", "compare", "mx", "mxz", "-data", "d.csv")
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Equal(t, 2, strings.Count(stdout, "Recommendation: "))
+	}
+}
+
+// An interruption is told as of other commands.
+func TestCVInterrupted(t *testing.T) {
+	consoletest.InFolder(t, map[string]string{"h.csv": dwellings(40)})
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var stdout, stderr bytes.Buffer
+	status := run(ctx, strings.Fields("cv h.csv -target price -models mgp -missing drop -resume s"), nil, &stdout, &stderr)
+	assert.Equal(t, 130, status)
+	assert.Empty(t, stdout.String())
+	assert.Contains(t, stderr.String(), "mkl: interrupted: ")
 }
