@@ -72,5 +72,6 @@
 //	weighted.go   models of weighted samples and kernels; scores.go, processes.go: two families
 //	predictor.go  kernels of a single sample, pruned as pruning.go decides;
 //	              process_predictor.go: those of Gaussian processes
+//	leaveoneout.go predictions of training samples from all others
 //	file.go       kinds of files; design_file.go: views in them; safetensors.go: their layout
 package mkl

@@ -104,7 +104,7 @@ func TestErrors(t *testing.T) {
 		"two.csv":    "a,y\n1,yes\n2,no\n3,NA\n",
 	}
 	for _, c := range []struct{ args, want string }{
-		{"", `expected one of "demo", "fit", "predict", "evaluate", "inspect", ...`},
+		{"", `expected one of "demo", "fit", "cv", "predict", "evaluate", ...`},
 		{"frobnicate", "unexpected argument frobnicate"},
 		{"fit d.csv -target y -frob", "unknown flag --frob"},
 		{"fit d.csv", "missing flags: --target=COLUMNS"},
@@ -455,7 +455,7 @@ func TestShared(t *testing.T) {
 	var rep report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
 	for o, target := range rep.Targets {
-		assert.Greater(t, math.Abs(target.Kernels[o].Weight), 2*math.Abs(target.Kernels[1-o].Weight), target.Name)
+		assert.Greater(t, math.Abs(float64(target.Kernels[o].Weight)), 2*math.Abs(float64(target.Kernels[1-o].Weight)), target.Name)
 	}
 	status, stdout, stderr = command(t, nil, "", "predict", "s", "s.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
@@ -564,7 +564,7 @@ func TestDemo(t *testing.T) {
 	status, stdout, stderr := command(t, map[string]string{}, "", "demo")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Regexp(t, `converged after \d+ sweeps`, stdout)
-	assert.Regexp(t, `(?m)^\d of 21 kernels active: weight ± SD$`, stdout)
+	assert.Regexp(t, `(?m)^\d of 21 kernels active: share, kernel, weight ± SD$`, stdout)
 	assert.Regexp(t, `(?m)^ +row +\d+ +-?[\d.]+ +± [\d.]+ +[\d.]+ ms +-?[\d.]+ g$`, stdout)
 	assert.Contains(t, stdout, "picture: motorcycle.svg")
 	svg, err := os.ReadFile("motorcycle.svg")
@@ -586,7 +586,7 @@ func TestDemo(t *testing.T) {
 	}
 	assert.True(t, 1 <= active && active <= 5, "%d active kernels", active)
 	assert.True(t, 2 <= len(rep.Targets[0].Active) && len(rep.Targets[0].Active) <= 30)
-	assert.InDelta(t, 22, rep.Targets[0].NoiseSD, 3)
+	assert.InDelta(t, 22, float64(rep.Targets[0].NoiseSD), 3)
 }
 
 // TestHelp prints help on standard output.

@@ -48,6 +48,7 @@ func (c *demoCmd) Run(e *console.Env) error {
 		return err
 	}
 	rep := newReport(estimatorOf(m.Kind()), m, &notes{Task: taskRegression, Targets: []string{"accel"}})
+	rep.samples = true // they are few, and the picture shows them
 	for i, s := range rep.Targets[0].Active {
 		rep.Targets[0].Active[i].At = []string{fmt.Sprintf("%.1f ms", times[s.Sample]), fmt.Sprintf("%.1f g", accel[s.Sample])}
 	}

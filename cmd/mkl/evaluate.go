@@ -195,11 +195,10 @@ func (ev *evaluation) print(out io.Writer) error {
 		for _, name := range header[1:] {
 			cell := ""
 			if v, ok := m.Values[name]; ok {
-				digits := 4
+				cell = console.Figure(v)
 				if name == measure.Surprises { // a count
-					digits = 0
+					cell = strconv.FormatFloat(v, 'f', 0, 64)
 				}
-				cell = strconv.FormatFloat(v, 'f', digits, 64)
 			}
 			row = append(row, cell)
 		}

@@ -143,7 +143,7 @@ func (p *problem) makePlan(fs *console.Files) (lines []string, err error) {
 				lines = append(lines, "plan: "+line)
 			}
 		}
-		if err := v.square(); err != nil {
+		if err := v.checkSquare(); err != nil {
 			return nil, err
 		}
 	}
@@ -224,17 +224,20 @@ func (p *problem) complete(fs *console.Files, plans []plan.View) (rows []int, fi
 	return rows, first
 }
 
-// square refuses a precomputed kernel with another number of columns than of samples, unless its
+// checkSquare refuses a precomputed kernel with another number of columns than of samples, unless its
 // columns are said to be a basis.
-func (v *view) square() error {
-	for _, k := range v.kernels {
-		if k.Square && v.x.Rows != v.x.Cols {
-			return console.Inputf("view %s: %s has %s and %s: a kernel or distance that is given has a column for each training sample, "+
-				"unless the setting basis says that there are some only, as in precomputed(basis)",
-				quoted(v.name), v.source.File.Name(), console.Plural(v.x.Rows, "row"), console.Plural(v.x.Cols, "column"))
-		}
+func (v *view) checkSquare() error {
+	if v.square() && v.x.Rows != v.x.Cols {
+		return console.Inputf("view %s: %s has %s and %s: a kernel or distance that is given has a column for each training sample, "+
+			"unless the setting basis says that there are some only, as in precomputed(basis)",
+			quoted(v.name), v.source.File.Name(), console.Plural(v.x.Rows, "row"), console.Plural(v.x.Cols, "column"))
 	}
 	return nil
+}
+
+// square reports whether the columns are a kernel or distance with each training sample.
+func (v *view) square() bool {
+	return slices.ContainsFunc(v.kernels, func(k spec.ViewKernel) bool { return k.Square })
 }
 
 // targetKind is how the targets are read: as -missing says, they may be missing.

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
@@ -25,10 +24,8 @@ func (c *fitCmd) Run(e *console.Env) error {
 	if err := c.checkSampling(); err != nil {
 		return err
 	}
-	if c.Output != "" {
-		if err := atomicfile.Check(c.Output); err != nil {
-			return console.Input(err)
-		}
+	if err := e.CheckOutput(c.Output, false); err != nil {
+		return err
 	}
 	opt, err := c.Options()
 	if err != nil {
@@ -87,9 +84,14 @@ func (c *fitCmd) Run(e *console.Env) error {
 		return fell
 	}
 	if c.Output != "" {
-		if err := atomicfile.Write(e.Ctx, c.Output, model.Save); err != nil {
+		if err := e.Create(c.Output, model.Save); err != nil {
 			return err
 		}
+	}
+	if c.Output == console.Standard { // which has the model: the report goes beside it
+		beside := *e
+		beside.Stdout = e.Stderr
+		e = &beside
 	}
 	return errors.Join(p.report(e, model, p.main.Data.Rows, len(d.views), fell), c.unfinished(fell))
 }
@@ -98,7 +100,7 @@ func (c *fitCmd) Run(e *console.Env) error {
 // ended needs no warning besides.
 func (p *problem) report(e *console.Env, model mkl.Model, n, kernels int, ended error) error {
 	rep := newReport(p.est, model, p.notes)
-	rep.Model = p.Output
+	rep.Model, rep.samples = p.Output, p.Samples
 	if ended == nil {
 		rep.warn(e.Stderr)
 	}
@@ -114,7 +116,7 @@ func (p *problem) report(e *console.Env, model mkl.Model, n, kernels int, ended 
 	if err := rep.print(e.Stdout); err != nil {
 		return err
 	}
-	if p.Output != "" {
+	if p.Output != "" && p.Output != console.Standard {
 		fmt.Fprintf(e.Stdout, "\nmodel: %s\n", p.Output)
 	}
 	return nil
@@ -127,6 +129,8 @@ func (c *fitCmd) unfinished(err error) error {
 		return nil
 	case c.Output == "":
 		return fmt.Errorf("%w; the model shown is that of the sweeps before", err)
+	case c.Output == console.Standard:
+		return fmt.Errorf("%w; the model written is that of the sweeps before", err)
 	}
 	return fmt.Errorf("%w; %s holds the model of the sweeps before", err, c.Output)
 }

@@ -14,13 +14,25 @@ import (
 
 // fitCmd is mkl fit.
 type fitCmd struct {
-	Data    string   `arg:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input."`
-	Task    *string  `enum:"${tasks}" help:"What to learn, by default what the cells of the target column say: text or 0 and 1 are classes, other numbers a regression, and so are several targets. It is regression (of one target or several), multioutput (several), shared (several that depend on different views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1)."`
-	Model   *string  `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), spikeslab (sparse linear regression of one target, without kernels)."`
-	Target  string   `required:"" placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between."`
-	View    []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
-	Kernels string   `placeholder:"KERNELS" help:"Kernels of views that name none; without them the data suggest kernels."`
-	Output  string   `short:"o" placeholder:"FILE" help:"Model file to write."`
+	Model   *string `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), spikeslab (sparse linear regression of one target, without kernels)."`
+	Kernels string  `placeholder:"KERNELS" help:"Kernels of views that name none; without them the data suggest kernels."`
+	Output  string  `short:"o" placeholder:"FILE" help:"Model file to write; - is standard output, and the report then goes to standard error."`
+
+	MissingTargets bool `help:"Learn from samples some of whose targets are missing (empty cells, NA, NaN): for regression, multioutput, multitask and multilabel."`
+
+	Samples bool `help:"List the active samples with their weights."`
+
+	learnFlags `embed:""`
+
+	task, model string // those of -task and -model, or what stands in for them
+}
+
+// learnFlags are the flags of every command that learns from a table.
+type learnFlags struct {
+	Data   string   `arg:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input."`
+	Task   *string  `enum:"${tasks}" help:"What to learn, by default what the cells of the target column say: text or 0 and 1 are classes, other numbers a regression, and so are several targets. It is regression (of one target or several), multioutput (several), shared (several that depend on different views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1)."`
+	Target string   `required:"" placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between."`
+	View   []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
 
 	Sparse string   `enum:"none,kernels,samples,both" default:"none" help:"What to make sparse by Gamma(1e-10,1e+10) priors on weights: none, kernels, samples or both."`
 	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon, of -model probit of alpha; can be repeated (1,1)."`
@@ -43,7 +55,6 @@ type fitCmd struct {
 
 	RawColumns      bool `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
 	RawTargets      bool `help:"Leave targets as they are; by default each is given mean 0 and standard deviation 1 for the fit."`
-	MissingTargets  bool `help:"Learn from samples some of whose targets are missing (empty cells, NA, NaN): for regression, multioutput, multitask and multilabel."`
 	AllowDuplicates bool `help:"Accept kernels that are the same matrix."`
 
 	Seed      uint64  `default:"1" help:"Seed of the random start (${default})."`
@@ -57,8 +68,6 @@ type fitCmd struct {
 	JSON    bool        `name:"json" help:"Print JSON."`
 
 	console.Layout `embed:""`
-
-	task, model string // those of -task and -model, or what stands in for them
 }
 
 // flagVars are the defaults and the values of flags that the help refers to by name.
@@ -133,29 +142,35 @@ func (c *fitCmd) takers(flag string) string {
 type optionalFlag struct {
 	name  string
 	given bool
+	reset func() // gives it its default
 }
 
 // optional lists these flags: the table of estimators says which of them each takes.
 func (c *fitCmd) optional() []optionalFlag {
 	return []optionalFlag{
-		{"kernels", c.Kernels != ""},
-		{"sparse", c.Sparse != "none"},
-		{"prior", len(c.Prior) > 0},
-		{"margin", c.Margin != 0},
-		{"sigma-g", c.SigmaG != defaultSigmaG},
-		{"latents", c.Latents != 0},
-		{"time", c.Time != 0},
-		{"method", c.Method != methods[0].name},
-		{"family", c.Family != families[0].name},
-		{"noise", c.Noise != mkl.ConstantNoise.String()},
-		{"rule", rule(c.Rule) != mkl.FixSum},
-		{"gibbs", c.Gibbs},
-		{"raw-targets", c.RawTargets},
-		{"allow-duplicates", c.AllowDuplicates},
-		{"restarts", c.Restarts != 0},
-		{"plain", c.Plain},
-		{"missing-targets", c.MissingTargets},
+		flagOf("kernels", &c.Kernels, ""),
+		flagOf("sparse", &c.Sparse, "none"),
+		{"prior", len(c.Prior) > 0, func() { c.Prior = nil }},
+		flagOf("margin", &c.Margin, 0),
+		flagOf("sigma-g", &c.SigmaG, defaultSigmaG),
+		flagOf("latents", &c.Latents, 0),
+		flagOf("time", &c.Time, 0),
+		flagOf("method", &c.Method, methods[0].name),
+		flagOf("family", &c.Family, families[0].name),
+		flagOf("noise", &c.Noise, mkl.ConstantNoise.String()),
+		flagOf("rule", &c.Rule, strings.ToLower(mkl.FixSum.String())),
+		flagOf("gibbs", &c.Gibbs, false),
+		flagOf("raw-targets", &c.RawTargets, false),
+		flagOf("allow-duplicates", &c.AllowDuplicates, false),
+		flagOf("restarts", &c.Restarts, 0),
+		flagOf("plain", &c.Plain, false),
+		flagOf("missing-targets", &c.MissingTargets, false),
 	}
+}
+
+// flagOf is an optional flag with its default.
+func flagOf[T comparable](name string, value *T, standard T) optionalFlag {
+	return optionalFlag{name, *value != standard, func() { *value = standard }}
 }
 
 // checkNumbers refuses numbers that no estimator can take.

@@ -10,9 +10,11 @@ import (
 
 // inspectCmd is mkl inspect.
 type inspectCmd struct {
-	Model string `arg:"" help:"Model file."`
+	Model string `arg:"" help:"Model file; - is standard input."`
 	Trace bool   `help:"Print the lower bound after each sweep as well."`
 	JSON  bool   `name:"json" help:"Print JSON."`
+
+	Samples bool `help:"List the active samples with their weights."`
 }
 
 // Run shows what the model holds.
@@ -22,7 +24,7 @@ func (c *inspectCmd) Run(e *console.Env) error {
 		return err
 	}
 	rep := newReport(m.est, m.Model, m.notes)
-	rep.Model = c.Model
+	rep.Model, rep.samples = c.Model, c.Samples
 	if c.Trace || c.JSON {
 		rep.Trace = m.Trace().Bounds
 	}

@@ -17,11 +17,28 @@ import (
 type commands struct {
 	Demo      demoCmd               `cmd:"" help:"Fit the Motorcycle data, show what was found and draw it."`
 	Fit       fitCmd                `cmd:"" help:"Fit a model to a table."`
+	CV        cvCmd                 `cmd:"" name:"cv" help:"Compare models and kernels by cross-validation."`
 	Predict   predictCmd            `cmd:"" help:"Predict the rows of a file with a model."`
 	Evaluate  evaluateCmd           `cmd:"" help:"Measure a model's predictions against the truth."`
+	Compare   compareCmd            `cmd:"" help:"Compare models by what they predict of the same new rows."`
 	Inspect   inspectCmd            `cmd:"" help:"Show what a model file holds."`
 	Reproduce reproduce.Experiments `cmd:"" help:"Repeat an experiment of a paper and compare."`
+	Help      helpCmd               `cmd:"" help:"Show what there is, or the flags of a command."`
+	Version   versionCmd            `cmd:"" help:"Show what the program was built from, and what it runs on."`
+
+	Completion completionCmd `cmd:"" help:"Print the script by which a shell completes command lines."`
+	Complete   completeCmd   `cmd:"" hidden:"" help:"List the words that can stand next on a command line."`
+
+	Quiet console.Quiet `short:"q" help:"Print results and errors only: no notes, warnings or progress."`
 }
+
+// helpCmd is mkl help.
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"Command to describe."`
+}
+
+// Run prints the help.
+func (c *helpCmd) Run(e *console.Env) error { return e.Help(c.Command) }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -128,7 +128,7 @@ func TestAuto(t *testing.T) {
 		assert.Contains(t, text, m.Name)
 	}
 	assert.InDelta(t, 1, total, 1e-9)
-	assert.Positive(t, r.Targets[0].NoiseSD)
+	assert.Positive(t, float64(r.Targets[0].NoiseSD))
 	assert.Less(t, measured(t, "d.csv")["RMSE/SD"], 0.1)
 
 	// Views are kept apart; one of them has its kernels.
@@ -250,10 +250,10 @@ func TestMultiGPModel(t *testing.T) {
 	assert.Equal(t, "mgp", r.Kind)
 	require.Len(t, r.Kernels, 4)
 	for i, k := range r.Kernels {
-		assert.Positive(t, k.SD)
+		assert.Positive(t, float64(k.SD))
 		assert.Equal(t, i < 3, k.Weight > 0.02, k.View)
 	}
-	assert.Positive(t, r.Targets[0].NoiseSD)
+	assert.Positive(t, float64(r.Targets[0].NoiseSD))
 	assert.Less(t, measured(t, "d.csv")["RMSE/SD"], 0.1)
 	x, z, noise := lineColumns(t)
 	mean, variance, err := fromFile[*mkl.MultiGPModel](t).Predict(x, z, noise)
@@ -303,7 +303,7 @@ func TestSpikeSlabModel(t *testing.T) {
 	for i, truth := range []float64{2, 0.5, 0} {
 		k := r.Kernels[i]
 		assert.Equal(t, []string{"x", "z", "none"}[i], k.View)
-		assert.InDelta(t, truth, k.Weight, 4*k.SD)
+		assert.InDelta(t, truth, float64(k.Weight), 4*float64(k.SD))
 		assert.Equal(t, i < 2, k.Active)
 		assert.Equal(t, i < 2, *k.Inclusion > 0.9)
 	}

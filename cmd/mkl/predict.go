@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
@@ -23,7 +22,7 @@ import (
 
 // modelInput is the flags that name a model and the data to predict.
 type modelInput struct {
-	Model     string   `arg:"" help:"Model file."`
+	Model     string   `arg:"" help:"Model file; - is standard input."`
 	Data      string   `arg:"" optional:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input. Not needed if every view has a file of its own."`
 	View      []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they are not called what they were in the fit; @file takes a file."`
 	Interval  float64  `default:"0.95" help:"Probability of the predictive interval of a regression (${default})."`
@@ -41,6 +40,9 @@ func (c *modelInput) check() error {
 	if c.Workers < 0 {
 		return console.Inputf("-workers %d is negative", c.Workers)
 	}
+	if c.Model == console.Standard && c.Data == console.Standard {
+		return console.Inputf("- is both the model and the data: standard input holds one of them")
+	}
 	return nil
 }
 
@@ -54,12 +56,16 @@ type loaded struct {
 // load reads a model file. The error is a mistake in the command line: a file that is
 // not there, is damaged, or holds a model that no estimator of the table makes.
 func load(e *console.Env, path string) (*loaded, error) {
-	f, err := e.Open(path)
-	if err != nil {
-		return nil, console.Input(err)
+	in := e.Stdin
+	if path != console.Standard {
+		f, err := e.Open(path)
+		if err != nil {
+			return nil, console.Input(err)
+		}
+		defer f.Close()
+		in = f
 	}
-	defer f.Close()
-	m, err := mkl.Load(e.Reader(f))
+	m, err := mkl.Load(e.Reader(in))
 	if err != nil {
 		return nil, console.Inputf("%s: %s", path, strings.TrimPrefix(err.Error(), "mkl: load: "))
 	}
@@ -225,14 +231,16 @@ type (
 type columns struct {
 	names []string
 	cells []func(i int) string // of row i
+	text  []bool               // by column: the cells are no numbers
 }
 
 func (t *columns) add(name string, cell func(i int) string) {
-	t.names, t.cells = append(t.names, name), append(t.cells, cell)
+	t.names, t.cells, t.text = append(t.names, name), append(t.cells, cell), append(t.text, true)
 }
 
 func (t *columns) addNumber(name string, value func(i int) float64) {
 	t.add(name, func(i int) string { return strconv.FormatFloat(value(i), 'g', -1, 64) })
+	t.text[len(t.text)-1] = false
 }
 
 // addProbability adds a column of probabilities. None of the models gives a probability
@@ -259,6 +267,7 @@ func (t *columns) addRows(some *columns, rows []int, n int) {
 			}
 			return cell(at[i])
 		})
+		t.text[len(t.text)-1] = some.text[j]
 	}
 }
 
@@ -301,8 +310,9 @@ func (p labelPrediction) columns(out *columns, targets []string, _ float64) {
 
 // predictCmd is mkl predict.
 type predictCmd struct {
-	Output string `short:"o" placeholder:"FILE" help:"CSV file to write; standard output without it."`
+	Output string `short:"o" placeholder:"FILE" help:"File to write; - and by default standard output."`
 	ID     string `name:"id" placeholder:"COLUMN" help:"Column to copy to the front of the output."`
+	JSON   bool   `name:"json" help:"Print JSON: a list with an object for each row, by the names of the columns; null where a row cannot be predicted."`
 
 	modelInput `embed:""`
 }
@@ -312,10 +322,8 @@ func (c *predictCmd) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if c.Output != "" {
-		if err := atomicfile.Check(c.Output); err != nil {
-			return console.Input(err)
-		}
+	if err := e.CheckOutput(c.Output, true); err != nil {
+		return err
 	}
 	m, err := c.open(e)
 	if err != nil {
@@ -342,11 +350,11 @@ func (c *predictCmd) Run(e *console.Env) error {
 	}
 	p.columns(&predicted, m.notes.Targets, c.Interval)
 	out.addRows(&predicted, p.kept, p.rows)
-	write := func(w io.Writer) error { return out.write(w, p.rows) }
-	if c.Output == "" {
-		return write(e.Stdout)
+	write := out.write
+	if c.JSON {
+		write = out.writeJSON
 	}
-	return atomicfile.Write(e.Ctx, c.Output, write)
+	return e.Create(cmp.Or(c.Output, console.Standard), func(w io.Writer) error { return write(w, p.rows) })
 }
 
 // idColumn finds the column of -id and asks for it.
@@ -386,6 +394,26 @@ func (t *columns) write(w io.Writer, n int) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// writeJSON prints n rows as a list of objects.
+func (t *columns) writeJSON(w io.Writer, n int) error {
+	all := make([]map[string]any, n)
+	for i := range all {
+		all[i] = map[string]any{}
+		for j, cell := range t.cells {
+			text := cell(i)
+			switch number, err := strconv.ParseFloat(text, 64); {
+			case text == "":
+				all[i][t.names[j]] = nil
+			case t.text[j] || err != nil:
+				all[i][t.names[j]] = text
+			default:
+				all[i][t.names[j]] = console.Number(number)
+			}
+		}
+	}
+	return console.PrintJSON(w, all)
 }
 
 // inputs finds the columns of each of the model's inputs and asks for them.

@@ -33,16 +33,17 @@ type report struct {
 	Model     string         `json:"model,omitempty"` // file
 
 	est      *estimator
+	samples  bool // print the weights of samples
 	evidence bool // Bound is the log evidence
 }
 
 // sampled says how well chains have mixed: R̂ is the largest and the effective draws are
 // the least of all kernel weights and the classes' mean log precisions.
 type sampled struct {
-	Chains int     `json:"chains"`
-	Draws  int     `json:"draws"` // of all chains
-	RHat   float64 `json:"rhat"`
-	ESS    float64 `json:"ess"` // effective draws
+	Chains int            `json:"chains"`
+	Draws  int            `json:"draws"` // of all chains
+	RHat   console.Number `json:"rhat"`
+	ESS    console.Number `json:"ess"` // effective draws
 }
 
 // memberReport is a model of a pool with its share of the predictions.
@@ -52,20 +53,20 @@ type memberReport struct {
 }
 
 type kernelReport struct {
-	View   string  `json:"view"`
-	Kernel string  `json:"kernel"`
-	Weight float64 `json:"weight"`
-	SD     float64 `json:"sd"`
-	Active bool    `json:"active"`
+	View   string         `json:"view"`
+	Kernel string         `json:"kernel"`
+	Weight console.Number `json:"weight"`
+	SD     console.Number `json:"sd"`
+	Active bool           `json:"active"`
 
 	Inclusion *float64 `json:"inclusion,omitempty"` // probability that the weight is not zero, if the model has one
 }
 
 type targetReport struct {
-	Name    string  `json:"name"`
-	NoiseSD float64 `json:"noise_sd,omitempty"` // of a regression
+	Name    string         `json:"name"`
+	NoiseSD console.Number `json:"noise_sd,omitempty"` // of a regression
 
-	NoiseFreedom float64 `json:"noise_freedom,omitempty"` // of noise with heavy tails
+	NoiseFreedom console.Number `json:"noise_freedom,omitempty"` // of noise with heavy tails
 
 	Prior     string         `json:"prior,omitempty"` // of the kernels' scales, as learned, in words
 	Collapsed bool           `json:"collapsed"`
@@ -74,10 +75,10 @@ type targetReport struct {
 }
 
 type sampleReport struct {
-	Sample int      `json:"sample"`       // counted from 0
-	At     []string `json:"at,omitempty"` // the sample, in words
-	Weight float64  `json:"weight"`
-	SD     float64  `json:"sd"`
+	Sample int            `json:"sample"`       // counted from 0
+	At     []string       `json:"at,omitempty"` // the sample, in words
+	Weight console.Number `json:"weight"`
+	SD     console.Number `json:"sd"`
 }
 
 // pool is a model that is a mixture of models.
@@ -97,7 +98,7 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 		r.evidence = e.IsEvidence()
 	}
 	if x := t.Mixing; x.Chains > 0 {
-		r.Sampled = &sampled{Chains: x.Chains, Draws: x.Chains * x.Draws, RHat: x.RHat, ESS: x.ESS}
+		r.Sampled = &sampled{Chains: x.Chains, Draws: x.Chains * x.Draws, RHat: console.Number(x.RHat), ESS: console.Number(x.ESS)}
 	}
 	if pool, ok := m.(pool); ok {
 		names, weights := pool.Members()
@@ -117,7 +118,9 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 	shared := m.KernelWeights()
 	r.Kernels = kernelReports(shared, nil)
 	for o, out := range outputs {
-		target := targetReport{Name: names[o], NoiseSD: out.NoiseSD, NoiseFreedom: out.NoiseFreedom, Prior: out.Prior}
+		target := targetReport{
+			Name: names[o], NoiseSD: console.Number(out.NoiseSD), NoiseFreedom: console.Number(out.NoiseFreedom), Prior: out.Prior,
+		}
 		if out.Weights != nil {
 			target.Kernels = kernelReports(out.Weights, out.Inclusion)
 		} else if out.Inclusion != nil {
@@ -127,7 +130,7 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 			r.Samples = m.Samples()
 		}
 		for _, s := range out.Active {
-			target.Active = append(target.Active, sampleReport{Sample: s.Sample, Weight: s.Mean, SD: s.SD})
+			target.Active = append(target.Active, sampleReport{Sample: s.Sample, Weight: console.Number(s.Mean), SD: console.Number(s.SD)})
 		}
 		r.Targets = append(r.Targets, target)
 	}
@@ -141,7 +144,7 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 // model has one.
 func kernelReports(weights []mkl.KernelWeight, inclusion []float64) (all []kernelReport) {
 	for i, w := range weights {
-		k := kernelReport{View: w.View, Kernel: w.Kernel, Weight: w.Mean, SD: w.SD, Active: w.Active}
+		k := kernelReport{View: w.View, Kernel: w.Kernel, Weight: console.Number(w.Mean), SD: console.Number(w.SD), Active: w.Active}
 		if inclusion != nil {
 			k.Inclusion = &inclusion[i]
 		}
@@ -168,7 +171,7 @@ func (r *report) learned(names []string) string {
 	return task + " of " + strings.Join(named, ", ")
 }
 
-// The active samples of up to mostTargets targets are listed one by one; of a target
+// With -samples the active samples of up to mostTargets targets are listed one by one; of a target
 // with more than mostSamples, the mostSamples/2 with the largest weights.
 const (
 	mostTargets = 4
@@ -194,9 +197,9 @@ func (r *report) print(out io.Writer) error {
 		}
 		fmt.Fprintf(out, "\n%s", t.Name)
 		if t.NoiseSD > 0 {
-			fmt.Fprintf(out, ": noise SD %s", console.Figure(t.NoiseSD))
+			fmt.Fprintf(out, ": noise SD %s", console.Figure(float64(t.NoiseSD)))
 			if t.NoiseFreedom > 0 {
-				fmt.Fprintf(out, ", heavy tails (Student-t of %s degrees of freedom)", console.Figure(t.NoiseFreedom))
+				fmt.Fprintf(out, ", heavy tails (Student-t of %s degrees of freedom)", console.Figure(float64(t.NoiseFreedom)))
 			}
 		}
 		fmt.Fprintln(out)
@@ -209,7 +212,11 @@ func (r *report) print(out io.Writer) error {
 			}
 		}
 		if r.Samples > 0 {
-			fmt.Fprintf(out, "%d of %s active: weight ± SD\n", len(t.Active), console.Plural(r.Samples, "sample"))
+			what := ""
+			if r.samples {
+				what = ": weight ± SD"
+			}
+			fmt.Fprintf(out, "%d of %s active%s\n", len(t.Active), console.Plural(r.Samples, "sample"), what)
 		}
 		if t.Collapsed {
 			fmt.Fprint(out, "  COLLAPSED: all weights vanish and every prediction is the mean")
@@ -218,7 +225,7 @@ func (r *report) print(out io.Writer) error {
 			}
 			fmt.Fprintln(out)
 		}
-		if len(r.Targets) <= mostTargets {
+		if r.samples && len(r.Targets) <= mostTargets {
 			if err := t.printSamples(out); err != nil {
 				return err
 			}
@@ -236,7 +243,7 @@ func (r *report) ended() string {
 			state = "they have " + notMixed
 		}
 		return fmt.Sprintf("%s of %s, %s kept\n%s; of weights and log precisions R̂ is at most %s, the effective draws are at least %.0f",
-			console.Plural(s.Chains, "chain"), sweeps, console.Plural(s.Draws, "draw"), state, console.Figure(s.RHat), s.ESS)
+			console.Plural(s.Chains, "chain"), sweeps, console.Plural(s.Draws, "draw"), state, console.Figure(float64(s.RHat)), float64(s.ESS))
 	}
 	state := "converged after " + sweeps
 	if !r.Converged {
@@ -249,7 +256,7 @@ func (r *report) ended() string {
 	if r.evidence {
 		what = "log evidence"
 	}
-	return fmt.Sprintf("%s, %s %.2f nats", state, what, r.Bound)
+	return fmt.Sprintf("%s, %s %s nats", state, what, console.Figure(r.Bound))
 }
 
 const notMixed = "NOT mixed: let -draws or -thin be larger"
@@ -274,12 +281,14 @@ func (t *targetReport) printSamples(out io.Writer) error {
 	listed := t.Active
 	if len(listed) > mostSamples {
 		listed = slices.Clone(listed)
-		slices.SortStableFunc(listed, func(a, b sampleReport) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
+		slices.SortStableFunc(listed, func(a, b sampleReport) int {
+			return cmp.Compare(math.Abs(float64(b.Weight)), math.Abs(float64(a.Weight)))
+		})
 		listed = listed[:mostSamples/2]
 	}
 	var rows [][]string
 	for _, s := range listed {
-		row := []string{"", fmt.Sprintf("row %d", s.Sample+1), console.Figure(s.Weight), "± " + console.Figure(s.SD)}
+		row := []string{"", fmt.Sprintf("row %d", s.Sample+1), console.Figure(float64(s.Weight)), "± " + console.Figure(float64(s.SD))}
 		rows = append(rows, append(row, s.At...))
 	}
 	if err := console.PrintTable(out, "lrrlrr", rows); err != nil {
@@ -292,58 +301,64 @@ func (t *targetReport) printSamples(out io.Writer) error {
 }
 
 // printKernels prints the active kernels, or features; of a pool below the members that
-// they are of, with their shares of all weights.
+// they are of. Kernels have their shares of all weights' sizes, the largest first.
 func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 	named := false // whether views have names other than their kernels
 	total := 0.0
 	for _, k := range kernels {
 		named = named || k.View != k.Kernel
-		total += k.Weight
+		total += math.Abs(float64(k.Weight))
 	}
-	pooled := r.Members != nil
+	pooled, shares := r.Members != nil, r.est.kernels()
 	what := "weight ± SD"
-	if pooled {
-		what = "weight ± SD, share"
+	if shares {
+		what = "share, kernel, weight ± SD"
+		kernels = slices.Clone(kernels)
+		slices.SortStableFunc(kernels, func(a, b kernelReport) int {
+			return cmp.Or(cmp.Compare(r.place(a), r.place(b)), cmp.Compare(math.Abs(float64(b.Weight)), math.Abs(float64(a.Weight))))
+		})
 	}
 	member := ""
 	var rows [][]string
 	for _, k := range kernels {
-		if k.Inclusion != nil {
-			what = "weight ± SD, probability of being there"
+		if k.Inclusion != nil && !strings.HasSuffix(what, "there") {
+			what += ", probability of being there"
 		}
 		if !k.Active {
 			continue
 		}
-		row := []string{"", shortened(k.Kernel), console.Figure(k.Weight), "± " + console.Figure(k.SD), ""}
+		row := []string{"", "", shortened(k.Kernel), console.Figure(float64(k.Weight)), "± " + console.Figure(float64(k.SD)), ""}
+		if shares && total > 0 {
+			row[1] = fmt.Sprintf("%.1f %%", 100*math.Abs(float64(k.Weight))/total)
+		}
 		switch {
 		case !r.est.kernels():
-			row[1] = k.View
+			row[2] = k.View
 		case pooled:
 			of, view := r.memberOf(k.View)
 			if of != member && len(r.Members) > 1 {
 				member, row[0] = of, "  "+of
 			}
-			row[1] = shortened(view)
+			row[2] = shortened(view)
 			if !strings.HasPrefix(view, k.Kernel) {
-				row[1] += "  " + shortened(k.Kernel)
+				row[2] += "  " + shortened(k.Kernel)
 			}
 		case named:
-			row[1] = shortened(k.View) + "  " + row[1]
+			row[2] = shortened(k.View) + "  " + row[2]
 		}
-		switch {
-		case k.Inclusion != nil:
-			row[4] = fmt.Sprintf("%.3f", *k.Inclusion)
-		case pooled && total > 0:
-			row[4] = fmt.Sprintf("%.1f %%", 100*k.Weight/total)
+		if k.Inclusion != nil {
+			row[5] = fmt.Sprintf("%.3f", *k.Inclusion)
 		}
 		rows = append(rows, row)
 	}
 	fmt.Fprintf(out, "%d of %s active: %s\n", len(rows), console.Plural(len(kernels), r.est.partName()), what)
-	align := "llrll"
-	if pooled {
-		align = "llrlr"
-	}
-	return console.PrintTable(out, align, rows)
+	return console.PrintTable(out, "lrlrll", rows)
+}
+
+// place is the position of the member that a kernel is of, 0 without a pool.
+func (r *report) place(k kernelReport) int {
+	of, _ := r.memberOf(k.View)
+	return slices.IndexFunc(r.Members, func(m memberReport) bool { return m.Name == of })
 }
 
 // memberOf splits the name of a pool's view into the member's and the view's own.

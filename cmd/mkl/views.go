@@ -176,10 +176,20 @@ func (p *problem) checkMemory(n, outputs int) error {
 	if limit == 0 {
 		return nil
 	}
-	size, part := mkl.Size{Samples: n, Kernels: p.est.count(p.views), Outputs: outputs}, p.est.partName()
+	part := p.est.partName()
 	if p.est.open {
 		part = "view"
 	}
+	if need := p.need(n, outputs); need > float64(limit) {
+		return console.Inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s",
+			console.Plural(n, "sample"), console.Plural(p.est.count(p.views), part), memory.Size(min(need, math.MaxInt64)), limit, whose)
+	}
+	return nil
+}
+
+// need is about how many bytes a fit takes.
+func (p *problem) need(n, outputs int) float64 {
+	size := mkl.Size{Samples: n, Kernels: p.est.count(p.views), Outputs: outputs}
 	columns := 0
 	for _, v := range p.views {
 		columns += v.width()
@@ -188,10 +198,5 @@ func (p *problem) checkMemory(n, outputs int) error {
 		}
 	}
 	// The columns are there as read and as matrices, and the model keeps a copy.
-	data := float64(3 * 8 * float64(n) * float64(columns+outputs))
-	if total := float64(p.memory(size)) + data; total > float64(limit) {
-		return console.Inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s",
-			console.Plural(n, "sample"), console.Plural(size.Kernels, part), memory.Size(min(total, math.MaxInt64)), limit, whose)
-	}
-	return nil
+	return float64(p.memory(size)) + float64(3*8*float64(n)*float64(columns+outputs))
 }

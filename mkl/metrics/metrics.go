@@ -44,6 +44,55 @@ func RMSE(truth, predicted []float64) (float64, error) {
 	return math.Sqrt(sum / float64(len(truth))), nil
 }
 
+// NLPD returns the mean over samples of −log density of the truth under the normal
+// distribution with the predicted mean and variance, in nats. Variances are positive.
+func NLPD(truth, mean, variance []float64) (float64, error) {
+	if err := checkMoments(truth, mean, variance); err != nil {
+		return math.NaN(), err
+	}
+	var sum float64
+	for i, v := range truth {
+		e := v - mean[i]
+		sum += 0.5 * (math.Log(2*math.Pi*variance[i]) + e*e/variance[i])
+	}
+	return sum / float64(len(truth)), nil
+}
+
+// Coverage returns the share of the truth that is within the central interval, of the
+// given probability, of the normal distribution with the predicted mean and variance.
+func Coverage(truth, mean, variance []float64, probability float64) (float64, error) {
+	if err := checkMoments(truth, mean, variance); err != nil {
+		return math.NaN(), err
+	}
+	if !(probability > 0 && probability < 1) {
+		return math.NaN(), fmt.Errorf("metrics: the probability of the interval is %g", probability)
+	}
+	z := math.Sqrt2 * math.Erfinv(probability)
+	covered := 0
+	for i, v := range truth {
+		if math.Abs(v-mean[i]) <= z*math.Sqrt(variance[i]) {
+			covered++
+		}
+	}
+	return float64(covered) / float64(len(truth)), nil
+}
+
+// checkMoments checks numbers against predicted means and variances.
+func checkMoments(truth, mean, variance []float64) error {
+	if err := sameLength(len(truth), len(mean)); err != nil {
+		return err
+	}
+	if err := sameLength(len(truth), len(variance)); err != nil {
+		return err
+	}
+	for i, v := range truth {
+		if math.IsNaN(v-mean[i]) || !(variance[i] > 0) {
+			return fmt.Errorf("metrics: sample %d: truth %g, predicted %g with the variance %g", i, v, mean[i], variance[i])
+		}
+	}
+	return nil
+}
+
 // LogLoss returns the mean over samples i of −log probability[i][class[i]], in nats.
 // class counts from 0; the row probability[i] has the predicted probability of every
 // class. It is +Inf if a class came true whose probability was 0: nothing is clipped.

@@ -21,6 +21,16 @@ func TestSimpleMeasures(t *testing.T) {
 	must := must(t)
 	assert.Equal(t, 0.75, must(Accuracy([]string{"a", "b", "b", "c"}, []string{"a", "b", "a", "c"})))
 	assert.Equal(t, math.Sqrt(12.5), must(RMSE([]float64{1, 2}, []float64{4, 6})))
+	assert.InDelta(t, (math.Log(2*math.Pi)+math.Log(8*math.Pi)+1+4)/4, must(NLPD([]float64{1, 2}, []float64{2, 6}, []float64{1, 4})), 1e-15)
+	assert.Equal(t, 0.5, must(Coverage([]float64{1, 2}, []float64{2, 6}, []float64{1, 4}, 0.95)), "1.96 standard deviations")
+	for _, variance := range [][]float64{{1}, {1, 0}, {1, -1}, {1, math.NaN()}} {
+		_, err := NLPD([]float64{1, 2}, []float64{1, 2}, variance)
+		assert.Error(t, err)
+		_, err = Coverage([]float64{1, 2}, []float64{1, 2}, variance, 0.95)
+		assert.Error(t, err)
+	}
+	_, err := Coverage([]float64{1}, []float64{1}, []float64{1}, 1)
+	assert.Error(t, err)
 	p := [][]float64{{0.5, 0.25, 0.25}, {0, 1, 0}}
 	assert.Equal(t, math.Log(4)/2, must(LogLoss([]int{2, 1}, p)))
 	assert.Equal(t, math.Inf(1), must(LogLoss([]int{2, 0}, p)))

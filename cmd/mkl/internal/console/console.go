@@ -11,6 +11,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -36,6 +37,21 @@ type Env struct {
 	// Kept is the file with the state of what was interrupted, from which the same
 	// command goes on; empty if there is none.
 	Kept string
+
+	errors io.Writer  // where errors are told: standard error
+	parser *kong.Kong // of the command line
+}
+
+// Quiet is a flag that leaves notes, warnings and progress unsaid: all that a command writes to standard error.
+// The error that ends it is told all the same.
+type Quiet bool
+
+// AfterApply is called by the parser where the flag is given.
+func (q Quiet) AfterApply(e *Env) error {
+	if q {
+		e.Stderr = io.Discard
+	}
+	return nil
 }
 
 // Processors is the number of workers that a flag asks for: n, or one for each
@@ -60,7 +76,7 @@ func (e *Env) terminal() bool {
 func Run(ctx context.Context, commands any, vars map[string]string, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	out := newOutput(stdout)
 	stdout = out
-	e := &Env{Ctx: ctx, Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	e := &Env{Ctx: ctx, Stdin: stdin, Stdout: stdout, Stderr: stderr, errors: stderr}
 	type exit int // kong leaves by it after printing help
 	defer func() {
 		switch r := recover().(type) {
@@ -80,10 +96,12 @@ func Run(ctx context.Context, commands any, vars map[string]string, args []strin
 		kong.Exit(func(code int) { panic(exit(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Vars(vars),
+		kong.Bind(e),
 	)
 	if err != nil {
 		return e.fail(err)
 	}
+	e.parser = parser
 	k, err := parser.Parse(doubleDash(args))
 	if out.err != nil { // of the help
 		return e.fail(out.err)
@@ -100,6 +118,13 @@ func Run(ctx context.Context, commands any, vars map[string]string, args []strin
 	return e.fail(out.err)
 }
 
+// Help prints the help of the command that words name, or of all, and does not return; the error is that there is
+// no such command.
+func (e *Env) Help(words []string) error {
+	_, err := e.parser.Parse(append(slices.Clone(words), "--help"))
+	return Input(err)
+}
+
 // fail prints an error on one line and returns the exit status that it means.
 func (e *Env) fail(err error) int {
 	if err == nil {
@@ -107,14 +132,14 @@ func (e *Env) fail(err error) int {
 	}
 	if e.Ctx.Err() != nil {
 		if e.Kept != "" {
-			fmt.Fprintf(e.Stderr, "mkl: interrupted: the same command goes on from %s\n", e.Kept)
+			fmt.Fprintf(e.errors, "mkl: interrupted: the same command goes on from %s\n", e.Kept)
 			return StatusInterrupted
 		}
-		fmt.Fprintln(e.Stderr, "mkl: interrupted: nothing was written")
+		fmt.Fprintln(e.errors, "mkl: interrupted: nothing was written")
 		return StatusInterrupted
 	}
 	text := strings.TrimPrefix(strings.TrimSpace(err.Error()), "mkl: ") // the package's own prefix
-	fmt.Fprintf(e.Stderr, "mkl: %s\n", printable(shorten(strings.ReplaceAll(text, "\n", "; "))))
+	fmt.Fprintf(e.errors, "mkl: %s\n", printable(shorten(strings.ReplaceAll(text, "\n", "; "))))
 	var bad *inputError
 	if errors.As(err, &bad) {
 		return StatusInput

@@ -95,7 +95,7 @@ func TestPrint(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, PrintTable(&out, "lr", [][]string{{"μ", "1"}, {"long", "23"}, {"x", ""}}))
 	assert.Equal(t, "μ      1\nlong  23\nx\n", out.String())
-	for x, want := range map[float64]string{0: "0", 1.23456: "1.235", 12345: "12345", -0.001234: "-0.001234", 1e-4: "0.0001", 123456: "1.23e+05"} {
+	for x, want := range map[float64]string{0: "0", 1.23456: "1.235", 12345: "12345", -0.001234: "-0.001234", 1e-4: "0.0001", 123456: "1.235e+05"} {
 		assert.Equal(t, want, Figure(x))
 	}
 	for n, want := range map[int]string{0: "0 classes", 1: "1 class", 2: "2 classes"} {
@@ -103,6 +103,20 @@ func TestPrint(t *testing.T) {
 	}
 	assert.Equal(t, "2 rows", Plural(2, "row"))
 	assert.Equal(t, "3 entries", Plural(3, "entry"))
+}
+
+// TestNumber writes and reads single ones.
+func TestNumber(t *testing.T) {
+	for text, x := range map[string]float64{`0.1`: 0.1, `"Infinity"`: math.Inf(1), `"-Infinity"`: math.Inf(-1), `"NaN"`: math.NaN()} {
+		got, err := json.Marshal(Number(x))
+		require.NoError(t, err)
+		assert.Equal(t, text, string(got))
+		var again Number
+		require.NoError(t, json.Unmarshal(got, &again))
+		assert.True(t, float64(again) == x || x != x && again != again, text)
+	}
+	var n Number
+	assert.Error(t, json.Unmarshal([]byte(`"much"`), &n))
 }
 
 // TestFigures writes and reads what JSON has no numbers for.
@@ -195,7 +209,7 @@ func TestErrorsAreShort(t *testing.T) {
 		strings.Repeat("é", 10000) + "end": "mkl: " + strings.Repeat("é", 600) + " … " + strings.Repeat("é", 148) + "end\n",
 	} {
 		var stderr bytes.Buffer
-		e.Stderr = &stderr
+		e.errors = &stderr
 		assert.Equal(t, statusFailed, e.fail(errors.New(text)))
 		assert.Equal(t, want, stderr.String())
 	}

@@ -366,6 +366,15 @@ func (s Source) Only(columns []int) Source {
 	return some
 }
 
+// At returns the source with the columns at some places of its own.
+func (s Source) At(places []int) Source {
+	some := Source{File: s.File}
+	for _, k := range places {
+		some.Columns, some.Named = append(some.Columns, s.Columns[k]), append(some.Named, s.Named[k])
+	}
+	return some
+}
+
 // Names lists the names of the columns.
 func (s Source) Names() []string {
 	all := s.File.Columns()

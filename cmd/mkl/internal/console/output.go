@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
 )
 
 // output is standard output. It keeps the first error of writing, which commands need
@@ -26,6 +28,32 @@ func newOutput(w io.Writer) *output {
 	f, ok := w.(*os.File)
 	return &output{w: w, terminal: ok && term.IsTerminal(int(f.Fd()))}
 }
+
+// Create writes a file by the given function, whole or not at all; - is standard output.
+func (e *Env) Create(path string, write func(io.Writer) error) error {
+	if path == Standard {
+		return write(e.Stdout)
+	}
+	return atomicfile.Write(e.Ctx, path, write)
+}
+
+// CheckOutput reports whether [Env.Create] could write to a path, so that a long computation
+// need not find out at its end. No path is none to write to. A terminal takes nothing but text.
+func (e *Env) CheckOutput(path string, text bool) error {
+	switch {
+	case path == "":
+		return nil
+	case path != Standard:
+		return Input(atomicfile.Check(path))
+	}
+	if o, ok := e.Stdout.(*output); ok && o.terminal && !text {
+		return Inputf("-o -: standard output is a terminal, and a model is no text")
+	}
+	return nil
+}
+
+// Standard is what the command line calls standard input and standard output.
+const Standard = "-"
 
 func (o *output) Write(p []byte) (int, error) {
 	if o.err != nil {

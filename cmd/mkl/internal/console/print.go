@@ -59,42 +59,59 @@ func Figure(x float64) string {
 		digits := max(0, 3-int(math.Floor(math.Log10(a))))
 		return fmt.Sprintf("%.*f", digits, x)
 	}
-	return fmt.Sprintf("%.3g", x)
+	return fmt.Sprintf("%.4g", x)
 }
 
-// Figures are numbers by name. In JSON those that are infinite or no numbers are the
-// strings "Infinity", "-Infinity" and "NaN".
+// Number is a number that may be infinite or none: in JSON it is then one of the strings
+// "Infinity", "-Infinity" and "NaN".
+type Number float64
+
+// MarshalJSON writes the number.
+func (n Number) MarshalJSON() ([]byte, error) {
+	switch x := float64(n); {
+	case math.IsNaN(x):
+		return []byte(`"NaN"`), nil
+	case math.IsInf(x, 1):
+		return []byte(`"Infinity"`), nil
+	case math.IsInf(x, -1):
+		return []byte(`"-Infinity"`), nil
+	default:
+		return json.Marshal(x)
+	}
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		return err
+	}
+	x, err := strconv.ParseFloat(fmt.Sprint(v), 64)
+	*n = Number(x)
+	return err
+}
+
+// Figures are numbers by name, each in JSON a [Number].
 type Figures map[string]float64
 
 // MarshalJSON writes the figures.
 func (f Figures) MarshalJSON() ([]byte, error) {
-	values := map[string]any{}
+	values := map[string]Number{}
 	for name, v := range f {
-		switch {
-		case math.IsNaN(v):
-			values[name] = "NaN"
-		case math.IsInf(v, 0):
-			values[name] = strings.TrimPrefix(fmt.Sprintf("%+g", v), "+") + "inity"
-		default:
-			values[name] = v
-		}
+		values[name] = Number(v)
 	}
 	return json.Marshal(values)
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (f *Figures) UnmarshalJSON(text []byte) error {
-	var values map[string]any
+	var values map[string]Number
 	if err := json.Unmarshal(text, &values); err != nil {
 		return err
 	}
 	*f = Figures{}
 	for name, v := range values {
-		x, err := strconv.ParseFloat(fmt.Sprint(v), 64)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		(*f)[name] = x
+		(*f)[name] = float64(v)
 	}
 	return nil
 }

@@ -27,30 +27,29 @@ type Bin struct {
 // what is missing (NaN). Coverage is that of the central interval of the given
 // probability.
 func Target(truth, mean, variance []float64, interval float64) (map[string]float64, error) {
-	var y, predicted []float64
-	var density, covered float64
-	z := Quantile(interval)
+	var y, m, v []float64
 	for i, t := range truth {
-		if math.IsNaN(t) {
-			continue
-		}
-		y, predicted = append(y, t), append(predicted, mean[i])
-		d := t - mean[i]
-		density -= float64(0.5 * (special.Log(2*math.Pi*variance[i]) + d*d/variance[i]))
-		if math.Abs(d) <= z*math.Sqrt(variance[i]) {
-			covered++
+		if !math.IsNaN(t) {
+			y, m, v = append(y, t), append(m, mean[i]), append(v, variance[i])
 		}
 	}
-	rmse, err := metrics.RMSE(y, predicted)
+	rmse, err := metrics.RMSE(y, m)
 	if err != nil {
 		return nil, err
 	}
-	n := float64(len(y))
-	v := map[string]float64{"RMSE": rmse, "log density": density / n, "coverage": covered / n}
-	if _, sd := MeanSD(y); sd > 0 {
-		v["RMSE/SD"] = rmse / sd
+	nlpd, err := metrics.NLPD(y, m, v)
+	if err != nil {
+		return nil, err
 	}
-	return v, nil
+	coverage, err := metrics.Coverage(y, m, v, interval)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]float64{"RMSE": rmse, "log density": -nlpd, "coverage": coverage}
+	if _, sd := MeanSD(y); sd > 0 {
+		all["RMSE/SD"] = rmse / sd
+	}
+	return all, nil
 }
 
 // Surprises is the name of the number of truths that were given a probability below

@@ -138,20 +138,25 @@ func (d *Data) IsRow(e *CellError, i int) bool {
 
 // Pick keeps the rows named, counted from 0, in the order named. Gaps stay those of the
 // whole file.
-func (d *Data) Pick(rows []int) {
-	from := d.rows
-	d.Rows, d.rows = len(rows), make([]int, len(rows))
+func (d *Data) Pick(rows []int) { *d = d.Some(rows) }
+
+// Some returns the data of the rows named, as [Data.Pick] keeps them.
+func (d *Data) Some(rows []int) Data {
+	some := *d
+	some.Rows, some.rows = len(rows), make([]int, len(rows))
 	for k, i := range rows {
-		if d.rows[k] = i; from != nil {
-			d.rows[k] = from[i]
+		if some.rows[k] = i; d.rows != nil {
+			some.rows[k] = d.rows[i]
 		}
 	}
+	some.Numbers, some.Labels = map[int][]float64{}, map[int][]string{}
 	for j, all := range d.Numbers {
-		d.Numbers[j] = pick(all, rows)
+		some.Numbers[j] = pick(all, rows)
 	}
 	for j, all := range d.Labels {
-		d.Labels[j] = pick(all, rows)
+		some.Labels[j] = pick(all, rows)
 	}
+	return some
 }
 
 func pick[T any](all []T, rows []int) []T {

@@ -1,0 +1,630 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/memory"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/choose"
+)
+
+// cvCmd is mkl cv.
+type cvCmd struct {
+	Models    []string `sep:"," placeholder:"MODELS" help:"Models to compare, with commas between (those of mkl fit -model); by default all that are for the task."`
+	Kernels   []string `sep:"none" placeholder:"KERNELS" help:"A set of kernels for the views that name none; can be repeated, and each model is fitted with each set. The set auto is what the data suggest, and the default."`
+	Baselines bool     `default:"true" negatable:"" help:"Compare with predicting the mean or the frequencies of the classes, and with a linear function."`
+
+	Folds    int    `default:"5" help:"Parts into which the samples are divided (${default}); each is predicted from the others."`
+	Repeats  int    `default:"1" help:"Divisions, each by another random order (${default})."`
+	Stratify bool   `default:"true" negatable:"" help:"Give every fold its share of each class; -no-stratify leaves it to chance."`
+	Group    string `placeholder:"COLUMN" help:"Column by which samples belong together, such as a patient: they are never divided. It is no feature."`
+	Order    string `placeholder:"COLUMN" help:"Column of dates or numbers that says what came first: every fold is predicted from what was before it."`
+
+	Score  string `enum:"auto,rmse,nlpd,log-loss,accuracy,brier" default:"auto" help:"Score that decides: rmse or nlpd of numbers, log-loss, accuracy or brier of classes; auto is the first of these."`
+	Resume string `placeholder:"FILE" help:"File that keeps what is done; the same command goes on from there."`
+
+	learnFlags `embed:""`
+}
+
+// crossValidation is what a command line asks mkl cv to compare.
+type crossValidation struct {
+	*cvCmd
+	p       *problem // without an estimator
+	env     *console.Env
+	classes []string // nil of a regression
+	truth   choose.Truth
+	groups  []int
+	order   []float64
+}
+
+// Run reads the table, divides it, and compares the candidates.
+func (c *cvCmd) Run(e *console.Env) error {
+	switch {
+	case c.Folds < 2:
+		return console.Inputf("-folds %d: two at least are needed", c.Folds)
+	case c.Repeats < 1:
+		return console.Inputf("-repeats %d is below 1", c.Repeats)
+	case c.Order != "" && (c.Repeats > 1 || c.Group != ""):
+		return console.Inputf("-order excludes -repeats and -group")
+	}
+	base := &fitCmd{learnFlags: c.learnFlags}
+	if err := base.checkNumbers(); err != nil {
+		return err
+	}
+	if err := base.checkSampling(); err != nil {
+		return err
+	}
+	opt, err := c.Options()
+	if err != nil {
+		return err
+	}
+	fs := &console.Files{Env: e, Opt: opt, Join: c.Join}
+	defer fs.Close()
+	v := &crossValidation{cvCmd: c, env: e, p: &problem{fitCmd: base, bar: &sweepBar{env: e, quiet: true}}}
+	if v.p.main, err = fs.Open(c.Data); err != nil {
+		return err
+	}
+	if err := v.read(fs); err != nil {
+		return err
+	}
+	by, err := v.by()
+	if err != nil {
+		return err
+	}
+	folds, err := v.split()
+	if err != nil {
+		return console.Input(err)
+	}
+	candidates, workers, err := v.candidates(len(folds))
+	if err != nil {
+		return err
+	}
+	key, err := v.key()
+	if err != nil {
+		return err
+	}
+	bar := console.NewProgress(e, c.JSON, len(candidates)*len(folds), "fits")
+	if c.Resume != "" {
+		e.Kept = c.Resume
+	}
+	result, err := choose.Validation{
+		Truth: v.truth, Folds: folds, Candidates: candidates, Workers: workers, File: c.Resume, Key: key,
+		Progress: func(done, _ int) { bar.Set(done, "") },
+	}.Run(e.Ctx)
+	bar.Finish()
+	if err != nil {
+		return console.Input(err)
+	}
+	name := v.p.main.Columns()[v.p.targets[0]]
+	out := &comparison{
+		Task: v.p.task, Target: name, Samples: v.p.main.Data.Rows, Folds: len(folds) / max(1, c.Repeats), Repeats: c.Repeats,
+		of: fmt.Sprintf("%s: %s, %s of %s, %s", v.p.main.Name(), console.Plural(v.p.main.Data.Rows, "sample"), v.p.task, name, v.division()),
+	}
+	if err := out.rank(result, by); err != nil {
+		return fmt.Errorf("no candidate has a score: %w", firstError(result))
+	}
+	if c.JSON {
+		return console.PrintJSON(e.Stdout, out)
+	}
+	return out.print(e.Stdout)
+}
+
+// division says how the samples are divided.
+func (v *crossValidation) division() string {
+	text := console.Plural(v.Folds, "fold")
+	switch {
+	case v.Order != "":
+		text += " in the order of " + v.Order
+	case v.Group != "":
+		text += fmt.Sprintf(" of whole groups (%s)", v.Group)
+	}
+	if v.Repeats > 1 {
+		text += fmt.Sprintf(", %d times", v.Repeats)
+	}
+	return text
+}
+
+// read finds the columns, reads them and makes the plan of the views by all rows: it says which columns are
+// features and which rows are complete.
+func (v *crossValidation) read(fs *console.Files) error {
+	p := v.p
+	if err := p.findTargets(); err != nil {
+		return err
+	}
+	target := p.targets[0]
+	if len(p.targets) != 1 {
+		return console.Inputf("mkl cv compares models of one target, not %d", len(p.targets))
+	}
+	guess := p.task == ""
+	if guess {
+		p.main.Need(target, table.Undecided)
+	} else if err := v.setForm(); err != nil {
+		return err
+	} else {
+		p.main.Need(target, p.targetKind())
+	}
+	group, err := v.column(v.Group, "-group")
+	if err != nil {
+		return err
+	}
+	order, err := v.column(v.Order, "-order")
+	if err != nil {
+		return err
+	}
+	except := p.targets
+	if group >= 0 {
+		p.main.Need(group, table.Label)
+		except = []int{target, group}
+	}
+	if p.views, err = p.fitCmd.views(fs, p.main, except); err != nil {
+		return err
+	}
+	if order >= 0 {
+		p.main.Want(table.Want{Column: order, Kind: table.Any})
+	}
+	if _, err := fs.Read(); err != nil {
+		return p.hint(err)
+	}
+	if guess {
+		cells := p.main.Data.Labels[target]
+		p.task, p.guessed = guessTask(cells)
+		if err := p.checkLabels(cells); err != nil {
+			return err
+		}
+		if err := v.setForm(); err != nil {
+			return err
+		}
+		if err := p.main.Data.Decide(target, p.targetKind()); err != nil {
+			return p.hint(console.Input(err))
+		}
+	}
+	lines, err := p.makePlan(fs)
+	if err != nil {
+		return err
+	}
+	d, err := p.learnTargets()
+	if err != nil {
+		return err
+	}
+	lines = append(fs.Remarks(), append(lines, p.doubts(d)...)...)
+	if guess {
+		lines = append(lines, fmt.Sprintf("task: %s (column %s %s)", p.task, p.main.Columns()[target], p.guessed))
+	}
+	for _, line := range lines {
+		fmt.Fprintln(v.env.Stderr, line)
+	}
+	if d.classes != nil {
+		v.classes = d.classes
+		for _, label := range d.class {
+			v.truth.Classes = append(v.truth.Classes, slices.Index(d.classes, label))
+		}
+	} else {
+		v.truth.Numbers = d.numbers[0]
+	}
+	return v.readDivision(group, order)
+}
+
+// setForm refuses tasks that are not for one target, and says what the target is; the default
+// estimator stands in until the candidates are known.
+func (v *crossValidation) setForm() (err error) {
+	p := v.p
+	if !slices.Contains([]string{taskRegression, taskBinary, taskMulticlass}, p.task) {
+		return console.Inputf("mkl cv is for -task %s, %s and %s, not %s", taskRegression, taskBinary, taskMulticlass, p.task)
+	}
+	p.est, err = p.estimator(1)
+	return err
+}
+
+// column finds the column that a flag names, -1 if it names none.
+func (v *crossValidation) column(name, flag string) (int, error) {
+	if name == "" {
+		return -1, nil
+	}
+	items, err := spec.ParseColumns(name)
+	if err != nil {
+		return 0, console.Inputf("%s %w", flag, err)
+	}
+	found, err := spec.Select(items, v.p.main.Columns(), v.p.targets)
+	if err != nil {
+		return 0, console.Inputf("%s: %s: %w", flag, v.p.main.Name(), err)
+	}
+	if len(found) != 1 {
+		return 0, console.Inputf("%s %s: that is %d columns", flag, name, len(found))
+	}
+	return found[0], nil
+}
+
+// readDivision reads what the columns of -group and -order say.
+func (v *crossValidation) readDivision(group, order int) error {
+	d := &v.p.main.Data
+	if group >= 0 {
+		names := table.Classes(d.Labels[group])
+		at := make(map[string]int, len(names))
+		for k, name := range names {
+			at[name] = k
+		}
+		for _, name := range d.Labels[group] {
+			v.groups = append(v.groups, at[name])
+		}
+	}
+	if order >= 0 {
+		if d.Types[order] == table.Text {
+			return console.Inputf("-order %s: the column is text: dates or numbers are needed", v.Order)
+		}
+		v.order = d.Numbers[order]
+		if i := slices.IndexFunc(v.order, math.IsNaN); i >= 0 {
+			return console.Input(d.Cell(i, order, "the cell is empty: -order needs all of them"))
+		}
+	}
+	return nil
+}
+
+// split divides the rows.
+func (v *crossValidation) split() ([]choose.Fold, error) {
+	p := choose.Plan{Folds: v.Folds, Repeats: v.Repeats, Seed: v.Seed, Groups: v.groups, Time: v.order}
+	if v.Stratify && v.order == nil {
+		p.Strata = v.truth.Classes
+	}
+	return choose.Split(v.p.main.Data.Rows, p)
+}
+
+// by is the score that decides.
+func (v *crossValidation) by() (choose.Score, error) { return scoreNamed(v.Score, v.classes != nil) }
+
+// scoreNamed is the score that -score names.
+func scoreNamed(name string, classes bool) (choose.Score, error) {
+	scores := choose.Scores(classes)
+	if name == "auto" {
+		return scores[0], nil
+	}
+	var names []string
+	for _, s := range scores {
+		if !s.Ranks() {
+			continue
+		}
+		own := strings.ReplaceAll(strings.ToLower(s.String()), " ", "-")
+		if own == name {
+			return s, nil
+		}
+		names = append(names, own)
+	}
+	return 0, console.Inputf("-score %s is not for these predictions: it is %s", name, strings.Join(names, " or "))
+}
+
+// kernelSet is one of -kernels.
+type kernelSet struct {
+	name    string // empty: what the data suggest
+	kernels []spec.ViewKernel
+}
+
+// kernelSets reads -kernels.
+func (v *crossValidation) kernelSets() (all []kernelSet, err error) {
+	if len(v.cvCmd.Kernels) == 0 {
+		return []kernelSet{{}}, nil
+	}
+	if !open(v.p.views) {
+		return nil, console.Inputf("-kernels is for views that name no kernels, of which there are none")
+	}
+	for _, text := range v.cvCmd.Kernels {
+		if text == "auto" {
+			all = append(all, kernelSet{})
+			continue
+		}
+		parsed, err := spec.Parse(text)
+		if err != nil {
+			return nil, console.Inputf("-kernels %w", err)
+		}
+		set := kernelSet{name: text}
+		for _, k := range parsed {
+			vk, err := spec.Build(k)
+			if err != nil {
+				return nil, console.Inputf("-kernels %s: %w", text, err)
+			}
+			if vk.Given {
+				return nil, console.Inputf("-kernels %s: kernels that are given are named by -view", text)
+			}
+			set.kernels = append(set.kernels, vk)
+		}
+		all = append(all, set)
+	}
+	return all, nil
+}
+
+// candidates are the baselines, and each model with each set of kernels; and how many of their fits
+// may be at work at a time.
+func (v *crossValidation) candidates(folds int) (all []choose.Candidate, workers int, err error) {
+	sets, err := v.kernelSets()
+	if err != nil {
+		return nil, 0, err
+	}
+	models := v.Models
+	if models == nil {
+		models = v.defaultModels()
+	}
+	var problems []*problem
+	if v.Baselines {
+		if v.classes != nil {
+			all = append(all, choose.Frequencies(v.truth.Classes))
+		} else {
+			all = append(all, choose.Mean(v.truth.Numbers))
+		}
+	}
+	if v.Baselines && slices.ContainsFunc(v.p.views, func(w view) bool { return !w.given() }) {
+		q, err := v.linear()
+		if err != nil {
+			return nil, 0, err
+		}
+		name := "ridge"
+		if v.classes != nil {
+			name = "linear"
+		}
+		problems = append(problems, q)
+		all = append(all, choose.Candidate{Name: name, Baseline: true, Learn: v.learner(q)})
+	}
+	taken := map[string]bool{} // flags that mean something to a model
+	for _, model := range models {
+		var est *estimator
+		for _, set := range sets {
+			q, err := v.problem(model, set)
+			if err != nil {
+				return nil, 0, err
+			}
+			if est = q.est; !est.kernels() && set.name != sets[0].name {
+				continue // it has no kernels to choose
+			}
+			name := model
+			if est.kernels() && (set.name != "" || len(sets) > 1) {
+				name += " " + orAuto(set.name)
+			}
+			problems = append(problems, q)
+			all = append(all, choose.Candidate{Name: name, Learn: v.learner(q)})
+		}
+		for _, f := range new(fitCmd).optional() {
+			taken[f.name] = taken[f.name] || est != nil && est.takes(f.name)
+		}
+	}
+	for _, f := range v.p.optional() {
+		if f.given && !taken[f.name] {
+			return nil, 0, console.Inputf("-%s is for none of the models: %s", f.name, strings.Join(models, ", "))
+		}
+	}
+	workers, err = v.share(problems, len(all)*folds)
+	return all, workers, err
+}
+
+func orAuto(name string) string {
+	if name == "" {
+		return "auto"
+	}
+	return name
+}
+
+// defaultModels are the models for the task and the views.
+func (v *crossValidation) defaultModels() (all []string) {
+	for _, est := range estimators {
+		if slices.Contains(est.tasks, v.p.task) && (est.kernels() || len(v.p.views) == 1 && open(v.p.views)) {
+			all = append(all, est.model)
+		}
+	}
+	return all
+}
+
+// problem is the problem of a model and a set of kernels. Flags that mean nothing to the model have their defaults.
+func (v *crossValidation) problem(model string, set kernelSet) (*problem, error) {
+	q := *v.p
+	c := *q.fitCmd
+	q.fitCmd, c.Model, c.Kernels = &c, &model, set.name
+	q.views = slices.Clone(q.views)
+	if !slices.Contains(modelNames(), model) {
+		return nil, console.Inputf("-models: there is no model %q: there are %s", model, join(modelNames()))
+	}
+	var err error
+	if q.est, err = c.estimator(1); err != nil {
+		return nil, err
+	}
+	for _, f := range c.optional() {
+		if f.given && !q.est.takes(f.name) {
+			f.reset()
+		}
+	}
+	if q.est.kernels() {
+		for i := range q.views {
+			if q.views[i].kernels == nil && set.kernels != nil {
+				q.views[i].kernels = set.kernels
+			}
+		}
+	}
+	if err := q.choose(); err != nil {
+		return nil, err
+	}
+	return &q, q.checkViews(q.est, q.views)
+}
+
+// linear is the problem of the baseline that is a linear function of all features.
+func (v *crossValidation) linear() (*problem, error) {
+	w := *v
+	p := *v.p
+	w.p, p.views = &p, slices.Clone(p.views)
+	c := *p.fitCmd
+	for _, f := range c.optional() {
+		f.reset()
+	}
+	c.RawColumns = false
+	p.fitCmd = &c
+	kernels := []spec.ViewKernel{{Kernel: mkl.Linear{}}, {Kernel: mkl.Constant{}}}
+	for i := range p.views {
+		if !p.views[i].given() {
+			p.views[i].kernels = kernels
+		}
+	}
+	return w.problem("mgp", kernelSet{})
+}
+
+// share says how many fits may be at work at a time, as the memory allows, and gives each
+// its workers.
+func (v *crossValidation) share(problems []*problem, fits int) (int, error) {
+	all := console.Processors(v.Workers)
+	limit := float64(v.Memory)
+	if limit == 0 {
+		limit = float64(memory.Available())
+	}
+	workers := min(all, fits)
+	for _, q := range problems {
+		if err := q.prepare(); err != nil {
+			return 0, err
+		}
+		if err := q.checkMemory(v.p.main.Data.Rows, max(1, len(v.classes))); err != nil {
+			return 0, err
+		}
+		if limit > 0 {
+			workers = max(1, min(workers, int(limit/q.need(v.p.main.Data.Rows, max(1, len(v.classes))))))
+		}
+	}
+	for _, q := range problems {
+		q.fitCmd.Workers = max(1, all/workers)
+	}
+	return workers, nil
+}
+
+// learner learns a problem's training rows and predicts the others.
+func (v *crossValidation) learner(q *problem) func(context.Context, choose.Fold) (*choose.Prediction, error) {
+	return func(ctx context.Context, f choose.Fold) (*choose.Prediction, error) {
+		part, files := q.part(f.Train)
+		part.bar = &sweepBar{env: &console.Env{Ctx: ctx, Stderr: v.env.Stderr}, quiet: true}
+		d, _, err := part.learn(files)
+		if err != nil {
+			return nil, err
+		}
+		model, err := part.bar.finish(part.fit(ctx, d))
+		if err != nil {
+			return nil, err
+		}
+		var x []mkl.Features
+		for k, in := range model.Inputs() {
+			x = append(x, q.input(k, &part.views[k], in.Cols, f.Test))
+		}
+		p, err := predict(ctx, model, mkl.PredictOptions{Workers: part.fitCmd.Workers}, x)
+		if err != nil {
+			return nil, err
+		}
+		return asPrediction(p, 0, v.classes)
+	}
+}
+
+// asPrediction is what a model predicts of a target or of the classes.
+func asPrediction(p prediction, target int, classes []string) (*choose.Prediction, error) {
+	switch p := p.(type) {
+	case numberPrediction:
+		return &choose.Prediction{Mean: p.Mean[target], Variance: p.Variance[target]}, nil
+	case classPrediction:
+		return choose.OfClasses(p.Probability, p.classes, classes)
+	case labelPrediction:
+		out := &choose.Prediction{}
+		for _, has := range p.Probability[target] {
+			out.Probability = append(out.Probability, []float64{1 - has, has})
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("predictions of this kind cannot be compared")
+}
+
+// part is the problem of some of the rows, which were read, with files of its own. Of kernels
+// that are given it has these rows and columns.
+func (p *problem) part(rows []int) (*problem, *console.Files) {
+	q := *p
+	files := &console.Files{Env: p.bar.env}
+	own := map[*console.File]*console.File{}
+	some := func(f *console.File) *console.File {
+		if own[f] == nil {
+			part := *f
+			part.Data = f.Data.Some(rows)
+			own[f] = &part
+			files.All = append(files.All, &part)
+		}
+		return own[f]
+	}
+	q.main, q.guessed = some(p.main), ""
+	q.views = slices.Clone(p.views)
+	for i := range q.views {
+		v := &q.views[i]
+		if v.square() {
+			v.source = v.source.At(rows)
+		}
+		v.source.File = some(v.source.File)
+		v.plan, v.left, v.x = nil, nil, mkl.Features{}
+	}
+	return &q, files
+}
+
+// input is the features of some rows for a view of a fit to others. A kernel that is given may
+// need a column more than the fit: that of each row with itself.
+func (p *problem) input(k int, fitted *view, columns int, rows []int) mkl.Features {
+	own := &p.views[k].source
+	some := own.File.Data.Some(rows)
+	x := plan.Encode(fitted.plan, fitted.source.Columns, &some).X
+	if columns != x.Cols+1 {
+		return x
+	}
+	wide := la.NewMatrix[float64](x.Rows, columns)
+	for r, i := range rows {
+		copy(wide.Row(r), x.Row(r))
+		wide.Set(r, x.Cols, own.File.Data.Numbers[own.Columns[i]][i])
+	}
+	return wide
+}
+
+// key stands for the data and the flags on which the scores depend.
+func (v *crossValidation) key() (string, error) {
+	flags := v.learnFlags
+	flags.Workers, flags.Memory, flags.JSON = 0, 0, false
+	text, err := json.Marshal(flags)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	h.Write(text)
+	seen := map[*console.File]bool{}
+	for _, view := range v.p.views {
+		f := view.source.File
+		if seen[f] {
+			continue
+		}
+		seen[f] = true
+		for _, j := range slices.Sorted(maps.Keys(f.Data.Numbers)) {
+			fmt.Fprintf(h, "\n%d:", j)
+			for _, x := range f.Data.Numbers[j] {
+				h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)))
+			}
+		}
+		for _, j := range slices.Sorted(maps.Keys(f.Data.Labels)) {
+			fmt.Fprintf(h, "\n%d:%q", j, f.Data.Labels[j])
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// firstError is why the first fold failed that did.
+func firstError(r *choose.Result) error {
+	for _, of := range r.Errors {
+		for _, err := range of {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

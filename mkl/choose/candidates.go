@@ -1,0 +1,243 @@
+package choose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// Targets is the candidate that fits an estimator of one target, such as [mkl.Auto.Fit],
+// to views of all samples. Kernels that are given are those between all samples.
+func Targets[M mkl.TargetModel](name string, views []mkl.View, y []float64,
+	fit func(ctx context.Context, views []mkl.View, y []float64) (M, error)) Candidate {
+	return Candidate{Name: name, Learn: func(ctx context.Context, f Fold) (*Prediction, error) {
+		if err := checkRows(views, len(y)); err != nil {
+			return nil, err
+		}
+		own, err := fit(ctx, rowsOf(views, f.Train), pick(y, f.Train))
+		m, err := usable[mkl.TargetModel](own, err)
+		if err != nil {
+			return nil, err
+		}
+		p, err := m.PredictTargets(ctx, mkl.PredictOptions{Workers: 1}, inputs(m, views, f)...)
+		if err != nil {
+			return nil, err
+		}
+		return &Prediction{Mean: p.Mean[0], Variance: p.Variance[0]}, nil
+	}}
+}
+
+// Classes is the candidate that fits a classifier, such as [mkl.AutoClassifier.Fit], to
+// views of all samples. Classes are all there are, in the order of [Truth]: one that no
+// training sample of a fold has gets the probability 0.
+func Classes[T comparable, M mkl.ClassModel[T]](name string, views []mkl.View, labels, classes []T,
+	fit func(ctx context.Context, views []mkl.View, labels []T) (M, error)) Candidate {
+	return Candidate{Name: name, Learn: func(ctx context.Context, f Fold) (*Prediction, error) {
+		if err := checkRows(views, len(labels)); err != nil {
+			return nil, err
+		}
+		own, err := fit(ctx, rowsOf(views, f.Train), pick(labels, f.Train))
+		m, err := usable[mkl.ClassModel[T]](own, err)
+		if err != nil {
+			return nil, err
+		}
+		p, err := m.PredictClasses(ctx, mkl.PredictOptions{Workers: 1}, inputs(m, views, f)...)
+		if err != nil {
+			return nil, err
+		}
+		return OfClasses(p.Probability, m.Classes(), classes)
+	}}
+}
+
+// OfClasses is the prediction of the probabilities of a model's classes, put in the order
+// of all classes. One that the model does not have gets the probability 0.
+func OfClasses[T comparable](probability [][]float64, own, classes []T) (*Prediction, error) {
+	at := make([]int, len(own))
+	for k, class := range own {
+		if at[k] = slices.Index(classes, class); at[k] < 0 {
+			return nil, fmt.Errorf("choose: the model has the class %v, which is none of %d", class, len(classes))
+		}
+	}
+	p := &Prediction{}
+	for _, row := range probability {
+		all := make([]float64, len(classes))
+		for k, v := range row {
+			all[at[k]] = v
+		}
+		p.Probability = append(p.Probability, all)
+	}
+	return p, nil
+}
+
+// usable is the model of a fit. One whose weights have all vanished is a model like
+// others: it predicts the mean.
+func usable[I mkl.Model](m mkl.Model, err error) (I, error) {
+	var collapsed *mkl.CollapsedError
+	if errors.As(err, &collapsed) {
+		m, err = collapsed.Model, nil
+	}
+	if err != nil {
+		var none I
+		return none, err
+	}
+	return m.(I), nil
+}
+
+func checkRows(views []mkl.View, n int) error {
+	for i, v := range views {
+		if v.X.Rows != n {
+			return fmt.Errorf("choose: views[%d].X has %d rows, not %d", i, v.X.Rows, n)
+		}
+	}
+	return nil
+}
+
+// square reports whether a view's X is a kernel or distance between all samples.
+func square(v mkl.View) bool {
+	switch v.Kernel.(type) {
+	case mkl.Precomputed, mkl.FromDistance:
+		return v.X.Rows == v.X.Cols
+	}
+	return false
+}
+
+// rowsOf is the views of some samples. Views of one X go on sharing theirs.
+func rowsOf(views []mkl.View, rows []int) []mkl.View {
+	out := slices.Clone(views)
+	for i, v := range views {
+		first := slices.IndexFunc(views[:i], func(w mkl.View) bool { return sameMatrix(w.X, v.X) && square(w) == square(v) })
+		switch {
+		case first >= 0:
+			out[i].X = out[first].X
+		case square(v):
+			out[i].X = block(v.X, rows, rows)
+		default:
+			out[i].X = block(v.X, rows, nil)
+		}
+	}
+	return out
+}
+
+// inputs are the matrices that predict the test samples of a fold.
+func inputs(m mkl.Model, views []mkl.View, f Fold) (x []mkl.Features) {
+	for _, in := range m.Inputs() {
+		v := views[in.Views[0]]
+		if !square(v) {
+			x = append(x, block(v.X, f.Test, nil))
+			continue
+		}
+		k := block(v.X, f.Test, f.Train)
+		if in.Cols == k.Cols+1 { // with the kernel of each sample with itself
+			wide := la.NewMatrix[float64](k.Rows, in.Cols)
+			for r, i := range f.Test {
+				copy(wide.Row(r), k.Row(r))
+				wide.Set(r, k.Cols, v.X.At(i, i))
+			}
+			k = wide
+		}
+		x = append(x, k)
+	}
+	return x
+}
+
+// block is some rows and columns of a matrix; nil columns are all.
+func block(x mkl.Features, rows, columns []int) mkl.Features {
+	n := len(columns)
+	if columns == nil {
+		n = x.Cols
+	}
+	out := la.NewMatrix[float64](len(rows), n)
+	for r, i := range rows {
+		if columns == nil {
+			copy(out.Row(r), x.Row(i))
+			continue
+		}
+		for c, j := range columns {
+			out.Set(r, c, x.At(i, j))
+		}
+	}
+	return out
+}
+
+// sameMatrix reports whether two matrices are one.
+func sameMatrix(a, b mkl.Features) bool {
+	return a.Rows == b.Rows && a.Cols == b.Cols && len(a.Data) > 0 && len(b.Data) > 0 && &a.Data[0] == &b.Data[0]
+}
+
+// Mean is the baseline that predicts the mean of the training targets, with their
+// variance.
+func Mean(y []float64) Candidate {
+	return Candidate{Name: "mean", Baseline: true, Learn: func(_ context.Context, f Fold) (*Prediction, error) {
+		n := float64(len(f.Train))
+		var m, variance float64
+		for _, i := range f.Train {
+			m += y[i] / n
+		}
+		for _, i := range f.Train {
+			variance += float64((y[i]-m)*(y[i]-m)) / max(1, n-1)
+		}
+		p := &Prediction{Mean: slices.Repeat([]float64{m}, len(f.Test))}
+		if variance > 0 {
+			p.Variance = slices.Repeat([]float64{variance * (1 + 1/n)}, len(f.Test))
+		}
+		return p, nil
+	}}
+}
+
+// Frequencies is the baseline that predicts how frequent the classes are among the
+// training samples, by Laplace's rule: (n_k + 1)/(n + K).
+func Frequencies(classes []int) Candidate {
+	return Candidate{Name: "frequencies", Baseline: true, Learn: func(_ context.Context, f Fold) (*Prediction, error) {
+		if len(classes) == 0 {
+			return nil, errors.New("choose: there are no classes")
+		}
+		K := slices.Max(classes) + 1
+		p := make([]float64, K)
+		for k := range p {
+			p[k] = 1 / float64(len(f.Train)+K)
+		}
+		for _, i := range f.Train {
+			p[classes[i]] += 1 / float64(len(f.Train)+K)
+		}
+		return &Prediction{Probability: slices.Repeat([][]float64{p}, len(f.Test))}, nil
+	}}
+}
+
+// Ridge is the baseline of a linear function of all features: a Gaussian process with the
+// linear kernel, which is ridge regression with the penalty and the noise of the highest
+// evidence. The kernels of the views do not matter; features are standardised.
+func Ridge(views []mkl.View, y []float64) Candidate {
+	c := Targets("ridge", linear(views), y, mkl.MultiGP{Fitting: mkl.Fitting{Workers: 1}}.Fit)
+	c.Baseline = true
+	return c
+}
+
+// LinearClasses is the baseline of a linear function of all features for classes: a Gaussian process
+// classifier with the linear and the constant kernel.
+func LinearClasses[T comparable](views []mkl.View, labels, classes []T) Candidate {
+	c := Classes("linear", linear(views), labels, classes, mkl.MultiGPClassifier[T]{Fitting: mkl.Fitting{Workers: 1}}.Fit)
+	c.Baseline = true
+	return c
+}
+
+// linear has each matrix of the views once, with the linear kernel, and a constant. Of
+// given kernels it takes the sum of the matrices, as they are.
+func linear(views []mkl.View) (all []mkl.View) {
+	for i, v := range views {
+		if square(v) {
+			all = append(all, v)
+			continue
+		}
+		if !slices.ContainsFunc(views[:i], func(w mkl.View) bool { return sameMatrix(w.X, v.X) }) {
+			all = append(all, mkl.View{Name: v.Name, X: v.X, Kernel: mkl.Linear{}, Standardize: true})
+		}
+	}
+	if len(all) > 0 {
+		all = append(all, mkl.View{Name: "constant", X: all[0].X, Kernel: mkl.Constant{}})
+	}
+	return all
+}

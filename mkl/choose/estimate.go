@@ -1,0 +1,82 @@
+package choose
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+)
+
+// Estimate is a score or a difference of two, with its uncertainty.
+type Estimate struct {
+	Value     float64 // the score, or the difference
+	SE        float64 // standard error; NaN of a single fold or sample
+	Low, High float64 // the interval of 95 %
+}
+
+// Zero reports whether the interval holds 0: whether a difference cannot be told from
+// none. That of an infinite difference can; an interval that is not known holds 0.
+func (e Estimate) Zero() bool { return !(e.Low > 0 || e.High < 0) && !math.IsInf(e.Value, 0) }
+
+// estimate is a value with the uncertainty of a mean of contributions, one for each fold
+// or sample. Ratio is that of test to training samples of folds, 0 of samples.
+func estimate(value float64, contributions []float64, ratio float64) Estimate {
+	J := float64(len(contributions))
+	if J < 2 {
+		return Estimate{value, math.NaN(), math.NaN(), math.NaN()}
+	}
+	m := mean(contributions)
+	var variance float64
+	for _, v := range contributions {
+		variance += float64((v-m)*(v-m)) / (J - 1)
+	}
+	se := math.Sqrt((1/J + ratio) * variance)
+	half := studentQuantile(0.5+interval/2, len(contributions)-1) * se
+	return Estimate{value, se, value - half, value + half}
+}
+
+// studentQuantile returns the t for which Student's distribution with so many degrees of
+// freedom has the probability p, above one half, to be below.
+//
+// It bisects the distribution function, which for whole degrees of freedom is a finite
+// sum: M. Abramowitz and I. A. Stegun, "Handbook of mathematical functions", 1964, 26.7.3
+// and 26.7.4. For very many degrees it takes the first terms of 26.7.5, whose error is below 1e-8.
+func studentQuantile(p float64, degrees int) float64 {
+	if degrees > 1000 {
+		z, nu := special.NormalQuantile(p), float64(degrees)
+		return z + z*(z*z+1)/(4*nu) + z*(5*z*z*z*z+16*z*z+3)/(96*nu*nu)
+	}
+	low, high := 0.0, 1.0
+	for studentCDF(high, degrees) < p {
+		high *= 2
+	}
+	for range 100 {
+		if t := low + (high-low)/2; studentCDF(t, degrees) < p {
+			low = t
+		} else {
+			high = t
+		}
+	}
+	return high
+}
+
+// studentCDF is the distribution function for t ≥ 0.
+func studentCDF(t float64, degrees int) float64 {
+	nu := float64(degrees)
+	theta := math.Atan(t / math.Sqrt(nu))
+	cos2 := nu / (nu + t*t)
+	sin, cos := math.Sin(theta), math.Cos(theta)
+	if degrees%2 == 0 {
+		term, sum := 1.0, 1.0
+		for k := 2; k < degrees; k += 2 {
+			term *= cos2 * float64(k-1) / float64(k)
+			sum += term
+		}
+		return 0.5 + 0.5*sin*sum
+	}
+	term, sum := cos, 0.0
+	for k := 1; k < degrees; k += 2 {
+		sum += term
+		term *= cos2 * float64(k+1) / float64(k+2)
+	}
+	return 0.5 + (theta+sin*sum)/math.Pi
+}

@@ -1,0 +1,203 @@
+package choose
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Plan says how samples are divided. The zero value makes five folds of samples in
+// random order.
+type Plan struct {
+	Folds   int    // in each repetition; 0 means 5
+	Repeats int    // divisions, each by another random order; 0 means 1
+	Seed    uint64 // of the order
+
+	// Strata gives every fold its share of each stratum, such as a class: the stratum
+	// of each sample, counted from 0. Nil: there are none.
+	Strata []int
+
+	// Groups keeps samples together: those of one group are never divided between
+	// training and test. Nil: every sample is for itself.
+	Groups []int
+
+	// Time tests on what came later: the samples, ordered by their times, are cut into one
+	// part more than there are folds; fold k is tested on part k+1 and trained on all
+	// samples before. Samples of one time stay together. It leaves nothing to chance, and excludes Repeats, Strata
+	// and Groups.
+	Time []float64
+}
+
+// Fold divides the samples, by their indices, which ascend.
+type Fold struct {
+	Train, Test []int // to learn from, and to predict
+}
+
+// Split divides n samples. The folds of the first repetition come first. The same
+// arguments always give the same folds.
+func Split(n int, p Plan) ([]Fold, error) {
+	folds, repeats := p.Folds, p.Repeats
+	if folds == 0 {
+		folds = 5
+	}
+	if repeats == 0 {
+		repeats = 1
+	}
+	switch {
+	case folds < 2:
+		return nil, fmt.Errorf("choose: Folds is %d: two at least are needed", folds)
+	case repeats < 1:
+		return nil, fmt.Errorf("choose: Repeats is %d", repeats)
+	case p.Strata != nil && len(p.Strata) != n:
+		return nil, fmt.Errorf("choose: Strata has %d samples, not %d", len(p.Strata), n)
+	case p.Groups != nil && len(p.Groups) != n:
+		return nil, fmt.Errorf("choose: Groups has %d samples, not %d", len(p.Groups), n)
+	}
+	for i, s := range p.Strata {
+		if s < 0 {
+			return nil, fmt.Errorf("choose: Strata[%d] is %d", i, s)
+		}
+	}
+	if p.Time != nil {
+		return p.byTime(n, folds, repeats)
+	}
+	groups := p.groups(n)
+	if len(groups) < folds {
+		what := "samples"
+		if p.Groups != nil {
+			what = "groups"
+		}
+		return nil, fmt.Errorf("choose: %d %s are too few for %d folds", len(groups), what, folds)
+	}
+	rng := rand.New(rand.NewPCG(p.Seed, 0x666f6c6473))
+	var all []Fold
+	for range repeats {
+		all = append(all, divide(p.deal(groups, folds, rng), folds)...)
+	}
+	return all, nil
+}
+
+// groups lists the samples of each group, in the order of their first samples.
+func (p *Plan) groups(n int) (all [][]int) {
+	at := map[int]int{}
+	for i := range n {
+		k := len(all)
+		if p.Groups != nil {
+			if first, ok := at[p.Groups[i]]; ok {
+				all[first] = append(all[first], i)
+				continue
+			}
+			at[p.Groups[i]] = k
+		}
+		all = append(all, []int{i})
+	}
+	return all
+}
+
+// deal returns the fold of each sample. Groups are dealt out in random order, large ones
+// first and those of one stratum after another, each to the fold that has least of what
+// the group holds: Σ over strata of the group's samples times the fold's, over all of the
+// stratum. Of folds that have the same, it goes to that with the fewest samples.
+func (p *Plan) deal(groups [][]int, folds int, rng *rand.Rand) []int {
+	stratum := func(i int) int {
+		if p.Strata == nil {
+			return 0
+		}
+		return p.Strata[i]
+	}
+	n, strata := 0, 1
+	for _, g := range groups {
+		n += len(g)
+		for _, i := range g {
+			strata = max(strata, stratum(i)+1)
+		}
+	}
+	total := make([]float64, strata)
+	for i := range n {
+		total[stratum(i)]++
+	}
+	groups = slices.Clone(groups)
+	rng.Shuffle(len(groups), func(a, b int) { groups[a], groups[b] = groups[b], groups[a] })
+	slices.SortStableFunc(groups, func(a, b []int) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(stratum(a[0]), stratum(b[0])))
+	})
+	fold, size, has := make([]int, n), make([]int, folds), make([][]float64, folds)
+	for k := range has {
+		has[k] = make([]float64, strata)
+	}
+	for _, g := range groups {
+		best, least := 0, math.Inf(1)
+		for k := range folds {
+			var crowded float64
+			for _, i := range g {
+				s := stratum(i)
+				crowded += has[k][s] / total[s]
+			}
+			if crowded < least || crowded == least && size[k] < size[best] {
+				best, least = k, crowded
+			}
+		}
+		for _, i := range g {
+			fold[i] = best
+			size[best]++
+			has[best][stratum(i)]++
+		}
+	}
+	return fold
+}
+
+// divide makes folds of the fold that each sample is tested in.
+func divide(test []int, folds int) []Fold {
+	all := make([]Fold, folds)
+	for i, own := range test {
+		for k := range all {
+			if k == own {
+				all[k].Test = append(all[k].Test, i)
+			} else {
+				all[k].Train = append(all[k].Train, i)
+			}
+		}
+	}
+	return all
+}
+
+// byTime divides the samples as Plan.Time has it.
+func (p *Plan) byTime(n, folds, repeats int) ([]Fold, error) {
+	switch {
+	case len(p.Time) != n:
+		return nil, fmt.Errorf("choose: Time has %d samples, not %d", len(p.Time), n)
+	case repeats > 1 || p.Strata != nil || p.Groups != nil:
+		return nil, errors.New("choose: Time excludes Repeats, Strata and Groups")
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+		if math.IsNaN(p.Time[i]) {
+			return nil, fmt.Errorf("choose: Time[%d] is NaN", i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Time[a], p.Time[b]) })
+	cuts := []int{0} // where the parts begin, and n
+	for k := 1; k <= folds; k++ {
+		at := k * n / (folds + 1)
+		for at > 0 && at < n && p.Time[order[at-1]] == p.Time[order[at]] {
+			at++ // samples of one time stay together
+		}
+		cuts = append(cuts, at)
+	}
+	cuts = append(cuts, n)
+	var all []Fold
+	for k := 1; k <= folds; k++ {
+		f := Fold{Train: slices.Clone(order[:cuts[k]]), Test: slices.Clone(order[cuts[k]:cuts[k+1]])}
+		if cuts[k] == 0 || cuts[k+1] <= cuts[k] {
+			return nil, fmt.Errorf("choose: Time has too few different values for %d folds", folds)
+		}
+		slices.Sort(f.Train)
+		slices.Sort(f.Test)
+		all = append(all, f)
+	}
+	return all, nil
+}

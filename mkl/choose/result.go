@@ -1,0 +1,239 @@
+package choose
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Result is what came out of a [Validation] or of [Compare]: the scores of each candidate
+// on each fold, or sample.
+type Result struct {
+	Names  []string  // of the candidates
+	Errors [][]error // by candidate and fold: why it failed; nil if it did not
+
+	classes  bool
+	baseline []bool
+	losses   [][]map[Score]float64 // by candidate and fold; nil if it failed
+	parts    []Fold                // the folds; none of a single test set
+	ratio    float64               // of test to training samples
+}
+
+func newResult(classes bool, candidates, units int) *Result {
+	r := &Result{
+		Names: make([]string, candidates), Errors: make([][]error, candidates),
+		classes: classes, baseline: make([]bool, candidates), losses: make([][]map[Score]float64, candidates), parts: make([]Fold, units),
+	}
+	for c := range candidates {
+		r.Errors[c], r.losses[c] = make([]error, units), make([]map[Score]float64, units)
+	}
+	return r
+}
+
+// Compare compares predictions of the same samples, which those that predict have not
+// seen.
+func Compare(t Truth, names []string, predictions []*Prediction) (*Result, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	n := t.samples()
+	if len(names) != len(predictions) || len(names) == 0 {
+		return nil, fmt.Errorf("choose: %d names for %d predictions", len(names), len(predictions))
+	}
+	if n == 0 {
+		return nil, errors.New("choose: there are no samples")
+	}
+	r := newResult(t.Classes != nil, len(names), n)
+	copy(r.Names, names)
+	r.parts = nil
+	for c, p := range predictions {
+		if _, err := p.losses(t); err != nil {
+			return nil, fmt.Errorf("%s: %w", names[c], err)
+		}
+		for i := range n {
+			losses, err := p.Of([]int{i}).losses(t.Of([]int{i}))
+			if err != nil {
+				return nil, fmt.Errorf("%s: sample %d: %w", names[c], i, err)
+			}
+			r.losses[c][i] = losses
+		}
+	}
+	return r, nil
+}
+
+// Fold returns the score of a candidate on a fold, and whether it is known.
+func (r *Result) Fold(candidate, fold int, s Score) (float64, bool) {
+	v, ok := r.losses[candidate][fold][s]
+	return s.value(v), ok
+}
+
+// Scores lists the scores that any candidate has.
+func (r *Result) Scores() []Score {
+	return slices.DeleteFunc(Scores(r.classes), func(s Score) bool {
+		return !slices.ContainsFunc(r.losses, func(of []map[Score]float64) bool {
+			return slices.ContainsFunc(of, func(l map[Score]float64) bool { _, ok := l[s]; return ok })
+		})
+	})
+}
+
+// Ranking is the candidates of a result beside the best of them.
+type Ranking struct {
+	By   Score // that decides
+	Best int   // row of the best
+	Rows []Row // in the order of the candidates
+
+	folds bool // and not samples
+}
+
+// Row is a candidate.
+type Row struct {
+	Name     string // of the candidate
+	Baseline bool   // it is there to compare with
+	Failed   int    // folds
+
+	// Scores are the means over the folds that did not fail. The root mean squared error is the root of the
+	// mean over folds of its square.
+	Scores map[Score]Estimate
+
+	// Difference is the candidate's score, that of Ranking.By, less that of the best, over
+	// the folds that both have.
+	Difference Estimate
+}
+
+// Rank ranks the candidates. The best has the best score of those without a failed fold,
+// if there are any; of equal ones it is the first. It is an error if there is no score by which to rank.
+func (r *Result) Rank(by Score) (*Ranking, error) {
+	if !by.Ranks() || !slices.Contains(r.Scores(), by) {
+		return nil, fmt.Errorf("choose: the candidates cannot be ranked by %v", by)
+	}
+	k := &Ranking{By: by, Best: -1, folds: r.parts != nil}
+	for c, name := range r.Names {
+		row := Row{Name: name, Baseline: r.baseline[c], Scores: map[Score]Estimate{}}
+		for _, err := range r.Errors[c] {
+			if err != nil {
+				row.Failed++
+			}
+		}
+		for _, s := range r.Scores() {
+			if losses := r.of(c, s, nil); len(losses) > 0 {
+				row.Scores[s] = r.score(s, losses)
+			}
+		}
+		k.Rows = append(k.Rows, row)
+	}
+	for c := range k.Rows {
+		own, ok := k.Rows[c].Scores[by]
+		if !ok || math.IsNaN(own.Value) {
+			continue
+		}
+		if k.Best >= 0 {
+			best := k.Rows[k.Best]
+			whole, bestWhole := k.Rows[c].Failed == 0, best.Failed == 0
+			if bestWhole && !whole || whole == bestWhole && !by.Better(own.Value, best.Scores[by].Value) {
+				continue
+			}
+		}
+		k.Best = c
+	}
+	if k.Best < 0 {
+		return nil, fmt.Errorf("choose: no candidate has a %v", by)
+	}
+	for c := range k.Rows {
+		k.Rows[c].Difference = r.Difference(c, k.Best, by)
+	}
+	return k, nil
+}
+
+// of lists the losses of a candidate, of the folds that another has too.
+func (r *Result) of(candidate int, s Score, other []map[Score]float64) (all []float64) {
+	for k, losses := range r.losses[candidate] {
+		v, ok := losses[s]
+		if ok && other != nil {
+			_, ok = other[k][s]
+		}
+		if ok {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// score is the score of losses, with its uncertainty.
+func (r *Result) score(s Score, losses []float64) Estimate {
+	m := mean(losses)
+	slope := s.slope(m)
+	parts := make([]float64, len(losses))
+	for k, v := range losses {
+		parts[k] = v * slope
+	}
+	return estimate(s.value(m), parts, r.ratio)
+}
+
+// Difference is the score of candidate a less that of b, over the folds that both have.
+// Its uncertainty is that of the differences fold by fold, of the root mean squared error
+// to first order.
+func (r *Result) Difference(a, b int, s Score) Estimate {
+	x, y := r.of(a, s, r.losses[b]), r.of(b, s, r.losses[a])
+	if len(x) == 0 {
+		nan := math.NaN()
+		return Estimate{nan, nan, nan, nan}
+	}
+	if a == b {
+		return Estimate{}
+	}
+	mx, my := mean(x), mean(y)
+	sx, sy := s.slope(mx), s.slope(my)
+	parts := make([]float64, len(x))
+	for k := range x {
+		parts[k] = float64(x[k]*sx) - float64(y[k]*sy)
+	}
+	return estimate(s.value(mx)-s.value(my), parts, r.ratio)
+}
+
+func mean(x []float64) float64 {
+	var sum float64
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// Recommendation says in one sentence which candidate to take, and how sure that is.
+func (k *Ranking) Recommendation() string {
+	best := k.Rows[k.Best]
+	score := fmt.Sprintf("%v %.4g", k.By, best.Scores[k.By].Value)
+	var like, simple []string // those that cannot be told from the best
+	for c, row := range k.Rows {
+		if _, ok := row.Scores[k.By]; ok && c != k.Best && row.Difference.Zero() {
+			if row.Baseline {
+				simple = append(simple, row.Name)
+			} else {
+				like = append(like, row.Name)
+			}
+		}
+	}
+	others := slices.ContainsFunc(k.Rows, func(r Row) bool { return !r.Baseline })
+	switch {
+	case best.Baseline && others:
+		return fmt.Sprintf("Recommendation: take none of the models: the baseline %s is best (%s).", best.Name, score)
+	case len(simple) > 0:
+		return fmt.Sprintf("Recommendation: %s is best (%s), but cannot be told from the baseline %s: more samples or better features are needed to say whether it is worth its cost.",
+			best.Name, score, list(simple))
+	case len(like) > 0:
+		return fmt.Sprintf("Recommendation: take %s, the best (%s); %s cannot be told from it, so that other reasons may decide between them.", best.Name, score, list(like))
+	case len(k.Rows) == 1:
+		return fmt.Sprintf("Recommendation: %s is the only candidate (%s).", best.Name, score)
+	}
+	return fmt.Sprintf("Recommendation: take %s (%s): its difference from every other is more than chance explains.", best.Name, score)
+}
+
+// list lists names in words.
+func list(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}

@@ -1,0 +1,139 @@
+package choose
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// state is what was done of a validation, in a file of JSON.
+type state struct {
+	// Key tells validations apart: a hash of [Validation.Key], the truth and the folds.
+	Key string `json:"key"`
+
+	// Losses are by candidate, fold and score. They are text because JSON has no
+	// infinities.
+	Losses map[string]map[string]map[string]string `json:"losses"`
+
+	path string // empty: nothing is kept
+}
+
+// open reads the state from the file, or begins one.
+func (v *Validation) open() (*state, error) {
+	s := &state{path: v.File}
+	if s.path == "" {
+		return s, nil
+	}
+	key := v.hash()
+	text, err := os.ReadFile(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("choose: %w", err)
+	default:
+		if err := json.Unmarshal(text, s); err != nil {
+			return nil, fmt.Errorf("choose: %s is no state of a validation: %w", s.path, err)
+		}
+		if s.Key != key {
+			return nil, fmt.Errorf("choose: %s is the state of a validation of other data, folds or settings", s.path)
+		}
+	}
+	s.Key = key
+	if s.Losses == nil {
+		s.Losses = map[string]map[string]map[string]string{}
+	}
+	return s, s.write() // a path that cannot be written is told before the work
+}
+
+// hash is the key of the state.
+func (v *Validation) hash() string {
+	h := sha256.New()
+	number := func(n int) { writeBits(h, uint64(n)) }
+	number(len(v.Key))
+	h.Write([]byte(v.Key))
+	number(len(v.Truth.Numbers))
+	for _, x := range v.Truth.Numbers {
+		writeBits(h, math.Float64bits(x))
+	}
+	number(len(v.Truth.Classes))
+	for _, c := range v.Truth.Classes {
+		number(c)
+	}
+	for _, f := range v.Folds {
+		for _, rows := range [][]int{f.Train, f.Test} {
+			number(len(rows))
+			for _, i := range rows {
+				number(i)
+			}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func writeBits(h hash.Hash, bits uint64) {
+	h.Write(binary.LittleEndian.AppendUint64(nil, bits))
+}
+
+// find returns the losses of a candidate on a fold, if they are known.
+func (s *state) find(name string, fold int) (map[Score]float64, bool) {
+	kept, ok := s.Losses[name][strconv.Itoa(fold)]
+	if !ok {
+		return nil, false
+	}
+	losses := map[Score]float64{}
+	for score := Score(0); int(score) < len(scoreNames); score++ {
+		if text, ok := kept[score.String()]; ok {
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return nil, false
+			}
+			losses[score] = v
+		}
+	}
+	return losses, true
+}
+
+// add keeps losses.
+func (s *state) add(name string, fold int, losses map[Score]float64) error {
+	if s.path == "" {
+		return nil
+	}
+	if s.Losses[name] == nil {
+		s.Losses[name] = map[string]map[string]string{}
+	}
+	kept := map[string]string{}
+	for score, v := range losses {
+		kept[score.String()] = strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	s.Losses[name][strconv.Itoa(fold)] = kept
+	return s.write()
+}
+
+// write writes the file whole or not at all.
+func (s *state) write() (err error) {
+	text, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		return fmt.Errorf("choose: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(s.path), "."+filepath.Base(s.path)+".*.tmp")
+	if err != nil {
+		return fmt.Errorf("choose: %w", err)
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), s.path)
+	}
+	if err != nil {
+		return fmt.Errorf("choose: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}

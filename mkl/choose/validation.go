@@ -1,0 +1,179 @@
+package choose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+)
+
+// Candidate is a way to learn.
+type Candidate struct {
+	Name string // each candidate has another
+
+	// Baseline says that the candidate is there to compare with: [Ranking.Recommendation]
+	// asks of the others whether they are better.
+	Baseline bool
+
+	// Learn learns from the training samples of a fold and predicts the others, in their
+	// order. It is called for several folds at once. What it returns must depend on the fold
+	// alone.
+	Learn func(ctx context.Context, fold Fold) (*Prediction, error)
+}
+
+// Validation is a cross-validation: every candidate learns from the training samples of
+// every fold, and its predictions of the others are scored.
+type Validation struct {
+	Truth      Truth       // of all samples
+	Folds      []Fold      // see [Split]
+	Candidates []Candidate // who see the same folds
+
+	// Workers is the most folds at work; 0 means runtime.GOMAXPROCS(0). Results do not
+	// depend on it.
+	Workers int
+
+	// File, if not empty, keeps the scores of each fold as soon as it is done. A
+	// validation with the same truth, folds and Key goes on from there, and what is in the file is
+	// not done again; candidates are told by their names, and others can be added.
+	File string
+
+	// Key stands for what else the scores in the file depend on, such as features and
+	// settings: a file with another key is refused.
+	Key string
+
+	// Progress, if not nil, is called after each fold of each candidate, one call at a time.
+	Progress func(done, of int)
+}
+
+// Run runs the validation. A fold that fails is told by the result and ends nothing. An error
+// means that the arguments are wrong, that ctx has ended, or that File
+// cannot be read or written; what was done by then is in the file.
+func (v Validation) Run(ctx context.Context) (*Result, error) {
+	if ctx == nil {
+		return nil, errors.New("choose: ctx is nil")
+	}
+	if err := v.check(); err != nil {
+		return nil, err
+	}
+	r := newResult(v.Truth.Classes != nil, len(v.Candidates), len(v.Folds))
+	for k, f := range v.Folds {
+		r.ratio += float64(len(f.Test)) / float64(len(f.Train)) / float64(len(v.Folds))
+		r.parts[k] = f
+	}
+	for c, candidate := range v.Candidates {
+		r.Names[c], r.baseline[c] = candidate.Name, candidate.Baseline
+	}
+	st, err := v.open()
+	if err != nil {
+		return nil, err
+	}
+	type task struct{ candidate, fold int }
+	var tasks []task
+	done := 0
+	for k := range v.Folds { // fold by fold, so that what is done so far compares the candidates
+		for c := range v.Candidates {
+			if losses, ok := st.find(r.Names[c], k); ok {
+				r.losses[c][k] = losses
+				done++
+				continue
+			}
+			tasks = append(tasks, task{c, k})
+		}
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var mu sync.Mutex
+	finish := func(t task, losses map[Score]float64, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if ctx.Err() != nil {
+			return
+		}
+		r.losses[t.candidate][t.fold], r.Errors[t.candidate][t.fold] = losses, err
+		done++
+		if err == nil {
+			if err := st.add(r.Names[t.candidate], t.fold, losses); err != nil {
+				stop(err)
+				return
+			}
+		}
+		if v.Progress != nil {
+			v.Progress(done, len(v.Candidates)*len(v.Folds))
+		}
+	}
+	queue := make(chan task)
+	var wait sync.WaitGroup
+	for range min(v.workers(), len(tasks)) {
+		wait.Go(func() {
+			for t := range queue {
+				losses, err := v.fold(ctx, t.candidate, t.fold)
+				finish(t, losses, err)
+			}
+		})
+	}
+	for _, t := range tasks {
+		if ctx.Err() != nil {
+			break
+		}
+		queue <- t
+	}
+	close(queue)
+	wait.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return r, nil
+}
+
+func (v *Validation) workers() int {
+	if v.Workers > 0 {
+		return v.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// fold scores a candidate on a fold.
+func (v *Validation) fold(ctx context.Context, candidate, fold int) (map[Score]float64, error) {
+	f := v.Folds[fold]
+	p, err := v.Candidates[candidate].Learn(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return p.losses(v.Truth.Of(f.Test))
+}
+
+func (v *Validation) check() error {
+	if err := v.Truth.check(); err != nil {
+		return err
+	}
+	n := v.Truth.samples()
+	if len(v.Folds) == 0 || len(v.Candidates) == 0 {
+		return errors.New("choose: Folds and Candidates are needed")
+	}
+	for k, f := range v.Folds {
+		if len(f.Train) == 0 || len(f.Test) == 0 {
+			return fmt.Errorf("choose: Folds[%d] has %d training and %d test samples", k, len(f.Train), len(f.Test))
+		}
+		for _, rows := range [][]int{f.Train, f.Test} {
+			for _, i := range rows {
+				if i < 0 || i >= n {
+					return fmt.Errorf("choose: Folds[%d] has sample %d of %d", k, i, n)
+				}
+			}
+		}
+	}
+	names := map[string]bool{}
+	for c, candidate := range v.Candidates {
+		if names[candidate.Name] {
+			return fmt.Errorf("choose: two candidates are called %q", candidate.Name)
+		}
+		if names[candidate.Name] = true; candidate.Learn == nil {
+			return fmt.Errorf("choose: Candidates[%d].Learn is nil", c)
+		}
+	}
+	if v.Workers < 0 {
+		return fmt.Errorf("choose: Workers is %d", v.Workers)
+	}
+	return nil
+}

@@ -1,0 +1,304 @@
+package choose
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// bent is a linear function of the first of three columns with a bend, and noise of
+// standard deviation 0.1.
+func bent(n int) (views []mkl.View, y []float64) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	x := la.NewMatrix[float64](n, 3)
+	for i := range n {
+		for j := range 3 {
+			x.Set(i, j, rng.NormFloat64())
+		}
+		y = append(y, 5+2*x.At(i, 0)+2*math.Abs(x.At(i, 1))+0.1*rng.NormFloat64())
+	}
+	return []mkl.View{{X: x, Kernel: mkl.RBF{Width: 2}, Standardize: true}, {X: x, Kernel: mkl.Linear{}, Standardize: true}}, y
+}
+
+func process(views []mkl.View, y []float64) Candidate {
+	return Targets("process", views, y, mkl.MultiGP{Fitting: mkl.Fitting{Workers: 1}}.Fit)
+}
+
+func split(t *testing.T, n int, p Plan) []Fold {
+	t.Helper()
+	folds, err := Split(n, p)
+	require.NoError(t, err)
+	return folds
+}
+
+func TestValidation(t *testing.T) {
+	views, y := bent(60)
+	v := Validation{
+		Truth: Truth{Numbers: y}, Folds: split(t, 60, Plan{Repeats: 2}), Workers: 1,
+		Candidates: []Candidate{Mean(y), Ridge(views, y), process(views, y)},
+	}
+	r, err := v.Run(t.Context())
+	require.NoError(t, err)
+	k, err := r.Rank(RMSE)
+	require.NoError(t, err)
+	assert.Equal(t, 2, k.Best)
+	assert.Contains(t, k.Recommendation(), "Recommendation: take process (RMSE ")
+	assert.Less(t, k.Rows[1].Scores[RMSE].Value, k.Rows[0].Scores[RMSE].Value)
+	assert.Less(t, k.Rows[2].Scores[RMSE].Value, 0.5*k.Rows[1].Scores[RMSE].Value)
+	assert.Equal(t, Estimate{}, k.Rows[2].Difference)
+
+	// The mean's score by hand.
+	var total float64
+	for _, f := range v.Folds {
+		var m, sum float64
+		for _, i := range f.Train {
+			m += y[i] / float64(len(f.Train))
+		}
+		for _, i := range f.Test {
+			sum += (y[i] - m) * (y[i] - m) / float64(len(f.Test))
+		}
+		total += sum / float64(len(v.Folds))
+	}
+	assert.InDelta(t, math.Sqrt(total), k.Rows[0].Scores[RMSE].Value, 1e-12)
+	f0, ok := r.Fold(2, 0, RMSE)
+	assert.True(t, ok)
+	assert.Positive(t, f0)
+
+	// Any number of workers gives the same bits.
+	v.Workers = 3
+	again, err := v.Run(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, r, again)
+}
+
+// Classes by name, one of which some training samples lack.
+func TestValidationOfClasses(t *testing.T) {
+	views, y := bent(45)
+	names := []string{"high", "low", "one"}
+	truth, labels := make([]int, len(y)), make([]string, len(y))
+	for i, v := range y {
+		if v < 6.6 {
+			truth[i] = 1
+		}
+		if i == 7 {
+			truth[i] = 2
+		}
+		labels[i] = names[truth[i]]
+	}
+	v := Validation{
+		Truth: Truth{Classes: truth}, Folds: split(t, 45, Plan{Folds: 3, Strata: truth}),
+		Candidates: []Candidate{
+			Frequencies(truth), LinearClasses(views, labels, names),
+			Classes("process", views, labels, names, mkl.MultiGPClassifier[string]{}.Fit),
+		},
+	}
+	r, err := v.Run(t.Context())
+	require.NoError(t, err)
+	k, err := r.Rank(Brier)
+	require.NoError(t, err)
+	assert.NotEqual(t, 0, k.Best)
+	assert.Equal(t, math.Inf(1), k.Rows[2].Scores[LogLoss].Value, "the class that came true was unknown")
+	assert.False(t, math.IsInf(k.Rows[0].Scores[LogLoss].Value, 0), "Laplace's rule gives it a probability")
+	for _, row := range k.Rows {
+		assert.Zero(t, row.Failed)
+	}
+	_, err = OfClasses([][]float64{{1}}, []string{"x"}, names)
+	assert.Error(t, err)
+}
+
+// A kernel that is given is divided by rows and columns: it predicts what the features do.
+func TestGivenKernels(t *testing.T) {
+	views, y := bent(30)
+	views = views[1:]
+	views[0].Standardize = false
+	k := la.NewMatrix[float64](30, 30)
+	for i := range 30 {
+		for j := range 30 {
+			for c := range 3 {
+				k.Set(i, j, k.At(i, j)+views[0].X.At(i, c)*views[0].X.At(j, c))
+			}
+		}
+	}
+	given := []mkl.View{{X: k, Kernel: mkl.Precomputed{}}}
+	f := split(t, 30, Plan{})[0]
+	want, err := process(views, y).Learn(t.Context(), f)
+	require.NoError(t, err)
+	got, err := process(given, y).Learn(t.Context(), f)
+	require.NoError(t, err)
+	for i := range want.Mean {
+		assert.InDelta(t, want.Mean[i], got.Mean[i], 1e-6)
+		assert.InDelta(t, want.Variance[i], got.Variance[i], 1e-6)
+	}
+	_, err = Ridge(given, y).Learn(t.Context(), f)
+	require.NoError(t, err)
+	_, err = process(given, y[:29]).Learn(t.Context(), f)
+	assert.Error(t, err)
+}
+
+// A fold that fails is told, and the candidates are compared on the others.
+func TestFailedFold(t *testing.T) {
+	_, y := bent(30)
+	broken := errors.New("broken")
+	fails := Candidate{Name: "fails", Learn: func(ctx context.Context, f Fold) (*Prediction, error) {
+		if f.Test[0] == 0 {
+			return nil, broken
+		}
+		p := &Prediction{}
+		for _, i := range f.Test {
+			p.Mean = append(p.Mean, y[i])
+		}
+		return p, nil
+	}}
+	short := Candidate{Name: "short", Learn: func(context.Context, Fold) (*Prediction, error) { return &Prediction{}, nil }}
+	r, err := Validation{Truth: Truth{Numbers: y}, Folds: split(t, 30, Plan{}), Candidates: []Candidate{Mean(y), fails, short}}.Run(t.Context())
+	require.NoError(t, err)
+	k, err := r.Rank(RMSE)
+	require.NoError(t, err)
+	assert.Equal(t, 0, k.Best, "better on four folds only")
+	assert.Equal(t, 1, k.Rows[1].Failed)
+	assert.Equal(t, 5, k.Rows[2].Failed)
+	assert.Less(t, k.Rows[1].Difference.High, 0.0)
+	assert.True(t, math.IsNaN(k.Rows[2].Difference.Value))
+	failures := 0
+	for _, err := range r.Errors[1] {
+		if err != nil {
+			assert.ErrorIs(t, err, broken)
+			failures++
+		}
+	}
+	assert.Equal(t, 1, failures)
+}
+
+// What was done before an interruption is not done again, and what comes out is the same.
+func TestResume(t *testing.T) {
+	_, y := bent(40)
+	path := filepath.Join(t.TempDir(), "state.json")
+	var fits atomic.Int32
+	stopAt, stop := int32(4), context.CancelFunc(nil)
+	slow := Mean(y)
+	learn := slow.Learn
+	slow.Name = "slow"
+	slow.Learn = func(ctx context.Context, f Fold) (*Prediction, error) {
+		if fits.Add(1) == stopAt {
+			stop()
+		}
+		return learn(ctx, f)
+	}
+	v := Validation{
+		Truth: Truth{Numbers: y}, Folds: split(t, 40, Plan{Repeats: 2}), Candidates: []Candidate{slow, Mean(y)},
+		Workers: 1, File: path, Key: "mean",
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	stop = cancel
+	_, err := v.Run(ctx)
+	assert.ErrorIs(t, err, context.Canceled)
+	require.EqualValues(t, 4, fits.Load())
+	var last, of int
+	v.Progress = func(done, all int) { last, of = done, all }
+	got, err := v.Run(t.Context())
+	require.NoError(t, err)
+	assert.EqualValues(t, 11, fits.Load(), "the fourth is done again")
+	assert.Equal(t, []int{20, 20}, []int{last, of})
+	_, err = v.Run(t.Context())
+	require.NoError(t, err)
+	assert.EqualValues(t, 11, fits.Load())
+
+	v.File = ""
+	stopAt = -1
+	want, err := v.Run(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+
+	v.File, v.Key = path, "median"
+	_, err = v.Run(t.Context())
+	assert.ErrorContains(t, err, "other data, folds or settings")
+	require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
+	_, err = v.Run(t.Context())
+	assert.ErrorContains(t, err, "is no state of a validation")
+	v.File = filepath.Join(t.TempDir(), "none", "state")
+	_, err = v.Run(t.Context())
+	assert.Error(t, err)
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*.tmp"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+// Scores that JSON has no numbers for are kept.
+func TestResumeInfinities(t *testing.T) {
+	v := Validation{
+		Truth: Truth{Classes: []int{0, 1, 0, 1}}, Folds: split(t, 4, Plan{Folds: 2}), File: filepath.Join(t.TempDir(), "s"),
+		Candidates: []Candidate{{Name: "sure", Learn: func(_ context.Context, f Fold) (*Prediction, error) {
+			p := &Prediction{}
+			for range f.Test {
+				p.Probability = append(p.Probability, []float64{1, 0})
+			}
+			return p, nil
+		}}},
+	}
+	want, err := v.Run(t.Context())
+	require.NoError(t, err)
+	v.Candidates[0].Learn = func(context.Context, Fold) (*Prediction, error) { return nil, errors.New("not called") }
+	got, err := v.Run(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+}
+
+func TestValidationErrors(t *testing.T) {
+	_, y := bent(6)
+	folds := split(t, 6, Plan{Folds: 2})
+	whole := Validation{Truth: Truth{Numbers: y}, Folds: folds, Candidates: []Candidate{Mean(y)}}
+	for want, change := range map[string]func(*Validation){
+		"Numbers or Classes": func(v *Validation) { v.Truth = Truth{} },
+		"Numbers[2] is NaN": func(v *Validation) {
+			v.Truth.Numbers = []float64{1, 2, math.NaN(), 3, 4, 5}
+		},
+		"Folds and Candidates are needed": func(v *Validation) { v.Folds = nil },
+		"Folds[0] has 0 training":         func(v *Validation) { v.Folds = []Fold{{Test: []int{1}}} },
+		"Folds[0] has sample 6 of 6":      func(v *Validation) { v.Folds = []Fold{{Train: []int{6}, Test: []int{1}}} },
+		`two candidates are called "mean"`: func(v *Validation) {
+			v.Candidates = []Candidate{Mean(y), Mean(y)}
+		},
+		"Learn is nil":  func(v *Validation) { v.Candidates = []Candidate{{}} },
+		"Workers is -1": func(v *Validation) { v.Workers = -1 },
+	} {
+		v := whole
+		change(&v)
+		_, err := v.Run(t.Context())
+		require.Error(t, err, want)
+		assert.Contains(t, err.Error(), want)
+	}
+}
+
+func TestRecommendations(t *testing.T) {
+	rank := func(names string, values ...float64) string {
+		r := newResult(false, len(values), 3)
+		r.ratio = 0.5
+		for c, name := range strings.Fields(names) {
+			r.Names[c], r.baseline[c] = name, name == "mean"
+			for k := range 3 {
+				r.losses[c][k] = map[Score]float64{RMSE: values[c] + 0.1*math.Sin(float64(c+3*k))}
+			}
+		}
+		k, err := r.Rank(RMSE)
+		require.NoError(t, err)
+		return k.Recommendation()
+	}
+	assert.Contains(t, rank("mean a b", 1, 2, 3), "take none of the models: the baseline mean is best (RMSE ")
+	assert.Contains(t, rank("mean a b", 1.1, 1, 3), "a is best (RMSE 1.0")
+	assert.Contains(t, rank("mean a b", 1.1, 1, 3), "cannot be told from the baseline mean")
+	assert.Contains(t, rank("mean a b", 9, 1, 1.02), "b cannot be told from it")
+	assert.Contains(t, rank("mean a b", 9, 1, 7), "its difference from every other is more than chance explains")
+	assert.Contains(t, rank("a", 1), "a is the only candidate")
+}

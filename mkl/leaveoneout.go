@@ -1,0 +1,86 @@
+package mkl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// LeaveOneOut returns the prediction of every training sample from all others, in the
+// target's units, with the scales and the noise that all samples chose: it costs nothing, and is a
+// little too good where those were chosen by few samples. It is nil of a model that was loaded, and of
+// the factorised posteriors, which do not have it.
+//
+// Source: C. E. Rasmussen and C. K. I. Williams, "Gaussian processes for machine
+// learning", 2006, equations 5.10 to 5.12; for noise that varies see docs/varying-noise.md.
+func (m *MultiGPModel) LeaveOneOut() *Prediction {
+	if m.leaveOneOut == nil {
+		return nil
+	}
+	l := m.leaveOneOut[0]
+	out := newPrediction(1, len(l.Mean), PredictOptions{})
+	m.target.restore(out, 0, 0, l.Mean, l.Variance)
+	return out
+}
+
+// LeaveOneOut returns the mean and the variance of the mixture of the members'
+// predictions of every training sample from all others, as [MultiGPModel.LeaveOneOut] has
+// them. The weights of the mixture have seen all samples. It is nil of a model that was loaded, and of members that have not
+// seen all samples.
+func (m *PoolModel) LeaveOneOut() *Prediction {
+	if m.Samples() < m.of {
+		return nil
+	}
+	var out *Prediction
+	for i, w := range m.weights {
+		p := m.members[i].LeaveOneOut()
+		if p == nil {
+			return nil
+		}
+		if out == nil {
+			out = newPrediction(1, len(p.Mean[0]), PredictOptions{})
+		}
+		for n, mean := range p.Mean[0] {
+			out.Mean[0][n] += float64(w * mean)
+		}
+	}
+	for i, w := range m.weights {
+		p := m.members[i].LeaveOneOut()
+		for n, mean := range p.Mean[0] {
+			d := mean - out.Mean[0][n]
+			out.Variance[0][n] += float64(w * (p.Variance[0][n] + float64(d*d)))
+		}
+	}
+	return out
+}
+
+// LeaveOneOut returns the probabilities [sample][class] of the classes of every training
+// sample given all others, with the scales that all samples chose. labels are those of
+// the fit. It is nil of a model that was loaded, and of the methods that do not have it; see
+// [MultiGPModel.LeaveOneOut].
+func (m *MultiGPClassifierModel[T]) LeaveOneOut(labels []T) ([][]float64, error) {
+	if m.leaveOneOut == nil {
+		return nil, nil
+	}
+	if len(labels) != m.Samples() {
+		return nil, fmt.Errorf("mkl: %d labels where the fit had %d", len(labels), m.Samples())
+	}
+	class := make([]int, len(labels))
+	for i, label := range labels {
+		if class[i] = slices.Index(m.classes.names, label); class[i] < 0 {
+			return nil, fmt.Errorf("mkl: labels[%d] is %v, which is no class of the model", i, label)
+		}
+	}
+	score := m.leftOutScores(class)
+	if score == nil {
+		return nil, nil
+	}
+	out := rows(len(labels), len(m.classes.names))
+	for i, row := range out {
+		sharpen(m.sharpness, score[i], row)
+		for c, log := range row {
+			row[c] = math.Exp(log)
+		}
+	}
+	return out, nil
+}
