@@ -175,6 +175,16 @@ func TestGoldenScores(t *testing.T) {
 			}
 			return orNil(SharedRegression{Fitting: Fitting{MaxSweeps: 30, Notes: settings.Notes}}.Fit(context.Background(), views, y, second))
 		},
+		"task-regression": func() (Model, error) {
+			second := slices.Clone(y)
+			for i := range second {
+				if second[i] *= float64(i % 3); i%4 == 1 {
+					second[i] = math.NaN()
+				}
+			}
+			est := TaskRegression{Fitting: Fitting{MaxSweeps: 30, Notes: settings.Notes}, MissingTargets: true}
+			return orNil(est.Fit(context.Background(), views, y, second))
+		},
 		"probit-classifier":        probit(ProbitClassifier[string]{Rule: WSum, Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20}, views...),
 		"probit-classifier-states": probit(ProbitClassifier[string]{Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}}, views[0], views[3]),
 		"probit-classifier-draws":  probit(ProbitClassifier[string]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 5}}, views...),
@@ -558,7 +568,7 @@ func FuzzLoad(f *testing.F) {
 	require.NoError(f, err)
 	require.NoError(f, v.Save(&varying))
 	f.Add(varying.Bytes())
-	for _, name := range []string{"pool", "pool-classifier", "multigp-classifier"} {
+	for _, name := range []string{"pool", "pool-classifier", "multigp-classifier", "task-regression"} {
 		file, err := os.ReadFile("../testdata/models/" + name + "-v1.safetensors")
 		require.NoError(f, err)
 		f.Add(file)
