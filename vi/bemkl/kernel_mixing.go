@@ -112,6 +112,7 @@ func (m *shared) mix(j int) error {
 			row := be.Cov.Row(n)
 			la.Axpy(-row[1+j], tau, row[1:])
 		}
+		be.Cov.MirrorLower()
 		m.updateEE(o)
 	}
 	return nil

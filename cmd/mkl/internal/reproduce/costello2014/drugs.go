@@ -121,7 +121,8 @@ func (c *Drugs) draw(seed uint64) screen {
 type result struct {
 	Model       string          `json:"model"`
 	Measures    console.Figures `json:"measures"`
-	Unconverged int             `json:"unconverged,omitempty"`
+	Unconverged int             `json:"unconverged,omitempty"` // fits
+	Collapsed   int             `json:"collapsed,omitempty"`   // drugs whose predictions are their mean
 	Seconds     float64         `json:"seconds"`
 }
 
@@ -169,7 +170,7 @@ func (c *Drugs) score(e *console.Env, s screen, l learner) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	r := result{Model: l.name, Measures: console.Figures{}, Unconverged: told.unconverged, Seconds: time.Since(start).Seconds()}
+	r := result{Model: l.name, Measures: console.Figures{}, Unconverged: told.unconverged, Collapsed: told.collapsed, Seconds: time.Since(start).Seconds()}
 	var truth, predicted [][]float64
 	var sd []float64
 	for t := range c.Drugs {
@@ -215,6 +216,7 @@ func (c *Drugs) average(sets [][]result) []result {
 				all[l].Measures[name] += v / float64(len(sets))
 			}
 			all[l].Unconverged += set[l].Unconverged
+			all[l].Collapsed += set[l].Collapsed
 			all[l].Seconds += set[l].Seconds / float64(len(sets))
 			apart = append(apart, set[l].Measures["wpc"]-set[0].Measures["wpc"])
 		}
@@ -233,7 +235,7 @@ func (c *Drugs) print(w io.Writer, all []result) error {
 	fmt.Fprint(w, "wpc is the weighted probabilistic concordance index, ± the standard error of its difference from the first row.\n")
 	fmt.Fprint(w, "RMSE is from the responses without error, whose deviation is 1; coverage that of 95 % intervals; weight the share of the\n")
 	fmt.Fprint(w, "kernel weights on the profiles that bear on the drugs.\n\n")
-	rows := [][]string{{"", "wpc", "±", "RMSE", "coverage %", "weight %", "unconverged", "s a set"}}
+	rows := [][]string{{"", "wpc", "±", "RMSE", "coverage %", "weight %", "unconverged", "collapsed", "s a set"}}
 	for _, r := range all {
 		row := []string{r.Model}
 		for _, f := range []struct {
@@ -246,7 +248,7 @@ func (c *Drugs) print(w io.Writer, all []result) error {
 				row = append(row, "")
 			}
 		}
-		rows = append(rows, append(row, fmt.Sprint(r.Unconverged), fmt.Sprintf("%.1f", r.Seconds)))
+		rows = append(rows, append(row, fmt.Sprint(r.Unconverged), fmt.Sprint(r.Collapsed), fmt.Sprintf("%.1f", r.Seconds)))
 	}
-	return console.PrintTable(w, "lrrrrrrr", rows)
+	return console.PrintTable(w, "lrrrrrrrr", rows)
 }

@@ -2,6 +2,7 @@ package costello2014
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -20,6 +21,7 @@ type told struct {
 	mean, variance [][]float64 // drug, line; no variance if there is none
 	weights        []float64   // of the views, absolute; nil if there are none
 	unconverged    int         // fits
+	collapsed      int         // drugs whose predictions are their mean
 }
 
 // learners are the models, in the order of the table. Those of mkl have the zero value's
@@ -27,17 +29,11 @@ type told struct {
 var learners = []learner{
 	{"tasks with kernel weights in common", func(ctx context.Context, c *Drugs, s screen) (told, error) {
 		m, err := mkl.TaskRegression{Fitting: c.fitting(), MissingTargets: true}.Fit(ctx, c.training(s), c.responses(s)...)
-		if err != nil {
-			return told{}, err
-		}
-		return tell(ctx, m, s)
+		return tell(ctx, m, err, s)
 	}},
 	{"outputs of all lines (BMKLR)", func(ctx context.Context, c *Drugs, s screen) (told, error) {
 		m, err := mkl.Regression{Fitting: c.fitting(), MissingTargets: true}.Fit(ctx, c.training(s), c.responses(s)...)
-		if err != nil {
-			return told{}, err
-		}
-		return tell(ctx, m, s)
+		return tell(ctx, m, err, s)
 	}},
 	{"sample weights in common, gaps filled", func(ctx context.Context, c *Drugs, s screen) (told, error) {
 		filled := c.responses(s)
@@ -52,24 +48,19 @@ var learners = []learner{
 			}
 		}
 		m, err := mkl.SharedRegression{Fitting: c.fitting()}.Fit(ctx, c.training(s), filled...)
-		if err != nil {
-			return told{}, err
-		}
-		return tell(ctx, m, s)
+		return tell(ctx, m, err, s)
 	}},
 	{"a regression for each drug", func(ctx context.Context, c *Drugs, s screen) (told, error) {
 		all := told{weights: make([]float64, len(profiles))}
 		for _, y := range c.responses(s) {
 			m, err := mkl.TaskRegression{Fitting: c.fitting(), MissingTargets: true}.Fit(ctx, c.training(s), y)
-			if err != nil {
-				return told{}, err
-			}
-			one, err := tell(ctx, m, s)
+			one, err := tell(ctx, m, err, s)
 			if err != nil {
 				return told{}, err
 			}
 			all.mean, all.variance = append(all.mean, one.mean...), append(all.variance, one.variance...)
 			all.unconverged += one.unconverged
+			all.collapsed += one.collapsed
 			var sum float64
 			for _, w := range one.weights {
 				sum += w
@@ -109,13 +100,17 @@ func (c *Drugs) responses(s screen) [][]float64 {
 	return out
 }
 
-// tell asks a model of all drugs of the screen.
-func tell(ctx context.Context, m mkl.TargetModel, s screen) (told, error) {
+// tell asks a model of all drugs of the screen, which comes with the error of its fit. A fit
+// that collapsed is a model all the same.
+func tell(ctx context.Context, m mkl.TargetModel, err error, s screen) (told, error) {
+	if _, ok := errors.AsType[*mkl.CollapsedError](err); err != nil && !ok {
+		return told{}, err
+	}
 	p, err := m.PredictTargets(ctx, mkl.PredictOptions{Workers: 1}, s.views...)
 	if err != nil {
 		return told{}, err
 	}
-	out := told{mean: p.Mean, variance: p.Variance}
+	out := told{mean: p.Mean, variance: p.Variance, collapsed: len(m.Collapsed())}
 	for _, w := range m.KernelWeights() {
 		out.weights = append(out.weights, math.Abs(w.Mean))
 	}
