@@ -11,8 +11,8 @@ import (
 // restored; matrices of a state that belongs to a posterior must not be changed.
 type TaskState struct {
 	Priors RegressionPriors
-	Tasks  []TaskFactors
-	Omega  []vi.Gamma // P
+	Tasks  []TaskFactors // T
+	Omega  []vi.Gamma    // P
 
 	// Mean and covariance of (b_1 … b_T, e_1 … e_P).
 	BEMean []float64
@@ -25,7 +25,7 @@ type TaskFactors struct {
 	Lambda  []float64 // D, scales of q(λ); their shape is Priors.Lambda.Shape + ½
 	A       []float64 // D, means of the sample weights a
 
-	Upsilon, Epsilon, Gamma vi.Gamma
+	Upsilon, Epsilon, Gamma vi.Gamma // q(υ), q(ε) and q(γ)
 
 	// S = Σ_m K_m·K_mᵀ, D×D, of which the lower triangle counts.
 	Gram la.Matrix[float64]
