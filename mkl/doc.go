@@ -19,7 +19,8 @@
 //   - [Auto], [AutoClassifier]: one target or classes, where nothing is known of the
 //     kernels
 //   - [Regression]: one target or several that share kernel weights;
-//     [SharedRegression]: several that share sample weights
+//     [SharedRegression]: several that share sample weights; [TaskRegression]: several
+//     that share kernel weights, each known for samples of its own
 //   - [Classifier], [MultiLabel]: two or more classes, or labels, with shared kernel
 //     weights
 //   - [MultiGP], [MultiGPClassifier]: a sum of one Gaussian process for each view,

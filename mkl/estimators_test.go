@@ -146,6 +146,23 @@ var estimators = []estimator{
 		predict: predictRegression,
 	},
 	{
+		name: "two tasks",
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			second := slices.Clone(y)
+			for i := range second {
+				second[i] *= -2 + 0.1*float64(i%3)
+				if i%4 == 3 {
+					second[i] = math.NaN()
+				}
+			}
+			if slices.ContainsFunc(y, math.IsNaN) {
+				return orNil(TaskRegression{Fitting: s}.Fit(ctx, views, y, second))
+			}
+			return orNil(TaskRegression{Fitting: s, MissingTargets: true}.Fit(ctx, views, y, second))
+		},
+		predict: predictRegression,
+	},
+	{
 		name: "two classes",
 		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			var labels []string

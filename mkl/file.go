@@ -26,7 +26,7 @@ const (
 // kinds returns an empty model of each kind. Models with classes are of strings.
 func kinds() []Model {
 	return []Model{
-		&RegressionModel{}, &SharedRegressionModel{},
+		&RegressionModel{}, &SharedRegressionModel{}, &TaskRegressionModel{},
 		&ClassifierModel[string]{}, &MultiLabelModel{},
 		&MultiGPModel{}, &MultiGPClassifierModel[string]{}, &ProbitClassifierModel[string]{},
 		&MultiTaskModel{}, &SpikeSlabModel{}, &FactorFit{},

@@ -176,6 +176,16 @@ func TestGoldenScores(t *testing.T) {
 			}
 			return orNil(SharedRegression{Fitting: Fitting{MaxSweeps: 30, Notes: settings.Notes}}.Fit(context.Background(), views, y, second))
 		},
+		"task-regression": func() (Model, error) {
+			second := slices.Clone(y)
+			for i := range second {
+				if second[i] *= float64(i % 3); i%4 == 1 {
+					second[i] = math.NaN()
+				}
+			}
+			est := TaskRegression{Fitting: Fitting{MaxSweeps: 30, Notes: settings.Notes}, MissingTargets: true}
+			return orNil(est.Fit(context.Background(), views, y, second))
+		},
 		"probit-classifier":        probit(ProbitClassifier[string]{Rule: WSum, Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20}, views...),
 		"probit-classifier-states": probit(ProbitClassifier[string]{Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}}, views[0], views[3]),
 		"probit-classifier-draws":  probit(ProbitClassifier[string]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 5}}, views...),
@@ -548,6 +558,7 @@ func tiny(f testing.TB) (files [][]byte) {
 	for _, m := range []Model{
 		collapsed(orNil(Regression{Fitting: s}.Fit(ctx, views, y))),
 		collapsed(orNil(SharedRegression{Fitting: s}.Fit(ctx, views, y))),
+		collapsed(orNil(TaskRegression{Fitting: s}.Fit(ctx, views, y))),
 		collapsed(orNil(Classifier[int]{Fitting: s}.Fit(ctx, views, labels))),
 		collapsed(orNil(MultiLabel{Fitting: s}.Fit(ctx, views, []bool{true, false, true, true}))),
 		collapsed(orNil(MultiGP{Fitting: s}.Fit(ctx, views, y))),

@@ -17,8 +17,8 @@ type healable interface {
 	Healer(ws *la.Workspace, o int) (*bemkl.Healer, error)
 }
 
-// healing heals the predictions of a [RegressionModel] or a [SharedRegressionModel];
-// docs/healing.md.
+// healing heals the predictions of a [RegressionModel], a [SharedRegressionModel] or a
+// [TaskRegressionModel]; docs/healing.md.
 type healing struct {
 	posterior healable
 

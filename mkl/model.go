@@ -17,8 +17,9 @@ type Model interface {
 	fmt.Stringer // the model in one line
 
 	// Kind returns what a file calls this kind of model: regression,
-	// shared-regression, classifier, multilabel, multigp, multigp-classifier,
-	// pool, pool-classifier, probit-classifier, spike-slab, multi-task or factors.
+	// shared-regression, task-regression, classifier, multilabel, multigp,
+	// multigp-classifier, pool, pool-classifier, probit-classifier, spike-slab, multi-task
+	// or factors.
 	Kind() string
 
 	// Samples returns the number of samples that the model keeps: the basis points

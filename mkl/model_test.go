@@ -15,6 +15,7 @@ import (
 var (
 	_ TargetModel        = (*RegressionModel)(nil)
 	_ TargetModel        = (*SharedRegressionModel)(nil)
+	_ TargetModel        = (*TaskRegressionModel)(nil)
 	_ TargetModel        = (*MultiGPModel)(nil)
 	_ TargetModel        = (*MultiTaskModel)(nil)
 	_ TargetModel        = (*SpikeSlabModel)(nil)
@@ -51,6 +52,9 @@ func oneOfEach(t *testing.T, f Fitting) []Model {
 	}
 	keep(orNil(Regression{Fitting: f}.Fit(ctx, views, y, second)))
 	keep(orNil(SharedRegression{Fitting: f}.Fit(ctx, views, y, second)))
+	third := slices.Clone(second)
+	third[5], third[7] = math.NaN(), math.NaN()
+	keep(orNil(TaskRegression{Fitting: f, MissingTargets: true}.Fit(ctx, views, y, third)))
 	keep(orNil(Classifier[string]{Fitting: f}.Fit(ctx, views, classes)))
 	keep(orNil(MultiLabel{Fitting: f}.Fit(ctx, views, labels...)))
 	keep(orNil(MultiGP{Fitting: f}.Fit(ctx, views, y)))
@@ -73,6 +77,7 @@ func TestModels(t *testing.T) {
 	}{
 		{"regression", 24, 2, true, true},
 		{"shared-regression", 24, 2, true, true},
+		{"task-regression", 24, 2, true, true},
 		{"classifier", 24, 3, false, true},
 		{"multilabel", 24, 2, false, true},
 		{"multigp", 24, 1, true, false},
@@ -117,7 +122,7 @@ func TestModels(t *testing.T) {
 		require.NoError(t, loaded.Save(&again))
 		assert.Equal(t, file.Bytes(), again.Bytes(), w.kind)
 		for j, load := range []func(io.Reader) (Model, error){
-			asModel[*RegressionModel], asModel[*SharedRegressionModel], asModel[*ClassifierModel[string]], asModel[*MultiLabelModel],
+			asModel[*RegressionModel], asModel[*SharedRegressionModel], asModel[*TaskRegressionModel], asModel[*ClassifierModel[string]], asModel[*MultiLabelModel],
 			asModel[*MultiGPModel], asModel[*MultiGPClassifierModel[string]], asModel[*ProbitClassifierModel[string]],
 			asModel[*MultiTaskModel], asModel[*SpikeSlabModel], asModel[*FactorFit],
 		} {
@@ -146,7 +151,7 @@ func asModel[M interface {
 func TestMemoryLimits(t *testing.T) {
 	size := Size{Samples: 10, Kernels: 2, Outputs: 2}
 	for name, need := range map[string]func(Size) int64{
-		"regression": Regression{}.EstimateMemory, "shared": SharedRegression{}.EstimateMemory,
+		"regression": Regression{}.EstimateMemory, "shared": SharedRegression{}.EstimateMemory, "tasks": TaskRegression{}.EstimateMemory,
 		"classifier": Classifier[int]{}.EstimateMemory, "multilabel": MultiLabel{}.EstimateMemory,
 		"multigp": MultiGP{}.EstimateMemory, "multigp classifier": MultiGPClassifier[int]{}.EstimateMemory,
 		"probit": ProbitClassifier[int]{}.EstimateMemory, "multi-task": MultiTask{}.EstimateMemory,

@@ -60,14 +60,7 @@ func (m *RegressionModel) Save(w io.Writer) error {
 	f.add("be.mean", s.BEMean, L+P)
 	f.add("be.cov", flat(s.BECov), L+P, L+P)
 	f.add("gram", packLower(s.Gram), D*(D+1)/2)
-	if h := s.Healing; h != nil {
-		f.add("healing.kernel", packLower(h.Kernel), D*(D+1)/2)
-		f.add("healing.residual", flat(h.Residual), L, D)
-		f.add("healing.precision", h.Precision, L)
-		if h.Observed.Rows > 0 {
-			f.add("healing.observed", flat(h.Observed), L, D)
-		}
-	}
+	f.addHealing(s.Healing, L, D)
 	return f.write(w, m.Kind(), j)
 }
 
@@ -101,6 +94,19 @@ func (m *RegressionModel) decode(f *fileReader) error {
 	// This also factorises the precision of the sample weights, and so finds one
 	// that is not positive definite.
 	return m.set(p)
+}
+
+// addHealing adds what heals the predictions of L targets, if anything does.
+func (f *fileWriter) addHealing(h *bemkl.Healing, L, D int) {
+	if h == nil {
+		return
+	}
+	f.add("healing.kernel", packLower(h.Kernel), D*(D+1)/2)
+	f.add("healing.residual", flat(h.Residual), L, D)
+	f.add("healing.precision", h.Precision, L)
+	if h.Observed.Rows > 0 {
+		f.add("healing.observed", flat(h.Observed), L, D)
+	}
 }
 
 // takeHealing takes what heals the predictions of L targets, nil if the file has

@@ -9,8 +9,8 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// targetFunctions is what [RegressionModel] and [SharedRegressionModel] have in
-// common: a function with noise for each target.
+// targetFunctions is what [RegressionModel], [SharedRegressionModel] and
+// [TaskRegressionModel] have in common: a function with noise for each target.
 type targetFunctions struct {
 	weighted
 	targets   []target

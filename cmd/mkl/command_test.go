@@ -117,7 +117,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -tolerance 2", "-tolerance 2 is not between 0 and 1"},
 		{"fit d.csv -target y -model bmkl -prior beta=1,1", "-prior beta=1,1: the priors are lambda, upsilon, gamma, omega and epsilon"},
 		{"fit d.csv -target y -model bmkl -prior omega=1", "-prior omega=1: two positive numbers are needed, as in omega=1e-10,1e+10"},
-		{"fit d.csv -target y -task guess", `--task must be one of "regression","binary","multiclass","multioutput","shared","multitask","multilabel" but got "guess"`},
+		{"fit d.csv -target y -task guess", `--task must be one of "regression","binary","multiclass","multioutput","shared","tasks","multitask","multilabel" but got "guess"`},
 		{"fit d.csv -target y -task multioutput", "-task multioutput needs several targets"},
 		{"fit d.csv -target y -task shared", "-task shared needs several targets"},
 		{"fit d.csv -target y -task multitask", "-task multitask needs several targets"},
@@ -463,6 +463,39 @@ func TestShared(t *testing.T) {
 	status, stdout, stderr = command(t, nil, "", "evaluate", "s", "s.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "shared, 40 samples")
+}
+
+// TestTasks fits targets that are known for samples of their own.
+func TestTasks(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("u,v,p,q\n")
+	for i := range 40 {
+		u, v := float64(i)/10, math.Mod(float64(7*i), 11)/3
+		p, q := fmt.Sprint(math.Sin(2*u)), fmt.Sprint(5+math.Cos(2*u))
+		if i%3 == 0 {
+			p = ""
+		}
+		if i > 25 {
+			q = "NA"
+		}
+		fmt.Fprintf(&b, "%g,%g,%s,%s\n", u, v, p, q)
+	}
+	fit := []string{"fit", "s.csv", "-task", "tasks", "-target", "p,q", "-view", "left=u:rbf(width=.5)", "-view", "right=v:rbf(width=.5)", "-o", "s"}
+	status, _, stderr := command(t, map[string]string{"s.csv": b.String()}, "", fit...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, `"p"`)
+	status, stdout, stderr := command(t, nil, "", append(fit, "-missing-targets")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "tasks of p, q")
+	status, stdout, stderr = command(t, nil, "", "inspect", "s")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "left")
+	status, stdout, stderr = command(t, nil, "", "predict", "s", "s.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.True(t, strings.HasPrefix(stdout, "p_mean,p_sd,p_lower,p_upper,q_mean,"), stdout)
+	assert.Equal(t, 41, strings.Count(stdout, "\n"), "a prediction for every sample")
+	status, _, stderr = command(t, nil, "", "evaluate", "s", "s.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
 }
 
 // TestEvaluate measures models of every kind on the data they were fitted to.

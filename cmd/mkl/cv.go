@@ -103,7 +103,7 @@ func (c *cvCmd) Run(e *console.Env) error {
 	}
 	result, err := choose.Validation{
 		Truth: v.truth, Folds: folds, Candidates: candidates, Workers: workers, File: c.Resume, Key: key,
-		Progress: func(done, _ int) { bar.Set(done, "") },
+		Progress: func(done, total int) { bar.Set(done, total, "") },
 	}.Run(e.Ctx)
 	bar.Finish()
 	if err != nil {

@@ -97,6 +97,20 @@ var estimators = []*estimator{
 		},
 	},
 	{
+		model: modelBMKL, tasks: []string{"tasks"}, kind: "task-regression", form: numbers,
+		flags:  []string{"kernels", "sparse", "prior", "raw-targets", "missing-targets", "allow-duplicates", "restarts", "plain"},
+		priors: []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
+		build: func(s *settings) fitter {
+			r := mkl.TaskRegression{
+				Fitting: s.fitting, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.MissingTargets,
+				Lambda: s.prior["lambda"], Upsilon: s.prior["upsilon"], Gamma: s.prior["gamma"], Omega: s.prior["omega"], Epsilon: s.prior["epsilon"],
+			}
+			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(r.Fit(ctx, d.views, d.numbers...))
+			}}
+		},
+	},
+	{
 		model: modelBMKL, tasks: []string{"multitask"}, kind: "multi-task", form: numbers,
 		flags: []string{"kernels", "latents", "raw-targets", "missing-targets", "restarts", "plain"},
 		build: func(s *settings) fitter {

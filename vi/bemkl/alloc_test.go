@@ -31,6 +31,12 @@ func TestSweepAllocatesNothing(t *testing.T) {
 			require.NoError(t, err)
 			return fit{m, &m.updates}
 		},
+		"task regression": func(p problem, workers int) fit {
+			tasks, _ := drawTasks(t, 1, p.P, p.N, 5, 2*p.N)
+			m, err := TaskRegression{Lambda: p.lambda, Omega: p.omega, Workers: workers}.model(tasks)
+			require.NoError(t, err)
+			return fit{m, &m.updates}
+		},
 		"shared regression": func(p problem, workers int) fit {
 			r, k, y := p.shared(t, 1)
 			r.Workers = workers

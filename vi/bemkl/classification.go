@@ -197,7 +197,7 @@ func (c Classification) model(k vi.Kernels, y la.Matrix[float64]) (*classificati
 	u := m.order()
 	m.updates.settled = u.plain()
 	if !c.Plain {
-		p := newPlane(m.latent, m.readouts(), &m.gamma, m.ones, m.f, m.gTarget, leastRounds)
+		p := newPlane(m.latent, m.reads, &m.gamma, m.ones, m.f, m.gTarget, leastRounds)
 		m.updates = schedule{first: u.plain(), settled: p.order(u)}
 	}
 	if c.From != nil {

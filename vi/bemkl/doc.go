@@ -6,8 +6,9 @@
 //
 // [Regression] observes the scores of L outputs with noise; the outputs have sample
 // weights each and share the kernel weights. [SharedRegression] shares the sample
-// weights instead, and each output has kernel weights. [Classification] observes the
-// signs of the scores.
+// weights instead, and each output has kernel weights. [TaskRegression] shares the kernel
+// weights between tasks that have samples of their own. [Classification] observes the signs
+// of the scores.
 //
 // # Priors
 //
@@ -31,17 +32,21 @@
 //
 // M. Gönen, "A Bayesian multiple kernel learning framework for single and multiple
 // output regression", ECAI 2012; M. Gönen, "Bayesian efficient multiple kernel
-// learning", ICML 2012, with its supplement. docs/shared.md derives SharedRegression.
+// learning", ICML 2012, with its supplement. docs/shared.md derives SharedRegression,
+// docs/tasks.md TaskRegression.
 //
 // # Files
 //
 //	regression.go                Regression: model, state of a fit, updates, bound
 //	regression_posterior.go      its posterior; collapsed fits
 //	shared_regression.go         SharedRegression and its posterior
+//	task_regression.go           TaskRegression: model, state of a fit, updates, bound
+//	task_posterior.go            its posterior
 //	classification.go            Classification: model, state of a fit, updates, bound
 //	classification_posterior.go  its posterior and predictions of labels
-//	latent.go    λ, a and G, which all three have
-//	layers.go    γ, ω, b and e of the models whose outputs share the kernel weights
+//	latent.go    λ, a and G, which all have
+//	common_weights.go  γ, ω, b and e of the models whose outputs share the kernel weights
+//	layers.go    these with λ, a and G of outputs of the same samples
 //	samples.go   how many samples the columns of the kernels stand for
 //	start.go     random starts; checks of starts and targets
 //	schedule.go  the plain and the accelerated order of the updates

@@ -32,31 +32,36 @@ const asymmetry = 1e-6
 
 // healing returns what heals the present state, nil if nothing can.
 func (m *regression) healing() *Healing {
-	if m.D != m.N || m.ones != nil {
+	return m.latent.healing(m.be.Mean[m.L:], m.be.Mean[:m.L], m.y)
+}
+
+// healing returns what heals the predictions of outputs that read a row each, with the
+// kernel weights e, the biases b and the targets y, R×N; nil if nothing can.
+func (l *latent) healing(e, b []float64, y la.Matrix[float64]) *Healing {
+	if l.D != l.N || l.ones != nil {
 		return nil
 	}
-	h := &Healing{Kernel: la.NewMatrix[float64](m.D, m.D), Residual: m.y.Clone(), Precision: make([]float64, m.L)}
-	e := m.be.Mean[m.L:]
-	m.k.Sum(&m.crew.All, e, h.Kernel)
+	h := &Healing{Kernel: la.NewMatrix[float64](l.D, l.D), Residual: y.Clone(), Precision: make([]float64, l.R)}
+	l.k.Sum(&l.crew.All, e, h.Kernel)
 	if !isSymmetric(h.Kernel, asymmetry) {
 		return nil
 	}
 	h.Kernel.MirrorLower()
-	if m.observed.Rows > 0 {
-		h.Observed = m.observed.Clone()
+	if l.observed.Rows > 0 {
+		h.Observed = l.observed.Clone()
 	}
-	for o := range m.L {
+	for o := range l.R {
 		r := h.Residual.Row(o)
-		for j := range m.P {
-			la.Axpy(-e[j], m.h.Row(o*m.P+j), r)
+		for j := range l.P {
+			la.Axpy(-e[j], l.h.Row(o*l.P+j), r)
 		}
 		for i := range r {
-			r[i] -= m.be.Mean[o]
+			r[i] -= b[o]
 			if h.missing(o, i) {
 				r[i] = 0
 			}
 		}
-		h.Precision[o] = newWeightPrecision(m.aMean.Row(o), m.aVar.Row(o))
+		h.Precision[o] = newWeightPrecision(l.aMean.Row(o), l.aVar.Row(o))
 	}
 	return h
 }

@@ -426,6 +426,57 @@ func (l *latent) addFit(r, o int, e []float64, s float64, y []float64) {
 	}
 }
 
+// intermediateOf updates G where one output reads row r, as q says: eps is E[ε], t the
+// target, 0 where it is missing. It stores Σ_i E[g_i]·t_i in gTarget.
+func (l *latent) intermediateOf(w *worker, r int, q *readout, eps float64, t, gTarget []float64) error {
+	P, be, e := l.P, q.be, q.e()
+	b := be.Mean[q.bias]
+	l.pull[r].CopyFrom(q.ee)
+	for m := range P {
+		la.Scal(eps, l.pull[r].Row(m))
+		w.p1[m] = eps * (float64(b*e[m]) + be.Cov.At(q.bias, q.weights+m)) // ε·E[b·e]
+	}
+	if err := l.beginIntermediate(w, r, w.p1); err != nil {
+		return err
+	}
+	g := l.rows(l.gMean, r)
+	for m := range P {
+		row := g.Row(m)
+		la.Axpy(eps*la.Dot(w.small.Cov.Row(m), e), t, row)
+		l.subtract(w.small.Mean[m], row)
+	}
+	if err := l.endIntermediate(w, r); err != nil {
+		return err
+	}
+	la.Gemv(&w.ws, la.NoTrans, 1, g, t, 0, gTarget) // t is 0 where it is missing
+	return nil
+}
+
+// residual returns Σ_i E[(t_i − eᵀg_i − b)²] over observed i, without the variance of t, for
+// output o, which reads row r as q says. With x = (1, g) and w = (b, e) it is
+// Σ (t − E[w]ᵀE[x])² + tr(Cov[w]·ΣE[x]E[x]ᵀ) + n·tr(Cov[g]·E[eeᵀ]),
+// a sum of parts that are not negative.
+func (l *latent) residual(r, o int, q *readout, t []float64) float64 {
+	rest, be := l.crew.Workers[0].n1, q.be
+	copy(rest, t)
+	l.addFit(r, o, q.e(), -1, rest)
+	l.subtract(be.Mean[q.bias], rest)
+	if l.observed.Rows > 0 {
+		for i, z := range l.observed.Row(r) {
+			rest[i] *= z
+		}
+	}
+	var spread, within float64
+	for m := range l.P {
+		cov := be.Cov.Row(q.weights + m)
+		spread += 2 * float64(cov[q.bias]*l.gSum.At(r, m))
+		spread += la.Dot(cov[q.weights:], l.gGram[r].Row(m))
+		within += la.Dot(l.gCov[r].Row(m), q.ee.Row(m))
+	}
+	spread += float64(l.count[r] * be.Cov.At(q.bias, q.bias))
+	return la.SumSq(rest) + spread + float64(l.count[r]*within)
+}
+
 // rescale moves (a, g) ← c·(a, g) and λ ← λ/c², with s = c².
 func (l *latent) rescale(s float64) {
 	c, logS := math.Sqrt(s), special.Log(s)

@@ -145,42 +145,76 @@ func newPlane(l *latent, outputs []readout, gamma *conjugate.Gammas, epsilon []f
 
 // order returns the updates of an accelerated sweep.
 func (p *plane) order(u *updates) []work.Update {
-	follow := work.Update{Name: "(b,G)", Step: func() error { return p.crew.Each(p.followTask) }}
-	move := work.Update{Name: "(a,b,G,λ)", Step: func() error {
-		if err := p.crew.Each(p.moveTask); err != nil {
-			return err
-		}
-		p.updateLambdaAndCovariance()
-		return nil
-	}}
-	round := append([]work.Update{move}, u.rest...)
+	return orderOfPlanes(u, p.rounds, func(f func(*plane) error) error { return f(p) })
+}
+
+// orderOfPlanes returns the updates of an accelerated sweep of so many rounds, of models that
+// may have several planes: each calls its argument for every one.
+func orderOfPlanes(u *updates, rounds int, each func(func(*plane) error) error) []work.Update {
+	on := func(name string, f func(*plane) error) work.Update {
+		return work.Update{Name: name, Step: func() error { return each(f) }}
+	}
+	follow := on("(b,G)", (*plane).followRows)
+	round := append([]work.Update{on("(a,b,G,λ)", (*plane).moveRows)}, u.rest...)
 	if u.mix != nil {
 		round = append(round, work.Update{Name: "(e,G)", Step: u.mix})
 	}
 	if u.upsilon != nil {
-		round = append(round, step("υ", func() {
+		round = append(round, work.Update{Name: "υ", Step: func() error {
 			u.upsilon()
-			for r := range p.R {
-				p.followCovariance(r)
-			}
-		}), step("(λ,Cov[a])", p.updateLambdaAndCovariance))
+			return each((*plane).followCovariances)
+		}}, on("(λ,Cov[a])", (*plane).updateLambda))
 	}
 	round = append(round, step("scale", u.scale))
 	if u.score != nil {
 		round = append(round, follow, work.Update{Name: "f", Step: func() error {
 			u.score()
-			return p.crew.Each(p.targetTask)
+			return each((*plane).retargetRows)
 		}})
 	}
-	order := []work.Update{u.g, {Name: "Cov[a]", Step: p.begin}}
-	for range p.rounds {
+	order := []work.Update{u.g, on("Cov[a]", (*plane).begin)}
+	for range rounds {
 		order = append(order, round...)
 	}
 	return append(order, follow, work.Update{Name: "G", Step: func() error {
-		p.keepStep()
-		p.staged = false
+		if err := each((*plane).end); err != nil {
+			return err
+		}
 		return u.g.Step()
 	}})
+}
+
+// moveRows updates a with b, G, λ and Cov[a] of every row.
+func (p *plane) moveRows() error {
+	if err := p.crew.Each(p.moveTask); err != nil {
+		return err
+	}
+	return p.updateLambda()
+}
+
+// followRows updates b with G of every row, and retargetRows after a change of the targets.
+func (p *plane) followRows() error   { return p.crew.Each(p.followTask) }
+func (p *plane) retargetRows() error { return p.crew.Each(p.targetTask) }
+
+// updateLambda updates λ and Cov[a].
+func (p *plane) updateLambda() error {
+	p.updateLambdaAndCovariance()
+	return nil
+}
+
+// followCovariances lets Cov[a] follow υ.
+func (p *plane) followCovariances() error {
+	for r := range p.R {
+		p.followCovariance(r)
+	}
+	return nil
+}
+
+// end ends the rounds; G is left to be written out.
+func (p *plane) end() error {
+	p.keepStep()
+	p.staged = false
+	return nil
 }
 
 // begin factorises, which gives Cov[a], and begins the rounds on the plane.

@@ -72,27 +72,32 @@ func newCombination(mean []float64, cov la.Matrix[float64]) combination {
 	return c
 }
 
-// splitCombination returns what output o needs of (b_1 … b_L, e).
+// splitCombination returns what every output needs of (b_1 … b_L, e).
 func splitCombination(mean []float64, cov la.Matrix[float64], L int) []combination {
-	P := len(mean) - L
 	var out []combination
 	for o := range L {
-		index := func(j int) int {
-			if j == 0 {
-				return o
-			}
-			return L + j - 1
-		}
-		m, c := make([]float64, 1+P), la.NewMatrix[float64](1+P, 1+P)
-		for i := range m {
-			m[i] = mean[index(i)]
-			for j := range m {
-				c.Set(i, j, cov.At(index(i), index(j)))
-			}
-		}
-		out = append(out, newCombination(m, c))
+		out = append(out, newCombination(marginal(mean, cov, L, o)))
 	}
 	return out
+}
+
+// marginal returns the mean and the covariance of (b_o, e), given those of (b_1 … b_L, e).
+func marginal(mean []float64, cov la.Matrix[float64], L, o int) ([]float64, la.Matrix[float64]) {
+	P := len(mean) - L
+	index := func(j int) int {
+		if j == 0 {
+			return o
+		}
+		return L + j - 1
+	}
+	m, c := make([]float64, 1+P), la.NewMatrix[float64](1+P, 1+P)
+	for i := range m {
+		m[i] = mean[index(i)]
+		for j := range m {
+			c.Set(i, j, cov.At(index(i), index(j)))
+		}
+	}
+	return m, c
 }
 
 // Dims returns the number of outputs, kernels and basis points.

@@ -12,7 +12,7 @@ import (
 func (m *regression) Predictions(p *vi.Predictions) {
 	p.Resize(m.L * m.N)
 	for o := range m.L {
-		m.predict(p, o, o, &m.readouts()[o], 1/m.epsilonMean[o], m.upsilonMean[o])
+		m.predict(p, o, o, &m.reads[o], 1/m.epsilonMean[o], m.upsilonMean[o])
 	}
 }
 
@@ -30,7 +30,7 @@ func (m *classification) Predictions(p *vi.Predictions) {
 	p.Resize(m.L * m.N)
 	p.Probabilities = true
 	for o := range m.L {
-		m.predict(p, o, o, &m.readouts()[o], 1, m.precision[o])
+		m.predict(p, o, o, &m.reads[o], 1, m.precision[o])
 	}
 	for i, f := range p.Mean {
 		p.Mean[i] = special.Exp(special.LogNormalCDF(f / p.SD[i]))

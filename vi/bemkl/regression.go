@@ -138,7 +138,7 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 	u := m.order()
 	m.updates.settled = u.plain()
 	if !r.Plain {
-		p := newPlane(m.latent, m.readouts(), &m.gamma, m.epsilonMean, m.y, m.gTarget, severalRounds(L, D, P))
+		p := newPlane(m.latent, m.reads, &m.gamma, m.epsilonMean, m.y, m.gTarget, severalRounds(L, D, P))
 		m.updates = schedule{first: u.plain(), settled: p.order(u)}
 	}
 	if r.From != nil {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/mkl/metrics"
 )
 

@@ -9,6 +9,7 @@ package reproduce
 
 import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/archambeau2010"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/costello2014"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/damoulas2010"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/gonen2012"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/titsias2011"
@@ -28,6 +29,7 @@ type Experiments struct {
 	MultitaskToy     titsias2011.Toy           `cmd:"" name:"multitask-toy" help:"Table 2 of Titsias and Lázaro-Gredilla (2011): twelve related tasks with gaps, against a Gaussian process for each."`
 	MtmklFlowers102  titsias2011.Flowers102    `cmd:"" name:"mtmkl-flowers102" help:"Table 3 of Titsias and Lázaro-Gredilla (2011): Oxford flowers of 102 classes as related tasks, with the authors' distance matrices."`
 	Calibration      Calibration               `cmd:"" help:"Whether predicted probabilities come true on held-out thirds of data sets."`
+	Drugs            costello2014.Drugs        `cmd:"" help:"Drug response simulated in the shape of the DREAM 7 challenge (Costello et al. 2014): tasks that share kernel weights."`
 	Denoise          titsias2011.Denoise       `cmd:"" name:"denoise" help:"Table 4 of Titsias and Lázaro-Gredilla (2011): a noisy picture restored by a sparse dictionary."`
 	Inpaint          titsias2011.Inpaint       `cmd:"" name:"inpaint" help:"Inpainting of Titsias and Lázaro-Gredilla (2011): a colour picture of which most values are missing."`
 	Movielens        titsias2011.Movielens     `cmd:"" name:"movielens" help:"Ratings of Titsias and Lázaro-Gredilla (2011), with the MovieLens files."`

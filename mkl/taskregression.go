@@ -1,0 +1,156 @@
+package mkl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// TaskRegression is Bayesian multiple kernel learning for several targets, the tasks, that
+// are known for samples of their own and share the kernel weights: the drugs of a screen,
+// each of them tried on some of the cell lines. A task is learned from the samples with its
+// target and from no others, and takes the time of a regression on these; that it shares
+// with the other tasks is what it makes of the views. The zero value is ready to fit.
+//
+// The views are those of all samples, and so are the statistics that Standardize, Center,
+// Normalize and default widths take from them. The priors are those of [Regression], and
+// predictions are healed as its are.
+//
+// [Regression] with MissingTargets is the same model but for the samples without a target:
+// it gives every target weights of all the samples, and takes for each target the time of a
+// regression on all of them.
+//
+// Source: J. C. Costello et al., "A community effort to assess and improve drug sensitivity
+// prediction algorithms", Nature Biotechnology 32 (2014), 1202–1212, whose best performing
+// method it is; derived in docs/tasks.md.
+type TaskRegression struct {
+	Fitting
+
+	Lambda, Upsilon, Gamma, Omega, Epsilon Gamma // priors
+
+	// Plain does exactly the published updates, which need many more sweeps.
+	Plain bool
+
+	// RawTargets leaves the targets as they are, instead of giving each mean 0 and
+	// standard deviation 1 over its own samples before the fit, as in [Regression].
+	RawTargets bool
+
+	// MissingTargets takes NaN in a target as a sample that the task does not have,
+	// instead of an error.
+	MissingTargets bool
+}
+
+// Fit fits the model to the views of N samples and the targets of length N each. With
+// rectangular kernels every task has all basis points. Errors are those of
+// [Regression.Fit].
+func (t TaskRegression) Fit(ctx context.Context, views []View, y ...[]float64) (*TaskRegressionModel, error) {
+	n, err := checkTargets(y, t.MissingTargets)
+	if err != nil {
+		return nil, err
+	}
+	targets, z := standardizeTargets(y, t.RawTargets)
+	ds, k, err := t.kernels(ctx, views, n, len(y), t.EstimateMemory)
+	if err != nil {
+		return nil, err
+	}
+	tasks, basis, err := splitTasks(k, z)
+	if err != nil {
+		return nil, err
+	}
+	fit, err := bestStart(ctx, &t.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.TaskFit, error) {
+		return bemkl.TaskRegression{
+			Lambda: t.Lambda, Upsilon: t.Upsilon, Gamma: t.Gamma, Omega: t.Omega, Epsilon: t.Epsilon,
+			Ascent: a, Plain: t.Plain, Workers: t.Workers, Seed: seed,
+		}.Fit(ctx, tasks)
+	}, func(fit *bemkl.TaskFit) vi.Record { return fit.Record })
+	if fit == nil {
+		return nil, err
+	}
+	m := &TaskRegressionModel{}
+	m.onViews = onViews{t.record(newTrace(fit.Record, fit.Collapsed)), ds}
+	m.targets = targets
+	if serr := m.set(fit.Posterior, basis); serr != nil {
+		return nil, errors.Join(err, serr)
+	}
+	if err == nil && m.collapsed(len(y)) {
+		err = &CollapsedError{Model: m}
+	}
+	return m, err
+}
+
+// splitTasks returns a task for each row of z, of the samples where it is not NaN, and the
+// basis points of each: the task's samples if the kernels are square, else nil for all.
+// Tasks of the same samples share their kernels.
+func splitTasks(k *vi.Dense, z la.Matrix[float64]) (tasks []bemkl.Task, basis [][]int, err error) {
+	_, D, N := k.Dims()
+	var own []*vi.Dense
+	var of [][]int
+	for o := range z.Rows {
+		var samples []int
+		var y []float64
+		for i, v := range z.Row(o) {
+			if !math.IsNaN(v) {
+				samples, y = append(samples, i), append(y, v)
+			}
+		}
+		rows := samples
+		if D != N || len(samples) == N {
+			rows = nil
+		}
+		j := slices.IndexFunc(of, func(other []int) bool { return slices.Equal(samples, other) })
+		if j < 0 {
+			part := k
+			if len(samples) < N {
+				if part, err = selectKernels(k, rows, samples); err != nil {
+					return nil, nil, err
+				}
+			}
+			j = len(of)
+			own, of = append(own, part), append(of, samples)
+		}
+		tasks, basis = append(tasks, bemkl.Task{Kernels: own[j], Y: y}), append(basis, rows)
+	}
+	return tasks, basis, nil
+}
+
+// selectKernels returns the rows and columns of the kernels; nil: all.
+func selectKernels(k *vi.Dense, rows, cols []int) (*vi.Dense, error) {
+	P, D, N := k.Dims()
+	if rows == nil {
+		rows = upTo(D)
+	}
+	if cols == nil {
+		cols = upTo(N)
+	}
+	out := make([]la.Matrix[float64], P)
+	for m := range out {
+		out[m] = la.NewMatrix[float64](len(rows), len(cols))
+		for i, r := range rows {
+			from, to := k.At(m).Row(r), out[m].Row(i)
+			for j, c := range cols {
+				to[j] = from[c]
+			}
+		}
+	}
+	part, err := vi.NewDense(out...)
+	if err != nil {
+		return nil, fmt.Errorf("mkl: %w", err)
+	}
+	return part, nil
+}
+
+// EstimateMemory returns about how many bytes a fit of the given size takes where every
+// task has nearly all samples, but others than the other tasks.
+func (t TaskRegression) EstimateMemory(s Size) int64 {
+	n, p, l, d := float64(s.Samples), float64(s.Kernels), float64(s.Outputs), float64(s.basis())
+	words := l * p * d * n                      // the tasks' own kernels
+	words += l * (5*d*d + d*n + 6*p*n + 12*p*p) // Gram sums, factors, healing; composite kernels; intermediate outputs
+	own := inBytes(words)
+	return min(t.kernelMemory(s, 1), math.MaxInt64-own) + own
+}
