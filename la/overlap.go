@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// overlap reports whether two matrices share an element. Views of the same rows
+// Overlap reports whether two matrices share an element. Views of the same rows
 // (equal strides) are told apart exactly up to a row that wraps; other
 // interleaved views count as overlapping.
-func overlap[T Float](a, b Matrix[T]) bool {
+func Overlap[T Float](a, b Matrix[T]) bool {
 	if a.Rows == 0 || a.Cols == 0 || b.Rows == 0 || b.Cols == 0 {
 		return false
 	}
@@ -37,7 +37,7 @@ func overlap[T Float](a, b Matrix[T]) bool {
 
 // refuseOverlap panics if out shares an element with in.
 func refuseOverlap[T Float](outName string, out Matrix[T], inName string, in Matrix[T]) {
-	if overlap(out, in) {
+	if Overlap(out, in) {
 		panic(fmt.Sprintf("la: %s overlaps %s", outName, inName))
 	}
 }
