@@ -15,12 +15,12 @@ type BLAS struct {
 	eager bool // la has small matrices too: for tests
 }
 
-// worth reports whether so much work is worth la's preparations.
-func (b BLAS) worth(work, least int) bool { return b.eager || work >= least }
-
 // Dgemm computes C ← α·op(A)·op(B) + β·C.
 func (i BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	if !i.worth(m*n*k, gemmWork) || !gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) {
+	times := func(t blas.Transpose, rows, cols int, a []float64, lda int, x []float64, incX int, y []float64, incY int) {
+		i.Dgemv(t, rows, cols, alpha, a, lda, x, incX, beta, y, incY)
+	}
+	if !i.worthGemm(tA, tB, m, n, k) || !gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, times) {
 		i.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }
@@ -58,7 +58,7 @@ func (i BLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 
 // Dtrsm solves op(A)·X = α·B or X·op(A) = α·B for a triangular A. X takes the place of B.
 func (i BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
-	if s == blas.Left && n == 1 && alpha == 1 && i.worth(m, trsvRows) && trsv(ul, tA, d, m, a, lda, b, ldb) {
+	if s == blas.Left && n == 1 && alpha == 1 && i.worth(m, trsvOfTrsm) && trsv(ul, tA, d, m, a, lda, b, ldb) {
 		return
 	}
 	if !i.worth(min(m, n), trsmRows) || !trsm(triangular{s, ul, tA, d}, m, n, alpha, a, lda, b, ldb) {
@@ -68,7 +68,7 @@ func (i BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 
 // Dgemv computes y ← α·op(A)·x + β·y.
 func (i BLAS) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int) {
-	if !i.worth(m*n, gemvWork) || !gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY) {
+	if !i.worth(m*n, gemvLeast(tA, incX, incY)) || !gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY) {
 		i.Implementation.Dgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 	}
 }

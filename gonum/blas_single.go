@@ -8,7 +8,10 @@ import (
 
 // Sgemm computes C ← α·op(A)·op(B) + β·C.
 func (i BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
-	if !i.worth(m*n*k, gemmWork) || !gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) {
+	times := func(t blas.Transpose, rows, cols int, a []float32, lda int, x []float32, incX int, y []float32, incY int) {
+		i.Sgemv(t, rows, cols, alpha, a, lda, x, incX, beta, y, incY)
+	}
+	if !i.worthGemm(tA, tB, m, n, k) || !gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, times) {
 		i.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }
@@ -46,7 +49,7 @@ func (i BLAS) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 
 // Strsm solves op(A)·X = α·B or X·op(A) = α·B for a triangular A. X takes the place of B.
 func (i BLAS) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
-	if s == blas.Left && n == 1 && alpha == 1 && i.worth(m, trsvRows) && trsv(ul, tA, d, m, a, lda, b, ldb) {
+	if s == blas.Left && n == 1 && alpha == 1 && i.worth(m, trsvOfTrsm) && trsv(ul, tA, d, m, a, lda, b, ldb) {
 		return
 	}
 	if !i.worth(min(m, n), trsmRows) || !trsm(triangular{s, ul, tA, d}, m, n, alpha, a, lda, b, ldb) {
@@ -56,7 +59,7 @@ func (i BLAS) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 
 // Sgemv computes y ← α·op(A)·x + β·y.
 func (i BLAS) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32, y []float32, incY int) {
-	if !i.worth(m*n, gemvWork) || !gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY) {
+	if !i.worth(m*n, gemvLeast(tA, incX, incY)) || !gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY) {
 		i.Implementation.Sgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
 	}
 }

@@ -15,7 +15,8 @@
 //
 // Results differ from gonum's by rounding: la uses fused multiply-adds and adds in another
 // order. Zeros are multiplied like other numbers, so that 0·Inf and 0·NaN give NaN; gonum
-// skips the zeros of some operands. The Cholesky factor of a matrix with infinities does not
+// skips the zeros of some operands. With β = 0, what was in C never shows; gonum's Syrk and
+// Syr2k multiply it by 0. The Cholesky factor of a matrix with infinities does not
 // exist; gonum calls it a success and returns NaNs.
 //
 // # Where it does nothing

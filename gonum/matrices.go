@@ -15,17 +15,39 @@ import (
 // leaf is the number of rows up to which a triangle is not cut in halves.
 const leaf = 128
 
-func gemm[T la.Float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) bool {
+// gemm leaves a product with one vector to times, which computes y ← α·op(A)·x + β·y.
+func gemm[T la.Float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int,
+	times func(t blas.Transpose, rows, cols int, a []T, lda int, x []T, incX int, y []T, incY int)) bool {
 	ta, okA := transpose(tA)
 	tb, okB := transpose(tB)
 	am, bm, cm := operand(ta, m, k, a, lda), operand(tb, k, n, b, ldb), matrix(m, n, c, ldc)
 	if !okA || !okB || alpha == 0 || empty(am, bm, cm) || la.Overlap(cm, am) || la.Overlap(cm, bm) {
 		return false
 	}
+	switch {
+	case k > 1 && n == 1:
+		times(tA, am.Rows, am.Cols, a, lda, b, step(tb, ldb), c, ldc)
+		return true
+	case k > 1 && m == 1:
+		t := blas.Trans
+		if tb {
+			t = blas.NoTrans
+		}
+		times(t, bm.Rows, bm.Cols, b, ldb, a, step(!ta, lda), c, 1)
+		return true
+	}
 	s := borrow()
 	defer pool.Put(s)
 	la.Gemm(&s.ws, ta, tb, alpha, am, bm, beta, cm)
 	return true
+}
+
+// step returns how far apart the elements of a matrix with one row (row) or one column are.
+func step(row la.Trans, stride int) int {
+	if row {
+		return 1
+	}
+	return stride
 }
 
 func symm[T la.Float](side blas.Side, uplo blas.Uplo, m, n int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) bool {

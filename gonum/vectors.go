@@ -110,8 +110,7 @@ func axpy[T la.Float](n int, alpha T, x []T, incX int, y []T, incY int) bool {
 	if n <= 0 || alpha == 0 || incX != 1 || incY != 1 || len(x) < n || len(y) < n {
 		return false
 	}
-	xv, yv := vector[T]{x, n, 1}, vector[T]{y, n, 1}
-	if &x[0] != &y[0] && la.Overlap(yv.column(), xv.column()) {
+	if &x[0] != &y[0] && la.Overlap(la.MatrixOf(1, n, y[:n]), la.MatrixOf(1, n, x[:n])) {
 		return false
 	}
 	la.Axpy(alpha, x[:n], y[:n])
