@@ -8,7 +8,7 @@ import (
 )
 
 // LAPACK is gonum's LAPACK with la's Cholesky factors, inverses of them and inverses of
-// triangles. The zero value is ready. Its other routines call the BLAS that package blas64 has
+// triangles, and a faster order of work for singular values. The zero value is ready. Its other routines call the BLAS that package blas64 has
 // been told to use.
 type LAPACK struct {
 	gonumlapack.Implementation

@@ -18,6 +18,7 @@ const (
 	axpyWork     = 1024
 	choleskyRows = 24
 	inverseRows  = 16
+	svdRows      = 100
 )
 
 // worth reports whether so much work is worth la's preparations.
