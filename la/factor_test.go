@@ -250,9 +250,11 @@ func (s *systems[T]) check(t *testing.T, w *Workspace) {
 	}
 }
 
+// With 64 rows, the padding of AVX-512's strips of float32 is more than the mode of a tile can
+// leave out.
 func TestTriangularBits(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { testTriangularBits[float64](t, 1, 95, 145, 193, 239, 240, 241, 385) })
-	t.Run("float32", func(t *testing.T) { testTriangularBits[float32](t, 5, 97, 193) })
+	t.Run("float32", func(t *testing.T) { testTriangularBits[float32](t, 5, 64, 97, 193) })
 }
 
 func testTriangularBits[T Float](t *testing.T, step int, sizes ...int) {

@@ -169,12 +169,13 @@ func (t *triangular[T]) load(i, j int) {
 	}
 }
 
-// loadCorner fills the part of strip i that lies on the diagonal.
+// loadCorner fills the part of strip i that lies on the diagonal. Padding that is not skipped
+// becomes that of the identity.
 func (t *triangular[T]) loadCorner(i int) {
-	nr, mr := t.k.nr, t.k.mr
+	nr := t.k.nr
 	row, line, m := t.rows(i)
 	ds := elems(t.strip(i, i*nr), nr*nr)
-	if t.reverse || line%mr > 0 || m%mr > 0 {
+	if t.reverse || line > t.first {
 		clear(ds)
 		for i := range line {
 			ds[i*nr+i] = 1

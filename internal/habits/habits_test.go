@@ -51,7 +51,7 @@ func TestReadSeesNestedModules(t *testing.T) {
 	for _, p := range repository(t).Packages {
 		paths = append(paths, p.Path)
 	}
-	assert.Subset(t, paths, []string{"bench", "cmd/mkl", "internal/habits", "la", "mcmc", "mkl", "mkl/tune", "vi"})
+	assert.Subset(t, paths, []string{"bench", "cmd/mkl", "gonum", "internal/habits", "la", "mcmc", "mkl", "mkl/tune", "vi"})
 }
 
 // read returns the tree of files given by path and text.

@@ -12,7 +12,7 @@ require (
 	github.com/klauspost/cpuid/v2 v2.4.2 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/tools v0.30.0 // indirect
+	golang.org/x/tools v0.48.0 // indirect
 )
 
 replace github.com/bmkl/bmkl => ../../
