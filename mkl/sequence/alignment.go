@@ -16,8 +16,6 @@ func (k Pairwise) values(ctx context.Context, t *task) error {
 //	H(i,j) = max(0, H(i−1,j−1) + score(i,j), E(i,j), F(i,j))
 //	E(i,j) = max(H(i,j−1) − Open, E(i,j−1) − Extend)
 //	F(i,j) = max(H(i−1,j) − Open, F(i−1,j) − Extend).
-//
-// E and F below 0 never matter, and stop at 0.
 type bestAlignment struct {
 	scores       profile[int32]
 	open, extend int32
@@ -49,13 +47,13 @@ func (b *bestAlignment) with(y []uint16) float64 {
 		var diagonal, f int32
 		for i, score := range scores {
 			c := &cells[i]
-			h := max(diagonal+score, c.e, f) // not below 0, as e is not
+			h := max(diagonal+score, c.e, f, 0)
 			best = max(best, h)
 			diagonal = c.h
 			c.h = h
 			h -= open
-			c.e = max(c.e-extend, h, 0)
-			f = max(f-extend, h, 0)
+			c.e = max(c.e-extend, h)
+			f = max(f-extend, h)
 		}
 	}
 	return float64(best)
