@@ -265,6 +265,37 @@ func TestReadFASTA(t *testing.T) {
 	assert.Empty(t, records)
 }
 
+func FuzzReadFASTA(f *testing.F) {
+	f.Add(">a b\nACG\n>c\n")
+	f.Add(";\n\n> \n")
+	f.Fuzz(func(t *testing.T, text string) {
+		records, err := ReadFASTA(strings.NewReader(text))
+		if err != nil {
+			assert.Nil(t, records)
+			return
+		}
+		for _, r := range records {
+			assert.NotEmpty(t, r.ID)
+			assert.NotContains(t, r.Sequence, "\n")
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	for _, k := range everyKernel {
+		f.Add(k.String())
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		k, err := Parse(text)
+		if err != nil || k.check(Protein) != nil {
+			return
+		}
+		again, err := Parse(k.String())
+		require.NoError(t, err)
+		assert.Equal(t, k.String(), again.String())
+	})
+}
+
 // Every family of models that takes given kernels fits a set's views, and what it predicts
 // after a file is what it predicted before.
 func TestModels(t *testing.T) {

@@ -2,6 +2,7 @@ package sequence
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -26,17 +27,16 @@ type subsequences struct {
 	unknown uint16
 
 	x       []uint16
-	p, next la.Matrix[float64] // (|x|+1)×(|y|+1)
+	p, next []float64 // of the matrices of P_n and P_{n+1}
 }
 
 func (s *subsequences) begin(x []uint16) { s.x = x }
 
 func (s *subsequences) with(y []uint16) float64 {
 	rows, cols := len(s.x)+1, len(y)+1
-	if s.p.Rows != rows || s.p.Cols != cols {
-		s.p, s.next = la.NewMatrix[float64](rows, cols), la.NewMatrix[float64](rows, cols)
-	}
-	p, next := s.p, s.next
+	s.p = slices.Grow(s.p[:0], rows*cols)
+	s.next = slices.Grow(s.next[:0], rows*cols)
+	p, next := la.MatrixOf(rows, cols, s.p[:rows*cols]), la.MatrixOf(rows, cols, s.next[:rows*cols])
 	for i := range p.Data {
 		p.Data[i] = 1
 	}
