@@ -297,7 +297,11 @@ func (c *Homology) print(e *console.Env, kernels []sequence.Kernel, scores []hom
 			"mean": map[string]float64{"roc": meanROC, "roc50": meanROC50, "median_rfp": meanRFP},
 		})
 	}
-	fmt.Fprintf(e.Stdout, "Remote homology (Table 1.10): %s, kernels %s\n\n", c.Rule, strings.Join(names, ", "))
+	how := names[0]
+	if len(names) > 1 {
+		how = c.Rule + " of " + strings.Join(names, ", ")
+	}
+	fmt.Fprintf(e.Stdout, "Remote homology (Table 1.10): %s\n\n", how)
 	rows = append(rows, []string{"mean", "", "", "", fmt.Sprintf("%.3f", meanROC), fmt.Sprintf("%.3f", meanROC50), fmt.Sprintf("%.4f", meanRFP), ""})
 	if err := console.PrintTable(e.Stdout, "lrrrrrrr", rows); err != nil {
 		return err
