@@ -38,7 +38,8 @@
 // In every matrix of this package a row is a sample: feature matrices are
 // samples × features, precomputed kernels and distances samples × basis points,
 // where the basis points are the training samples unless a rectangular kernel
-// says otherwise.
+// says otherwise. Package [github.com/bmkl/bmkl/mkl/sequence] makes such matrices of
+// strings.
 //
 // # Inputs
 //

@@ -145,6 +145,59 @@ func AUC(positive []bool, score []float64) (float64, error) {
 	return area, nil
 }
 
+// ROCn returns the area under the receiver operating characteristic up to the first n
+// negative samples, as a share of what it could be: 1 if all positive samples score above
+// all negative ones, 0 if n negative samples score above every positive one. Ties are
+// counted half. With n = 50 it is the ROC50 of searches in data bases; of fewer than n
+// negative samples it is [AUC].
+//
+// Source: M. Gribskov and N. L. Robinson, "Use of receiver operating characteristic (ROC)
+// analysis to evaluate sequence matching", Computers & Chemistry 20 (1996).
+func ROCn(positive []bool, score []float64, n int) (float64, error) {
+	if n < 1 {
+		return math.NaN(), fmt.Errorf("metrics: ROCn: n is %d", n)
+	}
+	curve, err := roc(positive, score)
+	if err != nil {
+		return math.NaN(), err
+	}
+	negatives := 0
+	for _, p := range positive {
+		if !p {
+			negatives++
+		}
+	}
+	end := min(1, float64(n)/float64(negatives))
+	var area float64
+	for i, p := range curve[1:] {
+		before := curve[i]
+		if before.false >= end {
+			break
+		}
+		if p.false > end { // the curve ends within a tie
+			p.true = before.true + (p.true-before.true)*(end-before.false)/(p.false-before.false)
+			p.false = end
+		}
+		area += (p.false - before.false) * (p.true + before.true) / 2
+	}
+	return area / end, nil
+}
+
+// MedianRFP returns the median rate of false positives: the share of the negative samples
+// that score at least as high as the median of the positive ones, the upper of two. 0 is
+// best.
+//
+// Source: T. Jaakkola, M. Diekhans and D. Haussler, "A discriminative framework for
+// detecting remote protein homologies", J. Comput. Biol. 7 (2000).
+func MedianRFP(positive []bool, score []float64) (float64, error) {
+	curve, err := roc(positive, score)
+	if err != nil {
+		return math.NaN(), err
+	}
+	i := slices.IndexFunc(curve, func(p point) bool { return p.true >= 0.5 })
+	return curve[i].false, nil
+}
+
 // EqualErrorRate returns the error rate at the threshold where the share of the negative
 // samples that score above it equals the share of the positive samples that do not.
 // Between two thresholds the receiver operating characteristic is a straight line.

@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -158,4 +159,54 @@ func TestBreakEven(t *testing.T) {
 	assert.InDelta(t, 0.25, f(BreakEven([]bool{true, false, false, false}, []float64{1, 1, 1, 1})), 1e-15)
 	_, err := BreakEven([]bool{true}, []float64{1})
 	assert.Error(t, err)
+}
+
+// ROCn against its definition: for each of the first n negative samples, the positive ones
+// above it.
+func TestROCnAndMedianRFPAgainstCounting(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	must := must(t)
+	for range 30 {
+		size := 4 + rng.IntN(60)
+		positive, score := make([]bool, size), make([]float64, size)
+		var pos, neg []float64
+		for i, s := range rng.Perm(size) {
+			score[i] = float64(s)
+			positive[i] = i == 0 || i > 1 && rng.IntN(3) == 0
+			if positive[i] {
+				pos = append(pos, score[i])
+			} else {
+				neg = append(neg, score[i])
+			}
+		}
+		slices.Sort(neg)
+		slices.Reverse(neg)
+		for _, n := range []int{1, 3, 50} {
+			hits, first := 0, neg[:min(n, len(neg))]
+			for _, b := range first {
+				for _, a := range pos {
+					if a > b {
+						hits++
+					}
+				}
+			}
+			assert.InDelta(t, float64(hits)/float64(len(first)*len(pos)), must(ROCn(positive, score, n)), 1e-12)
+		}
+		assert.InDelta(t, must(AUC(positive, score)), must(ROCn(positive, score, size)), 1e-12)
+		slices.Sort(pos)
+		median, above := pos[len(pos)/2], 0 // the middle one, or with an even number the upper
+		for _, b := range neg {
+			if b >= median {
+				above++
+			}
+		}
+		assert.InDelta(t, float64(above)/float64(len(neg)), must(MedianRFP(positive, score)), 1e-12)
+	}
+	assert.Equal(t, 0.5, must(ROCn([]bool{true, false, false, false}, []float64{1, 1, 1, 1}, 3)), "ties count half")
+	assert.InDelta(t, 1.0/6, must(ROCn([]bool{true, false, false, false}, []float64{1, 1, 1, 1}, 1)), 1e-15)
+	assert.Equal(t, 1.0, must(MedianRFP([]bool{true, false, false}, []float64{1, 1, 2})))
+	_, err := ROCn([]bool{true, false}, []float64{1, 2}, 0)
+	assert.ErrorContains(t, err, "n is 0")
+	_, err = MedianRFP([]bool{true}, []float64{1})
+	assert.ErrorContains(t, err, "both are needed")
 }

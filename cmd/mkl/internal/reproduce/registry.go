@@ -36,4 +36,5 @@ type Experiments struct {
 	UCI              damoulas2010.UCI          `cmd:"" name:"uci" help:"Six UCI data sets by the multinomial probit machine: ten-fold cross-validation."`
 	Mfeat            damoulas2010.Mfeat        `cmd:"" name:"mfeat" help:"Handwritten numerals from four feature spaces: single machines, their combinations, combined kernels."`
 	VBKC             damoulas2010.Proteinfold  `cmd:"" name:"proteinfold-vbkc" help:"Protein folds by the multinomial probit machine: single and growing sets of sources."`
+	Homology         damoulas2010.Homology     `cmd:"" name:"remote-homology" help:"Table 1.10 of Damoulas and Girolami (2010): remote homologues of protein families by kernels on sequences."`
 }

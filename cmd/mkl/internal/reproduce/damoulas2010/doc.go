@@ -6,5 +6,6 @@
 //	uci.go          UCI data sets
 //	mfeat.go        Tables 1.4 to 1.6: handwritten numerals
 //	proteinfold.go  Tables 1.7 to 1.9: protein folds
+//	homology.go     Table 1.10: remote homologues of protein families
 //	probit.go       what they share: flags, the paper's rule to stop, kernels, figures
 package damoulas2010

@@ -1,0 +1,330 @@
+package damoulas2010
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/metrics"
+	"github.com/bmkl/bmkl/mkl/sequence"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
+)
+
+// The files of the SCOP 1.53 benchmark of L. Liao and W. S. Noble (2003): sequences, and
+// for each of them and each family what part it has there.
+const (
+	homologySequences  = "scop.1.53.1e-25.fasta"
+	homologyMembership = "all_seq_fam_membership.txt"
+)
+
+// Homology is Table 1.10 of the paper: remote homologues of protein families, found by a
+// combination of kernels on their sequences.
+type Homology struct {
+	flags    `embed:""`
+	Kernels  string   `default:"la; mismatch; oligomer; pairwise" help:"Kernels on the sequences, with semicolons between them (${default})."`
+	Rule     string   `default:"wsum" enum:"fixsum,wsum" help:"Whether the kernels' weights are learned: fixsum or wsum (${default})."`
+	Families int      `placeholder:"N" help:"Only the first N families of the file; all unless given."`
+	Only     []string `placeholder:"NAME" help:"Only these families."`
+	Ridge    float64  `default:"0.02" help:"What is added to the kernels' diagonal, times the share of the sample's class (${default})."`
+	Sweeps   int      `default:"100" help:"Most sweeps of a fit (${default})."`
+}
+
+// homologyStated are the means over 54 families that the paper states.
+var homologyStated = []struct {
+	name                  string
+	roc, roc50, medianRFP float64
+}{
+	{"probit machine, stated", 0.924, 0.567, 0.0661},
+	{"SVM, Smith–Waterman, stated", 0.896, 0.464, 0.0837},
+	{"SVM, local alignment, stated", 0.925, 0.649, 0.0541},
+	{"SVM, mismatch, stated", 0.872, 0.400, 0.0837},
+	{"SVM, monomer distances, stated", 0.919, 0.508, 0.0664},
+}
+
+// family is a problem of two classes: the positions of its sequences, those of the family's
+// class first.
+type family struct {
+	name                                                     string
+	positiveTrain, negativeTrain, positiveTest, negativeTest []int
+}
+
+// homologyScore is what a family came to.
+type homologyScore struct {
+	Family    string    `json:"family"`
+	Train     int       `json:"train"`
+	Positive  int       `json:"positive_train"`
+	Test      int       `json:"test"`
+	ROC       float64   `json:"roc"`
+	ROC50     float64   `json:"roc50"`
+	MedianRFP float64   `json:"median_rfp"`
+	Sweeps    int       `json:"sweeps"`
+	Weights   []float64 `json:"weights"`
+}
+
+// Run runs the experiment.
+func (c *Homology) Run(e *console.Env) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.Sweeps < 1 || c.Families < 0 || !(c.Ridge >= 0) {
+		return console.Inputf("-sweeps is at least 1, -families and -ridge are not negative")
+	}
+	set := &sequence.Set{Alphabet: sequence.Protein, Workers: c.Workers}
+	for text := range strings.SplitSeq(c.Kernels, ";") {
+		k, err := sequence.Parse(text)
+		if err != nil {
+			return console.Inputf("-kernels: %w", err)
+		}
+		set.Kernels = append(set.Kernels, k)
+	}
+	families, err := c.read(e, set)
+	if err != nil {
+		return err
+	}
+	p := console.NewProgress(e, c.JSON, len(set.Kernels)+len(families), "kernels and families")
+	defer p.Finish()
+	var kernels []la.Matrix[float64]
+	for _, k := range set.Kernels {
+		one := *set
+		one.Kernels = []sequence.Kernel{k}
+		views, err := one.Views(e.Ctx)
+		if err != nil {
+			return err
+		}
+		x := views[0].X
+		if _, ok := k.(sequence.Pairwise); ok {
+			x = cosines(x, c.Workers)
+		}
+		kernels = append(kernels, x)
+		p.Step()
+	}
+	var scores []homologyScore
+	for _, f := range families {
+		s, err := c.score(e, kernels, f)
+		if err != nil {
+			return fmt.Errorf("family %s: %w", f.name, err)
+		}
+		scores = append(scores, s)
+		p.Step()
+	}
+	p.Finish()
+	return c.print(e, set.Kernels, scores)
+}
+
+// cosines returns the inner products of the rows of x, over their lengths.
+func cosines(x la.Matrix[float64], workers int) la.Matrix[float64] {
+	k := la.NewMatrix[float64](x.Rows, x.Rows)
+	x = x.Clone()
+	for i := range x.Rows {
+		la.Scal(1/math.Sqrt(la.SumSq(x.Row(i))), x.Row(i))
+	}
+	la.Gemm(&la.Workspace{Workers: workers}, la.NoTrans, la.Transpose, 1, x, x, 0, k)
+	return k
+}
+
+// score learns a family and ranks its test sequences.
+func (c *Homology) score(e *console.Env, kernels []la.Matrix[float64], f family) (s homologyScore, err error) {
+	train := slices.Concat(f.positiveTrain, f.negativeTrain)
+	test := slices.Concat(f.positiveTest, f.negativeTest)
+	var within, across []la.Matrix[float64]
+	for _, k := range kernels {
+		within, across = append(within, part(k, train, train)), append(across, part(k, train, test))
+	}
+	dense, err := vi.NewDense(within...)
+	if err != nil {
+		return s, err
+	}
+	later, err := vi.NewDense(across...)
+	if err != nil {
+		return s, err
+	}
+	labels := make([]int, len(train))
+	for i := range f.positiveTrain {
+		labels[i] = 1
+	}
+	rule := map[string]probit.Rule{"fixsum": probit.FixSum, "wsum": probit.WSum}[c.Rule]
+	if len(kernels) == 1 {
+		rule = probit.FixSum
+	}
+	machine := c.machine(rule, c.Sweeps, c.Seed)
+	machine.Ridge, machine.Workers = c.Ridge, c.Workers
+	fit, probability, err := c.fit(e.Ctx, machine, dense, later, labels)
+	if err != nil {
+		return s, err
+	}
+	positive, score := make([]bool, len(test)), make([]float64, len(test))
+	for i := range test {
+		positive[i], score[i] = i < len(f.positiveTest), probability.At(i, 1)
+	}
+	s = homologyScore{
+		Family: f.name, Train: len(train), Positive: len(f.positiveTrain), Test: len(test),
+		Sweeps: len(fit.Record.Trace), Weights: fit.Posterior.State().Beta,
+	}
+	var errs [3]error
+	s.ROC, errs[0] = metrics.AUC(positive, score)
+	s.ROC50, errs[1] = metrics.ROCn(positive, score, 50)
+	s.MedianRFP, errs[2] = metrics.MedianRFP(positive, score)
+	return s, errors.Join(errs[:]...)
+}
+
+// part returns some rows and columns of k.
+func part(k la.Matrix[float64], rows, cols []int) la.Matrix[float64] {
+	p := la.NewMatrix[float64](len(rows), len(cols))
+	for i, r := range rows {
+		row := k.Row(r)
+		for j, c := range cols {
+			p.Set(i, j, row[c])
+		}
+	}
+	return p
+}
+
+// read reads the sequences into the set, and the families that are wanted.
+func (c *Homology) read(e *console.Env, set *sequence.Set) ([]family, error) {
+	file, err := e.Open(filepath.Join(c.Data, homologySequences))
+	if err != nil {
+		return nil, console.Input(err)
+	}
+	defer file.Close()
+	records, err := sequence.ReadFASTA(file)
+	if err != nil {
+		return nil, console.Inputf("%s: %w", homologySequences, err)
+	}
+	at := make(map[string]int, len(records))
+	for i, r := range records {
+		set.Strings, at[r.ID] = append(set.Strings, r.Sequence), i
+	}
+	membership, err := e.Open(filepath.Join(c.Data, homologyMembership))
+	if err != nil {
+		return nil, console.Input(err)
+	}
+	defer membership.Close()
+	families, err := readFamilies(membership, at)
+	if err != nil {
+		return nil, console.Inputf("%s: %w", homologyMembership, err)
+	}
+	for _, name := range c.Only {
+		if !slices.ContainsFunc(families, func(f family) bool { return f.name == name }) {
+			return nil, console.Inputf("-only: there is no family %q", name)
+		}
+	}
+	if len(c.Only) > 0 {
+		families = slices.DeleteFunc(families, func(f family) bool { return !slices.Contains(c.Only, f.name) })
+	}
+	if c.Families > 0 {
+		families = families[:min(c.Families, len(families))]
+	}
+	return families, nil
+}
+
+// readFamilies reads a table of which the first line names the families, and each line
+// after it a sequence and its part in each: 1 and 2 the positive and negative sequences of
+// the training, 3 and 4 those of the test, 0 none.
+func readFamilies(r io.Reader, at map[string]int) ([]family, error) {
+	lines := bufio.NewScanner(r)
+	var families []family
+	for number := 1; lines.Scan(); number++ {
+		cells := strings.Fields(lines.Text())
+		if len(cells) == 0 {
+			continue
+		}
+		if families == nil {
+			for _, name := range cells[1:] {
+				families = append(families, family{name: name})
+			}
+			continue
+		}
+		i, ok := at[cells[0]]
+		if !ok || len(cells) != len(families)+1 {
+			return nil, fmt.Errorf("line %d: %d cells of %q, where %d of a known sequence are needed", number, len(cells), cells[0], len(families)+1)
+		}
+		for j, cell := range cells[1:] {
+			f := &families[j]
+			switch cell {
+			case "0":
+			case "1":
+				f.positiveTrain = append(f.positiveTrain, i)
+			case "2":
+				f.negativeTrain = append(f.negativeTrain, i)
+			case "3":
+				f.positiveTest = append(f.positiveTest, i)
+			case "4":
+				f.negativeTest = append(f.negativeTest, i)
+			default:
+				return nil, fmt.Errorf("line %d: %q is none of 0 to 4", number, cell)
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if len(families) == 0 {
+		return nil, errors.New("there are no families")
+	}
+	return families, nil
+}
+
+// print prints what came out beside what the paper states.
+func (c *Homology) print(e *console.Env, kernels []sequence.Kernel, scores []homologyScore) error {
+	var roc, roc50, rfp []float64
+	rows := [][]string{{"family", "training", "positive", "test", "ROC", "ROC50", "median RFP", "sweeps"}}
+	for _, s := range scores {
+		roc, roc50, rfp = append(roc, s.ROC), append(roc50, s.ROC50), append(rfp, s.MedianRFP)
+		rows = append(rows, []string{
+			s.Family, fmt.Sprint(s.Train), fmt.Sprint(s.Positive), fmt.Sprint(s.Test),
+			fmt.Sprintf("%.3f", s.ROC), fmt.Sprintf("%.3f", s.ROC50), fmt.Sprintf("%.4f", s.MedianRFP), fmt.Sprint(s.Sweeps),
+		})
+	}
+	meanROC, _ := measure.MeanSD(roc)
+	meanROC50, _ := measure.MeanSD(roc50)
+	meanRFP, _ := measure.MeanSD(rfp)
+	names := make([]string, len(kernels))
+	for i, k := range kernels {
+		names[i] = k.String()
+	}
+	if c.JSON {
+		return console.PrintJSON(e.Stdout, map[string]any{
+			"experiment": "remote-homology", "kernels": names, "rule": c.Rule, "families": scores,
+			"mean": map[string]float64{"roc": meanROC, "roc50": meanROC50, "median_rfp": meanRFP},
+		})
+	}
+	how := names[0]
+	if len(names) > 1 {
+		how = c.Rule + " of " + strings.Join(names, ", ")
+	}
+	fmt.Fprintf(e.Stdout, "Remote homology (Table 1.10): %s\n\n", how)
+	rows = append(rows, []string{"mean", "", "", "", fmt.Sprintf("%.3f", meanROC), fmt.Sprintf("%.3f", meanROC50), fmt.Sprintf("%.4f", meanRFP), ""})
+	if err := console.PrintTable(e.Stdout, "lrrrrrrr", rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(e.Stdout)
+	rows = [][]string{{"mean over 54 families", "ROC", "ROC50", "median RFP"}}
+	for _, s := range homologyStated {
+		rows = append(rows, []string{s.name, fmt.Sprintf("%.3f", s.roc), fmt.Sprintf("%.3f", s.roc50), fmt.Sprintf("%.4f", s.medianRFP)})
+	}
+	if err := console.PrintTable(e.Stdout, "lrrr", rows); err != nil {
+		return err
+	}
+	if len(kernels) == 1 {
+		return nil
+	}
+	fmt.Fprintln(e.Stdout)
+	rows = [][]string{append([]string{"weights"}, names...)}
+	for _, s := range scores {
+		row := []string{s.Family}
+		for _, b := range s.Weights {
+			row = append(row, fmt.Sprintf("%.3f", b))
+		}
+		rows = append(rows, row)
+	}
+	return console.PrintTable(e.Stdout, "l"+strings.Repeat("r", len(names)), rows)
+}

@@ -1,0 +1,87 @@
+package sequence
+
+import (
+	"context"
+	"math"
+)
+
+func (k LocalAlignment) values(ctx context.Context, t *task) error {
+	k = k.filled()
+	s := newScoring(t.alphabet, k.Gaps)
+	return t.compare(ctx, func() comparison { return newAllAlignments(s, k) })
+}
+
+// allAlignments sums e^(β·score) over all local alignments, 1 for the empty one among
+// them. With M(i,j) the sum of those that end with letters i of x and j of y as a pair,
+// X with a gap in y's direction after that and Y with one in x's, after either,
+//
+//	M(i,j) = e^(β·score(i,j))·(1 + M + X + Y)(i−1,j−1)
+//	X(i,j) = e^(−β·Open)·M(i,j−1) + e^(−β·Extend)·X(i,j−1)
+//	Y(i,j) = e^(−β·Open)·(M + X)(i−1,j) + e^(−β·Extend)·Y(i−1,j)
+//	sum    = 1 + Σ_ij M(i,j).
+//
+// The sum may be far above the largest floating-point number. Whenever it passes 2^256,
+// all is scaled down by that factor, the 1 as well, and the powers are counted: no
+// logarithm is taken but the last.
+type allAlignments struct {
+	weights      profile[float64]
+	open, extend float64
+	beta         float64 // of the logarithm that is returned, 1 for the sum's own
+	cells        []sumCell
+}
+
+// sumCell is what the next letter of y needs of a letter of x.
+type sumCell struct{ m, x, all float64 }
+
+func newAllAlignments(s scoring, k LocalAlignment) *allAlignments {
+	a := &allAlignments{
+		weights: profile[float64]{rows: make([][]float64, s.letters+1)},
+		open:    math.Exp(-k.Beta * float64(s.gaps.Open)), extend: math.Exp(-k.Beta * float64(s.gaps.Extend)), beta: k.Beta,
+	}
+	if k.Sum {
+		a.beta = 1
+	}
+	e := make([]float64, len(s.pair))
+	for i, v := range s.pair {
+		e[i] = math.Exp(k.Beta * float64(v))
+	}
+	n := s.letters + 1
+	a.weights.of = func(c, d uint16) float64 { return e[int(c)*n+int(d)] }
+	return a
+}
+
+func (a *allAlignments) begin(x []uint16) {
+	a.weights.begin(x)
+	a.cells = append(a.cells[:0], make([]sumCell, len(x))...)
+}
+
+// with returns log(sum)/β, or log(sum).
+func (a *allAlignments) with(y []uint16) float64 {
+	clear(a.cells)
+	open, extend := a.open, a.extend
+	start, sum, powers := 1.0, 1.0, 0
+	for _, letter := range y {
+		weights := a.weights.row(letter)
+		cells := a.cells[:len(weights)]
+		var diagonal, ended, gap float64 // M+X+Y at (i−1,j−1), M+X and Y at (i−1,j)
+		for i, w := range weights {
+			c := &cells[i]
+			gap = open*ended + extend*gap
+			m := w * (start + diagonal)
+			x := open*c.m + extend*c.x
+			diagonal = c.all
+			ended = m + x
+			c.m, c.x, c.all = m, x, ended+gap
+			sum += m
+		}
+		if sum > 0x1p256 {
+			start, sum = start*0x1p-256, sum*0x1p-256
+			for i := range cells {
+				c := &cells[i]
+				c.m, c.x, c.all = c.m*0x1p-256, c.x*0x1p-256, c.all*0x1p-256
+			}
+			powers++
+		}
+	}
+	return (math.Log(sum) + float64(powers)*256*math.Ln2) / a.beta
+}

@@ -1,0 +1,185 @@
+package sequence
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// Set is the strings that a model is learned from, and the kernels that it sees them by.
+// Its JSON holds both, so that a model that is saved can be given new strings later: keep
+// it among the model's notes.
+type Set struct {
+	// Alphabet is what letters the strings have; the zero value takes each byte for one.
+	Alphabet Alphabet
+
+	// Kernels are the kernels, of which each becomes a view.
+	Kernels []Kernel
+
+	// Strings are the N training strings.
+	Strings []string
+
+	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0). Results do
+	// not depend on it.
+	Workers int
+}
+
+func (s *Set) check() error {
+	if err := s.Alphabet.check(); err != nil {
+		return err
+	}
+	if len(s.Kernels) == 0 || len(s.Strings) == 0 {
+		return fmt.Errorf("sequence: the set has %d kernels and %d strings: both are needed", len(s.Kernels), len(s.Strings))
+	}
+	for i, k := range s.Kernels {
+		if k == nil {
+			return fmt.Errorf("sequence: Kernels[%d] is nil", i)
+		}
+		if err := k.check(s.Alphabet); err != nil {
+			return fmt.Errorf("sequence: Kernels[%d] (%v): %w", i, k, err)
+		}
+	}
+	return nil
+}
+
+// Views returns the view of each kernel, in order, by the N×N matrix of the training
+// strings. Errors are of settings, of a string that has nothing a kernel could compare,
+// and of a context that ended.
+func (s *Set) Views(ctx context.Context) ([]mkl.View, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	basis := s.Alphabet.encodeAll(s.Strings)
+	views := make([]mkl.View, len(s.Kernels))
+	for i, k := range s.Kernels {
+		t := s.task(basis, basis)
+		t.same = true
+		if err := k.values(ctx, t); err != nil {
+			return nil, fmt.Errorf("sequence: Kernels[%d] (%v): %w", i, k, err)
+		}
+		t.scale(k)
+		for n := range s.Strings {
+			if !(t.k.At(n, n) > 0) {
+				return nil, fmt.Errorf("sequence: Strings[%d] (%d letters): has nothing that Kernels[%d] (%v) could compare", n, len(s.Strings[n]), i, k)
+			}
+		}
+		views[i] = k.view(t.k)
+	}
+	return views, nil
+}
+
+// Inputs returns what a model fitted to the set's views takes in a prediction for other
+// strings, a matrix for each view: the kernel of each string (row) with the N training
+// strings, and in the last column with itself. [Pairwise] has no such column.
+func (s *Set) Inputs(ctx context.Context, strings []string) ([]mkl.Features, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	basis, x := s.Alphabet.encodeAll(s.Strings), s.Alphabet.encodeAll(strings)
+	inputs := make([]mkl.Features, len(s.Kernels))
+	for i, k := range s.Kernels {
+		t := s.task(basis, x)
+		if err := k.values(ctx, t); err != nil {
+			return nil, fmt.Errorf("sequence: Kernels[%d] (%v): %w", i, k, err)
+		}
+		t.scale(k)
+		inputs[i] = t.k
+		if _, ok := k.(Pairwise); ok {
+			continue
+		}
+		N := len(s.Strings)
+		inputs[i] = la.NewMatrix[float64](len(x), N+1)
+		for n := range x {
+			row := inputs[i].Row(n)
+			copy(row, t.k.Row(n))
+			row[N] = withItself(k.scaled(t.xSelf[n], t.xSelf[n], t.xSelf[n]))
+		}
+	}
+	return inputs, nil
+}
+
+func (s *Set) task(basis, x [][]uint16) *task {
+	return &task{
+		alphabet: s.Alphabet, basis: basis, x: x, workers: s.Workers,
+		k: la.NewMatrix[float64](len(x), len(basis)), basisSelf: make([]float64, len(basis)), xSelf: make([]float64, len(x)),
+	}
+}
+
+// scale gives the kernel unit diagonal.
+func (t *task) scale(k Kernel) {
+	rows := t.xSelf
+	if t.same {
+		rows = t.basisSelf
+	}
+	for i := range t.k.Rows {
+		row := t.k.Row(i)
+		for j, v := range row {
+			row[j] = k.scaled(v, rows[i], t.basisSelf[j])
+		}
+		if t.same {
+			row[i] = withItself(row[i])
+		}
+	}
+}
+
+// withItself clears the rounding of a string's scaled kernel with itself, which is 1, or 0
+// if there is nothing to compare.
+func withItself(v float64) float64 {
+	if v > 0 {
+		return 1
+	}
+	return 0
+}
+
+// setJSON is a [Set] with its kernels in their notation.
+type setJSON struct {
+	Alphabet string   `json:"alphabet"`
+	Kernels  []string `json:"kernels"`
+	Strings  []string `json:"strings"`
+}
+
+// MarshalJSON implements [json.Marshaler]. Strings that are not UTF-8 are an error.
+func (s *Set) MarshalJSON() ([]byte, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	j := setJSON{Alphabet: s.Alphabet.String(), Strings: s.Strings}
+	for _, k := range s.Kernels {
+		j.Kernels = append(j.Kernels, k.String())
+	}
+	for i, x := range s.Strings {
+		if !utf8.ValidString(x) {
+			return nil, fmt.Errorf("sequence: Strings[%d] is not UTF-8", i)
+		}
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *Set) UnmarshalJSON(text []byte) error {
+	var j setJSON
+	if err := json.Unmarshal(text, &j); err != nil {
+		return fmt.Errorf("sequence: %w", err)
+	}
+	a, err := ParseAlphabet(j.Alphabet)
+	if err != nil {
+		return err
+	}
+	read := Set{Alphabet: a, Strings: j.Strings}
+	for _, text := range j.Kernels {
+		k, err := Parse(text)
+		if err != nil {
+			return err
+		}
+		read.Kernels = append(read.Kernels, k)
+	}
+	if err := read.check(); err != nil {
+		return err
+	}
+	*s = read
+	return nil
+}

@@ -1,0 +1,66 @@
+package sequence
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// task is a kernel matrix to be computed.
+type task struct {
+	alphabet Alphabet
+	basis, x [][]uint16   // the columns' strings and the rows'
+	same     bool         // x is basis: the matrix is symmetric
+	k        mkl.Features // of each x (row) and each basis string (column)
+	workers  int
+
+	// The kernels of strings with themselves. If same, those of x are left out.
+	basisSelf, xSelf []float64
+}
+
+// longest returns the length of the longest string.
+func (t *task) longest() int {
+	n := 0
+	for _, all := range [][][]uint16{t.basis, t.x} {
+		for _, s := range all {
+			n = max(n, len(s))
+		}
+	}
+	return n
+}
+
+// mirror copies what is below the diagonal to above it.
+func (t *task) mirror() {
+	for i := range t.k.Rows {
+		for j := range i {
+			t.k.Set(j, i, t.k.At(i, j))
+		}
+	}
+}
+
+// each calls what worker returns for all numbers below n, on several goroutines with a
+// worker each.
+func each(ctx context.Context, workers, n int, worker func() func(i int)) error {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(workers, n) {
+		wg.Go(func() {
+			do := worker()
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				do(i)
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
