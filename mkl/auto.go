@@ -33,8 +33,9 @@ type Auto struct {
 	Time time.Duration
 
 	// MaxSamples is the most samples that members are fitted to; of more as many are
-	// chosen at random. 0 means DefaultMaxSamples. Views with given kernels need all
-	// samples, and then all are used.
+	// chosen at random. 0 means that above DefaultMaxSamples the pool is a [LandmarkGP] of
+	// all samples in place of the members. Views with given kernels need all samples, and
+	// then all are used.
 	MaxSamples int
 }
 
@@ -48,6 +49,9 @@ const DefaultMaxSamples = 5000
 func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, error) {
 	if _, err := checkTargets([][]float64{y}, false); err != nil {
 		return nil, err
+	}
+	if a.atScale(len(y), slices.ContainsFunc(views, isGiven)) {
+		return a.fitLandmarks(ctx, views, y)
 	}
 	plan, err := newPlan(views, len(y), nil, a.MaxSamples, a.Seed)
 	if err != nil {
@@ -81,6 +85,32 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	return m, nil
 }
 
+// atScale reports whether n samples are too many for the members; given says that some of the
+// views hold kernels or distances.
+func (a Auto) atScale(n int, given bool) bool {
+	return a.MaxSamples <= 0 && n > DefaultMaxSamples && !given
+}
+
+// fitLandmarks fits one model of all samples.
+func (a Auto) fitLandmarks(ctx context.Context, views []View, y []float64) (*PoolModel, error) {
+	g := LandmarkGP{Fitting: a.Fitting}
+	member, err := g.Fit(ctx, views, y)
+	if err != nil {
+		return nil, err
+	}
+	m := &PoolModel{landmarks: member}
+	m.pool = pool{of: len(y), rule: stacked, weights: []float64{1}, names: []string{
+		fmt.Sprintf("%d landmarks, for all %d samples", member.Samples(), len(y)),
+	}}
+	exact := MultiGP{Fitting: a.Fitting}.EstimateMemory(Size{Samples: len(y), Kernels: member.plan.kernels(), Outputs: 1})
+	m.remarks = []string{fmt.Sprintf("above %d samples kernels are taken with landmarks; with all samples they would take %s, "+
+		"and %.0f times the work of %d samples", DefaultMaxSamples, formatBytes(exact),
+		math.Pow(float64(len(y))/DefaultMaxSamples, 3), DefaultMaxSamples)}
+	m.add(member)
+	m.notes = a.record(Trace{}).notes
+	return m, nil
+}
+
 // keepLarge drops the members whose weight is below half of an equal share. They
 // move the mean little, but their wide predictions widen the mixture, whose
 // variance would then cover more than it says.
@@ -111,6 +141,9 @@ func smallShare(n int) float64 { return 0.5 / float64(n) }
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Kernels being views without a kernel.
 func (a Auto) EstimateMemory(s Size) int64 {
+	if a.atScale(s.Samples, s.Basis > 0) {
+		return LandmarkGP{Fitting: a.Fitting}.EstimateMemory(s)
+	}
 	return autoMemory(&a.Fitting, s, a.MaxSamples, 1, varyingFactors)
 }
 

@@ -53,7 +53,13 @@ type ProcessPredictorInfo struct {
 	Order  int
 }
 
-// processFunction predicts one function of a model at one sample.
+// pointFunction predicts one function of a model at one sample.
+type pointFunction interface {
+	predict(x [][]float64) vi.Certified
+	info() ProcessPredictorInfo
+}
+
+// processFunction is the pointFunction of a function that keeps its training samples.
 type processFunction struct {
 	posterior *mgp.Posterior
 	near      *mgp.Projection   // nil if there is none
@@ -227,7 +233,8 @@ type BoundedPrediction struct {
 	SDError   float64 // of √Variance; 0 with MeanOnly
 }
 
-// ProcessPredictor predicts one sample at a time by a [MultiGPModel] or a [PoolModel].
+// ProcessPredictor predicts one sample at a time by a [MultiGPModel], a [LandmarkModel] or a
+// [PoolModel].
 // A prediction takes the kernels with a few of the training samples, the pivots, and
 // the bound on its error that comes with it; if that is more than the tolerance it is
 // computed again from all. Where the noise varies it always takes all. It takes no lock, starts no goroutine and, as long as no
@@ -241,9 +248,10 @@ type ProcessPredictor struct {
 
 // processMember is one of a mixture.
 type processMember struct {
-	*processFunction
-	weight float64
-	target target
+	pointFunction
+	weight   float64
+	target   target
+	meanOnly bool
 }
 
 // Predictor prepares the model for predictions of single samples. For m pivots of N
@@ -256,6 +264,9 @@ func (m *MultiGPModel) Predictor(opt ProcessPredictorOptions) (*ProcessPredictor
 // Predictor prepares the model for predictions of single samples: those of every
 // member.
 func (m *PoolModel) Predictor(opt ProcessPredictorOptions) (*ProcessPredictor, error) {
+	if m.landmarks != nil {
+		return m.landmarks.Predictor(opt)
+	}
 	p := &ProcessPredictor{inputs: m.members[0].design.inputs}
 	share := 1.0
 	if len(m.members) > 1 {
@@ -279,7 +290,7 @@ func (p *ProcessPredictor) add(m *MultiGPModel, opt ProcessPredictorOptions, sha
 	if err != nil {
 		return err
 	}
-	p.members = append(p.members, processMember{f, weight, m.target})
+	p.members = append(p.members, processMember{f, weight, m.target, opt.MeanOnly})
 	return nil
 }
 
