@@ -307,13 +307,13 @@ func TestLandmarksRefuse(t *testing.T) {
 // Above so many samples Auto fits all of them by landmarks, says so, and its model is saved
 // and predicts as any.
 func TestAutoAtScale(t *testing.T) {
-	x, y := waves(9, DefaultMaxSamples+200, 0.2)
+	x, y := waves(9, DefaultExactSamples+200, 0.2)
 	views := []View{{X: x, Kernel: RBF{Width: 2}, Standardize: true}}
 	m, err := Auto{}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
 	require.NotNil(t, m.Landmarks())
 	assert.EqualValues(t, len(y), m.Landmarks().Observations())
-	assert.Contains(t, m.Summary(), "above 5000 samples kernels are taken with landmarks")
+	assert.Contains(t, m.Summary(), "above 3000 samples kernels are taken with landmarks")
 	assert.NotContains(t, m.Summary(), "chosen by chance")
 	assert.InDelta(t, 0.2, m.NoiseSD()[0], 0.02)
 

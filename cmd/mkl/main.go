@@ -17,6 +17,8 @@ import (
 type commands struct {
 	Demo      demoCmd               `cmd:"" help:"Fit the Motorcycle data, show what was found and draw it."`
 	Fit       fitCmd                `cmd:"" help:"Fit a model to a table."`
+	Plan      planCmd               `cmd:"" help:"Plan a fit to any number of samples by some of them."`
+	Sum       sumCmd                `cmd:"" help:"Sum tables by a plan, for mkl fit."`
 	Predict   predictCmd            `cmd:"" help:"Predict the rows of a file with a model."`
 	Evaluate  evaluateCmd           `cmd:"" help:"Measure a model's predictions against the truth."`
 	Inspect   inspectCmd            `cmd:"" help:"Show what a model file holds."`
