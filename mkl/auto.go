@@ -58,7 +58,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	if a.atScale(len(y), slices.ContainsFunc(views, isGiven)) {
 		return a.fitLandmarks(ctx, views, y)
 	}
-	plan, err := newPlan(views, len(y), nil, a.MaxSamples, a.Seed)
+	plan, err := newPoolPlan(views, len(y), nil, a.MaxSamples, a.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(views, len(labels), index, a.MaxSamples, a.Seed)
+	plan, err := newPoolPlan(views, len(labels), index, a.MaxSamples, a.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -216,8 +216,8 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	return m, nil
 }
 
-// plan is what Auto fits: the samples, and the views of each member.
-type plan struct {
+// poolPlan is what Auto fits: the samples, and the views of each member.
+type poolPlan struct {
 	rows    []int    // the samples that are used, ascending
 	of      int      // samples there are
 	notes   []string // what the default kernels left out
@@ -229,9 +229,9 @@ type plannedMember struct {
 	views []View
 }
 
-// newPlan chooses samples, most at the most (0: DefaultMaxSamples), and kernels for
+// newPoolPlan chooses samples, most at the most (0: DefaultMaxSamples), and kernels for
 // the views of n samples, whose classes are given unless nil.
-func newPlan(views []View, n int, class []int, most int, seed uint64) (p plan, err error) {
+func newPoolPlan(views []View, n int, class []int, most int, seed uint64) (p poolPlan, err error) {
 	if most <= 0 {
 		most = DefaultMaxSamples
 	}
@@ -359,7 +359,7 @@ func takeRows(views []View, rows []int) []View {
 }
 
 // fit fits the members that there is time for, each by the given function.
-func (p *plan) fit(settings Fitting, limit time.Duration, fit func(views []View, f Fitting) (Model, error)) (pool, error) {
+func (p *poolPlan) fit(settings Fitting, limit time.Duration, fit func(views []View, f Fitting) (Model, error)) (pool, error) {
 	out := pool{of: p.of, remarks: p.notes}
 	begin := time.Now()
 	var last time.Duration

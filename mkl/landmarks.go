@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/stat"
-	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // Landmarks says which points stand for the samples in kernels of any number of them. The
@@ -77,269 +76,221 @@ func (c LandmarkChoice) String() string {
 	return fmt.Sprintf("LandmarkChoice(%d)", int(c))
 }
 
-// LandmarkGP is [MultiGP] for any number of samples: the target is a sum of Gaussian
-// processes, each of which lives on the kernel's features at a few landmarks in place of all
-// samples. One pass over the samples sums what the fit needs, and the fit does not depend on
-// their number. Fit does all of that in memory; Begin makes the [Plan] for samples that come
-// in parts, on several machines, or day by day. The zero value is ready.
-//
-// A view without a Kernel stands for default kernels of its X. Widths that are to be
-// learned, those of ARD kernels, are learned by a MultiGP of a few hundred samples.
-// Every kernel is centred on the samples, as Center does it, since the model has a bias;
-// kernels and distances that are given are refused, and so is Center with Normalize.
-// docs/scale.md has the mathematics, and what to expect.
-type LandmarkGP struct {
-	Fitting
-	Landmarks
+// choose returns the landmarks: a matrix for each input of the design of the sample.
+func (g LandmarkGP) choose(ctx context.Context, ds *design) ([]Features, error) {
+	count := min(g.count(len(ds.views)), ds.d)
+	switch g.Choose {
+	case RandomLandmarks:
+		return ds.rowsOf(sample(ds.d, count, nil, g.Seed+1)), nil
+	case PivotedLandmarks:
+		rows, err := ds.pivots(ctx, count, g.Workers)
+		return ds.rowsOf(rows), err
+	case KMeansLandmarks:
+		return ds.centres(ctx, count, g.Seed, g.Workers)
+	case GivenLandmarks:
+		return ds.checkLandmarks(g.Given)
+	}
+	return nil, fmt.Errorf("mkl: Landmarks: Choose: %v is not known", g.Choose)
 }
 
-// Fit fits the model to the views of N samples and their targets. Errors are those of
-// [MultiGP.Fit].
-func (g LandmarkGP) Fit(ctx context.Context, views []View, y []float64) (*LandmarkModel, error) {
-	p, err := g.Begin(ctx, views, y)
-	if err != nil {
-		return nil, err
-	}
-	b, err := p.Builder(g.Workers)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.addAll(ctx, distinctInputs(views), y); err != nil {
-		return nil, err
-	}
-	sums, err := b.Finish()
-	if err != nil {
-		return nil, err
-	}
-	return p.Fit(ctx, g.Fitting, sums)
-}
-
-// distinctInputs returns the matrices of the views that a prediction takes.
-func distinctInputs(views []View) (x []Features) {
-	for i, v := range views {
-		if !slices.ContainsFunc(views[:i], func(w View) bool { return sameMatrix(v.X, w.X) }) {
-			x = append(x, v.X)
-		}
-	}
-	return x
-}
-
-// Begin makes the plan of a fit by a sample: kernels and their widths, units of features and
-// target, landmarks, and the features that kernels become. The sample should be as the
-// samples to come are, some thousands of them drawn at random; it is no part of the fit
-// unless it is added. Notes are kept with the plan, and with the models that it makes.
-func (g LandmarkGP) Begin(ctx context.Context, views []View, y []float64) (*Plan, error) {
-	if ctx == nil {
-		return nil, errNoContext
-	}
-	n, err := checkTargets([][]float64{y}, false)
-	if err != nil {
-		return nil, err
-	}
-	if g.Count < 0 || g.Sample < 0 {
-		return nil, fmt.Errorf("mkl: Landmarks: Count is %d and Sample %d: neither can be negative", g.Count, g.Sample)
-	}
-	if err := g.check(g.EstimateMemory(Size{Samples: n, Kernels: len(views)})); err != nil {
-		return nil, err
-	}
-	if views, y, err = g.sampled(views, y); err != nil {
-		return nil, err
-	}
-	if views, err = g.resolved(ctx, views, y); err != nil {
-		return nil, err
-	}
-	ds, err := newDesign(views, len(y))
-	if err != nil {
-		return nil, err
-	}
-	for i := range ds.inputs { // enough of them tell the ranks
-		if in := &ds.inputs[i]; in.ranks != nil {
-			in.ranks = newRankScores(evenly(in.basis, min(in.basis.Rows, mostRanks)))
-		}
-	}
-	ds.group()
-	if err := ds.resolve(ctx, views, g.Workers); err != nil {
-		return nil, err
-	}
-	ds.nameViews()
-	basis, err := g.choose(ctx, ds)
-	if err != nil {
-		return nil, err
-	}
-	targets, _ := standardizeTargets([][]float64{y}, false)
-	return newLandmarkPlan(ctx, ds, basis, targets[0], views, g.Fitting)
-}
-
-// mostRanks is the most samples by which a plan tells ranks.
-const mostRanks = 1000
-
-// sampled checks the views and returns some of the samples. Views of one X keep sharing it.
-func (g LandmarkGP) sampled(views []View, y []float64) ([]View, []float64, error) {
-	if len(views) == 0 {
-		return nil, nil, fmt.Errorf("mkl: views: none given")
-	}
-	for i, v := range views {
-		arg := v.argument(i)
-		if err := checkLayout(arg+".X", v.X); err != nil {
-			return nil, nil, err
-		}
-		switch {
-		case v.X.Rows != len(y):
-			return nil, nil, fmt.Errorf("mkl: %s: X is %d×%d where y has %d samples (samples are rows)", v.label(i), v.X.Rows, v.X.Cols, len(y))
-		case isGiven(v):
-			return nil, nil, fmt.Errorf("mkl: %s: landmarks need features, and X holds kernels or distances", v.label(i))
-		case v.Center && v.Normalize:
-			return nil, nil, fmt.Errorf("mkl: %s: landmarks exclude Center with Normalize", v.label(i))
-		}
-	}
-	most := g.Sample
-	if most == 0 {
-		most = DefaultPlanSamples
-	}
-	rows := sample(len(y), most, nil, g.Seed)
-	if len(rows) == len(y) {
-		return slices.Clone(views), y, nil
-	}
-	some := make([]float64, len(rows))
-	for i, r := range rows {
-		some[i] = y[r]
-	}
-	return takeRows(views, rows), some, nil
-}
-
-// resolved gives the views without a kernel some, learns the widths that are to be learned,
-// and leaves out constants: the model has a bias.
-func (g LandmarkGP) resolved(ctx context.Context, views []View, y []float64) ([]View, error) {
-	open := slices.ContainsFunc(views, func(v View) bool { return v.Kernel == nil })
-	views, _, err := FillViews(ARDRBF, views)
-	if err != nil {
-		return nil, err
-	}
-	if slices.ContainsFunc(views, func(v View) bool { return learns(v.Kernel) }) {
-		rows := sample(len(y), fewSamples, nil, g.Seed)
-		some := make([]float64, len(rows))
+// rowsOf returns some of the samples of each input.
+func (ds *design) rowsOf(rows []int) (out []Features) {
+	for _, in := range ds.inputs {
+		x := la.NewMatrix[float64](len(rows), in.cols)
 		for i, r := range rows {
-			some[i] = y[r]
+			copy(x.Row(i), in.basis.Row(r))
 		}
-		f := Fitting{Seed: g.Seed, Workers: g.Workers, AllowDuplicates: true, Tolerance: g.Tolerance, MaxSweeps: g.MaxSweeps}
-		m, err := MultiGP{Fitting: f, hurried: true}.Fit(ctx, takeRows(views, rows), some)
-		if err != nil {
-			return nil, fmt.Errorf("mkl: widths learned of %d samples: %w", len(rows), err)
+		out = append(out, x)
+	}
+	return out
+}
+
+// checkLandmarks checks landmarks that are given, and copies them.
+func (ds *design) checkLandmarks(given []Features) (out []Features, err error) {
+	if len(given) != len(ds.inputs) {
+		return nil, fmt.Errorf("mkl: Landmarks.Given: %d matrices where the views have %d distinct X", len(given), len(ds.inputs))
+	}
+	for i, x := range given {
+		arg := fmt.Sprintf("Landmarks.Given[%d]", i)
+		if err := checkLayout(arg, x); err != nil {
+			return nil, err
 		}
-		for i := range views {
-			v := views[i]
-			if !learns(v.Kernel) {
+		if x.Rows == 0 || x.Rows != given[0].Rows || x.Cols != ds.inputs[i].cols {
+			return nil, fmt.Errorf("mkl: %s is %d×%d where %d landmarks of %d features are needed", arg, x.Rows, x.Cols, max(1, given[0].Rows), ds.inputs[i].cols)
+		}
+		if err := checkFinite(arg, x); err != nil {
+			return nil, err
+		}
+		out = append(out, x.Clone())
+	}
+	return out, nil
+}
+
+// pivots returns the samples of the first pivots of the sum of the kernels, each divided by
+// its mean for a sample with itself: the next is the sample of which those before leave out
+// most. They are fewer than count if nothing is left.
+func (ds *design) pivots(ctx context.Context, count, workers int) (rows []int, err error) {
+	n := ds.d
+	self := la.NewMatrix[float64](len(ds.views), n)
+	for _, g := range ds.groups {
+		for _, i := range g.views {
+			v := &ds.views[i]
+			v.center = false
+			row := self.Row(i)
+			for t := range row {
+				row[t] = g.statisticOfOne(v, g.basis.Row(t))
+			}
+			v.kernel.apply(row)
+			if !v.normalize {
 				continue
 			}
-			views[i].Kernel = m.design.views[i].kernel
-			if open { // widths that a few samples support are too wide for many
-				for _, by := range narrower {
-					w := views[i]
-					w.Kernel = scaledWidths(w.Kernel, by)
-					views = append(views, w)
+			v.unit = make([]float64, n)
+			for t, s := range row {
+				if v.unit[t] = 0; s > 0 {
+					v.unit[t], row[t] = 1/math.Sqrt(s), 1
 				}
 			}
 		}
 	}
-	return slices.DeleteFunc(views, func(v View) bool {
-		_, constant := v.Kernel.(Constant)
-		return constant && slices.ContainsFunc(views, func(w View) bool {
-			_, also := w.Kernel.(Constant)
-			return !also && sameMatrix(v.X, w.X)
-		})
-	}), nil
-}
-
-// narrower are the factors of the learned widths of default kernels, of which further ones
-// are made.
-var narrower = []float64{0.5, 0.25}
-
-// scaledWidths returns a kernel with all widths multiplied by the factor.
-func scaledWidths(k Kernel, by float64) Kernel {
-	scaled := func(w []float64) []float64 {
-		w = slices.Clone(w)
-		la.Scal(by, w)
-		return w
+	left, weight := make([]float64, n), make([]float64, len(ds.views))
+	for i := range weight {
+		if mean := total(self.Row(i)) / float64(n); mean > 0 {
+			weight[i] = 1 / mean
+		}
+		la.Axpy(weight[i], self.Row(i), left)
 	}
-	switch k := k.(type) {
-	case RBF:
-		k.Widths = scaled(k.Widths)
-		return k
-	case Laplacian:
-		k.Widths = scaled(k.Widths)
-		return k
+	least := 1e-10 * slices.Max(left)
+	factor := la.NewMatrix[float64](count, n)
+	ks := make([]la.Matrix[float64], len(ds.views))
+	for i := range ks {
+		ks[i] = la.NewMatrix[float64](n, 1)
 	}
-	return k
-}
-
-// EstimateMemory returns about how many bytes a fit of the given size takes beside its
-// data: it does not depend on the samples but by way of a part of them.
-func (g LandmarkGP) EstimateMemory(s Size) int64 {
-	most := g.Sample
-	if most == 0 {
-		most = DefaultPlanSamples
-	}
-	kernels := s.Kernels + len(narrower)
-	some := float64(min(s.Samples, most))
-	count := min(float64(g.count(kernels)), some)
-	P := float64(kernels)
-	M := P*count + 2
-	words := 10 * M * M                        // sums, twice as long; maps of them; pseudo-samples; gram and factors
-	words += 2 * pieceSamples * M              // kernels and features of a piece
-	words += P * count * count                 // whitening
-	words += some * count                      // choice of landmarks
-	words += (P + 3) * fewSamples * fewSamples // learning widths
-	words += float64(g.workers()) * (1 << 18)
-	return inBytes(words)
-}
-
-// newLandmarkPlan makes the plan of the views, resolved on the sample, with these landmarks.
-func newLandmarkPlan(ctx context.Context, ds *design, basis []Features, t target, views []View, f Fitting) (*Plan, error) {
-	on := &design{d: basis[0].Rows}
-	among := slices.Clone(views)
-	for i, in := range ds.inputs {
-		in.basis = basis[i]
-		on.inputs = append(on.inputs, in)
-	}
-	for i, v := range ds.views {
-		v.center = false // the fit takes the features' means away
-		on.views = append(on.views, v)
-		among[i].X = basis[v.input]
-	}
-	on.group()
-	ks, err := on.fill(ctx, among, f.Workers)
-	if err != nil {
-		return nil, err
-	}
-	p := &Plan{design: on, target: t, notes: f.record(Trace{}).notes}
-	ws := &la.Workspace{Workers: f.Workers}
-	for i, k := range ks {
-		label := views[i].label(i)
-		if err := on.finish(i, label, k); err != nil {
+	ws, before := &la.Workspace{Workers: workers}, make([]float64, count)
+	for len(rows) < count {
+		m := len(rows)
+		pivot := argMax(left)
+		if !(left[pivot] > least) {
+			break
+		}
+		if err := ds.cross(ctx, 1, ds.rowsOf([]int{pivot}), 0, ks); err != nil {
 			return nil, err
 		}
-		var trace float64
-		for d := range k.Rows {
-			trace += k.At(d, d)
+		row := factor.Row(m)
+		for i, k := range ks {
+			la.Axpy(weight[i], k.Data[:n], row)
 		}
-		scale := trace / float64(k.Rows)
-		if !(scale > 0) || math.IsInf(scale, 1) {
-			return nil, fmt.Errorf("mkl: %s: the mean kernel of a landmark with itself is %g", label, scale)
+		for r := range before[:m] {
+			before[r] = factor.At(r, pivot)
 		}
-		features, err := stat.Whiten(ws, k, 0)
-		if err != nil {
-			return nil, fmt.Errorf("mkl: %s: %w", label, err)
+		if m > 0 {
+			la.Gemv(ws, la.Transpose, -1, factor.Slice(0, m, 0, n), before[:m], 1, row)
 		}
-		for d := range features.By.Rows {
-			la.Scal(1/math.Sqrt(scale), features.By.Row(d))
+		la.Scal(1/math.Sqrt(left[pivot]), row)
+		for t, v := range row {
+			left[t] -= v * v
 		}
-		p.scale, p.by = append(p.scale, scale), append(p.by, features.By)
+		left[pivot] = 0
+		rows = append(rows, pivot)
 	}
-	return p, p.seal()
+	slices.Sort(rows)
+	return rows, nil
 }
 
-// startOf returns the start of a fit that goes on from a posterior of features.
-func startOf(p *mgp.FeaturePosterior) *mgp.EvidenceStart {
-	s := p.State()
-	return &mgp.EvidenceStart{Gamma: s.Gamma, Noise: s.Noise}
+// Figures of k-means: so many sweeps bring centres to where more hardly move them.
+const clusterSweeps = 10
+
+// centres returns the centres of clusters of the standardised features, in their units. The
+// first ones are drawn with the probabilities of k-means++.
+//
+// Source: D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding",
+// SODA 2007.
+func (ds *design) centres(ctx context.Context, count int, seed uint64, workers int) ([]Features, error) {
+	n, ws := ds.d, &la.Workspace{Workers: workers}
+	var columns int
+	for _, in := range ds.inputs {
+		columns += in.cols
+	}
+	z, first := la.NewMatrix[float64](n, columns), 0
+	for _, in := range ds.inputs {
+		mean, sd := columnStats(in.basis)
+		for i := range n {
+			for j, v := range in.basis.Row(i) {
+				z.Set(i, first+j, (v-mean[j])/sd[j])
+			}
+		}
+		first += in.cols
+	}
+
+	src := rand.New(rand.NewPCG(seed, 0x6b6d65616e73))
+	centre := la.NewMatrix[float64](count, columns)
+	far, d := make([]float64, n), la.NewMatrix[float64](1, n)
+	pick := src.IntN(n)
+	for c := range count {
+		copy(centre.Row(c), z.Row(pick))
+		la.SqDist(ws, centre.Slice(c, c+1, 0, columns), z, d)
+		for i, v := range d.Row(0) {
+			if c == 0 || v < far[i] {
+				far[i] = v
+			}
+		}
+		at := src.Float64() * total(far)
+		pick = n - 1
+		for i, v := range far {
+			if at -= v; at < 0 {
+				pick = i
+				break
+			}
+		}
+	}
+	of, size := make([]int, n), make([]float64, count)
+	distance := la.NewMatrix[float64](min(n, pieceSamples), count)
+	for range clusterSweeps {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("mkl: landmarks: %w", context.Cause(ctx))
+		}
+		for first := 0; first < n; first += pieceSamples {
+			last := min(n, first+pieceSamples)
+			part := distance.Slice(0, last-first, 0, count)
+			la.SqDist(ws, z.Slice(first, last, 0, columns), centre, part)
+			for i := range part.Rows {
+				of[first+i] = argMin(part.Row(i))
+			}
+		}
+		clear(size)
+		for _, c := range of {
+			size[c]++
+		}
+		for c, s := range size {
+			if s > 0 { // one without samples stays
+				clear(centre.Row(c))
+			}
+		}
+		for i, c := range of {
+			la.Axpy(1/size[c], z.Row(i), centre.Row(c))
+		}
+	}
+	var out []Features
+	first = 0
+	for _, in := range ds.inputs {
+		mean, sd := columnStats(in.basis)
+		x := la.NewMatrix[float64](count, in.cols)
+		for c := range count {
+			for j := range in.cols {
+				x.Set(c, j, mean[j]+float64(sd[j]*centre.At(c, first+j)))
+			}
+		}
+		out = append(out, x)
+		first += in.cols
+	}
+	return out, nil
+}
+
+func argMin(x []float64) int {
+	best := 0
+	for i, v := range x {
+		if v < x[best] {
+			best = i
+		}
+	}
+	return best
 }

@@ -190,8 +190,24 @@ func (p *problem) checkMemory(n, outputs int) error {
 	// The columns are there as read and as matrices, and the model keeps a copy.
 	data := 3 * 8 * float64(n) * float64(columns+outputs)
 	if total := float64(p.memory(size)) + data; total > float64(limit) {
-		return console.Inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s",
-			console.Plural(n, "sample"), console.Plural(size.Kernels, part), memory.Size(min(total, math.MaxInt64)), limit, whose)
+		return console.Inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s%s",
+			console.Plural(n, "sample"), console.Plural(size.Kernels, part), memory.Size(min(total, math.MaxInt64)), limit, whose,
+			p.smaller(size, data, float64(limit)))
 	}
 	return nil
+}
+
+// smaller says which fit of as many samples would take less memory than the limit, if one
+// does. Data is the bytes of the tables.
+func (p *problem) smaller(size mkl.Size, data, limit float64) string {
+	switch {
+	case size.Basis > 0 || data > limit || p.est.model == modelLandmarks:
+	case p.est.form == numbers && len(p.targets) == 1:
+		if need := float64(mkl.LandmarkGP{}.EstimateMemory(size)) + data; need <= limit {
+			return fmt.Sprintf(": -model %s takes about %v, for any number of samples", modelLandmarks, memory.Size(need))
+		}
+	case p.est.form == classes && p.est.model != "auto":
+		return fmt.Sprintf(": -model auto learns classes from %d of the samples, chosen by chance", mkl.DefaultMaxSamples)
+	}
+	return ""
 }
