@@ -553,6 +553,11 @@ func FuzzLoad(f *testing.F) {
 	require.NoError(f, err)
 	require.NoError(f, c.Save(&classes))
 	f.Add(classes.Bytes())
+	var landmarks bytes.Buffer
+	g, err := LandmarkGP{Landmarks: Landmarks{Count: 2}}.Fit(context.Background(), []View{{X: Column([]float64{1, 2, 4, 5}), Kernel: RBF{Width: 1}}}, []float64{1, 0, 1, 5})
+	require.NoError(f, err)
+	require.NoError(f, g.Save(&landmarks))
+	f.Add(landmarks.Bytes())
 	var varying bytes.Buffer
 	v, err := MultiGP{Fitting: Fitting{MaxSweeps: 2}, Noise: VaryingNoise}.Fit(context.Background(), []View{{X: Column([]float64{1, 2, 4, 5}), Kernel: Linear{}}}, []float64{1, 0, 1, 5})
 	require.NoError(f, err)

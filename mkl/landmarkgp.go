@@ -82,6 +82,9 @@ func (g LandmarkGP) Begin(ctx context.Context, views []View, y []float64) (*Plan
 	if views, err = g.resolved(ctx, views, y); err != nil {
 		return nil, err
 	}
+	if err := g.check(g.EstimateMemory(Size{Samples: n, Kernels: len(views)})); err != nil { // now they are known
+		return nil, err
+	}
 	ds, err := newDesign(views, len(y))
 	if err != nil {
 		return nil, err
@@ -213,7 +216,7 @@ func (g LandmarkGP) EstimateMemory(s Size) int64 {
 	if most == 0 {
 		most = DefaultPlanSamples
 	}
-	kernels := s.Kernels + len(narrower)
+	kernels := max(s.Kernels, 2+len(narrower)) // at least those of an open view
 	some := float64(min(s.Samples, most))
 	count := min(float64(g.count(kernels)), some)
 	P := float64(kernels)

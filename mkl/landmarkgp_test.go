@@ -297,6 +297,16 @@ func TestLandmarksRefuse(t *testing.T) {
 	_, err = b.Finish()
 	assert.ErrorContains(t, err, "beyond what the plan's sample led to expect")
 
+	// Where the exact fit takes too much the error says what landmarks take.
+	many, targets := waves(9, 4000, 0.1)
+	f := Fitting{MemoryLimit: 1 << 20}
+	_, err = MultiGP{Fitting: f}.Fit(t.Context(), waveViews(many), targets)
+	assert.ErrorContains(t, err, ": LandmarkGP would take about")
+	_, err = Regression{Fitting: f}.Fit(t.Context(), waveViews(many), targets)
+	assert.ErrorContains(t, err, ": LandmarkGP would take about")
+	_, err = Regression{Fitting: f}.Fit(t.Context(), waveViews(many), targets, targets)
+	assert.NotContains(t, err.Error(), "LandmarkGP")
+
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
