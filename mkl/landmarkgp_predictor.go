@@ -27,7 +27,7 @@ func (m *LandmarkModel) Predictor(opt ProcessPredictorOptions) (*ProcessPredicto
 		s.phi = make([]float64, m.plan.width())
 		return s
 	})
-	return &ProcessPredictor{inputs: m.design.inputs, members: []processMember{{f, 1, m.target, opt.MeanOnly}}}, nil
+	return &ProcessPredictor{inputs: m.design.inputs, members: []processMember{{landmarks: f, weight: 1, target: m.target, meanOnly: opt.MeanOnly}}}, nil
 }
 
 func (f *landmarkFunction) predict(x [][]float64) (c vi.Certified) {

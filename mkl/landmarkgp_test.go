@@ -203,8 +203,8 @@ func TestLandmarkModelSaveAndLoad(t *testing.T) {
 			}
 		}
 		if !raceEnabled {
-			rows := [][]float64{points.Row(0)}
-			assert.Zero(t, testing.AllocsPerRun(20, func() { _, _, _ = one.Predict(rows...) }))
+			row := points.Row(0)
+			assert.Zero(t, testing.AllocsPerRun(20, func() { _, _, _ = one.Predict(row) }))
 		}
 	}
 }

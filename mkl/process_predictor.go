@@ -53,13 +53,7 @@ type ProcessPredictorInfo struct {
 	Order  int
 }
 
-// pointFunction predicts one function of a model at one sample.
-type pointFunction interface {
-	predict(x [][]float64) vi.Certified
-	info() ProcessPredictorInfo
-}
-
-// processFunction is the pointFunction of a function that keeps its training samples.
+// processFunction predicts one function of a model at one sample.
 type processFunction struct {
 	posterior *mgp.Posterior
 	near      *mgp.Projection   // nil if there is none
@@ -248,10 +242,27 @@ type ProcessPredictor struct {
 
 // processMember is one of a mixture.
 type processMember struct {
-	pointFunction
-	weight   float64
-	target   target
-	meanOnly bool
+	process   *processFunction
+	landmarks *landmarkFunction // in place of process, nil if there is that
+	weight    float64
+	target    target
+	meanOnly  bool
+}
+
+// predict returns the prediction of x. (It is no method of an interface, since x would then
+// escape to the heap.)
+func (m *processMember) predict(x [][]float64) vi.Certified {
+	if m.landmarks != nil {
+		return m.landmarks.predict(x)
+	}
+	return m.process.predict(x)
+}
+
+func (m *processMember) info() ProcessPredictorInfo {
+	if m.landmarks != nil {
+		return m.landmarks.info()
+	}
+	return m.process.info()
 }
 
 // Predictor prepares the model for predictions of single samples. For m pivots of N
@@ -290,7 +301,7 @@ func (p *ProcessPredictor) add(m *MultiGPModel, opt ProcessPredictorOptions, sha
 	if err != nil {
 		return err
 	}
-	p.members = append(p.members, processMember{f, weight, m.target, opt.MeanOnly})
+	p.members = append(p.members, processMember{process: f, weight: weight, target: m.target, meanOnly: opt.MeanOnly})
 	return nil
 }
 
