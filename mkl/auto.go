@@ -34,13 +34,19 @@ type Auto struct {
 	Time time.Duration
 
 	// MaxSamples is the most samples that members are fitted to; of more as many are
-	// chosen at random. 0 means DefaultMaxSamples. Views with given kernels need all
-	// samples, and then all are used.
+	// chosen at random. 0 means that above DefaultExactSamples the pool is a [LandmarkGP] of
+	// all samples in place of the members. Views with given kernels need all samples, and
+	// then all are used.
 	MaxSamples int
 }
 
-// DefaultMaxSamples is the most samples that [Auto] and [AutoClassifier] fit their
-// members to: of 5000 samples the 14 kernels of one take 2.8 GB.
+// DefaultExactSamples is the most samples that [Auto] fits its members to unless it is told
+// to: the time grows with the third power of their number, and of 2000 samples of 8 features
+// was measured as 134 s of a processor, where landmarks took less than 2 s.
+const DefaultExactSamples = 3000
+
+// DefaultMaxSamples is the most samples that [AutoClassifier] fits its members to: of 5000
+// samples the 14 kernels of one take 2.8 GB.
 const DefaultMaxSamples = 5000
 
 // Fit fits the members to the views of N samples and their targets and pools them.
@@ -50,7 +56,10 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	if _, err := checkTargets([][]float64{y}, false); err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(views, len(y), nil, a.MaxSamples, a.Seed)
+	if a.atScale(len(y), slices.ContainsFunc(views, isGiven)) {
+		return a.fitLandmarks(ctx, views, y)
+	}
+	plan, err := newPoolPlan(views, len(y), nil, a.MaxSamples, a.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +94,32 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	return m, nil
 }
 
+// atScale reports whether n samples are too many for the members; given says that some of the
+// views hold kernels or distances.
+func (a Auto) atScale(n int, given bool) bool {
+	return a.MaxSamples <= 0 && n > DefaultExactSamples && !given
+}
+
+// fitLandmarks fits one model of all samples.
+func (a Auto) fitLandmarks(ctx context.Context, views []View, y []float64) (*PoolModel, error) {
+	g := LandmarkGP{Fitting: a.Fitting}
+	member, err := g.Fit(ctx, views, y)
+	if err != nil {
+		return nil, err
+	}
+	m := &PoolModel{landmarks: member}
+	m.pool = pool{of: len(y), rule: stacked, weights: []float64{1}, names: []string{
+		fmt.Sprintf("%d landmarks, for all %d samples", member.Samples(), len(y)),
+	}}
+	exact := MultiGP{Fitting: a.Fitting}.EstimateMemory(Size{Samples: len(y), Kernels: member.plan.kernels(), Outputs: 1})
+	m.remarks = []string{fmt.Sprintf("above %d samples kernels are taken with landmarks; with all samples they would take %s, "+
+		"and %.3g times the work of %d samples", DefaultExactSamples, formatBytes(exact),
+		math.Pow(float64(len(y))/DefaultExactSamples, 3), DefaultExactSamples)}
+	m.add(member)
+	m.notes = a.record(Trace{}).notes
+	return m, nil
+}
+
 // keepLarge drops the members whose weight is below half of an equal share. They
 // move the mean little, but their wide predictions widen the mixture, whose
 // variance would then cover more than it says.
@@ -115,6 +150,9 @@ func smallShare(n int) float64 { return 0.5 / float64(n) }
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Kernels being views without a kernel.
 func (a Auto) EstimateMemory(s Size) int64 {
+	if a.atScale(s.Samples, s.Basis > 0) {
+		return LandmarkGP{Fitting: a.Fitting}.EstimateMemory(s)
+	}
 	return autoMemory(&a.Fitting, s, a.MaxSamples, 1, varyingFactors)
 }
 
@@ -152,7 +190,7 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(views, len(labels), index, a.MaxSamples, a.Seed)
+	plan, err := newPoolPlan(views, len(labels), index, a.MaxSamples, a.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -182,8 +220,8 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	return m, nil
 }
 
-// plan is what Auto fits: the samples, and the views of each member.
-type plan struct {
+// poolPlan is what Auto fits: the samples, and the views of each member.
+type poolPlan struct {
 	rows    []int    // the samples that are used, ascending
 	of      int      // samples there are
 	notes   []string // what the default kernels left out
@@ -195,9 +233,9 @@ type plannedMember struct {
 	views []View
 }
 
-// newPlan chooses samples, most at the most (0: DefaultMaxSamples), and kernels for
+// newPoolPlan chooses samples, most at the most (0: DefaultMaxSamples), and kernels for
 // the views of n samples, whose classes are given unless nil.
-func newPlan(views []View, n int, class []int, most int, seed uint64) (p plan, err error) {
+func newPoolPlan(views []View, n int, class []int, most int, seed uint64) (p poolPlan, err error) {
 	if most <= 0 {
 		most = DefaultMaxSamples
 	}
@@ -345,7 +383,7 @@ func takeRows(views []View, rows []int) []View {
 }
 
 // fit fits the members that there is time for, each by the given function.
-func (p *plan) fit(settings Fitting, limit time.Duration, fit func(views []View, f Fitting) (Model, error)) (pool, error) {
+func (p *poolPlan) fit(settings Fitting, limit time.Duration, fit func(views []View, f Fitting) (Model, error)) (pool, error) {
 	out := pool{of: p.of, remarks: p.notes}
 	begin := time.Now()
 	var last time.Duration

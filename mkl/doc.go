@@ -25,6 +25,7 @@
 //     weights
 //   - [MultiGP], [MultiGPClassifier]: a sum of one Gaussian process for each view,
 //     whose scales, and widths if asked, are those of the highest evidence
+//   - [LandmarkGP]: the same for one target of any number of samples, also in parts
 //   - [ProbitClassifier]: two or more classes by one model of all of them, on a sum
 //     or product of the kernels, approximated or sampled
 //   - [MultiTask]: targets that are sparse combinations of common functions
@@ -75,5 +76,6 @@
 //	predictor.go  kernels of a single sample, pruned as pruning.go decides;
 //	              process_predictor.go: those of Gaussian processes
 //	leaveoneout.go predictions of training samples from all others
+//	landmarks.go  landmarks chosen; plan.go: sums of any number of samples by a plan
 //	file.go       kinds of files; design_file.go: views in them; safetensors.go: their layout
 package mkl

@@ -3,6 +3,7 @@ package mkl
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -40,10 +41,31 @@ func (e *DuplicateError) Error() string {
 // MemoryError reports a fit that would take more memory than it may.
 type MemoryError struct {
 	Need, Limit int64 // bytes
+
+	// Landmarks is the number of bytes that [LandmarkGP] would take in place of a regression,
+	// 0 where it cannot stand in.
+	Landmarks int64
 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("mkl: the fit needs about %s of memory and may take %s", formatBytes(e.Need), formatBytes(e.Limit))
+	text := fmt.Sprintf("mkl: the fit needs about %s of memory and may take %s", formatBytes(e.Need), formatBytes(e.Limit))
+	if e.Landmarks > 0 {
+		text += fmt.Sprintf(": LandmarkGP would take about %s, for any number of samples", formatBytes(e.Landmarks))
+	}
+	return text
+}
+
+// suggestLandmarks adds to an error of memory what landmarks would cost a regression of one
+// target, if they would cost less.
+func suggestLandmarks(err error, f Fitting, views []View, n int) error {
+	e, ok := errors.AsType[*MemoryError](err)
+	if !ok || slices.ContainsFunc(views, isGiven) {
+		return err
+	}
+	if need := (LandmarkGP{Fitting: f}).EstimateMemory(Size{Samples: n, Kernels: len(views)}); need < e.Need {
+		e.Landmarks = need
+	}
+	return err
 }
 
 func formatBytes(n int64) string {

@@ -31,6 +31,7 @@ func kinds() []Model {
 		&MultiGPModel{}, &MultiGPClassifierModel[string]{}, &ProbitClassifierModel[string]{},
 		&MultiTaskModel{}, &SpikeSlabModel{}, &FactorFit{},
 		&PoolModel{}, &PoolClassifierModel[string]{},
+		&LandmarkModel{},
 	}
 }
 

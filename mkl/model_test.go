@@ -65,6 +65,7 @@ func oneOfEach(t *testing.T, f Fitting) []Model {
 	keep(orNil(FactorModel{Fitting: f, Factors: 2}.Fit(ctx, table)))
 	keep(orNil(Auto{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, y)))
 	keep(orNil(AutoClassifier[string]{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, classes)))
+	keep(orNil(LandmarkGP{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, y)))
 	return all
 }
 
@@ -88,6 +89,7 @@ func TestModels(t *testing.T) {
 		{"factors", 24, 3, true, false},
 		{"pool", 24, 1, true, false},
 		{"pool-classifier", 24, 3, false, false},
+		{"landmarks", 24, 1, true, false},
 	}
 	models := oneOfEach(t, Fitting{MaxSweeps: 8, Notes: map[string]string{"by": "a test"}})
 	require.Len(t, models, len(want))

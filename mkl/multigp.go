@@ -68,7 +68,9 @@ func (m Method) String() string {
 // with; see docs/choosing.md. The zero value is ready to fit. The fit has no random
 // start, and so no use for Restarts; of very many samples Seed chooses those that it
 // looks at first. Views with the same kernel are no
-// error here: their scales add up.
+// error here: their scales add up. It takes N² numbers for each kernel and N³ operations
+// for a step; above some thousands of samples [LandmarkGP] is the same model at a cost that
+// does not grow so.
 //
 // Source: C. Archambeau and F. Bach, "Multiple Gaussian process models", 2010; the
 // fit by the evidence is derived in docs/mgp.md.
@@ -111,7 +113,7 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	}
 	ds, k, err := g.processKernels(ctx, views, n, 1, g.EstimateMemory)
 	if err != nil {
-		return nil, err
+		return nil, suggestLandmarks(err, g.Fitting, views, n)
 	}
 	targets, z := standardizeTargets([][]float64{y}, g.RawTargets)
 	m := &MultiGPModel{target: targets[0]}

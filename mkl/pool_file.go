@@ -25,9 +25,11 @@ type poolMemberJSON[S any] struct {
 	Model  S       `json:"model"`
 }
 
+// poolModelJSON has members, or landmarks: the only model, with its tensors after member.0. .
 type poolModelJSON struct {
 	poolJSON
-	Members []poolMemberJSON[multiGPJSON] `json:"members"`
+	Members   []poolMemberJSON[multiGPJSON]  `json:"members"`
+	Landmarks *poolMemberJSON[landmarksJSON] `json:"landmarks,omitempty"`
 }
 
 type poolClassifierJSON struct {
@@ -54,6 +56,10 @@ func (m *PoolModel) Save(w io.Writer) error {
 	j := poolModelJSON{poolJSON: f.addPool(&m.pool)}
 	for i, member := range m.members {
 		j.Members = append(j.Members, addMember(&f, &m.pool, i, member.encode))
+	}
+	if m.landmarks != nil {
+		member := addMember(&f, &m.pool, 0, m.landmarks.encode)
+		j.Landmarks = &member
 	}
 	return f.write(w, m.Kind(), j)
 }
@@ -135,6 +141,15 @@ func (m *PoolModel) decode(f *fileReader) error {
 			return err
 		}
 		m.members = append(m.members, p)
+	}
+	if j.Landmarks != nil {
+		if m.members != nil {
+			return fmt.Errorf("model: %d members beside landmarks", len(m.members))
+		}
+		m.landmarks = &LandmarkModel{}
+		if err := takeMember(f, &m.pool, *j.Landmarks, m.landmarks, m.landmarks.take); err != nil {
+			return err
+		}
 	}
 	return f.closePool(&m.pool)
 }

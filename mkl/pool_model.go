@@ -102,7 +102,7 @@ func (p *pool) describe(what string) string {
 func (p *pool) story() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Tried: sums of Gaussian processes on %s.", listed(slices.Concat(p.names, p.dropped)))
-	if p.Samples() < p.of {
+	if _, all := p.models[0].(*LandmarkModel); !all && p.Samples() < p.of {
 		fmt.Fprintf(&b, " Each saw %d of the %d samples, chosen by chance.", p.Samples(), p.of)
 	}
 	if p.left != nil {
@@ -141,7 +141,8 @@ func listed(names []string) string {
 // immutable and safe for concurrent use.
 type PoolModel struct {
 	pool
-	members []*MultiGPModel
+	members   []*MultiGPModel
+	landmarks *LandmarkModel // of very many samples the only model, else nil
 }
 
 // Kind returns pool.
@@ -155,7 +156,7 @@ func (m *PoolModel) Targets() int { return 1 }
 func (m *PoolModel) NoiseSD() []float64 {
 	var variance float64
 	for i, w := range m.weights {
-		sd := m.members[i].NoiseSD()[0]
+		sd := m.models[i].(TargetModel).NoiseSD()[0]
 		variance += float64(w * sd * sd)
 	}
 	return []float64{math.Sqrt(variance)}
@@ -175,7 +176,7 @@ func (m *PoolModel) Predict(x ...Features) (mean, variance []float64, err error)
 func (m *PoolModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
 	var out *Prediction
 	for i, w := range m.weights {
-		p, err := m.members[i].PredictTargets(ctx, opt, x...)
+		p, err := m.models[i].(TargetModel).PredictTargets(ctx, opt, x...)
 		if err != nil {
 			return nil, err
 		}
@@ -203,7 +204,16 @@ func (m *PoolModel) PredictTargets(ctx context.Context, opt PredictOptions, x ..
 }
 
 // String describes the model in one line.
-func (m *PoolModel) String() string { return m.describe("multiple Gaussian processes") }
+func (m *PoolModel) String() string {
+	if m.landmarks != nil {
+		return m.landmarks.String()
+	}
+	return m.describe("multiple Gaussian processes")
+}
+
+// Landmarks returns the model of which the pool consists where samples were very many, else
+// nil.
+func (m *PoolModel) Landmarks() *LandmarkModel { return m.landmarks }
 
 // Summary describes the model in words, line by line.
 func (m *PoolModel) Summary() string {

@@ -227,7 +227,8 @@ type BoundedPrediction struct {
 	SDError   float64 // of √Variance; 0 with MeanOnly
 }
 
-// ProcessPredictor predicts one sample at a time by a [MultiGPModel] or a [PoolModel].
+// ProcessPredictor predicts one sample at a time by a [MultiGPModel], a [LandmarkModel] or a
+// [PoolModel].
 // A prediction takes the kernels with a few of the training samples, the pivots, and
 // the bound on its error that comes with it; if that is more than the tolerance it is
 // computed again from all. Where the noise varies it always takes all. It takes no lock, starts no goroutine and, as long as no
@@ -241,9 +242,27 @@ type ProcessPredictor struct {
 
 // processMember is one of a mixture.
 type processMember struct {
-	*processFunction
-	weight float64
-	target target
+	process   *processFunction
+	landmarks *landmarkFunction // in place of process, nil if there is that
+	weight    float64
+	target    target
+	meanOnly  bool
+}
+
+// predict returns the prediction of x. (It is no method of an interface, since x would then
+// escape to the heap.)
+func (m *processMember) predict(x [][]float64) vi.Certified {
+	if m.landmarks != nil {
+		return m.landmarks.predict(x)
+	}
+	return m.process.predict(x)
+}
+
+func (m *processMember) info() ProcessPredictorInfo {
+	if m.landmarks != nil {
+		return m.landmarks.info()
+	}
+	return m.process.info()
 }
 
 // Predictor prepares the model for predictions of single samples. For m pivots of N
@@ -256,6 +275,9 @@ func (m *MultiGPModel) Predictor(opt ProcessPredictorOptions) (*ProcessPredictor
 // Predictor prepares the model for predictions of single samples: those of every
 // member.
 func (m *PoolModel) Predictor(opt ProcessPredictorOptions) (*ProcessPredictor, error) {
+	if m.landmarks != nil {
+		return m.landmarks.Predictor(opt)
+	}
 	p := &ProcessPredictor{inputs: m.members[0].design.inputs}
 	share := 1.0
 	if len(m.members) > 1 {
@@ -279,7 +301,7 @@ func (p *ProcessPredictor) add(m *MultiGPModel, opt ProcessPredictorOptions, sha
 	if err != nil {
 		return err
 	}
-	p.members = append(p.members, processMember{f, weight, m.target})
+	p.members = append(p.members, processMember{process: f, weight: weight, target: m.target, meanOnly: opt.MeanOnly})
 	return nil
 }
 

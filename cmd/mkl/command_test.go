@@ -104,7 +104,7 @@ func TestErrors(t *testing.T) {
 		"two.csv":    "a,y\n1,yes\n2,no\n3,NA\n",
 	}
 	for _, c := range []struct{ args, want string }{
-		{"", `expected one of "demo", "fit", "cv", "predict", "evaluate", ...`},
+		{"", `expected one of "demo", "fit", "cv", "plan", "sum", ...`},
 		{"frobnicate", "unexpected argument frobnicate"},
 		{"fit d.csv -target y -frob", "unknown flag --frob"},
 		{"fit d.csv", "missing flags: --target=COLUMNS"},
@@ -130,7 +130,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -task binary -missing-targets", "-missing-targets is not for -task binary: labels must be complete"},
 		{"fit d.csv -target y -task binary -model bmkl -prior epsilon=1,1", "-prior epsilon=1,1: the priors are lambda, gamma and omega"},
 		{"fit d.csv -target y -task binary -model probit -prior omega=1,1", "-prior omega=1,1: the prior is alpha"},
-		{"fit d.csv -target y -model lasso", `--model must be one of "auto","bmkl","mgp","probit","spikeslab" but got "lasso"`},
+		{"fit d.csv -target y -model lasso", `--model must be one of "auto","bmkl","mgp","probit","landmarks","spikeslab" but got "lasso"`},
 		{"fit d.csv -target y -model probit", "-model probit is for -task binary and multiclass, not regression"},
 		{"fit d.csv -target y -task multilabel -model mgp", "-model mgp is for -task regression, binary and multiclass, not multilabel"},
 		{"fit d.csv -target y,a -model mgp", "-model mgp needs one target, not 2"},

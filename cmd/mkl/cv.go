@@ -60,6 +60,8 @@ func (c *cvCmd) Run(e *console.Env) error {
 		return console.Inputf("-repeats %d is below 1", c.Repeats)
 	case c.Order != "" && (c.Repeats > 1 || c.Group != ""):
 		return console.Inputf("-order excludes -repeats and -group")
+	case c.Target == "":
+		return console.Inputf("missing flags: --target=COLUMN")
 	}
 	base := &fitCmd{learnFlags: c.learnFlags}
 	if err := base.checkNumbers(); err != nil {

@@ -18,66 +18,20 @@ import (
 // once they are read. A fit that needs too much memory is refused before the files are
 // read, if the task and the rows are known, and again before the kernels are computed.
 func (c *fitCmd) Run(e *console.Env) error {
-	if err := c.checkNumbers(); err != nil {
+	parts, err := openSums(append([]string{c.Data}, c.More...))
+	switch {
+	case err != nil:
 		return err
+	case parts != nil:
+		return c.fitSums(e, parts)
+	case c.More != nil:
+		return console.Inputf("%s: a fit takes one table, or files that mkl sum wrote", c.More[0])
+	case c.Target == "":
+		return console.Inputf("missing flags: --target=COLUMNS")
 	}
-	if err := c.checkSampling(); err != nil {
-		return err
-	}
-	if err := e.CheckOutput(c.Output, false); err != nil {
-		return err
-	}
-	opt, err := c.Options()
+	p, d, err := c.gather(e)
 	if err != nil {
 		return err
-	}
-	fs := &console.Files{Env: e, Opt: opt, Join: c.Join}
-	defer fs.Close()
-	p := &problem{fitCmd: c, bar: &sweepBar{env: e, quiet: c.JSON}}
-	if p.main, err = fs.Open(c.Data); err != nil {
-		return err
-	}
-	if err := p.findTargets(); err != nil {
-		return err
-	}
-	guess := c.task == ""
-	if guess {
-		p.main.Need(p.targets[0], table.Undecided)
-	} else {
-		if err := p.choose(); err != nil {
-			return err
-		}
-		for _, j := range p.targets {
-			p.main.Need(j, p.targetKind())
-		}
-	}
-	if p.views, err = c.views(fs, p.main, p.targets); err != nil {
-		return err
-	}
-	if !guess {
-		if err := p.prepare(); err != nil {
-			return err
-		}
-		if n := p.main.Rows(); n >= 0 {
-			if err := p.checkMemory(n, len(p.targets)); err != nil {
-				return err
-			}
-		}
-	}
-	if _, err := fs.Read(); err != nil {
-		return p.hint(err)
-	}
-	if guess {
-		if err := p.guess(); err != nil {
-			return err
-		}
-	}
-	d, notes, err := p.learn(fs)
-	if err != nil {
-		return err
-	}
-	for _, note := range notes {
-		fmt.Fprintln(e.Stderr, note)
 	}
 	model, fell := p.bar.finish(p.fit(e.Ctx, d))
 	if model == nil {
@@ -94,6 +48,72 @@ func (c *fitCmd) Run(e *console.Env) error {
 		e = &beside
 	}
 	return errors.Join(p.report(e, model, p.main.Data.Rows, len(d.views), fell), c.unfinished(fell))
+}
+
+// gather checks the flags, reads what is to be learned from and says what was done to it.
+func (c *fitCmd) gather(e *console.Env) (*problem, *data, error) {
+	if err := c.checkNumbers(); err != nil {
+		return nil, nil, err
+	}
+	if err := c.checkSampling(); err != nil {
+		return nil, nil, err
+	}
+	if err := e.CheckOutput(c.Output, false); err != nil {
+		return nil, nil, err
+	}
+	opt, err := c.Options()
+	if err != nil {
+		return nil, nil, err
+	}
+	fs := &console.Files{Env: e, Opt: opt, Join: c.Join}
+	defer fs.Close()
+	p := &problem{fitCmd: c, bar: &sweepBar{env: e, quiet: c.JSON}}
+	if p.main, err = fs.Open(c.Data); err != nil {
+		return nil, nil, err
+	}
+	if err := p.findTargets(); err != nil {
+		return nil, nil, err
+	}
+	guess := c.task == ""
+	if guess {
+		p.main.Need(p.targets[0], table.Undecided)
+	} else {
+		if err := p.choose(); err != nil {
+			return nil, nil, err
+		}
+		for _, j := range p.targets {
+			p.main.Need(j, p.targetKind())
+		}
+	}
+	if p.views, err = c.views(fs, p.main, p.targets); err != nil {
+		return nil, nil, err
+	}
+	if !guess {
+		if err := p.prepare(); err != nil {
+			return nil, nil, err
+		}
+		if n := p.main.Rows(); n >= 0 {
+			if err := p.checkMemory(n, len(p.targets)); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	if _, err := fs.Read(); err != nil {
+		return nil, nil, p.hint(err)
+	}
+	if guess {
+		if err := p.guess(); err != nil {
+			return nil, nil, err
+		}
+	}
+	d, notes, err := p.learn(fs)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, note := range notes {
+		fmt.Fprintln(e.Stderr, note)
+	}
+	return p, d, nil
 }
 
 // report tells what was learned of n samples by so many kernels. A fit that an error

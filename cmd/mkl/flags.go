@@ -14,7 +14,7 @@ import (
 
 // fitCmd is mkl fit.
 type fitCmd struct {
-	Model   *string `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), spikeslab (sparse linear regression of one target, without kernels)."`
+	Model   *string `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), landmarks (mgp for regressions of any number of samples), spikeslab (sparse linear regression of one target, without kernels)."`
 	Kernels string  `placeholder:"KERNELS" help:"Kernels of views that name none; without them the data suggest kernels."`
 	Output  string  `short:"o" placeholder:"FILE" help:"Model file to write; - is standard output, and the report then goes to standard error."`
 
@@ -24,14 +24,16 @@ type fitCmd struct {
 
 	learnFlags `embed:""`
 
+	More []string `arg:"" optional:"" help:"Further files of mkl sum."`
+
 	task, model string // those of -task and -model, or what stands in for them
 }
 
 // learnFlags are the flags of every command that learns from a table.
 type learnFlags struct {
-	Data   string   `arg:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input."`
+	Data   string   `arg:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input. For mkl fit also a file of mkl sum."`
 	Task   *string  `enum:"${tasks}" help:"What to learn, by default what the cells of the target column say: text or 0 and 1 are classes, other numbers a regression, and so are several targets. It is regression (of one target or several), multioutput (several), shared (several that depend on different views), tasks (several that are known for samples of their own and depend on the same views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1)."`
-	Target string   `required:"" placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between."`
+	Target string   `placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between. Needed, but for files of mkl sum."`
 	View   []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
 
 	Sparse string   `enum:"none,kernels,samples,both" default:"none" help:"What to make sparse by Gamma(1e-10,1e+10) priors on weights: none, kernels, samples or both."`
@@ -39,16 +41,18 @@ type learnFlags struct {
 	Margin float64  `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default}); the paper has one, and probabilities too near 0 and 1."`
 	SigmaG float64  `default:"${sigmaG}" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
 
-	Latents int           `help:"Latent functions of each kernel of -task multitask; 0 means as many as there are targets, at most 5."`
-	Time    time.Duration `placeholder:"DURATION" help:"About how long -model auto may take, such as 30s; by default as long as it takes."`
-	Method  string        `enum:"${methods}" default:"evidence" help:"How -model mgp is fitted: evidence, gaussian-bound (of labels a true lower bound), factorised or published (${default})."`
-	Family  string        `enum:"${families}" default:"none" help:"Priors of the kernels' scales in -model mgp: none, student-t, laplace, gamma-variance, gig or ard (${default})."`
-	Noise   string        `enum:"constant,varying,heavy" default:"constant" help:"Noise of -model mgp in a regression: constant, varying, with a variance that is a function of the views, or heavy, with tails that bear outliers (${default}); -model auto finds out whether it varies."`
-	Rule    string        `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How -model probit makes one kernel of all: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
-	Gibbs   bool          `help:"Sample the posterior of -model probit instead of approximating it."`
-	Chains  int           `help:"Chains of -gibbs; 0 means 4."`
-	Draws   int           `help:"Draws of -gibbs that are kept of each chain; 0 means 250."`
-	Thin    int           `help:"Sweeps of -gibbs from one draw that is kept to the next; 0 means 4. As many as are drawn from go before the first."`
+	Latents       int           `help:"Latent functions of each kernel of -task multitask; 0 means as many as there are targets, at most 5."`
+	Time          time.Duration `placeholder:"DURATION" help:"About how long -model auto may take, such as 30s; by default as long as it takes."`
+	Method        string        `enum:"${methods}" default:"evidence" help:"How -model mgp is fitted: evidence, gaussian-bound (of labels a true lower bound), factorised or published (${default})."`
+	Family        string        `enum:"${families}" default:"none" help:"Priors of the kernels' scales in -model mgp: none, student-t, laplace, gamma-variance, gig or ard (${default})."`
+	Noise         string        `enum:"constant,varying,heavy" default:"constant" help:"Noise of -model mgp in a regression: constant, varying, with a variance that is a function of the views, or heavy, with tails that bear outliers (${default}); -model auto finds out whether it varies."`
+	Rule          string        `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How -model probit makes one kernel of all: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
+	landmarkFlags `embed:""`
+
+	Gibbs  bool `help:"Sample the posterior of -model probit instead of approximating it."`
+	Chains int  `help:"Chains of -gibbs; 0 means 4."`
+	Draws  int  `help:"Draws of -gibbs that are kept of each chain; 0 means 250."`
+	Thin   int  `help:"Sweeps of -gibbs from one draw that is kept to the next; 0 means 4. As many as are drawn from go before the first."`
 
 	Missing string   `enum:"refuse,drop,impute" default:"refuse" help:"What to do where a feature has no value (an empty cell, NA, NaN, NULL or ?): refuse the file, drop the row, or impute the column's median and add a column of 0 and 1 that says where. Drop and impute leave out rows without a target (${default})."`
 	As      []string `sep:"none" placeholder:"COLUMN=TYPE" help:"What a column is: number, text, boolean, date, date(d.m.y), date(d/m/y), date(m/d/y), or none to leave it out; can be repeated. By default the cells tell."`
@@ -68,6 +72,25 @@ type learnFlags struct {
 	JSON    bool        `name:"json" help:"Print JSON."`
 
 	console.Layout `embed:""`
+}
+
+// landmarkFlags are the flags of landmarks.
+type landmarkFlags struct {
+	Landmarks int    `help:"Landmarks of -model landmarks; 0 means 500, or fewer for more than six kernels."`
+	Choose    string `enum:"random,k-means,pivoted" default:"random" help:"How landmarks are chosen: random, k-means or pivoted (by the kernels that those before represent worst) (${default})."`
+}
+
+// choice returns the landmarks that the flags ask for; the parser of flags lets no other
+// name pass.
+func (c landmarkFlags) choice() mkl.Landmarks {
+	l := mkl.Landmarks{Count: c.Landmarks}
+	switch c.Choose {
+	case "k-means":
+		l.Choose = mkl.KMeansLandmarks
+	case "pivoted":
+		l.Choose = mkl.PivotedLandmarks
+	}
+	return l
 }
 
 // flagVars are the defaults and the values of flags that the help refers to by name.
@@ -159,6 +182,8 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("family", &c.Family, families[0].name),
 		flagOf("noise", &c.Noise, mkl.ConstantNoise.String()),
 		flagOf("rule", &c.Rule, strings.ToLower(mkl.FixSum.String())),
+		flagOf("landmarks", &c.Landmarks, 0),
+		flagOf("choose", &c.Choose, "random"),
 		flagOf("gibbs", &c.Gibbs, false),
 		flagOf("raw-targets", &c.RawTargets, false),
 		flagOf("allow-duplicates", &c.AllowDuplicates, false),
@@ -181,6 +206,7 @@ func (c *fitCmd) checkNumbers() error {
 	}{
 		{"restarts", c.Restarts}, {"sweeps", c.Sweeps}, {"workers", c.Workers}, {"latents", c.Latents},
 		{"chains", c.Chains}, {"draws", c.Draws}, {"thin", c.Thin},
+		{"landmarks", c.Landmarks},
 	} {
 		if f.value < 0 {
 			return console.Inputf("-%s %d is negative", f.name, f.value)

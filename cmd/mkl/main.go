@@ -18,6 +18,8 @@ type commands struct {
 	Demo      demoCmd               `cmd:"" help:"Fit the Motorcycle data, show what was found and draw it."`
 	Fit       fitCmd                `cmd:"" help:"Fit a model to a table."`
 	CV        cvCmd                 `cmd:"" name:"cv" help:"Compare models and kernels by cross-validation."`
+	Plan      planCmd               `cmd:"" help:"Plan a fit to any number of samples by some of them."`
+	Sum       sumCmd                `cmd:"" help:"Sum tables by a plan, for mkl fit."`
 	Predict   predictCmd            `cmd:"" help:"Predict the rows of a file with a model."`
 	Evaluate  evaluateCmd           `cmd:"" help:"Measure a model's predictions against the truth."`
 	Compare   compareCmd            `cmd:"" help:"Compare models by what they predict of the same new rows."`

@@ -39,6 +39,9 @@ const (
 // modelBMKL is the only model that is for every task.
 const modelBMKL = "bmkl"
 
+// modelLandmarks is the model of plans and sums.
+const modelLandmarks = "landmarks"
+
 // defaultSigmaG is the default of -sigma-g.
 const defaultSigmaG = 0.1
 
@@ -190,6 +193,16 @@ var estimators = []*estimator{
 		},
 	},
 	{
+		model: modelLandmarks, tasks: []string{taskRegression}, kind: "landmarks", form: numbers, one: true, open: true,
+		flags: []string{"kernels", "landmarks", "choose"},
+		build: func(s *settings) fitter {
+			g := s.landmarkGP()
+			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(g.Fit(ctx, d.views, d.numbers[0]))
+			}}
+		},
+	},
+	{
 		model: "spikeslab", tasks: []string{taskRegression}, kind: "spike-slab", form: numbers, part: "feature", one: true,
 		flags: []string{"raw-targets", "restarts"},
 		build: func(s *settings) fitter {
@@ -207,6 +220,11 @@ type settings struct {
 	fitting  mkl.Fitting
 	prior    map[string]mkl.Gamma // by name, those that differ from the default
 	features []string             // names of the columns of the first view
+}
+
+// landmarkGP returns the estimator of landmarks.
+func (s *settings) landmarkGP() mkl.LandmarkGP {
+	return mkl.LandmarkGP{Fitting: s.fitting, Landmarks: s.choice()}
 }
 
 // fitter is an estimator with its settings.

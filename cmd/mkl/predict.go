@@ -103,7 +103,7 @@ func (c *modelInput) open(e *console.Env) (*opened, error) {
 		opt.Sparse = append(opt.Sparse, v.Columns...)
 	}
 	o := &opened{loaded: m, files: &console.Files{Env: e, Opt: opt, Join: cmp.Or(c.Join, m.notes.Join)}}
-	if o.inputs, err = c.inputs(o.files, m); err != nil {
+	if o.inputs, err = c.inputs(o.files, m.notes, m.Inputs()); err != nil {
 		o.files.Close()
 		return nil, err
 	}
@@ -124,8 +124,20 @@ func (o *opened) predict(e *console.Env, c *modelInput) (*outcome, error) {
 		return nil, err
 	}
 	out := &outcome{rows: rows}
+	x, kept, err := o.features(e, rows, "predicted")
+	if err != nil {
+		return nil, err
+	}
+	out.kept = kept
+	out.prediction, err = predict(e.Ctx, o.Model, mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}, x)
+	return out, err
+}
+
+// features makes features of the columns that were read of so many rows, and returns them of
+// the rows that have no value missing, which are kept. It says on standard error how many
+// cannot be done what with, and which text the fit had not seen.
+func (o *opened) features(e *console.Env, rows int, what string) (x []mkl.Features, kept []int, err error) {
 	missing := slices.Clone(o.files.Alone)
-	var x []mkl.Features
 	for _, in := range o.inputs {
 		encoded := plan.Encode(in.plan, in.Columns, &in.File.Data)
 		x = append(x, encoded.X)
@@ -144,21 +156,20 @@ func (o *opened) predict(e *console.Env, c *modelInput) (*outcome, error) {
 	}
 	for i := range rows {
 		if missing == nil || !missing[i] {
-			out.kept = append(out.kept, i)
+			kept = append(kept, i)
 		}
 	}
-	if left := rows - len(out.kept); left > 0 {
+	if left := rows - len(kept); left > 0 {
 		first := o.firstGap(missing)
 		if left == rows {
-			return nil, console.Inputf("none of %s can be predicted: %w", console.Plural(rows, "row"), first)
+			return nil, nil, console.Inputf("none of %s can be %s: %w", console.Plural(rows, "row"), what, first)
 		}
-		fmt.Fprintf(e.Stderr, "mkl: warning: %d of %s cannot be predicted, the first: %v\n", left, console.Plural(rows, "row"), first)
+		fmt.Fprintf(e.Stderr, "mkl: warning: %d of %s cannot be %s, the first: %v\n", left, console.Plural(rows, "row"), what, first)
 		for k := range x {
-			x[k] = pickRows(x[k], out.kept)
+			x[k] = pickRows(x[k], kept)
 		}
 	}
-	out.prediction, err = predict(e.Ctx, o.Model, mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}, x)
-	return out, err
+	return x, kept, nil
 }
 
 // firstGap says what is missing in the first of the rows in which something is.
@@ -417,7 +428,7 @@ func (t *columns) writeJSON(w io.Writer, n int) error {
 }
 
 // inputs finds the columns of each of the model's inputs and asks for them.
-func (c *modelInput) inputs(fs *console.Files, m *loaded) ([]input, error) {
+func (c *modelInput) inputs(fs *console.Files, n *notes, of []mkl.Input) ([]input, error) {
 	var main *console.File
 	if c.Data != "" {
 		var err error
@@ -434,17 +445,17 @@ func (c *modelInput) inputs(fs *console.Files, m *loaded) ([]input, error) {
 		switch {
 		case v.Kernels != nil:
 			return nil, console.Inputf("-view %s: the model has its kernels already", text)
-		case v.Name == "" && len(m.notes.Views) == 1:
-			v.Name = m.notes.Views[0].Name
+		case v.Name == "" && len(n.Views) == 1:
+			v.Name = n.Views[0].Name
 		}
-		if !slices.Contains(m.notes.viewNames(), v.Name) {
-			return nil, console.Inputf("-view %s: the model has no view %q (%s)", text, v.Name, spec.List(m.notes.viewNames()))
+		if !slices.Contains(n.viewNames(), v.Name) {
+			return nil, console.Inputf("-view %s: the model has no view %q (%s)", text, v.Name, spec.List(n.viewNames()))
 		}
 		given[v.Name] = v.Columns
 	}
 	var all []input
-	for i, in := range m.Inputs() {
-		v := m.notes.Views[i]
+	for i, in := range of {
+		v := n.Views[i]
 		items, ok := given[v.Name]
 		switch {
 		case ok:

@@ -180,16 +180,23 @@ func (p *problem) checkMemory(n, outputs int) error {
 	if p.est.open {
 		part = "view"
 	}
-	if need := p.need(n, outputs); need > float64(limit) {
-		return console.Inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s",
-			console.Plural(n, "sample"), console.Plural(p.est.count(p.views), part), memory.Size(min(need, math.MaxInt64)), limit, whose)
+	if size, data := p.size(n, outputs); p.need(n, outputs) > float64(limit) {
+		return console.Inputf("a fit of %s with %s needs about %v of memory, more than the %v that %s%s",
+			console.Plural(n, "sample"), console.Plural(size.Kernels, part), memory.Size(min(p.need(n, outputs), math.MaxInt64)), limit, whose,
+			p.smaller(size, data, float64(limit)))
 	}
 	return nil
 }
 
 // need is about how many bytes a fit takes.
 func (p *problem) need(n, outputs int) float64 {
-	size := mkl.Size{Samples: n, Kernels: p.est.count(p.views), Outputs: outputs}
+	size, data := p.size(n, outputs)
+	return float64(p.memory(size)) + data
+}
+
+// size returns the size of a fit, and about how many bytes its tables take.
+func (p *problem) size(n, outputs int) (size mkl.Size, data float64) {
+	size = mkl.Size{Samples: n, Kernels: p.est.count(p.views), Outputs: outputs}
 	columns := 0
 	for _, v := range p.views {
 		columns += v.width()
@@ -198,5 +205,20 @@ func (p *problem) need(n, outputs int) float64 {
 		}
 	}
 	// The columns are there as read and as matrices, and the model keeps a copy.
-	return float64(p.memory(size)) + float64(3*8*float64(n)*float64(columns+outputs))
+	return size, float64(3 * 8 * float64(n) * float64(columns+outputs))
+}
+
+// smaller says which fit of as many samples would take less memory than the limit, if one
+// does. Data is the bytes of the tables.
+func (p *problem) smaller(size mkl.Size, data, limit float64) string {
+	switch {
+	case size.Basis > 0 || data > limit || p.est.model == modelLandmarks:
+	case p.est.form == numbers && len(p.targets) == 1:
+		if need := float64(mkl.LandmarkGP{}.EstimateMemory(size)) + data; need <= limit {
+			return fmt.Sprintf(": -model %s takes about %v, for any number of samples", modelLandmarks, memory.Size(need))
+		}
+	case p.est.form == classes && p.est.model != "auto":
+		return fmt.Sprintf(": -model auto learns classes from %d of the samples, chosen by chance", mkl.DefaultMaxSamples)
+	}
+	return ""
 }

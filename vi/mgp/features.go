@@ -354,3 +354,20 @@ func (p *FeaturePosterior) Predict(features []la.Matrix[float64], rest la.Matrix
 	}
 	return mean, variance, nil
 }
+
+// PredictOne returns mean and variance, with noise, of the target of one sample, given all
+// of its features, D, which it overwrites. With meanOnly the variance is NaN. It allocates
+// nothing.
+func (p *FeaturePosterior) PredictOne(features []float64, meanOnly bool) (mean, variance float64) {
+	mean = la.Dot(p.s.Mean, features)
+	if meanOnly {
+		return mean, math.NaN()
+	}
+	first := 0
+	for i, d := range p.s.Blocks {
+		la.Scal(1/math.Sqrt(p.s.Gamma[i]), features[first:first+d])
+		first += d
+	}
+	la.Trsv(la.NoTrans, p.s.Factor, features)
+	return mean, p.s.Noise + la.SumSq(features)
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/stat"
+)
+
+// hills returns rows of a table of two numbers, a text and a target.
+func hills(seed uint64, n int) string {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	var b strings.Builder
+	for range n {
+		x, z := rng.NormFloat64(), rng.NormFloat64()
+		kind := []string{"low", "high"}[rng.IntN(2)]
+		y := 10 + 3*math.Sin(2*x) + z
+		if kind == "high" {
+			y += 2
+		}
+		fmt.Fprintf(&b, "%.4f,%.4f,%s,%.4f\n", x, z, kind, y+0.1*rng.NormFloat64())
+	}
+	return b.String()
+}
+
+const hillNames = "x,z,kind,y\n"
+
+// The same rows give the same sums and the same model, from one table or four in any order,
+// in one file of sums or several, with any number of workers.
+func TestPlanSumFit(t *testing.T) {
+	files := map[string]string{"sample.csv": hillNames + hills(9, 600), "new.csv": hillNames + hills(8, 100)}
+	all := ""
+	for i := range 4 {
+		rows := hills(uint64(i), stat.BlockSamples)
+		all += rows
+		files[fmt.Sprintf("part-%d.csv", i+1)] = hillNames + rows
+	}
+	files["all.csv"] = hillNames + all
+	ok := func(files map[string]string, line string) string {
+		t.Helper()
+		status, stdout, stderr := command(t, files, "", strings.Fields(line)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		return stdout
+	}
+	out := ok(files, "plan sample.csv -target y -landmarks 40 -kernels rbf(width=1),linear -o p.plan")
+	assert.Contains(t, out, "plan of 2 kernels on 40 landmarks")
+	hash := func(path string) [32]byte {
+		s, err := readSums(path)
+		require.NoError(t, err)
+		return s.total.Hash()
+	}
+	ok(nil, "sum all.csv -plan p.plan -o all.stat")
+	ok(nil, "sum part-1.csv part-2.csv part-3.csv part-4.csv -plan p.plan -o four.stat -workers 3")
+	ok(nil, "sum part-4.csv part-2.csv -plan p.plan -o even.stat -workers 1")
+	ok(nil, "sum part-3.csv part-1.csv -plan p.plan -o odd.stat")
+	assert.Equal(t, hash("all.stat"), hash("four.stat"))
+
+	var models []string
+	for _, line := range []string{"all.stat", "four.stat -workers 3", "even.stat odd.stat -workers 1"} {
+		out := ok(nil, "fit "+line+" -o m")
+		assert.Contains(t, out, "32768 samples")
+		text, err := os.ReadFile("m")
+		require.NoError(t, err)
+		models = append(models, string(text))
+	}
+	assert.True(t, models[0] == models[1] && models[1] == models[2], "the models are the same")
+	values := measured(t, "new.csv")
+	assert.Less(t, values["RMSE"], 0.5)
+	assert.Contains(t, ok(nil, "inspect m"), "rbf(width=1)")
+	assert.EqualValues(t, 4*stat.BlockSamples, fromFile[*mkl.LandmarkModel](t).Observations())
+
+	// What is there is passed over, and the rest added.
+	ok(nil, "sum part-1.csv -plan p.plan -o more.stat")
+	before, err := os.ReadFile("more.stat")
+	require.NoError(t, err)
+	assert.Contains(t, ok(nil, "sum part-1.csv -plan p.plan -o more.stat"), "0 of them added")
+	again, err := os.ReadFile("more.stat")
+	require.NoError(t, err)
+	assert.Equal(t, before, again)
+	assert.Contains(t, ok(nil, "sum part-4.csv part-1.csv part-2.csv part-3.csv -plan p.plan -o more.stat"), "3 of them added")
+	assert.Equal(t, hash("all.stat"), hash("more.stat"))
+
+	ok(nil, "plan sample.csv -target y -landmarks 21 -kernels rbf(width=2),linear -o q.plan")
+	ok(nil, "sum part-1.csv -plan q.plan -o q.stat")
+	require.NoError(t, os.WriteFile("part-1.csv", []byte(hillNames+hills(77, 50)), 0o666))
+	for _, c := range [][2]string{
+		{"sum part-1.csv -plan p.plan -o more.stat", "part-1.csv has changed since more.stat was made"},
+		{"sum part-2.csv -plan q.plan -o more.stat", "more.stat holds sums of another plan"},
+		{"sum part-2.csv -plan new.csv -o other.stat", "new.csv: "},
+		{"sum - -plan p.plan -o other.stat", "standard input cannot be summed"},
+		{"sum part-2.csv -plan p.plan -o new.csv", "new.csv: the file is none that mkl sum wrote"},
+		{"fit even.stat four.stat", "even.stat and four.stat both hold the rows of part-2.csv"},
+		{"fit q.stat even.stat", "q.stat and even.stat are sums of different plans"},
+		{"fit even.stat -target y", "-target is not for sums"},
+		{"fit even.stat new.csv", "new.csv: the file is none that mkl sum wrote"},
+		{"fit new.csv even.stat -target y", "even.stat: a fit takes one table"},
+	} {
+		status, _, stderr := command(t, nil, "", strings.Fields(c[0])...)
+		assert.Equal(t, console.StatusInput, status, c[0])
+		assert.Contains(t, stderr, c[1], c[0])
+	}
+}
+
+// Rows that lack something are left out, or filled in as the plan says.
+func TestSumMissing(t *testing.T) {
+	rows := hills(1, 40)
+	files := map[string]string{"d.csv": hillNames + rows, "gaps.csv": hillNames + rows + "1,,low,3\n,2,low,3\n1,2,low,\n"}
+	status, _, stderr := command(t, files, "", "plan", "d.csv", "-target", "y", "-landmarks", "9", "-kernels", "rbf", "-o", "p.plan")
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, out, stderr := command(t, nil, "", "sum", "gaps.csv", "-plan", "p.plan", "-o", "g.stat")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, out, "40 samples of 1 table")
+	assert.Contains(t, stderr, "2 of 43 rows cannot be summed")
+	assert.Contains(t, stderr, "1 of 41 rows have no target")
+}

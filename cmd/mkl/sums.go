@@ -1,0 +1,195 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/stat"
+)
+
+// sums is what mkl sum writes: the sums of some tables, with their plan. The file is a ZIP
+// archive of three members.
+type sums struct {
+	path  string
+	plan  *mkl.Plan
+	parts []part
+	total *stat.Statistic
+}
+
+// part is a table whose rows are in sums.
+type part struct {
+	Name    string `json:"name"`
+	Bytes   int64  `json:"bytes"`
+	SHA256  string `json:"sha256"`
+	Samples int64  `json:"samples"` // its rows, but for those left out
+}
+
+// Members of the archive.
+const (
+	memberPlan  = "plan"
+	memberParts = "parts.json"
+	memberSums  = "statistic"
+)
+
+// mostSums is the most bytes of a member that are read.
+const mostSums = 16 << 30
+
+// isSums reports whether a file is an archive of sums.
+func isSums(path string) bool {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return false
+	}
+	defer z.Close()
+	return slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == memberSums })
+}
+
+// openSums reads files of sums; none if the first is something else. All are of one plan,
+// and no table is in two of them.
+func openSums(paths []string) (all []*sums, err error) {
+	if paths[0] == "-" || !isSums(paths[0]) {
+		return nil, nil
+	}
+	in := map[string]*sums{}
+	for _, path := range paths {
+		s, err := readSums(path)
+		if err != nil {
+			return nil, err
+		}
+		if all != nil && s.plan.Hash() != all[0].plan.Hash() {
+			return nil, console.Inputf("%s and %s are sums of different plans", all[0].path, path)
+		}
+		for _, p := range s.parts {
+			if other := in[p.SHA256]; other != nil {
+				return nil, console.Inputf("%s and %s both hold the rows of %s", other.path, path, p.Name)
+			}
+			in[p.SHA256] = s
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// readSums reads a file of sums.
+func readSums(path string) (*sums, error) {
+	fail := func(err error) (*sums, error) { return nil, console.Inputf("%s: %w", path, err) }
+	z, err := zip.OpenReader(path)
+	if errors.Is(err, zip.ErrFormat) {
+		return fail(errors.New("the file is none that mkl sum wrote"))
+	}
+	if err != nil {
+		return nil, console.Input(err)
+	}
+	defer z.Close()
+	member := func(name string) ([]byte, error) {
+		f, err := z.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("the file is none that mkl sum wrote: %w", err)
+		}
+		defer f.Close()
+		return io.ReadAll(io.LimitReader(f, mostSums))
+	}
+	s := &sums{path: path, total: &stat.Statistic{}}
+	text, err := member(memberPlan)
+	if err != nil {
+		return fail(err)
+	}
+	if s.plan, err = mkl.LoadPlan(bytes.NewReader(text)); err != nil {
+		return fail(err)
+	}
+	if text, err = member(memberParts); err != nil {
+		return fail(err)
+	}
+	if err := json.Unmarshal(text, &s.parts); err != nil {
+		return fail(fmt.Errorf("%s: %w", memberParts, err))
+	}
+	if text, err = member(memberSums); err != nil {
+		return fail(err)
+	}
+	if err := s.total.UnmarshalBinary(text); err != nil {
+		return fail(err)
+	}
+	var samples int64
+	for _, p := range s.parts {
+		samples += p.Samples
+	}
+	if s.total.Layout().Plan != s.plan.Hash() || s.total.Samples() != samples {
+		return fail(errors.New("plan, parts and sums do not belong together"))
+	}
+	return s, nil
+}
+
+// write writes the file of the sums.
+func (s *sums) write(ctx context.Context) error {
+	return atomicfile.Write(ctx, s.path, func(w io.Writer) error {
+		z := zip.NewWriter(w)
+		member := func(name string, write func(io.Writer) error) error {
+			m, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+			if err == nil {
+				err = write(m)
+			}
+			return err
+		}
+		return errors.Join(
+			member(memberPlan, s.plan.Save),
+			member(memberParts, func(w io.Writer) error { return json.NewEncoder(w).Encode(s.parts) }),
+			member(memberSums, func(w io.Writer) error { _, err := s.total.WriteTo(w); return err }),
+			z.Close(),
+		)
+	})
+}
+
+// fingerprint returns size and hash of a file.
+func fingerprint(e *console.Env, path string) (p part, err error) {
+	f, err := e.Open(path)
+	if err != nil {
+		return p, console.Input(err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, e.Reader(f))
+	if err != nil {
+		return p, console.Input(err)
+	}
+	return part{Name: path, Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
+}
+
+// readPlan reads a plan file.
+func readPlan(path string) (*mkl.Plan, *notes, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, console.Input(err)
+	}
+	defer f.Close()
+	p, err := mkl.LoadPlan(f)
+	if err != nil {
+		return nil, nil, console.Inputf("%s: %w", path, err)
+	}
+	n, err := planNotes(p)
+	if err != nil {
+		return nil, nil, console.Inputf("%s: %w", path, err)
+	}
+	return p, n, nil
+}
+
+// planNotes reads the notes of a plan, which say where its columns are.
+func planNotes(p *mkl.Plan) (*notes, error) {
+	n := &notes{}
+	text, ok := p.Notes()[notesKey]
+	if !ok || json.Unmarshal([]byte(text), n) != nil || len(n.Views) != len(p.Inputs()) || len(n.Targets) != 1 {
+		return nil, errors.New("the plan was not made by mkl plan: it does not say where its columns are")
+	}
+	return n, nil
+}

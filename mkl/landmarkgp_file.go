@@ -1,0 +1,219 @@
+package mkl
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// planKind is what the file of a plan says it is.
+const planKind = "plan"
+
+// planJSON is the settings of a plan. Its tensors are those of the design; scale, the mean
+// kernel of a landmark with itself, of length P; view.I.features, of which the product with
+// the kernels makes features; input.I.ranks, the sorted values of its features; and
+// target.mean and target.sd.
+type planJSON struct {
+	designJSON
+	Notes map[string]string `json:"notes,omitempty"`
+}
+
+// landmarksJSON is the settings of a model with landmarks. Its tensors are those of the
+// plan after plan. ; beyond and gamma, of length P; shift and weights, of all features;
+// factor, the lower triangle of the Cholesky factor of their precision; target.mean and
+// target.sd.
+type landmarksJSON struct {
+	recordJSON
+	Plan         planJSON `json:"plan"`
+	Observations int64    `json:"observations"`
+	Noise        float64  `json:"noise"`
+	Evidence     float64  `json:"evidence"`
+}
+
+// Save writes the plan to a file that [LoadPlan] reads.
+func (p *Plan) Save(w io.Writer) error {
+	var f fileWriter
+	return f.write(w, planKind, p.encode(&f))
+}
+
+// LoadPlan reads a plan. The file need not be trusted: it is checked in full.
+func LoadPlan(r io.Reader) (*Plan, error) {
+	f, err := readFile(r)
+	if err != nil {
+		return nil, fmt.Errorf("mkl: load plan: %w", err)
+	}
+	if f.kind != planKind {
+		return nil, fmt.Errorf("mkl: load plan: the file holds %q", f.kind)
+	}
+	var j planJSON
+	p := &Plan{}
+	if err = f.settings(&j); err == nil {
+		if err = p.take(f, j); err == nil {
+			err = f.close()
+		}
+	}
+	if err == nil {
+		err = p.seal()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mkl: load plan: %w", err)
+	}
+	return p, nil
+}
+
+// seal sets the hash: that of the plan's file.
+func (p *Plan) seal() error {
+	h := sha256.New()
+	if err := p.Save(h); err != nil {
+		return err
+	}
+	p.hash = [sha256.Size]byte(h.Sum(nil))
+	return nil
+}
+
+// encode adds the plan's tensors and returns its settings.
+func (p *Plan) encode(f *fileWriter) planJSON {
+	j := planJSON{f.addDesign(p.design, p.design.d), p.notes}
+	for i, in := range p.design.inputs {
+		if in.ranks != nil {
+			n := len(in.ranks.sorted[0])
+			flat := make([]float64, 0, in.cols*n)
+			for _, column := range in.ranks.sorted {
+				flat = append(flat, column...)
+			}
+			f.add(fmt.Sprintf("input.%d.ranks", i), flat, in.cols, n)
+		}
+	}
+	f.add("scale", p.scale, len(p.scale))
+	for i, by := range p.by {
+		f.add(fmt.Sprintf("view.%d.features", i), flat(by), by.Rows, by.Cols)
+	}
+	f.addTargets(p.target)
+	return j
+}
+
+// take makes the plan that of the settings and their tensors, but for its hash.
+func (p *Plan) take(f *fileReader, j planJSON) (err error) {
+	P := f.size("scale")
+	if P < 1 || j.Basis < 1 {
+		return fmt.Errorf("plan: %d kernels on %d landmarks", P, j.Basis)
+	}
+	if p.design, err = f.takeDesign(j.designJSON, P, true); err != nil {
+		return err
+	}
+	for i := range p.design.inputs {
+		in := &p.design.inputs[i]
+		if in.given {
+			return errors.New("plan: kernels that are given have no landmarks")
+		}
+		if in.ranks != nil {
+			name := fmt.Sprintf("input.%d.ranks", i)
+			x := f.takeMatrix(name, in.cols, f.size(name)/in.cols)
+			if f.err != nil {
+				return f.err
+			}
+			samples := la.NewMatrix[float64](x.Cols, x.Rows)
+			for r := range samples.Rows {
+				for c := range samples.Cols {
+					samples.Set(r, c, x.At(c, r))
+				}
+			}
+			in.ranks = newRankScores(samples)
+		}
+	}
+	p.design.group()
+	p.scale = f.takePositive("scale", P)
+	for i := range P {
+		name := fmt.Sprintf("view.%d.features", i)
+		by := f.takeMatrix(name, f.size(name)/j.Basis, j.Basis)
+		if f.err == nil && (by.Rows < 1 || by.Rows > j.Basis) {
+			return fmt.Errorf("tensor %q: %d features of %d landmarks", name, by.Rows, j.Basis)
+		}
+		p.by = append(p.by, by)
+	}
+	targets := f.takeTargets(1)
+	if f.err != nil {
+		return f.err
+	}
+	p.target, p.notes = targets[0], j.Notes
+	return nil
+}
+
+// Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
+func (m *LandmarkModel) Save(w io.Writer) error {
+	var f fileWriter
+	return f.write(w, m.Kind(), m.encode(&f))
+}
+
+// encode adds the model's tensors and returns its settings.
+func (m *LandmarkModel) encode(f *fileWriter) landmarksJSON {
+	s := m.posterior.State()
+	prefix := f.prefix
+	f.prefix += "plan."
+	j := landmarksJSON{Plan: m.plan.encode(f), Observations: m.observations, Noise: s.Noise, Evidence: m.evidence}
+	f.prefix = prefix
+	j.recordJSON = f.addRecord(&m.record)
+	f.add("beyond", m.beyond, len(m.beyond))
+	f.add("gamma", s.Gamma, len(s.Gamma))
+	var shift []float64
+	for _, c := range m.shift {
+		shift = append(shift, c...)
+	}
+	D := len(s.Mean)
+	f.add("shift", shift, D)
+	f.add("weights", s.Mean, D)
+	f.add("factor", packLower(s.Factor), D*(D+1)/2)
+	f.addTargets(m.target)
+	return j
+}
+
+func (m *LandmarkModel) decode(f *fileReader) error {
+	var j landmarksJSON
+	if err := f.settings(&j); err != nil {
+		return err
+	}
+	if err := m.take(f, j); err != nil {
+		return err
+	}
+	return f.close()
+}
+
+// take makes the model that of the settings and their tensors.
+func (m *LandmarkModel) take(f *fileReader, j landmarksJSON) (err error) {
+	m.plan = &Plan{}
+	prefix := f.prefix
+	f.prefix += "plan."
+	err = m.plan.take(f, j.Plan)
+	if f.prefix = prefix; err != nil {
+		return err
+	}
+	if err := m.plan.seal(); err != nil {
+		return err
+	}
+	if m.record, err = f.takeRecord(j.recordJSON, 1); err != nil {
+		return err
+	}
+	m.design = m.plan.design
+	P, D := len(m.plan.by), m.plan.width()
+	m.beyond = f.take("beyond", P)
+	s := mgp.FeatureState{Blocks: m.plan.Features(), Gamma: f.take("gamma", P), Noise: j.Noise}
+	shift := f.take("shift", D)
+	s.Mean, s.Factor = f.take("weights", D), f.takeLower("factor", D)
+	targets := f.takeTargets(1)
+	if f.err != nil {
+		return f.err
+	}
+	for _, n := range s.Blocks {
+		m.shift, shift = append(m.shift, shift[:n:n]), shift[n:]
+	}
+	if j.Observations < 2 {
+		return fmt.Errorf("model: observations is %d", j.Observations)
+	}
+	m.target, m.observations, m.evidence = targets[0], j.Observations, j.Evidence
+	m.posterior, err = mgp.NewFeaturePosterior(s)
+	return err
+}

@@ -1,0 +1,137 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/stat"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// LandmarkModel is a fitted [LandmarkGP]. It is immutable and safe for concurrent use.
+type LandmarkModel struct {
+	onViews
+	plan         *Plan
+	observations int64
+	target       target
+	shift        [][]float64 // of the features of each view, which gives them mean 0
+	beyond       []float64   // P
+	posterior    *mgp.FeaturePosterior
+	evidence     float64
+}
+
+// Kind returns landmarks.
+func (m *LandmarkModel) Kind() string { return "landmarks" }
+
+// Targets returns 1.
+func (m *LandmarkModel) Targets() int { return 1 }
+
+// Observations returns the number of samples that the model was fitted to; Samples is that
+// of its landmarks.
+func (m *LandmarkModel) Observations() int64 { return m.observations }
+
+// Plan returns the plan of the fit.
+func (m *LandmarkModel) Plan() *Plan { return m.plan }
+
+// Posterior returns the posterior of the weights of the features, of the standardised
+// target.
+func (m *LandmarkModel) Posterior() *mgp.FeaturePosterior { return m.posterior }
+
+// Beyond returns the share of each view's kernel, in terms of its trace over the samples,
+// that the landmarks cannot represent. What of it the target depends on counts as noise.
+func (m *LandmarkModel) Beyond() []float64 { return slices.Clone(m.beyond) }
+
+// Bound returns the log evidence in nats, of the standardised target.
+func (m *LandmarkModel) Bound() float64 { return m.evidence }
+
+// NoiseSD returns the standard deviation of the target's noise, in its units: a slice of
+// one. It holds what the landmarks leave out.
+func (m *LandmarkModel) NoiseSD() []float64 {
+	return []float64{m.target.sd * math.Sqrt(m.posterior.State().Noise)}
+}
+
+// Outputs tells what was learned of the target.
+func (m *LandmarkModel) Outputs() []Output { return []Output{{NoiseSD: m.NoiseSD()[0]}} }
+
+// KernelWeights returns 1/γ_p of the views: the variance that a view adds to the function
+// for each unit of its kernel, relative to that of the standardised target. There is no
+// deviation.
+func (m *LandmarkModel) KernelWeights() []KernelWeight {
+	s := m.posterior.State()
+	mean := make([]float64, len(s.Gamma))
+	for i, g := range s.Gamma {
+		mean[i] = 1 / (g * m.plan.scale[i])
+	}
+	return m.kernelWeights(mean, make([]float64, len(mean)))
+}
+
+// Refit fits the model anew to sums of samples, from where this fit ended: more samples, or
+// fewer. Settings are those of [Plan.Fit].
+func (m *LandmarkModel) Refit(ctx context.Context, f Fitting, sums ...*stat.Statistic) (*LandmarkModel, error) {
+	if f.Notes == nil {
+		f.Notes = m.notes
+	}
+	return m.plan.fit(ctx, &f, startOf(m.posterior), sums)
+}
+
+// Predict returns the predictive mean and variance, noise included, for each sample. It
+// takes one matrix for each of Inputs.
+func (m *LandmarkModel) Predict(x ...Features) (mean, variance []float64, err error) {
+	return predictOne(m, x)
+}
+
+// PredictTargets is Predict with options.
+func (m *LandmarkModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
+	t, err := m.design.checkInputs(x)
+	if err != nil {
+		return nil, err
+	}
+	out, ws := newPrediction(1, t, opt), &la.Workspace{Workers: opt.Workers}
+	err = m.design.eachBlock(ctx, opt.Workers, predictWords, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
+		var kernels, phi []la.Matrix[float64]
+		for i, by := range m.plan.by {
+			kernels, phi = append(kernels, k.At(i)), append(phi, la.NewMatrix[float64](by.Rows, n))
+		}
+		m.plan.features(ws, kernels, phi)
+		for i, shift := range m.shift {
+			for d, c := range shift {
+				row := phi[i].Row(d)
+				for j := range row {
+					row[j] += c
+				}
+			}
+		}
+		mean, variance, err := m.posterior.Predict(phi, la.Matrix[float64]{}, opt.MeanOnly, opt.Workers)
+		if err != nil {
+			return err
+		}
+		m.target.restore(out, 0, first, mean, variance)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.checked()
+}
+
+// String describes the model in one line.
+func (m *LandmarkModel) String() string {
+	return fmt.Sprintf("multiple Gaussian process on %d kernels (%d active), %d landmarks and %d samples, log evidence %.6g",
+		len(m.design.views), countActive(m.KernelWeights()), m.design.d, m.observations, m.evidence)
+}
+
+// Summary describes the model in words, line by line.
+func (m *LandmarkModel) Summary() string {
+	weights := m.KernelWeights()
+	text := fmt.Sprintf("%s\n%snoise SD %.4g\n%s", m, m.trace.outcome(), m.NoiseSD()[0], summarizeActive(weights))
+	for i, w := range weights {
+		if w.Active && m.beyond[i] > 0.05 {
+			text += fmt.Sprintf("%d landmarks leave out %.0f %% of %s: more of them may fit better\n", m.design.d, 100*m.beyond[i], w.View)
+		}
+	}
+	return text
+}
