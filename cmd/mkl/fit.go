@@ -70,6 +70,9 @@ func (c *fitCmd) Run(e *console.Env) error {
 	if _, err := fs.Read(); err != nil {
 		return p.hint(err)
 	}
+	if c.made, err = provenanceOf(e, fs, c.Seed); err != nil {
+		return err
+	}
 	if guess {
 		if err := p.guess(); err != nil {
 			return err

@@ -58,7 +58,8 @@ type fitCmd struct {
 
 	console.Layout `embed:""`
 
-	task, model string // those of -task and -model, or what stands in for them
+	task, model string      // those of -task and -model, or what stands in for them
+	made        *provenance // nil before the files are read
 }
 
 // flagVars are the defaults and the values of flags that the help refers to by name.

@@ -19,6 +19,8 @@ type commands struct {
 	Fit       fitCmd                `cmd:"" help:"Fit a model to a table."`
 	Predict   predictCmd            `cmd:"" help:"Predict the rows of a file with a model."`
 	Evaluate  evaluateCmd           `cmd:"" help:"Measure a model's predictions against the truth."`
+	Report    reportCmd             `cmd:"" help:"Write a page on a model: what it learned, how well it predicts, and what predictions lean on."`
+	Plot      plotCmd               `cmd:"" help:"Write the pictures of mkl report as SVG files."`
 	Inspect   inspectCmd            `cmd:"" help:"Show what a model file holds."`
 	Reproduce reproduce.Experiments `cmd:"" help:"Repeat an experiment of a paper and compare."`
 }

@@ -23,8 +23,14 @@ import (
 
 // modelInput is the flags that name a model and the data to predict.
 type modelInput struct {
-	Model     string   `arg:"" help:"Model file."`
-	Data      string   `arg:"" optional:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input. Not needed if every view has a file of its own."`
+	Model string `arg:"" help:"Model file."`
+	Data  string `arg:"" optional:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input. Not needed if every view has a file of its own."`
+
+	predictFlags `embed:""`
+}
+
+// predictFlags say where views are in the data, how files are laid out, and what to predict.
+type predictFlags struct {
 	View      []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they are not called what they were in the fit; @file takes a file."`
 	Interval  float64  `default:"0.95" help:"Probability of the predictive interval of a regression (${default})."`
 	Published bool     `help:"Use the published predictive variance, which is too small."`
@@ -34,7 +40,7 @@ type modelInput struct {
 	console.Layout `embed:""`
 }
 
-func (c *modelInput) check() error {
+func (c *predictFlags) check() error {
 	if !(c.Interval > 0 && c.Interval < 1) {
 		return console.Inputf("-interval %g is not between 0 and 1", c.Interval)
 	}
@@ -109,6 +115,9 @@ type outcome struct {
 	prediction
 	rows int
 	kept []int // the rows that could be predicted, in order; others have a value missing
+
+	x       []mkl.Features // what the rows that were kept were predicted from
+	options mkl.PredictOptions
 }
 
 // predict reads the columns asked for and predicts the rows. It says on standard error what it could not read.
@@ -117,9 +126,9 @@ func (o *opened) predict(e *console.Env, c *modelInput) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &outcome{rows: rows}
+	out := &outcome{rows: rows, options: mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}}
 	missing := slices.Clone(o.files.Alone)
-	var x []mkl.Features
+	x := make([]mkl.Features, 0, len(o.inputs))
 	for _, in := range o.inputs {
 		encoded := plan.Encode(in.plan, in.Columns, &in.File.Data)
 		x = append(x, encoded.X)
@@ -151,7 +160,8 @@ func (o *opened) predict(e *console.Env, c *modelInput) (*outcome, error) {
 			x[k] = pickRows(x[k], out.kept)
 		}
 	}
-	out.prediction, err = predict(e.Ctx, o.Model, mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}, x)
+	out.x = x
+	out.prediction, err = predict(e.Ctx, o.Model, out.options, x)
 	return out, err
 }
 
