@@ -104,7 +104,7 @@ func TestErrors(t *testing.T) {
 		"two.csv":    "a,y\n1,yes\n2,no\n3,NA\n",
 	}
 	for _, c := range []struct{ args, want string }{
-		{"", `expected one of "demo", "fit", "predict", "evaluate", "inspect", ...`},
+		{"", `expected one of "demo", "fit", "predict", "evaluate", "report", ...`},
 		{"frobnicate", "unexpected argument frobnicate"},
 		{"fit d.csv -target y -frob", "unknown flag --frob"},
 		{"fit d.csv", "missing flags: --target=COLUMNS"},

@@ -130,7 +130,7 @@ func (c *pageFlags) page(e *console.Env) (*page.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &page.Page{Title: "Report on " + filepath.Base(c.Model), Lead: r.lead(columns)}
+	p := &page.Page{Title: "Report on " + filepath.Base(c.Model), Lead: r.lead(columns), Warnings: r.warnings()}
 	for _, s := range []page.Section{
 		r.errors(), predictions, shares, importanceSection(views, columns, note), dependence, r.fitted(), r.trace(), r.active(), r.provenance(),
 	} {
@@ -157,12 +157,17 @@ func (r *reporter) lead(columns []importance) (all []string) {
 	if len(columns) > 0 && columns[0].rise > 2*columns[0].se {
 		all = append(all, "What predictions lean on most: "+columns[0].name+".")
 	}
+	return all
+}
+
+// warnings are of a fit that did not end well.
+func (r *reporter) warnings() (all []string) {
 	if !r.told.Converged {
-		all = append(all, "Warning: the fit has "+r.warning()+".")
+		all = append(all, "the fit has "+r.warning()+".")
 	}
 	for _, t := range r.told.Targets {
 		if t.Collapsed {
-			all = append(all, "Warning: "+t.Name+" has collapsed: all weights vanish and every prediction is the mean.")
+			all = append(all, t.Name+" has collapsed: all weights vanish and every prediction is the mean.")
 		}
 	}
 	return all
@@ -175,18 +180,28 @@ func (r *reporter) warning() string {
 	return r.told.notConverged()
 }
 
-// headline is how well the predictions of new samples agree with the truth.
+// headline is how well the predictions of new samples agree with the truth, on average over the targets.
 func (r *reporter) headline() string {
-	v := r.held.Measures[0].Values
-	n := console.Plural(r.held.evaluation.Samples, "sample")
-	if len(r.held.Measures) > 1 {
-		return fmt.Sprintf("Measured on %s of %s.", n, r.held.main.Name())
+	v := func(name string) (mean float64) {
+		for _, m := range r.held.Measures {
+			mean += m.Values[name] / float64(len(r.held.Measures))
+		}
+		return mean
 	}
-	if r.held.est.form == numbers {
-		return fmt.Sprintf("On %s of %s the root mean squared error is %s, %s of the standard deviation of the truth; the %g %% intervals hold %.1f %% of the truths.",
-			n, r.held.main.Name(), console.Figure(v["RMSE"]), figureOf(v, "RMSE/SD"), 100*r.Interval, 100*v["coverage"])
+	where := fmt.Sprintf("On %s of %s", console.Plural(r.held.evaluation.Samples, "sample"), r.held.main.Name())
+	several := len(r.held.Measures) > 1
+	if several {
+		where += ", on average over the targets,"
 	}
-	return fmt.Sprintf("On %s of %s %.1f %% of the labels are right; the log loss is %s nats.", n, r.held.main.Name(), 100*v["accuracy"], console.Figure(v["log loss"]))
+	switch {
+	case r.held.est.form != numbers:
+		return fmt.Sprintf("%s %.1f %% of the labels are right; the log loss is %s nats.", where, 100*v("accuracy"), console.Figure(v("log loss")))
+	case several:
+		return fmt.Sprintf("%s the root mean squared error is %s of the standard deviation of the truth; the %g %% intervals hold %.1f %% of the truths.",
+			where, console.Figure(v("RMSE/SD")), 100*r.Interval, 100*v("coverage"))
+	}
+	return fmt.Sprintf("%s the root mean squared error is %s, %s of the standard deviation of the truth; the %g %% intervals hold %.1f %% of the truths.",
+		where, console.Figure(v("RMSE")), figureOf(r.held.Measures[0].Values, "RMSE/SD"), 100*r.Interval, 100*v("coverage"))
 }
 
 // fitted says what was fitted.
@@ -255,24 +270,36 @@ func (r *reporter) shares(importances []importance) (page.Section, error) {
 			}
 			s.Tables = append(s.Tables, page.Table{Caption: "Views" + of, Head: []string{"view", "share", "SD", "loss if permuted"}, Rows: rows})
 		}
-		s.Pictures = append(s.Pictures, page.Bars("share-kernels-"+suffix, "Shares of the "+r.held.est.partName()+"s"+of, "share ± 2 SD", shareBars(one.kernels, share.label)))
-		rows := [][]string{}
-		for _, k := range one.kernels {
-			rows = append(rows, []string{cmp.Or(k.member, k.view, "all"), k.kernel, console.Figure(k.weight), "± " + console.Figure(k.wsd), percent(k.value), "± " + percent(k.sd)})
-		}
-		first := "view"
-		if len(r.told.Members) > 0 {
-			first = "member"
-		}
-		s.Tables = append(s.Tables, page.Table{
-			Caption: fmt.Sprintf("All %d %ss%s", len(rows), r.held.est.partName(), of), Folded: len(rows) > mostBars,
-			Head: []string{first, r.held.est.partName(), "weight", "SD", "share", "SD"}, Rows: rows,
-		})
+		s.Pictures = append(s.Pictures, page.Bars("share-kernels-"+suffix, "Shares of the "+r.held.est.partName()+"s"+of, "share ± 2 SD", shareBars(merged(one.kernels), share.label)))
+		s.Tables = append(s.Tables, r.kernelTable(one, of))
 	}
 	if more := len(all) - mostTargets; more > 0 {
 		s.Paragraphs = append(s.Paragraphs, fmt.Sprintf("%s more are not shown; mkl inspect -json has them.", console.Plural(more, "output")))
 	}
 	return s, nil
+}
+
+// kernelTable lists all kernels of one output.
+func (r *reporter) kernelTable(one shares, of string) page.Table {
+	part := r.held.est.partName()
+	t := page.Table{Caption: fmt.Sprintf("All %d %ss%s", len(one.kernels), part, of), Folded: len(one.kernels) > mostBars}
+	pooled, several := len(r.told.Members) > 0, len(r.held.notes.Views) > 1
+	names := func(member, view, kernel string) (row []string) {
+		if pooled {
+			row = append(row, member)
+		}
+		if several {
+			row = append(row, view)
+		}
+		return append(row, kernel)
+	}
+	t.Head = append(names("member", "view", part), "weight", "SD", "share", "SD")
+	t.Names = len(t.Head) - 5
+	for _, k := range one.kernels {
+		t.Rows = append(t.Rows, append(names(k.member, k.view, k.kernel),
+			console.Figure(k.weight), "± "+console.Figure(k.wsd), percent(k.value), "± "+percent(k.sd)))
+	}
+	return t
 }
 
 func shareBars(all []share, name func(share) string) (bars []page.Bar) {
@@ -370,7 +397,7 @@ func (r *reporter) errors() page.Section {
 		}
 		add("held out", r.held)
 	}
-	s := page.Section{ID: "errors", Title: "Errors", Tables: []page.Table{{Caption: "Errors", Head: append(head, names...), Rows: rows}}}
+	s := page.Section{ID: "errors", Title: "Errors", Tables: []page.Table{{Caption: "Errors", Names: 1, Head: append(head, names...), Rows: rows}}}
 	if r.held.est.form == numbers {
 		s.Paragraphs = []string{fmt.Sprintf("RMSE is the root mean squared error in the target's unit, RMSE/SD that over the standard deviation of the truth: 1 is what the mean would have. Log density is per sample, in nats; coverage is that of the %g %% interval.", 100*r.Interval)}
 	} else {

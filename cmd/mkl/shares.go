@@ -115,9 +115,8 @@ func sharesOf(r *report, n *notes, kernels []kernelReport, spreads []float64) sh
 	for v := range s.views {
 		s.views[v].value, s.views[v].sd = part(s.views[v].value, own[v])
 	}
-	largest := func(a, b share) int { return cmp.Compare(b.value, a.value) }
-	slices.SortStableFunc(s.views, largest)
-	slices.SortStableFunc(s.kernels, largest)
+	slices.SortStableFunc(s.views, largestFirst)
+	slices.SortStableFunc(s.kernels, largestFirst)
 	return s
 }
 
@@ -132,6 +131,25 @@ func (n *notes) viewOf(view, kernel string) string {
 	}
 	return cmp.Or(view, kernel)
 }
+
+// merged adds up the shares of kernels of one label, which differ in their member of a pool.
+func merged(all []share) (some []share) {
+	at := map[string]int{}
+	for _, s := range all {
+		i, ok := at[s.label()]
+		if !ok {
+			at[s.label()] = len(some)
+			some = append(some, s)
+			continue
+		}
+		some[i].value += s.value
+		some[i].sd = math.Hypot(some[i].sd, s.sd)
+	}
+	slices.SortStableFunc(some, largestFirst)
+	return some
+}
+
+func largestFirst(a, b share) int { return cmp.Compare(b.value, a.value) }
 
 // label is what a picture calls a kernel.
 func (s share) label() string {

@@ -13,6 +13,7 @@ import (
 type Page struct {
 	Title    string
 	Lead     []string // what it comes to, before all sections
+	Warnings []string
 	Sections []Section
 }
 
@@ -31,6 +32,7 @@ type Table struct {
 	Head    []string
 	Rows    [][]string
 	Words   bool // the cells are words, not figures
+	Names   int  // how many of the columns hold names, the first apart
 
 	// Shades, if there are any, are how dark cells after the first of each row are, from 0 to 1.
 	Shades [][]float64

@@ -5,6 +5,7 @@ import (
 	"html"
 	"html/template"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -56,20 +57,18 @@ func (p *Picture) Write(w io.Writer) error {
 }
 
 func (p *Picture) element(attributes, before string) string {
-	return fmt.Sprintf(`<svg class="plot" viewBox="0 0 %s %s" role="img" aria-labelledby="%s-title %[3]s-desc"%s><title id="%[3]s-title">%s</title><desc id="%[3]s-desc">%s</desc>%s%s</svg>`,
-		short(p.width), short(p.height), html.EscapeString(p.Name), attributes, html.EscapeString(p.Title), html.EscapeString(p.Shows), before, p.body.String())
+	id := html.EscapeString(p.Name)
+	return fmt.Sprintf(`<svg class="plot" viewBox="0 0 %s %s" role="img" aria-labelledby="%s-title %s-desc"%s>`, short(p.width), short(p.height), id, id, attributes) +
+		fmt.Sprintf(`<title id="%s-title">%s</title><desc id="%s-desc">%s</desc>`, id, html.EscapeString(p.Title), id, html.EscapeString(p.Shows)) +
+		before + p.body.String() + "</svg>"
 }
 
-// short is a place in a drawing, to a tenth.
+// short is a place in a drawing, to a tenth; what is no number is drawn at the edge.
 func short(x float64) string {
-	return strconv.FormatFloat(float64(int64(x*10+sign(x)*0.5))/10, 'f', -1, 64)
-}
-
-func sign(x float64) float64 {
-	if x < 0 {
-		return -1
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		x = 0
 	}
-	return 1
+	return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64)
 }
 
 // text writes words at a place; anchor is start, middle or end.
