@@ -18,8 +18,9 @@ const (
 	dependenceRows   = 100
 )
 
-// dependence is the partial dependence of the predictions on a column of numbers: the mean prediction of some rows, in all of
-// which the column has a value, for values between the 2 % and 98 % points of the column. For targets that are
+// dependence is the partial dependence of the predictions on a column: the mean prediction of some rows, in all of
+// which the column has a value, for values between the 2 % and 98 % points of the column, or for
+// each category of a column of text, which values then count. For targets that are
 // numbers the band is the mean predictive interval, for probabilities the middle 80 % of the rows. It returns one line for each
 // target, or class or label, and the column's own values; none if the column has one value only.
 func (m *tested) dependence(e *console.Env, c importance, interval float64, rng *rand.Rand) (lines []page.Dependence, values []float64, err error) {
@@ -28,6 +29,12 @@ func (m *tested) dependence(e *console.Env, c importance, interval float64, rng 
 		values = append(values, m.x[feature.input].At(i, feature.first))
 	}
 	grid := valueGrid(values)
+	if c.kind == table.Text {
+		grid = make([]float64, len(c.categories))
+		for g := range grid {
+			grid[g] = float64(g)
+		}
+	}
 	if len(grid) < 2 {
 		return nil, nil, nil
 	}
@@ -44,7 +51,11 @@ func (m *tested) dependence(e *console.Env, c importance, interval float64, rng 
 		for i := range x[a.input].Rows {
 			row := x[a.input].Row(i)[a.first : a.first+a.n]
 			clear(row) // also the indicator of missing values
-			row[0] = grid[i/len(rows)]
+			if g := i / len(rows); c.kind == table.Text {
+				row[g] = 1
+			} else {
+				row[0] = grid[g]
+			}
 		}
 	}
 	p, err := predict(e.Ctx, m.Model, m.options, x)
@@ -120,10 +131,13 @@ func valueGrid(values []float64) []float64 {
 	return grid
 }
 
-// dependsOn lists the columns of numbers whose importance is more than its error, the most important first.
+// mostCategories are the most of a column of text for which there is a partial dependence.
+const mostCategories = 20
+
+// dependsOn lists the columns whose importance is more than twice its error, the most important first.
 func dependsOn(columns []importance, most int) (some []importance) {
 	for _, c := range columns {
-		if c.kind != table.Text && c.rise > 2*c.se && len(some) < most {
+		if len(c.categories) <= mostCategories && c.rise > 2*c.se && len(some) < most {
 			some = append(some, c)
 		}
 	}

@@ -27,9 +27,9 @@ type importance struct {
 	name     string
 	rise, se float64
 
-	at    []place // where the features are
-	place int     // of the column in the table, for a column
-	kind  table.Type
+	at         []place // where the features are
+	kind       table.Type
+	categories []string // of a column of text
 }
 
 // place is some features of one of the model's inputs.
@@ -178,7 +178,7 @@ func (m *tested) columns() (all []importance) {
 			if !ok {
 				g = len(all)
 				seen[key] = g
-				all = append(all, importance{name: c.Name, place: k, kind: c.Type})
+				all = append(all, importance{name: c.Name, kind: c.Type, categories: c.Categories})
 			}
 			all[g].at = append(all[g].at, place{i, first, c.Width()})
 			first += c.Width()

@@ -15,6 +15,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/page"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/metrics"
 )
@@ -304,7 +305,7 @@ func (r *reporter) kernelTable(one shares, of string) page.Table {
 
 func shareBars(all []share, name func(share) string) (bars []page.Bar) {
 	for _, v := range all[:min(len(all), mostBars)] {
-		bars = append(bars, page.Bar{Name: name(v), Value: v.value, SD: v.sd})
+		bars = append(bars, page.Bar{Name: name(v), Value: v.value, Low: max(0, v.value-2*v.sd), High: min(1, v.value+2*v.sd)})
 	}
 	return bars
 }
@@ -361,7 +362,7 @@ func importanceSection(views, columns []importance, note string) page.Section {
 		var rows [][]string
 		for i, v := range group.all {
 			if i < mostBars {
-				bars = append(bars, page.Bar{Name: v.name, Value: v.rise, SD: v.se})
+				bars = append(bars, page.Bar{Name: v.name, Value: v.rise, Low: v.rise - 2*v.se, High: v.rise + 2*v.se})
 			}
 			rows = append(rows, []string{v.name, console.Figure(v.rise), "± " + console.Figure(v.se)})
 		}
@@ -621,6 +622,8 @@ func (r *reporter) dependence(columns []importance) (page.Section, error) {
 		name := "dependence-" + strconv.Itoa(i+1)
 		switch {
 		case lines == nil:
+		case c.kind == table.Text:
+			s.Tables = append(s.Tables, categoryTable(c, lines, probabilities))
 		case probabilities:
 			s.Pictures = append(s.Pictures, page.Dependences(name, c.name, "mean probability", lines[:min(len(lines), 5)], values, true))
 		default:
@@ -629,15 +632,37 @@ func (r *reporter) dependence(columns []importance) (page.Section, error) {
 			}
 		}
 	}
-	if s.Pictures == nil {
+	if s.Pictures == nil && s.Tables == nil {
 		return s, nil
 	}
 	band := fmt.Sprintf("The band is their mean %g %% interval, noise included.", 100*r.Interval)
 	if probabilities {
 		band = "The band of a single line holds the middle 80 % of the samples."
 	}
-	s.Paragraphs = []string{fmt.Sprintf("The mean prediction of up to %d samples, in all of which one column has the value below. %s Where columns go together, some of these samples are unlike any that there are.", dependenceRows, band)}
+	s.Paragraphs = []string{fmt.Sprintf("The mean prediction of up to %d samples, in all of which one column has the value below, or the text in the table. %s Where columns go together, some of these samples are unlike any that there are.", dependenceRows, band)}
 	return s, nil
+}
+
+// categoryTable is the partial dependence on a column of text.
+func categoryTable(c importance, lines []page.Dependence, probabilities bool) page.Table {
+	t := page.Table{Caption: "Partial dependence on " + c.name, Head: []string{c.name}}
+	for _, line := range lines {
+		t.Head = append(t.Head, line.Target)
+		if !probabilities {
+			t.Head = append(t.Head, "from", "to")
+		}
+	}
+	for g, category := range c.categories {
+		row := []string{category}
+		for _, line := range lines {
+			row = append(row, console.Figure(line.Mean[g]))
+			if !probabilities {
+				row = append(row, console.Figure(line.Low[g]), console.Figure(line.High[g]))
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
 }
 
 // trace draws the lower bound.
@@ -650,6 +675,9 @@ func (r *reporter) trace() page.Section {
 	bounds = slices.DeleteFunc(bounds, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	if len(bounds) > 1 {
 		s.Paragraphs = []string{r.told.ended() + "."}
+		if n := len(bounds) / 10; n > 0 {
+			s.Paragraphs = append(s.Paragraphs, "The picture leaves out the first "+console.Plural(n, "sweep")+", in which the bound rises most.")
+		}
 		s.Pictures = []*page.Picture{page.Trace(bounds)}
 	}
 	return s

@@ -267,6 +267,38 @@ func TestDependence(t *testing.T) {
 	}
 }
 
+// TestDependenceOnText compares the table of a column of text with the mean prediction of files in which every
+// sample has the text.
+func TestDependenceOnText(t *testing.T) {
+	command(t, map[string]string{"f.csv": flowers()}, "")
+	status, _, stderr := command(t, nil, "", "fit", "f.csv", "-target", "x", "-model", "bmkl", "-view", "species,z:linear,rbf(width=2)", "-o", "m")
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, page, stderr := command(t, nil, "", "report", "m", "-data", "f.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
+	rows, err := csv.NewReader(strings.NewReader(flowers())).ReadAll()
+	require.NoError(t, err)
+	_, shown, ok := strings.Cut(page, `aria-label="Partial dependence on species"`)
+	require.True(t, ok)
+	for _, species := range []string{"setosa", "virginica", "iris, other"} {
+		text := "species,z\n"
+		for _, row := range rows[1:] {
+			text += `"` + species + `",` + row[4] + "\n"
+		}
+		require.NoError(t, os.WriteFile("v.csv", []byte(text), 0o600))
+		status, stdout, stderr := command(t, nil, "", "predict", "m", "v.csv")
+		require.Equal(t, console.StatusOK, status, stderr)
+		predicted, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
+		require.NoError(t, err)
+		mean := 0.0
+		for _, row := range predicted[1:] {
+			p, err := strconv.ParseFloat(row[0], 64)
+			require.NoError(t, err)
+			mean += p / float64(len(predicted)-1)
+		}
+		assert.Contains(t, shown, `<th scope="row">`+species+`</th><td>`+console.Figure(mean)+`</td>`)
+	}
+}
+
 // TestShares works shares of two kernels out by hand, of which the second has a spread of four.
 func TestShares(t *testing.T) {
 	r := &report{est: estimatorOf("regression")}

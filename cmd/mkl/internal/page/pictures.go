@@ -15,20 +15,20 @@ const (
 // most is the most points of a cloud that are drawn, evenly from all.
 const most = 1500
 
-// Bar is a row of a picture of shares: a value with its standard deviation.
+// Bar is a row of a picture of bars: a value and the ends of its whisker.
 type Bar struct {
-	Name      string
-	Value, SD float64
+	Name             string
+	Value, Low, High float64
 }
 
-// Bars draws values from 0 on with whiskers of two standard deviations.
+// Bars draws values from 0 on with their whiskers.
 func Bars(name, title, axisName string, bars []Bar) *Picture {
 	const row, left = 24, 170
 	height := float64(len(bars)*row) + 58
 	p := newPicture(name, title, plotWidth, height)
 	low, high := make([]float64, 0, len(bars)), []float64{0}
 	for _, b := range bars {
-		low, high = append(low, min(0, b.Value-2*b.SD)), append(high, b.Value+2*b.SD)
+		low, high = append(low, min(0, b.Value, b.Low)), append(high, b.Value, b.High)
 	}
 	x := newAxis(left, plotWidth-16, 4, low, high)
 	for _, v := range x.ticks {
@@ -39,15 +39,15 @@ func Bars(name, title, axisName string, bars []Bar) *Picture {
 		y := 8 + float64(i*row)
 		from, to := min(x.at(0), x.at(b.Value)), max(x.at(0), x.at(b.Value))
 		p.rectangle("fill0", from, y+3, to-from, row-8)
-		if b.SD > 0 && !math.IsInf(b.SD, 0) {
-			p.line("whisker", x.at(b.Value-2*b.SD), y+row/2-1, x.at(b.Value+2*b.SD), y+row/2-1)
+		if b.High > b.Low && !math.IsInf(b.High-b.Low, 0) {
+			p.line("whisker", x.at(b.Low), y+row/2-1, x.at(b.High), y+row/2-1)
 		}
 		p.text(left-8, y+row/2+3, "end", "name", clip(b.Name, 24))
 	}
 	p.line("axis", x.at(0), 6, x.at(0), height-50)
 	p.text((left+plotWidth-16)/2, height-12, "middle", "name", axisName)
 	if len(bars) > 0 {
-		p.Shows = fmt.Sprintf("%d bars with whiskers of two standard deviations; the longest is %s, %.3g. The table has the figures.", len(bars), bars[0].Name, bars[0].Value)
+		p.Shows = fmt.Sprintf("%d bars with whiskers; the first is %s, %.3g. The table has the figures.", len(bars), bars[0].Name, bars[0].Value)
 	}
 	return p
 }
@@ -204,23 +204,25 @@ func Dependences(name, column, yName string, all []Dependence, values []float64,
 	return p
 }
 
-// Trace draws the lower bound after each sweep.
+// Trace draws the lower bound after each sweep. The first tenth of the sweeps, in which it rises by orders of
+// magnitude more than in all others, is left out.
 func Trace(bounds []float64) *Picture {
 	p := newPicture("trace", "Lower bound after each sweep", plotWidth, plotHeight)
-	sweeps := make([]float64, len(bounds))
+	first := len(bounds) / 10
+	shown, sweeps := bounds[first:], make([]float64, len(bounds)-first)
 	for i := range sweeps {
-		sweeps[i] = float64(i + 1)
+		sweeps[i] = float64(first + i + 1)
 	}
 	x := newAxis(leftEdge, rightEdge, 5, sweeps)
-	y := newAxis(bottomEdge, topEdge, 5, bounds)
+	y := newAxis(bottomEdge, topEdge, 5, shown)
 	p.frame(x, y, "sweep", "lower bound (nats)")
-	step := max(1, len(bounds)/most)
+	step := max(1, len(shown)/most)
 	var px, py []float64
-	for i := 0; i < len(bounds); i += step {
-		px, py = append(px, x.at(sweeps[i])), append(py, y.at(bounds[i]))
+	for i := 0; i < len(shown); i += step {
+		px, py = append(px, x.at(sweeps[i])), append(py, y.at(shown[i]))
 	}
 	p.path("line0", px, py)
-	p.Shows = fmt.Sprintf("The bound after %d sweeps, from %.6g to %.6g nats.", len(bounds), bounds[0], bounds[len(bounds)-1])
+	p.Shows = fmt.Sprintf("The bound after sweeps %d to %d, from %.6g to %.6g nats.", first+1, len(bounds), shown[0], shown[len(shown)-1])
 	return p
 }
 
