@@ -26,7 +26,7 @@ type pageFlags struct {
 	Data   string `required:"" placeholder:"FILE" help:"Table with samples that the fit has not seen, and their truth; - is standard input."`
 	Train  string `placeholder:"FILE" help:"Table that the model was fitted to, for its training errors. Views must not be in files of their own."`
 	Target string `placeholder:"COLUMNS" help:"Columns that hold the truth, if they are not called what they were in the fit."`
-	Bins   int    `default:"10" help:"Points of a classifier's calibration (${default})."`
+	Bins   int    `default:"10" help:"Points of a classifier's calibration (${default}); 0 leaves it out."`
 	Seed   uint64 `default:"1" help:"Seed of the permutations and of the rows that stand for many (${default})."`
 
 	predictFlags `embed:""`
@@ -251,6 +251,9 @@ func (r *reporter) shares(importances []importance) (page.Section, error) {
 	}
 	s.Paragraphs = []string{"A share is a kernel's part in the sum of all weights, each times the spread of its kernel over the samples of " + r.held.main.Name() +
 		": the variance that a function with this kernel has there. So kernels of different scales compare. Whiskers are two posterior standard deviations of the weights, taken as independent."}
+	if asTheyAre := !slices.ContainsFunc(spreads, func(v float64) bool { return v != 1 }); spreads != nil && asTheyAre {
+		s.Paragraphs = []string{"A share is a kernel's part in the sum of all weights, which in this model compare as they are. Whiskers are two posterior standard deviations of the weights, taken as independent."}
+	}
 	if spreads == nil {
 		s.Paragraphs = []string{"A share is a kernel's part in the sum of all weights as they are: the spread of a kernel that is given is not known. Only kernels of one scale compare."}
 	}
@@ -340,6 +343,9 @@ func (r *reporter) importances() (views, columns []importance, note string, err 
 	what := "how much of the variance of the truth predictions lose (the rise of the mean squared error over that variance, averaged over the targets)"
 	if r.held.est.form != numbers {
 		what = "by how much the Brier score rises (0 is perfect, 2 the worst)"
+	}
+	if rows < 2 {
+		return nil, nil, "", nil
 	}
 	note = fmt.Sprintf("The bars say %s where a column is permuted among %s. Errors are standard errors over the samples. Columns that say the same stand in for each other, so that each alone seems to matter less.",
 		what, console.Plural(rows, "sample"))
@@ -515,10 +521,12 @@ func (r *reporter) labelPictures(s *page.Section, p labelPrediction) error {
 			one.positive, one.score = append(one.positive, v == mkl.Present), append(one.score, q)
 			class, probability = append(class, int(v-mkl.Absent)), append(probability, []float64{1 - q, q})
 		}
-		if o < mostTargets && r.Bins > 0 {
+		if o < mostTargets {
 			t := confusion([]string{"no", "yes"}, class, probability)
 			t.Caption = one.name + ": " + t.Caption
 			s.Tables = append(s.Tables, t)
+		}
+		if o < mostTargets && r.Bins > 0 {
 			bins, err := measure.Calibration(class, probability, r.Bins)
 			if err != nil {
 				return err

@@ -167,6 +167,13 @@ Shares
 	assert.Len(t, files, strings.Count(stdout, "\n"))
 	assert.Contains(t, stdout, "predicted-2.svg: Predicted against true: noise")
 
+	// One sample is enough for a page, if not for importances.
+	one, _, _ := strings.Cut(line(), "\ns1,")
+	require.NoError(t, os.WriteFile("one.csv", []byte(one+"\n"), 0o600))
+	status, _, stderr = command(t, nil, "", "report", "m", "-data", "one.csv", "-o", "r.html")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.NotContains(t, outline(t, "r.html"), "Importance")
+
 	for _, c := range []struct{ args, want string }{
 		{"m", "missing flags: --data=FILE"},
 		{"m -data f.csv", `f.csv: no column "y"`},
