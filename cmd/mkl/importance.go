@@ -123,6 +123,8 @@ func (m *tested) importances(e *console.Env, rng *rand.Rand) (views, columns []i
 		columns = nil
 	}
 	repeats := max(1, min(mostRepeats, permutations/max(1, len(columns))))
+	bar := console.NewProgress(e, false, (len(views)+len(columns))*repeats, "permutations")
+	defer bar.Finish()
 	for _, group := range [][]importance{views, columns} {
 		for g := range group {
 			rise := make([]float64, len(some))
@@ -134,6 +136,7 @@ func (m *tested) importances(e *console.Env, rng *rand.Rand) (views, columns []i
 				for k := range rise {
 					rise[k] += (loss[k] - base[k]) / float64(repeats)
 				}
+				bar.Step()
 			}
 			group[g].rise, group[g].se = meanError(rise)
 		}
