@@ -73,6 +73,7 @@
 //	targets.go    targets checked and standardised; labels.go: classes and labels
 //	kernel.go     kernels; gram.go, cross.go: their matrices in training and prediction
 //	weighted.go   models of weighted samples and kernels; scores.go, processes.go: two families
+//	spread.go     by what weights of kernels of different scales compare
 //	predictor.go  kernels of a single sample, pruned as pruning.go decides;
 //	              process_predictor.go: those of Gaussian processes
 //	leaveoneout.go predictions of training samples from all others

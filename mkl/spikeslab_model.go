@@ -120,16 +120,7 @@ func (m *SpikeSlabModel) Predict(x ...Features) (mean, variance []float64, err e
 // features are correlated the variance of the function is too small. The number of
 // workers means nothing, and a variance costs no more than a mean.
 func (m *SpikeSlabModel) PredictTargets(_ context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
-	if len(x) != 1 {
-		return nil, fmt.Errorf("mkl: %d input matrices where the model needs 1", len(x))
-	}
-	if err := checkLayout("x[0]", x[0]); err != nil {
-		return nil, err
-	}
-	if x[0].Cols != len(m.names) {
-		return nil, fmt.Errorf("mkl: x[0]: %d×%d where %d columns are needed (features)", x[0].Rows, x[0].Cols, len(m.names))
-	}
-	if err := checkFinite("x[0]", x[0]); err != nil {
+	if err := m.checkFeatures(x); err != nil {
 		return nil, err
 	}
 	p, err := prefixed(m.posterior.Predict(m.see(x[0])))
@@ -139,6 +130,20 @@ func (m *SpikeSlabModel) PredictTargets(_ context.Context, opt PredictOptions, x
 	out := newPrediction(1, x[0].Rows, opt)
 	m.target.restore(out, 0, 0, p.Mean, p.Variance)
 	return out.checked()
+}
+
+// checkFeatures reports whether x is the one matrix that a prediction needs.
+func (m *SpikeSlabModel) checkFeatures(x []Features) error {
+	if len(x) != 1 {
+		return fmt.Errorf("mkl: %d input matrices where the model needs 1", len(x))
+	}
+	if err := checkLayout("x[0]", x[0]); err != nil {
+		return err
+	}
+	if x[0].Cols != len(m.names) {
+		return fmt.Errorf("mkl: x[0]: %d×%d where %d columns are needed (features)", x[0].Rows, x[0].Cols, len(m.names))
+	}
+	return checkFinite("x[0]", x[0])
 }
 
 // String describes the model in one line.

@@ -54,7 +54,7 @@ func (c *compareCmd) Run(e *console.Env) error {
 		if all = append(all, m); len(m.truth) != len(all[0].truth) || m.est.form != all[0].est.form {
 			return console.Inputf("%s (%s) and %s (%s) predict different things", c.Models[0], all[0].notes.Task, path, m.notes.Task)
 		}
-		input := &modelInput{Interval: 0.95, Workers: c.Workers}
+		input := &modelInput{predictFlags: predictFlags{Interval: 0.95, Workers: c.Workers}}
 		if m.outcome, err = m.predict(e, input); err != nil {
 			return err
 		}
@@ -84,7 +84,8 @@ func (c *compareCmd) Run(e *console.Env) error {
 
 // open opens a model and asks for the columns that it needs.
 func (c *compareCmd) open(e *console.Env, path string) (*contender, error) {
-	input := &modelInput{Model: path, Data: c.Data, View: c.View, Interval: 0.95, Workers: c.Workers, Layout: c.Layout}
+	input := &modelInput{Model: path, Data: c.Data}
+	input.predictFlags = predictFlags{View: c.View, Interval: 0.95, Workers: c.Workers, Layout: c.Layout}
 	o, err := input.open(e)
 	if err != nil {
 		return nil, err

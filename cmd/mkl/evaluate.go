@@ -50,38 +50,57 @@ func (c *evaluateCmd) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if c.Bins < 0 {
-		return console.Inputf("-bins %d is negative", c.Bins)
-	}
-	if c.Data == "" {
-		return console.Inputf("evaluate needs a data file, which holds the truth")
-	}
-	m, err := c.open(e)
+	m, err := c.tested(e)
 	if err != nil {
 		return err
 	}
 	defer m.files.Close()
-	main := m.files.All[0]
-	truth, err := c.truth(main, m.loaded)
-	if err != nil {
-		return err
-	}
-	p, err := m.predict(e, &c.modelInput)
-	if err != nil {
-		return err
-	}
-	main.Data.Pick(p.kept)
-	ev := &evaluation{Task: m.notes.Task, Samples: len(p.kept), bins: c.Bins}
-	if m.est.form == numbers {
-		ev.interval = c.Interval
-	}
-	if err := p.measure(ev, main, truth, m.notes.Targets); err != nil {
-		return err
-	}
+	ev := m.evaluation
 	if c.JSON {
 		return console.PrintJSON(e.Stdout, ev)
 	}
 	return ev.print(e.Stdout)
+}
+
+// tested is a model, what it predicts of the rows of a file, and how that compares with the truth.
+type tested struct {
+	*opened
+	*outcome
+	*evaluation
+	main  *console.File // with the rows that could be predicted
+	truth []int         // its columns of the targets
+}
+
+// tested predicts the rows and measures the predictions. The caller closes the files.
+func (c *evaluateCmd) tested(e *console.Env) (_ *tested, err error) {
+	if c.Bins < 0 {
+		return nil, console.Inputf("-bins %d is negative", c.Bins)
+	}
+	if c.Data == "" {
+		return nil, console.Inputf("evaluate needs a data file, which holds the truth")
+	}
+	m := &tested{}
+	if m.opened, err = c.open(e); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			m.files.Close()
+		}
+	}()
+	m.main = m.files.All[0]
+	if m.truth, err = c.truth(m.main, m.loaded); err != nil {
+		return nil, err
+	}
+	if m.outcome, err = m.opened.predict(e, &c.modelInput); err != nil {
+		return nil, err
+	}
+	m.main.Data.Pick(m.kept)
+	m.evaluation = &evaluation{Task: m.notes.Task, Samples: len(m.kept), bins: c.Bins}
+	if m.est.form == numbers {
+		m.interval = c.Interval
+	}
+	return m, m.prediction.measure(m.evaluation, m.main, m.truth, m.notes.Targets)
 }
 
 // truth finds the columns of the targets and asks for them.

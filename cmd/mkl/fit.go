@@ -101,6 +101,9 @@ func (c *fitCmd) gather(e *console.Env) (*problem, *data, error) {
 	if _, err := fs.Read(); err != nil {
 		return nil, nil, p.hint(err)
 	}
+	if c.made, err = provenanceOf(e, fs, c.Seed); err != nil {
+		return nil, nil, err
+	}
 	if guess {
 		if err := p.guess(); err != nil {
 			return nil, nil, err

@@ -26,7 +26,8 @@ type fitCmd struct {
 
 	More []string `arg:"" optional:"" help:"Further files of mkl sum."`
 
-	task, model string // those of -task and -model, or what stands in for them
+	task, model string      // those of -task and -model, or what stands in for them
+	made        *provenance // nil before the files are read
 }
 
 // learnFlags are the flags of every command that learns from a table.

@@ -23,6 +23,8 @@ type commands struct {
 	Predict   predictCmd            `cmd:"" help:"Predict the rows of a file with a model."`
 	Evaluate  evaluateCmd           `cmd:"" help:"Measure a model's predictions against the truth."`
 	Compare   compareCmd            `cmd:"" help:"Compare models by what they predict of the same new rows."`
+	Report    reportCmd             `cmd:"" help:"Write a page on a model: what it learned, how well it predicts, and what predictions lean on."`
+	Plot      plotCmd               `cmd:"" help:"Write the pictures of mkl report as SVG files."`
 	Inspect   inspectCmd            `cmd:"" help:"Show what a model file holds."`
 	Reproduce reproduce.Experiments `cmd:"" help:"Repeat an experiment of a paper and compare."`
 	Help      helpCmd               `cmd:"" help:"Show what there is, or the flags of a command."`

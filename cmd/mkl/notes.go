@@ -12,10 +12,11 @@ import (
 
 // notes is what the command keeps with a model of where its data were.
 type notes struct {
-	Task    string     `json:"task"`
-	Targets []string   `json:"targets"`        // columns
-	Views   []viewNote `json:"views"`          // one for each of the model's inputs
-	Join    string     `json:"join,omitempty"` // the column by which rows of several files belong together
+	Task    string      `json:"task"`
+	Targets []string    `json:"targets"`        // columns
+	Views   []viewNote  `json:"views"`          // one for each of the model's inputs
+	Join    string      `json:"join,omitempty"` // the column by which rows of several files belong together
+	Made    *provenance `json:"made,omitempty"` // how the model was made; nil of models from before this was kept
 }
 
 // viewNote says where the columns of a view were.
@@ -60,7 +61,7 @@ func (n *notes) encode() (map[string]string, error) {
 
 // describe says where the views and the targets of a fit.
 func (c *fitCmd) describe(views []view, main *console.File, targets []int) *notes {
-	n := &notes{Task: c.task}
+	n := &notes{Task: c.task, Made: c.made}
 	if c.task == taskRegression && len(targets) > 1 {
 		n.Task = taskMultioutput
 	}

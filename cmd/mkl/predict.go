@@ -22,8 +22,14 @@ import (
 
 // modelInput is the flags that name a model and the data to predict.
 type modelInput struct {
-	Model     string   `arg:"" help:"Model file; - is standard input."`
-	Data      string   `arg:"" optional:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input. Not needed if every view has a file of its own."`
+	Model string `arg:"" help:"Model file; - is standard input."`
+	Data  string `arg:"" optional:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input. Not needed if every view has a file of its own."`
+
+	predictFlags `embed:""`
+}
+
+// predictFlags say where views are in the data, how files are laid out, and what to predict.
+type predictFlags struct {
 	View      []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they are not called what they were in the fit; @file takes a file."`
 	Interval  float64  `default:"0.95" help:"Probability of the predictive interval of a regression (${default})."`
 	Published bool     `help:"Use the published predictive variance, which is too small."`
@@ -33,17 +39,21 @@ type modelInput struct {
 	console.Layout `embed:""`
 }
 
-func (c *modelInput) check() error {
+func (c *predictFlags) check() error {
 	if !(c.Interval > 0 && c.Interval < 1) {
 		return console.Inputf("-interval %g is not between 0 and 1", c.Interval)
 	}
 	if c.Workers < 0 {
 		return console.Inputf("-workers %d is negative", c.Workers)
 	}
+	return nil
+}
+
+func (c *modelInput) check() error {
 	if c.Model == console.Standard && c.Data == console.Standard {
 		return console.Inputf("- is both the model and the data: standard input holds one of them")
 	}
-	return nil
+	return c.predictFlags.check()
 }
 
 // loaded is a model read from a file.
@@ -115,6 +125,9 @@ type outcome struct {
 	prediction
 	rows int
 	kept []int // the rows that could be predicted, in order; others have a value missing
+
+	x       []mkl.Features // what the rows that were kept were predicted from
+	options mkl.PredictOptions
 }
 
 // predict reads the columns asked for and predicts the rows. It says on standard error what it could not read.
@@ -123,13 +136,11 @@ func (o *opened) predict(e *console.Env, c *modelInput) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &outcome{rows: rows}
-	x, kept, err := o.features(e, rows, "predicted")
-	if err != nil {
+	out := &outcome{rows: rows, options: mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}}
+	if out.x, out.kept, err = o.features(e, rows, "predicted"); err != nil {
 		return nil, err
 	}
-	out.kept = kept
-	out.prediction, err = predict(e.Ctx, o.Model, mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}, x)
+	out.prediction, err = predict(e.Ctx, o.Model, out.options, out.x)
 	return out, err
 }
 

@@ -25,6 +25,12 @@ type version struct {
 	Instructions string `json:"instructions"` // the instruction set of linear algebra
 }
 
+// buildInfo returns what the linker wrote into the program, nil if that is nothing.
+func buildInfo() *debug.BuildInfo {
+	info, _ := debug.ReadBuildInfo()
+	return info
+}
+
 // newVersion reads what the linker wrote into the program.
 func newVersion(info *debug.BuildInfo) version {
 	v := version{Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Instructions: la.InstructionSet()}
@@ -49,13 +55,21 @@ func newVersion(info *debug.BuildInfo) version {
 
 // Run prints the version.
 func (c *versionCmd) Run(e *console.Env) error {
-	info, _ := debug.ReadBuildInfo()
-	v := newVersion(info)
+	v := newVersion(buildInfo())
 	if c.JSON {
 		return console.PrintJSON(e.Stdout, v)
 	}
 	_, err := fmt.Fprintln(e.Stdout, v)
 	return err
+}
+
+// program says what was built, wherever it runs.
+func (v version) program() string {
+	text := fmt.Sprintf("mkl %s, %s", v.Version, v.Go)
+	if v.Revision != "" {
+		text += ", revision " + v.Revision
+	}
+	return text
 }
 
 // String is the version in a line or two.

@@ -31,6 +31,7 @@ const (
 // Env is what a command works in.
 type Env struct {
 	Ctx            context.Context // ends when the command is interrupted
+	Args           []string        // the command line, without the program's name
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
@@ -76,7 +77,7 @@ func (e *Env) terminal() bool {
 func Run(ctx context.Context, commands any, vars map[string]string, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	out := newOutput(stdout)
 	stdout = out
-	e := &Env{Ctx: ctx, Stdin: stdin, Stdout: stdout, Stderr: stderr, errors: stderr}
+	e := &Env{Ctx: ctx, Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr, errors: stderr}
 	type exit int // kong leaves by it after printing help
 	defer func() {
 		switch r := recover().(type) {

@@ -124,6 +124,25 @@ func Classes(class []int, probability [][]float64) (map[string]float64, error) {
 	return v, nil
 }
 
+// PrecisionRecall turns the points of a receiver operating characteristic into those of precision over
+// recall: of the samples that score at least so high the share that are positive, and the share of the positive
+// samples that they are. The point of no samples is left out.
+func PrecisionRecall(positive []bool, falsePositive, truePositive []float64) (recall, precision []float64) {
+	n := 0.0
+	for _, p := range positive {
+		if p {
+			n++
+		}
+	}
+	for i, r := range truePositive {
+		hits, misses := r*n, falsePositive[i]*(float64(len(positive))-n)
+		if hits+misses > 0 {
+			recall, precision = append(recall, r), append(precision, hits/(hits+misses))
+		}
+	}
+	return recall, precision
+}
+
 // Calibration is the table of the second class's probability where there are two,
 // otherwise of the most probable class's; empty bins are left out.
 func Calibration(class []int, probability [][]float64, bins int) ([]Bin, error) {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/mkl/metrics"
 )
 
 func TestQuantile(t *testing.T) {
@@ -52,6 +54,16 @@ func TestCalibration(t *testing.T) {
 	require.Len(t, b, 1)
 	assert.Equal(t, 0.5, b[0].Observed)
 	assert.InDelta(t, 0.65, b[0].Mean, 1e-12)
+}
+
+// TestPrecisionRecall counts three samples by hand, of which the second best is negative.
+func TestPrecisionRecall(t *testing.T) {
+	positive := []bool{true, false, true}
+	x, y, err := metrics.ROC(positive, []float64{0.9, 0.5, 0.1})
+	require.NoError(t, err)
+	recall, precision := PrecisionRecall(positive, x, y)
+	assert.InDeltaSlice(t, []float64{0.5, 0.5, 1}, recall, 1e-12)
+	assert.InDeltaSlice(t, []float64{1, 0.5, 2. / 3}, precision, 1e-12)
 }
 
 func TestMeanSD(t *testing.T) {

@@ -1,0 +1,176 @@
+package page
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestContrast holds every pair of colours to the contrast that readers need, on light and on dark paper.
+func TestContrast(t *testing.T) {
+	assert.InDelta(t, 21, contrast("#000000", "#ffffff"), 1e-9)
+	assert.InDelta(t, 4.48, contrast("#777777", "#ffffff"), 0.005) // the well-known grey that just fails
+	at := map[string]colour{}
+	for _, c := range palette {
+		at[c.name] = c
+	}
+	for _, p := range pairs {
+		front, back := at[p.front], at[p.back]
+		assert.GreaterOrEqual(t, contrast(front.light, back.light), p.least, "%s on %s, light", p.front, p.back)
+		assert.GreaterOrEqual(t, contrast(front.dark, back.dark), p.least, "%s on %s, dark", p.front, p.back)
+	}
+}
+
+// TestColoursAreDefined finds every colour that a style sheet names in the palette.
+func TestColoursAreDefined(t *testing.T) {
+	defined, used := map[string]bool{}, map[string]bool{}
+	for _, c := range palette {
+		defined[c.name] = true
+	}
+	for _, name := range regexp.MustCompile(`var\(--([a-z]+)\)`).FindAllStringSubmatch(source+styles+seriesStyles(), -1) {
+		used[name[1]] = true
+	}
+	assert.Equal(t, defined, used)
+}
+
+func TestAxis(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		ticks  []string
+	}{
+		{[]float64{0, 1}, []string{"0.0", "0.2", "0.4", "0.6", "0.8", "1.0"}},
+		{[]float64{-3, 12}, []string{"-5", "0", "5", "10", "15"}},
+		{[]float64{0.0012, math.NaN(), 0.0019, math.Inf(1)}, []string{"0.0012", "0.0014", "0.0016", "0.0018", "0.0020"}},
+		{[]float64{2e6, 9e6}, []string{"2e+06", "4e+06", "6e+06", "8e+06", "1e+07"}},
+		{[]float64{7, 7}, []string{"6.0", "6.5", "7.0", "7.5", "8.0"}},
+		{nil, []string{"0.0", "0.2", "0.4", "0.6", "0.8", "1.0"}},
+	} {
+		a := newAxis(100, 0, 5, c.values)
+		var labels []string
+		for _, v := range a.ticks {
+			labels = append(labels, a.label(v))
+		}
+		assert.Equal(t, c.ticks, labels, "%v", c.values)
+		assert.InDelta(t, 100, a.at(a.low), 1e-9)
+		assert.InDelta(t, 0, a.at(a.high), 1e-9)
+	}
+}
+
+// elements reads text as XML and calls visit for each element.
+func elements(t *testing.T, text string, visit func(e xml.StartElement, attribute map[string]string)) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return
+		}
+		require.NoError(t, err)
+		if e, ok := token.(xml.StartElement); ok {
+			attribute := map[string]string{}
+			for _, a := range e.Attr {
+				attribute[a.Name.Local] = a.Value
+			}
+			visit(e, attribute)
+		}
+	}
+}
+
+// everything is a page with a section of every kind of content, whose names are hostile.
+func everything() Page {
+	const hostile = `a<script>alert("1")</script>&'b`
+	line := Dependence{Target: hostile, At: []float64{1, 2}, Mean: []float64{3, 4}, Low: []float64{2, 3}, High: []float64{4, 5}}
+	return Page{Title: hostile, Lead: []string{hostile}, Warnings: []string{hostile}, Sections: []Section{
+		{
+			ID: "one", Title: hostile, Paragraphs: []string{hostile},
+			Pictures: []*Picture{
+				Bars("bars", hostile, hostile, []Bar{{hostile, 0.7, 0.5, 0.9}, {"b", -0.2, math.Inf(-1), math.Inf(1)}, {"c", math.NaN(), math.NaN(), 0}}),
+				Predicted("predicted", hostile, []float64{1, math.NaN(), 3}, []float64{1.5, 2, 2.5}, []float64{1, 1, 1}, 1),
+				Calibration("calibration", hostile, hostile, "came true", []Reliability{{0.1, 0, 5}, {0.9, 1, 5}}),
+				Curves("curves", hostile, "x", "y", true, []Curve{{hostile, []float64{0, 1}, []float64{0, 1}}}),
+				Dependences("one-line", hostile, "y", []Dependence{line}, []float64{1, 2}, false),
+				Dependences("two-lines", hostile, "y", []Dependence{line, line}, []float64{1, 2}, true),
+				Trace([]float64{-3, -2}),
+			},
+		},
+		{ID: "two", Title: "tables", Tables: []Table{
+			{Caption: hostile, Head: []string{hostile, "b"}, Rows: [][]string{{hostile, "1"}}, Shades: [][]float64{{0.5}}},
+			{Caption: "folded", Rows: [][]string{{hostile, "1"}}, Words: true, Folded: true},
+		}},
+	}}
+}
+
+// TestPage writes a page with everything: it is well-formed, asks for nothing outside, lets no name become markup,
+// and tells those who do not see it what it shows.
+func TestPage(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, everything().Write(&out))
+	text := out.String()
+	assert.True(t, strings.HasPrefix(text, "<!DOCTYPE html>"))
+	assert.NotContains(t, text, "ZgotmplZ", "a value that the template took to be unsafe")
+	assert.NotRegexp(t, `https?:|url\(|@import|//[a-z]`, text)
+	count := map[string]int{}
+	ids, refers := map[string]bool{}, []string{}
+	elements(t, text, func(e xml.StartElement, attribute map[string]string) {
+		count[e.Name.Local]++
+		if id, ok := attribute["id"]; ok {
+			assert.False(t, ids[id], "id %s twice", id)
+			ids[id] = true
+		}
+		refers = append(refers, strings.Fields(attribute["aria-labelledby"])...)
+		for name := range attribute {
+			assert.False(t, strings.HasPrefix(name, "on") || name == "src", "%s of %s", name, e.Name.Local)
+		}
+		switch e.Name.Local {
+		case "a":
+			require.True(t, strings.HasPrefix(attribute["href"], "#"), attribute["href"])
+			refers = append(refers, attribute["href"][1:])
+		case "svg":
+			assert.Equal(t, "img", attribute["role"])
+			assert.Len(t, strings.Fields(attribute["aria-labelledby"]), 2)
+		case "th":
+			assert.Contains(t, []string{"col", "row"}, attribute["scope"])
+		case "html":
+			assert.Equal(t, "en", attribute["lang"])
+		}
+	})
+	for _, id := range refers {
+		assert.True(t, ids[id], "no element has the id %s", id)
+	}
+	for name, n := range map[string]int{
+		"script": 0, "link": 0, "img": 0, "h1": 1, "h2": 2, "header": 1, "nav": 1, "main": 1, "footer": 1, "section": 2,
+		"svg": 7, "desc": 7, "figcaption": 7, "table": 2, "details": 1, "caption": 1,
+	} {
+		assert.Equal(t, n, count[name], name)
+	}
+	for _, want := range []string{
+		`name="viewport"`, "prefers-color-scheme:dark", "@media print", "Content-Security-Policy", `href="#content"`, "background:color-mix(",
+	} {
+		assert.Contains(t, text, want)
+	}
+	assert.NotContains(t, text, "NaN")
+}
+
+// TestFiles writes every picture as a file of its own.
+func TestFiles(t *testing.T) {
+	for _, p := range everything().Sections[0].Pictures {
+		var out bytes.Buffer
+		require.NoError(t, p.Write(&out))
+		first := true
+		elements(t, out.String(), func(e xml.StartElement, _ map[string]string) {
+			if first {
+				assert.Equal(t, xml.Name{Space: "http://www.w3.org/2000/svg", Local: "svg"}, e.Name)
+			}
+			first = false
+		})
+		assert.Contains(t, out.String(), "prefers-color-scheme:dark")
+		assert.NotEmpty(t, p.Shows)
+	}
+}

@@ -1,0 +1,114 @@
+package mkl
+
+import (
+	"context"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// spreadWords is the most kernel values that [onViews.KernelSpreads] keeps at a time.
+const spreadWords = 1 << 21
+
+// KernelSpreads returns, in the order of KernelWeights, by what to multiply weights so
+// that they can be compared between kernels of different scales: for a kernel k the mean of
+// k(x,x) over the samples given less that of k(x,b) over the samples and the basis points
+// b. That is the variance over samples that a Gaussian process with the kernel k is expected
+// to have. A constant kernel has none. The spread of a kernel that is given without the
+// kernel of each sample with itself is NaN: it is not known.
+//
+// It takes one matrix for each of Inputs. PredictOptions matter by their Workers alone.
+func (m *onViews) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
+	ds := m.design
+	t, err := ds.checkInputs(x)
+	if err != nil {
+		return nil, err
+	}
+	self, cross := make([]float64, len(ds.views)), make([]float64, len(ds.views))
+	err = ds.eachBlock(ctx, opt.Workers, spreadWords, true, x, t, func(k *vi.Dense, own la.Matrix[float64], _, _ int) error {
+		for i := range ds.views {
+			self[i] += total(own.Row(i))
+			values := k.At(i)
+			for d := range values.Rows {
+				cross[i] += total(values.Row(d))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	spread := make([]float64, len(ds.views))
+	for i := range ds.views {
+		v := &ds.views[i]
+		if _, given := v.kernel.(Precomputed); given && ds.inputs[v.input].cols == ds.d {
+			spread[i] = math.NaN()
+			continue
+		}
+		spread[i] = max(0, self[i]/float64(t)-cross[i]/float64(t)/float64(ds.d))
+	}
+	return spread, nil
+}
+
+// KernelSpreads returns the spreads of all members' kernels, member after member, as
+// KernelWeights does the weights. It takes one matrix for each of Inputs.
+func (p *pool) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) (all []float64, err error) {
+	for _, m := range p.models {
+		s, err := m.(interface {
+			KernelSpreads(context.Context, PredictOptions, ...Features) ([]float64, error)
+		}).KernelSpreads(ctx, opt, x...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s...)
+	}
+	return all, nil
+}
+
+// KernelSpreads returns ones: weights say what a latent function adds to the targets.
+func (m *MultiTaskModel) KernelSpreads(_ context.Context, _ PredictOptions, x ...Features) ([]float64, error) {
+	if _, err := m.design.checkInputs(x); err != nil {
+		return nil, err
+	}
+	return ones(len(m.design.views)), nil
+}
+
+// KernelSpreads returns the spreads of the kernels, but ones for rules that multiply kernels:
+// there a weight is a power.
+func (m *ProbitClassifierModel[T]) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
+	spread, err := m.onViews.KernelSpreads(ctx, opt, x...)
+	if r := m.Rule(); err == nil && (r == FixProd || r == WProd) {
+		spread = ones(len(spread))
+	}
+	return spread, err
+}
+
+// KernelSpreads returns the standard deviation of each feature over the samples: times its
+// weight it is that of what the feature adds to the target.
+func (m *SpikeSlabModel) KernelSpreads(_ context.Context, _ PredictOptions, x ...Features) ([]float64, error) {
+	if err := m.checkFeatures(x); err != nil {
+		return nil, err
+	}
+	spread := make([]float64, x[0].Cols)
+	for j := range spread {
+		var mean, square float64
+		for i := range x[0].Rows {
+			mean += x[0].At(i, j) / float64(x[0].Rows)
+		}
+		for i := range x[0].Rows {
+			d := x[0].At(i, j) - mean
+			square += d * d / float64(x[0].Rows)
+		}
+		spread[j] = math.Sqrt(square)
+	}
+	return spread, nil
+}
+
+func ones(n int) []float64 {
+	all := make([]float64, n)
+	for i := range all {
+		all[i] = 1
+	}
+	return all
+}
