@@ -700,10 +700,10 @@ func (r *reporter) active() page.Section {
 	s.Paragraphs = []string{fmt.Sprintf("Samples of the fit whose weight is at least %g %% of the largest, by their row; those of the largest weights.", 100*mkl.ActiveThreshold)}
 	for _, t := range r.told.Targets[:min(len(r.told.Targets), mostTargets)] {
 		listed := slices.Clone(t.Active)
-		slices.SortStableFunc(listed, func(a, b sampleReport) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
+		slices.SortStableFunc(listed, func(a, b sampleReport) int { return cmp.Compare(math.Abs(float64(b.Weight)), math.Abs(float64(a.Weight))) })
 		var rows [][]string
 		for _, a := range listed[:min(len(listed), mostSamples)] {
-			rows = append(rows, []string{strconv.Itoa(a.Sample + 1), console.Figure(a.Weight), "± " + console.Figure(a.SD)})
+			rows = append(rows, []string{strconv.Itoa(a.Sample + 1), console.Figure(float64(a.Weight)), "± " + console.Figure(float64(a.SD))})
 		}
 		s.Tables = append(s.Tables, page.Table{
 			Caption: fmt.Sprintf("%s: %d of %s active", t.Name, len(t.Active), console.Plural(r.told.Samples, "sample")),

@@ -28,6 +28,14 @@ func TestPublicNamesHaveComments(t *testing.T) {
 	}
 }
 
+func TestModelsHaveTheSameBitsEverywhere(t *testing.T) {
+	for _, finding := range repository(t).Elementary() {
+		t.Error(finding)
+	}
+	wrong := read(t, map[string]string{"vi/x/x.go": "package x\n\nimport \"math\"\n\nvar y = math.Log(2)\n"})
+	assert.Len(t, wrong.Elementary(), 1)
+}
+
 // Test binaries below vi and mcmc take the flag -golden, so that one command can run
 // all golden tests: each imports the package that registers it.
 func TestGoldenFlagIsTaken(t *testing.T) {

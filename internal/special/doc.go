@@ -1,12 +1,14 @@
-// Package special holds the special functions that the standard library lacks:
+// Package special holds functions that have the same bits on every machine: those that
+// package math has, with other bits on some machines, and those that it lacks.
 //
-//   - of the gamma function: [Digamma], [Trigamma], [LogMinusDigamma], [LogGammaRise]
+//   - elementary: [Exp], [Expm1], [Log], [Log1p], [Tanh], [Hypot]
+//   - of the gamma function: [Digamma], [Trigamma], [LogGamma], [LogMinusDigamma],
+//     [LogGammaRise]
 //   - modified Bessel functions of the second kind: [BesselK], [BesselKRatio]
 //   - of the normal distribution: [LogNormalCDF], [LogNormalQuantile],
 //     [NormalQuantile], [Mills], [NormalAbove]
 //   - probabilities and means of normal variables of which a given one is the
 //     largest: [Cone]
 //
-// Logarithms of the gamma function itself are in package math. Each function says how
-// accurate it is and where its formula comes from.
+// Each function says how accurate it is and where its formula comes from.
 package special

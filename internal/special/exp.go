@@ -26,7 +26,7 @@ func expParts(x float64) (k int, r, rest float64) {
 	// Adding 1.5·2^52 rounds to the nearest whole number.
 	whole := float64(x*math.Log2E) + 0x1.8p52 - 0x1.8p52
 	high := x - float64(whole*ln2High) // exact
-	low := whole * ln2Low
+	low := float64(whole * ln2Low)
 	r = high - low
 	lost := (high - r) - low
 

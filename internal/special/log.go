@@ -12,9 +12,9 @@ func logCore(f, k, c float64) float64 {
 	s := f / (2 + f)
 	z := s * s
 	w := z * z
-	even := w * (0x1.999999997fa04p-2 + float64(w*(0x1.c71c51d8e78afp-3+float64(w*0x1.39a09d078c69fp-3))))
-	odd := z * (0x1.5555555555593p-1 + float64(w*(0x1.2492494229359p-2+float64(w*(0x1.7466496cb03dep-3+float64(w*0x1.2f112df3e5244p-3))))))
-	half := 0.5 * f * f
+	even := float64(w * (0x1.999999997fa04p-2 + float64(w*(0x1.c71c51d8e78afp-3+float64(w*0x1.39a09d078c69fp-3)))))
+	odd := float64(z * (0x1.5555555555593p-1 + float64(w*(0x1.2492494229359p-2+float64(w*(0x1.7466496cb03dep-3+float64(w*0x1.2f112df3e5244p-3)))))))
+	half := float64(0.5 * f * f)
 	low := float64(s*(half+(even+odd))) + (float64(k*ln2Low) + c)
 	return float64(k*ln2High) - ((half - low) - f)
 }

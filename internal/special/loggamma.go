@@ -40,7 +40,7 @@ func logGammaNear2(z float64) float64 {
 	for _, c := range logGammaSeries {
 		s = float64(s*z) + c
 	}
-	return z * (0.4227843350984671393934879 + float64(z*s))
+	return float64(z * (0.4227843350984671393934879 + float64(z*s)))
 }
 
 // logGammaSeries are (−1)^k·(ζ(k)−1)/k from k = 26 down to 2.

@@ -41,7 +41,7 @@ func NormalAbove(x float64) (mean, variance, logZ float64) {
 		return x + delta, delta * (tau - delta), float64(-0.5*x*x) - logSqrt2Pi - Log(x+delta)
 	}
 	density := bell(x)
-	above := density * millsRatio(math.Abs(x))
+	above := float64(density * millsRatio(math.Abs(x)))
 	if x < 0 {
 		above = 1 - above
 	}

@@ -115,7 +115,7 @@ func logGammaDraw(r *rand.Rand, shape float64) float64 {
 		if v <= 0 {
 			continue
 		}
-		v *= v * v
+		v = float64(v * v * v)
 		if special.Log(1-float64(r.Float64())) < float64(0.5*x*x)+float64(d*(1-v+special.Log(v))) {
 			return special.Log(d * v)
 		}

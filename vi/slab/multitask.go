@@ -602,7 +602,7 @@ func (m *multiTask) rescale(i int) error {
 		m.step[n] = f.mean[n]
 	}
 	if !m.held.Variance {
-		w.own.slabPower *= s
+		w.own.slabPower = float64(w.own.slabPower * s)
 		w.own.merge(w.rest)
 		m.prior.learnVariance(w.own)
 	}

@@ -12,8 +12,7 @@ import (
 func Source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) }
 
 // Normal fills x with standard normal numbers by Marsaglia's polar method, which needs
-// no function but a logarithm and a square root. The last bits of a logarithm differ
-// between platforms; rounding the numbers to float32 hides them.
+// no function but a logarithm and a square root. The numbers are rounded to float32.
 func Normal(src *rand.Rand, x []float64) {
 	for i := 0; i < len(x); {
 		u, v := float64(2*float64(src.Float64()))-1, float64(2*float64(src.Float64()))-1
