@@ -115,7 +115,7 @@ func smallShare(n int) float64 { return 0.5 / float64(n) }
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Kernels being views without a kernel.
 func (a Auto) EstimateMemory(s Size) int64 {
-	return autoMemory(&a.Fitting, s, a.MaxSamples, 1, varyingFactors)
+	return autoMemory(&a.Fitting, s, a.MaxSamples, 1, varyingFactors+1)
 }
 
 // autoMemory estimates what a pool takes whose members have l functions each: the
