@@ -87,11 +87,15 @@ type otherNoise struct {
 	name    string // of the member, after that of its kernels
 	seen    string // what a test at the level of 1 % says
 	rejects func(m *MultiGPModel) bool
+
+	// The squared errors of the new member's means may be above those of the old one by so
+	// many standard errors: where all is fitted anew, and where the noise alone is.
+	free, kept float64
 }
 
 var otherNoises = []otherNoise{
-	{VaryingNoise, "noise that varies", "the size of the residuals depends on the inputs", func(m *MultiGPModel) bool { return m.unevenNoise }},
-	{HeavyNoise, "noise with heavy tails", "the residuals have heavy tails", func(m *MultiGPModel) bool { return m.heavyNoise }},
+	{VaryingNoise, "noise that varies", "the size of the residuals depends on the inputs", func(m *MultiGPModel) bool { return m.unevenNoise }, 1, 2},
+	{HeavyNoise, "noise with heavy tails", "the residuals have heavy tails", func(m *MultiGPModel) bool { return m.heavyNoise }, 0, 0},
 }
 
 // addNoise fits a member once more with other noise, if a test of its residuals calls for
@@ -104,7 +108,9 @@ var otherNoises = []otherNoise{
 // the new member's means, each from all other samples, are above those of the old one
 // by more than a standard error, the simpler model is preferred: the noise alone is
 // fitted, with the function's scales as they were. If that is above by more than two
-// standard errors there is no new member.
+// standard errors there is no new member. Noise with heavy tails is there for the function's
+// sake, which outliers spoil, and an edge that the function is too smooth for leaves large
+// residuals too: those errors have to fall.
 func (a Auto) addNoise(ctx context.Context, m *PoolModel, views [][]View, y []float64, density [][]float64, spent time.Duration, other otherNoise) ([][]float64, error) {
 	best := -1
 	for i, w := range stack(density[:len(views)]) {
@@ -131,7 +137,7 @@ func (a Auto) addNoise(ctx context.Context, m *PoolModel, views [][]View, y []fl
 	for _, try := range []struct {
 		keep   bool
 		errors float64
-	}{{false, 1}, {true, 2}} {
+	}{{false, other.free}, {true, other.kept}} {
 		start := *from.last
 		start.Keep = try.keep
 		g.start = &start

@@ -264,3 +264,52 @@ func TestHasHeavyTails(t *testing.T) {
 	assert.Zero(t, rejected(func(int) float64 { return 0 }), "no residuals")
 	assert.Greater(t, rejected(func(i int) float64 { return rng.NormFloat64() + 8*float64(1/(1+i%30)) }), trials*9/10, "outliers")
 }
+
+// The pool finds out by itself that some targets are far off.
+func TestPoolWithHeavyNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 20))
+	x, y := uneven(rng, 100, func(float64) float64 { return 0.1 })
+	for i := range y {
+		if rng.Float64() < 0.1 {
+			y[i] += 2 * rng.NormFloat64()
+		}
+	}
+	m := fitPool(t, Auto{}, []View{{X: x}}, y)
+	assert.Contains(t, m.Summary(), "the residuals have heavy tails (a test at the level of 1 %)")
+	names, _ := m.Members()
+	assert.Contains(t, strings.Join(names, "; "), "noise with heavy tails")
+	normal, err := MultiGP{}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}, {X: x, Kernel: Constant{}}}, y)
+	require.NoError(t, err)
+	at, _ := uneven(rng, 2000, growing)
+	off := func(m interface {
+		Predict(x ...Features) (mean, variance []float64, err error)
+	}) float64 {
+		mean, variance, err := m.Predict(at)
+		require.NoError(t, err)
+		var square, within float64
+		for i, v := range mean {
+			f := math.Sin(3 * at.At(i, 0))
+			square += (v - f) * (v - f)
+			truth := f + 0.1*rng.NormFloat64()
+			if rng.Float64() < 0.1 {
+				truth += 2 * rng.NormFloat64()
+			}
+			if math.Abs(truth-v) < 1.96*math.Sqrt(variance[i]) {
+				within++
+			}
+		}
+		assert.InDelta(t, 0.95, within/2000, 0.04)
+		return math.Sqrt(square / 2000)
+	}
+	assert.Less(t, off(m), 0.06)
+	assert.Greater(t, off(normal), 1.3*off(m))
+	assert.NotContains(t, fitPool(t, Auto{}, []View{{X: x}}, sines(x)).Summary(), "heavy tails")
+}
+
+// sines returns sin 3x with some light noise.
+func sines(x Features) (y []float64) {
+	for i := range x.Rows {
+		y = append(y, math.Sin(3*x.At(i, 0))+0.2*math.Sin(float64(37*i*i)))
+	}
+	return y
+}

@@ -79,7 +79,7 @@ func sharesOf(r *report, n *notes, kernels []kernelReport, spreads []float64) sh
 		if spreads != nil {
 			scale = spreads[i]
 		}
-		size[i], sd[i] = math.Abs(k.Weight)*scale, k.SD*scale
+		size[i], sd[i] = math.Abs(float64(k.Weight))*scale, float64(k.SD)*scale
 		if math.IsInf(sd[i], 0) {
 			sd[i] = math.NaN()
 		}
@@ -105,7 +105,7 @@ func sharesOf(r *report, n *notes, kernels []kernelReport, spreads []float64) sh
 		}
 		s.views[v].value += size[i]
 		own[v] += sd[i] * sd[i]
-		one := share{view: view, kernel: shortened(k.Kernel), member: member, weight: k.Weight, wsd: k.SD}
+		one := share{view: view, kernel: shortened(k.Kernel), member: member, weight: float64(k.Weight), wsd: float64(k.SD)}
 		if !r.est.kernels() {
 			one.kernel = k.View
 		}

@@ -34,10 +34,11 @@
 //	passes.go       the passes of a fit over the kernels
 //	evidence.go     Evidence: the ascent of the evidence, with its gradient
 //	features.go     Evidence in the space of features, for any number of samples
-//	sites.go        a Gaussian in place of the likelihood of labels
+//	sites.go        a Gaussian in place of a likelihood that is none
 //	ep.go           sites by expectation propagation
 //	variational.go  sites by the Gaussian variational bound
 //	varying.go      noise that varies, by a bound on the evidence
+//	heavy.go        noise with heavy tails, by a bound on the evidence
 //	posterior.go    Posterior, its predictions
 //	gradient.go     derivatives of the bound by the kernels
 //	projection.go   Projection: single predictions from a few samples, with a bound
