@@ -113,7 +113,7 @@ func (c *cvCmd) Run(e *console.Env) error {
 	}
 	name := v.p.main.Columns()[v.p.targets[0]]
 	out := &comparison{
-		Task: v.p.task, Target: name, Samples: v.p.main.Data.Rows, Folds: len(folds) / max(1, c.Repeats), Repeats: c.Repeats,
+		Task: v.p.task, Target: name, Samples: v.p.main.Data.Rows, Folds: c.Folds, Repeats: c.Repeats,
 		of: fmt.Sprintf("%s: %s, %s of %s, %s", v.p.main.Name(), console.Plural(v.p.main.Data.Rows, "sample"), v.p.task, name, v.division()),
 	}
 	if err := out.rank(result, by); err != nil {

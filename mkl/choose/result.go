@@ -24,7 +24,8 @@ type Result struct {
 func newResult(classes bool, candidates, units int) *Result {
 	r := &Result{
 		Names: make([]string, candidates), Errors: make([][]error, candidates),
-		classes: classes, baseline: make([]bool, candidates), losses: make([][]map[Score]float64, candidates), parts: make([]Fold, units),
+		classes: classes, baseline: make([]bool, candidates),
+		losses: make([][]map[Score]float64, candidates), parts: make([]Fold, units),
 	}
 	for c := range candidates {
 		r.Errors[c], r.losses[c] = make([]error, units), make([]map[Score]float64, units)
@@ -219,14 +220,17 @@ func (k *Ranking) Recommendation() string {
 	case best.Baseline && others:
 		return fmt.Sprintf("Recommendation: take none of the models: the baseline %s is best (%s).", best.Name, score)
 	case len(simple) > 0:
-		return fmt.Sprintf("Recommendation: %s is best (%s), but cannot be told from the baseline %s: more samples or better features are needed to say whether it is worth its cost.",
+		return fmt.Sprintf("Recommendation: %s is best (%s), but cannot be told from the baseline %s: "+
+			"more samples or better features are needed to say whether it is worth its cost.",
 			best.Name, score, list(simple))
 	case len(like) > 0:
-		return fmt.Sprintf("Recommendation: take %s, the best (%s); %s cannot be told from it, so that other reasons may decide between them.", best.Name, score, list(like))
+		return fmt.Sprintf("Recommendation: take %s, the best (%s); %s cannot be told from it, "+
+			"so that other reasons may decide between them.", best.Name, score, list(like))
 	case len(k.Rows) == 1:
 		return fmt.Sprintf("Recommendation: %s is the only candidate (%s).", best.Name, score)
 	}
-	return fmt.Sprintf("Recommendation: take %s (%s): its difference from every other is more than chance explains.", best.Name, score)
+	return fmt.Sprintf("Recommendation: take %s (%s): its difference from every other is more than "+
+		"chance explains.", best.Name, score)
 }
 
 // list lists names in words.
