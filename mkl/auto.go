@@ -111,10 +111,11 @@ func (a Auto) fitLandmarks(ctx context.Context, views []View, y []float64) (*Poo
 	m.pool = pool{of: len(y), rule: stacked, weights: []float64{1}, names: []string{
 		fmt.Sprintf("%d landmarks, for all %d samples", member.Samples(), len(y)),
 	}}
+	times := float64(len(y)) / DefaultExactSamples
 	exact := MultiGP{Fitting: a.Fitting}.EstimateMemory(Size{Samples: len(y), Kernels: member.plan.kernels(), Outputs: 1})
 	m.remarks = []string{fmt.Sprintf("above %d samples kernels are taken with landmarks; with all samples they would take %s, "+
 		"and %.3g times the work of %d samples", DefaultExactSamples, formatBytes(exact),
-		math.Pow(float64(len(y))/DefaultExactSamples, 3), DefaultExactSamples)}
+		times*times*times, DefaultExactSamples)}
 	m.add(member)
 	m.notes = a.record(Trace{}).notes
 	return m, nil

@@ -2,8 +2,9 @@ package mkl
 
 import (
 	"fmt"
-	"math"
 	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
 )
 
 // LeaveOneOut returns the prediction of every training sample from all others, in the
@@ -79,7 +80,7 @@ func (m *MultiGPClassifierModel[T]) LeaveOneOut(labels []T) ([][]float64, error)
 	for i, row := range out {
 		sharpen(m.sharpness, score[i], row)
 		for c, log := range row {
-			row[c] = math.Exp(log)
+			row[c] = special.Exp(log)
 		}
 	}
 	return out, nil

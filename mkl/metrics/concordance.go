@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
 )
 
 // Concordance returns the probabilistic concordance index of predictions: the mean, over
@@ -93,7 +95,7 @@ func lead(d, sd float64) float64 {
 	if sd == 0 {
 		return 0.5 * order(d)
 	}
-	return 0.5 * math.Erf(d/(math.Sqrt2*sd))
+	return special.Exp(special.LogNormalCDF(d/sd)) - 0.5
 }
 
 // order returns the sign of d.

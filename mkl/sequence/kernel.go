@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/mkl"
 )
 
@@ -310,7 +311,7 @@ func (Pairwise) scaled(v, x, y float64) float64    { return toUnit(v, x, y) }
 // scaled is given logarithms.
 func (k LocalAlignment) scaled(v, x, y float64) float64 {
 	if k.Sum {
-		return math.Exp(v - x/2 - y/2)
+		return special.Exp(v - x/2 - y/2)
 	}
 	return toUnit(v, x, y)
 }

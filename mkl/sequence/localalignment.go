@@ -3,6 +3,8 @@ package sequence
 import (
 	"context"
 	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
 )
 
 func (k LocalAlignment) values(ctx context.Context, t *task) error {
@@ -36,14 +38,14 @@ type sumCell struct{ m, x, all float64 }
 func newAllAlignments(s scoring, k LocalAlignment) *allAlignments {
 	a := &allAlignments{
 		weights: profile[float64]{rows: make([][]float64, s.letters+1)},
-		open:    math.Exp(-k.Beta * float64(s.gaps.Open)), extend: math.Exp(-k.Beta * float64(s.gaps.Extend)), beta: k.Beta,
+		open:    special.Exp(-k.Beta * float64(s.gaps.Open)), extend: special.Exp(-k.Beta * float64(s.gaps.Extend)), beta: k.Beta,
 	}
 	if k.Sum {
 		a.beta = 1
 	}
 	e := make([]float64, len(s.pair))
 	for i, v := range s.pair {
-		e[i] = math.Exp(k.Beta * float64(v))
+		e[i] = special.Exp(k.Beta * float64(v))
 	}
 	n := s.letters + 1
 	a.weights.of = func(c, d uint16) float64 { return e[int(c)*n+int(d)] }
@@ -83,5 +85,5 @@ func (a *allAlignments) with(y []uint16) float64 {
 			powers++
 		}
 	}
-	return (math.Log(sum) + float64(powers)*256*math.Ln2) / a.beta
+	return (special.Log(sum) + float64(powers)*256*math.Ln2) / a.beta
 }

@@ -96,8 +96,8 @@ func (e Evidence) heavy(ctx context.Context, k vi.Kernels, y []float64) (*heavy,
 		}
 	}
 	// A variance for all samples becomes the scale of a density with that variance.
-	x[len(x)-1] += math.Log1p(-2 / freedom)
-	x = append(x, math.Log(freedom-2))
+	x[len(x)-1] += special.Log1p(-2 / freedom)
+	x = append(x, special.Log(freedom-2))
 	f.sites = newSites(&f.ws, f.sum, f.factor)
 	f.info = newInformation(len(x), f.N)
 	m.set(x)
@@ -109,7 +109,7 @@ func (e Evidence) heavy(ctx context.Context, k vi.Kernels, y []float64) (*heavy,
 // set takes σ² and ν from x.
 func (m *heavy) set(x []float64) {
 	last := len(x) - 1
-	m.scale, m.freedom = leastShare*m.power+math.Exp(x[last-1]), 2+math.Exp(x[last])
+	m.scale, m.freedom = leastShare*m.power+special.Exp(x[last-1]), 2+special.Exp(x[last])
 }
 
 // begin sets the sites to those of normal noise of the same variance.
@@ -145,14 +145,14 @@ func (m *heavy) expect(slope, curvature []float64) (value float64, err error) {
 		square := miss*miss + m.sites.variance[n]
 		curvature[n] = (m.freedom + 1) / (float64(m.freedom*m.scale) + square)
 		slope[n] = curvature[n] * miss
-		value -= 0.5 * (m.freedom + 1) * math.Log1p(square/(m.freedom*m.scale))
+		value -= 0.5 * (m.freedom + 1) * special.Log1p(square/(m.freedom*m.scale))
 	}
 	return value + float64(m.N)*m.height(), nil
 }
 
 // height returns log t_ν(0 | σ).
 func (m *heavy) height() float64 {
-	return special.LogGammaRise(0.5*m.freedom, 0.5) - 0.5*math.Log(math.Pi*m.freedom*m.scale)
+	return special.LogGammaRise(0.5*m.freedom, 0.5) - 0.5*special.Log(math.Pi*m.freedom*m.scale)
 }
 
 // shapeSlopes returns the derivatives of Σ log t_ν(√e_n | σ) by log σ² and log(ν − 2),
@@ -168,7 +168,7 @@ func (m *heavy) shapeSlopes() (scale, freedom, curvature float64) {
 		s := (miss*miss + m.sites.variance[i]) / (v * m.scale)
 		share := s / (1 + s)
 		scale += 0.5 * (v + 1) * share
-		first += 0.5 * (float64((v+1)/v*share) - math.Log1p(s))
+		first += 0.5 * (float64((v+1)/v*share) - special.Log1p(s))
 		second += 0.5 * share / (v * v) * (float64((v+1)*share) - 2)
 	}
 	up := v - 2 // dν/d log(ν − 2)
@@ -190,8 +190,8 @@ func (m *heavy) cost(x, g []float64) (float64, error) {
 	scale, freedom, curvature := m.shapeSlopes()
 	m.info.average.Set(at+1, at+1, max(0, curvature))
 	for i, v := range []struct{ slope, first float64 }{
-		{scale * math.Exp(x[at]) / m.scale, math.Log(firstNoise * m.power)},
-		{freedom, math.Log(firstFreedom - 2)},
+		{scale * special.Exp(x[at]) / m.scale, special.Log(firstNoise * m.power)},
+		{freedom, special.Log(firstFreedom - 2)},
 	} {
 		d := (x[at+i] - v.first) / noiseSpread
 		value -= 0.5 * d * d
@@ -274,21 +274,21 @@ func logHeavyDensity(d, v, scale, freedom float64) float64 {
 	)
 	half := 0.5 * freedom
 	step := 1 / (digit/(2*math.Pi*strip) + math.Sqrt(0.5*digit*half)/math.Pi)
-	lg, _ := math.Lgamma(half)
+	lg := special.LogGamma(half)
 	at := func(u float64) float64 {
-		w := math.Exp(u)
+		w := special.Exp(u)
 		total := v + scale/w
-		return half*(math.Log(half)+u-w) - lg - 0.5*(d*d/total+math.Log(2*math.Pi*total))
+		return half*(special.Log(half)+u-w) - lg - 0.5*(d*d/total+special.Log(2*math.Pi*total))
 	}
 	// The mode lies between those of the noise alone and of its prior.
-	low := math.Log((freedom + 1) / (freedom + d*d/scale))
+	low := special.Log((freedom + 1) / (freedom + d*d/scale))
 	top, sum := math.Inf(-1), 0.0
 	add := func(log float64) {
 		if log > top {
-			sum *= math.Exp(top - log)
+			sum *= special.Exp(top - log)
 			top = log
 		}
-		sum += math.Exp(log - top)
+		sum += special.Exp(log - top)
 	}
 	first := math.Floor(low / step)
 	for k := first; ; k++ {
@@ -305,5 +305,5 @@ func logHeavyDensity(d, v, scale, freedom float64) float64 {
 			break
 		}
 	}
-	return top + math.Log(sum*step)
+	return top + special.Log(sum*step)
 }
