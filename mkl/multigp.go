@@ -129,7 +129,7 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	if !whole {
 		return nil, err
 	}
-	if g.hurried && g.Noise == ConstantNoise {
+	if g.hurried && g.Noise == ConstantNoise && len(z.Row(0)) >= leastForNoise {
 		m.unevenNoise = noiseVaries(k, m.leaveOneOut[0], z.Row(0), g.Seed)
 		m.heavyNoise = hasHeavyTails(m.leaveOneOut[0], z.Row(0), g.Seed)
 	}

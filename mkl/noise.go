@@ -67,6 +67,10 @@ func (s *processSettings) checkNoise() error {
 	return nil
 }
 
+// leastForNoise is how many samples the tests of residuals take at least: fewer tell
+// nothing of the noise but its size.
+const leastForNoise = 20
+
 // varyingFactors is how many matrices of the samples' order noise that varies takes
 // beside the two of any fit: a factor for the function and one for the noise, and as
 // many to work with.

@@ -17,7 +17,7 @@ import (
 func TestHelpCommand(t *testing.T) {
 	for _, c := range []struct{ args, same, want string }{
 		{"help", "-help", "Compare models and kernels by cross-validation."},
-		{"help fit", "fit -h", "Usage: mkl fit --target=COLUMNS <data> [flags]"},
+		{"help fit", "fit -h", "Usage: mkl fit <data> [<more> ...] [flags]"},
 		{"help reproduce uci", "reproduce uci -help", "Usage: mkl reproduce uci"},
 	} {
 		status, stdout, stderr := command(t, nil, "", strings.Fields(c.args)...)
@@ -57,11 +57,11 @@ func TestComplete(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{[]string{""}, "completion cv compare demo evaluate fit help inspect predict reproduce version"},
+		{[]string{""}, "completion cv compare demo evaluate fit help inspect plan plot predict report reproduce sum version"},
 		{[]string{"co"}, "compare completion"},
 		{[]string{"reproduce", "mgp"}, "mgp-flowers102 mgp-toy"},
 		{[]string{"fit", "d.csv", "-mo"}, "-model"},
-		{[]string{"fit", "d.csv", "-model", ""}, "auto bmkl mgp probit spikeslab"},
+		{[]string{"fit", "d.csv", "-model", ""}, "auto bmkl landmarks mgp probit spikeslab"},
 		{[]string{"fit", "d.csv", "--model", "m"}, "mgp"},
 		{[]string{"fit", "d.csv", "-plain", "-me"}, "-memory -method"},
 		{[]string{"cv", "-no-"}, "-no-baselines -no-stratify"},

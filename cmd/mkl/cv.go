@@ -61,7 +61,7 @@ func (c *cvCmd) Run(e *console.Env) error {
 	case c.Order != "" && (c.Repeats > 1 || c.Group != ""):
 		return console.Inputf("-order excludes -repeats and -group")
 	case c.Target == "":
-		return console.Inputf("missing flags: --target=COLUMN")
+		return console.Inputf("missing flags: --target=COLUMNS")
 	}
 	base := &fitCmd{learnFlags: c.learnFlags}
 	if err := base.checkNumbers(); err != nil {

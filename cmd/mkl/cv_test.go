@@ -161,7 +161,7 @@ func TestCVErrors(t *testing.T) {
 		{"-target price -order sold -repeats 2", "-order excludes -repeats and -group"},
 		{"-target price,area", "mkl cv compares models of one target, not 2"},
 		{"-target price -task multilabel", "mkl cv is for -task regression, binary and multiclass, not multilabel"},
-		{"-target price -models lasso", `-models: there is no model "lasso": there are auto, bmkl, mgp, probit and spikeslab`},
+		{"-target price -models lasso", `-models: there is no model "lasso": there are auto, bmkl, mgp, probit, landmarks and spikeslab`},
 		{"-target price -models probit", "-model probit is for -task binary and multiclass, not regression"},
 		{"-target price -models mgp -latents 2", "-latents is for none of the models: mgp"},
 		{"-target price -models mgp -kernels rbg", `-kernels rbg: no kernel is called "rbg"`},

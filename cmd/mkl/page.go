@@ -700,7 +700,9 @@ func (r *reporter) active() page.Section {
 	s.Paragraphs = []string{fmt.Sprintf("Samples of the fit whose weight is at least %g %% of the largest, by their row; those of the largest weights.", 100*mkl.ActiveThreshold)}
 	for _, t := range r.told.Targets[:min(len(r.told.Targets), mostTargets)] {
 		listed := slices.Clone(t.Active)
-		slices.SortStableFunc(listed, func(a, b sampleReport) int { return cmp.Compare(math.Abs(float64(b.Weight)), math.Abs(float64(a.Weight))) })
+		slices.SortStableFunc(listed, func(a, b sampleReport) int {
+			return cmp.Compare(math.Abs(float64(b.Weight)), math.Abs(float64(a.Weight)))
+		})
 		var rows [][]string
 		for _, a := range listed[:min(len(listed), mostSamples)] {
 			rows = append(rows, []string{strconv.Itoa(a.Sample + 1), console.Figure(float64(a.Weight)), "± " + console.Figure(float64(a.SD))})

@@ -95,7 +95,7 @@ func lead(d, sd float64) float64 {
 	if sd == 0 {
 		return 0.5 * order(d)
 	}
-	return special.Exp(special.LogNormalCDF(d/sd)) - 0.5
+	return order(d) * (0.5 - special.Exp(special.LogNormalCDF(-math.Abs(d)/sd)))
 }
 
 // order returns the sign of d.

@@ -681,8 +681,9 @@ func (m *model) updateGammaPrior() {
 		}
 		return gap - left
 	}
-	lo, hi := bracket(slope, special.Log(m.prior.Omega), special.Log(1e-300), special.Log(max(maxOmega, m.prior.Omega)))
-	m.prior.Omega = special.Exp(roots.Find(slope, lo, hi))
+	most := max(maxOmega, m.prior.Omega)
+	lo, hi := bracket(slope, special.Log(m.prior.Omega), special.Log(1e-300), special.Log(most))
+	m.prior.Omega = min(special.Exp(roots.Find(slope, lo, hi)), most)
 	m.prior.Phi = 2 * m.prior.Omega / mean
 	for p, v := range m.moments {
 		n := m.prior.Omega + float64(m.rank[p]/2)
