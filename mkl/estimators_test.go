@@ -886,16 +886,16 @@ func (c countdown) Err() error {
 func TestEstimatorsEndWithinASweep(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 30)
-		asked := func(sweeps int, n int64) (m Model, err error, left int64) {
+		asked := func(sweeps int, n int64) (m Model, left int64, err error) {
 			c := countdown{context.Background(), new(atomic.Int64)}
 			c.left.Store(n)
 			m, err = e.fit(c, Fitting{MaxSweeps: sweeps, Tolerance: -1, Workers: 1}, views, y)
-			return m, err, c.left.Load()
+			return m, c.left.Load(), err
 		}
 		const plenty = 1 << 40
-		before, err, leftBefore := asked(12, plenty)
+		before, leftBefore, err := asked(12, plenty)
 		require.NoError(t, err)
-		_, err, leftAfter := asked(13, plenty)
+		_, leftAfter, err := asked(13, plenty)
 		require.NoError(t, err)
 		x := newPoints(before, 4)
 		want, err := e.predict(before, 1, x...)
@@ -905,7 +905,7 @@ func TestEstimatorsEndWithinASweep(t *testing.T) {
 			assert.Greater(t, last-first, int64(2), "a sweep asks within")
 		}
 		for n := first; n < last-2; n += max(1, (last-first)/7) { // after a sweep nobody need look
-			m, err, _ := asked(13, n)
+			m, _, err := asked(13, n)
 			require.ErrorIs(t, err, context.Canceled)
 			if m == nil || len(m.Trace().Bounds) != 12 || e.staged {
 				continue // of several fits one after another

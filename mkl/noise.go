@@ -95,11 +95,13 @@ type otherNoise struct {
 	// The squared errors of the new member's means may be above those of the old one by so
 	// many standard errors: where all is fitted anew, and where the noise alone is.
 	free, kept float64
+
+	most int // samples; with more a fit takes longer than all others together
 }
 
 var otherNoises = []otherNoise{
-	{VaryingNoise, "noise that varies", "the size of the residuals depends on the inputs", func(m *MultiGPModel) bool { return m.unevenNoise }, 1, 2},
-	{HeavyNoise, "noise with heavy tails", "the residuals have heavy tails", func(m *MultiGPModel) bool { return m.heavyNoise }, 0, 0},
+	{VaryingNoise, "noise that varies", "the size of the residuals depends on the inputs", func(m *MultiGPModel) bool { return m.unevenNoise }, 1, 2, 700},
+	{HeavyNoise, "noise with heavy tails", "the residuals have heavy tails", func(m *MultiGPModel) bool { return m.heavyNoise }, 0, 0, 1000},
 }
 
 // addNoise fits a member once more with other noise, if a test of its residuals calls for
@@ -126,6 +128,11 @@ func (a Auto) addNoise(ctx context.Context, m *PoolModel, views [][]View, y []fl
 		return density, nil
 	}
 	from, name := m.members[best], m.names[best]+", "+other.name
+	if len(y) > other.most {
+		m.remarks = append(m.remarks, fmt.Sprintf("%s (a test at the level of 1 %%); %s was not tried with more than %d samples: a MultiGP does, with Noise set",
+			other.seen, other.name, other.most))
+		return density, nil
+	}
 	if a.Time > 0 && 2*spent > a.Time {
 		m.left = append(m.left, name)
 		return density, nil

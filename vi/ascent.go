@@ -214,7 +214,7 @@ func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed in
 		m.Keep()
 		m.Heed(ctx)
 		err := m.Sweep(nil)
-		m.Heed(nil) // what follows is to be whole
+		m.Heed(context.Background()) // what follows is to be whole
 		if err != nil || ctx.Err() != nil {
 			m.Restore()
 			if ctx.Err() != nil {
