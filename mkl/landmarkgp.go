@@ -223,13 +223,13 @@ func (g LandmarkGP) EstimateMemory(s Size) int64 {
 	some := float64(min(s.Samples, most))
 	count := min(float64(g.count(kernels)), some)
 	P := float64(kernels)
-	M := P*count + 2
-	words := 10 * M * M                            // sums, twice as long; maps of them; pseudo-samples; gram and factors
-	words += 2 * pieceSamples * M                  // kernels and features of a piece
-	words += P * count * count                     // whitening
-	words += some * count                          // choice of landmarks
-	words += (P + 3) * widthSamples * widthSamples // learning widths
-	words += float64(g.workers()) * (1 << 18)
+	M := float64(P*count) + 2
+	words := float64(10 * M * M)                            // sums, twice as long; maps of them; pseudo-samples; gram and factors
+	words += float64(2 * pieceSamples * M)                  // kernels and features of a piece
+	words += float64(P * count * count)                     // whitening
+	words += float64(some * count)                          // choice of landmarks
+	words += float64((P + 3) * widthSamples * widthSamples) // learning widths
+	words += float64(float64(g.workers()) * (1 << 18))
 	return inBytes(words)
 }
 

@@ -187,7 +187,7 @@ func (ds *design) pivots(ctx context.Context, count, workers int) (rows []int, e
 		}
 		la.Scal(1/math.Sqrt(left[pivot]), row)
 		for t, v := range row {
-			left[t] -= v * v
+			left[t] -= float64(v * v)
 		}
 		left[pivot] = 0
 		rows = append(rows, pivot)

@@ -149,8 +149,8 @@ func selectKernels(k *vi.Dense, rows, cols []int) (*vi.Dense, error) {
 // task has nearly all samples, but others than the other tasks.
 func (t TaskRegression) EstimateMemory(s Size) int64 {
 	n, p, l, d := float64(s.Samples), float64(s.Kernels), float64(s.Outputs), float64(s.basis())
-	words := l * p * d * n                      // the tasks' own kernels
-	words += l * (5*d*d + d*n + 6*p*n + 12*p*p) // Gram sums, factors, healing; composite kernels; intermediate outputs
+	words := float64(l * p * d * n)                                                          // the tasks' own kernels
+	words += float64(l * (float64(5*d*d) + float64(d*n) + float64(6*p*n) + float64(12*p*p))) // Gram sums, factors, healing; composite kernels; intermediate outputs
 	own := inBytes(words)
 	return min(t.kernelMemory(s, 1), math.MaxInt64-own) + own
 }

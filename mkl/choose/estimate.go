@@ -30,7 +30,7 @@ func estimate(value float64, contributions []float64, ratio float64) Estimate {
 		variance += float64((v-m)*(v-m)) / (J - 1)
 	}
 	se := math.Sqrt((1/J + ratio) * variance)
-	half := studentQuantile(0.5+interval/2, len(contributions)-1) * se
+	half := float64(studentQuantile(0.5+interval/2, len(contributions)-1) * se)
 	return Estimate{value, se, value - half, value + half}
 }
 
@@ -43,14 +43,14 @@ func estimate(value float64, contributions []float64, ratio float64) Estimate {
 func studentQuantile(p float64, degrees int) float64 {
 	if degrees > 1000 {
 		z, nu := special.NormalQuantile(p), float64(degrees)
-		return z + z*(z*z+1)/(4*nu) + z*(5*z*z*z*z+16*z*z+3)/(96*nu*nu)
+		return z + z*(float64(z*z)+1)/(4*nu) + z*(float64(5*z*z*z*z)+float64(16*z*z)+3)/(96*nu*nu)
 	}
 	low, high := 0.0, 1.0
 	for studentCDF(high, degrees) < p {
 		high *= 2
 	}
 	for range 100 {
-		if t := low + (high-low)/2; studentCDF(t, degrees) < p {
+		if t := low + float64((high-low)/2); studentCDF(t, degrees) < p {
 			low = t
 		} else {
 			high = t
@@ -63,20 +63,20 @@ func studentQuantile(p float64, degrees int) float64 {
 func studentCDF(t float64, degrees int) float64 {
 	nu := float64(degrees)
 	theta := math.Atan(t / math.Sqrt(nu))
-	cos2 := nu / (nu + t*t)
+	cos2 := nu / (nu + float64(t*t))
 	sin, cos := math.Sin(theta), math.Cos(theta)
 	if degrees%2 == 0 {
 		term, sum := 1.0, 1.0
 		for k := 2; k < degrees; k += 2 {
-			term *= cos2 * float64(k-1) / float64(k)
+			term = float64(term * cos2 * float64(k-1) / float64(k))
 			sum += term
 		}
-		return 0.5 + 0.5*sin*sum
+		return 0.5 + float64(0.5*sin*sum)
 	}
 	term, sum := cos, 0.0
 	for k := 1; k < degrees; k += 2 {
 		sum += term
 		term *= cos2 * float64(k+1) / float64(k+2)
 	}
-	return 0.5 + (theta+sin*sum)/math.Pi
+	return 0.5 + (theta+float64(sin*sum))/math.Pi
 }

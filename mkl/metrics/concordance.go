@@ -80,7 +80,7 @@ func ConcordanceWeight(truth []float64, sd float64) (float64, error) {
 			c := lead(v-u, sd)
 			sum += c
 			squares += float64(c * c)
-			best += 0.5 * math.Abs(c)
+			best += float64(0.5 * math.Abs(c))
 		}
 		variance += float64(0.5*squares) + (float64(sum*sum)-squares)/3
 	}

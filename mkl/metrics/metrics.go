@@ -53,7 +53,7 @@ func NLPD(truth, mean, variance []float64) (float64, error) {
 	var sum float64
 	for i, v := range truth {
 		e := v - mean[i]
-		sum += 0.5 * (special.Log(2*math.Pi*variance[i]) + e*e/variance[i])
+		sum += float64(0.5 * (special.Log(2*math.Pi*variance[i]) + e*e/variance[i]))
 	}
 	return sum / float64(len(truth)), nil
 }
@@ -67,7 +67,7 @@ func Coverage(truth, mean, variance []float64, probability float64) (float64, er
 	if !(probability > 0 && probability < 1) {
 		return math.NaN(), fmt.Errorf("metrics: the probability of the interval is %g", probability)
 	}
-	z := special.NormalQuantile(0.5 + 0.5*probability)
+	z := special.NormalQuantile(0.5 + float64(0.5*probability))
 	covered := 0
 	for i, v := range truth {
 		if math.Abs(v-mean[i]) <= z*math.Sqrt(variance[i]) {
@@ -178,7 +178,7 @@ func ROCn(positive []bool, score []float64, n int) (float64, error) {
 			p.true = before.true + (p.true-before.true)*(end-before.false)/(p.false-before.false)
 			p.false = end
 		}
-		area += (p.false - before.false) * (p.true + before.true) / 2
+		area += float64((p.false - before.false) * (p.true + before.true) / 2)
 	}
 	return area / end, nil
 }

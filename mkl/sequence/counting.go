@@ -66,7 +66,7 @@ func runs(features []uint64, visit func(feature uint64, count int)) {
 func (t *task) add(ctx context.Context, weight float64, f features) error {
 	ix := newIndex(f, t.basis)
 	for _, o := range ix.list {
-		t.basisSelf[o.string] += weight * float64(o.count) * float64(o.count)
+		t.basisSelf[o.string] += float64(weight * float64(o.count) * float64(o.count))
 	}
 	return each(ctx, t.workers, len(t.x), func() func(int) {
 		var buffer []uint64
@@ -75,7 +75,7 @@ func (t *task) add(ctx context.Context, weight float64, f features) error {
 			buffer = f(t.x[i], buffer[:0])
 			runs(buffer, func(feature uint64, count int) {
 				if !t.same {
-					t.xSelf[i] += weight * float64(count) * float64(count)
+					t.xSelf[i] += float64(weight * float64(count) * float64(count))
 				}
 				first, ok := ix.at[feature]
 				if !ok {
@@ -85,7 +85,7 @@ func (t *task) add(ctx context.Context, weight float64, f features) error {
 					if o.feature != feature || t.same && int(o.string) > i {
 						break
 					}
-					row[o.string] += weight * float64(count) * float64(o.count)
+					row[o.string] += float64(weight * float64(count) * float64(o.count))
 				}
 			})
 		}

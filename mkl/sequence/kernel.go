@@ -311,7 +311,7 @@ func (Pairwise) scaled(v, x, y float64) float64    { return toUnit(v, x, y) }
 // scaled is given logarithms.
 func (k LocalAlignment) scaled(v, x, y float64) float64 {
 	if k.Sum {
-		return special.Exp(v - x/2 - y/2)
+		return special.Exp(v - float64(x/2) - float64(y/2))
 	}
 	return toUnit(v, x, y)
 }

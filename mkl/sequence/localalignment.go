@@ -68,9 +68,9 @@ func (a *allAlignments) with(y []uint16) float64 {
 		var diagonal, ended, gap float64 // M+X+Y at (i−1,j−1), M+X and Y at (i−1,j)
 		for i, w := range weights {
 			c := &cells[i]
-			gap = open*ended + extend*gap
-			m := w * (start + diagonal)
-			x := open*c.m + extend*c.x
+			gap = float64(open*ended) + float64(extend*gap)
+			m := float64(w * (start + diagonal))
+			x := float64(open*c.m) + float64(extend*c.x)
 			diagonal = c.all
 			ended = m + x
 			c.m, c.x, c.all = m, x, ended+gap
@@ -85,5 +85,5 @@ func (a *allAlignments) with(y []uint16) float64 {
 			powers++
 		}
 	}
-	return (special.Log(sum) + float64(powers)*256*math.Ln2) / a.beta
+	return (special.Log(sum) + float64(float64(powers)*256*math.Ln2)) / a.beta
 }

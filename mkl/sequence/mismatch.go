@@ -69,7 +69,7 @@ func (k Mismatch) weights(letters int) []float64 {
 	for i := range w {
 		sign := 1.0
 		for h := i; h < len(w); h++ {
-			w[i] += sign * binomial(k.K-i, h-i) * k.common(h, letters)
+			w[i] += float64(sign * binomial(k.K-i, h-i) * k.common(h, letters))
 			sign = -sign
 		}
 	}
@@ -88,8 +88,8 @@ func (k Mismatch) common(h, letters int) float64 {
 				if c+n+second > k.M || c+n+first > k.M {
 					continue
 				}
-				total += binomial(k.K-h, c) * power(letters-1, c) *
-					binomial(h, n) * power(letters-2, n) * binomial(h-n, first)
+				total += float64(binomial(k.K-h, c) * power(letters-1, c) *
+					binomial(h, n) * power(letters-2, n) * binomial(h-n, first))
 			}
 		}
 	}

@@ -49,12 +49,12 @@ func (s *subsequences) with(y []uint16) float64 {
 			ending := 0.0
 			row[0] = 0
 			for j, d := range y {
-				ending *= s.decay
+				ending = float64(ending * s.decay)
 				if c == d && c != s.unknown {
-					ending += square * before[j]
-					total += square * before[j]
+					ending += float64(square * before[j])
+					total += float64(square * before[j])
 				}
-				row[j+1] = s.decay*above[j+1] + ending
+				row[j+1] = float64(s.decay*above[j+1]) + ending
 			}
 		}
 		if n == s.letters {

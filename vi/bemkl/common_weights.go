@@ -71,14 +71,14 @@ func (c *commonWeights) resume(gamma, omega []vi.Gamma, beMean []float64, beCov 
 // updateGamma is q(γ_o) = Gamma(α_γ + ½, (1/β_γ + E[b_o²]/2)^-1).
 func (c *commonWeights) updateGamma() {
 	for o := range c.L {
-		c.gamma.Observe(o, 0.5*c.be.Square(o))
+		c.gamma.Observe(o, float64(0.5*c.be.Square(o)))
 	}
 }
 
 // updateOmega is q(ω_m) = Gamma(α_ω + ½, (1/β_ω + E[e_m²]/2)^-1).
 func (c *commonWeights) updateOmega() {
 	for m := range c.omega.Scale {
-		c.omega.Observe(m, 0.5*c.be.Square(c.L+m))
+		c.omega.Observe(m, float64(0.5*c.be.Square(c.L+m)))
 	}
 }
 
@@ -142,7 +142,7 @@ func (c *commonWeights) rescale(s float64) {
 
 // roundoff returns that of the precision of b and e.
 func (c *commonWeights) roundoff() float64 {
-	return work.Roundoff(len(c.be.Mean)) * 2 * c.be.Spread
+	return float64(work.Roundoff(len(c.be.Mean)) * 2 * c.be.Spread)
 }
 
 // fitRoundoff returns the round-off of the fitted values eᵀg + b of output o, which reads
@@ -160,10 +160,10 @@ func (c *commonWeights) fitRoundoff(o int, l *latent, r int, eps float64) float6
 func (c *commonWeights) bound() float64 {
 	sum := c.gamma.Bound() + c.omega.Bound()
 	for o := range c.L {
-		sum += 0.5 * (c.gamma.MeanLog(o) - conjugate.Log2Pi - c.gamma.Mean(o)*c.be.Square(o))
+		sum += float64(0.5 * (c.gamma.MeanLog(o) - conjugate.Log2Pi - float64(c.gamma.Mean(o)*c.be.Square(o))))
 	}
 	for m := range c.omega.Scale {
-		sum += 0.5 * (c.omega.MeanLog(m) - conjugate.Log2Pi - c.omega.Mean(m)*c.be.Square(c.L+m))
+		sum += float64(0.5 * (c.omega.MeanLog(m) - conjugate.Log2Pi - float64(c.omega.Mean(m)*c.be.Square(c.L+m))))
 	}
 	return sum + c.be.Entropy()
 }

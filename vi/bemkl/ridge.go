@@ -8,7 +8,7 @@ import "github.com/bmkl/bmkl/vi/internal/conjugate"
 func (l *latent) ridge(omega *conjugate.Gammas) (a, b, c float64) {
 	a, b = l.ridgeOfWeights()
 	less, c := ridgeOfKernels(omega)
-	return a - less, b, c
+	return float64(a) - float64(less), b, c
 }
 
 // ridgeOfWeights returns what λ adds to A and B of the ridge.

@@ -188,8 +188,8 @@ func newTaskLayer(task Task, pr RegressionPriors, common *commonWeights, t, work
 		upsilonMean: make([]float64, 1), epsilonMean: make([]float64, 1),
 	}
 	l.gamma.Scale = common.gamma.Scale[t : t+1]
-	l.upsilonQ = conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+0.5*l.size*float64(l.P), 1)
-	l.epsilon = conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+0.5*l.size, 1)
+	l.upsilonQ = conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*l.size*float64(l.P)), 1)
+	l.epsilon = conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*l.size), 1)
 	l.epsilonMean[0] = l.epsilon.Mean(0)
 	l.gTarget = la.NewMatrix[float64](1, l.P)
 	l.gTask = l.updateIntermediateOf
@@ -267,7 +267,7 @@ func (m *taskRegression) updateLambda() {
 // updateUpsilon is q(υ_t) = Gamma(α_υ + N_tP/2, (1/β_υ + Σ E[(g − a_tᵀk)²]/2)^-1).
 func (m *taskRegression) updateUpsilon() {
 	for _, l := range m.tasks {
-		l.upsilonQ.Observe(0, 0.5*l.distance(0))
+		l.upsilonQ.Observe(0, float64(0.5*l.distance(0)))
 		l.upsilonMean[0] = l.upsilonQ.Mean(0)
 	}
 }
@@ -275,7 +275,7 @@ func (m *taskRegression) updateUpsilon() {
 // updateEpsilon is q(ε_t) = Gamma(α_ε + N_t/2, (1/β_ε + Σ E[(y − eᵀg − b_t)²]/2)^-1).
 func (m *taskRegression) updateEpsilon() {
 	for _, l := range m.tasks {
-		l.epsilon.Observe(0, 0.5*l.residual())
+		l.epsilon.Observe(0, float64(0.5*l.residual()))
 		l.epsilonMean[0] = l.epsilon.Mean(0)
 	}
 }
@@ -309,11 +309,11 @@ func (m *taskRegression) updateScale() {
 func (m *taskRegression) ridge() (a, b, c float64) {
 	for _, l := range m.tasks {
 		more, rest := l.ridgeOfWeights()
-		a += more + m.priors.Upsilon.Shape
-		b += rest + l.upsilonMean[0]/m.priors.Upsilon.Scale
+		a += float64(more) + m.priors.Upsilon.Shape
+		b += float64(rest) + l.upsilonMean[0]/m.priors.Upsilon.Scale
 	}
 	less, c := ridgeOfKernels(&m.omega)
-	return a - less, b, c
+	return float64(a) - float64(less), b, c
 }
 
 // updateOwnWeights is q(a_t).
@@ -340,7 +340,7 @@ func (m *taskRegression) Bound() float64 {
 	for _, l := range m.tasks {
 		sum += l.latent.bound() + l.upsilonQ.Bound() + l.epsilon.Bound()
 		sum += l.gBound(0, l.upsilonQ.Mean(0), l.upsilonQ.MeanLog(0))
-		sum += 0.5 * (l.size*(l.epsilon.MeanLog(0)-conjugate.Log2Pi) - l.epsilon.Mean(0)*l.residual())
+		sum += float64(0.5 * (float64(l.size*(l.epsilon.MeanLog(0)-conjugate.Log2Pi)) - float64(l.epsilon.Mean(0)*l.residual())))
 	}
 	return sum
 }

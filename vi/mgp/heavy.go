@@ -109,7 +109,7 @@ func (e Evidence) heavy(ctx context.Context, k vi.Kernels, y []float64) (*heavy,
 // set takes σ² and ν from x.
 func (m *heavy) set(x []float64) {
 	last := len(x) - 1
-	m.scale, m.freedom = leastShare*m.power+special.Exp(x[last-1]), 2+special.Exp(x[last])
+	m.scale, m.freedom = float64(leastShare*m.power)+special.Exp(x[last-1]), 2+special.Exp(x[last])
 }
 
 // begin sets the sites to those of normal noise of the same variance.
@@ -142,17 +142,17 @@ func (m *heavy) functions(x []float64) (float64, error) {
 func (m *heavy) expect(slope, curvature []float64) (value float64, err error) {
 	for n, v := range m.y {
 		miss := v - m.sites.mean[n]
-		square := miss*miss + m.sites.variance[n]
+		square := float64(miss*miss) + m.sites.variance[n]
 		curvature[n] = (m.freedom + 1) / (float64(m.freedom*m.scale) + square)
 		slope[n] = curvature[n] * miss
-		value -= 0.5 * (m.freedom + 1) * special.Log1p(square/(m.freedom*m.scale))
+		value -= float64(0.5 * (m.freedom + 1) * special.Log1p(square/(m.freedom*m.scale)))
 	}
-	return value + float64(m.N)*m.height(), nil
+	return value + float64(float64(m.N)*m.height()), nil
 }
 
 // height returns log t_ν(0 | σ).
 func (m *heavy) height() float64 {
-	return special.LogGammaRise(0.5*m.freedom, 0.5) - 0.5*special.Log(math.Pi*m.freedom*m.scale)
+	return special.LogGammaRise(0.5*m.freedom, 0.5) - float64(0.5*special.Log(math.Pi*m.freedom*m.scale))
 }
 
 // shapeSlopes returns the derivatives of Σ log t_ν(√e_n | σ) by log σ² and log(ν − 2),
@@ -161,15 +161,15 @@ func (m *heavy) height() float64 {
 func (m *heavy) shapeSlopes() (scale, freedom, curvature float64) {
 	v, n := m.freedom, float64(m.N)
 	first := 0.5 * n * (special.Digamma(0.5*(v+1)) - special.Digamma(0.5*v) - 1/v)
-	second := 0.25*n*(special.Trigamma(0.5*(v+1))-special.Trigamma(0.5*v)) + 0.5*n/(v*v)
+	second := float64(0.25*n*(special.Trigamma(0.5*(v+1))-special.Trigamma(0.5*v))) + 0.5*n/(v*v)
 	scale = -0.5 * n
 	for i, y := range m.y {
 		miss := y - m.sites.mean[i]
-		s := (miss*miss + m.sites.variance[i]) / (v * m.scale)
+		s := (float64(miss*miss) + m.sites.variance[i]) / (v * m.scale)
 		share := s / (1 + s)
-		scale += 0.5 * (v + 1) * share
-		first += 0.5 * (float64((v+1)/v*share) - special.Log1p(s))
-		second += 0.5 * share / (v * v) * (float64((v+1)*share) - 2)
+		scale += float64(0.5 * (v + 1) * share)
+		first += float64(0.5 * (float64((v+1)/v*share) - special.Log1p(s)))
+		second += float64(0.5 * share / (v * v) * (float64((v+1)*share) - 2))
 	}
 	up := v - 2 // dν/d log(ν − 2)
 	return scale, up * first, -float64(up*first) - float64(up*up*second)
@@ -194,8 +194,8 @@ func (m *heavy) cost(x, g []float64) (float64, error) {
 		{freedom, special.Log(firstFreedom - 2)},
 	} {
 		d := (x[at+i] - v.first) / noiseSpread
-		value -= 0.5 * d * d
-		g[at+i] = d/noiseSpread - v.slope
+		value -= float64(0.5 * d * d)
+		g[at+i] = float64(d/noiseSpread) - v.slope
 	}
 	if m.fixed {
 		clear(g[:at])
@@ -278,7 +278,7 @@ func logHeavyDensity(d, v, scale, freedom float64) float64 {
 	at := func(u float64) float64 {
 		w := special.Exp(u)
 		total := v + scale/w
-		return half*(special.Log(half)+u-w) - lg - 0.5*(d*d/total+special.Log(2*math.Pi*total))
+		return float64(half*(special.Log(half)+u-w)) - lg - float64(0.5*(d*d/total+special.Log(2*math.Pi*total)))
 	}
 	// The mode lies between those of the noise alone and of its prior.
 	low := special.Log((freedom + 1) / (freedom + d*d/scale))

@@ -244,7 +244,7 @@ func (p *Posterior) energy() (value, rounding float64) {
 	for i, v := range b {
 		la.Axpy(v, p.s.Factor.Row(i)[:i+1], lb[:i+1])
 	}
-	with, without := la.SumSq(lb), la.SumSq(b)*p.identity()
+	with, without := la.SumSq(lb), float64(la.SumSq(b)*p.identity())
 	return with - without, 4 * unit * float64(p.N) * (with + without)
 }
 

@@ -393,7 +393,7 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 	if m.beta, err = p.weights(m); err != nil {
 		return nil, err
 	}
-	m.memory.Of(m.y.Data, m.mean)
+	m.memory.Of(m.y.Data, m.mean, m.logZ, m.location.Data)
 	for c := range C {
 		m.memory.Of(m.alpha[c].Scale)
 	}
