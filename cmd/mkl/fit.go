@@ -37,17 +37,24 @@ func (c *fitCmd) Run(e *console.Env) error {
 	if model == nil {
 		return fell
 	}
-	if c.Output != "" {
-		if err := e.Create(c.Output, model.Save); err != nil {
-			return err
-		}
-	}
-	if c.Output == console.Standard { // which has the model: the report goes beside it
-		beside := *e
-		beside.Stdout = e.Stderr
-		e = &beside
+	if e, err = c.keep(e, model); err != nil {
+		return err
 	}
 	return errors.Join(p.report(e, model, p.main.Data.Rows, len(d.views), fell), c.unfinished(fell))
+}
+
+// keep writes the model, if that is wanted. Where standard output has it, the report
+// goes to standard error: that of the environment that is returned.
+func (c *fitCmd) keep(e *console.Env, m mkl.Model) (*console.Env, error) {
+	if c.Output == "" {
+		return e, nil
+	}
+	if err := e.Create(c.Output, m.Save); err != nil || c.Output != console.Standard {
+		return e, err
+	}
+	beside := *e
+	beside.Stdout = e.Stderr
+	return &beside, nil
 }
 
 // gather checks the flags, reads what is to be learned from and says what was done to it.

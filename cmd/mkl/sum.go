@@ -288,10 +288,8 @@ func (c *fitCmd) fitSums(e *console.Env, parts []*sums) error {
 	if m == nil {
 		return fell
 	}
-	if c.Output != "" {
-		if err := atomicfile.Write(e.Ctx, c.Output, m.Save); err != nil {
-			return err
-		}
+	if e, err = c.keep(e, m); err != nil {
+		return err
 	}
 	rep := newReport(estimatorOf(m.Kind()), m, n)
 	rep.Model = c.Output
