@@ -1,3 +1,5 @@
+// Code generated from blas_double.go by internal/single. DO NOT EDIT.
+
 package gonum
 
 import (

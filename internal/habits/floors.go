@@ -19,7 +19,7 @@ var Floors = [][]string{
 	{"cmd/mkl/internal/..."},
 	{"cmd/mkl/internal/table"},
 	{"cmd/mkl/internal/matfile"},
-	{"mkl/tune", "mkl/choose", "mkl/sequence", "gonum"},
+	{"mkl/tune", "mkl/choose", "mkl/sequence", "gonum/..."},
 	{"mkl", "mkl/metrics"},
 	{"mcmc"},
 	{"vi/..."},                // the families of models, which do not know each other
