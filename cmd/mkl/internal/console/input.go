@@ -147,7 +147,7 @@ func (f *File) Joins(column int) bool { return column == f.join }
 // they share.
 func (fs *Files) Read() (rows int, err error) {
 	for i, f := range fs.All {
-		if f.Data, err = f.Read(f.want); err != nil {
+		if f.Data, err = table.Read(f.Source, f.want); err != nil {
 			return 0, Input(err)
 		}
 		if i > 0 && fs.Join != "" {

@@ -25,6 +25,6 @@ func Data() (times, accel []float64, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := s.Read([]table.Want{{Column: 0}, {Column: 1}})
+	d, err := table.Read(s, []table.Want{{Column: 0}, {Column: 1}})
 	return d.Numbers[0], d.Numbers[1], err
 }

@@ -23,7 +23,7 @@ func read(t *testing.T, text string) Table {
 		out.Columns = append(out.Columns, j)
 		want = append(want, table.Want{Column: j, Kind: table.Any})
 	}
-	d, err := s.Read(want)
+	d, err := table.Read(s, want)
 	require.NoError(t, err)
 	out.Data = &d
 	return out

@@ -42,7 +42,7 @@ func beside(name string, arrays []namedArray) (Source, error) {
 		return nil, fmt.Errorf("%s: the file has no array of numbers or text that is a vector or a matrix", name)
 	}
 	largest := slices.MaxFunc(arrays, func(a, b namedArray) int { return a.rows*a.width() - b.rows*b.width() })
-	s := &columnar{name: name, rows: largest.rows}
+	s := &columnar{name: name, rows: largest.rows, whole: true}
 	var left []string
 	var all []namedArray
 	columns := 0
@@ -63,7 +63,7 @@ func beside(name string, arrays []namedArray) (Source, error) {
 		s.remarks = append(s.remarks, fmt.Sprintf("arrays without %d rows are left out: %s", s.rows, few(left)))
 	}
 	s.distinct()
-	s.read = func(columns []*columnCells) error {
+	s.read = func(columns []*columnCells, _ int) error {
 		wanted := make(map[int]*columnCells, len(columns))
 		for _, c := range columns {
 			wanted[c.column] = c
@@ -152,7 +152,7 @@ func npzArray(f *zip.File) (namedArray, error) {
 			return err
 		}
 		defer closer.Close()
-		return s.each(func(j int, b []byte) error {
+		return s.each(s.rows, func(j int, b []byte) error {
 			if c := columns[j]; c != nil {
 				c.set(s.any(&c.any, b))
 			}

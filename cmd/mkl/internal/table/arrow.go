@@ -57,33 +57,46 @@ func newArrow(name string, stream *ipc.Reader) (Source, error) {
 		return nil, fmt.Errorf("%s: the Arrow file has no columns of single values", name)
 	}
 	s.distinct()
-	s.read = func(columns []*columnCells) (err error) {
+	s.close = stream.Release
+	var batch arrow.RecordBatch // rows from next on are still to be added
+	next := 0
+	s.read = func(columns []*columnCells, rows int) (err error) {
 		defer refuse("", "Arrow", &err)
-		defer stream.Release()
-		for {
-			b, err := stream.Read()
-			if errors.Is(err, io.EOF) {
-				return nil
-			} else if err != nil {
-				return err
+		for left := rows; rows == 0 || left > 0; {
+			if batch == nil {
+				if batch, err = stream.Read(); errors.Is(err, io.EOF) {
+					return nil
+				} else if err != nil {
+					return err
+				}
+				next = 0
+			}
+			end := int(batch.NumRows())
+			if rows > 0 {
+				end = min(end, next+left)
 			}
 			for _, c := range columns {
-				values := b.Column(at[c.column])
-				if int64(values.Len()) != b.NumRows() {
-					return fmt.Errorf("column %q has %d values in a part of %d rows", s.columns[c.column], values.Len(), b.NumRows())
+				values := batch.Column(at[c.column])
+				if int64(values.Len()) != batch.NumRows() {
+					return fmt.Errorf("column %q has %d values in a part of %d rows", s.columns[c.column], values.Len(), batch.NumRows())
 				}
-				addArray(values, c)
+				addArray(values, next, end, c)
+			}
+			left -= end - next
+			if next = end; int64(next) == batch.NumRows() {
+				batch = nil
 			}
 		}
+		return nil
 	}
 	return s, nil
 }
 
-// addArray adds the values of an array to a column.
-func addArray(values arrow.Array, c *columnCells) {
+// addArray adds values first … end−1 of an array to a column.
+func addArray(values arrow.Array, first, end int, c *columnCells) {
 	add := arrayAdder(values, c)
 	_, text := values.DataType().(arrow.BinaryDataType)
-	for i := range values.Len() {
+	for i := first; i < end; i++ {
 		switch {
 		case !values.IsNull(i):
 			add(i)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,30 +146,33 @@ func (s *csvSource) Columns() []string { return s.columns }
 func (s *csvSource) Rows() int         { return -1 }
 func (s *csvSource) Remarks() []string { return s.remarks }
 
-func (s *csvSource) Read(want []Want) (Data, error) {
-	d := newData(s, want)
-	anys := map[int]*anyColumn{}
+func (s *csvSource) Blocks(want []Want, rows int) iter.Seq2[Data, error] {
+	anys := anyColumns(want)
+	return blocks(rows, func(first int) (Data, error) { return s.block(want, anys, first, rows) })
+}
+
+// block reads a block of rows, all that are left if rows is 0.
+func (s *csvSource) block(want []Want, anys map[int]*anyColumn, first, rows int) (Data, error) {
+	d := newData(s, want, first)
 	columns := make([]*anyColumn, len(want)) // those of Any
 	for k, w := range want {
-		if w.Kind == Any {
-			columns[k] = &anyColumn{Want: w}
-			anys[w.Column] = columns[k]
-		}
+		columns[k] = anys[w.Column]
 	}
-	rec, line := s.first, s.line
-	for {
-		if rec == nil {
+	for rows == 0 || d.Rows < rows {
+		rec, line := s.first, s.line
+		if s.first = nil; rec == nil {
 			var err error
 			if rec, err = s.r.Read(); err == io.EOF {
-				return d, d.finish(anys)
+				break
 			} else if err != nil {
-				return d, s.syntax(err, d.Rows+1)
+				return d, s.syntax(err, first+d.Rows+1)
 			}
 			line = s.lineOf()
 		}
 		d.Rows++
+		row := first + d.Rows
 		if len(rec) != len(s.columns) {
-			return d, &CellError{File: s.name, Row: d.Rows, Line: line, Column: -1,
+			return d, &CellError{File: s.name, Row: row, Line: line, Column: -1,
 				Msg: fmt.Sprintf("%s where there are %d columns", cells(len(rec)), len(s.columns))}
 		}
 		d.lines = append(d.lines, line)
@@ -184,19 +188,19 @@ func (s *csvSource) Read(want []Want) (Data, error) {
 			if w.Kind.text() {
 				text, msg := label(cell, w.Kind)
 				if msg != "" {
-					return d, s.cell(d.Rows, line, j, msg)
+					return d, s.cell(row, line, j, msg)
 				}
 				d.Labels[j] = append(d.Labels[j], strings.Clone(text))
 				continue
 			}
 			x, msg := parse(cell, w.Kind)
 			if msg != "" {
-				return d, s.cell(d.Rows, line, j, msg)
+				return d, s.cell(row, line, j, msg)
 			}
 			d.Numbers[j] = append(d.Numbers[j], x)
 		}
-		rec = nil
 	}
+	return d, d.finish(anys)
 }
 
 func cells(n int) string {

@@ -42,7 +42,7 @@ func TestCSV(t *testing.T) {
 func TestCSVKinds(t *testing.T) {
 	s, err := text("id,x,y,z\na,1,NA,oops\n b ,2,,\nc,3,4.5,nan\n", Options{})
 	require.NoError(t, err)
-	d, err := s.Read([]Want{{Column: 2, Kind: Optional}, {Column: 0, Kind: Label}, {Column: 1, Kind: Number}})
+	d, err := Read(s, []Want{{Column: 2, Kind: Optional}, {Column: 0, Kind: Label}, {Column: 1, Kind: Number}})
 	require.NoError(t, err)
 	assert.Equal(t, 3, d.Rows)
 	assert.Equal(t, []string{"a", "b", "c"}, d.Labels[0])
@@ -52,7 +52,7 @@ func TestCSVKinds(t *testing.T) {
 
 	s, err = text("y\nyes\n\"\"\nNA\nnan\nno\n", Options{})
 	require.NoError(t, err)
-	d, err = s.Read([]Want{{Column: 0, Kind: OptionalLabel}})
+	d, err = Read(s, []Want{{Column: 0, Kind: OptionalLabel}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"yes", "", "", "", "no"}, d.Labels[0])
 }
@@ -62,7 +62,7 @@ func TestDecide(t *testing.T) {
 	read := func(cells string) Data {
 		s, err := text("x,y\n1,"+strings.ReplaceAll(cells, ";", "\n\n1,")+"\n", Options{})
 		require.NoError(t, err)
-		d, err := s.Read([]Want{{Column: 1, Kind: Undecided}, {Column: 0, Kind: Number}})
+		d, err := Read(s, []Want{{Column: 1, Kind: Undecided}, {Column: 0, Kind: Number}})
 		require.NoError(t, err)
 		return d
 	}
@@ -122,14 +122,14 @@ func TestCSVErrors(t *testing.T) {
 			for j := range s.Columns() {
 				want = append(want, Want{Column: j})
 			}
-			_, err = s.Read(want)
+			_, err = Read(s, want)
 		}
 		require.Error(t, err, c.in)
 		assert.Equal(t, c.want, err.Error())
 	}
 	s, err := text("a\n\"\"\n", Options{})
 	require.NoError(t, err)
-	_, err = s.Read([]Want{{Column: 0, Kind: Label}})
+	_, err = Read(s, []Want{{Column: 0, Kind: Label}})
 	assert.EqualError(t, err, `d.csv: row 1 (line 2), column 1 "a": the cell is empty`)
 }
 
@@ -147,7 +147,7 @@ func FuzzCSV(f *testing.F) {
 		if last > 0 {
 			want = append(want, Want{Column: last, Kind: Label})
 		}
-		d, err := s.Read(want)
+		d, err := Read(s, want)
 		if err == nil && (len(d.Numbers[0]) != d.Rows || last > 0 && len(d.Labels[last]) != d.Rows) {
 			t.Fatalf("%d rows, %d numbers, %d labels", d.Rows, len(d.Numbers[0]), len(d.Labels[last]))
 		}

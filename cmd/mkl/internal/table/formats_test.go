@@ -35,7 +35,7 @@ func readAll(t testing.TB, file string) (Source, Data) {
 		for j := range s.Columns() {
 			want = append(want, Want{Column: j, Kind: Any})
 		}
-		d, err := s.Read(want)
+		d, err := Read(s, want)
 		require.NoError(t, err)
 		if size < 0 {
 			assert.Equal(t, fmt.Sprint(first), fmt.Sprint(d)) // NaN is not equal to itself
@@ -91,7 +91,7 @@ func TestAny(t *testing.T) {
 	} {
 		s, err := text("a\n"+strings.ReplaceAll(c.cells, ";", "\n")+"\n", Options{})
 		require.NoError(t, err)
-		d, err := s.Read([]Want{{Kind: Any, As: c.as, Lenient: c.lenient}})
+		d, err := Read(s, []Want{{Kind: Any, As: c.as, Lenient: c.lenient}})
 		switch {
 		case c.err == "":
 			require.NoError(t, err)
@@ -110,11 +110,11 @@ func TestAnyOfManyRows(t *testing.T) {
 	rows := strings.Repeat("1\n", told)
 	s, err := text("a\n"+rows+"x\n", Options{})
 	require.NoError(t, err)
-	_, err = s.Read([]Want{{Kind: Any}})
+	_, err = Read(s, []Want{{Kind: Any}})
 	assert.EqualError(t, err, `d.csv: row 1025 (line 1026), column 1 "a": "x" is not a number`)
 	s, err = text("a\n"+strings.Repeat("u\nv\n\"\"\n", told)+"1\n", Options{})
 	require.NoError(t, err)
-	d, err := s.Read([]Want{{Kind: Any}})
+	d, err := Read(s, []Want{{Kind: Any}})
 	require.NoError(t, err)
 	assert.Len(t, d.Labels[0], 3*told+1)
 	assert.Equal(t, told, d.Gaps[0].Count)
@@ -124,7 +124,7 @@ func TestAnyOfManyRows(t *testing.T) {
 func TestPick(t *testing.T) {
 	s, err := text("a,b\n1,x\n2,y\n\n3,z\n", Options{})
 	require.NoError(t, err)
-	d, err := s.Read([]Want{{Kind: Any}, {Column: 1, Kind: Any}})
+	d, err := Read(s, []Want{{Kind: Any}, {Column: 1, Kind: Any}})
 	require.NoError(t, err)
 	d.Pick([]int{2, 1})
 	d.Pick([]int{0})
@@ -168,12 +168,12 @@ func TestComments(t *testing.T) {
 	}
 	s, err := text("#\n#\na,b\n1,2\n#\n1,x\n2,2\n", Options{})
 	require.NoError(t, err)
-	_, err = s.Read([]Want{{Column: 1}})
+	_, err = Read(s, []Want{{Column: 1}})
 	assert.EqualError(t, err, `d.csv: row 2 (line 6), column 2 "b": "x" is not a number`)
 	// Elsewhere # is text.
 	s, err = text("c,x\n#ff0000,1\n", Options{})
 	require.NoError(t, err)
-	d, err := s.Read([]Want{{Column: 0, Kind: Label}})
+	d, err := Read(s, []Want{{Column: 0, Kind: Label}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"#ff0000"}, d.Labels[0])
 }
@@ -200,7 +200,7 @@ func TestCompressed(t *testing.T) {
 	assert.ErrorContains(t, err, "f: ")
 	s, err := New("f", strings.NewReader(pack(table)[:len(pack(table))-1]), -1, Options{})
 	if err == nil {
-		_, err = s.Read([]Want{{Kind: Any}})
+		_, err = Read(s, []Want{{Kind: Any}})
 	}
 	assert.ErrorContains(t, err, "unexpected EOF")
 }
@@ -246,7 +246,7 @@ func TestNPZ(t *testing.T) {
 
 	s, err := New("f", bytes.NewReader(npzFile(t)), -1, Options{})
 	require.NoError(t, err)
-	d, err = s.Read([]Want{{Column: 2, Kind: Label}, {Column: 1}})
+	d, err = Read(s, []Want{{Column: 2, Kind: Label}, {Column: 1}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"yes", "no"}, d.Labels[2])
 	assert.Equal(t, []float64{3, 4}, d.Numbers[1])
@@ -262,7 +262,7 @@ func TestLIBSVM(t *testing.T) {
 	s, err := New("f", strings.NewReader("2 0:1\n3 1:1\n"), -1, Options{Sparse: []string{"label", "3"}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"label", "0", "1", "2", "3"}, s.Columns())
-	d, err = s.Read([]Want{{Column: 0, Kind: Label}, {Column: 4}})
+	d, err = Read(s, []Want{{Column: 0, Kind: Label}, {Column: 4}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"2", "3"}, d.Labels[0])
 	assert.Equal(t, []float64{0, 0}, d.Numbers[4])
@@ -284,7 +284,7 @@ func TestLIBSVM(t *testing.T) {
 	for j := range want {
 		want[j].Column = j
 	}
-	_, err = s.Read(want)
+	_, err = Read(s, want)
 	assert.EqualError(t, err, "f: 1200003000 cells, more than the 1073741824 that can be read")
 }
 
@@ -344,9 +344,11 @@ func TestParquet(t *testing.T) {
 	// As labels and as numbers that have to be there.
 	s, err := New("f", strings.NewReader(parquetFile(t)), -1, Options{})
 	require.NoError(t, err)
-	_, err = s.Read([]Want{{Column: at["n"]}})
+	_, err = Read(s, []Want{{Column: at["n"]}})
 	assert.EqualError(t, err, fmt.Sprintf(`f: row 2, column %d "n": the cell is empty`, at["n"]+1))
-	d, err = s.Read([]Want{{Column: at["big"], Kind: Label}, {Column: at["n"], Kind: Optional}, {Column: at["city"], Kind: Undecided}})
+	s, err = New("f", strings.NewReader(parquetFile(t)), -1, Options{})
+	require.NoError(t, err)
+	d, err = Read(s, []Want{{Column: at["big"], Kind: Label}, {Column: at["n"], Kind: Optional}, {Column: at["city"], Kind: Undecided}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"1099511627776", "0"}, d.Labels[at["big"]])
 	assert.Equal(t, []string{"Ulm", "Bonn"}, d.Labels[at["city"]])
@@ -528,7 +530,7 @@ func FuzzFormats(f *testing.F) {
 		if err != nil {
 			return
 		}
-		d, err := s.Read([]Want{{Kind: Any, Lenient: true}})
+		d, err := Read(s, []Want{{Kind: Any, Lenient: true}})
 		if err == nil && len(d.Numbers[0])+len(d.Labels[0]) != d.Rows {
 			t.Fatalf("%d rows, %d numbers, %d labels", d.Rows, len(d.Numbers[0]), len(d.Labels[0]))
 		}
@@ -551,7 +553,7 @@ func TestDamaged(t *testing.T) {
 				for j := range s.Columns()[:min(10, len(s.Columns()))] {
 					want = append(want, Want{Column: j, Kind: Any})
 				}
-				_, _ = s.Read(want) // must not panic
+				_, _ = Read(s, want) // must not panic
 			}
 		}
 	}

@@ -85,11 +85,11 @@ func newLIBSVM(name string, r io.Reader, opt Options) (Source, error) {
 			last = max(last, index)
 		}
 	}
-	s := &columnar{name: name, rows: len(f.labels), columns: []string{"label"}}
+	s := &columnar{name: name, rows: len(f.labels), columns: []string{"label"}, whole: true}
 	for index := first; index <= last; index++ {
 		s.columns = append(s.columns, strconv.Itoa(index))
 	}
-	s.read = func(columns []*columnCells) error {
+	s.read = func(columns []*columnCells, _ int) error {
 		for _, c := range columns {
 			if c.column == 0 {
 				for _, label := range f.labels {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -26,6 +27,7 @@ type npySource struct {
 	names      []string
 	fortran    bool
 	dtype      dtype
+	at         int // elements that were read
 }
 
 // maxHeader bounds the header of an NPY file; NumPy itself trusts 10 000 bytes.
@@ -126,18 +128,30 @@ func (s *npySource) Columns() []string { return s.names }
 func (s *npySource) Rows() int         { return s.rows }
 func (s *npySource) Remarks() []string { return nil }
 
-// Read takes the elements in the order of the file.
-func (s *npySource) Read(want []Want) (Data, error) {
-	d := newData(s, want)
-	d.Rows = s.rows
-	kinds, anys := make([][]Want, s.cols), map[int]*anyColumn{}
+// Blocks takes the elements in the order of the file.
+func (s *npySource) Blocks(want []Want, rows int) iter.Seq2[Data, error] {
+	anys := anyColumns(want)
+	if s.fortran {
+		return cut(rows, func() (Data, error) { return s.block(want, anys, 0, s.rows) })
+	}
+	return blocks(rows, func(first int) (Data, error) {
+		n := s.rows - first
+		if rows > 0 {
+			n = min(n, rows)
+		}
+		return s.block(want, anys, first, n)
+	})
+}
+
+// block reads the next n rows.
+func (s *npySource) block(want []Want, anys map[int]*anyColumn, first, n int) (Data, error) {
+	d := newData(s, want, first)
+	d.Rows = n
+	kinds := make([][]Want, s.cols)
 	for i, w := range want {
 		kinds[w.Column] = want[i : i+1]
-		if w.Kind == Any {
-			anys[w.Column] = &anyColumn{Want: w}
-		}
 	}
-	err := s.each(func(j int, b []byte) error {
+	err := s.each(n, func(j int, b []byte) error {
 		for _, w := range kinds[j] {
 			var at int
 			var msg string
@@ -156,7 +170,7 @@ func (s *npySource) Read(want []Want) (Data, error) {
 				d.Numbers[j] = append(d.Numbers[j], x)
 			}
 			if msg != "" {
-				return s.cell(at, j, msg)
+				return s.cell(first+at, j, msg)
 			}
 		}
 		return nil
@@ -167,25 +181,26 @@ func (s *npySource) Read(want []Want) (Data, error) {
 	return d, d.finish(anys)
 }
 
-// each hands on the elements with their columns in the order of the file, in blocks, so that
-// a header cannot make it take more memory than the file has bytes to show for.
-func (s *npySource) each(visit func(column int, b []byte) error) error {
-	total, inner := s.rows*s.cols, s.cols
+// each hands on the elements of the next rows, of an array in Fortran's order all, with their
+// columns in the order of the file, in pieces, so that a header cannot make it take more memory than
+// the file has bytes to show for.
+func (s *npySource) each(rows int, visit func(column int, b []byte) error) error {
+	end, inner := s.at+rows*s.cols, s.cols
 	if s.fortran {
 		inner = s.rows
 	}
-	most := min(total, max(1, blockOfBytes/s.dtype.size))
+	most := min(end-s.at, max(1, blockOfBytes/s.dtype.size))
 	block := make([]byte, most*s.dtype.size)
-	for at := 0; at < total; {
-		n := min(total-at, most)
+	for s.at < end {
+		n := min(end-s.at, most)
 		buf := block[:n*s.dtype.size]
 		if _, err := io.ReadFull(s.r, buf); err != nil {
-			return fmt.Errorf("%s: the file is cut short at element %d of %d: %w", s.name, at+1, total, err)
+			return fmt.Errorf("%s: the file is cut short at element %d of %d: %w", s.name, s.at+1, s.rows*s.cols, err)
 		}
-		for ; n > 0; n, at, buf = n-1, at+1, buf[s.dtype.size:] {
-			j := at % inner
+		for ; n > 0; n, s.at, buf = n-1, s.at+1, buf[s.dtype.size:] {
+			j := s.at % inner
 			if s.fortran {
-				j = at / inner
+				j = s.at / inner
 			}
 			if err := visit(j, buf); err != nil {
 				return err

@@ -26,7 +26,7 @@ func all(t testing.TB, s Source) [][]float64 {
 	for j := range s.Columns() {
 		want = append(want, Want{Column: j})
 	}
-	d, err := s.Read(want)
+	d, err := Read(s, want)
 	require.NoError(t, err)
 	rows := make([][]float64, d.Rows)
 	for i := range rows {
@@ -98,7 +98,7 @@ func TestNPYNumbers(t *testing.T) {
 			for _, size := range []int64{int64(n), -1} {
 				s, err := New("x.npy", strings.NewReader(c.file[:n]), size, Options{})
 				if err == nil {
-					_, err = s.Read([]Want{{Column: 0}})
+					_, err = Read(s, []Want{{Column: 0}})
 				}
 				require.Error(t, err, "%s cut to %d bytes", c.numpy, n)
 			}
@@ -119,20 +119,20 @@ func TestNPYLabels(t *testing.T) {
 		{"np.array([b'ab',b'c'])", []string{"ab", "c"},
 			"\x93NUMPY\x01\x00v\x00{'descr': '|S2', 'fortran_order': False, 'shape': (2,), }" + pad(60) + "\nabc\x00"},
 	} {
-		d, err := open(t, c.file).Read([]Want{{Column: 0, Kind: Label}})
+		d, err := Read(open(t, c.file), []Want{{Column: 0, Kind: Label}})
 		require.NoError(t, err)
 		assert.Equal(t, c.want, d.Labels[0], c.numpy)
-		_, err = open(t, c.file).Read([]Want{{Column: 0}})
+		_, err = Read(open(t, c.file), []Want{{Column: 0}})
 		assert.EqualError(t, err, "x.npy: row 1, column 1: the array holds text where numbers are needed")
 	}
-	d, err := open(t, npy("'<i2'", "False", "(2,)", "\x03\x00\xff\xff")).Read([]Want{{Column: 0, Kind: Label}})
+	d, err := Read(open(t, npy("'<i2'", "False", "(2,)", "\x03\x00\xff\xff")), []Want{{Column: 0, Kind: Label}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"3", "-1"}, d.Labels[0])
 
-	d, err = open(t, npy("'<f4'", "False", "(2,)", "\x00\x00\x80\x3f\x00\x00\xc0\x7f")).Read([]Want{{Column: 0, Kind: OptionalLabel}})
+	d, err = Read(open(t, npy("'<f4'", "False", "(2,)", "\x00\x00\x80\x3f\x00\x00\xc0\x7f")), []Want{{Column: 0, Kind: OptionalLabel}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"1", ""}, d.Labels[0])
-	_, err = open(t, npy("'<f4'", "False", "(1,)", "\x00\x00\x80\x7f")).Read([]Want{{Column: 0, Kind: OptionalLabel}})
+	_, err = Read(open(t, npy("'<f4'", "False", "(1,)", "\x00\x00\x80\x7f")), []Want{{Column: 0, Kind: OptionalLabel}})
 	assert.EqualError(t, err, "x.npy: row 1, column 1: +Inf is not a label")
 }
 
@@ -169,7 +169,7 @@ func TestNPYErrors(t *testing.T) {
 			for j := range s.Columns() {
 				want = append(want, Want{Column: j})
 			}
-			_, err = s.Read(want)
+			_, err = Read(s, want)
 		}
 		require.Error(t, err, c.want)
 		assert.Equal(t, "x.npy: "+c.want, err.Error())
@@ -178,7 +178,7 @@ func TestNPYErrors(t *testing.T) {
 
 func TestNPYMissing(t *testing.T) {
 	file := npy("'<f8'", "False", "(1,)", "\x00\x00\x00\x00\x00\x00\xf8\x7f")
-	d, err := open(t, file).Read([]Want{{Column: 0, Kind: Optional}})
+	d, err := Read(open(t, file), []Want{{Column: 0, Kind: Optional}})
 	require.NoError(t, err)
 	assert.True(t, math.IsNaN(d.Numbers[0][0]))
 }
@@ -187,7 +187,7 @@ func TestNPYMissing(t *testing.T) {
 func TestNPYDecide(t *testing.T) {
 	file := npy("'<f8'", "False", "(2,)", "\x00\x00\x00\x00\x00\x00\xf0?"+"\x00\x00\x00\x00\x00\x00\xf8\x7f")
 	read := func() Data {
-		d, err := open(t, file).Read([]Want{{Column: 0, Kind: Undecided}})
+		d, err := Read(open(t, file), []Want{{Column: 0, Kind: Undecided}})
 		require.NoError(t, err)
 		return d
 	}
@@ -238,7 +238,7 @@ func FuzzNPY(f *testing.F) {
 			if columns > 2 {
 				want = append(want, Want{Column: 1, Kind: Optional}, Want{Column: columns - 1, Kind: Label})
 			}
-			d, err := s.Read(want)
+			d, err := Read(s, want)
 			if err != nil {
 				continue
 			}

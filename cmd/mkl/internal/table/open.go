@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -196,8 +197,11 @@ type columnar struct {
 	rows    int // -1: not known
 	remarks []string
 
-	// read reads the cells of columns; the values of each are added to the column.
-	read func(columns []*columnCells) error
+	// read reads the cells of columns in the next so many rows, or in all that are left if rows is 0;
+	// the values of each are added to the column. The columns are the same ones in every call.
+	read  func(columns []*columnCells, rows int) error
+	whole bool   // read reads all rows, however many it is asked for
+	close func() // ends reading; nil: nothing is to be done
 }
 
 // columnCells takes the cells of a column of a columnar file, each with whatever the file says that it is.
@@ -239,12 +243,8 @@ func (s *columnar) Columns() []string { return s.columns }
 func (s *columnar) Rows() int         { return s.rows }
 func (s *columnar) Remarks() []string { return s.remarks }
 
-// Read reads all columns as those of Any first, as text where text is wanted.
-func (s *columnar) Read(want []Want) (Data, error) {
-	d := newData(s, want)
-	if n := int64(len(want)) * int64(s.rows); n > maxCells {
-		return d, fmt.Errorf("%s: %d cells, more than the %d that can be read", s.name, n, int64(maxCells))
-	}
+// Blocks reads all columns as those of Any first, as text where text is wanted.
+func (s *columnar) Blocks(want []Want, rows int) iter.Seq2[Data, error] {
 	all, anys := make([]*columnCells, len(want)), map[int]*anyColumn{}
 	for k, w := range want {
 		c := &columnCells{column: w.Column, any: anyColumn{Want: w}}
@@ -253,10 +253,33 @@ func (s *columnar) Read(want []Want) (Data, error) {
 		}
 		all[k], anys[w.Column] = c, &c.any
 	}
-	if err := s.read(all); err != nil {
+	if s.whole {
+		return cut(rows, func() (Data, error) { return s.block(want, all, anys, 0, 0) })
+	}
+	return func(yield func(Data, error) bool) {
+		if s.close != nil {
+			defer s.close()
+		}
+		blocks(rows, func(first int) (Data, error) { return s.block(want, all, anys, first, rows) })(yield)
+	}
+}
+
+// block reads a block of rows, all that are left if rows is 0.
+func (s *columnar) block(want []Want, all []*columnCells, anys map[int]*anyColumn, first, rows int) (Data, error) {
+	d := newData(s, want, first)
+	d.Rows = max(s.rows-first, 0)
+	if rows > 0 {
+		d.Rows = min(d.Rows, rows)
+	}
+	if n := int64(len(want)) * int64(d.Rows); n > maxCells {
+		return d, fmt.Errorf("%s: %d cells, more than the %d that can be read", s.name, n, int64(maxCells))
+	}
+	for _, c := range all {
+		c.n = 0
+	}
+	if err := s.read(all, rows); err != nil {
 		return d, fmt.Errorf("%s: %w", s.name, err)
 	}
-	d.Rows = max(s.rows, 0)
 	for k, c := range all {
 		if k == 0 && s.rows < 0 {
 			d.Rows = c.n
@@ -265,7 +288,7 @@ func (s *columnar) Read(want []Want) (Data, error) {
 		case c.wrong != "":
 			return d, d.Cell(c.at, c.column, c.wrong)
 		case c.n != d.Rows:
-			return d, fmt.Errorf("%s: column %q has %d rows where there are %d", s.name, s.columns[c.column], c.n, d.Rows)
+			return d, fmt.Errorf("%s: column %q has %d rows where there are %d", s.name, s.columns[c.column], first+c.n, first+d.Rows)
 		}
 	}
 	if err := d.finish(anys); err != nil {
@@ -277,6 +300,26 @@ func (s *columnar) Read(want []Want) (Data, error) {
 		}
 	}
 	return d, nil
+}
+
+// cut yields what read returns in blocks of so many rows, or as it is if rows is 0.
+func cut(rows int, read func() (Data, error)) iter.Seq2[Data, error] {
+	return func(yield func(Data, error) bool) {
+		d, err := read()
+		if err != nil || rows == 0 || d.Rows <= rows {
+			yield(d, err)
+			return
+		}
+		for first := 0; first < d.Rows; first += rows {
+			of := make([]int, min(rows, d.Rows-first))
+			for i := range of {
+				of[i] = first + i
+			}
+			if !yield(d.Some(of), nil) {
+				return
+			}
+		}
+	}
 }
 
 // settle makes a column that was read as Any one of the kind that was wanted.

@@ -43,18 +43,24 @@ func newParquet(name string, r io.ReaderAt, size int64) (src Source, err error) 
 		return nil, fmt.Errorf("%s: the Parquet file has no columns of single values", name)
 	}
 	s.distinct()
-	s.read = func(columns []*columnCells) (err error) {
+	cursors := map[int]*cursor{}
+	s.read = func(columns []*columnCells, rows int) (err error) {
 		defer refuse("", "Parquet", &err)
 		for _, c := range columns {
 			leaf := leaves[c.column]
-			add := adder(leaf.Node.Type(), c)
-			for _, group := range f.RowGroups() {
-				if err := readChunk(group.ColumnChunks()[leaf.ColumnIndex], add); err != nil {
-					return fmt.Errorf("column %q: %w", s.columns[c.column], err)
-				}
+			if cursors[c.column] == nil {
+				cursors[c.column] = newCursor(f, leaf.ColumnIndex)
+			}
+			if err := cursors[c.column].read(rows, adder(leaf.Node.Type(), c)); err != nil {
+				return fmt.Errorf("column %q: %w", s.columns[c.column], err)
 			}
 		}
 		return nil
+	}
+	s.close = func() {
+		for _, c := range cursors {
+			c.close()
+		}
 	}
 	return s, nil
 }
@@ -69,32 +75,82 @@ func refuse(name, kind string, err *error) {
 	}
 }
 
-// readChunk hands on the values of a column in a group of rows.
-func readChunk(chunk parquet.ColumnChunk, add func(parquet.Value)) error {
-	pages := chunk.Pages()
-	defer pages.Close()
-	var block [256]parquet.Value
-	for {
-		page, err := pages.ReadPage()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for values := page.Values(); ; {
-			n, err := values.ReadValues(block[:])
-			for _, v := range block[:n] {
-				add(v)
-			}
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
+// cursor is a place in a column of a Parquet file.
+type cursor struct {
+	chunks []parquet.ColumnChunk // of the groups of rows, those to come
+	pages  parquet.Pages         // of the chunk it is in, or nil
+	page   parquet.Page          // the one it is in, or nil
+	values parquet.ValueReader   // of that page; nil if all of them were read
+	block  [256]parquet.Value
+	held   []parquet.Value // of block, those to come
+}
+
+func newCursor(f *parquet.File, column int) *cursor {
+	c := &cursor{}
+	for _, group := range f.RowGroups() {
+		c.chunks = append(c.chunks, group.ColumnChunks()[column])
+	}
+	return c
+}
+
+// read hands on the next n values, or all to come if n is 0; fewer at the end of the column.
+func (c *cursor) read(n int, add func(parquet.Value)) error {
+	for left := n; n == 0 || left > 0; {
+		if len(c.held) == 0 {
+			if err := c.more(); err == io.EOF {
+				return nil
+			} else if err != nil {
 				return err
 			}
 		}
-		parquet.Release(page)
+		some := c.held
+		if n > 0 {
+			some = some[:min(left, len(some))]
+		}
+		for _, v := range some {
+			add(v)
+		}
+		c.held = c.held[len(some):]
+		left -= len(some)
+	}
+	return nil
+}
+
+// more reads some values; none may be there. The error is io.EOF at the end of the column.
+func (c *cursor) more() (err error) {
+	switch {
+	case c.values != nil:
+		k, err := c.values.ReadValues(c.block[:])
+		if c.held = c.block[:k]; err != io.EOF {
+			return err
+		}
+		c.values = nil
+	case c.page != nil: // no value of it is held
+		parquet.Release(c.page)
+		c.page = nil
+	case c.pages != nil:
+		if c.page, err = c.pages.ReadPage(); err == io.EOF {
+			err = c.pages.Close()
+			c.page, c.pages = nil, nil
+		} else if err == nil {
+			c.values = c.page.Values()
+		}
+		return err
+	case len(c.chunks) > 0:
+		c.pages, c.chunks = c.chunks[0].Pages(), c.chunks[1:]
+	default:
+		return io.EOF
+	}
+	return nil
+}
+
+// close lets go of what is open.
+func (c *cursor) close() {
+	if c.page != nil {
+		parquet.Release(c.page)
+	}
+	if c.pages != nil {
+		_ = c.pages.Close()
 	}
 }
 

@@ -5,6 +5,7 @@ package table
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -51,7 +52,7 @@ type Gap struct {
 	First *CellError // the first such cell, nil if there is none
 }
 
-// Data holds the columns that were asked for.
+// Data holds the columns that were asked for, of all rows or of a block of them.
 type Data struct {
 	Rows    int
 	Numbers map[int][]float64 // by column
@@ -61,8 +62,9 @@ type Data struct {
 
 	name    string
 	columns []string
+	first   int   // the row of the file that is the first of a block
 	lines   []int // of the rows of a text file
-	rows    []int // the rows of the file that were kept; nil: all
+	rows    []int // the rows read that were kept; nil: all
 }
 
 // Source is a file whose columns are known and whose cells are still to be read.
@@ -71,8 +73,38 @@ type Source interface {
 	Columns() []string // their names, each another, or their positions from 1 where they have none
 	Rows() int         // their number, or -1 if it is not known before reading
 	Remarks() []string // what is to be said of the file's layout
-	// Read reads the columns wanted, each at most once. It can be called once.
-	Read(want []Want) (Data, error)
+
+	// Blocks reads the columns wanted, each at most once, in blocks of so many rows, of which the
+	// last may have fewer; 0 is all rows in one. It can be called once. A table without rows has a
+	// block without rows, and an error ends it. A column of Any that does not say what it is, is what
+	// the cells of the first block are.
+	//
+	// Text, NPY by rows, Parquet and Arrow are read block by block; files of other formats do not
+	// lie so, and are in memory by the columns wanted until the last block.
+	Blocks(want []Want, rows int) iter.Seq2[Data, error]
+}
+
+// Read reads the columns wanted of all rows of a source.
+func Read(s Source, want []Want) (d Data, err error) {
+	for d, err = range s.Blocks(want, 0) { // there is one
+	}
+	return d, err
+}
+
+// blocks yields what read returns, block after block, until one has fewer rows than asked for.
+func blocks(rows int, read func(first int) (Data, error)) iter.Seq2[Data, error] {
+	return func(yield func(Data, error) bool) {
+		for first := 0; ; {
+			d, err := read(first)
+			if err == nil && d.Rows == 0 && first > 0 {
+				return
+			}
+			if !yield(d, err) || err != nil || d.Rows < rows || rows == 0 {
+				return
+			}
+			first += d.Rows
+		}
+	}
 }
 
 // CellError is a mistake in one cell or row.
@@ -99,10 +131,11 @@ func (e *CellError) Error() string {
 	return where + ": " + e.Msg
 }
 
-func newData(s Source, want []Want) Data {
+// newData returns data without rows, of a block that begins with the row first.
+func newData(s Source, want []Want, first int) Data {
 	d := Data{
 		Numbers: map[int][]float64{}, Labels: map[int][]string{}, Types: map[int]Type{}, Gaps: map[int]Gap{},
-		name: s.Name(), columns: s.Columns(),
+		name: s.Name(), columns: s.Columns(), first: first,
 	}
 	for _, w := range want {
 		switch {
@@ -121,7 +154,7 @@ func (d *Data) Cell(i, column int, msg string) *CellError {
 	if d.rows != nil {
 		i = d.rows[i]
 	}
-	e := &CellError{File: d.name, Row: i + 1, Column: column, Name: d.columns[column], Msg: msg}
+	e := &CellError{File: d.name, Row: d.first + i + 1, Column: column, Name: d.columns[column], Msg: msg}
 	if i < len(d.lines) {
 		e.Line = d.lines[i]
 	}
@@ -133,7 +166,7 @@ func (d *Data) IsRow(e *CellError, i int) bool {
 	if d.rows != nil {
 		i = d.rows[i]
 	}
-	return e != nil && e.Row == i+1
+	return e != nil && e.Row == d.first+i+1
 }
 
 // Pick keeps the rows named, counted from 0, in the order named. Gaps stay those of the

@@ -117,6 +117,17 @@ type anyColumn struct {
 	wrong   string // what is wrong with that one, if it is not just missing
 }
 
+// anyColumns returns what takes the cells of the columns of [Any].
+func anyColumns(want []Want) map[int]*anyColumn {
+	all := map[int]*anyColumn{}
+	for _, w := range want {
+		if w.Kind == Any {
+			all[w.Column] = &anyColumn{Want: w}
+		}
+	}
+	return all
+}
+
 // text adds a cell of a text file. If a cell is wrong it returns which, counted from 0,
 // and what is wrong with it.
 func (c *anyColumn) text(cell string) (at int, msg string) {
@@ -235,7 +246,8 @@ func textOf(x float64, t Type) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// finish puts the columns into the data once all cells are there.
+// finish puts the columns into the data once all cells of a block are there; what is left of them
+// takes the next block.
 func (d *Data) finish(columns map[int]*anyColumn) error {
 	for _, j := range slices.Sorted(maps.Keys(columns)) {
 		c := columns[j]
@@ -254,6 +266,7 @@ func (d *Data) finish(columns map[int]*anyColumn) error {
 		} else {
 			d.Numbers[j] = c.numbers
 		}
+		*c = anyColumn{Want: c.Want}
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func (c *Boston) read() (names []string, x la.Matrix[float64], y []float64, err 
 	for j := range names {
 		want = append(want, table.Want{Column: j})
 	}
-	d, err := source.Read(want)
+	d, err := table.Read(source, want)
 	if err != nil {
 		return nil, x, nil, console.Input(err)
 	}
