@@ -221,6 +221,10 @@ func (b *PlanBuilder) Finish() (*stat.Statistic, error) {
 	return b.sums.Finish(), err
 }
 
+// Take returns the sums of the blocks that have ended since the builder was made, or since what
+// Finish or Take returned last, and leaves the open block open, as [stat.Builder.Take] does.
+func (b *PlanBuilder) Take() *stat.Statistic { return b.sums.Take() }
+
 // Rows are some samples, for [Plan.Sum].
 type Rows struct {
 	Y []float64  // targets

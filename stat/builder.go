@@ -302,9 +302,16 @@ func (o *open) fold(sums []fixed, workers int) {
 }
 
 // Finish ends the open block and returns the statistic of all samples since the builder was
-// made or Finish was called last.
+// made, or since what Finish or Take returned last.
 func (b *Builder) Finish() *Statistic {
 	b.EndBlock()
+	return b.Take()
+}
+
+// Take returns the statistic of the blocks that have ended since the builder was made, or since
+// what Finish or Take returned last. The open block stays open: what is taken bit by bit merges
+// to what Finish alone would have returned.
+func (b *Builder) Take() *Statistic {
 	s := b.total
 	b.total = &Statistic{layout: b.layout.clone()}
 	return s

@@ -47,7 +47,7 @@ func (c *helpCmd) Run(e *console.Env) error { return e.Help(c.Command) }
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program as if it had no handler
-	ended := console.EndWithin(ctx, os.Stderr, os.Exit)
+	ctx, ended := console.EndWithin(ctx, os.Stderr, os.Exit)
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	ended()
 	stop()

@@ -137,17 +137,46 @@ func (o *opened) predict(e *console.Env, c *modelInput) (*outcome, error) {
 		return nil, err
 	}
 	out := &outcome{rows: rows, options: mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}}
-	if out.x, out.kept, err = o.features(e, rows, "predicted"); err != nil {
+	var gaps shortfall
+	out.x, out.kept = o.features(rows, &gaps)
+	if err := gaps.tell(e, o.inputs, "predicted"); err != nil {
 		return nil, err
 	}
 	out.prediction, err = predict(e.Ctx, o.Model, out.options, out.x)
 	return out, err
 }
 
+// shortfall is what is amiss with rows, of one block of them after another.
+type shortfall struct {
+	rows    int
+	missing int                   // those in which something is missing
+	first   error                 // what is missing in the first of them
+	unknown map[string]plan.Count // by column, cells of categories that the fit had not seen
+}
+
+// tell says on standard error how many rows cannot be done what with, and which text the fit had
+// not seen. The error is that nothing can be done.
+func (s *shortfall) tell(e *console.Env, inputs []input, what string) error {
+	for _, in := range inputs {
+		for _, column := range in.plan { // in their order
+			if n := s.unknown[column.Name]; n.Cells > 0 {
+				fmt.Fprintf(e.Stderr, "mkl: warning: column %s: %s of categories that the fit had not seen, the first %q: they count as none\n",
+					column.Name, console.Plural(n.Cells, "cell"), n.First)
+			}
+		}
+	}
+	if s.rows > 0 && s.missing == s.rows {
+		return console.Inputf("none of %s can be %s: %w", console.Plural(s.rows, "row"), what, s.first)
+	}
+	if s.missing > 0 {
+		fmt.Fprintf(e.Stderr, "mkl: warning: %d of %s cannot be %s, the first: %v\n", s.missing, console.Plural(s.rows, "row"), what, s.first)
+	}
+	return nil
+}
+
 // features makes features of the columns that were read of so many rows, and returns them of
-// the rows that have no value missing, which are kept. It says on standard error how many
-// cannot be done what with, and which text the fit had not seen.
-func (o *opened) features(e *console.Env, rows int, what string) (x []mkl.Features, kept []int, err error) {
+// the rows that have no value missing, which are kept. What is amiss with the others is added to gaps.
+func (o *opened) features(rows int, gaps *shortfall) (x []mkl.Features, kept []int) {
 	missing := slices.Clone(o.files.Alone)
 	for _, in := range o.inputs {
 		encoded := plan.Encode(in.plan, in.Columns, &in.File.Data)
@@ -158,11 +187,8 @@ func (o *opened) features(e *console.Env, rows int, what string) (x []mkl.Featur
 		for i, gone := range encoded.Missing {
 			missing[i] = missing[i] || gone
 		}
-		for _, column := range in.plan { // in their order
-			if n := encoded.Unknown[column.Name]; n.Cells > 0 {
-				fmt.Fprintf(e.Stderr, "mkl: warning: column %s: %s of categories that the fit had not seen, the first %q: they count as none\n",
-					column.Name, console.Plural(n.Cells, "cell"), n.First)
-			}
+		for column, n := range encoded.Unknown {
+			gaps.count(column, n)
 		}
 	}
 	for i := range rows {
@@ -170,17 +196,29 @@ func (o *opened) features(e *console.Env, rows int, what string) (x []mkl.Featur
 			kept = append(kept, i)
 		}
 	}
+	gaps.rows += rows
 	if left := rows - len(kept); left > 0 {
-		first := o.firstGap(missing)
-		if left == rows {
-			return nil, nil, console.Inputf("none of %s can be %s: %w", console.Plural(rows, "row"), what, first)
+		if gaps.missing += left; gaps.first == nil {
+			gaps.first = o.firstGap(missing)
 		}
-		fmt.Fprintf(e.Stderr, "mkl: warning: %d of %s cannot be %s, the first: %v\n", left, console.Plural(rows, "row"), what, first)
 		for k := range x {
 			x[k] = pickRows(x[k], kept)
 		}
 	}
-	return x, kept, nil
+	return x, kept
+}
+
+// count adds cells of a column that the fit had not seen.
+func (s *shortfall) count(column string, n plan.Count) {
+	if s.unknown == nil {
+		s.unknown = map[string]plan.Count{}
+	}
+	all, ok := s.unknown[column]
+	if !ok {
+		all.First = n.First
+	}
+	all.Cells += n.Cells
+	s.unknown[column] = all
 }
 
 // firstGap says what is missing in the first of the rows in which something is.

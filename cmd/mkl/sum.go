@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -88,8 +89,8 @@ type sumCmd struct {
 // saveEvery is how often the sums so far are written.
 const saveEvery = 10 * time.Second
 
-// Run sums the tables one by one. What is done is kept in the file: the same command goes on
-// from there.
+// Run sums the tables one by one, block by block. What is done is kept in the file: the same
+// command goes on from there, also in the middle of a table.
 func (c *sumCmd) Run(e *console.Env) error {
 	if c.Workers < 0 {
 		return console.Inputf("-workers %d is negative", c.Workers)
@@ -107,27 +108,26 @@ func (c *sumCmd) Run(e *console.Env) error {
 	}
 	bar := console.NewProgress(e, false, len(c.Data), "tables")
 	defer bar.Finish()
-	begin, saved, added := time.Now(), time.Now(), 0
-	save := func() error {
-		saved = time.Now()
-		if err := s.write(e.Ctx); err != nil {
-			return err
+	e.Hold()
+	begin := time.Now()
+	k := &keeper{env: e, sums: s, saved: begin}
+	added := 0
+	for done, path := range c.Data {
+		show := func(rows int) { bar.Set(done, len(c.Data), fmt.Sprintf("%s: %s", path, console.Plural(rows, "row"))) }
+		isNew, err := c.add(e, k, notes, path, show)
+		if err != nil {
+			return errors.Join(err, k.save())
 		}
-		e.Kept = c.Output
-		return nil
-	}
-	for _, path := range c.Data {
-		if err := c.add(e, s, notes, path, &added); err != nil {
-			return errors.Join(err, unlessNone(added, save))
+		if isNew {
+			added++
 		}
-		bar.Step()
-		if added > 0 && time.Since(saved) > saveEvery {
-			if err := save(); err != nil {
+		if k.due() {
+			if err := k.save(); err != nil {
 				return err
 			}
 		}
 	}
-	if err := save(); err != nil {
+	if err := k.save(); err != nil {
 		return err
 	}
 	bar.Finish()
@@ -137,12 +137,27 @@ func (c *sumCmd) Run(e *console.Env) error {
 	return nil
 }
 
-// unlessNone saves what was added, if anything was.
-func unlessNone(added int, save func() error) error {
-	if added == 0 {
+// keeper writes sums now and then.
+type keeper struct {
+	env     *console.Env
+	sums    *sums
+	saved   time.Time
+	changed bool // since then
+}
+
+// due reports whether it is time to save.
+func (k *keeper) due() bool { return time.Since(k.saved) >= saveEvery }
+
+// save writes the sums if they have changed, also after an interruption.
+func (k *keeper) save() error {
+	if !k.changed {
 		return nil
 	}
-	return save()
+	if err := k.sums.write(context.WithoutCancel(k.env.Ctx)); err != nil {
+		return err
+	}
+	k.saved, k.changed, k.env.Kept = time.Now(), false, k.sums.path
+	return nil
 }
 
 // begin returns the sums that the output holds, or none. It refuses those of another plan.
@@ -160,95 +175,193 @@ func (c *sumCmd) begin(plan *mkl.Plan) (*sums, error) {
 	return s, nil
 }
 
-// add adds the rows of a table, unless they are there.
-func (c *sumCmd) add(e *console.Env, s *sums, n *notes, path string, added *int) error {
+// add adds the rows of a table that are not there, if there are any. It calls show with the number
+// of rows read so far.
+func (c *sumCmd) add(e *console.Env, k *keeper, n *notes, path string, show func(rows int)) (added bool, err error) {
 	if path == "-" {
-		return console.Inputf("standard input cannot be summed: it could not be told whether it was before")
+		return false, console.Inputf("standard input cannot be summed: it could not be told whether it was before")
 	}
 	p, err := fingerprint(e, path)
 	if err != nil {
-		return err
+		return false, err
 	}
-	for _, old := range s.parts {
+	for _, old := range k.sums.parts {
 		switch {
 		case old.SHA256 == p.SHA256:
-			return nil
+			return false, nil
 		case old.Name == p.Name:
-			return console.Inputf("%s has changed since %s was made: remove that to begin anew", path, c.Output)
+			return false, console.Inputf("%s has changed since %s was made: remove that to begin anew", path, c.Output)
 		}
 	}
-	sum, err := c.sum(e, s.plan, n, path)
+	if open := k.sums.open; open == nil || open.SHA256 != p.SHA256 {
+		k.sums.open = &openPart{part: p, sums: &stat.Statistic{}}
+	}
+	o, main, err := c.open(e, n, k.sums.plan, path)
+	if o != nil {
+		defer o.files.Close()
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	if err := s.total.Merge(sum); err != nil {
-		return err
+	b, err := k.sums.plan.Builder(c.Workers)
+	if err != nil {
+		return false, err
 	}
-	p.Samples = sum.Samples()
-	s.parts = append(s.parts, p)
-	slices.SortFunc(s.parts, func(a, b part) int { return cmp.Compare(a.Name, b.Name) })
-	*added++
-	return nil
+	start := k.sums.open.Rows
+	a := &adding{keeper: k, openPart: k.sums.open, builder: b, full: start}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.takeFull())
+		}
+	}()
+	gaps := shortfall{rows: start}
+	read, noTarget := 0, 0
+	for rows, err := range o.files.Blocks(stat.BlockSamples) {
+		if err != nil {
+			return false, err
+		}
+		first := read
+		if read += rows; read <= start {
+			continue // in the sums
+		}
+		if first < start { // as are the first of these
+			left := make([]int, read-start)
+			for i := range left {
+				left[i] = start - first + i
+			}
+			main.Data.Pick(left)
+			rows, first = len(left), start
+		}
+		x, kept := o.features(rows, &gaps)
+		var y []float64
+		var at, known []int // the rows of those kept with a target, and their places among them
+		for i, row := range kept {
+			if v := main.Data.Numbers[o.target][row]; v == v {
+				y, at, known = append(y, v), append(at, first+row), append(known, i)
+			}
+		}
+		if left := len(kept) - len(known); left > 0 {
+			noTarget += left
+			for i := range x {
+				x[i] = pickRows(x[i], known)
+			}
+		}
+		if err := a.add(e.Ctx, x, y, at); err != nil {
+			return false, console.Inputf("%s: %w", main.Name(), err)
+		}
+		show(read)
+	}
+	if err := gaps.tell(e, o.inputs, "summed"); err != nil {
+		return false, err
+	}
+	if noTarget > 0 {
+		fmt.Fprintf(e.Stderr, "mkl: warning: %s: %d of %s have no target\n", main.Name(), noTarget, console.Plural(gaps.rows-gaps.missing, "row"))
+	}
+	if err := a.end(); err != nil {
+		return false, console.Inputf("%s: %w", main.Name(), err)
+	}
+	return true, nil
 }
 
-// sum sums the rows of a table, in blocks of its own.
-func (c *sumCmd) sum(e *console.Env, plan *mkl.Plan, n *notes, path string) (*stat.Statistic, error) {
+// opening is a table that is to be summed.
+type opening struct {
+	*opened
+	target int // column
+}
+
+// open opens a table and asks for its columns.
+func (c *sumCmd) open(e *console.Env, n *notes, plan *mkl.Plan, path string) (o *opening, main *console.File, err error) {
 	opt, err := c.Options()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, v := range n.Views {
 		opt.Sparse = append(opt.Sparse, v.Columns...)
 	}
-	o := &opened{files: &console.Files{Env: e, Opt: opt, Join: cmp.Or(c.Join, n.Join)}}
-	defer o.files.Close()
+	o = &opening{opened: &opened{files: &console.Files{Env: e, Opt: opt, Join: cmp.Or(c.Join, n.Join)}}}
 	in := &modelInput{Data: path}
 	if o.inputs, err = in.inputs(o.files, n, plan.Inputs()); err != nil {
-		return nil, err
+		return o, nil, err
 	}
-	main := o.files.All[0]
+	main = o.files.All[0]
 	found, err := spec.Select(spec.Names(n.Targets), main.Columns(), nil)
 	if err != nil {
-		return nil, console.Inputf("target: %s: %w", main.Name(), err)
+		return o, nil, console.Inputf("target: %s: %w", main.Name(), err)
 	}
-	main.Need(found[0], table.Optional)
-	rows, err := o.files.Read()
-	if err != nil {
-		return nil, err
-	}
-	x, kept, err := o.features(e, rows, "summed")
-	if err != nil {
-		return nil, err
-	}
-	var y []float64
-	var known []int // of those kept, the ones with a target
-	for k, i := range kept {
-		if v := main.Data.Numbers[found[0]][i]; v == v {
-			y, known = append(y, v), append(known, k)
+	o.target = found[0]
+	main.Need(o.target, table.Optional)
+	return o, main, nil
+}
+
+// adding is the open table, to which rows are being added. Only blocks that are full go there, until
+// the table ends: a block has the same bits whenever it was begun.
+type adding struct {
+	*keeper
+	*openPart
+	builder *mkl.PlanBuilder
+	full    int // rows up to the end of the last full block
+	pending int // samples of the block that is not full
+}
+
+// addSamples is how many samples are added before the context is asked again.
+const addSamples = 1024
+
+// add adds samples, of which at holds the rows.
+func (a *adding) add(ctx context.Context, x []mkl.Features, y []float64, at []int) error {
+	for first := 0; first < len(y); {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-	}
-	if left := len(kept) - len(known); left > 0 {
-		fmt.Fprintf(e.Stderr, "mkl: warning: %s: %d of %s have no target\n", main.Name(), left, console.Plural(len(kept), "row"))
+		n := min(addSamples, len(y)-first, stat.BlockSamples-a.pending)
+		part := make([]mkl.Features, len(x))
 		for i := range x {
-			x[i] = pickRows(x[i], known)
+			part[i] = x[i].Slice(first, first+n, 0, x[i].Cols)
+		}
+		if err := a.builder.Add(y[first:first+n], part...); err != nil {
+			return fmt.Errorf("row %d and those after it: %w", at[first]+1, err)
+		}
+		first, a.pending = first+n, a.pending+n
+		if a.pending == stat.BlockSamples {
+			a.pending, a.full = 0, at[first-1]+1
+			if a.due() {
+				if err := errors.Join(a.takeFull(), a.save()); err != nil {
+					return err
+				}
+			}
 		}
 	}
-	s, err := plan.Sum(e.Ctx, c.Workers, func(yield func(mkl.Rows, error) bool) {
-		for first := 0; first < len(y); first += stat.BlockSamples {
-			last := min(len(y), first+stat.BlockSamples)
-			r := mkl.Rows{Y: y[first:last]}
-			for _, f := range x {
-				r.X = append(r.X, f.Slice(first, last, 0, f.Cols))
-			}
-			if !yield(r, nil) {
-				return
-			}
-		}
-	})
+	return nil
+}
+
+// takeFull adds the blocks that are full to the open table.
+func (a *adding) takeFull() error {
+	if a.full == a.Rows {
+		return nil
+	}
+	a.Rows = a.full
+	return a.take(a.builder.Take())
+}
+
+// end adds all that is left: the table is then among the others.
+func (a *adding) end() error {
+	last, err := a.builder.Finish()
 	if err != nil {
-		return nil, console.Inputf("%s: %w", main.Name(), err)
+		return err
 	}
-	return s, nil
+	if err := a.take(last); err != nil {
+		return err
+	}
+	return a.keeper.sums.finish()
+}
+
+// take adds sums of samples of the table.
+func (a *adding) take(s *stat.Statistic) error {
+	if err := a.openPart.sums.Merge(s); err != nil {
+		return err
+	}
+	a.Samples += s.Samples()
+	a.changed = true
+	return nil
 }
 
 // fitSums fits the model of a plan to sums.
@@ -280,6 +393,12 @@ func (c *fitCmd) fitSums(e *console.Env, parts []*sums) error {
 	tables := 0
 	for _, s := range parts {
 		all, tables = append(all, s.total), tables+len(s.parts)
+	}
+	for _, s := range parts {
+		if s.open != nil {
+			fmt.Fprintf(e.Stderr, "mkl: warning: %s is without %s, of which mkl sum has done %s so far\n",
+				s.path, s.open.Name, console.Plural(s.open.Rows, "row"))
+		}
 	}
 	bar := &sweepBar{env: e, quiet: c.JSON}
 	m, fell := bar.finish(asModel(plan.Fit(e.Ctx, mkl.Fitting{

@@ -1,11 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -121,4 +127,90 @@ func TestSumMissing(t *testing.T) {
 	assert.Contains(t, out, "40 samples of 1 table")
 	assert.Contains(t, stderr, "2 of 43 rows cannot be summed")
 	assert.Contains(t, stderr, "1 of 41 rows have no target")
+}
+
+// countdown is a context that ends when it has been asked so many times whether it has.
+type countdown struct {
+	context.Context
+	left atomic.Int64
+	end  context.CancelFunc
+}
+
+func newCountdown(t *testing.T, n int64) *countdown {
+	c := &countdown{}
+	c.Context, c.end = context.WithCancel(t.Context())
+	c.left.Store(n)
+	return c
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) <= 0 {
+		c.end()
+	}
+	return c.Context.Err()
+}
+
+// TestSumInterrupted interrupts mkl sum again and again, also in the middle of a table: the same
+// command ends with the bits that it would have had without.
+func TestSumInterrupted(t *testing.T) {
+	big := hillNames + hills(3, stat.BlockSamples-5) + "1,,low,3\n" + hills(4, 2*stat.BlockSamples+99)
+	files := map[string]string{
+		"sample.csv": hillNames + hills(1, 200),
+		"a.csv":      hillNames + hills(2, 500), "b.csv": big, "c.csv": hillNames + hills(5, 300),
+	}
+	ok := func(files map[string]string, line string) (stdout, stderr string) {
+		t.Helper()
+		status, stdout, stderr := command(t, files, "", strings.Fields(line)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		return stdout, stderr
+	}
+	ok(files, "plan sample.csv -target y -landmarks 12 -kernels rbf(width=1),linear -o p.plan")
+	ok(nil, "sum a.csv b.csv c.csv -plan p.plan -o whole.stat")
+	want, err := readSums("whole.stat")
+	require.NoError(t, err)
+
+	line := strings.Fields("sum a.csv b.csv c.csv -plan p.plan -o s.stat")
+	status, rows := -1, map[int]bool{}
+	var half []byte // a file of sums with a table that is not done
+	for asked := int64(40); status != console.StatusOK; asked += 4 {
+		var errs bytes.Buffer
+		status = run(newCountdown(t, asked), line, nil, io.Discard, &errs)
+		if status == console.StatusOK {
+			break
+		}
+		require.Equal(t, console.StatusInterrupted, status, errs.String())
+		s, err := readSums("s.stat")
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // interrupted before a table was done
+		}
+		require.NoError(t, err)
+		if s.open != nil && !rows[s.open.Rows] {
+			rows[s.open.Rows] = true
+			assert.Contains(t, errs.String(), "the same command goes on from s.stat")
+			assert.EqualValues(t, 0, s.open.Samples%stat.BlockSamples)
+			if len(rows) == 1 {
+				half, err = os.ReadFile("s.stat")
+				require.NoError(t, err)
+				_, warning := ok(nil, "fit s.stat")
+				assert.Contains(t, warning, "s.stat is without b.csv, of which mkl sum has done 8193 rows so far")
+			}
+		}
+	}
+	assert.GreaterOrEqual(t, len(rows), 2)
+	for n := range rows { // the row of a block's last sample; one row before it was left out
+		assert.Equal(t, 1, n%stat.BlockSamples)
+	}
+	got, err := readSums("s.stat")
+	require.NoError(t, err)
+	assert.Equal(t, want.total.Hash(), got.total.Hash())
+	assert.Equal(t, want.parts, got.parts)
+	assert.Nil(t, got.open)
+
+	// A table that was changed before it was done begins anew.
+	require.NoError(t, os.WriteFile("s.stat", half, 0o666))
+	require.NoError(t, os.WriteFile("b.csv", []byte(hillNames+hills(6, 100)), 0o666))
+	ok(nil, strings.Join(line, " "))
+	got, err = readSums("s.stat")
+	require.NoError(t, err)
+	assert.EqualValues(t, 900, got.total.Samples())
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -20,12 +22,13 @@ import (
 )
 
 // sums is what mkl sum writes: the sums of some tables, with their plan. The file is a ZIP
-// archive of three members.
+// archive of three members, and two more if a table is summed in part.
 type sums struct {
 	path  string
 	plan  *mkl.Plan
 	parts []part
-	total *stat.Statistic
+	total *stat.Statistic // of the parts
+	open  *openPart       // nil if there is none
 }
 
 // part is a table whose rows are in sums.
@@ -36,11 +39,31 @@ type part struct {
 	Samples int64  `json:"samples"` // its rows, but for those left out
 }
 
+// openPart is a table that is summed up to some row, and not yet in the sums of all.
+type openPart struct {
+	part
+	Rows int `json:"rows"` // up to there; a block of samples ends with the last of them
+	sums *stat.Statistic
+}
+
+// finish adds the table that is open, summed to its end. Tables are in the order of their names.
+func (s *sums) finish() error {
+	if err := s.total.Merge(s.open.sums); err != nil {
+		return err
+	}
+	at, _ := slices.BinarySearchFunc(s.parts, s.open.part, func(a, b part) int { return cmp.Compare(a.Name, b.Name) })
+	s.parts, s.open = slices.Insert(s.parts, at, s.open.part), nil
+	return nil
+}
+
 // Members of the archive.
 const (
 	memberPlan  = "plan"
 	memberParts = "parts.json"
 	memberSums  = "statistic"
+
+	memberOpen     = "open.json"
+	memberOpenSums = "open.statistic"
 )
 
 // mostSums is the most bytes of a member that are read.
@@ -125,8 +148,26 @@ func readSums(path string) (*sums, error) {
 	for _, p := range s.parts {
 		samples += p.Samples
 	}
-	if s.total.Layout().Plan != s.plan.Hash() || s.total.Samples() != samples {
+	if s.total.Samples() != samples || samples > 0 && s.total.Layout().Plan != s.plan.Hash() {
 		return fail(errors.New("plan, parts and sums do not belong together"))
+	}
+	if text, err = member(memberOpen); errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	} else if err != nil {
+		return fail(err)
+	}
+	s.open = &openPart{sums: &stat.Statistic{}}
+	if err := json.Unmarshal(text, s.open); err != nil {
+		return fail(fmt.Errorf("%s: %w", memberOpen, err))
+	}
+	if text, err = member(memberOpenSums); err != nil {
+		return fail(err)
+	}
+	if err := s.open.sums.UnmarshalBinary(text); err != nil {
+		return fail(err)
+	}
+	if s.open.sums.Layout().Plan != s.plan.Hash() || s.open.sums.Samples() != s.open.Samples {
+		return fail(errors.New("plan and the table that is open do not belong together"))
 	}
 	return s, nil
 }
@@ -142,12 +183,17 @@ func (s *sums) write(ctx context.Context) error {
 			}
 			return err
 		}
-		return errors.Join(
-			member(memberPlan, s.plan.Save),
-			member(memberParts, func(w io.Writer) error { return json.NewEncoder(w).Encode(s.parts) }),
-			member(memberSums, func(w io.Writer) error { _, err := s.total.WriteTo(w); return err }),
-			z.Close(),
-		)
+		text := func(name string, v any) error {
+			return member(name, func(w io.Writer) error { return json.NewEncoder(w).Encode(v) })
+		}
+		statistic := func(name string, t *stat.Statistic) error {
+			return member(name, func(w io.Writer) error { _, err := t.WriteTo(w); return err })
+		}
+		err := errors.Join(member(memberPlan, s.plan.Save), text(memberParts, s.parts), statistic(memberSums, s.total))
+		if s.open != nil && s.open.Rows > 0 {
+			err = errors.Join(err, text(memberOpen, s.open), statistic(memberOpenSums, s.open.sums))
+		}
+		return errors.Join(err, z.Close())
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
@@ -39,8 +40,9 @@ type Env struct {
 	// command goes on; empty if there is none.
 	Kept string
 
-	errors io.Writer  // where errors are told: standard error
-	parser *kong.Kong // of the command line
+	held   *atomic.Bool // whether the end of the context waits for the command, see Hold
+	errors io.Writer    // where errors are told: standard error
+	parser *kong.Kong   // of the command line
 }
 
 // Quiet is a flag that leaves notes, warnings and progress unsaid: all that a command writes to standard error.
@@ -77,7 +79,7 @@ func (e *Env) terminal() bool {
 func Run(ctx context.Context, commands any, vars map[string]string, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	out := newOutput(stdout)
 	stdout = out
-	e := &Env{Ctx: ctx, Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr, errors: stderr}
+	e := &Env{Ctx: ctx, held: holdOf(ctx), Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr, errors: stderr}
 	type exit int // kong leaves by it after printing help
 	defer func() {
 		switch r := recover().(type) {

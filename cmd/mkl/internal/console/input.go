@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"unicode/utf8"
 
@@ -163,6 +164,23 @@ func (fs *Files) Read() (rows int, err error) {
 		return 0, Inputf("%s has no rows", fs.All[0].Name())
 	}
 	return rows, nil
+}
+
+// Blocks reads what is needed of the only file in blocks of so many rows, each of which is the
+// file's Data while its number of rows is handed on.
+func (fs *Files) Blocks(rows int) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		f, n := fs.All[0], 0
+		for d, err := range f.Source.Blocks(f.want, rows) {
+			f.Data = d
+			if n += d.Rows; n == 0 && err == nil {
+				err = fmt.Errorf("%s has no rows", f.Name())
+			}
+			if !yield(d.Rows, Input(err)) {
+				return
+			}
+		}
+	}
 }
 
 // align gives a file the rows that belong to those of the first file.

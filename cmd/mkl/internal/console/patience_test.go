@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"context"
+	"io"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ func TestEndWithin(t *testing.T) {
 	asked := make(chan time.Duration)
 	after := func(d time.Duration) <-chan time.Time { asked <- d; return clock }
 
-	ended := endWithin(ctx, &stderr, after, func(status int) { exits <- status })
+	_, ended := endWithin(ctx, &stderr, after, func(status int) { exits <- status })
 	cancel()
 	assert.Equal(t, patience, <-asked)
 	clock <- time.Time{}
@@ -25,8 +26,39 @@ func TestEndWithin(t *testing.T) {
 	assert.Equal(t, "mkl: interrupted\n", stderr.String())
 	ended()
 
-	ended = endWithin(ctx, &stderr, after, func(status int) { exits <- status })
+	_, ended = endWithin(ctx, &stderr, after, func(status int) { exits <- status })
 	assert.Equal(t, patience, <-asked)
 	ended() // in time
 	assert.Empty(t, exits)
+}
+
+// A command that has something to write is waited for.
+func TestHold(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	said := make(chan string, 1)
+	clock := make(chan time.Time)
+	after := func(time.Duration) <-chan time.Time { return clock }
+	with, ended := endWithin(ctx, writer(func(p []byte) { said <- string(p) }), after, func(int) { said <- "exit" })
+	defer ended()
+	status := Run(with, &struct {
+		Wait waiting `cmd:""`
+	}{Wait: waiting{func() { clock <- time.Time{} }}}, nil, []string{"wait"}, nil, io.Discard, io.Discard)
+	assert.Equal(t, StatusOK, status)
+	assert.Equal(t, "mkl: interrupted: what is done is being written; another interruption ends at once\n", <-said)
+}
+
+type waiting struct{ wait func() }
+
+func (w waiting) Run(e *Env) error {
+	e.Hold()
+	w.wait()
+	return nil
+}
+
+type writer func(p []byte)
+
+func (w writer) Write(p []byte) (int, error) {
+	w(p)
+	return len(p), nil
 }
