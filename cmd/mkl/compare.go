@@ -91,7 +91,7 @@ func (c *compareCmd) open(e *console.Env, path string) (*contender, error) {
 		return nil, err
 	}
 	m := &contender{opened: o}
-	if m.truth, err = (&evaluateCmd{Target: c.Target}).truth(o.files.All[0], o.loaded); err != nil {
+	if m.truth, err = o.findTruth(o.files.All[0], c.Target); err != nil {
 		o.files.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -146,6 +146,12 @@ func TestStandardOutput(t *testing.T) {
 		require.Equal(t, console.StatusOK, status, stderr)
 		assert.Equal(t, want, got)
 	}
+	for _, output := range []string{"", " -o -"} {
+		status, page, stderr := command(t, nil, "", strings.Fields("report m.mkl -data d.csv"+output)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Contains(t, page, "</html>")
+	}
+	assert.NoFileExists(t, "-")
 	status, inspected, _ := command(t, nil, model, "inspect", "-")
 	require.Equal(t, console.StatusOK, status)
 	assert.NotContains(t, inspected, "  row ")

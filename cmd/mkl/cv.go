@@ -182,16 +182,8 @@ func (v *crossValidation) read(fs *console.Files) error {
 		return p.hint(err)
 	}
 	if guess {
-		cells := p.main.Data.Labels[target]
-		p.task, p.guessed = guessTask(cells)
-		if err := p.checkLabels(cells); err != nil {
+		if err := p.guess(v.setForm); err != nil {
 			return err
-		}
-		if err := v.setForm(); err != nil {
-			return err
-		}
-		if err := p.main.Data.Decide(target, p.targetKind()); err != nil {
-			return p.hint(console.Input(err))
 		}
 	}
 	lines, err := p.makePlan(fs)
@@ -202,11 +194,7 @@ func (v *crossValidation) read(fs *console.Files) error {
 	if err != nil {
 		return err
 	}
-	lines = append(fs.Remarks(), append(lines, p.doubts(d)...)...)
-	if guess {
-		lines = append(lines, fmt.Sprintf("task: %s (column %s %s)", p.task, p.main.Columns()[target], p.guessed))
-	}
-	for _, line := range lines {
+	for _, line := range slices.Concat(fs.Remarks(), lines, p.doubtsAndTask(d)) {
 		fmt.Fprintln(v.env.Stderr, line)
 	}
 	if d.classes != nil {

@@ -89,7 +89,7 @@ func (c *evaluateCmd) tested(e *console.Env) (_ *tested, err error) {
 		}
 	}()
 	m.main = m.files.All[0]
-	if m.truth, err = c.truth(m.main, m.loaded); err != nil {
+	if m.truth, err = m.findTruth(m.main, c.Target); err != nil {
 		return nil, err
 	}
 	if m.outcome, err = m.opened.predict(e, &c.modelInput); err != nil {
@@ -103,12 +103,13 @@ func (c *evaluateCmd) tested(e *console.Env) (_ *tested, err error) {
 	return m, m.prediction.measure(m.evaluation, m.main, m.truth, m.notes.Targets)
 }
 
-// truth finds the columns of the targets and asks for them.
-func (c *evaluateCmd) truth(main *console.File, m *loaded) ([]int, error) {
+// findTruth finds the columns that hold the truth, those that target names or else those of the fit, and asks
+// for them.
+func (m *loaded) findTruth(main *console.File, target string) ([]int, error) {
 	items := spec.Names(m.notes.Targets)
-	if c.Target != "" {
+	if target != "" {
 		var err error
-		if items, err = spec.ParseColumns(c.Target); err != nil {
+		if items, err = spec.ParseColumns(target); err != nil {
 			return nil, console.Inputf("-target %w", err)
 		}
 	}

@@ -112,7 +112,10 @@ func (c *fitCmd) gather(e *console.Env) (*problem, *data, error) {
 		return nil, nil, err
 	}
 	if guess {
-		if err := p.guess(); err != nil {
+		if err := p.guess(p.choose); err != nil {
+			return nil, nil, err
+		}
+		if err := p.checkViews(p.est, p.views); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -244,22 +247,31 @@ func (p *problem) prepare() error {
 	return nil
 }
 
-// guess tells the task by the cells of the target, which were read, and sets up the
-// estimator for it.
-func (p *problem) guess() error {
+// guess tells the task by the cells of the target, which were read as they are, lets settle find the
+// estimator for it, and reads the cells anew as that takes them.
+func (p *problem) guess(settle func() error) error {
 	j := p.targets[0]
 	cells := p.main.Data.Labels[j]
 	p.task, p.guessed = guessTask(cells)
 	if err := p.checkLabels(cells); err != nil {
 		return err
 	}
-	if err := p.choose(); err != nil {
+	if err := settle(); err != nil {
 		return err
 	}
 	if err := p.main.Data.Decide(j, p.targetKind()); err != nil {
 		return p.hint(console.Input(err))
 	}
-	return p.checkViews(p.est, p.views)
+	return nil
+}
+
+// doubtsAndTask says what is odd about the targets, and how the task was told if it was not named.
+func (p *problem) doubtsAndTask(d *data) []string {
+	lines := p.doubts(d)
+	if p.guessed != "" {
+		lines = append(lines, fmt.Sprintf("task: %s (column %s %s)", p.task, p.main.Columns()[p.targets[0]], p.guessed))
+	}
+	return lines
 }
 
 // learn makes features of the columns that were read and returns what the estimator is to
@@ -279,10 +291,7 @@ func (p *problem) learn(fs *console.Files) (d *data, notes []string, err error) 
 	if err := p.checkMemory(p.main.Data.Rows, max(len(p.targets), len(d.classes))); err != nil {
 		return nil, nil, err
 	}
-	notes = append(notes, p.doubts(d)...)
-	if p.guessed != "" {
-		notes = append(notes, fmt.Sprintf("task: %s (column %s %s)", p.task, p.main.Columns()[p.targets[0]], p.guessed))
-	}
+	notes = append(notes, p.doubtsAndTask(d)...)
 	if !p.est.kernels() {
 		d.features = p.views[0].x
 		return d, notes, nil

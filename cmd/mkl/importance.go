@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
@@ -85,15 +86,8 @@ func (m *tested) sampleLosses(p prediction, rows []int) ([]float64, error) {
 // presentVariance is the variance of the numbers that are there, 1 if it is 0.
 func presentVariance(x []float64) float64 {
 	x = slices.DeleteFunc(slices.Clone(x), math.IsNaN)
-	var mean, sum float64
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		sum += (v - mean) * (v - mean) / float64(len(x))
-	}
-	if sum > 0 {
-		return sum
+	if _, sd := measure.MeanSD(x); sd > 0 {
+		return sd * sd
 	}
 	return 1
 }
@@ -228,15 +222,9 @@ func someRows(rng *rand.Rand, n, most int) []int {
 // meanError is the mean of the numbers that are there with its standard error.
 func meanError(x []float64) (mean, se float64) {
 	x = slices.DeleteFunc(slices.Clone(x), math.IsNaN)
-	n := float64(len(x))
-	if n < 2 {
+	if len(x) < 2 {
 		return math.NaN(), math.NaN()
 	}
-	for _, v := range x {
-		mean += v / n
-	}
-	for _, v := range x {
-		se += (v - mean) * (v - mean) / (n - 1)
-	}
-	return mean, math.Sqrt(se / n)
+	mean, sd := measure.MeanSD(x)
+	return mean, sd / math.Sqrt(float64(len(x)))
 }

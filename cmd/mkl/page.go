@@ -34,26 +34,21 @@ type pageFlags struct {
 
 // reportCmd is mkl report.
 type reportCmd struct {
-	Output string `short:"o" placeholder:"FILE" help:"HTML file to write; standard output without it."`
+	Output string `short:"o" placeholder:"FILE" help:"HTML file to write; - and by default standard output."`
 
 	pageFlags `embed:""`
 }
 
 // Run writes the page.
 func (c *reportCmd) Run(e *console.Env) error {
-	if c.Output != "" {
-		if err := atomicfile.Check(c.Output); err != nil {
-			return console.Input(err)
-		}
+	if err := e.CheckOutput(c.Output, true); err != nil {
+		return err
 	}
 	p, err := c.page(e)
 	if err != nil {
 		return err
 	}
-	if c.Output == "" {
-		return p.Write(e.Stdout)
-	}
-	return atomicfile.Write(e.Ctx, c.Output, p.Write)
+	return e.Create(cmp.Or(c.Output, console.Standard), p.Write)
 }
 
 // plotCmd is mkl plot.

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
@@ -44,14 +43,15 @@ type planCmd struct {
 // Run makes the plan as mkl fit -model landmarks would, and writes it.
 func (c *planCmd) Run(e *console.Env) error {
 	task, model := taskRegression, modelLandmarks
-	f := &fitCmd{Model: &model, Kernels: c.Kernels, Output: c.Output}
+	f := &fitCmd{Model: &model, Output: c.Output}
 	f.learnFlags = learnFlags{
-		Data: c.Data, Task: &task, Target: c.Target, View: c.View,
-		landmarkFlags: c.landmarkFlags, Missing: c.Missing, As: c.As, RawColumns: c.RawColumns,
+		Data: c.Data, Task: &task, Target: c.Target, View: c.View, Missing: c.Missing, As: c.As, RawColumns: c.RawColumns,
 		Seed: c.Seed, Workers: c.Workers, Memory: c.Memory, Layout: c.Layout,
-		Sparse: "none", SigmaG: defaultSigmaG, Method: methods[0].name, Family: families[0].name,
-		Noise: mkl.ConstantNoise.String(), Rule: strings.ToLower(mkl.FixSum.String()),
 	}
+	for _, flag := range f.optional() {
+		flag.reset()
+	}
+	f.Kernels, f.landmarkFlags = c.Kernels, c.landmarkFlags
 	p, d, err := f.gather(e)
 	if err != nil {
 		return err

@@ -238,7 +238,7 @@ func textOf(x float64, t Type) string {
 	case t == Boolean:
 		return strconv.FormatBool(x != 0)
 	case t == Date:
-		return time.UnixMilli(int64(x * 24 * 60 * 60 * 1000)).UTC().Format("2006-01-02T15:04:05")
+		return time.UnixMilli(int64(math.Round(x * 24 * 60 * 60 * 1000))).UTC().Format("2006-01-02T15:04:05")
 	}
 	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
 		return strconv.FormatInt(int64(x), 10)
