@@ -29,13 +29,15 @@ func (t *task) compare(ctx context.Context, newComparison func() comparison) err
 			for j := range row {
 				row[j] = c.with(t.basis[j])
 			}
+			if t.progress != nil {
+				t.progress()
+			}
 		}
 	})
 	if err != nil {
 		return err
 	}
 	if t.same {
-		t.mirror()
 		for i := range t.basisSelf {
 			t.basisSelf[i] = t.k.At(i, i)
 		}

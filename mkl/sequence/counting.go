@@ -119,11 +119,5 @@ func substrings(a Alphabet, k int, keep []bool) features {
 }
 
 func (k Spectrum) values(ctx context.Context, t *task) error {
-	if err := t.add(ctx, 1, substrings(t.alphabet, k.filled().K, nil)); err != nil {
-		return err
-	}
-	if t.same {
-		t.mirror()
-	}
-	return nil
+	return t.add(ctx, 1, substrings(t.alphabet, k.filled().K, nil))
 }

@@ -20,7 +20,8 @@ type Kernel interface {
 	// check reports settings that make no sense for strings of an alphabet.
 	check(a Alphabet) error
 
-	// values computes the kernel, not yet scaled.
+	// values computes the kernel, not yet scaled. If the task is of the same strings in rows
+	// and columns, what is above the diagonal is left out.
 	values(ctx context.Context, t *task) error
 
 	// scaled returns the kernel of two strings to unit diagonal, from its value and

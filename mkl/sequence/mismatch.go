@@ -31,9 +31,6 @@ func (k Mismatch) values(ctx context.Context, t *task) error {
 			return err
 		}
 	}
-	if t.same {
-		t.mirror()
-	}
 	return nil
 }
 

@@ -15,9 +15,6 @@ func (k Oligomer) values(ctx context.Context, t *task) error {
 			return err
 		}
 	}
-	if t.same {
-		t.mirror()
-	}
 	return nil
 }
 

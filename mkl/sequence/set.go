@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/bmkl/bmkl/la"
@@ -26,6 +27,10 @@ type Set struct {
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0). Results do
 	// not depend on it.
 	Workers int
+
+	// Progress, if not nil, is called whenever [Set.Views] has finished some rows of a
+	// kernel's matrix, of which there are N for each kernel; from several goroutines.
+	Progress func(rows int)
 }
 
 func (s *Set) check() error {
@@ -58,9 +63,20 @@ func (s *Set) Views(ctx context.Context) ([]mkl.View, error) {
 	for i, k := range s.Kernels {
 		t := s.task(basis, basis)
 		t.same = true
+		var reported atomic.Int64
+		if s.Progress != nil {
+			t.progress = func() {
+				reported.Add(1)
+				s.Progress(1)
+			}
+		}
 		if err := k.values(ctx, t); err != nil {
 			return nil, fmt.Errorf("sequence: Kernels[%d] (%v): %w", i, k, err)
 		}
+		if s.Progress != nil {
+			s.Progress(len(s.Strings) - int(reported.Load()))
+		}
+		t.mirror()
 		t.scale(k)
 		for n := range s.Strings {
 			if !(t.k.At(n, n) > 0) {

@@ -16,6 +16,7 @@ type task struct {
 	same     bool         // x is basis: the matrix is symmetric
 	k        mkl.Features // of each x (row) and each basis string (column)
 	workers  int
+	progress func() // called by some kernels after each row, nil for none
 
 	// The kernels of strings with themselves. If same, those of x are left out.
 	basisSelf, xSelf []float64

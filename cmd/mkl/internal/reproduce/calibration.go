@@ -2,11 +2,10 @@ package reproduce
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
@@ -143,36 +142,32 @@ func (c *Calibration) run(e *console.Env, bar *console.Progress, kernels []spec.
 		converged   bool
 	}
 	parts := make([]part, c.Splits)
-	group, ctx := errgroup.WithContext(e.Ctx)
-	group.SetLimit(console.Processors(c.Workers))
-	for s := range parts {
-		group.Go(func() error {
-			defer bar.Step()
-			train, test := multiclass.Stratified(index, 2.0/3, c.Seed+uint64(s))
-			xTrain := multiclass.RowsAt(x, train)
-			var views []mkl.View
-			for _, k := range kernels {
-				vk, err := spec.Build(k)
-				if err != nil {
-					return console.Inputf("-kernels %w", err)
-				}
-				views = append(views, mkl.View{X: xTrain, Kernel: vk.Kernel, Standardize: !vk.Ranks, Ranks: vk.Ranks, Center: vk.Center, Normalize: vk.Normalize})
-			}
-			fit := mkl.Classifier[string]{Classes: classes}
-			fit.Seed, fit.SigmaG, fit.Margin, fit.Workers = c.Seed+uint64(s), c.SigmaG, margin, 1
-			m, err := fit.Fit(ctx, views, multiclass.At(labels, train))
+	err := console.Each(e.Ctx, c.Workers, len(parts), func(ctx context.Context, s int) error {
+		defer bar.Step()
+		train, test := multiclass.Stratified(index, 2.0/3, c.Seed+uint64(s))
+		xTrain := multiclass.RowsAt(x, train)
+		var views []mkl.View
+		for _, k := range kernels {
+			vk, err := spec.Build(k)
 			if err != nil {
-				return err
+				return console.Inputf("-kernels %w", err)
 			}
-			p, err := m.PredictClasses(ctx, mkl.PredictOptions{Workers: 1}, multiclass.RowsAt(x, test))
-			if err != nil {
-				return err
-			}
-			parts[s] = part{multiclass.At(index, test), p.Probability, m.Trace().Converged}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+			views = append(views, mkl.View{X: xTrain, Kernel: vk.Kernel, Standardize: !vk.Ranks, Ranks: vk.Ranks, Center: vk.Center, Normalize: vk.Normalize})
+		}
+		fit := mkl.Classifier[string]{Classes: classes}
+		fit.Seed, fit.SigmaG, fit.Margin, fit.Workers = c.Seed+uint64(s), c.SigmaG, margin, 1
+		m, err := fit.Fit(ctx, views, multiclass.At(labels, train))
+		if err != nil {
+			return err
+		}
+		p, err := m.PredictClasses(ctx, mkl.PredictOptions{Workers: 1}, multiclass.RowsAt(x, test))
+		if err != nil {
+			return err
+		}
+		parts[s] = part{multiclass.At(index, test), p.Probability, m.Trace().Converged}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	r := &calibrationRun{Classes: len(classes), Margin: margin}
@@ -188,7 +183,6 @@ func (c *Calibration) run(e *console.Env, bar *console.Progress, kernels []spec.
 	for _, p := range probability {
 		r.Confidence += slices.Max(p) / float64(len(class))
 	}
-	var err error
 	if r.Measures, err = measure.Classes(class, probability); err != nil {
 		return nil, err
 	}

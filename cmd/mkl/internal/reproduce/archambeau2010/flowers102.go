@@ -1,12 +1,11 @@
 package archambeau2010
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
@@ -155,26 +154,22 @@ func (c *Flowers102) fit(e *console.Env, x *multiclass.Problem, prior scalePrior
 	fits := make([]*mgp.Fit, x.Classes)
 	p := console.NewProgress(e, c.JSON, x.Classes, "classes, "+prior.family.String())
 	defer p.Finish()
-	group, ctx := errgroup.WithContext(e.Ctx)
-	group.SetLimit(console.Processors(c.Workers))
-	for class := range x.Classes {
-		group.Go(func() error {
-			defer p.Step()
-			g := mgp.Model{Family: prior.family, Workers: 1, Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Tolerance: c.Tolerance}}
-			fit, err := g.FitLabels(ctx, train, y.Row(class))
-			if err != nil {
-				return fmt.Errorf("class %d: %w", class+1, err)
-			}
-			prediction, err := fit.Posterior.Predict(test, self, vi.PredictOptions{Workers: 1})
-			if err != nil {
-				return fmt.Errorf("class %d: %w", class+1, err)
-			}
-			fit.Posterior = nil // a factor of N×N
-			fits[class], o.scores[class] = fit, prediction.Probability
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err = console.Each(e.Ctx, c.Workers, x.Classes, func(ctx context.Context, class int) error {
+		defer p.Step()
+		g := mgp.Model{Family: prior.family, Workers: 1, Ascent: vi.Ascent{MaxSweeps: c.Sweeps, Tolerance: c.Tolerance}}
+		fit, err := g.FitLabels(ctx, train, y.Row(class))
+		if err != nil {
+			return fmt.Errorf("class %d: %w", class+1, err)
+		}
+		prediction, err := fit.Posterior.Predict(test, self, vi.PredictOptions{Workers: 1})
+		if err != nil {
+			return fmt.Errorf("class %d: %w", class+1, err)
+		}
+		fit.Posterior = nil // a factor of N×N
+		fits[class], o.scores[class] = fit, prediction.Probability
+		return nil
+	})
+	if err != nil {
 		return o, err
 	}
 	for class, fit := range fits {

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
@@ -108,32 +106,29 @@ func (c *Toy) Run(e *console.Env) error {
 	columns := make([]toyColumn, len(toyActive))
 	progress := console.NewProgress(e, c.JSON, len(toyActive)*c.Realisations*len(toyMethods), "fits")
 	defer progress.Finish()
-	group, ctx := errgroup.WithContext(e.Ctx)
-	group.SetLimit(console.Processors(c.Workers))
 	for a, active := range toyActive {
 		columns[a] = toyColumn{active, make([][]toyRun, len(toyMethods))}
 		for m := range toyMethods {
 			columns[a].Runs[m] = make([]toyRun, c.Realisations)
 		}
-		for r := range c.Realisations {
-			group.Go(func() error {
-				d := c.draw(active, r)
-				for m, method := range toyMethods {
-					if err := ctx.Err(); err != nil {
-						return err
-					}
-					run, err := method.run(ctx, d)
-					if err != nil {
-						return fmt.Errorf("%d active, data set %d: %s: %w", active, r+1, method.Name, err)
-					}
-					columns[a].Runs[m][r] = run
-					progress.Step()
-				}
-				return nil
-			})
-		}
 	}
-	if err := group.Wait(); err != nil {
+	err := console.Each(e.Ctx, c.Workers, len(toyActive)*c.Realisations, func(ctx context.Context, i int) error {
+		a, r := i/c.Realisations, i%c.Realisations
+		d := c.draw(toyActive[a], r)
+		for m, method := range toyMethods {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			run, err := method.run(ctx, d)
+			if err != nil {
+				return fmt.Errorf("%d active, data set %d: %s: %w", toyActive[a], r+1, method.Name, err)
+			}
+			columns[a].Runs[m][r] = run
+			progress.Step()
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	progress.Finish()

@@ -1,13 +1,12 @@
 package costello2014
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
@@ -135,23 +134,19 @@ func (c *Drugs) Run(e *console.Env) error {
 	p := console.NewProgress(e, c.JSON, c.Sets*len(learners), "fits")
 	defer p.Finish()
 	sets := make([][]result, c.Sets)
-	group, _ := errgroup.WithContext(e.Ctx)
-	group.SetLimit(console.Processors(c.Workers))
-	for i := range sets {
-		group.Go(func() error {
-			s := c.draw(c.Seed + uint64(i))
-			for _, l := range learners {
-				r, err := c.score(e, s, l)
-				if err != nil {
-					return fmt.Errorf("set %d: %s: %w", i+1, l.name, err)
-				}
-				sets[i] = append(sets[i], r)
-				p.Step()
+	err := console.Each(e.Ctx, c.Workers, len(sets), func(_ context.Context, i int) error {
+		s := c.draw(c.Seed + uint64(i))
+		for _, l := range learners {
+			r, err := c.score(e, s, l)
+			if err != nil {
+				return fmt.Errorf("set %d: %s: %w", i+1, l.name, err)
 			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+			sets[i] = append(sets[i], r)
+			p.Step()
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	p.Finish()

@@ -2,6 +2,8 @@ package damoulas2010
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +37,9 @@ type Homology struct {
 	Families int      `placeholder:"N" help:"Only the first N families of the file; all unless given."`
 	Only     []string `placeholder:"NAME" help:"Only these families."`
 	Ridge    float64  `default:"0.02" help:"What is added to the kernels' diagonal, times the share of the sample's class (${default})."`
+	Constant float64  `default:"1" help:"What is added to all values of each kernel, so that there is a bias; 0 for none (${default})."`
 	Sweeps   int      `default:"100" help:"Most sweeps of a fit (${default})."`
+	Keep     string   `placeholder:"DIR" help:"Keep kernels and finished families in this folder, and go on from what it has."`
 }
 
 // homologyStated are the means over 54 families that the paper states.
@@ -75,8 +79,8 @@ func (c *Homology) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if c.Sweeps < 1 || c.Families < 0 || !(c.Ridge >= 0) {
-		return console.Inputf("-sweeps is at least 1, -families and -ridge are not negative")
+	if c.Sweeps < 1 || c.Families < 0 || !(c.Ridge >= 0) || !(c.Constant >= 0) || math.IsInf(c.Constant, 1) {
+		return console.Inputf("-sweeps is at least 1, -families, -ridge and -constant are not negative")
 	}
 	set := &sequence.Set{Alphabet: sequence.Protein, Workers: c.Workers}
 	for text := range strings.SplitSeq(c.Kernels, ";") {
@@ -86,38 +90,69 @@ func (c *Homology) Run(e *console.Env) error {
 		}
 		set.Kernels = append(set.Kernels, k)
 	}
-	families, err := c.read(e, set)
+	families, data, err := c.read(e, set)
 	if err != nil {
 		return err
 	}
-	p := console.NewProgress(e, c.JSON, len(set.Kernels)+len(families), "kernels and families")
+	keep, err := openKept(e, c.Keep, data, c.settings(set.Kernels))
+	if err != nil {
+		return err
+	}
+	p := console.NewProgress(e, c.JSON, len(set.Kernels)*len(set.Strings), "rows of kernels")
 	defer p.Finish()
+	set.Progress = p.Add
 	var kernels []la.Matrix[float64]
 	for _, k := range set.Kernels {
-		one := *set
-		one.Kernels = []sequence.Kernel{k}
-		views, err := one.Views(e.Ctx)
+		x, err := keep.kernel(k.String(), len(set.Strings), func() (la.Matrix[float64], error) {
+			one := *set
+			one.Kernels = []sequence.Kernel{k}
+			views, err := one.Views(e.Ctx)
+			if err != nil {
+				return la.Matrix[float64]{}, err
+			}
+			if _, ok := k.(sequence.Pairwise); ok {
+				return cosines(views[0].X, c.Workers), nil
+			}
+			return views[0].X, nil
+		})
 		if err != nil {
 			return err
 		}
-		x := views[0].X
-		if _, ok := k.(sequence.Pairwise); ok {
-			x = cosines(x, c.Workers)
-		}
 		kernels = append(kernels, x)
-		p.Step()
 	}
-	var scores []homologyScore
-	for _, f := range families {
-		s, err := c.score(e, kernels, f)
-		if err != nil {
-			return fmt.Errorf("family %s: %w", f.name, err)
+	p.Finish()
+	p = console.NewProgress(e, c.JSON, len(families), "families")
+	defer p.Finish()
+	scores := make([]homologyScore, len(families))
+	err = console.Each(e.Ctx, c.Workers, len(families), func(ctx context.Context, i int) error {
+		defer p.Step()
+		name, done := families[i].name, false
+		if scores[i], done = keep.score(name); done {
+			return nil
 		}
-		scores = append(scores, s)
-		p.Step()
+		s, err := c.score(ctx, kernels, families[i])
+		if err != nil {
+			return fmt.Errorf("family %s: %w", name, err)
+		}
+		scores[i] = s
+		return keep.add(s)
+	})
+	if err != nil {
+		return err
 	}
 	p.Finish()
 	return c.print(e, set.Kernels, scores)
+}
+
+// settings are what the score of a family depends on, beside the data.
+func (c *Homology) settings(kernels []sequence.Kernel) any {
+	var names []string
+	for _, k := range kernels {
+		names = append(names, k.String())
+	}
+	return map[string]any{
+		"kernels": names, "rule": c.Rule, "ridge": c.Ridge, "constant": c.Constant, "sweeps": c.Sweeps, "rise": c.Rise, "alpha": c.Alpha, "seed": c.Seed,
+	}
 }
 
 // cosines returns the inner products of the rows of x, over their lengths.
@@ -132,12 +167,12 @@ func cosines(x la.Matrix[float64], workers int) la.Matrix[float64] {
 }
 
 // score learns a family and ranks its test sequences.
-func (c *Homology) score(e *console.Env, kernels []la.Matrix[float64], f family) (s homologyScore, err error) {
+func (c *Homology) score(ctx context.Context, kernels []la.Matrix[float64], f family) (s homologyScore, err error) {
 	train := slices.Concat(f.positiveTrain, f.negativeTrain)
 	test := slices.Concat(f.positiveTest, f.negativeTest)
 	var within, across []la.Matrix[float64]
 	for _, k := range kernels {
-		within, across = append(within, part(k, train, train)), append(across, part(k, train, test))
+		within, across = append(within, c.part(k, train, train)), append(across, c.part(k, train, test))
 	}
 	dense, err := vi.NewDense(within...)
 	if err != nil {
@@ -156,8 +191,8 @@ func (c *Homology) score(e *console.Env, kernels []la.Matrix[float64], f family)
 		rule = probit.FixSum
 	}
 	machine := c.machine(rule, c.Sweeps, c.Seed)
-	machine.Ridge, machine.Workers = c.Ridge, c.Workers
-	fit, probability, err := c.fit(e.Ctx, machine, dense, later, labels)
+	machine.Ridge = c.Ridge
+	fit, probability, err := c.fit(ctx, machine, dense, later, labels)
 	if err != nil {
 		return s, err
 	}
@@ -176,45 +211,49 @@ func (c *Homology) score(e *console.Env, kernels []la.Matrix[float64], f family)
 	return s, errors.Join(errs[:]...)
 }
 
-// part returns some rows and columns of k.
-func part(k la.Matrix[float64], rows, cols []int) la.Matrix[float64] {
+// part returns some rows and columns of k, with the constant. Without one, a sequence that
+// is like no other gets the score 0, which is above those of what resembles some of the many
+// negative sequences.
+func (c *Homology) part(k la.Matrix[float64], rows, cols []int) la.Matrix[float64] {
 	p := la.NewMatrix[float64](len(rows), len(cols))
 	for i, r := range rows {
 		row := k.Row(r)
-		for j, c := range cols {
-			p.Set(i, j, row[c])
+		for j, col := range cols {
+			p.Set(i, j, row[col]+c.Constant)
 		}
 	}
 	return p
 }
 
-// read reads the sequences into the set, and the families that are wanted.
-func (c *Homology) read(e *console.Env, set *sequence.Set) ([]family, error) {
-	file, err := e.Open(filepath.Join(c.Data, homologySequences))
-	if err != nil {
-		return nil, console.Input(err)
+// read reads the sequences into the set, and the families that are wanted. It also returns
+// the text of both files.
+func (c *Homology) read(e *console.Env, set *sequence.Set) (families []family, data string, err error) {
+	var text [2][]byte
+	for i, name := range []string{homologySequences, homologyMembership} {
+		file, err := e.Open(filepath.Join(c.Data, name))
+		if err != nil {
+			return nil, "", console.Input(err)
+		}
+		text[i], err = io.ReadAll(e.Reader(file))
+		if err := errors.Join(err, file.Close()); err != nil {
+			return nil, "", console.Input(err)
+		}
 	}
-	defer file.Close()
-	records, err := sequence.ReadFASTA(file)
+	records, err := sequence.ReadFASTA(bytes.NewReader(text[0]))
 	if err != nil {
-		return nil, console.Inputf("%s: %w", homologySequences, err)
+		return nil, "", console.Inputf("%s: %w", homologySequences, err)
 	}
 	at := make(map[string]int, len(records))
 	for i, r := range records {
 		set.Strings, at[r.ID] = append(set.Strings, r.Sequence), i
 	}
-	membership, err := e.Open(filepath.Join(c.Data, homologyMembership))
+	families, err = readFamilies(bytes.NewReader(text[1]), at)
 	if err != nil {
-		return nil, console.Input(err)
-	}
-	defer membership.Close()
-	families, err := readFamilies(membership, at)
-	if err != nil {
-		return nil, console.Inputf("%s: %w", homologyMembership, err)
+		return nil, "", console.Inputf("%s: %w", homologyMembership, err)
 	}
 	for _, name := range c.Only {
 		if !slices.ContainsFunc(families, func(f family) bool { return f.name == name }) {
-			return nil, console.Inputf("-only: there is no family %q", name)
+			return nil, "", console.Inputf("-only: there is no family %q", name)
 		}
 	}
 	if len(c.Only) > 0 {
@@ -223,7 +262,7 @@ func (c *Homology) read(e *console.Env, set *sequence.Set) ([]family, error) {
 	if c.Families > 0 {
 		families = families[:min(c.Families, len(families))]
 	}
-	return families, nil
+	return families, string(text[0]) + string(text[1]), nil
 }
 
 // readFamilies reads a table of which the first line names the families, and each line

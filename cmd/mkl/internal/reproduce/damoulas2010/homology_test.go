@@ -1,9 +1,12 @@
 package damoulas2010
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -75,7 +78,7 @@ func TestReproduceRemoteHomology(t *testing.T) {
 		assert.Len(t, f.Weights, 4)
 	}
 
-	status, stdout, stderr = consoletest.Run(t, new(Homology), files, "-data", ".", "-kernels", "spectrum(k=2)", "-families", "1", "-ridge", "0")
+	status, stdout, stderr = consoletest.Run(t, new(Homology), files, "-data", ".", "-kernels", "spectrum(k=2)", "-families", "1", "-ridge", "0", "-constant", "0")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "spectrum(k=2)")
 	assert.Contains(t, stdout, "probit machine, stated")
@@ -84,10 +87,46 @@ func TestReproduceRemoteHomology(t *testing.T) {
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.NotContains(t, stdout, "1.1.1.1 ")
 
+	// A run that was cut short goes on from the folder of what is done, and ends as one
+	// that was not.
+	consoletest.InFolder(t, files)
+	args := []string{"-data", ".", "-kernels", "spectrum(k=2); pairwise", "-json"}
+	status, whole, stderr := consoletest.Run(t, new(Homology), nil, args...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	args = append(args, "-keep", "kept")
+	status, _, stderr = consoletest.Run(t, new(Homology), nil, append(args, "-only", "2.1.1.1")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	before, err := os.ReadFile("kept/families.jsonl")
+	require.NoError(t, err)
+	status, resumed, stderr := consoletest.Run(t, new(Homology), nil, args...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, whole, resumed)
+	after, err := os.ReadFile("kept/families.jsonl")
+	require.NoError(t, err)
+	assert.Equal(t, 1, bytes.Count(before, []byte("\n")))
+	assert.Equal(t, 2, bytes.Count(after, []byte("\n")))
+	assert.True(t, bytes.HasPrefix(after, before))
+	status, _, stderr = consoletest.Run(t, new(Homology), nil, append(args, "-seed", "2", "-only", "1.1.1.1")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	again, err := os.ReadFile("kept/families.jsonl")
+	require.NoError(t, err)
+	assert.Equal(t, 3, bytes.Count(again, []byte("\n")), "other settings are computed")
+	matrices, err := filepath.Glob("kept/*.npy")
+	require.NoError(t, err)
+	assert.Len(t, matrices, 2)
+	require.NoError(t, os.WriteFile(matrices[0], []byte("short"), 0o600))
+	status, _, stderr = consoletest.Run(t, new(Homology), nil, args...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, "is not a matrix of 80×80 numbers")
+	require.NoError(t, os.WriteFile("kept/families.jsonl", []byte("{"), 0o600))
+	status, _, stderr = consoletest.Run(t, new(Homology), nil, args...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, "families.jsonl, line 1")
+
 	for args, want := range map[string]string{
 		"-kernels rbf":           "-kernels: sequence: \"rbf\": the kernel is none of",
 		"-only 3.1.1.1":          "-only: there is no family \"3.1.1.1\"",
-		"-ridge=-1":              "-ridge are not negative",
+		"-ridge=-1":              "-ridge and -constant are not negative",
 		"-kernels spectrum(k=0,": "is not closed",
 	} {
 		status, _, stderr = consoletest.Run(t, new(Homology), files, append([]string{"-data", "."}, strings.Fields(args)...)...)

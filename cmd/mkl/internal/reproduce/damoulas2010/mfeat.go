@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
@@ -113,26 +111,21 @@ func (c *Mfeat) Run(e *console.Env) error {
 	weights := make([][][]float64, n)
 	var mu sync.Mutex
 	p := console.NewProgress(e, c.JSON, c.Trials, "splits")
-	group, ctx := errgroup.WithContext(e.Ctx)
-	group.SetLimit(console.Processors(c.Workers))
-	for trial := range c.Trials {
-		group.Go(func() error {
-			rate, sweep, beta, err := c.split(ctx, spaces, class, trial)
-			if err != nil {
-				return fmt.Errorf("split %d: %w", trial+1, err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for i, v := range rate {
-				rates[i] = append(rates[i], v)
-				sweeps[i] = append(sweeps[i], sweep[i])
-				weights[i] = append(weights[i], beta[i])
-			}
-			p.Step()
-			return nil
-		})
-	}
-	err := group.Wait()
+	err := console.Each(e.Ctx, c.Workers, c.Trials, func(ctx context.Context, trial int) error {
+		rate, sweep, beta, err := c.split(ctx, spaces, class, trial)
+		if err != nil {
+			return fmt.Errorf("split %d: %w", trial+1, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for i, v := range rate {
+			rates[i] = append(rates[i], v)
+			sweeps[i] = append(sweeps[i], sweep[i])
+			weights[i] = append(weights[i], beta[i])
+		}
+		p.Step()
+		return nil
+	})
 	p.Finish()
 	if err != nil {
 		return err

@@ -1,12 +1,10 @@
 package damoulas2010
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
-	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
@@ -122,26 +120,19 @@ func (c *Proteinfold) Run(e *console.Env) error {
 		}
 		for _, rule := range rules[:min(len(rules), len(k.sources))] {
 			right, sweeps := make([]float64, c.Starts), make([]float64, c.Starts)
-			var mu sync.Mutex
-			group, ctx := errgroup.WithContext(e.Ctx)
-			group.SetLimit(console.Processors(c.Workers))
-			for s := range c.Starts {
-				group.Go(func() error {
-					fit, probability, err := c.fit(ctx, c.machine(rule, c.Sweeps, c.Seed+uint64(s)), dense, later, x.TrainClass)
-					if err != nil {
-						return err
-					}
-					right[s], sweeps[s] = 100-errorRate(probability, x.TestClass), float64(len(fit.Record.Trace))
-					mu.Lock()
-					defer mu.Unlock()
-					if len(k.sources) == len(multiclass.ProteinSources) && rule == probit.WSum && s == 0 {
-						last = fit.Posterior.State().Beta
-					}
-					p.Step()
-					return nil
-				})
-			}
-			if err := group.Wait(); err != nil {
+			err := console.Each(e.Ctx, c.Workers, c.Starts, func(ctx context.Context, s int) error {
+				fit, probability, err := c.fit(ctx, c.machine(rule, c.Sweeps, c.Seed+uint64(s)), dense, later, x.TrainClass)
+				if err != nil {
+					return err
+				}
+				right[s], sweeps[s] = 100-errorRate(probability, x.TestClass), float64(len(fit.Record.Trace))
+				if len(k.sources) == len(multiclass.ProteinSources) && rule == probit.WSum && s == 0 {
+					last = fit.Posterior.State().Beta
+				}
+				p.Step()
+				return nil
+			})
+			if err != nil {
 				return fmt.Errorf("%s: %w", k.name, err)
 			}
 			f := newFigures(k.name, right, k.paper)

@@ -1,6 +1,7 @@
 package damoulas2010
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -8,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
@@ -245,24 +244,19 @@ func (c *UCI) Run(e *console.Env) error {
 		for j, kernel := range uciKernels {
 			rates, sweeps := make([]float64, k), make([]float64, k)
 			p := console.NewProgress(e, c.JSON, k, "folds, "+s.name+", "+kernel)
-			group, ctx := errgroup.WithContext(e.Ctx)
-			group.SetLimit(console.Processors(c.Workers))
-			for f := range k {
-				group.Go(func() error {
-					var inside []int
-					for i, part := range parts {
-						if i != f {
-							inside = append(inside, part...)
-						}
+			err := console.Each(e.Ctx, c.Workers, k, func(ctx context.Context, f int) error {
+				var inside []int
+				for i, part := range parts {
+					if i != f {
+						inside = append(inside, part...)
 					}
-					km, cross := c.kernel(kernel, multiclass.RowsAt(x, inside), multiclass.RowsAt(x, parts[f]))
-					rate, n, err := c.trial(ctx, c.machine(probit.FixSum, c.Sweeps, c.Seed+uint64(f)), []la.Matrix[float64]{km}, []la.Matrix[float64]{cross}, multiclass.At(class, inside), multiclass.At(class, parts[f]))
-					rates[f], sweeps[f] = rate, n
-					p.Step()
-					return err
-				})
-			}
-			err := group.Wait()
+				}
+				km, cross := c.kernel(kernel, multiclass.RowsAt(x, inside), multiclass.RowsAt(x, parts[f]))
+				rate, n, err := c.trial(ctx, c.machine(probit.FixSum, c.Sweeps, c.Seed+uint64(f)), []la.Matrix[float64]{km}, []la.Matrix[float64]{cross}, multiclass.At(class, inside), multiclass.At(class, parts[f]))
+				rates[f], sweeps[f] = rate, n
+				p.Step()
+				return err
+			})
 			p.Finish()
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", s.name, kernel, err)

@@ -1,12 +1,11 @@
 package gonen2012
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
@@ -89,7 +88,7 @@ func (c *Derived) Run(e *console.Env) error {
 		}
 		for _, f := range counts {
 			rows := f.Matrix(multiclass.Sequence(0, len(f.Columns())))
-			d, err := chiSquared(e, rows, train, console.Processors(c.Workers))
+			d, err := chiSquared(e, rows, train, c.Workers)
 			if err != nil {
 				return nil, console.Inputf("%s: %w", f.Name(), err)
 			}
@@ -124,25 +123,17 @@ func chiSquared(e *console.Env, counts la.Matrix[float64], train []int, workers 
 		la.Scal(1/sum, x.Row(i))
 	}
 	d := la.NewMatrix[float64](x.Rows, len(train))
-	group, ctx := errgroup.WithContext(e.Ctx)
-	group.SetLimit(workers)
-	for i := range x.Rows {
-		group.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			row := x.Row(i)
-			for j, t := range train {
-				var sum float64
-				for k, v := range x.Row(t) {
-					if s := row[k] + v; s > 0 {
-						sum += float64((row[k]-v)*(row[k]-v)) / s
-					}
+	return d, console.Each(e.Ctx, workers, x.Rows, func(_ context.Context, i int) error {
+		row := x.Row(i)
+		for j, t := range train {
+			var sum float64
+			for k, v := range x.Row(t) {
+				if s := row[k] + v; s > 0 {
+					sum += float64((row[k]-v)*(row[k]-v)) / s
 				}
-				d.Set(i, j, sum)
 			}
-			return nil
-		})
-	}
-	return d, group.Wait()
+			d.Set(i, j, sum)
+		}
+		return nil
+	})
 }

@@ -1,10 +1,9 @@
 package gonen2012
 
 import (
+	"context"
 	"fmt"
 	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
@@ -50,29 +49,25 @@ func fitSingle(e *console.Env, c *flags, x *multiclass.Problem, p *console.Progr
 	scores := make([][]float64, x.Classes)
 	var mu sync.Mutex
 	most, converged := 0, true
-	group, ctx := errgroup.WithContext(e.Ctx)
-	group.SetLimit(console.Processors(c.Workers))
-	for o := range x.Classes {
-		group.Go(func() error {
-			r := bemkl.Regression{Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: 1}
-			fit, err := r.Fit(ctx, train, y.Slice(o, o+1, 0, y.Cols))
-			if err != nil {
-				return fmt.Errorf("class %d: %w", o+1, err)
-			}
-			mean, err := fit.Posterior.Predict(test, vi.PredictOptions{MeanOnly: true, Workers: 1})
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			scores[o] = mean.Mean.Row(0)
-			most = max(most, len(fit.Record.Trace))
-			converged = converged && fit.Record.Reason == vi.Converged
-			p.Add(c.Sweeps - len(fit.Record.Trace))
-			return nil
-		})
-	}
-	return scores, most, converged, group.Wait()
+	err = console.Each(e.Ctx, c.Workers, x.Classes, func(ctx context.Context, o int) error {
+		r := bemkl.Regression{Ascent: c.ascent(p), Plain: c.Plain, Seed: c.Seed, Workers: 1}
+		fit, err := r.Fit(ctx, train, y.Slice(o, o+1, 0, y.Cols))
+		if err != nil {
+			return fmt.Errorf("class %d: %w", o+1, err)
+		}
+		mean, err := fit.Posterior.Predict(test, vi.PredictOptions{MeanOnly: true, Workers: 1})
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		scores[o] = mean.Mean.Row(0)
+		most = max(most, len(fit.Record.Trace))
+		converged = converged && fit.Record.Reason == vi.Converged
+		p.Add(c.Sweeps - len(fit.Record.Trace))
+		return nil
+	})
+	return scores, most, converged, err
 }
 
 func fitMultiple(e *console.Env, c *flags, x *multiclass.Problem, p *console.Progress) ([][]float64, int, bool, error) {

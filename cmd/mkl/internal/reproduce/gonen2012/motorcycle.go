@@ -2,13 +2,12 @@ package gonen2012
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
@@ -104,21 +103,18 @@ func (c *Motorcycle) Run(e *console.Env) error {
 	}
 	progress := console.NewProgress(e, c.JSON, len(all)*c.Starts, "fits")
 	defer progress.Finish()
-	group, _ := errgroup.WithContext(e.Ctx)
-	group.SetLimit(console.Processors(c.Workers))
-	for _, v := range all {
-		kernels, err := v.kernels()
-		if err != nil {
+	kernels := make([]*vi.Dense, len(all))
+	for i, v := range all {
+		if kernels[i], err = v.kernels(); err != nil {
 			return err
 		}
-		for i := range c.Starts {
-			group.Go(func() error {
-				defer progress.Step()
-				return v.run(e, c, kernels, i)
-			})
-		}
 	}
-	if err := group.Wait(); err != nil {
+	err = console.Each(e.Ctx, c.Workers, len(all)*c.Starts, func(_ context.Context, i int) error {
+		defer progress.Step()
+		variant, start := i/c.Starts, i%c.Starts
+		return all[variant].run(e, c, kernels[variant], start)
+	})
+	if err != nil {
 		return err
 	}
 	progress.Finish()

@@ -1,14 +1,13 @@
 package titsias2011
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/boston"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
@@ -231,38 +230,34 @@ func (c *Boston) cell(e *console.Env, p *console.Progress, x la.Matrix[float64],
 		cell.Starts, kind = "extreme", 1
 	}
 	errs, bounds, reasons := make([]float64, c.Starts), make([]float64, c.Starts), make([]vi.Reason, c.Starts)
-	group, ctx := errgroup.WithContext(e.Ctx)
-	group.SetLimit(console.Processors(c.Workers))
-	for i := range c.Starts {
-		group.Go(func() error {
-			defer p.Step()
-			r := rand.New(rand.NewPCG(c.Seed+uint64(i), kind))
-			start := &slab.RegressionStart{}
-			for range truth {
-				g := r.Float64()
-				if extreme {
-					g = math.Round(g)
-				}
-				start.Inclusion = append(start.Inclusion, g)
-				start.Mean = append(start.Mean, math.Sqrt(bostonVariance)*r.NormFloat64())
+	err := console.Each(e.Ctx, c.Workers, c.Starts, func(ctx context.Context, i int) error {
+		defer p.Step()
+		r := rand.New(rand.NewPCG(c.Seed+uint64(i), kind))
+		start := &slab.RegressionStart{}
+		for range truth {
+			g := r.Float64()
+			if extreme {
+				g = math.Round(g)
 			}
-			fit, err := slab.Regression{
-				Prior: slab.Prior{Pi: bostonPi, Variance: bostonVariance}, Noise: bostonNoise,
-				Held: slab.Held{Pi: true, Variance: true, Noise: true}, Standard: standard, Start: start,
-				Ascent: vi.Ascent{Tolerance: c.Tolerance}, Workers: 1,
-			}.Fit(ctx, x, y)
-			if err != nil {
-				return err
-			}
-			mean, _, _ := fit.Posterior.Weights()
-			for m, w := range mean {
-				errs[i] += math.Abs(w - truth[m])
-			}
-			bounds[i], reasons[i] = fit.Record.Bound(), fit.Record.Reason
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+			start.Inclusion = append(start.Inclusion, g)
+			start.Mean = append(start.Mean, math.Sqrt(bostonVariance)*r.NormFloat64())
+		}
+		fit, err := slab.Regression{
+			Prior: slab.Prior{Pi: bostonPi, Variance: bostonVariance}, Noise: bostonNoise,
+			Held: slab.Held{Pi: true, Variance: true, Noise: true}, Standard: standard, Start: start,
+			Ascent: vi.Ascent{Tolerance: c.Tolerance}, Workers: 1,
+		}.Fit(ctx, x, y)
+		if err != nil {
+			return err
+		}
+		mean, _, _ := fit.Posterior.Weights()
+		for m, w := range mean {
+			errs[i] += math.Abs(w - truth[m])
+		}
+		bounds[i], reasons[i] = fit.Record.Bound(), fit.Record.Reason
+		return nil
+	})
+	if err != nil {
 		return cell, err
 	}
 	cell.Error, cell.Bound = newInterval(errs), newInterval(bounds)

@@ -1,12 +1,11 @@
 package titsias2011
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/la"
@@ -63,15 +62,11 @@ func (c *Toy) Run(e *console.Env) error {
 	p := console.NewProgress(e, c.JSON, c.Sets*c.Starts*c.Sweeps, "sweeps at most")
 	defer p.Finish()
 	sets := make([]toySet, c.Sets)
-	group, _ := errgroup.WithContext(e.Ctx)
-	group.SetLimit(console.Processors(c.Workers))
-	for i := range sets {
-		group.Go(func() (err error) {
-			sets[i], err = c.run(e, c.Seed+uint64(i), p)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err := console.Each(e.Ctx, c.Workers, len(sets), func(_ context.Context, i int) (err error) {
+		sets[i], err = c.run(e, c.Seed+uint64(i), p)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	p.Finish()
