@@ -21,8 +21,8 @@
 //   - [Regression]: one target or several that share kernel weights;
 //     [SharedRegression]: several that share sample weights; [TaskRegression]: several
 //     that share kernel weights, each known for samples of its own
-//   - [Classifier], [MultiLabel]: two or more classes, or labels, with shared kernel
-//     weights
+//   - [Classifier], [MultiLabel], [TaskClassifier]: two or more classes, labels, or labels
+//     known for samples of their own, with shared kernel weights
 //   - [MultiGP], [MultiGPClassifier]: a sum of one Gaussian process for each view,
 //     whose scales, and widths if asked, are those of the highest evidence
 //   - [LandmarkGP]: the same for one target of any number of samples, also in parts

@@ -91,6 +91,14 @@ func predictRegression(m Model, workers int, x ...Features) ([]float64, error) {
 	return slices.Concat(slices.Concat(p.Mean...), slices.Concat(p.Variance...)), nil
 }
 
+func predictLabels(m Model, workers int, x ...Features) ([]float64, error) {
+	p, err := m.(LabelModel).PredictLabels(context.Background(), PredictOptions{Workers: workers}, x...)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(slices.Concat(p.Decision...), slices.Concat(p.Probability...)), nil
+}
+
 // orNil makes a nil *M a nil Model.
 func orNil[M interface {
 	comparable
@@ -312,13 +320,20 @@ var estimators = []estimator{
 			}
 			return orNil(MultiLabel{Fitting: s}.Fit(ctx, views, labels...))
 		},
-		predict: func(m Model, workers int, x ...Features) ([]float64, error) {
-			p, err := m.(*MultiLabelModel).PredictLabels(context.Background(), PredictOptions{Workers: workers}, x...)
-			if err != nil {
-				return nil, err
+		predict: predictLabels,
+	},
+	{
+		name: "two labels with samples of their own",
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			labels := make([][]bool, 2)
+			for _, k := range parts(y, 4) {
+				for o := range labels {
+					labels[o] = append(labels[o], k>>o&1 == 1)
+				}
 			}
-			return slices.Concat(slices.Concat(p.Decision...), slices.Concat(p.Probability...)), nil
+			return orNil(TaskClassifier{Fitting: s}.Fit(ctx, views, known(labels, 3)...))
 		},
+		predict: predictLabels,
 	},
 }
 

@@ -27,7 +27,7 @@ const (
 func kinds() []Model {
 	return []Model{
 		&RegressionModel{}, &SharedRegressionModel{}, &TaskRegressionModel{},
-		&ClassifierModel[string]{}, &MultiLabelModel{},
+		&ClassifierModel[string]{}, &MultiLabelModel{}, &TaskClassifierModel{},
 		&MultiGPModel{}, &MultiGPClassifierModel[string]{}, &ProbitClassifierModel[string]{},
 		&MultiTaskModel{}, &SpikeSlabModel{}, &FactorFit{},
 		&PoolModel{}, &PoolClassifierModel[string]{},

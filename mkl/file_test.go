@@ -169,6 +169,13 @@ func TestGoldenScores(t *testing.T) {
 			}
 			return orNil(MultiLabel{Fitting: settings}.Fit(context.Background(), views, labels...))
 		},
+		"task-classifier": func() (Model, error) {
+			labels := make([][]bool, 2)
+			for _, k := range parts(y, 4) {
+				labels[0], labels[1] = append(labels[0], k%2 == 1), append(labels[1], k > 1)
+			}
+			return orNil(TaskClassifier{Fitting: settings}.Fit(context.Background(), views, known(labels, 3)...))
+		},
 		"shared-regression": func() (Model, error) {
 			second := slices.Clone(y)
 			for i := range second {
@@ -203,7 +210,7 @@ func TestGoldenScores(t *testing.T) {
 				require.NoError(t, err)
 				return slices.Concat(slices.Concat(p.Mean...), slices.Concat(p.Variance...))
 			}
-			p, err := m.(*MultiLabelModel).PredictLabels(context.Background(), PredictOptions{}, x...)
+			p, err := m.(LabelModel).PredictLabels(context.Background(), PredictOptions{}, x...)
 			require.NoError(t, err)
 			return slices.Concat(slices.Concat(p.Probability...), slices.Concat(p.Decision...))
 		}
@@ -561,6 +568,7 @@ func tiny(f testing.TB) (files [][]byte) {
 		collapsed(orNil(TaskRegression{Fitting: s}.Fit(ctx, views, y))),
 		collapsed(orNil(Classifier[int]{Fitting: s}.Fit(ctx, views, labels))),
 		collapsed(orNil(MultiLabel{Fitting: s}.Fit(ctx, views, []bool{true, false, true, true}))),
+		collapsed(orNil(TaskClassifier{Fitting: s}.Fit(ctx, views, []Label{Present, Absent, Unknown, Present}))),
 		collapsed(orNil(MultiGP{Fitting: s}.Fit(ctx, views, y))),
 		collapsed(orNil(MultiGP{Fitting: s, Noise: VaryingNoise}.Fit(ctx, views, y))),
 		collapsed(orNil(MultiGP{Fitting: s, Noise: HeavyNoise}.Fit(ctx, views, y))),
@@ -641,7 +649,7 @@ func FuzzLoad(f *testing.F) {
 			_, _ = m.PredictTargets(context.Background(), PredictOptions{}, x...)
 		case *ClassifierModel[string]:
 			_, _, _ = m.Predict(x...)
-		case *MultiLabelModel:
+		case LabelModel:
 			_, _ = m.PredictLabels(context.Background(), PredictOptions{}, x...)
 		case TargetModel:
 			_, _ = m.PredictTargets(context.Background(), PredictOptions{}, x...)

@@ -17,7 +17,7 @@ type Model interface {
 	fmt.Stringer // the model in one line
 
 	// Kind returns what a file calls this kind of model: regression,
-	// shared-regression, task-regression, classifier, multilabel, multigp,
+	// shared-regression, task-regression, classifier, multilabel, task-classifier, multigp,
 	// multigp-classifier, pool, pool-classifier, landmarks, probit-classifier, spike-slab,
 	// multi-task or factors.
 	Kind() string
@@ -91,6 +91,18 @@ type ClassModel[T comparable] interface {
 	// PredictClasses predicts the class of each sample. It takes one matrix for
 	// each of Inputs.
 	PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error)
+}
+
+// LabelModel is a model of labels that samples have or have not.
+type LabelModel interface {
+	Model
+
+	// Labels returns the number of labels.
+	Labels() int
+
+	// PredictLabels predicts every label of each sample. It takes one matrix for each of
+	// Inputs.
+	PredictLabels(ctx context.Context, opt PredictOptions, x ...Features) (*LabelPrediction, error)
 }
 
 // Output is what was learned of one output of a model.

@@ -22,7 +22,8 @@ var (
 	_ ClassModel[string] = (*ClassifierModel[string])(nil)
 	_ ClassModel[string] = (*MultiGPClassifierModel[string])(nil)
 	_ ClassModel[string] = (*ProbitClassifierModel[string])(nil)
-	_ Model              = (*MultiLabelModel)(nil)
+	_ LabelModel         = (*MultiLabelModel)(nil)
+	_ LabelModel         = (*TaskClassifierModel)(nil)
 	_ Model              = (*FactorFit)(nil)
 )
 
@@ -57,6 +58,7 @@ func oneOfEach(t *testing.T, f Fitting) []Model {
 	keep(orNil(TaskRegression{Fitting: f, MissingTargets: true}.Fit(ctx, views, y, third)))
 	keep(orNil(Classifier[string]{Fitting: f}.Fit(ctx, views, classes)))
 	keep(orNil(MultiLabel{Fitting: f}.Fit(ctx, views, labels...)))
+	keep(orNil(TaskClassifier{Fitting: f}.Fit(ctx, views, known(labels, 5)...)))
 	keep(orNil(MultiGP{Fitting: f}.Fit(ctx, views, y)))
 	keep(orNil(MultiGPClassifier[string]{Fitting: f}.Fit(ctx, views, classes)))
 	keep(orNil(ProbitClassifier[string]{Fitting: f}.Fit(ctx, views, classes)))
@@ -67,6 +69,23 @@ func oneOfEach(t *testing.T, f Fitting) []Model {
 	keep(orNil(AutoClassifier[string]{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, classes)))
 	keep(orNil(LandmarkGP{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, y)))
 	return all
+}
+
+// known is what is known of labels, the first so many of the first not.
+func known(labels [][]bool, unknown int) (out [][]Label) {
+	for o, label := range labels {
+		out = append(out, make([]Label, len(label)))
+		for i, has := range label {
+			switch {
+			case o == 0 && i < unknown:
+			case has:
+				out[o][i] = Present
+			default:
+				out[o][i] = Absent
+			}
+		}
+	}
+	return out
 }
 
 // Every kind answers the same questions, and a file of each is read as what it is.
@@ -81,6 +100,7 @@ func TestModels(t *testing.T) {
 		{"task-regression", 24, 2, true, true},
 		{"classifier", 24, 3, false, true},
 		{"multilabel", 24, 2, false, true},
+		{"task-classifier", 24, 2, false, true},
 		{"multigp", 24, 1, true, false},
 		{"multigp-classifier", 24, 3, false, false},
 		{"probit-classifier", 24, 3, false, true},
@@ -124,7 +144,7 @@ func TestModels(t *testing.T) {
 		require.NoError(t, loaded.Save(&again))
 		assert.Equal(t, file.Bytes(), again.Bytes(), w.kind)
 		for j, load := range []func(io.Reader) (Model, error){
-			asModel[*RegressionModel], asModel[*SharedRegressionModel], asModel[*TaskRegressionModel], asModel[*ClassifierModel[string]], asModel[*MultiLabelModel],
+			asModel[*RegressionModel], asModel[*SharedRegressionModel], asModel[*TaskRegressionModel], asModel[*ClassifierModel[string]], asModel[*MultiLabelModel], asModel[*TaskClassifierModel],
 			asModel[*MultiGPModel], asModel[*MultiGPClassifierModel[string]], asModel[*ProbitClassifierModel[string]],
 			asModel[*MultiTaskModel], asModel[*SpikeSlabModel], asModel[*FactorFit],
 		} {
@@ -154,7 +174,7 @@ func TestMemoryLimits(t *testing.T) {
 	size := Size{Samples: 10, Kernels: 2, Outputs: 2}
 	for name, need := range map[string]func(Size) int64{
 		"regression": Regression{}.EstimateMemory, "shared": SharedRegression{}.EstimateMemory, "tasks": TaskRegression{}.EstimateMemory,
-		"classifier": Classifier[int]{}.EstimateMemory, "multilabel": MultiLabel{}.EstimateMemory,
+		"classifier": Classifier[int]{}.EstimateMemory, "multilabel": MultiLabel{}.EstimateMemory, "task classifier": TaskClassifier{}.EstimateMemory,
 		"multigp": MultiGP{}.EstimateMemory, "multigp classifier": MultiGPClassifier[int]{}.EstimateMemory,
 		"probit": ProbitClassifier[int]{}.EstimateMemory, "multi-task": MultiTask{}.EstimateMemory,
 		"spike and slab": SpikeSlab{}.EstimateMemory,

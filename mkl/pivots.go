@@ -127,16 +127,19 @@ func (ds *design) definite() bool {
 	return true
 }
 
-// trainingKernels computes the kernels of a design's basis points.
+// trainingKernels computes the kernels of some of a design's basis points.
 type trainingKernels struct {
-	ds   *design
-	all  pointKernels
-	work *scratch
-	x    [][]float64
+	ds    *design
+	basis []int
+	all   pointKernels
+	work  *scratch
+	x     [][]float64
 }
 
-func newTrainingKernels(ds *design) *trainingKernels {
-	t := &trainingKernels{ds: ds, all: newPointKernels(ds, counting(len(ds.views)), counting(ds.d), true), x: make([][]float64, len(ds.inputs))}
+func newTrainingKernels(ds *design, basis []int) *trainingKernels {
+	t := &trainingKernels{
+		ds: ds, basis: basis, all: newPointKernels(ds, counting(len(ds.views)), basis, true), x: make([][]float64, len(ds.inputs)),
+	}
 	t.work = t.all.newScratch()
 	return t
 }
@@ -144,23 +147,24 @@ func newTrainingKernels(ds *design) *trainingKernels {
 // Column implements bemkl.Columns.
 func (t *trainingKernels) Column(i int, dst la.Matrix[float64]) {
 	for j := range t.x {
-		t.x[j] = t.ds.inputs[j].basis.Row(i)
+		t.x[j] = t.ds.inputs[j].basis.Row(t.basis[i])
 	}
 	t.all.kernels(t.work, t.x)
 	dst.CopyFrom(t.work.k)
 }
 
 // Diagonal implements bemkl.Columns.
-func (t *trainingKernels) Diagonal(dst la.Matrix[float64]) { t.all.diagonal(t.ds, dst) }
+func (t *trainingKernels) Diagonal(dst la.Matrix[float64]) { t.all.diagonal(t.ds, t.basis, dst) }
 
-// diagonal stores the kernels of all basis points with themselves, a row for each view.
-func (p *pointKernels) diagonal(ds *design, dst la.Matrix[float64]) {
+// diagonal stores the kernels of the given basis points, which are those of p, with
+// themselves, a row for each view.
+func (p *pointKernels) diagonal(ds *design, basis []int, dst la.Matrix[float64]) {
 	for n := range p.groups {
 		g := &p.groups[n]
 		for _, slot := range g.slots {
 			v, row := &p.views[slot], dst.Row(slot)
-			for i := range row {
-				row[i] = g.statisticOfOne(v, ds.groups[n].basis.Row(i))
+			for i, d := range basis {
+				row[i] = g.statisticOfOne(v, ds.groups[n].basis.Row(d))
 			}
 			v.kernel.apply(row)
 			for i := range row {

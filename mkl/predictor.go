@@ -154,6 +154,7 @@ type scratch struct {
 type function struct {
 	*weighted
 	index   int                // the row of the posterior
+	basis   []int              // the basis points that it has; nil: all
 	a       []float64          // its sample weights' means
 	beMean  []float64          // biases and kernel weights
 	beCov   la.Matrix[float64] // their covariance
@@ -166,6 +167,14 @@ type function struct {
 	project func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error)
 	// How far rounding can move what Cov[a] contributes to a standard deviation.
 	roundoff func(o int, cov la.Matrix[float64]) float64
+}
+
+// basisPoints returns the basis points that the function has.
+func (f *function) basisPoints() []int {
+	if f.basis == nil {
+		return upTo(f.design.d)
+	}
+	return f.basis
 }
 
 // newPredictor prunes a function.
@@ -221,12 +230,14 @@ func (p *Predictor) project(opt PredictorOptions, f function) (err error) {
 	if p.tolerance = opt.Tolerance / 10; p.tolerance == 0 {
 		p.tolerance = DefaultPruning / 10
 	}
-	p.near, err = f.project(newTrainingKernels(f.design), bemkl.ProjectOptions{
+	p.near, err = f.project(newTrainingKernels(f.design, f.basisPoints()), bemkl.ProjectOptions{
 		Tolerance: p.tolerance, MeanOnly: opt.MeanOnly, Healed: p.healer != nil, Exact: p.cost(),
 	})
 	if p.near != nil {
-		p.info.Pivots = p.near.Pivots
-		p.pivots = newPivotKernels(f.design, p.near.Pivots, p.near.ScratchSize())
+		for _, own := range p.near.Pivots {
+			p.info.Pivots = append(p.info.Pivots, picked(f.basisPoints(), own))
+		}
+		p.pivots = newPivotKernels(f.design, p.info.Pivots, p.near.ScratchSize())
 	}
 	return err
 }

@@ -211,7 +211,7 @@ func (c *composite) Column(i int, dst []float64) {
 func (c *composite) Diagonal(dst []float64) {
 	clear(dst)
 	each := la.NewMatrix[float64](len(c.all.amplitude), len(dst))
-	c.all.diagonal(c.ds, each)
+	c.all.diagonal(c.ds, counting(c.ds.d), each)
 	for n, a := range c.all.amplitude {
 		la.Axpy(a, each.Row(n), dst)
 	}

@@ -37,7 +37,7 @@ type pruning struct {
 	e, a   []float64          // means
 	ee     la.Matrix[float64] // E[e·eᵀ]
 	eCov   la.Matrix[float64] // Cov[e], 0 if the variance is not wanted
-	aCov   la.Matrix[float64] // Cov[a], empty if the variance does not need it
+	aCov   la.Matrix[float64] // Cov[a], 0 where there is no weight; empty if the variance does not need it
 	kappa  []float64
 	sure   []bool  // kappa holds for every sample, not only those of the training
 	budget float64 // for the mean and for the standard deviation
@@ -64,7 +64,7 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 	p := &pruning{
 		e: f.beMean[L:], a: f.a,
 		ee: la.NewMatrix[float64](P, P), eCov: la.NewMatrix[float64](P, P),
-		kernels: upTo(P), samples: upTo(D), certain: true,
+		kernels: upTo(P), samples: f.basisPoints(), certain: true,
 	}
 	for i, v := range f.design.views {
 		p.kappa = append(p.kappa, v.largest)
@@ -96,11 +96,19 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 		}
 	}
 	if !opt.MeanOnly && !opt.Published {
-		var err error
-		if p.aCov, err = f.weights.WeightCovariance(&la.Workspace{}, f.index, upTo(D)); err != nil {
+		cov, err := f.weights.WeightCovariance(&la.Workspace{}, f.index, p.samples)
+		if err != nil {
 			return nil, err
 		}
-		p.certain = f.roundoff(f.index, p.aCov) <= mostRoundoff
+		p.certain = f.roundoff(f.index, cov) <= mostRoundoff
+		if p.aCov = cov; len(p.samples) < D {
+			p.aCov = la.NewMatrix[float64](D, D)
+			for i, d := range p.samples {
+				for j, c := range p.samples {
+					p.aCov.Set(d, c, cov.At(i, j))
+				}
+			}
+		}
 	}
 	return p, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// This file holds what [Classifier] and [MultiLabel] have in common: Bayesian
+// This file holds what [Classifier], [MultiLabel] and [TaskClassifier] have in common: Bayesian
 // efficient multiple kernel learning (BEMKL) of scores, one for each row of labels
 // ±1.
 
@@ -57,16 +57,50 @@ func (m *scores) set(p *bemkl.ClassificationPosterior) error {
 // Posterior returns the approximate posterior.
 func (m *scores) Posterior() *bemkl.ClassificationPosterior { return m.posterior }
 
+// predictScores predicts scores from kernels with the design's basis points.
+type predictScores func(k vi.Kernels, opt vi.PredictOptions) (*bemkl.ClassPrediction, error)
+
 // predict calls do with the scores of samples first … first+n−1, for block after
 // block.
-func (m *scores) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(p *bemkl.ClassPrediction, first, n int)) error {
+func (m *weighted) predict(ctx context.Context, opt PredictOptions, x []Features, t int, scores predictScores, do func(p *bemkl.ClassPrediction, first, n int)) error {
 	return m.design.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
-		p, err := m.posterior.Predict(k, opt.inference())
+		p, err := scores(k, opt.inference())
 		if err == nil {
 			do(p, first, n)
 		}
 		return err
 	})
+}
+
+// predictLabels predicts the labels of samples by their scores, one for each label.
+func (m *weighted) predictLabels(ctx context.Context, opt PredictOptions, x []Features, scores predictScores) (*LabelPrediction, error) {
+	t, err := m.design.checkInputs(x)
+	if err != nil {
+		return nil, err
+	}
+	L := len(m.active)
+	out := &LabelPrediction{Label: make([][]bool, L), Decision: rows(L, t)}
+	if !opt.MeanOnly {
+		out.Probability = rows(L, t)
+	}
+	for o := range out.Label {
+		out.Label[o] = make([]bool, t)
+	}
+	err = m.predict(ctx, opt, x, t, scores, func(p *bemkl.ClassPrediction, first, n int) {
+		for o := range L {
+			copy(out.Decision[o][first:first+n], p.Mean.Row(o))
+			if !opt.MeanOnly {
+				copy(out.Probability[o][first:first+n], p.Probability.Row(o))
+			}
+			for i := first; i < first+n; i++ {
+				out.Label[o][i] = out.Decision[o][i] >= 0
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.checked()
 }
 
 // scorePredictors are the scores of a model, pruned for single samples.
@@ -78,16 +112,24 @@ type scorePredictors struct {
 
 func (m *scores) predictors(opt PredictorOptions) (scorePredictors, error) {
 	s := m.posterior.State()
-	p := scorePredictors{margin: s.Margin, published: opt.Published}
+	return newScorePredictors(opt, s.Margin, s.A.Rows, func(o int) function {
+		return function{
+			weighted: &m.weighted, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
+			spread: s.SigmaG * s.SigmaG, roundoff: m.posterior.CovarianceRoundoff,
+		}
+	})
+}
+
+// newScorePredictors prunes the scores, of which of says what is their own.
+func newScorePredictors(opt PredictorOptions, margin float64, scores int, of func(o int) function) (scorePredictors, error) {
+	p := scorePredictors{margin: margin, published: opt.Published}
 	if opt.MeanOnly {
 		return p, errors.New("mkl: Predictor: MeanOnly leaves no probabilities")
 	}
-	for o := range s.A.Rows {
-		score, err := newPredictor(opt, function{
-			weighted: &m.weighted, index: o, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
-			spread: s.SigmaG * s.SigmaG, noise: 1, targets: s.A.Rows, target: target{0, 1},
-			roundoff: m.posterior.CovarianceRoundoff,
-		})
+	for o := range scores {
+		f := of(o)
+		f.index, f.noise, f.targets, f.target = o, 1, scores, target{0, 1}
+		score, err := newPredictor(opt, f)
 		if err != nil {
 			return p, err
 		}

@@ -3,11 +3,8 @@ package mkl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"slices"
 
-	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -44,6 +41,11 @@ type TaskRegression struct {
 	// MissingTargets takes NaN in a target as a sample that the task does not have,
 	// instead of an error.
 	MissingTargets bool
+
+	// From, if not nil, is a model of an earlier fit of as many targets to the same samples
+	// and kernels, perhaps with other values of the targets or priors, to continue from; it
+	// takes the place of Seed, and Restarts is an error.
+	From *TaskRegressionModel
 }
 
 // Fit fits the model to the views of N samples and the targets of length N each. With
@@ -63,10 +65,16 @@ func (t TaskRegression) Fit(ctx context.Context, views []View, y ...[]float64) (
 	if err != nil {
 		return nil, err
 	}
+	var from *bemkl.TaskPosterior
+	if t.From != nil {
+		if from, err = t.From.continued(&t.Fitting, ds, basis); err != nil {
+			return nil, err
+		}
+	}
 	fit, err := bestStart(ctx, &t.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.TaskFit, error) {
 		return bemkl.TaskRegression{
 			Lambda: t.Lambda, Upsilon: t.Upsilon, Gamma: t.Gamma, Omega: t.Omega, Epsilon: t.Epsilon,
-			Ascent: a, Plain: t.Plain, Workers: t.Workers, Seed: seed,
+			Ascent: a, Plain: t.Plain, Workers: t.Workers, Seed: seed, From: from,
 		}.Fit(ctx, tasks)
 	}, func(fit *bemkl.TaskFit) vi.Record { return fit.Record })
 	if fit == nil {
@@ -84,73 +92,9 @@ func (t TaskRegression) Fit(ctx context.Context, views []View, y ...[]float64) (
 	return m, err
 }
 
-// splitTasks returns a task for each row of z, of the samples where it is not NaN, and the
-// basis points of each: the task's samples if the kernels are square, else nil for all.
-// Tasks of the same samples share their kernels.
-func splitTasks(k *vi.Dense, z la.Matrix[float64]) (tasks []bemkl.Task, basis [][]int, err error) {
-	_, D, N := k.Dims()
-	var own []*vi.Dense
-	var of [][]int
-	for o := range z.Rows {
-		var samples []int
-		var y []float64
-		for i, v := range z.Row(o) {
-			if !math.IsNaN(v) {
-				samples, y = append(samples, i), append(y, v)
-			}
-		}
-		rows := samples
-		if D != N || len(samples) == N {
-			rows = nil
-		}
-		j := slices.IndexFunc(of, func(other []int) bool { return slices.Equal(samples, other) })
-		if j < 0 {
-			part := k
-			if len(samples) < N {
-				if part, err = selectKernels(k, rows, samples); err != nil {
-					return nil, nil, err
-				}
-			}
-			j = len(of)
-			own, of = append(own, part), append(of, samples)
-		}
-		tasks, basis = append(tasks, bemkl.Task{Kernels: own[j], Y: y}), append(basis, rows)
-	}
-	return tasks, basis, nil
-}
-
-// selectKernels returns the rows and columns of the kernels; nil: all.
-func selectKernels(k *vi.Dense, rows, cols []int) (*vi.Dense, error) {
-	P, D, N := k.Dims()
-	if rows == nil {
-		rows = upTo(D)
-	}
-	if cols == nil {
-		cols = upTo(N)
-	}
-	out := make([]la.Matrix[float64], P)
-	for m := range out {
-		out[m] = la.NewMatrix[float64](len(rows), len(cols))
-		for i, r := range rows {
-			from, to := k.At(m).Row(r), out[m].Row(i)
-			for j, c := range cols {
-				to[j] = from[c]
-			}
-		}
-	}
-	part, err := vi.NewDense(out...)
-	if err != nil {
-		return nil, fmt.Errorf("mkl: %w", err)
-	}
-	return part, nil
-}
-
 // EstimateMemory returns about how many bytes a fit of the given size takes where every
 // task has nearly all samples, but others than the other tasks.
 func (t TaskRegression) EstimateMemory(s Size) int64 {
-	n, p, l, d := float64(s.Samples), float64(s.Kernels), float64(s.Outputs), float64(s.basis())
-	words := float64(l * p * d * n)                                                          // the tasks' own kernels
-	words += float64(l * (float64(5*d*d) + float64(d*n) + float64(6*p*n) + float64(12*p*p))) // Gram sums, factors, healing; composite kernels; intermediate outputs
-	own := inBytes(words)
+	own := taskMemory(s)
 	return min(t.kernelMemory(s, 1), math.MaxInt64-own) + own
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
@@ -23,19 +22,11 @@ func (m *TaskRegressionModel) Save(w io.Writer) error {
 	samples := m.TaskSamples()
 	var f fileWriter
 	j := taskRegressionJSON{f.addTargetFunctions(&m.targetFunctions, m.design.d, s.Priors), samples}
-	has := la.NewMatrix[float64](L, D)
 	var upsilon, epsilon, gamma []Gamma
-	for o, basis := range m.weights.(*taskFunctions).basis {
-		task := s.Tasks[o]
+	for _, task := range s.Tasks {
 		upsilon, epsilon, gamma = append(upsilon, task.Upsilon), append(epsilon, task.Epsilon), append(gamma, task.Gamma)
-		if basis == nil {
-			basis = upTo(D)
-		}
-		for _, d := range basis {
-			has.Set(o, d, 1)
-		}
 	}
-	f.add("basis.of", flat(has), L, D)
+	f.addTaskBasis(m.functions.basis, D)
 	f.add("upsilon", pairs(upsilon), L, 2)
 	f.add("epsilon", pairs(epsilon), L, 2)
 	f.add("gamma", pairs(gamma), L, 2)
@@ -72,25 +63,11 @@ func (m *TaskRegressionModel) decode(f *fileReader) error {
 		BEMean: f.take("be.mean", L+P), BECov: f.takeCovariance("be.cov", L+P),
 	}
 	upsilon, epsilon, gamma := unpair(f.take("upsilon", L, 2)), unpair(f.take("epsilon", L, 2)), unpair(f.take("gamma", L, 2))
-	has := f.takeMatrix("basis.of", L, D)
-	if f.err != nil {
-		return f.err
+	basis, sizes, err := f.takeTaskBasis(L, D)
+	if err != nil {
+		return err
 	}
-	basis := make([][]int, L)
-	for o := range L {
-		for d, v := range has.Row(o) {
-			switch v {
-			case 0:
-			case 1:
-				basis[o] = append(basis[o], d)
-			default:
-				return fmt.Errorf("tensor %q: entry (%d, %d) is %g", "basis.of", o, d, v)
-			}
-		}
-		n := len(basis[o])
-		if n == 0 {
-			return fmt.Errorf("tensor %q: target %d has no basis points", "basis.of", o)
-		}
+	for o, n := range sizes {
 		f.prefix = fmt.Sprintf("task.%d.", o)
 		s.Tasks = append(s.Tasks, bemkl.TaskFactors{
 			Samples: j.TaskSamples[o], Lambda: f.take("lambda", n), A: f.take("a", n),
@@ -100,9 +77,6 @@ func (m *TaskRegressionModel) decode(f *fileReader) error {
 		f.prefix = ""
 		if f.err != nil {
 			return f.err
-		}
-		if n == D {
-			basis[o] = nil
 		}
 	}
 	if err := f.close(); err != nil {

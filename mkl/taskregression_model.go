@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -13,47 +14,23 @@ import (
 type TaskRegressionModel struct {
 	targetFunctions
 	posterior *bemkl.TaskPosterior
+	functions *taskFunctions // which it is
 }
 
-// taskFunctions is the posterior of tasks with basis points of their own, seen from those of
-// the design.
+// taskFunctions are the posteriors of the tasks as one.
 type taskFunctions struct {
-	*bemkl.TaskPosterior
-	basis [][]int // of each task, its basis points, ascending; nil: all
-	d     int     // basis points of the design
-}
-
-// Dims returns the number of tasks, kernels and basis points of the design.
-func (p *taskFunctions) Dims() (L, P, D int) {
-	L, P = p.TaskPosterior.Dims()
-	return L, P, p.d
-}
-
-// WeightCovariance returns that of task o's weights of basis points that it has.
-func (p *taskFunctions) WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matrix[float64], error) {
-	if basis := p.basis[o]; basis != nil {
-		place := make([]int, p.d)
-		for i, d := range basis {
-			place[d] = i
-		}
-		own := make([]int, len(rows))
-		for i, d := range rows {
-			own[i] = place[d]
-		}
-		rows = own
-	}
-	return p.Task(o).WeightCovariance(ws, 0, rows)
+	taskWeights[*bemkl.RegressionPosterior]
 }
 
 // Predict predicts every task; k are kernels with all basis points of the design.
 func (p *taskFunctions) Predict(k vi.Kernels, opt vi.PredictOptions) (*bemkl.Prediction, error) {
-	return p.predict(k, func(o int, k vi.Kernels) (*bemkl.Prediction, error) { return p.Task(o).Predict(k, opt) })
+	return p.predict(k, func(o int, k vi.Kernels) (*bemkl.Prediction, error) { return p.tasks[o].Predict(k, opt) })
 }
 
 // PredictHealed is Predict, healed; self holds the kernels of the samples with themselves.
 func (p *taskFunctions) PredictHealed(k vi.Kernels, self la.Matrix[float64], opt vi.PredictOptions) (*bemkl.Prediction, error) {
 	return p.predict(k, func(o int, k vi.Kernels) (*bemkl.Prediction, error) {
-		return p.Task(o).PredictHealed(k, self, opt)
+		return p.tasks[o].PredictHealed(k, self, opt)
 	})
 }
 
@@ -62,14 +39,10 @@ func (p *taskFunctions) PredictHealed(k vi.Kernels, self la.Matrix[float64], opt
 func (p *taskFunctions) predict(k vi.Kernels, of func(o int, k vi.Kernels) (*bemkl.Prediction, error)) (*bemkl.Prediction, error) {
 	_, _, n := k.Dims()
 	all := &bemkl.Prediction{Mean: la.NewMatrix[float64](len(p.basis), n)}
-	for o, basis := range p.basis {
-		own := k
-		if basis != nil {
-			part, err := selectKernels(k.(*vi.Dense), basis, nil) // a design's kernels are dense
-			if err != nil {
-				return nil, err
-			}
-			own = part
+	for o := range p.basis {
+		own, err := p.kernels(o, k)
+		if err != nil {
+			return nil, err
 		}
 		task, err := of(o, own)
 		if err != nil {
@@ -89,7 +62,7 @@ func (p *taskFunctions) predict(k vi.Kernels, of func(o int, k vi.Kernels) (*bem
 // Healable reports whether the predictions of every task can be healed.
 func (p *taskFunctions) Healable() bool {
 	for o := range p.basis {
-		if !p.Task(o).Healable() {
+		if !p.tasks[o].Healable() {
 			return false
 		}
 	}
@@ -98,27 +71,41 @@ func (p *taskFunctions) Healable() bool {
 
 // Healer returns what heals task o, given kernels with the task's own basis points.
 func (p *taskFunctions) Healer(ws *la.Workspace, o int) (*bemkl.Healer, error) {
-	return p.Task(o).Healer(ws, 0)
+	return p.tasks[o].Healer(ws, 0)
 }
 
 // set completes the model by its posterior and the basis points of the tasks.
 func (m *TaskRegressionModel) set(p *bemkl.TaskPosterior, basis [][]int) error {
-	f := &taskFunctions{p, basis, m.design.d}
-	m.posterior, m.weights, m.targetFunctions.posterior = p, f, f
-	m.healing = newHealing(m.design, f)
+	f := &taskFunctions{taskWeights[*bemkl.RegressionPosterior]{basis: basis, d: m.design.d}}
 	var noise []Gamma
-	a := la.NewMatrix[float64](len(basis), m.design.d)
 	for o, task := range p.State().Tasks {
+		f.tasks = append(f.tasks, p.Task(o))
 		noise = append(noise, task.Epsilon)
-		if basis[o] == nil {
-			copy(a.Row(o), task.A)
-		}
-		for i, d := range basis[o] {
-			a.Set(o, d, task.A[i])
-		}
 	}
+	m.posterior, m.functions, m.weights, m.targetFunctions.posterior = p, f, f, f
+	m.healing = newHealing(m.design, f)
 	m.setNoise(noise)
-	return m.prepare(a)
+	return m.prepare(f.widen(func(o int) []float64 { return p.State().Tasks[o].A }))
+}
+
+// continued returns the posterior for a fit of tasks with the given basis points to go on
+// from: weights of basis points that a task did not have are at their prior.
+func (m *TaskRegressionModel) continued(f *Fitting, ds *design, basis [][]int) (*bemkl.TaskPosterior, error) {
+	s := m.posterior.State()
+	if err := checkFrom(f, m.design, len(s.Tasks), ds, len(basis)); err != nil {
+		return nil, err
+	}
+	s.Tasks = slices.Clone(s.Tasks)
+	for o := range s.Tasks {
+		t := &s.Tasks[o]
+		t.Lambda, t.A = moved(m.functions.basis[o], t.Lambda, s.Priors.Lambda.Scale, basis[o], ds.d), moved(m.functions.basis[o], t.A, 0, basis[o], ds.d)
+		t.Gram, t.Healing = la.NewMatrix[float64](len(t.A), len(t.A)), nil // the fit makes its own
+	}
+	p, err := bemkl.NewTaskPosterior(s)
+	if err != nil {
+		return nil, fmt.Errorf("mkl: From: %w", err)
+	}
+	return p, nil
 }
 
 // Kind returns task-regression.

@@ -170,3 +170,40 @@ func TestTaskRegressionOfCompleteTargetsIsRegression(t *testing.T) {
 	assert.InDeltaSlice(t, mean, got, 1e-6)
 	assert.InDeltaSlice(t, variance, spread, 1e-6)
 }
+
+// A predictor of a task sees its basis points alone, and is as close to the model as it says:
+// of kernels with and without pivots, centred ones among them, healed or not.
+func TestTaskPredictorWithinItsBounds(t *testing.T) {
+	ctx := context.Background()
+	views, y, x := screen(90)
+	views[0] = View{X: x, Kernel: RBF{Width: 3}, Center: true}
+	m, err := TaskRegression{Fitting: Fitting{MaxSweeps: 30}, MissingTargets: true}.Fit(ctx, views, y...)
+	require.NoError(t, err)
+	q := around(rand.New(rand.NewPCG(3, 3)), x, 40)
+	pivots := 0
+	for target := range y {
+		for _, opt := range []PredictorOptions{{}, {Tolerance: -1}, {Unhealed: true, Tolerance: 0.3}, {MeanOnly: true, Tolerance: 0.1}, {Published: true}} {
+			opt.Target = target
+			p, err := m.Predictor(opt)
+			require.NoError(t, err)
+			want, err := m.PredictTargets(ctx, PredictOptions{Published: opt.Published, Unhealed: opt.Unhealed}, q)
+			require.NoError(t, err)
+			for i := range q.Rows {
+				requireWithin(t, p, want.Mean[target][i], want.Variance[target][i], q.Row(i))
+			}
+			for _, d := range slices.Concat(append(p.Info().Pivots, p.Info().Samples)...) {
+				require.False(t, math.IsNaN(y[target][d]), "sample %d is not of task %d", d, target)
+			}
+			if p.near != nil {
+				pivots++
+			}
+			if !raceEnabled {
+				point := q.Row(0)
+				assert.Zero(t, testing.AllocsPerRun(20, func() { _, _, _ = p.Predict(point) }))
+			}
+		}
+	}
+	assert.Positive(t, pivots)
+	_, err = m.Predictor(PredictorOptions{Target: 4})
+	assert.EqualError(t, err, "mkl: Predictor: target 4 of 4")
+}

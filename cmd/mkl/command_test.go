@@ -117,7 +117,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -tolerance 2", "-tolerance 2 is not between 0 and 1"},
 		{"fit d.csv -target y -model bmkl -prior beta=1,1", "-prior beta=1,1: the priors are lambda, upsilon, gamma, omega and epsilon"},
 		{"fit d.csv -target y -model bmkl -prior omega=1", "-prior omega=1: two positive numbers are needed, as in omega=1e-10,1e+10"},
-		{"fit d.csv -target y -task guess", `--task must be one of "regression","binary","multiclass","multioutput","shared","tasks","multitask","multilabel" but got "guess"`},
+		{"fit d.csv -target y -task guess", `--task must be one of "regression","binary","multiclass","multioutput","shared","tasks","multitask","multilabel","tasklabels" but got "guess"`},
 		{"fit d.csv -target y -task multioutput", "-task multioutput needs several targets"},
 		{"fit d.csv -target y -task shared", "-task shared needs several targets"},
 		{"fit d.csv -target y -task multitask", "-task multitask needs several targets"},
@@ -496,6 +496,44 @@ func TestTasks(t *testing.T) {
 	assert.Equal(t, 41, strings.Count(stdout, "\n"), "a prediction for every sample")
 	status, _, stderr = command(t, nil, "", "evaluate", "s", "s.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
+}
+
+// TestFitTaskLabels fits labels that are known for samples of their own.
+func TestFitTaskLabels(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("u,v,p,q\n")
+	for i := range 40 {
+		u, v := float64(i)/10, math.Mod(float64(7*i), 11)/3
+		p, q := "0", "no"
+		if math.Sin(2*u) > 0 {
+			p = "1"
+		}
+		if math.Cos(2*u) > 0 {
+			q = "yes"
+		}
+		if i%3 == 0 {
+			p = ""
+		}
+		fmt.Fprintf(&b, "%g,%g,%s,%s\n", u, v, p, q)
+	}
+	fit := []string{"fit", "s.csv", "-task", "tasklabels", "-target", "p,q", "-view", "left=u:rbf(width=.5)", "-view", "right=v:rbf(width=.5)", "-o", "s"}
+	status, _, stderr := command(t, map[string]string{"s.csv": b.String()}, "", fit...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, `"p"`)
+	status, stdout, stderr := command(t, nil, "", append(fit, "-missing-targets")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "tasklabels of p, q")
+	status, stdout, stderr = command(t, nil, "", "predict", "s", "s.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.True(t, strings.HasPrefix(stdout, "p,p_p,q,p_q\n"), stdout)
+	assert.Equal(t, 41, strings.Count(stdout, "\n"), "a prediction for every sample")
+	status, stdout, stderr = command(t, nil, "", "evaluate", "s", "s.csv", "-json")
+	require.Equal(t, console.StatusOK, status, stderr)
+	var ev evaluation
+	require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
+	for _, m := range ev.Measures {
+		assert.Greater(t, m.Values["accuracy"], 0.9, m)
+	}
 }
 
 // TestEvaluate measures models of every kind on the data they were fitted to.

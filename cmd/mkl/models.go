@@ -154,6 +154,20 @@ var estimators = []*estimator{
 		},
 	},
 	{
+		model: modelBMKL, tasks: []string{"tasklabels"}, kind: "task-classifier", form: labels,
+		flags:  []string{"kernels", "sparse", "prior", "margin", "sigma-g", "missing-targets", "allow-duplicates", "restarts", "plain"},
+		priors: []string{"lambda", "gamma", "omega"},
+		build: func(s *settings) fitter {
+			c := mkl.TaskClassifier{
+				Fitting: s.fitting, Plain: s.Plain, Margin: s.Margin, SigmaG: s.SigmaG,
+				Lambda: s.prior["lambda"], Gamma: s.prior["gamma"], Omega: s.prior["omega"],
+			}
+			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				return asModel(c.Fit(ctx, d.views, d.labels...))
+			}}
+		},
+	},
+	{
 		model: "mgp", tasks: []string{taskRegression}, kind: "multigp", form: numbers, one: true,
 		flags: []string{"kernels", "method", "family", "noise", "raw-targets", "plain"},
 		build: func(s *settings) fitter {

@@ -271,7 +271,7 @@ func predict(ctx context.Context, m mkl.Model, opt mkl.PredictOptions, x []mkl.F
 	case mkl.ClassModel[string]:
 		p, err := m.PredictClasses(ctx, opt, x...)
 		return classPrediction{p, m.Classes()}, err
-	case *mkl.MultiLabelModel:
+	case mkl.LabelModel:
 		p, err := m.PredictLabels(ctx, opt, x...)
 		return labelPrediction{p}, err
 	}

@@ -31,14 +31,14 @@ var fits = []struct {
 		return some(e.Fit(ctx, p.views(), p.labels()))
 	}},
 	{"multilabel", func(ctx context.Context, p *problem) (mkl.Model, error) {
-		labels := make([][]mkl.Label, pick(p.Rand, 1, 2, 3))
-		for o := range labels {
-			labels[o] = make([]mkl.Label, p.n)
-			for i := range labels[o] {
-				labels[o][i] = mkl.Label(p.IntN(3))
-			}
-		}
-		return some(mkl.MultiLabel{Fitting: p.fitting()}.FitKnown(ctx, p.views(), labels...))
+		return some(mkl.MultiLabel{Fitting: p.fitting()}.FitKnown(ctx, p.views(), p.known()...))
+	}},
+	{"task regression", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.TaskRegression{Fitting: p.fitting(), Lambda: p.gamma(), Omega: p.gamma(), RawTargets: p.IntN(4) == 0}
+		return some(e.Fit(ctx, p.views(), p.several()...))
+	}},
+	{"task classifier", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		return some(mkl.TaskClassifier{Fitting: p.fitting(), Lambda: p.gamma()}.Fit(ctx, p.views(), p.known()...))
 	}},
 	{"Gaussian process", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.MultiGP{Fitting: p.fitting(), Family: p.family(), Method: p.method(), FixedPrior: p.IntN(4) == 0, RawTargets: p.IntN(4) == 0}

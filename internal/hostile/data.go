@@ -121,6 +121,18 @@ func (p *problem) labels() []string {
 	return labels
 }
 
+// known returns what is known of one to three labels of the samples.
+func (p *problem) known() [][]mkl.Label {
+	labels := make([][]mkl.Label, pick(p.Rand, 1, 2, 3))
+	for o := range labels {
+		labels[o] = make([]mkl.Label, p.n)
+		for i := range labels[o] {
+			labels[o][i] = mkl.Label(p.IntN(3))
+		}
+	}
+	return labels
+}
+
 // width returns the width of a kernel.
 func (p *problem) width() float64 {
 	if p.mild() {

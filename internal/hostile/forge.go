@@ -106,7 +106,7 @@ func (f *forged) names() []string {
 
 // kinds of models, for files that claim to be another.
 var kinds = []string{
-	"regression", "classifier", "multilabel", "multigp", "multigp-classifier", "shared-regression", "spike-slab",
+	"regression", "classifier", "multilabel", "task-regression", "task-classifier", "multigp", "multigp-classifier", "shared-regression", "spike-slab",
 	"multi-task", "probit-classifier", "factors", "pool", "pool-classifier",
 }
 

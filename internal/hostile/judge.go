@@ -90,7 +90,7 @@ func predict(m mkl.Model, x []mkl.Features) (prediction, error) {
 			return prediction{}, err
 		}
 		return prediction{probability: p.Probability}, nil
-	case *mkl.MultiLabelModel:
+	case mkl.LabelModel:
 		p, err := m.PredictLabels(ctx, opt, x...)
 		if err != nil {
 			return prediction{}, err
@@ -121,7 +121,7 @@ func judgePredictor(p *problem, m mkl.Model, x []mkl.Features, of prediction) (w
 			}
 		}
 	}
-	_, labels := m.(*mkl.MultiLabelModel)
+	_, labels := m.(mkl.LabelModel)
 	for i, row := range of.probability {
 		var sum float64
 		for _, v := range row {

@@ -76,6 +76,21 @@ func (d data) positive(class string) []bool {
 	return is
 }
 
+// known is positive as labels, those of the first samples not known.
+func (d data) known(class string, unknown int) []mkl.Label {
+	labels := make([]mkl.Label, len(d.class))
+	for i, is := range d.positive(class) {
+		switch {
+		case i < unknown:
+		case is:
+			labels[i] = mkl.Present
+		default:
+			labels[i] = mkl.Absent
+		}
+	}
+	return labels
+}
+
 var ctx = context.Background()
 
 // fits are the estimators. How many sweeps a fit takes is part of what is compared.
@@ -97,6 +112,9 @@ var fits = []struct {
 	}},
 	{"multilabel", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		return mkl.MultiLabel{Fitting: s}.Fit(ctx, d.linear(), d.positive("u"), d.positive("w"))
+	}},
+	{"task classifier", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.TaskClassifier{Fitting: s}.Fit(ctx, d.radial(), d.known("u", 5), d.known("w", 0))
 	}},
 	{"Gaussian process", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		return mkl.MultiGP{Fitting: s}.Fit(ctx, d.radial(), d.y)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -155,15 +156,9 @@ func (c Classification) model(k vi.Kernels, y la.Matrix[float64]) (*classificati
 	if err := pr.validate(); err != nil {
 		return nil, err
 	}
-	margin, sigma := c.Margin, c.SigmaG
-	if !(margin >= 0) || math.IsInf(margin, 0) {
-		return nil, fmt.Errorf("vi: Margin is %g: it must be at least 0 and finite", margin)
-	}
-	if sigma == 0 {
-		sigma = 0.1
-	}
-	if !(sigma > 0) || math.IsInf(sigma, 0) {
-		return nil, fmt.Errorf("vi: SigmaG is %g: it must be positive and finite", sigma)
+	sigma, err := checkScoreSettings(c.Margin, c.SigmaG)
+	if err != nil {
+		return nil, err
 	}
 	y, observed, err := checkTargets(k, y)
 	if err == nil {
@@ -177,7 +172,7 @@ func (c Classification) model(k vi.Kernels, y la.Matrix[float64]) (*classificati
 	for o := range L {
 		for i, v := range y.Row(o) {
 			missing := observed.Rows > 0 && observed.At(o, i) == 0
-			if !missing && v != 1 && v != -1 {
+			if !missing && !isLabel(v) {
 				return nil, fmt.Errorf("vi: y: entry (%d, %d) is %g: labels are −1 and +1, NaN where missing", o, i, v)
 			}
 		}
@@ -185,7 +180,7 @@ func (c Classification) model(k vi.Kernels, y la.Matrix[float64]) (*classificati
 
 	m := &classification{
 		layers: newLayers(k, L, observed, layerPriors{pr.Lambda, pr.Gamma, pr.Omega}, c.Workers),
-		y:      y, margin: margin, sigmaG: sigma, priors: pr,
+		y:      y, margin: c.Margin, sigmaG: sigma, priors: pr,
 		f:        la.NewMatrix[float64](L, N),
 		location: la.NewMatrix[float64](L, N),
 		logZ:     make([]float64, L),
@@ -205,7 +200,7 @@ func (c Classification) model(k vi.Kernels, y la.Matrix[float64]) (*classificati
 	}
 	start := c.Start
 	if start == nil {
-		start = m.randomStart(c.Seed)
+		start = randomClassificationStart(random.Source(c.Seed), y, P, D, c.Margin)
 	} else if err := start.validate(L, P, D, N); err != nil {
 		return nil, err
 	}
@@ -218,6 +213,23 @@ func (c Classification) model(k vi.Kernels, y la.Matrix[float64]) (*classificati
 	}
 	return m, m.start(start.A, start.G)
 }
+
+// checkScoreSettings returns σ_g with its default, or what is wrong with it or with the margin.
+func checkScoreSettings(margin, sigma float64) (float64, error) {
+	if !(margin >= 0) || math.IsInf(margin, 0) {
+		return 0, fmt.Errorf("vi: Margin is %g: it must be at least 0 and finite", margin)
+	}
+	if sigma == 0 {
+		sigma = 0.1
+	}
+	if !(sigma > 0) || math.IsInf(sigma, 0) {
+		return 0, fmt.Errorf("vi: SigmaG is %g: it must be positive and finite", sigma)
+	}
+	return sigma, nil
+}
+
+// isLabel reports whether v is a label.
+func isLabel(v float64) bool { return v == 1 || v == -1 }
 
 // resume continues from p.
 func (m *classification) resume(p *ClassificationPosterior) error {
@@ -232,28 +244,28 @@ func (m *classification) resume(p *ClassificationPosterior) error {
 	return m.updateIntermediate(m.precision, m.ones, m.f)
 }
 
-// randomStart draws A from the standard normal distribution, and G and F as
+// randomClassificationStart draws A from the standard normal distribution, and G and F as
 // y·(|z| + ν) with z standard normal.
-func (m *classification) randomStart(seed uint64) *ClassificationStart {
-	src := random.Source(seed)
+func randomClassificationStart(src *rand.Rand, y la.Matrix[float64], P, D int, margin float64) *ClassificationStart {
+	L, N := y.Rows, y.Cols
 	s := &ClassificationStart{
-		Start: Start{A: la.NewMatrix[float64](m.L, m.D), G: la.NewMatrix[float64](m.L*m.P, m.N)},
-		F:     la.NewMatrix[float64](m.L, m.N),
+		Start: Start{A: la.NewMatrix[float64](L, D), G: la.NewMatrix[float64](L*P, N)},
+		F:     la.NewMatrix[float64](L, N),
 	}
 	random.Normal(src, s.A.Data)
 	random.Normal(src, s.G.Data)
 	random.Normal(src, s.F.Data)
-	for o := range m.L {
-		for i, y := range m.y.Row(o) {
-			if y == 0 {
+	for o := range L {
+		for i, label := range y.Row(o) {
+			if label == 0 {
 				continue
 			}
-			for j := range m.P {
-				g := &s.G.Row(o*m.P + j)[i]
-				*g = y * (math.Abs(*g) + m.margin)
+			for j := range P {
+				g := &s.G.Row(o*P + j)[i]
+				*g = label * (math.Abs(*g) + margin)
 			}
 			f := &s.F.Row(o)[i]
-			*f = y * (math.Abs(*f) + m.margin)
+			*f = label * (math.Abs(*f) + margin)
 		}
 	}
 	return s
@@ -285,28 +297,34 @@ func (m *classification) order() *updates {
 // Sweep implements [vi.Objective].
 func (m *classification) Sweep(done func(string)) error { return m.updates.sweep(&m.Stop, done) }
 
-// updateScore is q(f) = N(m, 1) restricted to y·f > ν, m = E[e]ᵀE[g] + E[b], with
-// mean m + y·h(ν − y·m), h(x) = φ(x)/Φ(−x).
+// updateScore is q(f), see truncatedScores.
 func (m *classification) updateScore() {
 	for o := range m.L {
-		loc, f := m.location.Row(o), m.f.Row(o)
+		loc := m.location.Row(o)
 		for i := range loc {
 			loc[i] = m.be.Mean[o]
 		}
 		m.addFit(o, o, m.be.Mean[m.L:], 1, loc)
-		m.logZ[o] = 0
-		for i, y := range m.y.Row(o) {
-			if y == 0 {
-				continue
-			}
-			x := m.margin - float64(y*loc[i])
-			above, _, logZ := special.NormalAbove(x)
-			// m + y·h, as y·(ν + (h − x)): the part beyond the margin keeps its
-			// figures far out in the tail.
-			f[i] = y * (m.margin + (above - x))
-			m.logZ[o] += logZ
-		}
+		m.logZ[o] = truncatedScores(m.margin, m.y.Row(o), loc, m.f.Row(o))
 	}
+}
+
+// truncatedScores is q(f_i) = N(m_i, 1) restricted to y_i·f_i > ν, m = E[e]ᵀE[g] + E[b]. It
+// stores its mean m + y·h(ν − y·m) in f, h(x) = φ(x)/Φ(−x), and returns the logarithm of its
+// normalisers, Σ log Φ(y·m − ν); samples whose label y is 0 are left out.
+func truncatedScores(margin float64, y, location, f []float64) (logZ float64) {
+	for i, label := range y {
+		if label == 0 {
+			continue
+		}
+		x := margin - float64(label*location[i])
+		above, _, z := special.NormalAbove(x)
+		// m + y·h, as y·(ν + (h − x)): the part beyond the margin keeps its
+		// figures far out in the tail.
+		f[i] = label * (margin + (above - x))
+		logZ += z
+	}
+	return logZ
 }
 
 // updateScale moves along the ridge (a, G) → c(a, G), e → e/c, λ → λ/c², ω → c²ω,
@@ -342,14 +360,19 @@ func (m *classification) Bound() float64 {
 }
 
 // shift returns Σ (E[f] − m)² over the observed labels.
-func (m *classification) shift() float64 {
-	var sum float64
+func (m *classification) shift() (sum float64) {
 	for o := range m.L {
-		for i, f := range m.f.Row(o) {
-			if m.y.At(o, i) != 0 {
-				d := f - m.location.At(o, i)
-				sum += float64(d * d)
-			}
+		sum += scoreShift(m.y.Row(o), m.location.Row(o), m.f.Row(o))
+	}
+	return sum
+}
+
+// scoreShift is shift of one row.
+func scoreShift(y, location, f []float64) (sum float64) {
+	for i, label := range y {
+		if label != 0 {
+			d := f[i] - location[i]
+			sum += float64(d * d)
 		}
 	}
 	return sum

@@ -33,7 +33,7 @@
 // M. Gönen, "A Bayesian multiple kernel learning framework for single and multiple
 // output regression", ECAI 2012; M. Gönen, "Bayesian efficient multiple kernel
 // learning", ICML 2012, with its supplement. docs/shared.md derives SharedRegression,
-// docs/tasks.md TaskRegression.
+// docs/tasks.md TaskRegression and TaskClassification.
 //
 // # Files
 //
@@ -42,11 +42,14 @@
 //	shared_regression.go         SharedRegression and its posterior
 //	task_regression.go           TaskRegression: model, state of a fit, updates, bound
 //	task_posterior.go            its posterior
+//	task_classification.go       TaskClassification: model, state of a fit, updates, bound
+//	task_classification_posterior.go  its posterior
 //	classification.go            Classification: model, state of a fit, updates, bound
 //	classification_posterior.go  its posterior and predictions of labels
 //	latent.go    λ, a and G, which all have
 //	common_weights.go  γ, ω, b and e of the models whose outputs share the kernel weights
 //	layers.go    these with λ, a and G of outputs of the same samples
+//	task_layers.go  these with λ, a and G of tasks with samples of their own
 //	samples.go   how many samples the columns of the kernels stand for
 //	start.go     random starts; checks of starts and targets
 //	schedule.go  the plain and the accelerated order of the updates

@@ -43,20 +43,27 @@ type TaskPosterior struct {
 // NewTaskPosterior returns the posterior of a state, which it keeps and which must not be
 // changed afterwards. The error says what does not fit.
 func NewTaskPosterior(s TaskState) (*TaskPosterior, error) {
-	T, P := len(s.Tasks), len(s.Omega)
-	if T == 0 || len(s.BEMean) != T+P || s.BECov.Rows != T+P || s.BECov.Cols != T+P || !s.BECov.Valid() {
-		return nil, fmt.Errorf("vi: task regression state: BEMean has %d entries and BECov is %d×%d for %d tasks and %d kernels",
-			len(s.BEMean), s.BECov.Rows, s.BECov.Cols, T, P)
+	if err := checkCommonWeights(len(s.Tasks), len(s.Omega), s.BEMean, s.BECov); err != nil {
+		return nil, fmt.Errorf("vi: task regression state: %w", err)
 	}
 	p := &TaskPosterior{s: s}
 	for t := range s.Tasks {
 		task, err := NewRegressionPosterior(s.task(t))
 		if err != nil {
-			return nil, fmt.Errorf("task %d: %w", t, err)
+			return nil, named(t, err)
 		}
 		p.tasks = append(p.tasks, task)
 	}
 	return p, nil
+}
+
+// checkCommonWeights reports sizes that are not those of q(b, e) for T tasks and P kernels.
+func checkCommonWeights(T, P int, mean []float64, cov la.Matrix[float64]) error {
+	if T == 0 || len(mean) != T+P || cov.Rows != T+P || cov.Cols != T+P || !cov.Valid() {
+		return fmt.Errorf("BEMean has %d entries and BECov is %d×%d for %d tasks and %d kernels",
+			len(mean), cov.Rows, cov.Cols, T, P)
+	}
+	return nil
 }
 
 // wrapTaskState returns the posterior of a valid state.
@@ -95,9 +102,9 @@ func (m *taskRegression) posterior() *TaskPosterior {
 			Samples: l.N,
 			Lambda:  append([]float64(nil), l.lambda.Scale...),
 			A:       append([]float64(nil), l.aMean.Row(0)...),
-			Upsilon: l.upsilonQ.At(0), Epsilon: l.epsilon.At(0), Gamma: m.gamma.At(t),
+			Upsilon: m.upsilon[t].At(0), Epsilon: m.epsilon[t].At(0), Gamma: m.gamma.At(t),
 			Gram:    l.gram.Clone(),
-			Healing: l.healing(l.read.e(), m.be.Mean[t:t+1], l.y),
+			Healing: l.healing(l.read.e(), m.be.Mean[t:t+1], l.target),
 		})
 	}
 	return wrapTaskState(s)

@@ -3,12 +3,9 @@ package bemkl
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/random"
 	"github.com/bmkl/bmkl/vi/internal/roots"
@@ -50,12 +47,19 @@ type TaskRegression struct {
 
 	// Start, if not nil, is where the ascent starts from: of each task A is 1×D and G is P×N.
 	Start []Start
+
+	// From, if not nil, is the posterior of an earlier fit of as many tasks with the same
+	// basis points and kernels, perhaps with other targets, samples or priors, to continue
+	// from; it takes the place of Start and Seed.
+	From *TaskPosterior
 }
 
-// Task is a regression of its own samples.
+// Task is what is known of one task, of its own samples.
 type Task struct {
 	Kernels vi.Kernels // P of D×N
-	Y       []float64  // N, none missing
+
+	// N targets, or labels −1 and +1, none missing.
+	Y []float64
 }
 
 // TaskFit is a fitted [TaskRegression].
@@ -78,38 +82,14 @@ func (r TaskRegression) Fit(ctx context.Context, tasks []Task) (*TaskFit, error)
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
-	return &TaskFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed()}, err
+	return &TaskFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.targetsOf)}, err
 }
 
 // taskRegression is the state of a fit.
 type taskRegression struct {
-	work.Stop
-	*commonWeights
-	tasks   []*taskLayer
-	priors  RegressionPriors
-	updates schedule
-
-	// The crew runs a task for each of the tasks: do, or on their planes doPlane. The
-	// functions that it calls are made once, so that sweeps do not allocate.
-	crew      *work.Crew[int]
-	do        func(*taskLayer) error
-	doPlane   func(*plane) error
-	one       func(int, int) error
-	onePlane  func(int, int) error
-	ofWeights work.Memory
-}
-
-// taskLayer is what a task has of its own. Its latent layer has one row.
-type taskLayer struct {
-	*latent
-	y        la.Matrix[float64] // 1×N
-	read     *readout
-	gamma    conjugate.Gammas   // the task's own of commonWeights
-	upsilonQ conjugate.Gammas   // 1
-	epsilon  conjugate.Gammas   // 1
-	gTarget  la.Matrix[float64] // 1×P, Σ_i E[g]·y
-
-	upsilonMean, epsilonMean []float64
+	*taskLayers
+	priors           RegressionPriors
+	upsilon, epsilon []conjugate.Gammas // T rows of one: shapes differ
 }
 
 // model checks the arguments and returns the initial state.
@@ -118,84 +98,27 @@ func (r TaskRegression) model(tasks []Task) (*taskRegression, error) {
 	if err := pr.validate(); err != nil {
 		return nil, err
 	}
-	P, err := checkTasks(tasks)
+	layers, err := newTaskLayers(tasks, layerPriors{pr.Lambda, pr.Gamma, pr.Omega}, r.Workers)
 	if err != nil {
 		return nil, err
 	}
-	T := len(tasks)
-	if r.Start != nil && len(r.Start) != T {
-		return nil, fmt.Errorf("vi: Start: %d entries for %d tasks", len(r.Start), T)
+	if err := layers.checkStarts(len(r.Start), r.Start != nil); err != nil {
+		return nil, err
 	}
-	m := &taskRegression{
-		commonWeights: newCommonWeights(T, P, pr.Gamma, pr.Omega), priors: pr,
-		crew: work.NewCrew(r.Workers, T, func(share int) int { return share }),
-	}
-	m.crew.Stop = &m.Stop
-	m.memorise(&m.ofWeights)
-	m.one = func(_, t int) error { return m.named(t, m.do(m.tasks[t])) }
-	m.onePlane = func(_, t int) error { return m.named(t, m.doPlane(m.tasks[t].plane)) }
+	m := &taskRegression{taskLayers: layers, priors: pr}
 	largest := 0
-	for t, task := range tasks {
-		m.tasks = append(m.tasks, newTaskLayer(task, pr, m.commonWeights, t, m.crew.Workers[0]))
-		largest = max(largest, m.tasks[t].D)
+	for t, l := range m.tasks {
+		m.upsilon = append(m.upsilon, conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*l.size*float64(l.P)), 1))
+		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*l.size), 1))
+		l.epsilonMean[0] = m.epsilon[t].Mean(0)
+		l.memory.Of(m.upsilon[t].Scale, m.epsilon[t].Scale)
+		largest = max(largest, l.D)
 	}
-	u := m.order()
-	m.updates.settled = u.plain()
-	if !r.Plain {
-		rounds := severalRounds(T, largest, P)
-		for _, l := range m.tasks {
-			newPlane(l.latent, []readout{*l.read}, &l.gamma, l.epsilonMean, l.y, l.gTarget, rounds)
-		}
-		m.updates = schedule{first: u.plain(), settled: orderOfPlanes(u, rounds, m.eachPlane)}
+	m.setOrder(m.order(), r.Plain, severalRounds(len(tasks), largest, m.tasks[0].P))
+	if r.From != nil {
+		return m, m.resume(r.From)
 	}
 	return m, m.start(r.Start, r.Seed)
-}
-
-// checkTasks reports what is wrong with the tasks, and returns the number of their kernels.
-func checkTasks(tasks []Task) (P int, err error) {
-	if len(tasks) == 0 {
-		return 0, fmt.Errorf("vi: tasks: none given")
-	}
-	for t, task := range tasks {
-		if task.Kernels == nil {
-			return 0, fmt.Errorf("vi: tasks[%d]: kernels: nil", t)
-		}
-		kernels, _, N := task.Kernels.Dims()
-		if _, ok := task.Kernels.(vi.Compressed); ok {
-			return 0, fmt.Errorf("vi: tasks[%d]: kernels of pseudo-samples are not for tasks", t)
-		}
-		if t == 0 {
-			P = kernels
-		}
-		switch i := check.NonFinite(task.Y); {
-		case kernels != P:
-			return 0, fmt.Errorf("vi: tasks[%d]: %d kernels where tasks[0] has %d", t, kernels, P)
-		case len(task.Y) != N || N == 0:
-			return 0, fmt.Errorf("vi: tasks[%d]: %d targets for %d samples: at least one of each is needed", t, len(task.Y), N)
-		case i >= 0:
-			return 0, fmt.Errorf("vi: tasks[%d]: y[%d] is %g", t, i, task.Y[i])
-		}
-	}
-	return P, nil
-}
-
-// newTaskLayer returns the factors of task t at their priors.
-func newTaskLayer(task Task, pr RegressionPriors, common *commonWeights, t, workers int) *taskLayer {
-	l := &taskLayer{
-		latent: newLatent(task.Kernels, 1, la.Matrix[float64]{}, pr.Lambda, workers),
-		y:      la.MatrixOf(1, len(task.Y), slices.Clone(task.Y)),
-		read:   &common.reads[t], gamma: common.gamma,
-		upsilonMean: make([]float64, 1), epsilonMean: make([]float64, 1),
-	}
-	l.gamma.Scale = common.gamma.Scale[t : t+1]
-	l.upsilonQ = conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*l.size*float64(l.P)), 1)
-	l.epsilon = conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*l.size), 1)
-	l.epsilonMean[0] = l.epsilon.Mean(0)
-	l.gTarget = la.NewMatrix[float64](1, l.P)
-	l.gTask = l.updateIntermediateOf
-	l.upsilon = l.upsilonMean
-	l.memory.Of(l.upsilonQ.Scale, l.epsilon.Scale)
-	return l
 }
 
 // start sets the means of a and G to those of the start, or to random ones if there is none.
@@ -219,33 +142,31 @@ func (m *taskRegression) start(starts []Start, seed uint64) error {
 	return nil
 }
 
-// named adds the task to an error.
-func (m *taskRegression) named(t int, err error) error {
-	if err != nil {
-		return fmt.Errorf("task %d: %w", t, err)
+// resume continues from p.
+func (m *taskRegression) resume(p *TaskPosterior) error {
+	var gamma []vi.Gamma
+	for t, f := range p.s.Tasks[:min(len(p.s.Tasks), len(m.tasks))] {
+		l := m.tasks[t]
+		m.upsilon[t].Resume(0, f.Upsilon)
+		m.epsilon[t].Resume(0, f.Epsilon)
+		l.upsilonMean[0], l.epsilonMean[0] = m.upsilon[t].Mean(0), m.epsilon[t].Mean(0)
+		gamma = append(gamma, f.Gamma)
 	}
-	return nil
+	of := func(t int) *scorer { return &p.tasks[t].scorer }
+	err := m.taskLayers.resume(len(p.tasks), of, p.tasks[0].lambdaShape, gamma, p.s.Omega, p.s.BEMean, p.s.BECov)
+	if err != nil {
+		return err
+	}
+	return m.each((*taskLayer).updateIntermediate)
 }
 
-// each calls f for every task.
-func (m *taskRegression) each(f func(*taskLayer) error) error {
-	m.do = f
-	return m.crew.Each(m.one)
-}
-
-// eachPlane calls f for every task's plane.
-func (m *taskRegression) eachPlane(f func(*plane) error) error {
-	m.doPlane = f
-	return m.crew.Each(m.onePlane)
-}
+// targetsOf returns the targets of task t.
+func (m *taskRegression) targetsOf(t int) []float64 { return m.tasks[t].target.Row(0) }
 
 // order returns the updates of a sweep.
 func (m *taskRegression) order() *updates {
 	return &updates{
-		lambda:  m.updateLambda,
-		upsilon: m.updateUpsilon,
-		a:       work.Update{Name: "a", Step: func() error { return m.each((*taskLayer).updateOwnWeights) }},
-		g:       work.Update{Name: "G", Step: func() error { return m.each((*taskLayer).updateIntermediate) }},
+		lambda: m.updateLambda, upsilon: m.updateUpsilon, a: m.updateA(), g: m.updateG(),
 		rest: []work.Update{
 			step("γ", m.updateGamma), step("ω", m.updateOmega), step("ε", m.updateEpsilon),
 			{Name: "(b,e)", Step: m.updateCombination},
@@ -254,39 +175,20 @@ func (m *taskRegression) order() *updates {
 	}
 }
 
-// Sweep implements [vi.Objective].
-func (m *taskRegression) Sweep(done func(string)) error { return m.updates.sweep(&m.Stop, done) }
-
-// updateLambda is q(λ_t), see [latent.updateLambda].
-func (m *taskRegression) updateLambda() {
-	for _, l := range m.tasks {
-		l.latent.updateLambda()
-	}
-}
-
 // updateUpsilon is q(υ_t) = Gamma(α_υ + N_tP/2, (1/β_υ + Σ E[(g − a_tᵀk)²]/2)^-1).
 func (m *taskRegression) updateUpsilon() {
-	for _, l := range m.tasks {
-		l.upsilonQ.Observe(0, float64(0.5*l.distance(0)))
-		l.upsilonMean[0] = l.upsilonQ.Mean(0)
+	for t, l := range m.tasks {
+		m.upsilon[t].Observe(0, float64(0.5*l.distance(0)))
+		l.upsilonMean[0] = m.upsilon[t].Mean(0)
 	}
 }
 
 // updateEpsilon is q(ε_t) = Gamma(α_ε + N_t/2, (1/β_ε + Σ E[(y − eᵀg − b_t)²]/2)^-1).
 func (m *taskRegression) updateEpsilon() {
-	for _, l := range m.tasks {
-		l.epsilon.Observe(0, float64(0.5*l.residual()))
-		l.epsilonMean[0] = l.epsilon.Mean(0)
-	}
-}
-
-// updateCombination is q(b, e), see [commonWeights].
-func (m *taskRegression) updateCombination() error {
-	m.beginCombination()
 	for t, l := range m.tasks {
-		m.combine(t, l.latent, 0, l.epsilonMean[0], l.y.Row(0), l.gTarget.Row(0))
+		m.epsilon[t].Observe(0, float64(0.5*l.residual()))
+		l.epsilonMean[0] = m.epsilon[t].Mean(0)
 	}
-	return m.endCombination(&m.crew.All)
 }
 
 // updateScale moves along the ridge (a, G) → c(a, G), e → e/c, (υ, λ) → /c², ω → c²ω,
@@ -296,120 +198,31 @@ func (m *taskRegression) updateScale() {
 	if !ok {
 		return
 	}
-	m.commonWeights.rescale(s)
-	for _, l := range m.tasks {
-		l.latent.rescale(s)
-		la.Scal(math.Sqrt(s), l.gTarget.Data)
-		l.upsilonQ.Scale[0] /= s
-		l.upsilonMean[0] = l.upsilonQ.Mean(0)
+	m.rescale(s)
+	for t, l := range m.tasks {
+		m.upsilon[t].Scale[0] /= s
+		l.upsilonMean[0] = m.upsilon[t].Mean(0)
 	}
 }
 
 // ridge returns the coefficients of updateScale.
 func (m *taskRegression) ridge() (a, b, c float64) {
+	a, b, c = m.taskLayers.ridge()
 	for _, l := range m.tasks {
-		more, rest := l.ridgeOfWeights()
-		a += float64(more) + m.priors.Upsilon.Shape
-		b += float64(rest) + l.upsilonMean[0]/m.priors.Upsilon.Scale
+		a += m.priors.Upsilon.Shape
+		b += l.upsilonMean[0] / m.priors.Upsilon.Scale
 	}
-	less, c := ridgeOfKernels(&m.omega)
-	return float64(a) - float64(less), b, c
+	return a, b, c
 }
-
-// updateOwnWeights is q(a_t).
-func (l *taskLayer) updateOwnWeights() error { return l.updateWeights(l.upsilonMean) }
-
-// updateIntermediate is q(g_{t,i}) = N(Σ(υ_t·h_i + ε_t(y_i·E[e] − E[b_t·e])), Σ),
-// Σ = (υ_t·I + ε_t·E[e·eᵀ])^-1.
-func (l *taskLayer) updateIntermediate() error {
-	l.distanceStale = false
-	return l.gTask(l.latent.crew.Workers[0], 0)
-}
-
-// updateIntermediateOf is updateIntermediate as a task of the latent layer.
-func (l *taskLayer) updateIntermediateOf(w *worker, _ int) error {
-	return l.intermediateOf(w, 0, l.read, l.epsilonMean[0], l.y.Row(0), l.gTarget.Row(0))
-}
-
-// residual returns Σ_i E[(y_i − eᵀg_i − b_t)²].
-func (l *taskLayer) residual() float64 { return l.latent.residual(0, 0, l.read, l.y.Row(0)) }
 
 // Bound implements [vi.Objective].
 func (m *taskRegression) Bound() float64 {
-	sum := m.commonWeights.bound()
-	for _, l := range m.tasks {
-		sum += l.latent.bound() + l.upsilonQ.Bound() + l.epsilon.Bound()
-		sum += l.gBound(0, l.upsilonQ.Mean(0), l.upsilonQ.MeanLog(0))
-		sum += float64(0.5 * (float64(l.size*(l.epsilon.MeanLog(0)-conjugate.Log2Pi)) - float64(l.epsilon.Mean(0)*l.residual())))
+	sum := m.bound()
+	for t, l := range m.tasks {
+		upsilon, epsilon := &m.upsilon[t], &m.epsilon[t]
+		sum += upsilon.Bound() + epsilon.Bound()
+		sum += l.gBound(0, upsilon.Mean(0), upsilon.MeanLog(0))
+		sum += float64(0.5 * (float64(l.size*(epsilon.MeanLog(0)-conjugate.Log2Pi)) - float64(epsilon.Mean(0)*l.residual())))
 	}
 	return sum
-}
-
-// Roundoff implements [vi.Objective], as that of layers does.
-func (m *taskRegression) Roundoff() float64 {
-	sum := m.roundoff()
-	for t, l := range m.tasks {
-		sum += l.latent.Roundoff() + m.fitRoundoff(t, l.latent, 0, l.epsilonMean[0])
-	}
-	return sum
-}
-
-// Allowance implements [vi.Objective].
-func (m *taskRegression) Allowance() float64 { return 0 }
-
-// Keep implements [vi.Objective].
-func (m *taskRegression) Keep() {
-	m.ofWeights.Keep()
-	for _, l := range m.tasks {
-		l.Keep()
-	}
-}
-
-// Restore implements [vi.Objective], as far as posteriors go.
-func (m *taskRegression) Restore() {
-	m.ofWeights.Restore()
-	for _, l := range m.tasks {
-		l.Restore()
-	}
-}
-
-// Jittered implements [vi.Objective].
-func (m *taskRegression) Jittered() (most float64) {
-	for _, l := range m.tasks {
-		most = max(most, l.Jittered())
-	}
-	return most
-}
-
-// Observations implements [vi.Objective].
-func (m *taskRegression) Observations() (n float64) {
-	for _, l := range m.tasks {
-		n += l.size
-	}
-	return n
-}
-
-// Predictions implements [vi.Objective].
-func (m *taskRegression) Predictions(p *vi.Predictions) {
-	p.Resize(int(m.Observations()))
-	at := 0
-	for _, l := range m.tasks {
-		own := vi.Predictions{Mean: p.Mean[at : at+l.N], SD: p.SD[at : at+l.N]}
-		l.predict(&own, 0, 0, l.read, 1/l.epsilonMean[0], l.upsilonMean[0])
-		at += l.N
-	}
-}
-
-// collapsed returns the tasks whose function is constant, as that of layers does.
-func (m *taskRegression) collapsed() (out []int) {
-	for t, l := range m.tasks {
-		f := make([]float64, l.N)
-		for j, e := range l.read.e() {
-			la.Axpy(e, l.h.Row(j), f)
-		}
-		if l.isCollapsed(f, l.y.Row(0), nil) {
-			out = append(out, t)
-		}
-	}
-	return out
 }

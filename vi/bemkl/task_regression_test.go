@@ -2,14 +2,17 @@ package bemkl
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
@@ -68,6 +71,13 @@ type naiveTasks struct {
 	gCov    []la.Matrix[float64] // of every sample
 	be      []float64
 	beCov   la.Matrix[float64]
+
+	// Of tasks with labels y is E[f], υ and ε are fixed, and there is no prior of them.
+	labels [][]float64
+	margin float64
+	f2     [][]float64 // E[f²]
+	fLogZ  []float64   // Σ log P(f·label > margin) of N(m, 1)
+	fAway  []float64   // Σ E[(f − m)²]
 }
 
 func newNaiveTasks(k [][]la.Matrix[float64], tasks []Task, start []Start, prior [5][2]float64) *naiveTasks {
@@ -262,6 +272,8 @@ func (s *naiveTasks) update(name string) {
 		}
 	}
 	switch name {
+	case "f":
+		s.truncate()
 	case "ω":
 		for m := range P {
 			observe(&s.omega[m], s.prior[3], s.ee(m, m))
@@ -315,12 +327,22 @@ func (s *naiveTasks) bound() (sum float64) {
 			gammas(s.lambda[t][d], s.prior[0])
 			normals(s.lambda[t][d], 1, a*a+s.aCov[t].At(d, d))
 		}
-		gammas(s.upsilon[t], s.prior[1])
 		gammas(s.gamma[t], s.prior[2])
-		gammas(s.epsilon[t], s.prior[4])
-		normals(s.upsilon[t], N*float64(P), s.distance(t))
 		normals(s.gamma[t], 1, s.bb(t))
-		normals(s.epsilon[t], N, s.residual(t))
+		if s.labels == nil {
+			gammas(s.upsilon[t], s.prior[1])
+			gammas(s.epsilon[t], s.prior[4])
+			normals(s.upsilon[t], N*float64(P), s.distance(t))
+			normals(s.epsilon[t], N, s.residual(t))
+		} else {
+			fixed := mean(s.upsilon[t])
+			sum += 0.5*N*float64(P)*math.Log(fixed/(2*math.Pi)) - 0.5*fixed*s.distance(t)
+			sum -= 0.5*N*math.Log(2*math.Pi) + 0.5*s.residual(t)
+			for i, f := range y {
+				sum -= 0.5 * (s.f2[t][i] - f*f)
+			}
+			sum += 0.5*N*math.Log(2*math.Pi) + s.fLogZ[t] + 0.5*s.fAway[t]
+		}
 		entropy(s.aCov[t], 1)
 		entropy(s.gCov[t], N)
 	}
@@ -409,6 +431,96 @@ func TestTasksFollowTheFormulas(t *testing.T) {
 	}
 }
 
+// TestGoldenTasks compares sweeps of the plain order, the bound after each and predictions
+// with what the authors' program prints.
+func TestGoldenTasks(t *testing.T) {
+	golden.Run(t, "bmtmkl", []string{"regression.json"}, func(t *testing.T, _ string, data []byte) {
+		var file struct {
+			Hyper map[string]float64
+			Tasks []struct {
+				K     golden.Tensor
+				KTest golden.Tensor `json:"K_test"`
+				Y     golden.Vec
+				Init  struct {
+					A golden.Vec `json:"a_mu"`
+					G golden.Mat `json:"G_mu"`
+				}
+			}
+			Bound golden.Vec
+			After map[string]struct {
+				Tasks []struct {
+					Lambda     golden.Vec `json:"lambda_beta"`
+					A          golden.Vec `json:"a_mu"`
+					ACov       golden.Mat `json:"a_sigma"`
+					Upsilon    float64    `json:"upsilon_beta"`
+					Gamma      float64    `json:"gamma_beta"`
+					Epsilon    float64    `json:"epsilon_beta"`
+					Prediction golden.Vec
+					Variance   golden.Vec
+				}
+				Omega  golden.Vec `json:"omega_beta"`
+				BEMean golden.Vec `json:"be_mu"`
+				BECov  golden.Mat `json:"be_sigma"`
+			}
+		}
+		require.NoError(t, json.Unmarshal(data, &file))
+		prior := func(name string) vi.Gamma {
+			return vi.Gamma{Shape: file.Hyper["alpha_"+name], Scale: file.Hyper["beta_"+name]}
+		}
+		r := TaskRegression{
+			Lambda: prior("lambda"), Upsilon: prior("upsilon"), Gamma: prior("gamma"), Omega: prior("omega"), Epsilon: prior("epsilon"),
+			Plain: true,
+		}
+		var tasks []Task
+		for _, f := range file.Tasks {
+			k, err := vi.NewDense(golden.MatricesOf(f.K)...)
+			require.NoError(t, err)
+			tasks = append(tasks, Task{k, f.Y})
+			r.Start = append(r.Start, Start{golden.MatrixOf(golden.Mat{f.Init.A}), golden.MatrixOf(f.Init.G)})
+		}
+		m, err := r.model(tasks)
+		require.NoError(t, err)
+		require.NotEmpty(t, file.Bound)
+		for sweep, bound := range file.Bound {
+			require.NoError(t, m.Sweep(nil))
+			require.InEpsilon(t, bound, m.Bound(), goldenBound, "sweep %d", sweep+1)
+			want, ok := file.After[strconv.Itoa(sweep+1)]
+			if !ok {
+				continue
+			}
+			p := m.posterior()
+			for o, w := range want.Tasks {
+				f := p.s.Tasks[o]
+				testkit.RequireClose(t, "λ", w.Lambda, f.Lambda, goldenArrays)
+				testkit.RequireClose(t, "a", w.A, f.A, goldenArrays)
+				cov, err := p.Task(o).WeightCovariance(&la.Workspace{}, 0, counting(len(w.A)))
+				require.NoError(t, err)
+				testkit.RequireClose(t, "Cov[a]", golden.MatrixOf(w.ACov), cov, goldenArrays)
+				assert.InEpsilonSlice(t, []float64{w.Upsilon, w.Gamma, w.Epsilon}, []float64{f.Upsilon.Scale, f.Gamma.Scale, f.Epsilon.Scale}, goldenArrays)
+				k, err := vi.NewDense(golden.MatricesOf(file.Tasks[o].KTest)...)
+				require.NoError(t, err)
+				pred, err := p.Task(o).Predict(k, vi.PredictOptions{Published: true})
+				require.NoError(t, err)
+				testkit.RequireClose(t, "mean", w.Prediction, pred.Mean.Row(0), goldenArrays)
+				testkit.RequireClose(t, "variance", w.Variance, pred.Variance.Row(0), goldenArrays)
+			}
+			for j, scale := range want.Omega {
+				assert.InEpsilon(t, scale, p.s.Omega[j].Scale, goldenArrays)
+			}
+			testkit.RequireClose(t, "(b,e)", want.BEMean, p.s.BEMean, goldenArrays)
+			testkit.RequireClose(t, "Cov[b,e]", golden.MatrixOf(want.BECov), p.s.BECov, goldenArrays)
+		}
+	})
+}
+
+func counting(n int) []int {
+	x := make([]int, n)
+	for i := range x {
+		x[i] = i
+	}
+	return x
+}
+
 // TestTasksOfTheSameSamplesAreRegression compares tasks of the same samples with the
 // outputs of one regression, in both orders.
 func TestTasksOfTheSameSamplesAreRegression(t *testing.T) {
@@ -437,7 +549,7 @@ func TestTasksOfTheSameSamplesAreRegression(t *testing.T) {
 				require.NoError(t, two.Sweep(nil))
 				require.InEpsilon(t, two.Bound(), one.Bound(), 1e-9, "%s, plain %v", p.name, plain)
 			}
-			assert.Equal(t, two.collapsed(two.y), one.collapsed())
+			assert.Equal(t, two.collapsed(two.y), one.collapsed(one.targetsOf))
 			want, err := two.posterior().Predict(k, vi.PredictOptions{})
 			require.NoError(t, err)
 			for o := range p.L {

@@ -1,0 +1,84 @@
+package mkl
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// TaskClassifier is [TaskRegression] for labels that samples have or have not: several
+// labels, the tasks, each known for samples of its own, that share the kernel weights. A task
+// is learned from the samples of which its label is known and from no others. The zero value
+// is ready to fit.
+//
+// [MultiLabel] is the same model but for the samples whose label is not known: it gives every
+// label weights of all the samples, and takes for each label the time of all of them.
+//
+// Source: the likelihood of M. Gönen, "Bayesian efficient multiple kernel learning", ICML
+// 2012, for the model of J. C. Costello et al., "A community effort to assess and improve drug
+// sensitivity prediction algorithms", Nature Biotechnology 32 (2014); derived in docs/tasks.md.
+type TaskClassifier struct {
+	Fitting
+
+	Lambda, Gamma, Omega Gamma   // as in [Classifier]
+	Margin               float64 // as in [Classifier]
+	SigmaG               float64 // as in [Classifier]
+	Plain                bool    // as in [Classifier]
+
+	// From, if not nil, is a model of an earlier fit of as many labels to the same samples
+	// and kernels, perhaps with other labels or priors, to continue from; it takes the place
+	// of Seed, and Restarts is an error.
+	From *TaskClassifierModel
+}
+
+// Fit fits the model to the views of N samples and, for each task, what is known of its
+// label of each of them. With rectangular kernels every task has all basis points. Errors are
+// those of [Regression.Fit].
+func (c TaskClassifier) Fit(ctx context.Context, views []View, labels ...[]Label) (*TaskClassifierModel, error) {
+	y, err := checkKnown(labels)
+	if err != nil {
+		return nil, err
+	}
+	ds, k, err := c.kernels(ctx, views, y.Cols, y.Rows, c.EstimateMemory)
+	if err != nil {
+		return nil, err
+	}
+	tasks, basis, err := splitTasks(k, y)
+	if err != nil {
+		return nil, err
+	}
+	var from *bemkl.TaskClassificationPosterior
+	if c.From != nil {
+		if from, err = c.From.continued(&c.Fitting, ds, basis); err != nil {
+			return nil, err
+		}
+	}
+	fit, err := bestStart(ctx, &c.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.TaskClassificationFit, error) {
+		return bemkl.TaskClassification{
+			Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG,
+			Ascent: a, Plain: c.Plain, Workers: c.Workers, Seed: seed, From: from,
+		}.Fit(ctx, tasks)
+	}, func(fit *bemkl.TaskClassificationFit) vi.Record { return fit.Record })
+	if fit == nil {
+		return nil, err
+	}
+	m := &TaskClassifierModel{}
+	m.onViews = onViews{c.record(newTrace(fit.Record, fit.Collapsed)), ds}
+	if serr := m.set(fit.Posterior, basis); serr != nil {
+		return nil, errors.Join(err, serr)
+	}
+	if err == nil && m.collapsed(y.Rows) {
+		err = &CollapsedError{Model: m}
+	}
+	return m, err
+}
+
+// EstimateMemory returns about how many bytes a fit of the given size takes where every
+// task has nearly all samples, but others than the other tasks.
+func (c TaskClassifier) EstimateMemory(s Size) int64 {
+	own := taskMemory(s)
+	return min(c.kernelMemory(s, 1), math.MaxInt64-own) + own
+}

@@ -1,0 +1,222 @@
+package mkl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// This file holds what [TaskRegression] and [TaskClassifier] have in common: targets, the
+// tasks, that have samples of their own.
+
+// splitTasks returns a task for each row of z, of the samples where it is not NaN, and the
+// basis points of each: the task's samples if the kernels are square, else nil for all.
+// Tasks of the same samples share their kernels.
+func splitTasks(k *vi.Dense, z la.Matrix[float64]) (tasks []bemkl.Task, basis [][]int, err error) {
+	_, D, N := k.Dims()
+	var own []*vi.Dense
+	var of [][]int
+	for o := range z.Rows {
+		var samples []int
+		var y []float64
+		for i, v := range z.Row(o) {
+			if !math.IsNaN(v) {
+				samples, y = append(samples, i), append(y, v)
+			}
+		}
+		rows := samples
+		if D != N || len(samples) == N {
+			rows = nil
+		}
+		j := slices.IndexFunc(of, func(other []int) bool { return slices.Equal(samples, other) })
+		if j < 0 {
+			part := k
+			if len(samples) < N {
+				if part, err = selectKernels(k, rows, samples); err != nil {
+					return nil, nil, err
+				}
+			}
+			j = len(of)
+			own, of = append(own, part), append(of, samples)
+		}
+		tasks, basis = append(tasks, bemkl.Task{Kernels: own[j], Y: y}), append(basis, rows)
+	}
+	return tasks, basis, nil
+}
+
+// selectKernels returns the rows and columns of the kernels; nil: all.
+func selectKernels(k *vi.Dense, rows, cols []int) (*vi.Dense, error) {
+	P, D, N := k.Dims()
+	if rows == nil {
+		rows = upTo(D)
+	}
+	if cols == nil {
+		cols = upTo(N)
+	}
+	out := make([]la.Matrix[float64], P)
+	for m := range out {
+		out[m] = la.NewMatrix[float64](len(rows), len(cols))
+		for i, r := range rows {
+			from, to := k.At(m).Row(r), out[m].Row(i)
+			for j, c := range cols {
+				to[j] = from[c]
+			}
+		}
+	}
+	part, err := vi.NewDense(out...)
+	if err != nil {
+		return nil, fmt.Errorf("mkl: %w", err)
+	}
+	return part, nil
+}
+
+// taskMemory returns about how many bytes the tasks' own kernels and factors take.
+func taskMemory(s Size) int64 {
+	n, p, l, d := float64(s.Samples), float64(s.Kernels), float64(s.Outputs), float64(s.basis())
+	words := float64(l * p * d * n)                                                          // the tasks' own kernels
+	words += float64(l * (float64(5*d*d) + float64(d*n) + float64(6*p*n) + float64(12*p*p))) // Gram sums, factors, healing; composite kernels; intermediate outputs
+	return inBytes(words)
+}
+
+// checkFrom reports what keeps a fit from going on from a model of P kernels and D basis
+// points of the given number of tasks.
+func checkFrom(f *Fitting, model *design, tasks int, ds *design, wanted int) error {
+	if f.Restarts > 0 {
+		return fmt.Errorf("mkl: Restarts is %d: with From there is one start", f.Restarts)
+	}
+	if len(model.views) != len(ds.views) || model.d != ds.d || tasks != wanted {
+		return fmt.Errorf("mkl: From: %d tasks, %d kernels and %d samples where there are %d, %d and %d",
+			tasks, len(model.views), model.d, wanted, len(ds.views), ds.d)
+	}
+	return nil
+}
+
+// taskWeights are the posteriors of tasks with basis points of their own, seen from those of
+// the design.
+type taskWeights[T interface {
+	posterior
+	CovarianceRoundoff(o int, cov la.Matrix[float64]) float64
+}] struct {
+	tasks []T
+	basis [][]int // of each task, its basis points, ascending; nil: all
+	d     int     // basis points of the design
+}
+
+// Dims returns the number of tasks, kernels and basis points of the design.
+func (p *taskWeights[T]) Dims() (L, P, D int) {
+	_, P, _ = p.tasks[0].Dims()
+	return len(p.tasks), P, p.d
+}
+
+// KernelWeights returns the mean and the standard deviation of each kernel weight.
+func (p *taskWeights[T]) KernelWeights() (mean, sd []float64) { return p.tasks[0].KernelWeights() }
+
+// WeightCovariance returns that of task o's weights of basis points that it has.
+func (p *taskWeights[T]) WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matrix[float64], error) {
+	return p.tasks[o].WeightCovariance(ws, 0, p.places(o, rows))
+}
+
+// roundoff is that of task o's covariance.
+func (p *taskWeights[T]) roundoff(o int, cov la.Matrix[float64]) float64 {
+	return p.tasks[o].CovarianceRoundoff(0, cov)
+}
+
+// places returns where basis points of the design are among those of task o.
+func (p *taskWeights[T]) places(o int, rows []int) []int {
+	if p.basis[o] == nil {
+		return rows
+	}
+	own := make([]int, len(rows))
+	for i, d := range rows {
+		own[i], _ = slices.BinarySearch(p.basis[o], d)
+	}
+	return own
+}
+
+// kernels returns the kernels of task o: its own rows of k.
+func (p *taskWeights[T]) kernels(o int, k vi.Kernels) (vi.Kernels, error) {
+	if p.basis[o] == nil {
+		return k, nil
+	}
+	return selectKernels(k.(*vi.Dense), p.basis[o], nil) // a design's kernels are dense
+}
+
+// widen returns a row for each task with its values at its own basis points, and 0 elsewhere.
+func (p *taskWeights[T]) widen(of func(o int) []float64) la.Matrix[float64] {
+	a := la.NewMatrix[float64](len(p.basis), p.d)
+	for o, basis := range p.basis {
+		if basis == nil {
+			copy(a.Row(o), of(o))
+		}
+		for i, d := range basis {
+			a.Set(o, d, of(o)[i])
+		}
+	}
+	return a
+}
+
+// moved returns values of the basis points from at the basis points to of a design of d, and
+// the rest at those that from lacks; nil: all.
+func moved(from []int, values []float64, rest float64, to []int, d int) []float64 {
+	if from == nil {
+		from = upTo(d)
+	}
+	if to == nil {
+		to = upTo(d)
+	}
+	out := make([]float64, len(to))
+	for i, b := range to {
+		out[i] = rest
+		if j, ok := slices.BinarySearch(from, b); ok {
+			out[i] = values[j]
+		}
+	}
+	return out
+}
+
+// addTaskBasis adds which basis points the tasks have.
+func (f *fileWriter) addTaskBasis(basis [][]int, D int) {
+	has := la.NewMatrix[float64](len(basis), D)
+	for o, own := range basis {
+		if own == nil {
+			own = upTo(D)
+		}
+		for _, d := range own {
+			has.Set(o, d, 1)
+		}
+	}
+	f.add("basis.of", flat(has), len(basis), D)
+}
+
+// takeTaskBasis takes which basis points the L tasks have; nil: all. sizes are their numbers.
+func (f *fileReader) takeTaskBasis(L, D int) (basis [][]int, sizes []int, err error) {
+	has := f.takeMatrix("basis.of", L, D)
+	if f.err != nil {
+		return nil, nil, f.err
+	}
+	for o := range L {
+		var own []int
+		for d, v := range has.Row(o) {
+			switch v {
+			case 0:
+			case 1:
+				own = append(own, d)
+			default:
+				return nil, nil, fmt.Errorf("tensor %q: entry (%d, %d) is %g", "basis.of", o, d, v)
+			}
+		}
+		n := len(own)
+		if n == 0 {
+			return nil, nil, fmt.Errorf("tensor %q: target %d has no basis points", "basis.of", o)
+		}
+		if n == D {
+			own = nil
+		}
+		basis, sizes = append(basis, own), append(sizes, n)
+	}
+	return basis, sizes, nil
+}

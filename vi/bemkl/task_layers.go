@@ -1,0 +1,314 @@
+package bemkl
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// taskLayers holds what the models of tasks have in common: outputs that have samples, sample
+// weights and intermediate outputs of their own and share the kernel weights,
+//
+//	t_{t,i} | b, e, g ~ N(eᵀ·g_{t,i} + b_t, 1/ε_t)
+//
+// As with layers a model supplies υ, ε and the target t (the observed output, or the latent
+// score of a classifier).
+type taskLayers struct {
+	work.Stop
+	*commonWeights
+	tasks   []*taskLayer
+	updates schedule
+
+	// The crew runs a task for each of the tasks: do, or on their planes doPlane. The
+	// functions that it calls are made once, so that sweeps do not allocate.
+	crew      *work.Crew[int]
+	do        func(*taskLayer) error
+	doPlane   func(*plane) error
+	one       func(int, int) error
+	onePlane  func(int, int) error
+	ofWeights work.Memory
+}
+
+// taskLayer is what a task has of its own. Its latent layer has one row.
+type taskLayer struct {
+	*latent
+	read    *readout
+	gamma   conjugate.Gammas   // the task's own of commonWeights
+	target  la.Matrix[float64] // 1×N
+	gTarget la.Matrix[float64] // 1×P, Σ_i E[g]·t
+
+	upsilonMean, epsilonMean []float64 // 1, E[υ] and E[ε]
+}
+
+// newTaskLayers returns the factors of the tasks at their priors, b at 0 and e at 1, but for υ
+// and ε, which the model sets. The targets are those of the tasks, copied.
+func newTaskLayers(tasks []Task, pr layerPriors, workers int) (*taskLayers, error) {
+	P, err := checkTasks(tasks)
+	if err != nil {
+		return nil, err
+	}
+	T := len(tasks)
+	m := &taskLayers{
+		commonWeights: newCommonWeights(T, P, pr.gamma, pr.omega),
+		crew:          work.NewCrew(workers, T, func(share int) int { return share }),
+	}
+	m.crew.Stop = &m.Stop
+	m.memorise(&m.ofWeights)
+	m.one = func(_, t int) error { return named(t, m.do(m.tasks[t])) }
+	m.onePlane = func(_, t int) error { return named(t, m.doPlane(m.tasks[t].plane)) }
+	for t, task := range tasks {
+		l := &taskLayer{
+			latent: newLatent(task.Kernels, 1, la.Matrix[float64]{}, pr.lambda, m.crew.Workers[0]),
+			read:   &m.reads[t], gamma: m.gamma,
+			target:  la.MatrixOf(1, len(task.Y), append([]float64(nil), task.Y...)),
+			gTarget: la.NewMatrix[float64](1, P), upsilonMean: make([]float64, 1), epsilonMean: make([]float64, 1),
+		}
+		l.gamma.Scale = m.gamma.Scale[t : t+1]
+		l.gTask = l.updateIntermediateOf
+		l.upsilon = l.upsilonMean
+		m.tasks = append(m.tasks, l)
+	}
+	return m, nil
+}
+
+// checkTasks reports what is wrong with the tasks, and returns the number of their kernels.
+func checkTasks(tasks []Task) (P int, err error) {
+	if len(tasks) == 0 {
+		return 0, fmt.Errorf("vi: tasks: none given")
+	}
+	for t, task := range tasks {
+		if task.Kernels == nil {
+			return 0, fmt.Errorf("vi: tasks[%d]: kernels: nil", t)
+		}
+		kernels, _, N := task.Kernels.Dims()
+		if _, ok := task.Kernels.(vi.Compressed); ok {
+			return 0, fmt.Errorf("vi: tasks[%d]: kernels of pseudo-samples are not for tasks", t)
+		}
+		if t == 0 {
+			P = kernels
+		}
+		switch i := check.NonFinite(task.Y); {
+		case kernels != P:
+			return 0, fmt.Errorf("vi: tasks[%d]: %d kernels where tasks[0] has %d", t, kernels, P)
+		case len(task.Y) != N || N == 0:
+			return 0, fmt.Errorf("vi: tasks[%d]: %d targets for %d samples: at least one of each is needed", t, len(task.Y), N)
+		case i >= 0:
+			return 0, fmt.Errorf("vi: tasks[%d]: y[%d] is %g", t, i, task.Y[i])
+		}
+	}
+	return P, nil
+}
+
+// checkStarts reports starts that are not as many as the tasks; nil is none at all.
+func (m *taskLayers) checkStarts(starts int, given bool) error {
+	if given && starts != len(m.tasks) {
+		return fmt.Errorf("vi: Start: %d entries for %d tasks", starts, len(m.tasks))
+	}
+	return nil
+}
+
+// named adds the task to an error.
+func named(t int, err error) error {
+	if err != nil {
+		return fmt.Errorf("task %d: %w", t, err)
+	}
+	return nil
+}
+
+// each calls f for every task.
+func (m *taskLayers) each(f func(*taskLayer) error) error {
+	m.do = f
+	return m.crew.Each(m.one)
+}
+
+// eachPlane calls f for every task's plane.
+func (m *taskLayers) eachPlane(f func(*plane) error) error {
+	m.doPlane = f
+	return m.crew.Each(m.onePlane)
+}
+
+// setOrder makes u the updates of a sweep; unless plain, ten sweeps later those of accelerated
+// sweeps of so many rounds.
+func (m *taskLayers) setOrder(u *updates, plain bool, rounds int) {
+	m.updates.settled = u.plain()
+	if plain {
+		return
+	}
+	for _, l := range m.tasks {
+		newPlane(l.latent, []readout{*l.read}, &l.gamma, l.epsilonMean, l.target, l.gTarget, rounds)
+	}
+	m.updates = schedule{first: u.plain(), settled: orderOfPlanes(u, rounds, m.eachPlane)}
+}
+
+// updateA and updateG are q(a) and q(G) of every task.
+func (m *taskLayers) updateA() work.Update {
+	return work.Update{Name: "a", Step: func() error { return m.each((*taskLayer).updateOwnWeights) }}
+}
+
+func (m *taskLayers) updateG() work.Update {
+	return work.Update{Name: "G", Step: func() error { return m.each((*taskLayer).updateIntermediate) }}
+}
+
+// Sweep implements [vi.Objective].
+func (m *taskLayers) Sweep(done func(string)) error { return m.updates.sweep(&m.Stop, done) }
+
+// updateLambda is q(λ_t), see [latent.updateLambda].
+func (m *taskLayers) updateLambda() {
+	for _, l := range m.tasks {
+		l.latent.updateLambda()
+	}
+}
+
+// updateCombination is q(b, e), see [commonWeights].
+func (m *taskLayers) updateCombination() error {
+	m.beginCombination()
+	for t, l := range m.tasks {
+		m.combine(t, l.latent, 0, l.epsilonMean[0], l.target.Row(0), l.gTarget.Row(0))
+	}
+	return m.endCombination(&m.crew.All)
+}
+
+// rescale moves along the ridge, which all tasks do together: (a, G) → c(a, G), e → e/c,
+// λ → λ/c², ω → c²ω with s = c². The model rescales its υ.
+func (m *taskLayers) rescale(s float64) {
+	m.commonWeights.rescale(s)
+	for _, l := range m.tasks {
+		l.latent.rescale(s)
+		la.Scal(math.Sqrt(s), l.gTarget.Data)
+	}
+}
+
+// ridge returns the coefficients of the ridge, as far as they come from λ and ω.
+func (m *taskLayers) ridge() (a, b, c float64) {
+	for _, l := range m.tasks {
+		more, rest := l.ridgeOfWeights()
+		a += float64(more)
+		b += float64(rest)
+	}
+	less, c := ridgeOfKernels(&m.omega)
+	return a - float64(less), b, c
+}
+
+// resume sets all factors but G to those of an earlier posterior, of T tasks of which of
+// returns one, and what it says of the common weights. υ and ε are set before.
+func (m *taskLayers) resume(T int, of func(t int) *scorer, lambdaShape float64, gamma, omega []vi.Gamma, beMean []float64, beCov la.Matrix[float64]) error {
+	if T != len(m.tasks) {
+		return fmt.Errorf("vi: From: %d tasks where there are %d", T, len(m.tasks))
+	}
+	for t, l := range m.tasks {
+		if err := l.checkResume(1, of(t)); err != nil {
+			return named(t, err)
+		}
+	}
+	if err := m.commonWeights.resume(gamma, omega, beMean, beCov); err != nil {
+		return err
+	}
+	for t, l := range m.tasks {
+		if err := l.latent.resume(lambdaShape, of(t).lambda, of(t).a, l.upsilonMean); err != nil {
+			return named(t, err)
+		}
+	}
+	return nil
+}
+
+// updateOwnWeights is q(a_t).
+func (l *taskLayer) updateOwnWeights() error { return l.updateWeights(l.upsilonMean) }
+
+// updateIntermediate is q(g_{t,i}) = N(Σ(υ_t·h_i + ε_t(t_i·E[e] − E[b_t·e])), Σ),
+// Σ = (υ_t·I + ε_t·E[e·eᵀ])^-1.
+func (l *taskLayer) updateIntermediate() error {
+	l.distanceStale = false
+	return l.gTask(l.latent.crew.Workers[0], 0)
+}
+
+// updateIntermediateOf is updateIntermediate as a task of the latent layer.
+func (l *taskLayer) updateIntermediateOf(w *worker, _ int) error {
+	return l.intermediateOf(w, 0, l.read, l.epsilonMean[0], l.target.Row(0), l.gTarget.Row(0))
+}
+
+// residual returns Σ_i E[(t_i − eᵀg_i − b_t)²], without the variance of t.
+func (l *taskLayer) residual() float64 { return l.latent.residual(0, 0, l.read, l.target.Row(0)) }
+
+// bound returns the terms of λ, a, γ, ω, b, e and the entropies of G.
+func (m *taskLayers) bound() float64 {
+	sum := m.commonWeights.bound()
+	for _, l := range m.tasks {
+		sum += l.latent.bound()
+	}
+	return sum
+}
+
+// Roundoff implements [vi.Objective], as that of layers does.
+func (m *taskLayers) Roundoff() float64 {
+	sum := m.roundoff()
+	for t, l := range m.tasks {
+		sum += l.latent.Roundoff() + m.fitRoundoff(t, l.latent, 0, l.epsilonMean[0])
+	}
+	return sum
+}
+
+// Allowance implements [vi.Objective].
+func (m *taskLayers) Allowance() float64 { return 0 }
+
+// Keep implements [vi.Objective].
+func (m *taskLayers) Keep() {
+	m.ofWeights.Keep()
+	for _, l := range m.tasks {
+		l.Keep()
+	}
+}
+
+// Restore implements [vi.Objective], as far as posteriors go.
+func (m *taskLayers) Restore() {
+	m.ofWeights.Restore()
+	for _, l := range m.tasks {
+		l.Restore()
+	}
+}
+
+// Jittered implements [vi.Objective].
+func (m *taskLayers) Jittered() (most float64) {
+	for _, l := range m.tasks {
+		most = max(most, l.Jittered())
+	}
+	return most
+}
+
+// Observations implements [vi.Objective].
+func (m *taskLayers) Observations() (n float64) {
+	for _, l := range m.tasks {
+		n += l.size
+	}
+	return n
+}
+
+// Predictions implements [vi.Objective]: those of the targets.
+func (m *taskLayers) Predictions(p *vi.Predictions) {
+	p.Resize(int(m.Observations()))
+	at := 0
+	for _, l := range m.tasks {
+		own := vi.Predictions{Mean: p.Mean[at : at+l.N], SD: p.SD[at : at+l.N]}
+		l.predict(&own, 0, 0, l.read, 1/l.epsilonMean[0], l.upsilonMean[0])
+		at += l.N
+	}
+}
+
+// collapsed returns the tasks whose function is constant, as that of layers does; y are what
+// was observed of each.
+func (m *taskLayers) collapsed(y func(t int) []float64) (out []int) {
+	for t, l := range m.tasks {
+		f := make([]float64, l.N)
+		for j, e := range l.read.e() {
+			la.Axpy(e, l.h.Row(j), f)
+		}
+		if l.isCollapsed(f, y(t), nil) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
