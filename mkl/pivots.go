@@ -136,7 +136,7 @@ type trainingKernels struct {
 }
 
 func newTrainingKernels(ds *design) *trainingKernels {
-	t := &trainingKernels{ds: ds, all: newPointKernels(ds, counting(len(ds.views)), counting(ds.d), true), x: make([][]float64, len(ds.inputs))}
+	t := &trainingKernels{ds: ds, all: newPointKernels(ds, upTo(len(ds.views)), upTo(ds.d), true), x: make([][]float64, len(ds.inputs))}
 	t.work = t.all.newScratch()
 	return t
 }
