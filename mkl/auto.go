@@ -332,10 +332,7 @@ func sameMatrix(a, b Features) bool {
 // sample returns at most so many of n samples, ascending, by chance. With classes
 // each keeps its share, and at least ten of its samples.
 func sample(n, most int, class []int, seed uint64) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
+	all := upTo(n)
 	if n <= most {
 		return all
 	}

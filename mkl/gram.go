@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
 )
 
 // group is a set of views whose kernels are functions of one statistic, which
@@ -348,6 +349,32 @@ func total(x []float64) (sum float64) {
 		sum += v
 	}
 	return sum
+}
+
+// selectKernels returns the rows and columns of the kernels; nil: all.
+func selectKernels(k *vi.Dense, rows, cols []int) (*vi.Dense, error) {
+	P, D, N := k.Dims()
+	if rows == nil {
+		rows = upTo(D)
+	}
+	if cols == nil {
+		cols = upTo(N)
+	}
+	out := make([]la.Matrix[float64], P)
+	for m := range out {
+		out[m] = la.NewMatrix[float64](len(rows), len(cols))
+		for i, r := range rows {
+			from, to := k.At(m).Row(r), out[m].Row(i)
+			for j, c := range cols {
+				to[j] = from[c]
+			}
+		}
+	}
+	part, err := vi.NewDense(out...)
+	if err != nil {
+		return nil, fmt.Errorf("mkl: %w", err)
+	}
+	return part, nil
 }
 
 // borrow returns the given matrix itself if it is the kernel matrix already, and

@@ -21,7 +21,7 @@ func (m *LandmarkModel) Predictor(opt ProcessPredictorOptions) (*ProcessPredicto
 		return nil, err
 	}
 	f := &landmarkFunction{model: m, meanOnly: opt.MeanOnly}
-	f.pointKernels = newPointKernels(m.design, counting(len(m.design.views)), counting(m.design.d), false)
+	f.pointKernels = newPointKernels(m.design, upTo(len(m.design.views)), upTo(m.design.d), false)
 	f.pool = newScratchPool(func() *scratch {
 		s := f.newScratch()
 		s.phi = make([]float64, m.plan.width())

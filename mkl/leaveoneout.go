@@ -29,29 +29,10 @@ func (m *MultiGPModel) LeaveOneOut() *Prediction {
 // them. The weights of the mixture have seen all samples. It is nil of a model that was loaded, and of members that have not
 // seen all samples.
 func (m *PoolModel) LeaveOneOut() *Prediction {
-	if m.Samples() < m.of {
+	if m.Samples() < m.of || m.landmarks != nil || m.members[0].leaveOneOut == nil {
 		return nil
 	}
-	var out *Prediction
-	for i, w := range m.weights {
-		p := m.members[i].LeaveOneOut()
-		if p == nil {
-			return nil
-		}
-		if out == nil {
-			out = newPrediction(1, len(p.Mean[0]), PredictOptions{})
-		}
-		for n, mean := range p.Mean[0] {
-			out.Mean[0][n] += float64(w * mean)
-		}
-	}
-	for i, w := range m.weights {
-		p := m.members[i].LeaveOneOut()
-		for n, mean := range p.Mean[0] {
-			d := mean - out.Mean[0][n]
-			out.Variance[0][n] += float64(w * (p.Variance[0][n] + float64(d*d)))
-		}
-	}
+	out, _ := m.mixed(func(i int) (*Prediction, error) { return m.members[i].LeaveOneOut(), nil }) // which has no errors
 	return out
 }
 

@@ -138,7 +138,7 @@ type trainingKernels struct {
 
 func newTrainingKernels(ds *design, basis []int) *trainingKernels {
 	t := &trainingKernels{
-		ds: ds, basis: basis, all: newPointKernels(ds, counting(len(ds.views)), basis, true), x: make([][]float64, len(ds.inputs)),
+		ds: ds, basis: basis, all: newPointKernels(ds, upTo(len(ds.views)), basis, true), x: make([][]float64, len(ds.inputs)),
 	}
 	t.work = t.all.newScratch()
 	return t

@@ -174,25 +174,33 @@ func (m *PoolModel) Predict(x ...Features) (mean, variance []float64, err error)
 // PredictTargets is Predict with options. The variance is that of the mixture: the
 // mean of the members' variances and the variance of their means.
 func (m *PoolModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
-	var out *Prediction
+	out, err := m.mixed(func(i int) (*Prediction, error) {
+		return m.models[i].(TargetModel).PredictTargets(ctx, opt, x...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.checked()
+}
+
+// mixed returns the mean and, if the members have variances, the variance of the mixture of
+// the members' predictions.
+func (m *PoolModel) mixed(predict func(member int) (*Prediction, error)) (out *Prediction, err error) {
+	var before float64 // weight of the members so far
 	for i, w := range m.weights {
-		p, err := m.models[i].(TargetModel).PredictTargets(ctx, opt, x...)
+		p, err := predict(i)
 		if err != nil {
 			return nil, err
 		}
 		mean := p.Mean[0]
 		if out == nil {
-			out = newPrediction(1, len(mean), opt)
+			out = newPrediction(1, len(mean), PredictOptions{MeanOnly: p.Variance == nil})
 		}
-		var total float64 // weight so far
-		for _, v := range m.weights[:i] {
-			total += v
-		}
+		share := w / (before + w)
+		before += w
 		for t, v := range mean {
-			// Means and variances of the mixture of the members so far, without the
-			// difference of squares.
+			// Without the difference of squares.
 			d := v - out.Mean[0][t]
-			share := w / (total + w)
 			out.Mean[0][t] += float64(share * d)
 			if p.Variance != nil {
 				was := &out.Variance[0][t]
@@ -200,7 +208,7 @@ func (m *PoolModel) PredictTargets(ctx context.Context, opt PredictOptions, x ..
 			}
 		}
 	}
-	return out.checked()
+	return out, nil
 }
 
 // String describes the model in one line.

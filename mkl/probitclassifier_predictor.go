@@ -39,7 +39,7 @@ func (m *ProbitClassifierModel[T]) Predictor(opt ProbitPredictorOptions) (*Probi
 		return nil, fmt.Errorf("mkl: Predictor: Draws is %d", opt.Draws)
 	}
 	p := &ProbitPredictor[T]{
-		pointKernels: newPointKernels(m.design, counting(len(m.design.views)), counting(m.design.d), false),
+		pointKernels: newPointKernels(m.design, upTo(len(m.design.views)), upTo(m.design.d), false),
 		classes:      m.Classes(),
 	}
 	var err error

@@ -84,11 +84,11 @@ func (m *processes) newProcessFunction(o int, opt ProcessPredictorOptions, share
 	f := &processFunction{posterior: post, tolerance: tolerance, meanOnly: opt.MeanOnly}
 	if m.noise != nil && !opt.MeanOnly {
 		f.noise = m.noise
-		f.all.set(ds, post, counting(ds.d), ds.d)
+		f.all.set(ds, post, upTo(ds.d), ds.d)
 		f.all.noiseAmplitude = amplitudes(m.noise.About)
 		return f, nil
 	}
-	f.all.set(ds, post, counting(ds.d), 0)
+	f.all.set(ds, post, upTo(ds.d), 0)
 	if opt.Exact || m.noise != nil {
 		return f, nil
 	}
@@ -102,17 +102,9 @@ func (m *processes) newProcessFunction(o int, opt ProcessPredictorOptions, share
 	return f, nil
 }
 
-func counting(n int) []int {
-	x := make([]int, n)
-	for i := range x {
-		x[i] = i
-	}
-	return x
-}
-
 // set prepares the kernels with these samples.
 func (p *processKernels) set(ds *design, post *mgp.Posterior, samples []int, spare int) {
-	p.pointKernels = newPointKernels(ds, counting(len(ds.views)), samples, true)
+	p.pointKernels = newPointKernels(ds, upTo(len(ds.views)), samples, true)
 	p.amplitude = amplitudes(post)
 	p.pool = newScratchPool(func() *scratch {
 		s := p.newScratch()
@@ -211,7 +203,7 @@ func (c *composite) Column(i int, dst []float64) {
 func (c *composite) Diagonal(dst []float64) {
 	clear(dst)
 	each := la.NewMatrix[float64](len(c.all.amplitude), len(dst))
-	c.all.diagonal(c.ds, counting(c.ds.d), each)
+	c.all.diagonal(c.ds, upTo(c.ds.d), each)
 	for n, a := range c.all.amplitude {
 		la.Axpy(a, each.Row(n), dst)
 	}

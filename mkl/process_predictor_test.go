@@ -346,7 +346,7 @@ func assembled(tb testing.TB, n int) (*MultiGPModel, Features) {
 	blank, err := mgp.NewPosterior(mgp.State{Family: mgp.ARD, Tau: 1, Gamma: s.Gamma, Alpha: []float64{0}, Factor: la.MatrixOf(1, 1, []float64{1})})
 	require.NoError(tb, err)
 	var all processKernels
-	all.set(ds, blank, counting(n), 0)
+	all.set(ds, blank, upTo(n), 0)
 	k := newComposite(ds, &all)
 	row := make([]float64, n)
 	for i := range n {

@@ -164,18 +164,7 @@ func someKernels(k vi.Kernels, rows []int) vi.Kernels {
 	} else if !ok {
 		panic(fmt.Sprintf("mkl: kernels of type %T", k))
 	}
-	P, _, _ := k.Dims()
-	ks := make([]la.Matrix[float64], P)
-	for p := range ks {
-		ks[p] = la.NewMatrix[float64](len(rows), len(rows))
-		for i, r := range rows {
-			from, to := dense.At(p).Row(r), ks[p].Row(i)
-			for j, c := range rows {
-				to[j] = from[c]
-			}
-		}
-	}
-	some, err := vi.NewDense(ks...)
+	some, err := selectKernels(dense, rows, rows)
 	if err != nil {
 		panic(err) // the whole matrices were finite
 	}

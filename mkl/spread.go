@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -71,7 +72,7 @@ func (m *MultiTaskModel) KernelSpreads(_ context.Context, _ PredictOptions, x ..
 	if _, err := m.design.checkInputs(x); err != nil {
 		return nil, err
 	}
-	return ones(len(m.design.views)), nil
+	return slices.Repeat([]float64{1}, len(m.design.views)), nil
 }
 
 // KernelSpreads returns the spreads of the kernels, but ones for rules that multiply kernels:
@@ -79,7 +80,7 @@ func (m *MultiTaskModel) KernelSpreads(_ context.Context, _ PredictOptions, x ..
 func (m *ProbitClassifierModel[T]) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
 	spread, err := m.onViews.KernelSpreads(ctx, opt, x...)
 	if r := m.Rule(); err == nil && (r == FixProd || r == WProd) {
-		spread = ones(len(spread))
+		spread = slices.Repeat([]float64{1}, len(spread))
 	}
 	return spread, err
 }
@@ -103,12 +104,4 @@ func (m *SpikeSlabModel) KernelSpreads(_ context.Context, _ PredictOptions, x ..
 		spread[j] = math.Sqrt(square)
 	}
 	return spread, nil
-}
-
-func ones(n int) []float64 {
-	all := make([]float64, n)
-	for i := range all {
-		all[i] = 1
-	}
-	return all
 }

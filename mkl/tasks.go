@@ -48,32 +48,6 @@ func splitTasks(k *vi.Dense, z la.Matrix[float64]) (tasks []bemkl.Task, basis []
 	return tasks, basis, nil
 }
 
-// selectKernels returns the rows and columns of the kernels; nil: all.
-func selectKernels(k *vi.Dense, rows, cols []int) (*vi.Dense, error) {
-	P, D, N := k.Dims()
-	if rows == nil {
-		rows = upTo(D)
-	}
-	if cols == nil {
-		cols = upTo(N)
-	}
-	out := make([]la.Matrix[float64], P)
-	for m := range out {
-		out[m] = la.NewMatrix[float64](len(rows), len(cols))
-		for i, r := range rows {
-			from, to := k.At(m).Row(r), out[m].Row(i)
-			for j, c := range cols {
-				to[j] = from[c]
-			}
-		}
-	}
-	part, err := vi.NewDense(out...)
-	if err != nil {
-		return nil, fmt.Errorf("mkl: %w", err)
-	}
-	return part, nil
-}
-
 // taskMemory returns about how many bytes the tasks' own kernels and factors take.
 func taskMemory(s Size) int64 {
 	n, p, l, d := float64(s.Samples), float64(s.Kernels), float64(s.Outputs), float64(s.basis())
