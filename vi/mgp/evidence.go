@@ -209,6 +209,22 @@ func (e Evidence) settings(samples float64, rec *vi.Record) lbfgs.Settings {
 	return s
 }
 
+// minimize lowers the cost of an ascent from x on, notes in rec how it ended, and returns
+// where. After an error rec has no trace if the cost was not known anywhere.
+func minimize(x []float64, cost func(x, g []float64) (float64, error), s lbfgs.Settings, rec *vi.Record) (lbfgs.Result, error) {
+	r, err := lbfgs.Minimize(x, cost, s)
+	switch {
+	case err != nil:
+		rec.Reason = vi.Cancelled
+	case r.Converged:
+		rec.Reason = vi.Converged
+	}
+	if len(rec.Trace) == 0 && (err == nil || !math.IsInf(r.F, 1)) {
+		rec.Trace = append(rec.Trace, -r.F)
+	}
+	return r, err
+}
+
 func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
 	m, x, err := e.objective(ctx, k, y, labels)
 	if err != nil {
@@ -225,17 +241,11 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	settings.Precondition, settings.NoMemory = m.info.precondition, m.kernels == nil
 	learns := !e.Fixed && m.family != Hyperbola && m.family != ARD
 	for round := 0; ; round++ {
-		r, err := lbfgs.Minimize(x, m.cost, settings)
+		r, err := minimize(x, m.cost, settings, &rec)
 		if err != nil {
 			return m.stopped(r.X, rec, err)
 		}
 		x = r.X
-		if r.Converged {
-			rec.Reason = vi.Converged
-		}
-		if len(rec.Trace) == 0 {
-			rec.Trace = append(rec.Trace, -r.F)
-		}
 		settings.Iterations -= r.Iterations
 		if !learns || settings.Iterations <= 0 || round == priorRounds {
 			break
@@ -255,7 +265,7 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 // stopped returns the fit at x, which an error has ended, beside that error; there
 // is none before the objective was known anywhere.
 func (m *evidence) stopped(x []float64, rec vi.Record, err error) (*Fit, error) {
-	if math.IsInf(m.best, 1) && len(rec.Trace) == 0 {
+	if len(rec.Trace) == 0 {
 		return nil, err
 	}
 	rec.Reason = vi.Cancelled
@@ -442,14 +452,7 @@ func (m *evidence) compose(x []float64) {
 func (m *evidence) functions(x []float64) (float64, error) {
 	m.compose(x)
 	if m.labels {
-		z, err := m.approximate(m.bestPrec, m.bestNu)
-		if err != nil {
-			// The sites of other scales may lie too far away.
-			m.sites.start(m.y)
-			z, err = m.approximate(nil, nil)
-		}
-		copy(m.alpha, m.sites.alpha)
-		return z, err
+		return m.findSites(func() { m.sites.start(m.y) }, m.approximate)
 	}
 	m.noise = float64(leastShare*m.power) + special.Exp(x[len(x)-1])
 	for i := range m.N {
@@ -465,12 +468,22 @@ func (m *evidence) functions(x []float64) (float64, error) {
 	return -0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(float64(m.N)*special.Log(2*math.Pi))), nil
 }
 
-// approximate finds the sites, from the given ones unless they are nil.
-func (m *evidence) approximate(prec, nu []float64) (float64, error) {
-	if prec != nil {
-		copy(m.sites.prec, prec)
-		copy(m.sites.nu, nu)
+// findSites finds the sites by search, from those that are kept or, where these lie too
+// far away, from those that begin sets. It returns what search does.
+func (m *evidence) findSites(begin func(), search func() (float64, error)) (float64, error) {
+	copy(m.sites.prec, m.bestPrec)
+	copy(m.sites.nu, m.bestNu)
+	value, err := search()
+	if err != nil {
+		begin()
+		value, err = search()
 	}
+	copy(m.alpha, m.sites.alpha)
+	return value, err
+}
+
+// approximate finds the sites of labels.
+func (m *evidence) approximate() (float64, error) {
 	if m.how == VariationalBound {
 		return m.sites.ascend(m.y, m.tol)
 	}
@@ -488,29 +501,30 @@ func (m *evidence) cost(x, g []float64) (float64, error) {
 		return math.Inf(1), nil
 	}
 	m.measure(x)
-	r := m.precision()
-	for p, a := range m.weight {
-		density, slope := m.logPrior(-x[p] - special.Log(m.unit[p]))
-		value += density
-		g[p] = slope - float64(0.5*a*(m.quad[p]-m.trace[p]))
-	}
+	m.precision()
+	value += m.amplitudeSlopes(x, g)
 	if !m.labels {
 		last := len(x) - 1
-		d := (x[last] - special.Log(firstNoise*m.power)) / noiseSpread
-		value -= float64(0.5 * d * d)
-		g[last] = float64(d/noiseSpread) - float64(0.5*special.Exp(x[last])*(la.SumSq(m.alpha)-m.left/m.noise))
+		density, slope := normalPrior(x[last], special.Log(firstNoise*m.power), noiseSpread)
+		value += density
+		g[last] = -slope - float64(0.5*special.Exp(x[last])*(la.SumSq(m.alpha)-m.left/m.noise))
 	}
 	if m.kernels != nil {
-		value += m.parameterSlopes(x, r, g)
+		value += m.parameterSlopes(x, g)
 	}
 	m.curve(x, g)
-	if -value < m.best {
-		m.best = -value
-		if m.labels {
+	return m.noted(-value), nil
+}
+
+// noted keeps the sites where the cost is lower than ever, and returns it.
+func (m *evidence) noted(cost float64) float64 {
+	if cost < m.best {
+		m.best = cost
+		if m.sites != nil {
 			m.keep()
 		}
 	}
-	return -value, nil
+	return cost
 }
 
 // precision overwrites the factor with the lower triangle of R and computes what
@@ -550,24 +564,47 @@ func (m *scalePrior) logPrior(u float64) (density, slope float64) {
 	return float64(m.prior.Omega*u) - float64(0.5*(down+up)), m.prior.Omega + float64(0.5*(down-up))
 }
 
-// parameterSlopes stores the gradient by the kernels' parameters in g, from
-// ∂/∂θ_j = ½ Σ_p a_p·<ααᵀ − R, ∂K_p/∂θ_j>, and returns their log prior but for a
-// constant. It overwrites R.
-func (m *evidence) parameterSlopes(x []float64, r la.Matrix[float64], g []float64) (density float64) {
+// normalPrior returns the logarithm of a normal prior at x but for a constant, and its
+// slope in x.
+func normalPrior(x, mean, sd float64) (density, slope float64) {
+	d := (x - mean) / sd
+	return -0.5 * d * d, -d / sd
+}
+
+// amplitudeSlopes stores the slopes of the cost by the P values log a_p in g, and returns
+// the log prior of all γ_p but for a constant.
+func (m *evidence) amplitudeSlopes(x, g []float64) (density float64) {
+	for p, a := range m.weight {
+		d, slope := m.logPrior(-x[p] - special.Log(m.unit[p]))
+		density += d
+		g[p] = slope - float64(0.5*a*(m.quad[p]-m.trace[p]))
+	}
+	return density
+}
+
+// parameterSlopes stores the slopes of the cost by the kernels' parameters in g, and
+// returns their log prior but for a constant. It overwrites R.
+func (m *evidence) parameterSlopes(x, g []float64) (density float64) {
+	slopes := g[m.P : m.P+len(m.mean)]
+	m.sumSlopes(m.kernels, slopes)
+	for j, s := range slopes {
+		d, slope := normalPrior(x[m.P+j], m.mean[j], m.sd[j])
+		density += d
+		slopes[j] = -slope - s
+	}
+	return density
+}
+
+// sumSlopes stores what the parameters of k change in the evidence by way of the sum K,
+// ½ Σ_p a_p·<ααᵀ − R, ∂K_p/∂θ_j>, in dst. It overwrites R.
+func (m *evidence) sumSlopes(k Adaptive, dst []float64) {
 	for i := range m.N {
-		row, a := r.Row(i)[:i+1], m.alpha[i]
+		row, a := m.factor.Row(i)[:i+1], m.alpha[i]
 		for j, v := range row {
 			row[j] = 0.5 * (float64(a*m.alpha[j]) - v)
 		}
 	}
-	slopes := g[m.P : m.P+len(m.mean)]
-	m.kernels.Slope(&m.ws, m.weight, r, slopes)
-	for j, s := range slopes {
-		d := (x[m.P+j] - m.mean[j]) / m.sd[j]
-		density -= float64(0.5 * d * d)
-		slopes[j] = d/m.sd[j] - s
-	}
-	return density
+	k.Slope(&m.ws, m.weight, m.factor, dst)
 }
 
 // learnPrior sets the prior of γ to that of maximum likelihood under the present
@@ -604,18 +641,27 @@ func (m *evidence) scales() (q []GIG, moments []gigMoments) {
 	return q, moments
 }
 
-// finish computes q(f) at x and returns the fit.
-func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
+// last computes q(f) at x by functions, with sites of the final tolerance if they are found.
+func (m *evidence) last(x []float64, functions func([]float64) (float64, error)) (float64, error) {
 	search := m.tol
 	m.tol = min(m.tol, m.final)
-	logZ, err := m.functions(x)
+	value, err := functions(x)
 	if err != nil {
 		// What was good enough to get here is good enough to be a model.
 		m.tol = max(search, searchTolerance)
-		logZ, err = m.functions(x)
+		value, err = functions(x)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
+		return 0, fmt.Errorf("vi: %w", err)
+	}
+	return value, nil
+}
+
+// finish computes q(f) at x and returns the fit.
+func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
+	logZ, err := m.last(x, m.functions)
+	if err != nil {
+		return nil, err
 	}
 	s := State{
 		Family: m.family, Labels: m.labels, Prior: m.prior, Tau: 1,

@@ -10,7 +10,6 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
-	"github.com/bmkl/bmkl/vi/internal/lbfgs"
 )
 
 // Features are the data of a fit in the space of features: of every kernel a block Φ_p,
@@ -35,17 +34,9 @@ func (e Evidence) FitFeatures(ctx context.Context, f Features) (*FeatureFit, err
 		return nil, err
 	}
 	rec := vi.Record{Reason: vi.MaxSweeps}
-	r, err := lbfgs.Minimize(x, m.cost, e.settings(m.samples, &rec))
-	switch {
-	case err != nil && len(rec.Trace) == 0:
-		return nil, err
-	case err != nil:
-		rec.Reason = vi.Cancelled
-	case r.Converged:
-		rec.Reason = vi.Converged
-	}
+	r, err := minimize(x, m.cost, e.settings(m.samples, &rec), &rec)
 	if len(rec.Trace) == 0 {
-		rec.Trace = append(rec.Trace, -r.F)
+		return nil, err
 	}
 	logZ, ferr := m.functions(r.X)
 	if ferr != nil {
@@ -232,9 +223,9 @@ func (m *featureEvidence) cost(x, g []float64) (float64, error) {
 		g[p] = slope - float64(0.5*(la.SumSq(m.mean[m.first[p]:m.first[p+1]])/a-trace))
 	}
 	last := len(x) - 1
-	d := (x[last] - special.Log(firstNoise*m.power)) / noiseSpread
-	value -= float64(0.5 * d * d)
-	g[last] = float64(d/noiseSpread) - 0.5*special.Exp(x[last])*(m.square/m.noise-free)/m.noise
+	density, slope := normalPrior(x[last], special.Log(firstNoise*m.power), noiseSpread)
+	value += density
+	g[last] = -slope - 0.5*special.Exp(x[last])*(m.square/m.noise-free)/m.noise
 	return -value, nil
 }
 

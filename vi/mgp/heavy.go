@@ -10,7 +10,6 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/internal/lbfgs"
 )
 
 // Noise with heavy tails: a Student-t density of scale σ and ν degrees of freedom, a
@@ -53,17 +52,9 @@ func (e Evidence) FitHeavy(ctx context.Context, k vi.Kernels, y []float64) (*Fit
 	rec := vi.Record{Reason: vi.MaxSweeps}
 	settings := e.settings(float64(m.N), &rec)
 	settings.Precondition = m.info.precondition
-	r, stop := lbfgs.Minimize(x, m.cost, settings)
-	switch {
-	case stop != nil && len(rec.Trace) == 0 && math.IsInf(m.best, 1):
-		return nil, stop
-	case stop != nil:
-		rec.Reason = vi.Cancelled
-	case r.Converged:
-		rec.Reason = vi.Converged
-	}
+	r, stop := minimize(x, m.cost, settings, &rec)
 	if len(rec.Trace) == 0 {
-		rec.Trace = append(rec.Trace, -r.F)
+		return nil, stop
 	}
 	fit, err := m.finish(r.X, rec)
 	return fit, errors.Join(stop, err)
@@ -85,6 +76,7 @@ func (e Evidence) heavy(ctx context.Context, k vi.Kernels, y []float64) (*heavy,
 		return nil, nil, err
 	}
 	m := &heavy{evidence: f}
+	f.final = noiseTolerance
 	freedom := float64(firstFreedom)
 	if e.Start != nil {
 		m.fixed = e.Start.Keep
@@ -125,16 +117,7 @@ func (m *heavy) begin() {
 func (m *heavy) functions(x []float64) (float64, error) {
 	m.compose(x)
 	m.set(x)
-	copy(m.sites.prec, m.bestPrec)
-	copy(m.sites.nu, m.bestNu)
-	bound, err := m.sites.climb(m.tol, m.expect)
-	if err != nil {
-		// The sites of other scales may lie too far away.
-		m.begin()
-		bound, err = m.sites.climb(m.tol, m.expect)
-	}
-	copy(m.alpha, m.sites.alpha)
-	return bound, err
+	return m.findSites(m.begin, func() (float64, error) { return m.sites.climb(m.tol, m.expect) })
 }
 
 // expect returns Σ log t_ν(√e_n | σ) with its derivatives by the means, and minus twice
@@ -193,9 +176,9 @@ func (m *heavy) cost(x, g []float64) (float64, error) {
 		{scale * special.Exp(x[at]) / m.scale, special.Log(firstNoise * m.power)},
 		{freedom, special.Log(firstFreedom - 2)},
 	} {
-		d := (x[at+i] - v.first) / noiseSpread
-		value -= float64(0.5 * d * d)
-		g[at+i] = float64(d/noiseSpread) - v.slope
+		density, slope := normalPrior(x[at+i], v.first, noiseSpread)
+		value += density
+		g[at+i] = -slope - v.slope
 	}
 	if m.fixed {
 		clear(g[:at])
@@ -203,34 +186,21 @@ func (m *heavy) cost(x, g []float64) (float64, error) {
 			clear(m.info.average.Row(i)[:at])
 		}
 	} else {
-		r := m.precision()
-		for p := range m.P {
-			g[p] = m.amplitudeSlope(p, x[p], &value)
-		}
+		m.precision()
+		value += m.amplitudeSlopes(x, g)
 		if m.kernels != nil {
-			value += m.parameterSlopes(x, r, g)
+			value += m.parameterSlopes(x, g)
 		}
 	}
 	m.curve(x, g)
-	if -value < m.best {
-		m.best = -value
-		m.keep()
-	}
-	return -value, nil
+	return m.noted(-value), nil
 }
 
 // finish computes q(f) at x and returns the fit.
 func (m *heavy) finish(x []float64, rec vi.Record) (*Fit, error) {
-	search := m.tol
-	m.tol = min(m.tol, varyingTolerance)
-	bound, err := m.functions(x)
+	bound, err := m.last(x, m.functions)
 	if err != nil {
-		// What was good enough to get here is good enough to be a model.
-		m.tol = search
-		bound, err = m.functions(x)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
+		return nil, err
 	}
 	noise := m.scale * m.freedom / (m.freedom - 2)
 	s := State{

@@ -10,7 +10,6 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/internal/lbfgs"
 )
 
 // Noise that varies: the logarithm of the noise variance is a sum of Gaussian
@@ -119,17 +118,9 @@ func (e Evidence) FitVarying(ctx context.Context, k vi.Kernels, y []float64) (*F
 		return nil, err
 	}
 	rec := vi.Record{Reason: vi.MaxSweeps}
-	r, stop := lbfgs.Minimize(x, m.cost, e.settings(float64(m.f.N), &rec))
-	switch {
-	case stop != nil && len(rec.Trace) == 0 && math.IsInf(m.best, 1):
-		return nil, stop
-	case stop != nil:
-		rec.Reason = vi.Cancelled
-	case r.Converged:
-		rec.Reason = vi.Converged
-	}
+	r, stop := minimize(x, m.cost, e.settings(float64(m.f.N), &rec), &rec)
 	if len(rec.Trace) == 0 {
-		rec.Trace = append(rec.Trace, -r.F)
+		return nil, stop
 	}
 	fit, err := m.finish(r.X, rec)
 	return fit, errors.Join(stop, err)
@@ -145,10 +136,6 @@ type varying struct {
 	level    float64   // μ
 	variance []float64 // r
 	inverse  []float64 // R_nn
-
-	best     float64 // lowest cost so far
-	bestPrec []float64
-	bestNu   []float64
 }
 
 // varying checks the arguments and returns the objective and its start.
@@ -162,7 +149,7 @@ func (e Evidence) varying(ctx context.Context, k vi.Kernels, y []float64) (*vary
 	x = x[:len(x)-1]
 	h := &evidence{
 		ctx: ctx, k: k, passes: f.passes, ws: la.Workspace{Workers: e.Workers}, P: P, N: N,
-		labels: true, scalePrior: f.scalePrior, power: 1, tol: varyingSearch,
+		labels: true, scalePrior: f.scalePrior, power: 1, tol: varyingSearch, final: noiseTolerance, best: math.Inf(1),
 		sum: la.NewMatrix[float64](N, N), factor: la.NewMatrix[float64](N, N),
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
 	}
@@ -186,9 +173,9 @@ func (e Evidence) varying(ctx context.Context, k vi.Kernels, y []float64) (*vary
 		}
 	}
 	x = append(append(x, log...), special.Log(noise))
-	m := &varying{f: f, h: h, keep: e.Start.Keep, variance: make([]float64, N), inverse: make([]float64, N), best: math.Inf(1)}
+	m := &varying{f: f, h: h, keep: e.Start.Keep, variance: make([]float64, N), inverse: make([]float64, N)}
 	m.begin()
-	m.remember()
+	h.keep()
 	return m, x, nil
 }
 
@@ -197,11 +184,6 @@ func (m *varying) begin() {
 	for n := range m.h.sites.prec {
 		m.h.sites.prec[n], m.h.sites.nu[n] = 0.5, 0
 	}
-}
-
-func (m *varying) remember() {
-	m.bestPrec = append(m.bestPrec[:0], m.h.sites.prec...)
-	m.bestNu = append(m.bestNu[:0], m.h.sites.nu...)
 }
 
 // functions finds q(f) and q(h) at x and returns the bound. The lower triangles of
@@ -222,16 +204,7 @@ func (m *varying) functions(x []float64) (float64, error) {
 	for i := range f.N {
 		f.sum.Row(i)[i] += float64(leastShare * f.power)
 	}
-	copy(h.sites.prec, m.bestPrec)
-	copy(h.sites.nu, m.bestNu)
-	bound, err := h.sites.climb(h.tol, m.expect)
-	if err != nil {
-		// The sites of other scales may lie too far away.
-		m.begin()
-		bound, err = h.sites.climb(h.tol, m.expect)
-	}
-	copy(h.alpha, h.sites.alpha)
-	return bound, err
+	return h.findSites(m.begin, func() (float64, error) { return h.sites.climb(h.tol, m.expect) })
 }
 
 // expect returns log N(y | 0, K + diag(r)) − ¼·tr V, the expected log likelihood of h
@@ -274,12 +247,10 @@ func (m *varying) cost(x, g []float64) (float64, error) {
 	}
 	at := P + len(f.mean)
 	m.h.precision()
-	for p := range P {
-		g[at+p] = h.amplitudeSlope(p, x[at+p], &value)
-	}
-	d := (m.level - special.Log(firstNoise*f.power)) / noiseSpread
-	value -= float64(0.5 * d * d)
-	g[at+P] = d / noiseSpread
+	value += h.amplitudeSlopes(x[at:], g[at:])
+	density, slope := normalPrior(m.level, special.Log(firstNoise*f.power), noiseSpread)
+	value += density
+	g[at+P] = -slope
 	for _, a := range h.alpha {
 		g[at+P] -= a
 	}
@@ -287,66 +258,31 @@ func (m *varying) cost(x, g []float64) (float64, error) {
 		clear(g[:at])
 	} else {
 		m.f.precision()
-		for p := range P {
-			g[p] = f.amplitudeSlope(p, x[p], &value)
-		}
+		value += f.amplitudeSlopes(x, g)
 		if f.kernels != nil {
-			value += f.parameterSlopes(x, f.factor, g)
-			m.noiseSlopes(g[P:at])
+			value += f.parameterSlopes(x, g)
+			slopes := make([]float64, at-P)
+			h.sumSlopes(f.kernels, slopes)
+			la.Axpy(-1, slopes, g[P:at])
 		}
 	}
-	if -value < m.best {
-		m.best = -value
-		m.remember()
-	}
-	return -value, nil
+	return h.noted(-value), nil
 }
 
-// amplitudeSlope adds the log prior of γ_p to the objective, and returns the slope of
-// the cost by log a_p = x.
-func (m *evidence) amplitudeSlope(p int, x float64, objective *float64) float64 {
-	density, slope := m.logPrior(-x - special.Log(m.unit[p]))
-	*objective += density
-	return slope - float64(0.5*m.weight[p]*(m.quad[p]-m.trace[p]))
-}
-
-// noiseSlopes takes from g the derivatives by the kernels' parameters of what the
-// bound owes to H, as [evidence.parameterSlopes] does for K. It overwrites R of h.
-func (m *varying) noiseSlopes(g []float64) {
-	h := m.h
-	for i := range h.N {
-		row, a := h.factor.Row(i)[:i+1], h.alpha[i]
-		for j, v := range row {
-			row[j] = 0.5 * (float64(a*h.alpha[j]) - v)
-		}
-	}
-	slopes := make([]float64, len(g))
-	m.f.kernels.Slope(&h.ws, h.weight, h.factor, slopes)
-	for j, s := range slopes {
-		g[j] -= s
-	}
-}
-
-// Tolerances of the sites, in posterior deviations: while the scales are climbed, and of
-// the last ones. The bound is stationary in the sites, but its slopes in the scales are
+// Tolerances of the sites of noise, in posterior deviations: of noise that varies while the
+// scales are climbed, and of the last ones. The bound is stationary in the sites, but its slopes in the scales are
 // wrong by the first power of their residual; from 1e-3 on line searches begin to fail.
 const (
-	varyingSearch    = 3e-4
-	varyingTolerance = 1e-6
+	varyingSearch  = 3e-4
+	noiseTolerance = 1e-6
 )
 
 // finish computes q(f) and q(h) at x and returns the fit.
 func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 	f, h := m.f, m.h
-	h.tol = varyingTolerance
-	bound, err := m.functions(x)
+	bound, err := h.last(x, m.functions)
 	if err != nil {
-		// What was good enough to get here is good enough to be a model.
-		h.tol = varyingSearch
-		bound, err = m.functions(x)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("vi: %w", err)
+		return nil, err
 	}
 	fit := &Fit{
 		Record: rec, LogEvidence: bound,

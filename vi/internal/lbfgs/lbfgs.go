@@ -53,7 +53,8 @@ const (
 // Minimize returns a local minimum of f near x, which it leaves alone. f stores
 // its gradient at x in g and returns its value; a value that is not finite says
 // that x lies outside of f's domain, and the step is shortened. An error of f
-// ends the minimisation and is returned with the lowest point so far.
+// ends the minimisation and is returned with the lowest point so far, whose value is +Inf
+// if it is the first.
 func Minimize(x []float64, f func(x, g []float64) (float64, error), s Settings) (Result, error) {
 	if s.Iterations == 0 {
 		s.Iterations = 100
@@ -99,7 +100,7 @@ func Minimize(x []float64, f func(x, g []float64) (float64, error), s Settings) 
 		if s.LongestStep > 0 {
 			most = s.LongestStep / largest(m.direction)
 		}
-		next, err := m.search(min(step, most), most)
+		next, err := m.search(min(step, most), most, limit)
 		if err != nil {
 			return m.result(false), err
 		}
@@ -162,6 +163,7 @@ func (m *minimizer) evaluate(p *point) error {
 	var err error
 	p.f, err = m.f(p.x, p.g)
 	if err != nil {
+		p.f = math.Inf(1)
 		return err
 	}
 	for _, v := range p.g {
@@ -232,11 +234,15 @@ func (m *minimizer) remember(next *point) {
 // searches is the most evaluations of one line search.
 const searches = 20
 
+// flat is the share of what counts as no fall that ends a line search, where no point
+// between its ends promises more: the values there differ by the error of f.
+const flat = 0.1
+
 // search returns a point along the direction that satisfies the strong Wolfe
 // conditions, beginning at the given step and going no further than most. Where
-// the evaluations run out it returns the lowest point found, nil if none is below
-// here.
-func (m *minimizer) search(step, most float64) (*point, error) {
+// the evaluations run out, or what is left to search promises a fall of less than a
+// tenth of small, it returns the lowest point found, nil if none is below here.
+func (m *minimizer) search(step, most, small float64) (*point, error) {
 	slope := dot(m.here.g, m.direction)
 	if !(slope < 0) {
 		return nil, nil
@@ -293,7 +299,11 @@ func (m *minimizer) search(step, most float64) (*point, error) {
 			}
 			step = min(3*a.t, most)
 		}
-		if bracketed && math.Abs(high.t-low.t) <= 1e-12*math.Max(high.t, low.t) {
+		if !bracketed {
+			continue
+		}
+		width := math.Abs(high.t - low.t)
+		if width <= 1e-12*math.Max(high.t, low.t) || math.Abs(low.slope)*width <= flat*small {
 			break
 		}
 	}
