@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -92,6 +93,7 @@ func smallVarying(t *testing.T) (m *varying, bound float64) {
 // The evidence and the posterior of h by importance sampling from the prior, which
 // knows nothing of sites or bounds.
 func TestVaryingBoundAgainstSampling(t *testing.T) {
+	testkit.NotShort(t)
 	const draws = 200_000
 	m, bound := smallVarying(t)
 	N := m.f.N
@@ -212,6 +214,7 @@ func TestVaryingBoundIsTheHighest(t *testing.T) {
 
 // The noise that was put in comes out.
 func TestVaryingFindsTheNoise(t *testing.T) {
+	testkit.NotShort(t)
 	_, y, k := uneven(t, 300, 1)
 	fit, err := Evidence{}.FitVarying(context.Background(), k, y)
 	require.NoError(t, err)
@@ -236,6 +239,7 @@ func firstOf(x, _ []float64, _ *vi.Dense) []float64 { return x }
 // Leave-one-out beside fits of the same scales to all samples but one. The mean of f
 // follows from r, which the sample had a part in; the noise from one step of the sites.
 func TestVaryingLeaveOneOut(t *testing.T) {
+	testkit.NotShort(t)
 	x, y, k := uneven(t, 80, 9)
 	start := &EvidenceStart{Gamma: []float64{2, 1, 20}, Noise: 0.05, NoiseGamma: []float64{2, 1, 20}}
 	m, at, err := Evidence{Start: start}.varying(context.Background(), k, y)
@@ -304,6 +308,7 @@ func TestVaryingIsDeterministic(t *testing.T) {
 
 // Without noise, with the same target twice, and with one far away there is a fit.
 func TestVaryingHasAFit(t *testing.T) {
+	testkit.NotShort(t)
 	x, _, k := uneven(t, 30, 4)
 	for name, target := range map[string]func(i int, x float64) float64{
 		"no noise": func(_ int, x float64) float64 { return math.Sin(3 * x) },
