@@ -198,7 +198,7 @@ func attacks() []attack {
 				}
 				return refused, sane(err)
 			}
-			return held, judge(p, m)
+			return held, judge(p, m, false)
 		}})
 	}
 	return append(all, attack{"forged files", forgeries()})
@@ -244,7 +244,7 @@ func forgeries() func(r *rand.Rand) (string, []string) {
 				return held, nil // too many for a sample here
 			}
 		}
-		wrong := judge(&problem{Rand: r, n: 6}, m)
+		wrong := judge(&problem{Rand: r, n: 6}, m, true)
 		if len(wrong) > 0 {
 			wrong = append(what, wrong...)
 		}

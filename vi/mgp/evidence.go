@@ -230,10 +230,11 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 			return m.stopped(r.X, rec, err)
 		}
 		x = r.X
-		if r.Converged {
+		known := !math.IsInf(r.F, 1) // where the sites do not settle nothing is
+		if r.Converged && known {
 			rec.Reason = vi.Converged
 		}
-		if len(rec.Trace) == 0 {
+		if len(rec.Trace) == 0 && known {
 			rec.Trace = append(rec.Trace, -r.F)
 		}
 		settings.Iterations -= r.Iterations
