@@ -1,21 +1,21 @@
 package gonum
 
 import (
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/testlapack"
+
+	"github.com/bmkl/bmkl/internal/testkit"
 )
 
 // gonum's own suite for LAPACK, on la's BLAS. la has every matrix, however small: those of
 // the suite are.
 func TestLAPACK(t *testing.T) {
+	testkit.NotShort(t)
 	was := blas64.Implementation()
 	blas64.Use(BLAS{eager: true})
 	t.Cleanup(func() { blas64.Use(was) })
-	slow := []string{"Dbdsqr", "Dgebal", "Dgeev", "Dgehrd", "Dgelqf", "Dgels", "Dgeqrf", "Dgerqf", "Dgesvd", "Dgetrf",
-		"Dlahqr", "Dlaqr04", "Dlaqr23", "Dlaqr5", "Dormbr", "Dormlq", "Dormqr"}
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, l LAPACK)
@@ -155,9 +155,6 @@ func TestLAPACK(t *testing.T) {
 		{"Dgesvd", func(t *testing.T, l LAPACK) { testlapack.DgesvdTest(t, l, 1e-13) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && slices.Contains(slow, c.name) {
-				t.Skip("takes half a second or more")
-			}
 			c.test(t, LAPACK{eager: true})
 		})
 	}

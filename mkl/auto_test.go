@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -206,7 +207,7 @@ func TestPoolMaxSamples(t *testing.T) {
 
 // Of many samples a part is fitted first.
 func TestManySamples(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	rng := rand.New(rand.NewPCG(2, 9))
 	const n = manySamples
 	x := normal(rng, n, 1)

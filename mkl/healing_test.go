@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -240,7 +241,7 @@ func TestHealedVarianceFarAway(t *testing.T) {
 // the order of the noise is allowed: their weights keep a deviation of 6e-4 at the
 // optimum, and the bound on what healing makes of it is wide. Samples do not go.
 func TestHealedPredictorPrunes(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	m := sparseMotorcycle(t)
 	p, err := m.Predictor(PredictorOptions{Tolerance: 1, MeanOnly: true})
 	require.NoError(t, err)

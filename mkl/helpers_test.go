@@ -97,14 +97,6 @@ func fitTwo(t testing.TB, n int) (*RegressionModel, Features, Features) {
 	return m, a, b
 }
 
-// notShort skips a test that takes long where arithmetic is emulated.
-func notShort(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a long test")
-	}
-}
-
 // requireFile saves a model and reads it back with load: the file is whole or
 // refused, whatever is cut off, the model says the same, and its file has the same
 // bytes.

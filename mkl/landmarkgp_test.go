@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/stat"
 )
@@ -211,6 +212,7 @@ func TestLandmarkModelSaveAndLoad(t *testing.T) {
 
 // Few landmarks predict nearly as well as the truth is known, with intervals that hold.
 func TestLandmarkChoices(t *testing.T) {
+	testkit.NotShort(t)
 	x, y := waves(5, 2000, 0.2)
 	points, truth := waves(6, 500, 0)
 	for _, choose := range []LandmarkChoice{RandomLandmarks, KMeansLandmarks, PivotedLandmarks} {

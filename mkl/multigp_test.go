@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -44,7 +45,7 @@ func columns(views []View) (x []Features) {
 }
 
 func TestMultiGPFindsTheView(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	x, views, y := gpProblem(80, 4)
 	for _, family := range []Family{StudentT, Laplace, GammaVariance, GeneralGIG, ARD} {
 		m, err := MultiGP{Family: family}.Fit(context.Background(), views(x), y)
@@ -164,7 +165,7 @@ func TestMultiGPEstimateMemory(t *testing.T) {
 }
 
 func TestMultiGPClassifier(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	x, views, y := gpProblem(90, 3)
 	for _, K := range []int{2, 3} {
 		labels := parts(y, K)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -36,7 +37,7 @@ func relatedTasks(n int) (x Features, y [][]float64, gap map[int]float64) {
 }
 
 func TestMultiTaskLearnsFromRelatedTargets(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	x, y, gap := relatedTasks(60)
 	views := []View{{Name: "time", X: x, Kernel: RBF{Width: 1}}}
 	estimator := MultiTask{Fitting: Fitting{Restarts: 2, Notes: map[string]string{"k": "v"}}, Latents: 3, MissingTargets: true}

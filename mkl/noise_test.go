@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
@@ -78,6 +79,7 @@ func TestVaryingNoiseRefusals(t *testing.T) {
 // The pool finds out by itself, and its intervals are right where it is quiet and where
 // it is loud.
 func TestPoolWithVaryingNoise(t *testing.T) {
+	testkit.NotShort(t)
 	rng := rand.New(rand.NewPCG(3, 20))
 	x, y := uneven(rng, 120, growing)
 	m := fitPool(t, Auto{}, []View{{X: x}}, y)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/testkit"
 )
 
 var sparse = Gamma{Shape: 1e-10, Scale: 1e10}
@@ -50,7 +52,7 @@ func requireWithin(t *testing.T, p *Predictor, wantMean, wantVariance float64, x
 }
 
 func TestPredictorWithinItsBounds(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	two, _, _ := fitTwo(t, 40)
 	views, y, _, _ := twoInputs(5, 60)
@@ -98,7 +100,7 @@ func TestPredictorWithinItsBounds(t *testing.T) {
 // The bounds must mean something: a fit with few active samples is pruned to
 // few, and a looser tolerance never keeps more.
 func TestPredictorPrunes(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	m := sparseMotorcycle(t)
 	last := 9 * 133
 	for _, tolerance := range []float64{-1, 0.001, 0.1, 1} {

@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/mcmc"
 )
 
 // Gibbs sampling and the variational approximation agree in what they predict, and
 // sampling is the less sure of the kernels' weights.
 func TestProbitGibbs(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	x, views, y := gpProblem(60, 3)
 	labels := parts(y, 3)
 	for _, rule := range []Rule{WSum, FixSum, Bin, FixProd, WProd} {

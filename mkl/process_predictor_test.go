@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -140,7 +141,7 @@ func point(x []Features, i int) (rows [][]float64) {
 // Exact predictions agree with the model's, and no other is further off than its
 // bound, or than the tolerance.
 func TestProcessPredictorWithinItsBounds(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	for _, c := range processCases(t) {
 		full, err := c.m.PredictTargets(context.Background(), PredictOptions{}, c.x...)
 		require.NoError(t, err)
@@ -195,7 +196,7 @@ func classProblem(n int) (x Features, label []int) {
 }
 
 func TestProcessClassPredictor(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	ctx := context.Background()
 	x, three := classProblem(150)
 	two := slices.Clone(three)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
@@ -18,7 +19,7 @@ import (
 // Of readings that a fit to the other two thirds has not seen, about 95 in 100
 // should lie within two standard deviations, and the mean should explain most.
 func TestMotorcycleHeldOut(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	times, accel := motorcycle(t)
 	var seen, inside, n int
 	var residual, spread float64
@@ -290,7 +291,7 @@ func TestEstimateMemory(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
-	notShort(t)
+	testkit.NotShort(t)
 	m := sparseMotorcycle(t)
 	s := m.Summary()
 	assert.Contains(t, s, m.String())

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -125,7 +126,7 @@ func singularFits() map[string]func(s singular, f Fitting) (Model, error) {
 // TestNoFitIsLost fits every estimator to data without noise and nearly singular
 // kernels. The environment variable MKL_FITS is the number of fits of a long run.
 func TestNoFitIsLost(t *testing.T) {
-	count := 100
+	count := testkit.Fewer(100, 40)
 	if v, err := strconv.Atoi(os.Getenv("MKL_FITS")); err == nil {
 		count = v
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
+	"github.com/bmkl/bmkl/internal/testkit"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
@@ -90,6 +91,7 @@ func entries(t *testing.T) (names []string) {
 // TestErrors is the table of what goes wrong: the command's exit status, its one
 // line, and that nothing is left behind.
 func TestErrors(t *testing.T) {
+	testkit.NotShort(t)
 	files := map[string]string{
 		"d.csv":      "a,b,y\n1,2,3\n4,5,6\n7,8,10\n",
 		"cell.csv":   "a,b,y\n1,2,3\n4,five,6\n",
@@ -538,6 +540,7 @@ func TestFitTaskLabels(t *testing.T) {
 
 // TestEvaluate measures models of every kind on the data they were fitted to.
 func TestEvaluate(t *testing.T) {
+	testkit.NotShort(t)
 	files := map[string]string{"f.csv": flowers(), "d.csv": line()}
 	evaluate := func(args ...string) (ev evaluation) {
 		t.Helper()

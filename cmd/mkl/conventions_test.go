@@ -12,9 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/internal/testkit"
 )
 
 func TestHelpCommand(t *testing.T) {
+	testkit.NotShort(t)
 	for _, c := range []struct{ args, same, want string }{
 		{"help", "-help", "Compare models and kernels by cross-validation."},
 		{"help fit", "fit -h", "Usage: mkl fit <data> [<more> ...] [flags]"},
@@ -78,6 +80,7 @@ func TestComplete(t *testing.T) {
 
 // The script works in a real shell, where there is one: the test runs itself as mkl.
 func TestBashCompletion(t *testing.T) {
+	testkit.NotShort(t)
 	const asked = "MKL_TEST_COMPLETE"
 	if os.Getenv(asked) != "" {
 		os.Exit(run(t.Context(), strings.Split(os.Getenv(asked), "\n"), nil, os.Stdout, os.Stderr))

@@ -19,6 +19,7 @@ import (
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/mkl/choose"
 )
 
@@ -153,6 +154,7 @@ func TestCVFailedFold(t *testing.T) {
 }
 
 func TestCVErrors(t *testing.T) {
+	testkit.NotShort(t)
 	files := map[string]string{"h.csv": dwellings(30)}
 	for _, c := range []struct{ args, want string }{
 		{"", "missing flags: --target=COLUMNS"},
@@ -182,6 +184,7 @@ func TestCVErrors(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
+	testkit.NotShort(t)
 	lines := strings.SplitAfter(dwellings(60), "\n")
 	files := map[string]string{
 		"train.csv": lines[0] + strings.Join(lines[21:61], ""),
@@ -274,6 +277,7 @@ func TestCVManual(t *testing.T) {
 
 // Labels are compared one by one, and so are several targets.
 func TestCompareTargets(t *testing.T) {
+	testkit.NotShort(t)
 	var b strings.Builder
 	b.WriteString("x,z,l,m,p,q\n")
 	for i := range 40 {

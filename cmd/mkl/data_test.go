@@ -17,6 +17,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
+	"github.com/bmkl/bmkl/internal/testkit"
 )
 
 // houses is 40 rows as they come: an index, an id, two columns of one name, text, a date, a
@@ -251,6 +252,7 @@ func TestPrecomputed(t *testing.T) {
 
 // TestTargets says what is odd about targets.
 func TestTargets(t *testing.T) {
+	testkit.NotShort(t)
 	var b strings.Builder
 	b.WriteString("name,grade,code,rare,word,gap,x\n")
 	for i := range 130 {

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -172,6 +173,7 @@ func TestAuto(t *testing.T) {
 
 // TestDefaultKernels fits every model that has kernels without naming one.
 func TestDefaultKernels(t *testing.T) {
+	testkit.NotShort(t)
 	files := map[string]string{"d.csv": line(), "f.csv": flowers()}
 	for _, args := range []string{
 		"d.csv -target y -view x,z -model mgp",

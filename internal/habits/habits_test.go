@@ -10,7 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// repository reads the source, which is the same on every machine.
 func repository(t *testing.T) *Tree {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a long test")
+	}
 	tree, err := Read(os.DirFS("../.."))
 	require.NoError(t, err)
 	return tree

@@ -26,6 +26,21 @@ var fits = []struct {
 		e := mkl.SharedRegression{Fitting: p.fitting(), Lambda: p.gamma(), Omega: p.gamma(), RawTargets: p.IntN(4) == 0}
 		return some(e.Fit(ctx, p.views(), p.several()...))
 	}},
+	{"task regression", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.TaskRegression{
+			Fitting: p.fitting(), Lambda: p.gamma(), Upsilon: p.gamma(), Gamma: p.gamma(), Omega: p.gamma(), Epsilon: p.gamma(),
+			Plain: p.IntN(4) == 0, RawTargets: p.IntN(4) == 0, MissingTargets: p.IntN(2) == 0,
+		}
+		y := p.several()
+		for o := range y {
+			for i := range y[o] {
+				if e.MissingTargets && p.IntN(3) == 0 {
+					y[o][i] = math.NaN()
+				}
+			}
+		}
+		return some(e.Fit(ctx, p.views(), y...))
+	}},
 	{"classifier", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.Classifier[string]{Lambda: p.gamma(), Gamma: p.gamma(), Omega: p.gamma(), Fitting: p.fitting()}
 		return some(e.Fit(ctx, p.views(), p.labels()))
@@ -42,6 +57,7 @@ var fits = []struct {
 	}},
 	{"Gaussian process", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.MultiGP{Fitting: p.fitting(), Family: p.family(), Method: p.method(), FixedPrior: p.IntN(4) == 0, RawTargets: p.IntN(4) == 0}
+		e.Noise = pick(p.Rand, mkl.ConstantNoise, mkl.ConstantNoise, mkl.VaryingNoise, mkl.HeavyNoise)
 		if !p.mild() && p.IntN(3) == 0 {
 			e.Prior = mkl.GIG{Omega: p.number(), Chi: p.number(), Phi: p.number()}
 		}
@@ -50,6 +66,15 @@ var fits = []struct {
 	{"Gaussian process classifier", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.MultiGPClassifier[string]{Fitting: p.fitting(), Family: p.family(), Method: p.method()}
 		return some(e.Fit(ctx, p.views(), p.labels()))
+	}},
+	{"landmarks", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.LandmarkGP{Fitting: p.fitting()}
+		e.Count = pick(p.Rand, 0, 1, 4, 50)
+		e.Choose = pick(p.Rand, mkl.RandomLandmarks, mkl.KMeansLandmarks, mkl.PivotedLandmarks)
+		if !p.mild() {
+			e.Count, e.Sample = pick(p.Rand, -1, 3, math.MaxInt), pick(p.Rand, -1, 0, 2, math.MaxInt)
+		}
+		return some(e.Fit(ctx, p.open(), p.targets()))
 	}},
 	{"pool", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		return some(mkl.Auto{Fitting: p.fitting()}.Fit(ctx, p.open(), p.targets()))
@@ -173,7 +198,7 @@ func attacks() []attack {
 				}
 				return refused, sane(err)
 			}
-			return held, judge(p, m)
+			return held, judge(p, m, false)
 		}})
 	}
 	return append(all, attack{"forged files", forgeries()})
@@ -219,7 +244,7 @@ func forgeries() func(r *rand.Rand) (string, []string) {
 				return held, nil // too many for a sample here
 			}
 		}
-		wrong := judge(&problem{Rand: r, n: 6}, m)
+		wrong := judge(&problem{Rand: r, n: 6}, m, true)
 		if len(wrong) > 0 {
 			wrong = append(what, wrong...)
 		}

@@ -108,6 +108,7 @@ func (f *forged) names() []string {
 var kinds = []string{
 	"regression", "classifier", "multilabel", "task-regression", "task-classifier", "multigp", "multigp-classifier", "shared-regression", "spike-slab",
 	"multi-task", "probit-classifier", "factors", "pool", "pool-classifier",
+	"task-regression", "landmarks",
 }
 
 // mutate changes one to three things of a file and returns what they are.

@@ -31,7 +31,7 @@ func TestAttacks(t *testing.T) {
 // Cases that found something once.
 func TestFound(t *testing.T) {
 	seeds := map[string][]uint64{
-		"factors": {9, 106}, "spike and slab": {58, 68}, "forged files": {113, 1206}, "multi-task": {198},
+		"factors": {9, 106}, "pool classifier": {176}, "spike and slab": {58, 68}, "multi-task": {198},
 		"probit classifier, sampled": {187}, "shared regression": {194},
 	}
 	for _, a := range attacks() {

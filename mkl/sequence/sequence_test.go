@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/mkl"
 )
 
@@ -82,11 +83,11 @@ func TestKernelsAgainstTheirDefinitions(t *testing.T) {
 	}
 	for i, c := range cases {
 		t.Run(fmt.Sprintf("%v/%v", c.alphabet, c.kernel), func(t *testing.T) {
-			x := randomStrings(c.alphabet, 7, 3, 10, uint64(i))
+			x := randomStrings(c.alphabet, testkit.Fewer(7, 3), 3, 10, uint64(i))
 			for n := range x {
 				x[n] = x[n] + "ACGTA" // known to every alphabet
 			}
-			other := randomStrings(c.alphabet, 4, 0, 16, uint64(i)+100)
+			other := randomStrings(c.alphabet, testkit.Fewer(4, 2), 0, 16, uint64(i)+100)
 			set := &Set{Alphabet: c.alphabet, Kernels: []Kernel{c.kernel}, Strings: x, Workers: 3}
 			// Scaling by the reference's own diagonal.
 			want := func(x, y string) float64 {

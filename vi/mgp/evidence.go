@@ -210,16 +210,17 @@ func (e Evidence) settings(samples float64, rec *vi.Record) lbfgs.Settings {
 }
 
 // minimize lowers the cost of an ascent from x on, notes in rec how it ended, and returns
-// where. After an error rec has no trace if the cost was not known anywhere.
+// where. rec has no trace if the cost was not known anywhere: no sites settled.
 func minimize(x []float64, cost func(x, g []float64) (float64, error), s lbfgs.Settings, rec *vi.Record) (lbfgs.Result, error) {
 	r, err := lbfgs.Minimize(x, cost, s)
+	known := !math.IsInf(r.F, 1)
 	switch {
 	case err != nil:
 		rec.Reason = vi.Cancelled
-	case r.Converged:
+	case r.Converged && known:
 		rec.Reason = vi.Converged
 	}
-	if len(rec.Trace) == 0 && (err == nil || !math.IsInf(r.F, 1)) {
+	if len(rec.Trace) == 0 && known {
 		rec.Trace = append(rec.Trace, -r.F)
 	}
 	return r, err

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -75,6 +76,7 @@ func smallHeavy(t *testing.T, n int) (m *heavy, bound float64) {
 // The evidence and the posterior of f by sampling the weights of the mixture, given which all is
 // normal: it knows nothing of sites or bounds.
 func TestHeavyBoundAgainstSampling(t *testing.T) {
+	testkit.NotShort(t)
 	const draws = 100_000
 	m, bound := smallHeavy(t, 8)
 	N := m.N
@@ -195,6 +197,7 @@ func TestHeavyOfManyDegreesIsNormal(t *testing.T) {
 
 // The noise that was put in comes out.
 func TestHeavyFindsTheTails(t *testing.T) {
+	testkit.NotShort(t)
 	_, y, k := tailed(t, 400, 1)
 	fit, err := Evidence{}.FitHeavy(context.Background(), k, y)
 	checkConverged(t, fit, err)
@@ -235,6 +238,7 @@ func TestHeavyBearsOutliers(t *testing.T) {
 
 // Leave-one-out beside fits of the same scales to all samples but one.
 func TestHeavyLeaveOneOut(t *testing.T) {
+	testkit.NotShort(t)
 	x, y, k := tailed(t, 80, 9)
 	start := &EvidenceStart{Gamma: []float64{2, 1, 20}, Noise: 0.05, Freedom: 4}
 	m, at, err := Evidence{Start: start}.heavy(context.Background(), k, y)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -53,6 +54,7 @@ func TestNoiseIsDeterministic(t *testing.T) {
 // Without noise, with one target far away, with noise in one half, and with two functions for
 // one there is a fit.
 func TestNoiseHasAFit(t *testing.T) {
+	testkit.NotShort(t)
 	x, _, k := uneven(t, 30, 4)
 	for name, target := range map[string]func(i int, x float64) float64{
 		"no noise": func(_ int, x float64) float64 { return math.Sin(3 * x) },

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -74,6 +75,7 @@ func smallVarying(t *testing.T) (m *varying, bound float64) {
 // The evidence and the posterior of h by importance sampling from the prior, which
 // knows nothing of sites or bounds.
 func TestVaryingBoundAgainstSampling(t *testing.T) {
+	testkit.NotShort(t)
 	const draws = 200_000
 	m, bound := smallVarying(t)
 	N := m.f.N
@@ -194,6 +196,7 @@ func TestVaryingBoundIsTheHighest(t *testing.T) {
 
 // The noise that was put in comes out.
 func TestVaryingFindsTheNoise(t *testing.T) {
+	testkit.NotShort(t)
 	_, y, k := uneven(t, 300, 1)
 	fit, err := Evidence{}.FitVarying(context.Background(), k, y)
 	checkConverged(t, fit, err)
@@ -214,6 +217,7 @@ func firstOf(x, _ []float64, _ *vi.Dense) []float64 { return x }
 // Leave-one-out beside fits of the same scales to all samples but one. The mean of f
 // follows from r, which the sample had a part in; the noise from one step of the sites.
 func TestVaryingLeaveOneOut(t *testing.T) {
+	testkit.NotShort(t)
 	x, y, k := uneven(t, 80, 9)
 	start := &EvidenceStart{Gamma: []float64{2, 1, 20}, Noise: 0.05, NoiseGamma: []float64{2, 1, 20}}
 	m, at, err := Evidence{Start: start}.varying(context.Background(), k, y)
