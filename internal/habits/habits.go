@@ -1,7 +1,7 @@
 // Package habits checks what the compiler and go vet leave open in this
 // repository: that imports run downwards only, that go doc shows no public name without
-// a comment, and that models are computed from functions whose bits are the same on
-// every machine. Its tests hold the whole tree to all three.
+// a comment, that models are computed from functions whose bits are the same on
+// every machine, and that every estimator has an Example. Its tests hold the whole tree to all of it.
 //
 // The checks read source files, whatever their build tags, in the root module
 // and the nested ones alike. A finding is a line "file:line: what is wrong".

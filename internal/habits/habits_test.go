@@ -41,6 +41,24 @@ func TestModelsHaveTheSameBitsEverywhere(t *testing.T) {
 	assert.Len(t, wrong.Elementary(), 1)
 }
 
+func TestEstimatorsHaveExamples(t *testing.T) {
+	for _, finding := range repository(t).Examples() {
+		t.Error(finding)
+	}
+	const a = "package mkl\n\ntype A[T any] struct{}\n\nfunc (A[T]) Fit() (*M[T], error) { return nil, nil }\n\n" +
+		"type M[T any] struct{}\n\nfunc (m *M[T]) Predictor() int { return 0 }\n"
+	for example, want := range map[string][]string{
+		"":                                      {"mkl/a.go:5: A has no Example"},
+		"func ExampleA() {}":                    {"mkl/a.go:5: no Example of A uses the predictor of its models"},
+		"func ExampleA() { m.Predictor() }":     nil,
+		"func ExampleA_two() { m.Predictor() }": nil,
+		"func ExampleM() { m.Predictor() }":     nil,
+	} {
+		tree := read(t, map[string]string{"mkl/a.go": a, "mkl/a_test.go": "package mkl\n\n" + example + "\n"})
+		assert.Equal(t, want, tree.Examples(), example)
+	}
+}
+
 // Test binaries below vi and mcmc take the flag -golden, so that one command can run
 // all golden tests: each imports the package that registers it.
 func TestGoldenFlagIsTaken(t *testing.T) {

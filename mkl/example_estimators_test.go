@@ -1,0 +1,269 @@
+package mkl_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// sensors are the views of readings.
+func sensors(speed, hum []float64) []mkl.View {
+	return []mkl.View{
+		{Name: "speed", X: mkl.Column(speed), Kernel: mkl.RBF{}},
+		{Name: "hum", X: mkl.Column(hum), Kernel: mkl.RBF{}},
+	}
+}
+
+// both are the readings side by side.
+func both(speed, hum []float64) mkl.Features {
+	x := la.NewMatrix[float64](len(speed), 2)
+	for i := range speed {
+		x.Set(i, 0, speed[i])
+		x.Set(i, 1, hum[i])
+	}
+	return x
+}
+
+// states are what readings come from: a machine that stands, runs or races.
+func states(speed []float64) (all []string) {
+	for _, v := range speed {
+		switch a := math.Abs(v); {
+		case a < 1:
+			all = append(all, "stands")
+		case a < 2.5:
+			all = append(all, "runs")
+		default:
+			all = append(all, "races")
+		}
+	}
+	return all
+}
+
+// moves are the states of two kinds.
+func moves(speed []float64) (all []bool) {
+	for _, v := range speed {
+		all = append(all, math.Abs(v) > 1.5)
+	}
+	return all
+}
+
+// Without kernels the data suggest them.
+func ExampleAuto() {
+	speed, hum, y := readings()
+	model, err := mkl.Auto{}.Fit(context.Background(), []mkl.View{{X: both(speed, hum)}}, y)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mean, variance, err := p.Predict([]float64{2, 1})
+	fmt.Printf("%.0f ± %.1f, %v\n", mean, math.Sqrt(variance), err)
+	// Output: 14 ± 0.2, <nil>
+}
+
+func ExampleAutoClassifier() {
+	speed, hum, _ := readings()
+	views := []mkl.View{{X: both(speed, hum)}}
+	model, err := mkl.AutoClassifier[bool]{}.Fit(context.Background(), views, moves(speed))
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	moving, err := p.Predict(nil, []float64{2.8, 0})
+	fmt.Println(moving, err)
+	// Output: true <nil>
+}
+
+func ExampleMultiGP() {
+	speed, hum, y := readings()
+	model, err := mkl.MultiGP{}.Fit(context.Background(), sensors(speed, hum), y)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mean, variance, err := p.Predict([]float64{2}, []float64{1})
+	fmt.Printf("%.0f ± %.1f, %v\n", mean, math.Sqrt(variance), err)
+	// Output: 14 ± 0.2, <nil>
+}
+
+func ExampleMultiGPClassifier() {
+	speed, hum, _ := readings()
+	model, err := mkl.MultiGPClassifier[string]{}.Fit(context.Background(), sensors(speed, hum), states(speed))
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	state, err := p.Predict(nil, []float64{0.1}, []float64{1})
+	fmt.Println(state, err)
+	// Output: stands <nil>
+}
+
+func ExampleLandmarkGP() {
+	speed, hum, y := readings()
+	model, err := mkl.LandmarkGP{Landmarks: mkl.Landmarks{Count: 20}}.Fit(context.Background(), sensors(speed, hum), y)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mean, _, err := p.Predict([]float64{2}, []float64{1})
+	fmt.Printf("%.0f, %v\n", mean, err)
+	// Output: 14, <nil>
+}
+
+func ExampleClassifier() {
+	speed, hum, _ := readings()
+	model, err := mkl.Classifier[string]{}.Fit(context.Background(), sensors(speed, hum), states(speed))
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.PredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	state, err := p.Predict(nil, []float64{0.1}, []float64{1})
+	fmt.Println(state, err)
+	// Output: stands <nil>
+}
+
+func ExampleMultiLabel() {
+	speed, hum, _ := readings()
+	loud := make([]bool, len(hum))
+	for i, v := range hum {
+		loud[i] = v > 0
+	}
+	model, err := mkl.MultiLabel{}.Fit(context.Background(), sensors(speed, hum), moves(speed), loud)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.PredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	has := make([]float64, 2) // the probability of each label
+	err = p.Predict(has, []float64{0}, []float64{2})
+	fmt.Println("moves:", has[0] > 0.5, "loud:", has[1] > 0.5, err)
+	// Output: moves: false loud: true <nil>
+}
+
+func ExampleProbitClassifier() {
+	speed, hum, _ := readings()
+	model, err := mkl.ProbitClassifier[string]{}.Fit(context.Background(), sensors(speed, hum), states(speed))
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.ProbitPredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	state, err := p.Predict(make([]float64, 3), []float64{0.1}, []float64{1})
+	fmt.Println(state, err)
+	// Output: stands <nil>
+}
+
+// Targets that depend on different views.
+func ExampleSharedRegression() {
+	speed, hum, y := readings()
+	heat := make([]float64, len(hum))
+	for i, v := range hum {
+		heat[i] = 20 + 4*v
+	}
+	model, err := mkl.SharedRegression{}.Fit(context.Background(), sensors(speed, hum), y, heat)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for target := range 2 {
+		p, err := model.Predictor(mkl.PredictorOptions{Target: target})
+		if err != nil {
+			log.Fatal(err)
+		}
+		mean, _, err := p.Predict([]float64{2}, []float64{1})
+		fmt.Printf("%.1f, %v\n", mean, err)
+	}
+	// Output:
+	// 14.5, <nil>
+	// 25.0, <nil>
+}
+
+// Each target is known for some of the samples.
+func ExampleTaskRegression() {
+	speed, hum, y := readings()
+	other := make([]float64, len(y))
+	for i := range y {
+		other[i] = 5 - y[i]
+		if i%2 == 0 {
+			other[i] = math.NaN()
+		}
+	}
+	model, err := mkl.TaskRegression{MissingTargets: true}.Fit(context.Background(), sensors(speed, hum), y, other)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.PredictTargets(context.Background(), mkl.PredictOptions{}, mkl.Column([]float64{2}), mkl.Column([]float64{1}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.0f, %.0f\n", p.Mean[0][0], p.Mean[1][0])
+	// Output: 14, -9
+}
+
+// Targets that are combinations of few common functions.
+func ExampleMultiTask() {
+	speed, _, y := readings()
+	other := make([]float64, len(y))
+	for i := range y {
+		other[i] = 5 - y[i]
+	}
+	model, err := mkl.MultiTask{Latents: 1}.Fit(context.Background(), []mkl.View{{X: mkl.Column(speed), Kernel: mkl.RBF{}}}, y, other)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.PredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mean, variance := make([]float64, 2), make([]float64, 2)
+	err = p.Predict(mean, variance, []float64{2})
+	fmt.Printf("%.0f, %.0f, %v\n", mean[0], mean[1], err)
+	// Output: 14, -9, <nil>
+}
+
+// Of ten columns two bear on the target.
+func ExampleSpikeSlab() {
+	x := la.NewMatrix[float64](60, 10)
+	y := make([]float64, x.Rows)
+	for i := range x.Rows {
+		for j := range x.Cols {
+			x.Set(i, j, math.Sin(float64(i*(2*j+3))))
+		}
+		y[i] = 3*x.At(i, 2) - 2*x.At(i, 7) + 0.1*math.Cos(float64(5*i))
+	}
+	model, err := mkl.SpikeSlab{}.Fit(context.Background(), x, y)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(0.5)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mean, _, err := p.Predict([]float64{0, 0, 1, 0, 0, 0, 0, 1, 0, 0})
+	fmt.Printf("columns %v: %.1f, %v\n", p.Features(), mean, err)
+	// Output: columns [2 7]: 1.0, <nil>
+}
