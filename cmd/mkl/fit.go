@@ -279,6 +279,9 @@ func (p *problem) learn(fs *console.Files) (d *data, notes []string, err error) 
 	if err := p.checkMemory(p.main.Data.Rows, max(len(p.targets), len(d.classes))); err != nil {
 		return nil, nil, err
 	}
+	if err := p.compare(p.bar.env.Ctx); err != nil {
+		return nil, nil, err
+	}
 	notes = append(notes, p.doubts(d)...)
 	if p.guessed != "" {
 		notes = append(notes, fmt.Sprintf("task: %s (column %s %s)", p.task, p.main.Columns()[p.targets[0]], p.guessed))

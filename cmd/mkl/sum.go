@@ -216,7 +216,7 @@ func (c *sumCmd) sum(e *console.Env, plan *mkl.Plan, n *notes, path string) (*st
 	if err != nil {
 		return nil, err
 	}
-	x, kept, err := o.features(e, rows, "summed")
+	x, kept, err := o.features(e, rows, c.Workers, "summed")
 	if err != nil {
 		return nil, err
 	}
