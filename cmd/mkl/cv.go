@@ -17,7 +17,6 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
-	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/choose"
 )
@@ -190,6 +189,9 @@ func (v *crossValidation) read(fs *console.Files) error {
 	if err != nil {
 		return err
 	}
+	if err := p.compare(v.env.Ctx); err != nil {
+		return err
+	}
 	d, err := p.learnTargets()
 	if err != nil {
 		return err
@@ -324,8 +326,8 @@ func (v *crossValidation) kernelSets() (all []kernelSet, err error) {
 			if err != nil {
 				return nil, console.Inputf("-kernels %s: %w", text, err)
 			}
-			if vk.Given {
-				return nil, console.Inputf("-kernels %s: kernels that are given are named by -view", text)
+			if vk.Given || vk.Strings != nil {
+				return nil, console.Inputf("-kernels %s: kernels that are given and kernels of strings are named by -view", text)
 			}
 			set.kernels = append(set.kernels, vk)
 		}
@@ -353,7 +355,7 @@ func (v *crossValidation) candidates(folds int) (all []choose.Candidate, workers
 			all = append(all, choose.Mean(v.truth.Numbers))
 		}
 	}
-	if v.Baselines && slices.ContainsFunc(v.p.views, func(w view) bool { return !w.given() }) {
+	if v.Baselines && slices.ContainsFunc(v.p.views, func(w view) bool { return !w.given() && !w.ofStrings() }) {
 		q, err := v.linear()
 		if err != nil {
 			return nil, 0, err
@@ -457,7 +459,7 @@ func (v *crossValidation) linear() (*problem, error) {
 	p.fitCmd = &c
 	kernels := []spec.ViewKernel{{Kernel: mkl.Linear{}}, {Kernel: mkl.Constant{}}}
 	for i := range p.views {
-		if !p.views[i].given() {
+		if !p.views[i].given() && !p.views[i].ofStrings() {
 			p.views[i].kernels = kernels
 		}
 	}
@@ -504,8 +506,10 @@ func (v *crossValidation) learner(q *problem) func(context.Context, choose.Fold)
 			return nil, err
 		}
 		var x []mkl.Features
-		for k, in := range model.Inputs() {
-			x = append(x, q.input(k, &part.views[k], in.Cols, f.Test))
+		inputs := model.Inputs()
+		for k := range part.views {
+			some := q.inputs(k, &part.views[k], inputs[len(x):], f)
+			x = append(x, some...)
 		}
 		p, err := predict(ctx, model, mkl.PredictOptions{Workers: part.fitCmd.Workers}, x)
 		if err != nil {
@@ -556,25 +560,31 @@ func (p *problem) part(rows []int) (*problem, *console.Files) {
 		}
 		v.source.File = some(v.source.File)
 		v.plan, v.left, v.x = nil, nil, mkl.Features{}
+		if v.strings != nil {
+			v.strings = v.strings.some(rows)
+		}
 	}
 	return &q, files
 }
 
-// input is the features of some rows for a view of a fit to others. A kernel that is given may
-// need a column more than the fit: that of each row with itself.
-func (p *problem) input(k int, fitted *view, columns int, rows []int) mkl.Features {
+// inputs is the features of a fold's test rows for a view of the fit to its training rows, of
+// which the model's next inputs are. A kernel that is given may need a column more than the fit: that of
+// each row with itself.
+func (p *problem) inputs(k int, fitted *view, next []mkl.Input, f choose.Fold) []mkl.Features {
+	if s := p.views[k].strings; s != nil {
+		var columns []int
+		for _, in := range next[:len(s.views)] {
+			columns = append(columns, in.Cols)
+		}
+		return s.inputs(f.Train, f.Test, columns)
+	}
 	own := &p.views[k].source
-	some := own.File.Data.Some(rows)
+	some := own.File.Data.Some(f.Test)
 	x := plan.Encode(fitted.plan, fitted.source.Columns, &some).X
-	if columns != x.Cols+1 {
-		return x
-	}
-	wide := la.NewMatrix[float64](x.Rows, columns)
-	for r, i := range rows {
-		copy(wide.Row(r), x.Row(r))
-		wide.Set(r, x.Cols, own.File.Data.Numbers[own.Columns[i]][i])
-	}
-	return wide
+	return []mkl.Features{withSelf(x, next[0].Cols, func(n int) float64 {
+		i := f.Test[n]
+		return own.File.Data.Numbers[own.Columns[i]][i]
+	})}
 }
 
 // key stands for the data and the flags on which the scores depend.

@@ -51,6 +51,9 @@ func (c *fitCmd) conversions() (all conversions, err error) {
 
 // ask asks for the columns of a view as they were said to be.
 func (all conversions) ask(v *view) error {
+	if v.ofStrings() {
+		return v.askStrings()
+	}
 	names := v.source.File.Columns()
 	as := map[int]*conversion{}
 	for _, a := range all {
@@ -132,6 +135,16 @@ func (p *problem) makePlan(fs *console.Files) (lines []string, err error) {
 	}
 	for i := range p.views {
 		v := &p.views[i]
+		if v.ofStrings() {
+			if v.strings == nil {
+				line, err := v.gather()
+				if err != nil {
+					return nil, err
+				}
+				lines = append(lines, "plan: "+line)
+			}
+			continue
+		}
 		planned := plans[i]
 		if planned.At == nil {
 			return nil, console.Inputf("view %s: no column is left: %s", quoted(v.name), strings.Join(plan.View{Left: append(v.left, planned.Left...)}.Lines(), "; "))
@@ -154,7 +167,7 @@ func (p *problem) makePlan(fs *console.Files) (lines []string, err error) {
 func (p *problem) plans() (all []plan.View) {
 	for i := range p.views {
 		s := &p.views[i].source
-		if p.views[i].given() {
+		if p.views[i].given() || p.views[i].ofStrings() {
 			given := plan.View{At: s.Columns}
 			for _, name := range s.Names() {
 				given.Columns = append(given.Columns, plan.Plain(name))
@@ -195,6 +208,14 @@ func (p *problem) complete(fs *console.Files, plans []plan.View) (rows []int, fi
 	}
 	for k, v := range p.views {
 		d := &v.source.File.Data
+		if v.ofStrings() {
+			for i, cell := range columnStrings(v.source) {
+				if cell == "" && why[i] == nil {
+					why[i] = d.Cell(i, v.source.Columns[0], "the cell is empty")
+				}
+			}
+			continue
+		}
 		for c, column := range plans[k].Columns {
 			if column.Fill != nil || d.Gaps[plans[k].At[c]].Count == 0 {
 				continue

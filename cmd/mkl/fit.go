@@ -291,6 +291,9 @@ func (p *problem) learn(fs *console.Files) (d *data, notes []string, err error) 
 	if err := p.checkMemory(p.main.Data.Rows, max(len(p.targets), len(d.classes))); err != nil {
 		return nil, nil, err
 	}
+	if err := p.compare(p.bar.env.Ctx); err != nil {
+		return nil, nil, err
+	}
 	notes = append(notes, p.doubtsAndTask(d)...)
 	if !p.est.kernels() {
 		d.features = p.views[0].x

@@ -32,7 +32,7 @@ type fitCmd struct {
 
 // learnFlags are the flags of every command that learns from a table.
 type learnFlags struct {
-	Data   string   `arg:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input. For mkl fit also a file of mkl sum."`
+	Data   string   `arg:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file); - is standard input. For mkl fit also a file of mkl sum."`
 	Task   *string  `enum:"${tasks}" help:"What to learn, by default what the cells of the target column say: text or 0 and 1 are classes, other numbers a regression, and so are several targets. It is regression (of one target or several), multioutput (several), shared (several that depend on different views), tasks (several that are known for samples of their own and depend on the same views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1), tasklabels (the same, that are known for samples of their own)."`
 	Target string   `placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between. Needed, but for files of mkl sum."`
 	View   []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`

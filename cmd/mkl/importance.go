@@ -107,9 +107,15 @@ func (m *tested) importances(e *console.Env, rng *rand.Rand) (views, columns []i
 	if err != nil {
 		return nil, nil, 0, false, err
 	}
-	if len(m.inputs) > 1 {
-		for i, v := range m.notes.Views {
-			views = append(views, importance{name: v.Name, at: []place{{i, 0, x[i].Cols}}})
+	if names := m.notes.viewNames(); len(names) > 1 {
+		for _, name := range names {
+			view := importance{name: name}
+			for i, v := range m.notes.Views {
+				if v.Name == name {
+					view.at = append(view.at, place{i, 0, x[i].Cols})
+				}
+			}
+			views = append(views, view)
 		}
 	}
 	columns = m.columns()
@@ -165,7 +171,7 @@ func (m *tested) columns() (all []importance) {
 	}
 	seen := map[column]int{}
 	for i, in := range m.inputs {
-		if m.given(i) {
+		if in.strings != nil || m.given(i) {
 			continue
 		}
 		first := 0

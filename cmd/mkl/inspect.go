@@ -35,8 +35,16 @@ func (c *inspectCmd) Run(e *console.Env) error {
 		}{rep, m.notes.Views})
 	}
 	fmt.Fprintf(e.Stdout, "%s: %s in %s, %s\n", c.Model, console.Plural(len(rep.Kernels), m.est.partName()),
-		console.Plural(len(m.notes.Views), "view"), rep.learned(m.notes.Targets))
+		console.Plural(len(m.notes.viewNames()), "view"), rep.learned(m.notes.Targets))
 	for _, v := range m.notes.Views {
+		if v.Strings != nil {
+			if v.Strings.Kernel == 0 {
+				set := m.notes.Strings[v.Strings.Set]
+				fmt.Fprintf(e.Stdout, "view %s\n  %s with %s (%v)\n", v, console.Plural(len(set.Kernels), "kernel"),
+					console.Plural(len(set.Strings), "training string"), set.Alphabet)
+			}
+			continue
+		}
 		fmt.Fprintf(e.Stdout, "view %s\n", v)
 		for _, line := range (plan.View{Columns: v.plan(), Left: v.Left}).Lines() {
 			fmt.Fprintf(e.Stdout, "  %s\n", line)

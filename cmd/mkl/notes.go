@@ -8,15 +8,17 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/sequence"
 )
 
 // notes is what the command keeps with a model of where its data were.
 type notes struct {
-	Task    string      `json:"task"`
-	Targets []string    `json:"targets"`        // columns
-	Views   []viewNote  `json:"views"`          // one for each of the model's inputs
-	Join    string      `json:"join,omitempty"` // the column by which rows of several files belong together
-	Made    *provenance `json:"made,omitempty"` // how the model was made; nil of models from before this was kept
+	Task    string          `json:"task"`
+	Targets []string        `json:"targets"`           // columns
+	Views   []viewNote      `json:"views"`             // one for each of the model's inputs
+	Strings []*sequence.Set `json:"strings,omitempty"` // those of views of strings
+	Join    string          `json:"join,omitempty"`    // the column by which rows of several files belong together
+	Made    *provenance     `json:"made,omitempty"`    // how the model was made; nil of models from before this was kept
 }
 
 // viewNote says where the columns of a view were.
@@ -28,6 +30,8 @@ type viewNote struct {
 	// Plan says how the columns become features; without it all are numbers that stay as they are.
 	Plan []plan.Column  `json:"plan,omitempty"`
 	Left []plan.LeftOut `json:"left,omitempty"` // columns of the view that are no features
+
+	Strings *stringNote `json:"strings,omitempty"` // of a view of strings, which has an input for each kernel
 }
 
 // plan is how the columns become features.
@@ -73,6 +77,10 @@ func (c *fitCmd) describe(views []view, main *console.File, targets []int) *note
 		if !plan.Simple(v.plan) {
 			note.Plan = v.plan
 		}
+		if v.ofStrings() {
+			n.describeStrings(&v, note)
+			continue
+		}
 		n.Views = append(n.Views, note)
 	}
 	if len(views) > 1 {
@@ -90,7 +98,7 @@ func notesOf(est *estimator, m mkl.Model) *notes {
 	}
 	n := &notes{}
 	if text, ok := m.Notes()[notesKey]; ok && json.Unmarshal([]byte(text), n) == nil && len(n.Views) == len(inputs) && len(n.Targets) == targets &&
-		!slices.ContainsFunc(n.Views, func(v viewNote) bool { return v.Plan != nil && len(v.Plan) != len(v.Columns) }) {
+		!slices.ContainsFunc(n.Views, func(v viewNote) bool { return v.Plan != nil && len(v.Plan) != len(v.Columns) || n.badStrings(v) }) {
 		return n
 	}
 	n = &notes{Task: est.task(m)}
@@ -109,7 +117,9 @@ func notesOf(est *estimator, m mkl.Model) *notes {
 
 func (n *notes) viewNames() (names []string) {
 	for _, v := range n.Views {
-		names = append(names, v.Name)
+		if !slices.Contains(names, v.Name) {
+			names = append(names, v.Name)
+		}
 	}
 	return names
 }

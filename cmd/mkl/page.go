@@ -205,6 +205,9 @@ func (r *reporter) fitted() page.Section {
 	m := r.held
 	rows := [][]string{{"task", r.told.learned(m.notes.Targets)}, {"model", m.String()}}
 	for _, v := range m.notes.Views {
+		if v.Strings != nil && v.Strings.Kernel > 0 {
+			continue // of the same column as the kernel before
+		}
 		rows = append(rows, []string{"view", v.String()})
 		for _, l := range v.Left {
 			rows = append(rows, []string{"left out", l.Column + " (" + l.Why + ")"})
@@ -261,7 +264,7 @@ func (r *reporter) shares(importances []importance) (page.Section, error) {
 		if one.output != "" {
 			of = " of " + one.output
 		}
-		if len(r.held.notes.Views) > 1 {
+		if len(r.held.notes.viewNames()) > 1 {
 			s.Pictures = append(s.Pictures, page.Bars("share-views-"+suffix, "Shares of the views"+of, "share ± 2 SD", shareBars(one.views, func(v share) string { return v.view })))
 			rows := [][]string{}
 			for _, v := range one.views {
@@ -282,7 +285,7 @@ func (r *reporter) shares(importances []importance) (page.Section, error) {
 func (r *reporter) kernelTable(one shares, of string) page.Table {
 	part := r.held.est.partName()
 	t := page.Table{Caption: fmt.Sprintf("All %d %ss%s", len(one.kernels), part, of), Folded: len(one.kernels) > mostBars}
-	pooled, several := len(r.told.Members) > 0, len(r.held.notes.Views) > 1
+	pooled, several := len(r.told.Members) > 0, len(r.held.notes.viewNames()) > 1
 	names := func(member, view, kernel string) (row []string) {
 		if pooled {
 			row = append(row, member)

@@ -23,7 +23,7 @@ import (
 // modelInput is the flags that name a model and the data to predict.
 type modelInput struct {
 	Model string `arg:"" help:"Model file; - is standard input."`
-	Data  string `arg:"" optional:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM or MAT-file); - is standard input. Not needed if every view has a file of its own."`
+	Data  string `arg:"" optional:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file); - is standard input. Not needed if every view has a file of its own."`
 
 	predictFlags `embed:""`
 }
@@ -96,7 +96,8 @@ type opened struct {
 // input is the columns that one of a model's inputs is made of.
 type input struct {
 	console.Source
-	plan []plan.Column
+	plan    []plan.Column
+	strings *stringNote // of an input of strings, in place of the plan
 }
 
 // open reads the model and opens the files, which the caller closes.
@@ -138,7 +139,9 @@ func (o *opened) predict(e *console.Env, c *modelInput) (*outcome, error) {
 	}
 	out := &outcome{rows: rows, options: mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}}
 	var gaps shortfall
-	out.x, out.kept = o.features(rows, &gaps)
+	if out.x, out.kept, err = o.features(e.Ctx, rows, c.Workers, &gaps); err != nil {
+		return nil, err
+	}
 	if err := gaps.tell(e, o.inputs, "predicted"); err != nil {
 		return nil, err
 	}
@@ -176,17 +179,30 @@ func (s *shortfall) tell(e *console.Env, inputs []input, what string) error {
 
 // features makes features of the columns that were read of so many rows, and returns them of
 // the rows that have no value missing, which are kept. What is amiss with the others is added to gaps.
-func (o *opened) features(rows int, gaps *shortfall) (x []mkl.Features, kept []int) {
+func (o *opened) features(ctx context.Context, rows, workers int, gaps *shortfall) (x []mkl.Features, kept []int, err error) {
 	missing := slices.Clone(o.files.Alone)
-	for _, in := range o.inputs {
-		encoded := plan.Encode(in.plan, in.Columns, &in.File.Data)
-		x = append(x, encoded.X)
+	note := func(gone []bool) {
 		if missing == nil {
-			missing = encoded.Missing
+			missing = slices.Clone(gone)
 		}
-		for i, gone := range encoded.Missing {
+		for i, gone := range gone {
 			missing[i] = missing[i] || gone
 		}
+	}
+	similar := map[int][]mkl.Features{}
+	for _, in := range o.inputs {
+		if in.strings != nil {
+			k, gone, err := o.similarities(ctx, in, workers, similar)
+			if err != nil {
+				return nil, nil, console.Input(err)
+			}
+			x = append(x, k)
+			note(gone)
+			continue
+		}
+		encoded := plan.Encode(in.plan, in.Columns, &in.File.Data)
+		x = append(x, encoded.X)
+		note(encoded.Missing)
 		for column, n := range encoded.Unknown {
 			gaps.count(column, n)
 		}
@@ -205,7 +221,7 @@ func (o *opened) features(rows int, gaps *shortfall) (x []mkl.Features, kept []i
 			x[k] = pickRows(x[k], kept)
 		}
 	}
-	return x, kept
+	return x, kept, nil
 }
 
 // count adds cells of a column that the fit had not seen.
@@ -229,6 +245,9 @@ func (o *opened) firstGap(missing []bool) error {
 	}
 	for _, in := range o.inputs {
 		d := &in.File.Data
+		if in.strings != nil && columnStrings(in.Source)[i] == "" {
+			return d.Cell(i, in.Columns[0], "the cell is empty")
+		}
 		for k, column := range in.plan {
 			j := in.Columns[k]
 			if column.Fill != nil || column.Type == table.Text && d.Labels[j][i] != "" || column.Type != table.Text && d.Numbers[j][i] == d.Numbers[j][i] {
@@ -494,7 +513,7 @@ func (c *modelInput) inputs(fs *console.Files, n *notes, of []mkl.Input) ([]inpu
 		switch {
 		case v.Kernels != nil:
 			return nil, console.Inputf("-view %s: the model has its kernels already", text)
-		case v.Name == "" && len(n.Views) == 1:
+		case v.Name == "" && len(n.viewNames()) == 1:
 			v.Name = n.Views[0].Name
 		}
 		if !slices.Contains(n.viewNames(), v.Name) {
@@ -520,6 +539,14 @@ func (c *modelInput) inputs(fs *console.Files, n *notes, of []mkl.Input) ([]inpu
 		if err != nil {
 			return nil, console.Inputf("view %s: %w", quoted(v.Name), err)
 		}
+		if v.Strings != nil {
+			if s, err = stringColumn(s, v.Columns[0]); err != nil {
+				return nil, console.Inputf("view %s: %w", quoted(v.Name), err)
+			}
+			s.File.Need(s.Columns[0], table.OptionalLabel)
+			all = append(all, input{Source: s, strings: v.Strings})
+			continue
+		}
 		need := v.plan()
 		if v.Plan == nil {
 			need = v.numbers(in.Cols) // a given kernel may need one column more than the fit
@@ -536,7 +563,7 @@ func (c *modelInput) inputs(fs *console.Files, n *notes, of []mkl.Input) ([]inpu
 		for k, j := range s.Columns {
 			s.File.Want(need[k].Want(j, true))
 		}
-		all = append(all, input{s, need})
+		all = append(all, input{Source: s, plan: need})
 	}
 	return all, nil
 }

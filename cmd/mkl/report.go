@@ -116,15 +116,15 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 		}
 	}
 	shared := m.KernelWeights()
-	r.Kernels = kernelReports(shared, nil)
+	r.Kernels = kernelReports(n, shared, nil)
 	for o, out := range outputs {
 		target := targetReport{
 			Name: names[o], NoiseSD: console.Number(out.NoiseSD), NoiseFreedom: console.Number(out.NoiseFreedom), Prior: out.Prior,
 		}
 		if out.Weights != nil {
-			target.Kernels = kernelReports(out.Weights, out.Inclusion)
+			target.Kernels = kernelReports(n, out.Weights, out.Inclusion)
 		} else if out.Inclusion != nil {
-			r.Kernels = kernelReports(shared, out.Inclusion)
+			r.Kernels = kernelReports(n, shared, out.Inclusion)
 		}
 		if out.Active != nil {
 			r.Samples = m.Samples()
@@ -142,9 +142,10 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 
 // kernelReports reports on weights, with the probability of each to be there if the
 // model has one.
-func kernelReports(weights []mkl.KernelWeight, inclusion []float64) (all []kernelReport) {
+func kernelReports(n *notes, weights []mkl.KernelWeight, inclusion []float64) (all []kernelReport) {
 	for i, w := range weights {
-		k := kernelReport{View: w.View, Kernel: w.Kernel, Weight: console.Number(w.Mean), SD: console.Number(w.SD), Active: w.Active}
+		view, kernel := n.named(w.View, w.Kernel)
+		k := kernelReport{View: view, Kernel: kernel, Weight: console.Number(w.Mean), SD: console.Number(w.SD), Active: w.Active}
 		if inclusion != nil {
 			k.Inclusion = &inclusion[i]
 		}

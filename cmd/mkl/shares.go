@@ -126,7 +126,7 @@ func (n *notes) viewOf(view, kernel string) string {
 	switch {
 	case slices.Contains(n.viewNames(), view):
 		return view
-	case len(n.Views) == 1:
+	case len(n.viewNames()) == 1:
 		return n.Views[0].Name
 	}
 	return cmp.Or(view, kernel)

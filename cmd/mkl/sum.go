@@ -232,7 +232,10 @@ func (c *sumCmd) add(e *console.Env, k *keeper, n *notes, path string, show func
 			main.Data.Pick(left)
 			rows, first = len(left), start
 		}
-		x, kept := o.features(rows, &gaps)
+		x, kept, err := o.features(e.Ctx, rows, c.Workers, &gaps)
+		if err != nil {
+			return false, err
+		}
 		var y []float64
 		var at, known []int // the rows of those kept with a target, and their places among them
 		for i, row := range kept {

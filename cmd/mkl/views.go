@@ -24,6 +24,8 @@ type view struct {
 	plan []plan.Column // of the source's columns
 	left []plan.LeftOut
 	x    la.Matrix[float64]
+
+	strings *compared // of a view of strings, in place of features
 }
 
 // given reports whether the columns are kernels or distances, not features.
@@ -128,6 +130,10 @@ func (c *fitCmd) checkViews(est *estimator, views []view) error {
 func (c *fitCmd) mklViews(est *estimator, views []view) (all []mkl.View, notes []string, err error) {
 	for _, v := range views {
 		x := v.x
+		if v.strings != nil {
+			all = append(all, v.strings.views...)
+			continue
+		}
 		if v.kernels == nil {
 			all = append(all, mkl.View{Name: v.name, X: x})
 		}
@@ -199,9 +205,14 @@ func (p *problem) size(n, outputs int) (size mkl.Size, data float64) {
 	size = mkl.Size{Samples: n, Kernels: p.est.count(p.views), Outputs: outputs}
 	columns := 0
 	for _, v := range p.views {
-		columns += v.width()
-		if v.given() {
+		switch {
+		case v.given():
 			size.Basis = v.width()
+			columns += size.Basis
+		case v.ofStrings():
+			columns += n * len(v.kernels)
+		default:
+			columns += v.width()
 		}
 	}
 	// The columns are there as read and as matrices, and the model keeps a copy.

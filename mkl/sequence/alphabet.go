@@ -47,6 +47,25 @@ func ParseAlphabet(name string) (Alphabet, error) {
 	return 0, fmt.Errorf("sequence: the alphabet %q is none of bytes, protein, dna", name)
 }
 
+// AlphabetOf returns the alphabet that strings suggest, some of which may be unknown letters: [DNA] if all
+// letters are A, C, G, T, U or N, [Protein] if all are amino acids or one of the marks
+// BJOUXZ, * and - of those that are not known, in either case, and else [Bytes].
+func AlphabetOf(all []string) Alphabet {
+	dna, protein := true, true
+	for _, s := range all {
+		s = strings.ToUpper(s)
+		dna = dna && strings.Trim(s, "ACGTUN") == ""
+		protein = protein && strings.Trim(s, aminoAcids+"BJOUXZ*-") == ""
+	}
+	switch {
+	case dna:
+		return DNA
+	case protein:
+		return Protein
+	}
+	return Bytes
+}
+
 func (a Alphabet) check() error {
 	if a < Bytes || a > DNA {
 		return fmt.Errorf("sequence: Alphabet is %v", a)

@@ -61,12 +61,30 @@ func runs(features []uint64, visit func(feature uint64, count int)) {
 	}
 }
 
+// index returns the index of the basis strings for the next call of add, which may be
+// known from before.
+func (t *task) index(f features) index {
+	at := t.adds
+	t.adds++
+	if at < len(t.indexes) {
+		return t.indexes[at]
+	}
+	ix := newIndex(f, t.basis)
+	if at == len(t.indexes) && len(ix.list) <= t.keep {
+		t.keep -= len(ix.list)
+		t.indexes = append(t.indexes, ix)
+	}
+	return ix
+}
+
 // add adds weight times the inner products of the strings' counts of features to the
 // kernel. The sums are of whole numbers, so that their order does not matter.
 func (t *task) add(ctx context.Context, weight float64, f features) error {
-	ix := newIndex(f, t.basis)
-	for _, o := range ix.list {
-		t.basisSelf[o.string] += float64(weight * float64(o.count) * float64(o.count))
+	ix := t.index(f)
+	if !t.known {
+		for _, o := range ix.list {
+			t.basisSelf[o.string] += float64(weight * float64(o.count) * float64(o.count))
+		}
 	}
 	return each(ctx, t.workers, len(t.x), func() func(int) {
 		var buffer []uint64

@@ -36,11 +36,12 @@ func ReadFASTA(r io.Reader) ([]Record, error) {
 		case text == "" || text[0] == ';':
 		case text[0] == '>':
 			finish()
-			id, description, _ := strings.Cut(strings.TrimSpace(text[1:]), " ")
-			if id == "" {
+			words := strings.Fields(text[1:])
+			if len(words) == 0 {
 				return nil, fmt.Errorf("sequence: FASTA line %d: the entry has no name", number)
 			}
-			records = append(records, Record{ID: id, Description: strings.TrimSpace(description)})
+			_, rest, _ := strings.Cut(text, words[0])
+			records = append(records, Record{ID: words[0], Description: strings.TrimSpace(rest)})
 		case len(records) == 0:
 			return nil, fmt.Errorf("sequence: FASTA line %d: letters before the first line that begins with >", number)
 		default:

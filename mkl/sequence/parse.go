@@ -6,6 +6,11 @@ import (
 	"strings"
 )
 
+// Names returns what [Parse] calls the kernels.
+func Names() []string {
+	return []string{"spectrum", "mismatch", "subsequence", "oligomer", "alignment", "la", "pairwise"}
+}
+
 // Parse reads a kernel in the notation of its String, in which every setting may be left
 // out: spectrum(k=3), mismatch(k=5,m=1), subsequence(k=3,decay=0.5), oligomer(k=1,longest=50),
 // alignment(open=11,extend=1), la(beta=0.5,open=12,extend=2,sum), pairwise.
@@ -39,7 +44,7 @@ func Parse(text string) (Kernel, error) {
 	case "pairwise":
 		k = Pairwise{Gaps: p.gaps()}
 	default:
-		return nil, fmt.Errorf("sequence: %q: the kernel is none of spectrum, mismatch, subsequence, oligomer, alignment, la, pairwise", text)
+		return nil, fmt.Errorf("sequence: %q: the kernel is none of %s", text, strings.Join(Names(), ", "))
 	}
 	if err := p.finish(); err != nil {
 		return nil, fmt.Errorf("sequence: %q: %w", text, err)

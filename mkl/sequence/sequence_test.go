@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -254,7 +256,7 @@ func TestSetAsJSON(t *testing.T) {
 }
 
 func TestReadFASTA(t *testing.T) {
-	records, err := ReadFASTA(strings.NewReader("; a note\n>one  first of two\r\nacg \r\n\nTT\n> two\n>three\nA C\tG"))
+	records, err := ReadFASTA(strings.NewReader("; a note\n>one\tfirst of two\r\nacg \r\n\nTT\n> two\n>three\nA C\tG"))
 	require.NoError(t, err)
 	assert.Equal(t, []Record{{"one", "first of two", "acgTT"}, {"two", "", ""}, {"three", "", "ACG"}}, records)
 	for text, want := range map[string]string{"\nACG\n": "line 2: letters before", ">a\nA\n>\n": "line 3: the entry has no name"} {
@@ -348,6 +350,82 @@ func TestModels(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = process.Predict(inputs...)
 	require.NoError(t, err)
+}
+
+// A comparer gives the bits of the set, whatever it keeps, and predicts single strings.
+func TestComparer(t *testing.T) {
+	ctx := context.Background()
+	x := randomStrings(Protein, 24, 10, 30, 3)
+	others := append(randomStrings(Protein, 5, 10, 40, 4), "", "X", x[0])
+	set := &Set{Alphabet: Protein, Kernels: everyKernel, Strings: x}
+	want, err := set.Inputs(ctx, others)
+	require.NoError(t, err)
+	c, err := set.Comparer(ctx)
+	require.NoError(t, err)
+	got, err := c.Inputs(ctx, others)
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+	var wg sync.WaitGroup
+	for n, s := range others {
+		wg.Go(func() {
+			for i, row := range c.Rows(s) {
+				assert.Equal(t, want[i].Row(n), row, "%v, %q", everyKernel[i], s)
+			}
+		})
+	}
+	wg.Wait()
+	for _, k := range c.known {
+		k.indexes = nil
+	}
+	got, err = c.Inputs(ctx, others)
+	require.NoError(t, err)
+	assert.Equal(t, want, got, "without the indexes")
+	_, err = (&Set{Strings: x}).Comparer(ctx)
+	assert.ErrorContains(t, err, "0 kernels")
+
+	set.Kernels = []Kernel{Spectrum{K: 2}, LocalAlignment{}, Pairwise{}}
+	views, err := set.Views(ctx)
+	require.NoError(t, err)
+	y := make([]float64, len(x))
+	for i := range x {
+		y[i] = float64(strings.Count(x[i], "A")) + 0.01*float64(i)
+	}
+	model, err := mkl.Regression{Fitting: mkl.Fitting{MaxSweeps: 20}}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	predictor, err := model.Predictor(mkl.PredictorOptions{})
+	require.NoError(t, err)
+	inputs, err := set.Inputs(ctx, others[:5])
+	require.NoError(t, err)
+	mean, variance, err := model.Predict(inputs...)
+	require.NoError(t, err)
+	c, err = set.Comparer(ctx)
+	require.NoError(t, err)
+	for n, s := range others[:5] {
+		m, v, err := predictor.Predict(c.Rows(s)...)
+		require.NoError(t, err)
+		assert.InEpsilon(t, mean[n], m, 1e-9)
+		assert.InEpsilon(t, variance[n], v, 1e-9)
+	}
+}
+
+func TestAlphabetOf(t *testing.T) {
+	for want, all := range map[Alphabet][][]string{
+		DNA:     {{"ACGT", "acgun"}, {""}, nil},
+		Protein: {{"MKV*", "acg-t"}, {"ACGT", "X"}},
+		Bytes:   {{"ACGT", "a word"}, {"MKV1"}, {"é"}},
+	} {
+		for _, s := range all {
+			assert.Equal(t, want, AlphabetOf(s), "%q", s)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var rows atomic.Int64
+	set := &Set{Alphabet: Protein, Kernels: everyKernel, Strings: randomStrings(Protein, 9, 10, 20, 1), Progress: func(n int) { rows.Add(int64(n)) }}
+	_, err := set.Views(context.Background())
+	require.NoError(t, err)
+	assert.EqualValues(t, 9*len(everyKernel), rows.Load())
 }
 
 func BenchmarkKernels(b *testing.B) {

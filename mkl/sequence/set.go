@@ -33,7 +33,9 @@ type Set struct {
 	Progress func(rows int)
 }
 
-func (s *Set) check() error {
+// Check reports settings that make no sense, and a set without strings or kernels. What reads the
+// set checks it too.
+func (s *Set) Check() error {
 	if err := s.Alphabet.check(); err != nil {
 		return err
 	}
@@ -55,7 +57,7 @@ func (s *Set) check() error {
 // strings. Errors are of settings, of a string that has nothing a kernel could compare,
 // and of a context that ended.
 func (s *Set) Views(ctx context.Context) ([]mkl.View, error) {
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	basis := s.Alphabet.encodeAll(s.Strings)
@@ -90,32 +92,41 @@ func (s *Set) Views(ctx context.Context) ([]mkl.View, error) {
 
 // Inputs returns what a model fitted to the set's views takes in a prediction for other
 // strings, a matrix for each view: the kernel of each string (row) with the N training
-// strings, and in the last column with itself. [Pairwise] has no such column.
+// strings, and in the last column with itself. [Pairwise] has no such column. For one
+// prediction after another [Set.Comparer] is faster.
 func (s *Set) Inputs(ctx context.Context, strings []string) ([]mkl.Features, error) {
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	basis, x := s.Alphabet.encodeAll(s.Strings), s.Alphabet.encodeAll(strings)
+	basis := s.Alphabet.encodeAll(s.Strings)
 	inputs := make([]mkl.Features, len(s.Kernels))
-	for i, k := range s.Kernels {
-		t := s.task(basis, x)
-		if err := k.values(ctx, t); err != nil {
-			return nil, fmt.Errorf("sequence: Kernels[%d] (%v): %w", i, k, err)
-		}
-		t.scale(k)
-		inputs[i] = t.k
-		if _, ok := k.(Pairwise); ok {
-			continue
-		}
-		N := len(s.Strings)
-		inputs[i] = la.NewMatrix[float64](len(x), N+1)
-		for n := range x {
-			row := inputs[i].Row(n)
-			copy(row, t.k.Row(n))
-			row[N] = withItself(k.scaled(t.xSelf[n], t.xSelf[n], t.xSelf[n]))
+	for i := range s.Kernels {
+		var err error
+		if inputs[i], err = s.input(ctx, i, s.task(basis, s.Alphabet.encodeAll(strings))); err != nil {
+			return nil, err
 		}
 	}
 	return inputs, nil
+}
+
+// input computes a task of other strings by kernel i.
+func (s *Set) input(ctx context.Context, i int, t *task) (mkl.Features, error) {
+	k := s.Kernels[i]
+	if err := k.values(ctx, t); err != nil {
+		return mkl.Features{}, fmt.Errorf("sequence: Kernels[%d] (%v): %w", i, k, err)
+	}
+	t.scale(k)
+	if _, ok := k.(Pairwise); ok {
+		return t.k, nil
+	}
+	N := len(s.Strings)
+	wide := la.NewMatrix[float64](len(t.x), N+1)
+	for n := range t.x {
+		row := wide.Row(n)
+		copy(row, t.k.Row(n))
+		row[N] = withItself(k.scaled(t.xSelf[n], t.xSelf[n], t.xSelf[n]))
+	}
+	return wide, nil
 }
 
 func (s *Set) task(basis, x [][]uint16) *task {
@@ -160,7 +171,7 @@ type setJSON struct {
 
 // MarshalJSON implements [json.Marshaler]. Strings that are not UTF-8 are an error.
 func (s *Set) MarshalJSON() ([]byte, error) {
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	j := setJSON{Alphabet: s.Alphabet.String(), Strings: s.Strings}
@@ -193,7 +204,7 @@ func (s *Set) UnmarshalJSON(text []byte) error {
 		}
 		read.Kernels = append(read.Kernels, k)
 	}
-	if err := read.check(); err != nil {
+	if err := read.Check(); err != nil {
 		return err
 	}
 	*s = read

@@ -20,6 +20,11 @@ type task struct {
 
 	// The kernels of strings with themselves. If same, those of x are left out.
 	basisSelf, xSelf []float64
+
+	known   bool    // basisSelf is known
+	indexes []index // of basis, for the first of the calls of add
+	keep    int     // how many occurrences further indexes may have that are added to these
+	adds    int     // calls of add
 }
 
 // longest returns the length of the longest string.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/sequence"
 )
 
 // ViewKernel is a kernel of package mkl with what else its specification sets.
@@ -15,6 +16,9 @@ type ViewKernel struct {
 	Ranks             bool // the kernel sees ranks
 	Given             bool // the columns are kernels or distances, not features
 	Square            bool // they are those with all training samples
+
+	Strings  sequence.Kernel // of a kernel of strings, in place of the others
+	Alphabet string          // of its strings, as it was named; empty if they suggest it
 }
 
 // settings are a kernel's, taken out one by one; what is left at the end is
@@ -148,7 +152,7 @@ func Build(k Kernel) (ViewKernel, error) {
 	case "precomputed":
 		out.Kernel, out.Given, out.Square = mkl.Precomputed{AllowIndefinite: s.flag("indefinite")}, true, !s.flag("basis")
 	default:
-		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, linear, polynomial, constant, distance and precomputed", k.Name)
+		return buildStrings(k)
 	}
 	if !out.Given {
 		out.Ranks = s.flag("ranks")
@@ -158,4 +162,28 @@ func Build(k Kernel) (ViewKernel, error) {
 		s.err = fmt.Errorf("%s has no setting %q: it has %s", k.Name, s.left[0].Name, strings.Join(s.known, ", "))
 	}
 	return out, s.err
+}
+
+// buildStrings makes a kernel of strings, whose settings package sequence reads.
+func buildStrings(k Kernel) (out ViewKernel, err error) {
+	var settings []string
+	for _, set := range k.Settings {
+		switch {
+		case set.Name == "alphabet":
+			out.Alphabet = set.Value.String()
+			if _, err := sequence.ParseAlphabet(out.Alphabet); err != nil {
+				return out, err
+			}
+		case set.Value.Text == Yes:
+			settings = append(settings, set.Name)
+		default:
+			settings = append(settings, set.Name+"="+set.Value.String())
+		}
+	}
+	out.Strings, err = sequence.Parse(k.Name + "(" + strings.Join(settings, ",") + ")")
+	if err != nil && !slices.Contains(sequence.Names(), k.Name) {
+		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, linear, polynomial, constant, distance and precomputed, and of strings %s",
+			k.Name, strings.Join(sequence.Names(), ", "))
+	}
+	return out, err
 }

@@ -558,3 +558,11 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 }
+
+func TestFASTA(t *testing.T) {
+	s, d := readAll(t, ">a first of two\nACG\nT\n>b\nGG\n")
+	assert.Equal(t, []string{"id", "description", "sequence"}, s.Columns())
+	assert.Equal(t, map[int][]string{0: {"a", "b"}, 1: {"first of two", ""}, 2: {"ACGT", "GG"}}, d.Labels)
+	_, err := New("f", strings.NewReader(">\nACG\n"), -1, Options{})
+	assert.EqualError(t, err, "f: FASTA line 1: the entry has no name")
+}

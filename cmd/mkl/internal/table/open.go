@@ -14,7 +14,7 @@ import (
 )
 
 // formats names what can be read besides text.
-const formats = "an NPY, NPZ, Parquet, Arrow, LIBSVM or MATLAB file"
+const formats = "an NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MATLAB file"
 
 // maxNested bounds how often a file can be compressed.
 const maxNested = 3
@@ -55,6 +55,7 @@ var known = []signature{
 	}},
 	{is: starts("BZh"), unpack: func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
 	{is: starts(npyMagic), stream: newNPY},
+	{is: starts(">"), stream: newFASTA},
 	{is: starts("PAR1"), whole: newParquet},
 	{is: starts(arrowMagic), stream: newArrowFile},
 	{is: starts("\xff\xff\xff\xff"), stream: newArrowStream},

@@ -1,0 +1,69 @@
+package sequence
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// Comparer compares strings with those of a [Set], one after another, as [Set.Inputs] does:
+// it knows what depends on the set alone. It is safe for concurrent use.
+type Comparer struct {
+	set   Set
+	basis [][]uint16
+	known []*task // by kernel
+}
+
+// mostKept bounds the occurrences of substrings in the indexes that a kernel keeps, 16 bytes
+// each. What is above is indexed again each time, as far as [Oligomer] needs it for long strings.
+const mostKept = 1 << 22
+
+// Comparer prepares the set's strings. Errors are those of [Set.Inputs].
+func (s *Set) Comparer(ctx context.Context) (*Comparer, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	c := &Comparer{set: *s, basis: s.Alphabet.encodeAll(s.Strings)}
+	for i := range s.Kernels {
+		t := s.task(c.basis, [][]uint16{nil})
+		t.keep = mostKept
+		if _, err := s.input(ctx, i, t); err != nil {
+			return nil, err
+		}
+		t.known = true
+		c.known = append(c.known, t)
+	}
+	return c, nil
+}
+
+// Inputs is [Set.Inputs].
+func (c *Comparer) Inputs(ctx context.Context, strings []string) ([]mkl.Features, error) {
+	x := c.set.Alphabet.encodeAll(strings)
+	inputs := make([]mkl.Features, len(c.known))
+	for i, k := range c.known {
+		t := c.set.task(c.basis, x)
+		t.basisSelf, t.known, t.indexes = k.basisSelf, true, slices.Clip(k.indexes)
+		var err error
+		if inputs[i], err = c.set.input(ctx, i, t); err != nil {
+			return nil, err
+		}
+	}
+	return inputs, nil
+}
+
+// Rows returns what a predictor of single points, such as [mkl.Predictor], takes for one string: a
+// row for each kernel. It stays in the goroutine of the caller's.
+func (c *Comparer) Rows(s string) [][]float64 {
+	one := *c
+	one.set.Workers = 1
+	inputs, err := one.Inputs(context.Background(), []string{s})
+	if err != nil {
+		panic(err) // what was right when the set was prepared, and no context ends
+	}
+	rows := make([][]float64, len(inputs))
+	for i, x := range inputs {
+		rows[i] = x.Row(0)
+	}
+	return rows
+}
