@@ -109,6 +109,7 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 			return nil, err
 		case err == nil: // the part may lack what the whole has, such as targets that differ
 			e.Start = startAt(first)
+			e.Start.Part, e.Start.Rows = first.Posterior, rows
 			e.Start.Keep = s.start != nil && s.start.Keep
 			settled = first.Record.Reason
 			switch {

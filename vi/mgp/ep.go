@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // Expectation propagation for labels t_n = ±1 with p(t_n | f_n) = Φ(t_n·f_n).
@@ -18,7 +19,8 @@ import (
 //
 //	λ = δ/(1 − v₋·δ),   ν = λ·m̂ + t·h/r.
 //
-// All sites are renewed at once, from one factorisation.
+// All sites are renewed at once, from one factorisation, and once they are near their end
+// by what the last renewals tell together (see [work.Mixing]).
 //
 // Source: T. P. Minka, "Expectation propagation for approximate Bayesian
 // inference", UAI 2001; C. E. Rasmussen and C. K. I. Williams, "Gaussian
@@ -28,8 +30,14 @@ import (
 // epSweeps is the most factorisations of one run of expectation propagation.
 const epSweeps = 200
 
-// leastDamping is the smallest step of the sites.
-const leastDamping = 0.2
+// leastDamping is the smallest step of the sites, nearlyLinear the residual below which they
+// are extrapolated, and leastLeft the share that an extrapolation leaves of a precision, which
+// might be negative else.
+const (
+	leastDamping = 0.2
+	nearlyLinear = 0.03
+	leastLeft    = 0.1
+)
 
 // roundingResidual is a residual below which one that no longer falls is rounding.
 const roundingResidual = 1e-8
@@ -40,6 +48,8 @@ const roundingResidual = 1e-8
 // evidence. The posterior is then that of the final sites.
 func (s *sites) propagate(t []float64, tol float64) (logZ float64, err error) {
 	s.settle(tol)
+	var mixing work.Mixing
+	asked, way := make([]float64, 2*s.N), make([]float64, 2*s.N)
 	damping, last := 1.0, math.Inf(1)
 	for range epSweeps {
 		if err := s.posterior(); err != nil {
@@ -49,12 +59,12 @@ func (s *sites) propagate(t []float64, tol float64) (logZ float64, err error) {
 		logZ = 0
 		for n, label := range t {
 			u := tilt(label, s.cavityMean[n], s.cavityVar[n])
+			sd := math.Sqrt(s.variance[n])
 			dm, dv := s.mean[n]-u.mean, (s.variance[n]-u.variance)/s.variance[n]
+			way[n], way[s.N+n] = (u.precision-s.prec[n])*s.variance[n], (u.shift-s.nu[n])*sd
+			asked[n], asked[s.N+n] = u.precision, u.shift
 			square += dm*dm/s.variance[n] + float64(dv*dv)
 			logZ += u.logZ + s.siteNormaliser(n)
-			// The next sites, kept where the posterior no longer needs them.
-			s.diag[n] = u.precision
-			s.root[n] = u.shift
 		}
 		logZ -= float64(0.5 * s.logDet())
 		residual := math.Sqrt(square / float64(s.N))
@@ -62,18 +72,20 @@ func (s *sites) propagate(t []float64, tol float64) (logZ float64, err error) {
 			return 0, fmt.Errorf("expectation propagation: the moments are not finite")
 		}
 		if residual <= tol || residual < roundingResidual && residual > 0.9*last {
-			for i, p := range s.prec {
-				s.root[i] = math.Sqrt(p)
-			}
 			return logZ, nil
 		}
 		if residual > last {
 			damping = max(leastDamping, 0.5*damping)
+			mixing.Forget()
 		}
 		last = residual
+		least := 0.0 // share of a precision that is left
+		if residual < nearlyLinear && mixing.Extrapolate(asked, way) {
+			least = leastLeft
+		}
 		for n := range t {
-			s.prec[n] = max(s.prec[n]+float64(damping*(s.diag[n]-s.prec[n])), leastPrecision)
-			s.nu[n] += float64(damping * (s.root[n] - s.nu[n]))
+			s.prec[n] = max(s.prec[n]+float64(damping*(asked[n]-s.prec[n])), float64(least*s.prec[n]), leastPrecision)
+			s.nu[n] += float64(damping * (asked[s.N+n] - s.nu[n]))
 		}
 	}
 	return 0, fmt.Errorf("expectation propagation: the moments differ by %.3g posterior deviations after %d sweeps", last, epSweeps)

@@ -47,8 +47,8 @@ type Evidence struct {
 	Start *EvidenceStart
 
 	// Ascent.Tolerance is the rise of the objective in one step that counts as none,
-	// where the next promises none either, relative to max(|objective|, N): 0 means 1e-5,
-	// a hundredth of a nat for 1000 samples. MaxSweeps is the most steps: 0 means 100.
+	// where the next promises none either, relative to max(|objective|, N): 0 means 5e-5,
+	// a twentieth of a nat for 1000 samples. MaxSweeps is the most steps: 0 means 100.
 	Ascent vi.Ascent
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -66,6 +66,12 @@ type EvidenceStart struct {
 
 	// NoiseGamma holds the γ_p of the logarithm of noise that varies, P values.
 	NoiseGamma []float64
+
+	// Part is the posterior of the same scales for some of the samples, those of the
+	// indices Rows: its sites, and what it predicts of the others, are where the sites of
+	// labels begin. It may be nil.
+	Part *Posterior
+	Rows []int
 
 	// Keep leaves Gamma and Parameters as they are: [Evidence.FitVarying] and
 	// [Evidence.FitHeavy] then learn nothing but the noise.
@@ -158,10 +164,13 @@ type evidence struct {
 	left   float64   // tr(R·S⁻¹), S = I/σ² without sites
 	noise  float64   // σ²
 
-	// The sites of the highest objective so far, where the next begins.
+	// The sites of the highest objective so far, where the next begins; nil before the
+	// first, which begins at those of part, if there is one.
 	best     float64
 	bestPrec []float64
 	bestNu   []float64
+	part     *Posterior
+	rows     []int // of part's samples
 }
 
 // Fit fits to N targets given square kernels. The model has no bias: targets are
@@ -179,7 +188,7 @@ func (e Evidence) FitLabels(ctx context.Context, k vi.Kernels, t []float64) (*Fi
 }
 
 // evidenceTolerance is the default of Ascent.Tolerance.
-const evidenceTolerance = 1e-5
+const evidenceTolerance = 5e-5
 
 // priorRounds is the most times that a learned prior and the scales take turns.
 const priorRounds = 8
@@ -235,7 +244,7 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	settings := e.settings(float64(m.N), &rec)
 	if tol := settings.Tolerance; tol > 0 {
 		m.tol = min(m.tol, max(math.Sqrt(tol/2), finalTolerance))
-		m.final = max(m.tol/1000, finalTolerance)
+		m.final = max(m.tol/100, finalTolerance)
 	}
 	// Where the kernels are held the average information is as good as the second
 	// derivatives, and what was learned of others is no help.
@@ -311,8 +320,6 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 			return nil, nil, err
 		}
 		m.sites = newSites(&m.ws, m.sum, m.factor)
-		m.sites.start(y)
-		m.keep()
 	} else if m.power = la.SumSq(y) / float64(N); !(m.power > 0) || math.IsInf(m.power, 1) {
 		return nil, nil, fmt.Errorf("vi: y: its mean square is %g", m.power)
 	}
@@ -347,6 +354,17 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		return nil, nil, fmt.Errorf("vi: Start.Parameters: %d values where the kernels have %d", len(theta), len(m.mean))
 	case start.Gamma != nil && len(start.Gamma) != P:
 		return nil, nil, fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(start.Gamma), P)
+	}
+	if labels && start.Part != nil {
+		if _, n := start.Part.Dims(); n != len(start.Rows) || start.Part.s.Sites == nil {
+			return nil, nil, fmt.Errorf("vi: Start.Part: of %d samples where Rows has %d, or without sites", n, len(start.Rows))
+		}
+		for i, r := range start.Rows {
+			if r < 0 || r >= N {
+				return nil, nil, fmt.Errorf("vi: Start.Rows[%d] is %d of %d samples", i, r, N)
+			}
+		}
+		m.part, m.rows = start.Part, start.Rows
 	}
 	if m.kernels != nil {
 		m.kernels.SetParameters(&m.ws, theta)
@@ -428,7 +446,7 @@ const (
 // The evidence is stationary in the sites, so that a residual r makes it wrong by about
 // ½N·r²: r = √(½·Ascent.Tolerance) is precise enough for the ascent.
 const (
-	searchTolerance = 2.5e-3
+	searchTolerance = 5e-3
 	finalTolerance  = 1e-9
 )
 
@@ -453,7 +471,7 @@ func (m *evidence) compose(x []float64) {
 func (m *evidence) functions(x []float64) (float64, error) {
 	m.compose(x)
 	if m.labels {
-		return m.findSites(func() { m.sites.start(m.y) }, m.approximate)
+		return m.findSites(m.begin, m.approximate)
 	}
 	m.noise = float64(leastShare*m.power) + special.Exp(x[len(x)-1])
 	for i := range m.N {
@@ -469,18 +487,51 @@ func (m *evidence) functions(x []float64) (float64, error) {
 	return -0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(float64(m.N)*special.Log(2*math.Pi))), nil
 }
 
-// findSites finds the sites by search, from those that are kept or, where these lie too
-// far away, from those that begin sets. It returns what search does.
+// findSites finds the sites by search, from those that are kept or, where there are none or
+// they lie too far away, from those that begin sets. It returns what search does.
 func (m *evidence) findSites(begin func(), search func() (float64, error)) (float64, error) {
+	if m.bestPrec == nil {
+		begin()
+	}
 	copy(m.sites.prec, m.bestPrec)
 	copy(m.sites.nu, m.bestNu)
 	value, err := search()
 	if err != nil {
+		m.part = nil
 		begin()
 		value, err = search()
 	}
 	copy(m.alpha, m.sites.alpha)
 	return value, err
+}
+
+// begin sets the sites of labels to those of part, and to those that its predictions ask
+// for, or to a weak push towards the labels. It needs K.
+func (m *evidence) begin() {
+	if m.part == nil {
+		m.sites.start(m.y)
+		return
+	}
+	s := &m.part.s
+	cross := la.NewMatrix[float64](m.N, len(m.rows))
+	variance := make([]float64, m.N)
+	for n := range m.N {
+		row := cross.Row(n)
+		for i, r := range m.rows {
+			row[i] = m.sum.At(max(n, r), min(n, r))
+		}
+		variance[n] = m.sum.At(n, n)
+	}
+	la.Gemv(&m.ws, la.NoTrans, 1, cross, s.Alpha, 0, m.sites.mean)
+	m.part.takeKnown(&m.ws, cross, variance)
+	for n, label := range m.y {
+		u := tilt(label, m.sites.mean[n], variance[n])
+		m.sites.prec[n], m.sites.nu[n] = max(u.precision, leastPrecision), u.shift
+	}
+	for i, r := range m.rows {
+		m.sites.prec[r] = s.Sites[i]
+		m.sites.nu[r] = s.Alpha[i] + float64(s.Sites[i]*m.sites.mean[r])
+	}
 }
 
 // approximate finds the sites of labels.
@@ -502,7 +553,7 @@ func (m *evidence) cost(x, g []float64) (float64, error) {
 		return math.Inf(1), nil
 	}
 	m.measure(x)
-	m.precision()
+	m.precision(nil)
 	value += m.amplitudeSlopes(x, g)
 	if !m.labels {
 		last := len(x) - 1
@@ -529,8 +580,8 @@ func (m *evidence) noted(cost float64) float64 {
 }
 
 // precision overwrites the factor with the lower triangle of R and computes what
-// the gradient needs of it.
-func (m *evidence) precision() la.Matrix[float64] {
+// the gradient needs of it; αᵀK_pα too unless quad is nil.
+func (m *evidence) precision(quad []float64) la.Matrix[float64] {
 	if m.sites != nil {
 		m.sites.precision()
 	} else {
@@ -544,7 +595,7 @@ func (m *evidence) precision() la.Matrix[float64] {
 		}
 		m.left += float64(v * m.factor.At(i, i))
 	}
-	m.passes.traces(&m.ws, m.factor, m.alpha, m.trace, m.quad)
+	m.passes.traces(&m.ws, m.factor, m.alpha, m.trace, quad)
 	return m.factor
 }
 
@@ -683,7 +734,7 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 		s.Tau = 1 / m.noise
 		limit *= m.noise
 	}
-	r := m.precision()
+	r := m.precision(m.quad)
 	var square float64
 	for i := range m.N {
 		f := m.y[i] - float64(m.noise*m.alpha[i])

@@ -186,7 +186,7 @@ func (m *heavy) cost(x, g []float64) (float64, error) {
 			clear(m.info.average.Row(i)[:at])
 		}
 	} else {
-		m.precision()
+		m.precision(nil)
 		value += m.amplitudeSlopes(x, g)
 		if m.kernels != nil {
 			value += m.parameterSlopes(x, g)
@@ -212,7 +212,7 @@ func (m *heavy) finish(x []float64, rec vi.Record) (*Fit, error) {
 		Parameters: slices.Clone(x[m.P : m.P+len(m.mean)]),
 	}
 	fit.Collapsed = la.SumSq(m.sites.mean) < 1e-3*m.scale*float64(m.N)
-	m.precision()
+	m.precision(m.quad)
 	for _, a := range m.weight {
 		s.Gamma = append(s.Gamma, 1/a)
 	}

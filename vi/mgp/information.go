@@ -44,12 +44,13 @@ func newInformation(variables, samples int) *information {
 // precondition multiplies d by the inverse of the information.
 func (i *information) precondition(d []float64) { la.CholeskySolveVec(i.factor, d) }
 
-// measure computes the average information of the evidence at x. It needs the Cholesky
+// measure computes αᵀK_pα and the average information of the evidence at x. It needs the Cholesky
 // factor that functions has left.
 func (m *evidence) measure(x []float64) {
 	v := m.info.vectors
 	m.passes.products(&m.ws, m.alpha, v.Slice(0, m.P, 0, m.N))
 	for p, a := range m.weight {
+		m.quad[p] = la.Dot(m.alpha, v.Row(p))
 		la.Scal(a, v.Row(p))
 	}
 	if m.kernels != nil {

@@ -72,8 +72,12 @@ func (p *passes) traceRows(first, last int, trace, quad []float64) {
 	for m, km := range p.dense {
 		var t, q float64
 		for i := first; i < last; i++ {
-			left, right, a := p.out.Row(i), km.Row(i), p.alpha[i]
+			left, right := p.out.Row(i), km.Row(i)
 			t += 2*la.Dot(left[:i], right[:i]) + float64(left[i]*right[i])
+			if p.alpha == nil {
+				continue
+			}
+			a := p.alpha[i]
 			q += float64(a * (2*la.Dot(right[:i], p.alpha[:i]) + float64(right[i]*a)))
 		}
 		trace[m], quad[m] = t, q
@@ -102,16 +106,21 @@ func (p *passes) products(w *la.Workspace, v []float64, dst la.Matrix[float64]) 
 	}
 }
 
-// traces stores <b, K_m> in trace and αᵀK_mα in quad, where b is given by its
-// lower triangle.
+// traces stores <b, K_m> in trace and αᵀK_mα in quad, unless that is nil, where b is given
+// by its lower triangle.
 func (p *passes) traces(w *la.Workspace, b la.Matrix[float64], alpha, trace, quad []float64) {
 	if p.dense == nil {
 		b.MirrorLower()
 		p.k.Inner(w, b, trace)
-		p.k.Quad(w, alpha, quad)
+		if quad != nil {
+			p.k.Quad(w, alpha, quad)
+		}
 		return
 	}
 	p.out, p.alpha = b, alpha
+	if quad == nil {
+		p.alpha = nil
+	}
 	_ = p.crew.Each(p.traceTask)
 	clear(trace)
 	clear(quad)
@@ -119,7 +128,9 @@ func (p *passes) traces(w *la.Workspace, b la.Matrix[float64], alpha, trace, qua
 	for at := 0; at < len(p.parts); at += 2 * P {
 		for m := range P {
 			trace[m] += p.parts[at+m]
-			quad[m] += p.parts[at+P+m]
+			if quad != nil {
+				quad[m] += p.parts[at+P+m]
+			}
 		}
 	}
 }

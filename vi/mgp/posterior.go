@@ -225,20 +225,9 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 		if opt.MeanOnly {
 			continue
 		}
-		// Rows become L⁻¹k̄, or L⁻¹S^½k̄.
-		if p.root != nil {
-			for r := range n {
-				row := kn.Row(r)
-				for i, v := range p.root {
-					row[i] *= v
-				}
-			}
-		}
-		la.Trsm(ws, la.Right, la.Transpose, p.s.Factor, kn)
-		for r := range n {
-			v := &out.Function[first+r]
-			*v = max(0, *v-la.SumSq(kn.Row(r)))
-			out.Variance[first+r] = *v + 1/p.s.Tau
+		p.takeKnown(ws, kn, out.Function[first:])
+		for r, v := range out.Function[first : first+n] {
+			out.Variance[first+r] = v + 1/p.s.Tau
 		}
 	}
 	if p.s.Labels && !opt.MeanOnly {
@@ -250,4 +239,21 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 		}
 	}
 	return out, nil
+}
+
+// takeKnown takes k̄ᵀB⁻¹k̄, with sites |L⁻¹S^½k̄|², of the rows of kbar from the variances,
+// but leaves none negative. It overwrites kbar.
+func (p *Posterior) takeKnown(ws *la.Workspace, kbar la.Matrix[float64], variance []float64) {
+	if p.root != nil {
+		for r := range kbar.Rows {
+			row := kbar.Row(r)
+			for i, v := range p.root {
+				row[i] *= v
+			}
+		}
+	}
+	la.Trsm(ws, la.Right, la.Transpose, p.s.Factor, kbar)
+	for r := range kbar.Rows {
+		variance[r] = max(0, variance[r]-la.SumSq(kbar.Row(r)))
+	}
 }

@@ -246,7 +246,7 @@ func (m *varying) cost(x, g []float64) (float64, error) {
 		return math.Inf(1), nil
 	}
 	at := P + len(f.mean)
-	m.h.precision()
+	h.precision(h.quad)
 	value += h.amplitudeSlopes(x[at:], g[at:])
 	density, slope := normalPrior(m.level, special.Log(firstNoise*f.power), noiseSpread)
 	value += density
@@ -257,7 +257,7 @@ func (m *varying) cost(x, g []float64) (float64, error) {
 	if m.keep {
 		clear(g[:at])
 	} else {
-		m.f.precision()
+		f.precision(f.quad)
 		value += f.amplitudeSlopes(x, g)
 		if f.kernels != nil {
 			value += f.parameterSlopes(x, g)
@@ -300,12 +300,12 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 		Family: h.family, Prior: h.prior, Tau: 1, Alpha: slices.Clone(h.alpha), Factor: h.factor.Clone(),
 		Sites: slices.Clone(h.sites.prec),
 	}
-	f.precision()
+	f.precision(f.quad)
 	f.left = 0
 	for n, r := range m.variance {
 		f.left += float64(r * m.inverse[n])
 	}
-	h.precision()
+	h.precision(h.quad)
 	fit.LeaveOneOut = m.leaveOneOut()
 	for p := range f.P {
 		function.Gamma = append(function.Gamma, 1/f.weight[p])

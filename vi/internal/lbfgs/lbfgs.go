@@ -13,7 +13,7 @@ import "math"
 type Settings struct {
 	Iterations  int     // at most so many steps; 0 means 100
 	Evaluations int     // no new step begins after so many evaluations; 0 means 2·Iterations
-	Tolerance   float64 // stop when a step has lowered f, and the next is to lower it, by less than Tolerance·max(Scale, |f|); 0 means 1e-9
+	Tolerance   float64 // stop when the next step is to lower f by less than Tolerance·max(Scale, |f|), and the last has by less than four times that; 0 means 1e-9
 	Scale       float64 // the least that Tolerance is relative to; 0 means 1
 	Gradient    float64 // stop when no derivative exceeds this; 0 means 1e-6
 
@@ -120,7 +120,7 @@ func Minimize(x []float64, f func(x, g []float64) (float64, error), s Settings) 
 		if s.Step != nil {
 			s.Step(next.f)
 		}
-		small = fall <= s.Tolerance*max(s.Scale, math.Abs(next.f))
+		small = fall <= lastFall*s.Tolerance*max(s.Scale, math.Abs(next.f))
 	}
 	return m.result(converged), nil
 }
@@ -233,6 +233,10 @@ func (m *minimizer) remember(next *point) {
 
 // searches is the most evaluations of one line search.
 const searches = 20
+
+// lastFall is how many times the fall that counts as none the last step may have had: where
+// steps converge, the next ones fall by a small share of that.
+const lastFall = 4
 
 // flat is the share of what counts as no fall that ends a line search, where no point
 // between its ends promises more: the values there differ by the error of f.

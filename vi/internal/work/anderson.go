@@ -4,33 +4,16 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/internal/special"
-	"github.com/bmkl/bmkl/la"
 )
 
-// Anderson extrapolates a fixed-point iteration. A sweep maps the coordinates x that it
-// starts from to g(x). Where the coordinates come near their fixed point the map is nearly
-// linear, and of all combinations of the last ones
-//
-//	g(x_k) − Σ_j c_j·(g(x_{j+1}) − g(x_j))
-//
-// extrapolate chooses that whose residual, the same combination of g(x) − x, is the
-// shortest: the fixed point, if as few directions move as are remembered. It promises
-// nothing of a bound: Sweep takes back what lowers it.
-//
-// Source: D. G. Anderson, "Iterative procedures for nonlinear integral equations", Journal
-// of the ACM 12 (1965); H. F. Walker and P. Ni, "Anderson acceleration for fixed-point
-// iterations", SIAM Journal on Numerical Analysis 49 (2011).
+// Anderson extrapolates sweeps by [Mixing]: a sweep maps the coordinates of the state that it
+// starts from to those where it ends. An extrapolation promises nothing of a bound: Sweep takes
+// back what lowers it.
 type Anderson struct {
 	coordinates []coordinates
-
-	x, g, r        []float64   // of the last sweep: start, end, and the way between
-	oldG, oldR     []float64   // of the sweep before it
-	dg, dr         [][]float64 // differences of the last sweeps
-	known, next    int         // differences that are remembered, and where the next goes
-	started, again bool        // there was a sweep; there were two
-
-	normal la.Matrix[float64] // depth×depth
-	rhs    []float64          // depth
+	mixing      Mixing
+	x, g, r     []float64 // of the last sweep: start, end, and the way between
+	started     bool      // there was a sweep
 }
 
 // coordinates are a part of the state, taken by their logarithms if they are positive.
@@ -38,9 +21,6 @@ type coordinates struct {
 	values []float64
 	logs   bool
 }
-
-// depth is the number of directions that are remembered.
-const depth = 6
 
 // Of adds a part of the state, which must stay where it is; logs says that it is positive
 // and taken by its logarithms.
@@ -77,7 +57,10 @@ func (a *Anderson) write(x []float64) {
 }
 
 // forget forgets all sweeps so far.
-func (a *Anderson) forget() { a.known, a.next, a.started, a.again = 0, 0, false, false }
+func (a *Anderson) forget() {
+	a.mixing.Forget()
+	a.started = false
+}
 
 // State is the state of an ascent of a bound.
 type State interface {
@@ -118,60 +101,13 @@ func (a *Anderson) extrapolate() bool {
 		copy(a.x, a.g)
 		return false
 	}
-	if a.dg == nil {
-		for range depth {
-			a.dg, a.dr = append(a.dg, make([]float64, len(a.g))), append(a.dr, make([]float64, len(a.g)))
-		}
-		a.oldG, a.oldR = make([]float64, len(a.g)), make([]float64, len(a.g))
-		a.normal, a.rhs = la.NewMatrix[float64](depth, depth), make([]float64, depth)
-	}
 	for i, v := range a.g {
 		a.r[i] = v - a.x[i]
 	}
-	if a.again {
-		dg, dr := a.dg[a.next], a.dr[a.next]
-		for i := range dg {
-			dg[i], dr[i] = a.g[i]-a.oldG[i], a.r[i]-a.oldR[i]
-		}
-		a.next = (a.next + 1) % depth
-		a.known = min(a.known+1, depth)
-	}
-	a.again = true
-	copy(a.oldG, a.g)
-	copy(a.oldR, a.r)
 	copy(a.x, a.g)
-	if a.known == 0 || !a.solve() {
+	if !a.mixing.Extrapolate(a.x, a.r) {
 		return false
-	}
-	for j, c := range a.rhs[:a.known] {
-		la.Axpy(-c, a.dg[j], a.x)
-	}
-	for _, v := range a.x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			copy(a.x, a.g)
-			return false
-		}
 	}
 	a.write(a.x)
-	return true
-}
-
-// solve finds the coefficients of the shortest residual.
-func (a *Anderson) solve() bool {
-	n := a.known
-	m := a.normal.Slice(0, n, 0, n)
-	for i := range n {
-		for j := range i + 1 {
-			m.Row(i)[j] = la.Dot(a.dr[i], a.dr[j])
-		}
-		a.rhs[i] = la.Dot(a.dr[i], a.r)
-	}
-	for i := range n {
-		m.Row(i)[i] *= 1 + 1e-8
-	}
-	if la.Cholesky(nil, m) != nil {
-		return false
-	}
-	la.CholeskySolveVec(m, a.rhs[:n])
 	return true
 }

@@ -1,0 +1,91 @@
+package work
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// Mixing extrapolates a fixed-point iteration x → g(x) by its last values. Near the fixed
+// point the map is nearly linear, and of all combinations of the last values
+//
+//	g(x_k) − Σ_j c_j·(g(x_{j+1}) − g(x_j))
+//
+// Extrapolate chooses that whose residual, the same combination of g(x) − x, is the
+// shortest: the fixed point, if as few directions move as are remembered.
+//
+// Source: D. G. Anderson, "Iterative procedures for nonlinear integral equations", Journal
+// of the ACM 12 (1965); H. F. Walker and P. Ni, "Anderson acceleration for fixed-point
+// iterations", SIAM Journal on Numerical Analysis 49 (2011).
+type Mixing struct {
+	oldG, oldR  []float64   // of the last call
+	dg, dr      [][]float64 // differences of the last calls
+	known, next int         // differences that are remembered, and where the next goes
+	again       bool        // there was a call
+
+	normal la.Matrix[float64] // depth×depth
+	rhs    []float64          // depth
+}
+
+// depth is the number of differences that are remembered.
+const depth = 6
+
+// Forget forgets all calls so far.
+func (m *Mixing) Forget() { m.known, m.next, m.again = 0, 0, false }
+
+// Extrapolate replaces g, the value of the map, by the combination, and reports whether it
+// has; it leaves g alone where there is none that is finite. r is the residual g − x, whose
+// entries may have units of their own. The lengths of g and r are those of the first call.
+func (m *Mixing) Extrapolate(g, r []float64) bool {
+	if m.dg == nil {
+		for range depth {
+			m.dg, m.dr = append(m.dg, make([]float64, len(g))), append(m.dr, make([]float64, len(g)))
+		}
+		m.oldG, m.oldR = make([]float64, len(g)), make([]float64, len(g))
+		m.normal, m.rhs = la.NewMatrix[float64](depth, depth), make([]float64, depth)
+	}
+	if m.again {
+		dg, dr := m.dg[m.next], m.dr[m.next]
+		for i := range dg {
+			dg[i], dr[i] = g[i]-m.oldG[i], r[i]-m.oldR[i]
+		}
+		m.next = (m.next + 1) % depth
+		m.known = min(m.known+1, depth)
+	}
+	m.again = true
+	copy(m.oldG, g)
+	copy(m.oldR, r)
+	if m.known == 0 || !m.solve(r) {
+		return false
+	}
+	for j, c := range m.rhs[:m.known] {
+		la.Axpy(-c, m.dg[j], g)
+	}
+	for _, v := range g {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			copy(g, m.oldG)
+			return false
+		}
+	}
+	return true
+}
+
+// solve finds the coefficients of the shortest residual.
+func (m *Mixing) solve(r []float64) bool {
+	n := m.known
+	normal := m.normal.Slice(0, n, 0, n)
+	for i := range n {
+		for j := range i + 1 {
+			normal.Row(i)[j] = la.Dot(m.dr[i], m.dr[j])
+		}
+		m.rhs[i] = la.Dot(m.dr[i], r)
+	}
+	for i := range n {
+		normal.Row(i)[i] *= 1 + 1e-8
+	}
+	if la.Cholesky(nil, normal) != nil {
+		return false
+	}
+	la.CholeskySolveVec(normal, m.rhs[:n])
+	return true
+}
