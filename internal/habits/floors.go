@@ -19,14 +19,14 @@ var Floors = [][]string{
 	{"cmd/mkl/internal/..."},
 	{"cmd/mkl/internal/table"},
 	{"cmd/mkl/internal/matfile"},
-	{"mkl/tune", "mkl/choose", "mkl/sequence", "gonum/..."},
+	{"mkl/tune", "mkl/choose", "mkl/sequence", "gonum/...", "scale/..."},
 	{"mkl", "mkl/metrics"},
 	{"mcmc"},
 	{"vi/..."},                // the families of models, which do not know each other
 	{"vi/internal/conjugate"}, // what families share and vi itself does not need
 	{"vi"},
 	{"vi/internal/..."},
-	{"internal/golden", "internal/testkit", "internal/jitter", "internal/stairs"},
+	{"internal/golden", "internal/testkit", "internal/jitter", "internal/stairs", "stat/stattest"},
 	{"stat"},
 	{"la"},
 	{"la/internal/..."},

@@ -1,0 +1,153 @@
+package beam
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/stat"
+)
+
+func init() {
+	register.DoFn2x0[int64, func(mkl.Rows)](&drawFn{})
+	register.Emitter1[mkl.Rows]()
+	register.DoFn1x0[Sums](&keepFn{})
+}
+
+// draw draws block k; every fifth is short, as at the end of a file.
+func draw(k int64) mkl.Rows {
+	src := rand.New(rand.NewPCG(4, uint64(k)))
+	n := stat.BlockSamples
+	if k%5 == 4 {
+		n = 1000
+	}
+	x := la.NewMatrix[float64](n, 3)
+	r := mkl.Rows{X: []mkl.Features{x}}
+	for i := range n {
+		for j := range x.Cols {
+			x.Set(i, j, src.Float64())
+		}
+		r.Y = append(r.Y, x.At(i, 0)*x.At(i, 1)-x.At(i, 2)+0.1*src.Float64())
+	}
+	return r
+}
+
+type drawFn struct{}
+
+func (*drawFn) ProcessElement(k int64, emit func(mkl.Rows)) { emit(draw(k)) }
+
+// keepFn keeps what a pipeline that runs in this process returned.
+type keepFn struct{}
+
+var (
+	mu   sync.Mutex
+	kept []Sums
+)
+
+func (*keepFn) ProcessElement(s Sums) {
+	mu.Lock()
+	defer mu.Unlock()
+	kept = append(kept, s)
+}
+
+func newPlan(t testing.TB, landmarks int) *mkl.Plan {
+	sample := draw(4)
+	g := mkl.LandmarkGP{Landmarks: mkl.Landmarks{Count: landmarks}}
+	plan, err := g.Begin(t.Context(), []mkl.View{{X: sample.X[0], Kernel: mkl.RBF{Width: 0.7}}}, sample.Y)
+	require.NoError(t, err)
+	return plan
+}
+
+// goroutines sums the blocks by two workers.
+func goroutines(t testing.TB, plan *mkl.Plan, blocks int64) *stat.Statistic {
+	total, next := &stat.Statistic{}, make(chan int64)
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			b, err := plan.Builder(1)
+			assert.NoError(t, err)
+			for k := range next {
+				r := draw(k)
+				assert.NoError(t, b.Add(r.Y, r.X...))
+				assert.NoError(t, b.EndBlock())
+			}
+			s, err := b.Finish()
+			assert.NoError(t, err)
+			mu.Lock()
+			defer mu.Unlock()
+			assert.NoError(t, total.Merge(s))
+		})
+	}
+	for k := range blocks {
+		next <- k
+	}
+	close(next)
+	wg.Wait()
+	return total
+}
+
+// onPrism sums the blocks by a pipeline in this process.
+func onPrism(t testing.TB, plan *mkl.Plan, blocks int64) *stat.Statistic {
+	beam.Init()
+	kept = nil
+	p, s := beam.NewPipelineWithRoot()
+	var numbers []any
+	for k := range blocks {
+		numbers = append(numbers, k)
+	}
+	rows := beam.ParDo(s, &drawFn{}, beam.Reshuffle(s, beam.Create(s, numbers...)))
+	planned, err := CreatePlan(s, plan)
+	require.NoError(t, err)
+	beam.ParDo0(s, &keepFn{}, Sum(s, planned, rows))
+	_, err = prism.Execute(t.Context(), p)
+	require.NoError(t, err)
+	require.Len(t, kept, 1)
+	return kept[0].Statistic
+}
+
+func TestPipelineHasTheSumsOfGoroutines(t *testing.T) {
+	plan := newPlan(t, 10)
+	want, got := goroutines(t, plan, 12), onPrism(t, plan, 12)
+	assert.EqualValues(t, 10*stat.BlockSamples+2*1000, got.Samples())
+	assert.Equal(t, want.Hash(), got.Hash())
+	model, err := plan.Fit(t.Context(), mkl.Fitting{}, got)
+	require.NoError(t, err)
+	assert.EqualValues(t, got.Samples(), model.Observations())
+}
+
+func TestRowsCoder(t *testing.T) {
+	r := draw(4)
+	r.X = append(r.X, r.X[0].Slice(0, r.X[0].Rows, 1, 3)) // whose rows do not lie one behind the other
+	b := encodeRows(r)
+	back, err := decodeRows(b)
+	require.NoError(t, err)
+	assert.Equal(t, b, encodeRows(back))
+	assert.Equal(t, r.Y, back.Y)
+	assert.Equal(t, r.X[1].Row(7), back.X[1].Row(7))
+	for _, n := range []int{0, 3, 7, 8, 100, len(b) - 1} {
+		_, err := decodeRows(b[:n])
+		assert.Error(t, err, "%d bytes", n)
+	}
+}
+
+// BenchmarkPass compares a pass of two goroutines with one of Prism, with 500 features.
+func BenchmarkPass(b *testing.B) {
+	plan := newPlan(b, 500)
+	for name, pass := range map[string]func(testing.TB, *mkl.Plan, int64) *stat.Statistic{"goroutines": goroutines, "Prism": onPrism} {
+		b.Run(name, func(b *testing.B) {
+			var n int64
+			for b.Loop() {
+				n += pass(b, plan, 24).Samples()
+			}
+			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "samples/s")
+		})
+	}
+}
