@@ -147,7 +147,6 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -task binary -raw-targets", "-raw-targets is not for -task binary with -model auto"},
 		{"fit d.csv -target y -sparse both", "-sparse is not for -task regression with -model auto (it is for -model bmkl)"},
 		{"fit d.csv -target y -restarts 2", "-restarts is not for -task regression with -model auto (it is for -model bmkl and -model spikeslab)"},
-		{"fit d.csv -target y -model bmkl -time 1s", "-time is not for -task regression with -model bmkl (it is for -model auto)"},
 		{"fit d.csv -target y -time=-1s", "-time -1s is negative"},
 		{"fit d.csv -target y,a -model auto", "-model auto needs one target, not 2"},
 		{"fit d.csv -target y,a -task shared -model auto", "-model auto is for -task regression, binary and multiclass, not shared"},

@@ -501,7 +501,7 @@ func (v *crossValidation) learner(q *problem) func(context.Context, choose.Fold)
 		if err != nil {
 			return nil, err
 		}
-		model, err := part.bar.finish(part.fit(ctx, d))
+		model, err := part.bar.finish(part.fitInTime(ctx, d))
 		if err != nil {
 			return nil, err
 		}

@@ -33,7 +33,12 @@ func (c *fitCmd) Run(e *console.Env) error {
 	if err != nil {
 		return err
 	}
-	model, fell := p.bar.finish(p.fit(e.Ctx, d))
+	if !e.IsQuiet() {
+		if text := p.forecast(e.Ctx); text != "" {
+			fmt.Fprintln(e.Stderr, text)
+		}
+	}
+	model, fell := p.bar.finish(p.fitInTime(e.Ctx, d))
 	if model == nil {
 		return fell
 	}

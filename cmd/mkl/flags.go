@@ -43,7 +43,7 @@ type learnFlags struct {
 	SigmaG float64  `default:"${sigmaG}" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
 
 	Latents       int           `help:"Latent functions of each kernel of -task multitask; 0 means as many as there are targets, at most 5."`
-	Time          time.Duration `placeholder:"DURATION" help:"About how long -model auto may take, such as 30s; by default as long as it takes."`
+	Time          time.Duration `placeholder:"DURATION" help:"About how long the fit may take, such as 30s; then the best so far is the model. By default as long as it takes."`
 	Method        string        `enum:"${methods}" default:"evidence" help:"How -model mgp is fitted: evidence, gaussian-bound (of labels a true lower bound), factorised or published (${default})."`
 	Family        string        `enum:"${families}" default:"none" help:"Priors of the kernels' scales in -model mgp: none, student-t, laplace, gamma-variance, gig or ard (${default})."`
 	Noise         string        `enum:"constant,varying,heavy" default:"constant" help:"Noise of -model mgp in a regression: constant, varying, with a variance that is a function of the views, or heavy, with tails that bear outliers (${default}); -model auto finds out whether it varies."`
@@ -178,7 +178,6 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("margin", &c.Margin, 0),
 		flagOf("sigma-g", &c.SigmaG, defaultSigmaG),
 		flagOf("latents", &c.Latents, 0),
-		flagOf("time", &c.Time, 0),
 		flagOf("method", &c.Method, methods[0].name),
 		flagOf("family", &c.Family, families[0].name),
 		flagOf("noise", &c.Noise, mkl.ConstantNoise.String()),

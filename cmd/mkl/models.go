@@ -18,6 +18,7 @@ type estimator struct {
 	form  form     // what its targets are
 	one   bool     // it has one target, whatever the task
 	open  bool     // it chooses the kernels of views that have none
+	timed bool     // it minds the time that it may take
 	part  string   // what its weights are of, if they are not of kernels
 
 	flags    []string // those of [fitCmd.optional] that mean something to it
@@ -50,7 +51,7 @@ const defaultSigmaG = 0.1
 var estimators = []*estimator{
 	{
 		model: "auto", tasks: []string{taskRegression}, kind: "pool", form: numbers, one: true, open: true,
-		flags: []string{"kernels", "time"},
+		flags: []string{"kernels"}, timed: true,
 		build: func(s *settings) fitter {
 			a := mkl.Auto{Fitting: s.fitting, Time: s.Time}
 			return fitter{a.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
@@ -60,7 +61,8 @@ var estimators = []*estimator{
 	},
 	{
 		model: "auto", tasks: []string{taskBinary, taskMulticlass}, kind: "pool-classifier", form: classes, one: true, open: true,
-		flags:    []string{"kernels", "time"},
+		flags:    []string{"kernels"},
+		timed:    true,
 		complete: "labels must be complete",
 		build: func(s *settings) fitter {
 			a := mkl.AutoClassifier[string]{Fitting: s.fitting, Time: s.Time}

@@ -57,6 +57,9 @@ func (q Quiet) AfterApply(e *Env) error {
 	return nil
 }
 
+// IsQuiet tells whether notes are left unsaid.
+func (e *Env) IsQuiet() bool { return e.Stderr == io.Discard }
+
 // Processors is the number of workers that a flag asks for: n, or one for each
 // processor if n is 0.
 func Processors(n int) int {
