@@ -161,6 +161,9 @@ func newDesign(views []View, n int) (*design, error) {
 		}
 		if v.Standardize && in.mean == nil {
 			in.mean, in.sd = columnStats(in.basis)
+			if c := firstNonFinite(append(slices.Clone(in.mean), in.sd...)); c >= 0 {
+				return nil, fmt.Errorf("mkl: %s: the spread of column %d is beyond the range of numbers: it cannot be standardised", label, c%len(in.mean))
+			}
 		}
 		if v.Ranks && in.ranks == nil {
 			in.ranks = newRankScores(in.basis)

@@ -102,7 +102,13 @@ func (ds *design) covariances(ctx context.Context, views []View, workers int, le
 			}
 			v.largest = 1
 			v.derive()
-			out[i] = slab.DecayCovariance(ks[i], l, l/lengthRange, l*lengthRange)
+			least, most := l/lengthRange, l*lengthRange
+			for _, end := range []float64{least, most} {
+				if (decaying{kernels[i]}).with(end).check(0) != nil {
+					least, most = l, l // no kernel has such a length: it is held
+				}
+			}
+			out[i] = slab.DecayCovariance(ks[i], l, least, most)
 			ks[i] = la.Matrix[float64]{}
 			continue
 		}

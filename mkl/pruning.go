@@ -26,7 +26,10 @@ import (
 // All that is so in exact arithmetic. Rounding moves the two standard deviations, with
 // and without pruning, by a share of themselves that is bounded as well, see
 // bemkl.CovarianceRoundoff. Where that share is above mostRoundoff, as under priors so
-// wide that nothing but rounding keeps Cov[a] finite, the bounds are not certain.
+// wide that nothing but rounding keeps Cov[a] finite, the bounds are not certain. Nor are
+// they where kernel values have lost so many digits that what is left of the model may
+// move by as much, as values of a linear kernel far from the origin have once they are
+// centred.
 //
 // A healed prediction looks at how a new sample's kernels Σ_m E[e_m]·k_m with all the
 // samples compare, whatever the samples' own weights: no sample may go. What leaving
@@ -110,7 +113,35 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 			}
 		}
 	}
+	p.certain = p.certain && p.lost(f.design.views) <= mostRoundoff*math.Sqrt(f.noise)
 	return p, nil
+}
+
+// lost bounds how far rounding of the kernel values moves means and standard deviations:
+// by what leaving out kernels of the size of the rounding would, by the bounds above.
+func (p *pruning) lost(views []boundView) float64 {
+	const ulp = 0x1p-52
+	var a, aa, mean, square float64
+	for _, v := range p.a {
+		a += math.Abs(v)
+	}
+	for _, v := range p.aCov.Data {
+		aa += math.Abs(v)
+	}
+	size := func(i int) float64 {
+		if v := views[i]; v.center && !v.normalize {
+			return ulp * (p.kappa[i] + math.Abs(v.totalMean))
+		}
+		return ulp * p.kappa[i]
+	}
+	for i := range views {
+		mean += float64(size(i) * math.Abs(p.e[i]))
+		for j := range views {
+			rest := float64(math.Abs(p.eCov.At(i, j))*a*a) + float64(math.Abs(p.ee.At(i, j))*aa)
+			square += float64(size(i) * size(j) * rest)
+		}
+	}
+	return float64(mean*a) + math.Sqrt(square)
 }
 
 func upTo(n int) []int {

@@ -142,11 +142,19 @@ func judgePredictor(p *problem, m mkl.Model, x []mkl.Features, of prediction, fo
 	if !ok {
 		return wrong
 	}
-	one, err := r.Predictor(mkl.PredictorOptions{Tolerance: pick(p.Rand, 0, -1, 0.5, 1e300, math.NaN())})
+	opt := mkl.PredictorOptions{Tolerance: pick(p.Rand, 0, -1, 0.5, 1e300, math.NaN())}
+	one, err := r.Predictor(opt)
 	if err != nil {
 		return wrong
 	}
 	info := one.Info()
+	share := 1e-4 // of a standard deviation, for rounding
+	if opt.Tolerance == 0 {
+		opt.Tolerance = mkl.DefaultPruning
+	}
+	if info.Pivots != nil {
+		share += opt.Tolerance / 10
+	}
 	certain := info.Certain && !forged
 	for i := range x[0].Rows {
 		var rows [][]float64
@@ -161,10 +169,10 @@ func judgePredictor(p *problem, m mkl.Model, x []mkl.Features, of prediction, fo
 		if mean-mean != 0 || !(variance > 0) || math.IsInf(variance, 1) {
 			complain("predictor, sample %d: mean %g, variance %g", i, mean, variance)
 		}
-		if certain && math.Abs(mean-want) > float64(1.0001*info.MeanError)+float64(1e-4*wantSD)+float64(1e-9*math.Abs(want)) {
+		if certain && math.Abs(mean-want) > float64(1.0001*info.MeanError)+float64(share*wantSD)+float64(1e-9*math.Abs(want)) {
 			complain("predictor, sample %d: mean %g of %g ± %g, bound %g", i, mean, want, wantSD, info.MeanError)
 		}
-		if certain && math.Abs(sd-wantSD) > float64(1.0001*info.SDError)+float64(1e-4*(wantSD+float64(1e-2*math.Abs(want)))) {
+		if certain && math.Abs(sd-wantSD) > float64(1.0001*info.SDError)+float64(share*(wantSD+float64(1e-2*math.Abs(want)))) {
 			complain("predictor, sample %d: SD %g of %g, bound %g", i, sd, wantSD, info.SDError)
 		}
 	}

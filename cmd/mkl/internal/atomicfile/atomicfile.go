@@ -17,7 +17,12 @@ import (
 // where the system has files without a name (Linux); elsewhere it may leave one beside
 // path, which the next Write to path removes. A path that is there and is no regular
 // file, such as a device or a pipe, is written directly.
-func Write(ctx context.Context, path string, write func(io.Writer) error) (err error) {
+func Write(ctx context.Context, path string, write func(io.Writer) error) error {
+	return system.put(ctx, path, write)
+}
+
+// put is Write on any disk.
+func (d disk) put(ctx context.Context, path string, write func(io.Writer) error) (err error) {
 	mode := fs.FileMode(0)
 	if info, err := os.Stat(path); err == nil {
 		switch {
@@ -32,7 +37,7 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) (err e
 	if path, err = follow(path); err != nil {
 		return err
 	}
-	t, err := create(path)
+	t, err := d.create(path)
 	if err != nil {
 		return err
 	}
@@ -41,15 +46,15 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) (err e
 			err = errors.Join(err, t.discard())
 		}
 	}()
-	if err := write(t.File); err != nil {
+	if err := write(t); err != nil {
 		return err
 	}
 	if mode != 0 {
-		if err := t.Chmod(mode); err != nil {
+		if err := d.chmod(t.file, mode); err != nil {
 			return err
 		}
 	}
-	if err := t.Sync(); err != nil {
+	if err := d.sync(t.file); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -101,7 +106,7 @@ func Check(path string) error {
 			return nil
 		}
 	}
-	t, err := create(path)
+	t, err := system.create(path)
 	if err != nil {
 		return err
 	}

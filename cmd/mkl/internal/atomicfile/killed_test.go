@@ -1,27 +1,40 @@
 package atomicfile
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/mkl"
 )
 
-// TestMain is also the process that is killed: it begins to write and waits.
+// TestMain is also the processes that are killed: one begins to write and waits, one
+// writes again and again, one fits.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv("ATOMICFILE_LOOP"); dir != "" {
+		saveForever(dir)
+	}
+	if path := os.Getenv("ATOMICFILE_FIT"); path != "" {
+		fitOn(path)
+	}
 	if path := os.Getenv("ATOMICFILE_WRITE"); path != "" {
-		t, err := create(path)
+		t, err := system.create(path)
 		if err == nil && os.Getenv("ATOMICFILE_NAMED") != "" && t.name == "" {
-			t.name, err = claim(path, func(name string) error { return link(t.File, name) })
+			t.name, err = claim(path, func(name string) error { return link(t.file, name) })
 		}
 		if err == nil {
 			_, err = io.WriteString(t, "half")
@@ -114,4 +127,157 @@ func TestWritersTogether(t *testing.T) {
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Regexp(t, "^[a-h]-whole$", string(got))
+}
+
+// saveForever writes the files a and b of a folder to out in it, by turns, in parts.
+func saveForever(dir string) {
+	a, aerr := os.ReadFile(filepath.Join(dir, "a"))
+	b, berr := os.ReadFile(filepath.Join(dir, "b"))
+	if err := errors.Join(aerr, berr); err != nil {
+		panic(err)
+	}
+	_, _ = io.WriteString(os.Stdout, "begins\n")
+	for {
+		for _, file := range [][]byte{a, b} {
+			if err := Write(context.Background(), filepath.Join(dir, "out"), inParts(file)); err != nil {
+				panic(err)
+			}
+		}
+	}
+}
+
+// kills is how many processes TestKilledWhileSaving kills: a few, or as many as the
+// environment variable ATOMICFILE_KILLS says.
+func kills(t *testing.T, few int) int {
+	t.Helper()
+	if text := os.Getenv("ATOMICFILE_KILLS"); text != "" {
+		n, err := strconv.Atoi(text)
+		require.NoError(t, err)
+		return n
+	}
+	return few
+}
+
+// A process that saves models is killed at any moment: the file is one of the models,
+// whole, and what is left beside it is gone after the next save.
+func TestKilledWhileSaving(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("knows what is left behind by the clock")
+	}
+	models := kept(t)["model"]
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), models.files[0], 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b"), models.files[1], 0o600))
+	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)) // moments are random whatever the seed
+	var none, old, changed, left int
+	for i := range kills(t, 25) {
+		require.NoError(t, os.RemoveAll(path))
+		if i%2 == 0 {
+			require.NoError(t, os.WriteFile(path, models.files[0], 0o600))
+		}
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), "ATOMICFILE_LOOP="+dir)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		_, err = io.ReadFull(out, make([]byte, len("begins\n")))
+		require.NoError(t, err)
+		time.Sleep(time.Duration(rng.ExpFloat64() * float64(300*time.Microsecond)))
+		require.NoError(t, cmd.Process.Kill())
+		var exit *exec.ExitError
+		require.ErrorAs(t, cmd.Wait(), &exit)
+
+		got, err := os.ReadFile(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			require.NotZero(t, i%2, "the file that was there is gone")
+			none++
+		case bytes.Equal(got, models.files[0]):
+			old++
+		default:
+			require.True(t, bytes.Equal(got, models.files[1]), "kill %d: %d bytes are of neither model", i, len(got))
+			changed++
+		}
+		if names := files(t, dir); len(names) > 3 || err != nil && len(names) > 2 {
+			left++
+		}
+	}
+	require.NoError(t, Write(t.Context(), path, inParts(models.files[1])))
+	assert.Equal(t, []string{"a", "b", "out"}, files(t, dir))
+	t.Logf("no file yet %d times, the first model %d, the second %d; a temporary file was left for the next write %d times", none, old, changed, left)
+}
+
+// fitOn fits factors to a table with a checkpoint after every sweep in path, from where
+// an earlier process was, and leaves the model in path.done.
+func fitOn(path string) {
+	f := testFactors()
+	if file, err := os.Open(path); err == nil {
+		if f.From, err = mkl.LoadAs[*mkl.FactorFit](file); err != nil {
+			panic(err)
+		}
+		_ = file.Close()
+	}
+	f.Checkpoint = func(m *mkl.FactorFit) error { return Write(context.Background(), path, m.Save) }
+	m, err := f.Fit(context.Background(), testTable())
+	if err == nil {
+		err = Write(context.Background(), path+".done", m.Save)
+	}
+	if err != nil {
+		panic(err)
+	}
+	os.Exit(0)
+}
+
+func testFactors() mkl.FactorModel {
+	return mkl.FactorModel{Factors: 2, Fitting: mkl.Fitting{MaxSweeps: 60, Tolerance: -1, Workers: 1, Seed: 3}}
+}
+
+func testTable() mkl.Dense {
+	rng := rand.New(rand.NewPCG(2, 6))
+	var table mkl.Dense
+	for range 20 {
+		row := make([]float64, 6)
+		for j := range row {
+			row[j] = rng.NormFloat64()
+		}
+		table = append(table, row)
+	}
+	return table
+}
+
+// A fit that is killed again and again, and goes on from its last checkpoint, ends in
+// the bits of one that nobody stopped.
+func TestKilledWhileFitting(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("knows what is left behind by the clock")
+	}
+	want, err := testFactors().Fit(t.Context(), testTable())
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, want.Save(&file))
+	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 2))
+	killed := 0
+	for range kills(t, 25)/25 + 1 {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "fit")
+		for again, done := 1.0, false; !done; again += 0.1 { // longer lives, for slow machines
+			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			cmd.Env = append(os.Environ(), "ATOMICFILE_FIT="+path)
+			require.NoError(t, cmd.Start())
+			end := time.AfterFunc(time.Duration(again*(5+20*rng.ExpFloat64())*float64(time.Millisecond)), func() { _ = cmd.Process.Kill() })
+			err := cmd.Wait()
+			end.Stop()
+			done = err == nil
+			if !done {
+				require.Equal(t, "signal: killed", err.Error())
+				killed++
+			}
+		}
+		got, err := os.ReadFile(path + ".done")
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(file.Bytes(), got), "the model differs")
+		require.Equal(t, []string{"fit", "fit.done"}, files(t, dir))
+	}
+	t.Logf("killed %d times", killed)
 }

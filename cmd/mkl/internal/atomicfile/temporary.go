@@ -10,13 +10,38 @@ import (
 	"time"
 )
 
+// disk is what a temporary file asks of the file system. Tests have one that fails.
+type disk struct {
+	unnamed func(dir string) *os.File // nil where there are none
+	open    func(name string) (*os.File, error)
+	write   func(f *os.File, p []byte) (int, error)
+	chmod   func(f *os.File, mode fs.FileMode) error
+	sync    func(f *os.File) error
+	link    func(f *os.File, name string) error
+	rename  func(from, to string) error
+	close   func(f *os.File) error
+	remove  func(name string) error
+}
+
+// system is the machine's own.
+var system = disk{
+	unnamed: unnamed,
+	open:    func(name string) (*os.File, error) { return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666) },
+	write:   (*os.File).Write, chmod: (*os.File).Chmod, sync: (*os.File).Sync, link: link,
+	rename: os.Rename, close: (*os.File).Close, remove: os.Remove,
+}
+
 // temporary is a file that is to become the one at path. It is locked, so that others
 // can tell it from one whose process is gone.
 type temporary struct {
-	*os.File
+	file *os.File
+	disk disk
 	path string
 	name string // empty as long as the file has none
 }
+
+// Write writes to the file, all or with an error.
+func (t *temporary) Write(p []byte) (int, error) { return t.disk.write(t.file, p) }
 
 // abandoned is how long nobody has written to a temporary file that counts as left
 // behind where locks do not tell.
@@ -27,20 +52,20 @@ const abandoned = time.Hour
 const mostNames = 1000
 
 // create makes an empty temporary file with the permissions that a new file gets.
-func create(path string) (*temporary, error) {
-	if f := unnamed(filepath.Dir(path)); f != nil {
+func (d disk) create(path string) (*temporary, error) {
+	if f := d.unnamed(filepath.Dir(path)); f != nil {
 		_, _ = lock(f) // nobody else has it
-		return &temporary{File: f, path: path}, nil
+		return &temporary{file: f, disk: d, path: path}, nil
 	}
 	var f *os.File
 	name, err := claim(path, func(name string) error {
-		opened, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		opened, err := d.open(name)
 		if err != nil {
 			return err
 		}
 		// Whoever took it for abandoned, in between, has the lock or has removed it.
 		if held, known := lock(opened); known && !held || !is(opened, name) {
-			return errors.Join(fs.ErrExist, opened.Close())
+			return errors.Join(fs.ErrExist, d.close(opened))
 		}
 		f = opened
 		return nil
@@ -48,43 +73,43 @@ func create(path string) (*temporary, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &temporary{f, path, name}, nil
+	return &temporary{f, d, path, name}, nil
 }
 
 // rename gives the file its path and closes it.
 func (t *temporary) rename() error {
 	if t.name == "" {
-		name, err := claim(t.path, func(name string) error { return link(t.File, name) })
+		name, err := claim(t.path, func(name string) error { return t.disk.link(t.file, name) })
 		if err != nil {
 			return err
 		}
 		t.name = name
 	}
 	if runtime.GOOS == "windows" { // which renames no open file
-		if err := t.Close(); err != nil {
+		if err := t.disk.close(t.file); err != nil {
 			return err
 		}
-		return os.Rename(t.name, t.path)
+		return t.disk.rename(t.name, t.path)
 	}
-	if err := os.Rename(t.name, t.path); err != nil {
+	if err := t.disk.rename(t.name, t.path); err != nil {
 		return err
 	}
 	t.name = "" // nothing to discard
-	return t.Close()
+	return t.disk.close(t.file)
 }
 
 // discard closes the file and removes it.
 func (t *temporary) discard() error {
 	var err error
 	if t.name != "" && runtime.GOOS != "windows" {
-		err = os.Remove(t.name) // before its lock ends
+		err = t.disk.remove(t.name) // before its lock ends
 		t.name = ""
 	}
-	if cerr := t.Close(); !errors.Is(cerr, fs.ErrClosed) {
+	if cerr := t.disk.close(t.file); !errors.Is(cerr, fs.ErrClosed) {
 		err = errors.Join(err, cerr)
 	}
 	if t.name != "" {
-		err = errors.Join(err, os.Remove(t.name))
+		err = errors.Join(err, t.disk.remove(t.name))
 	}
 	return err
 }
