@@ -424,7 +424,7 @@ func (ds *design) withWidths(widths [][]float64) (*design, error) {
 // [mgp.Adaptive], and the fit's parameters go to the design's learned. Kernels may
 // be equal: their scales then add up to what one of them would have.
 func (f *Fitting) processKernels(ctx context.Context, views []View, n, outputs int, need func(Size) int64) (*design, vi.Kernels, error) {
-	ds, err := newDesign(views, n)
+	ds, err := newDesign(views, n, f.MissingViews)
 	if err != nil {
 		return nil, nil, err
 	}

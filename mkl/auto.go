@@ -53,6 +53,9 @@ const DefaultMaxSamples = 5000
 // A view without a Kernel stands for the default kernels of its X. Errors are those
 // of [MultiGP.Fit].
 func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, error) {
+	if err := a.refuseMissingViews("Auto"); err != nil {
+		return nil, err
+	}
 	if _, err := checkTargets([][]float64{y}, false); err != nil {
 		return nil, err
 	}
@@ -187,6 +190,9 @@ type AutoClassifier[T comparable] struct {
 // A view without a Kernel stands for the default kernels of its X. Errors are those
 // of [MultiGPClassifier.Fit].
 func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*PoolClassifierModel[T], error) {
+	if err := a.refuseMissingViews("AutoClassifier"); err != nil {
+		return nil, err
+	}
 	classes, index, err := checkLabels(a.Classes, labels)
 	if err != nil {
 		return nil, err

@@ -39,6 +39,7 @@ func (f *fileWriter) addScores(m *scores) scoresJSON {
 	f.add("be.mean", s.BEMean, L+P)
 	f.add("be.cov", flat(s.BECov), L+P, L+P)
 	f.add("gram", packLower(s.Gram), D*(D+1)/2)
+	f.addGaps(m.gaps)
 	return j
 }
 
@@ -57,6 +58,9 @@ func (f *fileReader) takeScores(j *scoresJSON) (m scores, err error) {
 		Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", P, 2)),
 		BEMean: f.take("be.mean", L+P), BECov: f.takeCovariance("be.cov", L+P),
 		Gram: f.takeLower("gram", D),
+	}
+	if m.gaps, err = f.takeGaps(m.design, L, nil); err != nil {
+		return m, err
 	}
 	if err := f.close(); err != nil {
 		return m, err

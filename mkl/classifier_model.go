@@ -36,7 +36,7 @@ func (m *ClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOpti
 	}
 	K := len(m.classes.names)
 	out := newClassPrediction[T](t, K, opt)
-	err = m.predict(ctx, opt, x, t, m.posterior.Predict, func(p *bemkl.ClassPrediction, first, n int) {
+	err = m.predict(ctx, opt, x, t, m.predictions(x), func(p *bemkl.ClassPrediction, first, n int) {
 		var probability la.Matrix[float64]
 		if !opt.MeanOnly {
 			probability = p.Probability

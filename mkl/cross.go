@@ -27,10 +27,12 @@ func (ds *design) crossSelf(ctx context.Context, workers int, x []Features, firs
 		xt := x[g.input].Slice(first, first+t, 0, x[g.input].Cols)
 		if g.stat.kind == given {
 			ds.fillGiven(g.views[0], xt, ks[g.views[0]])
-			ds.adjust(g.views[0], g, xt, ks[g.views[0]], row(g.views[0]))
+			ds.adjust(g.views[0], g, xt, nil, ks[g.views[0]], row(g.views[0]))
 			continue
 		}
-		z := ds.inputs[g.input].seen(xt, g.sight, g.stat.widths)
+		in := &ds.inputs[g.input]
+		whole, absent := in.whole(xt)
+		z := in.seen(whole, g.sight, g.stat.widths)
 		err := inBlocks(ctx, workers, ds.d, func() func(int, int) {
 			ws := &la.Workspace{Workers: 1}
 			return func(d0, d1 int) { ds.fillBlock(ws, g, z, d0, d1, ks) }
@@ -39,22 +41,29 @@ func (ds *design) crossSelf(ctx context.Context, workers int, x []Features, firs
 			return err
 		}
 		for _, i := range g.views {
-			ds.adjust(i, g, z, ks[i], row(i))
+			ds.views[i].fillCross(ks[i], in.lacking, absent)
+			ds.adjust(i, g, z, absent, ks[i], row(i))
 		}
 	}
 	return nil
 }
 
 // adjust centres and normalises the test kernel k, D×T, of view i as the
-// training kernel was; x are the samples as the kernel sees them. Their kernels
-// with themselves are stored in self, unless that is nil.
-func (ds *design) adjust(i int, g group, x Features, k la.Matrix[float64], self []float64) {
+// training kernel was; x are the samples as the kernel sees them, of which those that are
+// absent lack the view (nil: none). Their kernels with themselves are stored in self, unless
+// that is nil.
+func (ds *design) adjust(i int, g group, x Features, absent []bool, k la.Matrix[float64], self []float64) {
 	v := &ds.views[i]
 	if !v.center && !v.normalize {
 		for t := range self {
 			self[t] = g.statisticOfOne(v, x.Row(t))
 		}
 		v.kernel.apply(self)
+		for t := range self {
+			if absent != nil && absent[t] {
+				self[t] = v.expectedSelf
+			}
+		}
 		return
 	}
 	column, one := make([]float64, k.Rows), make([]float64, 1)
@@ -66,6 +75,9 @@ func (ds *design) adjust(i int, g group, x Features, k la.Matrix[float64], self 
 			one[0] = g.statisticOfOne(v, x.Row(t))
 		}
 		v.kernel.apply(one)
+		if absent != nil && absent[t] {
+			one[0] = v.expectedSelf
+		}
 		s := v.adjust(column, total(column)/float64(len(column)), one[0])
 		if self != nil {
 			self[t] = s

@@ -288,7 +288,7 @@ func linked(d la.Matrix[float64], count int) (groups [][]int) {
 // and adds notes on them.
 func pruneDefaults(views []View, notes []string) (kept []View, _ []string, err error) {
 	ctx := context.Background()
-	ds, err := newDesign(views, views[0].X.Rows)
+	ds, err := newDesign(views, views[0].X.Rows, false)
 	if err != nil {
 		return nil, nil, err
 	}

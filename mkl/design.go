@@ -18,6 +18,9 @@ type input struct {
 	given    bool     // X holds precomputed kernels or distances
 	mean, sd []float64
 	ranks    *rankScores // nil unless a view sees ranks
+
+	gaps    bool   // samples may lack it: all their features are then NaN
+	lacking []bool // D, which basis points do; nil if none does
 }
 
 // boundView is a view after training: its kernel with every default filled in,
@@ -36,6 +39,11 @@ type boundView struct {
 	unit      []float64 // D, 1/√ of each basis point's (centred) kernel with itself
 	floor     float64   // what the kernel of a sample with itself must exceed
 
+	// Of an input with gaps: the kernel of a sample that lacks the view with each basis
+	// point, D of them, and with itself, before they are centred and normalised.
+	expected     []float64
+	expectedSelf float64
+
 	// largest is the largest absolute value of the kernel in training, or a
 	// bound on its value for any sample at all if certain.
 	largest float64
@@ -53,7 +61,7 @@ type design struct {
 // kernels checks the views of n samples and the memory that their fit needs, and
 // computes their kernel matrices, basis points × samples.
 func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, need func(Size) int64) (*design, *vi.Dense, error) {
-	ds, err := newDesign(views, n)
+	ds, err := newDesign(views, n, f.MissingViews)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,9 +87,9 @@ func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, nee
 	return ds, k, nil
 }
 
-// newDesign checks the views of n samples and finds their distinct inputs. The
-// bound views still lack what only the kernel matrices tell.
-func newDesign(views []View, n int) (*design, error) {
+// newDesign checks the views of n samples, which may have gaps, and finds their distinct
+// inputs. The bound views still lack what only the kernel matrices tell.
+func newDesign(views []View, n int, gaps bool) (*design, error) {
 	if len(views) == 0 {
 		return nil, fmt.Errorf("mkl: views: none given")
 	}
@@ -119,6 +127,9 @@ func newDesign(views []View, n int) (*design, error) {
 		if learns(v.Kernel) && (v.Center || v.Normalize) {
 			return nil, fmt.Errorf("mkl: %s: ARD excludes Center and Normalize", label)
 		}
+		if learns(v.Kernel) && gaps {
+			return nil, fmt.Errorf("mkl: %s: ARD excludes MissingViews", label)
+		}
 		d := n
 		if isGiven {
 			d = v.X.Cols
@@ -139,14 +150,16 @@ func newDesign(views []View, n int) (*design, error) {
 		id := identity{unsafe.SliceData(v.X.Data), v.X.Rows, v.X.Cols, v.X.Stride, isGiven}
 		j, ok := seen[id]
 		if !ok {
-			if err := checkFinite(arg, v.X); err != nil {
+			in := input{cols: v.X.Cols, given: isGiven, gaps: gaps && !isGiven}
+			if err := in.checkPresent(arg, v.X); err != nil {
 				return nil, err
 			}
 			j = len(ds.inputs)
 			seen[id] = j
-			in := input{cols: v.X.Cols, given: isGiven}
 			if !isGiven {
-				in.basis = v.X.Clone()
+				if err := in.take(label, v.X); err != nil {
+					return nil, err
+				}
 			}
 			ds.inputs = append(ds.inputs, in)
 		}
@@ -160,13 +173,13 @@ func newDesign(views []View, n int) (*design, error) {
 			}
 		}
 		if v.Standardize && in.mean == nil {
-			in.mean, in.sd = columnStats(in.basis)
+			in.mean, in.sd = columnStats(in.present(in.basis))
 			if c := firstNonFinite(append(slices.Clone(in.mean), in.sd...)); c >= 0 {
 				return nil, fmt.Errorf("mkl: %s: the spread of column %d is beyond the range of numbers: it cannot be standardised", label, c%len(in.mean))
 			}
 		}
 		if v.Ranks && in.ranks == nil {
-			in.ranks = newRankScores(in.basis)
+			in.ranks = newRankScores(in.present(in.basis))
 		}
 		kernel := v.Kernel
 		switch k := kernel.(type) {
@@ -250,7 +263,7 @@ func (ds *design) checkInputs(x []Features) (t int, err error) {
 		if err := checkLayout(arg, x[i]); err != nil {
 			return 0, err
 		}
-		if err := checkFinite(arg, x[i]); err != nil {
+		if err := in.checkPresent(arg, x[i]); err != nil {
 			return 0, err
 		}
 	}

@@ -19,6 +19,7 @@ type (
 	inputJSON struct {
 		Cols  int  `json:"cols"`
 		Given bool `json:"given,omitempty"`
+		Gaps  bool `json:"gaps,omitempty"`
 	}
 	viewJSON struct {
 		Name        string     `json:"name"`
@@ -31,6 +32,7 @@ type (
 		Normalize   bool       `json:"normalize,omitempty"`
 		TotalMean   float64    `json:"total_mean,omitempty"`
 		Largest     float64    `json:"largest"`
+		Expected    float64    `json:"expected_self,omitempty"`
 	}
 	kernelJSON struct {
 		Kind            string    `json:"kind"`
@@ -49,9 +51,12 @@ func (f *fileWriter) addDesign(ds *design, samples int) designJSON {
 	D := ds.d
 	j := designJSON{Basis: D, Samples: samples}
 	for i, in := range ds.inputs {
-		j.Inputs = append(j.Inputs, inputJSON{Cols: in.cols, Given: in.given})
+		j.Inputs = append(j.Inputs, inputJSON{Cols: in.cols, Given: in.given, Gaps: in.gaps})
 		if !in.given {
 			f.add(fmt.Sprintf("input.%d.basis", i), flat(in.basis), D, in.cols)
+		}
+		if in.lacking != nil {
+			f.add(fmt.Sprintf("input.%d.lacking", i), numbers(in.lacking), D)
 		}
 		if in.mean != nil {
 			f.add(fmt.Sprintf("input.%d.mean", i), in.mean, in.cols)
@@ -67,7 +72,11 @@ func (f *fileWriter) addDesign(ds *design, samples int) designJSON {
 		views = append(views, viewJSON{
 			Name: v.name, Kernel: k, Input: v.input,
 			Columns: v.sight.columns, Standardize: v.sight.standardize, Ranks: v.sight.ranks, Center: v.center, Normalize: v.normalize, TotalMean: v.totalMean, Largest: v.largest,
+			Expected: v.expectedSelf,
 		})
+		if v.expected != nil {
+			f.add(fmt.Sprintf("view.%d.expected", i), v.expected, D)
+		}
 		if v.center {
 			f.add(fmt.Sprintf("view.%d.row_mean", i), v.rowMean, D)
 		}
@@ -103,8 +112,10 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*design, err
 	}
 	ds := &design{d: j.Basis}
 	for i, in := range j.Inputs {
-		b := input{cols: in.Cols, given: in.Given}
+		b := input{cols: in.Cols, given: in.Given, gaps: in.Gaps}
 		switch {
+		case in.Given && in.Gaps:
+			return nil, fmt.Errorf("model: inputs[%d]: given kernels with gaps", i)
 		case in.Given && in.Cols != ds.d && in.Cols != ds.d+1:
 			return nil, fmt.Errorf("model: inputs[%d]: %d columns for %d basis points", i, in.Cols, ds.d)
 		case !in.Given && j.Samples != ds.d:
@@ -114,6 +125,12 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*design, err
 		case !in.Given:
 			name := fmt.Sprintf("input.%d.", i)
 			b.basis = f.takeMatrix(name+"basis", ds.d, in.Cols)
+			if in.Gaps && f.has(name+"lacking") {
+				var err error
+				if b.lacking, err = f.takeLacking(name+"lacking", ds.d); err != nil {
+					return nil, err
+				}
+			}
 			if f.has(name + "mean") {
 				b.mean, b.sd = f.take(name+"mean", in.Cols), f.takePositive(name+"sd", in.Cols)
 			}
@@ -211,11 +228,14 @@ func (f *fileReader) takeView(i int, j viewJSON, ds *design) (v boundView, err e
 	if v.normalize {
 		v.unit = f.takePositive(fmt.Sprintf("view.%d.unit", i), ds.d)
 	}
+	if in.gaps {
+		v.expected, v.expectedSelf = f.take(fmt.Sprintf("view.%d.expected", i), ds.d), j.Expected
+	}
 	if f.err != nil {
 		return v, f.err
 	}
 	if v.sight.ranks && in.ranks == nil {
-		in.ranks = newRankScores(in.basis)
+		in.ranks = newRankScores(in.present(in.basis))
 	}
 	v.derive()
 	return v, nil

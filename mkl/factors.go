@@ -188,6 +188,9 @@ func (f FactorModel) EstimateMemory(rows, cols, entries int) int64 {
 // by more than rounding explains, the error says so and the fit is that of the sweeps
 // before; it is nil if there were none.
 func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
+	if err := f.refuseMissingViews("FactorModel"); err != nil {
+		return nil, err
+	}
 	if y == nil {
 		return nil, fmt.Errorf("mkl: y: nil")
 	}

@@ -48,6 +48,15 @@ type Fitting struct {
 	// otherwise a *[DuplicateError]. [MultiTask] accepts them always.
 	AllowDuplicates bool
 
+	// MissingViews takes a row of a view's features that are all NaN as a sample that lacks
+	// the view, instead of an error, in the fit and in predictions of its model: the sample
+	// takes part with the views that it has, and predictions are as uncertain as that leaves
+	// them; see docs/missing-views.md. It is for views of features, not for kernels and
+	// distances that are given, nor for widths that are learned; [Auto], [AutoClassifier],
+	// [LandmarkGP], [SharedRegression], [TaskRegression], [TaskClassifier], [ProbitClassifier],
+	// [MultiTask], [SpikeSlab] and [FactorModel] refuse it.
+	MissingViews bool
+
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
 	// Results do not depend on it.
 	Workers int

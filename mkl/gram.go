@@ -208,6 +208,11 @@ func (ds *design) fill(ctx context.Context, views []View, workers int) ([]la.Mat
 		if err := ds.fillSymmetric(ctx, workers, g, ks); err != nil {
 			return nil, err
 		}
+		if in := &ds.inputs[g.input]; in.gaps {
+			for _, i := range g.views {
+				ds.views[i].expect(ks[i], in.lacking)
+			}
+		}
 	}
 	return ks, nil
 }
@@ -229,9 +234,9 @@ func (ds *design) resolve(ctx context.Context, views []View, workers int) error 
 				var err error
 				switch what {
 				case meanDistance:
-					distance, err = g.meanDistance(ctx, workers, views[i].X)
+					distance, err = g.meanDistance(ctx, workers, ds.inputs[g.input].present(g.basis), views[i].X)
 				case medianDistance:
-					distance, err = g.medianDistance(ctx, workers)
+					distance, err = g.medianDistance(ctx, workers, ds.inputs[g.input].present(g.basis))
 				}
 				if err != nil {
 					return err
@@ -248,11 +253,11 @@ func (ds *design) resolve(ctx context.Context, views []View, workers int) error 
 	return nil
 }
 
-// meanDistance is the mean distance over all pairs of a training sample and a
-// basis point. The order of the sum does not depend on the workers.
-func (g *group) meanDistance(ctx context.Context, workers int, x Features) (float64, error) {
+// meanDistance is the mean distance over all pairs of two training samples b as the kernels
+// see them, or of given ones over all pairs of x, a training sample and a basis point. The
+// order of the sum does not depend on the workers.
+func (g *group) meanDistance(ctx context.Context, workers int, b, x Features) (float64, error) {
 	sums := make([]float64, x.Rows)
-	b := g.basis
 	if g.stat.kind == given {
 		for i := range sums {
 			for _, v := range x.Row(i) {
@@ -298,12 +303,12 @@ func evenly(x Features, m int) Features {
 	return y
 }
 
-// medianDistance is the median distance over pairs of two training samples, all of
-// them or of some at even distances. If it is 0, for more than half of the pairs
+// medianDistance is the median distance over pairs of two training samples, all of those in x
+// or some at even distances. If it is 0, for more than half of the pairs
 // are of equal samples, it is the median of the positive distances, and 0 only if
 // there are none.
-func (g *group) medianDistance(ctx context.Context, workers int) (float64, error) {
-	b := evenly(g.basis, medianSamples(g.basis.Rows, g.basis.Cols))
+func (g *group) medianDistance(ctx context.Context, workers int, x Features) (float64, error) {
+	b := evenly(x, medianSamples(x.Rows, x.Cols))
 	d := make([]float64, b.Rows*(b.Rows-1)/2)
 	err := inBlocks(ctx, workers, b.Rows, func() func(int, int) {
 		ws, scratch := &la.Workspace{Workers: 1}, la.NewMatrix[float64](min(blockRows, b.Rows), b.Rows)

@@ -105,7 +105,7 @@ func requireClose(t *testing.T, want, got la.Matrix[float64], tolerance float64)
 // kernels with other samples.
 func trained(t *testing.T, workers int, views []View, test []Features) (ds *design, train, cross []la.Matrix[float64]) {
 	t.Helper()
-	ds, err := newDesign(views, views[0].X.Rows)
+	ds, err := newDesign(views, views[0].X.Rows, false)
 	require.NoError(t, err)
 	train, err = ds.train(context.Background(), views, workers)
 	require.NoError(t, err)
@@ -328,7 +328,7 @@ func TestKernelSettings(t *testing.T) {
 		{Polynomial{Offset: -1}, "mkl: views[0] (polynomial(degree=2,offset=-1,scale=1)): Offset is -1, not a number from 0 up"},
 		{Func{Name: "f"}, "mkl: views[0] (f): F is nil"},
 	} {
-		_, err := newDesign([]View{{X: x, Kernel: c.kernel}}, 5)
+		_, err := newDesign([]View{{X: x, Kernel: c.kernel}}, 5, false)
 		assert.EqualError(t, err, c.want)
 	}
 }
@@ -380,7 +380,7 @@ func TestMedianOfEqualSamples(t *testing.T) {
 	ds, _, _ := trained(t, 1, []View{{X: x, Kernel: RBF{Medians: 1}}}, nil)
 	assert.Equal(t, RBF{Width: 2}, ds.views[0].kernel) // the lower middle of 1 (7 times), 2, 3 (7 times)
 
-	ds, err := newDesign([]View{{X: Column([]float64{4, 4, 4}), Kernel: RBF{Medians: 1}}}, 3)
+	ds, err := newDesign([]View{{X: Column([]float64{4, 4, 4}), Kernel: RBF{Medians: 1}}}, 3, false)
 	require.NoError(t, err)
 	_, err = ds.train(context.Background(), []View{{X: Column([]float64{4, 4, 4}), Kernel: RBF{Medians: 1}}}, 1)
 	assert.EqualError(t, err, "mkl: views[0] (rbf(medians=1)): the median distance between the training samples is 0: give a width or scale")

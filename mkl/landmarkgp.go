@@ -66,6 +66,9 @@ func (g LandmarkGP) Begin(ctx context.Context, views []View, y []float64) (*Plan
 	if ctx == nil {
 		return nil, errNoContext
 	}
+	if err := g.refuseMissingViews("LandmarkGP"); err != nil {
+		return nil, err
+	}
 	n, err := checkTargets([][]float64{y}, false)
 	if err != nil {
 		return nil, err
@@ -85,7 +88,7 @@ func (g LandmarkGP) Begin(ctx context.Context, views []View, y []float64) (*Plan
 	if err := g.check(g.EstimateMemory(Size{Samples: n, Kernels: len(views)})); err != nil { // now they are known
 		return nil, err
 	}
-	ds, err := newDesign(views, len(y))
+	ds, err := newDesign(views, len(y), false)
 	if err != nil {
 		return nil, err
 	}

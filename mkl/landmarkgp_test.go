@@ -238,7 +238,7 @@ func TestLandmarkChoices(t *testing.T) {
 func TestPivotedLandmarks(t *testing.T) {
 	x, _ := waves(7, 120, 0)
 	views := waveViews(x)
-	ds, err := newDesign(views, 120)
+	ds, err := newDesign(views, 120, false)
 	require.NoError(t, err)
 	ks, err := ds.train(t.Context(), views, 1)
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ func (m *MultiLabelModel) Labels() int { return len(m.active) }
 // PredictLabels predicts every label of each sample. It takes one matrix for each
 // of Inputs.
 func (m *MultiLabelModel) PredictLabels(ctx context.Context, opt PredictOptions, x ...Features) (*LabelPrediction, error) {
-	return m.predictLabels(ctx, opt, x, m.posterior.Predict)
+	return m.predictLabels(ctx, opt, x, m.predictions(x))
 }
 
 // String describes the model in one line.

@@ -57,6 +57,9 @@ type MultiTask struct {
 // more column, the kernel of each sample with itself. Errors are those of
 // [Regression.Fit].
 func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*MultiTaskModel, error) {
+	if err := t.refuseMissingViews("MultiTask"); err != nil {
+		return nil, err
+	}
 	n, err := checkTargets(y, t.MissingTargets)
 	if err != nil {
 		return nil, err
@@ -67,7 +70,7 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	if most := n * len(y); t.Latents > most {
 		return nil, fmt.Errorf("mkl: Latents is %d: %d samples of %d targets tell no more than %d apart", t.Latents, n, len(y), most)
 	}
-	ds, err := newDesign(views, n)
+	ds, err := newDesign(views, n, false)
 	if err != nil {
 		return nil, err
 	}

@@ -110,9 +110,14 @@ func (p *pivotKernels) compute(s *scratch, x [][]float64) {
 	}
 }
 
-// definite reports whether all kernels of the design are computed from features and known
-// to be positive definite.
+// definite reports whether all kernels of the design are computed from features, which no
+// sample may lack, and known to be positive definite.
 func (ds *design) definite() bool {
+	for i := range ds.inputs {
+		if ds.inputs[i].gaps {
+			return false
+		}
+	}
 	for i := range ds.views {
 		switch k := ds.views[i].kernel.(type) {
 		case RBF, Laplacian, Linear, Constant:

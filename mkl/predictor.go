@@ -89,6 +89,10 @@ type Predictor struct {
 
 	target target
 	pool   scratchPool
+
+	gaps  *viewGaps // nil unless samples may lack views
+	ds    *design   // for gaps
+	index int       // the like
 }
 
 // pointKernels computes the kernels between one sample and the active samples of a
@@ -164,6 +168,7 @@ type function struct {
 	target  target
 	healing *healing      // nil if predictions are not healed
 	healer  *bemkl.Healer // the like
+	gaps    *viewGaps     // nil unless samples may lack views
 	project func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error)
 	// How far rounding can move what Cov[a] contributes to a standard deviation.
 	roundoff func(o int, cov la.Matrix[float64]) float64
@@ -193,6 +198,7 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 		pointKernels: newPointKernels(ds, pr.kernels, pr.samples, f.healing != nil),
 		healing:      f.healing, bare: f.design.inputs,
 		info: pr.info(f.target.sd), target: f.target,
+		gaps: f.gaps, ds: f.design, index: f.index,
 		bias: f.beMean[f.index], full: !opt.MeanOnly && !opt.Published,
 	}
 	if f.healer != nil {
@@ -283,19 +289,20 @@ func newPointKernels(ds *design, kernels, samples []int, selves bool) pointKerne
 	for _, g := range ds.groups {
 		pg := predictorGroup{group: g}
 		pg.views = nil
-		center := false
+		whole := ds.inputs[g.input].gaps
 		for _, i := range g.views {
 			if n, ok := slices.BinarySearch(kernels, i); ok {
 				pg.slots = append(pg.slots, n)
 				pg.views = append(pg.views, i)
-				center = center || ds.views[i].center
+				whole = whole || ds.views[i].center
 			}
 		}
 		if len(pg.slots) == 0 {
 			continue
 		}
-		// Centring needs the mean over all training samples.
-		if center || g.stat.kind == given {
+		// Centring needs the mean over all training samples, and a basis point that lacks
+		// the view that over all that have it.
+		if whole || g.stat.kind == given {
 			pg.pick = samples
 		} else {
 			pg.basis = la.NewMatrix[float64](len(samples), g.basis.Cols)
@@ -401,6 +408,9 @@ func (p *Predictor) PredictWithBound(x ...[]float64) (BoundedPrediction, error) 
 		}
 		p.pool.put(s)
 	}
+	if p.gaps != nil {
+		b.Variance += p.gaps.extra(p.ds, p.index, func(j int) bool { return inputs[j].gaps && lacks(x[j]) })
+	}
 	b.Mean, b.Variance = p.target.mean+float64(p.target.sd*b.Mean), p.target.sd*p.target.sd*b.Variance
 	positive := b.Variance
 	if p.cov.Rows == 0 { // MeanOnly
@@ -436,7 +446,7 @@ func checkPoint(inputs []input, x [][]float64) error {
 		if len(row) != inputs[i].cols {
 			return fmt.Errorf("mkl: x[%d]: %d values where %d are needed", i, len(row), inputs[i].cols)
 		}
-		if j := firstNonFinite(row); j >= 0 {
+		if j := firstNonFinite(row); j >= 0 && !(inputs[i].gaps && lacks(row)) {
 			return &ValueError{Arg: "x[" + strconv.Itoa(i) + "]", Row: j, Col: -1, Value: row[j]}
 		}
 	}
@@ -482,22 +492,27 @@ func (p *pointKernels) groupKernels(s *scratch, i int, x [][]float64) {
 	g := &p.groups[i]
 	z := s.z[i]
 	var stat []float64
+	in := &p.inputs[g.input]
+	absent := in.gaps && lacks(x[g.input])
 	if g.stat.kind == given {
 		copy(z, x[g.input])
 		stat = z[:p.d]
 	} else {
-		p.inputs[g.input].see(z, x[g.input], g.sight, g.stat.widths)
 		stat = s.stat[:g.basis.Rows]
-		g.stat.compute(&s.ws, la.MatrixOf(1, len(z), z), g.basis, la.MatrixOf(1, len(stat), stat))
+		if !absent { // otherwise what stands in their place is not looked at
+			in.see(z, x[g.input], g.sight, g.stat.widths)
+			g.stat.compute(&s.ws, la.MatrixOf(1, len(z), z), g.basis, la.MatrixOf(1, len(stat), stat))
+		}
 	}
 	for _, n := range g.slots {
 		v, k := &p.views[n], s.k.Row(n)
 		mean := 0.0
 		switch {
-		case v.center:
+		case v.center || in.gaps:
 			raw := s.raw[:len(stat)]
 			copy(raw, stat)
 			v.kernel.apply(raw)
+			v.fillPoint(raw, in.lacking, absent)
 			mean = total(raw) / float64(len(raw))
 			pick(k, raw, g.pick)
 		case g.pick != nil:
@@ -512,6 +527,9 @@ func (p *pointKernels) groupKernels(s *scratch, i int, x [][]float64) {
 			self[0] = g.statisticOfOne(v, z)
 		}
 		v.kernel.apply(self)
+		if absent {
+			self[0] = v.expectedSelf
+		}
 		self[0] = v.adjust(k, mean, self[0])
 	}
 }

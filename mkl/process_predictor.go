@@ -180,10 +180,10 @@ type composite struct {
 }
 
 // newComposite returns the kernel of the design, or nil if some of it was given and is
-// not kept.
+// not kept, or samples may lack it.
 func newComposite(ds *design, all *processKernels) mgp.Composite {
 	for _, in := range ds.inputs {
-		if in.given {
+		if in.given || in.gaps {
 			return nil
 		}
 	}

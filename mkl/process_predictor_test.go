@@ -341,7 +341,7 @@ func assembled(tb testing.TB, n int) (*MultiGPModel, Features) {
 	for i := range y {
 		y[i] = math.Sin(3*x.At(i, 0)) + 0.3*rng.NormFloat64()
 	}
-	ds, err := newDesign(views, n)
+	ds, err := newDesign(views, n, false)
 	require.NoError(tb, err)
 	ds.group()
 	blank, err := mgp.NewPosterior(mgp.State{Family: mgp.ARD, Tau: 1, Gamma: s.Gamma, Alpha: []float64{0}, Factor: la.MatrixOf(1, 1, []float64{1})})

@@ -85,9 +85,9 @@ func TestViewSettings(t *testing.T) {
 		if c.view.Kernel == nil {
 			c.view.Kernel = Linear{}
 		}
-		_, err := newDesign([]View{c.view}, 5)
+		_, err := newDesign([]View{c.view}, 5, false)
 		assert.EqualError(t, err, "mkl: views[0] ("+c.view.Kernel.String()+"): "+c.want)
 	}
-	_, err := newDesign([]View{{X: x, Kernel: Precomputed{}, Ranks: true}}, 5)
+	_, err := newDesign([]View{{X: x, Kernel: Precomputed{}, Ranks: true}}, 5, false)
 	assert.EqualError(t, err, "mkl: views[0] (precomputed): Ranks and Columns are for features, not for given kernels or distances")
 }

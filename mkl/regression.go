@@ -73,10 +73,15 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*Reg
 	if err != nil {
 		return nil, err
 	}
+	var patterns [][]bool
+	var groups []int
+	if r.MissingViews {
+		patterns, groups = ds.missingPatterns()
+	}
 	fit, err := bestStart(ctx, &r.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.RegressionFit, error) {
 		return bemkl.Regression{
 			Lambda: r.Lambda, Upsilon: r.Upsilon, Gamma: r.Gamma, Omega: r.Omega, Epsilon: r.Epsilon,
-			Ascent: a, Plain: r.Plain, Workers: r.Workers, Seed: seed,
+			Ascent: a, Plain: r.Plain, Workers: r.Workers, Seed: seed, Groups: groups,
 		}.Fit(ctx, k, z)
 	}, func(fit *bemkl.RegressionFit) vi.Record { return fit.Record })
 	if fit == nil {
@@ -88,6 +93,12 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*Reg
 	m := &RegressionModel{}
 	m.onViews = onViews{r.record(newTrace(fit.Record, fit.Collapsed)), ds}
 	m.targets = targets
+	if r.MissingViews {
+		s := fit.Posterior.State()
+		m.gaps = &viewGaps{patterns: patterns, noise: groupNoise(s.GroupNoise), spread: ds.newSpread(k, s.A, s.BEMean[len(y):], func(i, j int) float64 {
+			return s.BECov.At(len(y)+i, len(y)+j)
+		})}
+	}
 	if serr := m.set(fit.Posterior); serr != nil {
 		return nil, errors.Join(err, serr)
 	}

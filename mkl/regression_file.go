@@ -61,6 +61,14 @@ func (m *RegressionModel) Save(w io.Writer) error {
 	f.add("be.cov", flat(s.BECov), L+P, L+P)
 	f.add("gram", packLower(s.Gram), D*(D+1)/2)
 	f.addHealing(s.Healing, L, D)
+	if s.GroupNoise != nil {
+		var groups []float64
+		for _, own := range s.GroupNoise {
+			groups = append(groups, pairs(own)...)
+		}
+		f.add("gaps.epsilon", groups, L, len(s.GroupNoise[0]), 2)
+	}
+	f.addGaps(m.gaps)
 	return f.write(w, m.Kind(), j)
 }
 
@@ -83,6 +91,16 @@ func (m *RegressionModel) decode(f *fileReader) error {
 		Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", P, 2)),
 		BEMean: f.take("be.mean", L+P), BECov: f.takeCovariance("be.cov", L+P),
 		Gram: f.takeLower("gram", D), Healing: f.takeHealing(L, D),
+	}
+	if f.has("gaps.epsilon") {
+		C := f.size("gaps.epsilon") / (2 * L)
+		groups := unpair(f.take("gaps.epsilon", L, C, 2))
+		for o := 0; o < L && f.err == nil; o++ {
+			s.GroupNoise = append(s.GroupNoise, groups[o*C:(o+1)*C])
+		}
+	}
+	if f.err == nil {
+		m.gaps, f.err = f.takeGaps(m.design, L, s.GroupNoise)
 	}
 	if err := f.close(); err != nil {
 		return err

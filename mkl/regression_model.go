@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
@@ -18,7 +20,8 @@ type targetFunctions struct {
 	posterior interface {
 		Predict(k vi.Kernels, opt vi.PredictOptions) (*bemkl.Prediction, error)
 	}
-	healing *healing // nil if predictions are not healed
+	healing *healing  // nil if predictions are not healed
+	gaps    *viewGaps // nil unless samples may lack views
 }
 
 // setNoise sets the noise's variances E[ε]⁻¹.
@@ -70,6 +73,11 @@ func (m *targetFunctions) PredictTargets(ctx context.Context, opt PredictOptions
 			var variance []float64
 			if !opt.MeanOnly {
 				variance = p.Variance.Row(o)
+				for i := range variance {
+					if m.gaps != nil {
+						variance[i] += m.gaps.extra(m.design, o, m.design.missing(x, first+i))
+					}
+				}
 			}
 			target.restore(out, o, first, p.Mean.Row(o), variance)
 		}
@@ -145,4 +153,23 @@ func (m *RegressionModel) Predict(x ...Features) (mean, variance []float64, err 
 func (m *RegressionModel) String() string { return m.describe("regression of " + m.count()) }
 
 // Summary describes the model in words, line by line.
-func (m *RegressionModel) Summary() string { return m.summarize(m.String()) + m.healing.note() }
+func (m *RegressionModel) Summary() string {
+	text := m.summarize(m.String())
+	if m.gaps == nil || m.gaps.noise == nil {
+		return text + m.healing.note()
+	}
+	for c, missing := range m.gaps.patterns[1:] {
+		var names []string
+		for i := range m.design.views {
+			if v := &m.design.views[i]; missing[v.input] && !slices.Contains(names, v.name) {
+				names = append(names, v.name)
+			}
+		}
+		var sd []string
+		for o, t := range m.targets {
+			sd = append(sd, fmt.Sprintf("%.4g", t.sd*math.Sqrt(m.gaps.noise[o][c+1])))
+		}
+		text += fmt.Sprintf("without %s: noise SD %s\n", strings.Join(names, ", "), strings.Join(sd, ", "))
+	}
+	return text + "predictions are not healed, since samples lack views: intervals away from the samples are too short\n"
+}

@@ -36,6 +36,13 @@ func fitScores(ctx context.Context, f *Fitting, settings bemkl.Classification, v
 		return nil, errors.Join(err, terr)
 	}
 	m.onViews = onViews{f.record(newTrace(fit.Record, fit.Collapsed)), ds}
+	if f.MissingViews {
+		patterns, _ := ds.missingPatterns()
+		s := fit.Posterior.State()
+		m.gaps = &viewGaps{patterns: patterns, spread: ds.newSpread(k, s.A, s.BEMean[y.Rows:], func(i, j int) float64 {
+			return s.BECov.At(y.Rows+i, y.Rows+j)
+		})}
+	}
 	if serr := m.set(fit.Posterior); serr != nil {
 		return nil, errors.Join(err, serr)
 	}
@@ -46,6 +53,7 @@ func fitScores(ctx context.Context, f *Fitting, settings bemkl.Classification, v
 type scores struct {
 	weighted
 	posterior *bemkl.ClassificationPosterior
+	gaps      *viewGaps // nil unless samples may lack views
 }
 
 // set completes the scores by their posterior.
@@ -57,14 +65,36 @@ func (m *scores) set(p *bemkl.ClassificationPosterior) error {
 // Posterior returns the approximate posterior.
 func (m *scores) Posterior() *bemkl.ClassificationPosterior { return m.posterior }
 
-// predictScores predicts scores from kernels with the design's basis points.
-type predictScores func(k vi.Kernels, opt vi.PredictOptions) (*bemkl.ClassPrediction, error)
+// predictions returns what predicts the scores of x.
+func (m *scores) predictions(x []Features) predictScores {
+	return func(k vi.Kernels, first int, opt vi.PredictOptions) (*bemkl.ClassPrediction, error) {
+		p, err := m.posterior.Predict(k, opt)
+		if err != nil || m.gaps == nil || opt.MeanOnly {
+			return p, err
+		}
+		margin := m.posterior.State().Margin
+		for i := range p.Mean.Cols {
+			missing := m.design.missing(x, first+i)
+			for o := range p.Mean.Rows {
+				if extra := m.gaps.extra(m.design, o, missing); extra > 0 {
+					sd := math.Sqrt(p.Variance.At(o, i) + extra)
+					p.Probability.Set(o, i, positiveProbability(p.Mean.At(o, i), margin, sd))
+				}
+			}
+		}
+		return p, nil
+	}
+}
+
+// predictScores predicts scores from kernels with the design's basis points, of the samples
+// from first on.
+type predictScores func(k vi.Kernels, first int, opt vi.PredictOptions) (*bemkl.ClassPrediction, error)
 
 // predict calls do with the scores of samples first … first+n−1, for block after
 // block.
 func (m *weighted) predict(ctx context.Context, opt PredictOptions, x []Features, t int, scores predictScores, do func(p *bemkl.ClassPrediction, first, n int)) error {
 	return m.design.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
-		p, err := scores(k, opt.inference())
+		p, err := scores(k, first, opt.inference())
 		if err == nil {
 			do(p, first, n)
 		}
@@ -115,7 +145,7 @@ func (m *scores) predictors(opt PredictorOptions) (scorePredictors, error) {
 	return newScorePredictors(opt, s.Margin, s.A.Rows, func(o int) function {
 		return function{
 			weighted: &m.weighted, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
-			spread: s.SigmaG * s.SigmaG, roundoff: m.posterior.CovarianceRoundoff,
+			spread: s.SigmaG * s.SigmaG, roundoff: m.posterior.CovarianceRoundoff, gaps: m.gaps,
 		}
 	})
 }

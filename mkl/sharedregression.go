@@ -35,6 +35,9 @@ type SharedRegression struct {
 // Fit fits the model to the views of N samples and the targets of length N each.
 // Errors are those of [Regression.Fit].
 func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64) (*SharedRegressionModel, error) {
+	if err := s.refuseMissingViews("SharedRegression"); err != nil {
+		return nil, err
+	}
 	n, err := checkTargets(y, false)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/bmkl/bmkl/internal/special"
@@ -129,6 +130,9 @@ func (ds *design) addWidthSlopes(ws *la.Workspace, i int, k, g la.Matrix[float64
 func (f *Fitting) tell(ds *design, k *vi.Dense, boundGradient func(func(int, la.Matrix[float64])) error, more func(s *Slopes)) error {
 	if f.Slopes == nil {
 		return nil
+	}
+	if f.MissingViews {
+		return errors.New("mkl: Slopes: MissingViews leaves no derivatives by the widths")
 	}
 	ks := make([]la.Matrix[float64], len(ds.views))
 	for i := range ks {

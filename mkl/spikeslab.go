@@ -45,6 +45,9 @@ type SpikeSlab struct {
 // Fit fits the model to the features of N samples and their targets. Errors are
 // those of [Regression.Fit].
 func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlabModel, error) {
+	if err := s.refuseMissingViews("SpikeSlab"); err != nil {
+		return nil, err
+	}
 	n, err := checkTargets([][]float64{y}, false)
 	if err != nil {
 		return nil, err

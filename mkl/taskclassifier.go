@@ -38,6 +38,9 @@ type TaskClassifier struct {
 // label of each of them. With rectangular kernels every task has all basis points. Errors are
 // those of [Regression.Fit].
 func (c TaskClassifier) Fit(ctx context.Context, views []View, labels ...[]Label) (*TaskClassifierModel, error) {
+	if err := c.refuseMissingViews("TaskClassifier"); err != nil {
+		return nil, err
+	}
 	y, err := checkKnown(labels)
 	if err != nil {
 		return nil, err

@@ -99,7 +99,9 @@ func (m *TaskClassifierModel) TaskSamples() []int {
 // PredictLabels predicts every label of each sample. It takes one matrix for each
 // of Inputs.
 func (m *TaskClassifierModel) PredictLabels(ctx context.Context, opt PredictOptions, x ...Features) (*LabelPrediction, error) {
-	return m.predictLabels(ctx, opt, x, m.functions.Predict)
+	return m.predictLabels(ctx, opt, x, func(k vi.Kernels, _ int, opt vi.PredictOptions) (*bemkl.ClassPrediction, error) {
+		return m.functions.Predict(k, opt)
+	})
 }
 
 // Predictor prunes the model for predictions of single samples, as

@@ -52,6 +52,9 @@ type TaskRegression struct {
 // rectangular kernels every task has all basis points. Errors are those of
 // [Regression.Fit].
 func (t TaskRegression) Fit(ctx context.Context, views []View, y ...[]float64) (*TaskRegressionModel, error) {
+	if err := t.refuseMissingViews("TaskRegression"); err != nil {
+		return nil, err
+	}
 	n, err := checkTargets(y, t.MissingTargets)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ import (
 // Σ E[(g − a_oᵀk)²], is left. The cost is 2D³ for each output and D²·N for each kernel.
 // It must not be called by several goroutines at once.
 func (f *RegressionFit) BoundGradient(each func(kernel int, g la.Matrix[float64])) error {
-	return f.state.boundGradient(f.state.upsilonMean, each)
+	return f.state.boundGradient(f.upsilon, each)
 }
 
 // BoundGradient is that of [RegressionFit], with a single row of sample weights.

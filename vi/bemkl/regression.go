@@ -39,6 +39,16 @@ type Regression struct {
 	// Results do not depend on it.
 	Workers int
 
+	// Groups, if not nil, is the group of each of the N samples, counted from 0, and the
+	// noise has a precision for each output and group,
+	//
+	//	y_{o,i} | … ~ N(eᵀ·g_{o,i} + b_o, 1/ε_{o,c}), c = Groups[i], ε_{o,c} ~ Gamma(Epsilon):
+	//
+	// of samples, say, that lack some of the views (docs/missing-views.md). Predictions are of
+	// group 0 and not healed; the sweeps are the plain ones with the step along the ridge. It
+	// excludes From.
+	Groups []int
+
 	// Seed selects the random start; it is ignored if Start is given.
 	Seed uint64
 
@@ -70,7 +80,8 @@ type RegressionFit struct {
 	// weights vanish. Another seed may do better.
 	Collapsed []int
 
-	state *regression // for BoundGradient
+	state   *latent // for BoundGradient, with E[υ]
+	upsilon []float64
 }
 
 // Fit approximates the posterior given the kernels and the targets y, L×N, in
@@ -81,6 +92,9 @@ type RegressionFit struct {
 // update fails, the error says so and the fit is that of the sweeps before; it is nil
 // if there were none.
 func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64]) (*RegressionFit, error) {
+	if r.Groups != nil {
+		return r.fitGroups(ctx, k, y)
+	}
 	m, err := r.model(k, y)
 	if err != nil {
 		return nil, err
@@ -89,7 +103,7 @@ func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64])
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
-	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.y), state: m}, err
+	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.y), state: m.latent, upsilon: m.upsilonMean}, err
 }
 
 // regression is the state of a fit.

@@ -32,6 +32,10 @@ type RegressionState struct {
 	Gram la.Matrix[float64]
 
 	Healing *Healing // nil if predictions cannot be healed
+
+	// GroupNoise holds, of a fit with Groups, q(ε_{o,c}) of each output and group; Epsilon
+	// are those of group 0. nil if there are no groups.
+	GroupNoise [][]vi.Gamma
 }
 
 // RegressionPosterior is the approximate posterior of a [Regression]. It is
@@ -56,12 +60,37 @@ func NewRegressionPosterior(s RegressionState) (*RegressionPosterior, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vi: regression state: %w", err)
 	}
+	if err := checkGroupNoise(s.GroupNoise, s.Epsilon); err != nil {
+		return nil, fmt.Errorf("vi: regression state: %w", err)
+	}
 	if h := s.Healing; h != nil {
 		if err := h.validate(L, s.Lambda.Cols, s.Samples); err != nil {
 			return nil, fmt.Errorf("vi: regression state: %w", err)
 		}
 	}
 	return wrapRegressionState(s), nil
+}
+
+// checkGroupNoise reports factors of groups that are not as many for every output, or do not
+// begin with those of all.
+func checkGroupNoise(groups [][]vi.Gamma, epsilon []vi.Gamma) error {
+	if groups == nil {
+		return nil
+	}
+	if len(groups) != len(epsilon) {
+		return fmt.Errorf("GroupNoise: of %d outputs where there are %d", len(groups), len(epsilon))
+	}
+	for o, own := range groups {
+		if len(own) == 0 || len(own) != len(groups[0]) || own[0] != epsilon[o] {
+			return fmt.Errorf("GroupNoise[%d]: %d groups, of which the first has Epsilon[%d], are needed for every output", o, len(groups[0]), o)
+		}
+		for c, g := range own {
+			if err := conjugate.CheckPrior(fmt.Sprintf("GroupNoise[%d][%d]", o, c), g); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // layerState is what the states of all models have in common, to be checked.
@@ -206,15 +235,18 @@ func (p *RegressionPosterior) State() RegressionState { return p.s }
 // function counts as constant.
 const collapseShare = 1e-6
 
-// collapsed returns the outputs whose fitted function E[e]ᵀ·E[a_o]ᵀk_i varies
-// over the samples by less than collapseShare of the targets' own variation.
-func (m *layers) collapsed(y la.Matrix[float64]) []int {
+// collapsed returns the outputs whose fitted function is constant.
+func (m *layers) collapsed(y la.Matrix[float64]) []int { return m.latent.collapsed(m.be.Mean[m.L:], y) }
+
+// collapsed returns the rows whose fitted function E[e]ᵀ·E[a_r]ᵀk_i varies over the samples by
+// less than collapseShare of the targets' own variation.
+func (m *latent) collapsed(e []float64, y la.Matrix[float64]) []int {
 	var out []int
 	f := make([]float64, m.N)
-	for o := range m.L {
+	for o := range m.R {
 		clear(f)
-		for j := range m.P {
-			la.Axpy(m.be.Mean[m.L+j], m.h.Row(o*m.P+j), f)
+		for j, v := range e {
+			la.Axpy(v, m.h.Row(o*m.P+j), f)
 		}
 		var observed []float64
 		if m.observed.Rows > 0 {

@@ -1,0 +1,436 @@
+package mkl
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// gapped returns two views of n samples, of which some lack the one and others the other, and a
+// target that depends on both.
+func gapped(seed uint64, n int) (a, b Features, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 12))
+	a, b = normal(rng, n, 2), normal(rng, n, 1)
+	for i := range n {
+		y = append(y, math.Sin(2*a.At(i, 0))+2*math.Tanh(b.At(i, 0))+0.2*rng.NormFloat64())
+		switch {
+		case i%5 == 2:
+			a.Set(i, 0, math.NaN())
+			a.Set(i, 1, math.NaN())
+		case i%4 == 1:
+			b.Set(i, 0, math.NaN())
+		}
+	}
+	return a, b, y
+}
+
+// expectedKernels are the kernels of the samples in x, and of those in z with them and with
+// themselves, by their definition: each feature that is NaN takes the value of every sample of
+// x that has it.
+func expectedKernels(x, z Features, k func(x, y []float64) float64) (train, cross la.Matrix[float64], self []float64) {
+	var pool [][]float64
+	for i := range x.Rows {
+		if !math.IsNaN(x.At(i, 0)) {
+			pool = append(pool, x.Row(i))
+		}
+	}
+	values := func(row []float64) [][]float64 {
+		if math.IsNaN(row[0]) {
+			return pool
+		}
+		return [][]float64{row}
+	}
+	expect := func(x, y []float64, same bool) (mean float64) {
+		var n float64
+		for _, u := range values(x) {
+			for _, v := range values(y) {
+				if same {
+					v = u
+				}
+				mean, n = mean+k(u, v), n+1
+			}
+		}
+		return mean / n
+	}
+	train, cross = la.NewMatrix[float64](x.Rows, x.Rows), la.NewMatrix[float64](z.Rows, x.Rows)
+	for i := range x.Rows {
+		for j := range x.Rows {
+			train.Set(i, j, expect(x.Row(i), x.Row(j), i == j))
+		}
+		for j := range z.Rows {
+			cross.Set(j, i, expect(z.Row(j), x.Row(i), false))
+		}
+	}
+	for j := range z.Rows {
+		self = append(self, expect(z.Row(j), z.Row(j), true))
+	}
+	return train, cross, self
+}
+
+func gaussianOf(width float64) func(x, y []float64) float64 {
+	return func(x, y []float64) float64 {
+		var d float64
+		for j := range x {
+			d += (x[j] - y[j]) * (x[j] - y[j])
+		}
+		return math.Exp(-d / (2 * width * width))
+	}
+}
+
+func innerOf(x, y []float64) (sum float64) {
+	for j := range x {
+		sum += x[j] * y[j]
+	}
+	return sum
+}
+
+// withSelf adds a column.
+func withSelf(x la.Matrix[float64], self []float64) la.Matrix[float64] {
+	y := la.NewMatrix[float64](x.Rows, x.Cols+1)
+	for i := range x.Rows {
+		copy(y.Row(i), x.Row(i))
+		y.Set(i, x.Cols, self[i])
+	}
+	return y
+}
+
+// A model of views with gaps is that of the expected kernels, whatever the family; a regression
+// has noise for each pattern besides.
+func TestMissingViewsAreExpectedKernels(t *testing.T) {
+	ctx := context.Background()
+	a, b, y := gapped(1, 30)
+	za, zb, _ := gapped(2, 12)
+	ka, ca, sa := expectedKernels(a, za, gaussianOf(1.5))
+	kb, cb, sb := expectedKernels(b, zb, gaussianOf(0.8))
+	kl, cl, sl := expectedKernels(b, zb, innerOf)
+	views := []View{{X: a, Kernel: RBF{Width: 1.5}}, {X: b, Kernel: RBF{Width: 0.8}}, {X: b, Kernel: Linear{}, Center: true}}
+	same := []View{{X: ka, Kernel: Precomputed{}}, {X: kb, Kernel: Precomputed{}}, {X: kl, Kernel: Precomputed{}, Center: true}}
+	class := parts(y, 2)
+	f := Fitting{MaxSweeps: 20}
+	gaps := f
+	gaps.MissingViews = true
+
+	g, err := MultiGP{Fitting: gaps}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	h, err := MultiGP{Fitting: f}.Fit(ctx, same, y)
+	require.NoError(t, err)
+	assert.InEpsilon(t, h.Bound(), g.Bound(), 1e-9)
+	got, err := predictRegression(g, 0, za, zb)
+	require.NoError(t, err)
+	want, err := predictRegression(h, 0, withSelf(ca, sa), withSelf(cb, sb), withSelf(cl, sl))
+	require.NoError(t, err)
+	assert.InDeltaSlice(t, want, got, 1e-8)
+
+	c, err := Classifier[int]{Fitting: gaps}.Fit(ctx, views, class)
+	require.NoError(t, err)
+	d, err := Classifier[int]{Fitting: f}.Fit(ctx, same, class)
+	require.NoError(t, err)
+	assert.InEpsilon(t, d.Bound(), c.Bound(), 1e-6, "rounding is amplified")
+	scores, err := c.PredictClasses(ctx, PredictOptions{}, za, zb)
+	require.NoError(t, err)
+	bare, err := d.PredictClasses(ctx, PredictOptions{}, ca, cb, cl)
+	require.NoError(t, err)
+	for i := range za.Rows {
+		assert.InDelta(t, bare.Decision[i][1], scores.Decision[i][1], 1e-3)
+		if !math.IsNaN(za.At(i, 0)) && !math.IsNaN(zb.At(i, 0)) {
+			assert.InDelta(t, bare.Probability[i][1], scores.Probability[i][1], 1e-3)
+		} else {
+			away := func(p float64) float64 { return math.Abs(p - 0.5) }
+			assert.Less(t, away(scores.Probability[i][1]), away(bare.Probability[i][1]), "less sure without a view")
+		}
+	}
+
+	r, err := Regression{Fitting: gaps, RawTargets: true, Plain: true}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	k, err := vi.NewDense(ka, kb, centred(kl))
+	require.NoError(t, err)
+	groups := make([]int, len(y)) // in the order in which patterns appear
+	for i := range groups {
+		switch {
+		case math.IsNaN(a.At(i, 0)):
+			groups[i] = 2
+		case math.IsNaN(b.At(i, 0)):
+			groups[i] = 1
+		}
+	}
+	fit, err := bemkl.Regression{Groups: groups, Plain: true, Ascent: vi.Ascent{MaxSweeps: 20}}.Fit(ctx, k, la.MatrixOf(1, len(y), y))
+	require.NoError(t, err)
+	assert.InEpsilon(t, fit.Record.Bound(), r.Bound(), 1e-7)
+	noise := fit.Posterior.State().GroupNoise[0]
+	p, err := r.PredictTargets(ctx, PredictOptions{}, a, b)
+	require.NoError(t, err)
+	plain, err := fit.Posterior.Predict(k, vi.PredictOptions{})
+	require.NoError(t, err)
+	for i, group := range groups {
+		if group == 0 {
+			assert.InDelta(t, plain.Mean.At(0, i), p.Mean[0][i], 1e-5)
+			assert.InEpsilon(t, plain.Variance.At(0, i), p.Variance[0][i], 1e-5)
+		}
+		assert.Greater(t, p.Variance[0][i], 1/noise[group].Mean(), "of group %d", group)
+	}
+	assert.Contains(t, r.Summary(), "without x1 rbf(width=1.5): noise SD ")
+}
+
+// centred returns k with the mean of its feature space at the origin.
+func centred(k la.Matrix[float64]) la.Matrix[float64] {
+	n := float64(k.Rows)
+	mean, all := make([]float64, k.Rows), 0.0
+	for i := range mean {
+		for j := range mean {
+			mean[i] += k.At(i, j) / n
+		}
+		all += mean[i] / n
+	}
+	out := k.Clone()
+	for i := range mean {
+		for j := range mean {
+			out.Set(i, j, k.At(i, j)-mean[i]-mean[j]+all)
+		}
+	}
+	return out
+}
+
+// Of a Gaussian process the prediction is the conditional mean and variance of a Gaussian with
+// the expected kernels, computed by elimination.
+func TestMissingViewsAgainstTheExactGaussian(t *testing.T) {
+	ctx := context.Background()
+	a, b, y := gapped(3, 24)
+	za, zb, _ := gapped(4, 10)
+	m, err := MultiGP{Fitting: Fitting{MissingViews: true}, RawTargets: true}.Fit(ctx, []View{{X: a, Kernel: RBF{Width: 1}}, {X: b, Kernel: RBF{Width: 1}}}, y)
+	require.NoError(t, err)
+	got, err := m.PredictTargets(ctx, PredictOptions{}, za, zb)
+	require.NoError(t, err)
+	amplitude := amplitudes(m.Posterior())
+	noise := m.NoiseSD()[0] * m.NoiseSD()[0]
+	ka, ca, sa := expectedKernels(a, za, gaussianOf(1))
+	kb, cb, sb := expectedKernels(b, zb, gaussianOf(1))
+	n := len(y)
+	for j := range za.Rows {
+		// The joint covariance of y and the new value, which elimination conditions.
+		joint, mean := la.NewMatrix[float64](n+1, n+1), append(slices.Clone(y), 0)
+		for i := range n {
+			for l := range n {
+				joint.Set(i, l, amplitude[0]*ka.At(i, l)+amplitude[1]*kb.At(i, l))
+			}
+			joint.Set(i, i, joint.At(i, i)+noise)
+			c := amplitude[0]*ca.At(j, i) + amplitude[1]*cb.At(j, i)
+			joint.Set(i, n, c)
+			joint.Set(n, i, c)
+		}
+		joint.Set(n, n, amplitude[0]*sa[j]+amplitude[1]*sb[j]+noise)
+		for p := range n {
+			for i := p + 1; i <= n; i++ {
+				f := joint.At(i, p) / joint.At(p, p)
+				for l := p; l <= n; l++ {
+					joint.Set(i, l, joint.At(i, l)-f*joint.At(p, l))
+				}
+				mean[i] -= f * mean[p]
+			}
+		}
+		assert.InDelta(t, -mean[n], got.Mean[0][j], 1e-8)
+		assert.InEpsilon(t, joint.At(n, n), got.Variance[0][j], 1e-8)
+	}
+}
+
+// Predictions widen where a view is missing as much as their errors do, of numbers and of
+// classes.
+func TestPredictionsWidenWithoutAView(t *testing.T) {
+	testkit.NotShort(t)
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(7, 7))
+	draw := func(n int) (a, b Features, y []float64) {
+		a, b = normal(rng, n, 1), normal(rng, n, 1)
+		for i := range n {
+			y = append(y, math.Sin(2*a.At(i, 0))+math.Tanh(2*b.At(i, 0))+0.3*rng.NormFloat64())
+			if rng.IntN(3) == 0 {
+				b.Set(i, 0, math.NaN())
+			}
+		}
+		return a, b, y
+	}
+	views := func(a, b Features) []View {
+		return []View{{X: a, Kernel: RBF{Width: 1}}, {X: b, Kernel: RBF{Width: 1}}}
+	}
+	positive := func(y []float64) (class []int) {
+		for _, v := range y {
+			class = append(class, int(math.Copysign(1, v)))
+		}
+		return class
+	}
+	f := Fitting{MissingViews: true}
+	type tally struct{ square, variance, right, sure, n float64 }
+	tallies := map[string]map[bool]*tally{}
+	for range 3 {
+		a, b, y := draw(200)
+		za, zb, want := draw(500)
+		for name, fit := range map[string]func() (Model, error){
+			"regression": func() (Model, error) {
+				return orNil(Regression{Fitting: Fitting{MissingViews: true, MaxSweeps: 400}}.Fit(ctx, views(a, b), y))
+			},
+			"process":    func() (Model, error) { return orNil(MultiGP{Fitting: f}.Fit(ctx, views(a, b), y)) },
+			"classifier": func() (Model, error) { return orNil(Classifier[int]{Fitting: f}.Fit(ctx, views(a, b), positive(y))) },
+			"process classifier": func() (Model, error) {
+				return orNil(MultiGPClassifier[int]{Fitting: f}.Fit(ctx, views(a, b), positive(y)))
+			},
+		} {
+			m, err := fit()
+			require.NoError(t, err)
+			if tallies[name] == nil {
+				tallies[name] = map[bool]*tally{false: {}, true: {}}
+			}
+			var p *Prediction
+			var q *ClassPrediction[int]
+			switch m := m.(type) {
+			case TargetModel:
+				p, err = m.PredictTargets(ctx, PredictOptions{}, za, zb)
+			case ClassModel[int]:
+				q, err = m.PredictClasses(ctx, PredictOptions{}, za, zb)
+			}
+			require.NoError(t, err)
+			for i, v := range want {
+				c := tallies[name][math.IsNaN(zb.At(i, 0))]
+				c.n++
+				if p != nil {
+					c.square += (v - p.Mean[0][i]) * (v - p.Mean[0][i])
+					c.variance += p.Variance[0][i]
+					continue
+				}
+				c.sure += slices.Max(q.Probability[i])
+				if q.Label[i] == positive(want)[i] {
+					c.right++
+				}
+			}
+		}
+	}
+	for name, both := range tallies {
+		for absent, c := range both {
+			if c.sure == 0 {
+				t.Log(name, absent, fmt.Sprintf("error %.3f, SD %.3f", math.Sqrt(c.square/c.n), math.Sqrt(c.variance/c.n)))
+				assert.InDelta(t, 1, math.Sqrt(c.variance/c.square), 0.25, "%s, absent %v", name, absent)
+			} else {
+				t.Log(name, absent, fmt.Sprintf("%.3f right, %.3f sure", c.right/c.n, c.sure/c.n))
+				assert.InDelta(t, c.right/c.n, c.sure/c.n, 0.06, "%s, absent %v", name, absent)
+			}
+		}
+		if both[true].sure == 0 {
+			assert.Greater(t, both[true].variance/both[true].n, 3*both[false].variance/both[false].n, name)
+		} else {
+			assert.Less(t, both[true].sure/both[true].n, both[false].sure/both[false].n, name)
+		}
+	}
+}
+
+// A file keeps what predictions without a view need, and a predictor of single samples says
+// what the model says.
+func TestMissingViewsAreSavedAndPredictedOneByOne(t *testing.T) {
+	ctx := context.Background()
+	a, b, y := gapped(5, 40)
+	za, zb, _ := gapped(6, 20)
+	views := []View{
+		{X: a, Kernel: RBF{}, Standardize: true}, {X: b, Kernel: Linear{}, Center: true, Normalize: true}, {X: b, Kernel: Laplacian{}, Ranks: true},
+	}
+	m, err := Regression{Fitting: Fitting{MissingViews: true, MaxSweeps: 30}}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	want, err := m.PredictTargets(ctx, PredictOptions{}, za, zb)
+	require.NoError(t, err)
+	loaded := requireFile(t, m, LoadAs[*RegressionModel], 997)
+	again, err := loaded.PredictTargets(ctx, PredictOptions{}, za, zb)
+	require.NoError(t, err)
+	assert.Equal(t, want, again)
+	for _, tolerance := range []float64{-1, 0} {
+		p, err := loaded.Predictor(PredictorOptions{Tolerance: tolerance})
+		require.NoError(t, err)
+		for i := range za.Rows {
+			requireWithin(t, p, want.Mean[0][i], want.Variance[0][i], za.Row(i), zb.Row(i))
+		}
+		if !raceEnabled {
+			assert.Zero(t, testing.AllocsPerRun(50, func() { _, _, _ = p.Predict(za.Row(2), zb.Row(2)) }))
+		}
+	}
+	g, err := MultiGP{Fitting: Fitting{MissingViews: true}}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	p, err := g.Predictor(ProcessPredictorOptions{})
+	require.NoError(t, err)
+	want, err = g.PredictTargets(ctx, PredictOptions{}, za, zb)
+	require.NoError(t, err)
+	for i := range za.Rows {
+		mean, variance, err := p.Predict(za.Row(i), zb.Row(i))
+		require.NoError(t, err)
+		assert.InDelta(t, want.Mean[0][i], mean, 1e-9)
+		assert.InEpsilon(t, want.Variance[0][i], variance, 1e-9)
+	}
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	assertRefused(t, file.Bytes(), func(_ map[string]string, ts map[string]tensor) { ts["input.0.lacking"].data[3] = 0.5 }, `tensor "input.0.lacking": entry 3 is 0.5`)
+	assertRefused(t, file.Bytes(), func(_ map[string]string, ts map[string]tensor) { clear(ts["input.0.lacking"].data) }, `tensor "input.0.lacking": 0 of 40 basis points lack the view`)
+}
+
+// Without missing views the setting changes nothing but that they may be missing later.
+func TestMissingViewsOfCompleteSamples(t *testing.T) {
+	ctx := context.Background()
+	views, y, _, _ := twoInputs(5, 30)
+	views = views[2:]
+	one, err := Regression{Fitting: Fitting{MissingViews: true, MaxSweeps: 20}}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	two, err := Regression{Fitting: Fitting{MaxSweeps: 20}}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	assert.Equal(t, two.Bound(), one.Bound())
+	x := []Features{}
+	for _, in := range one.Inputs() {
+		x = append(x, matrix(2, in.Cols, func(i, _ int) float64 { return []float64{math.NaN(), 0.3}[i] }))
+	}
+	p, err := one.PredictTargets(ctx, PredictOptions{}, x...)
+	require.NoError(t, err)
+	assert.Greater(t, p.Variance[0][0], p.Variance[0][1])
+	_, err = two.PredictTargets(ctx, PredictOptions{}, x...)
+	assert.EqualError(t, err, "mkl: x[0][0][0] is NaN")
+}
+
+func TestMissingViewsRefusals(t *testing.T) {
+	ctx := context.Background()
+	a, b, y := gapped(1, 12)
+	f := Fitting{MissingViews: true}
+	_, err := Regression{}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, y)
+	assert.EqualError(t, err, "mkl: views[0].X[2][0] is NaN")
+	half := a.Clone()
+	half.Set(2, 1, 1)
+	_, err = Regression{Fitting: f}.Fit(ctx, []View{{X: half, Kernel: Linear{}}}, y)
+	assert.EqualError(t, err, "mkl: views[0].X[2][0] is NaN")
+	none := b.Clone()
+	none.Fill(math.NaN())
+	none.Set(3, 0, 1)
+	_, err = Regression{Fitting: f}.Fit(ctx, []View{{X: none, Kernel: Linear{}}}, y)
+	assert.EqualError(t, err, "mkl: views[0] (linear): 1 of 12 samples have the view where at least 2 are needed")
+	_, err = MultiGP{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: RBF{ARD: true}}}, y)
+	assert.ErrorContains(t, err, "ARD excludes MissingViews")
+	_, err = Auto{Fitting: f}.Fit(ctx, []View{{X: a}}, y)
+	assert.EqualError(t, err, "mkl: MissingViews is not for Auto")
+	_, err = LandmarkGP{Fitting: f}.Fit(ctx, []View{{X: a}}, y)
+	assert.EqualError(t, err, "mkl: MissingViews is not for LandmarkGP")
+	_, err = SharedRegression{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, y)
+	assert.EqualError(t, err, "mkl: MissingViews is not for SharedRegression")
+	_, err = ProbitClassifier[int]{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, parts(y, 2))
+	assert.EqualError(t, err, "mkl: MissingViews is not for ProbitClassifier")
+	_, err = MultiTask{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, y)
+	assert.EqualError(t, err, "mkl: MissingViews is not for MultiTask")
+	_, err = SpikeSlab{Fitting: f}.Fit(ctx, a, y)
+	assert.EqualError(t, err, "mkl: MissingViews is not for SpikeSlab")
+	_, err = FactorModel{Fitting: f}.Fit(ctx, Dense{{1, 2}})
+	assert.EqualError(t, err, "mkl: MissingViews is not for FactorModel")
+	f.Slopes = func(Slopes) {}
+	f.MaxSweeps = 2
+	_, err = Regression{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, y)
+	assert.EqualError(t, err, "mkl: Slopes: MissingViews leaves no derivatives by the widths")
+}

@@ -1,0 +1,178 @@
+package mkl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// viewGaps is what a model of weighted kernels knows of samples that lack views: how uncertain
+// a prediction is for want of them. docs/missing-views.md derives it.
+type viewGaps struct {
+	patterns [][]bool    // C×inputs, which inputs the samples of each group lack; the first none
+	noise    [][]float64 // of each function, the variance of every group's noise; nil: no groups
+
+	// Of each function, P×P: E[e_m·e_m']·Cov(a·k_m, a·k_m') over the training samples that
+	// have both views, what two views add to the variance of samples that lack both.
+	spread []la.Matrix[float64]
+}
+
+// missing says which inputs sample i of x lacks.
+func (ds *design) missing(x []Features, i int) func(input int) bool {
+	return func(j int) bool { return ds.inputs[j].gaps && lacks(x[j].Row(i)) }
+}
+
+// missingPatterns returns the patterns of the training samples, the first of which lacks nothing, and
+// the pattern of every sample; nil if no sample lacks a view.
+func (ds *design) missingPatterns() (patterns [][]bool, of []int) {
+	patterns, of = [][]bool{make([]bool, len(ds.inputs))}, make([]int, ds.d)
+	for i := range of {
+		own := make([]bool, len(ds.inputs))
+		for j := range own {
+			own[j] = ds.inputs[j].lacking != nil && ds.inputs[j].lacking[i]
+		}
+		of[i] = slices.IndexFunc(patterns, func(p []bool) bool { return slices.Equal(p, own) })
+		if of[i] < 0 {
+			of[i] = len(patterns)
+			patterns = append(patterns, own)
+		}
+	}
+	if len(patterns) == 1 {
+		return patterns, nil
+	}
+	return patterns, of
+}
+
+// newSpread returns the spread of the functions whose sample weights have the means a and
+// whose kernel weights have the given means and covariances; k are the training kernels.
+func (ds *design) newSpread(k *vi.Dense, a la.Matrix[float64], e []float64, eCov func(m, n int) float64) []la.Matrix[float64] {
+	P := len(ds.views)
+	var out []la.Matrix[float64]
+	h := la.NewMatrix[float64](P, ds.d)
+	for o := range a.Rows {
+		for m := range P {
+			la.Gemv(&la.Workspace{}, la.Transpose, 1, k.At(m), a.Row(o), 0, h.Row(m))
+		}
+		s := la.NewMatrix[float64](P, P)
+		for m := range P {
+			for n := range m + 1 {
+				v := (float64(e[m]*e[n]) + eCov(m, n)) * ds.covariance(m, n, h)
+				s.Set(m, n, v)
+				s.Set(n, m, v)
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// covariance returns that of rows m and n of h over the samples that have both views.
+func (ds *design) covariance(m, n int, h la.Matrix[float64]) float64 {
+	p, q := ds.inputs[ds.views[m].input].lacking, ds.inputs[ds.views[n].input].lacking
+	var count, mean, other, product float64
+	each := func(f func(x, y float64)) {
+		for i := range h.Cols {
+			if (p == nil || !p[i]) && (q == nil || !q[i]) {
+				f(h.At(m, i), h.At(n, i))
+			}
+		}
+	}
+	each(func(x, y float64) { count, mean, other = count+1, mean+x, other+y })
+	if count == 0 {
+		return 0
+	}
+	mean, other = mean/count, other/count
+	each(func(x, y float64) { product += float64((x - mean) * (y - other)) })
+	return product / count
+}
+
+// extra returns by how much the predictive variance of function o is larger for samples of a
+// pattern than for those that lack nothing: by what the noise of its group says, or, of a
+// pattern that no training sample has, by the spread of the views.
+func (g *viewGaps) extra(ds *design, o int, missing func(input int) bool) float64 {
+	for c := 0; c < len(g.patterns) && (c == 0 || g.noise != nil); c++ {
+		same := true
+		for j, v := range g.patterns[c] {
+			same = same && v == missing(j)
+		}
+		switch {
+		case same && c == 0:
+			return 0
+		case same:
+			return g.noise[o][c] - g.noise[o][0]
+		}
+	}
+	var sum float64
+	for m := range ds.views {
+		for n := range ds.views {
+			if missing(ds.views[m].input) && missing(ds.views[n].input) {
+				sum += g.spread[o].At(m, n)
+			}
+		}
+	}
+	return math.Max(0, sum)
+}
+
+// addGaps adds what is known of samples that lack views.
+func (f *fileWriter) addGaps(g *viewGaps) {
+	if g == nil {
+		return
+	}
+	P := g.spread[0].Rows
+	all := la.NewMatrix[float64](len(g.patterns), len(g.patterns[0]))
+	for c, missing := range g.patterns {
+		copy(all.Row(c), numbers(missing))
+	}
+	f.add("gaps.patterns", flat(all), all.Rows, all.Cols)
+	var spread []float64
+	for _, s := range g.spread {
+		spread = append(spread, flat(s)...)
+	}
+	f.add("gaps.spread", spread, len(g.spread), P, P)
+}
+
+// takeGaps takes what is known of samples that lack views, of L functions; nil if the file has
+// nothing of it. noise are the precisions of the noise of every group; nil: there are none.
+func (f *fileReader) takeGaps(ds *design, L int, noise [][]Gamma) (*viewGaps, error) {
+	if !f.has("gaps.patterns") {
+		return nil, f.err
+	}
+	I, P := len(ds.inputs), len(ds.views)
+	C := f.size("gaps.patterns") / I
+	if C < 1 || noise != nil && C != len(noise[0]) {
+		return nil, fmt.Errorf("tensor %q: %d patterns do not fit", "gaps.patterns", C)
+	}
+	all, spread := f.takeMatrix("gaps.patterns", C, I), f.take("gaps.spread", L, P, P)
+	if f.err != nil {
+		return nil, f.err
+	}
+	g := &viewGaps{noise: groupNoise(noise)}
+	for c := range C {
+		missing := make([]bool, I)
+		for j, v := range all.Row(c) {
+			if v != 0 && v != 1 || v == 1 && c == 0 {
+				return nil, fmt.Errorf("tensor %q: entry (%d, %d) is %g", "gaps.patterns", c, j, v)
+			}
+			missing[j] = v == 1
+		}
+		g.patterns = append(g.patterns, missing)
+	}
+	for o := range L {
+		g.spread = append(g.spread, la.MatrixOf(P, P, spread[o*P*P:(o+1)*P*P]))
+	}
+	return g, nil
+}
+
+// groupNoise returns the variances E[ε]⁻¹ of the groups' noise.
+func groupNoise(epsilon [][]Gamma) (noise [][]float64) {
+	for o, groups := range epsilon {
+		noise = append(noise, nil)
+		for _, g := range groups {
+			noise[o] = append(noise[o], 1/g.Mean())
+		}
+	}
+	return noise
+}

@@ -1,0 +1,392 @@
+package bemkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/roots"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// groupedRegression is the state of a fit of [Regression] with Groups: the noise has a
+// precision ε_{o,c} for each output o and group of samples c, and so Cov[g] is one for each of
+// them. All else is as in regression; the order is the plain one and the step along the ridge.
+// Derived in docs/missing-views.md.
+type groupedRegression struct {
+	*latent
+	*commonWeights
+	y           la.Matrix[float64] // L×N, 0 where missing
+	priors      RegressionPriors
+	C           int
+	upsilon     conjugate.Gammas // L
+	parts       []groupPart      // L·C, those of output o from o·C on
+	upsilonMean []float64        // L
+	updates     []work.Update
+}
+
+// groupPart is what an output has of a group of samples.
+type groupPart struct {
+	seen    []int              // samples of the group whose target is there
+	y       []float64          // their targets
+	epsilon conjugate.Gammas   // 1
+	cov     la.Matrix[float64] // P×P, Cov[g_i]
+	sum     []float64          // P, Σ_i E[g_i]
+	gram    la.Matrix[float64] // P×P, Σ_i E[g_i]E[g_i]ᵀ
+	target  []float64          // P, Σ_i E[g_i]·y_i
+	h, g    la.Matrix[float64] // P×seen, their columns of h and of E[g]
+}
+
+// checkGroups returns the number of groups of n samples, which are numbered from 0.
+func checkGroups(groups []int, n int) (C int, err error) {
+	if len(groups) != n {
+		return 0, fmt.Errorf("vi: Groups: %d entries for %d samples", len(groups), n)
+	}
+	for i, c := range groups {
+		if c < 0 || c >= n {
+			return 0, fmt.Errorf("vi: Groups[%d] is %d: groups are numbered from 0", i, c)
+		}
+		C = max(C, c+1)
+	}
+	return C, nil
+}
+
+// fitGroups is Fit with groups.
+func (r Regression) fitGroups(ctx context.Context, k vi.Kernels, y la.Matrix[float64]) (*RegressionFit, error) {
+	m, err := r.grouped(k, y)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := r.Ascent.Run(ctx, m)
+	if len(rec.Trace) == 0 {
+		return nil, err
+	}
+	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.latent.collapsed(m.be.Mean[m.L:], m.y), state: m.latent, upsilon: m.upsilonMean}, err
+}
+
+// grouped checks the arguments and returns the initial state of a fit with groups.
+func (r Regression) grouped(k vi.Kernels, y la.Matrix[float64]) (*groupedRegression, error) {
+	pr := RegressionPriors{conjugate.Or1(r.Lambda), conjugate.Or1(r.Upsilon), conjugate.Or1(r.Gamma), conjugate.Or1(r.Omega), conjugate.Or1(r.Epsilon)}
+	if err := pr.validate(); err != nil {
+		return nil, err
+	}
+	y, observed, err := checkTargets(k, y)
+	if err == nil {
+		err = vi.Uncompressed(k)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.From != nil {
+		return nil, fmt.Errorf("vi: From: not with Groups")
+	}
+	L := y.Rows
+	P, D, N := k.Dims()
+	C, err := checkGroups(r.Groups, N)
+	if err != nil {
+		return nil, err
+	}
+	m := &groupedRegression{
+		latent:        newLatent(k, L, observed, pr.Lambda, r.Workers),
+		commonWeights: newCommonWeights(L, P, pr.Gamma, pr.Omega),
+		y:             y, priors: pr, C: C,
+		upsilon:     conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*float64(N*P)), L),
+		upsilonMean: make([]float64, L),
+	}
+	m.memorise(&m.memory)
+	m.memory.Of(m.upsilon.Scale)
+	m.gTask, m.latent.upsilon = m.updateIntermediateOf, m.upsilonMean
+	for o := range L {
+		for c := range C {
+			part := groupPart{cov: la.NewMatrix[float64](P, P), gram: la.NewMatrix[float64](P, P), sum: make([]float64, P), target: make([]float64, P)}
+			for i, group := range r.Groups {
+				if group == c && (observed.Rows == 0 || observed.At(o, i) != 0) {
+					part.seen, part.y = append(part.seen, i), append(part.y, y.At(o, i))
+				}
+			}
+			n := len(part.seen)
+			part.h, part.g = la.NewMatrix[float64](P, n), la.NewMatrix[float64](P, n)
+			part.epsilon = conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*float64(n)), 1)
+			for j := range P {
+				part.cov.Set(j, j, 1)
+			}
+			m.parts = append(m.parts, part)
+			m.memory.Of(part.epsilon.Scale)
+		}
+	}
+	m.updates = []work.Update{
+		step("λ", m.updateLambda), step("υ", m.updateUpsilon),
+		{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }},
+		{Name: "G", Step: m.updateIntermediate},
+		step("γ", m.updateGamma), step("ω", m.updateOmega), step("ε", m.updateEpsilon),
+		{Name: "(b,e)", Step: m.updateCombination},
+	}
+	if !r.Plain {
+		m.updates = append(m.updates, step("scale", m.updateScale))
+	}
+	start := r.Start
+	if start == nil {
+		start = randomStart(r.Seed, L, P, D, N)
+	} else if err := start.validate(L, P, D, N); err != nil {
+		return nil, err
+	}
+	if err := m.start(start.A, start.G); err != nil {
+		return nil, err
+	}
+	for o := range L {
+		m.gather(o, m.gMean, func(p *groupPart) la.Matrix[float64] { return p.g })
+		m.summarise(&m.crew.All, o)
+	}
+	return m, nil
+}
+
+// of returns the parts of output o.
+func (m *groupedRegression) of(o int) []groupPart { return m.parts[o*m.C : (o+1)*m.C] }
+
+// gather copies the columns of x of every group of output o.
+func (m *groupedRegression) gather(o int, x la.Matrix[float64], to func(*groupPart) la.Matrix[float64]) {
+	for c := range m.of(o) {
+		p := &m.of(o)[c]
+		for j := range m.P {
+			row, own := x.Row(o*m.P+j), to(p).Row(j)
+			for n, i := range p.seen {
+				own[n] = row[i]
+			}
+		}
+	}
+}
+
+// summarise forms the sums over the samples of output o's groups.
+func (m *groupedRegression) summarise(ws *la.Workspace, o int) {
+	for c := range m.of(o) {
+		p := &m.of(o)[c]
+		la.Syrk(ws, la.NoTrans, 1, p.g, 0, p.gram)
+		p.gram.MirrorLower()
+		for j := range m.P {
+			p.sum[j] = conjugate.Sum(p.g.Row(j))
+			p.target[j] = la.Dot(p.g.Row(j), p.y)
+		}
+	}
+}
+
+// Sweep implements [vi.Objective].
+func (m *groupedRegression) Sweep(done func(string)) error {
+	return work.Sweep(&m.Stop, m.updates, done)
+}
+
+// updateUpsilon is that of regression.
+func (m *groupedRegression) updateUpsilon() {
+	for o := range m.L {
+		m.upsilon.Observe(o, float64(0.5*m.distance(o)))
+		m.upsilonMean[o] = m.upsilon.Mean(o)
+	}
+}
+
+// updateIntermediate is q(g_{o,i}) = N(Σ_c(υ_o·h_i + ε_{o,c}(y_i·E[e] − E[b_o·e])), Σ_c),
+// Σ_c = (υ_o·I + ε_{o,c}·E[e·eᵀ])^-1 with c the group of i; N(h_i, I/υ_o) for missing targets.
+func (m *groupedRegression) updateIntermediate() error {
+	m.distanceStale = false
+	return m.crew.Each(m.gTask)
+}
+
+func (m *groupedRegression) updateIntermediateOf(w *worker, o int) error {
+	P, upsilon, q := m.P, m.upsilonMean[o], &m.reads[o]
+	e, b := q.e(), m.be.Mean[o]
+	missing := m.size - m.count[o]
+	m.gTrace[o] = missing * float64(P) / upsilon
+	m.gLogDet[o] = -float64(missing * float64(P) * special.Log(upsilon))
+	for j := range P {
+		copy(m.gMean.Row(o*P+j), m.h.Row(o*P+j))
+	}
+	m.gather(o, m.h, func(p *groupPart) la.Matrix[float64] { return p.h })
+	for c := range m.of(o) {
+		p := &m.of(o)[c]
+		eps, n := p.epsilon.Mean(0), float64(len(p.seen))
+		for j := range P {
+			row := w.small.Cov.Row(j)
+			copy(row, q.ee.Row(j))
+			la.Scal(eps, row)
+			row[j] += upsilon
+			w.p1[j] = eps * (float64(b*e[j]) + m.be.Cov.At(o, m.L+j))
+		}
+		if err := w.small.SetPrecision(&w.ws, w.p1); err != nil {
+			return fmt.Errorf("intermediate outputs of output %d, group %d: %w", o, c, err)
+		}
+		p.cov.CopyFrom(w.small.Cov)
+		la.Gemm(&w.ws, la.NoTrans, la.NoTrans, upsilon, p.cov, p.h, 0, p.g)
+		for j := range P {
+			own, row := p.g.Row(j), m.gMean.Row(o*P+j)
+			la.Axpy(eps*la.Dot(p.cov.Row(j), e), p.y, own)
+			for t, i := range p.seen {
+				own[t] -= w.small.Mean[j]
+				row[i] = own[t]
+			}
+			m.gTrace[o] += float64(n * p.cov.At(j, j))
+		}
+		m.gLogDet[o] += float64(n * w.small.LogDet)
+	}
+	m.summarise(&w.ws, o)
+	m.updateDistance(w, o)
+	return nil
+}
+
+// residual returns Σ_i E[(y_i − eᵀg_i − b_o)²] over what output o has of a group.
+func (m *groupedRegression) residual(o int, p *groupPart) float64 {
+	rest, cov, q := append(m.crew.Workers[0].n1[:0], p.y...), m.be.Cov, &m.reads[o]
+	for j, e := range q.e() {
+		la.Axpy(-e, p.g.Row(j), rest)
+	}
+	for i := range rest {
+		rest[i] -= m.be.Mean[o]
+	}
+	n := float64(len(p.seen))
+	sum := la.SumSq(rest) + float64(n*cov.At(o, o))
+	for j := range m.P {
+		row := cov.Row(m.L + j)
+		sum += 2 * float64(row[o]*p.sum[j])
+		sum += la.Dot(row[m.L:], p.gram.Row(j))
+		sum += float64(n * la.Dot(p.cov.Row(j), q.ee.Row(j)))
+	}
+	return sum
+}
+
+// updateEpsilon is q(ε_{o,c}) = Gamma(α_ε + n_{o,c}/2, (1/β_ε + Σ_{i∈c} E[(y − eᵀg − b)²]/2)^-1).
+func (m *groupedRegression) updateEpsilon() {
+	for o := range m.L {
+		for c := range m.of(o) {
+			p := &m.of(o)[c]
+			p.epsilon.Observe(0, float64(0.5*m.residual(o, p)))
+		}
+	}
+}
+
+// updateCombination is q(b, e), see [commonWeights], with a part for each group.
+func (m *groupedRegression) updateCombination() error {
+	m.beginCombination()
+	L, prec := m.L, m.be.Cov
+	for o := range L {
+		prec.Set(o, o, m.gamma.Mean(o))
+		m.rhs[o] = 0
+		for c := range m.of(o) {
+			p := &m.of(o)[c]
+			eps, n := p.epsilon.Mean(0), float64(len(p.seen))
+			prec.Row(o)[o] += float64(n * eps)
+			m.rhs[o] += float64(eps * conjugate.Sum(p.y))
+			la.Axpy(eps, p.target, m.rhs[L:])
+			for j := range m.P {
+				row := prec.Row(L + j)
+				row[o] += float64(eps * p.sum[j])
+				la.Axpy(eps, p.gram.Row(j), row[L:])
+				la.Axpy(float64(eps*n), p.cov.Row(j), row[L:])
+			}
+		}
+	}
+	return m.endCombination(&m.crew.All)
+}
+
+// updateScale moves along the ridge, as that of regression.
+func (m *groupedRegression) updateScale() {
+	s, ok := roots.Ridge(m.ridge())
+	if !ok {
+		return
+	}
+	c := math.Sqrt(s)
+	m.latent.rescale(s)
+	m.commonWeights.rescale(s)
+	for o := range m.L {
+		m.upsilon.Scale[o] /= s
+		m.upsilonMean[o] = m.upsilon.Mean(o)
+		for i := range m.of(o) {
+			p := &m.of(o)[i]
+			la.Scal(s, p.cov.Data)
+			la.Scal(s, p.gram.Data)
+			la.Scal(c, p.sum)
+			la.Scal(c, p.target)
+			la.Scal(c, p.g.Data)
+		}
+	}
+}
+
+// ridge returns the coefficients of updateScale.
+func (m *groupedRegression) ridge() (a, b, c float64) {
+	a, b, c = m.latent.ridge(&m.omega)
+	a += float64(float64(m.L) * m.priors.Upsilon.Shape)
+	for _, v := range m.upsilonMean {
+		b += v / m.priors.Upsilon.Scale
+	}
+	return a, b, c
+}
+
+// Bound implements [vi.Objective].
+func (m *groupedRegression) Bound() float64 {
+	sum := m.latent.bound() + m.commonWeights.bound() + m.upsilon.Bound()
+	for o := range m.L {
+		sum += m.gBound(o, m.upsilon.Mean(o), m.upsilon.MeanLog(o))
+		for c := range m.of(o) {
+			p := &m.of(o)[c]
+			eps := &p.epsilon
+			sum += eps.Bound()
+			sum += float64(0.5 * (float64(float64(len(p.seen))*(eps.MeanLog(0)-conjugate.Log2Pi)) - float64(eps.Mean(0)*m.residual(o, p))))
+		}
+	}
+	return sum
+}
+
+// Roundoff implements [vi.Objective], as that of layers does.
+func (m *groupedRegression) Roundoff() float64 {
+	sum := m.latent.Roundoff() + m.roundoff()
+	for o := range m.L {
+		for c := range m.of(o) {
+			p := &m.of(o)[c]
+			n, eps := float64(len(p.seen)), p.epsilon.Mean(0)
+			size := float64(n * m.be.Mean[o] * m.be.Mean[o])
+			for j, e := range m.reads[o].e() {
+				size += float64(float64(e*e) * p.gram.At(j, j))
+			}
+			sum += work.Difference(m.P+1, eps, n/eps, size)
+		}
+	}
+	return sum
+}
+
+// Predictions implements [vi.Objective].
+func (m *groupedRegression) Predictions(p *vi.Predictions) {
+	p.Resize(m.L * m.N)
+	for o := range m.L {
+		m.predict(p, o, o, &m.reads[o], 0, m.upsilonMean[o])
+		sd := p.SD[o*m.N : (o+1)*m.N]
+		for c := range m.of(o) {
+			part := &m.of(o)[c]
+			for _, i := range part.seen {
+				sd[i] = math.Sqrt(float64(sd[i]*sd[i]) + 1/part.epsilon.Mean(0))
+			}
+		}
+	}
+}
+
+// posterior returns the present state, copied.
+func (m *groupedRegression) posterior() *RegressionPosterior {
+	s := RegressionState{
+		Priors: m.priors, Samples: m.N,
+		Lambda: la.MatrixOf(m.L, m.D, m.lambda.Scale).Clone(), A: m.aMean.Clone(),
+		BEMean: append([]float64(nil), m.be.Mean...), BECov: m.be.Cov.Clone(), Gram: m.gram.Clone(),
+	}
+	for o := range m.L {
+		s.Upsilon = append(s.Upsilon, m.upsilon.At(o))
+		s.Gamma = append(s.Gamma, m.gamma.At(o))
+		s.Epsilon = append(s.Epsilon, m.of(o)[0].epsilon.At(0))
+		groups := make([]vi.Gamma, m.C)
+		for c := range groups {
+			groups[c] = m.of(o)[c].epsilon.At(0)
+		}
+		s.GroupNoise = append(s.GroupNoise, groups)
+	}
+	for j := range m.P {
+		s.Omega = append(s.Omega, m.omega.At(j))
+	}
+	return wrapRegressionState(s)
+}
