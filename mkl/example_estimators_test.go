@@ -216,12 +216,43 @@ func ExampleTaskRegression() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.PredictTargets(context.Background(), mkl.PredictOptions{}, mkl.Column([]float64{2}), mkl.Column([]float64{1}))
+	p, err := model.Predictor(mkl.PredictorOptions{Target: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.0f, %.0f\n", p.Mean[0][0], p.Mean[1][0])
-	// Output: 14, -9
+	mean, _, err := p.Predict([]float64{2}, []float64{1})
+	fmt.Printf("%.0f, %v\n", mean, err)
+	// Output: -9, <nil>
+}
+
+// Labels that were looked for in different samples.
+func ExampleTaskClassifier() {
+	speed, hum, _ := readings()
+	fast, loud := make([]mkl.Label, len(speed)), make([]mkl.Label, len(hum))
+	for i := range speed {
+		fast[i], loud[i] = mkl.Absent, mkl.Absent
+		if speed[i] > 0 {
+			fast[i] = mkl.Present
+		}
+		if hum[i] > 0 {
+			loud[i] = mkl.Present
+		}
+		if i%2 == 0 {
+			loud[i] = mkl.Unknown
+		}
+	}
+	model, err := mkl.TaskClassifier{}.Fit(context.Background(), sensors(speed, hum), fast, loud)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.PredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	has := make([]float64, 2) // the probability of each label
+	err = p.Predict(has, []float64{-1}, []float64{2})
+	fmt.Println("fast:", has[0] > 0.5, "loud:", has[1] > 0.5, err)
+	// Output: fast: false loud: true <nil>
 }
 
 // Targets that are combinations of few common functions.
