@@ -4,6 +4,9 @@
 //
 //	go run ./bench/scale -n 1000000 -d 200 -p 5
 //
+// With -labels it classifies by passes, and says after how many of them the log loss of new samples is
+// what it will be.
+//
 // The samples are uniform on [−1, 1]⁸, of which two coordinates do not matter, and
 //
 //	y = sin(3x₀)·x₁ + cos(4x₂x₃) + x₄²/2 − 3x₅/10 + noise.
@@ -149,6 +152,7 @@ func run() error {
 	whitening := flag.Float64("whitening", 0, "tolerance of whitening; 0: the default")
 	before := flag.Bool("before", true, "make features of the kernels in the pass, and not of the sums after it")
 	file := flag.String("statistic", "", "`file` of the sums: read in place of the pass if it exists, and else written")
+	labels := flag.Bool("labels", false, "classify: labels in place of targets, by passes")
 	seed := flag.Uint64("seed", 1, "of the samples")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -158,6 +162,9 @@ func run() error {
 	pl, err := newPlan(ws, generator{rand.New(rand.NewPCG(*seed, 1)), 0}, *d, *p, *whitening)
 	if err != nil {
 		return err
+	}
+	if *labels {
+		return classify(ctx, pl, *seed, *n, *workers)
 	}
 	pl.before = *before
 	layout := pl.layout()
