@@ -36,7 +36,7 @@ func logLoss(z []float64) (sum float64) {
 
 // classify sums n samples once, without labels but for their mean, and then passes over them until the bound
 // hardly rises. Samples are drawn anew in every pass, a piece at a time.
-func classify(ctx context.Context, pl plan, seed uint64, n, workers int) error {
+func classify(ctx context.Context, pl plan, seed uint64, n, most, workers int) error {
 	ws := &la.Workspace{Workers: workers}
 	each := func(stream uint64, n int, visit func(phi []matrix, y, f []float64) error) error {
 		g := generator{rand.New(rand.NewPCG(seed, stream)), 0}
@@ -113,7 +113,7 @@ func classify(ctx context.Context, pl plan, seed uint64, n, workers int) error {
 		losses = append(losses, -held.LogLikelihood()/testSamples)
 		return each(2, n, func(phi []matrix, y, _ []float64) error { return p.Add(phi, y) })
 	}
-	fit, err := mgp.Evidence{Workers: workers, Ascent: vi.Ascent{Tolerance: 1e-9}}.FitFeatureLabels(ctx, in)
+	fit, err := mgp.Evidence{Workers: workers, Ascent: vi.Ascent{Tolerance: 1e-9, MaxSweeps: most}}.FitFeatureLabels(ctx, in)
 	if err != nil {
 		return err
 	}
