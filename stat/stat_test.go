@@ -226,6 +226,23 @@ func TestOneHash(t *testing.T) {
 	}
 }
 
+// TestTake takes what is done now and then: together it is what Finish returns alone.
+func TestTake(t *testing.T) {
+	const n = 2*BlockSamples + 500
+	s := draw(small, n, 0.1, 11)
+	b, err := NewBuilder(small, 1)
+	require.NoError(t, err)
+	total := &Statistic{}
+	for i := 0; i < n; i += 3000 {
+		require.NoError(t, b.Add(s.cut(i, min(i+3000, n))))
+		part := b.Take()
+		assert.Zero(t, part.Samples()%BlockSamples, "an open block was taken")
+		require.NoError(t, total.Merge(part))
+	}
+	require.NoError(t, total.Merge(b.Finish()))
+	assert.Equal(t, sum(t, small, s, n, 1).Hash(), total.Hash())
+}
+
 // TestBlocksDoNotMatterWithoutRounding sums entries of so few digits that no sum needs
 // rounding: a block for each sample gives the same bits as one for all.
 func TestBlocksDoNotMatterWithoutRounding(t *testing.T) {

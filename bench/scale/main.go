@@ -4,6 +4,9 @@
 //
 //	go run ./bench/scale -n 1000000 -d 200 -p 5
 //
+// With -labels it classifies by passes, and says after how many of them the log loss of new samples is
+// what it will be.
+//
 // The samples are uniform on [−1, 1]⁸, of which two coordinates do not matter, and
 //
 //	y = sin(3x₀)·x₁ + cos(4x₂x₃) + x₄²/2 − 3x₅/10 + noise.
@@ -144,11 +147,12 @@ func run() error {
 	d := flag.Int("d", 200, "landmarks of each kernel")
 	p := flag.Int("p", 5, "kernels")
 	noise := flag.Float64("noise", 0.1, "standard deviation of the noise")
-	sweeps := flag.Int("sweeps", 40, "most sweeps of the multiple kernel regression; 0: none")
+	sweeps := flag.Int("sweeps", 40, "most sweeps of the multiple kernel regression, 0 being none; most passes of -labels")
 	workers := flag.Int("workers", 0, "goroutines at work; 0: as many as processors")
 	whitening := flag.Float64("whitening", 0, "tolerance of whitening; 0: the default")
 	before := flag.Bool("before", true, "make features of the kernels in the pass, and not of the sums after it")
 	file := flag.String("statistic", "", "`file` of the sums: read in place of the pass if it exists, and else written")
+	labels := flag.Bool("labels", false, "classify: labels in place of targets, by passes")
 	seed := flag.Uint64("seed", 1, "of the samples")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -158,6 +162,9 @@ func run() error {
 	pl, err := newPlan(ws, generator{rand.New(rand.NewPCG(*seed, 1)), 0}, *d, *p, *whitening)
 	if err != nil {
 		return err
+	}
+	if *labels {
+		return classify(ctx, pl, *seed, *n, *sweeps, *workers)
 	}
 	pl.before = *before
 	layout := pl.layout()

@@ -196,7 +196,7 @@ func (c *sumCmd) add(e *console.Env, k *keeper, n *notes, path string, show func
 	if open := k.sums.open; open == nil || open.SHA256 != p.SHA256 {
 		k.sums.open = &openPart{part: p, sums: &stat.Statistic{}}
 	}
-	o, main, err := c.open(e, n, k.sums.plan, path)
+	o, err := c.open(e, n, k.sums.plan, path)
 	if o != nil {
 		defer o.files.Close()
 	}
@@ -229,28 +229,16 @@ func (c *sumCmd) add(e *console.Env, k *keeper, n *notes, path string, show func
 			for i := range left {
 				left[i] = start - first + i
 			}
-			main.Data.Pick(left)
+			o.main.Data.Pick(left)
 			rows, first = len(left), start
 		}
-		x, kept, err := o.features(e.Ctx, rows, c.Workers, &gaps)
+		x, y, at, left, err := o.samples(e.Ctx, rows, first, c.Workers, &gaps)
 		if err != nil {
 			return false, err
 		}
-		var y []float64
-		var at, known []int // the rows of those kept with a target, and their places among them
-		for i, row := range kept {
-			if v := main.Data.Numbers[o.target][row]; v == v {
-				y, at, known = append(y, v), append(at, first+row), append(known, i)
-			}
-		}
-		if left := len(kept) - len(known); left > 0 {
-			noTarget += left
-			for i := range x {
-				x[i] = pickRows(x[i], known)
-			}
-		}
+		noTarget += left
 		if err := a.add(e.Ctx, x, y, at); err != nil {
-			return false, console.Inputf("%s: %w", main.Name(), err)
+			return false, console.Inputf("%s: %w", o.main.Name(), err)
 		}
 		show(read)
 	}
@@ -258,10 +246,10 @@ func (c *sumCmd) add(e *console.Env, k *keeper, n *notes, path string, show func
 		return false, err
 	}
 	if noTarget > 0 {
-		fmt.Fprintf(e.Stderr, "mkl: warning: %s: %d of %s have no target\n", main.Name(), noTarget, console.Plural(gaps.rows-gaps.missing, "row"))
+		fmt.Fprintf(e.Stderr, "mkl: warning: %s: %d of %s have no target\n", o.main.Name(), noTarget, console.Plural(gaps.rows-gaps.missing, "row"))
 	}
 	if err := a.end(); err != nil {
-		return false, console.Inputf("%s: %w", main.Name(), err)
+		return false, console.Inputf("%s: %w", o.main.Name(), err)
 	}
 	return true, nil
 }
@@ -269,14 +257,38 @@ func (c *sumCmd) add(e *console.Env, k *keeper, n *notes, path string, show func
 // opening is a table that is to be summed.
 type opening struct {
 	*opened
+	main   *console.File
 	target int // column
 }
 
-// open opens a table and asks for its columns.
-func (c *sumCmd) open(e *console.Env, n *notes, plan *mkl.Plan, path string) (o *opening, main *console.File, err error) {
+// samples returns features and targets of the rows that were read which have both, and which rows of the table
+// they are, first being that of the first one read; left is how many lack nothing but a target.
+func (o *opening) samples(
+	ctx context.Context, rows, first, workers int, gaps *shortfall,
+) (x []mkl.Features, y []float64, at []int, left int, err error) {
+	x, kept, err := o.features(ctx, rows, workers, gaps)
+	if err != nil {
+		return nil, nil, nil, 0, err
+	}
+	var known []int // places among those kept
+	for i, row := range kept {
+		if v := o.main.Data.Numbers[o.target][row]; v == v {
+			y, at, known = append(y, v), append(at, first+row), append(known, i)
+		}
+	}
+	if left = len(kept) - len(known); left > 0 {
+		for i := range x {
+			x[i] = pickRows(x[i], known)
+		}
+	}
+	return x, y, at, left, nil
+}
+
+// open opens a table and asks for its columns. What it returns is to be closed, also with an error.
+func (c *sumCmd) open(e *console.Env, n *notes, plan *mkl.Plan, path string) (o *opening, err error) {
 	opt, err := c.Options()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, v := range n.Views {
 		opt.Sparse = append(opt.Sparse, v.Columns...)
@@ -284,16 +296,16 @@ func (c *sumCmd) open(e *console.Env, n *notes, plan *mkl.Plan, path string) (o 
 	o = &opening{opened: &opened{files: &console.Files{Env: e, Opt: opt, Join: cmp.Or(c.Join, n.Join)}}}
 	in := &modelInput{Data: path}
 	if o.inputs, err = in.inputs(o.files, n, plan.Inputs()); err != nil {
-		return o, nil, err
+		return o, err
 	}
-	main = o.files.All[0]
-	found, err := spec.Select(spec.Names(n.Targets), main.Columns(), nil)
+	o.main = o.files.All[0]
+	found, err := spec.Select(spec.Names(n.Targets), o.main.Columns(), nil)
 	if err != nil {
-		return o, nil, console.Inputf("target: %s: %w", main.Name(), err)
+		return o, console.Inputf("target: %s: %w", o.main.Name(), err)
 	}
 	o.target = found[0]
-	main.Need(o.target, table.Optional)
-	return o, main, nil
+	o.main.Need(o.target, table.Optional)
+	return o, nil
 }
 
 // adding is the open table, to which rows are being added. Only blocks that are full go there, until

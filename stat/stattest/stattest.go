@@ -24,7 +24,7 @@ func Block(k int64) stat.Samples {
 	draw := func(rows int) la.Matrix[float64] {
 		x := la.NewMatrix[float64](rows, n)
 		for i := range x.Data {
-			x.Data[i] = src.Float64() - 0.25
+			x.Data[i] = float64(src.Float64()) - 0.25
 		}
 		return x
 	}

@@ -1,0 +1,257 @@
+package mgp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// labelled is samples with labels.
+type labelled struct {
+	blocks []la.Matrix[float64]
+	y      []float64
+}
+
+// newLabelled draws features in blocks of six, whose weights have a deviation for each block, and labels.
+func newLabelled(seed uint64, n int, scales ...float64) labelled {
+	src := rand.New(rand.NewPCG(seed, 11))
+	l := labelled{y: make([]float64, n)}
+	for _, scale := range scales {
+		phi := la.NewMatrix[float64](6, n)
+		for d := range phi.Rows {
+			w := scale * src.NormFloat64()
+			for i := range n {
+				phi.Row(d)[i] = src.NormFloat64()
+				l.y[i] += float64(w * phi.Row(d)[i])
+			}
+		}
+		l.blocks = append(l.blocks, phi)
+	}
+	for i, f := range l.y {
+		l.y[i] = math.Copysign(1, f+src.NormFloat64())
+	}
+	return l
+}
+
+// labels sums what FitFeatureLabels needs, and passes over the samples in pieces. It counts the passes.
+func (l labelled) labels(passes *int) FeatureLabels {
+	D, N := 0, len(l.y)
+	var blocks []int
+	for _, b := range l.blocks {
+		blocks = append(blocks, b.Rows)
+		D += b.Rows
+	}
+	phi, gram, sum := la.NewMatrix[float64](D, N), la.NewMatrix[float64](D, D), make([]float64, D)
+	first := 0
+	for _, b := range l.blocks {
+		phi.Slice(first, first+b.Rows, 0, N).CopyFrom(b)
+		first += b.Rows
+	}
+	ws := &la.Workspace{}
+	la.Syrk(ws, la.NoTrans, 1, phi, 0, gram)
+	la.Gemv(ws, la.NoTrans, 1, phi, l.y, 0, sum)
+	return FeatureLabels{
+		Blocks: blocks, Gram: gram, Sum: sum, Samples: float64(N),
+		Pass: func(_ context.Context, p *Pass) error {
+			*passes++
+			for first := 0; first < N; first += 100 {
+				last := min(N, first+100)
+				var part []la.Matrix[float64]
+				for _, b := range l.blocks {
+					part = append(part, b.Slice(0, b.Rows, first, last))
+				}
+				if err := p.Add(part, l.y[first:last]); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// plainAscent is the variational ascent as it is derived, a pass a sweep, with dense inverses and
+// no shortcut, and its bound from the definition: E[log p(y, f, w)] plus the entropies of q(f) and q(w).
+func (l labelled) plainAscent(sweeps int) (bound float64, mean []float64) {
+	var passes int
+	in := l.labels(&passes)
+	D, N, ws := len(in.Sum), len(l.y), &la.Workspace{}
+	phi := la.NewMatrix[float64](D, N)
+	first := 0
+	for _, b := range l.blocks {
+		phi.Slice(first, first+b.Rows, 0, N).CopyFrom(b)
+		first += b.Rows
+	}
+	mean = make([]float64, D)
+	weight := make([]float64, len(l.blocks))
+	for p := range weight {
+		weight[p] = 0.1
+	}
+	f := make([]float64, N)
+	for range sweeps {
+		la.Gemv(ws, la.Transpose, 1, phi, mean, 0, f)
+		for i, y := range l.y {
+			h, _, _ := special.NormalAbove(-y * f[i])
+			f[i] += float64(y * h)
+		}
+		precision := in.Gram.Clone()
+		for d := range D {
+			precision.Set(d, d, precision.At(d, d)+1/weight[d/6])
+		}
+		if err := la.Cholesky(ws, precision); err != nil {
+			panic(err)
+		}
+		la.Gemv(ws, la.NoTrans, 1, phi, f, 0, mean)
+		la.CholeskySolveVec(precision, mean)
+		covariance := make([]float64, D)
+		la.CholeskyInvDiag(ws, precision, covariance)
+		bound = -0.5 * la.LogDet(precision)
+		la.Gemv(ws, la.Transpose, 1, phi, mean, 0, f)
+		for i, y := range l.y { // with q(f) at its best: ∫ N(f; m, 1) over y·f > 0
+			bound += special.LogNormalCDF(y * f[i])
+		}
+		for d, v := range mean {
+			bound -= 0.5 * (v*v/weight[d/6] + special.Log(weight[d/6]))
+		}
+		for p := range weight {
+			var square float64
+			for d := 6 * p; d < 6*p+6; d++ {
+				square += float64(mean[d]*mean[d]) + covariance[d]
+			}
+			weight[p] = square / 6
+		}
+	}
+	return bound, mean
+}
+
+func TestFitFeatureLabels(t *testing.T) {
+	for _, c := range []struct {
+		seed   uint64
+		scales []float64
+		sweeps int
+	}{
+		{1, []float64{0.3, 0.05}, 300},
+		{2, []float64{1, 0.5}, 300},
+		{3, []float64{1.5}, 1000}, // nearly separable
+	} {
+		l := newLabelled(c.seed, 600, c.scales...)
+		passes := 0
+		in := l.labels(&passes)
+		var trace []float64
+		fit, err := Evidence{Ascent: vi.Ascent{Tolerance: 1e-12, MaxSweeps: 300, Progress: func(p vi.Progress) { trace = append(trace, p.Bound) }}}.FitFeatureLabels(t.Context(), in)
+		require.NoError(t, err)
+		assert.Equal(t, trace, fit.Record.Trace)
+		for k := 1; k < len(trace); k++ {
+			assert.GreaterOrEqual(t, trace[k], trace[k-1])
+		}
+		want, mean := l.plainAscent(c.sweeps)
+		assert.InDelta(t, want, fit.Record.Bound(), 1e-7*math.Abs(want))
+		for d, v := range fit.Posterior.State().Mean {
+			assert.InDelta(t, mean[d], v, 1e-3*(0.1+math.Abs(mean[d])), "%d", d)
+		}
+
+		// By default few passes are enough.
+		passes = 0
+		quick, err := Evidence{}.FitFeatureLabels(t.Context(), in)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, passes, 15)
+		assert.InDelta(t, want, quick.Record.Bound(), 1e-4*in.Samples)
+		again, err := Evidence{Workers: 3}.FitFeatureLabels(t.Context(), in)
+		require.NoError(t, err)
+		assert.Equal(t, quick, again)
+	}
+}
+
+// A pass that fails, or is interrupted, ends the fit; what passes before it found stays.
+func TestFitFeatureLabelsEnds(t *testing.T) {
+	l := newLabelled(4, 300, 1)
+	passes := 0
+	in := l.labels(&passes)
+	pass, broken := in.Pass, errors.New("the disk is gone")
+	in.Pass = func(ctx context.Context, p *Pass) error {
+		if passes == 2 {
+			return broken
+		}
+		return pass(ctx, p)
+	}
+	fit, err := Evidence{Ascent: vi.Ascent{Tolerance: -1}}.FitFeatureLabels(t.Context(), in)
+	assert.ErrorIs(t, err, broken)
+	assert.Len(t, fit.Record.Trace, 2)
+	assert.Equal(t, vi.Failed, fit.Record.Reason)
+
+	ctx, stop := context.WithCancel(t.Context())
+	passes = 0
+	in.Pass = func(_ context.Context, p *Pass) error {
+		stop()
+		return pass(ctx, p)
+	}
+	fit, err = Evidence{Ascent: vi.Ascent{Tolerance: -1}}.FitFeatureLabels(ctx, in)
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Len(t, fit.Record.Trace, 1)
+	assert.Equal(t, vi.Cancelled, fit.Record.Reason)
+
+	in.Pass = pass
+	for _, c := range []struct {
+		spoil func(l *FeatureLabels)
+		want  string
+	}{
+		{func(l *FeatureLabels) { l.Blocks = nil }, "vi: FeatureLabels.Blocks: none"},
+		{func(l *FeatureLabels) { l.Blocks = []int{5} }, "vi: FeatureLabels: Gram is 6×6 and Sum has 6 values for 5 features"},
+		{func(l *FeatureLabels) { l.Gram = l.Gram.Clone(); l.Gram.Set(2, 1, math.NaN()) }, "vi: FeatureLabels.Gram: entry (2, 1) is NaN"},
+		{func(l *FeatureLabels) { l.Samples = 0 }, "vi: FeatureLabels.Samples is 0"},
+		{func(l *FeatureLabels) { l.Samples++ }, "vi: a pass over 300 samples where there are 301"},
+		{func(l *FeatureLabels) { l.Pass = nil }, "vi: FeatureLabels.Pass is nil"},
+		{func(l *FeatureLabels) {
+			l.Pass = func(_ context.Context, p *Pass) error {
+				return p.Add([]la.Matrix[float64]{la.NewMatrix[float64](6, 2)}, []float64{1, 0})
+			}
+		}, "vi: labels: 1 is 0: labels are −1 and +1"},
+	} {
+		spoilt := in
+		c.spoil(&spoilt)
+		_, err := Evidence{}.FitFeatureLabels(t.Context(), spoilt)
+		assert.EqualError(t, err, c.want)
+	}
+}
+
+// Parts of a pass, merged, are the pass.
+func TestPassParts(t *testing.T) {
+	l := newLabelled(5, 200, 1, 0.5)
+	weights := make([]float64, 12)
+	for d := range weights {
+		weights[d] = 0.1 * float64(d)
+	}
+	whole := &Pass{weights: weights, gradient: make([]float64, 12)}
+	require.NoError(t, whole.Add(l.blocks, l.y))
+	merged := &Pass{weights: weights, gradient: make([]float64, 12)}
+	for first := 0; first < 200; first += 50 {
+		part := merged.Part()
+		require.NoError(t, part.Add([]la.Matrix[float64]{l.blocks[0].Slice(0, 6, first, first+50), l.blocks[1].Slice(0, 6, first, first+50)}, l.y[first:first+50]))
+		merged.Merge(part)
+	}
+	assert.InEpsilon(t, whole.LogLikelihood(), merged.LogLikelihood(), 1e-13)
+	assert.InEpsilonSlice(t, whole.gradient, merged.gradient, 1e-11)
+	assert.InEpsilon(t, whole.curvature, merged.curvature, 1e-13)
+	assert.Equal(t, whole.samples, merged.samples)
+
+	// The gradient is that of the likelihood.
+	for d := range weights {
+		const step = 1e-5
+		at := func(w float64) float64 {
+			moved := append([]float64(nil), weights...)
+			moved[d] = w
+			p := &Pass{weights: moved, gradient: make([]float64, 12)}
+			require.NoError(t, p.Add(l.blocks, l.y))
+			return p.LogLikelihood()
+		}
+		assert.InDelta(t, (at(weights[d]+step)-at(weights[d]-step))/(2*step), whole.gradient[d], 1e-6)
+	}
+}
