@@ -6,9 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -119,7 +121,7 @@ func TestManualCommands(t *testing.T) {
 	iris, err := os.ReadFile(filepath.Join(root, "testdata", "iris.csv"))
 	require.NoError(t, err)
 	elsewhere := []string{
-		"go ", // TestReadmeFits, the stage readme of .ci/run, and internal/release
+		"go ", // TestModelsFit, the stage readme of .ci/run, and internal/release
 		"mkl cv testdata/mcycle.csv -target accel -models auto,mgp,bmkl -repeats 2", // TestCVManual
 		"source ", "mkl completion fish | source", // TestBashCompletion
 		"mkl reproduce", // TestManualExperiments
@@ -191,4 +193,46 @@ func TestManualExperiments(t *testing.T) {
 		}
 	}
 	assert.Positive(t, parsed)
+}
+
+// TestManualLinks follows every link of the manuals to a file of the repository, and to a heading in it.
+func TestManualLinks(t *testing.T) {
+	link, heading := regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)]*))?\)`), regexp.MustCompile("(?m)^#+ (.*)$")
+	slug := func(title string) string {
+		return strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case unicode.IsLetter(r), unicode.IsNumber(r), r == '-', r == '_':
+				return r
+			}
+			return -1
+		}, strings.ToLower(title))
+	}
+	for name, text := range manuals(t) {
+		dir := filepath.Join("..", "..", "docs")
+		if name == "README.md" {
+			dir = filepath.Dir(dir)
+		}
+		for _, found := range link.FindAllStringSubmatch(text, -1) {
+			to := filepath.Join(dir, filepath.FromSlash(found[1]))
+			if found[1] == "" {
+				to = filepath.Join(dir, name)
+			}
+			if _, err := os.Stat(to); err != nil {
+				assert.Fail(t, "a link to nothing", "%s: %s", name, found[0])
+				continue
+			}
+			if found[2] == "" {
+				continue
+			}
+			page, err := os.ReadFile(to)
+			require.NoError(t, err)
+			slugs := []string{}
+			for _, h := range heading.FindAllStringSubmatch(string(page), -1) {
+				slugs = append(slugs, slug(h[1]))
+			}
+			assert.Contains(t, slugs, found[2], "%s: %s", name, found[0])
+		}
+	}
 }
