@@ -16,19 +16,16 @@ import (
 const (
 	dependenceValues = 24
 	dependenceRows   = 100
+	surfaceValues    = 6 // of each of two columns
 )
 
 // dependence is the partial dependence of the predictions on a column: the mean prediction of some rows, in all of
 // which the column has a value, for values between the 2 % and 98 % points of the column, or for
-// each category of a column of text, which values then count. For targets that are
-// numbers the band is the mean predictive interval, for probabilities the middle 80 % of the rows. It returns one line for each
+// each category of a column of text, which values then count. It returns one line for each
 // target, or class or label, and the column's own values; none if the column has one value only.
 func (m *tested) dependence(e *console.Env, c importance, interval float64, rng *rand.Rand) (lines []page.Dependence, values []float64, err error) {
-	feature := c.at[0]
-	for i := range m.x[feature.input].Rows {
-		values = append(values, m.x[feature.input].At(i, feature.first))
-	}
-	grid := valueGrid(values)
+	values = m.valuesOf(c)
+	grid := valueGrid(values, dependenceValues)
 	if c.kind == table.Text {
 		grid = make([]float64, len(c.categories))
 		for g := range grid {
@@ -39,36 +36,76 @@ func (m *tested) dependence(e *console.Env, c importance, interval float64, rng 
 		return nil, nil, nil
 	}
 	rows := someRows(rng, len(m.kept), dependenceRows)
+	lines, err = m.averages(e, rows, len(grid), interval, func(x []mkl.Features, row, g int) { c.put(x, row, grid[g]) })
+	for k := range lines {
+		lines[k].At = grid
+	}
+	return lines, values, err
+}
+
+// surface is the partial dependence on two columns of numbers: the value i + j·len(gridA) of a line is that at
+// gridA[i] and gridB[j]. There is none if one of the columns has one value only.
+func (m *tested) surface(e *console.Env, a, b importance, interval float64, rng *rand.Rand) (lines []page.Dependence, gridA, gridB []float64, err error) {
+	gridA, gridB = valueGrid(m.valuesOf(a), surfaceValues), valueGrid(m.valuesOf(b), surfaceValues)
+	if len(gridA) < 2 || len(gridB) < 2 {
+		return nil, nil, nil, nil
+	}
+	rows := someRows(rng, len(m.kept), dependenceRows)
+	lines, err = m.averages(e, rows, len(gridA)*len(gridB), interval, func(x []mkl.Features, row, g int) {
+		a.put(x, row, gridA[g%len(gridA)])
+		b.put(x, row, gridB[g/len(gridA)])
+	})
+	return lines, gridA, gridB, err
+}
+
+// valuesOf are the values of a column in the rows that could be predicted; of text the first category's.
+func (m *tested) valuesOf(c importance) (values []float64) {
+	feature := c.at[0]
+	for i := range m.x[feature.input].Rows {
+		values = append(values, m.x[feature.input].At(i, feature.first))
+	}
+	return values
+}
+
+// put gives a column a value in a row, or the category that the value counts.
+func (c importance) put(x []mkl.Features, row int, v float64) {
+	for _, a := range c.at {
+		features := x[a.input].Row(row)[a.first : a.first+a.n]
+		clear(features) // also the indicator of missing values
+		if c.kind == table.Text {
+			features[int(v)] = 1
+		} else {
+			features[0] = v
+		}
+	}
+}
+
+// averages predicts some rows at a number of points, at each of which set changes the rows, and averages over the rows. For
+// targets that are numbers the band is the mean predictive interval, for probabilities the middle 80 % of the rows. There
+// is one line for each target, or class or label.
+func (m *tested) averages(e *console.Env, rows []int, points int, interval float64, set func(x []mkl.Features, row, point int)) (lines []page.Dependence, err error) {
+	n := len(rows)
+	repeated := make([]int, 0, n*points)
+	for range points {
+		repeated = append(repeated, rows...)
+	}
 	x := make([]mkl.Features, len(m.x))
 	for i := range x {
-		repeated := make([]int, 0, len(rows)*len(grid))
-		for range grid {
-			repeated = append(repeated, rows...)
-		}
 		x[i] = pickRows(m.x[i], repeated)
 	}
-	for _, a := range c.at {
-		for i := range x[a.input].Rows {
-			row := x[a.input].Row(i)[a.first : a.first+a.n]
-			clear(row) // also the indicator of missing values
-			if g := i / len(rows); c.kind == table.Text {
-				row[g] = 1
-			} else {
-				row[0] = grid[g]
-			}
-		}
+	for i := range repeated {
+		set(x, i, i/n)
 	}
 	p, err := predict(e.Ctx, m.Model, m.options, x)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	n := len(rows)
 	switch p := p.(type) {
 	case numberPrediction:
 		z := measure.Quantile(interval)
 		for o, target := range m.notes.Targets {
-			d := page.Dependence{Target: target, At: grid}
-			for g := range grid {
+			d := page.Dependence{Target: target}
+			for g := range points {
 				mean, _ := measure.MeanSD(p.Mean[o][g*n : (g+1)*n])
 				half := 0.0
 				for _, v := range p.Variance[o][g*n : (g+1)*n] {
@@ -87,22 +124,22 @@ func (m *tested) dependence(e *console.Env, c importance, interval float64, rng 
 			for i := range q {
 				q[i] = p.Probability[i][k]
 			}
-			lines = append(lines, probabilityLine(class, grid, q))
+			lines = append(lines, probabilityLine(class, points, q))
 		}
 	case labelPrediction:
 		for o, target := range m.notes.Targets {
-			lines = append(lines, probabilityLine(target, grid, p.Probability[o]))
+			lines = append(lines, probabilityLine(target, points, p.Probability[o]))
 		}
 	}
-	return lines, values, nil
+	return lines, nil
 }
 
-// probabilityLine is the dependence of a probability, which is given for all rows with the first value, then with
+// probabilityLine is the dependence of a probability, which is given for all rows at the first point, then at
 // the second, and so on.
-func probabilityLine(name string, grid, probability []float64) page.Dependence {
-	d := page.Dependence{Target: name, At: grid}
-	n := len(probability) / len(grid)
-	for g := range grid {
+func probabilityLine(name string, points int, probability []float64) page.Dependence {
+	d := page.Dependence{Target: name}
+	n := len(probability) / points
+	for g := range points {
 		some := slices.Clone(probability[g*n : (g+1)*n])
 		slices.Sort(some)
 		mean, _ := measure.MeanSD(some)
@@ -112,21 +149,21 @@ func probabilityLine(name string, grid, probability []float64) page.Dependence {
 	return d
 }
 
-// valueGrid are the distinct values if they are few, or else even steps between the 2 % and
+// valueGrid are the distinct values if they are no more than most, or else so many even steps between the 2 % and
 // the 98 % point.
-func valueGrid(values []float64) []float64 {
+func valueGrid(values []float64, most int) []float64 {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)
-	if few := slices.Compact(slices.Clone(sorted)); len(few) <= dependenceValues {
+	if few := slices.Compact(slices.Clone(sorted)); len(few) <= most {
 		return few
 	}
 	low, high := sorted[len(sorted)/50], sorted[len(sorted)-1-len(sorted)/50]
 	if low == high {
 		low, high = sorted[0], sorted[len(sorted)-1]
 	}
-	grid := make([]float64, dependenceValues)
+	grid := make([]float64, most)
 	for g := range grid {
-		grid[g] = low + (high-low)*float64(g)/float64(dependenceValues-1)
+		grid[g] = low + (high-low)*float64(g)/float64(most-1)
 	}
 	return grid
 }

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,6 +85,7 @@ Importance
 Partial dependence
   picture Partial dependence on x
   picture Partial dependence on z
+  table Partial dependence of y on x (columns) and z (rows)
 What was fitted
   table The model
 Trace
@@ -272,6 +274,46 @@ func TestDependence(t *testing.T) {
 		assert.InDelta(t, low, lines[0].Low[g], 1e-9)
 		assert.InDelta(t, high, lines[0].High[g], 1e-9)
 	}
+}
+
+// TestSurface compares partial dependence on two columns with the mean prediction of files in which every sample has
+// both values.
+func TestSurface(t *testing.T) {
+	m := fittedLine(t, "-model", "bmkl", "-view", "x,z,noise:linear,rbf(width=2)")
+	at := map[string]importance{}
+	for _, one := range m.columns() {
+		at[one.name] = one
+	}
+	lines, gridX, gridZ, err := m.surface(env(t), at["x"], at["z"], 0.95, rand.New(rand.NewPCG(1, 0)))
+	require.NoError(t, err)
+	require.Len(t, lines, 1)
+	require.Len(t, gridX, surfaceValues)
+	require.Len(t, gridZ, 5, "all the values that there are")
+	_, _, noise := lineColumns(t)
+	for _, g := range []int{0, 4, 13, 29} {
+		text := "x,z,noise\n"
+		for i := range 24 {
+			text += fmt.Sprintf("%v,%v,%v\n", gridX[g%len(gridX)], gridZ[g/len(gridX)], noise.At(i, 0))
+		}
+		require.NoError(t, os.WriteFile("v.csv", []byte(text), 0o600))
+		status, stdout, stderr := command(t, nil, "", "predict", "m", "v.csv")
+		require.Equal(t, console.StatusOK, status, stderr)
+		rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
+		require.NoError(t, err)
+		mean := 0.0
+		for _, row := range rows[1:] {
+			p, err := strconv.ParseFloat(row[0], 64)
+			require.NoError(t, err)
+			mean += p / 24
+		}
+		assert.InDelta(t, mean, lines[0].Mean[g], 1e-9)
+	}
+	page := surfaceTable("x", "z", gridX, gridZ, lines[0], false)
+	assert.Equal(t, "Partial dependence of y on x (columns) and z (rows)", page.Caption)
+	assert.Len(t, page.Rows, len(gridZ))
+	assert.Equal(t, console.Figure(lines[0].Mean[7])+" ± "+console.Figure((lines[0].High[7]-lines[0].Low[7])/2), page.Rows[1][2])
+	assert.InDelta(t, 0, slices.Min(slices.Concat(page.Shades...)), 0)
+	assert.InDelta(t, 1, slices.Max(slices.Concat(page.Shades...)), 0)
 }
 
 // TestDependenceOnText compares the table of a column of text with the mean prediction of files in which every

@@ -12,6 +12,9 @@ import (
 
 // The model that learns follows the drift; that of the first month is left behind.
 func TestWatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns for two months")
+	}
 	errors, err := watch(t.Context(), io.Discard, 31)
 	require.NoError(t, err)
 	assert.Less(t, errors[0][30], 0.3)

@@ -46,7 +46,7 @@ func TestReadModel(t *testing.T) {
 		rows += fmt.Sprintf("%v,%v\n", at.At(i, 0), at.At(i, 1))
 	}
 	views := []mkl.View{{X: x, Kernel: mkl.RBF{Width: 0.5}}, {X: x, Kernel: mkl.RBF{Width: 2}}}
-	m, err := mkl.Regression{Fitting: mkl.Fitting{MaxSweeps: 30}}.Fit(t.Context(), views, y[:]...)
+	m, err := mkl.Regression{Fitting: mkl.Fitting{MaxSweeps: 5}}.Fit(t.Context(), views, y[:]...)
 	require.NoError(t, err)
 	want, err := m.PredictTargets(t.Context(), mkl.PredictOptions{Unhealed: true}, at)
 	require.NoError(t, err)

@@ -18,8 +18,8 @@ import (
 
 // Limits of a request, and of the wait for those at work when the service ends.
 const (
-	mostBytes   = 1 << 20
-	mostSeconds = 5 * time.Second
+	mostBytes = 1 << 20
+	patience  = 5 * time.Second
 )
 
 // predictor is what all predictors of one target have. It serves any number of goroutines.
@@ -119,7 +119,7 @@ func (s *server) swap() {
 // run serves until ctx ends, and then until the requests at work have been answered. At every tick it looks for a
 // new file.
 func (s *server) run(ctx context.Context, l net.Listener, h http.Handler, ticks <-chan time.Time) error {
-	web := &http.Server{Handler: h, ReadHeaderTimeout: mostSeconds, ReadTimeout: 2 * mostSeconds, WriteTimeout: 2 * mostSeconds}
+	web := &http.Server{Handler: h, ReadHeaderTimeout: patience, ReadTimeout: 2 * patience, WriteTimeout: 2 * patience}
 	failed := make(chan error, 1)
 	go func() { failed <- web.Serve(l) }()
 	for {
@@ -129,7 +129,7 @@ func (s *server) run(ctx context.Context, l net.Listener, h http.Handler, ticks 
 		case <-ticks:
 			s.swap()
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), mostSeconds)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 			defer cancel()
 			return web.Shutdown(last)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,17 +13,17 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 )
 
-// TestReadmeFits runs the fits of the README as they stand there.
-func TestReadmeFits(t *testing.T) {
+// TestModelsFit runs the fits of docs/models.md, one of each model, as they stand there.
+func TestModelsFit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits to convergence")
 	}
 	t.Chdir("../..")
-	readme, err := os.Open("README.md")
+	page, err := os.Open(filepath.Join("docs", "models.md"))
 	require.NoError(t, err)
-	defer readme.Close()
+	defer page.Close()
 	fits := 0
-	for lines := bufio.NewScanner(readme); lines.Scan(); {
+	for lines := bufio.NewScanner(page); lines.Scan(); {
 		line, ok := strings.CutPrefix(lines.Text(), "go run ./cmd/mkl fit ")
 		if !ok {
 			continue

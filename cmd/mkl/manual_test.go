@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+)
+
+// asCommand, in the environment, makes the program of these tests the command: shells of the tests run it.
+const asCommand = "MKL_TEST_IS_MKL"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// script is a block of commands of a page, and lines that they print; none if the page does not say.
+type script struct{ text, prints string }
+
+// scripts are the command lines of a page, in their order: the blocks marked sh, each with the block marked text behind
+// it, and the lines that are indented and begin with mkl.
+func scripts(page string) (all []script) {
+	var block strings.Builder
+	kind := "" // of the block
+	for line := range strings.Lines(strings.ReplaceAll(page, "\r\n", "\n")) {
+		mark, fence := strings.CutPrefix(line, "```")
+		switch {
+		case fence && kind == "":
+			kind = "other"
+			if mark = strings.TrimSpace(mark); mark != "" {
+				kind = mark
+			}
+		case fence:
+			switch kind {
+			case "sh":
+				all = append(all, script{text: block.String()})
+			case "text":
+				all[len(all)-1].prints = block.String()
+			}
+			block.Reset()
+			kind = ""
+		case kind != "":
+			block.WriteString(line)
+		case strings.HasPrefix(line, "    mkl "):
+			all = append(all, script{text: strings.TrimSpace(line) + "\n"})
+		}
+	}
+	return all
+}
+
+// estate is the files that the manuals speak of.
+func estate() map[string]string {
+	var houses, prices, sizes, places, sample strings.Builder
+	houses.WriteString("id,area,rooms,garden,x,y,zip,sold,note_a,price\n")
+	prices.WriteString("id,price\n")
+	sizes.WriteString("id,area,rooms\n")
+	places.WriteString("id,x,y\n")
+	for i := range 36 {
+		area, rooms, x, y := 50+i*7%90, 1+i%4, i%6, i/6
+		price := 3*area + 10*rooms - 5*x*x + i%3
+		fmt.Fprintf(&houses, "h%d,%d,%d,%d,%d,%d,%05d,%d/%d/2025,n,%d\n", i, area, rooms, i*i%11, x, y, 1000+i%3, 1+i%12, 13+i%15, price)
+		fmt.Fprintf(&prices, "h%d,%d\n", i, price)
+		fmt.Fprintf(&sizes, "h%d,%d,%d\n", i, area, rooms)
+		fmt.Fprintf(&places, "h%d,%d,%d\n", i, x, y)
+	}
+	sample.WriteString("area,rooms,price\n")
+	for i := range 60 {
+		fmt.Fprintf(&sample, "%d,%d,%d\n", 50+i*7%90, 1+i%4, 3*(50+i*7%90)+10*(1+i%4)+i%5)
+	}
+	all := map[string]string{
+		"houses.csv": houses.String(), "new.csv": houses.String(), "train.csv": houses.String(), "test.csv": houses.String(),
+		"prices.csv": prices.String(), "sizes.csv": sizes.String(), "places.parquet": places.String(), // told by what they hold
+		"sample.csv": sample.String(), "part-1.csv": sample.String(), "part-2.csv": strings.Replace(sample.String(), ",1,", ",2,", 1),
+	}
+	return all
+}
+
+// manuals are the pages of docs and the README, by their names.
+func manuals(t *testing.T) map[string]string {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	require.NoError(t, err)
+	all := map[string]string{}
+	for _, page := range append(pages, filepath.Join(root, "README.md")) {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		all[filepath.Base(page)] = string(text)
+	}
+	return all
+}
+
+// TestManualCommands runs every command of the manuals and of the README as a shell does, and looks for what they are
+// said to print, but for those that repeat
+// experiments, whose flags are parsed, and those that another test runs.
+func TestManualCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits to convergence")
+	}
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no shell here")
+	}
+	program, err := os.Executable()
+	require.NoError(t, err)
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	require.NoError(t, err)
+	iris, err := os.ReadFile(filepath.Join(root, "testdata", "iris.csv"))
+	require.NoError(t, err)
+	elsewhere := []string{
+		"go ", // TestModelsFit, the stage readme of .ci/run, and internal/release
+		"mkl cv testdata/mcycle.csv -target accel -models auto,mgp,bmkl -repeats 2", // TestCVManual
+		"source ", "mkl completion fish | source", // TestBashCompletion
+		"mkl reproduce", // TestManualExperiments
+	}
+	ran := 0
+	for page, text := range manuals(t) {
+		all := slices.DeleteFunc(scripts(text), func(s script) bool {
+			return slices.ContainsFunc(elsewhere, func(begin string) bool { return strings.HasPrefix(s.text, begin) })
+		})
+		if len(all) == 0 {
+			continue
+		}
+		t.Run(page, func(t *testing.T) {
+			dir := t.TempDir()
+			bin := filepath.Join(dir, "bin")
+			require.NoError(t, os.Mkdir(bin, 0o777))
+			require.NoError(t, os.Symlink(program, filepath.Join(bin, "mkl")))
+			require.NoError(t, os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS(filepath.Join(root, "testdata"))))
+			files := estate()
+			files["iris.csv"] = strings.Replace(every(string(iris), 5), "Species", "species", 1)
+			for name, text := range files {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+			}
+			shell := func(s script) {
+				c := exec.CommandContext(t.Context(), "sh", "-e", "-c", s.text)
+				c.Dir = dir
+				c.Env = append(os.Environ(), asCommand+"=1", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+				out, err := c.CombinedOutput()
+				assert.NoError(t, err, "%s\n%s", s.text, out)
+				for line := range strings.Lines(s.prints) {
+					assert.Contains(t, "\n"+string(out), "\n"+line, s.text)
+				}
+			}
+			shell(script{text: "mkl fit houses.csv -target price -as zip=none -as sold=none -o houses.mkl -q; cp houses.mkl a.mkl\n" +
+				"mkl fit houses.csv -target price -view area,rooms,x -model mgp -o b.mkl -q"})
+			for _, s := range all {
+				shell(s)
+				ran++
+			}
+		})
+	}
+	assert.GreaterOrEqual(t, ran, 23)
+}
+
+// every returns the first line of a text and one of so many of the others.
+func every(text string, n int) string {
+	var b strings.Builder
+	i := 0
+	for line := range strings.Lines(text) {
+		if i == 0 || i%n == 1 {
+			b.WriteString(line)
+		}
+		i++
+	}
+	return b.String()
+}
+
+// TestManualExperiments has the commands of the manuals that repeat experiments parsed, no more: they take the authors'
+// files, or minutes to hours.
+func TestManualExperiments(t *testing.T) {
+	parsed := 0
+	for _, text := range manuals(t) {
+		for _, s := range scripts(text) {
+			if args, ok := strings.CutPrefix(s.text, "mkl reproduce "); ok {
+				status, _, stderr := command(t, nil, "", append(append([]string{"reproduce"}, strings.Fields(args)...), "-help")...)
+				assert.Equal(t, console.StatusOK, status, "%s: %s", s.text, stderr)
+				parsed++
+			}
+		}
+	}
+	assert.Positive(t, parsed)
+}
+
+// TestManualLinks follows every link of the manuals to a file of the repository, and to a heading in it.
+func TestManualLinks(t *testing.T) {
+	link, heading := regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)]*))?\)`), regexp.MustCompile("(?m)^#+ (.*)$")
+	slug := func(title string) string {
+		return strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case unicode.IsLetter(r), unicode.IsNumber(r), r == '-', r == '_':
+				return r
+			}
+			return -1
+		}, strings.ToLower(title))
+	}
+	for name, text := range manuals(t) {
+		dir := filepath.Join("..", "..", "docs")
+		if name == "README.md" {
+			dir = filepath.Dir(dir)
+		}
+		for _, found := range link.FindAllStringSubmatch(text, -1) {
+			to := filepath.Join(dir, filepath.FromSlash(found[1]))
+			if found[1] == "" {
+				to = filepath.Join(dir, name)
+			}
+			if _, err := os.Stat(to); err != nil {
+				assert.Fail(t, "a link to nothing", "%s: %s", name, found[0])
+				continue
+			}
+			if found[2] == "" {
+				continue
+			}
+			page, err := os.ReadFile(to)
+			require.NoError(t, err)
+			slugs := []string{}
+			for _, h := range heading.FindAllStringSubmatch(string(page), -1) {
+				slugs = append(slugs, slug(h[1]))
+			}
+			assert.Contains(t, slugs, found[2], "%s: %s", name, found[0])
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+)
+
+// stumbles are what a newcomer once stumbled over, and the tests that hold it, by the folder of their package.
+var stumbles = []struct{ what, folder, test string }{
+	{"a probability of 0, and an infinite log loss", ".", "TestProbabilityColumns"},
+	{"infinities in JSON", "internal/console", "TestNumber"},
+	{"infinities in JSON", "internal/console", "TestFigures"},
+	{"widths that do not know how many columns there are", ".", "TestWidthsGrowWithColumns"},
+	{"kernels that are the same, refused where nobody named them", ".", "TestDefaultKernels"},
+	{"data without noise refused", ".", "TestDataWithoutNoise"},
+	{"minutes for 625 rows", ".", "TestForecast"},
+	{"a target of text, refused without a hint", ".", "TestErrors"},
+	{"a target of text, refused without a hint", ".", "TestGuessTask"},
+	{"missing features", ".", "TestDataAsTheyCome"},
+	{"names of samples taken for classes", ".", "TestTargets"},
+	{"columns of one name", ".", "TestColumnsOfOneName"},
+	{"a given kernel of a rectangular table", ".", "TestPrecomputed"},
+	{"help and version", ".", "TestHelpCommand"},
+	{"help and version", ".", "TestVersion"},
+	{"a report that nobody can read", ".", "TestFitPredictInspect"},
+	{"manuals that say other than the help", ".", "TestManualCommands"},
+	{"formats refused without their name", "internal/table", "TestOtherFormats"},
+	{"LIBSVM files, and lines of comments", "internal/table", "TestLIBSVM"},
+	{"LIBSVM files, and lines of comments", "internal/table", "TestComments"},
+	{"-o -", ".", "TestStandardOutput"},
+	{"the picture of the demonstration left in the clone", ".", "TestDemoLeavesNothingToCommit"},
+	{"an installation that cannot work", "../../internal/release", "TestInstall"},
+}
+
+// TestStumbles sees to it that the tests are there.
+func TestStumbles(t *testing.T) {
+	tests := map[string]map[string]bool{} // by folder
+	for _, s := range stumbles {
+		if tests[s.folder] == nil {
+			tests[s.folder] = map[string]bool{}
+			files, err := filepath.Glob(filepath.Join(filepath.FromSlash(s.folder), "*_test.go"))
+			require.NoError(t, err)
+			for _, file := range files {
+				f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+				require.NoError(t, err)
+				for _, d := range f.Decls {
+					if fn, ok := d.(*ast.FuncDecl); ok {
+						tests[s.folder][fn.Name.Name] = true
+					}
+				}
+			}
+		}
+		assert.True(t, tests[s.folder][s.test], "%s: %s has no %s", s.what, s.folder, s.test)
+	}
+}
+
+// The demonstration of the README draws its picture where it stands; git is not to take it for work.
+func TestDemoLeavesNothingToCommit(t *testing.T) {
+	ignored, err := os.ReadFile(filepath.Join("..", "..", ".gitignore"))
+	require.NoError(t, err)
+	assert.Contains(t, strings.Fields(string(ignored)), "/motorcycle.svg")
+}
+
+// Data without noise are learned by every model of numbers, and predicted.
+func TestDataWithoutNoise(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("x,z,y\n")
+	for i := range 30 {
+		x, z := float64(i%6), float64(i/6)
+		rows.WriteString(number(x) + "," + number(z) + "," + number(10+2*x-3*z) + "\n")
+	}
+	files := map[string]string{"d.csv": rows.String()}
+	for _, model := range []string{"auto", "mgp -kernels linear,constant", "bmkl -sweeps 200", "landmarks", "spikeslab"} {
+		status, _, stderr := command(t, files, "", strings.Fields("fit d.csv -target y -task regression -o m -model "+model)...)
+		require.Equal(t, console.StatusOK, status, "%s: %s", model, stderr)
+		status, stdout, stderr := command(t, nil, "", "evaluate", "m", "d.csv", "-json")
+		require.Equal(t, console.StatusOK, status, "%s: %s", model, stderr)
+		var ev evaluation
+		require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
+		assert.Less(t, ev.Measures[0].Values["RMSE/SD"], 0.05, model)
+		files = nil
+	}
+}
+
+// The default width of a kernel grows with the root of the number of columns, as distances do.
+func TestWidthsGrowWithColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	width := func(columns int) float64 {
+		var text strings.Builder
+		for j := range columns {
+			text.WriteString("x" + strconv.Itoa(j) + ",")
+		}
+		text.WriteString("y\n")
+		for range 60 {
+			for range columns {
+				text.WriteString(number(rng.NormFloat64()) + ",")
+			}
+			text.WriteString(number(rng.NormFloat64()) + "\n")
+		}
+		args := strings.Fields("fit d.csv -target y -task regression -model mgp -kernels rbf -sweeps 1 -json")
+		status, stdout, stderr := command(t, map[string]string{"d.csv": text.String()}, "", args...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		var r report
+		require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+		w, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(r.Kernels[0].Kernel, "rbf(width="), ")"), 64)
+		require.NoError(t, err)
+		return w
+	}
+	assert.InDelta(t, 2, width(64)/width(16), 0.1)
+}
