@@ -35,7 +35,7 @@ func (p *ClassPredictor[T]) Predict(probability []float64, x ...[]float64) (clas
 			return class, err
 		}
 		if err := checkProbability(v); err != nil {
-			return class, fmt.Errorf("mkl: class %v: %w", p.classes[len(p.classes)-len(p.scores)+o], err)
+			return class, fmt.Errorf("mkl: class %s: %w", brief(p.classes[len(p.classes)-len(p.scores)+o]), err)
 		}
 		if len(p.scores) == 1 {
 			if probability != nil {

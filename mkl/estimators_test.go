@@ -913,6 +913,9 @@ func (c countdown) Err() error {
 // Wherever in a sweep a context ends, the model is that of the sweeps before.
 func TestEstimatorsEndWithinASweep(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
+		if e.process {
+			testkit.NotShort(t)
+		}
 		views, y, _, _ := twoInputs(1, 30)
 		asked := func(sweeps int, n int64) (m Model, left int64, err error) {
 			c := countdown{context.Background(), new(atomic.Int64)}

@@ -98,7 +98,7 @@ func (p *ClassPrediction[T]) labelled(classes []T) (*ClassPrediction[T], error) 
 	for i, decision := range p.Decision {
 		for c, v := range decision {
 			if err := checkDecision(v); err != nil {
-				return nil, fmt.Errorf("mkl: sample %d, class %v: %w", i, classes[c], err)
+				return nil, fmt.Errorf("mkl: sample %d, class %s: %w", i, brief(classes[c]), err)
 			}
 		}
 		by := decision

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -368,6 +369,7 @@ func TestMediansAgainstTheirDefinition(t *testing.T) {
 	}), ks[0], 1e-13)
 
 	// Many samples, and many features, are represented by some.
+	testkit.NotShort(t)
 	many := normal(rng, 2500, 1)
 	ds, _, _ = trained(t, 2, []View{{X: many, Kernel: RBF{Medians: 1}}}, nil)
 	assert.InEpsilon(t, medianOfPairs(many, euclid), ds.views[0].kernel.(RBF).Width, 0.05)

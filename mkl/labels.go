@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -57,7 +58,7 @@ func checkLabels[T comparable](given, labels []T) (classes []T, index []int, err
 		return nil, nil, fmt.Errorf("mkl: labels: every label is %v: there is nothing to learn", labels[0])
 	}
 	if j := slices.Index(seen, false); j >= 0 {
-		return nil, nil, fmt.Errorf("mkl: labels: class %v has no sample", classes[j])
+		return nil, nil, fmt.Errorf("mkl: labels: class %s has no sample", brief(classes[j]))
 	}
 	return classes, index, nil
 }
@@ -177,4 +178,15 @@ func decodeClass[T comparable](text json.RawMessage, anyClass bool) (class T, er
 		return class, nil
 	}
 	return class, strictJSON(text, &class)
+}
+
+// brief returns a class as text for an error, cut off if it is long: a file may hold
+// anything.
+func brief(class any) string {
+	const longest = 80
+	text := fmt.Sprint(class)
+	if len(text) <= longest {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longest], "") + "…"
 }

@@ -228,19 +228,19 @@ func (m *PoolModel) Summary() string {
 	return fmt.Sprintf("%s\n%s%snoise SD %.4g\n%s", m, m.story(), m.trace.outcome(), m.NoiseSD()[0], summarizeActive(m.KernelWeights()))
 }
 
-// leftOutDensity returns the log densities of the training targets given all
-// others.
+// leftOutDensity returns the log densities of the training targets given all others, of
+// targets with mean 0 and standard deviation 1: in the targets' own units all members
+// have the same term more, which would only round.
 func (m *MultiGPModel) leftOutDensity(y []float64) []float64 {
 	out := make([]float64, len(y))
 	l := m.leaveOneOut[0]
-	unit := special.Log(m.target.sd)
 	for i, v := range y {
 		if l.LogProbability != nil {
-			out[i] = l.LogProbability[i] - unit
+			out[i] = l.LogProbability[i]
 			continue
 		}
 		d := (v-m.target.mean)/m.target.sd - l.Mean[i]
-		out[i] = float64(-0.5*(d*d/l.Variance[i]+special.Log(2*math.Pi*l.Variance[i]))) - unit
+		out[i] = -0.5 * (d*d/l.Variance[i] + special.Log(2*math.Pi*l.Variance[i]))
 	}
 	return out
 }

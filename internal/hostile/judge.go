@@ -14,7 +14,7 @@ import (
 func sane(err error) []string {
 	const longest = 2000
 	if n := len(err.Error()); n > longest {
-		return []string{fmt.Sprintf("an error of %d bytes", n)}
+		return []string{fmt.Sprintf("an error of %d bytes: %.100s", n, err)}
 	}
 	return nil
 }
