@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/check"
 )
 
 // ahead moves the scales and the noise at which q(f) is computed ahead of the updates: by a
@@ -105,8 +106,8 @@ func (a *ahead) step(m *model) {
 	}
 	if la.Cholesky(nil, info) != nil {
 		clear(slope)
-	} else {
-		la.CholeskySolveVec(info, slope)
+	} else if la.CholeskySolveVec(info, slope); check.NonFinite(slope) >= 0 {
+		clear(slope)
 	}
 	scale := 0.0
 	if common {

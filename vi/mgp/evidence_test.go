@@ -133,6 +133,47 @@ func TestEvidenceGradient(t *testing.T) {
 	}
 }
 
+// A fit that begins where one of some of the samples has ended comes to the same end, and
+// says what does not fit.
+func TestEvidenceStartsAtAPart(t *testing.T) {
+	x, _, labels := toy(5)
+	rows := []int{0, 1, 3, 4, 6, 8, 9, 11, 12, 15, 17, 20, 22, 23, 26, 27, 30, 31, 35, 39}
+	some, part := la.NewMatrix[float64](len(rows), x.Cols), make([]float64, len(rows))
+	for i, r := range rows {
+		copy(some.Row(i), x.Row(r))
+		part[i] = labels[r]
+	}
+	for _, how := range []Sites{ExpectationPropagation, VariationalBound} {
+		e := Evidence{Sites: how, Ascent: vi.Ascent{Tolerance: 1e-10}}
+		want, err := e.FitLabels(context.Background(), newScaled(t, x), labels)
+		require.NoError(t, err)
+		first, err := e.FitLabels(context.Background(), newScaled(t, some), part)
+		require.NoError(t, err)
+		e.Start = &EvidenceStart{
+			Gamma: first.Posterior.State().Gamma, Parameters: first.Parameters, Part: first.Posterior, Rows: rows,
+		}
+		fit, err := e.FitLabels(context.Background(), newScaled(t, x), labels)
+		require.NoError(t, err)
+		assert.InDelta(t, want.Record.Bound(), fit.Record.Bound(), 1e-7)
+
+		// The sites of the part are those that it ended with.
+		m, at, err := e.objective(context.Background(), newScaled(t, x), labels, true)
+		require.NoError(t, err)
+		m.compose(at)
+		m.begin()
+		for i, r := range rows {
+			assert.Equal(t, first.Posterior.State().Sites[i], m.sites.prec[r])
+		}
+
+		e.Start.Rows = rows[1:]
+		_, err = e.FitLabels(context.Background(), newScaled(t, x), labels)
+		assert.ErrorContains(t, err, "Start.Part")
+		e.Start.Rows = append([]int{40}, rows[1:]...)
+		_, err = e.FitLabels(context.Background(), newScaled(t, x), labels)
+		assert.ErrorContains(t, err, "Start.Rows[0] is 40")
+	}
+}
+
 // A fit is where no step in any direction raises the objective, and predicts what
 // it should.
 func TestEvidenceFit(t *testing.T) {

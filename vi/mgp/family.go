@@ -163,8 +163,17 @@ const maxOmega = 1e4
 // learn returns the prior that maximises the bound given the posterior's means,
 // equations (11)–(13): one coordinate after another, or jointly where a family
 // has a closed form for that. The roots of (12) and (13) need not
-// exist; the maximum is then at χ = 0 or φ = 0.
+// exist; the maximum is then at χ = 0 or φ = 0. Where the means are beyond double
+// precision, and so what they lead to is no prior of the family, p stays.
 func (f Family) learn(p GIG, h hyper, joint bool) GIG {
+	if q := f.highest(p, h, joint); f.validate(q) == nil {
+		return q
+	}
+	return p
+}
+
+// highest is learn without a check of what comes out.
+func (f Family) highest(p GIG, h hyper, joint bool) GIG {
 	switch {
 	case f == Laplace:
 		p.Chi = 2 / h.inv

@@ -67,3 +67,15 @@ func TestGIGLimits(t *testing.T) {
 		assert.NoError(t, g.validate("x"), "%v", g)
 	}
 }
+
+// Means beyond double precision teach a family nothing: its prior stays a prior.
+func TestLearnFromNoMeans(t *testing.T) {
+	for _, f := range []Family{StudentT, Laplace, GammaVariance, GeneralGIG} {
+		p := f.vague(1)
+		for _, v := range []float64{math.NaN(), math.Inf(1), 0} {
+			for _, joint := range []bool{false, true} {
+				assert.NoError(t, f.validate(f.learn(p, hyper{mean: v, inv: v, log: math.Log(v), gap: v}, joint)), "%v, %g", f, v)
+			}
+		}
+	}
+}

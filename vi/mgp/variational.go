@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/internal/special"
-	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // The Gaussian variational bound for labels t_n = ±1 with p(t_n | f_n) =
@@ -42,25 +42,19 @@ func (s *sites) ascend(t []float64, tol float64) (bound float64, err error) {
 // under the present posterior, with its derivatives by the means, and minus twice
 // those by the variances.
 //
-// The sites that the posterior asks for are as often too far as too near: the error
-// of the whole step is some multiple λ of that before it, which may be below −1. With
-// d the way to those sites, now and one step of length s before, λ is estimated by
-// c = dᵀd₋/d₋ᵀd₋ = 1 − s·(1−λ), and the next step 1/(1−λ) = s/(1−c) would end the error
-// in that direction (J. Barzilai and J. M. Borwein, "Two-point step size gradient
-// methods", 1988). A step that lowers the bound by more than rounding is halved.
+// The sites that the posterior asks for are as often too far as too near: in some
+// directions the error of the whole step is that before it the other way round, or more,
+// in others most of it is left. What the last steps asked for tells both (see
+// [work.Mixing]). After two in a row below the highest bound, by more than rounding, a short
+// step is made from there.
 func (s *sites) climb(tol float64, expect func(slope, curvature []float64) (float64, error)) (bound float64, err error) {
+	var mixing work.Mixing
 	v := make([]float64, 8*s.N)
-	next := func() []float64 {
-		head := v[:s.N:s.N]
-		v = v[s.N:]
-		return head
-	}
-	prec, nu := next(), next()     // the sites that the posterior asks for
-	kept, keptNu := next(), next() // the sites of the highest bound
-	way, wayNu := next(), next()   // from those to these, in posterior deviations
-	last, lastNu := next(), next() // the way before
+	kept, plain := v[:2*s.N], v[2*s.N:4*s.N] // λ and ν of the highest bound, and those it asks for
+	asked := v[4*s.N : 6*s.N]                // those asked for last, extrapolated
+	way := v[6*s.N:]                         // to those asked for, in posterior deviations
 	s.settle(tol)
-	step, best, before := 1.0, math.Inf(-1), math.Inf(1)
+	step, best, before, falls := 1.0, math.Inf(-1), math.Inf(1), 0
 	for range epSweeps {
 		if err := s.posterior(); err != nil {
 			return 0, err
@@ -78,52 +72,56 @@ func (s *sites) climb(tol float64, expect func(slope, curvature []float64) (floa
 			push := (slope - s.alpha[n]) * sd // the gradient by the mean
 			s.root[n] = slope + float64(s.diag[n]*s.mean[n])
 			way[n] = (s.diag[n] - s.prec[n]) * s.variance[n]
-			wayNu[n] = (s.root[n] - s.nu[n]) * sd
+			way[s.N+n] = (s.root[n] - s.nu[n]) * sd
 			square += float64(push*push) + float64(way[n]*way[n])
 		}
 		if math.IsNaN(bound) {
 			return 0, fmt.Errorf("Gaussian variational bound: not a number")
 		}
 		residual := math.Sqrt(square / float64(s.N))
-		if residual > tol && bound < best-float64(lostInBound*(float64(s.N)+math.Abs(best))) && step > 1e-3 {
-			step *= 0.5
-		} else {
-			if residual <= tol || residual < roundingResidual && residual > 0.9*before {
-				for i, p := range s.prec {
-					s.root[i] = math.Sqrt(p)
-				}
-				return bound, nil
+		if residual <= tol || residual < roundingResidual && residual > 0.9*before {
+			for i, p := range s.prec {
+				s.root[i] = math.Sqrt(p)
 			}
-			if old := la.SumSq(last) + la.SumSq(lastNu); old > 0 {
-				c := (la.Dot(way, last) + la.Dot(wayNu, lastNu)) / old
-				if c < 1-step {
-					step = max(shortestStep, step/(1-c))
-				} else {
-					step = 1
-				}
-			}
-			best, before = bound, residual
-			copy(kept, s.prec)
-			copy(keptNu, s.nu)
-			copy(prec, s.diag)
-			copy(nu, s.root)
-			copy(last, way)
-			copy(lastNu, wayNu)
+			return bound, nil
 		}
-		for n := range s.prec {
-			s.prec[n] = max(kept[n]+float64(step*(prec[n]-kept[n])), leastPrecision)
-			s.nu[n] = keptNu[n] + float64(step*(nu[n]-keptNu[n]))
+		before = residual
+		copy(asked, s.diag)
+		copy(asked[s.N:], s.root)
+		if bound < best-float64(lostInBound*(float64(s.N)+math.Abs(best))) {
+			falls++
+		} else {
+			best, step, falls = bound, 1, 0
+			copy(kept, s.prec)
+			copy(kept[s.N:], s.nu)
+			copy(plain, asked)
+		}
+		if falls > mostFalls && step > 1e-3 {
+			step *= 0.5
+			mixing.Forget()
+			for n := range s.prec {
+				s.prec[n] = kept[n] + float64(step*(plain[n]-kept[n]))
+				s.nu[n] = kept[s.N+n] + float64(step*(plain[s.N+n]-kept[s.N+n]))
+			}
+			continue
+		}
+		least := 0.0 // share of a precision that is left
+		if mixing.Extrapolate(asked, way) {
+			least = leastLeft
+		}
+		for n, p := range s.prec {
+			s.prec[n] = max(asked[n], float64(least*p), leastPrecision)
+			s.nu[n] = asked[s.N+n]
 		}
 	}
 	return 0, fmt.Errorf("Gaussian variational bound: not converged after %d factorisations", epSweeps)
 }
 
-// shortestStep is the shortest step of the sites but for those after a fall of the
-// bound, and lostInBound a share of the sum of the bound's parts that rounding may
-// have taken.
+// mostFalls is how many steps in a row may stay below the highest bound, and lostInBound a
+// share of the sum of the bound's parts that rounding may have taken.
 const (
-	shortestStep = 0.1
-	lostInBound  = 1e-13
+	mostFalls   = 1
+	lostInBound = 1e-13
 )
 
 // expected are the Gaussian expectations of a label's log likelihood, its slope
