@@ -35,7 +35,7 @@ func smoothRegression(tb testing.TB, n, d, sweeps int) (*RegressionModel, Featur
 func BenchmarkHealedPredictor(b *testing.B) {
 	for _, size := range [][2]int{{133, 1}, {1000, 1}, {1000, 2}} {
 		n, d := size[0], size[1]
-		m, _ := smoothRegression(b, n, d, 8)
+		m, _ := smoothRegression(b, n, d, 20)
 		q := normal(rand.New(rand.NewPCG(9, 9)), 1000, d)
 		for _, c := range []struct {
 			name string
