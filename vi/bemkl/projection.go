@@ -154,7 +154,7 @@ func (p *scorer) project(healers []*healer, k Columns, o int, opt ProjectOptions
 		most = max(most, spaces[m].weight*spaces[m].most)
 	}
 	// Errors are about a sum of weight_m·largest_m·Σ_n r_m(x_n), times what only trying tells.
-	before, last := math.Inf(1), -1
+	before, last := math.Inf(1), -1 // the worst bound and the order of the last try
 	for limit := 0.01; limit > 1e-14; {
 		order := 0
 		for m := range spaces {
@@ -185,14 +185,7 @@ func (p *scorer) project(healers []*healer, k Columns, o int, opt ProjectOptions
 			limit *= max(0.1, min(0.6/worst, 0.5))
 			continue
 		}
-		for share := 1.0; share > finest; share /= 3 {
-			coarse := *q
-			coarse.forms = whole.forms(ws, share)
-			if trials.worst(ws, &coarse) <= opt.Tolerance/2 {
-				return &coarse, nil
-			}
-		}
-		return q, nil
+		return trials.coarsen(ws, q, whole, opt.Tolerance/2), nil
 	}
 	return nil, nil
 }
@@ -228,6 +221,19 @@ func (t trials) worst(ws *la.Workspace, q *Projection) (worst float64) {
 		worst = max(worst, max(c.MeanError, c.SDError)/c.LeastSD)
 	}
 	return worst
+}
+
+// coarsen returns q with the coarsest forms with which its bounds are within the tolerance, as
+// they are with its own.
+func (t trials) coarsen(ws *la.Workspace, q *Projection, whole *quadratics, tolerance float64) *Projection {
+	for share := 1.0; share > finest && len(whole.a) > 0; share /= 3 {
+		coarse := *q
+		coarse.forms = whole.forms(ws, share)
+		if t.worst(ws, &coarse) <= tolerance {
+			return &coarse
+		}
+	}
+	return q
 }
 
 // quadratics are the matrices of a projection's forms, with the unit of each and the sizes
@@ -403,7 +409,9 @@ func (q *Projection) invert(spaces []subspace) {
 				l.Set(i, j, s.w[j][n])
 			}
 		}
-		la.TriInv(nil, l)
+		if s.used > 0 {
+			la.TriInv(nil, l)
+		}
 		var squares float64
 		for i := range s.used {
 			squares += la.SumSq(l.Row(i)[:i+1])
