@@ -85,19 +85,20 @@ func modelRows() iter.Seq2[string, func() measurer] {
 				return
 			}
 		}
-		for _, n := range []int{133, 1000} {
-			for _, c := range []struct {
-				what string
-				opt  mkl.ProcessPredictorOptions
-			}{
-				{"", mkl.ProcessPredictorOptions{}},
-				{", mean only", mkl.ProcessPredictorOptions{MeanOnly: true}},
-				{", exact", mkl.ProcessPredictorOptions{Exact: true}},
-			} {
-				name := fmt.Sprintf("prediction/Gaussian process, %d samples, 7 kernels%s", n, c.what)
-				if !yield(name, func() measurer { return newProcessLatency(name, n, c.opt) }) {
+		for _, n := range []int{133, 1000, 10000} {
+			for _, p := range predictors {
+				name := fmt.Sprintf("prediction/%s, %d samples, 7 kernels", p.name, n)
+				build := func() measurer {
+					c := newCurve(n)
+					return latency{name, 1, p.fit(c, c.views(-3, 3))}
+				}
+				if n <= p.most && !yield(name, build) {
 					return
 				}
+			}
+			name := fmt.Sprintf("prediction/spike and slab, %d samples, 50 features", n)
+			if !yield(name, func() measurer { return newSlabLatency(name, n) }) {
+				return
 			}
 		}
 		_ = yield("RBF/n=4000", func() measurer {

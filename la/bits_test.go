@@ -184,6 +184,28 @@ func testSqDist[T Float](t *testing.T) {
 	}
 }
 
+// Distances of one row, which need no packing if the features are few, are those that the row
+// has among others.
+func TestDistancesOfOneRow(t *testing.T) {
+	floats(t, testDistancesOfOneRow[float64], testDistancesOfOneRow[float32])
+}
+
+func testDistancesOfOneRow[T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	for d := range scalarFeatures + 2 {
+		for _, n := range []int{1, 40} {
+			x, y := filled[T](r, 3, d), filled[T](r, n, d)
+			all, one := filled[T](r, 3, n), filled[T](r, 1, n)
+			SqDist(nil, x, y, all)
+			SqDist(nil, x.Slice(1, 2, 0, d), y, one)
+			sameBits(t, all.Row(1), one.Row(0), "SqDist n=%d d=%d", n, d)
+			RBF(nil, 0.3, x, y, all)
+			RBF(nil, 0.3, x.Slice(1, 2, 0, d), y, one)
+			sameBits(t, all.Row(1), one.Row(0), "RBF n=%d d=%d", n, d)
+		}
+	}
+}
+
 func TestRBF(t *testing.T) { floats(t, testRBF[float64], testRBF[float32]) }
 
 // testRBF compares RBF with its definition.

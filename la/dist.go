@@ -1,6 +1,9 @@
 package la
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // SqDist stores the squared Euclidean distances of the rows of X (n×d) to the
 // rows of Y (m×d) in the n×m matrix D. Differences are formed before they are
@@ -30,6 +33,10 @@ func (p product[T]) distances(w *Workspace, name string) {
 	if d.Rows == 0 || d.Cols == 0 {
 		return
 	}
+	if d.Rows == 1 && x.Cols > 0 && x.Cols <= scalarFeatures {
+		p.single(d.Row(0))
+		return
+	}
 	p.tb, p.off = Transpose, d.Cols
 	if p.exp && p.terms() > 0 && x.Rows == y.Rows && x.Stride == y.Stride && &x.Data[0] == &y.Data[0] {
 		// A kernel matrix of X with itself is symmetric: one half is computed and mirrored,
@@ -42,6 +49,37 @@ func (p product[T]) distances(w *Workspace, name string) {
 		}
 	}
 	p.run(w)
+}
+
+// scalarFeatures is the number of features up to which a plain loop takes no longer for the
+// distances of one row than packing would.
+const scalarFeatures = 8
+
+// single computes p for an X of one row.
+func (p *product[T]) single(d []T) {
+	raceReadMatrix(p.a)
+	raceReadMatrix(p.b)
+	raceWrite(d)
+	x := p.a.Row(0)
+	for j := range d {
+		y, s := p.b.Data[j*p.b.Stride:], T(0)
+		y = y[:len(x)]
+		for i, v := range x {
+			t := v - y[i]
+			if i == 0 {
+				s = t * t // as the fused sum from +0, and sooner there
+			} else if is64[T]() { // fma, spelled out because it is not inlined
+				s = T(math.FMA(float64(t), float64(t), float64(s)))
+			} else {
+				s = fma(t, t, s)
+			}
+		}
+		d[j] = s
+	}
+	if p.exp {
+		Scal(p.alpha, d)
+		Exp(d, d)
+	}
 }
 
 // computeBands computes all of p, a kernel matrix of X with itself that is too large for the

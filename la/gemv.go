@@ -34,16 +34,21 @@ func gemv[S, T Float](w *Workspace, t Trans, alpha T, a Matrix[S], x []T, beta T
 	if w == nil {
 		w = new(Workspace)
 	}
+	coef := x
+	if bool(t) && alpha != 1 {
+		coef = elements[T](&w.coef, n)
+		for i, v := range x {
+			coef[i] = alpha * v
+		}
+	}
+	if bool(t) && m*n < 256*256 {
+		combineRows(coef, a, 0, beta, y) // a job would take longer than the product
+		return
+	}
 	j := gemvsOf[S, T](w)
-	*j = gemvs[S, T]{t: t, alpha: alpha, beta: beta, a: a, x: x, y: y, pieces: 1}
+	*j = gemvs[S, T]{t: t, alpha: alpha, beta: beta, a: a, x: x, y: y, coef: coef, pieces: 1}
 	if m*n >= 256*256 {
 		j.pieces = w.workers(m)
-	}
-	if t {
-		j.coef = elements[T](&w.coef, n)
-		for i, v := range x {
-			j.coef[i] = alpha * v
-		}
 	}
 	w.run(j.pieces, j)
 	*j = gemvs[S, T]{}
@@ -77,10 +82,10 @@ func pick[S, T Float](f64, f32, mixed unsafe.Pointer) unsafe.Pointer {
 
 func (g *gemvs[S, T]) do(l *locals, task int) {
 	const line = 16 // elements, so that no two workers write to one cache line of y
-	kt := vectorTable[S, T]()
 	i0, i1 := cut(len(g.y), task, g.pieces, line), cut(len(g.y), task+1, g.pieces, line)
 	y := g.y[i0:i1]
 	if !g.t {
+		kt := vectorTable[S, T]()
 		i := 0
 		lanes := (*[4 * Lanes]T)(elements[T](&l.tile, 4*Lanes))
 		var s [4]T
@@ -95,16 +100,21 @@ func (g *gemvs[S, T]) do(l *locals, task int) {
 		}
 		return
 	}
+	combineRows(g.coef, g.a, i0, g.beta, y)
+}
+
+// combineRows adds to β·y the rows of a from column from on, each times its coefficient.
+func combineRows[S, T Float](coef []T, a Matrix[S], from int, beta T, y []T) {
 	switch {
 	case len(y) == 0:
 		return
-	case g.beta == 0:
+	case beta == 0:
 		clear(y)
-	case g.beta != 1:
-		table[T]().scal(len(y), g.beta, first(y))
+	case beta != 1:
+		table[T]().scal(len(y), beta, first(y))
 	}
-	if len(g.x) > 0 {
-		kt.axpys(g.coef, &g.a.Data[i0], g.a.Stride, y)
+	if len(coef) > 0 {
+		vectorTable[S, T]().axpys(coef, &a.Data[from], a.Stride, y)
 	}
 }
 

@@ -57,6 +57,11 @@ type statistic struct {
 	f      func(x, y []float64) float64
 }
 
+// isDistance reports whether the statistic of every sample with itself is 0.
+func (s statistic) isDistance() bool {
+	return s.kind == squaredDistance || s.kind == manhattanDistance
+}
+
 type statisticKind int
 
 const (

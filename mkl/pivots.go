@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"math"
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
@@ -12,9 +13,10 @@ type pivotKernels struct {
 	groups []pivotGroup
 	inputs []input
 	views  []boundView
-	picks  [][]int // of each view, its pivots among its group's samples
-	first  []int   // where the kernels of each view begin; in the end how many there are
-	d      int     // basis points of the model
+	picks  [][]int   // of each view, its pivots among its group's samples
+	first  []int     // where the kernels of each view begin; in the end how many there are
+	selves []float64 // of each view, the kernel of every sample with itself; NaN if it varies
+	d      int       // basis points of the model
 	pool   scratchPool
 }
 
@@ -27,7 +29,7 @@ type pivotGroup struct {
 // newPivotKernels returns the kernels of ds with pivots of each view; predictions
 // need so much spare scratch memory besides.
 func newPivotKernels(ds *design, pivots [][]int, spare int) *pivotKernels {
-	p := &pivotKernels{inputs: ds.inputs, views: slices.Clone(ds.views), picks: make([][]int, len(pivots)), first: []int{0}, d: ds.d}
+	p := &pivotKernels{inputs: ds.inputs, views: slices.Clone(ds.views), picks: make([][]int, len(pivots)), first: []int{0}, selves: make([]float64, len(pivots)), d: ds.d}
 	for i, own := range pivots {
 		p.first = append(p.first, p.first[i]+len(own))
 		v := &p.views[i]
@@ -55,6 +57,10 @@ func newPivotKernels(ds *design, pivots [][]int, spare int) *pivotKernels {
 			}
 		}
 		for _, i := range g.views {
+			if p.selves[i] = math.NaN(); g.stat.isDistance() && !ds.views[i].center && !ds.views[i].normalize {
+				p.selves[i] = 0
+				ds.views[i].kernel.apply(p.selves[i : i+1])
+			}
 			p.picks[i] = pivots[i]
 			if !pg.all {
 				p.picks[i] = make([]int, len(pivots[i]))
@@ -103,6 +109,9 @@ func (p *pivotKernels) compute(s *scratch, x [][]float64) {
 				v.kernel.apply(k)
 			}
 			self := s.self[n : n+1]
+			if self[0] = p.selves[n]; !math.IsNaN(self[0]) {
+				continue
+			}
 			self[0] = g.statisticOfOne(v, z)
 			v.kernel.apply(self)
 			self[0] = v.adjust(k, mean, self[0])

@@ -312,10 +312,10 @@ func TestPredictorIsNotCertainOfRounding(t *testing.T) {
 			want, err := m.PredictTargets(t.Context(), PredictOptions{Unhealed: true}, x...)
 			require.NoError(t, err)
 			for i := range 8 {
-				_, v, err := p.Predict(x[0].Row(i))
+				b, err := p.PredictWithBound(x[0].Row(i))
 				require.NoError(t, err)
 				sd := math.Sqrt(want.Variance[0][i])
-				assert.InDelta(t, sd, math.Sqrt(v), p.Info().SDError+float64(1e-4*sd))
+				assert.InDelta(t, sd, math.Sqrt(b.Variance), b.SDError+float64(1e-4*sd))
 			}
 		}
 	}

@@ -14,6 +14,11 @@ import (
 
 // smoothRegression fits n samples of d features with seven RBF kernels.
 func smoothRegression(tb testing.TB, n, d, sweeps int) (*RegressionModel, Features) {
+	return smoothRegressionOf(tb, Regression{}, n, d, sweeps)
+}
+
+// smoothRegressionOf is smoothRegression by another estimator.
+func smoothRegressionOf(tb testing.TB, r Regression, n, d, sweeps int) (*RegressionModel, Features) {
 	rng := rand.New(rand.NewPCG(uint64(n), 6))
 	x, y := normal(rng, n, d), make([]float64, n)
 	var views []View
@@ -23,7 +28,8 @@ func smoothRegression(tb testing.TB, n, d, sweeps int) (*RegressionModel, Featur
 	for i := range y {
 		y[i] = math.Sin(3*x.At(i, 0)) + 0.3*rng.NormFloat64()
 	}
-	m, err := Regression{Fitting: Fitting{MaxSweeps: sweeps}}.Fit(context.Background(), views, y)
+	r.MaxSweeps = sweeps
+	m, err := r.Fit(context.Background(), views, y)
 	if m == nil {
 		require.NoError(tb, err)
 	}
@@ -35,7 +41,7 @@ func smoothRegression(tb testing.TB, n, d, sweeps int) (*RegressionModel, Featur
 func BenchmarkHealedPredictor(b *testing.B) {
 	for _, size := range [][2]int{{133, 1}, {1000, 1}, {1000, 2}} {
 		n, d := size[0], size[1]
-		m, _ := smoothRegression(b, n, d, 8)
+		m, _ := smoothRegression(b, n, d, 20)
 		q := normal(rand.New(rand.NewPCG(9, 9)), 1000, d)
 		for _, c := range []struct {
 			name string
@@ -93,6 +99,8 @@ func projectedCases(t *testing.T) (cases []projectedCase) {
 		m, x := smoothRegression(t, c[0], c[1], c[2])
 		add(fmt.Sprintf("%d samples, %d sweeps", c[0], c[2]), m, x)
 	}
+	sparse, x1 := smoothRegressionOf(t, Regression{Omega: Gamma{Shape: 1e-10, Scale: 1e10}}, 150, 1, 30)
+	add("kernels of next to no weight", sparse, x1)
 	rng := rand.New(rand.NewPCG(1, 9))
 	x := normal(rng, 200, 2)
 	y := [][]float64{make([]float64, 200), make([]float64, 200)}

@@ -27,51 +27,36 @@ type Projection struct {
 
 	bias, constant float64
 	e              []float64
-	inverse        []stairs.Matrix    // L_m⁻¹
+	inverse        stairs.Matrix      // the L_m⁻¹ along a diagonal
 	residual       []float64          // what round-off can add to r_m and take from t_m, per unit of k_m(x,x)
-	shift          []float64          //
-	mean           []float64          // E[b + Σe_m·g_m] = bias + mean·t
+	shift          []float64          // the like, of t_m per unit of its root
 	g              []float64          // E[g_m] is the product of kernel m's parts of g and t
+	meanSize       float64            // |Σ_m e_m·g_m's part of g|
 	cov            la.Matrix[float64] // of (b, e)
-	inside         form               // Σ_mm' E[e_m·e_m']·k_mᵀ·Cov[a]·k_m'
 
-	// Of healing: q = pull·t, r = rest(t) and φᵀz = apart(t).
-	healed      bool
-	pull        []float64
-	rest, apart form
-	precision   float64 // λ*
-	root        float64 // |Λ^-½·φ| ≤ root·|t|
+	// The forms are r = rest(t), φᵀz = apart(t) if predictions are healed, then
+	// inside(t) = Σ_mm' E[e_m·e_m']·k_mᵀ·Cov[a]·k_m' if there are variances.
+	forms forms
+	which []int // which these are
+
+	// Of healing: q = pull·t.
+	healed    bool
+	pull      []float64
+	pullSize  float64 // |pull|
+	precision float64 // λ*
+	root      float64 // |Λ^-½·φ| ≤ root·|t|
 
 	// By how much each unit of √r_m can move what is projected.
 	moves []moves
 }
 
-// form is a quadratic form tᵀAt: A symmetric, its lower triangle with the elements below
-// the diagonal doubled.
-type form struct {
-	a    stairs.Matrix
-	size float64 // tᵀ|A|t ≤ size·|t|²
-}
-
-func newForm(a la.Matrix[float64]) form {
-	low := la.NewMatrix[float64](a.Rows, a.Rows)
-	var squares float64
-	for i := range a.Rows {
-		for j := range i {
-			v := float64(0.5 * (a.At(i, j) + a.At(j, i)))
-			low.Set(i, j, 2*v)
-			squares += float64(2 * v * v)
-		}
-		low.Set(i, i, a.At(i, i))
-		squares += float64(a.At(i, i) * a.At(i, i))
-	}
-	return form{stairs.New(low), math.Sqrt(squares) * math.Sqrt(float64(a.Rows))}
-}
-
-func (f form) at(ws *la.Workspace, t, scratch []float64) float64 {
-	f.a.MultiplyVec(ws, t, scratch)
-	return la.Dot(t, scratch)
-}
+// The forms of a projection.
+const (
+	restForm = iota
+	apartForm
+	insideForm
+	formCount
+)
 
 // moves are those of one kernel; docs/predictor.md.
 type moves struct {
@@ -106,12 +91,9 @@ type ProjectOptions struct {
 
 // cost estimates the multiplications of a prediction with so many coordinates.
 func (opt ProjectOptions) cost(order float64) float64 {
-	c := float64(10 * order)
-	if !opt.MeanOnly {
+	c := float64(10*order) + float64(order*order/4)
+	if opt.Healed || !opt.MeanOnly {
 		c += float64(order * order / 2)
-	}
-	if opt.Healed {
-		c += float64(order * order)
 	}
 	return c
 }
@@ -123,6 +105,13 @@ const (
 	// worth is the share of an exact prediction's multiplications that a projection may
 	// have.
 	worth = 0.5
+
+	// pivotsShare is the share of the tolerance that pivots may use, forms the rest: another
+	// digit takes both a few coordinates more.
+	pivotsShare = 0.3
+
+	// finest is the smallest share of its unit that a form leaves out.
+	finest = 1e-3
 
 	unit = 0x1p-52 // of round-off
 )
@@ -159,48 +148,107 @@ func (p *scorer) project(healers []*healer, k Columns, o int, opt ProjectOptions
 	}
 	spaces := newSubspaces(k, p.P, p.D)
 	ws := &la.Workspace{}
-	// Errors are about a sum of largest_m·Σ_n r_m(x_n), times what only trying tells.
-	for limit := 1e-3; limit > 1e-14; limit *= 0.2 {
+	most := 0.0
+	for m := range spaces {
+		spaces[m].weight = math.Sqrt(p.combination[o].ee.At(m, m))
+		most = max(most, spaces[m].weight*spaces[m].most)
+	}
+	// Errors are about a sum of weight_m·largest_m·Σ_n r_m(x_n), times what only trying tells.
+	before, last := math.Inf(1), -1 // the worst bound and the order of the last try
+	for limit := 0.01; limit > 1e-14; {
 		order := 0
 		for m := range spaces {
 			s := &spaces[m]
-			s.grow(k, limit*opt.Tolerance)
+			s.grow(k, limit*opt.Tolerance*most)
 			order += s.used
 		}
+		if order == last {
+			limit /= 2
+			continue
+		}
+		last = order
 		if order > mostOrder || opt.cost(float64(order)) > worth*opt.Exact {
 			return nil, nil
 		}
-		q, err := p.projection(ws, h, spaces, o, opt)
+		q, whole, err := p.projection(ws, h, spaces, o, opt)
 		if err != nil {
 			return nil, err
 		}
-		if q.holds(ws, k, p.D, opt.Tolerance/2) {
-			return q, nil
+		trials := newTrials(k, q, p.D)
+		q.forms = whole.forms(ws, finest)
+		worst := trials.worst(ws, q) / (pivotsShare * opt.Tolerance / 2)
+		if !(worst <= 1) {
+			if !(worst < before) {
+				return nil, nil // rounding is what is left
+			}
+			before = worst
+			limit *= max(0.1, min(0.6/worst, 0.5))
+			continue
 		}
+		return trials.coarsen(ws, q, whole, opt.Tolerance/2), nil
 	}
 	return nil, nil
 }
 
-// holds reports whether the bounds at the training samples, of which it takes at most a
-// few hundred, are within the tolerance.
-func (q *Projection) holds(ws *la.Workspace, k Columns, N int, tolerance float64) bool {
+// trials are training samples, at most a few hundred, at which bounds are tried.
+type trials struct {
+	kernels, selves la.Matrix[float64] // a row for each sample, with the pivots and with itself
+}
+
+func newTrials(k Columns, q *Projection, N int) trials {
+	step := 1 + (N-1)/300
+	count := (N + step - 1) / step
+	t := trials{la.NewMatrix[float64](count, q.order), la.NewMatrix[float64](count, len(q.e))}
 	all := la.NewMatrix[float64](len(q.e), N)
-	kernels, self, scratch := make([]float64, q.order), make([]float64, len(q.e)), make([]float64, q.ScratchSize())
-	const most = 300
-	for i := 0; i < N; i += 1 + (N-1)/most {
-		k.Column(i, all)
-		at := kernels[:0]
+	for i := range count {
+		k.Column(i*step, all)
+		at := t.kernels.Row(i)[:0]
 		for m, pivots := range q.Pivots {
 			for _, n := range pivots {
 				at = append(at, all.At(m, n))
 			}
-			self[m] = all.At(m, i)
-		}
-		if !q.Predict(ws, kernels, self, scratch).Within(tolerance) {
-			return false
+			t.selves.Set(i, m, all.At(m, i*step))
 		}
 	}
-	return true
+	return t
+}
+
+// worst returns the largest bound of q on an error, in predictive standard deviations.
+func (t trials) worst(ws *la.Workspace, q *Projection) (worst float64) {
+	scratch := make([]float64, q.ScratchSize())
+	for i := range t.kernels.Rows {
+		c := q.Predict(ws, t.kernels.Row(i), t.selves.Row(i), scratch)
+		worst = max(worst, max(c.MeanError, c.SDError)/c.LeastSD)
+	}
+	return worst
+}
+
+// coarsen returns q with the coarsest forms with which its bounds are within the tolerance, as
+// they are with its own.
+func (t trials) coarsen(ws *la.Workspace, q *Projection, whole *quadratics, tolerance float64) *Projection {
+	for share := 1.0; share > finest && len(whole.a) > 0; share /= 3 {
+		coarse := *q
+		coarse.forms = whole.forms(ws, share)
+		if t.worst(ws, &coarse) <= tolerance {
+			return &coarse
+		}
+	}
+	return q
+}
+
+// quadratics are the matrices of a projection's forms, with the unit of each and the sizes
+// of the coordinates.
+type quadratics struct {
+	a            []la.Matrix[float64]
+	units, sizes []float64
+}
+
+func (w *quadratics) add(a la.Matrix[float64], unit float64) {
+	w.a, w.units = append(w.a, a), append(w.units, unit)
+}
+
+func (w *quadratics) forms(ws *la.Workspace, share float64) forms {
+	return newForms(ws, w.a, w.units, w.sizes, share)
 }
 
 // subspace is what the pivoted Cholesky factorisation of one kernel tells: the pivots, each
@@ -211,6 +259,7 @@ type subspace struct {
 	w        []([]float64)
 	left     []float64 // K_nn less that of WᵀW
 	most     float64   // the largest K_nn
+	weight   float64   // √E[e_m²]
 	used     int
 	finished bool
 	column   la.Matrix[float64] // shared scratch, P×N
@@ -242,9 +291,8 @@ func (s *subspace) rest() float64 {
 	return sum
 }
 
-// grow adds pivots until the largest residual is at most this share of the largest
-// kernel, or round-off.
-func (s *subspace) grow(k Columns, share float64) {
+// grow adds pivots until the largest residual times the weight is at most this, or round-off.
+func (s *subspace) grow(k Columns, limit float64) {
 	for !s.finished && s.used < min(mostPivots, len(s.left)) {
 		pivot := 0
 		for i, v := range s.left {
@@ -253,7 +301,7 @@ func (s *subspace) grow(k Columns, share float64) {
 			}
 		}
 		largest := s.left[pivot]
-		if largest <= share*s.most {
+		if largest*s.weight <= limit {
 			return
 		}
 		if !(largest > s.spare()) {
@@ -279,8 +327,8 @@ func (s *subspace) grow(k Columns, share float64) {
 	}
 }
 
-// projection assembles the result.
-func (p *scorer) projection(ws *la.Workspace, h *healer, spaces []subspace, o int, opt ProjectOptions) (*Projection, error) {
+// projection assembles the result but for its forms, and returns the matrices of these.
+func (p *scorer) projection(ws *la.Workspace, h *healer, spaces []subspace, o int, opt ProjectOptions) (*Projection, *quadratics, error) {
 	c, row := p.combination[o], p.row(o)
 	q := &Projection{
 		meanOnly: opt.MeanOnly, bias: c.mean[0], e: c.mean[1:], cov: c.cov,
@@ -288,7 +336,7 @@ func (p *scorer) projection(ws *la.Workspace, h *healer, spaces []subspace, o in
 	}
 	weights, err := p.factor(ws, row, new(weightFactor))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	most := 0.0 // of Λ⁻¹, and so of Cov[a]
 	for _, s := range weights.s {
@@ -304,7 +352,6 @@ func (p *scorer) projection(ws *la.Workspace, h *healer, spaces []subspace, o in
 		for _, x := range s.w[:s.used] {
 			kernel, w = append(kernel, m), append(w, x)
 		}
-		q.addInverse(s)
 		rest := math.Sqrt(s.rest())
 		v := &q.moves[m]
 		v.mean = math.Abs(q.e[m]) * size * rest
@@ -312,19 +359,27 @@ func (p *scorer) projection(ws *la.Workspace, h *healer, spaces []subspace, o in
 		q.constant += c.ee.At(m, m) / p.upsilon[row]
 	}
 	q.order = len(w)
+	q.invert(spaces)
 	x := la.NewMatrix[float64](q.order, p.D)
+	var mean []float64
 	for i, m := range kernel {
 		copy(x.Row(i), w[i])
 		g := la.Dot(w[i], a)
-		q.g, q.mean = append(q.g, g), append(q.mean, q.e[m]*g)
+		q.g, mean = append(q.g, g), append(mean, q.e[m]*g)
 	}
+	q.meanSize = norm(mean)
+	whole := &quadratics{sizes: largest(x)}
 	if h != nil {
-		if err := q.heal(ws, h, o, kernel, x, spaces, most); err != nil {
-			return nil, err
+		rest, apart, err := q.heal(ws, h, kernel, x, spaces, most)
+		if err != nil {
+			return nil, nil, err
 		}
+		q.which = append(q.which, restForm, apartForm)
+		whole.add(rest, opt.Tolerance*q.precision)
+		whole.add(apart, opt.Tolerance*math.Sqrt(q.constant*q.precision))
 	}
 	if q.meanOnly {
-		return q, nil
+		return q, whole, nil
 	}
 	scaleColumns(x, weights.s)
 	la.Trsm(ws, la.Right, la.Transpose, weights.b, x)
@@ -336,36 +391,44 @@ func (p *scorer) projection(ws *la.Workspace, h *healer, spaces []subspace, o in
 			inside.Set(i, j, inside.At(i, j)*c.ee.At(m, l))
 		}
 	}
-	q.inside = newForm(inside)
-	return q, nil
+	q.which = append(q.which, insideForm)
+	whole.add(inside, opt.Tolerance*q.constant)
+	return q, whole, nil
 }
 
-// addInverse adds the inverse of a kernel's pivots' factor, and allowances for rounding.
-func (q *Projection) addInverse(s *subspace) {
-	l := la.NewMatrix[float64](s.used, s.used)
-	for i, n := range s.pivots[:s.used] {
-		for j := range i + 1 {
-			l.Set(i, j, s.w[j][n])
+// invert sets the inverses of the kernels' pivots' factors, and allowances for rounding.
+func (q *Projection) invert(spaces []subspace) {
+	all := la.NewMatrix[float64](q.order, q.order)
+	first := 0
+	for i := range spaces {
+		s := &spaces[i]
+		l := all.Slice(first, first+s.used, first, first+s.used)
+		first += s.used
+		for i, n := range s.pivots[:s.used] {
+			for j := range i + 1 {
+				l.Set(i, j, s.w[j][n])
+			}
 		}
+		if s.used > 0 {
+			la.TriInv(nil, l)
+		}
+		var squares float64
+		for i := range s.used {
+			squares += la.SumSq(l.Row(i)[:i+1])
+		}
+		shift := float64(unit * float64(s.used+16) * math.Sqrt(squares*float64(s.used)*s.most))
+		q.shift = append(q.shift, shift)
+		q.residual = append(q.residual, float64(2*shift)+float64(shift*shift)+float64(unit*float64(s.used+16)))
 	}
-	if s.used > 0 {
-		la.TriInv(nil, l)
-	}
-	var norm float64
-	for i := range s.used {
-		norm += la.SumSq(l.Row(i)[:i+1])
-	}
-	shift := float64(unit * float64(s.used+16) * math.Sqrt(norm*float64(s.used)*s.most))
-	q.inverse = append(q.inverse, stairs.New(l))
-	q.shift = append(q.shift, shift)
-	q.residual = append(q.residual, float64(2*shift)+float64(shift*shift)+float64(unit*float64(s.used+16)))
+	q.inverse = stairs.New(all)
 }
 
-// heal sets what healing needs. The rows of x are the coordinates of the training samples.
-func (q *Projection) heal(ws *la.Workspace, h *healer, o int, kernel []int, x la.Matrix[float64], spaces []subspace, most float64) error {
+// heal sets what healing needs, and returns the matrices of its forms. The rows of x are the
+// coordinates of the training samples.
+func (q *Projection) heal(ws *la.Workspace, h *healer, kernel []int, x la.Matrix[float64], spaces []subspace, most float64) (rest, apart la.Matrix[float64], err error) {
 	known, err := h.sampleWeights(ws, new(healScratch))
 	if err != nil {
-		return err
+		return rest, apart, err
 	}
 	q.healed, q.precision = true, h.precision
 	q.pull = make([]float64, q.order)
@@ -383,7 +446,7 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, o int, kernel []int, x la
 	scaleColumns(z, h.s)
 	la.Trsm(ws, la.Right, la.Transpose, known.factor, z)
 	la.Trsm(ws, la.Right, la.NoTrans, known.factor, z) // s⁻¹∘z, of length zᵀΛz
-	rest := la.NewMatrix[float64](n, n)
+	rest = la.NewMatrix[float64](n, n)
 	la.Syrk(ws, la.NoTrans, 1, z, 0, rest)
 	scaleColumns(z, h.s)
 	for r := range phi {
@@ -395,7 +458,7 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, o int, kernel []int, x la
 		la.Syrk(ws, la.NoTrans, 1, phi[r], 1, rest)
 	}
 	rest.MirrorLower()
-	q.rest = newForm(rest)
+	q.pullSize = norm(q.pull)
 	var squares float64
 	for i, m := range kernel {
 		copy(one.Row(i), x.Row(i))
@@ -405,9 +468,8 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, o int, kernel []int, x la
 		}
 	}
 	q.root = math.Sqrt(squares)
-	apart := la.NewMatrix[float64](n, n)
+	apart = la.NewMatrix[float64](n, n)
 	la.Gemm(ws, la.NoTrans, la.Transpose, 1, one, z, 0, apart)
-	q.apart = newForm(apart)
 	pull := math.Sqrt(la.SumSq(known.residual.Data[:known.residual.Rows*known.residual.Cols]))
 	for m := range spaces {
 		var sum float64
@@ -417,24 +479,28 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, o int, kernel []int, x la
 		rest, w, v := math.Sqrt(spaces[m].rest()), math.Sqrt(sum), &q.moves[m]
 		v.pull, v.rest, v.self = w*pull*rest, w*rest, math.Abs(q.e[m])*math.Sqrt(most)*rest
 	}
-	return nil
+	return rest, apart, nil
 }
 
 // ScratchSize is the length of the scratch memory of Predict.
-func (q *Projection) ScratchSize() int { return 2 * q.order }
+func (q *Projection) ScratchSize() int { return q.order + len(q.e) + q.forms.scratchSize() }
+
+// values are those of a projection's forms, with bounds on their errors in what lies inside
+// the subspaces.
+type values struct{ at, off [formCount]float64 }
 
 // Predict returns the prediction of a sample from its kernels with the pivots, kernel
 // after kernel in their order, and from each kernel with itself. It does not allocate once
 // ws has grown.
 func (q *Projection) Predict(ws *la.Workspace, k, self, scratch []float64) vi.Certified {
-	t, at := scratch[:q.order], scratch[q.order:2*q.order]
+	t, g, scratch := scratch[:q.order], scratch[q.order:q.order+len(q.e)], scratch[q.order+len(q.e):]
+	q.inverse.MultiplyVec(ws, k, t)
 	var by moves // errors by what lies outside the subspaces
 	var length, shift, kappa float64
+	c := vi.Certified{Mean: q.bias, Variance: math.NaN(), LeastSD: math.Sqrt(q.constant)}
 	first := 0
-	for m, l := range q.inverse {
-		n := len(q.Pivots[m])
-		own, tm := max(0, self[m]), t[first:first+n]
-		l.MultiplyVec(ws, k[first:first+n], tm)
+	for m, pivots := range q.Pivots {
+		own, tm := max(0, self[m]), t[first:first+len(pivots)]
 		inside := la.SumSq(tm)
 		r := math.Sqrt(max(0, own-inside) + float64(q.residual[m]*own))
 		v := &q.moves[m]
@@ -446,63 +512,67 @@ func (q *Projection) Predict(ws *la.Workspace, k, self, scratch []float64) vi.Ce
 		length += inside
 		shift += float64(q.shift[m] * math.Sqrt(own))
 		kappa += float64(q.e[m] * self[m])
-		first += n
+		g[m] = la.Dot(q.g[first:first+len(tm)], tm)
+		c.Mean += float64(q.e[m] * g[m])
+		first += len(tm)
 	}
 	size := math.Sqrt(length)
 	slack := shift + float64(unit*float64(q.order+32)*size) // of t, with the sums over it
-	c := vi.Certified{Mean: q.bias + la.Dot(q.mean, t), Variance: math.NaN(), LeastSD: math.Sqrt(q.constant)}
-	c.MeanError = by.mean + float64(slack*norm(q.mean))
+	c.MeanError = by.mean + float64(slack*q.meanSize)
+	v := q.evaluate(ws, t, scratch, slack*(2*size+slack))
 	var added, addedError float64
 	if q.healed {
-		added, addedError = q.healing(ws, &c, t, at, by, size, slack, kappa)
+		added, addedError = q.healing(&c, &v, t, by, size, slack, kappa)
 	}
 	if q.meanOnly {
 		return c
 	}
-	unhealed, rounding := q.variance(ws, t, at, slack*(2*size+slack))
-	c.Variance = unhealed + float64(added*added)
+	c.Variance = q.unhealed(g) + max(0, v.at[insideForm]) + float64(added*added)
 	sd := math.Sqrt(c.Variance)
-	c.SDError = by.spread + addedError + rounding/sd
+	c.SDError = by.spread + addedError + v.off[insideForm]/sd
 	c.LeastSD = max(math.Sqrt(q.constant), sd-c.SDError)
 	return c
 }
 
 func norm(x []float64) float64 { return math.Sqrt(la.SumSq(x)) }
 
-// variance returns the unhealed variance and its round-off.
-func (q *Projection) variance(ws *la.Workspace, t, at []float64, slack float64) (variance, rounding float64) {
-	variance = q.constant + q.cov.At(0, 0)
-	// at is reused for E[g].
-	inside := q.inside.at(ws, t, at)
-	g := at[:0]
-	first := 0
-	for _, pivots := range q.Pivots {
-		n := len(pivots)
-		g = append(g, la.Dot(q.g[first:first+n], t[first:first+n]))
-		first += n
+// evaluate returns the forms at t, where t is so far off that |t|² is by slack.
+func (q *Projection) evaluate(ws *la.Workspace, t, scratch []float64, slack float64) (v values) {
+	if len(q.which) == 0 {
+		return v
 	}
+	var at [formCount]float64
+	length := q.forms.at(ws, t, scratch, at[:len(q.which)])
+	for i, form := range q.which {
+		v.at[form] = at[i]
+		v.off[form] = float64(q.forms.off[i]*length) + float64(q.forms.size[i]*slack)
+	}
+	return v
+}
+
+// unhealed returns the unhealed variance but for the form of it, given E[g].
+func (q *Projection) unhealed(g []float64) float64 {
+	variance := q.constant + q.cov.At(0, 0)
 	for m, v := range g {
 		row := q.cov.Row(m + 1)
 		variance += float64(v * (2*row[0] + la.Dot(row[1:], g)))
 	}
-	return variance + max(0, inside), slack * q.inside.size
+	return variance
 }
 
 // healing adds to c what healing does to the mean, and returns the root of what it adds to
 // the variance, with its error.
-func (q *Projection) healing(ws *la.Workspace, c *vi.Certified, t, at []float64, by moves, size, slack, kappa float64) (added, addedError float64) {
-	rounding := slack * (2*size + slack)
-	r := max(0, q.rest.at(ws, t, at))
-	root, hidden := math.Sqrt(r), float64(rounding*q.rest.size)
-	least, most := max(0, root-by.rest), root+by.rest
+func (q *Projection) healing(c *vi.Certified, v *values, t []float64, by moves, size, slack, kappa float64) (added, addedError float64) {
+	r, hidden := max(0, v.at[restForm]), v.off[restForm]
+	least, most := max(0, math.Sqrt(max(0, r-hidden))-by.rest), math.Sqrt(r+hidden)+by.rest
 	w := 1 / math.Sqrt(q.precision+r)
-	high, low := 1/math.Sqrt(q.precision+max(0, float64(least*least)-hidden)), 1/math.Sqrt(q.precision+float64(most*most)+hidden)
+	high, low := 1/math.Sqrt(q.precision+float64(least*least)), 1/math.Sqrt(q.precision+float64(most*most))
 	move := max(high-w, w-low)
 
-	apart := kappa - q.apart.at(ws, t, at)
-	apartError := float64(by.self*(root+math.Sqrt(hidden)+by.rest)) + float64(q.root*size*by.rest) + float64(rounding*q.apart.size) + float64(unit*64*math.Abs(kappa))
+	apart := kappa - v.at[apartForm]
+	apartError := float64(by.self*most) + float64(q.root*size*by.rest) + v.off[apartForm] + float64(unit*64*math.Abs(kappa))
 	pull := la.Dot(q.pull, t)
-	pullError := by.pull + float64(slack*norm(q.pull))
+	pullError := by.pull + float64(slack*q.pullSize)
 
 	c.Mean += float64(apart * pull * w * w)
 	c.MeanError += float64(math.Abs(apart*pull)*move*(high+w)) + float64((float64(math.Abs(apart)*pullError)+float64((math.Abs(pull)+pullError)*apartError))*high*high)

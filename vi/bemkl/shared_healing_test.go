@@ -3,7 +3,6 @@ package bemkl
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"testing"
 
@@ -132,7 +131,6 @@ func TestSharedHealingIsTheAugmentedGaussian(t *testing.T) {
 // The variance of one output is healed as that of a Regression is, and a healer of one sample agrees with
 // the predictions of many, as does a restored posterior.
 func TestSharedHealedPredictions(t *testing.T) {
-	src := rand.New(rand.NewPCG(8, 8))
 	for _, L := range []int{1, 3} {
 		h := newSharedHealingProblem(t, 2, 30, L, 40)
 		p := h.fit.Posterior
@@ -151,22 +149,7 @@ func TestSharedHealedPredictions(t *testing.T) {
 			require.NoError(t, err)
 			testkit.RequireClose(t, "variance", one.Variance, want.Variance, 1e-7)
 		}
-		plain, err := p.Predict(h.k, vi.PredictOptions{})
-		require.NoError(t, err)
-		for o := range L {
-			healer, err := p.Healer(nil, o)
-			require.NoError(t, err)
-			scratch := make([]float64, healer.ScratchSize())
-			for i := range scratch {
-				scratch[i] = src.Float64()
-			}
-			for i := range 40 {
-				k, self := h.point(i)
-				mean, variance := healer.Heal(nil, k, self, scratch)
-				require.InDelta(t, want.Mean.At(o, i), plain.Mean.At(o, i)+mean, 1e-10)
-				require.InDelta(t, want.Variance.At(o, i), plain.Variance.At(o, i)+variance, 1e-10)
-			}
-		}
+		requireHealersAgree(t, h.healingProblem, p, want)
 	}
 }
 
