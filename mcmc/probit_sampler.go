@@ -32,8 +32,10 @@ type probitSampler struct {
 
 	fit, tried regressorFit // of the present kernel, and for Bin of a proposal
 
-	weights []walk // of β: one for each component and, last, one for all together
-	hyper   []walk // of ρ or π, one for each component
+	sizes   []walk // of w and α: one for each class and, last, one for single regressors
+	weights []walk // of β given the labels: one for each component and, last, one for all together
+	given   []walk // of β of a sum given Y, likewise
+	hyper   []walk // of ρ, one for each component
 	kernels []walk // of θ, one for each kernel with parameters
 
 	sumSteps sumWeights
@@ -70,20 +72,25 @@ func newProbitSampler(m *probitProblem, ws *la.Workspace) *probitSampler {
 		}
 	}
 	s.fit = m.newFit()
+	for c := range m.C {
+		s.sizes = append(s.sizes, newWalk(fmt.Sprintf("W[%d]", c)))
+	}
+	s.sizes = append(s.sizes, newWalk("single W"))
+	betas := func(given string) (all []walk) {
+		for p := range m.P {
+			all = append(all, newWalk(fmt.Sprintf("beta[%d]%s", p, given)))
+		}
+		return append(all, newWalk("beta"+given))
+	}
 	switch m.rule {
 	case probit.WSum:
+		s.weights, s.given = betas(""), betas(" given Y")
 		for p := range m.P {
-			s.weights = append(s.weights, newWalk(fmt.Sprintf("beta[%d]", p)))
 			s.hyper = append(s.hyper, newWalk(fmt.Sprintf("rho[%d]", p)))
 		}
-		s.weights = append(s.weights, newWalk("beta"))
 		s.sumSteps = newSumWeights(m)
 	case probit.WProd:
-		for p := range m.P {
-			s.weights = append(s.weights, newWalk(fmt.Sprintf("beta[%d]", p)))
-			s.hyper = append(s.hyper, newWalk(fmt.Sprintf("pi[%d]", p)))
-		}
-		s.weights = append(s.weights, newWalk("beta"))
+		s.weights = betas("")
 	case probit.Bin:
 		s.tried = m.newFit()
 	}
@@ -92,9 +99,7 @@ func newProbitSampler(m *probitProblem, ws *la.Workspace) *probitSampler {
 			s.kernels = append(s.kernels, newWalk(fmt.Sprintf("theta of kernel %d", p)))
 		}
 	}
-	if m.rule.Learned() || m.Q > 0 {
-		s.trial = newTrialKernel(m)
-	}
+	s.trial = newTrialKernel(m)
 	return s
 }
 
@@ -202,10 +207,13 @@ func (s *probitSampler) recombine() {
 	}
 }
 
-// sweep draws Y, W and α, or for Bin Y, β, W and α, and then moves weights and
-// parameters. These moves keep f = W·K up to date only as far as they need it, so the
-// kernel and f are computed again at the end.
+// sweep moves W, α, weights and parameters given the labels, then draws Y, W and α, or for Bin Y,
+// β, W and α, and last what depends on the weights. The kernel and f are those of the state before
+// and after.
 func (s *probitSampler) sweep(r random, burnIn bool) error {
+	if err := s.sweepGivenLabels(r, burnIn); err != nil {
+		return err
+	}
 	if err := s.sweepY(r); err != nil {
 		return err
 	}
@@ -221,15 +229,11 @@ func (s *probitSampler) sweep(r random, burnIn bool) error {
 	case probit.WSum:
 		s.sweepSimplex(r, burnIn)
 		s.sweepConcentration(r, burnIn)
-	case probit.WProd:
-		s.sweepProduct(r, burnIn)
-	}
-	if err := s.sweepTheta(r, burnIn); err != nil {
-		return err
-	}
-	if s.rule == probit.WSum || s.rule == probit.WProd || s.Q > 0 {
 		s.recombine()
 		s.project()
+	case probit.WProd:
+		s.drawShapes(r)
+		s.drawRates(r)
 	}
 	return nil
 }
@@ -363,7 +367,9 @@ func (s *probitSampler) states() [][]float64 {
 }
 
 // walks are all random walks.
-func (s *probitSampler) walks() [][]walk { return [][]walk{s.weights, s.hyper, s.kernels} }
+func (s *probitSampler) walks() [][]walk {
+	return [][]walk{s.sizes, s.weights, s.given, s.hyper, s.kernels}
+}
 
 func (s *probitSampler) save(dst []float64) []float64 {
 	for _, x := range s.states() {

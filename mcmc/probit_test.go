@@ -308,6 +308,20 @@ func TestProbitJointSeesFaults(t *testing.T) {
 			s.project()
 			return nil
 		}},
+		{"an ellipse by the prior of others", probit.FixSum, false, nil, after(func(s *probitSampler, r random) {
+			la.Scal(10, s.alpha.Data)
+			s.sweepEllipse(r, s.labelled(s.f))
+			la.Scal(0.1, s.alpha.Data)
+		})},
+		{"sizes that cost no precision", probit.FixSum, false, nil, after(func(s *probitSampler, r random) {
+			prior := s.probitProblem.alpha
+			s.probitProblem.alpha = nil
+			for _, g := range prior {
+				s.probitProblem.alpha = append(s.probitProblem.alpha, vi.Gamma{Shape: 3 * g.Shape, Scale: g.Scale})
+			}
+			s.sweepSizes(r, s.labelled(s.f), true)
+			s.probitProblem.alpha = prior
+		})},
 		{"switches by the prior of others", probit.Bin, false, func(p *Probit) { p.On = []float64{0.7, 0.7} }, right},
 		{"switches that keep W", probit.Bin, false, nil, func(s *probitSampler, r random, _ bool) error {
 			if err := s.sweepY(r); err != nil {

@@ -12,22 +12,8 @@ import (
 )
 
 // rounds is how many times a sweep makes the proposals that cost next to nothing:
-// those of the weights of a sum, once all W·K_p are known, and those of ρ and π.
+// those of the weights of a sum, once all W·K_p are known, and those of ρ.
 const rounds = 4
-
-// likelihood returns log p(Y | W, K) = −½·Σ (y − f)² up to a constant, for f = W·K: the
-// log likelihood of weights and kernel parameters given Y and W.
-func (s *probitSampler) likelihood(f la.Matrix[float64]) float64 {
-	var sum float64
-	for c := range s.C {
-		y, fc := s.y.Row(c), f.Row(c)
-		for n, v := range y {
-			d := v - fc[n]
-			sum += float64(d * d)
-		}
-	}
-	return -0.5 * sum
-}
 
 // sumWeights is the log likelihood of the weights of a sum as a quadratic function of
 // β. With g_p = W·K_p it is bᵀβ − ½·βᵀAβ up to a constant, b_p = ⟨Y, g_p⟩ and
@@ -85,8 +71,8 @@ func (s *probitSampler) sweepSimplex(r random, burnIn bool) {
 	q.measure(s)
 	now := q.density(s.beta, s.logBeta, s.rho)
 	for range rounds {
-		for k := range s.weights {
-			size := s.weights[k].length(r)
+		for k := range s.given {
+			size := s.given[k].length(r)
 			for p := range q.log {
 				q.log[p] = s.logBeta[p]
 				if p == k || k == s.P {
@@ -95,7 +81,7 @@ func (s *probitSampler) sweepSimplex(r random, burnIn bool) {
 			}
 			normalise(q.log, q.beta)
 			then := q.density(q.beta, q.log, s.rho)
-			if s.weights[k].accept(r, then-now, burnIn) {
+			if s.given[k].accept(r, then-now, burnIn) {
 				now = then
 				copy(s.beta, q.beta)
 				copy(s.logBeta, q.log)
@@ -159,12 +145,14 @@ type trialKernel struct {
 	weights      []float64          // P
 	logs         []float64          // P, log weights
 	theta        []float64          // Q
+	w, along     la.Matrix[float64] // C×D and C×N, what W and f move towards
 }
 
 func newTrialKernel(m *probitProblem) trialKernel {
 	t := trialKernel{
 		kernel: la.NewMatrix[float64](m.D, m.N), f: la.NewMatrix[float64](m.C, m.N),
 		weights: make([]float64, m.P), logs: make([]float64, m.P), theta: make([]float64, m.Q),
+		w: la.NewMatrix[float64](m.C, m.D), along: la.NewMatrix[float64](m.C, m.N),
 	}
 	if m.rule == probit.Bin {
 		t.gram = la.NewMatrix[float64](m.D, m.D)
@@ -176,43 +164,17 @@ func newTrialKernel(m *probitProblem) trialKernel {
 }
 
 // try computes the trial kernel from a composite and weights, and its f, and returns
-// the log likelihood.
+// log p(t | f).
 func (s *probitSampler) try(composite *probit.Composite, beta []float64) float64 {
 	s.compose(s.ws, composite, beta, s.trial.kernel)
 	la.Gemm(s.ws, la.NoTrans, la.NoTrans, 1, s.w, s.trial.kernel, 0, s.trial.f)
-	return s.likelihood(s.trial.f)
+	return s.labelled(s.trial.f)
 }
 
-// sweepProduct moves the weights of a product by a random walk of log β, one component
-// at a time and all at once, and then draws χ and moves π by a random walk of log π.
-func (s *probitSampler) sweepProduct(r random, burnIn bool) {
-	t := &s.trial
-	now := s.likelihood(s.f) + s.logPowers(s.beta, s.logBeta)
-	for k := range s.weights {
-		size := s.weights[k].length(r)
-		for p := range t.logs {
-			t.logs[p] = s.logBeta[p]
-			if p == k || k == s.P {
-				t.logs[p] += float64(size * r.NormFloat64())
-			}
-			t.weights[p] = special.Exp(t.logs[p])
-		}
-		then := s.try(s.composite, t.weights) + s.logPowers(t.weights, t.logs)
-		if s.weights[k].accept(r, then-now, burnIn) {
-			now = then
-			copy(s.beta, t.weights)
-			copy(s.logBeta, t.logs)
-		}
-	}
-	for range rounds {
-		s.drawRates(r)
-		for p, pi := range s.pi {
-			then := pi * special.Exp(s.hyper[p].length(r)*r.NormFloat64())
-			rise := logShape(then, s.logBeta[p], s.chi[p], s.kappa) - logShape(pi, s.logBeta[p], s.chi[p], s.kappa)
-			if s.hyper[p].accept(r, rise, burnIn) {
-				s.pi[p] = then
-			}
-		}
+// drawShapes draws π_p | β ~ Gamma(2, rate κ + log(1 + ξ/β_p)), χ integrated out.
+func (s *probitSampler) drawShapes(r random) {
+	for p, beta := range s.beta {
+		s.pi[p] = special.Exp(logGamma(r, 2)) / (s.kappa + s.logExcess(beta))
 	}
 }
 
@@ -223,33 +185,27 @@ func (s *probitSampler) drawRates(r random) {
 	}
 }
 
-// logPowers returns the log prior density of log β given π and χ, up to a constant.
-func (s *probitSampler) logPowers(beta, log []float64) float64 {
+// logPowers returns the log prior density of log β, π and χ integrated out, up to a
+// constant: ∫∫ Gamma(β; π, 1/χ)·ξe^(−ξχ)·κe^(−κπ) dχ dπ = κξ/(β(β+ξ)·(κ + log(1+ξ/β))²).
+func (s *probitSampler) logPowers(beta []float64) float64 {
 	var l float64
-	for p, b := range beta {
-		l += float64(s.pi[p]*log[p]) - float64(s.chi[p]*b)
+	for _, b := range beta {
+		l -= special.Log(b+s.xi) + float64(2*special.Log(s.kappa+s.logExcess(b)))
 	}
 	return l
 }
 
-// logShape returns the log density of log π_p given β_p and χ_p, up to a constant.
-func logShape(pi, logBeta, chi, kappa float64) float64 {
-	g := special.LogGamma(pi)
-	return float64(pi*special.Log(chi)) - g + float64((pi-1)*logBeta) - float64(kappa*pi) + special.Log(pi)
-}
+// logExcess returns log(1 + ξ/β).
+func (s *probitSampler) logExcess(beta float64) float64 { return special.Log1p(s.xi / beta) }
 
-// sweepTheta moves the parameters of one kernel after another, all of a kernel's
-// together, by a random walk of their logarithms.
+// sweepTheta moves the parameters of one kernel after another given W and the labels, all of a
+// kernel's together, by a random walk of their logarithms, and then computes the kernel.
 func (s *probitSampler) sweepTheta(r random, burnIn bool) error {
 	if s.Q == 0 {
 		return nil
 	}
 	t := &s.trial
-	if s.rule == probit.WSum || s.rule == probit.WProd {
-		s.try(s.composite, s.beta)
-		s.f, t.f = t.f, s.f
-	}
-	now := s.likelihood(s.f) + logParameters(s.theta, s.probitProblem.theta)
+	now := s.labelled(s.f) + logParameters(s.theta, s.probitProblem.theta)
 	first, k := 0, 0
 	for p, n := range s.counts {
 		if n == 0 {
@@ -270,6 +226,7 @@ func (s *probitSampler) sweepTheta(r random, burnIn bool) error {
 		if s.kernels[k].accept(r, then-now, burnIn) {
 			now = then
 			copy(s.theta, t.theta)
+			s.f, t.f = t.f, s.f
 		} else {
 			s.base[p], t.base = t.base, s.base[p]
 			s.composite = kept
@@ -277,6 +234,7 @@ func (s *probitSampler) sweepTheta(r random, burnIn bool) error {
 		first += n
 		k++
 	}
+	s.recombine()
 	return nil
 }
 

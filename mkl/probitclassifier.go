@@ -94,6 +94,15 @@ type ProbitClassifier[T comparable] struct {
 	Alpha      Gamma
 	ClassAlpha map[T]Gamma
 
+	// The priors of what learned weights follow. Rho is the prior of each ρ_p of the
+	// Dirichlet distribution of WSum's weights, which Gibbs sampling and Search Sampling
+	// learn; the zero value means Gamma{1, 1}. On holds the probability that Bin has each of
+	// the P kernels on; nil means ½. Kappa and Xi are the rates of the exponential priors of
+	// shape and rate of the gamma distribution of each of WProd's weights; 0 means 1.
+	Rho       Gamma
+	On        []float64
+	Kappa, Xi float64
+
 	// Ridge adds to the kernels' diagonal Ridge times the share of each sample's
 	// class, which holds back large classes.
 	Ridge float64
@@ -143,6 +152,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	p := probit.Model{
 		Rule: c.Rule, Alpha: c.Alpha, Ridge: c.Ridge, Beta: beta, Update: c.Update, Search: c.Search,
 		Samples: c.Samples, NotEmpty: c.NotEmpty, Prune: c.Prune, Workers: c.Workers,
+		Rho: c.Rho, On: c.On, Kappa: c.Kappa, Xi: c.Xi,
 	}
 	if p.ClassAlpha, err = c.classAlpha(classes); err != nil {
 		return nil, err

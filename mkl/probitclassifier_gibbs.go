@@ -41,6 +41,7 @@ func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Ke
 	d := c.Draws.orDefault()
 	g := mcmc.Probit{
 		Rule: p.Rule, Alpha: p.Alpha, ClassAlpha: p.ClassAlpha, Ridge: p.Ridge, Beta: p.Beta, NotEmpty: p.NotEmpty,
+		Rho: p.Rho, On: p.On, Kappa: p.Kappa, Xi: p.Xi,
 		Sampling: mcmc.Sampling{
 			Chains: d.Chains, Draws: d.Draws, Thin: d.Thin, BurnIn: d.BurnIn, Seed: c.Seed,
 			Workers: c.Workers, Checkpoint: d.Checkpoint, Every: d.Every, Resume: d.Resume,

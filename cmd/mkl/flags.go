@@ -38,7 +38,7 @@ type learnFlags struct {
 	View   []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
 
 	Sparse string   `enum:"none,kernels,samples,both" default:"none" help:"What to make sparse by Gamma(1e-10,1e+10) priors on weights: none, kernels, samples or both."`
-	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon, of -model probit of alpha; can be repeated (1,1)."`
+	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon, of -model probit of alpha or rho, or its kappa or xi as kappa=RATE; can be repeated (1,1)."`
 	Margin float64  `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default}); the paper has one, and probabilities too near 0 and 1."`
 	SigmaG float64  `default:"${sigmaG}" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
 
@@ -269,8 +269,16 @@ func (c *fitCmd) priors(est *estimator) (map[string]mkl.Gamma, error) {
 			}
 			return nil, console.Inputf("-prior %s: the %s %s", s, noun, join(est.priors))
 		}
-		shape, scale, _ := strings.Cut(value, ",")
 		var g mkl.Gamma
+		if name == "kappa" || name == "xi" { // rates of exponential distributions
+			rate, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err != nil || !(rate > 0) || math.IsInf(rate, 0) {
+				return nil, console.Inputf("-prior %s: a positive number is needed, as in %s=0.5", s, name)
+			}
+			priors[name] = mkl.Gamma{Shape: 1, Scale: 1 / rate}
+			continue
+		}
+		shape, scale, _ := strings.Cut(value, ",")
 		var errs [2]error
 		g.Shape, errs[0] = strconv.ParseFloat(strings.TrimSpace(shape), 64)
 		g.Scale, errs[1] = strconv.ParseFloat(strings.TrimSpace(scale), 64)

@@ -193,10 +193,11 @@ var estimators = []*estimator{
 	{
 		model: "probit", tasks: []string{taskBinary, taskMulticlass}, kind: "probit-classifier", form: classes,
 		flags:  []string{"kernels", "prior", "rule", "gibbs", "allow-duplicates", "restarts"},
-		priors: []string{"alpha"},
+		priors: []string{"alpha", "rho", "kappa", "xi"},
 		build: func(s *settings) fitter {
 			c := mkl.ProbitClassifier[string]{
 				Fitting: s.fitting, Alpha: s.prior["alpha"], Rule: rule(s.Rule), NotEmpty: true,
+				Rho: s.prior["rho"], Kappa: rateOf(s.prior["kappa"]), Xi: rateOf(s.prior["xi"]),
 				Draws: mkl.GibbsDraws{Chains: s.Chains, Draws: s.Draws, Thin: s.Thin},
 			}
 			if s.Gibbs {
@@ -236,6 +237,14 @@ type settings struct {
 	fitting  mkl.Fitting
 	prior    map[string]mkl.Gamma // by name, those that differ from the default
 	features []string             // names of the columns of the first view
+}
+
+// rateOf is the rate of an exponential distribution; 0 stands for the default.
+func rateOf(g mkl.Gamma) float64 {
+	if g.Scale == 0 {
+		return 0
+	}
+	return 1 / g.Scale
 }
 
 // landmarkGP returns the estimator of landmarks.

@@ -37,7 +37,7 @@ type Homology struct {
 	Families int      `placeholder:"N" help:"Only the first N families of the file; all unless given."`
 	Only     []string `placeholder:"NAME" help:"Only these families."`
 	Ridge    float64  `default:"0.02" help:"What is added to the kernels' diagonal, times the share of the sample's class (${default})."`
-	Constant float64  `default:"1" help:"What is added to all values of each kernel, so that there is a bias; 0 for none (${default})."`
+	Constant float64  `default:"0" help:"What is added to all values of each kernel, so that there is a bias (${default}: none)."`
 	Sweeps   int      `default:"100" help:"Most sweeps of a fit (${default})."`
 	Keep     string   `placeholder:"DIR" help:"Keep kernels and finished families in this folder, and go on from what it has."`
 }
@@ -212,7 +212,7 @@ func (c *Homology) score(ctx context.Context, kernels []la.Matrix[float64], f fa
 }
 
 // part returns some rows and columns of k, with the constant. Without one, a sequence that
-// is like no other gets the score 0, which is above those of what resembles some of the many
+// is like no other has equal probabilities, and comes before those that resemble some of the many
 // negative sequences.
 func (c *Homology) part(k la.Matrix[float64], rows, cols []int) la.Matrix[float64] {
 	p := la.NewMatrix[float64](len(rows), len(cols))

@@ -78,7 +78,7 @@ func TestReproduceRemoteHomology(t *testing.T) {
 		assert.Len(t, f.Weights, 4)
 	}
 
-	status, stdout, stderr = consoletest.Run(t, new(Homology), files, "-data", ".", "-kernels", "spectrum(k=2)", "-families", "1", "-ridge", "0", "-constant", "0")
+	status, stdout, stderr = consoletest.Run(t, new(Homology), files, "-data", ".", "-kernels", "spectrum(k=2)", "-families", "1", "-ridge", "0", "-constant", "1")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "spectrum(k=2)")
 	assert.Contains(t, stdout, "probit machine, stated")
