@@ -97,6 +97,7 @@ type opened struct {
 type input struct {
 	console.Source
 	plan []plan.Column
+	gaps bool // samples may lack it
 }
 
 // open reads the model and opens the files, which the caller closes.
@@ -151,6 +152,9 @@ func (o *opened) features(e *console.Env, rows int, what string) (x []mkl.Featur
 	missing := slices.Clone(o.files.Alone)
 	for _, in := range o.inputs {
 		encoded := plan.Encode(in.plan, in.Columns, &in.File.Data)
+		if in.gaps {
+			encoded.Lack()
+		}
 		x = append(x, encoded.X)
 		if missing == nil {
 			missing = encoded.Missing
@@ -498,7 +502,7 @@ func (c *modelInput) inputs(fs *console.Files, n *notes, of []mkl.Input) ([]inpu
 		for k, j := range s.Columns {
 			s.File.Want(need[k].Want(j, true))
 		}
-		all = append(all, input{s, need})
+		all = append(all, input{s, need, in.MissingViews})
 	}
 	return all, nil
 }
