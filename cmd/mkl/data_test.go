@@ -390,6 +390,7 @@ func TestMissingViews(t *testing.T) {
 		stdout, _ = run(append([]string{"fit", "m.csv", "-target", "c", "-model", model, "-o", "c"}, views...)...)
 		assert.Contains(t, stdout, " of c\n")
 		run("evaluate", "c", "m.csv")
+		run("report", "m", "-data", "m.csv", "-o", "m.html")
 	}
 	for line, want := range map[string]string{
 		"fit part.csv -target y -model bmkl": `part.csv: row 2 (line 3), column 1 "a1": a part of the view "left" is missing in this row: -missing views is for rows that lack a view whole, and have another`,

@@ -26,7 +26,9 @@ const (
 func (m *tested) dependence(e *console.Env, c importance, interval float64, rng *rand.Rand) (lines []page.Dependence, values []float64, err error) {
 	feature := c.at[0]
 	for i := range m.x[feature.input].Rows {
-		values = append(values, m.x[feature.input].At(i, feature.first))
+		if v := m.x[feature.input].At(i, feature.first); v == v { // else the row lacks the view
+			values = append(values, v)
+		}
 	}
 	grid := valueGrid(values)
 	if c.kind == table.Text {
@@ -50,6 +52,9 @@ func (m *tested) dependence(e *console.Env, c importance, interval float64, rng 
 	for _, a := range c.at {
 		for i := range x[a.input].Rows {
 			row := x[a.input].Row(i)[a.first : a.first+a.n]
+			if row[0] != row[0] {
+				continue // it lacks the view
+			}
 			clear(row) // also the indicator of missing values
 			if g := i / len(rows); c.kind == table.Text {
 				row[g] = 1
