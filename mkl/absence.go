@@ -3,6 +3,7 @@ package mkl
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -12,7 +13,8 @@ import (
 // show. Its kernels are then the expected ones: with another sample the mean of that sample's
 // kernels with all that have the view, with another one that lacks it the mean over all pairs,
 // and with itself the mean of theirs with themselves. These matrices are expectations of kernel
-// matrices, and so are positive semidefinite. docs/missing-views.md derives what follows.
+// matrices, and so are positive semidefinite. Models of weighted kernels see in its kernel with
+// itself the mean over all pairs as well. docs/missing-views.md derives what follows.
 
 // lacks reports whether a sample lacks its view: whether all its features are NaN.
 func lacks(x []float64) bool {
@@ -127,6 +129,29 @@ func (v *boundView) expect(k la.Matrix[float64], lacking []bool) {
 		for s, other := range lacking {
 			if other {
 				row[s] = v.expected[d]
+			}
+		}
+	}
+}
+
+// forget takes from the training kernels k what a sample that lacks a view shows of itself
+// there: its kernels become those of a new sample that lacks it. Weights of samples would else
+// learn its target by its kernel with itself.
+func (v *boundView) forget(k la.Matrix[float64], lacking []bool) {
+	if lacking == nil {
+		return
+	}
+	column := slices.Clone(v.expected)
+	v.adjust(column, total(column)/float64(len(column)), v.expectedSelf)
+	for d, missing := range lacking {
+		if missing {
+			copy(k.Row(d), column)
+		}
+	}
+	for d := range column {
+		for s, missing := range lacking {
+			if missing {
+				k.Set(d, s, column[d])
 			}
 		}
 	}

@@ -75,6 +75,9 @@ func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, nee
 	if err != nil {
 		return nil, nil, err
 	}
+	for i := range ds.views {
+		ds.views[i].forget(ks[i], ds.inputs[ds.views[i].input].lacking)
+	}
 	if !f.AllowDuplicates {
 		if err := findDuplicates(views, ks); err != nil {
 			return nil, nil, err

@@ -241,7 +241,7 @@ func (m *onViews) Samples() int { return m.design.d }
 func (m *onViews) Inputs() []Input {
 	in := make([]Input, len(m.design.inputs))
 	for i := range in {
-		in[i].Cols = m.design.inputs[i].cols
+		in[i].Cols, in[i].MissingViews = m.design.inputs[i].cols, m.design.inputs[i].gaps
 	}
 	for i, v := range m.design.views {
 		in[v.input].Views = append(in[v.input].Views, i)

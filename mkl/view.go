@@ -116,6 +116,9 @@ func (s sight) String() string {
 type Input struct {
 	Views []int // indices of the views that use it
 	Cols  int   // columns it must have
+
+	// MissingViews says that a sample may lack it: its row is then NaN.
+	MissingViews bool
 }
 
 // argument names the i-th view as the caller gave it.

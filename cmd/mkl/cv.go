@@ -217,6 +217,9 @@ func (v *crossValidation) setForm() (err error) {
 	if !slices.Contains([]string{taskRegression, taskBinary, taskMulticlass}, p.task) {
 		return console.Inputf("mkl cv is for -task %s, %s and %s, not %s", taskRegression, taskBinary, taskMulticlass, p.task)
 	}
+	if p.Missing == missingViews {
+		return console.Inputf("-missing views is not for mkl cv")
+	}
 	p.est, err = p.estimator(1)
 	return err
 }

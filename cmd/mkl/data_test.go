@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -150,7 +152,7 @@ task: regression (column price has numbers)
 		{"-as *=none", "-as leaves the view of the model without columns"},
 		{"-as city=number", `d.csv: row 1 (line 2), column 4 "city": "Ulm" is not a number: -as 'city=text' takes all of the column for text`},
 		{"-as built=date(d.m.y)", `d.csv: row 1 (line 2), column 5 "built": "2010-05-01" is not a date(d.m.y)`},
-		{"-view country -missing maybe", `--missing must be one of "refuse","drop","impute" but got "maybe"`},
+		{"-view country -missing maybe", `--missing must be one of "refuse","drop","impute","views" but got "maybe"`},
 	} {
 		status, _, stderr := command(t, nil, "", append([]string{"fit", "d.csv", "-target", "price"}, strings.Fields(c.args)...)...)
 		assert.Equal(t, console.StatusInput, status, c.args)
@@ -333,4 +335,76 @@ func TestFormats(t *testing.T) {
 	status, _, stderr = command(t, nil, "", "fit", "book.xlsx", "-target", "y")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: book.xlsx: zip: not a valid zip file\n", stderr)
+}
+
+// TestMissingViews learns from rows that lack views, and predicts such rows.
+func TestMissingViews(t *testing.T) {
+	var b strings.Builder
+	rng := rand.New(rand.NewPCG(1, 2))
+	b.WriteString("a1,a2,b,y,c\n")
+	for i := range 60 {
+		u, v := rng.NormFloat64(), rng.NormFloat64()
+		y := 2*u + 2*v + 0.1*rng.NormFloat64()
+		class := "low"
+		if y > 0 {
+			class = "high"
+		}
+		first, second := fmt.Sprintf("%g,%g", u, u*u), fmt.Sprintf("%g", v)
+		switch {
+		case i%5 == 1:
+			first = ",NA"
+		case i%4 == 2:
+			second = ""
+		}
+		fmt.Fprintf(&b, "%s,%s,%g,%s\n", first, second, y, class)
+	}
+	files := map[string]string{"m.csv": b.String(), "part.csv": "a1,a2,b,y\n1,2,3,4\n,1,2,3\n2,3,4,5\n", "none.csv": "a1,a2,b,y\n1,2,3,4\n2,3,,4\n,,,3\n2,3,4,5\n"}
+	views := []string{"-view", "left=a1,a2:rbf(width=1)", "-view", "right=b:linear", "-missing", "views"}
+	first := files // those of the first command stay
+	run := func(args ...string) (stdout, stderr string) {
+		t.Helper()
+		status, stdout, stderr := command(t, first, "", args...)
+		first = nil
+		require.Equal(t, console.StatusOK, status, stderr)
+		return stdout, stderr
+	}
+	for _, model := range []string{"bmkl", "mgp"} {
+		_, stderr := run(append([]string{"fit", "m.csv", "-target", "y", "-model", model, "-o", "m"}, views...)...)
+		assert.Contains(t, stderr, `view "left": 12 of 60 rows lack it`)
+		stdout, _ := run("predict", "m", "m.csv")
+		var sd [3]float64 // of rows that have all views, and that lack the first or the second
+		lines := strings.Split(strings.TrimSpace(stdout), "\n")[1:]
+		require.Len(t, lines, 60)
+		for i, line := range lines {
+			v, err := strconv.ParseFloat(strings.Split(line, ",")[1], 64)
+			require.NoError(t, err, line)
+			switch {
+			case i%5 == 1:
+				sd[1] = max(sd[1], v)
+			case i%4 == 2:
+				sd[2] = max(sd[2], v)
+			default:
+				sd[0] = max(sd[0], v)
+			}
+		}
+		assert.Greater(t, sd[1], 1.5*sd[0], "%s: predictions widen", model)
+		assert.Greater(t, sd[2], 1.5*sd[0], "%s: predictions widen", model)
+		stdout, _ = run(append([]string{"fit", "m.csv", "-target", "c", "-model", model, "-o", "c"}, views...)...)
+		assert.Contains(t, stdout, " of c\n")
+		run("evaluate", "c", "m.csv")
+		run("report", "m", "-data", "m.csv", "-o", "m.html")
+	}
+	for line, want := range map[string]string{
+		"fit part.csv -target y -model bmkl": `part.csv: row 2 (line 3), column 1 "a1": a part of the view "left" is missing in this row: -missing views is for rows that lack a view whole, and have another`,
+		"fit none.csv -target y -model bmkl": `none.csv: row 3 (line 4), column 3 "b": every view is missing in this row: -missing views is for rows that lack a view whole, and have another`,
+		"fit m.csv -target y -model auto":    "-missing views is not for -task regression with -model auto (it is for -model bmkl and -model mgp)",
+		"cv m.csv -target y":                 "-missing views is not for mkl cv",
+	} {
+		status, _, stderr := command(t, nil, "", append(strings.Fields(line), views...)...)
+		assert.Equal(t, console.StatusInput, status, line)
+		assert.Contains(t, stderr, want)
+	}
+	status, _, stderr := command(t, nil, "", "fit", "m.csv", "-target", "y", "-model", "bmkl", "-view", "left=a1,a2", "-missing", "views")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, "-missing views needs -kernels or views with kernels")
 }

@@ -62,15 +62,20 @@ func (m *tested) surface(e *console.Env, a, b importance, interval float64, rng 
 func (m *tested) valuesOf(c importance) (values []float64) {
 	feature := c.at[0]
 	for i := range m.x[feature.input].Rows {
-		values = append(values, m.x[feature.input].At(i, feature.first))
+		if v := m.x[feature.input].At(i, feature.first); v == v { // else the row lacks the view
+			values = append(values, v)
+		}
 	}
 	return values
 }
 
-// put gives a column a value in a row, or the category that the value counts.
+// put gives a column a value in a row, or the category that the value counts, unless the row lacks the view.
 func (c importance) put(x []mkl.Features, row int, v float64) {
 	for _, a := range c.at {
 		features := x[a.input].Row(row)[a.first : a.first+a.n]
+		if features[0] != features[0] {
+			continue
+		}
 		clear(features) // also the indicator of missing values
 		if c.kind == table.Text {
 			features[int(v)] = 1

@@ -16,6 +16,7 @@ import (
 const (
 	missingRefuse = "refuse"
 	missingImpute = "impute"
+	missingViews  = "views"
 )
 
 // conversions are what -as says of columns.
@@ -112,6 +113,8 @@ func (p *problem) makePlan(fs *console.Files) (lines []string, err error) {
 	rows, first := p.complete(fs, plans)
 	if left := p.main.Data.Rows - len(rows); left > 0 {
 		switch {
+		case p.Missing == missingViews:
+			return nil, console.Inputf("%w: -missing views is for rows that lack a view whole, and have another", first)
 		case p.Missing == missingRefuse:
 			return nil, console.Inputf("%w: -missing impute fills in what is missing, -missing drop leaves out such rows (%d of %d)", first, left, p.main.Data.Rows)
 		case len(rows) == 0:
@@ -150,7 +153,14 @@ func (p *problem) makePlan(fs *console.Files) (lines []string, err error) {
 			return nil, console.Inputf("view %s: no column is left: %s", quoted(v.name), strings.Join(plan.View{Left: append(v.left, planned.Left...)}.Lines(), "; "))
 		}
 		v.source, v.plan, v.left = v.source.Only(planned.At), planned.Columns, append(v.left, planned.Left...)
-		v.x = plan.Encode(v.plan, v.source.Columns, &v.source.File.Data).X
+		encoded := plan.Encode(v.plan, v.source.Columns, &v.source.File.Data)
+		if p.Missing == missingViews && !v.given() {
+			encoded.Lack()
+			if n := count(encoded.Absent); n > 0 {
+				lines = append(lines, fmt.Sprintf("view %s: %d of %s lack it", quoted(v.name), n, console.Plural(encoded.X.Rows, "row")))
+			}
+		}
+		v.x = encoded.X
 		for _, line := range (plan.View{Columns: v.plan, Left: v.left}).Lines() {
 			if !slices.Contains(lines, "plan: "+line) { // of a column in several views
 				lines = append(lines, "plan: "+line)
@@ -206,12 +216,30 @@ func (p *problem) complete(fs *console.Files, plans []plan.View) (rows []int, fi
 			}
 		}
 	}
+	lacking := make([]int, n) // how many views a row lacks
 	for k, v := range p.views {
 		d := &v.source.File.Data
 		if v.ofStrings() {
 			for i, cell := range columnStrings(v.source) {
 				if cell == "" && why[i] == nil {
 					why[i] = d.Cell(i, v.source.Columns[0], "the cell is empty")
+				}
+			}
+			continue
+		}
+		if p.Missing == missingViews && !v.given() {
+			// Rows that lack the view whole are learned from.
+			encoded := plan.Encode(plans[k].Columns, plans[k].At, d)
+			for i, absent := range encoded.Absent {
+				if absent {
+					lacking[i]++
+				}
+				switch at := plans[k].At[0]; {
+				case why[i] != nil:
+				case encoded.Missing[i] && !absent:
+					why[i] = d.Cell(i, at, fmt.Sprintf("a part of the view %s is missing in this row", quoted(v.name)))
+				case lacking[i] == len(p.views):
+					why[i] = d.Cell(i, at, "every view is missing in this row")
 				}
 			}
 			continue
@@ -245,6 +273,16 @@ func (p *problem) complete(fs *console.Files, plans []plan.View) (rows []int, fi
 	return rows, first
 }
 
+// count returns how many are true.
+func count(is []bool) (n int) {
+	for _, v := range is {
+		if v {
+			n++
+		}
+	}
+	return n
+}
+
 // checkSquare refuses a precomputed kernel with another number of columns than of samples, unless its
 // columns are said to be a basis.
 func (v *view) checkSquare() error {
@@ -263,7 +301,7 @@ func (v *view) square() bool {
 
 // targetKind is how the targets are read: as -missing says, they may be missing.
 func (p *problem) targetKind() table.Kind {
-	return p.est.form.kind(p.MissingTargets || p.Missing != missingRefuse)
+	return p.est.form.kind(p.MissingTargets || p.Missing != missingRefuse && p.Missing != missingViews)
 }
 
 // hint adds to a mistake in a cell which flag would take it.

@@ -246,6 +246,7 @@ func (p *problem) prepare() error {
 		fitting: mkl.Fitting{
 			Seed: p.Seed, Restarts: p.Restarts, Tolerance: p.Tolerance, MaxSweeps: p.Sweeps,
 			AllowDuplicates: p.AllowDuplicates || open(p.views), // kernels that the data suggest are not the user's mistake
+			MissingViews:    p.Missing == missingViews,
 			Workers:         p.Workers, Progress: p.bar.show, Notes: encoded,
 		},
 	})

@@ -55,7 +55,7 @@ type learnFlags struct {
 	Draws  int  `help:"Draws of -gibbs that are kept of each chain; 0 means 250."`
 	Thin   int  `help:"Sweeps of -gibbs from one draw that is kept to the next; 0 means 4. As many as are drawn from go before the first."`
 
-	Missing string   `enum:"refuse,drop,impute" default:"refuse" help:"What to do where a feature has no value (an empty cell, NA, NaN, NULL or ?): refuse the file, drop the row, or impute the column's median and add a column of 0 and 1 that says where. Drop and impute leave out rows without a target (${default})."`
+	Missing string   `enum:"refuse,drop,impute,views" default:"refuse" help:"What to do where a feature has no value (an empty cell, NA, NaN, NULL or ?): refuse the file, drop the row, impute the column's median and add a column of 0 and 1 that says where, or learn from rows that lack whole views by the views that they have. Drop and impute leave out rows without a target (${default})."`
 	As      []string `sep:"none" placeholder:"COLUMN=TYPE" help:"What a column is: number, text, boolean, date, date(d.m.y), date(d/m/y), date(m/d/y), or none to leave it out; can be repeated. By default the cells tell."`
 
 	RawColumns      bool `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
@@ -141,6 +141,19 @@ func (c *fitCmd) check(est *estimator) error {
 		default:
 			return console.Inputf("-%s is not for -task %s with -model %s%s", f.name, c.task, c.model, c.takers(f.name))
 		}
+	}
+	if c.Missing == missingViews && !est.gaps {
+		var models []string
+		for _, other := range estimators {
+			if slices.Contains(other.tasks, c.task) && other.gaps {
+				models = append(models, "-model "+other.model)
+			}
+		}
+		hint := ""
+		if models != nil {
+			hint = " (it is for " + join(models) + ")"
+		}
+		return console.Inputf("-missing views is not for -task %s with -model %s%s", c.task, c.model, hint)
 	}
 	if c.Plain && c.Method != methods[0].name {
 		return console.Inputf("-plain is -method %s: it cannot be %s as well", mkl.Published, c.Method)

@@ -201,7 +201,8 @@ func (m *tested) given(input int) bool {
 	return false
 }
 
-// permuted is x with some features in the order perm.
+// permuted is x with some features in the order perm. Rows that lack a view, or would take a
+// part of it from one that does, stay as they are.
 func permuted(x []mkl.Features, at []place, perm []int) []mkl.Features {
 	out := slices.Clone(x)
 	for _, a := range at {
@@ -210,7 +211,10 @@ func permuted(x []mkl.Features, at []place, perm []int) []mkl.Features {
 			copy(moved.Row(i), out[a.input].Row(i))
 		}
 		for i, from := range perm {
-			copy(moved.Row(i)[a.first:a.first+a.n], x[a.input].Row(from)[a.first:a.first+a.n])
+			to, values := moved.Row(i)[a.first:a.first+a.n], x[a.input].Row(from)[a.first:a.first+a.n]
+			if a.n == moved.Cols || to[0] == to[0] && values[0] == values[0] {
+				copy(to, values)
+			}
 		}
 		out[a.input] = moved
 	}

@@ -19,6 +19,7 @@ type estimator struct {
 	one   bool     // it has one target, whatever the task
 	open  bool     // it chooses the kernels of views that have none
 	timed bool     // it minds the time that it may take
+	gaps  bool     // its samples may lack views
 	part  string   // what its weights are of, if they are not of kernels
 
 	flags    []string // those of [fitCmd.optional] that mean something to it
@@ -73,7 +74,7 @@ var estimators = []*estimator{
 		},
 	},
 	{
-		model: modelBMKL, tasks: []string{taskRegression, taskMultioutput}, kind: "regression", form: numbers,
+		model: modelBMKL, tasks: []string{taskRegression, taskMultioutput}, kind: "regression", form: numbers, gaps: true,
 		flags:  []string{"kernels", "sparse", "prior", "raw-targets", "missing-targets", "allow-duplicates", "restarts", "plain"},
 		priors: []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
 		build: func(s *settings) fitter {
@@ -126,7 +127,7 @@ var estimators = []*estimator{
 		},
 	},
 	{
-		model: modelBMKL, tasks: []string{taskBinary, taskMulticlass}, kind: "classifier", form: classes,
+		model: modelBMKL, tasks: []string{taskBinary, taskMulticlass}, kind: "classifier", form: classes, gaps: true,
 		flags:    []string{"kernels", "sparse", "prior", "margin", "sigma-g", "allow-duplicates", "restarts", "plain"},
 		priors:   []string{"lambda", "gamma", "omega"},
 		complete: "labels must be complete",
@@ -142,7 +143,7 @@ var estimators = []*estimator{
 		},
 	},
 	{
-		model: modelBMKL, tasks: []string{"multilabel"}, kind: "multilabel", form: labels,
+		model: modelBMKL, tasks: []string{"multilabel"}, kind: "multilabel", form: labels, gaps: true,
 		flags:  []string{"kernels", "sparse", "prior", "margin", "sigma-g", "missing-targets", "allow-duplicates", "restarts", "plain"},
 		priors: []string{"lambda", "gamma", "omega"},
 		build: func(s *settings) fitter {
@@ -170,7 +171,7 @@ var estimators = []*estimator{
 		},
 	},
 	{
-		model: "mgp", tasks: []string{taskRegression}, kind: "multigp", form: numbers, one: true,
+		model: "mgp", tasks: []string{taskRegression}, kind: "multigp", form: numbers, one: true, gaps: true,
 		flags: []string{"kernels", "method", "family", "noise", "raw-targets", "plain"},
 		build: func(s *settings) fitter {
 			g := mkl.MultiGP{Fitting: s.fitting, Family: family(s.Family), Method: s.method(), Noise: s.noise(), RawTargets: s.RawTargets}
@@ -180,7 +181,7 @@ var estimators = []*estimator{
 		},
 	},
 	{
-		model: "mgp", tasks: []string{taskBinary, taskMulticlass}, kind: "multigp-classifier", form: classes, one: true,
+		model: "mgp", tasks: []string{taskBinary, taskMulticlass}, kind: "multigp-classifier", form: classes, one: true, gaps: true,
 		flags: []string{"kernels", "method", "family", "plain"},
 		build: func(s *settings) fitter {
 			c := mkl.MultiGPClassifier[string]{Fitting: s.fitting, Family: family(s.Family), Method: s.method()}

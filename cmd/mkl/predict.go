@@ -98,6 +98,7 @@ type input struct {
 	console.Source
 	plan    []plan.Column
 	strings *stringNote // of an input of strings, in place of the plan
+	gaps    bool        // samples may lack it
 }
 
 // open reads the model and opens the files, which the caller closes.
@@ -201,6 +202,9 @@ func (o *opened) features(ctx context.Context, rows, workers int, gaps *shortfal
 			continue
 		}
 		encoded := plan.Encode(in.plan, in.Columns, &in.File.Data)
+		if in.gaps {
+			encoded.Lack()
+		}
 		x = append(x, encoded.X)
 		note(encoded.Missing)
 		for column, n := range encoded.Unknown {
@@ -563,7 +567,7 @@ func (c *modelInput) inputs(fs *console.Files, n *notes, of []mkl.Input) ([]inpu
 		for k, j := range s.Columns {
 			s.File.Want(need[k].Want(j, true))
 		}
-		all = append(all, input{Source: s, plan: need})
+		all = append(all, input{Source: s, plan: need, gaps: in.MissingViews})
 	}
 	return all, nil
 }

@@ -110,6 +110,8 @@ func (c *fitCmd) views(fs *console.Files, main *console.File, targets []int) ([]
 // checkViews refuses views that are not for the estimator.
 func (c *fitCmd) checkViews(est *estimator, views []view) error {
 	switch {
+	case c.Missing == missingViews && open(views):
+		return console.Inputf("-missing views needs -kernels or views with kernels")
 	case est.kernels() && c.RawColumns && open(views):
 		return console.Inputf("-raw-columns needs -kernels or views with kernels: those that the data suggest are of standardised columns")
 	case open(views) && est.takes("rule") && (rule(c.Rule) == mkl.FixProd || rule(c.Rule) == mkl.WProd):

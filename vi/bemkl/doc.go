@@ -33,12 +33,14 @@
 // M. Gönen, "A Bayesian multiple kernel learning framework for single and multiple
 // output regression", ECAI 2012; M. Gönen, "Bayesian efficient multiple kernel
 // learning", ICML 2012, with its supplement. docs/shared.md derives SharedRegression,
-// docs/tasks.md TaskRegression and TaskClassification.
+// docs/tasks.md TaskRegression and TaskClassification, docs/missing-views.md Regression
+// with groups of samples.
 //
 // # Files
 //
 //	regression.go                Regression: model, state of a fit, updates, bound
 //	regression_posterior.go      its posterior; collapsed fits
+//	noise_groups.go              Regression with noise for each group of samples
 //	shared_regression.go         SharedRegression and its posterior
 //	task_regression.go           TaskRegression: model, state of a fit, updates, bound
 //	task_posterior.go            its posterior

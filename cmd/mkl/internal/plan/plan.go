@@ -117,6 +117,7 @@ func Simple(columns []Column) bool {
 type Encoded struct {
 	X       la.Matrix[float64]
 	Missing []bool           // by row, whether a value is missing that the plan cannot fill in; nil if none is
+	Absent  []bool           // by row, whether all its values are missing; nil if none of any row is
 	Unknown map[string]Count // by column, the cells with a category that the plan does not have
 }
 
@@ -144,7 +145,40 @@ func Encode(columns []Column, at []int, d *table.Data) Encoded {
 			clear(e.X.Row(i))
 		}
 	}
+	if e.Missing != nil {
+		e.Absent = make([]bool, d.Rows)
+		for i := range e.Absent {
+			e.Absent[i] = allMissing(columns, at, d, i)
+		}
+	}
 	return e
+}
+
+// allMissing reports whether every value of a row is missing, with no plan to fill it in.
+func allMissing(columns []Column, at []int, d *table.Data, row int) bool {
+	for k, c := range columns {
+		switch {
+		case c.Fill != nil:
+			return false
+		case c.Type == table.Text && d.Labels[at[k]][row] != "":
+			return false
+		case c.Type != table.Text && d.Numbers[at[k]][row] == d.Numbers[at[k]][row]:
+			return false
+		}
+	}
+	return true
+}
+
+// Lack marks the rows of the features that are absent: they become NaN, and are missing no more.
+func (e *Encoded) Lack() {
+	for i, absent := range e.Absent {
+		if absent {
+			for j := range e.X.Row(i) {
+				e.X.Row(i)[j] = nan
+			}
+			e.Missing[i] = false
+		}
+	}
 }
 
 func (e *Encoded) numbers(c Column, first int, values []float64) {
