@@ -165,7 +165,7 @@ func (g LandmarkGP) resolved(ctx context.Context, views []View, y []float64) ([]
 			some[i] = y[r]
 		}
 		f := Fitting{Seed: g.Seed, Workers: g.Workers, AllowDuplicates: true, Tolerance: g.Tolerance, MaxSweeps: g.MaxSweeps}
-		m, err := MultiGP{Fitting: f, hurried: true}.Fit(ctx, takeRows(views, rows), some)
+		m, err := MultiGP{Fitting: f, PointScales: true, hurried: true}.Fit(ctx, takeRows(views, rows), some)
 		if err != nil {
 			return nil, fmt.Errorf("mkl: widths learned of %d samples: %w", len(rows), err)
 		}

@@ -67,7 +67,7 @@ func (m Method) String() string {
 // data decide whether few kernels or all of them matter. It is the model to begin
 // with; see docs/choosing.md. The zero value is ready to fit. The fit has no random
 // start, and so no use for Restarts; of very many samples Seed chooses those that it
-// looks at first. Views with the same kernel are no
+// looks at first, and of few it is that of draws. Views with the same kernel are no
 // error here: their scales add up. It takes N² numbers for each kernel and N³ operations
 // for a step; above some thousands of samples [LandmarkGP] is the same model at a cost that
 // does not grow so.
@@ -97,6 +97,12 @@ type MultiGP struct {
 	// sample, and whether the noise is normal or has heavy tails.
 	Noise NoiseModel
 
+	// PointScales takes the amplitudes, the noise and learned length scales as known, at
+	// their most probable values. By default predictions from up to 64 samples are
+	// averaged over draws from their posterior, under the method Evidence, DefaultFamily and
+	// ConstantNoise; see docs/mgp.md, section 20.
+	PointScales bool
+
 	// What [Auto] sets: see processSettings.
 	hurried bool
 	start   *mgp.EvidenceStart
@@ -120,7 +126,7 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	m.onViews = onViews{g.record(Trace{}), ds}
 	settings := processSettings{
 		method: g.Method, family: g.Family, prior: g.Prior, fixed: g.FixedPrior, hurried: g.hurried, seed: g.Seed,
-		noise: g.Noise, start: g.start,
+		noise: g.Noise, start: g.start, pointScales: g.PointScales,
 	}
 	if err := settings.checkNoise(); err != nil {
 		return nil, err
@@ -138,8 +144,11 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
 func (g MultiGP) EstimateMemory(s Size) int64 {
-	if g.Noise == VaryingNoise {
+	switch {
+	case g.Noise == VaryingNoise:
 		return g.processMemory(s, varyingFactors)
+	case s.Samples <= mostDrawn && !g.PointScales:
+		return g.processMemory(s, 1+scalesDrawn)
 	}
 	return g.processMemory(s, 1)
 }

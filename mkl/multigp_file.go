@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -12,6 +13,14 @@ type multiGPJSON struct {
 	designJSON
 	recordJSON
 	Processes []processJSON `json:"processes"`
+	Draws     []drawJSON    `json:"draws,omitempty"` // of a target
+}
+
+// drawJSON is a function at scales drawn from their posterior, over which predictions are averaged. Its
+// tensors are those of a function of ARD with draw.I. in place of process.O. .
+type drawJSON struct {
+	Tau    float64     `json:"tau"`
+	Widths [][]float64 `json:"widths,omitempty"`
 }
 
 // processJSON is one function of a multiple Gaussian process. Its tensors are
@@ -73,6 +82,47 @@ func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []proce
 		all = append(all, j)
 	}
 	return design, record, all
+}
+
+// addDrawn adds the functions that are drawn, of which ds is the design but for widths, and
+// returns their settings.
+func (f *fileWriter) addDrawn(draws *processes, ds *design) (all []drawJSON) {
+	if draws == nil {
+		return nil
+	}
+	for i, p := range draws.posteriors {
+		j := drawJSON{Tau: p.State().Tau}
+		if draws.designs[i] != ds {
+			j.Widths = draws.designs[i].allWidths()
+		}
+		f.addState(fmt.Sprintf("draw.%d.", i), p.State())
+		all = append(all, j)
+	}
+	return all
+}
+
+// takeDrawn takes the functions that were drawn for m.
+func (f *fileReader) takeDrawn(m *processes, all []drawJSON) error {
+	if len(all) == 0 {
+		return nil
+	}
+	m.draws = &processes{}
+	P, N := m.posteriors[0].Dims()
+	for i, j := range all {
+		p, err := f.takeState(fmt.Sprintf("draw.%d.", i), mgp.State{Family: ARD, Tau: j.Tau}, P, N, false)
+		if f.err != nil {
+			return f.err
+		}
+		ds := m.design
+		if err == nil && j.Widths != nil {
+			ds, err = ds.withWidths(j.Widths)
+		}
+		if err != nil {
+			return fmt.Errorf("model: draws[%d]: %w", i, err)
+		}
+		m.draws.designs, m.draws.posteriors = append(m.draws.designs, ds), append(m.draws.posteriors, p)
+	}
+	return nil
 }
 
 // addState adds the tensors of a posterior.
@@ -170,6 +220,7 @@ func (m *MultiGPModel) Save(w io.Writer) error {
 // encode adds the model's tensors and returns its settings.
 func (m *MultiGPModel) encode(f *fileWriter) (j multiGPJSON) {
 	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(&m.processes)
+	j.Draws = f.addDrawn(m.draws, m.design)
 	f.addTargets(m.target)
 	return j
 }
@@ -191,6 +242,12 @@ func (m *MultiGPModel) take(f *fileReader, j multiGPJSON) (err error) {
 		return fmt.Errorf("model: %d processes in a regression, which has one", len(j.Processes))
 	}
 	if m.processes, err = f.takeProcesses(j.designJSON, j.recordJSON, j.Processes, false); err != nil {
+		return err
+	}
+	if len(j.Draws) > 0 && m.noise != nil {
+		return errors.New("model: draws beside noise that varies")
+	}
+	if err = f.takeDrawn(&m.processes, j.Draws); err != nil {
 		return err
 	}
 	targets := f.takeTargets(1)

@@ -30,10 +30,15 @@ func (m *MultiGPModel) Targets() int { return 1 }
 func (m *MultiGPModel) Prior() string { return m.prior(0) }
 
 // NoiseSD returns the standard deviation of the target's noise, τ^-½, in its units:
-// a slice of one. Noise that varies has the mean variance of the
+// a slice of one. Of draws it is the root of their mean variance. Noise that varies has the mean variance of the
 // training samples'; that of heavy tails is σ·√(ν/(ν − 2)).
 func (m *MultiGPModel) NoiseSD() []float64 {
-	return []float64{m.target.sd / math.Sqrt(m.posteriors[0].State().Tau)}
+	all := m.averaged().posteriors
+	var variance float64
+	for _, p := range all {
+		variance += 1 / p.State().Tau / float64(len(all))
+	}
+	return []float64{m.target.sd * math.Sqrt(variance)}
 }
 
 // Outputs tells what was learned of the target.
@@ -43,7 +48,8 @@ func (m *MultiGPModel) Outputs() []Output {
 	return out
 }
 
-// Posterior returns the approximate posterior, of the standardised target.
+// Posterior returns the approximate posterior, of the standardised target, at the most
+// probable scales.
 func (m *MultiGPModel) Posterior() *mgp.Posterior { return m.posteriors[0] }
 
 // Predict returns the predictive mean and variance, noise included, for each
@@ -58,13 +64,23 @@ func (m *MultiGPModel) PredictTargets(ctx context.Context, opt PredictOptions, x
 	if err != nil {
 		return nil, err
 	}
-	out := newPrediction(1, t, opt)
-	err = m.predict(ctx, opt, x, t, func(_, first int, p *mgp.Prediction) {
-		m.target.restore(out, 0, first, p.Mean, p.Variance)
+	out, standard := newPrediction(1, t, opt), newPrediction(1, t, opt)
+	var variance []float64
+	if !opt.MeanOnly {
+		variance = standard.Variance[0]
+	}
+	err = m.averaged().predict(ctx, opt, x, t, func(o, first int, p *mgp.Prediction) {
+		to := first + len(p.Mean)
+		if variance == nil {
+			mix(standard.Mean[0][first:to], nil, 1/float64(o+1), p.Mean, nil)
+			return
+		}
+		mix(standard.Mean[0][first:to], variance[first:to], 1/float64(o+1), p.Mean, p.Variance)
 	})
 	if err != nil {
 		return nil, err
 	}
+	m.target.restore(out, 0, 0, standard.Mean[0], variance)
 	return out.checked()
 }
 

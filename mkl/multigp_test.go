@@ -73,7 +73,7 @@ func TestMultiGPKernelsWithThemselves(t *testing.T) {
 	x, views, y := gpProblem(40, 2)
 	far := la.NewMatrix[float64](1, 2)
 	far.Fill(1e3)
-	m, err := MultiGP{}.Fit(context.Background(), views(x), y)
+	m, err := MultiGP{PointScales: true}.Fit(context.Background(), views(x), y)
 	require.NoError(t, err)
 	_, variance, err := m.Predict(columns(views(far))...)
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestMultiGPKernelsWithThemselves(t *testing.T) {
 		}
 		given = append(given, View{X: k, Kernel: Precomputed{}})
 	}
-	p, err := MultiGP{}.Fit(context.Background(), given, y)
+	p, err := MultiGP{PointScales: true}.Fit(context.Background(), given, y)
 	require.NoError(t, err)
 	wantMean, wantVariance, err := m.Predict(columns(views(x))...)
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestMultiGPKernelsWithThemselves(t *testing.T) {
 	for i := range centred {
 		centred[i].Center = true
 	}
-	m, err = MultiGP{}.Fit(context.Background(), centred, y)
+	m, err = MultiGP{PointScales: true}.Fit(context.Background(), centred, y)
 	require.NoError(t, err)
 	ks := []la.Matrix[float64]{la.NewMatrix[float64](40, 40), la.NewMatrix[float64](40, 40)}
 	self := la.NewMatrix[float64](2, 40)
@@ -147,7 +147,7 @@ func TestMultiGPRefusesBadData(t *testing.T) {
 func TestMultiGPEstimateMemory(t *testing.T) {
 	const n, p = manySamples - 10, 5 // no part is fitted first
 	kernels, factor := int64(8*p*n*n), int64(8*n*n)
-	g := MultiGP{Fitting: Fitting{Workers: 1}}
+	g := MultiGP{Fitting: Fitting{Workers: 1}, PointScales: true}
 	for classes, l := range map[int]int64{2: 1, 3: 3, 4: 4} {
 		need := MultiGPClassifier[int]{Fitting: g.Fitting}.EstimateMemory(Size{Samples: n, Kernels: p, Outputs: classes})
 		assert.Greater(t, need, kernels+(2+l)*factor)
@@ -215,7 +215,7 @@ func TestMultiGPClassifier(t *testing.T) {
 
 func TestMultiGPFilesAreChecked(t *testing.T) {
 	x, views, y := gpProblem(20, 2)
-	m, err := MultiGP{}.Fit(context.Background(), views(x), y)
+	m, err := MultiGP{PointScales: true}.Fit(context.Background(), views(x), y)
 	require.NoError(t, err)
 	c, err := MultiGPClassifier[int]{}.Fit(context.Background(), views(x), parts(y, 2))
 	require.NoError(t, err)

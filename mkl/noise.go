@@ -154,7 +154,7 @@ func (a Auto) addNoise(ctx context.Context, m *PoolModel, views [][]View, y []fl
 		g.start = &start
 		member, err := g.Fit(ctx, views[best], y)
 		switch {
-		case ctx.Err() != nil:
+		case err != nil && ctx.Err() != nil:
 			return nil, err
 		case err != nil || predictsWorse(member.leaveOneOut[0].Mean, from.leaveOneOut[0].Mean, member.standard(y), try.errors):
 			continue

@@ -192,21 +192,15 @@ func (m *PoolModel) mixed(predict func(member int) (*Prediction, error)) (out *P
 		if err != nil {
 			return nil, err
 		}
-		mean := p.Mean[0]
 		if out == nil {
-			out = newPrediction(1, len(mean), PredictOptions{MeanOnly: p.Variance == nil})
+			out = newPrediction(1, len(p.Mean[0]), PredictOptions{MeanOnly: p.Variance == nil})
 		}
-		share := w / (before + w)
+		var of, variance []float64
+		if p.Variance != nil {
+			of, variance = out.Variance[0], p.Variance[0]
+		}
 		before += w
-		for t, v := range mean {
-			// Without the difference of squares.
-			d := v - out.Mean[0][t]
-			out.Mean[0][t] += float64(share * d)
-			if p.Variance != nil {
-				was := &out.Variance[0][t]
-				*was += float64(share * (p.Variance[0][t] - *was + float64((1-share)*d*d)))
-			}
-		}
+		mix(out.Mean[0], of, w/before, p.Mean[0], variance)
 	}
 	return out, nil
 }

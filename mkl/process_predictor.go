@@ -261,7 +261,7 @@ func (m *processMember) info() ProcessPredictorInfo {
 // samples that costs about N²·m multiplications.
 func (m *MultiGPModel) Predictor(opt ProcessPredictorOptions) (*ProcessPredictor, error) {
 	p := &ProcessPredictor{inputs: m.design.inputs}
-	return p, p.add(m, opt, 1, 1)
+	return p, p.add(m, opt, mixedShare(len(m.averaged().posteriors)), 1)
 }
 
 // Predictor prepares the model for predictions of single samples: those of every
@@ -271,12 +271,12 @@ func (m *PoolModel) Predictor(opt ProcessPredictorOptions) (*ProcessPredictor, e
 		return m.landmarks.Predictor(opt)
 	}
 	p := &ProcessPredictor{inputs: m.members[0].design.inputs}
-	share := 1.0
-	if len(m.members) > 1 {
-		share = mixtureShare
+	functions := 0
+	for _, member := range m.members {
+		functions += len(member.averaged().posteriors)
 	}
 	for i, member := range m.members {
-		if err := p.add(member, opt, share, m.weights[i]); err != nil {
+		if err := p.add(member, opt, mixedShare(functions), m.weights[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -288,16 +288,29 @@ func (m *PoolModel) Predictor(opt ProcessPredictorOptions) (*ProcessPredictor, e
 // ½(1+√2)δ + O(δ²) < δ/0.8; see docs/predictor.md.
 const mixtureShare = 0.8
 
-func (p *ProcessPredictor) add(m *MultiGPModel, opt ProcessPredictorOptions, share, weight float64) error {
-	f, err := m.newProcessFunction(0, opt, share)
-	if err != nil {
-		return err
+// mixedShare returns the share of the tolerance for each of so many functions.
+func mixedShare(functions int) float64 {
+	if functions > 1 {
+		return mixtureShare
 	}
-	p.members = append(p.members, processMember{process: f, weight: weight, target: m.target, meanOnly: opt.MeanOnly})
+	return 1
+}
+
+func (p *ProcessPredictor) add(m *MultiGPModel, opt ProcessPredictorOptions, share, weight float64) error {
+	all := m.averaged()
+	for o := range all.posteriors {
+		f, err := all.newProcessFunction(o, opt, share)
+		if err != nil {
+			return err
+		}
+		p.members = append(p.members, processMember{
+			process: f, weight: weight / float64(len(all.posteriors)), target: m.target, meanOnly: opt.MeanOnly,
+		})
+	}
 	return nil
 }
 
-// Info says what a prediction by each member of the model takes.
+// Info says what a prediction by each member of the model takes, by each of its draws if there are any.
 func (p *ProcessPredictor) Info() []ProcessPredictorInfo {
 	var out []ProcessPredictorInfo
 	for _, m := range p.members {

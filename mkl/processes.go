@@ -25,7 +25,9 @@ type processSettings struct {
 	// hurried makes only a few steps on all samples of those that are many, once a part
 	// of them has told where the scales lie.
 	hurried bool
-	seed    uint64 // of the choice of that part
+	seed    uint64 // of the choice of that part, and of draws
+
+	pointScales bool // no draws
 
 	noise NoiseModel
 	start *mgp.EvidenceStart // of the ascent, nil if there is none
@@ -57,6 +59,7 @@ func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k vi
 			return false, errors.Join(errs...)
 		}
 		m.add(fit, m.design.learned(fit.Parameters))
+		m.addDraws(fit.Draws)
 		if err := checkWeights(m.weights(o)); err != nil {
 			return false, errors.Join(append(errs, err)...)
 		}
@@ -74,7 +77,10 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 		}
 		return g.Fit(ctx, k, y)
 	}
-	e := mgp.Evidence{Family: s.family, Prior: s.prior, Fixed: s.fixed, Start: s.start, Workers: workers, Ascent: a}
+	e := mgp.Evidence{Family: s.family, Prior: s.prior, Fixed: s.fixed, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a}
+	if len(y) <= mostDrawn && !s.pointScales {
+		e.Draws = scalesDrawn
+	}
 	if s.method == GaussianBound {
 		e.Sites = mgp.VariationalBound
 	}
@@ -188,6 +194,7 @@ type processes struct {
 	leaveOneOut []*mgp.LeaveOneOut // of each function; nil if loaded, or factorised
 	adapted     bool               // widths were learned; known of fits only
 	noise       *mgp.NoiseProcess  // of the target, nil if it is constant
+	draws       *processes         // designs and posteriors of draws, over which predictions are averaged; or nil
 	last        *mgp.EvidenceStart // where the last function's scales are; known of fits only
 }
 
@@ -216,8 +223,8 @@ func (m *processes) add(f *mgp.Fit, ds *design) {
 	if l := f.LeaveOneOut; l != nil {
 		bound = f.LogEvidence
 		m.leaveOneOut = append(m.leaveOneOut, l)
-		// A Gaussian bound has neither; noise that is not normal of one variance has both, and a bound.
-		m.evidence = (l.Mean != nil) != (l.LogProbability != nil)
+		// A Gaussian bound has neither; noise that is not normal of one variance has a bound.
+		m.evidence = (l.Mean != nil || l.LogProbability != nil) && f.Noise == nil && f.Posterior.State().Freedom == 0
 	}
 	m.bounds = append(m.bounds, bound)
 }
@@ -270,6 +277,9 @@ func (m *processes) Outputs() []Output {
 
 // weights returns the posterior of 1/γ_p of one function.
 func (m *processes) weights(o int) []KernelWeight {
+	if m.draws != nil {
+		return m.kernelWeights(m.draws.drawnWeights())
+	}
 	return m.kernelWeights(m.posteriors[o].KernelWeights())
 }
 

@@ -51,6 +51,12 @@ type Evidence struct {
 	// a twentieth of a nat for 1000 samples. MaxSweeps is the most steps: 0 means 100.
 	Ascent vi.Ascent
 
+	// Draws is how many draws of the scales, the noise and the kernels' parameters
+	// [Evidence.Fit] makes from their posterior, where it ended, for the family Default;
+	// see docs/mgp.md, section 20. Seed is that of the draws.
+	Draws int
+	Seed  uint64
+
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
 	// Results do not depend on it.
 	Workers int
@@ -122,8 +128,8 @@ type LeaveOneOut struct {
 	Mean, Variance []float64 // of the target, with its noise; nil for labels
 
 	// LogProbability is log P(t_n | the other labels) of each sample's own label, or with
-	// noise that varies or has heavy tails the log density of its target; nil for other targets, which have
-	// the normal one, and for labels under [VariationalBound], whose cavities are no such
+	// noise that varies or has heavy tails, and over [Evidence.Draws], the log density of its target; nil for other
+	// targets, which have the normal one, and for labels under [VariationalBound], whose cavities are no such
 	// predictions.
 	LogProbability []float64
 }
@@ -269,7 +275,11 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 		}
 		rec.Reason = vi.MaxSweeps
 	}
-	return m.finish(x, rec)
+	fit, err := m.finish(x, rec)
+	if err == nil && e.Draws > 0 && !labels && e.Family == Default {
+		err = m.drawScales(fit, x, e.Draws, e.Seed)
+	}
+	return fit, err
 }
 
 // stopped returns the fit at x, which an error has ended, beside that error; there
@@ -735,15 +745,14 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 		limit *= m.noise
 	}
 	r := m.precision(m.quad)
+	if !m.labels {
+		*loo = m.leaveOneOut(r)
+	}
 	var square float64
 	for i := range m.N {
 		f := m.y[i] - float64(m.noise*m.alpha[i])
 		if m.labels {
 			f = m.sites.mean[i]
-		} else { // the prediction without sample i
-			v := 1 / r.At(i, i)
-			loo.Mean = append(loo.Mean, m.y[i]-float64(m.alpha[i]*v))
-			loo.Variance = append(loo.Variance, v)
 		}
 		square += float64(f * f)
 	}

@@ -118,6 +118,11 @@ type Fit struct {
 	// Noise is the noise of [Evidence.FitVarying], nil where it is constant. The
 	// posterior's τ is then one over the mean noise variance of the samples.
 	Noise *NoiseProcess
+
+	// Draws are those of [Evidence.Draws], over which predictions are to be averaged.
+	// LeaveOneOut is then that of their mixture; all else is at the values of highest
+	// posterior density.
+	Draws []Draw
 }
 
 // Fit approximates the posterior given square kernels and N targets. Errors are

@@ -1,0 +1,67 @@
+package mkl
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// Predictions of [MultiGP] from few samples are averaged over draws of scales, noise and length
+// scales from their posterior: such a posterior is wide, and predictions at its mode are too
+// sure. Of many samples the mode tells nearly all, and draws would cost what a hundred
+// fits do; docs/mgp.md, section 20, has the figures.
+const (
+	mostDrawn   = 64 // samples
+	scalesDrawn = 16
+)
+
+// addDraws adds the functions at the scales drawn.
+func (m *processes) addDraws(all []mgp.Draw) {
+	if len(all) == 0 {
+		return
+	}
+	m.draws = &processes{}
+	for _, d := range all {
+		m.draws.designs = append(m.draws.designs, m.design.learned(d.Parameters))
+		m.draws.posteriors = append(m.draws.posteriors, d.Posterior)
+	}
+}
+
+// averaged returns the functions over which predictions are averaged: those drawn, or else
+// the only one.
+func (m *MultiGPModel) averaged() *processes {
+	if m.draws != nil {
+		return m.draws
+	}
+	return &m.processes
+}
+
+// drawnWeights returns the mean and the standard deviation of 1/γ_p over the draws.
+func (m *processes) drawnWeights() (mean, sd []float64) {
+	P, n := len(m.posteriors[0].State().Gamma), float64(len(m.posteriors))
+	mean, sd = make([]float64, P), make([]float64, P)
+	for i := range mean {
+		for _, p := range m.posteriors {
+			mean[i] += 1 / p.State().Gamma[i] / n
+		}
+		for _, p := range m.posteriors {
+			d := 1/p.State().Gamma[i] - mean[i]
+			sd[i] += d * d / n
+		}
+		sd[i] = math.Sqrt(sd[i])
+	}
+	return mean, sd
+}
+
+// mix adds a member with the given share of the weight so far, its own included, to the mean
+// and the variance of a mixture; variances are nil or those of both.
+func mix(mean, variance []float64, share float64, m, v []float64) {
+	for t, to := range m {
+		// Without the difference of squares.
+		d := to - mean[t]
+		mean[t] += float64(share * d)
+		if v != nil {
+			variance[t] += float64(share * (v[t] - variance[t] + float64((1-share)*d*d)))
+		}
+	}
+}
