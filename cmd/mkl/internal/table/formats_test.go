@@ -506,7 +506,7 @@ func TestOtherFormats(t *testing.T) {
 		"PAR1":                 "f: ",
 		"ARROW1\x00\x00":       "f: ",
 		"\xff\xff\xff\xff":     "f: neither text nor ",
-		"a\x00":                "f: neither text nor an NPY, NPZ, Parquet, Arrow, LIBSVM or MATLAB file: byte 2 is zero",
+		"a\x00":                "f: neither text nor an NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MATLAB file: byte 2 is zero",
 	} {
 		_, err := New("f", strings.NewReader(file), -1, Options{})
 		assert.ErrorContains(t, err, want)
