@@ -167,7 +167,7 @@ func TestCVErrors(t *testing.T) {
 		{"-target price -models probit", "-model probit is for -task binary and multiclass, not regression"},
 		{"-target price -models mgp -latents 2", "-latents is for none of the models: mgp"},
 		{"-target price -models mgp -kernels rbg", `-kernels rbg: no kernel is called "rbg"`},
-		{"-target price -models mgp -kernels precomputed", "-kernels precomputed: kernels that are given are named by -view"},
+		{"-target price -models mgp -kernels precomputed", "-kernels precomputed: kernels that are given and kernels of strings are named by -view"},
 		{"-target price -models mgp -view area:linear -kernels linear", "-kernels is for views that name no kernels, of which there are none"},
 		{"-target price -score brier", "-score brier is not for these predictions: it is rmse or nlpd"},
 		{"-target price -order kind", "-order kind: the column is text: dates or numbers are needed"},
