@@ -47,8 +47,8 @@ type Evidence struct {
 	Start *EvidenceStart
 
 	// Ascent.Tolerance is the rise of the objective in one step that counts as none,
-	// where the next promises none either, relative to max(|objective|, N): 0 means 5e-5,
-	// a twentieth of a nat for 1000 samples. MaxSweeps is the most steps: 0 means 100.
+	// where the next promises none either, relative to max(|objective|, N): 0 means 1e-5,
+	// a hundredth of a nat for 1000 samples, and for labels, whose steps cost more, 5e-5. MaxSweeps is the most steps: 0 means 100.
 	Ascent vi.Ascent
 
 	// Draws is how many draws of the scales, the noise and the kernels' parameters
@@ -193,8 +193,11 @@ func (e Evidence) FitLabels(ctx context.Context, k vi.Kernels, t []float64) (*Fi
 	return e.fit(ctx, k, t, true)
 }
 
-// evidenceTolerance is the default of Ascent.Tolerance.
-const evidenceTolerance = 5e-5
+// Defaults of Ascent.Tolerance.
+const (
+	evidenceTolerance = 1e-5
+	labelTolerance    = 5e-5
+)
 
 // priorRounds is the most times that a learned prior and the scales take turns.
 const priorRounds = 8
@@ -247,6 +250,9 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 		return nil, err
 	}
 	rec := vi.Record{Reason: vi.MaxSweeps}
+	if labels && e.Ascent.Tolerance == 0 {
+		e.Ascent.Tolerance = labelTolerance
+	}
 	settings := e.settings(float64(m.N), &rec)
 	if tol := settings.Tolerance; tol > 0 {
 		m.tol = min(m.tol, max(math.Sqrt(tol/2), finalTolerance))
@@ -630,7 +636,7 @@ func (m *scalePrior) logPrior(u float64) (density, slope float64) {
 // slope in x.
 func normalPrior(x, mean, sd float64) (density, slope float64) {
 	d := (x - mean) / sd
-	return -0.5 * d * d, -d / sd
+	return float64(-0.5 * d * d), -d / sd
 }
 
 // amplitudeSlopes stores the slopes of the cost by the P values log a_p in g, and returns
