@@ -8,8 +8,8 @@ import (
 
 // Predictions of [MultiGP] from few samples are averaged over draws of scales, noise and length
 // scales from their posterior: such a posterior is wide, and predictions at its mode are too
-// sure. Of many samples the mode tells nearly all, and draws would cost what a hundred
-// fits do; docs/mgp.md, section 20, has the figures.
+// sure. Of more samples there is less to gain, and draws would cost more than all else;
+// docs/choosing.md has the figures.
 const (
 	mostDrawn   = 64 // samples
 	scalesDrawn = 16
