@@ -126,7 +126,6 @@ func TestPlanSumsAreTheSameInParts(t *testing.T) {
 	anew, err := p.Fit(t.Context(), Fitting{}, first)
 	require.NoError(t, err)
 	assert.EqualValues(t, stat.BlockSamples, again.Observations())
-	t.Log(anew.Bound(), again.Bound(), anew.Trace().Sweeps, again.Trace().Sweeps, anew.Trace().Reason, again.Trace().Reason)
 	assert.InEpsilon(t, anew.Bound(), again.Bound(), 1e-4)
 	assert.LessOrEqual(t, again.Trace().Sweeps, anew.Trace().Sweeps)
 
