@@ -633,10 +633,10 @@ func (m *scalePrior) logPrior(u float64) (density, slope float64) {
 }
 
 // normalPrior returns the logarithm of a normal prior at x but for a constant, and its
-// slope in x.
+// slope in x; a division by a constant is a product to the compiler.
 func normalPrior(x, mean, sd float64) (density, slope float64) {
 	d := (x - mean) / sd
-	return float64(-0.5 * d * d), -d / sd
+	return float64(-0.5 * d * d), float64(-d / sd)
 }
 
 // amplitudeSlopes stores the slopes of the cost by the P values log a_p in g, and returns
