@@ -193,8 +193,8 @@ func (s *slicer) move(along func(i int) bool) {
 		}
 		return s.logDensity(s.at)
 	}
-	level := s.value + special.Log(1-s.src.Float64())
-	lo := -float64(stepWidth * s.src.Float64())
+	level := s.value + special.Log(1-float64(s.src.Float64()))
+	lo := float64(-stepWidth * s.src.Float64())
 	hi := lo + stepWidth
 	below := s.src.IntN(mostSteps)
 	for above := mostSteps - 1 - below; above > 0 && density(hi) > level; above-- {
