@@ -195,18 +195,7 @@ func TestTaskScoresNeverFall(t *testing.T) {
 			c.Workers = 2
 			m, err := c.model(tasks)
 			require.NoError(t, err)
-			require.NoError(t, m.Sweep(nil))
-			last := m.Bound()
-			for sweep := range firstSweeps + 10 {
-				require.NoError(t, m.Sweep(func(name string) {
-					b := m.Bound()
-					require.False(t, testkit.Fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g", sweep+2, name, last, b)
-					last = b
-				}))
-			}
-			m.updateScale()
-			a, b, c := m.ridge()
-			assert.InDelta(t, 0, c+a-b, 1e-9*(math.Abs(a)+b+c), "s = 1 is the root after the step")
+			checkNeverFalls(t, m)
 		})
 	}
 }
