@@ -82,7 +82,8 @@ func class[P interface {
 func newLatency(name string, prior mkl.Gamma) latency {
 	c := newCurve(133)
 	m := fitted(mkl.Regression{Lambda: prior, Omega: prior}.Fit(context.Background(), c.views(-10, 10), c.y))
-	return latency{name, 1, single(m.Predictor(mkl.PredictorOptions{Unhealed: true}))} // healing keeps every sample: this is the pruned form
+	// Healing keeps every sample: this is the pruned form.
+	return latency{name, 1, single(m.Predictor(mkl.PredictorOptions{Unhealed: true}))}
 }
 
 // predictors are the models whose single predictions are timed. Each fits a curve of n samples

@@ -67,7 +67,7 @@ func (p *product[T]) single(d []T) {
 		for i, v := range x {
 			t := v - y[i]
 			if i == 0 {
-				s = t * t // as the fused sum from +0, and sooner there
+				s = t * t // the bits of fma(t, t, 0), sooner
 			} else if is64[T]() { // fma, spelled out because it is not inlined
 				s = T(math.FMA(float64(t), float64(t), float64(s)))
 			} else {

@@ -394,7 +394,8 @@ func TestGoldenConditionals(t *testing.T) {
 		s.try(s.composite, g.Product.Proposal)
 		then := s.likelihood(s.trial.f)
 		assert.InDelta(t, g.Product.LoglikProp-g.Product.Loglik, then-now, 40*goldenConditional)
-		// The sampler's density of log β has π and χ integrated out: with theirs given β it is the golden one.
+		// The sampler's density of log β has π and χ integrated out: with theirs given β it is
+		// the golden one.
 		rise := then - now + s.logPowers(g.Product.Proposal) - s.logPowers(g.Product.Beta)
 		for p := range d.S {
 			rise += hyperDensity(s, g.Product.Proposal[p], s.pi[p], s.chi[p]) - hyperDensity(s, g.Product.Beta[p], s.pi[p], s.chi[p])

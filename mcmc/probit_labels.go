@@ -24,6 +24,9 @@ func (s *probitSampler) labelled(f la.Matrix[float64]) float64 {
 	return sum
 }
 
+// leastTurn is the width of a bracket of angles, in radians, that holds no other point but by rounding.
+const leastTurn = 1e-12
+
 // How often a sweep makes the moves given the labels.
 const (
 	ellipses = 3 // slices through W
@@ -60,10 +63,11 @@ func (s *probitSampler) sweepEllipse(r random, now float64) float64 {
 		level := now + special.Log(uniform(r))
 		angle := float64(2 * math.Pi * uniform(r))
 		low, high := angle-2*math.Pi, angle
-		for {
+		for high-low > leastTurn { // or W stays, as where no probability is a number
 			sin, cos := special.Sincos(angle)
 			turn(s.trial.f, cos, s.f, sin, along)
-			if now = s.labelled(s.trial.f); now > level {
+			if then := s.labelled(s.trial.f); then > level {
+				now = then
 				turn(s.w, cos, s.w, sin, v)
 				s.f, s.trial.f = s.trial.f, s.f
 				break

@@ -481,6 +481,22 @@ func TestProbitState(t *testing.T) {
 	}
 }
 
+// Where no point of an ellipse has the probability asked for, W and f stay and the search ends.
+func TestEllipseEnds(t *testing.T) {
+	train, _, labels, _ := probitPoints(3, 3, 12, 4)
+	m, err := Probit{}.problem(fixedKernels{train.at(0.5)}, labels)
+	require.NoError(t, err)
+	s := newProbitSampler(m, &la.Workspace{Workers: 1})
+	r := rand.New(newStream(1, 0))
+	require.NoError(t, s.start(r))
+	w, f := s.w.Clone(), s.f.Clone()
+	for _, now := range []float64{math.Inf(1), math.NaN()} {
+		s.sweepEllipse(r, now)
+		assert.Equal(t, w, s.w)
+		assert.Equal(t, f, s.f)
+	}
+}
+
 func BenchmarkProbitSweep(b *testing.B) {
 	for _, c := range []struct {
 		name    string

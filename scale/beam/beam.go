@@ -85,7 +85,12 @@ func Sum(s beam.Scope, plan, rows beam.PCollection) beam.PCollection {
 type sumFn struct{ builder *mkl.PlanBuilder }
 
 // ProcessElement emits the sums of an element.
-func (f *sumFn) ProcessElement(rows mkl.Rows, plan Plan, emit func(Sums)) error {
+func (f *sumFn) ProcessElement(rows mkl.Rows, plan Plan, emit func(Sums)) (err error) {
+	defer func() {
+		if err != nil {
+			f.builder = nil // it may hold a part of the element, which will come again
+		}
+	}()
 	if f.builder == nil {
 		p, err := mkl.LoadPlan(bytes.NewReader(plan.Saved))
 		if err != nil {
@@ -160,23 +165,25 @@ func decodeRows(b []byte) (r mkl.Rows, err error) {
 		b = b[4:]
 		return int(n)
 	}
-	numbers := func(n int) []float64 {
-		if err != nil || n > len(b)/8 {
-			err = fmt.Errorf("beam: %d numbers are more than there are", n)
+	numbers := func(n, columns int) []float64 {
+		if err == nil && (n < 0 || columns < 0 || n > 0 && columns > len(b)/8/n) {
+			err = fmt.Errorf("beam: %d×%d numbers are more than there are", n, columns)
+		}
+		if err != nil {
 			return nil
 		}
-		v := make([]float64, n)
+		v := make([]float64, n*columns)
 		for i := range v {
 			v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
 		}
-		b = b[8*n:]
+		b = b[8*len(v):]
 		return v
 	}
 	n, views := number(), number()
-	r.Y = numbers(n)
+	r.Y = numbers(n, 1)
 	for range views {
 		columns := number()
-		x := numbers(n * columns)
+		x := numbers(n, columns)
 		if err != nil {
 			return r, err
 		}

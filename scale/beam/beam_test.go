@@ -1,6 +1,7 @@
 package beam
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -136,6 +137,13 @@ func TestRowsCoder(t *testing.T) {
 		_, err := decodeRows(b[:n])
 		assert.Error(t, err, "%d bytes", n)
 	}
+	// Sizes of which there are not that many numbers, nor is their product a number of them.
+	most := bytes.Repeat([]byte{0xff}, 12)
+	_, err = decodeRows(most)
+	assert.Error(t, err)
+	copy(b[8+8*len(r.Y):], most[:4])
+	_, err = decodeRows(b)
+	assert.ErrorContains(t, err, "1000×")
 }
 
 // BenchmarkPass compares a pass of two goroutines with one of Prism, with 500 features.

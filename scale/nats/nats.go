@@ -75,17 +75,18 @@ func (j Job) fail(doing string, err error) error {
 }
 
 // Begin makes queue and store, and puts the ranges in the queue. It can be called again, with the same
-// ranges: those that are there are not put twice, and those whose sums are stored are passed over by
-// the workers. Other ranges are an error.
+// ranges: the workers pass over those whose sums are stored. Other ranges are an error.
 func (j Job) Begin(ctx context.Context, ranges []Range) error {
+	seen := map[Range]bool{}
 	for i, r := range ranges {
 		if r.First < 0 || r.Count <= 0 || r.First%stat.BlockSamples != 0 {
 			return fmt.Errorf("nats: ranges[%d]: samples %d to %d of %s: a range begins after a multiple of %d samples",
 				i, r.First, r.First+r.Count, r.Source, stat.BlockSamples)
 		}
-		if slices.Index(ranges, r) < i {
+		if seen[r] {
 			return fmt.Errorf("nats: ranges[%d]: samples %d to %d of %s are there twice", i, r.First, r.First+r.Count, r.Source)
 		}
+		seen[r] = true
 	}
 	store, err := j.JetStream.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: j.Name, Replicas: j.Replicas})
 	if err != nil {
@@ -136,7 +137,8 @@ func (j Job) ranges(ctx context.Context, store jetstream.ObjectStore) (all []Ran
 
 // Work takes ranges from the queue, one at a time, and stores what sum returns for them, until none is
 // left: neither in the queue nor with another worker, which could fail. Several workers can run in
-// a process. An error of sum, or the end of the context, ends the worker, and gives its range to others at once.
+// a process. An error of sum, or the end of the context, ends the worker, and gives its range to others
+// at once.
 func (j Job) Work(ctx context.Context, sum func(context.Context, Range) (*stat.Statistic, error)) error {
 	store, err := j.JetStream.ObjectStore(ctx, j.Name)
 	if err != nil {

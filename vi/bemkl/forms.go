@@ -38,7 +38,7 @@ func newForms(ws *la.Workspace, a []la.Matrix[float64], units, sizes []float64, 
 			}
 		}
 		scaled = append(scaled, b)
-		la.Syrk(ws, la.NoTrans, 1/(units[i]*units[i]), b, min(1, float64(i)), squares)
+		la.Syrk(ws, la.NoTrans, 1/(units[i]*units[i]), b, 1, squares)
 		f.size = append(f.size, frobenius(x))
 	}
 	for j, d := range sizes {

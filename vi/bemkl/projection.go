@@ -31,7 +31,7 @@ type Projection struct {
 	residual       []float64          // what round-off can add to r_m and take from t_m, per unit of k_m(x,x)
 	shift          []float64          // the like, of t_m per unit of its root
 	g              []float64          // E[g_m] is the product of kernel m's parts of g and t
-	meanSize       float64            // |Σ_m e_m·g_m's part of g|
+	meanSize       float64            // length of g, each kernel's part times its e_m
 	cov            la.Matrix[float64] // of (b, e)
 
 	// The forms are r = rest(t), φᵀz = apart(t) if predictions are healed, then
@@ -536,7 +536,7 @@ func (q *Projection) Predict(ws *la.Workspace, k, self, scratch []float64) vi.Ce
 
 func norm(x []float64) float64 { return math.Sqrt(la.SumSq(x)) }
 
-// evaluate returns the forms at t, where t is so far off that |t|² is by slack.
+// evaluate returns the forms at t, which is off by so much that |t|² may be off by slack.
 func (q *Projection) evaluate(ws *la.Workspace, t, scratch []float64, slack float64) (v values) {
 	if len(q.which) == 0 {
 		return v

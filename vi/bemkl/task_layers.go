@@ -302,11 +302,7 @@ func (m *taskLayers) Predictions(p *vi.Predictions) {
 // was observed of each.
 func (m *taskLayers) collapsed(y func(t int) []float64) (out []int) {
 	for t, l := range m.tasks {
-		f := make([]float64, l.N)
-		for j, e := range l.read.e() {
-			la.Axpy(e, l.h.Row(j), f)
-		}
-		if l.isCollapsed(f, y(t), nil) {
+		if len(l.latent.collapsed(l.read.e(), la.MatrixOf(1, l.N, y(t)))) > 0 {
 			out = append(out, t)
 		}
 	}

@@ -44,8 +44,8 @@ const (
 const leastAmplitude = -30
 
 // drawScales adds n draws to the fit, which ended at x, and makes its leave-one-out
-// predictions those of the mixture. It samples the logarithms one after another, and all
-// variances together, from their slices.
+// predictions those of the mixture; beside an error it leaves the fit alone. It samples the
+// logarithms one after another, and all variances together, from their slices.
 //
 // Source: R. M. Neal, "Slice sampling", Annals of Statistics 31 (2003), figures 3 and 5.
 func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64) error {
@@ -53,10 +53,10 @@ func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64) error {
 	spread := m.spreads()
 	s.logDensity = func(x []float64) float64 { return m.logPosterior(x, spread) }
 	s.value = s.logDensity(s.x)
+	var draws []Draw
 	var all []LeaveOneOut
-	for sweep := 1; len(fit.Draws) < n; sweep++ {
+	for sweep := 1; len(draws) < n; sweep++ {
 		if m.ctx.Err() != nil {
-			fit.Draws = nil
 			return fmt.Errorf("vi: stopped: %w", context.Cause(m.ctx))
 		}
 		s.sweep(m.P, len(m.mean))
@@ -74,11 +74,11 @@ func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64) error {
 		if err != nil {
 			return err
 		}
-		fit.Draws = append(fit.Draws, Draw{p, slices.Clone(s.x[m.P : m.P+len(m.mean)])})
+		draws = append(draws, Draw{p, slices.Clone(s.x[m.P : m.P+len(m.mean)])})
 		la.CholeskyInv(&m.ws, m.factor)
 		all = append(all, m.leaveOneOut(m.factor))
 	}
-	fit.LeaveOneOut = mixLeaveOneOut(m.y, all)
+	fit.Draws, fit.LeaveOneOut = draws, mixLeaveOneOut(m.y, all)
 	return nil
 }
 
@@ -110,11 +110,11 @@ func (m *evidence) logPosterior(x, spread []float64) float64 {
 		prior += float64(totalShape/float64(m.P)*share) - special.Exp(share)
 	}
 	for j, mean := range m.mean {
-		d := (x[m.P+j] - mean) / m.sd[j]
-		prior -= float64(0.5 * d * d)
+		density, _ := normalPrior(x[m.P+j], mean, m.sd[j])
+		prior += density
 	}
-	d := (x[len(x)-1] - special.Log(firstNoise*m.power)) / noiseSpread
-	prior -= float64(0.5 * d * d)
+	density, _ := normalPrior(x[len(x)-1], special.Log(firstNoise*m.power), noiseSpread)
+	prior += density
 	value, err := m.functions(x)
 	if err != nil || math.IsNaN(value) {
 		return math.Inf(-1)

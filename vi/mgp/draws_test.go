@@ -42,17 +42,8 @@ func eliminate(a [][]float64, b []float64) (x []float64, logDet float64) {
 
 // normalEvidence returns log N(y; 0, a·k + noise) and the predictive mean at a point with kernels cross.
 func normalEvidence(k [][]float64, y, cross []float64, a, noise float64) (logZ, mean float64) {
-	n := len(y)
-	c := make([][]float64, n)
-	for i := range c {
-		c[i] = make([]float64, n)
-		for j := range c[i] {
-			c[i][j] = a * k[i][j]
-		}
-		c[i][i] += noise
-	}
-	alpha, logDet := eliminate(c, y)
-	for i := range n {
+	alpha, logDet := eliminate(withNoise(k, a, noise), y)
+	for i := range y {
 		logZ -= 0.5 * (y[i]*alpha[i] + math.Log(2*math.Pi))
 		mean += a * cross[i] * alpha[i]
 	}

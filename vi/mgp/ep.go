@@ -31,8 +31,8 @@ import (
 const epSweeps = 200
 
 // leastDamping is the smallest step of the sites, nearlyLinear the residual below which they
-// are extrapolated, and leastLeft the share that an extrapolation leaves of a precision, which
-// might be negative else.
+// are extrapolated, and leastLeft the least share of a precision that an extrapolation leaves, as
+// it might make it negative.
 const (
 	leastDamping = 0.2
 	nearlyLinear = 0.03

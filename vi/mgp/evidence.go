@@ -48,7 +48,8 @@ type Evidence struct {
 
 	// Ascent.Tolerance is the rise of the objective in one step that counts as none,
 	// where the next promises none either, relative to max(|objective|, N): 0 means 1e-5,
-	// a hundredth of a nat for 1000 samples, and for labels, whose steps cost more, 5e-5. MaxSweeps is the most steps: 0 means 100.
+	// a hundredth of a nat for 1000 samples, and for labels, whose steps cost more, 5e-5.
+	// MaxSweeps is the most steps: 0 means 100.
 	Ascent vi.Ascent
 
 	// Draws is how many draws of the scales, the noise and the kernels' parameters
@@ -128,9 +129,9 @@ type LeaveOneOut struct {
 	Mean, Variance []float64 // of the target, with its noise; nil for labels
 
 	// LogProbability is log P(t_n | the other labels) of each sample's own label, or with
-	// noise that varies or has heavy tails, and over [Evidence.Draws], the log density of its target; nil for other
-	// targets, which have the normal one, and for labels under [VariationalBound], whose cavities are no such
-	// predictions.
+	// noise that varies or has heavy tails, and over [Evidence.Draws], the log density of its
+	// target; nil for other targets, which have the normal one, and for labels under
+	// [VariationalBound], whose cavities are no such predictions.
 	LogProbability []float64
 }
 
@@ -633,7 +634,7 @@ func (m *scalePrior) logPrior(u float64) (density, slope float64) {
 }
 
 // normalPrior returns the logarithm of a normal prior at x but for a constant, and its
-// slope in x; a division by a constant is a product to the compiler.
+// slope in x. The compiler makes a product of a division by some constants: hence float64.
 func normalPrior(x, mean, sd float64) (density, slope float64) {
 	d := (x - mean) / sd
 	return float64(-0.5 * d * d), float64(-d / sd)

@@ -134,7 +134,7 @@ func (e Evidence) FitFeatureLabels(ctx context.Context, l FeatureLabels) (*Featu
 		}
 		m.remember(now)
 		rise := now.bound - m.at.bound
-		if !(rise >= 0) && !m.careful { // from the better point again; rounding of a careful step counts as none
+		if !(rise >= 0) && !m.careful { // a careful step falls by no more than rounding
 			m.careful = true
 			err = m.step()
 			continue
@@ -465,7 +465,7 @@ func (m *labelAscent) look(ctx context.Context) (s labelState, err error) {
 	for i, a := range s.weight {
 		s.bound -= 0.5 * la.SumSq(s.mean[m.first[i]:m.first[i+1]]) / a
 	}
-	if s.bound-s.bound != 0 {
+	if math.IsNaN(s.bound) || math.IsInf(s.bound, 0) {
 		return s, fmt.Errorf("the bound is %g", s.bound)
 	}
 	return s, nil

@@ -270,8 +270,9 @@ func (m *varying) cost(x, g []float64) (float64, error) {
 }
 
 // Tolerances of the sites of noise, in posterior deviations: of noise that varies while the
-// scales are climbed, and of the last ones. The bound is stationary in the sites, but its slopes in the scales are
-// wrong by the first power of their residual; from 1e-3 on line searches begin to fail.
+// scales are climbed, and of the last ones. The bound is stationary in the sites, but its
+// slopes in the scales are wrong by the first power of their residual; from 1e-3 on line
+// searches begin to fail.
 const (
 	varyingSearch  = 3e-4
 	noiseTolerance = 1e-6

@@ -11,11 +11,15 @@ import "math"
 
 // Settings say when to stop. The zero value is ready.
 type Settings struct {
-	Iterations  int     // at most so many steps; 0 means 100
-	Evaluations int     // no new step begins after so many evaluations; 0 means 2·Iterations
-	Tolerance   float64 // stop when the next step is to lower f by less than Tolerance·max(Scale, |f|), and the last has by less than four times that; 0 means 1e-9
-	Scale       float64 // the least that Tolerance is relative to; 0 means 1
-	Gradient    float64 // stop when no derivative exceeds this; 0 means 1e-6
+	Iterations  int // at most so many steps; 0 means 100
+	Evaluations int // no new step begins after so many evaluations; 0 means 2·Iterations
+
+	// Tolerance ends the minimisation when the next step is to lower f by less than
+	// Tolerance·max(Scale, |f|), and the last has by less than four times that; 0 means 1e-9.
+	Tolerance float64
+
+	Scale    float64 // the least that Tolerance is relative to; 0 means 1
+	Gradient float64 // stop when no derivative exceeds this; 0 means 1e-6
 
 	// LongestStep bounds the largest change of a variable in one step; 0 means no
 	// bound.
