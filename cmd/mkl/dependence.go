@@ -43,8 +43,8 @@ func (m *tested) dependence(e *console.Env, c importance, interval float64, rng 
 	return lines, values, err
 }
 
-// surface is the partial dependence on two columns of numbers: the value i + j·len(gridA) of a line is that at
-// gridA[i] and gridB[j]. There is none if one of the columns has one value only.
+// surface is the partial dependence on two columns of numbers: the value i + j·len(gridA) of a line is that
+// at gridA[i] and gridB[j]. There is none if one of the columns has one value only.
 func (m *tested) surface(e *console.Env, a, b importance, interval float64, rng *rand.Rand) (lines []page.Dependence, gridA, gridB []float64, err error) {
 	gridA, gridB = valueGrid(m.valuesOf(a), surfaceValues), valueGrid(m.valuesOf(b), surfaceValues)
 	if len(gridA) < 2 || len(gridB) < 2 {
@@ -85,9 +85,9 @@ func (c importance) put(x []mkl.Features, row int, v float64) {
 	}
 }
 
-// averages predicts some rows at a number of points, at each of which set changes the rows, and averages over the rows. For
-// targets that are numbers the band is the mean predictive interval, for probabilities the middle 80 % of the rows. There
-// is one line for each target, or class or label.
+// averages predicts some rows at a number of points, at each of which set changes the rows, and averages over
+// the rows. For targets that are numbers the band is the mean predictive interval, for probabilities the
+// middle 80 % of the rows. There is one line for each target, or class or label.
 func (m *tested) averages(e *console.Env, rows []int, points int, interval float64, set func(x []mkl.Features, row, point int)) (lines []page.Dependence, err error) {
 	n := len(rows)
 	repeated := make([]int, 0, n*points)
@@ -154,8 +154,8 @@ func probabilityLine(name string, points int, probability []float64) page.Depend
 	return d
 }
 
-// valueGrid are the distinct values if they are no more than most, or else so many even steps between the 2 % and
-// the 98 % point.
+// valueGrid are the distinct values if they are no more than most, or else so many even steps between the
+// 2 % and the 98 % point.
 func valueGrid(values []float64, most int) []float64 {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)

@@ -34,7 +34,7 @@ func (c *fitCmd) Run(e *console.Env) error {
 		return err
 	}
 	if !e.IsQuiet() {
-		if text := p.forecast(e.Ctx); text != "" {
+		if text := p.forecast(e.Ctx, d); text != "" {
 			fmt.Fprintln(e.Stderr, text)
 		}
 	}
@@ -294,7 +294,7 @@ func (p *problem) learn(fs *console.Files) (d *data, notes []string, err error) 
 	if err := p.prepare(); err != nil { // where the task was named for the second time: now the features are known
 		return nil, nil, err
 	}
-	if err := p.checkMemory(p.main.Data.Rows, max(len(p.targets), len(d.classes))); err != nil {
+	if err := p.checkMemory(p.main.Data.Rows, p.outputs(d)); err != nil {
 		return nil, nil, err
 	}
 	if err := p.compare(p.bar.env.Ctx); err != nil {

@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 // script is a block of commands of a page, and lines that they print; none if the page does not say.
 type script struct{ text, prints string }
 
-// scripts are the command lines of a page, in their order: the blocks marked sh, each with the block marked text behind
-// it, and the lines that are indented and begin with mkl.
+// scripts are the command lines of a page, in their order: the blocks marked sh, each with the block marked
+// text behind it, and the lines that are indented and begin with mkl.
 func scripts(page string) (all []script) {
 	var block strings.Builder
 	kind := "" // of the block
@@ -104,9 +104,9 @@ func manuals(t *testing.T) map[string]string {
 	return all
 }
 
-// TestManualCommands runs every command of the manuals and of the README as a shell does, and looks for what they are
-// said to print, but for those that repeat
-// experiments, whose flags are parsed, and those that another test runs.
+// TestManualCommands runs every command of the manuals and of the README as a shell does, and looks for what
+// they are said to print, but for those that repeat experiments, whose flags are parsed, and those that
+// another test runs.
 func TestManualCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits to convergence")
@@ -179,8 +179,8 @@ func every(text string, n int) string {
 	return b.String()
 }
 
-// TestManualExperiments has the commands of the manuals that repeat experiments parsed, no more: they take the authors'
-// files, or minutes to hours.
+// TestManualExperiments has the commands of the manuals that repeat experiments parsed, no more: they take the
+// authors' files, or minutes to hours.
 func TestManualExperiments(t *testing.T) {
 	parsed := 0
 	for _, text := range manuals(t) {

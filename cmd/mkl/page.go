@@ -666,7 +666,8 @@ func (r *reporter) surface(s *page.Section, columns []importance) error {
 	return err
 }
 
-// surfaceTable has a column for each value of a and a row for each of b, and is shaded from the least mean to the largest.
+// surfaceTable has a column for each value of a and a row for each of b, and is shaded from the least mean to
+// the largest.
 func surfaceTable(a, b string, gridA, gridB []float64, line page.Dependence, probabilities bool) page.Table {
 	t := page.Table{Caption: fmt.Sprintf("Partial dependence of %s on %s (columns) and %s (rows)", line.Target, a, b), Head: []string{b}}
 	for _, v := range gridA {

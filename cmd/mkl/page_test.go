@@ -276,8 +276,8 @@ func TestDependence(t *testing.T) {
 	}
 }
 
-// TestSurface compares partial dependence on two columns with the mean prediction of files in which every sample has
-// both values.
+// TestSurface compares partial dependence on two columns with the mean prediction of files in which every
+// sample has both values.
 func TestSurface(t *testing.T) {
 	m := fittedLine(t, "-model", "bmkl", "-view", "x,z,noise:linear,rbf(width=2)")
 	at := map[string]importance{}

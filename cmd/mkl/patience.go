@@ -38,10 +38,11 @@ const (
 	forecastTime = 5 * time.Second
 )
 
-// forecast says about how long the fit will take, and how much memory; it is empty where that is little, or not known.
-// It fits an eighth and a quarter of the rows, which takes a few hundredths of the time of all where that grows
-// with their third power. What grows more slowly is forecast too long, and it is a forecast for this load of the machine.
-func (p *problem) forecast(ctx context.Context) string {
+// forecast says about how long the fit will take, and how much memory; it is empty where that is little, or
+// not known. It fits an eighth and a quarter of the rows, which takes a few hundredths of the time of all
+// where that grows with their third power. What grows more slowly is forecast too long, and it is a forecast
+// for this load of the machine.
+func (p *problem) forecast(ctx context.Context, d *data) string {
 	rows := p.main.Data.Rows
 	if rows < forecastRows || p.Time > 0 {
 		return ""
@@ -66,7 +67,7 @@ func (p *problem) forecast(ctx context.Context) string {
 	if all < forecastTime {
 		return ""
 	}
-	need := min(p.need(rows, len(p.targets)), math.MaxInt64)
+	need := min(p.need(rows, p.outputs(d)), math.MaxInt64)
 	return fmt.Sprintf("forecast: about %s, %v of memory (-time bounds the time)", roughly(all), memory.Size(need))
 }
 
@@ -91,8 +92,8 @@ func (p *problem) timeOf(ctx context.Context, rows []int) (time.Duration, error)
 	return time.Since(begin), err
 }
 
-// extrapolated is the time that all takes if an eighth and a quarter take so long, by the power of the number of rows
-// that the two tell; what a machine does is between the first power and the third.
+// extrapolated is the time that all rows take if an eighth and a quarter of them take so long, by the power
+// of the number of rows that the two tell, which is kept between the first and the third.
 func extrapolated(eighth, quarter float64) float64 {
 	power := min(max(math.Log2(quarter/eighth), 1), 3)
 	return quarter * math.Pow(4, power)

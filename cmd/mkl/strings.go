@@ -63,7 +63,7 @@ func stringColumn(s console.Source, name string) (console.Source, error) {
 	return s.At([]int{at}), nil
 }
 
-// strings are those of the column, which was read; a cell without a value is empty.
+// columnStrings returns the cells of a source's one column, which was read; one without a value is empty.
 func columnStrings(s console.Source) []string { return s.File.Data.Labels[s.Columns[0]] }
 
 // gather makes a set of the view's strings.

@@ -18,7 +18,8 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 )
 
-// stumbles are what a newcomer once stumbled over, and the tests that hold it, by the folder of their package.
+// stumbles are what a newcomer once stumbled over, and the tests that hold it mended, by the folder of their
+// package.
 var stumbles = []struct{ what, folder, test string }{
 	{"a probability of 0, and an infinite log loss", ".", "TestProbabilityColumns"},
 	{"infinities in JSON", "internal/console", "TestNumber"},

@@ -261,8 +261,8 @@ type opening struct {
 	target int // column
 }
 
-// samples returns features and targets of the rows that were read which have both, and which rows of the table
-// they are, first being that of the first one read; left is how many lack nothing but a target.
+// samples returns features and targets of the rows that were read which have both, and which rows of the
+// table they are, first being that of the first one read; left is how many lack nothing but a target.
 func (o *opening) samples(
 	ctx context.Context, rows, first, workers int, gaps *shortfall,
 ) (x []mkl.Features, y []float64, at []int, left int, err error) {

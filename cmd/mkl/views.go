@@ -196,6 +196,9 @@ func (p *problem) checkMemory(n, outputs int) error {
 	return nil
 }
 
+// outputs is how many functions are learned: one for each target, or for each class.
+func (p *problem) outputs(d *data) int { return max(len(p.targets), len(d.classes)) }
+
 // need is about how many bytes a fit takes.
 func (p *problem) need(n, outputs int) float64 {
 	size, data := p.size(n, outputs)

@@ -21,7 +21,7 @@ func TestWatch(t *testing.T) {
 	assert.Greater(t, errors[1][30], 0.45)
 }
 
-// What was added and taken away leaves no trace: the sums of the window are those of its days alone, to the bit.
+// What was added and taken away leaves no trace: the sums of the window are those of its days, to the bit.
 func TestSumsForget(t *testing.T) {
 	month := []day{measure(0), measure(1), measure(2)}
 	l, err := begin(t.Context(), month)

@@ -1,11 +1,11 @@
-// Command online learns day by day: it adds the samples of today to sums, takes away those of a month ago, and fits
-// anew from where the last fit ended. The fit takes the same time however many samples a day has, and
-// the sums are exact: what was added and taken away leaves no trace.
+// Command online learns day by day: it adds the samples of today to sums, takes away those of a month ago,
+// and fits anew from where the last fit ended. The fit takes the same time however many samples a day has,
+// and the sums are exact: what was added and taken away leaves no trace.
 //
 //	go run ./examples/online
 //
-// The data are made here, of a plant whose characteristic drifts. For every tenth day it prints the error on that day
-// of the model before it has learned of the day, and of a model that has learned of the first month only.
+// The data are made here, of a plant whose characteristic drifts. For every tenth day it prints the error on
+// that day of the model before it has learned of the day, and of a model of the first month only.
 package main
 
 import (

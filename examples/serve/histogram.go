@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// histogram counts durations by powers of two of a microsecond, without a lock: bucket k holds those below 2^k µs
-// that are in no bucket before it.
+// histogram counts durations by powers of two of a microsecond, without a lock: bucket k holds those below
+// 2^k µs that are in no bucket before it, and the last one all longer ones too.
 type histogram struct{ counts [32]atomic.Int64 }
 
 func (h *histogram) add(d time.Duration) {

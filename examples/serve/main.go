@@ -1,5 +1,5 @@
-// Command serve answers predictions of a model file over HTTP. A new file in place of the model's takes over without a
-// request lost; SIGTERM lets the requests at work end.
+// Command serve answers predictions of a model file over HTTP. A new file in place of the model's takes over
+// without a request lost; SIGTERM lets the requests at work end.
 //
 //	go run ./examples/serve -model houses.mkl -listen 127.0.0.1:8080
 //	curl -d '{"x": [[120, 4]]}' http://127.0.0.1:8080/predict

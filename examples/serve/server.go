@@ -116,8 +116,8 @@ func (s *server) swap() {
 	log.Printf("now serving %s", s.model.Load().name)
 }
 
-// run serves until ctx ends, and then until the requests at work have been answered. At every tick it looks for a
-// new file.
+// run serves until ctx ends, and then until the requests at work have been answered. At every tick it looks
+// for a new file.
 func (s *server) run(ctx context.Context, l net.Listener, h http.Handler, ticks <-chan time.Time) error {
 	web := &http.Server{Handler: h, ReadHeaderTimeout: patience, ReadTimeout: 2 * patience, WriteTimeout: 2 * patience}
 	failed := make(chan error, 1)
@@ -144,7 +144,8 @@ func (s *server) handler() http.Handler {
 	return mux
 }
 
-// predict answers {"x": [[…], …]}, a list for each of the model's inputs, by the mean and the standard deviation.
+// predict answers {"x": [[…], …]}, a list for each of the model's inputs, by the mean and the standard
+// deviation.
 func (s *server) predict(w http.ResponseWriter, r *http.Request) {
 	var request struct {
 		X [][]float64 `json:"x"`

@@ -1,5 +1,5 @@
-// Command stream predicts what comes in, line by line, as fast as it comes: rows of numbers on standard input, in CSV
-// without names, and for each a line of JSON on standard output, in the same order.
+// Command stream predicts what comes in, line by line, as fast as it comes: rows of numbers on standard
+// input, in CSV without names, and for each a line of JSON on standard output, in the same order.
 //
 //	tail -f sensors.csv | go run ./examples/stream -model sensors.mkl
 package main
@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"flag"
+	"io"
 	"log"
 	"os"
 	"os/signal"
@@ -22,14 +23,25 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, func() { os.Stdin.Close() }) // ends the wait for the next line
 	p, err := load(*path)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := pipe(ctx, os.Stdin, os.Stdout, p, *workers); err != nil && ctx.Err() == nil {
+	if err := pipe(ctx, until(ctx, os.Stdin), os.Stdout, p, *workers); err != nil && ctx.Err() == nil {
 		log.Fatal(err)
 	}
+}
+
+// until returns what in gives until ctx ends, also while a read waits: closing standard input would not end
+// that. Then reading fails, and one goroutine is left waiting for in.
+func until(ctx context.Context, in io.Reader) io.Reader {
+	out, fed := io.Pipe()
+	go func() {
+		_, err := io.Copy(fed, in)
+		_ = fed.CloseWithError(err) // which never fails
+	}()
+	context.AfterFunc(ctx, func() { _ = fed.CloseWithError(context.Cause(ctx)) })
+	return out
 }
 
 // load reads a model and makes its predictor.

@@ -32,9 +32,9 @@ type answer struct {
 	Error string  `json:"error,omitempty"` // why the line could not be predicted
 }
 
-// pipe predicts the lines of in and writes the answers to out in the same order. A line that cannot be predicted
-// gets an answer that says why. No more than a few lines for each worker are held: where out is slow, in waits.
-// It ends with in, with the context, or where out fails, once the read under way has ended.
+// pipe predicts the lines of in and writes the answers to out in the same order. A line that cannot be
+// predicted gets an answer that says why. No more than a few lines for each worker are held: where out is
+// slow, in waits. It ends with in, with the context, or where out fails, once the read under way has ended.
 func pipe(ctx context.Context, in io.Reader, out io.Writer, p predictor, workers int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

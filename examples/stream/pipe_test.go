@@ -94,6 +94,26 @@ func TestPipeAnswersAtOnce(t *testing.T) {
 	assert.NoError(t, <-ended)
 }
 
+// The end of the context ends a read that waits; before, what is read is what comes in.
+func TestUntil(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	in, lines := io.Pipe()
+	r := until(ctx, in)
+	go func() { _, _ = io.WriteString(lines, "1\n") }()
+	got := make([]byte, 2)
+	_, err := io.ReadFull(r, got)
+	require.NoError(t, err)
+	assert.Equal(t, "1\n", string(got))
+	cancel()
+	_, err = r.Read(got)
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoError(t, in.Close())
+
+	all, err := io.ReadAll(until(t.Context(), strings.NewReader("1\n2\n")))
+	require.NoError(t, err)
+	assert.Equal(t, "1\n2\n", string(all))
+}
+
 // full takes nothing.
 type full struct{}
 

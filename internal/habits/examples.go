@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Examples finds the estimators of package mkl, the types with a method Fit that takes views or a table, that have no
-// Example, and those whose models have a predictor that no Example of theirs uses.
+// Examples finds the estimators of package mkl, the types with a method Fit that takes views or a table, that
+// have no Example, and those whose models have a predictor that no Example of theirs uses.
 func (t *Tree) Examples() []string {
 	r := report{fset: t.Fset}
 	for _, p := range t.Packages {

@@ -48,10 +48,6 @@ var fits = []struct {
 	{"multilabel", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		return some(mkl.MultiLabel{Fitting: p.fitting()}.FitKnown(ctx, p.views(), p.known()...))
 	}},
-	{"task regression", func(ctx context.Context, p *problem) (mkl.Model, error) {
-		e := mkl.TaskRegression{Fitting: p.fitting(), Lambda: p.gamma(), Omega: p.gamma(), RawTargets: p.IntN(4) == 0}
-		return some(e.Fit(ctx, p.views(), p.several()...))
-	}},
 	{"task classifier", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		return some(mkl.TaskClassifier{Fitting: p.fitting(), Lambda: p.gamma()}.Fit(ctx, p.views(), p.known()...))
 	}},

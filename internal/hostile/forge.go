@@ -106,9 +106,9 @@ func (f *forged) names() []string {
 
 // kinds of models, for files that claim to be another.
 var kinds = []string{
-	"regression", "classifier", "multilabel", "task-regression", "task-classifier", "multigp", "multigp-classifier", "shared-regression", "spike-slab",
-	"multi-task", "probit-classifier", "factors", "pool", "pool-classifier",
-	"task-regression", "landmarks",
+	"regression", "shared-regression", "task-regression", "classifier", "multilabel", "task-classifier",
+	"multigp", "multigp-classifier", "landmarks", "pool", "pool-classifier", "probit-classifier",
+	"multi-task", "spike-slab", "factors",
 }
 
 // mutate changes one to three things of a file and returns what they are.

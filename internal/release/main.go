@@ -1,5 +1,5 @@
-// Command release makes a release of all modules of the repository: one commit in which they require each other
-// at the version of the release, and a tag for each. It pushes nothing.
+// Command release makes a release of all modules of the repository: one commit in which they require each
+// other at the version of the release, and a tag for each. It pushes nothing.
 //
 //	go run ./internal/release v0.1.0
 //
@@ -96,7 +96,7 @@ func check(root, version string) error {
 	return err
 }
 
-// verify computes the sum of the root module once more, from the commit as the go command does that serves it.
+// verify computes the sum of the root module once more, from the commit, as the go command will.
 func (t *tree) verify(version string) error {
 	written, err := t.sums(version)
 	if err != nil {

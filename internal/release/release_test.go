@@ -118,8 +118,8 @@ func TestInstall(t *testing.T) {
 	proxy := filepath.Join(work, "proxy")
 	tr.serve(t, version, proxy)
 
-	// What others made comes from the cache of modules, which earlier builds filled, or else from where it always
-	// does. In that cache the version is put too: elsewhere all that others made would be compiled anew.
+	// What others made comes from the cache of modules, which earlier builds filled, or else from where it
+	// always does. In that cache the version is put too: elsewhere all that others made would be compiled anew.
 	slash := func(path string) string { return "file://" + filepath.ToSlash(path) }
 	cache := strings.TrimSpace(goCommand(t, ".", nil, "env", "GOMODCACHE"))
 	always := strings.TrimSpace(goCommand(t, ".", nil, "env", "GOPROXY"))

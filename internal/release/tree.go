@@ -78,8 +78,8 @@ func (t *tree) goMod(m repoModule) (*modfile.File, error) {
 	return modfile.Parse(name, text, nil)
 }
 
-// require makes every module require the root at a version, without a replacement, with its sums; go.work gives
-// them the root beside them.
+// require makes every module require the root at a version, without a replacement, with its sums; go.work
+// gives them the root beside them.
 func (t *tree) require(version string) error {
 	root := t.modules[0].path
 	work, err := t.work()
@@ -182,7 +182,8 @@ func sumOfZip(archive []byte) (string, error) {
 	return dirhash.HashZip(f.Name(), dirhash.Hash1)
 }
 
-// writeSums puts the sums of the root into the go.sum of a nested module, in place of those of other versions.
+// writeSums puts the sums of the root into the go.sum of a nested module, in place of those of other
+// versions.
 func (t *tree) writeSums(m repoModule, version string, s sums) error {
 	name := t.file(path.Join(m.dir, "go.sum"))
 	text, err := os.ReadFile(name)

@@ -198,6 +198,8 @@ func report(name string, m mkl.Model, d data, dir string) error {
 		predicted, err = m.PredictTargets(ctx, mkl.PredictOptions{}, x...)
 	case mkl.ClassModel[string]:
 		predicted, err = m.PredictClasses(ctx, mkl.PredictOptions{}, x...)
+	case mkl.LabelModel:
+		predicted, err = m.PredictLabels(ctx, mkl.PredictOptions{}, x...)
 	}
 	if err != nil {
 		return err

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A date of a file that holds numbers keeps its second as text: days are no whole number of seconds in floating point.
+// A date of a file that holds numbers keeps its second as text: in floating point a time in days is no whole
+// number of seconds.
 func TestTextOfDates(t *testing.T) {
 	first := time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)
 	for second := range 24 * 60 * 60 {
