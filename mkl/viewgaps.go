@@ -47,11 +47,12 @@ func (ds *design) missingPatterns() (patterns [][]bool, of []int) {
 }
 
 // newSpread returns the spread of the functions whose sample weights have the means a and
-// whose kernel weights have the given means and covariances; k are the training kernels.
+// whose kernel weights have the given means and covariances; k are the training kernels,
+// basis points × samples.
 func (ds *design) newSpread(k *vi.Dense, a la.Matrix[float64], e []float64, eCov func(m, n int) float64) []la.Matrix[float64] {
-	P := len(ds.views)
+	P, _, N := k.Dims()
 	var out []la.Matrix[float64]
-	h := la.NewMatrix[float64](P, ds.d)
+	h := la.NewMatrix[float64](P, N)
 	for o := range a.Rows {
 		for m := range P {
 			la.Gemv(&la.Workspace{}, la.Transpose, 1, k.At(m), a.Row(o), 0, h.Row(m))
