@@ -26,14 +26,14 @@ func (m *MultiGPModel) LeaveOneOut() *Prediction {
 
 // LeaveOneOut returns the mean and the variance of the mixture of the members'
 // predictions of every training sample from all others, as [MultiGPModel.LeaveOneOut] has
-// them. The weights of the mixture have seen all samples. It is nil of a model that was loaded, and of members that have not
-// seen all samples.
+// them. The weights of the mixture have seen all samples. It is nil of a model that was
+// loaded, and of members that have not seen all samples.
 func (m *PoolModel) LeaveOneOut() *Prediction {
 	if m.Samples() < m.of || m.landmarks != nil || m.members[0].leaveOneOut == nil {
 		return nil
 	}
-	out, _ := m.mixed(func(i int) (*Prediction, error) { return m.members[i].LeaveOneOut(), nil }) // which has no errors
-	return out
+	out, _ := m.mixed(func(i int) (*Prediction, error) { return m.members[i].LeaveOneOut(), nil })
+	return out // there are no errors
 }
 
 // LeaveOneOut returns the probabilities [sample][class] of the classes of every training
