@@ -197,7 +197,7 @@ func TestMissingViewsAgainstTheExactGaussian(t *testing.T) {
 	ctx := context.Background()
 	a, b, y := gapped(3, 24)
 	za, zb, _ := gapped(4, 10)
-	m, err := MultiGP{Fitting: Fitting{MissingViews: true}, RawTargets: true}.Fit(ctx, []View{{X: a, Kernel: RBF{Width: 1}}, {X: b, Kernel: RBF{Width: 1}}}, y)
+	m, err := MultiGP{Fitting: Fitting{MissingViews: true}, RawTargets: true, PointScales: true}.Fit(ctx, []View{{X: a, Kernel: RBF{Width: 1}}, {X: b, Kernel: RBF{Width: 1}}}, y)
 	require.NoError(t, err)
 	got, err := m.PredictTargets(ctx, PredictOptions{}, za, zb)
 	require.NoError(t, err)
