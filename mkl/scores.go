@@ -39,9 +39,7 @@ func fitScores(ctx context.Context, f *Fitting, settings bemkl.Classification, v
 	if f.MissingViews {
 		patterns, _ := ds.missingPatterns()
 		s := fit.Posterior.State()
-		m.gaps = &viewGaps{patterns: patterns, spread: ds.newSpread(k, s.A, s.BEMean[y.Rows:], func(i, j int) float64 {
-			return s.BECov.At(y.Rows+i, y.Rows+j)
-		})}
+		m.gaps = &viewGaps{patterns: patterns, spread: ds.newSpread(k, s.A, s.BEMean, s.BECov)}
 	}
 	if serr := m.set(fit.Posterior); serr != nil {
 		return nil, errors.Join(err, serr)
