@@ -37,15 +37,15 @@ func (in *input) checkPresent(arg string, x Features) error {
 	return nil
 }
 
-// take makes x the basis, 0 for the samples that lack the view.
+// take makes a copy of x the basis, 0 for the samples that lack the view. Two samples must have it.
 func (in *input) take(label string, x Features) error {
-	var present int
 	in.basis, in.lacking = in.whole(x)
-	if present = x.Rows - count(in.lacking); present < 2 {
-		return fmt.Errorf("mkl: %s: %d of %d samples have the view where at least 2 are needed", label, present, x.Rows)
-	}
 	if in.lacking == nil {
 		in.basis = x.Clone()
+		return nil
+	}
+	if present := x.Rows - count(in.lacking); present < 2 {
+		return fmt.Errorf("mkl: %s: %d of %d samples have the view where at least 2 are needed", label, present, x.Rows)
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (v *boundView) fillCross(k la.Matrix[float64], lacking, absent []bool) {
 		}
 		v.fillPoint(column, lacking, absent != nil && absent[t])
 		for d, value := range column {
-			k.Data[d*k.Stride+t] = value
+			k.Set(d, t, value)
 		}
 	}
 }

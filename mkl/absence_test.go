@@ -197,7 +197,7 @@ func TestMissingViewsAgainstTheExactGaussian(t *testing.T) {
 	ctx := context.Background()
 	a, b, y := gapped(3, 24)
 	za, zb, _ := gapped(4, 10)
-	m, err := MultiGP{Fitting: Fitting{MissingViews: true}, RawTargets: true}.Fit(ctx, []View{{X: a, Kernel: RBF{Width: 1}}, {X: b, Kernel: RBF{Width: 1}}}, y)
+	m, err := MultiGP{Fitting: Fitting{MissingViews: true}, RawTargets: true, PointScales: true}.Fit(ctx, []View{{X: a, Kernel: RBF{Width: 1}}, {X: b, Kernel: RBF{Width: 1}}}, y)
 	require.NoError(t, err)
 	got, err := m.PredictTargets(ctx, PredictOptions{}, za, zb)
 	require.NoError(t, err)
@@ -360,6 +360,20 @@ func TestMissingViewsAreSavedAndPredictedOneByOne(t *testing.T) {
 		assert.InDelta(t, want.Mean[0][i], mean, 1e-9)
 		assert.InEpsilon(t, want.Variance[0][i], variance, 1e-9)
 	}
+	c, err := Classifier[int]{Fitting: Fitting{MissingViews: true, MaxSweeps: 20}}.Fit(ctx, views, parts(y, 2))
+	require.NoError(t, err)
+	for _, published := range []bool{false, true} {
+		all, err := c.PredictClasses(ctx, PredictOptions{Published: published}, za, zb)
+		require.NoError(t, err)
+		p, err := c.Predictor(PredictorOptions{Published: published, Tolerance: -1})
+		require.NoError(t, err)
+		probability := make([]float64, 2)
+		for i := range za.Rows {
+			_, err := p.Predict(probability, za.Row(i), zb.Row(i))
+			require.NoError(t, err)
+			assert.InDeltaSlice(t, all.Probability[i], probability, 1e-9, "published %v", published)
+		}
+	}
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
 	assertRefused(t, file.Bytes(), func(_ map[string]string, ts map[string]tensor) { ts["input.0.lacking"].data[3] = 0.5 }, `tensor "input.0.lacking": entry 3 is 0.5`)
@@ -385,6 +399,14 @@ func TestMissingViewsOfCompleteSamples(t *testing.T) {
 	assert.Greater(t, p.Variance[0][0], p.Variance[0][1])
 	_, err = two.PredictTargets(ctx, PredictOptions{}, x...)
 	assert.EqualError(t, err, "mkl: x[0][0][0] is NaN")
+
+	// Also of kernels that are given, with fewer basis points than samples.
+	given := []View{{X: matrix(30, 6, func(i, j int) float64 { return math.Cos(float64(i * (j + 1))) }), Kernel: Precomputed{}}}
+	one, err = Regression{Fitting: Fitting{MissingViews: true, MaxSweeps: 5}}.Fit(ctx, given, y)
+	require.NoError(t, err)
+	two, err = Regression{Fitting: Fitting{MaxSweeps: 5}}.Fit(ctx, given, y)
+	require.NoError(t, err)
+	assert.Equal(t, two.Bound(), one.Bound())
 }
 
 func TestMissingViewsRefusals(t *testing.T) {

@@ -167,7 +167,7 @@ func TestPoolStacksWhatIsLeftOut(t *testing.T) {
 			}
 		}
 		for i, v := range density[k] {
-			density[k][i] = -math.Log(v) - math.Log(member.target.sd)
+			density[k][i] = -math.Log(v)
 		}
 		assert.InDeltaSlice(t, density[k], member.leftOutDensity(y), 1e-9)
 	}

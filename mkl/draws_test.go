@@ -31,7 +31,6 @@ func TestDrawnPredictions(t *testing.T) {
 	first, second := make([]float64, 5), make([]float64, 5)
 	var noise float64
 	for i, p := range m.draws.posteriors {
-		// The kernels of the draw: one, XXᵀ/3 and a Gaussian with its widths, by their definitions.
 		ds := m.draws.designs[i]
 		noise += 1 / p.State().Tau / scalesDrawn
 		require.NoError(t, ds.eachBlock(t.Context(), 1, predictWords, true, []Features{at}, 5, func(k *vi.Dense, self la.Matrix[float64], _, _ int) error {

@@ -9,11 +9,13 @@ import (
 
 // LeaveOneOut returns the prediction of every training sample from all others, in the
 // target's units, with the scales and the noise that all samples chose: it costs nothing, and is a
-// little too good where those were chosen by few samples. It is nil of a model that was loaded, and of
-// the factorised posteriors, which do not have it.
+// little too good where those were chosen by few samples, unless they are averaged over: draws count
+// as the other samples alone would have them. It is nil of a model that was loaded, and of the
+// factorised posteriors, which do not have it.
 //
 // Source: C. E. Rasmussen and C. K. I. Williams, "Gaussian processes for machine
-// learning", 2006, equations 5.10 to 5.12; for noise that varies see docs/varying-noise.md.
+// learning", 2006, equations 5.10 to 5.12; for noise that varies see docs/varying-noise.md, for
+// draws docs/mgp.md, section 20.
 func (m *MultiGPModel) LeaveOneOut() *Prediction {
 	if m.leaveOneOut == nil {
 		return nil
@@ -26,14 +28,14 @@ func (m *MultiGPModel) LeaveOneOut() *Prediction {
 
 // LeaveOneOut returns the mean and the variance of the mixture of the members'
 // predictions of every training sample from all others, as [MultiGPModel.LeaveOneOut] has
-// them. The weights of the mixture have seen all samples. It is nil of a model that was loaded, and of members that have not
-// seen all samples.
+// them. The weights of the mixture have seen all samples. It is nil of a model that was
+// loaded, and of members that have not seen all samples.
 func (m *PoolModel) LeaveOneOut() *Prediction {
 	if m.Samples() < m.of || m.landmarks != nil || m.members[0].leaveOneOut == nil {
 		return nil
 	}
-	out, _ := m.mixed(func(i int) (*Prediction, error) { return m.members[i].LeaveOneOut(), nil }) // which has no errors
-	return out
+	out, _ := m.mixed(func(i int) (*Prediction, error) { return m.members[i].LeaveOneOut(), nil })
+	return out // there are no errors
 }
 
 // LeaveOneOut returns the probabilities [sample][class] of the classes of every training

@@ -66,8 +66,8 @@ func (m Method) String() string {
 // sum of one Gaussian process for each view, with kernel K_p/γ_p, and noise. The
 // data decide whether few kernels or all of them matter. It is the model to begin
 // with; see docs/choosing.md. The zero value is ready to fit. The fit has no random
-// start, and so no use for Restarts; of very many samples Seed chooses those that it
-// looks at first, and of few it is that of draws. Views with the same kernel are no
+// start, and so no use for Restarts; Seed chooses the samples that it looks at first, if
+// they are very many, and the draws, if they are few. Views with the same kernel are no
 // error here: their scales add up. It takes N² numbers for each kernel and N³ operations
 // for a step; above some thousands of samples [LandmarkGP] is the same model at a cost that
 // does not grow so.

@@ -30,8 +30,8 @@ func (m *MultiGPModel) Targets() int { return 1 }
 func (m *MultiGPModel) Prior() string { return m.prior(0) }
 
 // NoiseSD returns the standard deviation of the target's noise, τ^-½, in its units:
-// a slice of one. Of draws it is the root of their mean variance. Noise that varies has the mean variance of the
-// training samples'; that of heavy tails is σ·√(ν/(ν − 2)).
+// a slice of one. Of draws it is the root of their mean variance. Noise that varies has the
+// mean variance of the training samples'; that of heavy tails is σ·√(ν/(ν − 2)).
 func (m *MultiGPModel) NoiseSD() []float64 {
 	all := m.averaged().posteriors
 	var variance float64

@@ -194,7 +194,7 @@ type processes struct {
 	leaveOneOut []*mgp.LeaveOneOut // of each function; nil if loaded, or factorised
 	adapted     bool               // widths were learned; known of fits only
 	noise       *mgp.NoiseProcess  // of the target, nil if it is constant
-	draws       *processes         // designs and posteriors of draws, over which predictions are averaged; or nil
+	draws       *processes         // designs and posteriors to average predictions over, nil if none
 	last        *mgp.EvidenceStart // where the last function's scales are; known of fits only
 }
 

@@ -95,9 +95,9 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*Reg
 	m.targets = targets
 	if r.MissingViews {
 		s := fit.Posterior.State()
-		m.gaps = &viewGaps{patterns: patterns, noise: groupNoise(s.GroupNoise), spread: ds.newSpread(k, s.A, s.BEMean[len(y):], func(i, j int) float64 {
-			return s.BECov.At(len(y)+i, len(y)+j)
-		})}
+		m.gaps = &viewGaps{
+			patterns: patterns, noise: groupNoise(s.GroupNoise), spread: ds.newSpread(k, s.A, s.BEMean, s.BECov),
+		}
 	}
 	if serr := m.set(fit.Posterior); serr != nil {
 		return nil, errors.Join(err, serr)

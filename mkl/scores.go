@@ -39,9 +39,7 @@ func fitScores(ctx context.Context, f *Fitting, settings bemkl.Classification, v
 	if f.MissingViews {
 		patterns, _ := ds.missingPatterns()
 		s := fit.Posterior.State()
-		m.gaps = &viewGaps{patterns: patterns, spread: ds.newSpread(k, s.A, s.BEMean[y.Rows:], func(i, j int) float64 {
-			return s.BECov.At(y.Rows+i, y.Rows+j)
-		})}
+		m.gaps = &viewGaps{patterns: patterns, spread: ds.newSpread(k, s.A, s.BEMean, s.BECov)}
 	}
 	if serr := m.set(fit.Posterior); serr != nil {
 		return nil, errors.Join(err, serr)
@@ -77,8 +75,8 @@ func (m *scores) predictions(x []Features) predictScores {
 			missing := m.design.missing(x, first+i)
 			for o := range p.Mean.Rows {
 				if extra := m.gaps.extra(m.design, o, missing); extra > 0 {
-					sd := math.Sqrt(p.Variance.At(o, i) + extra)
-					p.Probability.Set(o, i, positiveProbability(p.Mean.At(o, i), margin, sd))
+					variance := p.Variance.At(o, i) + extra
+					p.Probability.Set(o, i, positiveProbability(p.Mean.At(o, i), margin, variance, opt.Published))
 				}
 			}
 		}
@@ -178,17 +176,18 @@ func (p *scorePredictors) probability(o int, x [][]float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	sd := math.Sqrt(variance)
-	if p.published { // the paper leaves out the root too
-		sd = variance
-	}
-	return positiveProbability(mean, p.margin, sd), nil
+	return positiveProbability(mean, p.margin, variance, p.published), nil
 }
 
 // positiveProbability is the probability of a score above the margin, given that
-// it is not within it: Φ((m−ν)/s) / (Φ((m−ν)/s) + Φ((−ν−m)/s)).
-func positiveProbability(mean, margin, sd float64) float64 {
-	above := special.LogNormalCDF((mean - margin) / sd)
-	below := special.LogNormalCDF((-margin - mean) / sd)
+// it is not within it: Φ((m−ν)/s) / (Φ((m−ν)/s) + Φ((−ν−m)/s)). Published puts the variance
+// in place of its root s, as the paper does.
+func positiveProbability(mean, margin, variance float64, published bool) float64 {
+	s := variance
+	if !published {
+		s = math.Sqrt(variance)
+	}
+	above := special.LogNormalCDF((mean - margin) / s)
+	below := special.LogNormalCDF((-margin - mean) / s)
 	return 1 / (1 + special.Exp(below-above))
 }

@@ -15,7 +15,7 @@ import (
 type TaskClassifierModel struct {
 	weighted
 	posterior *bemkl.TaskClassificationPosterior
-	functions *taskScores // which it is
+	functions *taskScores // the posterior, seen from the basis points of the design
 }
 
 // taskScores are the posteriors of the tasks as one.

@@ -14,7 +14,7 @@ import (
 type TaskRegressionModel struct {
 	targetFunctions
 	posterior *bemkl.TaskPosterior
-	functions *taskFunctions // which it is
+	functions *taskFunctions // the posterior, seen from the basis points of the design
 }
 
 // taskFunctions are the posteriors of the tasks as one.

@@ -11,7 +11,7 @@ func (m *TaskRegressionModel) Predictor(opt PredictorOptions) (*Predictor, error
 	o, s := opt.Target, m.posterior.State()
 	f := function{
 		weighted: &m.weighted, basis: m.functions.basis[o], index: o,
-		a: m.functions.widen(func(o int) []float64 { return s.Tasks[o].A }).Row(o), beMean: s.BEMean, beCov: s.BECov,
+		a: moved(m.functions.basis[o], s.Tasks[o].A, 0, nil, m.design.d), beMean: s.BEMean, beCov: s.BECov,
 		spread: 1 / s.Tasks[o].Upsilon.Mean(), noise: m.noise[o], targets: len(m.targets), target: m.targets[o],
 		project: func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
 			return m.functions.tasks[o].Project(k, 0, opt)

@@ -123,12 +123,7 @@ func (p *taskWeights[T]) kernels(o int, k vi.Kernels) (vi.Kernels, error) {
 func (p *taskWeights[T]) widen(of func(o int) []float64) la.Matrix[float64] {
 	a := la.NewMatrix[float64](len(p.basis), p.d)
 	for o, basis := range p.basis {
-		if basis == nil {
-			copy(a.Row(o), of(o))
-		}
-		for i, d := range basis {
-			a.Set(o, d, of(o)[i])
-		}
+		copy(a.Row(o), moved(basis, of(o), 0, nil, p.d))
 	}
 	return a
 }

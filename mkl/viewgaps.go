@@ -46,20 +46,23 @@ func (ds *design) missingPatterns() (patterns [][]bool, of []int) {
 	return patterns, of
 }
 
-// newSpread returns the spread of the functions whose sample weights have the means a and
-// whose kernel weights have the given means and covariances; k are the training kernels.
-func (ds *design) newSpread(k *vi.Dense, a la.Matrix[float64], e []float64, eCov func(m, n int) float64) []la.Matrix[float64] {
-	P := len(ds.views)
+// newSpread returns the spread of L functions whose sample weights have the means a, L×D, and
+// whose biases and kernel weights have the means beMean and the covariances beCov; k are the
+// training kernels, D×N.
+func (ds *design) newSpread(k *vi.Dense, a la.Matrix[float64], beMean []float64, beCov la.Matrix[float64]) []la.Matrix[float64] {
+	P, _, N := k.Dims()
+	L := a.Rows
+	e := beMean[L:]
 	var out []la.Matrix[float64]
-	h := la.NewMatrix[float64](P, ds.d)
-	for o := range a.Rows {
+	h := la.NewMatrix[float64](P, N)
+	for o := range L {
 		for m := range P {
 			la.Gemv(&la.Workspace{}, la.Transpose, 1, k.At(m), a.Row(o), 0, h.Row(m))
 		}
 		s := la.NewMatrix[float64](P, P)
 		for m := range P {
 			for n := range m + 1 {
-				v := (float64(e[m]*e[n]) + eCov(m, n)) * ds.covariance(m, n, h)
+				v := (float64(e[m]*e[n]) + beCov.At(L+m, L+n)) * ds.covariance(m, n, h)
 				s.Set(m, n, v)
 				s.Set(n, m, v)
 			}

@@ -47,9 +47,9 @@ func ParseAlphabet(name string) (Alphabet, error) {
 	return 0, fmt.Errorf("sequence: the alphabet %q is none of bytes, protein, dna", name)
 }
 
-// AlphabetOf returns the alphabet that strings suggest, some of which may be unknown letters: [DNA] if all
-// letters are A, C, G, T, U or N, [Protein] if all are amino acids or one of the marks
-// BJOUXZ, * and - of those that are not known, in either case, and else [Bytes].
+// AlphabetOf returns the alphabet that strings suggest: [DNA] if all letters are A, C, G, T, U
+// or N, else [Protein] if all are amino acids or the marks B, J, O, U, X, Z, * and - of those
+// that are not known, and else [Bytes]. Letters may be upper or lower case.
 func AlphabetOf(all []string) Alphabet {
 	dna, protein := true, true
 	for _, s := range all {

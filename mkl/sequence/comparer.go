@@ -53,13 +53,13 @@ func (c *Comparer) Inputs(ctx context.Context, strings []string) ([]mkl.Features
 }
 
 // Rows returns what a predictor of single points, such as [mkl.Predictor], takes for one string: a
-// row for each kernel. It stays in the goroutine of the caller's.
+// row for each kernel. It works in one goroutine.
 func (c *Comparer) Rows(s string) [][]float64 {
 	one := *c
 	one.set.Workers = 1
 	inputs, err := one.Inputs(context.Background(), []string{s})
 	if err != nil {
-		panic(err) // what was right when the set was prepared, and no context ends
+		panic(err) // the settings were checked when the set was prepared, and this context does not end
 	}
 	rows := make([][]float64, len(inputs))
 	for i, x := range inputs {
