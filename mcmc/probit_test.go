@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/probit"
@@ -229,6 +230,7 @@ func jointKernels(parametric bool) ParametricKernels {
 }
 
 func TestProbitJoint(t *testing.T) {
+	testkit.NotShort(t)
 	for i, c := range probitRules {
 		t.Run(c.name, func(t *testing.T) {
 			p := jointPriors
@@ -243,9 +245,7 @@ func TestProbitJoint(t *testing.T) {
 // Each of these faults is one that has been made: in this package, in the paper as
 // printed, or nearly.
 func TestProbitJointSeesFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the faults of a test take longer than the test")
-	}
+	testkit.NotShort(t)
 	type sweep = func(s *probitSampler, r random, burnIn bool) error
 	after := func(fault func(s *probitSampler, r random)) sweep {
 		return func(s *probitSampler, r random, burnIn bool) error {
