@@ -214,8 +214,8 @@ func (b *PlanBuilder) EndBlock() error {
 	return err
 }
 
-// Finish ends the open block and returns the sums of all samples since the builder was made
-// or Finish was called last. The error is that of Add.
+// Finish ends the open block and returns the sums of all samples since the builder was made,
+// or since what Finish or Take returned last. The error is that of Add.
 func (b *PlanBuilder) Finish() (*stat.Statistic, error) {
 	err := b.EndBlock()
 	return b.sums.Finish(), err
