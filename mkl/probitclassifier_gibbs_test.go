@@ -49,7 +49,7 @@ func TestProbitGibbs(t *testing.T) {
 		assert.Contains(t, m.String(), "240 draws")
 		assert.Contains(t, m.Summary(), "class 2")
 		assert.Contains(t, m.Summary(), "4 chains of 60 draws, R̂ at most")
-		assert.Equal(t, rule == WSum || rule == WProd, strings.Contains(m.Summary(), "of the proposals accepted"))
+		assert.Contains(t, m.Summary(), "of the proposals accepted")
 		mixing := m.Trace().Mixing
 		assert.Equal(t, mixing.RHat <= mixed, m.Trace().Converged)
 		assert.True(t, mixing.ESS > 0 && mixing.ESS <= 4*60*math.Log10(4*60), "%v", mixing)
