@@ -64,7 +64,7 @@ func scripts(page string) (all []script) {
 
 // estate is the files that the manuals speak of.
 func estate() map[string]string {
-	var houses, prices, sizes, places, sample strings.Builder
+	var houses, prices, sizes, places, sample, sites, proteins strings.Builder
 	houses.WriteString("id,area,rooms,garden,x,y,zip,sold,note_a,price\n")
 	prices.WriteString("id,price\n")
 	sizes.WriteString("id,area,rooms\n")
@@ -81,7 +81,20 @@ func estate() map[string]string {
 	for i := range 60 {
 		fmt.Fprintf(&sample, "%d,%d,%d\n", 50+i*7%90, 1+i%4, 3*(50+i*7%90)+10*(1+i%4)+i%5)
 	}
+	sites.WriteString("dna,size,charge,bound\n")
+	for i := range 24 {
+		dna, protein, bound := []byte("ACGTTGCAACGGTCATTGCA"), []byte("MKVLAAGIVGLCAKAYGWLE"), "no"
+		dna[i%20], protein[i%20] = "ACGT"[i%4], "ARND"[i%4]
+		if i%2 == 0 {
+			copy(dna[5:], "TATAAA")
+			copy(protein[9:], "HHHHHH")
+			bound = "yes"
+		}
+		fmt.Fprintf(&sites, "%s,%d,%d,%s\n", dna, i*i%13, i%5, bound)
+		fmt.Fprintf(&proteins, ">p%d %s\n%s\n", i, bound, protein)
+	}
 	all := map[string]string{
+		"sites.csv": sites.String(), "proteins.fasta": proteins.String(),
 		"houses.csv": houses.String(), "new.csv": houses.String(), "train.csv": houses.String(), "test.csv": houses.String(),
 		"prices.csv": prices.String(), "sizes.csv": sizes.String(), "places.parquet": places.String(), // told by what they hold
 		"sample.csv": sample.String(), "part-1.csv": sample.String(), "part-2.csv": strings.Replace(sample.String(), ",1,", ",2,", 1),
