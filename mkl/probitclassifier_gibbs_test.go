@@ -91,6 +91,7 @@ func TestProbitGibbs(t *testing.T) {
 }
 
 func TestProbitGibbsResumes(t *testing.T) {
+	testkit.NotShort(t)
 	x, views, y := gpProblem(30, 2)
 	labels := parts(y, 3)
 	c := ProbitClassifier[int]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Draws: 20, BurnIn: 30}}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/testkit"
 )
 
 func TestProbitClassifier(t *testing.T) {
@@ -63,7 +65,25 @@ func TestProbitClassifier(t *testing.T) {
 	c := slices.Index(own.Classes(), 2)
 	assert.Greater(t, s.Alpha.At(c, 0), 10*s.Alpha.At(1-min(c, 1), 0))
 
-	// Priors of the weights' hyperparameters reach both ways of inference.
+	for want, c := range map[string]ProbitClassifier[int]{
+		"mkl: vi: Kappa is -1 and Xi 0: they must be positive and finite": {Rule: WProd, Kappa: -1},
+		"mkl: vi: On: 1 values for 3 kernels":                             {Rule: Bin, On: []float64{0.5}},
+		"mkl: ClassAlpha: 7 is not one of the classes":                    {ClassAlpha: map[int]Gamma{7: {Shape: 1, Scale: 1}}},
+		"mkl: Inference is Inference(2)":                                  {Inference: 2},
+		"mkl: mcmc: Sampling.Chains is -1: it must not be negative":       {Inference: Gibbs, Draws: GibbsDraws{Chains: -1}},
+		"mkl: vi: Beta: 1 weights for 3 kernels":                          {Beta: []float64{1}},
+		"mkl: vi: Rule(9) is not a combination rule":                      {Rule: 9},
+	} {
+		_, err := c.Fit(context.Background(), views(x), labels)
+		assert.EqualError(t, err, want)
+	}
+}
+
+// Priors of the weights' hyperparameters reach both ways of inference.
+func TestProbitPriorsOfWeights(t *testing.T) {
+	testkit.NotShort(t)
+	x, views, y := gpProblem(40, 3)
+	labels := parts(y, 3)
 	on := func(c ProbitClassifier[int]) (w []float64) {
 		c.MaxSweeps, c.NotEmpty = 40, true
 		m, err := c.Fit(context.Background(), views(x), labels)
@@ -86,19 +106,6 @@ func TestProbitClassifier(t *testing.T) {
 	even := on(ProbitClassifier[int]{Rule: WSum, Inference: Gibbs, Draws: short, Rho: Gamma{Shape: 1e6, Scale: 1}})
 	for _, w := range even {
 		assert.InDelta(t, 1.0/3, w, 0.01)
-	}
-
-	for want, c := range map[string]ProbitClassifier[int]{
-		"mkl: vi: Kappa is -1 and Xi 0: they must be positive and finite": {Rule: WProd, Kappa: -1},
-		"mkl: vi: On: 1 values for 3 kernels":                             {Rule: Bin, On: []float64{0.5}},
-		"mkl: ClassAlpha: 7 is not one of the classes":                    {ClassAlpha: map[int]Gamma{7: {Shape: 1, Scale: 1}}},
-		"mkl: Inference is Inference(2)":                                  {Inference: 2},
-		"mkl: mcmc: Sampling.Chains is -1: it must not be negative":       {Inference: Gibbs, Draws: GibbsDraws{Chains: -1}},
-		"mkl: vi: Beta: 1 weights for 3 kernels":                          {Beta: []float64{1}},
-		"mkl: vi: Rule(9) is not a combination rule":                      {Rule: 9},
-	} {
-		_, err := c.Fit(context.Background(), views(x), labels)
-		assert.EqualError(t, err, want)
 	}
 }
 
