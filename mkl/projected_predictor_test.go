@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/testkit"
 )
 
 // smoothRegression fits n samples of d features with seven RBF kernels.
@@ -129,6 +131,7 @@ func projectedCases(t *testing.T) (cases []projectedCase) {
 // Predictions from pivots are as close to those of all samples as they say: at, among,
 // around and far from the samples, healed or not, of kernels with weights of either sign.
 func TestProjectedPredictorWithinItsBounds(t *testing.T) {
+	testkit.NotShort(t)
 	for _, c := range projectedCases(t) {
 		q := around(rand.New(rand.NewPCG(3, 3)), c.x, 200)
 		for _, opt := range []PredictorOptions{{}, {Unhealed: true}, {MeanOnly: true}, {Tolerance: 0.1}, {Tolerance: 1e-4}} {
