@@ -185,8 +185,23 @@ func (c *Cone) Mean(i int, m, y []float64) (logZ float64) {
 // LogProbability returns log P(y_i is the largest) for independent y_c ~ N(m_c,
 // sd_c²); a nil sd stands for ones. It is NaN if a mean or a deviation is not a
 // finite number. Up to a ratio sd_i/sd_j of about 100 the cost grows in proportion to
-// it, beyond in proportion to its logarithm.
+// it, beyond in proportion to its logarithm; of two variables there is a closed form.
 func (c *Cone) LogProbability(i int, m, sd []float64) float64 {
 	c.set(i, m, sd)
+	if len(m) == 2 {
+		return logHalfPlane(c.a[0], c.d[0])
+	}
 	return c.integrate(false)
+}
+
+// logHalfPlane returns log E_{u~N(0,1)} Φ(a·u + d) = log Φ(d/√(1 + a²)), a ≥ 0.
+func logHalfPlane(a, d float64) float64 {
+	if a > 1 { // whose square may overflow
+		d /= a
+		a = 1 / a
+	}
+	if math.IsInf(d, 0) {
+		return math.NaN()
+	}
+	return LogNormalCDF(d / math.Sqrt(1+float64(a*a)))
 }

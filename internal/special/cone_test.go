@@ -43,7 +43,24 @@ func TestConeOfTwoClasses(t *testing.T) {
 	for _, s := range [][]float64{{1, 1}, {0.3, 2}, {20, 1}} {
 		d := -0.7
 		want := LogNormalCDF(d / math.Hypot(s[0], s[1]))
-		assert.InDelta(t, want, c.LogProbability(1, []float64{0, d}, s), 1e-12)
+		c.set(1, []float64{0, d}, s)
+		assert.InDelta(t, want, c.integrate(false), 1e-12)
+	}
+}
+
+// The closed form of two classes is what the quadrature comes to.
+func TestLogHalfPlane(t *testing.T) {
+	var c Cone
+	for _, s := range [][]float64{nil, {0.3, 2}, {20, 1}, {1, 1e6}, {1e200, 3}, {1e-100, 1e50}} {
+		for _, d := range []float64{-30, -0.7, 0, 1e-3, 4} {
+			m := []float64{0, d}
+			if s != nil {
+				m[1] = d * max(s[0], s[1])
+			}
+			c.set(1, m, s)
+			want := c.integrate(false)
+			assert.InDelta(t, want, c.LogProbability(1, m, s), 1e-12*max(1, math.Abs(want)), "%g, %v", d, s)
+		}
 	}
 }
 
@@ -111,7 +128,8 @@ func TestConeOfSharpEdges(t *testing.T) {
 		for _, d := range []float64{-30, -3, -1e-3, 0, 0.7, 5} {
 			m, sd := []float64{0, d * ratio}, []float64{1, ratio}
 			want := LogNormalCDF(d * ratio / math.Hypot(1, ratio))
-			assert.InDelta(t, want, c.LogProbability(1, m, sd), 1e-12*max(1, math.Abs(want)), "d = %g, ratio %g", d, ratio)
+			c.set(1, m, sd)
+			assert.InDelta(t, want, c.integrate(false), 1e-12*max(1, math.Abs(want)), "d = %g, ratio %g", d, ratio)
 		}
 		for _, m := range [][]float64{{1, 0, 2, -1}, {1, ratio, -ratio, 3}, {ratio, ratio - 5, 0, 1}} {
 			var sum float64
