@@ -55,6 +55,9 @@ func (f *fileWriter) addDesign(ds *design, samples int) designJSON {
 		if !in.given {
 			f.add(fmt.Sprintf("input.%d.basis", i), flat(in.basis), D, in.cols)
 		}
+		if in.ranked.Rows > 0 {
+			f.add(fmt.Sprintf("input.%d.ranked", i), flat(in.ranked), in.ranked.Rows, in.cols)
+		}
 		if in.lacking != nil {
 			f.add(fmt.Sprintf("input.%d.lacking", i), numbers(in.lacking), D)
 		}
@@ -130,6 +133,9 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*design, err
 				if b.lacking, err = f.takeLacking(name+"lacking", ds.d); err != nil {
 					return nil, err
 				}
+			}
+			if f.has(name + "ranked") {
+				b.ranked = f.takeMatrix(name+"ranked", f.size(name+"ranked")/in.Cols, in.Cols)
 			}
 			if f.has(name + "mean") {
 				b.mean, b.sd = f.take(name+"mean", in.Cols), f.takePositive(name+"sd", in.Cols)
@@ -235,7 +241,11 @@ func (f *fileReader) takeView(i int, j viewJSON, ds *design) (v boundView, err e
 		return v, f.err
 	}
 	if v.sight.ranks && in.ranks == nil {
-		in.ranks = newRankScores(in.present(in.basis))
+		among := in.present(in.basis)
+		if in.ranked.Rows > 0 {
+			among = in.ranked
+		}
+		in.ranks = newRankScores(among)
 	}
 	v.derive()
 	return v, nil

@@ -314,6 +314,15 @@ var estimators = []estimator{
 		predict: predictProbit[int],
 	},
 	{
+		name: "multinomial probit by relevance vectors",
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			c := probitOf[int](s, WSum)
+			c.Inference = RelevanceVectors
+			return orNil(c.Fit(ctx, views, parts(y, 3)))
+		},
+		predict: predictProbit[int],
+	},
+	{
 		name: "multinomial probit by Gibbs sampling",
 		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			c := probitOf[int](s, WSum)

@@ -193,9 +193,10 @@ func TestGoldenScores(t *testing.T) {
 			est := TaskRegression{Fitting: Fitting{MaxSweeps: 30, Notes: settings.Notes}, MissingTargets: true}
 			return orNil(est.Fit(context.Background(), views, y, second))
 		},
-		"probit-classifier":        probit(ProbitClassifier[string]{Rule: WSum, Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20}, views...),
-		"probit-classifier-states": probit(ProbitClassifier[string]{Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}}, views[0], views[3]),
-		"probit-classifier-draws":  probit(ProbitClassifier[string]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 5}}, views...),
+		"probit-classifier":           probit(ProbitClassifier[string]{Rule: WSum, Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20}, views...),
+		"probit-classifier-states":    probit(ProbitClassifier[string]{Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}}, views[0], views[3]),
+		"probit-classifier-draws":     probit(ProbitClassifier[string]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 5}}, views...),
+		"probit-classifier-relevance": probit(ProbitClassifier[string]{Rule: WSum, Inference: RelevanceVectors}, views...),
 	} {
 		path := "../testdata/models/" + name + "-v1"
 		predict := func(m Model) []float64 {

@@ -49,15 +49,22 @@ type Inference int
 const (
 	Variational Inference = iota // by an approximation, fast
 	Gibbs                        // by sampling, exact in the limit of many draws
+
+	// RelevanceVectors keeps a few samples alone, those that the model is highest with when
+	// the regressors are integrated out: small models, and predictions that cost least. See
+	// [probit.Relevance].
+	RelevanceVectors
 )
 
-// String returns variational or Gibbs.
+// String returns variational, Gibbs or relevance vectors.
 func (i Inference) String() string {
 	switch i {
 	case Variational:
 		return "variational"
 	case Gibbs:
 		return "Gibbs"
+	case RelevanceVectors:
+		return "relevance vectors"
 	}
 	return fmt.Sprintf("Inference(%d)", int(i))
 }
@@ -80,7 +87,11 @@ func (i Inference) String() string {
 type ProbitClassifier[T comparable] struct {
 	Fitting
 
-	Rule      Rule
+	Rule Rule
+
+	// Inference says how the posterior is found. RelevanceVectors takes the rules FixSum,
+	// FixProd and WSum, and of the other settings Beta alone, since each sample then has one
+	// precision for all classes, without a prior.
 	Inference Inference
 
 	// Draws says how long Gibbs sampling goes on; its zero value is ready. Gibbs
@@ -134,7 +145,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if err := c.refuseMissingViews("ProbitClassifier"); err != nil {
 		return nil, err
 	}
-	if c.Inference != Variational && c.Inference != Gibbs {
+	if c.Inference < Variational || c.Inference > RelevanceVectors {
 		return nil, fmt.Errorf("mkl: Inference is %v", c.Inference)
 	}
 	classes, index, err := checkLabels(c.Classes, labels)
@@ -159,10 +170,16 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	}
 	m := &ProbitClassifierModel[T]{classes: classSet[T]{names: classes}}
 	m.onViews = onViews{c.record(Trace{}), ds}
-	if c.Inference == Gibbs {
-		if c.Slopes != nil {
-			return nil, fmt.Errorf("mkl: Slopes: Gibbs sampling has no lower bound")
+	if c.Inference != Variational && c.Slopes != nil {
+		return nil, fmt.Errorf("mkl: Slopes: they are of the lower bound of Variational and not of %v", c.Inference)
+	}
+	if c.Inference == RelevanceVectors {
+		if err = c.fitRelevance(ctx, m, k, beta, index); m.posterior == nil {
+			return nil, err
 		}
+		return m, err
+	}
+	if c.Inference == Gibbs {
 		draws, sweeps, err := c.sample(ctx, p, k, index)
 		if err != nil {
 			return nil, err
@@ -234,7 +251,9 @@ func (c ProbitClassifier[T]) EstimateMemory(s Size) int64 {
 	N, P, C := float64(s.Samples), float64(s.Kernels), float64(s.Outputs)
 	var words float64
 	switch {
-	case c.Inference != Variational: // every draw, and what each chain works with
+	case c.Inference == RelevanceVectors: // at worst all samples are
+		words = float64(4 * N * N)
+	case c.Inference == Gibbs: // every draw, and what each chain works with
 		d := c.Draws.orDefault()
 		words = float64(float64(max(0, d.Chains)) * (float64(float64(max(0, d.Draws))*(float64(C*N)+P)) + float64(4*C*N)))
 	case c.Update == MeanField:

@@ -17,14 +17,28 @@ type ProbitClassifierModel[T comparable] struct {
 	classes   classSet[T]
 	posterior *probit.Posterior // nil after Gibbs sampling
 	draws     *mcmc.ProbitDraws // nil after variational inference
+	vectors   []int             // the samples that are basis points; nil if all are
 	ess       float64
 }
 
 // set completes the model by its posterior.
 func (m *ProbitClassifierModel[T]) set(p *probit.Posterior, ess float64) error {
 	m.posterior, m.weights, m.ess = p, p, ess
-	return m.prepare(p.State().W)
+	if err := m.prepare(p.State().W); err != nil || m.vectors == nil {
+		return err
+	}
+	for _, active := range m.active {
+		for i := range active {
+			active[i].Sample = m.vectors[active[i].Sample]
+		}
+	}
+	return nil
 }
+
+// Vectors returns the relevance vectors, the training samples that the model is made of,
+// ascending; nil if it is made of all of them, as after other inference, and with kernels
+// that are given or centred.
+func (m *ProbitClassifierModel[T]) Vectors() []int { return slices.Clone(m.vectors) }
 
 // Kind returns probit-classifier.
 func (m *ProbitClassifierModel[T]) Kind() string { return "probit-classifier" }
@@ -98,6 +112,9 @@ func (m *ProbitClassifierModel[T]) predict(ctx context.Context, k vi.Kernels, op
 // String describes the model in one line.
 func (m *ProbitClassifierModel[T]) String() string {
 	what := fmt.Sprintf("multinomial probit classifier of %d classes (%v)", len(m.classes.names), m.Rule())
+	if m.vectors != nil {
+		what = fmt.Sprintf("%s by relevance vectors of %d samples", what, m.posterior.State().Samples)
+	}
 	if m.draws != nil {
 		return fmt.Sprintf("%s, %d draws", m.describeSize(what), m.draws.Chains()*m.draws.Len())
 	}

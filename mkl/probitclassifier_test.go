@@ -66,13 +66,14 @@ func TestProbitClassifier(t *testing.T) {
 	assert.Greater(t, s.Alpha.At(c, 0), 10*s.Alpha.At(1-min(c, 1), 0))
 
 	for want, c := range map[string]ProbitClassifier[int]{
-		"mkl: vi: Kappa is -1 and Xi 0: they must be positive and finite": {Rule: WProd, Kappa: -1},
-		"mkl: vi: On: 1 values for 3 kernels":                             {Rule: Bin, On: []float64{0.5}},
-		"mkl: ClassAlpha: 7 is not one of the classes":                    {ClassAlpha: map[int]Gamma{7: {Shape: 1, Scale: 1}}},
-		"mkl: Inference is Inference(2)":                                  {Inference: 2},
-		"mkl: mcmc: Sampling.Chains is -1: it must not be negative":       {Inference: Gibbs, Draws: GibbsDraws{Chains: -1}},
-		"mkl: vi: Beta: 1 weights for 3 kernels":                          {Beta: []float64{1}},
-		"mkl: vi: Rule(9) is not a combination rule":                      {Rule: 9},
+		"mkl: vi: Kappa is -1 and Xi 0: they must be positive and finite":    {Rule: WProd, Kappa: -1},
+		"mkl: vi: On: 1 values for 3 kernels":                                {Rule: Bin, On: []float64{0.5}},
+		"mkl: ClassAlpha: 7 is not one of the classes":                       {ClassAlpha: map[int]Gamma{7: {Shape: 1, Scale: 1}}},
+		"mkl: Inference is Inference(3)":                                     {Inference: 3},
+		"mkl: vi: relevance vectors: Bin: FixSum, FixProd or WSum is needed": {Rule: Bin, Inference: RelevanceVectors},
+		"mkl: mcmc: Sampling.Chains is -1: it must not be negative":          {Inference: Gibbs, Draws: GibbsDraws{Chains: -1}},
+		"mkl: vi: Beta: 1 weights for 3 kernels":                             {Beta: []float64{1}},
+		"mkl: vi: Rule(9) is not a combination rule":                         {Rule: 9},
 	} {
 		_, err := c.Fit(context.Background(), views(x), labels)
 		assert.EqualError(t, err, want)

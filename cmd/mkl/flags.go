@@ -50,6 +50,8 @@ type learnFlags struct {
 	Rule          string        `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How -model probit makes one kernel of all: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
 	landmarkFlags `embed:""`
 
+	Relevance bool `help:"Keep by -model probit the few rows alone that matter most, its relevance vectors, for a small model and predictions that cost little; -rule is fixsum, fixprod or wsum."`
+
 	Gibbs  bool `help:"Sample the posterior of -model probit instead of approximating it."`
 	Chains int  `help:"Chains of -gibbs; 0 means 4."`
 	Draws  int  `help:"Draws of -gibbs that are kept of each chain; 0 means 250."`
@@ -198,6 +200,7 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("landmarks", &c.Landmarks, 0),
 		flagOf("choose", &c.Choose, "random"),
 		flagOf("gibbs", &c.Gibbs, false),
+		flagOf("relevance", &c.Relevance, false),
 		flagOf("raw-targets", &c.RawTargets, false),
 		flagOf("allow-duplicates", &c.AllowDuplicates, false),
 		flagOf("restarts", &c.Restarts, 0),
@@ -240,9 +243,17 @@ func (c *fitCmd) checkNumbers() error {
 	return nil
 }
 
-// checkSampling refuses the flags of sampling without -gibbs, and with it those of the
-// variational fit.
+// checkSampling refuses the flags of sampling without -gibbs, with it those of the
+// variational fit, and with -relevance what relevance vectors do not have.
 func (c *fitCmd) checkSampling() error {
+	switch {
+	case c.Relevance && c.Gibbs:
+		return console.Inputf("-relevance excludes -gibbs")
+	case c.Relevance && len(c.Prior) > 0:
+		return console.Inputf("-relevance has no priors: -prior is not for it")
+	case c.Relevance && (c.Rule == "bin" || c.Rule == "wprod"):
+		return console.Inputf("-relevance is for -rule fixsum, fixprod and wsum, not %s", c.Rule)
+	}
 	for _, f := range []struct {
 		name            string
 		given, sampling bool

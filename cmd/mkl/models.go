@@ -193,7 +193,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: "probit", tasks: []string{taskBinary, taskMulticlass}, kind: "probit-classifier", form: classes,
-		flags:  []string{"kernels", "prior", "rule", "gibbs", "allow-duplicates", "restarts"},
+		flags:  []string{"kernels", "prior", "rule", "gibbs", "relevance", "allow-duplicates", "restarts"},
 		priors: []string{"alpha", "rho", "kappa", "xi"},
 		build: func(s *settings) fitter {
 			c := mkl.ProbitClassifier[string]{
@@ -201,8 +201,11 @@ var estimators = []*estimator{
 				Rho: s.prior["rho"], Kappa: rateOf(s.prior["kappa"]), Xi: rateOf(s.prior["xi"]),
 				Draws: mkl.GibbsDraws{Chains: s.Chains, Draws: s.Draws, Thin: s.Thin},
 			}
-			if s.Gibbs {
+			switch {
+			case s.Gibbs:
 				c.Inference = mkl.Gibbs
+			case s.Relevance:
+				c.Inference = mkl.RelevanceVectors
 			}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				c.Classes = d.classes

@@ -330,6 +330,7 @@ func TestClassModels(t *testing.T) {
 		{"-task multiclass -target species -model probit -rule bin -prior alpha=2,1", "iris, other", false},
 		{"-task multiclass -target species -model probit -rule wprod -kernels rbf(width={1,2}) -prior kappa=0.5 -prior xi=2", "iris, other", false},
 		{"-task binary -target big -model probit -rule wprod", "binary (probit) of big", false},
+		{"-task multiclass -target species -model probit -rule wsum -relevance", "iris, other", false},
 		{"-task multiclass -target species -model probit -rule wsum -gibbs -chains 2 -draws 60 -thin 1", "2 chains of 120 sweeps, 120 draws kept", false},
 	} {
 		if testing.Short() && i%3 != 0 {

@@ -82,6 +82,10 @@ var fits = []struct {
 		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule(), Alpha: p.gamma()}
 		return some(e.Fit(ctx, p.views(), p.labels()))
 	}},
+	{"probit classifier, relevance vectors", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule(), Inference: mkl.RelevanceVectors}
+		return some(e.Fit(ctx, p.views(), p.labels()))
+	}},
 	{"probit classifier, sampled", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule(), Alpha: p.gamma(), Inference: mkl.Gibbs}
 		e.Draws = mkl.GibbsDraws{Chains: 2, Draws: 5, Thin: 1}

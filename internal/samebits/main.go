@@ -134,6 +134,9 @@ var fits = []struct {
 	{"probit classifier, products", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		return mkl.ProbitClassifier[string]{Fitting: s, Rule: mkl.WSum}.Fit(ctx, d.radial(), d.class)
 	}},
+	{"probit classifier, relevance vectors", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.ProbitClassifier[string]{Fitting: s, Rule: mkl.WSum, Inference: mkl.RelevanceVectors}.Fit(ctx, d.radial(), d.class)
+	}},
 	{"probit classifier, sampled", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		draws := mkl.GibbsDraws{Chains: 2, Draws: 5, Thin: 2}
 		return mkl.ProbitClassifier[string]{Fitting: s, Rule: mkl.WSum, Inference: mkl.Gibbs, Draws: draws}.Fit(ctx, d.radial(), d.class)

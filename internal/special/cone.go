@@ -191,7 +191,7 @@ func (c *Cone) LogProbability(i int, m, sd []float64) float64 {
 	if len(m) == 2 {
 		return logHalfPlane(c.a[0], c.d[0])
 	}
-	return c.integrate(false)
+	return min(0, c.integrate(false)) // rounding may take it above
 }
 
 // logHalfPlane returns log E_{u~N(0,1)} Φ(a·u + d) = log Φ(d/√(1 + a²)), a ≥ 0.

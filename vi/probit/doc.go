@@ -34,6 +34,7 @@
 //	product.go     β of products: exponents and their priors
 //	importance.go  importance sampling, of β on the simplex too
 //	theta.go       parameters of the kernels
+//	relevance.go   Relevance: few basis points, taken in one after another
 //	gradient.go    derivatives of the bound by the base kernels
 //	posterior.go   Posterior, mixtures of them, predictions
 package probit

@@ -779,17 +779,23 @@ func (m *model) updateY() error {
 
 // updateChunk is updateY for a chunk of samples.
 func (m *model) updateChunk(w *coneWorker, chunk int) error {
+	w.truncate(chunk, m.labels, m.location, m.y, m.logZ)
+	return nil
+}
+
+// truncate makes y the means of auxiliary variables around the locations on the cones of
+// their labels, and logZ the logarithms of the cones' probabilities, for a chunk of samples.
+func (w *coneWorker) truncate(chunk int, labels []int, location, y la.Matrix[float64], logZ []float64) {
 	in, out := w.in, w.out
-	for n := chunk * chunkSize; n < min(m.N, (chunk+1)*chunkSize); n++ {
+	for n := chunk * chunkSize; n < min(len(labels), (chunk+1)*chunkSize); n++ {
 		for c := range in {
-			in[c] = m.location.At(c, n)
+			in[c] = location.At(c, n)
 		}
-		m.logZ[n] = w.cone.Mean(m.labels[n], in, out)
+		logZ[n] = w.cone.Mean(labels[n], in, out)
 		for c, v := range out {
-			m.y.Set(c, n, v)
+			y.Set(c, n, v)
 		}
 	}
-	return nil
 }
 
 // updateAlpha is q(α_{c,d}), to whose rate E[w²]/2 is added.

@@ -3,6 +3,7 @@ package probit
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -17,29 +18,37 @@ import (
 //
 // g_p = E[W]·K_p. [PlugIn] leaves the trace out.
 
-// weights returns q(β) at its start, and nothing for fixed weights.
-func (p Model) weights(m *model) (weights, error) {
-	start := map[Rule]float64{FixSum: 1, FixProd: 1, WProd: 1, WSum: 1 / float64(m.P), Bin: 0.5}[p.Rule]
-	for i := range m.mean {
-		m.mean[i] = start
+// start returns the weights that a fit starts from, those given or what stands for nil: the
+// fixed ones themselves.
+func (r Rule) start(beta []float64, P int) ([]float64, error) {
+	if beta == nil {
+		usual := map[Rule]float64{FixSum: 1, FixProd: 1, WProd: 1, WSum: 1 / float64(P), Bin: 0.5}[r]
+		return slices.Repeat([]float64{usual}, P), nil
 	}
-	if p.Beta != nil {
-		if len(p.Beta) != m.P {
-			return nil, fmt.Errorf("vi: Beta: %d weights for %d kernels", len(p.Beta), m.P)
-		}
-		copy(m.mean, p.Beta)
+	if len(beta) != P {
+		return nil, fmt.Errorf("vi: Beta: %d weights for %d kernels", len(beta), P)
 	}
 	var sum float64
-	for i, b := range m.mean {
-		bad := !(b >= 0) && p.Rule != FixSum || b-b != 0 || p.Rule == Bin && b > 1 || p.Rule == WProd && b == 0
+	for i, b := range beta {
+		bad := !(b >= 0) && r != FixSum || b-b != 0 || r == Bin && b > 1 || r == WProd && b == 0
 		if bad {
-			return nil, fmt.Errorf("vi: Beta[%d] is %g, which is no weight of %v", i, b, p.Rule)
+			return nil, fmt.Errorf("vi: Beta[%d] is %g, which is no weight of %v", i, b, r)
 		}
 		sum += b
 	}
-	if p.Rule == WSum && math.Abs(sum-1) > 1e-9 {
+	if r == WSum && math.Abs(sum-1) > 1e-9 {
 		return nil, fmt.Errorf("vi: Beta: the weights of WSum add up to %g, not 1", sum)
 	}
+	return slices.Clone(beta), nil
+}
+
+// weights returns q(β) at its start, and nothing for fixed weights.
+func (p Model) weights(m *model) (weights, error) {
+	mean, err := p.Rule.start(p.Beta, m.P)
+	if err != nil {
+		return nil, err
+	}
+	copy(m.mean, mean)
 	switch {
 	case p.Update < PlugIn || p.Update > Structured:
 		return nil, fmt.Errorf("vi: Update is %d", p.Update)

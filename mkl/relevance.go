@@ -1,0 +1,79 @@
+package mkl
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
+)
+
+// fitRelevance fits relevance vectors to the classes index of the samples.
+func (c ProbitClassifier[T]) fitRelevance(ctx context.Context, m *ProbitClassifierModel[T], k vi.Kernels, beta []float64, index []int) error {
+	fit, err := bestStart(ctx, &c.Fitting, func(seed uint64, a vi.Ascent) (*probit.RelevanceFit, error) {
+		return probit.Relevance{Rule: c.Rule, Beta: beta, Ascent: a, Workers: c.Workers, Seed: seed}.Fit(ctx, k, index)
+	}, func(fit *probit.RelevanceFit) vi.Record { return fit.Record })
+	if fit == nil {
+		return err
+	}
+	m.trace = newTrace(fit.Record, nil)
+	if serr := m.setRelevance(fit); serr != nil {
+		return errors.Join(err, serr)
+	}
+	return err
+}
+
+// setRelevance completes the model by relevance vectors. They become its basis points, and
+// all others are left out, unless predictions need these too, see [design.keep].
+func (m *ProbitClassifierModel[T]) setRelevance(fit *probit.RelevanceFit) error {
+	if small, ok := m.design.keep(fit.Vectors); ok {
+		m.design, m.vectors = small, fit.Vectors
+		return m.set(fit.Posterior, 0)
+	}
+	s, D := fit.Posterior.State(), m.design.d
+	w, gram := la.NewMatrix[float64](s.W.Rows, D), la.NewMatrix[float64](D, D)
+	alpha := w.Clone()
+	alpha.Fill(math.Inf(1))
+	for i, d := range fit.Vectors {
+		for c := range w.Rows {
+			w.Set(c, d, s.W.At(c, i))
+			alpha.Set(c, d, s.Alpha.At(c, i))
+		}
+		for j, e := range fit.Vectors[:i+1] {
+			gram.Set(d, e, s.Gram.At(i, j))
+		}
+	}
+	s.W, s.Alpha, s.Gram = w, alpha, gram
+	p, err := probit.NewPosterior(s)
+	if err != nil {
+		return err
+	}
+	return m.set(p, 0)
+}
+
+// keep returns the design with some of its basis points alone. It does not if kernels are
+// given, or centred: that takes the kernels of a sample with all basis points.
+func (ds *design) keep(rows []int) (*design, bool) {
+	small := &design{inputs: slices.Clone(ds.inputs), views: slices.Clone(ds.views), d: len(rows)}
+	if slices.ContainsFunc(ds.inputs, func(in input) bool { return in.given }) ||
+		slices.ContainsFunc(ds.views, func(v boundView) bool { return v.center }) {
+		return nil, false
+	}
+	for i, x := range ds.rowsOf(rows) {
+		in := &small.inputs[i]
+		if in.ranks != nil {
+			in.ranked = in.basis
+		}
+		in.basis = x
+	}
+	for i := range small.views {
+		if v := &small.views[i]; v.normalize {
+			v.unit = picked(v.unit, rows)
+		}
+	}
+	small.group()
+	return small, true
+}

@@ -1,0 +1,79 @@
+package mkl
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/la"
+)
+
+// Relevance vectors are a model of few samples, which predicts, saves and loads as any
+// other, and as one on all samples with kernels that are given.
+func TestRelevanceVectors(t *testing.T) {
+	const n = 150
+	r := rand.New(rand.NewPCG(4, 2))
+	x, labels := la.NewMatrix[float64](n, 2), make([]string, n)
+	for i := range n {
+		class := i % 3
+		labels[i] = []string{"left", "middle", "right"}[class]
+		x.Set(i, 0, float64(4*class)+r.NormFloat64())
+		x.Set(i, 1, float64(2*class%2)+r.NormFloat64())
+	}
+	views := []View{
+		{Name: "ranks", X: x, Kernel: Laplacian{Width: 2}, Ranks: true},
+		{Name: "wide", X: x, Kernel: Polynomial{Degree: 2, Offset: 1}, Standardize: true, Normalize: true},
+	}
+	c := ProbitClassifier[string]{Rule: WSum, Inference: RelevanceVectors}
+	m, err := c.Fit(context.Background(), views, labels)
+	require.NoError(t, err)
+	assert.Less(t, len(m.Vectors()), 20)
+	assert.Contains(t, m.String(), "by relevance vectors of 150 samples")
+	for class := range 3 {
+		for _, a := range m.ActiveSamples(class) {
+			assert.Contains(t, m.Vectors(), a.Sample)
+		}
+	}
+	got, probability, err := m.Predict(x)
+	require.NoError(t, err)
+	right := 0
+	for i, l := range labels {
+		if l == got[i] {
+			right++
+		}
+	}
+	assert.Greater(t, right, 140)
+
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	loaded := testkit.Must(Load(&file)).(*ProbitClassifierModel[string])
+	assert.Equal(t, m.Vectors(), loaded.Vectors())
+	assert.Equal(t, 150, loaded.Posterior().State().Samples)
+	_, again, err := loaded.Predict(x)
+	require.NoError(t, err)
+	assert.Equal(t, probability, again)
+
+	// The same by kernels that are given, or centred: all samples stay.
+	ds := testkit.Must(newDesign(views, n, false))
+	full := testkit.Must(ds.train(context.Background(), views, 1))
+	given := make([]View, len(views))
+	for i := range given {
+		given[i] = View{X: full[i], Kernel: Precomputed{AllowIndefinite: true}}
+	}
+	whole, err := c.Fit(context.Background(), given, labels)
+	require.NoError(t, err)
+	assert.Nil(t, whole.Vectors())
+	_, all, err := whole.Predict(full...)
+	require.NoError(t, err)
+	for i := range all {
+		assert.InDeltaSlice(t, probability[i], all[i], 1e-9)
+	}
+	centred := testkit.Must(c.Fit(context.Background(), []View{{X: x, Kernel: RBF{}, Center: true}}, labels))
+	assert.Nil(t, centred.Vectors())
+	assert.Equal(t, n, centred.Samples())
+}
