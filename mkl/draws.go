@@ -15,6 +15,15 @@ const (
 	scalesDrawn = 16
 )
 
+// functionsOf returns how many functions a fit of targets keeps: that of the most probable scales,
+// and those of the scales drawn.
+func functionsOf(samples int) int {
+	if samples <= mostDrawn {
+		return 1 + scalesDrawn
+	}
+	return 1
+}
+
 // addDraws adds the functions at the scales drawn.
 func (m *processes) addDraws(all []mgp.Draw) {
 	if len(all) == 0 {
