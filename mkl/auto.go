@@ -92,7 +92,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 			return nil, err
 		}
 	}
-	m.weights, m.rule = stack(density), stacked
+	m.weights, m.rule = stack(density, a.Seed), stacked
 	m.keepLarge()
 	return m, nil
 }
@@ -157,7 +157,7 @@ func (a Auto) EstimateMemory(s Size) int64 {
 	if a.atScale(s.Samples, s.Basis > 0) {
 		return LandmarkGP{Fitting: a.Fitting}.EstimateMemory(s)
 	}
-	return autoMemory(&a.Fitting, s, a.MaxSamples, functionsOf(s.Samples), varyingFactors+1)
+	return autoMemory(&a.Fitting, s, a.MaxSamples, 1+drawsOf(s.Samples), varyingFactors+1)
 }
 
 // autoMemory estimates what a pool takes whose members have l functions each: the

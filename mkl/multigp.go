@@ -150,7 +150,7 @@ func (g MultiGP) EstimateMemory(s Size) int64 {
 	case g.PointScales:
 		return g.processMemory(s, 1)
 	}
-	return g.processMemory(s, functionsOf(s.Samples))
+	return g.processMemory(s, 1+drawsOf(s.Samples))
 }
 
 // processMemory estimates what a fit of l functions takes, each a sum of Gaussian

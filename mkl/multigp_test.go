@@ -155,7 +155,7 @@ func TestMultiGPEstimateMemory(t *testing.T) {
 	}
 	// Draws are factors too, of a pool those of every member.
 	small := Size{Samples: mostDrawn, Kernels: 1, Outputs: 1}
-	drawn := int64(8 * scalesDrawn * mostDrawn * mostDrawn)
+	drawn := int64(8 * drawsOf(mostDrawn) * mostDrawn * mostDrawn)
 	assert.Greater(t, MultiGP{}.EstimateMemory(small), MultiGP{PointScales: true}.EstimateMemory(small)+drawn)
 	assert.Greater(t, Auto{}.EstimateMemory(small), int64(len(autoMembers))*drawn)
 	more := small
