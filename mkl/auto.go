@@ -21,10 +21,10 @@ import (
 // Where the size of the residuals of the best member depends on the inputs, there is one
 // more, that member with noise that varies ([VaryingNoise]); where they have heavy tails,
 // one with noise that has ([HeavyNoise]).
-// The prediction is the mixture of the members' that would have predicted every
-// training target best from all others (see docs/choosing.md). Neither the evidence
-// nor leave-one-out alone chooses well: both prefer length scales that overfit, which
-// a mixture evens out.
+// The prediction is a mixture of the members', weighted by how well they would have
+// predicted every training target from all others (see docs/choosing.md). Neither the
+// evidence nor leave-one-out alone chooses well: both prefer length scales that overfit,
+// which a mixture evens out.
 type Auto struct {
 	Fitting
 

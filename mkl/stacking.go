@@ -14,12 +14,18 @@ const (
 	stackBurnIn = 100
 )
 
+// pseudoShare is the weight of the uniform mixture in the prior of a stack, as a share of the
+// samples: small enough that data decide, large enough for predictions that have not seen a
+// sample but whose length scales have.
+const pseudoShare = 0.05
+
 // stack returns the weights of a mixture of M predictive distributions: their posterior
 // mean,
 //
-//	w ~ uniform on the simplex,   p(y | w) = Π_n Σ_m w_m·p_m(y_n),
+//	w ~ Dirichlet(1 + c, …, 1 + c),   p(y | w) = Π_n Σ_m w_m·p_m(y_n),
 //
-// given log p_m(y_n) in row m, of predictions that have not seen sample n. A mixture is
+// given log p_m(y_n) in row m, of predictions that have not seen sample n, and with
+// c = pseudoShare·N/M, rounded, pseudo-counts for each model. A mixture is
 // linear in its weights, so that its average over their posterior is the mixture with
 // their mean. The weights of highest density would drop a model for a few samples' luck.
 //
@@ -50,15 +56,18 @@ func stack(logDensity [][]float64, seed uint64) []float64 {
 	for m := range weights {
 		weights[m] = 1
 	}
+	prior := 1 + int(math.Round(float64(pseudoShare*float64(len(density)))/float64(M)))
 	for sweep := range stackBurnIn + stackSweeps {
-		clear(count)
+		for m := range count {
+			count[m] = prior
+		}
 		for _, row := range density {
 			count[drawModel(src, weights, row)]++
 		}
 		for m, c := range count {
-			weights[m] = drawGamma(src, 1+c)
+			weights[m] = drawGamma(src, c)
 			if sweep >= stackBurnIn { // the mean given the counts
-				mean[m] += float64(1+c) / float64(stackSweeps*(M+len(density)))
+				mean[m] += float64(c) / float64(stackSweeps*(prior*M+len(density)))
 			}
 		}
 	}

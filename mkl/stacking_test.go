@@ -38,6 +38,9 @@ func TestStack(t *testing.T) {
 				w := []float64{(float64(i) + 1.0/3) / cells, (float64(j) + 1.0/3) / cells, 0}
 				w[2] = 1 - w[0] - w[1]
 				p := 1.0
+				for _, v := range w { // 40 samples make .05·40/3 pseudo-counts, about one
+					p *= math.Pow(v, math.Round(pseudoShare*float64(N)/3))
+				}
 				for n := 1; n <= N; n++ {
 					var sum float64
 					for m, v := range w {
