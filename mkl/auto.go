@@ -21,10 +21,10 @@ import (
 // Where the size of the residuals of the best member depends on the inputs, there is one
 // more, that member with noise that varies ([VaryingNoise]); where they have heavy tails,
 // one with noise that has ([HeavyNoise]).
-// The prediction is the mixture of the members' that would have predicted every
-// training target best from all others (see docs/choosing.md). Neither the evidence
-// nor leave-one-out alone chooses well: both prefer length scales that overfit, which
-// a mixture evens out.
+// The prediction is a mixture of the members', weighted by how well they would have
+// predicted every training target from all others (see docs/choosing.md). Neither the
+// evidence nor leave-one-out alone chooses well: both prefer length scales that overfit,
+// which a mixture evens out.
 type Auto struct {
 	Fitting
 
@@ -92,7 +92,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 			return nil, err
 		}
 	}
-	m.weights, m.rule = stack(density), stacked
+	m.weights, m.rule = stack(density, a.Seed), stacked
 	m.keepLarge()
 	return m, nil
 }
@@ -157,7 +157,7 @@ func (a Auto) EstimateMemory(s Size) int64 {
 	if a.atScale(s.Samples, s.Basis > 0) {
 		return LandmarkGP{Fitting: a.Fitting}.EstimateMemory(s)
 	}
-	return autoMemory(&a.Fitting, s, a.MaxSamples, 1, varyingFactors+1)
+	return autoMemory(&a.Fitting, s, a.MaxSamples, 1+drawsOf(s.Samples), varyingFactors+1)
 }
 
 // autoMemory estimates what a pool takes whose members have l functions each: the

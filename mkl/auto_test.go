@@ -125,7 +125,7 @@ func TestPoolStacksWhatIsLeftOut(t *testing.T) {
 	density := make([][]float64, len(m.members))
 	for k, member := range m.members {
 		density[k] = make([]float64, n)
-		require.Len(t, member.draws.posteriors, scalesDrawn)
+		require.Len(t, member.draws.posteriors, drawsOf(n))
 		for d, p := range member.draws.posteriors {
 			s := p.State()
 			ks := make([]la.Matrix[float64], len(s.Gamma))
@@ -163,7 +163,7 @@ func TestPoolStacksWhatIsLeftOut(t *testing.T) {
 				la.CholeskySolveVec(b, solved)
 				variance := kernel(out, out) - la.Dot(c, solved) + 1/s.Tau
 				log := normalLog((y[out]-member.target.mean)/member.target.sd, mean, math.Sqrt(variance))
-				density[k][out] += math.Exp(-log) / scalesDrawn
+				density[k][out] += math.Exp(-log) / float64(drawsOf(n))
 			}
 		}
 		for i, v := range density[k] {

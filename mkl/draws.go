@@ -8,12 +8,22 @@ import (
 
 // Predictions of [MultiGP] from few samples are averaged over draws of scales, noise and length
 // scales from their posterior: such a posterior is wide, and predictions at its mode are too
-// sure. Of more samples there is less to gain, and draws would cost more than all else;
-// docs/choosing.md has the figures.
+// sure. The fewer samples, the wider it is and the less a draw costs. Of more than mostDrawn
+// there is little to gain, and draws would cost more than all else; docs/choosing.md has the
+// figures.
 const (
-	mostDrawn   = 64 // samples
-	scalesDrawn = 16
+	mostDrawn = 64 // samples
+	mostDraws = 32
+	allDrawn  = 1024 // samples times draws
 )
+
+// drawsOf returns how many draws are made of a posterior given so many samples.
+func drawsOf(samples int) int {
+	if samples > mostDrawn {
+		return 0
+	}
+	return min(mostDraws, allDrawn/max(samples, 1))
+}
 
 // addDraws adds the functions at the scales drawn.
 func (m *processes) addDraws(all []mgp.Draw) {

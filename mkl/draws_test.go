@@ -19,11 +19,12 @@ import (
 // with PointScales, and of more samples, those at the mode.
 func TestDrawnPredictions(t *testing.T) {
 	x, y := bumpy(24)
+	draws := drawsOf(24)
 	views, _, err := DefaultViews(ARDRBF, View{X: x})
 	require.NoError(t, err)
 	m, err := MultiGP{}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
-	require.Len(t, m.draws.posteriors, scalesDrawn)
+	require.Len(t, m.draws.posteriors, draws)
 	at := normal(rand.New(rand.NewPCG(3, 3)), 5, 3)
 	mean, variance, err := m.Predict(at)
 	require.NoError(t, err)
@@ -32,12 +33,12 @@ func TestDrawnPredictions(t *testing.T) {
 	var noise float64
 	for i, p := range m.draws.posteriors {
 		ds := m.draws.designs[i]
-		noise += 1 / p.State().Tau / scalesDrawn
+		noise += 1 / p.State().Tau / float64(draws)
 		require.NoError(t, ds.eachBlock(t.Context(), 1, predictWords, true, []Features{at}, 5, func(k *vi.Dense, self la.Matrix[float64], _, _ int) error {
 			q, err := p.Predict(k, self, vi.PredictOptions{})
 			for j := range first {
-				first[j] += q.Mean[j] / scalesDrawn
-				second[j] += (q.Variance[j] + q.Mean[j]*q.Mean[j]) / scalesDrawn
+				first[j] += q.Mean[j] / float64(draws)
+				second[j] += (q.Variance[j] + q.Mean[j]*q.Mean[j]) / float64(draws)
 			}
 			return err
 		}))

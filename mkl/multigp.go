@@ -147,10 +147,10 @@ func (g MultiGP) EstimateMemory(s Size) int64 {
 	switch {
 	case g.Noise == VaryingNoise:
 		return g.processMemory(s, varyingFactors)
-	case s.Samples <= mostDrawn && !g.PointScales:
-		return g.processMemory(s, 1+scalesDrawn)
+	case g.PointScales:
+		return g.processMemory(s, 1)
 	}
-	return g.processMemory(s, 1)
+	return g.processMemory(s, 1+drawsOf(s.Samples))
 }
 
 // processMemory estimates what a fit of l functions takes, each a sum of Gaussian

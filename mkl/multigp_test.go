@@ -153,6 +153,14 @@ func TestMultiGPEstimateMemory(t *testing.T) {
 		assert.Greater(t, need, kernels+(2+l)*factor)
 		assert.Less(t, need, kernels+(3+l)*factor+8<<18)
 	}
+	// Draws are factors too, of a pool those of every member.
+	small := Size{Samples: mostDrawn, Kernels: 1, Outputs: 1}
+	drawn := int64(8 * drawsOf(mostDrawn) * mostDrawn * mostDrawn)
+	assert.Greater(t, MultiGP{}.EstimateMemory(small), MultiGP{PointScales: true}.EstimateMemory(small)+drawn)
+	assert.Greater(t, Auto{}.EstimateMemory(small), int64(len(autoMembers))*drawn)
+	more := small
+	more.Samples++
+	assert.Less(t, Auto{}.EstimateMemory(more), Auto{}.EstimateMemory(small)-3*drawn)
 	x, views, y := gpProblem(30, 2)
 	g.MemoryLimit = g.EstimateMemory(Size{Samples: 30, Kernels: 2, Outputs: 1})
 	_, err := g.Fit(context.Background(), views(x), y)

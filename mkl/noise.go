@@ -119,7 +119,7 @@ var otherNoises = []otherNoise{
 // residuals too: those errors have to fall.
 func (a Auto) addNoise(ctx context.Context, m *PoolModel, views [][]View, y []float64, density [][]float64, spent time.Duration, other otherNoise) ([][]float64, error) {
 	best := -1
-	for i, w := range stack(density[:len(views)]) {
+	for i, w := range stack(density[:len(views)], a.Seed) {
 		if other.rejects(m.members[i]) && w >= smallShare(len(views)) && (best < 0 || total(density[i]) > total(density[best])) {
 			best = i
 		}

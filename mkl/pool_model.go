@@ -121,7 +121,7 @@ func (p *pool) story() string {
 	}
 	fmt.Fprintf(&b, "\nKept: %s.\n", strings.Join(shares, ", "))
 	if p.rule == stacked {
-		b.WriteString("Why: this mixture would have predicted the training targets best, each from all others; small shares are dropped.\n")
+		b.WriteString("Why: shares are what predictions of the training targets, each from all others, call for; small ones are dropped.\n")
 	} else {
 		b.WriteString("Why: over many sets of data the mean of their probabilities predicts better than each of them, and no score of the training samples chooses between them reliably.\n")
 	}

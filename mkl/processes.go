@@ -78,8 +78,8 @@ func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, 
 		return g.Fit(ctx, k, y)
 	}
 	e := mgp.Evidence{Family: s.family, Prior: s.prior, Fixed: s.fixed, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a}
-	if len(y) <= mostDrawn && !s.pointScales {
-		e.Draws = scalesDrawn
+	if !s.pointScales {
+		e.Draws = drawsOf(len(y))
 	}
 	if s.method == GaussianBound {
 		e.Sites = mgp.VariationalBound

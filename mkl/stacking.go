@@ -2,68 +2,102 @@ package mkl
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"github.com/bmkl/bmkl/internal/special"
 )
 
-// pseudoShare is the weight of the uniform mixture in a stack, as a share of the
-// samples: small enough that data decide, large enough that no model is dropped
-// for a few lucky samples.
+// Sweeps over the samples by which the weights of a stack are found, and those before the
+// first that counts.
+const (
+	stackSweeps = 1000
+	stackBurnIn = 100
+)
+
+// pseudoShare is the weight of the uniform mixture in the prior of a stack, as a share of the
+// samples: small enough that data decide, large enough for predictions that have not seen a
+// sample but whose length scales have.
 const pseudoShare = 0.05
 
-// stack returns the weights of a mixture of M predictive distributions that has the
-// highest score
+// stack returns the weights of a mixture of M predictive distributions: their posterior
+// mean,
 //
-//	Σ_n log Σ_m w_m·p_m(y_n) + c·Σ_m log w_m,   c = pseudoShare·N/M,
+//	w ~ Dirichlet(1 + c, …, 1 + c),   p(y | w) = Π_n Σ_m w_m·p_m(y_n),
 //
-// given log p_m(y_n) in row m, of predictions that have not seen sample n. The
-// second term is a Dirichlet prior with c pseudo-counts for each model.
+// given log p_m(y_n) in row m, of predictions that have not seen sample n, and with
+// c = pseudoShare·N/M, rounded, pseudo-counts for each model. A mixture is
+// linear in its weights, so that its average over their posterior is the mixture with
+// their mean. The weights of highest density would drop a model for a few samples' luck.
 //
 // Source: Y. Yao, A. Vehtari, D. Simpson and A. Gelman, "Using stacking to average
-// Bayesian predictive distributions", Bayesian Analysis 13 (2018). The maximum is
-// found by expectation maximisation, which never lowers the score.
-func stack(logDensity [][]float64) []float64 {
+// Bayesian predictive distributions", Bayesian Analysis 13 (2018). The mean is that of Gibbs
+// sampling, which draws the model of each sample given the weights, and the weights given
+// how many samples each model has (J. Diebolt and C. P. Robert, "Estimation of finite mixture
+// distributions through Bayesian sampling", Journal of the Royal Statistical Society B 56, 1994).
+func stack(logDensity [][]float64, seed uint64) []float64 {
 	M := len(logDensity)
-	N := len(logDensity[0])
-	weights, next := make([]float64, M), make([]float64, M)
+	var density [][]float64 // of each sample that some model gives one, relative to the largest
+	for n := range logDensity[0] {
+		top := math.Inf(-1)
+		for _, l := range logDensity {
+			top = max(top, l[n])
+		}
+		if math.IsInf(top, -1) {
+			continue
+		}
+		row := make([]float64, M)
+		for m, l := range logDensity {
+			row[m] = special.Exp(l[n] - top)
+		}
+		density = append(density, row)
+	}
+	src := rand.New(rand.NewPCG(seed, 0x737461636b))
+	weights, mean, count := make([]float64, M), make([]float64, M), make([]int, M)
 	for m := range weights {
-		weights[m] = 1 / float64(M)
+		weights[m] = 1
 	}
-	c := pseudoShare * float64(N) / float64(M)
-	share := make([]float64, M)
-	for range 1000 {
-		for m := range next {
-			next[m] = c
+	prior := 1 + int(math.Round(float64(pseudoShare*float64(len(density)))/float64(M)))
+	for sweep := range stackBurnIn + stackSweeps {
+		for m := range count {
+			count[m] = prior
 		}
-		for n := range N {
-			top := math.Inf(-1)
-			for m := range M {
-				top = max(top, logDensity[m][n])
-			}
-			var sum float64
-			for m, w := range weights {
-				share[m] = float64(w * special.Exp(logDensity[m][n]-top))
-				sum += share[m]
-			}
-			if !(sum > 0) { // no model gives the sample a density
-				continue
-			}
-			for m, s := range share {
-				next[m] += s / sum
-			}
+		for _, row := range density {
+			count[drawModel(src, weights, row)]++
 		}
-		var total, change float64
-		for _, v := range next {
-			total += v
-		}
-		for m := range next {
-			next[m] /= total
-			change = max(change, math.Abs(next[m]-weights[m]))
-		}
-		weights, next = next, weights
-		if change < 1e-9 {
-			break
+		for m, c := range count {
+			weights[m] = drawGamma(src, c)
+			if sweep >= stackBurnIn { // the mean given the counts
+				mean[m] += float64(c) / float64(stackSweeps*(prior*M+len(density)))
+			}
 		}
 	}
-	return weights
+	return mean
+}
+
+// drawModel returns m with a probability in proportion to weights[m]·density[m].
+func drawModel(src *rand.Rand, weights, density []float64) int {
+	var sum float64
+	for m, w := range weights {
+		sum += float64(w * density[m])
+	}
+	u := sum * src.Float64()
+	for m, w := range weights {
+		if u -= float64(w * density[m]); u < 0 {
+			return m
+		}
+	}
+	return len(weights) - 1 // rounding
+}
+
+// drawGamma returns a gamma variate of integer shape: the sum of as many exponential ones,
+// minus the logarithm of a product of uniform ones.
+func drawGamma(src *rand.Rand, shape int) (sum float64) {
+	product := 1.0
+	for range shape {
+		if product *= 1 - src.Float64(); product < 1e-200 {
+			sum -= special.Log(product)
+			product = 1
+		}
+	}
+	return sum - special.Log(product)
 }

@@ -13,41 +13,55 @@ func normalLog(x, mean, sd float64) float64 {
 	return -0.5*d*d - math.Log(sd) - 0.5*math.Log(2*math.Pi)
 }
 
-// The weights are where the score has no slope within the simplex.
-func TestStackIsStationary(t *testing.T) {
-	src := rand.New(rand.NewPCG(1, 1))
-	const N = 200
-	density := make([][]float64, 3)
-	for range N {
-		y := src.NormFloat64()
-		if src.Float64() < 0.3 {
-			y += 4
+// The weights are those of sums over a grid on the simplex.
+func TestStack(t *testing.T) {
+	for _, N := range []int{0, 5, 40} {
+		src := rand.New(rand.NewPCG(1, 1))
+		density := make([][]float64, 3)
+		for m := range density {
+			density[m] = []float64{math.Inf(-1)} // a sample that no model can tell
 		}
-		density[0] = append(density[0], normalLog(y, 0, 1))
-		density[1] = append(density[1], normalLog(y, 4, 1))
-		density[2] = append(density[2], normalLog(y, -9, 1))
-	}
-	w := stack(density)
-	slope := make([]float64, 3)
-	for m := range w {
-		slope[m] = pseudoShare * N / 3 / w[m]
-		for n := range N {
-			var sum float64
-			for k, v := range w {
-				sum += v * math.Exp(density[k][n])
+		for range N {
+			y := src.NormFloat64()
+			if src.Float64() < 0.3 {
+				y += 4
 			}
-			slope[m] += math.Exp(density[m][n]) / sum
+			for m, mean := range []float64{0, 4, -9} {
+				density[m] = append(density[m], normalLog(y, mean, 1))
+			}
 		}
+		var all float64
+		want := make([]float64, 3)
+		const cells = 200
+		for i := range cells {
+			for j := range cells - i {
+				w := []float64{(float64(i) + 1.0/3) / cells, (float64(j) + 1.0/3) / cells, 0}
+				w[2] = 1 - w[0] - w[1]
+				p := 1.0
+				for _, v := range w { // 40 samples make .05·40/3 pseudo-counts, about one
+					p *= math.Pow(v, math.Round(pseudoShare*float64(N)/3))
+				}
+				for n := 1; n <= N; n++ {
+					var sum float64
+					for m, v := range w {
+						sum += v * math.Exp(density[m][n]+2)
+					}
+					p *= sum
+				}
+				all += p
+				for m, v := range w {
+					want[m] += v * p
+				}
+			}
+		}
+		for m := range want {
+			want[m] /= all
+		}
+		w := stack(density, 7)
+		t.Logf("%d samples: %.4f, by quadrature %.4f", N, w, want)
+		assert.InDeltaSlice(t, want, w, 0.01)
+		assert.Equal(t, w, stack(density, 7))
 	}
-	assert.InDelta(t, slope[0], slope[1], 1e-4)
-	assert.InDelta(t, slope[0], slope[2], 1e-4)
-	assert.InDelta(t, 0.3, w[1], 0.06)
-	assert.InDelta(t, pseudoShare/3/(1+pseudoShare), w[2], 1e-9, "nothing but its pseudo-counts")
-}
-
-func TestStackWithoutDensity(t *testing.T) {
-	none := math.Inf(-1)
-	assert.InDeltaSlice(t, []float64{0.5, 0.5}, stack([][]float64{{none, none}, {none, none}}), 1e-12)
 }
 
 func TestSharpen(t *testing.T) {

@@ -162,7 +162,7 @@ func besselSaddle(nu, x float64) BesselK {
 	if s >= besselLarge {
 		integral = float64(0.5*Log(math.Pi/s)) - 0.5*math.Ln2
 	}
-	t0 := asinh(nu / x)
+	t0 := Asinh(nu / x)
 	if math.IsInf(t0, 1) {
 		t0 = logSum - Log(x)
 	}

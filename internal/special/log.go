@@ -73,8 +73,8 @@ func Log1p(x float64) float64 {
 	return logCore(m-1, k, lost/u)
 }
 
-// asinh returns the inverse hyperbolic sine to a few ulp.
-func asinh(x float64) float64 {
+// Asinh returns the inverse hyperbolic sine to a few ulp.
+func Asinh(x float64) float64 {
 	a := math.Abs(x)
 	v := Log1p(a + a*a/(1+math.Sqrt(1+float64(a*a))))
 	if a > 1e9 {

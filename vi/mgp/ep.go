@@ -110,10 +110,11 @@ func (s *sites) start(t []float64) {
 }
 
 // bend returns −d²/dz² log Φ(z) = h·(z + h) from h = φ(z)/Φ(z). Far out on the left
-// the sum cancels, and the first terms of its series, 1 − 1/z², are exact.
+// the sum cancels, and the asymptotic series has more digits.
 func bend(z, h float64) float64 {
-	if z < -1e4 {
-		return 1 - 1/(z*z)
+	if z < -100 {
+		x := 1 / (z * z)
+		return 1 - float64(x*(1-float64(x*(6-float64(x*(50-float64(518*x)))))))
 	}
 	return h * (z + h)
 }

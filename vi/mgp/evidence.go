@@ -711,19 +711,17 @@ func (m *evidence) scales() (q []GIG, moments []gigMoments) {
 }
 
 // last computes q(f) at x by functions, with sites of the final tolerance if they are found.
-func (m *evidence) last(x []float64, functions func([]float64) (float64, error)) (float64, error) {
+// If not, what was good enough to get here is good enough to be a model, and in the end what is
+// good enough for any search.
+func (m *evidence) last(x []float64, functions func([]float64) (float64, error)) (value float64, err error) {
 	search := m.tol
-	m.tol = min(m.tol, m.final)
-	value, err := functions(x)
-	if err != nil {
-		// What was good enough to get here is good enough to be a model.
-		m.tol = max(search, searchTolerance)
-		value, err = functions(x)
+	for _, tol := range []float64{min(search, m.final), search, max(search, searchTolerance)} {
+		m.tol = tol
+		if value, err = functions(x); err == nil {
+			return value, nil
+		}
 	}
-	if err != nil {
-		return 0, fmt.Errorf("vi: %w", err)
-	}
-	return value, nil
+	return 0, fmt.Errorf("vi: %w", err)
 }
 
 // finish computes q(f) at x and returns the fit.

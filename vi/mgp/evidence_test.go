@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -278,14 +279,73 @@ func TestEvidenceStopped(t *testing.T) {
 	}
 }
 
-// A variance without bound makes no quadrature without end.
-func TestExpectationsOfHugeVariance(t *testing.T) {
+// A sample whose kernels are all zero, at the origin of a linear one, has a function of variance 0:
+// fits to it end, and its prediction is that of the noise.
+func TestVarianceZero(t *testing.T) {
+	x := []float64{0, 1, -1, 2, -2, 0.5}
+	y := []float64{1, 1, -1, 1, -1, 1}
+	k := la.NewMatrix[float64](len(x), len(x))
+	for i := range x {
+		for j := range x {
+			k.Set(i, j, x[i]*x[j])
+		}
+	}
+	kernels, err := vi.NewDense(k)
+	require.NoError(t, err)
+	for name, fit := range map[string]func() (*Fit, error){
+		"heavy tails": func() (*Fit, error) { return Evidence{}.FitHeavy(t.Context(), kernels, y) },
+		"varying":     func() (*Fit, error) { return Evidence{}.FitVarying(t.Context(), kernels, y) },
+		"labels":      func() (*Fit, error) { return Evidence{}.FitLabels(t.Context(), kernels, y) },
+	} {
+		f, err := fit()
+		require.NoError(t, err, name)
+		if f.LeaveOneOut.Mean != nil {
+			assert.InDelta(t, 0, f.LeaveOneOut.Mean[0], 1e-15, name)
+		} else {
+			assert.InDelta(t, math.Log(0.5), f.LeaveOneOut.LogProbability[0], 1e-15, name)
+		}
+		for n, l := range f.LeaveOneOut.LogProbability {
+			assert.False(t, math.IsNaN(l) || math.IsInf(l, 0), "%s: sample %d: %g", name, n, l)
+		}
+	}
+	f, err := Evidence{Sites: VariationalBound}.FitLabels(t.Context(), kernels, y)
+	require.NoError(t, err)
+	assert.NotNil(t, f.Posterior)
+}
+
+// Expectations agree with the trapezoidal rule with many nodes, on both sides of where the nodes
+// change, and beyond with what is known of a variance without bound.
+func TestExpectations(t *testing.T) {
+	const tail = 12
+	for _, sd := range []float64{0, 0.3, 3, 3.2, 100} {
+		for _, off := range []float64{0, 0.5, -5, 8, 9.7, -9.9, 30} {
+			mean := off * max(sd, 1)
+			var want expected
+			var weight float64
+			h := 1 / (4 + 8*sd)
+			for k := -math.Ceil(tail / h); k*h <= tail; k++ {
+				w := math.Exp(-0.5 * k * h * k * h)
+				z := -(mean + sd*k*h)
+				ratio, log := special.Mills(z)
+				weight += w
+				want.logLik += w * log
+				want.slope -= w * ratio
+				want.curvature += w * bend(z, ratio)
+			}
+			e := expectLikelihood(-1, mean, sd*sd)
+			// Values grow with the distance from zero: −½z² and −z, and rounding with them.
+			size := 1 + sd*sd + mean*mean
+			assert.InDelta(t, want.logLik/weight, e.logLik, 1e-13*size, "log likelihood at %g, %g", mean, sd)
+			assert.InDelta(t, want.slope/weight, e.slope, 1e-14*math.Sqrt(size)*10, "slope at %g, %g", mean, sd)
+			assert.InDelta(t, want.curvature/weight, e.curvature, 1e-11, "curvature at %g, %g", mean, sd)
+		}
+	}
 	for _, variance := range []float64{1e6, 1e12, 1e300} {
 		e := expectLikelihood(1, 0, variance)
 		sd := math.Sqrt(variance)
-		// Of −½(z² + …) where z < 0: half of the Gaussian has E[−½z²] = −¼·variance.
-		assert.InEpsilon(t, -0.25*variance, e.logLik, 0.01)
-		assert.InEpsilon(t, sd/math.Sqrt(2*math.Pi), e.slope, 0.01)
-		assert.InDelta(t, 0.5, e.curvature, 0.01)
+		// log Φ(z) is −½z² where z < 0, but for logarithms: half of the Gaussian has −¼·variance.
+		assert.InEpsilon(t, -0.25*variance, e.logLik, 10/sd+1e-12)
+		assert.InEpsilon(t, sd/math.Sqrt(2*math.Pi), e.slope, 10/sd+1e-12)
+		assert.InDelta(t, 0.5, e.curvature, 1/sd+1e-12)
 	}
 }

@@ -192,6 +192,11 @@ type labelAscent struct {
 	mean, weight []float64 // where the next pass looks
 	factor       la.Matrix[float64]
 	scale, diag  []float64 // D, √a; D, of an inverse
+
+	pass *Pass // its scratch memory serves all passes
+
+	// Scratch of D values: the right-hand side of m, and of conjugate gradients.
+	right, residual, image, solved, direction []float64
 }
 
 // move is how the gradient of the first term of the bound changed from one pass to the next.
@@ -206,7 +211,8 @@ type rank1 struct {
 // labelAscent checks the arguments and returns the state of m = 0, which needs no pass: there h is
 // √(2/π) for every sample.
 func (e Evidence) labelAscent(ctx context.Context, l FeatureLabels) (*labelAscent, error) {
-	m := &labelAscent{labels: l, ws: la.Workspace{Workers: e.Workers}, first: []int{0}}
+	m := &labelAscent{labels: l, first: []int{0}, pass: &Pass{}}
+	m.ws.Workers, m.pass.ws.Workers = e.Workers, e.Workers
 	for p, d := range l.Blocks {
 		if d < 1 {
 			return nil, fmt.Errorf("vi: FeatureLabels.Blocks[%d] is %d", p, d)
@@ -240,8 +246,10 @@ func (e Evidence) labelAscent(ctx context.Context, l FeatureLabels) (*labelAscen
 		return nil, fmt.Errorf("vi: FeatureLabels.Sum: value %d is %g", d, l.Sum[d])
 	}
 	m.factor = la.NewMatrix[float64](D, D)
-	m.scale, m.diag = make([]float64, D), make([]float64, D)
-	m.mean, m.weight, m.least = make([]float64, D), make([]float64, P), make([]float64, P)
+	for _, v := range []*[]float64{&m.scale, &m.diag, &m.mean, &m.right, &m.residual, &m.image, &m.solved, &m.direction} {
+		*v = make([]float64, D)
+	}
+	m.weight, m.least = make([]float64, P), make([]float64, P)
 	for p := range P {
 		var trace float64
 		for d := m.first[p]; d < m.first[p+1]; d++ {
@@ -296,8 +304,8 @@ func (m *labelAscent) factorise(c float64) error {
 func (m *labelAscent) sweep(n int) error {
 	c := m.at.curvature
 	m.correct(c)
-	right := append([]float64(nil), m.at.gradient...)
-	m.curve(c, m.at.mean, right)
+	copy(m.right, m.at.gradient)
+	m.curve(c, m.at.mean, m.right)
 	copy(m.weight, m.at.weight)
 	for k := range n {
 		if k > 0 {
@@ -311,7 +319,7 @@ func (m *labelAscent) sweep(n int) error {
 				}
 			}
 		}
-		if err := m.maximum(c, right); err != nil {
+		if err := m.maximum(c); err != nil {
 			return err
 		}
 	}
@@ -348,10 +356,10 @@ func (m *labelAscent) curve(c float64, x, y []float64) {
 // then a. Neither lowers the bound.
 func (m *labelAscent) step() error {
 	m.bend = m.bend[:0]
-	right := append([]float64(nil), m.at.gradient...)
-	m.curve(1, m.at.mean, right)
+	copy(m.right, m.at.gradient)
+	m.curve(1, m.at.mean, m.right)
 	copy(m.weight, m.at.weight)
-	if err := m.maximum(1, right); err != nil {
+	if err := m.maximum(1); err != nil {
 		return err
 	}
 	if err := m.traces(); err != nil {
@@ -363,18 +371,17 @@ func (m *labelAscent) step() error {
 	return nil
 }
 
-// maximum sets m = (C + A⁻¹)⁻¹·right, by conjugate gradients with the factor of c·ΦΦᵀ + A⁻¹: as
+// maximum sets m to (C + A⁻¹)⁻¹ times the right-hand side, by conjugate gradients with the factor of c·ΦΦᵀ + A⁻¹: as
 // many as C has corrections, and one, are enough.
-func (m *labelAscent) maximum(c float64, right []float64) error {
+func (m *labelAscent) maximum(c float64) error {
 	if err := m.factorise(c); err != nil {
 		return err
 	}
-	D := len(m.mean)
-	residual, image := append([]float64(nil), right...), make([]float64, D)
-	solved := make([]float64, D)
+	residual, image, solved, direction := m.residual, m.image, m.solved, m.direction
+	copy(residual, m.right)
 	m.solve(residual, solved)
 	clear(m.mean)
-	direction := append([]float64(nil), solved...)
+	copy(direction, solved)
 	size := la.Dot(residual, solved)
 	enough := 1e-20 * size
 	for range len(m.bend) + 1 {
@@ -444,18 +451,21 @@ func (m *labelAscent) left(p int) (sum float64) {
 
 // look passes over the samples.
 func (m *labelAscent) look(ctx context.Context) (s labelState, err error) {
-	p := &Pass{weights: m.mean, gradient: make([]float64, len(m.mean)), ws: la.Workspace{Workers: m.ws.Workers}}
 	if ctx.Err() != nil {
 		return s, fmt.Errorf("stopped: %w", context.Cause(ctx))
 	}
+	// What needs no samples comes first: it may fail, and a pass is long.
+	if err := m.factorise(1); err != nil {
+		return s, err
+	}
+	p := m.pass
+	p.weights, p.gradient = m.mean, make([]float64, len(m.mean))
+	p.fit, p.curvature, p.samples = 0, 0, 0
 	if err := m.labels.Pass(ctx, p); err != nil {
 		return s, err
 	}
 	if p.samples != m.labels.Samples {
 		return s, fmt.Errorf("a pass over %g samples where there are %g", p.samples, m.labels.Samples)
-	}
-	if err := m.factorise(1); err != nil {
-		return s, err
 	}
 	s = labelState{
 		mean: append([]float64(nil), m.mean...), weight: append([]float64(nil), m.weight...),

@@ -264,14 +264,14 @@ func logHeavyDensity(d, v, scale, freedom float64) float64 {
 	for k := first; ; k++ {
 		log := at(k * step)
 		add(log)
-		if k*step > 0 && log < top-digit {
+		if !(k*step <= 0 || log >= top-digit) {
 			break
 		}
 	}
 	for k := first - 1; ; k-- {
 		log := at(k * step)
 		add(log)
-		if log < top-digit {
+		if !(log >= top-digit) {
 			break
 		}
 	}

@@ -405,7 +405,7 @@ func TestFactorisedIsLaplaceWithUnitPrecision(t *testing.T) {
 }
 
 // Where the sites do not settle to the last digit, what was good enough for the ascent is a
-// model all the same.
+// model all the same, and if need be what is good enough for any ascent.
 func TestSitesThatDoNotSettle(t *testing.T) {
 	m := &evidence{tol: 1e-4, final: finalTolerance}
 	var tried []float64
@@ -418,10 +418,15 @@ func TestSitesThatDoNotSettle(t *testing.T) {
 			return -7, nil
 		}
 	}
-	value, err := m.last(nil, search(1e-3))
-	require.NoError(t, err)
-	assert.Equal(t, -7.0, value)
-	assert.Equal(t, []float64{finalTolerance, searchTolerance}, tried)
-	_, err = m.last(nil, search(1))
+	for reach, want := range map[float64][]float64{
+		1e-10: {finalTolerance}, 1e-5: {finalTolerance, 1e-4}, 1e-3: {finalTolerance, 1e-4, searchTolerance},
+	} {
+		m.tol, tried = 1e-4, nil
+		value, err := m.last(nil, search(reach))
+		require.NoError(t, err)
+		assert.Equal(t, -7.0, value)
+		assert.Equal(t, want, tried)
+	}
+	_, err := m.last(nil, search(1))
 	assert.ErrorContains(t, err, "not settled")
 }

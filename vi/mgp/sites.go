@@ -38,6 +38,10 @@ type sites struct {
 // leastPrecision keeps √λ and 1/√λ ordinary numbers.
 const leastPrecision = 1e-12
 
+// leastVariance is the least variance of a sample: of one whose kernels are all zero, as at the
+// origin of linear ones, deviations are still numbers to divide by.
+const leastVariance = 1e-300
+
 func newSites(ws *la.Workspace, k, l la.Matrix[float64]) *sites {
 	n := k.Rows
 	v := make([]float64, 9*n)
@@ -131,7 +135,7 @@ func (s *sites) preciseVariances() {
 		}
 		la.Trsm(s.ws, la.Right, la.Transpose, s.l, c)
 		for r, n := range part {
-			v := max(s.k.At(n, n)-la.SumSq(c.Row(r)), 1e-15*s.k.At(n, n))
+			v := max(s.k.At(n, n)-la.SumSq(c.Row(r)), 1e-15*s.k.At(n, n), leastVariance)
 			s.variance[n] = v
 			s.cavityVar[n] = v / (1 - float64(v*s.prec[n]))
 		}

@@ -128,36 +128,67 @@ const (
 // and minus its curvature in f.
 type expected struct {
 	logLik, slope, curvature float64
+	label, weight            float64
 }
 
 // expectLikelihood computes the expectations under N(mean, variance) by the
 // trapezoidal rule, which converges exponentially for functions analytic in a
-// strip around the real line. The zeros of Φ nearest to the line are 2.8 away from
-// it, which gives the step; the Gaussian's tail gives the ends.
+// strip around the real line. The zeros of Φ, the singularities of log Φ, lie 2.8 or more
+// from the line and more than 45° above or below the positive half of it. Where they are far in
+// units of the deviation, the nodes are equally spaced; elsewhere z = 2·sinh u has equally
+// spaced u, and the zeros are .78 or more from the line of u, however large the deviation.
+// Derived in docs/mgp.md, section 15.
 func expectLikelihood(label, mean, variance float64) expected {
 	const (
-		strip = 2.8     // distance of the singularities from the real line
-		tail  = 8.5     // where the Gaussian's density has fallen to 1e-16
-		digit = 36.0    // −log of the error
-		most  = 1 << 14 // nodes on each side; fewer than wanted from deviations of 900 on
+		zeros   = 2.8  // their distance from the real line
+		sector  = 0.7  // and the least as a share of a positive z's
+		strip   = 0.7  // of u, at a mean of 0
+		tail    = 8.5  // where the Gaussian's density has fallen to 1e-16
+		digit   = 36.0 // −log of the error
+		sinhMap = 0.9  // distance of the zeros, in deviations, below which u is used
 	)
+	e := expected{label: label}
 	sd := math.Sqrt(variance)
-	// The error is exp(−2π·d/h) with a strip of width d, and exp(−2π²/h²) from the Gaussian.
-	h := max(min(2*math.Pi*strip/sd/digit, math.Pi*math.Sqrt(2/digit)), tail/most)
-	var e expected
-	var weight float64
-	for k := -math.Ceil(tail / h); k*h <= tail+h; k++ {
-		x := k * h
-		w := special.Exp(-0.5 * x * x)
-		z := float64(label * (mean + float64(sd*x)))
-		ratio, logCDF := special.Mills(z)
-		weight += w
-		e.logLik += float64(w * logCDF)
-		e.slope += float64(w * label * ratio)
-		e.curvature += float64(w * bend(z, ratio))
+	middle := label * mean
+	width, off := zeros/sd, math.Abs(middle)/sd
+	if off > tail {
+		width = max(width, sector*(off-tail))
 	}
-	e.logLik /= weight
-	e.slope /= weight
-	e.curvature /= weight
+	if width > sinhMap {
+		// The error is exp(−2π·width/h) from the zeros, and exp(−2π²/h²) from the Gaussian.
+		h := min(2*math.Pi*width/digit, math.Pi*math.Sqrt(2/digit))
+		for k := -math.Ceil(tail / h); k*h <= tail+h; k++ {
+			x := k * h
+			e.add(middle+float64(sd*x), special.Exp(-0.5*x*x))
+		}
+		return e.mean()
+	}
+	// In a strip of this width the Gaussian grows by no more than exp(½·digit).
+	h := 2 * math.Pi * strip / (1.5 * digit * math.Sqrt(1+float64(off*off)/digit))
+	last := math.Ceil(special.Asinh(0.5*(middle+float64(tail*sd))) / h)
+	for k := math.Floor(special.Asinh(0.5*(middle-float64(tail*sd))) / h); k <= last; k++ {
+		up := special.Exp(k * h)
+		down := 1 / up
+		z := up - down
+		x := (z - middle) / sd
+		e.add(z, special.Exp(-0.5*x*x)*((up+down)/sd))
+	}
+	return e.mean()
+}
+
+// add adds the values at z = label·f with a weight.
+func (e *expected) add(z, weight float64) {
+	ratio, logCDF := special.Mills(z)
+	e.weight += weight
+	e.logLik += float64(weight * logCDF)
+	e.slope += float64(weight * e.label * ratio)
+	e.curvature += float64(weight * bend(z, ratio))
+}
+
+// mean returns the weighted means of what was added.
+func (e expected) mean() expected {
+	e.logLik /= e.weight
+	e.slope /= e.weight
+	e.curvature /= e.weight
 	return e
 }
