@@ -37,6 +37,36 @@ func labelsOf(y []float64) la.Matrix[float64] {
 	return m
 }
 
+// expect makes k that of samples of which some lack the view, docs/missing-views.md.
+func expect(k la.Matrix[float64], lacks []int) {
+	means, n := make([]float64, k.Rows), 0.0
+	for i, without := range lacks {
+		if without == 0 {
+			la.Axpy(1, k.Row(i), means)
+			n++
+		}
+	}
+	la.Scal(1/n, means)
+	var mean float64
+	for i, without := range lacks {
+		if without == 0 {
+			mean += means[i] / n
+		}
+	}
+	for i, without := range lacks {
+		for j, too := range lacks {
+			switch {
+			case without == 1 && too == 1:
+				k.Set(i, j, mean)
+			case without == 1:
+				k.Set(i, j, means[j])
+			case too == 1:
+				k.Set(i, j, means[i])
+			}
+		}
+	}
+}
+
 func sweepProblems(t *testing.T) []sweeptest.Problem {
 	ctx := context.Background()
 	octaves := make([]float64, 21)
@@ -91,11 +121,29 @@ func sweepProblems(t *testing.T) []sweeptest.Problem {
 	wine := sweeptest.Read(t, "wine")
 	gaussianKernels(t, wine[7:13], widths)
 	assaysK, assaysY := gaussianKernels(t, wine[:7], widths), sweeptest.Rows(wine[7:13])
+	// The second half of the columns is a view that every third sample lacks.
+	views := append(sweeptest.Kernels(diabetes[:5], []float64{1, 3, 8}), sweeptest.Kernels(diabetes[5:10], []float64{1, 3, 8})...)
+	lacks := make([]int, len(diabetes[0]))
+	for i := range lacks {
+		lacks[i] = i % 3 / 2
+	}
+	for _, k := range views[3:] {
+		expect(k, lacks)
+	}
+	viewsK, err := vi.NewDense(views...)
+	require.NoError(t, err)
+	halves := make([]int, len(motor[0]))
+	for i := range halves {
+		halves[i] = 2 * i / len(halves)
+	}
 	return []sweeptest.Problem{
 		regression("motorcycle", Regression{}, motorK, motorY),
 		regression("motorcycle, λ sparse", Regression{Lambda: sparse}, motorK, motorY),
 		regression("motorcycle, ω sparse", Regression{Omega: sparse}, motorK, motorY),
 		regression("motorcycle, λ and ω sparse", Regression{Lambda: sparse, Omega: sparse}, motorK, motorY),
+		regression("motorcycle, noise of each half", Regression{Groups: halves}, motorK, motorY),
+		regression("diabetes, a view missing", Regression{Groups: lacks}, viewsK, diabetesY),
+		regression("diabetes, a view missing, ω sparse", Regression{Groups: lacks, Omega: sparse}, viewsK, diabetesY),
 		regression("diabetes", Regression{}, diabetesK, diabetesY),
 		regression("diabetes, ω sparse", Regression{Omega: sparse}, diabetesK, diabetesY),
 		regression("diabetes, λ sparse", Regression{Lambda: sparse}, diabetesK, diabetesY),
