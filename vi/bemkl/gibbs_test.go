@@ -14,6 +14,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/sweeptest"
 )
 
 var (
@@ -222,7 +223,7 @@ func TestMeanFieldBesideSampling(t *testing.T) {
 	if !*gibbsRun {
 		t.Skip("takes minutes; asked for with -gibbs -data DIR")
 	}
-	columns := readTable(t, "glass")
+	columns := sweeptest.Read(t, "glass")
 	table := la.NewMatrix[float64](len(columns[0]), len(columns))
 	for j, column := range columns {
 		for i, v := range column {

@@ -15,7 +15,7 @@ import (
 
 // groupedRegression is the state of a fit of [Regression] with Groups: the noise has a
 // precision ε_{o,c} for each output o and group of samples c, and so Cov[g] is one for each of
-// them. All else is as in regression; the order is the plain one and the step along the ridge.
+// them. All else is as in regression.
 // Derived in docs/missing-views.md.
 type groupedRegression struct {
 	*latent
@@ -26,7 +26,9 @@ type groupedRegression struct {
 	upsilon     conjugate.Gammas // L
 	parts       []groupPart      // L·C, those of output o from o·C on
 	upsilonMean []float64        // L
-	updates     []work.Update
+	updates     schedule
+	joint       bool        // b is updated with G
+	rounds      *groupPlane // of the accelerated order; nil in the plain one
 }
 
 // groupPart is what an output has of a group of samples.
@@ -118,15 +120,11 @@ func (r Regression) grouped(k vi.Kernels, y la.Matrix[float64]) (*groupedRegress
 			m.memory.Of(part.epsilon.Scale)
 		}
 	}
-	m.updates = []work.Update{
-		step("λ", m.updateLambda), step("υ", m.updateUpsilon),
-		{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }},
-		{Name: "G", Step: m.updateIntermediate},
-		step("γ", m.updateGamma), step("ω", m.updateOmega), step("ε", m.updateEpsilon),
-		{Name: "(b,e)", Step: m.updateCombination},
-	}
+	u := m.order()
+	m.updates.settled = u.plain()
 	if !r.Plain {
-		m.updates = append(m.updates, step("scale", m.updateScale))
+		m.rounds = newGroupPlane(m)
+		m.updates = schedule{first: u.plain(), settled: m.rounds.order(u)}
 	}
 	start := r.Start
 	if start == nil {
@@ -138,24 +136,38 @@ func (r Regression) grouped(k vi.Kernels, y la.Matrix[float64]) (*groupedRegress
 		return nil, err
 	}
 	for o := range L {
-		m.gather(o, m.gMean, func(p *groupPart) la.Matrix[float64] { return p.g })
+		for c := range m.of(o) {
+			p := &m.of(o)[c]
+			p.gather(m.rows(m.gMean, o), p.g)
+		}
 		m.summarise(&m.crew.All, o)
 	}
 	return m, nil
 }
 
+// order returns the updates of a sweep.
+func (m *groupedRegression) order() *updates {
+	return &updates{
+		lambda: m.updateLambda, upsilon: m.updateUpsilon,
+		a: work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }},
+		g: work.Update{Name: "G", Step: m.updateIntermediate},
+		rest: []work.Update{
+			step("γ", m.updateGamma), step("ω", m.updateOmega), step("ε", m.updateEpsilon),
+			{Name: "(b,e)", Step: m.updateCombination},
+		},
+		scale: m.updateScale,
+	}
+}
+
 // of returns the parts of output o.
 func (m *groupedRegression) of(o int) []groupPart { return m.parts[o*m.C : (o+1)*m.C] }
 
-// gather copies the columns of x of every group of output o.
-func (m *groupedRegression) gather(o int, x la.Matrix[float64], to func(*groupPart) la.Matrix[float64]) {
-	for c := range m.of(o) {
-		p := &m.of(o)[c]
-		for j := range m.P {
-			row, own := x.Row(o*m.P+j), to(p).Row(j)
-			for n, i := range p.seen {
-				own[n] = row[i]
-			}
+// gather copies the columns of x, P×N, that are the group's.
+func (p *groupPart) gather(x, to la.Matrix[float64]) {
+	for j := range x.Rows {
+		row, own := x.Row(j), to.Row(j)
+		for n, i := range p.seen {
+			own[n] = row[i]
 		}
 	}
 }
@@ -175,7 +187,7 @@ func (m *groupedRegression) summarise(ws *la.Workspace, o int) {
 
 // Sweep implements [vi.Objective].
 func (m *groupedRegression) Sweep(done func(string)) error {
-	return work.Sweep(&m.Stop, m.updates, done)
+	return m.updates.sweep(&m.Stop, done)
 }
 
 // updateUpsilon is that of regression.
@@ -189,20 +201,28 @@ func (m *groupedRegression) updateUpsilon() {
 // updateIntermediate is q(g_{o,i}) = N(Σ_c(υ_o·h_i + ε_{o,c}(y_i·E[e] − E[b_o·e])), Σ_c),
 // Σ_c = (υ_o·I + ε_{o,c}·E[e·eᵀ])^-1 with c the group of i; N(h_i, I/υ_o) for missing targets.
 func (m *groupedRegression) updateIntermediate() error {
-	m.distanceStale = false
+	m.distanceStale, m.joint = false, false
+	return m.crew.Each(m.gTask)
+}
+
+// updateIntermediateAndBiases updates the means of G and of the biases jointly. With G at its
+// best for every b_o the bound is a quadratic in E[b_o], with biasCurvature for minus its
+// second derivative.
+func (m *groupedRegression) updateIntermediateAndBiases() error {
+	m.distanceStale, m.joint = false, true
 	return m.crew.Each(m.gTask)
 }
 
 func (m *groupedRegression) updateIntermediateOf(w *worker, o int) error {
 	P, upsilon, q := m.P, m.upsilonMean[o], &m.reads[o]
-	e, b := q.e(), m.be.Mean[o]
+	e := q.e()
 	missing := m.size - m.count[o]
 	m.gTrace[o] = missing * float64(P) / upsilon
 	m.gLogDet[o] = -float64(missing * float64(P) * special.Log(upsilon))
 	for j := range P {
 		copy(m.gMean.Row(o*P+j), m.h.Row(o*P+j))
 	}
-	m.gather(o, m.h, func(p *groupPart) la.Matrix[float64] { return p.h })
+	var slope float64 // of the bound in b at b = 0
 	for c := range m.of(o) {
 		p := &m.of(o)[c]
 		eps, n := p.epsilon.Mean(0), float64(len(p.seen))
@@ -211,27 +231,59 @@ func (m *groupedRegression) updateIntermediateOf(w *worker, o int) error {
 			copy(row, q.ee.Row(j))
 			la.Scal(eps, row)
 			row[j] += upsilon
-			w.p1[j] = eps * (float64(b*e[j]) + m.be.Cov.At(o, m.L+j))
+			w.p1[j] = eps * m.be.Cov.At(o, m.L+j)
 		}
 		if err := w.small.SetPrecision(&w.ws, w.p1); err != nil {
 			return fmt.Errorf("intermediate outputs of output %d, group %d: %w", o, c, err)
 		}
 		p.cov.CopyFrom(w.small.Cov)
+		p.gather(m.rows(m.h, o), p.h)
 		la.Gemm(&w.ws, la.NoTrans, la.NoTrans, upsilon, p.cov, p.h, 0, p.g)
 		for j := range P {
-			own, row := p.g.Row(j), m.gMean.Row(o*P+j)
+			own := p.g.Row(j)
 			la.Axpy(eps*la.Dot(p.cov.Row(j), e), p.y, own)
-			for t, i := range p.seen {
+			for t := range own {
 				own[t] -= w.small.Mean[j]
-				row[i] = own[t]
 			}
+			slope -= float64(float64(eps*e[j]) * conjugate.Sum(own))
 			m.gTrace[o] += float64(n * p.cov.At(j, j))
 		}
+		slope += float64(eps * conjugate.Sum(p.y))
 		m.gLogDet[o] += float64(n * w.small.LogDet)
+	}
+	if m.joint {
+		m.be.Mean[o] = slope / m.biasCurvature(o)
+	}
+	b := m.be.Mean[o]
+	for c := range m.of(o) {
+		p := &m.of(o)[c]
+		eps := p.epsilon.Mean(0)
+		for j := range P {
+			shift := float64(float64(eps*b) * la.Dot(p.cov.Row(j), e))
+			own, row := p.g.Row(j), m.gMean.Row(o*P+j)
+			for t, i := range p.seen {
+				own[t] -= shift
+				row[i] = own[t]
+			}
+		}
 	}
 	m.summarise(&w.ws, o)
 	m.updateDistance(w, o)
 	return nil
+}
+
+// biasCurvature returns γ_o + Σ_c n_c·ε_c(1 − ε_c·E[e]ᵀ·Cov[g_c]·E[e]).
+func (m *groupedRegression) biasCurvature(o int) float64 {
+	sum, e := m.gamma.Mean(o), m.reads[o].e()
+	for c := range m.of(o) {
+		p := &m.of(o)[c]
+		eps, share := p.epsilon.Mean(0), 1.0
+		for j, v := range e {
+			share -= float64(float64(eps*v) * la.Dot(p.cov.Row(j), e))
+		}
+		sum += float64(float64(float64(len(p.seen))*eps) * max(0, share))
+	}
+	return sum
 }
 
 // residual returns Σ_i E[(y_i − eᵀg_i − b_o)²] over what output o has of a group.

@@ -241,11 +241,19 @@ func TestNoiseGroupsFollowTheFormulas(t *testing.T) {
 	}
 }
 
-// TestOneNoiseGroupIsRegression compares several outputs of one group with a regression, and
-// groups with the same noise.
+// TestOneNoiseGroupIsRegression compares several outputs of one group with a regression: their
+// plain sweeps, and where their accelerated ones end.
 func TestOneNoiseGroupIsRegression(t *testing.T) {
 	for _, p := range []problem{problems[0], problems[3]} {
 		r, k, y := p.draw(t, 3)
+		r.Ascent = vi.Ascent{Tolerance: -1, MaxSweeps: 60}
+		regression, err := r.Fit(context.Background(), k, y)
+		require.NoError(t, err)
+		r.Groups = make([]int, p.N)
+		groups, err := r.Fit(context.Background(), k, y)
+		require.NoError(t, err)
+		require.InEpsilon(t, regression.Record.Bound(), groups.Record.Bound(), 1e-6, p.name)
+		r.Groups = nil
 		r.Plain = true
 		two, err := r.model(k, y)
 		require.NoError(t, err)
@@ -263,6 +271,42 @@ func TestOneNoiseGroupIsRegression(t *testing.T) {
 		require.NoError(t, err)
 		testkit.RequireClose(t, p.name+": mean", want.Mean, got.Mean, 1e-6)
 		testkit.RequireClose(t, p.name+": variance", want.Variance, got.Variance, 1e-6)
+	}
+}
+
+// TestGroupPlaneBoundIsTheBound moves the sample weights of an output along the plane, lets
+// λ, Cov[a], G and b follow, and compares the change of the bound.
+func TestGroupPlaneBoundIsTheBound(t *testing.T) {
+	for _, p := range problems {
+		if p.lambda == broken {
+			continue // rounding is amplified
+		}
+		for _, move := range [][2]float64{{0.3, 0}, {1, -0.4}, {-0.2, 1.5}} {
+			r, k, y := p.draw(t, 4)
+			r.Groups = make([]int, p.N)
+			for i := range r.Groups {
+				r.Groups[i] = i % 3 % p.N
+			}
+			m, err := r.grouped(k, y)
+			require.NoError(t, err)
+			for range firstSweeps + 2 {
+				require.NoError(t, m.Sweep(nil))
+			}
+			require.NoError(t, m.rounds.begin())
+			follow := func() float64 {
+				m.updateLambdaAndCovariance()
+				require.NoError(t, m.updateIntermediateAndBiases())
+				return m.Bound()
+			}
+			before := follow()
+			f := m.rounds.bound(0)
+			want := f.at(move[0], move[1]).value - f.at(0, 0).value
+			m.rounds.moveBy(0, move[0], move[1])
+			assert.InDelta(t, want, follow()-before, 1e-9*(1+math.Abs(before)+math.Abs(want)), p.name)
+			h := la.NewMatrix[float64](p.L*p.P, p.N)
+			k.Project(nil, m.aMean, h)
+			testkit.RequireClose(t, "projections", h, m.h, 1e-10)
+		}
 	}
 }
 

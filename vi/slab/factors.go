@@ -197,6 +197,8 @@ type factors struct {
 	cross        la.Matrix[float64] // of complete data
 	scaled       lineMoments        // of the tasks over σ_q, if that differs between them
 	scales       *scaleStep         // nil without
+	shears       *shearStep         // nil without
+	noises       *noiseStep         // nil without
 
 	updates []work.Update
 	stop    error
@@ -246,9 +248,12 @@ func (m *factors) Restore() {
 	m.setTasks(k.offset)
 }
 
-// turnWeights lets all weights be written to their other place. A sweep does it once,
-// before it updates them all.
+// turnWeights lets all weights be written to their other place, where they are not: those
+// that Keep noted stay. It does so once after Keep.
 func (m *factors) turnWeights() {
+	if m.kept.turned {
+		return
+	}
 	if m.kept.weights == nil {
 		m.kept.weights = make([]Pair, len(m.weights))
 	}
@@ -405,7 +410,13 @@ func (f Factors) model(y *Observed) (*factors, error) {
 		m.updates[1] = work.Update{Name: "(w,s), c", Step: func() error { m.turnWeights(); m.updateTasks(0, m.K); return nil }}
 	}
 	m.updates = append(m.updates,
-		work.Update{Name: "σ²", Step: func() error { m.updateNoise(); return nil }},
+		work.Update{Name: "σ²", Step: func() error {
+			m.updateNoise()
+			if m.noises != nil {
+				m.followNoise()
+			}
+			return nil
+		}},
 		work.Update{Name: "σ_w²", Step: func() error { m.updateSlab(true, false); return nil }},
 		work.Update{Name: "π", Step: func() error { m.updateSlab(false, true); return nil }})
 	if m.K > M {
@@ -419,6 +430,19 @@ func (f Factors) model(y *Observed) (*factors, error) {
 			}
 			return nil
 		}})
+	}
+	if !f.Plain && m.functions == nil && conjugate.Sum(m.count) == float64(m.N)*float64(m.Q) {
+		m.shears = m.newShearStep()
+		if !m.held.Noise {
+			m.noises = m.newNoiseStep()
+		}
+		shear := work.Update{Name: "shear", Step: func() error {
+			if m.sweeps > 1 { // at a start the factors may all be zero
+				m.shear()
+			}
+			return nil
+		}}
+		m.updates = append([]work.Update{shear}, m.updates...)
 	}
 	return m, nil
 }
@@ -826,16 +850,24 @@ func (m *factors) updateNoise() {
 		}
 		return
 	}
-	var precision float64
 	for q, v := range m.error2 {
 		if n := m.count[q] + m.noiseWeight; n > 0 {
 			m.noise[q] = max((v+float64(m.noiseWeight*m.noiseScale))/n, m.floor)
 		}
-		precision += 1 / m.noise[q]
 	}
-	if m.noiseWeight > 0 {
-		m.noiseScale = (1 + 2/m.noiseWeight) * float64(m.Q) / precision
+	m.updateNoiseScale()
+}
+
+// updateNoiseScale sets the scale of the noise's prior, if it has one, to its maximum.
+func (m *factors) updateNoiseScale() {
+	if m.noiseWeight == 0 {
+		return
 	}
+	var precision float64
+	for _, v := range m.noise {
+		precision += 1 / v
+	}
+	m.noiseScale = (1 + 2/m.noiseWeight) * float64(m.Q) / precision
 }
 
 // sums returns the sums over the weights of all tasks.

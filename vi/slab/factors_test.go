@@ -409,6 +409,111 @@ func TestFactorScales(t *testing.T) {
 	}
 }
 
+// TestFactorShears makes the step that mixes factors, compares the bound with its definition,
+// and moves the last factor off its place in either direction of every other one.
+func TestFactorShears(t *testing.T) {
+	for _, c := range factorCases {
+		y, _ := c.draw(5)
+		o, err := ObserveMatrix(y)
+		require.NoError(t, err)
+		m, err := c.model(o)
+		require.NoError(t, err)
+		if m.shears == nil {
+			continue
+		}
+		for range 3 {
+			require.NoError(t, m.Sweep(nil))
+		}
+		before := m.Bound()
+		mean, _ := m.posterior().Entry(3, 2)
+		m.shear()
+		best := m.Bound()
+		require.Greater(t, best, before, c.name)
+		require.InEpsilon(t, slowBound(m), best, 1e-10, c.name)
+		moved, _ := m.posterior().Entry(3, 2)
+		assert.InEpsilon(t, mean, moved, 1e-10, c.name)
+		for k := range m.K {
+			for _, by := range []float64{-0.05, 0.05} {
+				if k != m.M-1 {
+					shearFactor(m, m.M-1, k, by)
+					assert.Less(t, slowBound(m), best, "%s: factor %d by %g", c.name, k, by)
+					shearFactor(m, m.M-1, k, -by)
+				}
+			}
+		}
+	}
+}
+
+// shearFactor adds c times the means of factor j, or the offsets' ones, to those of factor k.
+func shearFactor(m *factors, k, j int, c float64) {
+	for n := range m.N {
+		a := m.object.mean.Row(n)
+		a[k] += c * a[j]
+	}
+	for q := range m.Q {
+		e := m.task.mean.Row(q)
+		e[j] -= c * e[k]
+		if j < m.M {
+			w := &m.weights[q*m.M+j]
+			w.Mean = e[j] / w.Inclusion()
+			m.task.variance.Row(q)[j] = w.VarW()
+		}
+	}
+}
+
+// TestFactorNoiseFollows makes the step of the noise until it has settled, compares the bound
+// with its definition, and moves each noise off its place.
+func TestFactorNoiseFollows(t *testing.T) {
+	for _, c := range factorCases {
+		y, _ := c.draw(5)
+		o, err := ObserveMatrix(y)
+		require.NoError(t, err)
+		m, err := c.model(o)
+		require.NoError(t, err)
+		noises := m.noises
+		if m.noises = nil; noises == nil {
+			continue
+		}
+		for range 3 {
+			require.NoError(t, m.Sweep(nil))
+		}
+		before := m.Bound()
+		m.noises = noises
+		for range 30 {
+			m.followNoise()
+		}
+		best := m.Bound()
+		require.Greater(t, best, before, c.name)
+		require.InEpsilon(t, slowBound(m), best, 1e-10, c.name)
+		for q := range m.Q {
+			for _, by := range []float64{0.8, 1.25} {
+				changeNoise(m, q, by)
+				assert.Less(t, slowBound(m), best, "%s: noise %d by %g", c.name, q, by)
+				changeNoise(m, q, 1/by)
+			}
+		}
+	}
+}
+
+// changeNoise multiplies the noise of task q, or of all if they share it, by c; the variances
+// of the factors follow.
+func changeNoise(m *factors, q int, c float64) {
+	for i := range m.noise {
+		if i == q || !m.perTask {
+			m.noise[i] *= c
+		}
+	}
+	for k := range m.M {
+		precision := 1.0
+		for i, noise := range m.noise {
+			precision += m.task.square(i, k) / noise
+		}
+		for n := range m.N {
+			m.object.variance.Row(n)[k] = 1 / precision
+		}
+	}
+}
+
 // scaleFactor multiplies the weights of factor k by c and its values by 1/c.
 func scaleFactor(m *factors, k int, c float64) {
 	for q := range m.Q {

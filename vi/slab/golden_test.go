@@ -123,6 +123,7 @@ func goldenSpikeSlab(t *testing.T, data []byte) {
 	for _, way := range []string{"pmf", "mf", "pmf by samples"} {
 		t.Run(way, func(t *testing.T) {
 			s := Regression{
+				Plain: true,
 				Prior: Prior{in.Pi, in.Sigw2}, Noise: in.Sigma2, Held: Held{true, true, true},
 				Standard: way == "mf", Start: &RegressionStart{f.Init.Gamma, f.Init.Mu}, Workers: 2,
 			}

@@ -48,7 +48,8 @@ type MultiTask struct {
 
 	// Plain makes exactly the published updates. The default also moves the scale
 	// of each latent function whose covariance is a matrix and whose mean is zero
-	// against that of its weights, on a ridge that the updates climb slowly.
+	// against that of its weights, on a ridge that the updates climb slowly, and extrapolates
+	// the means of functions and weights from sweep to sweep.
 	Plain bool
 
 	// KeepAll keeps latent functions that no task uses. The default looks every 15
@@ -70,7 +71,8 @@ type MultiTask struct {
 
 	// From, if not nil, is an earlier fit, perhaps one that was stopped, of the same
 	// latent functions to the same targets, to go on from; it takes the place of
-	// Start, Seed, Prior and Noise.
+	// Start, Seed, Prior and Noise. Unless Plain, the sweeps then are not those that a fit
+	// without the break would have made, which extrapolates from the sweeps before it too.
 	From *MultiTaskFit
 
 	// Checkpoint, if not nil, is called after every sweep with a function that
@@ -184,6 +186,10 @@ type multiTask struct {
 	coef    [3][]float64
 	now     int // the latent function of moveTask
 
+	ahead *work.Anderson // of means and a; nil in the plain order
+	means []float64      // Q×M, of the slabs
+	next  func(done func(string)) error
+
 	checkpoint func(func() (*MultiTaskFit, error)) error
 	trace      []float64 // bounds so far, for checkpoints
 	memory     work.Memory
@@ -257,6 +263,16 @@ func (t MultiTask) model(latents []Latent, y la.Matrix[float64], seed uint64) (*
 	if err := m.start(t, seed, moves); err != nil {
 		return nil, err
 	}
+	if !t.Plain {
+		m.means = make([]float64, Q*M)
+		m.ahead = &work.Anderson{}
+		m.ahead.Of(false, m.means)
+		m.ahead.Of(false, m.a.Data)
+		m.next = func(done func(string)) error {
+			m.setMeans()
+			return m.sweep(done)
+		}
+	}
 	if t.From != nil {
 		return m, m.resume(t.From)
 	}
@@ -293,6 +309,9 @@ func (m *multiTask) Restore() {
 	m.active = append(m.active[:0], k.active...)
 	for i := range m.latents {
 		m.latents[i].length, m.latents[i].kl = k.length[i], k.kl[i]
+	}
+	if m.ahead != nil {
+		m.takeMeans()
 	}
 	m.renew()
 }
@@ -461,6 +480,46 @@ const pruneEvery = 15
 
 // Sweep implements [vi.Objective].
 func (m *multiTask) Sweep(done func(string)) error {
+	if err := m.sweepAhead(done); err != nil || m.checkpoint == nil {
+		return err
+	}
+	m.trace = append(m.trace, m.Bound())
+	return m.checkpoint(func() (*MultiTaskFit, error) {
+		p, err := m.posterior(false)
+		return &MultiTaskFit{Posterior: p, Record: vi.Record{Trace: slices.Clone(m.trace), Reason: vi.MaxSweeps}, Collapsed: m.collapsed()}, err
+	})
+}
+
+// sweepAhead makes a sweep, in the order that is not plain from extrapolated means: where
+// tasks and functions are many, both turn slowly together.
+func (m *multiTask) sweepAhead(done func(string)) error {
+	if m.ahead == nil || m.sweeps < firstTaskSweeps {
+		return m.sweep(done)
+	}
+	m.takeMeans()
+	return m.ahead.Sweep(m, m.next, done)
+}
+
+// firstTaskSweeps is how many sweeps there are before means are extrapolated.
+const firstTaskSweeps = 10
+
+// takeMeans notes the means of the slabs where they are extrapolated.
+func (m *multiTask) takeMeans() {
+	for i, q := range m.q {
+		m.means[i] = q.Mean
+	}
+}
+
+// setMeans takes them back, and computes what follows from them and from the functions.
+func (m *multiTask) setMeans() {
+	for i, v := range m.means {
+		m.q[i].Mean = v
+	}
+	m.renew()
+}
+
+// sweep makes the published updates, and the steps of lengths and scales where they are due.
+func (m *multiTask) sweep(done func(string)) error {
 	m.sweeps++
 	report := func(name string) {
 		if done != nil {
@@ -503,14 +562,7 @@ func (m *multiTask) Sweep(done func(string)) error {
 	if m.sweeps%pruneEvery == 0 && m.prune() {
 		report("pruning")
 	}
-	if m.checkpoint == nil {
-		return nil
-	}
-	m.trace = append(m.trace, m.Bound())
-	return m.checkpoint(func() (*MultiTaskFit, error) {
-		p, err := m.posterior(false)
-		return &MultiTaskFit{Posterior: p, Record: vi.Record{Trace: slices.Clone(m.trace), Reason: vi.MaxSweeps}, Collapsed: m.collapsed()}, err
-	})
+	return nil
 }
 
 // updateLatent is q(φ_m), with

@@ -366,7 +366,7 @@ func TestMultiTaskResumes(t *testing.T) {
 	for name, latents := range latentKinds(d) {
 		var half *MultiTaskFit
 		sweeps := 0
-		whole, err := MultiTask{Workers: 1, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: 24}, Checkpoint: func(fit func() (*MultiTaskFit, error)) (err error) {
+		whole, err := MultiTask{Workers: 1, Plain: true, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: 24}, Checkpoint: func(fit func() (*MultiTaskFit, error)) (err error) {
 			if sweeps++; sweeps == 12 {
 				half, err = fit()
 			}
@@ -374,7 +374,7 @@ func TestMultiTaskResumes(t *testing.T) {
 		}}.Fit(context.Background(), latents, y)
 		require.NoError(t, err)
 		require.Len(t, half.Record.Trace, 12)
-		again, err := MultiTask{Workers: 1, From: half, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: 24}}.Fit(context.Background(), latents, y)
+		again, err := MultiTask{Workers: 1, Plain: true, From: half, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: 24}}.Fit(context.Background(), latents, y)
 		require.NoError(t, err)
 		require.Len(t, again.Record.Trace, 24)
 		assert.InDeltaSlice(t, whole.Record.Trace, again.Record.Trace, 1e-6, name)

@@ -40,6 +40,10 @@ type Regression struct {
 	// Standard chooses standard mean field.
 	Standard bool
 
+	// Plain makes exactly the published updates. The default also extrapolates the means of
+	// the weights in paired mean field, see docs/acceleration.md.
+	Plain bool
+
 	// Restarts is the number of further random starts, of which the one with the
 	// highest bound is kept. They have the seeds Seed+1, Seed+2, …
 	Restarts int
@@ -223,7 +227,7 @@ func (s Regression) model(d *design, seed uint64) (vi.Objective, error) {
 	if s.Standard {
 		return newStandardField(st, start, s.Workers), nil
 	}
-	return newPairedField(st, start), nil
+	return newPairedField(st, start, s.Plain), nil
 }
 
 // validate returns an error unless s is a start for M weights.
@@ -293,37 +297,107 @@ type pairedField struct {
 	slabState
 	q        []Pair
 	residual []float64 // N, y − Xe; nil if XᵀX is at hand
-	kept     []Pair
+	ws       la.Workspace
+
+	ahead *work.Anderson // of E[w] and free; nil in the plain order
+	free  []float64      // the hyperparameters that are learned: σ², σ_w² and π/(1−π)
+	next  func(done func(string)) error
+
+	kept      []Pair
+	keptMeans []float64
 }
 
 // Keep implements [vi.Objective]. It copies the M weights.
 func (f *pairedField) Keep() {
 	f.keepNoise()
-	f.kept = append(f.kept[:0], f.q...)
+	f.kept, f.keptMeans = append(f.kept[:0], f.q...), append(f.keptMeans[:0], f.e...)
 }
 
-// Restore implements [vi.Objective], as far as posteriors go.
+// Restore implements [vi.Objective].
 func (f *pairedField) Restore() {
 	f.restoreNoise()
 	copy(f.q, f.kept)
+	copy(f.e, f.keptMeans)
+	f.renewResidual()
+	if f.ahead != nil {
+		f.learned(f.free[:0])
+	}
+}
+
+// renewResidual computes y − Xe afresh.
+func (f *pairedField) renewResidual() {
+	if f.residual != nil {
+		copy(f.residual, f.y)
+		la.Gemv(&f.ws, la.Transpose, -1, f.x, f.e, 1, f.residual)
+	}
 }
 
 // newPairedField returns the state at the start given.
-func newPairedField(s slabState, start *RegressionStart) *pairedField {
-	f := &pairedField{slabState: s, q: make([]Pair, s.M)}
+func newPairedField(s slabState, start *RegressionStart, plain bool) *pairedField {
+	f := &pairedField{slabState: s, q: make([]Pair, s.M), ws: la.Workspace{Workers: 1}}
 	for m := range f.q {
 		f.q[m] = Pair{logit(start.Inclusion[m]), start.Mean[m], s.prior.Variance}
 		f.e[m], _ = f.q[m].Moments()
 	}
 	if s.gram.Rows == 0 {
-		f.residual = append([]float64(nil), s.y...)
-		la.Gemv(nil, la.Transpose, -1, s.x, f.e, 1, f.residual)
+		f.residual = make([]float64, s.N)
+		f.renewResidual()
+	}
+	if !plain {
+		f.free = f.learned(nil)
+		f.ahead = &work.Anderson{}
+		f.ahead.Of(false, f.e)
+		f.ahead.Of(true, f.free)
+		f.next = func(done func(string)) error {
+			f.learn(f.free)
+			f.renewResidual()
+			err := f.sweep(done)
+			f.free = f.learned(f.free[:0])
+			return err
+		}
 	}
 	return f
 }
 
-// Sweep implements [vi.Objective].
+// learned appends the hyperparameters that are learned to x.
+func (f *pairedField) learned(x []float64) []float64 {
+	if !f.held.Noise {
+		x = append(x, f.noise)
+	}
+	if !f.held.Variance {
+		x = append(x, f.prior.Variance)
+	}
+	if !f.held.Pi {
+		x = append(x, f.prior.Pi/(1-f.prior.Pi))
+	}
+	return x
+}
+
+// learn sets the hyperparameters to what learned has said.
+func (f *pairedField) learn(x []float64) {
+	if !f.held.Noise {
+		f.noise, x = max(x[0], f.floor), x[1:]
+	}
+	if !f.held.Variance {
+		f.prior.Variance, x = x[0], x[1:]
+	}
+	if !f.held.Pi && !math.IsInf(x[0], 1) {
+		f.prior.Pi = min(max(x[0]/(1+x[0]), piFloor), 1-piFloor)
+	}
+}
+
+// Sweep implements [vi.Objective]. A sweep depends on the weights by their means alone, which
+// are extrapolated with the hyperparameters: where inputs are correlated their weights follow
+// each other slowly.
 func (f *pairedField) Sweep(done func(string)) error {
+	if f.ahead == nil {
+		return f.sweep(done)
+	}
+	return f.ahead.Sweep(f, f.next, done)
+}
+
+// sweep makes the published updates.
+func (f *pairedField) sweep(done func(string)) error {
 	report := func(name string) {
 		if done != nil {
 			done(name)

@@ -1,0 +1,83 @@
+package slab
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/sweeptest"
+)
+
+// TestSweepTable prints how many sweeps a fit needs to come near the bound it converges
+// to, and where, when and with what bound the default rule stops it.
+func TestSweepTable(t *testing.T) {
+	sweeptest.Wanted(t)
+	ctx := context.Background()
+	widths := []float64{.5, 1, 2, 3, 5, 8, 12}
+
+	sparse := func(name string) sweeptest.Problem {
+		c := sweeptest.Read(t, name)
+		sweeptest.Standardise(c...)
+		last := len(c) - 1
+		x := la.NewMatrix[float64](len(c[0]), last)
+		for j, column := range c[:last] {
+			for i, v := range column {
+				x.Set(i, j, v)
+			}
+		}
+		return sweeptest.Problem{Name: name + ", spike and slab", Fit: func(seed uint64, a vi.Ascent) (vi.Record, error) {
+			fit, err := Regression{Seed: seed, Ascent: a}.Fit(ctx, x, c[last])
+			if err != nil {
+				return vi.Record{}, err
+			}
+			return fit.Record, nil
+		}}
+	}
+	// The last columns are tasks, functions of the others.
+	tasks := func(name string, inputs int, widths []float64) sweeptest.Problem {
+		c := sweeptest.Read(t, name)
+		sweeptest.Standardise(c...)
+		var latents []Latent
+		for _, k := range sweeptest.Kernels(c[:inputs], widths) {
+			latents = append(latents, Latent{Covariance: FixedCovariance(k)})
+		}
+		y := sweeptest.Rows(c[inputs:])
+		return sweeptest.Problem{Name: name + ", tasks", Fit: func(seed uint64, a vi.Ascent) (vi.Record, error) {
+			fit, err := MultiTask{Seed: seed, Ascent: a, MeanOnly: true, Plain: sweeptest.Plain()}.Fit(ctx, latents, y)
+			if err != nil {
+				return vi.Record{}, err
+			}
+			return fit.Record, nil
+		}}
+	}
+	factors := func(name string, model Factors) sweeptest.Problem {
+		c := sweeptest.Read(t, name)
+		sweeptest.Standardise(c...)
+		y := la.NewMatrix[float64](len(c[0]), len(c))
+		for q, column := range c {
+			for n, v := range column {
+				y.Set(n, q, v)
+			}
+		}
+		observed, err := ObserveMatrix(y)
+		require.NoError(t, err)
+		return sweeptest.Problem{Name: name + ", factors", Fit: func(seed uint64, a vi.Ascent) (vi.Record, error) {
+			m := model
+			m.Seed, m.Ascent, m.Plain = seed, a, sweeptest.Plain()
+			fit, err := m.Fit(ctx, observed)
+			if err != nil {
+				return vi.Record{}, err
+			}
+			return fit.Record, nil
+		}}
+	}
+	sweeptest.Print(t, []sweeptest.Problem{
+		sparse("boston"), sparse("diabetes"), sparse("energy"), sparse("sonar"),
+		tasks("mcycle", 1, []float64{.1, .5}), tasks("boston", 11, []float64{1, 4}), tasks("diabetes", 8, widths),
+		factors("boston", Factors{Count: 10, Offsets: true}), factors("diabetes", Factors{Count: 10, Offsets: true}),
+		factors("wine", Factors{Count: 6, Offsets: true}),
+	})
+}
