@@ -34,12 +34,12 @@ func ExampleProbit() {
 	}
 
 	machine := mcmc.Probit{Rule: probit.WSum, Rho: vi.Gamma{Shape: 20, Scale: 0.05}, Sampling: mcmc.Sampling{
-		Chains: 4, Draws: 500, Thin: 2, BurnIn: 300, Seed: 1, Every: 400,
+		Chains: 4, Draws: 250, Thin: 2, BurnIn: 150, Seed: 1, Every: 200,
 	}}
 	ctx, interrupt := context.WithCancel(context.Background())
 	var last []byte // as it would be in a file
 	machine.Sampling.Checkpoint = func(c *mcmc.Checkpoint) (err error) {
-		if c.Sweeps() == 800 {
+		if c.Sweeps() == 400 {
 			interrupt()
 		}
 		last, err = c.MarshalBinary()
@@ -69,7 +69,7 @@ func ExampleProbit() {
 	fmt.Println("acceptance rates between 0.1 and 0.7:", sensible)
 	// Output:
 	// interrupted: true
-	// 4 chains of 500 draws
+	// 4 chains of 250 draws
 	// R̂ below 1.1: true effective draws above 50: true
 	// the first kernel weighs more: true
 	// acceptance rates between 0.1 and 0.7: true

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/golden"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/probit"
@@ -15,9 +16,7 @@ import (
 
 // Posterior means against long runs of an independent implementation.
 func TestGoldenSummary(t *testing.T) {
-	if testing.Short() {
-		t.Skip("4400 sweeps of each rule")
-	}
+	testkit.NotShort(t)
 	d := readProbitData(t)
 	type means struct {
 		P             golden.Mat `json:"p"`
@@ -44,7 +43,7 @@ func TestGoldenSummary(t *testing.T) {
 	h := g.Hyper
 	base := Probit{
 		Alpha: vi.Gamma{Shape: h.Tau, Scale: 1 / h.Nu}, Rho: vi.Gamma{Shape: h.Mu, Scale: 1 / h.Lam},
-		Kappa: h.Kappa, Xi: h.Xi, Sampling: Sampling{Draws: 700, BurnIn: 400, Seed: 1},
+		Kappa: h.Kappa, Xi: h.Xi, Sampling: Sampling{Draws: 300, BurnIn: 200, Seed: 1},
 	}
 	scaled := func(k golden.Mat, power float64) golden.Mat {
 		out := make(golden.Mat, len(k))

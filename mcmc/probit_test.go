@@ -237,7 +237,7 @@ func TestProbitJoint(t *testing.T) {
 			p.Rule = c.rule
 			c.change(&p)
 			independent, successive := jointProbit(p, p, jointKernels(c.parametric), (*probitSampler).sweep, uint64(i))
-			assertJoint(t, 3000, independent, successive)
+			assertJoint(t, 2000, independent, successive)
 		})
 	}
 }
@@ -347,7 +347,7 @@ func TestProbitJointSeesFaults(t *testing.T) {
 				c.wrong(&wrong)
 			}
 			independent, successive := jointProbit(p, wrong, jointKernels(c.theta), c.sweep, 1)
-			assertNotJoint(t, 5000, independent, successive)
+			assertNotJoint(t, 2000, independent, successive)
 		})
 	}
 }
@@ -408,7 +408,7 @@ func TestProbitErrors(t *testing.T) {
 // every number of workers.
 func TestProbitPredict(t *testing.T) {
 	train, test, labels, truth := probitPoints(3, 3, 60, 90)
-	s := Sampling{Chains: 2, Draws: 60, BurnIn: 60, Thin: 2, Seed: 3}
+	s := Sampling{Chains: 2, Draws: 40, BurnIn: 40, Thin: 1, Seed: 3}
 	var first *probit.Prediction
 	for _, rule := range []probit.Rule{probit.FixSum, probit.WSum, probit.WProd} {
 		if testing.Short() && rule != probit.WSum {

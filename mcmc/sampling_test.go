@@ -41,10 +41,10 @@ func testSpikeSlab(s Sampling) SpikeSlab {
 func testRuns(t *testing.T, sample func(context.Context, Sampling) (*Draws, error)) {
 	t.Helper()
 	all := func(d *Draws) [][]float64 { return d.chains }
-	base := Sampling{Chains: 3, Draws: 20, Thin: 2, BurnIn: 15, Seed: 5, Workers: 1}
+	base := Sampling{Chains: 3, Draws: 8, Thin: 2, BurnIn: 5, Seed: 5, Workers: 1}
 	whole, err := sample(t.Context(), base)
 	require.NoError(t, err)
-	require.Equal(t, 20, whole.Len())
+	require.Equal(t, 8, whole.Len())
 	require.Equal(t, 3, whole.Chains())
 	assert.NotEqual(t, whole.chains[0], whole.chains[1])
 
@@ -67,19 +67,19 @@ func testRuns(t *testing.T, sample func(context.Context, Sampling) (*Draws, erro
 	t.Run("resume", func(t *testing.T) {
 		// Interrupted in the burn-in and among the draws, by the context, each time
 		// through bytes.
-		for _, stop := range []int{4, 31, 40, 100} {
+		for _, stop := range []int{2, 12, 16, 40} {
 			var last *Checkpoint
 			done := 0
 			ctx, cancel := context.WithCancel(context.Background())
 			s := base
 			s.Workers = 2
-			s.Every = 9
+			s.Every = 4
 			s.Progress = func(p Progress) {
 				if done++; done == stop {
 					cancel()
 				}
 				assert.Equal(t, done, p.Done)
-				assert.Equal(t, 55, p.Sweeps)
+				assert.Equal(t, 21, p.Sweeps)
 			}
 			s.Checkpoint = func(p *Checkpoint) error {
 				last = p
@@ -102,7 +102,7 @@ func testRuns(t *testing.T, sample func(context.Context, Sampling) (*Draws, erro
 	t.Run("longer", func(t *testing.T) {
 		var last *Checkpoint
 		s := base
-		s.Draws = 8
+		s.Draws = 3
 		s.Checkpoint = func(p *Checkpoint) error {
 			last = p
 			return nil
@@ -114,7 +114,7 @@ func testRuns(t *testing.T, sample func(context.Context, Sampling) (*Draws, erro
 		d, err := sample(t.Context(), s)
 		require.NoError(t, err)
 		assert.Equal(t, all(whole), all(d))
-		s.Draws = 7
+		s.Draws = 2
 		_, err = sample(t.Context(), s)
 		assert.ErrorContains(t, err, "Draws")
 	})

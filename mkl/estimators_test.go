@@ -326,7 +326,7 @@ var estimators = []estimator{
 		name: "multinomial probit by Gibbs sampling",
 		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			c := probitOf[int](s, WSum)
-			c.Inference, c.Draws = Gibbs, GibbsDraws{Chains: 1, Draws: 8}
+			c.Inference, c.Draws = Gibbs, GibbsDraws{Chains: 1, Draws: 8, Thin: 1, BurnIn: 8}
 			return orNil(c.Fit(ctx, views, parts(y, 3)))
 		},
 		predict: predictProbit[int],

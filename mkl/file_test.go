@@ -195,7 +195,7 @@ func TestGoldenScores(t *testing.T) {
 		},
 		"probit-classifier":           probit(ProbitClassifier[string]{Rule: WSum, Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20}, views...),
 		"probit-classifier-states":    probit(ProbitClassifier[string]{Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}}, views[0], views[3]),
-		"probit-classifier-draws":     probit(ProbitClassifier[string]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 5}}, views...),
+		"probit-classifier-draws":     probit(ProbitClassifier[string]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 5, Thin: 1, BurnIn: 8}}, views...),
 		"probit-classifier-relevance": probit(ProbitClassifier[string]{Rule: WSum, Inference: RelevanceVectors}, views...),
 	} {
 		path := "../testdata/models/" + name + "-v1"
@@ -562,7 +562,7 @@ func tiny(f testing.TB) (files [][]byte) {
 		return m
 	}
 	sampled := probitOf[int](s, WSum)
-	sampled.Inference, sampled.Draws = Gibbs, GibbsDraws{Chains: 1, Draws: 4, Thin: 1}
+	sampled.Inference, sampled.Draws = Gibbs, GibbsDraws{Chains: 1, Draws: 4, Thin: 1, BurnIn: 8}
 	for _, m := range []Model{
 		collapsed(orNil(Regression{Fitting: s}.Fit(ctx, views, y))),
 		collapsed(orNil(SharedRegression{Fitting: s}.Fit(ctx, views, y))),

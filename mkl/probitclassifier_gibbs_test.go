@@ -18,7 +18,7 @@ import (
 // sampling is the less sure of the kernels' weights.
 func TestProbitGibbs(t *testing.T) {
 	testkit.NotShort(t)
-	x, views, y := gpProblem(60, 3)
+	x, views, y := gpProblem(30, 3)
 	labels := parts(y, 3)
 	for _, rule := range []Rule{WSum, FixSum, Bin, FixProd, WProd} {
 		sweeps := 0
@@ -30,29 +30,29 @@ func TestProbitGibbs(t *testing.T) {
 			Fitting: Fitting{Progress: func(p Progress) {
 				sweeps++
 				assert.Equal(t, 4, p.Starts)
-				assert.Equal(t, 340, p.MaxSweeps)
+				assert.Equal(t, 220, p.MaxSweeps)
 			}},
 			Rule:      rule,
 			Beta:      beta,
 			NotEmpty:  true,
 			Inference: Gibbs,
-			Draws:     GibbsDraws{Draws: 60, BurnIn: 100},
+			Draws:     GibbsDraws{Draws: 40, BurnIn: 60},
 		}
 		m, err := c.Fit(context.Background(), views(x), labels)
 		require.NoError(t, err, rule.String())
-		assert.Equal(t, 4*340, sweeps)
+		assert.Equal(t, 4*220, sweeps)
 		assert.Equal(t, rule, m.Rule())
 		assert.Nil(t, m.Posterior())
-		assert.Equal(t, 60, m.Draws().Len())
-		assert.Equal(t, 340, m.Trace().Sweeps)
+		assert.Equal(t, 40, m.Draws().Len())
+		assert.Equal(t, 220, m.Trace().Sweeps)
 		assert.True(t, math.IsNaN(m.Bound()))
-		assert.Contains(t, m.String(), "240 draws")
+		assert.Contains(t, m.String(), "160 draws")
 		assert.Contains(t, m.Summary(), "class 2")
-		assert.Contains(t, m.Summary(), "4 chains of 60 draws, R̂ at most")
+		assert.Contains(t, m.Summary(), "4 chains of 40 draws, R̂ at most")
 		assert.Contains(t, m.Summary(), "of the proposals accepted")
 		mixing := m.Trace().Mixing
 		assert.Equal(t, mixing.RHat <= mixed, m.Trace().Converged)
-		assert.True(t, mixing.ESS > 0 && mixing.ESS <= 4*60*math.Log10(4*60), "%v", mixing)
+		assert.True(t, mixing.ESS > 0 && mixing.ESS <= 4*40*math.Log10(4*40), "%v", mixing)
 		p, err := m.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
 		require.NoError(t, err)
 		v, err := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 60}, Rule: rule, Beta: beta, NotEmpty: true}.Fit(context.Background(), views(x), labels)
@@ -70,8 +70,8 @@ func TestProbitGibbs(t *testing.T) {
 			}
 			assert.InDelta(t, 1, total(p.Probability[i]), 1e-12)
 		}
-		assert.Greater(t, right, 45, rule.String())
-		assert.Greater(t, same, 48, rule.String())
+		assert.Greater(t, right, 22, rule.String())
+		assert.Greater(t, same, 24, rule.String())
 		if rule == WSum || rule == WProd {
 			for i, w := range m.KernelWeights() {
 				assert.Greater(t, w.SD, v.KernelWeights()[i].SD, rule.String())

@@ -55,9 +55,9 @@ func TestProbitPredictor(t *testing.T) {
 		{Rule: WProd, Alpha: Gamma{Shape: 1e-3, Scale: 1e3}},
 		{Rule: FixSum, Ridge: 0.1},
 		{Rule: Bin, Update: Structured},
-		{Rule: FixSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 12, Thin: 1}},
-		{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 12, Thin: 1}},
-		{Rule: WProd, Inference: Gibbs, Draws: GibbsDraws{Chains: 1, Draws: 12, Thin: 1}},
+		{Rule: FixSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 12, Thin: 1, BurnIn: 12}},
+		{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 12, Thin: 1, BurnIn: 12}},
+		{Rule: WProd, Inference: Gibbs, Draws: GibbsDraws{Chains: 1, Draws: 12, Thin: 1, BurnIn: 12}},
 	} {
 		c.MaxSweeps = 30
 		m, err := c.Fit(context.Background(), views(x), labels)
@@ -73,7 +73,7 @@ func TestProbitPredictor(t *testing.T) {
 
 func TestProbitPredictorOfFewDraws(t *testing.T) {
 	x, views, y := gpProblem(40, 3)
-	m, err := ProbitClassifier[int]{Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 12, Thin: 1}}.Fit(context.Background(), views(x), parts(y, 2))
+	m, err := ProbitClassifier[int]{Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 12, Thin: 1, BurnIn: 12}}.Fit(context.Background(), views(x), parts(y, 2))
 	require.NoError(t, err)
 	few, err := m.Predictor(ProbitPredictorOptions{Draws: 8})
 	require.NoError(t, err)

@@ -93,7 +93,7 @@ func TestSlopes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 9))
 			views := slopeViews(x)
-			f := Fitting{Tolerance: -1, MaxSweeps: 200, Workers: 1}
+			f := Fitting{Tolerance: -1, MaxSweeps: 100, Workers: 1}
 			var s Slopes
 			f.Slopes = func(given Slopes) { s = given }
 			_, err := fit(f, views)

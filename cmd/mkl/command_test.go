@@ -635,9 +635,7 @@ func TestInterrupt(t *testing.T) {
 // TestDemo checks the demonstration: that it finds a few kernels of moderate
 // width and a few samples, in words and in JSON, and draws its picture.
 func TestDemo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fits twice, to convergence")
-	}
+	testkit.NotShort(t)
 	status, stdout, stderr := command(t, map[string]string{}, "", "demo")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Regexp(t, `converged after \d+ sweeps`, stdout)

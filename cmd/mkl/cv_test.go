@@ -258,9 +258,7 @@ func TestCVManual(t *testing.T) {
 	for _, s := range append(choose.Scores(false), choose.Scores(true)...) {
 		assert.Contains(t, manual, "\n| "+s.String()+" | ")
 	}
-	if testing.Short() {
-		t.Skip("fits to convergence")
-	}
+	testkit.NotShort(t)
 	t.Chdir(filepath.Join("..", ".."))
 	_, rest, ok := strings.Cut(manual, "```sh\nmkl ")
 	require.True(t, ok)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/internal/testkit"
 )
 
 // asCommand, in the environment, makes the program of these tests the command: shells of the tests run it.
@@ -121,9 +122,7 @@ func manuals(t *testing.T) map[string]string {
 // they are said to print, but for those that repeat experiments, whose flags are parsed, and those that
 // another test runs.
 func TestManualCommands(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fits to convergence")
-	}
+	testkit.NotShort(t)
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no shell here")
 	}

@@ -11,13 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/internal/testkit"
 )
 
 // TestModelsFit runs the fits of docs/models.md, one of each model, as they stand there.
 func TestModelsFit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fits to convergence")
-	}
+	testkit.NotShort(t)
 	t.Chdir("../..")
 	page, err := os.Open(filepath.Join("docs", "models.md"))
 	require.NoError(t, err)

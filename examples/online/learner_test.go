@@ -7,14 +7,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/stat"
 )
 
 // The model that learns follows the drift; that of the first month is left behind.
 func TestWatch(t *testing.T) {
-	if testing.Short() {
-		t.Skip("learns for two months")
-	}
+	testkit.NotShort(t)
 	errors, err := watch(t.Context(), io.Discard, 31)
 	require.NoError(t, err)
 	assert.Less(t, errors[0][30], 0.3)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -179,11 +180,13 @@ func some[M interface {
 	return m, err
 }
 
-// attacks returns all of them.
+// attacks returns all of them: hostile data and forged files for each estimator. A case
+// is known by the name of its attack and its seed, so that it stays the same when others
+// join.
 func attacks() []attack {
-	var all []attack
+	var data, files []attack
 	for _, f := range fits {
-		all = append(all, attack{f.name, func(r *rand.Rand) (string, []string) {
+		data = append(data, attack{f.name, func(r *rand.Rand) (string, []string) {
 			p := newProblem(r)
 			ctx := context.Background()
 			if p.IntN(50) == 0 {
@@ -200,54 +203,55 @@ func attacks() []attack {
 			}
 			return held, judge(p, m, false)
 		}})
+		original := sync.OnceValue(func() []byte { return fileOf(f.fit) })
+		files = append(files, attack{"forged " + f.name, func(r *rand.Rand) (string, []string) {
+			return forge(r, bytes.Clone(original()))
+		}})
 	}
-	return append(all, attack{"forged files", forgeries()})
+	return append(data, files...)
 }
 
-// forgeries returns the attack by files: models of every kind, changed.
-func forgeries() func(r *rand.Rand) (string, []string) {
-	var files [][]byte
-	for _, f := range fits {
-		// Some problem of the first seeds is harmless enough to be fitted and saved.
-		for seed := uint64(0); ; seed++ {
-			p := &problem{Rand: rand.New(rand.NewPCG(seed, 3)), n: 6}
-			m, _ := f.fit(context.Background(), p)
-			var file bytes.Buffer
-			if m != nil && m.Save(&file) == nil {
-				files = append(files, file.Bytes())
-				break
-			}
+// fileOf returns the file of a model of an estimator.
+func fileOf(fit func(ctx context.Context, p *problem) (mkl.Model, error)) []byte {
+	// Some problem of the first seeds is harmless enough to be fitted and saved.
+	for seed := uint64(0); ; seed++ {
+		p := &problem{Rand: rand.New(rand.NewPCG(seed, 3)), n: 6}
+		m, _ := fit(context.Background(), p)
+		var file bytes.Buffer
+		if m != nil && m.Save(&file) == nil {
+			return file.Bytes()
 		}
 	}
-	return func(r *rand.Rand) (string, []string) {
-		file := bytes.Clone(files[r.IntN(len(files))])
-		if r.IntN(8) == 0 { // not even a checksum that is right
-			for range 1 + r.IntN(3) {
-				file[r.IntN(len(file))] ^= 1 << r.IntN(8)
-			}
-			if _, err := mkl.Load(bytes.NewReader(file)); err == nil {
-				return held, nil // the flips took each other back, or only blanks differ
-			}
-			return refused, nil
+}
+
+// forge changes a model file, and loads and judges what it has become.
+func forge(r *rand.Rand, file []byte) (outcome string, wrong []string) {
+	if r.IntN(8) == 0 { // not even a checksum that is right
+		for range 1 + r.IntN(3) {
+			file[r.IntN(len(file))] ^= 1 << r.IntN(8)
 		}
-		f, err := parse(file)
-		if err != nil {
-			return refused, []string{err.Error()}
+		if _, err := mkl.Load(bytes.NewReader(file)); err == nil {
+			return held, nil // the flips took each other back, or only blanks differ
 		}
-		what := f.mutate(r)
-		m, err := mkl.Load(bytes.NewReader(f.bytes()))
-		if err != nil {
-			return refused, sane(err)
-		}
-		for _, in := range m.Inputs() {
-			if in.Cols > 1<<16 {
-				return held, nil // too many for a sample here
-			}
-		}
-		wrong := judge(&problem{Rand: r, n: 6}, m, true)
-		if len(wrong) > 0 {
-			wrong = append(what, wrong...)
-		}
-		return held, wrong
+		return refused, nil
 	}
+	f, err := parse(file)
+	if err != nil {
+		return refused, []string{err.Error()}
+	}
+	what := f.mutate(r)
+	m, err := mkl.Load(bytes.NewReader(f.bytes()))
+	if err != nil {
+		return refused, sane(err)
+	}
+	for _, in := range m.Inputs() {
+		if in.Cols > 1<<16 {
+			return held, nil // too many for a sample here
+		}
+	}
+	wrong = judge(&problem{Rand: r, n: 6}, m, true)
+	if len(wrong) > 0 {
+		wrong = append(what, wrong...)
+	}
+	return held, wrong
 }

@@ -5,15 +5,18 @@
 //	go run ./internal/hostile -for 8h
 //
 // A finding is printed with its attack and its seed; -only and -seed repeat it. At the
-// end stands the table of docs/trust.md.
+// end, or when it is interrupted, stands the table of docs/trust.md.
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/signal"
+	"path"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -45,29 +48,54 @@ func main() {
 	long := flag.Duration("for", time.Minute, "how long to go on")
 	seed := flag.Uint64("seed", 1, "of the first case of each attack; those after it count on")
 	count := flag.Int("count", 0, "cases of each attack, at most; 0 means as many as there is time for")
-	only := flag.String("only", "", "the only attack")
+	only := flag.String("only", "", "attacks, a pattern such as 'forged *'; empty means all")
 	flag.Parse()
-	if !run(os.Stdout, *long, *seed, *count, *only) {
+	chosen, err := choose(*only)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hostile:", err)
+		os.Exit(2)
+	}
+	ctx, stop := context.WithTimeout(context.Background(), *long)
+	defer stop()
+	ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	if !run(ctx, os.Stdout, chosen, *seed, *count) {
 		os.Exit(1)
 	}
 }
 
-// run makes the attacks in turn and reports whether nothing was found.
-func run(w io.Writer, long time.Duration, seed uint64, count int, only string) bool {
+// choose returns the attacks whose names match a pattern, all if it is empty.
+func choose(pattern string) ([]attack, error) {
+	all := attacks()
+	if pattern == "" {
+		return all, nil
+	}
 	var chosen []attack
-	for _, a := range attacks() {
-		if only == "" || a.name == only {
+	for _, a := range all {
+		matches, err := path.Match(pattern, a.name)
+		if err != nil {
+			return nil, fmt.Errorf("-only %q: %w", pattern, err)
+		}
+		if matches {
 			chosen = append(chosen, a)
 		}
 	}
-	tallies := make([]tally, len(chosen))
-	end := time.Now().Add(long)
-	for i := 0; (count == 0 || i < count) && time.Now().Before(end) && len(chosen) > 0; i++ {
-		for j, a := range chosen {
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("-only %q: no such attack", pattern)
+	}
+	return chosen, nil
+}
+
+// run makes the attacks in turn until the context ends and reports whether nothing was
+// found.
+func run(ctx context.Context, w io.Writer, attacks []attack, seed uint64, count int) bool {
+	tallies := make([]tally, len(attacks))
+	for i := 0; (count == 0 || i < count) && ctx.Err() == nil; i++ {
+		for j, a := range attacks {
 			tallies[j].add(w, a, seed+uint64(i))
 		}
 	}
-	return table(w, chosen, tallies)
+	return table(w, attacks, tallies)
 }
 
 // add runs a case and counts it.
@@ -106,10 +134,18 @@ func safely(a attack, seed uint64) (outcome string, wrong []string) {
 func table(w io.Writer, attacks []attack, tallies []tally) bool {
 	fmt.Fprintln(w, "| attack | cases | held | refused | findings | slowest |")
 	fmt.Fprintln(w, "| --- | ---: | ---: | ---: | ---: | ---: |")
-	found := 0
-	for i, t := range tallies {
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %.2g s |\n", attacks[i].name, t.cases, t.held, t.refused, t.found, t.slowest.Seconds())
-		found += t.found
+	all := tally{}
+	row := func(name string, t tally) {
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %.2g s |\n", name, t.cases, t.held, t.refused, t.found, t.slowest.Seconds())
 	}
-	return found == 0
+	for i, t := range tallies {
+		row(attacks[i].name, t)
+		all.cases += t.cases
+		all.held += t.held
+		all.refused += t.refused
+		all.found += t.found
+		all.slowest = max(all.slowest, t.slowest)
+	}
+	row("all", all)
+	return all.found == 0
 }

@@ -22,7 +22,9 @@ func Fewer[T ~int | uint64](n, less T) T {
 	return n
 }
 
-// NotShort skips in short runs a test of what is the same on every machine.
+// NotShort skips in short runs a test of what is the same on every machine, of which one
+// machine is enough. It is how long tests are skipped, but for those of packages that
+// testkit itself needs.
 func NotShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -49,9 +50,7 @@ func multitask(fixed bool, y []float64) func(context.Context, Setting) (*mkl.Mul
 }
 
 func TestFitLearnsTheWidth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes many fits")
-	}
+	testkit.NotShort(t)
 	views, y := problem(40, func(int) mkl.Kernel { return mkl.RBF{Width: 1.5} })
 	views = []mkl.View{views[0], {X: views[2].X, Kernel: mkl.Linear{}}}
 	r, err := Fit(context.Background(), Search{Rise: 1e-4}, views, multitask(true, y))
@@ -71,9 +70,7 @@ func TestFitLearnsTheWidth(t *testing.T) {
 // One width for each feature tells those that matter from those that do not, in
 // models of every kind.
 func TestFitLearnsWhichFeaturesMatter(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes many fits")
-	}
+	testkit.NotShort(t)
 	const N = 40
 	rng := rand.New(rand.NewPCG(5, 7))
 	x, y, class := la.NewMatrix[float64](N, 3), make([]float64, N), make([]int, N)

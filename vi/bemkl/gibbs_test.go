@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/sweeptest"
@@ -183,9 +184,7 @@ func (s *sampler) add(k *vi.Dense, above, below la.Matrix[float64]) {
 // TestSamplerAgreesWithQuadrature holds the sampler to P(y = +1) of one new
 // sample by importance sampling from the prior.
 func TestSamplerAgreesWithQuadrature(t *testing.T) {
-	if testing.Short() {
-		t.Skip("draws for a second")
-	}
+	testkit.NotShort(t)
 	k, err := vi.NewDense(la.MatrixOf(2, 2, []float64{1, 0.3, 0.3, 1}))
 	require.NoError(t, err)
 	fresh, err := vi.NewDense(la.MatrixOf(2, 1, []float64{0.9, 0.1}))

@@ -23,7 +23,7 @@ var gradientProblems = []problem{
 	{name: "rectangular", P: 2, D: 4, N: 10, L: 2, missing: 0.2},
 }
 
-var tight = vi.Ascent{Tolerance: -1, MaxSweeps: 300}
+var tight = vi.Ascent{Tolerance: -1, MaxSweeps: 100}
 
 // along returns the kernels K_m + x·D_m for one kernel, and D_m.
 func along(t *testing.T, k *vi.Dense, m int, seed uint64) (at func(x float64) vi.Kernels, d la.Matrix[float64]) {
@@ -69,6 +69,9 @@ func TestRegressionBoundGradient(t *testing.T) {
 			t.Run(p.name, func(t *testing.T) {
 				r, k, y := p.draw(t, 3)
 				r.Ascent, r.Plain = tight, plain
+				if plain {
+					r.Ascent.MaxSweeps = 300
+				}
 				fit, err := r.Fit(context.Background(), k, y)
 				require.NoError(t, err)
 				r.From = fit.Posterior

@@ -53,7 +53,7 @@ func TestProbitBoundGradient(t *testing.T) {
 	variants["Bin, uncertain"] = Model{Rule: Bin, Update: MeanField, Alpha: vi.Gamma{Shape: 40, Scale: 1}}
 	for name, p := range variants {
 		t.Run(name, func(t *testing.T) {
-			p.Workers, p.Ascent = 1, vi.Ascent{Tolerance: -1, MaxSweeps: 1000}
+			p.Workers, p.Ascent = 1, vi.Ascent{Tolerance: -1, MaxSweeps: 300}
 			if p.Search == Sampling {
 				p.Ascent.MaxSweeps = 12
 				fit, err := p.Fit(context.Background(), k, labels)

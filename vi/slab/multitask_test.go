@@ -185,9 +185,7 @@ func TestMarginalisedSlope(t *testing.T) {
 
 // Latent functions that no task needs are taken out, and the bound rises by it.
 func TestMultiTaskPrunes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes two long fits")
-	}
+	testkit.NotShort(t)
 	y, d := taskProblem(6, 30, 0.1, 6)
 	brief := vi.Ascent{Tolerance: 1e-3, MaxSweeps: 600}
 	smooth := Latent{Covariance: DecayCovariance(d, 1, 0.01, 100)}

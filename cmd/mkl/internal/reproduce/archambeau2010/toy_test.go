@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -77,9 +78,7 @@ func TestNormMKLIsOptimal(t *testing.T) {
 }
 
 func TestReproduceMGPToy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes 27 fits")
-	}
+	testkit.NotShort(t)
 	args := []string{"-realisations", "1", "-samples", "40", "-test", "50"}
 	status, stdout, stderr := consoletest.Run(t, new(Toy), map[string]string{}, append(args, "-o", "weights.svg")...)
 	require.Equal(t, console.StatusOK, status, stderr)

@@ -14,6 +14,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass/multiclasstest"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -103,9 +104,7 @@ func TestBalance(t *testing.T) {
 }
 
 func TestReproduceMfeat(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fits a dozen machines")
-	}
+	testkit.NotShort(t)
 	files := map[string]string{}
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, s := range mfeatSpaces {

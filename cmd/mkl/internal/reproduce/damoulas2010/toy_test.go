@@ -12,12 +12,11 @@ import (
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
+	"github.com/bmkl/bmkl/internal/testkit"
 )
 
 func TestReproduceProbitToy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("four hundred sweeps of 400 points, and pictures")
-	}
+	testkit.NotShort(t)
 	dir := filepath.Join(t.TempDir(), "pictures")
 	args := []string{"-draws", "160", "-chains", "2", "-limit", "150", "-pictures", dir}
 	status, stdout, stderr := consoletest.Run(t, new(Toy), nil, append(args, "-json")...)

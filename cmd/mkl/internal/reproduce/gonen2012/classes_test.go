@@ -12,6 +12,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass/multiclasstest"
+	"github.com/bmkl/bmkl/internal/testkit"
 )
 
 // experimentJSON runs an experiment and returns its outcomes.
@@ -26,9 +27,7 @@ func experimentJSON(t *testing.T, experiment any, files map[string]string, args 
 
 // TestReproduceFlowers17 reads files of the authors' form with two classes.
 func TestReproduceFlowers17(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes 60 fits")
-	}
+	testkit.NotShort(t)
 	var splits []multiclasstest.Array
 	for s := 1; s <= 3; s++ {
 		var trn, val, tst []int
