@@ -64,13 +64,13 @@ func ExampleProbit() {
 	fmt.Println("the first kernel weighs more:", beta.Mean > 0.5+3*beta.MCSE)
 	sensible := true
 	for _, m := range draws.Moves() {
-		sensible = sensible && m.Rate() > 0.1 && m.Rate() < 0.7
+		sensible = sensible && m.Rate() > 0.1 && m.Rate() < 0.95
 	}
-	fmt.Println("acceptance rates between 0.1 and 0.7:", sensible)
+	fmt.Println("acceptance rates between 0.1 and 0.95:", sensible)
 	// Output:
 	// interrupted: true
 	// 4 chains of 250 draws
 	// R̂ below 1.1: true effective draws above 50: true
 	// the first kernel weighs more: true
-	// acceptance rates between 0.1 and 0.7: true
+	// acceptance rates between 0.1 and 0.95: true
 }

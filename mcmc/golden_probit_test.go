@@ -108,6 +108,20 @@ func (s *probitSampler) likelihood(f la.Matrix[float64]) float64 {
 	return -0.5 * sum
 }
 
+// logPowers is the log prior density of log β of a product, π and χ integrated out, up to a constant: that
+// of the sampler's coordinates log e, e = log(1 + ξ/β), of which log β is a function of slope −e/(1 − e^(−e)).
+func logPowers(s *probitSampler, beta golden.Vec) float64 {
+	copy(s.beta, beta)
+	copy(s.logBeta, logs(beta))
+	at := make(golden.Vec, len(beta))
+	s.locate(at)
+	l := s.logWeightPrior(at)
+	for _, v := range at {
+		l += math.Log(-math.Expm1(-math.Exp(v))) - v
+	}
+	return l
+}
+
 // hyperDensity is the log density of π and χ given the weight of a product, by which the sampler
 // draws them: π ~ Gamma(2, rate κ + log(1 + ξ/β)) and χ | π ~ Gamma(π + 1, rate β + ξ).
 func hyperDensity(s *probitSampler, beta, pi, chi float64) float64 {
@@ -396,7 +410,7 @@ func TestGoldenConditionals(t *testing.T) {
 		assert.InDelta(t, g.Product.LoglikProp-g.Product.Loglik, then-now, 40*goldenConditional)
 		// The sampler's density of log β has π and χ integrated out: with theirs given β it is
 		// the golden one.
-		rise := then - now + s.logPowers(g.Product.Proposal) - s.logPowers(g.Product.Beta)
+		rise := then - now + logPowers(s, g.Product.Proposal) - logPowers(s, g.Product.Beta)
 		for p := range d.S {
 			rise += hyperDensity(s, g.Product.Proposal[p], s.pi[p], s.chi[p]) - hyperDensity(s, g.Product.Beta[p], s.pi[p], s.chi[p])
 		}

@@ -31,12 +31,14 @@ import (
 // distributions are given by shape and scale. The zero value is ready: FixSum, with
 // Gamma(1, 1) for every prior.
 //
-// A sweep draws Y (exactly, the whole vector of a sample at once), W and α from their
-// conditional distributions, and then moves weights and parameters by
-// Metropolis–Hastings steps whose sizes adapt in the burn-in. For Bin it draws β and W
-// together, each β_p with W integrated out. A sweep costs C Cholesky factorisations of
-// order D, CD³/6 multiplications, as every class has precisions of its own, and D²N/2
-// for K·Kᵀ if weights or parameters are sampled; for Bin there are P+1 times as many
+// A sweep moves W, α, weights and parameters given the labels alone, with Y integrated
+// out, by Hamiltonian Monte Carlo and by Metropolis–Hastings steps whose sizes adapt in the
+// burn-in. It then draws Y (exactly, the whole vector of a sample at once), W and α from
+// their conditional distributions; for Bin β and W together, each β_p with W integrated
+// out. It costs some 24 products of K with C vectors, twice, and with weights that are
+// learned as many composites; about 30·N integrals over a cone; C Cholesky factorisations of
+// order D, CD³/6 multiplications, as every class has precisions of its own; and D²N/2
+// for K·Kᵀ if weights or parameters are sampled. For Bin there are P+1 times as many
 // factorisations and P products K·Kᵀ. docs/mcmc.md describes the moves.
 //
 // Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian

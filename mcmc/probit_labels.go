@@ -19,78 +19,26 @@ func (s *probitSampler) labelled(f la.Matrix[float64]) float64 {
 		for c := range s.C {
 			s.column[c] = f.Data[c*f.Stride+n]
 		}
-		sum += s.cone.LogProbability(t, s.column, nil)
+		sum += s.cone.QuickLogProbability(t, s.column)
 	}
 	return sum
 }
 
-// leastTurn is the width of a bracket of angles, in radians, that holds no other point but by rounding.
-const leastTurn = 1e-12
-
-// How often a sweep makes the moves given the labels.
+// How often a sweep makes the walks given the labels.
 const (
-	ellipses = 3 // slices through W
-	singles  = 4 // regressors that are scaled alone
-	again    = 2 // rounds through the weights of the kernels
+	singles = 4 // regressors that are scaled alone
+	again   = 2 // rounds through the weights of the kernels
 )
 
 // sweepGivenLabels makes all of them. It needs f and leaves f and the kernel.
 func (s *probitSampler) sweepGivenLabels(r random, burnIn bool) error {
-	now := s.sweepEllipse(r, s.labelled(s.f))
+	now := s.sweepTrajectory(r, s.labelled(s.f), burnIn)
 	s.sweepSizes(r, now, burnIn)
 	s.sweepCommon(r)
-	if s.rule == probit.WSum || s.rule == probit.WProd {
+	if s.walksWeights() {
 		s.sweepWeights(r, burnIn)
 	}
 	return s.sweepTheta(r, burnIn)
-}
-
-// sweepEllipse moves W given α and the kernel, and f with it, by elliptical slice sampling:
-// W′ = W·cos θ + V·sin θ with V drawn from the prior of W. It takes and returns log p(t | f).
-//
-// Source: I. Murray, R. P. Adams and D. J. C. MacKay, "Elliptical slice sampling", AISTATS 2010.
-func (s *probitSampler) sweepEllipse(r random, now float64) float64 {
-	v, along := s.trial.w, s.trial.along
-	for range ellipses {
-		for c := range s.C {
-			row := v.Row(c)
-			normals(r, row)
-			for d, a := range s.alpha.Row(c) {
-				row[d] /= math.Sqrt(a)
-			}
-		}
-		la.Gemm(s.ws, la.NoTrans, la.NoTrans, 1, v, s.kernel, 0, along)
-		level := now + special.Log(uniform(r))
-		angle := float64(2 * math.Pi * uniform(r))
-		low, high := angle-2*math.Pi, angle
-		for high-low > leastTurn { // or W stays, as where no probability is a number
-			sin, cos := special.Sincos(angle)
-			turn(s.trial.f, cos, s.f, sin, along)
-			if then := s.labelled(s.trial.f); then > level {
-				now = then
-				turn(s.w, cos, s.w, sin, v)
-				s.f, s.trial.f = s.trial.f, s.f
-				break
-			}
-			if angle < 0 {
-				low = angle
-			} else {
-				high = angle
-			}
-			angle = low + float64((high-low)*uniform(r))
-		}
-	}
-	return now
-}
-
-// turn stores cos·x + sin·y in z.
-func turn(z la.Matrix[float64], cos float64, x la.Matrix[float64], sin float64, y la.Matrix[float64]) {
-	for i := range z.Rows {
-		zi, xi, yi := z.Row(i), x.Row(i), y.Row(i)
-		for j := range zi {
-			zi[j] = float64(cos*xi[j]) + float64(sin*yi[j])
-		}
-	}
 }
 
 // sweepSizes moves the size of regressors together with their precisions,
@@ -144,38 +92,40 @@ func (s *probitSampler) sweepCommon(r random) {
 	s.project()
 }
 
-// sweepWeights moves the weights of a sum or product given W, by a random walk of their logarithms,
-// one component at a time and all at once, and then computes the kernel. The weights of a product have
-// their hyperparameters integrated out.
+// sweepWeights moves the weights of a sum or product given W, by a random walk of their
+// coordinates ([probitSampler.weigh]), one at a time and all at once, and then computes the kernel.
 func (s *probitSampler) sweepWeights(r random, burnIn bool) {
 	t := &s.trial
-	prior := func(beta, log []float64) float64 {
-		if s.rule == probit.WSum {
-			return la.Dot(s.rho, log) // in the coordinates of [sumWeights.density]
-		}
-		return s.logPowers(beta)
+	s.locate(t.at)
+	s.weigh(t.at)
+	if s.rule == probit.WSum {
+		s.sumSteps.project(s)
 	}
-	now := s.labelled(s.f) + prior(s.beta, s.logBeta)
+	now := s.labelled(s.f) + s.logWeightPrior(t.at)
 	for range again {
 		for k := range s.weights {
 			size := s.weights[k].length(r)
-			for p := range t.logs {
-				t.logs[p] = s.logBeta[p]
+			copy(t.from, t.at)
+			for p := range t.at {
 				if p == k || k == s.P {
-					t.logs[p] += float64(size * r.NormFloat64())
+					t.at[p] += float64(size * r.NormFloat64())
 				}
-				t.weights[p] = special.Exp(t.logs[p])
 			}
+			s.weigh(t.at)
 			if s.rule == probit.WSum {
-				normalise(t.logs, t.weights)
+				s.sumSteps.combine(s, t.weights, t.f)
+			} else {
+				s.try(s.composite, t.weights)
 			}
-			then := s.try(s.composite, t.weights) + prior(t.weights, t.logs)
-			if s.weights[k].accept(r, then-now, burnIn) {
-				now = then
-				copy(s.beta, t.weights)
-				copy(s.logBeta, t.logs)
-				s.f, t.f = t.f, s.f
+			then := s.labelled(t.f) + s.logWeightPrior(t.at)
+			if !s.weights[k].accept(r, then-now, burnIn) {
+				copy(t.at, t.from)
+				continue
 			}
+			now = then
+			copy(s.beta, t.weights)
+			copy(s.logBeta, t.logs)
+			s.f, t.f = t.f, s.f
 		}
 	}
 	s.recombine()

@@ -32,6 +32,7 @@ type probitSampler struct {
 
 	fit, tried regressorFit // of the present kernel, and for Bin of a proposal
 
+	leap    walk   // along a trajectory
 	sizes   []walk // of w and α: one for each class and, last, one for single regressors
 	weights []walk // of β given the labels: one for each component and, last, one for all together
 	given   []walk // of β of a sum given Y, likewise
@@ -40,6 +41,7 @@ type probitSampler struct {
 
 	sumSteps sumWeights
 	trial    trialKernel
+	path     trajectory
 	column   []float64 // C, a column of f
 	drawn    []float64 // C, a column of y
 }
@@ -100,6 +102,8 @@ func newProbitSampler(m *probitProblem, ws *la.Workspace) *probitSampler {
 		}
 	}
 	s.trial = newTrialKernel(m)
+	s.path = newTrajectory(m)
+	s.leap = walk{step: "trajectory", size: leapAtFirst, target: leapTarget}
 	return s
 }
 
@@ -366,19 +370,23 @@ func (s *probitSampler) states() [][]float64 {
 	return [][]float64{s.y.Data, s.w.Data, s.alpha.Data, s.beta, s.logBeta, s.rho, s.pi, s.chi, s.theta}
 }
 
-// walks are all random walks.
-func (s *probitSampler) walks() [][]walk {
-	return [][]walk{s.sizes, s.weights, s.given, s.hyper, s.kernels}
+// walks are all steps that are accepted or not.
+func (s *probitSampler) walks() []*walk {
+	all := []*walk{&s.leap}
+	for _, walks := range [][]walk{s.sizes, s.weights, s.given, s.hyper, s.kernels} {
+		for i := range walks {
+			all = append(all, &walks[i])
+		}
+	}
+	return all
 }
 
 func (s *probitSampler) save(dst []float64) []float64 {
 	for _, x := range s.states() {
 		dst = append(dst, x...)
 	}
-	for _, ws := range s.walks() {
-		for i := range ws {
-			dst = ws[i].save(dst)
-		}
+	for _, w := range s.walks() {
+		dst = w.save(dst)
 	}
 	return dst
 }
@@ -388,20 +396,16 @@ func (s *probitSampler) restore(src []float64) error {
 	for _, x := range s.states() {
 		need += len(x)
 	}
-	for _, ws := range s.walks() {
-		need += walkState * len(ws)
-	}
+	need += walkState * len(s.walks())
 	if len(src) != need {
 		return fmt.Errorf("a state of %d numbers where %d are needed", len(src), need)
 	}
 	for _, x := range s.states() {
 		src = src[copy(x, src):]
 	}
-	for _, ws := range s.walks() {
-		for i := range ws {
-			ws[i].restore(src)
-			src = src[walkState:]
-		}
+	for _, w := range s.walks() {
+		w.restore(src)
+		src = src[walkState:]
 	}
 	if err := s.renew(); err != nil {
 		return err
@@ -412,10 +416,8 @@ func (s *probitSampler) restore(src []float64) error {
 
 func (s *probitSampler) moves() []Move {
 	var out []Move
-	for _, ws := range s.walks() {
-		for i := range ws {
-			out = append(out, ws[i].move())
-		}
+	for _, w := range s.walks() {
+		out = append(out, w.move())
 	}
 	return out
 }

@@ -308,10 +308,23 @@ func TestProbitJointSeesFaults(t *testing.T) {
 			s.project()
 			return nil
 		}},
-		{"an ellipse by the prior of others", probit.FixSum, false, nil, after(func(s *probitSampler, r random) {
-			la.Scal(10, s.alpha.Data)
-			s.sweepEllipse(r, s.labelled(s.f))
-			la.Scal(0.1, s.alpha.Data)
+		{"a trajectory by the prior of others", probit.FixSum, false, nil, after(func(s *probitSampler, r random) {
+			prior := s.probitProblem.alpha
+			s.probitProblem.alpha = nil
+			for _, g := range prior {
+				s.probitProblem.alpha = append(s.probitProblem.alpha, vi.Gamma{Shape: 3 * g.Shape, Scale: g.Scale})
+			}
+			s.sweepTrajectory(r, s.labelled(s.f), true)
+			s.probitProblem.alpha = prior
+		})},
+		{"a trajectory of ρ by another prior", probit.WSum, false, nil, after(func(s *probitSampler, r random) {
+			prior := s.probitProblem.rho
+			s.probitProblem.rho = vi.Gamma{Shape: 6, Scale: 1}
+			for range 3 {
+				s.sweepTrajectory(r, s.labelled(s.f), true)
+			}
+			s.recombine()
+			s.probitProblem.rho = prior
 		})},
 		{"sizes that cost no precision", probit.FixSum, false, nil, after(func(s *probitSampler, r random) {
 			prior := s.probitProblem.alpha
@@ -481,8 +494,43 @@ func TestProbitState(t *testing.T) {
 	}
 }
 
-// Where no point of an ellipse has the probability asked for, W and f stay and the search ends.
-func TestEllipseEnds(t *testing.T) {
+// The slope that trajectories follow is that of what they are accepted by, to the accuracy of the
+// quadrature that it is found with.
+func TestTrajectorySlope(t *testing.T) {
+	train, _, labels, _ := probitPoints(3, 3, 12, 4)
+	for _, c := range []Probit{
+		{Rule: probit.FixSum, ClassAlpha: []vi.Gamma{{Shape: 2, Scale: 3}, {Shape: 1, Scale: 1}, {Shape: 3, Scale: 0.2}}},
+		{Rule: probit.WSum, Ridge: 0.7, Rho: vi.Gamma{Shape: 2, Scale: 3}},
+		{Rule: probit.Bin},
+		{Rule: probit.WProd, Ridge: 0.7, Kappa: 2, Xi: 0.7},
+	} {
+		t.Run(c.Rule.String(), func(t *testing.T) {
+			m, err := c.problem(fixedKernels{train.at(0.5)}, labels)
+			require.NoError(t, err)
+			s := newProbitSampler(m, &la.Workspace{Workers: 1})
+			r := rand.New(newStream(1, 0))
+			require.NoError(t, s.start(r))
+			s.sweepTrajectory(r, s.labelled(s.f), true) // fills in x
+			s.place()
+			s.findSlope()
+			at := func(i int, v float64) float64 {
+				s.path.x[i] = v
+				s.place()
+				return s.labelled(s.trial.f) + s.logTrajectoryPrior()
+			}
+			slope := append([]float64(nil), s.path.slope...)
+			for i, x := range s.path.x {
+				const h = 1e-4
+				want := (at(i, x+h) - at(i, x-h)) / (2 * h)
+				at(i, x)
+				assert.InDelta(t, want, slope[i], 2e-3*max(1, math.Abs(want)), "coordinate %d of %d", i, len(slope))
+			}
+		})
+	}
+}
+
+// Where probabilities are no numbers a trajectory is not accepted and the state stays.
+func TestTrajectoryEnds(t *testing.T) {
 	train, _, labels, _ := probitPoints(3, 3, 12, 4)
 	m, err := Probit{}.problem(fixedKernels{train.at(0.5)}, labels)
 	require.NoError(t, err)
@@ -491,10 +539,13 @@ func TestEllipseEnds(t *testing.T) {
 	require.NoError(t, s.start(r))
 	w, f := s.w.Clone(), s.f.Clone()
 	for _, now := range []float64{math.Inf(1), math.NaN()} {
-		s.sweepEllipse(r, now)
+		s.sweepTrajectory(r, now, false)
 		assert.Equal(t, w, s.w)
 		assert.Equal(t, f, s.f)
 	}
+	s.leap.size = 1e200
+	s.sweepTrajectory(r, s.labelled(s.f), false)
+	assert.Equal(t, w, s.w)
 }
 
 func BenchmarkProbitSweep(b *testing.B) {

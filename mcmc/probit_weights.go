@@ -35,9 +35,26 @@ func newSumWeights(m *probitProblem) sumWeights {
 	}
 }
 
+// project computes all g_p from the present W.
+func (q *sumWeights) project(s *probitSampler) { s.composite.Base().Project(s.ws, s.w, q.g) }
+
+// combine stores f of the present W and the weights beta, from all g_p.
+func (q *sumWeights) combine(s *probitSampler, beta []float64, f la.Matrix[float64]) {
+	for c := range s.C {
+		row := f.Row(c)
+		clear(row)
+		for n, r := range s.ridge {
+			row[n] = r * s.w.At(c, n)
+		}
+		for p, b := range beta {
+			la.Axpy(b, q.g.Row(c*s.P+p), row)
+		}
+	}
+}
+
 // measure computes A and b from the present W and Y.
 func (q *sumWeights) measure(s *probitSampler) {
-	s.composite.Base().Project(s.ws, s.w, q.g)
+	q.project(s)
 	clear(q.b)
 	for c := range s.C {
 		g := q.g.Slice(c*s.P, (c+1)*s.P, 0, s.N)
@@ -144,15 +161,15 @@ type trialKernel struct {
 	base         la.Matrix[float64] // D×N, the base kernel whose parameters are moved
 	weights      []float64          // P
 	logs         []float64          // P, log weights
+	at, from     []float64          // P, their coordinates, and those before a step
 	theta        []float64          // Q
-	w, along     la.Matrix[float64] // C×D and C×N, what W and f move towards
 }
 
 func newTrialKernel(m *probitProblem) trialKernel {
 	t := trialKernel{
 		kernel: la.NewMatrix[float64](m.D, m.N), f: la.NewMatrix[float64](m.C, m.N),
 		weights: make([]float64, m.P), logs: make([]float64, m.P), theta: make([]float64, m.Q),
-		w: la.NewMatrix[float64](m.C, m.D), along: la.NewMatrix[float64](m.C, m.N),
+		at: make([]float64, m.P), from: make([]float64, m.P),
 	}
 	if m.rule == probit.Bin {
 		t.gram = la.NewMatrix[float64](m.D, m.D)
@@ -163,18 +180,69 @@ func newTrialKernel(m *probitProblem) trialKernel {
 	return t
 }
 
-// try computes the trial kernel from a composite and weights, and its f, and returns
-// log p(t | f).
-func (s *probitSampler) try(composite *probit.Composite, beta []float64) float64 {
+// try computes the trial kernel from a composite and weights, and its f.
+func (s *probitSampler) try(composite *probit.Composite, beta []float64) {
 	s.compose(s.ws, composite, beta, s.trial.kernel)
 	la.Gemm(s.ws, la.NoTrans, la.NoTrans, 1, s.w, s.trial.kernel, 0, s.trial.f)
-	return s.labelled(s.trial.f)
+}
+
+// walksWeights reports whether weights are positive numbers that are learned.
+func (m *probitProblem) walksWeights() bool { return m.rule == probit.WSum || m.rule == probit.WProd }
+
+// weigh computes the trial's weights from coordinates: of a sum log β, up to a constant; of a
+// product log e with e = log(1 + ξ/β), of which β = ξ/(eᵉ − 1).
+func (s *probitSampler) weigh(at []float64) {
+	t := &s.trial
+	if s.rule == probit.WSum {
+		copy(t.logs, at)
+		normalise(t.logs, t.weights)
+		return
+	}
+	for p, v := range at {
+		e := special.Exp(v)
+		t.logs[p] = special.Log(s.xi) - e - special.Log(-special.Expm1(-e))
+		t.weights[p] = special.Exp(t.logs[p])
+	}
+}
+
+// locate stores the coordinates of the present weights in at.
+func (s *probitSampler) locate(at []float64) {
+	copy(at, s.logBeta)
+	if s.rule == probit.WProd {
+		for p, log := range s.logBeta {
+			at[p] = special.Log(s.logExcess(log))
+		}
+	}
+}
+
+// logWeightPrior returns the log prior density of the coordinates at, up to a constant. That of a
+// sum is given ρ; its Jacobian Π β_p turns the exponents ρ_p − 1 of the Dirichlet density into ρ_p.
+// That of a product has π and χ integrated out: with p(β) = κξ/(β(β+ξ)·(κ + e)²) the density of e is
+// κ/(κ + e)², so that log e is logistic, where log β has the tails of a Cauchy distribution.
+func (s *probitSampler) logWeightPrior(at []float64) float64 {
+	if s.rule == probit.WSum {
+		return la.Dot(s.rho, s.trial.logs)
+	}
+	var l float64
+	for _, v := range at {
+		l += v - float64(2*special.Log(s.kappa+special.Exp(v)))
+	}
+	return l
+}
+
+// logExcess returns log(1 + ξ/β), given log β.
+func (s *probitSampler) logExcess(logBeta float64) float64 {
+	above := special.Log(s.xi) - logBeta
+	if above > 40 {
+		return above
+	}
+	return special.Log1p(special.Exp(above))
 }
 
 // drawShapes draws π_p | β ~ Gamma(2, rate κ + log(1 + ξ/β_p)), χ integrated out.
 func (s *probitSampler) drawShapes(r random) {
-	for p, beta := range s.beta {
-		s.pi[p] = special.Exp(logGamma(r, 2)) / (s.kappa + s.logExcess(beta))
+	for p, log := range s.logBeta {
+		s.pi[p] = special.Exp(logGamma(r, 2)) / (s.kappa + s.logExcess(log))
 	}
 }
 
@@ -184,19 +252,6 @@ func (s *probitSampler) drawRates(r random) {
 		s.chi[p] = special.Exp(logGamma(r, pi+1)) / (s.beta[p] + s.xi)
 	}
 }
-
-// logPowers returns the log prior density of log β, π and χ integrated out, up to a
-// constant: ∫∫ Gamma(β; π, 1/χ)·ξe^(−ξχ)·κe^(−κπ) dχ dπ = κξ/(β(β+ξ)·(κ + log(1+ξ/β))²).
-func (s *probitSampler) logPowers(beta []float64) float64 {
-	var l float64
-	for _, b := range beta {
-		l -= special.Log(b+s.xi) + float64(2*special.Log(s.kappa+s.logExcess(b)))
-	}
-	return l
-}
-
-// logExcess returns log(1 + ξ/β).
-func (s *probitSampler) logExcess(beta float64) float64 { return special.Log1p(s.xi / beta) }
 
 // sweepTheta moves the parameters of one kernel after another given W and the labels, all of a
 // kernel's together, by a random walk of their logarithms, and then computes the kernel.
@@ -222,7 +277,8 @@ func (s *probitSampler) sweepTheta(r random, burnIn bool) error {
 		if err := s.recompose(); err != nil {
 			return fmt.Errorf("theta %v of kernel %d: %w", t.theta[first:first+n], p, err)
 		}
-		then := s.try(s.composite, s.beta) + logParameters(t.theta, s.probitProblem.theta)
+		s.try(s.composite, s.beta)
+		then := s.labelled(t.f) + logParameters(t.theta, s.probitProblem.theta)
 		if s.kernels[k].accept(r, then-now, burnIn) {
 			now = then
 			copy(s.theta, t.theta)

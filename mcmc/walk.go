@@ -10,18 +10,19 @@ import (
 type walk struct {
 	step     string // the name of what it moves
 	size     float64
+	target   float64 // the acceptance rate that the burn-in aims at
 	burnt    float64 // proposals during the burn-in
 	tried    float64 // proposals after the burn-in
 	accepted float64 // those of them that were accepted
 }
 
 const (
-	walkSize   = 0.5  // the step size to begin with
-	walkTarget = 0.35 // the acceptance rate that the burn-in aims at
-	walkState  = 4    // the count of numbers that save appends
+	walkSize   = 0.5 // the step size to begin with
+	walkTarget = 0.35
+	walkState  = 4 // the count of numbers that save appends
 )
 
-func newWalk(step string) walk { return walk{step: step, size: walkSize} }
+func newWalk(step string) walk { return walk{step: step, size: walkSize, target: walkTarget} }
 
 // length draws the length of a proposal. It is log-normal about the step size, so
 // that a walk makes both short and long steps, whatever size it has settled on.
@@ -38,7 +39,7 @@ func (w *walk) accept(r random, rise float64, burnIn bool) bool {
 	}
 	if burnIn {
 		w.burnt++
-		w.size *= special.Exp((hit - walkTarget) / special.Exp(0.6*special.Log(w.burnt)))
+		w.size *= special.Exp((hit - w.target) / special.Exp(0.6*special.Log(w.burnt)))
 	} else {
 		w.tried++
 		w.accepted += hit

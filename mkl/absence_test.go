@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -273,6 +274,9 @@ func TestPredictionsWidenWithoutAView(t *testing.T) {
 			"process classifier": func() (Model, error) {
 				return orNil(MultiGPClassifier[int]{Fitting: f}.Fit(ctx, views(a, b), positive(y)))
 			},
+			"probit": func() (Model, error) {
+				return orNil(ProbitClassifier[int]{Fitting: f}.Fit(ctx, views(a, b), positive(y)))
+			},
 		} {
 			m, err := fit()
 			require.NoError(t, err)
@@ -380,6 +384,82 @@ func TestMissingViewsAreSavedAndPredictedOneByOne(t *testing.T) {
 	assertRefused(t, file.Bytes(), func(_ map[string]string, ts map[string]tensor) { clear(ts["input.0.lacking"].data) }, `tensor "input.0.lacking": 0 of 40 basis points lack the view`)
 }
 
+// A probit machine takes for what a sample lacks one training sample after another that has it, and a
+// file and a predictor of single samples do as the model does, after either inference.
+func TestMissingViewsOfTheProbitMachine(t *testing.T) {
+	ctx := context.Background()
+	a, b, y := gapped(5, 30)
+	za, zb, _ := gapped(6, 10)
+	views := []View{
+		{X: a, Kernel: RBF{Width: 1}, Standardize: true}, {X: b, Kernel: Linear{}, Center: true, Normalize: true}, {X: b, Kernel: RBF{Width: 2}},
+	}
+	for _, inference := range []Inference{Variational, Gibbs} {
+		m, err := ProbitClassifier[int]{
+			Fitting: Fitting{MissingViews: true, MaxSweeps: 20}, Rule: WSum, Inference: inference,
+			Draws: GibbsDraws{Chains: 2, Draws: 10, Thin: 1},
+		}.Fit(ctx, views, parts(y, 3))
+		require.NoError(t, err)
+		got, err := m.PredictClasses(ctx, PredictOptions{}, za, zb)
+		require.NoError(t, err)
+		for i := range za.Rows {
+			var one, other Features
+			for k := range a.Rows {
+				u, v := za.Row(i), zb.Row(i)
+				if lacks(u) {
+					u = a.Row(k)
+				}
+				if lacks(v) {
+					v = b.Row(k)
+				}
+				if !lacks(u) && !lacks(v) {
+					one.Data, other.Data = append(one.Data, u...), append(other.Data, v...)
+				}
+			}
+			n := len(other.Data)
+			all, err := m.PredictClasses(ctx, PredictOptions{}, la.MatrixOf(n, 2, one.Data), la.MatrixOf(n, 1, other.Data))
+			require.NoError(t, err)
+			probability, decision := make([]float64, 3), make([]float64, 3)
+			meanOf(all.Probability, probability)
+			meanOf(all.Decision, decision)
+			assert.InDeltaSlice(t, probability, got.Probability[i], 1e-9, "sample %d", i)
+			assert.InDeltaSlice(t, decision, got.Decision[i], 1e-9, "sample %d", i)
+		}
+		loaded := requireFile(t, m, LoadAs[*ProbitClassifierModel[int]], 9973)
+		again, err := loaded.PredictClasses(ctx, PredictOptions{}, za, zb)
+		require.NoError(t, err)
+		assert.Equal(t, got, again)
+		p, err := loaded.Predictor(ProbitPredictorOptions{})
+		require.NoError(t, err)
+		probability := make([]float64, 3)
+		for i := range za.Rows {
+			_, err := p.Predict(probability, za.Row(i), zb.Row(i))
+			require.NoError(t, err)
+			assert.InDeltaSlice(t, got.Probability[i], probability, 1e-9, "sample %d", i)
+		}
+		if !raceEnabled {
+			assert.Zero(t, testing.AllocsPerRun(20, func() { _, _ = p.Predict(probability, za.Row(2), zb.Row(2)) }))
+		}
+	}
+}
+
+// Where no sample has all that one lacks, each view is another sample's.
+func TestStandInsOfSeveralSamples(t *testing.T) {
+	inputs := []input{
+		{gaps: true, basis: la.MatrixOf(4, 1, []float64{1, 2, 0, 0}), lacking: []bool{false, false, true, true}},
+		{gaps: true, basis: la.MatrixOf(4, 1, []float64{0, 0, 3, 4}), lacking: []bool{true, true, false, false}},
+	}
+	s := newStandIns(inputs, 4, []bool{true, true})
+	assert.Equal(t, mostStandIns, s.n)
+	seen := map[[2]float64]bool{}
+	x := make([][]float64, 2)
+	for k := range s.n {
+		s.fill(k, x)
+		seen[[2]float64{x[0][0], x[1][0]}] = true
+	}
+	assert.ElementsMatch(t, [][2]float64{{1, 3}, {1, 4}, {2, 3}, {2, 4}}, slices.Collect(maps.Keys(seen)))
+	assert.Zero(t, newStandIns(inputs, 4, []bool{false, false}).n)
+}
+
 // Without missing views the setting changes nothing but that they may be missing later.
 func TestMissingViewsOfCompleteSamples(t *testing.T) {
 	ctx := context.Background()
@@ -432,8 +512,6 @@ func TestMissingViewsRefusals(t *testing.T) {
 	assert.EqualError(t, err, "mkl: MissingViews is not for LandmarkGP")
 	_, err = SharedRegression{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, y)
 	assert.EqualError(t, err, "mkl: MissingViews is not for SharedRegression")
-	_, err = ProbitClassifier[int]{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, parts(y, 2))
-	assert.EqualError(t, err, "mkl: MissingViews is not for ProbitClassifier")
 	_, err = MultiTask{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, y)
 	assert.EqualError(t, err, "mkl: MissingViews is not for MultiTask")
 	_, err = SpikeSlab{Fitting: f}.Fit(ctx, a, y)

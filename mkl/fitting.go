@@ -53,8 +53,8 @@ type Fitting struct {
 	// takes part with the views that it has, and predictions are as uncertain as that leaves
 	// them; see docs/missing-views.md. It is for views of features, not for kernels and
 	// distances that are given, nor for widths that are learned; [Auto], [AutoClassifier],
-	// [LandmarkGP], [SharedRegression], [TaskRegression], [TaskClassifier], [ProbitClassifier],
-	// [MultiTask], [SpikeSlab] and [FactorModel] refuse it.
+	// [LandmarkGP], [SharedRegression], [TaskRegression], [TaskClassifier], [MultiTask],
+	// [SpikeSlab] and [FactorModel] refuse it.
 	MissingViews bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).

@@ -151,6 +151,10 @@ type scratch struct {
 	probit *probit.PointScratch     // of a ProbitPredictor after variational inference
 	draws  *mcmc.ProbitPointScratch // after sampling
 
+	missing []bool      // of a ProbitPredictor: which inputs the sample lacks
+	filled  [][]float64 // its inputs, with a stand-in's in place of these
+	mean    []float64   // of the probabilities over the stand-ins
+
 	_ [64]byte // scratch of different callers shares no cache line
 }
 

@@ -142,9 +142,6 @@ type ProbitClassifier[T comparable] struct {
 // Fit fits the model to the views of N samples and their labels. Errors are
 // those of [Regression.Fit].
 func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*ProbitClassifierModel[T], error) {
-	if err := c.refuseMissingViews("ProbitClassifier"); err != nil {
-		return nil, err
-	}
 	if c.Inference < Variational || c.Inference > RelevanceVectors {
 		return nil, fmt.Errorf("mkl: Inference is %v", c.Inference)
 	}

@@ -36,8 +36,8 @@ func (m *ProbitClassifierModel[T]) set(p *probit.Posterior, ess float64) error {
 }
 
 // Vectors returns the relevance vectors, the training samples that the model is made of,
-// ascending; nil if it is made of all of them, as after other inference, and with kernels
-// that are given or centred.
+// ascending; nil if it is made of all of them, as after other inference, with kernels
+// that are given or centred, and with MissingViews.
 func (m *ProbitClassifierModel[T]) Vectors() []int { return slices.Clone(m.vectors) }
 
 // Kind returns probit-classifier.
@@ -78,24 +78,11 @@ func (m *ProbitClassifierModel[T]) PredictClasses(ctx context.Context, opt Predi
 	if err != nil {
 		return nil, err
 	}
-	C := len(m.classes.names)
-	out := newClassPrediction[T](t, C, opt)
-	err = m.design.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
-		p, err := m.predict(ctx, k, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
-		if err != nil {
-			return err
-		}
-		for i := range n {
-			for c := range C {
-				out.Decision[first+i][c] = p.Mean.At(c, i)
-			}
-			if !opt.MeanOnly {
-				copy(out.Probability[first+i], p.Probability.Row(i))
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	out := newClassPrediction[T](t, len(m.classes.names), opt)
+	if err := m.predictPresent(ctx, opt, out, t, x); err != nil {
+		return nil, err
+	}
+	if err := m.predictAbsent(ctx, opt, out, t, x); err != nil {
 		return nil, err
 	}
 	return out.labelled(m.classes.names)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi/probit"
 )
@@ -24,7 +25,8 @@ type ProbitPredictorOptions struct {
 // After variational inference a prediction costs n²/2 multiplications for each class, n
 // being its regressors that were not pruned, and as much for each state of the switches
 // after a [Structured] fit. After Gibbs sampling it costs C·D multiplications and
-// about 23·C^1.5 inverse Mills ratios for each draw.
+// about 23·C^1.5 inverse Mills ratios for each draw. For a sample that lacks views it costs that for
+// each of up to 64 training samples that stand in for it.
 type ProbitPredictor[T comparable] struct {
 	pointKernels
 	classes []T
@@ -57,6 +59,7 @@ func (m *ProbitClassifierModel[T]) Predictor(opt ProbitPredictorOptions) (*Probi
 	}
 	p.pool = newScratchPool(func() *scratch {
 		s := p.newScratch()
+		s.missing, s.filled, s.mean = make([]bool, len(p.inputs)), make([][]float64, len(p.inputs)), make([]float64, len(p.classes))
 		if p.point != nil {
 			s.probit = p.point.NewScratch()
 		} else {
@@ -84,19 +87,43 @@ func (p *ProbitPredictor[T]) Predict(probability []float64, x ...[]float64) (cla
 }
 
 func (p *ProbitPredictor[T]) predict(s *scratch, probability []float64, x [][]float64) (class T, err error) {
-	p.kernels(s, x)
-	var each []float64
-	if p.point != nil {
-		each, err = p.point.Predict(s.k, s.probit)
-	} else {
-		each, err = p.draws.Predict(s.k, s.draws)
+	for j, row := range x {
+		s.missing[j] = p.inputs[j].gaps && lacks(row)
 	}
-	if err != nil {
-		return class, fmt.Errorf("mkl: %w", err)
+	ins := newStandIns(p.inputs, p.d, s.missing)
+	copy(s.filled, x)
+	each := s.mean
+	clear(each)
+	n := max(1, ins.n)
+	for k := range n {
+		ins.fill(k, s.filled)
+		one, err := p.predictOne(s, s.filled)
+		if err != nil {
+			return class, err
+		}
+		if n == 1 {
+			each = one
+			break
+		}
+		la.Axpy(1/float64(n), one, each)
 	}
 	if sum := total(each); !(math.Abs(sum-1) < 1e-6) {
 		return class, fmt.Errorf("mkl: the probabilities of the classes sum to %g: the sample is beyond the range of floating-point numbers", sum)
 	}
 	copy(probability, each)
 	return p.classes[argMax(each)], nil
+}
+
+// predictOne returns the probabilities of a sample that lacks nothing.
+func (p *ProbitPredictor[T]) predictOne(s *scratch, x [][]float64) (each []float64, err error) {
+	p.kernels(s, x)
+	if p.point != nil {
+		each, err = p.point.Predict(s.k, s.probit)
+	} else {
+		each, err = p.draws.Predict(s.k, s.draws)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mkl: %w", err)
+	}
+	return each, nil
 }

@@ -55,10 +55,11 @@ func (m *ProbitClassifierModel[T]) setRelevance(fit *probit.RelevanceFit) error 
 }
 
 // keep returns the design with some of its basis points alone. It does not if kernels are
-// given, or centred: that takes the kernels of a sample with all basis points.
+// given, or centred, which takes the kernels of a sample with all basis points, or if samples
+// may lack views, for which others stand in.
 func (ds *design) keep(rows []int) (*design, bool) {
 	small := &design{inputs: slices.Clone(ds.inputs), views: slices.Clone(ds.views), d: len(rows)}
-	if slices.ContainsFunc(ds.inputs, func(in input) bool { return in.given }) ||
+	if slices.ContainsFunc(ds.inputs, func(in input) bool { return in.given || in.gaps }) ||
 		slices.ContainsFunc(ds.views, func(v boundView) bool { return v.center }) {
 		return nil, false
 	}

@@ -192,7 +192,7 @@ var estimators = []*estimator{
 		},
 	},
 	{
-		model: "probit", tasks: []string{taskBinary, taskMulticlass}, kind: "probit-classifier", form: classes,
+		model: "probit", tasks: []string{taskBinary, taskMulticlass}, kind: "probit-classifier", form: classes, gaps: true,
 		flags:  []string{"kernels", "prior", "rule", "gibbs", "relevance", "allow-duplicates", "restarts"},
 		priors: []string{"alpha", "rho", "kappa", "xi"},
 		build: func(s *settings) fitter {

@@ -158,3 +158,24 @@ func (c *Composite) combineRow(d int, beta, out []float64) {
 	}
 	la.Exp(out, out)
 }
+
+// Slope stores in dst the derivative of a function of the composite kernel with weights beta by
+// each of them, given the D×N matrix g of its derivatives by the kernel's entries. It overwrites g.
+func (c *Composite) Slope(w *la.Workspace, beta []float64, g la.Matrix[float64], dst []float64) {
+	if !c.rule.product() {
+		c.k.Inner(w, g, dst)
+		return
+	}
+	clear(dst)
+	row := make([]float64, g.Cols)
+	for d := range g.Rows {
+		c.combineRow(d, beta, row)
+		gd := g.Row(d)
+		for n, v := range row {
+			gd[n] *= v
+		}
+		for p, l := range c.logs {
+			dst[p] += la.Dot(gd, l.Row(d))
+		}
+	}
+}

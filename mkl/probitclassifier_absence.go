@@ -1,0 +1,178 @@
+package mkl
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// This file holds what a [ProbitClassifierModel] predicts of a sample that lacks views. What it
+// would show there is drawn like what the training samples that have them show, so that its
+// probabilities are the mean of those with one training sample's features after another's in
+// place of its own.
+
+// mostStandIns is how many training samples stand in for one that lacks views, evenly spaced
+// among those that could.
+const mostStandIns = 64
+
+// standIns are the training samples that stand in for one that lacks some of the inputs.
+type standIns struct {
+	inputs  []input
+	d       int    // basis points
+	missing []bool // which inputs it lacks
+	whole   int    // how many basis points have all of these
+	n       int    // how many stand in; 0 if it lacks nothing
+}
+
+// newStandIns finds the stand-ins. Where fewer than two basis points have all that is missing,
+// each input is taken from basis points of its own.
+func newStandIns(inputs []input, d int, missing []bool) standIns {
+	s := standIns{inputs: inputs, d: d, missing: missing}
+	if !slices.Contains(missing, true) {
+		return s
+	}
+	for i := range d {
+		if s.has(i, -1) {
+			s.whole++
+		}
+	}
+	if s.n = mostStandIns; s.whole >= 2 {
+		s.n = min(s.n, s.whole)
+	}
+	return s
+}
+
+// has reports whether basis point i has an input, or with −1 all that are missing.
+func (s *standIns) has(i, input int) bool {
+	for j, missing := range s.missing {
+		if missing && (input < 0 || input == j) && s.inputs[j].lacking != nil && s.inputs[j].lacking[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// fill puts the features of stand-in k in the rows of the inputs that are missing.
+func (s *standIns) fill(k int, x [][]float64) {
+	for j, missing := range s.missing {
+		if !missing {
+			continue
+		}
+		from, at := -1, 0
+		if s.whole >= 2 {
+			at = k * s.whole / s.n
+		} else {
+			from = j
+			have := s.d
+			if lacking := s.inputs[j].lacking; lacking != nil {
+				have -= count(lacking)
+			}
+			turn := float64((float64(k) + 0.5) * math.Sqrt(float64(4*j+2))) // of no common period for two inputs
+			at = int((turn - math.Floor(turn)) * float64(have))
+		}
+		for i := range s.d {
+			if !s.has(i, from) {
+				continue
+			}
+			if at == 0 {
+				x[j] = s.inputs[j].basis.Row(i)
+				break
+			}
+			at--
+		}
+	}
+}
+
+// predictAbsent replaces the predictions of the samples that lack views by means over stand-ins.
+func (m *ProbitClassifierModel[T]) predictAbsent(ctx context.Context, opt PredictOptions, out *ClassPrediction[T], t int, x []Features) error {
+	const together = 16 // samples
+	var which []int
+	var all []standIns
+	row := make([][]float64, len(x))
+	finish := func() error {
+		if len(which) == 0 {
+			return nil
+		}
+		var filled []Features
+		total := 0
+		for _, s := range all {
+			total += s.n
+		}
+		for j := range x {
+			filled = append(filled, la.NewMatrix[float64](total, x[j].Cols))
+		}
+		next := 0
+		for i, s := range all {
+			for k := range s.n {
+				for j := range x {
+					row[j] = x[j].Row(which[i])
+				}
+				s.fill(k, row)
+				for j := range x {
+					copy(filled[j].Row(next), row[j])
+				}
+				next++
+			}
+		}
+		of := newClassPrediction[T](total, len(m.classes.names), opt)
+		if err := m.predictPresent(ctx, opt, of, total, filled); err != nil {
+			return err
+		}
+		next = 0
+		for i, s := range all {
+			meanOf(of.Decision[next:next+s.n], out.Decision[which[i]])
+			if !opt.MeanOnly {
+				meanOf(of.Probability[next:next+s.n], out.Probability[which[i]])
+			}
+			next += s.n
+		}
+		which, all = which[:0], all[:0]
+		return nil
+	}
+	for i := range t {
+		missing := make([]bool, len(x))
+		for j := range x {
+			missing[j] = m.design.inputs[j].gaps && lacks(x[j].Row(i))
+		}
+		if s := newStandIns(m.design.inputs, m.design.d, missing); s.n > 0 {
+			which, all = append(which, i), append(all, s)
+		}
+		if len(which) == together {
+			if err := finish(); err != nil {
+				return err
+			}
+		}
+	}
+	return finish()
+}
+
+// meanOf stores the mean of the rows in dst.
+func meanOf(rows [][]float64, dst []float64) {
+	clear(dst)
+	for _, row := range rows {
+		la.Axpy(1/float64(len(rows)), row, dst)
+	}
+}
+
+// predictPresent fills in decision values and probabilities of t samples, to which missing views are
+// at the mean of those that have them.
+func (m *ProbitClassifierModel[T]) predictPresent(ctx context.Context, opt PredictOptions, out *ClassPrediction[T], t int, x []Features) error {
+	return m.design.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
+		p, err := m.predict(ctx, k, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			for c := range m.classes.names {
+				out.Decision[first+i][c] = p.Mean.At(c, i)
+			}
+			if !opt.MeanOnly {
+				copy(out.Probability[first+i], p.Probability.Row(i))
+			}
+		}
+		return nil
+	})
+}
