@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/stat"
+	"github.com/bmkl/bmkl/vi"
 )
 
 // featurePlan is what plans of targets and of classes have in common: how features are made
@@ -69,6 +70,24 @@ func (p *featurePlan) features(ws *la.Workspace, kernels, phi []la.Matrix[float6
 	for i, by := range p.by {
 		la.Gemm(ws, la.NoTrans, la.NoTrans, 1, by, kernels[i], 0, phi[i])
 	}
+}
+
+// centred returns the features of n samples given their kernels, with shift added.
+func (p *featurePlan) centred(ws *la.Workspace, k *vi.Dense, n int, shift [][]float64) (phi []la.Matrix[float64]) {
+	var kernels []la.Matrix[float64]
+	for i, by := range p.by {
+		kernels, phi = append(kernels, k.At(i)), append(phi, la.NewMatrix[float64](by.Rows, n))
+	}
+	p.features(ws, kernels, phi)
+	for i, shift := range shift {
+		for d, c := range shift {
+			row := phi[i].Row(d)
+			for j := range row {
+				row[j] += c
+			}
+		}
+	}
+	return phi
 }
 
 // moments returns the moments of sums, which are merged and not changed, and the number of

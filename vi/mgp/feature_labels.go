@@ -185,7 +185,11 @@ func (e Evidence) FitFeatureLabels(ctx context.Context, l FeatureLabels) ([]*Fea
 		if len(m.record.Trace) == 0 { // as for all: the first pass did not end
 			return nil, err
 		}
-		post, perr := NewLabelPosterior(m.labels.Gram, m.labels.Blocks, m.at.weight, m.at.mean, e.Workers)
+		gamma := make([]float64, len(m.at.weight))
+		for p, a := range m.at.weight {
+			gamma[p] = 1 / a
+		}
+		post, perr := NewLabelPosterior(m.labels.Gram, m.labels.Blocks, gamma, m.at.mean, e.Workers)
 		if perr != nil {
 			return nil, errors.Join(err, perr)
 		}
@@ -592,22 +596,26 @@ func (m *labelAscent) state(p *Pass, k int) (s labelState, err error) {
 }
 
 // NewLabelPosterior returns the posterior of labels, as [Evidence.FitFeatureLabels] has it: of weights w_p of
-// prior variance a_p with these means, given the sums ΦΦᵀ over all samples, of which the lower triangle is
-// read. The arguments are not kept, but for means and blocks, which must not be changed afterwards.
-func NewLabelPosterior(gram la.Matrix[float64], blocks []int, a, mean []float64, workers int) (*FeaturePosterior, error) {
+// prior variance 1/γ_p with these means, given the sums ΦΦᵀ over all samples, of which the lower triangle is
+// read. It keeps all but the sums, and none may be changed afterwards.
+func NewLabelPosterior(gram la.Matrix[float64], blocks []int, gamma, mean []float64, workers int) (*FeaturePosterior, error) {
 	first, err := blockStarts(blocks)
 	if err != nil {
 		return nil, fmt.Errorf("vi: label posterior: %w", err)
 	}
 	D := first[len(blocks)]
-	if gram.Rows != D || gram.Cols != D || !gram.Valid() || len(a) != len(blocks) || len(mean) != D {
-		return nil, fmt.Errorf("vi: label posterior: sums %d×%d, %d variances and %d means for %d blocks of %d features",
-			gram.Rows, gram.Cols, len(a), len(mean), len(blocks), D)
+	if gram.Rows != D || gram.Cols != D || !gram.Valid() || len(gamma) != len(blocks) || len(mean) != D {
+		return nil, fmt.Errorf("vi: label posterior: sums %d×%d, %d scales and %d means for %d blocks of %d features",
+			gram.Rows, gram.Cols, len(gamma), len(mean), len(blocks), D)
 	}
-	s := FeatureState{Noise: 1, Blocks: blocks, Mean: mean, Factor: la.NewMatrix[float64](D, D)}
-	for _, a := range a {
-		s.Gamma = append(s.Gamma, 1/a)
+	a := make([]float64, len(gamma))
+	for p, g := range gamma {
+		if !(g > 0) || math.IsInf(1/g, 1) {
+			return nil, fmt.Errorf("vi: label posterior: scale %d is %g", p, g)
+		}
+		a[p] = 1 / g
 	}
+	s := FeatureState{Noise: 1, Blocks: blocks, Gamma: gamma, Mean: mean, Factor: la.NewMatrix[float64](D, D)}
 	if err := factoriseLabels(&la.Workspace{Workers: workers}, gram, first, a, 1, make([]float64, D), s.Factor); err != nil {
 		return nil, fmt.Errorf("vi: label posterior: %w", err)
 	}

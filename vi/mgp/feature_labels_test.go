@@ -321,14 +321,13 @@ func TestNewLabelPosterior(t *testing.T) {
 	fits, err := Evidence{}.FitFeatureLabels(t.Context(), in)
 	require.NoError(t, err)
 	s := fits[0].Posterior.State()
-	a := []float64{1 / s.Gamma[0], 1 / s.Gamma[1]}
-	again, err := NewLabelPosterior(in.Gram, s.Blocks, a, s.Mean, 2)
+	again, err := NewLabelPosterior(in.Gram, s.Blocks, s.Gamma, s.Mean, 2)
 	require.NoError(t, err)
-	for d := range s.Factor.Rows {
-		assert.InEpsilonSlice(t, s.Factor.Row(d)[:d+1], again.State().Factor.Row(d)[:d+1], 1e-9)
-	}
-	_, err = NewLabelPosterior(in.Gram, []int{5}, a, s.Mean, 1)
-	assert.ErrorContains(t, err, "sums 12×12, 2 variances and 12 means for 1 blocks of 5 features")
-	_, err = NewLabelPosterior(in.Gram, nil, a, s.Mean, 1)
+	assert.Equal(t, fits[0].Posterior, again)
+	_, err = NewLabelPosterior(in.Gram, []int{5}, s.Gamma, s.Mean, 1)
+	assert.ErrorContains(t, err, "sums 12×12, 2 scales and 12 means for 1 blocks of 5 features")
+	_, err = NewLabelPosterior(in.Gram, nil, s.Gamma, s.Mean, 1)
 	assert.ErrorContains(t, err, "Blocks: none")
+	_, err = NewLabelPosterior(in.Gram, s.Blocks, []float64{1, 0}, s.Mean, 1)
+	assert.ErrorContains(t, err, "scale 1 is 0")
 }
