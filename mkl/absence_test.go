@@ -510,6 +510,8 @@ func TestMissingViewsRefusals(t *testing.T) {
 	assert.EqualError(t, err, "mkl: MissingViews is not for Auto")
 	_, err = LandmarkGP{Fitting: f}.Fit(ctx, []View{{X: a}}, y)
 	assert.EqualError(t, err, "mkl: MissingViews is not for LandmarkGP")
+	_, err = LandmarkClassifier[int]{Fitting: f}.Fit(ctx, []View{{X: a}}, parts(y, 2))
+	assert.EqualError(t, err, "mkl: MissingViews is not for LandmarkClassifier")
 	_, err = SharedRegression{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, y)
 	assert.EqualError(t, err, "mkl: MissingViews is not for SharedRegression")
 	_, err = MultiTask{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, y)

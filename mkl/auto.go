@@ -40,13 +40,13 @@ type Auto struct {
 	MaxSamples int
 }
 
-// DefaultExactSamples is the most samples that [Auto] fits its members to unless it is told
-// to: the time grows with the third power of their number, and of 2000 samples of 8 features
+// DefaultExactSamples is the most samples that [Auto] and [AutoClassifier] fit their members to
+// unless they are told to: the time grows with the third power of their number, and of 2000 samples of 8 features
 // was measured as 134 s of a processor, where landmarks took less than 2 s.
 const DefaultExactSamples = 3000
 
-// DefaultMaxSamples is the most samples that [AutoClassifier] fits its members to: of 5000
-// samples the 14 kernels of one take 2.8 GB.
+// DefaultMaxSamples is the most samples that [AutoClassifier] fits its members to where landmarks
+// cannot stand in: of 5000 samples the 14 kernels of one take 2.8 GB.
 const DefaultMaxSamples = 5000
 
 // Fit fits the members to the views of N samples and their targets and pools them.
@@ -59,7 +59,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	if _, err := checkTargets([][]float64{y}, false); err != nil {
 		return nil, err
 	}
-	if a.atScale(len(y), slices.ContainsFunc(views, isGiven)) {
+	if atScale(len(y), a.MaxSamples, slices.ContainsFunc(views, isGiven)) {
 		return a.fitLandmarks(ctx, views, y)
 	}
 	plan, err := newPoolPlan(views, len(y), nil, a.MaxSamples, a.Seed)
@@ -97,10 +97,10 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	return m, nil
 }
 
-// atScale reports whether n samples are too many for the members; given says that some of the
-// views hold kernels or distances.
-func (a Auto) atScale(n int, given bool) bool {
-	return a.MaxSamples <= 0 && n > DefaultExactSamples && !given
+// atScale reports whether n samples are too many for the members, of at most so many unless that
+// is 0; given says that some of the views hold kernels or distances.
+func atScale(n, most int, given bool) bool {
+	return most <= 0 && n > DefaultExactSamples && !given
 }
 
 // fitLandmarks fits one model of all samples.
@@ -110,18 +110,23 @@ func (a Auto) fitLandmarks(ctx context.Context, views []View, y []float64) (*Poo
 	if err != nil {
 		return nil, err
 	}
-	m := &PoolModel{landmarks: member}
-	m.pool = pool{of: len(y), rule: stacked, weights: []float64{1}, names: []string{
-		fmt.Sprintf("%d landmarks, for all %d samples", member.Samples(), len(y)),
-	}}
-	times := float64(len(y)) / DefaultExactSamples
 	exact := MultiGP{Fitting: a.Fitting}.EstimateMemory(Size{Samples: len(y), Kernels: member.plan.kernels(), Outputs: 1})
-	m.remarks = []string{fmt.Sprintf("above %d samples kernels are taken with landmarks; with all samples they would take %s, "+
+	return &PoolModel{landmarks: member, pool: landmarkPool(member, &a.Fitting, stacked, len(y), exact)}, nil
+}
+
+// landmarkPool is the pool of one model on landmarks of n samples, for which the exact models
+// would take so many bytes.
+func landmarkPool(m Model, f *Fitting, rule poolRule, n int, exact int64) pool {
+	p := pool{onLandmarks: true, of: n, rule: rule, weights: []float64{1}, names: []string{
+		fmt.Sprintf("%d landmarks, for all %d samples", m.Samples(), n),
+	}}
+	times := float64(n) / DefaultExactSamples
+	p.remarks = []string{fmt.Sprintf("above %d samples kernels are taken with landmarks; with all samples they would take %s, "+
 		"and %.3g times the work of %d samples", DefaultExactSamples, formatBytes(exact),
 		times*times*times, DefaultExactSamples)}
-	m.add(member)
-	m.notes = a.record(Trace{}).notes
-	return m, nil
+	p.add(m)
+	p.notes = f.record(Trace{}).notes
+	return p
 }
 
 // keepLarge drops the members whose weight is below half of an equal share. They
@@ -154,7 +159,7 @@ func smallShare(n int) float64 { return 0.5 / float64(n) }
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Kernels being views without a kernel.
 func (a Auto) EstimateMemory(s Size) int64 {
-	if a.atScale(s.Samples, s.Basis > 0) {
+	if atScale(s.Samples, a.MaxSamples, s.Basis > 0) {
 		return LandmarkGP{Fitting: a.Fitting}.EstimateMemory(s)
 	}
 	return autoMemory(&a.Fitting, s, a.MaxSamples, 1+drawsOf(s.Samples), varyingFactors+1)
@@ -178,8 +183,13 @@ func autoMemory(f *Fitting, s Size, most, l, more int) int64 {
 type AutoClassifier[T comparable] struct {
 	Fitting
 
-	Time       time.Duration // as in [Auto]
-	MaxSamples int           // as in [Auto]
+	Time time.Duration // as in [Auto]
+
+	// MaxSamples is the most samples that members are fitted to; of more as many are
+	// chosen at random. 0 means that above DefaultExactSamples the pool is a
+	// [LandmarkClassifier] of all samples in place of the members; of more classes than
+	// that takes, and of views with given kernels, it is as in [Auto].
+	MaxSamples int
 
 	// Classes, if not nil, are the classes in the order that models keep, as in
 	// [Classifier].
@@ -196,6 +206,9 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	classes, index, err := checkLabels(a.Classes, labels)
 	if err != nil {
 		return nil, err
+	}
+	if a.atScale(len(labels), len(classes), slices.ContainsFunc(views, isGiven)) {
+		return a.fitLandmarks(ctx, views, labels, classes)
 	}
 	plan, err := newPoolPlan(views, len(labels), index, a.MaxSamples, a.Seed)
 	if err != nil {
@@ -225,6 +238,22 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 		m.weights = append(m.weights, 1/float64(len(m.members)))
 	}
 	return m, nil
+}
+
+// atScale reports whether n samples are too many for the members; given says that some of the
+// views hold kernels or distances.
+func (a AutoClassifier[T]) atScale(n, classes int, given bool) bool {
+	return atScale(n, a.MaxSamples, given) && classes <= mostLandmarkClasses
+}
+
+// fitLandmarks fits one model of all samples.
+func (a AutoClassifier[T]) fitLandmarks(ctx context.Context, views []View, labels, classes []T) (*PoolClassifierModel[T], error) {
+	member, err := LandmarkClassifier[T]{Fitting: a.Fitting, Classes: classes}.Fit(ctx, views, labels)
+	if member == nil {
+		return nil, err
+	}
+	exact := MultiGPClassifier[T]{Fitting: a.Fitting}.EstimateMemory(Size{Samples: len(labels), Kernels: member.plan.kernels(), Outputs: len(classes)})
+	return &PoolClassifierModel[T]{landmarks: member, pool: landmarkPool(member, &a.Fitting, averaged, len(labels), exact)}, err
 }
 
 // poolPlan is what Auto fits: the samples, and the views of each member.
@@ -420,5 +449,8 @@ func (p *poolPlan) fit(settings Fitting, limit time.Duration, fit func(views []V
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Kernels being views without a kernel and its Outputs classes.
 func (a AutoClassifier[T]) EstimateMemory(s Size) int64 {
+	if a.atScale(s.Samples, s.Outputs, s.Basis > 0) {
+		return LandmarkClassifier[T]{Fitting: a.Fitting}.EstimateMemory(s)
+	}
 	return autoMemory(&a.Fitting, s, a.MaxSamples, functions(s.Outputs), 0)
 }

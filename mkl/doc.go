@@ -25,7 +25,8 @@
 //     known for samples of their own, with shared kernel weights
 //   - [MultiGP], [MultiGPClassifier]: a sum of one Gaussian process for each view,
 //     whose scales, and widths if asked, are those of the highest evidence
-//   - [LandmarkGP]: the same for one target of any number of samples, also in parts
+//   - [LandmarkGP], [LandmarkClassifier]: the same for one target or classes of any number
+//     of samples, also in parts
 //   - [ProbitClassifier]: two or more classes by one model of all of them, on a sum
 //     or product of the kernels, approximated or sampled
 //   - [MultiTask]: targets that are sparse combinations of common functions
@@ -77,6 +78,7 @@
 //	predictor.go  kernels of a single sample, pruned as pruning.go decides;
 //	              process_predictor.go: those of Gaussian processes
 //	leaveoneout.go predictions of training samples from all others
-//	landmarks.go  landmarks chosen; plan.go: sums of any number of samples by a plan
+//	landmarks.go  landmarks chosen; planning.go: plans made; featureplan.go: what plans are
+//	plan.go       sums of any number of samples with targets; classplan.go: with classes, and passes
 //	file.go       kinds of files; design_file.go: views in them; safetensors.go: their layout
 package mkl

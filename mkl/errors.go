@@ -43,30 +43,45 @@ type MemoryError struct {
 	Need, Limit int64 // bytes
 
 	// Landmarks is the number of bytes that [LandmarkGP] would take in place of a regression,
-	// 0 where it cannot stand in.
+	// or [LandmarkClassifier] in place of a classifier; 0 where they cannot stand in.
 	Landmarks int64
+
+	by string // which of them
 }
 
 func (e *MemoryError) Error() string {
 	text := fmt.Sprintf("mkl: the fit needs about %s of memory and may take %s", formatBytes(e.Need), formatBytes(e.Limit))
 	if e.Landmarks > 0 {
-		text += fmt.Sprintf(": LandmarkGP would take about %s, for any number of samples", formatBytes(e.Landmarks))
+		text += fmt.Sprintf(": %s would take about %s, for any number of samples", e.by, formatBytes(e.Landmarks))
 	}
 	return text
 }
 
 // suggestLandmarks adds to an error of memory what landmarks would cost a regression of one
-// target, if they would cost less.
-func suggestLandmarks(err error, f Fitting, views []View, n int) error {
+// target, or a classifier of so many classes, 0 standing for the former, if they would cost less.
+func suggestLandmarks(err error, f Fitting, views []View, n, classes int) error {
 	e, ok := errors.AsType[*MemoryError](err)
-	if !ok || slices.ContainsFunc(views, isGiven) {
+	if !ok || slices.ContainsFunc(views, isGiven) || classes > mostLandmarkClasses {
 		return err
 	}
-	if need := (LandmarkGP{Fitting: f}).EstimateMemory(Size{Samples: n, Kernels: len(views)}); need < e.Need {
-		e.Landmarks = need
+	s := Size{Samples: n, Kernels: len(views), Outputs: classes}
+	need, by := LandmarkGP{Fitting: f}.EstimateMemory(s), "LandmarkGP"
+	if classes > 0 {
+		need, by = LandmarkClassifier[int]{Fitting: f}.EstimateMemory(s), "LandmarkClassifier"
+	}
+	if need < e.Need {
+		e.Landmarks, e.by = need, by
 	}
 	return err
 }
+
+// KindError reports a file that holds something else than what was to be loaded.
+type KindError struct {
+	Kind string // of the file
+	Want string // what was to be loaded
+}
+
+func (e *KindError) Error() string { return fmt.Sprintf("the file holds %q, not %q", e.Kind, e.Want) }
 
 func formatBytes(n int64) string {
 	const units = "KMGTPE"

@@ -113,6 +113,50 @@ func ExampleMultiGPClassifier() {
 	// Output: stands <nil>
 }
 
+func ExampleLandmarkClassifier() {
+	speed, hum, _ := readings()
+	model, err := mkl.LandmarkClassifier[string]{Landmarks: mkl.Landmarks{Count: 20}}.Fit(context.Background(), sensors(speed, hum), states(speed))
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	state, err := p.Predict(nil, []float64{0.1}, []float64{1})
+	fmt.Println(state, err)
+	// Output: stands <nil>
+}
+
+// A pass at a time the samples are read from wherever they are.
+func ExampleClassPlan() {
+	speed, hum, _ := readings()
+	state := states(speed)
+	plan, err := mkl.LandmarkClassifier[string]{Landmarks: mkl.Landmarks{Count: 20}}.Begin(context.Background(), sensors(speed, hum), state)
+	if err != nil {
+		log.Fatal(err)
+	}
+	read := func(yield func(mkl.LabelledRows[string], error) bool) {
+		for i := range state {
+			x := []mkl.Features{mkl.Column(speed[i : i+1]), mkl.Column(hum[i : i+1])}
+			if !yield(mkl.LabelledRows[string]{Labels: state[i : i+1], X: x}, nil) {
+				return
+			}
+		}
+	}
+	model, err := plan.Fit(context.Background(), mkl.Fitting{}, read)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	state0, err := p.Predict(nil, []float64{0.1}, []float64{1})
+	fmt.Println(state0, err)
+	// Output: stands <nil>
+}
+
 func ExampleLandmarkGP() {
 	speed, hum, y := readings()
 	model, err := mkl.LandmarkGP{Landmarks: mkl.Landmarks{Count: 20}}.Fit(context.Background(), sensors(speed, hum), y)

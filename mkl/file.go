@@ -31,7 +31,7 @@ func kinds() []Model {
 		&MultiGPModel{}, &MultiGPClassifierModel[string]{}, &ProbitClassifierModel[string]{},
 		&MultiTaskModel{}, &SpikeSlabModel{}, &FactorFit{},
 		&PoolModel{}, &PoolClassifierModel[string]{},
-		&LandmarkModel{},
+		&LandmarkModel{}, &LandmarkClassifierModel[string]{},
 	}
 }
 

@@ -577,6 +577,8 @@ func tiny(f testing.TB) (files [][]byte) {
 		collapsed(orNil(MultiGPClassifier[int]{Fitting: s}.Fit(ctx, views, labels))),
 		collapsed(orNil(Auto{Fitting: s}.Fit(ctx, views, y))),
 		collapsed(orNil(AutoClassifier[int]{Fitting: s}.Fit(ctx, views, labels))),
+		collapsed(orNil(LandmarkGP{Fitting: s}.Fit(ctx, views, y))),
+		collapsed(orNil(LandmarkClassifier[int]{Fitting: s}.Fit(ctx, views, labels))),
 		collapsed(orNil(probitOf[int](s, WSum).Fit(ctx, views, labels))),
 		collapsed(orNil(sampled.Fit(ctx, views, labels))),
 		collapsed(orNil(MultiTask{Fitting: s}.Fit(ctx, views, y))),

@@ -37,7 +37,8 @@ type Fitting struct {
 	// a predictive standard deviation or of a probability, see docs/stopping.md. A positive
 	// one looks at the bound alone: it is the relative rise over the last tenth of the sweeps
 	// that counts as none. Negative runs all MaxSweeps. In a fit by the [Evidence] it is the
-	// relative rise in a step, and 0 means 1e-5.
+	// relative rise in a step, and 0 means 1e-5; in one of a [LandmarkClassifier] the rise in a
+	// pass, in nats a sample, and 0 means 1e-5.
 	Tolerance float64
 
 	// MaxSweeps is the most sweeps of a start; 0 means vi.DefaultMaxSweeps. It must not
@@ -53,8 +54,8 @@ type Fitting struct {
 	// takes part with the views that it has, and predictions are as uncertain as that leaves
 	// them; see docs/missing-views.md. It is for views of features, not for kernels and
 	// distances that are given, nor for widths that are learned; [Auto], [AutoClassifier],
-	// [LandmarkGP], [SharedRegression], [TaskRegression], [TaskClassifier], [MultiTask],
-	// [SpikeSlab] and [FactorModel] refuse it.
+	// [LandmarkGP], [LandmarkClassifier], [SharedRegression], [TaskRegression], [TaskClassifier],
+	// [MultiTask], [SpikeSlab] and [FactorModel] refuse it.
 	MissingViews bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).

@@ -24,20 +24,33 @@ const (
 // checkLabels reports what is wrong with the classes that samples are labelled
 // with, and returns the classes and the index of each sample's class. given are
 // the classes in the order wanted; nil stands for the order in which the labels
-// first appear.
+// first appear. Each class has a sample.
 func checkLabels[T comparable](given, labels []T) (classes []T, index []int, err error) {
+	classes, index, err = indexLabels(given, labels)
+	if err != nil {
+		return nil, nil, err
+	}
+	seen := make([]bool, len(classes))
+	for _, j := range index {
+		seen[j] = true
+	}
+	if j := slices.Index(seen, false); j >= 0 {
+		return nil, nil, fmt.Errorf("mkl: labels: class %s has no sample", brief(classes[j]))
+	}
+	return classes, index, nil
+}
+
+// indexLabels is checkLabels that lets given classes have no sample, but for two of them.
+func indexLabels[T comparable](given, labels []T) (classes []T, index []int, err error) {
 	if len(labels) < 2 {
 		return nil, nil, fmt.Errorf("mkl: labels: %d samples where at least 2 are needed", len(labels))
 	}
-	at := map[T]int{}
-	for i, class := range given {
-		if j, ok := at[class]; ok {
-			return nil, nil, fmt.Errorf("mkl: Classes[%d] and Classes[%d] are both %v", j, i, class)
-		}
-		at[class] = i
+	at, err := indexClasses(given)
+	if err != nil {
+		return nil, nil, err
 	}
 	classes = slices.Clone(given)
-	seen := make([]bool, len(classes))
+	differ := false
 	for i, label := range labels {
 		if label != label { // a NaN, which would be a new class each time
 			return nil, nil, fmt.Errorf("mkl: labels[%d] is %v", i, label)
@@ -49,18 +62,27 @@ func checkLabels[T comparable](given, labels []T) (classes []T, index []int, err
 			}
 			j = len(classes)
 			at[label] = j
-			classes, seen = append(classes, label), append(seen, false)
+			classes = append(classes, label)
 		}
-		seen[j] = true
 		index = append(index, j)
+		differ = differ || j != index[0]
 	}
-	if len(classes) < 2 {
+	if !differ {
 		return nil, nil, fmt.Errorf("mkl: labels: every label is %v: there is nothing to learn", labels[0])
 	}
-	if j := slices.Index(seen, false); j >= 0 {
-		return nil, nil, fmt.Errorf("mkl: labels: class %s has no sample", brief(classes[j]))
-	}
 	return classes, index, nil
+}
+
+// indexClasses returns the index of each class, or an error if one is there twice.
+func indexClasses[T comparable](classes []T) (map[T]int, error) {
+	at := map[T]int{}
+	for i, class := range classes {
+		if j, ok := at[class]; ok {
+			return nil, fmt.Errorf("mkl: Classes[%d] and Classes[%d] are both %v", j, i, class)
+		}
+		at[class] = i
+	}
+	return at, nil
 }
 
 // oneAgainstRest returns the labels ±1, functions × samples, of the functions that

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/mgp"
@@ -40,43 +41,81 @@ func (p *Plan) Save(w io.Writer) error {
 	return f.write(w, planKind, p.encode(&f))
 }
 
-// LoadPlan reads a plan. The file need not be trusted: it is checked in full.
+// LoadPlan reads a plan of [LandmarkGP]. The file need not be trusted: it is checked in full.
+// One that holds something else is a *[KindError].
 func LoadPlan(r io.Reader) (*Plan, error) {
-	f, err := readFile(r)
-	if err != nil {
-		return nil, fmt.Errorf("mkl: load plan: %w", err)
-	}
-	if f.kind != planKind {
-		return nil, fmt.Errorf("mkl: load plan: the file holds %q", f.kind)
-	}
-	var j planJSON
 	p := &Plan{}
-	if err = f.settings(&j); err == nil {
-		if err = p.take(f, j); err == nil {
-			err = f.close()
+	err := loadPlan(r, planKind, func(f *fileReader) error {
+		var j planJSON
+		if err := f.settings(&j); err != nil {
+			return err
 		}
-	}
-	if err == nil {
-		err = p.seal()
-	}
+		return p.take(f, j)
+	}, p.seal)
 	if err != nil {
-		return nil, fmt.Errorf("mkl: load plan: %w", err)
+		return nil, err
 	}
 	return p, nil
 }
 
-// seal sets the hash: that of the plan's file.
-func (p *Plan) seal() error {
-	h := sha256.New()
-	if err := p.Save(h); err != nil {
-		return err
+// loadPlan reads a plan of a kind, which take takes from the file and seal seals.
+func loadPlan(r io.Reader, kind string, take func(*fileReader) error, seal func() error) error {
+	f, err := readFile(r)
+	if err != nil {
+		return fmt.Errorf("mkl: load plan: %w", err)
 	}
-	p.hash = [sha256.Size]byte(h.Sum(nil))
+	if f.kind != kind {
+		return fmt.Errorf("mkl: load plan: %w", &KindError{Kind: f.kind, Want: kind})
+	}
+	if err = take(f); err == nil {
+		err = f.close()
+	}
+	if err == nil {
+		err = seal()
+	}
+	if err != nil {
+		return fmt.Errorf("mkl: load plan: %w", err)
+	}
 	return nil
+}
+
+// seal sets the hash: that of the plan's file.
+func (p *Plan) seal() (err error) {
+	p.hash, err = hashOf(p.Save)
+	return err
+}
+
+// hashOf returns the hash of a file.
+func hashOf(save func(io.Writer) error) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	if err := save(h); err != nil {
+		return sum, err
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
 // encode adds the plan's tensors and returns its settings.
 func (p *Plan) encode(f *fileWriter) planJSON {
+	j := p.featurePlan.encode(f)
+	f.addTargets(p.target)
+	return j
+}
+
+// take makes the plan that of the settings and their tensors, but for its hash.
+func (p *Plan) take(f *fileReader, j planJSON) error {
+	if err := p.featurePlan.take(f, j); err != nil {
+		return err
+	}
+	targets := f.takeTargets(1)
+	if f.err != nil {
+		return f.err
+	}
+	p.target = targets[0]
+	return nil
+}
+
+// encode adds the tensors and returns the settings.
+func (p *featurePlan) encode(f *fileWriter) planJSON {
 	j := planJSON{f.addDesign(p.design, p.design.d), p.notes}
 	for i, in := range p.design.inputs {
 		if in.ranks != nil {
@@ -92,12 +131,11 @@ func (p *Plan) encode(f *fileWriter) planJSON {
 	for i, by := range p.by {
 		f.add(fmt.Sprintf("view.%d.features", i), flat(by), by.Rows, by.Cols)
 	}
-	f.addTargets(p.target)
 	return j
 }
 
 // take makes the plan that of the settings and their tensors, but for its hash.
-func (p *Plan) take(f *fileReader, j planJSON) (err error) {
+func (p *featurePlan) take(f *fileReader, j planJSON) (err error) {
 	P := f.size("scale")
 	if P < 1 || j.Basis < 1 {
 		return fmt.Errorf("plan: %d kernels on %d landmarks", P, j.Basis)
@@ -135,12 +173,8 @@ func (p *Plan) take(f *fileReader, j planJSON) (err error) {
 		}
 		p.by = append(p.by, by)
 	}
-	targets := f.takeTargets(1)
-	if f.err != nil {
-		return f.err
-	}
-	p.target, p.notes = targets[0], j.Notes
-	return nil
+	p.notes = j.Notes
+	return f.err
 }
 
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
@@ -159,12 +193,8 @@ func (m *LandmarkModel) encode(f *fileWriter) landmarksJSON {
 	j.recordJSON = f.addRecord(&m.record)
 	f.add("beyond", m.beyond, len(m.beyond))
 	f.add("gamma", s.Gamma, len(s.Gamma))
-	var shift []float64
-	for _, c := range m.shift {
-		shift = append(shift, c...)
-	}
 	D := len(s.Mean)
-	f.add("shift", shift, D)
+	f.add("shift", slices.Concat(m.shift...), D)
 	f.add("weights", s.Mean, D)
 	f.add("factor", packLower(s.Factor), D*(D+1)/2)
 	f.addTargets(m.target)
@@ -207,13 +237,19 @@ func (m *LandmarkModel) take(f *fileReader, j landmarksJSON) (err error) {
 	if f.err != nil {
 		return f.err
 	}
-	for _, n := range s.Blocks {
-		m.shift, shift = append(m.shift, shift[:n:n]), shift[n:]
-	}
+	m.shift = m.plan.split(shift)
 	if j.Observations < 2 {
 		return fmt.Errorf("model: observations is %d", j.Observations)
 	}
 	m.target, m.observations, m.evidence = targets[0], j.Observations, j.Evidence
 	m.posterior, err = mgp.NewFeaturePosterior(s)
 	return err
+}
+
+// split cuts values of all features into those of each view.
+func (p *featurePlan) split(x []float64) (out [][]float64) {
+	for _, n := range p.Features() {
+		out, x = append(out, x[:n:n]), x[n:]
+	}
+	return out
 }

@@ -92,20 +92,7 @@ func (m *LandmarkModel) PredictTargets(ctx context.Context, opt PredictOptions, 
 	}
 	out, ws := newPrediction(1, t, opt), &la.Workspace{Workers: opt.Workers}
 	err = m.design.eachBlock(ctx, opt.Workers, predictWords, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
-		var kernels, phi []la.Matrix[float64]
-		for i, by := range m.plan.by {
-			kernels, phi = append(kernels, k.At(i)), append(phi, la.NewMatrix[float64](by.Rows, n))
-		}
-		m.plan.features(ws, kernels, phi)
-		for i, shift := range m.shift {
-			for d, c := range shift {
-				row := phi[i].Row(d)
-				for j := range row {
-					row[j] += c
-				}
-			}
-		}
-		mean, variance, err := m.posterior.Predict(phi, la.Matrix[float64]{}, opt.MeanOnly, opt.Workers)
+		mean, variance, err := m.posterior.Predict(m.plan.centred(ws, k, n, m.shift), la.Matrix[float64]{}, opt.MeanOnly, opt.Workers)
 		if err != nil {
 			return err
 		}
@@ -127,11 +114,6 @@ func (m *LandmarkModel) String() string {
 // Summary describes the model in words, line by line.
 func (m *LandmarkModel) Summary() string {
 	weights := m.KernelWeights()
-	text := fmt.Sprintf("%s\n%snoise SD %.4g\n%s", m, m.trace.outcome(), m.NoiseSD()[0], summarizeActive(weights))
-	for i, w := range weights {
-		if w.Active && m.beyond[i] > 0.05 {
-			text += fmt.Sprintf("%d landmarks leave out %.0f %% of %s: more of them may fit better\n", m.design.d, 100*m.beyond[i], w.View)
-		}
-	}
-	return text
+	return fmt.Sprintf("%s\n%snoise SD %.4g\n%s%s", m, m.trace.outcome(), m.NoiseSD()[0], summarizeActive(weights),
+		leftOutText(weights, m.beyond, m.design.d))
 }

@@ -3,15 +3,30 @@ package mkl
 import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// landmarkFunction predicts by a [LandmarkModel] at one sample. It is exact: the landmarks
+// landmarkFunction predicts a function on landmarks at one sample. It is exact: the landmarks
 // are all that there is.
 type landmarkFunction struct {
 	pointKernels
-	model    *LandmarkModel
-	meanOnly bool
-	pool     scratchPool
+	plan      *featurePlan
+	shift     [][]float64
+	posterior *mgp.FeaturePosterior // of the features, and perhaps of one that is 1
+	meanOnly  bool
+	pool      scratchPool
+}
+
+// newLandmarkFunction prepares a function for predictions of single samples.
+func newLandmarkFunction(p *featurePlan, shift [][]float64, posterior *mgp.FeaturePosterior, meanOnly bool) *landmarkFunction {
+	f := &landmarkFunction{plan: p, shift: shift, posterior: posterior, meanOnly: meanOnly}
+	f.pointKernels = newPointKernels(p.design, upTo(len(p.design.views)), upTo(p.design.d), false)
+	f.pool = newScratchPool(func() *scratch {
+		s := f.newScratch()
+		s.phi = make([]float64, len(posterior.State().Mean))
+		return s
+	})
+	return f
 }
 
 // Predictor prepares the model for predictions of single samples, which are exact; of the
@@ -20,31 +35,30 @@ func (m *LandmarkModel) Predictor(opt ProcessPredictorOptions) (*ProcessPredicto
 	if _, err := opt.tolerance(1); err != nil {
 		return nil, err
 	}
-	f := &landmarkFunction{model: m, meanOnly: opt.MeanOnly}
-	f.pointKernels = newPointKernels(m.design, upTo(len(m.design.views)), upTo(m.design.d), false)
-	f.pool = newScratchPool(func() *scratch {
-		s := f.newScratch()
-		s.phi = make([]float64, m.plan.width())
-		return s
-	})
-	return &ProcessPredictor{inputs: m.design.inputs, members: []processMember{{landmarks: f, weight: 1, target: m.target, meanOnly: opt.MeanOnly}}}, nil
+	f := newLandmarkFunction(&m.plan.featurePlan, m.shift, m.posterior, opt.MeanOnly)
+	return &ProcessPredictor{inputs: m.design.inputs, members: []processMember{{
+		pointFunction: pointFunction{landmarks: f}, weight: 1, target: m.target, meanOnly: opt.MeanOnly,
+	}}}, nil
 }
 
 func (f *landmarkFunction) predict(x [][]float64) (c vi.Certified) {
 	s := f.pool.take()
 	f.kernels(s, x)
 	first := 0
-	for i, by := range f.model.plan.by {
+	for i, by := range f.plan.by {
 		phi := s.phi[first : first+by.Rows]
-		copy(phi, f.model.shift[i])
+		copy(phi, f.shift[i])
 		la.Gemv(&s.ws, la.NoTrans, 1, by, s.k.Row(i), 1, phi)
 		first += by.Rows
 	}
-	c.Mean, c.Variance = f.model.posterior.PredictOne(s.phi, f.meanOnly)
+	if first < len(s.phi) {
+		s.phi[first] = 1
+	}
+	c.Mean, c.Variance = f.posterior.PredictOne(s.phi, f.meanOnly)
 	f.pool.put(s)
 	return c
 }
 
 func (f *landmarkFunction) info() ProcessPredictorInfo {
-	return ProcessPredictorInfo{Samples: f.model.design.d}
+	return ProcessPredictorInfo{Samples: f.plan.design.d}
 }

@@ -76,21 +76,42 @@ func (c LandmarkChoice) String() string {
 	return fmt.Sprintf("LandmarkChoice(%d)", int(c))
 }
 
+// memory estimates what a fit takes beside its data, with posteriors of so many functions of
+// labels.
+func (l Landmarks) memory(f *Fitting, s Size, functions int) int64 {
+	most := l.Sample
+	if most == 0 {
+		most = DefaultPlanSamples
+	}
+	kernels := max(s.Kernels, 2+len(narrower)) // at least those of an open view
+	some := float64(min(s.Samples, most))
+	count := min(float64(l.count(kernels)), some)
+	P := float64(kernels)
+	M := float64(P*count) + 2 + float64(functions)
+	words := float64((10 + float64(functions)) * M * M)     // sums, twice as long; maps of them; pseudo-samples; gram and factors
+	words += float64(2 * pieceSamples * M)                  // kernels and features of a piece
+	words += float64(P * count * count)                     // whitening
+	words += float64(some * count)                          // choice of landmarks
+	words += float64((P + 3) * widthSamples * widthSamples) // learning widths
+	words += float64(float64(f.workers()) * (1 << 18))
+	return inBytes(words)
+}
+
 // choose returns the landmarks: a matrix for each input of the design of the sample.
-func (g LandmarkGP) choose(ctx context.Context, ds *design) ([]Features, error) {
-	count := min(g.count(len(ds.views)), ds.d)
-	switch g.Choose {
+func (l Landmarks) choose(ctx context.Context, ds *design, seed uint64, workers int) ([]Features, error) {
+	count := min(l.count(len(ds.views)), ds.d)
+	switch l.Choose {
 	case RandomLandmarks:
-		return ds.rowsOf(sample(ds.d, count, nil, g.Seed+1)), nil
+		return ds.rowsOf(sample(ds.d, count, nil, seed+1)), nil
 	case PivotedLandmarks:
-		rows, err := ds.pivots(ctx, count, g.Workers)
+		rows, err := ds.pivots(ctx, count, workers)
 		return ds.rowsOf(rows), err
 	case KMeansLandmarks:
-		return ds.centres(ctx, count, g.Seed, g.Workers)
+		return ds.centres(ctx, count, seed, workers)
 	case GivenLandmarks:
-		return ds.checkLandmarks(g.Given)
+		return ds.checkLandmarks(l.Given)
 	}
-	return nil, fmt.Errorf("mkl: Landmarks: Choose: %v is not known", g.Choose)
+	return nil, fmt.Errorf("mkl: Landmarks: Choose: %v is not known", l.Choose)
 }
 
 // rowsOf returns some of the samples of each input.

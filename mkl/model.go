@@ -18,8 +18,8 @@ type Model interface {
 
 	// Kind returns what a file calls this kind of model: regression,
 	// shared-regression, task-regression, classifier, multilabel, task-classifier, multigp,
-	// multigp-classifier, pool, pool-classifier, landmarks, probit-classifier, spike-slab,
-	// multi-task or factors.
+	// multigp-classifier, pool, pool-classifier, landmarks, landmark-classifier, probit-classifier,
+	// spike-slab, multi-task or factors.
 	Kind() string
 
 	// Samples returns the number of samples that the model keeps: the basis points

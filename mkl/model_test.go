@@ -21,6 +21,7 @@ var (
 	_ TargetModel        = (*SpikeSlabModel)(nil)
 	_ ClassModel[string] = (*ClassifierModel[string])(nil)
 	_ ClassModel[string] = (*MultiGPClassifierModel[string])(nil)
+	_ ClassModel[string] = (*LandmarkClassifierModel[string])(nil)
 	_ ClassModel[string] = (*ProbitClassifierModel[string])(nil)
 	_ LabelModel         = (*MultiLabelModel)(nil)
 	_ LabelModel         = (*TaskClassifierModel)(nil)
@@ -68,6 +69,7 @@ func oneOfEach(t *testing.T, f Fitting) []Model {
 	keep(orNil(Auto{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, y)))
 	keep(orNil(AutoClassifier[string]{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, classes)))
 	keep(orNil(LandmarkGP{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, y)))
+	keep(orNil(LandmarkClassifier[string]{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, classes)))
 	return all
 }
 
@@ -110,6 +112,7 @@ func TestModels(t *testing.T) {
 		{"pool", 24, 1, true, false},
 		{"pool-classifier", 24, 3, false, false},
 		{"landmarks", 24, 1, true, false},
+		{"landmark-classifier", 24, 3, false, false},
 	}
 	models := oneOfEach(t, Fitting{MaxSweeps: 8, Notes: map[string]string{"by": "a test"}})
 	require.Len(t, models, len(want))

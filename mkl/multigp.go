@@ -119,7 +119,7 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	}
 	ds, k, err := g.processKernels(ctx, views, n, 1, g.EstimateMemory)
 	if err != nil {
-		return nil, suggestLandmarks(err, g.Fitting, views, n)
+		return nil, suggestLandmarks(err, g.Fitting, views, n, 0)
 	}
 	targets, z := standardizeTargets([][]float64{y}, g.RawTargets)
 	m := &MultiGPModel{target: targets[0]}

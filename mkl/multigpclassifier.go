@@ -40,7 +40,7 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 	}
 	ds, k, err := c.processKernels(ctx, views, len(labels), len(classes), c.EstimateMemory)
 	if err != nil {
-		return nil, err
+		return nil, suggestLandmarks(err, c.Fitting, views, len(labels), len(classes))
 	}
 	m := &MultiGPClassifierModel[T]{classes: classSet[T]{names: classes}, sharpness: 1}
 	m.onViews = onViews{c.record(Trace{}), ds}

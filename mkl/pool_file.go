@@ -32,9 +32,11 @@ type poolModelJSON struct {
 	Landmarks *poolMemberJSON[landmarksJSON] `json:"landmarks,omitempty"`
 }
 
+// poolClassifierJSON has members, or landmarks, as poolModelJSON.
 type poolClassifierJSON struct {
 	poolJSON
-	Members []poolMemberJSON[multiGPClassifierJSON] `json:"members"`
+	Members   []poolMemberJSON[multiGPClassifierJSON] `json:"members"`
+	Landmarks *poolMemberJSON[landmarkClassifierJSON] `json:"landmarks,omitempty"`
 }
 
 // addPool adds what both kinds of pools have.
@@ -71,6 +73,10 @@ func (m *PoolClassifierModel[T]) Save(w io.Writer) error {
 	j := poolClassifierJSON{poolJSON: f.addPool(&m.pool)}
 	for i, member := range m.members {
 		j.Members = append(j.Members, addMember(&f, &m.pool, i, member.encode))
+	}
+	if m.landmarks != nil {
+		member := addMember(&f, &m.pool, 0, m.landmarks.encode)
+		j.Landmarks = &member
 	}
 	return f.write(w, m.Kind(), j)
 }
@@ -142,7 +148,7 @@ func (m *PoolModel) decode(f *fileReader) error {
 		}
 		m.members = append(m.members, p)
 	}
-	if j.Landmarks != nil {
+	if m.onLandmarks = j.Landmarks != nil; m.onLandmarks {
 		if m.members != nil {
 			return fmt.Errorf("model: %d members beside landmarks", len(m.members))
 		}
@@ -171,6 +177,15 @@ func (m *PoolClassifierModel[T]) decode(f *fileReader) error {
 		m.members = append(m.members, p)
 		if first := m.members[0]; !slices.Equal(p.classes.names, first.classes.names) {
 			return fmt.Errorf("model: members[%d] is of other classes than the first", len(m.members)-1)
+		}
+	}
+	if m.onLandmarks = j.Landmarks != nil; m.onLandmarks {
+		if m.members != nil {
+			return fmt.Errorf("model: %d members beside landmarks", len(m.members))
+		}
+		m.landmarks = &LandmarkClassifierModel[T]{}
+		if err := takeMember(f, &m.pool, *j.Landmarks, m.landmarks, m.landmarks.take); err != nil {
+			return err
 		}
 	}
 	return f.closePool(&m.pool)

@@ -29,7 +29,8 @@ type pool struct {
 	dropped []string // members whose weight was small
 	remarks []string // what the default kernels left out
 
-	models []Model
+	models      []Model
+	onLandmarks bool // the only model is one on landmarks, of all samples
 }
 
 // add adds a member, whose trace follows those before it.
@@ -102,7 +103,7 @@ func (p *pool) describe(what string) string {
 func (p *pool) story() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Tried: sums of Gaussian processes on %s.", listed(slices.Concat(p.names, p.dropped)))
-	if _, all := p.models[0].(*LandmarkModel); !all && p.Samples() < p.of {
+	if !p.onLandmarks && p.Samples() < p.of {
 		fmt.Fprintf(&b, " Each saw %d of the %d samples, chosen by chance.", p.Samples(), p.of)
 	}
 	if p.left != nil {
@@ -243,18 +244,26 @@ func (m *MultiGPModel) leftOutDensity(y []float64) []float64 {
 // process classifiers. It is immutable and safe for concurrent use.
 type PoolClassifierModel[T comparable] struct {
 	pool
-	members []*MultiGPClassifierModel[T]
+	members   []*MultiGPClassifierModel[T]
+	landmarks *LandmarkClassifierModel[T] // of very many samples the only model, else nil
 }
 
 // Kind returns pool-classifier.
 func (m *PoolClassifierModel[T]) Kind() string { return "pool-classifier" }
 
+// member returns one of the models.
+func (m *PoolClassifierModel[T]) member(i int) ClassModel[T] { return m.models[i].(ClassModel[T]) }
+
 // Classes returns the classes in the order of probabilities and decisions.
-func (m *PoolClassifierModel[T]) Classes() []T { return m.members[0].Classes() }
+func (m *PoolClassifierModel[T]) Classes() []T { return m.member(0).Classes() }
+
+// Landmarks returns the model of which the pool consists where samples were very many, else
+// nil.
+func (m *PoolClassifierModel[T]) Landmarks() *LandmarkClassifierModel[T] { return m.landmarks }
 
 // Outputs tells what was learned of the classes: two are one output.
 func (m *PoolClassifierModel[T]) Outputs() []Output {
-	return make([]Output, len(m.members[0].posteriors))
+	return make([]Output, functions(len(m.Classes())))
 }
 
 // Predict returns the most probable class of each sample and the probabilities
@@ -268,7 +277,7 @@ func (m *PoolClassifierModel[T]) Predict(x ...Features) (labels []T, probability
 func (m *PoolClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
 	var out *ClassPrediction[T]
 	for i, w := range m.weights {
-		p, err := m.members[i].PredictClasses(ctx, opt, x...)
+		p, err := m.member(i).PredictClasses(ctx, opt, x...)
 		if err != nil {
 			return nil, err
 		}
@@ -289,6 +298,9 @@ func (m *PoolClassifierModel[T]) PredictClasses(ctx context.Context, opt Predict
 
 // String describes the model in one line.
 func (m *PoolClassifierModel[T]) String() string {
+	if m.landmarks != nil {
+		return m.landmarks.String()
+	}
 	return m.describe(fmt.Sprintf("multiple Gaussian process classifiers of %d classes", len(m.Classes())))
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // ProcessClassPredictor predicts the class of one sample at a time by a
-// [MultiGPClassifierModel] or a [PoolClassifierModel], in the way of
+// [MultiGPClassifierModel], a [LandmarkClassifierModel] or a [PoolClassifierModel], in the way of
 // [ProcessPredictor]: it takes no lock, starts no goroutine, does not allocate, is
 // immutable and safe for concurrent use.
 type ProcessClassPredictor[T comparable] struct {
@@ -24,21 +24,43 @@ type ProcessClassPredictor[T comparable] struct {
 type classMember struct {
 	weight    float64
 	sharpness float64
-	functions []*processFunction // one for two classes, else one for each
+	functions []pointFunction // one for two classes, else one for each
 }
 
 // Predictor prepares the model for predictions of single samples. Tolerance counts in
 // the standard deviation of each function with its noise of 1, and bounds the move of
 // their ratio, the probit of a class; MeanOnly leaves no probabilities and is an error.
 func (m *MultiGPClassifierModel[T]) Predictor(opt ProcessPredictorOptions) (*ProcessClassPredictor[T], error) {
-	p := newProcessClassPredictor(m)
+	p := newProcessClassPredictor(m.design.inputs, m.Classes())
 	return p, p.add(m, opt, 1)
+}
+
+// Predictor prepares the model for predictions of single samples, which are exact; of the
+// options MeanOnly leaves no probabilities and is an error.
+func (m *LandmarkClassifierModel[T]) Predictor(opt ProcessPredictorOptions) (*ProcessClassPredictor[T], error) {
+	if opt.MeanOnly {
+		return nil, errMeanOnly
+	}
+	if _, err := opt.tolerance(1); err != nil {
+		return nil, err
+	}
+	p := newProcessClassPredictor(m.design.inputs, m.Classes())
+	member := classMember{weight: 1, sharpness: m.sharpness}
+	for _, posterior := range m.posteriors {
+		f := newLandmarkFunction(&m.plan.featurePlan, m.shift, posterior, false)
+		member.functions = append(member.functions, pointFunction{landmarks: f})
+	}
+	p.members = append(p.members, member)
+	return p, nil
 }
 
 // Predictor prepares the model for predictions of single samples: those of every
 // member. The options are those of [MultiGPClassifierModel.Predictor].
 func (m *PoolClassifierModel[T]) Predictor(opt ProcessPredictorOptions) (*ProcessClassPredictor[T], error) {
-	p := newProcessClassPredictor(m.members[0])
+	if m.landmarks != nil {
+		return m.landmarks.Predictor(opt)
+	}
+	p := newProcessClassPredictor(m.members[0].design.inputs, m.Classes())
 	for i, member := range m.members {
 		if err := p.add(member, opt, m.weights[i]); err != nil {
 			return nil, err
@@ -47,15 +69,18 @@ func (m *PoolClassifierModel[T]) Predictor(opt ProcessPredictorOptions) (*Proces
 	return p, nil
 }
 
-func newProcessClassPredictor[T comparable](m *MultiGPClassifierModel[T]) *ProcessClassPredictor[T] {
-	p := &ProcessClassPredictor[T]{inputs: m.design.inputs, classes: m.Classes()}
+// errMeanOnly reports that classes need variances.
+var errMeanOnly = errors.New("mkl: Predictor: MeanOnly leaves no probabilities")
+
+func newProcessClassPredictor[T comparable](inputs []input, classes []T) *ProcessClassPredictor[T] {
+	p := &ProcessClassPredictor[T]{inputs: inputs, classes: classes}
 	p.pool = newScratchPool(func() *scratch { return &scratch{phi: make([]float64, 3*len(p.classes))} })
 	return p
 }
 
 func (p *ProcessClassPredictor[T]) add(m *MultiGPClassifierModel[T], opt ProcessPredictorOptions, weight float64) error {
 	if opt.MeanOnly {
-		return errors.New("mkl: Predictor: MeanOnly leaves no probabilities")
+		return errMeanOnly
 	}
 	member := classMember{weight: weight, sharpness: m.sharpness}
 	for o := range m.posteriors {
@@ -63,7 +88,7 @@ func (p *ProcessClassPredictor[T]) add(m *MultiGPClassifierModel[T], opt Process
 		if err != nil {
 			return err
 		}
-		member.functions = append(member.functions, f)
+		member.functions = append(member.functions, pointFunction{process: f})
 	}
 	p.members = append(p.members, member)
 	return nil
@@ -74,8 +99,8 @@ func (p *ProcessClassPredictor[T]) add(m *MultiGPClassifierModel[T], opt Process
 func (p *ProcessClassPredictor[T]) Info() []ProcessPredictorInfo {
 	var out []ProcessPredictorInfo
 	for _, m := range p.members {
-		for _, f := range m.functions {
-			out = append(out, f.info())
+		for i := range m.functions {
+			out = append(out, m.functions[i].info())
 		}
 	}
 	return out
@@ -106,8 +131,8 @@ func (p *ProcessClassPredictor[T]) PredictWithBound(probability []float64, x ...
 	for i := range p.members {
 		m := &p.members[i]
 		var move float64 // the largest of any function's log odds
-		for o, f := range m.functions {
-			c := f.predict(x)
+		for o := range m.functions {
+			c := m.functions[o].predict(x)
 			z := c.Mean / math.Sqrt(c.Variance)
 			positive, negative := special.LogNormalCDF(z), special.LogNormalCDF(-z)
 			table.set(0, o, positive, negative)

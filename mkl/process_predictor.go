@@ -234,27 +234,32 @@ type ProcessPredictor struct {
 
 // processMember is one of a mixture.
 type processMember struct {
+	pointFunction
+	weight   float64
+	target   target
+	meanOnly bool
+}
+
+// pointFunction predicts one function at one sample.
+type pointFunction struct {
 	process   *processFunction
 	landmarks *landmarkFunction // in place of process, nil if there is that
-	weight    float64
-	target    target
-	meanOnly  bool
 }
 
 // predict returns the prediction of x. (It is no method of an interface, since x would then
 // escape to the heap.)
-func (m *processMember) predict(x [][]float64) vi.Certified {
-	if m.landmarks != nil {
-		return m.landmarks.predict(x)
+func (f *pointFunction) predict(x [][]float64) vi.Certified {
+	if f.landmarks != nil {
+		return f.landmarks.predict(x)
 	}
-	return m.process.predict(x)
+	return f.process.predict(x)
 }
 
-func (m *processMember) info() ProcessPredictorInfo {
-	if m.landmarks != nil {
-		return m.landmarks.info()
+func (f *pointFunction) info() ProcessPredictorInfo {
+	if f.landmarks != nil {
+		return f.landmarks.info()
 	}
-	return m.process.info()
+	return f.process.info()
 }
 
 // Predictor prepares the model for predictions of single samples. For m pivots of N
@@ -304,7 +309,7 @@ func (p *ProcessPredictor) add(m *MultiGPModel, opt ProcessPredictorOptions, sha
 			return err
 		}
 		p.members = append(p.members, processMember{
-			process: f, weight: weight / float64(len(all.posteriors)), target: m.target, meanOnly: opt.MeanOnly,
+			pointFunction: pointFunction{process: f}, weight: weight / float64(len(all.posteriors)), target: m.target, meanOnly: opt.MeanOnly,
 		})
 	}
 	return nil

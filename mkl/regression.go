@@ -68,7 +68,7 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*Reg
 	targets, z := standardizeTargets(y, r.RawTargets)
 	ds, k, err := r.kernels(ctx, views, n, len(y), r.EstimateMemory)
 	if err != nil && len(y) == 1 {
-		return nil, suggestLandmarks(err, r.Fitting, views, n)
+		return nil, suggestLandmarks(err, r.Fitting, views, n, 0)
 	}
 	if err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func classify(ctx context.Context, pl plan, seed uint64, n, most, workers int) e
 		in.Blocks, D = append(in.Blocks, f.By.Rows), D+f.By.Rows
 	}
 	in.Blocks = append(in.Blocks, 1)
-	in.Gram, in.Sum = la.NewMatrix[float64](D, D), make([]float64, D)
+	in.Gram, in.Sums = la.NewMatrix[float64](D, D), la.NewMatrix[float64](1, D)
 	z := la.NewMatrix[float64](D, piece)
 	err := each(2, n, func(phi []matrix, y, _ []float64) error {
 		first := 0
@@ -78,7 +78,7 @@ func classify(ctx context.Context, pl plan, seed uint64, n, most, workers int) e
 		}
 		part := z.Slice(0, D, 0, len(y))
 		la.Syrk(ws, la.NoTrans, 1, part, 1, in.Gram)
-		la.Gemv(ws, la.NoTrans, 1, part, y, 1, in.Sum)
+		la.Gemv(ws, la.NoTrans, 1, part, y, 1, in.Sums.Row(0))
 		return nil
 	})
 	if err != nil {
@@ -106,17 +106,18 @@ func classify(ctx context.Context, pl plan, seed uint64, n, most, workers int) e
 	in.Pass = func(_ context.Context, p *mgp.Pass) error {
 		held := p.Part()
 		for i, phi := range tests {
-			if err := held.Add(phi, labels[i]); err != nil {
+			if err := held.Add(phi, la.MatrixOf(1, len(labels[i]), labels[i])); err != nil {
 				return err
 			}
 		}
-		losses = append(losses, -held.LogLikelihood()/testSamples)
-		return each(2, n, func(phi []matrix, y, _ []float64) error { return p.Add(phi, y) })
+		losses = append(losses, -held.LogLikelihood()[0]/testSamples)
+		return each(2, n, func(phi []matrix, y, _ []float64) error { return p.Add(phi, la.MatrixOf(1, len(y), y)) })
 	}
-	fit, err := mgp.Evidence{Workers: workers, Ascent: vi.Ascent{Tolerance: 1e-9, MaxSweeps: most}}.FitFeatureLabels(ctx, in)
+	fits, err := mgp.Evidence{Workers: workers, Ascent: vi.Ascent{Tolerance: 1e-9, MaxSweeps: most}}.FitFeatureLabels(ctx, in)
 	if err != nil {
 		return err
 	}
+	fit := fits[0]
 	fmt.Printf("%d passes (%v): %v; bound %.3f\n", len(losses), fit.Record.Reason, t, fit.Record.Bound())
 	last := losses[len(losses)-1]
 	for _, within := range []float64{0.01, 0.003, 0.001, 0.0001} {

@@ -5,7 +5,7 @@
 //	go run ./bench/scale -n 1000000 -d 200 -p 5
 //
 // With -labels it classifies by passes, and says after how many of them the log loss of new samples is
-// what it will be.
+// what it will be. With -classes it fits the classifier of package mkl by its default settings.
 //
 // The samples are uniform on [−1, 1]⁸, of which two coordinates do not matter, and
 //
@@ -153,11 +153,16 @@ func run() error {
 	before := flag.Bool("before", true, "make features of the kernels in the pass, and not of the sums after it")
 	file := flag.String("statistic", "", "`file` of the sums: read in place of the pass if it exists, and else written")
 	labels := flag.Bool("labels", false, "classify: labels in place of targets, by passes")
+	classes := flag.Int("classes", 0, "fit mkl.LandmarkClassifier to so many classes; of the other flags n, d, exact, workers and seed count")
+	exact := flag.Int("exact", 0, "with -classes: samples of an exact classifier beside it; 0: none")
 	seed := flag.Uint64("seed", 1, "of the samples")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 
+	if *classes > 1 {
+		return learnClasses(ctx, *seed, *n, *d, *classes, *exact, *workers)
+	}
 	ws := &la.Workspace{Workers: *workers}
 	pl, err := newPlan(ws, generator{rand.New(rand.NewPCG(*seed, 1)), 0}, *d, *p, *whitening)
 	if err != nil {

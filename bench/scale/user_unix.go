@@ -4,6 +4,7 @@ package main
 
 import (
 	"math"
+	"runtime"
 	"syscall"
 )
 
@@ -15,4 +16,16 @@ func userSeconds() float64 {
 		return math.NaN()
 	}
 	return float64(r.Utime.Sec) + float64(r.Utime.Usec)/1e6
+}
+
+// peakMegabytes returns the most memory that this process had resident.
+func peakMegabytes() float64 {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return math.NaN()
+	}
+	if runtime.GOOS == "darwin" { // bytes there, kilobytes elsewhere
+		return float64(r.Maxrss) / (1 << 20)
+	}
+	return float64(r.Maxrss) / (1 << 10)
 }

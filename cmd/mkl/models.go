@@ -217,9 +217,21 @@ var estimators = []*estimator{
 		model: modelLandmarks, tasks: []string{taskRegression}, kind: "landmarks", form: numbers, one: true, open: true,
 		flags: []string{"kernels", "landmarks", "choose"},
 		build: func(s *settings) fitter {
-			g := s.landmarkGP()
+			g := mkl.LandmarkGP{Fitting: s.fitting, Landmarks: s.choice()}
 			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				return asModel(g.Fit(ctx, d.views, d.numbers[0]))
+			}}
+		},
+	},
+	{
+		model: modelLandmarks, tasks: []string{taskBinary, taskMulticlass}, kind: "landmark-classifier", form: classes, one: true, open: true,
+		flags:    []string{"kernels", "landmarks", "choose"},
+		complete: "labels must be complete",
+		build: func(s *settings) fitter {
+			c := mkl.LandmarkClassifier[string]{Fitting: s.fitting, Landmarks: s.choice()}
+			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				c.Classes = d.classes
+				return asModel(c.Fit(ctx, d.views, d.class))
 			}}
 		},
 	},
@@ -249,11 +261,6 @@ func rateOf(g mkl.Gamma) float64 {
 		return 0
 	}
 	return 1 / g.Scale
-}
-
-// landmarkGP returns the estimator of landmarks.
-func (s *settings) landmarkGP() mkl.LandmarkGP {
-	return mkl.LandmarkGP{Fitting: s.fitting, Landmarks: s.choice()}
 }
 
 // fitter is an estimator with its settings.

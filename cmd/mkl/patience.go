@@ -47,13 +47,9 @@ func (p *problem) forecast(ctx context.Context, d *data) string {
 	if rows < forecastRows || p.Time > 0 {
 		return ""
 	}
-	fitted := rows
-	if p.est.open && p.est.form == classes {
-		fitted = min(rows, mkl.DefaultMaxSamples)
-	}
 	var took [2]float64
 	for k, part := range []int{8, 4} {
-		some := make([]int, fitted/part)
+		some := make([]int, rows/part)
 		for i := range some {
 			some[i] = i * rows / len(some)
 		}
@@ -75,7 +71,7 @@ func (p *problem) forecast(ctx context.Context, d *data) string {
 func (p *problem) timeOf(ctx context.Context, rows []int) (time.Duration, error) {
 	q, files := p.part(rows)
 	q.bar = &sweepBar{env: &console.Env{Ctx: ctx}, quiet: true}
-	if p.est.model == "auto" && p.est.form == numbers && p.main.Data.Rows > mkl.DefaultExactSamples {
+	if p.est.model == "auto" && p.main.Data.Rows > mkl.DefaultExactSamples {
 		c := *p.fitCmd // of so many rows auto is that model, and of few it is not
 		model := modelLandmarks
 		c.Model, q.fitCmd = &model, &c

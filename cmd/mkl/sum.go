@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
@@ -25,6 +26,7 @@ type planCmd struct {
 	Target  string   `required:"" placeholder:"COLUMN" help:"Column to learn."`
 	View    []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns but the target."`
 	Kernels string   `placeholder:"KERNELS" help:"Kernels of views that name none; without them the data suggest kernels."`
+	Task    *string  `enum:"regression,binary,multiclass" help:"What is to be learned: regression, binary or multiclass; by default the target says it."`
 	Output  string   `short:"o" required:"" placeholder:"FILE" help:"Plan file to write."`
 
 	landmarkFlags `embed:""`
@@ -42,10 +44,10 @@ type planCmd struct {
 
 // Run makes the plan as mkl fit -model landmarks would, and writes it.
 func (c *planCmd) Run(e *console.Env) error {
-	task, model := taskRegression, modelLandmarks
+	model := modelLandmarks
 	f := &fitCmd{Model: &model, Output: c.Output}
 	f.learnFlags = learnFlags{
-		Data: c.Data, Task: &task, Target: c.Target, View: c.View, Missing: c.Missing, As: c.As, RawColumns: c.RawColumns,
+		Data: c.Data, Task: c.Task, Target: c.Target, View: c.View, Missing: c.Missing, As: c.As, RawColumns: c.RawColumns,
 		Seed: c.Seed, Workers: c.Workers, Memory: c.Memory, Layout: c.Layout,
 	}
 	for _, flag := range f.optional() {
@@ -56,12 +58,17 @@ func (c *planCmd) Run(e *console.Env) error {
 	if err != nil {
 		return err
 	}
+	for _, v := range p.views {
+		if v.ofStrings() {
+			return console.Inputf("-view: a plan has no views of strings, and %s is one: landmarks need features; mkl fit takes strings, of as many rows as memory holds",
+				strings.Join(v.source.Names(), ", "))
+		}
+	}
 	encoded, err := p.notes.encode()
 	if err != nil {
 		return err
 	}
-	g := mkl.LandmarkGP{Fitting: mkl.Fitting{Seed: c.Seed, Workers: c.Workers, Notes: encoded}, Landmarks: c.choice()}
-	plan, err := g.Begin(e.Ctx, d.views, d.numbers[0])
+	plan, err := begin(e.Ctx, mkl.Fitting{Seed: c.Seed, Workers: c.Workers, Notes: encoded}, c.choice(), d)
 	if err != nil {
 		return console.Input(err)
 	}
@@ -74,6 +81,33 @@ func (c *planCmd) Run(e *console.Env) error {
 		fmt.Fprintf(e.Stdout, "  %s: %s\n", k, console.Plural(plan.Features()[i], "feature"))
 	}
 	return nil
+}
+
+// begun is a plan that can be told of.
+type begun interface {
+	samplePlan
+	fmt.Stringer
+	Kernels() []string
+	Features() []int
+}
+
+// begin makes the plan of targets or of classes.
+func begin(ctx context.Context, f mkl.Fitting, l mkl.Landmarks, d *data) (begun, error) {
+	if d.class != nil {
+		return asPlan(mkl.LandmarkClassifier[string]{Fitting: f, Landmarks: l, Classes: d.classes}.Begin(ctx, d.views, d.class))
+	}
+	return asPlan(mkl.LandmarkGP{Fitting: f, Landmarks: l}.Begin(ctx, d.views, d.numbers[0]))
+}
+
+// asPlan is a plan as one of either kind, nil if there is none.
+func asPlan[P interface {
+	comparable
+	begun
+}](p P, err error) (begun, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // sumCmd is mkl sum.
@@ -161,7 +195,7 @@ func (k *keeper) save() error {
 }
 
 // begin returns the sums that the output holds, or none. It refuses those of another plan.
-func (c *sumCmd) begin(plan *mkl.Plan) (*sums, error) {
+func (c *sumCmd) begin(plan samplePlan) (*sums, error) {
 	if _, err := os.Stat(c.Output); err != nil {
 		return &sums{path: c.Output, plan: plan, total: &stat.Statistic{}}, nil
 	}
@@ -196,14 +230,14 @@ func (c *sumCmd) add(e *console.Env, k *keeper, n *notes, path string, show func
 	if open := k.sums.open; open == nil || open.SHA256 != p.SHA256 {
 		k.sums.open = &openPart{part: p, sums: &stat.Statistic{}}
 	}
-	o, err := c.open(e, n, k.sums.plan, path)
+	o, err := openTable(e, &c.Layout, n, k.sums.plan, path)
 	if o != nil {
 		defer o.files.Close()
 	}
 	if err != nil {
 		return false, err
 	}
-	b, err := k.sums.plan.Builder(c.Workers)
+	b, err := newBuilder(k.sums.plan, c.Workers)
 	if err != nil {
 		return false, err
 	}
@@ -254,26 +288,86 @@ func (c *sumCmd) add(e *console.Env, k *keeper, n *notes, path string, show func
 	return true, nil
 }
 
-// opening is a table that is to be summed.
+// targets are those of some rows: numbers, or labels if they are not nil.
+type targets struct {
+	numbers []float64
+	labels  []string
+}
+
+// slice returns some of them.
+func (t targets) slice(first, last int) targets {
+	if t.labels != nil {
+		return targets{labels: t.labels[first:last]}
+	}
+	return targets{numbers: t.numbers[first:last]}
+}
+
+// builder sums samples by a plan of either kind.
+type builder struct {
+	numbers *mkl.PlanBuilder
+	labels  *mkl.ClassPlanBuilder[string] // nil if there are numbers
+}
+
+func newBuilder(plan samplePlan, workers int) (b builder, err error) {
+	switch p := plan.(type) {
+	case *mkl.ClassPlan[string]:
+		b.labels, err = p.Builder(workers)
+	case *mkl.Plan:
+		b.numbers, err = p.Builder(workers)
+	}
+	return b, err
+}
+
+func (b builder) add(t targets, x []mkl.Features) error {
+	if b.labels != nil {
+		return b.labels.Add(t.labels, x...)
+	}
+	return b.numbers.Add(t.numbers, x...)
+}
+
+// take returns the sums of the blocks that have ended, or of all samples at the end.
+func (b builder) take(end bool) (*stat.Statistic, error) {
+	var s interface {
+		Take() *stat.Statistic
+		Finish() (*stat.Statistic, error)
+	} = b.numbers
+	if b.labels != nil {
+		s = b.labels
+	}
+	if end {
+		return s.Finish()
+	}
+	return s.Take(), nil
+}
+
+// opening is a table that is to be summed, or passed over.
 type opening struct {
 	*opened
 	main   *console.File
 	target int // column
+	labels bool
 }
 
 // samples returns features and targets of the rows that were read which have both, and which rows of the
 // table they are, first being that of the first one read; left is how many lack nothing but a target.
 func (o *opening) samples(
 	ctx context.Context, rows, first, workers int, gaps *shortfall,
-) (x []mkl.Features, y []float64, at []int, left int, err error) {
+) (x []mkl.Features, y targets, at []int, left int, err error) {
 	x, kept, err := o.features(ctx, rows, workers, gaps)
 	if err != nil {
-		return nil, nil, nil, 0, err
+		return nil, y, nil, 0, err
+	}
+	if o.labels {
+		y.labels = []string{}
 	}
 	var known []int // places among those kept
 	for i, row := range kept {
-		if v := o.main.Data.Numbers[o.target][row]; v == v {
-			y, at, known = append(y, v), append(at, first+row), append(known, i)
+		if o.labels {
+			if v := o.main.Data.Labels[o.target][row]; v != "" {
+				y.labels, at, known = append(y.labels, v), append(at, first+row), append(known, i)
+			}
+		} else if v := o.main.Data.Numbers[o.target][row]; v == v {
+			y.numbers, at, known = append(y.numbers, v), append(at, first+row), append(known, i)
 		}
 	}
 	if left = len(kept) - len(known); left > 0 {
@@ -284,16 +378,16 @@ func (o *opening) samples(
 	return x, y, at, left, nil
 }
 
-// open opens a table and asks for its columns. What it returns is to be closed, also with an error.
-func (c *sumCmd) open(e *console.Env, n *notes, plan *mkl.Plan, path string) (o *opening, err error) {
-	opt, err := c.Options()
+// openTable opens a table and asks for its columns. What it returns is to be closed, also with an error.
+func openTable(e *console.Env, layout *console.Layout, n *notes, plan samplePlan, path string) (o *opening, err error) {
+	opt, err := layout.Options()
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range n.Views {
 		opt.Sparse = append(opt.Sparse, v.Columns...)
 	}
-	o = &opening{opened: &opened{files: &console.Files{Env: e, Opt: opt, Join: cmp.Or(c.Join, n.Join)}}}
+	o = &opening{opened: &opened{files: &console.Files{Env: e, Opt: opt, Join: cmp.Or(layout.Join, n.Join)}}}
 	in := &modelInput{Data: path}
 	if o.inputs, err = in.inputs(o.files, n, plan.Inputs()); err != nil {
 		return o, err
@@ -304,7 +398,11 @@ func (c *sumCmd) open(e *console.Env, n *notes, plan *mkl.Plan, path string) (o 
 		return o, console.Inputf("target: %s: %w", o.main.Name(), err)
 	}
 	o.target = found[0]
-	o.main.Need(o.target, table.Optional)
+	kind := table.Optional
+	if _, o.labels = plan.(*mkl.ClassPlan[string]); o.labels {
+		kind = table.OptionalLabel
+	}
+	o.main.Need(o.target, kind)
 	return o, nil
 }
 
@@ -313,7 +411,7 @@ func (c *sumCmd) open(e *console.Env, n *notes, plan *mkl.Plan, path string) (o 
 type adding struct {
 	*keeper
 	*openPart
-	builder *mkl.PlanBuilder
+	builder builder
 	full    int // rows up to the end of the last full block
 	pending int // samples of the block that is not full
 }
@@ -322,17 +420,17 @@ type adding struct {
 const addSamples = 1024
 
 // add adds samples, of which at holds the rows.
-func (a *adding) add(ctx context.Context, x []mkl.Features, y []float64, at []int) error {
-	for first := 0; first < len(y); {
+func (a *adding) add(ctx context.Context, x []mkl.Features, y targets, at []int) error {
+	for first := 0; first < len(at); {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		n := min(addSamples, len(y)-first, stat.BlockSamples-a.pending)
+		n := min(addSamples, len(at)-first, stat.BlockSamples-a.pending)
 		part := make([]mkl.Features, len(x))
 		for i := range x {
 			part[i] = x[i].Slice(first, first+n, 0, x[i].Cols)
 		}
-		if err := a.builder.Add(y[first:first+n], part...); err != nil {
+		if err := a.builder.add(y.slice(first, first+n), part); err != nil {
 			return fmt.Errorf("row %d and those after it: %w", at[first]+1, err)
 		}
 		first, a.pending = first+n, a.pending+n
@@ -354,12 +452,13 @@ func (a *adding) takeFull() error {
 		return nil
 	}
 	a.Rows = a.full
-	return a.take(a.builder.Take())
+	full, err := a.builder.take(false)
+	return errors.Join(err, a.take(full))
 }
 
 // end adds all that is left: the table is then among the others.
 func (a *adding) end() error {
-	last, err := a.builder.Finish()
+	last, err := a.builder.take(true)
 	if err != nil {
 		return err
 	}
@@ -386,7 +485,7 @@ func (c *fitCmd) fitSums(e *console.Env, parts []*sums) error {
 	}
 	given := map[string]bool{
 		"target": c.Target != "", "view": c.View != nil, "as": c.As != nil, "raw-columns": c.RawColumns,
-		"task": c.Task != nil && *c.Task != taskRegression, "model": c.Model != nil && *c.Model != modelLandmarks,
+		"model": c.Model != nil && *c.Model != modelLandmarks,
 	}
 	for _, f := range c.optional() {
 		given[f.name] = f.given
@@ -400,6 +499,10 @@ func (c *fitCmd) fitSums(e *console.Env, parts []*sums) error {
 		return err
 	}
 	plan := parts[0].plan
+	_, labels := plan.(*mkl.ClassPlan[string])
+	if c.Task != nil && labels != slices.Contains([]string{taskBinary, taskMulticlass}, *c.Task) {
+		return console.Inputf("-task %s is not that of the plan", *c.Task)
+	}
 	n, err := planNotes(plan)
 	if err != nil {
 		return console.Inputf("%s: %w", parts[0].path, err)
@@ -416,9 +519,21 @@ func (c *fitCmd) fitSums(e *console.Env, parts []*sums) error {
 		}
 	}
 	bar := &sweepBar{env: e, quiet: c.JSON}
-	m, fell := bar.finish(asModel(plan.Fit(e.Ctx, mkl.Fitting{
-		Tolerance: c.Tolerance, MaxSweeps: c.Sweeps, Workers: c.Workers, Progress: bar.show, Notes: plan.Notes(),
-	}, all...)))
+	f := mkl.Fitting{
+		Seed: c.Seed, Tolerance: c.Tolerance, MaxSweeps: c.Sweeps, Workers: c.Workers, Progress: bar.show, Notes: plan.Notes(),
+	}
+	var m mkl.Model
+	var fell error
+	switch plan := plan.(type) {
+	case *mkl.ClassPlan[string]:
+		t := &rereading{env: e, layout: &c.Layout, notes: n, plan: plan, workers: c.Workers}
+		if err := t.gather(parts); err != nil {
+			return err
+		}
+		m, fell = bar.finish(asModel(plan.Fit(e.Ctx, f, t.rows, all...)))
+	case *mkl.Plan:
+		m, fell = bar.finish(asModel(plan.Fit(e.Ctx, f, all...)))
+	}
 	if m == nil {
 		return fell
 	}
@@ -434,7 +549,7 @@ func (c *fitCmd) fitSums(e *console.Env, parts []*sums) error {
 		rep.Trace = m.Trace().Bounds
 		return errors.Join(console.PrintJSON(e.Stdout, rep), c.unfinished(fell))
 	}
-	fmt.Fprintf(e.Stdout, "%s in sums of %s, %s, %s\n", console.Plural(int(m.(*mkl.LandmarkModel).Observations()), "sample"),
+	fmt.Fprintf(e.Stdout, "%s in sums of %s, %s, %s\n", console.Plural(int(m.(interface{ Observations() int64 }).Observations()), "sample"),
 		console.Plural(tables, "table"), console.Plural(len(rep.Kernels), "kernel"), rep.learned(n.Targets))
 	if err := rep.print(e.Stdout); err != nil {
 		return err
@@ -443,4 +558,67 @@ func (c *fitCmd) fitSums(e *console.Env, parts []*sums) error {
 		fmt.Fprintf(e.Stdout, "\nmodel: %s\n", c.Output)
 	}
 	return errors.Join(c.unfinished(fell))
+}
+
+// rereading is the tables of sums, read again in each pass of a fit of classes.
+type rereading struct {
+	env     *console.Env
+	layout  *console.Layout
+	notes   *notes
+	plan    *mkl.ClassPlan[string]
+	workers int
+	paths   []string
+}
+
+// gather checks that the tables are as they were summed. They are read in the order of their names,
+// however the sums were divided.
+func (t *rereading) gather(parts []*sums) error {
+	for _, s := range parts {
+		for _, p := range s.parts {
+			now, err := fingerprint(t.env, p.Name)
+			if err != nil {
+				return console.Inputf("a fit of classes reads the tables again: %w", err)
+			}
+			if now.SHA256 != p.SHA256 {
+				return console.Inputf("%s has changed since %s was made, and a fit of classes reads it again", p.Name, s.path)
+			}
+			t.paths = append(t.paths, p.Name)
+		}
+	}
+	slices.Sort(t.paths)
+	return nil
+}
+
+// rows goes over the samples of all tables.
+func (t *rereading) rows(yield func(mkl.LabelledRows[string], error) bool) {
+	for _, path := range t.paths {
+		if !t.table(path, yield) {
+			return
+		}
+	}
+}
+
+// table goes over the samples of one table, and reports whether to go on.
+func (t *rereading) table(path string, yield func(mkl.LabelledRows[string], error) bool) bool {
+	fail := func(err error) bool { return yield(mkl.LabelledRows[string]{}, err) }
+	o, err := openTable(t.env, t.layout, t.notes, t.plan, path)
+	if o != nil {
+		defer o.files.Close()
+	}
+	if err != nil {
+		return fail(err)
+	}
+	for rows, err := range o.files.Blocks(stat.BlockSamples) {
+		if err != nil {
+			return fail(err)
+		}
+		x, y, _, _, err := o.samples(t.env.Ctx, rows, 0, t.workers, &shortfall{})
+		if err != nil {
+			return fail(err)
+		}
+		if !yield(mkl.LabelledRows[string]{Labels: y.labels, X: x}, nil) {
+			return false
+		}
+	}
+	return true
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/stat"
 )
@@ -213,4 +214,88 @@ func TestSumInterrupted(t *testing.T) {
 	got, err = readSums("s.stat")
 	require.NoError(t, err)
 	assert.EqualValues(t, 900, got.total.Samples())
+}
+
+// crests returns rows of a table of two numbers and a label of three.
+func crests(seed uint64, n int) string {
+	rng := rand.New(rand.NewPCG(seed, 8))
+	var b strings.Builder
+	for range n {
+		x, z := rng.NormFloat64(), rng.NormFloat64()
+		kind := "mid"
+		switch v := math.Sin(2*x) + z + 0.2*rng.NormFloat64(); {
+		case v < -0.5:
+			kind = "low"
+		case v > 0.8:
+			kind = "high"
+		}
+		fmt.Fprintf(&b, "%.4f,%.4f,%s\n", x, z, kind)
+	}
+	return b.String()
+}
+
+// Labels are summed as numbers are, and the fit reads the tables again: the same model from one file of sums or
+// several, with any number of workers, and nearly the same as that of one table.
+func TestPlanSumFitLabels(t *testing.T) {
+	const names = "x,z,kind\n"
+	files := map[string]string{"sample.csv": names + crests(9, 500), "new.csv": names + crests(8, 400)}
+	for i := range 3 {
+		files[fmt.Sprintf("part-%d.csv", i+1)] = names + crests(uint64(i), 1500) + "1,,low\n2,1,\n"
+	}
+	ok := func(files map[string]string, line string) string {
+		t.Helper()
+		status, stdout, stderr := command(t, files, "", strings.Fields(line)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		return stdout
+	}
+	out := ok(files, "plan sample.csv -target kind -landmarks 30 -kernels rbf(width=1),linear -o p.plan")
+	assert.Contains(t, out, "plan of 2 kernels on 30 landmarks")
+	ok(nil, "sum part-1.csv part-2.csv part-3.csv -plan p.plan -o all.stat")
+	ok(nil, "sum part-3.csv part-1.csv -plan p.plan -o odd.stat -workers 1")
+	assert.Contains(t, ok(nil, "sum part-2.csv -plan p.plan -o even.stat"), "1500 samples of 1 table")
+
+	var models []string
+	for _, line := range []string{"all.stat", "odd.stat even.stat -workers 3 -task multiclass"} {
+		out := ok(nil, "fit "+line+" -o m")
+		assert.Contains(t, out, "4500 samples in sums of 3 tables")
+		text, err := os.ReadFile("m")
+		require.NoError(t, err)
+		models = append(models, string(text))
+	}
+	assert.True(t, models[0] == models[1], "the models are the same")
+	values := measured(t, "new.csv")
+	assert.Greater(t, values["accuracy"], 0.85)
+	assert.Contains(t, ok(nil, "predict m new.csv"), "low")
+
+	require.NoError(t, os.WriteFile("part-2.csv", []byte(names+crests(77, 50)), 0o666))
+	require.NoError(t, os.WriteFile("part-4.csv", []byte(names+"1,2,strange\n"), 0o666))
+	for _, c := range [][2]string{
+		{"fit all.stat", "part-2.csv has changed since all.stat was made"},
+		{"fit odd.stat -task regression", "-task regression is not that of the plan"},
+		{"sum part-4.csv -plan p.plan -o four.stat", "labels[0] is strange, which is no class of the plan"},
+	} {
+		status, _, stderr := command(t, nil, "", strings.Fields(c[0])...)
+		assert.Equal(t, console.StatusInput, status, c[0])
+		assert.Contains(t, stderr, c[1], c[0])
+	}
+}
+
+// A plan has no views of strings, and says so.
+func TestPlanOfStrings(t *testing.T) {
+	files := map[string]string{"d.csv": "id,s,y\n1,ACGT,1\n2,CCGT,2\n3,ACTT,3\n4,GGGT,1\n5,ACGA,2\n"}
+	status, _, stderr := command(t, files, "", "plan", "d.csv", "-target", "y", "-view", "s:spectrum(k=2)", "-o", "p.plan")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, "-view: a plan has no views of strings, and s is one: landmarks need features")
+	assert.NoFileExists(t, "p.plan")
+}
+
+// Above the limit of the exact models mkl fit takes landmarks by itself, and says so.
+func TestFitManyLabels(t *testing.T) {
+	testkit.NotShort(t)
+	files := map[string]string{"big.csv": "x,z,kind\n" + crests(1, mkl.DefaultExactSamples+500), "new.csv": "x,z,kind\n" + crests(2, 400)}
+	status, out, stderr := command(t, files, "", "fit", "big.csv", "-target", "kind", "-o", "m")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, out, "above 3000 samples kernels are taken with landmarks")
+	assert.Greater(t, measured(t, "new.csv")["accuracy"], 0.85)
+	assert.EqualValues(t, mkl.DefaultExactSamples+500, fromFile[*mkl.PoolClassifierModel[string]](t).Landmarks().Observations())
 }

@@ -25,10 +25,30 @@ import (
 // archive of three members, and two more if a table is summed in part.
 type sums struct {
 	path  string
-	plan  *mkl.Plan
+	plan  samplePlan
 	parts []part
 	total *stat.Statistic // of the parts
 	open  *openPart       // nil if there is none
+}
+
+// samplePlan is a *[mkl.Plan] or a *[mkl.ClassPlan] of strings.
+type samplePlan interface {
+	Hash() [32]byte
+	Inputs() []mkl.Input
+	Notes() map[string]string
+	Save(w io.Writer) error
+}
+
+// loadPlan reads a plan of either kind.
+func loadPlan(r io.ReadSeeker) (samplePlan, error) {
+	p, err := mkl.LoadPlan(r)
+	if _, other := errors.AsType[*mkl.KindError](err); !other {
+		return p, err
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return mkl.LoadClassPlan[string](r)
 }
 
 // part is a table whose rows are in sums.
@@ -129,7 +149,7 @@ func readSums(path string) (*sums, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if s.plan, err = mkl.LoadPlan(bytes.NewReader(text)); err != nil {
+	if s.plan, err = loadPlan(bytes.NewReader(text)); err != nil {
 		return fail(err)
 	}
 	if text, err = member(memberParts); err != nil {
@@ -213,13 +233,13 @@ func fingerprint(e *console.Env, path string) (p part, err error) {
 }
 
 // readPlan reads a plan file.
-func readPlan(path string) (*mkl.Plan, *notes, error) {
+func readPlan(path string) (samplePlan, *notes, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, console.Input(err)
 	}
 	defer f.Close()
-	p, err := mkl.LoadPlan(f)
+	p, err := loadPlan(f)
 	if err != nil {
 		return nil, nil, console.Inputf("%s: %w", path, err)
 	}
@@ -231,7 +251,7 @@ func readPlan(path string) (*mkl.Plan, *notes, error) {
 }
 
 // planNotes reads the notes of a plan, which say where its columns are.
-func planNotes(p *mkl.Plan) (*notes, error) {
+func planNotes(p samplePlan) (*notes, error) {
 	n := &notes{}
 	text, ok := p.Notes()[notesKey]
 	if !ok || json.Unmarshal([]byte(text), n) != nil || len(n.Views) != len(p.Inputs()) || len(n.Targets) != 1 {

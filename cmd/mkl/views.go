@@ -233,8 +233,10 @@ func (p *problem) smaller(size mkl.Size, data, limit float64) string {
 		if need := float64(mkl.LandmarkGP{}.EstimateMemory(size)) + data; need <= limit {
 			return fmt.Sprintf(": -model %s takes about %v, for any number of samples", modelLandmarks, memory.Size(need))
 		}
-	case p.est.form == classes && p.est.model != "auto":
-		return fmt.Sprintf(": -model auto learns classes from %d of the samples, chosen by chance", mkl.DefaultMaxSamples)
+	case p.est.form == classes:
+		if need := float64(mkl.LandmarkClassifier[string]{}.EstimateMemory(size)) + data; need <= limit {
+			return fmt.Sprintf(": -model %s takes about %v, for any number of samples", modelLandmarks, memory.Size(need))
+		}
 	}
 	return ""
 }

@@ -73,6 +73,15 @@ var fits = []struct {
 		}
 		return some(e.Fit(ctx, p.open(), p.targets()))
 	}},
+	{"landmark classifier", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.LandmarkClassifier[string]{Fitting: p.fitting()}
+		e.Count = pick(p.Rand, 0, 1, 4, 50)
+		e.Choose = pick(p.Rand, mkl.RandomLandmarks, mkl.KMeansLandmarks, mkl.PivotedLandmarks)
+		if !p.mild() {
+			e.Count, e.Sample = pick(p.Rand, -1, 3, math.MaxInt), pick(p.Rand, -1, 0, 2, math.MaxInt)
+		}
+		return some(e.Fit(ctx, p.open(), p.labels()))
+	}},
 	{"pool", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		return some(mkl.Auto{Fitting: p.fitting()}.Fit(ctx, p.open(), p.targets()))
 	}},

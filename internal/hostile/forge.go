@@ -107,7 +107,7 @@ func (f *forged) names() []string {
 // kinds of models, for files that claim to be another.
 var kinds = []string{
 	"regression", "shared-regression", "task-regression", "classifier", "multilabel", "task-classifier",
-	"multigp", "multigp-classifier", "landmarks", "pool", "pool-classifier", "probit-classifier",
+	"multigp", "multigp-classifier", "landmarks", "landmark-classifier", "pool", "pool-classifier", "probit-classifier",
 	"multi-task", "spike-slab", "factors",
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -12,83 +13,125 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/check"
 )
 
-// FeatureLabels are two classes, y = ±1, of any number of samples in the space of features. What needs
-// no label but its mean is summed once; the rest takes passes over the samples.
+// FeatureLabels are labels ±1 of any number of samples, of one function or of several, in the space of
+// features. What needs no label but its mean is summed once; the rest takes passes over the samples, which
+// all functions share.
 type FeatureLabels struct {
 	Blocks  []int              // D_p, features of each kernel, D in all
 	Gram    la.Matrix[float64] // D×D, Σφφᵀ, of which the lower triangle is read
-	Sum     []float64          // D, Σ y·φ
+	Sums    la.Matrix[float64] // L×D, Σ y·φ for the labels y of each function
 	Samples float64            // N
 
-	// Pass goes over all samples, in any order, and hands each to [Pass.Add]. An error, also that of
-	// the context, ends the fit.
+	// Pass goes over all samples, in any order, and hands each to the pass, by [Pass.Add] or in its two
+	// parts. An error, also that of the context, ends the fit.
 	Pass func(ctx context.Context, p *Pass) error
 }
 
-// Pass is what one pass over the samples finds out. Parts of the samples can have a Pass each, as
-// [Pass.Part] makes them, to be merged.
+// Pass is what one pass over the samples finds out of the functions that still rise. Parts of the
+// samples can have a Pass each, as [Pass.Part] makes them, to be merged.
 type Pass struct {
-	weights   []float64 // D, E[w]
-	gradient  []float64 // D, Σ y·h·φ with h = φ(z)/Φ(z) at z = y·wᵀφ
-	fit       float64   // Σ log Φ(z)
-	curvature float64   // Σ h·(h + z), minus the second derivatives of log Φ
+	functions []int              // which, F of them
+	weights   la.Matrix[float64] // F×D, E[w]
+	gradient  la.Matrix[float64] // F×D, Σ y·h·φ with h = φ(z)/Φ(z) at z = y·wᵀφ
+	fit       []float64          // F, Σ log Φ(z)
+	curvature []float64          // F, Σ h·(h + z), minus the second derivatives of log Φ
 	samples   float64
-	f, slope  []float64
+	f         []float64
 	ws        la.Workspace
 }
 
-// Add adds samples: the features of each kernel, D_p×n, and the labels. The error names a label that
-// is neither −1 nor +1, or a block that does not fit.
-func (p *Pass) Add(features []la.Matrix[float64], y []float64) error {
-	n := len(y)
-	if cap(p.f) < n {
-		p.f, p.slope = make([]float64, n), make([]float64, n)
+// newPass returns a pass over no samples yet.
+func newPass(functions []int, weights la.Matrix[float64], workers int) *Pass {
+	F := len(functions)
+	return &Pass{
+		functions: functions, weights: weights, gradient: la.NewMatrix[float64](F, weights.Cols),
+		fit: make([]float64, F), curvature: make([]float64, F), ws: la.Workspace{Workers: workers},
 	}
-	f, slope := p.f[:n], p.slope[:n]
-	clear(f)
-	first := 0
+}
+
+// Weights returns E[w] of the functions that the pass is about, F×D. It must not be changed.
+func (p *Pass) Weights() la.Matrix[float64] { return p.weights }
+
+// Add adds samples: the features of each kernel, D_p×n, and the labels of every function, L×n. The error
+// names a label that is neither −1 nor +1, or a block that does not fit.
+func (p *Pass) Add(features []la.Matrix[float64], y la.Matrix[float64]) error {
+	n, F := y.Cols, len(p.functions)
+	if cap(p.f) < F*n {
+		p.f = make([]float64, F*n)
+	}
+	f := la.MatrixOf(F, n, p.f[:F*n])
+	first, beta := 0, 0.0
 	for i, phi := range features {
-		if phi.Cols != n || first+phi.Rows > len(p.weights) || !phi.Valid() {
-			return fmt.Errorf("features: block %d is %d×%d with %d labels and %d weights", i, phi.Rows, phi.Cols, n, len(p.weights)-first)
+		last := first + phi.Rows
+		if phi.Cols != n || last > p.weights.Cols || !phi.Valid() {
+			return fmt.Errorf("features: block %d is %d×%d with %d labels and %d weights", i, phi.Rows, phi.Cols, n, p.weights.Cols-first)
 		}
-		la.Gemv(&p.ws, la.Transpose, 1, phi, p.weights[first:first+phi.Rows], 1, f)
-		first += phi.Rows
+		la.Gemm(&p.ws, la.NoTrans, la.NoTrans, 1, p.weights.Slice(0, F, first, last), phi, beta, f)
+		first, beta = last, 1
 	}
-	if first != len(p.weights) {
-		return fmt.Errorf("features: %d where there are %d weights", first, len(p.weights))
+	if first != p.weights.Cols {
+		return fmt.Errorf("features: %d where there are %d weights", first, p.weights.Cols)
 	}
-	for i, label := range y {
-		if label != 1 && label != -1 {
-			return fmt.Errorf("labels: %d is %g: labels are −1 and +1", i, label)
-		}
-		z := float64(label * f[i])
-		h, logCDF := special.Mills(z)
-		slope[i] = label * h
-		p.fit += logCDF
-		p.curvature += float64(h * (h + z))
+	if err := p.Look(f, y); err != nil {
+		return err
 	}
-	p.samples += float64(n)
 	first = 0
 	for _, phi := range features {
-		la.Gemv(&p.ws, la.NoTrans, 1, phi, slope, 1, p.gradient[first:first+phi.Rows])
-		first += phi.Rows
+		last := first + phi.Rows
+		la.Gemm(&p.ws, la.NoTrans, la.Transpose, 1, f, phi, 1, p.gradient.Slice(0, F, first, last))
+		first = last
 	}
 	return nil
 }
 
-// LogLikelihood returns Σ log Φ(y·wᵀφ) of the samples added, at the weights of the pass.
-func (p *Pass) LogLikelihood() float64 { return p.fit }
+// Look is the first part of Add, for those who know a shorter way to wᵀφ than the features: f, F×n, has
+// that of each sample, in the order of the rows of Weights, and becomes the slopes y·h. y, L×n, has the
+// labels of every function.
+func (p *Pass) Look(f, y la.Matrix[float64]) error {
+	n := y.Cols
+	if f.Rows != len(p.functions) || f.Cols != n || !f.Valid() || !y.Valid() || p.functions[len(p.functions)-1] >= y.Rows {
+		return fmt.Errorf("labels: %d×%d with values %d×%d of %d functions", y.Rows, n, f.Rows, f.Cols, len(p.functions))
+	}
+	for k, o := range p.functions {
+		row := f.Row(k)
+		for i, label := range y.Row(o) {
+			if label != 1 && label != -1 {
+				return fmt.Errorf("labels: %d of function %d is %g: labels are −1 and +1", i, o, label)
+			}
+			z := float64(label * row[i])
+			h, logCDF := special.Mills(z)
+			row[i] = label * h
+			p.fit[k] += logCDF
+			p.curvature[k] += float64(h * (h + z))
+		}
+	}
+	p.samples += float64(n)
+	return nil
+}
+
+// AddGradient is the second part of Add: g, F×D, is the sum of slope·φᵀ over samples that were looked at.
+func (p *Pass) AddGradient(g la.Matrix[float64]) error {
+	if g.Rows != p.gradient.Rows || g.Cols != p.gradient.Cols || !g.Valid() {
+		return fmt.Errorf("gradient: %d×%d where %d×%d is needed", g.Rows, g.Cols, p.gradient.Rows, p.gradient.Cols)
+	}
+	for k := range g.Rows {
+		la.Axpy(1, g.Row(k), p.gradient.Row(k))
+	}
+	return nil
+}
+
+// LogLikelihood returns Σ log Φ(y·wᵀφ) of the samples added, at the weights of the pass, for each of its
+// functions.
+func (p *Pass) LogLikelihood() []float64 { return p.fit }
 
 // Part returns a pass of the same weights over other samples.
-func (p *Pass) Part() *Pass {
-	return &Pass{weights: p.weights, gradient: make([]float64, len(p.gradient)), ws: la.Workspace{Workers: p.ws.Workers}}
-}
+func (p *Pass) Part() *Pass { return newPass(p.functions, p.weights, p.ws.Workers) }
 
 // Merge adds what a part has found out. Results depend on the order of the parts by rounding.
 func (p *Pass) Merge(part *Pass) {
-	la.Axpy(1, part.gradient, p.gradient)
-	p.fit += part.fit
-	p.curvature += part.curvature
+	la.Axpy(1, part.gradient.Data, p.gradient.Data)
+	la.Axpy(1, part.fit, p.fit)
+	la.Axpy(1, part.curvature, p.curvature)
 	p.samples += part.samples
 }
 
@@ -99,26 +142,27 @@ const (
 	mostPasses    = 50
 )
 
-// FitFeatureLabels fits the probit model P(y = 1) = Φ(Σ_p w_pᵀφ_p), w_p ~ N(0, a_p·I), to labels. Its bound
+// FitFeatureLabels fits, for each function, the probit model P(y = 1) = Φ(Σ_p w_pᵀφ_p), w_p ~ N(0, a_p·I), to
+// labels. Its bound
 //
 //	Σ log Φ(y·mᵀφ) − ½ Σ |m_p|²/a_p − ½ log|I + A^½·ΦΦᵀ·A^½|,   A = diag(a),
 //
 // is that of the variational posterior q(w)q(f), whose covariance of w is the same with all labels. Only the
 // first term needs the samples: each pass finds its value, its gradient and its mean curvature, and
 // five sweeps over m and a, on the parabola that these make, choose where the next pass looks. If
-// the bound falls, the next pass is a step of the variational ascent itself, which cannot.
+// the bound falls, the next pass is a step of the variational ascent itself, which cannot. A function
+// whose bound hardly rises is done, and the passes after that are about the others.
 //
 // The posterior's noise is 1, that of the probit: the probability of +1 at a mean and variance
 // that it predicts is Φ(mean/√variance). Ascent.Tolerance is the rise of the bound in nats a
-// sample at which the fit ends, 1e-5 by default, MaxSweeps the most passes, 50 by default. Of the
-// settings Start.Gamma, Ascent and Workers count. There is no bias: a feature that is 1 for every
-// sample, a block of its own, stands for it. Derived in docs/mgp.md, section 19.
-func (e Evidence) FitFeatureLabels(ctx context.Context, l FeatureLabels) (*FeatureFit, error) {
-	m, err := e.labelAscent(ctx, l)
+// sample at which a function is done, 1e-5 by default, MaxSweeps the most passes, 50 by default. Of the
+// settings Ascent and Workers count; Progress tells of all functions together. There is no bias: a
+// feature that is 1 for every sample, a block of its own, stands for it. Derived in docs/mgp.md, section 19.
+func (e Evidence) FitFeatureLabels(ctx context.Context, l FeatureLabels) ([]*FeatureFit, error) {
+	all, err := e.labelAscents(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	rec := vi.Record{Reason: vi.MaxSweeps, Left: -1}
 	tolerance, most := e.Ascent.Tolerance, e.Ascent.MaxSweeps
 	if tolerance == 0 {
 		tolerance = passTolerance
@@ -126,48 +170,74 @@ func (e Evidence) FitFeatureLabels(ctx context.Context, l FeatureLabels) (*Featu
 	if most == 0 {
 		most = mostPasses
 	}
-	err = m.sweep(passSweeps)
-	for pass := 1; err == nil && pass <= most; pass++ {
-		var now labelState
-		if now, err = m.look(ctx); err != nil {
-			break
-		}
-		m.remember(now)
-		rise := now.bound - m.at.bound
-		if !(rise >= 0) && !m.careful { // a careful step falls by no more than rounding
-			m.careful = true
-			err = m.step()
-			continue
-		}
-		m.careful = false
-		if rise > 0 {
-			m.at = now
-		}
-		rec.Trace, rec.Changes = append(rec.Trace, m.at.bound), append(rec.Changes, -1)
-		if math.IsInf(rise, 1) {
-			rise = math.NaN()
-		}
-		if e.Ascent.Progress != nil {
-			e.Ascent.Progress(vi.Progress{Sweep: pass, MaxSweeps: most, Bound: m.at.bound, Rise: rise, Left: -1, Change: -1})
-		}
-		if rise <= tolerance*l.Samples {
-			rec.Reason, rec.Left = vi.Converged, 0
-			break
-		}
-		err = m.sweep(passSweeps)
-	}
+	err = e.climb(ctx, all, most, tolerance*l.Samples)
 	if err != nil {
-		rec.Reason = vi.Failed
-		if ctx.Err() != nil {
-			rec.Reason = vi.Cancelled
-		}
 		err = fmt.Errorf("vi: %w", err)
 	}
-	if len(rec.Trace) == 0 {
-		return nil, err
+	var fits []*FeatureFit
+	for _, m := range all {
+		if err != nil && m.record.Reason != vi.Converged {
+			m.record.Reason = vi.Failed
+			if ctx.Err() != nil {
+				m.record.Reason = vi.Cancelled
+			}
+		}
+		if len(m.record.Trace) == 0 { // as for all: the first pass did not end
+			return nil, err
+		}
+		gamma := make([]float64, len(m.at.weight))
+		for p, a := range m.at.weight {
+			gamma[p] = 1 / a
+		}
+		post, perr := NewLabelPosterior(m.labels.Gram, m.labels.Blocks, gamma, m.at.mean, e.Workers)
+		if perr != nil {
+			return nil, errors.Join(err, perr)
+		}
+		fits = append(fits, &FeatureFit{Posterior: post, Record: m.record, LogEvidence: m.at.bound})
 	}
-	post, perr := m.posterior()
-	return &FeatureFit{Posterior: post, Record: rec, LogEvidence: m.at.bound}, errors.Join(err, perr)
+	return fits, err
+}
+
+// climb passes over the samples until no function rises by more than enough.
+func (e Evidence) climb(ctx context.Context, all []*labelAscent, most int, enough float64) error {
+	open := make([]int, len(all))
+	for o, m := range all {
+		open[o] = o
+		if err := m.sweep(passSweeps); err != nil {
+			return err
+		}
+	}
+	var before float64
+	for pass := 1; len(open) > 0 && pass <= most; pass++ {
+		p, err := all[0].pass(ctx, all, open)
+		if err != nil {
+			return err
+		}
+		var left []int
+		for k, o := range open {
+			done, err := all[o].take(p, k, enough, pass == most)
+			if err != nil {
+				return err
+			}
+			if !done {
+				left = append(left, o)
+			}
+		}
+		open = left
+		if e.Ascent.Progress != nil {
+			var bound float64
+			for _, m := range all {
+				bound += m.at.bound
+			}
+			rise := math.NaN()
+			if pass > 1 {
+				rise = bound - before
+			}
+			before = bound
+			e.Ascent.Progress(vi.Progress{Sweep: pass, MaxSweeps: most, Bound: bound, Rise: rise, Left: -1, Change: -1})
+		}
+	}
+	return nil
 }
 
 // labelState is a point of the ascent where a pass has looked.
@@ -178,25 +248,26 @@ type labelState struct {
 	bound        float64
 }
 
-// labelAscent is the state of FitFeatureLabels.
+// labelAscent is the state of FitFeatureLabels for one function.
 type labelAscent struct {
-	labels  FeatureLabels
-	ws      la.Workspace
-	first   []int // features; the last is D
-	least   []float64
+	*labelWork
 	at      labelState // the best
-	careful bool       // the next pass is a step of the variational ascent
+	record  vi.Record
+	careful bool // the next pass is a step of the variational ascent
 
 	moves        []move
 	bend         []rank1   // what the curvature is beyond c·ΦΦᵀ
 	mean, weight []float64 // where the next pass looks
-	factor       la.Matrix[float64]
-	scale, diag  []float64 // D, √a; D, of an inverse
+}
 
-	pass *Pass // its scratch memory serves all passes
-
-	// Scratch of D values: the right-hand side of m, and of conjugate gradients.
-	right, residual, image, solved, direction []float64
+// labelWork is what the functions share.
+type labelWork struct {
+	labels      FeatureLabels
+	ws          la.Workspace
+	first       []int // features; the last is D
+	least       []float64
+	factor      la.Matrix[float64]
+	scale, diag []float64 // D, √a; D, of an inverse
 }
 
 // move is how the gradient of the first term of the bound changed from one pass to the next.
@@ -208,90 +279,98 @@ type rank1 struct {
 	u    []float64
 }
 
-// labelAscent checks the arguments and returns the state of m = 0, which needs no pass: there h is
+// labelAscents checks the arguments and returns the states of m = 0, which need no pass: there h is
 // √(2/π) for every sample.
-func (e Evidence) labelAscent(ctx context.Context, l FeatureLabels) (*labelAscent, error) {
-	m := &labelAscent{labels: l, first: []int{0}, pass: &Pass{}}
-	m.ws.Workers, m.pass.ws.Workers = e.Workers, e.Workers
-	for p, d := range l.Blocks {
-		if d < 1 {
-			return nil, fmt.Errorf("vi: FeatureLabels.Blocks[%d] is %d", p, d)
-		}
-		m.first = append(m.first, m.first[p]+d)
+func (e Evidence) labelAscents(ctx context.Context, l FeatureLabels) (all []*labelAscent, err error) {
+	w := &labelWork{labels: l, ws: la.Workspace{Workers: e.Workers}}
+	if w.first, err = blockStarts(l.Blocks); err != nil {
+		return nil, fmt.Errorf("vi: FeatureLabels.%w", err)
 	}
 	P := len(l.Blocks)
-	D := m.first[P]
+	D := w.first[P]
 	switch {
 	case ctx == nil:
 		return nil, errors.New("vi: ctx is nil")
-	case P == 0:
-		return nil, errors.New("vi: FeatureLabels.Blocks: none")
-	case l.Gram.Rows != D || l.Gram.Cols != D || !l.Gram.Valid() || len(l.Sum) != D:
-		return nil, fmt.Errorf("vi: FeatureLabels: Gram is %d×%d and Sum has %d values for %d features", l.Gram.Rows, l.Gram.Cols, len(l.Sum), D)
+	case l.Gram.Rows != D || l.Gram.Cols != D || !l.Gram.Valid() || l.Sums.Cols != D || l.Sums.Rows == 0 || !l.Sums.Valid():
+		return nil, fmt.Errorf("vi: FeatureLabels: Gram is %d×%d and Sums %d×%d for %d features", l.Gram.Rows, l.Gram.Cols, l.Sums.Rows, l.Sums.Cols, D)
 	case !(l.Samples >= 1) || math.IsInf(l.Samples, 1):
 		return nil, fmt.Errorf("vi: FeatureLabels.Samples is %g", l.Samples)
 	case l.Pass == nil:
 		return nil, errors.New("vi: FeatureLabels.Pass is nil")
 	case e.Ascent.MaxSweeps < 0:
 		return nil, fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", e.Ascent.MaxSweeps)
-	case e.Start != nil && e.Start.Gamma != nil && len(e.Start.Gamma) != P:
-		return nil, fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(e.Start.Gamma), P)
 	}
 	for d := range D {
 		if j := check.NonFinite(l.Gram.Row(d)[:d+1]); j >= 0 {
 			return nil, fmt.Errorf("vi: FeatureLabels.Gram: entry (%d, %d) is %g", d, j, l.Gram.At(d, j))
 		}
 	}
-	if d := check.NonFinite(l.Sum); d >= 0 {
-		return nil, fmt.Errorf("vi: FeatureLabels.Sum: value %d is %g", d, l.Sum[d])
-	}
-	m.factor = la.NewMatrix[float64](D, D)
-	for _, v := range []*[]float64{&m.scale, &m.diag, &m.mean, &m.right, &m.residual, &m.image, &m.solved, &m.direction} {
-		*v = make([]float64, D)
-	}
-	m.weight, m.least = make([]float64, P), make([]float64, P)
+	w.factor = la.NewMatrix[float64](D, D)
+	w.scale, w.diag, w.least = make([]float64, D), make([]float64, D), make([]float64, P)
+	start := make([]float64, P)
 	for p := range P {
 		var trace float64
-		for d := m.first[p]; d < m.first[p+1]; d++ {
+		for d := w.first[p]; d < w.first[p+1]; d++ {
 			trace += l.Gram.At(d, d)
 		}
-		m.weight[p] = 1 / float64(P)
+		start[p] = 1 / float64(P)
 		if trace > 0 {
-			m.weight[p] *= l.Samples / trace
+			start[p] *= l.Samples / trace
 		}
-		m.least[p] = 1e-10 * m.weight[p]
-		if e.Start != nil && e.Start.Gamma != nil {
-			g := e.Start.Gamma[p]
-			if !(g > 0) || math.IsInf(g, 1) {
-				return nil, fmt.Errorf("vi: Start.Gamma[%d] is %g", p, g)
-			}
-			m.weight[p] = max(1/g, m.least[p])
-		}
+		w.least[p] = 1e-10 * start[p]
 	}
 	h := math.Sqrt(2 / math.Pi)
-	gradient := make([]float64, D)
-	la.Axpy(h, l.Sum, gradient)
-	m.at = labelState{
-		mean: make([]float64, D), weight: append([]float64(nil), m.weight...), gradient: gradient, curvature: float64(h * h), bound: math.Inf(-1),
+	for o := range l.Sums.Rows {
+		if d := check.NonFinite(l.Sums.Row(o)); d >= 0 {
+			return nil, fmt.Errorf("vi: FeatureLabels.Sums: entry (%d, %d) is %g", o, d, l.Sums.At(o, d))
+		}
+		m := &labelAscent{labelWork: w, record: vi.Record{Reason: vi.MaxSweeps, Left: -1}}
+		m.mean, m.weight = make([]float64, D), make([]float64, P)
+		gradient := make([]float64, D)
+		la.Axpy(h, l.Sums.Row(o), gradient)
+		m.at = labelState{
+			mean: make([]float64, D), weight: slices.Clone(start), gradient: gradient, curvature: float64(h * h), bound: math.Inf(-1),
+		}
+		all = append(all, m)
 	}
-	return m, nil
+	return all, nil
+}
+
+// blockStarts returns the number of the first feature of each block, and that of all features.
+func blockStarts(blocks []int) ([]int, error) {
+	if len(blocks) == 0 {
+		return nil, errors.New("Blocks: none")
+	}
+	first := []int{0}
+	for p, d := range blocks {
+		if d < 1 {
+			return nil, fmt.Errorf("Blocks[%d] is %d", p, d)
+		}
+		first = append(first, first[p]+d)
+	}
+	return first, nil
 }
 
 // factorise factors B = I + c·A^½·ΦΦᵀ·A^½.
 func (m *labelAscent) factorise(c float64) error {
-	for p, a := range m.weight {
-		for d := m.first[p]; d < m.first[p+1]; d++ {
-			m.scale[d] = math.Sqrt(a)
+	return factoriseLabels(&m.ws, m.labels.Gram, m.first, m.weight, c, m.scale, m.factor)
+}
+
+// factoriseLabels stores the diagonal of A^½, and the Cholesky factor of I + c·A^½·ΦΦᵀ·A^½.
+func factoriseLabels(ws *la.Workspace, gram la.Matrix[float64], first []int, weight []float64, c float64, scale []float64, factor la.Matrix[float64]) error {
+	for p, a := range weight {
+		for d := first[p]; d < first[p+1]; d++ {
+			scale[d] = math.Sqrt(a)
 		}
 	}
-	for d, s := range m.scale {
-		row := m.factor.Row(d)[:d+1]
-		for j, v := range m.labels.Gram.Row(d)[:d+1] {
-			row[j] = float64(c*s*m.scale[j]) * v
+	for d, s := range scale {
+		row := factor.Row(d)[:d+1]
+		for j, v := range gram.Row(d)[:d+1] {
+			row[j] = float64(c*s*scale[j]) * v
 		}
 		row[d]++
 	}
-	if err := la.Cholesky(&m.ws, m.factor); err != nil {
+	if err := la.Cholesky(ws, factor); err != nil {
 		return fmt.Errorf("I + A^½ΦΦᵀA^½: %w", err)
 	}
 	return nil
@@ -304,8 +383,8 @@ func (m *labelAscent) factorise(c float64) error {
 func (m *labelAscent) sweep(n int) error {
 	c := m.at.curvature
 	m.correct(c)
-	copy(m.right, m.at.gradient)
-	m.curve(c, m.at.mean, m.right)
+	right := slices.Clone(m.at.gradient)
+	m.curve(c, m.at.mean, right)
 	copy(m.weight, m.at.weight)
 	for k := range n {
 		if k > 0 {
@@ -319,7 +398,7 @@ func (m *labelAscent) sweep(n int) error {
 				}
 			}
 		}
-		if err := m.maximum(c); err != nil {
+		if err := m.maximum(c, right); err != nil {
 			return err
 		}
 	}
@@ -337,7 +416,7 @@ func (m *labelAscent) correct(c float64) {
 		if !(before > 0) || !(now > 1e-6*before) {
 			continue
 		}
-		fall := append([]float64(nil), v.fall...)
+		fall := slices.Clone(v.fall)
 		la.Scal(1/math.Sqrt(before), image)
 		la.Scal(1/math.Sqrt(now), fall)
 		m.bend = append(m.bend, rank1{-1, image}, rank1{1, fall})
@@ -356,10 +435,10 @@ func (m *labelAscent) curve(c float64, x, y []float64) {
 // then a. Neither lowers the bound.
 func (m *labelAscent) step() error {
 	m.bend = m.bend[:0]
-	copy(m.right, m.at.gradient)
-	m.curve(1, m.at.mean, m.right)
+	right := slices.Clone(m.at.gradient)
+	m.curve(1, m.at.mean, right)
 	copy(m.weight, m.at.weight)
-	if err := m.maximum(1); err != nil {
+	if err := m.maximum(1, right); err != nil {
 		return err
 	}
 	if err := m.traces(); err != nil {
@@ -371,17 +450,18 @@ func (m *labelAscent) step() error {
 	return nil
 }
 
-// maximum sets m to (C + A⁻¹)⁻¹ times the right-hand side, by conjugate gradients with the factor of c·ΦΦᵀ + A⁻¹: as
+// maximum sets m = (C + A⁻¹)⁻¹·right, by conjugate gradients with the factor of c·ΦΦᵀ + A⁻¹: as
 // many as C has corrections, and one, are enough.
-func (m *labelAscent) maximum(c float64) error {
+func (m *labelAscent) maximum(c float64, right []float64) error {
 	if err := m.factorise(c); err != nil {
 		return err
 	}
-	residual, image, solved, direction := m.residual, m.image, m.solved, m.direction
-	copy(residual, m.right)
+	D := len(m.mean)
+	residual, image := slices.Clone(right), make([]float64, D)
+	solved := make([]float64, D)
 	m.solve(residual, solved)
 	clear(m.mean)
-	copy(direction, solved)
+	direction := append([]float64(nil), solved...)
 	size := la.Dot(residual, solved)
 	enough := 1e-20 * size
 	for range len(m.bend) + 1 {
@@ -433,7 +513,7 @@ const mostMoves = 8
 
 // remember keeps the move from the best point to another.
 func (m *labelAscent) remember(now labelState) {
-	v := move{append([]float64(nil), now.mean...), append([]float64(nil), m.at.gradient...)}
+	v := move{slices.Clone(now.mean), slices.Clone(m.at.gradient)}
 	la.Axpy(-1, m.at.mean, v.step)
 	la.Axpy(-1, now.gradient, v.fall)
 	if m.moves = append(m.moves, v); len(m.moves) > mostMoves {
@@ -449,29 +529,63 @@ func (m *labelAscent) left(p int) (sum float64) {
 	return sum
 }
 
-// look passes over the samples.
-func (m *labelAscent) look(ctx context.Context) (s labelState, err error) {
+// pass passes over the samples for the open ones of all functions.
+func (w *labelWork) pass(ctx context.Context, all []*labelAscent, open []int) (*Pass, error) {
 	if ctx.Err() != nil {
-		return s, fmt.Errorf("stopped: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("stopped: %w", context.Cause(ctx))
 	}
-	// What needs no samples comes first: it may fail, and a pass is long.
+	weights := la.NewMatrix[float64](len(open), len(w.scale))
+	for k, o := range open {
+		copy(weights.Row(k), all[o].mean)
+	}
+	p := newPass(open, weights, w.ws.Workers)
+	if err := w.labels.Pass(ctx, p); err != nil {
+		return nil, err
+	}
+	if p.samples != w.labels.Samples {
+		return nil, fmt.Errorf("a pass over %g samples where there are %g", p.samples, w.labels.Samples)
+	}
+	return p, nil
+}
+
+// take takes what a pass found out of the function, its row k, and chooses where the next one looks
+// unless the function is done, or this is the last.
+func (m *labelAscent) take(p *Pass, k int, enough float64, last bool) (done bool, err error) {
+	now, err := m.state(p, k)
+	if err != nil {
+		return false, err
+	}
+	m.remember(now)
+	rise := now.bound - m.at.bound
+	if !(rise >= 0) && !m.careful { // a careful step falls by no more than rounding
+		m.careful = true
+		return false, m.step()
+	}
+	m.careful = false
+	if rise > 0 {
+		m.at = now
+	}
+	m.record.Trace, m.record.Changes = append(m.record.Trace, m.at.bound), append(m.record.Changes, -1)
+	if rise <= enough {
+		m.record.Reason, m.record.Left = vi.Converged, 0
+		return true, nil
+	}
+	if last {
+		return false, nil
+	}
+	return false, m.sweep(passSweeps)
+}
+
+// state returns the point where the pass looked, with its bound.
+func (m *labelAscent) state(p *Pass, k int) (s labelState, err error) {
 	if err := m.factorise(1); err != nil {
 		return s, err
 	}
-	p := m.pass
-	p.weights, p.gradient = m.mean, make([]float64, len(m.mean))
-	p.fit, p.curvature, p.samples = 0, 0, 0
-	if err := m.labels.Pass(ctx, p); err != nil {
-		return s, err
-	}
-	if p.samples != m.labels.Samples {
-		return s, fmt.Errorf("a pass over %g samples where there are %g", p.samples, m.labels.Samples)
-	}
 	s = labelState{
-		mean: append([]float64(nil), m.mean...), weight: append([]float64(nil), m.weight...),
-		gradient: p.gradient, curvature: p.curvature / p.samples,
+		mean: slices.Clone(m.mean), weight: slices.Clone(m.weight),
+		gradient: slices.Clone(p.gradient.Row(k)), curvature: p.curvature[k] / p.samples,
 	}
-	s.bound = p.fit - float64(0.5*la.LogDet(m.factor))
+	s.bound = p.fit[k] - float64(0.5*la.LogDet(m.factor))
 	for i, a := range s.weight {
 		s.bound -= 0.5 * la.SumSq(s.mean[m.first[i]:m.first[i+1]]) / a
 	}
@@ -481,15 +595,29 @@ func (m *labelAscent) look(ctx context.Context) (s labelState, err error) {
 	return s, nil
 }
 
-// posterior returns that of the best point.
-func (m *labelAscent) posterior() (*FeaturePosterior, error) {
-	copy(m.weight, m.at.weight)
-	if err := m.factorise(1); err != nil {
-		return nil, err
+// NewLabelPosterior returns the posterior of labels, as [Evidence.FitFeatureLabels] has it: of weights w_p of
+// prior variance 1/γ_p with these means, given the sums ΦΦᵀ over all samples, of which the lower triangle is
+// read. It keeps all but the sums, and none may be changed afterwards.
+func NewLabelPosterior(gram la.Matrix[float64], blocks []int, gamma, mean []float64, workers int) (*FeaturePosterior, error) {
+	first, err := blockStarts(blocks)
+	if err != nil {
+		return nil, fmt.Errorf("vi: label posterior: %w", err)
 	}
-	s := FeatureState{Noise: 1, Mean: m.at.mean, Factor: m.factor.Clone(), Blocks: append([]int(nil), m.labels.Blocks...)}
-	for _, a := range m.at.weight {
-		s.Gamma = append(s.Gamma, 1/a)
+	D := first[len(blocks)]
+	if gram.Rows != D || gram.Cols != D || !gram.Valid() || len(gamma) != len(blocks) || len(mean) != D {
+		return nil, fmt.Errorf("vi: label posterior: sums %d×%d, %d scales and %d means for %d blocks of %d features",
+			gram.Rows, gram.Cols, len(gamma), len(mean), len(blocks), D)
+	}
+	a := make([]float64, len(gamma))
+	for p, g := range gamma {
+		if !(g > 0) || math.IsInf(1/g, 1) {
+			return nil, fmt.Errorf("vi: label posterior: scale %d is %g", p, g)
+		}
+		a[p] = 1 / g
+	}
+	s := FeatureState{Noise: 1, Blocks: blocks, Gamma: gamma, Mean: mean, Factor: la.NewMatrix[float64](D, D)}
+	if err := factoriseLabels(&la.Workspace{Workers: workers}, gram, first, a, 1, make([]float64, D), s.Factor); err != nil {
+		return nil, fmt.Errorf("vi: label posterior: %w", err)
 	}
 	return NewFeaturePosterior(s)
 }

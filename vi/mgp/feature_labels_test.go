@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -50,7 +51,7 @@ func (l labelled) labels(passes *int) FeatureLabels {
 		blocks = append(blocks, b.Rows)
 		D += b.Rows
 	}
-	phi, gram, sum := la.NewMatrix[float64](D, N), la.NewMatrix[float64](D, D), make([]float64, D)
+	phi, gram, sums := la.NewMatrix[float64](D, N), la.NewMatrix[float64](D, D), la.NewMatrix[float64](1, D)
 	first := 0
 	for _, b := range l.blocks {
 		phi.Slice(first, first+b.Rows, 0, N).CopyFrom(b)
@@ -58,9 +59,9 @@ func (l labelled) labels(passes *int) FeatureLabels {
 	}
 	ws := &la.Workspace{}
 	la.Syrk(ws, la.NoTrans, 1, phi, 0, gram)
-	la.Gemv(ws, la.NoTrans, 1, phi, l.y, 0, sum)
+	la.Gemv(ws, la.NoTrans, 1, phi, l.y, 0, sums.Row(0))
 	return FeatureLabels{
-		Blocks: blocks, Gram: gram, Sum: sum, Samples: float64(N),
+		Blocks: blocks, Gram: gram, Sums: sums, Samples: float64(N),
 		Pass: func(_ context.Context, p *Pass) error {
 			*passes++
 			for first := 0; first < N; first += 100 {
@@ -69,7 +70,7 @@ func (l labelled) labels(passes *int) FeatureLabels {
 				for _, b := range l.blocks {
 					part = append(part, b.Slice(0, b.Rows, first, last))
 				}
-				if err := p.Add(part, l.y[first:last]); err != nil {
+				if err := p.Add(part, la.MatrixOf(1, last-first, l.y[first:last])); err != nil {
 					return err
 				}
 			}
@@ -83,7 +84,7 @@ func (l labelled) labels(passes *int) FeatureLabels {
 func (l labelled) plainAscent(sweeps int) (bound float64, mean []float64) {
 	var passes int
 	in := l.labels(&passes)
-	D, N, ws := len(in.Sum), len(l.y), &la.Workspace{}
+	D, N, ws := len(in.Sums.Row(0)), len(l.y), &la.Workspace{}
 	phi := la.NewMatrix[float64](D, N)
 	first := 0
 	for _, b := range l.blocks {
@@ -146,9 +147,11 @@ func TestFitFeatureLabels(t *testing.T) {
 		passes := 0
 		in := l.labels(&passes)
 		var trace []float64
-		fit, err := Evidence{Ascent: vi.Ascent{Tolerance: 1e-12, MaxSweeps: 300, Progress: func(p vi.Progress) { trace = append(trace, p.Bound) }}}.FitFeatureLabels(t.Context(), in)
+		fits, err := Evidence{Ascent: vi.Ascent{Tolerance: 1e-12, MaxSweeps: 300, Progress: func(p vi.Progress) { trace = append(trace, p.Bound) }}}.FitFeatureLabels(t.Context(), in)
 		require.NoError(t, err)
-		assert.Equal(t, trace, fit.Record.Trace)
+		fit := fits[0]
+		assert.Equal(t, fit.Record.Trace, slices.Compact(trace), "a pass that is not better leaves no trace")
+
 		for k := 1; k < len(trace); k++ {
 			assert.GreaterOrEqual(t, trace[k], trace[k-1])
 		}
@@ -163,7 +166,7 @@ func TestFitFeatureLabels(t *testing.T) {
 		quick, err := Evidence{}.FitFeatureLabels(t.Context(), in)
 		require.NoError(t, err)
 		assert.LessOrEqual(t, passes, 15)
-		assert.InDelta(t, want, quick.Record.Bound(), 1e-4*in.Samples)
+		assert.InDelta(t, want, quick[0].Record.Bound(), 1e-4*in.Samples)
 		again, err := Evidence{Workers: 3}.FitFeatureLabels(t.Context(), in)
 		require.NoError(t, err)
 		assert.Equal(t, quick, again)
@@ -182,10 +185,10 @@ func TestFitFeatureLabelsEnds(t *testing.T) {
 		}
 		return pass(ctx, p)
 	}
-	fit, err := Evidence{Ascent: vi.Ascent{Tolerance: -1}}.FitFeatureLabels(t.Context(), in)
+	fits, err := Evidence{Ascent: vi.Ascent{Tolerance: -1}}.FitFeatureLabels(t.Context(), in)
 	assert.ErrorIs(t, err, broken)
-	assert.Len(t, fit.Record.Trace, 2)
-	assert.Equal(t, vi.Failed, fit.Record.Reason)
+	assert.Len(t, fits[0].Record.Trace, 2)
+	assert.Equal(t, vi.Failed, fits[0].Record.Reason)
 
 	ctx, stop := context.WithCancel(t.Context())
 	passes = 0
@@ -193,10 +196,10 @@ func TestFitFeatureLabelsEnds(t *testing.T) {
 		stop()
 		return pass(ctx, p)
 	}
-	fit, err = Evidence{Ascent: vi.Ascent{Tolerance: -1}}.FitFeatureLabels(ctx, in)
+	fits, err = Evidence{Ascent: vi.Ascent{Tolerance: -1}}.FitFeatureLabels(ctx, in)
 	assert.ErrorIs(t, err, context.Canceled)
-	assert.Len(t, fit.Record.Trace, 1)
-	assert.Equal(t, vi.Cancelled, fit.Record.Reason)
+	assert.Len(t, fits[0].Record.Trace, 1)
+	assert.Equal(t, vi.Cancelled, fits[0].Record.Reason)
 
 	in.Pass = pass
 	for _, c := range []struct {
@@ -204,16 +207,16 @@ func TestFitFeatureLabelsEnds(t *testing.T) {
 		want  string
 	}{
 		{func(l *FeatureLabels) { l.Blocks = nil }, "vi: FeatureLabels.Blocks: none"},
-		{func(l *FeatureLabels) { l.Blocks = []int{5} }, "vi: FeatureLabels: Gram is 6×6 and Sum has 6 values for 5 features"},
+		{func(l *FeatureLabels) { l.Blocks = []int{5} }, "vi: FeatureLabels: Gram is 6×6 and Sums 1×6 for 5 features"},
 		{func(l *FeatureLabels) { l.Gram = l.Gram.Clone(); l.Gram.Set(2, 1, math.NaN()) }, "vi: FeatureLabels.Gram: entry (2, 1) is NaN"},
 		{func(l *FeatureLabels) { l.Samples = 0 }, "vi: FeatureLabels.Samples is 0"},
 		{func(l *FeatureLabels) { l.Samples++ }, "vi: a pass over 300 samples where there are 301"},
 		{func(l *FeatureLabels) { l.Pass = nil }, "vi: FeatureLabels.Pass is nil"},
 		{func(l *FeatureLabels) {
 			l.Pass = func(_ context.Context, p *Pass) error {
-				return p.Add([]la.Matrix[float64]{la.NewMatrix[float64](6, 2)}, []float64{1, 0})
+				return p.Add([]la.Matrix[float64]{la.NewMatrix[float64](6, 2)}, la.MatrixOf(1, 2, []float64{1, 0}))
 			}
-		}, "vi: labels: 1 is 0: labels are −1 and +1"},
+		}, "vi: labels: 1 of function 0 is 0: labels are −1 and +1"},
 	} {
 		spoilt := in
 		c.spoil(&spoilt)
@@ -222,36 +225,109 @@ func TestFitFeatureLabelsEnds(t *testing.T) {
 	}
 }
 
+// Several functions share their passes: each fit is the one that it is alone, bit for bit.
+func TestFitFeatureLabelsTogether(t *testing.T) {
+	l := newLabelled(6, 400, 1, 0.3)
+	alone := l.labels(new(int))
+	other := newLabelled(7, 400, 0.1, 1) // labels that have nothing to do with these features
+	third := labelled{l.blocks, slices.Clone(l.y)}
+	for i := range third.y[:40] {
+		third.y[i] *= -1
+	}
+	rows := [][]float64{l.y, other.y, third.y}
+	together := alone
+	together.Sums = la.NewMatrix[float64](3, 12)
+	for o, y := range rows {
+		one := labelled{l.blocks, y}.labels(new(int))
+		copy(together.Sums.Row(o), one.Sums.Row(0))
+	}
+	var about []int
+	together.Pass = func(_ context.Context, p *Pass) error {
+		about = append(about, p.Weights().Rows)
+		for first := 0; first < 400; first += 100 {
+			y := la.NewMatrix[float64](3, 100)
+			for o := range rows {
+				copy(y.Row(o), rows[o][first:])
+			}
+			if err := p.Add([]la.Matrix[float64]{l.blocks[0].Slice(0, 6, first, first+100), l.blocks[1].Slice(0, 6, first, first+100)}, y); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	fits, err := Evidence{}.FitFeatureLabels(t.Context(), together)
+	require.NoError(t, err)
+	for o, y := range rows {
+		want, err := Evidence{}.FitFeatureLabels(t.Context(), labelled{l.blocks, y}.labels(new(int)))
+		require.NoError(t, err)
+		assert.Equal(t, want[0], fits[o], o)
+	}
+	assert.Equal(t, 3, about[0])
+	assert.IsNonIncreasing(t, about, "those that are done are looked at no more")
+	assert.Less(t, about[len(about)-1], 3)
+}
+
 // Parts of a pass, merged, are the pass.
 func TestPassParts(t *testing.T) {
 	l := newLabelled(5, 200, 1, 0.5)
-	weights := make([]float64, 12)
-	for d := range weights {
-		weights[d] = 0.1 * float64(d)
+	weights := la.NewMatrix[float64](1, 12)
+	for d := range weights.Data {
+		weights.Data[d] = 0.1 * float64(d)
 	}
-	whole := &Pass{weights: weights, gradient: make([]float64, 12)}
-	require.NoError(t, whole.Add(l.blocks, l.y))
-	merged := &Pass{weights: weights, gradient: make([]float64, 12)}
+	y := la.MatrixOf(1, 200, l.y)
+	whole := newPass([]int{0}, weights, 1)
+	require.NoError(t, whole.Add(l.blocks, y))
+	merged := newPass([]int{0}, weights, 1)
 	for first := 0; first < 200; first += 50 {
 		part := merged.Part()
-		require.NoError(t, part.Add([]la.Matrix[float64]{l.blocks[0].Slice(0, 6, first, first+50), l.blocks[1].Slice(0, 6, first, first+50)}, l.y[first:first+50]))
+		require.NoError(t, part.Add([]la.Matrix[float64]{l.blocks[0].Slice(0, 6, first, first+50), l.blocks[1].Slice(0, 6, first, first+50)}, y.Slice(0, 1, first, first+50)))
 		merged.Merge(part)
 	}
-	assert.InEpsilon(t, whole.LogLikelihood(), merged.LogLikelihood(), 1e-13)
-	assert.InEpsilonSlice(t, whole.gradient, merged.gradient, 1e-11)
-	assert.InEpsilon(t, whole.curvature, merged.curvature, 1e-13)
+	assert.InEpsilonSlice(t, whole.LogLikelihood(), merged.LogLikelihood(), 1e-13)
+	assert.InEpsilonSlice(t, whole.gradient.Data, merged.gradient.Data, 1e-11)
+	assert.InEpsilonSlice(t, whole.curvature, merged.curvature, 1e-13)
 	assert.Equal(t, whole.samples, merged.samples)
 
 	// The gradient is that of the likelihood.
-	for d := range weights {
+	for d := range weights.Data {
 		const step = 1e-5
 		at := func(w float64) float64 {
-			moved := append([]float64(nil), weights...)
-			moved[d] = w
-			p := &Pass{weights: moved, gradient: make([]float64, 12)}
-			require.NoError(t, p.Add(l.blocks, l.y))
-			return p.LogLikelihood()
+			moved := weights.Clone()
+			moved.Data[d] = w
+			p := newPass([]int{0}, moved, 1)
+			require.NoError(t, p.Add(l.blocks, y))
+			return p.LogLikelihood()[0]
 		}
-		assert.InDelta(t, (at(weights[d]+step)-at(weights[d]-step))/(2*step), whole.gradient[d], 1e-6)
+		was := weights.Data[d]
+		assert.InDelta(t, (at(was+step)-at(was-step))/(2*step), whole.gradient.Data[d], 1e-6)
 	}
+
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{whole.Look(la.NewMatrix[float64](2, 3), la.NewMatrix[float64](1, 3)), "labels: 1×3 with values 2×3 of 1 functions"},
+		{whole.AddGradient(la.NewMatrix[float64](1, 3)), "gradient: 1×3 where 1×12 is needed"},
+		{whole.Add(l.blocks[:1], y), "features: 6 where there are 12 weights"},
+	} {
+		assert.EqualError(t, c.err, c.want)
+	}
+}
+
+// A posterior that is made anew of what was learned is the same.
+func TestNewLabelPosterior(t *testing.T) {
+	l := newLabelled(8, 150, 1, 0.5)
+	in := l.labels(new(int))
+	fits, err := Evidence{}.FitFeatureLabels(t.Context(), in)
+	require.NoError(t, err)
+	s := fits[0].Posterior.State()
+	again, err := NewLabelPosterior(in.Gram, s.Blocks, s.Gamma, s.Mean, 2)
+	require.NoError(t, err)
+	assert.Equal(t, fits[0].Posterior, again)
+	_, err = NewLabelPosterior(in.Gram, []int{5}, s.Gamma, s.Mean, 1)
+	assert.ErrorContains(t, err, "sums 12×12, 2 scales and 12 means for 1 blocks of 5 features")
+	_, err = NewLabelPosterior(in.Gram, nil, s.Gamma, s.Mean, 1)
+	assert.ErrorContains(t, err, "Blocks: none")
+	_, err = NewLabelPosterior(in.Gram, s.Blocks, []float64{1, 0}, s.Mean, 1)
+	assert.ErrorContains(t, err, "scale 1 is 0")
 }
