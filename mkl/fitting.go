@@ -3,6 +3,7 @@ package mkl
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -66,6 +67,11 @@ type Fitting struct {
 	// that the program has set itself, by debug.SetMemoryLimit or GOMEMLIMIT, and at
 	// most the memory of the machine; 1 TiB on systems that are not asked.
 	MemoryLimit int64
+
+	// Kernels says how the fit holds its kernel matrices; the zero value holds them in memory
+	// as float64. [Auto], [AutoClassifier], [LandmarkGP], [MultiTask], [SpikeSlab] and
+	// [FactorModel] refuse others, and so do widths that are learned and Slopes.
+	Kernels KernelStorage
 
 	// Progress, if not nil, is called after every sweep.
 	Progress func(Progress)
@@ -153,6 +159,21 @@ func (f *Fitting) check(need int64) error {
 	return nil
 }
 
+// checkKernels is check for a fit of the given size that holds kernel matrices. Its error says
+// what they would take in other places.
+func (f *Fitting) checkKernels(need func(Size) int64, s Size) error {
+	err := f.check(need(s))
+	e, ok := errors.AsType[*MemoryError](err)
+	if !ok || f.Kernels.rounds() {
+		return err
+	}
+	P, D, N := float64(s.Kernels), float64(s.basis()), float64(s.Samples)
+	now := KernelStorage{}.words(P, D, N)
+	e.Float32 = e.Need - inBytes(now-KernelStorage{Float32: true}.words(P, D, N))
+	e.File = e.Need - inBytes(now)
+	return err
+}
+
 // inBytes returns the size of so many float64, short of overflow.
 func inBytes(words float64) int64 { return int64(min(8*words, math.MaxInt64/2)) }
 
@@ -160,7 +181,7 @@ func inBytes(words float64) int64 { return int64(min(8*words, math.MaxInt64/2)) 
 // weights takes.
 func (f *Fitting) kernelMemory(s Size, l int) int64 {
 	N, D, P, L, W := float64(s.Samples), float64(s.basis()), float64(s.Kernels), float64(l), float64(f.workers())
-	words := float64(P * D * N)                          // kernel matrices
+	words := f.Kernels.words(P, D, N)                    // kernel matrices
 	words += float64(D * D * (6 + float64(2*min(W, L)))) // their Gram sum, factors, and covariances
 	words += float64(D * N)                              // composite kernel
 	words += float64(4 * L * P * N)                      // intermediate outputs: means, priors, start, last step

@@ -69,6 +69,9 @@ func (g LandmarkGP) Begin(ctx context.Context, views []View, y []float64) (*Plan
 	if err := g.refuseMissingViews("LandmarkGP"); err != nil {
 		return nil, err
 	}
+	if err := g.refuseKernelStorage("LandmarkGP"); err != nil {
+		return nil, err
+	}
 	n, err := checkTargets([][]float64{y}, false)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,8 @@
 //	go run ./bench/scale -n 1000000 -d 200 -p 5
 //
 // With -labels it classifies by passes, and says after how many of them the log loss of new samples is
-// what it will be.
+// what it will be. With -exact it fits, in place of landmarks, with the kernels between all
+// samples, and says what a sweep takes of time and memory.
 //
 // The samples are uniform on [−1, 1]⁸, of which two coordinates do not matter, and
 //
@@ -154,10 +155,14 @@ func run() error {
 	file := flag.String("statistic", "", "`file` of the sums: read in place of the pass if it exists, and else written")
 	labels := flag.Bool("labels", false, "classify: labels in place of targets, by passes")
 	seed := flag.Uint64("seed", 1, "of the samples")
+	storage := flag.String("exact", "", "fit a regression with the kernels between all samples, held as float64, float32 or in a file of the `directory`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 
+	if *storage != "" {
+		return exact(ctx, *storage, *seed, *n, *p, *sweeps, *workers, *noise)
+	}
 	ws := &la.Workspace{Workers: *workers}
 	pl, err := newPlan(ws, generator{rand.New(rand.NewPCG(*seed, 1)), 0}, *d, *p, *whitening)
 	if err != nil {
