@@ -75,6 +75,7 @@ func checkFrom(f *Fitting, model *design, tasks int, ds *design, wanted int) err
 // the design.
 type taskWeights[T interface {
 	posterior
+	variances
 	CovarianceRoundoff(o int, cov la.Matrix[float64]) float64
 }] struct {
 	tasks []T
@@ -94,6 +95,15 @@ func (p *taskWeights[T]) KernelWeights() (mean, sd []float64) { return p.tasks[0
 // WeightCovariance returns that of task o's weights of basis points that it has.
 func (p *taskWeights[T]) WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matrix[float64], error) {
 	return p.tasks[o].WeightCovariance(ws, 0, p.places(o, rows))
+}
+
+// WeightVariances returns those of task o's weights, 0 for basis points that it lacks.
+func (p *taskWeights[T]) WeightVariances(ws *la.Workspace, o int) ([]float64, error) {
+	own, err := p.tasks[o].WeightVariances(ws, 0)
+	if err != nil {
+		return nil, err
+	}
+	return moved(p.basis[o], own, 0, nil, p.d), nil
 }
 
 // roundoff is that of task o's covariance.
