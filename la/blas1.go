@@ -26,3 +26,20 @@ func Scal[T Float](alpha T, x []T) {
 	raceWrite(x)
 	table[T]().scal(len(x), alpha, first(x))
 }
+
+// DotMixed is [Dot] for an x stored in float32: its elements are widened, exactly, and all
+// arithmetic is in float64.
+func DotMixed(x []float32, y []float64) float64 {
+	checkLen("y", y, len(x))
+	raceRead(x)
+	raceRead(y)
+	return vectorTable[float32, float64]().dot(len(x), first(x), first(y))
+}
+
+// AxpyMixed is [Axpy] for an x stored in float32, widened like that of [DotMixed].
+func AxpyMixed(alpha float64, x []float32, y []float64) {
+	checkLen("y", y, len(x))
+	raceRead(x)
+	raceWrite(y)
+	vectorTable[float32, float64]().axpy(len(x), alpha, first(x), first(y))
+}

@@ -64,8 +64,8 @@ func (ds *design) checkFixed(views []View) error {
 
 // adapt makes the training kernels ks adaptive. Without ARD views they are returned
 // as they are.
-func (ds *design) adapt(ks *vi.Dense) vi.Kernels {
-	a := &adaptive{Dense: ks}
+func (ds *design) adapt(ks heldKernels) heldKernels {
+	a := &adaptive{}
 	for i, v := range ds.views {
 		if !learns(v.kernel) {
 			continue
@@ -96,6 +96,7 @@ func (ds *design) adapt(ks *vi.Dense) vi.Kernels {
 	if a.learning == nil {
 		return ks
 	}
+	a.Dense = ks.(*vi.Dense) // processKernels takes no others that learn
 	return a
 }
 
@@ -423,7 +424,7 @@ func (ds *design) withWidths(widths [][]float64) (*design, error) {
 // by the evidence. If kernels are to be learned, the matrices are an
 // [mgp.Adaptive], and the fit's parameters go to the design's learned. Kernels may
 // be equal: their scales then add up to what one of them would have.
-func (f *Fitting) processKernels(ctx context.Context, views []View, n, outputs int, need func(Size) int64) (*design, vi.Kernels, error) {
+func (f *Fitting) processKernels(ctx context.Context, views []View, n, outputs int, need func(Size) int64) (*design, heldKernels, error) {
 	ds, err := newDesign(views, n, f.MissingViews)
 	if err != nil {
 		return nil, nil, err
@@ -431,21 +432,17 @@ func (f *Fitting) processKernels(ctx context.Context, views []View, n, outputs i
 	if err := ds.checkSquare(views, n); err != nil {
 		return nil, nil, err
 	}
-	if err := f.check(need(Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs})); err != nil {
+	if err := f.checkKernels(need, Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs}); err != nil {
 		return nil, nil, err
 	}
-	ks, err := ds.train(ctx, views, f.Workers)
+	if i := slices.IndexFunc(ds.views, func(v boundView) bool { return learns(v.kernel) }); i >= 0 && f.Kernels.rounds() {
+		return nil, nil, fmt.Errorf("mkl: %s: ARD: kernels whose widths are learned are held as float64 in memory: leave out Kernels", views[i].label(i))
+	}
+	k, err := f.holdKernels(ctx, ds, views, func(i int, k la.Matrix[float64]) error {
+		return ds.useInProcess(i, views[i].label(i), k)
+	})
 	if err != nil {
 		return nil, nil, err
-	}
-	for i := range ds.views {
-		if err := ds.useInProcess(i, views[i].label(i), ks[i]); err != nil {
-			return nil, nil, err
-		}
-	}
-	k, err := vi.NewDense(ks...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("mkl: %w", err)
 	}
 	return ds, ds.adapt(k), nil
 }

@@ -56,6 +56,9 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	if err := a.refuseMissingViews("Auto"); err != nil {
 		return nil, err
 	}
+	if err := a.refuseKernelStorage("Auto"); err != nil {
+		return nil, err
+	}
 	if _, err := checkTargets([][]float64{y}, false); err != nil {
 		return nil, err
 	}
@@ -201,6 +204,9 @@ type AutoClassifier[T comparable] struct {
 // of [MultiGPClassifier.Fit].
 func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*PoolClassifierModel[T], error) {
 	if err := a.refuseMissingViews("AutoClassifier"); err != nil {
+		return nil, err
+	}
+	if err := a.refuseKernelStorage("AutoClassifier"); err != nil {
 		return nil, err
 	}
 	classes, index, err := checkLabels(a.Classes, labels)

@@ -61,7 +61,7 @@ type design struct {
 
 // kernels checks the views of n samples and the memory that their fit needs, and
 // computes their kernel matrices, basis points × samples.
-func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, need func(Size) int64) (*design, *vi.Dense, error) {
+func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, need func(Size) int64) (*design, heldKernels, error) {
 	ds, err := newDesign(views, n, f.MissingViews)
 	if err != nil {
 		return nil, nil, err
@@ -69,24 +69,22 @@ func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, nee
 	if err := ds.checkFixed(views); err != nil {
 		return nil, nil, err
 	}
-	if err := f.check(need(Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs})); err != nil {
+	if err := f.checkKernels(need, Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs}); err != nil {
 		return nil, nil, err
 	}
-	ks, err := ds.train(ctx, views, f.Workers)
+	k, err := f.holdKernels(ctx, ds, views, func(i int, k la.Matrix[float64]) error {
+		ds.views[i].forget(k, ds.inputs[ds.views[i].input].lacking)
+		return nil
+	})
 	if err != nil {
 		return nil, nil, err
-	}
-	for i := range ds.views {
-		ds.views[i].forget(ks[i], ds.inputs[ds.views[i].input].lacking)
 	}
 	if !f.AllowDuplicates {
-		if err := findDuplicates(views, ks); err != nil {
+		if err := findDuplicates(views, k); err != nil {
+			var none *struct{}
+			release(k, &none, &err)
 			return nil, nil, err
 		}
-	}
-	k, err := vi.NewDense(ks...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("mkl: %w", err)
 	}
 	return ds, k, nil
 }
@@ -305,24 +303,15 @@ func (ds *design) useInProcess(i int, label string, k la.Matrix[float64]) error 
 }
 
 // findDuplicates reports the first pair of equal kernel matrices.
-func findDuplicates(views []View, ks []la.Matrix[float64]) error {
-	for j := range ks {
+func findDuplicates(views []View, k heldKernels) error {
+	for j := range views {
 		for i := range j {
-			if equal(ks[i], ks[j]) {
+			if k.Equal(i, j) {
 				return &DuplicateError{First: i, Second: j, names: [2]string{views[i].describe(), views[j].describe()}}
 			}
 		}
 	}
 	return nil
-}
-
-func equal(a, b la.Matrix[float64]) bool {
-	for i := range a.Rows {
-		if !slices.Equal(a.Row(i), b.Row(i)) {
-			return false
-		}
-	}
-	return true
 }
 
 // predictWords is the least number of kernel values that a block of predictions

@@ -191,6 +191,9 @@ func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
 	if err := f.refuseMissingViews("FactorModel"); err != nil {
 		return nil, err
 	}
+	if err := f.refuseKernelStorage("FactorModel"); err != nil {
+		return nil, err
+	}
 	if y == nil {
 		return nil, fmt.Errorf("mkl: y: nil")
 	}

@@ -3,6 +3,7 @@ package mkl
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -67,6 +68,11 @@ type Fitting struct {
 	// that the program has set itself, by debug.SetMemoryLimit or GOMEMLIMIT, and at
 	// most the memory of the machine; 1 TiB on systems that are not asked.
 	MemoryLimit int64
+
+	// Kernels says how the fit holds its kernel matrices; the zero value holds them in memory
+	// as float64. [Auto], [AutoClassifier], [LandmarkGP], [MultiTask], [SpikeSlab] and
+	// [FactorModel] refuse others, and so do widths that are learned and Slopes.
+	Kernels KernelStorage
 
 	// Progress, if not nil, is called after every sweep.
 	Progress func(Progress)
@@ -154,6 +160,21 @@ func (f *Fitting) check(need int64) error {
 	return nil
 }
 
+// checkKernels is check for a fit of the given size that holds kernel matrices. Its error says
+// what they would take in other places.
+func (f *Fitting) checkKernels(need func(Size) int64, s Size) error {
+	err := f.check(need(s))
+	e, ok := errors.AsType[*MemoryError](err)
+	if !ok || f.Kernels.rounds() {
+		return err
+	}
+	P, D, N := float64(s.Kernels), float64(s.basis()), float64(s.Samples)
+	now := KernelStorage{}.words(P, D, N)
+	e.Float32 = e.Need - inBytes(now-KernelStorage{Float32: true}.words(P, D, N))
+	e.File = e.Need - inBytes(now)
+	return err
+}
+
 // inBytes returns the size of so many float64, short of overflow.
 func inBytes(words float64) int64 { return int64(min(8*words, math.MaxInt64/2)) }
 
@@ -161,13 +182,13 @@ func inBytes(words float64) int64 { return int64(min(8*words, math.MaxInt64/2)) 
 // weights takes.
 func (f *Fitting) kernelMemory(s Size, l int) int64 {
 	N, D, P, L, W := float64(s.Samples), float64(s.basis()), float64(s.Kernels), float64(l), float64(f.workers())
-	words := float64(P * D * N)                          // kernel matrices
-	words += float64(D * D * (6 + float64(2*min(W, L)))) // their Gram sum, factors, and covariances
-	words += float64(D * N)                              // composite kernel
-	words += float64(4 * L * P * N)                      // intermediate outputs: means, priors, start, last step
-	words += float64(6 * L * D)                          // sample weights
-	words += float64(9*L*P*P) + float64(W*3*P*N)         // sums over samples; scratch
-	words += float64(W * (1 << 18))                      // packed blocks of products
+	words := f.Kernels.words(P, D, N)             // kernel matrices
+	words += float64(D * D * (3 + 1.5*min(W, L))) // their Gram sum, each worker's factor, the model's
+	words += float64(D * N)                       // composite kernel; before it one that is computed
+	words += float64(4 * L * P * N)               // intermediate outputs: means, priors, start, last step
+	words += float64(6 * L * D)                   // sample weights
+	words += float64(9*L*P*P) + float64(W*3*P*N)  // sums over samples; scratch
+	words += float64(W * (1 << 18))               // packed blocks of products
 	return inBytes(words)
 }
 

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
 )
 
 // group is a set of views whose kernels are functions of one statistic, which
@@ -169,15 +168,13 @@ func inBlocks(ctx context.Context, workers, n int, newTask func() func(first, la
 // train computes the kernel matrices of the training samples, D×N each, fills in
 // the kernels' defaults and keeps the statistics that test kernels need.
 func (ds *design) train(ctx context.Context, views []View, workers int) ([]la.Matrix[float64], error) {
-	ds.group()
-	if err := ds.resolve(ctx, views, workers); err != nil {
+	if err := ds.prepare(ctx, views, workers); err != nil {
 		return nil, err
 	}
 	ks, err := ds.fill(ctx, views, workers)
 	if err != nil {
 		return nil, err
 	}
-	ds.nameViews()
 	for i := range views {
 		if err := ds.finish(i, views[i].label(i), ks[i]); err != nil {
 			return nil, err
@@ -186,35 +183,87 @@ func (ds *design) train(ctx context.Context, views []View, workers int) ([]la.Ma
 	return ks, nil
 }
 
+// trainEach is train for one view after the other, whose matrix use has until it returns.
+func (ds *design) trainEach(ctx context.Context, views []View, workers int, use func(i int, k la.Matrix[float64]) error) error {
+	if err := ds.prepare(ctx, views, workers); err != nil {
+		return err
+	}
+	of := make([]group, len(views))
+	for _, g := range ds.groups {
+		for _, i := range g.views {
+			of[i] = g
+			of[i].views = []int{i}
+		}
+	}
+	var room la.Matrix[float64]
+	for i, g := range of {
+		ks := make([]la.Matrix[float64], len(views))
+		err := ds.fillGroup(ctx, workers, g, views, ks, func(rows, cols int) la.Matrix[float64] {
+			if room.Rows == 0 {
+				room = la.NewMatrix[float64](rows, cols)
+			}
+			return room
+		})
+		if err != nil {
+			return err
+		}
+		if err := ds.finish(i, views[i].label(i), ks[i]); err != nil {
+			return err
+		}
+		if err := use(i, ks[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare finds the groups, and fills in the kernels' defaults and the views' names.
+func (ds *design) prepare(ctx context.Context, views []View, workers int) error {
+	ds.group()
+	if err := ds.resolve(ctx, views, workers); err != nil {
+		return err
+	}
+	ds.nameViews()
+	return nil
+}
+
 // fill computes the kernel matrices of the training samples as they are before
 // they are centred and normalised.
 func (ds *design) fill(ctx context.Context, views []View, workers int) ([]la.Matrix[float64], error) {
-	n := views[0].X.Rows
 	ks := make([]la.Matrix[float64], len(views))
 	for _, g := range ds.groups {
-		if g.stat.kind == given {
-			i := g.views[0]
-			if k, ok := ds.borrow(i, views[i].X); ok {
-				ks[i] = k
-				continue
-			}
-			ks[i] = la.NewMatrix[float64](ds.d, n)
-			ds.fillGiven(i, views[i].X, ks[i])
-			continue
-		}
-		for _, i := range g.views {
-			ks[i] = la.NewMatrix[float64](n, n)
-		}
-		if err := ds.fillSymmetric(ctx, workers, g, ks); err != nil {
+		if err := ds.fillGroup(ctx, workers, g, views, ks, la.NewMatrix[float64]); err != nil {
 			return nil, err
-		}
-		if in := &ds.inputs[g.input]; in.gaps {
-			for _, i := range g.views {
-				ds.views[i].expect(ks[i], in.lacking)
-			}
 		}
 	}
 	return ks, nil
+}
+
+// fillGroup is fill for one group, in matrices that room makes.
+func (ds *design) fillGroup(ctx context.Context, workers int, g group, views []View, ks []la.Matrix[float64], room func(rows, cols int) la.Matrix[float64]) error {
+	n := views[0].X.Rows
+	if g.stat.kind == given {
+		i := g.views[0]
+		if k, ok := ds.borrow(i, views[i].X); ok {
+			ks[i] = k
+			return nil
+		}
+		ks[i] = room(ds.d, n)
+		ds.fillGiven(i, views[i].X, ks[i])
+		return nil
+	}
+	for _, i := range g.views {
+		ks[i] = room(n, n)
+	}
+	if err := ds.fillSymmetric(ctx, workers, g, ks); err != nil {
+		return err
+	}
+	if in := &ds.inputs[g.input]; in.gaps {
+		for _, i := range g.views {
+			ds.views[i].expect(ks[i], in.lacking)
+		}
+	}
+	return nil
 }
 
 // resolve replaces the widths and scales that were left to the data by the mean or
@@ -354,32 +403,6 @@ func total(x []float64) (sum float64) {
 		sum += v
 	}
 	return sum
-}
-
-// selectKernels returns the rows and columns of the kernels; nil: all.
-func selectKernels(k *vi.Dense, rows, cols []int) (*vi.Dense, error) {
-	P, D, N := k.Dims()
-	if rows == nil {
-		rows = upTo(D)
-	}
-	if cols == nil {
-		cols = upTo(N)
-	}
-	out := make([]la.Matrix[float64], P)
-	for m := range out {
-		out[m] = la.NewMatrix[float64](len(rows), len(cols))
-		for i, r := range rows {
-			from, to := k.At(m).Row(r), out[m].Row(i)
-			for j, c := range cols {
-				to[j] = from[c]
-			}
-		}
-	}
-	part, err := vi.NewDense(out...)
-	if err != nil {
-		return nil, fmt.Errorf("mkl: %w", err)
-	}
-	return part, nil
 }
 
 // borrow returns the given matrix itself if it is the kernel matrix already, and

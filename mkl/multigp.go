@@ -112,7 +112,7 @@ type MultiGP struct {
 // ([Precomputed]) are N×N; the matrices of a prediction then carry one more
 // column, the kernel of each sample with itself. Errors are those of
 // [Regression.Fit], without a *[CollapsedError]: see [MultiGPModel.Collapsed].
-func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPModel, error) {
+func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (model *MultiGPModel, err error) {
 	n, err := checkTargets([][]float64{y}, false)
 	if err != nil {
 		return nil, err
@@ -121,6 +121,7 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPMo
 	if err != nil {
 		return nil, suggestLandmarks(err, g.Fitting, views, n, 0)
 	}
+	defer release(k, &model, &err)
 	targets, z := standardizeTargets([][]float64{y}, g.RawTargets)
 	m := &MultiGPModel{target: targets[0]}
 	m.onViews = onViews{g.record(Trace{}), ds}
@@ -157,7 +158,7 @@ func (g MultiGP) EstimateMemory(s Size) int64 {
 // processes whose factor of N×N the model keeps.
 func (f *Fitting) processMemory(s Size, l int) int64 {
 	N, P, L := float64(s.Samples), float64(s.Kernels), float64(l)
-	words := float64(P * N * N)                                                    // kernel matrices
+	words := f.Kernels.words(P, N, N)                                              // kernel matrices
 	words += float64((2 + L) * N * N)                                              // K, B, and each function's factor
 	words += float64(N * (float64(2*P/32) + float64(2*(P+2)) + float64(10*(L+1)))) // rows' parts of traces, vectors
 	if s.Samples >= manySamples {

@@ -33,7 +33,7 @@ type MultiGPClassifier[T comparable] struct {
 // Fit fits the model to the views of N samples and their labels. Errors are
 // those of [MultiGP.Fit]; they name the class. If the context ends before the last
 // class's function is begun there is no model.
-func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*MultiGPClassifierModel[T], error) {
+func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (model *MultiGPClassifierModel[T], err error) {
 	classes, index, err := checkLabels(c.Classes, labels)
 	if err != nil {
 		return nil, err
@@ -42,6 +42,7 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 	if err != nil {
 		return nil, suggestLandmarks(err, c.Fitting, views, len(labels), len(classes))
 	}
+	defer release(k, &model, &err)
 	m := &MultiGPClassifierModel[T]{classes: classSet[T]{names: classes}, sharpness: 1}
 	m.onViews = onViews{c.record(Trace{}), ds}
 	settings := processSettings{

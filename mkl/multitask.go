@@ -60,6 +60,9 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	if err := t.refuseMissingViews("MultiTask"); err != nil {
 		return nil, err
 	}
+	if err := t.refuseKernelStorage("MultiTask"); err != nil {
+		return nil, err
+	}
 	n, err := checkTargets(y, t.MissingTargets)
 	if err != nil {
 		return nil, err

@@ -33,6 +33,9 @@ func (g *planning) sampled(views []View, n int, class []int) ([]int, error) {
 	if err := g.refuseMissingViews(g.name); err != nil {
 		return nil, err
 	}
+	if err := g.refuseKernelStorage(g.name); err != nil {
+		return nil, err
+	}
 	if g.Count < 0 || g.Sample < 0 {
 		return nil, fmt.Errorf("mkl: Landmarks: Count is %d and Sample %d: neither can be negative", g.Count, g.Sample)
 	}

@@ -141,7 +141,7 @@ type ProbitClassifier[T comparable] struct {
 
 // Fit fits the model to the views of N samples and their labels. Errors are
 // those of [Regression.Fit].
-func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*ProbitClassifierModel[T], error) {
+func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (model *ProbitClassifierModel[T], err error) {
 	if c.Inference < Variational || c.Inference > RelevanceVectors {
 		return nil, fmt.Errorf("mkl: Inference is %v", c.Inference)
 	}
@@ -153,6 +153,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if err != nil {
 		return nil, err
 	}
+	defer release(k, &model, &err)
 	beta, err := c.fixedWeights(k)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ type processSettings struct {
 // fit adds a function to m for each row of y: targets, or labels ±1. It reports
 // whether m has them all: a function whose ascent ended with an error is that of the
 // sweeps before.
-func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k vi.Kernels, y la.Matrix[float64], labels bool) (whole bool, err error) {
+func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k heldKernels, y la.Matrix[float64], labels bool) (whole bool, err error) {
 	if s.method < Evidence || s.method > Published {
 		return false, fmt.Errorf("mkl: Method: %v is not known", s.method)
 	}
@@ -69,7 +69,7 @@ func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k vi
 }
 
 // fitOne fits one function.
-func (s processSettings) fitOne(ctx context.Context, k vi.Kernels, y []float64, labels bool, workers int, a vi.Ascent) (*mgp.Fit, error) {
+func (s processSettings) fitOne(ctx context.Context, k heldKernels, y []float64, labels bool, workers int, a vi.Ascent) (*mgp.Fit, error) {
 	if s.method >= Factorised {
 		g := mgp.Model{Family: s.family, Prior: s.prior, Fixed: s.fixed, Plain: s.method == Published, Workers: workers, Ascent: a}
 		if labels {
@@ -163,19 +163,9 @@ const (
 func part(n int) int { return n * 2 / 5 }
 
 // someKernels returns the kernels of some of the samples.
-func someKernels(k vi.Kernels, rows []int) vi.Kernels {
-	a, adaptive := k.(*adaptive)
-	dense, ok := k.(*vi.Dense)
-	if adaptive {
-		dense = a.Dense
-	} else if !ok {
-		panic(fmt.Sprintf("mkl: kernels of type %T", k))
-	}
-	some, err := selectKernels(dense, rows, rows)
-	if err != nil {
-		panic(err) // the whole matrices were finite
-	}
-	if adaptive {
+func someKernels(k heldKernels, rows []int) vi.Kernels {
+	some := k.Select(rows, rows)
+	if a, ok := k.(*adaptive); ok {
 		return a.some(some, rows)
 	}
 	return some

@@ -60,7 +60,7 @@ type Regression struct {
 // these errors, and with that of an update that fails, comes the model of the sweeps
 // before, which is nil only if there were none. A bound that falls within its
 // rounding errors ends the fit without an error: see [Trace].Reason.
-func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*RegressionModel, error) {
+func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (model *RegressionModel, err error) {
 	n, err := checkTargets(y, r.MissingTargets)
 	if err != nil {
 		return nil, err
@@ -73,6 +73,7 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (*Reg
 	if err != nil {
 		return nil, err
 	}
+	defer release(k, &model, &err)
 	var patterns [][]bool
 	var groups []int
 	if r.MissingViews {

@@ -34,7 +34,7 @@ type SharedRegression struct {
 
 // Fit fits the model to the views of N samples and the targets of length N each.
 // Errors are those of [Regression.Fit].
-func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64) (*SharedRegressionModel, error) {
+func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64) (model *SharedRegressionModel, err error) {
 	if err := s.refuseMissingViews("SharedRegression"); err != nil {
 		return nil, err
 	}
@@ -47,6 +47,7 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 	if err != nil {
 		return nil, err
 	}
+	defer release(k, &model, &err)
 	fit, err := bestStart(ctx, &s.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.SharedFit, error) {
 		return bemkl.SharedRegression{
 			Lambda: s.Lambda, Upsilon: s.Upsilon, Gamma: s.Gamma, Omega: s.Omega, Epsilon: s.Epsilon,

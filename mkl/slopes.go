@@ -127,16 +127,20 @@ func (ds *design) addWidthSlopes(ws *la.Workspace, i int, k, g la.Matrix[float64
 
 // tell calls f.Slopes, if it is not nil, with the slopes of a fit of the kernels k,
 // completed by more, which may be nil.
-func (f *Fitting) tell(ds *design, k *vi.Dense, boundGradient func(func(int, la.Matrix[float64])) error, more func(s *Slopes)) error {
+func (f *Fitting) tell(ds *design, k heldKernels, boundGradient func(func(int, la.Matrix[float64])) error, more func(s *Slopes)) error {
 	if f.Slopes == nil {
 		return nil
 	}
 	if f.MissingViews {
 		return errors.New("mkl: Slopes: MissingViews leaves no derivatives by the widths")
 	}
+	dense, ok := k.(*vi.Dense)
+	if !ok {
+		return errors.New("mkl: Slopes: the derivatives by the widths are those of kernels held as float64 in memory: leave out Kernels")
+	}
 	ks := make([]la.Matrix[float64], len(ds.views))
 	for i := range ks {
-		ks[i] = k.At(i)
+		ks[i] = dense.At(i)
 	}
 	views, err := ds.widthSlopes(ks, 1, boundGradient)
 	if err != nil {

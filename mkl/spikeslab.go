@@ -48,6 +48,9 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 	if err := s.refuseMissingViews("SpikeSlab"); err != nil {
 		return nil, err
 	}
+	if err := s.refuseKernelStorage("SpikeSlab"); err != nil {
+		return nil, err
+	}
 	n, err := checkTargets([][]float64{y}, false)
 	if err != nil {
 		return nil, err

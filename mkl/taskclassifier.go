@@ -37,7 +37,7 @@ type TaskClassifier struct {
 // Fit fits the model to the views of N samples and, for each task, what is known of its
 // label of each of them. With rectangular kernels every task has all basis points. Errors are
 // those of [Regression.Fit].
-func (c TaskClassifier) Fit(ctx context.Context, views []View, labels ...[]Label) (*TaskClassifierModel, error) {
+func (c TaskClassifier) Fit(ctx context.Context, views []View, labels ...[]Label) (model *TaskClassifierModel, err error) {
 	if err := c.refuseMissingViews("TaskClassifier"); err != nil {
 		return nil, err
 	}
@@ -49,10 +49,8 @@ func (c TaskClassifier) Fit(ctx context.Context, views []View, labels ...[]Label
 	if err != nil {
 		return nil, err
 	}
-	tasks, basis, err := splitTasks(k, y)
-	if err != nil {
-		return nil, err
-	}
+	defer release(k, &model, &err)
+	tasks, basis := splitTasks(k, y)
 	var from *bemkl.TaskClassificationPosterior
 	if c.From != nil {
 		if from, err = c.From.continued(&c.Fitting, ds, basis); err != nil {

@@ -32,11 +32,7 @@ func (p *taskScores) Predict(k vi.Kernels, opt vi.PredictOptions) (*bemkl.ClassP
 		all.Probability = la.NewMatrix[float64](L, n)
 	}
 	for o := range p.tasks {
-		own, err := p.kernels(o, k)
-		if err != nil {
-			return nil, err
-		}
-		task, err := p.tasks[o].Predict(own, opt)
+		task, err := p.tasks[o].Predict(p.kernels(o, k), opt)
 		if err != nil {
 			return nil, fmt.Errorf("task %d: %w", o, err)
 		}

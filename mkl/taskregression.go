@@ -51,7 +51,7 @@ type TaskRegression struct {
 // Fit fits the model to the views of N samples and the targets of length N each. With
 // rectangular kernels every task has all basis points. Errors are those of
 // [Regression.Fit].
-func (t TaskRegression) Fit(ctx context.Context, views []View, y ...[]float64) (*TaskRegressionModel, error) {
+func (t TaskRegression) Fit(ctx context.Context, views []View, y ...[]float64) (model *TaskRegressionModel, err error) {
 	if err := t.refuseMissingViews("TaskRegression"); err != nil {
 		return nil, err
 	}
@@ -64,10 +64,8 @@ func (t TaskRegression) Fit(ctx context.Context, views []View, y ...[]float64) (
 	if err != nil {
 		return nil, err
 	}
-	tasks, basis, err := splitTasks(k, z)
-	if err != nil {
-		return nil, err
-	}
+	defer release(k, &model, &err)
+	tasks, basis := splitTasks(k, z)
 	var from *bemkl.TaskPosterior
 	if t.From != nil {
 		if from, err = t.From.continued(&t.Fitting, ds, basis); err != nil {

@@ -40,11 +40,7 @@ func (p *taskFunctions) predict(k vi.Kernels, of func(o int, k vi.Kernels) (*bem
 	_, _, n := k.Dims()
 	all := &bemkl.Prediction{Mean: la.NewMatrix[float64](len(p.basis), n)}
 	for o := range p.basis {
-		own, err := p.kernels(o, k)
-		if err != nil {
-			return nil, err
-		}
-		task, err := of(o, own)
+		task, err := of(o, p.kernels(o, k))
 		if err != nil {
 			return nil, fmt.Errorf("task %d: %w", o, err)
 		}

@@ -63,7 +63,7 @@ func TestTaskRegressionIsThatOfItsSamples(t *testing.T) {
 			sub := la.NewMatrix[float64](len(samples), len(samples))
 			for i, r := range samples {
 				for j, c := range samples {
-					sub.Set(i, j, k.At(p).At(r, c))
+					sub.Set(i, j, k.(*vi.Dense).At(p).At(r, c))
 				}
 			}
 			ks = append(ks, sub)

@@ -16,9 +16,9 @@ import (
 // splitTasks returns a task for each row of z, of the samples where it is not NaN, and the
 // basis points of each: the task's samples if the kernels are square, else nil for all.
 // Tasks of the same samples share their kernels.
-func splitTasks(k *vi.Dense, z la.Matrix[float64]) (tasks []bemkl.Task, basis [][]int, err error) {
+func splitTasks(k heldKernels, z la.Matrix[float64]) (tasks []bemkl.Task, basis [][]int) {
 	_, D, N := k.Dims()
-	var own []*vi.Dense
+	var own []vi.Kernels
 	var of [][]int
 	for o := range z.Rows {
 		var samples []int
@@ -34,18 +34,20 @@ func splitTasks(k *vi.Dense, z la.Matrix[float64]) (tasks []bemkl.Task, basis []
 		}
 		j := slices.IndexFunc(of, func(other []int) bool { return slices.Equal(samples, other) })
 		if j < 0 {
-			part := k
+			part := vi.Kernels(k)
 			if len(samples) < N {
-				if part, err = selectKernels(k, rows, samples); err != nil {
-					return nil, nil, err
+				from := rows
+				if from == nil {
+					from = upTo(D)
 				}
+				part = k.Select(from, samples)
 			}
 			j = len(of)
 			own, of = append(own, part), append(of, samples)
 		}
 		tasks, basis = append(tasks, bemkl.Task{Kernels: own[j], Y: y}), append(basis, rows)
 	}
-	return tasks, basis, nil
+	return tasks, basis
 }
 
 // taskMemory returns about how many bytes the tasks' own kernels and factors take.
@@ -73,6 +75,7 @@ func checkFrom(f *Fitting, model *design, tasks int, ds *design, wanted int) err
 // the design.
 type taskWeights[T interface {
 	posterior
+	variances
 	CovarianceRoundoff(o int, cov la.Matrix[float64]) float64
 }] struct {
 	tasks []T
@@ -94,6 +97,15 @@ func (p *taskWeights[T]) WeightCovariance(ws *la.Workspace, o int, rows []int) (
 	return p.tasks[o].WeightCovariance(ws, 0, p.places(o, rows))
 }
 
+// WeightVariances returns those of task o's weights, 0 for basis points that it lacks.
+func (p *taskWeights[T]) WeightVariances(ws *la.Workspace, o int) ([]float64, error) {
+	own, err := p.tasks[o].WeightVariances(ws, 0)
+	if err != nil {
+		return nil, err
+	}
+	return moved(p.basis[o], own, 0, nil, p.d), nil
+}
+
 // roundoff is that of task o's covariance.
 func (p *taskWeights[T]) roundoff(o int, cov la.Matrix[float64]) float64 {
 	return p.tasks[o].CovarianceRoundoff(0, cov)
@@ -112,11 +124,12 @@ func (p *taskWeights[T]) places(o int, rows []int) []int {
 }
 
 // kernels returns the kernels of task o: its own rows of k.
-func (p *taskWeights[T]) kernels(o int, k vi.Kernels) (vi.Kernels, error) {
+func (p *taskWeights[T]) kernels(o int, k vi.Kernels) vi.Kernels {
 	if p.basis[o] == nil {
-		return k, nil
+		return k
 	}
-	return selectKernels(k.(*vi.Dense), p.basis[o], nil) // a design's kernels are dense
+	_, _, N := k.Dims()
+	return k.(*vi.Dense).Select(p.basis[o], upTo(N)) // a prediction's kernels are dense
 }
 
 // widen returns a row for each task with its values at its own basis points, and 0 elsewhere.

@@ -49,16 +49,14 @@ func (ds *design) missingPatterns() (patterns [][]bool, of []int) {
 // newSpread returns the spread of L functions whose sample weights have the means a, L×D, and
 // whose biases and kernel weights have the means beMean and the covariances beCov; k are the
 // training kernels, D×N.
-func (ds *design) newSpread(k *vi.Dense, a la.Matrix[float64], beMean []float64, beCov la.Matrix[float64]) []la.Matrix[float64] {
+func (ds *design) newSpread(k vi.Kernels, a la.Matrix[float64], beMean []float64, beCov la.Matrix[float64]) []la.Matrix[float64] {
 	P, _, N := k.Dims()
 	L := a.Rows
 	e := beMean[L:]
 	var out []la.Matrix[float64]
 	h := la.NewMatrix[float64](P, N)
 	for o := range L {
-		for m := range P {
-			la.Gemv(&la.Workspace{}, la.Transpose, 1, k.At(m), a.Row(o), 0, h.Row(m))
-		}
+		k.Project(&la.Workspace{}, a.Slice(o, o+1, 0, a.Cols), h)
 		s := la.NewMatrix[float64](P, P)
 		for m := range P {
 			for n := range m + 1 {

@@ -25,6 +25,35 @@ type posterior interface {
 	WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matrix[float64], error)
 }
 
+// variances are posteriors that tell the variances of all sample weights of a function for
+// less than their covariance.
+type variances interface {
+	WeightVariances(ws *la.Workspace, o int) ([]float64, error)
+}
+
+// weightVariances returns those of the sample weights of function o that rows lists.
+func (m *weighted) weightVariances(ws *la.Workspace, o int, rows []int) ([]float64, error) {
+	out := make([]float64, len(rows))
+	if w, ok := m.weights.(variances); ok {
+		all, err := w.WeightVariances(ws, o)
+		if err != nil {
+			return nil, err
+		}
+		for r, d := range rows {
+			out[r] = all[d]
+		}
+		return out, nil
+	}
+	cov, err := m.weights.WeightCovariance(ws, o, rows)
+	if err != nil {
+		return nil, err
+	}
+	for r := range out {
+		out[r] = cov.At(r, r)
+	}
+	return out, nil
+}
+
 // prepare finds the active samples; a, functions × basis points, are the means of
 // the sample weights. It reports weights that are not numbers.
 func (m *weighted) prepare(a la.Matrix[float64]) error {
@@ -38,12 +67,12 @@ func (m *weighted) prepare(a la.Matrix[float64]) error {
 				rows = append(rows, d)
 			}
 		}
-		cov, err := m.weights.WeightCovariance(ws, o, rows)
+		variance, err := m.weightVariances(ws, o, rows)
 		if err != nil {
 			return fmt.Errorf("mkl: %w", err)
 		}
 		for r, d := range rows {
-			m.active[o] = append(m.active[o], SampleWeight{Sample: d, Mean: a.At(o, d), SD: math.Sqrt(cov.At(r, r))})
+			m.active[o] = append(m.active[o], SampleWeight{Sample: d, Mean: a.At(o, d), SD: math.Sqrt(variance[r])})
 		}
 	}
 	return checkWeights(m.KernelWeights())

@@ -2,6 +2,7 @@ package vi
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/check"
@@ -83,6 +84,39 @@ func (k *Dense) Dims() (P, D, N int) { return len(k.k), k.d, k.n }
 
 // At returns kernel m without copying it.
 func (k *Dense) At(m int) la.Matrix[float64] { return k.k[m] }
+
+// Select returns those rows and columns of the kernels.
+func (k *Dense) Select(rows, cols []int) *Dense {
+	out := newSelection(len(k.k), len(rows), len(cols))
+	for m, to := range out.k {
+		for i, r := range rows {
+			from, row := k.k[m].Row(r), to.Row(i)
+			for j, c := range cols {
+				row[j] = from[c]
+			}
+		}
+	}
+	return out
+}
+
+// Equal reports whether kernels m and n are the same.
+func (k *Dense) Equal(m, n int) bool {
+	for i := range k.d {
+		if !slices.Equal(k.k[m].Row(i), k.k[n].Row(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// newSelection returns P kernels of D×N zeros.
+func newSelection(P, D, N int) *Dense {
+	out := &Dense{d: D, n: N}
+	for range P {
+		out.k = append(out.k, la.NewMatrix[float64](D, N))
+	}
+	return out
+}
 
 // every returns the rows m, m+P, m+2P, … of x as a matrix.
 func every(x la.Matrix[float64], m, P int) la.Matrix[float64] {

@@ -5,7 +5,9 @@
 //	go run ./bench/scale -n 1000000 -d 200 -p 5
 //
 // With -labels it classifies by passes, and says after how many of them the log loss of new samples is
-// what it will be. With -classes it fits the classifier of package mkl by its default settings.
+// what it will be. With -classes it fits the classifier of package mkl by its default settings. With
+// -store it fits, in place of landmarks, with the kernels between all samples, and says what a sweep
+// takes of time and memory.
 //
 // The samples are uniform on [−1, 1]⁸, of which two coordinates do not matter, and
 //
@@ -156,12 +158,16 @@ func run() error {
 	classes := flag.Int("classes", 0, "fit mkl.LandmarkClassifier to so many classes; of the other flags n, d, exact, workers and seed count")
 	exact := flag.Int("exact", 0, "with -classes: samples of an exact classifier beside it; 0: none")
 	seed := flag.Uint64("seed", 1, "of the samples")
+	storage := flag.String("store", "", "fit a regression with the kernels between all samples, held as float64, float32 or in a file of the `directory`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 
 	if *classes > 1 {
 		return learnClasses(ctx, *seed, *n, *d, *classes, *exact, *workers)
+	}
+	if *storage != "" {
+		return store(ctx, *storage, *seed, *n, *p, *sweeps, *workers, *noise)
 	}
 	ws := &la.Workspace{Workers: *workers}
 	pl, err := newPlan(ws, generator{rand.New(rand.NewPCG(*seed, 1)), 0}, *d, *p, *whitening)

@@ -168,6 +168,9 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -sparse all", `--sparse must be one of "none","kernels","samples","both" but got "all"`},
 		{"fit d.csv -target y -memory 1kB", "a fit of 3 samples with 1 view needs about "},
 		{"fit d.csv -target y -model mgp -memory 1kB", "a fit of 3 samples with 14 kernels needs about "},
+		{"fit d.csv -target y -store float32", "-store is not for -task regression with -model auto (it is for -model bmkl and -model mgp)"},
+		{"fit d.csv -target y -model bmkl -store float16", "-store float16 is neither float64 nor float32, nor a path with a slash"},
+		{"fit d.csv -target y -model bmkl -store none/", "-store none/: there is no such folder"},
 		{"fit d.csv -target y -memory much", `--memory: "much" is not a size such as 8GiB or 500MB`},
 		{"fit d.csv -target y -separator ab", `-separator "ab": one character is needed`},
 		{"fit d.csv -target y -o none/m", "none/m: there is no folder none"},
@@ -703,4 +706,7 @@ func TestNPY(t *testing.T) {
 	status, _, stderr = command(t, nil, header(200000), "fit", "-", "-target", "#3", "-task", "regression", "-model", "bmkl", "-memory", "1GB")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, "a fit of 200000 samples with 14 kernels needs about ")
+	status, _, stderr = command(t, nil, header(2000), "fit", "-", "-target", "#3", "-task", "binary", "-model", "bmkl", "-memory", "500MB")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Regexp(t, `: -store float32 takes about \d+ MiB`, stderr)
 }

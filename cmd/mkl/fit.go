@@ -182,9 +182,10 @@ type problem struct {
 	bar     *sweepBar
 
 	// These are known once the task is.
-	est   *estimator
-	prior map[string]mkl.Gamma
-	notes *notes
+	est      *estimator
+	prior    map[string]mkl.Gamma
+	notes    *notes
+	settings *settings
 	fitter
 
 	guessed string // how the task was told, if it was not named
@@ -241,15 +242,21 @@ func (p *problem) prepare() error {
 	if err != nil {
 		return err
 	}
-	p.fitter = p.est.build(&settings{
+	store, err := p.storage()
+	if err != nil {
+		return err
+	}
+	p.settings = &settings{
 		fitCmd: p.fitCmd, prior: p.prior, features: p.views[0].features(),
 		fitting: mkl.Fitting{
 			Seed: p.Seed, Restarts: p.Restarts, Tolerance: p.Tolerance, MaxSweeps: p.Sweeps,
 			AllowDuplicates: p.AllowDuplicates || open(p.views), // kernels that the data suggest are not the user's mistake
 			MissingViews:    p.Missing == missingViews,
+			Kernels:         store,
 			Workers:         p.Workers, Progress: p.bar.show, Notes: encoded,
 		},
-	})
+	}
+	p.fitter = p.est.build(p.settings)
 	return nil
 }
 

@@ -227,6 +227,13 @@ func (p *problem) size(n, outputs int) (size mkl.Size, data float64) {
 // smaller says which fit of as many samples would take less memory than the limit, if one
 // does. Data is the bytes of the tables.
 func (p *problem) smaller(size mkl.Size, data, limit float64) string {
+	if p.est.takes("store") && p.Store == storeFloat64 {
+		rounded := *p.settings
+		rounded.fitting.Kernels.Float32 = true
+		if need := float64(p.est.build(&rounded).memory(size)) + data; need <= limit {
+			return fmt.Sprintf(": -store %s takes about %v", storeFloat32, memory.Size(need))
+		}
+	}
 	switch {
 	case size.Basis > 0 || data > limit || p.est.model == modelLandmarks:
 	case p.est.form == numbers && len(p.targets) == 1:

@@ -77,7 +77,7 @@ func wrapClassificationState(s ClassificationState) *ClassificationPosterior {
 // posterior's own and must not be changed.
 func (p *ClassificationPosterior) State() ClassificationState { return p.s }
 
-// posterior returns the present state, copied.
+// posterior returns the present state, copied but for the Gram matrix, which never changes.
 func (m *classification) posterior() *ClassificationPosterior {
 	s := ClassificationState{
 		Priors:  m.priors,
@@ -88,7 +88,7 @@ func (m *classification) posterior() *ClassificationPosterior {
 		A:       m.aMean.Clone(),
 		BEMean:  append([]float64(nil), m.be.Mean...),
 		BECov:   m.be.Cov.Clone(),
-		Gram:    m.gram.Clone(),
+		Gram:    m.gram,
 	}
 	for o := range m.L {
 		s.Gamma = append(s.Gamma, m.gamma.At(o))

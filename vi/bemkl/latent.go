@@ -28,7 +28,7 @@ type latent struct {
 	P, D, N int
 	R       int
 	crew    *work.Crew[*worker]
-	gram    la.Matrix[float64] // S = Σ K_m K_mᵀ, D×D, lower triangle
+	gram    la.Matrix[float64] // S = Σ K_m K_mᵀ, D×D, lower triangle; posteriors share it: it never changes
 
 	// Samples whose target is missing keep their g, which follows its prior.
 	observed la.Matrix[float64] // R×N of 0 and 1; empty if nothing is missing

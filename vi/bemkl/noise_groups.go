@@ -420,12 +420,12 @@ func (m *groupedRegression) Predictions(p *vi.Predictions) {
 	}
 }
 
-// posterior returns the present state, copied.
+// posterior returns the present state, copied but for the Gram matrix, which never changes.
 func (m *groupedRegression) posterior() *RegressionPosterior {
 	s := RegressionState{
 		Priors: m.priors, Samples: m.N,
 		Lambda: la.MatrixOf(m.L, m.D, m.lambda.Scale).Clone(), A: m.aMean.Clone(),
-		BEMean: append([]float64(nil), m.be.Mean...), BECov: m.be.Cov.Clone(), Gram: m.gram.Clone(),
+		BEMean: append([]float64(nil), m.be.Mean...), BECov: m.be.Cov.Clone(), Gram: m.gram,
 	}
 	for o := range m.L {
 		s.Upsilon = append(s.Upsilon, m.upsilon.At(o))

@@ -172,6 +172,21 @@ func (p *scorer) WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matri
 	return cov, nil
 }
 
+// WeightVariances returns the variances of the sample weights a_{o,d} of all basis points d:
+// the diagonal of WeightCovariance, for a fraction of its time and memory.
+func (p *scorer) WeightVariances(ws *la.Workspace, o int) ([]float64, error) {
+	f, err := p.factor(ws, p.row(o), new(weightFactor))
+	if err != nil {
+		return nil, err
+	}
+	v := make([]float64, p.D)
+	la.CholeskyInvDiag(ws, f.b, v)
+	for d, s := range f.s {
+		v[d] *= s * s
+	}
+	return v, nil
+}
+
 // CovarianceRoundoff returns how far rounding can move a norm √(kᵀ·Cov[a_o]·k), relative
 // to itself and whatever k is, where cov is that covariance as WeightCovariance returns
 // it for all basis points. Cov is (Λ + υS)⁻¹, and the computed factor is that of

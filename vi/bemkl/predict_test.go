@@ -66,6 +66,12 @@ func TestPredictAgreesWithItsFormulas(t *testing.T) {
 		for o := range L {
 			cov, err := post.WeightCovariance(nil, o, all)
 			require.NoError(t, err)
+			variances, err := post.WeightVariances(nil, o)
+			require.NoError(t, err)
+			for d, v := range variances {
+				assert.InEpsilon(t, cov.At(d, d), v, 1e-9)
+			}
+			require.NoError(t, err)
 			for i := range c.T {
 				x := append(golden.Vec{1}, make(golden.Vec, P)...)
 				cm := la.NewMatrix[float64](P, P)

@@ -204,7 +204,7 @@ func wrapRegressionState(s RegressionState) *RegressionPosterior {
 	return p
 }
 
-// posterior returns the present state, copied.
+// posterior returns the present state, copied but for the Gram matrix, which never changes.
 func (m *regression) posterior() *RegressionPosterior {
 	s := RegressionState{
 		Priors:  m.priors,
@@ -213,7 +213,7 @@ func (m *regression) posterior() *RegressionPosterior {
 		A:       m.aMean.Clone(),
 		BEMean:  append([]float64(nil), m.be.Mean...),
 		BECov:   m.be.Cov.Clone(),
-		Gram:    m.gram.Clone(),
+		Gram:    m.gram,
 		Healing: m.healing(),
 	}
 	for o := range m.L {

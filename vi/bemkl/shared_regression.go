@@ -505,7 +505,7 @@ func wrapSharedState(s SharedState) *SharedPosterior {
 	return p
 }
 
-// posterior returns the present state, copied.
+// posterior returns the present state, copied but for the Gram matrix, which never changes.
 func (m *shared) posterior() *SharedPosterior {
 	s := SharedState{
 		Priors:  m.priors,
@@ -513,7 +513,7 @@ func (m *shared) posterior() *SharedPosterior {
 		Lambda:  la.MatrixOf(1, m.D, m.lambda.Scale).Clone(),
 		A:       m.aMean.Clone(),
 		Upsilon: m.upsilonQ.At(0),
-		Gram:    m.gram.Clone(),
+		Gram:    m.gram,
 	}
 	for o := range m.L {
 		s.Epsilon = append(s.Epsilon, m.epsilon.At(o))

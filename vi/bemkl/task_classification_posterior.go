@@ -67,7 +67,7 @@ func (s *TaskClassificationState) task(t int) ClassificationState {
 	}
 }
 
-// posterior returns the present state, copied.
+// posterior returns the present state, copied but for the Gram matrix, which never changes.
 func (m *taskClassification) posterior() *TaskClassificationPosterior {
 	s := TaskClassificationState{
 		Priors: m.priors, Margin: m.margin, SigmaG: m.sigmaG,
@@ -83,7 +83,7 @@ func (m *taskClassification) posterior() *TaskClassificationPosterior {
 			Lambda:  append([]float64(nil), l.lambda.Scale...),
 			A:       append([]float64(nil), l.aMean.Row(0)...),
 			Gamma:   m.gamma.At(t),
-			Gram:    l.gram.Clone(),
+			Gram:    l.gram,
 		})
 	}
 	p := &TaskClassificationPosterior{s: s}

@@ -87,7 +87,7 @@ func (s *TaskState) task(t int) RegressionState {
 	}
 }
 
-// posterior returns the present state, copied.
+// posterior returns the present state, copied but for the Gram matrix, which never changes.
 func (m *taskRegression) posterior() *TaskPosterior {
 	s := TaskState{
 		Priors: m.priors,
@@ -103,7 +103,7 @@ func (m *taskRegression) posterior() *TaskPosterior {
 			Lambda:  append([]float64(nil), l.lambda.Scale...),
 			A:       append([]float64(nil), l.aMean.Row(0)...),
 			Upsilon: m.upsilon[t].At(0), Epsilon: m.epsilon[t].At(0), Gamma: m.gamma.At(t),
-			Gram:    l.gram.Clone(),
+			Gram:    l.gram,
 			Healing: l.healing(l.read.e(), m.be.Mean[t:t+1], l.target),
 		})
 	}
