@@ -2,12 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -554,7 +549,7 @@ func (p *problem) part(rows []int) (*problem, *console.Files) {
 		}
 		return own[f]
 	}
-	q.main, q.guessed = some(p.main), ""
+	q.main, q.guessed, q.resumed = some(p.main), "", nil
 	q.views = slices.Clone(p.views)
 	for i := range q.views {
 		v := &q.views[i]
@@ -594,30 +589,7 @@ func (p *problem) inputs(k int, fitted *view, next []mkl.Input, f choose.Fold) [
 func (v *crossValidation) key() (string, error) {
 	flags := v.learnFlags
 	flags.Workers, flags.Memory, flags.JSON = 0, 0, false
-	text, err := json.Marshal(flags)
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	h.Write(text)
-	seen := map[*console.File]bool{}
-	for _, view := range v.p.views {
-		f := view.source.File
-		if seen[f] {
-			continue
-		}
-		seen[f] = true
-		for _, j := range slices.Sorted(maps.Keys(f.Data.Numbers)) {
-			fmt.Fprintf(h, "\n%d:", j)
-			for _, x := range f.Data.Numbers[j] {
-				h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)))
-			}
-		}
-		for _, j := range slices.Sorted(maps.Keys(f.Data.Labels)) {
-			fmt.Fprintf(h, "\n%d:%q", j, f.Data.Labels[j])
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return v.p.key(flags)
 }
 
 // firstError is why the first fold failed that did.

@@ -38,9 +38,21 @@ func (c *fitCmd) Run(e *console.Env) error {
 			fmt.Fprintln(e.Stderr, text)
 		}
 	}
+	key, err := p.fitKey()
+	if err != nil {
+		return err
+	}
+	ended, err := p.resumed.begin(e, key)
+	if err != nil {
+		return err
+	}
 	model, fell := p.bar.finish(p.fitInTime(e.Ctx, d))
 	if model == nil {
 		return fell
+	}
+	ended()
+	if err := p.resumed.end(fell == nil && p.Time == 0 && model.Trace().Converged); err != nil {
+		return err
 	}
 	if e, err = c.keep(e, model); err != nil {
 		return err
@@ -79,7 +91,7 @@ func (c *fitCmd) gather(e *console.Env) (*problem, *data, error) {
 	}
 	fs := &console.Files{Env: e, Opt: opt, Join: c.Join}
 	defer fs.Close()
-	p := &problem{fitCmd: c, bar: &sweepBar{env: e, quiet: c.JSON}}
+	p := &problem{fitCmd: c, bar: &sweepBar{env: e, quiet: c.JSON}, resumed: newResumption(c.Resume)}
 	if p.main, err = fs.Open(c.Data); err != nil {
 		return nil, nil, err
 	}
@@ -180,6 +192,7 @@ type problem struct {
 	targets []int
 	views   []view
 	bar     *sweepBar
+	resumed *resumption // the file of -resume; nil if there is none
 
 	// These are known once the task is.
 	est   *estimator
@@ -247,7 +260,7 @@ func (p *problem) prepare() error {
 			Seed: p.Seed, Restarts: p.Restarts, Tolerance: p.Tolerance, MaxSweeps: p.Sweeps,
 			AllowDuplicates: p.AllowDuplicates || open(p.views), // kernels that the data suggest are not the user's mistake
 			MissingViews:    p.Missing == missingViews,
-			Workers:         p.Workers, Progress: p.bar.show, Notes: encoded,
+			Workers:         p.Workers, Progress: p.bar.show, Notes: encoded, Journal: p.resumed.of(),
 		},
 	})
 	return nil

@@ -22,6 +22,8 @@ type fitCmd struct {
 
 	Samples bool `help:"List the active samples with their weights."`
 
+	Resume string `placeholder:"FILE" help:"File that keeps the state of the fit; the same command goes on from there."`
+
 	learnFlags `embed:""`
 
 	More []string `arg:"" optional:"" help:"Further files of mkl sum."`
@@ -155,6 +157,13 @@ func (c *fitCmd) check(est *estimator) error {
 		}
 		return console.Inputf("-missing views is not for -task %s with -model %s%s", c.task, c.model, hint)
 	}
+	switch {
+	case c.Resume == "":
+	case est.takes("gibbs") && !c.Gibbs:
+		return console.Inputf("-resume is with -model %s for -gibbs", est.model)
+	case est.takes("method") && (c.Plain || c.method() >= mkl.Factorised):
+		return console.Inputf("-resume is not for -method %s", c.method())
+	}
 	if c.Plain && c.Method != methods[0].name {
 		return console.Inputf("-plain is -method %s: it cannot be %s as well", mkl.Published, c.Method)
 	}
@@ -203,6 +212,7 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("restarts", &c.Restarts, 0),
 		flagOf("plain", &c.Plain, false),
 		flagOf("missing-targets", &c.MissingTargets, false),
+		flagOf("resume", &c.Resume, ""),
 	}
 }
 
