@@ -47,10 +47,10 @@ func (c *fitCmd) Run(e *console.Env) error {
 		return err
 	}
 	model, fell := p.bar.finish(p.fitInTime(e.Ctx, d))
+	ended()
 	if model == nil {
 		return fell
 	}
-	ended()
 	if err := p.resumed.end(fell == nil && p.Time == 0 && model.Trace().Converged); err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (p *problem) findTargets() error {
 		return console.Inputf("-target %w", err)
 	}
 	if p.targets, err = spec.Select(items, p.main.Columns(), nil); err != nil {
-		return console.Inputf("-target: %s: %w", p.main.Name(), err)
+		return console.Inputf("-target: %s: %w%s", p.main.Name(), err, spaced(p.main))
 	}
 	switch {
 	case p.Task != nil:
@@ -219,6 +219,14 @@ func (p *problem) findTargets() error {
 		p.task = taskRegression
 	}
 	return nil
+}
+
+// spaced is a hint where a table of one column may be one whose cells spaces separate.
+func spaced(f *console.File) string {
+	if names := f.Columns(); len(names) == 1 && len(strings.Fields(names[0])) > 1 {
+		return "; the table has one column: if spaces separate its cells, -separator space"
+	}
+	return ""
 }
 
 // choose finds the estimator for the task and refuses flags and targets that are not
@@ -321,7 +329,7 @@ func (p *problem) learn(fs *console.Files) (d *data, notes []string, err error) 
 	views, left, err := p.mklViews(p.est, p.views)
 	d.views = views
 	for _, note := range left {
-		notes = append(notes, "kernels: "+note)
+		notes = append(notes, "kernels: "+p.notes.nameColumns(note))
 	}
 	return d, notes, err
 }

@@ -105,7 +105,7 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 		for i, name := range names {
 			r.Members = append(r.Members, memberReport{name, weights[i]})
 		}
-		r.Story = pool.Story()
+		r.Story = n.nameColumns(pool.Story())
 	}
 	outputs := m.Outputs()
 	names := n.Targets
@@ -145,6 +145,7 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 func kernelReports(n *notes, weights []mkl.KernelWeight, inclusion []float64) (all []kernelReport) {
 	for i, w := range weights {
 		view, kernel := n.named(w.View, w.Kernel)
+		view, kernel = n.nameColumns(view), n.nameColumns(kernel)
 		k := kernelReport{View: view, Kernel: kernel, Weight: console.Number(w.Mean), SD: console.Number(w.SD), Active: w.Active}
 		if inclusion != nil {
 			k.Inclusion = &inclusion[i]

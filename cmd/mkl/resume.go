@@ -49,7 +49,7 @@ func (r *resumption) of() *mkl.Journal {
 }
 
 // begin reads the file, if it is there, for the fit that key stands for, and lets an interruption
-// write it; ended is to be called when the fit has.
+// write it. ended is to be called when the fit has: it waits for what an interruption writes.
 func (r *resumption) begin(e *console.Env, key string) (ended func(), err error) {
 	if r == nil {
 		return func() {}, nil
@@ -79,13 +79,20 @@ func (r *resumption) begin(e *console.Env, key string) (ended func(), err error)
 			fmt.Fprintf(e.Stderr, "going on from %s, after %s\n", r.path, console.Plural(n, "sweep"))
 		}
 	}
+	written := make(chan struct{})
 	stop := context.AfterFunc(e.Ctx, func() {
+		defer close(written)
 		if err := r.save(); err != nil {
-			fmt.Fprintf(e.Stderr, "mkl: %v\n", err)
+			e.Kept = ""
+			fmt.Fprintf(e.Stderr, "mkl: warning: %v\n", err)
 		}
 	})
 	e.Kept = r.path
-	return func() { stop(); e.Kept = "" }, nil
+	return func() {
+		if !stop() {
+			<-written
+		}
+	}, nil
 }
 
 // save writes the state as it is now.
