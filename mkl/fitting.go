@@ -77,6 +77,10 @@ type Fitting struct {
 	// Progress, if not nil, is called after every sweep.
 	Progress func(Progress)
 
+	// Journal, if not nil, keeps the state of the fit, for one that is cut off to go on from;
+	// see there for the estimators that have one.
+	Journal *Journal
+
 	// Slopes, if not nil, is called at the end of a fit by [Regression],
 	// [SharedRegression], [Classifier], [MultiLabel], [ProbitClassifier] or [MultiTask]
 	// with the derivatives of its lower bound by the widths of the views' kernels.
@@ -157,7 +161,7 @@ func (f *Fitting) check(need int64) error {
 	if need > limit {
 		return &MemoryError{Need: need, Limit: limit}
 	}
-	return nil
+	return f.Journal.claim(f)
 }
 
 // checkKernels is check for a fit of the given size that holds kernel matrices. Its error says
@@ -194,7 +198,7 @@ func (f *Fitting) kernelMemory(s Size, l int) int64 {
 
 // ascent returns the settings of the given one of so many starts, counted from 1.
 func (f *Fitting) ascent(start, starts int) vi.Ascent {
-	a := vi.Ascent{Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps}
+	a := vi.Ascent{Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps, Journal: f.Journal.ofAscents()}
 	if f.Progress != nil {
 		a.Progress = func(p vi.Progress) {
 			f.Progress(Progress{Start: start, Starts: starts, Sweep: p.Sweep, MaxSweeps: p.MaxSweeps, Bound: p.Bound, Rise: p.Rise, Left: p.Left})

@@ -299,7 +299,7 @@ func TestLandmarkClassifierRefuses(t *testing.T) {
 	assert.EqualError(t, err, "mkl: sums: class none has no sample")
 	_, err = p.Fit(t.Context(), Fitting{}, nil)
 	assert.EqualError(t, err, "mkl: rows is nil")
-	_, err = LoadPlan(saved(t, p.Save))
+	_, err = LoadPlan(written(t, p.Save))
 	var kind *KindError
 	require.ErrorAs(t, err, &kind)
 	assert.Equal(t, "class-plan", kind.Kind)
@@ -346,15 +346,15 @@ func TestLandmarkClassifierRefuses(t *testing.T) {
 		{`"bounds":[`, `"bounds":[1,`}:                 "bounds of 2 functions where there are 1",
 		{`"classes":["low",`, `"classes":["a","low",`}: "",
 	} {
-		assertRefused(t, saved(t, m.Save).Bytes(), func(f map[string]string, _ map[string]tensor) {
+		assertRefused(t, written(t, m.Save).Bytes(), func(f map[string]string, _ map[string]tensor) {
 			require.Contains(t, f["model"], change[0])
 			f["model"] = strings.Replace(f["model"], change[0], change[1], 1)
 		}, want)
 	}
 }
 
-// saved returns a file.
-func saved(t testing.TB, save func(w io.Writer) error) *bytes.Buffer {
+// written returns a file.
+func written(t testing.TB, save func(w io.Writer) error) *bytes.Buffer {
 	var file bytes.Buffer
 	require.NoError(t, save(&file))
 	return &file

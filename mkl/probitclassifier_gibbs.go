@@ -53,6 +53,9 @@ func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Ke
 			c.Progress(Progress{Start: p.Chain + 1, Starts: s.Chains, Sweep: p.Sweep, MaxSweeps: p.Sweeps, Bound: math.NaN(), Rise: math.NaN(), Left: p.Sweeps - p.Sweep})
 		}
 	}
+	if err := c.Journal.ofChains(s); err != nil {
+		return nil, 0, err
+	}
 	draws, err := g.Sample(ctx, k, index)
 	if err != nil {
 		return nil, 0, fmt.Errorf("mkl: %w", err)

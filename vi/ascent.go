@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // Ascent says how far to climb the lower bound. The zero value is ready.
@@ -34,6 +35,10 @@ type Ascent struct {
 	// Progress, if not nil, is called after every sweep on the caller's
 	// goroutine.
 	Progress func(Progress)
+
+	// Journal, if not nil, keeps the state of the ascent after every sweep, and is where the
+	// ascent goes on from if it has a state of it.
+	Journal *Journal
 }
 
 // DefaultMaxSweeps is the default of Ascent.MaxSweeps.
@@ -200,9 +205,19 @@ func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed in
 		rec.Reason = Failed
 		return rec, fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", limit)
 	}
+	last, lastNoise := rec.Bound(), 0.0
+	stage, visit := a.stage(m, passed)
+	switch known, done, err := stage.Resume(visit, &rec); {
+	case err != nil:
+		rec.Reason = Failed
+		return rec, err
+	case done:
+		return rec, nil
+	case known:
+		passed, last, lastNoise = stage.passed, rec.Bound(), m.Roundoff()
+	}
 	rec.Trace = slices.Grow(rec.Trace, min(limit, 1024))
 	w := a.watch(m, &rec, passed)
-	last, lastNoise := rec.Bound(), 0.0
 	for k := len(rec.Trace) + 1; k <= limit; k++ {
 		stopped := func() (Record, error) {
 			rec.Reason = Cancelled
@@ -246,11 +261,34 @@ func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed in
 		last, lastNoise = b, noise
 		if converged {
 			rec.Reason = Converged
+		}
+		if err := stage.Note(visit, &rec, converged); err != nil {
+			rec.Reason = Failed
+			return rec, fmt.Errorf("vi: sweep %d: %w", k, err)
+		}
+		if converged {
 			return rec, nil
 		}
 	}
 	rec.Reason = MaxSweeps
 	return rec, nil
+}
+
+// snapshotter is an [Objective] that names everything that further sweeps depend on.
+type snapshotter interface{ Snapshot(s *work.Snapshot) }
+
+// stage returns the journal's stage of the ascent that begins, nil if m keeps no state, and what
+// names m's state.
+func (a Ascent) stage(m Objective, passed int) (*Stage, func(*work.Snapshot)) {
+	s := a.Journal.Next() // m counts, state or not
+	of, ok := m.(snapshotter)
+	if s == nil || !ok {
+		return nil, nil
+	}
+	if !s.known {
+		s.passed = passed
+	}
+	return s, of.Snapshot
 }
 
 // watch follows an ascent to say when it has converged.

@@ -106,7 +106,7 @@ func TestErrors(t *testing.T) {
 		"two.csv":    "a,y\n1,yes\n2,no\n3,NA\n",
 	}
 	for _, c := range []struct{ args, want string }{
-		{"", `expected one of "demo", "fit", "cv", "plan", "sum", ...`},
+		{"", `expected one of "demo", "fit", "cv", "plan", "sum", ...: mkl help lists them`},
 		{"frobnicate", "unexpected argument frobnicate"},
 		{"fit d.csv -target y -frob", "unknown flag --frob"},
 		{"fit d.csv", "missing flags: --target=COLUMNS"},

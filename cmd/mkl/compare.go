@@ -156,13 +156,7 @@ func truthOf(all []*contender, target, column int) (t choose.Truth, classes []st
 		if err != nil {
 			return t, nil, err
 		}
-		for _, v := range has {
-			class := -1
-			if v != mkl.Unknown {
-				class = int(v - mkl.Absent)
-			}
-			t.Classes = append(t.Classes, class)
-		}
+		t.Classes = truthOfLabels(has)
 	default:
 		for _, m := range all {
 			if p, ok := m.prediction.(classPrediction); ok {
@@ -182,4 +176,17 @@ func truthOf(all []*contender, target, column int) (t choose.Truth, classes []st
 		}
 	}
 	return t, classes, nil
+}
+
+// truthOfLabels are the classes 1 of samples that have a label and 0 of those that have not, -1 where that is
+// not known.
+func truthOfLabels(has []mkl.Label) []int {
+	class := make([]int, len(has))
+	for i, v := range has {
+		class[i] = -1
+		if v != mkl.Unknown {
+			class[i] = int(v - mkl.Absent)
+		}
+	}
+	return class
 }

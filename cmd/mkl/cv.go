@@ -2,12 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -23,7 +18,7 @@ import (
 
 // cvCmd is mkl cv.
 type cvCmd struct {
-	Models    []string `sep:"," placeholder:"MODELS" help:"Models to compare, with commas between (those of mkl fit -model); by default all that are for the task."`
+	Models    []string `sep:"," placeholder:"MODELS" help:"Models to compare, with commas between (those of mkl fit -model; of several targets also tasks, such as multioutput and shared); by default all that are for the task."`
 	Kernels   []string `sep:"none" placeholder:"KERNELS" help:"A set of kernels for the views that name none; can be repeated, and each model is fitted with each set. The set auto is what the data suggest, and the default."`
 	Baselines bool     `default:"true" negatable:"" help:"Compare with predicting the mean or the frequencies of the classes, and with a linear function."`
 
@@ -35,6 +30,8 @@ type cvCmd struct {
 
 	Score  string `enum:"auto,rmse,nlpd,log-loss,accuracy,brier" default:"auto" help:"Score that decides: rmse or nlpd of numbers, log-loss, accuracy or brier of classes; auto is the first of these."`
 	Resume string `placeholder:"FILE" help:"File that keeps what is done; the same command goes on from there."`
+
+	MissingTargets bool `help:"Learn from samples some of whose targets are missing (empty cells, NA, NaN), and score the others: for several targets."`
 
 	learnFlags `embed:""`
 }
@@ -62,7 +59,7 @@ func (c *cvCmd) Run(e *console.Env) error {
 	case c.Target == "":
 		return console.Inputf("missing flags: --target=COLUMNS")
 	}
-	base := &fitCmd{learnFlags: c.learnFlags}
+	base := &fitCmd{learnFlags: c.learnFlags, MissingTargets: c.MissingTargets}
 	if err := base.checkNumbers(); err != nil {
 		return err
 	}
@@ -110,18 +107,45 @@ func (c *cvCmd) Run(e *console.Env) error {
 	if err != nil {
 		return console.Input(err)
 	}
-	name := v.p.main.Columns()[v.p.targets[0]]
-	out := &comparison{
-		Task: v.p.task, Target: name, Samples: v.p.main.Data.Rows, Folds: c.Folds, Repeats: c.Repeats,
-		of: fmt.Sprintf("%s: %s, %s of %s, %s", v.p.main.Name(), console.Plural(v.p.main.Data.Rows, "sample"), v.p.task, name, v.division()),
-	}
-	if err := out.rank(result, by); err != nil {
-		return fmt.Errorf("no candidate has a score: %w", firstError(result))
+	out, err := v.compared(result, by)
+	if err != nil {
+		return err
 	}
 	if c.JSON {
 		return console.PrintJSON(e.Stdout, out)
 	}
 	return out.print(e.Stdout)
+}
+
+// several reports whether there are several targets.
+func (v *crossValidation) several() bool { return len(v.p.targets) > 1 }
+
+// compared is what the result says, of several targets of each besides.
+func (v *crossValidation) compared(result *choose.Result, by choose.Score) (*comparison, error) {
+	var names []string
+	for _, j := range v.p.targets {
+		names = append(names, v.p.main.Columns()[j])
+	}
+	of := func(name string) *comparison {
+		return &comparison{Task: v.p.task, Target: name, Samples: v.p.main.Data.Rows, Folds: v.Folds, Repeats: v.Repeats}
+	}
+	out := of(strings.Join(names, ","))
+	out.of = fmt.Sprintf("%s: %s, %s of %s, %s", v.p.main.Name(), console.Plural(out.Samples, "sample"), v.p.task, few(names), v.division())
+	if v.several() {
+		by = by.InAll()
+	}
+	if err := out.rank(result, by); err != nil {
+		return nil, fmt.Errorf("no candidate has a score: %w", firstError(result))
+	}
+	for o, target := range result.Targets {
+		own := of(names[o])
+		own.of = names[o]
+		if err := own.rank(target, target.Scores()[slices.Index(result.Scores(), by)]); err != nil {
+			continue // a target that no fold has is told of no score
+		}
+		out.Targets = append(out.Targets, own)
+	}
+	return out, nil
 }
 
 // division says how the samples are divided.
@@ -146,17 +170,15 @@ func (v *crossValidation) read(fs *console.Files) error {
 	if err := p.findTargets(); err != nil {
 		return err
 	}
-	target := p.targets[0]
-	if len(p.targets) != 1 {
-		return console.Inputf("mkl cv compares models of one target, not %d", len(p.targets))
-	}
 	guess := p.task == ""
 	if guess {
-		p.main.Need(target, table.Undecided)
+		p.main.Need(p.targets[0], table.Undecided)
 	} else if err := v.setForm(); err != nil {
 		return err
 	} else {
-		p.main.Need(target, p.targetKind())
+		for _, j := range p.targets {
+			p.main.Need(j, p.targetKind())
+		}
 	}
 	group, err := v.column(v.Group, "-group")
 	if err != nil {
@@ -169,7 +191,7 @@ func (v *crossValidation) read(fs *console.Files) error {
 	except := p.targets
 	if group >= 0 {
 		p.main.Need(group, table.Label)
-		except = []int{target, group}
+		except = append(slices.Clone(except), group)
 	}
 	if p.views, err = p.fitCmd.views(fs, p.main, except); err != nil {
 		return err
@@ -199,30 +221,49 @@ func (v *crossValidation) read(fs *console.Files) error {
 	for _, line := range slices.Concat(fs.Remarks(), lines, p.doubtsAndTask(d)) {
 		fmt.Fprintln(v.env.Stderr, line)
 	}
-	if d.classes != nil {
+	switch {
+	case v.several():
+		for _, y := range d.numbers {
+			v.truth.Targets = append(v.truth.Targets, choose.Truth{Numbers: y})
+		}
+		for _, has := range d.labels {
+			v.truth.Targets = append(v.truth.Targets, choose.Truth{Classes: truthOfLabels(has)})
+		}
+	case d.classes != nil:
 		v.classes = d.classes
 		for _, label := range d.class {
 			v.truth.Classes = append(v.truth.Classes, slices.Index(d.classes, label))
 		}
-	} else {
+	default:
 		v.truth.Numbers = d.numbers[0]
 	}
 	return v.readDivision(group, order)
 }
 
-// setForm refuses tasks that are not for one target, and says what the target is; the default
+// setForm refuses tasks that do not fit the targets, and says what these are; the default
 // estimator stands in until the candidates are known.
 func (v *crossValidation) setForm() (err error) {
 	p := v.p
-	if !slices.Contains([]string{taskRegression, taskBinary, taskMulticlass}, p.task) {
-		return console.Inputf("mkl cv is for -task %s, %s and %s, not %s", taskRegression, taskBinary, taskMulticlass, p.task)
-	}
-	if p.Missing == missingViews {
+	single := slices.Contains([]string{taskRegression, taskBinary, taskMulticlass}, p.task)
+	switch {
+	case !v.several() && !single:
+		return console.Inputf("mkl cv is for -task %s, %s and %s of one target, not %s: the others need several", taskRegression, taskBinary, taskMulticlass, p.task)
+	case v.several() && single && p.task != taskRegression:
+		return console.Inputf("-task %s needs one target, the column of labels, not %d", p.task, len(p.targets))
+	case !v.several() && p.MissingTargets:
+		return console.Inputf("-missing-targets is for several targets")
+	case p.Missing == missingViews:
 		return console.Inputf("-missing views is not for mkl cv")
 	}
-	p.est, err = p.estimator(1)
+	if v.several() && p.task == taskRegression {
+		p.task = taskMultioutput
+	}
+	p.est, err = p.estimator(len(p.targets))
 	return err
 }
+
+// form is what the targets are.
+func (v *crossValidation) form() form { return v.p.est.form }
 
 // column finds the column that a flag names, -1 if it names none.
 func (v *crossValidation) column(name, flag string) (int, error) {
@@ -278,7 +319,7 @@ func (v *crossValidation) split() ([]choose.Fold, error) {
 }
 
 // by is the score that decides.
-func (v *crossValidation) by() (choose.Score, error) { return scoreNamed(v.Score, v.classes != nil) }
+func (v *crossValidation) by() (choose.Score, error) { return scoreNamed(v.Score, v.form() != numbers) }
 
 // scoreNamed is the score that -score names.
 func scoreNamed(name string, classes bool) (choose.Score, error) {
@@ -351,42 +392,46 @@ func (v *crossValidation) candidates(folds int) (all []choose.Candidate, workers
 		models = v.defaultModels()
 	}
 	var problems []*problem
-	if v.Baselines {
-		if v.classes != nil {
-			all = append(all, choose.Frequencies(v.truth.Classes))
-		} else {
-			all = append(all, choose.Mean(v.truth.Numbers))
+	add := func(name string, baseline bool, make func(target int) (*problem, error)) (*problem, error) {
+		one, own, err := v.candidate(name, make)
+		if err != nil {
+			return nil, err
 		}
+		one.Baseline = baseline
+		problems, all = append(problems, own...), append(all, one)
+		return own[0], nil
+	}
+	if v.Baselines {
+		all = append(all, v.trivial())
 	}
 	if v.Baselines && slices.ContainsFunc(v.p.views, func(w view) bool { return !w.given() && !w.ofStrings() }) {
-		q, err := v.linear()
-		if err != nil {
-			return nil, 0, err
-		}
 		name := "ridge"
-		if v.classes != nil {
+		if v.form() != numbers {
 			name = "linear"
 		}
-		problems = append(problems, q)
-		all = append(all, choose.Candidate{Name: name, Baseline: true, Learn: v.learner(q)})
+		if _, err := add(name, true, v.linear); err != nil {
+			return nil, 0, err
+		}
 	}
 	taken := map[string]bool{} // flags that mean something to a model
 	for _, model := range models {
 		var est *estimator
 		for _, set := range sets {
-			q, err := v.problem(model, set)
+			if est != nil && !est.kernels() {
+				continue // it has no kernels to choose
+			}
+			of := func(target int) (*problem, error) { return v.problem(model, set, target) }
+			name := model
+			if q, err := of(0); err != nil {
+				return nil, 0, err
+			} else if q.est.kernels() && (set.name != "" || len(sets) > 1) {
+				name += " " + orAuto(set.name)
+			}
+			q, err := add(name, false, of)
 			if err != nil {
 				return nil, 0, err
 			}
-			if est = q.est; !est.kernels() && set.name != sets[0].name {
-				continue // it has no kernels to choose
-			}
-			name := model
-			if est.kernels() && (set.name != "" || len(sets) > 1) {
-				name += " " + orAuto(set.name)
-			}
-			problems = append(problems, q)
-			all = append(all, choose.Candidate{Name: name, Learn: v.learner(q)})
+			est = q.est
 		}
 		for _, f := range new(fitCmd).optional() {
 			taken[f.name] = taken[f.name] || est != nil && est.takes(f.name)
@@ -408,8 +453,58 @@ func orAuto(name string) string {
 	return name
 }
 
-// defaultModels are the models for the task and the views.
+// trivial is the baseline that does not look at the features.
+func (v *crossValidation) trivial() choose.Candidate {
+	one := func(t choose.Truth) choose.Candidate {
+		if t.Classes != nil {
+			return choose.Frequencies(t.Classes)
+		}
+		return choose.Mean(t.Numbers)
+	}
+	if !v.several() {
+		return one(v.truth)
+	}
+	own := one(v.truth.Targets[0])
+	all := choose.Each(own.Name, v.truth, func(o int) choose.Candidate { return one(v.truth.Targets[o]) })
+	all.Baseline = own.Baseline
+	return all
+}
+
+// candidate is the candidate that learns the problems that of makes: one of all targets, or one
+// of each.
+func (v *crossValidation) candidate(name string, of func(target int) (*problem, error)) (one choose.Candidate, problems []*problem, err error) {
+	for o := range v.p.targets {
+		q, err := of(o)
+		if err != nil {
+			return one, nil, err
+		}
+		problems = append(problems, q)
+		if len(q.targets) == len(v.p.targets) { // it learns them all
+			return choose.Candidate{Name: name, Learn: v.learner(q)}, problems, nil
+		}
+	}
+	return choose.Each(name, v.truth, func(o int) choose.Candidate {
+		return choose.Candidate{Name: name, Learn: v.learner(problems[o])}
+	}), problems, nil
+}
+
+// defaultModels are the models for the task and the views, and of several targets the tasks that learn such
+// targets together, and what learns each by itself.
 func (v *crossValidation) defaultModels() (all []string) {
+	if v.several() {
+		if v.Task != nil && v.p.task != taskMultioutput {
+			all = append(all, v.p.task)
+		} else {
+			all = slices.DeleteFunc(v.together(), func(task string) bool {
+				// Where all targets are known these two learn what multioutput and multilabel do.
+				return !v.p.MissingTargets && (task == "tasks" || task == "tasklabels")
+			})
+		}
+		if v.form() == numbers {
+			all = append(all, "auto")
+		}
+		return all
+	}
 	for _, est := range estimators {
 		if slices.Contains(est.tasks, v.p.task) && (est.kernels() || len(v.p.views) == 1 && open(v.p.views)) {
 			all = append(all, est.model)
@@ -418,17 +513,43 @@ func (v *crossValidation) defaultModels() (all []string) {
 	return all
 }
 
-// problem is the problem of a model and a set of kernels. Flags that mean nothing to the model have their defaults.
-func (v *crossValidation) problem(model string, set kernelSet) (*problem, error) {
+// together are the tasks that learn several such targets.
+func (v *crossValidation) together() (all []string) {
+	for _, est := range estimators {
+		if est.form != v.form() || est.one || v.p.MissingTargets && !est.takes("missing-targets") {
+			continue
+		}
+		for _, task := range est.tasks {
+			if task != taskRegression {
+				all = append(all, task)
+			}
+		}
+	}
+	return all
+}
+
+// problem is the problem of a model and a set of kernels: of all targets, or of the given one if the model
+// learns one. Flags that mean nothing to the model have their defaults.
+func (v *crossValidation) problem(model string, set kernelSet, target int) (*problem, error) {
 	q := *v.p
 	c := *q.fitCmd
-	q.fitCmd, c.Model, c.Kernels = &c, &model, set.name
+	q.fitCmd, c.Kernels = &c, set.name
 	q.views = slices.Clone(q.views)
-	if !slices.Contains(modelNames(), model) {
+	switch {
+	case v.several() && slices.Contains(v.together(), model):
+		c.task, c.Model = model, nil
+	case v.several() && (v.form() != numbers || !slices.Contains(modelNames(), model)):
+		return nil, console.Inputf("-models: there is no model %q of several such targets: there are %s", model, v.severalNames())
+	case slices.Contains(modelNames(), model):
+		c.Model = &model
+		if v.several() {
+			q.targets, c.task, c.MissingTargets = []int{q.targets[target]}, taskRegression, false
+		}
+	default:
 		return nil, console.Inputf("-models: there is no model %q: there are %s", model, join(modelNames()))
 	}
 	var err error
-	if q.est, err = c.estimator(1); err != nil {
+	if q.est, err = c.estimator(len(q.targets)); err != nil {
 		return nil, err
 	}
 	for _, f := range c.optional() {
@@ -449,14 +570,31 @@ func (v *crossValidation) problem(model string, set kernelSet) (*problem, error)
 	return &q, q.checkViews(q.est, q.views)
 }
 
-// linear is the problem of the baseline that is a linear function of all features.
-func (v *crossValidation) linear() (*problem, error) {
+// severalNames are the values of -models for several targets, in words.
+func (v *crossValidation) severalNames() string {
+	if v.form() == numbers {
+		var alone []string
+		for _, est := range estimators {
+			if slices.Contains(est.tasks, taskRegression) {
+				alone = append(alone, est.model)
+			}
+		}
+		return join(v.together()) + ", and of each target by itself " + join(alone)
+	}
+	return join(v.together())
+}
+
+// linear is the problem of the baseline that is a linear function of all features: of a target, or of
+// several labels.
+func (v *crossValidation) linear(target int) (*problem, error) {
 	w := *v
 	p := *v.p
 	w.p, p.views = &p, slices.Clone(p.views)
 	c := *p.fitCmd
 	for _, f := range c.optional() {
-		f.reset()
+		if f.name != "missing-targets" {
+			f.reset()
+		}
 	}
 	c.RawColumns = false
 	p.fitCmd = &c
@@ -466,7 +604,10 @@ func (v *crossValidation) linear() (*problem, error) {
 			p.views[i].kernels = kernels
 		}
 	}
-	return w.problem("mgp", kernelSet{})
+	if v.form() == labels {
+		return w.problem(v.together()[0], kernelSet{}, target)
+	}
+	return w.problem("mgp", kernelSet{}, target)
 }
 
 // share says how many fits may be at work at a time, as the memory allows, and gives each
@@ -482,11 +623,12 @@ func (v *crossValidation) share(problems []*problem, fits int) (int, error) {
 		if err := q.prepare(); err != nil {
 			return 0, err
 		}
-		if err := q.checkMemory(v.p.main.Data.Rows, max(1, len(v.classes))); err != nil {
+		outputs := max(1, len(v.classes), len(q.targets))
+		if err := q.checkMemory(v.p.main.Data.Rows, outputs); err != nil {
 			return 0, err
 		}
 		if limit > 0 {
-			workers = max(1, min(workers, int(limit/q.need(v.p.main.Data.Rows, max(1, len(v.classes))))))
+			workers = max(1, min(workers, int(limit/q.need(v.p.main.Data.Rows, outputs))))
 		}
 	}
 	for _, q := range problems {
@@ -518,7 +660,18 @@ func (v *crossValidation) learner(q *problem) func(context.Context, choose.Fold)
 		if err != nil {
 			return nil, err
 		}
-		return asPrediction(p, 0, v.classes)
+		if len(q.targets) == 1 {
+			return asPrediction(p, 0, v.classes)
+		}
+		all := &choose.Prediction{}
+		for o := range q.targets {
+			one, err := asPrediction(p, o, nil)
+			if err != nil {
+				return nil, err
+			}
+			all.Targets = append(all.Targets, one)
+		}
+		return all, nil
 	}
 }
 
@@ -554,7 +707,7 @@ func (p *problem) part(rows []int) (*problem, *console.Files) {
 		}
 		return own[f]
 	}
-	q.main, q.guessed = some(p.main), ""
+	q.main, q.guessed, q.resumed = some(p.main), "", nil
 	q.views = slices.Clone(p.views)
 	for i := range q.views {
 		v := &q.views[i]
@@ -594,30 +747,7 @@ func (p *problem) inputs(k int, fitted *view, next []mkl.Input, f choose.Fold) [
 func (v *crossValidation) key() (string, error) {
 	flags := v.learnFlags
 	flags.Workers, flags.Memory, flags.JSON = 0, 0, false
-	text, err := json.Marshal(flags)
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	h.Write(text)
-	seen := map[*console.File]bool{}
-	for _, view := range v.p.views {
-		f := view.source.File
-		if seen[f] {
-			continue
-		}
-		seen[f] = true
-		for _, j := range slices.Sorted(maps.Keys(f.Data.Numbers)) {
-			fmt.Fprintf(h, "\n%d:", j)
-			for _, x := range f.Data.Numbers[j] {
-				h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)))
-			}
-		}
-		for _, j := range slices.Sorted(maps.Keys(f.Data.Labels)) {
-			fmt.Fprintf(h, "\n%d:%q", j, f.Data.Labels[j])
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return v.p.key([]any{flags, v.MissingTargets})
 }
 
 // firstError is why the first fold failed that did.

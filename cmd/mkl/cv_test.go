@@ -161,8 +161,7 @@ func TestCVErrors(t *testing.T) {
 		{"-target price -folds 1", "-folds 1: two at least are needed"},
 		{"-target price -repeats 0", "-repeats 0 is below 1"},
 		{"-target price -order sold -repeats 2", "-order excludes -repeats and -group"},
-		{"-target price,area", "mkl cv compares models of one target, not 2"},
-		{"-target price -task multilabel", "mkl cv is for -task regression, binary and multiclass, not multilabel"},
+		{"-target price -task multilabel", "mkl cv is for -task regression, binary and multiclass of one target, not multilabel: the others need several"},
 		{"-target price -models lasso", `-models: there is no model "lasso": there are auto, bmkl, mgp, probit, landmarks and spikeslab`},
 		{"-target price -models probit", "-model probit is for -task binary and multiclass, not regression"},
 		{"-target price -models mgp -latents 2", "-latents is for none of the models: mgp"},
@@ -323,4 +322,82 @@ func TestCVInterrupted(t *testing.T) {
 	assert.Equal(t, 130, status)
 	assert.Empty(t, stdout.String())
 	assert.Contains(t, stderr.String(), "mkl: interrupted: ")
+}
+
+// sensors are three numbers, two of which share a function, and two labels.
+func sensors(rows int, gaps bool) string {
+	rng := rand.New(rand.NewPCG(6, 6))
+	var b strings.Builder
+	b.WriteString("x,z,near,far,other,hot,wet\n")
+	for i := range rows {
+		x, z := rng.NormFloat64(), rng.NormFloat64()
+		near := number(math.Sin(2*x) + 0.1*rng.NormFloat64())
+		far := number(100*math.Sin(2*x) + 10*rng.NormFloat64())
+		if gaps && i%3 == 0 {
+			far = ""
+		}
+		hot, wet := "no", "0"
+		if x > 0 {
+			hot = "yes"
+		}
+		if z > 0 {
+			wet = "1"
+		}
+		b.WriteString(strings.Join([]string{number(x), number(z), near, far, number(z + 0.1*rng.NormFloat64()), hot, wet}, ",") + "\n")
+	}
+	return b.String()
+}
+
+func TestCVOfSeveralTargets(t *testing.T) {
+	view := "v=x,z:rbf(width={0.5,2})"
+	for _, c := range []struct {
+		args       []string
+		gaps       bool
+		candidates []string
+		score      string
+	}{
+		{[]string{"-target", "near,far,other", "-models", "multioutput,mgp"}, false, []string{"mean", "ridge", "multioutput", "mgp"}, "RMSE/SD"},
+		{[]string{"-target", "near,far", "-models", "tasks,mgp", "-missing-targets", "-score=nlpd"}, true, []string{"mean", "ridge", "tasks", "mgp"}, "NLPD"},
+		{[]string{"-target", "hot,wet", "-task=multilabel"}, false, []string{"frequencies", "linear", "multilabel"}, "log loss"},
+	} {
+		args := append([]string{"cv", "d.csv", "-view", view, "-folds=3", "-sweeps=60", "-resume=s", "-json"}, c.args...)
+		status, first, stderr := command(t, map[string]string{"d.csv": sensors(45, c.gaps)}, "", args...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		var out comparison
+		require.NoError(t, json.Unmarshal([]byte(first), &out))
+		var names []string
+		for _, one := range out.Candidates {
+			names = append(names, one.Name)
+			assert.Len(t, one.ByFold, 3)
+			assert.Empty(t, one.Failed)
+		}
+		assert.Equal(t, c.candidates, names)
+		assert.Equal(t, c.score, out.By)
+		assert.Equal(t, c.args[1], out.Target)
+		require.Len(t, out.Targets, strings.Count(c.args[1], ",")+1)
+		for _, own := range out.Targets {
+			assert.NotEqual(t, c.candidates[0], own.Best, "%s: what looks at the features is better", own.Target)
+			assert.Contains(t, own.Candidates[1].Difference, "low")
+		}
+		status, again, stderr := command(t, nil, "", append(args, "-workers=3")...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Equal(t, first, again, "what is in the file, with other workers")
+	}
+
+	status, stdout, stderr := command(t, map[string]string{"d.csv": sensors(45, false)}, "",
+		"cv", "d.csv", "-view", view, "-target", "near,other", "-models=multioutput", "-folds=2", "-sweeps=30")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Regexp(t, `(?s)^d.csv: 45 samples, multioutput of near, other, 2 folds\n\n +RMSE/SD ± SE .*Recommendation: .*\n\nnear\n +RMSE ± SE .*\n\nother\n +RMSE ± SE`, stdout)
+
+	for _, c := range []struct{ args, want string }{
+		{"-target near,far -task binary", "-task binary needs one target, the column of labels, not 2"},
+		{"-target near -missing-targets", "-missing-targets is for several targets"},
+		{"-target near,far -models nope", `there is no model "nope" of several such targets: there are multioutput, shared, tasks and multitask, and of each target by itself auto, bmkl, mgp, landmarks and spikeslab`},
+		{"-target hot,wet -task multilabel -models auto", "there are multilabel and tasklabels"},
+		{"-target near,far -models shared -missing-targets", `there is no model "shared"`},
+	} {
+		status, _, stderr := command(t, nil, "", strings.Fields("cv d.csv -missing drop "+c.args)...)
+		assert.Equal(t, console.StatusInput, status, c.args)
+		assert.Contains(t, stderr, c.want)
+	}
 }

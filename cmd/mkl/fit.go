@@ -38,9 +38,21 @@ func (c *fitCmd) Run(e *console.Env) error {
 			fmt.Fprintln(e.Stderr, text)
 		}
 	}
+	key, err := p.fitKey()
+	if err != nil {
+		return err
+	}
+	ended, err := p.resumed.begin(e, key)
+	if err != nil {
+		return err
+	}
 	model, fell := p.bar.finish(p.fitInTime(e.Ctx, d))
+	ended()
 	if model == nil {
 		return fell
+	}
+	if err := p.resumed.end(fell == nil && p.Time == 0 && model.Trace().Converged); err != nil {
+		return err
 	}
 	if e, err = c.keep(e, model); err != nil {
 		return err
@@ -79,7 +91,7 @@ func (c *fitCmd) gather(e *console.Env) (*problem, *data, error) {
 	}
 	fs := &console.Files{Env: e, Opt: opt, Join: c.Join}
 	defer fs.Close()
-	p := &problem{fitCmd: c, bar: &sweepBar{env: e, quiet: c.JSON}}
+	p := &problem{fitCmd: c, bar: &sweepBar{env: e, quiet: c.JSON}, resumed: newResumption(c.Resume)}
 	if p.main, err = fs.Open(c.Data); err != nil {
 		return nil, nil, err
 	}
@@ -180,6 +192,7 @@ type problem struct {
 	targets []int
 	views   []view
 	bar     *sweepBar
+	resumed *resumption // the file of -resume; nil if there is none
 
 	// These are known once the task is.
 	est      *estimator
@@ -198,7 +211,7 @@ func (p *problem) findTargets() error {
 		return console.Inputf("-target %w", err)
 	}
 	if p.targets, err = spec.Select(items, p.main.Columns(), nil); err != nil {
-		return console.Inputf("-target: %s: %w", p.main.Name(), err)
+		return console.Inputf("-target: %s: %w%s", p.main.Name(), err, spaced(p.main))
 	}
 	switch {
 	case p.Task != nil:
@@ -207,6 +220,14 @@ func (p *problem) findTargets() error {
 		p.task = taskRegression
 	}
 	return nil
+}
+
+// spaced is a hint where a table of one column may be one whose cells spaces separate.
+func spaced(f *console.File) string {
+	if names := f.Columns(); len(names) == 1 && len(strings.Fields(names[0])) > 1 {
+		return "; the table has one column: if spaces separate its cells, -separator space"
+	}
+	return ""
 }
 
 // choose finds the estimator for the task and refuses flags and targets that are not
@@ -252,8 +273,8 @@ func (p *problem) prepare() error {
 			Seed: p.Seed, Restarts: p.Restarts, Tolerance: p.Tolerance, MaxSweeps: p.Sweeps,
 			AllowDuplicates: p.AllowDuplicates || open(p.views), // kernels that the data suggest are not the user's mistake
 			MissingViews:    p.Missing == missingViews,
-			Kernels:         store,
-			Workers:         p.Workers, Progress: p.bar.show, Notes: encoded,
+			Kernels:         store, Journal: p.resumed.of(),
+			Workers: p.Workers, Progress: p.bar.show, Notes: encoded,
 		},
 	}
 	p.fitter = p.est.build(p.settings)
@@ -315,7 +336,7 @@ func (p *problem) learn(fs *console.Files) (d *data, notes []string, err error) 
 	views, left, err := p.mklViews(p.est, p.views)
 	d.views = views
 	for _, note := range left {
-		notes = append(notes, "kernels: "+note)
+		notes = append(notes, "kernels: "+p.notes.nameColumns(note))
 	}
 	return d, notes, err
 }

@@ -23,6 +23,8 @@ type fitCmd struct {
 
 	Samples bool `help:"List the active samples with their weights."`
 
+	Resume string `placeholder:"FILE" help:"File that keeps the state of the fit; the same command goes on from there."`
+
 	learnFlags `embed:""`
 
 	More []string `arg:"" optional:"" help:"Further files of mkl sum."`
@@ -61,10 +63,10 @@ type learnFlags struct {
 	Missing string   `enum:"refuse,drop,impute,views" default:"refuse" help:"What to do where a feature has no value (an empty cell, NA, NaN, NULL or ?): refuse the file, drop the row, impute the column's median and add a column of 0 and 1 that says where, or learn from rows that lack whole views by the views that they have. Drop and impute leave out rows without a target (${default})."`
 	As      []string `sep:"none" placeholder:"COLUMN=TYPE" help:"What a column is: number, text, boolean, date, date(d.m.y), date(d/m/y), date(m/d/y), or none to leave it out; can be repeated. By default the cells tell."`
 
-	RawColumns      bool `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
-	RawTargets      bool `help:"Leave targets as they are; by default each is given mean 0 and standard deviation 1 for the fit."`
+	RawColumns      bool   `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
+	RawTargets      bool   `help:"Leave targets as they are; by default each is given mean 0 and standard deviation 1 for the fit."`
 	Store           string `default:"float64" placeholder:"STORE" help:"How kernels are held during the fit: float64, float32 (a quarter of the memory, predictions move by about 1e-7), or in a file of a folder that is named by a path with a slash, such as ./ (${default})."`
-	AllowDuplicates bool `help:"Accept kernels that are the same matrix."`
+	AllowDuplicates bool   `help:"Accept kernels that are the same matrix."`
 
 	Seed      uint64  `default:"1" help:"Seed of the random start (${default})."`
 	Restarts  int     `help:"Further random starts; the one with the highest bound is kept."`
@@ -181,6 +183,13 @@ func (c *fitCmd) check(est *estimator) error {
 		}
 		return console.Inputf("-missing views is not for -task %s with -model %s%s", c.task, c.model, hint)
 	}
+	switch {
+	case c.Resume == "":
+	case est.takes("gibbs") && !c.Gibbs:
+		return console.Inputf("-resume is with -model %s for -gibbs", est.model)
+	case est.takes("method") && (c.Plain || c.method() >= mkl.Factorised):
+		return console.Inputf("-resume is not for -method %s", c.method())
+	}
 	if c.Plain && c.Method != methods[0].name {
 		return console.Inputf("-plain is -method %s: it cannot be %s as well", mkl.Published, c.Method)
 	}
@@ -231,6 +240,7 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("restarts", &c.Restarts, 0),
 		flagOf("plain", &c.Plain, false),
 		flagOf("missing-targets", &c.MissingTargets, false),
+		flagOf("resume", &c.Resume, ""),
 	}
 }
 

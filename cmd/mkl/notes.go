@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
@@ -113,6 +115,60 @@ func notesOf(est *estimator, m mkl.Model) *notes {
 		n.Targets = append(n.Targets, "y"+strconv.Itoa(o+1))
 	}
 	return n
+}
+
+// seenColumns is how package mkl writes which columns of a view a kernel sees, counted from 1.
+var seenColumns = regexp.MustCompile(` of (#\d+(?:,#\d+)*)`)
+
+// nameColumns puts the names of features in the place of their numbers in the name of a view or a
+// kernel, or in a sentence on them. Where there are several views the one is meant whose name stands
+// before the numbers, or else before those before.
+func (n *notes) nameColumns(text string) string {
+	var b strings.Builder
+	var last *viewNote
+	done := 0
+	for _, at := range seenColumns.FindAllStringSubmatchIndex(text, -1) {
+		head := strings.TrimSuffix(text[:at[0]], " of ranks")
+		if v := n.viewBefore(head); v != nil {
+			last = v
+		}
+		if last == nil {
+			continue
+		}
+		features := plan.Features(last.plan())
+		var names []string
+		for number := range strings.SplitSeq(text[at[2]:at[3]], ",") {
+			k, err := strconv.Atoi(number[1:])
+			if err != nil || k < 1 || k > len(features) {
+				break
+			}
+			name := features[k-1]
+			if _, err := strconv.Atoi(name); err == nil { // a file without names
+				name = "#" + name
+			}
+			names = append(names, name)
+		}
+		if len(names) == strings.Count(text[at[2]:at[3]], "#") {
+			b.WriteString(text[done:at[2]] + strings.Join(names, ", "))
+			done = at[3]
+		}
+	}
+	return b.String() + text[done:]
+}
+
+// viewBefore is the view of features whose name a text ends with, the longest if there are several, or
+// the only one; nil if there is none.
+func (n *notes) viewBefore(text string) (found *viewNote) {
+	if len(n.Views) == 1 {
+		return &n.Views[0]
+	}
+	for i := range n.Views {
+		v := &n.Views[i]
+		if v.Strings == nil && strings.HasSuffix(text, v.Name) && (found == nil || len(v.Name) > len(found.Name)) {
+			found = v
+		}
+	}
+	return found
 }
 
 func (n *notes) viewNames() (names []string) {

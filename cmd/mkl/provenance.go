@@ -69,8 +69,8 @@ func commandLine(args []string) string {
 		name, _, whole := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
 		flag := strings.HasPrefix(args[i], "-")
 		switch {
-		case flag && name == "json":
-		case flag && slices.Contains([]string{"o", "output", "workers", "memory"}, name):
+		case flag && slices.Contains([]string{"json", "q", "quiet", "samples"}, name):
+		case flag && slices.Contains([]string{"o", "output", "workers", "memory", "resume"}, name):
 			if !whole {
 				i++ // its value
 			}

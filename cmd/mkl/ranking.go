@@ -22,6 +22,8 @@ type comparison struct {
 	Candidates     []candidate `json:"candidates"`
 	Recommendation string      `json:"recommendation"`
 
+	Targets []*comparison `json:"targets,omitempty"` // each of several targets, which are together the target above
+
 	of      string // the headline
 	ranking *choose.Ranking
 	scores  []choose.Score
@@ -79,10 +81,26 @@ func (c *comparison) rank(r *choose.Result, by choose.Score) (err error) {
 	return nil
 }
 
-// print prints the table, what failed, and the recommendation.
+// print prints the table, what failed, the recommendation, and the tables of several targets.
 func (c *comparison) print(out io.Writer) error {
-	by := c.ranking.By
 	fmt.Fprintf(out, "%s\n\n", c.of)
+	if err := c.table(out); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	for _, one := range c.Candidates {
+		if n := len(one.Failed); n > 0 {
+			fmt.Fprintf(out, "%s: %d of %s failed: %s\n", one.Name, n, console.Plural(len(one.ByFold), "fold"),
+				strings.TrimPrefix(one.Failed[0].Error, "mkl: "))
+		}
+	}
+	fmt.Fprintln(out, c.Recommendation)
+	return c.printTargets(out)
+}
+
+// table prints the scores of the candidates.
+func (c *comparison) table(out io.Writer) error {
+	by := c.ranking.By
 	header, align := []string{"", by.String() + " ± SE", "from the best [95 %]"}, "lll"
 	for _, s := range c.scores {
 		if s != by {
@@ -113,18 +131,42 @@ func (c *comparison) print(out io.Writer) error {
 		}
 		rows = append(rows, line)
 	}
-	if err := console.PrintTable(out, align, rows); err != nil {
-		return err
+	return console.PrintTable(out, align, rows)
+}
+
+// printTargets prints a table of each of a few targets, of many that of the score that decides.
+func (c *comparison) printTargets(out io.Writer) error {
+	if len(c.Targets) == 0 {
+		return nil
+	}
+	if len(c.Targets) <= mostTargets {
+		for _, own := range c.Targets {
+			fmt.Fprintf(out, "\n%s\n", own.of)
+			if err := own.table(out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	by := c.Targets[0].ranking.By
+	header, align := []string{by.String()}, "l"
+	for _, r := range c.ranking.Rows {
+		header, align = append(header, r.Name), align+"r"
+	}
+	rows := [][]string{header}
+	for _, own := range c.Targets {
+		line := []string{own.Target}
+		for _, r := range own.ranking.Rows {
+			cell := ""
+			if e, ok := r.Scores[by]; ok {
+				cell = console.Figure(e.Value)
+			}
+			line = append(line, cell)
+		}
+		rows = append(rows, line)
 	}
 	fmt.Fprintln(out)
-	for _, one := range c.Candidates {
-		if n := len(one.Failed); n > 0 {
-			fmt.Fprintf(out, "%s: %d of %s failed: %s\n", one.Name, n, console.Plural(len(one.ByFold), "fold"),
-				strings.TrimPrefix(one.Failed[0].Error, "mkl: "))
-		}
-	}
-	_, err := fmt.Fprintln(out, c.Recommendation)
-	return err
+	return console.PrintTable(out, align, rows)
 }
 
 // withError is a score and its standard error, if that is known.

@@ -105,7 +105,7 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 		for i, name := range names {
 			r.Members = append(r.Members, memberReport{name, weights[i]})
 		}
-		r.Story = pool.Story()
+		r.Story = n.nameColumns(pool.Story())
 	}
 	outputs := m.Outputs()
 	names := n.Targets
@@ -145,6 +145,7 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 func kernelReports(n *notes, weights []mkl.KernelWeight, inclusion []float64) (all []kernelReport) {
 	for i, w := range weights {
 		view, kernel := n.named(w.View, w.Kernel)
+		view, kernel = n.nameColumns(view), n.nameColumns(kernel)
 		k := kernelReport{View: view, Kernel: kernel, Weight: console.Number(w.Mean), SD: console.Number(w.SD), Active: w.Active}
 		if inclusion != nil {
 			k.Inclusion = &inclusion[i]
@@ -340,12 +341,9 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 			if of != member && len(r.Members) > 1 {
 				member, row[0] = of, "  "+of
 			}
-			row[2] = shortened(view)
-			if !strings.HasPrefix(view, k.Kernel) {
-				row[2] += "  " + shortened(k.Kernel)
-			}
+			row[2] = viewAndKernel(view, k.Kernel)
 		case named:
-			row[2] = shortened(k.View) + "  " + row[2]
+			row[2] = viewAndKernel(k.View, k.Kernel)
 		}
 		if k.Inclusion != nil {
 			row[5] = fmt.Sprintf("%.3f", *k.Inclusion)
@@ -354,6 +352,14 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 	}
 	fmt.Fprintf(out, "%d of %s active: %s\n", len(rows), console.Plural(len(kernels), r.est.partName()), what)
 	return console.PrintTable(out, "lrlrll", rows)
+}
+
+// viewAndKernel names both, unless the view's name begins with its kernel.
+func viewAndKernel(view, kernel string) string {
+	if strings.HasPrefix(view, kernel) {
+		return shortened(view)
+	}
+	return shortened(view) + "  " + shortened(kernel)
 }
 
 // place is the position of the member that a kernel is of, 0 without a pool.

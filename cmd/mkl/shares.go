@@ -129,7 +129,13 @@ func (n *notes) viewOf(view, kernel string) string {
 	case len(n.viewNames()) == 1:
 		return n.Views[0].Name
 	}
-	return cmp.Or(view, kernel)
+	whole := ""
+	for _, name := range n.viewNames() { // some columns of a view are of the view
+		if strings.HasPrefix(view, name+" of ") && len(name) > len(whole) {
+			whole = name
+		}
+	}
+	return cmp.Or(whole, view, kernel)
 }
 
 // merged adds up the shares of kernels of one label, which differ in their member of a pool.

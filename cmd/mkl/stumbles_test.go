@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -43,6 +44,12 @@ var stumbles = []struct{ what, folder, test string }{
 	{"LIBSVM files, and lines of comments", "internal/table", "TestComments"},
 	{"-o -", ".", "TestStandardOutput"},
 	{"the picture of the demonstration left in the clone", ".", "TestDemoLeavesNothingToCommit"},
+	{"columns of kernels by numbers that are those of no file", ".", "TestColumnsByName"},
+	{"a view and its kernel told by the same words twice", ".", "TestColumnsByName"},
+	{"cells that spaces separate, read as one column without a hint", ".", "TestSpacedCells"},
+	{"mkl alone, which did not say how to go on", ".", "TestErrors"},
+	{"hours that an interruption threw away", ".", "TestResume"},
+	{"no cross-validation of several targets", ".", "TestCVOfSeveralTargets"},
 	{"an installation that cannot work", "../../internal/release", "TestInstall"},
 }
 
@@ -121,4 +128,53 @@ func TestWidthsGrowWithColumns(t *testing.T) {
 		return w
 	}
 	assert.InDelta(t, 2, width(64)/width(16), 0.1)
+}
+
+// Reports call the columns that a kernel sees by their names in the file, whichever were left out before.
+func TestColumnsByName(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("same,width,depth,kind,y\n")
+	rng := rand.New(rand.NewPCG(4, 4))
+	for i := range 60 {
+		w, d := rng.NormFloat64(), rng.NormFloat64()
+		y := math.Sin(2*w) + math.Cos(2*d) + 0.3*rng.NormFloat64()
+		rows.WriteString("1," + number(w) + "," + number(d) + "," + []string{"old", "new"}[i%2] + "," + number(y) + "\n")
+	}
+	fit := func(args ...string) string {
+		t.Helper()
+		status, stdout, stderr := command(t, map[string]string{"d.csv": rows.String()}, "", append([]string{"fit", "d.csv", "-target=y"}, args...)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		return stdout + stderr
+	}
+	all := fit()
+	for _, name := range []string{"rbf(width=1) of width ", "rbf(width=1) of depth "} {
+		assert.Contains(t, all, name)
+	}
+	assert.NotContains(t, all, " of #")
+	views := fit("-view", "size=width,depth", "-view", "rest=kind")
+	assert.Contains(t, views, "size of depth  rbf(width=1)")
+	assert.NotContains(t, views, " of #")
+	alone := fit("-model=bmkl", "-sweeps=20")
+	assert.Contains(t, alone, " of ranks ")
+	assert.NotRegexp(t, `of ranks  laplacian`, alone)
+
+	n := &notes{Views: []viewNote{{Name: "a", Columns: []string{"x", "z"}}, {Name: "b a", Columns: []string{"7", "8"}}}}
+	for text, want := range map[string]string{
+		"a of #2":                  "a of z",
+		"b a of ranks of #1,#2":    "b a of ranks of #7, #8",
+		"a: rbf of #1":             "a: rbf of #1", // of no view that is known
+		"a of #1: rbf of #1":       "a of x: rbf of x",
+		"a of #3":                  "a of #3",
+		"a of #1,#2,… (9 columns)": "a of x, z,… (9 columns)",
+	} {
+		assert.Equal(t, want, n.nameColumns(text))
+	}
+	assert.Equal(t, "b a", n.viewOf("b a of #7", "rbf"))
+}
+
+// A table whose cells spaces separate is told from one of a single column.
+func TestSpacedCells(t *testing.T) {
+	status, _, stderr := command(t, map[string]string{"d.txt": "x y\n1 2\n3 4\n"}, "", "fit", "d.txt", "-target", "y")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, `no column "y" (there are x y); the table has one column: if spaces separate its cells, -separator space`)
 }

@@ -53,6 +53,30 @@ func Classes[T comparable, M mkl.ClassModel[T]](name string, views []mkl.View, l
 	}}
 }
 
+// Each is the candidate that learns every target by itself, as one(target) does, from the training
+// samples of which it is known.
+func Each(name string, t Truth, one func(target int) Candidate) Candidate {
+	var own []Candidate
+	for o := range t.Targets {
+		own = append(own, one(o))
+	}
+	return Candidate{Name: name, Learn: func(ctx context.Context, f Fold) (*Prediction, error) {
+		p := &Prediction{}
+		for o, truth := range t.Targets {
+			known := Fold{Train: pick(f.Train, truth.Of(f.Train).known()), Test: f.Test}
+			if len(known.Train) == 0 {
+				return nil, fmt.Errorf("choose: target %d is not known of any training sample", o)
+			}
+			one, err := own[o].Learn(ctx, known)
+			if err != nil {
+				return nil, fmt.Errorf("target %d: %w", o, err)
+			}
+			p.Targets = append(p.Targets, one)
+		}
+		return p, nil
+	}}
+}
+
 // OfClasses is the prediction of the probabilities of a model's classes, put in the order
 // of all classes. One that the model does not have gets the probability 0.
 func OfClasses[T comparable](probability [][]float64, own, classes []T) (*Prediction, error) {

@@ -14,17 +14,20 @@ type Result struct {
 	Names  []string  // of the candidates
 	Errors [][]error // by candidate and fold: why it failed; nil if it did not
 
-	classes  bool
+	// Targets are the results of each target where there are several; this one is then that of all.
+	Targets []*Result
+
+	scores   []Score
 	baseline []bool
 	losses   [][]map[Score]float64 // by candidate and fold; nil if it failed
 	parts    []Fold                // the folds; none of a single test set
 	ratio    float64               // of test to training samples
 }
 
-func newResult(classes bool, candidates, units int) *Result {
+func newResult(scores []Score, candidates, units int) *Result {
 	r := &Result{
 		Names: make([]string, candidates), Errors: make([][]error, candidates),
-		classes: classes, baseline: make([]bool, candidates),
+		scores: scores, baseline: make([]bool, candidates),
 		losses: make([][]map[Score]float64, candidates), parts: make([]Fold, units),
 	}
 	for c := range candidates {
@@ -43,10 +46,13 @@ func Compare(t Truth, names []string, predictions []*Prediction) (*Result, error
 	if len(names) != len(predictions) || len(names) == 0 {
 		return nil, fmt.Errorf("choose: %d names for %d predictions", len(names), len(predictions))
 	}
-	if n == 0 {
+	switch {
+	case n == 0:
 		return nil, errors.New("choose: there are no samples")
+	case t.Targets != nil:
+		return nil, errors.New("choose: Compare takes one target after another")
 	}
-	r := newResult(t.Classes != nil, len(names), n)
+	r := newResult(Scores(t.Classes != nil), len(names), n)
 	copy(r.Names, names)
 	r.parts = nil
 	for c, p := range predictions {
@@ -72,7 +78,7 @@ func (r *Result) Fold(candidate, fold int, s Score) (float64, bool) {
 
 // Scores lists the scores that any candidate has.
 func (r *Result) Scores() []Score {
-	return slices.DeleteFunc(Scores(r.classes), func(s Score) bool {
+	return slices.DeleteFunc(slices.Clone(r.scores), func(s Score) bool {
 		return !slices.ContainsFunc(r.losses, func(of []map[Score]float64) bool {
 			return slices.ContainsFunc(of, func(l map[Score]float64) bool { _, ok := l[s]; return ok })
 		})

@@ -9,31 +9,76 @@ import (
 	"github.com/bmkl/bmkl/mkl/metrics"
 )
 
-// Truth is what came true of each sample: Numbers or Classes, of which one is set.
+// Truth is what came true of each sample: Numbers or Classes or Targets, of which one is set.
 type Truth struct {
 	Numbers []float64
 	Classes []int // counted from 0
+
+	// Targets are several truths of the same samples, all of them numbers or all of them
+	// classes; NaN and -1 stand for what is not known of a sample.
+	Targets []Truth
 }
 
 // samples is their number.
-func (t Truth) samples() int { return max(len(t.Numbers), len(t.Classes)) }
+func (t Truth) samples() int {
+	if t.Targets != nil {
+		return t.Targets[0].samples()
+	}
+	return max(len(t.Numbers), len(t.Classes))
+}
 
 // Of is the truth of some samples.
 func (t Truth) Of(rows []int) (some Truth) {
-	if t.Classes != nil {
+	switch {
+	case t.Targets != nil:
+		for _, own := range t.Targets {
+			some.Targets = append(some.Targets, own.Of(rows))
+		}
+	case t.Classes != nil:
 		some.Classes = pick(t.Classes, rows)
-		return some
+	default:
+		some.Numbers = pick(t.Numbers, rows)
 	}
-	some.Numbers = pick(t.Numbers, rows)
 	return some
 }
 
+// ofClasses reports whether it is classes that came true.
+func (t Truth) ofClasses() bool {
+	return t.Classes != nil || len(t.Targets) > 0 && t.Targets[0].Classes != nil
+}
+
+// known lists the samples of which the truth of a target is known.
+func (t Truth) known() (rows []int) {
+	for i := range t.samples() {
+		if t.Classes != nil && t.Classes[i] >= 0 || t.Classes == nil && !math.IsNaN(t.Numbers[i]) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
 func (t Truth) check() error {
+	set := 0
+	for _, is := range []bool{t.Numbers != nil, t.Classes != nil, len(t.Targets) > 0} {
+		if is {
+			set++
+		}
+	}
 	switch {
-	case (t.Numbers == nil) == (t.Classes == nil):
-		return errors.New("choose: Truth needs Numbers or Classes, and not both")
+	case set != 1:
+		return errors.New("choose: Truth needs Numbers or Classes or Targets, and one of them only")
 	case slices.ContainsFunc(t.Numbers, math.IsNaN):
 		return fmt.Errorf("choose: Truth.Numbers[%d] is NaN", slices.IndexFunc(t.Numbers, math.IsNaN))
+	}
+	for o, own := range t.Targets {
+		switch {
+		case own.Targets != nil || (own.Numbers == nil) == (own.Classes == nil) || own.ofClasses() != t.ofClasses():
+			return fmt.Errorf("choose: Truth.Targets[%d]: Numbers are needed for all targets, or Classes for all", o)
+		case own.samples() != t.samples():
+			return fmt.Errorf("choose: Truth.Targets[%d] has %d samples, not %d", o, own.samples(), t.samples())
+		case len(own.known()) == 0:
+			return fmt.Errorf("choose: Truth.Targets[%d] is not known of any sample", o)
+		}
 	}
 	return nil
 }
@@ -47,11 +92,13 @@ func pick[T any](all []T, rows []int) []T {
 }
 
 // Prediction is what is predicted of samples, in their order: Mean and Variance of
-// numbers, or the Probability of classes.
+// numbers, or the Probability of classes, or that of several Targets.
 type Prediction struct {
 	Mean        []float64
 	Variance    []float64   // with the noise; nil if it is not known
 	Probability [][]float64 // by sample, of each class
+
+	Targets []*Prediction
 }
 
 // Of is the prediction of some of the samples.
@@ -65,6 +112,9 @@ func (p *Prediction) Of(rows []int) *Prediction {
 	}
 	if p.Probability != nil {
 		some.Probability = pick(p.Probability, rows)
+	}
+	for _, own := range p.Targets {
+		some.Targets = append(some.Targets, own.Of(rows))
 	}
 	return some
 }
@@ -80,9 +130,13 @@ const (
 	LogLoss               // mean negative log probability of the class that came true, in nats
 	Accuracy              // share of samples whose most probable class came true
 	Brier                 // Brier score, between 0 and 2
+
+	// RelativeRMSE is that of several targets: the root of the mean over targets of the squared
+	// error in units of the target's variance over all samples.
+	RelativeRMSE
 )
 
-var scoreNames = [...]string{"RMSE", "NLPD", "coverage", "log loss", "accuracy", "Brier"}
+var scoreNames = [...]string{"RMSE", "NLPD", "coverage", "log loss", "accuracy", "Brier", "RMSE/SD"}
 
 func (s Score) String() string {
 	if s >= 0 && int(s) < len(scoreNames) {
@@ -91,12 +145,20 @@ func (s Score) String() string {
 	return fmt.Sprintf("Score(%d)", int(s))
 }
 
-// Scores lists the scores of numbers or of classes.
+// Scores lists the scores of one target, numbers or classes.
 func Scores(classes bool) []Score {
 	if classes {
 		return []Score{LogLoss, Accuracy, Brier}
 	}
 	return []Score{RMSE, NLPD, Coverage}
+}
+
+// InAll is the score of several targets in all that stands for a score of one.
+func (s Score) InAll() Score {
+	if s == RMSE {
+		return RelativeRMSE
+	}
+	return s
 }
 
 // Ranks reports whether the score says which of two predictions is better. Coverage does
@@ -148,7 +210,7 @@ func (s Score) known(p *Prediction) bool {
 
 // value is the score of a mean loss.
 func (s Score) value(loss float64) float64 {
-	if s == RMSE {
+	if s == RMSE || s == RelativeRMSE {
 		return math.Sqrt(loss)
 	}
 	return loss
@@ -157,7 +219,7 @@ func (s Score) value(loss float64) float64 {
 // slope is the derivative of the score by the mean loss.
 func (s Score) slope(loss float64) float64 {
 	switch {
-	case s != RMSE:
+	case s != RMSE && s != RelativeRMSE:
 		return 1
 	case loss > 0:
 		return 0.5 / math.Sqrt(loss)
@@ -196,4 +258,59 @@ func (p *Prediction) losses(t Truth) (map[Score]float64, error) {
 		all[s] = v
 	}
 	return all, nil
+}
+
+// ofTargets returns the losses of every target, of the samples of which it is known, and those of all:
+// their means over the targets, errors in units of the targets' variances. A target that is not
+// known of any of the samples has none.
+func (p *Prediction) ofTargets(t Truth, variance []float64) (all map[Score]float64, each []map[Score]float64, err error) {
+	if p == nil || len(p.Targets) != len(t.Targets) {
+		return nil, nil, fmt.Errorf("choose: predictions of other than %d targets", len(t.Targets))
+	}
+	all = map[Score]float64{}
+	count := map[Score]float64{}
+	for o, truth := range t.Targets {
+		own := p.Targets[o]
+		if err := own.check(truth); err != nil {
+			return nil, nil, fmt.Errorf("target %d: %w", o, err)
+		}
+		known := truth.known()
+		if len(known) == 0 {
+			each = append(each, nil)
+			continue
+		}
+		losses, err := own.Of(known).losses(truth.Of(known))
+		if err != nil {
+			return nil, nil, fmt.Errorf("target %d: %w", o, err)
+		}
+		each = append(each, losses)
+		for s, v := range losses {
+			if s == RMSE {
+				if !(variance[o] > 0) {
+					continue // a target that is constant has no scale
+				}
+				v /= variance[o]
+			}
+			all[s.InAll()] += v
+			count[s.InAll()]++
+		}
+	}
+	for s, n := range count {
+		all[s] /= n
+	}
+	return all, each, nil
+}
+
+// variances are those of the targets over the samples of which they are known.
+func (t Truth) variances() (all []float64) {
+	for _, own := range t.Targets {
+		known := own.Of(own.known()).Numbers
+		m := mean(known)
+		var sum float64
+		for _, v := range known {
+			sum += float64((v - m) * (v - m))
+		}
+		all = append(all, sum/float64(len(known)))
+	}
+	return all
 }

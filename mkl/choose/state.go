@@ -60,13 +60,19 @@ func (v *Validation) hash() string {
 	number := func(n int) { writeBits(h, uint64(n)) }
 	number(len(v.Key))
 	h.Write([]byte(v.Key))
-	number(len(v.Truth.Numbers))
-	for _, x := range v.Truth.Numbers {
-		writeBits(h, math.Float64bits(x))
+	truth := func(t Truth) {
+		number(len(t.Numbers))
+		for _, x := range t.Numbers {
+			writeBits(h, math.Float64bits(x))
+		}
+		number(len(t.Classes))
+		for _, c := range t.Classes {
+			number(c)
+		}
 	}
-	number(len(v.Truth.Classes))
-	for _, c := range v.Truth.Classes {
-		number(c)
+	truth(v.Truth)
+	for _, own := range v.Truth.Targets {
+		truth(own)
 	}
 	for _, f := range v.Folds {
 		for _, rows := range [][]int{f.Train, f.Test} {
@@ -83,27 +89,45 @@ func writeBits(h hash.Hash, bits uint64) {
 	h.Write(binary.LittleEndian.AppendUint64(nil, bits))
 }
 
-// find returns the losses of a candidate on a fold, if they are known.
-func (s *state) find(name string, fold int) (map[Score]float64, bool) {
+// The losses of target o, counted from 1, are under the score's name and " of target o".
+
+// find returns the losses of a candidate on a fold, if they are known: in all, and of each of
+// so many targets.
+func (s *state) find(name string, fold, targets int) ([]map[Score]float64, bool) {
 	kept, ok := s.Losses[name][strconv.Itoa(fold)]
 	if !ok {
 		return nil, false
 	}
-	losses := map[Score]float64{}
-	for score := Score(0); int(score) < len(scoreNames); score++ {
-		if text, ok := kept[score.String()]; ok {
+	all := make([]map[Score]float64, 1+targets)
+	for o := range all {
+		for score := Score(0); int(score) < len(scoreNames); score++ {
+			text, ok := kept[underTarget(score, o)]
+			if !ok {
+				continue
+			}
 			v, err := strconv.ParseFloat(text, 64)
 			if err != nil {
 				return nil, false
 			}
-			losses[score] = v
+			if all[o] == nil {
+				all[o] = map[Score]float64{}
+			}
+			all[o][score] = v
 		}
 	}
-	return losses, true
+	return all, true
+}
+
+// underTarget is the name of a score of target o, 0 for that of all.
+func underTarget(s Score, o int) string {
+	if o == 0 {
+		return s.String()
+	}
+	return fmt.Sprintf("%v of target %d", s, o)
 }
 
 // add keeps losses.
-func (s *state) add(name string, fold int, losses map[Score]float64) error {
+func (s *state) add(name string, fold int, losses []map[Score]float64) error {
 	if s.path == "" {
 		return nil
 	}
@@ -111,8 +135,10 @@ func (s *state) add(name string, fold int, losses map[Score]float64) error {
 		s.Losses[name] = map[string]map[string]string{}
 	}
 	kept := map[string]string{}
-	for score, v := range losses {
-		kept[score.String()] = strconv.FormatFloat(v, 'g', -1, 64)
+	for o, own := range losses {
+		for score, v := range own {
+			kept[underTarget(score, o)] = strconv.FormatFloat(v, 'g', -1, 64)
+		}
 	}
 	s.Losses[name][strconv.Itoa(fold)] = kept
 	return s.write()

@@ -56,14 +56,8 @@ func (v Validation) Run(ctx context.Context) (*Result, error) {
 	if err := v.check(); err != nil {
 		return nil, err
 	}
-	r := newResult(v.Truth.Classes != nil, len(v.Candidates), len(v.Folds))
-	for k, f := range v.Folds {
-		r.ratio += float64(len(f.Test)) / float64(len(f.Train)) / float64(len(v.Folds))
-		r.parts[k] = f
-	}
-	for c, candidate := range v.Candidates {
-		r.Names[c], r.baseline[c] = candidate.Name, candidate.Baseline
-	}
+	r := v.result()
+	variance := v.Truth.variances()
 	st, err := v.open()
 	if err != nil {
 		return nil, err
@@ -73,8 +67,8 @@ func (v Validation) Run(ctx context.Context) (*Result, error) {
 	done := 0
 	for k := range v.Folds { // fold by fold, so that what is done so far compares the candidates
 		for c := range v.Candidates {
-			if losses, ok := st.find(r.Names[c], k); ok {
-				r.losses[c][k] = losses
+			if losses, ok := st.find(r.Names[c], k, len(v.Truth.Targets)); ok {
+				r.set(c, k, losses)
 				done++
 				continue
 			}
@@ -84,13 +78,14 @@ func (v Validation) Run(ctx context.Context) (*Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var mu sync.Mutex
-	finish := func(t task, losses map[Score]float64, err error) {
+	finish := func(t task, losses []map[Score]float64, err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if ctx.Err() != nil {
 			return
 		}
-		r.losses[t.candidate][t.fold], r.Errors[t.candidate][t.fold] = losses, err
+		r.set(t.candidate, t.fold, losses)
+		r.fail(t.candidate, t.fold, err)
 		done++
 		if err == nil {
 			if err := st.add(r.Names[t.candidate], t.fold, losses); err != nil {
@@ -107,7 +102,7 @@ func (v Validation) Run(ctx context.Context) (*Result, error) {
 	for range min(v.workers(), len(tasks)) {
 		wait.Go(func() {
 			for t := range queue {
-				losses, err := v.fold(ctx, t.candidate, t.fold)
+				losses, err := v.fold(ctx, t.candidate, t.fold, variance)
 				finish(t, losses, err)
 			}
 		})
@@ -133,14 +128,71 @@ func (v *Validation) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// fold scores a candidate on a fold.
-func (v *Validation) fold(ctx context.Context, candidate, fold int) (map[Score]float64, error) {
+// result is one without scores.
+func (v *Validation) result() *Result {
+	scores := Scores(v.Truth.ofClasses())
+	empty := func(scores []Score) *Result {
+		r := newResult(scores, len(v.Candidates), len(v.Folds))
+		for k, f := range v.Folds {
+			r.ratio += float64(len(f.Test)) / float64(len(f.Train)) / float64(len(v.Folds))
+			r.parts[k] = f
+		}
+		for c, candidate := range v.Candidates {
+			r.Names[c], r.baseline[c] = candidate.Name, candidate.Baseline
+		}
+		return r
+	}
+	if v.Truth.Targets == nil {
+		return empty(scores)
+	}
+	var inAll []Score
+	for _, s := range scores {
+		inAll = append(inAll, s.InAll())
+	}
+	r := empty(inAll)
+	for range v.Truth.Targets {
+		r.Targets = append(r.Targets, empty(scores))
+	}
+	return r
+}
+
+// set sets the losses of a candidate on a fold: those of all, and of each of several targets.
+func (r *Result) set(candidate, fold int, losses []map[Score]float64) {
+	if losses == nil {
+		return
+	}
+	r.losses[candidate][fold] = losses[0]
+	for o, own := range r.Targets {
+		own.losses[candidate][fold] = losses[1+o]
+	}
+}
+
+// fail notes why a candidate failed on a fold.
+func (r *Result) fail(candidate, fold int, err error) {
+	r.Errors[candidate][fold] = err
+	for _, own := range r.Targets {
+		own.Errors[candidate][fold] = err
+	}
+}
+
+// fold scores a candidate on a fold: in all, and by each of several targets.
+func (v *Validation) fold(ctx context.Context, candidate, fold int, variance []float64) ([]map[Score]float64, error) {
 	f := v.Folds[fold]
 	p, err := v.Candidates[candidate].Learn(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	return p.losses(v.Truth.Of(f.Test))
+	var all map[Score]float64
+	var each []map[Score]float64
+	if truth := v.Truth.Of(f.Test); truth.Targets == nil {
+		all, err = p.losses(truth)
+	} else {
+		all, each, err = p.ofTargets(truth, variance)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append([]map[Score]float64{all}, each...), nil
 }
 
 func (v *Validation) check() error {

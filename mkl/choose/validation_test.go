@@ -283,7 +283,7 @@ func TestValidationErrors(t *testing.T) {
 
 func TestRecommendations(t *testing.T) {
 	rank := func(names string, values ...float64) string {
-		r := newResult(false, len(values), 3)
+		r := newResult(Scores(false), len(values), 3)
 		r.ratio = 0.5
 		for c, name := range strings.Fields(names) {
 			r.Names[c], r.baseline[c] = name, name == "mean"
@@ -301,4 +301,111 @@ func TestRecommendations(t *testing.T) {
 	assert.Contains(t, rank("mean a b", 9, 1, 1.02), "b cannot be told from it")
 	assert.Contains(t, rank("mean a b", 9, 1, 7), "its difference from every other is more than chance explains")
 	assert.Contains(t, rank("a", 1), "a is the only candidate")
+}
+
+// severalTargets are three targets of 30 samples, two of which have gaps, and folds.
+func severalTargets(t *testing.T) (Truth, []Fold) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(8, 8))
+	truth := Truth{}
+	for o := range 3 {
+		y := make([]float64, 30)
+		for i := range y {
+			y[i] = float64(10*o) + float64(1+o)*rng.NormFloat64()
+			if i%(2+o) == 0 && o > 0 {
+				y[i] = math.NaN()
+			}
+		}
+		truth.Targets = append(truth.Targets, Truth{Numbers: y})
+	}
+	folds, err := Split(30, Plan{Folds: 3})
+	require.NoError(t, err)
+	return truth, folds
+}
+
+// The results of several targets are those of each target with its gaps left out, and the mean
+// of errors in units of the targets' standard deviations.
+func TestSeveralTargets(t *testing.T) {
+	truth, folds := severalTargets(t)
+	mean := Each("mean", truth, func(o int) Candidate { return Mean(truth.Targets[o].Numbers) })
+	zero := Candidate{Name: "zero", Learn: func(_ context.Context, f Fold) (*Prediction, error) {
+		p := &Prediction{}
+		for range truth.Targets {
+			p.Targets = append(p.Targets, &Prediction{Mean: make([]float64, len(f.Test))})
+		}
+		return p, nil
+	}}
+	v := Validation{Truth: truth, Folds: folds, Candidates: []Candidate{mean, zero}, File: filepath.Join(t.TempDir(), "state")}
+	r, err := v.Run(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []Score{RelativeRMSE, NLPD, Coverage}, r.Scores())
+	require.Len(t, r.Targets, 3)
+
+	want := make([]float64, len(folds)) // of zero, in all
+	for o, own := range truth.Targets {
+		var known []float64
+		for _, y := range own.Numbers {
+			if !math.IsNaN(y) {
+				known = append(known, y)
+			}
+		}
+		var m, variance float64
+		for _, y := range known {
+			m += y / float64(len(known))
+		}
+		for _, y := range known {
+			variance += (y - m) * (y - m) / float64(len(known))
+		}
+		for k, f := range folds {
+			var square, n float64
+			for _, i := range f.Test {
+				if y := own.Numbers[i]; !math.IsNaN(y) {
+					square, n = square+y*y, n+1
+				}
+			}
+			got, ok := r.Targets[o].Fold(1, k, RMSE)
+			require.True(t, ok)
+			assert.InDelta(t, math.Sqrt(square/n), got, 1e-12)
+			want[k] += square / n / variance / 3
+		}
+	}
+	for k, w := range want {
+		got, ok := r.Fold(1, k, RelativeRMSE)
+		require.True(t, ok)
+		assert.InDelta(t, math.Sqrt(w), got, 1e-12)
+	}
+	ranking, err := r.Rank(RelativeRMSE)
+	require.NoError(t, err)
+	assert.Equal(t, "mean", ranking.Rows[ranking.Best].Name)
+
+	// What is in the file is not done again.
+	v.Candidates[0].Learn = func(context.Context, Fold) (*Prediction, error) { panic("done before") }
+	v.Candidates[1].Learn = v.Candidates[0].Learn
+	again, err := v.Run(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, r, again)
+}
+
+func TestSeveralTargetsRefused(t *testing.T) {
+	truth, folds := severalTargets(t)
+	nothing := []float64{math.NaN(), math.NaN()}
+	for _, c := range []struct {
+		truth Truth
+		want  string
+	}{
+		{Truth{Numbers: []float64{1}, Targets: truth.Targets}, "one of them only"},
+		{Truth{Targets: []Truth{{Numbers: []float64{1, 2}}, {Numbers: []float64{1}}}}, "Truth.Targets[1] has 1 samples, not 2"},
+		{Truth{Targets: []Truth{{Numbers: []float64{1, 2}}, {Classes: []int{0, 1}}}}, "Truth.Targets[1]: Numbers are needed for all targets, or Classes for all"},
+		{Truth{Targets: []Truth{{Numbers: nothing}}}, "Truth.Targets[0] is not known of any sample"},
+	} {
+		_, err := Validation{Truth: c.truth, Folds: folds, Candidates: []Candidate{Mean(nil)}}.Run(t.Context())
+		assert.ErrorContains(t, err, c.want)
+	}
+	_, err := Compare(truth, []string{"a"}, []*Prediction{{}})
+	assert.ErrorContains(t, err, "one target after another")
+
+	few := Candidate{Name: "few", Learn: func(context.Context, Fold) (*Prediction, error) { return &Prediction{}, nil }}
+	r, err := Validation{Truth: truth, Folds: folds, Candidates: []Candidate{few}}.Run(t.Context())
+	require.NoError(t, err)
+	assert.ErrorContains(t, r.Targets[1].Errors[0][2], "predictions of other than 3 targets")
 }

@@ -105,10 +105,9 @@ func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float
 	if err != nil {
 		return nil, err
 	}
-	var published []float64
 	ascent := c.Ascent
 	ascent.Progress = func(p vi.Progress) {
-		published = append(published, p.Bound-float64(0.5*m.shift()))
+		m.published = append(m.published, p.Bound-float64(0.5*m.shift()))
 		if c.Ascent.Progress != nil {
 			c.Ascent.Progress(p)
 		}
@@ -118,7 +117,7 @@ func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float
 		return nil, err
 	}
 	return &ClassificationFit{
-		Posterior: m.posterior(), Record: rec, PublishedTrace: published, Collapsed: m.collapsed(m.y),
+		Posterior: m.posterior(), Record: rec, PublishedTrace: m.published, Collapsed: m.collapsed(m.y),
 		state: m,
 	}, err
 }
@@ -138,6 +137,7 @@ type classification struct {
 	precision []float64 // υ_o = 1/σ_g²
 	ones      []float64 // ε_o = 1
 	updates   schedule
+	published []float64 // PublishedTrace
 }
 
 // ClassificationPriors holds the priors of a [Classification].

@@ -52,9 +52,14 @@ func (l *layers) resume(lambdaShape float64, lambda, a la.Matrix[float64], upsil
 // updateIntermediate is q(g_{o,i}) = N(Σ(υ_o·h_i + ε_o(t_i·E[e] − E[b_o·e])), Σ),
 // Σ = (υ_o·I + ε_o·E[e·eᵀ])^-1, and for missing targets N(h_i, I/υ_o).
 func (l *layers) updateIntermediate(upsilon, epsilon []float64, target la.Matrix[float64]) error {
-	l.upsilon, l.epsilon, l.target = upsilon, epsilon, target
+	l.take(upsilon, epsilon, target)
 	l.distanceStale = false // every output's task renews it
 	return l.crew.Each(l.gTask)
+}
+
+// take notes the arguments of the update of G, which bounds of their round-off read too.
+func (l *layers) take(upsilon, epsilon []float64, target la.Matrix[float64]) {
+	l.upsilon, l.epsilon, l.target = upsilon, epsilon, target
 }
 
 // updateIntermediateOf is updateIntermediate for output o.

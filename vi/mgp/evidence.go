@@ -11,7 +11,9 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/lbfgs"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // Evidence fits the sum of Gaussian processes by its evidence: q(f) given the
@@ -176,8 +178,10 @@ type evidence struct {
 	best     float64
 	bestPrec []float64
 	bestNu   []float64
-	part     *Posterior
-	rows     []int // of part's samples
+
+	start []float64 // of each sample, its row of K at the start: tells kernels apart; nil without a journal
+	part  *Posterior
+	rows  []int // of part's samples
 }
 
 // Fit fits to N targets given square kernels. The model has no bias: targets are
@@ -229,8 +233,19 @@ func (e Evidence) settings(samples float64, rec *vi.Record) lbfgs.Settings {
 }
 
 // minimize lowers the cost of an ascent from x on, notes in rec how it ended, and returns
-// where. rec has no trace if the cost was not known anywhere: no sites settled.
-func minimize(x []float64, cost func(x, g []float64) (float64, error), s lbfgs.Settings, rec *vi.Record) (lbfgs.Result, error) {
+// where. rec has no trace if the cost was not known anywhere: no sites settled. The stage of a
+// journal, nil if there is none, keeps the minimisation and the state of the objective.
+func minimize(x []float64, cost func(x, g []float64) (float64, error), s lbfgs.Settings, rec *vi.Record, stage *vi.Stage, state func(*work.Snapshot)) (lbfgs.Result, error) {
+	if stage != nil {
+		both := func(own func(lbfgs.State)) func(*work.Snapshot) {
+			return func(s *work.Snapshot) { state(s); own(s) }
+		}
+		s.Resume = func(own func(lbfgs.State)) (bool, error) {
+			known, _, err := stage.Resume(both(own), rec)
+			return known, err
+		}
+		s.Note = func(own func(lbfgs.State)) error { return stage.Note(both(own), rec, false) }
+	}
 	r, err := lbfgs.Minimize(x, cost, s)
 	known := !math.IsInf(r.F, 1)
 	switch {
@@ -264,7 +279,7 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	settings.Precondition, settings.NoMemory = m.info.precondition, m.kernels == nil
 	learns := !e.Fixed && m.family != Hyperbola && m.family != ARD
 	for round := 0; ; round++ {
-		r, err := minimize(x, m.cost, settings, &rec)
+		r, err := minimize(x, m.cost, settings, &rec, e.Ascent.Journal.Next(), m.snapshot)
 		if err != nil {
 			return m.stopped(r.X, rec, err)
 		}
@@ -409,6 +424,12 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		x = append(x, special.Log(noise))
 	}
 	m.info = newInformation(len(x), N)
+	if e.Ascent.Journal != nil {
+		m.compose(x)
+		for i := range N {
+			m.start = append(m.start, conjugate.Sum(m.sum.Row(i)[:i+1]))
+		}
+	}
 	return m, x, nil
 }
 
@@ -481,6 +502,26 @@ func (m *evidence) compose(x []float64) {
 		m.kernels.SetParameters(&m.ws, x[m.P:m.P+len(m.mean)])
 	}
 	m.passes.sum(&m.ws, m.weight, m.sum)
+}
+
+// snapshot names what evaluations to come depend on, beside their points.
+func (m *evidence) snapshot(s *work.Snapshot) {
+	s.Same(m.y...)
+	s.Same(m.start...)
+	s.Same(float64(m.family), float64(m.how), m.tol, m.final)
+	s.Float(&m.prior.Omega)
+	s.Float(&m.prior.Chi)
+	s.Float(&m.prior.Phi)
+	s.Float(&m.best)
+	s.List(&m.bestPrec, m.N)
+	s.List(&m.bestNu, m.N)
+	known := m.part != nil
+	if s.Bool(&known); !known {
+		m.part = nil
+	}
+	if m.info != nil {
+		s.Floats(m.info.factor.Data)
+	}
 }
 
 // functions computes q(f) at x and returns the log evidence. The lower triangle of

@@ -34,7 +34,7 @@ func (e Evidence) FitFeatures(ctx context.Context, f Features) (*FeatureFit, err
 		return nil, err
 	}
 	rec := vi.Record{Reason: vi.MaxSweeps}
-	r, err := minimize(x, m.cost, e.settings(m.samples, &rec), &rec)
+	r, err := minimize(x, m.cost, e.settings(m.samples, &rec), &rec, nil, nil)
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}

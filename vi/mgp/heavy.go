@@ -52,7 +52,7 @@ func (e Evidence) FitHeavy(ctx context.Context, k vi.Kernels, y []float64) (*Fit
 	rec := vi.Record{Reason: vi.MaxSweeps}
 	settings := e.settings(float64(m.N), &rec)
 	settings.Precondition = m.info.precondition
-	r, stop := minimize(x, m.cost, settings, &rec)
+	r, stop := minimize(x, m.cost, settings, &rec, e.Ascent.Journal.Next(), m.snapshot)
 	if len(rec.Trace) == 0 {
 		return nil, stop
 	}

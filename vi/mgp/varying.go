@@ -10,6 +10,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // Noise that varies: the logarithm of the noise variance is a sum of Gaussian
@@ -118,7 +119,7 @@ func (e Evidence) FitVarying(ctx context.Context, k vi.Kernels, y []float64) (*F
 		return nil, err
 	}
 	rec := vi.Record{Reason: vi.MaxSweeps}
-	r, stop := minimize(x, m.cost, e.settings(float64(m.f.N), &rec), &rec)
+	r, stop := minimize(x, m.cost, e.settings(float64(m.f.N), &rec), &rec, e.Ascent.Journal.Next(), m.snapshot)
 	if len(rec.Trace) == 0 {
 		return nil, stop
 	}
@@ -177,6 +178,12 @@ func (e Evidence) varying(ctx context.Context, k vi.Kernels, y []float64) (*vary
 	m.begin()
 	h.keep()
 	return m, x, nil
+}
+
+// snapshot names what evaluations to come depend on, beside their points.
+func (m *varying) snapshot(s *work.Snapshot) {
+	m.f.snapshot(s)
+	m.h.snapshot(s)
 }
 
 // begin sets the sites to those of constant noise.

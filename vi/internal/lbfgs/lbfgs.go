@@ -33,6 +33,22 @@ type Settings struct {
 
 	// Step, if not nil, is called after every step with the new value of f.
 	Step func(f float64)
+
+	// Resume, if not nil, is called before anything else with what names the state of the
+	// minimisation. It may put one back, and reports whether it has.
+	Resume func(state func(State)) (bool, error)
+
+	// Note, if not nil, is called after every step, and at the end, with what names the state. An error
+	// ends the minimisation as one of f does.
+	Note func(state func(State)) error
+}
+
+// State takes the numbers of a state, or puts them back, as they are named to it.
+type State interface {
+	Floats(x ...[]float64)
+	Float(x *float64)
+	Int(x *int, most int)
+	Bool(x *bool)
 }
 
 // Result is where a minimisation ended.
@@ -81,19 +97,36 @@ func Minimize(x []float64, f func(x, g []float64) (float64, error), s Settings) 
 		here: newPoint(n), history: make([]pair, 0, memory), direction: make([]float64, n),
 	}
 	copy(m.here.x, x)
-	if err := m.evaluate(m.here); err != nil {
-		return m.result(false), err
+	resumed := false
+	if s.Resume != nil {
+		var err error
+		if resumed, err = s.Resume(m.snapshot); err != nil {
+			return m.result(false), err
+		}
 	}
-	converged, small := false, false
-	for !converged && m.iterations < s.Iterations && m.evaluations < s.Evaluations {
+	if !resumed {
+		if err := m.evaluate(m.here); err != nil {
+			return m.result(false), err
+		}
+	}
+	err := m.climb(s)
+	if err == nil && s.Note != nil {
+		err = s.Note(m.snapshot)
+	}
+	return m.result(m.converged && err == nil), err
+}
+
+// climb makes the steps.
+func (m *minimizer) climb(s Settings) error {
+	for !m.converged && m.iterations < s.Iterations && m.evaluations < s.Evaluations {
 		if largest(m.here.g) <= s.Gradient {
-			converged = true
+			m.converged = true
 			break
 		}
 		m.descent()
 		limit := s.Tolerance * max(s.Scale, math.Abs(m.here.f))
-		if small && -0.5*dot(m.here.g, m.direction) <= limit {
-			converged = true
+		if m.small && -0.5*dot(m.here.g, m.direction) <= limit {
+			m.converged = true
 			break
 		}
 		step := 1.0
@@ -106,12 +139,12 @@ func Minimize(x []float64, f func(x, g []float64) (float64, error), s Settings) 
 		}
 		next, err := m.search(min(step, most), most, limit)
 		if err != nil {
-			return m.result(false), err
+			return err
 		}
 		if next == nil {
 			if len(m.history) == 0 {
 				// Not even the steepest descent lowers f: the differences are rounding.
-				converged = true
+				m.converged = true
 				break
 			}
 			m.history = m.history[:0]
@@ -121,12 +154,37 @@ func Minimize(x []float64, f func(x, g []float64) (float64, error), s Settings) 
 		fall := m.here.f - next.f
 		m.remember(next)
 		m.here = next
+		m.small = fall <= lastFall*s.Tolerance*max(s.Scale, math.Abs(next.f))
 		if s.Step != nil {
 			s.Step(next.f)
 		}
-		small = fall <= lastFall*s.Tolerance*max(s.Scale, math.Abs(next.f))
+		if s.Note != nil {
+			if err := s.Note(m.snapshot); err != nil {
+				return err
+			}
+		}
 	}
-	return m.result(converged), nil
+	return nil
+}
+
+// snapshot names what further steps depend on.
+func (m *minimizer) snapshot(s State) {
+	s.Floats(m.here.x, m.here.g)
+	s.Float(&m.here.f)
+	s.Int(&m.iterations, math.MaxInt32)
+	s.Int(&m.evaluations, math.MaxInt32)
+	s.Bool(&m.small)
+	s.Bool(&m.converged)
+	n := len(m.history)
+	s.Int(&n, memory)
+	for len(m.history) < n {
+		m.history = append(m.history, pair{s: make([]float64, len(m.here.x)), y: make([]float64, len(m.here.x))})
+	}
+	for i := range m.history {
+		p := &m.history[i]
+		s.Floats(p.s, p.y)
+		s.Float(&p.rho)
+	}
 }
 
 // point is an evaluated point.
@@ -152,6 +210,8 @@ type minimizer struct {
 	direction    []float64
 	iterations   int
 	evaluations  int
+	small        bool // the last step lowered f by little
+	converged    bool
 }
 
 func (m *minimizer) result(converged bool) Result {

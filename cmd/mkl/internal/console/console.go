@@ -113,6 +113,9 @@ func Run(ctx context.Context, commands any, vars map[string]string, args []strin
 		return e.fail(out.err)
 	}
 	if err != nil {
+		if strings.HasPrefix(err.Error(), "expected one of ") {
+			err = fmt.Errorf("%w: mkl help lists them", err)
+		}
 		return e.fail(Input(err))
 	}
 	if err := la.InstructionSetError(); err != nil { // every routine of la would panic with it

@@ -11,7 +11,7 @@ import (
 // patience is how long a command that is interrupted may take to end by itself: most
 // computations ask within milliseconds whether to go on, but a factorisation of
 // thousands of samples takes seconds.
-const patience = 300 * time.Millisecond
+const patience = 200 * time.Millisecond
 
 // EndWithin returns a context like ctx for [Run]. It calls exit with the status of an
 // interruption if ctx ends and ended is not called soon after, unless the command has

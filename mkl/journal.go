@@ -1,0 +1,178 @@
+package mkl
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/bmkl/bmkl/mcmc"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// Journal keeps the state of a fit while it runs, so that a fit that was cut off goes on from
+// there: the same fit with the journal that was saved ends in the bits of one that was not cut
+// off. It is set as [Fitting].Journal, empty or as UnmarshalBinary has read it.
+//
+//	journal := &mkl.Journal{Save: func(data []byte) error { return os.WriteFile(path, data, 0o600) }}
+//	if data, err := os.ReadFile(path); err == nil {
+//		err = journal.UnmarshalBinary(data)
+//	}
+//
+// What has a state is every ascent of a bound or of the evidence by [Regression],
+// [SharedRegression], [TaskRegression], [Classifier], [MultiLabel], [TaskClassifier], [MultiGP] and
+// [MultiGPClassifier], and so by [Auto] and [AutoClassifier], which are several of these, and the
+// chains of a sampled [ProbitClassifier]. Fits by the methods [Factorised] and [Published], and by the other
+// estimators, begin anew. [FactorModel] has From and Checkpoint besides.
+//
+// A journal is for one call of Fit, and a copy of it is not to be used.
+type Journal struct {
+	// Save, if not nil, is called with the journal in bytes for them to be written, after the
+	// first sweep and then at most once in Every. An error ends the fit.
+	Save  func(data []byte) error
+	Every time.Duration // 0 means a minute
+
+	ascents vi.Journal
+
+	mu     sync.Mutex
+	begun  bool
+	of     [2]uint64 // Seed, and the bits of Tolerance
+	chains []byte    // a checkpoint of chains; nil if there is none
+	saved  time.Time // when the chains were
+}
+
+// claim notes the settings of a fit that begins, or refuses a journal of others.
+func (j *Journal) claim(f *Fitting) error {
+	if j == nil {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	of := [2]uint64{f.Seed, math.Float64bits(f.Tolerance)}
+	if j.begun && j.of != of {
+		return fmt.Errorf("mkl: Journal: it is of a fit with Seed %d and Tolerance %g, not %d and %g",
+			j.of[0], math.Float64frombits(j.of[1]), f.Seed, f.Tolerance)
+	}
+	j.begun, j.of = true, of
+	return nil
+}
+
+// ofAscents returns the journal of a fit's ascents, nil without a journal.
+func (j *Journal) ofAscents() *vi.Journal {
+	if j == nil {
+		return nil
+	}
+	j.ascents.Every = cmp.Or(j.Every, time.Minute)
+	j.ascents.Save = j.save
+	return &j.ascents
+}
+
+// save calls Save.
+func (j *Journal) save() error {
+	if j.Save == nil {
+		return nil
+	}
+	data, err := j.MarshalBinary()
+	if err == nil {
+		err = j.Save(data)
+	}
+	if err != nil {
+		return fmt.Errorf("mkl: Journal: %w", err)
+	}
+	return nil
+}
+
+// ofChains lets the journal keep the chains of s, and s go on from those that it has.
+func (j *Journal) ofChains(s *mcmc.Sampling) error {
+	if j == nil {
+		return nil
+	}
+	if j.chains != nil && s.Resume == nil {
+		s.Resume = &mcmc.Checkpoint{}
+		if err := s.Resume.UnmarshalBinary(j.chains); err != nil {
+			return fmt.Errorf("mkl: Journal: %w", err)
+		}
+	}
+	also := s.Checkpoint
+	s.Every = cmp.Or(s.Every, 100)
+	s.Checkpoint = func(c *mcmc.Checkpoint) error {
+		data, err := c.MarshalBinary()
+		if err != nil {
+			return err
+		}
+		j.mu.Lock()
+		j.chains = data
+		due := time.Since(j.saved) >= cmp.Or(j.Every, time.Minute)
+		j.mu.Unlock()
+		if due {
+			if err := j.save(); err != nil {
+				return err
+			}
+			j.saved = time.Now()
+		}
+		if also != nil {
+			return also(c)
+		}
+		return nil
+	}
+	return nil
+}
+
+// Sweeps returns how many sweeps and steps the journal has the state of, without those of chains.
+func (j *Journal) Sweeps() int { return j.ascents.Sweeps() }
+
+// A journal in bytes is journalMagic, the settings, the number of bytes of the chains, the chains
+// and the journal of the ascents.
+const journalMagic = "bmkl fit journal 1\n"
+
+// MarshalBinary implements [encoding.BinaryMarshaler]. It may be called while the fit runs.
+func (j *Journal) MarshalBinary() ([]byte, error) {
+	ascents, err := j.ascents.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	b := []byte(journalMagic)
+	for _, v := range []uint64{j.of[0], j.of[1], uint64(len(j.chains))} {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return append(append(b, j.chains...), ascents...), nil
+}
+
+// UnmarshalBinary implements [encoding.BinaryUnmarshaler]. Bytes that are no journal or damaged
+// are an error and leave j as it was.
+func (j *Journal) UnmarshalBinary(data []byte) error {
+	const words = 3
+	body, ok := bytes.CutPrefix(data, []byte(journalMagic))
+	if !ok || len(body) < 8*words {
+		return fmt.Errorf("mkl: Journal: the bytes are no journal of a fit")
+	}
+	var head [words]uint64
+	for i := range head {
+		head[i] = binary.LittleEndian.Uint64(body[8*i:])
+	}
+	body = body[8*words:]
+	if head[2] > uint64(len(body)) {
+		return fmt.Errorf("mkl: Journal: it is cut off")
+	}
+	chains := bytes.Clone(body[:head[2]])
+	if len(chains) > 0 {
+		if err := new(mcmc.Checkpoint).UnmarshalBinary(chains); err != nil {
+			return fmt.Errorf("mkl: Journal: %w", err)
+		}
+	}
+	if err := j.ascents.UnmarshalBinary(body[head[2]:]); err != nil {
+		return fmt.Errorf("mkl: Journal: %w", err)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.begun, j.of, j.chains = true, [2]uint64{head[0], head[1]}, nil
+	if len(chains) > 0 {
+		j.chains = chains
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package mgp
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// TestJournal demands that fits which go on from the journals after some of the steps of a fit
+// end in its bits.
+func TestJournal(t *testing.T) {
+	testkit.NotShort(t)
+	ctx := context.Background()
+	k, y, labels := mgpProblem(t, 40, 3, 3)
+	for name, fit := range map[string]func(vi.Ascent) (*Fit, error){
+		"targets":         func(a vi.Ascent) (*Fit, error) { return Evidence{Ascent: a, Draws: 3}.Fit(ctx, k, y) },
+		"a prior learned": func(a vi.Ascent) (*Fit, error) { return Evidence{Ascent: a, Family: StudentT}.Fit(ctx, k, y) },
+		"labels":          func(a vi.Ascent) (*Fit, error) { return Evidence{Ascent: a}.FitLabels(ctx, k, labels) },
+		"labels, bound": func(a vi.Ascent) (*Fit, error) {
+			return Evidence{Ascent: a, Sites: VariationalBound}.FitLabels(ctx, k, labels)
+		},
+		"varying":           func(a vi.Ascent) (*Fit, error) { return Evidence{Ascent: a}.FitVarying(ctx, k, y) },
+		"heavy":             func(a vi.Ascent) (*Fit, error) { return Evidence{Ascent: a}.FitHeavy(ctx, k, y) },
+		"factorised":        func(a vi.Ascent) (*Fit, error) { a.MaxSweeps = 20; return Model{Ascent: a}.Fit(ctx, k, y) },
+		"factorised labels": func(a vi.Ascent) (*Fit, error) { a.MaxSweeps = 20; return Model{Ascent: a}.FitLabels(ctx, k, labels) },
+	} {
+		var kept [][]byte
+		j := &vi.Journal{}
+		j.Save = func() error {
+			b, err := j.MarshalBinary()
+			kept = append(kept, b)
+			return err
+		}
+		whole, err := fit(vi.Ascent{})
+		require.NoError(t, err, name)
+		again, err := fit(vi.Ascent{Journal: j})
+		require.NoError(t, err, name)
+		require.Equal(t, whole, again, "%s: a journal changes nothing", name)
+		for n := 0; n < len(kept); n += 1 + len(kept)/5 {
+			j := &vi.Journal{}
+			require.NoError(t, j.UnmarshalBinary(kept[n]))
+			again, err := fit(vi.Ascent{Journal: j})
+			require.NoError(t, err, name)
+			assert.Equal(t, whole, again, "%s: from step %d of %d", name, n+1, len(kept))
+		}
+	}
+	j := &vi.Journal{}
+	_, err := Evidence{Ascent: vi.Ascent{Journal: j}}.Fit(ctx, k, y)
+	require.NoError(t, err)
+	for i := range y {
+		y[i] = math.Abs(y[i])
+	}
+	kept, err := j.MarshalBinary()
+	require.NoError(t, err)
+	require.NoError(t, j.UnmarshalBinary(kept))
+	_, err = Evidence{Ascent: vi.Ascent{Journal: j}}.Fit(ctx, k, y)
+	assert.EqualError(t, err, "vi: the state of ascent 1: it is of other data or settings")
+}
