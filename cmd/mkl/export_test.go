@@ -29,7 +29,7 @@ the graph takes features: garden is yes or no: 1 and 0
 	status, stdout, _ = command(t, nil, "", "export", "m", "-o", "-")
 	require.Equal(t, console.StatusOK, status)
 	assert.Equal(t, string(graph), stdout)
-	status, stdout, stderr = command(t, nil, "", "export", "m", "-single", "-o", "s.onnx", "-q")
+	status, _, stderr = command(t, nil, "", "export", "m", "-single", "-o", "s.onnx", "-q")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Empty(t, stderr)
 	single, err := os.ReadFile("s.onnx")
