@@ -139,6 +139,10 @@ type (
 			Weight float64
 			Model  processesJSON
 		}
-		Landmarks json.RawMessage
+		Landmarks *struct{ Model landmarksJSON }
+	}
+	landmarksJSON struct {
+		Plan  designJSON
+		Noise float64
 	}
 )

@@ -205,8 +205,20 @@ func (e *exporter) seen(prefix string, v viewJSON, d designJSON) (z value, basis
 			}
 		}
 	case v.Ranks:
-		z = e.ranks(z, basis)
-		ranks(basis)
+		among := basis.Clone()
+		if values := e.take(in + "ranks"); values != nil { // of a plan: feature by feature, of more samples than the landmarks
+			of := e.matrix(in+"ranks", len(values)/all.Cols)
+			among = la.NewMatrix[float64](of.Cols, basis.Cols)
+			for i := range among.Rows {
+				column := make([]float64, of.Rows)
+				for j := range column {
+					column[j] = of.At(j, i)
+				}
+				copy(among.Row(i), pick(column))
+			}
+		}
+		z = e.ranks(z, among)
+		rank(basis, among)
 	}
 	if w := v.Kernel.Widths; w != nil {
 		z = e.over(z, w)
@@ -233,13 +245,13 @@ func normalScore(count, n int) float64 {
 	return special.NormalQuantile(min(max(float64(count)/float64(2*n), least), 1-least))
 }
 
-// ranks puts the normal scores of their ranks among the basis points in the place of features.
-func (e *exporter) ranks(z value, basis la.Matrix[float64]) value {
-	table := make([]float64, 2*basis.Rows+1)
+// ranks puts the normal scores of their ranks among samples in the place of features.
+func (e *exporter) ranks(z value, among la.Matrix[float64]) value {
+	table := make([]float64, 2*among.Rows+1)
 	for k := range table {
-		table[k] = normalScore(k, basis.Rows)
+		table[k] = normalScore(k, among.Rows)
 	}
-	layers, stacked := e.op("Unsqueeze", []value{z, e.integers(1)}), e.stacked(basis)
+	layers, stacked := e.op("Unsqueeze", []value{z, e.integers(1)}), e.stacked(among)
 	var count []value
 	for _, op := range []string{"Less", "LessOrEqual"} {
 		below := e.cast(e.op(op, []value{stacked, layers}), int64s)
@@ -248,19 +260,19 @@ func (e *exporter) ranks(z value, basis la.Matrix[float64]) value {
 	return e.op("Gather", []value{e.numbers(table, len(table)), e.sum(count)}, attribute{"axis", 0})
 }
 
-// ranks is exporter.ranks of the basis points themselves, in place.
-func ranks(basis la.Matrix[float64]) {
+// rank is exporter.ranks of the basis points, in place.
+func rank(basis, among la.Matrix[float64]) {
 	for j := range basis.Cols {
-		sorted := make([]float64, basis.Rows)
+		sorted := make([]float64, among.Rows)
 		for i := range sorted {
-			sorted[i] = basis.At(i, j)
+			sorted[i] = among.At(i, j)
 		}
 		slices.Sort(sorted)
-		for i := range sorted {
+		for i := range basis.Rows {
 			v := basis.At(i, j)
 			below := sort.SearchFloat64s(sorted, v)
 			upTo := sort.Search(len(sorted), func(k int) bool { return sorted[k] > v })
-			basis.Set(i, j, normalScore(below+upTo, basis.Rows))
+			basis.Set(i, j, normalScore(below+upTo, among.Rows))
 		}
 	}
 }

@@ -26,6 +26,7 @@ var kinds = map[string]func(*exporter) error{
 	"multilabel":         (*exporter).scores,
 	"multigp":            (*exporter).processes,
 	"multigp-classifier": (*exporter).processes,
+	"landmarks":          (*exporter).landmarksOnly,
 	"pool":               (*exporter).pool,
 	"pool-classifier":    (*exporter).pool,
 }

@@ -122,6 +122,11 @@ var fitted = []struct {
 		views := []mkl.View{{X: s.x, Kernel: mkl.RBF{ARD: true}, Standardize: true}, {X: s.z, Kernel: mkl.Laplacian{ARD: true}, Ranks: true}}
 		return mkl.MultiGPClassifier[string]{Fitting: few}.Fit(t.Context(), views, s.classes)
 	}},
+	{"landmarks", func(t *testing.T, s sample) (mkl.Model, error) {
+		views := s.views()
+		views[8].Normalize = false // which landmarks do not go with, where the view is centred
+		return mkl.LandmarkGP{Fitting: few, Landmarks: mkl.Landmarks{Count: 12, Sample: 25}}.Fit(t.Context(), views, s.y[0])
+	}},
 	{"pool", func(t *testing.T, s sample) (mkl.Model, error) {
 		testkit.NotShort(t)
 		return mkl.Auto{Fitting: fewer}.Fit(t.Context(), []mkl.View{{X: s.x}, {X: s.z}}, s.y[0])
@@ -212,6 +217,16 @@ func TestExport(t *testing.T) {
 			t.Logf("%.1e in float64, %.1e in float32", worst, rough)
 		})
 	}
+}
+
+// TestPoolOfLandmarks exports what a pool of very many samples is.
+func TestPoolOfLandmarks(t *testing.T) {
+	testkit.NotShort(t)
+	s, new := draw(1, 3001), others()
+	m, err := mkl.Auto{Fitting: fewer}.Fit(t.Context(), []mkl.View{{X: s.z}}, s.y[0])
+	require.NoError(t, err)
+	p := readProgram(t, exported(t, m, Options{}))
+	compare(t, m, []mkl.Features{new.z}, p.run(t, matrixArray(new.z)), 1e-9)
 }
 
 // TestLogNormalCDF holds the operators for log Φ to the function, over all that it can be asked.

@@ -132,8 +132,8 @@ func (e *exporter) pool() error {
 	if err := json.Unmarshal(e.model, &m); err != nil {
 		return err
 	}
-	if len(m.Members) == 0 {
-		return fmt.Errorf("a pool of very many samples is a model of landmarks, which cannot be exported")
+	if m.Landmarks != nil { // of very many samples it is the only member
+		return e.landmarks("member.0.", m.Landmarks.Model)
 	}
 	if err := e.open(m.Members[0].Model.designJSON); err != nil {
 		return err
