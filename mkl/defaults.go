@@ -326,7 +326,7 @@ func noted(v View) string {
 
 // dropIdentities drops the kernels of a group that are the identity on the samples.
 func (ds *design) dropIdentities(ctx context.Context, g *group, drop []bool, note func(i int, largest float64)) error {
-	if g.stat.kind != squaredDistance && g.stat.kind != manhattanDistance {
+	if !g.stat.isDistance() {
 		return nil
 	}
 	closest, err := g.closest(ctx)

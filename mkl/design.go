@@ -132,6 +132,9 @@ func newDesign(views []View, n int, gaps bool) (*design, error) {
 		if learns(v.Kernel) && gaps {
 			return nil, fmt.Errorf("mkl: %s: ARD excludes MissingViews", label)
 		}
+		if _, ok := v.Kernel.(Categorical); ok && (v.Standardize || v.Ranks) {
+			return nil, fmt.Errorf("mkl: %s: Standardize and Ranks are for quantities, not for categories", label)
+		}
 		d := n
 		if isGiven {
 			d = v.X.Cols

@@ -40,6 +40,7 @@ type (
 		Scale           float64   `json:"scale,omitempty"`
 		Widths          []float64 `json:"widths,omitempty"`
 		Manhattan       bool      `json:"manhattan,omitempty"`
+		Overlap         bool      `json:"overlap,omitempty"`
 		Degree          int       `json:"degree,omitempty"`
 		Offset          float64   `json:"offset,omitempty"`
 		AllowIndefinite bool      `json:"allow_indefinite,omitempty"`
@@ -212,6 +213,7 @@ func (f *fileReader) takeView(i int, j viewJSON, ds *design) (v boundView, err e
 	if err := k.check(see.cols(in.cols)); err != nil {
 		return v, err
 	}
+	_, categories := k.(Categorical)
 	switch isGiven := k.statistic().kind == given; {
 	case k.lacks() != noFigure:
 		return v, fmt.Errorf("kernel %v lacks its width", k)
@@ -219,6 +221,8 @@ func (f *fileReader) takeView(i int, j viewJSON, ds *design) (v boundView, err e
 		return v, fmt.Errorf("kernel %v on the wrong sort of input", k)
 	case j.Standardize && in.mean == nil:
 		return v, errors.New("the input has no means")
+	case categories && (see.standardize || see.ranks):
+		return v, errors.New("standardize or ranks with categories")
 	case isGiven && !see.equal(sight{}):
 		return v, errors.New("standardize, ranks or columns with a given kernel")
 	case !(j.Largest > 0):
@@ -257,6 +261,8 @@ func encodeKernel(k Kernel) (kernelJSON, error) {
 		return kernelJSON{Kind: "rbf", Width: k.Width, Scale: k.Scale, Widths: k.Widths}, nil
 	case Laplacian:
 		return kernelJSON{Kind: "laplacian", Width: k.Width, Widths: k.Widths, Manhattan: k.Manhattan}, nil
+	case Categorical:
+		return kernelJSON{Kind: "categorical", Width: k.Width, Overlap: k.Overlap}, nil
 	case Constant:
 		return kernelJSON{Kind: "constant"}, nil
 	case Linear:
@@ -277,6 +283,8 @@ func decodeKernel(j kernelJSON) (Kernel, error) {
 		return RBF{Width: j.Width, Scale: j.Scale, Widths: j.Widths}, nil
 	case "laplacian":
 		return Laplacian{Width: j.Width, Widths: j.Widths, Manhattan: j.Manhattan}, nil
+	case "categorical":
+		return Categorical{Width: j.Width, Overlap: j.Overlap}, nil
 	case "constant":
 		return Constant{}, nil
 	case "linear":

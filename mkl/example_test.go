@@ -58,6 +58,37 @@ func ExampleRegressionModel_Predictor() {
 	// Output: 14.3 ± 0.7, <nil>
 }
 
+// Features may be categories: codes that are equal or not, here of a colour and a shape. A
+// colour that no training sample has agrees with none of theirs.
+func ExampleCategorical() {
+	var x [][]float64
+	var price []float64
+	for i := range 30 {
+		colour, shape := float64(i%3), float64(i%2)
+		x = append(x, []float64{colour, shape})
+		price = append(price, 10*colour+3*shape+math.Sin(float64(i)))
+	}
+	things, err := mkl.FromRows(x)
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := mkl.MultiGP{}.Fit(context.Background(), []mkl.View{{X: things, Kernel: mkl.Categorical{}}}, price)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, thing := range [][]float64{{2, 1}, {7, 1}} {
+		mean, variance, err := p.Predict(thing)
+		fmt.Printf("%.0f ± %.1f, %v\n", mean, math.Sqrt(variance), err)
+	}
+	// Output:
+	// 22 ± 0.4, <nil>
+	// 13 ± 10.1, <nil>
+}
+
 func ExampleLoad() {
 	speed, _, y := readings()
 	model, err := mkl.Regression{Fitting: mkl.Fitting{Notes: map[string]string{"unit": "m/s"}}}.Fit(

@@ -120,6 +120,13 @@ func (s statistic) of(x, y []float64) (sum float64) {
 		for j, v := range x {
 			sum += math.Abs(v - y[j])
 		}
+	case disagreement:
+		for j, v := range x {
+			if v != y[j] {
+				sum++
+			}
+		}
+		sum /= float64(len(x))
 	case innerProduct:
 		sum = la.Dot(x, y)
 	case custom:

@@ -59,7 +59,7 @@ type statistic struct {
 
 // isDistance reports whether the statistic of every sample with itself is 0.
 func (s statistic) isDistance() bool {
-	return s.kind == squaredDistance || s.kind == manhattanDistance
+	return s.kind == squaredDistance || s.kind == manhattanDistance || s.kind == disagreement
 }
 
 type statisticKind int
@@ -67,6 +67,7 @@ type statisticKind int
 const (
 	squaredDistance   statisticKind = iota // Σ (x_j − y_j)²
 	manhattanDistance                      // Σ |x_j − y_j|
+	disagreement                           // the share of features with x_j ≠ y_j
 	innerProduct                           // Σ x_j·y_j
 	nothing                                // 0
 	given                                  // the input itself: a precomputed kernel or distance
@@ -117,6 +118,26 @@ type Laplacian struct {
 	// that is Manhattan.
 	Medians float64
 	ARD     bool
+}
+
+// Categorical is a kernel of categories: a feature's values are codes, which are
+// equal or not, and whose order and size mean nothing. With h the share of features in which
+// two samples differ (the Hamming distance, over the number of features) it is
+//
+//	exp(−h/Width),
+//
+// a product over the d features of 1 where they agree and exp(−1/(d·Width)) where they do
+// not. At most one of Width, Medians and Overlap is set. A value that the training
+// samples do not have agrees with none of theirs. Views with this kernel are
+// neither standardised nor turned into ranks.
+type Categorical struct {
+	Width float64
+
+	// Medians is that of [RBF], for the share h.
+	Medians float64
+
+	// Overlap makes the kernel 1−h, the share of features that agree.
+	Overlap bool
 }
 
 // Linear is the inner product Scale·xᵀy. A Scale of 0 stands for 1.
@@ -219,6 +240,14 @@ func (k Laplacian) String() string {
 }
 
 // String implements [Kernel].
+func (k Categorical) String() string {
+	if k.Overlap {
+		return "categorical(overlap)"
+	}
+	return "categorical(" + widthSetting(k.Width, k.Medians, nil, false) + ")"
+}
+
+// String implements [Kernel].
 func (k Linear) String() string {
 	if k.Scale == 0 || k.Scale == 1 {
 		return "linear"
@@ -306,6 +335,19 @@ func (k Laplacian) check(d int) error {
 	return cmp.Or(checkLength("Width", k.Width), checkLength("Medians", k.Medians))
 }
 
+func (k Categorical) check(int) error {
+	set := 0
+	for _, is := range []bool{k.Width != 0, k.Medians != 0, k.Overlap} {
+		if is {
+			set++
+		}
+	}
+	if set > 1 {
+		return fmt.Errorf("more than one of Width, Medians and Overlap is set")
+	}
+	return cmp.Or(checkLength("Width", k.Width), checkLength("Medians", k.Medians))
+}
+
 func (k Linear) check(int) error { return checkLength("Scale", k.Scale) }
 
 func (k Polynomial) check(int) error {
@@ -343,6 +385,7 @@ func (k Laplacian) statistic() statistic {
 func (k Laplacian) manhattan() bool { return k.Manhattan || k.ARD || k.Widths != nil }
 
 func (Constant) statistic() statistic     { return statistic{kind: nothing} }
+func (Categorical) statistic() statistic  { return statistic{kind: disagreement} }
 func (Linear) statistic() statistic       { return statistic{kind: innerProduct} }
 func (Polynomial) statistic() statistic   { return statistic{kind: innerProduct} }
 func (FromDistance) statistic() statistic { return statistic{kind: given} }
@@ -366,6 +409,13 @@ func (k RBF) lacks() figure {
 
 func (k Laplacian) lacks() figure { return lacksWidth(k.Width, k.Medians, k.Widths, k.ARD) }
 
+func (k Categorical) lacks() figure {
+	if k.Overlap {
+		return noFigure
+	}
+	return lacksWidth(k.Width, k.Medians, nil, false)
+}
+
 func (k FromDistance) lacks() figure {
 	if k.Scale != 0 {
 		return noFigure
@@ -387,6 +437,13 @@ func (k RBF) resolve(distance float64) Kernel {
 }
 
 func (k Laplacian) resolve(distance float64) Kernel {
+	if k.lacks() != noFigure {
+		k.Width, k.Medians = cmp.Or(k.Medians, 1)*distance, 0
+	}
+	return k
+}
+
+func (k Categorical) resolve(distance float64) Kernel {
 	if k.lacks() != noFigure {
 		k.Width, k.Medians = cmp.Or(k.Medians, 1)*distance, 0
 	}
@@ -442,6 +499,17 @@ func (k Laplacian) apply(s []float64) {
 	la.Exp(s, s)
 }
 
+func (k Categorical) apply(s []float64) {
+	if k.Overlap {
+		for i, h := range s {
+			s[i] = 1 - h
+		}
+		return
+	}
+	la.Scal(-1/k.Width, s)
+	la.Exp(s, s)
+}
+
 func (Constant) apply(s []float64) {
 	for i := range s {
 		s[i] = 1
@@ -476,6 +544,7 @@ func (Func) apply([]float64)        {}
 func (Constant) bounded() bool     { return true }
 func (RBF) bounded() bool          { return true }
 func (Laplacian) bounded() bool    { return true }
+func (Categorical) bounded() bool  { return true }
 func (Linear) bounded() bool       { return false }
 func (Polynomial) bounded() bool   { return false }
 func (FromDistance) bounded() bool { return true }

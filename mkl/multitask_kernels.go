@@ -25,6 +25,8 @@ func (k decaying) length() (float64, bool) {
 		return k.Width * k.Width, true
 	case Laplacian:
 		return k.Width, k.Widths == nil
+	case Categorical:
+		return k.Width, !k.Overlap
 	case FromDistance:
 		return k.Scale, true
 	}
@@ -42,6 +44,9 @@ func (k decaying) with(length float64) Kernel {
 		}
 		return k
 	case Laplacian:
+		k.Width = length
+		return k
+	case Categorical:
 		k.Width = length
 		return k
 	case FromDistance:

@@ -73,6 +73,11 @@ func (ds *design) heldWidths(i int) []float64 {
 		return []float64{k.Width}
 	case Laplacian:
 		return []float64{k.Width}
+	case Categorical:
+		if k.Overlap {
+			return nil
+		}
+		return []float64{k.Width}
 	case FromDistance:
 		return []float64{k.Scale}
 	}

@@ -59,7 +59,7 @@ func TestComplete(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{[]string{""}, "completion cv compare demo evaluate fit help inspect plan plot predict report reproduce sum version"},
+		{[]string{""}, "completion cv compare demo evaluate export fit help inspect plan plot predict report reproduce sum version"},
 		{[]string{"co"}, "compare completion"},
 		{[]string{"reproduce", "mgp"}, "mgp-flowers102 mgp-toy"},
 		{[]string{"fit", "d.csv", "-mo"}, "-model"},

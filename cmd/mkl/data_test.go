@@ -107,6 +107,57 @@ task: regression (column price has numbers)
 	assert.Contains(t, stdout, "regression, 37 samples\n")
 }
 
+// TestCategories learns columns of text by kernels of categories, by the flag and by views.
+func TestCategories(t *testing.T) {
+	files := map[string]string{"d.csv": houses()}
+	few := []string{"-missing", "impute", "-model", "mgp", "-sweeps", "30"}
+	status, stdout, stderr := command(t, files, "", append([]string{"fit", "d.csv", "-target", "price", "-text", "category", "-view", "*:rbf", "-o", "c"}, few...)...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stderr, "plan: city is text: 3 categories, equal or not (Bonn, Jena, Ulm)\n")
+	assert.Regexp(t, `(?m)^ +\S+ .* rbf\(`, stdout)
+	assert.Contains(t, stdout, "categorical(width=")
+	status, stdout, _ = command(t, nil, "", "inspect", "c")
+	require.Equal(t, console.StatusOK, status)
+	assert.Contains(t, stdout, "  city is text: 3 categories, equal or not (Bonn, Jena, Ulm)\n")
+
+	// A town that is new agrees with none: the prediction is the less certain.
+	rows := "area,city,built,garden,area.2\n71,Ulm,2012-05-01,yes,3\n71,Rom,2012-05-01,yes,3\n"
+	status, stdout, stderr = command(t, nil, rows, "predict", "c", "-")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, "mkl: warning: column city: 1 cell of categories that the fit had not seen, the first \"Rom\": they count as none\n", stderr)
+	lines := strings.Split(stdout, "\n")
+	var sd [2]float64
+	for i := range sd {
+		var err error
+		sd[i], err = strconv.ParseFloat(strings.Split(lines[1+i], ",")[1], 64)
+		require.NoError(t, err)
+	}
+	assert.Greater(t, sd[1], 3*sd[0])
+
+	// In a view of kernels of categories alone every column is one, also of numbers; beside others, text.
+	status, stdout, stderr = command(t, nil, "", append([]string{"fit", "d.csv", "-target", "price", "-view", "kinds=city,garden,area.2:categorical,constant", "-view", "all=area,city:rbf,categorical(overlap)"}, few...)...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stderr, "plan: garden is text: 2 categories, equal or not (no, yes)\nplan: area.2 is text: 7 categories, ")
+	assert.Contains(t, stdout, "categorical(overlap)")
+
+	status, stdout, stderr = command(t, nil, "", "cv", "d.csv", "-target", "price", "-text", "category", "-models", "mgp,spikeslab", "-folds", "3", "-missing", "impute", "-sweeps", "20")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "spikeslab")
+	status, _, stderr = command(t, nil, "", "report", "c", "-data", "d.csv", "-o", "c.html")
+	require.Equal(t, console.StatusOK, status, stderr)
+
+	for _, c := range []struct{ args, want string }{
+		{"-text category -model spikeslab", "-text is not for -task regression with -model spikeslab (it is for -model auto, -model bmkl, -model mgp and -model landmarks)"},
+		{"-missing drop -view area:rbf,categorical", "categorical(width=mean) is of categories, and no column is text: -as COLUMN=text makes one"},
+		{"-missing drop -view city:rbf,categorical", "all columns are categories, and rbf(width=mean) is not of categories"},
+		{"-text codes", `must be one of "onehot","category"`},
+	} {
+		status, _, stderr = command(t, nil, "", append([]string{"fit", "d.csv", "-target", "price"}, strings.Fields(c.args)...)...)
+		assert.Equal(t, console.StatusInput, status, c.args)
+		assert.Contains(t, stderr, c.want, c.args)
+	}
+}
+
 // TestOldNotes reads the notes of models from before there were plans: all columns are numbers.
 func TestOldNotes(t *testing.T) {
 	var n notes

@@ -77,7 +77,7 @@ func (c importance) put(x []mkl.Features, row int, v float64) {
 			continue
 		}
 		clear(features) // also the indicator of missing values
-		if c.kind == table.Text {
+		if c.kind == table.Text && !a.codes {
 			features[int(v)] = 1
 		} else {
 			features[0] = v

@@ -19,6 +19,12 @@ const (
 	missingViews  = "views"
 )
 
+// Values of -text.
+const (
+	textOneHot   = "onehot"
+	textCategory = "category"
+)
+
 // conversions are what -as says of columns.
 type conversions []*conversion
 
@@ -69,15 +75,18 @@ func (all conversions) ask(v *view) error {
 	s := console.Source{File: v.source.File}
 	for k, j := range v.source.Columns {
 		want, named := table.Want{Column: j, Kind: table.Any}, v.source.Named[k]
-		if v.given() {
+		switch a := as[j]; {
+		case v.given():
 			want.Kind = table.Number
-		} else if a := as[j]; a != nil {
+		case a != nil:
 			a.used = true
 			if a.as == "" {
 				v.left = append(v.left, plan.LeftOut{Column: names[j], Why: "by -as"})
 				continue
 			}
 			want.As, named = a.as, true
+		case v.categorical():
+			want.As = table.Text
 		}
 		s.File.Want(want)
 		s.Columns, s.Named = append(s.Columns, j), append(s.Named, named)
@@ -185,7 +194,7 @@ func (p *problem) plans() (all []plan.View) {
 			all = append(all, given)
 			continue
 		}
-		t := plan.Table{Data: &s.File.Data, Names: s.File.Columns(), Columns: s.Columns, Named: s.Named}
+		t := plan.Table{Data: &s.File.Data, Names: s.File.Columns(), Columns: s.Columns, Named: s.Named, Codes: p.codes(&p.views[i])}
 		all = append(all, plan.Learn(t, p.Missing == missingImpute))
 	}
 	return all

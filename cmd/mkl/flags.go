@@ -61,6 +61,7 @@ type learnFlags struct {
 	Thin   int  `help:"Sweeps of -gibbs from one draw that is kept to the next; 0 means 4. As many as are drawn from go before the first."`
 
 	Missing string   `enum:"refuse,drop,impute,views" default:"refuse" help:"What to do where a feature has no value (an empty cell, NA, NaN, NULL or ?): refuse the file, drop the row, impute the column's median and add a column of 0 and 1 that says where, or learn from rows that lack whole views by the views that they have. Drop and impute leave out rows without a target (${default})."`
+	Text    string   `enum:"onehot,category" default:"onehot" help:"What becomes of columns of text: onehot, a column of 0 and 1 for each text, or category, seen by a kernel of categories of their own (${default})."`
 	As      []string `sep:"none" placeholder:"COLUMN=TYPE" help:"What a column is: number, text, boolean, date, date(d.m.y), date(d/m/y), date(m/d/y), or none to leave it out; can be repeated. By default the cells tell."`
 
 	RawColumns      bool   `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
@@ -221,6 +222,7 @@ type optionalFlag struct {
 func (c *fitCmd) optional() []optionalFlag {
 	return []optionalFlag{
 		flagOf("kernels", &c.Kernels, ""),
+		flagOf("text", &c.Text, textOneHot),
 		flagOf("sparse", &c.Sparse, "none"),
 		{"prior", len(c.Prior) > 0, func() { c.Prior = nil }},
 		flagOf("margin", &c.Margin, 0),

@@ -34,7 +34,10 @@ type importance struct {
 }
 
 // place is some features of one of the model's inputs.
-type place struct{ input, first, n int }
+type place struct {
+	input, first, n int
+	codes           bool // of text: one feature counts the categories, in place of one for each
+}
 
 // sampleLosses are the losses of some rows, by the same row in the prediction and in the data: of numbers
 // the squared error over the variance of the truth, averaged over the targets, and else the Brier score, averaged over
@@ -112,7 +115,7 @@ func (m *tested) importances(e *console.Env, rng *rand.Rand) (views, columns []i
 			view := importance{name: name}
 			for i, v := range m.notes.Views {
 				if v.Name == name {
-					view.at = append(view.at, place{i, 0, x[i].Cols})
+					view.at = append(view.at, place{input: i, n: x[i].Cols})
 				}
 			}
 			views = append(views, view)
@@ -183,7 +186,7 @@ func (m *tested) columns() (all []importance) {
 				seen[key] = g
 				all = append(all, importance{name: c.Name, kind: c.Type, categories: c.Categories})
 			}
-			all[g].at = append(all[g].at, place{i, first, c.Width()})
+			all[g].at = append(all[g].at, place{i, first, c.Width(), c.Codes})
 			first += c.Width()
 		}
 	}

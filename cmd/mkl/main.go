@@ -26,6 +26,7 @@ type commands struct {
 	Report    reportCmd             `cmd:"" help:"Write a page on a model: what it learned, how well it predicts, and what predictions lean on."`
 	Plot      plotCmd               `cmd:"" help:"Write the pictures of mkl report as SVG files."`
 	Inspect   inspectCmd            `cmd:"" help:"Show what a model file holds."`
+	Export    exportCmd             `cmd:"" help:"Write a model as an ONNX graph, for programs that are not written in Go."`
 	Reproduce reproduce.Experiments `cmd:"" help:"Repeat an experiment of a paper and compare."`
 	Help      helpCmd               `cmd:"" help:"Show what there is, or the flags of a command."`
 	Version   versionCmd            `cmd:"" help:"Show what the program was built from, and what it runs on."`

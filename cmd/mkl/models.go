@@ -52,7 +52,7 @@ const defaultSigmaG = 0.1
 var estimators = []*estimator{
 	{
 		model: "auto", tasks: []string{taskRegression}, kind: "pool", form: numbers, one: true, open: true,
-		flags: []string{"kernels", "resume"}, timed: true,
+		flags: []string{"kernels", "text", "resume"}, timed: true,
 		build: func(s *settings) fitter {
 			a := mkl.Auto{Fitting: s.fitting, Time: s.Time}
 			return fitter{a.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
@@ -62,7 +62,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: "auto", tasks: []string{taskBinary, taskMulticlass}, kind: "pool-classifier", form: classes, one: true, open: true,
-		flags:    []string{"kernels", "resume"},
+		flags:    []string{"kernels", "text", "resume"},
 		timed:    true,
 		complete: "labels must be complete",
 		build: func(s *settings) fitter {
@@ -75,7 +75,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{taskRegression, taskMultioutput}, kind: "regression", form: numbers, gaps: true,
-		flags:  []string{"kernels", "sparse", "prior", "raw-targets", "missing-targets", "allow-duplicates", "restarts", "plain", "store", "resume"},
+		flags:  []string{"kernels", "text", "sparse", "prior", "raw-targets", "missing-targets", "allow-duplicates", "restarts", "plain", "store", "resume"},
 		priors: []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
 		build: func(s *settings) fitter {
 			r := mkl.Regression{
@@ -89,7 +89,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{"shared"}, kind: "shared-regression", form: numbers,
-		flags:    []string{"kernels", "sparse", "prior", "raw-targets", "allow-duplicates", "restarts", "plain", "store", "resume"},
+		flags:    []string{"kernels", "text", "sparse", "prior", "raw-targets", "allow-duplicates", "restarts", "plain", "store", "resume"},
 		priors:   []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
 		complete: "targets that share their sample weights must be complete",
 		build: func(s *settings) fitter {
@@ -104,7 +104,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{"tasks"}, kind: "task-regression", form: numbers,
-		flags:  []string{"kernels", "sparse", "prior", "raw-targets", "missing-targets", "allow-duplicates", "restarts", "plain", "store", "resume"},
+		flags:  []string{"kernels", "text", "sparse", "prior", "raw-targets", "missing-targets", "allow-duplicates", "restarts", "plain", "store", "resume"},
 		priors: []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
 		build: func(s *settings) fitter {
 			r := mkl.TaskRegression{
@@ -118,7 +118,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{"multitask"}, kind: "multi-task", form: numbers,
-		flags: []string{"kernels", "latents", "raw-targets", "missing-targets", "restarts", "plain"},
+		flags: []string{"kernels", "text", "latents", "raw-targets", "missing-targets", "restarts", "plain"},
 		build: func(s *settings) fitter {
 			t := mkl.MultiTask{Fitting: s.fitting, Latents: s.Latents, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.MissingTargets}
 			return fitter{t.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
@@ -128,7 +128,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{taskBinary, taskMulticlass}, kind: "classifier", form: classes, gaps: true,
-		flags:    []string{"kernels", "sparse", "prior", "margin", "sigma-g", "allow-duplicates", "restarts", "plain", "store", "resume"},
+		flags:    []string{"kernels", "text", "sparse", "prior", "margin", "sigma-g", "allow-duplicates", "restarts", "plain", "store", "resume"},
 		priors:   []string{"lambda", "gamma", "omega"},
 		complete: "labels must be complete",
 		build: func(s *settings) fitter {
@@ -144,7 +144,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{"multilabel"}, kind: "multilabel", form: labels, gaps: true,
-		flags:  []string{"kernels", "sparse", "prior", "margin", "sigma-g", "missing-targets", "allow-duplicates", "restarts", "plain", "store", "resume"},
+		flags:  []string{"kernels", "text", "sparse", "prior", "margin", "sigma-g", "missing-targets", "allow-duplicates", "restarts", "plain", "store", "resume"},
 		priors: []string{"lambda", "gamma", "omega"},
 		build: func(s *settings) fitter {
 			m := mkl.MultiLabel{
@@ -158,7 +158,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{"tasklabels"}, kind: "task-classifier", form: labels,
-		flags:  []string{"kernels", "sparse", "prior", "margin", "sigma-g", "missing-targets", "allow-duplicates", "restarts", "plain", "store", "resume"},
+		flags:  []string{"kernels", "text", "sparse", "prior", "margin", "sigma-g", "missing-targets", "allow-duplicates", "restarts", "plain", "store", "resume"},
 		priors: []string{"lambda", "gamma", "omega"},
 		build: func(s *settings) fitter {
 			c := mkl.TaskClassifier{
@@ -172,7 +172,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: "mgp", tasks: []string{taskRegression}, kind: "multigp", form: numbers, one: true, gaps: true,
-		flags: []string{"kernels", "method", "family", "noise", "raw-targets", "plain", "store", "resume"},
+		flags: []string{"kernels", "text", "method", "family", "noise", "raw-targets", "plain", "store", "resume"},
 		build: func(s *settings) fitter {
 			g := mkl.MultiGP{Fitting: s.fitting, Family: family(s.Family), Method: s.method(), Noise: s.noise(), RawTargets: s.RawTargets}
 			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
@@ -182,7 +182,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: "mgp", tasks: []string{taskBinary, taskMulticlass}, kind: "multigp-classifier", form: classes, one: true, gaps: true,
-		flags: []string{"kernels", "method", "family", "plain", "store", "resume"},
+		flags: []string{"kernels", "text", "method", "family", "plain", "store", "resume"},
 		build: func(s *settings) fitter {
 			c := mkl.MultiGPClassifier[string]{Fitting: s.fitting, Family: family(s.Family), Method: s.method()}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
@@ -193,7 +193,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: "probit", tasks: []string{taskBinary, taskMulticlass}, kind: "probit-classifier", form: classes, gaps: true,
-		flags:  []string{"kernels", "prior", "rule", "gibbs", "relevance", "allow-duplicates", "restarts", "store", "resume"},
+		flags:  []string{"kernels", "text", "prior", "rule", "gibbs", "relevance", "allow-duplicates", "restarts", "store", "resume"},
 		priors: []string{"alpha", "rho", "kappa", "xi"},
 		build: func(s *settings) fitter {
 			c := mkl.ProbitClassifier[string]{
@@ -215,7 +215,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelLandmarks, tasks: []string{taskRegression}, kind: "landmarks", form: numbers, one: true, open: true,
-		flags: []string{"kernels", "landmarks", "choose"},
+		flags: []string{"kernels", "text", "landmarks", "choose"},
 		build: func(s *settings) fitter {
 			g := mkl.LandmarkGP{Fitting: s.fitting, Landmarks: s.choice()}
 			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {

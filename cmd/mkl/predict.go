@@ -65,7 +65,10 @@ type loaded struct {
 
 // load reads a model file. The error is a mistake in the command line: a file that is
 // not there, is damaged, or holds a model that no estimator of the table makes.
-func load(e *console.Env, path string) (*loaded, error) {
+func load(e *console.Env, path string) (*loaded, error) { return loadTo(e, path, io.Discard) }
+
+// loadTo is load, and writes what was read to a copy.
+func loadTo(e *console.Env, path string, file io.Writer) (*loaded, error) {
 	in := e.Stdin
 	if path != console.Standard {
 		f, err := e.Open(path)
@@ -75,7 +78,7 @@ func load(e *console.Env, path string) (*loaded, error) {
 		defer f.Close()
 		in = f
 	}
-	m, err := mkl.Load(e.Reader(in))
+	m, err := mkl.Load(io.TeeReader(e.Reader(in), file))
 	if err != nil {
 		return nil, console.Inputf("%s: %s", path, strings.TrimPrefix(err.Error(), "mkl: load: "))
 	}

@@ -32,6 +32,7 @@ type planCmd struct {
 	landmarkFlags `embed:""`
 
 	Missing    string   `enum:"refuse,drop,impute" default:"refuse" help:"What to do where a feature has no value: refuse the file, drop the row, or impute the column's median (${default})."`
+	Text       string   `enum:"onehot,category" default:"onehot" help:"What becomes of columns of text: onehot, a column of 0 and 1 for each text, or category, seen by a kernel of categories of their own (${default})."`
 	As         []string `sep:"none" placeholder:"COLUMN=TYPE" help:"What a column is: number, text, boolean, date, date(d.m.y), date(d/m/y), date(m/d/y), or none to leave it out; can be repeated."`
 	RawColumns bool     `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
 
@@ -53,7 +54,7 @@ func (c *planCmd) Run(e *console.Env) error {
 	for _, flag := range f.optional() {
 		flag.reset()
 	}
-	f.Kernels, f.landmarkFlags = c.Kernels, c.landmarkFlags
+	f.Kernels, f.Text, f.landmarkFlags = c.Kernels, c.Text, c.landmarkFlags
 	p, d, err := f.gather(e)
 	if err != nil {
 		return err

@@ -33,6 +33,21 @@ func (v *view) given() bool {
 	return slices.ContainsFunc(v.kernels, func(k spec.ViewKernel) bool { return k.Given })
 }
 
+// ofCategories reports whether a kernel of a view is of categories.
+func (v *view) ofCategories() bool {
+	return slices.ContainsFunc(v.kernels, func(k spec.ViewKernel) bool { return k.Categories })
+}
+
+// categorical reports whether all kernels of a view are of categories, which all its columns then are.
+func (v *view) categorical() bool {
+	return v.ofCategories() && !slices.ContainsFunc(v.kernels, func(k spec.ViewKernel) bool { return !k.Categories && k.Kernel != mkl.Kernel(mkl.Constant{}) })
+}
+
+// codes reports whether columns of text become codes of their categories, for kernels of categories.
+func (c *fitCmd) codes(v *view) bool {
+	return c.Text == textCategory || v.ofCategories()
+}
+
 // width is the number of features, as far as it is known.
 func (v *view) width() int {
 	if v.plan != nil {
@@ -127,7 +142,8 @@ func (c *fitCmd) checkViews(est *estimator, views []view) error {
 }
 
 // mklViews makes the views as package mkl takes them, of the columns that were read.
-// Those without kernels are given kernels, unless the estimator chooses them itself;
+// Columns that are categories are seen by kernels of categories, and the others by the others.
+// Views without kernels are given kernels, unless the estimator chooses them itself;
 // the notes say what was left out.
 func (c *fitCmd) mklViews(est *estimator, views []view) (all []mkl.View, notes []string, err error) {
 	for _, v := range views {
@@ -136,14 +152,32 @@ func (c *fitCmd) mklViews(est *estimator, views []view) (all []mkl.View, notes [
 			all = append(all, v.strings.views...)
 			continue
 		}
-		if v.kernels == nil {
-			all = append(all, mkl.View{Name: v.name, X: x})
+		codes, others := plan.Coded(v.plan)
+		if codes == nil {
+			others = nil // all
+		}
+		if v.kernels == nil && (codes == nil || others != nil) {
+			all = append(all, mkl.View{Name: v.name, X: x, Columns: others})
 		}
 		for _, k := range v.kernels {
+			sees := others
+			switch {
+			case k.Categories && codes == nil:
+				return nil, nil, console.Inputf("view %s: %v is of categories, and no column is text: -as COLUMN=text makes one", quoted(v.name), k.Kernel)
+			case k.Categories:
+				sees = codes
+			case k.Kernel == mkl.Kernel(mkl.Constant{}):
+				sees = nil
+			case codes != nil && others == nil:
+				return nil, nil, console.Inputf("view %s: all columns are categories, and %v is not of categories", quoted(v.name), k.Kernel)
+			}
 			all = append(all, mkl.View{
-				Name: v.name, X: x, Kernel: k.Kernel,
-				Standardize: !c.RawColumns && !k.Given && !k.Ranks, Ranks: k.Ranks, Center: k.Center, Normalize: k.Normalize,
+				Name: v.name, X: x, Columns: sees, Kernel: k.Kernel,
+				Standardize: !c.RawColumns && !k.Given && !k.Ranks && !k.Categories, Ranks: k.Ranks, Center: k.Center, Normalize: k.Normalize,
 			})
+		}
+		if codes != nil && !v.ofCategories() {
+			all = append(all, mkl.View{Name: v.name, X: x, Columns: codes, Kernel: mkl.Categorical{}})
 		}
 	}
 	if est.open || !open(views) {
@@ -160,6 +194,9 @@ func (c *fitCmd) mklViews(est *estimator, views []view) (all []mkl.View, notes [
 func (est *estimator) count(views []view) (n int) {
 	for _, v := range views {
 		columns := v.width()
+		if codes, _ := plan.Coded(v.plan); codes != nil && !v.ofCategories() && est.kernels() {
+			n++ // the kernel of the categories
+		}
 		switch {
 		case !est.kernels():
 			n += columns

@@ -142,7 +142,7 @@ func (p *problem) width() float64 {
 }
 
 func (p *problem) kernel() mkl.Kernel {
-	switch p.IntN(7) {
+	switch p.IntN(8) {
 	case 0:
 		return mkl.Linear{}
 	case 1:
@@ -156,6 +156,8 @@ func (p *problem) kernel() mkl.Kernel {
 		return mkl.RBF{Scale: p.width()}
 	case 4:
 		return mkl.RBF{}
+	case 5:
+		return mkl.Categorical{Width: p.width(), Overlap: p.IntN(4) == 0}
 	}
 	return mkl.RBF{Width: p.width()}
 }

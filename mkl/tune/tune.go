@@ -67,8 +67,8 @@ type Result[M Model] struct {
 }
 
 // Fit maximises the lower bound that fit's model converges to over the logarithms of the
-// widths of all views whose kernel is an [mkl.RBF], [mkl.Laplacian] or
-// [mkl.FromDistance], neither centred nor normalised. A kernel with Widths or ARD has one
+// widths of all views whose kernel is an [mkl.RBF], [mkl.Laplacian],
+// [mkl.Categorical] or [mkl.FromDistance], neither centred nor normalised. A kernel with Widths or ARD has one
 // width for each feature. The search starts from the widths given, or from those that
 // the training samples give them. Every evaluation is a whole fit:
 //
@@ -304,6 +304,8 @@ func withWidths(k mkl.Kernel, w []float64) mkl.Kernel {
 			return mkl.Laplacian{Manhattan: true, Widths: w}
 		}
 		return mkl.Laplacian{Width: w[0], Manhattan: k.Manhattan}
+	case mkl.Categorical:
+		return mkl.Categorical{Width: w[0]}
 	case mkl.FromDistance:
 		k.Scale = w[0]
 		return k

@@ -16,6 +16,7 @@ type Table struct {
 	Names   []string // of all columns of the table
 	Columns []int    // those of the view
 	Named   []bool   // by column of the view, whether it is one by its own name: then it is not left out
+	Codes   bool     // columns of text become codes of their categories
 }
 
 // LeftOut is a column that is no feature, and why.
@@ -198,6 +199,7 @@ func (t Table) column(j int, impute bool) Column {
 	c := Column{Name: t.Names[j], Type: t.Data.Types[j]}
 	gaps := false
 	if c.Type == table.Text {
+		c.Codes = t.Codes
 		c.Categories = table.Classes(slices.Clone(t.Data.Labels[j]))
 		if at := slices.Index(c.Categories, ""); at >= 0 {
 			gaps = true

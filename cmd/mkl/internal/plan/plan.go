@@ -1,4 +1,4 @@
-// Package plan makes features of the columns of a table: text becomes columns of 0 and 1,
+// Package plan makes features of the columns of a table: text becomes columns of 0 and 1 or codes,
 // dates and booleans become numbers, missing values are filled in, and columns that say
 // nothing of the samples are left out. [Learn] makes the plan of a view by its training
 // data; a model file keeps it, and [Encode] follows it for new data.
@@ -22,6 +22,10 @@ type Column struct {
 	// text and else 0. Text that is none of them is 0 in all.
 	Categories []string `json:"categories,omitempty"`
 
+	// Codes makes one feature of a column of text: the place of the text among the categories,
+	// from 0; as many as there are where it is missing and is filled in; −1 for text that is none of them.
+	Codes bool `json:"codes,omitempty"`
+
 	// Fill stands in for missing values; nil: a row without a value cannot be predicted. Text that is missing is
 	// 0 in all categories.
 	Fill *float64 `json:"fill,omitempty"`
@@ -38,6 +42,9 @@ func (c Column) Plain() bool { return c.Type == table.Numeric && c.Fill == nil }
 
 // Width is the number of features.
 func (c Column) Width() int {
+	if c.Codes {
+		return 1
+	}
 	n := 1
 	if c.Type == table.Text {
 		n = len(c.Categories)
@@ -51,6 +58,9 @@ func (c Column) Width() int {
 // Features names the features.
 func (c Column) Features() []string {
 	names := []string{c.Name}
+	if c.Codes {
+		return names
+	}
 	if c.Type == table.Text {
 		names = nil
 		for _, category := range c.Categories {
@@ -72,6 +82,8 @@ func (c Column) Want(column int, lenient bool) table.Want {
 func (c Column) String() string {
 	var what string
 	switch {
+	case c.Codes:
+		what = fmt.Sprintf("text: %s, equal or not (%s)", counted(len(c.Categories), "category", "categories"), few(c.Categories))
 	case c.Type == table.Text:
 		what = fmt.Sprintf("text: %s of 0 and 1 (%s)", plural(len(c.Categories), "column"), few(c.Categories))
 	case c.Type == table.Boolean:
@@ -84,6 +96,8 @@ func (c Column) String() string {
 		return ""
 	}
 	switch {
+	case c.Indicator && c.Codes:
+		what += ", and missing values are one more"
 	case c.Indicator && c.Type == table.Text:
 		what += ", and one for missing values"
 	case c.Indicator:
@@ -106,6 +120,22 @@ func Features(columns []Column) (names []string) {
 		names = append(names, c.Features()...)
 	}
 	return names
+}
+
+// Coded lists the features of columns that are codes of categories, and the others.
+func Coded(columns []Column) (codes, others []int) {
+	at := 0
+	for _, c := range columns {
+		for range c.Width() {
+			if c.Codes {
+				codes = append(codes, at)
+			} else {
+				others = append(others, at)
+			}
+			at++
+		}
+	}
+	return codes, others
 }
 
 // Simple reports whether the features of all columns are the cells as they are.
@@ -205,16 +235,23 @@ func (e *Encoded) text(c Column, first int, cells []string) {
 	for i, cell := range cells {
 		k, known := at[cell]
 		switch {
+		case known && c.Codes:
+			e.X.Set(i, first, float64(k))
 		case known:
 			e.X.Set(i, first+k, 1)
 		case cell == "" && c.Fill == nil:
 			e.miss(i)
+		case cell == "" && c.Codes:
+			e.X.Set(i, first, float64(len(c.Categories)))
 		case cell == "" && c.Indicator:
 			e.X.Set(i, first+len(c.Categories), 1)
 		case cell != "":
 			n := e.Unknown[c.Name]
 			if n.Cells++; n.Cells == 1 {
 				n.First = cell
+			}
+			if c.Codes {
+				e.X.Set(i, first, -1)
 			}
 			e.Unknown[c.Name] = n
 		}
@@ -238,9 +275,12 @@ func few(names []string) string {
 }
 
 // plural counts things.
-func plural(n int, noun string) string {
+func plural(n int, noun string) string { return counted(n, noun, noun+"s") }
+
+// counted counts things of which several have a name of their own.
+func counted(n int, one, several string) string {
 	if n == 1 {
-		return "1 " + noun
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d %s", n, several)
 }

@@ -80,6 +80,40 @@ func TestEncode(t *testing.T) {
 	assert.Equal(t, []float64{0, 0, 0}, e.X.Row(1)[2:5])
 }
 
+// TestCodes makes one feature of a column of text: which of its categories it is.
+func TestCodes(t *testing.T) {
+	in := read(t, houses)
+	in.Codes = true
+	v := Learn(in, true)
+	assert.Equal(t, []string{
+		"area", "area missing", "city", "built", "built missing", "garden", "garden missing",
+	}, Features(v.Columns))
+	assert.Equal(t, "city is text: 2 categories, equal or not (Bonn, Ulm), and missing values are one more", v.Lines()[1])
+	codes, others := Coded(v.Columns)
+	assert.Equal(t, []int{2}, codes)
+	assert.Equal(t, []int{0, 1, 3, 4, 5, 6}, others)
+	city := func(in Table, columns []Column) (values []float64) {
+		e := Encode(columns, v.At, in.Data)
+		for i := range e.X.Rows {
+			values = append(values, e.X.At(i, 2))
+		}
+		return values
+	}
+	assert.Equal(t, []float64{1, 0, 2, 1}, city(in, v.Columns))
+	text, err := json.Marshal(v.Columns)
+	require.NoError(t, err)
+	var kept []Column
+	require.NoError(t, json.Unmarshal(text, &kept))
+	in = read(t, strings.ReplaceAll(houses, "Bonn", "Jena"))
+	assert.Equal(t, []float64{1, -1, 2, 1}, city(in, kept))
+	assert.Equal(t, map[string]Count{"city": {1, "Jena"}}, Encode(kept, v.At, in.Data).Unknown)
+
+	in = read(t, houses)
+	in.Codes = true
+	v = Learn(in, false)
+	assert.Equal(t, []bool{false, false, true, true}, Encode(v.Columns, v.At, in.Data).Missing)
+}
+
 func TestPlain(t *testing.T) {
 	in := read(t, "a,b\n1,2\n3,5\n")
 	v := Learn(in, false)

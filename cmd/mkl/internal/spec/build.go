@@ -14,6 +14,7 @@ type ViewKernel struct {
 	mkl.Kernel
 	Center, Normalize bool
 	Ranks             bool // the kernel sees ranks
+	Categories        bool // the kernel sees codes of categories
 	Given             bool // the columns are kernels or distances, not features
 	Square            bool // they are those with all training samples
 
@@ -132,6 +133,9 @@ func Build(k Kernel) (ViewKernel, error) {
 			}
 		}
 		out.Kernel = l
+	case "categorical":
+		out.Kernel = mkl.Categorical{Width: s.length("width"), Medians: s.positive("medians"), Overlap: s.flag("overlap")}
+		out.Categories = true
 	case "linear":
 		out.Kernel = mkl.Linear{Scale: s.positive("scale")}
 	case "constant":
@@ -154,7 +158,7 @@ func Build(k Kernel) (ViewKernel, error) {
 	default:
 		return buildStrings(k)
 	}
-	if !out.Given {
+	if !out.Given && !out.Categories {
 		out.Ranks = s.flag("ranks")
 	}
 	out.Center, out.Normalize = s.flag("center"), s.flag("normalize")
@@ -182,7 +186,7 @@ func buildStrings(k Kernel) (out ViewKernel, err error) {
 	}
 	out.Strings, err = sequence.Parse(k.Name + "(" + strings.Join(settings, ",") + ")")
 	if err != nil && !slices.Contains(sequence.Names(), k.Name) {
-		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, linear, polynomial, constant, distance and precomputed, and of strings %s",
+		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, categorical, linear, polynomial, constant, distance and precomputed, and of strings %s",
 			k.Name, strings.Join(sequence.Names(), ", "))
 	}
 	return out, err

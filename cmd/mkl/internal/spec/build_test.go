@@ -22,6 +22,9 @@ func TestBuild(t *testing.T) {
 		{"laplacian(medians=1,distance=manhattan,ranks)", ViewKernel{Kernel: mkl.Laplacian{Medians: 1, Manhattan: true}, Ranks: true}},
 		{"laplacian(width=[1,2])", ViewKernel{Kernel: mkl.Laplacian{Widths: []float64{1, 2}}}},
 		{"laplacian(ard,width=3)", ViewKernel{Kernel: mkl.Laplacian{ARD: true, Width: 3}}},
+		{"categorical", ViewKernel{Kernel: mkl.Categorical{}, Categories: true}},
+		{"categorical(width=0.5,center)", ViewKernel{Kernel: mkl.Categorical{Width: 0.5}, Categories: true, Center: true}},
+		{"categorical(overlap)", ViewKernel{Kernel: mkl.Categorical{Overlap: true}, Categories: true}},
 		{"constant", ViewKernel{Kernel: mkl.Constant{}}},
 		{"linear(scale=0.25,center)", ViewKernel{Kernel: mkl.Linear{Scale: 0.25}, Center: true}},
 		{"distance(normalize)", ViewKernel{Kernel: mkl.FromDistance{}, Normalize: true, Given: true, Square: true}},
@@ -39,6 +42,7 @@ func TestBuild(t *testing.T) {
 		{"rbf(ard=3)", "rbf: ard=3: yes or no is needed"},
 		{"laplacian(ard,distance=euclidean)", "laplacian: distance=euclidean: one width for each column is for distance=manhattan"},
 		{"constant(scale=2)", `constant has no setting "scale": it has ranks, center, normalize`},
+		{"categorical(ranks)", `categorical has no setting "ranks": it has width, medians, overlap, center, normalize`},
 		{"precomputed(ranks)", `precomputed has no setting "ranks": it has indefinite, basis, center, normalize`},
 	} {
 		ks, err := Parse(c.in)

@@ -1,0 +1,304 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+)
+
+// kernel is a view's kernels of the samples of a prediction.
+type kernel struct {
+	cross value // T×D, with the basis points
+	self  value // T×1 or 1, of each sample with itself
+}
+
+// exporter makes the graph of a model file.
+type exporter struct {
+	*graph
+	*modelFile
+	inputs []value
+}
+
+// given are the kernels whose inputs are not features.
+var given = []string{"distance", "precomputed"}
+
+// open adds the inputs of a design.
+func (e *exporter) open(d designJSON) error {
+	for i, in := range d.Inputs {
+		if in.Gaps {
+			return fmt.Errorf("samples may lack views (-missing views), which a graph has no way to say")
+		}
+		e.inputs = append(e.inputs, e.input(fmt.Sprintf("x%d", i+1), in.Cols))
+	}
+	first := e.columns(e.inputs[0], 0)
+	e.ones = e.cast(e.op("Equal", []value{first, first}), e.real)
+	return nil
+}
+
+// kernels computes the kernels of the views. Their tensors have names that begin with
+// the prefix; widths, unless nil, are those of each view that has one for each feature.
+func (e *exporter) kernels(prefix string, d designJSON, widths [][]float64) (all []kernel, err error) {
+	for i, v := range d.Views {
+		if widths != nil && widths[i] != nil {
+			v.Kernel.Widths = widths[i]
+		}
+		var k kernel
+		if slices.Contains(given, v.Kernel.Kind) {
+			k = e.givenKernel(v, d)
+		} else if k, err = e.featureKernel(prefix, v, d); err != nil {
+			return nil, err
+		}
+		all = append(all, e.adjust(k, fmt.Sprintf("%sview.%d.", prefix, i), v))
+	}
+	return all, nil
+}
+
+// givenKernel is a kernel of what a prediction is given.
+func (e *exporter) givenKernel(v viewJSON, d designJSON) kernel {
+	x := e.inputs[v.Input]
+	k := kernel{cross: x, self: e.number(1)}
+	if d.Inputs[v.Input].Cols > d.Basis {
+		own := make([]int, d.Basis)
+		for i := range own {
+			own[i] = i
+		}
+		k = kernel{e.columns(x, own...), e.columns(x, d.Basis)}
+	}
+	if v.Kernel.Kind == "distance" {
+		k.cross = e.exp(e.scale(k.cross, -1/v.Kernel.Scale))
+	}
+	return k
+}
+
+// featureKernel is a kernel of features, before it is centred and normalised.
+func (e *exporter) featureKernel(prefix string, v viewJSON, d designJSON) (k kernel, err error) {
+	z, basis := e.seen(prefix, v, d)
+	s := v.Kernel
+	k.self = e.number(1) // of the functions of a distance
+	switch {
+	case s.Kind == "rbf":
+		c := -0.5
+		switch {
+		case s.Scale != 0:
+			c = -1 / (s.Scale * s.Scale)
+		case s.Widths == nil:
+			c = -1 / (2 * s.Width * s.Width)
+		}
+		k.cross = e.exp(e.scale(e.squaredDistance(z, basis, -c), c))
+	case s.Kind == "laplacian" && (s.Manhattan || s.Widths != nil):
+		c := -1.0
+		if s.Widths == nil {
+			c = -1 / s.Width
+		}
+		difference := e.sub(e.op("Unsqueeze", []value{z, e.integers(1)}), e.stacked(basis))
+		k.cross = e.exp(e.scale(e.sumOver(e.op("Abs", []value{difference}), 2, 0), c))
+	case s.Kind == "laplacian":
+		k.cross = e.exp(e.scale(e.sqrt(e.squaredDifferences(z, basis)), -1/s.Width))
+	case s.Kind == "categorical":
+		agree := e.op("Equal", []value{e.op("Unsqueeze", []value{z, e.integers(1)}), e.stacked(basis)})
+		apart := e.cast(e.op("Not", []value{agree}), e.real)
+		h := e.scale(e.sumOver(apart, 2, 0), 1/float64(basis.Cols))
+		if s.Overlap {
+			k.cross = e.sub(e.number(1), h)
+		} else {
+			k.cross = e.exp(e.scale(h, -1/s.Width))
+		}
+	case s.Kind == "constant":
+		k.cross = e.product(e.ones, e.row(slices.Repeat([]float64{1}, basis.Rows)))
+	case s.Kind == "linear" || s.Kind == "polynomial":
+		transposed := la.NewMatrix[float64](basis.Cols, basis.Rows)
+		for i := range basis.Rows {
+			for j, x := range basis.Row(i) {
+				transposed.Set(j, i, x)
+			}
+		}
+		k.cross = e.product(z, e.numbers(transposed.Data, transposed.Rows, transposed.Cols))
+		k.self = e.sumOver(e.square(z), 1, 1)
+		for _, x := range []*value{&k.cross, &k.self} {
+			if s.Scale != 0 {
+				*x = e.scale(*x, s.Scale)
+			}
+			if s.Kind == "polynomial" {
+				base := e.shift(*x, s.Offset)
+				*x = base
+				for range s.Degree - 1 {
+					*x = e.mul(*x, base)
+				}
+			}
+		}
+	default:
+		return k, fmt.Errorf("kernel %q is not one that can be exported", s.Kind)
+	}
+	return k, nil
+}
+
+// stacked is the basis points as one layer, to be compared with each of many samples.
+func (e *exporter) stacked(basis la.Matrix[float64]) value {
+	return e.numbers(basis.Data, 1, basis.Rows, basis.Cols)
+}
+
+// squaredDistance is |z − b|² of each sample and basis point, of which the kernel takes so much
+// in the exponent. It is a matrix product where rounding lets it: |z|² − 2zᵀb + |b|² loses what |z|²
+// has of digits beyond |z − b|².
+func (e *exporter) squaredDistance(z value, basis la.Matrix[float64], share float64) value {
+	mean, norm := make([]float64, basis.Cols), make([]float64, basis.Rows)
+	for i := range basis.Rows {
+		la.Axpy(1/float64(basis.Rows), basis.Row(i), mean)
+	}
+	b := la.NewMatrix[float64](basis.Cols, basis.Rows) // transposed, about the mean
+	for i := range basis.Rows {
+		for j, x := range basis.Row(i) {
+			x -= mean[j]
+			b.Set(j, i, -2*x)
+			norm[i] += float64(x * x)
+		}
+	}
+	lost := 0x1p-43
+	if e.real == float32s {
+		lost = 0x1p-16
+	}
+	if slices.Max(norm)*share*e.eps() > lost {
+		return e.squaredDifferences(z, basis)
+	}
+	z = e.sub(z, e.row(mean))
+	d := e.add(e.add(e.product(z, e.numbers(b.Data, b.Rows, b.Cols)), e.sumOver(e.square(z), 1, 1)), e.row(norm))
+	return e.op("Max", []value{d, e.number(0)})
+}
+
+// squaredDifferences is |z − b|² by the differences, which takes memory for each feature.
+func (e *exporter) squaredDifferences(z value, basis la.Matrix[float64]) value {
+	return e.sumOver(e.square(e.sub(e.op("Unsqueeze", []value{z, e.integers(1)}), e.stacked(basis))), 2, 0)
+}
+
+// seen is what a view's kernel sees of the samples and of the basis points.
+func (e *exporter) seen(prefix string, v viewJSON, d designJSON) (z value, basis la.Matrix[float64]) {
+	in := fmt.Sprintf("%sinput.%d.", prefix, v.Input)
+	all := e.matrix(in+"basis", d.Inputs[v.Input].Cols)
+	pick := func(row []float64) []float64 {
+		if v.Columns == nil {
+			return row
+		}
+		some := make([]float64, len(v.Columns))
+		for j, c := range v.Columns {
+			some[j] = row[c]
+		}
+		return some
+	}
+	z = e.inputs[v.Input]
+	if v.Columns != nil {
+		z = e.columns(z, v.Columns...)
+	}
+	basis = la.NewMatrix[float64](d.Basis, len(pick(all.Row(0))))
+	for i := range d.Basis {
+		copy(basis.Row(i), pick(all.Row(i)))
+	}
+	switch {
+	case v.Standardize:
+		mean, sd := pick(e.take(in+"mean")), pick(e.take(in+"sd"))
+		z = e.over(e.sub(z, e.row(mean)), sd)
+		for i := range d.Basis {
+			for j, x := range basis.Row(i) {
+				basis.Set(i, j, (x-mean[j])/sd[j])
+			}
+		}
+	case v.Ranks:
+		among := basis.Clone()
+		if values := e.take(in + "ranks"); values != nil { // of a plan: feature by feature, of more samples than the landmarks
+			of := e.matrix(in+"ranks", len(values)/all.Cols)
+			among = la.NewMatrix[float64](of.Cols, basis.Cols)
+			for i := range among.Rows {
+				column := make([]float64, of.Rows)
+				for j := range column {
+					column[j] = of.At(j, i)
+				}
+				copy(among.Row(i), pick(column))
+			}
+		}
+		z = e.ranks(z, among)
+		rank(basis, among)
+	}
+	if w := v.Kernel.Widths; w != nil {
+		z = e.over(z, w)
+		for i := range d.Basis {
+			for j := range w {
+				basis.Row(i)[j] /= w[j]
+			}
+		}
+	}
+	return z, basis
+}
+
+// over divides the columns by numbers.
+func (e *exporter) over(z value, by []float64) value {
+	if len(by) == 1 {
+		return e.div(z, e.factor(by[0]))
+	}
+	return e.div(z, e.row(by))
+}
+
+// normalScore is the normal score of a value by #{b < v} + #{b ≤ v} among n values b.
+func normalScore(count, n int) float64 {
+	const least = 0.01
+	return special.NormalQuantile(min(max(float64(count)/float64(2*n), least), 1-least))
+}
+
+// ranks puts the normal scores of their ranks among samples in the place of features.
+func (e *exporter) ranks(z value, among la.Matrix[float64]) value {
+	table := make([]float64, 2*among.Rows+1)
+	for k := range table {
+		table[k] = normalScore(k, among.Rows)
+	}
+	layers, stacked := e.op("Unsqueeze", []value{z, e.integers(1)}), e.stacked(among)
+	var count []value
+	for _, op := range []string{"Less", "LessOrEqual"} {
+		below := e.cast(e.op(op, []value{stacked, layers}), int64s)
+		count = append(count, e.sumOver(below, 1, 0))
+	}
+	return e.op("Gather", []value{e.numbers(table, len(table)), e.sum(count)}, attribute{"axis", 0})
+}
+
+// rank is exporter.ranks of the basis points, in place.
+func rank(basis, among la.Matrix[float64]) {
+	for j := range basis.Cols {
+		sorted := make([]float64, among.Rows)
+		for i := range sorted {
+			sorted[i] = among.At(i, j)
+		}
+		slices.Sort(sorted)
+		for i := range basis.Rows {
+			v := basis.At(i, j)
+			below := sort.SearchFloat64s(sorted, v)
+			upTo := sort.Search(len(sorted), func(k int) bool { return sorted[k] > v })
+			basis.Set(i, j, normalScore(below+upTo, among.Rows))
+		}
+	}
+}
+
+// adjust centres and normalises a kernel as that of the training was. The tensors of
+// the view have names that begin with the prefix.
+func (e *exporter) adjust(k kernel, prefix string, v viewJSON) kernel {
+	if v.Center {
+		rowMean := e.take(prefix + "row_mean")
+		mean := e.scale(e.sumOver(k.cross, 1, 1), 1/float64(len(rowMean)))
+		k.self = e.shift(e.sub(k.self, e.scale(mean, 2)), v.TotalMean)
+		k.cross = e.shift(e.sub(k.cross, e.add(e.row(rowMean), mean)), v.TotalMean)
+	}
+	if v.Normalize {
+		const atMean = 1e-12 // the share of a sample's own kernel below which that of a centred one is rounding
+		unit, floor := e.take(prefix+"unit"), 0.0
+		if v.Center {
+			for _, u := range unit {
+				floor = max(floor, atMean/(u*u))
+			}
+		}
+		has := e.op("Greater", []value{k.self, e.number(floor)})
+		length := e.sqrt(e.choose(has, k.self, e.number(1)))
+		inverse := e.choose(has, e.div(e.number(1), length), e.number(0))
+		k.cross = e.mul(k.cross, e.mul(e.row(unit), inverse))
+		k.self = e.mul(k.self, e.square(inverse))
+	}
+	return k
+}

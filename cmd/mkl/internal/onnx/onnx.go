@@ -1,0 +1,56 @@
+// Package onnx makes an ONNX graph of a model file: standard operators that compute from
+// features what the model predicts, for programs that are not written in Go.
+package onnx
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Options say what the graph is like.
+type Options struct {
+	// Float32 makes all numbers float32, which more programs and machines take. The graph is half
+	// as large and predicts with five digits or so; variances far smaller than the signal's lose more.
+	Float32 bool
+
+	// Notes are metadata of the file: what a program should know of inputs and outputs.
+	Notes [][2]string
+}
+
+// kinds are the models that can be exported, by the kind that their files name.
+var kinds = map[string]func(*exporter) error{
+	"regression":         (*exporter).regression,
+	"classifier":         (*exporter).scores,
+	"multilabel":         (*exporter).scores,
+	"multigp":            (*exporter).processes,
+	"multigp-classifier": (*exporter).processes,
+	"landmarks":          (*exporter).landmarksOnly,
+	"pool":               (*exporter).pool,
+	"pool-classifier":    (*exporter).pool,
+}
+
+// Export returns the ONNX file of a model file that package mkl has read without an error. Its inputs
+// x1, x2, … are those of the model, matrices with a row for each sample. Its results are mean and sd, noise included, with a column
+// for each target; or probability, with a column for each class or label, and the most probable label of
+// classes. An error names what cannot be exported.
+func Export(file []byte, opt Options) ([]byte, error) {
+	f, err := readFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("onnx: %w", err)
+	}
+	export, ok := kinds[f.kind]
+	if !ok {
+		return nil, fmt.Errorf("onnx: a model of the kind %s cannot be exported: one of the kinds %s can", f.kind, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+	}
+	real := float64s
+	if opt.Float32 {
+		real = float32s
+	}
+	e := &exporter{graph: newGraph(real), modelFile: f}
+	if err := export(e); err != nil {
+		return nil, fmt.Errorf("onnx: %w", err)
+	}
+	return e.encode(opt.Notes)
+}

@@ -1,0 +1,247 @@
+package onnx
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	_ "github.com/bmkl/bmkl/internal/golden" // accepts -golden
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// sample is data of two inputs, the second with a column of categories, that targets and classes depend on.
+type sample struct {
+	x, z    mkl.Features
+	y       [2][]float64
+	kind    []string
+	classes []string
+}
+
+func draw(seed uint64, n int) (s sample) {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	s.x, s.z = la.NewMatrix[float64](n, 3), la.NewMatrix[float64](n, 2)
+	for i := range n {
+		for j := range 3 {
+			s.x.Set(i, j, 5+float64(j)*rng.NormFloat64())
+		}
+		s.x.Set(i, 0, math.Round(4*rng.NormFloat64())/4)
+		s.z.Set(i, 0, 10*rng.NormFloat64())
+		s.z.Set(i, 1, float64(rng.IntN(3)))
+		f := math.Sin(s.x.At(i, 1)-5) + 0.1*s.z.At(i, 0) + s.z.At(i, 1)
+		s.y[0] = append(s.y[0], 100+20*(f+0.2*rng.NormFloat64()))
+		s.y[1] = append(s.y[1], s.x.At(i, 0)+0.1*rng.NormFloat64())
+		s.kind = append(s.kind, []string{"low", "high"}[min(1, int(max(0, f+0.3*rng.NormFloat64())))])
+		s.classes = append(s.classes, []string{"a", "b", "c"}[min(2, int(max(0, f+0.5*rng.NormFloat64())))])
+	}
+	return s
+}
+
+// views have every kernel and what can be done to one.
+func (s sample) views() []mkl.View {
+	return []mkl.View{
+		{X: s.x, Kernel: mkl.RBF{}, Standardize: true},
+		{X: s.x, Kernel: mkl.RBF{Scale: 3}, Columns: []int{2, 0}},
+		{X: s.x, Kernel: mkl.RBF{Widths: []float64{0.5, 2, 4}}, Center: true},
+		{X: s.x, Kernel: mkl.RBF{Width: 1e-3}, Normalize: true},
+		{X: s.x, Kernel: mkl.Laplacian{Width: 3}},
+		{X: s.x, Kernel: mkl.Laplacian{Manhattan: true}, Ranks: true},
+		{X: s.x, Kernel: mkl.Laplacian{Widths: []float64{1, 3}}, Columns: []int{1, 2}, Standardize: true},
+		{X: s.z, Kernel: mkl.Linear{}, Standardize: true, Columns: []int{0}},
+		{X: s.z, Kernel: mkl.Polynomial{Degree: 3, Offset: 1, Scale: 0.5}, Standardize: true, Center: true, Normalize: true},
+		{X: s.z, Kernel: mkl.Constant{}},
+		{X: s.z, Kernel: mkl.Categorical{}, Columns: []int{1}},
+		{X: s.z, Kernel: mkl.Categorical{Overlap: true}},
+	}
+}
+
+func matrixArray(x mkl.Features) array {
+	a := array{shape: []int{x.Rows, x.Cols}}
+	for i := range x.Rows {
+		a.numbers = append(a.numbers, x.Row(i)...)
+	}
+	return a
+}
+
+// exported returns the graph of a model.
+func exported(t *testing.T, m mkl.Model, opt Options) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	graph, err := Export(file.Bytes(), opt)
+	require.NoError(t, err)
+	return graph
+}
+
+// fitted is models of all kinds that can be exported.
+var fitted = []struct {
+	name string
+	fit  func(t *testing.T, s sample) (mkl.Model, error)
+}{
+	{"regression, healed, two targets", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Regression{Fitting: few}.Fit(t.Context(), s.views(), s.y[0], s.y[1])
+	}},
+	{"regression, targets missing", func(t *testing.T, s sample) (mkl.Model, error) {
+		some := slices.Clone(s.y[1])
+		some[3], some[8] = math.NaN(), math.NaN()
+		return mkl.Regression{Fitting: few, MissingTargets: true}.Fit(t.Context(), s.views(), s.y[0], some)
+	}},
+	{"two classes", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Classifier[string]{Fitting: few}.Fit(t.Context(), s.views(), s.kind)
+	}},
+	{"three classes with a margin", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Classifier[string]{Fitting: few, Margin: 0.5}.Fit(t.Context(), s.views(), s.classes)
+	}},
+	{"labels", func(t *testing.T, s sample) (mkl.Model, error) {
+		is := make([][]bool, 2)
+		for i := range s.kind {
+			is[0], is[1] = append(is[0], s.kind[i] == "low"), append(is[1], s.classes[i] == "b")
+		}
+		return mkl.MultiLabel{Fitting: few}.Fit(t.Context(), s.views(), is...)
+	}},
+	{"processes averaged over draws", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.MultiGP{Fitting: few}.Fit(t.Context(), s.views(), s.y[0])
+	}},
+	{"processes with noise that varies", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.MultiGP{Fitting: few, Noise: mkl.VaryingNoise}.Fit(t.Context(), s.views(), s.y[0])
+	}},
+	{"processes with heavy tails", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.MultiGP{Fitting: few, Noise: mkl.HeavyNoise}.Fit(t.Context(), s.views(), s.y[0])
+	}},
+	{"processes of two classes", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.MultiGPClassifier[string]{Fitting: few}.Fit(t.Context(), s.views(), s.kind)
+	}},
+	{"processes of three classes, widths learned", func(t *testing.T, s sample) (mkl.Model, error) {
+		views := []mkl.View{{X: s.x, Kernel: mkl.RBF{ARD: true}, Standardize: true}, {X: s.z, Kernel: mkl.Laplacian{ARD: true}, Ranks: true}}
+		return mkl.MultiGPClassifier[string]{Fitting: few}.Fit(t.Context(), views, s.classes)
+	}},
+	{"landmarks", func(t *testing.T, s sample) (mkl.Model, error) {
+		views := s.views()
+		views[8].Normalize = false // which landmarks do not go with, where the view is centred
+		return mkl.LandmarkGP{Fitting: few, Landmarks: mkl.Landmarks{Count: 12, Sample: 25}}.Fit(t.Context(), views, s.y[0])
+	}},
+	{"pool", func(t *testing.T, s sample) (mkl.Model, error) {
+		testkit.NotShort(t)
+		return mkl.Auto{Fitting: fewer}.Fit(t.Context(), []mkl.View{{X: s.x}, {X: s.z}}, s.y[0])
+	}},
+	{"pool of classes", func(t *testing.T, s sample) (mkl.Model, error) {
+		testkit.NotShort(t)
+		return mkl.AutoClassifier[string]{Fitting: fewer}.Fit(t.Context(), []mkl.View{{X: s.x}, {X: s.z}}, s.kind)
+	}},
+}
+
+var (
+	few   = mkl.Fitting{MaxSweeps: 15, Seed: 1, Workers: 1}
+	fewer = mkl.Fitting{MaxSweeps: 3, Seed: 1, Workers: 1}
+)
+
+// compare holds the outputs of a graph to the model's predictions. The tolerance is relative to the
+// size of targets, and absolute for probabilities.
+func compare(t *testing.T, m mkl.Model, x []mkl.Features, out map[string]array, tolerance float64) (worst float64) {
+	t.Helper()
+	check := func(want, got, unit float64) {
+		t.Helper()
+		off := math.Abs(want-got) / unit
+		worst = max(worst, off)
+		require.LessOrEqual(t, off, tolerance, "%g where the model says %g", got, want)
+	}
+	switch m := m.(type) {
+	case mkl.TargetModel:
+		p, err := m.PredictTargets(t.Context(), mkl.PredictOptions{}, x...)
+		require.NoError(t, err)
+		for o := range p.Mean {
+			unit := slices.Max(p.Mean[o]) - slices.Min(p.Mean[o])
+			for i := range p.Mean[o] {
+				check(p.Mean[o][i], out["mean"].at(i, o), unit)
+				check(math.Sqrt(p.Variance[o][i]), out["sd"].at(i, o), unit)
+			}
+		}
+	case mkl.ClassModel[string]:
+		p, err := m.PredictClasses(t.Context(), mkl.PredictOptions{}, x...)
+		require.NoError(t, err)
+		for i, row := range p.Probability {
+			for c, want := range row {
+				check(want, out["probability"].at(i, c), 1)
+			}
+		}
+		if tolerance < 1e-6 {
+			assert.Equal(t, p.Label, out["label"].texts)
+		}
+	case mkl.LabelModel:
+		p, err := m.PredictLabels(t.Context(), mkl.PredictOptions{}, x...)
+		require.NoError(t, err)
+		for o, row := range p.Probability {
+			for i, want := range row {
+				check(want, out["probability"].at(i, o), 1)
+			}
+		}
+	default:
+		require.Fail(t, "no model to compare")
+	}
+	return worst
+}
+
+// others are samples to predict: near the training samples, one of them, and far away.
+func others() sample {
+	s, train := draw(2, 9), draw(1, 30)
+	copy(s.x.Row(0), train.x.Row(4))
+	copy(s.z.Row(0), train.z.Row(4))
+	for j := range 3 {
+		s.x.Set(1, j, 40)
+	}
+	s.z.Set(2, 1, 7) // a category that is new
+	return s
+}
+
+func TestExport(t *testing.T) {
+	s, new := draw(1, 30), others()
+	for _, c := range fitted {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := c.fit(t, s)
+			require.NoError(t, err)
+			x := []mkl.Features{new.x, new.z}
+			p := readProgram(t, exported(t, m, Options{}))
+			assert.Equal(t, []string{"x1", "x2"}, p.in)
+			assert.Equal(t, []int{3, 2}, p.columns)
+			worst := compare(t, m, x, p.run(t, matrixArray(new.x), matrixArray(new.z)), 1e-9)
+			single := readProgram(t, exported(t, m, Options{Float32: true}))
+			assert.True(t, single.single)
+			rough := compare(t, m, x, single.run(t, matrixArray(new.x), matrixArray(new.z)), 1e-5)
+			t.Logf("%.1e in float64, %.1e in float32", worst, rough)
+		})
+	}
+}
+
+// TestPoolOfLandmarks exports what a pool of very many samples is.
+func TestPoolOfLandmarks(t *testing.T) {
+	testkit.NotShort(t)
+	s, new := draw(1, 3001), others()
+	m, err := mkl.Auto{Fitting: fewer}.Fit(t.Context(), []mkl.View{{X: s.z}}, s.y[0])
+	require.NoError(t, err)
+	p := readProgram(t, exported(t, m, Options{}))
+	compare(t, m, []mkl.Features{new.z}, p.run(t, matrixArray(new.z)), 1e-9)
+}
+
+// TestLogNormalCDF holds the operators for log Φ to the function, over all that it can be asked.
+func TestLogNormalCDF(t *testing.T) {
+	e := &exporter{graph: newGraph(float64s)}
+	e.output("log", e.logNormalCDF(e.input("z", 1)), float64s, 1)
+	file, err := e.encode(nil)
+	require.NoError(t, err)
+	var z array
+	for _, size := range []float64{0, 1e-9, 0.01, 0.3, 1, 2.7, 5, 8, 13, 30, 100, 1e4} {
+		z.numbers = append(z.numbers, -size, size)
+	}
+	z.shape = []int{len(z.numbers), 1}
+	for i, log := range readProgram(t, file).run(t, z)["log"].numbers {
+		want := special.LogNormalCDF(z.numbers[i])
+		assert.InDelta(t, want, log, 4e-15*(1+math.Abs(want)), "z = %g", z.numbers[i])
+	}
+}
