@@ -109,6 +109,7 @@ task: regression (column price has numbers)
 
 // TestCategories learns columns of text by kernels of categories, by the flag and by views.
 func TestCategories(t *testing.T) {
+	testkit.NotShort(t)
 	files := map[string]string{"d.csv": houses()}
 	few := []string{"-missing", "impute", "-model", "mgp", "-sweeps", "30"}
 	status, stdout, stderr := command(t, files, "", append([]string{"fit", "d.csv", "-target", "price", "-text", "category", "-view", "*:rbf", "-o", "c"}, few...)...)

@@ -9,10 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/internal/testkit"
 )
 
 // TestExport writes graphs, whose predictions package onnx compares with the models'.
 func TestExport(t *testing.T) {
+	testkit.NotShort(t)
 	status, _, stderr := command(t, map[string]string{"d.csv": houses(), "l.csv": line()}, "",
 		"fit", "d.csv", "-target", "price", "-missing", "impute", "-model", "mgp", "-sweeps", "5", "-view", "a=area,city:rbf", "-view", "b=garden:rbf(width=1)", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)

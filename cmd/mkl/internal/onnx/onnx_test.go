@@ -219,6 +219,58 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// TestGiven exports models of kernels and distances that are given.
+func TestGiven(t *testing.T) {
+	s, new := draw(1, 30), others()
+	distance := func(a, b sample) mkl.Features {
+		d := la.NewMatrix[float64](a.x.Rows, b.x.Rows)
+		for i := range d.Rows {
+			for j := range d.Cols {
+				d.Set(i, j, math.Abs(a.x.At(i, 1)-b.x.At(j, 1)))
+			}
+		}
+		return d
+	}
+	gram := func(a, b sample) mkl.Features { // with each sample's own kernel as one more column
+		k := la.NewMatrix[float64](a.z.Rows, b.z.Rows+1)
+		for i := range k.Rows {
+			for j := range b.z.Rows {
+				k.Set(i, j, la.Dot(a.z.Row(i), b.z.Row(j)))
+			}
+			k.Set(i, b.z.Rows, la.Dot(a.z.Row(i), a.z.Row(i)))
+		}
+		return k
+	}
+	views := []mkl.View{
+		{X: distance(s, s), Kernel: mkl.FromDistance{}, Center: true},
+		{X: gram(s, s).Slice(0, 30, 0, 30), Kernel: mkl.Precomputed{}, Normalize: true},
+	}
+	for _, fit := range []func(views []mkl.View) (mkl.Model, error){
+		func(views []mkl.View) (mkl.Model, error) {
+			return mkl.Regression{Fitting: few}.Fit(t.Context(), views, s.y[0])
+		},
+		func(views []mkl.View) (mkl.Model, error) {
+			return mkl.MultiGP{Fitting: few}.Fit(t.Context(), views, s.y[0])
+		},
+	} {
+		for _, n := range []int{1, 2} { // distances alone have known kernels of samples with themselves
+			m, err := fit(views[:n])
+			require.NoError(t, err)
+			x := []mkl.Features{distance(new, s), gram(new, s)}[:n]
+			var in []array
+			for _, x := range x {
+				in = append(in, matrixArray(x))
+			}
+			compare(t, m, x, readProgram(t, exported(t, m, Options{})).run(t, in...), 1e-9)
+		}
+	}
+	views[1].Normalize = false // the graph takes as many columns as there are basis points, and is not healed
+	m, err := mkl.Regression{Fitting: few}.Fit(t.Context(), views, s.y[0])
+	require.NoError(t, err)
+	x := []mkl.Features{distance(new, s), gram(new, s).Slice(0, 9, 0, 30)}
+	compare(t, m, x, readProgram(t, exported(t, m, Options{})).run(t, matrixArray(x[0]), matrixArray(x[1])), 1e-9)
+}
+
 // TestPoolOfLandmarks exports what a pool of very many samples is.
 func TestPoolOfLandmarks(t *testing.T) {
 	testkit.NotShort(t)

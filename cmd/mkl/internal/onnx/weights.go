@@ -136,8 +136,8 @@ func (m *weighted) heal(o int, p moments, upsilon, noise float64) (moments, erro
 	if !m.has("healing.kernel") {
 		return p, nil
 	}
-	for _, in := range m.Inputs {
-		if in.Given && in.Cols == m.Basis {
+	for _, v := range m.Views {
+		if v.Kernel.Kind == "precomputed" && m.Inputs[v.Input].Cols == m.Basis {
 			return p, nil // the kernels of samples with themselves are not known
 		}
 	}
