@@ -86,7 +86,7 @@ func ExampleCategorical() {
 	}
 	// Output:
 	// 22 ± 0.4, <nil>
-	// 13 ± 10.1, <nil>
+	// 13 ± 10.2, <nil>
 }
 
 func ExampleLoad() {
