@@ -94,7 +94,7 @@ func drawModel(src *rand.Rand, weights, density []float64) int {
 func drawGamma(src *rand.Rand, shape int) (sum float64) {
 	product := 1.0
 	for range shape {
-		if product *= 1 - src.Float64(); product < 1e-200 {
+		if product *= 1 - float64(src.Float64()); product < 1e-200 {
 			sum -= special.Log(product)
 			product = 1
 		}
