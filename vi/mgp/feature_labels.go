@@ -371,8 +371,8 @@ func (m *labelAscent) step() error {
 	return nil
 }
 
-// maximum sets m to (C + A⁻¹)⁻¹ times the right-hand side, by conjugate gradients with the factor of c·ΦΦᵀ + A⁻¹: as
-// many as C has corrections, and one, are enough.
+// maximum sets m to (C + A⁻¹)⁻¹ times the right-hand side, by conjugate gradients with the
+// factor of c·ΦΦᵀ + A⁻¹: as many as C has corrections, and one, are enough.
 func (m *labelAscent) maximum(c float64) error {
 	if err := m.factorise(c); err != nil {
 		return err
