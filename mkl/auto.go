@@ -165,7 +165,11 @@ func (a Auto) EstimateMemory(s Size) int64 {
 	if atScale(s.Samples, a.MaxSamples, s.Basis > 0) {
 		return LandmarkGP{Fitting: a.Fitting}.EstimateMemory(s)
 	}
-	return autoMemory(&a.Fitting, s, a.MaxSamples, 1+drawsOf(s.Samples), varyingFactors+1)
+	n := s.Samples
+	if a.MaxSamples > 0 {
+		n = min(n, a.MaxSamples)
+	}
+	return autoMemory(&a.Fitting, s, a.MaxSamples, 1+drawsOf(n), varyingFactors+1)
 }
 
 // autoMemory estimates what a pool takes whose members have l functions each: the

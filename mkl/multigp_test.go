@@ -161,6 +161,7 @@ func TestMultiGPEstimateMemory(t *testing.T) {
 	more := small
 	more.Samples++
 	assert.Less(t, Auto{}.EstimateMemory(more), Auto{}.EstimateMemory(small)-3*drawn)
+	assert.Equal(t, Auto{}.EstimateMemory(small), Auto{MaxSamples: small.Samples}.EstimateMemory(more))
 	x, views, y := gpProblem(30, 2)
 	g.MemoryLimit = g.EstimateMemory(Size{Samples: 30, Kernels: 2, Outputs: 1})
 	_, err := g.Fit(context.Background(), views(x), y)

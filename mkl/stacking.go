@@ -36,13 +36,13 @@ const pseudoShare = 0.05
 // distributions through Bayesian sampling", Journal of the Royal Statistical Society B 56, 1994).
 func stack(logDensity [][]float64, seed uint64) []float64 {
 	M := len(logDensity)
-	var density [][]float64 // of each sample that some model gives one, relative to the largest
+	var density [][]float64 // of each sample that has any, relative to the largest
 	for n := range logDensity[0] {
 		top := math.Inf(-1)
 		for _, l := range logDensity {
 			top = max(top, l[n])
 		}
-		if math.IsInf(top, -1) {
+		if math.IsInf(top, 0) || math.IsNaN(top) {
 			continue
 		}
 		row := make([]float64, M)
@@ -94,7 +94,7 @@ func drawModel(src *rand.Rand, weights, density []float64) int {
 func drawGamma(src *rand.Rand, shape int) (sum float64) {
 	product := 1.0
 	for range shape {
-		if product *= 1 - src.Float64(); product < 1e-200 {
+		if product *= 1 - float64(src.Float64()); product < 1e-200 {
 			sum -= special.Log(product)
 			product = 1
 		}

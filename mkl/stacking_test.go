@@ -19,7 +19,7 @@ func TestStack(t *testing.T) {
 		src := rand.New(rand.NewPCG(1, 1))
 		density := make([][]float64, 3)
 		for m := range density {
-			density[m] = []float64{math.Inf(-1)} // a sample that no model can tell
+			density[m] = []float64{math.Inf(-1), math.NaN()} // samples that say nothing
 		}
 		for range N {
 			y := src.NormFloat64()
@@ -41,7 +41,7 @@ func TestStack(t *testing.T) {
 				for _, v := range w { // 40 samples make .05·40/3 pseudo-counts, about one
 					p *= math.Pow(v, math.Round(pseudoShare*float64(N)/3))
 				}
-				for n := 1; n <= N; n++ {
+				for n := 2; n < N+2; n++ {
 					var sum float64
 					for m, v := range w {
 						sum += v * math.Exp(density[m][n]+2)

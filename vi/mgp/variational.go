@@ -149,7 +149,7 @@ func expectLikelihood(label, mean, variance float64) expected {
 	)
 	e := expected{label: label}
 	sd := math.Sqrt(variance)
-	middle := label * mean
+	middle := float64(label * mean)
 	width, off := zeros/sd, math.Abs(middle)/sd
 	if off > tail {
 		width = max(width, sector*(off-tail))
