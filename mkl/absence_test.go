@@ -267,7 +267,7 @@ func TestPredictionsWidenWithoutAView(t *testing.T) {
 		za, zb, want := draw(500)
 		for name, fit := range map[string]func() (Model, error){
 			"regression": func() (Model, error) {
-				return orNil(Regression{Fitting: Fitting{MissingViews: true, MaxSweeps: 400}}.Fit(ctx, views(a, b), y))
+				return orNil(Regression{Fitting: f}.Fit(ctx, views(a, b), y))
 			},
 			"process":    func() (Model, error) { return orNil(MultiGP{Fitting: f}.Fit(ctx, views(a, b), y)) },
 			"classifier": func() (Model, error) { return orNil(Classifier[int]{Fitting: f}.Fit(ctx, views(a, b), positive(y))) },

@@ -247,6 +247,19 @@ func (l *latent) updateWeights(upsilon []float64) error {
 	return nil
 }
 
+// gradient stores in response, for every row, the gradient of the bound in E[a] over υ,
+// Σ_m K_m(g_m − h_m) − Λa/υ, given g − h. It is formed from what is left over: where sparse
+// priors let a grow, the difference of two solutions would cancel.
+func (l *latent) gradient(away la.Matrix[float64]) {
+	l.k.Combine(&l.crew.All, away, l.response)
+	for r := range l.R {
+		rest, a := l.response.Row(r), l.aMean.Row(r)
+		for d := range rest {
+			rest[d] -= float64(l.lambda.Mean(r*l.D+d)*a[d]) / l.upsilon[r]
+		}
+	}
+}
+
 // updateWeightsOf factorises B = I + υ·Λ^-½·S·Λ^-½, whose eigenvalues are at
 // least 1 however far the λ are apart; Σ = Λ^-½·B⁻¹·Λ^-½ is never formed. As
 // υ·tr(SΣ) = tr(B⁻¹(B−I)), the trace costs no more than the variances. Its

@@ -76,16 +76,8 @@ func (p *groupPlane) order(u *updates) []work.Update {
 func (p *groupPlane) begin() error {
 	l := p.latent
 	p.hStep.CopyFrom(l.gMean)
-	for j, v := range l.h.Data {
-		p.hStep.Data[j] -= v
-	}
-	l.k.Combine(&l.crew.All, p.hStep, l.response)
-	for o := range p.L {
-		rest, a := l.response.Row(o), l.aMean.Row(o)
-		for d := range rest {
-			rest[d] -= float64(l.lambda.Mean(o*l.D+d)*a[d]) / p.upsilonMean[o]
-		}
-	}
+	la.Axpy(-1, l.h.Data, p.hStep.Data)
+	l.gradient(p.hStep)
 	l.solution = p.step
 	if err := l.crew.Each(l.weightTask); err != nil {
 		return err

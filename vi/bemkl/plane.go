@@ -230,19 +230,9 @@ func (p *plane) begin() error {
 // G that is at its best for E[a], and the projections of z in the place of G. Like the
 // plain updates of a and G it passes over the kernels twice, and once more for K_e.
 func (p *plane) directions() error {
-	// The gradient υ·Σ_m K_m(g_m − h_m) − Λa, formed from what is left over: where
-	// sparse priors let a grow, the difference of two solutions would cancel.
 	l := p.latent
-	for j, v := range l.h.Data {
-		l.gMean.Data[j] -= v
-	}
-	l.k.Combine(&l.crew.All, l.gMean, l.response)
-	for r := range l.R {
-		rest, a := l.response.Row(r), l.aMean.Row(r)
-		for d := range rest {
-			rest[d] -= float64(l.lambda.Mean(r*l.D+d)*a[d]) / l.upsilon[r]
-		}
-	}
+	la.Axpy(-1, l.h.Data, l.gMean.Data)
+	l.gradient(l.gMean)
 	l.solution = p.step
 	if p.M == 1 {
 		p.formComposite()

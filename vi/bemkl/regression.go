@@ -45,8 +45,7 @@ type Regression struct {
 	//	y_{o,i} | … ~ N(eᵀ·g_{o,i} + b_o, 1/ε_{o,c}), c = Groups[i], ε_{o,c} ~ Gamma(Epsilon):
 	//
 	// of samples, say, that lack some of the views (docs/missing-views.md). Predictions are of
-	// group 0 and not healed; the sweeps are the plain ones with the step along the ridge. It
-	// excludes From.
+	// group 0 and not healed. It excludes From.
 	Groups []int
 
 	// Seed selects the random start; it is ignored if Start is given.

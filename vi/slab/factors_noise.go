@@ -41,7 +41,7 @@ func (m *factors) followNoise() {
 		for k, v := range before {
 			d := m.task.square(q, k)
 			s.lambda[k] += d / noise
-			s.rest[q] -= float64(d*v) * float64(m.N)
+			s.rest[q] -= float64(float64(d*v) * float64(m.N))
 		}
 		s.rest[q] = max(0, s.rest[q])
 	}
@@ -82,7 +82,7 @@ func (m *factors) followNoise() {
 	}
 	for q, v := range s.rest {
 		for k, a := range s.own {
-			v += float64(m.task.square(q, k)*a) * float64(m.N)
+			v += float64(float64(m.task.square(q, k)*a) * float64(m.N))
 		}
 		m.error2[q] = v
 	}
@@ -99,10 +99,10 @@ func (l *lineMoments) square(i, k int) float64 {
 func (s *noiseStep) best(noise, floor, n, count, rest float64) float64 {
 	downhill := func(t float64) float64 { // minus twice the derivative by log s, at log σ² = −t
 		p := special.Exp(t)
-		sum := p*rest - count
+		sum := float64(p*rest) - count
 		for k, d := range s.own {
 			others := max(1, s.lambda[k]-d/noise)
-			sum += n * (p * d / (others + float64(p*d)))
+			sum += float64(n * (p * d / (others + float64(p*d))))
 		}
 		return sum
 	}

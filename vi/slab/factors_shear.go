@@ -170,7 +170,7 @@ func (m *factors) bestShear(k int) bool {
 		s.normal.Row(i)[k] = 0
 	}
 	row[k], s.tau[k] = 1, 0
-	if la.Cholesky(nil, s.normal) != nil {
+	if la.Cholesky(&m.crew.All, s.normal) != nil {
 		return false
 	}
 	la.CholeskySolveVec(s.normal, s.tau)

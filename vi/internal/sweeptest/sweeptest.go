@@ -123,7 +123,7 @@ func Standardise(columns ...[]float64) {
 			mean += v / float64(len(x))
 		}
 		for _, v := range x {
-			ss += (v - mean) * (v - mean)
+			ss += float64((v - mean) * (v - mean))
 		}
 		sd := math.Sqrt(ss / float64(len(x)-1))
 		for i := range x {

@@ -25,6 +25,7 @@ type Mixing struct {
 
 	normal la.Matrix[float64] // depth×depth
 	rhs    []float64          // depth
+	ws     la.Workspace       // that of the factorisation
 }
 
 // depth is the number of differences that are remembered.
@@ -43,6 +44,7 @@ func (m *Mixing) Extrapolate(g, r []float64) bool {
 		}
 		m.oldG, m.oldR = make([]float64, len(g)), make([]float64, len(g))
 		m.normal, m.rhs = la.NewMatrix[float64](depth, depth), make([]float64, depth)
+		m.ws.Workers = 1
 	}
 	if m.again {
 		dg, dr := m.dg[m.next], m.dr[m.next]
@@ -83,7 +85,7 @@ func (m *Mixing) solve(r []float64) bool {
 	for i := range n {
 		normal.Row(i)[i] *= 1 + 1e-8
 	}
-	if la.Cholesky(nil, normal) != nil {
+	if la.Cholesky(&m.ws, normal) != nil {
 		return false
 	}
 	la.CholeskySolveVec(normal, m.rhs[:n])
