@@ -14,9 +14,9 @@ import (
 // beside is a row of the times of single predictions that many goroutines make of one
 // predictor while a fit runs in the same program.
 //
-// Each goroutine predicts and rests for a while: those that never rest would measure how many
-// they are. A time is that of
-// the call alone, in which the scheduler may give the processor to the fit.
+// Each goroutine predicts and rests for a while: those that never rest would measure how
+// many they are. A time is that of the call alone, in which the scheduler may give the
+// processor to the fit.
 type beside struct {
 	name    string
 	workers int // of the fit; 0 means that there is none
@@ -54,8 +54,10 @@ func (b beside) measure(rounds int, budget time.Duration) []result {
 		large := newCurve(1500)
 		fits.Go(func() {
 			for ctx.Err() == nil {
-				// The end of the context is how the fit ends.
-				_, _ = mkl.Regression{Fitting: mkl.Fitting{Workers: b.workers, Tolerance: -1}}.Fit(ctx, large.views(-3, 3), large.y)
+				_, err := mkl.Regression{Fitting: mkl.Fitting{Workers: b.workers, Tolerance: -1}}.Fit(ctx, large.views(-3, 3), large.y)
+				if ctx.Err() == nil { // whose end ends the last fit
+					must(err)
+				}
 			}
 		})
 	}
