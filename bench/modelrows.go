@@ -113,6 +113,6 @@ func modelRows() iter.Seq2[string, func() measurer] {
 			return newLatency("prediction/sparse, 133 samples, 21 kernels", mkl.Gamma{Shape: 1e-10, Scale: 1e10})
 		}) && yield("prediction/dense, 133 samples, 21 kernels", func() measurer {
 			return newLatency("prediction/dense, 133 samples, 21 kernels", mkl.Gamma{})
-		})
+		}) && besideRows(yield)
 	}
 }

@@ -96,5 +96,23 @@ func (m *MultiGPModel) Summary() string {
 	if v := m.posteriors[0].State().Freedom; v != 0 {
 		text += fmt.Sprintf("the noise has heavy tails: Student-t of %.3g degrees of freedom\n", v)
 	}
+	if r := m.Rounding(); r > noticeable {
+		text += fmt.Sprintf("ILL-CONDITIONED: rounding may move predictions by %.2g of their standard deviation\n", r)
+	}
 	return text
+}
+
+// noticeable is the share of a standard deviation from which a summary warns of rounding.
+const noticeable = 1e-3
+
+// Rounding returns the share of a prediction's standard deviation by which rounding may
+// have moved its mean, and at most that share of its variance, given what was learned: see
+// docs/trust.md. It is large where there is next to no noise, in units of what the kernels
+// explain. Summary warns from a thousandth on.
+func (m *MultiGPModel) Rounding() float64 {
+	var most float64
+	for _, p := range m.averaged().posteriors {
+		most = max(most, p.Rounding())
+	}
+	return most
 }

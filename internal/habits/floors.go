@@ -11,7 +11,7 @@ import (
 // packages of lower floors only: none above it and none beside it. A path x/... stands
 // for x and all packages below it, except those that are listed on their own.
 var Floors = [][]string{
-	{"cmd/mkl", "bench/...", "examples/...", "internal/hostile", "internal/samebits"},
+	{"cmd/mkl", "bench/...", "examples/...", "internal/hostile", "internal/samebits", "internal/digits"},
 	{"cmd/mkl/internal/reproduce"},                // the list of experiments
 	{"cmd/mkl/internal/reproduce/..."},            // the experiments, a folder for each source
 	{"cmd/mkl/internal/reproduce/multiclass/..."}, // what experiments share

@@ -65,8 +65,11 @@ const command = "github.com/bmkl/bmkl/cmd/mkl"
 // ours is the path that the project's own modules begin with.
 const ours = "github.com/bmkl/bmkl"
 
-// folders of the project's modules, as patterns of packages.
-var folders = []string{"./...", "./mkl/tune/...", "./gonum/...", "./cmd/mkl/...", "./bench/..."}
+// folders of the project's modules that are built together, as patterns of packages.
+var folders = []string{"./...", "./mkl/tune/...", "./gonum/...", "./cmd/mkl/...", "./bench/...", "./internal/release/..."}
+
+// apart are the folders of modules that are built each with the versions of its own.
+var apart = []string{"scale/nats", "scale/beam"}
 
 // platforms are those that the command is built for: some modules serve one only.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/amd64"}
@@ -84,12 +87,13 @@ type module struct {
 const (
 	inCommand = "mkl"     // linked into the command
 	inLibrary = "library" // linked into programs that import the packages
-	inTests   = "tests"   // used by tests and measurements
+	inScale   = "scale"   // linked into programs that import those of scale
+	inTests   = "tests"   // used by tests, measurements and releases
 )
 
 // supply is everything that the project is built from.
 type supply struct {
-	modules []*module           // in the order of their paths
+	modules []*module           // in the order of their paths and versions
 	needs   map[string][]string // path to the paths that the command needs it for, of which command is one
 }
 
@@ -103,15 +107,19 @@ type listed struct {
 	}
 }
 
-// list runs go list for a platform.
-func list(platform string, args ...string) ([]listed, error) {
+// list runs go list for a platform in a folder: "" is the root of the repository, and
+// others are modules of their own.
+func list(platform, folder string, args ...string) ([]listed, error) {
 	system, arch, _ := strings.Cut(platform, "/")
 	cmd := exec.Command("go", append([]string{"list", "-deps", "-json=ImportPath,Imports,Module"}, args...)...)
 	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+arch, "CGO_ENABLED=0")
+	if cmd.Dir = folder; folder != "" {
+		cmd.Env = append(cmd.Env, "GOWORK=off")
+	}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list for %s: %w", platform, err)
+		return nil, fmt.Errorf("go list for %s in %q: %w", platform, folder, err)
 	}
 	var all []listed
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
@@ -119,7 +127,7 @@ func list(platform string, args ...string) ([]listed, error) {
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
 			return all, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("go list for %s: %w", platform, err)
+			return nil, fmt.Errorf("go list for %s in %q: %w", platform, folder, err)
 		}
 		all = append(all, p)
 	}
@@ -128,17 +136,25 @@ func list(platform string, args ...string) ([]listed, error) {
 // gather asks the go command for the modules and reads their licences.
 func gather() (*supply, error) {
 	s := &supply{needs: map[string][]string{}}
-	found := map[string]*module{}
-	for _, q := range []struct {
-		use  string
-		args []string
-	}{
-		{inCommand, []string{"./cmd/mkl"}},
-		{inLibrary, []string{"./la", "./stat", "./vi/...", "./mcmc", "./mkl/...", "./mkl/tune/...", "./gonum/..."}},
-		{inTests, append([]string{"-test"}, folders...)},
-	} {
+	found := map[string]*module{} // by path and version
+	type query struct {
+		use, folder string
+		args        []string
+	}
+	queries := []query{
+		{inCommand, "", []string{"./cmd/mkl"}},
+		{inLibrary, "", []string{"./la", "./stat", "./vi/...", "./mcmc", "./mkl/...", "./mkl/tune/...", "./gonum/..."}},
+	}
+	for _, folder := range apart {
+		queries = append(queries, query{inScale, folder, []string{"./..."}})
+	}
+	queries = append(queries, query{inTests, "", append([]string{"-test"}, folders...)})
+	for _, folder := range apart {
+		queries = append(queries, query{inTests, folder, []string{"-test", "./..."}})
+	}
+	for _, q := range queries {
 		for _, platform := range platforms {
-			packages, err := list(platform, q.args...)
+			packages, err := list(platform, q.folder, q.args...)
 			if err != nil {
 				return nil, err
 			}
@@ -152,8 +168,8 @@ func gather() (*supply, error) {
 					continue
 				}
 				of[p.ImportPath] = p.Module.Path
-				if found[p.Module.Path] == nil {
-					found[p.Module.Path] = &module{path: p.Module.Path, version: p.Module.Version, sum: p.Module.Sum, dir: p.Module.Dir, use: q.use}
+				if key := p.Module.Path + " " + p.Module.Version; found[key] == nil {
+					found[key] = &module{path: p.Module.Path, version: p.Module.Version, sum: p.Module.Sum, dir: p.Module.Dir, use: q.use}
 				}
 			}
 			if q.use == inCommand {
@@ -161,8 +177,8 @@ func gather() (*supply, error) {
 			}
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(found)) {
-		m := found[path]
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		m := found[key]
 		if err := m.readLicences(); err != nil {
 			return nil, err
 		}

@@ -13,8 +13,9 @@ import (
 func (s *supply) notice() []byte {
 	var b bytes.Buffer
 	b.WriteString(`bmkl is licensed under the Apache License 2.0 (see LICENSE). It is built from the modules below, which others wrote
-and license as follows. "mkl" are linked into the command, "library" into programs that import the packages, "tests" are
-used by tests and measurements only. Texts of the first two follow the table.
+and license as follows. "mkl" are linked into the command, "library" into programs that import the packages, "scale" into
+those that import the packages of scale/nats or scale/beam; "tests" are used by tests, measurements and releases only.
+Texts of the first three follow the table.
 
 This file is written by go run ./internal/supply.
 
