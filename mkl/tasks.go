@@ -56,15 +56,15 @@ func taskMemory(s Size) int64 {
 	return inBytes(words)
 }
 
-// checkFrom reports what keeps a fit from going on from a model of P kernels and D basis
-// points of the given number of tasks.
-func checkFrom(f *Fitting, model *design, tasks int, ds *design, wanted int) error {
+// checkFrom reports what keeps a fit of so many outputs, of tasks or the like, from going on from a
+// model of others.
+func checkFrom(f *Fitting, model *design, what string, outputs int, ds *design, wanted int) error {
 	if f.Restarts > 0 {
 		return fmt.Errorf("mkl: Restarts is %d: with From there is one start", f.Restarts)
 	}
-	if len(model.views) != len(ds.views) || model.d != ds.d || tasks != wanted {
-		return fmt.Errorf("mkl: From: %d tasks, %d kernels and %d samples where there are %d, %d and %d",
-			tasks, len(model.views), model.d, wanted, len(ds.views), ds.d)
+	if len(model.views) != len(ds.views) || model.d != ds.d || outputs != wanted {
+		return fmt.Errorf("mkl: From: %d %s, %d kernels and %d samples where there are %d, %d and %d",
+			outputs, what, len(model.views), model.d, wanted, len(ds.views), ds.d)
 	}
 	return nil
 }
