@@ -2,6 +2,8 @@ package mkl
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -37,6 +39,11 @@ type Classifier[T comparable] struct {
 	// must be those of the training labels. Otherwise it is the order in which
 	// labels first appear.
 	Classes []T
+
+	// From, if not nil, is a model of an earlier fit of as many classes to the same samples and
+	// kernels, perhaps with other labels or priors, to continue from; it takes the place of Seed,
+	// and Restarts is an error.
+	From *ClassifierModel[T]
 }
 
 // Fit fits the model to the views of N samples and their labels. Errors are
@@ -48,7 +55,13 @@ func (c Classifier[T]) Fit(ctx context.Context, views []View, labels []T) (*Clas
 	}
 	settings := bemkl.Classification{Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG, Plain: c.Plain}
 	y := oneAgainstRest(len(classes), index)
-	s, err := fitScores(ctx, &c.Fitting, settings, views, y, len(classes), c.EstimateMemory)
+	var from *scores
+	if c.From != nil {
+		if from = &c.From.scores; !slices.Equal(c.From.classes.names, classes) {
+			return nil, fmt.Errorf("mkl: From: its classes are %v, not %v", c.From.classes.names, classes)
+		}
+	}
+	s, err := fitScores(ctx, &c.Fitting, settings, views, y, len(classes), c.EstimateMemory, from)
 	if s == nil {
 		return nil, err
 	}

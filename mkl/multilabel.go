@@ -16,6 +16,11 @@ type MultiLabel struct {
 	Margin               float64 // as in [Classifier]
 	SigmaG               float64 // as in [Classifier]
 	Plain                bool    // as in [Classifier]
+
+	// From, if not nil, is a model of an earlier fit of as many labels to the same samples and
+	// kernels, perhaps with other values of them or priors, to continue from; it takes the place of Seed,
+	// and Restarts is an error.
+	From *MultiLabelModel
 }
 
 // Fit fits the model to the views of N samples and, for each label, whether
@@ -41,7 +46,11 @@ func (c MultiLabel) FitKnown(ctx context.Context, views []View, labels ...[]Labe
 		return nil, err
 	}
 	settings := bemkl.Classification{Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG, Plain: c.Plain}
-	s, err := fitScores(ctx, &c.Fitting, settings, views, y, len(labels), c.EstimateMemory)
+	var from *scores
+	if c.From != nil {
+		from = &c.From.scores
+	}
+	s, err := fitScores(ctx, &c.Fitting, settings, views, y, len(labels), c.EstimateMemory, from)
 	if s == nil {
 		return nil, err
 	}

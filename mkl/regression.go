@@ -47,6 +47,11 @@ type Regression struct {
 
 	// MissingTargets takes NaN in y as a missing value instead of an error.
 	MissingTargets bool
+
+	// From, if not nil, is a model of an earlier fit of as many targets to the same samples and
+	// kernels, perhaps with other values of them or priors, to continue from; it takes the place of Seed,
+	// and Restarts is an error.
+	From *RegressionModel
 }
 
 // Fit fits the model to the views of N samples and one or several targets of
@@ -74,6 +79,15 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (mode
 		return nil, err
 	}
 	defer release(k, &model, &err)
+	var from *bemkl.RegressionPosterior
+	if r.From != nil {
+		if from = r.From.posterior; r.MissingViews {
+			return nil, errors.New("mkl: From: not with MissingViews")
+		}
+		if err := checkFrom(&r.Fitting, r.From.design, "targets", len(r.From.targets), ds, len(y)); err != nil {
+			return nil, err
+		}
+	}
 	var patterns [][]bool
 	var groups []int
 	if r.MissingViews {
@@ -82,7 +96,7 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (mode
 	fit, err := bestStart(ctx, &r.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.RegressionFit, error) {
 		return bemkl.Regression{
 			Lambda: r.Lambda, Upsilon: r.Upsilon, Gamma: r.Gamma, Omega: r.Omega, Epsilon: r.Epsilon,
-			Ascent: a, Plain: r.Plain, Workers: r.Workers, Seed: seed, Groups: groups,
+			Ascent: a, Plain: r.Plain, Workers: r.Workers, Seed: seed, Groups: groups, From: from,
 		}.Fit(ctx, k, z)
 	}, func(fit *bemkl.RegressionFit) vi.Record { return fit.Record })
 	if fit == nil {

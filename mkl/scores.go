@@ -18,12 +18,18 @@ import (
 // fitScores fits to labels ±1, functions × samples, or NaN. settings holds those of
 // the estimator, and f those of all; need estimates the memory. The scores are nil if
 // there is no fit.
-func fitScores(ctx context.Context, f *Fitting, settings bemkl.Classification, views []View, y la.Matrix[float64], outputs int, need func(Size) int64) (model *scores, err error) {
+func fitScores(ctx context.Context, f *Fitting, settings bemkl.Classification, views []View, y la.Matrix[float64], outputs int, need func(Size) int64, from *scores) (model *scores, err error) {
 	ds, k, err := f.kernels(ctx, views, y.Cols, outputs, need)
 	if err != nil {
 		return nil, err
 	}
 	defer release(k, &model, &err)
+	if from != nil {
+		settings.From = from.posterior
+		if err := checkFrom(f, from.design, "functions", len(from.active), ds, y.Rows); err != nil {
+			return nil, err
+		}
+	}
 	settings.Workers = f.Workers
 	fit, err := bestStart(ctx, f, func(seed uint64, a vi.Ascent) (*bemkl.ClassificationFit, error) {
 		settings.Seed, settings.Ascent = seed, a

@@ -30,6 +30,11 @@ type SharedRegression struct {
 	// RawTargets leaves the targets as they are, instead of giving each mean 0 and
 	// standard deviation 1 before the fit, as in [Regression].
 	RawTargets bool
+
+	// From, if not nil, is a model of an earlier fit of as many targets to the same samples and
+	// kernels, perhaps with other values of them or priors, to continue from; it takes the place of Seed,
+	// and Restarts is an error.
+	From *SharedRegressionModel
 }
 
 // Fit fits the model to the views of N samples and the targets of length N each.
@@ -48,10 +53,17 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 		return nil, err
 	}
 	defer release(k, &model, &err)
+	var from *bemkl.SharedPosterior
+	if s.From != nil {
+		from = s.From.posterior
+		if err := checkFrom(&s.Fitting, s.From.design, "targets", len(s.From.targets), ds, len(y)); err != nil {
+			return nil, err
+		}
+	}
 	fit, err := bestStart(ctx, &s.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.SharedFit, error) {
 		return bemkl.SharedRegression{
 			Lambda: s.Lambda, Upsilon: s.Upsilon, Gamma: s.Gamma, Omega: s.Omega, Epsilon: s.Epsilon,
-			Ascent: a, Plain: s.Plain, Workers: s.Workers, Seed: seed,
+			Ascent: a, Plain: s.Plain, Workers: s.Workers, Seed: seed, From: from,
 		}.Fit(ctx, k, z)
 	}, func(fit *bemkl.SharedFit) vi.Record { return fit.Record })
 	if fit == nil {

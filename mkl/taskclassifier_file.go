@@ -1,7 +1,6 @@
 package mkl
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/bmkl/bmkl/vi/bemkl"
@@ -18,28 +17,15 @@ type taskClassifierJSON struct {
 // about 4·D² bytes for each task of D basis points.
 func (m *TaskClassifierModel) Save(w io.Writer) error {
 	s := m.posterior.State()
-	L, P, D := m.weights.Dims()
 	var f fileWriter
 	j := taskClassifierJSON{TaskSamples: m.TaskSamples()}
 	j.scoresJSON = scoresJSON{recordJSON: f.addRecord(&m.record), Priors: scorePriorsJSON(s.Priors), Margin: s.Margin, SigmaG: s.SigmaG}
 	j.designJSON = f.addDesign(m.design, m.design.d)
-	f.addTaskBasis(m.functions.basis, D)
-	var gamma []Gamma
+	t := &taskTensors{basis: m.functions.basis, omega: s.Omega, mean: s.BEMean, cov: s.BECov}
 	for _, task := range s.Tasks {
-		gamma = append(gamma, task.Gamma)
+		t.addTask(task.Gamma, task.Lambda, task.A, task.Gram)
 	}
-	f.add("gamma", pairs(gamma), L, 2)
-	f.add("omega", pairs(s.Omega), P, 2)
-	f.add("be.mean", s.BEMean, L+P)
-	f.add("be.cov", flat(s.BECov), L+P, L+P)
-	for o, task := range s.Tasks {
-		d := len(task.A)
-		f.prefix = fmt.Sprintf("task.%d.", o)
-		f.add("lambda", task.Lambda, d)
-		f.add("a", task.A, d)
-		f.add("gram", packLower(task.Gram), d*(d+1)/2)
-	}
-	f.prefix = ""
+	f.addTasks(t, m.design.d)
 	return f.write(w, m.Kind(), j)
 }
 
@@ -48,32 +34,24 @@ func (m *TaskClassifierModel) decode(f *fileReader) error {
 	if err := f.settings(&j); err != nil {
 		return err
 	}
-	L, P, D := f.size("gamma")/2, f.size("omega")/2, j.Basis
-	if L < 1 || P < 1 || D < 1 || f.size("basis.of")/L != D || len(j.TaskSamples) != L {
-		return fmt.Errorf("model: %d labels, %d kernels and %d basis points do not fit the tensors", L, P, D)
-	}
-	var err error
-	if m.onViews, err = f.takeOnViews(j.recordJSON, j.designJSON, L, P, false); err != nil {
-		return err
-	}
-	s := bemkl.TaskClassificationState{
-		Priors: bemkl.ClassificationPriors(j.Priors), Margin: j.Margin, SigmaG: j.SigmaG, Omega: unpair(f.take("omega", P, 2)),
-		BEMean: f.take("be.mean", L+P), BECov: f.takeCovariance("be.cov", L+P),
-	}
-	gamma := unpair(f.take("gamma", L, 2))
-	basis, sizes, err := f.takeTaskBasis(L, D)
+	L, P, err := f.taskSizes("labels", j.TaskSamples, j.Basis)
 	if err != nil {
 		return err
 	}
-	for o, n := range sizes {
-		f.prefix = fmt.Sprintf("task.%d.", o)
+	if m.onViews, err = f.takeOnViews(j.recordJSON, j.designJSON, L, P, false); err != nil {
+		return err
+	}
+	t, err := f.takeTasks(L, P, j.Basis)
+	if err != nil {
+		return err
+	}
+	s := bemkl.TaskClassificationState{
+		Priors: bemkl.ClassificationPriors(j.Priors), Margin: j.Margin, SigmaG: j.SigmaG, Omega: t.omega, BEMean: t.mean, BECov: t.cov,
+	}
+	for o, a := range t.a {
 		s.Tasks = append(s.Tasks, bemkl.TaskClassificationFactors{
-			Samples: j.TaskSamples[o], Lambda: f.take("lambda", n), A: f.take("a", n), Gamma: gamma[o], Gram: f.takeLower("gram", n),
+			Samples: j.TaskSamples[o], Lambda: t.lambda[o], A: a, Gamma: t.gamma[o], Gram: t.gram[o],
 		})
-		f.prefix = ""
-		if f.err != nil {
-			return f.err
-		}
 	}
 	if err := f.close(); err != nil {
 		return err
@@ -82,5 +60,5 @@ func (m *TaskClassifierModel) decode(f *fileReader) error {
 	if err != nil {
 		return err
 	}
-	return m.set(p, basis)
+	return m.set(p, t.basis)
 }

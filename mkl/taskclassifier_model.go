@@ -58,7 +58,7 @@ func (m *TaskClassifierModel) set(p *bemkl.TaskClassificationPosterior, basis []
 // from: weights of basis points that a task did not have are at their prior.
 func (m *TaskClassifierModel) continued(f *Fitting, ds *design, basis [][]int) (*bemkl.TaskClassificationPosterior, error) {
 	s := m.posterior.State()
-	if err := checkFrom(f, m.design, len(s.Tasks), ds, len(basis)); err != nil {
+	if err := checkFrom(f, m.design, "tasks", len(s.Tasks), ds, len(basis)); err != nil {
 		return nil, err
 	}
 	s.Tasks = slices.Clone(s.Tasks)

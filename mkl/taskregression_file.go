@@ -1,7 +1,6 @@
 package mkl
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/bmkl/bmkl/vi/bemkl"
@@ -18,28 +17,21 @@ type taskRegressionJSON struct {
 // about 8·D² bytes for each task of D basis points.
 func (m *TaskRegressionModel) Save(w io.Writer) error {
 	s := m.posterior.State()
-	L, P, D := m.weights.Dims()
-	samples := m.TaskSamples()
+	L, samples := len(s.Tasks), m.TaskSamples()
 	var f fileWriter
 	j := taskRegressionJSON{f.addTargetFunctions(&m.targetFunctions, m.design.d, s.Priors), samples}
-	var upsilon, epsilon, gamma []Gamma
+	t := &taskTensors{basis: m.functions.basis, omega: s.Omega, mean: s.BEMean, cov: s.BECov}
+	var upsilon, epsilon []Gamma
 	for _, task := range s.Tasks {
-		upsilon, epsilon, gamma = append(upsilon, task.Upsilon), append(epsilon, task.Epsilon), append(gamma, task.Gamma)
+		upsilon, epsilon = append(upsilon, task.Upsilon), append(epsilon, task.Epsilon)
+		t.addTask(task.Gamma, task.Lambda, task.A, task.Gram)
 	}
-	f.addTaskBasis(m.functions.basis, D)
 	f.add("upsilon", pairs(upsilon), L, 2)
 	f.add("epsilon", pairs(epsilon), L, 2)
-	f.add("gamma", pairs(gamma), L, 2)
-	f.add("omega", pairs(s.Omega), P, 2)
-	f.add("be.mean", s.BEMean, L+P)
-	f.add("be.cov", flat(s.BECov), L+P, L+P)
+	f.addTasks(t, m.design.d)
 	for o, task := range s.Tasks {
-		d := len(task.A)
-		f.prefix = fmt.Sprintf("task.%d.", o)
-		f.add("lambda", task.Lambda, d)
-		f.add("a", task.A, d)
-		f.add("gram", packLower(task.Gram), d*(d+1)/2)
-		f.addHealing(task.Healing, 1, d)
+		f.prefix = taskPrefix(o)
+		f.addHealing(task.Healing, 1, len(task.A))
 	}
 	f.prefix = ""
 	return f.write(w, m.Kind(), j)
@@ -50,34 +42,30 @@ func (m *TaskRegressionModel) decode(f *fileReader) error {
 	if err := f.settings(&j); err != nil {
 		return err
 	}
-	L, P, D := f.size("gamma")/2, f.size("omega")/2, j.Basis
-	if L < 1 || P < 1 || D < 1 || f.size("basis.of")/L != D || len(j.TaskSamples) != L {
-		return fmt.Errorf("model: %d targets, %d kernels and %d basis points do not fit the tensors", L, P, D)
-	}
-	var err error
-	if m.targetFunctions, err = f.takeTargetFunctions(&j.targetsJSON, L, P); err != nil {
-		return err
-	}
-	s := bemkl.TaskState{
-		Priors: bemkl.RegressionPriors(j.Priors), Omega: unpair(f.take("omega", P, 2)),
-		BEMean: f.take("be.mean", L+P), BECov: f.takeCovariance("be.cov", L+P),
-	}
-	upsilon, epsilon, gamma := unpair(f.take("upsilon", L, 2)), unpair(f.take("epsilon", L, 2)), unpair(f.take("gamma", L, 2))
-	basis, sizes, err := f.takeTaskBasis(L, D)
+	L, P, err := f.taskSizes("targets", j.TaskSamples, j.Basis)
 	if err != nil {
 		return err
 	}
-	for o, n := range sizes {
-		f.prefix = fmt.Sprintf("task.%d.", o)
-		s.Tasks = append(s.Tasks, bemkl.TaskFactors{
-			Samples: j.TaskSamples[o], Lambda: f.take("lambda", n), A: f.take("a", n),
-			Upsilon: upsilon[o], Epsilon: epsilon[o], Gamma: gamma[o],
-			Gram: f.takeLower("gram", n), Healing: f.takeHealing(1, n),
-		})
+	if m.targetFunctions, err = f.takeTargetFunctions(&j.targetsJSON, L, P); err != nil {
+		return err
+	}
+	t, err := f.takeTasks(L, P, j.Basis)
+	if err != nil {
+		return err
+	}
+	s := bemkl.TaskState{Priors: bemkl.RegressionPriors(j.Priors), Omega: t.omega, BEMean: t.mean, BECov: t.cov}
+	upsilon, epsilon := unpair(f.take("upsilon", L, 2)), unpair(f.take("epsilon", L, 2))
+	for o, a := range t.a {
+		f.prefix = taskPrefix(o)
+		healing := f.takeHealing(1, len(a))
 		f.prefix = ""
 		if f.err != nil {
 			return f.err
 		}
+		s.Tasks = append(s.Tasks, bemkl.TaskFactors{
+			Samples: j.TaskSamples[o], Lambda: t.lambda[o], A: a,
+			Upsilon: upsilon[o], Epsilon: epsilon[o], Gamma: t.gamma[o], Gram: t.gram[o], Healing: healing,
+		})
 	}
 	if err := f.close(); err != nil {
 		return err
@@ -86,5 +74,5 @@ func (m *TaskRegressionModel) decode(f *fileReader) error {
 	if err != nil {
 		return err
 	}
-	return m.set(p, basis)
+	return m.set(p, t.basis)
 }

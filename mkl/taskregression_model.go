@@ -88,7 +88,7 @@ func (m *TaskRegressionModel) set(p *bemkl.TaskPosterior, basis [][]int) error {
 // from: weights of basis points that a task did not have are at their prior.
 func (m *TaskRegressionModel) continued(f *Fitting, ds *design, basis [][]int) (*bemkl.TaskPosterior, error) {
 	s := m.posterior.State()
-	if err := checkFrom(f, m.design, len(s.Tasks), ds, len(basis)); err != nil {
+	if err := checkFrom(f, m.design, "tasks", len(s.Tasks), ds, len(basis)); err != nil {
 		return nil, err
 	}
 	s.Tasks = slices.Clone(s.Tasks)

@@ -58,15 +58,15 @@ func taskMemory(s Size) int64 {
 	return inBytes(words)
 }
 
-// checkFrom reports what keeps a fit from going on from a model of P kernels and D basis
-// points of the given number of tasks.
-func checkFrom(f *Fitting, model *design, tasks int, ds *design, wanted int) error {
+// checkFrom reports what keeps a fit of so many outputs, of tasks or the like, from going on from a
+// model of others.
+func checkFrom(f *Fitting, model *design, what string, outputs int, ds *design, wanted int) error {
 	if f.Restarts > 0 {
 		return fmt.Errorf("mkl: Restarts is %d: with From there is one start", f.Restarts)
 	}
-	if len(model.views) != len(ds.views) || model.d != ds.d || tasks != wanted {
-		return fmt.Errorf("mkl: From: %d tasks, %d kernels and %d samples where there are %d, %d and %d",
-			tasks, len(model.views), model.d, wanted, len(ds.views), ds.d)
+	if len(model.views) != len(ds.views) || model.d != ds.d || outputs != wanted {
+		return fmt.Errorf("mkl: From: %d %s, %d kernels and %d samples where there are %d, %d and %d",
+			outputs, what, len(model.views), model.d, wanted, len(ds.views), ds.d)
 	}
 	return nil
 }
@@ -160,10 +160,26 @@ func moved(from []int, values []float64, rest float64, to []int, d int) []float6
 	return out
 }
 
-// addTaskBasis adds which basis points the tasks have.
-func (f *fileWriter) addTaskBasis(basis [][]int, D int) {
-	has := la.NewMatrix[float64](len(basis), D)
-	for o, own := range basis {
+// taskTensors are what files of models of tasks have in common.
+type taskTensors struct {
+	basis        [][]int              // of each task, its basis points; nil: all
+	gamma, omega []Gamma              // of the tasks' biases, and of the kernel weights
+	mean         []float64            // of the biases and the kernel weights
+	cov          la.Matrix[float64]   // likewise
+	lambda, a    [][]float64          // of each task
+	gram         []la.Matrix[float64] // of each task
+}
+
+// addTask adds what a task has of its own.
+func (t *taskTensors) addTask(gamma Gamma, lambda, a []float64, gram la.Matrix[float64]) {
+	t.gamma, t.lambda, t.a, t.gram = append(t.gamma, gamma), append(t.lambda, lambda), append(t.a, a), append(t.gram, gram)
+}
+
+// addTasks adds the tensors of tasks in a design of D basis points.
+func (f *fileWriter) addTasks(t *taskTensors, D int) {
+	L, P := len(t.gamma), len(t.omega)
+	has := la.NewMatrix[float64](L, D)
+	for o, own := range t.basis {
 		if own == nil {
 			own = upTo(D)
 		}
@@ -171,7 +187,54 @@ func (f *fileWriter) addTaskBasis(basis [][]int, D int) {
 			has.Set(o, d, 1)
 		}
 	}
-	f.add("basis.of", flat(has), len(basis), D)
+	f.add("basis.of", flat(has), L, D)
+	f.add("gamma", pairs(t.gamma), L, 2)
+	f.add("omega", pairs(t.omega), P, 2)
+	f.add("be.mean", t.mean, L+P)
+	f.add("be.cov", flat(t.cov), L+P, L+P)
+	for o := range L {
+		d := len(t.a[o])
+		f.prefix = taskPrefix(o)
+		f.add("lambda", t.lambda[o], d)
+		f.add("a", t.a[o], d)
+		f.add("gram", packLower(t.gram[o]), d*(d+1)/2)
+	}
+	f.prefix = ""
+}
+
+// taskPrefix begins the names of a task's own tensors.
+func taskPrefix(o int) string { return fmt.Sprintf("task.%d.", o) }
+
+// taskSizes returns the numbers of tasks and of kernels of a file with D basis points, or what does
+// not fit; what names the tasks, samples are their numbers of training samples.
+func (f *fileReader) taskSizes(what string, samples []int, D int) (L, P int, err error) {
+	L, P = f.size("gamma")/2, f.size("omega")/2
+	if L < 1 || P < 1 || D < 1 || f.size("basis.of")/L != D || len(samples) != L {
+		return 0, 0, fmt.Errorf("model: %d %s, %d kernels and %d basis points do not fit the tensors", L, what, P, D)
+	}
+	return L, P, nil
+}
+
+// takeTasks takes the tensors of L tasks, P kernels and D basis points.
+func (f *fileReader) takeTasks(L, P, D int) (*taskTensors, error) {
+	t := &taskTensors{
+		omega: unpair(f.take("omega", P, 2)), mean: f.take("be.mean", L+P), cov: f.takeCovariance("be.cov", L+P),
+	}
+	gamma := unpair(f.take("gamma", L, 2))
+	basis, sizes, err := f.takeTaskBasis(L, D)
+	if err != nil {
+		return nil, err
+	}
+	t.basis = basis
+	for o, n := range sizes {
+		f.prefix = taskPrefix(o)
+		t.addTask(gamma[o], f.take("lambda", n), f.take("a", n), f.takeLower("gram", n))
+		f.prefix = ""
+		if f.err != nil {
+			return nil, f.err
+		}
+	}
+	return t, nil
 }
 
 // takeTaskBasis takes which basis points the L tasks have; nil: all. sizes are their numbers.

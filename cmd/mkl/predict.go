@@ -184,15 +184,13 @@ func (s *shortfall) tell(e *console.Env, inputs []input, what string) error {
 // features makes features of the columns that were read of so many rows, and returns them of
 // the rows that have no value missing, which are kept. What is amiss with the others is added to gaps.
 func (o *opened) features(ctx context.Context, rows, workers int, gaps *shortfall) (x []mkl.Features, kept []int, err error) {
-	missing := slices.Clone(o.files.Alone)
+	missing := make([]bool, rows)
 	note := func(gone []bool) {
-		if missing == nil {
-			missing = slices.Clone(gone)
-		}
 		for i, gone := range gone {
 			missing[i] = missing[i] || gone
 		}
 	}
+	note(o.files.Alone)
 	similar := map[int][]mkl.Features{}
 	for _, in := range o.inputs {
 		if in.strings != nil {
@@ -215,7 +213,7 @@ func (o *opened) features(ctx context.Context, rows, workers int, gaps *shortfal
 		}
 	}
 	for i := range rows {
-		if missing == nil || !missing[i] {
+		if !missing[i] {
 			kept = append(kept, i)
 		}
 	}

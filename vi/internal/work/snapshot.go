@@ -96,10 +96,11 @@ func (s *Snapshot) Bool(x *bool) {
 func (s *Snapshot) List(x *[]float64, most int) {
 	n := len(*x)
 	s.Int(&n, most)
-	if s.back && s.err == nil && n != len(*x) {
-		*x = make([]float64, n)
+	if !s.back {
+		s.values = append(s.values, *x...)
+	} else if values := s.next(n); s.err == nil { // no more room is taken than there are values
+		*x = append((*x)[:0], values...)
 	}
-	s.Floats(*x)
 }
 
 // Same names numbers that are the same whenever data and settings are, bit for bit: with others
