@@ -59,10 +59,10 @@ type learnFlags struct {
 	Missing string   `enum:"refuse,drop,impute,views" default:"refuse" help:"What to do where a feature has no value (an empty cell, NA, NaN, NULL or ?): refuse the file, drop the row, impute the column's median and add a column of 0 and 1 that says where, or learn from rows that lack whole views by the views that they have. Drop and impute leave out rows without a target (${default})."`
 	As      []string `sep:"none" placeholder:"COLUMN=TYPE" help:"What a column is: number, text, boolean, date, date(d.m.y), date(d/m/y), date(m/d/y), or none to leave it out; can be repeated. By default the cells tell."`
 
-	RawColumns      bool `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
-	RawTargets      bool `help:"Leave targets as they are; by default each is given mean 0 and standard deviation 1 for the fit."`
+	RawColumns      bool   `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
+	RawTargets      bool   `help:"Leave targets as they are; by default each is given mean 0 and standard deviation 1 for the fit."`
 	Store           string `default:"float64" placeholder:"STORE" help:"How kernels are held during the fit: float64, float32 (a quarter of the memory; predictions move by less than 0.01 standard deviations), or in a file of a folder that is named by a path with a slash, such as ./ (${default})."`
-	AllowDuplicates bool `help:"Accept kernels that are the same matrix."`
+	AllowDuplicates bool   `help:"Accept kernels that are the same matrix."`
 
 	Seed      uint64  `default:"1" help:"Seed of the random start (${default})."`
 	Restarts  int     `help:"Further random starts; the one with the highest bound is kept."`
