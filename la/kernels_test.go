@@ -1,7 +1,9 @@
 package la
 
 import (
+	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -64,4 +66,23 @@ func available() string {
 		s += k.name
 	}
 	return s
+}
+
+// Vectors stored in float32 give the bits of the same vectors widened.
+func TestMixedVectorsAreThoseWidened(t *testing.T) {
+	src := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{0, 1, 7, 31, 32, 33, 100, piece + 5} {
+		x, wide, y := make([]float32, n), make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i], y[i] = float32(src.NormFloat64()), src.NormFloat64()
+			wide[i] = float64(x[i])
+		}
+		assert.Equal(t, Dot(wide, y), DotMixed(x, y), "%d", n)
+		want := slices.Clone(y)
+		Axpy(0.3, wide, want)
+		AxpyMixed(0.3, x, y)
+		assert.Equal(t, want, y, "%d", n)
+	}
+	assert.Panics(t, func() { DotMixed(make([]float32, 2), make([]float64, 3)) })
+	assert.Panics(t, func() { AxpyMixed(1, make([]float32, 2), make([]float64, 3)) })
 }

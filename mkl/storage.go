@@ -13,8 +13,9 @@ import (
 // KernelStorage says how a fit holds its kernel matrices. The zero value holds them in memory
 // as float64.
 //
-// Kernels rounded to float32 move predictions by about a ten-millionth, for all arithmetic
-// remains in float64; the model itself is float64 either way. See docs/scale.md, section 9.
+// Kernels rounded to float32 move predictions by much less than a standard deviation, for all
+// arithmetic remains in float64; the model itself is float64 either way. docs/scale.md,
+// section 9, has the figures.
 type KernelStorage struct {
 	// Float32 rounds the kernels to float32 and keeps one triangle of those that are
 	// symmetric: a quarter of the memory.

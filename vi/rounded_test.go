@@ -1,6 +1,7 @@
 package vi
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -102,61 +103,66 @@ func TestRoundedAgreesWithDense(t *testing.T) {
 		{300, 2, 2, []bool{false}},
 		{270, 1100, 1, []bool{false}},
 	} {
-		P := len(s.symmetric)
-		src := rand.New(rand.NewPCG(7, uint64(s.D*s.N)))
-		var ks []la.Matrix[float64]
-		for _, symmetric := range s.symmetric {
-			ks = append(ks, float32s(src, s.D, s.N, symmetric))
-		}
-		dense, err := NewDense(ks...)
-		require.NoError(t, err)
-		a, g := testkit.Normal(src, s.L, s.D), testkit.Normal(src, s.L*P, s.N)
-		b, weights := testkit.Normal(src, s.D, s.N), testkit.Normal(src, 1, P).Row(0)
-		rows, cols := []int{s.D - 1, 0, s.D / 2}, []int{s.N / 3, s.N - 1}
-		first := s.N / 2
-		all := func(k Kernels, workers int) map[string]la.Matrix[float64] {
-			w := &la.Workspace{Workers: workers}
-			out := map[string]la.Matrix[float64]{
-				"Project": testkit.Normal(src, s.L*P, s.N), "Combine": testkit.Normal(src, s.L, s.D),
-				"GramSum": la.NewMatrix[float64](s.D, s.D), "Sum": testkit.Normal(src, s.D, s.N),
-				"Inner": testkit.Normal(src, 1, P), "Columns": testkit.Normal(src, s.N-first, s.D),
+		t.Run(fmt.Sprintf("%d×%d", s.D, s.N), func(t *testing.T) {
+			if s.D*s.N > 300*300 {
+				testkit.NotShort(t)
 			}
-			k.Project(w, a, out["Project"])
-			k.Combine(w, g, out["Combine"])
-			k.GramSum(w, out["GramSum"])
-			k.Sum(w, weights, out["Sum"])
-			k.Inner(w, b, out["Inner"].Row(0))
-			k.Columns(P-1, first, out["Columns"])
-			if s.D == s.N {
-				out["Quad"] = testkit.Normal(src, 1, P)
-				k.Quad(w, a.Row(0), out["Quad"].Row(0))
+			P := len(s.symmetric)
+			src := rand.New(rand.NewPCG(7, uint64(s.D*s.N)))
+			var ks []la.Matrix[float64]
+			for _, symmetric := range s.symmetric {
+				ks = append(ks, float32s(src, s.D, s.N, symmetric))
 			}
-			return out
-		}
-		want := all(dense, 1)
-		var before map[string]la.Matrix[float64]
-		for name, k := range everyWay(t, ks) {
-			p, d, n := k.Dims()
-			assert.Equal(t, []int{P, s.D, s.N}, []int{p, d, n})
-			for _, workers := range []int{1, 3} {
-				got := all(k, workers)
-				for what, x := range got {
-					switch what {
-					case "GramSum", "Sum", "Columns":
-						assert.True(t, sameRows(want[what], x), "%s of %v, %s", what, s, name)
-					default:
-						testkit.RequireClose(t, what, want[what], x, 1e-12)
-					}
-					if before != nil {
-						assert.True(t, sameRows(before[what], x), "%s of %v, %s, %d workers", what, s, name, workers)
-					}
+			dense, err := NewDense(ks...)
+			require.NoError(t, err)
+			a, g := testkit.Normal(src, s.L, s.D), testkit.Normal(src, s.L*P, s.N)
+			b, weights := testkit.Normal(src, s.D, s.N), testkit.Normal(src, 1, P).Row(0)
+			rows, cols := []int{s.D - 1, 0, s.D / 2}, []int{s.N / 3, s.N - 1}
+			first := s.N / 2
+			all := func(k Kernels, workers int) map[string]la.Matrix[float64] {
+				w := &la.Workspace{Workers: workers}
+				out := map[string]la.Matrix[float64]{
+					"Project": testkit.Normal(src, s.L*P, s.N), "Combine": testkit.Normal(src, s.L, s.D),
+					"GramSum": la.NewMatrix[float64](s.D, s.D), "Sum": testkit.Normal(src, s.D, s.N),
+					"Inner": testkit.Normal(src, 1, P), "Columns": testkit.Normal(src, s.N-first, s.D),
 				}
-				before = got
+				k.Project(w, a, out["Project"])
+				k.Combine(w, g, out["Combine"])
+				k.GramSum(w, out["GramSum"])
+				k.Sum(w, weights, out["Sum"])
+				k.Inner(w, b, out["Inner"].Row(0))
+				k.Columns(P-1, first, out["Columns"])
+				if s.D == s.N {
+					out["Quad"] = testkit.Normal(src, 1, P)
+					k.Quad(w, a.Row(0), out["Quad"].Row(0))
+				}
+				return out
 			}
-			assert.Equal(t, dense.Select(rows, cols), k.Select(rows, cols))
-			assert.Equal(t, P == 1, k.Equal(0, P-1))
-			assert.True(t, k.Equal(P-1, P-1))
-		}
+			want := all(dense, 1)
+			var before map[string]la.Matrix[float64]
+			for name, k := range everyWay(t, ks) {
+				p, d, n := k.Dims()
+				assert.Equal(t, []int{P, s.D, s.N}, []int{p, d, n})
+				for _, workers := range []int{1, 3} {
+					got := all(k, workers)
+					for what, x := range got {
+						switch what {
+						case "GramSum", "Sum", "Columns":
+							assert.True(t, sameRows(want[what], x), "%s of %v, %s", what, s, name)
+						default:
+							testkit.RequireClose(t, what, want[what], x, 1e-12)
+						}
+						if before != nil {
+							assert.True(t, sameRows(before[what], x), "%s of %v, %s, %d workers", what, s, name, workers)
+						}
+					}
+					before = got
+				}
+				assert.Equal(t, dense.Select(rows, cols), k.Select(rows, cols))
+				assert.Equal(t, P == 1, k.Equal(0, P-1))
+				assert.True(t, k.Equal(P-1, P-1))
+			}
+		})
 	}
 }
 

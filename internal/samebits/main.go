@@ -104,6 +104,14 @@ var fits = []struct {
 	{"regression", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		return mkl.Regression{Fitting: s}.Fit(ctx, d.radial(), d.y, d.z)
 	}},
+	{"regression, kernels in float32", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		s.Kernels.Float32 = true
+		return mkl.Regression{Fitting: s}.Fit(ctx, d.radial(), d.y, d.z)
+	}},
+	{"Gaussian process, kernels in float32", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		s.Kernels.Float32 = true
+		return mkl.MultiGP{Fitting: s}.Fit(ctx, d.radial(), d.y)
+	}},
 	{"shared regression", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		return mkl.SharedRegression{Fitting: s}.Fit(ctx, d.radial(), d.y, d.z)
 	}},
