@@ -103,6 +103,14 @@ type ProbitClassifier[T comparable] struct {
 	On        []float64
 	Kappa, Xi float64
 
+	// Theta is the prior of the relevance θ_j of each feature of a view with an ARD kernel,
+	// exp(−½·Σ θ_j·(x_j−y_j)²/w²) with the width w that it starts from, or exp(−Σ θ_j·|x_j−y_j|/w)
+	// of a Laplacian; the zero value means Gamma{1, 1}. Variational fits take it at the mode of its
+	// density, with Search Sampling at the mean of importance samples from its prior, which are too
+	// few for more than a handful of features; Gibbs sampling samples it, and predicts by the kernels
+	// of every draw. Update Structured excludes such views.
+	Theta Gamma
+
 	// Ridge adds to the kernels' diagonal Ridge times the share of each sample's
 	// class, which holds back large classes.
 	Ridge float64
@@ -138,7 +146,14 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if err != nil {
 		return nil, err
 	}
-	ds, k, err := c.kernels(ctx, views, len(labels), len(classes), c.EstimateMemory)
+	ds, err := newDesign(views, len(labels), c.MissingViews)
+	if err != nil {
+		return nil, err
+	}
+	if c.Slopes != nil && ds.learnsAny() {
+		return nil, fmt.Errorf("mkl: Slopes: ARD learns the widths in the fit")
+	}
+	ds, k, err := c.kernelsOf(ctx, ds, views, len(labels), len(classes), c.EstimateMemory)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +164,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	p := probit.Model{
 		Rule: c.Rule, Alpha: c.Alpha, Ridge: c.Ridge, Beta: beta, Update: c.Update, Search: c.Search,
 		Samples: c.Samples, NotEmpty: c.NotEmpty, Prune: c.Prune, Workers: c.Workers,
-		Rho: c.Rho, On: c.On, Kappa: c.Kappa, Xi: c.Xi,
+		Rho: c.Rho, On: c.On, Kappa: c.Kappa, Xi: c.Xi, Theta: c.Theta,
 	}
 	if p.ClassAlpha, err = c.classAlpha(classes); err != nil {
 		return nil, err
@@ -160,7 +175,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		if c.Slopes != nil {
 			return nil, fmt.Errorf("mkl: Slopes: Gibbs sampling has no lower bound")
 		}
-		draws, sweeps, err := c.sample(ctx, p, k, index)
+		draws, sweeps, err := c.sample(ctx, p, ds, k, index)
 		if err != nil {
 			return nil, err
 		}
@@ -171,6 +186,9 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	}
 	fit, err := bestStart(ctx, &c.Fitting, func(seed uint64, a vi.Ascent) (*probit.Fit, error) {
 		p.Seed, p.Ascent = seed, a
+		if ds.learnsAny() {
+			return p.FitParametric(ctx, &relevances{ds, k, ds.features()}, index)
+		}
 		return p.Fit(ctx, k, index)
 	}, func(fit *probit.Fit) vi.Record { return fit.Record })
 	if fit == nil {
@@ -178,6 +196,9 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	}
 	if err := c.tell(ds, k, fit.BoundGradient, nil); err != nil {
 		return nil, err
+	}
+	if len(fit.Theta) > 0 {
+		m.design = ds.relevant(fit.Theta)
 	}
 	m.trace = newTrace(fit.Record, nil)
 	if serr := m.set(fit.Posterior, fit.ESS); serr != nil {

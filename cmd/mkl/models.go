@@ -193,16 +193,19 @@ var estimators = []*estimator{
 	},
 	{
 		model: "probit", tasks: []string{taskBinary, taskMulticlass}, kind: "probit-classifier", form: classes, gaps: true,
-		flags:  []string{"kernels", "prior", "rule", "gibbs", "allow-duplicates", "restarts"},
-		priors: []string{"alpha", "rho", "kappa", "xi"},
+		flags:  []string{"kernels", "prior", "rule", "search", "gibbs", "allow-duplicates", "restarts"},
+		priors: []string{"alpha", "rho", "kappa", "xi", "theta"},
 		build: func(s *settings) fitter {
 			c := mkl.ProbitClassifier[string]{
 				Fitting: s.fitting, Alpha: s.prior["alpha"], Rule: rule(s.Rule), NotEmpty: true,
-				Rho: s.prior["rho"], Kappa: rateOf(s.prior["kappa"]), Xi: rateOf(s.prior["xi"]),
+				Rho: s.prior["rho"], Theta: s.prior["theta"], Kappa: rateOf(s.prior["kappa"]), Xi: rateOf(s.prior["xi"]),
 				Draws: mkl.GibbsDraws{Chains: s.Chains, Draws: s.Draws, Thin: s.Thin},
 			}
 			if s.Gibbs {
 				c.Inference = mkl.Gibbs
+			}
+			if s.Search != searchMode {
+				c.Search = mkl.Sampling
 			}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				c.Classes = d.classes
