@@ -88,6 +88,9 @@ func (s *standIns) fill(k int, x [][]float64) {
 
 // predictAbsent replaces the predictions of the samples that lack views by means over stand-ins.
 func (m *ProbitClassifierModel[T]) predictAbsent(ctx context.Context, opt PredictOptions, out *ClassPrediction[T], t int, x []Features) error {
+	if !slices.ContainsFunc(m.design.inputs, func(in input) bool { return in.gaps }) {
+		return nil
+	}
 	const together = 16 // samples
 	var which []int
 	var all []standIns

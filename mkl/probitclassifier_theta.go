@@ -73,7 +73,7 @@ func logWidths(k Kernel, theta []float64) []float64 {
 	for j, v := range theta {
 		switch k := k.(type) {
 		case RBF:
-			out[j] = special.Log(k.Width) - special.Log(v)/2
+			out[j] = special.Log(k.Width) - float64(special.Log(v)/2)
 		case Laplacian:
 			out[j] = special.Log(k.Width) - special.Log(v)
 		}

@@ -268,7 +268,7 @@ func (c *UCI) Run(e *console.Env) error {
 			f.Sweeps, _ = measure.MeanSD(sweeps)
 			mean, _ := measure.MeanSD(seconds)
 			sets = append(sets, map[string]any{"set": s.name, "kernel": kernel, "error": f, "seconds": k * mean})
-			rows = append(rows, []string{s.name, kernel, f.String(), f.Paper, fmt.Sprintf("%.0f", f.Sweeps), fmt.Sprintf("%.2g", k*mean), s.seconds})
+			rows = append(rows, []string{s.name, kernel, f.String(), f.Paper, fmt.Sprintf("%.0f", f.Sweeps), fmt.Sprintf("%.1f", k*mean), s.seconds})
 		}
 	}
 	if c.JSON {
