@@ -56,7 +56,7 @@ func learns(k Kernel) bool {
 func (ds *design) checkFixed(views []View) error {
 	for i, v := range ds.views {
 		if learns(v.kernel) {
-			return fmt.Errorf("mkl: %s: ARD: this estimator cannot learn widths, only MultiGP and MultiGPClassifier can: give Widths, or learn them with package tune", views[i].label(i))
+			return fmt.Errorf("mkl: %s: ARD: this estimator cannot learn widths, only MultiGP, MultiGPClassifier and ProbitClassifier can: give Widths, or learn them with package tune", views[i].label(i))
 		}
 	}
 	return nil

@@ -60,7 +60,7 @@ type design struct {
 }
 
 // kernels checks the views of n samples and the memory that their fit needs, and
-// computes their kernel matrices, basis points × samples.
+// computes their kernel matrices, basis points × samples. No widths are to be learned.
 func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, need func(Size) int64) (*design, heldKernels, error) {
 	ds, err := newDesign(views, n, f.MissingViews)
 	if err != nil {
@@ -69,6 +69,11 @@ func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, nee
 	if err := ds.checkFixed(views); err != nil {
 		return nil, nil, err
 	}
+	return f.kernelsOf(ctx, ds, views, n, outputs, need)
+}
+
+// kernelsOf is kernels of views that are bound; those that learn widths have the ones they start from.
+func (f *Fitting) kernelsOf(ctx context.Context, ds *design, views []View, n, outputs int, need func(Size) int64) (*design, heldKernels, error) {
 	if err := f.checkKernels(need, Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs}); err != nil {
 		return nil, nil, err
 	}

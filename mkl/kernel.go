@@ -98,8 +98,9 @@ type RBF struct {
 	Medians float64
 
 	// ARD lets the fit learn Widths. All start at Width or Medians, or if neither is
-	// set at the median distance, about which they have a log-normal prior.
-	// [MultiGP] and [MultiGPClassifier] can learn them; others refuse.
+	// set at the median distance, about which they have a log-normal prior in
+	// [MultiGP] and [MultiGPClassifier] and that of Theta in [ProbitClassifier].
+	// Others refuse.
 	ARD bool
 }
 

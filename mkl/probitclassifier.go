@@ -114,6 +114,14 @@ type ProbitClassifier[T comparable] struct {
 	On        []float64
 	Kappa, Xi float64
 
+	// Theta is the prior of the relevance θ_j of each feature of a view with an ARD kernel,
+	// exp(−½·Σ θ_j·(x_j−y_j)²/w²) with the width w that it starts from, or exp(−Σ θ_j·|x_j−y_j|/w)
+	// of a Laplacian; the zero value means Gamma{1, 1}. Variational fits take it at the mode of its
+	// density, with Search Sampling at the mean of importance samples from its prior, which are too
+	// few for more than a handful of features; Gibbs sampling samples it, and predicts by the kernels
+	// of every draw. Update Structured excludes such views.
+	Theta Gamma
+
 	// Ridge adds to the kernels' diagonal Ridge times the share of each sample's
 	// class, which holds back large classes.
 	Ridge float64
@@ -149,7 +157,21 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if err != nil {
 		return nil, err
 	}
-	ds, k, err := c.kernels(ctx, views, len(labels), len(classes), c.EstimateMemory)
+	ds, err := newDesign(views, len(labels), c.MissingViews)
+	if err != nil {
+		return nil, err
+	}
+	if ds.learnsAny() {
+		switch {
+		case c.Slopes != nil:
+			return nil, fmt.Errorf("mkl: Slopes: ARD learns the widths in the fit")
+		case c.Inference == RelevanceVectors:
+			return nil, fmt.Errorf("mkl: ARD: %v take widths that are given", c.Inference)
+		case c.Kernels.rounds():
+			return nil, fmt.Errorf("mkl: ARD: kernels whose widths are learned are held as float64 in memory: leave out Kernels")
+		}
+	}
+	ds, k, err := c.kernelsOf(ctx, ds, views, len(labels), len(classes), c.EstimateMemory)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +183,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	p := probit.Model{
 		Rule: c.Rule, Alpha: c.Alpha, Ridge: c.Ridge, Beta: beta, Update: c.Update, Search: c.Search,
 		Samples: c.Samples, NotEmpty: c.NotEmpty, Prune: c.Prune, Workers: c.Workers,
-		Rho: c.Rho, On: c.On, Kappa: c.Kappa, Xi: c.Xi,
+		Rho: c.Rho, On: c.On, Kappa: c.Kappa, Xi: c.Xi, Theta: c.Theta,
 	}
 	if p.ClassAlpha, err = c.classAlpha(classes); err != nil {
 		return nil, err
@@ -177,8 +199,12 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		}
 		return m, err
 	}
+	var theta *relevances // nil if no widths are learned
+	if ds.learnsAny() {
+		theta = &relevances{ds, k.(*vi.Dense), ds.features()}
+	}
 	if c.Inference == Gibbs {
-		draws, sweeps, err := c.sample(ctx, p, k, index)
+		draws, sweeps, err := c.sample(ctx, p, k, theta, index)
 		if err != nil {
 			return nil, err
 		}
@@ -189,6 +215,9 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	}
 	fit, err := bestStart(ctx, &c.Fitting, func(seed uint64, a vi.Ascent) (*probit.Fit, error) {
 		p.Seed, p.Ascent = seed, a
+		if theta != nil {
+			return p.FitParametric(ctx, theta, index)
+		}
 		return p.Fit(ctx, k, index)
 	}, func(fit *probit.Fit) vi.Record { return fit.Record })
 	if fit == nil {
@@ -196,6 +225,9 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	}
 	if err := c.tell(ds, k, fit.BoundGradient, nil); err != nil {
 		return nil, err
+	}
+	if len(fit.Theta) > 0 {
+		m.design = ds.relevant(fit.Theta)
 	}
 	m.trace = newTrace(fit.Record, nil)
 	if serr := m.set(fit.Posterior, fit.ESS); serr != nil {

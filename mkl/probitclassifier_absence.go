@@ -88,6 +88,9 @@ func (s *standIns) fill(k int, x [][]float64) {
 
 // predictAbsent replaces the predictions of the samples that lack views by means over stand-ins.
 func (m *ProbitClassifierModel[T]) predictAbsent(ctx context.Context, opt PredictOptions, out *ClassPrediction[T], t int, x []Features) error {
+	if !slices.ContainsFunc(m.design.inputs, func(in input) bool { return in.gaps }) {
+		return nil
+	}
 	const together = 16 // samples
 	var which []int
 	var all []standIns
@@ -161,7 +164,7 @@ func meanOf(rows [][]float64, dst []float64) {
 // at the mean of those that have them.
 func (m *ProbitClassifierModel[T]) predictPresent(ctx context.Context, opt PredictOptions, out *ClassPrediction[T], t int, x []Features) error {
 	return m.design.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
-		p, err := m.predict(ctx, k, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
+		p, err := m.predict(ctx, k, first, x, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
 		if err != nil {
 			return err
 		}

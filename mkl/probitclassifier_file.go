@@ -26,12 +26,15 @@ type probitClassifierJSON struct {
 // regressor was pruned; and gram, the lower triangle of E[KKᵀ]. With S states of
 // [Structured] all but alpha give way to state.probability, S; state.beta, S×P;
 // state.w, S×(C·D); and state.gram. After Gibbs sampling they are beta, the fixed
-// weights, and draws, chains × numbers.
+// weights, and draws, chains × numbers. Relevances then holds the number of features of
+// each view whose relevances were sampled, 0 of the others; it is absent if there are none.
 type probitJSON struct {
 	Rule   string  `json:"rule"`
 	ESS    float64 `json:"ess,omitempty"`
 	Chains int     `json:"chains,omitempty"` // of Gibbs sampling
 	Sweeps int     `json:"sweeps,omitempty"` // of each chain
+
+	Relevances []int `json:"relevances,omitempty"`
 
 	Moves []moveJSON `json:"moves,omitempty"` // of all chains, since the burn-in
 
@@ -131,6 +134,9 @@ func (f *fileWriter) addComponents(all []probit.Component) {
 func (f *fileWriter) addDraws(d *mcmc.ProbitDraws, sweeps int) probitJSON {
 	s := d.State()
 	j := probitJSON{Rule: s.Rule.String(), Chains: len(s.Chains), Sweeps: sweeps}
+	if d.Parameters() > 0 {
+		j.Relevances = s.Parameters
+	}
 	for _, v := range s.Moves {
 		j.Moves = append(j.Moves, moveJSON(v))
 	}
@@ -197,7 +203,7 @@ func (m *ProbitClassifierModel[T]) decodePosterior(f *fileReader, j *probitClass
 	if s.Rule, err = j.Probit.rule(); err != nil {
 		return err
 	}
-	if j.Probit.Sweeps != 0 || j.Probit.Moves != nil {
+	if j.Probit.Sweeps != 0 || j.Probit.Moves != nil || j.Probit.Relevances != nil {
 		return errors.New("model: settings of Gibbs sampling without chains")
 	}
 	if !(j.Probit.ESS >= 0) {
@@ -246,7 +252,10 @@ func (m *ProbitClassifierModel[T]) decodeDraws(f *fileReader, j *probitClassifie
 	if m.onViews, err = f.takeOnViews(j.recordJSON, j.designJSON, C, P, false); err != nil {
 		return err
 	}
-	s := mcmc.ProbitState{Classes: C, Basis: D, Beta: f.take("beta", P), Parameters: make([]int, P)}
+	if err := m.design.restoreRelevances(j.Probit.Relevances); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	s := mcmc.ProbitState{Classes: C, Basis: D, Beta: f.take("beta", P), Parameters: m.design.relevanceCounts()}
 	draws := f.takeMatrix("draws", chains, numbers/chains)
 	if err := f.close(); err != nil {
 		return err

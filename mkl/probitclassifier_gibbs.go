@@ -31,17 +31,17 @@ func (d GibbsDraws) orDefault() GibbsDraws {
 	return d
 }
 
-// mixed is the largest R̂ of the kernel weights and of the classes' mean log
-// precisions at which a model's Trace says that its chains have converged.
+// mixed is the largest R̂ of the kernel weights, of the relevances of features and of the
+// classes' mean log precisions at which a model's Trace says that its chains have converged.
 const mixed = 1.05
 
 // sample draws from the posterior of the machine p, and returns the sweeps of each
 // chain besides.
-func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Kernels, index []int) (*mcmc.ProbitDraws, int, error) {
+func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Kernels, theta *relevances, index []int) (*mcmc.ProbitDraws, int, error) {
 	d := c.Draws.orDefault()
 	g := mcmc.Probit{
 		Rule: p.Rule, Alpha: p.Alpha, ClassAlpha: p.ClassAlpha, Ridge: p.Ridge, Beta: p.Beta, NotEmpty: p.NotEmpty,
-		Rho: p.Rho, On: p.On, Kappa: p.Kappa, Xi: p.Xi,
+		Rho: p.Rho, On: p.On, Kappa: p.Kappa, Xi: p.Xi, Theta: p.Theta,
 		Sampling: mcmc.Sampling{
 			Chains: d.Chains, Draws: d.Draws, Thin: d.Thin, BurnIn: d.BurnIn, Seed: c.Seed,
 			Workers: c.Workers, Checkpoint: d.Checkpoint, Every: d.Every, Resume: d.Resume,
@@ -56,7 +56,13 @@ func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Ke
 	if err := c.Journal.ofChains(s); err != nil {
 		return nil, 0, err
 	}
-	draws, err := g.Sample(ctx, k, index)
+	var draws *mcmc.ProbitDraws
+	var err error
+	if theta != nil {
+		draws, err = g.SampleParametric(ctx, theta, index)
+	} else {
+		draws, err = g.Sample(ctx, k, index)
+	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("mkl: %w", err)
 	}
@@ -82,6 +88,9 @@ func (m *ProbitClassifierModel[T]) setDraws(d *mcmc.ProbitDraws, sweeps int) err
 	names := []string{"log precision"}
 	if d.Rule().Learned() {
 		names = append(names, "beta")
+	}
+	if d.Parameters() > 0 {
+		names = append(names, "theta")
 	}
 	x := &m.trace.Mixing
 	for _, name := range names {
@@ -111,8 +120,8 @@ type Mixing struct {
 	Draws  int // of each chain
 
 	// The largest R̂ and the smallest effective sample size, of all chains together, of
-	// the kernel weights, if they are learned, and the classes' mean log precisions; 0 if
-	// they are not known.
+	// the kernel weights and the relevances of features, if they are learned, and the
+	// classes' mean log precisions; 0 if they are not known.
 	RHat, ESS float64
 
 	// The lowest and the highest rate at which a step's proposals were accepted; the

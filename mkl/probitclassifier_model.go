@@ -88,12 +88,21 @@ func (m *ProbitClassifierModel[T]) PredictClasses(ctx context.Context, opt Predi
 	return out.labelled(m.classes.names)
 }
 
-// predict predicts from the posterior or from the draws, whichever there are.
-func (m *ProbitClassifierModel[T]) predict(ctx context.Context, k vi.Kernels, opt vi.PredictOptions) (*probit.Prediction, error) {
-	if m.draws != nil {
+// predict predicts the samples of x from first on, whose kernels are k, from the posterior or from
+// the draws, whichever there are.
+func (m *ProbitClassifierModel[T]) predict(ctx context.Context, k vi.Kernels, first int, x []Features, opt vi.PredictOptions) (*probit.Prediction, error) {
+	if m.draws == nil {
+		return m.posterior.Predict(k, opt)
+	}
+	if m.draws.Parameters() == 0 {
 		return m.draws.Predict(ctx, k, opt)
 	}
-	return m.posterior.Predict(k, opt)
+	_, _, n := k.Dims()
+	block := make([]Features, len(x))
+	for j := range x {
+		block[j] = x[j].Slice(first, first+n, 0, x[j].Cols)
+	}
+	return m.draws.PredictParametric(ctx, &relevances{m.design, k.(*vi.Dense), block}, opt)
 }
 
 // String describes the model in one line.

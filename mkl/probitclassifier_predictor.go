@@ -35,7 +35,8 @@ type ProbitPredictor[T comparable] struct {
 	pool    scratchPool
 }
 
-// Predictor prepares the model for predictions of single samples.
+// Predictor prepares the model for predictions of single samples. Draws of the relevances of
+// features, each with kernels of its own, have none: that is an error.
 func (m *ProbitClassifierModel[T]) Predictor(opt ProbitPredictorOptions) (*ProbitPredictor[T], error) {
 	if opt.Draws < 0 {
 		return nil, fmt.Errorf("mkl: Predictor: Draws is %d", opt.Draws)

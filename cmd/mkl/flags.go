@@ -41,7 +41,7 @@ type learnFlags struct {
 	View   []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
 
 	Sparse string   `enum:"none,kernels,samples,both" default:"none" help:"What to make sparse by Gamma(1e-10,1e+10) priors on weights: none, kernels, samples or both."`
-	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon, of -model probit of alpha or rho, or its kappa or xi as kappa=RATE; can be repeated (1,1)."`
+	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon, of -model probit of alpha, rho or theta, or its kappa or xi as kappa=RATE; can be repeated (1,1)."`
 	Margin float64  `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default}); the paper has one, and probabilities too near 0 and 1."`
 	SigmaG float64  `default:"${sigmaG}" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
 
@@ -51,6 +51,7 @@ type learnFlags struct {
 	Family        string        `enum:"${families}" default:"none" help:"Priors of the kernels' scales in -model mgp: none, student-t, laplace, gamma-variance, gig or ard (${default})."`
 	Noise         string        `enum:"constant,varying,heavy" default:"constant" help:"Noise of -model mgp in a regression: constant, varying, with a variance that is a function of the views, or heavy, with tails that bear outliers (${default}); -model auto finds out whether it varies."`
 	Rule          string        `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How -model probit makes one kernel of all: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
+	Search        string        `enum:"mode,sampling" default:"mode" help:"Where -model probit puts kernels' weights and features' relevances that are learned: at the mode of their density, or at the mean of importance samples (${default})."`
 	landmarkFlags `embed:""`
 
 	Relevance bool `help:"Keep by -model probit the few rows alone that matter most, its relevance vectors, for a small model and predictions that cost little; -rule is fixsum, fixprod or wsum."`
@@ -232,6 +233,7 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("family", &c.Family, families[0].name),
 		flagOf("noise", &c.Noise, mkl.ConstantNoise.String()),
 		flagOf("rule", &c.Rule, strings.ToLower(mkl.FixSum.String())),
+		flagOf("search", &c.Search, searchMode),
 		flagOf("landmarks", &c.Landmarks, 0),
 		flagOf("choose", &c.Choose, "random"),
 		flagOf("gibbs", &c.Gibbs, false),
@@ -245,6 +247,9 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("resume", &c.Resume, ""),
 	}
 }
+
+// searchMode is the default of -search.
+const searchMode = "mode"
 
 // flagOf is an optional flag with its default.
 func flagOf[T comparable](name string, value *T, standard T) optionalFlag {
@@ -297,6 +302,7 @@ func (c *fitCmd) checkSampling() error {
 	}{
 		{"chains", c.Chains != 0, true}, {"draws", c.Draws != 0, true}, {"thin", c.Thin != 0, true},
 		{"sweeps", c.Sweeps != 0, false}, {"tolerance", c.Tolerance != 0, false}, {"restarts", c.Restarts != 0, false},
+		{"search", c.Search != searchMode, false},
 	} {
 		switch {
 		case f.given && f.sampling && !c.Gibbs:

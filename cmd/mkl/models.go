@@ -193,12 +193,12 @@ var estimators = []*estimator{
 	},
 	{
 		model: "probit", tasks: []string{taskBinary, taskMulticlass}, kind: "probit-classifier", form: classes, gaps: true,
-		flags:  []string{"kernels", "text", "prior", "rule", "gibbs", "relevance", "allow-duplicates", "restarts", "store", "resume"},
-		priors: []string{"alpha", "rho", "kappa", "xi"},
+		flags:  []string{"kernels", "text", "prior", "rule", "search", "gibbs", "relevance", "allow-duplicates", "restarts", "store", "resume"},
+		priors: []string{"alpha", "rho", "kappa", "xi", "theta"},
 		build: func(s *settings) fitter {
 			c := mkl.ProbitClassifier[string]{
 				Fitting: s.fitting, Alpha: s.prior["alpha"], Rule: rule(s.Rule), NotEmpty: true,
-				Rho: s.prior["rho"], Kappa: rateOf(s.prior["kappa"]), Xi: rateOf(s.prior["xi"]),
+				Rho: s.prior["rho"], Theta: s.prior["theta"], Kappa: rateOf(s.prior["kappa"]), Xi: rateOf(s.prior["xi"]),
 				Draws: mkl.GibbsDraws{Chains: s.Chains, Draws: s.Draws, Thin: s.Thin},
 			}
 			switch {
@@ -206,6 +206,9 @@ var estimators = []*estimator{
 				c.Inference = mkl.Gibbs
 			case s.Relevance:
 				c.Inference = mkl.RelevanceVectors
+			}
+			if s.Search != searchMode {
+				c.Search = mkl.Sampling
 			}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				c.Classes = d.classes

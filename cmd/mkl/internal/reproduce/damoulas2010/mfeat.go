@@ -13,6 +13,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/probit"
 )
@@ -23,6 +24,7 @@ type Mfeat struct {
 	flags  `embed:""`
 	Sweeps int    `default:"100" help:"Most sweeps of a fit (${default}, the paper's)."`
 	Scale  string `default:"all" enum:"all,train" help:"Over which samples columns have mean 0 and deviation 1: all, or those of each training set, in which rare pixels hardly vary."`
+	Gibbs  int    `placeholder:"DRAWS" help:"Sample the single machines, as the paper does, by so many draws after as many sweeps; by default they are variational as well."`
 	Trials int    `default:"50" help:"Random splits into 20 training and 20 test samples of each digit (${default}, the paper's)."`
 }
 
@@ -87,8 +89,8 @@ func (c *Mfeat) Run(e *console.Env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if c.Sweeps < 1 || c.Trials < 1 {
-		return console.Inputf("-sweeps and -trials are at least 1")
+	if c.Sweeps < 1 || c.Trials < 1 || c.Gibbs < 0 {
+		return console.Inputf("-sweeps and -trials are at least 1, -gibbs is not negative")
 	}
 	var spaces []la.Matrix[float64]
 	var class []int
@@ -202,6 +204,15 @@ func (c *Mfeat) split(ctx context.Context, spaces []la.Matrix[float64], class []
 		if err != nil {
 			return err
 		}
+		if c.Gibbs > 0 && len(k) == 1 {
+			probability, err := c.sample(ctx, p, dense, later, labels)
+			if err != nil {
+				return err
+			}
+			probabilities = append(probabilities, probability)
+			rate, sweeps, weights = append(rate, errorRate(probability, truth)), append(sweeps, float64(2*c.Gibbs)), append(weights, nil)
+			return nil
+		}
 		fit, probability, err := c.fit(ctx, p, dense, later, labels)
 		if err != nil {
 			return err
@@ -247,6 +258,22 @@ func (c *Mfeat) split(ctx context.Context, spaces []la.Matrix[float64], class []
 		}
 	}
 	return rate, sweeps, weights, nil
+}
+
+// sample samples the machine p and returns the probabilities of the test samples.
+func (c *Mfeat) sample(ctx context.Context, p probit.Model, train, test vi.Kernels, labels []int) (la.Matrix[float64], error) {
+	draws, err := mcmc.Probit{
+		Rule: p.Rule, Alpha: p.Alpha,
+		Sampling: mcmc.Sampling{Chains: 1, Draws: c.Gibbs, BurnIn: c.Gibbs, Seed: p.Seed, Workers: 1},
+	}.Sample(ctx, train, labels)
+	if err != nil {
+		return la.Matrix[float64]{}, err
+	}
+	q, err := draws.Predict(ctx, test, vi.PredictOptions{Workers: 1})
+	if err != nil {
+		return la.Matrix[float64]{}, err
+	}
+	return q.Probability, nil
 }
 
 // readMfeat reads a feature space, whose last column is the digit.

@@ -123,6 +123,9 @@ func TestReproduceMfeat(t *testing.T) {
 	for _, f := range got.Error {
 		assert.Less(t, f.Mean, 25.0, f)
 	}
+	status, stdout, stderr = consoletest.Run(t, new(Mfeat), files, "-data", ".", "-trials", "1", "-sweeps", "1", "-gibbs", "4")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Regexp(t, `FR, Fourier +\d.* 27.3 ± 3.3 \(Gibbs\) +8\n`, stdout)
 	files["mfeat-pix.csv"] = "1,2,3\n"
 	status, _, stderr = consoletest.Run(t, new(Mfeat), files, "-data", ".")
 	assert.Equal(t, console.StatusInput, status)
