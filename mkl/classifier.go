@@ -33,6 +33,8 @@ type Classifier[T comparable] struct {
 	// Plain does exactly the published updates, which need many more sweeps.
 	Plain bool
 
+	Landmarks *Landmarks // as in [Regression]
+
 	// Classes, if not nil, are the classes in the order that models keep, which
 	// must be those of the training labels. Otherwise it is the order in which
 	// labels first appear.
@@ -48,7 +50,7 @@ func (c Classifier[T]) Fit(ctx context.Context, views []View, labels []T) (*Clas
 	}
 	settings := bemkl.Classification{Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG, Plain: c.Plain}
 	y := oneAgainstRest(len(classes), index)
-	s, err := fitScores(ctx, &c.Fitting, settings, views, y, len(classes), c.EstimateMemory)
+	s, err := fitScores(ctx, &c.Fitting, c.Landmarks, settings, views, y, len(classes), c.EstimateMemory)
 	if s == nil {
 		return nil, err
 	}
@@ -61,4 +63,6 @@ func (c Classifier[T]) Fit(ctx context.Context, views []View, labels []T) (*Clas
 
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Outputs being classes.
-func (c Classifier[T]) EstimateMemory(s Size) int64 { return c.kernelMemory(s, functions(s.Outputs)) }
+func (c Classifier[T]) EstimateMemory(s Size) int64 {
+	return c.kernelMemory(c.Landmarks.size(s), functions(s.Outputs))
+}

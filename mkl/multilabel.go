@@ -16,6 +16,8 @@ type MultiLabel struct {
 	Margin               float64 // as in [Classifier]
 	SigmaG               float64 // as in [Classifier]
 	Plain                bool    // as in [Classifier]
+
+	Landmarks *Landmarks // as in [Regression]
 }
 
 // Fit fits the model to the views of N samples and, for each label, whether
@@ -41,7 +43,7 @@ func (c MultiLabel) FitKnown(ctx context.Context, views []View, labels ...[]Labe
 		return nil, err
 	}
 	settings := bemkl.Classification{Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG, Plain: c.Plain}
-	s, err := fitScores(ctx, &c.Fitting, settings, views, y, len(labels), c.EstimateMemory)
+	s, err := fitScores(ctx, &c.Fitting, c.Landmarks, settings, views, y, len(labels), c.EstimateMemory)
 	if s == nil {
 		return nil, err
 	}
@@ -53,4 +55,6 @@ func (c MultiLabel) FitKnown(ctx context.Context, views []View, labels ...[]Labe
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
-func (c MultiLabel) EstimateMemory(s Size) int64 { return c.kernelMemory(s, s.Outputs) }
+func (c MultiLabel) EstimateMemory(s Size) int64 {
+	return c.kernelMemory(c.Landmarks.size(s), s.Outputs)
+}

@@ -30,6 +30,8 @@ type SharedRegression struct {
 	// RawTargets leaves the targets as they are, instead of giving each mean 0 and
 	// standard deviation 1 before the fit, as in [Regression].
 	RawTargets bool
+
+	Landmarks *Landmarks // as in [Regression]
 }
 
 // Fit fits the model to the views of N samples and the targets of length N each.
@@ -43,7 +45,7 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 		return nil, err
 	}
 	targets, z := standardizeTargets(y, s.RawTargets)
-	ds, k, err := s.kernels(ctx, views, n, len(y), s.EstimateMemory)
+	ds, k, err := s.kernelsOn(ctx, s.Landmarks, views, n, len(y), s.EstimateMemory)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +75,7 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
 func (s SharedRegression) EstimateMemory(size Size) int64 {
+	size = s.Landmarks.size(size)
 	n, p, l, d := float64(size.Samples), float64(size.Kernels), float64(size.Outputs), float64(size.basis())
 	more := inBytes(float64(l*(float64(2*n)+float64(2*p*p))) + float64(min(l, p)*d*d)) // the last for healing
 	return min(s.kernelMemory(size, 1), math.MaxInt64-more) + more
