@@ -35,6 +35,8 @@ type Classifier[T comparable] struct {
 	// Plain does exactly the published updates, which need many more sweeps.
 	Plain bool
 
+	Landmarks *Landmarks // as in [Regression]
+
 	// Classes, if not nil, are the classes in the order that models keep, which
 	// must be those of the training labels. Otherwise it is the order in which
 	// labels first appear.
@@ -61,7 +63,7 @@ func (c Classifier[T]) Fit(ctx context.Context, views []View, labels []T) (*Clas
 			return nil, fmt.Errorf("mkl: From: its classes are %v, not %v", c.From.classes.names, classes)
 		}
 	}
-	s, err := fitScores(ctx, &c.Fitting, settings, views, y, len(classes), c.EstimateMemory, from)
+	s, err := fitScores(ctx, &c.Fitting, c.Landmarks, settings, views, y, len(classes), c.EstimateMemory, from)
 	if s == nil {
 		return nil, err
 	}
@@ -74,4 +76,6 @@ func (c Classifier[T]) Fit(ctx context.Context, views []View, labels []T) (*Clas
 
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Outputs being classes.
-func (c Classifier[T]) EstimateMemory(s Size) int64 { return c.kernelMemory(s, functions(s.Outputs)) }
+func (c Classifier[T]) EstimateMemory(s Size) int64 {
+	return c.kernelMemory(c.Landmarks.size(s), functions(s.Outputs))
+}

@@ -18,7 +18,7 @@ type input struct {
 	given    bool     // X holds precomputed kernels or distances
 	mean, sd []float64
 	ranks    *rankScores // nil unless a view sees ranks
-	ranked   Features    // the samples that ranks are among, empty if they are the basis points
+	apart    bool        // ranks are told by other samples than the basis points
 
 	gaps    bool   // samples may lack it: all their features are then NaN
 	lacking []bool // D, which basis points do; nil if none does

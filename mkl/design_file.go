@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
 )
 
 // designJSON is the part of the settings of a model fitted to views.
@@ -56,9 +59,6 @@ func (f *fileWriter) addDesign(ds *design, samples int) designJSON {
 		if !in.given {
 			f.add(fmt.Sprintf("input.%d.basis", i), flat(in.basis), D, in.cols)
 		}
-		if in.ranked.Rows > 0 {
-			f.add(fmt.Sprintf("input.%d.ranked", i), flat(in.ranked), in.ranked.Rows, in.cols)
-		}
 		if in.lacking != nil {
 			f.add(fmt.Sprintf("input.%d.lacking", i), numbers(in.lacking), D)
 		}
@@ -88,12 +88,42 @@ func (f *fileWriter) addDesign(ds *design, samples int) designJSON {
 			f.add(fmt.Sprintf("view.%d.unit", i), v.unit, D)
 		}
 	}
+	for i, in := range ds.inputs {
+		if in.apart {
+			f.addRanks(fmt.Sprintf("input.%d.ranks", i), in.ranks)
+		}
+	}
 	text, err := json.Marshal(views)
 	if err != nil {
 		f.fail(err)
 	}
 	j.Views = text
 	return j
+}
+
+// addRanks adds the sorted values by which ranks are told, a row for each column.
+func (f *fileWriter) addRanks(name string, r *rankScores) {
+	cols, n := len(r.sorted), len(r.sorted[0])
+	f.add(name, slices.Concat(r.sorted...), cols, n)
+}
+
+// takeRanks takes what addRanks adds.
+func (f *fileReader) takeRanks(name string, cols int) (*rankScores, error) {
+	n := f.size(name) / cols
+	x := f.takeMatrix(name, cols, n)
+	if f.err != nil {
+		return nil, f.err
+	}
+	if n < 1 {
+		return nil, fmt.Errorf("tensor %q is empty", name)
+	}
+	samples := la.NewMatrix[float64](n, cols)
+	for r := range n {
+		for c := range cols {
+			samples.Set(r, c, x.At(c, r))
+		}
+	}
+	return newRankScores(samples), nil
 }
 
 // takeOnViews takes the record and the design of a model of L outputs and P
@@ -122,8 +152,8 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*design, err
 			return nil, fmt.Errorf("model: inputs[%d]: given kernels with gaps", i)
 		case in.Given && in.Cols != ds.d && in.Cols != ds.d+1:
 			return nil, fmt.Errorf("model: inputs[%d]: %d columns for %d basis points", i, in.Cols, ds.d)
-		case !in.Given && j.Samples != ds.d:
-			return nil, fmt.Errorf("model: %d samples and %d basis points, which must be the same for features", j.Samples, ds.d)
+		case !in.Given && j.Samples != ds.d && (process || in.Gaps):
+			return nil, fmt.Errorf("model: %d samples and %d basis points, which must be the same for features here", j.Samples, ds.d)
 		case !in.Given && in.Cols < 1:
 			return nil, fmt.Errorf("model: inputs[%d]: %d columns", i, in.Cols)
 		case !in.Given:
@@ -134,9 +164,6 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*design, err
 				if b.lacking, err = f.takeLacking(name+"lacking", ds.d); err != nil {
 					return nil, err
 				}
-			}
-			if f.has(name + "ranked") {
-				b.ranked = f.takeMatrix(name+"ranked", f.size(name+"ranked")/in.Cols, in.Cols)
 			}
 			if f.has(name + "mean") {
 				b.mean, b.sd = f.take(name+"mean", in.Cols), f.takePositive(name+"sd", in.Cols)
@@ -162,6 +189,14 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*design, err
 		used[v.input] = true
 		if _, ok := v.kernel.(Precomputed); ok && (v.normalize || process) {
 			selfColumn[v.input] = true
+		}
+	}
+	for i := range ds.inputs {
+		in, name := &ds.inputs[i], fmt.Sprintf("input.%d.ranks", i)
+		if in.apart = in.ranks != nil && f.has(name); in.apart {
+			if in.ranks, err = f.takeRanks(name, in.cols); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for i, in := range ds.inputs {
@@ -245,11 +280,7 @@ func (f *fileReader) takeView(i int, j viewJSON, ds *design) (v boundView, err e
 		return v, f.err
 	}
 	if v.sight.ranks && in.ranks == nil {
-		among := in.present(in.basis)
-		if in.ranked.Rows > 0 {
-			among = in.ranked
-		}
-		in.ranks = newRankScores(among)
+		in.ranks = newRankScores(in.present(in.basis))
 	}
 	v.derive()
 	return v, nil

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -117,16 +116,6 @@ func (p *Plan) take(f *fileReader, j planJSON) error {
 // encode adds the tensors and returns the settings.
 func (p *featurePlan) encode(f *fileWriter) planJSON {
 	j := planJSON{f.addDesign(p.design, p.design.d), p.notes}
-	for i, in := range p.design.inputs {
-		if in.ranks != nil {
-			n := len(in.ranks.sorted[0])
-			flat := make([]float64, 0, in.cols*n)
-			for _, column := range in.ranks.sorted {
-				flat = append(flat, column...)
-			}
-			f.add(fmt.Sprintf("input.%d.ranks", i), flat, in.cols, n)
-		}
-	}
 	f.add("scale", p.scale, len(p.scale))
 	for i, by := range p.by {
 		f.add(fmt.Sprintf("view.%d.features", i), flat(by), by.Rows, by.Cols)
@@ -143,27 +132,14 @@ func (p *featurePlan) take(f *fileReader, j planJSON) (err error) {
 	if p.design, err = f.takeDesign(j.designJSON, P, true); err != nil {
 		return err
 	}
-	for i := range p.design.inputs {
-		in := &p.design.inputs[i]
+	for i, in := range p.design.inputs {
 		if in.given {
 			return errors.New("plan: kernels that are given have no landmarks")
 		}
-		if in.ranks != nil {
-			name := fmt.Sprintf("input.%d.ranks", i)
-			x := f.takeMatrix(name, in.cols, f.size(name)/in.cols)
-			if f.err != nil {
-				return f.err
-			}
-			samples := la.NewMatrix[float64](x.Cols, x.Rows)
-			for r := range samples.Rows {
-				for c := range samples.Cols {
-					samples.Set(r, c, x.At(c, r))
-				}
-			}
-			in.ranks = newRankScores(samples)
+		if in.ranks != nil && !in.apart {
+			return fmt.Errorf("plan: tensor %q is missing", f.prefix+fmt.Sprintf("input.%d.ranks", i))
 		}
 	}
-	p.design.group()
 	p.scale = f.takePositive("scale", P)
 	for i := range P {
 		name := fmt.Sprintf("view.%d.features", i)

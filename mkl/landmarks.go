@@ -11,7 +11,8 @@ import (
 )
 
 // Landmarks says which points stand for the samples in kernels of any number of them. The
-// zero value is the default.
+// zero value is the default. [LandmarkGP] and [LandmarkClassifier] have them always, and
+// [Regression], [SharedRegression], [Classifier] and [MultiLabel] where they are not nil.
 type Landmarks struct {
 	// Count is the number of landmarks, 0 for DefaultLandmarks, or fewer where there are more
 	// than six kernels: 3000 features in all. More represent the kernels better: a pass over
@@ -42,6 +43,14 @@ const (
 	mostFeatures   = 3000
 	leastLandmarks = 50
 )
+
+// size returns the size of a fit with landmarks, unless l is nil.
+func (l *Landmarks) size(s Size) Size {
+	if l != nil && s.Basis == 0 {
+		s.Basis = min(l.count(s.Kernels), s.Samples)
+	}
+	return s
+}
 
 // count returns the number of landmarks for so many kernels.
 func (l Landmarks) count(kernels int) int {

@@ -21,6 +21,8 @@ type MultiLabel struct {
 	// kernels, perhaps with other values of them or priors, to continue from; it takes the place of Seed,
 	// and Restarts is an error.
 	From *MultiLabelModel
+
+	Landmarks *Landmarks // as in [Regression]
 }
 
 // Fit fits the model to the views of N samples and, for each label, whether
@@ -50,7 +52,7 @@ func (c MultiLabel) FitKnown(ctx context.Context, views []View, labels ...[]Labe
 	if c.From != nil {
 		from = &c.From.scores
 	}
-	s, err := fitScores(ctx, &c.Fitting, settings, views, y, len(labels), c.EstimateMemory, from)
+	s, err := fitScores(ctx, &c.Fitting, c.Landmarks, settings, views, y, len(labels), c.EstimateMemory, from)
 	if s == nil {
 		return nil, err
 	}
@@ -62,4 +64,6 @@ func (c MultiLabel) FitKnown(ctx context.Context, views []View, labels ...[]Labe
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
-func (c MultiLabel) EstimateMemory(s Size) int64 { return c.kernelMemory(s, s.Outputs) }
+func (c MultiLabel) EstimateMemory(s Size) int64 {
+	return c.kernelMemory(c.Landmarks.size(s), s.Outputs)
+}

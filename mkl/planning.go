@@ -2,12 +2,14 @@ package mkl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/stat"
+	"github.com/bmkl/bmkl/vi"
 )
 
 // planning makes what plans of targets and of classes have in common.
@@ -79,25 +81,87 @@ func (g *planning) plan(ctx context.Context, views []View, rows []int, n int) (p
 	if err := g.check(g.memory(Size{Samples: n, Kernels: len(views)})); err != nil { // now they are known
 		return p, err
 	}
-	ds, err := newDesign(views, len(rows), false)
-	if err != nil {
-		return p, err
-	}
-	for i := range ds.inputs { // enough of them tell the ranks
-		if in := &ds.inputs[i]; in.ranks != nil {
-			in.ranks = newRankScores(evenly(in.basis, min(in.basis.Rows, mostRanks)))
-		}
-	}
-	ds.group()
-	if err := ds.resolve(ctx, views, g.Workers); err != nil {
-		return p, err
-	}
-	ds.nameViews()
-	basis, err := g.choose(ctx, ds, g.Seed, g.Workers)
+	ds, basis, err := g.chosen(ctx, views, len(rows))
 	if err != nil {
 		return p, err
 	}
 	return g.whitened(ctx, ds, basis, views)
+}
+
+// chosen returns the design of the views of n samples, and landmarks.
+func (g *planning) chosen(ctx context.Context, views []View, n int) (*design, []Features, error) {
+	ds, err := newDesign(views, n, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range ds.inputs { // enough of them tell the ranks
+		if in := &ds.inputs[i]; in.ranks != nil {
+			in.ranks, in.apart = newRankScores(evenly(in.basis, min(in.basis.Rows, mostRanks))), true
+		}
+	}
+	ds.group()
+	if err := ds.resolve(ctx, views, g.Workers); err != nil {
+		return nil, nil, err
+	}
+	ds.nameViews()
+	basis, err := g.choose(ctx, ds, g.Seed, g.Workers)
+	return ds, basis, err
+}
+
+// kernelsOn is kernels with landmarks, unless they are nil: the matrices are landmarks × samples.
+func (f *Fitting) kernelsOn(ctx context.Context, l *Landmarks, views []View, n, outputs int, need func(Size) int64) (*design, heldKernels, error) {
+	if l == nil {
+		return f.kernels(ctx, views, n, outputs, need)
+	}
+	if f.Slopes != nil {
+		return nil, nil, errors.New("mkl: Slopes: Landmarks leave no derivatives by the widths")
+	}
+	for i, v := range views {
+		if v.Center {
+			return nil, nil, fmt.Errorf("mkl: %s: Landmarks exclude Center", v.label(i))
+		}
+	}
+	g := planning{Fitting: *f, Landmarks: *l, name: "Landmarks", memory: func(s Size) int64 {
+		s.Outputs = outputs
+		return need(s)
+	}}
+	rows, err := g.sampled(views, n, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	ds, basis, err := g.chosen(ctx, takeRows(views, rows), len(rows))
+	if err != nil {
+		return nil, nil, err
+	}
+	on, among, err := onLandmarks(ctx, ds, basis, views, f.Workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !f.AllowDuplicates {
+		k, err := vi.NewDense(among...)
+		if err != nil {
+			return nil, nil, fmt.Errorf("mkl: %w", err)
+		}
+		if err := findDuplicates(views, k); err != nil {
+			return nil, nil, err
+		}
+	}
+	x := distinctInputs(views)
+	if _, err := on.checkInputs(x); err != nil {
+		return nil, nil, err
+	}
+	ks := make([]la.Matrix[float64], len(views))
+	for i := range ks {
+		ks[i] = la.NewMatrix[float64](on.d, n)
+	}
+	if err := on.cross(ctx, f.Workers, x, 0, ks); err != nil {
+		return nil, nil, err
+	}
+	k, err := vi.NewDense(ks...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("mkl: %w", err)
+	}
+	return on, k, nil
 }
 
 // resolved gives the views without a kernel some, learns the widths that are to be learned,
@@ -172,9 +236,10 @@ func scaledWidths(k Kernel, by float64) Kernel {
 	return k
 }
 
-// whitened makes the plan of the views, resolved on the sample, with these landmarks.
-func (g *planning) whitened(ctx context.Context, ds *design, basis []Features, views []View) (p featurePlan, err error) {
-	on := &design{d: basis[0].Rows}
+// onLandmarks returns the design of the views with the landmarks for basis points, given that of
+// a sample and the landmarks, and the kernels among them.
+func onLandmarks(ctx context.Context, ds *design, basis []Features, views []View, workers int) (on *design, ks []la.Matrix[float64], err error) {
+	on = &design{d: basis[0].Rows}
 	among := slices.Clone(views)
 	for i, in := range ds.inputs {
 		in.basis = basis[i]
@@ -186,7 +251,20 @@ func (g *planning) whitened(ctx context.Context, ds *design, basis []Features, v
 		among[i].X = basis[v.input]
 	}
 	on.group()
-	ks, err := on.fill(ctx, among, g.Workers)
+	if ks, err = on.fill(ctx, among, workers); err != nil {
+		return nil, nil, err
+	}
+	for i, k := range ks {
+		if err := on.finish(i, views[i].label(i), k); err != nil {
+			return nil, nil, err
+		}
+	}
+	return on, ks, nil
+}
+
+// whitened makes the plan of the views, resolved on the sample, with these landmarks.
+func (g *planning) whitened(ctx context.Context, ds *design, basis []Features, views []View) (p featurePlan, err error) {
+	on, ks, err := onLandmarks(ctx, ds, basis, views, g.Workers)
 	if err != nil {
 		return p, err
 	}
@@ -194,9 +272,6 @@ func (g *planning) whitened(ctx context.Context, ds *design, basis []Features, v
 	ws := &la.Workspace{Workers: g.Workers}
 	for i, k := range ks {
 		label := views[i].label(i)
-		if err := on.finish(i, label, k); err != nil {
-			return p, err
-		}
 		var trace float64
 		for d := range k.Rows {
 			trace += k.At(d, d)

@@ -38,24 +38,18 @@ type probitJSON struct {
 
 	Moves []moveJSON `json:"moves,omitempty"` // of all chains, since the burn-in
 
-	Relevance *relevanceJSON `json:"relevance,omitempty"`
+	Vectors []int `json:"vectors,omitempty"` // which of the samples are the basis points
 }
 
-// relevanceJSON tells which of the training samples are the basis points.
-type relevanceJSON struct {
-	Samples int   `json:"samples"`
-	Vectors []int `json:"vectors"` // ascending, from 0
-}
-
-// check reports vectors that are not d of the samples.
-func (j *relevanceJSON) check(d int) error {
-	if len(j.Vectors) != d {
-		return fmt.Errorf("model: %d relevance vectors and %d basis points", len(j.Vectors), d)
+// checkVectors reports relevance vectors, the basis points, that are not d of n samples.
+func checkVectors(vectors []int, d, n int) error {
+	if len(vectors) != d {
+		return fmt.Errorf("model: %d relevance vectors and %d basis points", len(vectors), d)
 	}
 	last := -1
-	for i, v := range j.Vectors {
-		if v <= last || v >= j.Samples {
-			return fmt.Errorf("model: relevance vector %d is sample %d after %d, of %d", i, v, last, j.Samples)
+	for i, v := range vectors {
+		if v <= last || v >= n {
+			return fmt.Errorf("model: relevance vector %d is sample %d after %d, of %d", i, v, last, n)
 		}
 		last = v
 	}
@@ -89,12 +83,8 @@ func (m *ProbitClassifierModel[T]) Save(w io.Writer) error {
 		j.Probit = f.addDraws(m.draws, m.trace.Sweeps)
 	} else {
 		s := m.posterior.State()
-		j.Probit = probitJSON{Rule: s.Rule.String(), ESS: m.ess}
-		if m.vectors != nil {
-			j.Probit.Relevance = &relevanceJSON{Samples: s.Samples, Vectors: m.vectors}
-			s.Samples = m.design.d
-		}
 		j.designJSON = f.addDesign(m.design, s.Samples)
+		j.Probit = probitJSON{Rule: s.Rule.String(), ESS: m.ess, Vectors: m.vectors}
 		f.addProbit(s)
 	}
 	return f.write(w, m.Kind(), j)
@@ -185,11 +175,10 @@ func (m *ProbitClassifierModel[T]) decodePosterior(f *fileReader, j *probitClass
 		return err
 	}
 	s := probit.State{Samples: j.Samples, Alpha: f.takeMatrix("alpha", C, D)}
-	if r := j.Probit.Relevance; r != nil {
-		if err := r.check(D); err != nil {
+	if m.vectors = j.Probit.Vectors; m.vectors != nil {
+		if err := checkVectors(m.vectors, D, j.Samples); err != nil {
 			return err
 		}
-		s.Samples, m.vectors = r.Samples, r.Vectors
 	}
 	if S > 0 {
 		s.Components = f.takeComponents(S, C, P, D)
@@ -242,8 +231,8 @@ func (m *ProbitClassifierModel[T]) decodeDraws(f *fileReader, j *probitClassifie
 	if C < 2 || P < 1 || D < 1 || chains < 1 || numbers == 0 || numbers%chains != 0 {
 		return fmt.Errorf("model: %d classes, %d kernels, %d basis points and %d chains do not fit the tensors", C, P, D, chains)
 	}
-	if j.Probit.ESS != 0 || j.Probit.Relevance != nil {
-		return errors.New("model: ess and relevance belong to a variational fit")
+	if j.Probit.ESS != 0 || j.Probit.Vectors != nil {
+		return errors.New("model: ess and vectors belong to a variational fit")
 	}
 	if j.Probit.Sweeps < 1 {
 		return fmt.Errorf("model: sweeps is %d", j.Probit.Sweeps)

@@ -52,6 +52,11 @@ type Regression struct {
 	// kernels, perhaps with other values of them or priors, to continue from; it takes the place of Seed,
 	// and Restarts is an error.
 	From *RegressionModel
+
+	// Landmarks, if not nil, takes kernels of the samples with landmarks in place of those with
+	// each other: memory and time grow with N·D and not with N². Sample weights are then those
+	// of the landmarks, and Samples of the model is their number.
+	Landmarks *Landmarks
 }
 
 // Fit fits the model to the views of N samples and one or several targets of
@@ -71,7 +76,7 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (mode
 		return nil, err
 	}
 	targets, z := standardizeTargets(y, r.RawTargets)
-	ds, k, err := r.kernels(ctx, views, n, len(y), r.EstimateMemory)
+	ds, k, err := r.kernelsOn(ctx, r.Landmarks, views, n, len(y), r.EstimateMemory)
 	if err != nil && len(y) == 1 {
 		return nil, suggestLandmarks(err, r.Fitting, views, n, 0)
 	}
@@ -135,6 +140,7 @@ func (r Regression) FitKernels(ctx context.Context, kernels []la.Matrix[float64]
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
 func (r Regression) EstimateMemory(s Size) int64 {
+	s = r.Landmarks.size(s)
 	D := float64(s.basis())
 	healing := inBytes(D * D)
 	return min(r.kernelMemory(s, s.Outputs), math.MaxInt64-healing) + healing

@@ -65,10 +65,7 @@ func (ds *design) keep(rows []int) (*design, bool) {
 	}
 	for i, x := range ds.rowsOf(rows) {
 		in := &small.inputs[i]
-		if in.ranks != nil {
-			in.ranked = in.basis
-		}
-		in.basis = x
+		in.basis, in.apart = x, in.ranks != nil
 	}
 	for i := range small.views {
 		if v := &small.views[i]; v.normalize {

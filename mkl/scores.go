@@ -18,8 +18,8 @@ import (
 // fitScores fits to labels ±1, functions × samples, or NaN. settings holds those of
 // the estimator, and f those of all; need estimates the memory. The scores are nil if
 // there is no fit.
-func fitScores(ctx context.Context, f *Fitting, settings bemkl.Classification, views []View, y la.Matrix[float64], outputs int, need func(Size) int64, from *scores) (model *scores, err error) {
-	ds, k, err := f.kernels(ctx, views, y.Cols, outputs, need)
+func fitScores(ctx context.Context, f *Fitting, l *Landmarks, settings bemkl.Classification, views []View, y la.Matrix[float64], outputs int, need func(Size) int64, from *scores) (model *scores, err error) {
+	ds, k, err := f.kernelsOn(ctx, l, views, y.Cols, outputs, need)
 	if err != nil {
 		return nil, err
 	}

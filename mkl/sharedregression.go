@@ -35,6 +35,8 @@ type SharedRegression struct {
 	// kernels, perhaps with other values of them or priors, to continue from; it takes the place of Seed,
 	// and Restarts is an error.
 	From *SharedRegressionModel
+
+	Landmarks *Landmarks // as in [Regression]
 }
 
 // Fit fits the model to the views of N samples and the targets of length N each.
@@ -48,7 +50,7 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 		return nil, err
 	}
 	targets, z := standardizeTargets(y, s.RawTargets)
-	ds, k, err := s.kernels(ctx, views, n, len(y), s.EstimateMemory)
+	ds, k, err := s.kernelsOn(ctx, s.Landmarks, views, n, len(y), s.EstimateMemory)
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +88,7 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
 func (s SharedRegression) EstimateMemory(size Size) int64 {
+	size = s.Landmarks.size(size)
 	n, p, l, d := float64(size.Samples), float64(size.Kernels), float64(size.Outputs), float64(size.basis())
 	more := inBytes(float64(l*(float64(2*n)+float64(2*p*p))) + float64(min(l, p)*d*d)) // the last for healing
 	return min(s.kernelMemory(size, 1), math.MaxInt64-more) + more
