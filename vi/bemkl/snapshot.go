@@ -100,6 +100,10 @@ func (m *groupedRegression) Snapshot(s *work.Snapshot) {
 		s.Floats(p.sum, p.target)
 		matrices(s, p.cov, p.gram, p.h, p.g)
 	}
+	m.updates.snapshot(s)
+	if m.rounds != nil {
+		matrices(s, m.rounds.last, m.rounds.hLast)
+	}
 }
 
 // Snapshot names the state of a fit.

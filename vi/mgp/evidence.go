@@ -734,16 +734,17 @@ func (m *evidence) learnPrior() bool {
 //	s_p = E[f_pᵀK_p⁻¹f_p] = a_p²·αᵀK_pα + a_p·(N − a_p·tr RK_p),
 //	N − a_p·tr RK_p = Σ_{q≠p} a_q·tr RK_q + tr(R·S⁻¹),
 //
-// a sum of what is not negative. Its mean is the present γ_p up to O(1/N).
+// a sum of what is not negative but for rounding, which tells no less than 2⁻⁵²·N from 0. Its
+// mean is the present γ_p up to O(1/N).
 func (m *evidence) scales() (q []GIG, moments []gigMoments) {
 	for p, a := range m.weight {
 		rest := m.left
 		for q, t := range m.trace {
 			if q != p {
-				rest += float64(m.weight[q] * t)
+				rest += float64(m.weight[q] * max(0, t))
 			}
 		}
-		s := float64(a * (float64(a*m.quad[p]) + rest))
+		s := float64(a * (float64(a*max(0, m.quad[p])) + max(rest, float64(0x1p-52*float64(m.N)))))
 		g := GIG{m.prior.Omega + float64(float64(m.N)/2), m.prior.Chi * m.unit[p], m.prior.Phi/m.unit[p] + s}
 		q = append(q, g)
 		moments = append(moments, g.moments())
