@@ -286,7 +286,9 @@ func (a Ascent) stage(m Objective, passed int) (*Stage, func(*work.Snapshot)) {
 		return nil, nil
 	}
 	if !s.known {
+		a.Journal.mu.Lock()
 		s.passed = passed
+		a.Journal.mu.Unlock()
 	}
 	return s, of.Snapshot
 }

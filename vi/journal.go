@@ -48,8 +48,18 @@ type Stage struct {
 func (j *Journal) Sweeps() (n int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	var before []float64
 	for _, s := range j.stages {
-		n += len(s.rec.Trace)
+		if !s.known {
+			continue
+		}
+		// The trace of an ascent that goes on from the one before begins with that one's.
+		trace := s.rec.Trace
+		n += len(trace)
+		if len(before) <= len(trace) && slices.Equal(before, trace[:len(before)]) {
+			n -= len(before)
+		}
+		before = trace
 	}
 	return n
 }
@@ -103,7 +113,9 @@ func (s *Stage) Note(visit func(*work.Snapshot), rec *Record, done bool) error {
 		return nil
 	}
 	err := j.Save()
+	j.mu.Lock()
 	j.saved = time.Now()
+	j.mu.Unlock()
 	return err
 }
 

@@ -56,6 +56,20 @@ func TestJournalBytes(t *testing.T) {
 	}
 }
 
+// An ascent that goes on from another has the sweeps of that one in its record too: they count once.
+func TestJournalCountsSweepsOnce(t *testing.T) {
+	j := &Journal{}
+	note := func(trace ...float64) {
+		require.NoError(t, j.Next().Note(func(*work.Snapshot) {}, &Record{Trace: trace}, false))
+	}
+	note(-5, -4)
+	j.Next() // keeps no state
+	note(-5, -4, -3)
+	assert.Equal(t, 3, j.Sweeps())
+	note(-6, -5, -4, -3)
+	assert.Equal(t, 7, j.Sweeps())
+}
+
 // A journal is saved at most once in Every, and an error of Save is one of the fit.
 func TestJournalSaves(t *testing.T) {
 	full := errors.New("no space")

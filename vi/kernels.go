@@ -85,7 +85,7 @@ func (k *Dense) Dims() (P, D, N int) { return len(k.k), k.d, k.n }
 // At returns kernel m without copying it.
 func (k *Dense) At(m int) la.Matrix[float64] { return k.k[m] }
 
-// Select returns those rows and columns of the kernels.
+// Select returns the kernels at the given rows and columns only, in their order, as a copy.
 func (k *Dense) Select(rows, cols []int) *Dense {
 	out := newSelection(len(k.k), len(rows), len(cols))
 	for m, to := range out.k {

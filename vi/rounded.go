@@ -205,10 +205,10 @@ func (k *Rounded) multiply(w *la.Workspace, t la.Trans, L int, sum bool, x func(
 				for o := range L {
 					from, to := x(o, m), parts.Row(task*L+o)
 					mirrored := k.kernels[m].symmetric && J < I
-					if !bool(t) || mirrored {
+					if t == la.NoTrans || mirrored {
 						la.GemvMixed(r.ws, la.NoTrans, 1, a, from[j0:j1], 1, to[i0:i1])
 					}
-					if bool(t) || mirrored {
+					if t == la.Transpose || mirrored {
 						la.GemvMixed(r.ws, la.Transpose, 1, a, from[i0:i1], 1, to[j0:j1])
 					}
 				}
@@ -351,15 +351,15 @@ func (k *Rounded) Quad(w *la.Workspace, alpha []float64, dst []float64) {
 	})
 }
 
-// addUp stores in dst[m] the sum of what of says of the tiles of K_m that are kept.
-func (k *Rounded) addUp(w *la.Workspace, dst []float64, of func(r *reader, m, I, J int, t la.Matrix[float32]) float64) {
+// addUp stores in dst[m] the sum of term over the tiles of K_m that are kept.
+func (k *Rounded) addUp(w *la.Workspace, dst []float64, term func(r *reader, m, I, J int, t la.Matrix[float32]) float64) {
 	rows := tileCount(k.d)
 	parts := la.NewMatrix[float64](len(k.kernels), rows)
 	each(w, parts.Rows*rows, func(r *reader, task int) {
 		m, I := task/rows, rows-1-task%rows // the longest rows of tiles first
 		var sum float64
 		for J := range k.columnTiles(m, I) {
-			sum += of(r, m, I, J, k.kept(r, m, I, J))
+			sum += term(r, m, I, J, k.kept(r, m, I, J))
 		}
 		parts.Set(m, I, sum)
 	})
@@ -394,7 +394,7 @@ func (k *Rounded) Columns(m, first int, dst la.Matrix[float64]) {
 	}
 }
 
-// Select returns those rows and columns of the kernels.
+// Select returns the kernels at the given rows and columns only, in their order, as a copy.
 func (k *Rounded) Select(rows, cols []int) *Dense {
 	out := newSelection(len(k.kernels), len(rows), len(cols))
 	r := newReader()

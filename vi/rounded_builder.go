@@ -184,10 +184,12 @@ func (b *RoundedBuilder) Finish() (*Rounded, error) {
 	if err != nil {
 		return nil, b.abandon(err)
 	}
+	b.file = nil // it is the kernels' now
 	return k, nil
 }
 
-// Abandon closes and removes the file of kernels that will not be finished.
+// Abandon closes and removes the file of kernels that will not be finished. After Finish it does
+// nothing.
 func (b *RoundedBuilder) Abandon() {
 	if b.file != nil {
 		_ = b.file.Close() // what was written is not wanted

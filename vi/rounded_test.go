@@ -57,6 +57,7 @@ func build(t *testing.T, b *RoundedBuilder, err error, ks []la.Matrix[float64]) 
 	}
 	k, err := b.Finish()
 	require.NoError(t, err)
+	b.Abandon() // removes no file that is finished
 	return k
 }
 

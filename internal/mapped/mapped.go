@@ -14,8 +14,9 @@ type File struct {
 	data []byte // the mapping; nil where there is none
 }
 
-// Open returns the first size bytes of f for reading. It closes f with Close. A file that is
-// shorter is an error; one that another program cuts short while it is mapped ends this one.
+// Open returns the first size bytes of f for reading; Close closes f too. A shorter file is an
+// error. If another program cuts the file short while it is mapped, reading beyond its new end
+// ends this program.
 func Open(f *os.File, size int64) (*File, error) {
 	info, err := f.Stat()
 	if err != nil {

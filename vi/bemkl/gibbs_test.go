@@ -223,12 +223,7 @@ func TestMeanFieldBesideSampling(t *testing.T) {
 		t.Skip("takes minutes; asked for with -gibbs -data DIR")
 	}
 	columns := sweeptest.Read(t, "glass")
-	table := la.NewMatrix[float64](len(columns[0]), len(columns))
-	for j, column := range columns {
-		for i, v := range column {
-			table.Set(i, j, v)
-		}
-	}
+	table := sweeptest.Table(columns)
 	src := rand.New(rand.NewPCG(*gibbsSeed, 1))
 	order := src.Perm(table.Rows)
 	cut := 2 * table.Rows / 3

@@ -71,7 +71,6 @@ func TestPredictAgreesWithItsFormulas(t *testing.T) {
 			for d, v := range variances {
 				assert.InEpsilon(t, cov.At(d, d), v, 1e-9)
 			}
-			require.NoError(t, err)
 			for i := range c.T {
 				x := append(golden.Vec{1}, make(golden.Vec, P)...)
 				cm := la.NewMatrix[float64](P, P)

@@ -68,7 +68,9 @@ type Factors struct {
 
 	// Plain makes exactly the published updates. The default also moves the scale of
 	// factors without a covariance against that of their weights, on a ridge that the
-	// updates climb slowly.
+	// updates climb slowly. If the data are complete it also mixes such factors with each
+	// other, and updates the noise together with their variances (docs/acceleration.md,
+	// section 8).
 	Plain bool
 
 	// Seed selects the random start, which draws the factors, or the weights if there

@@ -79,6 +79,16 @@ var factorCases = []struct {
 	{"sparse", factorProblem{20, 300, 2, 0.96, 0.3, false}, Factors{Count: 3, NoiseWeight: 2}, true},
 }
 
+// factorModel returns the initial state of a fit of f to y.
+func factorModel(t *testing.T, f Factors, y la.Matrix[float64]) *factors {
+	t.Helper()
+	o, err := ObserveMatrix(y)
+	require.NoError(t, err)
+	m, err := f.model(o)
+	require.NoError(t, err)
+	return m
+}
+
 // nearby is the exponential covariance of N places in a row.
 func nearby(N int) Covariance {
 	d := la.NewMatrix[float64](N, N)
@@ -97,10 +107,7 @@ func TestFactorBoundRises(t *testing.T) {
 	for _, c := range factorCases {
 		t.Run(c.name, func(t *testing.T) {
 			y, _ := c.draw(1)
-			o, err := ObserveMatrix(y)
-			require.NoError(t, err)
-			m, err := c.model(o)
-			require.NoError(t, err)
+			m := factorModel(t, c.Factors, y)
 			last := slowBound(m)
 			sweeps := 12
 			if c.long {
@@ -374,10 +381,7 @@ func TestFactorScales(t *testing.T) {
 			continue
 		}
 		y, _ := c.draw(11)
-		o, err := ObserveMatrix(y)
-		require.NoError(t, err)
-		m, err := c.model(o)
-		require.NoError(t, err)
+		m := factorModel(t, c.Factors, y)
 		for range 4 {
 			require.NoError(t, m.Sweep(nil))
 		}
@@ -412,15 +416,14 @@ func TestFactorScales(t *testing.T) {
 // TestFactorShears makes the step that mixes factors, compares the bound with its definition,
 // and moves the last factor off its place in either direction of every other one.
 func TestFactorShears(t *testing.T) {
+	tried := 0
 	for _, c := range factorCases {
 		y, _ := c.draw(5)
-		o, err := ObserveMatrix(y)
-		require.NoError(t, err)
-		m, err := c.model(o)
-		require.NoError(t, err)
+		m := factorModel(t, c.Factors, y)
 		if m.shears == nil {
 			continue
 		}
+		tried++
 		for range 3 {
 			require.NoError(t, m.Sweep(nil))
 		}
@@ -442,6 +445,7 @@ func TestFactorShears(t *testing.T) {
 			}
 		}
 	}
+	assert.Equal(t, 4, tried, "cases of complete data and white factors")
 }
 
 // shearFactor adds c times the means of factor j, or the offsets' ones, to those of factor k.
@@ -464,16 +468,15 @@ func shearFactor(m *factors, k, j int, c float64) {
 // TestFactorNoiseFollows makes the step of the noise until it has settled, compares the bound
 // with its definition, and moves each noise off its place.
 func TestFactorNoiseFollows(t *testing.T) {
+	tried := 0
 	for _, c := range factorCases {
 		y, _ := c.draw(5)
-		o, err := ObserveMatrix(y)
-		require.NoError(t, err)
-		m, err := c.model(o)
-		require.NoError(t, err)
+		m := factorModel(t, c.Factors, y)
 		noises := m.noises
 		if m.noises = nil; noises == nil {
 			continue
 		}
+		tried++
 		for range 3 {
 			require.NoError(t, m.Sweep(nil))
 		}
@@ -493,6 +496,7 @@ func TestFactorNoiseFollows(t *testing.T) {
 			}
 		}
 	}
+	assert.Equal(t, 4, tried, "cases of complete data and white factors")
 }
 
 // changeNoise multiplies the noise of task q, or of all if they share it, by c; the variances

@@ -49,7 +49,7 @@ type MultiTask struct {
 	// Plain makes exactly the published updates. The default also moves the scale
 	// of each latent function whose covariance is a matrix and whose mean is zero
 	// against that of its weights, on a ridge that the updates climb slowly, and extrapolates
-	// the means of functions and weights from sweep to sweep.
+	// the means of functions and weights from sweep to sweep (docs/acceleration.md, section 8).
 	Plain bool
 
 	// KeepAll keeps latent functions that no task uses. The default looks every 15
@@ -71,8 +71,8 @@ type MultiTask struct {
 
 	// From, if not nil, is an earlier fit, perhaps one that was stopped, of the same
 	// latent functions to the same targets, to go on from; it takes the place of
-	// Start, Seed, Prior and Noise. Unless Plain, the sweeps then are not those that a fit
-	// without the break would have made, which extrapolates from the sweeps before it too.
+	// Start, Seed, Prior and Noise. Unless Plain, its sweeps differ from those of a fit without
+	// the break: the sweeps before the break are not known to the extrapolation.
 	From *MultiTaskFit
 
 	// Checkpoint, if not nil, is called after every sweep with a function that

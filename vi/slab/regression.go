@@ -40,8 +40,9 @@ type Regression struct {
 	// Standard chooses standard mean field.
 	Standard bool
 
-	// Plain makes exactly the published updates. The default also extrapolates the means of
-	// the weights in paired mean field, see docs/acceleration.md.
+	// Plain makes exactly the published updates. The default also extrapolates, in paired mean
+	// field, the means of the weights and the hyperparameters that are learned from sweep to
+	// sweep (docs/acceleration.md, section 8).
 	Plain bool
 
 	// Restarts is the number of further random starts, of which the one with the

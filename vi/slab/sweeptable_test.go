@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/sweeptest"
 )
@@ -22,14 +21,9 @@ func TestSweepTable(t *testing.T) {
 		c := sweeptest.Read(t, name)
 		sweeptest.Standardise(c...)
 		last := len(c) - 1
-		x := la.NewMatrix[float64](len(c[0]), last)
-		for j, column := range c[:last] {
-			for i, v := range column {
-				x.Set(i, j, v)
-			}
-		}
+		x := sweeptest.Table(c[:last])
 		return sweeptest.Problem{Name: name + ", spike and slab", Fit: func(seed uint64, a vi.Ascent) (vi.Record, error) {
-			fit, err := Regression{Seed: seed, Ascent: a}.Fit(ctx, x, c[last])
+			fit, err := Regression{Seed: seed, Ascent: a, Plain: sweeptest.Plain()}.Fit(ctx, x, c[last])
 			if err != nil {
 				return vi.Record{}, err
 			}
@@ -56,13 +50,7 @@ func TestSweepTable(t *testing.T) {
 	factors := func(name string, model Factors) sweeptest.Problem {
 		c := sweeptest.Read(t, name)
 		sweeptest.Standardise(c...)
-		y := la.NewMatrix[float64](len(c[0]), len(c))
-		for q, column := range c {
-			for n, v := range column {
-				y.Set(n, q, v)
-			}
-		}
-		observed, err := ObserveMatrix(y)
+		observed, err := ObserveMatrix(sweeptest.Table(c))
 		require.NoError(t, err)
 		return sweeptest.Problem{Name: name + ", factors", Fit: func(seed uint64, a vi.Ascent) (vi.Record, error) {
 			m := model

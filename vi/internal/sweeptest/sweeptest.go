@@ -132,14 +132,20 @@ func Standardise(columns ...[]float64) {
 	}
 }
 
-// Kernels returns the Gaussian kernels of the given widths of columns.
-func Kernels(columns [][]float64, widths []float64) (ks []la.Matrix[float64]) {
-	x := la.NewMatrix[float64](len(columns[0]), len(columns))
+// Table returns the matrix of the given columns.
+func Table(columns [][]float64) la.Matrix[float64] {
+	m := la.NewMatrix[float64](len(columns[0]), len(columns))
 	for j, c := range columns {
 		for i, v := range c {
-			x.Set(i, j, v)
+			m.Set(i, j, v)
 		}
 	}
+	return m
+}
+
+// Kernels returns the Gaussian kernels of the given widths of columns.
+func Kernels(columns [][]float64, widths []float64) (ks []la.Matrix[float64]) {
+	x := Table(columns)
 	d := la.NewMatrix[float64](x.Rows, x.Rows)
 	la.SqDist(nil, x, x, d)
 	for _, w := range widths {
