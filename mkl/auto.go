@@ -41,8 +41,8 @@ type Auto struct {
 }
 
 // DefaultExactSamples is the most samples that [Auto] and [AutoClassifier] fit their members to
-// unless they are told to: the time grows with the third power of their number, and of 2000 samples of 8 features
-// was measured as 134 s of a processor, where landmarks took less than 2 s.
+// unless they are told to: the time grows with the third power of their number, and for 2000
+// samples of 8 features it was 134 s of a processor, where landmarks took 2 s.
 const DefaultExactSamples = 3000
 
 // DefaultMaxSamples is the most samples that [AutoClassifier] fits its members to where landmarks
@@ -194,8 +194,9 @@ type AutoClassifier[T comparable] struct {
 
 	// MaxSamples is the most samples that members are fitted to; of more as many are
 	// chosen at random. 0 means that above DefaultExactSamples the pool is a
-	// [LandmarkClassifier] of all samples in place of the members; of more classes than
-	// that takes, and of views with given kernels, it is as in [Auto].
+	// [LandmarkClassifier] of all samples in place of the members, and with more classes
+	// than that takes, that members are fitted to DefaultMaxSamples. Views with given
+	// kernels need all samples, and then all are used.
 	MaxSamples int
 
 	// Classes, if not nil, are the classes in the order that models keep, as in

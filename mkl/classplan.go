@@ -58,7 +58,7 @@ func (l labeller[T]) indices(labels []T) ([]int, error) {
 	return index, nil
 }
 
-// add adds samples of these classes to pieces.
+// addLabelled adds samples of these classes to pieces: for each function +1 or −1.
 func addLabelled(b *pieces, index []int, x []Features) error {
 	return b.add(x, "labels", len(index), func(i int, y la.Matrix[float64], column int) {
 		for o := range y.Rows {
@@ -111,32 +111,11 @@ func (p *ClassPlan[T]) Sum(ctx context.Context, workers int, rows iter.Seq2[Labe
 	if err != nil {
 		return nil, err
 	}
-	err = p.each(ctx, rows, func(r LabelledRows[T], index []int) error { return addLabelled(&b.pieces, index, r.X) })
+	err = eachPart(ctx, rows, func(r LabelledRows[T]) error { return b.Add(r.Labels, r.X...) })
 	if err != nil {
 		return nil, err
 	}
 	return b.Finish()
-}
-
-// each goes over the samples of an iterator as long as the context lasts.
-func (p *ClassPlan[T]) each(ctx context.Context, rows iter.Seq2[LabelledRows[T], error], do func(r LabelledRows[T], index []int) error) error {
-	l := p.labeller()
-	for r, err := range rows {
-		if err == nil && ctx.Err() != nil {
-			err = fmt.Errorf("mkl: samples: stopped: %w", context.Cause(ctx))
-		}
-		var index []int
-		if err == nil {
-			index, err = l.indices(r.Labels)
-		}
-		if err == nil {
-			err = do(r, index)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Fit fits the model to the samples of an iterator, which it goes over once in every pass and
@@ -152,7 +131,7 @@ func (p *ClassPlan[T]) Fit(
 	case ctx == nil:
 		return nil, errNoContext
 	case rows == nil:
-		return nil, errors.New("mkl: rows is nil")
+		return nil, errNoRows
 	}
 	if err := f.check(0); err != nil {
 		return nil, err
@@ -205,7 +184,7 @@ func (p *ClassPlan[T]) Fit(
 	for _, fit := range fits {
 		m.posteriors, m.bounds = append(m.posteriors, fit.Posterior), append(m.bounds, fit.LogEvidence)
 	}
-	if scores, serr := m.leftOutScores(look.kept, look.class); serr != nil {
+	if scores, serr := m.leftOutScores(look.kept, look.class, f.Workers); serr != nil {
 		err = errors.Join(err, serr)
 	} else if len(scores) > 0 {
 		m.sharpness = fitSharpness(scores, look.class)
@@ -310,8 +289,12 @@ func (l *looking[T]) pass(ctx context.Context, q *mgp.Pass) error {
 		}
 		return nil
 	}
-	keep := l.class == nil
-	err := p.each(ctx, l.rows, func(r LabelledRows[T], index []int) error {
+	keep, labels := l.class == nil, p.labeller()
+	err := eachPart(ctx, l.rows, func(r LabelledRows[T]) error {
+		index, err := labels.indices(r.Labels)
+		if err != nil {
+			return err
+		}
 		if err := addLabelled(&b, index, r.X); err != nil {
 			return err
 		}
@@ -362,14 +345,14 @@ func (l *looking[T]) keep(index []int, x []Features) {
 // input, by what the other samples tell. With q(f_i) = N(t_i, 1), t_i = mᵀφ_i + y·h, the posterior
 // of w without sample i has at φ_i the mean (mᵀφ_i − v·t_i)/(1 − v) and the variance v/(1 − v),
 // v being the one with it.
-func (m *LandmarkClassifierModel[T]) leftOutScores(kept [][]float64, class []int) (scoreTable, error) {
+func (m *LandmarkClassifierModel[T]) leftOutScores(kept [][]float64, class []int, workers int) (scoreTable, error) {
 	x := make([]Features, len(kept))
 	for j, rows := range kept {
 		x[j] = la.MatrixOf(len(class), m.design.inputs[j].cols, rows)
 	}
 	K := len(m.plan.classes.names)
 	score := scoreRows(len(class), K)
-	err := m.predict(context.Background(), PredictOptions{Workers: 0}, x, len(class), func(o, first int, mean, variance []float64) {
+	err := m.predict(context.Background(), PredictOptions{Workers: workers}, x, len(class), func(o, first int, mean, variance []float64) {
 		for i, f := range mean {
 			y := -1.0
 			if c := class[first+i]; K > 2 && c == o || K == 2 && c == 1 {

@@ -122,13 +122,7 @@ func (m *LandmarkClassifierModel[T]) decode(f *fileReader) error {
 // take makes the model that of the settings and their tensors.
 func (m *LandmarkClassifierModel[T]) take(f *fileReader, j landmarkClassifierJSON) (err error) {
 	m.plan = &ClassPlan[T]{}
-	prefix := f.prefix
-	f.prefix += "plan."
-	err = m.plan.take(f, j.Plan)
-	if f.prefix = prefix; err != nil {
-		return err
-	}
-	if err := m.plan.seal(); err != nil {
+	if err := takePlan(f, func() error { return m.plan.take(f, j.Plan) }, m.plan.seal); err != nil {
 		return err
 	}
 	if m.record, err = f.takeRecord(j.recordJSON, 0); err != nil {

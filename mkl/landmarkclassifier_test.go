@@ -115,7 +115,7 @@ func TestLandmarkClassifierIsTheFitOfItsFeatures(t *testing.T) {
 	for i, label := range labels {
 		index[i] = slices.Index(m.Classes(), label)
 	}
-	scores, err := m.leftOutScores([][]float64{x.Data}, index)
+	scores, err := m.leftOutScores([][]float64{x.Data}, index, 1)
 	require.NoError(t, err)
 	for _, i := range []int{0, 99, 600} {
 		o := index[i]
@@ -298,6 +298,8 @@ func TestLandmarkClassifierRefuses(t *testing.T) {
 	_, err = p.Fit(t.Context(), Fitting{}, labelledRows(x, labels, 10, nil))
 	assert.EqualError(t, err, "mkl: sums: class none has no sample")
 	_, err = p.Fit(t.Context(), Fitting{}, nil)
+	assert.EqualError(t, err, "mkl: rows is nil")
+	_, err = p.Sum(t.Context(), 1, nil)
 	assert.EqualError(t, err, "mkl: rows is nil")
 	_, err = LoadPlan(written(t, p.Save))
 	var kind *KindError

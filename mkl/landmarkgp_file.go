@@ -191,13 +191,7 @@ func (m *LandmarkModel) decode(f *fileReader) error {
 // take makes the model that of the settings and their tensors.
 func (m *LandmarkModel) take(f *fileReader, j landmarksJSON) (err error) {
 	m.plan = &Plan{}
-	prefix := f.prefix
-	f.prefix += "plan."
-	err = m.plan.take(f, j.Plan)
-	if f.prefix = prefix; err != nil {
-		return err
-	}
-	if err := m.plan.seal(); err != nil {
+	if err := takePlan(f, func() error { return m.plan.take(f, j.Plan) }, m.plan.seal); err != nil {
 		return err
 	}
 	if m.record, err = f.takeRecord(j.recordJSON, 1); err != nil {
@@ -220,6 +214,17 @@ func (m *LandmarkModel) take(f *fileReader, j landmarksJSON) (err error) {
 	m.target, m.observations, m.evidence = targets[0], j.Observations, j.Evidence
 	m.posterior, err = mgp.NewFeaturePosterior(s)
 	return err
+}
+
+// takePlan takes the plan of a model, which take takes from the file and seal seals.
+func takePlan(f *fileReader, take, seal func() error) error {
+	prefix := f.prefix
+	f.prefix += "plan."
+	err := take()
+	if f.prefix = prefix; err != nil {
+		return err
+	}
+	return seal()
 }
 
 // split cuts values of all features into those of each view.

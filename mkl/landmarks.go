@@ -12,7 +12,9 @@ import (
 
 // Landmarks says which points stand for the samples in kernels of any number of them. The
 // zero value is the default. [LandmarkGP] and [LandmarkClassifier] have them always, and
-// [Regression], [SharedRegression], [Classifier] and [MultiLabel] where they are not nil.
+// [Regression], [SharedRegression], [Classifier] and [MultiLabel] where they are not nil. They
+// are chosen by Seed: a fit that goes on From a model needs the Seed of that model's fit, or
+// the same landmarks Given.
 type Landmarks struct {
 	// Count is the number of landmarks, 0 for DefaultLandmarks, or fewer where there are more
 	// than six kernels: 3000 features in all. More represent the kernels better: a pass over

@@ -47,13 +47,13 @@ func TestRegressionOnLandmarks(t *testing.T) {
 	}
 	want, err := Regression{Fitting: f}.FitKernels(t.Context(), []la.Matrix[float64]{k}, y)
 	require.NoError(t, err)
-	assert.InEpsilonSlice(t, want.Trace().Bounds, m.Trace().Bounds, 1e-8)
+	assert.InEpsilonSlice(t, want.Trace().Bounds, m.Trace().Bounds, 1e-11)
 	got, variance, err := m.Predict(x)
 	require.NoError(t, err)
 	expected, expectedVariance, err := want.Predict(k)
 	require.NoError(t, err)
-	assert.InDeltaSlice(t, expected, got, 1e-6)
-	assert.InDeltaSlice(t, expectedVariance, variance, 1e-6)
+	assert.InDeltaSlice(t, expected, got, 1e-10)
+	assert.InDeltaSlice(t, expectedVariance, variance, 1e-10)
 }
 
 // The four estimators with landmarks learn, are saved and loaded bit for bit, and their predictors follow them.
@@ -102,6 +102,14 @@ func TestEstimatorsOnLandmarks(t *testing.T) {
 			got, err := l.(ClassModel[string]).PredictClasses(t.Context(), PredictOptions{}, points)
 			require.NoError(t, err)
 			assert.Equal(t, want, got)
+		case *MultiLabelModel:
+			want, err := m.PredictLabels(t.Context(), PredictOptions{}, points)
+			require.NoError(t, err)
+			got, err := l.(*MultiLabelModel).PredictLabels(t.Context(), PredictOptions{}, points)
+			require.NoError(t, err)
+			assert.Equal(t, want, got)
+		default:
+			t.Errorf("%s: predictions are not compared", m.Kind())
 		}
 	}
 	one, err := r.Predictor(PredictorOptions{})
@@ -125,7 +133,7 @@ func TestEverySampleALandmark(t *testing.T) {
 	views, f, at := onLandmarkViews(x), Fitting{MaxSweeps: 5}, &Landmarks{Count: n}
 	same := func(a, b Model) {
 		t.Helper()
-		assert.InEpsilonSlice(t, a.Trace().Bounds, b.Trace().Bounds, 1e-6)
+		assert.InEpsilonSlice(t, a.Trace().Bounds, b.Trace().Bounds, 1e-10)
 	}
 	r, err := Regression{Fitting: f}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
@@ -136,7 +144,7 @@ func TestEverySampleALandmark(t *testing.T) {
 	require.NoError(t, err)
 	got, _, err := on.Predict(points)
 	require.NoError(t, err)
-	assert.InDeltaSlice(t, want, got, 1e-5)
+	assert.InDeltaSlice(t, want, got, 1e-10)
 	s, err := SharedRegression{Fitting: f}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
 	sharedOn, err := SharedRegression{Fitting: f, Landmarks: at}.Fit(t.Context(), views, y)
@@ -165,6 +173,7 @@ func TestOnLandmarksRefuses(t *testing.T) {
 		{"given", Regression{Landmarks: &Landmarks{}}, []View{{X: kernel, Kernel: Precomputed{}}}, "landmarks need features"},
 		{"slopes", Regression{Landmarks: &Landmarks{}, Fitting: Fitting{Slopes: func(Slopes) {}}}, onLandmarkViews(x), "Slopes: Landmarks leave no derivatives"},
 		{"missing views", Regression{Landmarks: &Landmarks{}, Fitting: Fitting{MissingViews: true}}, onLandmarkViews(x), "MissingViews is not for Landmarks"},
+		{"storage", Regression{Landmarks: &Landmarks{}, Fitting: Fitting{Kernels: KernelStorage{Float32: true}}}, onLandmarkViews(x), "Kernels is not for Landmarks"},
 		{"no kernel", Regression{Landmarks: &Landmarks{}}, []View{{X: x}}, "Kernel is nil"},
 		{"duplicates", Regression{Landmarks: &Landmarks{}}, []View{{X: x, Kernel: Linear{}}, {X: x, Kernel: Linear{}}}, "the same kernel matrix"},
 		{"memory", Regression{Landmarks: &Landmarks{}, Fitting: Fitting{MemoryLimit: 1000}}, onLandmarkViews(x), "and may take"},

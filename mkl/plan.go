@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -86,19 +87,32 @@ func (p *Plan) Sum(ctx context.Context, workers int, rows iter.Seq2[Rows, error]
 	if err != nil {
 		return nil, err
 	}
-	for r, err := range rows {
-		if err == nil && ctx.Err() != nil {
-			err = fmt.Errorf("mkl: sums: stopped: %w", context.Cause(ctx))
-		}
-		if err == nil {
-			err = b.Add(r.Y, r.X...)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := eachPart(ctx, rows, func(r Rows) error { return b.Add(r.Y, r.X...) }); err != nil {
+		return nil, err
 	}
 	return b.Finish()
 }
+
+// eachPart hands the parts of the samples to do, one after another, as long as the context lasts.
+func eachPart[R any](ctx context.Context, parts iter.Seq2[R, error], do func(R) error) error {
+	if parts == nil {
+		return errNoRows
+	}
+	for r, err := range parts {
+		if err == nil && ctx.Err() != nil {
+			err = fmt.Errorf("mkl: samples: stopped: %w", context.Cause(ctx))
+		}
+		if err == nil {
+			err = do(r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errNoRows = errors.New("mkl: rows is nil")
 
 // Fit fits the model to sums of samples, which are merged and not changed. Of the settings
 // Tolerance, MaxSweeps, Workers, Progress and Notes count; the plan's notes stand in where

@@ -131,18 +131,13 @@ func learnClasses(ctx context.Context, seed uint64, n, landmarks, classes, exact
 	}
 	t = start()
 	x, class, _ = whole(2, exact)
-	m, err := mkl.MultiGPClassifier[int]{Fitting: mkl.Fitting{Workers: workers}}.Fit(ctx, ardViews(x), class)
+	views, _, err := mkl.FillViews(mkl.ARDRBF, []mkl.View{{X: x}})
+	if err != nil {
+		return err
+	}
+	m, err := mkl.MultiGPClassifier[int]{Fitting: mkl.Fitting{Workers: workers}}.Fit(ctx, views, class)
 	if err != nil {
 		return err
 	}
 	return report(fmt.Sprintf("the exact model of %d samples: %v", exact, t), m)
-}
-
-// ardViews are the default kernels with a width for each feature.
-func ardViews(x mkl.Features) []mkl.View {
-	views, _, err := mkl.FillViews(mkl.ARDRBF, []mkl.View{{X: x}})
-	if err != nil {
-		return nil // the fit refuses no views
-	}
-	return views
 }

@@ -163,7 +163,7 @@ func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 
-	if *classes > 1 {
+	if *classes != 0 {
 		return learnClasses(ctx, *seed, *n, *d, *classes, *exact, *workers)
 	}
 	if *storage != "" {

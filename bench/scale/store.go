@@ -43,20 +43,20 @@ func store(ctx context.Context, storage string, seed uint64, n, p, sweeps, worke
 	}
 	fmt.Printf("posterior: %v%s\n", t, residentMemory())
 	test := la.NewMatrix[float64](1000, inputs)
-	t = start()
 	_, f := generator{rand.New(rand.NewPCG(seed, 3)), noise}.draw(test)
-	mean, sd, err := model.Predict(test)
+	t = start()
+	mean, variance, err := model.Predict(test)
 	if err != nil {
 		return err
 	}
-	var square, sum, sumSD float64
+	var square, sum, sumVariance float64
 	for i, v := range mean {
 		square += (v - f[i]) * (v - f[i])
 		sum += v
-		sumSD += sd[i]
+		sumVariance += variance[i]
 	}
-	fmt.Printf("predictions: %v; RMSE of f %.6f; sums of means %.12g and of standard deviations %.12g%s\n",
-		t, math.Sqrt(square/float64(len(mean))), sum, sumSD, residentMemory())
+	fmt.Printf("predictions: %v; RMSE of f %.6f; sums of means %.12g and of variances %.12g%s\n",
+		t, math.Sqrt(square/float64(len(mean))), sum, sumVariance, residentMemory())
 	return nil
 }
 

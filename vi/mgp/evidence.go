@@ -235,7 +235,10 @@ func (e Evidence) settings(samples float64, rec *vi.Record) lbfgs.Settings {
 // minimize lowers the cost of an ascent from x on, notes in rec how it ended, and returns
 // where. rec has no trace if the cost was not known anywhere: no sites settled. The stage of a
 // journal, nil if there is none, keeps the minimisation and the state of the objective.
-func minimize(x []float64, cost func(x, g []float64) (float64, error), s lbfgs.Settings, rec *vi.Record, stage *vi.Stage, state func(*work.Snapshot)) (lbfgs.Result, error) {
+func minimize(
+	x []float64, cost func(x, g []float64) (float64, error), s lbfgs.Settings, rec *vi.Record,
+	stage *vi.Stage, state func(*work.Snapshot),
+) (lbfgs.Result, error) {
 	if stage != nil {
 		both := func(own func(lbfgs.State)) func(*work.Snapshot) {
 			return func(s *work.Snapshot) { state(s); own(s) }

@@ -282,6 +282,7 @@ type rank1 struct {
 // labelAscents checks the arguments and returns the states of m = 0, which need no pass: there h is
 // √(2/π) for every sample.
 func (e Evidence) labelAscents(ctx context.Context, l FeatureLabels) (all []*labelAscent, err error) {
+	l.Blocks = slices.Clone(l.Blocks) // the posteriors keep them
 	w := &labelWork{labels: l, ws: la.Workspace{Workers: e.Workers}}
 	if w.first, err = blockStarts(l.Blocks); err != nil {
 		return nil, fmt.Errorf("vi: FeatureLabels.%w", err)
