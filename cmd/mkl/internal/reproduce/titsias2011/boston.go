@@ -245,7 +245,7 @@ func (c *Boston) cell(e *console.Env, p *console.Progress, x la.Matrix[float64],
 		fit, err := slab.Regression{
 			Prior: slab.Prior{Pi: bostonPi, Variance: bostonVariance}, Noise: bostonNoise,
 			Held: slab.Held{Pi: true, Variance: true, Noise: true}, Standard: standard, Start: start,
-			Ascent: vi.Ascent{Tolerance: c.Tolerance}, Workers: 1,
+			Ascent: vi.Ascent{Tolerance: c.Tolerance}, Plain: true, Workers: 1,
 		}.Fit(ctx, x, y)
 		if err != nil {
 			return err
