@@ -194,10 +194,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		return nil, fmt.Errorf("mkl: Slopes: they are of the lower bound of Variational and not of %v", c.Inference)
 	}
 	if c.Inference == RelevanceVectors {
-		if err = c.fitRelevance(ctx, m, k, beta, index); m.posterior == nil {
-			return nil, err
-		}
-		return m, err
+		return c.fitRelevance(ctx, m, k, beta, index)
 	}
 	var theta *relevances // nil if no widths are learned
 	if ds.learnsAny() {
