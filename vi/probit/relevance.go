@@ -523,7 +523,7 @@ func (m *relevance) Roundoff() float64 {
 	var v float64
 	for i := range M {
 		b := la.SumSq(m.factor.Row(i)[:i+1])
-		v += float64(float64(m.C)*b) * inverse[i]
+		v += float64(float64(m.C) * b * inverse[i])
 		for c := range m.C {
 			v += float64(b * float64(x.At(c, i)*x.At(c, i)))
 		}
