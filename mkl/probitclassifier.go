@@ -171,7 +171,11 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 			return nil, fmt.Errorf("mkl: ARD: kernels whose widths are learned are held as float64 in memory: leave out Kernels")
 		}
 	}
-	ds, k, err := c.kernelsOf(ctx, ds, views, len(labels), len(classes), c.EstimateMemory)
+	need := c.EstimateMemory
+	if ds.learnsAny() {
+		need = c.estimateParametric
+	}
+	ds, k, err := c.kernelsOf(ctx, ds, views, len(labels), len(classes), need)
 	if err != nil {
 		return nil, err
 	}
@@ -194,10 +198,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		return nil, fmt.Errorf("mkl: Slopes: they are of the lower bound of Variational and not of %v", c.Inference)
 	}
 	if c.Inference == RelevanceVectors {
-		if err = c.fitRelevance(ctx, m, k, beta, index); m.posterior == nil {
-			return nil, err
-		}
-		return m, err
+		return c.fitRelevance(ctx, m, k, beta, index)
 	}
 	var theta *relevances // nil if no widths are learned
 	if ds.learnsAny() {
@@ -275,23 +276,42 @@ func (c ProbitClassifier[T]) fixedWeights(k vi.Kernels) ([]float64, error) {
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Outputs being classes. Variational updates of the kernels' weights need more:
 // [MeanField] the kernels' products, [Structured] regressors for each state and, at
-// worst, a Gram matrix for each in the posterior.
+// worst, a Gram matrix for each in the posterior. Widths that are learned, which the size
+// does not tell, need each kernel once more, and in Gibbs sampling for each chain.
 func (c ProbitClassifier[T]) EstimateMemory(s Size) int64 {
 	need := c.kernelMemory(s, s.Outputs)
-	N, P, C := float64(s.Samples), float64(s.Kernels), float64(s.Outputs)
+	N, D, P, C := float64(s.Samples), float64(s.basis()), float64(s.Kernels), float64(s.Outputs)
 	var words float64
 	switch {
-	case c.Inference == RelevanceVectors: // at worst all samples are
+	case c.Inference == RelevanceVectors: // at worst all samples are vectors
 		words = float64(4 * N * N)
-	case c.Inference == Gibbs: // every draw, and what each chain works with
+	case c.Inference == Gibbs: // every draw, and of each chain the factors of the classes and four composites
 		d := c.Draws.orDefault()
-		words = float64(float64(max(0, d.Chains)) * (float64(float64(max(0, d.Draws))*(float64(C*N)+P)) + float64(4*C*N)))
+		factors := C
+		if c.Rule == Bin { // and of a state that is proposed
+			factors *= 2
+		}
+		chain := float64(factors*D*D) + float64(4*D*N) + float64(4*C*N)
+		words = float64(float64(max(0, d.Chains)) * (float64(float64(max(0, d.Draws))*(float64(C*N)+P)) + chain))
 	case c.Update == MeanField:
 		words = float64(N * N * P * (P + 1) / 2)
 	case c.Update == Structured:
 		words = math.Ldexp(float64(3*C*N)+float64(N*N), s.Kernels)
 	}
+	if c.Rule == FixProd || c.Rule == WProd { // the logarithms of the kernels
+		words += float64(P * D * N)
+	}
 	return inBytes(float64(float64(need)/8) + words)
+}
+
+// estimateParametric is EstimateMemory of a fit that learns widths.
+func (c ProbitClassifier[T]) estimateParametric(s Size) int64 {
+	copies := 1
+	if c.Inference == Gibbs {
+		copies = max(1, c.Draws.orDefault().Chains)
+	}
+	more := float64(float64(copies) * float64(s.Kernels) * float64(s.basis()) * float64(s.Samples))
+	return inBytes(float64(float64(c.EstimateMemory(s))/8) + more)
 }
 
 // classAlpha returns the prior of each class, nil if none has its own.

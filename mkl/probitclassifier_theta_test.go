@@ -125,3 +125,19 @@ func TestProbitClassifierLearnsRelevances(t *testing.T) {
 	_, err := ProbitClassifier[int]{Fitting: Fitting{Slopes: func(Slopes) {}}}.Fit(ctx, relevanceViews(a, b), class)
 	assert.EqualError(t, err, "mkl: Slopes: ARD learns the widths in the fit")
 }
+
+// Learned widths take a copy of the kernels, in Gibbs sampling one for each chain, which the limit
+// of memory counts.
+func TestRelevancesNeedMemory(t *testing.T) {
+	a, b, class := relevanceData(1, 60)
+	size := Size{Samples: 60, Kernels: 2, Outputs: 3}
+	for _, c := range []ProbitClassifier[int]{{}, {Inference: Gibbs, Draws: GibbsDraws{Chains: 5}}} {
+		c.MemoryLimit = c.EstimateMemory(size)
+		_, err := c.Fit(context.Background(), relevanceViews(a, b)[:2], class)
+		var refused *MemoryError
+		require.ErrorAs(t, err, &refused)
+		assert.Equal(t, int64(max(1, c.Draws.Chains)*8*2*60*60), refused.Need-c.MemoryLimit)
+	}
+	sum, product := ProbitClassifier[int]{}.EstimateMemory(size), ProbitClassifier[int]{Rule: FixProd}.EstimateMemory(size)
+	assert.Equal(t, int64(8*2*60*60), product-sum)
+}

@@ -11,19 +11,19 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// fitRelevance fits relevance vectors to the classes index of the samples.
-func (c ProbitClassifier[T]) fitRelevance(ctx context.Context, m *ProbitClassifierModel[T], k vi.Kernels, beta []float64, index []int) error {
+// fitRelevance completes the model m by relevance vectors for the classes index of the samples.
+func (c ProbitClassifier[T]) fitRelevance(ctx context.Context, m *ProbitClassifierModel[T], k vi.Kernels, beta []float64, index []int) (*ProbitClassifierModel[T], error) {
 	fit, err := bestStart(ctx, &c.Fitting, func(seed uint64, a vi.Ascent) (*probit.RelevanceFit, error) {
 		return probit.Relevance{Rule: c.Rule, Beta: beta, Ascent: a, Workers: c.Workers, Seed: seed}.Fit(ctx, k, index)
 	}, func(fit *probit.RelevanceFit) vi.Record { return fit.Record })
 	if fit == nil {
-		return err
+		return nil, err
 	}
 	m.trace = newTrace(fit.Record, nil)
 	if serr := m.setRelevance(fit); serr != nil {
-		return errors.Join(err, serr)
+		return nil, errors.Join(err, serr)
 	}
-	return err
+	return m, err
 }
 
 // setRelevance completes the model by relevance vectors. They become its basis points, and
@@ -58,11 +58,11 @@ func (m *ProbitClassifierModel[T]) setRelevance(fit *probit.RelevanceFit) error 
 // given, or centred, which takes the kernels of a sample with all basis points, or if samples
 // may lack views, for which others stand in.
 func (ds *design) keep(rows []int) (*design, bool) {
-	small := &design{inputs: slices.Clone(ds.inputs), views: slices.Clone(ds.views), d: len(rows)}
 	if slices.ContainsFunc(ds.inputs, func(in input) bool { return in.given || in.gaps }) ||
 		slices.ContainsFunc(ds.views, func(v boundView) bool { return v.center }) {
 		return nil, false
 	}
+	small := &design{inputs: slices.Clone(ds.inputs), views: slices.Clone(ds.views), d: len(rows)}
 	for i, x := range ds.rowsOf(rows) {
 		in := &small.inputs[i]
 		in.basis, in.apart = x, in.ranks != nil

@@ -3,6 +3,7 @@ package mkl
 import (
 	"bytes"
 	"context"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -76,4 +77,18 @@ func TestRelevanceVectors(t *testing.T) {
 	centred := testkit.Must(c.Fit(context.Background(), []View{{X: x, Kernel: RBF{}, Center: true}}, labels))
 	assert.Nil(t, centred.Vectors())
 	assert.Equal(t, n, centred.Samples())
+
+	// Others stand in for samples that lack a view, so that all stay too.
+	gaps := x.Clone()
+	for j := range gaps.Cols {
+		gaps.Set(0, j, math.NaN())
+	}
+	c.MissingViews = true
+	lacking := testkit.Must(c.Fit(context.Background(), []View{{X: x, Kernel: RBF{}}, {X: gaps, Kernel: RBF{Width: 1}}}, labels))
+	assert.Nil(t, lacking.Vectors())
+	_, probability, err = lacking.Predict(x, gaps)
+	require.NoError(t, err)
+	for i := range probability {
+		assert.InDelta(t, 1, total(probability[i]), 1e-9)
+	}
 }

@@ -21,10 +21,11 @@ import (
 //	y_{c,n} | w ~ N(w_cᵀ·k_n, 1)   auxiliary variables
 //	t_n = argmax_c y_{c,n}         labels
 //
-// Most α_d are then infinite, which takes basis point d out. The machine begins with none,
-// and with the auxiliary variables of a [Model] of all of them. It takes in, moves or takes out
-// one after another, always that which raises the bound most. The weights of [WSum] are put where the bound is highest as well. The posterior is
-// approximated by q(W)q(Y). The zero value is ready: [FixSum].
+// Most α_d are then infinite, which takes basis point d out. The machine begins with no basis
+// point, and with the auxiliary variables of a [Model] of all of them. It takes in one basis
+// point after another, changes its precision or takes it out again, always that which raises
+// the bound most. The weights of [WSum] are put where the bound is highest as well. The
+// posterior is approximated by q(W)q(Y). The zero value is ready: [FixSum].
 //
 // Source: I. Psorakis, T. Damoulas and M. A. Girolami, "Multiclass relevance vector
 // machines: sparsity and accuracy", IEEE Transactions on Neural Networks 21 (2010), mRVM1;
@@ -93,7 +94,7 @@ func (r Relevance) start(ctx context.Context, m *relevance) error {
 	full, err := Model{
 		Rule: rule, Beta: m.beta, Ascent: vi.Ascent{MaxSweeps: relevanceStart}, Workers: r.Workers, Seed: r.Seed,
 	}.Fit(ctx, m.composite.Base(), m.labels)
-	if full == nil || ctx.Err() != nil {
+	if full == nil {
 		return err
 	}
 	m.y.CopyFrom(full.state.y)
@@ -109,9 +110,9 @@ func (r Relevance) start(ctx context.Context, m *relevance) error {
 type relevance struct {
 	work.Stop
 	composite  *Composite
-	learn      bool // β
 	C, P, D, N int
 	labels     []int
+	all        []int // 0 … D−1
 
 	ws     la.Workspace
 	chunks *work.Crew[*coneWorker] // a task for chunkSize samples
@@ -133,25 +134,26 @@ type relevance struct {
 	factor la.Matrix[float64] // M×M, L of B = I + A^-½·K_aK_aᵀ·A^-½
 	gram   la.Matrix[float64] // M×M, lower triangle of K_aK_aᵀ
 	span   la.Matrix[float64] // M×N, T = L⁻¹·A^-½·K_a, so that H⁻¹ = I − TᵀT
-	jitter float64
+	jitter float64            // of B, relative
 	ty     la.Matrix[float64] // C×M, T·y_c
 	f      la.Matrix[float64] // C×N, TᵀT·y_c, the means of the functions
 	s      []float64          // D
 	q      la.Matrix[float64] // C×D
 	rest   la.Matrix[float64] // C×N, y_c − f_c
 	seen   la.Matrix[float64] // D×M, T·k_d
+	stale  bool               // none of this follows yet
 
-	changes []change // of H since the factorisation
-	stale   bool     // what follows does not follow yet
+	// Changes of H since the factorisation, of which each makes H⁻¹ − u·uᵀ/r of H⁻¹.
+	u la.Matrix[float64] // relevanceMoves×N, H⁻¹·k_d before the change
+	r []float64
+
+	along    []float64          // D, K·u
+	means    la.Matrix[float64] // C×M
+	back     la.Matrix[float64] // M×N
+	byKernel la.Matrix[float64] // D×N, for WSum
 
 	updates []work.Update
 	memory  work.Memory
-}
-
-// change is a change of H by a multiple of k_d·k_dᵀ: H⁻¹ becomes H⁻¹ − u·uᵀ/scale.
-type change struct {
-	u     []float64 // N, H⁻¹·k_d before it
-	scale float64
 }
 
 const (
@@ -190,12 +192,13 @@ func (r Relevance) model(k vi.Kernels, labels []int) (*relevance, error) {
 	}
 	C := len(count)
 	m := &relevance{
-		composite: composite, learn: r.Rule.Learned(), C: C, P: P, D: D, N: N, labels: labels,
+		composite: composite, C: C, P: P, D: D, N: N, labels: labels, all: sequence(D),
 		ws: la.Workspace{Workers: r.Workers}, chunks: newChunks(r.Workers, N, C),
 		kernel: la.NewMatrix[float64](D, N), norm: make([]float64, D),
 		alpha: slices.Repeat([]float64{math.Inf(1)}, D), stride: math.Inf(1),
 		y: la.NewMatrix[float64](C, N), location: la.NewMatrix[float64](C, N), logZ: make([]float64, N),
 		f: la.NewMatrix[float64](C, N), rest: la.NewMatrix[float64](C, N), s: make([]float64, D), q: la.NewMatrix[float64](C, D),
+		u: la.NewMatrix[float64](relevanceMoves, N), along: make([]float64, D),
 	}
 	m.chunks.Stop = &m.Stop
 	if m.beta, err = r.Rule.start(r.Beta, P); err != nil {
@@ -205,7 +208,8 @@ func (r Relevance) model(k vi.Kernels, labels []int) (*relevance, error) {
 		{Name: "α", Step: m.updateAlpha},
 		{Name: "W, Y", Step: m.updateWY},
 	}
-	if m.learn {
+	if r.Rule == WSum {
+		m.byKernel = la.NewMatrix[float64](D, N)
 		m.updates = slices.Insert(m.updates, 1, work.Update{Name: "β", Step: m.updateBeta})
 	}
 	m.setKernel()
@@ -230,7 +234,7 @@ func (m *relevance) setKernel() {
 
 // settle factors B for the present α and kernel, and puts q(W) where the bound is highest.
 func (m *relevance) settle() error {
-	m.active, m.root, m.changes = m.active[:0], m.root[:0], m.changes[:0]
+	m.active, m.root, m.r = m.active[:0], m.root[:0], m.r[:0]
 	for d, a := range m.alpha {
 		if !math.IsInf(a, 1) {
 			m.active, m.root = append(m.active, d), append(m.root, 1/math.Sqrt(a))
@@ -244,7 +248,7 @@ func (m *relevance) settle() error {
 	}
 	la.Syrk(&m.ws, la.NoTrans, 1, m.span, 0, m.gram)
 	var err error
-	if m.jitter, err = factorB(&m.ws, m.factor, m.gram, sequence(M), m.root); err != nil {
+	if m.jitter, err = factorB(&m.ws, m.factor, m.gram, m.all[:M], m.root); err != nil {
 		return fmt.Errorf("relevance vectors: %w", err)
 	}
 	for i, r := range m.root {
@@ -269,6 +273,23 @@ func (m *relevance) explain() {
 	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.ty, m.span, 0, m.f)
 }
 
+// solve returns L⁻ᵀ·T·y_c for each class, C×M: the solutions x of Bx = A^-½·K_a·y_c, of which
+// the means of the regressors are A^-½·x. It is valid until the next call.
+func (m *relevance) solve() la.Matrix[float64] {
+	m.means = resize(m.means, m.C, len(m.active))
+	m.means.CopyFrom(m.ty)
+	for c := range m.C {
+		la.Trsv(la.Transpose, m.factor, m.means.Row(c))
+	}
+	return m.means
+}
+
+// unexplained computes y_c − f_c.
+func (m *relevance) unexplained() {
+	m.rest.CopyFrom(m.y)
+	la.Axpy(-1, m.f.Data, m.rest.Data)
+}
+
 // truncate is q(y_n) = N(f_n, I) on the cone of its label.
 func (m *relevance) truncate() error {
 	m.location.CopyFrom(m.f)
@@ -286,10 +307,7 @@ func (m *relevance) weigh() {
 	for d := range m.s {
 		m.s[d] -= la.SumSq(m.seen.Row(d))
 	}
-	copy(m.rest.Data, m.y.Data)
-	for c := range m.C {
-		la.Axpy(-1, m.f.Row(c), m.rest.Row(c))
-	}
+	m.unexplained()
 	la.Gemm(&m.ws, la.NoTrans, la.Transpose, 1, m.rest, m.kernel, 0, m.q)
 }
 
@@ -308,6 +326,9 @@ func (m *relevance) updateAlpha() error {
 		m.change(d, to)
 		total += gain
 	}
+	if len(m.r) == 0 {
+		return nil
+	}
 	return m.settle()
 }
 
@@ -323,8 +344,7 @@ func (m *relevance) best() (at int, to, gain float64) {
 	C := float64(m.C)
 	for d, a := range m.alpha {
 		s, out := m.s[d], 1.0
-		var now float64
-		var square float64
+		var now, square float64
 		for c := range m.C {
 			v := m.q.At(c, d)
 			square += float64(v * v)
@@ -355,26 +375,24 @@ func (m *relevance) best() (at int, to, gain float64) {
 // change makes α_d = to, and S and Q what they then are: H changes by a multiple of
 // k_d·k_dᵀ.
 func (m *relevance) change(d int, to float64) {
-	k := m.kernel.Row(d)
-	u := slices.Clone(k)
-	x := make([]float64, m.span.Rows)
-	la.Gemv(&m.ws, la.NoTrans, 1, m.span, k, 0, x)
-	la.Gemv(&m.ws, la.Transpose, -1, m.span, x, 1, u)
-	for _, c := range m.changes {
-		la.Axpy(-la.Dot(c.u, k)/c.scale, c.u, u)
+	k, u := m.kernel.Row(d), m.u.Row(len(m.r))
+	copy(u, k)
+	la.Gemv(&m.ws, la.Transpose, -1, m.span, m.seen.Row(d), 1, u)
+	for i, r := range m.r {
+		before := m.u.Row(i)
+		la.Axpy(-la.Dot(before, k)/r, before, u)
 	}
-	scale := 1/(1/to-1/m.alpha[d]) + m.s[d]
-	m.changes = append(m.changes, change{u, scale})
+	r := 1/(1/to-1/m.alpha[d]) + m.s[d]
+	m.r = append(m.r, r)
 	m.alpha[d] = to
 
-	p := make([]float64, m.D)
-	la.Gemv(&m.ws, la.NoTrans, 1, m.kernel, u, 0, p)
+	la.Gemv(&m.ws, la.NoTrans, 1, m.kernel, u, 0, m.along)
 	for c := range m.C {
 		q := m.q.Row(c)
-		la.Axpy(-q[d]/scale, p, q)
+		la.Axpy(-q[d]/r, m.along, q)
 	}
-	for i, v := range p {
-		m.s[i] -= float64(v*v) / scale
+	for i, v := range m.along {
+		m.s[i] -= float64(v*v) / r
 	}
 }
 
@@ -431,22 +449,17 @@ func sum(x []float64) (s float64) {
 
 // slope returns the derivatives of the bound by β, W integrated out.
 func (m *relevance) slope() []float64 {
-	M := len(m.active)
-	// B⁻¹·A^-½·K_a = L⁻ᵀ·T, and likewise E[w_c] = A^-½·L⁻ᵀ·T·y_c.
-	v, w := m.span.Clone(), la.NewMatrix[float64](M, m.C)
-	la.Trsm(&m.ws, la.Left, la.Transpose, m.factor, v)
-	la.Gemm(&m.ws, la.NoTrans, la.Transpose, 1, v, m.y, 0, w)
-	copy(m.rest.Data, m.y.Data)
-	for c := range m.C {
-		la.Axpy(-1, m.f.Row(c), m.rest.Row(c))
-	}
-	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, w, m.rest, -float64(m.C), v)
-	all := la.NewMatrix[float64](m.D, m.N)
+	m.unexplained()
+	m.back = resize(m.back, len(m.active), m.N)
+	m.back.CopyFrom(m.span)
+	la.Trsm(&m.ws, la.Left, la.Transpose, m.factor, m.back) // B⁻¹·A^-½·K_a
+	la.Gemm(&m.ws, la.Transpose, la.NoTrans, 1, m.solve(), m.rest, -float64(m.C), m.back)
+	m.byKernel.Fill(0)
 	for i, d := range m.active {
-		la.Axpy(m.root[i], v.Row(i), all.Row(d))
+		la.Axpy(m.root[i], m.back.Row(i), m.byKernel.Row(d))
 	}
 	slope := make([]float64, m.P)
-	m.composite.Base().Inner(&m.ws, all, slope)
+	m.composite.Slope(&m.ws, m.beta, m.byKernel, slope)
 	return slope
 }
 
@@ -506,14 +519,11 @@ func (m *relevance) Roundoff() float64 {
 	M := len(m.active)
 	inverse := make([]float64, M)
 	la.CholeskyInvDiag(&m.ws, m.factor, inverse)
-	x := m.ty.Clone() // L⁻ᵀ·T·y_c, the solutions of Bx = A^-½·K_a·y_c
-	for c := range m.C {
-		la.Trsv(la.Transpose, m.factor, x.Row(c))
-	}
+	x := m.solve()
 	var v float64
 	for i := range M {
 		b := la.SumSq(m.factor.Row(i)[:i+1])
-		v += float64(float64(m.C)*b) * inverse[i]
+		v += float64(float64(m.C) * b * inverse[i])
 		for c := range m.C {
 			v += float64(b * float64(x.At(c, i)*x.At(c, i)))
 		}
@@ -540,7 +550,8 @@ func (m *relevance) Restore() {
 	m.stale = true
 }
 
-// Predictions implements [vi.Objective], as those of [Model].
+// Predictions implements [vi.Objective], as those of [Model]: the variance of the functions at
+// sample n is the squared norm of column n of T.
 func (m *relevance) Predictions(p *vi.Predictions) {
 	p.Resize(m.N)
 	p.Probabilities = true
@@ -566,10 +577,10 @@ func (m *relevance) posterior() (*Posterior, []int, error) {
 	if len(vectors) == 0 {
 		vectors, s.Gram = []int{0}, la.MatrixOf(1, 1, []float64{m.norm[0]})
 	}
+	x := m.solve()
 	for c := range m.C {
-		la.Trsv(la.Transpose, m.factor, m.ty.Row(c))
 		for i, d := range m.active {
-			s.W.Set(c, i, m.root[i]*m.ty.At(c, i))
+			s.W.Set(c, i, m.root[i]*x.At(c, i))
 			s.Alpha.Set(c, i, m.alpha[d])
 		}
 	}
