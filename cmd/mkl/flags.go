@@ -188,7 +188,7 @@ func (c *fitCmd) check(est *estimator) error {
 	switch {
 	case c.Resume == "":
 	case est.takes("gibbs") && !c.Gibbs:
-		return console.Inputf("-resume is with -model %s for -gibbs", est.model)
+		return console.Inputf("-resume is for -model %s only with -gibbs", est.model)
 	case est.takes("method") && (c.Plain || c.method() >= mkl.Factorised):
 		return console.Inputf("-resume is not for -method %s", c.method())
 	}
@@ -291,6 +291,10 @@ func (c *fitCmd) checkSampling() error {
 	switch {
 	case c.Relevance && c.Gibbs:
 		return console.Inputf("-relevance excludes -gibbs")
+	case c.Relevance && c.Search != searchMode:
+		return console.Inputf("-relevance puts the weights where the bound is highest: -search %s is not for it", c.Search)
+	case c.Gibbs && c.Search != searchMode:
+		return console.Inputf("-gibbs draws the weights: -search is not for it")
 	case c.Relevance && len(c.Prior) > 0:
 		return console.Inputf("-relevance has no priors: -prior is not for it")
 	case c.Relevance && (c.Rule == "bin" || c.Rule == "wprod"):
@@ -302,7 +306,6 @@ func (c *fitCmd) checkSampling() error {
 	}{
 		{"chains", c.Chains != 0, true}, {"draws", c.Draws != 0, true}, {"thin", c.Thin != 0, true},
 		{"sweeps", c.Sweeps != 0, false}, {"tolerance", c.Tolerance != 0, false}, {"restarts", c.Restarts != 0, false},
-		{"search", c.Search != searchMode, false},
 	} {
 		switch {
 		case f.given && f.sampling && !c.Gibbs:

@@ -271,7 +271,7 @@ func TestGiven(t *testing.T) {
 	compare(t, m, x, readProgram(t, exported(t, m, Options{})).run(t, matrixArray(x[0]), matrixArray(x[1])), 1e-9)
 }
 
-// TestPoolOfLandmarks exports what a pool of very many samples is.
+// TestPoolOfLandmarks exports what a pool of very many samples is, and refuses one of classes.
 func TestPoolOfLandmarks(t *testing.T) {
 	testkit.NotShort(t)
 	s, new := draw(1, 3001), others()
@@ -279,6 +279,13 @@ func TestPoolOfLandmarks(t *testing.T) {
 	require.NoError(t, err)
 	p := readProgram(t, exported(t, m, Options{}))
 	compare(t, m, []mkl.Features{new.z}, p.run(t, matrixArray(new.z)), 1e-9)
+
+	classes, err := mkl.AutoClassifier[string]{Fitting: fewer}.Fit(t.Context(), []mkl.View{{X: s.z}}, s.kind)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, classes.Save(&file))
+	_, err = Export(file.Bytes(), Options{})
+	assert.ErrorContains(t, err, "the pool is a model of classes with landmarks, which cannot be exported")
 }
 
 // TestLogNormalCDF holds the operators for log Φ to the function, over all that it can be asked.
