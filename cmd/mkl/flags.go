@@ -15,7 +15,7 @@ import (
 
 // fitCmd is mkl fit.
 type fitCmd struct {
-	Model   *string `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), landmarks (mgp for any number of samples), spikeslab (sparse linear regression of one target, without kernels)."`
+	Model   *string `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), landmarks (mgp for any number of samples, for the same tasks), spikeslab (sparse linear regression of one target, without kernels)."`
 	Kernels string  `placeholder:"KERNELS" help:"Kernels of views that name none; without them the data suggest kernels."`
 	Output  string  `short:"o" placeholder:"FILE" help:"Model file to write; - is standard output, and the report then goes to standard error."`
 

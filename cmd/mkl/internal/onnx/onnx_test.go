@@ -62,6 +62,15 @@ func (s sample) views() []mkl.View {
 	}
 }
 
+// uncentred is the views as kernels with landmarks take them.
+func (s sample) uncentred() []mkl.View {
+	views := s.views()
+	for i := range views {
+		views[i].Center = false
+	}
+	return views
+}
+
 func matrixArray(x mkl.Features) array {
 	a := array{shape: []int{x.Rows, x.Cols}}
 	for i := range x.Rows {
@@ -92,6 +101,12 @@ var fitted = []struct {
 		some := slices.Clone(s.y[1])
 		some[3], some[8] = math.NaN(), math.NaN()
 		return mkl.Regression{Fitting: few, MissingTargets: true}.Fit(t.Context(), s.views(), s.y[0], some)
+	}},
+	{"regression with landmarks", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Regression{Fitting: few, Landmarks: &mkl.Landmarks{Count: 12}}.Fit(t.Context(), s.uncentred(), s.y[0], s.y[1])
+	}},
+	{"three classes with landmarks", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Classifier[string]{Fitting: few, Landmarks: &mkl.Landmarks{Count: 12}}.Fit(t.Context(), s.uncentred(), s.classes)
 	}},
 	{"two classes", func(t *testing.T, s sample) (mkl.Model, error) {
 		return mkl.Classifier[string]{Fitting: few}.Fit(t.Context(), s.views(), s.kind)
