@@ -15,7 +15,7 @@ import (
 
 // fitCmd is mkl fit.
 type fitCmd struct {
-	Model   *string `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), landmarks (mgp for any number of samples), spikeslab (sparse linear regression of one target, without kernels)."`
+	Model   *string `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), landmarks (mgp for any number of samples, for the same tasks), spikeslab (sparse linear regression of one target, without kernels)."`
 	Kernels string  `placeholder:"KERNELS" help:"Kernels of views that name none; without them the data suggest kernels."`
 	Output  string  `short:"o" placeholder:"FILE" help:"Model file to write; - is standard output, and the report then goes to standard error."`
 
@@ -188,7 +188,7 @@ func (c *fitCmd) check(est *estimator) error {
 	switch {
 	case c.Resume == "":
 	case est.takes("gibbs") && !c.Gibbs:
-		return console.Inputf("-resume is with -model %s for -gibbs", est.model)
+		return console.Inputf("-resume is for -model %s only with -gibbs", est.model)
 	case est.takes("method") && (c.Plain || c.method() >= mkl.Factorised):
 		return console.Inputf("-resume is not for -method %s", c.method())
 	}
@@ -291,6 +291,10 @@ func (c *fitCmd) checkSampling() error {
 	switch {
 	case c.Relevance && c.Gibbs:
 		return console.Inputf("-relevance excludes -gibbs")
+	case c.Relevance && c.Search != searchMode:
+		return console.Inputf("-relevance puts the weights where the bound is highest: -search %s is not for it", c.Search)
+	case c.Gibbs && c.Search != searchMode:
+		return console.Inputf("-gibbs draws the weights: -search is not for it")
 	case c.Relevance && len(c.Prior) > 0:
 		return console.Inputf("-relevance has no priors: -prior is not for it")
 	case c.Relevance && (c.Rule == "bin" || c.Rule == "wprod"):
@@ -302,7 +306,6 @@ func (c *fitCmd) checkSampling() error {
 	}{
 		{"chains", c.Chains != 0, true}, {"draws", c.Draws != 0, true}, {"thin", c.Thin != 0, true},
 		{"sweeps", c.Sweeps != 0, false}, {"tolerance", c.Tolerance != 0, false}, {"restarts", c.Restarts != 0, false},
-		{"search", c.Search != searchMode, false},
 	} {
 		switch {
 		case f.given && f.sampling && !c.Gibbs:

@@ -16,7 +16,7 @@ import (
 // commands is the command line: each command is a struct of flags with a method Run.
 type commands struct {
 	Demo      demoCmd               `cmd:"" help:"Fit the Motorcycle data, show what was found and draw it."`
-	Fit       fitCmd                `cmd:"" help:"Fit a model to a table."`
+	Fit       fitCmd                `cmd:"" help:"Fit a model to a table, or to sums of tables."`
 	CV        cvCmd                 `cmd:"" name:"cv" help:"Compare models and kernels by cross-validation."`
 	Plan      planCmd               `cmd:"" help:"Plan a fit to any number of samples by some of them."`
 	Sum       sumCmd                `cmd:"" help:"Sum tables by a plan, for mkl fit."`

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -207,44 +206,23 @@ func TestManualExperiments(t *testing.T) {
 	assert.Positive(t, parsed)
 }
 
-// TestManualLinks follows every link of the manuals to a file of the repository, and to a heading in it.
-func TestManualLinks(t *testing.T) {
-	link, heading := regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)]*))?\)`), regexp.MustCompile("(?m)^#+ (.*)$")
-	slug := func(title string) string {
-		return strings.Map(func(r rune) rune {
-			switch {
-			case r == ' ':
-				return '-'
-			case unicode.IsLetter(r), unicode.IsNumber(r), r == '-', r == '_':
-				return r
-			}
-			return -1
-		}, strings.ToLower(title))
-	}
-	for name, text := range manuals(t) {
-		dir := filepath.Join("..", "..", "docs")
-		if name == "README.md" {
-			dir = filepath.Dir(dir)
+// TestManualFlags looks for every flag of the commands in the manuals.
+func TestManualFlags(t *testing.T) {
+	told := map[string]bool{"help": true, "quiet": true, "output": true} // these by their letters
+	flag := regexp.MustCompile("[ `(]-([a-z][a-z-]+)")
+	for _, text := range manuals(t) {
+		for _, found := range flag.FindAllStringSubmatch(text, -1) {
+			told[found[1]] = true
 		}
-		for _, found := range link.FindAllStringSubmatch(text, -1) {
-			to := filepath.Join(dir, filepath.FromSlash(found[1]))
-			if found[1] == "" {
-				to = filepath.Join(dir, name)
-			}
-			if _, err := os.Stat(to); err != nil {
-				assert.Fail(t, "a link to nothing", "%s: %s", name, found[0])
-				continue
-			}
-			if found[2] == "" {
-				continue
-			}
-			page, err := os.ReadFile(to)
-			require.NoError(t, err)
-			slugs := []string{}
-			for _, h := range heading.FindAllStringSubmatch(string(page), -1) {
-				slugs = append(slugs, slug(h[1]))
-			}
-			assert.Contains(t, slugs, found[2], "%s: %s", name, found[0])
+	}
+	offered := regexp.MustCompile(`(?m)^ +(?:-\w, )? *--(?:\[(no-)\])?([a-z-]+)`)
+	for _, name := range []string{"fit", "cv", "plan", "sum", "predict", "evaluate", "compare", "report", "plot", "inspect", "export"} {
+		status, help, stderr := command(t, nil, "", "help", name)
+		require.Equal(t, console.StatusOK, status, stderr)
+		found := offered.FindAllStringSubmatch(help, -1)
+		require.NotEmpty(t, found, name)
+		for _, f := range found {
+			assert.True(t, told[f[1]+f[2]], "-%s of mkl %s is in no manual", f[1]+f[2], name)
 		}
 	}
 }

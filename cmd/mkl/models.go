@@ -228,7 +228,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelLandmarks, tasks: []string{taskBinary, taskMulticlass}, kind: "landmark-classifier", form: classes, one: true, open: true,
-		flags:    []string{"kernels", "landmarks", "choose"},
+		flags:    []string{"kernels", "text", "landmarks", "choose"},
 		complete: "labels must be complete",
 		build: func(s *settings) fitter {
 			c := mkl.LandmarkClassifier[string]{Fitting: s.fitting, Landmarks: s.choice()}

@@ -17,17 +17,26 @@ var errTimeUp = errors.New("-time is up")
 
 // fitInTime fits; once -time is up it returns the model of the sweeps so far.
 func (p *problem) fitInTime(ctx context.Context, d *data) (mkl.Model, error) {
-	if p.Time == 0 || p.est.timed {
+	if p.est.timed {
 		return p.fit(ctx, d)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, p.Time, errTimeUp)
+	return inTime(ctx, p.Time, func(ctx context.Context) (mkl.Model, error) { return p.fit(ctx, d) })
+}
+
+// inTime calls fit; once the time that -time names is up, which is none if 0, it returns the model of the
+// sweeps so far.
+func inTime(ctx context.Context, limit time.Duration, fit func(context.Context) (mkl.Model, error)) (mkl.Model, error) {
+	if limit == 0 {
+		return fit(ctx)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeUp)
 	defer cancel()
-	m, err := p.fit(ctx, d)
+	m, err := fit(ctx)
 	switch {
 	case !errors.Is(err, errTimeUp):
 		return m, err
 	case m == nil:
-		return nil, console.Inputf("-time %v is up before there is a model", p.Time)
+		return nil, console.Inputf("-time %v is up before there is a model", limit)
 	}
 	return m, nil
 }
@@ -74,7 +83,7 @@ func (p *problem) timeOf(ctx context.Context, rows []int) (time.Duration, error)
 	if p.est.model == "auto" && p.main.Data.Rows > mkl.DefaultExactSamples {
 		c := *p.fitCmd // of so many rows auto is that model, and of few it is not
 		model := modelLandmarks
-		c.Model, q.fitCmd = &model, &c
+		c.Model, c.Resume, q.fitCmd = &model, "", &c
 		if err := q.choose(); err != nil {
 			return 0, err
 		}

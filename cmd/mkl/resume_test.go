@@ -68,7 +68,9 @@ func TestResumeRefused(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"-target y -task multitask -resume s", "-resume is not for -task multitask with -model bmkl"},
 		{"-target y -model spikeslab -resume s", "-resume is not for -task regression with -model spikeslab (it is for -model auto, -model bmkl and -model mgp)"},
-		{"-target kind -model probit -resume s", "-resume is with -model probit for -gibbs"},
+		{"-target kind -model probit -resume s", "-resume is for -model probit only with -gibbs"},
+		{"-target kind -model probit -relevance -resume s", "-resume is for -model probit only with -gibbs"},
+		{"-target kind -model landmarks -resume s", "-resume is not for -task binary with -model landmarks"},
 		{"-target y -model mgp -plain -resume s", "-resume is not for -method published"},
 		{"-target y -resume other", "-resume other: the file is no state of a fit"},
 		{"-target y -resume torn", "-resume torn: the file is no state of a fit"},

@@ -481,11 +481,11 @@ func (a *adding) take(s *stat.Statistic) error {
 
 // fitSums fits the model of a plan to sums.
 func (c *fitCmd) fitSums(e *console.Env, parts []*sums) error {
-	if err := c.checkNumbers(); err != nil {
+	if err := errors.Join(c.checkNumbers(), c.checkSampling()); err != nil {
 		return err
 	}
 	given := map[string]bool{
-		"target": c.Target != "", "view": c.View != nil, "as": c.As != nil, "raw-columns": c.RawColumns,
+		"target": c.Target != "", "view": c.View != nil, "as": c.As != nil, "raw-columns": c.RawColumns, "missing": c.Missing != missingRefuse,
 		"model": c.Model != nil && *c.Model != modelLandmarks,
 	}
 	for _, f := range c.optional() {
@@ -523,18 +523,18 @@ func (c *fitCmd) fitSums(e *console.Env, parts []*sums) error {
 	f := mkl.Fitting{
 		Seed: c.Seed, Tolerance: c.Tolerance, MaxSweeps: c.Sweeps, Workers: c.Workers, Progress: bar.show, Notes: plan.Notes(),
 	}
-	var m mkl.Model
-	var fell error
+	var fit func(context.Context) (mkl.Model, error)
 	switch plan := plan.(type) {
 	case *mkl.ClassPlan[string]:
 		t := &rereading{env: e, layout: &c.Layout, notes: n, plan: plan, workers: c.Workers}
 		if err := t.gather(parts); err != nil {
 			return err
 		}
-		m, fell = bar.finish(asModel(plan.Fit(e.Ctx, f, t.rows, all...)))
+		fit = func(ctx context.Context) (mkl.Model, error) { return asModel(plan.Fit(ctx, f, t.rows, all...)) }
 	case *mkl.Plan:
-		m, fell = bar.finish(asModel(plan.Fit(e.Ctx, f, all...)))
+		fit = func(ctx context.Context) (mkl.Model, error) { return asModel(plan.Fit(ctx, f, all...)) }
 	}
+	m, fell := bar.finish(inTime(e.Ctx, c.Time, fit))
 	if m == nil {
 		return fell
 	}
@@ -555,10 +555,10 @@ func (c *fitCmd) fitSums(e *console.Env, parts []*sums) error {
 	if err := rep.print(e.Stdout); err != nil {
 		return err
 	}
-	if c.Output != "" {
+	if c.Output != "" && c.Output != console.Standard {
 		fmt.Fprintf(e.Stdout, "\nmodel: %s\n", c.Output)
 	}
-	return errors.Join(c.unfinished(fell))
+	return c.unfinished(fell)
 }
 
 // rereading is the tables of sums, read again in each pass of a fit of classes.

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/stat"
@@ -108,6 +109,10 @@ func TestPlanSumFit(t *testing.T) {
 		{"fit even.stat four.stat", "even.stat and four.stat both hold the rows of part-2.csv"},
 		{"fit q.stat even.stat", "q.stat and even.stat are sums of different plans"},
 		{"fit even.stat -target y", "-target is not for sums"},
+		{"fit even.stat -missing drop", "-missing is not for sums"},
+		{"fit even.stat -resume s", "-resume is not for sums"},
+		{"fit even.stat -chains 3", "-chains is for -gibbs"},
+		{"fit even.stat -time 1ns", "-time 1ns is up before there is a model"},
 		{"fit even.stat new.csv", "new.csv: the file is none that mkl sum wrote"},
 		{"fit new.csv even.stat -target y", "even.stat: a fit takes one table"},
 	} {
@@ -278,6 +283,30 @@ func TestPlanSumFitLabels(t *testing.T) {
 		assert.Equal(t, console.StatusInput, status, c[0])
 		assert.Contains(t, stderr, c[1], c[0])
 	}
+}
+
+// Columns of text can be categories in plans of labels too; the report of a model on standard output goes to
+// standard error.
+func TestPlanOfCategories(t *testing.T) {
+	table := "x,g,kind\n"
+	for i := range 40 {
+		table += fmt.Sprintf("%d,%c,%s\n", i*7%11, "abc"[i%3], []string{"no", "yes", "yes"}[i%3])
+	}
+	consoletest.InFolder(t, map[string]string{"d.csv": table, "new.csv": "x,g\n3,a\n3,b\n3,c\n"})
+	ok := func(line string) (stdout, stderr string) {
+		t.Helper()
+		status, stdout, stderr := command(t, nil, "", strings.Fields(line)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		return stdout, stderr
+	}
+	ok("plan d.csv -target kind -text category -landmarks 9 -o p.plan")
+	ok("sum d.csv -plan p.plan -o d.stat")
+	model, report := ok("fit d.stat -o -")
+	assert.Contains(t, report, "40 samples in sums of 1 table")
+	assert.NotContains(t, report, "model: ")
+	require.NoError(t, os.WriteFile("m", []byte(model), 0o666))
+	out, _ := ok("predict m new.csv")
+	assert.Regexp(t, `\nno,.*\nyes,.*\nyes,`, out)
 }
 
 // A plan has no views of strings, and says so.

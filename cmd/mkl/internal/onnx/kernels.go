@@ -109,13 +109,7 @@ func (e *exporter) featureKernel(prefix string, v viewJSON, d designJSON) (k ker
 	case s.Kind == "constant":
 		k.cross = e.product(e.ones, e.row(slices.Repeat([]float64{1}, basis.Rows)))
 	case s.Kind == "linear" || s.Kind == "polynomial":
-		transposed := la.NewMatrix[float64](basis.Cols, basis.Rows)
-		for i := range basis.Rows {
-			for j, x := range basis.Row(i) {
-				transposed.Set(j, i, x)
-			}
-		}
-		k.cross = e.product(z, e.numbers(transposed.Data, transposed.Rows, transposed.Cols))
+		k.cross = e.product(z, e.matrixOf(transposed(basis)))
 		k.self = e.sumOver(e.square(z), 1, 1)
 		for _, x := range []*value{&k.cross, &k.self} {
 			if s.Scale != 0 {
@@ -164,7 +158,7 @@ func (e *exporter) squaredDistance(z value, basis la.Matrix[float64], share floa
 		return e.squaredDifferences(z, basis)
 	}
 	z = e.sub(z, e.row(mean))
-	d := e.add(e.add(e.product(z, e.numbers(b.Data, b.Rows, b.Cols)), e.sumOver(e.square(z), 1, 1)), e.row(norm))
+	d := e.add(e.add(e.product(z, e.matrixOf(b)), e.sumOver(e.square(z), 1, 1)), e.row(norm))
 	return e.op("Max", []value{d, e.number(0)})
 }
 

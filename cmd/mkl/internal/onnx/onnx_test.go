@@ -62,6 +62,15 @@ func (s sample) views() []mkl.View {
 	}
 }
 
+// uncentred is the views as kernels with landmarks take them.
+func (s sample) uncentred() []mkl.View {
+	views := s.views()
+	for i := range views {
+		views[i].Center = false
+	}
+	return views
+}
+
 func matrixArray(x mkl.Features) array {
 	a := array{shape: []int{x.Rows, x.Cols}}
 	for i := range x.Rows {
@@ -92,6 +101,12 @@ var fitted = []struct {
 		some := slices.Clone(s.y[1])
 		some[3], some[8] = math.NaN(), math.NaN()
 		return mkl.Regression{Fitting: few, MissingTargets: true}.Fit(t.Context(), s.views(), s.y[0], some)
+	}},
+	{"regression with landmarks", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Regression{Fitting: few, Landmarks: &mkl.Landmarks{Count: 12}}.Fit(t.Context(), s.uncentred(), s.y[0], s.y[1])
+	}},
+	{"three classes with landmarks", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Classifier[string]{Fitting: few, Landmarks: &mkl.Landmarks{Count: 12}}.Fit(t.Context(), s.uncentred(), s.classes)
 	}},
 	{"two classes", func(t *testing.T, s sample) (mkl.Model, error) {
 		return mkl.Classifier[string]{Fitting: few}.Fit(t.Context(), s.views(), s.kind)
@@ -271,7 +286,7 @@ func TestGiven(t *testing.T) {
 	compare(t, m, x, readProgram(t, exported(t, m, Options{})).run(t, matrixArray(x[0]), matrixArray(x[1])), 1e-9)
 }
 
-// TestPoolOfLandmarks exports what a pool of very many samples is.
+// TestPoolOfLandmarks exports what a pool of very many samples is, and refuses one of classes.
 func TestPoolOfLandmarks(t *testing.T) {
 	testkit.NotShort(t)
 	s, new := draw(1, 3001), others()
@@ -279,6 +294,13 @@ func TestPoolOfLandmarks(t *testing.T) {
 	require.NoError(t, err)
 	p := readProgram(t, exported(t, m, Options{}))
 	compare(t, m, []mkl.Features{new.z}, p.run(t, matrixArray(new.z)), 1e-9)
+
+	classes, err := mkl.AutoClassifier[string]{Fitting: fewer}.Fit(t.Context(), []mkl.View{{X: s.z}}, s.kind)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, classes.Save(&file))
+	_, err = Export(file.Bytes(), Options{})
+	assert.ErrorContains(t, err, "the pool is a model of classes with landmarks, which cannot be exported")
 }
 
 // TestLogNormalCDF holds the operators for log Φ to the function, over all that it can be asked.

@@ -132,7 +132,12 @@ func (e *exporter) pool() error {
 	if err := json.Unmarshal(e.model, &m); err != nil {
 		return err
 	}
-	if m.Landmarks != nil { // of very many samples it is the only member
+	switch { // of very many samples the only member is a model with landmarks
+	case m.Landmarks == nil:
+	case e.kind == "pool-classifier":
+		return fmt.Errorf("the pool is a model of classes with landmarks, which cannot be exported: " +
+			"-model mgp and -model bmkl learn one that can")
+	default:
 		return e.landmarks("member.0.", m.Landmarks.Model)
 	}
 	if err := e.open(m.Members[0].Model.designJSON); err != nil {

@@ -91,7 +91,7 @@ func (m *weighted) function(o int, upsilon, noise float64) (moments, error) {
 			cov.Set(i, j, full.At(at(i), at(j)))
 		}
 	}
-	within := m.sumOver(m.mul(m.product(g, m.numbers(cov.Data, cov.Rows, cov.Cols)), g), 1, 1)
+	within := m.sumOver(m.mul(m.product(g, m.matrixOf(cov)), g), 1, 1)
 
 	// Σ E[e_m·e_m']·k_mᵀ·M⁻¹·k_m' with M = diag(λ) + υS = LLᵀ, of h_m = L⁻¹k_m.
 	precision := m.gram.Clone()
@@ -103,8 +103,8 @@ func (m *weighted) function(o int, upsilon, noise float64) (moments, error) {
 	if err != nil {
 		return moments{}, fmt.Errorf("the precision of the sample weights: %w", err)
 	}
-	h := m.op("Reshape", []value{m.product(m.together, m.numbers(root.Data, m.D, m.D)), m.integers(m.P, -1)})
-	square := m.sumOver(m.mul(m.product(m.numbers(m.ee.Data, m.P, m.P), h), h), 0, 0)
+	h := m.op("Reshape", []value{m.product(m.together, m.matrixOf(root)), m.integers(m.P, -1)})
+	square := m.sumOver(m.mul(m.product(m.matrixOf(m.ee), h), h), 0, 0)
 	between := m.sumOver(m.op("Reshape", []value{square, m.integers(-1, m.D)}), 1, 1)
 	return moments{
 		m.product(g, m.column(be)),
