@@ -291,6 +291,10 @@ func (c ProbitClassifier[T]) EstimateMemory(s Size) int64 {
 	case c.Update == Structured:
 		words = math.Ldexp(float64(3*C*N)+float64(N*N), s.Kernels)
 	}
+	if c.Inference == Variational { // the end: the posterior's Gram matrix, and the covariance of a class's weights
+		D := float64(s.basis())
+		words += float64(3 * D * D)
+	}
 	return inBytes(float64(float64(need)/8) + words)
 }
 
