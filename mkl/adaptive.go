@@ -56,7 +56,7 @@ func learns(k Kernel) bool {
 func (ds *design) checkFixed(views []View) error {
 	for i, v := range ds.views {
 		if learns(v.kernel) {
-			return fmt.Errorf("mkl: %s: ARD: this estimator cannot learn widths, only MultiGP, MultiGPClassifier and ProbitClassifier can: give Widths, or learn them with package tune", views[i].label(i))
+			return fmt.Errorf("mkl: %s: ARD: this estimator cannot learn widths, only MultiGP, LandmarkGP, their classifiers and ProbitClassifier can: give Widths, or learn them with package tune", views[i].label(i))
 		}
 	}
 	return nil
@@ -432,7 +432,7 @@ func (f *Fitting) processKernels(ctx context.Context, views []View, n, outputs i
 	if err := ds.checkSquare(views, n); err != nil {
 		return nil, nil, err
 	}
-	if err := f.checkKernels(need, Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs}); err != nil {
+	if err := f.checkKernels(need, ds, Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs}); err != nil {
 		return nil, nil, err
 	}
 	if i := slices.IndexFunc(ds.views, func(v boundView) bool { return learns(v.kernel) }); i >= 0 && f.Kernels.rounds() {

@@ -183,7 +183,7 @@ func TestOnlyProcessesLearnWidths(t *testing.T) {
 	y := make([]float64, 20)
 	y[0] = 1
 	views := []View{{X: x, Kernel: Linear{}}, {Name: "shape", X: x, Kernel: RBF{ARD: true}}}
-	const want = `mkl: views[1] ("shape", rbf(ard)): ARD: this estimator cannot learn widths, only MultiGP, MultiGPClassifier and ProbitClassifier can: give Widths, or learn them with package tune`
+	const want = `mkl: views[1] ("shape", rbf(ard)): ARD: this estimator cannot learn widths, only MultiGP, LandmarkGP, their classifiers and ProbitClassifier can: give Widths, or learn them with package tune`
 	_, err := Regression{}.Fit(context.Background(), views, y)
 	assert.EqualError(t, err, want)
 	_, err = MultiTask{}.Fit(context.Background(), views, y)

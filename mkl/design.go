@@ -74,7 +74,7 @@ func (f *Fitting) kernels(ctx context.Context, views []View, n, outputs int, nee
 
 // kernelsOf is kernels of views that are bound; those that learn widths have the ones they start from.
 func (f *Fitting) kernelsOf(ctx context.Context, ds *design, views []View, n, outputs int, need func(Size) int64) (*design, heldKernels, error) {
-	if err := f.checkKernels(need, Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs}); err != nil {
+	if err := f.checkKernels(need, ds, Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs}); err != nil {
 		return nil, nil, err
 	}
 	k, err := f.holdKernels(ctx, ds, views, func(i int, k la.Matrix[float64]) error {

@@ -28,9 +28,9 @@ type Fitting struct {
 
 	// Restarts is the number of further random starts, whose seeds follow Seed. The
 	// fit with the highest lower bound is kept, of those that ended without an error if
-	// there are any. [MultiGP], [MultiGPClassifier], [Auto] and [AutoClassifier] start
-	// from no random point, and Gibbs sampling has its chains instead: they do not use
-	// Restarts.
+	// there are any. [MultiGP], [MultiGPClassifier], [LandmarkGP], [LandmarkClassifier],
+	// [Auto] and [AutoClassifier] start from no random point, and Gibbs sampling has its
+	// chains instead: they do not use Restarts. A fit that goes on from a model refuses it.
 	Restarts int
 
 	// Tolerance says when a start has converged. 0 means once the predictions at the
@@ -56,7 +56,7 @@ type Fitting struct {
 	// them; see docs/missing-views.md. It is for views of features, not for kernels and
 	// distances that are given, nor for widths that are learned; [Auto], [AutoClassifier],
 	// [LandmarkGP], [LandmarkClassifier], [SharedRegression], [TaskRegression], [TaskClassifier],
-	// [MultiTask], [SpikeSlab] and [FactorModel] refuse it.
+	// [MultiTask], [SpikeSlab], [FactorModel] and all fits with [Landmarks] refuse it.
 	MissingViews bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -70,8 +70,9 @@ type Fitting struct {
 	MemoryLimit int64
 
 	// Kernels says how the fit holds its kernel matrices; the zero value holds them in memory
-	// as float64. [Auto], [AutoClassifier], [LandmarkGP], [MultiTask], [SpikeSlab] and
-	// [FactorModel] refuse others, and so do widths that are learned and Slopes.
+	// as float64. [Auto], [AutoClassifier], [LandmarkGP], [LandmarkClassifier], [MultiTask],
+	// [SpikeSlab], [FactorModel] and all fits with [Landmarks] refuse others, and so do widths
+	// that are learned and Slopes.
 	Kernels KernelStorage
 
 	// Progress, if not nil, is called after every sweep.
@@ -164,12 +165,12 @@ func (f *Fitting) check(need int64) error {
 	return f.Journal.claim(f)
 }
 
-// checkKernels is check for a fit of the given size that holds kernel matrices. Its error says
-// what they would take in other places.
-func (f *Fitting) checkKernels(need func(Size) int64, s Size) error {
+// checkKernels is check for a fit of the given size that holds the kernel matrices of a design.
+// Its error says what they would take in other places, if they can be held there.
+func (f *Fitting) checkKernels(need func(Size) int64, ds *design, s Size) error {
 	err := f.check(need(s))
 	e, ok := errors.AsType[*MemoryError](err)
-	if !ok || f.Kernels.rounds() {
+	if !ok || f.Kernels.rounds() || f.Slopes != nil || ds.learnsAny() {
 		return err
 	}
 	P, D, N := float64(s.Kernels), float64(s.basis()), float64(s.Samples)
@@ -186,13 +187,13 @@ func inBytes(words float64) int64 { return int64(min(8*words, math.MaxInt64/2)) 
 // weights takes.
 func (f *Fitting) kernelMemory(s Size, l int) int64 {
 	N, D, P, L, W := float64(s.Samples), float64(s.basis()), float64(s.Kernels), float64(l), float64(f.workers())
-	words := f.Kernels.words(P, D, N)                      // kernel matrices
-	words += float64(D * D * (3 + float64(1.5*min(W, L)))) // their Gram sum, each worker's factor, the model's
-	words += float64(D * N)                                // composite kernel; before it one that is computed
-	words += float64(4 * L * P * N)                        // intermediate outputs: means, priors, start, last step
-	words += float64(6 * L * D)                            // sample weights
-	words += float64(9*L*P*P) + float64(W*3*P*N)           // sums over samples; scratch
-	words += float64(W * (1 << 18))                        // packed blocks of products
+	words := f.Kernels.words(P, D, N)                    // kernel matrices
+	words += float64(D * D * (3 + float64(2*min(W, L)))) // Gram sum; each worker's factor and its inverse; a pair at the end
+	words += float64(D * N)                              // composite kernel; before it one that is computed
+	words += float64(4 * L * P * N)                      // intermediate outputs: means, priors, start, last step
+	words += float64(6 * L * D)                          // sample weights
+	words += float64(9*L*P*P) + float64(W*3*P*N)         // sums over samples; scratch
+	words += float64(W * (1 << 18))                      // packed blocks of products
 	return inBytes(words)
 }
 

@@ -41,7 +41,6 @@ type Journal struct {
 	begun  bool
 	of     [2]uint64 // Seed, and the bits of Tolerance
 	chains []byte    // a checkpoint of chains; nil if there is none
-	saved  time.Time // when the chains were
 }
 
 // claim notes the settings of a fit that begins, or refuses a journal of others.
@@ -98,6 +97,7 @@ func (j *Journal) ofChains(s *mcmc.Sampling) error {
 	}
 	also := s.Checkpoint
 	s.Every = cmp.Or(s.Every, 100)
+	var saved time.Time // of no other goroutine: checkpoints come one after another
 	s.Checkpoint = func(c *mcmc.Checkpoint) error {
 		data, err := c.MarshalBinary()
 		if err != nil {
@@ -105,13 +105,12 @@ func (j *Journal) ofChains(s *mcmc.Sampling) error {
 		}
 		j.mu.Lock()
 		j.chains = data
-		due := time.Since(j.saved) >= cmp.Or(j.Every, time.Minute)
 		j.mu.Unlock()
-		if due {
+		if time.Since(saved) >= cmp.Or(j.Every, time.Minute) {
 			if err := j.save(); err != nil {
 				return err
 			}
-			j.saved = time.Now()
+			saved = time.Now()
 		}
 		if also != nil {
 			return also(c)

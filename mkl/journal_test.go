@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,7 +39,8 @@ func TestEstimatorsGoOnFromAJournal(t *testing.T) {
 			return nil
 		}}
 		require.Equal(t, whole, saved(t, mustFit(t, e, s, views, y)), "a journal changes nothing")
-		t.Logf("%d states", len(kept))
+		anew := strings.HasPrefix(e.name, "multinomial probit") && !strings.HasSuffix(e.name, "Gibbs sampling")
+		require.Equal(t, anew, kept == nil, "%d states", len(kept))
 		for n := 0; n < len(kept); n += 1 + len(kept)/4 {
 			s.Journal = &Journal{}
 			require.NoError(t, s.Journal.UnmarshalBinary(kept[n]))

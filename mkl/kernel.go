@@ -99,7 +99,8 @@ type RBF struct {
 
 	// ARD lets the fit learn Widths. All start at Width or Medians, or if neither is
 	// set at the median distance, about which they have a log-normal prior in
-	// [MultiGP] and [MultiGPClassifier] and that of Theta in [ProbitClassifier].
+	// [MultiGP] and [MultiGPClassifier], by which [LandmarkGP] and [LandmarkClassifier]
+	// learn them from some of the samples, and that of Theta in [ProbitClassifier].
 	// Others refuse.
 	ARD bool
 }

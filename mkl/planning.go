@@ -133,6 +133,9 @@ func (f *Fitting) kernelsOn(ctx context.Context, l *Landmarks, views []View, n, 
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := ds.checkFixed(views); err != nil {
+		return nil, nil, err
+	}
 	on, among, err := onLandmarks(ctx, ds, basis, views, f.Workers)
 	if err != nil {
 		return nil, nil, err

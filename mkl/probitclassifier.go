@@ -298,6 +298,9 @@ func (c ProbitClassifier[T]) EstimateMemory(s Size) int64 {
 	case c.Update == Structured:
 		words = math.Ldexp(float64(3*C*N)+float64(N*N), s.Kernels)
 	}
+	if c.Inference == Variational { // the end: the posterior's Gram matrix, and the covariance of a class's weights
+		words += float64(3 * D * D)
+	}
 	if c.Rule == FixProd || c.Rule == WProd { // the logarithms of the kernels
 		words += float64(P * D * N)
 	}

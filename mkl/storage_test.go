@@ -163,4 +163,16 @@ func TestMemoryErrorNamesKernelStorage(t *testing.T) {
 		assert.Equal(t, []int64{all, rounded, file}, []int64{e.Need, e.Float32, e.File})
 		assert.ErrorContains(t, err, want)
 	}
+
+	// Where the kernels cannot be held elsewhere it says nothing of that.
+	learned := []View{{X: views[0].X, Kernel: RBF{ARD: true}}}
+	none := Fitting{MemoryLimit: 1000}
+	_, ofProcess := MultiGP{Fitting: none}.Fit(t.Context(), learned, y)
+	none.Slopes = func(Slopes) {}
+	_, ofSlopes := Regression{Fitting: none}.Fit(t.Context(), views, y)
+	for _, err := range []error{ofProcess, ofSlopes} {
+		var e *MemoryError
+		require.True(t, errors.As(err, &e))
+		assert.Zero(t, e.Float32+e.File)
+	}
 }

@@ -34,7 +34,7 @@ func (m *TaskClassifierModel) decode(f *fileReader) error {
 	if err := f.settings(&j); err != nil {
 		return err
 	}
-	L, P, err := f.taskSizes("labels", j.TaskSamples, j.Basis)
+	L, P, err := f.taskSizes("labels", j.TaskSamples, j.designJSON)
 	if err != nil {
 		return err
 	}

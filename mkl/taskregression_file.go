@@ -42,7 +42,7 @@ func (m *TaskRegressionModel) decode(f *fileReader) error {
 	if err := f.settings(&j); err != nil {
 		return err
 	}
-	L, P, err := f.taskSizes("targets", j.TaskSamples, j.Basis)
+	L, P, err := f.taskSizes("targets", j.TaskSamples, j.designJSON)
 	if err != nil {
 		return err
 	}

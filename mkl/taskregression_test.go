@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -125,6 +126,9 @@ func TestTaskRegressionPredictsAndIsSaved(t *testing.T) {
 
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
+	assertRefused(t, file.Bytes(), func(metadata map[string]string, _ map[string]tensor) {
+		metadata["model"] = strings.Replace(metadata["model"], `"samples":60`, `"samples":59`, 1)
+	}, "60 basis points and 59 samples do not fit the tensors")
 	assertRefused(t, file.Bytes(), func(_ map[string]string, ts map[string]tensor) { ts["basis.of"].data[3] = 0.5 }, `tensor "basis.of": entry (0, 3) is 0.5`)
 	assertRefused(t, file.Bytes(), func(_ map[string]string, ts map[string]tensor) { clear(ts["basis.of"].data[:60]) }, `tensor "basis.of": target 0 has no basis points`)
 	assertRefused(t, file.Bytes(), func(_ map[string]string, ts map[string]tensor) { ts["basis.of"].data[3] = 0 }, `tensor "task.0.lambda": shape is [60] where [59] is expected`)

@@ -205,12 +205,12 @@ func (f *fileWriter) addTasks(t *taskTensors, D int) {
 // taskPrefix begins the names of a task's own tensors.
 func taskPrefix(o int) string { return fmt.Sprintf("task.%d.", o) }
 
-// taskSizes returns the numbers of tasks and of kernels of a file with D basis points, or what does
-// not fit; what names the tasks, samples are their numbers of training samples.
-func (f *fileReader) taskSizes(what string, samples []int, D int) (L, P int, err error) {
+// taskSizes returns the numbers of tasks and of kernels of a file with the given design, or what
+// does not fit; what names the tasks, samples are their numbers of training samples.
+func (f *fileReader) taskSizes(what string, samples []int, d designJSON) (L, P int, err error) {
 	L, P = f.size("gamma")/2, f.size("omega")/2
-	if L < 1 || P < 1 || D < 1 || f.size("basis.of")/L != D || len(samples) != L {
-		return 0, 0, fmt.Errorf("model: %d %s, %d kernels and %d basis points do not fit the tensors", L, what, P, D)
+	if L < 1 || P < 1 || d.Basis < 1 || d.Samples != d.Basis || f.size("basis.of")/L != d.Basis || len(samples) != L {
+		return 0, 0, fmt.Errorf("model: %d %s, %d kernels, %d basis points and %d samples do not fit the tensors", L, what, P, d.Basis, d.Samples)
 	}
 	return L, P, nil
 }
