@@ -11,7 +11,9 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// fits are the estimators, each with a problem of its own making.
+// fits are the estimators, each with a problem of its own making. What joins is an
+// estimator of its own here, with draws of its own: the cases of the others stay as they
+// are.
 var fits = []struct {
 	name string
 	fit  func(ctx context.Context, p *problem) (mkl.Model, error)
@@ -65,21 +67,11 @@ var fits = []struct {
 		return some(e.Fit(ctx, p.views(), p.labels()))
 	}},
 	{"landmarks", func(ctx context.Context, p *problem) (mkl.Model, error) {
-		e := mkl.LandmarkGP{Fitting: p.fitting()}
-		e.Count = pick(p.Rand, 0, 1, 4, 50)
-		e.Choose = pick(p.Rand, mkl.RandomLandmarks, mkl.KMeansLandmarks, mkl.PivotedLandmarks)
-		if !p.mild() {
-			e.Count, e.Sample = pick(p.Rand, -1, 3, math.MaxInt), pick(p.Rand, -1, 0, 2, math.MaxInt)
-		}
+		e := mkl.LandmarkGP{Fitting: p.fitting(), Landmarks: p.landmarks()}
 		return some(e.Fit(ctx, p.open(), p.targets()))
 	}},
 	{"landmark classifier", func(ctx context.Context, p *problem) (mkl.Model, error) {
-		e := mkl.LandmarkClassifier[string]{Fitting: p.fitting()}
-		e.Count = pick(p.Rand, 0, 1, 4, 50)
-		e.Choose = pick(p.Rand, mkl.RandomLandmarks, mkl.KMeansLandmarks, mkl.PivotedLandmarks)
-		if !p.mild() {
-			e.Count, e.Sample = pick(p.Rand, -1, 3, math.MaxInt), pick(p.Rand, -1, 0, 2, math.MaxInt)
-		}
+		e := mkl.LandmarkClassifier[string]{Fitting: p.fitting(), Landmarks: p.landmarks()}
 		return some(e.Fit(ctx, p.open(), p.labels()))
 	}},
 	{"pool", func(ctx context.Context, p *problem) (mkl.Model, error) {
@@ -142,6 +134,65 @@ var fits = []struct {
 		}
 		return some(e.Fit(ctx, table))
 	}},
+	{"regression, landmarks", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		l := p.landmarks()
+		return some(mkl.Regression{Fitting: p.fitting(), Landmarks: &l, Plain: p.IntN(4) == 0}.Fit(ctx, p.uncentred(), p.several()...))
+	}},
+	{"shared regression, landmarks", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		l := p.landmarks()
+		return some(mkl.SharedRegression{Fitting: p.fitting(), Landmarks: &l}.Fit(ctx, p.uncentred(), p.several()...))
+	}},
+	{"classifier, landmarks", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		l := p.landmarks()
+		return some(mkl.Classifier[string]{Fitting: p.fitting(), Landmarks: &l}.Fit(ctx, p.uncentred(), p.labels()))
+	}},
+	{"multilabel, landmarks", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		l := p.landmarks()
+		return some(mkl.MultiLabel{Fitting: p.fitting(), Landmarks: &l}.FitKnown(ctx, p.uncentred(), p.known()...))
+	}},
+	{"task regression, rounded kernels", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		return some(mkl.TaskRegression{Fitting: p.stored()}.Fit(ctx, p.views(), p.several()...))
+	}},
+	{"Gaussian process, rounded kernels", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.MultiGP{Fitting: p.stored(), Family: p.family(), Method: p.method()}
+		return some(e.Fit(ctx, p.views(), p.targets()))
+	}},
+	{"probit classifier, rounded kernels", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.ProbitClassifier[string]{Fitting: p.stored(), Rule: p.rule(), Inference: pick(p.Rand, mkl.Variational, mkl.RelevanceVectors)}
+		return some(e.Fit(ctx, p.views(), p.labels()))
+	}},
+	{"probit classifier, relevances of features", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Theta: p.gamma()}
+		e.Draws = mkl.GibbsDraws{Chains: 2, Draws: 5, Thin: 1}
+		e.Inference = pick(p.Rand, mkl.Variational, mkl.Variational, mkl.Gibbs)
+		views := p.views()
+		for i := range views {
+			switch views[i].Kernel.(type) {
+			case mkl.RBF:
+				views[i].Kernel = mkl.RBF{Width: p.width(), ARD: true}
+			case mkl.Laplacian:
+				views[i].Kernel = mkl.Laplacian{Width: p.width(), ARD: true}
+			}
+		}
+		return some(e.Fit(ctx, views, p.labels()))
+	}},
+	{"categories", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		views := p.views()
+		for i := range views {
+			if _, given := views[i].Kernel.(mkl.Precomputed); !given && p.IntN(4) > 0 {
+				views[i].Kernel = mkl.Categorical{Width: p.width(), Overlap: p.IntN(4) == 0}
+			}
+		}
+		switch p.IntN(4) {
+		case 0:
+			return some(mkl.LandmarkGP{Fitting: p.fitting(), Landmarks: p.landmarks()}.Fit(ctx, views, p.targets()))
+		case 1:
+			return some(mkl.MultiGP{Fitting: p.fitting()}.Fit(ctx, views, p.targets()))
+		case 2:
+			return some(mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule()}.Fit(ctx, views, p.labels()))
+		}
+		return some(mkl.Regression{Fitting: p.fitting()}.Fit(ctx, views, p.several()...))
+	}},
 }
 
 // several returns targets for one to three outputs.
@@ -160,6 +211,15 @@ func (p *problem) open() []mkl.View {
 		if _, given := views[i].Kernel.(mkl.Precomputed); !given && p.IntN(2) == 0 {
 			views[i] = mkl.View{X: views[i].X}
 		}
+	}
+	return views
+}
+
+// uncentred returns views that landmarks take, mostly.
+func (p *problem) uncentred() []mkl.View {
+	views := p.views()
+	for i := range views {
+		views[i].Center = p.IntN(20) == 0
 	}
 	return views
 }
@@ -190,8 +250,7 @@ func some[M interface {
 }
 
 // attacks returns all of them: hostile data and forged files for each estimator. A case
-// is known by the name of its attack and its seed, so that it stays the same when others
-// join.
+// is known by the name of its attack and its seed.
 func attacks() []attack {
 	var data, files []attack
 	for _, f := range fits {

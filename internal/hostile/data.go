@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
@@ -142,7 +143,7 @@ func (p *problem) width() float64 {
 }
 
 func (p *problem) kernel() mkl.Kernel {
-	switch p.IntN(8) {
+	switch p.IntN(7) {
 	case 0:
 		return mkl.Linear{}
 	case 1:
@@ -156,8 +157,6 @@ func (p *problem) kernel() mkl.Kernel {
 		return mkl.RBF{Scale: p.width()}
 	case 4:
 		return mkl.RBF{}
-	case 5:
-		return mkl.Categorical{Width: p.width(), Overlap: p.IntN(4) == 0}
 	}
 	return mkl.RBF{Width: p.width()}
 }
@@ -233,6 +232,27 @@ func (p *problem) fitting() mkl.Fitting {
 		f.Workers = pick(p.Rand, -5, 1000)
 	}
 	return f
+}
+
+// stored is fitting with any storage of the kernels: as they are, rounded in memory, or
+// rounded in a file.
+func (p *problem) stored() mkl.Fitting {
+	f := p.fitting()
+	f.Kernels = mkl.KernelStorage{Float32: p.IntN(2) == 0, Directory: pick(p.Rand, "", os.TempDir())}
+	if !p.mild() && p.IntN(10) == 0 {
+		f.Kernels.Directory = "no such directory"
+	}
+	return f
+}
+
+// landmarks returns how many landmarks there are, and how they are chosen.
+func (p *problem) landmarks() mkl.Landmarks {
+	l := mkl.Landmarks{Count: pick(p.Rand, 0, 1, 4, 50)}
+	l.Choose = pick(p.Rand, mkl.RandomLandmarks, mkl.KMeansLandmarks, mkl.PivotedLandmarks)
+	if !p.mild() {
+		l.Count, l.Sample = pick(p.Rand, -1, 3, math.MaxInt), pick(p.Rand, -1, 0, 2, math.MaxInt)
+	}
+	return l
 }
 
 // slab returns a spike-and-slab prior.

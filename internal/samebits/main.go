@@ -133,6 +133,15 @@ var fits = []struct {
 	{"Gaussian process classifier", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		return mkl.MultiGPClassifier[string]{Fitting: s}.Fit(ctx, d.radial(), d.class)
 	}},
+	{"regression, landmarks", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.Regression{Fitting: s, Landmarks: &mkl.Landmarks{Count: 20}}.Fit(ctx, d.radial(), d.y, d.z)
+	}},
+	{"landmarks", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.LandmarkGP{Fitting: s, Landmarks: mkl.Landmarks{Count: 20}}.Fit(ctx, d.radial(), d.y)
+	}},
+	{"landmark classifier", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.LandmarkClassifier[string]{Fitting: s, Landmarks: mkl.Landmarks{Count: 20}}.Fit(ctx, d.radial(), d.class)
+	}},
 	{"pool", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		return mkl.Auto{Fitting: s}.Fit(ctx, []mkl.View{{X: d.small}}, d.y)
 	}},

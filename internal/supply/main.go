@@ -66,7 +66,7 @@ const command = "github.com/bmkl/bmkl/cmd/mkl"
 const ours = "github.com/bmkl/bmkl"
 
 // folders of the project's modules that are built together, as patterns of packages.
-var folders = []string{"./...", "./mkl/tune/...", "./gonum/...", "./cmd/mkl/...", "./bench/...", "./internal/release/..."}
+var folders = []string{"./...", "./mkl/tune/...", "./gonum/...", "./cmd/mkl/...", "./bench/...", "./internal/release/...", "./internal/site/..."}
 
 // apart are the folders of modules that are built each with the versions of its own.
 var apart = []string{"scale/nats", "scale/beam"}
@@ -88,7 +88,7 @@ const (
 	inCommand = "mkl"     // linked into the command
 	inLibrary = "library" // linked into programs that import the packages
 	inScale   = "scale"   // linked into programs that import those of scale
-	inTests   = "tests"   // used by tests, measurements and releases
+	inTests   = "tests"   // used by tests, measurements, releases and the site of the manuals
 )
 
 // supply is everything that the project is built from.

@@ -14,7 +14,8 @@ func (s *supply) notice() []byte {
 	var b bytes.Buffer
 	b.WriteString(`bmkl is licensed under the Apache License 2.0 (see LICENSE). It is built from the modules below, which others wrote
 and license as follows. "mkl" are linked into the command, "library" into programs that import the packages, "scale" into
-those that import the packages of scale/nats or scale/beam; "tests" are used by tests, measurements and releases only.
+those that import the packages of scale/nats or scale/beam; "tests" are used only by tests, measurements, releases and
+the site of the manuals.
 Texts of the first three follow the table.
 
 This file is written by go run ./internal/supply.
