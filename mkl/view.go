@@ -77,7 +77,7 @@ func (s sight) check(d int) error {
 	if s.columns != nil && len(s.columns) == 0 {
 		return fmt.Errorf("Columns is empty: nil stands for all")
 	}
-	used := make([]bool, d)
+	used := make(map[int]bool, len(s.columns)) // d may be any number of a file
 	for i, c := range s.columns {
 		switch {
 		case c < 0 || c >= d:
