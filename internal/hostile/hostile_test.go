@@ -34,7 +34,7 @@ func TestAttacks(t *testing.T) {
 func TestFound(t *testing.T) {
 	seeds := map[string][]uint64{
 		"forged Gaussian process classifier": {31830, 167296}, "forged probit classifier, relevances of features": {465},
-		"factors":                            {9, 106}, "pool classifier": {176}, "regression": {3741, 4039}, "spike and slab": {58, 68}, "multi-task": {198, 5156},
+		"factors": {9, 106}, "pool classifier": {176}, "regression": {3741, 4039}, "spike and slab": {58, 68}, "multi-task": {198, 5156},
 		"probit classifier, sampled": {187, 4473}, "Gaussian process": {2899}, "shared regression": {194},
 	}
 	for _, a := range attacks() {
