@@ -120,12 +120,7 @@ func (m *LandmarkClassifierModel[T]) PredictClasses(ctx context.Context, opt Pre
 	if err != nil {
 		return nil, err
 	}
-	for i, row := range out.Probability {
-		sharpen(m.sharpness, score[i], row)
-		for c, log := range row {
-			row[c] = special.Exp(log)
-		}
-	}
+	sharpenAll(m.sharpness, score, out.Probability)
 	return out.labelled(m.plan.classes.names)
 }
 

@@ -3,8 +3,6 @@ package mkl
 import (
 	"fmt"
 	"slices"
-
-	"github.com/bmkl/bmkl/internal/special"
 )
 
 // LeaveOneOut returns the prediction of every training sample from all others, in the
@@ -60,11 +58,6 @@ func (m *MultiGPClassifierModel[T]) LeaveOneOut(labels []T) ([][]float64, error)
 		return nil, nil
 	}
 	out := rows(len(labels), len(m.classes.names))
-	for i, row := range out {
-		sharpen(m.sharpness, score[i], row)
-		for c, log := range row {
-			row[c] = special.Exp(log)
-		}
-	}
+	sharpenAll(m.sharpness, score, out)
 	return out, nil
 }

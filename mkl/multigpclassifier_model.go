@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -62,12 +61,7 @@ func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt Pred
 	if err != nil {
 		return nil, err
 	}
-	for i, row := range out.Probability {
-		sharpen(m.sharpness, score[i], row)
-		for c, log := range row {
-			row[c] = special.Exp(log)
-		}
-	}
+	sharpenAll(m.sharpness, score, out.Probability)
 	return out.labelled(m.classes.names)
 }
 

@@ -63,6 +63,17 @@ func sharpen(b float64, scores, dst []float64) {
 	}
 }
 
+// sharpenAll stores the probabilities of the classes, by the scores of each sample, in the rows
+// of out.
+func sharpenAll(b float64, scores, out [][]float64) {
+	for i, row := range out {
+		sharpen(b, scores[i], row)
+		for c, log := range row {
+			row[c] = special.Exp(log)
+		}
+	}
+}
+
 // The ends of what sharpness can be.
 const (
 	leastSharpness = 0.2
