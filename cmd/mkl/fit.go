@@ -197,6 +197,7 @@ type problem struct {
 	// These are known once the task is.
 	est      *estimator
 	prior    map[string]mkl.Gamma
+	byClass  map[string]mkl.Gamma // priors of classes
 	notes    *notes
 	settings *settings
 	fitter
@@ -242,6 +243,9 @@ func (p *problem) choose() (err error) {
 	if p.prior, err = p.priors(p.est); err != nil {
 		return err
 	}
+	if p.byClass, err = p.classPriors(); err != nil {
+		return err
+	}
 	switch {
 	case p.est.form == numbers && p.task != taskRegression && len(p.targets) < 2:
 		return console.Inputf("-task %s needs several targets", p.task)
@@ -268,7 +272,7 @@ func (p *problem) prepare() error {
 		return err
 	}
 	p.settings = &settings{
-		fitCmd: p.fitCmd, prior: p.prior, features: p.views[0].features(),
+		fitCmd: p.fitCmd, prior: p.prior, classPrior: p.byClass, features: p.views[0].features(),
 		fitting: mkl.Fitting{
 			Seed: p.Seed, Restarts: p.Restarts, Tolerance: p.Tolerance, MaxSweeps: p.Sweeps,
 			AllowDuplicates: p.AllowDuplicates || open(p.views), // kernels that the data suggest are not the user's mistake

@@ -52,6 +52,9 @@ type learnFlags struct {
 	Noise         string        `enum:"constant,varying,heavy" default:"constant" help:"Noise of -model mgp in a regression: constant, varying, with a variance that is a function of the views, or heavy, with tails that bear outliers (${default}); -model auto finds out whether it varies."`
 	Rule          string        `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How -model probit makes one kernel of all: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
 	Search        string        `enum:"mode,sampling" default:"mode" help:"Where -model probit puts kernels' weights and features' relevances that are learned: at the mode of their density, or at the mean of importance samples (${default})."`
+	Update        string        `enum:"plugin,meanfield,structured" default:"plugin" help:"How -model probit learns weights: plugin, by the functions at their mean, as the paper does; meanfield, a step of coordinate ascent; or structured, for -rule bin, with functions for each state of the switches (${default})."`
+	Ridge         float64       `help:"What -model probit adds to the kernels' diagonal, times the share of each row's class, which holds back large classes."`
+	ClassPrior    []string      `sep:"none" placeholder:"CLASS=SHAPE,SCALE" help:"Prior alpha of -model probit for one class, where classes are of very different sizes; can be repeated."`
 	landmarkFlags `embed:""`
 
 	Relevance bool `help:"Keep by -model probit the few rows alone that matter most, its relevance vectors, for a small model and predictions that cost little; -rule is fixsum, fixprod or wsum."`
@@ -234,6 +237,9 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("noise", &c.Noise, mkl.ConstantNoise.String()),
 		flagOf("rule", &c.Rule, strings.ToLower(mkl.FixSum.String())),
 		flagOf("search", &c.Search, searchMode),
+		flagOf("update", &c.Update, updates[0].name),
+		flagOf("ridge", &c.Ridge, 0),
+		{"class-prior", len(c.ClassPrior) > 0, func() { c.ClassPrior = nil }},
 		flagOf("landmarks", &c.Landmarks, 0),
 		flagOf("choose", &c.Choose, "random"),
 		flagOf("gibbs", &c.Gibbs, false),
@@ -282,6 +288,9 @@ func (c *fitCmd) checkNumbers() error {
 	if !(c.SigmaG > 0) || math.IsInf(c.SigmaG, 0) {
 		return console.Inputf("-sigma-g %g is not a positive number", c.SigmaG)
 	}
+	if !(c.Ridge >= 0) || math.IsInf(c.Ridge, 0) {
+		return console.Inputf("-ridge %g is not a number from 0 up", c.Ridge)
+	}
 	return nil
 }
 
@@ -295,8 +304,16 @@ func (c *fitCmd) checkSampling() error {
 		return console.Inputf("-relevance puts the weights where the bound is highest: -search %s is not for it", c.Search)
 	case c.Gibbs && c.Search != searchMode:
 		return console.Inputf("-gibbs draws the weights: -search is not for it")
-	case c.Relevance && len(c.Prior) > 0:
-		return console.Inputf("-relevance has no priors: -prior is not for it")
+	case c.Relevance && (len(c.Prior) > 0 || len(c.ClassPrior) > 0):
+		return console.Inputf("-relevance has no priors: -prior and -class-prior are not for it")
+	case c.Relevance && c.Ridge > 0:
+		return console.Inputf("-relevance takes kernels as they are: -ridge is not for it")
+	case (c.Relevance || c.Gibbs) && c.Update != updates[0].name:
+		return console.Inputf("-update says how a variational fit learns weights: it is not for -gibbs and -relevance")
+	case c.Update == "structured" && c.Rule != "bin":
+		return console.Inputf("-update structured is for -rule bin, not %s", c.Rule)
+	case c.Update != updates[0].name && strings.HasPrefix(c.Rule, "fix"):
+		return console.Inputf("-update is for rules that learn weights: -rule %s has none to learn", c.Rule)
 	case c.Relevance && (c.Rule == "bin" || c.Rule == "wprod"):
 		return console.Inputf("-relevance is for -rule fixsum, fixprod and wsum, not %s", c.Rule)
 	}
@@ -339,7 +356,6 @@ func (c *fitCmd) priors(est *estimator) (map[string]mkl.Gamma, error) {
 			}
 			return nil, console.Inputf("-prior %s: the %s %s", s, noun, join(est.priors))
 		}
-		var g mkl.Gamma
 		if name == "kappa" || name == "xi" { // rates of exponential distributions
 			rate, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 			if err != nil || !(rate > 0) || math.IsInf(rate, 0) {
@@ -348,14 +364,54 @@ func (c *fitCmd) priors(est *estimator) (map[string]mkl.Gamma, error) {
 			priors[name] = mkl.Gamma{Shape: 1, Scale: 1 / rate}
 			continue
 		}
-		shape, scale, _ := strings.Cut(value, ",")
-		var errs [2]error
-		g.Shape, errs[0] = strconv.ParseFloat(strings.TrimSpace(shape), 64)
-		g.Scale, errs[1] = strconv.ParseFloat(strings.TrimSpace(scale), 64)
-		if errs[0] != nil || errs[1] != nil || !(g.Shape > 0 && g.Scale > 0) || math.IsInf(g.Shape, 0) || math.IsInf(g.Scale, 0) {
+		g, ok := gammaOf(value)
+		if !ok {
 			return nil, console.Inputf("-prior %s: two positive numbers are needed, as in %s=1e-10,1e+10", s, name)
 		}
 		priors[name] = g
 	}
 	return priors, nil
+}
+
+// gammaOf reads SHAPE,SCALE.
+func gammaOf(text string) (g mkl.Gamma, ok bool) {
+	shape, scale, _ := strings.Cut(text, ",")
+	var errs [2]error
+	g.Shape, errs[0] = strconv.ParseFloat(strings.TrimSpace(shape), 64)
+	g.Scale, errs[1] = strconv.ParseFloat(strings.TrimSpace(scale), 64)
+	ok = errs[0] == nil && errs[1] == nil && g.Shape > 0 && g.Scale > 0 && !math.IsInf(g.Shape, 0) && !math.IsInf(g.Scale, 0)
+	return g, ok
+}
+
+// classPriors reads -class-prior; nil without any.
+func (c *fitCmd) classPriors() (map[string]mkl.Gamma, error) {
+	var priors map[string]mkl.Gamma
+	for _, s := range c.ClassPrior {
+		at := strings.LastIndex(s, "=") // the name of a class may hold one
+		g, ok := gammaOf(s[at+1:])
+		if at < 1 || !ok {
+			return nil, console.Inputf("-class-prior %s: a class and two positive numbers are needed, as in yes=2,0.5", s)
+		}
+		if priors == nil {
+			priors = map[string]mkl.Gamma{}
+		}
+		priors[s[:at]] = g
+	}
+	return priors, nil
+}
+
+// updates are the values of -update.
+var updates = []struct {
+	name   string
+	update mkl.WeightUpdate
+}{{"plugin", mkl.PlugIn}, {"meanfield", mkl.MeanField}, {"structured", mkl.Structured}}
+
+// update returns what -update asks for.
+func (c *fitCmd) update() mkl.WeightUpdate {
+	for _, u := range updates {
+		if u.name == c.Update {
+			return u.update
+		}
+	}
+	return mkl.PlugIn
 }

@@ -193,11 +193,12 @@ var estimators = []*estimator{
 	},
 	{
 		model: "probit", tasks: []string{taskBinary, taskMulticlass}, kind: "probit-classifier", form: classes, gaps: true,
-		flags:  []string{"kernels", "text", "prior", "rule", "search", "gibbs", "relevance", "allow-duplicates", "restarts", "store", "resume"},
+		flags:  []string{"kernels", "text", "prior", "rule", "search", "update", "ridge", "class-prior", "gibbs", "relevance", "allow-duplicates", "restarts", "store", "resume"},
 		priors: []string{"alpha", "rho", "kappa", "xi", "theta"},
 		build: func(s *settings) fitter {
 			c := mkl.ProbitClassifier[string]{
-				Fitting: s.fitting, Alpha: s.prior["alpha"], Rule: rule(s.Rule), NotEmpty: true,
+				Fitting: s.fitting, Alpha: s.prior["alpha"], ClassAlpha: s.classPrior, Rule: rule(s.Rule), NotEmpty: true,
+				Update: s.update(), Ridge: s.Ridge,
 				Rho: s.prior["rho"], Theta: s.prior["theta"], Kappa: rateOf(s.prior["kappa"]), Xi: rateOf(s.prior["xi"]),
 				Draws: mkl.GibbsDraws{Chains: s.Chains, Draws: s.Draws, Thin: s.Thin},
 			}
@@ -253,9 +254,11 @@ var estimators = []*estimator{
 // settings are what the flags of mkl fit ask for.
 type settings struct {
 	*fitCmd
-	fitting  mkl.Fitting
-	prior    map[string]mkl.Gamma // by name, those that differ from the default
-	features []string             // names of the columns of the first view
+	fitting mkl.Fitting
+	prior   map[string]mkl.Gamma // by name, those that differ from the default
+
+	classPrior map[string]mkl.Gamma // of -class-prior
+	features   []string             // names of the columns of the first view
 }
 
 // rateOf is the rate of an exponential distribution; 0 stands for the default.
