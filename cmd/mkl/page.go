@@ -83,10 +83,12 @@ func (c *plotCmd) Run(e *console.Env) error {
 type reporter struct {
 	*pageFlags
 	env   *console.Env
-	held  *tested // the data that the fit has not seen
+	held  *tested // the data that the fit has not seen, unless it was told so
 	train *tested // nil without -train
-	told  *report
-	rng   *rand.Rand
+
+	learned bool // held is a file that the model was fitted to
+	told    *report
+	rng     *rand.Rand
 }
 
 // page reads the model and the data and makes the page of them.
@@ -100,6 +102,9 @@ func (c *pageFlags) page(e *console.Env) (*page.Page, error) {
 		return nil, err
 	}
 	defer r.held.files.Close()
+	if r.learned, err = r.held.notes.Made.used(e, r.held.main.Path); err != nil {
+		return nil, err
+	}
 	if c.Train != "" {
 		if slices.ContainsFunc(r.held.notes.Views, func(v viewNote) bool { return v.File }) {
 			return nil, console.Inputf("-train: the model has views from files of their own, of which there is one set only")
@@ -400,7 +405,11 @@ func (r *reporter) errors() page.Section {
 		if r.train != nil {
 			add("training", r.train)
 		}
-		add("held out", r.held)
+		if r.learned {
+			add("training", r.held)
+		} else {
+			add("held out", r.held)
+		}
 	}
 	s := page.Section{ID: "errors", Title: "Errors", Tables: []page.Table{{Caption: "Errors", Names: 1, Head: append(head, names...), Rows: rows}}}
 	if r.held.est.form == numbers {
@@ -408,7 +417,10 @@ func (r *reporter) errors() page.Section {
 	} else {
 		s.Paragraphs = []string{"Log loss is in nats; ECE is the expected calibration error; the Brier score is between 0 and 2; AUC and the equal error rate (EER) are those of each class against the others, averaged; the last column counts truths that were given a probability below 1e-6."}
 	}
-	if r.train == nil {
+	switch {
+	case r.learned:
+		s.Paragraphs = append(s.Paragraphs, fmt.Sprintf("The model was fitted to %s: with samples that it has not seen errors are larger.", r.held.main.Name()))
+	case r.train == nil:
 		s.Paragraphs = append(s.Paragraphs, "Training errors are shown with -train FILE.")
 	}
 	return s

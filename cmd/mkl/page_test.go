@@ -316,6 +316,21 @@ func TestSurface(t *testing.T) {
 	assert.InDelta(t, 1, slices.Max(slices.Concat(page.Shades...)), 0)
 }
 
+// TestReportOnTrainingData demands that errors of the file of the fit, by whatever name, are called training
+// errors, and others not.
+func TestReportOnTrainingData(t *testing.T) {
+	other := strings.Replace(flowers(), "setosa", "virginica", 1)
+	command(t, map[string]string{"f.csv": flowers(), "again.csv": flowers(), "other.csv": other}, "")
+	status, _, stderr := command(t, nil, "", "fit", "f.csv", "-target", "species", "-model", "probit", "-view", "x,z:rbf(width=2)", "-o", "m")
+	require.Equal(t, console.StatusOK, status, stderr)
+	for file, learned := range map[string]bool{"f.csv": true, "again.csv": true, "other.csv": false} {
+		status, page, stderr := command(t, nil, "", "report", "m", "-data", file)
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Equal(t, learned, strings.Contains(page, "The model was fitted to "+file), file)
+		assert.Equal(t, !learned, strings.Contains(page, "held out"), file)
+	}
+}
+
 // TestDependenceOnText compares the table of a column of text with the mean prediction of files in which every
 // sample has the text.
 func TestDependenceOnText(t *testing.T) {

@@ -44,6 +44,18 @@ func provenanceOf(e *console.Env, fs *console.Files, seed uint64) (*provenance, 
 	return p, nil
 }
 
+// used reports whether a file is one that the model was fitted to; not where nobody knows.
+func (p *provenance) used(e *console.Env, path string) (bool, error) {
+	if p == nil {
+		return false, nil
+	}
+	note, err := noteOf(e, path)
+	if note == nil || err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(p.Data, func(d dataNote) bool { return d.SHA256 == note.SHA256 }), nil
+}
+
 // noteOf identifies a file, unless it cannot be read twice, such as standard input.
 func noteOf(e *console.Env, path string) (*dataNote, error) {
 	if info, err := os.Stat(path); path == "-" || err != nil || !info.Mode().IsRegular() {
