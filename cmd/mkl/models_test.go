@@ -334,7 +334,7 @@ func TestClassModels(t *testing.T) {
 		{"-task binary -target big -model probit -rule wprod", "binary (probit) of big", false},
 		{"-task multiclass -target species -model probit -rule wsum -relevance", "iris, other", false},
 		{"-task multiclass -target species -model probit -rule bin -update structured -ridge 0.1", "iris, other", false},
-		{"-task multiclass -target species -model probit -class-prior iris=2,0.5", "iris, other", false},
+		{"-task multiclass -target species -model probit -class-prior virginica=2,0.5", "iris, other", false},
 		{"-task multiclass -target species -model probit -rule wsum -gibbs -chains 2 -draws 60 -thin 1", "2 chains of 120 sweeps, 120 draws kept", false},
 	} {
 		if testing.Short() && i%3 != 0 {
