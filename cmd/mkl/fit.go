@@ -195,11 +195,11 @@ type problem struct {
 	resumed *resumption // the file of -resume; nil if there is none
 
 	// These are known once the task is.
-	est      *estimator
-	prior    map[string]mkl.Gamma
-	byClass  map[string]mkl.Gamma // priors of classes
-	notes    *notes
-	settings *settings
+	est        *estimator
+	prior      map[string]mkl.Gamma
+	classPrior map[string]mkl.Gamma
+	notes      *notes
+	settings   *settings
 	fitter
 
 	guessed string // how the task was told, if it was not named
@@ -243,7 +243,7 @@ func (p *problem) choose() (err error) {
 	if p.prior, err = p.priors(p.est); err != nil {
 		return err
 	}
-	if p.byClass, err = p.classPriors(); err != nil {
+	if p.classPrior, err = p.classPriors(); err != nil {
 		return err
 	}
 	switch {
@@ -272,7 +272,7 @@ func (p *problem) prepare() error {
 		return err
 	}
 	p.settings = &settings{
-		fitCmd: p.fitCmd, prior: p.prior, classPrior: p.byClass, features: p.views[0].features(),
+		fitCmd: p.fitCmd, prior: p.prior, classPrior: p.classPrior, features: p.views[0].features(),
 		fitting: mkl.Fitting{
 			Seed: p.Seed, Restarts: p.Restarts, Tolerance: p.Tolerance, MaxSweeps: p.Sweeps,
 			AllowDuplicates: p.AllowDuplicates || open(p.views), // kernels that the data suggest are not the user's mistake

@@ -52,7 +52,7 @@ type learnFlags struct {
 	Noise         string        `enum:"constant,varying,heavy" default:"constant" help:"Noise of -model mgp in a regression: constant, varying, with a variance that is a function of the views, or heavy, with tails that bear outliers (${default}); -model auto finds out whether it varies."`
 	Rule          string        `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How -model probit makes one kernel of all: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
 	Search        string        `enum:"mode,sampling" default:"mode" help:"Where -model probit puts kernels' weights and features' relevances that are learned: at the mode of their density, or at the mean of importance samples (${default})."`
-	Update        string        `enum:"plugin,meanfield,structured" default:"plugin" help:"How -model probit learns weights: plugin, by the functions at their mean, as the paper does; meanfield, a step of coordinate ascent; or structured, for -rule bin, with functions for each state of the switches (${default})."`
+	Update        string        `enum:"${updates}" default:"plugin" help:"How -model probit learns weights: plugin, by the functions at their mean, as the paper does; meanfield, a step of coordinate ascent; or structured, for -rule bin, with functions for each state of the switches (${default})."`
 	Ridge         float64       `help:"What -model probit adds to the kernels' diagonal, times the share of each row's class, which holds back large classes."`
 	ClassPrior    []string      `sep:"none" placeholder:"CLASS=SHAPE,SCALE" help:"Prior alpha of -model probit for one class, where classes are of very different sizes; can be repeated."`
 	landmarkFlags `embed:""`
@@ -129,16 +129,19 @@ func (c landmarkFlags) choice() mkl.Landmarks {
 
 // flagVars are the defaults and the values of flags that the help refers to by name.
 func flagVars() map[string]string {
-	var familyNames, methodNames []string
+	var familyNames, methodNames, updateNames []string
 	for _, f := range families {
 		familyNames = append(familyNames, f.name)
 	}
 	for _, m := range methods {
 		methodNames = append(methodNames, m.name)
 	}
+	for _, u := range updates {
+		updateNames = append(updateNames, u.name)
+	}
 	return map[string]string{
 		"tasks": strings.Join(taskNames(), ","), "models": strings.Join(modelNames(), ","),
-		"families": strings.Join(familyNames, ","), "methods": strings.Join(methodNames, ","),
+		"families": strings.Join(familyNames, ","), "methods": strings.Join(methodNames, ","), "updates": strings.Join(updateNames, ","),
 		"sigmaG": strconv.FormatFloat(defaultSigmaG, 'g', -1, 64),
 	}
 }
@@ -310,9 +313,9 @@ func (c *fitCmd) checkSampling() error {
 		return console.Inputf("-relevance takes kernels as they are: -ridge is not for it")
 	case (c.Relevance || c.Gibbs) && c.Update != updates[0].name:
 		return console.Inputf("-update says how a variational fit learns weights: it is not for -gibbs and -relevance")
-	case c.Update == "structured" && c.Rule != "bin":
+	case c.update() == mkl.Structured && c.Rule != "bin":
 		return console.Inputf("-update structured is for -rule bin, not %s", c.Rule)
-	case c.Update != updates[0].name && strings.HasPrefix(c.Rule, "fix"):
+	case c.Update != updates[0].name && !rule(c.Rule).Learned():
 		return console.Inputf("-update is for rules that learn weights: -rule %s has none to learn", c.Rule)
 	case c.Relevance && (c.Rule == "bin" || c.Rule == "wprod"):
 		return console.Inputf("-relevance is for -rule fixsum, fixprod and wsum, not %s", c.Rule)
@@ -398,20 +401,4 @@ func (c *fitCmd) classPriors() (map[string]mkl.Gamma, error) {
 		priors[s[:at]] = g
 	}
 	return priors, nil
-}
-
-// updates are the values of -update.
-var updates = []struct {
-	name   string
-	update mkl.WeightUpdate
-}{{"plugin", mkl.PlugIn}, {"meanfield", mkl.MeanField}, {"structured", mkl.Structured}}
-
-// update returns what -update asks for.
-func (c *fitCmd) update() mkl.WeightUpdate {
-	for _, u := range updates {
-		if u.name == c.Update {
-			return u.update
-		}
-	}
-	return mkl.PlugIn
 }

@@ -423,6 +423,24 @@ func (c *fitCmd) method() mkl.Method {
 	return mkl.Published
 }
 
+// updates are the ways to learn weights that -update names.
+var updates = []struct {
+	name   string
+	update mkl.WeightUpdate
+}{
+	{"plugin", mkl.PlugIn}, {"meanfield", mkl.MeanField}, {"structured", mkl.Structured},
+}
+
+// update returns the update that -update names; the parser of flags lets no other pass.
+func (c *fitCmd) update() mkl.WeightUpdate {
+	for _, u := range updates {
+		if u.name == c.Update {
+			return u.update
+		}
+	}
+	return mkl.PlugIn
+}
+
 // noise returns the noise that -noise names; the parser of flags lets no other pass.
 func (c *fitCmd) noise() mkl.NoiseModel {
 	for _, n := range []mkl.NoiseModel{mkl.VaryingNoise, mkl.HeavyNoise} {

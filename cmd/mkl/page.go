@@ -83,8 +83,8 @@ func (c *plotCmd) Run(e *console.Env) error {
 type reporter struct {
 	*pageFlags
 	env   *console.Env
-	held  *tested // the data that the fit has not seen, unless it was told so
-	train *tested // nil without -train
+	held  *tested // -data
+	train *tested // -train; nil without it
 
 	learned bool // held is a file that the model was fitted to
 	told    *report
@@ -419,7 +419,7 @@ func (r *reporter) errors() page.Section {
 	}
 	switch {
 	case r.learned:
-		s.Paragraphs = append(s.Paragraphs, fmt.Sprintf("The model was fitted to %s: with samples that it has not seen errors are larger.", r.held.main.Name()))
+		s.Paragraphs = append(s.Paragraphs, fmt.Sprintf("The model was fitted to %s: errors of samples that it has not seen are larger as a rule.", r.held.main.Name()))
 	case r.train == nil:
 		s.Paragraphs = append(s.Paragraphs, "Training errors are shown with -train FILE.")
 	}

@@ -44,7 +44,7 @@ func provenanceOf(e *console.Env, fs *console.Files, seed uint64) (*provenance, 
 	return p, nil
 }
 
-// used reports whether a file is one that the model was fitted to; not where nobody knows.
+// used reports whether a file is one that the model was fitted to: false where that is not known.
 func (p *provenance) used(e *console.Env, path string) (bool, error) {
 	if p == nil {
 		return false, nil
