@@ -121,6 +121,12 @@ func laRows(m limits) iter.Seq2[string, func() measurer] {
 				unit: "GFLOP/s", work: 2 * cube(n), goalPeer: fmaPeak,
 				contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }, m.fma64),
 			}, n, func(p peer) contender { return contender{run: func(int) { p.gemm(a, b, c) }} })
+		}) && each("Gemm", []sized{{8, 5}, {22, 5}}, func(n int) row {
+			a, b, c := random(n, n, 1), random(n, n, 2), la.NewMatrix[float64](n, n)
+			return against(row{
+				unit: "µs", goalPeer: gonum.name(),
+				contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }),
+			}, n, func(p peer) contender { return contender{run: func(int) { p.gemm(a, b, c) }} })
 		}) && each("Syrk", []sized{{64, 0}, {128, 0}, {256, .70}, {512, 0}, {1024, .85}, {2048, .88}}, func(n int) row {
 			a, c := random(n, n, 1), la.NewMatrix[float64](n, n)
 			return against(row{

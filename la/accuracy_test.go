@@ -256,7 +256,7 @@ func TestExpAtTheEnds(t *testing.T) {
 			}
 			Exp(dst, src)
 			for i, got := range dst {
-				assert.Equal(t, bits(cases[i%len(cases)].want), bits(got), "exp(%v) = %v", src[i], got)
+				assert.Equal(t, bitsOf(cases[i%len(cases)].want), bitsOf(got), "exp(%v) = %v", src[i], got)
 			}
 		}
 		src := []float32{0, float32(inf), float32(-inf), float32(nan), 89, -105, 1e30, -1e30}

@@ -62,7 +62,7 @@ func avx2Set() *instructionSet {
 	s := newSet("avx2")
 	s.f64 = kernels[float64]{
 		mr: 4, nr: 12,
-		gemm: avx2Gemm64, dist: avx2Dist64,
+		gemm: avx2Gemm64, dist: avx2Dist64, small: avx2Small64,
 		pack: avx2Pack64, gather: avx2Gather64,
 		scalPiece: avx2Scal64, expPiece: avx2Exp64,
 		vectorKernels: vectorKernels[float64, float64]{
@@ -72,7 +72,7 @@ func avx2Set() *instructionSet {
 	}
 	s.f32 = kernels[float32]{
 		mr: 4, nr: 24,
-		gemm: avx2Gemm32, dist: avx2Dist32,
+		gemm: avx2Gemm32, dist: avx2Dist32, small: avx2Small32,
 		pack: avx2Pack32, gather: avx2Gather32,
 		scalPiece: avx2Scal32, expPiece: avx2Exp32,
 		vectorKernels: vectorKernels[float32, float32]{
@@ -324,6 +324,9 @@ func avx2Gemm64(k int, alpha float64, a, b, c *float64, ldc int, add bool, next 
 func avx2Dist64(k int, a, b, c *float64, ldc int, add bool)
 
 //go:noescape
+func avx2Small64(m, n, grow, k int, alpha float64, a *float64, ars, acs int, b *float64, ldb int, c *float64, ldc int, add bool)
+
+//go:noescape
 func avx2PackBlocks64(blocks int, src *float64, ld int, dst *float64, step int)
 
 //go:noescape
@@ -349,6 +352,9 @@ func avx2Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next 
 
 //go:noescape
 func avx2Dist32(k int, a, b, c *float32, ldc int, add bool)
+
+//go:noescape
+func avx2Small32(m, n, grow, k int, alpha float32, a *float32, ars, acs int, b *float32, ldb int, c *float32, ldc int, add bool)
 
 //go:noescape
 func avx2PackBlocks32(blocks int, src *float32, ld int, dst *float32, step int)

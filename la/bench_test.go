@@ -32,7 +32,7 @@ func sized(b *testing.B, sizes []int, f func(b *testing.B, n int)) {
 	}
 }
 
-var productSizes = []int{8, 16, 32, 64, 128, 256, 512, 1024, 2048}
+var productSizes = []int{8, 16, 22, 32, 64, 128, 256, 512, 1024, 2048}
 
 func BenchmarkGemm(b *testing.B)   { benchGemm[float64](b, 1) }
 func BenchmarkGemm32(b *testing.B) { benchGemm[float32](b, 1) }

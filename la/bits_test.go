@@ -29,8 +29,8 @@ func orient(t Trans, rows, cols int) (int, int) {
 	return rows, cols
 }
 
-// bits returns x's bits, all NaNs being one.
-func bits[T Float](x T) uint64 {
+// bitsOf returns x's bits, all NaNs being one.
+func bitsOf[T Float](x T) uint64 {
 	if x != x {
 		return math.Float64bits(math.NaN())
 	}
@@ -44,9 +44,9 @@ func sameBits[T Float](t testing.TB, want, got []T, what string, args ...any) {
 		t.Fatalf("%s: length %d, want %d", fmt.Sprintf(what, args...), len(got), len(want))
 	}
 	for i := range want {
-		if bits(want[i]) != bits(got[i]) {
+		if bitsOf(want[i]) != bitsOf(got[i]) {
 			t.Fatalf("%s: element %d is %v (%x), want %v (%x)", fmt.Sprintf(what, args...),
-				i, got[i], bits(got[i]), want[i], bits(want[i]))
+				i, got[i], bitsOf(got[i]), want[i], bitsOf(want[i]))
 		}
 	}
 }

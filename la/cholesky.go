@@ -45,7 +45,7 @@ func Cholesky[T Float](w *Workspace, a Matrix[T]) error {
 		return nil
 	}
 	raceWriteLower(0, a)
-	if ok, err := smallCholesky(w, a); ok {
+	if ok, err := smallCholesky(w, &a); ok {
 		return err
 	}
 	t, w := triangularOf(w, a, false, 0)

@@ -28,8 +28,8 @@ func (p product[T]) distances(w *Workspace, name string) {
 	x.check("X")
 	y.checkShape("Y", y.Rows, x.Cols)
 	d.checkShape(name, x.Rows, y.Rows)
-	refuseOverlap(name, d, "X", x)
-	refuseOverlap(name, d, "Y", y)
+	refuseOverlap(name, &d, "X", &x)
+	refuseOverlap(name, &d, "Y", &y)
 	if d.Rows == 0 || d.Cols == 0 {
 		return
 	}

@@ -166,7 +166,7 @@ func requireSameLower[T Float](t *testing.T, want, got Matrix[T], what string) {
 				if v := got.At(i, j); v == v {
 					require.Failf(t, what, "n = %d: upper triangle written at (%d, %d)", want.Rows, i, j)
 				}
-			} else if bits(want.At(i, j)) != bits(got.At(i, j)) {
+			} else if bitsOf(want.At(i, j)) != bitsOf(got.At(i, j)) {
 				require.Failf(t, what, "n = %d, (%d, %d): want %v, got %v", want.Rows, i, j, want.At(i, j), got.At(i, j))
 			}
 		}

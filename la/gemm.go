@@ -13,8 +13,6 @@ import (
 // block of BlockK terms s = Σ a·b, one chain of fused multiply-adds from +0, goes
 // in by c = fma(α, s, c), or c = α·s for the first block with β = 0.
 func Gemm[T Float](w *Workspace, ta, tb Trans, alpha T, a, b Matrix[T], beta T, c Matrix[T]) {
-	a.check("A")
-	b.check("B")
 	c.check("C")
 	m, n, k := c.Rows, c.Cols, a.Cols
 	if ta {
@@ -28,8 +26,8 @@ func Gemm[T Float](w *Workspace, ta, tb Trans, alpha T, a, b Matrix[T], beta T, 
 	} else {
 		b.checkShape("B", k, n)
 	}
-	refuseOverlap("C", c, "A", a)
-	refuseOverlap("C", c, "B", b)
+	refuseOverlap("C", &c, "A", &a)
+	refuseOverlap("C", &c, "B", &b)
 	if m == 0 || n == 0 {
 		return
 	}
@@ -41,7 +39,6 @@ func Gemm[T Float](w *Workspace, ta, tb Trans, alpha T, a, b Matrix[T], beta T, 
 // α·Aᵀ·A + β·C (t = Transpose, A k×n), with the roundings of [Gemm]. The strict
 // upper triangle of C is neither read nor written. C must not overlap A.
 func Syrk[T Float](w *Workspace, t Trans, alpha T, a Matrix[T], beta T, c Matrix[T]) {
-	a.check("A")
 	c.checkSquare("C")
 	n := c.Rows
 	if t {
@@ -49,7 +46,7 @@ func Syrk[T Float](w *Workspace, t Trans, alpha T, a Matrix[T], beta T, c Matrix
 	} else {
 		a.checkShape("A", n, a.Cols)
 	}
-	refuseOverlap("C", c, "A", a)
+	refuseOverlap("C", &c, "A", &a)
 	if n == 0 {
 		return
 	}
@@ -443,12 +440,10 @@ func (p *product[T]) smallPanel(kt *kernels[T], k, j0, j1 int, b *T, ldb int) {
 			kt.small(m, n, grow, k, p.alpha, a, ars, acs, b, ldb, c, p.c.Stride, add)
 		}
 	}
-	vector := 64 / int(unsafe.Sizeof(p.alpha))
-	whole := bool(p.tb) || roundUp(j1, vector) <= p.b.Cols // vectors of B can be read
 	for i := 0; i < p.c.Rows; {
 		m := min(4, p.c.Rows-i)
 		end := i + p.off + 1 // of row i, before it is cut off at j1
-		if r := kt.mr; whole && i+r <= p.c.Rows && (end >= j1 || end > j0 && end+r-1 <= j1) {
+		if r := kt.mr; i+r <= p.c.Rows && (end >= j1 || end > j0 && end+r-1 <= j1) {
 			m = r
 		}
 		switch {

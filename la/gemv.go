@@ -9,7 +9,7 @@ import "unsafe"
 // fma(α, s, β·y_i). With op(A) = Aᵀ, y is scaled by β (or cleared), then
 // y_j = fma(α·x_i, a_ij, y_j) for the rows i in order.
 func Gemv[T Float](w *Workspace, t Trans, alpha T, a Matrix[T], x []T, beta T, y []T) {
-	refuseOverlap("y", asRow(y), "A", a)
+	refuseOverlap("y", asRow(y), "A", &a)
 	gemv(w, t, alpha, a, x, beta, y)
 }
 

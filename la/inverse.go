@@ -27,7 +27,7 @@ func invertTriangle[T Float](w *Workspace, l Matrix[T], what inverseOf) {
 		return
 	}
 	raceWriteLower(0, l)
-	if smallInverse(w, l, &l.Data[0], l.Stride, what) {
+	if smallInverse(w, &l, &l.Data[0], l.Stride, what) {
 		return
 	}
 	t, w := triangularOf(w, l, false, 0)
@@ -197,10 +197,10 @@ func CholeskyInvDiag[T Float](w *Workspace, l Matrix[T], d []T) {
 	if l.Rows == 0 {
 		return
 	}
-	refuseOverlap("d", asRow(d), "L", l)
+	refuseOverlap("d", asRow(d), "L", &l)
 	raceReadLower(l)
 	raceWrite(d)
-	if smallInverse(w, l, &d[0], 0, diagonalOnly) {
+	if smallInverse(w, &l, &d[0], 0, diagonalOnly) {
 		return
 	}
 	t, w := triangularOf(w, l, false, 0)

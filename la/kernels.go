@@ -36,8 +36,7 @@ type kernels[T Float] struct {
 	// nil where gemm does for all sizes.
 	small func(m, n, grow, k int, alpha T, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add bool)
 
-	// direct is small for mr rows, from a b of which the rest of the last vector of 64 bytes
-	// of a row may be read too.
+	// direct is small for mr rows; it is nil where mr is 4.
 	direct func(n, grow, k int, alpha T, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add bool)
 
 	// pack transposes r rows of k elements, dst[p*step+i] = src[i*ld+p], i < r, p < k,

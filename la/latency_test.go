@@ -147,6 +147,12 @@ func meterStrips[T Float](k *stripKernels[T], m meter) {
 		defer m("strip solve", n*n*nr, (n*n/2+2*n*nr)*size)()
 		solve(lo, hi, t, ts, r, y, skip)
 	}
+	if invert := k.invert; invert != nil {
+		k.invert = func(n int, t, y *T) {
+			defer m("strip invert", n*n*nr, 2*n*nr*size)()
+			invert(n, t, y)
+		}
+	}
 	k.chol = func(lo, j0, hi int, r, y *T) int {
 		defer m("strip chol", 2*nr*(hi-j0)*(hi-lo), (hi-lo)*nr*size)()
 		return chol(lo, j0, hi, r, y)

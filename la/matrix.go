@@ -1,6 +1,9 @@
 package la
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Matrix is a row-major view of Rows×Cols elements: element (i, j) is
 // Data[i*Stride+j]. A view shares its elements with the matrix it was cut from.
@@ -98,39 +101,48 @@ func (m Matrix[T]) MirrorLower() {
 
 // Valid reports whether m is well formed: whether no size is negative, Stride is at
 // least Cols and Data has all elements. Functions of this package panic on others.
-func (m Matrix[T]) Valid() bool {
+func (m Matrix[T]) Valid() bool { return m.valid() }
+
+func (m *Matrix[T]) valid() bool {
 	if m.Rows <= 0 || m.Cols <= 0 {
 		return m.Rows >= 0 && m.Cols >= 0
 	}
-	// (Rows−1)·Stride + Cols ≤ len(Data), without a product that may overflow.
-	return m.Stride >= m.Cols && len(m.Data) >= m.Cols && (len(m.Data)-m.Cols)/m.Stride >= m.Rows-1
+	if m.Stride < m.Cols || len(m.Data) < m.Cols {
+		return false
+	}
+	over, last := bits.Mul64(uint64(m.Rows-1), uint64(m.Stride)) // a division would take longer
+	return over == 0 && last <= uint64(len(m.Data)-m.Cols)
 }
 
+// The checks take pointers: to copy a matrix takes longer than to check it.
+
 // check panics unless m is well formed; name is the argument's.
-func (m Matrix[T]) check(name string) {
+func (m *Matrix[T]) check(name string) {
+	if !m.valid() {
+		m.refuse(name)
+	}
+}
+
+// refuse panics and says why m is not well formed.
+func (m *Matrix[T]) refuse(name string) {
 	if m.Rows < 0 || m.Cols < 0 {
 		panic(fmt.Sprintf("la: %s: negative shape %d×%d", name, m.Rows, m.Cols))
-	}
-	if m.Rows == 0 || m.Cols == 0 {
-		return
 	}
 	if m.Stride < m.Cols {
 		panic(fmt.Sprintf("la: %s: stride %d is less than the %d columns", name, m.Stride, m.Cols))
 	}
-	if !m.Valid() {
-		panic(fmt.Sprintf("la: %s: %d elements where %d×%d with stride %d needs more",
-			name, len(m.Data), m.Rows, m.Cols, m.Stride))
-	}
+	panic(fmt.Sprintf("la: %s: %d elements where %d×%d with stride %d needs more",
+		name, len(m.Data), m.Rows, m.Cols, m.Stride))
 }
 
-func (m Matrix[T]) checkSquare(name string) {
+func (m *Matrix[T]) checkSquare(name string) {
 	m.check(name)
 	if m.Rows != m.Cols {
 		panic(fmt.Sprintf("la: %s: %d×%d is not square", name, m.Rows, m.Cols))
 	}
 }
 
-func (m Matrix[T]) checkShape(name string, rows, cols int) {
+func (m *Matrix[T]) checkShape(name string, rows, cols int) {
 	m.check(name)
 	if m.Rows != rows || m.Cols != cols {
 		panic(fmt.Sprintf("la: %s: %d×%d where %d×%d is needed", name, m.Rows, m.Cols, rows, cols))

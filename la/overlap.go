@@ -8,7 +8,9 @@ import (
 // Overlap reports whether two matrices share an element. Views of the same rows
 // (equal strides) are told apart exactly up to a row that wraps; other
 // interleaved views count as overlapping.
-func Overlap[T Float](a, b Matrix[T]) bool {
+func Overlap[T Float](a, b Matrix[T]) bool { return overlap(&a, &b) }
+
+func overlap[T Float](a, b *Matrix[T]) bool {
 	if a.Rows == 0 || a.Cols == 0 || b.Rows == 0 || b.Cols == 0 {
 		return false
 	}
@@ -36,15 +38,15 @@ func Overlap[T Float](a, b Matrix[T]) bool {
 }
 
 // refuseOverlap panics if out shares an element with in.
-func refuseOverlap[T Float](outName string, out Matrix[T], inName string, in Matrix[T]) {
-	if Overlap(out, in) {
+func refuseOverlap[T Float](outName string, out *Matrix[T], inName string, in *Matrix[T]) {
+	if overlap(out, in) {
 		panic(fmt.Sprintf("la: %s overlaps %s", outName, inName))
 	}
 }
 
 // asRow returns x as a matrix of one row.
-func asRow[T Float](x []T) Matrix[T] {
-	return Matrix[T]{Rows: 1, Cols: len(x), Stride: len(x), Data: x}
+func asRow[T Float](x []T) *Matrix[T] {
+	return &Matrix[T]{Rows: 1, Cols: len(x), Stride: len(x), Data: x}
 }
 
 // checkVectors panics if out overlaps in without being the same slice. It is refuseOverlap

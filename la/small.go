@@ -103,7 +103,7 @@ func smallIn[T Float](w *Workspace, k *stripKernels[T], n int) small[T] {
 
 // load transposes l into the strip. Lines that are not in use are cleared, since numbers
 // left there, such as subnormals, could make the arithmetic slow.
-func (s *small[T]) load(l Matrix[T]) {
+func (s *small[T]) load(l *Matrix[T]) {
 	if s.end < s.k.nr {
 		clear(elems(s.l, s.end*s.k.nr))
 	}
@@ -111,7 +111,7 @@ func (s *small[T]) load(l Matrix[T]) {
 }
 
 // smallCholesky factors a; ok is false if it has too many rows.
-func smallCholesky[T Float](w *Workspace, a Matrix[T]) (ok bool, err error) {
+func smallCholesky[T Float](w *Workspace, a *Matrix[T]) (ok bool, err error) {
 	n, k := a.Rows, stripTable[T]()
 	if n > k.nr {
 		return false, nil
@@ -133,7 +133,7 @@ func smallCholesky[T Float](w *Workspace, a Matrix[T]) (ok bool, err error) {
 
 // smallInverse stores in dst what is wanted of the inverse of L; dst's rows are
 // ldd apart. It returns false if L has too many rows.
-func smallInverse[T Float](w *Workspace, l Matrix[T], dst *T, ldd int, what inverseOf) bool {
+func smallInverse[T Float](w *Workspace, l *Matrix[T], dst *T, ldd int, what inverseOf) bool {
 	n, k := l.Rows, stripTable[T]()
 	if n > k.nr {
 		return false
@@ -144,13 +144,20 @@ func smallInverse[T Float](w *Workspace, l Matrix[T], dst *T, ldd int, what inve
 	}
 	s, nr := smallIn(w, k, n), k.nr
 	s.load(l)
-	x, t, r := elems(s.x, s.end*nr), elems(s.l, s.end*nr), elems(s.r, s.end)
-	clear(x)
-	for i := range r {
-		x[i*nr+i] = 1
-		r[i] = 1 / t[i*nr+i]
+	x := elems(s.x, s.end*nr)
+	if k.invert == nil || what == diagonalOnly {
+		clear(x)
 	}
-	k.solve(0, s.end, s.l, 0, s.r, s.x, 0)
+	if k.invert != nil {
+		k.invert(s.end, s.l, s.x)
+	} else {
+		t, r := elems(s.l, s.end*nr), elems(s.r, s.end)
+		for i := range r {
+			x[i*nr+i] = 1
+			r[i] = 1 / t[i*nr+i]
+		}
+		k.solve(0, s.end, s.l, 0, s.r, s.x, 0)
+	}
 	switch what {
 	case triangleOnly:
 		k.copyLower(n, dst, ldd, s.x, nr)

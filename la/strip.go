@@ -47,6 +47,11 @@ type stripKernels[T Float] struct {
 	// results are not wanted and may be left out.
 	solve func(lo, hi int, t *T, ts int, r, y *T, skip int)
 
+	// invert computes X = T⁻¹ for a triangle of one strip, its first n lines, n a multiple of
+	// mr: the solution of T·X = I, of which terms that are zero are left out. Row j of X is
+	// at y[j*nr]; behind the diagonal it is undefined. invert is nil where solve does as well.
+	invert func(n int, t, y *T)
+
 	// chol factors rows j0 ≤ j < hi of the strip y whose lines they are:
 	// d = y_j[j]; r_j = 1/√d, y_j = (y_j - Σ_k y_k[j]·y_k)·r_j, k = lo…j-1 in this
 	// order, y_j[j] = √d, where [j] is line j mod nr. It returns the first j

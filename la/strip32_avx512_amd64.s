@@ -9,6 +9,7 @@
 #define STRIPADD ·avx512StripAdd32
 #define STRIPSUB ·avx512StripSub32
 #define STRIPSOLVE ·avx512StripSolve32
+#define STRIPINVERT ·avx512StripInvert32
 #define STRIPCHOL ·avx512StripChol32
 #define STRIPSQUARES ·avx512StripSquares32
 #define STRIPCOPY ·avx512StripCopy32

@@ -9,6 +9,7 @@
 #define STRIPADD ·avx512StripAdd64
 #define STRIPSUB ·avx512StripSub64
 #define STRIPSOLVE ·avx512StripSolve64
+#define STRIPINVERT ·avx512StripInvert64
 #define STRIPCHOL ·avx512StripChol64
 #define STRIPSQUARES ·avx512StripSquares64
 #define STRIPCOPY ·avx512StripCopy64

@@ -6,7 +6,7 @@ var avx512Strips64 = stripKernels[float64]{
 	nr: 24, mr: 8,
 	loadCorner: avx512LoadCorner64, storeCorner: avx512StoreCorner64, copyLower: avx512CopyLower64,
 	add: avx512StripAdd64, sub: avx512StripSub64,
-	solve: avx512StripSolve64, chol: avx512StripChol64, squares: avx512StripSquares64,
+	solve: avx512StripSolve64, invert: avx512StripInvert64, chol: avx512StripChol64, squares: avx512StripSquares64,
 	most: 8, smallChol: avx512SmallChol64, smallInv: avx512SmallInv64,
 	copyRows: avx512StripCopy64,
 	pack: func(m, k int, src *float64, ld int, dst *float64) {
@@ -20,7 +20,7 @@ var avx512Strips64 = stripKernels[float64]{
 var avx512Strips32 = withGenericTriangles(stripKernels[float32]{
 	nr: 48, mr: 16,
 	add: avx512StripAdd32, sub: avx512StripSub32,
-	solve: avx512StripSolve32, chol: avx512StripChol32, squares: avx512StripSquares32,
+	solve: avx512StripSolve32, invert: avx512StripInvert32, chol: avx512StripChol32, squares: avx512StripSquares32,
 	copyRows: avx512StripCopy32,
 	pack:     avx2StripPack32(48), unpack: avx2StripUnpack32(48),
 })
@@ -129,6 +129,9 @@ func avx512StripSub64(k int, a, b, c *float64, ldc int, next *float64, mode int,
 func avx512StripSolve64(lo, hi int, t *float64, ts int, r, y *float64, skip int)
 
 //go:noescape
+func avx512StripInvert64(n int, t, y *float64)
+
+//go:noescape
 func avx512StripChol64(lo, j0, hi int, r, y *float64) int
 
 //go:noescape
@@ -166,6 +169,9 @@ func avx512StripSub32(k int, a, b, c *float32, ldc int, next *float32, mode int,
 
 //go:noescape
 func avx512StripSolve32(lo, hi int, t *float32, ts int, r, y *float32, skip int)
+
+//go:noescape
+func avx512StripInvert32(n int, t, y *float32)
 
 //go:noescape
 func avx512StripChol32(lo, j0, hi int, r, y *float32) int

@@ -355,6 +355,25 @@ TEXT STRIPSUB(SB), NOSPLIT, $0-72
 #define LESS1(i, p, z0, z1, z2, c0, c1, c2) \
 	LESSPRODUCT.BCST (p*192+i*SIZE)(SI), z0, c0
 
+// SOLVECORNER solves for the rows of the block one by one, with a corner of T at SI: each is
+// finished and then subtracted from those below.
+#define SOLVECORNER(SOLVE, MINUS) \
+	SOLVE(0, Z0, Z1, Z2); \
+	BELOW0(MINUS); \
+	SOLVE(1, Z3, Z4, Z5); \
+	BELOW1(MINUS); \
+	SOLVE(2, Z6, Z7, Z8); \
+	BELOW2(MINUS); \
+	SOLVE(3, Z9, Z10, Z11); \
+	BELOW3(MINUS); \
+	SOLVE(4, Z12, Z13, Z14); \
+	BELOW4(MINUS); \
+	SOLVE(5, Z15, Z16, Z17); \
+	BELOW5(MINUS); \
+	SOLVE(6, Z18, Z19, Z20); \
+	BELOW6(MINUS); \
+	SOLVE(7, Z21, Z22, Z23)
+
 // SOLVEROWS is the loop over j, for rows of as many vectors as LOAD, TERMS, SOLVE and
 // MINUS move. Its first four arguments are labels.
 #define SOLVEROWS(rows, terms, corner, same, LOAD, TERMS, SOLVE, MINUS) \
@@ -375,21 +394,7 @@ terms: \
 	SUBQ  $2, CX; \
 	JNE   terms; \
 corner: \
-	SOLVE(0, Z0, Z1, Z2); \
-	BELOW0(MINUS); \
-	SOLVE(1, Z3, Z4, Z5); \
-	BELOW1(MINUS); \
-	SOLVE(2, Z6, Z7, Z8); \
-	BELOW2(MINUS); \
-	SOLVE(3, Z9, Z10, Z11); \
-	BELOW3(MINUS); \
-	SOLVE(4, Z12, Z13, Z14); \
-	BELOW4(MINUS); \
-	SOLVE(5, Z15, Z16, Z17); \
-	BELOW5(MINUS); \
-	SOLVE(6, Z18, Z19, Z20); \
-	BELOW6(MINUS); \
-	SOLVE(7, Z21, Z22, Z23); \
+	SOLVECORNER(SOLVE, MINUS); \
 	ADDQ  $(8*SIZE), BX; \
 	ADDQ  $(8*SIZE), R9; \
 	ADDQ  $(8*SIZE), AX; \
@@ -440,6 +445,118 @@ line:
 	SOLVEROWS(rows2, terms2, corner2, same2, LOADROW2, TERM2, SOLVED2, LESS2)
 	SOLVEROWS(rows1, terms1, corner1, same1, LOADROW1, TERM1, SOLVED1, LESS1)
 
+// func invert(n int, t, y *T)
+//
+//	for j = 0, 8, … < n, w = 1 + j/LANES the vectors of these rows that are in use:
+//	    block = 0
+//	    for k = 0…j-1: block -= T[j:j+8][k] ⊗ y[k], as many vectors as are in use of y[k]
+//	    for i = 0…7: r = 1/T[j+i][j+i]; block[i] *= r; block[i][j+i] = r; y[j+i] = block[i]
+//	        for h = i+1…7: block[h] -= T[j+h][j+i]·block[i]
+//
+//	R9 T[j][0], SI walks from there   R10 y, DI walks it   DX y[j]   CX terms left
+//	R11 j, R12 n   K1 lane j+i of the last vector in use, AX the next   X30 1
+
+// INVERTED finishes row i of the block, whose last vector in use is last, by its diagonal
+// element. INVERTEDROW, INVERTEDROW2 and INVERTEDROW1 also do the vectors before, and store.
+#define INVERTED(i, last) \
+	DIVIDE1 (i*(192+SIZE))(SI), X30, X27; \
+	BROADCAST X27, Z27; \
+	MULTIPLY Z27, last, last; \
+	KMOVW AX, K1; \
+	ADDL  AX, AX; \
+	MOVE  Z27, K1, last
+
+#define INVERTEDROW(i, c0, c1, c2) \
+	INVERTED(i, c2); \
+	MULTIPLY Z27, c0, c0; \
+	MULTIPLY Z27, c1, c1; \
+	STOREROW(c0, c1, c2, i*192, DX)
+
+#define INVERTEDROW2(i, c0, c1, c2) \
+	INVERTED(i, c1); \
+	MULTIPLY Z27, c0, c0; \
+	STOREROW2(c0, c1, c2, i*192, DX)
+
+#define INVERTEDROW1(i, c0, c1, c2) \
+	INVERTED(i, c0); \
+	MOVE c0, (i*192)(DX)
+
+TEXT STRIPINVERT(SB), NOSPLIT, $0-24
+	MOVQ  n+0(FP), R12
+	MOVQ  t+8(FP), R9
+	MOVQ  y+16(FP), R10
+	MOVQ  R10, DX
+	MOVE1 one<>(SB), X30
+	XORL  R11, R11
+
+block:
+	MOVQ  R11, CX
+	ANDL  $(LANES-1), CX
+	MOVL  $1, AX
+	SHLL  CX, AX
+	CLEAR
+	MOVQ  R9, SI
+	MOVQ  R10, DI
+	MOVQ  R11, CX
+	CMPQ  CX, $LANES
+	JGE   two
+	TESTQ CX, CX
+	JEQ   corner1
+
+one:
+	FOURTERMS(TERM1, LESSPRODUCT)
+	JNE   one
+
+corner1:
+	SOLVECORNER(INVERTEDROW1, LESS1)
+	JMP   next
+
+two:
+	MOVQ  $LANES, CX
+
+one2:
+	FOURTERMS(TERM1, LESSPRODUCT)
+	JNE   one2
+	MOVQ  R11, CX
+	SUBQ  $LANES, CX
+	JEQ   corner2
+	CMPQ  CX, $LANES
+	JGE   three
+
+two2:
+	FOURTERMS(TERM2, LESSPRODUCT)
+	JNE   two2
+
+corner2:
+	SOLVECORNER(INVERTEDROW2, LESS2)
+	JMP   next
+
+three:
+	MOVQ  $LANES, CX
+
+two3:
+	FOURTERMS(TERM2, LESSPRODUCT)
+	JNE   two3
+	MOVQ  R11, CX
+	SUBQ  $(2*LANES), CX
+	JEQ   corner3
+
+three3:
+	FOURTERMS(TERM, LESSPRODUCT)
+	JNE   three3
+
+corner3:
+	SOLVECORNER(INVERTEDROW, LESS)
+
+next:
+	ADDQ  $(8*SIZE), R9
+	ADDQ  $1536, DX
+	ADDQ  $8, R11
+	CMPQ  R11, R12
+	JLT   block
+	VZEROUPPER
+	RET
+
 // func chol(lo, j0, hi int, r, y *T) int
 //
 //	for j = j0, j0+8, … < hi, h = j mod 24:
@@ -457,25 +574,45 @@ line:
 //	R8 lo   CX terms left   K1–K3 the lines of a row from h on
 //	X29 0   X30 1   X31 Inf   the pivot is in X24 and X28 by turns
 
-// LOADCHOL and STORECHOL are LOADROW and STOREROW under the masks K1, K2 and K3.
+// LOADCHOL moves what is left of the strip of a row from byte offset o of p, whose last vector
+// in use may be a part; LOADCHOL2 and LOADCHOL1 are for two vectors and one.
 #define LOADCHOL(o, p, c0, c1, c2) \
-	MOVE.Z (o)(p), K1, c0;    \
-	MOVE.Z (o+64)(p), K2, c1; \
+	MOVE   (o)(p), c0;         \
+	MOVE   (o+64)(p), c1;      \
 	MOVE.Z (o+128)(p), K3, c2
 
-#define STORECHOL(c0, c1, c2, o, p) \
-	MOVE c0, K1, (o)(p);    \
-	MOVE c1, K2, (o+64)(p); \
-	MOVE c2, K3, (o+128)(p)
+#define LOADCHOL2(o, p, c0, c1, c2) \
+	MOVE   (o)(p), c0;       \
+	MOVE.Z (o+64)(p), K2, c1
+
+#define LOADCHOL1(o, p, c0, c1, c2) MOVE.Z (o)(p), K1, c0
+
+// RECIPROCAL stores the reciprocal of pivot i and counts it.
+#define RECIPROCAL(i) \
+	MOVE1 X26, (i*SIZE)(BX); \
+	INCQ  R11
 
 // SCALE scales row i by the reciprocal of its pivot and stores both.
 #define SCALE(i, c0, c1, c2) \
-	MULTIPLY Z27, c0, c0;            \
-	MULTIPLY Z27, c1, c1;            \
-	MULTIPLY Z27, c2, c2;            \
-	STORECHOL(c0, c1, c2, i*192, DX); \
-	MOVE1 X26, (i*SIZE)(BX);         \
-	INCQ R11
+	MULTIPLY Z27, c0, c0;          \
+	MULTIPLY Z27, c1, c1;          \
+	MULTIPLY Z27, c2, c2;          \
+	MOVE c0, (i*192)(DX);          \
+	MOVE c1, (i*192+64)(DX);       \
+	MOVE c2, K3, (i*192+128)(DX);  \
+	RECIPROCAL(i)
+
+#define SCALE2(i, c0, c1, c2) \
+	MULTIPLY Z27, c0, c0;        \
+	MULTIPLY Z27, c1, c1;        \
+	MOVE c0, (i*192)(DX);        \
+	MOVE c1, K2, (i*192+64)(DX); \
+	RECIPROCAL(i)
+
+#define SCALE1(i, c0, c1, c2) \
+	MULTIPLY Z27, c0, c0;     \
+	MOVE c0, K1, (i*192)(DX); \
+	RECIPROCAL(i)
 
 // DOWN subtracts from row i the term of row p just scaled, z0 z1 z2.
 #define DOWN(i, p, z0, z1, z2, c0, c1, c2) \
@@ -484,8 +621,70 @@ line:
 	LESSPRODUCT z1, Z27, c1; \
 	LESSPRODUCT z2, Z27, c2
 
+#define DOWN2(i, p, z0, z1, z2, c0, c1, c2) \
+	BROADCAST (p*192+i*SIZE)(DX), Z27; \
+	LESSPRODUCT z0, Z27, c0; \
+	LESSPRODUCT z1, Z27, c1
+
+#define DOWN1(i, p, z0, z1, z2, c0, c1, c2) \
+	LESSPRODUCT.BCST (p*192+i*SIZE)(DX), z0, c0
+
 // DIAGONAL stores the root of pivot i over the pivot, which SCALE has scaled with its row.
 #define DIAGONAL(i) MOVE1 X25, (i*(192+SIZE))(DX)
+
+// CHOLROWS factors the block, in rows of as many vectors as LOAD, TERMS, SCALED and MINUS
+// move. Its first two arguments are labels.
+#define CHOLROWS(terms, corner, LOAD, TERMS, SCALED, MINUS) \
+	EACHROW(LOAD, DX); \
+	TESTQ CX, CX;      \
+	JEQ   corner;      \
+terms: \
+	LOAD(0, SI, Z24, Z25, Z26); \
+	TERMS(LESSPRODUCT, 0); \
+	ADDQ  $192, SI; \
+	DECQ  CX;       \
+	JNE   terms;    \
+corner: \
+	VMOVAPD X0, X24; \
+	PIVOT(X24); \
+	AHEAD(0, X24, Z24, X28, Z28, Z0, Z3); \
+	SCALED(0, Z0, Z1, Z2); \
+	DIAGONAL(0); \
+	BELOW0(MINUS); \
+	PIVOT(X28); \
+	AHEAD(1, X28, Z28, X24, Z24, Z3, Z6); \
+	SCALED(1, Z3, Z4, Z5); \
+	DIAGONAL(1); \
+	BELOW1(MINUS); \
+	PIVOT(X24); \
+	AHEAD(2, X24, Z24, X28, Z28, Z6, Z9); \
+	SCALED(2, Z6, Z7, Z8); \
+	DIAGONAL(2); \
+	BELOW2(MINUS); \
+	PIVOT(X28); \
+	AHEAD(3, X28, Z28, X24, Z24, Z9, Z12); \
+	SCALED(3, Z9, Z10, Z11); \
+	DIAGONAL(3); \
+	BELOW3(MINUS); \
+	PIVOT(X24); \
+	AHEAD(4, X24, Z24, X28, Z28, Z12, Z15); \
+	SCALED(4, Z12, Z13, Z14); \
+	DIAGONAL(4); \
+	BELOW4(MINUS); \
+	PIVOT(X28); \
+	AHEAD(5, X28, Z28, X24, Z24, Z15, Z18); \
+	SCALED(5, Z15, Z16, Z17); \
+	DIAGONAL(5); \
+	BELOW5(MINUS); \
+	PIVOT(X24); \
+	AHEAD(6, X24, Z24, X28, Z28, Z18, Z21); \
+	SCALED(6, Z18, Z19, Z20); \
+	DIAGONAL(6); \
+	BELOW6(MINUS); \
+	PIVOT(X28); \
+	SCALED(7, Z21, Z22, Z23); \
+	DIAGONAL(7); \
+	JMP   next
 
 TEXT STRIPCHOL(SB), NOSPLIT, $0-48
 	MOVQ  lo+0(FP), R8
@@ -522,80 +721,22 @@ rows:
 	KMOVW AX, K2
 	SHRQ  $LANES, AX
 	KMOVW AX, K3
-	EACHROW(LOADCHOL, DX)
 	MOVQ  R10, SI
 	MOVQ  R11, CX
 	SUBQ  R8, CX
-	JEQ   corner
 	CMPQ  R9, $(2*LANES)
 	JGE   one
 	CMPQ  R9, $LANES
 	JGE   two
-
-three:
-	LOADCHOL(0, SI, Z24, Z25, Z26)
-	ROWS(LESSPRODUCT, 0)
-	ADDQ  $192, SI
-	DECQ  CX
-	JNE   three
-	JMP   corner
+	CHOLROWS(terms3, corner3, LOADCHOL, ROWS, SCALE, DOWN)
 
 two:
-	MOVE.Z (SI), K1, Z24
-	MOVE.Z 64(SI), K2, Z25
-	ROWS2(LESSPRODUCT, 0)
-	ADDQ  $192, SI
-	DECQ  CX
-	JNE   two
-	JMP   corner
+	CHOLROWS(terms2, corner2, LOADCHOL2, ROWS2, SCALE2, DOWN2)
 
 one:
-	MOVE.Z (SI), K1, Z24
-	ROWS1(LESSPRODUCT, 0)
-	ADDQ  $192, SI
-	DECQ  CX
-	JNE   one
+	CHOLROWS(terms1, corner1, LOADCHOL1, ROWS1, SCALE1, DOWN1)
 
-corner:
-	VMOVAPD X0, X24
-	PIVOT(X24)
-	AHEAD(0, X24, Z24, X28, Z28, Z0, Z3)
-	SCALE(0, Z0, Z1, Z2)
-	DIAGONAL(0)
-	BELOW0(DOWN)
-	PIVOT(X28)
-	AHEAD(1, X28, Z28, X24, Z24, Z3, Z6)
-	SCALE(1, Z3, Z4, Z5)
-	DIAGONAL(1)
-	BELOW1(DOWN)
-	PIVOT(X24)
-	AHEAD(2, X24, Z24, X28, Z28, Z6, Z9)
-	SCALE(2, Z6, Z7, Z8)
-	DIAGONAL(2)
-	BELOW2(DOWN)
-	PIVOT(X28)
-	AHEAD(3, X28, Z28, X24, Z24, Z9, Z12)
-	SCALE(3, Z9, Z10, Z11)
-	DIAGONAL(3)
-	BELOW3(DOWN)
-	PIVOT(X24)
-	AHEAD(4, X24, Z24, X28, Z28, Z12, Z15)
-	SCALE(4, Z12, Z13, Z14)
-	DIAGONAL(4)
-	BELOW4(DOWN)
-	PIVOT(X28)
-	AHEAD(5, X28, Z28, X24, Z24, Z15, Z18)
-	SCALE(5, Z15, Z16, Z17)
-	DIAGONAL(5)
-	BELOW5(DOWN)
-	PIVOT(X24)
-	AHEAD(6, X24, Z24, X28, Z28, Z18, Z21)
-	SCALE(6, Z18, Z19, Z20)
-	DIAGONAL(6)
-	BELOW6(DOWN)
-	PIVOT(X28)
-	SCALE(7, Z21, Z22, Z23)
-	DIAGONAL(7)
+next:
 	ADDQ  $(1536+8*SIZE), DX
 	ADDQ  $(8*SIZE), R10
 	ADDQ  $(8*SIZE), BX

@@ -22,6 +22,7 @@ func TestStripEntries(t *testing.T) {
 func testStripEntries[T Float](t *testing.T, k *stripKernels[T]) {
 	t.Run("tile", func(t *testing.T) { testStripTiles(t, k) })
 	t.Run("solve", func(t *testing.T) { testStripSolve(t, k) })
+	t.Run("invert", func(t *testing.T) { testStripInvert(t, k) })
 	t.Run("chol", func(t *testing.T) { testStripChol(t, k) })
 	t.Run("small", func(t *testing.T) { testStripSmall(t, k) })
 	t.Run("corner", func(t *testing.T) { testStripCorner(t, k) })
@@ -111,6 +112,31 @@ func testStripSolve[T Float](t *testing.T, kt *stripKernels[T]) {
 			}
 			sameBits(t, want, got, "solve lo=%d hi=%d skip=%d", lo, rows, skip)
 		}
+	}
+}
+
+// testStripInvert inverts triangles and solves for the identity by them.
+func testStripInvert[T Float](t *testing.T, kt *stripKernels[T]) {
+	if kt.invert == nil {
+		t.Skip("the inverse is a solution for the identity")
+	}
+	r := rand.New(rand.NewPCG(1, 9))
+	nr := kt.nr
+	for n := kt.mr; n <= nr; n += kt.mr {
+		tri := hard[T](r, n*nr, false)
+		want, recip := make([]T, n*nr), make([]T, n)
+		for j := range n {
+			tri[j*nr+j] = T(1 + r.ExpFloat64())
+			want[j*nr+j], recip[j] = 1, 1/tri[j*nr+j]
+		}
+		kt.solve(0, n, &tri[0], 0, &recip[0], &want[0], 0)
+		x, all := fenced[T](r, n*nr)
+		fences := append(slices.Clone(all[:8]), all[8+n*nr:]...)
+		kt.invert(n, &tri[0], &x[0])
+		for j := range n {
+			sameBits(t, want[j*nr:][:j+1], x[j*nr:][:j+1], "invert n=%d row %d", n, j)
+		}
+		sameBits(t, fences, append(slices.Clone(all[:8]), all[8+n*nr:]...), "around invert n=%d", n)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // of its group, from +0, in order; then s_i = d_i + p_i of each group in order,
 // and y_i = α·s_i (β = 0) or fma(α, s_i, β·y_i).
 func Symv[T Float](w *Workspace, alpha T, a Matrix[T], x []T, beta T, y []T) {
-	refuseOverlap("y", asRow(y), "A", a)
+	refuseOverlap("y", asRow(y), "A", &a)
 	symv(w, alpha, a, x, beta, y)
 }
 

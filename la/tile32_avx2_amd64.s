@@ -7,6 +7,7 @@
 #include "float32_amd64.h"
 
 #define GEMM ·avx2Gemm32
+#define SMALL ·avx2Small32
 #define DIST ·avx2Dist32
 
 #include "tile_avx2.h"

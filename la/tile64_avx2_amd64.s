@@ -7,6 +7,7 @@
 #include "float64_amd64.h"
 
 #define GEMM ·avx2Gemm64
+#define SMALL ·avx2Small64
 #define DIST ·avx2Dist64
 
 #include "tile_avx2.h"

@@ -175,3 +175,227 @@ store:
 	EACHROW(STOREROW)
 	VZEROUPPER
 	RET
+
+// func small(m, n, grow, k int, alpha T, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add bool)
+//
+// m ≤ 4 rows of C from matrices as they lie: n columns in the first row and grow more in each
+// later one, at most NR. As many vectors of the tile are used as the last row needs, and no
+// element of b is read that is not wanted.
+//
+//	R8–R11 rows of a, the last one again where m < 4   CX offset of a's column, AX its step
+//	DX row of b, SI its step   BX k   R13 columns of the last row   R12 masks of its vectors
+//	at last: DI row of c, SI its step, R12 masks of its vectors, R9 bytes of grow, R10 rows left
+//
+//	for p in k {
+//	    Y0, Y1, Y2 = b[0:n+(m-1)*grow]; b += ldb
+//	    for i in 4 { row i = fma(a[i*ars], (Y0, Y1, Y2), row i) }; a += acs
+//	}
+//	c = alpha·rows, or fma(alpha, rows, c) if add, where wanted
+
+// columns<> is 96 bytes of ones, as many as a row of the tile has, and 96 of zeros. The masks
+// of the vectors of n columns begin n elements before the zeros.
+DATA columns<>+0(SB)/8, $-1
+DATA columns<>+8(SB)/8, $-1
+DATA columns<>+16(SB)/8, $-1
+DATA columns<>+24(SB)/8, $-1
+DATA columns<>+32(SB)/8, $-1
+DATA columns<>+40(SB)/8, $-1
+DATA columns<>+48(SB)/8, $-1
+DATA columns<>+56(SB)/8, $-1
+DATA columns<>+64(SB)/8, $-1
+DATA columns<>+72(SB)/8, $-1
+DATA columns<>+80(SB)/8, $-1
+DATA columns<>+88(SB)/8, $-1
+GLOBL columns<>(SB), RODATA|NOPTR, $192
+
+// COLUMNS leaves the address of the masks of n columns in R12.
+#define COLUMNS(n) \
+	LEAQ columns<>+96(SB), R12; \
+	NEGQ n;                     \
+	LEAQ (R12)(n*SIZE), R12
+
+// LOADB3 loads a row of b, whose last vector in use may be a part; LOADB2 and LOADB1 are for
+// two vectors and one.
+#define LOADB1 \
+	MOVE       (R12), Y3; \
+	MOVEMASKED (DX), Y3, Y0
+
+#define LOADB2 \
+	MOVE       (DX), Y0;    \
+	MOVE       32(R12), Y3; \
+	MOVEMASKED 32(DX), Y3, Y1
+
+#define LOADB3 \
+	MOVE       (DX), Y0;    \
+	MOVE       32(DX), Y1;  \
+	MOVE       64(R12), Y3; \
+	MOVEMASKED 64(DX), Y3, Y2
+
+// SMALLROW3 continues the chains of a row by the element at p, SMALLROW2 and SMALLROW1 those of
+// its first vectors.
+#define SMALLROW1(p, c0, c1, c2) \
+	BROADCAST   (p)(CX*1), Y3; \
+	PLUSPRODUCT Y0, Y3, c0
+
+#define SMALLROW2(p, c0, c1, c2) \
+	BROADCAST   (p)(CX*1), Y3; \
+	PLUSPRODUCT Y0, Y3, c0;    \
+	PLUSPRODUCT Y1, Y3, c1
+
+#define SMALLROW3(p, c0, c1, c2) \
+	BROADCAST   (p)(CX*1), Y3; \
+	PLUSPRODUCT Y0, Y3, c0;    \
+	PLUSPRODUCT Y1, Y3, c1;    \
+	PLUSPRODUCT Y2, Y3, c2
+
+// SMALLSTEP is the loop over p but for its jump.
+#define SMALLSTEP(LOAD, row) \
+	LOAD;                   \
+	row(R8, Y4, Y5, Y6);    \
+	row(R9, Y7, Y8, Y9);    \
+	row(R10, Y10, Y11, Y12); \
+	row(R11, Y13, Y14, Y15); \
+	ADDQ AX, CX;            \
+	ADDQ SI, DX;            \
+	DECQ BX
+
+// SETPART stores alpha·c where the mask at byte o of R12 has ones, ADDPART fma(alpha, c, C).
+// SETROW3 and ADDROW3 do so for the vectors of a row, the others for its first two or one.
+#define SETPART(o, c) \
+	MULTIPLY   c, Y0, c;    \
+	MOVE       (o)(R12), Y3; \
+	MOVEMASKED c, Y3, (o)(DI)
+
+#define ADDPART(o, c) \
+	MOVE       (o)(R12), Y3;     \
+	MOVEMASKED (o)(DI), Y3, Y1;  \
+	TIMESPLUS  Y1, Y0, c;        \
+	MOVEMASKED c, Y3, (o)(DI)
+
+#define SETROW1(c0, c1, c2) \
+	SETPART(0, c0)
+
+#define SETROW2(c0, c1, c2) \
+	SETPART(0, c0);  \
+	SETPART(32, c1)
+
+#define SETROW3(c0, c1, c2) \
+	SETPART(0, c0);  \
+	SETPART(32, c1); \
+	SETPART(64, c2)
+
+#define ADDROW1(c0, c1, c2) \
+	ADDPART(0, c0)
+
+#define ADDROW2(c0, c1, c2) \
+	ADDPART(0, c0);  \
+	ADDPART(32, c1)
+
+#define ADDROW3(c0, c1, c2) \
+	ADDPART(0, c0);  \
+	ADDPART(32, c1); \
+	ADDPART(64, c2)
+
+// SMALLNEXT goes to the next row of C, or leaves when there is none.
+#define SMALLNEXT \
+	SUBQ R9, R12; \
+	ADDQ SI, DI;  \
+	DECQ R10;     \
+	JZ   end
+
+#define SMALLROWS(row) \
+	row(Y4, Y5, Y6);    \
+	SMALLNEXT;          \
+	row(Y7, Y8, Y9);    \
+	SMALLNEXT;          \
+	row(Y10, Y11, Y12); \
+	SMALLNEXT;          \
+	row(Y13, Y14, Y15); \
+	JMP end
+
+TEXT SMALL(SB), NOSPLIT, $0-97
+	MOVQ m+0(FP), DI
+	LEAQ -1(DI), CX
+	IMULQ grow+16(FP), CX
+	ADDQ n+8(FP), CX
+	MOVQ CX, R13
+	COLUMNS(CX)
+	MOVQ a+40(FP), R8
+	MOVQ ars+48(FP), BX
+	SHLQ $SHIFT, BX
+	LEAQ (R8)(BX*1), R9
+	CMPQ DI, $2
+	CMOVQLT R8, R9
+	LEAQ (R9)(BX*1), R10
+	CMPQ DI, $3
+	CMOVQLT R9, R10
+	LEAQ (R10)(BX*1), R11
+	CMPQ DI, $4
+	CMOVQLT R10, R11
+	MOVQ acs+56(FP), AX
+	SHLQ $SHIFT, AX
+	MOVQ b+64(FP), DX
+	MOVQ ldb+72(FP), SI
+	SHLQ $SHIFT, SI
+	MOVQ k+24(FP), BX
+	CLEAR
+	XORL CX, CX
+	CMPQ R13, $(64/SIZE)
+	JGT  three
+	CMPQ R13, $(32/SIZE)
+	JGT  two
+
+one:
+	SMALLSTEP(LOADB1, SMALLROW1)
+	JNZ  one
+	JMP  done
+
+two:
+	SMALLSTEP(LOADB2, SMALLROW2)
+	JNZ  two
+	JMP  done
+
+three:
+	SMALLSTEP(LOADB3, SMALLROW3)
+	JNZ  three
+
+done:
+	BROADCAST alpha+32(FP), Y0
+	MOVQ n+8(FP), CX
+	COLUMNS(CX)
+	MOVQ grow+16(FP), R9
+	SHLQ $SHIFT, R9
+	MOVQ c+80(FP), DI
+	MOVQ ldc+88(FP), SI
+	SHLQ $SHIFT, SI
+	MOVQ m+0(FP), R10
+	CMPQ R13, $(32/SIZE)
+	JLE  store1
+	CMPQ R13, $(64/SIZE)
+	JLE  store2
+	CMPB add+96(FP), $0
+	JEQ  set3
+	SMALLROWS(ADDROW3)
+
+set3:
+	SMALLROWS(SETROW3)
+
+store2:
+	CMPB add+96(FP), $0
+	JEQ  set2
+	SMALLROWS(ADDROW2)
+
+set2:
+	SMALLROWS(SETROW2)
+
+store1:
+	CMPB add+96(FP), $0
+	JEQ  set1
+	SMALLROWS(ADDROW1)
+
+set1:
+	SMALLROWS(SETROW1)
+
+end:
+	VZEROUPPER
+	RET

@@ -91,28 +91,32 @@
 	SHRQ     $LANES, AX; \
 	MOVEMASK AX, K3
 
-// ADDPART and SETPART are ADDROW and SETROW for the first CX columns.
+// ADDPART and SETPART are ADDROW and SETROW for the columns that K1, K2 and K3 select.
 #define STOREPART(c0, c1, c2) \
 	MOVE c0, K1, (DI);   \
 	MOVE c1, K2, 64(DI); \
 	MOVE c2, K3, 128(DI)
 
 #define ADDPART(c0, c1, c2) \
-	SELECT;                  \
-	MOVE.Z (DI), K1, Z1;     \
-	MOVE.Z 64(DI), K2, Z2;   \
-	MOVE.Z 128(DI), K3, Z3;  \
-	TIMESPLUS Z1, Z0, c0;    \
-	TIMESPLUS Z2, Z0, c1;    \
-	TIMESPLUS Z3, Z0, c2;    \
+	TIMESPLUS (DI), Z0, K1, c0;    \
+	TIMESPLUS 64(DI), Z0, K2, c1;  \
+	TIMESPLUS 128(DI), Z0, K3, c2; \
 	STOREPART(c0, c1, c2)
 
 #define SETPART(c0, c1, c2) \
-	SELECT;              \
 	MULTIPLY c0, Z0, c0; \
 	MULTIPLY c1, Z0, c1; \
 	MULTIPLY c2, Z0, c2; \
 	STOREPART(c0, c1, c2)
+
+// ADDPART1 and SETPART1 are ADDPART and SETPART for rows of one vector.
+#define ADDPART1(c0, c1, c2) \
+	TIMESPLUS (DI), Z0, K1, c0; \
+	MOVE c0, K1, (DI)
+
+#define SETPART1(c0, c1, c2) \
+	MULTIPLY c0, Z0, c0; \
+	MOVE c0, K1, (DI)
 
 // func gemm(k int, alpha T, a, b, c *T, ldc int, add bool, next *T)
 // func shared(k int, alpha T, a, b, c *T, ldc int, add bool, next *T)
@@ -278,15 +282,15 @@ store:
 // func direct(n, grow, k int, alpha T, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add bool)
 //
 // 8 rows of C from matrices as they lie: n columns in the first row and grow more in each
-// later one, at most NR. Vectors of b are read whole, also where fewer columns are wanted;
-// as many vectors of the tile are used as the last row needs.
+// later one, at most NR. As many vectors of the tile are used as the last row needs, and no
+// element of b is read that is not wanted.
 //
 //	SI column of a, AX its step   R8, R9, R10, R11 one, three, five and seven rows of a in bytes
-//	DX row of b, R13 its step   BX k   R12 columns of the last row
+//	DX row of b, R13 its step   BX k   R12 columns of the last row, which K1–K3 select
 //	at last: DI row of c, R8 its step, CX its columns, R9 grow
 //
 //	for p in k {
-//	    Z0, Z1, Z2 = b[0:NR]; b += ldb
+//	    Z0, Z1, Z2 = b[0:n+7*grow]; b += ldb
 //	    for i in 8 { row i = fma(a[i*ars], (Z0, Z1, Z2), row i) }; a += acs
 //	}
 //	c = alpha·rows, or fma(alpha, rows, c) if add, where wanted
@@ -304,18 +308,22 @@ store:
 
 // ADDGROWING and SETGROWING leave CX at the columns of the next row.
 #define ADDGROWING(c0, c1, c2) \
+	SELECT;              \
 	ADDPART(c0, c1, c2); \
 	ADDQ R9, CX
 
 #define SETGROWING(c0, c1, c2) \
+	SELECT;              \
 	SETPART(c0, c1, c2); \
 	ADDQ R9, CX
 
 TEXT DIRECT(SB), NOSPLIT, $0-89
-	MOVQ grow+8(FP), CX
-	LEAQ (CX)(CX*2), R12
-	LEAQ (R12)(CX*4), R12
-	ADDQ n+0(FP), R12
+	MOVQ grow+8(FP), AX
+	LEAQ (AX)(AX*2), CX
+	LEAQ (CX)(AX*4), CX
+	ADDQ n+0(FP), CX
+	SELECT
+	MOVQ CX, R12
 	MOVQ k+16(FP), BX
 	MOVQ a+32(FP), SI
 	MOVQ ars+40(FP), R8
@@ -335,24 +343,24 @@ TEXT DIRECT(SB), NOSPLIT, $0-89
 	JGT  two
 
 one:
-	MOVE (DX), Z0
+	MOVE.Z (DX), K1, Z0
 	DIRECTSTEP(ROW1)
 	DECQ BX
 	JNZ  one
 	JMP  done
 
 two:
-	MOVE (DX), Z0
-	MOVE 64(DX), Z1
+	MOVE.Z (DX), K1, Z0
+	MOVE.Z 64(DX), K2, Z1
 	DIRECTSTEP(ROW2)
 	DECQ BX
 	JNZ  two
 	JMP  done
 
 three:
-	MOVE (DX), Z0
-	MOVE 64(DX), Z1
-	MOVE 128(DX), Z2
+	MOVE.Z (DX), K1, Z0
+	MOVE.Z 64(DX), K2, Z1
+	MOVE.Z 128(DX), K3, Z2
 	DIRECTSTEP(ROW3)
 	DECQ BX
 	JNZ  three
@@ -363,28 +371,42 @@ done:
 	MOVQ ldc+80(FP), R8
 	SHLQ $SHIFT, R8
 	MOVQ grow+8(FP), R9
-	MOVQ n+0(FP), CX
-	CMPQ CX, $(3*LANES)
-	JLT  part
+	TESTQ R9, R9
+	JNZ  growing
+	CMPQ R12, $LANES
+	JLE  narrow
 	CMPB add+88(FP), $0
 	JEQ  store
-	EACHROW(ADDROW)
+	EACHROW(ADDPART)
 	VZEROUPPER
 	RET
 
 store:
-	EACHROW(SETROW)
+	EACHROW(SETPART)
 	VZEROUPPER
 	RET
 
-part:
+narrow:
 	CMPB add+88(FP), $0
-	JEQ  storepart
+	JEQ  storenarrow
+	EACHROW(ADDPART1)
+	VZEROUPPER
+	RET
+
+storenarrow:
+	EACHROW(SETPART1)
+	VZEROUPPER
+	RET
+
+growing:
+	MOVQ n+0(FP), CX
+	CMPB add+88(FP), $0
+	JEQ  storegrowing
 	EACHROW(ADDGROWING)
 	VZEROUPPER
 	RET
 
-storepart:
+storegrowing:
 	EACHROW(SETGROWING)
 	VZEROUPPER
 	RET
@@ -411,7 +433,6 @@ storepart:
 	ADDQ SI, DX
 
 #define SMALLNEXT \
-	ADDQ R9, CX; \
 	ADDQ SI, DI; \
 	DECQ R12;    \
 	JZ   end
@@ -480,26 +501,26 @@ done:
 	SHLQ $SHIFT, SI
 	CMPB add+96(FP), $0
 	JEQ  store
-	ADDPART(Z8, Z9, Z10)
+	ADDGROWING(Z8, Z9, Z10)
 	SMALLNEXT
-	ADDPART(Z11, Z12, Z13)
+	ADDGROWING(Z11, Z12, Z13)
 	SMALLNEXT
-	ADDPART(Z14, Z15, Z16)
+	ADDGROWING(Z14, Z15, Z16)
 	SMALLNEXT
-	ADDPART(Z17, Z18, Z19)
+	ADDGROWING(Z17, Z18, Z19)
 
 end:
 	VZEROUPPER
 	RET
 
 store:
-	SETPART(Z8, Z9, Z10)
+	SETGROWING(Z8, Z9, Z10)
 	SMALLNEXT
-	SETPART(Z11, Z12, Z13)
+	SETGROWING(Z11, Z12, Z13)
 	SMALLNEXT
-	SETPART(Z14, Z15, Z16)
+	SETGROWING(Z14, Z15, Z16)
 	SMALLNEXT
-	SETPART(Z17, Z18, Z19)
+	SETGROWING(Z17, Z18, Z19)
 	VZEROUPPER
 	RET
 

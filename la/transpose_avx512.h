@@ -29,39 +29,40 @@
 	VSHUFF64X2 $0xdd, Z6, Z4, Z22;  \
 	VSHUFF64X2 $0xdd, Z7, Z5, Z23
 
-// staircase<> has the masks of the rows of a lower triangle, then full ones.
-DATA staircase<>+0(SB)/8, $0xff7f3f1f0f070301
-DATA staircase<>+8(SB)/8, $0xffffffffffffffff
-GLOBL staircase<>(SB), RODATA|NOPTR, $16
+// STAIRCASE holds the masks of the rows of a lower triangle of eight rows, a byte a row.
+#define STAIRCASE $0xff7f3f1f0f070301
 
-// ROWMASK sets K1 to the mask of row r of a block: AX has a bit for each row that there
-// is, R12 points to the masks of rows, which are staircase<> on the diagonal and the full
-// ones behind it elsewhere. Clobbers BX, R13.
-#define ROWMASK(r) \
-	MOVBLZX r(R12), BX; \
-	BTL     $r, AX;     \
-	SBBL    R13, R13;   \
-	ANDL    R13, BX;    \
-	KMOVW   BX, K1
+// FIRSTROWS clears the masks in m of all but the first CX rows, 0 < CX ≤ 8. Clobbers BX.
+#define FIRSTROWS(m) \
+	MOVQ CX, BX; \
+	NEGQ CX;     \
+	SHLQ $3, CX; \
+	SHLQ CX, m;  \
+	SHRQ CX, m;  \
+	MOVQ BX, CX
 
-// ROWSIN loads the rows of a block of a matrix, at SI in steps of R8 bytes, under their
-// masks; ROWSOUT stores them.
+// ROWSIN loads the rows of a block of a matrix, at SI in steps of R8 bytes, under the masks
+// in R12; ROWSOUT stores them. Both clobber K1 and shift the masks out of R12.
+#define ROWMASK \
+	KMOVQ R12, K1; \
+	SHRQ  $8, R12
+
 #define ROWSIN \
-	ROWMASK(0); VMOVUPD.Z (SI), K1, Z0; ADDQ R8, SI; \
-	ROWMASK(1); VMOVUPD.Z (SI), K1, Z1; ADDQ R8, SI; \
-	ROWMASK(2); VMOVUPD.Z (SI), K1, Z2; ADDQ R8, SI; \
-	ROWMASK(3); VMOVUPD.Z (SI), K1, Z3; ADDQ R8, SI; \
-	ROWMASK(4); VMOVUPD.Z (SI), K1, Z4; ADDQ R8, SI; \
-	ROWMASK(5); VMOVUPD.Z (SI), K1, Z5; ADDQ R8, SI; \
-	ROWMASK(6); VMOVUPD.Z (SI), K1, Z6; ADDQ R8, SI; \
-	ROWMASK(7); VMOVUPD.Z (SI), K1, Z7
+	ROWMASK; VMOVUPD.Z (SI), K1, Z0; ADDQ R8, SI; \
+	ROWMASK; VMOVUPD.Z (SI), K1, Z1; ADDQ R8, SI; \
+	ROWMASK; VMOVUPD.Z (SI), K1, Z2; ADDQ R8, SI; \
+	ROWMASK; VMOVUPD.Z (SI), K1, Z3; ADDQ R8, SI; \
+	ROWMASK; VMOVUPD.Z (SI), K1, Z4; ADDQ R8, SI; \
+	ROWMASK; VMOVUPD.Z (SI), K1, Z5; ADDQ R8, SI; \
+	ROWMASK; VMOVUPD.Z (SI), K1, Z6; ADDQ R8, SI; \
+	ROWMASK; VMOVUPD.Z (SI), K1, Z7
 
 #define ROWSOUT(z0, z1, z2, z3, z4, z5, z6, z7) \
-	ROWMASK(0); VMOVUPD z0, K1, (SI); ADDQ R8, SI; \
-	ROWMASK(1); VMOVUPD z1, K1, (SI); ADDQ R8, SI; \
-	ROWMASK(2); VMOVUPD z2, K1, (SI); ADDQ R8, SI; \
-	ROWMASK(3); VMOVUPD z3, K1, (SI); ADDQ R8, SI; \
-	ROWMASK(4); VMOVUPD z4, K1, (SI); ADDQ R8, SI; \
-	ROWMASK(5); VMOVUPD z5, K1, (SI); ADDQ R8, SI; \
-	ROWMASK(6); VMOVUPD z6, K1, (SI); ADDQ R8, SI; \
-	ROWMASK(7); VMOVUPD z7, K1, (SI)
+	ROWMASK; VMOVUPD z0, K1, (SI); ADDQ R8, SI; \
+	ROWMASK; VMOVUPD z1, K1, (SI); ADDQ R8, SI; \
+	ROWMASK; VMOVUPD z2, K1, (SI); ADDQ R8, SI; \
+	ROWMASK; VMOVUPD z3, K1, (SI); ADDQ R8, SI; \
+	ROWMASK; VMOVUPD z4, K1, (SI); ADDQ R8, SI; \
+	ROWMASK; VMOVUPD z5, K1, (SI); ADDQ R8, SI; \
+	ROWMASK; VMOVUPD z6, K1, (SI); ADDQ R8, SI; \
+	ROWMASK; VMOVUPD z7, K1, (SI)

@@ -121,7 +121,8 @@ block:
 // where BLOCK moves rows bi…bi+7, columns bj…bj+7 from or to the matrix.
 //
 //	R9 matrix, row bi, SI row bi at column bj   R8 row in bytes   R10 strip, line bi, DI
-//	line bi at position bj   R11 bi   DX bi-bj   CX n-bi   AX, R12 as for ROWMASK
+//	line bi at position bj   R11 bi   DX bi-bj   CX n-bi   AX masks of the rows that there are,
+//	R12 of this block   Clobbers BX
 #define CORNER(BLOCK) \
 	SHLQ $3, R8;   \
 	XORL R11, R11; \
@@ -129,17 +130,16 @@ rows: \
 	MOVQ R9, SI;   \
 	MOVQ R10, DI;  \
 	MOVQ R11, DX;  \
-	MOVL $255, AX; \
+	MOVQ $-1, AX;  \
 	CMPQ CX, $8;   \
 	JGE  block;    \
-	MOVL $1, AX;   \
-	SHLL CX, AX;   \
-	DECL AX;       \
+	FIRSTROWS(AX); \
 block: \
-	LEAQ  staircase<>(SB), R12; \
-	LEAQ  8(R12), BX;           \
+	MOVQ  STAIRCASE, R12;       \
+	MOVQ  $-1, BX;              \
 	TESTQ DX, DX;               \
 	CMOVQNE BX, R12;            \
+	ANDQ  AX, R12;              \
 	BLOCK;                      \
 	MOVQ R11, SI;               \
 	SUBQ DX, SI;                \

@@ -26,7 +26,7 @@ func Trsm[T Float](w *Workspace, s Side, t Trans, l, b Matrix[T]) {
 	if b.Rows == 0 || b.Cols == 0 {
 		return
 	}
-	refuseOverlap("B", b, "L", l)
+	refuseOverlap("B", &b, "L", &l)
 	raceReadLower(l)
 	raceWriteLower(b.Cols, b)
 	m := b.Cols

@@ -11,7 +11,7 @@ package la
 func Trsv[T Float](t Trans, l Matrix[T], x []T) {
 	l.checkSquare("L")
 	checkLen("x", x, l.Rows)
-	refuseOverlap("x", asRow(x), "L", l)
+	refuseOverlap("x", asRow(x), "L", &l)
 	n := l.Rows
 	if t == NoTrans {
 		for i := range n {
