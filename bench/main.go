@@ -65,7 +65,8 @@ func run() error {
 			peak.FMA64(), peak.FMA32(), peak.ReadBandwidth(32<<20), openblasVersion())
 		out = newTableSink(os.Stdout)
 	}
-	for _, rows := range []iter.Seq2[string, func() measurer]{laRows(newLimits()), modelRows()} {
+	limits := newLimits()
+	for _, rows := range []iter.Seq2[string, func() measurer]{laRows(limits), modelRows(limits)} {
 		for name, build := range rows {
 			if !pick.MatchString(name) {
 				continue

@@ -70,9 +70,38 @@ func (p problem) fitPaper(sweeps int) {
 	}
 }
 
+// setupRows yields the rows of Σ_m K_m·K_mᵀ, which a fit computes at the start of its sweeps, and
+// reports whether to go on.
+func setupRows(m limits, yield func(string, func() measurer) bool) bool {
+	const n = 1000
+	sums := func() (k *vi.Dense, s la.Matrix[float64]) {
+		k, err := vi.NewDense(newProblem(n).k...)
+		must(err)
+		return k, la.NewMatrix[float64](n, n)
+	}
+	name := fmt.Sprintf("sum of %d squared kernels/n=%d", len(widths), n)
+	return yield(name, func() measurer {
+		k, s := sums()
+		one := &la.Workspace{Workers: 1}
+		return row{
+			name: name, unit: "GFLOP/s", work: float64(len(widths)) * cube(n), goal: .85, goalPeer: fmaPeak,
+			contenders: []contender{{run: func(int) { k.GramSum(one, s) }}, m.fma64},
+		}
+	}) && yield(name+", 2 workers", func() measurer {
+		k, s := sums()
+		r := twoWorkers(&la.Workspace{Workers: 1}, &la.Workspace{Workers: 2}, nil,
+			func(w *la.Workspace, _ la.Matrix[float64]) { k.GramSum(w, s) })
+		r.name, r.goal = name+", 2 workers", 1.85
+		return r
+	})
+}
+
 // modelRows yields the rows of the models.
-func modelRows() iter.Seq2[string, func() measurer] {
+func modelRows(m limits) iter.Seq2[string, func() measurer] {
 	return func(yield func(string, func() measurer) bool) {
+		if !setupRows(m, yield) {
+			return
+		}
 		for _, n := range []int{250, 500, 1000} {
 			name := fmt.Sprintf("regression, 10 sweeps with set-up/n=%d", n)
 			if !yield(name, func() measurer {

@@ -207,8 +207,23 @@ TEXT ·avx512StoreCorner64(SB), NOSPLIT, $0-32
 //
 //	for i = 0…n-1: dst[i*ldd:][0:i+1] = src[i*lds:][0:i+1], n ≤ 24
 //
-// SI, DI walk src and dst in steps of R8 and R9 bytes; AX has a bit for each
-// element of the row, K1…K3 those of its vectors; CX rows left.
+// SI, DI walk src and dst in steps of R8 and R9 bytes; CX rows left; K1 selects the elements
+// of the last vector of a row, AX has its bits.
+#define LASTVECTOR(o) \
+	KMOVW AX, K1;              \
+	VMOVUPD.Z (o)(SI), K1, Z0; \
+	VMOVUPD Z0, K1, (o)(DI)
+
+// NEXTROW goes to the next row, or leaves when there is none; the jump behind it is for a
+// row of as many vectors as this one.
+#define NEXTROW \
+	LEAL 1(AX)(AX*1), AX; \
+	ADDQ R8, SI;          \
+	ADDQ R9, DI;          \
+	DECQ CX;              \
+	JEQ  done;            \
+	CMPL AX, $255
+
 TEXT ·avx512CopyLower64(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), CX
 	MOVQ dst+8(FP), DI
@@ -219,23 +234,29 @@ TEXT ·avx512CopyLower64(SB), NOSPLIT, $0-40
 	SHLQ $3, R9
 	MOVL $1, AX
 
-row:
-	KMOVW AX, K1
-	MOVL AX, BX
-	SHRL $8, BX
-	KMOVW BX, K2
-	SHRL $8, BX
-	KMOVW BX, K3
-	VMOVUPD.Z (SI), K1, Z0
-	VMOVUPD.Z 64(SI), K2, Z1
-	VMOVUPD.Z 128(SI), K3, Z2
-	VMOVUPD Z0, K1, (DI)
-	VMOVUPD Z1, K2, 64(DI)
-	VMOVUPD Z2, K3, 128(DI)
-	LEAL 1(AX)(AX*1), AX
-	ADDQ R8, SI
-	ADDQ R9, DI
-	DECQ CX
-	JNE  row
+one:
+	LASTVECTOR(0)
+	NEXTROW
+	JLE  one
+	MOVL $1, AX
+
+two:
+	VMOVUPD (SI), Z1
+	VMOVUPD Z1, (DI)
+	LASTVECTOR(64)
+	NEXTROW
+	JLE  two
+	MOVL $1, AX
+
+three:
+	VMOVUPD (SI), Z1
+	VMOVUPD 64(SI), Z2
+	VMOVUPD Z1, (DI)
+	VMOVUPD Z2, 64(DI)
+	LASTVECTOR(128)
+	NEXTROW
+	JLE  three
+
+done:
 	VZEROUPPER
 	RET
