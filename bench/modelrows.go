@@ -70,8 +70,9 @@ func (p problem) fitPaper(sweeps int) {
 	}
 }
 
-// modelRows yields the rows of the models.
-func modelRows() iter.Seq2[string, func() measurer] {
+// modelRows yields the rows of the models, with predictions by dense models of 10 000 samples
+// if large.
+func modelRows(large bool) iter.Seq2[string, func() measurer] {
 	return func(yield func(string, func() measurer) bool) {
 		for _, n := range []int{250, 500, 1000} {
 			name := fmt.Sprintf("regression, 10 sweeps with set-up/n=%d", n)
@@ -85,23 +86,7 @@ func modelRows() iter.Seq2[string, func() measurer] {
 				return
 			}
 		}
-		for _, n := range []int{133, 1000, 10000} {
-			for _, p := range predictors {
-				name := fmt.Sprintf("prediction/%s, %d samples, 7 kernels", p.name, n)
-				build := func() measurer {
-					c := newCurve(n)
-					return latency{name, 1, p.fit(c, c.views(-3, 3))}
-				}
-				if n <= p.most && !yield(name, build) {
-					return
-				}
-			}
-			name := fmt.Sprintf("prediction/spike and slab, %d samples, 50 features", n)
-			if !yield(name, func() measurer { return newSlabLatency(name, n) }) {
-				return
-			}
-		}
-		_ = yield("RBF/n=4000", func() measurer {
+		_ = predictorRows(large, yield) && yield("RBF/n=4000", func() measurer {
 			n := 4000
 			x, k := random(n, 10, 1), la.NewMatrix[float64](n, n)
 			one := &la.Workspace{Workers: 1}
