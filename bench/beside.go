@@ -45,7 +45,7 @@ func besideRows(yield func(string, func() measurer) bool) bool {
 
 func (b beside) measure(rounds int, budget time.Duration) []result {
 	c := newCurve(133)
-	p, err := fitRegression(c, c.views(-3, 3)).Predictor(mkl.PredictorOptions{})
+	p, err := fitRegression(c, c.views(-3, 3), mkl.Fitting{MaxSweeps: 20}).Predictor(mkl.PredictorOptions{})
 	must(err)
 
 	ctx, cancel := context.WithCancel(context.Background())

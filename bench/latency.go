@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -86,41 +87,100 @@ func newLatency(name string, prior mkl.Gamma) latency {
 	return latency{name, 1, single(m.Predictor(mkl.PredictorOptions{Unhealed: true}))}
 }
 
-// predictors are the models whose single predictions are timed. Each fits a curve of n samples
-// with seven RBF kernels, and n is at most as large as most says.
+// labels makes the predictor of the probabilities of labels a latency.
+func labels[P interface {
+	Predict(probability []float64, x ...[]float64) error
+}](p P, err error) func([]float64) error {
+	must(err)
+	probability, x := make([]float64, 2), make([][]float64, 1)
+	return func(point []float64) error {
+		x[0] = point
+		return p.Predict(probability, x...)
+	}
+}
+
+// tasks makes the predictor of the means and variances of two targets a latency.
+func tasks[P interface {
+	Predict(mean, variance []float64, x ...[]float64) error
+}](p P, err error) func([]float64) error {
+	must(err)
+	mean, variance, x := make([]float64, 2), make([]float64, 2), make([][]float64, 1)
+	return func(point []float64) error {
+		x[0] = point
+		return p.Predict(mean, variance, x...)
+	}
+}
+
+// Whether a model is made of 10 000 samples.
+const (
+	always  = iota
+	ifLarge // its fit takes some N³ operations
+	never   // many times as many
+)
+
+// predictors are the models whose single predictions are timed. Each fits a curve, or two that
+// are alike.
 var predictors = []struct {
-	name string
-	most int
-	fit  func(c curve, views []mkl.View) func(point []float64) error
+	name  string
+	large int
+	fit   func(c curve, views []mkl.View, f mkl.Fitting) func(point []float64) error
 }{
-	{"regression, healed", 1000, func(c curve, views []mkl.View) func([]float64) error {
-		return single(fitRegression(c, views).Predictor(mkl.PredictorOptions{}))
+	{"regression, healed", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+		return single(fitRegression(c, views, f).Predictor(mkl.PredictorOptions{}))
 	}},
-	{"regression, healed, mean only", 1000, func(c curve, views []mkl.View) func([]float64) error {
-		return single(fitRegression(c, views).Predictor(mkl.PredictorOptions{MeanOnly: true}))
+	{"regression, healed, mean only", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+		return single(fitRegression(c, views, f).Predictor(mkl.PredictorOptions{MeanOnly: true}))
 	}},
-	{"Gaussian process", 1000, func(c curve, views []mkl.View) func([]float64) error {
-		return single(fitProcess(c, views).Predictor(mkl.ProcessPredictorOptions{}))
+	{"regression by landmarks", always, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+		m := fitted(mkl.Regression{Fitting: f, Landmarks: &mkl.Landmarks{Count: 200}}.Fit(context.Background(), views, c.y))
+		return single(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"Gaussian process, mean only", 1000, func(c curve, views []mkl.View) func([]float64) error {
-		return single(fitProcess(c, views).Predictor(mkl.ProcessPredictorOptions{MeanOnly: true}))
+	{"shared regression", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+		m := fitted(mkl.SharedRegression{Fitting: f}.Fit(context.Background(), views, c.y, c.y))
+		return single(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"Gaussian process, exact", 1000, func(c curve, views []mkl.View) func([]float64) error {
-		return single(fitProcess(c, views).Predictor(mkl.ProcessPredictorOptions{Exact: true}))
+	{"task regression", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+		m := fitted(mkl.TaskRegression{Fitting: f}.Fit(context.Background(), views, c.y, c.y))
+		return single(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"Gaussian process by landmarks", 10000, func(c curve, views []mkl.View) func([]float64) error {
+	{"classifier", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+		m := fitted(mkl.Classifier[bool]{Fitting: f}.Fit(context.Background(), views, c.labels))
+		return class(m.Predictor(mkl.PredictorOptions{}))
+	}},
+	{"two labels", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+		m := fitted(mkl.MultiLabel{Fitting: f}.Fit(context.Background(), views, c.labels, c.labels))
+		return labels(m.Predictor(mkl.PredictorOptions{}))
+	}},
+	{"Gaussian process", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+		return single(fitProcess(c, views, f).Predictor(mkl.ProcessPredictorOptions{}))
+	}},
+	{"Gaussian process, mean only", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+		return single(fitProcess(c, views, f).Predictor(mkl.ProcessPredictorOptions{MeanOnly: true}))
+	}},
+	{"Gaussian process, exact", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+		return single(fitProcess(c, views, f).Predictor(mkl.ProcessPredictorOptions{Exact: true}))
+	}},
+	{"Gaussian process by landmarks", always, func(c curve, views []mkl.View, _ mkl.Fitting) func([]float64) error {
 		m := fitted(mkl.LandmarkGP{}.Fit(context.Background(), views, c.y))
 		return single(m.Predictor(mkl.ProcessPredictorOptions{}))
 	}},
-	{"Gaussian process classifier", 1000, func(c curve, views []mkl.View) func([]float64) error {
-		m := fitted(mkl.MultiGPClassifier[bool]{Fitting: tenSweeps}.Fit(context.Background(), views, c.labels))
+	{"Gaussian process classifier", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+		m := fitted(mkl.MultiGPClassifier[bool]{Fitting: f}.Fit(context.Background(), views, c.labels))
 		return class(m.Predictor(mkl.ProcessPredictorOptions{}))
 	}},
-	{"probit classifier", 1000, func(c curve, views []mkl.View) func([]float64) error {
-		m := fitted(mkl.ProbitClassifier[bool]{Fitting: tenSweeps}.Fit(context.Background(), views, c.labels))
+	{"Gaussian process classifier by landmarks", always, func(c curve, views []mkl.View, _ mkl.Fitting) func([]float64) error {
+		m := fitted(mkl.LandmarkClassifier[bool]{}.Fit(context.Background(), views, c.labels))
+		return class(m.Predictor(mkl.ProcessPredictorOptions{}))
+	}},
+	{"multi-task", never, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+		m := fitted(mkl.MultiTask{Fitting: f}.Fit(context.Background(), views, c.y, c.y))
+		return tasks(m.Predictor(mkl.PredictorOptions{}))
+	}},
+	{"probit classifier", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+		m := fitted(mkl.ProbitClassifier[bool]{Fitting: f}.Fit(context.Background(), views, c.labels))
 		return class(m.Predictor(mkl.ProbitPredictorOptions{}))
 	}},
-	{"probit classifier, 100 draws", 1000, func(c curve, views []mkl.View) func([]float64) error {
+	{"probit classifier, 100 draws", never, func(c curve, views []mkl.View, _ mkl.Fitting) func([]float64) error {
 		m := fitted(mkl.ProbitClassifier[bool]{
 			Inference: mkl.Gibbs, Draws: mkl.GibbsDraws{Chains: 1, Draws: 100, Thin: 1, BurnIn: 20},
 		}.Fit(context.Background(), views, c.labels))
@@ -128,14 +188,41 @@ var predictors = []struct {
 	}},
 }
 
-var tenSweeps = mkl.Fitting{MaxSweeps: 10}
-
-func fitRegression(c curve, views []mkl.View) *mkl.RegressionModel {
-	return fitted(mkl.Regression{Fitting: mkl.Fitting{MaxSweeps: 20}}.Fit(context.Background(), views, c.y))
+func fitRegression(c curve, views []mkl.View, f mkl.Fitting) *mkl.RegressionModel {
+	return fitted(mkl.Regression{Fitting: f}.Fit(context.Background(), views, c.y))
 }
 
-func fitProcess(c curve, views []mkl.View) *mkl.MultiGPModel {
-	return fitted(mkl.MultiGP{Fitting: tenSweeps}.Fit(context.Background(), views, c.y))
+func fitProcess(c curve, views []mkl.View, f mkl.Fitting) *mkl.MultiGPModel {
+	return fitted(mkl.MultiGP{Fitting: f}.Fit(context.Background(), views, c.y))
+}
+
+// predictorRows yields the rows of single predictions by models of 133 to 10 000 samples. The
+// predictor of a dense model costs what its samples and kernels make it, not what the sweeps
+// were: that of 10 000 has made one, with two kernels that were held as float32.
+func predictorRows(large bool, yield func(string, func() measurer) bool) bool {
+	for _, n := range []int{133, 1000, 10000} {
+		for _, p := range predictors {
+			first, last, f := -3, 3, mkl.Fitting{MaxSweeps: 20}
+			if n > 1000 && p.large != always {
+				if !large || p.large == never {
+					continue
+				}
+				first, last, f = -1, 0, mkl.Fitting{MaxSweeps: 1, Kernels: mkl.KernelStorage{Float32: true}}
+			}
+			name := fmt.Sprintf("prediction/%s, %d samples, %d kernels", p.name, n, last-first+1)
+			if !yield(name, func() measurer {
+				c := newCurve(n)
+				return latency{name, 1, p.fit(c, c.views(first, last), f)}
+			}) {
+				return false
+			}
+		}
+		name := fmt.Sprintf("prediction/spike and slab, %d samples, 50 features", n)
+		if !yield(name, func() measurer { return newSlabLatency(name, n) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // newSlabLatency fits the spike-and-slab model to n samples of fifty features, of which two

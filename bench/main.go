@@ -5,16 +5,26 @@
 //	go run ./bench                  # against gonum
 //	go run -tags openblas ./bench   # and OpenBLAS (needs cgo and libopenblas-dev)
 //
-// It writes a table to standard output; with -json one object for each comparison, and
-// with -markdown the whole of RESULTS.md:
+// It writes a table to standard output, or with -json one object for each comparison. With
+// -markdown FILE it puts the table into a file that has one for each kind of machine, such as
+// RESULTS.md, in the place of that for machines like this:
 //
-//	go run -tags openblas ./bench -markdown >RESULTS.md && mv RESULTS.md bench/
+//	go run -tags openblas ./bench -markdown bench/RESULTS.md
+//
+// Other programs take part in the rows "time to the same …" if flags say where they are:
+//
+//	go run ./bench -run 'time to' -data DIR -octave octave-cli -authors DIR -python python3
+//
+// -octave is Octave and -authors the folder of the MATLAB code of BEMKL's author; -python has
+// scikit-learn. -data is a folder of diabetes.csv, boston.csv, ionosphere.csv and sonar.csv,
+// each a line of names and then numbers, with the target or label in the last column.
 package main
 
 import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"os/exec"
@@ -45,28 +55,38 @@ func run() error {
 		return err
 	}
 	asJSON := flag.Bool("json", false, "write one JSON object a comparison")
-	asMarkdown := flag.Bool("markdown", false, "write RESULTS.md")
+	markdown := flag.String("markdown", "", "put the table into this `file`, in place of that for machines like this")
 	only := flag.String("run", "", "measure only the rows whose name matches this regular `expression`")
 	rounds := flag.Int("rounds", 11, "how often each contender takes its turn")
 	budget := flag.Duration("time", 20*time.Millisecond, "how long a turn lasts, about")
+	large := flag.Bool("large", false, "predictions by dense models of 10 000 samples, too (5 GB, many minutes)")
+	var answers answerOptions
+	flag.StringVar(&answers.data, "data", "", "`folder` of the sets of the rows of times to an answer; empty means made ones")
+	flag.DurationVar(&answers.patience, "patience", 30*time.Second, "processor time for the fits of a learner in these rows")
+	flag.StringVar(&answers.outside.octave, "octave", "", "`command` of Octave")
+	flag.StringVar(&answers.outside.authors, "authors", "", "`folder` of the code of BEMKL's author, for Octave")
+	flag.StringVar(&answers.outside.python, "python", "", "`command` of a Python that has scikit-learn")
 	flag.Parse()
 	pick, err := regexp.Compile(*only)
 	if err != nil {
 		return err
 	}
 
+	var table strings.Builder
 	var out sink = jsonSink{json.NewEncoder(os.Stdout)}
 	if !*asJSON {
-		if *asMarkdown {
-			fmt.Printf(preface, time.Now().Format(time.DateOnly), commit(), openblasFlag)
+		var w io.Writer = os.Stdout
+		if *markdown != "" {
+			w = &table
+			fmt.Fprintf(w, measured, time.Now().Format(time.DateOnly), commit(), openblasFlag, flags(), load())
 		}
-		fmt.Printf("%s, %s, %s/%s, instruction set %s\n", cpuid.CPU.BrandName, runtime.Version(), runtime.GOOS, runtime.GOARCH, la.Config())
-		fmt.Printf("one core: FMA peak %.1f GFLOP/s (float32 %.1f), read bandwidth %.1f GB/s at best; OpenBLAS: %s\n\n",
+		fmt.Fprintf(w, "%s, %s/%s, instruction set %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, la.Config())
+		fmt.Fprintf(w, "one core: FMA peak %.1f GFLOP/s (float32 %.1f), read bandwidth %.1f GB/s at best; OpenBLAS: %s\n\n",
 			peak.FMA64(), peak.FMA32(), peak.ReadBandwidth(32<<20), openblasVersion())
-		out = newTableSink(os.Stdout)
+		out = newTableSink(w)
 	}
 	limits := newLimits()
-	for _, rows := range []iter.Seq2[string, func() measurer]{laRows(limits), modelRows(limits)} {
+	for _, rows := range []iter.Seq2[string, func() measurer]{laRows(limits), modelRows(limits, *large), answerRows(answers)} {
 		for name, build := range rows {
 			if !pick.MatchString(name) {
 				continue
@@ -76,18 +96,52 @@ func run() error {
 			}
 		}
 	}
-	return out.close()
+	if err := out.close(); err != nil || *markdown == "" {
+		return err
+	}
+	before, err := os.ReadFile(*markdown)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(*markdown, []byte(replaceSection(string(before), cpuid.CPU.BrandName, table.String())), 0o644)
 }
 
-// preface is the beginning of RESULTS.md, with places for the date, the commit and the
-// flag that builds OpenBLAS in.
-const preface = `# Results
-
-Measured on %s, commit %s, with ` + "`go run%s ./bench -markdown`" + `: medians of turns taken in one process, ± the
-distance between the quartiles over the median. A ratio above 1 means that ours is faster; next to a limit of the
-machine it is the share of the limit that we reach. What keeps a row from its goal stands in [LIMITS.md](LIMITS.md).
+// measured is the beginning of a machine's table: places for the date, the commit, the flags
+// of the build and of the command, and the load.
+const measured = `Measured on %s, commit %s, by ` + "`go run%s ./bench%s`" + `%s.
 
 `
+
+// flags returns the names of the flags that are set.
+func flags() (names string) {
+	flag.Visit(func(f *flag.Flag) { names += " -" + f.Name })
+	return names
+}
+
+// load says how busy the machine is, where the system tells it.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	average, _, found := strings.Cut(string(text), " ")
+	if err != nil || !found {
+		return ""
+	}
+	return fmt.Sprintf(", %s programs at work on %d processors in the minute before", average, runtime.NumCPU())
+}
+
+// replaceSection returns text with the body of the section of that title replaced, or with the
+// section after all others if it has none.
+func replaceSection(text, title, body string) string {
+	head := "## " + title + "\n"
+	section := head + "\n" + strings.TrimRight(body, "\n") + "\n"
+	before, rest, found := strings.Cut(text, head)
+	if !found {
+		return strings.TrimRight(text, "\n") + "\n\n" + section
+	}
+	if _, after, more := strings.Cut(rest, "\n## "); more {
+		section += "\n## " + after
+	}
+	return before + section
+}
 
 // commit returns git's name of the commit that is checked out, or "unknown".
 func commit() string {

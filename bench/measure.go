@@ -21,9 +21,9 @@ type contender struct {
 // quartiles.
 type sample struct{ q1, median, q3 float64 }
 
-// measure times the contenders in turn, round after round, so that what disturbs the
+// inTurn times the contenders in turn, round after round, so that what disturbs the
 // machine disturbs them alike. In a round each makes as many calls as take about budget.
-func measure(cs []contender, rounds int, budget time.Duration) []sample {
+func inTurn(cs []contender, rounds int, budget time.Duration) []sample {
 	calls := make([]int, len(cs))
 	times := make([][]float64, len(cs))
 	batch := func(c contender, k int) float64 {

@@ -96,8 +96,9 @@ func setupRows(m limits, yield func(string, func() measurer) bool) bool {
 	})
 }
 
-// modelRows yields the rows of the models.
-func modelRows(m limits) iter.Seq2[string, func() measurer] {
+// modelRows yields the rows of the models, with predictions by dense models of 10 000 samples
+// if large.
+func modelRows(m limits, large bool) iter.Seq2[string, func() measurer] {
 	return func(yield func(string, func() measurer) bool) {
 		if !setupRows(m, yield) {
 			return
@@ -114,23 +115,7 @@ func modelRows(m limits) iter.Seq2[string, func() measurer] {
 				return
 			}
 		}
-		for _, n := range []int{133, 1000, 10000} {
-			for _, p := range predictors {
-				name := fmt.Sprintf("prediction/%s, %d samples, 7 kernels", p.name, n)
-				build := func() measurer {
-					c := newCurve(n)
-					return latency{name, 1, p.fit(c, c.views(-3, 3))}
-				}
-				if n <= p.most && !yield(name, build) {
-					return
-				}
-			}
-			name := fmt.Sprintf("prediction/spike and slab, %d samples, 50 features", n)
-			if !yield(name, func() measurer { return newSlabLatency(name, n) }) {
-				return
-			}
-		}
-		_ = yield("RBF/n=4000", func() measurer {
+		_ = predictorRows(large, yield) && yield("RBF/n=4000", func() measurer {
 			n := 4000
 			x, k := random(n, 10, 1), la.NewMatrix[float64](n, n)
 			one := &la.Workspace{Workers: 1}

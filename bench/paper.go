@@ -195,3 +195,19 @@ func (r *paperRegression) sweep() {
 	r.sigmaBE = inverse(prec)
 	r.be.MulVec(r.sigmaBE, rhs)
 }
+
+// predict returns the predictive means of samples, given their kernels with the training
+// samples, a row for each.
+func (r *paperRegression) predict(k []*mat.Dense) []float64 {
+	t, _ := k[0].Dims()
+	y := mat.NewVecDense(t, nil)
+	for m, km := range k {
+		var h mat.VecDense
+		h.MulVec(km, r.a)
+		y.AddScaledVec(y, r.be.AtVec(m+1), &h)
+	}
+	for i := range t {
+		y.SetVec(i, y.AtVec(i)+r.be.AtVec(0))
+	}
+	return y.RawVector().Data
+}

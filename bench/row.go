@@ -27,7 +27,7 @@ type row struct {
 	contenders []contender // ours first, then the peers
 }
 
-// A measurer is a row of any kind: [row], [latency], [beside] or [stops].
+// A measurer is a row of any kind: [row], [race], [latency], [beside] or [stops].
 type measurer interface {
 	measure(rounds int, budget time.Duration) []result
 }
@@ -48,7 +48,7 @@ type result struct {
 // measure measures the contenders and compares ours with every peer.
 func (r row) measure(rounds int, budget time.Duration) []result {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(1, r.procs)))
-	ts := measure(r.contenders, rounds, budget)
+	ts := inTurn(r.contenders, rounds, budget)
 	value := func(i int) float64 {
 		work := r.work
 		if w := r.contenders[i].work; w != 0 {
@@ -139,7 +139,10 @@ func (s tableSink) put(rs []result) error {
 	for i, r := range rs {
 		name, value, spread := r.Name, fmt.Sprintf("%.4g %s", r.Value, r.Unit), fmt.Sprintf("%.0f %%", 100*r.Spread)
 		if i > 0 && r.Name == rs[i-1].Name {
-			name, value, spread = "", "", ""
+			name = ""
+			if r.Value == rs[i-1].Value {
+				value, spread = "", ""
+			}
 		}
 		if r.Spread == 0 {
 			spread = ""

@@ -17,9 +17,10 @@ import (
 //
 // from here on. Those that decay like c/k² have about twice that to come. Fast modes decay
 // first and hide slow ones behind them: the larger of the estimates of a short and of a
-// long w counts, and it must be small for a few sweeps. Moves that do not decay may be those
-// away from a saddle, unless they are so small that they count for nothing, such as
-// rounding errors.
+// long w counts, and it must be small for a few sweeps. The first sweeps of all are left out:
+// they lead away from the start, where all modes move, so that what follows them seems to decay
+// fast even where it no longer decays. Moves that do not decay may be those away from a saddle,
+// unless they are so small that they count for nothing, such as rounding errors.
 const (
 	// leastMove is how far predictions may still be from where they converge to, see
 	// [Predictions.Distance]: half of a hundredth of a standard deviation.
@@ -47,7 +48,7 @@ func (p progression) toCome(k int, least float64) (sum, sweeps float64) {
 		if w < shortWindow {
 			continue
 		}
-		if k < 2*w {
+		if k < shortWindow+2*w { // the first sweeps do not count
 			return math.Inf(1), math.Inf(1)
 		}
 		now, before := total(p[k-w:k]), total(p[k-2*w:k-w])

@@ -69,6 +69,16 @@ func TestStopNotAtSaddle(t *testing.T) {
 	assert.InDelta(t, 1, rec.Bound(), leastMove)
 }
 
+// The first sweeps, in which fast modes decay, do not make a saddle behind them look like an end:
+// here the ascent leaves it by a factor of 1.06 a sweep, from a distance of 0.005.
+func TestStopNotBehindTheStart(t *testing.T) {
+	away := func(k int) float64 { return 1/(1+math.Exp(0.06*float64(90-k))) - 3*math.Pow(0.3, float64(k)) }
+	rec, err := Ascent{}.Run(context.Background(), &course{script{n: 1e3, bounds: away}, away})
+	require.NoError(t, err)
+	assert.Equal(t, Converged, rec.Reason)
+	assert.InDelta(t, 1, rec.Bound(), leastMove)
+}
+
 // The sweeps that are said to be left are left.
 func TestSweepsLeft(t *testing.T) {
 	for _, tol := range []float64{0, 1e-6} {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/cputime"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
@@ -123,7 +124,7 @@ func learnClasses(ctx context.Context, seed uint64, n, landmarks, classes, exact
 			return err
 		}
 		if most == 0 {
-			fmt.Printf("peak memory %.0f MB\n", peakMegabytes())
+			fmt.Printf("peak memory %.0f MB\n", cputime.PeakMegabytes())
 		}
 	}
 	if exact == 0 {

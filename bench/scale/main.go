@@ -29,6 +29,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/bmkl/bmkl/internal/cputime"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/stat"
 	"github.com/bmkl/bmkl/vi"
@@ -130,11 +131,11 @@ type clock struct {
 	user float64
 }
 
-func start() clock { return clock{time.Now(), userSeconds()} }
+func start() clock { return clock{time.Now(), cputime.User()} }
 
 // String returns the time since the start.
 func (c clock) String() string {
-	return fmt.Sprintf("%.2f s, user %.2f s", time.Since(c.wall).Seconds(), userSeconds()-c.user)
+	return fmt.Sprintf("%.2f s, user %.2f s", time.Since(c.wall).Seconds(), cputime.User()-c.user)
 }
 
 func main() {

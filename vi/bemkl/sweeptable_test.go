@@ -77,8 +77,8 @@ func sweepProblems(t *testing.T) []sweeptest.Problem {
 	sparse := vi.Gamma{Shape: 1e-10, Scale: 1e10}
 
 	regression := func(name string, r Regression, k vi.Kernels, y la.Matrix[float64]) sweeptest.Problem {
-		return sweeptest.Problem{Name: name, Fit: func(seed uint64, a vi.Ascent) (vi.Record, error) {
-			r.Seed, r.Ascent, r.Plain = seed, a, sweeptest.Plain()
+		return sweeptest.Problem{Name: name, Fit: func(seed uint64, plain bool, a vi.Ascent) (vi.Record, error) {
+			r.Seed, r.Ascent, r.Plain = seed, a, plain
 			fit, err := r.Fit(ctx, k, y)
 			if err != nil {
 				return vi.Record{}, err
@@ -87,8 +87,8 @@ func sweepProblems(t *testing.T) []sweeptest.Problem {
 		}}
 	}
 	shared := func(name string, r SharedRegression, k vi.Kernels, y la.Matrix[float64]) sweeptest.Problem {
-		return sweeptest.Problem{Name: name, Fit: func(seed uint64, a vi.Ascent) (vi.Record, error) {
-			r.Seed, r.Ascent, r.Plain = seed, a, sweeptest.Plain()
+		return sweeptest.Problem{Name: name, Fit: func(seed uint64, plain bool, a vi.Ascent) (vi.Record, error) {
+			r.Seed, r.Ascent, r.Plain = seed, a, plain
 			fit, err := r.Fit(ctx, k, y)
 			if err != nil {
 				return vi.Record{}, err
@@ -100,8 +100,8 @@ func sweepProblems(t *testing.T) []sweeptest.Problem {
 		c := sweeptest.Read(t, name)
 		last := len(c) - 1
 		k, y := gaussianKernels(t, c[:last], widths), labelsOf(c[last])
-		return sweeptest.Problem{Name: name, Fit: func(seed uint64, a vi.Ascent) (vi.Record, error) {
-			fit, err := Classification{Seed: seed, Ascent: a, Plain: sweeptest.Plain()}.Fit(ctx, k, y)
+		return sweeptest.Problem{Name: name, Fit: func(seed uint64, plain bool, a vi.Ascent) (vi.Record, error) {
+			fit, err := Classification{Seed: seed, Ascent: a, Plain: plain}.Fit(ctx, k, y)
 			if err != nil {
 				return vi.Record{}, err
 			}

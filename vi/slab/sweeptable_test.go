@@ -22,8 +22,8 @@ func TestSweepTable(t *testing.T) {
 		sweeptest.Standardise(c...)
 		last := len(c) - 1
 		x := sweeptest.Table(c[:last])
-		return sweeptest.Problem{Name: name + ", spike and slab", Fit: func(seed uint64, a vi.Ascent) (vi.Record, error) {
-			fit, err := Regression{Seed: seed, Ascent: a, Plain: sweeptest.Plain()}.Fit(ctx, x, c[last])
+		return sweeptest.Problem{Name: name + ", spike and slab", Fit: func(seed uint64, plain bool, a vi.Ascent) (vi.Record, error) {
+			fit, err := Regression{Seed: seed, Ascent: a, Plain: plain}.Fit(ctx, x, c[last])
 			if err != nil {
 				return vi.Record{}, err
 			}
@@ -39,8 +39,8 @@ func TestSweepTable(t *testing.T) {
 			latents = append(latents, Latent{Covariance: FixedCovariance(k)})
 		}
 		y := sweeptest.Rows(c[inputs:])
-		return sweeptest.Problem{Name: name + ", tasks", Fit: func(seed uint64, a vi.Ascent) (vi.Record, error) {
-			fit, err := MultiTask{Seed: seed, Ascent: a, MeanOnly: true, Plain: sweeptest.Plain()}.Fit(ctx, latents, y)
+		return sweeptest.Problem{Name: name + ", tasks", Fit: func(seed uint64, plain bool, a vi.Ascent) (vi.Record, error) {
+			fit, err := MultiTask{Seed: seed, Ascent: a, MeanOnly: true, Plain: plain}.Fit(ctx, latents, y)
 			if err != nil {
 				return vi.Record{}, err
 			}
@@ -52,9 +52,9 @@ func TestSweepTable(t *testing.T) {
 		sweeptest.Standardise(c...)
 		observed, err := ObserveMatrix(sweeptest.Table(c))
 		require.NoError(t, err)
-		return sweeptest.Problem{Name: name + ", factors", Fit: func(seed uint64, a vi.Ascent) (vi.Record, error) {
+		return sweeptest.Problem{Name: name + ", factors", Fit: func(seed uint64, plain bool, a vi.Ascent) (vi.Record, error) {
 			m := model
-			m.Seed, m.Ascent, m.Plain = seed, a, sweeptest.Plain()
+			m.Seed, m.Ascent, m.Plain = seed, a, plain
 			fit, err := m.Fit(ctx, observed)
 			if err != nil {
 				return vi.Record{}, err

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package cputime
 
 import (
 	"math"
@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// userSeconds returns the processor time of this process outside of the kernel, NaN if the
-// system does not tell.
-func userSeconds() float64 {
+// User returns the processor time of this process outside of the kernel in seconds, NaN if
+// the system does not tell.
+func User() float64 {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
 		return math.NaN()
@@ -18,8 +18,9 @@ func userSeconds() float64 {
 	return float64(r.Utime.Sec) + float64(r.Utime.Usec)/1e6
 }
 
-// peakMegabytes returns the most memory that this process had resident.
-func peakMegabytes() float64 {
+// PeakMegabytes returns the most memory that this process had resident, NaN if the system
+// does not tell.
+func PeakMegabytes() float64 {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
 		return math.NaN()
