@@ -27,6 +27,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bmkl/bmkl/la"
@@ -155,19 +157,29 @@ func run() error {
 	before := flag.Bool("before", true, "make features of the kernels in the pass, and not of the sums after it")
 	file := flag.String("statistic", "", "`file` of the sums: read in place of the pass if it exists, and else written")
 	labels := flag.Bool("labels", false, "classify: labels in place of targets, by passes")
-	classes := flag.Int("classes", 0, "fit mkl.LandmarkClassifier to so many classes; of the other flags n, d, exact, workers and seed count")
+	classes := flag.Int("classes", 0, "fit mkl.LandmarkClassifier to so many classes; of the other flags n, d, passes, exact, workers and seed count")
+	passes := flag.String("passes", "0,1,2,4,6,8,10", "with -classes: after how many passes to look, each in a fit of its own; 0: after as many as it takes")
 	exact := flag.Int("exact", 0, "with -classes: samples of an exact classifier beside it; 0: none")
 	seed := flag.Uint64("seed", 1, "of the samples")
 	storage := flag.String("store", "", "fit a regression with the kernels between all samples, held as float64, float32 or in a file of the `directory`")
+	journal := flag.String("journal", "", "with -store: the `file` of a journal, from which the fit goes on if it exists")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 
 	if *classes != 0 {
-		return learnClasses(ctx, *seed, *n, *d, *classes, *exact, *workers)
+		var most []int
+		for _, text := range strings.Split(*passes, ",") {
+			k, err := strconv.Atoi(text)
+			if err != nil {
+				return fmt.Errorf("-passes: %w", err)
+			}
+			most = append(most, k)
+		}
+		return learnClasses(ctx, *seed, *n, *d, *classes, most, *exact, *workers)
 	}
 	if *storage != "" {
-		return store(ctx, *storage, *seed, *n, *p, *sweeps, *workers, *noise)
+		return store(ctx, *storage, *journal, *seed, *n, *p, *sweeps, *workers, *noise)
 	}
 	ws := &la.Workspace{Workers: *workers}
 	pl, err := newPlan(ws, generator{rand.New(rand.NewPCG(*seed, 1)), 0}, *d, *p, *whitening)
