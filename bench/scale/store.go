@@ -66,25 +66,20 @@ func store(ctx context.Context, storage, journal string, seed uint64, n, p, swee
 		if err != nil {
 			return err
 		}
-		var square, sum, sumVariance, held float64
+		var sum, sumVariance float64
 		for i, v := range mean {
-			square += (v - f[i]) * (v - f[i])
 			sum += v
 			sumVariance += variance[i]
-			if math.Abs(target[i]-v) < 1.959964*math.Sqrt(variance[i]) {
-				held++
-			}
 		}
-		n := float64(len(mean))
-		fmt.Printf("%s, predictions: %v; RMSE of f %.6f; 95%% intervals hold %.3f; sums of means %.12g and of variances %.12g%s\n",
-			name, t, math.Sqrt(square/n), held/n, sum, sumVariance, residentMemory())
+		fmt.Printf("%s, predictions: %v; %s; sums of means %.12g and of variances %.12g%s\n",
+			name, t, errorsOf(mean, variance, f, target), sum, sumVariance, residentMemory())
 		return nil
 	}
 	if err := report("all samples", model); err != nil {
 		return err
 	}
 	t = start()
-	few, err := mkl.LandmarkGP{Fitting: mkl.Fitting{Workers: workers}}.Fit(ctx, views, y)
+	few, err := mkl.LandmarkGP{Fitting: mkl.Fitting{Workers: workers, MemoryLimit: math.MaxInt64}}.Fit(ctx, views, y)
 	if err != nil {
 		return err
 	}
