@@ -38,7 +38,7 @@ func (f *fileWriter) addScores(m *scores) scoresJSON {
 	f.add("a", flat(s.A), L, D)
 	f.add("be.mean", s.BEMean, L+P)
 	f.add("be.cov", flat(s.BECov), L+P, L+P)
-	f.add("gram", packLower(s.Gram), D*(D+1)/2)
+	f.add("gram", packUpper(s.Gram), D*(D+1)/2)
 	f.addGaps(m.gaps)
 	return j
 }
@@ -57,7 +57,7 @@ func (f *fileReader) takeScores(j *scoresJSON) (m scores, err error) {
 		Lambda: f.takeMatrix("lambda", L, D), A: f.takeMatrix("a", L, D),
 		Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", P, 2)),
 		BEMean: f.take("be.mean", L+P), BECov: f.takeCovariance("be.cov", L+P),
-		Gram: f.takeLower("gram", D),
+		Gram: f.takeUpper("gram", D),
 	}
 	if m.gaps, err = f.takeGaps(m.design, L, nil); err != nil {
 		return m, err

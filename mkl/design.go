@@ -323,16 +323,22 @@ func findDuplicates(views []View, k heldKernels) error {
 }
 
 // predictWords is the least number of kernel values that a block of predictions
-// may hold.
-const predictWords = 1 << 21
+// may hold, and mostPredictWords the largest.
+const (
+	predictWords     = 1 << 21
+	mostPredictWords = 1 << 26
+)
+
+// blockWords returns how many kernel values a block of predictions may hold: as many as
+// four matrices of the basis points' order, but at least 16 MiB and at most 512 MiB. That
+// is enough for what a block costs to outweigh a Cholesky factorisation of that order, or,
+// where a model keeps its factors, the copy that a solve makes of one.
+func (ds *design) blockWords() int { return max(predictWords, min(4*ds.d*ds.d, mostPredictWords)) }
 
 // predictBlocks calls do with the kernels of samples first … first+n−1 of x, for
-// block after block. The kernels of a block take no more memory than four
-// matrices of the basis points' order, or 16 MiB if that is more: enough that
-// what a block costs outweighs a Cholesky factorisation of that order.
+// block after block.
 func (ds *design) predictBlocks(ctx context.Context, workers int, x []Features, t int, do func(k vi.Kernels, first, n int) error) error {
-	words := max(predictWords, 4*ds.d*ds.d)
-	return ds.eachBlock(ctx, workers, words, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
+	return ds.eachBlock(ctx, workers, ds.blockWords(), false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
 		return do(k, first, n)
 	})
 }

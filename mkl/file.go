@@ -214,6 +214,22 @@ func (f *fileReader) takeLower(name string, n int) la.Matrix[float64] {
 	return unpackLower(n, x)
 }
 
+// takeUpper is takeLower of a symmetric matrix of which the upper triangle counts.
+func (f *fileReader) takeUpper(name string, n int) la.Matrix[float64] {
+	x := f.take(name, n*(n+1)/2)
+	if x == nil {
+		return la.Matrix[float64]{}
+	}
+	m, at := la.NewMatrix[float64](n, n), 0
+	for i := range n {
+		for j := range i + 1 {
+			m.Data[j*n+i] = x[at]
+			at++
+		}
+	}
+	return m
+}
+
 // takeTargets takes how the targets were standardised.
 func (f *fileReader) takeTargets(n int) []target {
 	mean, sd := f.take("target.mean", n), f.takePositive("target.sd", n)
@@ -370,6 +386,17 @@ func packLower(x la.Matrix[float64]) []float64 {
 	out := make([]float64, 0, x.Rows*(x.Rows+1)/2)
 	for i := range x.Rows {
 		out = append(out, x.Row(i)[:i+1]...)
+	}
+	return out
+}
+
+// packUpper is packLower of a symmetric matrix of which the upper triangle counts.
+func packUpper(x la.Matrix[float64]) []float64 {
+	out := make([]float64, 0, x.Rows*(x.Rows+1)/2)
+	for i := range x.Rows {
+		for j := range i + 1 {
+			out = append(out, x.Data[j*x.Stride+i])
+		}
 	}
 	return out
 }

@@ -187,13 +187,17 @@ func inBytes(words float64) int64 { return int64(min(8*words, math.MaxInt64/2)) 
 // weights takes.
 func (f *Fitting) kernelMemory(s Size, l int) int64 {
 	N, D, P, L, W := float64(s.Samples), float64(s.basis()), float64(s.Kernels), float64(l), float64(f.workers())
-	words := f.Kernels.words(P, D, N)                    // kernel matrices
-	words += float64(D * D * (3 + float64(2*min(W, L)))) // Gram sum; each worker's factor and its inverse; a pair at the end
-	words += float64(D * N)                              // composite kernel; before it one that is computed
-	words += float64(4 * L * P * N)                      // intermediate outputs: means, priors, start, last step
-	words += float64(6 * L * D)                          // sample weights
-	words += float64(9*L*P*P) + float64(W*3*P*N)         // sums over samples; scratch
-	words += float64(W * (1 << 18))                      // packed blocks of products
+	words := f.Kernels.words(P, D, N)                     // kernel matrices
+	sweeps := float64(D * D * (1 + float64(2*min(W, L)))) // Gram sum; each worker's factor and its inverse
+	end := float64(D * D * (2 + min(2, L)))               // Gram sum, composite kernel and a factor's inverse; of several functions the factor
+	words += max(sweeps, end, float64(2*D*N))             // or, before them, a kernel that is computed and its distances
+	if f.Slopes != nil {
+		words += float64(3 * D * D) // a covariance, and the kernels and slopes that it is multiplied by
+	}
+	words += float64(4 * L * P * N)              // intermediate outputs: means, priors, start, last step
+	words += float64(6 * L * D)                  // sample weights
+	words += float64(9*L*P*P) + float64(W*3*P*N) // sums over samples; scratch
+	words += float64(W * (1 << 18))              // packed blocks of products
 	return inBytes(words)
 }
 

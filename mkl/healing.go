@@ -63,8 +63,7 @@ func (h *healing) heals(inputs int, cols func(i int) int) bool {
 // predict calls do with the healed predictions of the samples from first on, for
 // block after block.
 func (h *healing) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(first int, p *bemkl.Prediction)) error {
-	words := max(predictWords, 4*h.design.d*h.design.d)
-	return h.design.eachBlock(ctx, opt.Workers, words, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
+	return h.design.eachBlock(ctx, opt.Workers, h.design.blockWords(), true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
 		p, err := h.posterior.PredictHealed(k, self, opt.inference())
 		if err != nil {
 			return err

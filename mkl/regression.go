@@ -3,7 +3,6 @@ package mkl
 import (
 	"context"
 	"errors"
-	"math"
 	"strconv"
 
 	"github.com/bmkl/bmkl/la"
@@ -141,7 +140,5 @@ func (r Regression) FitKernels(ctx context.Context, kernels []la.Matrix[float64]
 // EstimateMemory returns about how many bytes a fit of the given size takes.
 func (r Regression) EstimateMemory(s Size) int64 {
 	s = r.Landmarks.size(s)
-	D := float64(s.basis())
-	healing := inBytes(D * D)
-	return min(r.kernelMemory(s, s.Outputs), math.MaxInt64-healing) + healing
+	return r.kernelMemory(s, s.Outputs)
 }

@@ -59,7 +59,7 @@ func (m *RegressionModel) Save(w io.Writer) error {
 	f.add("a", flat(s.A), L, D)
 	f.add("be.mean", s.BEMean, L+P)
 	f.add("be.cov", flat(s.BECov), L+P, L+P)
-	f.add("gram", packLower(s.Gram), D*(D+1)/2)
+	f.add("gram", packUpper(s.Gram), D*(D+1)/2)
 	f.addHealing(s.Healing, L, D)
 	if s.GroupNoise != nil {
 		var groups []float64
@@ -90,7 +90,7 @@ func (m *RegressionModel) decode(f *fileReader) error {
 		Upsilon: unpair(f.take("upsilon", L, 2)), Epsilon: unpair(f.take("epsilon", L, 2)),
 		Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", P, 2)),
 		BEMean: f.take("be.mean", L+P), BECov: f.takeCovariance("be.cov", L+P),
-		Gram: f.takeLower("gram", D), Healing: f.takeHealing(L, D),
+		Gram: f.takeUpper("gram", D), Healing: f.takeHealing(L, D),
 	}
 	if f.has("gaps.epsilon") {
 		C := f.size("gaps.epsilon") / (2 * L)

@@ -26,7 +26,7 @@ func (m *SharedRegressionModel) Save(w io.Writer) error {
 	f.add("a", flat(s.A), 1, D)
 	f.add("be.mean", mean, L, 1+P)
 	f.add("be.cov", cov, L, 1+P, 1+P)
-	f.add("gram", packLower(s.Gram), D*(D+1)/2)
+	f.add("gram", packUpper(s.Gram), D*(D+1)/2)
 	if h := s.Healing; h != nil {
 		R := len(h.Kernels)
 		var kernels []float64
@@ -61,7 +61,7 @@ func (m *SharedRegressionModel) decode(f *fileReader) error {
 		Priors: bemkl.RegressionPriors(j.Priors), Samples: j.Samples,
 		Lambda: f.takeMatrix("lambda", 1, D), A: f.takeMatrix("a", 1, D),
 		Epsilon: unpair(f.take("epsilon", L, 2)), Gamma: unpair(f.take("gamma", L, 2)), Omega: unpair(f.take("omega", L, P, 2)),
-		BECov: f.takeCovariances("be.cov", L, 1+P), Gram: f.takeLower("gram", D),
+		BECov: f.takeCovariances("be.cov", L, 1+P), Gram: f.takeUpper("gram", D),
 		Healing: f.takeSharedHealing(P, D),
 	}
 	upsilon, mean := unpair(f.take("upsilon", 1, 2)), f.takeMatrix("be.mean", L, 1+P)

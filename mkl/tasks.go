@@ -197,7 +197,7 @@ func (f *fileWriter) addTasks(t *taskTensors, D int) {
 		f.prefix = taskPrefix(o)
 		f.add("lambda", t.lambda[o], d)
 		f.add("a", t.a[o], d)
-		f.add("gram", packLower(t.gram[o]), d*(d+1)/2)
+		f.add("gram", packUpper(t.gram[o]), d*(d+1)/2)
 	}
 	f.prefix = ""
 }
@@ -228,7 +228,7 @@ func (f *fileReader) takeTasks(L, P, D int) (*taskTensors, error) {
 	t.basis = basis
 	for o, n := range sizes {
 		f.prefix = taskPrefix(o)
-		t.addTask(gamma[o], f.take("lambda", n), f.take("a", n), f.takeLower("gram", n))
+		t.addTask(gamma[o], f.take("lambda", n), f.take("a", n), f.takeUpper("gram", n))
 		f.prefix = ""
 		if f.err != nil {
 			return nil, f.err

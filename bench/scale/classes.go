@@ -48,9 +48,9 @@ func probabilityOf(f float64, class int, at []float64) float64 {
 }
 
 // learnClasses fits a mkl.LandmarkClassifier of default settings to n samples, which are drawn anew in
-// every pass, and tells what it took and what it is worth, also after fewer passes; and beside it the exact
-// classifier of some samples, unless that is 0.
-func learnClasses(ctx context.Context, seed uint64, n, landmarks, classes, exact, workers int) error {
+// every pass, and tells what it took and what it is worth after so many passes, 0 being as many as it
+// takes; and beside it the exact classifier of some samples, unless that is 0.
+func learnClasses(ctx context.Context, seed uint64, n, landmarks, classes int, passesOf []int, exact, workers int) error {
 	at := levels(classes)
 	draw := func(stream uint64, n int) iter.Seq2[mkl.LabelledRows[int], []float64] {
 		return func(yield func(mkl.LabelledRows[int], []float64) bool) {
@@ -114,7 +114,7 @@ func learnClasses(ctx context.Context, seed uint64, n, landmarks, classes, exact
 		return err
 	}
 	fmt.Printf("pass for the sums: %v\n", t)
-	for _, most := range []int{0, 1, 2, 4, 6, 8, 10} {
+	for _, most := range passesOf {
 		t, passes = start(), 0
 		m, err := pl.Fit(ctx, mkl.Fitting{Workers: workers, MaxSweeps: most}, rows, sums)
 		if err != nil {

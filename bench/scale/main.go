@@ -5,9 +5,9 @@
 //	go run ./bench/scale -n 1000000 -d 200 -p 5
 //
 // With -labels it classifies by passes, and says after how many of them the log loss of new samples is
-// what it will be. With -classes it fits the classifier of package mkl by its default settings. With
-// -store it fits, in place of landmarks, with the kernels between all samples, and says what a sweep
-// takes of time and memory.
+// what it will be. With -default and -classes it fits the regression and the classifier of package mkl by
+// their default settings. With -store it fits, in place of landmarks, with the kernels between all
+// samples, and says what a sweep takes of time and memory.
 //
 // The samples are uniform on [−1, 1]⁸, of which two coordinates do not matter, and
 //
@@ -27,6 +27,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bmkl/bmkl/internal/cputime"
@@ -156,19 +158,33 @@ func run() error {
 	before := flag.Bool("before", true, "make features of the kernels in the pass, and not of the sums after it")
 	file := flag.String("statistic", "", "`file` of the sums: read in place of the pass if it exists, and else written")
 	labels := flag.Bool("labels", false, "classify: labels in place of targets, by passes")
-	classes := flag.Int("classes", 0, "fit mkl.LandmarkClassifier to so many classes; of the other flags n, d, exact, workers and seed count")
+	defaults := flag.String("default", "", "fit mkl.LandmarkGP (landmarks; d of them, 0 being the default) or mkl.Auto (auto) with no kernel named; of the other flags n, noise, workers and seed count")
+	classes := flag.Int("classes", 0, "fit mkl.LandmarkClassifier to so many classes; of the other flags n, d, passes, exact, workers and seed count")
+	passes := flag.String("passes", "0,1,2,4,6,8,10", "with -classes: after how many passes to look, each in a fit of its own; 0: after as many as it takes")
 	exact := flag.Int("exact", 0, "with -classes: samples of an exact classifier beside it; 0: none")
 	seed := flag.Uint64("seed", 1, "of the samples")
 	storage := flag.String("store", "", "fit a regression with the kernels between all samples, held as float64, float32 or in a file of the `directory`")
+	journal := flag.String("journal", "", "with -store: the `file` of a journal, from which the fit goes on if it exists")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 
+	if *defaults != "" {
+		return learnDefaults(ctx, *defaults, *seed, *n, *d, *workers, *noise)
+	}
 	if *classes != 0 {
-		return learnClasses(ctx, *seed, *n, *d, *classes, *exact, *workers)
+		var most []int
+		for _, text := range strings.Split(*passes, ",") {
+			k, err := strconv.Atoi(text)
+			if err != nil {
+				return fmt.Errorf("-passes: %w", err)
+			}
+			most = append(most, k)
+		}
+		return learnClasses(ctx, *seed, *n, *d, *classes, most, *exact, *workers)
 	}
 	if *storage != "" {
-		return store(ctx, *storage, *seed, *n, *p, *sweeps, *workers, *noise)
+		return store(ctx, *storage, *journal, *seed, *n, *p, *sweeps, *workers, *noise)
 	}
 	ws := &la.Workspace{Workers: *workers}
 	pl, err := newPlan(ws, generator{rand.New(rand.NewPCG(*seed, 1)), 0}, *d, *p, *whitening)

@@ -13,8 +13,10 @@ import (
 )
 
 // store fits a regression to n samples with kernels between all of them, held as storage says:
-// "float64", "float32" or the directory of a file.
-func store(ctx context.Context, storage string, seed uint64, n, p, sweeps, workers int, noise float64) error {
+// "float64", "float32" or the directory of a file. It keeps a journal of the fit in the file of that
+// name, goes on from it if it exists, and then fits landmarks to the same samples. With 0 sweeps it goes
+// on until the fit has converged.
+func store(ctx context.Context, storage, journal string, seed uint64, n, p, sweeps, workers int, noise float64) error {
 	g := generator{rand.New(rand.NewPCG(seed, 2)), noise}
 	x := la.NewMatrix[float64](n, inputs)
 	y, _ := g.draw(x)
@@ -23,6 +25,18 @@ func store(ctx context.Context, storage string, seed uint64, n, p, sweeps, worke
 		views = append(views, mkl.View{X: x, Kernel: mkl.RBF{Width: 0.5 * math.Pow(12, float64(i)/float64(max(1, p-1)))}})
 	}
 	r := mkl.Regression{Fitting: mkl.Fitting{MaxSweeps: sweeps, Tolerance: -1, Workers: workers, MemoryLimit: math.MaxInt64}}
+	if sweeps == 0 {
+		r.Tolerance = 0
+	}
+	if journal != "" {
+		r.Journal = &mkl.Journal{Save: func(data []byte) error { return os.WriteFile(journal, data, 0o666) }}
+		if data, err := os.ReadFile(journal); err == nil {
+			if err := r.Journal.UnmarshalBinary(data); err != nil {
+				return err
+			}
+			fmt.Printf("going on after %d sweeps\n", r.Journal.Sweeps())
+		}
+	}
 	switch storage {
 	case "float64":
 	case "float32":
@@ -34,30 +48,43 @@ func store(ctx context.Context, storage string, seed uint64, n, p, sweeps, worke
 		r.EstimateMemory(mkl.Size{Samples: n, Kernels: p, Outputs: 1})>>20)
 	t := start()
 	r.Progress = func(s mkl.Progress) {
-		fmt.Printf("sweep %d: %v since the last; bound %.6f%s\n", s.Sweep, t, s.Bound, residentMemory())
+		fmt.Printf("sweep %d (%d left): %v since the last; bound %.6f%s\n", s.Sweep, s.Left, t, s.Bound, residentMemory())
 		t = start()
 	}
 	model, err := r.Fit(ctx, views, y)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("posterior: %v%s\n", t, residentMemory())
+	fmt.Printf("posterior (%s): %v%s\n", model.Trace().Reason, t, residentMemory())
 	test := la.NewMatrix[float64](1000, inputs)
-	_, f := generator{rand.New(rand.NewPCG(seed, 3)), noise}.draw(test)
+	target, f := generator{rand.New(rand.NewPCG(seed, 3)), noise}.draw(test)
+	report := func(name string, m interface {
+		Predict(x ...mkl.Features) (mean, variance []float64, err error)
+	}) error {
+		t := start()
+		mean, variance, err := m.Predict(test)
+		if err != nil {
+			return err
+		}
+		var sum, sumVariance float64
+		for i, v := range mean {
+			sum += v
+			sumVariance += variance[i]
+		}
+		fmt.Printf("%s, predictions: %v; %s; sums of means %.12g and of variances %.12g%s\n",
+			name, t, errorsOf(mean, variance, f, target), sum, sumVariance, residentMemory())
+		return nil
+	}
+	if err := report("all samples", model); err != nil {
+		return err
+	}
 	t = start()
-	mean, variance, err := model.Predict(test)
+	few, err := mkl.LandmarkGP{Fitting: mkl.Fitting{Workers: workers, MemoryLimit: math.MaxInt64}}.Fit(ctx, views, y)
 	if err != nil {
 		return err
 	}
-	var square, sum, sumVariance float64
-	for i, v := range mean {
-		square += (v - f[i]) * (v - f[i])
-		sum += v
-		sumVariance += variance[i]
-	}
-	fmt.Printf("predictions: %v; RMSE of f %.6f; sums of means %.12g and of variances %.12g%s\n",
-		t, math.Sqrt(square/float64(len(mean))), sum, sumVariance, residentMemory())
-	return nil
+	fmt.Printf("landmarks of the same kernels: %v\n", t)
+	return report("landmarks", few)
 }
 
 // residentMemory says, where the system does, what of this process is in memory now and was at

@@ -110,9 +110,12 @@ func (c *learnFlags) storage() (mkl.KernelStorage, error) {
 
 // landmarkFlags are the flags of landmarks.
 type landmarkFlags struct {
-	Landmarks int    `help:"Landmarks of -model landmarks; 0 means 500, or fewer for more than six kernels."`
+	Landmarks int    `help:"Landmarks of -model landmarks; 0 means 500, or fewer for more than six kernels. With -model bmkl, for all tasks but those of samples of their own and multitask, it takes kernels with so many landmarks in place of those between all rows."`
 	Choose    string `enum:"random,k-means,pivoted" default:"random" help:"How landmarks are chosen: random, k-means or pivoted (by the kernels that those before represent worst) (${default})."`
 }
+
+// chooseRandom is the default of -choose.
+const chooseRandom = "random"
 
 // choice returns the landmarks that the flags ask for; the parser of flags lets no other
 // name pass.
@@ -125,6 +128,16 @@ func (c landmarkFlags) choice() mkl.Landmarks {
 		l.Choose = mkl.PivotedLandmarks
 	}
 	return l
+}
+
+// inPlace returns the landmarks that models of kernels between all samples are to take in place
+// of these, nil if they are to take none.
+func (c landmarkFlags) inPlace() *mkl.Landmarks {
+	if c.Landmarks == 0 {
+		return nil
+	}
+	l := c.choice()
+	return &l
 }
 
 // flagVars are the defaults and the values of flags that the help refers to by name.
@@ -198,6 +211,12 @@ func (c *fitCmd) check(est *estimator) error {
 	case est.takes("method") && (c.Plain || c.method() >= mkl.Factorised):
 		return console.Inputf("-resume is not for -method %s", c.method())
 	}
+	if est.model == modelBMKL && c.Landmarks == 0 && c.Choose != chooseRandom {
+		return console.Inputf("-choose is for -landmarks, without which -model %s has none", modelBMKL)
+	}
+	if est.model == modelBMKL && c.Landmarks > 0 && c.Store != storeFloat64 {
+		return console.Inputf("-store is for kernels between all rows: it is not for -landmarks")
+	}
 	if c.Plain && c.Method != methods[0].name {
 		return console.Inputf("-plain is -method %s: it cannot be %s as well", mkl.Published, c.Method)
 	}
@@ -244,7 +263,7 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("ridge", &c.Ridge, 0),
 		{"class-prior", len(c.ClassPrior) > 0, func() { c.ClassPrior = nil }},
 		flagOf("landmarks", &c.Landmarks, 0),
-		flagOf("choose", &c.Choose, "random"),
+		flagOf("choose", &c.Choose, chooseRandom),
 		flagOf("gibbs", &c.Gibbs, false),
 		flagOf("relevance", &c.Relevance, false),
 		flagOf("raw-targets", &c.RawTargets, false),

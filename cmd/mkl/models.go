@@ -75,11 +75,11 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{taskRegression, taskMultioutput}, kind: "regression", form: numbers, gaps: true,
-		flags:  []string{"kernels", "text", "sparse", "prior", "raw-targets", "missing-targets", "allow-duplicates", "restarts", "plain", "store", "resume"},
+		flags:  []string{"kernels", "text", "sparse", "prior", "raw-targets", "missing-targets", "allow-duplicates", "restarts", "plain", "store", "landmarks", "choose", "resume"},
 		priors: []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
 		build: func(s *settings) fitter {
 			r := mkl.Regression{
-				Fitting: s.fitting, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.MissingTargets,
+				Fitting: s.fitting, Plain: s.Plain, Landmarks: s.inPlace(), RawTargets: s.RawTargets, MissingTargets: s.MissingTargets,
 				Lambda: s.prior["lambda"], Upsilon: s.prior["upsilon"], Gamma: s.prior["gamma"], Omega: s.prior["omega"], Epsilon: s.prior["epsilon"],
 			}
 			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
@@ -89,12 +89,12 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{"shared"}, kind: "shared-regression", form: numbers,
-		flags:    []string{"kernels", "text", "sparse", "prior", "raw-targets", "allow-duplicates", "restarts", "plain", "store", "resume"},
+		flags:    []string{"kernels", "text", "sparse", "prior", "raw-targets", "allow-duplicates", "restarts", "plain", "store", "landmarks", "choose", "resume"},
 		priors:   []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
 		complete: "targets that share their sample weights must be complete",
 		build: func(s *settings) fitter {
 			r := mkl.SharedRegression{
-				Fitting: s.fitting, Plain: s.Plain, RawTargets: s.RawTargets,
+				Fitting: s.fitting, Plain: s.Plain, Landmarks: s.inPlace(), RawTargets: s.RawTargets,
 				Lambda: s.prior["lambda"], Upsilon: s.prior["upsilon"], Gamma: s.prior["gamma"], Omega: s.prior["omega"], Epsilon: s.prior["epsilon"],
 			}
 			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
@@ -128,12 +128,12 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{taskBinary, taskMulticlass}, kind: "classifier", form: classes, gaps: true,
-		flags:    []string{"kernels", "text", "sparse", "prior", "margin", "sigma-g", "allow-duplicates", "restarts", "plain", "store", "resume"},
+		flags:    []string{"kernels", "text", "sparse", "prior", "margin", "sigma-g", "allow-duplicates", "restarts", "plain", "store", "landmarks", "choose", "resume"},
 		priors:   []string{"lambda", "gamma", "omega"},
 		complete: "labels must be complete",
 		build: func(s *settings) fitter {
 			c := mkl.Classifier[string]{
-				Fitting: s.fitting, Plain: s.Plain, Margin: s.Margin, SigmaG: s.SigmaG,
+				Fitting: s.fitting, Plain: s.Plain, Landmarks: s.inPlace(), Margin: s.Margin, SigmaG: s.SigmaG,
 				Lambda: s.prior["lambda"], Gamma: s.prior["gamma"], Omega: s.prior["omega"],
 			}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
@@ -144,11 +144,11 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{"multilabel"}, kind: "multilabel", form: labels, gaps: true,
-		flags:  []string{"kernels", "text", "sparse", "prior", "margin", "sigma-g", "missing-targets", "allow-duplicates", "restarts", "plain", "store", "resume"},
+		flags:  []string{"kernels", "text", "sparse", "prior", "margin", "sigma-g", "missing-targets", "allow-duplicates", "restarts", "plain", "store", "landmarks", "choose", "resume"},
 		priors: []string{"lambda", "gamma", "omega"},
 		build: func(s *settings) fitter {
 			m := mkl.MultiLabel{
-				Fitting: s.fitting, Plain: s.Plain, Margin: s.Margin, SigmaG: s.SigmaG,
+				Fitting: s.fitting, Plain: s.Plain, Landmarks: s.inPlace(), Margin: s.Margin, SigmaG: s.SigmaG,
 				Lambda: s.prior["lambda"], Gamma: s.prior["gamma"], Omega: s.prior["omega"],
 			}
 			return fitter{m.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -327,4 +328,34 @@ func TestFitManyLabels(t *testing.T) {
 	assert.Contains(t, out, "above 3000 samples kernels are taken with landmarks")
 	assert.Greater(t, measured(t, "new.csv")["accuracy"], 0.85)
 	assert.EqualValues(t, mkl.DefaultExactSamples+500, fromFile[*mkl.PoolClassifierModel[string]](t).Landmarks().Observations())
+}
+
+// The models of kernel weights learn from kernels with landmarks where they are told how many.
+func TestFitOnLandmarks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	var rows strings.Builder
+	rows.WriteString("x,z,y,w,kind,flag\n")
+	for range 60 {
+		x, z := rng.NormFloat64(), rng.NormFloat64()
+		kind, flag := "low", "0"
+		if x > 0 {
+			kind = "high"
+		}
+		if z > 0 {
+			flag = "1"
+		}
+		fmt.Fprintf(&rows, "%g,%g,%g,%g,%s,%s\n", x, z, 2*x-z, x+z, kind, flag)
+	}
+	files := map[string]string{"d.csv": rows.String()}
+	for _, learn := range []string{"y", "y,w -task shared", "kind -task binary", "flag -task multilabel"} {
+		args := "fit d.csv -view x,z:rbf(width=1),linear -model bmkl -landmarks 12 -choose pivoted -sweeps 60 -json -o m -target " + learn
+		status, stdout, stderr := command(t, files, "", strings.Fields(args)...)
+		require.Equal(t, console.StatusOK, status, "%s: %s", learn, stderr)
+		var r report
+		require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+		assert.Equal(t, 12, r.Samples, "those with weights")
+		status, _, stderr = command(t, nil, "", "predict", "m", "d.csv")
+		require.Equal(t, console.StatusOK, status, "%s: %s", learn, stderr)
+		files = nil
+	}
 }

@@ -116,6 +116,7 @@ func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
+	m.retire()
 	return &ClassificationFit{
 		Posterior: m.posterior(), Record: rec, PublishedTrace: m.published, Collapsed: m.collapsed(m.y),
 		state: m,

@@ -26,7 +26,7 @@ type ClassificationState struct {
 	BEMean []float64
 	BECov  la.Matrix[float64]
 
-	Gram la.Matrix[float64] // Σ_m K_m·K_mᵀ, D×D, of which the lower triangle counts
+	Gram la.Matrix[float64] // Σ_m K_m·K_mᵀ, D×D, of which the upper triangle counts
 }
 
 // ClassificationPosterior is the approximate posterior of a [Classification].
@@ -88,7 +88,7 @@ func (m *classification) posterior() *ClassificationPosterior {
 		A:       m.aMean.Clone(),
 		BEMean:  append([]float64(nil), m.be.Mean...),
 		BECov:   m.be.Cov.Clone(),
-		Gram:    m.gram,
+		Gram:    m.gramUpper,
 	}
 	for o := range m.L {
 		s.Gamma = append(s.Gamma, m.gamma.At(o))
@@ -96,7 +96,9 @@ func (m *classification) posterior() *ClassificationPosterior {
 	for j := range m.P {
 		s.Omega = append(s.Omega, m.omega.At(j))
 	}
-	return wrapClassificationState(s)
+	p := wrapClassificationState(s)
+	p.room = m.room()
+	return p
 }
 
 // ClassPrediction is the predictive distribution of T samples: of their scores f

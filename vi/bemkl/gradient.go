@@ -84,7 +84,7 @@ func (l *latent) weightedCovariance(ws *la.Workspace, upsilon []float64) (la.Mat
 		for d := range s {
 			s[d] = 1 / math.Sqrt(l.lambda.Mean(r*l.D+d))
 		}
-		if _, err := factorB(ws, b, l.gram, u, s); err != nil {
+		if _, err := factorBInPlace(ws, b, func() { toLower(l.gramUpper, b) }, u, s); err != nil {
 			return sum, fmt.Errorf("vi: sample weights of output %d: %w", r, err)
 		}
 		la.CholeskyInv(ws, b)

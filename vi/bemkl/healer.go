@@ -106,10 +106,10 @@ func (h *healer) observedRows(r int) la.Matrix[float64] {
 	return seen
 }
 
-// healScratch is what healers in turn reuse; it is empty at first.
+// healScratch is what healers that keep nothing reuse in turn; it is empty at first.
 type healScratch struct {
 	weights sampleWeights
-	gram    la.Matrix[float64] // Σ_r kernels_rᵀ·kernels_r, lower triangle
+	gram    la.Matrix[float64] // that of healer.gram
 }
 
 // sampleWeights returns the posterior of the sample weights. It may lie in scratch.
@@ -127,21 +127,33 @@ func (h *healer) sampleWeights(ws *la.Workspace, scratch *healScratch) (sampleWe
 	return scratch.weights, h.infer(ws, &scratch.weights, scratch)
 }
 
+// gram stores the lower triangle of Σ_r kernels_rᵀ·kernels_r, without the rows of missing
+// targets, in s.
+func (h *healer) gram(ws *la.Workspace, s la.Matrix[float64]) {
+	beta := 0.0
+	for r := range h.kernels {
+		la.Syrk(ws, la.Transpose, 1, h.observedRows(r), beta, s)
+		beta = 1
+	}
+}
+
 // infer stores the posterior of the sample weights in w, whose factor has room for it.
 func (h *healer) infer(ws *la.Workspace, w *sampleWeights, scratch *healScratch) error {
 	b := w.factor
-	first := scratch.gram.Rows == 0
-	if first {
-		scratch.gram = la.NewMatrix[float64](b.Rows, b.Rows)
-	}
-	if first || h.observed != nil { // otherwise all healers have the same one
-		beta := 0.0
-		for r := range h.kernels {
-			la.Syrk(ws, la.Transpose, 1, h.observedRows(r), beta, scratch.gram)
-			beta = 1
+	var err error
+	if h.kept {
+		_, err = factorBInPlace(ws, b, func() { h.gram(ws, b) }, h.scale*h.scale, h.s)
+	} else {
+		first := scratch.gram.Rows == 0
+		if first {
+			scratch.gram = la.NewMatrix[float64](b.Rows, b.Rows)
 		}
+		if first || h.observed != nil { // otherwise all healers have the same one
+			h.gram(ws, scratch.gram)
+		}
+		_, err = factorB(ws, b, scratch.gram, h.scale*h.scale, h.s)
 	}
-	if _, err := factorB(ws, b, scratch.gram, h.scale*h.scale, h.s); err != nil {
+	if err != nil {
 		return fmt.Errorf("vi: healing of %s: %w", h.name, err)
 	}
 	w.residual = h.residual
@@ -170,7 +182,8 @@ func (h *healer) infer(ws *la.Workspace, w *sampleWeights, scratch *healScratch)
 
 // predictHealed is PredictHealed with these healers.
 func (p *scorer) predictHealed(healers []*healer, k vi.Kernels, self la.Matrix[float64], opt vi.PredictOptions) (*Prediction, error) {
-	out, err := p.Predict(k, opt)
+	ws := &la.Workspace{Workers: opt.Workers} // for both, whose scratch may be half as large as gram
+	out, err := p.predict(ws, k, opt)
 	if err != nil || opt.Published {
 		return out, err
 	}
@@ -181,7 +194,6 @@ func (p *scorer) predictHealed(healers []*healer, k vi.Kernels, self la.Matrix[f
 	if self.Rows != p.P || self.Cols != T {
 		return nil, fmt.Errorf("vi: self: %d×%d where %d×%d is needed", self.Rows, self.Cols, p.P, T)
 	}
-	ws := &la.Workspace{Workers: opt.Workers}
 	var scratch healScratch
 	for _, h := range healers {
 		if err := h.heal(ws, k, self, out, &scratch); err != nil {

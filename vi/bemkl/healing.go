@@ -41,7 +41,7 @@ func (l *latent) healing(e, b []float64, y la.Matrix[float64]) *Healing {
 	if l.D != l.N || l.ones != nil {
 		return nil
 	}
-	h := &Healing{Kernel: la.NewMatrix[float64](l.D, l.D), Residual: y.Clone(), Precision: make([]float64, l.R)}
+	h := &Healing{Kernel: l.square(), Residual: y.Clone(), Precision: make([]float64, l.R)}
 	l.k.Sum(&l.crew.All, e, h.Kernel)
 	if !isSymmetric(h.Kernel, asymmetry) {
 		return nil
@@ -64,6 +64,15 @@ func (l *latent) healing(e, b []float64, y la.Matrix[float64]) *Healing {
 		h.Precision[o] = newWeightPrecision(l.aMean.Row(o), l.aVar.Row(o))
 	}
 	return h
+}
+
+// square returns a D×D matrix, in the memory that the sweeps have left over if there is some.
+func (l *latent) square() la.Matrix[float64] {
+	if x := l.spare; x.Rows > 0 {
+		l.spare = la.Matrix[float64]{}
+		return x
+	}
+	return la.NewMatrix[float64](l.D, l.D)
 }
 
 // newWeightPrecision returns the prior precision of a new sample's weight, with which it

@@ -28,7 +28,12 @@ type latent struct {
 	P, D, N int
 	R       int
 	crew    *work.Crew[*worker]
-	gram    la.Matrix[float64] // S = Σ K_m K_mᵀ, D×D, lower triangle; posteriors share it: it never changes
+
+	// S = Σ K_m K_mᵀ, D×D. It never changes, and posteriors share it: its upper triangle is
+	// theirs, and gram, its lower one, the memory of their factor once the sweeps are over.
+	gram, gramUpper la.Matrix[float64]
+	over            bool               // the sweeps are over, see retire
+	spare           la.Matrix[float64] // D×D for a posterior, once they are
 
 	// Samples whose target is missing keep their g, which follows its prior.
 	observed la.Matrix[float64] // R×N of 0 and 1; empty if nothing is missing
@@ -92,7 +97,6 @@ func newLatent(k vi.Kernels, R int, observed la.Matrix[float64], lambda vi.Gamma
 	P, D, N := k.Dims()
 	l := &latent{
 		k: k, samples: samplesOf(k), P: P, D: D, N: N, R: R, observed: observed,
-		gram:      la.NewMatrix[float64](D, D),
 		count:     make([]float64, R),
 		lambda:    conjugate.NewGammas(lambda, lambda.Shape+0.5, R*D),
 		aMean:     la.NewMatrix[float64](R, D),
@@ -111,6 +115,8 @@ func newLatent(k vi.Kernels, R int, observed la.Matrix[float64], lambda vi.Gamma
 		gDistance: make([]float64, R),
 		gSum:      la.NewMatrix[float64](R, P),
 	}
+	both := newTriangles(D)
+	l.gram, l.gramUpper = both.lower, both.upper
 	for r := range R {
 		l.count[r] = l.size
 		if observed.Rows > 0 {
@@ -140,6 +146,31 @@ func newLatent(k vi.Kernels, R int, observed la.Matrix[float64], lambda vi.Gamma
 	return l
 }
 
+// sumGram forms the Gram matrix S.
+func (l *latent) sumGram() {
+	l.k.GramSum(&l.crew.All, l.gram)
+	toUpper(l.gram, l.gramUpper)
+}
+
+// retire ends the sweeps: their scratch is given up, and what is as large as S is kept for the
+// posterior.
+func (l *latent) retire() {
+	l.over = true
+	for _, w := range l.crew.Workers {
+		l.spare = w.factor
+		w.factor, w.ws = la.Matrix[float64]{}, la.Workspace{Workers: w.ws.Workers}
+	}
+}
+
+// room returns memory for the factor of the posterior's only row of sample weights; it is empty
+// while the sweeps need it.
+func (l *latent) room() la.Matrix[float64] {
+	if !l.over {
+		return la.Matrix[float64]{}
+	}
+	return l.gram
+}
+
 // Keep implements [vi.Objective]. It copies what a posterior holds but for the Gram
 // matrix: O(R·D) numbers and those of the small factors.
 func (l *latent) Keep() { l.memory.Keep() }
@@ -156,7 +187,7 @@ func (l *latent) Allowance() float64 { return 0 }
 // start sets the means of a and g to those given and every covariance to the
 // identity.
 func (l *latent) start(a, g la.Matrix[float64]) error {
-	l.k.GramSum(&l.crew.All, l.gram)
+	l.sumGram()
 	var trace float64
 	for d := range l.D {
 		trace += l.gram.At(d, d)
@@ -178,7 +209,7 @@ func (l *latent) start(a, g la.Matrix[float64]) error {
 // resume sets the means of a, λ and υ to those of an earlier posterior, and the
 // covariance of a to its optimum given λ and υ. G is left to the model.
 func (l *latent) resume(lambdaShape float64, lambdaScale, a la.Matrix[float64], upsilon []float64) error {
-	l.k.GramSum(&l.crew.All, l.gram)
+	l.sumGram()
 	for r := range l.R {
 		for d, v := range lambdaScale.Row(r) {
 			l.lambda.Scale[r*l.D+d] = v * lambdaShape / l.lambda.Shape
@@ -310,12 +341,25 @@ func (l *latent) updateWeightsOf(w *worker, o int) error {
 // made B indefinite, S gets a relative jitter on its diagonal, see [jitter.More],
 // which is returned.
 func factorB(ws *la.Workspace, b, gram la.Matrix[float64], upsilon float64, s []float64) (added float64, err error) {
+	return factorJittered(ws, b, func(jitter float64) { formB(b, gram, upsilon, s, jitter) })
+}
+
+// factorBInPlace is factorB where load stores the lower triangle of S in b.
+func factorBInPlace(ws *la.Workspace, b la.Matrix[float64], load func(), upsilon float64, s []float64) (added float64, err error) {
+	return factorJittered(ws, b, func(jitter float64) {
+		load()
+		formB(b, b, upsilon, s, jitter)
+	})
+}
+
+// factorJittered is factorB where form stores B with that jitter in b.
+func factorJittered(ws *la.Workspace, b la.Matrix[float64], form func(jitter float64)) (added float64, err error) {
 	for {
-		formB(b, gram, upsilon, s, added)
+		form(added)
 		if err = la.Cholesky(ws, b); err == nil {
 			return added, nil
 		}
-		more, ok := jitter.More(len(s), added, err)
+		more, ok := jitter.More(b.Rows, added, err)
 		if !ok {
 			return added, fmt.Errorf("factor of I + υΛ^-½SΛ^-½ with relative jitter %.2g: %w", added, err)
 		}
@@ -323,7 +367,7 @@ func factorB(ws *la.Workspace, b, gram la.Matrix[float64], upsilon float64, s []
 	}
 }
 
-// formB stores the lower triangle of I + υ·s·(S + jitter·diag(S))·s.
+// formB stores the lower triangle of I + υ·s·(S + jitter·diag(S))·s; b may be S's own memory.
 func formB(b, gram la.Matrix[float64], upsilon float64, s []float64, jitter float64) {
 	for d := range b.Rows {
 		row, us := b.Row(d)[:d+1], upsilon*s[d]

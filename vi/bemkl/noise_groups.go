@@ -67,6 +67,7 @@ func (r Regression) fitGroups(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
+	m.retire()
 	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.latent.collapsed(m.be.Mean[m.L:], m.y), state: m.latent, upsilon: m.upsilonMean}, err
 }
 
@@ -425,7 +426,7 @@ func (m *groupedRegression) posterior() *RegressionPosterior {
 	s := RegressionState{
 		Priors: m.priors, Samples: m.N,
 		Lambda: la.MatrixOf(m.L, m.D, m.lambda.Scale).Clone(), A: m.aMean.Clone(),
-		BEMean: append([]float64(nil), m.be.Mean...), BECov: m.be.Cov.Clone(), Gram: m.gram,
+		BEMean: append([]float64(nil), m.be.Mean...), BECov: m.be.Cov.Clone(), Gram: m.gramUpper,
 	}
 	for o := range m.L {
 		s.Upsilon = append(s.Upsilon, m.upsilon.At(o))
@@ -440,5 +441,7 @@ func (m *groupedRegression) posterior() *RegressionPosterior {
 	for j := range m.P {
 		s.Omega = append(s.Omega, m.omega.At(j))
 	}
-	return wrapRegressionState(s)
+	p := wrapRegressionState(s)
+	p.room = m.room()
+	return p
 }

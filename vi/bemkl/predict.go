@@ -31,11 +31,12 @@ type scorer struct {
 	upsilon     []float64          // R, E[υ]
 	noise       []float64          // L, the variance of the target around eᵀ·g + b
 	combination []combination      // L
-	gram        la.Matrix[float64] // D×D, lower triangle
+	gram        la.Matrix[float64] // D×D, upper triangle
 
 	// The factor of a single row of sample weights, made when it is first needed
-	// and kept: it takes the memory of gram. Several rows' would take L times that
-	// and are made again in every call.
+	// and kept: in room if there is any, and else in as much memory as gram has. Several
+	// rows' would take L times that and are made again in every call.
+	room   la.Matrix[float64] // lower triangle
 	once   sync.Once
 	only   weightFactor
 	failed error
@@ -48,9 +49,12 @@ type weightFactor struct {
 	s []float64
 }
 
-// newFactor returns room for a factor.
-func (p *scorer) newFactor() weightFactor {
-	return weightFactor{la.NewMatrix[float64](p.D, p.D), make([]float64, p.D)}
+// newFactor returns memory for a factor, its own where room has none.
+func (p *scorer) newFactor(room la.Matrix[float64]) weightFactor {
+	if room.Rows == 0 {
+		room = la.NewMatrix[float64](p.D, p.D)
+	}
+	return weightFactor{room, make([]float64, p.D)}
 }
 
 // combination holds the moments of q(b, e) by which one output combines its
@@ -130,13 +134,13 @@ func (p *scorer) row(o int) int {
 func (p *scorer) factor(ws *la.Workspace, r int, scratch *weightFactor) (weightFactor, error) {
 	if p.a.Rows == 1 {
 		p.once.Do(func() {
-			p.only = p.newFactor()
+			p.only = p.newFactor(p.room)
 			p.failed = p.factorise(ws, 0, p.only)
 		})
 		return p.only, p.failed
 	}
 	if scratch.s == nil {
-		*scratch = p.newFactor()
+		*scratch = p.newFactor(la.Matrix[float64]{})
 	}
 	return *scratch, p.factorise(ws, r, *scratch)
 }
@@ -146,7 +150,7 @@ func (p *scorer) factorise(ws *la.Workspace, r int, f weightFactor) error {
 	for d, scale := range p.lambda.Row(r) {
 		f.s[d] = 1 / math.Sqrt(p.lambdaShape*scale)
 	}
-	if _, err := factorB(ws, f.b, p.gram, p.upsilon[r], f.s); err != nil {
+	if _, err := factorBInPlace(ws, f.b, func() { toLower(p.gram, f.b) }, p.upsilon[r], f.s); err != nil {
 		return fmt.Errorf("vi: sample weights of output %d: %w", r, err)
 	}
 	return nil
@@ -221,6 +225,11 @@ func (p *scorer) CovarianceRoundoff(o int, cov la.Matrix[float64]) float64 {
 // again in every call, so that calls should be few. Memory beyond the results is
 // one D×D matrix and a block of rows.
 func (p *scorer) Predict(k vi.Kernels, opt vi.PredictOptions) (*Prediction, error) {
+	return p.predict(&la.Workspace{Workers: opt.Workers}, k, opt)
+}
+
+// predict is Predict in a workspace.
+func (p *scorer) predict(ws *la.Workspace, k vi.Kernels, opt vi.PredictOptions) (*Prediction, error) {
 	if k == nil {
 		return nil, fmt.Errorf("vi: kernels: nil")
 	}
@@ -228,7 +237,6 @@ func (p *scorer) Predict(k vi.Kernels, opt vi.PredictOptions) (*Prediction, erro
 	if P != p.P || D != p.D {
 		return nil, fmt.Errorf("vi: kernels: %d of %d×%d where %d with %d basis points are needed", P, D, T, p.P, p.D)
 	}
-	ws := &la.Workspace{Workers: opt.Workers}
 	L := p.L
 	out := &Prediction{Mean: la.NewMatrix[float64](L, T)}
 	g := la.NewMatrix[float64](p.a.Rows*P, T)

@@ -102,6 +102,7 @@ func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64])
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
+	m.retire()
 	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.y), state: m.latent, upsilon: m.upsilonMean}, err
 }
 

@@ -27,7 +27,7 @@ type RegressionState struct {
 	BEMean []float64
 	BECov  la.Matrix[float64]
 
-	// S = Σ_m K_m·K_mᵀ, D×D, of which the lower triangle counts: with Lambda and
+	// S = Σ_m K_m·K_mᵀ, D×D, of which the upper triangle counts: with Lambda and
 	// Upsilon it gives the covariance of a_o, (diag E[λ_o] + E[υ_o]·S)^-1.
 	Gram la.Matrix[float64]
 
@@ -162,7 +162,7 @@ type namedMatrix struct {
 	rows, cols int
 }
 
-// validate checks the size and the entries: of Gram the lower triangle counts, and
+// validate checks the size and the entries: of Gram the upper triangle counts, and
 // those of Lambda are positive.
 func (f namedMatrix) validate() error {
 	x := f.x
@@ -173,7 +173,7 @@ func (f namedMatrix) validate() error {
 	for i := range f.rows {
 		row := x.Row(i)
 		if f.name == "Gram" {
-			row = row[:i+1]
+			row = row[i:]
 		}
 		for j, v := range row {
 			if v-v != 0 || f.name == "Lambda" && v <= 0 {
@@ -213,7 +213,7 @@ func (m *regression) posterior() *RegressionPosterior {
 		A:       m.aMean.Clone(),
 		BEMean:  append([]float64(nil), m.be.Mean...),
 		BECov:   m.be.Cov.Clone(),
-		Gram:    m.gram,
+		Gram:    m.gramUpper,
 		Healing: m.healing(),
 	}
 	for o := range m.L {
@@ -224,7 +224,9 @@ func (m *regression) posterior() *RegressionPosterior {
 	for j := range m.P {
 		s.Omega = append(s.Omega, m.omega.At(j))
 	}
-	return wrapRegressionState(s)
+	p := wrapRegressionState(s)
+	p.room = m.room()
+	return p
 }
 
 // State returns what the posterior is made of. Its slices and matrices are the

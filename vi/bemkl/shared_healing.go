@@ -106,7 +106,7 @@ func (m *shared) healing(p *SharedPosterior) *SharedHealing {
 	}
 	h := &SharedHealing{Weights: w, Residual: la.NewMatrix[float64](u.Rows, m.D)}
 	for r := range w.Rows {
-		f := la.NewMatrix[float64](m.D, m.D)
+		f := m.square()
 		m.k.Sum(&m.crew.All, w.Row(r), f)
 		if !isSymmetric(f, asymmetry) {
 			return nil

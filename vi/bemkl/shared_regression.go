@@ -76,6 +76,7 @@ func (r SharedRegression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
+	m.retire()
 	return &SharedFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(), state: m}, err
 }
 
@@ -440,7 +441,7 @@ type SharedState struct {
 	Omega   []vi.Gamma           // L·P, output by output
 	BEMean  [][]float64          // L of the means of (b_o, e_{o,1} … e_{o,P})
 	BECov   []la.Matrix[float64] // L of their covariances
-	Gram    la.Matrix[float64]   // Σ_m K_m·K_mᵀ, D×D, of which the lower triangle counts
+	Gram    la.Matrix[float64]   // Σ_m K_m·K_mᵀ, D×D, of which the upper triangle counts
 
 	Healing *SharedHealing // nil if predictions cannot be healed
 }
@@ -513,7 +514,7 @@ func (m *shared) posterior() *SharedPosterior {
 		Lambda:  la.MatrixOf(1, m.D, m.lambda.Scale).Clone(),
 		A:       m.aMean.Clone(),
 		Upsilon: m.upsilonQ.At(0),
-		Gram:    m.gram,
+		Gram:    m.gramUpper,
 	}
 	for o := range m.L {
 		s.Epsilon = append(s.Epsilon, m.epsilon.At(o))
@@ -525,7 +526,9 @@ func (m *shared) posterior() *SharedPosterior {
 		s.Omega = append(s.Omega, m.omega.At(j))
 	}
 	s.Healing = m.healing(wrapSharedState(s))
-	return wrapSharedState(s)
+	p := wrapSharedState(s)
+	p.room = m.room()
+	return p
 }
 
 // State returns what the posterior is made of. Its slices and matrices are the

@@ -80,6 +80,7 @@ func (c TaskClassification) Fit(ctx context.Context, tasks []Task) (*TaskClassif
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
+	m.retire()
 	return &TaskClassificationFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.labelsOf)}, err
 }
 

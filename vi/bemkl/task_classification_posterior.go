@@ -28,7 +28,7 @@ type TaskClassificationFactors struct {
 	A       []float64 // D, means of the sample weights a
 	Gamma   vi.Gamma  // q(γ)
 
-	// S = Σ_m K_m·K_mᵀ, D×D, of which the lower triangle counts.
+	// S = Σ_m K_m·K_mᵀ, D×D, of which the upper triangle counts.
 	Gram la.Matrix[float64]
 }
 
@@ -83,12 +83,13 @@ func (m *taskClassification) posterior() *TaskClassificationPosterior {
 			Lambda:  append([]float64(nil), l.lambda.Scale...),
 			A:       append([]float64(nil), l.aMean.Row(0)...),
 			Gamma:   m.gamma.At(t),
-			Gram:    l.gram,
+			Gram:    l.gramUpper,
 		})
 	}
 	p := &TaskClassificationPosterior{s: s}
 	for t := range s.Tasks {
 		p.tasks = append(p.tasks, wrapClassificationState(s.task(t)))
+		p.tasks[t].room = m.tasks[t].room()
 	}
 	return p
 }

@@ -76,6 +76,13 @@ func newTaskLayers(tasks []Task, pr layerPriors, workers int) (*taskLayers, erro
 	return m, nil
 }
 
+// retire ends the sweeps of every task.
+func (m *taskLayers) retire() {
+	for _, l := range m.tasks {
+		l.retire()
+	}
+}
+
 // checkTasks reports what is wrong with the tasks, and returns the number of their kernels.
 func checkTasks(tasks []Task) (P int, err error) {
 	if len(tasks) == 0 {

@@ -27,7 +27,7 @@ type TaskFactors struct {
 
 	Upsilon, Epsilon, Gamma vi.Gamma // q(υ), q(ε) and q(γ)
 
-	// S = Σ_m K_m·K_mᵀ, D×D, of which the lower triangle counts.
+	// S = Σ_m K_m·K_mᵀ, D×D, of which the upper triangle counts.
 	Gram la.Matrix[float64]
 
 	Healing *Healing // of one output; nil if the task's predictions cannot be healed
@@ -103,11 +103,15 @@ func (m *taskRegression) posterior() *TaskPosterior {
 			Lambda:  append([]float64(nil), l.lambda.Scale...),
 			A:       append([]float64(nil), l.aMean.Row(0)...),
 			Upsilon: m.upsilon[t].At(0), Epsilon: m.epsilon[t].At(0), Gamma: m.gamma.At(t),
-			Gram:    l.gram,
+			Gram:    l.gramUpper,
 			Healing: l.healing(l.read.e(), m.be.Mean[t:t+1], l.target),
 		})
 	}
-	return wrapTaskState(s)
+	p := wrapTaskState(s)
+	for t, l := range m.tasks {
+		p.tasks[t].room = l.room()
+	}
+	return p
 }
 
 // State returns what the posterior is made of. Its slices and matrices are the

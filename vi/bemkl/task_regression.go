@@ -82,6 +82,7 @@ func (r TaskRegression) Fit(ctx context.Context, tasks []Task) (*TaskFit, error)
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
+	m.retire()
 	return &TaskFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.targetsOf)}, err
 }
 

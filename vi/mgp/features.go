@@ -34,7 +34,13 @@ func (e Evidence) FitFeatures(ctx context.Context, f Features) (*FeatureFit, err
 		return nil, err
 	}
 	rec := vi.Record{Reason: vi.MaxSweeps}
-	r, err := minimize(x, m.cost, e.settings(m.samples, &rec), &rec, nil, nil)
+	settings := e.settings(m.samples, &rec)
+	settings.Precondition, settings.NoMemory = m.info.precondition, true
+	if e.Ascent.Tolerance == 0 {
+		// What the scales of few features are worth does not grow with the samples.
+		settings.Tolerance *= min(1, float64(len(m.y))/m.samples)
+	}
+	r, err := minimize(x, m.cost, settings, &rec, nil, nil)
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
@@ -80,6 +86,7 @@ type featureEvidence struct {
 	weight   []float64          // P, a_p
 	noise    float64            // σ²
 	square   float64            // |y − Φᵀ·E[w]|²
+	info     *information       // of the variables; its vectors have D entries
 }
 
 // featureObjective checks the arguments and returns the objective and its start.
@@ -148,6 +155,7 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 		}
 	}
 	x[P] = special.Log(firstNoise * m.power)
+	m.info = newInformation(P+1, D)
 	if s := e.Start; s != nil {
 		if s.Gamma != nil && len(s.Gamma) != P {
 			return nil, nil, fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(s.Gamma), P)
@@ -226,7 +234,57 @@ func (m *featureEvidence) cost(x, g []float64) (float64, error) {
 	density, slope := normalPrior(x[last], special.Log(firstNoise*m.power), noiseSpread)
 	value += density
 	g[last] = -slope - 0.5*special.Exp(x[last])*(m.square/m.noise-free)/m.noise
+	m.measure(special.Exp(x[last]))
+	m.info.curve(&m.ws, g, func(v int) float64 {
+		if v < last {
+			return m.curvature(v, x[v])
+		}
+		return 1.0 / (noiseSpread * noiseSpread)
+	})
 	return -value, nil
+}
+
+// measure computes the average information, see [information], with excess the part of the noise
+// variance whose logarithm is a variable. With t = S⁻¹E[w], t_p its part of kernel p and the rest
+// zeros,
+//
+//	C_pα = Φᵀ·S·t_p,   ΦRΦᵀ = S⁻¹(I − B⁻¹)S⁻¹/σ²,   ΦRα = S⁻¹B⁻¹t/σ⁴,
+//
+// so that with Q_pq = t_pᵀB⁻¹t_q no product with the samples is needed, and none cancels.
+func (m *featureEvidence) measure(excess float64) {
+	P := len(m.weight)
+	v := m.info.vectors.Slice(0, P, 0, len(m.mean))
+	squares := make([]float64, P)
+	for p := range P {
+		row := v.Row(p)
+		clear(row)
+		for d := m.first[p]; d < m.first[p+1]; d++ {
+			row[d] = m.mean[d] / m.scale[d]
+		}
+		squares[p] = la.SumSq(row)
+	}
+	la.Trsm(&m.ws, la.Right, la.Transpose, m.factor, v)
+	q := m.info.average.Slice(0, P, 0, P)
+	la.Syrk(&m.ws, la.NoTrans, 1, v, 0, q)
+	q.MirrorLower()
+	last, share := m.info.average.Row(P), excess/m.noise
+	var all float64
+	for p := range P {
+		sum := 0.0
+		for _, c := range q.Row(p) {
+			sum += c
+		}
+		all += sum
+		last[p] = 0.5 * share * sum / m.noise
+	}
+	last[P] = 0.5 * share * share * (m.square - all) / m.noise
+	for p := range P {
+		row := q.Row(p)
+		for j := range row {
+			row[j] *= -0.5 / m.noise
+		}
+		row[p] += float64(0.5 * squares[p] / m.noise)
+	}
 }
 
 // FeatureState is everything a [FeaturePosterior] is made of, plain data to be saved and

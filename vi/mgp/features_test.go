@@ -144,6 +144,49 @@ func TestFeaturesOfPseudoSamples(t *testing.T) {
 	assert.InDeltaSlice(t, want.Posterior.State().Mean, got.Posterior.State().Mean, 1e-6)
 }
 
+// TestFeaturesOfManySamples stops at the same scales whether the samples are there once or very many
+// times: their number is no reason to stop early.
+func TestFeaturesOfManySamples(t *testing.T) {
+	const N, D, P = 300, 20, 5
+	src := rand.New(rand.NewPCG(9, 3))
+	var blocks []la.Matrix[float64]
+	x, at, y := make([]float64, N), make([]float64, D), make([]float64, N)
+	for i := range x {
+		x[i] = 2*src.Float64() - 1
+		y[i] = math.Sin(6*x[i]) + 0.1*src.NormFloat64()
+	}
+	for d := range at {
+		at[d] = 2*src.Float64() - 1
+	}
+	for p := range P { // kernels with landmarks, from narrow to wide: features of one are nearly those of others
+		width := 0.1 * math.Pow(2, float64(p))
+		b := la.NewMatrix[float64](D, N)
+		for d := range at {
+			for i, v := range x {
+				b.Set(d, i, math.Exp(-(v-at[d])*(v-at[d])/(2*width*width)))
+			}
+		}
+		blocks = append(blocks, b)
+	}
+	for _, copies := range []float64{1, 1e2, 1e4} {
+		f := Features{Samples: copies * N}
+		for _, b := range blocks {
+			b := b.Clone()
+			la.Scal(math.Sqrt(copies), b.Data)
+			f.Blocks = append(f.Blocks, b)
+		}
+		f.Targets = append([]float64(nil), y...)
+		la.Scal(math.Sqrt(copies), f.Targets)
+		got, err := Evidence{}.FitFeatures(context.Background(), f)
+		require.NoError(t, err)
+		assert.Equal(t, vi.Converged, got.Record.Reason)
+		want, err := Evidence{Ascent: vi.Ascent{Tolerance: 1e-15, MaxSweeps: 2000}}.FitFeatures(context.Background(), f)
+		require.NoError(t, err)
+		t.Logf("%g copies: %d steps, %.6f of %.6f after %d (%v)", copies, len(got.Record.Trace), got.Record.Bound(), want.Record.Bound(), len(want.Record.Trace), want.Record.Reason)
+		assert.InDelta(t, want.Record.Bound(), got.Record.Bound(), 0.1)
+	}
+}
+
 func TestFeatureErrors(t *testing.T) {
 	train, test, y := blocks(4)
 	bad := train[1].Clone()

@@ -86,25 +86,39 @@ func (m *evidence) measure(x []float64) {
 // leastCurvature keeps the information positive definite.
 const leastCurvature = 1e-6
 
-// curve completes the information at x by what logarithms and priors add, given the
-// gradient g of the objective.
+// curve completes the information by what logarithms and priors add, given the gradient g of
+// the objective and the curvature of every variable's prior.
+func (i *information) curve(ws *la.Workspace, g []float64, prior func(v int) float64) {
+	for v := range g {
+		row := i.next.Row(v)
+		copy(row, i.average.Row(v))
+		row[v] = float64((1+leastCurvature)*row[v]) + math.Abs(g[v]) + leastCurvature
+		row[v] += prior(v)
+	}
+	if la.Cholesky(ws, i.next) == nil { // or the last one serves
+		i.factor, i.next = i.next, i.factor
+	}
+}
+
+// curve completes the information at x, given the gradient g of the objective.
 func (m *evidence) curve(x, g []float64) {
-	for i := range g {
-		row := m.info.next.Row(i)
-		copy(row, m.info.average.Row(i))
-		row[i] = float64((1+leastCurvature)*row[i]) + math.Abs(g[i]) + leastCurvature
+	m.info.curve(&m.ws, g, func(v int) float64 {
 		switch {
-		case i < m.P && m.family == ARD:
-		case i < m.P:
-			u := -x[i] - special.Log(m.unit[i])
-			row[i] += float64(0.5 * (float64(m.prior.Chi*special.Exp(-u)) + float64(m.prior.Phi*special.Exp(u))))
-		case i < m.P+len(m.mean):
-			row[i] += 1 / (m.sd[i-m.P] * m.sd[i-m.P])
-		default:
-			row[i] += 1.0 / (noiseSpread * noiseSpread)
+		case v < m.P:
+			return m.curvature(v, x[v])
+		case v < m.P+len(m.mean):
+			return 1 / (m.sd[v-m.P] * m.sd[v-m.P])
 		}
+		return 1.0 / (noiseSpread * noiseSpread)
+	})
+}
+
+// curvature returns the second derivative, by log a_p = x, of minus the log of the prior of
+// scale p.
+func (s *scalePrior) curvature(p int, x float64) float64 {
+	if s.family == ARD {
+		return 0
 	}
-	if la.Cholesky(&m.ws, m.info.next) == nil { // or the last one serves
-		m.info.factor, m.info.next = m.info.next, m.info.factor
-	}
+	u := -x - special.Log(s.unit[p])
+	return float64(0.5 * (float64(s.prior.Chi*special.Exp(-u)) + float64(s.prior.Phi*special.Exp(u))))
 }
