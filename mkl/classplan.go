@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -170,11 +171,16 @@ func (p *ClassPlan[T]) Fit(
 	fits, err := e.FitFeatureLabels(ctx, mgp.FeatureLabels{
 		Blocks: append(p.Features(), 1), Gram: m.gram, Sums: all.Slice(D, D+p.functions(), 0, D), Samples: float64(samples), Pass: look.pass,
 	})
-	if err != nil {
+	if err != nil && !strings.HasPrefix(err.Error(), "mkl: ") { // as an error of the pass has
 		err = fmt.Errorf("mkl: %w", err)
 	}
 	if fits == nil {
 		return nil, err
+	}
+	if look.class == nil { // the journal had all passes
+		if kerr := look.keepAll(ctx); kerr != nil {
+			return nil, errors.Join(err, kerr)
+		}
 	}
 	r := f.record(passesTrace(fits))
 	if r.notes == nil {
@@ -323,6 +329,26 @@ func (l *looking[T]) pass(ctx context.Context, q *mgp.Pass) error {
 		gradient.Set(k, first, s)
 	}
 	return q.AddGradient(gradient)
+}
+
+// keepAll keeps some of the samples without a pass for the fit.
+func (l *looking[T]) keepAll(ctx context.Context) error {
+	labels := l.plan.labeller()
+	return eachPart(ctx, l.rows, func(r LabelledRows[T]) error {
+		index, err := labels.indices(r.Labels)
+		if err != nil {
+			return err
+		}
+		n, err := l.plan.design.checkInputs(r.X)
+		switch {
+		case err != nil:
+			return err
+		case n != len(index):
+			return fmt.Errorf("mkl: labels: %d values where x[0] has %d samples", len(index), n)
+		}
+		l.keep(index, r.X)
+		return nil
+	})
 }
 
 // keep keeps some of the samples.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/slab"
@@ -56,19 +55,8 @@ type FactorModel struct {
 
 	// Like, if not nil, is a fit of other columns with the same rows, whose factors are
 	// the start in place of a random one: of many columns a few may be fitted first.
-	// With Like, From or Checkpoint there is one start, and Restarts is an error.
+	// With Like there is one start, and Restarts is an error.
 	Like *FactorFit
-
-	// From, if not nil, is a fit of the same table to go on from, one that was
-	// stopped or a checkpoint: the result is, bit for bit, that of a fit that was not
-	// interrupted.
-	From *FactorFit
-
-	// Checkpoint, if not nil, is called with the fit so far at the end of a sweep, at
-	// most once in CheckpointEvery, for it to be saved. What it is given is valid
-	// during the call only. An error ends the fit.
-	Checkpoint      func(*FactorFit) error
-	CheckpointEvery time.Duration // 0 means after every sweep
 }
 
 const (
@@ -88,8 +76,8 @@ func (f FactorModel) inference(rows int) (slab.Factors, error) {
 	case f.Factors == 0:
 		v.Count = defaultFactors
 	}
-	if f.Restarts > 0 && (f.Like != nil || f.From != nil || f.Checkpoint != nil) {
-		return v, fmt.Errorf("mkl: Restarts is %d: with Like, From or Checkpoint there is one start", f.Restarts)
+	if f.Restarts > 0 && f.Like != nil {
+		return v, fmt.Errorf("mkl: Restarts is %d: with Like there is one start", f.Restarts)
 	}
 	if f.Prior.Pi == 1 {
 		return v, fmt.Errorf("mkl: Prior.Pi is 1: it must be less")
@@ -111,19 +99,6 @@ func (f FactorModel) inference(rows int) (slab.Factors, error) {
 	}
 	if f.Like != nil {
 		v.Like = f.Like.posterior
-	}
-	if f.From != nil {
-		v.From = &slab.FactorFit{Posterior: f.From.posterior, Record: vi.Record{Trace: f.From.trace.Bounds, Changes: f.From.changes}}
-	}
-	if f.Checkpoint != nil {
-		last := time.Now()
-		v.Checkpoint = func(fit *slab.FactorFit) error {
-			if time.Since(last) < f.CheckpointEvery {
-				return nil
-			}
-			last = time.Now()
-			return f.Checkpoint(f.fit(fit))
-		}
 	}
 	return v, nil
 }
@@ -161,7 +136,7 @@ func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
 
 // fit returns a fit with the notes.
 func (f FactorModel) fit(fit *slab.FactorFit) *FactorFit {
-	return &FactorFit{record: f.record(newTrace(fit.Record, nil)), posterior: fit.Posterior, changes: fit.Record.Changes}
+	return &FactorFit{record: f.record(newTrace(fit.Record, nil)), posterior: fit.Posterior}
 }
 
 // EstimateMemory returns about how many bytes a fit takes, of a table of that many
@@ -184,7 +159,7 @@ func (f FactorModel) EstimateMemory(rows, cols, entries int) int64 {
 }
 
 // Fit fits the model to a table. Errors name the argument and the place of what is
-// wrong with it. If the context ends, Checkpoint or an update fails or the bound falls
+// wrong with it. If the context ends, an update fails or the bound falls
 // by more than rounding explains, the error says so and the fit is that of the sweeps
 // before; it is nil if there were none.
 func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {

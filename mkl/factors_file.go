@@ -19,7 +19,7 @@ type factorsJSON struct {
 }
 
 // Save writes the fit to a file that [Load] reads: 24 bytes a weight, 16 a factor
-// of a row. What is loaded predicts, and goes on, with the same bits.
+// of a row. What is loaded predicts with the same bits.
 func (m *FactorFit) Save(w io.Writer) error {
 	s := m.posterior.State()
 	N, Q, M := m.posterior.Dims()
@@ -36,9 +36,6 @@ func (m *FactorFit) Save(w io.Writer) error {
 	f.add("factors.variance", flat(s.Variance), N, M)
 	f.add("weights", weights, Q, M, 3)
 	f.add("noise", s.Noise, Q)
-	if c := m.changes; len(c) > 0 {
-		f.add("trace.changes", c, len(c))
-	}
 	if s.Lengths != nil {
 		f.add("lengths", s.Lengths, M)
 	}
@@ -68,8 +65,8 @@ func (m *FactorFit) decode(f *fileReader) error {
 	if m.record, err = f.takeRecord(j.recordJSON, 0); err != nil {
 		return err
 	}
-	if f.has("trace.changes") {
-		m.changes = f.take("trace.changes", len(m.trace.Bounds))
+	if f.has("trace.changes") { // of files from before fits had journals
+		f.take("trace.changes", len(m.trace.Bounds))
 	}
 	s := slab.FactorState{
 		Prior: j.Prior, NoiseShared: j.SharedNoise, NoiseWeight: j.NoiseWeight, NoiseScale: j.NoiseScale, Base: j.Base,

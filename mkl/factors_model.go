@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
@@ -13,7 +14,6 @@ import (
 type FactorFit struct {
 	record
 	posterior *slab.FactorPosterior
-	changes   []float64 // of predictions by the sweeps, for a fit that goes on; see vi.Record
 }
 
 // Dims returns the numbers of rows, columns and factors.
@@ -114,6 +114,60 @@ func (m *FactorFit) Complete(cells ...Cell) (mean, variance []float64, err error
 // entries may have gaps; both are rows × factors. See
 // [slab.FactorPosterior.Transform].
 func (m *FactorFit) Transform(y Table) (mean, variance [][]float64, err error) {
+	return m.eachRow(y, func(tasks []int, entries []float64) ([]float64, []float64, error) {
+		mean, variance, err := m.posterior.Transform(tasks, entries)
+		if err == nil {
+			err = checkEach("factor", mean, variance)
+		}
+		return mean, variance, err
+	})
+}
+
+// CompleteRows returns the predictive mean and variance, noise included, of every entry of new
+// rows, given those of their entries that are observed. Both are rows × columns. See
+// [slab.FactorPosterior.Complete].
+func (m *FactorFit) CompleteRows(y Table) (mean, variance [][]float64, err error) {
+	return m.eachRow(y, m.completeRow)
+}
+
+// completeRow is CompleteRows for one.
+func (m *FactorFit) completeRow(tasks []int, entries []float64) (mean, variance []float64, err error) {
+	if mean, variance, err = m.posterior.Complete(tasks, entries); err != nil {
+		return nil, nil, err
+	}
+	la.Axpy(1, m.posterior.State().Noise, variance)
+	return mean, variance, checkEach("column", mean, variance)
+}
+
+// LeaveOneOut returns what CompleteRows does for the observed entries of new rows, each of them predicted from
+// the others of its row. Entries that are not observed have NaN.
+func (m *FactorFit) LeaveOneOut(y Table) (mean, variance [][]float64, err error) {
+	return m.eachRow(y, func(tasks []int, entries []float64) (mean, variance []float64, err error) {
+		_, cols, _ := m.Dims()
+		mean, variance = slices.Repeat([]float64{math.NaN()}, cols), slices.Repeat([]float64{math.NaN()}, cols)
+		for i, q := range tasks {
+			f, v, err := m.completeRow(slices.Concat(tasks[:i], tasks[i+1:]), slices.Concat(entries[:i], entries[i+1:]))
+			if err != nil {
+				return nil, nil, err
+			}
+			mean[q], variance[q] = f[q], v[q]
+		}
+		return mean, variance, nil
+	})
+}
+
+// checkEach reports the first mean and variance that are none.
+func checkEach(what string, mean, variance []float64) error {
+	for k := range mean {
+		if err := checkMoments(mean[k], variance[k]); err != nil {
+			return fmt.Errorf("%s %d: %w", what, k, err)
+		}
+	}
+	return nil
+}
+
+// eachRow calls do with the columns and the values of the observed entries of each row.
+func (m *FactorFit) eachRow(y Table, do func(tasks []int, entries []float64) (mean, variance []float64, err error)) (mean, variance [][]float64, err error) {
 	if y == nil {
 		return nil, nil, fmt.Errorf("mkl: y: nil")
 	}
@@ -127,14 +181,9 @@ func (m *FactorFit) Transform(y Table) (mean, variance [][]float64, err error) {
 		return nil, nil, err
 	}
 	for n := range rows {
-		a, v, err := m.posterior.Transform(o.Object(n))
+		a, v, err := do(o.Object(n))
 		if err != nil {
-			return nil, nil, fmt.Errorf("mkl: %w", err)
-		}
-		for k := range a {
-			if err := checkMoments(a[k], v[k]); err != nil {
-				return nil, nil, fmt.Errorf("mkl: row %d, factor %d: %w", n, k, err)
-			}
+			return nil, nil, fmt.Errorf("mkl: row %d: %w", n, err)
 		}
 		mean, variance = append(mean, a), append(variance, v)
 	}

@@ -2,7 +2,6 @@ package mkl
 
 import (
 	"bytes"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -113,8 +112,7 @@ func TestRatingsAreEntries(t *testing.T) {
 	assert.Equal(t, 103, r.Cols()[3])
 }
 
-// TestFactorModelGoesOn stops a fit at a checkpoint, saves it, loads it and goes on:
-// the result is the file of an uninterrupted fit.
+// TestFactorModelGoesOn goes on from the journal of a fit: the result is the file of an uninterrupted one.
 func TestFactorModelGoesOn(t *testing.T) {
 	y, _ := films(40, 12, 0.3)
 	for _, f := range []FactorModel{{}, {SharedNoise: true, NoOffsets: true, RowDistances: inARow(40)}} {
@@ -140,23 +138,16 @@ func goesOn(t *testing.T, y Dense, whole FactorModel) {
 	var want bytes.Buffer
 	require.NoError(t, full.Save(&want))
 
-	stop := errors.New("stop")
-	var file bytes.Buffer
-	part := whole
-	part.Checkpoint = func(fit *FactorFit) error {
-		if fit.Trace().Sweeps < 9 {
-			return nil
-		}
-		require.NoError(t, fit.Save(&file))
-		return stop
-	}
-	fit, err := part.Fit(t.Context(), y)
-	require.ErrorIs(t, err, stop)
-	require.Equal(t, 9, fit.Trace().Sweeps)
-	rest := whole
-	rest.From, err = LoadAs[*FactorFit](&file)
+	var kept [][]byte
+	whole.Journal = &Journal{Every: 1, Save: func(data []byte) error {
+		kept = append(kept, data)
+		return nil
+	}}
+	_, err = whole.Fit(t.Context(), y)
 	require.NoError(t, err)
-	fit, err = rest.Fit(t.Context(), y)
+	whole.Journal = &Journal{}
+	require.NoError(t, whole.Journal.UnmarshalBinary(kept[8]))
+	fit, err := whole.Fit(t.Context(), y)
 	require.NoError(t, err)
 	var got bytes.Buffer
 	require.NoError(t, fit.Save(&got))
@@ -202,9 +193,9 @@ func TestFactorModelRestarts(t *testing.T) {
 	require.Less(t, slices.Min(bounds), slices.Max(bounds))
 	assert.Equal(t, slices.Max(bounds), fit.Bound())
 	assert.Equal(t, 4, last)
-	f.From = fit
+	f.Like = fit
 	_, err = f.Fit(t.Context(), y)
-	assert.EqualError(t, err, "mkl: Restarts is 3: with Like, From or Checkpoint there is one start")
+	assert.EqualError(t, err, "mkl: Restarts is 3: with Like there is one start")
 }
 
 func TestFactorModelErrors(t *testing.T) {
@@ -227,10 +218,6 @@ func TestFactorModelErrors(t *testing.T) {
 		"mkl: y: 2 columns where the model has 5":                 func() error { _, _, err := fit.Transform(Dense{{1, 2}}); return err },
 		"mkl: factors[0]: 1 values where the model has 2 factors": func() error { _, err := fit.InverseTransform([][]float64{{1}}); return err },
 		"mkl: factors[0][1] is +Inf":                              func() error { _, err := fit.InverseTransform([][]float64{{1, inf}}); return err },
-		"mkl: vi: From: 10 objects, 5 tasks and 2 factors where there are 9, 5 and 2": func() error {
-			_, err := FactorModel{Factors: 2, From: fit}.Fit(t.Context(), y[:9])
-			return err
-		},
 		"mkl: RowDistances: 3×3 for 10 rows": func() error {
 			_, err := FactorModel{RowDistances: inARow(3)}.Fit(t.Context(), y)
 			return err

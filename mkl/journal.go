@@ -22,11 +22,10 @@ import (
 //		err = journal.UnmarshalBinary(data)
 //	}
 //
-// What has a state is every ascent of a bound or of the evidence by [Regression],
-// [SharedRegression], [TaskRegression], [Classifier], [MultiLabel], [TaskClassifier], [MultiGP] and
-// [MultiGPClassifier], and so by [Auto] and [AutoClassifier], which are several of these, and the
-// chains of a sampled [ProbitClassifier]. Fits by the methods [Factorised] and [Published], and by the other
-// estimators, begin anew. [FactorModel] has From and Checkpoint besides.
+// What has a state is every ascent of a bound or of the evidence, of which [Auto] and
+// [AutoClassifier] make several, every pass of a [LandmarkClassifier], and the chains of a sampled
+// [ProbitClassifier]. What comes before, such as kernels, sums of samples and the plan of a fit with
+// landmarks, is computed anew.
 //
 // A journal is for one call of Fit, and a copy of it is not to be used.
 type Journal struct {
@@ -79,7 +78,7 @@ func (j *Journal) save() error {
 		err = j.Save(data)
 	}
 	if err != nil {
-		return fmt.Errorf("mkl: Journal: %w", err)
+		return fmt.Errorf("Journal: %w", err) // the fit that it ends says whose it is
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,8 +22,26 @@ func saved(t *testing.T, m Model) []byte {
 	return b.Bytes()
 }
 
-// TestEstimatorsGoOnFromAJournal demands that a fit which goes on from what a journal saved, at
-// any time, ends in the bits of one that was not cut off.
+// requireGoesOn demands that a fit which goes on from what a journal saved, at any time, ends in the
+// bits of one that was not cut off.
+func requireGoesOn(t *testing.T, s Fitting, fit func(s Fitting) Model) {
+	t.Helper()
+	whole := saved(t, fit(s))
+	var kept [][]byte
+	s.Journal = &Journal{Every: 1, Save: func(data []byte) error {
+		kept = append(kept, data)
+		return nil
+	}}
+	require.Equal(t, whole, saved(t, fit(s)), "a journal changes nothing")
+	require.NotEmpty(t, kept)
+	last := len(kept) - 1
+	for _, n := range slices.Compact([]int{0, last / 4, last / 2, 3 * last / 4, last}) {
+		s.Journal = &Journal{}
+		require.NoError(t, s.Journal.UnmarshalBinary(kept[n]))
+		assert.Equal(t, whole, saved(t, fit(s)), "from state %d of %d", n+1, len(kept))
+	}
+}
+
 func TestEstimatorsGoOnFromAJournal(t *testing.T) {
 	testkit.NotShort(t)
 	eachEstimator(t, func(t *testing.T, e estimator) {
@@ -32,21 +50,66 @@ func TestEstimatorsGoOnFromAJournal(t *testing.T) {
 		if e.staged || e.open {
 			s.Restarts = 0
 		}
-		whole := saved(t, mustFit(t, e, s, views, y))
-		var kept [][]byte
-		s.Journal = &Journal{Every: 1, Save: func(data []byte) error {
-			kept = append(kept, data)
-			return nil
-		}}
-		require.Equal(t, whole, saved(t, mustFit(t, e, s, views, y)), "a journal changes nothing")
-		anew := strings.HasPrefix(e.name, "multinomial probit") && !strings.HasSuffix(e.name, "Gibbs sampling")
-		require.Equal(t, anew, kept == nil, "%d states", len(kept))
-		for n := 0; n < len(kept); n += 1 + len(kept)/4 {
-			s.Journal = &Journal{}
-			require.NoError(t, s.Journal.UnmarshalBinary(kept[n]))
-			assert.Equal(t, whole, saved(t, mustFit(t, e, s, views, y)), "from state %d of %d", n+1, len(kept))
-		}
+		requireGoesOn(t, s, func(s Fitting) Model { return mustFit(t, e, s, views, y) })
 	})
+}
+
+// What has views of its own form, or none, goes on as well, and so do all ways to fit.
+func TestOthersGoOnFromAJournal(t *testing.T) {
+	testkit.NotShort(t)
+	ctx := context.Background()
+	views, y, _, _ := twoInputs(1, 24)
+	positive := views[:2] // without centring, and with no value below 0
+	second, class := slices.Clone(y), parts(y, 3)
+	slices.Reverse(second)
+	table, _ := films(30, 8, 0.3)
+	probit := func(s Fitting, c ProbitClassifier[int]) (Model, error) {
+		c.Fitting = s
+		return orNil(c.Fit(ctx, positive, class))
+	}
+	for name, fit := range map[string]func(s Fitting) (Model, error){
+		"tasks of common functions": func(s Fitting) (Model, error) { return orNil(MultiTask{Fitting: s}.Fit(ctx, views, y, second)) },
+		"spike and slab":            func(s Fitting) (Model, error) { return orNil(SpikeSlab{Fitting: s}.Fit(ctx, views[0].X, y)) },
+		"factors":                   func(s Fitting) (Model, error) { return orNil(FactorModel{Fitting: s, Factors: 3}.Fit(ctx, table)) },
+		"factorised": func(s Fitting) (Model, error) {
+			return orNil(MultiGP{Fitting: s, Method: Factorised}.Fit(ctx, views, y))
+		},
+		"published": func(s Fitting) (Model, error) {
+			return orNil(MultiGPClassifier[int]{Fitting: s, Method: Published}.Fit(ctx, views, class))
+		},
+		"landmarks": func(s Fitting) (Model, error) { return orNil(LandmarkGP{Fitting: s}.Fit(ctx, positive, y)) },
+		"landmarks of classes": func(s Fitting) (Model, error) {
+			return orNil(LandmarkClassifier[int]{Fitting: s}.Fit(ctx, positive, class))
+		},
+		"weights sampled": func(s Fitting) (Model, error) {
+			return probit(s, ProbitClassifier[int]{Rule: WSum, Search: Sampling})
+		},
+		"powers sampled": func(s Fitting) (Model, error) {
+			return probit(s, ProbitClassifier[int]{Rule: WProd, Search: Sampling, Update: MeanField})
+		},
+		"powers": func(s Fitting) (Model, error) {
+			return probit(s, ProbitClassifier[int]{Rule: WProd, Update: MeanField})
+		},
+		"switches": func(s Fitting) (Model, error) { return probit(s, ProbitClassifier[int]{Rule: Bin}) },
+		"weights, pruned": func(s Fitting) (Model, error) {
+			return probit(s, ProbitClassifier[int]{Rule: WSum, Update: MeanField, Prune: 1.5})
+		},
+		"relevances": func(s Fitting) (Model, error) {
+			ard := slices.Clone(positive[:1])
+			for i := range ard {
+				ard[i].Kernel = RBF{Width: 1, ARD: true}
+			}
+			return orNil(ProbitClassifier[int]{Fitting: s}.Fit(ctx, ard, class))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requireGoesOn(t, Fitting{Seed: 3, MaxSweeps: 14}, func(s Fitting) Model {
+				m, err := fit(s)
+				require.NoError(t, err)
+				return m
+			})
+		})
+	}
 }
 
 func TestJournalRefused(t *testing.T) {
@@ -73,6 +136,7 @@ func TestJournalRefused(t *testing.T) {
 	full := errors.New("no space left")
 	_, err = Regression{Fitting: Fitting{Journal: &Journal{Save: func([]byte) error { return full }}}}.Fit(ctx, views, y)
 	assert.ErrorIs(t, err, full)
+	assert.EqualError(t, err, "mkl: vi: sweep 1: Journal: no space left")
 	for i := range data {
 		assert.Error(t, new(Journal).UnmarshalBinary(data[:i]), i)
 	}

@@ -1,6 +1,7 @@
 package mgp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // FeatureLabels are labels ±1 of any number of samples, of one function or of several, in the space of
@@ -23,7 +25,7 @@ type FeatureLabels struct {
 	Samples float64            // N
 
 	// Pass goes over all samples, in any order, and hands each to the pass, by [Pass.Add] or in its two
-	// parts. An error, also that of the context, ends the fit.
+	// parts. An error, also that of the context, ends the fit, which returns it as it is.
 	Pass func(ctx context.Context, p *Pass) error
 }
 
@@ -64,13 +66,13 @@ func (p *Pass) Add(features []la.Matrix[float64], y la.Matrix[float64]) error {
 	for i, phi := range features {
 		last := first + phi.Rows
 		if phi.Cols != n || last > p.weights.Cols || !phi.Valid() {
-			return fmt.Errorf("features: block %d is %d×%d with %d labels and %d weights", i, phi.Rows, phi.Cols, n, p.weights.Cols-first)
+			return fmt.Errorf("vi: features: block %d is %d×%d with %d labels and %d weights", i, phi.Rows, phi.Cols, n, p.weights.Cols-first)
 		}
 		la.Gemm(&p.ws, la.NoTrans, la.NoTrans, 1, p.weights.Slice(0, F, first, last), phi, beta, f)
 		first, beta = last, 1
 	}
 	if first != p.weights.Cols {
-		return fmt.Errorf("features: %d where there are %d weights", first, p.weights.Cols)
+		return fmt.Errorf("vi: features: %d where there are %d weights", first, p.weights.Cols)
 	}
 	if err := p.Look(f, y); err != nil {
 		return err
@@ -90,13 +92,13 @@ func (p *Pass) Add(features []la.Matrix[float64], y la.Matrix[float64]) error {
 func (p *Pass) Look(f, y la.Matrix[float64]) error {
 	n := y.Cols
 	if f.Rows != len(p.functions) || f.Cols != n || !f.Valid() || !y.Valid() || p.functions[len(p.functions)-1] >= y.Rows {
-		return fmt.Errorf("labels: %d×%d with values %d×%d of %d functions", y.Rows, n, f.Rows, f.Cols, len(p.functions))
+		return fmt.Errorf("vi: labels: %d×%d with values %d×%d of %d functions", y.Rows, n, f.Rows, f.Cols, len(p.functions))
 	}
 	for k, o := range p.functions {
 		row := f.Row(k)
 		for i, label := range y.Row(o) {
 			if label != 1 && label != -1 {
-				return fmt.Errorf("labels: %d of function %d is %g: labels are −1 and +1", i, o, label)
+				return fmt.Errorf("vi: labels: %d of function %d is %g: labels are −1 and +1", i, o, label)
 			}
 			z := float64(label * row[i])
 			h, logCDF := special.Mills(z)
@@ -112,7 +114,7 @@ func (p *Pass) Look(f, y la.Matrix[float64]) error {
 // AddGradient is the second part of Add: g, F×D, is the sum of slope·φᵀ over samples that were looked at.
 func (p *Pass) AddGradient(g la.Matrix[float64]) error {
 	if g.Rows != p.gradient.Rows || g.Cols != p.gradient.Cols || !g.Valid() {
-		return fmt.Errorf("gradient: %d×%d where %d×%d is needed", g.Rows, g.Cols, p.gradient.Rows, p.gradient.Cols)
+		return fmt.Errorf("vi: gradient: %d×%d where %d×%d is needed", g.Rows, g.Cols, p.gradient.Rows, p.gradient.Cols)
 	}
 	for k := range g.Rows {
 		la.Axpy(1, g.Row(k), p.gradient.Row(k))
@@ -171,7 +173,9 @@ func (e Evidence) FitFeatureLabels(ctx context.Context, l FeatureLabels) ([]*Fea
 		most = mostPasses
 	}
 	err = e.climb(ctx, all, most, tolerance*l.Samples)
-	if err != nil {
+	if own, ok := errors.AsType[*passError](err); ok {
+		err = own.error
+	} else if err != nil {
 		err = fmt.Errorf("vi: %w", err)
 	}
 	var fits []*FeatureFit
@@ -183,7 +187,7 @@ func (e Evidence) FitFeatureLabels(ctx context.Context, l FeatureLabels) ([]*Fea
 			}
 		}
 		if len(m.record.Trace) == 0 { // as for all: the first pass did not end
-			return nil, err
+			return nil, cmp.Or(err, errNoPass)
 		}
 		gamma := make([]float64, len(m.at.weight))
 		for p, a := range m.at.weight {
@@ -200,45 +204,96 @@ func (e Evidence) FitFeatureLabels(ctx context.Context, l FeatureLabels) ([]*Fea
 
 // climb passes over the samples until no function rises by more than enough.
 func (e Evidence) climb(ctx context.Context, all []*labelAscent, most int, enough float64) error {
-	open := make([]int, len(all))
-	for o, m := range all {
-		open[o] = o
-		if err := m.sweep(passSweeps); err != nil {
-			return err
+	stage, rec := e.Ascent.Journal.Next(), vi.Record{Reason: vi.MaxSweeps, Left: -1} // of all functions together
+	visit := func(s *work.Snapshot) {
+		for _, m := range all {
+			m.snapshot(s)
 		}
 	}
-	var before float64
-	for pass := 1; len(open) > 0 && pass <= most; pass++ {
+	if _, done, err := stage.Resume(visit, &rec); done || err != nil {
+		return err
+	}
+	for pass := len(rec.Trace) + 1; pass <= most; pass++ {
+		var open []int
+		for o, m := range all {
+			if m.record.Reason == vi.Converged {
+				continue
+			}
+			open = append(open, o)
+			if err := m.aim(); err != nil {
+				return err
+			}
+		}
 		p, err := all[0].pass(ctx, all, open)
 		if err != nil {
 			return err
 		}
-		var left []int
+		done := true
 		for k, o := range open {
-			done, err := all[o].take(p, k, enough, pass == most)
-			if err != nil {
+			if err := all[o].take(p, k, enough); err != nil {
 				return err
 			}
-			if !done {
-				left = append(left, o)
-			}
+			done = done && all[o].record.Reason == vi.Converged
 		}
-		open = left
+		rise, bound := math.NaN(), 0.0
+		for _, m := range all {
+			bound += m.at.bound
+		}
+		if pass > 1 {
+			rise = bound - rec.Bound()
+		}
+		rec.Trace, rec.Changes = append(rec.Trace, bound), append(rec.Changes, -1)
 		if e.Ascent.Progress != nil {
-			var bound float64
-			for _, m := range all {
-				bound += m.at.bound
-			}
-			rise := math.NaN()
-			if pass > 1 {
-				rise = bound - before
-			}
-			before = bound
 			e.Ascent.Progress(vi.Progress{Sweep: pass, MaxSweeps: most, Bound: bound, Rise: rise, Left: -1, Change: -1})
+		}
+		if err := stage.Note(visit, &rec, done); done || err != nil {
+			return err
 		}
 	}
 	return nil
 }
+
+// aim chooses where the next pass looks.
+func (m *labelAscent) aim() error {
+	if m.careful {
+		return m.step()
+	}
+	return m.sweep(passSweeps)
+}
+
+// snapshot names the state after a pass, and what tells other data.
+func (m *labelAscent) snapshot(s *work.Snapshot) {
+	for d := range m.labels.Gram.Rows {
+		s.Same(la.SumSq(m.labels.Gram.Row(d)[:d+1]))
+	}
+	s.Same(m.labels.Samples)
+	s.Same(m.sums...)
+	s.Floats(m.at.mean, m.at.weight, m.at.gradient)
+	s.Float(&m.at.curvature)
+	s.Float(&m.at.bound)
+	s.Bool(&m.careful)
+	s.List(&m.record.Trace, math.MaxInt32)
+	s.List(&m.record.Changes, math.MaxInt32)
+	done := m.record.Reason == vi.Converged
+	if s.Bool(&done); done {
+		m.record.Reason, m.record.Left = vi.Converged, 0
+	}
+	n := len(m.moves)
+	s.Int(&n, mostMoves)
+	for len(m.moves) < n {
+		D := len(m.at.mean)
+		m.moves = append(m.moves, move{make([]float64, D), make([]float64, D)})
+	}
+	for _, v := range m.moves {
+		s.Floats(v.step, v.fall)
+	}
+}
+
+// errNoPass is of the state of a fit that claims to be done and has made no pass.
+var errNoPass = errors.New("vi: the state of the passes: there was none")
+
+// passError is an error of [FeatureLabels].Pass, which has a prefix of its own.
+type passError struct{ error }
 
 // labelState is a point of the ascent where a pass has looked.
 type labelState struct {
@@ -253,7 +308,8 @@ type labelAscent struct {
 	*labelWork
 	at      labelState // the best
 	record  vi.Record
-	careful bool // the next pass is a step of the variational ascent
+	careful bool      // the next pass is a step of the variational ascent
+	sums    []float64 // of the labels, D
 
 	moves        []move
 	bend         []rank1   // what the curvature is beyond c·ΦΦᵀ
@@ -326,7 +382,7 @@ func (e Evidence) labelAscents(ctx context.Context, l FeatureLabels) (all []*lab
 			return nil, fmt.Errorf("vi: FeatureLabels.Sums: entry (%d, %d) is %g", o, d, l.Sums.At(o, d))
 		}
 		m := &labelAscent{labelWork: w, record: vi.Record{Reason: vi.MaxSweeps, Left: -1}}
-		m.mean, m.weight = make([]float64, D), make([]float64, P)
+		m.mean, m.weight, m.sums = make([]float64, D), make([]float64, P), l.Sums.Row(o)
 		gradient := make([]float64, D)
 		la.Axpy(h, l.Sums.Row(o), gradient)
 		m.at = labelState{
@@ -541,7 +597,7 @@ func (w *labelWork) pass(ctx context.Context, all []*labelAscent, open []int) (*
 	}
 	p := newPass(open, weights, w.ws.Workers)
 	if err := w.labels.Pass(ctx, p); err != nil {
-		return nil, err
+		return nil, &passError{err}
 	}
 	if p.samples != w.labels.Samples {
 		return nil, fmt.Errorf("a pass over %g samples where there are %g", p.samples, w.labels.Samples)
@@ -549,18 +605,17 @@ func (w *labelWork) pass(ctx context.Context, all []*labelAscent, open []int) (*
 	return p, nil
 }
 
-// take takes what a pass found out of the function, its row k, and chooses where the next one looks
-// unless the function is done, or this is the last.
-func (m *labelAscent) take(p *Pass, k int, enough float64, last bool) (done bool, err error) {
+// take takes what a pass found out of the function, its row k.
+func (m *labelAscent) take(p *Pass, k int, enough float64) error {
 	now, err := m.state(p, k)
 	if err != nil {
-		return false, err
+		return err
 	}
 	m.remember(now)
 	rise := now.bound - m.at.bound
 	if !(rise >= 0) && !m.careful { // a careful step falls by no more than rounding
 		m.careful = true
-		return false, m.step()
+		return nil
 	}
 	m.careful = false
 	if rise > 0 {
@@ -569,12 +624,8 @@ func (m *labelAscent) take(p *Pass, k int, enough float64, last bool) (done bool
 	m.record.Trace, m.record.Changes = append(m.record.Trace, m.at.bound), append(m.record.Changes, -1)
 	if rise <= enough {
 		m.record.Reason, m.record.Left = vi.Converged, 0
-		return true, nil
 	}
-	if last {
-		return false, nil
-	}
-	return false, m.sweep(passSweeps)
+	return nil
 }
 
 // state returns the point where the pass looked, with its bound.

@@ -306,9 +306,9 @@ func TestPassParts(t *testing.T) {
 		err  error
 		want string
 	}{
-		{whole.Look(la.NewMatrix[float64](2, 3), la.NewMatrix[float64](1, 3)), "labels: 1×3 with values 2×3 of 1 functions"},
-		{whole.AddGradient(la.NewMatrix[float64](1, 3)), "gradient: 1×3 where 1×12 is needed"},
-		{whole.Add(l.blocks[:1], y), "features: 6 where there are 12 weights"},
+		{whole.Look(la.NewMatrix[float64](2, 3), la.NewMatrix[float64](1, 3)), "vi: labels: 1×3 with values 2×3 of 1 functions"},
+		{whole.AddGradient(la.NewMatrix[float64](1, 3)), "vi: gradient: 1×3 where 1×12 is needed"},
+		{whole.Add(l.blocks[:1], y), "vi: features: 6 where there are 12 weights"},
 	} {
 		assert.EqualError(t, c.err, c.want)
 	}

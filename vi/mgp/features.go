@@ -10,6 +10,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // Features are the data of a fit in the space of features: of every kernel a block Φ_p,
@@ -40,7 +41,7 @@ func (e Evidence) FitFeatures(ctx context.Context, f Features) (*FeatureFit, err
 		// What the scales of few features are worth does not grow with the samples.
 		settings.Tolerance *= min(1, float64(len(m.y))/m.samples)
 	}
-	r, err := minimize(x, m.cost, settings, &rec, nil, nil)
+	r, err := minimize(x, m.cost, settings, &rec, e.Ascent.Journal.Next(), m.snapshot)
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
@@ -173,6 +174,15 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 	la.Syrk(&m.ws, la.NoTrans, 1, m.phi, 0, m.gram)
 	la.Gemv(&m.ws, la.NoTrans, 1, m.phi, m.y, 0, m.project)
 	return m, x, nil
+}
+
+// snapshot names what tells other data and settings: evaluations depend on their points alone.
+func (m *featureEvidence) snapshot(s *work.Snapshot) {
+	for d := range m.gram.Rows {
+		s.Same(la.SumSq(m.gram.Row(d)[:d+1]))
+	}
+	s.Same(m.project...)
+	s.Same(m.samples, m.power, float64(m.family), m.prior.Omega, m.prior.Chi, m.prior.Phi)
 }
 
 // functions computes q(w) at x and returns the log evidence.

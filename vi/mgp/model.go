@@ -221,7 +221,8 @@ type model struct {
 	quad   []float64          // P, αᵀK_pα
 	left   float64            // tr(B⁻¹)
 
-	updates []work.Update
+	updates  []work.Update
+	identity []float64 // N, of the kernels, for a journal
 }
 
 // state is what the bound depends on.
@@ -351,6 +352,15 @@ func (g Model) model(k vi.Kernels, y []float64, labels bool) (*model, error) {
 				}},
 				work.Update{Name: "common scale again", Step: func() error { m.updateCommonScale(); return nil }},
 				work.Update{Name: "(ω,χ,φ) again", Step: func() error { m.updatePrior(); return nil }})
+		}
+	}
+	if g.Ascent.Journal != nil {
+		for p := range m.weight {
+			m.weight[p] = float64(1 + p)
+		}
+		m.passes.sum(&m.ws, m.weight, m.b)
+		for i := range N {
+			m.identity = append(m.identity, conjugate.Sum(m.b.Row(i)[:i+1]))
 		}
 	}
 	return m, nil
@@ -497,16 +507,7 @@ func (m *model) updateFunctions() error {
 		return err
 	}
 	m.solve()
-	la.CholeskyInv(&m.ws, m.b)
-	m.left = 0
-	for i, d := range m.diag {
-		v := m.b.At(i, i)
-		m.left += v
-		m.shake.trace += float64(d * v)
-		m.shake.quad += float64(d * float64(m.alpha[i]*m.alpha[i]))
-	}
-	m.passes.traces(&m.ws, m.b, m.alpha, m.trace, m.quad)
-
+	m.measure()
 	var all float64
 	for p, w := range m.weight {
 		t := float64(m.trace[p] * w)
@@ -522,6 +523,63 @@ func (m *model) updateFunctions() error {
 	}
 	m.error2 = m.variance + la.SumSq(m.alpha)/(m.tau0*m.tau0) + m.spread
 	return nil
+}
+
+// measure makes the inverse of B of its factor, and computes what needs it.
+func (m *model) measure() {
+	la.CholeskyInv(&m.ws, m.b)
+	m.left = 0
+	for i, d := range m.diag {
+		v := m.b.At(i, i)
+		m.left += v
+		m.shake.trace += float64(d * v)
+		m.shake.quad += float64(d * float64(m.alpha[i]*m.alpha[i]))
+	}
+	m.passes.traces(&m.ws, m.b, m.alpha, m.trace, m.quad)
+}
+
+// Snapshot names the state of a fit for a [vi.Journal]: everything that an update reads before
+// another one of the same sweep has written it, and what tells other data and settings.
+func (m *model) Snapshot(s *work.Snapshot) {
+	s.Same(m.y...)
+	s.Same(m.identity...)
+	s.Same(m.rank...)
+	s.Same(float64(m.family))
+	gig := func(g *GIG) {
+		s.Float(&g.Omega)
+		s.Float(&g.Chi)
+		s.Float(&g.Phi)
+	}
+	gig(&m.prior)
+	for p := range m.q {
+		gig(&m.q[p])
+		v := &m.moments[p]
+		for _, x := range [...]*float64{&v.logZ, &v.mean, &v.inv, &v.log} {
+			s.Float(x)
+		}
+	}
+	s.Floats(m.gamma0, m.alpha, m.s, m.nu, m.mean)
+	for _, x := range [...]*float64{&m.tau, &m.tau0, &m.logDet, &m.spread, &m.error2, &m.variance, &m.entropy} {
+		s.Float(x)
+	}
+	s.Bool(&m.goAhead)
+	if m.ahead != nil {
+		s.Float(&m.ahead.damping)
+		s.Float(&m.ahead.reach)
+	}
+	if !s.Back() {
+		return
+	}
+	for p, g := range m.gamma0 {
+		m.weight[p] = 1 / g
+	}
+	m.shake = shake{}
+	var err error
+	if _, m.shake.jitter, err = m.factorise(m.weight, m.tau0, m.b); err != nil {
+		m.goAhead = false // the next sweep says what is wrong
+		return
+	}
+	m.measure()
 }
 
 // labelRounds is the most times that the means of q(f) and q(y) take turns in a sweep.

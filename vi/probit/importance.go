@@ -185,6 +185,7 @@ type simplexSample struct {
 	norm      float64   // E[log Γ(Σρ) − Σ log Γ(ρ)]
 
 	random *rand.Rand
+	stream *rand.PCG // behind random
 	shape  []float64
 	sweeps int
 	fixed  bool // the points of β are given
@@ -205,8 +206,9 @@ func (p Model) samples() int {
 
 // simplexSample checks the prior of ρ and returns q(β) and q(ρ) at their start.
 func (p Model) simplexSample(m *model, q *quadratic) (*simplexSample, error) {
+	stream := random.Stream(p.Seed + 1)
 	s := &simplexSample{
-		quadratic: q, prior: conjugate.Or1(p.Rho), meanRho: make([]float64, m.P), random: random.Source(p.Seed + 1),
+		quadratic: q, prior: conjugate.Or1(p.Rho), meanRho: make([]float64, m.P), random: rand.New(stream), stream: stream,
 		beta: newImportance(p.samples(), m.P), rho: newImportance(p.samples(), m.P), shape: make([]float64, m.P),
 	}
 	if err := conjugate.CheckPrior("Rho", s.prior); err != nil {

@@ -255,6 +255,7 @@ type model struct {
 
 	memory     work.Memory
 	keptActive [][]int
+	identity   []float64 // of the kernels, for a journal
 }
 
 // weights is q(β) and what depends on it.
@@ -269,6 +270,8 @@ type weights interface {
 	// E[KKᵀ] in m those of it.
 	remember(memory *work.Memory)
 	restored(m *model)
+	// snapshot names the state of q(β) for a journal.
+	snapshot(s *work.Snapshot)
 }
 
 // classWorker is the scratch of an update of one class's regressors.
@@ -410,6 +413,9 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		for c := range C {
 			m.ahead.Of(true, m.alpha[c].Scale)
 		}
+	}
+	if p.Ascent.Journal != nil {
+		m.identity = identityOf(&m.ws, k)
 	}
 	m.weightTask = m.updateClass
 	m.coneOf = m.updateChunk
@@ -595,6 +601,11 @@ func (m *model) Restore() {
 	for c, active := range m.keptActive {
 		m.active[c] = append(m.active[c][:0], active...)
 	}
+	m.restoreKernel()
+}
+
+// restoreKernel makes E[K] and E[KKᵀ] those of q(β) and q(Θ).
+func (m *model) restoreKernel() {
 	if m.theta != nil {
 		for p := range m.theta.base {
 			m.theta.set(m, p)

@@ -23,6 +23,7 @@ type powers struct {
 	// Sampling: nil for Mode.
 	sample *importance
 	random *rand.Rand
+	stream *rand.PCG  // behind random
 	match  []vi.Gamma // what the points that are not drawn from the prior follow
 	sweeps int
 	fixed  bool // the points are given
@@ -149,7 +150,8 @@ func (p Model) powers(m *model) (*powers, error) {
 		q.eta[s] = special.Log(b)
 	}
 	if p.Search == Sampling {
-		q.sample, q.random = newImportance(p.samples(), m.P), random.Source(p.Seed+1)
+		q.stream = random.Stream(p.Seed + 1)
+		q.sample, q.random = newImportance(p.samples(), m.P), rand.New(q.stream)
 		q.match = make([]vi.Gamma, m.P)
 	}
 	return q, nil

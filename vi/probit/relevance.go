@@ -92,7 +92,8 @@ func (r Relevance) start(ctx context.Context, m *relevance) error {
 		rule = FixSum
 	}
 	full, err := Model{
-		Rule: rule, Beta: m.beta, Ascent: vi.Ascent{MaxSweeps: relevanceStart}, Workers: r.Workers, Seed: r.Seed,
+		Rule: rule, Beta: m.beta, Ascent: vi.Ascent{MaxSweeps: relevanceStart, Journal: r.Ascent.Journal},
+		Workers: r.Workers, Seed: r.Seed,
 	}.Fit(ctx, m.composite.Base(), m.labels)
 	if full == nil {
 		return err
@@ -154,6 +155,8 @@ type relevance struct {
 
 	updates []work.Update
 	memory  work.Memory
+
+	identity []float64 // of the kernels, for a journal
 }
 
 const (
@@ -218,6 +221,9 @@ func (r Relevance) model(k vi.Kernels, labels []int) (*relevance, error) {
 	}
 	if err := m.truncate(); err != nil {
 		return nil, err
+	}
+	if r.Ascent.Journal != nil {
+		m.identity = identityOf(&m.ws, k)
 	}
 	m.memory.Of(m.beta, m.alpha, m.y.Data, m.location.Data, m.logZ)
 	m.stale = true

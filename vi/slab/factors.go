@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -74,7 +73,7 @@ type Factors struct {
 	Plain bool
 
 	// Seed selects the random start, which draws the factors, or the weights if there
-	// are fewer tasks than objects; it is ignored if Start, Like or From is given.
+	// are fewer tasks than objects; it is ignored if Start or Like is given.
 	Seed  uint64
 	Start *FactorStart
 
@@ -82,15 +81,7 @@ type Factors struct {
 	// many perhaps, whose factors and hyperparameters are the start.
 	Like *FactorPosterior
 
-	// From, if not nil, is a fit of the same data to go on from. Its trace counts:
-	// the ascent is, bit for bit, what it would have been without the break.
-	From *FactorFit
-
 	Ascent vi.Ascent
-
-	// Checkpoint, if not nil, is called after every sweep with the fit so far,
-	// which is valid during the call only. An error ends the ascent.
-	Checkpoint func(*FactorFit) error
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
 	// Results do not depend on it.
@@ -128,27 +119,7 @@ func (f Factors) Fit(ctx context.Context, y *Observed) (*FactorFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rec vi.Record
-	if f.From != nil {
-		rec = f.From.Record
-		rec.Trace, rec.Changes = slices.Clone(rec.Trace), slices.Clone(rec.Changes)
-	}
-	ascent := f.Ascent
-	if f.Checkpoint != nil {
-		// The ascent reports after the bound of a sweep is known; what an error ends
-		// is the next sweep.
-		trace, changes := rec.Trace, rec.Changes
-		ascent.Progress = func(p vi.Progress) {
-			if f.Ascent.Progress != nil {
-				f.Ascent.Progress(p)
-			}
-			trace, changes = append(trace, p.Bound), append(changes, p.Change)
-			m.stop = f.Checkpoint(&FactorFit{Posterior: m.posterior(), Record: vi.Record{
-				Trace: trace, Changes: changes, Reason: vi.MaxSweeps, Left: p.Left,
-			}})
-		}
-	}
-	rec, err = ascent.Continue(ctx, m, rec, 0)
+	rec, err := f.Ascent.Run(ctx, m)
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
@@ -202,11 +173,10 @@ type factors struct {
 	shears       *shearStep         // nil without
 	noises       *noiseStep         // nil without
 
-	updates []work.Update
-	stop    error
-
-	memory work.Memory
-	kept   factorsKept
+	updates  []work.Update
+	memory   work.Memory
+	kept     factorsKept
+	identity []float64 // of the table, see entries
 }
 
 // factorsKept is what of a state is not in slices of numbers.
@@ -516,9 +486,6 @@ func (f Factors) cover(m *factors) error {
 // begin sets the start.
 func (f Factors) begin(m *factors) error {
 	switch {
-	case f.From != nil:
-		m.sweeps = len(f.From.Record.Trace)
-		return m.resume(f.From.Posterior)
 	case f.Like != nil:
 		return m.like(f.Like)
 	case f.Start != nil:
@@ -614,9 +581,6 @@ func (m *factors) firstWeights() {
 
 // Sweep implements [vi.Objective].
 func (m *factors) Sweep(done func(string)) error {
-	if m.stop != nil {
-		return m.stop
-	}
 	m.sweeps++
 	return work.Sweep(&m.Stop, m.updates, done)
 }

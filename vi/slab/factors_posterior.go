@@ -188,40 +188,6 @@ func (m *factors) lengths() bool {
 	return m.functions != nil && m.functions[0].cov.kind == decayCovariance
 }
 
-// resume goes on from p.
-func (m *factors) resume(p *FactorPosterior) error {
-	s := &p.s
-	switch {
-	case p.N != m.N || p.Q != m.Q || p.M != m.M:
-		return fmt.Errorf("vi: From: %d objects, %d tasks and %d factors where there are %d, %d and %d", p.N, p.Q, p.M, m.N, m.Q, m.M)
-	case (s.Offset != nil) != (m.K > m.M):
-		return fmt.Errorf("vi: From: offsets in one and not in the other")
-	case s.NoiseShared == m.perTask:
-		return fmt.Errorf("vi: From: noise is shared in one and not in the other")
-	case (s.Lengths != nil) != m.lengths():
-		return fmt.Errorf("vi: From: a covariance with lengths in one and not in the other")
-	case s.Base != m.base:
-		return fmt.Errorf("vi: From: the mean of its data is %g, not %g", s.Base, m.base)
-	}
-	m.object.mean.Slice(0, m.N, 0, m.M).CopyFrom(s.Mean)
-	m.object.variance.CopyFrom(s.Variance)
-	for k, l := range s.Lengths {
-		m.functions[k].length = l
-	}
-	copy(m.weights, s.Weights)
-	copy(m.noise, s.Noise)
-	if s.NoiseWeight > 0 {
-		m.noiseScale = s.NoiseScale
-	}
-	m.prior = s.Prior
-	m.setTasks(s.Offset)
-	if s.Offset != nil {
-		copy(m.offsetVar, s.OffsetVariance)
-		m.offsetPrior = s.OffsetPrior
-	}
-	return nil
-}
-
 // State returns what the posterior is made of. Its slices and matrices are the
 // posterior's own and must not be changed.
 func (p *FactorPosterior) State() FactorState { return p.s }
@@ -304,20 +270,58 @@ func (p *FactorPosterior) function(q int, a, variance []float64) (mean, function
 // whose factors count as independent. Without entries it is the prior. Under a
 // covariance over the objects the new one is taken to be unrelated to them.
 func (p *FactorPosterior) Transform(tasks []int, y []float64) (mean, variance []float64, err error) {
-	if len(tasks) != len(y) {
-		return nil, nil, fmt.Errorf("vi: tasks: %d for %d entries", len(tasks), len(y))
+	mean, factor, err := p.object(tasks, y)
+	if err != nil {
+		return nil, nil, err
 	}
+	variance = make([]float64, p.M)
+	la.CholeskyInvDiag(nil, factor, variance)
+	return mean, variance, nil
+}
+
+// Complete returns for every task the mean of a new object's entry and the variance of its function, to which
+// the noise σ_q² adds, given its entries y of the given tasks. With a and C = P⁻¹ the mean and covariance of the
+// factors, as Transform has them,
+//
+//	E[f_q] = E[c_q] + E[w_q]ᵀa,   Var[f_q] = Var[c_q] + E[w_q]ᵀC·E[w_q] + Σ_m Var[w_qm]·(C_mm + a_m²).
+func (p *FactorPosterior) Complete(tasks []int, y []float64) (mean, function []float64, err error) {
+	a, factor, err := p.object(tasks, y)
+	if err != nil {
+		return nil, nil, err
+	}
+	variance, x := make([]float64, p.M), make([]float64, p.M)
+	la.CholeskyInvDiag(nil, factor, variance)
+	mean, function = make([]float64, p.Q), make([]float64, p.Q)
+	for q := range p.Q {
+		mean[q], function[q] = p.offset(q)
+		e, v := p.e.Row(q), p.v.Row(q)
+		mean[q] += la.Dot(e, a)
+		copy(x, e)
+		la.Trsv(la.NoTrans, factor, x)
+		function[q] += la.SumSq(x)
+		for k, ak := range a {
+			function[q] += float64(v[k] * (variance[k] + float64(ak*ak)))
+		}
+	}
+	return mean, function, nil
+}
+
+// object returns the mean of a new object's factors and the Cholesky factor of their precision.
+func (p *FactorPosterior) object(tasks []int, y []float64) (mean []float64, factor la.Matrix[float64], err error) {
 	precision := la.NewMatrix[float64](p.M, p.M)
-	mean, variance = make([]float64, p.M), make([]float64, p.M)
+	if len(tasks) != len(y) {
+		return nil, precision, fmt.Errorf("vi: tasks: %d for %d entries", len(tasks), len(y))
+	}
+	mean = make([]float64, p.M)
 	for k := range p.M {
 		precision.Set(k, k, 1)
 	}
 	for i, q := range tasks {
 		switch {
 		case q < 0 || q >= p.Q:
-			return nil, nil, fmt.Errorf("vi: tasks[%d] is %d of %d", i, q, p.Q)
+			return nil, precision, fmt.Errorf("vi: tasks[%d] is %d of %d", i, q, p.Q)
 		case math.IsNaN(y[i]) || math.IsInf(y[i], 0):
-			return nil, nil, fmt.Errorf("vi: y[%d] is %g", i, y[i])
+			return nil, precision, fmt.Errorf("vi: y[%d] is %g", i, y[i])
 		}
 		w := 1 / p.s.Noise[q]
 		e, v := p.e.Row(q), p.v.Row(q)
@@ -329,9 +333,8 @@ func (p *FactorPosterior) Transform(tasks []int, y []float64) (mean, variance []
 		}
 	}
 	if err := la.Cholesky(nil, precision); err != nil {
-		return nil, nil, fmt.Errorf("vi: precision of the factors: %w", err)
+		return nil, precision, fmt.Errorf("vi: precision of the factors: %w", err)
 	}
 	la.CholeskySolveVec(precision, mean)
-	la.CholeskyInvDiag(nil, precision, variance)
-	return mean, variance, nil
+	return mean, precision, nil
 }

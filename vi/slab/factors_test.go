@@ -194,42 +194,19 @@ func TestFactorWorkers(t *testing.T) {
 	}
 }
 
-// TestFactorResume breaks an ascent off at a checkpoint, passes the state through
-// its plain data, goes on, and compares with the ascent without a break.
-func TestFactorResume(t *testing.T) {
+// TestFactorJournal goes on from the journals of some sweeps, and compares with the ascent without a break.
+func TestFactorJournal(t *testing.T) {
 	for _, c := range factorCases {
 		y, _ := c.draw(5)
 		o, err := ObserveMatrix(y)
 		require.NoError(t, err)
 		f := c.Factors
-		f.Ascent = vi.Ascent{MaxSweeps: 30, Tolerance: 1e-4}
-		whole, err := f.Fit(t.Context(), o)
-		require.NoError(t, err)
-		require.Greater(t, len(whole.Record.Trace), 7)
-
-		broken := errors.New("broken off")
-		var kept *FactorFit
-		f.Checkpoint = func(fit *FactorFit) error {
-			if len(fit.Record.Trace) < 7 {
-				return nil
-			}
-			s := fit.Posterior.State()
-			s.Mean, s.Variance = s.Mean.Clone(), s.Variance.Clone()
-			s.Weights = append([]Pair(nil), s.Weights...)
-			s.Noise = append([]float64(nil), s.Noise...)
-			s.OffsetVariance = append([]float64(nil), s.OffsetVariance...)
-			p, err := NewFactorPosterior(s)
+		requireResumed(t, c.name, func(a vi.Ascent) any {
+			f.Ascent = a
+			fit, err := f.Fit(t.Context(), o)
 			require.NoError(t, err)
-			kept = &FactorFit{p, vi.Record{Trace: append([]float64(nil), fit.Record.Trace...)}}
-			return broken
-		}
-		part, err := f.Fit(t.Context(), o)
-		require.ErrorIs(t, err, broken)
-		assert.Len(t, part.Record.Trace, 7)
-		f.From, f.Checkpoint = kept, nil
-		rest, err := f.Fit(t.Context(), o)
-		require.NoError(t, err)
-		sameFactors(t, c.name, whole, rest)
+			return []any{fit.Record, fit.Posterior.State()}
+		})
 	}
 }
 
@@ -271,12 +248,12 @@ func TestFactorTransform(t *testing.T) {
 	y, _ := p.draw(7)
 	o, err := ObserveMatrix(y)
 	require.NoError(t, err)
-	f := Factors{Count: 2, Offsets: true, Ascent: vi.Ascent{MaxSweeps: 40}}
-	fit, err := f.Fit(t.Context(), o)
-	require.NoError(t, err)
-	f.From = fit
+	f := Factors{Count: 2, Offsets: true}
 	m, err := f.model(o)
 	require.NoError(t, err)
+	for range 40 {
+		require.NoError(t, m.Sweep(nil))
+	}
 	for range 500 {
 		require.NoError(t, m.updateObjects(0, m.M))
 	}
@@ -293,6 +270,24 @@ func TestFactorTransform(t *testing.T) {
 	testkit.RequireClose(t, "means", q.s.Mean.Row(3), mean, 1e-9)
 	for k, v := range variance {
 		assert.GreaterOrEqual(t, v, q.s.Variance.At(3, k)*(1-1e-12))
+	}
+	// An entry by hand: the inverse of a precision of two factors.
+	s := q.s
+	p00, p01, p11 := 1.0, 0.0, 1.0
+	for _, k := range tasks {
+		e, v := q.e.Row(k), q.v.Row(k)
+		p00, p01, p11 = p00+(e[0]*e[0]+v[0])/s.Noise[k], p01+e[0]*e[1]/s.Noise[k], p11+(e[1]*e[1]+v[1])/s.Noise[k]
+	}
+	det := p00*p11 - p01*p01
+	c00, c01, c11 := p11/det, -p01/det, p00/det
+	entry, function, err := q.Complete(tasks, entries)
+	require.NoError(t, err)
+	for k := range entry {
+		e, v := q.e.Row(k), q.v.Row(k)
+		assert.InDelta(t, s.Base+s.Offset[k]+e[0]*mean[0]+e[1]*mean[1], entry[k], 1e-12)
+		want := s.OffsetVariance[k] + e[0]*e[0]*c00 + 2*e[0]*e[1]*c01 + e[1]*e[1]*c11 +
+			v[0]*(c00+mean[0]*mean[0]) + v[1]*(c11+mean[1]*mean[1])
+		assert.InEpsilon(t, want, function[k], 1e-9)
 	}
 	mean, variance, err = q.Transform(nil, nil)
 	require.NoError(t, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -74,10 +73,6 @@ type MultiTask struct {
 	// Start, Seed, Prior and Noise. Unless Plain, its sweeps differ from those of a fit without
 	// the break: the sweeps before the break are not known to the extrapolation.
 	From *MultiTaskFit
-
-	// Checkpoint, if not nil, is called after every sweep with a function that
-	// returns the fit so far, without what variances need. An error ends the fit.
-	Checkpoint func(fit func() (*MultiTaskFit, error)) error
 
 	Ascent vi.Ascent
 
@@ -190,10 +185,8 @@ type multiTask struct {
 	means []float64      // Q×M, of the slabs
 	next  func(done func(string)) error
 
-	checkpoint func(func() (*MultiTaskFit, error)) error
-	trace      []float64 // bounds so far, for checkpoints
-	memory     work.Memory
-	kept       multiTaskKept
+	memory work.Memory
+	kept   multiTaskKept
 
 	moveTask, weightTask func(*la.Workspace, int) error
 }
@@ -258,7 +251,6 @@ func (t MultiTask) model(latents []Latent, y la.Matrix[float64], seed uint64) (*
 		f := &m.latents[i]
 		m.memory.Of(f.alpha, f.mean, f.variance, f.lambda)
 	}
-	m.checkpoint = t.Checkpoint
 	m.weightTask = m.updateWeightsOf
 	if err := m.start(t, seed, moves); err != nil {
 		return nil, err
@@ -281,18 +273,18 @@ func (t MultiTask) model(latents []Latent, y la.Matrix[float64], seed uint64) (*
 
 // multiTaskKept is what of a state is not in slices of numbers.
 type multiTaskKept struct {
-	prior       Prior
-	q           []Pair
-	active      []int
-	length, kl  []float64
-	sweeps, end int // end is the length of trace
+	prior      Prior
+	q          []Pair
+	active     []int
+	length, kl []float64
+	sweeps     int
 }
 
 // Keep implements [vi.Objective]. It copies O(M·(N + Q)) numbers.
 func (m *multiTask) Keep() {
 	m.memory.Keep()
 	k := &m.kept
-	k.prior, k.sweeps, k.end = m.prior, m.sweeps, len(m.trace)
+	k.prior, k.sweeps = m.prior, m.sweeps
 	k.q, k.active = append(k.q[:0], m.q...), append(k.active[:0], m.active...)
 	k.length, k.kl = k.length[:0], k.kl[:0]
 	for i := range m.latents {
@@ -304,7 +296,7 @@ func (m *multiTask) Keep() {
 func (m *multiTask) Restore() {
 	m.memory.Restore()
 	k := &m.kept
-	m.prior, m.sweeps, m.trace = k.prior, k.sweeps, m.trace[:k.end]
+	m.prior, m.sweeps = k.prior, k.sweeps
 	copy(m.q, k.q)
 	m.active = append(m.active[:0], k.active...)
 	for i := range m.latents {
@@ -341,7 +333,7 @@ func (m *multiTask) resume(f *MultiTaskFit) error {
 		return fmt.Errorf("vi: From: %d tasks, %d latent functions and %d samples where there are %d, %d and %d", p.Q, p.M, p.N, m.Q, m.M, m.N)
 	}
 	s := p.s
-	m.prior, m.sweeps, m.trace = s.Prior, len(f.Record.Trace), slices.Clone(f.Record.Trace)
+	m.prior, m.sweeps = s.Prior, len(f.Record.Trace)
 	copy(m.noise, s.Noise)
 	copy(m.q, s.Weights)
 	m.active = append(m.active[:0], s.Active...)
@@ -478,21 +470,9 @@ func (m *multiTask) renewResidual(ws *la.Workspace, q int) {
 // through: enough for those that start badly to find something to do.
 const pruneEvery = 15
 
-// Sweep implements [vi.Objective].
-func (m *multiTask) Sweep(done func(string)) error {
-	if err := m.sweepAhead(done); err != nil || m.checkpoint == nil {
-		return err
-	}
-	m.trace = append(m.trace, m.Bound())
-	return m.checkpoint(func() (*MultiTaskFit, error) {
-		p, err := m.posterior(false)
-		return &MultiTaskFit{Posterior: p, Record: vi.Record{Trace: slices.Clone(m.trace), Reason: vi.MaxSweeps}, Collapsed: m.collapsed()}, err
-	})
-}
-
-// sweepAhead makes a sweep, in the order that is not plain from extrapolated means: where
+// Sweep implements [vi.Objective]. In the order that is not plain it begins at extrapolated means: where
 // tasks and functions are many, both turn slowly together.
-func (m *multiTask) sweepAhead(done func(string)) error {
+func (m *multiTask) Sweep(done func(string)) error {
 	if m.ahead == nil || m.sweeps < firstTaskSweeps {
 		return m.sweep(done)
 	}

@@ -358,33 +358,34 @@ func TestMultiTaskState(t *testing.T) {
 	}
 }
 
-// A fit that goes on from a checkpoint ends where one ends that was not stopped.
+// A fit that goes on from an earlier one ends where one ends that was not stopped.
 func TestMultiTaskResumes(t *testing.T) {
 	y, d := taskProblem(4, 18, 0.2, 1)
 	for name, latents := range latentKinds(d) {
-		var half *MultiTaskFit
-		sweeps := 0
-		whole, err := MultiTask{Workers: 1, Plain: true, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: 24}, Checkpoint: func(fit func() (*MultiTaskFit, error)) (err error) {
-			if sweeps++; sweeps == 12 {
-				half, err = fit()
-			}
-			return err
-		}}.Fit(context.Background(), latents, y)
-		require.NoError(t, err)
+		fit := func(sweeps int, from *MultiTaskFit) *MultiTaskFit {
+			fit, err := MultiTask{Workers: 1, Plain: true, From: from, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: sweeps}}.Fit(t.Context(), latents, y)
+			require.NoError(t, err)
+			return fit
+		}
+		half, whole := fit(12, nil), fit(24, nil)
 		require.Len(t, half.Record.Trace, 12)
-		again, err := MultiTask{Workers: 1, Plain: true, From: half, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: 24}}.Fit(context.Background(), latents, y)
-		require.NoError(t, err)
+		again := fit(24, half)
 		require.Len(t, again.Record.Trace, 24)
 		assert.InDeltaSlice(t, whole.Record.Trace, again.Record.Trace, 1e-6, name)
 		want, got := whole.Posterior.Train(vi.PredictOptions{}), again.Posterior.Train(vi.PredictOptions{})
 		assert.InDeltaSlice(t, want.Mean.Data, got.Mean.Data, 1e-6, name)
 		assert.InDeltaSlice(t, want.Variance.Data, got.Variance.Data, 1e-6, name)
 
-		_, err = MultiTask{From: half}.Fit(context.Background(), latents[:1], y)
+		_, err := MultiTask{From: half}.Fit(context.Background(), latents[:1], y)
 		assert.ErrorContains(t, err, "vi: From: 4 tasks, ")
 	}
-	full := fmt.Errorf("the disk is full")
-	fit, err := MultiTask{Checkpoint: func(func() (*MultiTaskFit, error)) error { return full }}.Fit(context.Background(), latentKinds(d)["linear"], y)
-	assert.ErrorIs(t, err, full)
-	assert.Nil(t, fit)
+	for _, plain := range []bool{false, true} {
+		for name, latents := range latentKinds(d) {
+			requireResumed(t, name, func(a vi.Ascent) any {
+				fit, err := MultiTask{Workers: 1, Plain: plain, Ascent: a}.Fit(t.Context(), latents, y)
+				require.NoError(t, err)
+				return []any{fit.Record, fit.Posterior.State()}
+			})
+		}
+	}
 }

@@ -9,7 +9,10 @@ import (
 )
 
 // Source returns the stream of random numbers of a seed.
-func Source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) }
+func Source(seed uint64) *rand.Rand { return rand.New(Stream(seed)) }
+
+// Stream returns the generator behind Source, whose place in the stream can be noted.
+func Stream(seed uint64) *rand.PCG { return rand.NewPCG(seed, 0x9e3779b97f4a7c15) }
 
 // Normal fills x with standard normal numbers by Marsaglia's polar method, which needs
 // no function but a logarithm and a square root. The numbers are rounded to float32.

@@ -38,14 +38,7 @@ func (m *Mixing) Forget() { m.known, m.next, m.again = 0, 0, false }
 // has; it leaves g alone where there is none that is finite. r is the residual g − x, whose
 // entries may have units of their own. The lengths of g and r are those of the first call.
 func (m *Mixing) Extrapolate(g, r []float64) bool {
-	if m.dg == nil {
-		for range depth {
-			m.dg, m.dr = append(m.dg, make([]float64, len(g))), append(m.dr, make([]float64, len(g)))
-		}
-		m.oldG, m.oldR = make([]float64, len(g)), make([]float64, len(g))
-		m.normal, m.rhs = la.NewMatrix[float64](depth, depth), make([]float64, depth)
-		m.ws.Workers = 1
-	}
+	m.room(len(g))
 	if m.again {
 		dg, dr := m.dg[m.next], m.dr[m.next]
 		for i := range dg {
@@ -70,6 +63,34 @@ func (m *Mixing) Extrapolate(g, r []float64) bool {
 		}
 	}
 	return true
+}
+
+// room makes room for values of length n, unless there is.
+func (m *Mixing) room(n int) {
+	if m.dg != nil {
+		return
+	}
+	for range depth {
+		m.dg, m.dr = append(m.dg, make([]float64, n)), append(m.dr, make([]float64, n))
+	}
+	m.oldG, m.oldR = make([]float64, n), make([]float64, n)
+	m.normal, m.rhs = la.NewMatrix[float64](depth, depth), make([]float64, depth)
+	m.ws.Workers = 1
+}
+
+// snapshot names the calls that are remembered, of values of length n.
+func (m *Mixing) snapshot(s *Snapshot, n int) {
+	s.Bool(&m.again)
+	s.Int(&m.known, depth)
+	s.Int(&m.next, depth-1)
+	if !m.again {
+		return
+	}
+	m.room(n)
+	s.Floats(m.oldG, m.oldR)
+	for j := range m.known { // they are the first until they are all
+		s.Floats(m.dg[j], m.dr[j])
+	}
 }
 
 // solve finds the coefficients of the shortest residual.

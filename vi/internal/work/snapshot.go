@@ -1,9 +1,11 @@
 package work
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 )
 
 // Snapshot copies the numbers of a state out of it, or back into it. What visits a state names
@@ -58,6 +60,9 @@ func (s *Snapshot) Floats(x ...[]float64) {
 		}
 	}
 }
+
+// Back reports that numbers are put back: what follows from them is then to be computed anew.
+func (s *Snapshot) Back() bool { return s.back && s.err == nil }
 
 // Float names a number.
 func (s *Snapshot) Float(x *float64) {
@@ -115,4 +120,15 @@ func (s *Snapshot) Same(x ...float64) {
 			s.err = errOther
 		}
 	}
+}
+
+// Random names the place in a stream of random numbers.
+func (s *Snapshot) Random(p *rand.PCG) {
+	state, _ := p.MarshalBinary() // it has no errors
+	for at := len(state) - 16; at < len(state); at += 2 {
+		v := int(binary.BigEndian.Uint16(state[at:]))
+		s.Int(&v, math.MaxUint16)
+		binary.BigEndian.PutUint16(state[at:], uint16(v))
+	}
+	_ = p.UnmarshalBinary(state) // nor has it of what another wrote
 }

@@ -208,17 +208,21 @@ func TestKilledWhileSaving(t *testing.T) {
 	t.Logf("no file yet %d times, the first model %d, the second %d; a temporary file was left for the next write %d times", none, old, changed, left)
 }
 
-// fitOn fits factors to a table with a checkpoint after every sweep in path, from where
+// fitOn fits factors to a table with a journal in path, after every sweep, from where
 // an earlier process was, and leaves the model in path.done.
 func fitOn(path string) {
 	f := testFactors()
-	if file, err := os.Open(path); err == nil {
-		if f.From, err = mkl.LoadAs[*mkl.FactorFit](file); err != nil {
+	f.Journal = &mkl.Journal{Every: 1, Save: func(data []byte) error {
+		return Write(context.Background(), path, func(w io.Writer) error {
+			_, err := w.Write(data)
+			return err
+		})
+	}}
+	if data, err := os.ReadFile(path); err == nil {
+		if err := f.Journal.UnmarshalBinary(data); err != nil {
 			panic(err)
 		}
-		_ = file.Close()
 	}
-	f.Checkpoint = func(m *mkl.FactorFit) error { return Write(context.Background(), path, m.Save) }
 	m, err := f.Fit(context.Background(), testTable())
 	if err == nil {
 		err = Write(context.Background(), path+".done", m.Save)
@@ -246,7 +250,7 @@ func testTable() mkl.Dense {
 	return table
 }
 
-// A fit that is killed again and again, and goes on from its last checkpoint, ends in
+// A fit that is killed again and again, and goes on from its journal, ends in
 // the bits of one that nobody stopped.
 func TestKilledWhileFitting(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -1,18 +1,15 @@
 package titsias2011
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/resume"
 	"github.com/bmkl/bmkl/mkl"
-	"github.com/bmkl/bmkl/vi"
 )
 
 // factorFlags are the flags of the experiments with factor models.
@@ -43,27 +40,16 @@ func (c *factorFlags) check() error {
 // refused.
 func (c *factorFlags) fit(e *console.Env, name, what string, f mkl.FactorModel, y mkl.Table) (*mkl.FactorFit, error) {
 	f.MaxSweeps, f.Tolerance, f.Seed, f.Workers = c.Sweeps, c.Tolerance, c.Seed, c.Workers
-	tolerance := fmt.Sprint(c.Tolerance)
-	f.Notes = map[string]string{"experiment": what, "tolerance": tolerance}
-	path := ""
+	ended := func() {}
+	var state *resume.File
 	if c.Checkpoint != "" {
-		path = filepath.Join(c.Checkpoint, name+".model")
-		from, err := readFactorFit(path)
-		if err != nil {
-			return nil, console.Input(err)
+		state = &resume.File{Path: filepath.Join(c.Checkpoint, name+".state"), Flag: "-checkpoint", Key: what}
+		f.Journal = &mkl.Journal{Save: state.Write, Every: c.Every}
+		state.Journal = f.Journal
+		var err error
+		if ended, err = state.Begin(e); err != nil {
+			return nil, err
 		}
-		if from != nil {
-			if had := from.Notes()["experiment"]; had != what {
-				return nil, console.Inputf("%s holds the state of another experiment: %s, not %s", path, had, what)
-			}
-			// What converged to another tolerance goes on, if only to find that it has.
-			if t := from.Trace(); t.Converged && from.Notes()["tolerance"] == tolerance || t.Sweeps >= c.Sweeps {
-				return from, nil
-			}
-			f.From = from
-		}
-		f.CheckpointEvery = c.Every
-		f.Checkpoint = func(m *mkl.FactorFit) error { return atomicfile.Write(context.Background(), path, m.Save) }
 	}
 	bar := console.NewProgress(e, c.JSON, c.Sweeps, "sweeps at most, "+name)
 	defer bar.Finish()
@@ -71,34 +57,14 @@ func (c *factorFlags) fit(e *console.Env, name, what string, f mkl.FactorModel, 
 		bar.Set(p.Sweep, console.Total(p.Sweep, p.Left), fmt.Sprintf("bound %.6g (%+.1e)", p.Bound, p.Rise))
 	}
 	fit, err := f.Fit(e.Ctx, y)
-	var fell *vi.BoundError
-	switch {
-	case fit == nil && err != nil:
+	ended()
+	if fit == nil {
 		return nil, console.Input(err)
-	case path != "" && !errors.As(err, &fell):
-		if serr := atomicfile.Write(context.Background(), path, fit.Save); serr != nil {
-			return nil, errors.Join(err, serr)
-		}
-		e.Kept = path
+	}
+	if state != nil {
+		err = errors.Join(err, state.Save())
 	}
 	return fit, err
-}
-
-// readFactorFit returns nil if there is no such file.
-func readFactorFit(path string) (*mkl.FactorFit, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	m, err := mkl.LoadAs[*mkl.FactorFit](f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
 }
 
 // sweepsOf says how many sweeps a fit took and whether it converged.

@@ -1,14 +1,9 @@
 package titsias2011
 
 import (
-	"context"
-	"encoding/gob"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -17,6 +12,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/memory"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/resume"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/slab"
@@ -102,12 +98,6 @@ func (c *Flowers102) checkMemory(x *multiclass.Problem, train, test int) error {
 	return multiclass.AllowMemory(c.Memory, need)
 }
 
-// flowersState is a checkpoint.
-type flowersState struct {
-	State slab.MultiTaskState
-	Trace []float64
-}
-
 func (c *Flowers102) fit(e *console.Env, x *multiclass.Problem, within, cross []la.Matrix[float64], each int) (flowersOutcome, error) {
 	var latents []slab.Latent
 	for _, d := range within {
@@ -135,30 +125,22 @@ func (c *Flowers102) fit(e *console.Env, x *multiclass.Problem, within, cross []
 			p.Set(s.Sweep, console.Total(s.Sweep, s.Left), fmt.Sprintf("bound %.1f", s.Bound))
 		}},
 	}
+	ended := func() {}
 	if c.Checkpoint != "" {
-		path := filepath.Join(c.Checkpoint, fmt.Sprintf("mtmkl-flowers102-%d.state", o.M))
-		from, err := readFlowersState(path)
-		if err != nil {
-			return o, err
+		state := &resume.File{
+			Path: filepath.Join(c.Checkpoint, fmt.Sprintf("mtmkl-flowers102-%d.state", o.M)), Flag: "-checkpoint",
+			Key: fmt.Sprintf("mtmkl-flowers102 of %d latent functions, tolerance %g, seed %d, plain %t", o.M, c.Tolerance, c.Seed, c.Plain),
 		}
-		m.From = from
-		last := time.Now()
-		m.Checkpoint = func(fit func() (*slab.MultiTaskFit, error)) error {
-			if e.Ctx.Err() == nil && time.Since(last) < c.Every {
-				return nil
-			}
-			last = time.Now()
-			f, err := fit()
-			if err != nil {
-				return err
-			}
-			return atomicfile.Write(context.Background(), path, func(w io.Writer) error {
-				return gob.NewEncoder(w).Encode(flowersState{f.Posterior.State(), f.Record.Trace})
-			})
+		m.Ascent.Journal = &vi.Journal{Save: state.Save, Every: c.Every}
+		state.Journal = m.Ascent.Journal
+		var err error
+		if ended, err = state.Begin(e); err != nil {
+			return o, err
 		}
 	}
 	begin := time.Now()
 	fit, err := m.Fit(e.Ctx, latents, y)
+	ended()
 	if err != nil {
 		return o, fmt.Errorf("M = %d: %w", o.M, err)
 	}
@@ -185,27 +167,6 @@ func (c *Flowers102) fit(e *console.Env, x *multiclass.Problem, within, cross []
 	o.Accuracy, o.AUC = r.Accuracy, r.AUC
 	o.RR, err = x.MeanBreakEven(scores)
 	return o, err
-}
-
-// readFlowersState reads a checkpoint; none is no error.
-func readFlowersState(path string) (*slab.MultiTaskFit, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, console.Input(err)
-	}
-	defer f.Close()
-	var s flowersState
-	if err := gob.NewDecoder(f).Decode(&s); err != nil {
-		return nil, console.Inputf("%s: %w", path, err)
-	}
-	p, err := slab.NewMultiTaskPosterior(s.State)
-	if err != nil {
-		return nil, console.Inputf("%s: %w", path, err)
-	}
-	return &slab.MultiTaskFit{Posterior: p, Record: vi.Record{Trace: s.Trace}}, nil
 }
 
 // decayCross is the kernels exp(−d/ℓ) between training and test samples of latent
