@@ -23,10 +23,10 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-var dir = flag.String("golden", "", "folder with golden files in sub-folders bmtmkl, ep, gonen, mgp, mtmkl, pmkl; the repository's testdata/golden unless given")
+var dir = flag.String("golden", "", "folder with golden files in sub-folders bmtmkl, ep, gonen, kbmf, mgp, mtmkl, pmkl; the repository's testdata/golden unless given")
 
 // Families are the sub-folders that the packages below vi know.
-var Families = []string{"bmtmkl", "ep", "gonen", "mgp", "mtmkl", "pmkl"}
+var Families = []string{"bmtmkl", "ep", "gonen", "kbmf", "mgp", "mtmkl", "pmkl"}
 
 // What JSON arrays become.
 type (

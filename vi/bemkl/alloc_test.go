@@ -37,6 +37,13 @@ func TestSweepAllocatesNothing(t *testing.T) {
 			require.NoError(t, err)
 			return fit{m, &m.updates}
 		},
+		"pairs": func(p problem, workers int) fit {
+			q := pairProblem{rows: p.N, cols: 40, Px: p.P, Pz: 2, R: 2, missing: 0.2}
+			kx, kz, y := q.draw(t, 1)
+			m, err := PairRegression{Components: q.R, Workers: workers}.model(testkit.Must(vi.NewDense(kx...)), testkit.Must(vi.NewDense(kz...)), y)
+			require.NoError(t, err)
+			return fit{m, &m.updates}
+		},
 		"shared regression": func(p problem, workers int) fit {
 			r, k, y := p.shared(t, 1)
 			r.Workers = workers

@@ -153,11 +153,16 @@ func (p *ClassificationPosterior) Predict(k vi.Kernels, opt vi.PredictOptions) (
 			if !opt.Published {
 				s = math.Sqrt(s)
 			}
-			// Both tails in logarithms: neither underflows before the other.
-			pos := special.LogNormalCDF((mean - p.s.Margin) / s)
-			neg := special.LogNormalCDF((-p.s.Margin - mean) / s)
-			row[t] = 1 / (1 + special.Exp(neg-pos))
+			row[t] = labelProbability(mean, s, p.s.Margin)
 		}
 	}
 	return out, nil
+}
+
+// labelProbability returns the probability of +1 for a score that lies outside the margin's gap.
+// Both tails are in logarithms: neither underflows before the other.
+func labelProbability(mean, sd, margin float64) float64 {
+	pos := special.LogNormalCDF((mean - margin) / sd)
+	neg := special.LogNormalCDF((-margin - mean) / sd)
+	return 1 / (1 + special.Exp(neg-pos))
 }

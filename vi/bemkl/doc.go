@@ -8,7 +8,8 @@
 // weights each and share the kernel weights. [SharedRegression] shares the sample
 // weights instead, and each output has kernel weights. [TaskRegression] shares the kernel
 // weights between tasks that have samples of their own. [Classification] observes the signs
-// of the scores.
+// of the scores. [PairRegression] and [PairClassification] observe products of the scores of
+// rows and those of columns.
 //
 // # Priors
 //
@@ -34,7 +35,7 @@
 // output regression", ECAI 2012; M. Gönen, "Bayesian efficient multiple kernel
 // learning", ICML 2012, with its supplement. docs/shared.md derives SharedRegression,
 // docs/tasks.md TaskRegression and TaskClassification, docs/missing-views.md Regression
-// with groups of samples.
+// with groups of samples, docs/kbmf.md PairRegression and PairClassification.
 //
 // # Files
 //
@@ -48,6 +49,12 @@
 //	task_classification_posterior.go  its posterior
 //	classification.go            Classification: model, state of a fit, updates, bound
 //	classification_posterior.go  its posterior and predictions of labels
+//	pair_regression.go           PairRegression: model, state of a fit, bound
+//	pair_classification.go       PairClassification: model, state of a fit, bound
+//	pair_layers.go               what both have: rows, columns, bias, the steps along ridges
+//	pair_side.go                 the rows or the columns: updates and terms of the bound
+//	pair_posterior.go            their posterior; predictions of many pairs
+//	pair_points.go               predictions of single pairs
 //	latent.go    λ, a and G, which all have
 //	common_weights.go  γ, ω, b and e of the models whose outputs share the kernel weights
 //	layers.go    these with λ, a and G of outputs of the same samples

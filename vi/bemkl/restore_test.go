@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -49,4 +50,19 @@ func TestRestore(t *testing.T) {
 		s.Healing = nil // as above
 		return s
 	})
+
+	for _, labels := range []bool{false, true} {
+		p := pairProblems["missing"]
+		p.labels = labels
+		kx, kz, y := p.draw(t, 1)
+		x, z := testkit.Must(vi.NewDense(kx...)), testkit.Must(vi.NewDense(kz...))
+		var m pairFit
+		if labels {
+			m, err = PairClassification{Components: p.R}.model(x, z, y)
+		} else {
+			m, err = PairRegression{Components: p.R}.model(x, z, y)
+		}
+		require.NoError(t, err)
+		requireRestored(t, m, func() any { return m.posterior().State() })
+	}
 }

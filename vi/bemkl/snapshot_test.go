@@ -84,6 +84,23 @@ func TestJournal(t *testing.T) {
 			})
 		}
 	}
+	for _, kind := range []string{"missing", "complete"} {
+		p := pairProblems[kind]
+		kx, kz, y := p.draw(t, 1)
+		p.labels = true
+		_, _, signs := p.draw(t, 1)
+		x, z := testkit.Must(vi.NewDense(kx...)), testkit.Must(vi.NewDense(kz...))
+		requireResumed(t, kind+" pairs", func(a vi.Ascent) any {
+			fit, err := PairRegression{Components: p.R, Ascent: a}.Fit(ctx, x, z, y)
+			require.NoError(t, err)
+			return []any{fit.Record, fit.Posterior.State()}
+		})
+		requireResumed(t, kind+" pairs with labels", func(a vi.Ascent) any {
+			fit, err := PairClassification{Components: p.R, Ascent: a}.Fit(ctx, x, z, signs)
+			require.NoError(t, err)
+			return []any{fit.Record, fit.Posterior.State()}
+		})
+	}
 	tasks, labels := journalTasks(t)
 	requireResumed(t, "tasks", func(a vi.Ascent) any {
 		fit, err := TaskRegression{Ascent: a}.Fit(ctx, tasks)

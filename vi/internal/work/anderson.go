@@ -118,3 +118,10 @@ func (a *Anderson) extrapolate() bool {
 	a.write(a.x)
 	return true
 }
+
+// Snapshot names what the sweeps so far have left, without the coordinates themselves.
+func (a *Anderson) Snapshot(s *Snapshot) {
+	s.Bool(&a.started)
+	s.Floats(a.x)
+	a.mixing.snapshot(s, len(a.x))
+}

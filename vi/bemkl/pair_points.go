@@ -1,0 +1,105 @@
+package bemkl
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// PairPoints finds the factors of new rows, or of new columns, one at a time, as
+// [PairPosterior.New] does: it keeps what that makes anew in every call. It is immutable and
+// safe for concurrent use.
+type PairPoints struct {
+	side    *scorer
+	factors []weightFactor // of each component; nil for means alone
+}
+
+// Points returns what finds the factors of single rows, or columns. Unless meanOnly, it makes and
+// keeps R Cholesky factors of the basis points' order.
+func (p *PairPosterior) Points(ws *la.Workspace, columns, meanOnly bool) (*PairPoints, error) {
+	q := &PairPoints{side: p.side(columns)}
+	if meanOnly {
+		return q, nil
+	}
+	for r := range q.side.L {
+		f := q.side.newFactor()
+		if err := q.side.factorise(ws, r, f); err != nil {
+			return nil, err
+		}
+		q.factors = append(q.factors, f)
+	}
+	return q, nil
+}
+
+// ScratchSize is the length of the scratch memory of At.
+func (q *PairPoints) ScratchSize() int {
+	R, P, D := q.side.L, q.side.P, q.side.D
+	return R*P + P + P*D
+}
+
+// At stores mean, R, and covariance, R×R, of the factors of a sample, whose kernels with the
+// basis points are the rows of k, P×D. Without covariances it leaves cov alone. It does not
+// allocate.
+func (q *PairPoints) At(ws *la.Workspace, k la.Matrix[float64], scratch, mean, cov []float64) {
+	side := q.side
+	R, P, D := side.L, side.P, side.D
+	g, scratch := la.MatrixOf(R, P, scratch[:R*P]), scratch[R*P:]
+	turned, scratch := scratch[:P], scratch[P:]
+	c := &side.combination[0]
+	for r := range R {
+		for m := range P {
+			g.Set(r, m, la.Dot(side.a.Row(r), k.Row(m)))
+		}
+		mean[r] = la.Dot(c.mean[1:], g.Row(r))
+	}
+	if q.factors == nil {
+		return
+	}
+	side.crossCovariance(g, turned, cov)
+	x := la.MatrixOf(P, D, scratch[:P*D])
+	for r, f := range q.factors {
+		for m := range P {
+			row, from := x.Row(m), k.Row(m)
+			for d, s := range f.s {
+				row[d] = s * from[d]
+			}
+		}
+		la.Trsm(ws, la.Right, la.Transpose, f.b, x)
+		v := side.noise[r]
+		for m := range P {
+			v += float64(g.At(r, m) * la.Dot(c.cov.Row(1 + m)[1:], g.Row(r)))
+			for n := range P {
+				v += float64(c.ee.At(m, n) * la.Dot(x.Row(m), x.Row(n)))
+			}
+			v += c.ee.At(m, m) / side.upsilon[r]
+		}
+		cov[r*R+r] = v
+	}
+}
+
+// Pair returns mean and variance of the value of a pair, or of its label's score, and for labels
+// the probability of +1, given mean and covariance of the factors of its row and its column, as
+// [PairPosterior.Predict] does. Without covariances they are of the mean alone.
+func (p *PairPosterior) Pair(hx, cx, hz, cz []float64) (mean, variance, probability float64) {
+	mean = p.s.Bias + la.Dot(hx, hz)
+	if len(cx) == 0 || len(cz) == 0 {
+		return mean, math.NaN(), math.NaN()
+	}
+	R := p.x.L
+	variance = p.noiseVariance() + la.Dot(cx, cz)
+	for r := range R {
+		variance += float64(hx[r]*la.Dot(cz[r*R:(r+1)*R], hx)) + float64(hz[r]*la.Dot(cx[r*R:(r+1)*R], hz))
+	}
+	if !p.s.Labels {
+		return mean, variance, math.NaN()
+	}
+	return mean, variance, labelProbability(mean, math.Sqrt(variance), p.s.Margin)
+}
+
+// noiseVariance is that of a pair's value, or score, given the factors.
+func (p *PairPosterior) noiseVariance() float64 {
+	if p.s.Labels {
+		return p.s.BiasVariance + 1
+	}
+	return p.s.BiasVariance + float64(p.s.Noise*p.s.Noise)
+}

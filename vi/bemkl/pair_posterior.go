@@ -1,0 +1,333 @@
+package bemkl
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+)
+
+// PairState is everything a [PairPosterior] is made of. It is plain data, to be saved and
+// restored; matrices of a state that belongs to a posterior must not be changed.
+type PairState struct {
+	Priors         PairPriors
+	SigmaG, SigmaH float64 // σ_g and σ_h
+
+	// Labels says that the pairs have labels and Margin is ν; else Noise is the standard
+	// deviation of their values, and Epsilon q(ε), which is zero where the noise was held.
+	Labels  bool
+	Margin  float64
+	Noise   float64
+	Epsilon vi.Gamma
+
+	Bias, BiasVariance float64  // of q(b); 0 where there is none
+	Gamma              vi.Gamma // q(γ)
+
+	X, Z PairSideState // the rows and the columns
+}
+
+// PairSideState are the factors of the rows, or of the columns.
+type PairSideState struct {
+	Lambda la.Matrix[float64] // R×D, scales of q(λ); their shape is Priors.Lambda.Shape + ½
+	A      la.Matrix[float64] // R×D, means of the sample weights a
+	Eta    []vi.Gamma         // P
+
+	E    []float64          // P, means of the kernel weights
+	ECov la.Matrix[float64] // P×P, their covariance
+
+	Gram la.Matrix[float64] // Σ_m K_m·K_mᵀ, D×D, of which the lower triangle counts
+
+	H    la.Matrix[float64] // R×N, means of the training samples' factors
+	HCov la.Matrix[float64] // N×R², the covariance of each one's
+}
+
+// PairPosterior is the approximate posterior of a [PairRegression] or [PairClassification]. It
+// is immutable and safe for concurrent use.
+type PairPosterior struct {
+	x, z scorer
+	s    PairState
+}
+
+// NewPairPosterior returns the posterior of a state, which it keeps and which must not be changed
+// afterwards. The error says what does not fit.
+func NewPairPosterior(s PairState) (*PairPosterior, error) {
+	if err := s.validate(); err != nil {
+		return nil, fmt.Errorf("vi: state of pairs: %w", err)
+	}
+	return wrapPairState(s), nil
+}
+
+// validate returns an error unless all parts fit each other and are of a posterior.
+func (s *PairState) validate() error {
+	if err := s.Priors.validate(); err != nil {
+		return err
+	}
+	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+	if !positive(s.SigmaG) || !positive(s.SigmaH) || !s.Labels && !positive(s.Noise) {
+		return fmt.Errorf("SigmaG %g, SigmaH %g, Noise %g: each must be positive and finite", s.SigmaG, s.SigmaH, s.Noise)
+	}
+	if _, err := checkScoreSettings(s.Margin, 0); err != nil {
+		return err
+	}
+	if check.NonFinite([]float64{s.Bias, s.BiasVariance}) >= 0 || s.BiasVariance < 0 {
+		return fmt.Errorf("the bias has mean %g and variance %g", s.Bias, s.BiasVariance)
+	}
+	if err := s.X.validate(s.X.Lambda.Rows); err != nil {
+		return fmt.Errorf("rows: %w", err)
+	}
+	if err := s.Z.validate(s.X.Lambda.Rows); err != nil {
+		return fmt.Errorf("columns: %w", err)
+	}
+	return nil
+}
+
+// validate is that of one side, of R components.
+func (s *PairSideState) validate(R int) error {
+	D, P, N := s.Lambda.Cols, len(s.Eta), s.H.Cols
+	if R < 1 || D < 1 || P < 1 || N < 1 || len(s.E) != P {
+		return fmt.Errorf("%d components, %d kernels, %d kernel weights, %d basis points, %d samples", R, P, len(s.E), D, N)
+	}
+	for m, g := range s.Eta {
+		if err := conjugate.CheckPrior(fmt.Sprintf("Eta[%d]", m), g); err != nil {
+			return err
+		}
+	}
+	if m := check.NonFinite(s.E); m >= 0 {
+		return fmt.Errorf("E[%d] is %g", m, s.E[m])
+	}
+	for _, f := range []namedMatrix{
+		{"Lambda", s.Lambda, R, D}, {"A", s.A, R, D}, {"ECov", s.ECov, P, P}, {"Gram", s.Gram, D, D},
+		{"H", s.H, R, N}, {"HCov", s.HCov, N, R * R},
+	} {
+		if err := f.validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrapPairState returns the posterior of a valid state.
+func wrapPairState(s PairState) *PairPosterior {
+	p := &PairPosterior{s: s}
+	p.x.setPairSide(&s, &s.X)
+	p.z.setPairSide(&s, &s.Z)
+	return p
+}
+
+// setPairSide makes p predict the factors of one side.
+func (p *scorer) setPairSide(s *PairState, side *PairSideState) {
+	R, D := side.Lambda.Rows, side.Lambda.Cols
+	P := len(side.E)
+	mean, cov := append([]float64{0}, side.E...), la.NewMatrix[float64](1+P, 1+P)
+	cov.Slice(1, 1+P, 1, 1+P).CopyFrom(side.ECov)
+	p.L, p.P, p.D = R, P, D
+	p.lambdaShape, p.lambda, p.a, p.gram = s.Priors.Lambda.Shape+0.5, side.Lambda, side.A, side.Gram
+	common := newCombination(mean, cov)
+	for range R {
+		p.upsilon = append(p.upsilon, 1/(s.SigmaG*s.SigmaG))
+		p.noise = append(p.noise, s.SigmaH*s.SigmaH)
+		p.combination = append(p.combination, common)
+	}
+}
+
+// state returns the factors of this side, copied but for the Gram matrix, which never changes.
+func (s *pairSide) state() PairSideState {
+	out := PairSideState{
+		Lambda: la.MatrixOf(s.R, s.D, s.lambda.Scale).Clone(), A: s.aMean.Clone(),
+		E: append([]float64(nil), s.e.Mean...), ECov: s.e.Cov.Clone(), Gram: s.gram,
+		H: s.factors.Clone(), HCov: s.cov.Clone(),
+	}
+	for m := range s.P {
+		out.Eta = append(out.Eta, s.eta.At(m))
+	}
+	return out
+}
+
+// state returns the factors that both models have.
+func (m *pairLayers) state(pr PairPriors) PairState {
+	return PairState{
+		Priors: pr, SigmaG: 1 / math.Sqrt(m.x.precision[0]), SigmaH: 1 / math.Sqrt(m.x.tau),
+		Bias: m.b[0], BiasVariance: m.b[1], Gamma: m.gamma.At(0), X: m.x.state(), Z: m.z.state(),
+	}
+}
+
+// collapsed reports whether what the kernels say of the observed pairs varies by less than
+// collapseShare of the observed values.
+func (m *pairLayers) collapsed(y la.Matrix[float64]) bool {
+	var p vi.Predictions
+	m.predictions(&p, 1)
+	var seen []float64
+	for _, at := range m.sample {
+		seen = append(seen, y.At(at.row, at.col))
+	}
+	target := variation(seen)
+	return target > 0 && variation(p.Mean) < collapseShare*target
+}
+
+// posterior returns the present state.
+func (m *pairRegression) posterior() *PairPosterior {
+	s := m.state(m.priors)
+	s.Noise = 1 / math.Sqrt(m.precision())
+	if m.noise == 0 {
+		s.Epsilon = m.epsilon.At(0)
+	}
+	return wrapPairState(s)
+}
+
+// posterior returns the present state.
+func (m *pairClassification) posterior() *PairPosterior {
+	s := m.state(m.priors)
+	s.Labels, s.Margin = true, m.margin
+	return wrapPairState(s)
+}
+
+// State returns what the posterior is made of. Its slices and matrices are the posterior's own
+// and must not be changed.
+func (p *PairPosterior) State() PairState { return p.s }
+
+// Dims returns the number of components, of training rows and of training columns.
+func (p *PairPosterior) Dims() (R, rows, columns int) { return p.x.L, p.s.X.H.Cols, p.s.Z.H.Cols }
+
+// KernelWeights returns the mean and the standard deviation of each weight of the kernels of
+// the rows, or of the columns.
+func (p *PairPosterior) KernelWeights(columns bool) (mean, sd []float64) {
+	return p.side(columns).KernelWeights()
+}
+
+// side returns what predicts the factors of the rows or of the columns.
+func (p *PairPosterior) side(columns bool) *scorer {
+	if columns {
+		return &p.z
+	}
+	return &p.x
+}
+
+// PairFactors is what is known of the factors of T rows, or of T columns.
+type PairFactors struct {
+	Mean       la.Matrix[float64] // R×T
+	Covariance la.Matrix[float64] // T×R², of each sample's R factors; empty where only means were asked for
+}
+
+// Known returns the factors of training rows, or columns, at the given places, nil meaning all of
+// them: the kernels' and those that their observed pairs tell. Places must be those of training
+// samples.
+func (p *PairPosterior) Known(columns bool, places []int) *PairFactors {
+	s := &p.s.X
+	if columns {
+		s = &p.s.Z
+	}
+	if places == nil {
+		return &PairFactors{s.H, s.HCov}
+	}
+	f := &PairFactors{la.NewMatrix[float64](s.H.Rows, len(places)), la.NewMatrix[float64](len(places), s.HCov.Cols)}
+	for t, i := range places {
+		for r := range s.H.Rows {
+			f.Mean.Set(r, t, s.H.At(r, i))
+		}
+		copy(f.Covariance.Row(t), s.HCov.Row(i))
+	}
+	return f
+}
+
+// New returns the factors of T rows, or columns, of which the kernels with the D basis points are
+// known, the columns of k. With g* their intermediate outputs the covariance of the factors s and
+// t is
+//
+//	E[g*_s]ᵀ·Cov[e]·E[g*_t] + δ_st·(tr(E[e·eᵀ]·Cov[g*_s]) + σ_h²),
+//
+// the exact second moment under the posterior factors. Covariances cost R factorisations of
+// order D in every call.
+func (p *PairPosterior) New(columns bool, k vi.Kernels, opt vi.PredictOptions) (*PairFactors, error) {
+	side := p.side(columns)
+	out, err := side.Predict(k, vi.PredictOptions{MeanOnly: opt.MeanOnly, Intermediate: true, Workers: opt.Workers})
+	if err != nil {
+		return nil, err
+	}
+	f := &PairFactors{Mean: out.Mean}
+	if opt.MeanOnly {
+		return f, nil
+	}
+	R, P, T := side.L, side.P, out.Mean.Cols
+	f.Covariance = la.NewMatrix[float64](T, R*R)
+	g, turned := la.NewMatrix[float64](R, P), make([]float64, P)
+	for t := range T {
+		for j := range g.Data {
+			g.Data[j] = out.GMean.At(j, t)
+		}
+		row := f.Covariance.Row(t)
+		side.crossCovariance(g, turned, row)
+		for r := range R {
+			row[r*R+r] = out.Variance.At(r, t)
+		}
+	}
+	return f, nil
+}
+
+// crossCovariance stores the covariances g_rᵀ·Cov[e]·g_c of different components r and c in dst,
+// R×R, given their intermediate outputs g, R×P. turned is scratch, P.
+func (p *scorer) crossCovariance(g la.Matrix[float64], turned, dst []float64) {
+	R, P := g.Rows, g.Cols
+	cov := p.combination[0].cov
+	for r := range R {
+		for m := range P {
+			turned[m] = la.Dot(cov.Row(1 + m)[1:], g.Row(r))
+		}
+		for c := range r {
+			v := la.Dot(turned, g.Row(c))
+			dst[r*R+c], dst[c*R+r] = v, v
+		}
+	}
+}
+
+// PairPrediction is the predictive distribution of the pairs of some rows and some columns:
+// matrices rows × columns. Those that were not asked for are empty.
+type PairPrediction struct {
+	Mean        la.Matrix[float64] // of the values, or of the labels' scores
+	Variance    la.Matrix[float64] // with the noise, of scores 1
+	Probability la.Matrix[float64] // of the label +1, where there are labels; outside the margin's gap
+}
+
+// Predict returns the predictive distribution of every pair of the rows x and the columns z. Its
+// variance is the exact second moment of h_xᵀh_z + b + noise under the factors' moments,
+//
+//	E[h_x]ᵀ·Cov[h_z]·E[h_x] + E[h_z]ᵀ·Cov[h_x]·E[h_z] + tr(Cov[h_x]·Cov[h_z]) + Var[b] + noise,
+//
+// where the papers have none. Without the covariances of a side there are means alone.
+func (p *PairPosterior) Predict(x, z *PairFactors) *PairPrediction {
+	T, U := x.Mean.Cols, z.Mean.Cols
+	out := &PairPrediction{Mean: la.NewMatrix[float64](T, U)}
+	out.Mean.Fill(p.s.Bias)
+	la.Gemm(nil, la.Transpose, la.NoTrans, 1, x.Mean, z.Mean, 1, out.Mean)
+	if x.Covariance.Rows == 0 || z.Covariance.Rows == 0 {
+		return out
+	}
+	out.Variance = la.NewMatrix[float64](T, U)
+	if p.s.Labels {
+		out.Probability = la.NewMatrix[float64](T, U)
+	}
+	hx, hz := transposed(x.Mean), transposed(z.Mean)
+	for t := range T {
+		for u := range U {
+			_, v, chance := p.Pair(hx.Row(t), x.Covariance.Row(t), hz.Row(u), z.Covariance.Row(u))
+			out.Variance.Set(t, u, v)
+			if p.s.Labels {
+				out.Probability.Set(t, u, chance)
+			}
+		}
+	}
+	return out
+}
+
+// transposed returns the transpose of x.
+func transposed(x la.Matrix[float64]) la.Matrix[float64] {
+	y := la.NewMatrix[float64](x.Cols, x.Rows)
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			y.Set(j, i, v)
+		}
+	}
+	return y
+}

@@ -1,0 +1,198 @@
+package bemkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// PairRegression is kernelised Bayesian matrix factorisation: regression of a value for each
+// pair of a row and a column, from the kernels of the rows and those of the columns. Rows x and
+// columns z have R factors each, whose inner product the value is; the factors of either side
+// are regressions on its kernels that share the kernel weights. Of the rows, and likewise of the
+// columns,
+//
+//	λ_{s,d} ~ Gamma(Lambda)    a_{s,d} | λ   ~ N(0, 1/λ_{s,d})
+//	                           g_{s,m,i} | a ~ N(a_sᵀ·k_{m,i}, σ_g²)
+//	η_m     ~ Gamma(Eta)       e_m | η       ~ N(0, 1/η_m)
+//	                           h_{s,i} | …   ~ N(eᵀ·g_{s,i}, σ_h²)
+//
+// and of the pairs
+//
+//	γ ~ Gamma(Gamma)           b | γ    ~ N(0, 1/γ)
+//	ε ~ Gamma(Epsilon)         y_ij | … ~ N(h_{x,i}ᵀ·h_{z,j} + b, 1/ε)
+//
+// The posterior is approximated by q(b)q(γ)q(ε) and, of either side, q(λ)q(a)q(G)q(η)q(e)q(H);
+// q(H) has the covariance of a sample's R factors, q(G) that of the kernels' outputs. The zero
+// value but for Components is ready.
+//
+// Source: M. Gönen, S. A. Khan and S. Kaski, "Kernelized Bayesian matrix factorization", ICML
+// 2013; M. Gönen and S. Kaski, of the same title, IEEE TPAMI 36 (2014). There is no bias there
+// and the noise is given. Derived in docs/kbmf.md.
+type PairRegression struct {
+	Components int // R
+
+	Lambda, Eta, Gamma, Epsilon vi.Gamma // priors
+
+	SigmaG float64 // σ_g; 0 means 0.1
+	SigmaH float64 // σ_h; 0 means 0.1
+	SigmaY float64 // if positive, the noise is held at this standard deviation and Epsilon not used
+
+	NoBias bool // leaves b out, as in the papers
+
+	Ascent vi.Ascent
+
+	// Plain leaves out the steps along the posterior's ridges that are not in the papers.
+	Plain bool
+
+	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
+	// Results do not depend on it.
+	Workers int
+
+	// Seed selects the random start; it is ignored if Start is given.
+	Seed uint64
+
+	// Start, if not nil, is where the ascent starts from.
+	Start *PairStart
+}
+
+// PairStart is an explicit initial state of the rows X and the columns Z. b starts at 0, every
+// e at 1, and ε at its prior scale with its posterior shape.
+type PairStart struct{ X, Z PairSideStart }
+
+// PairFit is a fitted [PairRegression].
+type PairFit struct {
+	Posterior *PairPosterior
+	Record    vi.Record
+
+	// Collapsed says that the ascent ended in the solution in which all weights vanish and
+	// every pair has the same value. Another seed may do better.
+	Collapsed bool
+}
+
+// Fit approximates the posterior given the kernels of the rows and of the columns, and the
+// values y of the pairs, rows × columns, in which NaN marks a missing one. A row or column
+// without any value follows from its kernels. Errors are those of [Regression.Fit].
+func (p PairRegression) Fit(ctx context.Context, rows, columns vi.Kernels, y la.Matrix[float64]) (*PairFit, error) {
+	m, err := p.model(rows, columns, y)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := p.Ascent.Run(ctx, m)
+	if len(rec.Trace) == 0 {
+		return nil, err
+	}
+	return &PairFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.x.target)}, err
+}
+
+// pairRegression is the state of a fit.
+type pairRegression struct {
+	*pairLayers
+	epsilon conjugate.Gammas // 1; nil scales where the noise is held
+	noise   float64          // 1/σ_y² where it is
+	priors  PairPriors
+}
+
+// PairPriors holds the priors of a [PairRegression] or [PairClassification].
+type PairPriors struct {
+	Lambda, Eta, Gamma, Epsilon vi.Gamma // of the precisions λ, η, γ and ε
+}
+
+// validate returns an error that names the first prior that is not a distribution.
+func (p PairPriors) validate() error {
+	return validatePriors([]namedGammas{
+		{"Lambda", []vi.Gamma{p.Lambda}}, {"Eta", []vi.Gamma{p.Eta}}, {"Gamma", []vi.Gamma{p.Gamma}}, {"Epsilon", []vi.Gamma{p.Epsilon}},
+	})
+}
+
+// model checks the arguments and returns the initial state.
+func (p PairRegression) model(rows, columns vi.Kernels, y la.Matrix[float64]) (*pairRegression, error) {
+	pr := PairPriors{conjugate.Or1(p.Lambda), conjugate.Or1(p.Eta), conjugate.Or1(p.Gamma), conjugate.Or1(p.Epsilon)}
+	if err := pr.validate(); err != nil {
+		return nil, err
+	}
+	if !(p.SigmaY >= 0) || math.IsInf(p.SigmaY, 0) {
+		return nil, fmt.Errorf("vi: SigmaY is %g: it must be at least 0 and finite", p.SigmaY)
+	}
+	set, err := newPairSettings(p.Components, pr, p.SigmaG, p.SigmaH, p.Workers)
+	if err != nil {
+		return nil, err
+	}
+	layers, err := newPairLayers(rows, columns, y, set, pr.Gamma, p.NoBias)
+	if err != nil {
+		return nil, err
+	}
+	m := &pairRegression{pairLayers: layers, priors: pr}
+	var own []work.Update
+	if p.SigmaY > 0 {
+		m.noise = 1 / (p.SigmaY * p.SigmaY)
+	} else {
+		m.epsilon = conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*m.observed), 1)
+		m.memory.Of(m.epsilon.Scale)
+		own = []work.Update{step("ε", func() { m.epsilon.Observe(0, float64(0.5*m.residual())) })}
+	}
+	m.order(m, m.precision, own, p.Plain)
+	if p.Start != nil {
+		return m, m.start(&p.Start.X, &p.Start.Z, 0)
+	}
+	return m, m.start(nil, nil, p.Seed)
+}
+
+// newPairSettings checks the settings that both models of pairs have.
+func newPairSettings(components int, pr PairPriors, sigmaG, sigmaH float64, workers int) (pairSettings, error) {
+	set := pairSettings{components: components, lambda: pr.Lambda, eta: pr.Eta, sigmaG: sigmaG, sigmaH: sigmaH, workers: workers}
+	for _, s := range []struct {
+		name  string
+		value *float64
+	}{{"SigmaG", &set.sigmaG}, {"SigmaH", &set.sigmaH}} {
+		if *s.value == 0 {
+			*s.value = 0.1
+		}
+		if !(*s.value > 0) || math.IsInf(*s.value, 0) {
+			return set, fmt.Errorf("vi: %s is %g: it must be positive and finite", s.name, *s.value)
+		}
+	}
+	return set, nil
+}
+
+// precision returns E[ε].
+func (m *pairRegression) precision() float64 {
+	if m.noise > 0 {
+		return m.noise
+	}
+	return m.epsilon.Mean(0)
+}
+
+// Bound implements [vi.Objective].
+func (m *pairRegression) Bound() float64 {
+	mean := m.precision()
+	logMean := special.Log(mean)
+	sum := m.bound()
+	if m.noise == 0 {
+		logMean = m.epsilon.MeanLog(0)
+		sum += m.epsilon.Bound()
+	}
+	return sum + float64(0.5*(float64(m.observed*(logMean-conjugate.Log2Pi))-float64(mean*m.residual())))
+}
+
+// Roundoff implements [vi.Objective].
+func (m *pairRegression) Roundoff() float64 { return m.pairRoundoff(m.precision()) }
+
+// Predictions implements [vi.Objective].
+func (m *pairRegression) Predictions(p *vi.Predictions) { m.predictions(p, 1/m.precision()) }
+
+// Snapshot names the state of a fit.
+func (m *pairRegression) Snapshot(s *work.Snapshot) {
+	s.Same(m.x.target.Data...)
+	s.Same(m.noise)
+	if m.noise == 0 {
+		gammas(s, &m.epsilon)
+	}
+	m.snapshot(s)
+}

@@ -1,0 +1,394 @@
+package bemkl
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/random"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// pairSide is what a model of pairs knows of its rows, or of its columns, the N samples of this
+// side: sample weights and intermediate outputs of R components, kernel weights that the
+// components share, and of each sample i its factors, R numbers,
+//
+//	η_m ~ Gamma, e_m | η ~ N(0, 1/η_m), h_{s,i} | e, g ~ N(eᵀ·g_{s,i}, σ_h²)
+//
+// A component is a row of latent, whose υ is 1/σ_g², and the factors are its targets.
+type pairSide struct {
+	*latent
+	name string // "rows" or "columns"
+
+	eta conjugate.Gammas   // P
+	e   conjugate.Gaussian // P
+	ee  la.Matrix[float64] // P×P, E[e·eᵀ]
+	rhs []float64          // P, scratch
+
+	precision []float64 // R times 1/σ_g²
+	tau       float64   // 1/σ_h²
+
+	prior   la.Matrix[float64] // R×N, E[e]ᵀE[g], the prior mean of the factors
+	factors la.Matrix[float64] // R×N, E[h]
+	cov     la.Matrix[float64] // N×R², Cov[h_i]
+	second  la.Matrix[float64] // N×R², E[h_i·h_iᵀ]
+	logDet  []float64          // N, log|Cov[h_i]|
+	spread  []float64          // N, see conjugate.Gaussian
+
+	// What the factors are found from: of sample i the values of the pairs with the samples
+	// partners[i] of the other side, in row i of target.
+	partners [][]int
+	target   la.Matrix[float64] // N×M, 0 where missing
+
+	// Blocks of samples, each a worker's. The other side, ε and b are the arguments of the
+	// present update.
+	blocks     *work.Crew[*pairWorker]
+	factorTask func(*pairWorker, int) error
+	other      *pairSide
+	epsilon, b float64
+}
+
+// pairWorker is the scratch of one goroutine.
+type pairWorker struct {
+	conjugate.Gaussian // R
+	ws                 la.Workspace
+	right              []float64 // R
+}
+
+// pairSettings are what both sides of a model of pairs have in common.
+type pairSettings struct {
+	components     int
+	lambda, eta    vi.Gamma
+	sigmaG, sigmaH float64
+	workers        int
+}
+
+// newPairSide returns the factors at their priors, e at 1. The target it makes is empty.
+func newPairSide(name string, k vi.Kernels, partners [][]int, others int, set pairSettings) *pairSide {
+	P, _, N := k.Dims()
+	R := set.components
+	s := &pairSide{
+		latent: newLatent(k, R, la.Matrix[float64]{}, set.lambda, set.workers),
+		name:   name,
+		eta:    conjugate.NewGammas(set.eta, set.eta.Shape+0.5, P),
+		e:      conjugate.NewGaussian(P),
+		ee:     la.NewMatrix[float64](P, P),
+		rhs:    make([]float64, P),
+		tau:    1 / (set.sigmaH * set.sigmaH),
+
+		prior:   la.NewMatrix[float64](R, N),
+		factors: la.NewMatrix[float64](R, N),
+		cov:     la.NewMatrix[float64](N, R*R),
+		second:  la.NewMatrix[float64](N, R*R),
+		logDet:  make([]float64, N),
+		spread:  make([]float64, N),
+
+		partners: partners,
+		target:   la.NewMatrix[float64](N, others),
+	}
+	for range R {
+		s.precision = append(s.precision, 1/(set.sigmaG*set.sigmaG))
+	}
+	for m := range P {
+		s.e.Mean[m] = 1
+	}
+	s.updateEE()
+	s.blocks = work.NewCrew(set.workers, (N+work.PassRows-1)/work.PassRows, func(int) *pairWorker {
+		return &pairWorker{conjugate.NewGaussian(R), la.Workspace{Workers: 1}, make([]float64, R)}
+	})
+	s.blocks.Stop = &s.Stop
+	s.factorTask = s.updateFactorsOf
+	s.gTask = s.updateIntermediateOf
+	s.upsilon = s.precision
+	s.memory.Of(s.eta.Scale, s.e.Mean, s.e.Cov.Data, s.factors.Data, s.cov.Data)
+	return s
+}
+
+// PairSideStart is an explicit initial state of the rows, or of the columns: the means of the
+// sample weights, of the intermediate outputs and of the factors, with identity covariances.
+type PairSideStart struct {
+	Start
+	H la.Matrix[float64] // R×N
+}
+
+// validate returns an error unless the shapes are those needed and all entries finite.
+func (p *PairSideStart) validate(s *pairSide) error {
+	if err := p.Start.validate(s.R, s.P, s.D, s.N); err != nil {
+		return err
+	}
+	return check.Start("H", p.H, s.R, s.N)
+}
+
+// randomPairSideStart draws all means from the standard normal distribution.
+func randomPairSideStart(seed uint64, s *pairSide) *PairSideStart {
+	p := &PairSideStart{*randomStart(seed, s.R, s.P, s.D, s.N), la.NewMatrix[float64](s.R, s.N)}
+	random.Normal(random.Source(^seed), p.H.Data)
+	return p
+}
+
+// start sets the means of a, g and h to those given and every covariance to the identity.
+func (s *pairSide) start(p *PairSideStart) error {
+	s.factors.CopyFrom(p.H)
+	for i := range s.N {
+		row := s.cov.Row(i)
+		for r := range s.R {
+			row[r*s.R+r] = 1
+		}
+		s.logDet[i] = 0
+		s.updateSecond(i)
+	}
+	return s.latent.start(p.A, p.G)
+}
+
+// updates returns those of this side in the order of the papers, given the other side and what
+// the factors' update reads. Their names end in that of the side: x for the rows, z for the
+// columns.
+func (s *pairSide) updates(letter string, other *pairSide, epsilon, b func() float64) []work.Update {
+	return []work.Update{
+		step("λ"+letter, s.updateLambda),
+		{Name: "a" + letter, Step: func() error { return s.updateWeights(s.precision) }},
+		{Name: "G" + letter, Step: s.updateIntermediate},
+		step("η"+letter, s.updateEta),
+		{Name: "e" + letter, Step: s.updateKernelWeights},
+		{Name: "H" + letter, Step: func() error { return s.updateFactors(other, epsilon(), b()) }},
+	}
+}
+
+// updateIntermediate is q(g_{s,i}) = N(Σ(E[a_s]ᵀk_i/σ_g² + E[e]·E[h_{s,i}]/σ_h²), Σ),
+// Σ = (I/σ_g² + E[e·eᵀ]/σ_h²)^-1.
+func (s *pairSide) updateIntermediate() error {
+	s.distanceStale = false // every component's task renews it
+	return s.latent.crew.Each(s.gTask)
+}
+
+// updateIntermediateOf is updateIntermediate of component r.
+func (s *pairSide) updateIntermediateOf(w *worker, r int) error {
+	pull := s.pull[r]
+	for m := range s.P {
+		row := pull.Row(m)
+		copy(row, s.ee.Row(m))
+		la.Scal(s.tau, row)
+	}
+	clear(w.p1)
+	if err := s.beginIntermediate(w, r, w.p1); err != nil {
+		return err
+	}
+	g := s.rows(s.gMean, r)
+	for m := range s.P {
+		la.Axpy(s.tau*la.Dot(w.small.Cov.Row(m), s.e.Mean), s.factors.Row(r), g.Row(m))
+	}
+	return s.endIntermediate(w, r)
+}
+
+// updateEta is q(η_m) = Gamma(α_η + ½, (1/β_η + E[e_m²]/2)^-1).
+func (s *pairSide) updateEta() {
+	for m := range s.P {
+		s.eta.Observe(m, float64(0.5*s.e.Square(m)))
+	}
+}
+
+// updateKernelWeights is q(e) = N(Σ·Σ_{s,i} E[g_{s,i}]·E[h_{s,i}]/σ_h², Σ),
+// Σ = (diag E[η] + Σ_{s,i} E[g_{s,i}·g_{s,i}ᵀ]/σ_h²)^-1.
+func (s *pairSide) updateKernelWeights() error {
+	precision := s.e.Cov
+	precision.Fill(0)
+	clear(s.rhs)
+	for r := range s.R {
+		for m := range s.P {
+			la.Axpy(s.tau, s.gGram[r].Row(m), precision.Row(m))
+			la.Axpy(float64(s.tau*s.size), s.gCov[r].Row(m), precision.Row(m))
+			s.rhs[m] += float64(s.tau * la.Dot(s.gMean.Row(r*s.P+m), s.factors.Row(r)))
+		}
+	}
+	for m := range s.P {
+		precision.Row(m)[m] += s.eta.Mean(m)
+	}
+	if err := s.e.SetPrecision(&s.latent.crew.All, s.rhs); err != nil {
+		return fmt.Errorf("kernel weights of the %s: %w", s.name, err)
+	}
+	s.updateEE()
+	return nil
+}
+
+// updateEE forms E[e·eᵀ].
+func (s *pairSide) updateEE() {
+	for m, e := range s.e.Mean {
+		row := s.ee.Row(m)
+		copy(row, s.e.Cov.Row(m))
+		la.Axpy(e, s.e.Mean, row)
+	}
+}
+
+// updateFactors is q(h_i) = N(Σ_i(E[e]ᵀE[g_i]/σ_h² + ε·Σ_j (y_ij − b)·E[h_j]), Σ_i),
+// Σ_i = (I/σ_h² + ε·Σ_j E[h_j·h_jᵀ])^-1, sums over the observed pairs of i.
+func (s *pairSide) updateFactors(other *pairSide, epsilon, b float64) error {
+	s.updatePrior()
+	s.other, s.epsilon, s.b = other, epsilon, b
+	return s.blocks.Each(s.factorTask)
+}
+
+// updatePrior forms the prior means of the factors.
+func (s *pairSide) updatePrior() {
+	s.prior.Fill(0)
+	for r := range s.R {
+		s.addFit(r, r, s.e.Mean, 1, s.prior.Row(r))
+	}
+}
+
+// updateFactorsOf is updateFactors of a block of samples.
+func (s *pairSide) updateFactorsOf(q *pairWorker, block int) error {
+	R, o, right := s.R, s.other, q.right
+	for i := block * work.PassRows; i < min(s.N, (block+1)*work.PassRows); i++ {
+		precision := q.Cov.Data
+		clear(precision)
+		for r := range R {
+			right[r] = s.tau * s.prior.At(r, i)
+		}
+		y := s.target.Row(i)
+		for _, j := range s.partners[i] {
+			la.Axpy(s.epsilon, o.second.Row(j), precision)
+			rest := s.epsilon * (y[j] - s.b)
+			for r := range R {
+				right[r] += float64(rest * o.factors.At(r, j))
+			}
+		}
+		for r := range R {
+			precision[r*R+r] += s.tau
+		}
+		if err := q.SetPrecision(&q.ws, right); err != nil {
+			return fmt.Errorf("factors of the %s: sample %d: %w", s.name, i, err)
+		}
+		for r, v := range q.Mean {
+			s.factors.Set(r, i, v)
+		}
+		copy(s.cov.Row(i), q.Cov.Data)
+		s.logDet[i], s.spread[i] = q.LogDet, q.Spread
+		s.updateSecond(i)
+	}
+	return nil
+}
+
+// updateSecond forms the second moments of the factors of sample i.
+func (s *pairSide) updateSecond(i int) {
+	row := s.second.Row(i)
+	copy(row, s.cov.Row(i))
+	for r := range s.R {
+		for c := range s.R {
+			row[r*s.R+c] += float64(s.factors.At(r, i) * s.factors.At(c, i))
+		}
+	}
+}
+
+// refresh forms what follows from the moments of e and H.
+func (s *pairSide) refresh() {
+	s.updateEE()
+	for i := range s.N {
+		s.updateSecond(i)
+	}
+}
+
+// away returns Σ_{s,i} E[(h_{s,i} − eᵀg_{s,i})²], a sum of parts that are not negative.
+func (s *pairSide) away() float64 {
+	s.updatePrior()
+	rest := s.latent.crew.Workers[0].n1
+	var sum float64
+	for r := range s.R {
+		copy(rest, s.factors.Row(r))
+		la.Axpy(-1, s.prior.Row(r), rest)
+		sum += la.SumSq(rest)
+		for m := range s.P {
+			sum += la.Dot(s.e.Cov.Row(m), s.gGram[r].Row(m))
+			sum += float64(s.size * la.Dot(s.gCov[r].Row(m), s.ee.Row(m)))
+		}
+		for i := range s.N {
+			sum += s.cov.Row(i)[r*s.R+r]
+		}
+	}
+	return sum
+}
+
+// bound returns the terms of this side: those of λ, a, G, η, e and H.
+func (s *pairSide) bound() float64 {
+	sum := s.latent.bound() + s.eta.Bound() + s.e.Entropy()
+	for r := range s.R {
+		sum += s.gBound(r, s.precision[r], special.Log(s.precision[r]))
+	}
+	for m := range s.P {
+		sum += float64(0.5 * (s.eta.MeanLog(m) - conjugate.Log2Pi - float64(s.eta.Mean(m)*s.e.Square(m))))
+	}
+	// E[log p(H|…)] and the entropy of H: the terms in log 2π cancel.
+	size := float64(s.R * s.N)
+	return sum + float64(0.5*(float64(size*(1+special.Log(s.tau)))+conjugate.Sum(s.logDet)-float64(s.tau*s.away())))
+}
+
+// ridge returns the coefficients of the change −A·ln s − B(1/s − 1) − C(s − 1) of the bound
+// under latent.rescale alone, with η and e as they are and without the factors.
+func (s *pairSide) ridge() (a, b, c float64) {
+	a, b = s.ridgeOfWeights()
+	a -= float64(0.5 * float64(s.R*s.N*s.P))
+	for r := range s.R {
+		c += float64(0.5 * float64(s.precision[r]*s.distance(r)))
+	}
+	return a, b, c
+}
+
+// rescaleKernelWeights moves e ← e/c, η ← c²·η with s = c².
+func (s *pairSide) rescaleKernelWeights(sq float64) {
+	la.Scal(sq, s.eta.Scale)
+	s.e.Rescale(1/math.Sqrt(sq), 0)
+	la.Scal(1/sq, s.ee.Data)
+}
+
+// rescaleFactors moves h ← c·h with s = c².
+func (s *pairSide) rescaleFactors(sq float64) {
+	la.Scal(math.Sqrt(sq), s.factors.Data)
+	la.Scal(sq, s.cov.Data)
+	la.Scal(sq, s.second.Data)
+	shift := float64(float64(s.R) * special.Log(sq))
+	for i := range s.logDet {
+		s.logDet[i] += shift
+	}
+}
+
+// roundoff returns that of this side's terms: of latent, of the precisions of e and H, and of
+// the factors' distance from eᵀg.
+func (s *pairSide) roundoff() float64 {
+	sum := s.latent.Roundoff() + float64(work.Roundoff(s.P)*2*s.e.Spread) + float64(work.Roundoff(s.R)*2*conjugate.Sum(s.spread))
+	var size float64
+	for r := range s.R {
+		for m, e := range s.e.Mean {
+			size += float64(float64(e*e) * s.gGram[r].At(m, m))
+		}
+	}
+	return sum + work.Difference(s.P, s.tau, float64(s.R*s.N)/s.tau, size)
+}
+
+// fromKernels stores what the kernels alone say of the factors at the training samples: the
+// means, R×N, and of the variance of each component the mean over the samples.
+func (s *pairSide) fromKernels(mean la.Matrix[float64], variance []float64) {
+	mean.Fill(0)
+	for r := range s.R {
+		within := 1/s.precision[r] + s.aTrace[r]/float64(s.N*s.P)
+		v := 1 / s.tau
+		for m := range s.P {
+			h := s.h.Row(r*s.P + m)
+			la.Axpy(s.e.Mean[m], h, mean.Row(r))
+			v += float64(within*s.ee.At(m, m)) + float64(s.e.Cov.At(m, m)*la.SumSq(h))/float64(s.N)
+		}
+		variance[r] = v
+	}
+}
+
+// Snapshot names the state of this side.
+func (s *pairSide) Snapshot(to *work.Snapshot) {
+	to.Same(s.precision[0], s.tau)
+	s.latent.Snapshot(to)
+	gammas(to, &s.eta)
+	gaussian(to, &s.e)
+	matrices(to, s.ee, s.factors, s.cov, s.second)
+	to.Floats(s.logDet, s.spread)
+}
