@@ -92,8 +92,16 @@ func (m *evidence) curve(x, g []float64) {
 	for i := range g {
 		row := m.info.next.Row(i)
 		copy(row, m.info.average.Row(i))
+		for p := range m.known {
+			if m.isKnown(p) {
+				row[p] = 0
+			}
+		}
 		row[i] = float64((1+leastCurvature)*row[i]) + math.Abs(g[i]) + leastCurvature
 		switch {
+		case i < m.P && m.isKnown(i):
+			clear(row)
+			row[i] = 1
 		case i < m.P && m.family == ARD:
 		case i < m.P:
 			u := -x[i] - special.Log(m.unit[i])
