@@ -196,6 +196,7 @@ func TestGoldenScores(t *testing.T) {
 		"probit-classifier":           probit(ProbitClassifier[string]{Rule: WSum, Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20}, views...),
 		"probit-classifier-states":    probit(ProbitClassifier[string]{Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}}, views[0], views[3]),
 		"probit-classifier-draws":     probit(ProbitClassifier[string]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 5, Thin: 1, BurnIn: 8}}, views...),
+		"probit-classifier-mode":      probit(ProbitClassifier[string]{Rule: WSum, Inference: MAP}, views...),
 		"probit-classifier-relevance": probit(ProbitClassifier[string]{Rule: WSum, Inference: RelevanceVectors}, views...),
 	} {
 		path := "../testdata/models/" + name + "-v1"

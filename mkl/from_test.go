@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"bytes"
 	"context"
 	"testing"
 
@@ -76,4 +77,131 @@ func TestFromRefused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Classifier[int]{From: c, Classes: []int{1, 0}}.Fit(ctx, views, labels)
 	assert.EqualError(t, err, "mkl: From: its classes are [0 1], not [1 0]")
+}
+
+// A fit that goes on from a model that has converged, as it is in a file, is as high after two sweeps.
+func TestTwoSweepsFromAModelSuffice(t *testing.T) {
+	ctx := context.Background()
+	views, y, _, _ := twoInputs(1, 40)
+	second, labels := make([]float64, len(y)), make([]string, len(y))
+	for i, v := range y {
+		second[i] = 1 - v + 0.1*float64(i%3)
+		labels[i] = []string{"a", "b", "c"}[i%3]
+		if v > 0 {
+			labels[i] = "a"
+		}
+	}
+	ard := append([]View{{X: views[0].X, Kernel: RBF{ARD: true}}}, views[:2]...)
+	for name, fit := range map[string]func(f Fitting, from Model) (Model, error){
+		"process": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*MultiGPModel)
+			return orNil(MultiGP{Fitting: f, From: m, PointScales: true}.Fit(ctx, views, y))
+		},
+		"process of learned widths": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*MultiGPModel)
+			return orNil(MultiGP{Fitting: f, From: m, PointScales: true}.Fit(ctx, ard, y))
+		},
+		"process of uneven noise": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*MultiGPModel)
+			return orNil(MultiGP{Fitting: f, From: m, Noise: VaryingNoise}.Fit(ctx, views, y))
+		},
+		"process of heavy noise": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*MultiGPModel)
+			return orNil(MultiGP{Fitting: f, From: m, Noise: HeavyNoise}.Fit(ctx, views, y))
+		},
+		"factorised process": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*MultiGPModel)
+			return orNil(MultiGP{Fitting: f, From: m, Method: Factorised}.Fit(ctx, views, y))
+		},
+		"process classes": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*MultiGPClassifierModel[string])
+			return orNil(MultiGPClassifier[string]{Fitting: f, From: m}.Fit(ctx, views, labels))
+		},
+		"factorised process classes": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*MultiGPClassifierModel[string])
+			return orNil(MultiGPClassifier[string]{Fitting: f, From: m, Method: Factorised}.Fit(ctx, views, labels))
+		},
+		"probit": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*ProbitClassifierModel[string])
+			return orNil(ProbitClassifier[string]{Fitting: f, From: m, Rule: WSum, Update: MeanField}.Fit(ctx, views, labels))
+		},
+		"probit at the mode": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*ProbitClassifierModel[string])
+			return orNil(ProbitClassifier[string]{Fitting: f, From: m, Inference: MAP}.Fit(ctx, views, labels))
+		},
+		"spike and slab": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*SpikeSlabModel)
+			return orNil(SpikeSlab{Fitting: f, From: m}.Fit(ctx, views[0].X, y))
+		},
+		"standard field": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*SpikeSlabModel)
+			return orNil(SpikeSlab{Fitting: f, From: m, StandardField: true}.Fit(ctx, views[0].X, y))
+		},
+		"multi-task": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*MultiTaskModel)
+			return orNil(MultiTask{Fitting: f, From: m, Latents: 1}.Fit(ctx, views, y, second))
+		},
+	} {
+		first, err := fit(Fitting{}, nil)
+		require.NoError(t, err, name)
+		var file bytes.Buffer
+		require.NoError(t, first.Save(&file), name)
+		loaded, err := Load(&file)
+		require.NoError(t, err, name)
+		warm, err := fit(Fitting{MaxSweeps: 2}, loaded)
+		require.NoError(t, err, name)
+		last := func(m Model) float64 { // of what the ascent of the last function climbs
+			bounds := m.Trace().Bounds
+			return bounds[len(bounds)-1]
+		}
+		assert.GreaterOrEqual(t, last(warm), last(first)-0.001, name)
+		assert.LessOrEqual(t, warm.Trace().Sweeps, 2*max(1, len(warm.Outputs())), name)
+	}
+}
+
+func TestFromOfOthersRefused(t *testing.T) {
+	ctx := context.Background()
+	views, y, _, _ := twoInputs(1, 20)
+	few := Fitting{MaxSweeps: 2}
+	labels := make([]int, 20)
+	for i := range labels {
+		labels[i] = i % 2
+	}
+	g, err := MultiGP{Fitting: few}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	_, err = MultiGP{From: g}.Fit(ctx, views[1:], y)
+	assert.EqualError(t, err, "mkl: From: 1 targets, 7 kernels and 20 samples where there are 1, 6 and 20")
+	_, err = MultiGP{From: g, Fitting: Fitting{Restarts: 1}}.Fit(ctx, views, y)
+	assert.EqualError(t, err, "mkl: Restarts is 1: with From there is one start")
+	ard := append([]View{{X: views[0].X, Kernel: RBF{ARD: true}}}, views[1:]...)
+	_, err = MultiGP{From: g}.Fit(ctx, ard, y)
+	assert.EqualError(t, err, "mkl: From: view 0 has 0 widths where 2 are learned")
+
+	c, err := MultiGPClassifier[int]{Fitting: few}.Fit(ctx, views, labels)
+	require.NoError(t, err)
+	_, err = MultiGPClassifier[int]{From: c, Classes: []int{1, 0}}.Fit(ctx, views, labels)
+	assert.EqualError(t, err, "mkl: From: its classes are [0 1], not [1 0]")
+
+	p, err := ProbitClassifier[int]{Fitting: few}.Fit(ctx, views, labels)
+	require.NoError(t, err)
+	for want, c := range map[string]ProbitClassifier[int]{
+		"mkl: From: its classes are [0 1], not [1 0]":          {From: p, Classes: []int{1, 0}},
+		"mkl: vi: From: its rule is FixSum, not WSum":          {From: p, Rule: WSum},
+		"mkl: From: not with Inference Gibbs":                  {From: p, Inference: Gibbs},
+		"mkl: vi: MAP: Bin: FixSum, FixProd or WSum is needed": {Inference: MAP, Rule: Bin},
+	} {
+		_, err = c.Fit(ctx, views, labels)
+		assert.EqualError(t, err, want)
+	}
+	_, err = ProbitClassifier[int]{From: p}.Fit(ctx, views[1:], labels)
+	assert.EqualError(t, err, "mkl: From: 2 classes, 7 kernels and 20 samples where there are 2, 6 and 20")
+
+	s, err := SpikeSlab{Fitting: few}.Fit(ctx, views[0].X, y)
+	require.NoError(t, err)
+	_, err = SpikeSlab{From: s}.Fit(ctx, views[0].X.Slice(0, 20, 0, 1), y)
+	assert.EqualError(t, err, "mkl: From: 2 features where there are 1")
+	m, err := MultiTask{Fitting: few, Latents: 1}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	_, err = MultiTask{From: m, Latents: 2}.Fit(ctx, views, y)
+	assert.EqualError(t, err, "mkl: From: 1 targets, 7 latent functions and 20 samples where there are 1, 14 and 20")
 }

@@ -24,6 +24,9 @@ const (
 // GIG is the generalised inverse Gaussian distribution, the prior of the scales.
 type GIG = mgp.GIG
 
+// HeldGIG says which parameters of a [GIG] keep the values that they start from: see [mgp.Held].
+type HeldGIG = mgp.Held
+
 // Method says how a multiple Gaussian process is fitted.
 type Method int
 
@@ -83,10 +86,19 @@ type MultiGP struct {
 	// kernel, or with factorised posteriors [StudentT].
 	Family Family
 
-	// Prior is the prior of γ to start from, for targets of variance 1, and with
-	// FixedPrior to keep. The zero value is a weak prior.
-	Prior      GIG
-	FixedPrior bool
+	// Prior is the prior of γ to start from, for targets of variance 1; the zero value is a weak
+	// prior, and so are parameters of 0 that are not held, where else there were no prior. HeldPrior
+	// says which of its parameters are kept instead of learned: a Cauchy process is a [StudentT] one
+	// with Omega held at ½, a hyperbolic process one of [GeneralGIG] with Omega held at −1.
+	Prior     GIG
+	HeldPrior HeldGIG
+
+	// KnownWeights, if not nil, holds for each view the weight 1/γ_p of its kernel, for targets of
+	// variance 1, if that is known, or 0 where it is learned. A view of features h(x) with the kernel
+	// [Linear] and a known weight v is a mean function h(x)ᵀβ with β ~ N(0, v·I); see
+	// [MultiGPModel.Coefficients]. The methods [Evidence] and [GaussianBound] take known weights, with
+	// [ConstantNoise].
+	KnownWeights []float64
 
 	// RawTargets leaves the targets as they are. By default they are given mean 0
 	// and standard deviation 1 before the fit; the model has no bias. Predictions
@@ -102,6 +114,10 @@ type MultiGP struct {
 	// averaged over draws from their posterior, under the method Evidence, DefaultFamily and
 	// ConstantNoise; see docs/mgp.md, section 20.
 	PointScales bool
+
+	// From, if not nil, is a model of an earlier fit to the same samples and kernels, perhaps with
+	// other targets or another prior, to continue from.
+	From *MultiGPModel
 
 	// What [Auto] sets: see processSettings.
 	hurried bool
@@ -126,8 +142,14 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (model *Mul
 	m := &MultiGPModel{target: targets[0]}
 	m.onViews = onViews{g.record(Trace{}), ds}
 	settings := processSettings{
-		method: g.Method, family: g.Family, prior: g.Prior, fixed: g.FixedPrior, hurried: g.hurried, seed: g.Seed,
+		method: g.Method, family: g.Family, prior: g.Prior, held: g.HeldPrior, known: g.KnownWeights, hurried: g.hurried, seed: g.Seed,
 		noise: g.Noise, start: g.start, pointScales: g.PointScales,
+	}
+	if g.From != nil {
+		if err := checkFrom(&g.Fitting, g.From.design, "targets", 1, ds, 1); err != nil {
+			return nil, err
+		}
+		settings.from = &g.From.processes
 	}
 	if err := settings.checkNoise(); err != nil {
 		return nil, err

@@ -39,6 +39,8 @@ type processJSON struct {
 
 	LogEvidence bool `json:"log_evidence,omitempty"` // Bound is one, or an estimate
 
+	Known []int `json:"known,omitempty"` // the kernels whose weights were known
+
 	// Noise is that of a target whose noise varies. The posterior of the logarithm of its
 	// variance has the tensors process.O.noise.gamma and so on, with sites.
 	Noise *noiseJSON `json:"noise,omitempty"`
@@ -68,6 +70,11 @@ func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []proce
 		j := processJSON{
 			Family: s.Family, Labels: s.Labels, Prior: s.Prior, Tau: s.Tau,
 			GPLimit: m.limits[o], Bound: m.bounds[o], Sites: s.Sites != nil, LogEvidence: m.evidence, Freedom: s.Freedom,
+		}
+		for i, known := range s.Known {
+			if known {
+				j.Known = append(j.Known, i)
+			}
 		}
 		if m.designs[o] != m.designs[0] {
 			j.Widths = m.designs[o].allWidths()
@@ -180,6 +187,15 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 		}
 		name := fmt.Sprintf("process.%d.", o)
 		s := mgp.State{Family: j.Family, Labels: j.Labels, Prior: j.Prior, Tau: j.Tau, Freedom: j.Freedom}
+		for i, p := range j.Known {
+			if p < 0 || p >= P || i > 0 && p <= j.Known[i-1] {
+				return m, fmt.Errorf("model: processes[%d]: known[%d] is %d: ascending numbers below %d are needed", o, i, p, P)
+			}
+			if s.Known == nil {
+				s.Known = make([]bool, P)
+			}
+			s.Known[p] = true
+		}
 		p, err := f.takeState(name, s, P, N, j.Sites)
 		if err == nil && j.Noise != nil {
 			m.noise, err = f.takeNoise(name+"noise.", *j.Noise, P, N)

@@ -1,10 +1,12 @@
 package mkl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -51,6 +53,43 @@ func (m *MultiGPModel) Outputs() []Output {
 // Posterior returns the approximate posterior, of the standardised target, at the most
 // probable scales.
 func (m *MultiGPModel) Posterior() *mgp.Posterior { return m.posteriors[0] }
+
+// Coefficients returns the posterior means and standard deviations of the coefficients β of a view
+// of features h(x) with the kernel [Linear], neither centred nor normalised, whose function is
+// h(x)ᵀβ: those of a mean function, or of a linear part of the model. They are those of the features
+// as they were given, or as Standardize makes them, in the target's units.
+func (m *MultiGPModel) Coefficients(view int) (mean, sd []float64, err error) {
+	if view < 0 || view >= len(m.design.views) {
+		return nil, nil, fmt.Errorf("mkl: Coefficients: view %d of %d", view, len(m.design.views))
+	}
+	v := m.design.views[view]
+	linear, ok := v.kernel.(Linear)
+	in := &m.design.inputs[v.input]
+	if !ok || v.center || v.normalize || in.given || in.gaps {
+		return nil, nil, fmt.Errorf("mkl: Coefficients: view %d has no linear kernel of features, uncentred and not normalised", view)
+	}
+	root := math.Sqrt(cmp.Or(linear.Scale, 1))
+	seen := in.seen(in.basis, v.sight, nil)
+	h := la.NewMatrix[float64](seen.Cols, seen.Rows)
+	for i := range seen.Rows {
+		for j, x := range seen.Row(i) {
+			h.Set(j, i, root*x)
+		}
+	}
+	mean, variance := make([]float64, h.Rows), make([]float64, h.Rows)
+	for i, p := range m.averaged().posteriors {
+		one, own, err := p.Coefficients(view, h)
+		if err != nil {
+			return nil, nil, fmt.Errorf("mkl: %w", err)
+		}
+		mix(mean, variance, 1/float64(i+1), one, own)
+	}
+	for j, v := range variance {
+		mean[j] *= root * m.target.sd
+		sd = append(sd, root*m.target.sd*math.Sqrt(v))
+	}
+	return mean, sd, nil
+}
 
 // Predict returns the predictive mean and variance, noise included, for each
 // sample. It takes one matrix for each of Inputs.

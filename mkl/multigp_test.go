@@ -263,3 +263,54 @@ func TestMultiGPFilesAreChecked(t *testing.T) {
 		assertRefused(t, file.Bytes(), c.change, c.want)
 	}
 }
+
+// A view of features with a linear kernel and a known weight is a mean function, whose coefficients
+// are those of generalised least squares with the penalty of their prior.
+func TestMeanFunctionOfAView(t *testing.T) {
+	ctx := context.Background()
+	x := la.NewMatrix[float64](70, 1)
+	y, level := make([]float64, 70), 0.0
+	for i := range y {
+		at := float64(i)/35 - 1
+		x.Set(i, 0, at)
+		y[i] = 100 + 30*at + 2*math.Sin(9*at)
+		level += y[i] / 70
+	}
+	views := []View{{Name: "trend", X: x, Kernel: Linear{Scale: 4}}, {X: x, Kernel: RBF{Width: 0.2}}}
+	g := MultiGP{KnownWeights: []float64{25, 0}}
+	m, err := g.Fit(ctx, views, y)
+	require.NoError(t, err)
+	w := m.KernelWeights()
+	assert.Equal(t, 25.0, w[0].Mean)
+	assert.Zero(t, w[0].SD)
+	mean, sd, err := m.Coefficients(0)
+	require.NoError(t, err)
+	assert.InDelta(t, 30, mean[0], 2.5*sd[0])
+	assert.InDelta(t, 30, mean[0], 3)
+	// Far from all samples nothing but the mean function is left.
+	far, _, err := m.Predict(la.MatrixOf(1, 1, []float64{50}))
+	require.NoError(t, err)
+	assert.InDelta(t, level, far[0]-50*mean[0], 1e-6)
+
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	loaded, err := LoadAs[*MultiGPModel](&file)
+	require.NoError(t, err)
+	assert.Equal(t, w, loaded.KernelWeights())
+
+	_, _, err = m.Coefficients(1)
+	assert.EqualError(t, err, "mkl: Coefficients: view 1 has no linear kernel of features, uncentred and not normalised")
+	_, _, err = m.Coefficients(2)
+	assert.EqualError(t, err, "mkl: Coefficients: view 2 of 2")
+	g.Method = Factorised
+	_, err = g.Fit(ctx, views, y)
+	assert.EqualError(t, err, "mkl: KnownWeights: factorised learns all weights")
+	g = MultiGP{KnownWeights: []float64{1}}
+	_, err = g.Fit(ctx, views, y)
+	assert.EqualError(t, err, "mkl: vi: Known: 1 weights for 2 kernels")
+
+	// A Cauchy process keeps its order.
+	cauchy, err := MultiGP{Family: StudentT, Prior: GIG{Omega: 0.5}, HeldPrior: HeldGIG{Omega: true}}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	assert.Equal(t, 0.5, cauchy.Posterior().State().Prior.Omega)
+}

@@ -2,6 +2,8 @@ package mkl
 
 import (
 	"context"
+	"fmt"
+	"slices"
 )
 
 // MultiGPClassifier is the multiple Gaussian process model for two or more
@@ -18,14 +20,20 @@ import (
 type MultiGPClassifier[T comparable] struct {
 	Fitting
 
-	Method     Method // as in [MultiGP]
-	Family     Family // as in [MultiGP]
-	Prior      GIG    // as in [MultiGP]
-	FixedPrior bool   // as in [MultiGP]
+	Method    Method  // as in [MultiGP]
+	Family    Family  // as in [MultiGP]
+	Prior     GIG     // as in [MultiGP]
+	HeldPrior HeldGIG // as in [MultiGP]
+
+	KnownWeights []float64 // as in [MultiGP], of every function, in units of the variance 1 of the latent noise
 
 	// Classes, if not nil, are the classes in the order that models keep, as in
 	// [Classifier].
 	Classes []T
+
+	// From, if not nil, is a model of an earlier fit of as many classes to the same samples and
+	// kernels, perhaps with other labels or another prior, to continue from.
+	From *MultiGPClassifierModel[T]
 
 	hurried bool // for AutoClassifier: see processSettings
 }
@@ -46,8 +54,18 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 	m := &MultiGPClassifierModel[T]{classes: classSet[T]{names: classes}, sharpness: 1}
 	m.onViews = onViews{c.record(Trace{}), ds}
 	settings := processSettings{
-		method: c.Method, family: c.Family, prior: c.Prior, fixed: c.FixedPrior, hurried: c.hurried, seed: c.Seed,
+		method: c.Method, family: c.Family, prior: c.Prior, held: c.HeldPrior, known: c.KnownWeights, hurried: c.hurried, seed: c.Seed,
 		name: func(o int) string { return m.classes.against(o, " against the rest") },
+	}
+	if c.From != nil {
+		if !slices.Equal(c.From.classes.names, classes) {
+			return nil, fmt.Errorf("mkl: From: its classes are %v, not %v", c.From.classes.names, classes)
+		}
+		L := functions(len(classes))
+		if err := checkFrom(&c.Fitting, c.From.design, "functions", len(c.From.posteriors), ds, L); err != nil {
+			return nil, err
+		}
+		settings.from = &c.From.processes
 	}
 	whole, err := settings.fit(ctx, &c.Fitting, &m.processes, k, oneAgainstRest(len(classes), index), true)
 	if !whole {

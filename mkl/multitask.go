@@ -50,6 +50,12 @@ type MultiTask struct {
 	// and standard deviation 1 before the fit; the model has no bias. Predictions are in
 	// the targets' own units either way.
 	RawTargets bool
+
+	// From, if not nil, is a model of an earlier fit of as many targets to the same samples and views,
+	// with as many latent functions, perhaps with other values of the targets, to continue from. It
+	// takes the place of Seed, Prior and the start of the noise, and Restarts is an error. Functions that it
+	// has taken out stay out.
+	From *MultiTaskModel
 }
 
 // Fit fits the model to the views of N samples and their targets. Given kernels
@@ -94,11 +100,19 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 			latents = append(latents, slab.Latent{Covariance: c})
 		}
 	}
+	var from *slab.MultiTaskFit
+	if t.From != nil {
+		from = &slab.MultiTaskFit{Posterior: t.From.posterior}
+		if err := checkShape(&t.Fitting, "%d targets, %d latent functions and %d samples where there are %d, %d and %d",
+			len(t.From.targets), len(t.From.design.views), t.From.design.d, len(y), len(latents), n); err != nil {
+			return nil, err
+		}
+	}
 	targets, z := standardizeTargets(y, t.RawTargets)
 	fit, err := bestStart(ctx, &t.Fitting, func(seed uint64, a vi.Ascent) (*slab.MultiTaskFit, error) {
 		return slab.MultiTask{
 			Prior: t.Prior, SharedNoise: t.SharedNoise, Held: t.Held, Plain: t.Plain, KeepAll: t.KeepAll,
-			MeanOnly: t.MeanOnly, Seed: seed, Ascent: a, Workers: t.Workers,
+			MeanOnly: t.MeanOnly, Seed: seed, Ascent: a, Workers: t.Workers, From: from,
 		}.Fit(ctx, latents, z)
 	}, func(fit *slab.MultiTaskFit) vi.Record { return fit.Record })
 	if fit == nil {

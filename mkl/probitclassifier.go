@@ -54,9 +54,14 @@ const (
 	// the regressors are integrated out: small models, and predictions that cost least. See
 	// [probit.Relevance].
 	RelevanceVectors
+
+	// MAP takes the mode of the posterior, found by expectation and maximisation: one value of the
+	// regressors and of WSum's weights, without their uncertainty. The model is small, predictions cost
+	// least but for those of relevance vectors, and their probabilities are too sure.
+	MAP
 )
 
-// String returns variational, Gibbs or relevance vectors.
+// String returns variational, Gibbs, relevance vectors or MAP.
 func (i Inference) String() string {
 	switch i {
 	case Variational:
@@ -65,6 +70,8 @@ func (i Inference) String() string {
 		return "Gibbs"
 	case RelevanceVectors:
 		return "relevance vectors"
+	case MAP:
+		return "MAP"
 	}
 	return fmt.Sprintf("Inference(%d)", int(i))
 }
@@ -91,7 +98,8 @@ type ProbitClassifier[T comparable] struct {
 
 	// Inference says how the posterior is found. RelevanceVectors takes the rules FixSum,
 	// FixProd and WSum, and of the other settings Beta alone, since each sample then has one
-	// precision for all classes, without a prior.
+	// precision for all classes, without a prior. MAP takes the same rules, and neither Update, Search,
+	// Prune nor ARD kernels.
 	Inference Inference
 
 	// Draws says how long Gibbs sampling goes on; its zero value is ready. Gibbs
@@ -145,12 +153,18 @@ type ProbitClassifier[T comparable] struct {
 	// Classes, if not nil, are the classes in the order that models keep, as in
 	// [Classifier].
 	Classes []T
+
+	// From, if not nil, is a model of an earlier fit by the same rule of as many classes to the same
+	// samples and kernels, perhaps with other labels or priors, to continue from: one by
+	// [Variational] inference but for [Structured], or by [MAP], and for a fit by either, without ARD
+	// kernels. It takes the place of Seed and of a learned rule's Beta, and Restarts is an error.
+	From *ProbitClassifierModel[T]
 }
 
 // Fit fits the model to the views of N samples and their labels. Errors are
 // those of [Regression.Fit].
 func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (model *ProbitClassifierModel[T], err error) {
-	if c.Inference < Variational || c.Inference > RelevanceVectors {
+	if c.Inference < Variational || c.Inference > MAP {
 		return nil, fmt.Errorf("mkl: Inference is %v", c.Inference)
 	}
 	classes, index, err := checkLabels(c.Classes, labels)
@@ -187,7 +201,10 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	p := probit.Model{
 		Rule: c.Rule, Alpha: c.Alpha, Ridge: c.Ridge, Beta: beta, Update: c.Update, Search: c.Search,
 		Samples: c.Samples, NotEmpty: c.NotEmpty, Prune: c.Prune, Workers: c.Workers,
-		Rho: c.Rho, On: c.On, Kappa: c.Kappa, Xi: c.Xi, Theta: c.Theta,
+		Rho: c.Rho, On: c.On, Kappa: c.Kappa, Xi: c.Xi, Theta: c.Theta, MAP: c.Inference == MAP,
+	}
+	if p.From, err = c.from(classes, ds); err != nil {
+		return nil, err
 	}
 	if p.ClassAlpha, err = c.classAlpha(classes); err != nil {
 		return nil, err
@@ -235,6 +252,21 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		return nil, errors.Join(err, serr)
 	}
 	return m, err
+}
+
+// from returns the posterior of From, nil if there is none, or what keeps the fit from going on from it.
+func (c ProbitClassifier[T]) from(classes []T, ds *design) (*probit.Posterior, error) {
+	switch {
+	case c.From == nil:
+		return nil, nil
+	case c.Inference != Variational && c.Inference != MAP:
+		return nil, fmt.Errorf("mkl: From: not with Inference %v", c.Inference)
+	case c.From.posterior == nil:
+		return nil, errors.New("mkl: From: it was sampled")
+	case !slices.Equal(c.From.classes.names, classes):
+		return nil, fmt.Errorf("mkl: From: its classes are %v, not %v", c.From.classes.names, classes)
+	}
+	return c.From.posterior, checkFrom(&c.Fitting, c.From.design, "classes", len(classes), ds, len(classes))
 }
 
 // fixedWeights returns Beta, filled in for the fixed rules. It reports products of

@@ -23,7 +23,7 @@ type probitClassifierJSON struct {
 
 // probitJSON is what the tensors of a multinomial probit classifier leave out:
 // beta, E[β] of length P; beta.cov, P×P; w, C×D; alpha, E[α], C×D, 0 where a
-// regressor was pruned; and gram, the lower triangle of E[KKᵀ]. With S states of
+// regressor was pruned; and gram, the lower triangle of E[KKᵀ], which a mode lacks. With S states of
 // [Structured] all but alpha give way to state.probability, S; state.beta, S×P;
 // state.w, S×(C·D); and state.gram. After Gibbs sampling they are beta, the fixed
 // weights, and draws, chains × numbers. Relevances then holds the number of features of
@@ -39,6 +39,8 @@ type probitJSON struct {
 	Moves []moveJSON `json:"moves,omitempty"` // of all chains, since the burn-in
 
 	Vectors []int `json:"vectors,omitempty"` // which of the samples are the basis points
+
+	Mode bool `json:"mode,omitempty"` // of the posterior, and not an approximation of it
 }
 
 // checkVectors reports relevance vectors, the basis points, that are not d of n samples.
@@ -84,7 +86,7 @@ func (m *ProbitClassifierModel[T]) Save(w io.Writer) error {
 	} else {
 		s := m.posterior.State()
 		j.designJSON = f.addDesign(m.design, s.Samples)
-		j.Probit = probitJSON{Rule: s.Rule.String(), ESS: m.ess, Vectors: m.vectors}
+		j.Probit = probitJSON{Rule: s.Rule.String(), ESS: m.ess, Vectors: m.vectors, Mode: s.Point}
 		f.addProbit(s)
 	}
 	return f.write(w, m.Kind(), j)
@@ -101,7 +103,9 @@ func (f *fileWriter) addProbit(s probit.State) {
 	f.add("beta", s.Beta, P)
 	f.add("beta.cov", flat(s.BetaCov), P, P)
 	f.add("w", flat(s.W), s.W.Rows, s.W.Cols)
-	f.add("gram", packLower(s.Gram), D*(D+1)/2)
+	if !s.Point {
+		f.add("gram", packLower(s.Gram), D*(D+1)/2)
+	}
 }
 
 // addComponents adds the states of [Structured].
@@ -167,7 +171,11 @@ func (m *ProbitClassifierModel[T]) decodePosterior(f *fileReader, j *probitClass
 	if D > 0 {
 		C = f.size("alpha") / D
 	}
-	if C < 2 || P < 1 || f.size(gram) != max(1, S)*(D*(D+1)/2) {
+	packed := max(1, S) * (D * (D + 1) / 2)
+	if j.Probit.Mode {
+		packed = 0
+	}
+	if C < 2 || P < 1 || f.size(gram) != packed {
 		return fmt.Errorf("model: %d classes, %d kernels and %d basis points do not fit the tensors", C, P, D)
 	}
 	var err error
@@ -184,7 +192,10 @@ func (m *ProbitClassifierModel[T]) decodePosterior(f *fileReader, j *probitClass
 		s.Components = f.takeComponents(S, C, P, D)
 	} else {
 		s.Beta, s.BetaCov = f.take("beta", P), f.takeMatrix("beta.cov", P, P)
-		s.W, s.Gram = f.takeMatrix("w", C, D), f.takeLower("gram", D)
+		s.W, s.Point = f.takeMatrix("w", C, D), j.Probit.Mode
+		if !s.Point {
+			s.Gram = f.takeLower("gram", D)
+		}
 	}
 	if err := f.close(); err != nil {
 		return err
@@ -231,8 +242,8 @@ func (m *ProbitClassifierModel[T]) decodeDraws(f *fileReader, j *probitClassifie
 	if C < 2 || P < 1 || D < 1 || chains < 1 || numbers == 0 || numbers%chains != 0 {
 		return fmt.Errorf("model: %d classes, %d kernels, %d basis points and %d chains do not fit the tensors", C, P, D, chains)
 	}
-	if j.Probit.ESS != 0 || j.Probit.Vectors != nil {
-		return errors.New("model: ess and vectors belong to a variational fit")
+	if j.Probit.ESS != 0 || j.Probit.Vectors != nil || j.Probit.Mode {
+		return errors.New("model: ess, vectors and mode do not belong to a sampled fit")
 	}
 	if j.Probit.Sweeps < 1 {
 		return fmt.Errorf("model: sweeps is %d", j.Probit.Sweeps)

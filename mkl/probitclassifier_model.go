@@ -111,6 +111,9 @@ func (m *ProbitClassifierModel[T]) String() string {
 	if m.vectors != nil {
 		what = fmt.Sprintf("%s by relevance vectors of %d samples", what, m.posterior.State().Samples)
 	}
+	if m.posterior != nil && m.posterior.State().Point {
+		what += " at the mode of their posterior"
+	}
 	if m.draws != nil {
 		return fmt.Sprintf("%s, %d draws", m.describeSize(what), m.draws.Chains()*m.draws.Len())
 	}

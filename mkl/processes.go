@@ -19,7 +19,8 @@ type processSettings struct {
 	method Method
 	family Family
 	prior  GIG
-	fixed  bool
+	held   HeldGIG
+	known  []float64
 	name   func(o int) string // of a function in errors, nil if there is only one
 
 	// hurried makes only a few steps on all samples of those that are many, once a part
@@ -31,6 +32,8 @@ type processSettings struct {
 
 	noise NoiseModel
 	start *mgp.EvidenceStart // of the ascent, nil if there is none
+	from  *processes         // an earlier model to go on from, nil if there is none
+	last  *mgp.Posterior     // that of the function in from
 }
 
 // fit adds a function to m for each row of y: targets, or labels ±1. It reports
@@ -45,7 +48,11 @@ func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k he
 	}
 	var errs []error
 	for o := range y.Rows {
-		fit, err := s.fitOne(ctx, k, y.Row(o), labels, f.Workers, f.ascent(o+1, y.Rows))
+		one := s
+		if err := one.resume(o, m.design); err != nil {
+			return false, err
+		}
+		fit, err := one.fitOne(ctx, k, y.Row(o), labels, f.Workers, f.ascent(o+1, y.Rows))
 		if err != nil {
 			if s.name != nil {
 				err = fmt.Errorf("%s: %w", s.name(o), err)
@@ -68,16 +75,59 @@ func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k he
 	return true, errors.Join(errs...)
 }
 
+// resume lets function o, with kernels of the design, go on from the earlier model, if there is one.
+func (s *processSettings) resume(o int, ds *design) error {
+	if s.from == nil {
+		return nil
+	}
+	var widths []float64
+	old := s.from.designs[o]
+	for i, v := range ds.views {
+		if !learns(v.kernel) {
+			continue
+		}
+		w := widthsOf(old.views[i].kernel)
+		if n := v.sight.cols(ds.inputs[v.input].cols); len(w) != n {
+			return fmt.Errorf("mkl: From: view %d has %d widths where %d are learned", i, len(w), n)
+		}
+		for _, v := range w {
+			widths = append(widths, special.Log(v))
+		}
+	}
+	s.last = s.from.posteriors[o]
+	s.start = processStart(s.last, s.from.noise, widths)
+	state := s.last.State()
+	if state.Labels && state.Sites != nil {
+		s.start.Part, s.start.Rows = s.last, upTo(ds.d)
+	}
+	family := s.family
+	if family == DefaultFamily && s.method >= Factorised {
+		family = StudentT
+	}
+	if s.prior == (GIG{}) && family == state.Family {
+		s.prior = state.Prior
+	}
+	return nil
+}
+
 // fitOne fits one function.
 func (s processSettings) fitOne(ctx context.Context, k heldKernels, y []float64, labels bool, workers int, a vi.Ascent) (*mgp.Fit, error) {
 	if s.method >= Factorised {
-		g := mgp.Model{Family: s.family, Prior: s.prior, Fixed: s.fixed, Plain: s.method == Published, Workers: workers, Ascent: a}
+		if s.known != nil {
+			return nil, fmt.Errorf("KnownWeights: %v learns all weights", s.method)
+		}
+		g := mgp.Model{Family: s.family, Prior: s.prior, Held: s.held, Plain: s.method == Published, Workers: workers, Ascent: a}
+		if s.last != nil {
+			g.Start, g.Tau = s.last.Start()
+		}
 		if labels {
 			return g.FitLabels(ctx, k, y)
 		}
 		return g.Fit(ctx, k, y)
 	}
-	e := mgp.Evidence{Family: s.family, Prior: s.prior, Fixed: s.fixed, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a}
+	e := mgp.Evidence{
+		Family: s.family, Prior: s.prior, Held: s.held, Known: s.known, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a,
+	}
 	if !s.pointScales {
 		e.Draws = drawsOf(len(y))
 	}
@@ -97,7 +147,7 @@ func (s processSettings) fitOne(ctx context.Context, k heldKernels, y []float64,
 		return e.Fit(ctx, k, y)
 	}
 	settled := vi.MaxSweeps
-	if N := len(y); N >= manySamples {
+	if N := len(y); N >= manySamples && s.from == nil {
 		var class []int
 		if labels {
 			for _, v := range y {
@@ -114,7 +164,7 @@ func (s processSettings) fitOne(ctx context.Context, k heldKernels, y []float64,
 		case ctx.Err() != nil:
 			return nil, err
 		case err == nil: // the part may lack what the whole has, such as targets that differ
-			e.Start = startAt(first)
+			e.Start = processStart(first.Posterior, first.Noise, first.Parameters)
 			e.Start.Part, e.Start.Rows = first.Posterior, rows
 			e.Start.Keep = s.start != nil && s.start.Keep
 			settled = first.Record.Reason
@@ -134,15 +184,16 @@ func (s processSettings) fitOne(ctx context.Context, k heldKernels, y []float64,
 	return all, err
 }
 
-// startAt returns the start of a fit that goes on from another.
-func startAt(f *mgp.Fit) *mgp.EvidenceStart {
-	p := f.Posterior.State()
-	start := &mgp.EvidenceStart{Gamma: p.Gamma, Parameters: f.Parameters}
+// processStart returns the start of a fit that goes on from the posterior of another, with the noise of
+// its target if that varies, and the kernels' parameters.
+func processStart(posterior *mgp.Posterior, noise *mgp.NoiseProcess, parameters []float64) *mgp.EvidenceStart {
+	p := posterior.State()
+	start := &mgp.EvidenceStart{Gamma: p.Gamma, Parameters: parameters}
 	if !p.Labels {
 		start.Noise, start.Freedom = 1/p.Tau, p.Freedom
 	}
-	if f.Noise != nil {
-		start.Noise, start.NoiseGamma = special.Exp(f.Noise.Level), f.Noise.About.State().Gamma
+	if noise != nil {
+		start.Noise, start.NoiseGamma = special.Exp(noise.Level), noise.About.State().Gamma
 	}
 	return start
 }
@@ -208,7 +259,7 @@ func (m *processes) add(f *mgp.Fit, ds *design) {
 	m.designs = append(m.designs, ds)
 	m.posteriors = append(m.posteriors, f.Posterior)
 	m.limits = append(m.limits, f.GPLimit)
-	m.noise, m.last = f.Noise, startAt(f)
+	m.noise, m.last = f.Noise, processStart(f.Posterior, f.Noise, f.Parameters)
 	bound := f.Record.Bound()
 	if l := f.LeaveOneOut; l != nil {
 		bound = f.LogEvidence

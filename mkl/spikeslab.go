@@ -40,6 +40,10 @@ type SpikeSlab struct {
 	RawFeatures, RawTargets bool
 
 	Names []string // of the features, for results; nil means x1, x2, …
+
+	// From, if not nil, is a model of an earlier fit with as many features, perhaps of other samples,
+	// to continue from. It takes the place of Seed, Prior and Noise, and Restarts is an error.
+	From *SpikeSlabModel
 }
 
 // Fit fits the model to the features of N samples and their targets. Errors are
@@ -91,11 +95,18 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 			}
 		}
 	}
+	var from *slab.RegressionPosterior
+	if s.From != nil {
+		from = s.From.posterior
+		if err := checkShape(&s.Fitting, "%d features where there are %d", len(s.From.names), x.Cols); err != nil {
+			return nil, err
+		}
+	}
 	seen := m.see(x)
 	fit, err := bestStart(ctx, &s.Fitting, func(seed uint64, a vi.Ascent) (*slab.RegressionFit, error) {
 		return slab.Regression{
 			Prior: s.Prior, Noise: s.Noise, Held: s.Held, Standard: s.StandardField,
-			Seed: seed, Ascent: a, Workers: s.Workers,
+			Seed: seed, Ascent: a, Workers: s.Workers, From: from,
 		}.Fit(ctx, seen, z.Row(0))
 	}, func(fit *slab.RegressionFit) vi.Record { return fit.Record })
 	if fit == nil {

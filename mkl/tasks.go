@@ -61,12 +61,17 @@ func taskMemory(s Size) int64 {
 // checkFrom reports what keeps a fit of so many outputs, of tasks or the like, from going on from a
 // model of others.
 func checkFrom(f *Fitting, model *design, what string, outputs int, ds *design, wanted int) error {
+	return checkShape(f, "%d "+what+", %d kernels and %d samples where there are %d, %d and %d",
+		outputs, len(model.views), model.d, wanted, len(ds.views), ds.d)
+}
+
+// checkShape is checkFrom of what the numbers count: first those of the model, then those wanted.
+func checkShape(f *Fitting, format string, numbers ...any) error {
 	if f.Restarts > 0 {
 		return fmt.Errorf("mkl: Restarts is %d: with From there is one start", f.Restarts)
 	}
-	if len(model.views) != len(ds.views) || model.d != ds.d || outputs != wanted {
-		return fmt.Errorf("mkl: From: %d %s, %d kernels and %d samples where there are %d, %d and %d",
-			outputs, what, len(model.views), model.d, wanted, len(ds.views), ds.d)
+	if n := len(numbers) / 2; !slices.Equal(numbers[:n], numbers[n:]) {
+		return fmt.Errorf("mkl: From: "+format, numbers...)
 	}
 	return nil
 }

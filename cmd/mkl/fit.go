@@ -198,6 +198,7 @@ type problem struct {
 	est        *estimator
 	prior      map[string]mkl.Gamma
 	classPrior map[string]mkl.Gamma
+	scaled     scales
 	notes      *notes
 	settings   *settings
 	fitter
@@ -246,6 +247,9 @@ func (p *problem) choose() (err error) {
 	if p.classPrior, err = p.classPriors(); err != nil {
 		return err
 	}
+	if p.scaled, err = p.scales(); err != nil {
+		return err
+	}
 	switch {
 	case p.est.form == numbers && p.task != taskRegression && len(p.targets) < 2:
 		return console.Inputf("-task %s needs several targets", p.task)
@@ -262,6 +266,9 @@ func (p *problem) prepare() error {
 	if err := p.checkViews(p.est, p.views); err != nil {
 		return err
 	}
+	if err := p.scaled.check(p.views); err != nil {
+		return err
+	}
 	p.notes = p.describe(p.views, p.main, p.targets)
 	encoded, err := p.notes.encode()
 	if err != nil {
@@ -272,7 +279,7 @@ func (p *problem) prepare() error {
 		return err
 	}
 	p.settings = &settings{
-		fitCmd: p.fitCmd, prior: p.prior, classPrior: p.classPrior, features: p.views[0].features(),
+		fitCmd: p.fitCmd, prior: p.prior, classPrior: p.classPrior, scaled: p.scaled, features: p.views[0].features(),
 		fitting: mkl.Fitting{
 			Seed: p.Seed, Restarts: p.Restarts, Tolerance: p.Tolerance, MaxSweeps: p.Sweeps,
 			AllowDuplicates: p.AllowDuplicates || open(p.views), // kernels that the data suggest are not the user's mistake

@@ -49,6 +49,8 @@ type learnFlags struct {
 	Time          time.Duration `placeholder:"DURATION" help:"About how long the fit may take, such as 30s; then the best so far is the model. By default as long as it takes."`
 	Method        string        `enum:"${methods}" default:"evidence" help:"How -model mgp is fitted: evidence, gaussian-bound (of labels a true lower bound), factorised or published (${default})."`
 	Family        string        `enum:"${families}" default:"none" help:"Priors of the kernels' scales in -model mgp: none, student-t, laplace, gamma-variance, gig or ard (${default})."`
+	Hold          []string      `sep:"none" placeholder:"NAME=NUMBER" help:"Parameter omega, chi or phi of the prior of -family that is held at a number instead of learned; can be repeated. With -family student-t omega=0.5 is the Cauchy process, with gig omega=-1 the hyperbolic one."`
+	Weight        []string      `sep:"none" placeholder:"VIEW=NUMBER" help:"Known weight of a view's one kernel in -model mgp, for targets of variance 1; can be repeated. A view with a linear kernel and a known weight is a mean function."`
 	Noise         string        `enum:"constant,varying,heavy" default:"constant" help:"Noise of -model mgp in a regression: constant, varying, with a variance that is a function of the views, or heavy, with tails that bear outliers (${default}); -model auto finds out whether it varies."`
 	Rule          string        `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How -model probit makes one kernel of all: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
 	Search        string        `enum:"mode,sampling" default:"mode" help:"Where -model probit puts kernels' weights and features' relevances that are learned: at the mode of their density, or at the mean of importance samples (${default})."`
@@ -58,6 +60,8 @@ type learnFlags struct {
 	landmarkFlags `embed:""`
 
 	Relevance bool `help:"Keep by -model probit the few rows alone that matter most, its relevance vectors, for a small model and predictions that cost little; -rule is fixsum, fixprod or wsum."`
+
+	MAP bool `name:"map" help:"Take the mode of the posterior of -model probit alone, by the same rules: a small model whose probabilities are too sure."`
 
 	Gibbs  bool `help:"Sample the posterior of -model probit instead of approximating it."`
 	Chains int  `help:"Chains of -gibbs; 0 means 4."`
@@ -256,6 +260,8 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("latents", &c.Latents, 0),
 		flagOf("method", &c.Method, methods[0].name),
 		flagOf("family", &c.Family, families[0].name),
+		{"hold", len(c.Hold) > 0, func() { c.Hold = nil }},
+		{"weight", len(c.Weight) > 0, func() { c.Weight = nil }},
 		flagOf("noise", &c.Noise, mkl.ConstantNoise.String()),
 		flagOf("rule", &c.Rule, strings.ToLower(mkl.FixSum.String())),
 		flagOf("search", &c.Search, searchMode),
@@ -266,6 +272,7 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("choose", &c.Choose, chooseRandom),
 		flagOf("gibbs", &c.Gibbs, false),
 		flagOf("relevance", &c.Relevance, false),
+		flagOf("map", &c.MAP, false),
 		flagOf("raw-targets", &c.RawTargets, false),
 		flagOf("store", &c.Store, storeFloat64),
 		flagOf("allow-duplicates", &c.AllowDuplicates, false),
@@ -322,6 +329,10 @@ func (c *fitCmd) checkSampling() error {
 	switch {
 	case c.Relevance && c.Gibbs:
 		return console.Inputf("-relevance excludes -gibbs")
+	case c.MAP && (c.Relevance || c.Gibbs):
+		return console.Inputf("-map excludes -relevance and -gibbs")
+	case c.MAP && (c.Search != searchMode || c.Update != updates[0].name):
+		return console.Inputf("-map takes the mode: -search and -update are not for it")
 	case c.Relevance && c.Search != searchMode:
 		return console.Inputf("-relevance puts the weights where the bound is highest: -search %s is not for it", c.Search)
 	case c.Gibbs && c.Search != searchMode:
@@ -338,6 +349,8 @@ func (c *fitCmd) checkSampling() error {
 		return console.Inputf("-update is for rules that learn weights: -rule %s has none to learn", c.Rule)
 	case c.Relevance && (c.Rule == "bin" || c.Rule == "wprod"):
 		return console.Inputf("-relevance is for -rule fixsum, fixprod and wsum, not %s", c.Rule)
+	case c.MAP && (c.Rule == "bin" || c.Rule == "wprod"):
+		return console.Inputf("-map is for -rule fixsum, fixprod and wsum, not %s", c.Rule)
 	}
 	for _, f := range []struct {
 		name            string

@@ -172,20 +172,27 @@ var estimators = []*estimator{
 	},
 	{
 		model: "mgp", tasks: []string{taskRegression}, kind: "multigp", form: numbers, one: true, gaps: true,
-		flags: []string{"kernels", "text", "method", "family", "noise", "raw-targets", "plain", "store", "resume"},
+		flags: []string{"kernels", "text", "method", "family", "hold", "weight", "noise", "raw-targets", "plain", "store", "resume"},
 		build: func(s *settings) fitter {
-			g := mkl.MultiGP{Fitting: s.fitting, Family: family(s.Family), Method: s.method(), Noise: s.noise(), RawTargets: s.RawTargets}
+			g := mkl.MultiGP{
+				Fitting: s.fitting, Family: family(s.Family), Method: s.method(), Noise: s.noise(), RawTargets: s.RawTargets,
+				Prior: s.scaled.prior, HeldPrior: s.scaled.held,
+			}
 			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				g.KnownWeights = s.scaled.known(d.views)
 				return asModel(g.Fit(ctx, d.views, d.numbers[0]))
 			}}
 		},
 	},
 	{
 		model: "mgp", tasks: []string{taskBinary, taskMulticlass}, kind: "multigp-classifier", form: classes, one: true, gaps: true,
-		flags: []string{"kernels", "text", "method", "family", "plain", "store", "resume"},
+		flags: []string{"kernels", "text", "method", "family", "hold", "weight", "plain", "store", "resume"},
 		build: func(s *settings) fitter {
-			c := mkl.MultiGPClassifier[string]{Fitting: s.fitting, Family: family(s.Family), Method: s.method()}
+			c := mkl.MultiGPClassifier[string]{
+				Fitting: s.fitting, Family: family(s.Family), Method: s.method(), Prior: s.scaled.prior, HeldPrior: s.scaled.held,
+			}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
+				c.KnownWeights = s.scaled.known(d.views)
 				c.Classes = d.classes
 				return asModel(c.Fit(ctx, d.views, d.class))
 			}}
@@ -193,7 +200,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: "probit", tasks: []string{taskBinary, taskMulticlass}, kind: "probit-classifier", form: classes, gaps: true,
-		flags:  []string{"kernels", "text", "prior", "rule", "search", "update", "ridge", "class-prior", "gibbs", "relevance", "allow-duplicates", "restarts", "store", "resume"},
+		flags:  []string{"kernels", "text", "prior", "rule", "search", "update", "ridge", "class-prior", "gibbs", "relevance", "map", "allow-duplicates", "restarts", "store", "resume"},
 		priors: []string{"alpha", "rho", "kappa", "xi", "theta"},
 		build: func(s *settings) fitter {
 			c := mkl.ProbitClassifier[string]{
@@ -207,6 +214,8 @@ var estimators = []*estimator{
 				c.Inference = mkl.Gibbs
 			case s.Relevance:
 				c.Inference = mkl.RelevanceVectors
+			case s.MAP:
+				c.Inference = mkl.MAP
 			}
 			if s.Search != searchMode {
 				c.Search = mkl.Sampling
@@ -258,6 +267,7 @@ type settings struct {
 	prior   map[string]mkl.Gamma // by name, those that differ from the default
 
 	classPrior map[string]mkl.Gamma // of -class-prior
+	scaled     scales               // of -hold and -weight
 	features   []string             // names of the columns of the first view
 }
 

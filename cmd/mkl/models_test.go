@@ -333,6 +333,8 @@ func TestClassModels(t *testing.T) {
 		{"-task multiclass -target species -model probit -rule wprod -kernels rbf(width={1,2}) -prior kappa=0.5 -prior xi=2", "iris, other", false},
 		{"-task binary -target big -model probit -rule wprod", "binary (probit) of big", false},
 		{"-task multiclass -target species -model probit -rule wsum -relevance", "iris, other", false},
+		{"-task multiclass -target species -model probit -rule wsum -map", "iris, other", false},
+		{"-task binary -target big -model mgp -family gig -hold omega=-1", "generalised inverse Gaussian", false},
 		{"-task multiclass -target species -model probit -rule bin -update structured -ridge 0.1", "iris, other", false},
 		{"-task multiclass -target species -model probit -class-prior virginica=2,0.5", "iris, other", false},
 		{"-task multiclass -target species -model probit -rule wsum -gibbs -chains 2 -draws 60 -thin 1", "2 chains of 120 sweeps, 120 draws kept", false},

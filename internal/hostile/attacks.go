@@ -55,7 +55,7 @@ var fits = []struct {
 		return some(mkl.TaskClassifier{Fitting: p.fitting(), Lambda: p.gamma()}.Fit(ctx, p.views(), p.known()...))
 	}},
 	{"Gaussian process", func(ctx context.Context, p *problem) (mkl.Model, error) {
-		e := mkl.MultiGP{Fitting: p.fitting(), Family: p.family(), Method: p.method(), FixedPrior: p.IntN(4) == 0, RawTargets: p.IntN(4) == 0}
+		e := mkl.MultiGP{Fitting: p.fitting(), Family: p.family(), Method: p.method(), HeldPrior: holdAll(p.IntN(4) == 0), RawTargets: p.IntN(4) == 0}
 		e.Noise = pick(p.Rand, mkl.ConstantNoise, mkl.ConstantNoise, mkl.VaryingNoise, mkl.HeavyNoise)
 		if !p.mild() && p.IntN(3) == 0 {
 			e.Prior = mkl.GIG{Omega: p.number(), Chi: p.number(), Phi: p.number()}
@@ -226,6 +226,14 @@ func (p *problem) uncentred() []mkl.View {
 
 func (p *problem) family() mkl.Family {
 	return pick(p.Rand, mkl.StudentT, mkl.Laplace, mkl.GammaVariance, mkl.GeneralGIG, mkl.ARD)
+}
+
+// holdAll holds the whole prior, or nothing of it.
+func holdAll(all bool) (h mkl.HeldGIG) {
+	if all {
+		h = h.All()
+	}
+	return h
 }
 
 func (p *problem) method() mkl.Method {

@@ -47,8 +47,8 @@ func newAhead(m *model) *ahead {
 }
 
 // step replaces the γ° and the τ° of m, whose q(f) is that of the last sweep. Where the
-// prior is learned, one variable more is the common scale of all γ, with which the prior
-// goes along: its slope and second derivatives are those of log N alone.
+// prior is learned and may follow, one variable more is the common scale of all γ, with which the
+// prior goes along: its slope and second derivatives are those of log N alone.
 func (a *ahead) step(m *model) {
 	P, n := m.P, m.P
 	if m.learnTau && !m.labels {
@@ -81,7 +81,7 @@ func (a *ahead) step(m *model) {
 		a.change[i] = la.Dot(info.Row(i), a.moved[:n])
 	}
 	la.Axpy(-1, a.change[:n], slope)
-	common := m.learnPrior
+	common := m.learnPrior && m.held.scales(m.prior)
 	if common {
 		n++
 		info, slope = a.info.Slice(0, n, 0, n), a.slope[:n]

@@ -24,7 +24,7 @@ type Draw struct {
 //
 // v being the mean square of the targets and s_p the variance over the samples that kernel p
 // alone is expected to give a function (of constants, which have none, tr K_p/N). Their sum is
-// Gamma(c, 1) for every number P of kernels. Under the prior that the ascent climbs, flat in
+// Gamma(c, 1) for every number P of kernels whose weights are not known. Under the prior that the ascent climbs, flat in
 // every log a_p, it would be the larger the more kernels there are: a mode does not see that,
 // an average does.
 const totalShape = 2 // c
@@ -49,7 +49,7 @@ const leastAmplitude = -30
 //
 // Source: R. M. Neal, "Slice sampling", Annals of Statistics 31 (2003), figures 3 and 5.
 func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64) error {
-	s := slicer{x: slices.Clone(x), at: make([]float64, len(x)), src: rand.New(rand.NewPCG(seed, 0x647261))}
+	s := slicer{x: slices.Clone(x), at: make([]float64, len(x)), src: rand.New(rand.NewPCG(seed, 0x647261)), still: m.knownKernels()}
 	spread := m.spreads()
 	s.logDensity = func(x []float64) float64 { return m.logPosterior(x, spread) }
 	s.value = s.logDensity(s.x)
@@ -102,12 +102,16 @@ func (m *evidence) spreads() []float64 {
 // logPosterior returns the logarithm of the density that is drawn from, but for a constant.
 func (m *evidence) logPosterior(x, spread []float64) float64 {
 	var prior float64
+	free := len(learned(&m.scalePrior, spread))
 	for p, s := range spread {
+		if m.isKnown(p) {
+			continue
+		}
 		share := x[p] + special.Log(s)
 		if share < leastAmplitude {
 			return math.Inf(-1)
 		}
-		prior += float64(totalShape/float64(m.P)*share) - special.Exp(share)
+		prior += float64(totalShape/float64(free)*share) - special.Exp(share)
 	}
 	for j, mean := range m.mean {
 		density, _ := normalPrior(x[m.P+j], mean, m.sd[j])
@@ -172,14 +176,18 @@ type slicer struct {
 	value      float64   // of logDensity there
 	at         []float64 // the point looked at
 	src        *rand.Rand
+	still      []bool // the first variables that stay; nil if none does
 }
 
 // sweep moves each variable, and then the first p and the last together; parameters come between.
 func (s *slicer) sweep(p, parameters int) {
+	moves := func(i int) bool { return i >= len(s.still) || !s.still[i] }
 	for i := range s.x {
-		s.move(func(j int) bool { return j == i })
+		if moves(i) {
+			s.move(func(j int) bool { return j == i })
+		}
 	}
-	s.move(func(j int) bool { return j < p || j >= p+parameters })
+	s.move(func(j int) bool { return (j < p || j >= p+parameters) && moves(j) })
 }
 
 // move draws the variables that along names, all moved by the same step, from their slice.

@@ -40,10 +40,15 @@ type Evidence struct {
 	// each γ_p in units of tr K_p/Σ y_n² (tr K_p/N for labels), where kernel p alone
 	// makes functions of the targets' variance: it favours no scale within a factor of
 	// about e⁵ of that. The parameters of the other families are learned by type-II
-	// maximum likelihood unless Fixed.
+	// maximum likelihood unless Held; Prior is as in [Model].
 	Family Family
 	Prior  GIG
-	Fixed  bool
+	Held   Held
+
+	// Known holds weights a_p = 1/γ_p that are known, for targets and labels with [Evidence.Fit] and
+	// [Evidence.FitLabels]; 0 stands for one that is learned, nil for all. The kernel HHᵀ of features
+	// h with the known weight v is a mean function hᵀβ with β ~ N(0, v·I).
+	Known []float64
 
 	// Start, if not nil, is where the ascent starts from.
 	Start *EvidenceStart
@@ -280,7 +285,7 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	// Where the kernels are held the average information is as good as the second
 	// derivatives, and what was learned of others is no help.
 	settings.Precondition, settings.NoMemory = m.info.precondition, m.kernels == nil
-	learns := !e.Fixed && m.family != Hyperbola && m.family != ARD
+	learns := !m.held.all()
 	for round := 0; ; round++ {
 		r, err := minimize(x, m.cost, settings, &rec, e.Ascent.Journal.Next(), m.snapshot)
 		if err != nil {
@@ -344,7 +349,7 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	}
 	m := &evidence{
 		ctx: ctx, k: k, passes: newPasses(k, e.Workers), ws: la.Workspace{Workers: e.Workers}, P: P, N: N,
-		y: y, labels: labels, how: e.Sites, scalePrior: scalePrior{family: e.Family, prior: e.Prior},
+		y: y, labels: labels, how: e.Sites, scalePrior: scalePrior{family: e.Family, prior: e.Prior, known: e.Known},
 		power: 1, tol: searchTolerance, final: finalTolerance,
 		sum: la.NewMatrix[float64](N, N), factor: la.NewMatrix[float64](N, N),
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
@@ -365,10 +370,12 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	for range P {
 		m.unit = append(m.unit, 1)
 	}
-	if m.prior == (GIG{}) && m.family != ARD {
-		m.prior = m.family.vague(1 / m.power)
-	}
+	m.held = m.family.held().with(e.Held)
+	m.prior = m.family.begin(m.prior, m.held, 1/m.power)
 	if err := m.family.validate(m.prior); err != nil {
+		return nil, nil, err
+	}
+	if err := m.checkKnown(P); err != nil {
 		return nil, nil, err
 	}
 	var start EvidenceStart
@@ -417,6 +424,11 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 			return nil, nil, fmt.Errorf("vi: Start.Gamma[%d] is %g", p, g)
 		}
 		x[p] = -special.Log(g)
+	}
+	for p, v := range e.Known {
+		if v > 0 {
+			x[p] = special.Log(v)
+		}
 	}
 	x = append(x, theta...)
 	if !labels {
@@ -499,7 +511,9 @@ func (m *evidence) keep() {
 // compose computes the lower triangle of K = Σ a_p·K_p at x.
 func (m *evidence) compose(x []float64) {
 	for p := range m.weight {
-		m.weight[p] = special.Exp(x[p])
+		if m.weight[p] = special.Exp(x[p]); m.isKnown(p) {
+			m.weight[p] = m.known[p]
+		}
 	}
 	if m.kernels != nil {
 		m.kernels.SetParameters(&m.ws, x[m.P:m.P+len(m.mean)])
@@ -664,7 +678,28 @@ func (m *evidence) precision(quad []float64) la.Matrix[float64] {
 type scalePrior struct {
 	family Family
 	prior  GIG
+	held   Held      // by the family too
 	unit   []float64 // of γ_p
+	known  []float64 // weights 1/γ_p, 0 where they are learned; nil if all are
+}
+
+// isKnown reports whether γ_p is known.
+func (m *scalePrior) isKnown(p int) bool { return m.known != nil && m.known[p] > 0 }
+
+// checkKnown reports known weights that are none, and fits that would learn no weight.
+func (m *scalePrior) checkKnown(P int) error {
+	if m.known == nil {
+		return nil
+	}
+	if len(m.known) != P {
+		return fmt.Errorf("vi: Known: %d weights for %d kernels", len(m.known), P)
+	}
+	for p, v := range m.known {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("vi: Known[%d] is %g: it must be positive and finite, or 0", p, v)
+		}
+	}
+	return nil
 }
 
 // logPrior returns log p(log γ) but for a constant, at u = log γ in its unit, and
@@ -688,6 +723,10 @@ func normalPrior(x, mean, sd float64) (density, slope float64) {
 // the log prior of all γ_p but for a constant.
 func (m *evidence) amplitudeSlopes(x, g []float64) (density float64) {
 	for p, a := range m.weight {
+		if m.isKnown(p) {
+			g[p] = 0
+			continue
+		}
 		d, slope := m.logPrior(-x[p] - special.Log(m.unit[p]))
 		density += d
 		g[p] = slope - float64(0.5*a*(m.quad[p]-m.trace[p]))
@@ -725,10 +764,35 @@ func (m *evidence) sumSlopes(k Adaptive, dst []float64) {
 func (m *evidence) learnPrior() bool {
 	q, moments := m.scales()
 	old := m.prior
-	m.prior = m.family.learn(m.prior, m.family.meanMoments(q, moments), true)
+	q, moments = learned(&m.scalePrior, q), learned(&m.scalePrior, moments)
+	if len(q) == 0 {
+		return false
+	}
+	m.prior = m.family.learn(m.prior, m.family.meanMoments(q, moments), m.held, true)
 	m.best = math.Inf(1)
 	moved := func(a, b float64) bool { return math.Abs(a-b) > 1e-3*(math.Abs(a)+math.Abs(b)) }
 	return moved(old.Omega, m.prior.Omega) || moved(old.Chi, m.prior.Chi) || moved(old.Phi, m.prior.Phi)
+}
+
+// knownKernels says of each kernel whether its weight is known, nil if none is.
+func (m *scalePrior) knownKernels() (known []bool) {
+	for p := range m.known {
+		known = append(known, m.isKnown(p))
+	}
+	return known
+}
+
+// learned returns what is of kernels whose weights are not known.
+func learned[T any](m *scalePrior, all []T) (some []T) {
+	if m.known == nil {
+		return all
+	}
+	for p, v := range all {
+		if !m.isKnown(p) {
+			some = append(some, v)
+		}
+	}
+	return some
 }
 
 // scales returns q(γ_p) = GIG(ω + N/2, χ, φ + s_p) and its moments, where with
@@ -777,7 +841,7 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 	}
 	s := State{
 		Family: m.family, Labels: m.labels, Prior: m.prior, Tau: 1,
-		Alpha: slices.Clone(m.alpha), Factor: m.factor.Clone(),
+		Alpha: slices.Clone(m.alpha), Factor: m.factor.Clone(), Known: m.knownKernels(),
 	}
 	loo := &LeaveOneOut{}
 	fit := &Fit{
@@ -812,7 +876,7 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 	}
 	if m.family != ARD {
 		s.Scales, _ = m.scales()
-		fit.GPLimit = m.family != Hyperbola && m.prior.VarLog() < pointVariance
+		fit.GPLimit = !m.held.all() && m.prior.VarLog() < pointVariance
 	}
 	if fit.Posterior, err = NewPosterior(s); err != nil {
 		return nil, err

@@ -63,6 +63,70 @@ func (f *Family) UnmarshalText(text []byte) error {
 	return fmt.Errorf("vi: Family: %q is not known", text)
 }
 
+// Held says which parameters of the prior of γ keep the values that they start from, beside
+// those that the family itself holds: a [StudentT] process whose Omega is held at ½ is a Cauchy
+// process, and one of [GeneralGIG] whose Omega is held at −1 a hyperbolic process. The zero value
+// holds none.
+type Held struct{ Omega, Chi, Phi bool }
+
+// All returns that all three parameters are held.
+func (Held) All() Held { return Held{true, true, true} }
+
+// held returns which parameters the family itself holds.
+func (f Family) held() Held {
+	switch f {
+	case StudentT:
+		return Held{Chi: true}
+	case Laplace:
+		return Held{Omega: true, Phi: true}
+	case GammaVariance:
+		return Held{Phi: true}
+	case GeneralGIG:
+		return Held{}
+	}
+	return Held{}.All()
+}
+
+// with returns what h or g holds.
+func (h Held) with(g Held) Held { return Held{h.Omega || g.Omega, h.Chi || g.Chi, h.Phi || g.Phi} }
+
+// all reports whether nothing is learned.
+func (h Held) all() bool { return h == h.All() }
+
+// scales reports whether (χ, φ) → (cχ, φ/c) leaves alone what is held of p.
+func (h Held) scales(p GIG) bool { return !(h.Chi && p.Chi != 0) && !(h.Phi && p.Phi != 0) }
+
+// begin returns the prior to start from: p, if that is a prior of the family; else the weak prior
+// for precisions of the order of scale, of which p has the parameters that are not 0 or are held.
+func (f Family) begin(p GIG, held Held, scale float64) GIG {
+	weak := f.vague(scale)
+	switch {
+	case f == ARD || f.validate(p) == nil:
+		return p
+	case p == GIG{}:
+		return weak
+	}
+	held = held.with(f.held())
+	if p.Omega == 0 && !held.Omega {
+		p.Omega = weak.Omega
+	}
+	chi, phi := p.Chi == 0 && !held.Chi, p.Phi == 0 && !held.Phi // to be chosen
+	switch {
+	case phi && p.Chi == 0 && !chi: // γ is gamma, of the mean scale
+		p.Phi = 2 * p.Omega / scale
+	case chi && p.Phi == 0 && !phi: // 1/γ is gamma, of the mean 1/scale
+		p.Chi = -2 * p.Omega * scale
+	default:
+		if chi {
+			p.Chi = weak.Chi
+		}
+		if phi {
+			p.Phi = weak.Phi
+		}
+	}
+	return p
+}
+
 // vague returns the family's weak prior for precisions of the order of scale.
 func (f Family) vague(scale float64) GIG {
 	const weak = 0.01
@@ -161,46 +225,57 @@ func (h hyper) likelihood(p GIG) float64 {
 const maxOmega = 1e4
 
 // learn returns the prior that maximises the bound given the posterior's means,
-// equations (11)–(13): one coordinate after another, or jointly where a family
-// has a closed form for that. The roots of (12) and (13) need not
+// equations (11)–(13), over the parameters that neither the family nor held holds: one coordinate
+// after another, or jointly where there is a closed form for that. The roots of (12) and (13) need not
 // exist; the maximum is then at χ = 0 or φ = 0. Where the means are beyond double
 // precision, and so what they lead to is no prior of the family, p stays.
-func (f Family) learn(p GIG, h hyper, joint bool) GIG {
-	if q := f.highest(p, h, joint); f.validate(q) == nil {
+func (f Family) learn(p GIG, h hyper, held Held, joint bool) GIG {
+	if q := h.highest(p, f.held().with(held), joint); f.validate(q) == nil {
 		return q
 	}
 	return p
 }
 
-// highest is learn without a check of what comes out.
-func (f Family) highest(p GIG, h hyper, joint bool) GIG {
+// highest is learn, given all that is held, without a check of what comes out.
+func (h hyper) highest(p GIG, held Held, joint bool) GIG {
 	switch {
-	case f == Laplace:
-		p.Chi = 2 / h.inv
-	case f == StudentT && joint:
+	case joint && held == Held{Chi: true} && p.Chi == 0:
 		p.Omega = min(gammaShape(h.gap), max(maxOmega, p.Omega))
 		p.Phi = 2 * p.Omega / h.mean
-	case f == GammaVariance && joint:
+		return p
+	case joint && held == Held{Phi: true} && p.Phi == 0:
 		p.Omega = -min(gammaShape(special.Log(h.inv)+h.log), max(maxOmega, -p.Omega))
 		p.Chi = -2 * p.Omega / h.inv
-	default:
+		return p
+	}
+	edges := joint && !held.Chi && !held.Phi
+	lower, upper := edges && (!held.Omega || p.Omega > 0), edges && (!held.Omega || p.Omega < 0) // χ = 0, φ = 0
+	from := GIG{}
+	if held.Omega {
+		from.Omega = p.Omega
+	}
+	if !held.Omega {
 		limit := max(maxOmega, math.Abs(p.Omega))
 		p.Omega = min(max(solveOmega(p, h.log), -limit), limit)
-		if f != StudentT {
-			p.Chi = solveChi(p.Omega, p.Phi, h.inv)
+	}
+	if !held.Chi {
+		p.Chi = solveChi(p.Omega, p.Phi, h.inv)
+	}
+	if !held.Phi {
+		p.Phi = solveChi(-p.Omega, p.Chi, h.mean)
+	}
+	// Where the best prior is nearly a point, ω, χ and φ approach it ever more
+	// slowly one after another; the two families at the edges reach it at once.
+	try := func(held Held) {
+		if edge := h.highest(from, held, true); edge.validate("edge") == nil && h.likelihood(edge) > h.likelihood(p) {
+			p = edge
 		}
-		if f != GammaVariance {
-			p.Phi = solveChi(-p.Omega, p.Chi, h.mean)
-		}
-		if f == GeneralGIG && joint {
-			// Where the best prior is nearly a point, ω, χ and φ approach it ever more
-			// slowly one after another; the two families at the edges reach it at once.
-			for _, edge := range []GIG{StudentT.learn(GIG{}, h, true), GammaVariance.learn(GIG{}, h, true)} {
-				if h.likelihood(edge) > h.likelihood(p) {
-					p = edge
-				}
-			}
-		}
+	}
+	if lower {
+		try(Held{Omega: held.Omega, Chi: true})
+	}
+	if upper {
+		try(Held{Omega: held.Omega, Phi: true})
 	}
 	return p
 }

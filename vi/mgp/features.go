@@ -121,14 +121,17 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 	}
 	if m.scalePrior = (scalePrior{family: e.Family, prior: e.Prior}); m.family == Default {
 		m.family, m.prior = Hyperbola, Hyperbola.vague(1)
-	} else if m.prior == (GIG{}) && m.family != ARD {
-		m.prior = m.family.vague(1 / m.power)
 	}
+	m.held = m.family.held().with(e.Held)
+	m.prior = m.family.begin(m.prior, m.held, 1/m.power)
 	if err := m.family.validate(m.prior); err != nil {
 		return nil, nil, err
 	}
-	if !e.Fixed && m.family != Hyperbola && m.family != ARD {
-		return nil, nil, fmt.Errorf("vi: FitFeatures does not learn the prior of family %v: set Fixed", m.family)
+	if !m.held.all() {
+		return nil, nil, fmt.Errorf("vi: FitFeatures does not learn the prior of family %v: set Held", m.family)
+	}
+	if e.Known != nil {
+		return nil, nil, errors.New("vi: Known: FitFeatures learns all weights")
 	}
 
 	D := m.first[P]

@@ -197,12 +197,12 @@ func TestFeatureErrors(t *testing.T) {
 		f Features
 	}{
 		"vi: Blocks: none": {f: Features{Targets: y}},
-		"vi: Blocks[0]: 4×30 where features of 60 samples are needed":             {f: Features{Blocks: test, Targets: y}},
-		"vi: Blocks[0]: entry (2, 5) is +Inf":                                     {f: Features{Blocks: []la.Matrix[float64]{bad}, Targets: y}},
-		"vi: Targets: their mean square is 0":                                     {f: Features{Blocks: train, Targets: make([]float64, 60)}},
-		"vi: Samples is -3":                                                       {f: Features{Blocks: train, Targets: y, Samples: -3}},
-		"vi: Start.Gamma: 1 values for 3 kernels":                                 {e: Evidence{Start: &EvidenceStart{Gamma: []float64{1}}}, f: Features{Blocks: train, Targets: y}},
-		"vi: FitFeatures does not learn the prior of family Student-t: set Fixed": {e: Evidence{Family: StudentT}, f: Features{Blocks: train, Targets: y}},
+		"vi: Blocks[0]: 4×30 where features of 60 samples are needed":            {f: Features{Blocks: test, Targets: y}},
+		"vi: Blocks[0]: entry (2, 5) is +Inf":                                    {f: Features{Blocks: []la.Matrix[float64]{bad}, Targets: y}},
+		"vi: Targets: their mean square is 0":                                    {f: Features{Blocks: train, Targets: make([]float64, 60)}},
+		"vi: Samples is -3":                                                      {f: Features{Blocks: train, Targets: y, Samples: -3}},
+		"vi: Start.Gamma: 1 values for 3 kernels":                                {e: Evidence{Start: &EvidenceStart{Gamma: []float64{1}}}, f: Features{Blocks: train, Targets: y}},
+		"vi: FitFeatures does not learn the prior of family Student-t: set Held": {e: Evidence{Family: StudentT}, f: Features{Blocks: train, Targets: y}},
 	} {
 		_, err := c.e.FitFeatures(ctx, c.f)
 		assert.EqualError(t, err, want)

@@ -74,7 +74,7 @@ func TestLearnFromNoMeans(t *testing.T) {
 		p := f.vague(1)
 		for _, v := range []float64{math.NaN(), math.Inf(1), 0} {
 			for _, joint := range []bool{false, true} {
-				assert.NoError(t, f.validate(f.learn(p, hyper{mean: v, inv: v, log: math.Log(v), gap: v}, joint)), "%v, %g", f, v)
+				assert.NoError(t, f.validate(f.learn(p, hyper{mean: v, inv: v, log: math.Log(v), gap: v}, Held{}, joint)), "%v, %g", f, v)
 			}
 		}
 	}

@@ -129,7 +129,7 @@ func goldenCase(t *testing.T, dir string, data []byte) {
 	family, ok := mgpFamilies[c.Prior.Name]
 	require.True(t, ok, "prior %s", c.Prior.Name)
 	g := Model{
-		Family: family, Prior: GIG{c.Prior.Omega, c.Prior.Chi, c.Prior.Phi}, Fixed: len(c.Prior.Learn) == 0,
+		Family: family, Prior: GIG{c.Prior.Omega, c.Prior.Chi, c.Prior.Phi}, Held: heldIf(len(c.Prior.Learn) == 0),
 		Tau: c.Init.Tau, Noise: NoiseFixed, Ranks: c.R, Plain: true, Workers: 2,
 		Start: &Start{Gamma: c.Init.G, Y: c.Init.Ybar},
 	}

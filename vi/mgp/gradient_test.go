@@ -48,7 +48,7 @@ func TestMultiGPBoundGradient(t *testing.T) {
 		}
 		return sum
 	}
-	published := Model{Prior: GIG{1, 0, 1}, Fixed: true, Ascent: vi.Ascent{MaxSweeps: 500, Tolerance: -1}}
+	published := Model{Prior: GIG{1, 0, 1}, Held: Held{}.All(), Ascent: vi.Ascent{MaxSweeps: 500, Tolerance: -1}}
 	learned := Model{Family: Laplace, Ascent: vi.Ascent{MaxSweeps: 2000, Tolerance: -1}}
 	ctx := context.Background()
 	for name, run := range map[string]func(k vi.Kernels) (*Fit, error){

@@ -45,6 +45,9 @@ func (e Evidence) FitHeavy(ctx context.Context, k vi.Kernels, y []float64) (*Fit
 	if e.Family != Default {
 		return nil, fmt.Errorf("vi: noise with heavy tails takes the default prior, and Family is %v", e.Family)
 	}
+	if e.Known != nil {
+		return nil, errors.New("vi: Known: noise with heavy tails takes weights that are learned")
+	}
 	m, x, err := e.heavy(ctx, k, y)
 	if err != nil {
 		return nil, err

@@ -51,6 +51,10 @@ func (m *evidence) measure(x []float64) {
 	m.passes.products(&m.ws, m.alpha, v.Slice(0, m.P, 0, m.N))
 	for p, a := range m.weight {
 		m.quad[p] = la.Dot(m.alpha, v.Row(p))
+		if m.isKnown(p) {
+			clear(v.Row(p)) // it is no variable
+			continue
+		}
 		la.Scal(a, v.Row(p))
 	}
 	if m.kernels != nil {
@@ -104,6 +108,8 @@ func (i *information) curve(ws *la.Workspace, g []float64, prior func(v int) flo
 func (m *evidence) curve(x, g []float64) {
 	m.info.curve(&m.ws, g, func(v int) float64 {
 		switch {
+		case v < m.P && m.isKnown(v):
+			return 1 // of any size: its slope is 0
 		case v < m.P:
 			return m.curvature(v, x[v])
 		case v < m.P+len(m.mean):

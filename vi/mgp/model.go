@@ -39,10 +39,11 @@ import (
 type Model struct {
 	Family Family // of the prior of γ
 
-	// Prior is the prior of γ to start from and, if Fixed, to keep. The zero
-	// value is a weak prior of the family at the scale of the targets.
+	// Prior is the prior of γ to start from. The zero value is a weak prior of the family at the
+	// scale of the targets, and so are parameters of 0 that are not held, where there is no such
+	// prior of the family. Held says which parameters are not learned.
 	Prior GIG
-	Fixed bool
+	Held  Held
 
 	// Tau is the noise precision τ to start from; 0 means twice the precision of
 	// the targets, or 1 for labels.
@@ -202,6 +203,7 @@ type model struct {
 	rank   []float64 // r_p
 
 	family     Family
+	held       Held // by the family too
 	plain      bool
 	joint      bool // learn ω jointly with χ or φ
 	learnPrior bool
@@ -290,8 +292,7 @@ func (g Model) model(k vi.Kernels, y []float64, labels bool) (*model, error) {
 		k: k, passes: newPasses(k, g.Workers), P: P, N: N, ws: la.Workspace{Workers: g.Workers},
 		y: y, labels: labels, rank: make([]float64, P),
 		family: g.Family, plain: g.Plain, joint: !g.Plain,
-		learnPrior: !g.Fixed && g.Family != ARD && g.Family != Hyperbola,
-		learnTau:   g.Noise == NoiseLearned || g.Noise == NoiseDefault && !labels,
+		learnTau: g.Noise == NoiseLearned || g.Noise == NoiseDefault && !labels,
 		state: state{
 			q: make([]GIG, P), moments: make([]gigMoments, P), prior: g.Prior,
 			gamma0: make([]float64, P), s: make([]float64, P), mean: slices.Clone(y), alpha: make([]float64, N),
@@ -302,6 +303,8 @@ func (g Model) model(k vi.Kernels, y []float64, labels bool) (*model, error) {
 	if m.family == Default {
 		m.family = StudentT
 	}
+	m.held = m.family.held().with(g.Held)
+	m.learnPrior = !m.held.all()
 	for p := range m.rank {
 		m.rank[p] = float64(N)
 		if g.Ranks != nil {
@@ -317,13 +320,11 @@ func (g Model) model(k vi.Kernels, y []float64, labels bool) (*model, error) {
 	if err := m.start(g); err != nil {
 		return nil, err
 	}
-	if m.prior == (GIG{}) && m.family != ARD {
-		var scale float64
-		for _, v := range m.moments {
-			scale += v.mean / float64(P)
-		}
-		m.prior = m.family.vague(scale)
+	var scale float64
+	for _, v := range m.moments {
+		scale += v.mean / float64(P)
 	}
+	m.prior = m.family.begin(m.prior, m.held, scale)
 	if err := m.family.validate(m.prior); err != nil {
 		return nil, err
 	}
@@ -675,7 +676,7 @@ func (m *model) updateScales() error {
 // ½(c−1)·Σ E[γ_p]·s_p, which is highest at c = Σ r_p/Σ E[γ_p]·s_p. Without it a
 // narrow prior and the posteriors that it ties down hold each other in place.
 func (m *model) updateCommonScale() {
-	if !m.learnPrior {
+	if !m.learnPrior || !m.held.scales(m.prior) {
 		return
 	}
 	var rank, square float64
@@ -713,11 +714,11 @@ func (m *model) updatePrior() {
 	if !m.learnPrior {
 		return
 	}
-	if m.family == StudentT && !m.plain {
+	if m.held == m.family.held() && m.family == StudentT && !m.plain {
 		m.updateGammaPrior()
 		return
 	}
-	m.prior = m.family.learn(m.prior, m.family.meanMoments(m.q, m.moments), m.joint)
+	m.prior = m.family.learn(m.prior, m.family.meanMoments(m.q, m.moments), m.held, m.joint)
 }
 
 // updateGammaPrior maximises the bound over a gamma prior and the shapes of q(γ), the

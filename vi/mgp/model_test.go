@@ -57,7 +57,7 @@ func TestMultiGPBoundRises(t *testing.T) {
 				for _, classes := range []bool{false, true} {
 					name := fmt.Sprintf("%v/%s/noise=%d/labels=%t", family, mode, noise, classes)
 					t.Run(name, func(t *testing.T) {
-						g := Model{Family: family, Fixed: mode == "fixed", Plain: mode == "plain", Noise: noise, Workers: 1}
+						g := Model{Family: family, Held: heldIf(mode == "fixed"), Plain: mode == "plain", Noise: noise, Workers: 1}
 						target := y
 						if classes {
 							target = labels
@@ -86,7 +86,7 @@ func TestMultiGPUpdatesAreOptimal(t *testing.T) {
 	testkit.NotShort(t)
 	k, y, labels := mgpProblem(t, 12, 3, 5)
 	for _, classes := range []bool{false, true} {
-		g := Model{Family: GeneralGIG, Prior: GIG{0.7, 0.4, 0.9}, Fixed: true, Noise: NoiseLearned, Workers: 1}
+		g := Model{Family: GeneralGIG, Prior: GIG{0.7, 0.4, 0.9}, Held: Held{}.All(), Noise: NoiseLearned, Workers: 1}
 		target := y
 		if classes {
 			target = labels
@@ -150,7 +150,7 @@ func TestMultiGPBoundIsBelowEvidence(t *testing.T) {
 		{StudentT, GIG{1.5, 0, 2}}, {Laplace, GIG{-1, 2, 0}}, {GammaVariance, GIG{-2.5, 3, 0}}, {GeneralGIG, GIG{0.3, 1, 2}},
 	} {
 		const tau = 4
-		fit, err := Model{Family: c.family, Prior: c.prior, Fixed: true, Tau: tau, Noise: NoiseFixed}.Fit(context.Background(), k, y)
+		fit, err := Model{Family: c.family, Prior: c.prior, Held: Held{}.All(), Tau: tau, Noise: NoiseFixed}.Fit(context.Background(), k, y)
 		require.NoError(t, err)
 		var evidence float64
 		const h = 0.02
@@ -240,7 +240,7 @@ func TestMultiGPLabelsHaveNoScale(t *testing.T) {
 	const c = 7.0
 	fit := func(c float64) *Fit {
 		f, err := Model{
-			Family: GeneralGIG, Prior: GIG{0.4, 0.6 * c, 1.1 / c}, Fixed: true, Tau: c,
+			Family: GeneralGIG, Prior: GIG{0.4, 0.6 * c, 1.1 / c}, Held: Held{}.All(), Tau: c,
 			Start: &Start{Gamma: []float64{c, 2 * c, 3 * c}},
 			// Once it has converged rounding decides which steps ahead are taken.
 			Ascent: vi.Ascent{MaxSweeps: 6, Tolerance: -1},

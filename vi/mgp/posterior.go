@@ -29,6 +29,8 @@ type State struct {
 	Scales []GIG
 	Gamma  []float64
 
+	Known []bool // the kernels whose γ_p was known and not learned; nil if none was
+
 	// Sites holds the precisions λ_n of the sites of labels, of the logarithm of a
 	// noise variance, or of noise with heavy tails, or is nil.
 	Sites []float64
@@ -82,6 +84,9 @@ func NewPosterior(s State) (*Posterior, error) {
 				return fail("Scales[%d]: GIG(%g, %g, %g) is beyond double precision", p, q.Omega, q.Chi, q.Phi)
 			}
 		}
+	}
+	if s.Known != nil && len(s.Known) != P {
+		return fail("Known: of %d kernels where there are %d", len(s.Known), P)
 	}
 	if j := check.NonFinite(s.Alpha); j >= 0 {
 		return fail("Alpha[%d] is %g", j, s.Alpha[j])
@@ -152,16 +157,53 @@ func (p *Posterior) Dims() (P, N int) { return p.P, p.N }
 
 // KernelWeights returns the mean and the standard deviation of 1/γ_p, the
 // variance that kernel p contributes per unit of K_p. Under ARD γ_p is a point
-// and the deviations are zero.
+// and the deviations are zero, and so is that of a weight that was known.
 func (p *Posterior) KernelWeights() (mean, sd []float64) {
 	mean, sd = make([]float64, p.P), make([]float64, p.P)
 	for i, g := range p.s.Gamma {
 		mean[i] = 1 / g
-		if p.s.Family != ARD {
+		if p.s.Family != ARD && (p.s.Known == nil || !p.s.Known[i]) {
 			mean[i], sd[i] = p.s.Scales[i].MeanInv(), math.Sqrt(p.s.Scales[i].VarInv())
 		}
 	}
 	return mean, sd
+}
+
+// Start returns where a fit of a [Model] goes on from the posterior of an earlier one: E[γ], for
+// labels E[y] = B·α, and τ.
+func (p *Posterior) Start() (start *Start, tau float64) {
+	start = &Start{Gamma: p.s.Gamma}
+	if p.s.Labels && p.s.Sites == nil {
+		l := p.s.Factor
+		along, y := make([]float64, p.N), make([]float64, p.N) // Lᵀα, L·Lᵀα
+		for i, a := range p.s.Alpha {
+			la.Axpy(a, l.Row(i)[:i+1], along[:i+1])
+		}
+		for i := range y {
+			y[i] = la.Dot(l.Row(i)[:i+1], along[:i+1])
+		}
+		start.Y = y
+	}
+	return start, p.s.Tau
+}
+
+// Coefficients returns the means and the variances of the coefficients β of the function f_p = Hβ,
+// whose kernel K_p is HHᵀ, given the rows of Hᵀ, D×N:
+//
+//	E[β] = Hᵀα/γ_p,   Cov[β] = I/γ_p − HᵀB⁻¹H/γ_p².
+func (p *Posterior) Coefficients(kernel int, h la.Matrix[float64]) (mean, variance []float64, err error) {
+	if kernel < 0 || kernel >= p.P || h.Cols != p.N {
+		return nil, nil, fmt.Errorf("vi: coefficients: kernel %d and features of %d samples where there are %d and %d", kernel, h.Cols, p.P, p.N)
+	}
+	a := 1 / p.s.Gamma[kernel]
+	k := h.Clone()
+	mean, variance = make([]float64, h.Rows), make([]float64, h.Rows)
+	for d := range k.Rows {
+		la.Scal(a, k.Row(d))
+		mean[d], variance[d] = la.Dot(k.Row(d), p.s.Alpha), a
+	}
+	p.takeKnown(&la.Workspace{Workers: 1}, k, variance)
+	return mean, variance, nil
 }
 
 // Prediction is the predictive distribution of T samples. Slices that

@@ -107,6 +107,9 @@ func (e Evidence) FitVarying(ctx context.Context, k vi.Kernels, y []float64) (*F
 	if e.Family != Default {
 		return nil, fmt.Errorf("vi: noise that varies takes the default prior, and Family is %v", e.Family)
 	}
+	if e.Known != nil {
+		return nil, errors.New("vi: Known: noise that varies takes weights that are learned")
+	}
 	if e.Start == nil {
 		first, err := e.fit(ctx, k, y, false)
 		if err != nil {

@@ -2,6 +2,7 @@ package probit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -85,6 +86,14 @@ type Model struct {
 	// vanish. It is for comparison only.
 	Published bool
 
+	// MAP finds the mode of the posterior of W, and with WSum of W and β, with Y and α integrated
+	// out, instead of an approximate posterior: W and β are then points. It is found by expectation
+	// and maximisation, whose sweeps are those of Published. It takes the rules FixSum, FixProd and
+	// WSum with its other settings of the weights at their defaults, and no Prune. The record
+	// has the logarithm of the joint density of labels, W and β; see docs/probit.md. With priors of a
+	// small shape that is highest where most regressors are nearly 0.
+	MAP bool
+
 	Ascent vi.Ascent
 
 	// Plain makes exactly the updates of the paper. The default extrapolates E[Y] and E[α]
@@ -100,6 +109,11 @@ type Model struct {
 	// samples.
 	Seed  uint64
 	Start *Start
+
+	// From, if not nil, is the posterior of an earlier fit by the same rule, of as many classes,
+	// kernels and basis points, to go on from. It takes the place of Seed, Start and, where weights are
+	// learned, of Beta; one of [Structured] has no state that another fit could begin with.
+	From *Posterior
 }
 
 // WeightUpdate says how the weights of kernels are learned.
@@ -211,6 +225,7 @@ type model struct {
 	ridge      []float64 // N, nil if there is none
 	update     WeightUpdate
 	published  bool
+	point      bool // the mode is sought
 	prune      float64
 
 	ws      la.Workspace
@@ -357,7 +372,7 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 	}
 	m := &model{
 		composite: composite, k: k, C: C, P: P, D: D, N: N, labels: labels,
-		update: p.Update, theta: theta, published: p.Published, prune: p.Prune,
+		update: p.Update, theta: theta, published: p.Published || p.MAP, point: p.MAP, prune: p.Prune,
 		ws: la.Workspace{Workers: p.Workers},
 		classes: work.NewCrew(p.Workers, C, func(share int) *classWorker {
 			return &classWorker{
@@ -370,7 +385,7 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		y: la.NewMatrix[float64](C, N), location: la.NewMatrix[float64](C, N), logZ: make([]float64, N),
 		w: la.NewMatrix[float64](C, D), variance: la.NewMatrix[float64](C, D), logDet: make([]float64, C),
 		f: la.NewMatrix[float64](C, N), response: la.NewMatrix[float64](C, D), spread: make([]float64, C), shake: make([]float64, C), jitter: make([]float64, C),
-		monotone: !p.Published && (!p.Rule.Learned() || p.Update != PlugIn),
+		monotone: p.MAP || !p.Published && (!p.Rule.Learned() || p.Update != PlugIn),
 	}
 	m.chunks.Stop = &m.Stop
 	switch {
@@ -385,10 +400,23 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		}
 	case !(p.Prune >= 0):
 		return nil, fmt.Errorf("vi: Prune is %g", p.Prune)
+	case p.MAP && (p.Rule == Bin || p.Rule == WProd):
+		return nil, fmt.Errorf("vi: MAP: %v: FixSum, FixProd or WSum is needed", p.Rule)
+	case p.MAP && (p.Update != PlugIn || p.Search != Mode || p.Prune != 0 || theta != nil):
+		return nil, errors.New("vi: MAP: not with Update, Search, Prune or parameters of kernels")
 	}
 	for c := range C {
 		m.alpha = append(m.alpha, conjugate.NewGammas(priors[c], priors[c].Shape+0.5, D))
 		m.active = append(m.active, sequence(D))
+	}
+	m.weightTask, m.coneOf = m.updateClass, m.updateChunk
+	if p.From != nil {
+		if err := p.From.fits(p.Rule, C, P, D, theta != nil); err != nil {
+			return nil, err
+		}
+		if p.Rule.Learned() {
+			p.Beta = p.From.s.Beta
+		}
 	}
 	if err := m.start(p); err != nil {
 		return nil, err
@@ -417,8 +445,6 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 	if p.Ascent.Journal != nil {
 		m.identity = identityOf(&m.ws, k)
 	}
-	m.weightTask = m.updateClass
-	m.coneOf = m.updateChunk
 	m.updates = []work.Update{
 		{Name: "W", Step: m.updateW},
 		{Name: "Y", Step: m.updateY},
@@ -485,9 +511,67 @@ func (p Model) priors(C int) ([]vi.Gamma, error) {
 	return priors, nil
 }
 
+// fits reports what keeps a fit of C classes, P kernels and D basis points from going on from p.
+func (p *Posterior) fits(rule Rule, C, P, D int, parametric bool) error {
+	c, k, d := p.Dims()
+	switch {
+	case c != C || k != P || d != D:
+		return fmt.Errorf("vi: From: %d classes, %d kernels and %d basis points where there are %d, %d and %d", c, k, d, C, P, D)
+	case p.s.Rule != rule:
+		return fmt.Errorf("vi: From: its rule is %v, not %v", p.s.Rule, rule)
+	case p.parts != nil:
+		return errors.New("vi: From: a mixture of the states of switches is nothing to go on from")
+	case parametric:
+		return errors.New("vi: From: not where parameters of kernels are learned")
+	}
+	return nil
+}
+
+// resume sets E[Y] and E[α] to those of the posterior p, with the weights beta.
+func (m *model) resume(p *Posterior, rule Rule, beta []float64) error {
+	beta, err := rule.start(beta, m.P)
+	if err != nil {
+		return err
+	}
+	copy(m.mean, beta)
+	m.setKernel()
+	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, p.s.W, m.kernel, 0, m.f)
+	if err := m.updateY(); err != nil {
+		return err
+	}
+	for c := range m.C {
+		g, active := &m.alpha[c], m.active[c][:0]
+		for d, a := range p.s.Alpha.Row(c) {
+			if math.IsInf(a, 1) {
+				g.Scale[d] = prunedPrecision(g.Prior, m.gram.At(d, d)) / g.Shape // it stays out
+				continue
+			}
+			g.Scale[d] = a / g.Shape
+			active = append(active, d)
+		}
+		m.active[c] = active
+	}
+	return nil
+}
+
+// prunedPrecision returns the E[α] at which a regressor that is out of the equations, of the
+// variance 1/(α + gram), rests: the solution of α·(ν + ½/(α + gram)) = τ + ½.
+func prunedPrecision(prior vi.Gamma, gram float64) float64 {
+	tau, nu := prior.Shape, 1/prior.Scale
+	b := tau - float64(nu*gram)
+	root := math.Sqrt(float64(b*b) + float64(4*nu*(tau+0.5)*gram))
+	if b < 0 { // without their difference
+		return 2 * (tau + 0.5) * gram / (root - b)
+	}
+	return (b + root) / (2 * nu)
+}
+
 // start sets E[Y] and E[α]. The random start is that of auxiliary variables around
 // standard normal functions.
 func (m *model) start(p Model) error {
+	if p.From != nil {
+		return m.resume(p.From, p.Rule, p.Beta)
+	}
 	s := p.Start
 	if s == nil {
 		var cone special.Cone
@@ -829,6 +913,9 @@ func (m *model) updateAlpha() {
 //
 // and the terms of W, α and β. The second moments of Y cancel.
 func (m *model) Bound() float64 {
+	if m.point {
+		return m.logJoint()
+	}
 	var sum float64
 	for _, z := range m.logZ {
 		sum += z
@@ -845,6 +932,35 @@ func (m *model) Bound() float64 {
 	}
 	if m.theta != nil {
 		sum += m.theta.bound()
+	}
+	return sum
+}
+
+// logJoint returns the logarithm of the density of labels, W and β where Y and α were found last,
+//
+//	Σ_n log P(t_n | W, β) + Σ_{c,d} log p(w_{c,d}) + log p(β),
+//
+// p(w) being the Student-t density that Gamma(τ, rate ν) leaves of N(0, 1/α),
+//
+//	Γ(τ+½)/(Γ(τ)·√(2πν))·(1 + w²/2ν)^−(τ+½),
+//
+// whose power is that of the rate of q(α), ν + ½w², over ν. The first sweep comes before it.
+func (m *model) logJoint() float64 {
+	var sum float64
+	for _, z := range m.logZ {
+		sum += z
+	}
+	for c := range m.C {
+		g := &m.alpha[c]
+		logs := 0.0
+		for _, s := range g.Scale {
+			logs += special.Log(s / g.Prior.Scale)
+		}
+		constant := special.LogGamma(g.Shape) - special.LogGamma(g.Prior.Shape) + float64(0.5*(special.Log(g.Prior.Scale)-conjugate.Log2Pi))
+		sum += float64(g.Shape*logs) + float64(float64(m.D)*constant)
+	}
+	if m.beta != nil {
+		sum += m.beta.bound()
 	}
 	return sum
 }

@@ -51,6 +51,10 @@ func (p *Posterior) Point() (*Point, error) {
 	for i, part := range parts {
 		one := pointPart{probability: probability[i], beta: part.s.Beta, w: part.s.W}
 		for c := range q.classes {
+			if p.s.Point {
+				one.classes = append(one.classes, classFactor{})
+				continue
+			}
 			n := 0
 			for _, a := range p.s.Alpha.Row(c) {
 				if !math.IsInf(a, 1) {

@@ -1,6 +1,7 @@
 package probit
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -28,6 +29,10 @@ type State struct {
 	// covariance of w_c, (E[KKᵀ] + diag E[α_c])⁻¹.
 	Gram la.Matrix[float64]
 
+	// Point says that W and Beta are points, the mode of their posterior: there is no
+	// covariance, and Gram is empty.
+	Point bool
+
 	// Components, after a fit with [Structured], are the states of β with their
 	// regressors; Beta, BetaCov and W then follow from them, and Gram is empty.
 	Components []Component
@@ -52,6 +57,9 @@ type Posterior struct {
 // must not be changed afterwards. The error says what does not fit.
 func NewPosterior(s State) (*Posterior, error) {
 	if len(s.Components) > 0 {
+		if s.Point {
+			return nil, errors.New("vi: probit state: components of a point")
+		}
 		return newMixture(s)
 	}
 	P, C, D := len(s.Beta), s.W.Rows, s.W.Cols
@@ -67,7 +75,9 @@ func NewPosterior(s State) (*Posterior, error) {
 		return fail("BetaCov: %d×%d where %d×%d is needed", s.BetaCov.Rows, s.BetaCov.Cols, P, P)
 	case s.Alpha.Rows != C || s.Alpha.Cols != D:
 		return fail("Alpha: %d×%d where %d×%d is needed", s.Alpha.Rows, s.Alpha.Cols, C, D)
-	case s.Gram.Rows != D || s.Gram.Cols != D:
+	case s.Point && s.Gram.Rows != 0:
+		return fail("Gram: %d×%d beside a point", s.Gram.Rows, s.Gram.Cols)
+	case !s.Point && (s.Gram.Rows != D || s.Gram.Cols != D):
 		return fail("Gram: %d×%d where %d×%d is needed", s.Gram.Rows, s.Gram.Cols, D, D)
 	}
 	if i := check.NonFinite(s.Beta); i >= 0 {
@@ -78,7 +88,7 @@ func NewPosterior(s State) (*Posterior, error) {
 			return fail("BetaCov: row %d", p)
 		}
 	}
-	for d := range D {
+	for d := range s.Gram.Rows {
 		if i := check.NonFinite(s.Gram.Row(d)[:d+1]); i >= 0 {
 			return fail("Gram: entry (%d, %d) is %g", d, i, s.Gram.At(d, i))
 		}
@@ -94,6 +104,9 @@ func NewPosterior(s State) (*Posterior, error) {
 		}
 	}
 	p := &Posterior{s: s}
+	if s.Point {
+		return p, nil
+	}
 	factor := classFactor{b: la.NewMatrix[float64](D, D)}
 	for c := range C {
 		if err := factor.set(&la.Workspace{}, p, c); err != nil {
@@ -197,7 +210,7 @@ func (p *Posterior) KernelWeights() (mean, sd []float64) {
 }
 
 // WeightCovariance returns the covariance of the regressors of class c that rows
-// lists; those of pruned ones are 0.
+// lists; those of pruned ones are 0, and so are all of a point.
 func (p *Posterior) WeightCovariance(ws *la.Workspace, c int, rows []int) (la.Matrix[float64], error) {
 	C, _, D := p.Dims()
 	if c < 0 || c >= C {
@@ -205,6 +218,9 @@ func (p *Posterior) WeightCovariance(ws *la.Workspace, c int, rows []int) (la.Ma
 	}
 	if p.parts != nil {
 		return p.mixtureCovariance(ws, c, rows)
+	}
+	if p.s.Point {
+		return la.NewMatrix[float64](len(rows), len(rows)), nil
 	}
 	factor := classFactor{b: la.NewMatrix[float64](D, D)}
 	if err := factor.set(ws, p, c); err != nil {
@@ -265,8 +281,11 @@ func (m *model) posterior() (*Posterior, error) {
 		}
 	} else {
 		s.Beta, s.BetaCov = append([]float64(nil), m.mean...), la.NewMatrix[float64](m.P, m.P)
-		s.W, s.Gram = m.w.Clone(), m.gram.Clone()
-		if m.beta != nil {
+		s.W = m.w.Clone()
+		if s.Point = m.point; !s.Point {
+			s.Gram = m.gram.Clone()
+		}
+		if m.beta != nil && !s.Point {
 			s.BetaCov.CopyFrom(m.beta.covariance(m))
 		}
 	}
@@ -294,7 +313,8 @@ type Prediction struct {
 // the D basis points are the columns of k: P matrices D×T. The probabilities are
 // those of equation 1.10, with standard deviations where the paper prints ν*; they
 // sum to one but for rounding. After a fit with [Structured] they are the mean of
-// those given each state, and mean and variance are the mixture's. opt.MeanOnly
+// those given each state, and mean and variance are the mixture's; those of a point are
+// without the uncertainty of the regressors. opt.MeanOnly
 // leaves all but the means out; opt's other choices have no meaning here.
 func (p *Posterior) Predict(k vi.Kernels, opt vi.PredictOptions) (*Prediction, error) {
 	composite, err := NewComposite(p.s.Rule, k)
@@ -319,13 +339,15 @@ func (p *Posterior) Predict(k vi.Kernels, opt vi.PredictOptions) (*Prediction, e
 	}
 	out.Variance = la.NewMatrix[float64](C, T)
 	out.Variance.Fill(1)
-	factor := classFactor{b: la.NewMatrix[float64](D, D)}
-	block := la.NewMatrix[float64](D, min(T, work.PredictRows))
-	for c := range C {
-		if err := factor.set(ws, p, c); err != nil {
-			return nil, fmt.Errorf("vi: %w", err)
+	if !p.s.Point {
+		factor := classFactor{b: la.NewMatrix[float64](D, D)}
+		block := la.NewMatrix[float64](D, min(T, work.PredictRows))
+		for c := range C {
+			if err := factor.set(ws, p, c); err != nil {
+				return nil, fmt.Errorf("vi: %w", err)
+			}
+			factor.addVariance(ws, x, block, out.Variance.Row(c))
 		}
-		factor.addVariance(ws, x, block, out.Variance.Row(c))
 	}
 	out.Probability = la.NewMatrix[float64](T, C)
 	return out, newChunks(opt.Workers, T, C).Each(func(w *coneWorker, chunk int) error {

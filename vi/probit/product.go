@@ -80,6 +80,9 @@ func (p *powerPriors) update(mean, meanLog []float64) {
 	}
 }
 
+// hyperRounds is how often q(χ) and q(π) take turns where they begin at weights that are known.
+const hyperRounds = 50
+
 // solvePi integrates the density ∝ exp(c·π − log Γ(π) − E[log β]) of π.
 func (p *powerPriors) solvePi(s int, c, meanLog float64) {
 	// In v = log π the density has one mode, where π(c − ψ(π)) + 1 = 0.
@@ -148,6 +151,11 @@ func (p Model) powers(m *model) (*powers, error) {
 	}
 	for s, b := range m.mean {
 		q.eta[s] = special.Log(b)
+	}
+	if p.From != nil { // their hyperparameters follow from the weights
+		for range hyperRounds {
+			q.priors.update(m.mean, q.eta)
+		}
 	}
 	if p.Search == Sampling {
 		q.stream = random.Stream(p.Seed + 1)

@@ -53,6 +53,10 @@ type Regression struct {
 	// Start, if not nil, is the only start.
 	Start *RegressionStart
 
+	// From, if not nil, is the posterior of an earlier fit of as many weights to go on from. It takes
+	// the place of Start, Seed, Prior and Noise.
+	From *RegressionPosterior
+
 	Ascent vi.Ascent
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -109,7 +113,7 @@ func (s Regression) Fit(ctx context.Context, x la.Matrix[float64], y []float64) 
 
 // starts returns the number of starts.
 func (s Regression) starts() int {
-	if s.Start != nil {
+	if s.Start != nil || s.From != nil {
 		return 1
 	}
 	return 1 + max(0, s.Restarts)
@@ -187,6 +191,16 @@ func (s *slabState) Allowance() float64 { return 0 }
 // model returns the initial state.
 func (s Regression) model(d *design, seed uint64) (vi.Objective, error) {
 	M, N := d.x.Rows, d.x.Cols
+	if s.From != nil {
+		from := s.From.s
+		if len(from.Weights) != M {
+			return nil, fmt.Errorf("vi: From: %d weights where there are %d", len(from.Weights), M)
+		}
+		s.Prior, s.Noise, s.Start = from.Prior, from.Noise, &RegressionStart{}
+		for _, q := range from.Weights {
+			s.Start.Inclusion, s.Start.Mean = append(s.Start.Inclusion, q.Inclusion()), append(s.Start.Mean, q.Mean)
+		}
+	}
 	st := slabState{
 		design: d, M: M, N: N, prior: s.Prior, noise: s.Noise, held: s.Held,
 		floor: noiseFloor * d.total / float64(N), e: make([]float64, M),
@@ -228,7 +242,11 @@ func (s Regression) model(d *design, seed uint64) (vi.Objective, error) {
 	if s.Standard {
 		return newStandardField(st, start, s.Workers), nil
 	}
-	return newPairedField(st, start, s.Plain), nil
+	f := newPairedField(st, start, s.Plain)
+	if s.From != nil {
+		f.resume(s.From.s.Weights)
+	}
+	return f, nil
 }
 
 // validate returns an error unless s is a start for M weights.
@@ -358,6 +376,15 @@ func newPairedField(s slabState, start *RegressionStart, plain bool) *pairedFiel
 		}
 	}
 	return f
+}
+
+// resume takes the weights of an earlier fit as they are.
+func (f *pairedField) resume(q []Pair) {
+	copy(f.q, q)
+	for m := range f.q {
+		f.e[m], _ = f.q[m].Moments()
+	}
+	f.renewResidual()
 }
 
 // learned appends the hyperparameters that are learned to x.

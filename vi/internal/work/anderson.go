@@ -62,13 +62,6 @@ func (a *Anderson) forget() {
 	a.started = false
 }
 
-// Snapshot names what later sweeps depend on.
-func (a *Anderson) Snapshot(s *Snapshot) {
-	s.Bool(&a.started)
-	s.Floats(a.x)
-	a.mixing.snapshot(s, len(a.x))
-}
-
 // State is the state of an ascent of a bound.
 type State interface {
 	Bound() float64

@@ -34,30 +34,6 @@ const depth = 6
 // Forget forgets all calls so far.
 func (m *Mixing) Forget() { m.known, m.next, m.again = 0, 0, false }
 
-// room makes room for n coordinates, once.
-func (m *Mixing) room(n int) {
-	if m.dg != nil {
-		return
-	}
-	for range depth {
-		m.dg, m.dr = append(m.dg, make([]float64, n)), append(m.dr, make([]float64, n))
-	}
-	m.oldG, m.oldR = make([]float64, n), make([]float64, n)
-	m.normal, m.rhs = la.NewMatrix[float64](depth, depth), make([]float64, depth)
-	m.ws.Workers = 1
-}
-
-// snapshot names what the calls so far have left, of n coordinates.
-func (m *Mixing) snapshot(s *Snapshot, n int) {
-	m.room(n)
-	s.Bool(&m.again)
-	s.Int(&m.known, depth)
-	s.Int(&m.next, depth-1)
-	s.Floats(m.oldG, m.oldR)
-	s.Floats(m.dg...)
-	s.Floats(m.dr...)
-}
-
 // Extrapolate replaces g, the value of the map, by the combination, and reports whether it
 // has; it leaves g alone where there is none that is finite. r is the residual g − x, whose
 // entries may have units of their own. The lengths of g and r are those of the first call.

@@ -17,9 +17,10 @@ type Boxes struct {
 	Top            float64 // where the scale ends at least; it begins at 0 or below
 }
 
-// BoxPanel is a panel of boxes numbered from 1.
+// BoxPanel is a panel of boxes, numbered from 1 unless they have names.
 type BoxPanel struct {
 	Title  string
+	Names  []string    // of the boxes, or nil
 	Values [][]float64 // of each box
 	Marked int         // the first boxes, drawn in another colour
 }
@@ -54,7 +55,11 @@ func (b Boxes) Write(w io.Writer, format string) error {
 			box.WhiskerStyle = draw.LineStyle{Color: colour, Width: vg.Points(0.75)}
 			box.GlyphStyle = draw.GlyphStyle{Color: colour, Radius: 1.2, Shape: draw.RingGlyph{}}
 			p.Add(box)
-			names = append(names, plot.Tick{Value: float64(k + 1), Label: fmt.Sprint(k + 1)})
+			label := fmt.Sprint(k + 1)
+			if panel.Names != nil {
+				label = panel.Names[k]
+			}
+			names = append(names, plot.Tick{Value: float64(k + 1), Label: label})
 			lo, hi = min(lo, box.Min), max(hi, box.Max)
 		}
 		p.X.Tick.Marker = plot.ConstantTicks(names)

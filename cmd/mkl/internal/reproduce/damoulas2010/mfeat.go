@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/picture"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/la"
@@ -18,13 +19,16 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// Mfeat is Tables 1.4 to 1.6 of the paper: handwritten numerals from four feature
+// Mfeat is Tables 1.4 to 1.6 and Figure 1.9 of the paper: handwritten numerals from four feature
 // spaces, by single machines, their votes, and combined kernels.
 type Mfeat struct {
-	flags  `embed:""`
+	flags    `embed:""`
+	pictured `embed:""`
+
 	Sweeps int    `default:"100" help:"Most sweeps of a fit (${default}, the paper's)."`
 	Scale  string `default:"all" enum:"all,train" help:"Over which samples columns have mean 0 and deviation 1: all, or those of each training set, in which rare pixels hardly vary."`
 	Gibbs  int    `placeholder:"DRAWS" help:"Sample the single machines, as the paper does, by so many draws after as many sweeps; by default they are variational as well."`
+	Single bool   `help:"Leave out the combined kernels: Table 1.4 alone, the single machines and their votes."`
 	Trials int    `default:"50" help:"Random splits into 20 training and 20 test samples of each digit (${default}, the paper's)."`
 }
 
@@ -56,6 +60,14 @@ var mfeatCombinations = []mfeatCase{
 	{"Bin, structured", "5.53 ± 1.7", probit.Bin, probit.Structured},
 	{"WSum, mean field", "6.1 ± 1.6", probit.WSum, probit.MeanField},
 	{"WProd, mean field", "6.43 ± 1.8", probit.WProd, probit.MeanField},
+}
+
+// combinations are the ways to combine the kernels that are tried.
+func (c *Mfeat) combinations() []mfeatCase {
+	if c.Single {
+		return nil
+	}
+	return mfeatCombinations
 }
 
 // vote combines the probabilities of several classifiers for one sample.
@@ -92,6 +104,13 @@ func (c *Mfeat) Run(e *console.Env) error {
 	if c.Sweeps < 1 || c.Trials < 1 || c.Gibbs < 0 {
 		return console.Inputf("-sweeps and -trials are at least 1, -gibbs is not negative")
 	}
+	format, err := c.format()
+	if err != nil {
+		return err
+	}
+	if format != "" && c.Single {
+		return console.Inputf("-o draws the weights of combined kernels, which -single leaves out")
+	}
 	var spaces []la.Matrix[float64]
 	var class []int
 	for _, s := range mfeatSpaces {
@@ -107,13 +126,13 @@ func (c *Mfeat) Run(e *console.Env) error {
 		}
 		spaces, class = append(spaces, x), labels
 	}
-	n := len(mfeatSpaces) + len(mfeatVotes) + len(mfeatCombinations)
+	n := len(mfeatSpaces) + len(mfeatVotes) + len(c.combinations())
 	rates := make([][]float64, n)
 	sweeps := make([][]float64, n)
 	weights := make([][][]float64, n)
 	var mu sync.Mutex
 	p := console.NewProgress(e, c.JSON, c.Trials, "splits")
-	err := console.Each(e.Ctx, c.Workers, c.Trials, func(ctx context.Context, trial int) error {
+	err = console.Each(e.Ctx, c.Workers, c.Trials, func(ctx context.Context, trial int) error {
 		rate, sweep, beta, err := c.split(ctx, spaces, class, trial)
 		if err != nil {
 			return fmt.Errorf("split %d: %w", trial+1, err)
@@ -132,7 +151,21 @@ func (c *Mfeat) Run(e *console.Env) error {
 	if err != nil {
 		return err
 	}
+	if err := c.picture(e.Ctx, format, weights); err != nil {
+		return err
+	}
 	return c.print(e, rates, sweeps, weights)
+}
+
+// picture draws Figure 1.9, the weights of the weighted sum and of the weighted product.
+func (c *Mfeat) picture(ctx context.Context, format string, weights [][][]float64) error {
+	var panels []picture.BoxPanel
+	for i, m := range c.combinations() {
+		if m.update == probit.PlugIn && (m.rule == probit.WSum || m.rule == probit.WProd) {
+			panels = append(panels, panel(m.name, []string{"FR", "KL", "PX", "ZM"}, weights[len(mfeatSpaces)+len(mfeatVotes)+i]))
+		}
+	}
+	return c.draw(ctx, format, panels...)
 }
 
 func (c *Mfeat) print(e *console.Env, rates, sweeps [][]float64, weights [][][]float64) error {
@@ -166,14 +199,17 @@ func (c *Mfeat) print(e *console.Env, rates, sweeps [][]float64, weights [][][]f
 	for _, v := range mfeatVotes {
 		add(v.name, v.paper)
 	}
-	for _, m := range mfeatCombinations {
+	for _, m := range c.combinations() {
 		add(m.name, m.paper)
 	}
 	if c.JSON {
 		return console.PrintJSON(e.Stdout, map[string]any{"experiment": "mfeat", "error": all})
 	}
 	fmt.Fprintf(e.Stdout, "Handwritten numerals (Tables 1.4 to 1.6), %d splits: error %% ± deviation\n\n", len(rates[0]))
-	return console.PrintTable(e.Stdout, "lrrrl", rows)
+	if err := console.PrintTable(e.Stdout, "lrrrl", rows); err != nil {
+		return err
+	}
+	return c.name(e)
 }
 
 // split draws a split and returns the error rates of all machines on it, their
@@ -250,7 +286,7 @@ func (c *Mfeat) split(ctx context.Context, spaces []la.Matrix[float64], class []
 		}
 		rate, sweeps, weights = append(rate, 100*float64(wrong)/float64(len(truth))), append(sweeps, 0), append(weights, nil)
 	}
-	for _, m := range mfeatCombinations {
+	for _, m := range c.combinations() {
 		p := c.machine(m.rule, c.Sweeps, seed)
 		p.Update = m.update
 		if err := add(p, ks, crosses); err != nil {

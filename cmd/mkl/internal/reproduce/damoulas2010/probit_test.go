@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -115,7 +116,7 @@ func TestReproduceMfeat(t *testing.T) {
 		}
 		files[s.file] = x.String()
 	}
-	status, stdout, stderr := consoletest.Run(t, new(Mfeat), files, "-data", ".", "-trials", "1", "-sweeps", "2", "-json")
+	status, stdout, stderr := consoletest.Run(t, new(Mfeat), files, "-data", ".", "-trials", "1", "-sweeps", "2", "-json", "-o", "weights.svg")
 	require.Equal(t, console.StatusOK, status, stderr)
 	var got struct{ Error []figures }
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
@@ -123,8 +124,16 @@ func TestReproduceMfeat(t *testing.T) {
 	for _, f := range got.Error {
 		assert.Less(t, f.Mean, 25.0, f)
 	}
-	status, stdout, stderr = consoletest.Run(t, new(Mfeat), files, "-data", ".", "-trials", "1", "-sweeps", "1", "-gibbs", "4")
+	picture, err := os.ReadFile("weights.svg")
+	require.NoError(t, err)
+	assert.Contains(t, string(picture), "WProd")
+	assert.Contains(t, string(picture), "ZM")
+	status, _, stderr = consoletest.Run(t, new(Mfeat), files, "-data", ".", "-single", "-o", "weights.svg")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: -o draws the weights of combined kernels, which -single leaves out\n", stderr)
+	status, stdout, stderr = consoletest.Run(t, new(Mfeat), files, "-data", ".", "-trials", "1", "-sweeps", "1", "-gibbs", "4", "-single")
 	require.Equal(t, console.StatusOK, status, stderr)
+	assert.NotContains(t, stdout, "WProd")
 	assert.Regexp(t, `FR, Fourier +\d.* 27.3 ± 3.3 \(Gibbs\) +8\n`, stdout)
 	files["mfeat-pix.csv"] = "1,2,3\n"
 	status, _, stderr = consoletest.Run(t, new(Mfeat), files, "-data", ".")
@@ -156,8 +165,12 @@ func TestVBKCKernels(t *testing.T) {
 }
 
 func TestReproduceVBKC(t *testing.T) {
-	status, stdout, stderr := consoletest.Run(t, new(Proteinfold), multiclasstest.ProteinFiles(), "-data", ".", "-starts", "2", "-sweeps", "3")
+	status, stdout, stderr := consoletest.Run(t, new(Proteinfold), multiclasstest.ProteinFiles(), "-data", ".", "-starts", "2", "-sweeps", "3", "-o", "weights.svg")
 	require.Equal(t, console.StatusOK, status, stderr)
+	picture, err := os.ReadFile("weights.svg")
+	require.NoError(t, err)
+	assert.Contains(t, string(picture), "SW2")
+	assert.Contains(t, stdout, "picture: weights.svg")
 	assert.Contains(t, stdout, "2 starts")
 	assert.Contains(t, stdout, "68.1 ± 1.2")
 	assert.Contains(t, stdout, "SWpam50")

@@ -14,10 +14,12 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// Proteinfold is Tables 1.7 to 1.9 of the paper: protein folds from single sources and
+// Proteinfold is Tables 1.7 to 1.9 and Figure 1.10 of the paper: protein folds from single sources and
 // from growing sets of them.
 type Proteinfold struct {
-	flags  `embed:""`
+	flags    `embed:""`
+	pictured `embed:""`
+
 	Sweeps int    `default:"100" help:"Most sweeps of a fit (${default}, the paper's)."`
 	Starts int    `default:"20" help:"Random starts (${default}, the paper's)."`
 	Sizes  []int  `placeholder:"N" help:"Only the sets of so many sources; all sets unless given."`
@@ -31,8 +33,11 @@ type proteinCase struct {
 	sources           []int
 }
 
+// proteinNames are the short names of the sources.
+var proteinNames = []string{"C", "S", "H", "P", "V", "Z", "λ1", "λ4", "λ14", "λ30", "SW1", "SW2"}
+
 var proteinCases = func() []proteinCase {
-	short := []string{"C", "S", "H", "P", "V", "Z", "λ1", "λ4", "λ14", "λ30", "SW1", "SW2"}
+	short := proteinNames
 	single := []string{
 		"51.2 ± 0.5", "38.1 ± 0.3", "32.5 ± 0.4", "32.2 ± 0.3", "32.8 ± 0.3", "33.2 ± 0.4",
 		"41.5 ± 0.5", "41.5 ± 0.4", "38.0 ± 0.2", "32.0 ± 0.2", "59.8 ± 1.9", "49.0 ± 0.7",
@@ -95,10 +100,17 @@ func (c *Proteinfold) Run(e *console.Env) error {
 	if err != nil {
 		return err
 	}
+	format, err := c.format()
+	if err != nil {
+		return err
+	}
+	if every := len(proteinNames); format != "" && len(c.Sizes) > 0 && !slices.Contains(c.Sizes, every) {
+		return console.Inputf("-o draws the weights of all sources: -sizes leaves out %d", every)
+	}
 	rules := []probit.Rule{probit.FixSum, probit.WSum}
 	var all []map[string]any
 	rows := [][]string{{"sources", "rule", "accuracy %", "best", "stated", "best", "sweeps"}}
-	var last []float64
+	weights := make([][]float64, c.Starts) // of all sources, nil where they were not learned
 	fits := 0
 	for _, k := range cases {
 		fits += min(len(rules), len(k.sources))
@@ -126,8 +138,8 @@ func (c *Proteinfold) Run(e *console.Env) error {
 					return err
 				}
 				right[s], sweeps[s] = 100-errorRate(probability, x.TestClass), float64(len(fit.Record.Trace))
-				if len(k.sources) == len(multiclass.ProteinSources) && rule == probit.WSum && s == 0 {
-					last = fit.Posterior.State().Beta
+				if len(k.sources) == len(multiclass.ProteinSources) && rule == probit.WSum {
+					weights[s] = fit.Posterior.State().Beta
 				}
 				p.Step()
 				return nil
@@ -143,6 +155,12 @@ func (c *Proteinfold) Run(e *console.Env) error {
 		}
 	}
 	p.Finish()
+	last := weights[0]
+	if last != nil {
+		if err := c.draw(e.Ctx, format, panel("weighted sum of all sources", proteinNames, weights)); err != nil {
+			return err
+		}
+	}
 	if c.JSON {
 		return console.PrintJSON(e.Stdout, map[string]any{"experiment": "proteinfold-vbkc", "accuracy": all, "weights": last})
 	}
@@ -158,5 +176,5 @@ func (c *Proteinfold) Run(e *console.Env) error {
 		fmt.Fprintf(e.Stdout, " %s %.3f", multiclass.ProteinSources[s].Name, b)
 	}
 	fmt.Fprintln(e.Stdout)
-	return nil
+	return c.name(e)
 }

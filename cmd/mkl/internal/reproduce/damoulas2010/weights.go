@@ -1,0 +1,59 @@
+package damoulas2010
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/picture"
+)
+
+// pictured is the flag of an experiment that draws the weights that it learns: Figures 1.9 and 1.10.
+type pictured struct {
+	Output string `short:"o" placeholder:"FILE" help:"Picture of the learned weights to write, .svg or .png."`
+}
+
+// format returns that of the picture, nothing if there is none, or why it cannot be written.
+func (p pictured) format() (string, error) {
+	if p.Output == "" {
+		return "", nil
+	}
+	format, err := picture.Format(p.Output)
+	if err == nil {
+		err = atomicfile.Check(p.Output)
+	}
+	if err != nil {
+		return "", console.Input(err)
+	}
+	return format, nil
+}
+
+// panel is the boxes of the weights that were learned, a slice for each run, of sources of those names.
+func panel(title string, names []string, runs [][]float64) picture.BoxPanel {
+	p := picture.BoxPanel{Title: title, Names: names, Values: make([][]float64, len(names)), Marked: len(names)}
+	for _, run := range runs {
+		for i, w := range run {
+			p.Values[i] = append(p.Values[i], w)
+		}
+	}
+	return p
+}
+
+// name prints where the picture is, if there is one.
+func (p pictured) name(e *console.Env) (err error) {
+	if p.Output != "" {
+		_, err = fmt.Fprintf(e.Stdout, "\npicture: %s\n", p.Output)
+	}
+	return err
+}
+
+// draw writes the picture.
+func (p pictured) draw(ctx context.Context, format string, panels ...picture.BoxPanel) error {
+	if format == "" {
+		return nil
+	}
+	b := picture.Boxes{XLabel: "source", YLabel: "weight", Panels: panels}
+	return atomicfile.Write(ctx, p.Output, func(w io.Writer) error { return b.Write(w, format) })
+}
