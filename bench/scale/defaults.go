@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/bmkl/bmkl/internal/cputime"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -31,7 +32,7 @@ func learnDefaults(ctx context.Context, estimator string, seed uint64, n, landma
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%v: %v; peak memory %.0f MB\n", m, t, peakMegabytes())
+	fmt.Printf("%v: %v; peak memory %.0f MB\n", m, t, cputime.PeakMegabytes())
 	test := la.NewMatrix[float64](testSamples, inputs)
 	target, truth := generator{rand.New(rand.NewPCG(seed, 3)), noise}.draw(test)
 	mean, variance, err := m.Predict(test)

@@ -22,7 +22,7 @@ func (p *PairPosterior) Points(ws *la.Workspace, columns, meanOnly bool) (*PairP
 		return q, nil
 	}
 	for r := range q.side.L {
-		f := q.side.newFactor()
+		f := q.side.newFactor(la.Matrix[float64]{})
 		if err := q.side.factorise(ws, r, f); err != nil {
 			return nil, err
 		}
