@@ -130,17 +130,22 @@ var exp32Vectors = func() (v [8 * (len(expTable32) + 1)]uint32) {
 	return
 }()
 
-// packInBlocks returns a pack that transposes whole blocks, of rows by terms, with the
-// routine blocks, which takes so many of them side by side, and the last terms with rest.
+// packInBlocks returns a pack that transposes blocks, of rows by terms, with the routine
+// blocks, which takes so many of them side by side. What is left is one more block, moved back
+// to end with the last term; or it is left to rest, if it is one or two terms, for which that
+// is faster, or if there is no block.
 func packInBlocks[T Float](rows, terms int, blocks func(n int, src *T, ld int, dst *T, step int),
 	rest func(r, k int, src *T, ld int, dst *T, step int)) func(r, k int, src *T, ld int, dst *T, step int) {
 	return func(r, k int, src *T, ld int, dst *T, step int) {
-		n := k / terms
+		n, left := k/terms, k%terms
 		for i := 0; i < r && n > 0; i += rows {
 			blocks(n, at(src, i*ld), ld, at(dst, i), step)
+			if left > 2 {
+				blocks(1, at(src, i*ld+k-terms), ld, at(dst, i+(k-terms)*step), step)
+			}
 		}
-		if whole := n * terms; whole < k {
-			rest(r, k-whole, at(src, whole), ld, at(dst, whole*step), step)
+		if left > 0 && (left <= 2 || n == 0) {
+			rest(r, left, at(src, k-left), ld, at(dst, (k-left)*step), step)
 		}
 	}
 }

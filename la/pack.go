@@ -28,6 +28,11 @@ func packPanels[T Float](kt *kernels[T], r int, t Trans, a Matrix[T], i0, i1, k0
 			}
 		case rows == r:
 			kt.pack(r, k, &a.Data[i0*a.Stride+k0], a.Stride, &d[0], r)
+		case rows >= kt.mr: // by mr rows, the last of which may be packed twice
+			for i := 0; i < rows; i += kt.mr {
+				i := min(i, rows-kt.mr)
+				kt.pack(kt.mr, k, &a.Data[(i0+i)*a.Stride+k0], a.Stride, &d[i], r)
+			}
 		default:
 			for i := range rows {
 				o := (i0+i)*a.Stride + k0

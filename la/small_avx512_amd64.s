@@ -18,7 +18,8 @@ DATA lane<>+48(SB)/8, $6
 DATA lane<>+56(SB)/8, $7
 GLOBL lane<>(SB), RODATA|NOPTR, $64
 
-// NUMBERS fills vectors with the numbers 1 to 7 of lanes and sets K1…K7 to select these lanes. Clobbers AX.
+// NUMBERS fills vectors with the numbers 1 to 7 of lanes and sets K1…K7 to select these
+// lanes. Clobbers AX.
 #define NUMBERS(z1, z2, z3, z4, z5, z6, z7) \
 	VBROADCASTSD lane<>+8(SB), z1;  \
 	VBROADCASTSD lane<>+16(SB), z2; \
