@@ -58,7 +58,8 @@ func (o answerOptions) races(s *set) []race {
 		return l
 	}
 	row := func(by measure, model string, ours learner, peers ...learner) race {
-		return race{name: fmt.Sprintf("time to the same %s/%s, %s", by.name, model, s.name), by: by, ours: ours, peers: peers}
+		name := fmt.Sprintf("time to the same %s/%s, %s", by.name, model, s.name)
+		return race{name: name, by: by, ours: ours, peers: peers}
 	}
 	ctx, views := context.Background(), s.views()
 	if s.labels {

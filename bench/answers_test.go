@@ -127,6 +127,17 @@ func TestCalled(t *testing.T) {
 	}
 }
 
+// TestAbsent holds that a program for which there is no flag is an error that names the flag.
+func TestAbsent(t *testing.T) {
+	s := &set{labels: true}
+	for flag, learners := range map[string][]learner{"-authors": outside{octave: "octave"}.ofAuthors(s), "-python": outside{}.ofSklearn(s)} {
+		for _, l := range learners {
+			_, err := l.course()
+			assert.ErrorContains(t, err, flag, l.name)
+		}
+	}
+}
+
 func TestReadSet(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) {

@@ -116,7 +116,8 @@ func (r race) measure(rounds int, _ time.Duration) (out []result) {
 		a, okA := r.by.reached(ours, target)
 		b, okB := r.by.reached(theirs, target)
 		if !okA || !okB { // an end that is no number
-			fmt.Fprintf(os.Stderr, "bench: %s: %s left out: it ends at %g, ours at %g\n", r.name, p.name, end(theirs), end(ours))
+			fmt.Fprintf(os.Stderr, "bench: %s: %s left out: it ends at %g, ours at %g\n",
+				r.name, p.name, end(theirs), end(ours))
 			continue
 		}
 		value, peer := r.ours.time(a, rounds), p.time(b, rounds)

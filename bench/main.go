@@ -16,8 +16,9 @@
 //	go run ./bench -run 'time to' -data DIR -octave octave-cli -authors DIR -python python3
 //
 // -octave is Octave and -authors the folder of the MATLAB code of BEMKL's author; -python has
-// scikit-learn. -data is a folder of diabetes.csv, boston.csv, ionosphere.csv and sonar.csv,
-// each a line of names and then numbers, with the target or label in the last column.
+// scikit-learn. -data is a folder of more sets for these rows, diabetes.csv, boston.csv,
+// ionosphere.csv and sonar.csv, each a line of names and then numbers, with the target or label
+// in the last column.
 package main
 
 import (
@@ -61,7 +62,7 @@ func run() error {
 	budget := flag.Duration("time", 20*time.Millisecond, "how long a turn lasts, about")
 	large := flag.Bool("large", false, "predictions by dense models of 10 000 samples, too (5 GB, many minutes)")
 	var answers answerOptions
-	flag.StringVar(&answers.data, "data", "", "`folder` of the sets of the rows of times to an answer; empty means made ones")
+	flag.StringVar(&answers.data, "data", "", "`folder` of more sets for the rows of times to an answer")
 	flag.DurationVar(&answers.patience, "patience", 30*time.Second, "processor time for the fits of a learner in these rows")
 	flag.StringVar(&answers.outside.octave, "octave", "", "`command` of Octave")
 	flag.StringVar(&answers.outside.authors, "authors", "", "`folder` of the code of BEMKL's author, for Octave")

@@ -35,8 +35,8 @@ type outside struct {
 	python  string // has scikit-learn
 }
 
-// learners returns the learners of a program, each with its answers about a set. The program runs when the
-// first of them is asked.
+// learners returns the learners of a program, each with its answers about a set. The program
+// runs when the first of them is asked.
 func (o outside) learners(names []string, run func() ([]answer, error)) (ls []learner) {
 	once := sync.OnceValues(run)
 	for _, name := range names {
@@ -60,12 +60,12 @@ func (o outside) learners(names []string, run func() ([]answer, error)) (ls []le
 	return ls
 }
 
-// ofAuthors returns the author's code as a learner of s, nil if it is not there.
+// ofAuthors returns the author's code as a learner of s.
 func (o outside) ofAuthors(s *set) []learner {
-	if o.octave == "" || o.authors == "" {
-		return nil
-	}
 	return o.learners([]string{"the author's code"}, func() ([]answer, error) {
+		if o.octave == "" || o.authors == "" {
+			return nil, errors.New("-octave and -authors do not say where it is")
+		}
 		task := "regression"
 		if s.labels {
 			task = "classification"
@@ -81,20 +81,21 @@ func (o outside) ofAuthors(s *set) []learner {
 		}
 		steps = append(steps, strconv.Itoa(paperSweeps))
 		return call(o.octave, []string{"--quiet", "--no-init-file"}, "authors.m", authorsScript, files,
-			authors, task, strconv.Itoa(len(s.y)), strconv.Itoa(len(s.want)), strconv.Itoa(len(widths)), strings.Join(steps, " "))
+			authors, task, strconv.Itoa(len(s.y)), strconv.Itoa(len(s.want)), strconv.Itoa(len(widths)),
+			strings.Join(steps, " "))
 	})
 }
 
-// ofSklearn returns scikit-learn's learners of s, nil if it is not there.
+// ofSklearn returns scikit-learn's learners of s.
 func (o outside) ofSklearn(s *set) []learner {
-	if o.python == "" {
-		return nil
-	}
 	names, task := []string{"GaussianProcessRegressor"}, "regression"
 	if s.labels {
 		names, task = []string{"GaussianProcessClassifier", "SVC"}, "classification"
 	}
 	return o.learners(names, func() ([]answer, error) {
+		if o.python == "" {
+			return nil, errors.New("-python does not say where scikit-learn is")
+		}
 		files := map[string][]float64{"x": s.x.Data, "test": s.test.Data, "y": s.y, "want": s.want}
 		return call(o.python, nil, "scikit-learn.py", sklearnScript, files, task, strconv.Itoa(s.x.Cols))
 	})

@@ -129,16 +129,16 @@ func madeSet(labels bool) *set {
 	return s
 }
 
-// sets returns the sets of a folder, those that are made if it is "".
+// sets returns the set that is made, and those of a folder unless it is "".
 func sets(folder string, labels bool) ([]*set, error) {
+	out := []*set{madeSet(labels)}
 	if folder == "" {
-		return []*set{madeSet(labels)}, nil
+		return out, nil
 	}
 	names := []string{"diabetes", "boston"}
 	if labels {
 		names = []string{"ionosphere", "sonar"}
 	}
-	var out []*set
 	for _, name := range names {
 		s, err := readSet(folder, name, labels)
 		if err != nil {
