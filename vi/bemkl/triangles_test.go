@@ -68,6 +68,7 @@ func TestFactorBesideGram(t *testing.T) {
 // Memory that is as large as the Gram matrix is taken for the factor of healing, and for the copy
 // that factorisations and solves make of a factor; for nothing else.
 func TestMemoryOfPredictions(t *testing.T) {
+	testkit.NotShort(t)
 	const D = 512
 	h := newHealingProblem(t, 2, D, 1, 8, 0, 1)
 	var before, after runtime.MemStats

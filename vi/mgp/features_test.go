@@ -147,7 +147,7 @@ func TestFeaturesOfPseudoSamples(t *testing.T) {
 // TestFeaturesOfManySamples stops at the same scales whether the samples are there once or very many
 // times: their number is no reason to stop early.
 func TestFeaturesOfManySamples(t *testing.T) {
-	const N, D, P = 300, 20, 5
+	const N, D, P = 120, 12, 5
 	src := rand.New(rand.NewPCG(9, 3))
 	var blocks []la.Matrix[float64]
 	x, at, y := make([]float64, N), make([]float64, D), make([]float64, N)
