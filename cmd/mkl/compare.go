@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/mkl"
@@ -113,6 +114,9 @@ func (c *compareCmd) open(e *console.Env, path string) (*contender, error) {
 	input := &modelInput{Model: path, Data: c.Data}
 	input.predictFlags = predictFlags{View: c.View, Interval: 0.95, Workers: c.Workers, Layout: c.Layout}
 	o, err := input.open(e)
+	if err != nil && !strings.HasPrefix(err.Error(), path+": ") {
+		err = console.Input(fmt.Errorf("%s: %w", path, err))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -540,15 +540,15 @@ func (v *crossValidation) problem(model string, set kernelSet, target int) (*pro
 	switch {
 	case v.several() && slices.Contains(v.together(), model):
 		c.task, c.Model = model, nil
-	case v.several() && (v.form() != numbers || !slices.Contains(modelNames(), model)):
+	case v.several() && (v.form() != numbers || !slices.Contains(targetModels(), model)):
 		return nil, console.Inputf("-models: there is no model %q of several such targets: there are %s", model, v.severalNames())
-	case slices.Contains(modelNames(), model):
+	case slices.Contains(targetModels(), model):
 		c.Model = &model
 		if v.several() {
 			q.targets, c.task, c.MissingTargets = []int{q.targets[target]}, taskRegression, false
 		}
 	default:
-		return nil, console.Inputf("-models: there is no model %q: there are %s", model, join(modelNames()))
+		return nil, console.Inputf("-models: there is no model %q: there are %s", model, join(targetModels()))
 	}
 	var err error
 	if q.est, err = c.estimator(len(q.targets)); err != nil {
@@ -570,6 +570,16 @@ func (v *crossValidation) problem(model string, set kernelSet, target int) (*pro
 		return nil, err
 	}
 	return &q, q.checkViews(q.est, q.views)
+}
+
+// targetModels are the models that learn targets.
+func targetModels() []string {
+	return distinct(func(est *estimator) []string {
+		if est.form == tableEntries {
+			return nil
+		}
+		return []string{est.model}
+	})
 }
 
 // severalNames are the values of -models for several targets, in words.

@@ -121,7 +121,7 @@ func (c *modelInput) open(e *console.Env) (*opened, error) {
 	o := &opened{loaded: m, files: &console.Files{Env: e, Opt: opt, Join: cmp.Or(c.Join, m.notes.Join)}}
 	if o.inputs, err = c.inputs(o.files, m.notes, m.Inputs()); err != nil {
 		o.files.Close()
-		return nil, console.Input(fmt.Errorf("%s: %w", c.Model, err))
+		return nil, err
 	}
 	if o.est.form == tableEntries {
 		var main *console.File
