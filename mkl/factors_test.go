@@ -171,6 +171,44 @@ func goesOn(t *testing.T, y Dense, whole FactorModel) {
 	assert.Equal(t, len(full.NoiseSD()), len(any.Outputs()))
 }
 
+// TestFactorRows completes new rows, with the entries that are there and without one of them.
+func TestFactorRows(t *testing.T) {
+	y, truth := films(70, 12, 0.3)
+	fit, err := FactorModel{Factors: 3, SharedNoise: true}.Fit(t.Context(), y[:50])
+	require.NoError(t, err)
+	rows := y[50:]
+	mean, variance, err := fit.CompleteRows(rows)
+	require.NoError(t, err)
+	scores, _, err := fit.Transform(rows)
+	require.NoError(t, err)
+	back, err := fit.InverseTransform(scores)
+	require.NoError(t, err)
+	left, leftVariance, err := fit.LeaveOneOut(rows)
+	require.NoError(t, err)
+	var scaled, count float64
+	for i, row := range rows {
+		assert.InDeltaSlice(t, back[i], mean[i], 1e-9)
+		for j, v := range row {
+			if math.IsNaN(v) {
+				assert.True(t, math.IsNaN(left[i][j]) && math.IsNaN(leftVariance[i][j]))
+				d := mean[i][j] - truth[50+i][j]
+				scaled, count = scaled+(d*d+0.04)/variance[i][j], count+1
+				continue
+			}
+			without := slices.Clone(row)
+			without[j] = math.NaN()
+			one, oneVariance, err := fit.CompleteRows(Dense{without})
+			require.NoError(t, err)
+			assert.Equal(t, one[0][j], left[i][j])
+			assert.Equal(t, oneVariance[0][j], leftVariance[i][j])
+			assert.Greater(t, leftVariance[i][j], variance[i][j], "an entry tells of itself")
+		}
+	}
+	assert.InDelta(t, 1, scaled/count, 0.4)
+	_, _, err = fit.CompleteRows(Dense{{1, 2}})
+	assert.EqualError(t, err, "mkl: y: 2 columns where the model has 12")
+}
+
 // TestFactorModelRestarts: the best of several starts is kept.
 func TestFactorModelRestarts(t *testing.T) {
 	y, _ := films(40, 12, 0.3)

@@ -76,8 +76,6 @@ func line() string {
 	return b.String()
 }
 
-func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
 func entries(t *testing.T) (names []string) {
 	t.Helper()
 	list, err := os.ReadDir(".")
@@ -107,9 +105,10 @@ func TestErrors(t *testing.T) {
 	}
 	for _, c := range []struct{ args, want string }{
 		{"", `expected one of "demo", "fit", "cv", "plan", "sum", ...: mkl help lists them`},
-		{"frobnicate", "unexpected argument frobnicate"},
+		{"report m d.csv", "unexpected argument d.csv: the table is that of -data"},
+		{"frobnicate", "there is no command frobnicate: mkl help lists them"},
 		{"fit d.csv -target y -frob", "unknown flag --frob"},
-		{"fit d.csv", "missing flags: --target=COLUMNS"},
+		{"fit d.csv", "-target is missing, the column to learn: d.csv: there are "},
 		{"fit -target y", `expected "<data>"`},
 		{"fit d.csv -target z", `-target: d.csv: no column "z" (there are a, b, y)`},
 		{"fit d.csv -target #4", "-target: d.csv: no column #4 (there are 3)"},
@@ -119,7 +118,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -tolerance 2", "-tolerance 2 is not between 0 and 1"},
 		{"fit d.csv -target y -model bmkl -prior beta=1,1", "-prior beta=1,1: the priors are lambda, upsilon, gamma, omega and epsilon"},
 		{"fit d.csv -target y -model bmkl -prior omega=1", "-prior omega=1: two positive numbers are needed, as in omega=1e-10,1e+10"},
-		{"fit d.csv -target y -task guess", `--task must be one of "regression","binary","multiclass","multioutput","shared","tasks","multitask","multilabel","tasklabels" but got "guess"`},
+		{"fit d.csv -target y -task guess", `--task must be one of "regression","binary","multiclass","multioutput","shared","tasks","multitask","multilabel","tasklabels","factors" but got "guess"`},
 		{"fit d.csv -target y -task multioutput", "-task multioutput needs several targets"},
 		{"fit d.csv -target y -task shared", "-task shared needs several targets"},
 		{"fit d.csv -target y -task multitask", "-task multitask needs several targets"},
@@ -133,7 +132,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -task binary -model bmkl -prior epsilon=1,1", "-prior epsilon=1,1: the priors are lambda, gamma and omega"},
 		{"fit d.csv -target y -task binary -model probit -prior omega=1,1", "-prior omega=1,1: the priors are alpha, rho, kappa, xi and theta"},
 		{"fit d.csv -target y -task binary -model probit -prior kappa=1,1", "-prior kappa=1,1: a positive number is needed, as in kappa=0.5"},
-		{"fit d.csv -target y -model lasso", `--model must be one of "auto","bmkl","mgp","probit","landmarks","spikeslab" but got "lasso"`},
+		{"fit d.csv -target y -model lasso", `--model must be one of "auto","bmkl","mgp","probit","landmarks","spikeslab","factors" but got "lasso"`},
 		{"fit d.csv -target y -model probit", "-model probit is for -task binary and multiclass, not regression"},
 		{"fit d.csv -target y -task multilabel -model mgp", "-model mgp is for -task regression, binary and multiclass, not multilabel"},
 		{"fit d.csv -target y,a -model mgp", "-model mgp needs one target, not 2"},

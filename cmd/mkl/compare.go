@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/mkl"
@@ -59,6 +60,10 @@ func (c *compareCmd) Run(e *console.Env) error {
 			return err
 		}
 	}
+	fitted, err := fittedTo(e, all, c.Models)
+	if err != nil {
+		return err
+	}
 	first := all[0]
 	var list []*comparison
 	for o, column := range first.truth {
@@ -66,7 +71,15 @@ func (c *compareCmd) Run(e *console.Env) error {
 		if err != nil {
 			return err
 		}
+		out.Training = fitted
 		list = append(list, out)
+	}
+	if fitted != nil {
+		verb := "was"
+		if len(fitted) > 1 {
+			verb = "were"
+		}
+		fmt.Fprintf(e.Stderr, "mkl: warning: %s %s fitted to these rows: errors on new rows are larger\n", join(fitted), verb)
 	}
 	if c.JSON {
 		return console.PrintJSON(e.Stdout, list)
@@ -82,11 +95,28 @@ func (c *compareCmd) Run(e *console.Env) error {
 	return nil
 }
 
+// fittedTo names the models that were fitted to the file.
+func fittedTo(e *console.Env, all []*contender, names []string) (fitted []string, err error) {
+	for i, m := range all {
+		used, err := m.notes.Made.used(e, m.files.All[0].Path)
+		if err != nil {
+			return nil, err
+		}
+		if used {
+			fitted = append(fitted, names[i])
+		}
+	}
+	return fitted, nil
+}
+
 // open opens a model and asks for the columns that it needs.
 func (c *compareCmd) open(e *console.Env, path string) (*contender, error) {
 	input := &modelInput{Model: path, Data: c.Data}
 	input.predictFlags = predictFlags{View: c.View, Interval: 0.95, Workers: c.Workers, Layout: c.Layout}
 	o, err := input.open(e)
+	if err != nil && !strings.HasPrefix(err.Error(), path+": ") {
+		err = console.Input(fmt.Errorf("%s: %w", path, err))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -136,10 +166,10 @@ func (c *compareCmd) target(all []*contender, target, column int) (*comparison, 
 	if err != nil {
 		return nil, err
 	}
-	name := first.notes.Targets[target]
+	name := first.predicted()[target]
 	out := &comparison{
 		Task: first.notes.Task, Target: name, Samples: len(rows),
-		of: fmt.Sprintf("%s: %s, %s of %s", file.Name(), console.Plural(len(rows), "sample"), first.notes.Task, name),
+		of: fmt.Sprintf("%s: %s, %s of %s", file.Name(), console.Plural(len(rows), "sample"), first.notes.Task, columnName(name)),
 	}
 	return out, out.rank(r, by)
 }
@@ -149,7 +179,7 @@ func (c *compareCmd) target(all []*contender, target, column int) (*comparison, 
 func truthOf(all []*contender, target, column int) (t choose.Truth, classes []string, err error) {
 	f := all[0].files.All[0]
 	switch all[0].est.form {
-	case numbers:
+	case numbers, tableEntries:
 		t.Numbers = f.Data.Numbers[column]
 	case labels:
 		has, err := hasLabel(f, column)

@@ -12,24 +12,24 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Scripts by which shells complete a command line: each asks mkl complete for the words that can
+// Scripts by which shells complete a command line: each asks mkl words for the words that can
 // stand next, and offers files where there are none.
 var completionScripts = map[string]string{
 	"bash": `_mkl() {
   local IFS=$'\n'
-  COMPREPLY=($(mkl complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  COMPREPLY=($(mkl words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
 }
 complete -o default -F _mkl mkl
 `,
 	"zsh": `#compdef mkl
 _mkl() {
   local -a next
-  next=("${(@f)$(mkl complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  next=("${(@f)$(mkl words -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n $next[1] ]]; then compadd -- $next; else _files; fi
 }
 compdef _mkl mkl
 `,
-	"fish": `complete -c mkl -a '(mkl complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+	"fish": `complete -c mkl -a '(mkl words -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
 `,
 }
 
@@ -39,13 +39,13 @@ func (c *completionCmd) Run(e *console.Env) error {
 	return err
 }
 
-// completeCmd is mkl complete, which the scripts of mkl completion call.
-type completeCmd struct {
+// wordsCmd is mkl words, which the scripts of mkl completion call.
+type wordsCmd struct {
 	Words []string `arg:"" optional:"" passthrough:"" help:"What was typed after mkl; the last is to be completed."`
 }
 
 // Run prints the words that can stand in place of the last, one a line.
-func (c *completeCmd) Run(e *console.Env) error {
+func (c *wordsCmd) Run(e *console.Env) error {
 	words := c.Words
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]

@@ -59,11 +59,11 @@ func TestComplete(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{[]string{""}, "completion cv compare demo evaluate export fit help inspect plan plot predict report reproduce sum version"},
-		{[]string{"co"}, "compare completion"},
+		{[]string{""}, "complete completion cv compare demo evaluate export fit help inspect plan plot predict report reproduce sum transform version"},
+		{[]string{"co"}, "compare complete completion"},
 		{[]string{"reproduce", "mgp"}, "mgp-flowers102 mgp-toy"},
 		{[]string{"fit", "d.csv", "-mo"}, "-model"},
-		{[]string{"fit", "d.csv", "-model", ""}, "auto bmkl landmarks mgp probit spikeslab"},
+		{[]string{"fit", "d.csv", "-model", ""}, "auto bmkl factors landmarks mgp probit spikeslab"},
 		{[]string{"fit", "d.csv", "--model", "m"}, "mgp"},
 		{[]string{"fit", "d.csv", "-plain", "-me"}, "-memory -method"},
 		{[]string{"cv", "-no-"}, "-no-baselines -no-stratify"},
@@ -72,7 +72,7 @@ func TestComplete(t *testing.T) {
 		{[]string{"fit", "d.cs"}, ""},
 		{nil, ""},
 	} {
-		status, stdout, stderr := command(t, nil, "", append([]string{"complete", "--"}, c.words...)...)
+		status, stdout, stderr := command(t, nil, "", append([]string{"words", "--"}, c.words...)...)
 		require.Equal(t, console.StatusOK, status, stderr)
 		assert.ElementsMatch(t, strings.Fields(c.want), strings.Fields(stdout), "%q", c.words)
 	}
@@ -103,10 +103,10 @@ COMP_WORDS=(mkl completion ""); COMP_CWORD=2; _mkl; echo "${COMPREPLY[@]}"
 	shell.Env = append(os.Environ(), "PROGRAM="+program)
 	out, err := shell.CombinedOutput()
 	require.NoError(t, err, string(out))
-	assert.Equal(t, "mgp\ncompare completion cv\nbash fish zsh\n", string(out))
+	assert.Equal(t, "mgp\ncompare complete completion cv\nbash fish zsh\n", string(out))
 	for _, other := range []string{"zsh", "fish"} {
 		_, script, _ := command(t, nil, "", "completion", other)
-		assert.Contains(t, script, "mkl complete -- ")
+		assert.Contains(t, script, "mkl words -- ")
 	}
 }
 

@@ -50,6 +50,8 @@ type crossValidation struct {
 // Run reads the table, divides it, and compares the candidates.
 func (c *cvCmd) Run(e *console.Env) error {
 	switch {
+	case c.Task != nil && *c.Task == taskFactors:
+		return console.Inputf("cv is not for -task %s: mkl evaluate measures such a model by entries that it was not fitted to", taskFactors)
 	case c.Folds < 2:
 		return console.Inputf("-folds %d: two at least are needed", c.Folds)
 	case c.Repeats < 1:
@@ -57,7 +59,7 @@ func (c *cvCmd) Run(e *console.Env) error {
 	case c.Order != "" && (c.Repeats > 1 || c.Group != ""):
 		return console.Inputf("-order excludes -repeats and -group")
 	case c.Target == "":
-		return console.Inputf("missing flags: --target=COLUMNS")
+		return missingTarget(e, c.Data, c.Layout)
 	}
 	base := &fitCmd{learnFlags: c.learnFlags, MissingTargets: c.MissingTargets}
 	if err := base.checkNumbers(); err != nil {
@@ -130,7 +132,7 @@ func (v *crossValidation) compared(result *choose.Result, by choose.Score) (*com
 		return &comparison{Task: v.p.task, Target: name, Samples: v.p.main.Data.Rows, Folds: v.Folds, Repeats: v.Repeats}
 	}
 	out := of(strings.Join(names, ","))
-	out.of = fmt.Sprintf("%s: %s, %s of %s, %s", v.p.main.Name(), console.Plural(out.Samples, "sample"), v.p.task, few(names), v.division())
+	out.of = fmt.Sprintf("%s: %s, %s of %s, %s", v.p.main.Name(), console.Plural(out.Samples, "sample"), v.p.task, few(columnNames(names)), v.division())
 	if v.several() {
 		by = by.InAll()
 	}
@@ -538,15 +540,15 @@ func (v *crossValidation) problem(model string, set kernelSet, target int) (*pro
 	switch {
 	case v.several() && slices.Contains(v.together(), model):
 		c.task, c.Model = model, nil
-	case v.several() && (v.form() != numbers || !slices.Contains(modelNames(), model)):
+	case v.several() && (v.form() != numbers || !slices.Contains(targetModels(), model)):
 		return nil, console.Inputf("-models: there is no model %q of several such targets: there are %s", model, v.severalNames())
-	case slices.Contains(modelNames(), model):
+	case slices.Contains(targetModels(), model):
 		c.Model = &model
 		if v.several() {
 			q.targets, c.task, c.MissingTargets = []int{q.targets[target]}, taskRegression, false
 		}
 	default:
-		return nil, console.Inputf("-models: there is no model %q: there are %s", model, join(modelNames()))
+		return nil, console.Inputf("-models: there is no model %q: there are %s", model, join(targetModels()))
 	}
 	var err error
 	if q.est, err = c.estimator(len(q.targets)); err != nil {
@@ -568,6 +570,16 @@ func (v *crossValidation) problem(model string, set kernelSet, target int) (*pro
 		return nil, err
 	}
 	return &q, q.checkViews(q.est, q.views)
+}
+
+// targetModels are the models that learn targets.
+func targetModels() []string {
+	return distinct(func(est *estimator) []string {
+		if est.form == tableEntries {
+			return nil
+		}
+		return []string{est.model}
+	})
 }
 
 // severalNames are the values of -models for several targets, in words.

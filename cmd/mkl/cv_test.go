@@ -157,7 +157,7 @@ func TestCVErrors(t *testing.T) {
 	testkit.NotShort(t)
 	files := map[string]string{"h.csv": dwellings(30)}
 	for _, c := range []struct{ args, want string }{
-		{"", "missing flags: --target=COLUMNS"},
+		{"", "-target is missing, the column to learn: "},
 		{"-target price -folds 1", "-folds 1: two at least are needed"},
 		{"-target price -repeats 0", "-repeats 0 is below 1"},
 		{"-target price -order sold -repeats 2", "-order excludes -repeats and -group"},

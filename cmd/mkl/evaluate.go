@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -29,7 +30,12 @@ type evaluation struct {
 	Measures    []measures    `json:"measures"` // by target; one for a classifier
 	Calibration []measure.Bin `json:"calibration,omitempty"`
 
+	// Training tells that the file is one that the model was fitted to.
+	Training bool `json:"training,omitempty"`
+
 	bins     int     // of the calibration
+	noun     string  // of what was predicted, if they are not samples
+	held     bool    // each entry of a table was predicted from the others of its row
 	interval float64 // probability of the interval whose coverage is measured; 0 if there is none
 }
 
@@ -67,8 +73,9 @@ type tested struct {
 	*opened
 	*outcome
 	*evaluation
-	main  *console.File // with the rows that could be predicted
-	truth []int         // its columns of the targets
+	main    *console.File // with the rows that could be predicted
+	truth   []int         // its columns of the targets
+	learned bool          // it is a file that the model was fitted to
 }
 
 // tested predicts the rows and measures the predictions. The caller closes the files.
@@ -92,21 +99,31 @@ func (c *evaluateCmd) tested(e *console.Env) (_ *tested, err error) {
 	if m.truth, err = m.findTruth(m.main, c.Target); err != nil {
 		return nil, err
 	}
+	if m.learned, err = m.notes.Made.used(e, m.main.Path); err != nil {
+		return nil, err
+	}
 	if m.outcome, err = m.opened.predict(e, &c.modelInput); err != nil {
 		return nil, err
 	}
 	m.main.Data.Pick(m.kept)
-	m.evaluation = &evaluation{Task: m.notes.Task, Samples: len(m.kept), bins: c.Bins}
-	if m.est.form == numbers {
+	m.evaluation = &evaluation{Task: m.notes.Task, Samples: len(m.kept), Training: m.learned, bins: c.Bins}
+	if m.table != nil {
+		m.held, m.noun = m.table.held, "row"
+		if m.table.listed() {
+			m.noun = "entry"
+		}
+	}
+	if m.est.form == numbers || m.est.form == tableEntries {
 		m.interval = c.Interval
 	}
-	return m, m.prediction.measure(m.evaluation, m.main, m.truth, m.notes.Targets)
+	return m, m.prediction.measure(m.evaluation, m.main, m.truth, m.predicted())
 }
 
 // findTruth finds the columns that hold the truth, those that target names or else those of the fit, and asks
 // for them.
-func (m *loaded) findTruth(main *console.File, target string) ([]int, error) {
-	items := spec.Names(m.notes.Targets)
+func (m *opened) findTruth(main *console.File, target string) ([]int, error) {
+	targets := m.predicted()
+	items := spec.Names(targets)
 	if target != "" {
 		var err error
 		if items, err = spec.ParseColumns(target); err != nil {
@@ -117,8 +134,15 @@ func (m *loaded) findTruth(main *console.File, target string) ([]int, error) {
 	if err != nil {
 		return nil, console.Inputf("target: %s: %w", main.Name(), err)
 	}
-	if len(found) != len(m.notes.Targets) {
-		return nil, console.Inputf("-target: %s where the model has %s", console.Plural(len(found), "column"), console.Plural(len(m.notes.Targets), "target"))
+	if len(found) != len(targets) {
+		return nil, console.Inputf("-target: %s where the model has %s", console.Plural(len(found), "column"), console.Plural(len(targets), "target"))
+	}
+	if m.table != nil && !m.table.listed() {
+		if !slices.Equal(found, m.table.columns) {
+			return nil, console.Inputf("-target is not for a model of factors: each entry of its table is predicted from the others of its row")
+		}
+		m.table.held = true
+		return found, nil
 	}
 	for _, j := range found {
 		if main.Needs(j) {
@@ -200,8 +224,20 @@ func (p classPrediction) known(f *console.File, column int) (class []int, probab
 	return class, probability, nil
 }
 
+// ofTraining says of rows that the model was fitted to them.
+func ofTraining(training bool) string {
+	if !training {
+		return ""
+	}
+	return " that the model was fitted to: errors on new rows are larger"
+}
+
 func (ev *evaluation) print(out io.Writer) error {
-	fmt.Fprintf(out, "%s, %s\n\n", ev.Task, console.Plural(ev.Samples, "sample"))
+	fmt.Fprintf(out, "%s, %s%s\n", ev.Task, console.Plural(ev.Samples, cmp.Or(ev.noun, "sample")), ofTraining(ev.Training))
+	if ev.held {
+		fmt.Fprintln(out, "each entry predicted from the others of its row")
+	}
+	fmt.Fprintln(out)
 	header := []string{"target"}
 	align := "l"
 	for _, name := range measureNames {
@@ -211,7 +247,7 @@ func (ev *evaluation) print(out io.Writer) error {
 	}
 	rows := [][]string{header}
 	for _, m := range ev.Measures {
-		row := []string{m.Target}
+		row := []string{columnName(m.Target)}
 		for _, name := range header[1:] {
 			cell := ""
 			if v, ok := m.Values[name]; ok {

@@ -29,6 +29,9 @@ func (c *exportCmd) Run(e *console.Env) error {
 	if err != nil {
 		return err
 	}
+	if err := m.refuseFactors("mkl export"); err != nil {
+		return err
+	}
 	var inputs []string
 	var features [][]string
 	for i, in := range m.Inputs() {

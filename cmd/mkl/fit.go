@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
@@ -26,8 +27,10 @@ func (c *fitCmd) Run(e *console.Env) error {
 		return c.fitSums(e, parts)
 	case c.More != nil:
 		return console.Inputf("%s: a fit takes one table, or files that mkl sum wrote", c.More[0])
+	case c.Task != nil && *c.Task == taskFactors:
+		return c.fitFactors(e)
 	case c.Target == "":
-		return console.Inputf("missing flags: --target=COLUMNS")
+		return missingTarget(e, c.Data, c.Layout)
 	}
 	p, d, err := c.gather(e)
 	if err != nil {
@@ -224,8 +227,37 @@ func (p *problem) findTargets() error {
 	return nil
 }
 
-// spaced is a hint where a table of one column may be one whose cells spaces separate.
+// missingTarget asks for -target with the columns that there are.
+func missingTarget(e *console.Env, path string, layout console.Layout) error {
+	opt, err := layout.Options()
+	if err != nil {
+		return err
+	}
+	fs := &console.Files{Env: e, Opt: opt}
+	defer fs.Close()
+	f, err := fs.Open(path)
+	if err != nil {
+		return err
+	}
+	return console.Inputf("-target is missing, the column to learn: %s: %s%s", f.Name(), spec.List(f.Columns()), spaced(f))
+}
+
+// nameless reports whether the columns of a file are called by their positions.
+func nameless(names []string) bool {
+	for j, name := range names {
+		if name != strconv.Itoa(j+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// spaced is a hint where a table of one column may be one whose cells spaces separate, or where the columns
+// have no names.
 func spaced(f *console.File) string {
+	if nameless(f.Columns()) {
+		return "; the file has no line of names, and its columns are called by their positions (-header yes takes the first line for names)"
+	}
 	if names := f.Columns(); len(names) == 1 && len(strings.Fields(names[0])) > 1 {
 		return "; the table has one column: if spaces separate its cells, -separator space"
 	}

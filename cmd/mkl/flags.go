@@ -15,7 +15,7 @@ import (
 
 // fitCmd is mkl fit.
 type fitCmd struct {
-	Model   *string `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), landmarks (mgp for any number of samples, for the same tasks), spikeslab (sparse linear regression of one target, without kernels)."`
+	Model   *string `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), landmarks (mgp for any number of samples, for the same tasks), spikeslab (sparse linear regression of one target, without kernels), factors (for that task)."`
 	Kernels string  `placeholder:"KERNELS" help:"Kernels of views that name none; without them the data suggest kernels."`
 	Output  string  `short:"o" placeholder:"FILE" help:"Model file to write; - is standard output, and the report then goes to standard error."`
 
@@ -25,7 +25,8 @@ type fitCmd struct {
 
 	Resume string `placeholder:"FILE" help:"File that keeps the state of the fit; the same command goes on from there."`
 
-	learnFlags `embed:""`
+	learnFlags  `embed:""`
+	factorFlags `embed:""`
 
 	More []string `arg:"" optional:"" help:"Further files of mkl sum."`
 
@@ -36,8 +37,8 @@ type fitCmd struct {
 // learnFlags are the flags of every command that learns from a table.
 type learnFlags struct {
 	Data   string   `arg:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file); - is standard input. For mkl fit also a file of mkl sum."`
-	Task   *string  `enum:"${tasks}" help:"What to learn, by default what the cells of the target column say: text or 0 and 1 are classes, other numbers a regression, and so are several targets. It is regression (of one target or several), multioutput (several), shared (several that depend on different views), tasks (several that are known for samples of their own and depend on the same views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1), tasklabels (the same, that are known for samples of their own)."`
-	Target string   `placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between. Needed, but for files of mkl sum."`
+	Task   *string  `enum:"${tasks}" help:"What to learn, by default what the cells of the target column say: text or 0 and 1 are classes, other numbers a regression, and so are several targets. It is regression (of one target or several), multioutput (several), shared (several that depend on different views), tasks (several that are known for samples of their own and depend on the same views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1), tasklabels (the same, that are known for samples of their own), or factors (a table with gaps, which it completes: its columns are sparse combinations of a few factors)."`
+	Target string   `placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between. Needed, but for files of mkl sum and -task factors."`
 	View   []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
 
 	Sparse string   `enum:"none,kernels,samples,both" default:"none" help:"What to make sparse by Gamma(1e-10,1e+10) priors on weights: none, kernels, samples or both."`
@@ -208,13 +209,6 @@ func (c *fitCmd) check(est *estimator) error {
 		}
 		return console.Inputf("-missing views is not for -task %s with -model %s%s", c.task, c.model, hint)
 	}
-	switch {
-	case c.Resume == "":
-	case est.takes("gibbs") && !c.Gibbs:
-		return console.Inputf("-resume is for -model %s only with -gibbs", est.model)
-	case est.takes("method") && (c.Plain || c.method() >= mkl.Factorised):
-		return console.Inputf("-resume is not for -method %s", c.method())
-	}
 	if est.model == modelBMKL && c.Landmarks == 0 && c.Choose != chooseRandom {
 		return console.Inputf("-choose is for -landmarks, without which -model %s has none", modelBMKL)
 	}
@@ -280,6 +274,10 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("plain", &c.Plain, false),
 		flagOf("missing-targets", &c.MissingTargets, false),
 		flagOf("resume", &c.Resume, ""),
+		flagOf("factors", &c.Factors, 0),
+		flagOf("entries", &c.Entries, ""),
+		flagOf("shared-noise", &c.SharedNoise, false),
+		flagOf("no-offsets", &c.NoOffsets, false),
 	}
 }
 
@@ -299,7 +297,7 @@ func (c *fitCmd) checkNumbers() error {
 	}{
 		{"restarts", c.Restarts}, {"sweeps", c.Sweeps}, {"workers", c.Workers}, {"latents", c.Latents},
 		{"chains", c.Chains}, {"draws", c.Draws}, {"thin", c.Thin},
-		{"landmarks", c.Landmarks},
+		{"landmarks", c.Landmarks}, {"factors", c.Factors},
 	} {
 		if f.value < 0 {
 			return console.Inputf("-%s %d is negative", f.name, f.value)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
@@ -34,6 +36,10 @@ func (c *inspectCmd) Run(e *console.Env) error {
 			Views []viewNote `json:"views"`
 		}{rep, m.notes.Views})
 	}
+	if m.est.form == tableEntries {
+		fmt.Fprintf(e.Stdout, "%s: %s\n", c.Model, m.notes.Table.tells(m.Samples(), m.notes.Targets))
+		return errors.Join(rep.print(e.Stdout), rep.printTrace(e.Stdout))
+	}
 	fmt.Fprintf(e.Stdout, "%s: %s in %s, %s\n", c.Model, console.Plural(len(rep.Kernels), m.est.partName()),
 		console.Plural(len(m.notes.viewNames()), "view"), rep.learned(m.notes.Targets))
 	for _, v := range m.notes.Views {
@@ -50,14 +56,17 @@ func (c *inspectCmd) Run(e *console.Env) error {
 			fmt.Fprintf(e.Stdout, "  %s\n", line)
 		}
 	}
-	if err := rep.print(e.Stdout); err != nil {
-		return err
+	return errors.Join(rep.print(e.Stdout), rep.printTrace(e.Stdout))
+}
+
+// printTrace prints the lower bound after each sweep, if it is to be told.
+func (r *report) printTrace(out io.Writer) error {
+	if len(r.Trace) == 0 {
+		return nil
 	}
-	if len(rep.Trace) > 0 {
-		fmt.Fprintln(e.Stdout, "\nsweep  bound")
-		for i, b := range rep.Trace {
-			fmt.Fprintf(e.Stdout, "%5d  %.6f\n", i+1, b)
-		}
+	fmt.Fprintln(out, "\nsweep  bound")
+	for i, b := range r.Trace {
+		fmt.Fprintf(out, "%5d  %.6f\n", i+1, b)
 	}
 	return nil
 }

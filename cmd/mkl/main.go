@@ -21,6 +21,8 @@ type commands struct {
 	Plan      planCmd               `cmd:"" help:"Plan a fit to any number of samples by some of them."`
 	Sum       sumCmd                `cmd:"" help:"Sum tables by a plan, for mkl fit."`
 	Predict   predictCmd            `cmd:"" help:"Predict the rows of a file with a model."`
+	Complete  completeCmd           `cmd:"" help:"Fill in the missing entries of a table by a model of factors."`
+	Transform transformCmd          `cmd:"" help:"Tell the rows of a table by the factors of a model."`
 	Evaluate  evaluateCmd           `cmd:"" help:"Measure a model's predictions against the truth."`
 	Compare   compareCmd            `cmd:"" help:"Compare models by what they predict of the same new rows."`
 	Report    reportCmd             `cmd:"" help:"Write a page on a model: what it learned, how well it predicts, and what predictions lean on."`
@@ -32,7 +34,7 @@ type commands struct {
 	Version   versionCmd            `cmd:"" help:"Show what the program was built from, and what it runs on."`
 
 	Completion completionCmd `cmd:"" help:"Print the script by which a shell completes command lines."`
-	Complete   completeCmd   `cmd:"" hidden:"" help:"List the words that can stand next on a command line."`
+	Words      wordsCmd      `cmd:"" hidden:"" help:"List the words that can stand next on a command line."`
 
 	Quiet console.Quiet `short:"q" help:"Print results and errors only: no notes, warnings or progress."`
 }

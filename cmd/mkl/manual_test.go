@@ -97,6 +97,7 @@ func estate() map[string]string {
 		"sites.csv": sites.String(), "proteins.fasta": proteins.String(),
 		"houses.csv": houses.String(), "new.csv": houses.String(), "train.csv": houses.String(), "test.csv": houses.String(),
 		"prices.csv": prices.String(), "sizes.csv": sizes.String(), "places.parquet": places.String(), // told by what they hold
+		"survey.csv": answers(0, 40), "others.csv": answers(40, 52), "ratings.csv": ratings(1), "wanted.csv": ratings(0),
 		"sample.csv": sample.String(), "part-1.csv": sample.String(), "part-2.csv": strings.Replace(sample.String(), ",1,", ",2,", 1),
 	}
 	return all
@@ -216,7 +217,7 @@ func TestManualFlags(t *testing.T) {
 		}
 	}
 	offered := regexp.MustCompile(`(?m)^ +(?:-\w, )? *--(?:\[(no-)\])?([a-z-]+)`)
-	for _, name := range []string{"fit", "cv", "plan", "sum", "predict", "evaluate", "compare", "report", "plot", "inspect", "export"} {
+	for _, name := range []string{"fit", "cv", "plan", "sum", "predict", "evaluate", "compare", "report", "plot", "inspect", "export", "complete", "transform"} {
 		status, help, stderr := command(t, nil, "", "help", name)
 		require.Equal(t, console.StatusOK, status, stderr)
 		found := offered.FindAllStringSubmatch(help, -1)

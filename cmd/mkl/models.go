@@ -118,7 +118,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{"multitask"}, kind: "multi-task", form: numbers,
-		flags: []string{"kernels", "text", "latents", "raw-targets", "missing-targets", "restarts", "plain"},
+		flags: []string{"kernels", "text", "latents", "raw-targets", "missing-targets", "restarts", "plain", "resume"},
 		build: func(s *settings) fitter {
 			t := mkl.MultiTask{Fitting: s.fitting, Latents: s.Latents, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.MissingTargets}
 			return fitter{t.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
@@ -228,7 +228,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelLandmarks, tasks: []string{taskRegression}, kind: "landmarks", form: numbers, one: true, open: true,
-		flags: []string{"kernels", "text", "landmarks", "choose"},
+		flags: []string{"kernels", "text", "landmarks", "choose", "resume"},
 		build: func(s *settings) fitter {
 			g := mkl.LandmarkGP{Fitting: s.fitting, Landmarks: s.choice()}
 			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
@@ -238,7 +238,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelLandmarks, tasks: []string{taskBinary, taskMulticlass}, kind: "landmark-classifier", form: classes, one: true, open: true,
-		flags:    []string{"kernels", "text", "landmarks", "choose"},
+		flags:    []string{"kernels", "text", "landmarks", "choose", "resume"},
 		complete: "labels must be complete",
 		build: func(s *settings) fitter {
 			c := mkl.LandmarkClassifier[string]{Fitting: s.fitting, Landmarks: s.choice()}
@@ -250,13 +250,17 @@ var estimators = []*estimator{
 	},
 	{
 		model: "spikeslab", tasks: []string{taskRegression}, kind: "spike-slab", form: numbers, part: "feature", one: true,
-		flags: []string{"raw-targets", "restarts"},
+		flags: []string{"raw-targets", "restarts", "resume"},
 		build: func(s *settings) fitter {
 			r := mkl.SpikeSlab{Fitting: s.fitting, Names: s.features, RawFeatures: s.RawColumns, RawTargets: s.RawTargets}
 			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				return asModel(r.Fit(ctx, d.features, d.numbers[0]))
 			}}
 		},
+	},
+	{
+		model: "factors", tasks: []string{taskFactors}, kind: "factors", form: tableEntries, part: "factor", // fitted by fitFactors
+		flags: []string{"factors", "entries", "shared-noise", "no-offsets", "restarts", "resume"},
 	},
 }
 
@@ -301,15 +305,16 @@ type data struct {
 type form int
 
 const (
-	numbers form = iota // columns of numbers
-	classes             // a column of labels, of which each sample has one
-	labels              // columns that say whether a sample has a label
+	numbers      form = iota // columns of numbers
+	classes                  // a column of labels, of which each sample has one
+	labels                   // columns that say whether a sample has a label
+	tableEntries             // those of a table, which has no other columns
 )
 
 // kind is how a column of targets is read. If missing, cells can be empty.
 func (f form) kind(missing bool) table.Kind {
 	switch {
-	case f == numbers && missing:
+	case f == numbers && missing, f == tableEntries:
 		return table.Optional
 	case f == numbers:
 		return table.Number

@@ -441,22 +441,5 @@ func TestEstimators(t *testing.T) {
 			assert.Regexp(t, row, string(manual))
 		}
 	}
-	assert.Nil(t, estimatorOf("factors"))
-}
-
-// TestUnknownModel refuses a model that no estimator of the table makes.
-func TestUnknownModel(t *testing.T) {
-	command(t, map[string]string{"d.csv": line()}, "")
-	m, err := mkl.FactorModel{Factors: 1, Fitting: mkl.Fitting{MaxSweeps: 5}}.Fit(t.Context(), mkl.Dense{{1, 2, 4}, {2, 4, 7}, {1, 1, 1}})
-	require.NoError(t, err)
-	f, err := os.Create("m")
-	require.NoError(t, err)
-	require.NoError(t, m.Save(f))
-	require.NoError(t, f.Close())
-	for _, args := range []string{"inspect m", "predict m d.csv", "evaluate m d.csv"} {
-		status, stdout, stderr := command(t, nil, "", strings.Fields(args)...)
-		assert.Equal(t, console.StatusInput, status)
-		assert.Empty(t, stdout)
-		assert.Contains(t, stderr, "mkl: m: a model of a kind that the command does not know: ")
-	}
+	assert.Nil(t, estimatorOf("dials"))
 }

@@ -85,10 +85,8 @@ type reporter struct {
 	env   *console.Env
 	held  *tested // -data
 	train *tested // -train; nil without it
-
-	learned bool // held is a file that the model was fitted to
-	told    *report
-	rng     *rand.Rand
+	told  *report
+	rng   *rand.Rand
 }
 
 // page reads the model and the data and makes the page of them.
@@ -102,7 +100,7 @@ func (c *pageFlags) page(e *console.Env) (*page.Page, error) {
 		return nil, err
 	}
 	defer r.held.files.Close()
-	if r.learned, err = r.held.notes.Made.used(e, r.held.main.Path); err != nil {
+	if err := r.held.refuseFactors("a report"); err != nil {
 		return nil, err
 	}
 	if c.Train != "" {
@@ -156,7 +154,7 @@ func (r *reporter) lead(columns []importance) (all []string) {
 	}
 	all = append(all, strings.ToUpper(text[:1])+text[1:]+". "+r.headline())
 	if len(columns) > 0 && columns[0].rise > 2*columns[0].se {
-		all = append(all, "What predictions lean on most: "+columns[0].name+".")
+		all = append(all, "What predictions lean on most: "+columnName(columns[0].name)+".")
 	}
 	return all
 }
@@ -405,7 +403,7 @@ func (r *reporter) errors() page.Section {
 		if r.train != nil {
 			add("training", r.train)
 		}
-		if r.learned {
+		if r.held.learned {
 			add("training", r.held)
 		} else {
 			add("held out", r.held)
@@ -418,7 +416,7 @@ func (r *reporter) errors() page.Section {
 		s.Paragraphs = []string{"Log loss is in nats; ECE is the expected calibration error; the Brier score is between 0 and 2; AUC and the equal error rate (EER) are those of each class against the others, averaged; the last column counts truths that were given a probability below 1e-6."}
 	}
 	switch {
-	case r.learned:
+	case r.held.learned:
 		s.Paragraphs = append(s.Paragraphs, fmt.Sprintf("The model was fitted to %s: errors of samples that it has not seen are larger as a rule.", r.held.main.Name()))
 	case r.train == nil:
 		s.Paragraphs = append(s.Paragraphs, "Training errors are shown with -train FILE.")

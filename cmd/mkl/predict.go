@@ -93,7 +93,8 @@ func loadTo(e *console.Env, path string, file io.Writer) (*loaded, error) {
 type opened struct {
 	*loaded
 	files  *console.Files
-	inputs []input // of the model
+	inputs []input     // of the model
+	table  *tableInput // of a model of factors; nil of others
 }
 
 // input is the columns that one of a model's inputs is made of.
@@ -122,6 +123,16 @@ func (c *modelInput) open(e *console.Env) (*opened, error) {
 		o.files.Close()
 		return nil, err
 	}
+	if o.est.form == tableEntries {
+		var main *console.File
+		if len(o.files.All) > 0 {
+			main = o.files.All[0]
+		}
+		if o.table, err = o.tableOf(main, false); err != nil {
+			o.files.Close()
+			return nil, err
+		}
+	}
 	return o, nil
 }
 
@@ -141,6 +152,9 @@ func (o *opened) predict(e *console.Env, c *modelInput) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.table != nil {
+		return o.predictTable(e, rows)
+	}
 	out := &outcome{rows: rows, options: mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}}
 	var gaps shortfall
 	if out.x, out.kept, err = o.features(e.Ctx, rows, c.Workers, &gaps); err != nil {
@@ -151,6 +165,16 @@ func (o *opened) predict(e *console.Env, c *modelInput) (*outcome, error) {
 	}
 	out.prediction, err = predict(e.Ctx, o.Model, out.options, out.x)
 	return out, err
+}
+
+// predictTable is predict for a model of factors.
+func (o *opened) predictTable(e *console.Env, rows int) (*outcome, error) {
+	p, kept, missing, err := o.table.predict()
+	if err != nil {
+		return nil, err
+	}
+	gaps := &shortfall{rows: rows, missing: rows - len(kept), first: missing}
+	return &outcome{prediction: numberPrediction{p}, rows: rows, kept: kept}, gaps.tell(e, nil, "predicted")
 }
 
 // shortfall is what is amiss with rows, of one block of them after another.
@@ -323,9 +347,12 @@ func (t *columns) add(name string, cell func(i int) string) {
 }
 
 func (t *columns) addNumber(name string, value func(i int) float64) {
-	t.add(name, func(i int) string { return strconv.FormatFloat(value(i), 'g', -1, 64) })
+	t.add(name, func(i int) string { return number(value(i)) })
 	t.text[len(t.text)-1] = false
 }
+
+// number is a number for machines, with all its digits.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // addProbability adds a column of probabilities. None of the models gives a probability
 // of exactly 0 or 1: a number that has become one by rounding is printed as the next to it.
@@ -419,7 +446,7 @@ func (c *predictCmd) Run(e *console.Env) error {
 		if c.Data == "" {
 			return console.Inputf("-id needs a data file")
 		}
-		if id, err = c.idColumn(m.files.All[0]); err != nil {
+		if id, err = idColumn(m.files.All[0], c.ID); err != nil {
 			return err
 		}
 	}
@@ -432,7 +459,10 @@ func (c *predictCmd) Run(e *console.Env) error {
 		ids := m.files.All[0].Data.Labels[id]
 		out.add(c.ID, func(i int) string { return ids[i] })
 	}
-	p.columns(&predicted, m.notes.Targets, c.Interval)
+	if m.table != nil {
+		m.table.name(&out)
+	}
+	p.columns(&predicted, m.predicted(), c.Interval)
 	out.addRows(&predicted, p.kept, p.rows)
 	write := out.write
 	if c.JSON {
@@ -441,9 +471,9 @@ func (c *predictCmd) Run(e *console.Env) error {
 	return e.Create(cmp.Or(c.Output, console.Standard), func(w io.Writer) error { return write(w, p.rows) })
 }
 
-// idColumn finds the column of -id and asks for it.
-func (c *predictCmd) idColumn(f *console.File) (int, error) {
-	items, err := spec.ParseColumns(c.ID)
+// idColumn finds the column that -id names and asks for it.
+func idColumn(f *console.File, name string) (int, error) {
+	items, err := spec.ParseColumns(name)
 	if err != nil {
 		return 0, console.Inputf("-id %w", err)
 	}
@@ -452,10 +482,10 @@ func (c *predictCmd) idColumn(f *console.File) (int, error) {
 		return 0, console.Inputf("-id: %s: %w", f.Name(), err)
 	}
 	if len(found) > 1 {
-		return 0, console.Inputf("-id %s: that is %d columns", c.ID, len(found))
+		return 0, console.Inputf("-id %s: that is %d columns", name, len(found))
 	}
 	if f.Needs(found[0]) && !f.Joins(found[0]) {
-		return 0, console.Inputf("-id %s: the column is part of a view", c.ID)
+		return 0, console.Inputf("-id %s: the column is part of a view", name)
 	}
 	f.Need(found[0], table.Label)
 	return found[0], nil
@@ -487,13 +517,13 @@ func (t *columns) writeJSON(w io.Writer, n int) error {
 		all[i] = map[string]any{}
 		for j, cell := range t.cells {
 			text := cell(i)
-			switch number, err := strconv.ParseFloat(text, 64); {
+			switch x, err := strconv.ParseFloat(text, 64); {
 			case text == "":
 				all[i][t.names[j]] = nil
 			case t.text[j] || err != nil:
 				all[i][t.names[j]] = text
 			default:
-				all[i][t.names[j]] = console.Number(number)
+				all[i][t.names[j]] = console.Number(x)
 			}
 		}
 	}

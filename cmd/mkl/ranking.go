@@ -22,6 +22,8 @@ type comparison struct {
 	Candidates     []candidate `json:"candidates"`
 	Recommendation string      `json:"recommendation"`
 
+	Training []string `json:"training,omitempty"` // the models that were fitted to the rows
+
 	Targets []*comparison `json:"targets,omitempty"` // each of several targets, which are together the target above
 
 	of      string // the headline

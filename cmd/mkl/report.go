@@ -29,6 +29,7 @@ type report struct {
 	Story     string         `json:"story,omitempty"`   // of a pool: what was tried, what was kept and why
 	Kernels   []kernelReport `json:"kernels"`           // of a sparse regression its features
 	Targets   []targetReport `json:"targets"`
+	Factors   []factorReport `json:"factors,omitempty"` // of a model of factors, by their shares
 	Trace     []float64      `json:"trace,omitempty"`
 	Model     string         `json:"model,omitempty"` // file
 
@@ -107,6 +108,10 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 		}
 		r.Story = n.nameColumns(pool.Story())
 	}
+	if f, ok := m.(*mkl.FactorFit); ok {
+		r.describeFactors(n, f)
+		return r
+	}
 	outputs := m.Outputs()
 	names := n.Targets
 	if c, ok := m.(mkl.ClassModel[string]); ok {
@@ -164,13 +169,35 @@ func (r *report) learned(names []string) string {
 	if len(names) > 5 {
 		return task + " of " + console.Plural(len(names), "target")
 	}
-	named := slices.Clone(names)
-	for i, n := range named {
-		if _, err := strconv.Atoi(n); err == nil { // a file without names
-			named[i] = "column " + n
-		}
+	return task + " of " + strings.Join(columnNames(names), ", ")
+}
+
+// columnName is how sentences call a column: one of a file without names by its position.
+func columnName(name string) string {
+	if _, err := strconv.Atoi(name); err == nil {
+		return "column " + name
 	}
-	return task + " of " + strings.Join(named, ", ")
+	return name
+}
+
+// columnNames is columnName of each.
+func columnNames(names []string) []string {
+	all := slices.Clone(names)
+	for i, name := range all {
+		all[i] = columnName(name)
+	}
+	return all
+}
+
+// heading is how the report calls a target: a class that is a number is said to be one.
+func (r *report) heading(t targetReport) string {
+	if len(r.Classes) > 2 {
+		if _, err := strconv.ParseFloat(t.Name, 64); err == nil {
+			return "class " + t.Name
+		}
+		return t.Name
+	}
+	return columnName(t.Name)
 }
 
 // With -samples the active samples of up to mostTargets targets are listed one by one; of a target
@@ -183,6 +210,9 @@ const (
 // print prints how the fit ended, the weights of the kernels, and each target.
 func (r *report) print(out io.Writer) error {
 	fmt.Fprintln(out, r.ended())
+	if r.Factors != nil {
+		return r.printFactors(out)
+	}
 	if r.Story != "" {
 		fmt.Fprintf(out, "\n%s", r.Story)
 	}
@@ -197,7 +227,7 @@ func (r *report) print(out io.Writer) error {
 		if r.Members != nil && t.NoiseSD == 0 && !t.Collapsed {
 			continue // a class of a pool, of which there is nothing to tell
 		}
-		fmt.Fprintf(out, "\n%s", t.Name)
+		fmt.Fprintf(out, "\n%s", r.heading(t))
 		if t.NoiseSD > 0 {
 			fmt.Fprintf(out, ": noise SD %s", console.Figure(float64(t.NoiseSD)))
 			if t.NoiseFreedom > 0 {
@@ -312,9 +342,13 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		total += math.Abs(float64(k.Weight))
 	}
 	pooled, shares := r.Members != nil, r.est.kernels()
-	what := "weight ± SD"
+	what := "weight"
+	known := slices.ContainsFunc(kernels, func(k kernelReport) bool { return k.SD > 0 }) // standard deviations
+	if known {
+		what = "weight ± SD"
+	}
 	if shares {
-		what = "share, kernel, weight ± SD"
+		what = "share, kernel, " + what
 		kernels = slices.Clone(kernels)
 		slices.SortStableFunc(kernels, func(a, b kernelReport) int {
 			return cmp.Or(cmp.Compare(r.place(a), r.place(b)), cmp.Compare(math.Abs(float64(b.Weight)), math.Abs(float64(a.Weight))))
@@ -322,6 +356,12 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 	}
 	member := ""
 	var rows [][]string
+	active, small := 0, 0
+	for _, k := range kernels {
+		if k.Active {
+			active++
+		}
+	}
 	for _, k := range kernels {
 		if k.Inclusion != nil && !strings.HasSuffix(what, "there") {
 			what += ", probability of being there"
@@ -329,7 +369,14 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		if !k.Active {
 			continue
 		}
-		row := []string{"", "", shortened(k.Kernel), console.Figure(float64(k.Weight)), "± " + console.Figure(float64(k.SD)), ""}
+		if shares && active > mostKernels && math.Abs(float64(k.Weight)) < smallShare*total {
+			small++
+			continue
+		}
+		row := []string{"", "", shortened(k.Kernel), console.Figure(float64(k.Weight)), "", ""}
+		if known {
+			row[4] = "± " + console.Figure(float64(k.SD))
+		}
 		if shares && total > 0 {
 			row[1] = fmt.Sprintf("%.1f %%", 100*math.Abs(float64(k.Weight))/total)
 		}
@@ -350,12 +397,29 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		}
 		rows = append(rows, row)
 	}
-	fmt.Fprintf(out, "%d of %s active: %s\n", len(rows), console.Plural(len(kernels), r.est.partName()), what)
-	return console.PrintTable(out, "lrlrll", rows)
+	fmt.Fprintf(out, "%d of %s active: %s\n", active, console.Plural(len(kernels), r.est.partName()), what)
+	if err := console.PrintTable(out, "lrlrll", rows); err != nil {
+		return err
+	}
+	if small > 0 {
+		fmt.Fprintf(out, "  … and %d below %g %% (-json lists all)\n", small, 100*smallShare)
+	}
+	return nil
 }
 
-// viewAndKernel names both, unless the view's name begins with its kernel.
+// Where more than mostKernels are active, those with a share below smallShare are counted and not listed.
+const (
+	mostKernels = 20
+	smallShare  = 0.01
+)
+
+// viewAndKernel names both, unless the view's name begins with its kernel, or says no more than that the
+// kernel's widths were learned.
 func viewAndKernel(view, kernel string) string {
+	family, _, _ := strings.Cut(view, "(")
+	if settings, after, ok := strings.Cut(view, ")"); ok && strings.Contains(settings, "(ard") && strings.HasPrefix(kernel, family+"(") {
+		return shortened(kernel) + after
+	}
 	if strings.HasPrefix(view, kernel) {
 		return shortened(view)
 	}

@@ -22,6 +22,13 @@ func TestResume(t *testing.T) {
 		{"-target kind -model bmkl -tolerance 1e-6", "-sweeps=7"},
 		{"-target y -model mgp", "-sweeps=2"},
 		{"-target y,z -task tasks -tolerance 1e-6", "-sweeps=7"},
+		{"-target y,z -task multitask", "-sweeps=7"},
+		{"-target y -model spikeslab", "-sweeps=3"},
+		{"-target y -model mgp -method factorised", "-sweeps=2"},
+		{"-target kind -model probit", "-sweeps=3"},
+		{"-target kind -model probit -rule wsum -search sampling", "-sweeps=3"},
+		{"-target kind -model probit -relevance", "-sweeps=3"},
+		{"-target * -task factors -factors 2", "-sweeps=3"},
 	} {
 		fit := func(model string, more ...string) (stderr string) {
 			args := append(strings.Fields("fit d.csv -json -o "+model+" "+c.args), more...)
@@ -66,12 +73,6 @@ func TestResumeInterrupted(t *testing.T) {
 func TestResumeRefused(t *testing.T) {
 	files := map[string]string{"d.csv": waves(40), "other": "{}\n", "torn": "bmkl fit "}
 	for _, c := range []struct{ args, want string }{
-		{"-target y -task multitask -resume s", "-resume is not for -task multitask with -model bmkl"},
-		{"-target y -model spikeslab -resume s", "-resume is not for -task regression with -model spikeslab (it is for -model auto, -model bmkl and -model mgp)"},
-		{"-target kind -model probit -resume s", "-resume is for -model probit only with -gibbs"},
-		{"-target kind -model probit -relevance -resume s", "-resume is for -model probit only with -gibbs"},
-		{"-target kind -model landmarks -resume s", "-resume is not for -task binary with -model landmarks"},
-		{"-target y -model mgp -plain -resume s", "-resume is not for -method published"},
 		{"-target y -resume other", "-resume other: the file is no state of a fit"},
 		{"-target y -resume torn", "-resume torn: the file is no state of a fit"},
 		{"-target y -resume none/s", "none"},

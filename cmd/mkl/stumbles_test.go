@@ -51,6 +51,16 @@ var stumbles = []struct{ what, folder, test string }{
 	{"hours that an interruption threw away", ".", "TestResume"},
 	{"no cross-validation of several targets", ".", "TestCVOfSeveralTargets"},
 	{"errors on the file of the fit, called held out", ".", "TestReportOnTrainingData"},
+	{"errors on the file of the fit that look like those on new rows", ".", "TestOfTraining"},
+	{"a file without names, and a column that is asked for by name", ".", "TestNameless"},
+	{"a target that is not given, and no word on the columns that there are", ".", "TestNameless"},
+	{"a table of numbers that are no columns' names: sentences on 1", ".", "TestNameless"},
+	{"no command of that name, told as an argument", ".", "TestErrors"},
+	{"a table given to mkl report as to mkl predict, refused without a hint", ".", "TestErrors"},
+	{"two models, of which one lacks a column, and no word on which", ".", "TestNameless"},
+	{"standard deviations of 0 that nobody knows", ".", "TestWeightsForPeople"},
+	{"widths of kernels told twice, and thirty lines of kernels that hardly count", ".", "TestWeightsForPeople"},
+	{"a calibration of single samples joined by a line", "internal/page", "TestCalibrationOfFew"},
 	{"an installation that cannot work", "../../internal/release", "TestInstall"},
 }
 

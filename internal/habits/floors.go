@@ -15,6 +15,7 @@ var Floors = [][]string{
 	{"cmd/mkl/internal/reproduce"},                // the list of experiments
 	{"cmd/mkl/internal/reproduce/..."},            // the experiments, a folder for each source
 	{"cmd/mkl/internal/reproduce/multiclass/..."}, // what experiments share
+	{"cmd/mkl/internal/resume"},                   // states of fits in files
 	{"cmd/mkl/internal/console/..."},
 	{"cmd/mkl/internal/..."},
 	{"cmd/mkl/internal/table"},

@@ -113,8 +113,13 @@ func Run(ctx context.Context, commands any, vars map[string]string, args []strin
 		return e.fail(out.err)
 	}
 	if err != nil {
-		if strings.HasPrefix(err.Error(), "expected one of ") {
+		switch what, unexpected := strings.CutPrefix(err.Error(), "unexpected argument "); {
+		case strings.HasPrefix(err.Error(), "expected one of "):
 			err = fmt.Errorf("%w: mkl help lists them", err)
+		case unexpected && len(args) > 0 && strings.HasPrefix(what, args[0]):
+			err = fmt.Errorf("there is no command %s: mkl help lists them", what)
+		case unexpected && takes(err, "data"):
+			err = fmt.Errorf("%w: the table is that of -data", err)
 		}
 		return e.fail(Input(err))
 	}
@@ -125,6 +130,15 @@ func Run(ctx context.Context, commands any, vars map[string]string, args []strin
 		return e.fail(err)
 	}
 	return e.fail(out.err)
+}
+
+// takes reports whether the command of which a parser tells an error has a flag.
+func takes(err error, flag string) bool {
+	parse, ok := errors.AsType[*kong.ParseError](err)
+	if !ok || parse.Context == nil || parse.Context.Selected() == nil {
+		return false
+	}
+	return slices.ContainsFunc(parse.Context.Selected().Flags, func(f *kong.Flag) bool { return f.Name == flag })
 }
 
 // Help prints the help of the command that words name, or of all, and does not return; the error is that there is

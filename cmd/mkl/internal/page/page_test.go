@@ -174,3 +174,13 @@ func TestFiles(t *testing.T) {
 		assert.NotEmpty(t, p.Shows)
 	}
 }
+
+// TestCalibrationOfFew: no line goes through points of few samples, which are small.
+func TestCalibrationOfFew(t *testing.T) {
+	drawn := func(points ...Reliability) string { return string(Calibration("c", "c", "x", "y", points).SVG()) }
+	few := drawn(Reliability{0.2, 0, 1}, Reliability{0.5, 1, 2}, Reliability{0.9, 0.9, 40})
+	assert.NotContains(t, few, `<path class="line0"`)
+	assert.Equal(t, 2, strings.Count(few, `r="2.5"`))
+	assert.Equal(t, 1, strings.Count(few, `r="4"`))
+	assert.Contains(t, drawn(Reliability{0.2, 0, 1}, Reliability{0.5, 0.6, 20}, Reliability{0.9, 0.9, 40}), `<path class="line0"`)
+}

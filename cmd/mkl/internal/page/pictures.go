@@ -86,6 +86,10 @@ type Reliability struct {
 	Count               int
 }
 
+// fewSamples is the number below which a point of a calibration is small and no line goes through it: its
+// height is chance.
+const fewSamples = 5
+
 // Calibration draws how often came true what was predicted, with whiskers of two standard
 // deviations of a share of so many samples.
 func Calibration(name, what, xName, yName string, points []Reliability) *Picture {
@@ -100,11 +104,19 @@ func Calibration(name, what, xName, yName string, points []Reliability) *Picture
 		share := (r.Observed*float64(r.Count) + 2) / n
 		sd := math.Sqrt(share * (1 - share) / n)
 		p.line("whisker", x.at(r.Predicted), y.at(max(0, share-2*sd)), x.at(r.Predicted), y.at(min(1, share+2*sd)))
-		px, py = append(px, x.at(r.Predicted)), append(py, y.at(r.Observed))
+		if r.Count >= fewSamples {
+			px, py = append(px, x.at(r.Predicted)), append(py, y.at(r.Observed))
+		}
 	}
-	p.path("line0", px, py)
-	for i := range px {
-		p.dot("fill0", px[i], py[i], 4)
+	if len(px) > 1 {
+		p.path("line0", px, py)
+	}
+	for _, r := range points {
+		size := 4.0
+		if r.Count < fewSamples {
+			size = 2.5
+		}
+		p.dot("fill0", x.at(r.Predicted), y.at(r.Observed), size)
 	}
 	p.Shows = fmt.Sprintf("%d points of how often came true what was predicted; on the dashed line both are the same. The table has the figures.", len(points))
 	return p

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// opinion is the answer of person i to question j, of two opinions that everybody has, in units of the question.
+func opinion(i, j int) float64 {
+	a, b := math.Cos(float64(3*i)), math.Sin(float64(5*i*i))
+	noise := 0.1 * math.Sin(float64(7*i+11*j*j))
+	return 10*float64(j) + float64(1+j*j)*(a*float64(1-j%2)+b*float64(j%2)+0.5*a*float64(j%3)+noise)
+}
+
+// answers are a table of the answers to six questions of persons from and before to, of which some are missing,
+// with the person's name.
+func answers(from, to int) string {
+	var b strings.Builder
+	b.WriteString("name,q1,q2,q3,q4,q5,q6\n")
+	for i := from; i < to; i++ {
+		fmt.Fprintf(&b, "p%d", i)
+		for j := range 6 {
+			if (i+j*j)%5 == 0 {
+				b.WriteString(",")
+				continue
+			}
+			fmt.Fprintf(&b, ",%.4f", opinion(i, j))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// ratings are the same answers of forty persons as a list, those that are there or, for 0, those that are not.
+func ratings(there int) string {
+	var b strings.Builder
+	b.WriteString("user,film,rating\n")
+	for i := range 40 {
+		for j := range 6 {
+			if missing := (i+j*j)%5 == 0; missing == (there == 0) {
+				fmt.Fprintf(&b, "p%d,film %d,%.4f\n", i, j, opinion(i, j)/float64(1+j*j))
+			}
+		}
+	}
+	return b.String()
+}
+
+// readCSV returns the rows of a table.
+func readCSV(t *testing.T, text string) [][]string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	require.NoError(t, err)
+	return rows
+}
+
+// floatOf reads a cell.
+func floatOf(t *testing.T, cell string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(cell, 64)
+	require.NoError(t, err)
+	return v
+}
+
+// TestFactors fits a table with gaps, fills them, and tells rows by their factors, as the library does.
+func TestFactors(t *testing.T) {
+	testkit.NotShort(t)
+	run := func(args string) string {
+		t.Helper()
+		status, stdout, stderr := command(t, nil, "", strings.Fields(args)...)
+		require.Equal(t, console.StatusOK, status, "%s: %s", args, stderr)
+		return stdout
+	}
+	status, text, stderr := command(t, map[string]string{"s.csv": answers(0, 60), "new.csv": answers(60, 80)}, "",
+		strings.Fields("fit s.csv -task factors -factors 4 -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stderr, "column name: it is not of numbers, and left out\n")
+	assert.Contains(t, text, "s.csv: 60 rows, 6 columns, 288 entries (80.00 % of the table), factors\nconverged after ")
+	assert.Regexp(t, `(?m)^2 of 4 factors active: share of the fitted power, columns by what a standard deviation of the factor adds$`, text)
+	assert.Contains(t, text, "\nmodel: m\n")
+	inspected := run("inspect m")
+	assert.Contains(t, inspected, "m: 60 rows, 6 columns, factors: q1, q2, q3, q4, q5, q6\nconverged")
+	_, body, _ := strings.Cut(text, "\n")
+	body, _, _ = strings.Cut(body, "\nmodel: ")
+	assert.True(t, strings.HasSuffix(inspected, body))
+
+	// What was missing is filled in with an error that the standard deviation tells.
+	completed := readCSV(t, run("complete m s.csv -sd -id name"))
+	original := readCSV(t, answers(0, 60))
+	assert.Equal(t, "name q1 q1_sd q2 q2_sd q3 q3_sd q4 q4_sd q5 q5_sd q6 q6_sd", strings.Join(completed[0], " "))
+	var scaled, filled float64
+	for i, row := range completed[1:] {
+		assert.Equal(t, original[i+1][0], row[0])
+		for j := range 6 {
+			cell, sd := row[1+2*j], row[2+2*j]
+			if known := original[i+1][j+1]; known != "" {
+				assert.Equal(t, floatOf(t, known), floatOf(t, cell))
+				assert.Empty(t, sd)
+				continue
+			}
+			d := (floatOf(t, cell) - opinion(i, j)) / floatOf(t, sd)
+			scaled, filled = scaled+d*d, filled+1
+			assert.Less(t, floatOf(t, sd), 0.5*float64(1+j*j), "no worse than a guess")
+		}
+	}
+	assert.Greater(t, scaled/filled, 0.2)
+	assert.Less(t, scaled/filled, 3.0)
+
+	// New rows, and what the library makes of them, which sees the columns in their standard deviations.
+	f, err := os.Open("m")
+	require.NoError(t, err)
+	defer f.Close()
+	fit, err := mkl.LoadAs[*mkl.FactorFit](f)
+	require.NoError(t, err)
+	var n notes
+	require.NoError(t, json.Unmarshal([]byte(fit.Notes()[notesKey]), &n))
+	var y mkl.Dense
+	for _, row := range readCSV(t, answers(60, 80))[1:] {
+		var values []float64
+		for j, cell := range row[1:] {
+			v := math.NaN()
+			if cell != "" {
+				v = (floatOf(t, cell) - n.Table.Center[j]) / n.Table.Scale[j]
+			}
+			values = append(values, v)
+		}
+		y = append(y, values)
+	}
+	scores, variance, err := fit.Transform(y)
+	require.NoError(t, err)
+	transformed := readCSV(t, run("transform m new.csv -sd -id name"))
+	assert.Equal(t, "name factor1 factor1_sd", strings.Join(transformed[0][:3], " "))
+	mean, moments, err := fit.CompleteRows(y)
+	require.NoError(t, err)
+	predicted := readCSV(t, run("predict m new.csv"))
+	assert.Equal(t, "q1_mean q1_sd q1_lower q1_upper", strings.Join(predicted[0][:4], " "))
+	for i := range y {
+		for k := range scores[i] {
+			assert.Equal(t, scores[i][k], floatOf(t, transformed[i+1][1+2*k]))
+			assert.Equal(t, math.Sqrt(variance[i][k]), floatOf(t, transformed[i+1][2+2*k]))
+		}
+		for j := range mean[i] {
+			assert.InDelta(t, n.Table.Center[j]+n.Table.Scale[j]*mean[i][j], floatOf(t, predicted[i+1][4*j]), 1e-9)
+			assert.InDelta(t, n.Table.Scale[j]*math.Sqrt(moments[i][j]), floatOf(t, predicted[i+1][4*j+1]), 1e-9)
+		}
+	}
+	evaluated := run("evaluate m new.csv")
+	assert.Contains(t, evaluated, "factors, 20 rows\neach entry predicted from the others of its row\n\ntarget")
+	assert.Contains(t, run("evaluate m s.csv"), "factors, 60 rows that the model was fitted to: errors on new rows are larger\n")
+
+	// A model that the library made has columns y1, y2, ….
+	loaded, err := mkl.FactorModel{Factors: 1, Fitting: mkl.Fitting{MaxSweeps: 5}}.Fit(t.Context(), mkl.Dense{{1, 2, 4}, {2, 4, 7}, {1, 1, 1}})
+	require.NoError(t, err)
+	out, err := os.Create("own")
+	require.NoError(t, err)
+	require.NoError(t, loaded.Save(out))
+	require.NoError(t, out.Close())
+	require.NoError(t, os.WriteFile("y.csv", []byte("y1,y2,y3\n1,,4\n"), 0o666))
+	assert.Contains(t, run("complete own y.csv"), "y1,y2,y3\n1,")
+	assert.Contains(t, run("inspect own"), "own: 3 rows, 3 columns, factors: y1, y2, y3\n")
+}
+
+// TestFactorEntries fits a list of entries and predicts others, and refuses what is no such list by its place.
+func TestFactorEntries(t *testing.T) {
+	testkit.NotShort(t)
+	fit := "fit r.csv -task factors -entries user,film,rating -factors 4 -shared-noise -o m"
+	files := map[string]string{
+		"r.csv": ratings(1), "want.csv": strings.ReplaceAll(ratings(0), "p5,", "p99,"), "new.csv": "film,user,rating\nfilm 1,x,3\nfilm 4,x,\nfilm 2,x,1\nfilm 9,x,1\n",
+		"twice.csv": "user,film,rating\na,b,1\na,c,2\na,b,1\n", "text.csv": "user,film,rating\na,b,1\na,c,good\n",
+		"list.csv": "user,film,rating\n1,2,3\n2,2,5\n2,1,1\n3,1,4\n",
+	}
+	status, text, stderr := command(t, files, "", strings.Fields(fit)...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, text, "r.csv: 40 rows, 6 columns, 192 entries (80.00 % of the table), factors\n")
+	predict := func(args ...string) ([][]string, string) {
+		t.Helper()
+		status, stdout, stderr := command(t, nil, "", args...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		return readCSV(t, stdout), stderr
+	}
+	rows, said := predict("predict", "m", "want.csv")
+	assert.Equal(t, []string{"user", "film", "mean", "sd", "lower", "upper"}, rows[0])
+	assert.Len(t, rows, 1+48)
+	assert.Contains(t, said, `2 of 48 rows cannot be predicted, the first: want.csv: row `)
+	assert.Contains(t, said, `column 1 "user": "p99" is not in the table that the model was fitted to`)
+	rows, said = predict("transform", "m", "new.csv")
+	assert.Equal(t, "mkl: warning: 1 entry of columns that the model has not, the first: new.csv: row 4 (line 5), column 1 \"film\": "+
+		"\"film 9\" is not in the table that the model was fitted to\n", said)
+	assert.Equal(t, []string{"user", "factor1", "factor2", "factor3", "factor4"}, rows[0])
+	require.Len(t, rows, 2)
+	assert.Equal(t, "x", rows[1][0])
+	status, stdout, stderr := command(t, nil, "", "evaluate", "m", "want.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "factors, 46 entries\n")
+	assert.Regexp(t, `(?m)^rating +0\.\d+ `, stdout)
+	status, stdout, stderr = command(t, nil, "", "inspect", "m")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "m: 40 rows, 6 columns, factors, of a list of entries (user, film, rating)\n")
+
+	status, _, stderr = command(t, nil, "", strings.Fields("fit list.csv -task factors")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stderr, "no cell is empty: if each line is an entry of a table, -entries ROW,COLUMN,VALUE says so\n")
+
+	for args, want := range map[string]string{
+		"fit twice.csv -task factors -entries user,film,rating":             `twice.csv: row 3 (line 4), column 3 "rating": the entry of a and b is there twice, first in row 1`,
+		"fit text.csv -task factors -entries user,film,rating":              `text.csv: row 2 (line 3), column 3 "rating": "good" is not a number`,
+		"fit r.csv -task factors -entries user,film":                        "-entries user,film: three columns are needed, of rows, columns and values, as in user,film,rating",
+		"fit r.csv -task factors -entries user,movie,rating":                "movie",
+		"fit r.csv -task factors -entries user,film,rating -view *":         "-view is not for -task factors",
+		"fit r.csv -task factors -entries user,film,rating -sparse=kernels": "-sparse is not for -task factors with -model factors",
+		"fit r.csv -target rating -factors 3":                               "-factors is not for -task regression with -model auto",
+		"fit r.csv -task factors -target user":                              `"p0" is not a number`,
+		"fit r.csv -task factors -factors 2 -missing drop":                  "-missing is not for -task factors, which learns from the entries that are there",
+		"cv r.csv -task factors -target rating":                             "cv is not for -task factors",
+		"complete m r.csv":                                                  "m: the model is of a list of entries: mkl predict fills in those that a table of user and film names",
+		"report m -data r.csv":                                              "a report is not for models of factors",
+		"export m -o x.onnx":                                                "mkl export is not for models of factors",
+		"predict m text.csv":                                                "none of 2 rows can be predicted: text.csv: row 1",
+		"evaluate m text.csv":                                               `"good" is not a number`,
+	} {
+		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
+		assert.Equal(t, console.StatusInput, status, args)
+		assert.Contains(t, stderr, want, args)
+	}
+}
