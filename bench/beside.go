@@ -16,7 +16,9 @@ import (
 //
 // Each goroutine predicts and rests for a while: those that never rest would measure how
 // many they are. A time is that of the call alone, in which the scheduler may give the
-// processor to the fit.
+// processor to the fit. A second call follows at once, and in turn with both a call that does
+// nothing: after a rest caches are cold and the processor wakes, which the second call does
+// not see, and the empty one sees without any work of ours.
 type beside struct {
 	name    string
 	workers int // of the fit; 0 means that there is none
@@ -62,37 +64,58 @@ func (b beside) measure(rounds int, budget time.Duration) []result {
 		})
 	}
 	var (
-		clients sync.WaitGroup
-		mutex   sync.Mutex
-		times   []float64
+		clients              sync.WaitGroup
+		mutex                sync.Mutex
+		first, second, empty []float64
 	)
 	end := time.Now().Add(time.Duration(10*rounds) * budget)
 	for seed := range uint64(callers) {
 		clients.Go(func() {
 			r := rand.New(rand.NewPCG(seed, 64))
-			x, own := [][]float64{{0}}, []float64(nil)
+			x := [][]float64{{0}}
+			predict := func() {
+				_, _, err := p.Predict(x...)
+				must(err)
+			}
+			var own [3][]float64
+			timed := func(i int, call func()) {
+				t := time.Now()
+				call()
+				own[i] = append(own[i], time.Since(t).Seconds()*1e6)
+			}
 			for time.Now().Before(end) {
 				time.Sleep(time.Duration(2 * r.Float64() * float64(rest)))
+				if r.IntN(2) == 0 {
+					timed(2, func() {})
+					continue
+				}
 				x[0][0] = float64(4*r.Float64()) - 2
-				t := time.Now()
-				_, _, err := p.Predict(x...)
-				own = append(own, time.Since(t).Seconds()*1e6)
-				must(err)
+				timed(0, predict)
+				timed(1, predict)
 			}
 			mutex.Lock()
 			defer mutex.Unlock()
-			times = append(times, own...)
+			first, second, empty = append(first, own[0]...), append(second, own[1]...), append(empty, own[2]...)
 		})
 	}
 	clients.Wait()
 	cancel()
 	fits.Wait()
 
-	slices.Sort(times)
-	at := func(p float64) float64 { return times[int(p*float64(len(times)-1))] }
-	return []result{
-		{Name: b.name + ", p50", Unit: "µs", Value: at(.5)},
-		{Name: b.name + ", p99", Unit: "µs", Value: at(.99)},
-		{Name: b.name + ", p99.9", Unit: "µs", Value: at(.999), Peer: "three times p50", PeerValue: 3 * at(.5), Ratio: 3 * at(.5) / at(.999), Goal: 1},
+	at := func(times []float64, p float64) float64 { return times[int(p*float64(len(times)-1))] }
+	var out []result
+	for _, c := range []struct {
+		of    string
+		times []float64
+	}{{"", first}, {" of a second call at once", second}, {" of an empty call", empty}} {
+		slices.Sort(c.times)
+		out = append(out,
+			result{Name: b.name + ", p50" + c.of, Unit: "µs", Value: at(c.times, .5)},
+			result{Name: b.name + ", p99" + c.of, Unit: "µs", Value: at(c.times, .99)},
+			result{Name: b.name + ", p99.9" + c.of, Unit: "µs", Value: at(c.times, .999)},
+		)
 	}
+	goal := 3 * at(first, .5)
+	out[2].Peer, out[2].PeerValue, out[2].Ratio, out[2].Goal = "three times p50", goal, goal/out[2].Value, 1
+	return out
 }

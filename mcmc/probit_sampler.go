@@ -404,7 +404,9 @@ func (s *probitSampler) restore(src []float64) error {
 		src = src[copy(x, src):]
 	}
 	for _, w := range s.walks() {
-		w.restore(src)
+		if err := w.restore(src); err != nil {
+			return err
+		}
 		src = src[walkState:]
 	}
 	if err := s.renew(); err != nil {

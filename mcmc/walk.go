@@ -1,6 +1,8 @@
 package mcmc
 
 import (
+	"fmt"
+
 	"github.com/bmkl/bmkl/internal/special"
 )
 
@@ -53,6 +55,11 @@ func (w *walk) save(dst []float64) []float64 {
 	return append(dst, w.size, w.burnt, w.tried, w.accepted)
 }
 
-func (w *walk) restore(src []float64) {
+// restore undoes save. What was saved may have been changed: it is held to what counts are.
+func (w *walk) restore(src []float64) error {
 	w.size, w.burnt, w.tried, w.accepted = src[0], src[1], src[2], src[3]
+	if !(w.size > 0 && w.burnt >= 0 && w.accepted >= 0 && w.accepted <= w.tried && w.tried <= maxSweeps) {
+		return fmt.Errorf("step %q: of size %g, %g of %g proposals accepted", w.step, w.size, w.accepted, w.tried)
+	}
+	return nil
 }

@@ -157,6 +157,9 @@ func newDesign(views []View, n int, gaps bool) (*design, error) {
 		} else if d != ds.d {
 			return nil, fmt.Errorf("mkl: %s: %d basis points where %s has %d", label, d, views[0].label(0), ds.d)
 		}
+		if err := checkText(v.Name); err != nil {
+			return nil, fmt.Errorf("mkl: views[%d]: Name: %w", i, err)
+		}
 		id := identity{unsafe.SliceData(v.X.Data), v.X.Rows, v.X.Cols, v.X.Stride, isGiven}
 		j, ok := seen[id]
 		if !ok {

@@ -127,7 +127,11 @@ func (p *featurePlan) beyond(m *stat.Moments) (out []float64) {
 			}
 			self += g.Self[i]
 		}
-		out = append(out, max(0, 1-within/self))
+		share := 1 - within/self
+		if !(share > 0) { // NaN of a kernel that vanishes, of which nothing is left out
+			share = 0
+		}
+		out = append(out, share)
 		first += by.Rows
 	}
 	return out

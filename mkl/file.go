@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
+	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -42,7 +42,7 @@ func kinds() []Model {
 func Load(r io.Reader) (Model, error) {
 	f, err := readFile(r)
 	if err != nil {
-		return nil, loadError(err)
+		return nil, loadError("", err)
 	}
 	f.anyClass = true
 	for _, m := range kinds() {
@@ -54,7 +54,7 @@ func Load(r io.Reader) (Model, error) {
 		}
 		return m, nil
 	}
-	return nil, fmt.Errorf("mkl: load: kind is %q, which this program does not know", f.kind)
+	return nil, loadError("", fmt.Errorf("kind is %q, which this program does not know", f.kind))
 }
 
 // LoadAs is [Load] for a file that must hold a model of the given type:
@@ -69,11 +69,11 @@ func LoadAs[M interface {
 }, T any](r io.Reader) (M, error) {
 	f, err := readFile(r)
 	if err != nil {
-		return nil, loadError(err)
+		return nil, loadError("", err)
 	}
 	m := M(new(T))
 	if f.kind != m.Kind() {
-		return nil, fmt.Errorf("mkl: load: the file holds a model of another kind: %q, not %q", f.kind, m.Kind())
+		return nil, loadError("", fmt.Errorf("the file holds a model of another kind: %q, not %q", f.kind, m.Kind()))
 	}
 	if err := decode(f, m); err != nil {
 		return nil, err
@@ -84,20 +84,20 @@ func LoadAs[M interface {
 // decode fills in m, an empty model of the file's kind.
 func decode(f *fileReader, m Model) error {
 	if err := m.decode(f); err != nil {
-		return loadError(err)
+		return loadError("", err)
 	}
 	return checkWeights(m.KernelWeights())
 }
 
-// loadError says what is wrong with a file. Messages that quote from it are cut off: what
-// a file holds may be long.
-func loadError(err error) error {
+// loadError says what is wrong with the file of a model, or of what else is named. Messages
+// that quote from it are cut off: what a file holds may be long.
+func loadError(what string, err error) error {
 	const longest = 1000
 	text := err.Error()
 	if len(text) <= longest {
-		return fmt.Errorf("mkl: load: %w", err)
+		return fmt.Errorf("mkl: load%s: %w", what, err)
 	}
-	return fmt.Errorf("mkl: load: %s…", strings.ToValidUTF8(text[:longest], ""))
+	return fmt.Errorf("mkl: load%s: %s…", what, strings.ToValidUTF8(text[:longest], ""))
 }
 
 // recordJSON is the part of the settings that every kind has.
@@ -255,7 +255,7 @@ func (f *fileReader) checkCovariance(name string, x la.Matrix[float64]) {
 	if f.err != nil {
 		return
 	}
-	if err := checkCovariance(x); err != nil {
+	if err := jitter.Covariance(x); err != nil {
 		f.err = fmt.Errorf("tensor %q: %w", name, err)
 	}
 }
@@ -408,32 +408,4 @@ func unpackLower(n int, packed []float64) la.Matrix[float64] {
 		copy(x.Row(i), packed[i*(i+1)/2:][:i+1])
 	}
 	return x
-}
-
-// checkCovariance reports a matrix that is not symmetric and positive definite.
-func checkCovariance(x la.Matrix[float64]) error {
-	c := x.Clone()
-	for i := range c.Rows {
-		for k := range i {
-			if c.At(i, k) != c.At(k, i) {
-				return fmt.Errorf("elements (%d, %d) and (%d, %d) differ", i, k, k, i)
-			}
-		}
-		if !(c.At(i, i) > 0) {
-			return fmt.Errorf("element (%d, %d) is %g", i, i, c.At(i, i))
-		}
-	}
-	// Scaled to unit diagonal, the test does not depend on the weights' units;
-	// the jitter allows for round-off.
-	scale := make([]float64, c.Rows)
-	for i := range scale {
-		scale[i] = 1 / math.Sqrt(c.At(i, i))
-	}
-	for i := range scale {
-		for k := range i + 1 {
-			c.Set(i, k, c.At(i, k)*scale[i]*scale[k])
-		}
-		c.Row(i)[i] = 1 + 1e-10
-	}
-	return la.Cholesky(nil, c)
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -684,8 +685,56 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
+// Errors do not repeat long texts of a file.
+func TestLongTextsAreCutOff(t *testing.T) {
+	long := strings.Repeat("k", 1<<16)
+	x, y := normal(rand.New(rand.NewPCG(1, 1)), 12, 2), make([]float64, 12)
+	labels := make([]string, len(y))
+	for i := range y {
+		y[i], labels[i] = x.At(i, 0), string(rune('a'+i%2))
+	}
+	ctx, views := context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}
+	m, err := Classifier[string]{Fitting: Fitting{MaxSweeps: 3}}.Fit(ctx, views, labels)
+	require.NoError(t, err)
+	plan, err := LandmarkGP{}.Begin(ctx, views, y)
+	require.NoError(t, err)
+	classPlan, err := LandmarkClassifier[string]{}.Begin(ctx, views, labels)
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		save func(io.Writer) error
+		load func(io.Reader) error
+	}{
+		"model":      {m.Save, func(r io.Reader) error { _, err := Load(r); return err }},
+		"known":      {m.Save, func(r io.Reader) error { _, err := LoadAs[*ClassifierModel[string]](r); return err }},
+		"plan":       {plan.Save, func(r io.Reader) error { _, err := LoadPlan(r); return err }},
+		"class plan": {classPlan.Save, func(r io.Reader) error { _, err := LoadClassPlan[string](r); return err }},
+	} {
+		for change, to := range map[string]func(metadata map[string]string){
+			"kind": func(m map[string]string) { m["kind"] = long },
+			"classes": func(m map[string]string) {
+				m["model"] = strings.ReplaceAll(m["model"], `"a","b"`, `"`+long+`","`+long+`"`)
+			},
+			"field": func(m map[string]string) { m["model"] = `{"` + long + `":1,` + m["model"][1:] },
+		} {
+			var file, changed bytes.Buffer
+			require.NoError(t, c.save(&file))
+			metadata, ts, err := readTensors(&file)
+			require.NoError(t, err)
+			was := metadata["model"] + metadata["kind"]
+			if to(metadata); metadata["model"]+metadata["kind"] == was {
+				continue // a plan has no classes
+			}
+			require.NoError(t, writeTensors(&changed, metadata, slices.Collect(maps.Values(ts))))
+			err = c.load(&changed)
+			require.Error(t, err, "%s, %s", name, change)
+			assert.Less(t, len(err.Error()), 1100, "%s, %s", name, change)
+		}
+	}
+}
+
 // Files whose views see what cannot be seen.
 func TestWrongSights(t *testing.T) {
+	assert.NoError(t, sight{columns: []int{0}}.check(1<<62), "columns that a file claims take no memory")
 	_, y, a, b := twoInputs(1, 12)
 	m, err := Regression{Fitting: Fitting{MaxSweeps: 5}}.Fit(context.Background(), sightedViews(a, b), y)
 	require.NoError(t, err)

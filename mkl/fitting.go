@@ -155,6 +155,11 @@ func (f *Fitting) check(need int64) error {
 			return fmt.Errorf("mkl: %s is %d: it must not be negative", v.name, v.value)
 		}
 	}
+	for key, text := range f.Notes {
+		if err := cmp.Or(checkText(key), checkText(text)); err != nil {
+			return fmt.Errorf("mkl: Notes: %w", err)
+		}
+	}
 	limit := f.MemoryLimit
 	if limit == 0 {
 		limit = min(debug.SetMemoryLimit(-1), machineMemory())

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -60,6 +61,9 @@ func indexLabels[T comparable](given, labels []T) (classes []T, index []int, err
 			if given != nil {
 				return nil, nil, fmt.Errorf("mkl: labels[%d] is %v, which is not one of Classes", i, label)
 			}
+			if err := checkClass(label); err != nil {
+				return nil, nil, fmt.Errorf("mkl: labels[%d]: %w", i, err)
+			}
 			j = len(classes)
 			at[label] = j
 			classes = append(classes, label)
@@ -73,12 +77,32 @@ func indexLabels[T comparable](given, labels []T) (classes []T, index []int, err
 	return classes, index, nil
 }
 
+// checkClass reports a class that a file cannot keep as it is.
+func checkClass[T comparable](class T) error {
+	if text, ok := any(class).(string); ok {
+		return checkText(text)
+	}
+	return nil
+}
+
+// checkText reports a text that a file cannot keep as it is.
+func checkText(text string) error {
+	if utf8.ValidString(text) {
+		return nil
+	}
+	const longest = 80
+	return fmt.Errorf("%q is not UTF-8", text[:min(len(text), longest)])
+}
+
 // indexClasses returns the index of each class, or an error if one is there twice.
 func indexClasses[T comparable](classes []T) (map[T]int, error) {
 	at := map[T]int{}
 	for i, class := range classes {
 		if j, ok := at[class]; ok {
 			return nil, fmt.Errorf("mkl: Classes[%d] and Classes[%d] are both %v", j, i, class)
+		}
+		if err := checkClass(class); err != nil {
+			return nil, fmt.Errorf("mkl: Classes[%d]: %w", i, err)
 		}
 		at[class] = i
 	}

@@ -61,10 +61,10 @@ func LoadPlan(r io.Reader) (*Plan, error) {
 func loadPlan(r io.Reader, kind string, take func(*fileReader) error, seal func() error) error {
 	f, err := readFile(r)
 	if err != nil {
-		return fmt.Errorf("mkl: load plan: %w", err)
+		return loadError(" plan", err)
 	}
 	if f.kind != kind {
-		return fmt.Errorf("mkl: load plan: %w", &KindError{Kind: f.kind, Want: kind})
+		return loadError(" plan", &KindError{Kind: f.kind, Want: kind})
 	}
 	if err = take(f); err == nil {
 		err = f.close()
@@ -73,7 +73,7 @@ func loadPlan(r io.Reader, kind string, take func(*fileReader) error, seal func(
 		err = seal()
 	}
 	if err != nil {
-		return fmt.Errorf("mkl: load plan: %w", err)
+		return loadError(" plan", err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -31,6 +32,53 @@ func TestRounding(t *testing.T) {
 			assert.Contains(t, m.Summary(), "ILL-CONDITIONED: rounding may move predictions by ")
 		} else {
 			assert.NotContains(t, m.Summary(), "ILL-CONDITIONED")
+		}
+	}
+}
+
+// Models on sample weights say what rounding may do to their variances: nothing where features are
+// near 0, and all where a linear kernel is of features far from it.
+func TestRoundingOfWeights(t *testing.T) {
+	src := rand.New(rand.NewPCG(3, 2))
+	const n = 40
+	x, y, labels, known := make([]float64, n), make([]float64, n), make([]int, n), make([]Label, n)
+	for i := range x {
+		x[i] = 1e8 + float64(src.NormFloat64())
+		y[i] = x[i] - 1e8 + float64(0.1*src.NormFloat64())
+		if y[i] > 0 {
+			labels[i] = 1
+		}
+		known[i] = Label(1 + labels[i])
+	}
+	ctx, s := context.Background(), Fitting{MaxSweeps: 10}
+	for name, fit := range map[string]func(v []View) (Model, error){
+		"regression":  func(v []View) (Model, error) { return Regression{Fitting: s}.Fit(ctx, v, y) },
+		"shared":      func(v []View) (Model, error) { return SharedRegression{Fitting: s}.Fit(ctx, v, y) },
+		"tasks":       func(v []View) (Model, error) { return TaskRegression{Fitting: s}.Fit(ctx, v, y) },
+		"classifier":  func(v []View) (Model, error) { return Classifier[int]{Fitting: s}.Fit(ctx, v, labels) },
+		"multilabel":  func(v []View) (Model, error) { return MultiLabel{Fitting: s}.FitKnown(ctx, v, known) },
+		"task labels": func(v []View) (Model, error) { return TaskClassifier{Fitting: s}.Fit(ctx, v, known) },
+		"probit":      func(v []View) (Model, error) { return ProbitClassifier[int]{Fitting: s}.Fit(ctx, v, labels) },
+		"probit states": func(v []View) (Model, error) {
+			return ProbitClassifier[int]{Fitting: s, Rule: Bin, Update: Structured}.Fit(ctx, v, labels)
+		},
+	} {
+		for _, standardize := range []bool{true, false} {
+			views := []View{{X: Column(x), Kernel: RBF{Width: 1}, Standardize: true}, {X: Column(x), Kernel: Linear{}, Standardize: standardize}}
+			m, err := fit(views)
+			if c, ok := errors.AsType[*CollapsedError](err); ok && !standardize {
+				m, err = c.Model, nil
+			}
+			require.NoError(t, err, name)
+			r := m.(interface{ Rounding() float64 }).Rounding()
+			if standardize {
+				assert.Less(t, r, 1e-6, name)
+				assert.Positive(t, r, name)
+				assert.NotContains(t, m.Summary(), "ILL-CONDITIONED", name)
+			} else if name != "probit states" { // all of which may leave the kernel out
+				assert.Greater(t, r, 0.01, name)
+				assert.Contains(t, m.Summary(), "ILL-CONDITIONED: rounding may move the variances of predictions by ", name)
+			}
 		}
 	}
 }

@@ -70,6 +70,11 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 	case s.Names != nil && len(s.Names) != x.Cols:
 		return nil, fmt.Errorf("mkl: Names: %d names for %d features", len(s.Names), x.Cols)
 	}
+	for j, name := range s.Names {
+		if err := checkText(name); err != nil {
+			return nil, fmt.Errorf("mkl: Names[%d]: %w", j, err)
+		}
+	}
 	if err := checkFinite("x", x); err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func TestTaskClassifierIsThatOfItsSamples(t *testing.T) {
 	fit, err := bemkl.TaskClassification{Seed: 4, SigmaG: 0.3, Ascent: vi.Ascent{MaxSweeps: 40}}.Fit(ctx, tasks)
 	require.NoError(t, err)
 	for task := range fit.Posterior.State().Tasks { // of the model, too, factors lie beside the Gram matrices
-		_, err := fit.Posterior.Task(task).WeightVariances(nil, 0)
+		_, _, err := fit.Posterior.Task(task).WeightVariances(nil, 0)
 		require.NoError(t, err)
 	}
 	assert.Equal(t, fit.Posterior.State(), m.Posterior().State())

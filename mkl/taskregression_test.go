@@ -76,7 +76,7 @@ func TestTaskRegressionIsThatOfItsSamples(t *testing.T) {
 	fit, err := bemkl.TaskRegression{Seed: 4, Ascent: vi.Ascent{MaxSweeps: 40}}.Fit(ctx, tasks)
 	require.NoError(t, err)
 	for task := range fit.Posterior.State().Tasks { // of the model, too, factors lie beside the Gram matrices
-		_, err := fit.Posterior.Task(task).WeightVariances(nil, 0)
+		_, _, err := fit.Posterior.Task(task).WeightVariances(nil, 0)
 		require.NoError(t, err)
 	}
 	assert.Equal(t, fit.Posterior.State(), m.Posterior().State())

@@ -103,12 +103,12 @@ func (p *taskWeights[T]) WeightCovariance(ws *la.Workspace, o int, rows []int) (
 }
 
 // WeightVariances returns those of task o's weights, 0 for basis points that it lacks.
-func (p *taskWeights[T]) WeightVariances(ws *la.Workspace, o int) ([]float64, error) {
-	own, err := p.tasks[o].WeightVariances(ws, 0)
+func (p *taskWeights[T]) WeightVariances(ws *la.Workspace, o int) (variances []float64, rounding float64, err error) {
+	own, rounding, err := p.tasks[o].WeightVariances(ws, 0)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return moved(p.basis[o], own, 0, nil, p.d), nil
+	return moved(p.basis[o], own, 0, nil, p.d), rounding, nil
 }
 
 // roundoff is that of task o's covariance.

@@ -14,8 +14,9 @@ import (
 // target, of a label, or of a class (one for two classes).
 type weighted struct {
 	onViews
-	weights posterior
-	active  [][]SampleWeight // of each function
+	weights  posterior
+	active   [][]SampleWeight // of each function
+	rounding float64          // see Rounding
 }
 
 // posterior is what the posteriors of all such models can tell.
@@ -26,19 +27,22 @@ type posterior interface {
 }
 
 // variances are posteriors that tell the variances of all sample weights of a function for
-// less than their covariance.
+// less than their covariance, and what rounding may have done to those of predictions. Those
+// that are sampled are none.
 type variances interface {
-	WeightVariances(ws *la.Workspace, o int) ([]float64, error)
+	WeightVariances(ws *la.Workspace, o int) (variances []float64, rounding float64, err error)
 }
 
-// weightVariances returns those of the sample weights of function o that rows lists.
+// weightVariances returns those of the sample weights of function o that rows lists, and notes
+// what rounding may have done.
 func (m *weighted) weightVariances(ws *la.Workspace, o int, rows []int) ([]float64, error) {
 	out := make([]float64, len(rows))
 	if w, ok := m.weights.(variances); ok {
-		all, err := w.WeightVariances(ws, o)
+		all, rounding, err := w.WeightVariances(ws, o)
 		if err != nil {
 			return nil, err
 		}
+		m.rounding = max(m.rounding, rounding)
 		for r, d := range rows {
 			out[r] = all[d]
 		}
@@ -90,6 +94,26 @@ func (m *weighted) KernelWeights() []KernelWeight { return m.kernelWeights(m.wei
 // order of the sample.
 func (m *weighted) ActiveSamples(target int) []SampleWeight { return slices.Clone(m.active[target]) }
 
+// Rounding returns the share of themselves by which rounding may have moved the variances of
+// predictions, of the function of which it is largest, given what was learned: see docs/trust.md.
+// It is large where kernels have values that are nearly constant and large, such as linear kernels
+// of features far from 0, which want Standardize or Center. Summary warns from a thousandth on. It is 0
+// after Gibbs sampling, of which nothing is known.
+func (m *weighted) Rounding() float64 { return m.rounding }
+
+// roundingNote warns of rounding.
+func (m *weighted) roundingNote() string {
+	if m.rounding <= noticeable {
+		return ""
+	}
+	most := "all"
+	if m.rounding < 1 { // which an infinity and NaN, of sums that overflow, are not
+		most = fmt.Sprintf("%.2g", m.rounding)
+	}
+	return fmt.Sprintf("ILL-CONDITIONED: rounding may move the variances of predictions by %s of themselves; "+
+		"features far from 0 want Standardize or Center\n", most)
+}
+
 // Outputs tells what was learned of each function.
 func (m *weighted) Outputs() []Output {
 	out := make([]Output, len(m.active))
@@ -123,5 +147,6 @@ func (m *weighted) summary(headline string, row func(o int) string) string {
 		fmt.Fprintln(&b)
 	}
 	b.WriteString(summarizeActive(m.KernelWeights()))
+	b.WriteString(m.roundingNote())
 	return b.String()
 }

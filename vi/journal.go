@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -206,7 +207,7 @@ func (j *Journal) UnmarshalBinary(data []byte) error {
 		s.rec.Left = int(int64(word()))
 		s.rec.Jitter = math.Float64frombits(word())
 		s.rec.Trace, s.rec.Changes, s.values = list(), list(), list()
-		if whole = whole && s.passed <= len(s.rec.Trace); !whole {
+		if whole = whole && s.passed <= len(s.rec.Trace) && check.NonFinite(s.rec.Trace) < 0; !whole {
 			break
 		}
 		stages = append(stages, s)

@@ -58,9 +58,9 @@ func vector(x []float64) []number {
 }
 
 func dot(a, b []number) number {
-	sum := num(0)
+	sum, product := num(0), num(0)
 	for i := range a {
-		sum = add(sum, mul(a[i], b[i]))
+		sum.Add(sum, product.Mul(a[i], b[i]))
 	}
 	return sum
 }
@@ -92,15 +92,36 @@ func (m matrix) factor() matrix {
 
 // solve returns A⁻¹b, of whose factor l is.
 func (l matrix) solve(b []number) []number {
-	x := make([]number, len(b))
+	x, product := make([]number, len(b)), num(0)
 	for i := range x {
 		x[i] = div(sub(b[i], dot(l[i][:i], x[:i])), l[i][i])
 	}
 	for i := len(x) - 1; i >= 0; i-- {
-		for j := i + 1; j < len(x); j++ {
-			x[i] = sub(x[i], mul(l[j][i], x[j]))
-		}
 		x[i] = div(x[i], l[i][i])
+		for j := range i {
+			x[j].Sub(x[j], product.Mul(l[i][j], x[i]))
+		}
 	}
 	return x
+}
+
+// inverse returns A⁻¹, of whose factor l is: the products of the columns of L⁻¹.
+func (l matrix) inverse() matrix {
+	n := len(l)
+	columns := make(matrix, n) // column d from row d on, above which it is zero
+	for d := range columns {
+		x := []number{div(num(1), l[d][d])}
+		for i := d + 1; i < n; i++ {
+			x = append(x, div(sub(num(0), dot(l[i][d:i], x)), l[i][i]))
+		}
+		columns[d] = x
+	}
+	a := zeros(n, n)
+	for i := range a {
+		for j := range i + 1 {
+			a[i][j] = dot(columns[i], columns[j][i-j:])
+			a[j][i] = a[i][j]
+		}
+	}
+	return a
 }

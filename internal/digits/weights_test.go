@@ -24,28 +24,37 @@ type weights struct {
 	rounding  float64   // u·√(D + N·P), that of an entry of S and its factor
 }
 
-func newWeights(k *vi.Dense, lambda []float64, upsilon float64) weights {
+func newWeights(k *vi.Dense, gram matrix, lambda []float64, upsilon float64) weights {
 	P, D, N := k.Dims()
 	q := zeros(D, D)
-	for m := range P {
-		km := exact(k.At(m))
-		for i := range D {
-			for j := range D {
-				q[i][j] = add(q[i][j], mul(num(upsilon), dot(km[i], km[j])))
-			}
+	for i := range D {
+		for j := range i + 1 {
+			q[i][j] = mul(num(upsilon), gram[i][j])
 		}
-	}
-	for d, v := range lambda {
-		q[d][d] = add(q[d][d], num(v))
+		q[i][i] = add(q[i][i], num(lambda[i]))
 	}
 	w := weights{factor: q.factor(), rounding: 0x1p-53 * math.Sqrt(float64(D+N*P))}
+	inverse := w.factor.inverse()
 	for d := range D {
-		unit := vector(make([]float64, D))
-		unit[d] = num(1)
-		w.condition += float(mul(q[d][d], w.factor.solve(unit)[d]))
+		w.condition += float(mul(q[d][d], inverse[d][d]))
 		w.root = append(w.root, math.Sqrt(float(q[d][d])))
 	}
 	return w
+}
+
+// gramOf returns the lower triangle of S.
+func gramOf(k *vi.Dense) matrix {
+	P, D, _ := k.Dims()
+	s := zeros(D, D)
+	for m := range P {
+		km := exact(k.At(m))
+		for i := range D {
+			for j := range i + 1 {
+				s[i][j] = add(s[i][j], dot(km[i], km[j]))
+			}
+		}
+	}
+	return s
 }
 
 // covariance returns that of a, seen from two vectors.
@@ -109,7 +118,7 @@ func (w weights) variance(p problem, sample int, upsilon float64, g []number, me
 // classifiers.
 func TestWeights(t *testing.T) {
 	testkit.NotShort(t)
-	var weight, mean, variance worst
+	var weight, mean, variance, told worst
 	condition, lost := 0.0, 0
 	for _, p := range problems() {
 		s := start(p)
@@ -121,6 +130,7 @@ func TestWeights(t *testing.T) {
 			Plain: true, Start: &bemkl.ClassificationStart{Start: *s, F: signs(y)}, Ascent: vi.Ascent{MaxSweeps: 1}, Workers: 1,
 		}.Fit(t.Context(), p.train, signs(y))
 		require.NoError(t, err, p.name)
+		gram := gramOf(p.train)
 		r, c := regression.Posterior.State(), classification.Posterior.State()
 		scores, err := classification.Posterior.Predict(p.test, vi.PredictOptions{Workers: 1})
 		require.NoError(t, err, p.name)
@@ -134,19 +144,24 @@ func TestWeights(t *testing.T) {
 			beCov         la.Matrix[float64]
 			shape         float64
 			got           *bemkl.Prediction
+			tells         func(*la.Workspace, int) ([]float64, float64, error)
 		}{
-			{"regression", r.Lambda, r.A, r.Upsilon[0].Mean(), 1 / r.Epsilon[0].Mean(), r.BEMean, r.BECov, r.Priors.Lambda.Shape, targets},
-			{"classification", c.Lambda, c.A, 1 / (c.SigmaG * c.SigmaG), 1, c.BEMean, c.BECov, c.Priors.Lambda.Shape, &scores.Prediction},
+			{"regression", r.Lambda, r.A, r.Upsilon[0].Mean(), 1 / r.Epsilon[0].Mean(), r.BEMean, r.BECov, r.Priors.Lambda.Shape, targets, regression.Posterior.WeightVariances},
+			{"classification", c.Lambda, c.A, 1 / (c.SigmaG * c.SigmaG), 1, c.BEMean, c.BECov, c.Priors.Lambda.Shape, &scores.Prediction, classification.Posterior.WeightVariances},
 		} {
 			lambda := make([]float64, D)
 			for d, scale := range fit.lambda.Row(0) {
 				lambda[d] = (fit.shape + 0.5) * scale
 			}
-			w := newWeights(p.train, lambda, fit.upsilon)
+			w := newWeights(p.train, gram, lambda, fit.upsilon)
+			_, rounding, err := fit.tells(nil, 0)
+			require.NoError(t, err, p.name)
 			if 4*w.rounding*w.condition > 0.1 {
-				lost++ // nothing is promised
+				lost++ // nothing is promised, as the model says
+				require.Greater(t, rounding, 0.01, "%s, %s", p.name, fit.name)
 				continue
 			}
+			told.add(math.Abs(rounding/(4*w.rounding*w.condition)-1), p.name)
 			condition = max(condition, w.condition)
 			a := w.factor.solve(response(p.train, fit.upsilon, s.G))
 			off, size := make([]number, D), math.Sqrt(fit.upsilon*la.SumSq(s.G.Data)) // of the response
@@ -174,6 +189,7 @@ func TestWeights(t *testing.T) {
 	weight.below(t, "weights", 1)
 	mean.below(t, "mean", 1)
 	variance.below(t, "variance", 1)
+	require.LessOrEqual(t, told.value, 0.1, "what models say of rounding is off: %s", told.where)
 }
 
 // signs returns the labels of which targets are positive.
@@ -188,7 +204,7 @@ func signs(y la.Matrix[float64]) la.Matrix[float64] {
 // Variances of the auxiliary variables of a probit.
 func TestProbit(t *testing.T) {
 	testkit.NotShort(t)
-	var variance worst
+	var variance, told worst
 	condition, lost := 0.0, 0
 	for _, p := range problems() {
 		labels := make([]int, len(p.y))
@@ -209,12 +225,18 @@ func TestProbit(t *testing.T) {
 			la.Axpy(s.Beta[m], p.train.At(m).Clone().Data, sum.Data)
 			la.Axpy(s.Beta[m], p.test.At(m).Clone().Data, tests.Data)
 		}
+		k := testkit.Must(vi.NewDense(sum))
+		gram := gramOf(k)
 		for c := range s.W.Rows {
-			w := newWeights(testkit.Must(vi.NewDense(sum)), s.Alpha.Row(c), 1)
+			w := newWeights(k, gram, s.Alpha.Row(c), 1)
+			_, rounding, err := fit.Posterior.WeightVariances(nil, c)
+			require.NoError(t, err, p.name)
 			if 4*w.rounding*w.condition > 0.1 {
 				lost++
+				require.Greater(t, rounding, 0.01, p.name)
 				continue
 			}
+			told.add(math.Abs(rounding/(4*w.rounding*w.condition)-1), p.name)
 			condition = max(condition, w.condition)
 			for i := range p.self.Cols {
 				k := exact(tests).column(i)
@@ -225,4 +247,5 @@ func TestProbit(t *testing.T) {
 	}
 	t.Logf("condition at most %.2g, %d classes lost", condition, lost)
 	variance.below(t, "variance", 1)
+	require.LessOrEqual(t, told.value, 0.1, "what models say of rounding is off: %s", told.where)
 }

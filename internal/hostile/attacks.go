@@ -6,18 +6,22 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
+	"github.com/bmkl/bmkl/internal/siege"
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// fits are the estimators, each with a problem of its own making. What joins is an
-// estimator of its own here, with draws of its own: the cases of the others stay as they
-// are.
-var fits = []struct {
+// estimate fits an estimator to a problem of its own making.
+type estimate struct {
 	name string
 	fit  func(ctx context.Context, p *problem) (mkl.Model, error)
-}{
+}
+
+// fits are the estimators. What joins is an estimator of its own here or among settled, with
+// draws of its own: the cases of the others stay as they are.
+var fits = []estimate{
 	{"regression", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.Regression{
 			Fitting: p.fitting(), Lambda: p.gamma(), Upsilon: p.gamma(), Gamma: p.gamma(), Omega: p.gamma(), Epsilon: p.gamma(),
@@ -257,12 +261,12 @@ func some[M interface {
 	return m, err
 }
 
-// attacks returns all of them: hostile data and forged files for each estimator. A case
-// is known by the name of its attack and its seed.
-func attacks() []attack {
-	var data, files []attack
-	for _, f := range fits {
-		data = append(data, attack{f.name, func(r *rand.Rand) (string, []string) {
+// attacks returns all of them: hostile data and forged files for each estimator, and
+// forged files of what is no model. A case is known by the name of its attack and its seed.
+func attacks() []siege.Attack {
+	var data, files []siege.Attack
+	for _, f := range slices.Concat(fits, settled) {
+		data = append(data, siege.Attack{Name: f.name, Run: func(r *rand.Rand) siege.Case {
 			p := newProblem(r)
 			ctx := context.Background()
 			if p.IntN(50) == 0 {
@@ -273,18 +277,18 @@ func attacks() []attack {
 			m, err := f.fit(ctx, p)
 			if m == nil {
 				if err == nil {
-					return refused, []string{"neither a model nor an error"}
+					return siege.Case{Wrong: []string{"neither a model nor an error"}}
 				}
-				return refused, sane(err)
+				return siege.Case{Wrong: sane(err)}
 			}
-			return held, judge(p, m, false)
+			return siege.Case{Outcome: siege.Held, Wrong: judge(p, m)}
 		}})
-		original := sync.OnceValue(func() []byte { return fileOf(f.fit) })
-		files = append(files, attack{"forged " + f.name, func(r *rand.Rand) (string, []string) {
-			return forge(r, bytes.Clone(original()))
+		original := sync.OnceValue(func() *original { return parsed(fileOf(f.fit)) })
+		files = append(files, siege.Attack{Name: "forged " + f.name, Run: func(r *rand.Rand) siege.Case {
+			return forge(r, original())
 		}})
 	}
-	return append(data, files...)
+	return slices.Concat(data, files, forgeries())
 }
 
 // fileOf returns the file of a model of an estimator.
@@ -298,36 +302,4 @@ func fileOf(fit func(ctx context.Context, p *problem) (mkl.Model, error)) []byte
 			return file.Bytes()
 		}
 	}
-}
-
-// forge changes a model file, and loads and judges what it has become.
-func forge(r *rand.Rand, file []byte) (outcome string, wrong []string) {
-	if r.IntN(8) == 0 { // not even a checksum that is right
-		for range 1 + r.IntN(3) {
-			file[r.IntN(len(file))] ^= 1 << r.IntN(8)
-		}
-		if _, err := mkl.Load(bytes.NewReader(file)); err == nil {
-			return held, nil // the flips took each other back, or only blanks differ
-		}
-		return refused, nil
-	}
-	f, err := parse(file)
-	if err != nil {
-		return refused, []string{err.Error()}
-	}
-	what := f.mutate(r)
-	m, err := mkl.Load(bytes.NewReader(f.bytes()))
-	if err != nil {
-		return refused, sane(err)
-	}
-	for _, in := range m.Inputs() {
-		if in.Cols > 1<<16 {
-			return held, nil // too many for a sample here
-		}
-	}
-	wrong = judge(&problem{Rand: r, n: 6}, m, true)
-	if len(wrong) > 0 {
-		wrong = append(what, wrong...)
-	}
-	return held, wrong
 }

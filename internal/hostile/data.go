@@ -25,6 +25,11 @@ func newProblem(r *rand.Rand) *problem {
 	}
 }
 
+// again returns a problem of as many samples that makes the same things for the same seed.
+func (p *problem) again(seed uint64) *problem {
+	return &problem{Rand: rand.New(rand.NewPCG(seed, 6)), n: p.n, share: p.share}
+}
+
 // pick returns one of the values.
 func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 

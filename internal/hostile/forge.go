@@ -7,22 +7,44 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/bmkl/bmkl/internal/siege"
+	"github.com/bmkl/bmkl/mkl"
 )
 
 // forged is a model file taken apart by its description in docs/model-file.md, sharing
 // no code with package mkl, to be changed and put together with a checksum that is right.
 type forged struct {
 	meta    map[string]string
-	tensors map[string]*forgedTensor
+	tensors []forgedTensor // by name
 }
 
+// forgedTensor is a tensor, whose data are those of the original until they are changed.
 type forgedTensor struct {
+	name  string
 	shape []int
 	data  []float64
+}
+
+// original is a file to be forged.
+type original struct {
+	file  []byte
+	parts *forged
+}
+
+// parsed takes apart a file that this program has made.
+func parsed(file []byte) *original {
+	parts, err := parse(file)
+	if err != nil {
+		panic(err)
+	}
+	return &original{file, parts}
 }
 
 // parse takes a file apart.
@@ -39,7 +61,7 @@ func parse(file []byte) (*forged, error) {
 	if err := json.Unmarshal(file[8:8+n], &header); err != nil {
 		return nil, err
 	}
-	f := &forged{tensors: map[string]*forgedTensor{}}
+	f := &forged{}
 	for name, text := range header {
 		if name == "__metadata__" {
 			if err := json.Unmarshal(text, &f.meta); err != nil {
@@ -57,75 +79,125 @@ func parse(file []byte) (*forged, error) {
 		if len(in.Offsets) != 2 || in.Offsets[0] < 0 || in.Offsets[0] > in.Offsets[1] || in.Offsets[1] > int64(len(body)) {
 			return nil, fmt.Errorf("tensor %q lies outside of the file", name)
 		}
-		t := &forgedTensor{shape: in.Shape}
+		t := forgedTensor{name: name, shape: in.Shape}
 		for at := in.Offsets[0]; at+8 <= in.Offsets[1]; at += 8 {
 			t.data = append(t.data, math.Float64frombits(binary.LittleEndian.Uint64(body[at:])))
 		}
-		f.tensors[name] = t
+		f.tensors = append(f.tensors, t)
 	}
+	slices.SortFunc(f.tensors, func(a, b forgedTensor) int { return strings.Compare(a.name, b.name) })
 	return f, nil
 }
 
-// bytes puts the file together.
-func (f *forged) bytes() []byte {
-	meta := map[string]string{}
-	for k, v := range f.meta {
-		meta[k] = v
-	}
-	meta["sha256"] = strings.Repeat("0", 2*sha256.Size)
-	header := map[string]any{"__metadata__": meta}
-	var body []byte
-	for _, name := range f.names() {
-		t := f.tensors[name]
-		begin := len(body)
-		for _, v := range t.data {
-			body = binary.LittleEndian.AppendUint64(body, math.Float64bits(v))
-		}
-		header[name] = map[string]any{"dtype": "F64", "shape": t.shape, "data_offsets": []int{begin, len(body)}}
-	}
-	text, err := json.Marshal(header)
-	if err != nil {
-		panic(err) // of strings and numbers
-	}
-	file := binary.LittleEndian.AppendUint64(nil, uint64(len(text)))
-	file = append(append(file, text...), body...)
-	sum := sha256.Sum256(file)
+// clone returns a file to be changed.
+func (f *forged) clone() *forged { return &forged{maps.Clone(f.meta), slices.Clone(f.tensors)} }
+
+// bytes puts the file together, and returns its checksum besides.
+func (f *forged) bytes() (file []byte, sum [sha256.Size]byte) {
 	const key = `"sha256":"`
+	head := append([]byte(`{"__metadata__":{`+key), strings.Repeat("0", 2*sha256.Size)...)
+	head = append(head, '"')
+	for _, k := range slices.Sorted(maps.Keys(f.meta)) {
+		if k != "sha256" {
+			head = appendText(append(appendText(append(head, ','), k), ':'), f.meta[k])
+		}
+	}
+	head = append(head, '}')
+	end := 0
+	for _, t := range f.tensors {
+		head = append(appendText(append(head, ','), t.name), `:{"dtype":"F64","shape":[`...)
+		for i, d := range t.shape {
+			if i > 0 {
+				head = append(head, ',')
+			}
+			head = strconv.AppendInt(head, int64(d), 10)
+		}
+		head = strconv.AppendInt(append(head, `],"data_offsets":[`...), int64(end), 10)
+		end += 8 * len(t.data)
+		head = append(strconv.AppendInt(append(head, ','), int64(end), 10), "]}"...)
+	}
+	head = append(head, '}')
+	file = make([]byte, 0, 8+len(head)+end)
+	file = append(binary.LittleEndian.AppendUint64(file, uint64(len(head))), head...)
+	for _, t := range f.tensors {
+		for _, v := range t.data {
+			file = binary.LittleEndian.AppendUint64(file, math.Float64bits(v))
+		}
+	}
+	sum = sha256.Sum256(file)
 	hex.Encode(file[bytes.Index(file, []byte(key))+len(key):], sum[:])
-	return file
+	return file, sum
 }
 
-func (f *forged) names() []string {
-	var names []string
-	for name := range f.tensors {
-		names = append(names, name)
+// appendText appends a text as JSON.
+func appendText(b []byte, text string) []byte {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // of a text
 	}
-	slices.Sort(names)
-	return names
+	return append(b, quoted...)
+}
+
+// forge changes a model file, and loads and judges what it has become.
+func forge(r *rand.Rand, of *original) siege.Case {
+	if r.IntN(8) == 0 { // not even a checksum that is right
+		file := bytes.Clone(of.file)
+		for range 1 + r.IntN(3) {
+			file[r.IntN(len(file))] ^= 1 << r.IntN(8)
+		}
+		c := siege.Case{Print: fingerprint(file)}
+		if _, err := mkl.Load(bytes.NewReader(file)); err == nil {
+			c.Outcome = siege.Held // the flips took each other back, or only blanks differ
+		}
+		return c
+	}
+	f := of.parts.clone()
+	what := f.mutate(r)
+	file, sum := f.bytes()
+	c := siege.Case{Print: binary.LittleEndian.Uint64(sum[:])}
+	m, err := mkl.Load(bytes.NewReader(file))
+	if err != nil {
+		c.Wrong = sane(err)
+		return c
+	}
+	c.Outcome = siege.Held
+	for _, in := range m.Inputs() {
+		if in.Cols > 1<<16 {
+			return c // too many for a sample here
+		}
+	}
+	if c.Wrong = judgeForged(&problem{Rand: r, n: 6}, m); len(c.Wrong) > 0 {
+		c.Wrong = append(what, c.Wrong...)
+	}
+	return c
+}
+
+// fingerprint tells files apart.
+func fingerprint(file []byte) uint64 {
+	sum := sha256.Sum256(file)
+	return binary.LittleEndian.Uint64(sum[:])
 }
 
 // kinds of models, for files that claim to be another.
 var kinds = []string{
 	"regression", "shared-regression", "task-regression", "classifier", "multilabel", "task-classifier",
 	"multigp", "multigp-classifier", "landmarks", "landmark-classifier", "pool", "pool-classifier", "probit-classifier",
-	"multi-task", "spike-slab", "factors",
+	"multi-task", "spike-slab", "factors", "plan", "class-plan", strings.Repeat("k", 1<<16),
 }
 
-// mutate changes one to three things of a file and returns what they are.
+// mutate changes one to four things of a file and returns what they are.
 func (f *forged) mutate(r *rand.Rand) []string {
 	var what []string
-	for range 1 + r.IntN(3) {
-		names := f.names()
-		name := ""
+	for range 1 + r.IntN(4) {
 		var t *forgedTensor
-		if len(names) > 0 {
-			name = names[r.IntN(len(names))]
-			t = f.tensors[name]
+		if len(f.tensors) > 0 {
+			t = &f.tensors[r.IntN(len(f.tensors))]
 		}
 		switch act := r.IntN(8); {
 		case act < 4 && t != nil && len(t.data) > 0:
 			i := r.IntN(len(t.data))
 			v := value(r, t.data[i])
+			t.data = slices.Clone(t.data)
 			if r.IntN(3) == 0 {
 				for j := range t.data {
 					t.data[j] = v
@@ -133,7 +205,7 @@ func (f *forged) mutate(r *rand.Rand) []string {
 			} else {
 				t.data[i] = v
 			}
-			what = append(what, fmt.Sprintf("%s[%d]=%g", name, i, v))
+			what = append(what, fmt.Sprintf("%s[%d]=%g", t.name, i, v))
 		case act < 6:
 			var settings any
 			if json.Unmarshal([]byte(f.meta["model"]), &settings) != nil {
@@ -147,10 +219,10 @@ func (f *forged) mutate(r *rand.Rand) []string {
 			what = append(what, "settings")
 		case act == 6 && t != nil:
 			t.reshape(r)
-			what = append(what, "shape of "+name)
+			what = append(what, "shape of "+t.name)
 		case act == 7:
-			f.meta["kind"] = kinds[r.IntN(len(kinds))]
-			what = append(what, "kind "+f.meta["kind"])
+			f.meta["kind"] = pick(r, kinds...)
+			what = append(what, "kind "+f.meta["kind"][:min(len(f.meta["kind"]), 20)])
 		}
 	}
 	return what
@@ -158,11 +230,16 @@ func (f *forged) mutate(r *rand.Rand) []string {
 
 // value returns a number in place of v that is likely to do harm.
 func value(r *rand.Rand, v float64) float64 {
-	all := []float64{
-		0, -1, 2, 1e300, -1e300, 1e-300, 5e-324, math.MaxFloat64, -math.MaxFloat64, math.NaN(), math.Inf(1),
-		1e18, 1e100, 1e150, -v, v * 1e10, v * 1e-10, v * (1 + 1e-9),
+	switch r.IntN(4) {
+	case 0: // near it
+		return v * (1 + float64(r.NormFloat64()*pick(r, 1e-12, 1e-3, 1)))
+	case 1: // of any size
+		return math.Copysign(math.Pow(10, 640*r.Float64()-322), r.Float64()-0.3)
 	}
-	return all[r.IntN(len(all))]
+	return pick(r,
+		0, -1, 2, 1e300, -1e300, 1e-300, 5e-324, math.MaxFloat64, -math.MaxFloat64, math.NaN(), math.Inf(1),
+		1e18, 1e100, 1e150, -v, v*1e10, v*1e-10, v*(1+1e-9),
+	)
 }
 
 // reshape changes the shape of a tensor and at times its length.
@@ -177,7 +254,7 @@ func (t *forgedTensor) reshape(r *rand.Rand) {
 	case 3:
 		t.shape, t.data = []int{0, math.MaxInt}, nil
 	case 4:
-		t.data = append(t.data, 1)
+		t.data = append(slices.Clip(t.data), 1)
 		t.shape = []int{len(t.data)}
 	}
 }
@@ -213,6 +290,9 @@ func changed(r *rand.Rand, v any) any {
 			return x
 		}
 	case float64:
+		if v := value(r, x); r.IntN(4) == 0 && v-v == 0 { // JSON has no others
+			return v
+		}
 		all := []any{0.0, -1.0, 1e300, 1e-300, 5e-324, 1.0, 2.0, 4294967296.0, 9e18, math.MaxFloat64, x + 1, x - 1, -x, "x", nil}
 		return all[r.IntN(len(all))]
 	case string:

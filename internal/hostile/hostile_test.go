@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/siege"
 	"github.com/bmkl/bmkl/mkl"
 )
 
@@ -20,12 +21,11 @@ func TestAttacks(t *testing.T) {
 	}
 	var out strings.Builder
 	for _, a := range attacks() {
-		var tally tally
+		var tally siege.Tally
 		for seed := range uint64(count) {
-			tally.add(&out, a, seed)
+			tally.Add(&out, a, seed)
 		}
-		assert.Equal(t, count, tally.cases)
-		assert.Positive(t, tally.held+tally.refused, a.name)
+		assert.Equal(t, count, tally.Held+tally.Refused+tally.Found, a.Name)
 	}
 	assert.Empty(t, out.String())
 }
@@ -33,67 +33,52 @@ func TestAttacks(t *testing.T) {
 // Cases that found something once.
 func TestFound(t *testing.T) {
 	seeds := map[string][]uint64{
-		"forged Gaussian process classifier": {31830, 167296}, "forged probit classifier, relevances of features": {465},
+		"regression, settings": {104}, "Gaussian process, settings": {100425, 101844}, "forged plan": {30000274}, "forged class plan": {30000360},
+		"forged journal of a regression": {27, 60000430}, "forged journal of a shared regression": {18}, "forged journal of a task regression": {9},
+		"forged journal of a Gaussian process": {60000092}, "forged journal of a sampled probit classifier": {60000162, 60000324},
 		"factors": {9, 106}, "pool classifier": {176}, "regression": {3741, 4039}, "spike and slab": {58, 68}, "multi-task": {198, 5156},
 		"probit classifier, sampled": {187, 4473}, "Gaussian process": {2899}, "shared regression": {194},
 	}
 	for _, a := range attacks() {
-		for _, seed := range seeds[a.name] {
-			_, wrong := safely(a, seed)
-			assert.Empty(t, wrong, "%s, seed %d", a.name, seed)
+		for _, seed := range seeds[a.Name] {
+			assert.Empty(t, siege.Try(a, seed).Wrong, "%s, seed %d", a.Name, seed)
 		}
 	}
 }
 
 // A file that is taken apart and put together is the same model.
 func TestForge(t *testing.T) {
-	file := fileOf(fits[0].fit)
-	f, err := parse(file)
+	of := parsed(fileOf(fits[0].fit))
+	want, err := mkl.Load(bytes.NewReader(of.file))
 	require.NoError(t, err)
-	want, err := mkl.Load(bytes.NewReader(file))
-	require.NoError(t, err)
-	got, err := mkl.Load(bytes.NewReader(f.bytes()))
+	file, _ := of.parts.bytes()
+	got, err := mkl.Load(bytes.NewReader(file))
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 
-	refusals := 0
-	for seed := range uint64(60) {
-		outcome, wrong := forge(rand.New(rand.NewPCG(seed, 1)), bytes.Clone(file))
-		assert.Empty(t, wrong)
-		if outcome == refused {
-			refusals++
-		}
+	const count = 60
+	var tally siege.Tally
+	a := siege.Attack{Name: "forged", Run: func(r *rand.Rand) siege.Case { return forge(r, of) }}
+	for seed := range uint64(count) {
+		tally.Add(t.Output(), a, seed)
 	}
-	assert.Positive(t, refusals)
-	assert.Less(t, refusals, 60, "no change gets past the checks")
+	assert.Zero(t, tally.Found)
+	assert.Positive(t, tally.Refused)
+	assert.Positive(t, tally.Held, "no change gets past the checks")
+	again, err := mkl.Load(bytes.NewReader(of.file))
+	require.NoError(t, err)
+	assert.Equal(t, want, again, "forging changed the original")
 }
 
-func TestChoose(t *testing.T) {
-	for pattern, want := range map[string]int{"": 2 * len(fits), "factors": 1, "forged *": len(fits)} {
-		chosen, err := choose(pattern)
-		require.NoError(t, err, pattern)
-		assert.Len(t, chosen, want, pattern)
+// Journals that nobody changed let a fit go on.
+func TestJournals(t *testing.T) {
+	for _, e := range journalled {
+		j := &mkl.Journal{}
+		require.NoError(t, j.UnmarshalBinary(journalOf(e.fit)), e.name)
+		f := quick
+		f.MaxSweeps, f.Journal = 8, j
+		m, err := e.fit(t.Context(), f)
+		require.NoError(t, err, e.name)
+		require.NotNil(t, m, e.name)
 	}
-	_, err := choose("nobody")
-	assert.EqualError(t, err, `-only "nobody": no such attack`)
-	_, err = choose("[")
-	assert.ErrorContains(t, err, "syntax error in pattern")
-}
-
-// Panics and broken promises are counted and told with their seeds.
-func TestFindingsAreTold(t *testing.T) {
-	bad := []attack{
-		{"panics", func(*rand.Rand) (string, []string) { panic("at the wall") }},
-		{"lies", func(*rand.Rand) (string, []string) { return held, []string{"two and two are five"} }},
-	}
-	var out bytes.Buffer
-	tallies := make([]tally, 2)
-	for i, a := range bad {
-		tallies[i].add(&out, a, 7)
-	}
-	assert.False(t, table(&out, bad, tallies))
-	assert.Contains(t, out.String(), "panics, seed 7: panic: at the wall")
-	assert.Contains(t, out.String(), "lies, seed 7: two and two are five")
-	assert.Contains(t, out.String(), "| lies | 1 | 0 | 0 | 1 |")
-	assert.Contains(t, out.String(), "| all | 2 | 0 | 0 | 2 |")
 }

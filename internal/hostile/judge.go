@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/bmkl/bmkl/mkl"
@@ -19,10 +20,32 @@ func sane(err error) []string {
 	return nil
 }
 
-// judge holds a model to its promises and returns those that it broke. Of a model from a
-// forged file, whose tensors need not agree with each other, the single-sample predictor
-// need not agree with the model: both say what the forger wants.
-func judge(p *problem, m mkl.Model, forged bool) (wrong []string) {
+// judge holds a model to its promises and returns those that it broke.
+func judge(p *problem, m mkl.Model) (wrong []string) {
+	loaded, wrong := judgeFile(m)
+	if loaded == nil {
+		return wrong
+	}
+	for range 3 {
+		wrong = append(wrong, judgePoints(p, m, loaded, 3, false)...)
+	}
+	return wrong
+}
+
+// judgeForged is judge for a model of a forged file, of which there are to be many: it
+// predicts once. The tensors of such a file need not agree with each other, and so the
+// single-sample predictor need not agree with the model: both say what the forger wants.
+func judgeForged(p *problem, m mkl.Model) (wrong []string) {
+	loaded, wrong := judgeFile(m)
+	if loaded == nil {
+		return wrong
+	}
+	return append(wrong, judgePoints(p, m, loaded, 1, true)...)
+}
+
+// judgeFile holds a model to what it says of itself, saves and loads it, and returns what
+// was loaded, nil if nothing was.
+func judgeFile(m mkl.Model) (loaded mkl.Model, wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	for i, w := range m.KernelWeights() {
 		if math.IsNaN(w.Mean) || math.IsNaN(w.SD) || w.SD < 0 {
@@ -43,28 +66,34 @@ func judge(p *problem, m mkl.Model, forged bool) (wrong []string) {
 	var file, again bytes.Buffer
 	if err := m.Save(&file); err != nil {
 		complain("Save: %v", err)
-		return wrong
+		return nil, wrong
 	}
 	loaded, err := mkl.Load(bytes.NewReader(file.Bytes()))
 	if err != nil {
 		complain("Load: %v", err)
-		return wrong
+		return nil, wrong
 	}
 	if err := loaded.Save(&again); err != nil || !bytes.Equal(file.Bytes(), again.Bytes()) {
 		complain("saved again it differs: %v", err)
 	}
-	for range 3 {
-		x := p.points(m, 3)
-		got, err := predict(m, x)
-		back, berr := predict(loaded, x)
-		if (err == nil) != (berr == nil) || err == nil && !same(got, back) {
-			complain("loaded it predicts differently: %v, %v", err, berr)
-		}
-		if err != nil {
-			wrong = append(wrong, sane(err)...)
-			continue
-		}
+	return loaded, wrong
+}
+
+// judgePoints lets a model, and what it was after a file, predict samples near or far.
+func judgePoints(p *problem, m, loaded mkl.Model, rows int, forged bool) (wrong []string) {
+	x := p.points(m, rows)
+	got, err := predict(m, x)
+	back, berr := predict(loaded, x)
+	if (err == nil) != (berr == nil) || err == nil && !same(got, back) {
+		wrong = append(wrong, fmt.Sprintf("loaded it predicts differently: %v, %v", err, berr))
+	}
+	if err != nil {
+		return append(wrong, sane(err)...)
+	}
+	wrong = append(wrong, judgePrediction(m, got)...)
+	if !forged || p.IntN(4) == 0 {
 		wrong = append(wrong, judgePredictor(p, m, x, got, forged)...)
+		wrong = append(wrong, judgeSingles(m, x)...)
 	}
 	return wrong
 }
@@ -110,11 +139,15 @@ func predict(m mkl.Model, x []mkl.Features) (prediction, error) {
 }
 
 // same reports whether two predictions have the same bits.
-func same(a, b prediction) bool { return fmt.Sprintf("%b", a) == fmt.Sprintf("%b", b) }
+func same(a, b prediction) bool {
+	bits := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
+	rows := func(x, y []float64) bool { return slices.EqualFunc(x, y, bits) }
+	return slices.EqualFunc(a.mean, b.mean, rows) && slices.EqualFunc(a.variance, b.variance, rows) &&
+		slices.EqualFunc(a.probability, b.probability, rows)
+}
 
-// judgePredictor judges a prediction, and compares it with that of the model's predictor
-// for single samples unless the model is forged.
-func judgePredictor(p *problem, m mkl.Model, x []mkl.Features, of prediction, forged bool) (wrong []string) {
+// judgePrediction holds a prediction to what its numbers are.
+func judgePrediction(m mkl.Model, of prediction) (wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	for o, mean := range of.mean {
 		for i, v := range mean {
@@ -136,6 +169,13 @@ func judgePredictor(p *problem, m mkl.Model, x []mkl.Features, of prediction, fo
 			complain("row %d: the probabilities sum to %g", i, sum)
 		}
 	}
+	return wrong
+}
+
+// judgePredictor compares a prediction with that of the model's predictor for single
+// samples unless the model is forged.
+func judgePredictor(p *problem, m mkl.Model, x []mkl.Features, of prediction, forged bool) (wrong []string) {
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	r, ok := m.(interface {
 		Predictor(mkl.PredictorOptions) (*mkl.Predictor, error)
 	})

@@ -117,8 +117,13 @@ func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float
 		return nil, err
 	}
 	m.retire()
+	p := m.posterior()
+	s := p.State()
+	if bad := checkResumed(c.Ascent, s, NewClassificationPosterior, s.BECov); bad != nil {
+		return nil, bad
+	}
 	return &ClassificationFit{
-		Posterior: m.posterior(), Record: rec, PublishedTrace: m.published, Collapsed: m.collapsed(m.y),
+		Posterior: p, Record: rec, PublishedTrace: m.published, Collapsed: m.collapsed(m.y),
 		state: m,
 	}, err
 }

@@ -64,7 +64,7 @@ func wrapClassificationState(s ClassificationState) *ClassificationPosterior {
 	}
 	return &ClassificationPosterior{
 		scorer: scorer{
-			L: s.Lambda.Rows, P: len(s.Omega), D: s.Lambda.Cols,
+			L: s.Lambda.Rows, P: len(s.Omega), D: s.Lambda.Cols, samples: s.Samples,
 			lambdaShape: s.Priors.Lambda.Shape + 0.5, lambda: s.Lambda, a: s.A, gram: s.Gram,
 			upsilon: upsilon, noise: noise,
 			combination: splitCombination(s.BEMean, s.BECov, s.Lambda.Rows),

@@ -68,7 +68,12 @@ func (r Regression) fitGroups(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 		return nil, err
 	}
 	m.retire()
-	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.latent.collapsed(m.be.Mean[m.L:], m.y), state: m.latent, upsilon: m.upsilonMean}, err
+	p := m.posterior()
+	s := p.State()
+	if bad := checkResumed(r.Ascent, s, NewRegressionPosterior, s.BECov); bad != nil {
+		return nil, bad
+	}
+	return &RegressionFit{Posterior: p, Record: rec, Collapsed: m.latent.collapsed(m.be.Mean[m.L:], m.y), state: m.latent, upsilon: m.upsilonMean}, err
 }
 
 // grouped checks the arguments and returns the initial state of a fit with groups.

@@ -23,7 +23,7 @@ func (p *PairPosterior) Points(ws *la.Workspace, columns, meanOnly bool) (*PairP
 	}
 	for r := range q.side.L {
 		f := q.side.newFactor(la.Matrix[float64]{})
-		if err := q.side.factorise(ws, r, f); err != nil {
+		if err := q.side.factorise(ws, r, &f); err != nil {
 			return nil, err
 		}
 		q.factors = append(q.factors, f)

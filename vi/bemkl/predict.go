@@ -25,6 +25,7 @@ type Prediction struct {
 // own (R = L rows) or share them (R = 1), and in whether they share the kernel weights.
 type scorer struct {
 	L, P, D     int
+	samples     int // N
 	lambdaShape float64
 	lambda      la.Matrix[float64] // R×D, scales of q(λ)
 	a           la.Matrix[float64] // R×D
@@ -45,8 +46,9 @@ type scorer struct {
 // weightFactor holds s = Λ_r^-½ and the Cholesky factor of B = I + υ_r·Λ^-½·S·Λ^-½,
 // with which Cov[a_r] = s·B⁻¹·s.
 type weightFactor struct {
-	b la.Matrix[float64] // lower triangle
-	s []float64
+	b      la.Matrix[float64] // lower triangle
+	s      []float64
+	jitter float64 // relative, of the diagonal of S
 }
 
 // newFactor returns memory for a factor, its own where room has none.
@@ -54,7 +56,7 @@ func (p *scorer) newFactor(room la.Matrix[float64]) weightFactor {
 	if room.Rows == 0 {
 		room = la.NewMatrix[float64](p.D, p.D)
 	}
-	return weightFactor{room, make([]float64, p.D)}
+	return weightFactor{b: room, s: make([]float64, p.D)}
 }
 
 // combination holds the moments of q(b, e) by which one output combines its
@@ -135,22 +137,23 @@ func (p *scorer) factor(ws *la.Workspace, r int, scratch *weightFactor) (weightF
 	if p.a.Rows == 1 {
 		p.once.Do(func() {
 			p.only = p.newFactor(p.room)
-			p.failed = p.factorise(ws, 0, p.only)
+			p.failed = p.factorise(ws, 0, &p.only)
 		})
 		return p.only, p.failed
 	}
 	if scratch.s == nil {
 		*scratch = p.newFactor(la.Matrix[float64]{})
 	}
-	return *scratch, p.factorise(ws, r, *scratch)
+	err := p.factorise(ws, r, scratch)
+	return *scratch, err
 }
 
 // factorise stores the factor of row r in f.
-func (p *scorer) factorise(ws *la.Workspace, r int, f weightFactor) error {
+func (p *scorer) factorise(ws *la.Workspace, r int, f *weightFactor) (err error) {
 	for d, scale := range p.lambda.Row(r) {
 		f.s[d] = 1 / math.Sqrt(p.lambdaShape*scale)
 	}
-	if _, err := factorBInPlace(ws, f.b, func() { toLower(p.gram, f.b) }, p.upsilon[r], f.s); err != nil {
+	if f.jitter, err = factorBInPlace(ws, f.b, func() { toLower(p.gram, f.b) }, p.upsilon[r], f.s); err != nil {
 		return fmt.Errorf("vi: sample weights of output %d: %w", r, err)
 	}
 	return nil
@@ -177,18 +180,32 @@ func (p *scorer) WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matri
 }
 
 // WeightVariances returns the variances of the sample weights a_{o,d} of all basis points d:
-// the diagonal of WeightCovariance, for a fraction of its time and memory.
-func (p *scorer) WeightVariances(ws *la.Workspace, o int) ([]float64, error) {
-	f, err := p.factor(ws, p.row(o), new(weightFactor))
+// the diagonal of WeightCovariance, for a fraction of its time and memory. It also returns the
+// share of themselves by which rounding may have moved the variances of predictions of output o,
+// given its precisions:
+//
+//	(4·u·√(D+N·P) + jitter)·c,   c = Σ_d Q_dd·Cov[a_o]_dd,   u = 2⁻⁵³,
+//
+// of the precision Q = Λ + υS of a_o. What is factored is Q + E with |E_ij| of the order of
+// u·√(D+N·P)·√(Q_ii·Q_jj), entries of S being sums of N·P products, and the jitter besides; see
+// CovarianceRoundoff for what that does. Where it is 1 or more the computed c can be smaller
+// than c, but not so small as to hide it: Q + E is as near to a singular matrix as Q is, but for
+// E. internal/digits holds it against 256 bits.
+func (p *scorer) WeightVariances(ws *la.Workspace, o int) (variances []float64, rounding float64, err error) {
+	r := p.row(o)
+	f, err := p.factor(ws, r, new(weightFactor))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	v := make([]float64, p.D)
-	la.CholeskyInvDiag(ws, f.b, v)
+	variances = make([]float64, p.D)
+	la.CholeskyInvDiag(ws, f.b, variances)
+	var condition float64
 	for d, s := range f.s {
-		v[d] *= s * s
+		own := s * s
+		condition += float64((1 + float64(float64(p.upsilon[r]*own)*p.gram.At(d, d))) * variances[d])
+		variances[d] *= own
 	}
-	return v, nil
+	return variances, float64((float64(4*work.Roundoff(p.D+p.samples*p.P)) + f.jitter) * condition), nil
 }
 
 // CovarianceRoundoff returns how far rounding can move a norm √(kᵀ·Cov[a_o]·k), relative

@@ -66,7 +66,7 @@ func TestPredictAgreesWithItsFormulas(t *testing.T) {
 		for o := range L {
 			cov, err := post.WeightCovariance(nil, o, all)
 			require.NoError(t, err)
-			variances, err := post.WeightVariances(nil, o)
+			variances, _, err := post.WeightVariances(nil, o)
 			require.NoError(t, err)
 			for d, v := range variances {
 				assert.InEpsilon(t, cov.At(d, d), v, 1e-9)

@@ -103,7 +103,12 @@ func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64])
 		return nil, err
 	}
 	m.retire()
-	return &RegressionFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.y), state: m.latent, upsilon: m.upsilonMean}, err
+	p := m.posterior()
+	s := p.State()
+	if bad := checkResumed(r.Ascent, s, NewRegressionPosterior, s.BECov); bad != nil {
+		return nil, bad
+	}
+	return &RegressionFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.y), state: m.latent, upsilon: m.upsilonMean}, err
 }
 
 // regression is the state of a fit.

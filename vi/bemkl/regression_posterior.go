@@ -193,7 +193,7 @@ func wrapRegressionState(s RegressionState) *RegressionPosterior {
 	}
 	p := &RegressionPosterior{
 		scorer: scorer{
-			L: s.Lambda.Rows, P: len(s.Omega), D: s.Lambda.Cols,
+			L: s.Lambda.Rows, P: len(s.Omega), D: s.Lambda.Cols, samples: s.Samples,
 			lambdaShape: s.Priors.Lambda.Shape + 0.5, lambda: s.Lambda, a: s.A, gram: s.Gram,
 			upsilon: upsilon, noise: noise,
 			combination: splitCombination(s.BEMean, s.BECov, s.Lambda.Rows),

@@ -77,7 +77,12 @@ func (r SharedRegression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 		return nil, err
 	}
 	m.retire()
-	return &SharedFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(), state: m}, err
+	p := m.posterior()
+	s := p.State()
+	if bad := checkResumed(r.Ascent, s, NewSharedPosterior, s.BECov...); bad != nil {
+		return nil, bad
+	}
+	return &SharedFit{Posterior: p, Record: rec, Collapsed: m.collapsed(), state: m}, err
 }
 
 // shared is the state of a fit. Its latent layer has one row.
@@ -492,7 +497,7 @@ func wrapSharedState(s SharedState) *SharedPosterior {
 	L := len(s.BEMean)
 	p := &SharedPosterior{
 		scorer: scorer{
-			L: L, P: len(s.Omega) / L, D: s.A.Cols,
+			L: L, P: len(s.Omega) / L, D: s.A.Cols, samples: s.Samples,
 			lambdaShape: s.Priors.Lambda.Shape + 0.5, lambda: s.Lambda, a: s.A, gram: s.Gram,
 			upsilon: []float64{s.Upsilon.Mean()},
 		},

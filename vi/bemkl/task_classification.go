@@ -81,7 +81,12 @@ func (c TaskClassification) Fit(ctx context.Context, tasks []Task) (*TaskClassif
 		return nil, err
 	}
 	m.retire()
-	return &TaskClassificationFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.labelsOf)}, err
+	p := m.posterior()
+	s := p.State()
+	if bad := checkResumed(c.Ascent, s, NewTaskClassificationPosterior, s.BECov); bad != nil {
+		return nil, bad
+	}
+	return &TaskClassificationFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.labelsOf)}, err
 }
 
 // taskClassification is the state of a fit. The targets of the layers are E[f].

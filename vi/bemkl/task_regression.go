@@ -83,7 +83,12 @@ func (r TaskRegression) Fit(ctx context.Context, tasks []Task) (*TaskFit, error)
 		return nil, err
 	}
 	m.retire()
-	return &TaskFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.targetsOf)}, err
+	p := m.posterior()
+	s := p.State()
+	if bad := checkResumed(r.Ascent, s, NewTaskPosterior, s.BECov); bad != nil {
+		return nil, bad
+	}
+	return &TaskFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.targetsOf)}, err
 }
 
 // taskRegression is the state of a fit.

@@ -268,6 +268,9 @@ func minimize(
 	return r, err
 }
 
+// errUnknown is of a fit whose evidence was not known anywhere that it looked.
+var errUnknown = errors.New("vi: the evidence is not known where the fit starts: no sites settle")
+
 func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
 	m, x, err := e.objective(ctx, k, y, labels)
 	if err != nil {

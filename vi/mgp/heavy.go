@@ -1,6 +1,7 @@
 package mgp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (e Evidence) FitHeavy(ctx context.Context, k vi.Kernels, y []float64) (*Fit
 	settings.Precondition = m.info.precondition
 	r, stop := minimize(x, m.cost, settings, &rec, e.Ascent.Journal.Next(), m.snapshot)
 	if len(rec.Trace) == 0 {
-		return nil, stop
+		return nil, cmp.Or(stop, errUnknown)
 	}
 	fit, err := m.finish(r.X, rec)
 	return fit, errors.Join(stop, err)

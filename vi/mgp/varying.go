@@ -1,6 +1,7 @@
 package mgp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,7 +125,7 @@ func (e Evidence) FitVarying(ctx context.Context, k vi.Kernels, y []float64) (*F
 	rec := vi.Record{Reason: vi.MaxSweeps}
 	r, stop := minimize(x, m.cost, e.settings(float64(m.f.N), &rec), &rec, e.Ascent.Journal.Next(), m.snapshot)
 	if len(rec.Trace) == 0 {
-		return nil, stop
+		return nil, cmp.Or(stop, errUnknown)
 	}
 	fit, err := m.finish(r.X, rec)
 	return fit, errors.Join(stop, err)

@@ -175,10 +175,11 @@ type classFactor struct {
 	active []int
 	root   []float64          // of the active regressors' 1/α
 	b, l   la.Matrix[float64] // memory, and the factor in it
+	jitter float64            // relative, of the diagonal of E[KKᵀ]
 }
 
 // set makes f the factor of class c.
-func (f *classFactor) set(ws *la.Workspace, p *Posterior, c int) error {
+func (f *classFactor) set(ws *la.Workspace, p *Posterior, c int) (err error) {
 	f.active, f.root = f.active[:0], f.root[:0]
 	for d, a := range p.s.Alpha.Row(c) {
 		if !math.IsInf(a, 1) {
@@ -187,7 +188,7 @@ func (f *classFactor) set(ws *la.Workspace, p *Posterior, c int) error {
 	}
 	n := len(f.active)
 	f.l = f.b.Slice(0, n, 0, n)
-	if _, err := factorB(ws, f.l, p.s.Gram, f.active, f.root); err != nil {
+	if f.jitter, err = factorB(ws, f.l, p.s.Gram, f.active, f.root); err != nil {
 		return fmt.Errorf("class %d: %w", c, err)
 	}
 	return nil
@@ -266,6 +267,52 @@ func (p *Posterior) mixtureCovariance(ws *la.Workspace, c int, rows []int) (la.M
 		}
 	}
 	return cov, nil
+}
+
+// WeightVariances returns the variances of all regressors of class c, 0 of those that were pruned:
+// the diagonal of WeightCovariance, for a fraction of its time. It also returns the share of
+// themselves by which rounding may have moved the variances of the class's auxiliary variables,
+// given the precisions:
+//
+//	(4·u·√(D+N) + jitter)·t,   t = Σ_d Q_dd·Cov[w_c]_dd,   u = 2⁻⁵³,
+//
+// of the precision Q = diag E[α_c] + E[KKᵀ] of w_c; what is factored is Q + E with |E_ij| of the
+// order of u·√(D+N)·√(Q_ii·Q_jj). Of a mixture it is that of the state of which it is largest.
+// internal/digits holds it against 256 bits.
+func (p *Posterior) WeightVariances(ws *la.Workspace, c int) (variances []float64, rounding float64, err error) {
+	C, _, D := p.Dims()
+	if c < 0 || c >= C {
+		return nil, 0, fmt.Errorf("vi: class %d of %d", c, C)
+	}
+	variances = make([]float64, D)
+	if p.parts != nil {
+		for i, part := range p.parts {
+			own, r, err := part.WeightVariances(ws, c)
+			if err != nil {
+				return nil, 0, err
+			}
+			q := p.s.Components[i].Probability
+			for d, v := range own {
+				away := part.s.W.At(c, d) - p.s.W.At(c, d)
+				variances[d] += float64(q * (v + float64(away*away)))
+			}
+			rounding = max(rounding, r)
+		}
+		return variances, rounding, nil
+	}
+	factor := classFactor{b: la.NewMatrix[float64](D, D)}
+	if err := factor.set(ws, p, c); err != nil {
+		return nil, 0, fmt.Errorf("vi: %w", err)
+	}
+	inverse := make([]float64, len(factor.active))
+	la.CholeskyInvDiag(ws, factor.l, inverse)
+	var condition float64
+	for i, d := range factor.active {
+		own := factor.root[i] * factor.root[i]
+		condition += float64((1 + float64(own*p.s.Gram.At(d, d))) * inverse[i])
+		variances[d] = own * inverse[i]
+	}
+	return variances, float64((float64(4*work.Roundoff(D+p.s.Samples)) + factor.jitter) * condition), nil
 }
 
 // posterior returns the present state, copied, after one more update of W.

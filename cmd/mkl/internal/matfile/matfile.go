@@ -249,10 +249,6 @@ func (d *decoder) matrix(r io.Reader) (used bool, err error) {
 	if class < mxDouble || class > mxUint64 {
 		return false, nil
 	}
-	sink, err := d.visit(a)
-	if err != nil || sink == nil {
-		return false, err
-	}
 	e, err := d.element(r)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", a.Name, err)
@@ -263,6 +259,10 @@ func (d *decoder) matrix(r io.Reader) (used bool, err error) {
 	}
 	if e.size != n*int64(width) {
 		return false, fmt.Errorf("%s: %d bytes where %d elements of %d bytes are expected", a.Name, e.size, n, width)
+	}
+	sink, err := d.visit(a)
+	if err != nil || sink == nil {
+		return false, err
 	}
 	raw := make([]byte, min(n, blockLen)*int64(width))
 	block := make([]float64, min(n, blockLen))

@@ -122,7 +122,7 @@ func npzArray(f *zip.File) (namedArray, error) {
 	open := func() (*npySource, io.Closer, error) {
 		r, err := f.Open()
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", f.Name, err)
+			return nil, nil, fmt.Errorf("%s: %w", short(f.Name), err)
 		}
 		size := int64(-1)
 		if f.UncompressedSize64 < 1<<62 {
@@ -131,7 +131,7 @@ func npzArray(f *zip.File) (namedArray, error) {
 		var head [len(npyMagic)]byte
 		if _, err := io.ReadFull(r, head[:]); err != nil || string(head[:]) != npyMagic {
 			_ = r.Close()
-			return nil, nil, fmt.Errorf("%s is not an NPY file", f.Name)
+			return nil, nil, fmt.Errorf("%s is not an NPY file", short(f.Name))
 		}
 		s, err := newNPY(f.Name, io.MultiReader(strings.NewReader(npyMagic), r), size)
 		if err != nil {
@@ -184,7 +184,11 @@ func newMAT(name string, r io.ReaderAt, size int64) (Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	const mostPacked = 1032 // bytes that a compressed one can stand for
 	for _, a := range found {
+		if int64(a.Len())/mostPacked > size {
+			return nil, fmt.Errorf("%s: %s: %d elements are more than %d bytes can hold", name, short(a.Name), a.Len(), size)
+		}
 		n := namedArray{name: a.Name, rows: a.Dims[0], columns: a.Dims[1]}
 		if len(a.Dims) == 3 {
 			n.pages = a.Dims[2]

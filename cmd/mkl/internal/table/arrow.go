@@ -26,11 +26,11 @@ const arrowMagic = "ARROW1\x00\x00"
 // newArrowStream opens a stream of that format.
 func newArrowStream(name string, r io.Reader, size int64) (src Source, err error) {
 	defer refuse(name, "Arrow", &err)
-	body, part := int64(arrowBody), int64(arrowBody)
+	guard := &arrowGuard{r: r, most: arrowBody, piped: size < 0}
 	if size >= 0 {
-		body, part = size, max(size, min(arrowBody, arrowSmall+arrowPacked*size))
+		guard.most = size
 	}
-	stream, err := ipc.NewReader(&arrowGuard{r: r, most: body}, ipc.WithAllocator(bounded{memory.NewGoAllocator(), int(part)}))
+	stream, err := ipc.NewReader(guard, ipc.WithAllocator(&bounded{Allocator: memory.NewGoAllocator(), guard: guard}))
 	if err != nil {
 		return nil, fmt.Errorf("%s: neither text nor %s: %w", name, formats, err)
 	}
@@ -78,7 +78,7 @@ func newArrow(name string, stream *ipc.Reader) (Source, error) {
 			for _, c := range columns {
 				values := batch.Column(at[c.column])
 				if int64(values.Len()) != batch.NumRows() {
-					return fmt.Errorf("column %q has %d values in a part of %d rows", s.columns[c.column], values.Len(), batch.NumRows())
+					return fmt.Errorf("column %q has %d values in a part of %d rows", short(s.columns[c.column]), values.Len(), batch.NumRows())
 				}
 				addArray(values, next, end, c)
 			}

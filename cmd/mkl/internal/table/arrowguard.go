@@ -14,8 +14,8 @@ import (
 // Bounds that keep an Arrow stream from asking for more memory than a table needs.
 const (
 	arrowMetadata = 1 << 26 // bytes that describe a message
-	arrowBody     = 1 << 30 // bytes of a message where the size of the file is not known, or of a part that was packed
-	arrowPacked   = 1 << 12 // bytes of a part that was packed for each byte of the file,
+	arrowBody     = 1 << 30 // bytes of a message where the size of the file is not known
+	arrowPacked   = 1 << 12 // bytes of all parts, once unpacked, for each byte that was read,
 	arrowSmall    = 1 << 24 // and so many besides
 	arrowRows     = 1 << 12 // rows of a message for each of its bytes: even packed it has not more
 	arrowNested   = 64
@@ -24,16 +24,22 @@ const (
 // bounded refuses allocations that no table needs, of parts that are packed: the library makes the panic an error.
 type bounded struct {
 	memory.Allocator
-	most int
+	guard *arrowGuard
+	taken int64 // by all parts so far
 }
 
-func (b bounded) Allocate(n int) []byte { return b.Allocator.Allocate(b.check(n)) }
-func (b bounded) Reallocate(n int, p []byte) []byte {
+func (b *bounded) Allocate(n int) []byte { return b.Allocator.Allocate(b.check(n)) }
+func (b *bounded) Reallocate(n int, p []byte) []byte {
 	return b.Allocator.Reallocate(b.check(n), p)
 }
-func (b bounded) check(n int) int {
-	if n > b.most {
-		panic(fmt.Errorf("a part of %d bytes", n))
+func (b *bounded) check(n int) int {
+	b.taken += int64(n)
+	most := arrowSmall + arrowPacked*b.guard.seen
+	if !b.guard.piped {
+		most += b.guard.most // the message that is read next
+	}
+	if b.taken > most {
+		panic(fmt.Errorf("parts of %d bytes", b.taken))
 	}
 	return n
 }
@@ -44,8 +50,10 @@ func (b bounded) check(n int) int {
 type arrowGuard struct {
 	r       io.Reader
 	most    int64        // bytes that a message can have
+	piped   bool         // the size of the file is not known
 	pending bytes.Reader // the front of a message
 	body    int64        // bytes of the message that follow
+	seen    int64        // bytes that were read
 	ended   bool
 }
 
@@ -62,6 +70,7 @@ func (g *arrowGuard) Read(p []byte) (int, error) {
 		return g.pending.Read(p)
 	}
 	n, err := g.r.Read(p[:min(int64(len(p)), g.body)])
+	g.seen += int64(n)
 	if g.body -= int64(n); err == io.EOF && g.body > 0 {
 		err = io.ErrUnexpectedEOF
 	}
@@ -98,7 +107,19 @@ func (g *arrowGuard) next() error {
 			return fmt.Errorf("a message of %d bytes, more than there can be", g.body)
 		}
 	}
-	g.pending.Reset(append(front[:], message...))
+	message = append(front[:], message...)
+	if g.piped && g.body > arrowSmall { // the library would make room for it before it looks
+		body, err := io.ReadAll(io.LimitReader(g.r, g.body))
+		if err != nil {
+			return err
+		}
+		if int64(len(body)) < g.body {
+			return io.ErrUnexpectedEOF
+		}
+		message, g.body = append(message, body...), 0
+	}
+	g.seen += int64(len(message))
+	g.pending.Reset(message)
 	return nil
 }
 

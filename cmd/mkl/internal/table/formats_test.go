@@ -566,3 +566,30 @@ func TestFASTA(t *testing.T) {
 	_, err := New("f", strings.NewReader(">\nACG\n"), -1, Options{})
 	assert.EqualError(t, err, "f: FASTA line 1: the entry has no name")
 }
+
+// A page that LZ4 cannot unpack is an error, and takes no memory without end.
+func TestParquetOfDamagedLZ4(t *testing.T) {
+	type row struct {
+		X float64 `parquet:"x,lz4"`
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	_, err := w.Write([]row{{1}, {1}, {2}})
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	_, d := readAll(t, b.String())
+	assert.Equal(t, []float64{1, 1, 2}, d.Numbers[0])
+	wrong := 0
+	for at := 4; at < 100; at++ {
+		file := bytes.Clone(b.Bytes())
+		file[at] ^= 0x0f
+		s, err := New("f", bytes.NewReader(file), int64(len(file)), Options{})
+		if err == nil {
+			_, err = Read(s, []Want{{Kind: Any, Lenient: true}})
+		}
+		if err != nil {
+			wrong++
+		}
+	}
+	assert.Positive(t, wrong)
+}

@@ -44,8 +44,13 @@ func pair(field string) (index int, value float64, err error) {
 	return index, value, nil
 }
 
+// mostSparse is how many columns a file may have for each of its entries, above fewColumns: an index
+// takes memory for all that are below it.
+const mostSparse = 1000
+
 // libsvmFile is what a LIBSVM file lists.
 type libsvmFile struct {
+	count   int // of the entries
 	labels  []string
 	lines   []int
 	entries map[int][]entry // by index
@@ -84,6 +89,9 @@ func newLIBSVM(name string, r io.Reader, opt Options) (Source, error) {
 		if index, err := strconv.Atoi(column); err == nil && index <= maxColumns {
 			last = max(last, index)
 		}
+	}
+	if last > fewColumns && last/mostSparse > f.count && opt.Sparse == nil {
+		return nil, fmt.Errorf("%s: the index %d is not that of a column in a file of %d entries", name, last, f.count)
 	}
 	s := &columnar{name: name, rows: len(f.labels), columns: []string{"label"}, whole: true}
 	for index := first; index <= last; index++ {
@@ -133,6 +141,7 @@ func (f *libsvmFile) add(text string, line int) (msg string) {
 			return fmt.Sprintf("index %d is there twice", index)
 		}
 		f.entries[index] = append(all, entry{row, value})
+		f.count++
 	}
 	return ""
 }

@@ -97,7 +97,7 @@ func newNPY(name string, r io.Reader, size int64) (Source, error) {
 	}
 	need := int64(s.rows) * int64(s.cols) * int64(s.dtype.size)
 	if have := size - int64(len(pre)) - int64(width) - int64(n); size >= 0 && have < need {
-		return fail("the file is cut short: shape %s of %s needs %d bytes, there are %d", shape(h.shape), h.descr, need, have)
+		return fail("the file is cut short: shape %s of %s needs %d bytes, there are %d", shape(h.shape), short(h.descr), need, have)
 	}
 	if size < 0 && s.cols > fewColumns {
 		// Where the size is not known, as many bytes as a row has are read before
@@ -105,7 +105,7 @@ func newNPY(name string, r io.Reader, size int64) (Source, error) {
 		var first bytes.Buffer
 		row := int64(s.cols) * int64(s.dtype.size)
 		if n, err := io.CopyN(&first, br, min(row, maxFirst)); err == io.EOF {
-			return fail("the file is cut short: shape %s of %s needs %d bytes, there are %d", shape(h.shape), h.descr, need, n)
+			return fail("the file is cut short: shape %s of %s needs %d bytes, there are %d", shape(h.shape), short(h.descr), need, n)
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -263,7 +263,7 @@ type dtype struct {
 }
 
 func parseDtype(descr string) (dtype, error) {
-	bad := fmt.Errorf("an array of type %q: real numbers, integers, booleans and text can be read", descr)
+	bad := fmt.Errorf("an array of type %q: real numbers, integers, booleans and text can be read", short(descr))
 	if len(descr) < 3 {
 		return dtype{}, bad
 	}
@@ -413,7 +413,7 @@ func parseHeader(s string) (h npyHeader, err error) {
 			break
 		}
 		if seen[key] {
-			return h, fmt.Errorf("%q is there twice", key)
+			return h, fmt.Errorf("%q is there twice", short(key))
 		}
 		seen[key] = true
 		switch key {
@@ -426,7 +426,7 @@ func parseHeader(s string) (h npyHeader, err error) {
 		case "shape":
 			h.shape = p.tuple()
 		default:
-			return h, fmt.Errorf("unknown key %q", key)
+			return h, fmt.Errorf("unknown key %q", short(key))
 		}
 		if !p.take(",") {
 			p.expect("}")

@@ -44,6 +44,9 @@ type signature struct {
 	not    string // what it is, and what makes a file of it that can be read
 }
 
+// zstdWindow is the largest window that a file may ask for: the one to which zstd itself holds files.
+const zstdWindow = 128 << 20
+
 // headBytes is how much of a file tells what it is.
 const headBytes = 1 << 12
 
@@ -51,7 +54,7 @@ const headBytes = 1 << 12
 var known = []signature{
 	{is: starts("\x1f\x8b"), unpack: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
 	{is: starts("\x28\xb5\x2f\xfd"), unpack: func(r io.Reader) (io.Reader, error) {
-		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30), zstd.WithDecoderMaxWindow(zstdWindow))
 	}},
 	{is: starts("BZh"), unpack: func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
 	{is: starts(npyMagic), stream: newNPY},

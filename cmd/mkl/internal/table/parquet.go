@@ -17,6 +17,9 @@ import (
 // lists are left out.
 func newParquet(name string, r io.ReaderAt, size int64) (src Source, err error) {
 	defer refuse(name, "Parquet", &err)
+	if err := checkFooter(r, size); err != nil {
+		return nil, fmt.Errorf("%s: the Parquet file %w", name, err)
+	}
 	f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -49,10 +52,15 @@ func newParquet(name string, r io.ReaderAt, size int64) (src Source, err error) 
 		for _, c := range columns {
 			leaf := leaves[c.column]
 			if cursors[c.column] == nil {
+				for _, group := range f.Metadata().RowGroups {
+					if err := checkPages(r, size, &group.Columns[leaf.ColumnIndex].MetaData, group.NumRows); err != nil {
+						return fmt.Errorf("column %q: %w", short(s.columns[c.column]), err)
+					}
+				}
 				cursors[c.column] = newCursor(f, leaf.ColumnIndex)
 			}
 			if err := cursors[c.column].read(rows, adder(leaf.Node.Type(), c)); err != nil {
-				return fmt.Errorf("column %q: %w", s.columns[c.column], err)
+				return fmt.Errorf("column %q: %w", short(s.columns[c.column]), err)
 			}
 		}
 		return nil

@@ -125,7 +125,7 @@ func (e *CellError) Error() string {
 	if e.Column >= 0 {
 		where += fmt.Sprintf(", column %d", e.Column+1)
 		if e.Name != "" && e.Name != strconv.Itoa(e.Column+1) {
-			where += fmt.Sprintf(" %q", e.Name)
+			where += fmt.Sprintf(" %q", short(e.Name))
 		}
 	}
 	return where + ": " + e.Msg

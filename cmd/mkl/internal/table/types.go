@@ -213,6 +213,11 @@ func (c *anyColumn) gone(i int, wrong string) {
 
 // number adds a cell of a file that holds numbers, of the type that the file says.
 func (c *anyColumn) number(x float64, t Type) (at int, msg string) {
+	if c.As == "" && len(c.texts) > 0 { // a damaged file: texts came before
+		if at, msg := c.decide(); msg != "" {
+			return at, msg
+		}
+	}
 	i := len(c.texts) + len(c.numbers)
 	if c.As == Text {
 		if x != x {

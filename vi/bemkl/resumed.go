@@ -1,0 +1,27 @@
+package bemkl
+
+import (
+	"fmt"
+
+	"github.com/bmkl/bmkl/internal/jitter"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// checkResumed holds the state that a fit ends in, with these covariances of (b, e), to what one must
+// be that is restored from a file, if the fit had a journal, whose numbers may be anybody's.
+func checkResumed[P, S any](a vi.Ascent, s S, restore func(S) (*P, error), cov ...la.Matrix[float64]) error {
+	if a.Journal == nil {
+		return nil
+	}
+	_, err := restore(s)
+	for _, c := range cov {
+		if err == nil {
+			err = jitter.Covariance(c)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("vi: what the journal leads to: %w", err)
+	}
+	return nil
+}
