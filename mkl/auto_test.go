@@ -95,7 +95,9 @@ func TestPoolProbabilities(t *testing.T) {
 	for _, K := range []int{2, 3} {
 		m := fitClasses(t, AutoClassifier[int]{}, []View{{X: x}}, parts(y, K))
 		_, weights := m.Members()
-		assert.Equal(t, []float64{0.25, 0.25, 0.25, 0.25}, weights)
+		for _, w := range weights {
+			assert.Equal(t, 1/float64(len(m.members)), w)
+		}
 		at := normal(rand.New(rand.NewPCG(3, 3)), 7, 3)
 		p, err := m.PredictClasses(context.Background(), PredictOptions{}, at)
 		require.NoError(t, err)
@@ -106,7 +108,7 @@ func TestPoolProbabilities(t *testing.T) {
 					assert.Equal(t, m.members[0].Sharpness(), member.Sharpness())
 					q, err := member.PredictClasses(context.Background(), PredictOptions{}, at)
 					require.NoError(t, err)
-					mean += q.Probability[i][c] / 4
+					mean += q.Probability[i][c] / float64(len(m.members))
 				}
 				assert.InDelta(t, mean, p.Probability[i][c], 1e-12)
 			}
@@ -466,5 +468,33 @@ func TestPoolFilesAreChecked(t *testing.T) {
 		{"widths", classFile.Bytes(), replace(`"widths":[null,null,[`, `"widths":[null,[1],[`)},
 	} {
 		assertRefused(t, d.file, d.change, d.want)
+	}
+}
+
+// A member that plainly fails would make the mean too cautious: single features say nothing of an exclusive or.
+func TestPoolOfClassesDropsWhatFails(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 4))
+	x, labels := la.NewMatrix[float64](100, 2), make([]string, 100)
+	for i := range labels {
+		a, b := 2*rng.Float64()-1, 2*rng.Float64()-1
+		x.Set(i, 0, a)
+		x.Set(i, 1, b)
+		labels[i] = "same"
+		if a*b < 0 {
+			labels[i] = "other"
+		}
+	}
+	m, err := AutoClassifier[string]{}.Fit(context.Background(), []View{{X: x}}, labels)
+	require.NoError(t, err)
+	names, weights := m.Members()
+	assert.NotContains(t, names, "single features")
+	assert.Contains(t, names, "broad kernels")
+	assert.InDelta(t, 1, total(weights), 1e-12)
+	assert.Contains(t, m.Summary(), "single features")
+	assert.Contains(t, m.Summary(), "clearly worse than the first")
+	probability, err := m.members[0].LeaveOneOut(labels)
+	require.NoError(t, err)
+	for i, log := range m.members[0].leftOutLogProbabilities(labels) {
+		assert.InDelta(t, math.Log(probability[i][slices.Index(m.Classes(), labels[i])]), log, 1e-12)
 	}
 }

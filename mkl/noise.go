@@ -181,12 +181,22 @@ func (m *MultiGPModel) standard(y []float64) []float64 {
 // predictsWorse reports whether the mean squared error of a is above that of b by more
 // than so many standard errors of the difference.
 func predictsWorse(a, b, y []float64, errors float64) bool {
-	excess := make([]float64, len(y))
+	ofA, ofB := make([]float64, len(y)), make([]float64, len(y))
 	for i, v := range y {
-		excess[i] = float64((v-a[i])*(v-a[i])) - float64((v-b[i])*(v-b[i]))
+		ofA[i], ofB[i] = float64((v-a[i])*(v-a[i])), float64((v-b[i])*(v-b[i]))
 	}
-	mean, sd := meanSD(excess)
-	return mean > errors*sd/math.Sqrt(float64(len(y)))
+	return clearlyLess(ofB, ofA, errors)
+}
+
+// clearlyLess reports whether the mean of a is below that of b by more than so many standard errors
+// of their difference.
+func clearlyLess(a, b []float64, errors float64) bool {
+	difference := make([]float64, len(a))
+	for i, v := range b {
+		difference[i] = v - a[i]
+	}
+	mean, sd := meanSD(difference)
+	return mean > errors*sd/math.Sqrt(float64(len(a)))
 }
 
 // noiseVaries tests whether the size of leave-one-out residuals depends on the inputs,

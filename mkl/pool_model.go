@@ -124,7 +124,11 @@ func (p *pool) story() string {
 	if p.rule == stacked {
 		b.WriteString("Why: shares are what predictions of the training targets, each from all others, call for; small ones are dropped.\n")
 	} else {
-		b.WriteString("Why: over many sets of data the mean of their probabilities predicts better than each of them, and no score of the training samples chooses between them reliably.\n")
+		b.WriteString("Why: over many sets of data the mean of their probabilities predicts better than each of them, and no score of the training samples chooses between them reliably")
+		if p.dropped != nil {
+			b.WriteString("; dropped is what predicts the training labels, each from all others, clearly worse than the first")
+		}
+		b.WriteString(".\n")
 	}
 	return b.String()
 }
