@@ -104,7 +104,7 @@ task: regression (column price has numbers)
 	// What cannot be predicted is not measured.
 	status, stdout, stderr = command(t, nil, "", "evaluate", "d", "d.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.Contains(t, stdout, "regression, 37 samples\n")
+	assert.Contains(t, stdout, "regression, 37 samples that the model was fitted to")
 }
 
 // TestCategories learns columns of text by kernels of categories, by the flag and by views.
