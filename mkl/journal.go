@@ -23,9 +23,9 @@ import (
 //	}
 //
 // What has a state is every ascent of a bound or of the evidence by [Regression],
-// [SharedRegression], [TaskRegression], [Classifier], [MultiLabel], [TaskClassifier], [MultiGP] and
-// [MultiGPClassifier], and so by [Auto] and [AutoClassifier], which are several of these, and the
-// chains of a sampled [ProbitClassifier]. Fits by the methods [Factorised] and [Published], and by the other
+// [SharedRegression], [TaskRegression], [Classifier], [MultiLabel], [TaskClassifier],
+// [PairRegression], [PairClassifier], [MultiGP] and [MultiGPClassifier], and so by [Auto] and
+// [AutoClassifier], which are several of these, and the chains of a sampled [ProbitClassifier]. Fits by the methods [Factorised] and [Published], and by the other
 // estimators, begin anew. [FactorModel] has From and Checkpoint besides.
 //
 // A journal is for one call of Fit, and a copy of it is not to be used.

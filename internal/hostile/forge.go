@@ -108,7 +108,7 @@ func (f *forged) names() []string {
 var kinds = []string{
 	"regression", "shared-regression", "task-regression", "classifier", "multilabel", "task-classifier",
 	"multigp", "multigp-classifier", "landmarks", "landmark-classifier", "pool", "pool-classifier", "probit-classifier",
-	"multi-task", "spike-slab", "factors",
+	"multi-task", "spike-slab", "factors", "pair-regression", "pair-classifier",
 }
 
 // mutate changes one to three things of a file and returns what they are.

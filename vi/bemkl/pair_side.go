@@ -3,6 +3,7 @@ package bemkl
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -123,11 +124,15 @@ func (p *PairSideStart) validate(s *pairSide) error {
 	return check.Start("H", p.H, s.R, s.N)
 }
 
-// randomPairSideStart draws all means from the standard normal distribution.
-func randomPairSideStart(seed uint64, s *pairSide) *PairSideStart {
-	p := &PairSideStart{*randomStart(seed, s.R, s.P, s.D, s.N), la.NewMatrix[float64](s.R, s.N)}
-	random.Normal(random.Source(^seed), p.H.Data)
-	return p
+// startAt is start at factors h, with weights drawn and an equal share of the factors as every
+// kernel's output.
+func (s *pairSide) startAt(h la.Matrix[float64], src *rand.Rand) error {
+	p := &PairSideStart{Start{la.NewMatrix[float64](s.R, s.D), la.NewMatrix[float64](s.R*s.P, s.N)}, h}
+	random.Normal(src, p.A.Data)
+	for j := range p.G.Rows {
+		la.Axpy(1/float64(s.P), h.Row(j/s.P), p.G.Row(j))
+	}
+	return s.start(p)
 }
 
 // start sets the means of a, g and h to those given and every covariance to the identity.
