@@ -276,7 +276,7 @@ func (m *pairLayers) spreadOf(i, j int) float64 {
 func (s *pairSide) updateScale() {
 	a, b, c := s.ridge()
 	less, more := ridgeOfKernels(&s.eta)
-	sq, ok := roots.Ridge(a-less, b, c+more)
+	sq, ok := roots.Ridge(float64(a)-float64(less), b, float64(c)+float64(more))
 	if !ok {
 		return
 	}

@@ -334,7 +334,7 @@ func (s *pairSide) bound() float64 {
 // under latent.rescale alone, with η and e as they are and without the factors.
 func (s *pairSide) ridge() (a, b, c float64) {
 	a, b = s.ridgeOfWeights()
-	a -= float64(0.5 * float64(s.R*s.N*s.P))
+	a = float64(a) - float64(0.5*float64(s.R*s.N*s.P))
 	for r := range s.R {
 		c += float64(0.5 * float64(s.precision[r]*s.distance(r)))
 	}
