@@ -107,7 +107,8 @@ func formatBytes(n int64) string {
 // right answer if the views say nothing about the targets, and a poor local
 // optimum otherwise: more Restarts may then do better. The fit is returned beside
 // the error as well. [Regression],
-// [SharedRegression], [Classifier], [MultiLabel] and [MultiTask] return it.
+// [SharedRegression], [Classifier], [MultiLabel], [MultiTask], [PairRegression] and
+// [PairClassifier] return it.
 type CollapsedError struct {
 	Model Model // the fit, usable all the same
 }

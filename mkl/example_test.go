@@ -3,6 +3,7 @@ package mkl_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"math"
@@ -106,6 +107,101 @@ func ExampleLoad() {
 	}
 	fmt.Println(loaded.KernelWeights()[0].Kernel, loaded.Notes()["unit"])
 	// Output: rbf(width=1) m/s
+}
+
+func ExamplePairRegression() {
+	// How well twelve cooks do at eight dishes: of each cook the years at work are known, of each
+	// dish how hard it is. Every third pair was never tried.
+	var years, hard [][]float64
+	for i := range 12 {
+		years = append(years, []float64{float64(i) / 2})
+	}
+	for j := range 8 {
+		hard = append(hard, []float64{float64(j) / 4})
+	}
+	marks := mkl.Dense{}
+	for i, y := range years {
+		marks = append(marks, make([]float64, 8))
+		for j, h := range hard {
+			marks[i][j] = 10 - h[0]*(6-y[0]) + 0.1*math.Sin(float64(17*i+5*j))
+			if (i+j)%3 == 0 {
+				marks[i][j] = math.NaN()
+			}
+		}
+	}
+	cooks, _ := mkl.FromRows(years)
+	dishes, _ := mkl.FromRows(hard)
+	model, err := mkl.PairRegression{Components: 2}.Fit(context.Background(),
+		[]mkl.View{{Name: "years", X: cooks, Kernel: mkl.RBF{Width: 3}}},
+		[]mkl.View{{Name: "hard", X: dishes, Kernel: mkl.RBF{Width: 1}}}, marks)
+	if err != nil {
+		log.Fatal(err)
+	}
+	newCook := mkl.Side{X: []mkl.Features{mkl.Column([]float64{2.2})}}
+	mean, _, err := model.Predict(newCook, mkl.Side{Known: []int{0, 7}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("a new cook: %.1f at the easiest dish, %.1f at the hardest\n", mean[0][0], mean[0][1])
+
+	// The same for one pair at a time.
+	p, err := model.Predictor(false)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cook, dish := p.Row(), p.Column()
+	if err := errors.Join(p.New(cook, []float64{2.2}), p.Known(dish, 7)); err != nil {
+		log.Fatal(err)
+	}
+	mark, _, err := p.Predict(cook, dish)
+	fmt.Printf("%.1f, %v\n", mark, err)
+	// Output:
+	// a new cook: 9.9 at the easiest dish, 3.1 at the hardest
+	// 3.1, <nil>
+}
+
+func ExamplePairClassifier() {
+	// Which keys open which locks: those of nearly the same size.
+	var keys, locks [][]float64
+	fits := mkl.Dense{}
+	for i := range 12 {
+		keys = append(keys, []float64{float64(i)})
+		fits = append(fits, make([]float64, 10))
+		for j := range 10 {
+			if i-j < 3 && j-i < 3 {
+				fits[i][j] = 1
+			}
+		}
+	}
+	for j := range 10 {
+		locks = append(locks, []float64{float64(j)})
+	}
+	fits[4][5], fits[9][1] = math.NaN(), math.NaN() // never tried
+	k, _ := mkl.FromRows(keys)
+	l, _ := mkl.FromRows(locks)
+	model, err := mkl.PairClassifier{Components: 4}.Fit(context.Background(),
+		[]mkl.View{{Name: "key", X: k, Kernel: mkl.RBF{Width: 2}}}, []mkl.View{{Name: "lock", X: l, Kernel: mkl.RBF{Width: 2}}}, fits)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predictor(false)
+	if err != nil {
+		log.Fatal(err)
+	}
+	key, lock := p.Row(), p.Column()
+	for _, pair := range [][2]int{{4, 5}, {9, 1}} {
+		if err := errors.Join(p.Known(key, pair[0]), p.Known(lock, pair[1])); err != nil {
+			log.Fatal(err)
+		}
+		chance, err := p.Probability(key, lock)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("key %d opens lock %d: %t\n", pair[0], pair[1], chance > 0.5)
+	}
+	// Output:
+	// key 4 opens lock 5: true
+	// key 9 opens lock 1: false
 }
 
 func ExampleFactorModel() {

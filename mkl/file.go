@@ -32,6 +32,7 @@ func kinds() []Model {
 		&MultiTaskModel{}, &SpikeSlabModel{}, &FactorFit{},
 		&PoolModel{}, &PoolClassifierModel[string]{},
 		&LandmarkModel{}, &LandmarkClassifierModel[string]{},
+		&PairRegressionModel{}, &PairClassifierModel{},
 	}
 }
 

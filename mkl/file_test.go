@@ -563,6 +563,7 @@ func tiny(f testing.TB) (files [][]byte) {
 		require.NoError(f, err)
 		return m
 	}
+	fourByFour := Dense{{1, 0, math.NaN(), 1}, {0, 1, 1, 0}, {1, 1, 0, 0}, {0, 0, 1, 1}}
 	sampled := probitOf[int](s, WSum)
 	sampled.Inference, sampled.Draws = Gibbs, GibbsDraws{Chains: 1, Draws: 4, Thin: 1, BurnIn: 8}
 	for _, m := range []Model{
@@ -586,6 +587,8 @@ func tiny(f testing.TB) (files [][]byte) {
 		collapsed(orNil(MultiTask{Fitting: s}.Fit(ctx, views, y))),
 		collapsed(orNil(SpikeSlab{Fitting: s}.Fit(ctx, views[0].X, y))),
 		collapsed(orNil(FactorModel{Fitting: s, Factors: 1}.Fit(ctx, Dense{{1, 2}, {2, 5}, {3, 6}}))),
+		collapsed(orNil(PairRegression{Fitting: s, Components: 2}.Fit(ctx, views[:1], views[:1], fourByFour))),
+		collapsed(orNil(PairClassifier{Fitting: s, Components: 1}.Fit(ctx, views[:1], views[:1], fourByFour))),
 	} {
 		switch m := m.(type) { // one draw does for a file
 		case *MultiGPModel:
@@ -679,6 +682,14 @@ func FuzzLoad(f *testing.F) {
 			_, _ = m.PredictClasses(context.Background(), PredictOptions{}, x...)
 		case *FactorFit:
 			_, _, _ = m.Complete(Cell{})
+		case *PairRegressionModel:
+			rows, columns := pairSides(m, x)
+			_, _, _ = m.Predict(rows, columns)
+			_, _, _ = m.Predict(Side{}, Side{})
+		case *PairClassifierModel:
+			rows, columns := pairSides(m, x)
+			_, _ = m.Predict(rows, columns)
+			_, _ = m.Predict(Side{}, Side{})
 		default:
 			t.Fatalf("%T", m)
 		}

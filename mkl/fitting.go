@@ -56,7 +56,8 @@ type Fitting struct {
 	// them; see docs/missing-views.md. It is for views of features, not for kernels and
 	// distances that are given, nor for widths that are learned; [Auto], [AutoClassifier],
 	// [LandmarkGP], [LandmarkClassifier], [SharedRegression], [TaskRegression], [TaskClassifier],
-	// [MultiTask], [SpikeSlab], [FactorModel] and all fits with [Landmarks] refuse it.
+	// [MultiTask], [SpikeSlab], [FactorModel], [PairRegression], [PairClassifier] and all fits
+	// with [Landmarks] refuse it.
 	MissingViews bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -71,7 +72,7 @@ type Fitting struct {
 
 	// Kernels says how the fit holds its kernel matrices; the zero value holds them in memory
 	// as float64. [Auto], [AutoClassifier], [LandmarkGP], [LandmarkClassifier], [MultiTask],
-	// [SpikeSlab], [FactorModel] and all fits with [Landmarks] refuse others, and so do widths
+	// [SpikeSlab], [FactorModel], [PairRegression], [PairClassifier] and all fits with [Landmarks] refuse others, and so do widths
 	// that are learned and Slopes.
 	Kernels KernelStorage
 

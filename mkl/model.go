@@ -19,21 +19,23 @@ type Model interface {
 	// Kind returns what a file calls this kind of model: regression,
 	// shared-regression, task-regression, classifier, multilabel, task-classifier, multigp,
 	// multigp-classifier, pool, pool-classifier, landmarks, landmark-classifier, probit-classifier,
-	// spike-slab, multi-task or factors.
+	// spike-slab, multi-task, factors, pair-regression or pair-classifier.
 	Kind() string
 
 	// Samples returns the number of samples that the model keeps: the basis points
 	// of its kernels, which are the training samples unless a rectangular kernel
-	// says otherwise; the rows of a factor model; 0 for a [SpikeSlabModel].
+	// says otherwise; the rows of a factor model; those of both sides of a model of pairs; 0
+	// for a [SpikeSlabModel].
 	Samples() int
 
 	// Outputs tells what was learned of each output: the targets, the labels, the
 	// classes (two classes are one output, except of a [ProbitClassifierModel]), or
-	// the columns of a factor model.
+	// the columns of a factor model, or the one value of pairs.
 	Outputs() []Output
 
 	// Inputs describes the matrices that a prediction takes, one for each distinct
-	// X of the training views, in the order of their first view.
+	// X of the training views, in the order of their first view; of a model of pairs
+	// those of new rows and then those of new columns.
 	Inputs() []Input
 
 	// KernelWeights returns the weights of the views' kernels; a factor model has

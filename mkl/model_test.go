@@ -26,6 +26,8 @@ var (
 	_ LabelModel         = (*MultiLabelModel)(nil)
 	_ LabelModel         = (*TaskClassifierModel)(nil)
 	_ Model              = (*FactorFit)(nil)
+	_ Model              = (*PairRegressionModel)(nil)
+	_ Model              = (*PairClassifierModel)(nil)
 )
 
 // oneOfEach fits a small model of each kind.
@@ -70,6 +72,9 @@ func oneOfEach(t *testing.T, f Fitting) []Model {
 	keep(orNil(AutoClassifier[string]{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, classes)))
 	keep(orNil(LandmarkGP{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, y)))
 	keep(orNil(LandmarkClassifier[string]{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, classes)))
+	rows, columns, values, has := somePairs(3, 10, 8)
+	keep(orNil(PairRegression{Fitting: f, Components: 2}.Fit(ctx, rows, columns, values)))
+	keep(orNil(PairClassifier{Fitting: f, Components: 2}.Fit(ctx, rows, columns, has)))
 	return all
 }
 
@@ -113,6 +118,8 @@ func TestModels(t *testing.T) {
 		{"pool-classifier", 24, 3, false, false},
 		{"landmarks", 24, 1, true, false},
 		{"landmark-classifier", 24, 3, false, false},
+		{"pair-regression", 18, 1, true, false},
+		{"pair-classifier", 18, 1, false, false},
 	}
 	models := oneOfEach(t, Fitting{MaxSweeps: 8, Notes: map[string]string{"by": "a test"}})
 	require.Len(t, models, len(want))

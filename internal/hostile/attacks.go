@@ -138,6 +138,23 @@ var fits = []estimate{
 		}
 		return some(e.Fit(ctx, table))
 	}},
+	{"pairs", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.PairRegression{
+			Fitting: p.fitting(), Components: pick(p.Rand, 0, 1, 2), Lambda: p.gamma(), Eta: p.gamma(), Epsilon: p.gamma(),
+			NoBias: p.IntN(3) == 0, Plain: p.IntN(3) == 0, RawTargets: p.IntN(4) == 0,
+		}
+		if !p.mild() {
+			e.SigmaG, e.SigmaH, e.SigmaY, e.Components = p.number(), p.number(), p.number(), pick(p.Rand, -1, 1, 30)
+		}
+		return some(e.Fit(ctx, p.views(), p.views(), p.pairs(false)))
+	}},
+	{"pairs with labels", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.PairClassifier{Fitting: p.fitting(), Components: pick(p.Rand, 0, 1, 2), Gamma: p.gamma(), NoBias: p.IntN(3) == 0}
+		if !p.mild() {
+			e.SigmaG, e.SigmaH, e.Margin = p.number(), p.number(), p.number()
+		}
+		return some(e.Fit(ctx, p.views(), p.views(), p.pairs(true)))
+	}},
 	{"regression, landmarks", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		l := p.landmarks()
 		return some(mkl.Regression{Fitting: p.fitting(), Landmarks: &l, Plain: p.IntN(4) == 0}.Fit(ctx, p.uncentred(), p.several()...))

@@ -281,3 +281,28 @@ func (p *problem) points(m mkl.Model, rows int) []mkl.Features {
 	}
 	return all
 }
+
+// pairs returns a table of the samples with themselves, of values or of labels, perhaps with gaps.
+func (p *problem) pairs(labels bool) mkl.Dense {
+	x := make([]float64, p.n*p.n)
+	for i := range x {
+		x[i] = p.NormFloat64()
+		if labels {
+			x[i] = float64(p.IntN(2))
+		}
+	}
+	if !labels || !p.mild() {
+		p.spoil(x, p.n)
+	}
+	gaps := p.IntN(2) == 0
+	var table mkl.Dense
+	for i := range p.n {
+		table = append(table, x[i*p.n:(i+1)*p.n])
+		for j := range table[i] {
+			if gaps && p.IntN(3) == 0 {
+				table[i][j] = math.NaN()
+			}
+		}
+	}
+	return table
+}

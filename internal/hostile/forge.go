@@ -182,7 +182,7 @@ func fingerprint(file []byte) uint64 {
 var kinds = []string{
 	"regression", "shared-regression", "task-regression", "classifier", "multilabel", "task-classifier",
 	"multigp", "multigp-classifier", "landmarks", "landmark-classifier", "pool", "pool-classifier", "probit-classifier",
-	"multi-task", "spike-slab", "factors", "plan", "class-plan", strings.Repeat("k", 1<<16),
+	"multi-task", "spike-slab", "factors", "pair-regression", "pair-classifier", "plan", "class-plan", strings.Repeat("k", 1<<16),
 }
 
 // mutate changes one to four things of a file and returns what they are.

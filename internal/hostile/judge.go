@@ -127,6 +127,20 @@ func predict(m mkl.Model, x []mkl.Features) (prediction, error) {
 			return prediction{}, err
 		}
 		return prediction{probability: p.Probability}, nil
+	case *mkl.PairRegressionModel:
+		rows, columns := sides(m, x)
+		mean, variance, err := m.Predict(rows, columns)
+		if err != nil {
+			return prediction{}, err
+		}
+		return prediction{mean: mean, variance: variance}, nil
+	case *mkl.PairClassifierModel:
+		rows, columns := sides(m, x)
+		probability, err := m.Predict(rows, columns)
+		if err != nil {
+			return prediction{}, err
+		}
+		return prediction{probability: probability}, nil
 	case *mkl.FactorFit:
 		rows, cols, _ := m.Dims()
 		mean, variance, err := m.Complete(mkl.Cell{}, mkl.Cell{Row: rows - 1, Col: cols - 1})
@@ -157,6 +171,9 @@ func judgePrediction(m mkl.Model, of prediction) (wrong []string) {
 		}
 	}
 	_, labels := m.(mkl.LabelModel)
+	if _, ok := m.(*mkl.PairClassifierModel); ok {
+		labels = true
+	}
 	for i, row := range of.probability {
 		var sum float64
 		for _, v := range row {
@@ -217,4 +234,12 @@ func judgePredictor(p *problem, m mkl.Model, x []mkl.Features, of prediction, fo
 		}
 	}
 	return wrong
+}
+
+// sides divides the points of a prediction into rows and columns.
+func sides(m interface {
+	SideInputs() (rows, columns []mkl.Input)
+}, x []mkl.Features) (rows, columns mkl.Side) {
+	in, _ := m.SideInputs()
+	return mkl.Side{X: x[:len(in)]}, mkl.Side{X: x[len(in):]}
 }

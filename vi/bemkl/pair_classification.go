@@ -9,7 +9,6 @@ import (
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
-	"github.com/bmkl/bmkl/vi/internal/random"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -126,14 +125,10 @@ func (p PairClassification) model(rows, columns vi.Kernels, y la.Matrix[float64]
 			return nil, err
 		}
 		m.setTarget(p.Start.F)
-		return m, m.start(&p.Start.X, &p.Start.Z, 0)
+		return m, m.start(&p.Start.PairStart)
 	}
-	random.Normal(random.Source(p.Seed), m.f.Data)
-	for i, label := range m.labels.Data { // f = y·(|z| + ν) with z standard normal
-		m.f.Data[i] = label * (max(m.f.Data[i], -m.f.Data[i]) + m.margin)
-	}
-	m.setTarget(m.f)
-	return m, m.start(nil, nil, p.Seed)
+	m.setTarget(m.labels)
+	return m, m.startRandom(p.Seed)
 }
 
 // updateScore is q(f), see truncatedScores.

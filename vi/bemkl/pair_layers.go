@@ -10,6 +10,7 @@ import (
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/random"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
@@ -119,23 +120,72 @@ func (m *pairLayers) setTarget(y la.Matrix[float64]) {
 	}
 }
 
-// start sets the state of both sides to those given, or to random ones where they are nil.
-func (m *pairLayers) start(x, z *PairSideStart, seed uint64) error {
-	for i, s := range []struct {
-		side  *pairSide
-		given *PairSideStart
-		field string
-	}{{m.x, x, "X"}, {m.z, z, "Z"}} {
-		if s.given == nil {
-			s.given = randomPairSideStart(2*seed+uint64(i), s.side)
-		} else if err := s.given.validate(s.side); err != nil {
-			return fmt.Errorf("Start.%s: %w", s.field, err)
+// start sets the state of both sides to those given.
+func (m *pairLayers) start(p *PairStart) error {
+	if err := p.X.validate(m.x); err != nil {
+		return fmt.Errorf("Start.X: %w", err)
+	}
+	if err := p.Z.validate(m.z); err != nil {
+		return fmt.Errorf("Start.Z: %w", err)
+	}
+	if err := m.x.start(&p.X); err != nil {
+		return err
+	}
+	return m.z.start(&p.Z)
+}
+
+// startRandom draws a start near the leading directions of the targets y, whose rows' factors are
+// random combinations of the columns of y less its mean, which is where the bias starts. From
+// factors that have nothing to do with the targets many fits of small tables collapse.
+func (m *pairLayers) startRandom(seed uint64) error {
+	src := random.Source(seed)
+	R := m.x.R
+	rest := m.x.target.Clone()
+	mean := 0.0
+	if !m.noBias {
+		for i := range rest.Rows {
+			mean += conjugate.Sum(rest.Row(i)) / m.observed
 		}
-		if err := s.side.start(s.given); err != nil {
-			return err
+		m.b[0] = mean
+	}
+	for i, partners := range m.x.partners {
+		for _, j := range partners {
+			rest.Row(i)[j] -= mean
 		}
 	}
-	return nil
+	draw, hx, hz := la.NewMatrix[float64](R, rest.Cols), la.NewMatrix[float64](R, rest.Rows), la.NewMatrix[float64](R, rest.Cols)
+	random.Normal(src, draw.Data)
+	la.Gemm(&m.x.latent.crew.All, la.NoTrans, la.Transpose, 1, draw, rest, 0, hx)
+	for r := range R { // directions at right angles, where there are as many
+		row := hx.Row(r)
+		before := la.SumSq(row)
+		for c := range r {
+			la.Axpy(-la.Dot(hx.Row(c), row), hx.Row(c), row)
+		}
+		if left := la.SumSq(row); left > 1e-12*before {
+			la.Scal(1/math.Sqrt(left), row)
+		} else {
+			clear(row)
+		}
+	}
+	la.Gemm(&m.x.latent.crew.All, la.NoTrans, la.NoTrans, 1, hx, rest, 0, hz)
+	for r := range R { // both sides alike
+		size := la.SumSq(hz.Row(r))
+		if size == 0 {
+			random.Normal(src, hx.Row(r))
+			random.Normal(src, hz.Row(r))
+			la.Scal(0.1, hx.Row(r))
+			la.Scal(0.1, hz.Row(r))
+			continue
+		}
+		c := math.Sqrt(math.Sqrt(size * float64(rest.Rows) / float64(rest.Cols)))
+		la.Scal(c, hx.Row(r))
+		la.Scal(1/c, hz.Row(r))
+	}
+	if err := m.x.startAt(hx, src); err != nil {
+		return err
+	}
+	return m.z.startAt(hz, src)
 }
 
 // order makes the updates of both sides, and then the model's own, those of a sweep; self is the
@@ -226,7 +276,7 @@ func (m *pairLayers) spreadOf(i, j int) float64 {
 func (s *pairSide) updateScale() {
 	a, b, c := s.ridge()
 	less, more := ridgeOfKernels(&s.eta)
-	sq, ok := roots.Ridge(a-less, b, c+more)
+	sq, ok := roots.Ridge(float64(a)-float64(less), b, float64(c)+float64(more))
 	if !ok {
 		return
 	}

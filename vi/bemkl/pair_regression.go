@@ -139,9 +139,9 @@ func (p PairRegression) model(rows, columns vi.Kernels, y la.Matrix[float64]) (*
 	}
 	m.order(m, m.precision, own, p.Plain)
 	if p.Start != nil {
-		return m, m.start(&p.Start.X, &p.Start.Z, 0)
+		return m, m.start(p.Start)
 	}
-	return m, m.start(nil, nil, p.Seed)
+	return m, m.startRandom(p.Seed)
 }
 
 // newPairSettings checks the settings that both models of pairs have.

@@ -3,6 +3,7 @@ package bemkl
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -123,11 +124,15 @@ func (p *PairSideStart) validate(s *pairSide) error {
 	return check.Start("H", p.H, s.R, s.N)
 }
 
-// randomPairSideStart draws all means from the standard normal distribution.
-func randomPairSideStart(seed uint64, s *pairSide) *PairSideStart {
-	p := &PairSideStart{*randomStart(seed, s.R, s.P, s.D, s.N), la.NewMatrix[float64](s.R, s.N)}
-	random.Normal(random.Source(^seed), p.H.Data)
-	return p
+// startAt is start at factors h, with weights drawn and an equal share of the factors as every
+// kernel's output.
+func (s *pairSide) startAt(h la.Matrix[float64], src *rand.Rand) error {
+	p := &PairSideStart{Start{la.NewMatrix[float64](s.R, s.D), la.NewMatrix[float64](s.R*s.P, s.N)}, h}
+	random.Normal(src, p.A.Data)
+	for j := range p.G.Rows {
+		la.Axpy(1/float64(s.P), h.Row(j/s.P), p.G.Row(j))
+	}
+	return s.start(p)
 }
 
 // start sets the means of a, g and h to those given and every covariance to the identity.
@@ -329,7 +334,7 @@ func (s *pairSide) bound() float64 {
 // under latent.rescale alone, with η and e as they are and without the factors.
 func (s *pairSide) ridge() (a, b, c float64) {
 	a, b = s.ridgeOfWeights()
-	a -= float64(0.5 * float64(s.R*s.N*s.P))
+	a = float64(a) - float64(0.5*float64(s.R*s.N*s.P))
 	for r := range s.R {
 		c += float64(0.5 * float64(s.precision[r]*s.distance(r)))
 	}

@@ -1,0 +1,85 @@
+package mkl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// PairClassifier is [PairRegression] of a label that pairs of a row and a column have or have
+// not, such as which drugs act on which proteins. The zero value is ready to fit.
+//
+// Source: M. Gönen, "Predicting drug–target interactions from chemical and genomic kernels using
+// Bayesian matrix factorization", Bioinformatics 28 (2012), and that of [PairRegression], with a
+// bias, without which a pair that nothing is known of has the probability ½; derived in
+// docs/kbmf.md.
+type PairClassifier struct {
+	Fitting
+
+	Components         int     // as in [PairRegression]
+	Lambda, Eta, Gamma Gamma   // as in [PairRegression]
+	SigmaG, SigmaH     float64 // as in [PairRegression], of scores with noise 1
+	Margin             float64 // as in [Classifier]
+
+	NoBias bool // leaves the bias out, as in the papers
+	Plain  bool // does the plain updates alone, which need more sweeps
+}
+
+// Fit fits the model to the views of the rows, the views of the columns and a table of labels: 1
+// for a pair that has the label, 0 for one that has not. Pairs may be missing. Errors are those
+// of [Regression.Fit].
+func (p PairClassifier) Fit(ctx context.Context, rows, columns []View, y Table) (*PairClassifierModel, error) {
+	R, err := components(p.Components)
+	if err != nil {
+		return nil, err
+	}
+	d, err := p.pairData(ctx, "PairClassifier", rows, columns, y, R)
+	if err != nil {
+		return nil, err
+	}
+	var have [2]bool
+	for i := range d.y.Rows {
+		for j, v := range d.y.Row(i) {
+			switch v {
+			case 0:
+				d.y.Set(i, j, -1)
+				have[0] = true
+			case 1:
+				have[1] = true
+			default:
+				if v == v {
+					return nil, fmt.Errorf("mkl: y: row %d, column %d: %g is no label: a pair has 1 or 0", i, j, v)
+				}
+			}
+		}
+	}
+	if !have[0] || !have[1] {
+		return nil, errors.New("mkl: y: all pairs observed have the same label, or none is: there is nothing to learn")
+	}
+	fit, err := bestStart(ctx, &p.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.PairClassificationFit, error) {
+		return bemkl.PairClassification{
+			Components: R, Lambda: p.Lambda, Eta: p.Eta, Gamma: p.Gamma,
+			SigmaG: p.SigmaG, SigmaH: p.SigmaH, Margin: p.Margin, NoBias: p.NoBias,
+			Ascent: a, Plain: p.Plain, Workers: p.Workers, Seed: seed,
+		}.Fit(ctx, d.kx, d.kz, d.y)
+	}, func(fit *bemkl.PairClassificationFit) vi.Record { return fit.Record })
+	if fit == nil {
+		return nil, err
+	}
+	m := &PairClassifierModel{p.pairModel(d, fit.Posterior, fit.Record, fit.Collapsed)}
+	if werr := checkWeights(m.KernelWeights()); werr != nil {
+		return nil, errors.Join(err, werr)
+	}
+	if err == nil && fit.Collapsed {
+		err = &CollapsedError{Model: m}
+	}
+	return m, err
+}
+
+// EstimateMemory returns about how many bytes a fit takes, as [PairRegression.EstimateMemory].
+func (p PairClassifier) EstimateMemory(rows, columns Size) int64 {
+	return PairRegression{Fitting: p.Fitting, Components: p.Components}.EstimateMemory(rows, columns)
+}

@@ -1,0 +1,144 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// This file holds what [PairRegression] and [PairClassifier] have in common: pairs of a row and a
+// column, and views of either.
+
+// defaultComponents is the number of components unless it is given.
+const defaultComponents = 5
+
+// components checks and returns the number of components.
+func components(n int) (int, error) {
+	if n < 0 {
+		return 0, fmt.Errorf("mkl: Components is %d: it must not be negative", n)
+	}
+	if n == 0 {
+		return defaultComponents, nil
+	}
+	return n, nil
+}
+
+// pairData is a fit's pairs and the kernels of both sides.
+type pairData struct {
+	y             la.Matrix[float64] // rows × columns, NaN where nothing is observed
+	seen          []float64          // the observed values, row by row
+	rows, columns *design
+	kx, kz        heldKernels
+}
+
+// pairData checks the views and the pairs of a fit with so many components, and computes the
+// kernels.
+func (f *Fitting) pairData(ctx context.Context, estimator string, rows, columns []View, y Table, components int) (*pairData, error) {
+	if err := f.refuseMissingViews(estimator); err != nil {
+		return nil, err
+	}
+	if err := f.refuseKernelStorage(estimator); err != nil {
+		return nil, err
+	}
+	if y == nil {
+		return nil, fmt.Errorf("mkl: y: nil")
+	}
+	n, m := y.Dims()
+	p := &pairData{}
+	for _, side := range []struct {
+		name  string
+		views []View
+		n     int
+		ds    **design
+	}{{"rows", rows, n, &p.rows}, {"columns", columns, m, &p.columns}} {
+		ds, err := newDesign(side.views, side.n, false)
+		if err == nil {
+			err = ds.checkFixed(side.views)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", side.name, err)
+		}
+		*side.ds = ds
+	}
+	need := f.pairMemory(
+		Size{Samples: n, Basis: p.rows.d, Kernels: len(rows)}, Size{Samples: m, Basis: p.columns.d, Kernels: len(columns)}, components)
+	if err := f.check(need); err != nil {
+		return nil, err
+	}
+	o, err := y.observed("y")
+	if err != nil {
+		return nil, err
+	}
+	p.y = la.NewMatrix[float64](n, m)
+	p.y.Fill(math.NaN())
+	for i := range n {
+		at, values := o.Object(i)
+		for j, c := range at {
+			p.y.Set(i, c, values[j])
+		}
+		p.seen = append(p.seen, values...)
+	}
+	free := func(Size) int64 { return 0 } // the memory of both sides has been checked
+	if _, p.kx, err = f.kernelsOf(ctx, p.rows, rows, n, components, free); err != nil {
+		return nil, fmt.Errorf("rows: %w", err)
+	}
+	if _, p.kz, err = f.kernelsOf(ctx, p.columns, columns, m, components, free); err != nil {
+		return nil, fmt.Errorf("columns: %w", err)
+	}
+	return p, nil
+}
+
+// pairMemory estimates what a fit takes.
+func (f *Fitting) pairMemory(rows, columns Size, components int) int64 {
+	n, m, r := float64(rows.Samples), float64(columns.Samples), float64(components)
+	own := inBytes(float64(7*n*m) + float64((n+m)*r*(float64(6*r)+8))) // values, places and fitted values; factors
+	sum := own
+	for _, side := range []Size{rows, columns} {
+		more := f.kernelMemory(side, components)
+		sum = min(sum, math.MaxInt64-more) + more
+	}
+	return sum
+}
+
+// Side says of which rows, or of which columns, pairs are predicted. The zero value is all those
+// of the fit.
+type Side struct {
+	// X are new ones: a matrix for each distinct X of the side's views, a line for each of them.
+	X []Features
+
+	// Known are the places of those wanted among the rows, or columns, of the fit, where X is
+	// nil; nil means all. What was observed of them counts in the prediction.
+	Known []int
+}
+
+// PairPrediction holds predictions [row][column] in the units of the values.
+type PairPrediction struct {
+	Mean     [][]float64 // of the value
+	Variance [][]float64 // of the value with its noise; nil with MeanOnly
+}
+
+// PairLabelPrediction holds predictions [row][column] of a label that pairs have or have not.
+type PairLabelPrediction struct {
+	Probability [][]float64 // that the pair has the label; nil with MeanOnly
+	Decision    [][]float64 // the mean of the label's score
+}
+
+// lines returns the lines of x, which share its memory.
+func lines(x la.Matrix[float64]) [][]float64 {
+	if x.Rows == 0 {
+		return nil
+	}
+	out := make([][]float64, x.Rows)
+	for i := range out {
+		out[i] = x.Row(i)
+	}
+	return out
+}
+
+// ofPairs leaves out what models of pairs do not have.
+func (opt PredictOptions) ofPairs() vi.PredictOptions {
+	return vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers}
+}

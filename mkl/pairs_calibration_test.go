@@ -1,0 +1,86 @@
+package mkl
+
+import (
+	"context"
+	"flag"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/testkit"
+)
+
+var pairSets = flag.Int("pairs.sets", 2, "sets that TestPairsAreCalibrated simulates")
+
+// TestPairsAreCalibrated simulates tables and counts how many pairs that were not observed lie in
+// their 90 % intervals, and compares probabilities with frequencies. What it logs of more sets is
+// in docs/kbmf.md.
+func TestPairsAreCalibrated(t *testing.T) {
+	testkit.NotShort(t)
+	const n, m, more = 45, 40, 20
+	places := []string{"pairs left out of the table", "new rows", "new columns", "new rows and columns"}
+	var inside, pairs, brier [4]float64
+	var said, had, chances [5]float64 // by fifths of the probability, of pairs with a new row or column
+	for seed := range uint64(*pairSets) {
+		rows, columns, y, has := somePairs(seed+50, n+more, m+more)
+		r, c, values, newRows, newColumns := firstPairs(rows, columns, y, n, m)
+		_, _, labels, _, _ := firstPairs(rows, columns, has, n, m)
+		seen, seenLabels := Dense{}, Dense{}
+		for i := range n {
+			seen, seenLabels = append(seen, append([]float64(nil), values[i]...)), append(seenLabels, append([]float64(nil), labels[i]...))
+			for j := range m {
+				if leftOut(i, j) {
+					seen[i][j], seenLabels[i][j] = math.NaN(), math.NaN()
+				}
+			}
+		}
+		model, err := PairRegression{Components: 3}.Fit(context.Background(), r, c, seen)
+		require.NoError(t, err)
+		classifier, err := PairClassifier{Components: 3}.Fit(context.Background(), r, c, seenLabels)
+		require.NoError(t, err)
+		for k, s := range [][2]Side{{}, {newRows, {}}, {{}, newColumns}, {newRows, newColumns}} {
+			mean, variance, err := model.Predict(s[0], s[1])
+			require.NoError(t, err)
+			p, err := classifier.Predict(s[0], s[1])
+			require.NoError(t, err)
+			for i := range mean {
+				for j := range mean[i] {
+					row, column := i, j
+					if s[0].X != nil {
+						row += n
+					}
+					if s[1].X != nil {
+						column += m
+					}
+					want, label := y[row][column], has[row][column]
+					if math.IsNaN(want) || k == 0 && !leftOut(i, j) {
+						continue
+					}
+					pairs[k]++
+					if math.Abs(mean[i][j]-want) < 1.6449*math.Sqrt(variance[i][j]) {
+						inside[k]++
+					}
+					brier[k] += (p[i][j] - label) * (p[i][j] - label)
+					if k > 0 {
+						b := min(4, int(5*p[i][j]))
+						said[b], had[b], chances[b] = said[b]+p[i][j], had[b]+label, chances[b]+1
+					}
+				}
+			}
+		}
+	}
+	for k, place := range places {
+		t.Logf("%s: %.1f %% of %g in their 90 %% intervals, Brier score %.3f", place, 100*inside[k]/pairs[k], pairs[k], brier[k]/pairs[k])
+		assert.InDelta(t, 0.88, inside[k]/pairs[k], 0.09, place)
+		assert.Less(t, brier[k]/pairs[k], 0.15, place) // 0.24 is that of the base rate
+	}
+	for b := range said {
+		t.Logf("probabilities of %.1f to %.1f: %.3f, and %.3f of %g had the label", 0.2*float64(b), 0.2*float64(b+1), said[b]/chances[b], had[b]/chances[b], chances[b])
+		assert.InDelta(t, said[b]/chances[b], had[b]/chances[b], 0.15)
+	}
+}
+
+// leftOut reports whether a pair of the table is kept from the fit: one in ten.
+func leftOut(i, j int) bool { return (7*i+3*j)%10 == 0 }

@@ -1,0 +1,296 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// pairModel is what models of pairs have in common.
+type pairModel struct {
+	record
+	rows, columns *design
+	posterior     *bemkl.PairPosterior
+}
+
+// pairModel returns the model of a fit.
+func (f *Fitting) pairModel(d *pairData, p *bemkl.PairPosterior, rec vi.Record, collapsed bool) pairModel {
+	var out []int
+	if collapsed {
+		out = []int{0}
+	}
+	return pairModel{f.record(newTrace(rec, out)), d.rows, d.columns, p}
+}
+
+// Posterior returns the approximate posterior, of standardised values.
+func (m *pairModel) Posterior() *bemkl.PairPosterior { return m.posterior }
+
+// Dims returns the numbers of rows and columns of the fit, and that of the components.
+func (m *pairModel) Dims() (rows, columns, components int) {
+	components, rows, columns = m.posterior.Dims()
+	return rows, columns, components
+}
+
+// Samples returns the number of basis points of the rows' kernels and of those of the columns,
+// together.
+func (m *pairModel) Samples() int { return m.rows.d + m.columns.d }
+
+// sides returns the views of the rows and those of the columns.
+func (m *pairModel) sides() [2]onViews {
+	return [2]onViews{{design: m.rows}, {design: m.columns}}
+}
+
+// Inputs describes the matrices that a prediction of new rows takes, and then those that one of
+// new columns takes. Their Views count from the first view of the rows, and go on with those of
+// the columns.
+func (m *pairModel) Inputs() []Input {
+	rows, columns := m.SideInputs()
+	for _, in := range columns {
+		views := make([]int, len(in.Views))
+		for i, v := range in.Views {
+			views[i] = len(m.rows.views) + v
+		}
+		in.Views = views
+		rows = append(rows, in)
+	}
+	return rows
+}
+
+// SideInputs describes the matrices of the X of a [Side]: of new rows, and of new columns.
+func (m *pairModel) SideInputs() (rows, columns []Input) {
+	s := m.sides()
+	return s[0].Inputs(), s[1].Inputs()
+}
+
+// KernelWeights returns the weights of the rows' kernels, and then those of the columns'. They say
+// what the kernels of one side are to each other; between the sides they cannot be compared.
+func (m *pairModel) KernelWeights() []KernelWeight {
+	rows, columns := m.SideWeights()
+	return append(rows, columns...)
+}
+
+// SideWeights returns the weights of the rows' kernels and those of the columns' kernels.
+func (m *pairModel) SideWeights() (rows, columns []KernelWeight) {
+	s := m.sides()
+	return s[0].kernelWeights(m.posterior.KernelWeights(false)), s[1].kernelWeights(m.posterior.KernelWeights(true))
+}
+
+// KernelSpreads returns the spreads of the kernels, in the order of KernelWeights, as those of
+// [RegressionModel.KernelSpreads]: it takes the matrices of new rows and then those of new columns.
+func (m *pairModel) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
+	s := m.sides()
+	n := min(len(x), len(m.rows.inputs))
+	rows, err := s[0].KernelSpreads(ctx, opt, x[:n]...)
+	if err != nil {
+		return nil, fmt.Errorf("rows: %w", err)
+	}
+	columns, err := s[1].KernelSpreads(ctx, opt, x[n:]...)
+	if err != nil {
+		return nil, fmt.Errorf("columns: %w", err)
+	}
+	return append(rows, columns...), nil
+}
+
+// factors finds what is known of the factors of a side.
+func (m *pairModel) factors(ctx context.Context, opt PredictOptions, ds *design, columns bool, s Side) (*bemkl.PairFactors, error) {
+	R, rows, cols := m.posterior.Dims()
+	n := rows
+	if columns {
+		n = cols
+	}
+	if s.X == nil {
+		for i, at := range s.Known {
+			if at < 0 || at >= n {
+				return nil, fmt.Errorf("mkl: Known[%d] is %d where the fit has %d", i, at, n)
+			}
+		}
+		f := *m.posterior.Known(columns, s.Known)
+		if opt.MeanOnly {
+			f.Covariance = la.Matrix[float64]{}
+		}
+		return &f, nil
+	}
+	if s.Known != nil {
+		return nil, fmt.Errorf("mkl: X and Known exclude each other")
+	}
+	t, err := ds.checkInputs(s.X)
+	if err != nil {
+		return nil, err
+	}
+	out := &bemkl.PairFactors{Mean: la.NewMatrix[float64](R, t)}
+	if !opt.MeanOnly {
+		out.Covariance = la.NewMatrix[float64](t, R*R)
+	}
+	err = ds.predictBlocks(ctx, opt.Workers, s.X, t, func(k vi.Kernels, first, n int) error {
+		f, err := m.posterior.New(columns, k, opt.ofPairs())
+		if err != nil {
+			return err
+		}
+		out.Mean.Slice(0, R, first, first+n).CopyFrom(f.Mean)
+		if !opt.MeanOnly {
+			out.Covariance.Slice(first, first+n, 0, R*R).CopyFrom(f.Covariance)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// predict predicts the pairs of the rows and the columns.
+func (m *pairModel) predict(ctx context.Context, opt PredictOptions, rows, columns Side) (*bemkl.PairPrediction, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
+	x, err := m.factors(ctx, opt, m.rows, false, rows)
+	if err != nil {
+		return nil, fmt.Errorf("rows: %w", err)
+	}
+	z, err := m.factors(ctx, opt, m.columns, true, columns)
+	if err != nil {
+		return nil, fmt.Errorf("columns: %w", err)
+	}
+	return m.posterior.Predict(x, z), nil
+}
+
+// describe is a model's String.
+func (m *pairModel) describe(what string) string {
+	rows, columns, components := m.Dims()
+	return fmt.Sprintf("%s of %d rows and %d columns with %d components, on %d and %d kernels, bound %.6g",
+		what, rows, columns, components, len(m.rows.views), len(m.columns.views), m.Bound())
+}
+
+// summary is a model's Summary; line tells of the pairs.
+func (m *pairModel) summary(headline, line string) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, headline)
+	b.WriteString(m.trace.outcome())
+	b.WriteString(line)
+	if len(m.trace.collapsed) > 0 {
+		b.WriteString("COLLAPSED: all weights vanish and every pair has the same prediction\n")
+	}
+	rows, columns := m.SideWeights()
+	for _, side := range []struct {
+		name    string
+		weights []KernelWeight
+	}{{"rows", rows}, {"columns", columns}} {
+		fmt.Fprintf(&b, "%s: %s", side.name, summarizeActive(side.weights))
+	}
+	return b.String()
+}
+
+// PairRegressionModel is a fitted [PairRegression]. It is immutable and safe for concurrent use.
+type PairRegressionModel struct {
+	pairModel
+	scale target
+}
+
+// Kind returns pair-regression.
+func (m *PairRegressionModel) Kind() string { return "pair-regression" }
+
+// NoiseSD returns the standard deviation of the noise, in the units of the values.
+func (m *PairRegressionModel) NoiseSD() float64 { return m.scale.sd * m.posterior.State().Noise }
+
+// Outputs tells what was learned of the values: their noise.
+func (m *PairRegressionModel) Outputs() []Output { return []Output{{NoiseSD: m.NoiseSD()}} }
+
+// Predict returns the predictive mean and variance, noise included, [row][column], of every pair
+// of the rows and the columns.
+func (m *PairRegressionModel) Predict(rows, columns Side) (mean, variance [][]float64, err error) {
+	p, err := m.PredictPairs(context.Background(), PredictOptions{}, rows, columns)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.Mean, p.Variance, nil
+}
+
+// PredictPairs is Predict with options. Covariances of new rows or columns take as many
+// factorisations of the basis points' order as there are components, in every call.
+func (m *PairRegressionModel) PredictPairs(ctx context.Context, opt PredictOptions, rows, columns Side) (*PairPrediction, error) {
+	p, err := m.predict(ctx, opt, rows, columns)
+	if err != nil {
+		return nil, err
+	}
+	out := &PairPrediction{Mean: lines(p.Mean), Variance: lines(p.Variance)}
+	for i, row := range out.Mean {
+		for j, v := range row {
+			row[j] = m.scale.mean + float64(m.scale.sd*v)
+			variance := 1.0
+			if !opt.MeanOnly {
+				out.Variance[i][j] *= m.scale.sd * m.scale.sd
+				variance = out.Variance[i][j]
+			}
+			if err := checkMoments(row[j], variance); err != nil {
+				return nil, fmt.Errorf("mkl: row %d, column %d: %w", i, j, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+// String describes the model in one line.
+func (m *PairRegressionModel) String() string { return m.describe("regression of pairs") }
+
+// Summary describes the model in words, line by line.
+func (m *PairRegressionModel) Summary() string {
+	return m.summary(m.String(), fmt.Sprintf("noise SD %.4g\n", m.NoiseSD()))
+}
+
+// PairClassifierModel is a fitted [PairClassifier]. It is immutable and safe for concurrent use.
+type PairClassifierModel struct{ pairModel }
+
+// Kind returns pair-classifier.
+func (m *PairClassifierModel) Kind() string { return "pair-classifier" }
+
+// Outputs tells of the label, of which nothing but the weights was learned.
+func (m *PairClassifierModel) Outputs() []Output { return make([]Output, 1) }
+
+// Predict returns for every pair of the rows and the columns, [row][column], the probability that
+// it has the label.
+func (m *PairClassifierModel) Predict(rows, columns Side) ([][]float64, error) {
+	p, err := m.PredictPairs(context.Background(), PredictOptions{}, rows, columns)
+	if err != nil {
+		return nil, err
+	}
+	return p.Probability, nil
+}
+
+// PredictPairs is Predict with options and scores, as [PairRegressionModel.PredictPairs].
+func (m *PairClassifierModel) PredictPairs(ctx context.Context, opt PredictOptions, rows, columns Side) (*PairLabelPrediction, error) {
+	p, err := m.predict(ctx, opt, rows, columns)
+	if err != nil {
+		return nil, err
+	}
+	out := &PairLabelPrediction{Decision: lines(p.Mean), Probability: lines(p.Probability)}
+	for i, row := range out.Decision {
+		for j, v := range row {
+			err := checkDecision(v)
+			if err == nil && !opt.MeanOnly {
+				err = checkProbability(out.Probability[i][j])
+			}
+			if err != nil {
+				return nil, fmt.Errorf("mkl: row %d, column %d: %w", i, j, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+// BaseRate returns the probability of the label for a pair of which nothing is known, by the bias
+// alone.
+func (m *PairClassifierModel) BaseRate() float64 {
+	R, _, _ := m.posterior.Dims()
+	zero, none := make([]float64, R), make([]float64, R*R)
+	_, _, p := m.posterior.Pair(zero, none, zero, none)
+	return p
+}
+
+// String describes the model in one line.
+func (m *PairClassifierModel) String() string { return m.describe("classifier of pairs") }
+
+// Summary describes the model in words, line by line.
+func (m *PairClassifierModel) Summary() string {
+	return m.summary(m.String(), fmt.Sprintf("a pair of which nothing is known has the label with probability %.3g\n", m.BaseRate()))
+}

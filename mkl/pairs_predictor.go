@@ -1,0 +1,167 @@
+package mkl
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// Factors is what is known of the factors of one row, or of one column: memory that a
+// [PairPredictor] makes and fills in. It is not safe for concurrent use.
+type Factors struct {
+	mean, cov []float64
+	of        *PairPredictor
+	column    bool
+	known     bool // it has been filled in
+}
+
+// PairPredictor predicts one pair at a time, without allocating: it finds the factors of a row and
+// of a column, which serve for as many pairs as wanted, and combines them. It is immutable and
+// safe for concurrent use.
+//
+//	p, err := model.Predictor(false)
+//	user, film := p.Row(), p.Column()
+//	err = p.New(user, features)
+//	err = p.Known(film, 17)
+//	mean, variance, err := p.Predict(user, film)
+type PairPredictor struct {
+	posterior *bemkl.PairPosterior
+	scale     target
+	meanOnly  bool
+	sides     [2]pointSide
+}
+
+// pointSide finds the factors of one row, or column.
+type pointSide struct {
+	pointKernels
+	points  *bemkl.PairPoints
+	fit     *bemkl.PairFactors // those of the fit
+	scratch int
+	pool    scratchPool
+}
+
+// predictor returns what predicts single pairs.
+func (m *pairModel) predictor(meanOnly bool, scale target) (*PairPredictor, error) {
+	p := &PairPredictor{posterior: m.posterior, scale: scale, meanOnly: meanOnly}
+	for i, ds := range [2]*design{m.rows, m.columns} {
+		points, err := m.posterior.Points(&la.Workspace{}, i == 1, meanOnly)
+		if err != nil {
+			return nil, fmt.Errorf("mkl: Predictor: %w", err)
+		}
+		s := &p.sides[i]
+		s.pointKernels = newPointKernels(ds, upTo(len(ds.views)), upTo(ds.d), false)
+		s.points, s.fit, s.scratch = points, m.posterior.Known(i == 1, nil), points.ScratchSize()
+		s.pool = newScratchPool(func() *scratch {
+			c := s.newScratch()
+			c.g = make([]float64, s.scratch)
+			return c
+		})
+	}
+	return p, nil
+}
+
+// Predictor makes a predictor of single pairs. Unless meanOnly, it keeps for each component a
+// Cholesky factor of the order of the basis points, of either side.
+func (m *PairRegressionModel) Predictor(meanOnly bool) (*PairPredictor, error) {
+	return m.predictor(meanOnly, m.scale)
+}
+
+// Predictor makes a predictor of single pairs, as [PairRegressionModel.Predictor].
+func (m *PairClassifierModel) Predictor(meanOnly bool) (*PairPredictor, error) {
+	return m.predictor(meanOnly, target{0, 1})
+}
+
+// Row returns memory for the factors of a row.
+func (p *PairPredictor) Row() *Factors { return p.newFactors(false) }
+
+// Column returns memory for the factors of a column.
+func (p *PairPredictor) Column() *Factors { return p.newFactors(true) }
+
+func (p *PairPredictor) newFactors(column bool) *Factors {
+	R, _, _ := p.posterior.Dims()
+	f := &Factors{mean: make([]float64, R), of: p, column: column}
+	if !p.meanOnly {
+		f.cov = make([]float64, R*R)
+	}
+	return f
+}
+
+// side returns what finds the factors f.
+func (p *PairPredictor) side(f *Factors) (*pointSide, error) {
+	if f == nil || f.of != p {
+		return nil, fmt.Errorf("mkl: the factors are of another predictor")
+	}
+	if f.column {
+		return &p.sides[1], nil
+	}
+	return &p.sides[0], nil
+}
+
+// New stores the factors of a new row, or column, given as one line for each of the inputs of its
+// side.
+func (p *PairPredictor) New(f *Factors, x ...[]float64) error {
+	s, err := p.side(f)
+	if err != nil {
+		return err
+	}
+	if err := s.checkPoint(x); err != nil {
+		return err
+	}
+	c := s.pool.take()
+	s.kernels(c, x)
+	s.points.At(&c.ws, c.k, c.g, f.mean, f.cov)
+	s.pool.put(c)
+	f.known = true
+	return nil
+}
+
+// Known stores the factors of the row, or column, at this place of the fit, to which what was
+// observed of it counts.
+func (p *PairPredictor) Known(f *Factors, at int) error {
+	s, err := p.side(f)
+	if err != nil {
+		return err
+	}
+	if at < 0 || at >= s.fit.Mean.Cols {
+		return fmt.Errorf("mkl: place %d where the fit has %d", at, s.fit.Mean.Cols)
+	}
+	for r := range f.mean {
+		f.mean[r] = s.fit.Mean.At(r, at)
+	}
+	copy(f.cov, s.fit.Covariance.Row(at))
+	f.known = true
+	return nil
+}
+
+// Predict returns the predictive mean and variance (noise included; NaN with meanOnly) of the
+// value of a pair; of labels, of the score.
+func (p *PairPredictor) Predict(row, column *Factors) (mean, variance float64, err error) {
+	mean, variance, _, err = p.pair(row, column)
+	return mean, variance, err
+}
+
+// Probability returns the probability that a pair has the label; NaN of values and with meanOnly.
+func (p *PairPredictor) Probability(row, column *Factors) (float64, error) {
+	_, _, probability, err := p.pair(row, column)
+	return probability, err
+}
+
+func (p *PairPredictor) pair(row, column *Factors) (mean, variance, probability float64, err error) {
+	for _, f := range [2]*Factors{row, column} {
+		if _, err := p.side(f); err != nil {
+			return math.NaN(), math.NaN(), math.NaN(), err
+		}
+		if !f.known || f.column != (f == column) {
+			return math.NaN(), math.NaN(), math.NaN(), fmt.Errorf("mkl: the factors are not those of a row and of a column that New or Known has stored")
+		}
+	}
+	mean, variance, probability = p.posterior.Pair(row.mean, row.cov, column.mean, column.cov)
+	mean, variance = p.scale.mean+float64(p.scale.sd*mean), p.scale.sd*p.scale.sd*variance
+	positive := variance
+	if p.meanOnly {
+		positive = 1
+	}
+	return mean, variance, probability, checkMoments(mean, positive)
+}
