@@ -182,6 +182,32 @@ var fits = []estimate{
 		e := mkl.ProbitClassifier[string]{Fitting: p.stored(), Rule: p.rule(), Inference: pick(p.Rand, mkl.Variational, mkl.RelevanceVectors)}
 		return some(e.Fit(ctx, p.views(), p.labels()))
 	}},
+	{"probit classifier, mode, and on from it", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule(), Alpha: p.gamma(), Inference: mkl.MAP}
+		views, labels := p.views(), p.labels()
+		m, err := e.Fit(ctx, views, labels)
+		if err != nil {
+			return some(m, err)
+		}
+		e.From, e.Inference = m, pick(p.Rand, mkl.MAP, mkl.Variational)
+		return some(e.Fit(ctx, views, labels))
+	}},
+	{"Gaussian process, held and known, and on from it", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.MultiGP{Fitting: p.fitting(), Family: p.family(), Method: p.method()}
+		e.HeldPrior = mkl.HeldGIG{Omega: p.IntN(2) == 0, Chi: p.IntN(3) == 0, Phi: p.IntN(3) == 0}
+		e.Prior = mkl.GIG{Omega: p.number(), Chi: p.number(), Phi: p.number()}
+		views, y := p.views(), p.targets()
+		if p.IntN(2) == 0 {
+			e.KnownWeights = make([]float64, len(views))
+			e.KnownWeights[p.IntN(len(views))] = p.number()
+		}
+		m, err := e.Fit(ctx, views, y)
+		if err != nil {
+			return some(m, err)
+		}
+		e.From, e.Noise = m, pick(p.Rand, mkl.ConstantNoise, mkl.HeavyNoise)
+		return some(e.Fit(ctx, views, y))
+	}},
 	{"probit classifier, relevances of features", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Theta: p.gamma()}
 		e.Draws = mkl.GibbsDraws{Chains: 2, Draws: 5, Thin: 1}

@@ -154,6 +154,15 @@ var fits = []struct {
 	{"probit classifier, relevance vectors", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		return mkl.ProbitClassifier[string]{Fitting: s, Rule: mkl.WSum, Inference: mkl.RelevanceVectors}.Fit(ctx, d.radial(), d.class)
 	}},
+	{"probit classifier, mode", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.ProbitClassifier[string]{Fitting: s, Rule: mkl.WSum, Inference: mkl.MAP}.Fit(ctx, d.radial(), d.class)
+	}},
+	{"Gaussian process, hyperbolic, with a known weight", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		g := mkl.MultiGP{Fitting: s, Family: mkl.GeneralGIG, Prior: mkl.GIG{Omega: -1}, HeldPrior: mkl.HeldGIG{Omega: true}}
+		g.KnownWeights = make([]float64, len(d.radial()))
+		g.KnownWeights[0] = 0.5
+		return g.Fit(ctx, d.radial(), d.y)
+	}},
 	{"probit classifier, sampled", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		draws := mkl.GibbsDraws{Chains: 2, Draws: 5, Thin: 2}
 		return mkl.ProbitClassifier[string]{Fitting: s, Rule: mkl.WSum, Inference: mkl.Gibbs, Draws: draws}.Fit(ctx, d.radial(), d.class)

@@ -168,7 +168,13 @@ func (f Family) validate(p GIG) error {
 	if !ok {
 		return fmt.Errorf("vi: Prior: GIG(%g, %g, %g) is not of the %v family", p.Omega, p.Chi, p.Phi, f)
 	}
-	return p.validate("Prior")
+	if err := p.validate("Prior"); err != nil {
+		return err
+	}
+	if math.IsNaN(p.VarLog()) {
+		return fmt.Errorf("vi: Prior: GIG(%g, %g, %g) is beyond double precision", p.Omega, p.Chi, p.Phi)
+	}
+	return nil
 }
 
 // hyper is what type-II maximum likelihood needs of the posterior: the means over
