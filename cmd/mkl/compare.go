@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/mkl"
@@ -55,7 +54,10 @@ func (c *compareCmd) Run(e *console.Env) error {
 		if all = append(all, m); len(m.truth) != len(all[0].truth) || m.est.form != all[0].est.form {
 			return console.Inputf("%s (%s) and %s (%s) predict different things", c.Models[0], all[0].notes.Task, path, m.notes.Task)
 		}
+	}
+	for _, m := range all {
 		input := &modelInput{predictFlags: predictFlags{Interval: 0.95, Workers: c.Workers}}
+		var err error
 		if m.outcome, err = m.predict(e, input); err != nil {
 			return err
 		}
@@ -111,14 +113,15 @@ func fittedTo(e *console.Env, all []*contender, names []string) (fitted []string
 
 // open opens a model and asks for the columns that it needs.
 func (c *compareCmd) open(e *console.Env, path string) (*contender, error) {
-	input := &modelInput{Model: path, Data: c.Data}
-	input.predictFlags = predictFlags{View: c.View, Interval: 0.95, Workers: c.Workers, Layout: c.Layout}
-	o, err := input.open(e)
-	if err != nil && !strings.HasPrefix(err.Error(), path+": ") {
-		err = console.Input(fmt.Errorf("%s: %w", path, err))
-	}
+	read, err := load(e, path)
 	if err != nil {
 		return nil, err
+	}
+	input := &modelInput{Model: path, Data: c.Data}
+	input.predictFlags = predictFlags{View: c.View, Interval: 0.95, Workers: c.Workers, Layout: c.Layout}
+	o, err := input.openFor(e, read)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	m := &contender{opened: o}
 	if m.truth, err = o.findTruth(o.files.All[0], c.Target); err != nil {

@@ -107,11 +107,16 @@ type input struct {
 
 // open reads the model and opens the files, which the caller closes.
 func (c *modelInput) open(e *console.Env) (*opened, error) {
-	opt, err := c.Options()
+	m, err := load(e, c.Model)
 	if err != nil {
 		return nil, err
 	}
-	m, err := load(e, c.Model)
+	return c.openFor(e, m)
+}
+
+// openFor opens the files for a model that was read.
+func (c *modelInput) openFor(e *console.Env, m *loaded) (*opened, error) {
+	opt, err := c.Options()
 	if err != nil {
 		return nil, err
 	}
