@@ -52,7 +52,7 @@ func (f *fileWriter) addPairSide(prefix string, ds *design, s *bemkl.PairSideSta
 	f.add("eta", pairs(s.Eta), P, 2)
 	f.add("e.mean", s.E, P)
 	f.add("e.cov", flat(s.ECov), P, P)
-	f.add("gram", packLower(s.Gram), D*(D+1)/2)
+	f.add("gram", packUpper(s.Gram), D*(D+1)/2)
 	f.add("h.mean", flat(s.H), R, N)
 	packed := make([]float64, 0, N*R*(R+1)/2)
 	for i := range N {
@@ -117,7 +117,7 @@ func (f *fileReader) takePairSide(prefix string, j designJSON) (ds *design, s be
 	}
 	s = bemkl.PairSideState{
 		Lambda: f.takeMatrix("lambda", R, D), A: f.takeMatrix("a", R, D), Eta: unpair(f.take("eta", P, 2)),
-		E: f.take("e.mean", P), ECov: f.takeCovariance("e.cov", P), Gram: f.takeLower("gram", D),
+		E: f.take("e.mean", P), ECov: f.takeCovariance("e.cov", P), Gram: f.takeUpper("gram", D),
 		H: f.takeMatrix("h.mean", R, N), HCov: la.NewMatrix[float64](N, R*R),
 	}
 	if f.err != nil {

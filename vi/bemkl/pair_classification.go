@@ -76,7 +76,13 @@ func (p PairClassification) Fit(ctx context.Context, rows, columns vi.Kernels, y
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
-	return &PairClassificationFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.labels)}, err
+	m.retire()
+	post := m.posterior()
+	s := post.State()
+	if bad := checkResumed(p.Ascent, s, NewPairPosterior, s.covariances()...); bad != nil {
+		return nil, bad
+	}
+	return &PairClassificationFit{Posterior: post, Record: rec, Collapsed: m.collapsed(m.labels)}, err
 }
 
 // pairClassification is the state of a fit. The targets of the layers are E[f].

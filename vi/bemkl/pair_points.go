@@ -22,8 +22,8 @@ func (p *PairPosterior) Points(ws *la.Workspace, columns, meanOnly bool) (*PairP
 		return q, nil
 	}
 	for r := range q.side.L {
-		f := q.side.newFactor(la.Matrix[float64]{})
-		if err := q.side.factorise(ws, r, &f); err != nil {
+		f, err := q.side.factor(ws, r, new(weightFactor))
+		if err != nil {
 			return nil, err
 		}
 		q.factors = append(q.factors, f)

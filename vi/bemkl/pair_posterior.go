@@ -38,7 +38,7 @@ type PairSideState struct {
 	E    []float64          // P, means of the kernel weights
 	ECov la.Matrix[float64] // P×P, their covariance
 
-	Gram la.Matrix[float64] // Σ_m K_m·K_mᵀ, D×D, of which the lower triangle counts
+	Gram la.Matrix[float64] // Σ_m K_m·K_mᵀ, D×D, of which the upper triangle counts
 
 	H    la.Matrix[float64] // R×N, means of the training samples' factors
 	HCov la.Matrix[float64] // N×R², the covariance of each one's
@@ -137,7 +137,7 @@ func (p *scorer) setPairSide(s *PairState, side *PairSideState) {
 func (s *pairSide) state() PairSideState {
 	out := PairSideState{
 		Lambda: la.MatrixOf(s.R, s.D, s.lambda.Scale).Clone(), A: s.aMean.Clone(),
-		E: append([]float64(nil), s.e.Mean...), ECov: s.e.Cov.Clone(), Gram: s.gram,
+		E: append([]float64(nil), s.e.Mean...), ECov: s.e.Cov.Clone(), Gram: s.gramUpper,
 		H: s.factors.Clone(), HCov: s.cov.Clone(),
 	}
 	for m := range s.P {
@@ -152,6 +152,30 @@ func (m *pairLayers) state(pr PairPriors) PairState {
 		Priors: pr, SigmaG: 1 / math.Sqrt(m.x.precision[0]), SigmaH: 1 / math.Sqrt(m.x.tau),
 		Bias: m.b[0], BiasVariance: m.b[1], Gamma: m.gamma.At(0), X: m.x.state(), Z: m.z.state(),
 	}
+}
+
+// wrap returns the posterior of the present state s.
+func (m *pairLayers) wrap(s PairState) *PairPosterior {
+	p := wrapPairState(s)
+	p.x.room, p.z.room = m.x.room(), m.z.room()
+	return p
+}
+
+// retire ends the sweeps of both sides.
+func (m *pairLayers) retire() {
+	m.x.retire()
+	m.z.retire()
+}
+
+// covariances returns those of the kernel weights and of every sample's factors.
+func (s *PairState) covariances() (cov []la.Matrix[float64]) {
+	for _, side := range []*PairSideState{&s.X, &s.Z} {
+		cov = append(cov, side.ECov)
+		for i := range side.HCov.Rows {
+			cov = append(cov, la.MatrixOf(side.H.Rows, side.H.Rows, side.HCov.Row(i)))
+		}
+	}
+	return cov
 }
 
 // collapsed reports whether what the kernels say of the observed pairs varies by less than
@@ -174,14 +198,14 @@ func (m *pairRegression) posterior() *PairPosterior {
 	if m.noise == 0 {
 		s.Epsilon = m.epsilon.At(0)
 	}
-	return wrapPairState(s)
+	return m.wrap(s)
 }
 
 // posterior returns the present state.
 func (m *pairClassification) posterior() *PairPosterior {
 	s := m.state(m.priors)
 	s.Labels, s.Margin = true, m.margin
-	return wrapPairState(s)
+	return m.wrap(s)
 }
 
 // State returns what the posterior is made of. Its slices and matrices are the posterior's own

@@ -88,7 +88,13 @@ func (p PairRegression) Fit(ctx context.Context, rows, columns vi.Kernels, y la.
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
-	return &PairFit{Posterior: m.posterior(), Record: rec, Collapsed: m.collapsed(m.x.target)}, err
+	m.retire()
+	post := m.posterior()
+	s := post.State()
+	if bad := checkResumed(p.Ascent, s, NewPairPosterior, s.covariances()...); bad != nil {
+		return nil, bad
+	}
+	return &PairFit{Posterior: post, Record: rec, Collapsed: m.collapsed(m.x.target)}, err
 }
 
 // pairRegression is the state of a fit.

@@ -8,7 +8,7 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// checkResumed holds the state that a fit ends in, with these covariances of (b, e), to what one must
+// checkResumed holds the state that a fit ends in, with these covariances, to what one must
 // be that is restored from a file, if the fit had a journal, whose numbers may be anybody's.
 func checkResumed[P, S any](a vi.Ascent, s S, restore func(S) (*P, error), cov ...la.Matrix[float64]) error {
 	if a.Journal == nil {
