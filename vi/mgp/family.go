@@ -67,7 +67,11 @@ func (f *Family) UnmarshalText(text []byte) error {
 // those that the family itself holds: a [StudentT] process whose Omega is held at ½ is a Cauchy
 // process, and one of [GeneralGIG] whose Omega is held at −1 a hyperbolic process. The zero value
 // holds none.
-type Held struct{ Omega, Chi, Phi bool }
+type Held struct {
+	Omega bool // ω
+	Chi   bool // χ
+	Phi   bool // φ
+}
 
 // All returns that all three parameters are held.
 func (Held) All() Held { return Held{true, true, true} }

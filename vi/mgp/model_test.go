@@ -117,7 +117,7 @@ func TestMultiGPUpdatesAreOptimal(t *testing.T) {
 			}
 		}
 
-		m.learnPrior = true
+		m.held, m.learnPrior = Held{}, true
 		for _, joint := range []bool{false, true} {
 			m.joint = joint
 			for range 300 { // coordinates in turn, the posterior held

@@ -133,6 +133,11 @@ func TestMAPIsAMode(t *testing.T) {
 		cov, err := fit.Posterior.WeightCovariance(nil, 1, []int{0, 3})
 		require.NoError(t, err)
 		assert.Equal(t, []float64{0, 0, 0, 0}, cov.Data)
+		variances, rounding, err := fit.Posterior.WeightVariances(nil, 1)
+		require.NoError(t, err)
+		_, _, D := fit.Posterior.Dims()
+		assert.Equal(t, make([]float64, D), variances)
+		assert.Zero(t, rounding)
 	}
 }
 

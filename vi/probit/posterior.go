@@ -278,7 +278,7 @@ func (p *Posterior) mixtureCovariance(ws *la.Workspace, c int, rows []int) (la.M
 //
 // of the precision Q = diag E[α_c] + E[KKᵀ] of w_c; what is factored is Q + E with |E_ij| of the
 // order of u·√(D+N)·√(Q_ii·Q_jj). Of a mixture it is that of the state of which it is largest.
-// internal/digits holds it against 256 bits.
+// internal/digits holds it against 256 bits. The variances of a point are all 0, and so is the share.
 func (p *Posterior) WeightVariances(ws *la.Workspace, c int) (variances []float64, rounding float64, err error) {
 	C, _, D := p.Dims()
 	if c < 0 || c >= C {
@@ -299,6 +299,9 @@ func (p *Posterior) WeightVariances(ws *la.Workspace, c int) (variances []float6
 			rounding = max(rounding, r)
 		}
 		return variances, rounding, nil
+	}
+	if p.s.Point {
+		return variances, 0, nil
 	}
 	factor := classFactor{b: la.NewMatrix[float64](D, D)}
 	if err := factor.set(ws, p, c); err != nil {
