@@ -186,6 +186,7 @@ func (m *featureEvidence) snapshot(s *work.Snapshot) {
 	}
 	s.Same(m.project...)
 	s.Same(m.samples, m.power, float64(m.family), m.prior.Omega, m.prior.Chi, m.prior.Phi)
+	s.Floats(m.info.factor.Data)
 }
 
 // functions computes q(w) at x and returns the log evidence.
