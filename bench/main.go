@@ -73,6 +73,13 @@ func run() error {
 		return err
 	}
 
+	var before []byte
+	if *markdown != "" { // now, since measuring takes long
+		if before, err = os.ReadFile(*markdown); err != nil {
+			return err
+		}
+	}
+
 	var table strings.Builder
 	var out sink = jsonSink{json.NewEncoder(os.Stdout)}
 	if !*asJSON {
@@ -98,10 +105,6 @@ func run() error {
 		}
 	}
 	if err := out.close(); err != nil || *markdown == "" {
-		return err
-	}
-	before, err := os.ReadFile(*markdown)
-	if err != nil {
 		return err
 	}
 	return os.WriteFile(*markdown, []byte(replaceSection(string(before), cpuid.CPU.BrandName, table.String())), 0o644)

@@ -145,7 +145,7 @@ func smallInverse[T Float](w *Workspace, l *Matrix[T], dst *T, ldd int, what inv
 	s, nr := smallIn(w, k, n), k.nr
 	s.load(l)
 	x := elems(s.x, s.end*nr)
-	if k.invert == nil || what == diagonalOnly {
+	if k.invert == nil || what == diagonalOnly { // squares sums whole columns
 		clear(x)
 	}
 	if k.invert != nil {

@@ -31,7 +31,8 @@ type stripKernels[T Float] struct {
 	//   - tileLower if c lies on the diagonal: as many rows in front are left out too, and
 	//     what lies above the diagonal may be. If c is fresh as well, a[p*nr+i] is zero for
 	//     p < i, both counted from the first that is not left out, and such terms may be
-	//     left out.
+	//     left out. Where invert is not nil, terms of p below the multiple of mr up to i are
+	//     left out: they need not be zero.
 	//
 	// The other arguments are hints for prefetching, which change no result: the tile that
 	// will be wanted next begins at next and has the same ldc; and k/4 cache lines of each
@@ -49,7 +50,8 @@ type stripKernels[T Float] struct {
 
 	// invert computes X = T⁻¹ for a triangle of one strip, its first n lines, n a multiple of
 	// mr: the solution of T·X = I, of which terms that are zero are left out. Row j of X is
-	// at y[j*nr]; behind the diagonal it is undefined. invert is nil where solve does as well.
+	// at y[j*nr]; behind the diagonal it is zero up to a multiple of mr, and from there on what
+	// it was. invert is nil where solve does as well.
 	invert func(n int, t, y *T)
 
 	// chol factors rows j0 ≤ j < hi of the strip y whose lines they are:

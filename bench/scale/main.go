@@ -152,7 +152,7 @@ func run() error {
 	d := flag.Int("d", 200, "landmarks of each kernel")
 	p := flag.Int("p", 5, "kernels")
 	noise := flag.Float64("noise", 0.1, "standard deviation of the noise")
-	sweeps := flag.Int("sweeps", 40, "most sweeps of the multiple kernel regression, 0 being none; most passes of -labels")
+	sweeps := flag.Int("sweeps", 40, "most sweeps of the multiple kernel regression, 0 being none, or with -store as many as it takes; most passes of -labels")
 	workers := flag.Int("workers", 0, "goroutines at work; 0: as many as processors")
 	whitening := flag.Float64("whitening", 0, "tolerance of whitening; 0: the default")
 	before := flag.Bool("before", true, "make features of the kernels in the pass, and not of the sums after it")
