@@ -137,23 +137,29 @@ func landmarkPool(m Model, f *Fitting, rule poolRule, n int, exact int64) pool {
 // variance would then cover more than it says.
 func (m *PoolModel) keepLarge() {
 	least := smallShare(len(m.members))
-	var sum float64
-	kept := m.pool
-	kept.names, kept.weights, kept.models = nil, nil, nil
-	var members []*MultiGPModel
-	for i, w := range m.weights {
-		if w < least {
-			kept.dropped = append(kept.dropped, m.names[i])
+	small := func(weight float64) bool { return weight < least }
+	m.members = keepMembers(&m.pool, m.members, func(i int) bool { return !small(m.weights[i]) })
+	m.weights = slices.DeleteFunc(m.weights, small)
+	sum := total(m.weights)
+	for i := range m.weights {
+		m.weights[i] /= sum
+	}
+}
+
+// keepMembers drops the members of p that are not to be kept, and returns the others. Weights stay as
+// they are.
+func keepMembers[M Model](p *pool, members []M, keep func(i int) bool) (kept []M) {
+	all := *p
+	p.names, p.models = nil, nil
+	for i, m := range members {
+		if !keep(i) {
+			p.dropped = append(p.dropped, all.names[i])
 			continue
 		}
-		sum += w
-		kept.names, kept.weights, kept.models = append(kept.names, m.names[i]), append(kept.weights, w), append(kept.models, m.models[i])
-		members = append(members, m.members[i])
+		p.names, p.models = append(p.names, all.names[i]), append(p.models, all.models[i])
+		kept = append(kept, m)
 	}
-	for i := range kept.weights {
-		kept.weights[i] /= sum
-	}
-	m.pool, m.members = kept, members
+	return kept
 }
 
 // smallShare is the weight below which one of n members is dropped.
@@ -226,9 +232,9 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	if err != nil {
 		return nil, err
 	}
-	some := make([]T, len(plan.rows))
+	some, class := make([]T, len(plan.rows)), make([]int, len(plan.rows))
 	for i, r := range plan.rows {
-		some[i] = labels[r]
+		some[i], class[i] = labels[r], index[r]
 	}
 	m := &PoolClassifierModel[T]{}
 	m.pool, err = plan.fit(a.Fitting, a.Time, func(views []View, f Fitting) (Model, error) {
@@ -246,51 +252,36 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 		return nil, err
 	}
 	m.rule = averaged
-	m.keepUseful(some)
+	m.keepUseful(class)
 	for range m.members {
 		m.weights = append(m.weights, 1/float64(len(m.members)))
 	}
 	return m, nil
 }
 
-// keepUseful drops the members that predict the training labels, each from all others, worse than
-// the first member does, by a mean difference of log probabilities of more than two standard errors.
-// Leave-one-out is too good where widths were learned, and so tells nothing of how much better such a
-// member is; one that is worse all the same only makes the mean less certain.
-func (m *PoolClassifierModel[T]) keepUseful(labels []T) {
-	first := m.members[0].leftOutLogProbabilities(labels)
-	if first == nil {
-		return
-	}
-	kept := m.pool
-	kept.names, kept.models = nil, nil
-	var members []*MultiGPClassifierModel[T]
-	for i, member := range m.members {
-		if i > 0 && clearlyLess(member.leftOutLogProbabilities(labels), first, 2) {
-			kept.dropped = append(kept.dropped, m.names[i])
-			continue
-		}
-		kept.names, kept.models = append(kept.names, m.names[i]), append(kept.models, m.models[i])
-		members = append(members, member)
-	}
-	m.pool, m.members = kept, members
+// keepUseful drops the members that predict the training samples, of the given classes, each from all
+// others, worse than the first member does, by a mean difference of log probabilities of more than two
+// standard errors. Leave-one-out is too good where widths were learned, and so tells nothing of how much
+// better such a member is; one that is worse all the same only makes the mean less certain.
+func (m *PoolClassifierModel[T]) keepUseful(class []int) {
+	first := m.members[0].leftOutLogProbabilities(class)
+	m.members = keepMembers(&m.pool, m.members, func(i int) bool {
+		log := m.members[i].leftOutLogProbabilities(class)
+		return first == nil || log == nil || !clearlyLess(log, first, 2)
+	})
 }
 
-// leftOutLogProbabilities returns the logarithms of the probabilities of the training labels, each
-// given all others, or nil if there are none.
-func (m *MultiGPClassifierModel[T]) leftOutLogProbabilities(labels []T) []float64 {
-	index := make([]int, len(labels))
-	for i, label := range labels {
-		index[i] = slices.Index(m.classes.names, label)
-	}
-	scores := m.leftOutScores(index)
+// leftOutLogProbabilities returns the logarithms of the probabilities of the training samples' classes,
+// each given all others, or nil if the fit does not know them.
+func (m *MultiGPClassifierModel[T]) leftOutLogProbabilities(class []int) []float64 {
+	scores := m.leftOutScores(class)
 	if scores == nil {
 		return nil
 	}
-	out, each := make([]float64, len(labels)), make([]float64, len(m.classes.names))
+	out, each := make([]float64, len(class)), make([]float64, len(m.classes.names))
 	for i, s := range scores {
 		sharpen(m.sharpness, s, each)
-		out[i] = each[index[i]]
+		out[i] = each[class[i]]
 	}
 	return out
 }

@@ -32,8 +32,8 @@
 //   - [MultiTask]: targets that are sparse combinations of common functions
 //   - [SpikeSlab]: sparse linear regression, without kernels
 //   - [FactorModel]: tables with gaps, such as ratings
-//   - [PairRegression], [PairClassifier]: the same with views of the rows and of the columns,
-//     or labels of pairs; also of new rows and columns
+//   - [PairRegression], [PairClassifier]: tables of values or labels of pairs, by views of the
+//     rows and of the columns; also of new rows and columns
 //
 // Each has its source in its documentation.
 //

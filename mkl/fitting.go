@@ -72,8 +72,8 @@ type Fitting struct {
 
 	// Kernels says how the fit holds its kernel matrices; the zero value holds them in memory
 	// as float64. [Auto], [AutoClassifier], [LandmarkGP], [LandmarkClassifier], [MultiTask],
-	// [SpikeSlab], [FactorModel], [PairRegression], [PairClassifier] and all fits with [Landmarks] refuse others, and so do widths
-	// that are learned and Slopes.
+	// [SpikeSlab], [FactorModel], [PairRegression], [PairClassifier] and all fits with [Landmarks]
+	// refuse others, and so do widths that are learned and Slopes.
 	Kernels KernelStorage
 
 	// Progress, if not nil, is called after every sweep.
@@ -195,7 +195,7 @@ func (f *Fitting) kernelMemory(s Size, l int) int64 {
 	N, D, P, L, W := float64(s.Samples), float64(s.basis()), float64(s.Kernels), float64(l), float64(f.workers())
 	words := f.Kernels.words(P, D, N)                     // kernel matrices
 	sweeps := float64(D * D * (1 + float64(2*min(W, L)))) // Gram sum; each worker's factor and its inverse
-	end := float64(D * D * (2 + min(2, L)))               // Gram sum, composite kernel and a factor's inverse; of several functions the factor
+	end := float64(D * D * (2 + min(2, L)))               // Gram sum, composite kernel, a factor's inverse; of several functions a factor too
 	words += max(sweeps, end, float64(2*D*N))             // or, before them, a kernel that is computed and its distances
 	if f.Slopes != nil {
 		words += float64(3 * D * D) // a covariance, and the kernels and slopes that it is multiplied by

@@ -26,7 +26,7 @@ type pool struct {
 	rule    poolRule
 	of      int      // samples that there were
 	left    []string // members that there was no time for
-	dropped []string // members whose weight was small
+	dropped []string // members whose weight was small, or that plainly fail
 	remarks []string // what the default kernels left out
 
 	models      []Model

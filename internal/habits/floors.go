@@ -27,7 +27,7 @@ var Floors = [][]string{
 	{"vi/internal/conjugate", "vi/internal/sweeptest"}, // what families share and vi itself does not need
 	{"vi"},
 	{"vi/internal/..."},
-	{"internal/golden", "internal/testkit", "internal/jitter", "internal/stairs", "stat/stattest"},
+	{"internal/golden", "internal/testkit", "internal/jitter", "internal/stairs", "internal/siege", "stat/stattest"},
 	{"stat"},
 	{"la"},
 	{"la/internal/..."},

@@ -233,6 +233,8 @@ func changeWords(r *rand.Rand, file []byte) (changed []byte, what []string) {
 	return append(body, sum[:]...), []string{"words of a file"}
 }
 
+var sixClasses = []string{"a", "b", "c", "a", "b", "c"}
+
 // journalled are estimators whose fits go on from journals.
 var journalled = []struct {
 	name string
@@ -253,7 +255,7 @@ var journalled = []struct {
 		return some(mkl.TaskRegression{Fitting: f, MissingTargets: true}.Fit(ctx, views, y...))
 	}},
 	{"classifier", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
-		return some(mkl.Classifier[string]{Fitting: f}.Fit(ctx, mildViews(harmless(6)), []string{"a", "b", "c", "a", "b", "c"}))
+		return some(mkl.Classifier[string]{Fitting: f}.Fit(ctx, mildViews(harmless(6)), sixClasses))
 	}},
 	{"task classifier", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
 		return some(mkl.TaskClassifier{Fitting: f}.Fit(ctx, mildViews(harmless(6)), []mkl.Label{0, 1, 2, 1, 2, 2}, []mkl.Label{1, 1, 2, 2, 0, 1}))
@@ -263,11 +265,39 @@ var journalled = []struct {
 		return some(mkl.MultiGP{Fitting: f}.Fit(ctx, mildViews(p), p.normal(1).Data))
 	}},
 	{"Gaussian process classifier", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
-		return some(mkl.MultiGPClassifier[string]{Fitting: f}.Fit(ctx, mildViews(harmless(6)), []string{"a", "b", "c", "a", "b", "c"}))
+		return some(mkl.MultiGPClassifier[string]{Fitting: f}.Fit(ctx, mildViews(harmless(6)), sixClasses))
 	}},
 	{"sampled probit classifier", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
 		c := mkl.ProbitClassifier[string]{Fitting: f, Inference: mkl.Gibbs, Draws: mkl.GibbsDraws{Chains: 2, Draws: 4, Thin: 1, BurnIn: 2, Every: 3}}
-		return some(c.Fit(ctx, mildViews(harmless(6)), []string{"a", "b", "c", "a", "b", "c"}))
+		return some(c.Fit(ctx, mildViews(harmless(6)), sixClasses))
+	}},
+	{"probit classifier", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
+		c := mkl.ProbitClassifier[string]{Fitting: f, Rule: mkl.WSum, Update: mkl.MeanField, Prune: 1e3}
+		return some(c.Fit(ctx, mildViews(harmless(6)), sixClasses))
+	}},
+	{"probit classifier with switches", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
+		c := mkl.ProbitClassifier[string]{Fitting: f, Rule: mkl.Bin, Update: mkl.Structured}
+		return some(c.Fit(ctx, mildViews(harmless(6)), sixClasses))
+	}},
+	{"probit classifier at its mode", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
+		c := mkl.ProbitClassifier[string]{Fitting: f, Rule: mkl.WSum, Inference: mkl.MAP}
+		return some(c.Fit(ctx, mildViews(harmless(6)), sixClasses))
+	}},
+	{"probit classifier of relevance vectors", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
+		c := mkl.ProbitClassifier[string]{Fitting: f, Rule: mkl.WSum, Inference: mkl.RelevanceVectors}
+		return some(c.Fit(ctx, mildViews(harmless(6)), sixClasses))
+	}},
+	{"multi-task", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
+		p := harmless(6)
+		return some(mkl.MultiTask{Fitting: f, Latents: 1}.Fit(ctx, mildViews(p), p.normal(1).Data, p.normal(1).Data))
+	}},
+	{"regression of pairs", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
+		p := harmless(6)
+		return some(mkl.PairRegression{Fitting: f, Components: 2}.Fit(ctx, mildViews(p), mildViews(p), p.pairs(false)))
+	}},
+	{"classifier of pairs", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
+		p := harmless(6)
+		return some(mkl.PairClassifier{Fitting: f, Components: 2}.Fit(ctx, mildViews(p), mildViews(p), p.pairs(true)))
 	}},
 }
 

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bmkl/bmkl/internal/cputime"
 )
 
 // Attack is one kind of hostile cases. Run makes the case of a generator.
@@ -113,12 +115,12 @@ func run(ctx context.Context, w io.Writer, attacks []Attack, seed uint64, count 
 
 // Add makes the case of a seed, counts it, and tells what was found.
 func (t *Tally) Add(w io.Writer, a Attack, seed uint64) {
-	start := processorTime()
+	start := cputime.Total()
 	// A case that hangs cannot be ended from here; its seed can be told.
 	hangs := time.AfterFunc(hung, func() { fmt.Fprintf(w, "%s, seed %d: not done after %v\n", a.Name, seed, hung) })
 	c := Try(a, seed)
 	hangs.Stop()
-	took := processorTime() - start
+	took := cputime.Total() - start
 	if took > slow {
 		c.Wrong = append(c.Wrong, fmt.Sprintf("slow: %.1f s", took.Seconds()))
 	}
