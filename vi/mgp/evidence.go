@@ -238,7 +238,7 @@ func (e Evidence) settings(samples float64, rec *vi.Record) lbfgs.Settings {
 }
 
 // minimize lowers the cost of an ascent from x on, notes in rec how it ended, and returns
-// where. rec has no trace if the cost was not known anywhere: no sites settled. The stage of a
+// where. rec has no trace if the cost was not known anywhere. The stage of a
 // journal, nil if there is none, keeps the minimisation and the state of the objective.
 func minimize(
 	x []float64, cost func(x, g []float64) (float64, error), s lbfgs.Settings, rec *vi.Record,
@@ -269,7 +269,7 @@ func minimize(
 }
 
 // errUnknown is of a fit whose evidence was not known anywhere that it looked.
-var errUnknown = errors.New("vi: the evidence is not known where the fit starts: no sites settle")
+var errUnknown = errors.New("vi: the evidence is not known where the fit starts")
 
 func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
 	m, x, err := e.objective(ctx, k, y, labels)

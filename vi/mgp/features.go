@@ -1,6 +1,7 @@
 package mgp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func (e Evidence) FitFeatures(ctx context.Context, f Features) (*FeatureFit, err
 	}
 	r, err := minimize(x, m.cost, settings, &rec, e.Ascent.Journal.Next(), m.snapshot)
 	if len(rec.Trace) == 0 {
-		return nil, err
+		return nil, cmp.Or(err, errUnknown)
 	}
 	logZ, ferr := m.functions(r.X)
 	if ferr != nil {

@@ -59,6 +59,7 @@ func TestJournal(t *testing.T) {
 	kept, err := j.MarshalBinary()
 	require.NoError(t, err)
 	require.NoError(t, j.UnmarshalBinary(kept))
-	_, err = Evidence{Ascent: vi.Ascent{Journal: j}}.Fit(ctx, k, y)
+	fit, err := Evidence{Ascent: vi.Ascent{Journal: j}}.Fit(ctx, k, y)
 	assert.EqualError(t, err, "vi: the state of ascent 1: it is of other data or settings")
+	assert.Nil(t, fit, "what was put back before it was refused is no fit")
 }

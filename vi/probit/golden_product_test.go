@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/golden"
 )
@@ -36,7 +37,7 @@ func goldenPowers(t *testing.T, d probitData, update WeightUpdate, W, Y golden.M
 	q.sample.give(b, prop)
 	copy(q.priors.pi, epi)
 	copy(q.priors.chi, echi)
-	q.solve(m)
+	require.NoError(t, q.solve(m))
 	check(q.sample)
 }
 

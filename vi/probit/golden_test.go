@@ -518,7 +518,7 @@ func goldenImportance(t *testing.T, d probitData, data []byte) {
 		s.measure(m)
 		near(t, "A", want[0].A, s.a, probitWeights)
 		near(t, "b", want[0].B, s.b, probitWeights)
-		s.solve()
+		require.NoError(t, s.solve(nil))
 		check("linear", want[0], s.beta, logWeights(s.beta))
 		cov := golden.MatrixOf(want[0].Ebb)
 		for p, v := range want[0].Eb {
@@ -529,7 +529,7 @@ func goldenImportance(t *testing.T, d probitData, data []byte) {
 		s.prior = vi.Gamma{Shape: f.Rho.Mu, Scale: 1 / f.Rho.Lam}
 		s.rho.give(f.Rho.R, f.Rho.RProp)
 		copy(s.beta.meanLog, f.Rho.Elogb)
-		s.solveRho()
+		require.NoError(t, s.solveRho(nil))
 		check("rho", f.Rho, s.rho, logWeights(s.rho))
 		near(t, "E[ρ]", f.Rho.Erho, s.meanRho, probitWeights)
 
@@ -560,7 +560,7 @@ func goldenImportance(t *testing.T, d probitData, data []byte) {
 			}
 		}
 		m.theta.sample.give(f.Theta.Thetas, prior)
-		m.theta.weigh(m)
+		require.NoError(t, m.theta.weigh(m))
 		wantTheta := f.Theta.Exact
 		if update == PlugIn {
 			wantTheta = f.Theta.Plugin

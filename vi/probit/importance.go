@@ -9,6 +9,7 @@ import (
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/random"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // importance is a weighted sample of a density that is known up to a constant.
@@ -244,17 +245,21 @@ func (s *simplexSample) drew() bool { return s.fresh }
 func (s *simplexSample) update(m *model) error {
 	s.measure(m)
 	if s.fresh = !s.fixed && s.sweeps <= earlySweeps; s.fresh {
-		s.draw(m)
+		if err := s.draw(m); err != nil {
+			return err
+		}
 		s.sweeps++
 	}
-	s.solve()
+	if err := s.solve(&m.Stop); err != nil {
+		return err
+	}
 	copy(m.mean, s.beta.mean)
 	s.settle(m)
 	return nil
 }
 
 // draw makes new points.
-func (s *simplexSample) draw(m *model) {
+func (s *simplexSample) draw(m *model) error {
 	P := len(s.meanRho)
 	share := 1.0
 	var total, spread float64
@@ -274,6 +279,9 @@ func (s *simplexSample) draw(m *model) {
 	logs := make([]float64, P)
 	n := len(s.beta.proposal)
 	for i := range n {
+		if err := m.Ended(); err != nil {
+			return err
+		}
 		if float64(i) < share*float64(n) {
 			dirichletDraw(s.random, s.meanRho, logs)
 		} else {
@@ -286,11 +294,15 @@ func (s *simplexSample) draw(m *model) {
 		}
 		s.beta.proposal[i] = d
 	}
+	return nil
 }
 
 // solve weighs the points of β and then those of ρ.
-func (s *simplexSample) solve() {
+func (s *simplexSample) solve(stop *work.Stop) error {
 	for i := range s.beta.target {
+		if err := stop.Ended(); err != nil {
+			return err
+		}
 		t := s.at(s.beta.points.Row(i))
 		for p, l := range s.beta.logs.Row(i) {
 			t += float64((s.meanRho[p] - 1) * l)
@@ -299,12 +311,15 @@ func (s *simplexSample) solve() {
 	}
 	s.beta.weigh()
 	s.beta.covariance(s.cov)
-	s.solveRho()
+	return s.solveRho(stop)
 }
 
 // solveRho weighs the points of ρ by their prior and the density of β at E[log β].
-func (s *simplexSample) solveRho() {
+func (s *simplexSample) solveRho(stop *work.Stop) error {
 	for i := range s.rho.target {
+		if err := stop.Ended(); err != nil {
+			return err
+		}
 		rho := s.rho.points.Row(i)
 		t := logDirichletDensity(s.beta.meanLog, rho)
 		for _, l := range s.rho.logs.Row(i) {
@@ -316,10 +331,14 @@ func (s *simplexSample) solveRho() {
 	copy(s.meanRho, s.rho.mean)
 	s.norm = 0
 	for i, w := range s.rho.weight {
+		if err := stop.Ended(); err != nil {
+			return err
+		}
 		if w > 0 {
 			s.norm += float64(w * logDirichletNorm(s.rho.points.Row(i)))
 		}
 	}
+	return nil
 }
 
 // bound implements weights.

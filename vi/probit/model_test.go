@@ -455,6 +455,50 @@ func TestProbitStopsWithItsContext(t *testing.T) {
 	assert.Equal(t, vi.Cancelled, fit.Record.Reason)
 }
 
+// asked is a context that ends once it has been asked so often.
+type asked struct {
+	context.Context
+	left int
+}
+
+func (a *asked) Err() error {
+	if a.left--; a.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Sweeps ask their context at every importance sample, and end at once when it has.
+func TestSamplingAsksItsContext(t *testing.T) {
+	k, _, labels, _ := probitProblem(t, 12, 3, 2, 0, 1)
+	const samples = 50
+	for name, c := range map[string]struct {
+		p     Model
+		loops int // over the samples
+	}{
+		"WSum":              {Model{Rule: WSum}, 4},
+		"WProd":             {Model{Rule: WProd}, 2},
+		"WProd, mean field": {Model{Rule: WProd, Update: MeanField}, 2},
+	} {
+		c.p.Search, c.p.Samples, c.p.Workers = Sampling, samples, 1
+		m, err := c.p.model(scaled(k, 0.1), labels)
+		require.NoError(t, err, name)
+		whole := &asked{context.Background(), 1 << 20}
+		m.Heed(whole)
+		require.NoError(t, m.Sweep(nil), name)
+		asks := 1<<20 - whole.left
+		assert.GreaterOrEqual(t, asks, c.loops*samples, name)
+		for left := 0; left < asks; left += 7 {
+			m, err := c.p.model(scaled(k, 0.1), labels)
+			require.NoError(t, err, name)
+			ctx := &asked{context.Background(), left}
+			m.Heed(ctx)
+			require.ErrorIs(t, m.Sweep(nil), context.Canceled, "%s after %d", name, left)
+			assert.GreaterOrEqual(t, ctx.left, -3, "%s after %d: it went on", name, left)
+		}
+	}
+}
+
 func TestProbitNamesWhatIsWrong(t *testing.T) {
 	k := testkit.Must(vi.NewDense(la.MatrixOf(2, 2, []float64{1, -0.5, 0.5, 1})))
 	good := []int{0, 1}

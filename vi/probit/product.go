@@ -189,30 +189,34 @@ func (q *powers) update(m *model) error {
 		m.sum.MirrorLower()
 	}
 	if q.sample != nil {
-		q.updateSample(m)
-	} else {
-		q.climb(m)
-		m.settle()
-		q.priors.update(m.mean, q.eta)
+		return q.updateSample(m)
 	}
+	q.climb(m)
+	m.settle()
+	q.priors.update(m.mean, q.eta)
 	return nil
 }
 
 // updateSample is the update by importance sampling. [MeanField] takes E[K] and
 // E[KKᵀ] over the sample.
-func (q *powers) updateSample(m *model) {
+func (q *powers) updateSample(m *model) error {
 	if q.fresh = !q.fixed && q.sweeps <= earlySweeps; q.fresh {
-		q.draw(m)
+		if err := q.draw(m); err != nil {
+			return err
+		}
 		q.sweeps++
 	}
-	q.solve(m)
+	if err := q.solve(m); err != nil {
+		return err
+	}
 	copy(m.mean, q.sample.mean)
 	if m.update == PlugIn {
 		m.settle()
-	} else {
-		q.average(m)
+	} else if err := q.average(m, &m.Stop); err != nil {
+		return err
 	}
 	q.priors.update(q.sample.mean, q.sample.meanLog)
+	return nil
 }
 
 // remember implements weights.
@@ -226,20 +230,23 @@ func (q *powers) remember(memory *work.Memory) {
 // restored implements weights.
 func (q *powers) restored(m *model) {
 	if q.sample != nil && m.update != PlugIn {
-		q.average(m)
+		_ = q.average(m, nil) // nothing stops it
 		return
 	}
 	m.setKernel()
 }
 
-// average makes E[K], E[KKᵀ] and what depends on them those over the sample.
-func (q *powers) average(m *model) {
+// average makes E[K], E[KKᵀ] and what depends on them those over the sample, unless stop ends it.
+func (q *powers) average(m *model, stop *work.Stop) error {
 	m.kernel.Fill(0)
 	m.gram.Fill(0)
 	clear(m.spread)
 	for i, w := range q.sample.weight {
 		if w < 1e-20 {
 			continue
+		}
+		if err := stop.Ended(); err != nil {
+			return err
 		}
 		q.combine(m, q.sample.points.Row(i))
 		la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.scratch, 0, q.f)
@@ -253,12 +260,16 @@ func (q *powers) average(m *model) {
 	}
 	m.spread[0] += lowerInner(m.gram, m.sum)
 	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.kernel, 0, m.f)
+	return nil
 }
 
 // solve weighs the points.
-func (q *powers) solve(m *model) {
+func (q *powers) solve(m *model) error {
 	s := q.sample
 	for i := range s.target {
+		if err := m.Ended(); err != nil {
+			return err
+		}
 		q.combine(m, s.points.Row(i))
 		t := m.likelihoodOf(m.scratch, q.f, q.t)
 		for p, l := range s.logs.Row(i) {
@@ -267,11 +278,12 @@ func (q *powers) solve(m *model) {
 		s.target[i] = t
 	}
 	s.weigh()
+	return nil
 }
 
 // draw makes new points, of which after the first sweep most follow gamma
 // distributions with the moments of the last sample.
-func (q *powers) draw(m *model) {
+func (q *powers) draw(m *model) error {
 	s, share := q.sample, 1.0
 	if q.sweeps > 0 {
 		share = priorShare
@@ -283,6 +295,9 @@ func (q *powers) draw(m *model) {
 	}
 	logs := make([]float64, len(s.mean))
 	for i := range s.proposal {
+		if err := m.Ended(); err != nil {
+			return err
+		}
 		fromPrior := float64(i) < share*float64(len(s.proposal))
 		var prior, match float64
 		for p := range logs {
@@ -302,6 +317,7 @@ func (q *powers) draw(m *model) {
 			s.proposal[i] = logAdd(prior+special.Log(share), match+special.Log(1-share))
 		}
 	}
+	return nil
 }
 
 // climb moves η = log β uphill on the density of η, by a few quasi-Newton steps

@@ -60,7 +60,7 @@ func (p Model) parametricModel(k ParametricKernels, labels []int) (*model, error
 	}
 	m.monotone = m.monotone && p.Update == MeanField && p.Search == Mode
 	q.f, q.t = la.NewMatrix[float64](m.C, m.N), la.NewMatrix[float64](m.D, m.N)
-	m.updates = append(m.updates, work.Update{Name: "Θ", Step: func() error { q.update(m); return nil }})
+	m.updates = append(m.updates, work.Update{Name: "Θ", Step: func() error { return q.update(m) }})
 	return m, nil
 }
 
@@ -155,12 +155,14 @@ func (q *parameters) logLikelihood(m *model) float64 {
 }
 
 // update finds q(Θ) anew and leaves what depends on it in m.
-func (q *parameters) update(m *model) {
+func (q *parameters) update(m *model) error {
 	if m.update == MeanField {
 		m.sum.MirrorLower()
 	}
 	if q.sample != nil {
-		q.weigh(m)
+		if err := q.weigh(m); err != nil {
+			return err
+		}
 		copy(q.theta, q.sample.mean)
 		for p := range q.base {
 			q.set(m, p)
@@ -169,11 +171,15 @@ func (q *parameters) update(m *model) {
 		q.climb(m)
 	}
 	m.settle()
+	return nil
 }
 
 // weigh weighs the sample of Θ.
-func (q *parameters) weigh(m *model) {
+func (q *parameters) weigh(m *model) error {
 	for i := range q.sample.target {
+		if err := m.Ended(); err != nil {
+			return err
+		}
 		copy(q.theta, q.sample.points.Row(i))
 		q.sample.target[i] = 0
 		for p := range q.base {
@@ -185,6 +191,7 @@ func (q *parameters) weigh(m *model) {
 		q.sample.target[i] += q.logLikelihood(m)
 	}
 	q.sample.weigh()
+	return nil
 }
 
 // climb tries a step of each parameter in both directions and keeps what is better.

@@ -74,7 +74,7 @@ const (
 // its gradient at x in g and returns its value; a value that is not finite says
 // that x lies outside of f's domain, and the step is shortened. An error of f
 // ends the minimisation and is returned with the lowest point so far, whose value is +Inf
-// if it is the first.
+// if it is the first, and so is one of Resume.
 func Minimize(x []float64, f func(x, g []float64) (float64, error), s Settings) (Result, error) {
 	if s.Iterations == 0 {
 		s.Iterations = 100
@@ -101,13 +101,14 @@ func Minimize(x []float64, f func(x, g []float64) (float64, error), s Settings) 
 	if s.Resume != nil {
 		var err error
 		if resumed, err = s.Resume(m.snapshot); err != nil {
+			m.here.f = math.Inf(1) // whatever has been put back
 			return m.result(false), err
 		}
 	}
-	if !resumed {
-		if err := m.evaluate(m.here); err != nil {
-			return m.result(false), err
-		}
+	if resumed {
+		m.here.check()
+	} else if err := m.evaluate(m.here); err != nil {
+		return m.result(false), err
 	}
 	err := m.climb(s)
 	if err == nil && s.Note != nil {
@@ -221,7 +222,7 @@ func (m *minimizer) result(converged bool) Result {
 	}
 }
 
-// evaluate computes f at p. What is not finite counts as +Inf.
+// evaluate computes f at p.
 func (m *minimizer) evaluate(p *point) error {
 	m.evaluations++
 	var err error
@@ -230,15 +231,19 @@ func (m *minimizer) evaluate(p *point) error {
 		p.f = math.Inf(1)
 		return err
 	}
+	p.check()
+	return nil
+}
+
+// check makes the value +Inf unless it and the gradient are finite.
+func (p *point) check() {
+	finite := p.f-p.f == 0
 	for _, v := range p.g {
-		if v-v != 0 {
-			p.f = math.Inf(1)
-		}
+		finite = finite && v-v == 0
 	}
-	if math.IsNaN(p.f) || math.IsInf(p.f, -1) {
+	if !finite {
 		p.f = math.Inf(1)
 	}
-	return nil
 }
 
 // descent sets direction to −H·g by the two-loop recursion, which begins with the

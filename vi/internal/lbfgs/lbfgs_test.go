@@ -77,3 +77,36 @@ func TestErrorKeepsTheLowestPoint(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 	assert.LessOrEqual(t, r.F, math.Cosh(4))
 }
+
+// numbers puts the same value wherever a number is named.
+type numbers float64
+
+func (v numbers) Floats(x ...[]float64) {
+	for _, s := range x {
+		for i := range s {
+			s[i] = float64(v)
+		}
+	}
+}
+func (v numbers) Float(x *float64)  { *x = float64(v) }
+func (v numbers) Int(x *int, _ int) { *x = 0 }
+func (v numbers) Bool(x *bool)      { *x = false }
+
+// A state that is refused, or whose value is no number, is of no point where f is known.
+func TestBrokenStateIsUnknown(t *testing.T) {
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		value float64
+		err   error
+	}{{0, broken}, {math.NaN(), broken}, {math.NaN(), nil}, {math.Inf(-1), nil}} {
+		r, err := Minimize([]float64{4}, func(x, g []float64) (float64, error) {
+			g[0] = 2 * x[0]
+			return x[0] * x[0], nil
+		}, Settings{Resume: func(state func(State)) (bool, error) {
+			state(numbers(c.value))
+			return c.err == nil, c.err
+		}})
+		assert.Equal(t, c.err, err)
+		assert.True(t, math.IsInf(r.F, 1), "%g: F is %g", c.value, r.F)
+	}
+}
