@@ -75,6 +75,9 @@ func (s *PairState) validate() error {
 	if check.NonFinite([]float64{s.Bias, s.BiasVariance}) >= 0 || s.BiasVariance < 0 {
 		return fmt.Errorf("the bias has mean %g and variance %g", s.Bias, s.BiasVariance)
 	}
+	if err := conjugate.CheckPrior("Gamma", s.Gamma); err != nil {
+		return err
+	}
 	if err := s.X.validate(s.X.Lambda.Rows); err != nil {
 		return fmt.Errorf("rows: %w", err)
 	}
