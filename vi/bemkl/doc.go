@@ -71,4 +71,6 @@
 //	ridge.go     the step along the ridge
 //	gradient.go  derivatives of the bound by the kernels and by σ_g and the margin
 //	predict.go   predictions from the moments of a posterior
+//	triangles.go  the Gram matrix and the factor of a posterior in the memory of one matrix
+//	resumed.go   the check of what a journal leads to
 package bemkl

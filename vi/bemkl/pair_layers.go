@@ -102,8 +102,9 @@ func newPairLayers(x, z vi.Kernels, y la.Matrix[float64], set pairSettings, gamm
 	if noBias {
 		m.b[1] = 0
 	}
-	for i := range min(len(all), mostSampled) {
-		m.sample = append(m.sample, all[i*len(all)/min(len(all), mostSampled)])
+	sampled := min(len(all), mostSampled)
+	for i := range int64(sampled) {
+		m.sample = append(m.sample, all[i*int64(len(all))/int64(sampled)])
 	}
 	m.setTarget(y)
 	m.memory.Of(m.gamma.Scale, m.b)
@@ -387,6 +388,17 @@ func (m *pairLayers) predictions(p *vi.Predictions, noise float64) {
 
 // snapshot names the state that the models have in common.
 func (m *pairLayers) snapshot(s *work.Snapshot) {
+	bias := 1.0
+	if m.noBias {
+		bias = 0
+	}
+	s.Same(bias)
+	for _, partners := range m.x.partners { // a value of 0 and a missing one are the same in target
+		s.Same(float64(len(partners)))
+		for _, j := range partners {
+			s.Same(float64(j))
+		}
+	}
 	m.x.Snapshot(s)
 	m.z.Snapshot(s)
 	gammas(s, &m.gamma)

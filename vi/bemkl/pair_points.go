@@ -15,7 +15,7 @@ type PairPoints struct {
 }
 
 // Points returns what finds the factors of single rows, or columns. Unless meanOnly, it makes and
-// keeps R Cholesky factors of the basis points' order.
+// keeps R Cholesky factors of the basis points' order; a single one is the posterior's own.
 func (p *PairPosterior) Points(ws *la.Workspace, columns, meanOnly bool) (*PairPoints, error) {
 	q := &PairPoints{side: p.side(columns)}
 	if meanOnly {

@@ -75,6 +75,9 @@ func (s *PairState) validate() error {
 	if check.NonFinite([]float64{s.Bias, s.BiasVariance}) >= 0 || s.BiasVariance < 0 {
 		return fmt.Errorf("the bias has mean %g and variance %g", s.Bias, s.BiasVariance)
 	}
+	if err := conjugate.CheckPrior("Gamma", s.Gamma); err != nil {
+		return err
+	}
 	if err := s.X.validate(s.X.Lambda.Rows); err != nil {
 		return fmt.Errorf("rows: %w", err)
 	}
@@ -263,7 +266,7 @@ func (p *PairPosterior) Known(columns bool, places []int) *PairFactors {
 //	E[g*_s]ᵀ·Cov[e]·E[g*_t] + δ_st·(tr(E[e·eᵀ]·Cov[g*_s]) + σ_h²),
 //
 // the exact second moment under the posterior factors. Covariances cost R factorisations of
-// order D in every call.
+// order D in every call; that of a single component is kept.
 func (p *PairPosterior) New(columns bool, k vi.Kernels, opt vi.PredictOptions) (*PairFactors, error) {
 	side := p.side(columns)
 	out, err := side.Predict(k, vi.PredictOptions{MeanOnly: opt.MeanOnly, Intermediate: true, Workers: opt.Workers})

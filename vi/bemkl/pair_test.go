@@ -483,6 +483,40 @@ func TestPairPoints(t *testing.T) {
 	}
 }
 
+// TestPairFactorsBesideGram compares predictions of a fit with those of its state restored, bit for
+// bit: the factor of a single component lies beside the Gram matrix, which does not change.
+func TestPairFactorsBesideGram(t *testing.T) {
+	kx, kz, y := pairProblem{rows: 34, cols: 9, Px: 2, Pz: 1}.draw(t, 1)
+	x, z := testkit.Must(vi.NewDense(kx...)), testkit.Must(vi.NewDense(kz...))
+	for _, components := range []int{1, 2} {
+		fit, err := PairRegression{Components: components, Ascent: vi.Ascent{MaxSweeps: 5}}.Fit(context.Background(), x, z, y)
+		require.NoError(t, err)
+		for _, columns := range []bool{false, true} {
+			k := map[bool]*vi.Dense{false: x, true: z}[columns]
+			s := fit.Posterior.State()
+			s.X.Gram, s.Z.Gram = s.X.Gram.Clone(), s.Z.Gram.Clone()
+			apart := testkit.Must(NewPairPosterior(s))
+			want := testkit.Must(apart.New(columns, k, vi.PredictOptions{}))
+			for range 2 {
+				require.Equal(t, want, testkit.Must(fit.Posterior.New(columns, k, vi.PredictOptions{})))
+			}
+			points := testkit.Must(fit.Posterior.Points(nil, columns, false))
+			for r, f := range testkit.Must(apart.Points(nil, columns, false)).factors {
+				for d := range f.b.Rows {
+					require.Equal(t, f.b.Row(d)[:d+1], points.factors[r].b.Row(d)[:d+1])
+				}
+			}
+			side := fit.Posterior.side(columns)
+			if components == 1 {
+				require.Same(t, &side.room.Data[0], &side.only.b.Data[0])
+			}
+			for d := range side.D {
+				require.Equal(t, apart.side(columns).gram.Row(d)[d:], side.gram.Row(d)[d:])
+			}
+		}
+	}
+}
+
 // TestPairsOfEveryWorkerCount demands the same bits of fits by one worker and by several.
 func TestPairsOfEveryWorkerCount(t *testing.T) {
 	p := pairProblem{rows: 40, cols: 35, Px: 2, Pz: 2, R: 3, missing: 0.2}
@@ -570,9 +604,12 @@ func TestPairStateIsChecked(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, good, again.State())
 	for want, spoil := range map[string]func(s *PairState){
-		"SigmaG 0.1, SigmaH -1, Noise 0: each must be positive and finite":        func(s *PairState) { s.SigmaH = -1 },
-		"SigmaG 0.1, SigmaH 0.1, Noise 0: each must be positive and finite":       func(s *PairState) { s.Labels = false },
-		"vi: Margin is -1: it must be at least 0 and finite":                      func(s *PairState) { s.Margin = -1 },
+		"SigmaG 0.1, SigmaH -1, Noise 0: each must be positive and finite":  func(s *PairState) { s.SigmaH = -1 },
+		"SigmaG 0.1, SigmaH 0.1, Noise 0: each must be positive and finite": func(s *PairState) { s.Labels = false },
+		"vi: Margin is -1: it must be at least 0 and finite":                func(s *PairState) { s.Margin = -1 },
+		"vi: prior Gamma: Gamma(0, 1): shape and scale must be positive and finite": func(s *PairState) {
+			s.Gamma = vi.Gamma{Scale: 1}
+		},
 		"the bias has mean NaN and variance 1":                                    func(s *PairState) { s.Bias, s.BiasVariance = math.NaN(), 1 },
 		"vi: prior Eta: Gamma(0, 0): shape and scale must be positive and finite": func(s *PairState) { s.Priors.Eta = vi.Gamma{} },
 		"rows: vi: prior Eta[0]: Gamma(0, 0): shape and scale must be positive and finite": func(s *PairState) {

@@ -158,3 +158,35 @@ func TestJournalOfSomethingElse(t *testing.T) {
 	r4.Ascent = r.Ascent
 	refused(r4, k4, y4)
 }
+
+// A journal of pairs tells values of 0 from missing ones, and a bias from none.
+func TestJournalOfOtherPairs(t *testing.T) {
+	ctx := context.Background()
+	kx, kz, y := pairProblem{rows: 6, cols: 5, Px: 1, Pz: 1}.draw(t, 1)
+	x, z := testkit.Must(vi.NewDense(kx...)), testkit.Must(vi.NewDense(kz...))
+	y.Data[3], y.Data[4] = 0, math.NaN()
+	j := &vi.Journal{}
+	p := PairRegression{Components: 2, SigmaY: 1, Ascent: vi.Ascent{MaxSweeps: 3, Journal: j}}
+	_, err := p.Fit(ctx, x, z, y)
+	require.NoError(t, err)
+	kept, err := j.MarshalBinary()
+	require.NoError(t, err)
+	other := y.Clone()
+	other.Data[3], other.Data[4] = math.NaN(), 0
+	for _, c := range []struct {
+		noBias bool
+		y      la.Matrix[float64]
+		want   string
+	}{
+		{false, y, ""}, {false, other, "vi: the state of ascent 1: it is of other data or settings"},
+		{true, y, "vi: the state of ascent 1: it is of other data or settings"},
+	} {
+		require.NoError(t, j.UnmarshalBinary(kept))
+		p.NoBias = c.noBias
+		if _, err = p.Fit(ctx, x, z, c.y); c.want == "" {
+			assert.NoError(t, err)
+		} else {
+			assert.EqualError(t, err, c.want)
+		}
+	}
+}
