@@ -29,7 +29,7 @@ type Features struct {
 // weights w_p ~ N(0, a_p·I), a_p = 1/γ_p. With D features in all a step costs D³ and does
 // not depend on the number of samples but by way of the columns. As in Fit there is no bias:
 // targets and features are to be centred, or a constant feature added. Family must be one
-// whose parameters are not learned, or Fixed be set. Derived in docs/mgp.md, section 18.
+// whose parameters are not learned, or Held hold them all. Derived in docs/mgp.md, section 18.
 func (e Evidence) FitFeatures(ctx context.Context, f Features) (*FeatureFit, error) {
 	m, x, err := e.featureObjective(ctx, f)
 	if err != nil {
@@ -180,7 +180,8 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 	return m, x, nil
 }
 
-// snapshot names what tells other data and settings: evaluations depend on their points alone.
+// snapshot names what tells other data and settings, and the preconditioner: evaluations depend on
+// their points alone.
 func (m *featureEvidence) snapshot(s *work.Snapshot) {
 	for d := range m.gram.Rows {
 		s.Same(la.SumSq(m.gram.Row(d)[:d+1]))

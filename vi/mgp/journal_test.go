@@ -18,17 +18,21 @@ func TestJournal(t *testing.T) {
 	testkit.NotShort(t)
 	ctx := context.Background()
 	k, y, labels := mgpProblem(t, 40, 3, 3)
-	for name, fit := range map[string]func(vi.Ascent) (*Fit, error){
-		"targets":         func(a vi.Ascent) (*Fit, error) { return Evidence{Ascent: a, Draws: 3}.Fit(ctx, k, y) },
-		"a prior learned": func(a vi.Ascent) (*Fit, error) { return Evidence{Ascent: a, Family: StudentT}.Fit(ctx, k, y) },
-		"labels":          func(a vi.Ascent) (*Fit, error) { return Evidence{Ascent: a}.FitLabels(ctx, k, labels) },
-		"labels, bound": func(a vi.Ascent) (*Fit, error) {
+	train, _, z := blocks(1)
+	for name, fit := range map[string]func(vi.Ascent) (any, error){
+		"targets":         func(a vi.Ascent) (any, error) { return Evidence{Ascent: a, Draws: 3}.Fit(ctx, k, y) },
+		"a prior learned": func(a vi.Ascent) (any, error) { return Evidence{Ascent: a, Family: StudentT}.Fit(ctx, k, y) },
+		"labels":          func(a vi.Ascent) (any, error) { return Evidence{Ascent: a}.FitLabels(ctx, k, labels) },
+		"labels, bound": func(a vi.Ascent) (any, error) {
 			return Evidence{Ascent: a, Sites: VariationalBound}.FitLabels(ctx, k, labels)
 		},
-		"varying":           func(a vi.Ascent) (*Fit, error) { return Evidence{Ascent: a}.FitVarying(ctx, k, y) },
-		"heavy":             func(a vi.Ascent) (*Fit, error) { return Evidence{Ascent: a}.FitHeavy(ctx, k, y) },
-		"factorised":        func(a vi.Ascent) (*Fit, error) { a.MaxSweeps = 20; return Model{Ascent: a}.Fit(ctx, k, y) },
-		"factorised labels": func(a vi.Ascent) (*Fit, error) { a.MaxSweeps = 20; return Model{Ascent: a}.FitLabels(ctx, k, labels) },
+		"varying": func(a vi.Ascent) (any, error) { return Evidence{Ascent: a}.FitVarying(ctx, k, y) },
+		"heavy":   func(a vi.Ascent) (any, error) { return Evidence{Ascent: a}.FitHeavy(ctx, k, y) },
+		"features": func(a vi.Ascent) (any, error) {
+			return Evidence{Ascent: a}.FitFeatures(ctx, Features{Blocks: train, Targets: z})
+		},
+		"factorised":        func(a vi.Ascent) (any, error) { a.MaxSweeps = 20; return Model{Ascent: a}.Fit(ctx, k, y) },
+		"factorised labels": func(a vi.Ascent) (any, error) { a.MaxSweeps = 20; return Model{Ascent: a}.FitLabels(ctx, k, labels) },
 	} {
 		var kept [][]byte
 		j := &vi.Journal{}
