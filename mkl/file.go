@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"maps"
 	"slices"
 	"strings"
@@ -206,9 +207,18 @@ func (f *fileReader) takeMatrix(name string, rows, cols int) la.Matrix[float64] 
 	return la.MatrixOf(rows, cols, x)
 }
 
+// triangle returns the number of entries of the triangle of n rows of a matrix, or −1, which no tensor
+// has, where an int cannot hold those of the matrix.
+func triangle(n int) int {
+	if n > 0 && n+1 > math.MaxInt/n {
+		return -1
+	}
+	return n * (n + 1) / 2
+}
+
 // takeLower is take for a lower triangle, packed.
 func (f *fileReader) takeLower(name string, n int) la.Matrix[float64] {
-	x := f.take(name, n*(n+1)/2)
+	x := f.take(name, triangle(n))
 	if x == nil {
 		return la.Matrix[float64]{}
 	}
@@ -217,7 +227,7 @@ func (f *fileReader) takeLower(name string, n int) la.Matrix[float64] {
 
 // takeUpper is takeLower of a symmetric matrix of which the upper triangle counts.
 func (f *fileReader) takeUpper(name string, n int) la.Matrix[float64] {
-	x := f.take(name, n*(n+1)/2)
+	x := f.take(name, triangle(n))
 	if x == nil {
 		return la.Matrix[float64]{}
 	}

@@ -111,7 +111,7 @@ func (f *fileReader) takePairSide(prefix string, j designJSON) (ds *design, s be
 	if N != j.Samples || N < 1 {
 		return nil, s, fmt.Errorf("model: %d samples where the tensors have %d", j.Samples, N)
 	}
-	packed := f.takeMatrix("h.cov", N, R*(R+1)/2) // before there is room for the covariances
+	packed := f.takeMatrix("h.cov", N, triangle(R)) // before there is room for the covariances
 	if f.err != nil {
 		return nil, s, f.err
 	}

@@ -85,7 +85,7 @@ func (f *fileReader) takeSharedHealing(P, D int) *bemkl.SharedHealing {
 	if !f.has("healing.weights") {
 		return nil
 	}
-	R, packed := f.size("healing.weights")/P, D*(D+1)/2
+	R, packed := f.size("healing.weights")/P, triangle(D)
 	h := &bemkl.SharedHealing{Weights: f.takeMatrix("healing.weights", R, P), Residual: f.takeMatrix("healing.residual", R, D)}
 	precision, kernels := f.take("healing.precision", 1), f.take("healing.kernels", R, packed)
 	if f.err != nil {

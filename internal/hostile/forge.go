@@ -234,7 +234,7 @@ func value(r *rand.Rand, v float64) float64 {
 	case 0: // near it
 		return v * (1 + float64(r.NormFloat64()*pick(r, 1e-12, 1e-3, 1)))
 	case 1: // of any size
-		return math.Copysign(math.Pow(10, 640*r.Float64()-322), r.Float64()-0.3)
+		return math.Copysign(math.Pow(10, float64(640*r.Float64())-322), float64(r.Float64())-0.3)
 	}
 	return pick(r,
 		0, -1, 2, 1e300, -1e300, 1e-300, 5e-324, math.MaxFloat64, -math.MaxFloat64, math.NaN(), math.Inf(1),
