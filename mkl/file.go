@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
