@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -27,7 +29,8 @@ type evaluateCmd struct {
 type evaluation struct {
 	Task        string        `json:"task"`
 	Samples     int           `json:"samples"`
-	Measures    []measures    `json:"measures"` // by target; one for a classifier
+	Measures    []measures    `json:"measures"`           // by target; one for a classifier
+	Baseline    *measures     `json:"baseline,omitempty"` // of one target: what the mean or the frequencies of these samples would have
 	Calibration []measure.Bin `json:"calibration,omitempty"`
 
 	// Training tells that the file is one that the model was fitted to.
@@ -164,6 +167,9 @@ func (p numberPrediction) measure(ev *evaluation, f *console.File, truth []int, 
 			return console.Inputf("%s: %w", targets[o], err)
 		}
 		ev.Measures = append(ev.Measures, measures{targets[o], v})
+		if ratio := v["RMSE/SD"]; ratio > 0 && len(truth) == 1 {
+			ev.Baseline = &measures{"mean", console.Figures{"RMSE": v["RMSE"] / ratio, "RMSE/SD": 1}}
+		}
 	}
 	return nil
 }
@@ -178,7 +184,7 @@ func (p classPrediction) measure(ev *evaluation, f *console.File, truth []int, t
 	if err != nil {
 		return err
 	}
-	ev.Measures = []measures{{targets[0], v}}
+	ev.Measures, ev.Baseline = []measures{{targets[0], v}}, frequencies(class)
 	if ev.bins > 0 {
 		ev.Calibration, err = measure.Calibration(class, probability, ev.bins)
 	}
@@ -204,8 +210,28 @@ func (p labelPrediction) measure(ev *evaluation, f *console.File, truth []int, t
 			return err
 		}
 		ev.Measures = append(ev.Measures, measures{targets[o], v})
+		if len(truth) == 1 {
+			ev.Baseline = frequencies(class)
+		}
 	}
 	return nil
+}
+
+// frequencies measures the prediction of each sample by the frequencies of the classes among all: no other
+// that is the same for every sample has a lower log loss or Brier score.
+func frequencies(class []int) *measures {
+	count := map[int]int{}
+	for _, k := range class {
+		count[k]++
+	}
+	most, entropy, squares := 0.0, 0.0, 0.0
+	for _, k := range slices.Sorted(maps.Keys(count)) {
+		p := float64(count[k]) / float64(len(class))
+		most = max(most, p)
+		entropy -= float64(p * math.Log(p))
+		squares += float64(p * p)
+	}
+	return &measures{"frequencies", console.Figures{"accuracy": most, "log loss": entropy, "Brier": 1 - squares}}
 }
 
 // known returns the positions among the classes of the labels of a column, and what was predicted of the
@@ -246,7 +272,11 @@ func (ev *evaluation) print(out io.Writer) error {
 		}
 	}
 	rows := [][]string{header}
-	for _, m := range ev.Measures {
+	all := ev.Measures
+	if ev.Baseline != nil {
+		all = append(slices.Clone(all), *ev.Baseline)
+	}
+	for _, m := range all {
 		row := []string{columnName(m.Target)}
 		for _, name := range header[1:] {
 			cell := ""
@@ -265,6 +295,9 @@ func (ev *evaluation) print(out io.Writer) error {
 	}
 	if slices.Contains(header, measure.Surprises) {
 		fmt.Fprintf(out, "\nECE: expected calibration error, of the most probable class in %d bins; %s: truths that were given a smaller probability\n", measure.ErrorBins, measure.Surprises)
+	}
+	if ev.Baseline != nil {
+		fmt.Fprintf(out, "\n%s: predicting each sample by that of all, which a model should beat\n", ev.Baseline.Target)
 	}
 	if ev.interval > 0 {
 		fmt.Fprintf(out, "\nlog density: mean per sample, in nats; coverage: of the %g %% interval\n", 100*ev.interval)

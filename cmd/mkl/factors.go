@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -106,24 +105,9 @@ func (c *fitCmd) fitFactors(e *console.Env) error {
 		return err
 	}
 	rep := newReport(p.est, model, p.notes)
-	rep.Model = p.Output
-	if fell == nil {
-		rep.warn(e.Stderr)
-	}
-	if c.JSON {
-		rep.Trace = model.Trace().Bounds
-		return errors.Join(console.PrintJSON(e.Stdout, rep), c.unfinished(fell))
-	}
 	rows, cols := t.table().Dims()
-	fmt.Fprintf(e.Stdout, "%s: %s, %s, %s (%s %% of the table), factors\n", p.main.Name(), console.Plural(rows, "row"),
-		console.Plural(cols, "column"), console.Plural(t.entries, "entry"), console.Figure(100*float64(t.entries)/float64(rows)/float64(cols)))
-	if err := rep.print(e.Stdout); err != nil {
-		return err
-	}
-	if p.Output != "" && p.Output != console.Standard {
-		fmt.Fprintf(e.Stdout, "\nmodel: %s\n", p.Output)
-	}
-	return c.unfinished(fell)
+	return c.tell(e, rep, model, fell, fmt.Sprintf("%s: %s, %s, %s (%s %% of the table), factors", p.main.Name(), console.Plural(rows, "row"),
+		console.Plural(cols, "column"), console.Plural(t.entries, "entry"), console.Figure(100*float64(t.entries)/float64(rows)/float64(cols))))
 }
 
 // factorModel is the estimator with its settings.
@@ -574,11 +558,7 @@ func (c *factorInput) write(e *console.Env, out *columns, n int) error {
 	if c.JSON {
 		write = out.writeJSON
 	}
-	path := c.Output
-	if path == "" {
-		path = console.Standard
-	}
-	return e.Create(path, func(w io.Writer) error { return write(w, n) })
+	return e.Create(cmp.Or(c.Output, console.Standard), func(w io.Writer) error { return write(w, n) })
 }
 
 // completeCmd is mkl complete.

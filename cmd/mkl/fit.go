@@ -60,7 +60,14 @@ func (c *fitCmd) Run(e *console.Env) error {
 	if e, err = c.keep(e, model); err != nil {
 		return err
 	}
-	return errors.Join(p.report(e, model, p.main.Data.Rows, len(d.views), fell), c.unfinished(fell))
+	rep := newReport(p.est, model, p.notes)
+	rep.samples = p.Samples
+	kernels := len(d.views)
+	if p.est.open || !p.est.kernels() {
+		kernels = len(rep.Kernels)
+	}
+	return c.tell(e, rep, model, fell, fmt.Sprintf("%s: %s, %s in %s, %s", p.main.Name(), console.Plural(p.main.Data.Rows, "sample"),
+		console.Plural(kernels, p.est.partName()), console.Plural(len(p.views), "view"), rep.learned(p.notes.Targets)))
 }
 
 // keep writes the model, if that is wanted. Where standard output has it, the report
@@ -149,30 +156,44 @@ func (c *fitCmd) gather(e *console.Env) (*problem, *data, error) {
 	return p, d, nil
 }
 
-// report tells what was learned of n samples by so many kernels. A fit that an error
-// ended needs no warning besides.
-func (p *problem) report(e *console.Env, model mkl.Model, n, kernels int, ended error) error {
-	rep := newReport(p.est, model, p.notes)
-	rep.Model, rep.samples = p.Output, p.Samples
+// tell prints what was learned, below a headline, and what can be done next. A fit that an error ended needs
+// no warning besides.
+func (c *fitCmd) tell(e *console.Env, rep *report, m mkl.Model, ended error, headline string) error {
+	rep.Model = c.Output
 	if ended == nil {
+		if rep.Reason == vi.Cancelled.String() { // by nothing else
+			rep.Reason = errTimeUp.Error()
+		}
 		rep.warn(e.Stderr)
 	}
-	if p.JSON {
-		rep.Trace = model.Trace().Bounds
-		return console.PrintJSON(e.Stdout, rep)
+	if c.JSON {
+		rep.Trace = m.Trace().Bounds
+		return errors.Join(console.PrintJSON(e.Stdout, rep), c.unfinished(ended))
 	}
-	if p.est.open || !p.est.kernels() {
-		kernels = len(rep.Kernels)
-	}
-	fmt.Fprintf(e.Stdout, "%s: %s, %s in %s, %s\n", p.main.Name(), console.Plural(n, "sample"),
-		console.Plural(kernels, p.est.partName()), console.Plural(len(p.views), "view"), rep.learned(p.notes.Targets))
+	fmt.Fprintln(e.Stdout, headline)
 	if err := rep.print(e.Stdout); err != nil {
-		return err
+		return errors.Join(err, c.unfinished(ended))
 	}
-	if p.Output != "" && p.Output != console.Standard {
-		fmt.Fprintf(e.Stdout, "\nmodel: %s\n", p.Output)
+	if c.Output != "" && c.Output != console.Standard {
+		fmt.Fprintf(e.Stdout, "\nmodel: %s\n", c.Output)
 	}
-	return nil
+	if text := c.next(rep); text != "" && ended == nil && e.IsTerminal() {
+		fmt.Fprintln(e.Stderr, text)
+	}
+	return c.unfinished(ended)
+}
+
+// next says what can be done with the model; it is empty where another command reads it already.
+func (c *fitCmd) next(rep *report) string {
+	switch {
+	case c.Output == console.Standard:
+		return ""
+	case c.Output == "":
+		return "next: the same with -o FILE keeps the model, to predict with it"
+	case rep.Factors != nil && c.Entries == "":
+		return fmt.Sprintf("next: mkl complete %s FILE fills the gaps of a table", c.Output)
+	}
+	return fmt.Sprintf("next: mkl predict %[1]s FILE predicts new rows; mkl evaluate %[1]s FILE says how well, where the truth is known", c.Output)
 }
 
 // unfinished says what the model is worth where the ascent ended with an error.

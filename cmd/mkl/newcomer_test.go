@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
 )
 
 // bare is a table without names: x, z, and three classes called by numbers.
@@ -95,4 +96,52 @@ func TestWeightsForPeople(t *testing.T) {
 	assert.Equal(t, "  … and 3 below 1 % (-json lists all)", lines[len(lines)-1])
 	assert.Len(t, lines, 1+21+1)
 	assert.NotContains(t, b.String(), "±")
+}
+
+// Weights of a class whose function is constant are not listed as if they were large.
+func TestVanishedWeights(t *testing.T) {
+	est := estimatorOf("landmark-classifier")
+	kernel := func(w console.Number) []kernelReport {
+		return []kernelReport{{View: "x", Kernel: "rbf(width=1)", Weight: w, Active: true}}
+	}
+	r := &report{est: est, Classes: []string{"a", "b", "c"}, Targets: []targetReport{
+		{Name: "a", Kernels: kernel(0.5)}, {Name: "b", Kernels: kernel(3e-11)}, {Name: "c", Kernels: kernel(2e-6)},
+	}}
+	var b strings.Builder
+	require.NoError(t, r.print(&b))
+	assert.Equal(t, 2, strings.Count(b.String(), "100.0 %"))
+	assert.Contains(t, b.String(), "\nb\nno kernel active: no weight is above 3e-11, and the function of the class is constant\n\nc\n")
+}
+
+// A fit says what can be done with its model, on a terminal alone, and one that -time ended that it was that.
+func TestNext(t *testing.T) {
+	of := func(output string, r *report) string { return (&fitCmd{Output: output}).next(r) }
+	factors := &report{Factors: []factorReport{{}}}
+	assert.Equal(t, "next: the same with -o FILE keeps the model, to predict with it", of("", &report{}))
+	assert.Contains(t, of("m", &report{}), "next: mkl predict m FILE predicts new rows; mkl evaluate m FILE ")
+	assert.Equal(t, "next: mkl complete m FILE fills the gaps of a table", of("m", factors))
+	assert.Contains(t, (&fitCmd{Output: "m", factorFlags: factorFlags{Entries: "a,b,c"}}).next(factors), "mkl predict m FILE")
+	assert.Empty(t, of("-", &report{}))
+
+	var out, messages strings.Builder
+	rep := &report{est: estimatorOf("landmarks"), Reason: "cancelled", Sweeps: 3}
+	require.NoError(t, new(fitCmd).tell(&console.Env{Stdout: &out, Stderr: &messages}, rep, nil, nil, "headline"))
+	assert.Contains(t, out.String(), "headline\nNOT converged (-time is up) after 3 sweeps")
+	assert.Equal(t, "mkl: warning: the fit has NOT converged (-time is up) after 3 sweeps\n", messages.String())
+}
+
+// The baseline of classes is measured like the same probabilities of a model.
+func TestFrequencies(t *testing.T) {
+	class := []int{0, 2, 2, 0, 2, 1, 2}
+	var probability [][]float64
+	for range class {
+		probability = append(probability, []float64{2. / 7, 1. / 7, 4. / 7})
+	}
+	want, err := measure.Classes(class, probability)
+	require.NoError(t, err)
+	got := frequencies(class)
+	assert.Len(t, got.Values, 3)
+	for name, v := range got.Values {
+		assert.InEpsilon(t, want[name], v, 1e-14, name)
+	}
 }

@@ -317,7 +317,7 @@ func shareBars(all []share, name func(share) string) (bars []page.Bar) {
 func importanceText(all []importance, name string) string {
 	for _, v := range all {
 		if v.name == name {
-			return fmt.Sprintf("%s ± %s", console.Figure(v.rise), console.Figure(v.se))
+			return fmt.Sprintf("%s ± %s", console.Figure(v.rise), console.Uncertainty(v.se))
 		}
 	}
 	return ""
@@ -371,7 +371,7 @@ func importanceSection(views, columns []importance, note string) page.Section {
 			if i < mostBars {
 				bars = append(bars, page.Bar{Name: v.name, Value: v.rise, Low: v.rise - 2*v.se, High: v.rise + 2*v.se})
 			}
-			rows = append(rows, []string{v.name, console.Figure(v.rise), "± " + console.Figure(v.se)})
+			rows = append(rows, []string{v.name, console.Figure(v.rise), "± " + console.Uncertainty(v.se)})
 		}
 		s.Paragraphs = []string{note}
 		s.Pictures = append(s.Pictures, page.Bars("importance-"+group.name+"s", "Permutation importance of "+group.name+"s", "rise of the loss ± 2 SE", bars))
@@ -757,7 +757,7 @@ func (r *reporter) active() page.Section {
 		})
 		var rows [][]string
 		for _, a := range listed[:min(len(listed), mostSamples)] {
-			rows = append(rows, []string{strconv.Itoa(a.Sample + 1), console.Figure(float64(a.Weight)), "± " + console.Figure(float64(a.SD))})
+			rows = append(rows, []string{strconv.Itoa(a.Sample + 1), console.Figure(float64(a.Weight)), "± " + console.Uncertainty(float64(a.SD))})
 		}
 		s.Tables = append(s.Tables, page.Table{
 			Caption: fmt.Sprintf("%s: %d of %s active", t.Name, len(t.Active), console.Plural(r.told.Samples, "sample")),

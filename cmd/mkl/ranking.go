@@ -176,7 +176,7 @@ func withError(e choose.Estimate) string {
 	if math.IsNaN(e.SE) {
 		return console.Figure(e.Value)
 	}
-	return console.Figure(e.Value) + " ± " + console.Figure(e.SE)
+	return console.Figure(e.Value) + " ± " + console.Uncertainty(e.SE)
 }
 
 // withInterval is a difference and its interval, if that is known.

@@ -238,7 +238,9 @@ func (r *report) print(out io.Writer) error {
 		if t.Prior != "" {
 			fmt.Fprintf(out, "prior %s\n", t.Prior)
 		}
-		if !shared {
+		if r.vanished(t) {
+			fmt.Fprintf(out, "no kernel active: no weight is above %s, and the function of the class is constant\n", console.Figure(t.largest()))
+		} else if !shared {
 			if err := r.printKernels(out, t.Kernels); err != nil {
 				return err
 			}
@@ -264,6 +266,24 @@ func (r *report) print(out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// negligible is the variance below which a class's function is called constant, in the units of the noise
+// of its score.
+const negligible = 1e-6
+
+// vanished reports whether a class has weights of its own and all of them are negligible: shares of such
+// weights mean nothing.
+func (r *report) vanished(t targetReport) bool {
+	return r.Classes != nil && !t.Collapsed && len(t.Kernels) > 0 && t.largest() < negligible
+}
+
+// largest is the size of the largest weight of the target's own.
+func (t *targetReport) largest() (w float64) {
+	for _, k := range t.Kernels {
+		w = max(w, math.Abs(float64(k.Weight)))
+	}
+	return w
 }
 
 // ended says how the fit ended, in one line or two.
@@ -320,7 +340,7 @@ func (t *targetReport) printSamples(out io.Writer) error {
 	}
 	var rows [][]string
 	for _, s := range listed {
-		row := []string{"", fmt.Sprintf("row %d", s.Sample+1), console.Figure(float64(s.Weight)), "± " + console.Figure(float64(s.SD))}
+		row := []string{"", fmt.Sprintf("row %d", s.Sample+1), console.Figure(float64(s.Weight)), "± " + console.Uncertainty(float64(s.SD))}
 		rows = append(rows, append(row, s.At...))
 	}
 	if err := console.PrintTable(out, "lrrlrr", rows); err != nil {
@@ -375,7 +395,7 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		}
 		row := []string{"", "", shortened(k.Kernel), console.Figure(float64(k.Weight)), "", ""}
 		if known {
-			row[4] = "± " + console.Figure(float64(k.SD))
+			row[4] = "± " + console.Uncertainty(float64(k.SD))
 		}
 		if shares && total > 0 {
 			row[1] = fmt.Sprintf("%.1f %%", 100*math.Abs(float64(k.Weight))/total)

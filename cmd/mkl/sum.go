@@ -542,23 +542,9 @@ func (c *fitCmd) fitSums(e *console.Env, parts []*sums) error {
 		return err
 	}
 	rep := newReport(estimatorOf(m.Kind()), m, n)
-	rep.Model = c.Output
-	if fell == nil {
-		rep.warn(e.Stderr)
-	}
-	if c.JSON {
-		rep.Trace = m.Trace().Bounds
-		return errors.Join(console.PrintJSON(e.Stdout, rep), c.unfinished(fell))
-	}
-	fmt.Fprintf(e.Stdout, "%s in sums of %s, %s, %s\n", console.Plural(int(m.(interface{ Observations() int64 }).Observations()), "sample"),
-		console.Plural(tables, "table"), console.Plural(len(rep.Kernels), "kernel"), rep.learned(n.Targets))
-	if err := rep.print(e.Stdout); err != nil {
-		return err
-	}
-	if c.Output != "" && c.Output != console.Standard {
-		fmt.Fprintf(e.Stdout, "\nmodel: %s\n", c.Output)
-	}
-	return c.unfinished(fell)
+	return c.tell(e, rep, m, fell, fmt.Sprintf("%s in sums of %s, %s, %s",
+		console.Plural(int(m.(interface{ Observations() int64 }).Observations()), "sample"),
+		console.Plural(tables, "table"), console.Plural(len(rep.Kernels), "kernel"), rep.learned(n.Targets)))
 }
 
 // rereading is the tables of sums, read again in each pass of a fit of classes.

@@ -69,8 +69,8 @@ func Processors(n int) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// terminal reports whether stderr is a terminal, where progress can be shown.
-func (e *Env) terminal() bool {
+// IsTerminal reports whether stderr is a terminal, where progress can be shown.
+func (e *Env) IsTerminal() bool {
 	f, ok := e.Stderr.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

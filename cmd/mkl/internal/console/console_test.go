@@ -270,3 +270,21 @@ func TestManyColumns(t *testing.T) {
 	assert.Equal(t, 1, rows)
 	assert.Equal(t, n/2, s.Matrix().Cols)
 }
+
+func TestDigits(t *testing.T) {
+	for _, c := range []struct {
+		x                   float64
+		figure, uncertainty string
+	}{
+		{0, "0", "0"},
+		{0.00054912, "0.0005491", "0.00055"},
+		{0.04797, "0.04797", "0.048"},
+		{-2.36612, "-2.366", "-2.4"},
+		{123.456, "123.5", "123"},
+		{1234567, "1.235e+06", "1.2e+06"},
+		{math.NaN(), "NaN", "NaN"},
+	} {
+		assert.Equal(t, c.figure, Figure(c.x))
+		assert.Equal(t, c.uncertainty, Uncertainty(c.x))
+	}
+}

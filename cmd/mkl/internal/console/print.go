@@ -54,12 +54,16 @@ func PrintTable(w io.Writer, align string, rows [][]string) error {
 }
 
 // Figure prints a number with four digits.
-func Figure(x float64) string {
+func Figure(x float64) string { return withDigits(x, 4) }
+
+// Uncertainty prints a standard error or a standard deviation with two digits: they are not known better.
+func Uncertainty(x float64) string { return withDigits(x, 2) }
+
+func withDigits(x float64, n int) string {
 	if a := math.Abs(x); a >= 1e-3 && a < 1e5 {
-		digits := max(0, 3-int(math.Floor(math.Log10(a))))
-		return fmt.Sprintf("%.*f", digits, x)
+		return fmt.Sprintf("%.*f", max(0, n-1-int(math.Floor(math.Log10(a)))), x)
 	}
-	return fmt.Sprintf("%.4g", x)
+	return fmt.Sprintf("%.*g", n, x)
 }
 
 // Number is a number that may be infinite or none: in JSON it is then one of the strings

@@ -15,7 +15,7 @@ type Progress struct {
 // NewProgress begins a bar of so many steps of what; quiet shows none.
 func NewProgress(e *Env, quiet bool, total int, what string) *Progress {
 	p := &Progress{}
-	if !quiet && e.terminal() {
+	if !quiet && e.IsTerminal() {
 		p.bar = pb.New(total)
 		p.bar.SetTemplateString(`{{counters . }} ` + what + ` {{bar . "[" "=" ">" " " "]"}} {{etime . }}{{rtime . " %s left"}}{{with string . "note"}}  {{.}}{{end}}`)
 		p.bar.SetWriter(e.Stderr)
