@@ -63,7 +63,7 @@ func TestComplete(t *testing.T) {
 		{[]string{"co"}, "compare complete completion"},
 		{[]string{"reproduce", "mgp"}, "mgp-flowers102 mgp-toy"},
 		{[]string{"fit", "d.csv", "-mo"}, "-model"},
-		{[]string{"fit", "d.csv", "-model", ""}, "auto bmkl factors landmarks mgp probit spikeslab"},
+		{[]string{"fit", "d.csv", "-model", ""}, "auto bmkl factors landmarks mgp pairs probit spikeslab"},
 		{[]string{"fit", "d.csv", "--model", "m"}, "mgp"},
 		{[]string{"fit", "d.csv", "-plain", "-me"}, "-memory -method"},
 		{[]string{"cv", "-no-"}, "-no-baselines -no-stratify"},

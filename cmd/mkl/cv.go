@@ -50,8 +50,8 @@ type crossValidation struct {
 // Run reads the table, divides it, and compares the candidates.
 func (c *cvCmd) Run(e *console.Env) error {
 	switch {
-	case c.Task != nil && *c.Task == taskFactors:
-		return console.Inputf("cv is not for -task %s: mkl evaluate measures such a model by entries that it was not fitted to", taskFactors)
+	case c.Task != nil && slices.Contains([]string{taskFactors, taskPairs, taskPairLabels}, *c.Task):
+		return console.Inputf("cv is not for -task %s: mkl evaluate measures such a model by entries that it was not fitted to", *c.Task)
 	case c.Folds < 2:
 		return console.Inputf("-folds %d: two at least are needed", c.Folds)
 	case c.Repeats < 1:
@@ -575,7 +575,7 @@ func (v *crossValidation) problem(model string, set kernelSet, target int) (*pro
 // targetModels are the models that learn targets.
 func targetModels() []string {
 	return distinct(func(est *estimator) []string {
-		if est.form == tableEntries {
+		if est.form == tableEntries || est.pairs {
 			return nil
 		}
 		return []string{est.model}

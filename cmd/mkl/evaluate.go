@@ -116,6 +116,9 @@ func (c *evaluateCmd) tested(e *console.Env) (_ *tested, err error) {
 			m.noun = "entry"
 		}
 	}
+	if m.pairs != nil {
+		m.noun = "pair"
+	}
 	if m.est.form == numbers || m.est.form == tableEntries {
 		m.interval = c.Interval
 	}

@@ -29,7 +29,7 @@ func (c *exportCmd) Run(e *console.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := m.refuseFactors("mkl export"); err != nil {
+	if err := m.refuseTables("mkl export"); err != nil {
 		return err
 	}
 	var inputs []string

@@ -23,7 +23,7 @@ const taskFactors = "factors"
 // factorFlags are the flags of -task factors.
 type factorFlags struct {
 	Factors     int    `help:"Factors of -task factors, at most; 0 means 10."`
-	Entries     string `placeholder:"ROW,COLUMN,VALUE" help:"Columns of a table for -task factors that lists entries, one a line, such as user,film,rating. Without it the table has a column for each column and empty cells where entries are missing."`
+	Entries     string `placeholder:"ROW,COLUMN,VALUE" help:"Columns of a table for -task factors, pairs or pairlabels that lists entries, one a line, such as user,film,rating. Without it the table has a column for each column and empty cells where entries are missing."`
 	SharedNoise bool   `help:"Give all columns of -task factors the same noise."`
 	NoOffsets   bool   `help:"Leave out the columns' own levels in -task factors."`
 }
@@ -81,6 +81,18 @@ func (c *fitCmd) fitFactors(e *console.Env) error {
 	if err != nil {
 		return err
 	}
+	f := p.factorModel()
+	if f.Notes, err = p.notes.encode(); err != nil {
+		return err
+	}
+	rows, cols := t.table().Dims()
+	headline := fmt.Sprintf("%s: %s, %s, %s (%s %% of the table), factors", p.main.Name(), console.Plural(rows, "row"),
+		console.Plural(cols, "column"), console.Plural(t.entries, "entry"), console.Figure(100*float64(t.entries)/float64(rows)/float64(cols)))
+	return p.fitTable(e, headline, func(ctx context.Context) (mkl.Model, error) { return asModel(f.Fit(ctx, t.table())) })
+}
+
+// fitTable fits a model of a table that was read, keeps it and reports on it below a headline.
+func (p *problem) fitTable(e *console.Env, headline string, fit func(context.Context) (mkl.Model, error)) error {
 	key, err := p.fitKey()
 	if err != nil {
 		return err
@@ -89,11 +101,7 @@ func (c *fitCmd) fitFactors(e *console.Env) error {
 	if err != nil {
 		return err
 	}
-	f := p.factorModel()
-	if f.Notes, err = p.notes.encode(); err != nil {
-		return err
-	}
-	model, fell := p.bar.finish(inTime(e.Ctx, c.Time, func(ctx context.Context) (mkl.Model, error) { return asModel(f.Fit(ctx, t.table())) }))
+	model, fell := p.bar.finish(inTime(e.Ctx, p.Time, fit))
 	ended()
 	if model == nil {
 		return fell
@@ -101,13 +109,11 @@ func (c *fitCmd) fitFactors(e *console.Env) error {
 	if err := p.resumed.end(fell == nil && p.Time == 0 && model.Trace().Converged); err != nil {
 		return err
 	}
-	if e, err = c.keep(e, model); err != nil {
+	if e, err = p.keep(e, model); err != nil {
 		return err
 	}
 	rep := newReport(p.est, model, p.notes)
-	rows, cols := t.table().Dims()
-	return c.tell(e, rep, model, fell, fmt.Sprintf("%s: %s, %s, %s (%s %% of the table), factors", p.main.Name(), console.Plural(rows, "row"),
-		console.Plural(cols, "column"), console.Plural(t.entries, "entry"), console.Figure(100*float64(t.entries)/float64(rows)/float64(cols))))
+	return p.tell(e, rep, model, fell, headline)
 }
 
 // factorModel is the estimator with its settings.
@@ -487,8 +493,12 @@ func (m *loaded) predicted() []string {
 	return m.notes.Targets
 }
 
-// refuseFactors refuses a model of factors, which the named command is not for.
-func (m *loaded) refuseFactors(what string) error {
+// refuseTables refuses a model of factors or of pairs, which the named command is not for.
+func (m *loaded) refuseTables(what string) error {
+	if m.est.pairs {
+		return console.Inputf("%s is not for models of pairs, which predict by what two tables tell of a row and of a column: "+
+			"mkl inspect tells what they hold, and mkl evaluate how well they predict", what)
+	}
 	if m.est.form != tableEntries {
 		return nil
 	}

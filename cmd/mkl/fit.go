@@ -29,6 +29,10 @@ func (c *fitCmd) Run(e *console.Env) error {
 		return console.Inputf("%s: a fit takes one table, or files that mkl sum wrote", c.More[0])
 	case c.Task != nil && *c.Task == taskFactors:
 		return c.fitFactors(e)
+	case c.Task != nil && (*c.Task == taskPairs || *c.Task == taskPairLabels):
+		return c.fitPairs(e)
+	case c.Task == nil && (c.pairFlags.Rows != nil || c.pairFlags.Columns != nil):
+		return console.Inputf("-rows and -columns are for -task %s, of values, and -task %s, of labels", taskPairs, taskPairLabels)
 	case c.Target == "":
 		return missingTarget(e, c.Data, c.Layout)
 	}

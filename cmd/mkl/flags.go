@@ -15,7 +15,7 @@ import (
 
 // fitCmd is mkl fit.
 type fitCmd struct {
-	Model   *string `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), landmarks (mgp for any number of samples, for the same tasks), spikeslab (sparse linear regression of one target, without kernels), factors (for that task)."`
+	Model   *string `enum:"${models}" help:"What to learn it by: auto (the default for one target: a few multiple Gaussian processes with kernels that the data suggest, pooled; for regression of one target, binary and multiclass), bmkl (for every task, the default where auto is not for it), mgp (multiple Gaussian processes, for regression of one target, binary and multiclass), probit (a multinomial probit kernel machine, for binary and multiclass), landmarks (mgp for any number of samples, for the same tasks), spikeslab (sparse linear regression of one target, without kernels), factors (for that task), pairs (for pairs and pairlabels)."`
 	Kernels string  `placeholder:"KERNELS" help:"Kernels of views that name none; without them the data suggest kernels."`
 	Output  string  `short:"o" placeholder:"FILE" help:"Model file to write; - is standard output, and the report then goes to standard error."`
 
@@ -27,6 +27,7 @@ type fitCmd struct {
 
 	learnFlags  `embed:""`
 	factorFlags `embed:""`
+	pairFlags   `embed:""`
 
 	More []string `arg:"" optional:"" help:"Further files of mkl sum."`
 
@@ -37,12 +38,12 @@ type fitCmd struct {
 // learnFlags are the flags of every command that learns from a table.
 type learnFlags struct {
 	Data   string   `arg:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file); - is standard input. For mkl fit also a file of mkl sum."`
-	Task   *string  `enum:"${tasks}" help:"What to learn, by default what the cells of the target column say: text or 0 and 1 are classes, other numbers a regression, and so are several targets. It is regression (of one target or several), multioutput (several), shared (several that depend on different views), tasks (several that are known for samples of their own and depend on the same views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1), tasklabels (the same, that are known for samples of their own), or factors (a table with gaps, which it completes: its columns are sparse combinations of a few factors)."`
-	Target string   `placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between. Needed, but for files of mkl sum and -task factors."`
+	Task   *string  `enum:"${tasks}" help:"What to learn, by default what the cells of the target column say: text or 0 and 1 are classes, other numbers a regression, and so are several targets. It is regression (of one target or several), multioutput (several), shared (several that depend on different views), tasks (several that are known for samples of their own and depend on the same views), multitask (several that are sparse combinations of common functions, of kernels whose widths are learned), binary or multiclass (a column of labels), multilabel (several columns of 0 and 1), tasklabels (the same, that are known for samples of their own), factors (a table with gaps, which it completes: its columns are sparse combinations of a few factors), pairs (values of pairs of a row and a column, by -rows and -columns), or pairlabels (labels that pairs have or have not)."`
+	Target string   `placeholder:"COLUMNS" help:"Columns to learn: a name, #position or pattern, or several with commas between. Needed, but for files of mkl sum and -task factors, pairs and pairlabels."`
 	View   []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
 
 	Sparse string   `enum:"none,kernels,samples,both" default:"none" help:"What to make sparse by Gamma(1e-10,1e+10) priors on weights: none, kernels, samples or both."`
-	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon, of -model probit of alpha, rho or theta, or its kappa or xi as kappa=RATE; can be repeated (1,1)."`
+	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon, of -model probit of alpha, rho or theta, or its kappa or xi as kappa=RATE, of -model pairs of lambda, eta, gamma or epsilon; can be repeated (1,1)."`
 	Margin float64  `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default}); the paper has one, and probabilities too near 0 and 1."`
 	SigmaG float64  `default:"${sigmaG}" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
 
@@ -278,6 +279,11 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("entries", &c.Entries, ""),
 		flagOf("shared-noise", &c.SharedNoise, false),
 		flagOf("no-offsets", &c.NoOffsets, false),
+		{"rows", c.Rows != nil, func() { c.Rows = nil }},
+		{"columns", c.Columns != nil, func() { c.Columns = nil }},
+		flagOf("components", &c.Components, 0),
+		flagOf("sigma-h", &c.SigmaH, 0),
+		flagOf("no-bias", &c.NoBias, false),
 	}
 }
 
@@ -297,7 +303,7 @@ func (c *fitCmd) checkNumbers() error {
 	}{
 		{"restarts", c.Restarts}, {"sweeps", c.Sweeps}, {"workers", c.Workers}, {"latents", c.Latents},
 		{"chains", c.Chains}, {"draws", c.Draws}, {"thin", c.Thin},
-		{"landmarks", c.Landmarks}, {"factors", c.Factors},
+		{"landmarks", c.Landmarks}, {"factors", c.Factors}, {"components", c.Components},
 	} {
 		if f.value < 0 {
 			return console.Inputf("-%s %d is negative", f.name, f.value)

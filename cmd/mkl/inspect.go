@@ -40,8 +40,12 @@ func (c *inspectCmd) Run(e *console.Env) error {
 		fmt.Fprintf(e.Stdout, "%s: %s\n", c.Model, m.notes.Table.tells(m.Samples(), m.notes.Targets))
 		return errors.Join(rep.print(e.Stdout), rep.printTrace(e.Stdout))
 	}
-	fmt.Fprintf(e.Stdout, "%s: %s in %s, %s\n", c.Model, console.Plural(len(rep.Kernels), m.est.partName()),
-		console.Plural(len(m.notes.viewNames()), "view"), rep.learned(m.notes.Targets))
+	if m.notes.Pairs != nil {
+		fmt.Fprintf(e.Stdout, "%s: %s\n", c.Model, m.notes.Pairs.tells(m.notes.Task))
+	} else {
+		fmt.Fprintf(e.Stdout, "%s: %s in %s, %s\n", c.Model, console.Plural(len(rep.Kernels), m.est.partName()),
+			console.Plural(len(m.notes.viewNames()), "view"), rep.learned(m.notes.Targets))
+	}
 	for _, v := range m.notes.Views {
 		if v.Strings != nil {
 			if v.Strings.Kernel == 0 {

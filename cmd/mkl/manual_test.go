@@ -100,6 +100,9 @@ func estate() map[string]string {
 		"survey.csv": answers(0, 40), "others.csv": answers(40, 52), "ratings.csv": ratings(1), "wanted.csv": ratings(0),
 		"sample.csv": sample.String(), "part-1.csv": sample.String(), "part-2.csv": strings.Replace(sample.String(), ",1,", ",2,", 1),
 	}
+	for name, text := range pharmacy() {
+		all[name] = text
+	}
 	return all
 }
 

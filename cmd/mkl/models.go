@@ -20,6 +20,7 @@ type estimator struct {
 	open  bool     // it chooses the kernels of views that have none
 	timed bool     // it minds the time that it may take
 	gaps  bool     // its samples may lack views
+	pairs bool     // it learns pairs of rows and columns, each with views of their own; it is fitted by fitPairs
 	part  string   // what its weights are of, if they are not of kernels
 
 	flags    []string // those of [fitCmd.optional] that mean something to it
@@ -261,6 +262,18 @@ var estimators = []*estimator{
 	{
 		model: "factors", tasks: []string{taskFactors}, kind: "factors", form: tableEntries, part: "factor", // fitted by fitFactors
 		flags: []string{"factors", "entries", "shared-noise", "no-offsets", "restarts", "resume"},
+	},
+	{
+		model: "pairs", tasks: []string{taskPairs}, kind: "pair-regression", form: numbers, one: true, pairs: true,
+		flags: []string{"entries", "rows", "columns", "components", "sigma-g", "sigma-h", "no-bias",
+			"kernels", "text", "prior", "raw-targets", "allow-duplicates", "restarts", "plain", "resume"},
+		priors: []string{"lambda", "eta", "gamma", "epsilon"},
+	},
+	{
+		model: "pairs", tasks: []string{taskPairLabels}, kind: "pair-classifier", form: labels, one: true, pairs: true,
+		flags: []string{"entries", "rows", "columns", "components", "sigma-g", "sigma-h", "no-bias",
+			"kernels", "text", "prior", "margin", "allow-duplicates", "restarts", "plain", "resume"},
+		priors: []string{"lambda", "eta", "gamma"},
 	},
 }
 

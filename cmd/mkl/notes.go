@@ -20,6 +20,7 @@ type notes struct {
 	Views   []viewNote      `json:"views"`             // one for each of the model's inputs
 	Strings []*sequence.Set `json:"strings,omitempty"` // those of views of strings
 	Table   *tableNote      `json:"table,omitempty"`   // of a model of factors
+	Pairs   *pairNote       `json:"pairs,omitempty"`   // of a model of pairs; nil if the command did not make it
 	Join    string          `json:"join,omitempty"`    // the column by which rows of several files belong together
 	Made    *provenance     `json:"made,omitempty"`    // how the model was made; nil of models from before this was kept
 }
@@ -102,7 +103,7 @@ func notesOf(est *estimator, m mkl.Model) *notes {
 	n := &notes{}
 	if text, ok := m.Notes()[notesKey]; ok && json.Unmarshal([]byte(text), n) == nil && len(n.Views) == len(inputs) && len(n.Targets) == targets &&
 		!slices.ContainsFunc(n.Views, func(v viewNote) bool { return v.Plan != nil && len(v.Plan) != len(v.Columns) || n.badStrings(v) }) &&
-		(est.form != tableEntries || n.Table != nil && !n.Table.bad(m.Samples(), targets)) {
+		(!est.pairs || n.Pairs.fits(m)) && (est.form != tableEntries || n.Table != nil && !n.Table.bad(m.Samples(), targets)) {
 		return n
 	}
 	n = &notes{Task: est.task(m)}

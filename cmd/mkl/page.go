@@ -100,7 +100,7 @@ func (c *pageFlags) page(e *console.Env) (*page.Page, error) {
 		return nil, err
 	}
 	defer r.held.files.Close()
-	if err := r.held.refuseFactors("a report"); err != nil {
+	if err := r.held.refuseTables("a report"); err != nil {
 		return nil, err
 	}
 	if c.Train != "" {

@@ -25,6 +25,7 @@ type modelInput struct {
 	Model string `arg:"" help:"Model file; - is standard input."`
 	Data  string `arg:"" optional:"" help:"Table with a row for each sample (CSV, also compressed, NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file); - is standard input. Not needed if every view has a file of its own."`
 
+	sideFlags    `embed:""`
 	predictFlags `embed:""`
 }
 
@@ -95,6 +96,7 @@ type opened struct {
 	files  *console.Files
 	inputs []input     // of the model
 	table  *tableInput // of a model of factors; nil of others
+	pairs  *pairInput  // of a model of pairs; nil of others
 }
 
 // input is the columns that one of a model's inputs is made of.
@@ -124,6 +126,16 @@ func (c *modelInput) openFor(e *console.Env, m *loaded) (*opened, error) {
 		opt.Sparse = append(opt.Sparse, v.Columns...)
 	}
 	o := &opened{loaded: m, files: &console.Files{Env: e, Opt: opt, Join: cmp.Or(c.Join, m.notes.Join)}}
+	if o.est.pairs {
+		if o.pairs, err = c.pairInput(e, o); err != nil {
+			o.files.Close()
+			return nil, err
+		}
+		return o, nil
+	}
+	if c.Rows != nil || c.Columns != nil {
+		return nil, console.Inputf("-rows and -columns are for models of pairs, and this is one of %s", m.notes.Task)
+	}
 	if o.inputs, err = c.inputs(o.files, m.notes, m.Inputs()); err != nil {
 		o.files.Close()
 		return nil, err
@@ -159,6 +171,9 @@ func (o *opened) predict(e *console.Env, c *modelInput) (*outcome, error) {
 	}
 	if o.table != nil {
 		return o.predictTable(e, rows)
+	}
+	if o.pairs != nil {
+		return o.predictPairs(e, rows)
 	}
 	out := &outcome{rows: rows, options: mkl.PredictOptions{Published: c.Published, Unhealed: c.Unhealed, Workers: c.Workers}}
 	var gaps shortfall
@@ -466,6 +481,9 @@ func (c *predictCmd) Run(e *console.Env) error {
 	}
 	if m.table != nil {
 		m.table.name(&out)
+	}
+	if m.pairs != nil {
+		m.pairs.name(&out)
 	}
 	p.columns(&predicted, m.predicted(), c.Interval)
 	out.addRows(&predicted, p.kept, p.rows)

@@ -36,6 +36,7 @@ type report struct {
 	est      *estimator
 	samples  bool // print the weights of samples
 	evidence bool // Bound is the log evidence
+	rows     int  // the first kernels, those of the rows of a model of pairs; the others are of its columns
 }
 
 // sampled says how well chains have mixed: R̂ is the largest and the effective draws are
@@ -121,6 +122,12 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 		}
 	}
 	shared := m.KernelWeights()
+	if p, ok := m.(interface {
+		SideWeights() (rows, columns []mkl.KernelWeight)
+	}); ok {
+		rows, _ := p.SideWeights()
+		r.rows = len(rows)
+	}
 	r.Kernels = kernelReports(n, shared, nil)
 	for o, out := range outputs {
 		target := targetReport{
@@ -217,7 +224,18 @@ func (r *report) print(out io.Writer) error {
 		fmt.Fprintf(out, "\n%s", r.Story)
 	}
 	shared := len(r.Targets) == 0 || r.Targets[0].Kernels == nil // the targets have the same weights
-	if shared {
+	switch {
+	case shared && r.est.pairs:
+		for _, side := range []struct {
+			name    string
+			kernels []kernelReport
+		}{{"rows", r.Kernels[:r.rows]}, {"columns", r.Kernels[r.rows:]}} {
+			fmt.Fprintf(out, "\n%s: ", side.name)
+			if err := r.printKernels(out, side.kernels); err != nil {
+				return err
+			}
+		}
+	case shared:
 		fmt.Fprintln(out)
 		if err := r.printKernels(out, r.Kernels); err != nil {
 			return err

@@ -102,5 +102,5 @@ func (p *problem) fitKey() (string, error) {
 	if p.est.model != modelLandmarks { // where they bound what learns widths before
 		flags.Sweeps = 0
 	}
-	return p.key([]any{flags, p.Model, p.Kernels, p.MissingTargets, p.factorFlags})
+	return p.key([]any{flags, p.Model, p.Kernels, p.MissingTargets, p.factorFlags, p.pairFlags})
 }

@@ -83,6 +83,10 @@ func (p *powerPriors) update(mean, meanLog []float64) {
 // hyperRounds is how often q(χ) and q(π) take turns where they begin at weights that are known.
 const hyperRounds = 50
 
+// mostSteps is more than the steps of [powerPriors.solvePi] on one side, of which at most about 400 are
+// needed, where log π falls slowest. Beyond π = 1e15 the density is its own rounding, which has no end.
+const mostSteps = 1000
+
 // solvePi integrates the density ∝ exp(c·π − log Γ(π) − E[log β]) of π.
 func (p *powerPriors) solvePi(s int, c, meanLog float64) {
 	// In v = log π the density has one mode, where π(c − ψ(π)) + 1 = 0.
@@ -104,7 +108,7 @@ func (p *powerPriors) solvePi(s int, c, meanLog float64) {
 	add := func(v float64) bool {
 		x, lgamma, log := density(v)
 		h := log + v - top
-		if h < -40 {
+		if !(h >= -40) {
 			return false
 		}
 		w := special.Exp(h)
@@ -113,7 +117,7 @@ func (p *powerPriors) solvePi(s int, c, meanLog float64) {
 	}
 	add(mode)
 	for _, side := range [...]float64{step, -step} {
-		for k := 1.0; add(mode + float64(k*side)); k++ {
+		for k := 1.0; k <= mostSteps && add(mode+float64(k*side)); k++ {
 		}
 	}
 	p.pi[s], p.lgammaPi[s] = first/total, gamma/total

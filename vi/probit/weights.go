@@ -388,6 +388,9 @@ func maximiseOnSimplex(b []float64, a la.Matrix[float64], x []float64) {
 				down = p
 			}
 		}
+		if down < 0 { // x is NaN
+			return
+		}
 		gap := gradient[up] - gradient[down]
 		if !(gap > 1e-14*scale) {
 			return
