@@ -37,7 +37,7 @@ func TestFound(t *testing.T) {
 		"forged journal of a regression": {27, 60000430}, "forged journal of a shared regression": {18}, "forged journal of a task regression": {9},
 		"forged journal of a Gaussian process": {60000092, 80005036}, "forged journal of a Gaussian process classifier": {80008367}, "forged journal of a sampled probit classifier": {60000162, 60000324},
 		"factors": {9, 106}, "pool classifier": {176}, "regression": {3741, 4039}, "spike and slab": {58, 68}, "multi-task": {198, 5156},
-		"probit classifier, sampled": {187, 4473}, "Gaussian process": {2899}, "shared regression": {194},
+		"probit classifier, sampled": {187, 4473}, "probit classifier, settings": {104641, 109797}, "forged journal of a probit classifier at its mode": {120000085}, "Gaussian process": {2899}, "shared regression": {194},
 	}
 	for _, a := range attacks() {
 		for _, seed := range seeds[a.Name] {
