@@ -291,6 +291,18 @@ var journalled = []struct {
 		p := harmless(6)
 		return some(mkl.MultiTask{Fitting: f, Latents: 1}.Fit(ctx, mildViews(p), p.normal(1).Data, p.normal(1).Data))
 	}},
+	{"spike and slab", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
+		p := harmless(6)
+		return some(mkl.SpikeSlab{Fitting: f}.Fit(ctx, p.normal(2), p.normal(1).Data))
+	}},
+	{"factors", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
+		x := harmless(6).normal(3)
+		table := make(mkl.Dense, x.Rows)
+		for i := range table {
+			table[i] = x.Row(i)
+		}
+		return some(mkl.FactorModel{Fitting: f, Factors: 2}.Fit(ctx, table))
+	}},
 	{"regression of pairs", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
 		p := harmless(6)
 		return some(mkl.PairRegression{Fitting: f, Components: 2}.Fit(ctx, mildViews(p), mildViews(p), p.pairs(false)))

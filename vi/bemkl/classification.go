@@ -119,7 +119,7 @@ func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float
 	m.retire()
 	p := m.posterior()
 	s := p.State()
-	if bad := checkResumed(c.Ascent, s, NewClassificationPosterior, s.BECov); bad != nil {
+	if bad := check.Resumed(c.Ascent.Journal != nil, s, NewClassificationPosterior, s.BECov); bad != nil {
 		return nil, bad
 	}
 	return &ClassificationFit{

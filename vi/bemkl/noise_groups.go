@@ -8,6 +8,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -70,7 +71,7 @@ func (r Regression) fitGroups(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 	m.retire()
 	p := m.posterior()
 	s := p.State()
-	if bad := checkResumed(r.Ascent, s, NewRegressionPosterior, s.BECov); bad != nil {
+	if bad := check.Resumed(r.Ascent.Journal != nil, s, NewRegressionPosterior, s.BECov); bad != nil {
 		return nil, bad
 	}
 	return &RegressionFit{Posterior: p, Record: rec, Collapsed: m.latent.collapsed(m.be.Mean[m.L:], m.y), state: m.latent, upsilon: m.upsilonMean}, err

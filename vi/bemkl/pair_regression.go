@@ -8,6 +8,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
@@ -91,7 +92,7 @@ func (p PairRegression) Fit(ctx context.Context, rows, columns vi.Kernels, y la.
 	m.retire()
 	post := m.posterior()
 	s := post.State()
-	if bad := checkResumed(p.Ascent, s, NewPairPosterior, s.covariances()...); bad != nil {
+	if bad := check.Resumed(p.Ascent.Journal != nil, s, NewPairPosterior, s.covariances()...); bad != nil {
 		return nil, bad
 	}
 	return &PairFit{Posterior: post, Record: rec, Collapsed: m.collapsed(m.x.target)}, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -105,7 +106,7 @@ func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64])
 	m.retire()
 	p := m.posterior()
 	s := p.State()
-	if bad := checkResumed(r.Ascent, s, NewRegressionPosterior, s.BECov); bad != nil {
+	if bad := check.Resumed(r.Ascent.Journal != nil, s, NewRegressionPosterior, s.BECov); bad != nil {
 		return nil, bad
 	}
 	return &RegressionFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.y), state: m.latent, upsilon: m.upsilonMean}, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -79,7 +80,7 @@ func (r SharedRegression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 	m.retire()
 	p := m.posterior()
 	s := p.State()
-	if bad := checkResumed(r.Ascent, s, NewSharedPosterior, s.BECov...); bad != nil {
+	if bad := check.Resumed(r.Ascent.Journal != nil, s, NewSharedPosterior, s.BECov...); bad != nil {
 		return nil, bad
 	}
 	return &SharedFit{Posterior: p, Record: rec, Collapsed: m.collapsed(), state: m}, err

@@ -7,6 +7,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/random"
 	"github.com/bmkl/bmkl/vi/internal/roots"
@@ -83,7 +84,7 @@ func (c TaskClassification) Fit(ctx context.Context, tasks []Task) (*TaskClassif
 	m.retire()
 	p := m.posterior()
 	s := p.State()
-	if bad := checkResumed(c.Ascent, s, NewTaskClassificationPosterior, s.BECov); bad != nil {
+	if bad := check.Resumed(c.Ascent.Journal != nil, s, NewTaskClassificationPosterior, s.BECov); bad != nil {
 		return nil, bad
 	}
 	return &TaskClassificationFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.labelsOf)}, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/random"
 	"github.com/bmkl/bmkl/vi/internal/roots"
@@ -85,7 +86,7 @@ func (r TaskRegression) Fit(ctx context.Context, tasks []Task) (*TaskFit, error)
 	m.retire()
 	p := m.posterior()
 	s := p.State()
-	if bad := checkResumed(r.Ascent, s, NewTaskPosterior, s.BECov); bad != nil {
+	if bad := check.Resumed(r.Ascent.Journal != nil, s, NewTaskPosterior, s.BECov); bad != nil {
 		return nil, bad
 	}
 	return &TaskFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.targetsOf)}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/random"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -123,7 +124,11 @@ func (f Factors) Fit(ctx context.Context, y *Observed) (*FactorFit, error) {
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
-	return &FactorFit{Posterior: m.posterior(), Record: rec}, err
+	p := m.posterior()
+	if bad := check.Resumed(f.Ascent.Journal != nil, p.State(), NewFactorPosterior); bad != nil {
+		return nil, bad
+	}
+	return &FactorFit{Posterior: p, Record: rec}, err
 }
 
 // factors is the state of a fit.

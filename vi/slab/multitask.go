@@ -134,6 +134,9 @@ func (t MultiTask) Fit(ctx context.Context, latents []Latent, y la.Matrix[float6
 		if err != nil {
 			return err
 		}
+		if err := check.Resumed(t.Ascent.Journal != nil, p.State(), NewMultiTaskPosterior); err != nil {
+			return err
+		}
 		fit = &MultiTaskFit{Posterior: p, Collapsed: mt.collapsed()}
 		return nil
 	})

@@ -102,6 +102,9 @@ func (s Regression) Fit(ctx context.Context, x la.Matrix[float64], y []float64) 
 		return s.model(d, s.Seed+uint64(i))
 	}, func(m vi.Objective) error {
 		p := m.(interface{ posterior() *RegressionPosterior }).posterior()
+		if err := check.Resumed(s.Ascent.Journal != nil, p.State(), NewRegressionPosterior); err != nil {
+			return err
+		}
 		fit = &RegressionFit{Posterior: p}
 		return nil
 	})
