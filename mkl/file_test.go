@@ -745,7 +745,7 @@ func TestLongTextsAreCutOff(t *testing.T) {
 
 // Files whose views see what cannot be seen.
 func TestWrongSights(t *testing.T) {
-	assert.NoError(t, sight{columns: []int{0}}.check(1<<62), "columns that a file claims take no memory")
+	assert.NoError(t, sight{columns: []int{0}}.check(math.MaxInt), "columns that a file claims take no memory")
 	_, y, a, b := twoInputs(1, 12)
 	m, err := Regression{Fitting: Fitting{MaxSweeps: 5}}.Fit(context.Background(), sightedViews(a, b), y)
 	require.NoError(t, err)
