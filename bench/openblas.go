@@ -37,7 +37,7 @@ func bestOpenBLAS() (restarted bool, err error) {
 	if os.Getenv(probe) != "" {
 		n := 1024
 		a, b, c := random(n, n, 1), random(n, n, 2), random(n, n, 3)
-		s := measure([]contender{{run: func(int) { openblas.gemm(a, b, c) }}}, 15, 30*time.Millisecond)
+		s := inTurn([]contender{{run: func(int) { openblas.gemm(a, b, c) }}}, 15, 30*time.Millisecond)
 		fmt.Println(s[0].q1)
 		return true, nil
 	}
