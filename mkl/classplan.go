@@ -189,6 +189,7 @@ func (p *ClassPlan[T]) Fit(
 	m.onViews = onViews{r, p.design}
 	for _, fit := range fits {
 		m.posteriors, m.bounds = append(m.posteriors, fit.Posterior), append(m.bounds, fit.LogEvidence)
+		m.curvatures = append(m.curvatures, fit.Curvature)
 	}
 	if scores, serr := m.leftOutScores(look.kept, look.class, f.Workers); serr != nil {
 		err = errors.Join(err, serr)
@@ -368,9 +369,9 @@ func (l *looking[T]) keep(index []int, x []Features) {
 }
 
 // leftOutScores returns the scores of the classes of samples of the fit, given as the rows of each
-// input, by what the other samples tell. With q(f_i) = N(t_i, 1), t_i = mᵀφ_i + y·h, the posterior
-// of w without sample i has at φ_i the mean (mᵀφ_i − v·t_i)/(1 − v) and the variance v/(1 − v),
-// v being the one with it.
+// input, by what the other samples tell. Without sample i, of which the posterior of w has the curvature c and the
+// slope y·h at φ_i, the function there has the variance v' = v/(1 − c·v), v being the one with it, and as mᵀφ_i
+// balances the rest with the sample, the mean mᵀφ_i − v'·y·h.
 func (m *LandmarkClassifierModel[T]) leftOutScores(kept [][]float64, class []int, workers int) (scoreTable, error) {
 	x := make([]Features, len(kept))
 	for j, rows := range kept {
@@ -384,9 +385,10 @@ func (m *LandmarkClassifierModel[T]) leftOutScores(kept [][]float64, class []int
 			if c := class[first+i]; K > 2 && c == o || K == 2 && c == 1 {
 				y = 1
 			}
-			v := min(max(variance[i]-1, 0), mostLeverage)
+			v := max(variance[i]-1, 0)
+			v /= 1 - min(float64(m.curvatures[o]*v), mostLeverage)
 			h, _ := special.Mills(float64(y * f))
-			z := (f - float64(v*(f+float64(y*h)))) / math.Sqrt(1-v) // (…)/(1−v) over √(1 + v/(1−v))
+			z := (f - float64(v*y*h)) / math.Sqrt(1+v)
 			score.set(first+i, o, special.LogNormalCDF(z), special.LogNormalCDF(-z))
 		}
 	})

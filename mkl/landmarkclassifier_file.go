@@ -24,13 +24,15 @@ type classPlanJSON struct {
 // landmarkClassifierJSON is the settings of a classifier with landmarks. Its tensors are those
 // of the plan after plan. ; beyond, of length P; shift, of all D features; gram, the lower
 // triangle of the sums of products of the features and 1; and, a row for each function,
-// gamma, P+1, and weights, D+1.
+// gamma, P+1, and weights, D+1. Files without curvatures are of models whose labels all count with
+// the curvature 1.
 type landmarkClassifierJSON struct {
 	recordJSON
 	Plan         classPlanJSON `json:"plan"`
 	Observations int64         `json:"observations"`
 	Sharpness    float64       `json:"sharpness"`
 	Bounds       []float64     `json:"bounds"`
+	Curvatures   []float64     `json:"curvatures"`
 }
 
 // Save writes the plan to a file that [LoadClassPlan] reads. Classes are kept as JSON.
@@ -92,7 +94,7 @@ func (m *LandmarkClassifierModel[T]) Save(w io.Writer) error {
 func (m *LandmarkClassifierModel[T]) encode(f *fileWriter) landmarkClassifierJSON {
 	prefix := f.prefix
 	f.prefix += "plan."
-	j := landmarkClassifierJSON{Plan: m.plan.encode(f), Observations: m.observations, Sharpness: m.sharpness, Bounds: m.bounds}
+	j := landmarkClassifierJSON{Plan: m.plan.encode(f), Observations: m.observations, Sharpness: m.sharpness, Bounds: m.bounds, Curvatures: m.curvatures}
 	f.prefix = prefix
 	j.recordJSON = f.addRecord(&m.record)
 	P, D, L := len(m.plan.by), m.plan.width(), len(m.posteriors)
@@ -146,10 +148,16 @@ func (m *LandmarkClassifierModel[T]) take(f *fileReader, j landmarkClassifierJSO
 	case len(j.Bounds) != L || math.IsNaN(total(j.Bounds)):
 		return fmt.Errorf("model: bounds of %d functions where there are %d", len(j.Bounds), L)
 	}
-	m.observations, m.sharpness, m.bounds = j.Observations, j.Sharpness, j.Bounds
+	if j.Curvatures == nil {
+		j.Curvatures = slices.Repeat([]float64{1}, L)
+	}
+	if len(j.Curvatures) != L {
+		return fmt.Errorf("model: curvatures of %d functions where there are %d", len(j.Curvatures), L)
+	}
+	m.observations, m.sharpness, m.bounds, m.curvatures = j.Observations, j.Sharpness, j.Bounds, j.Curvatures
 	blocks := append(m.plan.Features(), 1)
 	for o := range L {
-		p, err := mgp.NewLabelPosterior(m.gram, blocks, gamma.Row(o), weights.Row(o), 0)
+		p, err := mgp.NewLabelPosterior(m.gram, blocks, gamma.Row(o), weights.Row(o), m.curvatures[o], 0)
 		if err != nil {
 			return fmt.Errorf("model: function %d: %w", o, err)
 		}

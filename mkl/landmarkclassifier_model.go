@@ -23,7 +23,8 @@ type LandmarkClassifierModel[T comparable] struct {
 	beyond       []float64          // P
 	gram         la.Matrix[float64] // Σφφᵀ of the features and 1
 	posteriors   []*mgp.FeaturePosterior
-	bounds       []float64 // of each function
+	bounds       []float64 // of each function, its log evidence
+	curvatures   []float64 // of each function, c of the labels
 	sharpness    float64   // of the functions' log odds
 }
 
@@ -51,7 +52,7 @@ func (m *LandmarkClassifierModel[T]) Posteriors() []*mgp.FeaturePosterior {
 // that the landmarks cannot represent.
 func (m *LandmarkClassifierModel[T]) Beyond() []float64 { return slices.Clone(m.beyond) }
 
-// Bound returns the lower bound on the log evidence in nats, the sum of the functions'.
+// Bound returns Laplace's approximation of the log evidence in nats, the sum of the functions'. It is no bound.
 func (m *LandmarkClassifierModel[T]) Bound() float64 { return total(m.bounds) }
 
 // Sharpness returns the power of the odds in the probabilities of the classes.

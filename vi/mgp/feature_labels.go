@@ -140,24 +140,25 @@ func (p *Pass) Merge(part *Pass) {
 // Settings of FitFeatureLabels.
 const (
 	passSweeps    = 5    // between two passes
-	passTolerance = 1e-5 // nats a sample, by which the bound still rises
+	passTolerance = 1e-5 // nats a sample, by which the evidence still changes
 	mostPasses    = 50
+	mostScaling   = 7.5 // of a scale between two passes
 )
 
 // FitFeatureLabels fits, for each function, the probit model P(y = 1) = Φ(Σ_p w_pᵀφ_p), w_p ~ N(0, a_p·I), to
-// labels. Its bound
+// labels, by Laplace's approximation of the log evidence with a curvature that all samples share,
 //
-//	Σ log Φ(y·mᵀφ) − ½ Σ |m_p|²/a_p − ½ log|I + A^½·ΦΦᵀ·A^½|,   A = diag(a),
+//	Σ log Φ(y·mᵀφ) − ½ Σ |m_p|²/a_p − ½ log|I + c·A^½·ΦΦᵀ·A^½|,   A = diag(a),
 //
-// is that of the variational posterior q(w)q(f), whose covariance of w is the same with all labels. Only the
-// first term needs the samples: each pass finds its value, its gradient and its mean curvature, and
+// where m is the mode and c the mean of −(log Φ)″ over the samples there. Only the
+// first term needs the samples: each pass finds its value, its gradient and c, and
 // five sweeps over m and a, on the parabola that these make, choose where the next pass looks. If
-// the bound falls, the next pass is a step of the variational ascent itself, which cannot. A function
-// whose bound hardly rises is done, and the passes after that are about the others.
+// the density of m given a falls, the next pass is a step that cannot let it fall. A function
+// whose evidence hardly changes is done, and the passes after that are about the others.
 //
-// The posterior's noise is 1, that of the probit: the probability of +1 at a mean and variance
-// that it predicts is Φ(mean/√variance). Ascent.Tolerance is the rise of the bound in nats a
-// sample at which a function is done, 1e-5 by default, MaxSweeps the most passes, 50 by default. Of the
+// The posterior of w is N(m, (c·ΦΦᵀ + A⁻¹)⁻¹), its noise 1, that of the probit: the probability of +1 at a
+// mean and variance that it predicts is Φ(mean/√variance). Ascent.Tolerance is the change of the evidence in
+// nats a sample at which a function is done, 1e-5 by default, MaxSweeps the most passes, 50 by default. Of the
 // settings Ascent and Workers count; Progress tells of all functions together. There is no bias: a
 // feature that is 1 for every sample, a block of its own, stands for it. Derived in docs/mgp.md, section 19.
 func (e Evidence) FitFeatureLabels(ctx context.Context, l FeatureLabels) ([]*FeatureFit, error) {
@@ -193,16 +194,16 @@ func (e Evidence) FitFeatureLabels(ctx context.Context, l FeatureLabels) ([]*Fea
 		for p, a := range m.at.weight {
 			gamma[p] = 1 / a
 		}
-		post, perr := NewLabelPosterior(m.labels.Gram, m.labels.Blocks, gamma, m.at.mean, e.Workers)
+		post, perr := NewLabelPosterior(m.labels.Gram, m.labels.Blocks, gamma, m.at.mean, m.at.curvature, e.Workers)
 		if perr != nil {
 			return nil, errors.Join(err, perr)
 		}
-		fits = append(fits, &FeatureFit{Posterior: post, Record: m.record, LogEvidence: m.at.bound})
+		fits = append(fits, &FeatureFit{Posterior: post, Record: m.record, LogEvidence: m.at.evidence, Curvature: m.at.curvature})
 	}
 	return fits, err
 }
 
-// climb passes over the samples until no function rises by more than enough.
+// climb passes over the samples until the evidence of no function changes by more than enough.
 func (e Evidence) climb(ctx context.Context, all []*labelAscent, most int, enough float64) error {
 	stage, rec := e.Ascent.Journal.Next(), vi.Record{Reason: vi.MaxSweeps, Left: -1} // of all functions together
 	visit := func(s *work.Snapshot) {
@@ -210,8 +211,16 @@ func (e Evidence) climb(ctx context.Context, all []*labelAscent, most int, enoug
 			m.snapshot(s)
 		}
 	}
-	if _, done, err := stage.Resume(visit, &rec); done || err != nil {
+	known, done, err := stage.Resume(visit, &rec)
+	if done || err != nil {
 		return err
+	}
+	if !known {
+		for _, m := range all {
+			if err := m.begin(enough); err != nil {
+				return err
+			}
+		}
 	}
 	for pass := len(rec.Trace) + 1; pass <= most; pass++ {
 		var open []int
@@ -220,45 +229,34 @@ func (e Evidence) climb(ctx context.Context, all []*labelAscent, most int, enoug
 				continue
 			}
 			open = append(open, o)
-			if err := m.aim(); err != nil {
-				return err
-			}
 		}
 		p, err := all[0].pass(ctx, all, open)
 		if err != nil {
 			return err
 		}
-		done := true
+		done = true
 		for k, o := range open {
 			if err := all[o].take(p, k, enough); err != nil {
 				return err
 			}
 			done = done && all[o].record.Reason == vi.Converged
 		}
-		rise, bound := math.NaN(), 0.0
+		rise, evidence := math.NaN(), 0.0
 		for _, m := range all {
-			bound += m.at.bound
+			evidence += m.at.evidence
 		}
 		if pass > 1 {
-			rise = bound - rec.Bound()
+			rise = evidence - rec.Bound()
 		}
-		rec.Trace, rec.Changes = append(rec.Trace, bound), append(rec.Changes, -1)
+		rec.Trace, rec.Changes = append(rec.Trace, evidence), append(rec.Changes, -1)
 		if e.Ascent.Progress != nil {
-			e.Ascent.Progress(vi.Progress{Sweep: pass, MaxSweeps: most, Bound: bound, Rise: rise, Left: -1, Change: -1})
+			e.Ascent.Progress(vi.Progress{Sweep: pass, MaxSweeps: most, Bound: evidence, Rise: rise, Left: -1, Change: -1})
 		}
 		if err := stage.Note(visit, &rec, done); done || err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// aim chooses where the next pass looks.
-func (m *labelAscent) aim() error {
-	if m.careful {
-		return m.step()
-	}
-	return m.sweep(passSweeps)
 }
 
 // snapshot names the state after a pass, and what tells other data.
@@ -268,9 +266,11 @@ func (m *labelAscent) snapshot(s *work.Snapshot) {
 	}
 	s.Same(m.labels.Samples)
 	s.Same(m.sums...)
-	s.Floats(m.at.mean, m.at.weight, m.at.gradient)
+	s.Floats(m.at.mean, m.at.weight, m.at.gradient, m.mean, m.weight)
 	s.Float(&m.at.curvature)
-	s.Float(&m.at.bound)
+	s.Float(&m.at.fit)
+	s.Float(&m.at.evidence)
+	s.Float(&m.damping)
 	s.Bool(&m.careful)
 	s.List(&m.record.Trace, math.MaxInt32)
 	s.List(&m.record.Changes, math.MaxInt32)
@@ -298,17 +298,19 @@ type passError struct{ error }
 // labelState is a point of the ascent where a pass has looked.
 type labelState struct {
 	mean, weight []float64 // m, D; a, P
-	gradient     []float64 // D, of the first term of the bound
-	curvature    float64   // mean of a sample
-	bound        float64
+	gradient     []float64 // D, of the first term of the evidence
+	fit          float64   // that term
+	curvature    float64   // c, mean of a sample
+	evidence     float64
 }
 
 // labelAscent is the state of FitFeatureLabels for one function.
 type labelAscent struct {
 	*labelWork
-	at      labelState // the best
+	at      labelState
 	record  vi.Record
-	careful bool      // the next pass is a step of the variational ascent
+	careful bool      // the next pass is a step that cannot lower the density of m given a
+	damping float64   // share of the way of log a that a sweep goes
 	sums    []float64 // of the labels, D
 
 	moves        []move
@@ -323,10 +325,10 @@ type labelWork struct {
 	first       []int // features; the last is D
 	least       []float64
 	factor      la.Matrix[float64]
-	scale, diag []float64 // D, √a; D, of an inverse
+	scale, diag []float64 // D, √a; D, the diagonal of B⁻¹
 }
 
-// move is how the gradient of the first term of the bound changed from one pass to the next.
+// move is how the gradient of the first term of the evidence changed from one pass to the next.
 type move struct{ step, fall []float64 } // D, of m; D, of the gradient
 
 // rank1 is a matrix sign·u·uᵀ.
@@ -381,12 +383,13 @@ func (e Evidence) labelAscents(ctx context.Context, l FeatureLabels) (all []*lab
 		if d := check.NonFinite(l.Sums.Row(o)); d >= 0 {
 			return nil, fmt.Errorf("vi: FeatureLabels.Sums: entry (%d, %d) is %g", o, d, l.Sums.At(o, d))
 		}
-		m := &labelAscent{labelWork: w, record: vi.Record{Reason: vi.MaxSweeps, Left: -1}}
+		m := &labelAscent{labelWork: w, record: vi.Record{Reason: vi.MaxSweeps, Left: -1}, damping: 1}
 		m.mean, m.weight, m.sums = make([]float64, D), make([]float64, P), l.Sums.Row(o)
 		gradient := make([]float64, D)
 		la.Axpy(h, l.Sums.Row(o), gradient)
 		m.at = labelState{
-			mean: make([]float64, D), weight: slices.Clone(start), gradient: gradient, curvature: float64(h * h), bound: math.Inf(-1),
+			mean: make([]float64, D), weight: slices.Clone(start), gradient: gradient, curvature: float64(h * h),
+			fit: -l.Samples * math.Ln2, evidence: math.Inf(-1),
 		}
 		all = append(all, m)
 	}
@@ -433,33 +436,47 @@ func factoriseLabels(ws *la.Workspace, gram la.Matrix[float64], first []int, wei
 	return nil
 }
 
-// sweep chooses where the next pass looks: with g the gradient at the best point m₀, the first term of
-// the bound is about gᵀ(m − m₀) − ½(m − m₀)ᵀC(m − m₀). C is c·ΦΦᵀ, c the mean curvature, as corrected
-// by BFGS for how the gradient changed between passes. The maximum over m, with the prior, and that
-// over a (MacKay's rule) take turns.
-func (m *labelAscent) sweep(n int) error {
+// begin chooses where the first pass looks.
+func (m *labelAscent) begin(enough float64) error {
+	copy(m.weight, m.at.weight)
+	if err := m.factorise(m.at.curvature); err != nil {
+		return err
+	}
+	m.sweep(enough)
+	return nil
+}
+
+// sweep chooses where the next pass looks, with the factor of B at the point where the last one has: with g the
+// gradient there, at m₀, the first term of the evidence is about gᵀ(m − m₀) − ½(m − m₀)ᵀC(m − m₀). C is c·ΦΦᵀ as
+// corrected by BFGS for how the gradient changed between passes. The maximum over m, with the prior,
+// and that over a take turns. That over a is MacKay's rule a_p = |m_p|²/(D_p − l_p), with l_p, which is
+// Σ(B⁻¹)_dd, taken to be D_p·s_p/(a_p + s_p): s_p is what makes it right at the point.
+func (m *labelAscent) sweep(enough float64) {
 	c := m.at.curvature
+	la.CholeskyInvDiag(&m.ws, m.factor, m.diag)
 	m.correct(c)
 	right := slices.Clone(m.at.gradient)
 	m.curve(c, m.at.mean, right)
-	copy(m.weight, m.at.weight)
-	for k := range n {
-		if k > 0 {
-			if err := m.traces(); err != nil {
-				return err
-			}
-			for p := range m.weight {
-				used := float64(m.first[p+1]-m.first[p]) - m.left(p)
-				if used > 0 {
-					m.weight[p] = max(la.SumSq(m.mean[m.first[p]:m.first[p+1]])/used, m.least[p])
-				}
-			}
+	copy(m.mean, m.at.mean)
+	for k := range passSweeps {
+		m.maximum(c, right, 0.1*enough)
+		if k == passSweeps-1 {
+			break
 		}
-		if err := m.maximum(c, right); err != nil {
-			return err
+		for p, was := range m.at.weight {
+			D, left := float64(m.first[p+1]-m.first[p]), m.left(p)
+			if !(left < D) {
+				continue
+			}
+			s, a := was*left/(D-left), m.weight[p]
+			a = la.SumSq(m.mean[m.first[p]:m.first[p+1]]) * (a + s) / (D * a)
+			a = min(max(a, was/mostScaling), was*mostScaling)
+			if m.damping < 1 {
+				a = was * special.Exp(m.damping*special.Log(a/was))
+			}
+			m.weight[p] = max(a, m.least[p])
 		}
 	}
-	return nil
 }
 
 // correct sets what BFGS adds to c·ΦΦᵀ so that it maps the steps between passes, the last of them to
@@ -488,48 +505,35 @@ func (m *labelAscent) curve(c float64, x, y []float64) {
 	}
 }
 
-// step is a sweep of the variational ascent from the best point: q(w) with the curvature 1 of q(f),
-// then a. Neither lowers the bound.
+// step chooses, for the scales that the last pass has tried, the maximum of the parabola with the curvature 1 of
+// every sample, the most that there is: the density of m given a does not fall on the way.
 func (m *labelAscent) step() error {
-	m.bend = m.bend[:0]
+	if err := m.factorise(1); err != nil {
+		return err
+	}
 	right := slices.Clone(m.at.gradient)
-	m.curve(1, m.at.mean, right)
-	copy(m.weight, m.at.weight)
-	if err := m.maximum(1, right); err != nil {
-		return err
-	}
-	if err := m.traces(); err != nil {
-		return err
-	}
-	for p, a := range m.weight {
-		m.weight[p] = max((la.SumSq(m.mean[m.first[p]:m.first[p+1]])+float64(a*m.left(p)))/float64(m.first[p+1]-m.first[p]), m.least[p])
-	}
+	la.Symv(&m.ws, 1, m.labels.Gram, m.at.mean, 1, right)
+	m.solve(right, m.mean)
 	return nil
 }
 
-// maximum sets m = (C + A⁻¹)⁻¹·right, by conjugate gradients with the factor of c·ΦΦᵀ + A⁻¹: as
-// many as C has corrections, and one, are enough.
-func (m *labelAscent) maximum(c float64, right []float64) error {
-	if err := m.factorise(c); err != nil {
-		return err
-	}
+// maximum sets m = (C + A⁻¹)⁻¹·right, from m as it is, by conjugate gradients with the factor of B, that of
+// c·ΦΦᵀ + A⁻¹ with the scales of the last pass. Half of what is left is about what the parabola lacks of its maximum: it stops
+// below enough nats, or at a thousandth of where it began.
+func (m *labelAscent) maximum(c float64, right []float64, enough float64) {
 	D := len(m.mean)
-	residual, image := slices.Clone(right), make([]float64, D)
-	solved := make([]float64, D)
+	residual, image, solved := slices.Clone(right), make([]float64, D), make([]float64, D)
+	m.image(c, m.mean, image)
+	la.Axpy(-1, image, residual)
 	m.solve(residual, solved)
-	clear(m.mean)
-	direction := append([]float64(nil), solved...)
+	direction := slices.Clone(solved)
 	size := la.Dot(residual, solved)
-	enough := 1e-20 * size
-	for range len(m.bend) + 1 {
+	enough = max(enough, 1e-3*size, 1e-20*la.Dot(right, m.mean))
+	for range mostSolves {
 		if !(size > enough) {
 			break
 		}
-		clear(image)
-		m.curve(c, direction, image)
-		for p, a := range m.weight {
-			la.Axpy(1/a, direction[m.first[p]:m.first[p+1]], image[m.first[p]:m.first[p+1]])
-		}
+		m.image(c, direction, image)
 		bend := la.Dot(direction, image)
 		if !(bend > 0) {
 			break
@@ -542,7 +546,18 @@ func (m *labelAscent) maximum(c float64, right []float64) error {
 		la.Axpy(1, solved, direction)
 		size = next
 	}
-	return nil
+}
+
+// mostSolves is the most steps of conjugate gradients.
+const mostSolves = 30
+
+// image stores (C + A⁻¹)·x in y.
+func (m *labelAscent) image(c float64, x, y []float64) {
+	clear(y)
+	m.curve(c, x, y)
+	for p, a := range m.weight {
+		la.Axpy(1/a, x[m.first[p]:m.first[p+1]], y[m.first[p]:m.first[p+1]])
+	}
 }
 
 // solve stores A^½·B⁻¹·A^½·x in y, with the factor of B.
@@ -556,19 +571,10 @@ func (m *labelAscent) solve(x, y []float64) {
 	}
 }
 
-// traces stores the diagonal of B⁻¹ at curvature 1.
-func (m *labelAscent) traces() error {
-	if err := m.factorise(1); err != nil {
-		return err
-	}
-	la.CholeskyInvDiag(&m.ws, m.factor, m.diag)
-	return nil
-}
-
 // mostMoves is how many moves are remembered.
 const mostMoves = 8
 
-// remember keeps the move from the best point to another.
+// remember keeps the move from the point to another.
 func (m *labelAscent) remember(now labelState) {
 	v := move{slices.Clone(now.mean), slices.Clone(m.at.gradient)}
 	la.Axpy(-1, m.at.mean, v.step)
@@ -605,52 +611,54 @@ func (w *labelWork) pass(ctx context.Context, all []*labelAscent, open []int) (*
 	return p, nil
 }
 
-// take takes what a pass found out of the function, its row k.
+// take takes what a pass found out of the function, its row k, and chooses where the next one looks.
 func (m *labelAscent) take(p *Pass, k int, enough float64) error {
-	now, err := m.state(p, k)
-	if err != nil {
-		return err
+	now := labelState{
+		mean: slices.Clone(m.mean), weight: slices.Clone(m.weight),
+		gradient: slices.Clone(p.gradient.Row(k)), fit: p.fit[k], curvature: p.curvature[k] / p.samples,
 	}
 	m.remember(now)
-	rise := now.bound - m.at.bound
+	rise := m.density(now) - m.density(m.at)
 	if !(rise >= 0) && !m.careful { // a careful step falls by no more than rounding
 		m.careful = true
-		return nil
+		return m.step()
 	}
 	m.careful = false
-	if rise > 0 {
-		m.at = now
+	if err := m.factorise(now.curvature); err != nil {
+		return err
 	}
-	m.record.Trace, m.record.Changes = append(m.record.Trace, m.at.bound), append(m.record.Changes, -1)
-	if rise <= enough {
+	now.evidence = m.density(now) - float64(0.5*la.LogDet(m.factor))
+	if math.IsNaN(now.evidence) || math.IsInf(now.evidence, 0) {
+		return fmt.Errorf("the evidence is %g", now.evidence)
+	}
+	change := now.evidence - m.at.evidence
+	if m.damping = min(1, 2*m.damping); change < 0 {
+		m.damping /= 4
+	}
+	m.at = now
+	m.record.Trace, m.record.Changes = append(m.record.Trace, now.evidence), append(m.record.Changes, -1)
+	if max(math.Abs(change), rise) <= enough {
 		m.record.Reason, m.record.Left = vi.Converged, 0
+		return nil
 	}
+	m.sweep(enough)
 	return nil
 }
 
-// state returns the point where the pass looked, with its bound.
-func (m *labelAscent) state(p *Pass, k int) (s labelState, err error) {
-	if err := m.factorise(1); err != nil {
-		return s, err
+// density returns the log density of a point's labels and weights, given the scales that were tried last and but
+// for what depends on these alone.
+func (m *labelAscent) density(s labelState) float64 {
+	sum := s.fit
+	for p, a := range m.weight {
+		sum -= 0.5 * la.SumSq(s.mean[m.first[p]:m.first[p+1]]) / a
 	}
-	s = labelState{
-		mean: slices.Clone(m.mean), weight: slices.Clone(m.weight),
-		gradient: slices.Clone(p.gradient.Row(k)), curvature: p.curvature[k] / p.samples,
-	}
-	s.bound = p.fit[k] - float64(0.5*la.LogDet(m.factor))
-	for i, a := range s.weight {
-		s.bound -= 0.5 * la.SumSq(s.mean[m.first[i]:m.first[i+1]]) / a
-	}
-	if math.IsNaN(s.bound) || math.IsInf(s.bound, 0) {
-		return s, fmt.Errorf("the bound is %g", s.bound)
-	}
-	return s, nil
+	return sum
 }
 
 // NewLabelPosterior returns the posterior of labels, as [Evidence.FitFeatureLabels] has it: of weights w_p of
 // prior variance 1/γ_p with these means, given the sums ΦΦᵀ over all samples, of which the lower triangle is
-// read. It keeps all but the sums, and none may be changed afterwards.
-func NewLabelPosterior(gram la.Matrix[float64], blocks []int, gamma, mean []float64, workers int) (*FeaturePosterior, error) {
+// read, and their curvature c. It keeps all but the sums, and none may be changed afterwards.
+func NewLabelPosterior(gram la.Matrix[float64], blocks []int, gamma, mean []float64, curvature float64, workers int) (*FeaturePosterior, error) {
 	first, err := blockStarts(blocks)
 	if err != nil {
 		return nil, fmt.Errorf("vi: label posterior: %w", err)
@@ -660,6 +668,9 @@ func NewLabelPosterior(gram la.Matrix[float64], blocks []int, gamma, mean []floa
 		return nil, fmt.Errorf("vi: label posterior: sums %d×%d, %d scales and %d means for %d blocks of %d features",
 			gram.Rows, gram.Cols, len(gamma), len(mean), len(blocks), D)
 	}
+	if !(curvature >= 0) || math.IsInf(curvature, 1) {
+		return nil, fmt.Errorf("vi: label posterior: the curvature is %g", curvature)
+	}
 	a := make([]float64, len(gamma))
 	for p, g := range gamma {
 		if !(g > 0) || math.IsInf(1/g, 1) {
@@ -668,7 +679,7 @@ func NewLabelPosterior(gram la.Matrix[float64], blocks []int, gamma, mean []floa
 		a[p] = 1 / g
 	}
 	s := FeatureState{Noise: 1, Blocks: blocks, Gamma: gamma, Mean: mean, Factor: la.NewMatrix[float64](D, D)}
-	if err := factoriseLabels(&la.Workspace{Workers: workers}, gram, first, a, 1, make([]float64, D), s.Factor); err != nil {
+	if err := factoriseLabels(&la.Workspace{Workers: workers}, gram, first, a, curvature, make([]float64, D), s.Factor); err != nil {
 		return nil, fmt.Errorf("vi: label posterior: %w", err)
 	}
 	return NewFeaturePosterior(s)

@@ -64,6 +64,7 @@ type FeatureFit struct {
 	Posterior   *FeaturePosterior
 	Record      vi.Record
 	LogEvidence float64 // nats
+	Curvature   float64 // of labels: c of [Evidence.FitFeatureLabels]
 }
 
 // featureEvidence is the objective of FitFeatures. Its variables are log a_p and the
