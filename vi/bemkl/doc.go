@@ -72,5 +72,5 @@
 //	gradient.go  derivatives of the bound by the kernels and by σ_g and the margin
 //	predict.go   predictions from the moments of a posterior
 //	triangles.go  the Gram matrix and the factor of a posterior in the memory of one matrix
-//	resumed.go   the check of what a journal leads to
+//	climb.go     the end of a fit: from its sweeps to the posterior
 package bemkl

@@ -8,7 +8,6 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -64,15 +63,9 @@ func (r Regression) fitGroups(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 	if err != nil {
 		return nil, err
 	}
-	rec, err := r.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 {
+	p, rec, err := climb(ctx, r.Ascent, m, NewRegressionPosterior)
+	if p == nil {
 		return nil, err
-	}
-	m.retire()
-	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(r.Ascent.Journal != nil, s, NewRegressionPosterior, s.BECov); bad != nil {
-		return nil, bad
 	}
 	return &RegressionFit{Posterior: p, Record: rec, Collapsed: m.latent.collapsed(m.be.Mean[m.L:], m.y), state: m.latent, upsilon: m.upsilonMean}, err
 }

@@ -72,15 +72,9 @@ func (p PairClassification) Fit(ctx context.Context, rows, columns vi.Kernels, y
 	if err != nil {
 		return nil, err
 	}
-	rec, err := p.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 {
+	post, rec, err := climb(ctx, p.Ascent, m, NewPairPosterior)
+	if post == nil {
 		return nil, err
-	}
-	m.retire()
-	post := m.posterior()
-	s := post.State()
-	if bad := check.Resumed(p.Ascent.Journal != nil, s, NewPairPosterior, s.covariances()...); bad != nil {
-		return nil, bad
 	}
 	return &PairClassificationFit{Posterior: post, Record: rec, Collapsed: m.collapsed(m.labels)}, err
 }

@@ -171,7 +171,7 @@ func (m *pairLayers) retire() {
 }
 
 // covariances returns those of the kernel weights and of every sample's factors.
-func (s *PairState) covariances() (cov []la.Matrix[float64]) {
+func (s PairState) covariances() (cov []la.Matrix[float64]) {
 	for _, side := range []*PairSideState{&s.X, &s.Z} {
 		cov = append(cov, side.ECov)
 		for i := range side.HCov.Rows {

@@ -8,7 +8,6 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
@@ -85,15 +84,9 @@ func (p PairRegression) Fit(ctx context.Context, rows, columns vi.Kernels, y la.
 	if err != nil {
 		return nil, err
 	}
-	rec, err := p.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 {
+	post, rec, err := climb(ctx, p.Ascent, m, NewPairPosterior)
+	if post == nil {
 		return nil, err
-	}
-	m.retire()
-	post := m.posterior()
-	s := post.State()
-	if bad := check.Resumed(p.Ascent.Journal != nil, s, NewPairPosterior, s.covariances()...); bad != nil {
-		return nil, bad
 	}
 	return &PairFit{Posterior: post, Record: rec, Collapsed: m.collapsed(m.x.target)}, err
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -73,15 +72,9 @@ func (r SharedRegression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 	if err != nil {
 		return nil, err
 	}
-	rec, err := r.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 {
+	p, rec, err := climb(ctx, r.Ascent, m, NewSharedPosterior)
+	if p == nil {
 		return nil, err
-	}
-	m.retire()
-	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(r.Ascent.Journal != nil, s, NewSharedPosterior, s.BECov...); bad != nil {
-		return nil, bad
 	}
 	return &SharedFit{Posterior: p, Record: rec, Collapsed: m.collapsed(), state: m}, err
 }
