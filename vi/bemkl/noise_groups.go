@@ -274,23 +274,21 @@ func (m *groupedRegression) biasCurvature(o int) float64 {
 }
 
 // yield implements [parted].
-func (m *groupedRegression) yield(o int, f *planeBound, sums []planePart) {
+func (m *groupedRegression) yield(o int, sums []planePart) [3]float64 {
 	var follow [2]float64
-	e := m.reads[o].e()
+	e, upsilon := m.reads[o].e(), m.upsilonMean[o]
 	for c := range m.of(o) {
 		p, s := &m.of(o)[c], &sums[c]
 		eps := p.epsilon.Mean(0)
 		for j := range m.P {
 			gain := float64(eps * la.Dot(p.cov.Row(j), e))
 			for k := range follow {
-				follow[k] += float64(float64(f.upsilon*gain) * s.ones[k][j])
+				follow[k] += float64(float64(upsilon*gain) * s.ones[k][j])
 			}
 		}
 	}
 	bend := m.biasCurvature(o)
-	f.curve[0] -= follow[0] * follow[0] / bend
-	f.curve[1] -= follow[0] * follow[1] / bend
-	f.curve[2] -= follow[1] * follow[1] / bend
+	return [3]float64{follow[0] * follow[0] / bend, follow[0] * follow[1] / bend, follow[1] * follow[1] / bend}
 }
 
 // residual returns Σ_i E[(y_i − eᵀg_i − b_o)²] over what output o has of a group.

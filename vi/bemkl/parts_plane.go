@@ -30,9 +30,9 @@ type partPlane struct {
 type parted interface {
 	// updateIntermediateAndBiases updates the means of G and of the biases jointly, and Cov[g].
 	updateIntermediateAndBiases() error
-	// yield takes from the curvatures of f, those of row r with its biases held, what the
-	// biases give way when E[a] moves. The sums are those of the row's parts.
-	yield(r int, f *planeBound, sums []planePart)
+	// yield returns what the curvatures of row r with its biases held, entries zz, zd and dd,
+	// lose because the biases give way when E[a] moves. The sums are those of the row's parts.
+	yield(r int, sums []planePart) [3]float64
 }
 
 // planePart holds the sums of the projections of z and d over the samples of a part.
@@ -79,7 +79,7 @@ func (p *partPlane) order(u *updates) []work.Update {
 			p.followCovariance(r)
 		}
 	}), step("λ", p.updateLambdaAndCovariance), step("scale", u.scale))
-	order := []work.Update{{Name: "Cov(a)", Step: p.begin}}
+	order := []work.Update{{Name: "Cov[a]", Step: p.begin}}
 	for range p.rounds {
 		order = append(order, round...)
 	}
@@ -174,7 +174,9 @@ func (p *partPlane) bound(r int) planeBound {
 			}
 		}
 	}
-	p.model.yield(r, &f, sums)
+	for k, v := range p.model.yield(r, sums) {
+		f.curve[k] -= v
+	}
 	return f
 }
 

@@ -96,8 +96,8 @@ func (p *scorer) whitened() (w, u la.Matrix[float64], err error) {
 }
 
 // healing returns what heals p, the posterior of the present state; nil if nothing can.
-func (m *shared) healing(p *SharedPosterior) *SharedHealing {
-	if m.D != m.N {
+func (m *sharedLayers) healing(p *SharedPosterior) *SharedHealing {
+	if m.D != m.N || m.observed.Rows > 0 {
 		return nil
 	}
 	w, u, err := p.whitened()
