@@ -30,8 +30,12 @@ var fits = []estimate{
 		return some(e.Fit(ctx, p.views(), p.several()...))
 	}},
 	{"shared regression", func(ctx context.Context, p *problem) (mkl.Model, error) {
-		e := mkl.SharedRegression{Fitting: p.fitting(), Lambda: p.gamma(), Omega: p.gamma(), RawTargets: p.IntN(4) == 0}
-		return some(e.Fit(ctx, p.views(), p.several()...))
+		e := mkl.SharedRegression{Fitting: p.fitting(), Lambda: p.gamma(), Omega: p.gamma(), RawTargets: p.IntN(4) == 0, MissingTargets: p.IntN(2) == 0}
+		y := p.several()
+		if e.MissingTargets {
+			p.gaps(y)
+		}
+		return some(e.Fit(ctx, p.views(), y...))
 	}},
 	{"task regression", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.TaskRegression{
