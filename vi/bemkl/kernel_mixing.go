@@ -43,7 +43,7 @@ func newMixing(P int) *mixing {
 // updateMixing takes the step of every kernel once. It is for the rounds on the plane.
 func (m *shared) updateMixing() error {
 	p, x, ws := m.plane, m.mixing, &m.crew.All
-	x.count, x.gram, x.cov, x.away, x.distance = m.size, m.gGram[0], m.gCov[0], p.away[0], m.gDistance[0]
+	m.beginMixing()
 	if err := m.mixKernels(); err != nil {
 		return err
 	}
@@ -62,6 +62,12 @@ func (m *shared) updateMixing() error {
 	la.Gemm(ws, la.NoTrans, la.NoTrans, 1, x.total, p.through[0], 0, x.product)
 	p.through[0].CopyFrom(x.product)
 	return nil
+}
+
+// beginMixing lets mixing know the sums of G, which its steps then keep up to date.
+func (m *shared) beginMixing() {
+	x := m.mixing
+	x.count, x.gram, x.cov, x.away, x.distance = m.size, m.gGram[0], m.gCov[0], m.plane.away[0], m.gDistance[0]
 }
 
 // mixKernels takes the step of every kernel once, of the kernel weights and of what mixing knows
