@@ -166,6 +166,20 @@ var estimators = []estimator{
 		predict: predictRegression,
 	},
 	{
+		name: "two targets with shared samples and gaps",
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			second := slices.Clone(y)
+			for i := range second {
+				second[i] *= -2 + 0.1*float64(i%3)
+				if i%4 == 3 {
+					second[i] = math.NaN()
+				}
+			}
+			return orNil(SharedRegression{Fitting: s, MissingTargets: !slices.ContainsFunc(y, math.IsNaN)}.Fit(ctx, views, y, second))
+		},
+		predict: predictRegression,
+	},
+	{
 		name: "two tasks",
 		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			second := slices.Clone(y)

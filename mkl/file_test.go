@@ -184,6 +184,16 @@ func TestGoldenScores(t *testing.T) {
 			}
 			return orNil(SharedRegression{Fitting: Fitting{MaxSweeps: 30, Notes: settings.Notes}}.Fit(context.Background(), views, y, second))
 		},
+		"shared-regression-gaps": func() (Model, error) {
+			second := slices.Clone(y)
+			for i := range second {
+				if second[i] *= float64(i % 3); i%4 == 1 {
+					second[i] = math.NaN()
+				}
+			}
+			est := SharedRegression{Fitting: Fitting{MaxSweeps: 30, Notes: settings.Notes}, MissingTargets: true}
+			return orNil(est.Fit(context.Background(), views, y, second))
+		},
 		"task-regression": func() (Model, error) {
 			second := slices.Clone(y)
 			for i := range second {

@@ -92,34 +92,37 @@ func TestTwoSweepsFromAModelSuffice(t *testing.T) {
 		}
 	}
 	ard := append([]View{{X: views[0].X, Kernel: RBF{ARD: true}}}, views[:2]...)
-	for name, fit := range map[string]func(f Fitting, from Model) (Model, error){
-		"process": func(f Fitting, from Model) (Model, error) {
-			m, _ := from.(*MultiGPModel)
-			return orNil(MultiGP{Fitting: f, From: m, PointScales: true}.Fit(ctx, views, y))
+	type refit = func(f Fitting, from Model) (Model, error)
+	process := func(views []View, g MultiGP) refit {
+		return func(f Fitting, from Model) (Model, error) {
+			g.Fitting = f
+			g.From, _ = from.(*MultiGPModel)
+			return orNil(g.Fit(ctx, views, y))
+		}
+	}
+	processClasses := func(c MultiGPClassifier[string]) refit {
+		return func(f Fitting, from Model) (Model, error) {
+			c.Fitting = f
+			c.From, _ = from.(*MultiGPClassifierModel[string])
+			return orNil(c.Fit(ctx, views, labels))
+		}
+	}
+	rows, columns, values, has := somePairs(3, 30, 25)
+	for name, fit := range map[string]refit{
+		"process":                    process(views, MultiGP{PointScales: true}),
+		"process of learned widths":  process(ard, MultiGP{PointScales: true}),
+		"process of uneven noise":    process(views, MultiGP{Noise: VaryingNoise}),
+		"process of heavy noise":     process(views, MultiGP{Noise: HeavyNoise}),
+		"factorised process":         process(views, MultiGP{Method: Factorised}),
+		"process classes":            processClasses(MultiGPClassifier[string]{}),
+		"factorised process classes": processClasses(MultiGPClassifier[string]{Method: Factorised}),
+		"pairs": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*PairRegressionModel)
+			return orNil(PairRegression{Fitting: f, From: m, Components: 2}.Fit(ctx, rows, columns, values))
 		},
-		"process of learned widths": func(f Fitting, from Model) (Model, error) {
-			m, _ := from.(*MultiGPModel)
-			return orNil(MultiGP{Fitting: f, From: m, PointScales: true}.Fit(ctx, ard, y))
-		},
-		"process of uneven noise": func(f Fitting, from Model) (Model, error) {
-			m, _ := from.(*MultiGPModel)
-			return orNil(MultiGP{Fitting: f, From: m, Noise: VaryingNoise}.Fit(ctx, views, y))
-		},
-		"process of heavy noise": func(f Fitting, from Model) (Model, error) {
-			m, _ := from.(*MultiGPModel)
-			return orNil(MultiGP{Fitting: f, From: m, Noise: HeavyNoise}.Fit(ctx, views, y))
-		},
-		"factorised process": func(f Fitting, from Model) (Model, error) {
-			m, _ := from.(*MultiGPModel)
-			return orNil(MultiGP{Fitting: f, From: m, Method: Factorised}.Fit(ctx, views, y))
-		},
-		"process classes": func(f Fitting, from Model) (Model, error) {
-			m, _ := from.(*MultiGPClassifierModel[string])
-			return orNil(MultiGPClassifier[string]{Fitting: f, From: m}.Fit(ctx, views, labels))
-		},
-		"factorised process classes": func(f Fitting, from Model) (Model, error) {
-			m, _ := from.(*MultiGPClassifierModel[string])
-			return orNil(MultiGPClassifier[string]{Fitting: f, From: m, Method: Factorised}.Fit(ctx, views, labels))
+		"pairs of labels": func(f Fitting, from Model) (Model, error) {
+			m, _ := from.(*PairClassifierModel)
+			return orNil(PairClassifier{Fitting: f, From: m, Components: 2}.Fit(ctx, rows, columns, has))
 		},
 		"probit": func(f Fitting, from Model) (Model, error) {
 			m, _ := from.(*ProbitClassifierModel[string])
@@ -195,6 +198,18 @@ func TestFromOfOthersRefused(t *testing.T) {
 	}
 	_, err = ProbitClassifier[int]{From: p}.Fit(ctx, views[1:], labels)
 	assert.EqualError(t, err, "mkl: From: 2 classes, 7 kernels and 20 samples where there are 2, 6 and 20")
+
+	rows, columns, values, has := somePairs(3, 12, 10)
+	pairs, err := PairRegression{Fitting: few, Components: 2}.Fit(ctx, rows, columns, values)
+	require.NoError(t, err)
+	_, err = PairRegression{From: pairs, Components: 3}.Fit(ctx, rows, columns, values)
+	assert.EqualError(t, err, "mkl: From: 2 components of 12 rows with 2 kernels and 10 columns with 1 kernels where there are 3 of 12 with 2 and 10 with 1")
+	_, err = PairRegression{From: pairs, Components: 2, Fitting: Fitting{Restarts: 1}}.Fit(ctx, rows, columns, values)
+	assert.EqualError(t, err, "mkl: Restarts is 1: with From there is one start")
+	pairLabels, err := PairClassifier{Fitting: few, Components: 2}.Fit(ctx, rows, columns, has)
+	require.NoError(t, err)
+	_, err = PairClassifier{From: pairLabels, Components: 2}.Fit(ctx, rows[:1], columns, has)
+	assert.EqualError(t, err, "mkl: From: 2 components of 12 rows with 2 kernels and 10 columns with 1 kernels where there are 2 of 12 with 1 and 10 with 1")
 
 	s, err := SpikeSlab{Fitting: few}.Fit(ctx, views[0].X, y)
 	require.NoError(t, err)

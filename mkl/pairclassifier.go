@@ -26,6 +26,8 @@ type PairClassifier struct {
 
 	NoBias bool // leaves the bias out, as in the papers
 	Plain  bool // does the plain updates alone, which need more sweeps
+
+	From *PairClassifierModel // as in [PairRegression]
 }
 
 // Fit fits the model to the views of the rows, the views of the columns and a table of labels: 1
@@ -59,19 +61,27 @@ func (p PairClassifier) Fit(ctx context.Context, rows, columns []View, y Table) 
 	if !have[0] || !have[1] {
 		return nil, errors.New("mkl: y: all pairs observed have the same label, or none is: there is nothing to learn")
 	}
+	var from *bemkl.PairPosterior
+	if p.From != nil {
+		from = p.From.posterior
+		if err := p.From.checkFrom(&p.Fitting, d, R); err != nil {
+			return nil, err
+		}
+	}
 	fit, err := bestStart(ctx, &p.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.PairClassificationFit, error) {
 		return bemkl.PairClassification{
 			Components: R, Lambda: p.Lambda, Eta: p.Eta, Gamma: p.Gamma,
 			SigmaG: p.SigmaG, SigmaH: p.SigmaH, Margin: p.Margin, NoBias: p.NoBias,
-			Ascent: a, Plain: p.Plain, Workers: p.Workers, Seed: seed,
+			Ascent: a, Plain: p.Plain, Workers: p.Workers, Seed: seed, From: from,
 		}.Fit(ctx, d.kx, d.kz, d.y)
 	}, func(fit *bemkl.PairClassificationFit) vi.Record { return fit.Record })
 	if fit == nil {
 		return nil, err
 	}
-	m := &PairClassifierModel{p.pairModel(d, fit.Posterior, fit.Record, fit.Collapsed)}
-	if werr := checkWeights(m.KernelWeights()); werr != nil {
-		return nil, errors.Join(err, werr)
+	m := &PairClassifierModel{}
+	var serr error
+	if m.pairModel, serr = p.pairModel(d, fit.Posterior, fit.Record, fit.Collapsed); serr != nil {
+		return nil, errors.Join(err, serr)
 	}
 	if err == nil && fit.Collapsed {
 		err = &CollapsedError{Model: m}

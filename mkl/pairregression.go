@@ -46,6 +46,11 @@ type PairRegression struct {
 	// RawTargets leaves the values as they are, instead of giving those observed mean 0 and
 	// standard deviation 1 together before the fit.
 	RawTargets bool
+
+	// From, if not nil, is a model of an earlier fit of as many components to the same rows, columns
+	// and kernels, perhaps with other values of the pairs or priors, to continue from; it takes the
+	// place of Seed, and Restarts is an error.
+	From *PairRegressionModel
 }
 
 // Fit fits the model to the views of the rows, the views of the columns and a table of values, in
@@ -70,20 +75,27 @@ func (p PairRegression) Fit(ctx context.Context, rows, columns []View, y Table) 
 	for i, v := range d.y.Data {
 		d.y.Data[i] = (v - scale.mean) / scale.sd
 	}
+	var from *bemkl.PairPosterior
+	if p.From != nil {
+		from = p.From.posterior
+		if err := p.From.checkFrom(&p.Fitting, d, R); err != nil {
+			return nil, err
+		}
+	}
 	fit, err := bestStart(ctx, &p.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.PairFit, error) {
 		return bemkl.PairRegression{
 			Components: R, Lambda: p.Lambda, Eta: p.Eta, Gamma: p.Gamma, Epsilon: p.Epsilon,
 			SigmaG: p.SigmaG, SigmaH: p.SigmaH, SigmaY: p.SigmaY, NoBias: p.NoBias,
-			Ascent: a, Plain: p.Plain, Workers: p.Workers, Seed: seed,
+			Ascent: a, Plain: p.Plain, Workers: p.Workers, Seed: seed, From: from,
 		}.Fit(ctx, d.kx, d.kz, d.y)
 	}, func(fit *bemkl.PairFit) vi.Record { return fit.Record })
 	if fit == nil {
 		return nil, err
 	}
 	m := &PairRegressionModel{scale: scale}
-	m.pairModel = p.pairModel(d, fit.Posterior, fit.Record, fit.Collapsed)
-	if werr := checkWeights(m.KernelWeights()); werr != nil {
-		return nil, errors.Join(err, werr)
+	var serr error
+	if m.pairModel, serr = p.pairModel(d, fit.Posterior, fit.Record, fit.Collapsed); serr != nil {
+		return nil, errors.Join(err, serr)
 	}
 	if err == nil && fit.Collapsed {
 		err = &CollapsedError{Model: m}

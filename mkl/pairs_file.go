@@ -94,7 +94,11 @@ func (f *fileReader) takePairs(labels bool) (m pairModel, err error) {
 	if err := f.close(); err != nil {
 		return m, err
 	}
-	m.posterior, err = bemkl.NewPairPosterior(s)
+	p, err := bemkl.NewPairPosterior(s)
+	if err != nil {
+		return m, err
+	}
+	err = m.set(p)
 	return m, err
 }
 

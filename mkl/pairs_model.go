@@ -15,15 +15,40 @@ type pairModel struct {
 	record
 	rows, columns *design
 	posterior     *bemkl.PairPosterior
+	rounding      float64 // see Rounding
 }
 
 // pairModel returns the model of a fit.
-func (f *Fitting) pairModel(d *pairData, p *bemkl.PairPosterior, rec vi.Record, collapsed bool) pairModel {
+func (f *Fitting) pairModel(d *pairData, p *bemkl.PairPosterior, rec vi.Record, collapsed bool) (m pairModel, err error) {
 	var out []int
 	if collapsed {
 		out = []int{0}
 	}
-	return pairModel{f.record(newTrace(rec, out)), d.rows, d.columns, p}
+	m = pairModel{record: f.record(newTrace(rec, out)), rows: d.rows, columns: d.columns}
+	err = m.set(p)
+	return m, err
+}
+
+// set completes the model by its posterior, and reports what is no number.
+func (m *pairModel) set(p *bemkl.PairPosterior) (err error) {
+	m.posterior = p
+	if m.rounding, err = p.Rounding(&la.Workspace{}); err != nil {
+		return fmt.Errorf("mkl: %w", err)
+	}
+	return checkWeights(m.KernelWeights())
+}
+
+// Rounding returns the share of themselves by which rounding may have moved the variances of the
+// factors of new rows and columns, of the component of which it is largest, as
+// [RegressionModel.Rounding].
+func (m *pairModel) Rounding() float64 { return m.rounding }
+
+// checkFrom reports what keeps a fit of so many components from going on from the model.
+func (m *pairModel) checkFrom(f *Fitting, d *pairData, components int) error {
+	rows, columns, own := m.Dims()
+	return checkShape(f, "%d components of %d rows with %d kernels and %d columns with %d kernels where there are %d of %d with %d and %d with %d",
+		own, rows, len(m.rows.views), columns, len(m.columns.views),
+		components, d.y.Rows, len(d.rows.views), d.y.Cols, len(d.columns.views))
 }
 
 // Posterior returns the approximate posterior, of standardised values.
@@ -167,6 +192,7 @@ func (m *pairModel) summary(headline, line string) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, headline)
 	b.WriteString(m.trace.outcome())
+	b.WriteString(roundingNote(m.rounding))
 	b.WriteString(line)
 	if len(m.trace.collapsed) > 0 {
 		b.WriteString("COLLAPSED: all weights vanish and every pair has the same prediction\n")

@@ -125,6 +125,11 @@ func projectedCases(t *testing.T) (cases []projectedCase) {
 	m, err := Regression{Fitting: Fitting{MaxSweeps: 20}, MissingTargets: true}.Fit(ctx, views, y...)
 	require.NoError(t, err)
 	add("missing targets", m, x)
+	gaps, err := SharedRegression{Fitting: Fitting{MaxSweeps: 20}, MissingTargets: true}.Fit(ctx, views, y...)
+	require.NoError(t, err)
+	cases = append(cases, projectedCase{"shared sample weights, missing targets", x, gaps.Predictor, func(opt PredictOptions, x ...Features) (*Prediction, error) {
+		return gaps.PredictTargets(ctx, opt, x...)
+	}, gaps.targets[0].sd})
 	return cases
 }
 

@@ -50,6 +50,17 @@ func TestRoundingOfWeights(t *testing.T) {
 		}
 		known[i] = Label(1 + labels[i])
 	}
+	columns := []View{{X: normal(src, 6, 1), Kernel: RBF{Width: 1}}}
+	pairs, pairLabels := make(Dense, n), make(Dense, n)
+	for i := range pairs {
+		for j := range 6 {
+			v := float64((x[i] - 1e8) * columns[0].X.At(j, 0))
+			pairs[i], pairLabels[i] = append(pairs[i], v), append(pairLabels[i], 0)
+			if v > 0 {
+				pairLabels[i][j] = 1
+			}
+		}
+	}
 	ctx, s := context.Background(), Fitting{MaxSweeps: 10}
 	for name, fit := range map[string]func(v []View) (Model, error){
 		"regression":  func(v []View) (Model, error) { return Regression{Fitting: s}.Fit(ctx, v, y) },
@@ -58,7 +69,13 @@ func TestRoundingOfWeights(t *testing.T) {
 		"classifier":  func(v []View) (Model, error) { return Classifier[int]{Fitting: s}.Fit(ctx, v, labels) },
 		"multilabel":  func(v []View) (Model, error) { return MultiLabel{Fitting: s}.FitKnown(ctx, v, known) },
 		"task labels": func(v []View) (Model, error) { return TaskClassifier{Fitting: s}.Fit(ctx, v, known) },
-		"probit":      func(v []View) (Model, error) { return ProbitClassifier[int]{Fitting: s}.Fit(ctx, v, labels) },
+		"pairs": func(v []View) (Model, error) {
+			return PairRegression{Fitting: s, Components: 2}.Fit(ctx, v, columns, pairs)
+		},
+		"pairs of labels": func(v []View) (Model, error) {
+			return PairClassifier{Fitting: s, Components: 2}.Fit(ctx, v, columns, pairLabels)
+		},
+		"probit": func(v []View) (Model, error) { return ProbitClassifier[int]{Fitting: s}.Fit(ctx, v, labels) },
 		"probit states": func(v []View) (Model, error) {
 			return ProbitClassifier[int]{Fitting: s, Rule: Bin, Update: Structured}.Fit(ctx, v, labels)
 		},

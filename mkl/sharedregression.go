@@ -15,7 +15,8 @@ import (
 // on the same.) A sweep costs one factorisation whatever the number of targets.
 // The zero value is ready to fit.
 //
-// The priors are those of [Regression]. Targets must be complete.
+// The priors are those of [Regression]. A sample may lack some of the targets, or all of them:
+// see MissingTargets.
 //
 // The model is derived in docs/shared.md.
 type SharedRegression struct {
@@ -31,6 +32,12 @@ type SharedRegression struct {
 	// standard deviation 1 before the fit, as in [Regression].
 	RawTargets bool
 
+	// MissingTargets takes NaN in y as a missing value instead of an error. Each target is then
+	// learned from the samples that have it. Samples with the same targets are treated
+	// together, so that many patterns of missing ones cost time and memory, but no more
+	// factorisations of the samples' order.
+	MissingTargets bool
+
 	// From, if not nil, is a model of an earlier fit of as many targets to the same samples and
 	// kernels, perhaps with other values of them or priors, to continue from; it takes the place of Seed,
 	// and Restarts is an error.
@@ -45,7 +52,7 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 	if err := s.refuseMissingViews("SharedRegression"); err != nil {
 		return nil, err
 	}
-	n, err := checkTargets(y, false)
+	n, err := checkTargets(y, s.MissingTargets)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +97,9 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 func (s SharedRegression) EstimateMemory(size Size) int64 {
 	size = s.Landmarks.size(size)
 	n, p, l, d := float64(size.Samples), float64(size.Kernels), float64(size.Outputs), float64(size.basis())
-	more := inBytes(float64(l*(float64(2*n)+float64(2*p*p))) + float64(min(l, p)*d*d)) // the last for healing
-	return min(s.kernelMemory(size, 1), math.MaxInt64-more) + more
+	more := float64(l*(float64(2*n)+float64(2*p*p))) + float64(min(l, p)*d*d) // the last for healing
+	if s.MissingTargets {                                                     // in the worst case each sample lacks others
+		more += float64(n * p * (float64(8+float64(4*l)) + float64(5*p)))
+	}
+	return min(s.kernelMemory(size, 1), math.MaxInt64-inBytes(more)) + inBytes(more)
 }

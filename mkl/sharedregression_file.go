@@ -3,6 +3,7 @@ package mkl
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/bemkl"
@@ -29,12 +30,24 @@ func (m *SharedRegressionModel) Save(w io.Writer) error {
 	f.add("gram", packUpper(s.Gram), D*(D+1)/2)
 	if h := s.Healing; h != nil {
 		R := len(h.Kernels)
+		f.add("healing.weights", flat(h.Weights), h.Weights.Rows, P)
 		var kernels []float64
-		for _, k := range h.Kernels {
-			kernels = append(kernels, packLower(k)...)
+		if h.Patterns == nil {
+			for _, k := range h.Kernels {
+				kernels = append(kernels, packLower(k)...)
+			}
+			f.add("healing.kernels", kernels, R, D*(D+1)/2)
+		} else { // the kernels are not symmetric
+			for _, k := range h.Kernels {
+				kernels = append(kernels, flat(k)...)
+			}
+			patterns := make([]float64, D)
+			for i, c := range h.Patterns {
+				patterns[i] = float64(c)
+			}
+			f.add("healing.rows", kernels, R, D, D)
+			f.add("healing.patterns", patterns, D)
 		}
-		f.add("healing.weights", flat(h.Weights), R, P)
-		f.add("healing.kernels", kernels, R, D*(D+1)/2)
 		f.add("healing.residual", flat(h.Residual), R, D)
 		f.add("healing.precision", []float64{h.Precision}, 1)
 	}
@@ -85,22 +98,46 @@ func (f *fileReader) takeSharedHealing(P, D int) *bemkl.SharedHealing {
 	if !f.has("healing.weights") {
 		return nil
 	}
-	R, packed := f.size("healing.weights")/P, triangle(D)
-	h := &bemkl.SharedHealing{Weights: f.takeMatrix("healing.weights", R, P), Residual: f.takeMatrix("healing.residual", R, D)}
-	precision, kernels := f.take("healing.precision", 1), f.take("healing.kernels", R, packed)
-	if f.err != nil {
+	rows := f.size("healing.weights") / P
+	h := &bemkl.SharedHealing{Weights: f.takeMatrix("healing.weights", rows, P)}
+	R := rows
+	if f.has("healing.patterns") {
+		if R = f.size("healing.residual") / D; R > 0 {
+			h.Kernels, h.Patterns = f.takeSquares("healing.rows", R, D), f.takeIndices("healing.patterns", D)
+		}
+	} else {
+		kernels, packed := f.take("healing.kernels", R, triangle(D)), triangle(D)
+		for r := 0; r < R && kernels != nil; r++ {
+			h.Kernels = append(h.Kernels, unpackLower(D, kernels[r*packed:][:packed]))
+			h.Kernels[r].MirrorLower()
+		}
+	}
+	precision := f.take("healing.precision", 1)
+	if h.Residual = f.takeMatrix("healing.residual", R, D); f.err != nil {
 		return nil
 	}
 	h.Precision = precision[0]
-	for r := range R {
-		h.Kernels = append(h.Kernels, unpackLower(D, kernels[r*packed:][:packed]))
-		h.Kernels[r].MirrorLower()
-	}
 	return h
 }
 
-// takeCovariances is take for n covariances of the given order.
-func (f *fileReader) takeCovariances(name string, n, order int) []la.Matrix[float64] {
+// takeIndices is take for n whole numbers.
+func (f *fileReader) takeIndices(name string, n int) []int {
+	x := f.take(name, n)
+	if x == nil {
+		return nil
+	}
+	out := make([]int, n)
+	for i, v := range x {
+		if f.err == nil && (v != math.Trunc(v) || math.Abs(v) > math.MaxInt32) {
+			f.err = fmt.Errorf("tensor %q: element %d is %g: a whole number is needed", name, i, v)
+		}
+		out[i] = int(v)
+	}
+	return out
+}
+
+// takeSquares is take for n matrices of the given order.
+func (f *fileReader) takeSquares(name string, n, order int) []la.Matrix[float64] {
 	x := f.take(name, n, order, order)
 	if x == nil {
 		return nil
@@ -108,7 +145,15 @@ func (f *fileReader) takeCovariances(name string, n, order int) []la.Matrix[floa
 	all := make([]la.Matrix[float64], n)
 	for o := range all {
 		all[o] = la.MatrixOf(order, order, x[o*order*order:][:order*order])
-		f.checkCovariance(name, all[o])
+	}
+	return all
+}
+
+// takeCovariances is takeSquares for covariances.
+func (f *fileReader) takeCovariances(name string, n, order int) []la.Matrix[float64] {
+	all := f.takeSquares(name, n, order)
+	for _, x := range all {
+		f.checkCovariance(name, x)
 	}
 	return all
 }

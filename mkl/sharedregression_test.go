@@ -3,13 +3,16 @@ package mkl
 import (
 	"bytes"
 	"context"
+	"flag"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
@@ -65,7 +68,30 @@ func TestSharedRegressionIsTheModel(t *testing.T) {
 }
 
 func TestSharedPredictorWithinItsBounds(t *testing.T) {
-	m, _, _ := fitShared(t, 40)
+	m, views, y := fitShared(t, 40)
+	requireSharedPredictorWithin(t, m)
+	withGaps(y)
+	m, err := SharedRegression{MissingTargets: true}.Fit(context.Background(), views, y...)
+	require.NoError(t, err)
+	requireSharedPredictorWithin(t, m)
+	_, err = m.Predictor(PredictorOptions{Target: 2})
+	assert.EqualError(t, err, "mkl: Predictor: target 2 of 2")
+}
+
+// withGaps makes targets of two missing: of some samples one, of some both.
+func withGaps(y [][]float64) {
+	for i := range y[0] {
+		if i%3 == 1 {
+			y[0][i] = math.NaN()
+		}
+		if i%5 == 2 || i%3 == 2 {
+			y[1][i] = math.NaN()
+		}
+	}
+}
+
+func requireSharedPredictorWithin(t *testing.T, m *SharedRegressionModel) {
+	t.Helper()
 	x := newPoints(m, 20)
 	p, err := m.PredictTargets(context.Background(), PredictOptions{}, x...)
 	require.NoError(t, err)
@@ -78,8 +104,115 @@ func TestSharedPredictorWithinItsBounds(t *testing.T) {
 			}
 		}
 	}
-	_, err = m.Predictor(PredictorOptions{Target: 2})
-	assert.EqualError(t, err, "mkl: Predictor: target 2 of 2")
+}
+
+// Targets that are complete give the same bits with MissingTargets; those that are not are
+// predicted, and the model is the same from a file.
+func TestSharedRegressionOfMissingTargets(t *testing.T) {
+	ctx := context.Background()
+	m, views, y := fitShared(t, 60)
+	same, err := SharedRegression{MissingTargets: true}.Fit(ctx, views, y...)
+	require.NoError(t, err)
+	var one, two bytes.Buffer
+	require.NoError(t, m.Save(&one))
+	require.NoError(t, same.Save(&two))
+	assert.Equal(t, one.Bytes(), two.Bytes())
+
+	truth := [][]float64{slices.Clone(y[0]), slices.Clone(y[1])}
+	withGaps(y)
+	gaps, err := SharedRegression{MissingTargets: true}.Fit(ctx, views, y...)
+	require.NoError(t, err)
+	require.True(t, gaps.Posterior().Healable())
+	p, err := gaps.PredictTargets(ctx, PredictOptions{}, views[0].X, views[1].X)
+	require.NoError(t, err)
+	for o := range y {
+		var rest, all float64
+		mean, _ := meanSD(truth[o])
+		for i, v := range y[o] {
+			if math.IsNaN(v) {
+				rest += math.Pow(truth[o][i]-p.Mean[o][i], 2)
+				all += math.Pow(truth[o][i]-mean, 2)
+			}
+		}
+		assert.Less(t, rest, 0.2*all, "target %d where it was missing", o)
+	}
+	loaded := requireFile(t, gaps, LoadAs[*SharedRegressionModel], 997)
+	again, err := loaded.PredictTargets(ctx, PredictOptions{Workers: 2}, views[0].X, views[1].X)
+	require.NoError(t, err)
+	assert.Equal(t, p, again)
+
+	warm, err := SharedRegression{MissingTargets: true, From: loaded}.Fit(ctx, views, y...)
+	require.NoError(t, err)
+	assert.Less(t, warm.Trace().Sweeps, gaps.Trace().Sweeps)
+	on, err := SharedRegression{MissingTargets: true, Landmarks: &Landmarks{Count: 20}}.Fit(ctx, views, y...)
+	require.NoError(t, err)
+	assert.False(t, on.Posterior().Healable())
+
+	size := Size{Samples: 1000, Kernels: 7, Outputs: 2}
+	assert.Greater(t, SharedRegression{MissingTargets: true}.EstimateMemory(size), SharedRegression{}.EstimateMemory(size))
+
+	var file bytes.Buffer
+	require.NoError(t, gaps.Save(&file))
+	assertRefused(t, file.Bytes(), func(_ map[string]string, ts map[string]tensor) { ts["healing.patterns"].data[3] = 0.5 },
+		"tensor \"healing.patterns\": element 3 is 0.5: a whole number is needed")
+	assertRefused(t, file.Bytes(), func(_ map[string]string, ts map[string]tensor) { ts["healing.patterns"].data[3] = 99 },
+		"vi: shared regression state: Healing.Patterns[3] is 99 of ")
+}
+
+var gapSets = flag.Int("shared.sets", 2, "sets that TestSharedRegressionWithGapsIsCalibrated simulates")
+
+// TestSharedRegressionWithGapsIsCalibrated simulates targets, makes some of them missing, and
+// counts how many of these and of new samples lie in their 90 % intervals: about as many as where
+// nothing is missing. What it logs of more sets is in docs/shared.md.
+func TestSharedRegressionWithGapsIsCalibrated(t *testing.T) {
+	testkit.NotShort(t)
+	const n, more, L = 60, 60, 3
+	places := [3]string{"new samples, nothing missing", "new samples", "missing targets"}
+	var inside, count [3]float64
+	for seed := range uint64(*gapSets) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		a, b := normal(rng, n+more, 1), normal(rng, n+more, 1)
+		whole, seen := make([][]float64, L), make([][]float64, L)
+		for o, mix := range [L][2]float64{{1, 0}, {0, 1}, {0.7, -0.7}} {
+			whole[o] = make([]float64, n+more)
+			for i := range whole[o] {
+				f, g := math.Sin(2*a.At(i, 0)), math.Sin(2*b.At(i, 0))
+				whole[o][i] = float64(mix[0]*f) + float64(mix[1]*g) + float64(0.3*rng.NormFloat64())
+			}
+			seen[o] = slices.Clone(whole[o][:n])
+			for i := range seen[o] {
+				if rng.Float64() < 0.4 {
+					seen[o][i] = math.NaN()
+				}
+			}
+		}
+		views := []View{{X: a.Slice(0, n, 0, 1), Kernel: RBF{Width: 0.7}}, {X: b.Slice(0, n, 0, 1), Kernel: RBF{Width: 0.7}}}
+		complete := [][]float64{whole[0][:n], whole[1][:n], whole[2][:n]}
+		for k, y := range [2][][]float64{complete, seen} {
+			m, err := SharedRegression{MissingTargets: true}.Fit(context.Background(), views, y...)
+			require.NoError(t, err)
+			p, err := m.PredictTargets(context.Background(), PredictOptions{}, a, b)
+			require.NoError(t, err)
+			for o := range y {
+				for i, v := range whole[o] {
+					place := k
+					if i < n {
+						if place = 2; !math.IsNaN(y[o][i]) {
+							continue
+						}
+					}
+					count[place]++
+					if math.Abs(v-p.Mean[o][i]) < 1.6448536269514722*math.Sqrt(p.Variance[o][i]) {
+						inside[place]++
+					}
+				}
+			}
+		}
+	}
+	for k, place := range places {
+		t.Logf("%s: %.1f %% of %g in 90 %%", place, 100*inside[k]/count[k], count[k])
+		assert.InDelta(t, inside[0]/count[0], inside[k]/count[k], 0.03, place)
+	}
 }
 
 func TestSharedRegressionRefuses(t *testing.T) {
@@ -87,6 +220,13 @@ func TestSharedRegressionRefuses(t *testing.T) {
 	y[1][3] = math.NaN()
 	_, err := SharedRegression{}.Fit(context.Background(), views, y...)
 	assert.EqualError(t, err, "mkl: y[1][3] is NaN")
+	for i := range y[1] {
+		if i > 0 {
+			y[1][i] = math.NaN()
+		}
+	}
+	_, err = SharedRegression{MissingTargets: true}.Fit(context.Background(), views, y...)
+	assert.EqualError(t, err, "mkl: y[1]: 1 samples with a target where at least 2 are needed")
 
 	size := Size{Samples: 1000, Kernels: 7, Outputs: 2}
 	n := SharedRegression{Fitting: Fitting{Workers: 2}}.EstimateMemory(size)

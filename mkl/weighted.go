@@ -101,14 +101,14 @@ func (m *weighted) ActiveSamples(target int) []SampleWeight { return slices.Clon
 // after Gibbs sampling, of which nothing is known.
 func (m *weighted) Rounding() float64 { return m.rounding }
 
-// roundingNote warns of rounding.
-func (m *weighted) roundingNote() string {
-	if m.rounding <= noticeable {
+// roundingNote warns of rounding that may move variances by that share.
+func roundingNote(rounding float64) string {
+	if rounding <= noticeable {
 		return ""
 	}
 	most := "all"
-	if m.rounding < 1 { // which an infinity and NaN, of sums that overflow, are not
-		most = fmt.Sprintf("%.2g", m.rounding)
+	if rounding < 1 { // which an infinity and NaN, of sums that overflow, are not
+		most = fmt.Sprintf("%.2g", rounding)
 	}
 	return fmt.Sprintf("ILL-CONDITIONED: rounding may move the variances of predictions by %s of themselves; "+
 		"features far from 0 want Standardize or Center\n", most)
@@ -147,6 +147,6 @@ func (m *weighted) summary(headline string, row func(o int) string) string {
 		fmt.Fprintln(&b)
 	}
 	b.WriteString(summarizeActive(m.KernelWeights()))
-	b.WriteString(m.roundingNote())
+	b.WriteString(roundingNote(m.rounding))
 	return b.String()
 }

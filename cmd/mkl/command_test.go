@@ -123,7 +123,6 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -task shared", "-task shared needs several targets"},
 		{"fit d.csv -target y -task multitask", "-task multitask needs several targets"},
 		{"fit d.csv -target y,a -task multitask -latents=-1", "-latents -1 is negative"},
-		{"fit d.csv -target y,a -task shared -missing-targets", "-missing-targets is not for -task shared: targets that share their sample weights must be complete"},
 		{"fit d.csv -target a,y -task binary", "-task binary needs one target, the column of labels, not 2"},
 		{"fit d.csv -target y -task binary", `d.csv: column "y" has 3 classes where -task binary needs 2: 3, 6, 10`},
 		{"fit flat.csv -target y -task multiclass", "labels: every label is 3: there is nothing to learn"},
@@ -640,6 +639,12 @@ func TestMissingTargets(t *testing.T) {
 	assert.Equal(t, "mkl: d.csv: row 4 (line 5), column 5 \"y\": \"NA\" is not a number: -missing drop leaves out rows without a target\n", stderr)
 	status, _, stderr = command(t, nil, "", "fit", "d.csv", "-target", "y", "-view", "x", "-missing-targets", "-model", "bmkl")
 	assert.Equal(t, console.StatusOK, status, stderr)
+	args := strings.Fields("fit d.csv -target y,noise -task shared -view x -o shared.safetensors")
+	status, _, stderr = command(t, nil, "", append(args, "-missing-targets")...)
+	assert.Equal(t, console.StatusOK, status, stderr)
+	status, stdout, stderr := command(t, nil, "", "predict", "shared.safetensors", "d.csv")
+	assert.Equal(t, console.StatusOK, status, stderr)
+	assert.NotContains(t, stdout, "NaN")
 }
 
 // TestInterrupt checks that a fit that is stopped leaves nothing behind.

@@ -19,7 +19,7 @@ type fitCmd struct {
 	Kernels string  `placeholder:"KERNELS" help:"Kernels of views that name none; without them the data suggest kernels."`
 	Output  string  `short:"o" placeholder:"FILE" help:"Model file to write; - is standard output, and the report then goes to standard error."`
 
-	MissingTargets bool `help:"Learn from samples some of whose targets are missing (empty cells, NA, NaN): for regression, multioutput, tasks, multitask, multilabel and tasklabels."`
+	MissingTargets bool `help:"Learn from samples some of whose targets are missing (empty cells, NA, NaN): for regression, multioutput, shared, tasks, multitask, multilabel and tasklabels."`
 
 	Samples bool `help:"List the active samples with their weights."`
 

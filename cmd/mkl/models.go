@@ -90,12 +90,11 @@ var estimators = []*estimator{
 	},
 	{
 		model: modelBMKL, tasks: []string{"shared"}, kind: "shared-regression", form: numbers,
-		flags:    []string{"kernels", "text", "sparse", "prior", "raw-targets", "allow-duplicates", "restarts", "plain", "store", "landmarks", "choose", "resume"},
-		priors:   []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
-		complete: "targets that share their sample weights must be complete",
+		flags:  []string{"kernels", "text", "sparse", "prior", "raw-targets", "missing-targets", "allow-duplicates", "restarts", "plain", "store", "landmarks", "choose", "resume"},
+		priors: []string{"lambda", "upsilon", "gamma", "omega", "epsilon"},
 		build: func(s *settings) fitter {
 			r := mkl.SharedRegression{
-				Fitting: s.fitting, Plain: s.Plain, Landmarks: s.inPlace(), RawTargets: s.RawTargets,
+				Fitting: s.fitting, Plain: s.Plain, Landmarks: s.inPlace(), RawTargets: s.RawTargets, MissingTargets: s.MissingTargets,
 				Lambda: s.prior["lambda"], Upsilon: s.prior["upsilon"], Gamma: s.prior["gamma"], Omega: s.prior["omega"], Epsilon: s.prior["epsilon"],
 			}
 			return fitter{r.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {

@@ -30,8 +30,12 @@ var fits = []estimate{
 		return some(e.Fit(ctx, p.views(), p.several()...))
 	}},
 	{"shared regression", func(ctx context.Context, p *problem) (mkl.Model, error) {
-		e := mkl.SharedRegression{Fitting: p.fitting(), Lambda: p.gamma(), Omega: p.gamma(), RawTargets: p.IntN(4) == 0}
-		return some(e.Fit(ctx, p.views(), p.several()...))
+		e := mkl.SharedRegression{Fitting: p.fitting(), Lambda: p.gamma(), Omega: p.gamma(), RawTargets: p.IntN(4) == 0, MissingTargets: p.IntN(2) == 0}
+		y := p.several()
+		if e.MissingTargets {
+			p.gaps(y)
+		}
+		return some(e.Fit(ctx, p.views(), y...))
 	}},
 	{"task regression", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.TaskRegression{
@@ -146,14 +150,26 @@ var fits = []estimate{
 		if !p.mild() {
 			e.SigmaG, e.SigmaH, e.SigmaY, e.Components = p.number(), p.number(), p.number(), pick(p.Rand, -1, 1, 30)
 		}
-		return some(e.Fit(ctx, p.views(), p.views(), p.pairs(false)))
+		rows, columns, y := p.views(), p.views(), p.pairs(false)
+		m, err := e.Fit(ctx, rows, columns, y)
+		if err == nil && p.IntN(3) == 0 {
+			e.From, e.Lambda, e.Restarts = m, p.gamma(), 0
+			m, err = e.Fit(ctx, rows, columns, y)
+		}
+		return some(m, err)
 	}},
 	{"pairs with labels", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.PairClassifier{Fitting: p.fitting(), Components: pick(p.Rand, 0, 1, 2), Gamma: p.gamma(), NoBias: p.IntN(3) == 0}
 		if !p.mild() {
 			e.SigmaG, e.SigmaH, e.Margin = p.number(), p.number(), p.number()
 		}
-		return some(e.Fit(ctx, p.views(), p.views(), p.pairs(true)))
+		rows, columns, y := p.views(), p.views(), p.pairs(true)
+		m, err := e.Fit(ctx, rows, columns, y)
+		if err == nil && p.IntN(3) == 0 {
+			e.From, e.Gamma, e.Restarts = m, p.gamma(), 0
+			m, err = e.Fit(ctx, rows, columns, y)
+		}
+		return some(m, err)
 	}},
 	{"regression, landmarks", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		l := p.landmarks()

@@ -248,6 +248,12 @@ var journalled = []struct {
 		p := harmless(6)
 		return some(mkl.SharedRegression{Fitting: f}.Fit(ctx, mildViews(p), p.normal(1).Data, p.normal(1).Data))
 	}},
+	{"shared regression with gaps", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
+		p := harmless(6)
+		views, y := mildViews(p), [][]float64{p.normal(1).Data, p.normal(1).Data}
+		y[0][2], y[1][4] = math.NaN(), math.NaN()
+		return some(mkl.SharedRegression{Fitting: f, MissingTargets: true}.Fit(ctx, views, y...))
+	}},
 	{"task regression", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
 		p := harmless(6)
 		views, y := mildViews(p), [][]float64{p.normal(1).Data, p.normal(1).Data}

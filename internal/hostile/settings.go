@@ -32,8 +32,12 @@ var settled = []estimate{
 	{"shared regression, settings", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.SharedRegression{
 			Fitting: p.fitting(), Upsilon: p.gamma(), Gamma: p.gamma(), Epsilon: p.gamma(), Plain: p.IntN(2) == 0, RawTargets: p.IntN(4) == 0,
+			MissingTargets: p.IntN(2) == 0,
 		}
 		views, y := p.seen(false), p.several()
+		if e.MissingTargets {
+			p.gaps(y)
+		}
 		m, err := e.Fit(ctx, views, y...)
 		if err == nil && p.IntN(2) == 0 {
 			e.From, e.Upsilon, e.Restarts = m, p.gamma(), 0

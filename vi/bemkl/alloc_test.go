@@ -51,6 +51,14 @@ func TestSweepAllocatesNothing(t *testing.T) {
 			require.NoError(t, err)
 			return fit{m, &m.updates}
 		},
+		"shared regression with gaps": func(p problem, workers int) fit {
+			p.L++
+			r, k, y := p.sharedGaps(t, 1)
+			r.Workers = workers
+			m, err := r.state(k, y)
+			require.NoError(t, err)
+			return fit{m, &m.common().updates}
+		},
 	} {
 		for _, p := range []problem{problems[0], problems[5], problems[7]} {
 			for _, workers := range []int{1, 2} {

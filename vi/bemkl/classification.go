@@ -112,15 +112,9 @@ func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float
 			c.Ascent.Progress(p)
 		}
 	}
-	rec, err := ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 {
+	p, rec, err := climb(ctx, ascent, m, NewClassificationPosterior)
+	if p == nil {
 		return nil, err
-	}
-	m.retire()
-	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(c.Ascent.Journal != nil, s, NewClassificationPosterior, s.BECov); bad != nil {
-		return nil, bad
 	}
 	return &ClassificationFit{
 		Posterior: p, Record: rec, PublishedTrace: m.published, Collapsed: m.collapsed(m.y),

@@ -42,7 +42,10 @@
 //	regression.go                Regression: model, state of a fit, updates, bound
 //	regression_posterior.go      its posterior; collapsed fits
 //	noise_groups.go              Regression with noise for each group of samples
-//	shared_regression.go         SharedRegression and its posterior
+//	shared_regression.go         SharedRegression: model, state of a fit to complete targets
+//	shared_patterns.go           state of its fit to targets of which some are missing
+//	shared_layers.go             what both have: updates given sums of G, bound
+//	shared_posterior.go          its posterior
 //	task_regression.go           TaskRegression: model, state of a fit, updates, bound
 //	task_posterior.go            its posterior
 //	task_classification.go       TaskClassification: model, state of a fit, updates, bound
@@ -62,6 +65,8 @@
 //	samples.go   how many samples the columns of the kernels stand for
 //	start.go     random starts; checks of starts and targets
 //	schedule.go  the plain and the accelerated order of the updates
+//	parts.go     samples of a row that have a Cov[g] in common, where not all have
+//	parts_plane.go  the accelerated order of fits with such parts
 //	plane.go     the accelerated order: a sweep's rounds on the plane of its two directions
 //	plane_sums.go        what the rounds know of G: its sums over samples
 //	plane_maximum.go     the bound on the plane and its maximum
@@ -72,5 +77,5 @@
 //	gradient.go  derivatives of the bound by the kernels and by σ_g and the margin
 //	predict.go   predictions from the moments of a posterior
 //	triangles.go  the Gram matrix and the factor of a posterior in the memory of one matrix
-//	resumed.go   the check of what a journal leads to
+//	climb.go     the end of a fit: from its sweeps to the posterior
 package bemkl

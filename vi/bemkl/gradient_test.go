@@ -90,6 +90,9 @@ func TestSharedBoundGradient(t *testing.T) {
 	for _, p := range gradientProblems {
 		t.Run(p.name, func(t *testing.T) {
 			r, k, y := p.shared(t, 3)
+			if p.missing > 0 {
+				r, k, y = p.sharedGaps(t, 3)
+			}
 			r.Ascent = tight
 			fit, err := r.Fit(context.Background(), k, y)
 			require.NoError(t, err)

@@ -15,9 +15,9 @@ import (
 // docs/healing.md. It sees their targets whitened: R uncorrelated ones with a noise of
 // variance 1, of the basis functions φ_r = Σ_m weights_rm·k_m each.
 type healer struct {
-	kernels   []la.Matrix[float64] // R of D×D and symmetric, F_r = scale·kernels_r
+	kernels   []la.Matrix[float64] // R of D×D, F_r = scale·kernels_r
 	scale     float64
-	weights   la.Matrix[float64] // R×P
+	weights   whitening
 	residual  la.Matrix[float64] // R×D, the whitened targets less their bias and F_r·E[a]; 0 where one is missing
 	a         []float64          // D, E[a] if the residual is to be moved to the mean of sampleWeights
 	observed  []float64          // D of 0 and 1, 0 where the target is missing; nil if none is
@@ -35,6 +35,48 @@ type healer struct {
 	once   sync.Once
 	only   sampleWeights
 	failed error
+}
+
+// whitening is what the basis functions of whitened targets are made of: of target r of a sample
+// Σ_m weights_rm·k_m, with weights that depend on which targets the sample has.
+type whitening struct {
+	weights  la.Matrix[float64] // (C·R)×P, R rows for each pattern of missing targets
+	patterns []int              // D, that of each sample; nil: all have the same
+	R        int
+}
+
+// add adds weights_rm·k to φ, given the kernels k of a new sample with all D.
+func (w *whitening) add(r, m int, k, phi []float64) {
+	if w.patterns == nil {
+		la.Axpy(w.weights.At(r, m), k, phi)
+		return
+	}
+	for i, c := range w.patterns {
+		phi[i] += float64(w.weights.At(c*w.R+r, m) * k[i])
+	}
+}
+
+// keep returns the weights of these kernels only.
+func (w *whitening) keep(kernels []int) whitening {
+	kept := whitening{la.NewMatrix[float64](w.weights.Rows, len(kernels)), w.patterns, w.R}
+	for i, m := range kernels {
+		for j := range kept.weights.Rows {
+			kept.weights.Set(j, i, w.weights.At(j, m))
+		}
+	}
+	return kept
+}
+
+// size returns the most that any sample has of Σ_r weights_rm².
+func (w *whitening) size(m int) (most float64) {
+	for c := 0; c < w.weights.Rows; c += w.R {
+		var sum float64
+		for r := range w.R {
+			sum += float64(w.weights.At(c+r, m) * w.weights.At(c+r, m))
+		}
+		most = max(most, sum)
+	}
+	return most
 }
 
 // sampleWeights is the posterior of the sample weights given the whitened targets and the
@@ -59,12 +101,12 @@ func newHealers(h *Healing, s *scorer) []*healer {
 		e, scale := s.combination[o].mean[1:], 1/math.Sqrt(spread)
 		r := &healer{
 			kernels: []la.Matrix[float64]{h.Kernel}, scale: scale,
-			weights: la.MatrixOf(1, s.P, slices.Clone(e)), residual: la.MatrixOf(1, s.D, slices.Clone(h.Residual.Row(o))),
+			weights: whitening{la.MatrixOf(1, s.P, slices.Clone(e)), nil, 1}, residual: la.MatrixOf(1, s.D, slices.Clone(h.Residual.Row(o))),
 			precision: h.Precision[o], s: s.priorRoots(o),
 			outputs: []int{o}, e: [][]float64{e}, spread: []float64{spread},
 			name: fmt.Sprintf("output %d", o), kept: s.L == 1,
 		}
-		la.Scal(scale, r.weights.Data)
+		la.Scal(scale, r.weights.weights.Data)
 		la.Scal(scale, r.residual.Data)
 		if h.Observed.Rows > 0 {
 			r.observed = h.Observed.Row(o)
@@ -221,7 +263,15 @@ func (h *healer) heal(ws *la.Workspace, k vi.Kernels, self la.Matrix[float64], o
 		n := min(block, T-first)
 		one, z, total := one.Slice(0, n, 0, D), z.Slice(0, n, 0, D), total.Slice(0, n, 0, D)
 		for r, x := range phi {
-			weightedSum(k, h.weights.Row(r), first, one, x.Slice(0, n, 0, D))
+			for t := range n {
+				clear(x.Row(t))
+			}
+			for m := range self.Rows {
+				k.Columns(m, first, one)
+				for t := range n {
+					h.weights.add(r, m, one.Row(t), x.Row(t))
+				}
+			}
 			for t := range n {
 				h.mask(x.Row(t))
 			}
@@ -234,7 +284,7 @@ func (h *healer) heal(ws *la.Workspace, k vi.Kernels, self la.Matrix[float64], o
 		clear(pull)
 		clear(rest)
 		for r, x := range phi {
-			la.Gemm(ws, la.NoTrans, la.NoTrans, h.scale, z, h.kernels[r], 0, one)
+			la.Gemm(ws, la.NoTrans, la.Transpose, h.scale, z, h.kernels[r], 0, one)
 			for t := range n {
 				pull[t] += la.Dot(weights.residual.Row(r), x.Row(t))
 				rest[t] += h.misfit(x.Row(t), one.Row(t))
@@ -307,7 +357,7 @@ type Healer struct {
 	h        *healer
 	residual la.Matrix[float64]   // R×D, of the sampleWeights
 	e        []float64            // E[e] of the kernels kept
-	weights  la.Matrix[float64]   // R×P, the like
+	weights  whitening            // the like
 	spread   float64              // V_oo
 	z        []la.Matrix[float64] // R of D×D; their transposes take φ_r to parts of z
 }
@@ -341,12 +391,9 @@ func newHealer(ws *la.Workspace, healers []*healer, o int) (*Healer, error) {
 // Keep returns the healer of predictions that take these kernels only.
 func (h *Healer) Keep(kernels []int) *Healer {
 	r := *h
-	r.e, r.weights = nil, la.NewMatrix[float64](h.weights.Rows, len(kernels))
-	for i, m := range kernels {
+	r.e, r.weights = nil, h.weights.keep(kernels)
+	for _, m := range kernels {
 		r.e = append(r.e, h.e[m])
-		for j := range r.weights.Rows {
-			r.weights.Set(j, i, h.weights.At(j, m))
-		}
 	}
 	return &r
 }
@@ -363,7 +410,10 @@ func (h *Healer) Heal(ws *la.Workspace, k la.Matrix[float64], self, scratch []fl
 	clear(z)
 	for r, x := range h.z {
 		phi := scratch[(2+r)*D:][:D]
-		combine(h.weights.Row(r), k, phi)
+		clear(phi)
+		for m := range k.Rows {
+			h.weights.add(r, m, k.Row(m), phi)
+		}
 		h.h.mask(phi)
 		la.Gemv(ws, la.Transpose, 1, x, phi, 1, z)
 	}
@@ -395,11 +445,7 @@ func combine(w []float64, k la.Matrix[float64], dst []float64) {
 func (h *Healer) Sizes() []float64 {
 	sizes := make([]float64, len(h.e))
 	for m, e := range h.e {
-		var sum float64
-		for r := range h.weights.Rows {
-			sum += float64(h.weights.At(r, m) * h.weights.At(r, m))
-		}
-		sizes[m] = max(math.Abs(e), math.Sqrt(h.spread*sum))
+		sizes[m] = max(math.Abs(e), math.Sqrt(h.spread*h.weights.size(m)))
 	}
 	return sizes
 }

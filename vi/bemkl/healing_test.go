@@ -272,9 +272,11 @@ func requireHealersAgree(t *testing.T, h healingProblem, p interface {
 func TestHealingSensitivity(t *testing.T) {
 	src := rand.New(rand.NewPCG(5, 5))
 	var healers []*Healer
-	own, shared := newHealingProblem(t, 2, 12, 2, 1, 0.2, 1), newSharedHealingProblem(t, 3, 12, 2, 1)
+	own, shared := newHealingProblem(t, 2, 12, 2, 1, 0.2, 1), newSharedHealingProblem(t, 3, 12, 2, 1, 0)
+	gaps := newSharedHealingProblem(t, 3, 12, 2, 1, 0.3)
 	for o := range 2 {
-		healers = append(healers, testkit.Must(own.fit.Posterior.Healer(nil, o)), testkit.Must(shared.fit.Posterior.Healer(nil, o)))
+		healers = append(healers, testkit.Must(own.fit.Posterior.Healer(nil, o)), testkit.Must(shared.fit.Posterior.Healer(nil, o)),
+			testkit.Must(gaps.fit.Posterior.Healer(nil, o)))
 	}
 	const limit = 1.0
 	for _, healer := range healers {

@@ -20,6 +20,11 @@ import (
 // T then has determinant 1, entropies stay, and with υ and ω held the bound is a quadratic
 // in τ. Derived in docs/acceleration.md.
 type mixing struct {
+	// What the model knows of the samples whose targets hold g, and takes the steps with.
+	count           float64
+	gram, cov, away la.Matrix[float64] // P×P, ΣE[g]E[g]ᵀ, the mean of Cov[g] and Σ(E[g] − h)E[g]ᵀ
+	distance        float64            // Σ|E[g] − h|²
+
 	total     la.Matrix[float64] // P×P, T
 	precision la.Matrix[float64] // P×P, of τ
 	tau       []float64          // P, 0 in place j
@@ -29,24 +34,23 @@ type mixing struct {
 
 func newMixing(P int) *mixing {
 	square := func() la.Matrix[float64] { return la.NewMatrix[float64](P, P) }
-	return &mixing{square(), square(), make([]float64, P), square(), make([]float64, P)}
+	return &mixing{
+		gram: square(), cov: square(), away: square(),
+		total: square(), precision: square(), tau: make([]float64, P), product: square(), mean: make([]float64, P),
+	}
 }
 
 // updateMixing takes the step of every kernel once. It is for the rounds on the plane.
 func (m *shared) updateMixing() error {
-	p, x, cov, ws := m.plane, m.mixing, m.gCov[0], &m.crew.All
-	x.total.Fill(0)
-	for j := range m.P {
-		x.total.Set(j, j, 1)
+	p, x, ws := m.plane, m.mixing, &m.crew.All
+	m.beginMixing()
+	if err := m.mixKernels(); err != nil {
+		return err
 	}
-	for j := range m.P {
-		if err := m.mix(j); err != nil {
-			return fmt.Errorf("kernel weights with intermediate outputs, kernel %d: %w", j, err)
-		}
-	}
+	m.gDistance[0] = x.distance
 	var trace float64
 	for j := range m.P {
-		trace += cov.At(j, j)
+		trace += x.cov.At(j, j)
 	}
 	m.gTrace[0] = m.size * trace
 	x.apply(ws, m.gSum.Row(0))
@@ -60,13 +64,35 @@ func (m *shared) updateMixing() error {
 	return nil
 }
 
+// beginMixing lets mixing know the sums of G, which its steps then keep up to date.
+func (m *shared) beginMixing() {
+	x := m.mixing
+	x.count, x.gram, x.cov, x.away, x.distance = m.size, m.gGram[0], m.gCov[0], m.plane.away[0], m.gDistance[0]
+}
+
+// mixKernels takes the step of every kernel once, of the kernel weights and of what mixing knows
+// of G, and leaves T in total.
+func (m *sharedLayers) mixKernels() error {
+	total := m.mixing.total
+	total.Fill(0)
+	for j := range m.P {
+		total.Set(j, j, 1)
+	}
+	for j := range m.P {
+		if err := m.mix(j); err != nil {
+			return fmt.Errorf("kernel weights with intermediate outputs, kernel %d: %w", j, err)
+		}
+	}
+	return nil
+}
+
 // mix takes the step of kernel j. With M = Σ_i E[g_i·g_iᵀ] and X = Σ_i E[(g_i − h_i)·g_iᵀ]
 // the terms that change are
 //
 //	−½υ·Σ_{m,n} τ_m·M_mn·τ_n − υ·Σ_m τ_m·X_jm − ½·Σ_{o,m} E[ω_{o,m}]·E[(e_{o,m} − τ_m·e_{o,j})²].
-func (m *shared) mix(j int) error {
-	x, upsilon, N := m.mixing, m.upsilonMean[0], m.size
-	gram, cov, away, tau := m.gGram[0], m.gCov[0], m.plane.away[0], x.tau
+func (m *sharedLayers) mix(j int) error {
+	x, upsilon := m.mixing, m.upsilonMean[0]
+	gram, cov, away, tau, N := x.gram, x.cov, x.away, x.tau, x.count
 	for n := range m.P {
 		row := x.precision.Row(n)
 		for i := range row {
@@ -91,7 +117,7 @@ func (m *shared) mix(j int) error {
 	la.CholeskySolveVec(x.precision, tau)
 
 	for n, t := range tau { // Σ(E[g] − h)² with g_j + τᵀg for g_j
-		m.gDistance[0] += float64(t * (float64(2*away.At(j, n)) + la.Dot(tau, gram.Row(n))))
+		x.distance += float64(t * (float64(2*away.At(j, n)) + la.Dot(tau, gram.Row(n))))
 	}
 	for n, t := range tau {
 		la.Axpy(t, gram.Row(n), away.Row(j))

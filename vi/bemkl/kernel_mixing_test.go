@@ -88,7 +88,9 @@ func TestMixingIsBest(t *testing.T) {
 			for o := range m.L {
 				be = append(be, m.ee[o].Clone())
 			}
+			m.beginMixing()
 			require.NoError(t, m.mix(j))
+			m.gDistance[0] = m.mixing.distance
 			tau := append([]float64(nil), m.mixing.tau...)
 			require.Zero(t, tau[j])
 			at := func(tau []float64) float64 {

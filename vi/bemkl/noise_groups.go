@@ -8,7 +8,6 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -28,20 +27,16 @@ type groupedRegression struct {
 	parts       []groupPart      // L·C, those of output o from o·C on
 	upsilonMean []float64        // L
 	updates     schedule
-	joint       bool        // b is updated with G
-	rounds      *groupPlane // of the accelerated order; nil in the plain one
+	joint       bool       // b is updated with G
+	rounds      *partPlane // of the accelerated order; nil in the plain one
 }
 
-// groupPart is what an output has of a group of samples.
+// groupPart is what an output has of a group of samples: those whose target is there.
 type groupPart struct {
-	seen    []int              // samples of the group whose target is there
-	y       []float64          // their targets
-	epsilon conjugate.Gammas   // 1
-	cov     la.Matrix[float64] // P×P, Cov[g_i]
-	sum     []float64          // P, Σ_i E[g_i]
-	gram    la.Matrix[float64] // P×P, Σ_i E[g_i]E[g_i]ᵀ
-	target  []float64          // P, Σ_i E[g_i]·y_i
-	h, g    la.Matrix[float64] // P×seen, their columns of h and of E[g]
+	part
+	y       []float64        // their targets
+	epsilon conjugate.Gammas // 1
+	target  []float64        // P, Σ_i E[g_i]·y_i
 }
 
 // checkGroups returns the number of groups of n samples, which are numbered from 0.
@@ -64,15 +59,9 @@ func (r Regression) fitGroups(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 	if err != nil {
 		return nil, err
 	}
-	rec, err := r.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 {
+	p, rec, err := climb(ctx, r.Ascent, m, NewRegressionPosterior)
+	if p == nil {
 		return nil, err
-	}
-	m.retire()
-	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(r.Ascent.Journal != nil, s, NewRegressionPosterior, s.BECov); bad != nil {
-		return nil, bad
 	}
 	return &RegressionFit{Posterior: p, Record: rec, Collapsed: m.latent.collapsed(m.be.Mean[m.L:], m.y), state: m.latent, upsilon: m.upsilonMean}, err
 }
@@ -111,26 +100,29 @@ func (r Regression) grouped(k vi.Kernels, y la.Matrix[float64]) (*groupedRegress
 	m.gTask, m.latent.upsilon = m.updateIntermediateOf, m.upsilonMean
 	for o := range L {
 		for c := range C {
-			part := groupPart{cov: la.NewMatrix[float64](P, P), gram: la.NewMatrix[float64](P, P), sum: make([]float64, P), target: make([]float64, P)}
+			var members []int
+			var values []float64
 			for i, group := range r.Groups {
 				if group == c && (observed.Rows == 0 || observed.At(o, i) != 0) {
-					part.seen, part.y = append(part.seen, i), append(part.y, y.At(o, i))
+					members, values = append(members, i), append(values, y.At(o, i))
 				}
 			}
-			n := len(part.seen)
-			part.h, part.g = la.NewMatrix[float64](P, n), la.NewMatrix[float64](P, n)
-			part.epsilon = conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*float64(n)), 1)
-			for j := range P {
-				part.cov.Set(j, j, 1)
+			p := groupPart{
+				part: newPart(P, members), y: values, target: make([]float64, P),
+				epsilon: conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*float64(len(members))), 1),
 			}
-			m.parts = append(m.parts, part)
-			m.memory.Of(part.epsilon.Scale)
+			m.parts = append(m.parts, p)
+			m.memory.Of(p.epsilon.Scale)
 		}
 	}
 	u := m.order()
 	m.updates.settled = u.plain()
 	if !r.Plain {
-		m.rounds = newGroupPlane(m)
+		parts := make([]*part, len(m.parts))
+		for i := range parts {
+			parts[i] = &m.parts[i].part
+		}
+		m.rounds = newPartPlane(m.latent, m, parts, leastRounds)
 		m.updates = schedule{first: u.plain(), settled: m.rounds.order(u)}
 	}
 	start := r.Start
@@ -169,24 +161,12 @@ func (m *groupedRegression) order() *updates {
 // of returns the parts of output o.
 func (m *groupedRegression) of(o int) []groupPart { return m.parts[o*m.C : (o+1)*m.C] }
 
-// gather copies the columns of x, P×N, that are the group's.
-func (p *groupPart) gather(x, to la.Matrix[float64]) {
-	for j := range x.Rows {
-		row, own := x.Row(j), to.Row(j)
-		for n, i := range p.seen {
-			own[n] = row[i]
-		}
-	}
-}
-
 // summarise forms the sums over the samples of output o's groups.
 func (m *groupedRegression) summarise(ws *la.Workspace, o int) {
 	for c := range m.of(o) {
 		p := &m.of(o)[c]
-		la.Syrk(ws, la.NoTrans, 1, p.g, 0, p.gram)
-		p.gram.MirrorLower()
+		p.summarise(ws)
 		for j := range m.P {
-			p.sum[j] = conjugate.Sum(p.g.Row(j))
 			p.target[j] = la.Dot(p.g.Row(j), p.y)
 		}
 	}
@@ -232,7 +212,7 @@ func (m *groupedRegression) updateIntermediateOf(w *worker, o int) error {
 	var slope float64 // of the bound in b at b = 0
 	for c := range m.of(o) {
 		p := &m.of(o)[c]
-		eps, n := p.epsilon.Mean(0), float64(len(p.seen))
+		eps, n := p.epsilon.Mean(0), float64(len(p.members))
 		for j := range P {
 			row := w.small.Cov.Row(j)
 			copy(row, q.ee.Row(j))
@@ -267,12 +247,12 @@ func (m *groupedRegression) updateIntermediateOf(w *worker, o int) error {
 		eps := p.epsilon.Mean(0)
 		for j := range P {
 			shift := float64(float64(eps*b) * la.Dot(p.cov.Row(j), e))
-			own, row := p.g.Row(j), m.gMean.Row(o*P+j)
-			for t, i := range p.seen {
+			own := p.g.Row(j)
+			for t := range own {
 				own[t] -= shift
-				row[i] = own[t]
 			}
 		}
+		p.scatter(m.rows(m.gMean, o))
 	}
 	m.summarise(&w.ws, o)
 	m.updateDistance(w, o)
@@ -288,9 +268,27 @@ func (m *groupedRegression) biasCurvature(o int) float64 {
 		for j, v := range e {
 			share -= float64(float64(eps*v) * la.Dot(p.cov.Row(j), e))
 		}
-		sum += float64(float64(float64(len(p.seen))*eps) * max(0, share))
+		sum += float64(float64(float64(len(p.members))*eps) * max(0, share))
 	}
 	return sum
+}
+
+// yield implements [parted].
+func (m *groupedRegression) yield(o int, sums []planePart) [3]float64 {
+	var follow [2]float64
+	e, upsilon := m.reads[o].e(), m.upsilonMean[o]
+	for c := range m.of(o) {
+		p, s := &m.of(o)[c], &sums[c]
+		eps := p.epsilon.Mean(0)
+		for j := range m.P {
+			gain := float64(eps * la.Dot(p.cov.Row(j), e))
+			for k := range follow {
+				follow[k] += float64(float64(upsilon*gain) * s.ones[k][j])
+			}
+		}
+	}
+	bend := m.biasCurvature(o)
+	return [3]float64{follow[0] * follow[0] / bend, follow[0] * follow[1] / bend, follow[1] * follow[1] / bend}
 }
 
 // residual returns Σ_i E[(y_i − eᵀg_i − b_o)²] over what output o has of a group.
@@ -302,7 +300,7 @@ func (m *groupedRegression) residual(o int, p *groupPart) float64 {
 	for i := range rest {
 		rest[i] -= m.be.Mean[o]
 	}
-	n := float64(len(p.seen))
+	n := float64(len(p.members))
 	sum := la.SumSq(rest) + float64(n*cov.At(o, o))
 	for j := range m.P {
 		row := cov.Row(m.L + j)
@@ -332,7 +330,7 @@ func (m *groupedRegression) updateCombination() error {
 		m.rhs[o] = 0
 		for c := range m.of(o) {
 			p := &m.of(o)[c]
-			eps, n := p.epsilon.Mean(0), float64(len(p.seen))
+			eps, n := p.epsilon.Mean(0), float64(len(p.members))
 			prec.Row(o)[o] += float64(n * eps)
 			m.rhs[o] += float64(eps * conjugate.Sum(p.y))
 			la.Axpy(eps, p.target, m.rhs[L:])
@@ -361,11 +359,8 @@ func (m *groupedRegression) updateScale() {
 		m.upsilonMean[o] = m.upsilon.Mean(o)
 		for i := range m.of(o) {
 			p := &m.of(o)[i]
-			la.Scal(s, p.cov.Data)
-			la.Scal(s, p.gram.Data)
-			la.Scal(c, p.sum)
+			p.rescale(c, s)
 			la.Scal(c, p.target)
-			la.Scal(c, p.g.Data)
 		}
 	}
 }
@@ -389,7 +384,7 @@ func (m *groupedRegression) Bound() float64 {
 			p := &m.of(o)[c]
 			eps := &p.epsilon
 			sum += eps.Bound()
-			sum += float64(0.5 * (float64(float64(len(p.seen))*(eps.MeanLog(0)-conjugate.Log2Pi)) - float64(eps.Mean(0)*m.residual(o, p))))
+			sum += float64(0.5 * (float64(float64(len(p.members))*(eps.MeanLog(0)-conjugate.Log2Pi)) - float64(eps.Mean(0)*m.residual(o, p))))
 		}
 	}
 	return sum
@@ -401,7 +396,7 @@ func (m *groupedRegression) Roundoff() float64 {
 	for o := range m.L {
 		for c := range m.of(o) {
 			p := &m.of(o)[c]
-			n, eps := float64(len(p.seen)), p.epsilon.Mean(0)
+			n, eps := float64(len(p.members)), p.epsilon.Mean(0)
 			size := float64(n * m.be.Mean[o] * m.be.Mean[o])
 			for j, e := range m.reads[o].e() {
 				size += float64(float64(e*e) * p.gram.At(j, j))
@@ -420,7 +415,7 @@ func (m *groupedRegression) Predictions(p *vi.Predictions) {
 		sd := p.SD[o*m.N : (o+1)*m.N]
 		for c := range m.of(o) {
 			part := &m.of(o)[c]
-			for _, i := range part.seen {
+			for _, i := range part.members {
 				sd[i] = math.Sqrt(float64(sd[i]*sd[i]) + 1/part.epsilon.Mean(0))
 			}
 		}

@@ -49,6 +49,11 @@ type PairClassification struct {
 
 	// Start, if not nil, is where the ascent starts from.
 	Start *PairClassificationStart
+
+	// From, if not nil, is the posterior of an earlier fit of as many components to the same rows,
+	// columns, basis points and kernels, perhaps with other labels of the pairs or priors, to
+	// continue from; it takes the place of Start and Seed.
+	From *PairPosterior
 }
 
 // PairClassificationStart is an explicit initial state, with the means of the scores.
@@ -72,15 +77,9 @@ func (p PairClassification) Fit(ctx context.Context, rows, columns vi.Kernels, y
 	if err != nil {
 		return nil, err
 	}
-	rec, err := p.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 {
+	post, rec, err := climb(ctx, p.Ascent, m, NewPairPosterior)
+	if post == nil {
 		return nil, err
-	}
-	m.retire()
-	post := m.posterior()
-	s := post.State()
-	if bad := check.Resumed(p.Ascent.Journal != nil, s, NewPairPosterior, s.covariances()...); bad != nil {
-		return nil, bad
 	}
 	return &PairClassificationFit{Posterior: post, Record: rec, Collapsed: m.collapsed(m.labels)}, err
 }
@@ -126,6 +125,9 @@ func (p PairClassification) model(rows, columns vi.Kernels, y la.Matrix[float64]
 		}
 	}
 	m.order(m, func() float64 { return 1 }, []work.Update{step("f", m.updateScore)}, p.Plain)
+	if p.From != nil {
+		return m, m.resume(p.From)
+	}
 	if p.Start != nil {
 		if err := check.Start("F", p.Start.F, y.Rows, y.Cols); err != nil {
 			return nil, err
@@ -135,6 +137,18 @@ func (p PairClassification) model(rows, columns vi.Kernels, y la.Matrix[float64]
 	}
 	m.setTarget(m.labels)
 	return m, m.startRandom(p.Seed)
+}
+
+// resume continues from p.
+func (m *pairClassification) resume(p *PairPosterior) error {
+	if err := m.checkResume(p, true); err != nil {
+		return err
+	}
+	if err := m.pairLayers.resume(p); err != nil {
+		return err
+	}
+	m.updateScore()
+	return nil
 }
 
 // updateScore is q(f), see truncatedScores.

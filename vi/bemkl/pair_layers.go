@@ -135,6 +135,36 @@ func (m *pairLayers) start(p *PairStart) error {
 	return m.z.start(&p.Z)
 }
 
+// checkResume checks that a posterior has the sizes of the present problem.
+func (m *pairLayers) checkResume(p *PairPosterior, labels bool) error {
+	if p.s.Labels != labels {
+		return fmt.Errorf("vi: From: of labels: %v, where the fit's are: %v", p.s.Labels, labels)
+	}
+	for _, side := range []struct {
+		s    *pairSide
+		from *PairSideState
+	}{{m.x, &p.s.X}, {m.z, &p.s.Z}} {
+		s, R, P, D, N := side.s, side.from.A.Rows, len(side.from.E), side.from.A.Cols, side.from.H.Cols
+		if R != s.R || P != s.P || D != s.D || N != s.N {
+			return fmt.Errorf("vi: From: %s: %d components, %d kernels, %d basis points, %d samples where there are %d, %d, %d and %d",
+				s.name, R, P, D, N, s.R, s.P, s.D, s.N)
+		}
+	}
+	return nil
+}
+
+// resume sets what both models have to an earlier posterior.
+func (m *pairLayers) resume(p *PairPosterior) error {
+	m.gamma.Resume(0, p.s.Gamma)
+	if !m.noBias && p.s.BiasVariance > 0 {
+		m.b[0], m.b[1] = p.s.Bias, p.s.BiasVariance
+	}
+	if err := m.x.resume(&p.s.X, p.x.lambdaShape); err != nil {
+		return err
+	}
+	return m.z.resume(&p.s.Z, p.z.lambdaShape)
+}
+
 // startRandom draws a start near the leading directions of the targets y, whose rows' factors are
 // random combinations of the columns of y less its mean, which is where the bias starts. From
 // factors that have nothing to do with the targets many fits of small tables collapse.

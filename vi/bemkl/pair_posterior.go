@@ -126,7 +126,7 @@ func (p *scorer) setPairSide(s *PairState, side *PairSideState) {
 	P := len(side.E)
 	mean, cov := append([]float64{0}, side.E...), la.NewMatrix[float64](1+P, 1+P)
 	cov.Slice(1, 1+P, 1, 1+P).CopyFrom(side.ECov)
-	p.L, p.P, p.D = R, P, D
+	p.L, p.P, p.D, p.samples = R, P, D, side.H.Cols
 	p.lambdaShape, p.lambda, p.a, p.gram = s.Priors.Lambda.Shape+0.5, side.Lambda, side.A, side.Gram
 	common := newCombination(mean, cov)
 	for range R {
@@ -171,7 +171,7 @@ func (m *pairLayers) retire() {
 }
 
 // covariances returns those of the kernel weights and of every sample's factors.
-func (s *PairState) covariances() (cov []la.Matrix[float64]) {
+func (s PairState) covariances() (cov []la.Matrix[float64]) {
 	for _, side := range []*PairSideState{&s.X, &s.Z} {
 		cov = append(cov, side.ECov)
 		for i := range side.HCov.Rows {
@@ -222,6 +222,22 @@ func (p *PairPosterior) Dims() (R, rows, columns int) { return p.x.L, p.s.X.H.Co
 // the rows, or of the columns.
 func (p *PairPosterior) KernelWeights(columns bool) (mean, sd []float64) {
 	return p.side(columns).KernelWeights()
+}
+
+// Rounding returns the largest of what [RegressionPosterior.WeightVariances] says that rounding may
+// have done, of the sample weights of all components of the rows and of the columns. It costs as
+// many factorisations of the basis points' orders.
+func (p *PairPosterior) Rounding(ws *la.Workspace) (most float64, err error) {
+	for _, side := range []*scorer{&p.x, &p.z} {
+		for r := range side.L {
+			_, rounding, err := side.WeightVariances(ws, r)
+			if err != nil {
+				return 0, err
+			}
+			most = max(most, rounding)
+		}
+	}
+	return most, nil
 }
 
 // side returns what predicts the factors of the rows or of the columns.

@@ -8,7 +8,6 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
@@ -61,6 +60,11 @@ type PairRegression struct {
 
 	// Start, if not nil, is where the ascent starts from.
 	Start *PairStart
+
+	// From, if not nil, is the posterior of an earlier fit of as many components to the same rows,
+	// columns, basis points and kernels, perhaps with other values of the pairs or priors, to
+	// continue from; it takes the place of Start and Seed.
+	From *PairPosterior
 }
 
 // PairStart is an explicit initial state of the rows X and the columns Z. b starts at 0, every
@@ -85,15 +89,9 @@ func (p PairRegression) Fit(ctx context.Context, rows, columns vi.Kernels, y la.
 	if err != nil {
 		return nil, err
 	}
-	rec, err := p.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 {
+	post, rec, err := climb(ctx, p.Ascent, m, NewPairPosterior)
+	if post == nil {
 		return nil, err
-	}
-	m.retire()
-	post := m.posterior()
-	s := post.State()
-	if bad := check.Resumed(p.Ascent.Journal != nil, s, NewPairPosterior, s.covariances()...); bad != nil {
-		return nil, bad
 	}
 	return &PairFit{Posterior: post, Record: rec, Collapsed: m.collapsed(m.x.target)}, err
 }
@@ -145,10 +143,28 @@ func (p PairRegression) model(rows, columns vi.Kernels, y la.Matrix[float64]) (*
 		own = []work.Update{step("ε", func() { m.epsilon.Observe(0, float64(0.5*m.residual())) })}
 	}
 	m.order(m, m.precision, own, p.Plain)
+	if p.From != nil {
+		return m, m.resume(p.From)
+	}
 	if p.Start != nil {
 		return m, m.start(p.Start)
 	}
 	return m, m.startRandom(p.Seed)
+}
+
+// resume continues from p.
+func (m *pairRegression) resume(p *PairPosterior) error {
+	if err := m.checkResume(p, false); err != nil {
+		return err
+	}
+	if m.noise == 0 {
+		noise := p.s.Epsilon
+		if noise.Scale == 0 { // it was held
+			noise = vi.Gamma{Shape: 1, Scale: 1 / (p.s.Noise * p.s.Noise)}
+		}
+		m.epsilon.Resume(0, noise)
+	}
+	return m.pairLayers.resume(p)
 }
 
 // newPairSettings checks the settings that both models of pairs have.

@@ -149,6 +149,31 @@ func (s *pairSide) start(p *PairSideStart) error {
 	return s.latent.start(p.A, p.G)
 }
 
+// resume sets all factors to those of an earlier posterior, but for G, which follows them.
+func (s *pairSide) resume(from *PairSideState, lambdaShape float64) error {
+	for m := range s.P {
+		s.eta.Resume(m, from.Eta[m])
+	}
+	if err := s.e.Resume(from.E, from.ECov); err != nil {
+		return fmt.Errorf("vi: From: covariance of the kernel weights of the %s: %w", s.name, err)
+	}
+	s.updateEE()
+	s.factors.CopyFrom(from.H)
+	s.cov.CopyFrom(from.HCov)
+	own := conjugate.NewGaussian(s.R)
+	for i := range s.N {
+		if err := own.Resume(own.Mean, la.MatrixOf(s.R, s.R, s.cov.Row(i))); err != nil {
+			return fmt.Errorf("vi: From: covariance of the factors of sample %d of the %s: %w", i, s.name, err)
+		}
+		s.logDet[i] = own.LogDet
+		s.updateSecond(i)
+	}
+	if err := s.latent.resume(lambdaShape, from.Lambda, from.A, s.precision); err != nil {
+		return err
+	}
+	return s.updateIntermediate()
+}
+
 // updates returns those of this side in the order of the papers, given the other side and what
 // the factors' update reads. Their names end in that of the side: x for the rows, z for the
 // columns.

@@ -625,3 +625,52 @@ func TestPairStateIsChecked(t *testing.T) {
 		assert.EqualError(t, err, "vi: state of pairs: "+want)
 	}
 }
+
+// TestPairsFromContinue resumes converged fits: the bound goes on from where it was, also with
+// noise that was held and is not, and what does not fit is refused.
+func TestPairsFromContinue(t *testing.T) {
+	ctx := context.Background()
+	p := pairProblems["missing"]
+	kx, kz, y := p.draw(t, 1)
+	x, z := testkit.Must(vi.NewDense(kx...)), testkit.Must(vi.NewDense(kz...))
+	r := PairRegression{Components: p.R}
+	first, err := r.Fit(ctx, x, z, y)
+	require.NoError(t, err)
+	r.From = first.Posterior
+	second, err := r.Fit(ctx, x, z, y)
+	require.NoError(t, err)
+	assert.Greater(t, second.Record.Trace[0], first.Record.Bound()-1e-6)
+	assert.Less(t, len(second.Record.Trace), len(first.Record.Trace))
+
+	held, err := PairRegression{Components: p.R, SigmaY: 0.5, NoBias: true, Ascent: vi.Ascent{MaxSweeps: 20}}.Fit(ctx, x, z, y)
+	require.NoError(t, err)
+	r.From = held.Posterior
+	m, err := r.model(x, z, y)
+	require.NoError(t, err)
+	assert.InEpsilon(t, 4, m.precision(), 1e-12)
+	last := math.Inf(-1)
+	for range firstSweeps + 5 {
+		require.NoError(t, m.Sweep(nil))
+		b := m.Bound()
+		require.False(t, testkit.Fell(last, b, m.Roundoff()), "from %.17g to %.17g", last, b)
+		last = b
+	}
+
+	p.labels = true
+	_, _, signs := p.draw(t, 1)
+	c := PairClassification{Components: p.R}
+	labels, err := c.Fit(ctx, x, z, signs)
+	require.NoError(t, err)
+	c.From = labels.Posterior
+	again, err := c.Fit(ctx, x, z, signs)
+	require.NoError(t, err)
+	assert.Greater(t, again.Record.Trace[0], labels.Record.Bound()-1e-6)
+	assert.Less(t, len(again.Record.Trace), len(labels.Record.Trace))
+
+	r.From = labels.Posterior
+	_, err = r.Fit(ctx, x, z, y)
+	assert.EqualError(t, err, "vi: From: of labels: true, where the fit's are: false")
+	r.From, r.Components = first.Posterior, p.R+1
+	_, err = r.Fit(ctx, x, z, y)
+	assert.ErrorContains(t, err, "vi: From: rows: ")
+}

@@ -17,11 +17,10 @@ func (m *regression) Predictions(p *vi.Predictions) {
 }
 
 // Predictions implements [vi.Objective].
-func (m *shared) Predictions(p *vi.Predictions) {
+func (m *sharedLayers) Predictions(p *vi.Predictions) {
 	p.Resize(m.L * m.N)
 	for o := range m.L {
-		q := readout{be: &m.be[o], bias: 0, weights: 1, ee: m.ee[o]}
-		m.predict(p, o, 0, &q, 1/m.epsilonMean[o], m.upsilonMean[0])
+		m.predict(p, o, 0, &m.reads[o], 1/m.epsilonMean[o], m.upsilonMean[0])
 	}
 }
 

@@ -435,9 +435,9 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, kernel []int, x la.Matrix
 	n := q.order
 	phi, z, one := make([]la.Matrix[float64], len(h.kernels)), la.NewMatrix[float64](n, x.Cols), la.NewMatrix[float64](n, x.Cols)
 	for r := range phi {
-		phi[r] = x.Clone()
+		phi[r] = la.NewMatrix[float64](n, x.Cols)
 		for i, m := range kernel {
-			la.Scal(h.weights.At(r, m), phi[r].Row(i))
+			h.weights.add(r, m, x.Row(i), phi[r].Row(i))
 			h.mask(phi[r].Row(i))
 			q.pull[i] += la.Dot(known.residual.Row(r), phi[r].Row(i))
 		}
@@ -450,7 +450,7 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, kernel []int, x la.Matrix
 	la.Syrk(ws, la.NoTrans, 1, z, 0, rest)
 	scaleColumns(z, h.s)
 	for r := range phi {
-		la.Gemm(ws, la.NoTrans, la.NoTrans, h.scale, z, h.kernels[r], 0, one)
+		la.Gemm(ws, la.NoTrans, la.Transpose, h.scale, z, h.kernels[r], 0, one)
 		for i := range n {
 			la.Axpy(-1, one.Row(i), phi[r].Row(i))
 			h.mask(phi[r].Row(i))
@@ -472,11 +472,7 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, kernel []int, x la.Matrix
 	la.Gemm(ws, la.NoTrans, la.Transpose, 1, one, z, 0, apart)
 	pull := math.Sqrt(la.SumSq(known.residual.Data[:known.residual.Rows*known.residual.Cols]))
 	for m := range spaces {
-		var sum float64
-		for r := range h.weights.Rows {
-			sum += float64(h.weights.At(r, m) * h.weights.At(r, m))
-		}
-		rest, w, v := math.Sqrt(spaces[m].rest()), math.Sqrt(sum), &q.moves[m]
+		rest, w, v := math.Sqrt(spaces[m].rest()), math.Sqrt(h.weights.size(m)), &q.moves[m]
 		v.pull, v.rest, v.self = w*pull*rest, w*rest, math.Abs(q.e[m])*math.Sqrt(most)*rest
 	}
 	return rest, apart, nil

@@ -5,7 +5,6 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -99,15 +98,9 @@ func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64])
 	if err != nil {
 		return nil, err
 	}
-	rec, err := r.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 {
+	p, rec, err := climb(ctx, r.Ascent, m, NewRegressionPosterior)
+	if p == nil {
 		return nil, err
-	}
-	m.retire()
-	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(r.Ascent.Journal != nil, s, NewRegressionPosterior, s.BECov); bad != nil {
-		return nil, bad
 	}
 	return &RegressionFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.y), state: m.latent, upsilon: m.upsilonMean}, err
 }

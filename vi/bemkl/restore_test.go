@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -42,14 +43,16 @@ func TestRestore(t *testing.T) {
 	require.NoError(t, err)
 	requireRestored(t, mc, func() any { return mc.posterior().State() })
 
-	s, k, y := p.shared(t, 1)
-	ms, err := s.model(k, y)
-	require.NoError(t, err)
-	requireRestored(t, ms, func() any {
-		s := ms.posterior().State()
-		s.Healing = nil // as above
-		return s
-	})
+	for _, draw := range []func(testing.TB, uint64) (SharedRegression, *vi.Dense, la.Matrix[float64]){p.shared, p.sharedGaps} {
+		s, k, y := draw(t, 1)
+		ms, err := s.state(k, y)
+		require.NoError(t, err)
+		requireRestored(t, ms, func() any {
+			s := ms.posterior().State()
+			s.Healing = nil // as above
+			return s
+		})
+	}
 
 	for _, labels := range []bool{false, true} {
 		p := pairProblems["missing"]

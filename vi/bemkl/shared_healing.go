@@ -6,17 +6,25 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // SharedHealing is what a [SharedPosterior] keeps to heal its predictions, as [Healing]
 // is for a [RegressionPosterior]. Given the sample weights, which the outputs share, their
 // targets are correlated, with the covariance V of docs/healing.md. Whitened they are R
-// uncorrelated targets with a noise of variance 1, R being the rank of E[e_1 … e_L].
+// uncorrelated targets with a noise of variance 1, R being the rank of E[e_1 … e_L]; of a sample
+// that lacks targets, those that it has are whitened, and may be fewer.
 type SharedHealing struct {
-	// R×P, Σ_r w_r·w_rᵀ = EᵀV⁻¹E, where the rows of E are the E[e_o].
+	// (C·R)×P, of each of the C patterns of missing targets R rows w_r, 0 for those that it has
+	// fewer: Σ_r w_r·w_rᵀ = EᵀV⁻¹E, where the rows of E are the E[e_o] of its outputs, and V
+	// is of these.
 	Weights la.Matrix[float64]
 
-	// R of F_r = Σ_m w_rm·K_m, D×D and symmetric.
+	// D, the pattern of each sample, from 0; nil if there is one, that of complete targets.
+	Patterns []int
+
+	// R of F_r, D×D: row i is Σ_m w_rm·K_m's with the pattern of sample i. They are symmetric
+	// if there is one pattern.
 	Kernels []la.Matrix[float64]
 
 	// R×D, the whitened targets less their biases and F_r·E[a].
@@ -43,25 +51,30 @@ func (p *scorer) targetCovariance() la.Matrix[float64] {
 	return v
 }
 
-// whitened returns W, R×P, and U, R×L, which takes the targets to whitened ones:
-// WᵀW = EᵀV⁻¹E, U·E = W and U·V·Uᵀ = I. W is the transpose of a pivoted Cholesky factor.
-func (p *scorer) whitened() (w, u la.Matrix[float64], err error) {
-	v, g := p.targetCovariance(), la.NewMatrix[float64](p.L, p.P) // V⁻¹E
+// whitened returns W, R×P, and U, R×outputs, which takes the targets of these outputs to
+// whitened ones: WᵀW = EᵀV⁻¹E, U·E = W and U·V·Uᵀ = I, with E and V of these outputs. W is the
+// transpose of a pivoted Cholesky factor.
+func (p *scorer) whitened(outputs []int) (w, u la.Matrix[float64], err error) {
+	all, L := p.targetCovariance(), len(outputs)
+	v, g := la.NewMatrix[float64](L, L), la.NewMatrix[float64](L, p.P) // g: V⁻¹E
+	for i, o := range outputs {
+		for j, q := range outputs {
+			v.Set(i, j, all.At(o, q))
+		}
+		copy(g.Row(i), p.combination[o].mean[1:])
+	}
 	if err := la.Cholesky(nil, v); err != nil {
 		return w, u, fmt.Errorf("vi: covariance of the outputs: %w", err)
 	}
-	for o := range p.L {
-		copy(g.Row(o), p.combination[o].mean[1:])
-	}
 	la.CholeskySolve(nil, v, g)
 	rest := la.NewMatrix[float64](p.P, p.P) // EᵀV⁻¹E − WᵀW
-	for o := range p.L {
+	for i, o := range outputs {
 		for m, e := range p.combination[o].mean[1:] {
-			la.Axpy(e, g.Row(o), rest.Row(m))
+			la.Axpy(e, g.Row(i), rest.Row(m))
 		}
 	}
-	most := min(p.L, p.P)
-	w, u = la.NewMatrix[float64](most, p.P), la.NewMatrix[float64](most, p.L)
+	most := min(L, p.P)
+	w, u = la.NewMatrix[float64](most, p.P), la.NewMatrix[float64](most, L)
 	var floor float64
 	for r := range most {
 		pivot := 0
@@ -75,7 +88,7 @@ func (p *scorer) whitened() (w, u la.Matrix[float64], err error) {
 			floor = float64(p.P) * 0x1p-52 * largest
 		}
 		if !(largest > floor) {
-			return w.Slice(0, r, 0, p.P), u.Slice(0, r, 0, p.L), nil
+			return w.Slice(0, r, 0, p.P), u.Slice(0, r, 0, L), nil
 		}
 		// The next row of U is what is new in the pivot's row of EᵀV⁻¹.
 		row, from := w.Row(r), u.Row(r)
@@ -100,7 +113,7 @@ func (m *shared) healing(p *SharedPosterior) *SharedHealing {
 	if m.D != m.N {
 		return nil
 	}
-	w, u, err := p.whitened()
+	w, u, err := p.whitened(upTo(m.L))
 	if err != nil || w.Rows == 0 {
 		return nil
 	}
@@ -114,6 +127,13 @@ func (m *shared) healing(p *SharedPosterior) *SharedHealing {
 		f.MirrorLower()
 		h.Kernels = append(h.Kernels, f)
 	}
+	la.Gemm(&m.crew.All, la.NoTrans, la.NoTrans, 1, u, m.rest(), 0, h.Residual)
+	h.Precision = newWeightPrecision(m.aMean.Row(0), m.aVar.Row(0))
+	return h
+}
+
+// rest returns the targets less E[b_o + e_oᵀ·h_i].
+func (m *sharedLayers) rest() la.Matrix[float64] {
 	rest := m.y.Clone()
 	for o := range m.L {
 		r := rest.Row(o)
@@ -124,9 +144,80 @@ func (m *shared) healing(p *SharedPosterior) *SharedHealing {
 			r[i] -= m.be[o].Mean[0]
 		}
 	}
-	la.Gemm(&m.crew.All, la.NoTrans, la.NoTrans, 1, u, rest, 0, h.Residual)
-	h.Precision = newWeightPrecision(m.aMean.Row(0), m.aVar.Row(0))
+	return rest
+}
+
+// healing returns what heals p, the posterior of the present state; nil if nothing can.
+func (m *patterned) healing(p *SharedPosterior) *SharedHealing {
+	if m.D != m.N {
+		return nil
+	}
+	all, _, err := p.whitened(upTo(m.L))
+	if err != nil || all.Rows == 0 {
+		return nil
+	}
+	f := m.square()
+	for r := range all.Rows { // only whether the kernels are symmetric
+		if m.k.Sum(&m.crew.All, all.Row(r), f); !isSymmetric(f, asymmetry) {
+			return nil
+		}
+	}
+	R := all.Rows // no pattern has more
+	h := &SharedHealing{
+		Weights: la.NewMatrix[float64](len(m.patterns)*R, m.P), Patterns: make([]int, m.N),
+		Residual: la.NewMatrix[float64](R, m.D), Precision: newWeightPrecision(m.aMean.Row(0), m.aVar.Row(0)),
+	}
+	rest := m.rest()
+	for c := range m.patterns {
+		q := &m.patterns[c]
+		for _, i := range q.members {
+			h.Patterns[i] = c
+		}
+		if len(q.outputs) == 0 {
+			continue
+		}
+		w, u, err := p.whitened(q.outputs)
+		if err != nil {
+			return nil
+		}
+		for r := range min(R, w.Rows) {
+			copy(h.Weights.Row(c*R+r), w.Row(r))
+			for j, o := range q.outputs {
+				for _, i := range q.members {
+					h.Residual.Row(r)[i] += float64(u.At(r, j) * rest.At(o, i))
+				}
+			}
+		}
+	}
+	f.Fill(0)
+	for r := range R {
+		if r > 0 {
+			f = la.NewMatrix[float64](m.D, m.D)
+		}
+		h.Kernels = append(h.Kernels, f)
+	}
+	block := la.NewMatrix[float64](min(m.N, work.PredictRows), m.D)
+	for first := 0; first < m.N; first += block.Rows {
+		columns := block.Slice(0, min(block.Rows, m.N-first), 0, m.D)
+		for j := range m.P {
+			m.k.Columns(j, first, columns)
+			for t := range columns.Rows {
+				for r, f := range h.Kernels {
+					la.Axpy(h.Weights.At(h.Patterns[first+t]*R+r, j), columns.Row(t), f.Row(first+t))
+				}
+			}
+		}
+	}
 	return h
+}
+
+// upTo returns the whole numbers below n.
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }
 
 // validate reports what does not fit a posterior of L outputs, P kernels and D basis
@@ -139,7 +230,20 @@ func (h *SharedHealing) validate(L, P, D, samples int) error {
 	if R == 0 || R > min(L, P) {
 		return fmt.Errorf("Healing.Kernels: %d of %d outputs and %d kernels", R, L, P)
 	}
-	parts := []namedMatrix{{"Healing.Weights", h.Weights, R, P}, {"Healing.Residual", h.Residual, R, D}}
+	rows := R
+	if h.Patterns != nil {
+		rows = h.Weights.Rows
+		if len(h.Patterns) != D || rows%R != 0 {
+			return fmt.Errorf("Healing.Patterns: %d samples and %d rows of weights where there are %d samples and %d rows a pattern",
+				len(h.Patterns), rows, D, R)
+		}
+		for i, c := range h.Patterns {
+			if c < 0 || c >= rows/R {
+				return fmt.Errorf("Healing.Patterns[%d] is %d of %d", i, c, rows/R)
+			}
+		}
+	}
+	parts := []namedMatrix{{"Healing.Weights", h.Weights, rows, P}, {"Healing.Residual", h.Residual, R, D}}
 	for r, f := range h.Kernels {
 		parts = append(parts, namedMatrix{fmt.Sprintf("Healing.Kernels[%d]", r), f, D, D})
 	}
@@ -149,7 +253,7 @@ func (h *SharedHealing) validate(L, P, D, samples int) error {
 		}
 	}
 	for r, f := range h.Kernels {
-		if !isSymmetric(f, 0) {
+		if h.Patterns == nil && !isSymmetric(f, 0) {
 			return fmt.Errorf("Healing.Kernels[%d] is not symmetric", r)
 		}
 	}
@@ -166,7 +270,7 @@ func newSharedHealers(h *SharedHealing, p *scorer) []*healer {
 	}
 	v := p.targetCovariance()
 	r := &healer{
-		kernels: h.Kernels, scale: 1, weights: h.Weights, residual: h.Residual,
+		kernels: h.Kernels, scale: 1, weights: whitening{h.Weights, h.Patterns, len(h.Kernels)}, residual: h.Residual,
 		precision: h.Precision, s: p.priorRoots(0), a: p.a.Row(0), name: "the outputs", kept: true,
 	}
 	for o := range p.L {

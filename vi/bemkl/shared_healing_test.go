@@ -20,9 +20,9 @@ type sharedHealingProblem struct {
 	fit *SharedFit
 }
 
-func newSharedHealingProblem(t *testing.T, P, N, L, T int) sharedHealingProblem {
+func newSharedHealingProblem(t *testing.T, P, N, L, T int, missing float64) sharedHealingProblem {
 	t.Helper()
-	h := sharedHealingProblem{healingProblem: newHealingProblem(t, P, N, L, T, 0, 1)}
+	h := sharedHealingProblem{healingProblem: newHealingProblem(t, P, N, L, T, missing, 1)}
 	var err error
 	h.fit, err = SharedRegression{Plain: true, Ascent: vi.Ascent{MaxSweeps: 8, Tolerance: -1}}.Fit(
 		context.Background(), testkit.Must(vi.NewDense(h.training...)), h.y)
@@ -34,8 +34,11 @@ func newSharedHealingProblem(t *testing.T, P, N, L, T int) sharedHealingProblem 
 // TestSharedHealingIsTheAugmentedGaussian is TestHealingIsTheAugmentedGaussian for outputs
 // that share sample weights: it conditions on the targets of all.
 func TestSharedHealingIsTheAugmentedGaussian(t *testing.T) {
-	for _, c := range []struct{ P, N, L, T int }{{3, 9, 2, 5}, {2, 8, 4, 3}, {1, 6, 3, 2}, {4, 7, 1, 2}, {2, 5, 2, 1000}} {
-		h := newSharedHealingProblem(t, c.P, c.N, c.L, c.T)
+	for _, c := range []struct {
+		P, N, L, T int
+		missing    float64
+	}{{3, 9, 2, 5, 0}, {2, 8, 4, 3, 0}, {1, 6, 3, 2, 0}, {4, 7, 1, 2, 0}, {2, 5, 2, 1000, 0}, {3, 9, 2, 5, 0.3}, {2, 11, 4, 3, 0.6}, {3, 8, 1, 2, 0.3}} {
+		h := newSharedHealingProblem(t, c.P, c.N, c.L, c.T, c.missing)
 		p := h.fit.Posterior
 		s := p.State()
 		plain, err := p.Predict(h.k, vi.PredictOptions{})
@@ -93,15 +96,17 @@ func TestSharedHealingIsTheAugmentedGaussian(t *testing.T) {
 				predict := func(spread float64) (float64, float64) {
 					index := []int{o}
 					for j := range NL {
-						index = append(index, c.L+j)
+						if !math.IsNaN(h.y.At(j/c.N, j%c.N)) {
+							index = append(index, c.L+j)
+						}
 					}
-					mean, cov := make([]float64, 1+NL), la.NewMatrix[float64](1+NL, 1+NL)
+					mean, cov := make([]float64, len(index)), la.NewMatrix[float64](len(index), len(index))
 					var y []float64
 					for a, j := range index {
 						out := o
 						if a > 0 {
-							out = (a - 1) / c.N
-							y = append(y, h.y.At(out, (a-1)%c.N))
+							out = (j - c.L) / c.N
+							y = append(y, h.y.At(out, (j-c.L)%c.N))
 						}
 						mean[a] = s.BEMean[out][0]
 						for b, l := range index {
@@ -109,8 +114,8 @@ func TestSharedHealingIsTheAugmentedGaussian(t *testing.T) {
 							for d, precision := range lambda {
 								v += rows.At(j, d) * rows.At(l, d) / precision
 							}
-							if a > 0 && b > 0 && (a-1)%c.N == (b-1)%c.N {
-								v += noise((a-1)/c.N, (b-1)/c.N)
+							if a > 0 && b > 0 && (j-c.L)%c.N == (l-c.L)%c.N {
+								v += noise((j-c.L)/c.N, (l-c.L)/c.N)
 							}
 							cov.Set(a, b, v)
 						}
@@ -131,8 +136,12 @@ func TestSharedHealingIsTheAugmentedGaussian(t *testing.T) {
 // The variance of one output is healed as that of a Regression is, and a healer of one sample agrees with
 // the predictions of many, as does a restored posterior.
 func TestSharedHealedPredictions(t *testing.T) {
-	for _, L := range []int{1, 3} {
-		h := newSharedHealingProblem(t, 2, 30, L, 40)
+	for _, c := range []struct {
+		L       int
+		missing float64
+	}{{1, 0}, {3, 0}, {1, 0.3}, {3, 0.3}} {
+		L := c.L
+		h := newSharedHealingProblem(t, 2, 30, L, 40, c.missing)
 		p := h.fit.Posterior
 		want, err := p.PredictHealed(h.k, h.self, vi.PredictOptions{Workers: 1})
 		require.NoError(t, err)
@@ -154,7 +163,7 @@ func TestSharedHealedPredictions(t *testing.T) {
 }
 
 func TestSharedHealingRefusals(t *testing.T) {
-	h := newSharedHealingProblem(t, 2, 6, 3, 2)
+	h := newSharedHealingProblem(t, 2, 6, 3, 2, 0)
 	for want, spoil := range map[string]func(s *SharedState, h *SharedHealing){
 		"Healing: 6 basis points are not the 7 samples":                       func(s *SharedState, h *SharedHealing) { s.Samples = 7 },
 		"Healing.Precision is 0":                                              func(s *SharedState, h *SharedHealing) { h.Precision = 0 },
@@ -174,5 +183,19 @@ func TestSharedHealingRefusals(t *testing.T) {
 		spoil(&s, &spoiled)
 		_, err := NewSharedPosterior(s)
 		assert.EqualError(t, err, "vi: shared regression state: "+want)
+	}
+
+	s := newSharedHealingProblem(t, 2, 9, 3, 2, 0.4).fit.Posterior.State()
+	require.NotNil(t, s.Healing.Patterns)
+	for want, patterns := range map[string][]int{
+		"Healing.Patterns[8] is -1 of ": append(make([]int, 8), -1),
+		"Healing.Patterns[0] is 99 of ": append([]int{99}, make([]int, 8)...),
+		"Healing.Patterns: 8 samples ":  make([]int, 8),
+	} {
+		spoiled := *s.Healing
+		spoiled.Patterns = patterns
+		s.Healing = &spoiled
+		_, err := NewSharedPosterior(s)
+		assert.ErrorContains(t, err, "vi: shared regression state: "+want)
 	}
 }

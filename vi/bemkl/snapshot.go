@@ -120,15 +120,21 @@ func (m *classification) Snapshot(s *work.Snapshot) {
 
 // Snapshot names the state of a fit.
 func (m *shared) Snapshot(s *work.Snapshot) {
+	m.sharedLayers.Snapshot(s)
+	matrices(s, m.targets, m.gain)
+}
+
+// Snapshot names the state of outputs that share sample weights but for what a model adds.
+func (m *sharedLayers) Snapshot(s *work.Snapshot) {
 	s.Same(m.y.Data...)
 	m.latent.Snapshot(s)
-	gammas(s, &m.upsilonQ, &m.gamma, &m.omega, &m.epsilon)
+	gammas(s, &m.upsilonQ, &m.gamma, &m.omega)
 	s.Floats(m.upsilonMean, m.epsilonMean)
 	for o := range m.be {
+		gammas(s, &m.epsilon[o])
 		gaussian(s, &m.be[o])
 	}
 	matrices(s, m.ee...)
-	matrices(s, m.targets, m.gain)
 	m.updates.snapshot(s)
 	m.latent.upsilon = m.upsilonMean
 }

@@ -71,10 +71,10 @@ func TestJournal(t *testing.T) {
 				require.NoError(t, err)
 				return []any{fit.Record, fit.Posterior.State(), fit.PublishedTrace}
 			})
-			if p.missing > 0 {
-				continue
-			}
 			s, k, y := p.shared(t, 1)
+			if p.missing > 0 {
+				s, k, y = p.sharedGaps(t, 1)
+			}
 			s.Plain = plain
 			requireResumed(t, p.name+", shared", func(a vi.Ascent) any {
 				s.Ascent = a

@@ -7,7 +7,6 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/random"
 	"github.com/bmkl/bmkl/vi/internal/roots"
@@ -77,15 +76,9 @@ func (c TaskClassification) Fit(ctx context.Context, tasks []Task) (*TaskClassif
 	if err != nil {
 		return nil, err
 	}
-	rec, err := c.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 {
+	p, rec, err := climb(ctx, c.Ascent, m, NewTaskClassificationPosterior)
+	if p == nil {
 		return nil, err
-	}
-	m.retire()
-	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(c.Ascent.Journal != nil, s, NewTaskClassificationPosterior, s.BECov); bad != nil {
-		return nil, bad
 	}
 	return &TaskClassificationFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.labelsOf)}, err
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/random"
 	"github.com/bmkl/bmkl/vi/internal/roots"
@@ -79,15 +78,9 @@ func (r TaskRegression) Fit(ctx context.Context, tasks []Task) (*TaskFit, error)
 	if err != nil {
 		return nil, err
 	}
-	rec, err := r.Ascent.Run(ctx, m)
-	if len(rec.Trace) == 0 {
+	p, rec, err := climb(ctx, r.Ascent, m, NewTaskPosterior)
+	if p == nil {
 		return nil, err
-	}
-	m.retire()
-	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(r.Ascent.Journal != nil, s, NewTaskPosterior, s.BECov); bad != nil {
-		return nil, bad
 	}
 	return &TaskFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.targetsOf)}, err
 }

@@ -1,0 +1,53 @@
+package bemkl
+
+import (
+	"context"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+)
+
+// fitted is the state of a fit whose posterior is a Q.
+type fitted[Q any] interface {
+	vi.Objective
+	retire() // ends the sweeps
+	posterior() Q
+}
+
+// restorable is what a posterior is made of.
+type restorable interface {
+	// covariances returns those that it holds.
+	covariances() []la.Matrix[float64]
+}
+
+// climb makes the sweeps of a fit and returns the posterior that they end in, or nil if there was
+// none. What a journal leads to has to be a state that restore takes.
+func climb[S restorable, P any, Q interface {
+	*P
+	State() S
+}](ctx context.Context, a vi.Ascent, m fitted[Q], restore func(S) (*P, error)) (Q, vi.Record, error) {
+	rec, err := a.Run(ctx, m)
+	if len(rec.Trace) == 0 {
+		return nil, rec, err
+	}
+	m.retire()
+	p := m.posterior()
+	s := p.State()
+	if bad := check.Resumed(a.Journal != nil, s, restore, s.covariances()...); bad != nil {
+		return nil, rec, bad
+	}
+	return p, rec, err
+}
+
+func (s RegressionState) covariances() []la.Matrix[float64] { return []la.Matrix[float64]{s.BECov} }
+
+func (s ClassificationState) covariances() []la.Matrix[float64] { return []la.Matrix[float64]{s.BECov} }
+
+func (s TaskState) covariances() []la.Matrix[float64] { return []la.Matrix[float64]{s.BECov} }
+
+func (s TaskClassificationState) covariances() []la.Matrix[float64] {
+	return []la.Matrix[float64]{s.BECov}
+}
+
+func (s SharedState) covariances() []la.Matrix[float64] { return s.BECov }
