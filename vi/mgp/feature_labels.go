@@ -210,8 +210,13 @@ func (e Evidence) climb(ctx context.Context, all []*labelAscent, most int, enoug
 			m.snapshot(s)
 		}
 	}
-	if _, done, err := stage.Resume(visit, &rec); done || err != nil {
+	if _, done, err := stage.Resume(visit, &rec); err != nil {
+		for _, m := range all {
+			m.record.Trace = nil // of a state that is refused nothing is a fit
+		}
 		return err
+	} else if done {
+		return nil
 	}
 	for pass := len(rec.Trace) + 1; pass <= most; pass++ {
 		var open []int
@@ -274,6 +279,9 @@ func (m *labelAscent) snapshot(s *work.Snapshot) {
 	s.Bool(&m.careful)
 	s.List(&m.record.Trace, math.MaxInt32)
 	s.List(&m.record.Changes, math.MaxInt32)
+	if n := len(m.record.Trace); n != len(m.record.Changes) || n > 0 && m.at.bound != m.record.Bound() || n == 0 && !math.IsInf(m.at.bound, -1) {
+		s.Refuse(fmt.Errorf("a bound of %g after a trace of %d and %d changes", m.at.bound, n, len(m.record.Changes)))
+	}
 	done := m.record.Reason == vi.Converged
 	if s.Bool(&done); done {
 		m.record.Reason, m.record.Left = vi.Converged, 0
