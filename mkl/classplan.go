@@ -165,7 +165,7 @@ func (p *ClassPlan[T]) Fit(
 	m.gram = all.Slice(0, D, 0, D).Clone()
 	look := &looking[T]{
 		plan: p, rows: rows, shift: m.shift, workers: f.Workers,
-		share: sharpnessSamples / float64(samples), src: rand.New(rand.NewPCG(f.Seed, 0x6f646473)),
+		share: sharpnessSamples / float64(samples), src: special.NewRand(rand.NewPCG(f.Seed, 0x6f646473)),
 	}
 	e := mgp.Evidence{Workers: f.Workers, Ascent: f.ascent(1, 1)}
 	fits, err := e.FitFeatureLabels(ctx, mgp.FeatureLabels{
@@ -253,7 +253,7 @@ type looking[T comparable] struct {
 	workers int
 
 	share float64 // of the samples that the first pass keeps, drawn at random
-	src   *rand.Rand
+	src   special.Rand
 	kept  [][]float64 // of each input, rows one after another
 	class []int       // theirs
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -118,8 +117,8 @@ func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float
 	}
 	m.retire()
 	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(c.Ascent.Journal != nil, s, NewClassificationPosterior, s.BECov); bad != nil {
+	p, bad := check.Resumed(c.Ascent.Journal != nil, p, NewClassificationPosterior, p.State().BECov)
+	if bad != nil {
 		return nil, bad
 	}
 	return &ClassificationFit{
@@ -252,7 +251,7 @@ func (m *classification) resume(p *ClassificationPosterior) error {
 
 // randomClassificationStart draws A from the standard normal distribution, and G and F as
 // y·(|z| + ν) with z standard normal.
-func randomClassificationStart(src *rand.Rand, y la.Matrix[float64], P, D int, margin float64) *ClassificationStart {
+func randomClassificationStart(src special.Rand, y la.Matrix[float64], P, D int, margin float64) *ClassificationStart {
 	L, N := y.Rows, y.Cols
 	s := &ClassificationStart{
 		Start: Start{A: la.NewMatrix[float64](L, D), G: la.NewMatrix[float64](L*P, N)},

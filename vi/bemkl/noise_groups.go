@@ -70,8 +70,8 @@ func (r Regression) fitGroups(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 	}
 	m.retire()
 	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(r.Ascent.Journal != nil, s, NewRegressionPosterior, s.BECov); bad != nil {
+	p, bad := check.Resumed(r.Ascent.Journal != nil, p, NewRegressionPosterior, p.State().BECov)
+	if bad != nil {
 		return nil, bad
 	}
 	return &RegressionFit{Posterior: p, Record: rec, Collapsed: m.latent.collapsed(m.be.Mean[m.L:], m.y), state: m.latent, upsilon: m.upsilonMean}, err

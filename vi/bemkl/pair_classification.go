@@ -79,7 +79,8 @@ func (p PairClassification) Fit(ctx context.Context, rows, columns vi.Kernels, y
 	m.retire()
 	post := m.posterior()
 	s := post.State()
-	if bad := check.Resumed(p.Ascent.Journal != nil, s, NewPairPosterior, s.covariances()...); bad != nil {
+	post, bad := check.Resumed(p.Ascent.Journal != nil, post, NewPairPosterior, s.covariances()...)
+	if bad != nil {
 		return nil, bad
 	}
 	return &PairClassificationFit{Posterior: post, Record: rec, Collapsed: m.collapsed(m.labels)}, err

@@ -92,7 +92,8 @@ func (p PairRegression) Fit(ctx context.Context, rows, columns vi.Kernels, y la.
 	m.retire()
 	post := m.posterior()
 	s := post.State()
-	if bad := check.Resumed(p.Ascent.Journal != nil, s, NewPairPosterior, s.covariances()...); bad != nil {
+	post, bad := check.Resumed(p.Ascent.Journal != nil, post, NewPairPosterior, s.covariances()...)
+	if bad != nil {
 		return nil, bad
 	}
 	return &PairFit{Posterior: post, Record: rec, Collapsed: m.collapsed(m.x.target)}, err

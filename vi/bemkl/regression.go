@@ -105,8 +105,8 @@ func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64])
 	}
 	m.retire()
 	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(r.Ascent.Journal != nil, s, NewRegressionPosterior, s.BECov); bad != nil {
+	p, bad := check.Resumed(r.Ascent.Journal != nil, p, NewRegressionPosterior, p.State().BECov)
+	if bad != nil {
 		return nil, bad
 	}
 	return &RegressionFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.y), state: m.latent, upsilon: m.upsilonMean}, err

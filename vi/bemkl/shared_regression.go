@@ -79,8 +79,8 @@ func (r SharedRegression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 	}
 	m.retire()
 	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(r.Ascent.Journal != nil, s, NewSharedPosterior, s.BECov...); bad != nil {
+	p, bad := check.Resumed(r.Ascent.Journal != nil, p, NewSharedPosterior, p.State().BECov...)
+	if bad != nil {
 		return nil, bad
 	}
 	return &SharedFit{Posterior: p, Record: rec, Collapsed: m.collapsed(), state: m}, err

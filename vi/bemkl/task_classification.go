@@ -83,8 +83,8 @@ func (c TaskClassification) Fit(ctx context.Context, tasks []Task) (*TaskClassif
 	}
 	m.retire()
 	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(c.Ascent.Journal != nil, s, NewTaskClassificationPosterior, s.BECov); bad != nil {
+	p, bad := check.Resumed(c.Ascent.Journal != nil, p, NewTaskClassificationPosterior, p.State().BECov)
+	if bad != nil {
 		return nil, bad
 	}
 	return &TaskClassificationFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.labelsOf)}, err

@@ -85,8 +85,8 @@ func (r TaskRegression) Fit(ctx context.Context, tasks []Task) (*TaskFit, error)
 	}
 	m.retire()
 	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(r.Ascent.Journal != nil, s, NewTaskPosterior, s.BECov); bad != nil {
+	p, bad := check.Resumed(r.Ascent.Journal != nil, p, NewTaskPosterior, p.State().BECov)
+	if bad != nil {
 		return nil, bad
 	}
 	return &TaskFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.targetsOf)}, err
