@@ -8,7 +8,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 )
 
-// random is the source of a sampler's random numbers: a *rand.Rand, or in tests a
+// random is the source of a sampler's random numbers: a [special.Rand], or in tests a
 // list of numbers.
 type random interface {
 	Float64() float64     // uniform on [0, 1)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -77,7 +78,7 @@ type Progress struct {
 type chain struct {
 	index   int
 	source  *rand.ChaCha8
-	random  *rand.Rand
+	random  special.Rand
 	sampler sampler
 	sweeps  int
 	kept    []float64 // the draws, one behind the other
@@ -174,7 +175,7 @@ func (s Sampling) run(ctx context.Context, t target) (*Draws, error) {
 	chains := make([]*chain, s.Chains)
 	for c := range chains {
 		chains[c] = &chain{index: c, source: newStream(s.Seed, c), sampler: t.new(&la.Workspace{Workers: share})}
-		chains[c].random = rand.New(chains[c].source)
+		chains[c].random = special.NewRand(chains[c].source)
 	}
 	if s.Resume != nil {
 		if err := s.Resume.restore(s, t, chains); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -417,7 +418,7 @@ func sample(n, most int, class []int, seed uint64) []int {
 	if n <= most {
 		return all
 	}
-	src := rand.New(rand.NewPCG(seed, 0x6d6b6c))
+	src := special.NewRand(rand.NewPCG(seed, 0x6d6b6c))
 	src.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
 	if class == nil {
 		all = all[:most]

@@ -165,7 +165,7 @@ func (p *ClassPlan[T]) Fit(
 	m.gram = all.Slice(0, D, 0, D).Clone()
 	look := &looking[T]{
 		plan: p, rows: rows, shift: m.shift, workers: f.Workers,
-		share: sharpnessSamples / float64(samples), src: rand.New(rand.NewPCG(f.Seed, 0x6f646473)),
+		share: sharpnessSamples / float64(samples), src: special.NewRand(rand.NewPCG(f.Seed, 0x6f646473)),
 	}
 	e := mgp.Evidence{Workers: f.Workers, Ascent: f.ascent(1, 1)}
 	fits, err := e.FitFeatureLabels(ctx, mgp.FeatureLabels{
@@ -182,7 +182,11 @@ func (p *ClassPlan[T]) Fit(
 			return nil, errors.Join(err, kerr)
 		}
 	}
-	r := f.record(passesTrace(fits))
+	trace, terr := passesTrace(fits)
+	if terr != nil {
+		return nil, errors.Join(err, terr)
+	}
+	r := f.record(trace)
 	if r.notes == nil {
 		r.notes = p.Notes()
 	}
@@ -216,8 +220,9 @@ func (p *ClassPlan[T]) checkClasses(m *stat.Moments) error {
 }
 
 // passesTrace is the trace of functions that shared their passes: of the sum of their bounds,
-// in which a function that was done before others stays.
-func passesTrace(fits []*mgp.FeatureFit) Trace {
+// in which a function that was done before others stays. Bounds that a journal claims may have a sum
+// that no file holds.
+func passesTrace(fits []*mgp.FeatureFit) (Trace, error) {
 	t := newTrace(fits[0].Record, nil)
 	for _, f := range fits {
 		t.Sweeps = max(t.Sweeps, len(f.Record.Trace))
@@ -231,7 +236,10 @@ func passesTrace(fits []*mgp.FeatureFit) Trace {
 			t.Bounds[i] += f.Record.Trace[min(i, len(f.Record.Trace)-1)]
 		}
 	}
-	return t
+	if err := checkTensor("trace.bounds", t.Bounds); err != nil {
+		return t, fmt.Errorf("mkl: %w", err)
+	}
+	return t, nil
 }
 
 // sharpnessSamples is about how many samples the sharpness of odds is fitted to, one parameter.
@@ -246,7 +254,7 @@ type looking[T comparable] struct {
 	workers int
 
 	share float64 // of the samples that the first pass keeps, drawn at random
-	src   *rand.Rand
+	src   special.Rand
 	kept  [][]float64 // of each input, rows one after another
 	class []int       // theirs
 }

@@ -28,13 +28,9 @@ func (m *FactorFit) Save(w io.Writer) error {
 		Prior: s.Prior, SharedNoise: s.NoiseShared, NoiseWeight: s.NoiseWeight, NoiseScale: s.NoiseScale, Base: s.Base,
 		recordJSON: f.addRecord(&m.record),
 	}
-	weights := make([]float64, 0, 3*len(s.Weights))
-	for _, p := range s.Weights {
-		weights = append(weights, p.Logit, p.Mean, p.Variance)
-	}
 	f.add("factors.mean", flat(s.Mean), N, M)
 	f.add("factors.variance", flat(s.Variance), N, M)
-	f.add("weights", weights, Q, M, 3)
+	f.add("weights", slabWeights(s.Weights), Q, M, 3)
 	f.add("noise", s.Noise, Q)
 	if s.Lengths != nil {
 		f.add("lengths", s.Lengths, M)

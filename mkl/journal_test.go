@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // saved returns a model in bytes.
@@ -140,4 +142,44 @@ func TestJournalRefused(t *testing.T) {
 	for i := range data {
 		assert.Error(t, new(Journal).UnmarshalBinary(data[:i]), i)
 	}
+}
+
+// A journal of other targets is refused, and what it has put into a fit until then is no model.
+func TestJournalOfOtherData(t *testing.T) {
+	views, y, _, _ := twoInputs(1, 20)
+	refused := func(t *testing.T, sweeps int, fit func(s Fitting, y []float64) (Model, error)) {
+		var kept []byte
+		s := Fitting{Seed: 3, MaxSweeps: sweeps}
+		s.Journal = &Journal{Every: 1, Save: func(data []byte) error {
+			kept = data
+			return nil
+		}}
+		_, err := fit(s, y)
+		require.NoError(t, err)
+		other := slices.Clone(y)
+		slices.Reverse(other)
+		s.Journal = &Journal{}
+		require.NoError(t, s.Journal.UnmarshalBinary(kept))
+		m, err := fit(s, other)
+		assert.ErrorContains(t, err, "other data")
+		assert.Nil(t, m)
+	}
+	ctx := context.Background()
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		refused(t, e.sweeps(12), func(s Fitting, y []float64) (Model, error) { return e.fit(ctx, s, views, y) })
+	})
+	refused(t, 12, func(s Fitting, y []float64) (Model, error) {
+		return orNil(LandmarkClassifier[int]{Fitting: s}.Fit(ctx, views[:2], parts(y, 3)))
+	})
+}
+
+// A sum of the bounds of several functions that no file holds is no model's.
+func TestJournalOfBoundsBeyondNumbers(t *testing.T) {
+	fit := func(bound float64) *mgp.FeatureFit {
+		return &mgp.FeatureFit{Record: vi.Record{Trace: []float64{bound}}}
+	}
+	_, err := passesTrace([]*mgp.FeatureFit{fit(-1), fit(-2)})
+	assert.NoError(t, err)
+	_, err = passesTrace([]*mgp.FeatureFit{fit(1e308), fit(1e308)})
+	assert.ErrorContains(t, err, `tensor "trace.bounds": element 0 is +Inf`)
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -253,7 +254,7 @@ func (ds *design) centres(ctx context.Context, count int, seed uint64, workers i
 		first += in.cols
 	}
 
-	src := rand.New(rand.NewPCG(seed, 0x6b6d65616e73))
+	src := special.NewRand(rand.NewPCG(seed, 0x6b6d65616e73))
 	centre := la.NewMatrix[float64](count, columns)
 	far, d := make([]float64, n), la.NewMatrix[float64](1, n)
 	pick := src.IntN(n)

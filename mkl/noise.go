@@ -227,7 +227,7 @@ func noiseVaries(k vi.Kernels, loo *mgp.LeaveOneOut, y []float64, seed uint64) b
 	}
 	u := sizeScores(size)
 	q := pairSum(m, u)
-	src := rand.New(rand.NewPCG(seed, 0x6e6f697365))
+	src := special.NewRand(rand.NewPCG(seed, 0x6e6f697365))
 	for count, p := 0, 0; p < permutations; p++ {
 		src.Shuffle(len(u), func(i, j int) { u[i], u[j] = u[j], u[i] })
 		if pairSum(m, u) >= q {
@@ -253,7 +253,7 @@ func hasHeavyTails(loo *mgp.LeaveOneOut, y []float64, seed uint64) bool {
 		z[i] = (v - loo.Mean[i]) / math.Sqrt(loo.Variance[i])
 	}
 	q := kurtosis(z)
-	src := rand.New(rand.NewPCG(seed, 0x7461696c73))
+	src := special.NewRand(rand.NewPCG(seed, 0x7461696c73))
 	for count, d := 0, 0; d < draws; d++ {
 		for i := range z {
 			z[i] = src.NormFloat64()

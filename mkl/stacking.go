@@ -51,7 +51,7 @@ func stack(logDensity [][]float64, seed uint64) []float64 {
 		}
 		density = append(density, row)
 	}
-	src := rand.New(rand.NewPCG(seed, 0x737461636b))
+	src := special.NewRand(rand.NewPCG(seed, 0x737461636b))
 	weights, mean, count := make([]float64, M), make([]float64, M), make([]int, M)
 	for m := range weights {
 		weights[m] = 1
@@ -75,7 +75,7 @@ func stack(logDensity [][]float64, seed uint64) []float64 {
 }
 
 // drawModel returns m with a probability in proportion to weights[m]·density[m].
-func drawModel(src *rand.Rand, weights, density []float64) int {
+func drawModel(src special.Rand, weights, density []float64) int {
 	var sum float64
 	for m, w := range weights {
 		sum += float64(w * density[m])
@@ -91,7 +91,7 @@ func drawModel(src *rand.Rand, weights, density []float64) int {
 
 // drawGamma returns a gamma variate of integer shape: the sum of as many exponential ones,
 // minus the logarithm of a product of uniform ones.
-func drawGamma(src *rand.Rand, shape int) (sum float64) {
+func drawGamma(src special.Rand, shape int) (sum float64) {
 	product := 1.0
 	for range shape {
 		if product *= 1 - float64(src.Float64()); product < 1e-200 {

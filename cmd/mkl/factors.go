@@ -93,23 +93,8 @@ func (c *fitCmd) fitFactors(e *console.Env) error {
 
 // fitTable fits a model of a table that was read, keeps it and reports on it below a headline.
 func (p *problem) fitTable(e *console.Env, headline string, fit func(context.Context) (mkl.Model, error)) error {
-	key, err := p.fitKey()
+	e, model, fell, err := p.kept(e, func() (mkl.Model, error) { return inTime(e.Ctx, p.Time, fit) })
 	if err != nil {
-		return err
-	}
-	ended, err := p.resumed.begin(e, key)
-	if err != nil {
-		return err
-	}
-	model, fell := p.bar.finish(inTime(e.Ctx, p.Time, fit))
-	ended()
-	if model == nil {
-		return fell
-	}
-	if err := p.resumed.end(fell == nil && p.Time == 0 && model.Trace().Converged); err != nil {
-		return err
-	}
-	if e, err = p.keep(e, model); err != nil {
 		return err
 	}
 	rep := newReport(p.est, model, p.notes)
@@ -334,6 +319,11 @@ func listedEntries(f *console.File, columns []int) (*factorTable, error) {
 	rows, cols, first := map[string]int{}, map[string]int{}, map[mkl.Cell]int{}
 	for i, v := range f.Data.Numbers[columns[2]] {
 		row, col := f.Data.Labels[columns[0]][i], f.Data.Labels[columns[1]][i]
+		for k, name := range []string{row, col} {
+			if name == "" {
+				return nil, console.Input(f.Data.Cell(i, columns[k], "an entry without it has no place in the table"))
+			}
+		}
 		cell := mkl.Cell{Row: number(&t.Rows, rows, row), Col: number(&t.columns, cols, col)}
 		if before, twice := first[cell]; twice {
 			return nil, console.Input(f.Data.Cell(i, columns[2], fmt.Sprintf("the entry of %s and %s is there twice, first in row %d", row, col, before+1)))
@@ -511,14 +501,15 @@ type factorInput struct {
 	Model string `arg:"" help:"Model file of mkl fit -task factors; - is standard input."`
 	Data  string `arg:"" help:"Table, as that of the fit was; - is standard input."`
 
+	ID     string `name:"id" placeholder:"COLUMN" help:"Column to copy to the front of the output."`
 	Output string `short:"o" placeholder:"FILE" help:"File to write; - and by default standard output."`
 	JSON   bool   `name:"json" help:"Print JSON: a list with an object for each row, by the names of the columns."`
 
 	console.Layout `embed:""`
 }
 
-// open reads the model and the table. id, if not empty, is a column that names the rows.
-func (c *factorInput) open(e *console.Env, what, id string) (t *tableInput, out *columns, err error) {
+// open reads the model and the table, and begins the output with the column of -id.
+func (c *factorInput) open(e *console.Env, what string) (t *tableInput, out *columns, err error) {
 	if c.Model == console.Standard && c.Data == console.Standard {
 		return nil, nil, console.Inputf("- is both the model and the data: standard input holds one of them")
 	}
@@ -547,8 +538,11 @@ func (c *factorInput) open(e *console.Env, what, id string) (t *tableInput, out 
 	}
 	out = &columns{}
 	column := -1
-	if id != "" {
-		if column, err = idColumn(f, id); err != nil {
+	if c.ID != "" && t.listed() {
+		return nil, nil, console.Inputf("-id is not for a list of entries: its rows are those of column %s", t.Entries[0])
+	}
+	if c.ID != "" {
+		if column, err = idColumn(f, c.ID); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -557,7 +551,7 @@ func (c *factorInput) open(e *console.Env, what, id string) (t *tableInput, out 
 	}
 	if column >= 0 {
 		ids := f.Data.Labels[column]
-		out.add(id, func(i int) string { return ids[i] })
+		out.add(c.ID, func(i int) string { return ids[i] })
 	}
 	return t, out, nil
 }
@@ -573,15 +567,14 @@ func (c *factorInput) write(e *console.Env, out *columns, n int) error {
 
 // completeCmd is mkl complete.
 type completeCmd struct {
-	SD bool   `name:"sd" help:"Add a column NAME_sd to each: the standard deviation of what was filled in, empty where an entry was there."`
-	ID string `name:"id" placeholder:"COLUMN" help:"Column to copy to the front of the output."`
+	SD bool `name:"sd" help:"Add a column NAME_sd to each: the standard deviation of what was filled in, empty where an entry was there."`
 
 	factorInput `embed:""`
 }
 
 // Run writes the table with its empty cells filled in.
 func (c *completeCmd) Run(e *console.Env) error {
-	t, out, err := c.open(e, "mkl complete", c.ID)
+	t, out, err := c.open(e, "mkl complete")
 	if err != nil {
 		return err
 	}
@@ -617,24 +610,20 @@ func (c *completeCmd) Run(e *console.Env) error {
 
 // transformCmd is mkl transform.
 type transformCmd struct {
-	SD bool   `name:"sd" help:"Add a column with the standard deviation of each factor."`
-	ID string `name:"id" placeholder:"COLUMN" help:"Column to copy to the front of the output; of a list of entries the name of the row is there without it."`
+	SD bool `name:"sd" help:"Add a column with the standard deviation of each factor."`
 
 	factorInput `embed:""`
 }
 
 // Run writes the factors of each row.
 func (c *transformCmd) Run(e *console.Env) error {
-	t, out, err := c.open(e, "mkl transform", c.ID)
+	t, out, err := c.open(e, "mkl transform")
 	if err != nil {
 		return err
 	}
 	y := mkl.Table(nil)
 	rows := t.file.Data.Rows
 	if t.listed() {
-		if c.ID != "" {
-			return console.Inputf("-id is not for a list of entries: its rows are those of column %s", t.Entries[0])
-		}
 		list, names, err := t.newRows(e)
 		if err != nil {
 			return err

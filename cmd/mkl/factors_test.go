@@ -179,6 +179,7 @@ func TestFactorEntries(t *testing.T) {
 	files := map[string]string{
 		"r.csv": ratings(1), "want.csv": strings.ReplaceAll(ratings(0), "p5,", "p99,"), "new.csv": "film,user,rating\nfilm 1,x,3\nfilm 4,x,\nfilm 2,x,1\nfilm 9,x,1\n",
 		"twice.csv": "user,film,rating\na,b,1\na,c,2\na,b,1\n", "text.csv": "user,film,rating\na,b,1\na,c,good\n",
+		"norow.csv": "user,film,rating\nx,film 1,3\n,film 2,1\n", "nofilm.csv": "user,film,rating\nx,,3\n",
 		"list.csv": "user,film,rating\n1,2,3\n2,2,5\n2,1,1\n3,1,4\n",
 	}
 	status, text, stderr := command(t, files, "", strings.Fields(fit)...)
@@ -225,6 +226,9 @@ func TestFactorEntries(t *testing.T) {
 		"fit r.csv -task factors -factors 2 -missing drop":                  "-missing is not for -task factors, which learns from the entries that are there",
 		"cv r.csv -task factors -target rating":                             "cv is not for -task factors",
 		"complete m r.csv":                                                  "m: the model is of a list of entries: mkl predict fills in those that a table of user and film names",
+		"transform m norow.csv":                                             `norow.csv: row 2 (line 3), column 1 "user": an entry without it has no place in the table`,
+		"transform m nofilm.csv":                                            `nofilm.csv: row 1 (line 2), column 2 "film": an entry without it has no place in the table`,
+		"transform m new.csv -id user":                                      "-id is not for a list of entries: its rows are those of column user",
 		"report m -data r.csv":                                              "a report is not for models of factors",
 		"export m -o x.onnx":                                                "mkl export is not for models of factors",
 		"predict m text.csv":                                                "none of 2 rows can be predicted: text.csv: row 1",

@@ -45,23 +45,8 @@ func (c *fitCmd) Run(e *console.Env) error {
 			fmt.Fprintln(e.Stderr, text)
 		}
 	}
-	key, err := p.fitKey()
+	e, model, fell, err := p.kept(e, func() (mkl.Model, error) { return p.fitInTime(e.Ctx, d) })
 	if err != nil {
-		return err
-	}
-	ended, err := p.resumed.begin(e, key)
-	if err != nil {
-		return err
-	}
-	model, fell := p.bar.finish(p.fitInTime(e.Ctx, d))
-	ended()
-	if model == nil {
-		return fell
-	}
-	if err := p.resumed.end(fell == nil && p.Time == 0 && model.Trace().Converged); err != nil {
-		return err
-	}
-	if e, err = c.keep(e, model); err != nil {
 		return err
 	}
 	rep := newReport(p.est, model, p.notes)
@@ -72,6 +57,29 @@ func (c *fitCmd) Run(e *console.Env) error {
 	}
 	return c.tell(e, rep, model, fell, fmt.Sprintf("%s: %s, %s in %s, %s", p.main.Name(), console.Plural(p.main.Data.Rows, "sample"),
 		console.Plural(kernels, p.est.partName()), console.Plural(len(p.views), "view"), rep.learned(p.notes.Targets)))
+}
+
+// kept returns the model of a fit, which goes on from the journal if there is one, once it is written, and
+// where the report on it goes. fell says how a fit ended that has a model all the same.
+func (p *problem) kept(e *console.Env, fit func() (mkl.Model, error)) (to *console.Env, m mkl.Model, fell, err error) {
+	key, err := p.fitKey()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	ended, err := p.resumed.begin(e, key)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	m, fell = p.bar.finish(fit())
+	ended()
+	if m == nil {
+		return nil, nil, nil, fell
+	}
+	if err := p.resumed.end(fell == nil && p.Time == 0 && m.Trace().Converged); err != nil {
+		return nil, nil, nil, err
+	}
+	to, err = p.keep(e, m)
+	return to, m, fell, err
 }
 
 // keep writes the model, if that is wanted. Where standard output has it, the report

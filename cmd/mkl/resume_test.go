@@ -76,6 +76,8 @@ func TestResumeRefused(t *testing.T) {
 		{"-target y -resume other", "-resume other: the file is no state of a fit"},
 		{"-target y -resume torn", "-resume torn: the file is no state of a fit"},
 		{"-target y -resume none/s", "none"},
+		{"-target y -resume .", "-resume .: it is no regular file"},
+		{"-target y -resume " + os.DevNull, "it is no regular file"},
 	} {
 		status, _, stderr := command(t, files, "", strings.Fields("fit d.csv "+c.args)...)
 		assert.Equal(t, console.StatusInput, status, c.args)

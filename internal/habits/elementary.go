@@ -28,7 +28,8 @@ func computes(pkg string) bool {
 }
 
 // Elementary finds calls, outside tests, of functions of package math whose bits
-// differ between machines, in packages that compute models.
+// differ between machines, and random generators that take them from there, in packages
+// that compute models.
 func (t *Tree) Elementary() []string {
 	r := report{fset: t.Fset}
 	for _, p := range t.Packages {
@@ -37,10 +38,16 @@ func (t *Tree) Elementary() []string {
 		}
 		for _, f := range p.Files {
 			ast.Inspect(f, func(n ast.Node) bool {
-				if s, ok := n.(*ast.SelectorExpr); ok {
-					if x, ok := s.X.(*ast.Ident); ok && x.Name == "math" && elementary[s.Sel.Name] {
-						r.add(s.Pos(), "math.%s has other bits on other machines: use package internal/special", s.Sel.Name)
-					}
+				s, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				switch x, ok := s.X.(*ast.Ident); {
+				case !ok:
+				case x.Name == "math" && elementary[s.Sel.Name]:
+					r.add(s.Pos(), "math.%s has other bits on other machines: use package internal/special", s.Sel.Name)
+				case x.Name == "rand" && s.Sel.Name == "New" && p.Path != "internal/special":
+					r.add(s.Pos(), "normal draws of rand.New have other bits on other machines: use special.NewRand")
 				}
 				return true
 			})

@@ -39,6 +39,8 @@ func TestModelsHaveTheSameBitsEverywhere(t *testing.T) {
 	}
 	wrong := read(t, map[string]string{"vi/x/x.go": "package x\n\nimport \"math\"\n\nvar y = math.Log(2)\n"})
 	assert.Len(t, wrong.Elementary(), 1)
+	wrong = read(t, map[string]string{"mkl/x.go": "package mkl\n\nimport \"math/rand/v2\"\n\nvar r = rand.New(rand.NewPCG(1, 2))\n"})
+	assert.Len(t, wrong.Elementary(), 1)
 }
 
 func TestEstimatorsHaveExamples(t *testing.T) {

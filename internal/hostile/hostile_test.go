@@ -36,6 +36,7 @@ func TestFound(t *testing.T) {
 		"regression, settings": {104}, "Gaussian process, settings": {100425, 101844}, "forged plan": {30000274}, "forged class plan": {30000360},
 		"forged journal of a regression": {27, 60000430}, "forged journal of a shared regression": {18}, "forged journal of a task regression": {9},
 		"forged journal of a Gaussian process": {60000092, 80005036}, "forged journal of a Gaussian process classifier": {80008367}, "forged journal of a sampled probit classifier": {60000162, 60000324},
+		"forged journal of a landmark classifier": {130000112, 130000654, 130005326}, "forged journal of a factors": {130001206, 320012885}, "forged journal of a multi-task": {130002773},
 		"factors": {9, 106}, "pool classifier": {176}, "regression": {3741, 4039}, "spike and slab": {58, 68}, "multi-task": {198, 5156},
 		"probit classifier, sampled": {187, 4473}, "probit classifier, settings": {104641, 109797}, "forged journal of a probit classifier at its mode": {120000085}, "Gaussian process": {2899}, "shared regression": {194},
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/stat"
 )
@@ -16,7 +17,7 @@ var Layout = stat.Layout{Plan: [32]byte{7: 1}, Views: []int{5, 3}, Outputs: 1}
 // Block draws block k, of [stat.BlockSamples] samples, or of fewer in every tenth block, which
 // might be the last of a file.
 func Block(k int64) stat.Samples {
-	src := rand.New(rand.NewPCG(3, uint64(k)))
+	src := special.NewRand(rand.NewPCG(3, uint64(k)))
 	n := stat.BlockSamples
 	if k%10 == 9 {
 		n -= 100

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -246,7 +245,7 @@ func (m *classification) resume(p *ClassificationPosterior) error {
 
 // randomClassificationStart draws A from the standard normal distribution, and G and F as
 // y·(|z| + ν) with z standard normal.
-func randomClassificationStart(src *rand.Rand, y la.Matrix[float64], P, D int, margin float64) *ClassificationStart {
+func randomClassificationStart(src special.Rand, y la.Matrix[float64], P, D int, margin float64) *ClassificationStart {
 	L, N := y.Rows, y.Cols
 	s := &ClassificationStart{
 		Start: Start{A: la.NewMatrix[float64](L, D), G: la.NewMatrix[float64](L*P, N)},

@@ -22,20 +22,19 @@ type restorable interface {
 }
 
 // climb makes the sweeps of a fit and returns the posterior that they end in, or nil if there was
-// none. What a journal leads to has to be a state that restore takes.
-func climb[S restorable, P any, Q interface {
-	*P
-	State() S
-}](ctx context.Context, a vi.Ascent, m fitted[Q], restore func(S) (*P, error)) (Q, vi.Record, error) {
-	rec, err := a.Run(ctx, m)
+// none. Where there is a journal it is one that restore makes, which refuses what is no state.
+func climb[S restorable, Q interface{ State() S }](
+	ctx context.Context, a vi.Ascent, m fitted[Q], restore func(S) (Q, error),
+) (p Q, rec vi.Record, err error) {
+	rec, err = a.Run(ctx, m)
 	if len(rec.Trace) == 0 {
-		return nil, rec, err
+		return p, rec, err
 	}
 	m.retire()
-	p := m.posterior()
-	s := p.State()
-	if bad := check.Resumed(a.Journal != nil, s, restore, s.covariances()...); bad != nil {
-		return nil, rec, bad
+	last := m.posterior()
+	p, bad := check.Resumed(a.Journal != nil, last, restore, last.State().covariances()...)
+	if bad != nil {
+		return p, rec, bad
 	}
 	return p, rec, err
 }

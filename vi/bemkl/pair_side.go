@@ -3,7 +3,6 @@ package bemkl
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -126,7 +125,7 @@ func (p *PairSideStart) validate(s *pairSide) error {
 
 // startAt is start at factors h, with weights drawn and an equal share of the factors as every
 // kernel's output.
-func (s *pairSide) startAt(h la.Matrix[float64], src *rand.Rand) error {
+func (s *pairSide) startAt(h la.Matrix[float64], src special.Rand) error {
 	p := &PairSideStart{Start{la.NewMatrix[float64](s.R, s.D), la.NewMatrix[float64](s.R*s.P, s.N)}, h}
 	random.Normal(src, p.A.Data)
 	for j := range p.G.Rows {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -150,7 +151,7 @@ func TestTasksOfTheSameSamplesAreClassification(t *testing.T) {
 		for _, plain := range []bool{true, false} {
 			c, k, y := p.labels(t, 3)
 			c.Plain = plain
-			start := randomClassificationStart(rand.New(rand.NewPCG(1, 1)), y, p.P, p.D, c.Margin)
+			start := randomClassificationStart(special.NewRand(rand.NewPCG(1, 1)), y, p.P, p.D, c.Margin)
 			c.Start = start
 			two, err := c.model(k, y)
 			require.NoError(t, err)

@@ -49,7 +49,7 @@ const leastAmplitude = -30
 //
 // Source: R. M. Neal, "Slice sampling", Annals of Statistics 31 (2003), figures 3 and 5.
 func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64) error {
-	s := slicer{x: slices.Clone(x), at: make([]float64, len(x)), src: rand.New(rand.NewPCG(seed, 0x647261)), still: m.knownKernels()}
+	s := slicer{x: slices.Clone(x), at: make([]float64, len(x)), src: special.NewRand(rand.NewPCG(seed, 0x647261)), still: m.knownKernels()}
 	spread := m.spreads()
 	s.logDensity = func(x []float64) float64 { return m.logPosterior(x, spread) }
 	s.value = s.logDensity(s.x)
@@ -175,7 +175,7 @@ type slicer struct {
 	x          []float64 // the present point
 	value      float64   // of logDensity there
 	at         []float64 // the point looked at
-	src        *rand.Rand
+	src        special.Rand
 	still      []bool // the first variables that stay; nil if none does
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -151,7 +152,7 @@ func withNoise(k [][]float64, a, noise float64) (c [][]float64) {
 // The sampler has the moments of a normal density of correlated variables.
 func TestSlicer(t *testing.T) {
 	const n, rho = 20000, 0.8
-	s := slicer{x: []float64{3, -3}, at: make([]float64, 2), src: rand.New(rand.NewPCG(1, 2))}
+	s := slicer{x: []float64{3, -3}, at: make([]float64, 2), src: special.NewRand(rand.NewPCG(1, 2))}
 	s.logDensity = func(x []float64) float64 {
 		return -0.5 * (x[0]*x[0] - 2*rho*x[0]*x[1] + x[1]*x[1]) / (1 - rho*rho)
 	}

@@ -212,8 +212,14 @@ func (e Evidence) climb(ctx context.Context, all []*labelAscent, most int, enoug
 		}
 	}
 	known, done, err := stage.Resume(visit, &rec)
-	if done || err != nil {
+	if err != nil {
+		for _, m := range all {
+			m.record.Trace = nil // of a state that is refused nothing is a fit
+		}
 		return err
+	}
+	if done {
+		return nil
 	}
 	if !known {
 		for _, m := range all {
@@ -274,6 +280,9 @@ func (m *labelAscent) snapshot(s *work.Snapshot) {
 	s.Bool(&m.careful)
 	s.List(&m.record.Trace, math.MaxInt32)
 	s.List(&m.record.Changes, math.MaxInt32)
+	if n := len(m.record.Trace); n != len(m.record.Changes) || n > 0 && m.at.evidence != m.record.Bound() || n == 0 && !math.IsInf(m.at.evidence, -1) {
+		s.Refuse(fmt.Errorf("an evidence of %g after a trace of %d and %d changes", m.at.evidence, n, len(m.record.Changes)))
+	}
 	done := m.record.Reason == vi.Converged
 	if s.Bool(&done); done {
 		m.record.Reason, m.record.Left = vi.Converged, 0

@@ -101,7 +101,7 @@ func (s *importance) set(i int, logs []float64) {
 //
 // Source: G. Marsaglia and W. W. Tsang, "A simple method for generating gamma
 // variables", ACM TOMS 26 (2000).
-func logGammaDraw(r *rand.Rand, shape float64) float64 {
+func logGammaDraw(r special.Rand, shape float64) float64 {
 	if !(shape >= 0) || math.IsInf(shape, 1) {
 		return math.NaN()
 	}
@@ -131,7 +131,7 @@ func logGammaDensity(log, shape, rate float64) float64 {
 }
 
 // dirichletDraw stores in logs the logarithms of a draw from Dirichlet(shape).
-func dirichletDraw(r *rand.Rand, shape, logs []float64) {
+func dirichletDraw(r special.Rand, shape, logs []float64) {
 	top := math.Inf(-1)
 	for p, s := range shape {
 		logs[p] = logGammaDraw(r, s)
@@ -185,7 +185,7 @@ type simplexSample struct {
 	meanRho   []float64 // E[ρ]
 	norm      float64   // E[log Γ(Σρ) − Σ log Γ(ρ)]
 
-	random *rand.Rand
+	random special.Rand
 	stream *rand.PCG // behind random
 	shape  []float64
 	sweeps int
@@ -209,7 +209,7 @@ func (p Model) samples() int {
 func (p Model) simplexSample(m *model, q *quadratic) (*simplexSample, error) {
 	stream := random.Stream(p.Seed + 1)
 	s := &simplexSample{
-		quadratic: q, prior: conjugate.Or1(p.Rho), meanRho: make([]float64, m.P), random: rand.New(stream), stream: stream,
+		quadratic: q, prior: conjugate.Or1(p.Rho), meanRho: make([]float64, m.P), random: special.NewRand(stream), stream: stream,
 		beta: newImportance(p.samples(), m.P), rho: newImportance(p.samples(), m.P), shape: make([]float64, m.P),
 	}
 	if err := conjugate.CheckPrior("Rho", s.prior); err != nil {

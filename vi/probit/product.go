@@ -22,7 +22,7 @@ type powers struct {
 
 	// Sampling: nil for Mode.
 	sample *importance
-	random *rand.Rand
+	random special.Rand
 	stream *rand.PCG  // behind random
 	match  []vi.Gamma // what the points that are not drawn from the prior follow
 	sweeps int
@@ -163,7 +163,7 @@ func (p Model) powers(m *model) (*powers, error) {
 	}
 	if p.Search == Sampling {
 		q.stream = random.Stream(p.Seed + 1)
-		q.sample, q.random = newImportance(p.samples(), m.P), rand.New(q.stream)
+		q.sample, q.random = newImportance(p.samples(), m.P), special.NewRand(q.stream)
 		q.match = make([]vi.Gamma, m.P)
 	}
 	return q, nil

@@ -124,8 +124,8 @@ func (f Factors) Fit(ctx context.Context, y *Observed) (*FactorFit, error) {
 	if len(rec.Trace) == 0 {
 		return nil, err
 	}
-	p := m.posterior()
-	if bad := check.Resumed(f.Ascent.Journal != nil, p.State(), NewFactorPosterior); bad != nil {
+	p, bad := check.Resumed(f.Ascent.Journal != nil, m.posterior(), NewFactorPosterior)
+	if bad != nil {
 		return nil, bad
 	}
 	return &FactorFit{Posterior: p, Record: rec}, err

@@ -134,7 +134,7 @@ func (t MultiTask) Fit(ctx context.Context, latents []Latent, y la.Matrix[float6
 		if err != nil {
 			return err
 		}
-		if err := check.Resumed(t.Ascent.Journal != nil, p.State(), NewMultiTaskPosterior); err != nil {
+		if p, err = check.Resumed(t.Ascent.Journal != nil, p, NewMultiTaskPosterior); err != nil {
 			return err
 		}
 		fit = &MultiTaskFit{Posterior: p, Collapsed: mt.collapsed()}

@@ -101,8 +101,9 @@ func (s Regression) Fit(ctx context.Context, x la.Matrix[float64], y []float64) 
 	rec, start, bounds, err := bestOf(ctx, s.Ascent, s.starts(), vi.Record{}, func(i int) (vi.Objective, error) {
 		return s.model(d, s.Seed+uint64(i))
 	}, func(m vi.Objective) error {
-		p := m.(interface{ posterior() *RegressionPosterior }).posterior()
-		if err := check.Resumed(s.Ascent.Journal != nil, p.State(), NewRegressionPosterior); err != nil {
+		of := m.(interface{ posterior() *RegressionPosterior })
+		p, err := check.Resumed(s.Ascent.Journal != nil, of.posterior(), NewRegressionPosterior)
+		if err != nil {
 			return err
 		}
 		fit = &RegressionFit{Posterior: p}

@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/bmkl/bmkl/la"
@@ -75,6 +76,9 @@ func (f *latentGP) snapshot(s *work.Snapshot) {
 	}
 	s.Floats(f.lambda, f.alpha, f.mean, f.variance)
 	s.Float(&f.length)
+	if !(f.length >= f.cov.least && f.length <= f.cov.most) {
+		s.Refuse(fmt.Errorf("a length is %g, not between %g and %g", f.length, f.cov.least, f.cov.most))
+	}
 	s.Float(&f.kl)
 	s.Float(&f.shake)
 	s.Float(&f.jitter)

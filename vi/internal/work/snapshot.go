@@ -64,6 +64,13 @@ func (s *Snapshot) Floats(x ...[]float64) {
 // Back reports that numbers are put back: what follows from them is then to be computed anew.
 func (s *Snapshot) Back() bool { return s.back && s.err == nil }
 
+// Refuse says what is wrong with numbers that were put back. The first error counts.
+func (s *Snapshot) Refuse(err error) {
+	if s.Back() {
+		s.err = err
+	}
+}
+
 // Float names a number.
 func (s *Snapshot) Float(x *float64) {
 	if !s.back {

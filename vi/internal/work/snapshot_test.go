@@ -1,6 +1,7 @@
 package work
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -41,6 +42,15 @@ func TestSnapshot(t *testing.T) {
 	to.same = 0.5
 	assert.EqualError(t, Put(to.visit, values), "it is of other data or settings")
 	to.same = -0.5
+	refuse := func(what string) func(*Snapshot) {
+		return func(s *Snapshot) {
+			to.visit(s)
+			s.Refuse(errors.New(what))
+			s.Refuse(errors.New("another"))
+		}
+	}
+	assert.Equal(t, values, Take(refuse("x is infinite"), nil), "nothing is refused that is taken")
+	assert.EqualError(t, Put(refuse("x is infinite"), values), "x is infinite", "the first counts")
 	const n, list = 4, 6 // their places
 	for place, forged := range map[int][]float64{n: {10, -1, 0.5, math.NaN()}, list: {1 << 30, -2, math.Inf(1)}} {
 		for _, v := range forged {

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 )
 
 // formats are the files that are changed, and how if not as any bytes.
@@ -57,6 +58,7 @@ var formats = []struct {
 	}, changeMAT},
 	{"Parquet", parquetFiles, nil},
 	{"Arrow", arrowFiles, nil},
+	{"packed Parquet", packedParquet, nil},
 }
 
 // npy returns an NPY file.
@@ -221,6 +223,20 @@ func parquetFiles() [][]byte {
 	check(err)
 	check(p.Close())
 	return [][]byte{wide.Bytes(), narrow.Bytes()}
+}
+
+// packedParquet returns a file by each way of packing pages.
+func packedParquet() [][]byte {
+	var all [][]byte
+	for _, codec := range []compress.Codec{&parquet.Snappy, &parquet.Gzip, &parquet.Brotli, &parquet.Zstd, &parquet.Lz4Raw} {
+		var b bytes.Buffer
+		w := parquet.NewGenericWriter[parquetPair](&b, parquet.Compression(codec))
+		_, err := w.Write([]parquetPair{{1, "a"}, {2, "b"}, {3, "a"}})
+		check(err)
+		check(w.Close())
+		all = append(all, b.Bytes())
+	}
+	return all
 }
 
 func arrowFiles() [][]byte {

@@ -2,6 +2,7 @@
 package resume
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -35,7 +36,7 @@ type File struct {
 // Begin reads the file, if it is there, and lets an interruption write it. ended is to be called when the
 // computation has: it waits for what an interruption writes.
 func (f *File) Begin(e *console.Env) (ended func(), err error) {
-	data, err := os.ReadFile(f.Path)
+	journal, err := f.read()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := atomicfile.Check(f.Path); err != nil {
@@ -44,14 +45,6 @@ func (f *File) Begin(e *console.Env) (ended func(), err error) {
 	case err != nil:
 		return nil, console.Input(err)
 	default:
-		line, journal, ok := bytes.Cut(data, []byte("\n"))
-		was, begins := bytes.CutPrefix(line, []byte(magic))
-		if !ok || !begins {
-			return nil, console.Inputf("%s %s: the file is no state of a fit", f.Flag, f.Path)
-		}
-		if string(was) != f.Key {
-			return nil, console.Inputf("%s %s: the file is the state of a fit of other data or with other flags", f.Flag, f.Path)
-		}
 		if err := f.Journal.UnmarshalBinary(journal); err != nil {
 			return nil, console.Inputf("%s %s: %w", f.Flag, f.Path, err)
 		}
@@ -73,6 +66,35 @@ func (f *File) Begin(e *console.Env) (ended func(), err error) {
 			<-written
 		}
 	}, nil
+}
+
+// read returns the journal in the file. Of a file of something else, or of another fit, it reads no more than a line, and
+// of what is no file, such as a pipe or a device, nothing.
+func (f *File) read() (journal []byte, err error) {
+	of := fmt.Sprintf("%s %s", f.Flag, f.Path)
+	switch info, err := os.Stat(f.Path); {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: it is no regular file, to be read and replaced", of)
+	}
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r := bufio.NewReader(file)
+	line, err := r.ReadSlice('\n')
+	was, begins := bytes.CutPrefix(line, []byte(magic))
+	switch was, ended := bytes.CutSuffix(was, []byte("\n")); {
+	case err != nil && err != io.EOF && err != bufio.ErrBufferFull:
+		return nil, err
+	case !begins || !ended:
+		return nil, fmt.Errorf("%s: the file is no state of a fit", of)
+	case string(was) != f.Key:
+		return nil, fmt.Errorf("%s: the file is the state of a fit of other data or with other flags", of)
+	}
+	return io.ReadAll(r)
 }
 
 // Save writes the state as it is now.

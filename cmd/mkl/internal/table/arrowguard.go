@@ -99,8 +99,9 @@ func (g *arrowGuard) next() error {
 	if len(message) < int(n) {
 		return io.ErrUnexpectedEOF
 	}
+	var packed []part
 	if n > 0 {
-		if g.body, err = checkMessage(message); err != nil {
+		if g.body, packed, err = checkMessage(message); err != nil {
 			return err
 		}
 		if g.body > g.most {
@@ -108,13 +109,18 @@ func (g *arrowGuard) next() error {
 		}
 	}
 	message = append(front[:], message...)
-	if g.piped && g.body > arrowSmall { // the library would make room for it before it looks
+	if packed != nil || g.piped && g.body > arrowSmall { // the library would make room for it before it looks
 		body, err := io.ReadAll(io.LimitReader(g.r, g.body))
 		if err != nil {
 			return err
 		}
 		if int64(len(body)) < g.body {
 			return io.ErrUnexpectedEOF
+		}
+		for _, p := range packed {
+			if err := p.check(body); err != nil {
+				return err
+			}
 		}
 		message, g.body = append(message, body...), 0
 	}
@@ -130,22 +136,47 @@ const (
 	fieldType, fieldOf, fieldChildren         = 2, 3, 5
 	fieldMetadata                             = 6
 	batchRows, batchNodes, batchBuffers       = 0, 1, 2
-	batchVariadic                             = 4
+	batchPacked, batchVariadic                = 3, 4
+	packedBy, packedByZstd                    = 0, 1
 	dictionaryBatch                           = 1
 	unionIDs                                  = 1
 	isSchema, isDictionary, isBatch, isUnion  = 1, 2, 3, 14
 	offsetBytes, nodeBytes, bufferBytes, wide = 4, 16, 16, 8
 )
 
-// checkMessage checks what describes a message and returns the length of its body.
-func checkMessage(message []byte) (body int64, err error) {
+// part is a place in the body of a message that is packed by zstd.
+type part struct{ first, end int64 }
+
+// check reports a part that asks for a larger window than it has use for. It begins with the length
+// that it becomes, −1 if it is as it is.
+func (p part) check(body []byte) error {
+	const front = 8
+	in := body[p.first:p.end]
+	if len(in) < front {
+		return nil // the library says so
+	}
+	becomes := int64(binary.LittleEndian.Uint64(in))
+	if becomes < 0 {
+		return nil
+	}
+	return zstdFrames(in[front:], func(window, _ uint64, _ bool) error {
+		if window > uint64(max(arrowWindow, becomes)) {
+			return fmt.Errorf("a part of %d bytes asks for a window of %d", becomes, window)
+		}
+		return nil
+	})
+}
+
+// checkMessage checks what describes a message and returns the length of its body, and the parts of it that
+// are packed by zstd.
+func checkMessage(message []byte) (body int64, packed []part, err error) {
 	defer refuse("", "Arrow", &err) // flatbuffers panics where an offset leads out of the message
 	m := metadata{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
 	if at := m.at(messageBody); at != 0 {
 		body = m.GetInt64(at)
 	}
 	if body < 0 {
-		return 0, fmt.Errorf("a message of %d bytes", body)
+		return 0, nil, fmt.Errorf("a message of %d bytes", body)
 	}
 	kind := byte(0)
 	if at := m.at(messageType); at != 0 {
@@ -153,21 +184,21 @@ func checkMessage(message []byte) (body int64, err error) {
 	}
 	header, ok := m.table(messageHeader)
 	if !ok {
-		return 0, errors.New("a message without a header")
+		return 0, nil, errors.New("a message without a header")
 	}
 	switch kind {
 	case isSchema:
 		err = header.fields(schemaFields, schemaMetadata, 0)
 	case isDictionary:
 		if batch, ok := header.table(dictionaryBatch); ok {
-			err = batch.batch(body)
+			packed, err = batch.batch(body)
 		}
 	case isBatch:
-		err = header.batch(body)
+		packed, err = header.batch(body)
 	default:
 		err = fmt.Errorf("a message of unknown type %d", kind)
 	}
-	return body, err
+	return body, packed, err
 }
 
 // metadata is a table of Arrow's metadata.
@@ -234,17 +265,35 @@ func (m metadata) fields(list, notes, depth int) error {
 	return nil
 }
 
-// batch checks a batch of rows in a body of so many bytes.
-func (m metadata) batch(body int64) error {
+// batch checks a batch of rows in a body of so many bytes, and returns its parts if they are packed by zstd.
+func (m metadata) batch(body int64) (packed []part, err error) {
 	if at := m.at(batchRows); at != 0 {
 		if rows := m.GetInt64(at); rows < 0 || rows/arrowRows > body {
-			return fmt.Errorf("%d rows in %d bytes", rows, body)
+			return nil, fmt.Errorf("%d rows in %d bytes", rows, body)
 		}
 	}
-	for field, bytes := range map[int]int64{batchNodes: nodeBytes, batchBuffers: bufferBytes, batchVariadic: wide} {
+	for field, bytes := range map[int]int64{batchNodes: nodeBytes, batchVariadic: wide} {
 		if _, _, err := m.list(field, bytes); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	first, n, err := m.list(batchBuffers, bufferBytes)
+	if err != nil {
+		return nil, err
+	}
+	by, ok := m.table(batchPacked)
+	if at := by.at(packedBy); !ok || at == 0 || by.GetByte(at) != packedByZstd {
+		return nil, nil
+	}
+	var sum int64
+	for k := range n {
+		at := first + flatbuffers.UOffsetT(bufferBytes*k)
+		begin, length := m.GetInt64(at), m.GetInt64(at+wide)
+		if begin < 0 || length < 0 || begin > body || length > body-begin || length > body-sum {
+			return nil, fmt.Errorf("a part of %d bytes at %d in a body of %d", length, begin, body)
+		}
+		sum += length
+		packed = append(packed, part{begin, begin + length})
+	}
+	return packed, nil
 }
