@@ -63,6 +63,8 @@ type learnFlags struct {
 
 	Relevance bool `help:"Keep by -model probit the few rows alone that matter most, its relevance vectors, for a small model and predictions that cost little; -rule is fixsum, fixprod or wsum."`
 
+	Prune bool `help:"Keep by -model probit few rows too, those that a sparse prior leaves of all rows at the mode of the posterior, by the same rules; -relevance begins without any."`
+
 	MAP bool `name:"map" help:"Take the mode of the posterior of -model probit alone, by the same rules: a small model whose probabilities are too sure."`
 
 	Gibbs  bool `help:"Sample the posterior of -model probit instead of approximating it."`
@@ -267,6 +269,7 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("choose", &c.Choose, chooseRandom),
 		flagOf("gibbs", &c.Gibbs, false),
 		flagOf("relevance", &c.Relevance, false),
+		flagOf("prune", &c.Prune, false),
 		flagOf("map", &c.MAP, false),
 		flagOf("raw-targets", &c.RawTargets, false),
 		flagOf("store", &c.Store, storeFloat64),
@@ -335,6 +338,10 @@ func (c *fitCmd) checkSampling() error {
 		return console.Inputf("-relevance excludes -gibbs")
 	case c.MAP && (c.Relevance || c.Gibbs):
 		return console.Inputf("-map excludes -relevance and -gibbs")
+	case c.Prune && (c.Relevance || c.Gibbs || c.MAP):
+		return console.Inputf("-prune excludes -relevance, -gibbs and -map")
+	case c.Prune && (c.Search != searchMode || c.Update != updates[0].name):
+		return console.Inputf("-prune takes the mode: -search and -update are not for it")
 	case c.MAP && (c.Search != searchMode || c.Update != updates[0].name):
 		return console.Inputf("-map takes the mode: -search and -update are not for it")
 	case c.Relevance && c.Search != searchMode:
@@ -355,6 +362,8 @@ func (c *fitCmd) checkSampling() error {
 		return console.Inputf("-relevance is for -rule fixsum, fixprod and wsum, not %s", c.Rule)
 	case c.MAP && (c.Rule == "bin" || c.Rule == "wprod"):
 		return console.Inputf("-map is for -rule fixsum, fixprod and wsum, not %s", c.Rule)
+	case c.Prune && (c.Rule == "bin" || c.Rule == "wprod"):
+		return console.Inputf("-prune is for -rule fixsum, fixprod and wsum, not %s", c.Rule)
 	}
 	for _, f := range []struct {
 		name            string

@@ -201,7 +201,7 @@ var estimators = []*estimator{
 	},
 	{
 		model: "probit", tasks: []string{taskBinary, taskMulticlass}, kind: "probit-classifier", form: classes, gaps: true,
-		flags:  []string{"kernels", "text", "prior", "rule", "search", "update", "ridge", "class-prior", "gibbs", "relevance", "map", "allow-duplicates", "restarts", "store", "resume"},
+		flags:  []string{"kernels", "text", "prior", "rule", "search", "update", "ridge", "class-prior", "gibbs", "relevance", "prune", "map", "allow-duplicates", "restarts", "store", "resume"},
 		priors: []string{"alpha", "rho", "kappa", "xi", "theta"},
 		build: func(s *settings) fitter {
 			c := mkl.ProbitClassifier[string]{
@@ -215,6 +215,8 @@ var estimators = []*estimator{
 				c.Inference = mkl.Gibbs
 			case s.Relevance:
 				c.Inference = mkl.RelevanceVectors
+			case s.Prune:
+				c.Inference = mkl.PrunedVectors
 			case s.MAP:
 				c.Inference = mkl.MAP
 			}

@@ -334,6 +334,7 @@ func TestClassModels(t *testing.T) {
 		{"-task binary -target big -model probit -rule wprod", "binary (probit) of big", false},
 		{"-task multiclass -target species -model probit -rule wsum -relevance", "iris, other", false},
 		{"-task multiclass -target species -model probit -rule wsum -map", "iris, other", false},
+		{"-task multiclass -target species -model probit -prune -prior alpha=1e-4,1e+4", "at the mode of their posterior", false},
 		{"-task binary -target big -model mgp -family gig -hold omega=-1", "generalised inverse Gaussian", false},
 		{"-task multiclass -target species -model probit -rule bin -update structured -ridge 0.1", "iris, other", false},
 		{"-task multiclass -target species -model probit -class-prior virginica=2,0.5", "iris, other", false},

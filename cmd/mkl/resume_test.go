@@ -28,6 +28,7 @@ func TestResume(t *testing.T) {
 		{"-target kind -model probit", "-sweeps=3"},
 		{"-target kind -model probit -rule wsum -search sampling", "-sweeps=3"},
 		{"-target kind -model probit -relevance", "-sweeps=3"},
+		{"-target kind -model probit -prune", "-sweeps=3"},
 		{"-target * -task factors -factors 2", "-sweeps=3"},
 	} {
 		fit := func(model string, more ...string) (stderr string) {

@@ -92,6 +92,16 @@ var fits = []estimate{
 		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule(), Inference: mkl.RelevanceVectors}
 		return some(e.Fit(ctx, p.views(), p.labels()))
 	}},
+	{"probit classifier, pruned vectors", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule(), Alpha: p.gamma(), Inference: mkl.PrunedVectors}
+		if p.IntN(3) == 0 {
+			e.Prune = pick(p.Rand, 0.5, 100, 1e300)
+		}
+		if !p.mild() {
+			e.Prune, e.Ridge = p.number(), p.number()
+		}
+		return some(e.Fit(ctx, p.views(), p.labels()))
+	}},
 	{"probit classifier, sampled", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule(), Alpha: p.gamma(), Inference: mkl.Gibbs}
 		e.Draws = mkl.GibbsDraws{Chains: 2, Draws: 5, Thin: 1}

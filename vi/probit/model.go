@@ -78,7 +78,8 @@ type Model struct {
 	Theta     vi.Gamma  // prior of the kernels' parameters, for FitParametric
 
 	// Prune takes regressors with E[α] above it out of the equations, which saves
-	// most of the work of sparse machines; 0 keeps all.
+	// most of the work of sparse machines; 0 keeps all. With MAP it takes basis points
+	// out, of which that holds in all classes: their regressors are then 0.
 	Prune float64
 
 	// Published updates α with E[w]² in place of E[w²], as the paper's algorithm 1.2
@@ -89,9 +90,11 @@ type Model struct {
 	// MAP finds the mode of the posterior of W, and with WSum of W and β, with Y and α integrated
 	// out, instead of an approximate posterior: W and β are then points. It is found by expectation
 	// and maximisation, whose sweeps are those of Published. It takes the rules FixSum, FixProd and
-	// WSum with its other settings of the weights at their defaults, and no Prune. The record
+	// WSum with its other settings of the weights at their defaults. The record
 	// has the logarithm of the joint density of labels, W and β; see docs/probit.md. With priors of a
-	// small shape that is highest where most regressors are nearly 0.
+	// small shape that is highest where most regressors are nearly 0: with Prune this is mRVM2 of
+	// I. Psorakis, T. Damoulas and M. A. Girolami, "Multiclass relevance vector machines: sparsity and
+	// accuracy", IEEE Transactions on Neural Networks 21 (2010); see docs/relevance.md.
 	MAP bool
 
 	Ascent vi.Ascent
@@ -393,17 +396,18 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		return nil, fmt.Errorf("vi: Ridge is %g", p.Ridge)
 	case p.Ridge > 0 && D != N:
 		return nil, fmt.Errorf("vi: Ridge needs square kernels, not %d×%d", D, N)
-	case p.Ridge > 0:
-		m.ridge = make([]float64, N)
-		for n, c := range labels {
-			m.ridge[n] = p.Ridge * float64(count[c]) / float64(N)
-		}
 	case !(p.Prune >= 0):
 		return nil, fmt.Errorf("vi: Prune is %g", p.Prune)
 	case p.MAP && (p.Rule == Bin || p.Rule == WProd):
 		return nil, fmt.Errorf("vi: MAP: %v: FixSum, FixProd or WSum is needed", p.Rule)
-	case p.MAP && (p.Update != PlugIn || p.Search != Mode || p.Prune != 0 || theta != nil):
-		return nil, errors.New("vi: MAP: not with Update, Search, Prune or parameters of kernels")
+	case p.MAP && (p.Update != PlugIn || p.Search != Mode || theta != nil):
+		return nil, errors.New("vi: MAP: not with Update, Search or parameters of kernels")
+	}
+	if p.Ridge > 0 {
+		m.ridge = make([]float64, N)
+		for n, c := range labels {
+			m.ridge[n] = p.Ridge * float64(count[c]) / float64(N)
+		}
 	}
 	for c := range C {
 		m.alpha = append(m.alpha, conjugate.NewGammas(priors[c], priors[c].Shape+0.5, D))
@@ -435,7 +439,7 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		m.memory.Of(theta.theta)
 	}
 	m.keptActive = make([][]int, C)
-	if m.monotone && !p.Plain && p.Prune == 0 && p.Search != Sampling && p.Update != Structured && theta == nil {
+	if m.monotone && !p.Plain && (p.MAP || p.Prune == 0) && p.Search != Sampling && p.Update != Structured && theta == nil {
 		m.ahead = &work.Anderson{}
 		m.ahead.Of(false, m.y.Data)
 		for c := range C {
@@ -542,8 +546,10 @@ func (m *model) resume(p *Posterior, rule Rule, beta []float64) error {
 	for c := range m.C {
 		g, active := &m.alpha[c], m.active[c][:0]
 		for d, a := range p.s.Alpha.Row(c) {
-			if math.IsInf(a, 1) {
-				g.Scale[d] = prunedPrecision(g.Prior, m.gram.At(d, d)) / g.Shape // it stays out
+			if math.IsInf(a, 1) { // it stays out
+				if g.Scale[d] = g.Prior.Scale; !m.point {
+					g.Scale[d] = prunedPrecision(g.Prior, m.gram.At(d, d)) / g.Shape
+				}
 				continue
 			}
 			g.Scale[d] = a / g.Shape
@@ -658,7 +664,9 @@ func (m *model) addRidge(k la.Matrix[float64]) {
 func (m *model) Sweep(done func(string)) error {
 	m.pruning = 0
 	if m.prune > 0 {
-		m.pruneRegressors()
+		if err := m.pruneRegressors(); err != nil {
+			return err
+		}
 		if done != nil && m.pruning > 0 {
 			done("pruning")
 		}
@@ -987,28 +995,63 @@ func (m *model) kept() (n int) {
 
 // pruneRegressors takes the regressors with E[α] above the threshold out of the
 // systems of equations. They keep a variance of their own: the posterior is one
-// of a smaller family, whose bound may be lower.
-func (m *model) pruneRegressors() {
+// of a smaller family, whose bound may be lower. A mode is one of fewer variables,
+// and where the density is lower without them it falls.
+func (m *model) pruneRegressors() error {
+	first := !m.refreshed
+	m.refreshed = true
 	before, last := m.kept(), 0.0
-	if m.refreshed {
+	if !first {
 		last = m.Bound()
 	}
 	for c, active := range m.active {
 		kept := active[:0]
 		for _, d := range active {
-			if m.alpha[c].Mean(d) <= m.prune {
+			if m.superfluous(c, d) {
+				m.w.Set(c, d, 0)
+			} else {
 				kept = append(kept, d)
 			}
 		}
 		m.active[c] = kept
 	}
-	if m.refreshed && m.kept() != before {
-		// The smaller family's best W, and what it costs.
-		if m.updates[0].Step() == nil {
-			m.pruning = max(0, last-m.Bound())
+	if first || m.kept() == before {
+		return nil
+	}
+	if m.ahead != nil {
+		m.ahead.Forget()
+	}
+	// The smaller family's best W, or the density without them, and what it costs.
+	settle := m.updates[0].Step
+	if m.point {
+		settle = m.settleMode
+	}
+	if err := settle(); err != nil {
+		return err
+	}
+	m.pruning = max(0, last-m.Bound())
+	return nil
+}
+
+// superfluous tells whether E[α] of regressor d of class c, at a mode of all classes, is above
+// the threshold.
+func (m *model) superfluous(c, d int) bool {
+	if !m.point {
+		return m.alpha[c].Mean(d) > m.prune
+	}
+	for c := range m.alpha {
+		if !(m.alpha[c].Mean(d) > m.prune) {
+			return false
 		}
 	}
-	m.refreshed = true
+	return true
+}
+
+// settleMode makes Y and α those of the present W.
+func (m *model) settleMode() error {
+	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.kernel, 0, m.f)
+	m.updateAlpha()
+	return m.updateY()
 }
 
 // settlePruned gives the pruned regressors of class c mean 0 and the variance
