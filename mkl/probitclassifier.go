@@ -124,6 +124,11 @@ type ProbitClassifier[T comparable] struct {
 	Alpha      Gamma
 	ClassAlpha map[T]Gamma
 
+	// LearnAlpha begins with Alpha and learns shape and scale of the prior from the samples, by type-II
+	// maximum likelihood, one for all classes: the scale of the kernels then matters less. It is for
+	// Variational inference, and not with ClassAlpha.
+	LearnAlpha bool
+
 	// The priors of what learned weights follow. Rho is the prior of each ρ_p of the
 	// Dirichlet distribution of WSum's weights, which Gibbs sampling and Search Sampling
 	// learn; the zero value means Gamma{1, 1}. On holds the probability that Bin has each of
@@ -159,7 +164,7 @@ type ProbitClassifier[T comparable] struct {
 
 	// Prune takes regressors whose precision is above it out of the equations; 0
 	// keeps all, but with PrunedVectors it means 1e4, and the precisions of a sample's regressors
-	// of all classes are above it.
+	// of all classes are above it; there it must be below (Shape+½)·Scale of Alpha.
 	Prune float64
 
 	// Classes, if not nil, are the classes in the order that models keep, as in
@@ -178,6 +183,9 @@ type ProbitClassifier[T comparable] struct {
 func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (model *ProbitClassifierModel[T], err error) {
 	if c.Inference < Variational || c.Inference > PrunedVectors {
 		return nil, fmt.Errorf("mkl: Inference is %v", c.Inference)
+	}
+	if c.LearnAlpha && c.Inference != Variational {
+		return nil, fmt.Errorf("mkl: LearnAlpha: not with Inference %v", c.Inference)
 	}
 	if c.Inference == MAP && c.Prune != 0 {
 		return nil, errors.New("mkl: Prune: not with Inference MAP: take PrunedVectors")
@@ -214,7 +222,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		return nil, err
 	}
 	p := probit.Model{
-		Rule: c.Rule, Alpha: c.Alpha, Ridge: c.Ridge, Beta: beta, Update: c.Update, Search: c.Search,
+		Rule: c.Rule, Alpha: c.Alpha, LearnAlpha: c.LearnAlpha, Ridge: c.Ridge, Beta: beta, Update: c.Update, Search: c.Search,
 		Samples: c.Samples, NotEmpty: c.NotEmpty, Prune: c.Prune, Workers: c.Workers,
 		Rho: c.Rho, On: c.On, Kappa: c.Kappa, Xi: c.Xi, Theta: c.Theta, MAP: c.Inference == MAP,
 	}

@@ -117,14 +117,14 @@ func TestPrunedVectorsSettings(t *testing.T) {
 	same := testkit.Must(fit(ProbitClassifier[int]{Inference: PrunedVectors, ClassAlpha: map[int]Gamma{1: {Shape: 1e-5, Scale: 1e5}}, Prune: 1e4}))
 	assert.Equal(t, standard.Vectors(), same.Vectors())
 	assert.Equal(t, standard.Posterior().State().W, same.Posterior().State().W)
-	dense := testkit.Must(fit(ProbitClassifier[int]{Inference: PrunedVectors, Alpha: Gamma{Shape: 1, Scale: 1}}))
-	assert.Len(t, dense.Vectors(), 40, "by a prior that leaves all")
 
 	for want, c := range map[string]ProbitClassifier[int]{
-		"mkl: Prune: not with Inference MAP: take PrunedVectors": {Inference: MAP, Prune: 10},
-		"mkl: pruned vectors: Update and Search are not for it":  {Inference: PrunedVectors, Rule: WSum, Search: Sampling},
-		"MAP: Bin: FixSum, FixProd or WSum is needed":            {Inference: PrunedVectors, Rule: Bin},
-		"mkl: From: not with Inference pruned vectors":           {Inference: PrunedVectors, From: standard},
+		"mkl: Prune: not with Inference MAP: take PrunedVectors":                                    {Inference: MAP, Prune: 10},
+		"mkl: pruned vectors: Update and Search are not for it":                                     {Inference: PrunedVectors, Rule: WSum, Search: Sampling},
+		"mkl: LearnAlpha: not with Inference pruned vectors":                                        {Inference: PrunedVectors, LearnAlpha: true},
+		"mkl: vi: Prune is 10000, and by Alpha precisions are at most 1.5: no basis point would go": {Inference: PrunedVectors, Alpha: Gamma{Shape: 1, Scale: 1}},
+		"MAP: Bin: FixSum, FixProd or WSum is needed":                                               {Inference: PrunedVectors, Rule: Bin},
+		"mkl: From: not with Inference pruned vectors":                                              {Inference: PrunedVectors, From: standard},
 	} {
 		_, err := fit(c)
 		assert.ErrorContains(t, err, want)

@@ -159,6 +159,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -task binary -model probit -relevance -gibbs", "-relevance excludes -gibbs"},
 		{"fit d.csv -target y -task binary -model probit -map -gibbs", "-map excludes -relevance and -gibbs"},
 		{"fit d.csv -target y -task binary -model probit -map -rule wsum -update meanfield", "-map takes the mode: -search and -update are not for it"},
+		{"fit d.csv -target y -task binary -model probit -prior alpha=learn -prune", "-prior alpha=learn is not for -gibbs, -prune, -map and -class-prior"},
 		{"fit d.csv -target y -task binary -model probit -prune -relevance", "-prune excludes -relevance, -gibbs and -map"},
 		{"fit d.csv -target y -task binary -model probit -prune -rule wsum -search sampling", "-prune takes the mode: -search and -update are not for it"},
 		{"fit d.csv -target y -task binary -model probit -prune -rule wprod", "-prune is for -rule fixsum, fixprod and wsum, not wprod"},

@@ -205,7 +205,7 @@ var estimators = []*estimator{
 		priors: []string{"alpha", "rho", "kappa", "xi", "theta"},
 		build: func(s *settings) fitter {
 			c := mkl.ProbitClassifier[string]{
-				Fitting: s.fitting, Alpha: s.prior["alpha"], ClassAlpha: s.classPrior, Rule: rule(s.Rule), NotEmpty: true,
+				Fitting: s.fitting, Alpha: s.prior["alpha"], LearnAlpha: slices.ContainsFunc(s.Prior, learnsAlpha), ClassAlpha: s.classPrior, Rule: rule(s.Rule), NotEmpty: true,
 				Update: s.update(), Ridge: s.Ridge,
 				Rho: s.prior["rho"], Theta: s.prior["theta"], Kappa: rateOf(s.prior["kappa"]), Xi: rateOf(s.prior["xi"]),
 				Draws: mkl.GibbsDraws{Chains: s.Chains, Draws: s.Draws, Thin: s.Thin},

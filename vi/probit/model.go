@@ -52,6 +52,11 @@ type Model struct {
 	// sparse: a relevance vector machine of C classes.
 	Alpha vi.Gamma
 
+	// LearnAlpha starts from Alpha and puts the prior where the bound is highest, by type-II
+	// maximum likelihood, one for all classes: the scale of the kernels then matters less. Not
+	// with ClassAlpha, MAP and Published.
+	LearnAlpha bool
+
 	// ClassAlpha, if not nil, is the prior for each class, for imbalanced data:
 	// the smaller 1/(Shape·Scale), the more a class is shrunk.
 	ClassAlpha []vi.Gamma
@@ -259,6 +264,7 @@ type model struct {
 	jitter   []float64          // C, of B
 
 	alpha []conjugate.Gammas // C of D
+	prior []float64          // shape and scale of the prior of α, where it is learned; else nil
 
 	active  [][]int // regressors that are not pruned
 	pruning float64 // by how much the last pruning lowered the bound
@@ -398,6 +404,8 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		return nil, fmt.Errorf("vi: Ridge needs square kernels, not %d×%d", D, N)
 	case !(p.Prune >= 0):
 		return nil, fmt.Errorf("vi: Prune is %g", p.Prune)
+	case p.LearnAlpha && (p.ClassAlpha != nil || p.MAP || p.Published):
+		return nil, errors.New("vi: LearnAlpha: not with ClassAlpha, MAP or Published")
 	case p.MAP && (p.Rule == Bin || p.Rule == WProd):
 		return nil, fmt.Errorf("vi: MAP: %v: FixSum, FixProd or WSum is needed", p.Rule)
 	case p.MAP && (p.Update != PlugIn || p.Search != Mode || theta != nil):
@@ -412,6 +420,10 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 	for c := range C {
 		m.alpha = append(m.alpha, conjugate.NewGammas(priors[c], priors[c].Shape+0.5, D))
 		m.active = append(m.active, sequence(D))
+	}
+	if p.LearnAlpha {
+		m.prior = []float64{priors[0].Shape, priors[0].Scale}
+		m.memory.Of(m.prior)
 	}
 	m.weightTask, m.coneOf = m.updateClass, m.updateChunk
 	if p.From != nil {
@@ -445,6 +457,7 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		for c := range C {
 			m.ahead.Of(true, m.alpha[c].Scale)
 		}
+		m.ahead.Of(true, m.prior)
 	}
 	if p.Ascent.Journal != nil {
 		m.identity = identityOf(&m.ws, k)
@@ -453,6 +466,9 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		{Name: "W", Step: m.updateW},
 		{Name: "Y", Step: m.updateY},
 		{Name: "α", Step: func() error { m.updateAlpha(); return nil }},
+	}
+	if p.LearnAlpha {
+		m.updates = append(m.updates, work.Update{Name: "τ, ν", Step: func() error { m.updatePrior(); return nil }})
 	}
 	if m.beta != nil {
 		beta := func() error { return m.beta.update(m) }
@@ -671,7 +687,10 @@ func (m *model) Sweep(done func(string)) error {
 			done("pruning")
 		}
 	}
-	sweep := func(done func(string)) error { return work.Sweep(&m.Stop, m.updates, done) }
+	sweep := func(done func(string)) error {
+		m.setPrior()
+		return work.Sweep(&m.Stop, m.updates, done)
+	}
 	if m.ahead == nil {
 		return sweep(done)
 	}
@@ -693,6 +712,7 @@ func (m *model) Restore() {
 	for c, active := range m.keptActive {
 		m.active[c] = append(m.active[c][:0], active...)
 	}
+	m.setPrior()
 	m.restoreKernel()
 }
 
@@ -913,6 +933,59 @@ func (m *model) updateAlpha() {
 			m.alpha[c].Observe(d, float64(0.5*square))
 		}
 	}
+}
+
+// setPrior makes the prior of α the one that is learned, and the factors' shape that which it asks for.
+func (m *model) setPrior() {
+	if m.prior == nil {
+		return
+	}
+	prior := vi.Gamma{Shape: m.prior[0], Scale: m.prior[1]}
+	for c := range m.alpha {
+		m.alpha[c].SetPrior(prior, prior.Shape+0.5)
+	}
+}
+
+// updatePrior puts the prior of α where the bound is highest, and then q(α). What depends on
+// the prior is Σ E[log Gamma(α | τ, ν)] over the CD precisions, highest at
+//
+//	ν = τ/mean E[α],   log τ − ψ(τ) = log mean E[α] − mean E[log α].
+func (m *model) updatePrior() {
+	var mean, logs float64
+	for c := range m.alpha {
+		g := &m.alpha[c]
+		for d := range g.Scale {
+			mean += g.Mean(d)
+			logs += g.MeanLog(d)
+		}
+	}
+	n := float64(m.C * m.D)
+	mean /= n
+	shape := gammaShape(special.Log(mean) - logs/n)
+	m.prior[0], m.prior[1] = shape, mean/shape
+	m.setPrior()
+	m.updateAlpha()
+}
+
+// gammaShape solves log τ − ψ(τ) = s for τ, by Newton's iteration in log τ, within 1e-6 and 1e4.
+func gammaShape(s float64) float64 {
+	const least, most = 1e-6, 1e4
+	switch {
+	case !(s > special.LogMinusDigamma(most)):
+		return most
+	case s >= special.LogMinusDigamma(least):
+		return least
+	}
+	t := (3 - s + math.Sqrt(float64((s-3)*(s-3))+float64(24*s))) / (12 * s) // T. P. Minka's start
+	for range 20 {
+		t = min(max(t, least), most)
+		step := (special.LogMinusDigamma(t) - s) / (float64(t*special.Trigamma(t)) - 1)
+		t *= special.Exp(min(max(step, -1), 1))
+		if math.Abs(step) < 1e-12 {
+			break
+		}
+	}
+	return min(max(t, least), most)
 }
 
 // Bound implements [vi.Objective]. With Z the normalisers of q(Y) and m its location,

@@ -3,6 +3,7 @@ package probit
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -28,8 +29,8 @@ type Pruned struct {
 	ClassAlpha []vi.Gamma // that of each class, if not nil
 	Ridge      float64    // as that of [Model]
 
-	// Prune is the precision of basis points that are taken out; 0 means 10⁴. Precisions are at
-	// most (Shape + ½)·Scale of their prior, where the regressor is 0.
+	// Prune is the precision of basis points that are taken out; 0 means 10⁴. It must be below
+	// (Shape + ½)·Scale of their priors, the precision where the regressor is 0.
 	Prune float64
 
 	Ascent vi.Ascent
@@ -52,6 +53,11 @@ func (p Pruned) Fit(ctx context.Context, k vi.Kernels, labels []int) (*Relevance
 	s, err := m.model(k, labels)
 	if err != nil {
 		return nil, err
+	}
+	for _, a := range s.alpha {
+		if largest := float64(a.Shape * a.Prior.Scale); largest <= m.Prune {
+			return nil, fmt.Errorf("vi: Prune is %g, and by Alpha precisions are at most %.3g: no basis point would go", m.Prune, largest)
+		}
 	}
 	all := Model{Rule: p.Rule, Beta: s.mean, Ridge: p.Ridge, Workers: p.Workers, Seed: p.Seed}
 	full, err := all.briefly(ctx, p.Ascent.Journal, k, labels)

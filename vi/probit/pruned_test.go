@@ -308,13 +308,14 @@ func identity(n int) la.Matrix[float64] {
 func TestPrunedRefuses(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 9, 3, 3, 0, 1)
 	for want, p := range map[string]Pruned{
-		"MAP: WProd: FixSum, FixProd or WSum is needed": {Rule: WProd, Ridge: 0.1},
-		"Beta: 1 weights for 3 kernels":                 {Beta: []float64{1}},
-		"Prune is -1":                                   {Prune: -1, Ridge: 1},
-		"Prune is NaN":                                  {Prune: math.NaN()},
-		"Ridge is +Inf":                                 {Ridge: math.Inf(1)},
-		"Alpha":                                         {Alpha: vi.Gamma{Shape: -1, Scale: 1}},
-		"ClassAlpha: 1 priors for 3 classes":            {ClassAlpha: []vi.Gamma{{Shape: 1, Scale: 1}}},
+		"MAP: WProd: FixSum, FixProd or WSum is needed":                {Rule: WProd, Ridge: 0.1},
+		"Beta: 1 weights for 3 kernels":                                {Beta: []float64{1}},
+		"Prune is -1":                                                  {Prune: -1, Ridge: 1},
+		"by Alpha precisions are at most 1.5: no basis point would go": {Alpha: vi.Gamma{Shape: 1, Scale: 1}},
+		"Prune is NaN":                                                 {Prune: math.NaN()},
+		"Ridge is +Inf":                                                {Ridge: math.Inf(1)},
+		"Alpha":                                                        {Alpha: vi.Gamma{Shape: -1, Scale: 1}},
+		"ClassAlpha: 1 priors for 3 classes":                           {ClassAlpha: []vi.Gamma{{Shape: 1, Scale: 1}}},
 	} {
 		_, err := p.Fit(context.Background(), k, labels)
 		assert.ErrorContains(t, err, want)
