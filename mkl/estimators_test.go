@@ -337,6 +337,15 @@ var estimators = []estimator{
 		predict: predictProbit[int],
 	},
 	{
+		name: "multinomial probit by pruned vectors",
+		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+			c := probitOf[int](s, WSum)
+			c.Inference = PrunedVectors
+			return orNil(c.Fit(ctx, views, parts(y, 3)))
+		},
+		predict: predictProbit[int],
+	},
+	{
 		name: "multinomial probit at the mode",
 		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
 			c := probitOf[int](s, WSum)

@@ -208,6 +208,7 @@ func TestGoldenScores(t *testing.T) {
 		"probit-classifier-states":    probit(ProbitClassifier[string]{Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}}, views[0], views[3]),
 		"probit-classifier-draws":     probit(ProbitClassifier[string]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 5, Thin: 1, BurnIn: 8}}, views...),
 		"probit-classifier-mode":      probit(ProbitClassifier[string]{Rule: WSum, Inference: MAP}, views...),
+		"probit-classifier-pruned":    probit(ProbitClassifier[string]{Rule: WSum, Inference: PrunedVectors}, views...),
 		"probit-classifier-relevance": probit(ProbitClassifier[string]{Rule: WSum, Inference: RelevanceVectors}, views...),
 	} {
 		path := "../testdata/models/" + name + "-v1"

@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,9 +60,14 @@ const (
 	// regressors and of WSum's weights, without their uncertainty. The model is small, predictions cost
 	// least but for those of relevance vectors, and their probabilities are too sure.
 	MAP
+
+	// PrunedVectors keeps a few samples as well, by going down: of all of them, under a prior by which
+	// most regressors end near 0, it takes out those whose regressors do, on the way to the mode of the
+	// posterior. See [probit.Pruned], and docs/relevance.md on which of the two to take.
+	PrunedVectors
 )
 
-// String returns variational, Gibbs, relevance vectors or MAP.
+// String returns variational, Gibbs, relevance vectors, MAP or pruned vectors.
 func (i Inference) String() string {
 	switch i {
 	case Variational:
@@ -72,9 +78,14 @@ func (i Inference) String() string {
 		return "relevance vectors"
 	case MAP:
 		return "MAP"
+	case PrunedVectors:
+		return "pruned vectors"
 	}
 	return fmt.Sprintf("Inference(%d)", int(i))
 }
+
+// vectors tells whether the inference leaves few of the samples.
+func (i Inference) vectors() bool { return i == RelevanceVectors || i == PrunedVectors }
 
 // ProbitClassifier is the multinomial probit kernel machine: it tells two or more
 // classes apart, whose names are of any comparable type, by one function for each
@@ -98,8 +109,8 @@ type ProbitClassifier[T comparable] struct {
 
 	// Inference says how the posterior is found. RelevanceVectors takes the rules FixSum,
 	// FixProd and WSum, and of the other settings Beta alone, since each sample then has one
-	// precision for all classes, without a prior. MAP takes the same rules, and neither Update, Search,
-	// Prune nor ARD kernels.
+	// precision for all classes, without a prior. MAP and PrunedVectors take the same rules, and neither
+	// Update, Search nor ARD kernels, and MAP no Prune.
 	Inference Inference
 
 	// Draws says how long Gibbs sampling goes on; its zero value is ready. Gibbs
@@ -108,10 +119,15 @@ type ProbitClassifier[T comparable] struct {
 	Draws GibbsDraws
 
 	// Alpha is the prior of the precisions of the regressors; the zero value means
-	// Gamma{1, 1}. With Gamma{1e-6, 1e6} the machine is sparse. ClassAlpha holds the
-	// priors of classes that have one of their own, for imbalanced data.
+	// Gamma{1, 1}, and with PrunedVectors Gamma{1e-5, 1e5}. With Gamma{1e-6, 1e6} the machine is
+	// sparse. ClassAlpha holds the priors of classes that have one of their own, for imbalanced data.
 	Alpha      Gamma
 	ClassAlpha map[T]Gamma
+
+	// LearnAlpha begins with Alpha and learns shape and scale of the prior from the samples, by type-II
+	// maximum likelihood, one for all classes: the scale of the kernels then matters less. It is for
+	// Variational inference, and not with ClassAlpha.
+	LearnAlpha bool
 
 	// The priors of what learned weights follow. Rho is the prior of each ρ_p of the
 	// Dirichlet distribution of WSum's weights, which Gibbs sampling and Search Sampling
@@ -147,7 +163,8 @@ type ProbitClassifier[T comparable] struct {
 	NotEmpty bool // with Bin at least one kernel is on
 
 	// Prune takes regressors whose precision is above it out of the equations; 0
-	// keeps all.
+	// keeps all, but with PrunedVectors it means 1e4, and the precisions of a sample's regressors
+	// of all classes are above it; there it must be below (Shape+½)·Scale of Alpha.
 	Prune float64
 
 	// Classes, if not nil, are the classes in the order that models keep, as in
@@ -164,8 +181,14 @@ type ProbitClassifier[T comparable] struct {
 // Fit fits the model to the views of N samples and their labels. Errors are
 // those of [Regression.Fit].
 func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (model *ProbitClassifierModel[T], err error) {
-	if c.Inference < Variational || c.Inference > MAP {
+	if c.Inference < Variational || c.Inference > PrunedVectors {
 		return nil, fmt.Errorf("mkl: Inference is %v", c.Inference)
+	}
+	if c.LearnAlpha && c.Inference != Variational {
+		return nil, fmt.Errorf("mkl: LearnAlpha: not with Inference %v", c.Inference)
+	}
+	if c.Inference == MAP && c.Prune != 0 {
+		return nil, errors.New("mkl: Prune: not with Inference MAP: take PrunedVectors")
 	}
 	classes, index, err := checkLabels(c.Classes, labels)
 	if err != nil {
@@ -179,7 +202,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		switch {
 		case c.Slopes != nil:
 			return nil, fmt.Errorf("mkl: Slopes: ARD learns the widths in the fit")
-		case c.Inference == RelevanceVectors:
+		case c.Inference.vectors():
 			return nil, fmt.Errorf("mkl: ARD: %v take widths that are given", c.Inference)
 		case c.Kernels.rounds():
 			return nil, fmt.Errorf("mkl: ARD: kernels whose widths are learned are held as float64 in memory: leave out Kernels")
@@ -199,7 +222,7 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		return nil, err
 	}
 	p := probit.Model{
-		Rule: c.Rule, Alpha: c.Alpha, Ridge: c.Ridge, Beta: beta, Update: c.Update, Search: c.Search,
+		Rule: c.Rule, Alpha: c.Alpha, LearnAlpha: c.LearnAlpha, Ridge: c.Ridge, Beta: beta, Update: c.Update, Search: c.Search,
 		Samples: c.Samples, NotEmpty: c.NotEmpty, Prune: c.Prune, Workers: c.Workers,
 		Rho: c.Rho, On: c.On, Kappa: c.Kappa, Xi: c.Xi, Theta: c.Theta, MAP: c.Inference == MAP,
 	}
@@ -214,8 +237,8 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if c.Inference != Variational && c.Slopes != nil {
 		return nil, fmt.Errorf("mkl: Slopes: they are of the lower bound of Variational and not of %v", c.Inference)
 	}
-	if c.Inference == RelevanceVectors {
-		return c.fitRelevance(ctx, m, k, beta, index)
+	if c.Inference.vectors() {
+		return c.fitRelevance(ctx, m, k, p, index)
 	}
 	var theta *relevances // nil if no widths are learned
 	if ds.learnsAny() {
@@ -354,12 +377,11 @@ func (c ProbitClassifier[T]) classAlpha(classes []T) ([]Gamma, error) {
 	if c.ClassAlpha == nil {
 		return nil, nil
 	}
-	priors := make([]Gamma, len(classes))
-	for i := range priors {
-		if priors[i] = c.Alpha; priors[i] == (Gamma{}) {
-			priors[i] = Gamma{Shape: 1, Scale: 1}
-		}
+	standard := Gamma{Shape: 1, Scale: 1}
+	if c.Inference == PrunedVectors {
+		standard = Gamma{Shape: 1e-5, Scale: 1e5}
 	}
+	priors := slices.Repeat([]Gamma{cmp.Or(c.Alpha, standard)}, len(classes))
 	for class, g := range c.ClassAlpha {
 		i := slices.Index(classes, class)
 		if i < 0 {

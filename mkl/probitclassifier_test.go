@@ -69,7 +69,7 @@ func TestProbitClassifier(t *testing.T) {
 		"mkl: vi: Kappa is -1 and Xi 0: they must be positive and finite":    {Rule: WProd, Kappa: -1},
 		"mkl: vi: On: 1 values for 3 kernels":                                {Rule: Bin, On: []float64{0.5}},
 		"mkl: ClassAlpha: 7 is not one of the classes":                       {ClassAlpha: map[int]Gamma{7: {Shape: 1, Scale: 1}}},
-		"mkl: Inference is Inference(4)":                                     {Inference: 4},
+		"mkl: Inference is Inference(5)":                                     {Inference: 5},
 		"mkl: vi: relevance vectors: Bin: FixSum, FixProd or WSum is needed": {Rule: Bin, Inference: RelevanceVectors},
 		"mkl: mcmc: Sampling.Chains is -1: it must not be negative":          {Inference: Gibbs, Draws: GibbsDraws{Chains: -1}},
 		"mkl: vi: Beta: 1 weights for 3 kernels":                             {Beta: []float64{1}},

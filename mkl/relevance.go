@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -11,10 +12,20 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// fitRelevance completes the model m by relevance vectors for the classes index of the samples.
-func (c ProbitClassifier[T]) fitRelevance(ctx context.Context, m *ProbitClassifierModel[T], k vi.Kernels, beta []float64, index []int) (*ProbitClassifierModel[T], error) {
+// fitRelevance completes the model m by relevance vectors for the classes index of the samples, with
+// what p has of the settings.
+func (c ProbitClassifier[T]) fitRelevance(ctx context.Context, m *ProbitClassifierModel[T], k vi.Kernels, p probit.Model, index []int) (*ProbitClassifierModel[T], error) {
+	if c.Inference == PrunedVectors && (c.Update != PlugIn || c.Search != Mode) {
+		return nil, fmt.Errorf("mkl: %v: Update and Search are not for it", c.Inference)
+	}
 	fit, err := bestStart(ctx, &c.Fitting, func(seed uint64, a vi.Ascent) (*probit.RelevanceFit, error) {
-		return probit.Relevance{Rule: c.Rule, Beta: beta, Ascent: a, Workers: c.Workers, Seed: seed}.Fit(ctx, k, index)
+		if c.Inference == PrunedVectors {
+			return probit.Pruned{
+				Rule: p.Rule, Beta: p.Beta, Alpha: p.Alpha, ClassAlpha: p.ClassAlpha, Ridge: p.Ridge, Prune: p.Prune,
+				Ascent: a, Workers: p.Workers, Seed: seed,
+			}.Fit(ctx, k, index)
+		}
+		return probit.Relevance{Rule: p.Rule, Beta: p.Beta, Ascent: a, Workers: p.Workers, Seed: seed}.Fit(ctx, k, index)
 	}, func(fit *probit.RelevanceFit) vi.Record { return fit.Record })
 	if fit == nil {
 		return nil, err
@@ -34,7 +45,7 @@ func (m *ProbitClassifierModel[T]) setRelevance(fit *probit.RelevanceFit) error 
 		return m.set(fit.Posterior, 0)
 	}
 	s, D := fit.Posterior.State(), m.design.d
-	w, gram := la.NewMatrix[float64](s.W.Rows, D), la.NewMatrix[float64](D, D)
+	w := la.NewMatrix[float64](s.W.Rows, D)
 	alpha := w.Clone()
 	alpha.Fill(math.Inf(1))
 	for i, d := range fit.Vectors {
@@ -42,11 +53,17 @@ func (m *ProbitClassifierModel[T]) setRelevance(fit *probit.RelevanceFit) error 
 			w.Set(c, d, s.W.At(c, i))
 			alpha.Set(c, d, s.Alpha.At(c, i))
 		}
-		for j, e := range fit.Vectors[:i+1] {
-			gram.Set(d, e, s.Gram.At(i, j))
-		}
 	}
-	s.W, s.Alpha, s.Gram = w, alpha, gram
+	s.W, s.Alpha = w, alpha
+	if !s.Point {
+		gram := la.NewMatrix[float64](D, D)
+		for i, d := range fit.Vectors {
+			for j, e := range fit.Vectors[:i+1] {
+				gram.Set(d, e, s.Gram.At(i, j))
+			}
+		}
+		s.Gram = gram
+	}
 	p, err := probit.NewPosterior(s)
 	if err != nil {
 		return err

@@ -30,7 +30,15 @@ func TestRelevanceVectors(t *testing.T) {
 		{Name: "ranks", X: x, Kernel: Laplacian{Width: 2}, Ranks: true},
 		{Name: "wide", X: x, Kernel: Polynomial{Degree: 2, Offset: 1}, Standardize: true, Normalize: true},
 	}
-	c := ProbitClassifier[string]{Rule: WSum, Inference: RelevanceVectors}
+	for _, inference := range []Inference{RelevanceVectors, PrunedVectors} {
+		t.Run(inference.String(), func(t *testing.T) {
+			testRelevanceVectors(t, ProbitClassifier[string]{Rule: WSum, Inference: inference}, x, views, labels)
+		})
+	}
+}
+
+func testRelevanceVectors(t *testing.T, c ProbitClassifier[string], x la.Matrix[float64], views []View, labels []string) {
+	n := len(labels)
 	m, err := c.Fit(context.Background(), views, labels)
 	require.NoError(t, err)
 	assert.Less(t, len(m.Vectors()), 20)
@@ -90,5 +98,35 @@ func TestRelevanceVectors(t *testing.T) {
 	require.NoError(t, err)
 	for i := range probability {
 		assert.InDelta(t, 1, total(probability[i]), 1e-9)
+	}
+}
+
+// The priors of classes stand beside the default of pruned vectors, and what does not fit is refused.
+func TestPrunedVectorsSettings(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	x, labels := la.NewMatrix[float64](40, 1), make([]int, 40)
+	for i := range labels {
+		labels[i] = i % 2
+		x.Set(i, 0, float64(3*labels[i])+r.NormFloat64())
+	}
+	views := []View{{X: x, Kernel: RBF{Width: 2}}}
+	fit := func(c ProbitClassifier[int]) (*ProbitClassifierModel[int], error) {
+		return c.Fit(context.Background(), views, labels)
+	}
+	standard := testkit.Must(fit(ProbitClassifier[int]{Inference: PrunedVectors}))
+	same := testkit.Must(fit(ProbitClassifier[int]{Inference: PrunedVectors, ClassAlpha: map[int]Gamma{1: {Shape: 1e-5, Scale: 1e5}}, Prune: 1e4}))
+	assert.Equal(t, standard.Vectors(), same.Vectors())
+	assert.Equal(t, standard.Posterior().State().W, same.Posterior().State().W)
+
+	for want, c := range map[string]ProbitClassifier[int]{
+		"mkl: Prune: not with Inference MAP: take PrunedVectors":                                    {Inference: MAP, Prune: 10},
+		"mkl: pruned vectors: Update and Search are not for it":                                     {Inference: PrunedVectors, Rule: WSum, Search: Sampling},
+		"mkl: LearnAlpha: not with Inference pruned vectors":                                        {Inference: PrunedVectors, LearnAlpha: true},
+		"mkl: vi: Prune is 10000, and by Alpha precisions are at most 1.5: no basis point would go": {Inference: PrunedVectors, Alpha: Gamma{Shape: 1, Scale: 1}},
+		"MAP: Bin: FixSum, FixProd or WSum is needed":                                               {Inference: PrunedVectors, Rule: Bin},
+		"mkl: From: not with Inference pruned vectors":                                              {Inference: PrunedVectors, From: standard},
+	} {
+		_, err := fit(c)
+		assert.ErrorContains(t, err, want)
 	}
 }

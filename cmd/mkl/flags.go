@@ -43,7 +43,7 @@ type learnFlags struct {
 	View   []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
 
 	Sparse string   `enum:"none,kernels,samples,both" default:"none" help:"What to make sparse by Gamma(1e-10,1e+10) priors on weights: none, kernels, samples or both."`
-	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon, of -model probit of alpha, rho or theta, or its kappa or xi as kappa=RATE, of -model pairs of lambda, eta, gamma or epsilon; can be repeated (1,1)."`
+	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon, of -model probit of alpha, rho or theta, or its kappa or xi as kappa=RATE, or alpha=learn, which learns shape and scale, of -model pairs of lambda, eta, gamma or epsilon; can be repeated (1,1)."`
 	Margin float64  `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default}); the paper has one, and probabilities too near 0 and 1."`
 	SigmaG float64  `default:"${sigmaG}" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
 
@@ -62,6 +62,8 @@ type learnFlags struct {
 	landmarkFlags `embed:""`
 
 	Relevance bool `help:"Keep by -model probit the few rows alone that matter most, its relevance vectors, for a small model and predictions that cost little; -rule is fixsum, fixprod or wsum."`
+
+	Prune bool `help:"Keep by -model probit few rows too, those that a sparse prior leaves of all rows at the mode of the posterior, by the same rules; -relevance begins without any."`
 
 	MAP bool `name:"map" help:"Take the mode of the posterior of -model probit alone, by the same rules: a small model whose probabilities are too sure."`
 
@@ -267,6 +269,7 @@ func (c *fitCmd) optional() []optionalFlag {
 		flagOf("choose", &c.Choose, chooseRandom),
 		flagOf("gibbs", &c.Gibbs, false),
 		flagOf("relevance", &c.Relevance, false),
+		flagOf("prune", &c.Prune, false),
 		flagOf("map", &c.MAP, false),
 		flagOf("raw-targets", &c.RawTargets, false),
 		flagOf("store", &c.Store, storeFloat64),
@@ -335,6 +338,10 @@ func (c *fitCmd) checkSampling() error {
 		return console.Inputf("-relevance excludes -gibbs")
 	case c.MAP && (c.Relevance || c.Gibbs):
 		return console.Inputf("-map excludes -relevance and -gibbs")
+	case c.Prune && (c.Relevance || c.Gibbs || c.MAP):
+		return console.Inputf("-prune excludes -relevance, -gibbs and -map")
+	case c.Prune && (c.Search != searchMode || c.Update != updates[0].name):
+		return console.Inputf("-prune takes the mode: -search and -update are not for it")
 	case c.MAP && (c.Search != searchMode || c.Update != updates[0].name):
 		return console.Inputf("-map takes the mode: -search and -update are not for it")
 	case c.Relevance && c.Search != searchMode:
@@ -343,6 +350,8 @@ func (c *fitCmd) checkSampling() error {
 		return console.Inputf("-gibbs draws the weights: -search is not for it")
 	case c.Relevance && (len(c.Prior) > 0 || len(c.ClassPrior) > 0):
 		return console.Inputf("-relevance has no priors: -prior and -class-prior are not for it")
+	case slices.ContainsFunc(c.Prior, learnsAlpha) && (c.Gibbs || c.Prune || c.MAP || len(c.ClassPrior) > 0):
+		return console.Inputf("-prior alpha=learn is not for -gibbs, -prune, -map and -class-prior")
 	case c.Relevance && c.Ridge > 0:
 		return console.Inputf("-relevance takes kernels as they are: -ridge is not for it")
 	case (c.Relevance || c.Gibbs) && c.Update != updates[0].name:
@@ -355,6 +364,8 @@ func (c *fitCmd) checkSampling() error {
 		return console.Inputf("-relevance is for -rule fixsum, fixprod and wsum, not %s", c.Rule)
 	case c.MAP && (c.Rule == "bin" || c.Rule == "wprod"):
 		return console.Inputf("-map is for -rule fixsum, fixprod and wsum, not %s", c.Rule)
+	case c.Prune && (c.Rule == "bin" || c.Rule == "wprod"):
+		return console.Inputf("-prune is for -rule fixsum, fixprod and wsum, not %s", c.Rule)
 	}
 	for _, f := range []struct {
 		name            string
@@ -388,6 +399,9 @@ func (c *fitCmd) priors(est *estimator) (map[string]mkl.Gamma, error) {
 	for _, s := range c.Prior {
 		name, value, _ := strings.Cut(s, "=")
 		name = strings.ToLower(strings.TrimSpace(name))
+		if learnsAlpha(s) && slices.Contains(est.priors, name) {
+			continue
+		}
 		if !slices.Contains(est.priors, name) {
 			noun := "priors are"
 			if len(est.priors) == 1 {
@@ -410,6 +424,12 @@ func (c *fitCmd) priors(est *estimator) (map[string]mkl.Gamma, error) {
 		priors[name] = g
 	}
 	return priors, nil
+}
+
+// learnsAlpha tells whether the text of a -prior asks for a prior alpha that is learned.
+func learnsAlpha(text string) bool {
+	name, value, _ := strings.Cut(text, "=")
+	return strings.EqualFold(strings.TrimSpace(name), "alpha") && strings.TrimSpace(value) == "learn"
 }
 
 // gammaOf reads SHAPE,SCALE.

@@ -200,11 +200,11 @@ var estimators = []*estimator{
 	},
 	{
 		model: "probit", tasks: []string{taskBinary, taskMulticlass}, kind: "probit-classifier", form: classes, gaps: true,
-		flags:  []string{"kernels", "text", "prior", "rule", "search", "update", "ridge", "class-prior", "gibbs", "relevance", "map", "allow-duplicates", "restarts", "store", "resume"},
+		flags:  []string{"kernels", "text", "prior", "rule", "search", "update", "ridge", "class-prior", "gibbs", "relevance", "prune", "map", "allow-duplicates", "restarts", "store", "resume"},
 		priors: []string{"alpha", "rho", "kappa", "xi", "theta"},
 		build: func(s *settings) fitter {
 			c := mkl.ProbitClassifier[string]{
-				Fitting: s.fitting, Alpha: s.prior["alpha"], ClassAlpha: s.classPrior, Rule: rule(s.Rule), NotEmpty: true,
+				Fitting: s.fitting, Alpha: s.prior["alpha"], LearnAlpha: slices.ContainsFunc(s.Prior, learnsAlpha), ClassAlpha: s.classPrior, Rule: rule(s.Rule), NotEmpty: true,
 				Update: s.update(), Ridge: s.Ridge,
 				Rho: s.prior["rho"], Theta: s.prior["theta"], Kappa: rateOf(s.prior["kappa"]), Xi: rateOf(s.prior["xi"]),
 				Draws: mkl.GibbsDraws{Chains: s.Chains, Draws: s.Draws, Thin: s.Thin},
@@ -214,6 +214,8 @@ var estimators = []*estimator{
 				c.Inference = mkl.Gibbs
 			case s.Relevance:
 				c.Inference = mkl.RelevanceVectors
+			case s.Prune:
+				c.Inference = mkl.PrunedVectors
 			case s.MAP:
 				c.Inference = mkl.MAP
 			}

@@ -27,7 +27,9 @@ func TestResume(t *testing.T) {
 		{"-target y -model mgp -method factorised", "-sweeps=2"},
 		{"-target kind -model probit", "-sweeps=3"},
 		{"-target kind -model probit -rule wsum -search sampling", "-sweeps=3"},
+		{"-target kind -model probit -prior alpha=learn", "-sweeps=3"},
 		{"-target kind -model probit -relevance", "-sweeps=3"},
+		{"-target kind -model probit -prune", "-sweeps=3"},
 		{"-target * -task factors -factors 2", "-sweeps=3"},
 	} {
 		fit := func(model string, more ...string) (stderr string) {

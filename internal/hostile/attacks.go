@@ -96,6 +96,20 @@ var fits = []estimate{
 		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule(), Inference: mkl.RelevanceVectors}
 		return some(e.Fit(ctx, p.views(), p.labels()))
 	}},
+	{"probit classifier, pruned vectors", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule(), Inference: mkl.PrunedVectors}
+		if p.IntN(2) == 0 {
+			e.Alpha, e.Prune = p.gamma(), pick(p.Rand, 0, 0.5, 100)
+		}
+		if !p.mild() {
+			e.Prune, e.Ridge = p.number(), p.number()
+		}
+		return some(e.Fit(ctx, p.views(), p.labels()))
+	}},
+	{"probit classifier, learned prior", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule(), Alpha: p.gamma(), LearnAlpha: true}
+		return some(e.Fit(ctx, p.views(), p.labels()))
+	}},
 	{"probit classifier, sampled", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.ProbitClassifier[string]{Fitting: p.fitting(), Rule: p.rule(), Alpha: p.gamma(), Inference: mkl.Gibbs}
 		e.Draws = mkl.GibbsDraws{Chains: 2, Draws: 5, Thin: 1}

@@ -297,6 +297,10 @@ var journalled = []struct {
 		e := mkl.LandmarkClassifier[string]{Fitting: f, Landmarks: mkl.Landmarks{Count: 3}}
 		return some(e.Fit(ctx, mildViews(harmless(6)), sixClasses))
 	}},
+	{"probit classifier of pruned vectors", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
+		c := mkl.ProbitClassifier[string]{Fitting: f, Rule: mkl.WSum, Inference: mkl.PrunedVectors}
+		return some(c.Fit(ctx, mildViews(harmless(6)), sixClasses))
+	}},
 	{"multi-task", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
 		p := harmless(6)
 		return some(mkl.MultiTask{Fitting: f, Latents: 1}.Fit(ctx, mildViews(p), p.normal(1).Data, p.normal(1).Data))

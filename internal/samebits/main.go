@@ -154,6 +154,9 @@ var fits = []struct {
 	{"probit classifier, relevance vectors", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		return mkl.ProbitClassifier[string]{Fitting: s, Rule: mkl.WSum, Inference: mkl.RelevanceVectors}.Fit(ctx, d.radial(), d.class)
 	}},
+	{"probit classifier, pruned vectors", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.ProbitClassifier[string]{Fitting: s, Rule: mkl.WSum, Inference: mkl.PrunedVectors}.Fit(ctx, d.radial(), d.class)
+	}},
 	{"probit classifier, mode", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		return mkl.ProbitClassifier[string]{Fitting: s, Rule: mkl.WSum, Inference: mkl.MAP}.Fit(ctx, d.radial(), d.class)
 	}},

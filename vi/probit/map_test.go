@@ -146,7 +146,7 @@ func TestMAPRefused(t *testing.T) {
 	for want, p := range map[string]Model{
 		"vi: MAP: Bin: FixSum, FixProd or WSum is needed":                     {Rule: Bin, MAP: true},
 		"vi: MAP: WProd: FixSum, FixProd or WSum is needed":                   {Rule: WProd, MAP: true},
-		"vi: MAP: not with Update, Search, Prune or parameters of kernels":    {Rule: WSum, Update: MeanField, MAP: true},
+		"vi: MAP: not with Update, Search or parameters of kernels":           {Rule: WSum, Update: MeanField, MAP: true},
 		"vi: From: 3 classes, 2 kernels and 15 basis points where there are ": {From: &Posterior{s: State{W: la.NewMatrix[float64](3, 15), Beta: []float64{1, 1}}}},
 	} {
 		use := labels

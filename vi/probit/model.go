@@ -52,6 +52,11 @@ type Model struct {
 	// sparse: a relevance vector machine of C classes.
 	Alpha vi.Gamma
 
+	// LearnAlpha starts from Alpha and puts the prior where the bound is highest, by type-II
+	// maximum likelihood, one for all classes: the scale of the kernels then matters less. Not
+	// with ClassAlpha, MAP and Published.
+	LearnAlpha bool
+
 	// ClassAlpha, if not nil, is the prior for each class, for imbalanced data:
 	// the smaller 1/(Shape·Scale), the more a class is shrunk.
 	ClassAlpha []vi.Gamma
@@ -78,7 +83,8 @@ type Model struct {
 	Theta     vi.Gamma  // prior of the kernels' parameters, for FitParametric
 
 	// Prune takes regressors with E[α] above it out of the equations, which saves
-	// most of the work of sparse machines; 0 keeps all.
+	// most of the work of sparse machines; 0 keeps all. With MAP it takes basis points
+	// out, of which that holds in all classes: their regressors are then 0.
 	Prune float64
 
 	// Published updates α with E[w]² in place of E[w²], as the paper's algorithm 1.2
@@ -89,9 +95,11 @@ type Model struct {
 	// MAP finds the mode of the posterior of W, and with WSum of W and β, with Y and α integrated
 	// out, instead of an approximate posterior: W and β are then points. It is found by expectation
 	// and maximisation, whose sweeps are those of Published. It takes the rules FixSum, FixProd and
-	// WSum with its other settings of the weights at their defaults, and no Prune. The record
+	// WSum with its other settings of the weights at their defaults. The record
 	// has the logarithm of the joint density of labels, W and β; see docs/probit.md. With priors of a
-	// small shape that is highest where most regressors are nearly 0.
+	// small shape that is highest where most regressors are nearly 0: with Prune this is mRVM2 of
+	// I. Psorakis, T. Damoulas and M. A. Girolami, "Multiclass relevance vector machines: sparsity and
+	// accuracy", IEEE Transactions on Neural Networks 21 (2010); see docs/relevance.md.
 	MAP bool
 
 	Ascent vi.Ascent
@@ -256,6 +264,7 @@ type model struct {
 	jitter   []float64          // C, of B
 
 	alpha []conjugate.Gammas // C of D
+	prior []float64          // shape and scale of the prior of α, where it is learned; else nil
 
 	active  [][]int // regressors that are not pruned
 	pruning float64 // by how much the last pruning lowered the bound
@@ -393,21 +402,28 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		return nil, fmt.Errorf("vi: Ridge is %g", p.Ridge)
 	case p.Ridge > 0 && D != N:
 		return nil, fmt.Errorf("vi: Ridge needs square kernels, not %d×%d", D, N)
-	case p.Ridge > 0:
+	case !(p.Prune >= 0):
+		return nil, fmt.Errorf("vi: Prune is %g", p.Prune)
+	case p.LearnAlpha && (p.ClassAlpha != nil || p.MAP || p.Published):
+		return nil, errors.New("vi: LearnAlpha: not with ClassAlpha, MAP or Published")
+	case p.MAP && (p.Rule == Bin || p.Rule == WProd):
+		return nil, fmt.Errorf("vi: MAP: %v: FixSum, FixProd or WSum is needed", p.Rule)
+	case p.MAP && (p.Update != PlugIn || p.Search != Mode || theta != nil):
+		return nil, errors.New("vi: MAP: not with Update, Search or parameters of kernels")
+	}
+	if p.Ridge > 0 {
 		m.ridge = make([]float64, N)
 		for n, c := range labels {
 			m.ridge[n] = p.Ridge * float64(count[c]) / float64(N)
 		}
-	case !(p.Prune >= 0):
-		return nil, fmt.Errorf("vi: Prune is %g", p.Prune)
-	case p.MAP && (p.Rule == Bin || p.Rule == WProd):
-		return nil, fmt.Errorf("vi: MAP: %v: FixSum, FixProd or WSum is needed", p.Rule)
-	case p.MAP && (p.Update != PlugIn || p.Search != Mode || p.Prune != 0 || theta != nil):
-		return nil, errors.New("vi: MAP: not with Update, Search, Prune or parameters of kernels")
 	}
 	for c := range C {
 		m.alpha = append(m.alpha, conjugate.NewGammas(priors[c], priors[c].Shape+0.5, D))
 		m.active = append(m.active, sequence(D))
+	}
+	if p.LearnAlpha {
+		m.prior = []float64{priors[0].Shape, priors[0].Scale}
+		m.memory.Of(m.prior)
 	}
 	m.weightTask, m.coneOf = m.updateClass, m.updateChunk
 	if p.From != nil {
@@ -435,12 +451,13 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		m.memory.Of(theta.theta)
 	}
 	m.keptActive = make([][]int, C)
-	if m.monotone && !p.Plain && p.Prune == 0 && p.Search != Sampling && p.Update != Structured && theta == nil {
+	if m.monotone && !p.Plain && (p.MAP || p.Prune == 0) && p.Search != Sampling && p.Update != Structured && theta == nil {
 		m.ahead = &work.Anderson{}
 		m.ahead.Of(false, m.y.Data)
 		for c := range C {
 			m.ahead.Of(true, m.alpha[c].Scale)
 		}
+		m.ahead.Of(true, m.prior)
 	}
 	if p.Ascent.Journal != nil {
 		m.identity = identityOf(&m.ws, k)
@@ -449,6 +466,9 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		{Name: "W", Step: m.updateW},
 		{Name: "Y", Step: m.updateY},
 		{Name: "α", Step: func() error { m.updateAlpha(); return nil }},
+	}
+	if p.LearnAlpha {
+		m.updates = append(m.updates, work.Update{Name: "τ, ν", Step: func() error { m.updatePrior(); return nil }})
 	}
 	if m.beta != nil {
 		beta := func() error { return m.beta.update(m) }
@@ -542,8 +562,10 @@ func (m *model) resume(p *Posterior, rule Rule, beta []float64) error {
 	for c := range m.C {
 		g, active := &m.alpha[c], m.active[c][:0]
 		for d, a := range p.s.Alpha.Row(c) {
-			if math.IsInf(a, 1) {
-				g.Scale[d] = prunedPrecision(g.Prior, m.gram.At(d, d)) / g.Shape // it stays out
+			if math.IsInf(a, 1) { // it stays out
+				if g.Scale[d] = g.Prior.Scale; !m.point {
+					g.Scale[d] = prunedPrecision(g.Prior, m.gram.At(d, d)) / g.Shape
+				}
 				continue
 			}
 			g.Scale[d] = a / g.Shape
@@ -658,12 +680,17 @@ func (m *model) addRidge(k la.Matrix[float64]) {
 func (m *model) Sweep(done func(string)) error {
 	m.pruning = 0
 	if m.prune > 0 {
-		m.pruneRegressors()
+		if err := m.pruneRegressors(); err != nil {
+			return err
+		}
 		if done != nil && m.pruning > 0 {
 			done("pruning")
 		}
 	}
-	sweep := func(done func(string)) error { return work.Sweep(&m.Stop, m.updates, done) }
+	sweep := func(done func(string)) error {
+		m.setPrior()
+		return work.Sweep(&m.Stop, m.updates, done)
+	}
 	if m.ahead == nil {
 		return sweep(done)
 	}
@@ -685,6 +712,7 @@ func (m *model) Restore() {
 	for c, active := range m.keptActive {
 		m.active[c] = append(m.active[c][:0], active...)
 	}
+	m.setPrior()
 	m.restoreKernel()
 }
 
@@ -907,6 +935,59 @@ func (m *model) updateAlpha() {
 	}
 }
 
+// setPrior makes the prior of α the one that is learned, and the factors' shape that which it asks for.
+func (m *model) setPrior() {
+	if m.prior == nil {
+		return
+	}
+	prior := vi.Gamma{Shape: m.prior[0], Scale: m.prior[1]}
+	for c := range m.alpha {
+		m.alpha[c].SetPrior(prior, prior.Shape+0.5)
+	}
+}
+
+// updatePrior puts the prior of α where the bound is highest, and then q(α). What depends on
+// the prior is Σ E[log Gamma(α | τ, ν)] over the CD precisions, highest at
+//
+//	ν = τ/mean E[α],   log τ − ψ(τ) = log mean E[α] − mean E[log α].
+func (m *model) updatePrior() {
+	var mean, logs float64
+	for c := range m.alpha {
+		g := &m.alpha[c]
+		for d := range g.Scale {
+			mean += g.Mean(d)
+			logs += g.MeanLog(d)
+		}
+	}
+	n := float64(m.C * m.D)
+	mean /= n
+	shape := gammaShape(special.Log(mean) - logs/n)
+	m.prior[0], m.prior[1] = shape, mean/shape
+	m.setPrior()
+	m.updateAlpha()
+}
+
+// gammaShape solves log τ − ψ(τ) = s for τ, by Newton's iteration in log τ, within 1e-6 and 1e4.
+func gammaShape(s float64) float64 {
+	const least, most = 1e-6, 1e4
+	switch {
+	case !(s > special.LogMinusDigamma(most)):
+		return most
+	case s >= special.LogMinusDigamma(least):
+		return least
+	}
+	t := (3 - s + math.Sqrt(float64((s-3)*(s-3))+float64(24*s))) / (12 * s) // T. P. Minka's start
+	for range 20 {
+		t = min(max(t, least), most)
+		step := (special.LogMinusDigamma(t) - s) / (float64(t*special.Trigamma(t)) - 1)
+		t *= special.Exp(min(max(step, -1), 1))
+		if math.Abs(step) < 1e-12 {
+			break
+		}
+	}
+	return min(max(t, least), most)
+}
+
 // Bound implements [vi.Objective]. With Z the normalisers of q(Y) and m its location,
 //
 //	Σ_n log Z_n + Σ_{c,n} (E[y](f − m) + ½m²) − ½ Σ_c (tr(E[KKᵀ]V_c) + w_cᵀE[KKᵀ]w_c)
@@ -987,28 +1068,63 @@ func (m *model) kept() (n int) {
 
 // pruneRegressors takes the regressors with E[α] above the threshold out of the
 // systems of equations. They keep a variance of their own: the posterior is one
-// of a smaller family, whose bound may be lower.
-func (m *model) pruneRegressors() {
+// of a smaller family, whose bound may be lower. A mode is one of fewer variables,
+// and where the density is lower without them it falls.
+func (m *model) pruneRegressors() error {
+	first := !m.refreshed
+	m.refreshed = true
 	before, last := m.kept(), 0.0
-	if m.refreshed {
+	if !first {
 		last = m.Bound()
 	}
 	for c, active := range m.active {
 		kept := active[:0]
 		for _, d := range active {
-			if m.alpha[c].Mean(d) <= m.prune {
+			if m.superfluous(c, d) {
+				m.w.Set(c, d, 0)
+			} else {
 				kept = append(kept, d)
 			}
 		}
 		m.active[c] = kept
 	}
-	if m.refreshed && m.kept() != before {
-		// The smaller family's best W, and what it costs.
-		if m.updates[0].Step() == nil {
-			m.pruning = max(0, last-m.Bound())
+	if first || m.kept() == before {
+		return nil
+	}
+	if m.ahead != nil {
+		m.ahead.Forget()
+	}
+	// The smaller family's best W, or the density without them, and what it costs.
+	settle := m.updates[0].Step
+	if m.point {
+		settle = m.settleMode
+	}
+	if err := settle(); err != nil {
+		return err
+	}
+	m.pruning = max(0, last-m.Bound())
+	return nil
+}
+
+// superfluous tells whether E[α] of regressor d of class c, at a mode of all classes, is above
+// the threshold.
+func (m *model) superfluous(c, d int) bool {
+	if !m.point {
+		return m.alpha[c].Mean(d) > m.prune
+	}
+	for c := range m.alpha {
+		if !(m.alpha[c].Mean(d) > m.prune) {
+			return false
 		}
 	}
-	m.refreshed = true
+	return true
+}
+
+// settleMode makes Y and α those of the present W.
+func (m *model) settleMode() error {
+	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.kernel, 0, m.f)
+	m.updateAlpha()
+	return m.updateY()
 }
 
 // settlePruned gives the pruned regressors of class c mean 0 and the variance

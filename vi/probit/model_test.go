@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/golden"
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -58,6 +59,7 @@ var probitVariants = map[string]Model{
 	"imbalanced":    {ClassAlpha: []vi.Gamma{{Shape: 1, Scale: 1}, {Shape: 2, Scale: 0.5}, {Shape: 0.5, Scale: 3}}, Ridge: 0.3},
 	"sparse":        {Alpha: vi.Gamma{Shape: 1e-6, Scale: 1e6}},
 	"pruned":        {Alpha: vi.Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 50},
+	"learned prior": {LearnAlpha: true, Rule: WSum, Update: MeanField},
 	"FixProd":       {Rule: FixProd, Beta: []float64{0.3, 1, 0.5}},
 	"WSum":          {Rule: WSum, Update: MeanField},
 	"WSum, ridge":   {Rule: WSum, Update: MeanField, Ridge: 0.3},
@@ -577,4 +579,40 @@ func TestProbitLearnsKernelParameters(t *testing.T) {
 	assert.EqualError(t, err, "vi: Update is MeanField: with kernel parameters the weights must be fixed or at their mode")
 	_, err = Model{}.FitParametric(context.Background(), nil, labels)
 	assert.EqualError(t, err, "vi: kernels: nil")
+}
+
+// The prior that is learned is where the bound has no slope: neither a larger nor a smaller shape or
+// scale, with q(α) as it then is, raises it.
+func TestLearnedPriorIsHighest(t *testing.T) {
+	k, _, labels, _ := probitProblem(t, 24, 3, 3, 0, 1)
+	p := Model{LearnAlpha: true, Alpha: vi.Gamma{Shape: 0.3, Scale: 20}, Plain: true, Workers: 1}
+	m := testkit.Must(p.model(k, labels))
+	for range 3 {
+		require.NoError(t, m.Sweep(nil))
+	}
+	mean, logs := 0.0, 0.0
+	for c := range m.alpha {
+		for d := range m.alpha[c].Scale {
+			mean += m.alpha[c].Mean(d) / 72
+			logs += m.alpha[c].MeanLog(d) / 72
+		}
+	}
+	expected := func(shape, scale float64) float64 { // E[log Gamma(α | shape, scale)], a precision's
+		l, _ := math.Lgamma(shape)
+		return (shape-1)*logs - mean/scale - l - shape*math.Log(scale)
+	}
+	m.updatePrior()
+	shape, scale := m.prior[0], m.prior[1]
+	best := expected(shape, scale)
+	for _, f := range []float64{0.9, 0.99, 1.01, 1.1} {
+		assert.Less(t, expected(f*shape, scale), best)
+		assert.Less(t, expected(shape, f*scale), best)
+		assert.Less(t, expected(f*shape, scale/f), best)
+	}
+	assert.Equal(t, vi.Gamma{Shape: shape, Scale: scale}, m.alpha[2].Prior)
+	for s, want := range map[float64]float64{math.Inf(1): 1e-6, 0: 1e4, math.NaN(): 1e4, special.LogMinusDigamma(3.7): 3.7, special.LogMinusDigamma(2e-3): 2e-3, special.LogMinusDigamma(900): 900} {
+		assert.InEpsilon(t, want, gammaShape(s), 1e-9, "%g", s)
+	}
+	_, err := Model{LearnAlpha: true, MAP: true}.Fit(context.Background(), k, labels)
+	assert.EqualError(t, err, "vi: LearnAlpha: not with ClassAlpha, MAP or Published")
 }

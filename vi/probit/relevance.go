@@ -49,7 +49,7 @@ type Relevance struct {
 	Workers int
 }
 
-// RelevanceFit is a fitted [Relevance].
+// RelevanceFit is a fitted [Relevance] or [Pruned].
 type RelevanceFit struct {
 	// Posterior is that of the regressors of the relevance vectors, its basis points. There
 	// is at least one: without any, the first basis point with all weights 0.
@@ -87,14 +87,8 @@ func (r Relevance) Fit(ctx context.Context, k vi.Kernels, labels []int) (*Releva
 // are all the same, no single basis point may be worth its precision, and then the machine
 // would end where it begins.
 func (r Relevance) start(ctx context.Context, m *relevance) error {
-	rule := r.Rule
-	if rule == WSum {
-		rule = FixSum
-	}
-	full, err := Model{
-		Rule: rule, Beta: m.beta, Ascent: vi.Ascent{MaxSweeps: relevanceStart, Journal: r.Ascent.Journal},
-		Workers: r.Workers, Seed: r.Seed,
-	}.Fit(ctx, m.composite.Base(), m.labels)
+	all := Model{Rule: r.Rule, Beta: m.beta, Workers: r.Workers, Seed: r.Seed}
+	full, err := all.briefly(ctx, r.Ascent.Journal, m.composite.Base(), m.labels)
 	if full == nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 func TestRestore(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 20, 3, 3, 0, 1)
 	for _, p := range []Model{
-		{}, {Prune: 1.2}, {Rule: WSum}, {Rule: WSum, Update: MeanField}, {Rule: WSum, Search: Sampling},
+		{}, {LearnAlpha: true}, {Prune: 1.2}, {Rule: WSum, MAP: true, Prune: 1.2}, {Rule: WSum}, {Rule: WSum, Update: MeanField}, {Rule: WSum, Search: Sampling},
 		{Rule: Bin, NotEmpty: true}, {Rule: Bin, Update: Structured}, {Rule: WProd}, {Rule: WProd, Update: MeanField},
 		{Rule: WProd, Search: Sampling}, {Rule: WProd, Search: Sampling, Update: MeanField},
 	} {

@@ -41,9 +41,13 @@ func (m *model) Snapshot(s *work.Snapshot) {
 	s.Same(float64(m.composite.rule), float64(m.update), m.prune)
 	for c := range m.alpha {
 		a := &m.alpha[c]
-		s.Same(a.Prior.Shape, a.Prior.Scale, a.Shape)
+		if m.prior == nil {
+			s.Same(a.Prior.Shape, a.Prior.Scale, a.Shape)
+		}
 		s.Floats(a.Scale)
 	}
+	s.Floats(m.prior)
+	m.setPrior()
 	s.Floats(m.mean, m.y.Data, m.location.Data, m.logZ)
 	if m.prune > 0 {
 		for c := range m.active {

@@ -18,14 +18,20 @@ type Gammas struct {
 
 // NewGammas returns n factors of the given prior and shape, at the prior's scale.
 func NewGammas(prior vi.Gamma, shape float64, n int) Gammas {
-	g := Gammas{Prior: prior, Shape: shape, Scale: make([]float64, n), Psi: special.Digamma(shape)}
-	ls := special.LogGamma(shape)
-	lp := special.LogGamma(prior.Shape)
-	g.fixed = float64((prior.Shape-shape)*g.Psi) + (ls - lp) + shape
+	g := Gammas{Scale: make([]float64, n)}
+	g.SetPrior(prior, shape)
 	for i := range g.Scale {
 		g.Scale[i] = prior.Scale
 	}
 	return g
+}
+
+// SetPrior changes the prior and the shape of all factors. Their scales stay.
+func (g *Gammas) SetPrior(prior vi.Gamma, shape float64) {
+	g.Prior, g.Shape, g.Psi = prior, shape, special.Digamma(shape)
+	ls := special.LogGamma(shape)
+	lp := special.LogGamma(prior.Shape)
+	g.fixed = float64((prior.Shape-shape)*g.Psi) + (ls - lp) + shape
 }
 
 // Observe sets factor i to its optimum given the other factors: to the rate of its

@@ -56,8 +56,8 @@ func (a *Anderson) write(x []float64) {
 	}
 }
 
-// forget forgets all sweeps so far.
-func (a *Anderson) forget() {
+// Forget forgets all sweeps so far.
+func (a *Anderson) Forget() {
 	a.mixing.Forget()
 	a.started = false
 }
@@ -87,7 +87,7 @@ func (a *Anderson) Sweep(s State, sweep func(done func(string)) error, done func
 		return nil
 	}
 	s.Restore()
-	a.forget()
+	a.Forget()
 	a.extrapolate() // notes where it starts
 	return sweep(done)
 }

@@ -15,6 +15,7 @@ import (
 type Lines struct {
 	XLabel, YLabel string
 	Panels         []LinePanel
+	Falling        bool // the names of lines stand at the left, where lines that fall leave room
 }
 
 // LinePanel is a panel of lines.
@@ -58,7 +59,7 @@ func (l Lines) Write(w io.Writer, format string) error {
 			p.Legend.Add(one.Name, drawn)
 		}
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-		p.Legend.YOffs = vg.Points(4)
+		p.Legend.YOffs, p.Legend.Left = vg.Points(4), l.Falling
 		plots[i] = p
 	}
 	return render(w, format, 9*vg.Centimeter, plots...)

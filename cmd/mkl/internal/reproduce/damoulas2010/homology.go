@@ -12,8 +12,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/picture"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/metrics"
 	"github.com/bmkl/bmkl/mkl/sequence"
@@ -28,7 +30,7 @@ const (
 	homologyMembership = "all_seq_fam_membership.txt"
 )
 
-// Homology is Table 1.10 of the paper: remote homologues of protein families, found by a
+// Homology is Table 1.10 and Figure 1.11 of the paper: remote homologues of protein families, found by a
 // combination of kernels on their sequences.
 type Homology struct {
 	flags    `embed:""`
@@ -40,6 +42,7 @@ type Homology struct {
 	Constant float64  `default:"0" help:"What is added to all values of each kernel, so that there is a bias (${default}: none)."`
 	Sweeps   int      `default:"100" help:"Most sweeps of a fit (${default})."`
 	Keep     string   `placeholder:"DIR" help:"Keep kernels and finished families in this folder, and go on from what it has."`
+	Output   string   `short:"o" placeholder:"FILE" help:"Picture of how many families reach a score to write (Figure 1.11), .svg or .png."`
 }
 
 // homologyStated are the means over 54 families that the paper states.
@@ -82,6 +85,10 @@ func (c *Homology) Run(e *console.Env) error {
 	if c.Sweeps < 1 || c.Families < 0 || !(c.Ridge >= 0) || !(c.Constant >= 0) || math.IsInf(c.Constant, 1) {
 		return console.Inputf("-sweeps is at least 1, -families, -ridge and -constant are not negative")
 	}
+	format, err := pictureFormat(c.Output)
+	if err != nil {
+		return err
+	}
 	set := &sequence.Set{Alphabet: sequence.Protein, Workers: c.Workers}
 	for text := range strings.SplitSeq(c.Kernels, ";") {
 		k, err := sequence.Parse(text)
@@ -98,30 +105,13 @@ func (c *Homology) Run(e *console.Env) error {
 	if err != nil {
 		return err
 	}
-	p := console.NewProgress(e, c.JSON, len(set.Kernels)*len(set.Strings), "rows of kernels")
-	defer p.Finish()
-	set.Progress = p.Add
 	var kernels []la.Matrix[float64]
-	for _, k := range set.Kernels {
-		x, err := keep.kernel(k.String(), len(set.Strings), func() (la.Matrix[float64], error) {
-			one := *set
-			one.Kernels = []sequence.Kernel{k}
-			views, err := one.Views(e.Ctx)
-			if err != nil {
-				return la.Matrix[float64]{}, err
-			}
-			if _, ok := k.(sequence.Pairwise); ok {
-				return cosines(views[0].X, c.Workers), nil
-			}
-			return views[0].X, nil
-		})
-		if err != nil {
+	if slices.ContainsFunc(families, func(f family) bool { _, done := keep.score(f.name); return !done }) {
+		if kernels, err = c.kernels(e, keep, set); err != nil {
 			return err
 		}
-		kernels = append(kernels, x)
 	}
-	p.Finish()
-	p = console.NewProgress(e, c.JSON, len(families), "families")
+	p := console.NewProgress(e, c.JSON, len(families), "families")
 	defer p.Finish()
 	scores := make([]homologyScore, len(families))
 	err = console.Each(e.Ctx, c.Workers, len(families), func(ctx context.Context, i int) error {
@@ -141,7 +131,67 @@ func (c *Homology) Run(e *console.Env) error {
 		return err
 	}
 	p.Finish()
-	return c.print(e, set.Kernels, scores)
+	if format != "" {
+		drawn := reached(set.Kernels, scores)
+		if err := atomicfile.Write(e.Ctx, c.Output, func(w io.Writer) error { return drawn.Write(w, format) }); err != nil {
+			return err
+		}
+	}
+	if err := c.print(e, set.Kernels, scores); err != nil || c.JSON {
+		return err
+	}
+	return namePicture(e, c.Output)
+}
+
+// reached is Figure 1.11: the share of the families whose score is at least so high.
+func reached(kernels []sequence.Kernel, scores []homologyScore) picture.Lines {
+	panel := picture.LinePanel{Title: console.Plural(len(scores), "family") + ", " + console.Plural(len(kernels), "kernel")}
+	for _, of := range []struct {
+		name  string
+		value func(homologyScore) float64
+	}{
+		{"ROC", func(s homologyScore) float64 { return s.ROC }},
+		{"ROC50", func(s homologyScore) float64 { return s.ROC50 }},
+	} {
+		values := make([]float64, len(scores))
+		for i, s := range scores {
+			values[i] = of.value(s)
+		}
+		slices.Sort(values)
+		line := picture.Line{Name: of.name, X: []float64{0}, Y: []float64{1}}
+		for i, v := range values {
+			line.X = append(line.X, v, v)
+			line.Y = append(line.Y, line.Y[len(line.Y)-1], float64(len(values)-1-i)/float64(len(values)))
+		}
+		panel.Lines = append(panel.Lines, line)
+	}
+	return picture.Lines{XLabel: "score", YLabel: "share of the families that reach it", Falling: true, Panels: []picture.LinePanel{panel}}
+}
+
+// kernels returns the kernels of the set, as they were kept or as they are computed now.
+func (c *Homology) kernels(e *console.Env, keep *kept, set *sequence.Set) (kernels []la.Matrix[float64], err error) {
+	p := console.NewProgress(e, c.JSON, len(set.Kernels)*len(set.Strings), "rows of kernels")
+	defer p.Finish()
+	set.Progress = p.Add
+	for _, k := range set.Kernels {
+		x, err := keep.kernel(k.String(), len(set.Strings), func() (la.Matrix[float64], error) {
+			one := *set
+			one.Kernels = []sequence.Kernel{k}
+			views, err := one.Views(e.Ctx)
+			if err != nil {
+				return la.Matrix[float64]{}, err
+			}
+			if _, ok := k.(sequence.Pairwise); ok {
+				return cosines(views[0].X, c.Workers), nil
+			}
+			return views[0].X, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		kernels = append(kernels, x)
+	}
+	return kernels, nil
 }
 
 // settings are what the score of a family depends on, beside the data.

@@ -115,7 +115,15 @@ func TestReproduceRemoteHomology(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, matrices, 2)
 	require.NoError(t, os.WriteFile(matrices[0], []byte("short"), 0o600))
-	status, _, stderr = consoletest.Run(t, new(Homology), nil, args...)
+	status, resumed, stderr = consoletest.Run(t, new(Homology), nil, append(args, "-o", "reached.svg")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, whole, resumed, "what is finished needs no kernels")
+	drawn, err := os.ReadFile("reached.svg")
+	require.NoError(t, err)
+	for _, text := range []string{"2 families, 2 kernels", "ROC50", "share of the families that reach it"} {
+		assert.Contains(t, string(drawn), text)
+	}
+	status, _, stderr = consoletest.Run(t, new(Homology), nil, append(args, "-seed", "3")...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, "is not a matrix of 80×80 numbers")
 	require.NoError(t, os.WriteFile("kept/families.jsonl", []byte("{"), 0o600))
@@ -125,6 +133,7 @@ func TestReproduceRemoteHomology(t *testing.T) {
 
 	for args, want := range map[string]string{
 		"-kernels rbf":           "-kernels: sequence: \"rbf\": the kernel is none of",
+		"-o reached.gif":         ".gif",
 		"-only 3.1.1.1":          "-only: there is no family \"3.1.1.1\"",
 		"-ridge=-1":              "-ridge and -constant are not negative",
 		"-kernels spectrum(k=0,": "is not closed",
@@ -146,4 +155,12 @@ func TestReproduceRemoteHomology(t *testing.T) {
 	delete(files, homologyMembership)
 	status, _, _ = consoletest.Run(t, new(Homology), files, "-data", ".")
 	assert.Equal(t, console.StatusInput, status)
+}
+
+// The curves fall by a family's share where its score is.
+func TestReachedScores(t *testing.T) {
+	panel := reached(nil, []homologyScore{{ROC: 0.9, ROC50: 0.2}, {ROC: 0.5, ROC50: 0.2}}).Panels[0]
+	assert.Equal(t, []float64{0, 0.5, 0.5, 0.9, 0.9}, panel.Lines[0].X)
+	assert.Equal(t, []float64{1, 1, 0.5, 0.5, 0}, panel.Lines[0].Y)
+	assert.Equal(t, []float64{0, 0.2, 0.2, 0.2, 0.2}, panel.Lines[1].X)
 }

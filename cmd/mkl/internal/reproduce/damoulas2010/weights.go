@@ -16,13 +16,16 @@ type pictured struct {
 }
 
 // format returns that of the picture, nothing if there is none, or why it cannot be written.
-func (p pictured) format() (string, error) {
-	if p.Output == "" {
+func (p pictured) format() (string, error) { return pictureFormat(p.Output) }
+
+// pictureFormat returns the format of a picture of that path, nothing for none, or why it cannot be written.
+func pictureFormat(path string) (string, error) {
+	if path == "" {
 		return "", nil
 	}
-	format, err := picture.Format(p.Output)
+	format, err := picture.Format(path)
 	if err == nil {
-		err = atomicfile.Check(p.Output)
+		err = atomicfile.Check(path)
 	}
 	if err != nil {
 		return "", console.Input(err)
@@ -42,9 +45,12 @@ func panel(title string, names []string, runs [][]float64) picture.BoxPanel {
 }
 
 // name prints where the picture is, if there is one.
-func (p pictured) name(e *console.Env) (err error) {
-	if p.Output != "" {
-		_, err = fmt.Fprintf(e.Stdout, "\npicture: %s\n", p.Output)
+func (p pictured) name(e *console.Env) error { return namePicture(e, p.Output) }
+
+// namePicture prints where the picture is, if there is one.
+func namePicture(e *console.Env, path string) (err error) {
+	if path != "" {
+		_, err = fmt.Fprintf(e.Stdout, "\npicture: %s\n", path)
 	}
 	return err
 }
