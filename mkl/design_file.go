@@ -93,6 +93,9 @@ func (f *fileWriter) addDesign(ds *design, samples int) designJSON {
 			f.addRanks(fmt.Sprintf("input.%d.ranks", i), in.ranks)
 		}
 	}
+	if ds.share != nil {
+		f.add("share", ds.share, D)
+	}
 	text, err := json.Marshal(views)
 	if err != nil {
 		f.fail(err)
@@ -152,7 +155,7 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*design, err
 			return nil, fmt.Errorf("model: inputs[%d]: given kernels with gaps", i)
 		case in.Given && in.Cols != ds.d && in.Cols != ds.d+1:
 			return nil, fmt.Errorf("model: inputs[%d]: %d columns for %d basis points", i, in.Cols, ds.d)
-		case !in.Given && j.Samples != ds.d && (process || in.Gaps):
+		case !in.Given && j.Samples != ds.d && (in.Gaps || process && !f.has("share")):
 			return nil, fmt.Errorf("model: %d samples and %d basis points, which must be the same for features here", j.Samples, ds.d)
 		case !in.Given && in.Cols < 1:
 			return nil, fmt.Errorf("model: inputs[%d]: %d columns", i, in.Cols)
@@ -206,6 +209,12 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*design, err
 		if in.given && (in.cols == ds.d+1) != selfColumn[i] {
 			return nil, fmt.Errorf("model: inputs[%d]: %d columns for %d basis points", i, in.cols, ds.d)
 		}
+	}
+	if process && j.Samples != ds.d {
+		if ds.linearFeatures() == 0 {
+			return nil, errors.New("model: kernels that few samples do not span")
+		}
+		ds.share = f.take("share", ds.d)
 	}
 	ds.group()
 	return ds, nil

@@ -73,7 +73,9 @@ func (m Method) String() string {
 // they are very many, and the draws, if they are few. Views with the same kernel are no
 // error here: their scales add up. It takes N² numbers for each kernel and N³ operations
 // for a step; above some thousands of samples [LandmarkGP] is the same model at a cost that
-// does not grow so.
+// does not grow so. Where all kernels are [Linear] or [Constant], none normalised, and see no more than N/4
+// columns together, it takes as many numbers for each sample as there are columns, and as many operations
+// for a step as if the samples were that few, with the same result.
 //
 // Source: C. Archambeau and F. Bach, "Multiple Gaussian process models", 2010; the
 // fit by the evidence is derived in docs/mgp.md.
@@ -133,7 +135,23 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (model *Mul
 	if err != nil {
 		return nil, err
 	}
-	ds, k, err := g.processKernels(ctx, views, n, 1, g.EstimateMemory)
+	ds, err := newDesign(views, n, g.MissingViews)
+	if err != nil {
+		return nil, err
+	}
+	var k heldKernels
+	var spanning *spanning
+	if size := (Size{Samples: n, Kernels: len(views), Outputs: 1, Features: ds.linearFeatures()}); g.spanned(size) {
+		if err := g.check(g.EstimateMemory(size)); err != nil {
+			return nil, err
+		}
+		if spanning, err = ds.span(ctx, views, g.Workers); err != nil {
+			return nil, err
+		}
+		k, err = ds.reduce(ctx, views, spanning, g.Workers)
+	} else {
+		ds, k, err = g.processKernelsOf(ctx, ds, views, n, 1, g.EstimateMemory)
+	}
 	if err != nil {
 		return nil, suggestLandmarks(err, g.Fitting, views, n, 0)
 	}
@@ -143,10 +161,11 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (model *Mul
 	m.onViews = onViews{g.record(Trace{}), ds}
 	settings := processSettings{
 		method: g.Method, family: g.Family, prior: g.Prior, held: g.HeldPrior, known: g.KnownWeights, hurried: g.hurried, seed: g.Seed,
-		noise: g.Noise, start: g.start, pointScales: g.PointScales,
+		noise: g.Noise, start: g.start, pointScales: g.PointScales, spanning: spanning,
 	}
 	if g.From != nil {
-		if err := checkFrom(&g.Fitting, g.From.design, "targets", 1, ds, 1); err != nil {
+		if err := checkShape(&g.Fitting, "%d targets, %d kernels and %d samples where there are %d, %d and %d",
+			1, len(g.From.design.views), g.From.Samples(), 1, len(ds.views), n); err != nil {
 			return nil, err
 		}
 		settings.from = &g.From.processes
@@ -168,6 +187,8 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (model *Mul
 // EstimateMemory returns about how many bytes a fit of the given size takes.
 func (g MultiGP) EstimateMemory(s Size) int64 {
 	switch {
+	case g.spanned(s):
+		return g.spannedMemory(s)
 	case g.Noise == VaryingNoise:
 		return g.processMemory(s, varyingFactors)
 	case g.PointScales:
