@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -102,6 +103,11 @@ type MultiGP struct {
 	// [ConstantNoise].
 	KnownWeights []float64
 
+	// KnownNoise is the standard deviation of the noise in the target's units, if that is known, as that of
+	// an instrument may be; 0 means that it is learned. It takes [ConstantNoise], and at least a
+	// ten-thousandth of the target's standard deviation (of its root mean square with RawTargets).
+	KnownNoise float64
+
 	// RawTargets leaves the targets as they are. By default they are given mean 0
 	// and standard deviation 1 before the fit; the model has no bias. Predictions
 	// are in the targets' own units either way.
@@ -159,8 +165,13 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (model *Mul
 	targets, z := standardizeTargets([][]float64{y}, g.RawTargets)
 	m := &MultiGPModel{target: targets[0]}
 	m.onViews = onViews{g.record(Trace{}), ds}
+	knownNoise, err := g.knownNoise(targets[0])
+	if err != nil {
+		return nil, err
+	}
 	settings := processSettings{
-		method: g.Method, family: g.Family, prior: g.Prior, held: g.HeldPrior, known: g.KnownWeights, hurried: g.hurried, seed: g.Seed,
+		knownNoise: knownNoise,
+		method:     g.Method, family: g.Family, prior: g.Prior, held: g.HeldPrior, known: g.KnownWeights, hurried: g.hurried, seed: g.Seed,
 		noise: g.Noise, start: g.start, pointScales: g.PointScales, spanning: spanning,
 	}
 	if g.From != nil {
@@ -183,6 +194,25 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (model *Mul
 	}
 	return m, err
 }
+
+// knownNoise returns the variance of the noise of the target as it is fitted, 0 if that is learned.
+func (g *MultiGP) knownNoise(t target) (float64, error) {
+	switch sd := g.KnownNoise; {
+	case sd == 0:
+		return 0, nil
+	case !(sd > 0) || math.IsInf(sd, 1):
+		return 0, fmt.Errorf("mkl: KnownNoise is %g: it must be positive and finite, or 0", sd)
+	case g.Noise != ConstantNoise:
+		return 0, fmt.Errorf("mkl: KnownNoise: %v noise is learned", g.Noise)
+	case !g.RawTargets && !(sd >= leastKnownNoise*t.sd): // or the fit says so
+		return 0, fmt.Errorf("mkl: KnownNoise is %g, less than %g of the target's standard deviation %g", sd, leastKnownNoise, t.sd)
+	default:
+		return sd / t.sd * (sd / t.sd), nil
+	}
+}
+
+// leastKnownNoise is the least noise that can be told from none, in units of the target's standard deviation.
+const leastKnownNoise = 1e-4
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
 func (g MultiGP) EstimateMemory(s Size) int64 {

@@ -21,7 +21,9 @@ type processSettings struct {
 	prior  GIG
 	held   HeldGIG
 	known  []float64
-	name   func(o int) string // of a function in errors, nil if there is only one
+
+	knownNoise float64            // variance; 0 if it is learned
+	name       func(o int) string // of a function in errors, nil if there is only one
 
 	// hurried makes only a few steps on all samples of those that are many, once a part
 	// of them has told where the scales lie.
@@ -123,13 +125,16 @@ func (s processSettings) fitOne(ctx context.Context, k heldKernels, y []float64,
 		if s.last != nil {
 			g.Start, g.Tau = s.last.Start()
 		}
+		if s.knownNoise > 0 {
+			g.Noise, g.Tau = mgp.NoiseFixed, 1/s.knownNoise
+		}
 		if labels {
 			return g.FitLabels(ctx, k, y)
 		}
 		return g.Fit(ctx, k, y)
 	}
 	e := mgp.Evidence{
-		Family: s.family, Prior: s.prior, Held: s.held, Known: s.known, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a,
+		Family: s.family, Prior: s.prior, Held: s.held, Known: s.known, KnownNoise: s.knownNoise, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a,
 	}
 	if !s.pointScales {
 		e.Draws = drawsOf(len(y))

@@ -173,10 +173,10 @@ var estimators = []*estimator{
 	},
 	{
 		model: "mgp", tasks: []string{taskRegression}, kind: "multigp", form: numbers, one: true, gaps: true,
-		flags: []string{"kernels", "text", "method", "family", "hold", "weight", "noise", "raw-targets", "plain", "store", "resume"},
+		flags: []string{"kernels", "text", "method", "family", "hold", "weight", "noise", "noise-sd", "raw-targets", "plain", "store", "resume"},
 		build: func(s *settings) fitter {
 			g := mkl.MultiGP{
-				Fitting: s.fitting, Family: family(s.Family), Method: s.method(), Noise: s.noise(), RawTargets: s.RawTargets,
+				Fitting: s.fitting, Family: family(s.Family), Method: s.method(), Noise: s.noise(), KnownNoise: s.NoiseSD, RawTargets: s.RawTargets,
 				Prior: s.scaled.prior, HeldPrior: s.scaled.held,
 			}
 			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {

@@ -50,6 +50,10 @@ type Evidence struct {
 	// h with the known weight v is a mean function hᵀβ with β ~ N(0, v·I).
 	Known []float64
 
+	// KnownNoise is the variance σ² of the noise if that is known, for targets with [Evidence.Fit] and
+	// [Evidence.FitSpanned]; 0 means that it is learned.
+	KnownNoise float64
+
 	// Start, if not nil, is where the ascent starts from.
 	Start *EvidenceStart
 
@@ -182,6 +186,7 @@ type evidence struct {
 	quad   []float64 // αᵀK_pα
 	left   float64   // tr(R·S⁻¹), S = I/σ² without sites
 	noise  float64   // σ²
+	given  float64   // σ² if it is known, else 0
 
 	// The sites of the highest objective so far, where the next begins; nil before the
 	// first, which begins at those of part, if there is one.
@@ -361,7 +366,7 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		power: 1, tol: searchTolerance, final: finalTolerance,
 		sum: la.NewMatrix[float64](N, N), factor: la.NewMatrix[float64](N, N),
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
-		best: math.Inf(1), span: e.span,
+		best: math.Inf(1), span: e.span, given: e.KnownNoise,
 	}
 	if s := e.span; s != nil {
 		m.beyond, m.outside = float64(len(s.y)-N), la.SumSq(s.outside)
@@ -373,6 +378,9 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		m.sites = newSites(&m.ws, m.sum, m.factor)
 	} else if m.power = (la.SumSq(y) + m.outside) / m.samples(); !(m.power > 0) || math.IsInf(m.power, 1) {
 		return nil, nil, fmt.Errorf("vi: y: its mean square is %g", m.power)
+	}
+	if err := m.checkNoise(); err != nil {
+		return nil, nil, err
 	}
 	relative := m.family == Default
 	if relative {
@@ -444,7 +452,7 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	x = append(x, theta...)
 	if !labels {
 		noise := start.Noise - float64(leastShare*m.power)
-		if !(noise > 0) || math.IsInf(noise, 1) {
+		if !(noise > 0) || math.IsInf(noise, 1) || m.given > 0 {
 			noise = firstNoise * m.power
 		}
 		x = append(x, special.Log(noise))
@@ -457,6 +465,22 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		}
 	}
 	return m, x, nil
+}
+
+// checkNoise reports a known variance of the noise that is none, or with which B is too near to being
+// singular in double precision.
+func (m *evidence) checkNoise() error {
+	switch {
+	case m.given == 0:
+		return nil
+	case !(m.given > 0) || math.IsInf(m.given, 1):
+		return fmt.Errorf("vi: KnownNoise is %g: it must be positive and finite, or 0", m.given)
+	case m.labels:
+		return errors.New("vi: KnownNoise: labels have no noise of their own")
+	case m.given < leastShare*m.power:
+		return fmt.Errorf("vi: KnownNoise is %g, less than %g times the targets' mean square %g", m.given, leastShare, m.power)
+	}
+	return nil
 }
 
 // checkLabels reports labels that are not −1 or +1, or all alike.
@@ -542,6 +566,9 @@ func (m *evidence) snapshot(s *work.Snapshot) {
 	if m.span != nil {
 		s.Same(m.beyond, m.outside)
 	}
+	if m.given > 0 {
+		s.Same(m.given)
+	}
 	s.Same(float64(m.family), float64(m.how), m.tol, m.final)
 	s.Float(&m.prior.Omega)
 	s.Float(&m.prior.Chi)
@@ -565,7 +592,9 @@ func (m *evidence) functions(x []float64) (float64, error) {
 	if m.labels {
 		return m.findSites(m.begin, m.approximate)
 	}
-	m.noise = float64(leastShare*m.power) + special.Exp(x[len(x)-1])
+	if m.noise = m.given; m.given == 0 {
+		m.noise = float64(leastShare*m.power) + special.Exp(x[len(x)-1])
+	}
 	for i := range m.N {
 		row := m.factor.Row(i)[:i+1]
 		copy(row, m.sum.Row(i))
@@ -651,8 +680,10 @@ func (m *evidence) cost(x, g []float64) (float64, error) {
 	m.measure(x)
 	m.precision(nil)
 	value += m.amplitudeSlopes(x, g)
-	if !m.labels {
-		last := len(x) - 1
+	switch last := len(x) - 1; {
+	case m.given > 0:
+		g[last] = 0 // it is no variable
+	case !m.labels:
 		density, slope := normalPrior(x[last], special.Log(firstNoise*m.power), noiseSpread)
 		value += density
 		square := la.SumSq(m.alpha) + m.outside/m.noise/m.noise // αᵀα of all samples
