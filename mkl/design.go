@@ -113,6 +113,16 @@ func (f *Fitting) kernelsOf(ctx context.Context, ds *design, views []View, n, ou
 // newDesign checks the views of n samples, which may have gaps, and finds their distinct
 // inputs. The bound views still lack what only the kernel matrices tell.
 func newDesign(views []View, n int, gaps bool) (*design, error) {
+	for i := range views {
+		if _, ok := views[i].Kernel.(Function); ok {
+			return nil, fmt.Errorf("mkl: %s: a Function is for MultiTask", views[i].label(i))
+		}
+	}
+	return bindViews(views, n, gaps)
+}
+
+// bindViews is newDesign of views that may be functions.
+func bindViews(views []View, n int, gaps bool) (*design, error) {
 	if len(views) == 0 {
 		return nil, fmt.Errorf("mkl: views: none given")
 	}

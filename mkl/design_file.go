@@ -258,7 +258,10 @@ func (f *fileReader) takeView(i int, j viewJSON, ds *design) (v boundView, err e
 		return v, err
 	}
 	_, categories := k.(Categorical)
+	_, function := k.(Function)
 	switch isGiven := k.statistic().kind == given; {
+	case function && (len(j.Columns) != 1 || j.Center || j.Normalize):
+		return v, errors.New("a function is one column, neither centred nor normalised")
 	case k.lacks() != noFigure:
 		return v, fmt.Errorf("kernel %v lacks its width", k)
 	case isGiven != in.given:
@@ -305,6 +308,8 @@ func encodeKernel(k Kernel) (kernelJSON, error) {
 		return kernelJSON{Kind: "categorical", Width: k.Width, Overlap: k.Overlap}, nil
 	case Constant:
 		return kernelJSON{Kind: "constant"}, nil
+	case Function:
+		return kernelJSON{Kind: "function"}, nil
 	case Linear:
 		return kernelJSON{Kind: "linear", Scale: k.Scale}, nil
 	case Polynomial:
@@ -327,6 +332,8 @@ func decodeKernel(j kernelJSON) (Kernel, error) {
 		return Categorical{Width: j.Width, Overlap: j.Overlap}, nil
 	case "constant":
 		return Constant{}, nil
+	case "function":
+		return Function{}, nil
 	case "linear":
 		return Linear{Scale: j.Scale}, nil
 	case "polynomial":

@@ -27,6 +27,9 @@ func (ds *design) group() {
 	ds.groups = nil
 	for i := range ds.views {
 		v := &ds.views[i]
+		if v.isFunction() {
+			continue // it has no kernel
+		}
 		stat := v.kernel.statistic()
 		var basis Features
 		found := false

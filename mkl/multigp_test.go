@@ -346,7 +346,7 @@ func TestMultiGPOfKnownNoise(t *testing.T) {
 		"mkl: KnownNoise is 1e-09, less than 0.0001 of the target's stand": {KnownNoise: 1e-9},
 		"mkl: KnownNoise: heavy noise is learned":                          {KnownNoise: 1, Noise: HeavyNoise},
 		"mkl: KnownNoise: varying noise is learned":                        {KnownNoise: 1, Noise: VaryingNoise},
-		"KnownNoise is 1e-16, less than 1e-08 times the targets' mean":     {KnownNoise: 1e-8, RawTargets: true},
+		", less than 1e-08 times the targets' mean square":                 {KnownNoise: 1e-8, RawTargets: true},
 	} {
 		_, err := g.Fit(t.Context(), views, y)
 		assert.ErrorContains(t, err, want)

@@ -42,6 +42,9 @@ const (
 // modelBMKL is the only model that is for every task.
 const modelBMKL = "bmkl"
 
+// kindMultiTask is the kind of models that take functions that are known.
+const kindMultiTask = "multi-task"
+
 // modelLandmarks is the model of plans and sums.
 const modelLandmarks = "landmarks"
 
@@ -118,7 +121,7 @@ var estimators = []*estimator{
 		},
 	},
 	{
-		model: modelBMKL, tasks: []string{"multitask"}, kind: "multi-task", form: numbers,
+		model: modelBMKL, tasks: []string{"multitask"}, kind: kindMultiTask, form: numbers,
 		flags: []string{"kernels", "text", "latents", "raw-targets", "missing-targets", "restarts", "plain", "resume"},
 		build: func(s *settings) fitter {
 			t := mkl.MultiTask{Fitting: s.fitting, Latents: s.Latents, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.MissingTargets}

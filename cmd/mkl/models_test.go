@@ -183,6 +183,7 @@ func TestDefaultKernels(t *testing.T) {
 		"d.csv -target y,noise -view x,z -task shared -sweeps 20",
 		"d.csv -target y,noise -view x,z -task tasks -sweeps 20",
 		"d.csv -target y,noise -view x,z -task multitask -sweeps 5",
+		"d.csv -target y,noise -view x,z:function,rbf -task multitask -sweeps 5",
 		"f.csv -target species -view x,z -model mgp",
 		"f.csv -target big -view x,z -model bmkl -sweeps 20",
 		"f.csv -target species -view x,z -model probit -sweeps 20",

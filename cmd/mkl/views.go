@@ -180,6 +180,8 @@ func (c *fitCmd) mklViews(est *estimator, views []view) (all []mkl.View, notes [
 		for _, k := range v.kernels {
 			sees := others
 			switch {
+			case isFunction(k) && est.kind != kindMultiTask:
+				return nil, nil, console.Inputf("view %s: function is for -task multitask", quoted(v.name))
 			case k.Categories && codes == nil:
 				return nil, nil, console.Inputf("view %s: %v is of categories, and no column is text: -as COLUMN=text makes one", quoted(v.name), k.Kernel)
 			case k.Categories:
@@ -207,6 +209,9 @@ func (c *fitCmd) mklViews(est *estimator, views []view) (all []mkl.View, notes [
 	return all, notes, nil
 }
 
+// isFunction reports whether what stands for a kernel is a function that is known.
+func isFunction(k spec.ViewKernel) bool { return k.Kernel == mkl.Kernel(mkl.Function{}) }
+
 // count is the number of kernels of the views, or of whatever else the estimator has
 // weights of; at most, where the data suggest the kernels.
 func (est *estimator) count(views []view) (n int) {
@@ -223,7 +228,11 @@ func (est *estimator) count(views []view) (n int) {
 		case v.kernels == nil:
 			n += mkl.Broad.Most(columns)
 		default:
-			n += len(v.kernels)
+			for _, k := range v.kernels {
+				if !isFunction(k) {
+					n++
+				}
+			}
 		}
 	}
 	return n
