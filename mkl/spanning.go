@@ -93,6 +93,9 @@ const spanTolerance = 1e-12
 
 // span chooses samples that span the features, each the one of which those before leave the most.
 func (ds *design) span(ctx context.Context, views []View, workers int) (*spanning, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	columns, _ := ds.linearColumns()
 	n, ws := ds.d, &la.Workspace{Workers: workers}
 	left := la.NewMatrix[float64](n, len(columns)+1) // what the samples chosen leave of each

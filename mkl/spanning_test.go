@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -177,9 +178,12 @@ func TestSpannedFitTakesTheSamplesThatItNeeds(t *testing.T) {
 
 func TestSpannedFitRefusesWhatTheOtherRefuses(t *testing.T) {
 	x, z, y := linearProblem(90)
+	var none context.Context
+	_, err := MultiGP{}.Fit(none, linearViews(x, z), y)
+	assert.ErrorIs(t, err, errNoContext)
 	x.Set(7, 2, 1e300)
 	x.Set(8, 2, -1e300)
-	_, err := MultiGP{}.Fit(t.Context(), linearViews(x, z), y)
+	_, err = MultiGP{}.Fit(t.Context(), linearViews(x, z), y)
 	assert.ErrorContains(t, err, "views[0] (linear(scale=0.5)): the kernel of samples")
 	for i := range 90 {
 		x.Set(i, 2, -math.MaxFloat64)
