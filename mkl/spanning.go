@@ -33,9 +33,9 @@ func (g *MultiGP) spanned(s Size) bool {
 // spannedMemory estimates what such a fit takes.
 func (g *MultiGP) spannedMemory(s Size) int64 {
 	N, P, M := float64(s.Samples), float64(s.Kernels), float64(s.Features)
-	words := 6*N*M + float64(3*P+8)*M*M           // features, weights, a basis; kernels, factors
-	words += float64(g.workers()) * (1 << 18)     // packed blocks of products
-	return inBytes(words + float64((P+10)*(M+N))) // vectors
+	words := float64(6*N*M) + float64((float64(3*P)+8)*M*M) // features, weights, a basis; kernels, factors
+	words += float64(float64(g.workers()) * (1 << 18))      // packed blocks of products
+	return inBytes(words + float64((P+10)*(M+N)))           // vectors
 }
 
 // seenColumn is a feature that kernels see, that of a view first.

@@ -607,7 +607,7 @@ func (m *evidence) functions(x []float64) (float64, error) {
 	la.CholeskySolveVec(m.factor, m.alpha)
 	value := -0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(float64(m.N)*special.Log(2*math.Pi)))
 	if m.beyond > 0 {
-		value -= 0.5 * (m.outside/m.noise + float64(m.beyond*special.Log(2*math.Pi*m.noise)))
+		value -= float64(0.5 * (m.outside/m.noise + float64(m.beyond*special.Log(2*math.Pi*m.noise))))
 	}
 	return value, nil
 }

@@ -90,7 +90,7 @@ func (m *evidence) measure(x []float64) {
 	la.Syrk(&m.ws, la.NoTrans, 0.5, v, 0, m.info.average)
 	if m.outside > 0 && m.given == 0 { // where C_α is e^x·α and R is I/σ²
 		last, e := v.Rows-1, special.Exp(x[v.Rows-1])/m.noise
-		m.info.average.Row(last)[last] += 0.5 * e * e * m.outside / m.noise
+		m.info.average.Row(last)[last] += float64(0.5*e*e*m.outside) / m.noise
 	}
 }
 
