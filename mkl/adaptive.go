@@ -429,6 +429,11 @@ func (f *Fitting) processKernels(ctx context.Context, views []View, n, outputs i
 	if err != nil {
 		return nil, nil, err
 	}
+	return f.processKernelsOf(ctx, ds, views, n, outputs, need)
+}
+
+// processKernelsOf is processKernels of views that are bound.
+func (f *Fitting) processKernelsOf(ctx context.Context, ds *design, views []View, n, outputs int, need func(Size) int64) (*design, heldKernels, error) {
 	if err := ds.checkSquare(views, n); err != nil {
 		return nil, nil, err
 	}

@@ -78,7 +78,7 @@ func (ds *design) adjust(i int, g group, x Features, absent []bool, k la.Matrix[
 		if absent != nil && absent[t] {
 			one[0] = v.expectedSelf
 		}
-		s := v.adjust(column, total(column)/float64(len(column)), one[0])
+		s := v.adjust(column, ds.mean(column), one[0])
 		if self != nil {
 			self[t] = s
 		}
@@ -108,8 +108,8 @@ func (g *group) statisticOfOne(v *boundView, x []float64) float64 {
 }
 
 // adjust centres and normalises, as the training kernel was, the kernels k
-// between a sample and the basis points. Before that their mean over all basis
-// points was mean, and the kernel of the sample with itself self; that is
+// between a sample and the basis points. Before that their mean over the training
+// samples was mean, and the kernel of the sample with itself self; that is
 // returned adjusted.
 func (v *boundView) adjust(k []float64, mean, self float64) float64 {
 	if v.center {

@@ -380,7 +380,7 @@ func (ds *design) dropDuplicates(drop []bool, note func(first, i int)) {
 			k := la.MatrixOf(n, n, rows.Row(i))
 			g.stat.compute(ws, b, b, k)
 			v.kernel.apply(k.Data)
-			(&boundView{}).centerTraining(k)
+			(&boundView{}).centerTraining(k, nil)
 			if size := math.Sqrt(la.SumSq(k.Data)); size > 0 {
 				la.Scal(1/size, k.Data)
 			}

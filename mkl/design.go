@@ -57,6 +57,22 @@ type design struct {
 	views  []boundView
 	d      int // basis points
 	groups []group
+
+	// share is what each basis point counts in the mean of the training samples, in the feature space
+	// of every kernel, where those samples are more than the basis points, which span them; nil if
+	// the basis points count alike.
+	share []float64
+}
+
+// mean returns the mean over the training samples of the kernel with one sample, given that with each
+// basis point.
+func (ds *design) mean(k []float64) float64 { return sharedMean(k, ds.share) }
+
+func sharedMean(k, share []float64) float64 {
+	if share == nil {
+		return total(k) / float64(len(k))
+	}
+	return la.Dot(k, share)
 }
 
 // kernels checks the views of n samples and the memory that their fit needs, and
@@ -97,6 +113,16 @@ func (f *Fitting) kernelsOf(ctx context.Context, ds *design, views []View, n, ou
 // newDesign checks the views of n samples, which may have gaps, and finds their distinct
 // inputs. The bound views still lack what only the kernel matrices tell.
 func newDesign(views []View, n int, gaps bool) (*design, error) {
+	for i := range views {
+		if _, ok := views[i].Kernel.(Function); ok {
+			return nil, fmt.Errorf("mkl: %s: a Function is for MultiTask", views[i].label(i))
+		}
+	}
+	return bindViews(views, n, gaps)
+}
+
+// bindViews is newDesign of views that may be functions.
+func bindViews(views []View, n int, gaps bool) (*design, error) {
 	if len(views) == 0 {
 		return nil, fmt.Errorf("mkl: views: none given")
 	}

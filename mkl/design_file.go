@@ -93,6 +93,9 @@ func (f *fileWriter) addDesign(ds *design, samples int) designJSON {
 			f.addRanks(fmt.Sprintf("input.%d.ranks", i), in.ranks)
 		}
 	}
+	if ds.share != nil {
+		f.add("share", ds.share, D)
+	}
 	text, err := json.Marshal(views)
 	if err != nil {
 		f.fail(err)
@@ -152,7 +155,7 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*design, err
 			return nil, fmt.Errorf("model: inputs[%d]: given kernels with gaps", i)
 		case in.Given && in.Cols != ds.d && in.Cols != ds.d+1:
 			return nil, fmt.Errorf("model: inputs[%d]: %d columns for %d basis points", i, in.Cols, ds.d)
-		case !in.Given && j.Samples != ds.d && (process || in.Gaps):
+		case !in.Given && j.Samples != ds.d && (in.Gaps || process && !f.has("share")):
 			return nil, fmt.Errorf("model: %d samples and %d basis points, which must be the same for features here", j.Samples, ds.d)
 		case !in.Given && in.Cols < 1:
 			return nil, fmt.Errorf("model: inputs[%d]: %d columns", i, in.Cols)
@@ -207,6 +210,12 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*design, err
 			return nil, fmt.Errorf("model: inputs[%d]: %d columns for %d basis points", i, in.cols, ds.d)
 		}
 	}
+	if process && j.Samples != ds.d {
+		if ds.linearFeatures() == 0 {
+			return nil, errors.New("model: kernels that few samples do not span")
+		}
+		ds.share = f.take("share", ds.d)
+	}
 	ds.group()
 	return ds, nil
 }
@@ -249,7 +258,10 @@ func (f *fileReader) takeView(i int, j viewJSON, ds *design) (v boundView, err e
 		return v, err
 	}
 	_, categories := k.(Categorical)
+	_, function := k.(Function)
 	switch isGiven := k.statistic().kind == given; {
+	case function && (len(j.Columns) != 1 || j.Center || j.Normalize):
+		return v, errors.New("a function is one column, neither centred nor normalised")
 	case k.lacks() != noFigure:
 		return v, fmt.Errorf("kernel %v lacks its width", k)
 	case isGiven != in.given:
@@ -296,6 +308,8 @@ func encodeKernel(k Kernel) (kernelJSON, error) {
 		return kernelJSON{Kind: "categorical", Width: k.Width, Overlap: k.Overlap}, nil
 	case Constant:
 		return kernelJSON{Kind: "constant"}, nil
+	case Function:
+		return kernelJSON{Kind: "function"}, nil
 	case Linear:
 		return kernelJSON{Kind: "linear", Scale: k.Scale}, nil
 	case Polynomial:
@@ -318,6 +332,8 @@ func decodeKernel(j kernelJSON) (Kernel, error) {
 		return Categorical{Width: j.Width, Overlap: j.Overlap}, nil
 	case "constant":
 		return Constant{}, nil
+	case "function":
+		return Function{}, nil
 	case "linear":
 		return Linear{Scale: j.Scale}, nil
 	case "polynomial":

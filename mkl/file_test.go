@@ -565,6 +565,11 @@ func TestFilesOfHugeScales(t *testing.T) {
 func tiny(f testing.TB) (files [][]byte) {
 	views := []View{{X: Column([]float64{1, 2, 4, 3}), Kernel: RBF{Width: 1}}}
 	y, labels := []float64{1, -1, 2, 0.5}, []int{0, 1, 0, 1}
+	ramp := make([]float64, mostDrawn+1) // few features of more samples
+	for i := range ramp {
+		ramp[i] = float64(i % 7)
+	}
+	line := []View{{X: Column(ramp), Kernel: Linear{}, Center: true}}
 	s := Fitting{MaxSweeps: 2, AllowDuplicates: true}
 	ctx := context.Background()
 	collapsed := func(m Model, err error) Model {
@@ -586,6 +591,7 @@ func tiny(f testing.TB) (files [][]byte) {
 		collapsed(orNil(TaskClassifier{Fitting: s}.Fit(ctx, views, []Label{Present, Absent, Unknown, Present}))),
 		collapsed(orNil(MultiGP{Fitting: s, PointScales: true}.Fit(ctx, views, y))),
 		collapsed(orNil(MultiGP{Fitting: s}.Fit(ctx, views, y))),
+		collapsed(orNil(MultiGP{Fitting: s}.Fit(ctx, line, ramp))),
 		collapsed(orNil(MultiGP{Fitting: s, Noise: VaryingNoise}.Fit(ctx, views, y))),
 		collapsed(orNil(MultiGP{Fitting: s, Noise: HeavyNoise}.Fit(ctx, views, y))),
 		collapsed(orNil(MultiGPClassifier[int]{Fitting: s}.Fit(ctx, views, labels))),
@@ -639,6 +645,8 @@ func TestSeedsOfFuzzLoad(t *testing.T) {
 			name += "-heavy"
 		} else if ok && g.draws != nil {
 			name += "-drawn"
+		} else if ok && g.design.share != nil {
+			name += "-spanned"
 		}
 		if _, err := os.Stat(name); *updateGolden && err != nil {
 			require.NoError(t, os.MkdirAll(path.Dir(name), 0o755))

@@ -112,6 +112,11 @@ type Size struct {
 	Basis   int // D, columns of rectangular precomputed kernels; 0 means Samples
 	Kernels int // P, views; for [SpikeSlab] features
 	Outputs int // L, targets, labels or classes
+
+	// Features is one more than the number of columns that the views see, those of ranks counted apart, if
+	// all kernels are [Linear] or [Constant], of features, and none is normalised; 0 stands for other
+	// kernels. Where they are few [MultiGP] takes much less.
+	Features int
 }
 
 // basis returns the number of basis points.

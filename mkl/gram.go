@@ -27,6 +27,9 @@ func (ds *design) group() {
 	ds.groups = nil
 	for i := range ds.views {
 		v := &ds.views[i]
+		if v.isFunction() {
+			continue // it has no kernel
+		}
 		stat := v.kernel.statistic()
 		var basis Features
 		found := false
@@ -500,7 +503,7 @@ func (ds *design) finish(i int, label string, k la.Matrix[float64]) error {
 		}
 	}
 	if v.center {
-		v.centerTraining(k)
+		v.centerTraining(k, ds.share)
 	}
 	if v.normalize {
 		if err := v.normalizeTraining(k); err != nil {
@@ -515,12 +518,12 @@ func (ds *design) finish(i int, label string, k la.Matrix[float64]) error {
 	return nil
 }
 
-func (v *boundView) centerTraining(k la.Matrix[float64]) {
+func (v *boundView) centerTraining(k la.Matrix[float64], share []float64) {
 	v.rowMean = make([]float64, k.Rows)
 	for d := range v.rowMean {
-		v.rowMean[d] = total(k.Row(d)) / float64(k.Cols)
+		v.rowMean[d] = sharedMean(k.Row(d), share)
 	}
-	v.totalMean = total(v.rowMean) / float64(k.Rows)
+	v.totalMean = sharedMean(v.rowMean, share)
 	for d, rd := range v.rowMean {
 		row := k.Row(d)
 		for s, rs := range v.rowMean {

@@ -78,6 +78,12 @@ const (
 // constant: in a sum of Gaussian processes it takes the place of a bias.
 type Constant struct{}
 
+// Function is not a kernel but stands for none: each column that its view sees is a function that is known, of
+// which targets of a [MultiTask] are sparse combinations beside the latent functions of the other views. Other
+// models refuse it. With Standardize the functions have the same scale, as the prior of their weights has it,
+// and no constant part.
+type Function struct{}
+
 // RBF is the Gaussian kernel
 //
 //	exp(−‖x−y‖² / (2·Width²)),
@@ -225,6 +231,9 @@ func widthSetting(width, medians float64, widths []float64, ard bool) string {
 func (Constant) String() string { return "constant" }
 
 // String implements [Kernel].
+func (Function) String() string { return "function" }
+
+// String implements [Kernel].
 func (k RBF) String() string {
 	if k.Scale != 0 {
 		return "rbf(" + setting("scale", k.Scale) + ")"
@@ -320,6 +329,8 @@ func checkWidths(d int, widths []float64, ard bool, names []string, settings ...
 
 func (k Constant) check(int) error { return nil }
 
+func (Function) check(int) error { return nil }
+
 func (k RBF) check(d int) error {
 	if err := checkWidths(d, k.Widths, k.ARD, []string{"Width", "Scale", "Widths", "Medians"}, k.Width, k.Scale, k.Medians); err != nil {
 		return err
@@ -387,6 +398,7 @@ func (k Laplacian) statistic() statistic {
 func (k Laplacian) manhattan() bool { return k.Manhattan || k.ARD || k.Widths != nil }
 
 func (Constant) statistic() statistic     { return statistic{kind: nothing} }
+func (Function) statistic() statistic     { return statistic{kind: nothing} }
 func (Categorical) statistic() statistic  { return statistic{kind: disagreement} }
 func (Linear) statistic() statistic       { return statistic{kind: innerProduct} }
 func (Polynomial) statistic() statistic   { return statistic{kind: innerProduct} }
@@ -426,6 +438,7 @@ func (k FromDistance) lacks() figure {
 }
 
 func (Constant) lacks() figure    { return noFigure }
+func (Function) lacks() figure    { return noFigure }
 func (Linear) lacks() figure      { return noFigure }
 func (Polynomial) lacks() figure  { return noFigure }
 func (Precomputed) lacks() figure { return noFigure }
@@ -460,6 +473,7 @@ func (k FromDistance) resolve(distance float64) Kernel {
 }
 
 func (k Constant) resolve(float64) Kernel    { return k }
+func (k Function) resolve(float64) Kernel    { return k }
 func (k Linear) resolve(float64) Kernel      { return k }
 func (k Polynomial) resolve(float64) Kernel  { return k.filled() }
 func (k Precomputed) resolve(float64) Kernel { return k }
@@ -512,6 +526,8 @@ func (k Categorical) apply(s []float64) {
 	la.Exp(s, s)
 }
 
+func (Function) apply(s []float64) { clear(s) }
+
 func (Constant) apply(s []float64) {
 	for i := range s {
 		s[i] = 1
@@ -544,6 +560,7 @@ func (Precomputed) apply([]float64) {}
 func (Func) apply([]float64)        {}
 
 func (Constant) bounded() bool     { return true }
+func (Function) bounded() bool     { return true }
 func (RBF) bounded() bool          { return true }
 func (Laplacian) bounded() bool    { return true }
 func (Categorical) bounded() bool  { return true }

@@ -193,7 +193,7 @@ func TestMemoryLimits(t *testing.T) {
 		larger := size
 		larger.Samples *= 1000
 		assert.Greater(t, need(larger), 10*need(size), name)
-		assert.Positive(t, need(Size{math.MaxInt32, math.MaxInt32, 40, 9}), name)
+		assert.Positive(t, need(Size{math.MaxInt32, math.MaxInt32, 40, 9, 0}), name)
 	}
 	x, y := slabProblem(10, 3)
 	table := Dense{{1, 2, 3}, {2, 4, 7}, {3, 1, 5}}

@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -73,7 +74,9 @@ func (m Method) String() string {
 // they are very many, and the draws, if they are few. Views with the same kernel are no
 // error here: their scales add up. It takes N² numbers for each kernel and N³ operations
 // for a step; above some thousands of samples [LandmarkGP] is the same model at a cost that
-// does not grow so.
+// does not grow so. Where all kernels are [Linear] or [Constant], none normalised, and see no more than N/4
+// columns together, it takes as many numbers for each sample as there are columns, and as many operations
+// for a step as if the samples were that few, with the same result.
 //
 // Source: C. Archambeau and F. Bach, "Multiple Gaussian process models", 2010; the
 // fit by the evidence is derived in docs/mgp.md.
@@ -99,6 +102,11 @@ type MultiGP struct {
 	// [MultiGPModel.Coefficients]. The methods [Evidence] and [GaussianBound] take known weights, with
 	// [ConstantNoise].
 	KnownWeights []float64
+
+	// KnownNoise is the standard deviation of the noise in the target's units, if that is known, as that of
+	// an instrument may be; 0 means that it is learned. It takes [ConstantNoise], and at least a
+	// ten-thousandth of the target's standard deviation (of its root mean square with RawTargets).
+	KnownNoise float64
 
 	// RawTargets leaves the targets as they are. By default they are given mean 0
 	// and standard deviation 1 before the fit; the model has no bias. Predictions
@@ -133,7 +141,23 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (model *Mul
 	if err != nil {
 		return nil, err
 	}
-	ds, k, err := g.processKernels(ctx, views, n, 1, g.EstimateMemory)
+	ds, err := newDesign(views, n, g.MissingViews)
+	if err != nil {
+		return nil, err
+	}
+	var k heldKernels
+	var spanning *spanning
+	if size := (Size{Samples: n, Kernels: len(views), Outputs: 1, Features: ds.linearFeatures()}); g.spanned(size) {
+		if err := g.check(g.EstimateMemory(size)); err != nil {
+			return nil, err
+		}
+		if spanning, err = ds.span(ctx, views, g.Workers); err != nil {
+			return nil, err
+		}
+		k, err = ds.reduce(ctx, views, spanning, g.Workers)
+	} else {
+		ds, k, err = g.processKernelsOf(ctx, ds, views, n, 1, g.EstimateMemory)
+	}
 	if err != nil {
 		return nil, suggestLandmarks(err, g.Fitting, views, n, 0)
 	}
@@ -141,12 +165,18 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (model *Mul
 	targets, z := standardizeTargets([][]float64{y}, g.RawTargets)
 	m := &MultiGPModel{target: targets[0]}
 	m.onViews = onViews{g.record(Trace{}), ds}
+	knownNoise, err := g.knownNoise(targets[0])
+	if err != nil {
+		return nil, err
+	}
 	settings := processSettings{
-		method: g.Method, family: g.Family, prior: g.Prior, held: g.HeldPrior, known: g.KnownWeights, hurried: g.hurried, seed: g.Seed,
-		noise: g.Noise, start: g.start, pointScales: g.PointScales,
+		knownNoise: knownNoise,
+		method:     g.Method, family: g.Family, prior: g.Prior, held: g.HeldPrior, known: g.KnownWeights, hurried: g.hurried, seed: g.Seed,
+		noise: g.Noise, start: g.start, pointScales: g.PointScales, spanning: spanning,
 	}
 	if g.From != nil {
-		if err := checkFrom(&g.Fitting, g.From.design, "targets", 1, ds, 1); err != nil {
+		if err := checkShape(&g.Fitting, "%d targets, %d kernels and %d samples where there are %d, %d and %d",
+			1, len(g.From.design.views), g.From.Samples(), 1, len(ds.views), n); err != nil {
 			return nil, err
 		}
 		settings.from = &g.From.processes
@@ -165,9 +195,30 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (model *Mul
 	return m, err
 }
 
+// knownNoise returns the variance of the noise of the target as it is fitted, 0 if that is learned.
+func (g *MultiGP) knownNoise(t target) (float64, error) {
+	switch sd := g.KnownNoise; {
+	case sd == 0:
+		return 0, nil
+	case !(sd > 0) || math.IsInf(sd, 1):
+		return 0, fmt.Errorf("mkl: KnownNoise is %g: it must be positive and finite, or 0", sd)
+	case g.Noise != ConstantNoise:
+		return 0, fmt.Errorf("mkl: KnownNoise: %v noise is learned", g.Noise)
+	case !g.RawTargets && !(sd >= leastKnownNoise*t.sd): // or the fit says so
+		return 0, fmt.Errorf("mkl: KnownNoise is %g, less than %g of the target's standard deviation %g", sd, leastKnownNoise, t.sd)
+	default:
+		return sd / t.sd * (sd / t.sd), nil
+	}
+}
+
+// leastKnownNoise is the least noise that can be told from none, in units of the target's standard deviation.
+const leastKnownNoise = 1e-4
+
 // EstimateMemory returns about how many bytes a fit of the given size takes.
 func (g MultiGP) EstimateMemory(s Size) int64 {
 	switch {
+	case g.spanned(s):
+		return g.spannedMemory(s)
 	case g.Noise == VaryingNoise:
 		return g.processMemory(s, varyingFactors)
 	case g.PointScales:

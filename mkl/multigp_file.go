@@ -63,7 +63,7 @@ type noiseJSON struct {
 // addProcesses adds the functions and returns their settings.
 func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []processJSON) {
 	record := f.addRecord(&m.record)
-	design := f.addDesign(m.design, m.design.d)
+	design := f.addDesign(m.design, m.Samples())
 	var all []processJSON
 	for o, p := range m.posteriors {
 		s := p.State()
@@ -172,7 +172,7 @@ func (f *fileReader) takeState(name string, s mgp.State, P, N int, sites bool) (
 // takeProcesses takes the functions, of labels or of a target.
 func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []processJSON, labels bool) (m processes, err error) {
 	L, P, N := len(all), f.size("process.0.gamma"), design.Basis
-	if L < 1 || P < 1 || N < 1 || N != f.size("process.0.alpha") || design.Samples != N {
+	if L < 1 || P < 1 || N < 1 || N != f.size("process.0.alpha") || design.Samples < N {
 		return m, fmt.Errorf("model: %d functions, %d kernels and %d samples do not fit the tensors", L, P, N)
 	}
 	if m.onViews, err = f.takeOnViews(record, design, L, P, true); err != nil {
@@ -182,11 +182,16 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 		switch {
 		case j.Labels != labels:
 			return m, fmt.Errorf("model: processes[%d]: labels is %t", o, j.Labels)
+		case j.Noise != nil && design.Samples != N:
+			return m, fmt.Errorf("model: processes[%d]: noise that varies of %d samples that span %d", o, N, design.Samples)
 		case !j.Labels && j.Sites != (j.Freedom != 0), j.Labels && (j.Noise != nil || j.Freedom != 0), j.Noise != nil && j.Sites:
 			return m, fmt.Errorf("model: processes[%d]: sites are for labels and heavy noise, and noise for targets", o)
 		}
 		name := fmt.Sprintf("process.%d.", o)
 		s := mgp.State{Family: j.Family, Labels: j.Labels, Prior: j.Prior, Tau: j.Tau, Freedom: j.Freedom}
+		if design.Samples != N {
+			s.Samples = design.Samples
+		}
 		for i, p := range j.Known {
 			if p < 0 || p >= P || i > 0 && p <= j.Known[i-1] {
 				return m, fmt.Errorf("model: processes[%d]: known[%d] is %d: ascending numbers below %d are needed", o, i, p, P)
@@ -260,8 +265,8 @@ func (m *MultiGPModel) take(f *fileReader, j multiGPJSON) (err error) {
 	if m.processes, err = f.takeProcesses(j.designJSON, j.recordJSON, j.Processes, false); err != nil {
 		return err
 	}
-	if len(j.Draws) > 0 && m.noise != nil {
-		return errors.New("model: draws beside noise that varies")
+	if len(j.Draws) > 0 && (m.noise != nil || j.Samples != j.Basis) {
+		return errors.New("model: draws beside noise that varies or samples that span others")
 	}
 	if err = f.takeDrawn(&m.processes, j.Draws); err != nil {
 		return err

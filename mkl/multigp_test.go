@@ -314,3 +314,41 @@ func TestMeanFunctionOfAView(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 0.5, cauchy.Posterior().State().Prior.Omega)
 }
+
+// Noise that is known is that of the model, in the target's units, by every method.
+func TestMultiGPOfKnownNoise(t *testing.T) {
+	x, y := waves(1, 70, 0.2)
+	for i := range y {
+		y[i] = 100 + 5*y[i]
+	}
+	views := []View{{X: x, Kernel: RBF{Width: 2}, Standardize: true}, {X: x, Kernel: Linear{}}}
+	for _, g := range []MultiGP{{}, {Method: Factorised}, {Method: Published, Fitting: Fitting{MaxSweeps: 5}}, {RawTargets: true}, {Family: StudentT}} {
+		for _, some := range [][]View{views, views[1:]} {
+			g.KnownNoise, g.From = 2.5, nil
+			m, err := g.Fit(t.Context(), some, y)
+			require.NoError(t, err)
+			assert.InDelta(t, 2.5, m.NoiseSD()[0], 1e-12)
+			g.From, g.KnownNoise = m, 3
+			m, err = g.Fit(t.Context(), some, y)
+			require.NoError(t, err)
+			assert.InDelta(t, 3, m.NoiseSD()[0], 1e-12)
+		}
+	}
+	few, err := MultiGP{KnownNoise: 2}.Fit(t.Context(), []View{{X: x.Slice(0, 30, 0, 3), Kernel: RBF{Width: 2}}}, y[:30])
+	require.NoError(t, err)
+	require.NotNil(t, few.draws)
+	assert.InDelta(t, 2, few.NoiseSD()[0], 1e-12)
+
+	for want, g := range map[string]MultiGP{
+		"mkl: KnownNoise is -1: it must be positive and finite, or 0":      {KnownNoise: -1},
+		"mkl: KnownNoise is NaN: it must be positive and finite, or 0":     {KnownNoise: math.NaN()},
+		"mkl: KnownNoise is +Inf: it must be positive and finite, or 0":    {KnownNoise: math.Inf(1)},
+		"mkl: KnownNoise is 1e-09, less than 0.0001 of the target's stand": {KnownNoise: 1e-9},
+		"mkl: KnownNoise: heavy noise is learned":                          {KnownNoise: 1, Noise: HeavyNoise},
+		"mkl: KnownNoise: varying noise is learned":                        {KnownNoise: 1, Noise: VaryingNoise},
+		", less than 1e-08 times the targets' mean square":                 {KnownNoise: 1e-8, RawTargets: true},
+	} {
+		_, err := g.Fit(t.Context(), views, y)
+		assert.ErrorContains(t, err, want)
+	}
+}

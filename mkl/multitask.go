@@ -16,14 +16,15 @@ import (
 // out of the model. The zero value is ready to fit.
 //
 // RBF, Laplacian and FromDistance kernels, unless centred or normalised, have
-// their width learned, for each latent function.
+// their width learned, for each latent function. Views with [Function] in place of a kernel hold
+// functions that are known; of such views alone it is a sparse linear model of several targets.
 //
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
 // inference for multi-task and multiple kernel learning", NIPS 2011.
 type MultiTask struct {
 	Fitting
 
-	// Latents is the number of latent functions of each view; 0 means as many as
+	// Latents is the number of latent functions of each view with a kernel; 0 means as many as
 	// there are targets, but no more than 5.
 	Latents int
 
@@ -79,14 +80,17 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	if most := n * len(y); t.Latents > most {
 		return nil, fmt.Errorf("mkl: Latents is %d: %d samples of %d targets tell no more than %d apart", t.Latents, n, len(y), most)
 	}
-	ds, err := newDesign(views, n, false)
+	if views, err = functionViews(views); err != nil {
+		return nil, err
+	}
+	ds, err := bindViews(views, n, false)
 	if err != nil {
 		return nil, err
 	}
 	if err := ds.checkSquare(views, n); err != nil {
 		return nil, err
 	}
-	if err := t.check(t.EstimateMemory(Size{Samples: n, Kernels: len(views), Outputs: len(y)})); err != nil {
+	if err := t.check(t.EstimateMemory(Size{Samples: n, Kernels: ds.kernelViews(), Outputs: len(y)})); err != nil {
 		return nil, err
 	}
 	covariances, held, err := ds.covariances(ctx, views, t.Workers, !t.FixedKernels)
@@ -95,9 +99,19 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	}
 	each := t.latents(len(y))
 	var latents []slab.Latent
-	for _, c := range covariances {
+	var of []int // the view of each
+	var inputs []Features
+	for _, in := range ds.inputs {
+		inputs = append(inputs, in.basis)
+	}
+	known := ds.functions(inputs, 0, n)
+	for i, c := range covariances {
+		if ds.views[i].isFunction() {
+			latents, of = append(latents, slab.Latent{Mean: known.Row(i)}), append(of, i)
+			continue
+		}
 		for range each {
-			latents = append(latents, slab.Latent{Covariance: c})
+			latents, of = append(latents, slab.Latent{Covariance: c}), append(of, i)
 		}
 	}
 	var from *slab.MultiTaskFit
@@ -119,7 +133,7 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 		return nil, err
 	}
 	if t.Slopes != nil {
-		s, err := ds.widthSlopes(held, each, fit.BoundGradient)
+		s, err := ds.widthSlopes(held, of, fit.BoundGradient)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +142,7 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	m := &MultiTaskModel{posterior: fit.Posterior, targets: targets}
 	m.onViews = onViews{
 		t.record(newTrace(fit.Record, fit.Collapsed)),
-		ds.latentFunctions(each, fit.Posterior.State().Lengths),
+		ds.latentFunctions(of, each, fit.Posterior.State().Lengths),
 	}
 	if werr := checkWeights(m.KernelWeights()); werr != nil {
 		return nil, errors.Join(err, werr)
@@ -139,11 +153,14 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	return m, err
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes.
+// EstimateMemory returns about how many bytes a fit of the given size takes; views with [Function] are no kernels.
 func (t MultiTask) EstimateMemory(s Size) int64 {
 	N, P, L := float64(s.Samples), float64(s.Kernels), float64(s.Outputs)
 	M := P * float64(t.latents(s.Outputs))
-	words := float64(N*N*(P+3)) + float64(6*M*N) + float64(3*L*N) + float64(8*L*M)
+	words := float64(6*M*N) + float64(3*L*N) + float64(8*L*M)
+	if P > 0 { // else all functions are known
+		words += float64(N * N * (P + 3))
+	}
 	if !t.MeanOnly {
 		words += float64(M * N * N)
 	}

@@ -45,6 +45,9 @@ func (m *MultiTaskModel) Save(w io.Writer) error {
 	f.add("phi.variance", flat(s.PhiVariance), M, N)
 	if s.Factors != nil {
 		for _, i := range s.Active {
+			if !s.Dense[i] {
+				continue
+			}
 			f.add(fmt.Sprintf("factor.%d", i), packLower(s.Factors[i]), N*(N+1)/2)
 		}
 	}
@@ -73,11 +76,14 @@ func (m *MultiTaskModel) decode(f *fileReader) error {
 		Phi: f.takeMatrix("phi", M, N), PhiVariance: f.takeMatrix("phi.variance", M, N),
 	}
 	for i := range s.Dense {
-		s.Dense[i] = true
+		s.Dense[i] = !m.design.views[i].isFunction()
 	}
 	if !j.MeanOnly {
 		s.Factors = make([]la.Matrix[float64], M)
 		for _, i := range j.Active {
+			if i >= 0 && i < M && !s.Dense[i] {
+				continue
+			}
 			factor := f.takeLower(fmt.Sprintf("factor.%d", i), N)
 			if f.err != nil {
 				return f.err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/slab"
@@ -101,6 +102,10 @@ func (ds *design) covariances(ctx context.Context, views []View, workers int, le
 		v := &ds.views[i]
 		v.kernel = kernels[i]
 		label := views[i].label(i)
+		if v.isFunction() {
+			v.derive()
+			continue
+		}
 		if l := lengths[i]; l > 0 {
 			if err := checkSymmetric(ks[i]); err != nil {
 				return nil, nil, fmt.Errorf("mkl: %s: X is %w", label, err)
@@ -141,17 +146,17 @@ func checkSymmetric(d la.Matrix[float64]) error {
 	return nil
 }
 
-// latentFunctions returns the design with a view for each latent function, whose
-// kernel has the length that it was given by the fit.
-func (ds *design) latentFunctions(each int, lengths []float64) *design {
+// latentFunctions returns the design with a view for each latent function, those of the views that
+// are listed, whose kernel has the length that it was given by the fit.
+func (ds *design) latentFunctions(of []int, each int, lengths []float64) *design {
 	out := &design{inputs: ds.inputs, d: ds.d}
 	for i, l := range lengths {
-		v := ds.views[i/each]
+		v := ds.views[of[i]]
 		if l > 0 {
 			v.kernel = decaying{v.kernel}.with(l)
 		}
-		if each > 1 {
-			v.name = fmt.Sprintf("%s #%d", v.name, i%each+1)
+		if each > 1 && !v.isFunction() {
+			v.name = fmt.Sprintf("%s #%d", v.name, i-slices.Index(of, of[i])+1)
 		}
 		out.views = append(out.views, v)
 	}

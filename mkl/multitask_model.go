@@ -146,8 +146,8 @@ func (m *MultiTaskModel) PredictLatents(ctx context.Context, opt PredictOptions,
 // predict calls do with the predictions of the samples from first on, for block
 // after block.
 func (m *MultiTaskModel) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(first int, p *slab.MultiTaskPrediction)) error {
-	return m.design.eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
-		p, err := m.posterior.Predict(k, self, la.Matrix[float64]{}, vi.PredictOptions{MeanOnly: opt.MeanOnly, Intermediate: true, Workers: opt.Workers})
+	return m.design.eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, n int) error {
+		p, err := m.posterior.Predict(k, self, m.design.functions(x, first, n), vi.PredictOptions{MeanOnly: opt.MeanOnly, Intermediate: true, Workers: opt.Workers})
 		if err == nil {
 			do(first, p)
 		}

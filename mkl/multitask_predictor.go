@@ -3,6 +3,7 @@ package mkl
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -27,11 +28,12 @@ type MultiTaskPredictor struct {
 }
 
 // pointLatent is a latent function at a sample whose kernels with the function's
-// own samples are k: its mean is βᵀk and its variance k(x, x) − |T·k|².
+// own samples are k: its mean is βᵀk and its variance k(x, x) − |T·k|²; or one that is known.
 type pointLatent struct {
-	pick []int // its samples among the active ones
-	beta []float64
-	t    la.Matrix[float64] // empty if only means are wanted
+	known bool
+	pick  []int // its samples among the active ones
+	beta  []float64
+	t     la.Matrix[float64] // empty if only means are wanted
 }
 
 // Predictor prunes the model for predictions of single samples, of all targets:
@@ -48,7 +50,8 @@ func (m *MultiTaskModel) Predictor(opt PredictorOptions) (*MultiTaskPredictor, e
 		return nil, fmt.Errorf("mkl: Predictor: %w", err)
 	}
 	samples := pr.samples()
-	Q, P := len(m.targets), len(pr.kept)
+	all := slices.Concat(pr.kept, pr.known)
+	Q, P := len(m.targets), len(all)
 	p := &MultiTaskPredictor{
 		pointKernels: newPointKernels(pr.design, upTo(P), samples, true),
 		weight:       la.NewMatrix[float64](Q, P), square: la.NewMatrix[float64](Q, P), within: la.NewMatrix[float64](Q, P),
@@ -61,8 +64,11 @@ func (m *MultiTaskModel) Predictor(opt PredictorOptions) (*MultiTaskPredictor, e
 		}
 		p.latents = append(p.latents, l)
 	}
+	for range pr.known {
+		p.latents = append(p.latents, pointLatent{known: true})
+	}
 	for q, t := range m.targets {
-		for n, f := range pr.kept {
+		for n, f := range all {
 			w := m.posterior.Weight(q, f.index)
 			mean, square := w.Moments()
 			p.weight.Set(q, n, t.sd*mean)
@@ -122,6 +128,10 @@ func (p *MultiTaskPredictor) predict(s *scratch, mean, variance []float64, x [][
 	p.kernels(s, x)
 	for n := range p.latents {
 		l := &p.latents[n]
+		if v := &p.views[n]; l.known {
+			s.g[n], s.spread[n] = v.value(&p.inputs[v.input], x[v.input]), 0
+			continue
+		}
 		k := s.picked[:len(l.pick)]
 		pick(k, s.k.Row(n), l.pick)
 		s.g[n] = la.Dot(l.beta, k)

@@ -32,7 +32,8 @@ type latentPruning struct {
 	tol      float64
 	noise    []float64 // by target
 	kept     []*prunedLatent
-	exact    bool // the functions keep every sample
+	known    []*prunedLatent // functions that are known, which are all kept
+	exact    bool            // the functions keep every sample
 
 	certain bool
 
@@ -77,6 +78,10 @@ func newLatentPruning(opt PredictorOptions, m *MultiTaskModel) *latentPruning {
 			w := m.posterior.Weight(q, i)
 			mean, square := w.Moments()
 			f.weight, f.square, f.within = append(f.weight, math.Abs(mean)), append(f.square, square), append(f.within, w.VarW())
+		}
+		if f.view.isFunction() {
+			pr.known = append(pr.known, f)
+			continue
 		}
 		pr.exact = pr.exact || f.view.kernel.statistic().kind == given
 		pr.kept = append(pr.kept, f)
@@ -131,7 +136,7 @@ func (pr *latentPruning) dropFunctions() {
 		pr.kept = pr.kept[1:]
 	}
 	slices.SortFunc(pr.kept, func(a, b *prunedLatent) int { return cmp.Compare(a.index, b.index) })
-	for _, f := range pr.kept {
+	for _, f := range slices.Concat(pr.kept, pr.known) {
 		pr.design.views = append(pr.design.views, f.view)
 	}
 	pr.design.group()
@@ -329,6 +334,10 @@ func (pr *latentPruning) info(q int, samples []int, sd float64) PredictorInfo {
 		mean += m
 		variance += v
 	}
+	for _, f := range pr.known {
+		info.Kernels = append(info.Kernels, f.index)
+	}
+	slices.Sort(info.Kernels)
 	info.MeanError = sd * mean
 	if !pr.meanOnly {
 		info.SDError = sd * min(math.Sqrt(variance), variance/(2*math.Sqrt(pr.noise[q])))

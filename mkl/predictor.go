@@ -101,9 +101,10 @@ type pointKernels struct {
 	groups  []predictorGroup
 	inputs  []input
 	views   []boundView
-	samples int  // active ones
-	d       int  // basis points of the model
-	selves  bool // the kernels of the sample with itself are wanted
+	samples int       // active ones
+	d       int       // basis points of the model
+	share   []float64 // see design
+	selves  bool      // the kernels of the sample with itself are wanted
 }
 
 // PredictorInfo says what is left of a model in a [Predictor].
@@ -286,7 +287,7 @@ func submatrix(x la.Matrix[float64], rows []int) la.Matrix[float64] {
 
 // newPointKernels keeps what the active kernels and samples need of the design.
 func newPointKernels(ds *design, kernels, samples []int, selves bool) pointKernels {
-	p := pointKernels{inputs: ds.inputs, samples: len(samples), d: ds.d, selves: selves}
+	p := pointKernels{inputs: ds.inputs, samples: len(samples), d: ds.d, share: ds.share, selves: selves}
 	for _, i := range kernels {
 		p.views = append(p.views, ds.views[i])
 	}
@@ -517,7 +518,7 @@ func (p *pointKernels) groupKernels(s *scratch, i int, x [][]float64) {
 			copy(raw, stat)
 			v.kernel.apply(raw)
 			v.fillPoint(raw, in.lacking, absent)
-			mean = total(raw) / float64(len(raw))
+			mean = sharedMean(raw, p.share)
 			pick(k, raw, g.pick)
 		case g.pick != nil:
 			pick(k, stat, g.pick)

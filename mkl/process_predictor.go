@@ -163,8 +163,7 @@ func (f *processFunction) predict(x [][]float64) (c vi.Certified) {
 }
 
 func (f *processFunction) info() ProcessPredictorInfo {
-	_, n := f.posterior.Dims()
-	i := ProcessPredictorInfo{Samples: n}
+	i := ProcessPredictorInfo{Samples: f.posterior.Samples()}
 	if f.near != nil {
 		i.Pivots, i.Order = append([]int(nil), f.near.Pivots...), f.near.Order
 	}

@@ -21,7 +21,9 @@ type processSettings struct {
 	prior  GIG
 	held   HeldGIG
 	known  []float64
-	name   func(o int) string // of a function in errors, nil if there is only one
+
+	knownNoise float64            // variance; 0 if it is learned
+	name       func(o int) string // of a function in errors, nil if there is only one
 
 	// hurried makes only a few steps on all samples of those that are many, once a part
 	// of them has told where the scales lie.
@@ -32,8 +34,11 @@ type processSettings struct {
 
 	noise NoiseModel
 	start *mgp.EvidenceStart // of the ascent, nil if there is none
-	from  *processes         // an earlier model to go on from, nil if there is none
-	last  *mgp.Posterior     // that of the function in from
+
+	spanning *spanning // the samples that the kernels are of, nil if they are all
+
+	from *processes     // an earlier model to go on from, nil if there is none
+	last *mgp.Posterior // that of the function in from
 }
 
 // fit adds a function to m for each row of y: targets, or labels ±1. It reports
@@ -120,19 +125,25 @@ func (s processSettings) fitOne(ctx context.Context, k heldKernels, y []float64,
 		if s.last != nil {
 			g.Start, g.Tau = s.last.Start()
 		}
+		if s.knownNoise > 0 {
+			g.Noise, g.Tau = mgp.NoiseFixed, 1/s.knownNoise
+		}
 		if labels {
 			return g.FitLabels(ctx, k, y)
 		}
 		return g.Fit(ctx, k, y)
 	}
 	e := mgp.Evidence{
-		Family: s.family, Prior: s.prior, Held: s.held, Known: s.known, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a,
+		Family: s.family, Prior: s.prior, Held: s.held, Known: s.known, KnownNoise: s.knownNoise, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a,
 	}
 	if !s.pointScales {
 		e.Draws = drawsOf(len(y))
 	}
 	if s.method == GaussianBound {
 		e.Sites = mgp.VariationalBound
+	}
+	if s.spanning != nil {
+		return e.FitSpanned(ctx, k, s.spanning.weights, y)
 	}
 	fit := func(k vi.Kernels, y []float64) (*mgp.Fit, error) {
 		if labels {
@@ -270,6 +281,9 @@ func (m *processes) add(f *mgp.Fit, ds *design) {
 	m.bounds = append(m.bounds, bound)
 }
 
+// Samples returns the number of training samples.
+func (m *processes) Samples() int { return m.posteriors[0].Samples() }
+
 // Bound returns the log evidence in nats, of labels an estimate, or the lower bound
 // on it of the methods that have one: in regression of the target as the fit saw it,
 // standardised unless RawTargets; with several classes the sum over them.
@@ -405,7 +419,7 @@ func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Feature
 // describe is a model's String.
 func (m *processes) describe(what string) string {
 	return fmt.Sprintf("%s on %d kernels (%d active) and %d samples, bound %.6g",
-		what, len(m.design.views), countActive(m.KernelWeights()), m.design.d, m.Bound())
+		what, len(m.design.views), countActive(m.KernelWeights()), m.Samples(), m.Bound())
 }
 
 // summary describes the model line by line; name begins the line on a function.

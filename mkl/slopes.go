@@ -31,7 +31,7 @@ type WidthSlopes struct {
 // widthSlopes returns the slopes of each view from what boundGradient calls its
 // argument with: ∂L/∂K_m. Kernel m is that of view m/each, whose matrix is ks[m/each],
 // empty if its widths were learned.
-func (ds *design) widthSlopes(ks []la.Matrix[float64], each int, boundGradient func(func(int, la.Matrix[float64])) error) ([]WidthSlopes, error) {
+func (ds *design) widthSlopes(ks []la.Matrix[float64], of []int, boundGradient func(func(int, la.Matrix[float64])) error) ([]WidthSlopes, error) {
 	out := make([]WidthSlopes, len(ds.views))
 	for i := range ds.views {
 		if ks[i].Rows > 0 {
@@ -41,7 +41,7 @@ func (ds *design) widthSlopes(ks []la.Matrix[float64], each int, boundGradient f
 	}
 	ws := &la.Workspace{}
 	err := boundGradient(func(m int, g la.Matrix[float64]) {
-		i := m / each
+		i := of[m]
 		switch s := &out[i]; {
 		case len(s.Widths) == 0:
 		case widthsOf(ds.views[i].kernel) == nil:
@@ -147,7 +147,7 @@ func (f *Fitting) tell(ds *design, k heldKernels, boundGradient func(func(int, l
 	for i := range ks {
 		ks[i] = dense.At(i)
 	}
-	views, err := ds.widthSlopes(ks, 1, boundGradient)
+	views, err := ds.widthSlopes(ks, upTo(len(ds.views)), boundGradient)
 	if err != nil {
 		return err
 	}

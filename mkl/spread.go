@@ -15,7 +15,7 @@ const spreadWords = 1 << 21
 // KernelSpreads returns, in the order of KernelWeights, by what to multiply weights so
 // that they can be compared between kernels of different scales: for a kernel k the mean of
 // k(x,x) over the samples given less that of k(x,b) over the samples and the basis points
-// b. That is the variance over samples that a Gaussian process with the kernel k is expected
+// b, or the training samples that these span. That is the variance over samples that a Gaussian process with the kernel k is expected
 // to have. A constant kernel has none. The spread of a kernel that is given without the
 // kernel of each sample with itself is NaN: it is not known.
 //
@@ -32,7 +32,11 @@ func (m *onViews) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Fe
 			self[i] += total(own.Row(i))
 			values := k.At(i)
 			for d := range values.Rows {
-				cross[i] += total(values.Row(d))
+				samples := 1.0 // of d that the basis point stands for
+				if ds.share != nil {
+					samples = ds.share[d] * float64(ds.d)
+				}
+				cross[i] += float64(samples * total(values.Row(d)))
 			}
 		}
 		return nil

@@ -165,6 +165,11 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -task binary -model probit -map -rule bin", "-map is for -rule fixsum, fixprod and wsum, not bin"},
 		{"fit d.csv -target y -model mgp -hold omega=1", "-hold is for -family student-t, laplace, gamma-variance and gig: none has no prior that is learned"},
 		{"fit d.csv -target y -model mgp -family gig -hold tau=1", "-hold tau=1: omega, chi or phi and a number are needed, as in omega=0.5"},
+		{"fit d.csv -target y -model mgp -noise-sd=-1", "-noise-sd -1 is not a positive number"},
+		{"fit d.csv -target y -model mgp -noise-sd NaN", "-noise-sd NaN is not a positive number"},
+		{"fit d.csv -target y -model mgp -noise heavy -noise-sd 1", "-noise-sd is for constant noise, not for -noise heavy"},
+		{"fit d.csv -target y -noise-sd 1", "-noise-sd is not for -task regression with -model auto (it is for -model mgp)"},
+		{"fit d.csv -target y -model mgp -view v=a:function", `view "v": function is for -task multitask`},
 		{"fit d.csv -target y -model mgp -weight trend=-1", "-weight trend=-1: a view and a positive number are needed, as in trend=10"},
 		{"fit d.csv -target y -model mgp -method factorised -weight trend=1", "-weight is not for -method factorised, which learns all weights"},
 		{"fit d.csv -target y -model mgp -weight trend=1", "-weight trend=1: there is no view of that name"},
@@ -211,7 +216,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -view v=c", `-view v=c: d.csv: no column "c" (there are a, b, y)`},
 		{"fit d.csv -target y -view v=a,y", `-view v=a,y: d.csv: column "y" is a target`},
 		{"fit d.csv -target y -view v=a:rbf(width=1", `-view "v=a:rbf(width=1": at the end: expected , or ) after width`},
-		{"fit d.csv -target y -view v=a:rbg", `-view v=a:rbg: no kernel is called "rbg": there are rbf, laplacian, categorical, linear, polynomial, constant, distance and precomputed, and of strings spectrum, mismatch, subsequence, oligomer, alignment, la, pairwise`},
+		{"fit d.csv -target y -view v=a:rbg", `-view v=a:rbg: no kernel is called "rbg": there are rbf, laplacian, categorical, linear, polynomial, constant, distance, precomputed and function, and of strings spectrum, mismatch, subsequence, oligomer, alignment, la, pairwise`},
 		{"fit d.csv -target y -view v=a:rbf(widht=1)", `-view v=a:rbf(widht=1): rbf has no setting "widht": it has width, scale, medians, ard, ranks, center, normalize`},
 		{"fit d.csv -target y -view v=a:rbf(width=0)", "-view v=a:rbf(width=0): rbf: width=0: a positive number or mean is needed"},
 		{"fit d.csv -target y -view v=a:poly(degree=1.5)", "-view v=a:poly(degree=1.5): poly: degree=1.5: a whole number from 1 up is needed"},
@@ -740,4 +745,9 @@ func TestNPY(t *testing.T) {
 	status, _, stderr = command(t, nil, header(2000), "fit", "-", "-target", "#3", "-task", "binary", "-model", "bmkl", "-memory", "500MB")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Regexp(t, `: -store float32 takes about \d+ MiB`, stderr)
+
+	// Few features take little, and it is the missing rows that end this fit.
+	status, _, stderr = command(t, nil, header(200000), "fit", "-", "-target", "#3", "-model", "mgp", "-kernels", "linear,constant", "-memory", "1GB")
+	assert.Equal(t, console.StatusInput, status)
+	assert.NotContains(t, stderr, "needs about")
 }

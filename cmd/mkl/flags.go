@@ -54,6 +54,7 @@ type learnFlags struct {
 	Hold          []string      `sep:"none" placeholder:"NAME=NUMBER" help:"Parameter omega, chi or phi of the prior of -family that is held at a number instead of learned; can be repeated. With -family student-t omega=0.5 is the Cauchy process, with gig omega=-1 the hyperbolic one."`
 	Weight        []string      `sep:"none" placeholder:"VIEW=NUMBER" help:"Known weight of a view's one kernel in -model mgp, for targets of variance 1; can be repeated. A view with a linear kernel and a known weight is a mean function."`
 	Noise         string        `enum:"constant,varying,heavy" default:"constant" help:"Noise of -model mgp in a regression: constant, varying, with a variance that is a function of the views, or heavy, with tails that bear outliers (${default}); -model auto finds out whether it varies."`
+	NoiseSD       float64       `name:"noise-sd" placeholder:"NUMBER" help:"Known standard deviation of the noise in -model mgp, in the target's units; by default it is learned."`
 	Rule          string        `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How -model probit makes one kernel of all: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
 	Search        string        `enum:"mode,sampling" default:"mode" help:"Where -model probit puts kernels' weights and features' relevances that are learned: at the mode of their density, or at the mean of importance samples (${default})."`
 	Update        string        `enum:"${updates}" default:"plugin" help:"How -model probit learns weights: plugin, by the functions at their mean, as the paper does; meanfield, a step of coordinate ascent; or structured, for -rule bin, with functions for each state of the switches (${default})."`
@@ -260,6 +261,7 @@ func (c *fitCmd) optional() []optionalFlag {
 		{"hold", len(c.Hold) > 0, func() { c.Hold = nil }},
 		{"weight", len(c.Weight) > 0, func() { c.Weight = nil }},
 		flagOf("noise", &c.Noise, mkl.ConstantNoise.String()),
+		flagOf("noise-sd", &c.NoiseSD, 0),
 		flagOf("rule", &c.Rule, strings.ToLower(mkl.FixSum.String())),
 		flagOf("search", &c.Search, searchMode),
 		flagOf("update", &c.Update, updates[0].name),

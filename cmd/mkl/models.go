@@ -42,6 +42,9 @@ const (
 // modelBMKL is the only model that is for every task.
 const modelBMKL = "bmkl"
 
+// kindMultiTask is the kind of models that take functions that are known.
+const kindMultiTask = "multi-task"
+
 // modelLandmarks is the model of plans and sums.
 const modelLandmarks = "landmarks"
 
@@ -117,7 +120,7 @@ var estimators = []*estimator{
 		},
 	},
 	{
-		model: modelBMKL, tasks: []string{"multitask"}, kind: "multi-task", form: numbers,
+		model: modelBMKL, tasks: []string{"multitask"}, kind: kindMultiTask, form: numbers,
 		flags: []string{"kernels", "text", "latents", "raw-targets", "missing-targets", "restarts", "plain", "resume"},
 		build: func(s *settings) fitter {
 			t := mkl.MultiTask{Fitting: s.fitting, Latents: s.Latents, Plain: s.Plain, RawTargets: s.RawTargets, MissingTargets: s.MissingTargets}
@@ -172,10 +175,10 @@ var estimators = []*estimator{
 	},
 	{
 		model: "mgp", tasks: []string{taskRegression}, kind: "multigp", form: numbers, one: true, gaps: true,
-		flags: []string{"kernels", "text", "method", "family", "hold", "weight", "noise", "raw-targets", "plain", "store", "resume"},
+		flags: []string{"kernels", "text", "method", "family", "hold", "weight", "noise", "noise-sd", "raw-targets", "plain", "store", "resume"},
 		build: func(s *settings) fitter {
 			g := mkl.MultiGP{
-				Fitting: s.fitting, Family: family(s.Family), Method: s.method(), Noise: s.noise(), RawTargets: s.RawTargets,
+				Fitting: s.fitting, Family: family(s.Family), Method: s.method(), Noise: s.noise(), KnownNoise: s.NoiseSD, RawTargets: s.RawTargets,
 				Prior: s.scaled.prior, HeldPrior: s.scaled.held,
 			}
 			return fitter{g.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {

@@ -183,6 +183,7 @@ func TestDefaultKernels(t *testing.T) {
 		"d.csv -target y,noise -view x,z -task shared -sweeps 20",
 		"d.csv -target y,noise -view x,z -task tasks -sweeps 20",
 		"d.csv -target y,noise -view x,z -task multitask -sweeps 5",
+		"d.csv -target y,noise -view x,z:function,rbf -task multitask -sweeps 5",
 		"f.csv -target species -view x,z -model mgp",
 		"f.csv -target big -view x,z -model bmkl -sweeps 20",
 		"f.csv -target species -view x,z -model probit -sweeps 20",
@@ -278,7 +279,9 @@ func TestVaryingNoiseModel(t *testing.T) {
 
 func TestHeavyNoiseModel(t *testing.T) {
 	command(t, map[string]string{"d.csv": line()}, "")
-	_, text := fitted(t, "d.csv", "-target", "y", "-model", "mgp", "-noise", "heavy", "-view", "x:linear,rbf(width=1)", "-view", "z:linear", "-view", "noise:rbf(width=1)")
+	_, text := fitted(t, "d.csv", "-target", "y", "-model", "mgp", "-noise-sd", "0.25", "-view", "x:linear,rbf(width=1)")
+	assert.Contains(t, text, "noise SD 0.25")
+	_, text = fitted(t, "d.csv", "-target", "y", "-model", "mgp", "-noise", "heavy", "-view", "x:linear,rbf(width=1)", "-view", "z:linear", "-view", "noise:rbf(width=1)")
 	assert.Contains(t, text, "degrees of freedom")
 	x, z, noise := lineColumns(t)
 	m := fromFile[*mkl.MultiGPModel](t)

@@ -18,7 +18,7 @@ type scales struct {
 	weights map[string]float64 // of views, by their names; nil if none is known
 }
 
-// scales reads -hold and -weight.
+// scales reads -hold and -weight, and checks -noise-sd.
 func (c *fitCmd) scales() (s scales, err error) {
 	if f := family(c.Family); len(c.Hold) > 0 && (f == mkl.DefaultFamily || f == mkl.ARD) {
 		return s, console.Inputf("-hold is for -family student-t, laplace, gamma-variance and gig: %s has no prior that is learned", c.Family)
@@ -45,6 +45,12 @@ func (c *fitCmd) scales() (s scales, err error) {
 			s.weights = map[string]float64{}
 		}
 		s.weights[name] = value
+	}
+	if v := c.NoiseSD; v != 0 && !(v > 0 && v <= math.MaxFloat64) {
+		return s, console.Inputf("-noise-sd %g is not a positive number", v)
+	}
+	if c.NoiseSD != 0 && c.noise() != mkl.ConstantNoise {
+		return s, console.Inputf("-noise-sd is for constant noise, not for -noise %s", c.Noise)
 	}
 	if s.weights != nil && c.method() >= mkl.Factorised {
 		return s, console.Inputf("-weight is not for -method %s, which learns all weights", c.Method)

@@ -56,6 +56,24 @@ func (v *view) width() int {
 	return len(v.source.Columns)
 }
 
+// linearFeatures returns how many features the kernels are inner products of, if they are: columns, and ranks
+// of columns.
+func (v *view) linearFeatures() (n int, ok bool) {
+	var columns, ranks int
+	for _, k := range v.kernels {
+		switch _, linear := k.Kernel.(mkl.Linear); {
+		case k.Normalize, !linear && k.Kernel != mkl.Kernel(mkl.Constant{}):
+			return 0, false
+		case linear && k.Ranks:
+			ranks = v.width()
+		case linear:
+			columns = v.width()
+		}
+	}
+	codes, _ := plan.Coded(v.plan)
+	return columns + ranks, v.kernels != nil && codes == nil
+}
+
 // features names the features, as far as they are known.
 func (v *view) features() []string {
 	if v.plan != nil {
@@ -162,6 +180,8 @@ func (c *fitCmd) mklViews(est *estimator, views []view) (all []mkl.View, notes [
 		for _, k := range v.kernels {
 			sees := others
 			switch {
+			case isFunction(k) && est.kind != kindMultiTask:
+				return nil, nil, console.Inputf("view %s: function is for -task multitask", quoted(v.name))
 			case k.Categories && codes == nil:
 				return nil, nil, console.Inputf("view %s: %v is of categories, and no column is text: -as COLUMN=text makes one", quoted(v.name), k.Kernel)
 			case k.Categories:
@@ -189,6 +209,9 @@ func (c *fitCmd) mklViews(est *estimator, views []view) (all []mkl.View, notes [
 	return all, notes, nil
 }
 
+// isFunction reports whether what stands for a kernel is a function that is known.
+func isFunction(k spec.ViewKernel) bool { return k.Kernel == mkl.Kernel(mkl.Function{}) }
+
 // count is the number of kernels of the views, or of whatever else the estimator has
 // weights of; at most, where the data suggest the kernels.
 func (est *estimator) count(views []view) (n int) {
@@ -205,7 +228,11 @@ func (est *estimator) count(views []view) (n int) {
 		case v.kernels == nil:
 			n += mkl.Broad.Most(columns)
 		default:
-			n += len(v.kernels)
+			for _, k := range v.kernels {
+				if !isFunction(k) {
+					n++
+				}
+			}
 		}
 	}
 	return n
@@ -245,7 +272,7 @@ func (p *problem) need(n, outputs int) float64 {
 // size returns the size of a fit, and about how many bytes its tables take.
 func (p *problem) size(n, outputs int) (size mkl.Size, data float64) {
 	size = mkl.Size{Samples: n, Kernels: p.est.count(p.views), Outputs: outputs}
-	columns := 0
+	columns, linear := 0, true
 	for _, v := range p.views {
 		switch {
 		case v.given():
@@ -256,6 +283,11 @@ func (p *problem) size(n, outputs int) (size mkl.Size, data float64) {
 		default:
 			columns += v.width()
 		}
+		seen, ok := v.linearFeatures()
+		size.Features, linear = size.Features+seen, linear && ok
+	}
+	if size.Features++; !linear {
+		size.Features = 0
 	}
 	// The columns are there as read and as matrices, and the model keeps a copy.
 	return size, float64(3 * 8 * float64(n) * float64(columns+outputs))

@@ -34,6 +34,7 @@
 //	passes.go       the passes of a fit over the kernels
 //	evidence.go     Evidence: the ascent of the evidence, with its gradient
 //	features.go     Evidence in the space of features, for any number of samples
+//	spanned.go      Evidence of samples that a few of them span
 //	feature_labels.go  two classes in the space of features, by passes over the samples
 //	sites.go        a Gaussian in place of a likelihood that is none
 //	ep.go           sites by expectation propagation

@@ -49,7 +49,7 @@ const leastAmplitude = -30
 //
 // Source: R. M. Neal, "Slice sampling", Annals of Statistics 31 (2003), figures 3 and 5.
 func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64) error {
-	s := slicer{x: slices.Clone(x), at: make([]float64, len(x)), src: special.NewRand(rand.NewPCG(seed, 0x647261)), still: m.knownKernels()}
+	s := slicer{x: slices.Clone(x), at: make([]float64, len(x)), src: special.NewRand(rand.NewPCG(seed, 0x647261)), still: m.stillVariables(len(x))}
 	spread := m.spreads()
 	s.logDensity = func(x []float64) float64 { return m.logPosterior(x, spread) }
 	s.value = s.logDensity(s.x)
@@ -80,6 +80,17 @@ func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64) error {
 	}
 	fit.Draws, fit.LeaveOneOut = draws, mixLeaveOneOut(m.y, all)
 	return nil
+}
+
+// stillVariables says which of n variables are known, nil if none is.
+func (m *evidence) stillVariables(n int) []bool {
+	if m.known == nil && m.given == 0 {
+		return nil
+	}
+	still := make([]bool, n)
+	copy(still, m.knownKernels())
+	still[n-1] = m.given > 0
+	return still
 }
 
 // spreads returns s_p/v.
@@ -176,12 +187,12 @@ type slicer struct {
 	value      float64   // of logDensity there
 	at         []float64 // the point looked at
 	src        special.Rand
-	still      []bool // the first variables that stay; nil if none does
+	still      []bool // the variables that stay; nil if none does
 }
 
 // sweep moves each variable, and then the first p and the last together; parameters come between.
 func (s *slicer) sweep(p, parameters int) {
-	moves := func(i int) bool { return i >= len(s.still) || !s.still[i] }
+	moves := func(i int) bool { return s.still == nil || !s.still[i] }
 	for i := range s.x {
 		if moves(i) {
 			s.move(func(j int) bool { return j == i })

@@ -50,6 +50,10 @@ type Evidence struct {
 	// h with the known weight v is a mean function hᵀβ with β ~ N(0, v·I).
 	Known []float64
 
+	// KnownNoise is the variance σ² of the noise if that is known, for targets with [Evidence.Fit] and
+	// [Evidence.FitSpanned]; 0 means that it is learned.
+	KnownNoise float64
+
 	// Start, if not nil, is where the ascent starts from.
 	Start *EvidenceStart
 
@@ -68,6 +72,8 @@ type Evidence struct {
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
 	// Results do not depend on it.
 	Workers int
+
+	span *spanned // whose basis the samples are, set by FitSpanned
 }
 
 // EvidenceStart is where the ascent of the evidence starts from. What is nil or
@@ -155,7 +161,10 @@ type evidence struct {
 	kernels Adaptive // k, if it is adaptive
 	passes  *passes
 	ws      la.Workspace
-	P, N    int
+	P, N    int       // kernels, and samples that they are of
+	span    *spanned  // those samples, nil if they are all
+	beyond  float64   // how many more there are
+	outside float64   // Σ y² of what no function reaches
 	mean    []float64 // of the parameters' prior
 	sd      []float64
 
@@ -177,6 +186,7 @@ type evidence struct {
 	quad   []float64 // αᵀK_pα
 	left   float64   // tr(R·S⁻¹), S = I/σ² without sites
 	noise  float64   // σ²
+	given  float64   // σ² if it is known, else 0
 
 	// The sites of the highest objective so far, where the next begins; nil before the
 	// first, which begins at those of part, if there is one.
@@ -280,7 +290,7 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	if labels && e.Ascent.Tolerance == 0 {
 		e.Ascent.Tolerance = labelTolerance
 	}
-	settings := e.settings(float64(m.N), &rec)
+	settings := e.settings(m.samples(), &rec)
 	if tol := settings.Tolerance; tol > 0 {
 		m.tol = min(m.tol, max(math.Sqrt(tol/2), finalTolerance))
 		m.final = max(m.tol/100, finalTolerance)
@@ -356,15 +366,21 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		power: 1, tol: searchTolerance, final: finalTolerance,
 		sum: la.NewMatrix[float64](N, N), factor: la.NewMatrix[float64](N, N),
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
-		best: math.Inf(1),
+		best: math.Inf(1), span: e.span, given: e.KnownNoise,
+	}
+	if s := e.span; s != nil {
+		m.beyond, m.outside = float64(len(s.y)-N), la.SumSq(s.outside)
 	}
 	if labels {
 		if err := checkLabels(y); err != nil {
 			return nil, nil, err
 		}
 		m.sites = newSites(&m.ws, m.sum, m.factor)
-	} else if m.power = la.SumSq(y) / float64(N); !(m.power > 0) || math.IsInf(m.power, 1) {
+	} else if m.power = (la.SumSq(y) + m.outside) / m.samples(); !(m.power > 0) || math.IsInf(m.power, 1) {
 		return nil, nil, fmt.Errorf("vi: y: its mean square is %g", m.power)
+	}
+	if err := m.checkNoise(); err != nil {
+		return nil, nil, err
 	}
 	relative := m.family == Default
 	if relative {
@@ -436,7 +452,7 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	x = append(x, theta...)
 	if !labels {
 		noise := start.Noise - float64(leastShare*m.power)
-		if !(noise > 0) || math.IsInf(noise, 1) {
+		if !(noise > 0) || math.IsInf(noise, 1) || m.given > 0 {
 			noise = firstNoise * m.power
 		}
 		x = append(x, special.Log(noise))
@@ -449,6 +465,22 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		}
 	}
 	return m, x, nil
+}
+
+// checkNoise reports a known variance of the noise that is none, or with which B is too near to being
+// singular in double precision.
+func (m *evidence) checkNoise() error {
+	switch {
+	case m.given == 0:
+		return nil
+	case !(m.given > 0) || math.IsInf(m.given, 1):
+		return fmt.Errorf("vi: KnownNoise is %g: it must be positive and finite, or 0", m.given)
+	case m.labels:
+		return errors.New("vi: KnownNoise: labels have no noise of their own")
+	case m.given < leastShare*m.power:
+		return fmt.Errorf("vi: KnownNoise is %g, less than %g times the targets' mean square %g", m.given, leastShare, m.power)
+	}
+	return nil
 }
 
 // checkLabels reports labels that are not −1 or +1, or all alike.
@@ -484,7 +516,7 @@ func (m *evidence) shares(x []float64) error {
 		}
 		x[p] = special.Log(m.power / float64(m.P))
 		if t > 0 {
-			x[p] -= special.Log(t / float64(m.N))
+			x[p] -= special.Log(t / m.samples())
 		}
 	}
 	return nil
@@ -511,6 +543,9 @@ func (m *evidence) keep() {
 	m.bestNu = append(m.bestNu[:0], m.sites.nu...)
 }
 
+// samples returns the number of all samples.
+func (m *evidence) samples() float64 { return float64(m.N) + m.beyond }
+
 // compose computes the lower triangle of K = Σ a_p·K_p at x.
 func (m *evidence) compose(x []float64) {
 	for p := range m.weight {
@@ -528,6 +563,12 @@ func (m *evidence) compose(x []float64) {
 func (m *evidence) snapshot(s *work.Snapshot) {
 	s.Same(m.y...)
 	s.Same(m.start...)
+	if m.span != nil {
+		s.Same(m.beyond, m.outside)
+	}
+	if m.given > 0 {
+		s.Same(m.given)
+	}
 	s.Same(float64(m.family), float64(m.how), m.tol, m.final)
 	s.Float(&m.prior.Omega)
 	s.Float(&m.prior.Chi)
@@ -551,7 +592,9 @@ func (m *evidence) functions(x []float64) (float64, error) {
 	if m.labels {
 		return m.findSites(m.begin, m.approximate)
 	}
-	m.noise = float64(leastShare*m.power) + special.Exp(x[len(x)-1])
+	if m.noise = m.given; m.given == 0 {
+		m.noise = float64(leastShare*m.power) + special.Exp(x[len(x)-1])
+	}
 	for i := range m.N {
 		row := m.factor.Row(i)[:i+1]
 		copy(row, m.sum.Row(i))
@@ -562,7 +605,11 @@ func (m *evidence) functions(x []float64) (float64, error) {
 	}
 	copy(m.alpha, m.y)
 	la.CholeskySolveVec(m.factor, m.alpha)
-	return -0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(float64(m.N)*special.Log(2*math.Pi))), nil
+	value := -0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(float64(m.N)*special.Log(2*math.Pi)))
+	if m.beyond > 0 {
+		value -= float64(0.5 * (m.outside/m.noise + float64(m.beyond*special.Log(2*math.Pi*m.noise))))
+	}
+	return value, nil
 }
 
 // findSites finds the sites by search, from those that are kept or, where there are none or
@@ -633,11 +680,14 @@ func (m *evidence) cost(x, g []float64) (float64, error) {
 	m.measure(x)
 	m.precision(nil)
 	value += m.amplitudeSlopes(x, g)
-	if !m.labels {
-		last := len(x) - 1
+	switch last := len(x) - 1; {
+	case m.given > 0:
+		g[last] = 0 // it is no variable
+	case !m.labels:
 		density, slope := normalPrior(x[last], special.Log(firstNoise*m.power), noiseSpread)
 		value += density
-		g[last] = -slope - float64(0.5*special.Exp(x[last])*(la.SumSq(m.alpha)-m.left/m.noise))
+		square := la.SumSq(m.alpha) + m.outside/m.noise/m.noise // αᵀα of all samples
+		g[last] = -slope - float64(0.5*special.Exp(x[last])*(square-m.left/m.noise))
 	}
 	if m.kernels != nil {
 		value += m.parameterSlopes(x, g)
@@ -665,7 +715,7 @@ func (m *evidence) precision(quad []float64) la.Matrix[float64] {
 	} else {
 		la.CholeskyInv(&m.ws, m.factor)
 	}
-	m.left = 0
+	m.left = m.beyond
 	for i := range m.N {
 		v := m.noise
 		if m.sites != nil {
@@ -814,8 +864,8 @@ func (m *evidence) scales() (q []GIG, moments []gigMoments) {
 				rest += float64(m.weight[q] * max(0, t))
 			}
 		}
-		s := float64(a * (float64(a*max(0, m.quad[p])) + max(rest, float64(0x1p-52*float64(m.N)))))
-		g := GIG{m.prior.Omega + float64(float64(m.N)/2), m.prior.Chi * m.unit[p], m.prior.Phi/m.unit[p] + s}
+		s := float64(a * (float64(a*max(0, m.quad[p])) + max(rest, float64(0x1p-52*m.samples()))))
+		g := GIG{m.prior.Omega + float64(m.samples()/2), m.prior.Chi * m.unit[p], m.prior.Phi/m.unit[p] + s}
 		q = append(q, g)
 		moments = append(moments, g.moments())
 	}
@@ -862,7 +912,10 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 		limit *= m.noise
 	}
 	r := m.precision(m.quad)
-	if !m.labels {
+	switch {
+	case m.span != nil:
+		*loo = m.span.leaveOneOut(m.alpha, r, m.noise)
+	case !m.labels:
 		*loo = m.leaveOneOut(r)
 	}
 	var square float64
@@ -873,7 +926,7 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 		}
 		square += float64(f * f)
 	}
-	fit.Collapsed = square < limit*float64(m.N)
+	fit.Collapsed = square < limit*m.samples()
 	for _, a := range m.weight {
 		s.Gamma = append(s.Gamma, 1/a)
 	}

@@ -135,6 +135,9 @@ func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvi
 	if e.Known != nil {
 		return nil, nil, errors.New("vi: Known: FitFeatures learns all weights")
 	}
+	if e.KnownNoise != 0 {
+		return nil, nil, errors.New("vi: KnownNoise: FitFeatures learns the noise")
+	}
 
 	D := m.first[P]
 	m.phi = la.NewMatrix[float64](D, N)

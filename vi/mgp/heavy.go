@@ -49,6 +49,9 @@ func (e Evidence) FitHeavy(ctx context.Context, k vi.Kernels, y []float64) (*Fit
 	if e.Known != nil {
 		return nil, errors.New("vi: Known: noise with heavy tails takes weights that are learned")
 	}
+	if e.KnownNoise != 0 {
+		return nil, errors.New("vi: KnownNoise: noise with heavy tails is learned")
+	}
 	m, x, err := e.heavy(ctx, k, y)
 	if err != nil {
 		return nil, err

@@ -235,6 +235,61 @@ func TestMeanFunction(t *testing.T) {
 	assert.Less(t, math.Abs(slopes[1])+math.Abs(slopes[2]), 0.05)
 }
 
+// With noise that is known the scales are where the evidence is highest given it, which a fit that learns it
+// and finds the same noise finds too.
+func TestKnownNoise(t *testing.T) {
+	ctx := context.Background()
+	k, y, _ := mgpProblem(t, 40, 3, 3)
+	learned, err := Evidence{Family: ARD}.Fit(ctx, k, y)
+	require.NoError(t, err)
+	s := learned.Posterior.State()
+	tight := vi.Ascent{Tolerance: 1e-12}
+	same, err := Evidence{Family: ARD, KnownNoise: 1 / s.Tau, Ascent: tight}.Fit(ctx, k, y)
+	require.NoError(t, err)
+	assert.InDelta(t, s.Tau, same.Posterior.State().Tau, 1e-12*s.Tau)
+	assert.InDelta(t, learned.LogEvidence, same.LogEvidence, 0.05)
+
+	const known = 0.3
+	fit, err := Evidence{KnownNoise: known, Draws: 3}.Fit(ctx, k, y)
+	require.NoError(t, err)
+	require.Len(t, fit.Draws, 3)
+	for _, d := range fit.Draws {
+		assert.InDelta(t, 1/known, d.Posterior.State().Tau, 1e-12)
+		assert.NotEqual(t, fit.Posterior.State().Gamma[0], d.Posterior.State().Gamma[0])
+	}
+	m, at, err := Evidence{KnownNoise: known, Start: &EvidenceStart{Gamma: fit.Posterior.State().Gamma}}.objective(ctx, k, y, false)
+	require.NoError(t, err)
+	slopes := make([]float64, len(at))
+	_, err = m.cost(at, slopes)
+	require.NoError(t, err)
+	for _, v := range slopes {
+		assert.InDelta(t, 0, v, 0.05)
+	}
+	checkSlopes(t, m.cost, at, 0.3)
+	some, weights, all, u := spannedProblem(t, 60)
+	want, err := Evidence{KnownNoise: known}.Fit(ctx, all, u)
+	require.NoError(t, err)
+	got, err := Evidence{KnownNoise: known}.FitSpanned(ctx, some, weights, u)
+	require.NoError(t, err)
+	assert.InEpsilon(t, want.LogEvidence, got.LogEvidence, 1e-9)
+
+	for text, e := range map[string]Evidence{
+		"vi: KnownNoise is -1: it must be positive and finite, or 0": {KnownNoise: -1},
+		"vi: KnownNoise is NaN: it must be":                          {KnownNoise: math.NaN()},
+		"vi: KnownNoise is 1e-30, less than 1e-08 times":             {KnownNoise: 1e-30},
+	} {
+		_, err := e.Fit(ctx, k, y)
+		assert.ErrorContains(t, err, text)
+	}
+	_, _, labels := mgpProblem(t, 40, 3, 3)
+	_, err = Evidence{KnownNoise: 1}.FitLabels(ctx, k, labels)
+	assert.EqualError(t, err, "vi: KnownNoise: labels have no noise of their own")
+	_, err = Evidence{KnownNoise: 1}.FitVarying(ctx, k, y)
+	assert.EqualError(t, err, "vi: KnownNoise: noise that varies is learned")
+	_, err = Evidence{KnownNoise: 1}.FitHeavy(ctx, k, y)
+	assert.EqualError(t, err, "vi: KnownNoise: noise with heavy tails is learned")
+}
+
 func TestKnownWeightsRefused(t *testing.T) {
 	k, y, _ := mgpProblem(t, 14, 4, 3)
 	ctx := context.Background()

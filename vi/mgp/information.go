@@ -79,12 +79,19 @@ func (m *evidence) measure(x []float64) {
 		}
 	} else {
 		row, e := v.Row(v.Rows-1), special.Exp(x[v.Rows-1])
+		if m.given > 0 {
+			e = 0 // it is no variable
+		}
 		for n, a := range m.alpha {
 			row[n] = e * a
 		}
 	}
 	la.Trsm(&m.ws, la.Right, la.Transpose, m.factor, v)
 	la.Syrk(&m.ws, la.NoTrans, 0.5, v, 0, m.info.average)
+	if m.outside > 0 && m.given == 0 { // where C_α is e^x·α and R is I/σ²
+		last, e := v.Rows-1, special.Exp(x[v.Rows-1])/m.noise
+		m.info.average.Row(last)[last] += float64(0.5*e*e*m.outside) / m.noise
+	}
 }
 
 // leastCurvature keeps the information positive definite.
@@ -114,6 +121,8 @@ func (m *evidence) curve(x, g []float64) {
 			return m.curvature(v, x[v])
 		case v < m.P+len(m.mean):
 			return 1 / (m.sd[v-m.P] * m.sd[v-m.P])
+		case m.given > 0 && v == len(x)-1:
+			return 1 // as that of a known weight
 		}
 		return 1.0 / (noiseSpread * noiseSpread)
 	})

@@ -37,6 +37,10 @@ type State struct {
 
 	Alpha []float64 // N, B⁻¹·E[y], or S^½·B⁻¹·S^-½·ν with sites
 
+	// Samples is the number of samples of a fit by [Evidence.FitSpanned], 0 of others: then N is that of
+	// the samples that span them, and B = K + σ²(WWᵀ)⁻¹ has another noise than below.
+	Samples int
+
 	// Factor is N×N, of which the lower triangle is the Cholesky factor of B = K + I/τ,
 	// K = Σ K_p/γ_p, or with S = diag(λ) of B = I + S^½·K·S^½. Where the noise varies the
 	// variance of each sample's stands for 1/τ.
@@ -97,6 +101,9 @@ func NewPosterior(s State) (*Posterior, error) {
 	if s.Freedom != 0 && (!(s.Freedom > 2) || math.IsInf(s.Freedom, 1) || s.Labels || s.Sites == nil) {
 		return fail("Freedom is %g: it must be above 2, of targets, with sites", s.Freedom)
 	}
+	if s.Samples != 0 && (s.Samples < N || s.Labels || s.Sites != nil) {
+		return fail("Samples is %d, of targets without sites, spanned by %d", s.Samples, N)
+	}
 	for i, v := range s.Sites {
 		if !(v > 0) || math.IsInf(v, 1) {
 			return fail("Sites[%d] is %g", i, v)
@@ -152,8 +159,16 @@ func (p *Posterior) identity() float64 {
 // posterior's own and must not be changed.
 func (p *Posterior) State() State { return p.s }
 
-// Dims returns the number of kernels and of training samples.
+// Dims returns the number of kernels, and of training samples or those that span them.
 func (p *Posterior) Dims() (P, N int) { return p.P, p.N }
+
+// Samples returns the number of training samples.
+func (p *Posterior) Samples() int {
+	if p.s.Samples != 0 {
+		return p.s.Samples
+	}
+	return p.N
+}
 
 // KernelWeights returns the mean and the standard deviation of 1/γ_p, the
 // variance that kernel p contributes per unit of K_p. Under ARD γ_p is a point

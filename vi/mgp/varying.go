@@ -111,6 +111,9 @@ func (e Evidence) FitVarying(ctx context.Context, k vi.Kernels, y []float64) (*F
 	if e.Known != nil {
 		return nil, errors.New("vi: Known: noise that varies takes weights that are learned")
 	}
+	if e.KnownNoise != 0 {
+		return nil, errors.New("vi: KnownNoise: noise that varies is learned")
+	}
 	if e.Start == nil {
 		first, err := e.fit(ctx, k, y, false)
 		if err != nil {

@@ -51,7 +51,7 @@ func (e *exporter) kernels(prefix string, d designJSON, widths [][]float64) (all
 		} else if k, err = e.featureKernel(prefix, v, d); err != nil {
 			return nil, err
 		}
-		all = append(all, e.adjust(k, fmt.Sprintf("%sview.%d.", prefix, i), v))
+		all = append(all, e.adjust(k, prefix, i, v))
 	}
 	return all, nil
 }
@@ -271,18 +271,22 @@ func rank(basis, among la.Matrix[float64]) {
 	}
 }
 
-// adjust centres and normalises a kernel as that of the training was. The tensors of
-// the view have names that begin with the prefix.
-func (e *exporter) adjust(k kernel, prefix string, v viewJSON) kernel {
+// adjust centres and normalises the kernel of view i as that of the training was. The tensors of
+// the model have names that begin with the prefix.
+func (e *exporter) adjust(k kernel, prefix string, i int, v viewJSON) kernel {
+	view := fmt.Sprintf("%sview.%d.", prefix, i)
 	if v.Center {
-		rowMean := e.take(prefix + "row_mean")
+		rowMean := e.take(view + "row_mean")
 		mean := e.scale(e.sumOver(k.cross, 1, 1), 1/float64(len(rowMean)))
+		if e.has(prefix + "share") {
+			mean = e.product(k.cross, e.column(e.take(prefix+"share")))
+		}
 		k.self = e.shift(e.sub(k.self, e.scale(mean, 2)), v.TotalMean)
 		k.cross = e.shift(e.sub(k.cross, e.add(e.row(rowMean), mean)), v.TotalMean)
 	}
 	if v.Normalize {
 		const atMean = 1e-12 // the share of a sample's own kernel below which that of a centred one is rounding
-		unit, floor := e.take(prefix+"unit"), 0.0
+		unit, floor := e.take(view+"unit"), 0.0
 		if v.Center {
 			for _, u := range unit {
 				floor = max(floor, atMean/(u*u))

@@ -130,6 +130,14 @@ var fitted = []struct {
 	{"processes with heavy tails", func(t *testing.T, s sample) (mkl.Model, error) {
 		return mkl.MultiGP{Fitting: few, Noise: mkl.HeavyNoise}.Fit(t.Context(), s.views(), s.y[0])
 	}},
+	{"processes of few features", func(t *testing.T, _ sample) (mkl.Model, error) {
+		s := draw(4, 120)
+		return mkl.MultiGP{Fitting: few}.Fit(t.Context(), []mkl.View{
+			{X: s.x, Kernel: mkl.Linear{}, Center: true},
+			{X: s.z, Kernel: mkl.Linear{Scale: 2}, Ranks: true, Center: true},
+			{X: s.z, Kernel: mkl.Linear{}, Standardize: true},
+		}, s.y[0])
+	}},
 	{"processes of two classes", func(t *testing.T, s sample) (mkl.Model, error) {
 		return mkl.MultiGPClassifier[string]{Fitting: few}.Fit(t.Context(), s.views(), s.kind)
 	}},

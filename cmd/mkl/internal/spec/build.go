@@ -138,6 +138,8 @@ func Build(k Kernel) (ViewKernel, error) {
 		out.Categories = true
 	case "linear":
 		out.Kernel = mkl.Linear{Scale: s.positive("scale")}
+	case "function":
+		out.Kernel = mkl.Function{}
 	case "constant":
 		out.Kernel = mkl.Constant{}
 	case "poly", "polynomial":
@@ -186,7 +188,7 @@ func buildStrings(k Kernel) (out ViewKernel, err error) {
 	}
 	out.Strings, err = sequence.Parse(k.Name + "(" + strings.Join(settings, ",") + ")")
 	if err != nil && !slices.Contains(sequence.Names(), k.Name) {
-		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, categorical, linear, polynomial, constant, distance and precomputed, and of strings %s",
+		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, categorical, linear, polynomial, constant, distance, precomputed and function, and of strings %s",
 			k.Name, strings.Join(sequence.Names(), ", "))
 	}
 	return out, err

@@ -26,6 +26,7 @@ func TestBuild(t *testing.T) {
 		{"categorical(width=0.5,center)", ViewKernel{Kernel: mkl.Categorical{Width: 0.5}, Categories: true, Center: true}},
 		{"categorical(overlap)", ViewKernel{Kernel: mkl.Categorical{Overlap: true}, Categories: true}},
 		{"constant", ViewKernel{Kernel: mkl.Constant{}}},
+		{"function", ViewKernel{Kernel: mkl.Function{}}},
 		{"linear(scale=0.25,center)", ViewKernel{Kernel: mkl.Linear{Scale: 0.25}, Center: true}},
 		{"distance(normalize)", ViewKernel{Kernel: mkl.FromDistance{}, Normalize: true, Given: true, Square: true}},
 		{"distance(basis)", ViewKernel{Kernel: mkl.FromDistance{}, Given: true}},

@@ -15,7 +15,7 @@ import (
 // flags are the flags of the experiments with classes.
 type flags struct {
 	Data      string      `required:"" placeholder:"DIR" help:"Folder with the data set's files."`
-	Models    []string    `default:"single,multiple,multiclass" enum:"single,multiple,multiclass" help:"Models to fit: single and multiple (BMKLR on ±1), multiclass (BEMKL)."`
+	Models    []string    `default:"single,multiple,multiclass" enum:"single,multiple,multiclass,mgp,multitask" help:"Models to fit: single and multiple (BMKLR on ±1), multiclass (BEMKL), and two of other papers on ±1: mgp (a multiple Gaussian process for each class) and multitask (spike and slab, five latent functions a kernel)."`
 	Sweeps    int         `default:"200" help:"Most sweeps of a fit (${default}); the papers do not say how many they used."`
 	Tolerance float64     `default:"1e-5" help:"Relative rise of the bound that counts as none (${default})."`
 	Margin    float64     `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default})."`
