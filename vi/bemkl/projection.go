@@ -129,6 +129,11 @@ func (p *SharedPosterior) Project(k Columns, o int, opt ProjectOptions) (*Projec
 	return p.project(p.healers, k, o, opt)
 }
 
+// Project is that of a [RegressionPosterior], of the score of output o; scores are not healed.
+func (p *ClassificationPosterior) Project(k Columns, o int, opt ProjectOptions) (*Projection, error) {
+	return p.project(nil, k, o, opt)
+}
+
 func (p *scorer) project(healers []*healer, k Columns, o int, opt ProjectOptions) (*Projection, error) {
 	if !(opt.Tolerance > 0) {
 		return nil, fmt.Errorf("vi: Tolerance: %g is not positive", opt.Tolerance)
