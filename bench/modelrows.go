@@ -115,7 +115,7 @@ func modelRows(m limits, large bool) iter.Seq2[string, func() measurer] {
 				return
 			}
 		}
-		_ = predictorRows(large, yield) && yield("RBF/n=4000", func() measurer {
+		_ = predictorRows(large, yield) && batchRows(yield) && yield("RBF/n=4000", func() measurer {
 			n := 4000
 			x, k := random(n, 10, 1), la.NewMatrix[float64](n, n)
 			one := &la.Workspace{Workers: 1}
