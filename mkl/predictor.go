@@ -193,7 +193,9 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mkl: Predictor: %w", err)
 	}
-	pr.run()
+	if err := pr.run(); err != nil {
+		return nil, fmt.Errorf("mkl: Predictor: %w", err)
+	}
 
 	ds := f.design
 	if f.healing != nil {
