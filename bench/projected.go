@@ -269,7 +269,7 @@ func ridge(f la.Matrix[float64], y []float64, penalty float64) la.Matrix[float64
 
 // projectionRows yields the rows of predictions from pivots.
 func projectionRows(large bool, yield func(string, func() measurer) bool) bool {
-	for _, n := range []int{1000, 10000} {
+	for _, n := range []int{1000, 5000, 10000} {
 		if n > 1000 && !large {
 			continue
 		}
