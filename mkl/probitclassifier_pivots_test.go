@@ -76,6 +76,24 @@ func TestProbitPivotsWithinTheirBounds(t *testing.T) {
 	}
 	m, err := ProbitClassifier[int]{Fitting: f}.Fit(ctx, smooth, two)
 	require.NoError(t, err)
+	p, err := m.Predictor(ProbitPredictorOptions{})
+	require.NoError(t, err)
+	want := make([]float64, q.Rows)
+	both := make([]float64, 2)
+	for i := range want {
+		_, err := p.Predict(both, q.Row(i))
+		require.NoError(t, err)
+		want[i] = both[1]
+	}
+	requireImmutable(t, func() error {
+		both := make([]float64, 2)
+		for i, w := range want {
+			if _, err := p.Predict(both, q.Row(i)); err != nil || both[1] != w {
+				return fmt.Errorf("sample %d: %g where %g is wanted: %w", i, both[1], w, err)
+			}
+		}
+		return nil
+	})
 	_, err = m.Predictor(ProbitPredictorOptions{Tolerance: -1})
 	assert.EqualError(t, err, "mkl: Predictor: Tolerance is -1, which is not positive")
 }
