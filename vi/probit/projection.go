@@ -94,9 +94,9 @@ func (p *Posterior) Project(k Columns, tolerance float64) (*Projection, error) {
 	if err != nil {
 		return nil, err
 	}
-	exact := float64(8*P) * float64(D)
+	exact := float64(8 * P * D)
 	if !p.s.Point {
-		exact += float64(0.5 * float64(C*D) * float64(D))
+		exact += float64(float64(C*D) * float64(D) / 2)
 	}
 	before, last := math.Inf(1), -1 // the worst bound and the order of the last try
 	for limit := 0.01; limit > 1e-14; {
