@@ -111,76 +111,69 @@ func tasks[P interface {
 	}
 }
 
-// Whether a model is made of 10 000 samples.
-const (
-	always  = iota
-	ifLarge // its fit takes some N³ operations
-	never   // many times as many
-)
-
 // predictors are the models whose single predictions are timed. Each fits a curve, or two that
 // are alike.
 var predictors = []struct {
 	name  string
-	large int
+	large bool // also of 10 000 samples
 	fit   func(c curve, views []mkl.View, f mkl.Fitting) func(point []float64) error
 }{
-	{"regression, healed", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"regression, healed", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
 		return single(fitRegression(c, views, f).Predictor(mkl.PredictorOptions{}))
 	}},
-	{"regression, healed, mean only", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"regression, healed, mean only", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
 		return single(fitRegression(c, views, f).Predictor(mkl.PredictorOptions{MeanOnly: true}))
 	}},
-	{"regression by landmarks", always, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"regression by landmarks", true, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
 		m := fitted(mkl.Regression{Fitting: f, Landmarks: &mkl.Landmarks{Count: 200}}.Fit(context.Background(), views, c.y))
 		return single(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"shared regression", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"shared regression", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
 		m := fitted(mkl.SharedRegression{Fitting: f}.Fit(context.Background(), views, c.y, c.y))
 		return single(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"task regression", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"task regression", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
 		m := fitted(mkl.TaskRegression{Fitting: f}.Fit(context.Background(), views, c.y, c.y))
 		return single(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"classifier", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"classifier", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
 		m := fitted(mkl.Classifier[bool]{Fitting: f}.Fit(context.Background(), views, c.labels))
 		return class(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"two labels", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"two labels", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
 		m := fitted(mkl.MultiLabel{Fitting: f}.Fit(context.Background(), views, c.labels, c.labels))
 		return labels(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"Gaussian process", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"Gaussian process", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
 		return single(fitProcess(c, views, f).Predictor(mkl.ProcessPredictorOptions{}))
 	}},
-	{"Gaussian process, mean only", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"Gaussian process, mean only", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
 		return single(fitProcess(c, views, f).Predictor(mkl.ProcessPredictorOptions{MeanOnly: true}))
 	}},
-	{"Gaussian process, exact", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"Gaussian process, exact", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
 		return single(fitProcess(c, views, f).Predictor(mkl.ProcessPredictorOptions{Exact: true}))
 	}},
-	{"Gaussian process by landmarks", always, func(c curve, views []mkl.View, _ mkl.Fitting) func([]float64) error {
+	{"Gaussian process by landmarks", true, func(c curve, views []mkl.View, _ mkl.Fitting) func([]float64) error {
 		m := fitted(mkl.LandmarkGP{}.Fit(context.Background(), views, c.y))
 		return single(m.Predictor(mkl.ProcessPredictorOptions{}))
 	}},
-	{"Gaussian process classifier", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"Gaussian process classifier", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
 		m := fitted(mkl.MultiGPClassifier[bool]{Fitting: f}.Fit(context.Background(), views, c.labels))
 		return class(m.Predictor(mkl.ProcessPredictorOptions{}))
 	}},
-	{"Gaussian process classifier by landmarks", always, func(c curve, views []mkl.View, _ mkl.Fitting) func([]float64) error {
+	{"Gaussian process classifier by landmarks", true, func(c curve, views []mkl.View, _ mkl.Fitting) func([]float64) error {
 		m := fitted(mkl.LandmarkClassifier[bool]{}.Fit(context.Background(), views, c.labels))
 		return class(m.Predictor(mkl.ProcessPredictorOptions{}))
 	}},
-	{"multi-task", never, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"multi-task", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
 		m := fitted(mkl.MultiTask{Fitting: f}.Fit(context.Background(), views, c.y, c.y))
 		return tasks(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"probit classifier", ifLarge, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"probit classifier", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
 		m := fitted(mkl.ProbitClassifier[bool]{Fitting: f}.Fit(context.Background(), views, c.labels))
 		return class(m.Predictor(mkl.ProbitPredictorOptions{}))
 	}},
-	{"probit classifier, 100 draws", never, func(c curve, views []mkl.View, _ mkl.Fitting) func([]float64) error {
+	{"probit classifier, 100 draws", false, func(c curve, views []mkl.View, _ mkl.Fitting) func([]float64) error {
 		m := fitted(mkl.ProbitClassifier[bool]{
 			Inference: mkl.Gibbs, Draws: mkl.GibbsDraws{Chains: 1, Draws: 100, Thin: 1, BurnIn: 20},
 		}.Fit(context.Background(), views, c.labels))
@@ -196,23 +189,18 @@ func fitProcess(c curve, views []mkl.View, f mkl.Fitting) *mkl.MultiGPModel {
 	return fitted(mkl.MultiGP{Fitting: f}.Fit(context.Background(), views, c.y))
 }
 
-// predictorRows yields the rows of single predictions by models of 133 to 10 000 samples. The
-// predictor of a dense model costs what its samples and kernels make it, not what the sweeps
-// were: that of 10 000 has made one, with two kernels that were held as float32.
-func predictorRows(large bool, yield func(string, func() measurer) bool) bool {
+// predictorRows yields the rows of single predictions by models of 133 to 10 000 samples. For dense
+// models of 10 000, whose fits take hours, projectionRows has rows.
+func predictorRows(yield func(string, func() measurer) bool) bool {
 	for _, n := range []int{133, 1000, 10000} {
 		for _, p := range predictors {
-			first, last, f := -3, 3, mkl.Fitting{MaxSweeps: 20}
-			if n > 1000 && p.large != always {
-				if !large || p.large == never {
-					continue
-				}
-				first, last, f = -1, 0, mkl.Fitting{MaxSweeps: 1, Kernels: mkl.KernelStorage{Float32: true}}
+			if n > 1000 && !p.large {
+				continue
 			}
-			name := fmt.Sprintf("prediction/%s, %d samples, %d kernels", p.name, n, last-first+1)
+			name := fmt.Sprintf("prediction/%s, %d samples, 7 kernels", p.name, n)
 			if !yield(name, func() measurer {
 				c := newCurve(n)
-				return latency{name, 1, p.fit(c, c.views(first, last), f)}
+				return latency{name, 1, p.fit(c, c.views(-3, 3), mkl.Fitting{MaxSweeps: 20})}
 			}) {
 				return false
 			}
@@ -248,19 +236,30 @@ func (l latency) measure(rounds int, budget time.Duration) []result {
 		must(l.predict(point))
 	}
 	allocs := testing.AllocsPerRun(1000, predict)
-	var times []float64
-	for end := time.Now().Add(time.Duration(rounds) * budget); time.Now().Before(end); {
+	return percentiles(l.name, timed(rounds, budget, func() {
 		point[0] = math.Mod(point[0]+0.37, 2)
-		t := time.Now()
 		predict()
+	}), allocs)
+}
+
+// timed returns the sorted times of calls, in µs, for so many rounds of so long.
+func timed(rounds int, budget time.Duration, call func()) (times []float64) {
+	for end := time.Now().Add(time.Duration(rounds) * budget); time.Now().Before(end); {
+		t := time.Now()
+		call()
 		times = append(times, time.Since(t).Seconds()*1e6)
 	}
 	slices.Sort(times)
+	return times
+}
+
+// percentiles returns the results of sorted times.
+func percentiles(name string, times []float64, allocs float64) []result {
 	at := func(p float64) float64 { return times[int(p*float64(len(times)-1))] }
 	return []result{
-		{Name: l.name + ", p50", Unit: "µs", Value: at(.5)},
-		{Name: l.name + ", p99", Unit: "µs", Value: at(.99)},
-		{Name: l.name + ", p99.9", Unit: "µs", Value: at(.999)},
-		{Name: l.name + ", allocations", Unit: "a call", Value: allocs},
+		{Name: name + ", p50", Unit: "µs", Value: at(.5)},
+		{Name: name + ", p99", Unit: "µs", Value: at(.99)},
+		{Name: name + ", p99.9", Unit: "µs", Value: at(.999)},
+		{Name: name + ", allocations", Unit: "a call", Value: allocs},
 	}
 }

@@ -60,7 +60,7 @@ func run() error {
 	only := flag.String("run", "", "measure only the rows whose name matches this regular `expression`")
 	rounds := flag.Int("rounds", 11, "how often each contender takes its turn")
 	budget := flag.Duration("time", 20*time.Millisecond, "how long a turn lasts, about")
-	large := flag.Bool("large", false, "predictions by dense models of 10 000 samples, too (5 GB, many minutes)")
+	large := flag.Bool("large", false, "predictions from the pivots of dense models of 10 000 samples, too (4 GB, a minute)")
 	var answers answerOptions
 	flag.StringVar(&answers.data, "data", "", "`folder` of more sets for the rows of times to an answer")
 	flag.DurationVar(&answers.patience, "patience", 30*time.Second, "processor time for the fits of a learner in these rows")

@@ -96,8 +96,8 @@ func setupRows(m limits, yield func(string, func() measurer) bool) bool {
 	})
 }
 
-// modelRows yields the rows of the models, with predictions by dense models of 10 000 samples
-// if large.
+// modelRows yields the rows of the models, with predictions from the pivots of dense models of 10 000
+// samples if large.
 func modelRows(m limits, large bool) iter.Seq2[string, func() measurer] {
 	return func(yield func(string, func() measurer) bool) {
 		if !setupRows(m, yield) {
@@ -115,7 +115,7 @@ func modelRows(m limits, large bool) iter.Seq2[string, func() measurer] {
 				return
 			}
 		}
-		_ = predictorRows(large, yield) && yield("RBF/n=4000", func() measurer {
+		_ = predictorRows(yield) && projectionRows(large, yield) && batchRows(yield) && yield("RBF/n=4000", func() measurer {
 			n := 4000
 			x, k := random(n, 10, 1), la.NewMatrix[float64](n, n)
 			one := &la.Workspace{Workers: 1}

@@ -27,7 +27,7 @@ type row struct {
 	contenders []contender // ours first, then the peers
 }
 
-// A measurer is a row of any kind: [row], [race], [latency], [beside] or [stops].
+// A measurer is a row of any kind: [row], [race], [latency], [projection], [batch], [beside] or [stops].
 type measurer interface {
 	measure(rounds int, budget time.Duration) []result
 }

@@ -5,6 +5,7 @@
 // Register tiles for AVX-512, float32: 8 rows by 48 columns.
 
 #include "float32_amd64.h"
+#include "small_amd64.h"
 
 #define GEMM ·avx512Gemm32
 #define SHARED ·avx512Shared32

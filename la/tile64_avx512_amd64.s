@@ -5,6 +5,7 @@
 // Register tiles for AVX-512, float64: 8 rows by 24 columns.
 
 #include "float64_amd64.h"
+#include "small_amd64.h"
 
 #define GEMM ·avx512Gemm64
 #define SHARED ·avx512Shared64

@@ -1,10 +1,13 @@
 package mkl
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
-// ClassPredictor predicts the class of one sample at a time. Like [Predictor] it
-// is pruned, takes no lock, starts no goroutine, does not allocate, is immutable
-// and safe for concurrent use.
+// ClassPredictor predicts the class of one sample at a time, by a [Predictor] of the score of
+// each class, or of the only one of two classes: from pivots where the kernels are smooth. It
+// takes no lock, starts no goroutine, does not allocate, is immutable and safe for concurrent use.
 type ClassPredictor[T comparable] struct {
 	scorePredictors // one function for two classes, else one a class
 	classes         []T
@@ -24,18 +27,25 @@ func (m *ClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T]
 // each of the model's Inputs, and stores the probabilities of all classes in
 // probability, which has an entry for each class or is nil.
 func (p *ClassPredictor[T]) Predict(probability []float64, x ...[]float64) (class T, err error) {
+	class, _, err = p.PredictWithBound(probability, x...)
+	return class, err
+}
+
+// PredictWithBound is Predict with a bound on how far any of the probabilities is from that of
+// the model, as certain as the bounds on the scores, see [PredictorInfo].
+func (p *ClassPredictor[T]) PredictWithBound(probability []float64, x ...[]float64) (class T, bound float64, err error) {
 	if probability != nil && len(probability) != len(p.classes) {
-		return class, fmt.Errorf("mkl: probability has length %d and there are %d classes", len(probability), len(p.classes))
+		return class, math.NaN(), fmt.Errorf("mkl: probability has length %d and there are %d classes", len(probability), len(p.classes))
 	}
-	var sum, most float64
+	var sum, most, move float64
 	best := 0
 	for o := range p.scores {
-		v, err := p.probability(o, x)
+		v, own, err := p.probability(o, x)
 		if err != nil {
-			return class, err
+			return class, math.NaN(), err
 		}
 		if err := checkProbability(v); err != nil {
-			return class, fmt.Errorf("mkl: class %s: %w", brief(p.classes[len(p.classes)-len(p.scores)+o]), err)
+			return class, math.NaN(), fmt.Errorf("mkl: class %s: %w", brief(p.classes[len(p.classes)-len(p.scores)+o]), err)
 		}
 		if len(p.scores) == 1 {
 			if probability != nil {
@@ -44,8 +54,9 @@ func (p *ClassPredictor[T]) Predict(probability []float64, x ...[]float64) (clas
 			if v > 0.5 {
 				best = 1
 			}
-			return p.classes[best], nil
+			return p.classes[best], own, nil
 		}
+		move += own
 		if probability != nil {
 			probability[o] = v
 		}
@@ -54,10 +65,13 @@ func (p *ClassPredictor[T]) Predict(probability []float64, x ...[]float64) (clas
 		}
 	}
 	if !(sum > 0) {
-		return class, fmt.Errorf("mkl: the probabilities of the classes sum to %g: %w", sum, errBeyond)
+		return class, math.NaN(), fmt.Errorf("mkl: the probabilities of the classes sum to %g: %w", sum, errBeyond)
 	}
 	for o := range probability {
 		probability[o] /= sum
 	}
-	return p.classes[best], nil
+	if bound = 1; move < sum { // each probability is one of the scores' over their sum, which both move
+		bound = min(1, move/(sum-move))
+	}
+	return p.classes[best], bound, nil
 }

@@ -1,6 +1,9 @@
 package mkl
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // LabelPredictor predicts the labels of one sample at a time, like
 // [ClassPredictor].
@@ -22,18 +25,26 @@ func (m *MultiLabelModel) Predictor(opt PredictorOptions) (*LabelPredictor, erro
 // probability that the sample has it. The sample is given as one row for each of
 // the model's Inputs.
 func (p *LabelPredictor) Predict(probability []float64, x ...[]float64) error {
+	_, err := p.PredictWithBound(probability, x...)
+	return err
+}
+
+// PredictWithBound is Predict with a bound on how far any of the probabilities is from that of
+// the model, as certain as the bounds on the scores, see [PredictorInfo].
+func (p *LabelPredictor) PredictWithBound(probability []float64, x ...[]float64) (bound float64, err error) {
 	if len(probability) != len(p.scores) {
-		return fmt.Errorf("mkl: probability has length %d and there are %d labels", len(probability), len(p.scores))
+		return math.NaN(), fmt.Errorf("mkl: probability has length %d and there are %d labels", len(probability), len(p.scores))
 	}
 	for o := range p.scores {
-		v, err := p.probability(o, x)
+		v, move, err := p.probability(o, x)
 		if err != nil {
-			return err
+			return math.NaN(), err
 		}
 		if err := checkProbability(v); err != nil {
-			return fmt.Errorf("mkl: label %d: %w", o, err)
+			return math.NaN(), fmt.Errorf("mkl: label %d: %w", o, err)
 		}
 		probability[o] = v
+		bound = max(bound, move)
 	}
-	return nil
+	return bound, nil
 }

@@ -149,8 +149,9 @@ type scratch struct {
 	phi                    []float64 // of a processFunction: the composite kernels
 	heal                   []float64 // the Healer's own
 
-	probit *probit.PointScratch     // of a ProbitPredictor after variational inference
-	draws  *mcmc.ProbitPointScratch // after sampling
+	probit    *probit.PointScratch      // of a ProbitPredictor after variational inference
+	projected *probit.ProjectionScratch // the like, from pivots
+	draws     *mcmc.ProbitPointScratch  // after sampling
 
 	missing []bool      // of a ProbitPredictor: which inputs the sample lacks
 	filled  [][]float64 // its inputs, with a stand-in's in place of these
@@ -193,7 +194,9 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mkl: Predictor: %w", err)
 	}
-	pr.run()
+	if err := pr.run(); err != nil {
+		return nil, fmt.Errorf("mkl: Predictor: %w", err)
+	}
 
 	ds := f.design
 	if f.healing != nil {

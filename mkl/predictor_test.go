@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/la"
 )
 
 var sparse = Gamma{Shape: 1e-10, Scale: 1e10}
@@ -320,4 +321,55 @@ func TestPredictorIsNotCertainOfRounding(t *testing.T) {
 		}
 	}
 	assert.Positive(t, uncertain)
+}
+
+// The factor that a predictor keeps is lower trapezoidal in its order, has no more rows than it
+// needs, and says what it leaves out: of a definite matrix, one of rank 3, and one of none.
+func TestTrapezoid(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for _, c := range []struct {
+		n, rank int
+		limit   float64
+		want    int
+	}{{40, 40, 0, 40}, {40, 3, 0, 3}, {40, 40, 150, 0}, {40, 0, 0, 0}, {0, 0, 0, 0}} {
+		f := normal(rng, c.n, c.rank)
+		x := la.NewMatrix[float64](c.n, c.n)
+		if c.rank > 0 {
+			la.Syrk(nil, la.NoTrans, 1, f, 0, x)
+			x.MirrorLower()
+		}
+		if c.limit > 0 { // leaves some out: less than all, which is 40·√x_ii or so
+			c.want = -1
+		}
+		ct, order, lack, err := trapezoid(x.Clone(), 1, c.limit)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, lack, max(c.limit, 1e-5))
+		if c.want >= 0 {
+			assert.Equal(t, c.want, ct.Rows)
+		} else {
+			assert.Less(t, ct.Rows, c.n)
+			assert.Positive(t, lack)
+		}
+		var left float64
+		for j := range c.n {
+			own := x.At(order[j], order[j])
+			for i := range ct.Rows {
+				own -= ct.At(i, j) * ct.At(i, j)
+				if j > c.n-ct.Rows+i {
+					assert.Zero(t, ct.At(i, j))
+				}
+			}
+			left += math.Sqrt(max(0, own))
+			for l := range c.n {
+				sum := 0.0
+				for i := range ct.Rows {
+					sum += ct.At(i, j) * ct.At(i, l)
+				}
+				if c.limit == 0 {
+					assert.InDelta(t, x.At(order[j], order[l]), sum, 1e-10)
+				}
+			}
+		}
+		assert.InDelta(t, lack, left, 1e-4*float64(c.n))
+	}
 }

@@ -62,7 +62,7 @@ func TestProbitPredictor(t *testing.T) {
 		c.MaxSweeps = 30
 		m, err := c.Fit(context.Background(), views(x), labels)
 		require.NoError(t, err, "%v", c.Rule)
-		p, err := m.Predictor(ProbitPredictorOptions{})
+		p, err := m.Predictor(ProbitPredictorOptions{Exact: true})
 		require.NoError(t, err)
 		requireSameClasses(t, m, p, q...)
 		class, err := p.Predict(nil, point(q, 0)...)

@@ -222,3 +222,104 @@ func TestNoPivotsOfUnknownKernels(t *testing.T) {
 		assert.Nil(t, p.Info().Pivots)
 	}
 }
+
+// Probabilities from pivots are as close to the model's as they say, of two classes and of
+// three, with a margin, and of labels that share kernels or have samples of their own.
+func TestProjectedProbabilitiesWithinTheirBounds(t *testing.T) {
+	testkit.NotShort(t)
+	ctx := context.Background()
+	x, three := classProblem(150)
+	two, labels := make([]bool, len(three)), make([][]Label, 3)
+	for i, c := range three {
+		two[i] = c > 0
+		for o := range labels {
+			l := Absent
+			switch {
+			case (i+o)%4 == 0:
+				l = Unknown
+			case c == o:
+				l = Present
+			}
+			labels[o] = append(labels[o], l)
+		}
+	}
+	views := []View{{X: x, Kernel: RBF{Width: 2}}, {X: x, Kernel: RBF{Width: 6}}, {X: x, Kernel: Linear{}, Normalize: true}}
+	f := Fitting{MaxSweeps: 20}
+	q := around(rand.New(rand.NewPCG(4, 4)), x, 200)
+	check := func(name string, scores *scorePredictors, want [][]float64, predict func(probability []float64, x []float64) (float64, error)) {
+		probability := make([]float64, len(want[0]))
+		bounded, worst := 0, 0.0
+		for i := range q.Rows {
+			bound, err := predict(probability, q.Row(i))
+			require.NoError(t, err)
+			near := true
+			for o := range scores.scores {
+				_, ok := scores.scores[o].fromPivots([][]float64{q.Row(i)})
+				near = near && ok
+			}
+			if near {
+				bounded++
+				require.Less(t, bound, 0.01, "%s: sample %d", name, i)
+			}
+			for c, p := range want[i] {
+				e := math.Abs(probability[c] - p)
+				require.LessOrEqual(t, e, bound+1e-12, "%s: sample %d", name, i)
+				worst = max(worst, e/(bound+1e-12))
+			}
+		}
+		assert.Greater(t, bounded, 60, name)
+		t.Logf("%s: %d of 200 from pivots, largest error %.2g of its bound", name, bounded, worst)
+	}
+	checkClasses := func(name string, p *ClassPredictor[bool], err error, want *ClassPrediction[bool]) {
+		require.NoError(t, err)
+		check(name, &p.scorePredictors, want.Probability, func(probability, x []float64) (float64, error) {
+			_, bound, err := p.PredictWithBound(probability, x)
+			return bound, err
+		})
+	}
+	checkLabels := func(name string, p *LabelPredictor, err error, want *LabelPrediction) {
+		require.NoError(t, err)
+		rows := make([][]float64, q.Rows)
+		for i := range rows {
+			for o := range want.Probability {
+				rows[i] = append(rows[i], want.Probability[o][i])
+			}
+		}
+		check(name, &p.scorePredictors, rows, func(probability, x []float64) (float64, error) {
+			return p.PredictWithBound(probability, x)
+		})
+	}
+
+	for _, c := range []Classifier[bool]{{Fitting: f}, {Fitting: f, Margin: 1}} {
+		binary, err := c.Fit(ctx, views, two)
+		require.NoError(t, err)
+		want, err := binary.PredictClasses(ctx, PredictOptions{}, q)
+		require.NoError(t, err)
+		for _, opt := range []PredictorOptions{{}, {Tolerance: 0.1}} {
+			p, err := binary.Predictor(opt)
+			checkClasses(fmt.Sprintf("two classes, margin %g, %+v", c.Margin, opt), p, err, want)
+		}
+	}
+	several, err := Classifier[int]{Fitting: f}.Fit(ctx, views, three)
+	require.NoError(t, err)
+	wantSeveral, err := several.PredictClasses(ctx, PredictOptions{}, q)
+	require.NoError(t, err)
+	p, err := several.Predictor(PredictorOptions{})
+	require.NoError(t, err)
+	check("three classes", &p.scorePredictors, wantSeveral.Probability, func(probability, x []float64) (float64, error) {
+		_, bound, err := p.PredictWithBound(probability, x)
+		return bound, err
+	})
+	shared, err := MultiLabel{Fitting: f}.FitKnown(ctx, views, labels...)
+	require.NoError(t, err)
+	want, err := shared.PredictLabels(ctx, PredictOptions{}, q)
+	require.NoError(t, err)
+	l, err := shared.Predictor(PredictorOptions{})
+	checkLabels("labels", l, err, want)
+	tasks, err := TaskClassifier{Fitting: f}.Fit(ctx, views, labels...)
+	require.NoError(t, err)
+	want, err = tasks.PredictLabels(ctx, PredictOptions{}, q)
+	require.NoError(t, err)
+	l, err = tasks.Predictor(PredictorOptions{})
+	checkLabels("labels with samples of their own", l, err, want)
+}

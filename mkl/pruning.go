@@ -201,7 +201,7 @@ func cost(kernels, samples *share) (mean, sd float64) {
 
 // run prunes: of four parts of the budget one each goes to samples, kernels, and
 // the ranks of E[e·eᵀ] and Cov[a].
-func (p *pruning) run() {
+func (p *pruning) run() error {
 	part := p.budget / 4
 	sureAll := !slices.Contains(p.sure, false)
 
@@ -227,8 +227,9 @@ func (p *pruning) run() {
 		func(m int) bool { return p.sure[m] && (sureAll || !p.healed) })
 
 	if p.aCov.Rows > 0 {
-		p.factor(part, math.Sqrt(samples.spread))
+		return p.factor(part, math.Sqrt(samples.spread))
 	}
+	return nil
 }
 
 // drop leaves out candidates, the cheapest first, as long as their joint cost
@@ -266,7 +267,7 @@ func (p *pruning) drop(candidates []int, limit float64, add func(*share, int), c
 // factor finds the factors U and C of the active parts of E[e·eᵀ] and Cov[a]. What
 // the product of a factor with itself lacks is positive semidefinite, so its
 // entries are at most the roots of products of its diagonal.
-func (p *pruning) factor(limit, spread float64) {
+func (p *pruning) factor(limit, spread float64) (err error) {
 	var kappa float64 // Σ κ_m·√E[e_m²]
 	sure := true
 	for _, m := range p.kernels {
@@ -283,25 +284,63 @@ func (p *pruning) factor(limit, spread float64) {
 	})
 	p.sdError += lack
 	p.certain = p.certain && (sure || lack == 0)
-	p.ct, p.order = growPivoted(submatrix(p.aCov, p.samples), func(rest []float64) bool {
-		lack = 0
-		for _, v := range rest {
-			lack += float64(kappa * math.Sqrt(v))
-		}
-		return lack <= limit
-	}).trapezoid()
+	p.ct, p.order, lack, err = trapezoid(submatrix(p.aCov, p.samples), kappa, limit)
 	p.sdError += lack
 	p.certain = p.certain && (sure || lack == 0)
+	return err
+}
+
+// trapezoid returns Cᵀ, ρ×n and lower trapezoidal once its columns are in this order, with
+// C·Cᵀ ≈ the positive semidefinite x, which it overwrites. ρ is the least number of pivots with
+// which lack = κ·Σ_i √(what is left of x_ii) is within the limit, or nothing but round-off is left.
+func trapezoid(x la.Matrix[float64], kappa, limit float64) (ct la.Matrix[float64], order []int, lack float64, err error) {
+	n := x.Rows
+	diagonal := make([]float64, n)
+	for i := range diagonal {
+		diagonal[i] = x.At(i, i)
+	}
+	order = make([]int, n)
+	rank, err := la.CholeskyPivoted(&la.Workspace{}, x, float64(n)*0x1p-52, order)
+	if err != nil {
+		return ct, nil, 0, err
+	}
+	loss := func(left []float64) (sum float64) {
+		for _, v := range left {
+			sum += float64(kappa * math.Sqrt(v))
+		}
+		return sum
+	}
+	left, without := make([]float64, n), make([]float64, n) // of x_ii with so many pivots, and with one less
+	for i := rank; i < n; i++ {
+		left[i] = max(0, diagonal[order[i]]-la.SumSq(x.Row(i)[:rank]))
+	}
+	lack = loss(left)
+	for rank > 0 {
+		copy(without, left)
+		for i := rank - 1; i < n; i++ {
+			without[i] += float64(x.At(i, rank-1) * x.At(i, rank-1))
+		}
+		more := loss(without)
+		if !(more <= limit) {
+			break
+		}
+		left, without, lack = without, left, more
+		rank--
+	}
+	slices.Reverse(order)
+	ct = la.NewMatrix[float64](rank, n)
+	for i := range rank {
+		for j := range n - rank + i + 1 {
+			ct.Set(i, j, x.At(n-1-j, rank-1-i))
+		}
+	}
+	return ct, order, lack, nil
 }
 
 // pivotedCholesky returns C, n×ρ, with C·Cᵀ ≈ the positive semidefinite x. It
 // adds columns, always for the largest diagonal entry of x − C·Cᵀ, until that
 // diagonal satisfies enough or is round-off.
 func pivotedCholesky(x la.Matrix[float64], enough func(rest []float64) bool) la.Matrix[float64] {
-	return growPivoted(x, enough).factor().Clone()
-}
-
-func growPivoted(x la.Matrix[float64], enough func(rest []float64) bool) *pivoted {
 	f := newPivoted(x)
 	for !enough(f.rest) {
 		p := 0
@@ -314,7 +353,7 @@ func growPivoted(x la.Matrix[float64], enough func(rest []float64) bool) *pivote
 			break
 		}
 	}
-	return f
+	return f.factor().Clone()
 }
 
 // pivoted is a Cholesky factor C, n×ρ, of a positive semidefinite x that grows by
@@ -358,27 +397,6 @@ func (f *pivoted) add(p int) bool {
 // factor returns C.
 func (f *pivoted) factor() la.Matrix[float64] {
 	return f.c.Slice(0, f.c.Rows, 0, len(f.pivots))
-}
-
-// trapezoid returns Cᵀ with its rows and columns in an order that makes it lower
-// trapezoidal, the last pivot's first, and that order of the columns.
-func (f *pivoted) trapezoid() (ct la.Matrix[float64], order []int) {
-	for i := range f.rest {
-		if !slices.Contains(f.pivots, i) {
-			order = append(order, i)
-		}
-	}
-	rank := len(f.pivots)
-	for q := rank - 1; q >= 0; q-- {
-		order = append(order, f.pivots[q])
-	}
-	ct = la.NewMatrix[float64](rank, len(order))
-	for i := range rank {
-		for n, row := range order {
-			ct.Set(i, n, f.c.At(row, rank-1-i))
-		}
-	}
-	return ct, order
 }
 
 // info describes the pruning; sd is the target's unit.

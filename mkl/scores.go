@@ -151,6 +151,9 @@ func (m *scores) predictors(opt PredictorOptions) (scorePredictors, error) {
 		return function{
 			weighted: &m.weighted, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
 			spread: s.SigmaG * s.SigmaG, roundoff: m.posterior.CovarianceRoundoff, gaps: m.gaps,
+			project: func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
+				return m.posterior.Project(k, o, opt)
+			},
 		}
 	})
 }
@@ -177,13 +180,27 @@ func newScorePredictors(opt PredictorOptions, margin float64, scores int, of fun
 // classes), and bounds what that does to the score's mean and standard deviation.
 func (p *scorePredictors) Info(score int) PredictorInfo { return p.scores[score].Info() }
 
-// probability returns the probability that score o of a sample is positive.
-func (p *scorePredictors) probability(o int, x [][]float64) (float64, error) {
-	mean, variance, err := p.scores[o].Predict(x...)
+// probability returns the probability that score o of a sample is positive, and a bound on how
+// far it is from the model's. It grows with the score's mean, and at any mean either rises or
+// falls with the standard deviation, which is at least the noise's, 1: so it is furthest away at
+// a corner of the bounds of both.
+func (p *scorePredictors) probability(o int, x [][]float64) (probability, bound float64, err error) {
+	score, err := p.scores[o].PredictWithBound(x...)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return positiveProbability(mean, p.margin, variance, p.published), nil
+	probability = positiveProbability(score.Mean, p.margin, score.Variance, p.published)
+	if score.MeanError == 0 && score.SDError == 0 {
+		return probability, 0, nil
+	}
+	sd := math.Sqrt(score.Variance)
+	for _, mean := range [2]float64{score.Mean - score.MeanError, score.Mean + score.MeanError} {
+		for _, sd := range [2]float64{max(1, sd-score.SDError), sd + score.SDError} {
+			corner := positiveProbability(mean, p.margin, sd*sd, p.published)
+			bound = max(bound, math.Abs(corner-probability))
+		}
+	}
+	return probability, bound, nil
 }
 
 // positiveProbability is the probability of a score above the margin, given that

@@ -109,6 +109,9 @@ func (m *TaskClassifierModel) Predictor(opt PredictorOptions) (*LabelPredictor, 
 		return function{
 			weighted: &m.weighted, basis: m.functions.basis[o], a: a.Row(o), beMean: s.BEMean, beCov: s.BECov,
 			spread: s.SigmaG * s.SigmaG, roundoff: m.functions.roundoff,
+			project: func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
+				return m.functions.tasks[o].Project(k, 0, opt)
+			},
 		}
 	})
 	if err != nil {

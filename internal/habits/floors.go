@@ -23,8 +23,8 @@ var Floors = [][]string{
 	{"mkl/tune", "mkl/choose", "mkl/sequence", "gonum/...", "scale/..."},
 	{"mkl", "mkl/metrics"},
 	{"mcmc"},
-	{"vi/..."},                                         // the families of models, which do not know each other
-	{"vi/internal/conjugate", "vi/internal/sweeptest"}, // what families share and vi itself does not need
+	{"vi/..."}, // the families of models, which do not know each other
+	{"vi/internal/conjugate", "vi/internal/pivot", "vi/internal/sweeptest"}, // what families share and vi itself does not need
 	{"vi"},
 	{"vi/internal/..."},
 	{"internal/golden", "internal/testkit", "internal/jitter", "internal/stairs", "internal/siege", "stat/stattest"},

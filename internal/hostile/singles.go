@@ -69,7 +69,7 @@ func single(p *problem, m mkl.Model) func(x [][]float64) (prediction, error) {
 			return classes(len(m.Classes()), one.Predict)
 		}
 	case *mkl.ProbitClassifierModel[string]:
-		if one, err := m.Predictor(mkl.ProbitPredictorOptions{Draws: pick(p.Rand, 0, 1, 3)}); err == nil {
+		if one, err := m.Predictor(mkl.ProbitPredictorOptions{Draws: pick(p.Rand, 0, 1, 3), Tolerance: tolerance, Exact: process.Exact}); err == nil {
 			return classes(len(m.Classes()), one.Predict)
 		}
 	case *mkl.MultiGPClassifierModel[string]:

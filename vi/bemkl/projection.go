@@ -3,10 +3,12 @@ package bemkl
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/pivot"
 )
 
 // Projection is one output of a posterior as a few of the training samples see it: a
@@ -36,7 +38,7 @@ type Projection struct {
 
 	// The forms are r = rest(t), φᵀz = apart(t) if predictions are healed, then
 	// inside(t) = Σ_mm' E[e_m·e_m']·k_mᵀ·Cov[a]·k_m' if there are variances.
-	forms forms
+	forms pivot.Forms
 	which []int // which these are
 
 	// Of healing: q = pull·t.
@@ -113,7 +115,7 @@ const (
 	// finest is the smallest share of its unit that a form leaves out.
 	finest = 1e-3
 
-	unit = 0x1p-52 // of round-off
+	unit = pivot.Unit
 )
 
 // Project returns a projection of output o whose bounds at the training samples are
@@ -127,6 +129,11 @@ func (p *RegressionPosterior) Project(k Columns, o int, opt ProjectOptions) (*Pr
 // Project is that of a [RegressionPosterior].
 func (p *SharedPosterior) Project(k Columns, o int, opt ProjectOptions) (*Projection, error) {
 	return p.project(p.healers, k, o, opt)
+}
+
+// Project is that of a [RegressionPosterior], of the score of output o; scores are not healed.
+func (p *ClassificationPosterior) Project(k Columns, o int, opt ProjectOptions) (*Projection, error) {
+	return p.project(nil, k, o, opt)
 }
 
 func (p *scorer) project(healers []*healer, k Columns, o int, opt ProjectOptions) (*Projection, error) {
@@ -151,7 +158,7 @@ func (p *scorer) project(healers []*healer, k Columns, o int, opt ProjectOptions
 	most := 0.0
 	for m := range spaces {
 		spaces[m].weight = math.Sqrt(p.combination[o].ee.At(m, m))
-		most = max(most, spaces[m].weight*spaces[m].most)
+		most = max(most, spaces[m].weight*spaces[m].Most)
 	}
 	// Errors are about a sum of weight_m·largest_m·Σ_n r_m(x_n), times what only trying tells.
 	before, last := math.Inf(1), -1 // the worst bound and the order of the last try
@@ -159,8 +166,10 @@ func (p *scorer) project(healers []*healer, k Columns, o int, opt ProjectOptions
 		order := 0
 		for m := range spaces {
 			s := &spaces[m]
-			s.grow(k, limit*opt.Tolerance*most)
-			order += s.used
+			if s.weight > 0 {
+				s.Grow(s.column, limit*opt.Tolerance*most/s.weight, mostPivots)
+			}
+			order += len(s.Pivots)
 		}
 		if order == last {
 			limit /= 2
@@ -247,84 +256,28 @@ func (w *quadratics) add(a la.Matrix[float64], unit float64) {
 	w.a, w.units = append(w.a, a), append(w.units, unit)
 }
 
-func (w *quadratics) forms(ws *la.Workspace, share float64) forms {
-	return newForms(ws, w.a, w.units, w.sizes, share)
+func (w *quadratics) forms(ws *la.Workspace, share float64) pivot.Forms {
+	return pivot.NewForms(ws, w.a, w.units, w.sizes, share)
 }
 
-// subspace is what the pivoted Cholesky factorisation of one kernel tells: the pivots, each
-// the sample that had the largest residual, and K ≈ WᵀW.
+// subspace is that of one kernel.
 type subspace struct {
-	kernel   int
-	pivots   []int
-	w        []([]float64)
-	left     []float64 // K_nn less that of WᵀW
-	most     float64   // the largest K_nn
-	weight   float64   // √E[e_m²]
-	used     int
-	finished bool
-	column   la.Matrix[float64] // shared scratch, P×N
+	pivot.Space
+	weight float64 // √E[e_m²]
+	column func(n int) []float64
 }
 
 func newSubspaces(k Columns, P, N int) []subspace {
-	diagonal, column := la.NewMatrix[float64](P, N), la.NewMatrix[float64](P, N)
+	diagonal, columns := la.NewMatrix[float64](P, N), la.NewMatrix[float64](P, N)
 	k.Diagonal(diagonal)
 	spaces := make([]subspace, P)
 	for m := range spaces {
-		s := &spaces[m]
-		s.kernel, s.left, s.column = m, diagonal.Row(m), column
-		for _, v := range s.left {
-			s.most = max(s.most, v)
-		}
+		spaces[m] = subspace{Space: pivot.NewSpace(diagonal.Row(m)), column: func(n int) []float64 {
+			k.Column(n, columns)
+			return columns.Row(m)
+		}}
 	}
 	return spaces
-}
-
-// spare is what round-off can hide of a residual.
-func (s *subspace) spare() float64 { return float64(8 * unit * float64(len(s.left)) * s.most) }
-
-// rest returns Σ_n r(x_n), with its round-off.
-func (s *subspace) rest() float64 {
-	var sum float64
-	for _, v := range s.left {
-		sum += v + s.spare()
-	}
-	return sum
-}
-
-// grow adds pivots until the largest residual times the weight is at most this, or round-off.
-func (s *subspace) grow(k Columns, limit float64) {
-	for !s.finished && s.used < min(mostPivots, len(s.left)) {
-		pivot := 0
-		for i, v := range s.left {
-			if v > s.left[pivot] {
-				pivot = i
-			}
-		}
-		largest := s.left[pivot]
-		if largest*s.weight <= limit {
-			return
-		}
-		if !(largest > s.spare()) {
-			s.finished = true
-			return
-		}
-		k.Column(pivot, s.column)
-		row := append([]float64(nil), s.column.Row(s.kernel)...)
-		for _, w := range s.w {
-			la.Axpy(-w[pivot], w, row)
-		}
-		la.Scal(1/math.Sqrt(largest), row)
-		for _, i := range s.pivots {
-			row[i] = 0
-		}
-		row[pivot] = math.Sqrt(largest)
-		for i, v := range row {
-			s.left[i] = max(0, s.left[i]-float64(v*v))
-		}
-		s.left[pivot] = 0
-		s.w, s.pivots = append(s.w, row), append(s.pivots, pivot)
-		s.used++
-	}
 }
 
 // projection assembles the result but for its forms, and returns the matrices of these.
@@ -338,24 +291,18 @@ func (p *scorer) projection(ws *la.Workspace, h *healer, spaces []subspace, o in
 	if err != nil {
 		return nil, nil, err
 	}
-	most := 0.0 // of Λ⁻¹, and so of Cov[a]
-	for _, s := range weights.s {
-		most = max(most, s*s)
-	}
 	a := p.a.Row(row)
-	size := math.Sqrt(la.SumSq(a))
 	var kernel []int // of each coordinate
 	var w [][]float64
 	for m := range spaces {
 		s := &spaces[m]
-		q.Pivots = append(q.Pivots, s.pivots[:s.used:s.used])
-		for _, x := range s.w[:s.used] {
+		q.Pivots = append(q.Pivots, slices.Clip(s.Pivots))
+		for _, x := range s.W {
 			kernel, w = append(kernel, m), append(w, x)
 		}
-		rest := math.Sqrt(s.rest())
-		v := &q.moves[m]
-		v.mean = math.Abs(q.e[m]) * size * rest
-		v.spread = float64(math.Sqrt(c.cov.At(1+m, 1+m))*size*rest) + float64(math.Sqrt(c.ee.At(m, m)*most)*rest)
+		v, sum := &q.moves[m], s.Sum(a)
+		v.mean = math.Abs(q.e[m]) * sum
+		v.spread = float64(math.Sqrt(c.cov.At(1+m, 1+m))*sum) + float64(math.Sqrt(c.ee.At(m, m))*s.Length(weights.s)) // Cov[a] ≤ Λ⁻¹
 		q.constant += c.ee.At(m, m) / p.upsilon[row]
 	}
 	q.order = len(w)
@@ -368,9 +315,9 @@ func (p *scorer) projection(ws *la.Workspace, h *healer, spaces []subspace, o in
 		q.g, mean = append(q.g, g), append(mean, q.e[m]*g)
 	}
 	q.meanSize = norm(mean)
-	whole := &quadratics{sizes: largest(x)}
+	whole := &quadratics{sizes: pivot.Largest(x)}
 	if h != nil {
-		rest, apart, err := q.heal(ws, h, kernel, x, spaces, most)
+		rest, apart, err := q.heal(ws, h, kernel, x, spaces)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -400,32 +347,19 @@ func (p *scorer) projection(ws *la.Workspace, h *healer, spaces []subspace, o in
 func (q *Projection) invert(spaces []subspace) {
 	all := la.NewMatrix[float64](q.order, q.order)
 	first := 0
-	for i := range spaces {
-		s := &spaces[i]
-		l := all.Slice(first, first+s.used, first, first+s.used)
-		first += s.used
-		for i, n := range s.pivots[:s.used] {
-			for j := range i + 1 {
-				l.Set(i, j, s.w[j][n])
-			}
-		}
-		if s.used > 0 {
-			la.TriInv(nil, l)
-		}
-		var squares float64
-		for i := range s.used {
-			squares += la.SumSq(l.Row(i)[:i+1])
-		}
-		shift := float64(unit * float64(s.used+16) * math.Sqrt(squares*float64(s.used)*s.most))
-		q.shift = append(q.shift, shift)
-		q.residual = append(q.residual, float64(2*shift)+float64(shift*shift)+float64(unit*float64(s.used+16)))
+	for m := range spaces {
+		s := &spaces[m]
+		end := first + len(s.Pivots)
+		shift := s.Invert(all.Slice(first, end, first, end), 1)
+		q.shift, q.residual = append(q.shift, shift), append(q.residual, s.Hidden(shift))
+		first = end
 	}
 	q.inverse = stairs.New(all)
 }
 
 // heal sets what healing needs, and returns the matrices of its forms. The rows of x are the
 // coordinates of the training samples.
-func (q *Projection) heal(ws *la.Workspace, h *healer, kernel []int, x la.Matrix[float64], spaces []subspace, most float64) (rest, apart la.Matrix[float64], err error) {
+func (q *Projection) heal(ws *la.Workspace, h *healer, kernel []int, x la.Matrix[float64], spaces []subspace) (rest, apart la.Matrix[float64], err error) {
 	known, err := h.sampleWeights(ws, new(healScratch))
 	if err != nil {
 		return rest, apart, err
@@ -470,16 +404,21 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, kernel []int, x la.Matrix
 	q.root = math.Sqrt(squares)
 	apart = la.NewMatrix[float64](n, n)
 	la.Gemm(ws, la.NoTrans, la.Transpose, 1, one, z, 0, apart)
-	pull := math.Sqrt(la.SumSq(known.residual.Data[:known.residual.Rows*known.residual.Cols]))
+	weighted := make([]float64, x.Cols)
 	for m := range spaces {
-		rest, w, v := math.Sqrt(spaces[m].rest()), math.Sqrt(h.weights.size(m)), &q.moves[m]
-		v.pull, v.rest, v.self = w*pull*rest, w*rest, math.Abs(q.e[m])*math.Sqrt(most)*rest
+		s, v := &spaces[m], &q.moves[m]
+		for r := range phi {
+			clear(weighted)
+			h.weights.add(r, m, known.residual.Row(r), weighted)
+			v.pull += s.Sum(weighted)
+		}
+		v.rest, v.self = math.Sqrt(h.weights.size(m))*s.Length(nil), math.Abs(q.e[m])*s.Length(h.s)
 	}
 	return rest, apart, nil
 }
 
 // ScratchSize is the length of the scratch memory of Predict.
-func (q *Projection) ScratchSize() int { return q.order + len(q.e) + q.forms.scratchSize() }
+func (q *Projection) ScratchSize() int { return q.order + len(q.e) + q.forms.ScratchSize() }
 
 // values are those of a projection's forms, with bounds on their errors in what lies inside
 // the subspaces.
@@ -538,10 +477,10 @@ func (q *Projection) evaluate(ws *la.Workspace, t, scratch []float64, slack floa
 		return v
 	}
 	var at [formCount]float64
-	length := q.forms.at(ws, t, scratch, at[:len(q.which)])
+	length := q.forms.At(ws, t, scratch, at[:len(q.which)])
 	for i, form := range q.which {
 		v.at[form] = at[i]
-		v.off[form] = float64(q.forms.off[i]*length) + float64(q.forms.size[i]*slack)
+		v.off[form] = float64(q.forms.Off[i]*length) + float64(q.forms.Size[i]*slack)
 	}
 	return v
 }

@@ -1,4 +1,4 @@
-package bemkl
+package pivot
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// forms are quadratic forms tᵀA_it of the n coordinates t of a sample, as few combinations of
+// Forms are quadratic forms tᵀA_it of the n coordinates t of a sample, as few combinations of
 // these tell them. Late coordinates are small. With τ = D⁻¹t, D the largest size of each at the
 // training samples, B_i = D·A_i·D, and rows U which nearly span the ranges of all B_i,
 //
@@ -15,19 +15,19 @@ import (
 //
 // where |τᵀE_iτ| ≤ ‖E_i‖·|τ|², and |τ|² is known at any sample. U and C_i are kept in float32,
 // since reading them is what takes the time: E_i is of the kept ones.
-type forms struct {
+type Forms struct {
 	combine la.Matrix[float32] // D⁻¹·Uᵀ, n×ρ
 	inner   la.Matrix[float32] // C_1, C_2, … side by side
 	thin    []float64          // of each coordinate, D⁻²
-	size    []float64          // ‖A_i‖, of all elements
-	off     []float64          // ‖E_i‖, and what rounding adds
+	Size    []float64          // ‖A_i‖, of all elements
+	Off     []float64          // ‖E_i‖, and what rounding adds
 }
 
-// newForms returns the forms of the symmetric matrices a at coordinates of these sizes. Each
+// NewForms returns the forms of the symmetric matrices a at coordinates of these sizes. Each
 // leaves out about this share of its unit.
-func newForms(ws *la.Workspace, a []la.Matrix[float64], units, sizes []float64, share float64) forms {
+func NewForms(ws *la.Workspace, a []la.Matrix[float64], units, sizes []float64, share float64) Forms {
 	n := len(sizes)
-	f := forms{thin: make([]float64, n)}
+	f := Forms{thin: make([]float64, n)}
 	squares := la.NewMatrix[float64](n, n) // Σ (B_i/unit_i)²
 	var scaled []la.Matrix[float64]
 	for i, x := range a {
@@ -39,7 +39,7 @@ func newForms(ws *la.Workspace, a []la.Matrix[float64], units, sizes []float64, 
 		}
 		scaled = append(scaled, b)
 		la.Syrk(ws, la.NoTrans, 1/(units[i]*units[i]), b, 1, squares)
-		f.size = append(f.size, frobenius(x))
+		f.Size = append(f.Size, frobenius(x))
 	}
 	for j, d := range sizes {
 		f.thin[j] = 1 / (d * d)
@@ -69,7 +69,7 @@ func newForms(ws *la.Workspace, a []la.Matrix[float64], units, sizes []float64, 
 		}
 		la.Gemm(ws, la.NoTrans, la.NoTrans, 1, c, u, 0, half)
 		la.Gemm(ws, la.Transpose, la.NoTrans, -1, u, half, 1, b)
-		f.off = append(f.off, spectral(ws, b)+float64(unit*float64(8*(n+32))*(1+math.Sqrt(float64(rank)))*size))
+		f.Off = append(f.Off, spectral(ws, b)+float64(Unit*float64(8*(n+32))*(1+math.Sqrt(float64(rank)))*size))
 	}
 	return f
 }
@@ -97,13 +97,13 @@ func commonRange(ws *la.Workspace, m la.Matrix[float64], share float64) la.Matri
 		for i := c; i < n; i++ {
 			row[perm[i]] = m.At(i, c)
 		}
-		before := norm(row)
+		before := math.Sqrt(la.SumSq(row))
 		for range 2 { // the second time takes away what rounding left
 			for i := range used {
 				la.Axpy(-la.Dot(u.Row(i), row), u.Row(i), row)
 			}
 		}
-		if left := norm(row); left > 1e-12*before {
+		if left := math.Sqrt(la.SumSq(row)); left > 1e-12*before {
 			la.Scal(1/left, row)
 			used++
 		} else {
@@ -128,7 +128,7 @@ func spectral(ws *la.Workspace, x la.Matrix[float64]) float64 {
 		y.MirrorLower()
 		x = y
 	}
-	return size * math.Sqrt(math.Sqrt(frobenius(x)+float64(unit*float64(x.Rows)))) * (1 + 1e-9)
+	return size * math.Sqrt(math.Sqrt(frobenius(x)+float64(Unit*float64(x.Rows)))) * (1 + 1e-9)
 }
 
 // frobenius returns the root of the sum of all squares.
@@ -140,13 +140,13 @@ func frobenius(x la.Matrix[float64]) float64 {
 	return math.Sqrt(sum)
 }
 
-// scratchSize is the length of the scratch memory of at.
-func (f *forms) scratchSize() int {
+// ScratchSize is the length of the scratch memory of At.
+func (f *Forms) ScratchSize() int {
 	return f.inner.Rows + f.inner.Cols
 }
 
-// at stores the values of the forms at t in dst, and returns |τ|².
-func (f *forms) at(ws *la.Workspace, t, scratch, dst []float64) (length float64) {
+// At stores the values of the forms at t in dst, and returns |τ|².
+func (f *Forms) At(ws *la.Workspace, t, scratch, dst []float64) (length float64) {
 	rank := f.inner.Rows
 	s, cs := scratch[:rank], scratch[rank:rank+f.inner.Cols]
 	la.GemvMixed(ws, la.Transpose, 1, f.combine, t, 0, s)
@@ -171,8 +171,8 @@ func thinned(w, t []float64) float64 {
 	return (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-// largest returns the largest size of an element of each row of x.
-func largest(x la.Matrix[float64]) []float64 {
+// Largest returns the largest size of an element of each row of x.
+func Largest(x la.Matrix[float64]) []float64 {
 	out := make([]float64, x.Rows)
 	for i := range out {
 		row := x.Row(i)

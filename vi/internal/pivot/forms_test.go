@@ -1,4 +1,4 @@
-package bemkl
+package pivot
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	_ "github.com/bmkl/bmkl/internal/golden" // the flag -golden
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
@@ -40,8 +41,8 @@ func TestForms(t *testing.T) {
 				definite.MirrorLower()
 				x.MirrorLower()
 				a := []la.Matrix[float64]{definite, x}
-				f := newForms(ws, a, units, sizes, share)
-				scratch, got := make([]float64, f.scratchSize()), make([]float64, 2)
+				f := NewForms(ws, a, units, sizes, share)
+				scratch, got := make([]float64, f.ScratchSize()), make([]float64, 2)
 				worst := 0.0
 				for range 300 {
 					at, length := make([]float64, n), 0.0
@@ -50,15 +51,15 @@ func TestForms(t *testing.T) {
 						at[i] = size * v
 						length += v * v
 					}
-					assert.InDelta(t, length, f.at(ws, at, scratch, got), 1e-12*length)
+					assert.InDelta(t, length, f.At(ws, at, scratch, got), 1e-12*length)
 					for i := range a {
 						off := math.Abs(got[i] - naiveForm(a[i], at))
-						assert.LessOrEqual(t, off, f.off[i]*length)
-						worst = max(worst, off/(f.off[i]*length))
+						assert.LessOrEqual(t, off, f.Off[i]*length)
+						worst = max(worst, off/(f.Off[i]*length))
 					}
 				}
 				for i, unit := range units {
-					assert.Less(t, f.off[i], 20*share*unit+1e-5*frobenius(a[i]))
+					assert.Less(t, f.Off[i], 20*share*unit+1e-5*frobenius(a[i]))
 				}
 				if n == 60 {
 					assert.Greater(t, worst, 1e-3, "the bound says something")
@@ -68,8 +69,8 @@ func TestForms(t *testing.T) {
 			})
 		}
 	}
-	f := newForms(nil, nil, nil, []float64{1, 2}, 1)
-	assert.Zero(t, f.scratchSize())
+	f := NewForms(nil, nil, nil, []float64{1, 2}, 1)
+	assert.Zero(t, f.ScratchSize())
 }
 
 func TestSpectral(t *testing.T) {
