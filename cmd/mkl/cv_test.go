@@ -394,7 +394,6 @@ func TestCVOfSeveralTargets(t *testing.T) {
 		{"-target near -missing-targets", "-missing-targets is for several targets"},
 		{"-target near,far -models nope", `there is no model "nope" of several such targets: there are multioutput, shared, tasks and multitask, and of each target by itself auto, bmkl, mgp, landmarks and spikeslab`},
 		{"-target hot,wet -task multilabel -models auto", "there are multilabel and tasklabels"},
-		{"-target near,far -models shared -missing-targets", `there is no model "shared"`},
 	} {
 		status, _, stderr := command(t, nil, "", strings.Fields("cv d.csv -missing drop "+c.args)...)
 		assert.Equal(t, console.StatusInput, status, c.args)

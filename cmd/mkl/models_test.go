@@ -171,6 +171,15 @@ func TestAuto(t *testing.T) {
 	assert.Empty(t, stderr)
 }
 
+// Several targets take columns as functions that are known, beside kernels.
+func TestKnownFunctions(t *testing.T) {
+	command(t, map[string]string{"d.csv": line()}, "")
+	r, _ := fitted(t, "d.csv", "-target", "y,noise", "-view", "x:function", "-view", "z:rbf", "-task", "multitask", "-sweeps", "5")
+	require.NotEmpty(t, r.Kernels)
+	assert.Equal(t, "function", r.Kernels[0].Kernel)
+	predicted(t, "d.csv")
+}
+
 // TestDefaultKernels fits every model that has kernels without naming one.
 func TestDefaultKernels(t *testing.T) {
 	testkit.NotShort(t)
@@ -183,7 +192,6 @@ func TestDefaultKernels(t *testing.T) {
 		"d.csv -target y,noise -view x,z -task shared -sweeps 20",
 		"d.csv -target y,noise -view x,z -task tasks -sweeps 20",
 		"d.csv -target y,noise -view x,z -task multitask -sweeps 5",
-		"d.csv -target y,noise -view x,z:function,rbf -task multitask -sweeps 5",
 		"f.csv -target species -view x,z -model mgp",
 		"f.csv -target big -view x,z -model bmkl -sweeps 20",
 		"f.csv -target species -view x,z -model probit -sweeps 20",
