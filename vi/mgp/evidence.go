@@ -605,7 +605,7 @@ func (m *evidence) functions(x []float64) (float64, error) {
 	}
 	copy(m.alpha, m.y)
 	la.CholeskySolveVec(m.factor, m.alpha)
-	value := -0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(float64(m.N)*special.Log(2*math.Pi)))
+	value := float64(-0.5 * (la.Dot(m.y, m.alpha) + la.LogDet(m.factor) + float64(float64(m.N)*special.Log(2*math.Pi))))
 	if m.beyond > 0 {
 		value -= float64(0.5 * (m.outside/m.noise + float64(m.beyond*special.Log(2*math.Pi*m.noise))))
 	}
