@@ -7,7 +7,7 @@
 //   - modified Bessel functions of the second kind: [BesselK], [BesselKRatio]
 //   - of the normal distribution: [LogNormalCDF], [LogNormalQuantile],
 //     [NormalQuantile], [Mills], [NormalAbove]
-//   - random numbers: [Rand], whose normal draws these are
+//   - random numbers: [Rand], whose normal draws have the same bits on every machine
 //   - probabilities and means of normal variables of which a given one is the
 //     largest: [Cone]
 //

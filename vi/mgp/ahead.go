@@ -11,11 +11,11 @@ import (
 // ahead moves the scales and the noise at which q(f) is computed ahead of the updates: by a
 // Newton step, with the average information in place of the Hessian, of the bound with
 // q(f), and q(γ) given its means g_p, at their best. In x_p = −log g_p and x_τ = −log τ its
-// slopes are (D47)
+// slopes are (D54)
 //
 //	½[(A_p − T_p)/g_p − 2ω − χ·E[1/γ_p] + φ·g_p]   and   ½(|α|² − tr B⁻¹)/τ,
 //
-// and with v_p = K_pα/g_p, v_τ = α/τ minus its second derivatives are about (D48)
+// and with v_p = K_pα/g_p, v_τ = α/τ minus its second derivatives are about (D55)
 //
 //	½·v_pᵀB⁻¹v_q,   plus ½(χ·E[1/γ_p] + φ·g_p) on the diagonal.
 //

@@ -89,7 +89,9 @@ func (m *evidence) stillVariables(n int) []bool {
 	}
 	still := make([]bool, n)
 	copy(still, m.knownKernels())
-	still[n-1] = m.given > 0
+	if m.given > 0 {
+		still[n-1] = true
+	}
 	return still
 }
 

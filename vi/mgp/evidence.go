@@ -73,7 +73,7 @@ type Evidence struct {
 	// Results do not depend on it.
 	Workers int
 
-	span *spanned // whose basis the samples are, set by FitSpanned
+	span *spanned // the basis that the targets are coordinates in, set by FitSpanned
 }
 
 // EvidenceStart is where the ascent of the evidence starts from. What is nil or
@@ -161,10 +161,10 @@ type evidence struct {
 	kernels Adaptive // k, if it is adaptive
 	passes  *passes
 	ws      la.Workspace
-	P, N    int       // kernels, and samples that they are of
-	span    *spanned  // those samples, nil if they are all
-	beyond  float64   // how many more there are
-	outside float64   // Σ y² of what no function reaches
+	P, N    int       // kernels, and their order
+	span    *spanned  // the basis that y has N coordinates in; nil if these are the samples
+	beyond  float64   // how many more samples than coordinates there are
+	outside float64   // Σ y² outside the span of the basis
 	mean    []float64 // of the parameters' prior
 	sd      []float64
 

@@ -16,8 +16,8 @@ import (
 )
 
 // FeatureLabels are labels ±1 of any number of samples, of one function or of several, in the space of
-// features. What needs no label but its mean is summed once; the rest takes passes over the samples, which
-// all functions share.
+// features. The sums that do not depend on the weights are given; the rest takes passes over the samples,
+// which all functions share.
 type FeatureLabels struct {
 	Blocks  []int              // D_p, features of each kernel, D in all
 	Gram    la.Matrix[float64] // D×D, Σφφᵀ, of which the lower triangle is read
@@ -157,10 +157,11 @@ const (
 // whose evidence hardly changes is done, and the passes after that are about the others.
 //
 // The posterior of w is N(m, (c·ΦΦᵀ + A⁻¹)⁻¹), its noise 1, that of the probit: the probability of +1 at a
-// mean and variance that it predicts is Φ(mean/√variance). Ascent.Tolerance is the change of the evidence in
-// nats a sample at which a function is done, 1e-5 by default, MaxSweeps the most passes, 50 by default. Of the
-// settings Ascent and Workers count; Progress tells of all functions together. There is no bias: a
-// feature that is 1 for every sample, a block of its own, stands for it. Derived in docs/mgp.md, section 19.
+// mean and variance that it predicts is Φ(mean/√variance). Ascent.Tolerance is the change of the evidence,
+// and of the density of m, in nats a sample at which a function is done, 1e-5 by default, MaxSweeps the most
+// passes, 50 by default. Of the settings Ascent and Workers count; Progress tells of all functions together.
+// There is no bias: a feature that is 1 for every sample, a block of its own, stands for it. Derived in
+// docs/mgp.md, section 19.
 func (e Evidence) FitFeatureLabels(ctx context.Context, l FeatureLabels) ([]*FeatureFit, error) {
 	all, err := e.labelAscents(ctx, l)
 	if err != nil {
@@ -207,6 +208,7 @@ func (e Evidence) FitFeatureLabels(ctx context.Context, l FeatureLabels) ([]*Fea
 func (e Evidence) climb(ctx context.Context, all []*labelAscent, most int, enough float64) error {
 	stage, rec := e.Ascent.Journal.Next(), vi.Record{Reason: vi.MaxSweeps, Left: -1} // of all functions together
 	visit := func(s *work.Snapshot) {
+		all[0].labelWork.snapshot(s)
 		for _, m := range all {
 			m.snapshot(s)
 		}
@@ -231,10 +233,12 @@ func (e Evidence) climb(ctx context.Context, all []*labelAscent, most int, enoug
 	for pass := len(rec.Trace) + 1; pass <= most; pass++ {
 		var open []int
 		for o, m := range all {
-			if m.record.Reason == vi.Converged {
-				continue
+			if m.record.Reason != vi.Converged {
+				open = append(open, o)
 			}
-			open = append(open, o)
+		}
+		if len(open) == 0 { // so says a state that was put back
+			return nil
 		}
 		p, err := all[0].pass(ctx, all, open)
 		if err != nil {
@@ -265,12 +269,19 @@ func (e Evidence) climb(ctx context.Context, all []*labelAscent, most int, enoug
 	return nil
 }
 
-// snapshot names the state after a pass, and what tells other data.
-func (m *labelAscent) snapshot(s *work.Snapshot) {
-	for d := range m.labels.Gram.Rows {
-		s.Same(la.SumSq(m.labels.Gram.Row(d)[:d+1]))
+// snapshot names what tells other data.
+func (w *labelWork) snapshot(s *work.Snapshot) {
+	for d := range w.labels.Gram.Rows {
+		s.Same(la.SumSq(w.labels.Gram.Row(d)[:d+1]))
 	}
-	s.Same(m.labels.Samples)
+	for _, first := range w.first {
+		s.Same(float64(first))
+	}
+	s.Same(w.labels.Samples)
+}
+
+// snapshot names the state after a pass, and what tells other labels.
+func (m *labelAscent) snapshot(s *work.Snapshot) {
 	s.Same(m.sums...)
 	s.Floats(m.at.mean, m.at.weight, m.at.gradient, m.mean, m.weight)
 	s.Float(&m.at.curvature)
@@ -488,8 +499,8 @@ func (m *labelAscent) sweep(enough float64) {
 	}
 }
 
-// correct sets what BFGS adds to c·ΦΦᵀ so that it maps the steps between passes, the last of them to
-// within nothing, to the falls of the gradient.
+// correct sets what BFGS adds to c·ΦΦᵀ so that it maps the steps between passes to the falls of the
+// gradient, that of the last pass exactly.
 func (m *labelAscent) correct(c float64) {
 	m.bend = m.bend[:0]
 	for _, v := range m.moves {
@@ -641,8 +652,10 @@ func (m *labelAscent) take(p *Pass, k int, enough float64) error {
 		return fmt.Errorf("the evidence is %g", now.evidence)
 	}
 	change := now.evidence - m.at.evidence
-	if m.damping = min(1, 2*m.damping); change < 0 {
-		m.damping /= 4
+	if change < 0 {
+		m.damping = min(0.25, m.damping/2)
+	} else {
+		m.damping = min(1, 2*m.damping)
 	}
 	m.at = now
 	m.record.Trace, m.record.Changes = append(m.record.Trace, now.evidence), append(m.record.Changes, -1)

@@ -310,15 +310,17 @@ func (m *featureEvidence) measure(excess float64) {
 // FeatureState is everything a [FeaturePosterior] is made of, plain data to be saved and
 // restored.
 type FeatureState struct {
-	Blocks []int              // D_p, features of each kernel
-	Gamma  []float64          // γ_p
-	Noise  float64            // σ²
-	Mean   []float64          // D, E[w]
-	Factor la.Matrix[float64] // D×D, the Cholesky factor of B = I + SΦΦᵀS, S² = diag(1/γ)/σ²
+	Blocks []int     // D_p, features of each kernel
+	Gamma  []float64 // γ_p
+	Noise  float64   // σ²
+	Mean   []float64 // D, E[w]
+
+	// Factor is D×D, the Cholesky factor of B = I + SΦΦᵀS, with S² = diag(1/γ)/σ², or of labels c·diag(1/γ).
+	Factor la.Matrix[float64]
 }
 
-// FeaturePosterior is the posterior of [Evidence.FitFeatures]. It is immutable and safe for
-// concurrent use.
+// FeaturePosterior is the posterior of [Evidence.FitFeatures] and [Evidence.FitFeatureLabels]. It
+// is immutable and safe for concurrent use.
 type FeaturePosterior struct{ s FeatureState }
 
 // NewFeaturePosterior returns the posterior of a state, which it keeps and which must not be

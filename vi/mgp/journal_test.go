@@ -20,6 +20,7 @@ func TestJournal(t *testing.T) {
 	k, y, labels := mgpProblem(t, 40, 3, 3)
 	train, _, z := blocks(1)
 	some, weights, _, u := spannedProblem(t, 40)
+	labelled := newLabelled(2, 300, 1, 0.5)
 	for name, fit := range map[string]func(vi.Ascent) (any, error){
 		"targets":         func(a vi.Ascent) (any, error) { return Evidence{Ascent: a, Draws: 3}.Fit(ctx, k, y) },
 		"a prior learned": func(a vi.Ascent) (any, error) { return Evidence{Ascent: a, Family: StudentT}.Fit(ctx, k, y) },
@@ -31,6 +32,9 @@ func TestJournal(t *testing.T) {
 		"heavy":   func(a vi.Ascent) (any, error) { return Evidence{Ascent: a}.FitHeavy(ctx, k, y) },
 		"features": func(a vi.Ascent) (any, error) {
 			return Evidence{Ascent: a}.FitFeatures(ctx, Features{Blocks: train, Targets: z})
+		},
+		"labels of features": func(a vi.Ascent) (any, error) {
+			return Evidence{Ascent: a}.FitFeatureLabels(ctx, labelled.labels(new(int)))
 		},
 		"spanned":           func(a vi.Ascent) (any, error) { return Evidence{Ascent: a}.FitSpanned(ctx, some, weights, u) },
 		"factorised":        func(a vi.Ascent) (any, error) { a.MaxSweeps = 20; return Model{Ascent: a}.Fit(ctx, k, y) },

@@ -722,7 +722,7 @@ func (m *model) updatePrior() {
 }
 
 // updateGammaPrior maximises the bound over a gamma prior and the shapes of q(γ), the
-// means g_p of q(γ) as they are (D46). With q(γ_p) of the shape n_p = ω + r_p/2 the best φ is
+// means g_p of q(γ) as they are (D53). With q(γ_p) of the shape n_p = ω + r_p/2 the best φ is
 // 2ω/mean g, and the slope in ω is zero where
 //
 //	log ω − ψ(ω) − mean[log n_p − ψ(n_p)] = log mean g − mean log g.

@@ -126,7 +126,7 @@ const (
 // the training samples are within half the tolerance, or nil if there is none that is
 // clearly cheaper than a prediction from all samples. It costs N²·m multiplications
 // for m pivots, and m columns of k; nil stands for the kernel that the posterior's
-// factor implies, whose columns cost N²/2 each. Of samples that span others there is none.
+// factor implies, whose columns cost N²/2 each. After [Evidence.FitSpanned] there is none.
 func (p *Posterior) Project(k Composite, opt ProjectOptions) (*Projection, error) {
 	if !(opt.Tolerance > 0) {
 		return nil, fmt.Errorf("vi: Tolerance: %g is not positive", opt.Tolerance)

@@ -59,9 +59,9 @@ func (e Evidence) FitSpanned(ctx context.Context, k vi.Kernels, weights la.Matri
 	return fit, err
 }
 
-// spanned are the samples as an orthonormal basis Q, M×N, of the rows of W has them: W = CQ and
+// spanned is the data in the coordinates of an orthonormal basis Q, M×N, of the rows of W: W = CQ and
 // K_p = Qᵀ(Cᵀk_pC)Q. The evidence is that of M samples with the kernels Cᵀk_pC and the targets Qy, and
-// of N − M more without any function.
+// of N − M more whose targets are noise alone.
 type spanned struct {
 	ws       *la.Workspace
 	original []la.Matrix[float64] // k_p
@@ -94,7 +94,6 @@ func newSpanned(ws *la.Workspace, k vi.Kernels, weights la.Matrix[float64], y []
 		product := la.NewMatrix[float64](M, M)
 		la.Gemm(ws, la.NoTrans, la.NoTrans, 1, s.root, c, 0, product)
 		s.root = product
-		clearUpper(s.root)
 	}
 	la.Gemv(ws, la.NoTrans, 1, s.basis, y, 0, s.targets)
 	la.Gemv(ws, la.Transpose, -1, s.basis, s.targets, 1, s.outside)

@@ -563,7 +563,9 @@ func (m *model) resume(p *Posterior, rule Rule, beta []float64) error {
 		g, active := &m.alpha[c], m.active[c][:0]
 		for d, a := range p.s.Alpha.Row(c) {
 			if math.IsInf(a, 1) { // it stays out
-				if g.Scale[d] = g.Prior.Scale; !m.point {
+				if m.point { // its regressor is 0
+					g.Scale[d] = g.Prior.Scale
+				} else {
 					g.Scale[d] = prunedPrecision(g.Prior, m.gram.At(d, d)) / g.Shape
 				}
 				continue

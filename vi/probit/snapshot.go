@@ -47,7 +47,6 @@ func (m *model) Snapshot(s *work.Snapshot) {
 		s.Floats(a.Scale)
 	}
 	s.Floats(m.prior)
-	m.setPrior()
 	s.Floats(m.mean, m.y.Data, m.location.Data, m.logZ)
 	if m.prune > 0 {
 		for c := range m.active {
@@ -65,6 +64,7 @@ func (m *model) Snapshot(s *work.Snapshot) {
 		m.beta.snapshot(s)
 	}
 	if s.Back() {
+		m.setPrior()
 		m.restoreKernel()
 	}
 	// What the kernel's restoration may compute of other factors that are not restored yet.
