@@ -22,7 +22,7 @@ type restorable interface {
 }
 
 // climb makes the sweeps of a fit and returns the posterior that they end in, or nil if there was
-// none. Where there is a journal it is one that restore makes, which refuses what is no state.
+// none. Where there is a journal, restore makes it of its state, and refuses a state that none has.
 func climb[S restorable, Q interface{ State() S }](
 	ctx context.Context, a vi.Ascent, m fitted[Q], restore func(S) (Q, error),
 ) (p Q, rec vi.Record, err error) {

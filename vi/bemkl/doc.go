@@ -24,10 +24,12 @@
 // gamma or Gaussian, and updated in this order; in classification q(f), normal beyond
 // the margin, follows and υ and ε are fixed.
 //
-// Unless a model's Plain is set, ten such sweeps are followed by accelerated ones:
-// a and G take a joint step of conjugate gradients in place of one after the other, the
-// cheap factors are updated three times, and a step along the ridge on which
-// a grows as e shrinks ends the sweep. docs/acceleration.md derives it.
+// Unless a model's Plain is set, ten such sweeps are followed by accelerated ones. Each
+// factorises once, which gives a direction, and then goes through rounds, 20 or more: a moves to
+// the best point of the plane of this direction and the last sweep's step while G and b follow,
+// the cheap factors are updated, and a step goes along the ridge on which a grows as e shrinks.
+// Models of pairs take plain sweeps from extrapolated starts. docs/acceleration.md and docs/kbmf.md
+// derive it.
 //
 // # Sources
 //
@@ -66,8 +68,8 @@
 //	start.go     random starts; checks of starts and targets
 //	schedule.go  the plain and the accelerated order of the updates
 //	parts.go     samples of a row that have a Cov[g] in common, where not all have
-//	parts_plane.go  the accelerated order of fits with such parts
 //	plane.go     the accelerated order: a sweep's rounds on the plane of its two directions
+//	parts_plane.go       the same of fits with such parts
 //	plane_sums.go        what the rounds know of G: its sums over samples
 //	plane_maximum.go     the bound on the plane and its maximum
 //	newton_step.go       the direction of a sweep, nearly that of Newton's method
@@ -76,6 +78,12 @@
 //	ridge.go     the step along the ridge
 //	gradient.go  derivatives of the bound by the kernels and by σ_g and the margin
 //	predict.go   predictions from the moments of a posterior
+//	predictions.go  what a state of a fit predicts, for the record of its sweeps
+//	healing.go   predictions of a regression with variances as they should be far from the samples
+//	shared_healing.go    the same of outputs that share sample weights, which it whitens
+//	healer.go    what heals both, of many samples and of one
+//	projection.go  predictions from a few of the samples, with bounds
+//	snapshot.go  the states of fits, for journals
 //	triangles.go  the Gram matrix and the factor of a posterior in the memory of one matrix
 //	climb.go     the end of a fit: from its sweeps to the posterior
 package bemkl

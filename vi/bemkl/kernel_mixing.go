@@ -23,7 +23,7 @@ type mixing struct {
 	// What the model knows of the samples whose targets hold g, and takes the steps with.
 	count           float64
 	gram, cov, away la.Matrix[float64] // P×P, ΣE[g]E[g]ᵀ, the mean of Cov[g] and Σ(E[g] − h)E[g]ᵀ
-	distance        float64            // Σ|E[g] − h|²
+	distance        float64            // Σ|E[g] − h|², which patterned computes anew
 
 	total     la.Matrix[float64] // P×P, T
 	precision la.Matrix[float64] // P×P, of τ

@@ -291,9 +291,6 @@ func (m *patterned) updateMixing() error {
 		la.Axpy(1, p.g.Data, p.h.Data) // E[g] − h
 		la.Gemm(ws, la.NoTrans, la.Transpose, 1, p.h, p.g, 1, x.away)
 	}
-	if x.count == 0 {
-		return nil
-	}
 	la.Scal(1/x.count, x.cov.Data)
 	if err := m.mixKernels(); err != nil {
 		return err
@@ -338,13 +335,11 @@ func (m *patterned) Snapshot(s *work.Snapshot) {
 	m.sharedLayers.Snapshot(s)
 	for c := range m.patterns {
 		p := &m.patterns[c]
-		matrices(s, p.cov, p.gram, p.g, p.gain, p.target)
-		s.Floats(p.sum)
+		matrices(s, p.cov)
+		p.gather(m.gMean, p.g)
 	}
-	for o := range m.sums {
-		x := &m.sums[o]
-		s.Floats(x.g, x.target)
-		matrices(s, x.gram, x.cov)
+	if s.Back() {
+		m.summarise(&m.crew.All)
 	}
 	if m.rounds != nil {
 		matrices(s, m.rounds.last, m.rounds.hLast)

@@ -7,10 +7,10 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Resumed returns the posterior p that a fit ends in, with these covariances, if the fit had no
-// journal. Of one that had, whose numbers may be anybody's, it returns the posterior that a file
-// of p's state restores, held to what such a state must be: what p keeps beside its state may
-// not follow from it.
+// Resumed returns the posterior of a fit that ends in p. Without a journal that is p. The numbers
+// of a journal may be anybody's: then p's state and these covariances of it are checked as those of
+// a file are, and the posterior is the one that restore makes of the state, because what p keeps
+// beside its state may contradict it.
 func Resumed[S any, P interface{ State() S }](journal bool, p P, restore func(S) (P, error), cov ...la.Matrix[float64]) (P, error) {
 	if !journal {
 		return p, nil

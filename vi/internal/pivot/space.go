@@ -39,10 +39,10 @@ func NewSpace(diagonal []float64) Space {
 // Spare is what round-off can hide of a residual.
 func (s *Space) Spare() float64 { return float64(8 * Unit * float64(len(s.Left)) * s.Most) }
 
-// What a sample x has of the samples outside the subspace, δ(n) = ⟨(I−P)φ(x), (I−P)φ(x_n)⟩, has
-// |δ(n)| ≤ √r(x)·√r(x_n), where r is the residual.
+// The subspace leaves δ(n) = ⟨(I−P)φ(x), (I−P)φ(x_n)⟩ out of the kernel of a sample x with sample n,
+// P being the projection on it. With residuals r(x) = |(I−P)φ(x)|², |δ(n)| ≤ √r(x)·√r(x_n).
 
-// Sum returns Σ_n |w_n|·√r(x_n), with which |Σ_n w_n·δ(n)| is at most √r(x) times that.
+// Sum returns Σ_n |w_n|·√r(x_n): |Σ_n w_n·δ(n)| is at most √r(x) times that.
 func (s *Space) Sum(w []float64) (sum float64) {
 	for n, v := range s.Left {
 		sum += float64(math.Abs(w[n]) * math.Sqrt(v+s.Spare()))
@@ -50,8 +50,8 @@ func (s *Space) Sum(w []float64) (sum float64) {
 	return sum
 }
 
-// Length returns √(Σ_n w_n²·r(x_n)), with which √(Σ_n (w_n·δ(n))²) is at most √r(x) times that;
-// w of nil is all ones.
+// Length returns √(Σ_n w_n²·r(x_n)): √(Σ_n (w_n·δ(n))²) is at most √r(x) times that. If w is nil,
+// every w_n is 1.
 func (s *Space) Length(w []float64) float64 {
 	var sum float64
 	for n, v := range s.Left {
