@@ -212,7 +212,7 @@ func (s samples) fitted() bemkl.RegressionState {
 	return fit.Posterior.State()
 }
 
-// factor returns V of a kernel, whose matrix it forms in k.
+// factor returns the V, of as few rows as the kernel m has rank, with VᵀV that kernel, which it forms in k.
 func (s samples) factor(m int, k la.Matrix[float64]) la.Matrix[float64] {
 	s.kernel(m, k)
 	perm := make([]int, k.Rows)

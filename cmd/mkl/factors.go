@@ -538,10 +538,10 @@ func (c *factorInput) open(e *console.Env, what string) (t *tableInput, out *col
 	}
 	out = &columns{}
 	column := -1
-	if c.ID != "" && t.listed() {
-		return nil, nil, console.Inputf("-id is not for a list of entries: its rows are those of column %s", t.Entries[0])
-	}
 	if c.ID != "" {
+		if t.listed() {
+			return nil, nil, console.Inputf("-id is not for a list of entries: its rows are those of column %s", t.Entries[0])
+		}
 		if column, err = idColumn(f, c.ID); err != nil {
 			return nil, nil, err
 		}

@@ -59,8 +59,8 @@ func (c *fitCmd) Run(e *console.Env) error {
 		console.Plural(kernels, p.est.partName()), console.Plural(len(p.views), "view"), rep.learned(p.notes.Targets)))
 }
 
-// kept returns the model of a fit, which goes on from the journal if there is one, once it is written, and
-// where the report on it goes. fell says how a fit ended that has a model all the same.
+// kept fits a model, from where the journal stands if there is one, and writes it. The report on it goes
+// to the environment that is returned; fell says how a fit ended that has a model all the same.
 func (p *problem) kept(e *console.Env, fit func() (mkl.Model, error)) (to *console.Env, m mkl.Model, fell, err error) {
 	key, err := p.fitKey()
 	if err != nil {

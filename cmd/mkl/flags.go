@@ -333,7 +333,7 @@ func (c *fitCmd) checkNumbers() error {
 }
 
 // checkSampling refuses the flags of sampling without -gibbs, with it those of the
-// variational fit, and with -relevance what relevance vectors do not have.
+// variational fit, and what is not for -relevance, -prune and -map.
 func (c *fitCmd) checkSampling() error {
 	switch {
 	case c.Relevance && c.Gibbs:
@@ -401,15 +401,15 @@ func (c *fitCmd) priors(est *estimator) (map[string]mkl.Gamma, error) {
 	for _, s := range c.Prior {
 		name, value, _ := strings.Cut(s, "=")
 		name = strings.ToLower(strings.TrimSpace(name))
-		if learnsAlpha(s) && slices.Contains(est.priors, name) {
-			continue
-		}
 		if !slices.Contains(est.priors, name) {
 			noun := "priors are"
 			if len(est.priors) == 1 {
 				noun = "prior is"
 			}
 			return nil, console.Inputf("-prior %s: the %s %s", s, noun, join(est.priors))
+		}
+		if learnsAlpha(s) {
+			continue
 		}
 		if name == "kappa" || name == "xi" { // rates of exponential distributions
 			rate, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
@@ -428,7 +428,7 @@ func (c *fitCmd) priors(est *estimator) (map[string]mkl.Gamma, error) {
 	return priors, nil
 }
 
-// learnsAlpha tells whether the text of a -prior asks for a prior alpha that is learned.
+// learnsAlpha reports whether the text of a -prior asks for a prior alpha that is learned.
 func learnsAlpha(text string) bool {
 	name, value, _ := strings.Cut(text, "=")
 	return strings.EqualFold(strings.TrimSpace(name), "alpha") && strings.TrimSpace(value) == "learn"

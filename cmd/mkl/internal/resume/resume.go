@@ -68,8 +68,8 @@ func (f *File) Begin(e *console.Env) (ended func(), err error) {
 	}, nil
 }
 
-// read returns the journal in the file. Of a file of something else, or of another fit, it reads no more than a line, and
-// of what is no file, such as a pipe or a device, nothing.
+// read returns the journal in the file. Of a file of something else, or of another fit, it reads no more
+// than a line, and of what is no file, such as a pipe or a device, nothing.
 func (f *File) read() (journal []byte, err error) {
 	of := fmt.Sprintf("%s %s", f.Flag, f.Path)
 	switch info, err := os.Stat(f.Path); {

@@ -84,7 +84,8 @@ func zstdBlocks(part []byte) (size uint64, rest []byte) {
 }
 
 // checkUnpacked reports a page of Parquet that becomes more than it claims, for which the library
-// would take memory until there is none left, or whose packing claims more than the page.
+// would take memory until there is none left, or whose packing claims more than the page. What gzip
+// packs becomes at most 1032 times as long, about what a page may claim.
 func checkUnpacked(codec format.CompressionCodec, r io.ReaderAt, at, packed, full int64) error {
 	most := max(full, mostOfPage)
 	longer := fmt.Errorf("a page of %d bytes becomes more than the %d that it claims", packed, full)
@@ -110,9 +111,9 @@ func checkUnpacked(codec format.CompressionCodec, r io.ReaderAt, at, packed, ful
 		if _, err := r.ReadAt(in, at); err != nil && err != io.EOF {
 			return err
 		}
-		var said, sum uint64
+		var said, sum uint64 // of the frames that say what they become, and at most of all
 		if err := zstdFrames(in, func(_, size uint64, known bool) error {
-			size = min(size, 1<<40) // the sum of as many as there are has room in 64 bits
+			size = min(size, 1<<40) // of which a sum does not overflow
 			if known {
 				said += size
 			}

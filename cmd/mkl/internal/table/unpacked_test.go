@@ -80,7 +80,7 @@ func TestCheckUnpacked(t *testing.T) {
 		blocks[i] = zstdBlock
 	}
 	var bomb bytes.Buffer
-	w = brotli.NewWriter(&bomb)
+	w = brotli.NewWriterLevel(&bomb, brotli.BestSpeed)
 	_, err = w.Write(make([]byte, mostOfPage+1))
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
