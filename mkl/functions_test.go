@@ -142,4 +142,11 @@ func TestFunctionsRefused(t *testing.T) {
 	_, err = LandmarkGP{}.Fit(t.Context(), views, y[0])
 	assert.ErrorContains(t, err, "a Function is for MultiTask")
 	assert.Less(t, MultiTask{}.EstimateMemory(Size{Samples: 50000, Outputs: 3}), int64(1<<30))
+
+	views = []View{{X: x, Kernel: Constant{}, Columns: []int{0}}, {X: x, Kernel: Linear{}, Standardize: true}}
+	m, err := Regression{}.Fit(t.Context(), views, y[0])
+	require.NoError(t, err)
+	assertRefused(t, saved(t, m), func(f map[string]string, _ map[string]tensor) {
+		f["model"] = strings.Replace(f["model"], `"constant"`, `"function"`, 1)
+	}, "model: views[0]: a function is for multi-task models")
 }
