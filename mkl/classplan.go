@@ -219,9 +219,9 @@ func (p *ClassPlan[T]) checkClasses(m *stat.Moments) error {
 	return nil
 }
 
-// passesTrace is the trace of functions that shared their passes: of the sum of their bounds,
-// in which a function that was done before others stays. Bounds that a journal claims may have a sum
-// that no file holds.
+// passesTrace is the trace of functions that shared their passes: of the sum of their log evidences,
+// in which a function that was done before others keeps its last. A sum that is not
+// finite, as the numbers of a forged journal may give, is an error.
 func passesTrace(fits []*mgp.FeatureFit) (Trace, error) {
 	t := newTrace(fits[0].Record, nil)
 	for _, f := range fits {
@@ -377,9 +377,9 @@ func (l *looking[T]) keep(index []int, x []Features) {
 }
 
 // leftOutScores returns the scores of the classes of samples of the fit, given as the rows of each
-// input, by what the other samples tell. Without sample i, of which the posterior of w has the curvature c and the
-// slope y·h at φ_i, the function there has the variance v' = v/(1 − c·v), v being the one with it, and as mᵀφ_i
-// balances the rest with the sample, the mean mᵀφ_i − v'·y·h.
+// input, by what the other samples tell. At φ_i the function has the mean mᵀφ_i and the variance v. Sample i
+// adds the curvature c to the log posterior of w along φ_i, and at the mode the slope y·h. Without it the variance
+// is v' = v/(1 − c·v), and the mean mᵀφ_i − v'·y·h, by the step of Newton's method that takes the slope away.
 func (m *LandmarkClassifierModel[T]) leftOutScores(kept [][]float64, class []int, workers int) (scoreTable, error) {
 	x := make([]Features, len(kept))
 	for j, rows := range kept {

@@ -260,6 +260,8 @@ func (f *fileReader) takeView(i int, j viewJSON, ds *design) (v boundView, err e
 	_, categories := k.(Categorical)
 	_, function := k.(Function)
 	switch isGiven := k.statistic().kind == given; {
+	case function && f.kind != (*MultiTaskModel)(nil).Kind():
+		return v, errors.New("a function is for multi-task models")
 	case function && (len(j.Columns) != 1 || j.Center || j.Normalize):
 		return v, errors.New("a function is one column, neither centred nor normalised")
 	case k.lacks() != noFigure:

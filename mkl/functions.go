@@ -50,7 +50,7 @@ func functionViews(views []View) (all []View, err error) {
 			}
 			all = append(all, one)
 		}
-		if cols == 0 { // which binding the views says
+		if cols == 0 { // bindViews refuses it
 			all = append(all, v)
 		}
 	}

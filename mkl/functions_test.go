@@ -37,19 +37,19 @@ func TestMultiTaskOfFunctionsIsSpikeSlab(t *testing.T) {
 	require.NoError(t, err)
 	got, err := MultiTask{Fitting: f}.Fit(t.Context(), []View{{X: x, Kernel: Function{}, Standardize: true}}, y[0])
 	require.NoError(t, err)
-	assert.InDelta(t, want.Bound(), got.Bound(), 1e-4)
-	assert.InEpsilon(t, want.NoiseSD()[0], got.NoiseSD()[0], 1e-4)
+	assert.InDelta(t, want.Bound(), got.Bound(), 1e-6)
+	assert.InEpsilon(t, want.NoiseSD()[0], got.NoiseSD()[0], 1e-6)
 	mean, variance, err := want.Predict(x)
 	require.NoError(t, err)
 	p, err := got.PredictTargets(t.Context(), PredictOptions{}, x)
 	require.NoError(t, err)
-	assert.InDeltaSlice(t, mean, p.Mean[0], 1e-3)
-	assert.InEpsilonSlice(t, variance, p.Variance[0], 1e-3)
+	assert.InDeltaSlice(t, mean, p.Mean[0], 1e-6)
+	assert.InEpsilonSlice(t, variance, p.Variance[0], 1e-6)
 	_, sd := columnStats(x)
 	for j, w := range want.Weights() {
 		g := got.Weights(0)[j]
-		assert.InDelta(t, w.Inclusion, g.Inclusion, 1e-3)
-		assert.InDelta(t, w.Mean*sd[j], g.Mean, 1e-3) // of the standardised feature
+		assert.InDelta(t, w.Inclusion, g.Inclusion, 1e-6)
+		assert.InDelta(t, w.Mean*sd[j], g.Mean, 1e-6) // of the standardised feature
 	}
 	assert.Equal(t, "function of #3", got.KernelWeights()[2].View)
 	assert.Equal(t, "function", got.KernelWeights()[2].Kernel)
@@ -142,4 +142,11 @@ func TestFunctionsRefused(t *testing.T) {
 	_, err = LandmarkGP{}.Fit(t.Context(), views, y[0])
 	assert.ErrorContains(t, err, "a Function is for MultiTask")
 	assert.Less(t, MultiTask{}.EstimateMemory(Size{Samples: 50000, Outputs: 3}), int64(1<<30))
+
+	views = []View{{X: x, Kernel: Constant{}, Columns: []int{0}}, {X: x, Kernel: Linear{}, Standardize: true}}
+	m, err := Regression{}.Fit(t.Context(), views, y[0])
+	require.NoError(t, err)
+	assertRefused(t, saved(t, m), func(f map[string]string, _ map[string]tensor) {
+		f["model"] = strings.Replace(f["model"], `"constant"`, `"function"`, 1)
+	}, "model: views[0]: a function is for multi-task models")
 }

@@ -65,14 +65,22 @@ func TestOthersGoOnFromAJournal(t *testing.T) {
 	second, class := slices.Clone(y), parts(y, 3)
 	slices.Reverse(second)
 	table, _ := films(30, 8, 0.3)
+	x, z, linear := linearProblem(90)
 	probit := func(s Fitting, c ProbitClassifier[int]) (Model, error) {
 		c.Fitting = s
 		return orNil(c.Fit(ctx, positive, class))
 	}
 	for name, fit := range map[string]func(s Fitting) (Model, error){
 		"tasks of common functions": func(s Fitting) (Model, error) { return orNil(MultiTask{Fitting: s}.Fit(ctx, views, y, second)) },
-		"spike and slab":            func(s Fitting) (Model, error) { return orNil(SpikeSlab{Fitting: s}.Fit(ctx, views[0].X, y)) },
-		"factors":                   func(s Fitting) (Model, error) { return orNil(FactorModel{Fitting: s, Factors: 3}.Fit(ctx, table)) },
+		"functions that are known": func(s Fitting) (Model, error) {
+			some := []View{{X: views[0].X, Kernel: Function{}}, views[1]}
+			return orNil(MultiTask{Fitting: s}.Fit(ctx, some, y, second))
+		},
+		"linear kernels of few features": func(s Fitting) (Model, error) {
+			return orNil(MultiGP{Fitting: s}.Fit(ctx, linearViews(x, z), linear))
+		},
+		"spike and slab": func(s Fitting) (Model, error) { return orNil(SpikeSlab{Fitting: s}.Fit(ctx, views[0].X, y)) },
+		"factors":        func(s Fitting) (Model, error) { return orNil(FactorModel{Fitting: s, Factors: 3}.Fit(ctx, table)) },
 		"factorised": func(s Fitting) (Model, error) {
 			return orNil(MultiGP{Fitting: s, Method: Factorised}.Fit(ctx, views, y))
 		},
@@ -167,6 +175,10 @@ func TestJournalOfOtherData(t *testing.T) {
 	ctx := context.Background()
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		refused(t, e.sweeps(12), func(s Fitting, y []float64) (Model, error) { return e.fit(ctx, s, views, y) })
+	})
+	refused(t, 12, func(s Fitting, y []float64) (Model, error) {
+		x, z, _ := linearProblem(90)
+		return orNil(MultiGP{Fitting: s}.Fit(ctx, linearViews(x, z), slices.Concat(y, y, y, y, y[:10])))
 	})
 	refused(t, 12, func(s Fitting, y []float64) (Model, error) {
 		return orNil(LandmarkClassifier[int]{Fitting: s}.Fit(ctx, views[:2], parts(y, 3)))

@@ -345,6 +345,8 @@ func TestLandmarkClassifierRefuses(t *testing.T) {
 		{`"observations":60`, `"observations":1`}:      "observations is 1",
 		{`"sharpness":`, `"sharpness":9`}:              "sharpness is 9",
 		{`"bounds":[`, `"bounds":[1,`}:                 "bounds of 2 functions where there are 1",
+		{`"curvatures":[`, `"curvatures":[1,`}:         "curvatures of 2 functions where there are 1",
+		{`"curvatures":[`, `"curvatures":[-`}:          "the curvature is -0.",
 		{`"classes":["low",`, `"classes":["a","low",`}: "",
 	} {
 		assertRefused(t, written(t, m.Save).Bytes(), func(f map[string]string, _ map[string]tensor) {
@@ -374,6 +376,7 @@ func TestCommonKernels(t *testing.T) {
 // Labels that are sure do not switch kernels off: of classes that two clouds of samples each make up, no plane tells
 // which a sample is of.
 func TestLandmarkClassifierOfSureLabels(t *testing.T) {
+	testkit.NotShort(t)
 	const n, d, classes = 400, 6, 5
 	src := rand.New(rand.NewPCG(1, 5))
 	centres := la.NewMatrix[float64](2*classes, d)

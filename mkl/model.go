@@ -46,8 +46,8 @@ type Model interface {
 	// because all their weights vanish.
 	Collapsed() []int
 
-	// Bound returns the lower bound on the log evidence in nats, NaN for a sampled
-	// model.
+	// Bound returns the lower bound on the log evidence in nats, or where the model has
+	// one the log evidence or an estimate of it; NaN for a sampled model.
 	Bound() float64
 
 	// Trace returns the record of the fit.
@@ -158,7 +158,7 @@ const ActiveThreshold = 0.01
 
 // Trace is the record of a fit.
 type Trace struct {
-	Bounds    []float64 // the lower bound after each sweep, in nats
+	Bounds    []float64 // what the model's Bound returns, after each sweep, in nats
 	Sweeps    int       // of each chain if sampled
 	Converged bool      // there was nothing left to climb, or nothing that double precision can tell
 	Reason    string    // why it stopped

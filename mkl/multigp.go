@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -165,7 +166,7 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (model *Mul
 	targets, z := standardizeTargets([][]float64{y}, g.RawTargets)
 	m := &MultiGPModel{target: targets[0]}
 	m.onViews = onViews{g.record(Trace{}), ds}
-	knownNoise, err := g.knownNoise(targets[0])
+	knownNoise, err := g.knownNoise(targets[0], y)
 	if err != nil {
 		return nil, err
 	}
@@ -195,8 +196,13 @@ func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (model *Mul
 	return m, err
 }
 
-// knownNoise returns the variance of the noise of the target as it is fitted, 0 if that is learned.
-func (g *MultiGP) knownNoise(t target) (float64, error) {
+// knownNoise returns the variance of the noise of the target t with the values y as it is fitted, 0 if that is
+// learned.
+func (g *MultiGP) knownNoise(t target, y []float64) (float64, error) {
+	unit, name := t.sd, "standard deviation"
+	if g.RawTargets {
+		unit, name = math.Sqrt(la.SumSq(y)/float64(len(y))), "root mean square"
+	}
 	switch sd := g.KnownNoise; {
 	case sd == 0:
 		return 0, nil
@@ -204,14 +210,15 @@ func (g *MultiGP) knownNoise(t target) (float64, error) {
 		return 0, fmt.Errorf("mkl: KnownNoise is %g: it must be positive and finite, or 0", sd)
 	case g.Noise != ConstantNoise:
 		return 0, fmt.Errorf("mkl: KnownNoise: %v noise is learned", g.Noise)
-	case !g.RawTargets && !(sd >= leastKnownNoise*t.sd): // or the fit says so
-		return 0, fmt.Errorf("mkl: KnownNoise is %g, less than %g of the target's standard deviation %g", sd, leastKnownNoise, t.sd)
+	case !(sd >= leastKnownNoise*unit):
+		return 0, fmt.Errorf("mkl: KnownNoise is %g, less than %g of the target's %s %g", sd, leastKnownNoise, name, unit)
 	default:
 		return sd / t.sd * (sd / t.sd), nil
 	}
 }
 
-// leastKnownNoise is the least noise that can be told from none, in units of the target's standard deviation.
+// leastKnownNoise is the least noise that can be told from none, in units of the target's standard deviation, or of
+// its root mean square with RawTargets.
 const leastKnownNoise = 1e-4
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.

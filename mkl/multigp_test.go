@@ -346,7 +346,8 @@ func TestMultiGPOfKnownNoise(t *testing.T) {
 		"mkl: KnownNoise is 1e-09, less than 0.0001 of the target's stand": {KnownNoise: 1e-9},
 		"mkl: KnownNoise: heavy noise is learned":                          {KnownNoise: 1, Noise: HeavyNoise},
 		"mkl: KnownNoise: varying noise is learned":                        {KnownNoise: 1, Noise: VaryingNoise},
-		", less than 1e-08 times the targets' mean square":                 {KnownNoise: 1e-8, RawTargets: true},
+		"mkl: KnownNoise is 1e-08, less than 0.0001 of the target's root ": {KnownNoise: 1e-8, RawTargets: true},
+		"mkl: KnownNoise is 1e-200, less than 0.0001 of the target's root": {KnownNoise: 1e-200, RawTargets: true, Method: Factorised},
 	} {
 		_, err := g.Fit(t.Context(), views, y)
 		assert.ErrorContains(t, err, want)

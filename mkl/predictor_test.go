@@ -370,6 +370,6 @@ func TestTrapezoid(t *testing.T) {
 				}
 			}
 		}
-		assert.InDelta(t, lack, left, 1e-4*float64(c.n))
+		assert.InDelta(t, lack, left, 1e-6*float64(c.n))
 	}
 }

@@ -162,6 +162,9 @@ func (p *ProbitPredictor[T]) PredictWithBound(probability []float64, x ...[]floa
 		if err == nil && bound <= p.tolerance {
 			class, err = p.choose(each, probability)
 			p.nearPool.put(s)
+			if err != nil {
+				bound = math.NaN()
+			}
 			return class, bound, err
 		}
 		p.nearPool.put(s)
@@ -169,7 +172,10 @@ func (p *ProbitPredictor[T]) PredictWithBound(probability []float64, x ...[]floa
 	s := p.pool.take()
 	class, err = p.predict(s, probability, x)
 	p.pool.put(s)
-	return class, 0, err
+	if err != nil {
+		bound = math.NaN()
+	}
+	return class, bound, err
 }
 
 // choose returns the most probable class, and copies the probabilities of all.

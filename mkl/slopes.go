@@ -29,7 +29,7 @@ type WidthSlopes struct {
 }
 
 // widthSlopes returns the slopes of each view from what boundGradient calls its
-// argument with: ∂L/∂K_m. Kernel m is that of view m/each, whose matrix is ks[m/each],
+// argument with: ∂L/∂K_m. Kernel m is that of view of[m], whose matrix is ks[of[m]],
 // empty if its widths were learned.
 func (ds *design) widthSlopes(ks []la.Matrix[float64], of []int, boundGradient func(func(int, la.Matrix[float64])) error) ([]WidthSlopes, error) {
 	out := make([]WidthSlopes, len(ds.views))

@@ -23,8 +23,9 @@ type spanning struct {
 // features: with fewer there is little to gain.
 const spannedShare = 4
 
-// spanned reports whether the fit is one to samples that span the others. Those of which draws are made
-// are few anyway, and with noise of another model every sample counts for itself, as [Auto] asks.
+// spanned reports whether the fit is one to samples that span the others. Fits of up to mostDrawn samples make
+// draws, which [mgp.Evidence.FitSpanned] does not. Noise that varies or has heavy tails differs between samples, and
+// after a hurried fit tests of its noise take the kernels of all samples.
 func (g *MultiGP) spanned(s Size) bool {
 	return s.Features > 0 && s.Samples > mostDrawn && s.Features <= s.Samples/spannedShare &&
 		(g.Method == Evidence || g.Method == GaussianBound) && g.Noise == ConstantNoise && !g.hurried
@@ -171,7 +172,8 @@ func (ds *design) span(ctx context.Context, views []View, workers int) (*spannin
 	return s, nil
 }
 
-// reduce makes the samples of the choice the design's basis points, and returns their kernels.
+// reduce makes the samples of the choice the design's basis points, and returns their kernels, which are few and
+// held as float64 in memory whatever [Fitting] says of Kernels.
 func (ds *design) reduce(ctx context.Context, views []View, s *spanning, workers int) (heldKernels, error) {
 	n := float64(ds.d)
 	basis := ds.rowsOf(s.rows)

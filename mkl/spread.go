@@ -15,9 +15,10 @@ const spreadWords = 1 << 21
 // KernelSpreads returns, in the order of KernelWeights, by what to multiply weights so
 // that they can be compared between kernels of different scales: for a kernel k the mean of
 // k(x,x) over the samples given less that of k(x,b) over the samples and the basis points
-// b, or the training samples that these span. That is the variance over samples that a Gaussian process with the kernel k is expected
-// to have. A constant kernel has none. The spread of a kernel that is given without the
-// kernel of each sample with itself is NaN: it is not known.
+// b. Where a [MultiGP] keeps samples that span the others, b are all training samples. That
+// is the variance over samples that a Gaussian process with the kernel k is expected to have.
+// A constant kernel has none. The spread of a kernel that is given without the kernel of each
+// sample with itself is NaN: it is not known.
 //
 // It takes one matrix for each of Inputs. PredictOptions matter by their Workers alone.
 func (m *onViews) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
