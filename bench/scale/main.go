@@ -164,6 +164,7 @@ func run() error {
 	exact := flag.Int("exact", 0, "with -classes: samples of an exact classifier beside it; 0: none")
 	seed := flag.Uint64("seed", 1, "of the samples")
 	storage := flag.String("store", "", "fit a regression with the kernels between all samples, held as float64, float32 or in a file of the `directory`")
+	process := flag.Bool("process", false, "with -store: fit mkl.MultiGP in place of mkl.Regression")
 	journal := flag.String("journal", "", "with -store: the `file` of a journal, from which the fit goes on if it exists")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -184,7 +185,7 @@ func run() error {
 		return learnClasses(ctx, *seed, *n, *d, *classes, most, *exact, *workers)
 	}
 	if *storage != "" {
-		return store(ctx, *storage, *journal, *seed, *n, *p, *sweeps, *workers, *noise)
+		return store(ctx, *storage, *process, *journal, *seed, *n, *p, *sweeps, *workers, *noise)
 	}
 	ws := &la.Workspace{Workers: *workers}
 	pl, err := newPlan(ws, generator{rand.New(rand.NewPCG(*seed, 1)), 0}, *d, *p, *whitening)

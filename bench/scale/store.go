@@ -12,11 +12,17 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
+// predictor is a regression of package mkl.
+type predictor interface {
+	Predict(x ...mkl.Features) (mean, variance []float64, err error)
+	Trace() mkl.Trace
+}
+
 // store fits a regression to n samples with kernels between all of them, held as storage says:
-// "float64", "float32" or the directory of a file. It keeps a journal of the fit in the file of that
-// name, goes on from it if it exists, and then fits landmarks to the same samples. With 0 sweeps it goes
-// on until the fit has converged.
-func store(ctx context.Context, storage, journal string, seed uint64, n, p, sweeps, workers int, noise float64) error {
+// "float64", "float32" or the directory of a file. With process it is mkl.MultiGP, and else mkl.Regression.
+// It keeps a journal of the fit in the file of that name, goes on from it if it exists, and then fits
+// landmarks to the same samples. With 0 sweeps it goes on until the fit has converged.
+func store(ctx context.Context, storage string, process bool, journal string, seed uint64, n, p, sweeps, workers int, noise float64) error {
 	g := generator{rand.New(rand.NewPCG(seed, 2)), noise}
 	x := la.NewMatrix[float64](n, inputs)
 	y, _ := g.draw(x)
@@ -24,43 +30,51 @@ func store(ctx context.Context, storage, journal string, seed uint64, n, p, swee
 	for i := range p {
 		views = append(views, mkl.View{X: x, Kernel: mkl.RBF{Width: 0.5 * math.Pow(12, float64(i)/float64(max(1, p-1)))}})
 	}
-	r := mkl.Regression{Fitting: mkl.Fitting{MaxSweeps: sweeps, Tolerance: -1, Workers: workers, MemoryLimit: math.MaxInt64}}
+	f := mkl.Fitting{MaxSweeps: sweeps, Tolerance: -1, Workers: workers, MemoryLimit: math.MaxInt64}
 	if sweeps == 0 {
-		r.Tolerance = 0
+		f.Tolerance = 0
 	}
 	if journal != "" {
-		r.Journal = &mkl.Journal{Save: func(data []byte) error { return os.WriteFile(journal, data, 0o666) }}
+		f.Journal = &mkl.Journal{Save: func(data []byte) error { return os.WriteFile(journal, data, 0o666) }}
 		if data, err := os.ReadFile(journal); err == nil {
-			if err := r.Journal.UnmarshalBinary(data); err != nil {
+			if err := f.Journal.UnmarshalBinary(data); err != nil {
 				return err
 			}
-			fmt.Printf("going on after %d sweeps\n", r.Journal.Sweeps())
+			fmt.Printf("going on after %d sweeps\n", f.Journal.Sweeps())
 		}
 	}
 	switch storage {
 	case "float64":
 	case "float32":
-		r.Kernels.Float32 = true
+		f.Kernels.Float32 = true
 	default:
-		r.Kernels.Directory = storage
+		f.Kernels.Directory = storage
 	}
-	fmt.Printf("%d samples, %d kernels in %s; estimate of memory %d MB\n", n, p, storage,
-		r.EstimateMemory(mkl.Size{Samples: n, Kernels: p, Outputs: 1})>>20)
 	t := start()
-	r.Progress = func(s mkl.Progress) {
+	f.Progress = func(s mkl.Progress) {
 		fmt.Printf("sweep %d (%d left): %v since the last; bound %.6f%s\n", s.Sweep, s.Left, t, s.Bound, residentMemory())
 		t = start()
 	}
-	model, err := r.Fit(ctx, views, y)
+	size := mkl.Size{Samples: n, Kernels: p, Outputs: 1}
+	estimate := mkl.Regression{Fitting: f}.EstimateMemory(size)
+	if process {
+		estimate = mkl.MultiGP{Fitting: f}.EstimateMemory(size)
+	}
+	fmt.Printf("%d samples, %d kernels in %s; estimate of memory %d MB\n", n, p, storage, estimate>>20)
+	var model predictor
+	var err error
+	if process {
+		model, err = mkl.MultiGP{Fitting: f}.Fit(ctx, views, y)
+	} else {
+		model, err = mkl.Regression{Fitting: f}.Fit(ctx, views, y)
+	}
 	if err != nil {
 		return err
 	}
 	fmt.Printf("posterior (%s): %v%s\n", model.Trace().Reason, t, residentMemory())
 	test := la.NewMatrix[float64](1000, inputs)
-	target, f := generator{rand.New(rand.NewPCG(seed, 3)), noise}.draw(test)
-	report := func(name string, m interface {
-		Predict(x ...mkl.Features) (mean, variance []float64, err error)
-	}) error {
+	target, truth := generator{rand.New(rand.NewPCG(seed, 3)), noise}.draw(test)
+	report := func(name string, m predictor) error {
 		t := start()
 		mean, variance, err := m.Predict(test)
 		if err != nil {
@@ -72,7 +86,7 @@ func store(ctx context.Context, storage, journal string, seed uint64, n, p, swee
 			sumVariance += variance[i]
 		}
 		fmt.Printf("%s, predictions: %v; %s; sums of means %.12g and of variances %.12g%s\n",
-			name, t, errorsOf(mean, variance, f, target), sum, sumVariance, residentMemory())
+			name, t, errorsOf(mean, variance, truth, target), sum, sumVariance, residentMemory())
 		return nil
 	}
 	if err := report("all samples", model); err != nil {
