@@ -226,7 +226,7 @@ func (est *estimator) count(views []view) (n int) {
 		case est.open: // which counts views
 			n++
 		case v.kernels == nil:
-			n += mkl.Broad.Most(columns)
+			n += mkl.Broad.MaxKernels(columns)
 		default:
 			for _, k := range v.kernels {
 				if !isFunction(k) {
