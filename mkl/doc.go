@@ -31,7 +31,7 @@
 //     or product of the kernels, approximated or sampled
 //   - [MultiTask]: targets that are sparse combinations of common functions
 //   - [SpikeSlab]: sparse linear regression, without kernels
-//   - [FactorModel]: tables with gaps, such as ratings
+//   - [FactorAnalysis]: tables with gaps, such as ratings
 //   - [PairRegression], [PairClassifier]: tables of values or labels of pairs, by views of the
 //     rows and of the columns; also of new rows and columns
 //

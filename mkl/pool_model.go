@@ -147,7 +147,7 @@ func listed(names []string) string {
 type PoolModel struct {
 	pool
 	members   []*MultiGPModel
-	landmarks *LandmarkModel // of very many samples the only model, else nil
+	landmarks *LandmarkGPModel // of very many samples the only model, else nil
 }
 
 // Kind returns pool.
@@ -220,7 +220,7 @@ func (m *PoolModel) String() string {
 
 // Landmarks returns the model of which the pool consists where samples were very many, else
 // nil.
-func (m *PoolModel) Landmarks() *LandmarkModel { return m.landmarks }
+func (m *PoolModel) Landmarks() *LandmarkGPModel { return m.landmarks }
 
 // Summary describes the model in words, line by line.
 func (m *PoolModel) Summary() string {

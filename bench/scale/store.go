@@ -40,9 +40,9 @@ func store(ctx context.Context, storage, journal string, seed uint64, n, p, swee
 	switch storage {
 	case "float64":
 	case "float32":
-		r.Kernels.Float32 = true
+		r.Storage.Float32 = true
 	default:
-		r.Kernels.Directory = storage
+		r.Storage.Directory = storage
 	}
 	fmt.Printf("%d samples, %d kernels in %s; estimate of memory %d MB\n", n, p, storage,
 		r.EstimateMemory(mkl.Size{Samples: n, Kernels: p, Outputs: 1})>>20)

@@ -100,8 +100,8 @@ func (p *problem) fitTable(e *console.Env, headline string, fit func(context.Con
 }
 
 // factorModel is the estimator with its settings.
-func (p *problem) factorModel() mkl.FactorModel {
-	return mkl.FactorModel{
+func (p *problem) factorModel() mkl.FactorAnalysis {
+	return mkl.FactorAnalysis{
 		Fitting: mkl.Fitting{
 			Seed: p.Seed, Restarts: p.Restarts, Tolerance: p.Tolerance, MaxSweeps: p.Sweeps,
 			Workers: p.Workers, Progress: p.bar.show, Journal: p.resumed.of(),

@@ -12,7 +12,7 @@ import (
 // tableInput is the columns of a file with what a model of factors is to predict, or to be told.
 type tableInput struct {
 	*tableNote
-	fit     *mkl.FactorFit
+	fit     *mkl.FactorAnalysisModel
 	file    *console.File
 	names   []string // of the columns of the table
 	columns []int    // of the file: of the table, or of rows and columns, and of values where they are wanted
@@ -22,7 +22,7 @@ type tableInput struct {
 // tableOf asks for the columns of a model of factors; nil if the model is none. Of a list of entries it asks for
 // the values only if they are wanted.
 func (m *loaded) tableOf(f *console.File, values bool) (*tableInput, error) {
-	fit, ok := m.Model.(*mkl.FactorFit)
+	fit, ok := m.Model.(*mkl.FactorAnalysisModel)
 	if !ok {
 		return nil, nil
 	}

@@ -34,7 +34,7 @@ const (
 )
 
 // describeFactors reports on a model of factors.
-func (r *report) describeFactors(n *notes, m *mkl.FactorFit) {
+func (r *report) describeFactors(n *notes, m *mkl.FactorAnalysisModel) {
 	weights, inclusion := m.Weights()
 	scores, _ := m.Factors()
 	for k, share := range m.Energy() {

@@ -367,7 +367,7 @@ func (p *problem) prepare() error {
 			Seed: p.Seed, Restarts: p.Restarts, Tolerance: p.Tolerance, MaxSweeps: p.Sweeps,
 			AllowDuplicates: p.AllowDuplicates || open(p.views), // kernels that the data suggest are not the user's mistake
 			MissingViews:    p.Missing == missingViews,
-			Kernels:         store, Journal: p.resumed.of(),
+			Storage:         store, Journal: p.resumed.of(),
 			Workers: p.Workers, Progress: p.bar.show, Notes: encoded,
 		},
 	}

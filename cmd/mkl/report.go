@@ -109,7 +109,7 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 		}
 		r.Story = n.nameColumns(pool.Story())
 	}
-	if f, ok := m.(*mkl.FactorFit); ok {
+	if f, ok := m.(*mkl.FactorAnalysisModel); ok {
 		r.describeFactors(n, f)
 		return r
 	}
