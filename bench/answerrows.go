@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"iter"
 	"runtime"
 	"sync"
 	"time"
@@ -24,23 +23,20 @@ type answerOptions struct {
 	outside  outside
 }
 
-// answerRows yields the rows of times to an answer: the same lower bound, or the same loss of the
+// answerRows returns the rows of times to an answer: the same lower bound, or the same loss of the
 // test samples. Times are user time of whole fits by one thread, those of package mkl from
 // features to a model; those that are given kernels begin after these.
-func answerRows(o answerOptions) iter.Seq2[string, func() measurer] {
-	return func(yield func(string, func() measurer) bool) {
-		for _, labels := range []bool{false, true} {
-			sets, err := sets(o.data, labels)
-			must(err)
-			for _, s := range sets {
-				for _, r := range o.races(s) {
-					if !yield(r.name, func() measurer { return r }) {
-						return
-					}
-				}
+func answerRows(o answerOptions) (rows list) {
+	for _, labels := range []bool{false, true} {
+		sets, err := sets(o.data, labels)
+		must(err)
+		for _, s := range sets {
+			for _, r := range o.races(s) {
+				rows.add(r.name, func() measurer { return r })
 			}
 		}
 	}
+	return rows
 }
 
 // races returns the rows of a set. They share the answers of their learners.

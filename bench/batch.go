@@ -55,12 +55,12 @@ func batchOf[P any](predict func(context.Context, mkl.PredictOptions, ...mkl.Fea
 	}
 }
 
-// batchRows yields the rows of predictions of many samples.
-func batchRows(yield func(string, func() measurer) bool) bool {
+// batchRows returns the rows of predictions of many samples.
+func batchRows() (rows list) {
 	const n, kernels, many = 2000, 10, 1000
 	for _, b := range batches {
 		name := fmt.Sprintf("predictions of %d samples/%s, %d samples, %d kernels", many, b.name, n, kernels)
-		if !yield(name, func() measurer {
+		rows.add(name, func() measurer {
 			x := random(n, 10, 1)
 			noise := random(1, n, 2).Data
 			y, labels := make([]float64, n), make([]bool, n)
@@ -75,11 +75,9 @@ func batchRows(yield func(string, func() measurer) bool) bool {
 			predict := b.fit(views, y, labels, mkl.Fitting{MaxSweeps: 2})
 			test := random(many, 10, 3)
 			return batch{name, func() { predict(test) }}
-		}) {
-			return false
-		}
+		})
 	}
-	return true
+	return rows
 }
 
 func (b batch) measure(rounds int, _ time.Duration) []result {

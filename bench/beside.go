@@ -29,20 +29,18 @@ const (
 	rest    = 20 * time.Millisecond // on average
 )
 
-// besideRows yields the rows: without a fit, with one that leaves a processor free, and
+// besideRows returns the rows: without a fit, with one that leaves a processor free, and
 // with one that takes them all.
-func besideRows(yield func(string, func() measurer) bool) bool {
+func besideRows() (rows list) {
 	all := runtime.GOMAXPROCS(0)
 	for _, b := range []beside{
 		{"prediction beside/no fit", 0},
 		{"prediction beside/a fit that leaves a processor", max(1, all-1)},
 		{"prediction beside/a fit on every processor", all},
 	} {
-		if !yield(b.name, func() measurer { return b }) {
-			return false
-		}
+		rows.add(b.name, func() measurer { return b })
 	}
-	return true
+	return rows
 }
 
 func (b beside) measure(rounds int, budget time.Duration) []result {

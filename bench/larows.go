@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -74,9 +73,8 @@ func must(err error) {
 	}
 }
 
-// laRows yields the rows of la: the name, which is that of the benchmark in la, and a
-// function that builds the row. A row's matrices exist only while it is measured.
-func laRows(m limits) iter.Seq2[string, func() measurer] {
+// laRows returns the rows of la, which have the names of the benchmarks in la.
+func laRows(m limits) (rows list) {
 	one := &la.Workspace{Workers: 1}
 	two := &la.Workspace{Workers: 2}
 
@@ -101,119 +99,133 @@ func laRows(m limits) iter.Seq2[string, func() measurer] {
 		n    int
 		goal float64
 	}
-	return func(yield func(string, func() measurer) bool) {
-		each := func(name string, sizes []sized, build func(n int) row) bool {
-			for _, s := range sizes {
-				name := fmt.Sprintf("%s/n=%d", name, s.n)
-				if !yield(name, func() measurer {
-					r := build(s.n)
-					r.name, r.goal = name, s.goal
-					return r
-				}) {
-					return false
-				}
-			}
-			return true
+	// each adds a row for each size, with its goal.
+	each := func(name string, sizes []sized, build func(n int) row) {
+		for _, s := range sizes {
+			name := fmt.Sprintf("%s/n=%d", name, s.n)
+			rows.add(name, func() measurer {
+				r := build(s.n)
+				r.name, r.goal = name, s.goal
+				return r
+			})
 		}
-		_ = each("Gemm", []sized{{64, 0}, {128, 0}, {256, .88}, {512, 0}, {1024, .92}, {2048, .92}}, func(n int) row {
-			a, b, c := random(n, n, 1), random(n, n, 2), la.NewMatrix[float64](n, n)
-			return against(row{
-				unit: "GFLOP/s", work: 2 * cube(n), goalPeer: fmaPeak,
-				contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }, m.fma64),
-			}, n, func(p peer) contender { return contender{run: func(int) { p.gemm(a, b, c) }} })
-		}) && each("Gemm", []sized{{8, 5}, {22, 5}}, func(n int) row {
-			a, b, c := random(n, n, 1), random(n, n, 2), la.NewMatrix[float64](n, n)
+	}
+
+	each("Gemm", []sized{{64, 0}, {128, 0}, {256, .88}, {512, 0}, {1024, .92}, {2048, .92}}, func(n int) row {
+		a, b, c := random(n, n, 1), random(n, n, 2), la.NewMatrix[float64](n, n)
+		return against(row{
+			unit: "GFLOP/s", work: 2 * cube(n), goalPeer: fmaPeak,
+			contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }, m.fma64),
+		}, n, func(p peer) contender { return contender{run: func(int) { p.gemm(a, b, c) }} })
+	})
+	each("Gemm", []sized{{8, 5}, {22, 5}}, func(n int) row {
+		a, b, c := random(n, n, 1), random(n, n, 2), la.NewMatrix[float64](n, n)
+		return against(row{
+			unit: "µs", goalPeer: gonum.name(),
+			contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }),
+		}, n, func(p peer) contender { return contender{run: func(int) { p.gemm(a, b, c) }} })
+	})
+	each("Syrk", []sized{{64, 0}, {128, 0}, {256, .70}, {512, 0}, {1024, .85}, {2048, .88}}, func(n int) row {
+		a, c := random(n, n, 1), la.NewMatrix[float64](n, n)
+		return against(row{
+			unit: "GFLOP/s", work: cube(n), goalPeer: fmaPeak,
+			contenders: ours(func() { la.Syrk(one, la.NoTrans, 1, a, 0, c) }, m.fma64),
+		}, n, func(p peer) contender { return contender{run: func(int) { p.syrk(a, c) }} })
+	})
+	each("Cholesky", []sized{{64, 0}, {128, .35}, {256, 0}, {512, .62}, {1024, .75}, {2048, .82}}, func(n int) row {
+		c := newCopies(spd(n, 1))
+		return against(row{
+			unit: "GFLOP/s", work: cube(n) / 3, goalPeer: fmaPeak,
+			contenders: []contender{c.destroying(func(a la.Matrix[float64]) { must(la.Cholesky(one, a)) }), m.fma64},
+		}, n, func(p peer) contender { return c.destroying(p.cholesky) })
+	})
+	each("SPDInverse", []sized{{256, .45}, {512, 0}, {1024, .75}, {2048, .82}}, func(n int) row {
+		c := newCopies(spd(n, 1))
+		return against(row{
+			unit: "GFLOP/s", work: cube(n), goalPeer: fmaPeak,
+			contenders: []contender{c.destroying(func(a la.Matrix[float64]) { factorInvert(one, a) }), m.fma64},
+		}, n, func(p peer) contender {
+			return c.destroying(func(a la.Matrix[float64]) { p.cholesky(a); p.inverse(a) })
+		})
+	})
+	each("InvDiag", []sized{{256, 1 / .7}, {1024, 1 / .7}}, func(n int) row {
+		l := spd(n, 1)
+		must(la.Cholesky(one, l))
+		d, c := make([]float64, n), newCopies(l)
+		full := c.destroying(func(a la.Matrix[float64]) { la.CholeskyInv(one, a) })
+		full.name = "full inverse"
+		return row{unit: "µs", goalPeer: full.name, contenders: append(ours(func() { la.CholeskyInvDiag(one, l, d) }), full)}
+	})
+	each("SPDInverse",
+		[]sized{{2, 0}, {4, 0}, {8, 5}, {16, 0}, {22, 5}, {32, 0}, {48, 0}, {64, 0}}, func(n int) row {
+			c := newCopies(spd(n, 1))
 			return against(row{
 				unit: "µs", goalPeer: gonum.name(),
-				contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }),
-			}, n, func(p peer) contender { return contender{run: func(int) { p.gemm(a, b, c) }} })
-		}) && each("Syrk", []sized{{64, 0}, {128, 0}, {256, .70}, {512, 0}, {1024, .85}, {2048, .88}}, func(n int) row {
-			a, c := random(n, n, 1), la.NewMatrix[float64](n, n)
-			return against(row{
-				unit: "GFLOP/s", work: cube(n), goalPeer: fmaPeak,
-				contenders: ours(func() { la.Syrk(one, la.NoTrans, 1, a, 0, c) }, m.fma64),
-			}, n, func(p peer) contender { return contender{run: func(int) { p.syrk(a, c) }} })
-		}) && each("Cholesky", []sized{{64, 0}, {128, .35}, {256, 0}, {512, .62}, {1024, .75}, {2048, .82}}, func(n int) row {
-			c := newCopies(spd(n, 1))
-			return against(row{
-				unit: "GFLOP/s", work: cube(n) / 3, goalPeer: fmaPeak,
-				contenders: []contender{c.destroying(func(a la.Matrix[float64]) { must(la.Cholesky(one, a)) }), m.fma64},
-			}, n, func(p peer) contender { return c.destroying(p.cholesky) })
-		}) && each("SPDInverse", []sized{{256, .45}, {512, 0}, {1024, .75}, {2048, .82}}, func(n int) row {
-			c := newCopies(spd(n, 1))
-			return against(row{
-				unit: "GFLOP/s", work: cube(n), goalPeer: fmaPeak,
-				contenders: []contender{c.destroying(func(a la.Matrix[float64]) { factorInvert(one, a) }), m.fma64},
+				contenders: []contender{c.destroying(func(a la.Matrix[float64]) { factorInvert(one, a) })},
 			}, n, func(p peer) contender {
 				return c.destroying(func(a la.Matrix[float64]) { p.cholesky(a); p.inverse(a) })
 			})
-		}) && each("InvDiag", []sized{{256, 1 / .7}, {1024, 1 / .7}}, func(n int) row {
-			l := spd(n, 1)
-			must(la.Cholesky(one, l))
-			d, c := make([]float64, n), newCopies(l)
-			full := c.destroying(func(a la.Matrix[float64]) { la.CholeskyInv(one, a) })
-			full.name = "full inverse"
-			return row{unit: "µs", goalPeer: full.name, contenders: append(ours(func() { la.CholeskyInvDiag(one, l, d) }), full)}
-		}) && each("SPDInverse",
-			[]sized{{2, 0}, {4, 0}, {8, 5}, {16, 0}, {22, 5}, {32, 0}, {48, 0}, {64, 0}}, func(n int) row {
-				c := newCopies(spd(n, 1))
-				return against(row{
-					unit: "µs", goalPeer: gonum.name(),
-					contenders: []contender{c.destroying(func(a la.Matrix[float64]) { factorInvert(one, a) })},
-				}, n, func(p peer) contender {
-					return c.destroying(func(a la.Matrix[float64]) { p.cholesky(a); p.inverse(a) })
-				})
-			}) && each("Gemv", []sized{{2048, .95}}, func(n int) row {
-			a, x, y := spd(n, 1), random(1, n, 2).Data, make([]float64, n)
-			return against(row{
-				unit: "GB/s", work: float64(8 * n * n), goalPeer: readRate,
-				contenders: ours(func() { la.Gemv(one, la.NoTrans, 1, a, x, 0, y) }, m.read),
-			}, n, func(p peer) contender { return contender{run: func(int) { p.gemv(a, x, y) }} })
-		}) && each("GemvT", []sized{{2048, 0}}, func(n int) row {
-			a, x, y := spd(n, 1), random(1, n, 2).Data, make([]float64, n)
-			return row{
-				unit: "GB/s", work: float64(8 * n * n),
-				contenders: ours(func() { la.Gemv(one, la.Transpose, 1, a, x, 0, y) }, m.read),
-			}
-		}) && each("Symv", []sized{{2048, 1.8}}, func(n int) row {
-			a, x, y := spd(n, 1), random(1, n, 2).Data, make([]float64, n)
-			return against(row{
-				unit: "µs", goalPeer: "Gemv",
-				contenders: append(ours(func() { la.Symv(one, 1, a, x, 0, y) }),
-					contender{name: "Gemv", run: func(int) { la.Gemv(one, la.NoTrans, 1, a, x, 0, y) }}),
-			}, n, func(p peer) contender { return contender{run: func(int) { p.symv(a, x, y) }} })
-		}) && each("Exp", []sized{{4096, 0}}, func(n int) row {
-			x, y := random(1, n, 1).Data, make([]float64, n)
-			return row{unit: "Gexp/s", work: float64(n), contenders: append(ours(func() { la.Exp(y, x) }),
-				contender{name: "math.Exp", run: func(int) {
-					for i, v := range x {
-						y[i] = math.Exp(v)
-					}
-				}})}
-		}) && each("Gemm32", []sized{{1024, .93}}, func(n int) row {
-			a, b, c := random32(n, n, 1), random32(n, n, 2), la.NewMatrix[float32](n, n)
-			return against(row{
-				unit: "GFLOP/s", work: 2 * cube(n), goalPeer: fmaPeak32,
-				contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }, m.fma32),
-			}, n, func(p peer) contender { return contender{run: func(int) { p.gemm32(a, b, c) }} })
-		}) && yield("FMA loops/2", func() measurer { return twoLoops(m.fma64) }) && each("Gemm2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
-			a, b, c := random(n, n, 1), random(n, n, 2), la.NewMatrix[float64](n, n)
-			return twoWorkers(one, two, nil, func(w *la.Workspace, _ la.Matrix[float64]) {
-				la.Gemm(w, la.NoTrans, la.NoTrans, 1, a, b, 0, c)
-			})
-		}) && each("Syrk2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
-			a, c := random(n, n, 1), la.NewMatrix[float64](n, n)
-			return twoWorkers(one, two, nil, func(w *la.Workspace, _ la.Matrix[float64]) {
-				la.Syrk(w, la.NoTrans, 1, a, 0, c)
-			})
-		}) && each("Cholesky2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
-			return twoWorkers(one, two, newCopies(spd(n, 1)), func(w *la.Workspace, a la.Matrix[float64]) {
-				must(la.Cholesky(w, a))
-			})
-		}) && each("SPDInverse2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
-			return twoWorkers(one, two, newCopies(spd(n, 1)), factorInvert)
-		}) && stopRows(one, yield)
-	}
+		})
+	each("Gemv", []sized{{2048, .95}}, func(n int) row {
+		a, x, y := spd(n, 1), random(1, n, 2).Data, make([]float64, n)
+		return against(row{
+			unit: "GB/s", work: float64(8 * n * n), goalPeer: readRate,
+			contenders: ours(func() { la.Gemv(one, la.NoTrans, 1, a, x, 0, y) }, m.read),
+		}, n, func(p peer) contender { return contender{run: func(int) { p.gemv(a, x, y) }} })
+	})
+	each("GemvT", []sized{{2048, 0}}, func(n int) row {
+		a, x, y := spd(n, 1), random(1, n, 2).Data, make([]float64, n)
+		return row{
+			unit: "GB/s", work: float64(8 * n * n),
+			contenders: ours(func() { la.Gemv(one, la.Transpose, 1, a, x, 0, y) }, m.read),
+		}
+	})
+	each("Symv", []sized{{2048, 1.8}}, func(n int) row {
+		a, x, y := spd(n, 1), random(1, n, 2).Data, make([]float64, n)
+		return against(row{
+			unit: "µs", goalPeer: "Gemv",
+			contenders: append(ours(func() { la.Symv(one, 1, a, x, 0, y) }),
+				contender{name: "Gemv", run: func(int) { la.Gemv(one, la.NoTrans, 1, a, x, 0, y) }}),
+		}, n, func(p peer) contender { return contender{run: func(int) { p.symv(a, x, y) }} })
+	})
+	each("Exp", []sized{{4096, 0}}, func(n int) row {
+		x, y := random(1, n, 1).Data, make([]float64, n)
+		return row{unit: "Gexp/s", work: float64(n), contenders: append(ours(func() { la.Exp(y, x) }),
+			contender{name: "math.Exp", run: func(int) {
+				for i, v := range x {
+					y[i] = math.Exp(v)
+				}
+			}})}
+	})
+	each("Gemm32", []sized{{1024, .93}}, func(n int) row {
+		a, b, c := random32(n, n, 1), random32(n, n, 2), la.NewMatrix[float32](n, n)
+		return against(row{
+			unit: "GFLOP/s", work: 2 * cube(n), goalPeer: fmaPeak32,
+			contenders: ours(func() { la.Gemm(one, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }, m.fma32),
+		}, n, func(p peer) contender { return contender{run: func(int) { p.gemm32(a, b, c) }} })
+	})
+	rows.add("FMA loops/2", func() measurer { return twoLoops(m.fma64) })
+	each("Gemm2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
+		a, b, c := random(n, n, 1), random(n, n, 2), la.NewMatrix[float64](n, n)
+		return twoWorkers(one, two, nil, func(w *la.Workspace, _ la.Matrix[float64]) {
+			la.Gemm(w, la.NoTrans, la.NoTrans, 1, a, b, 0, c)
+		})
+	})
+	each("Syrk2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
+		a, c := random(n, n, 1), la.NewMatrix[float64](n, n)
+		return twoWorkers(one, two, nil, func(w *la.Workspace, _ la.Matrix[float64]) {
+			la.Syrk(w, la.NoTrans, 1, a, 0, c)
+		})
+	})
+	each("Cholesky2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
+		return twoWorkers(one, two, newCopies(spd(n, 1)), func(w *la.Workspace, a la.Matrix[float64]) {
+			must(la.Cholesky(w, a))
+		})
+	})
+	each("SPDInverse2", []sized{{512, 1.85}, {1024, 1.85}}, func(n int) row {
+		return twoWorkers(one, two, newCopies(spd(n, 1)), factorInvert)
+	})
+	return append(rows, stopRows(one)...)
 }
 
 func cube(n int) float64 { return math.Pow(float64(n), 3) }

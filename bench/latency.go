@@ -189,28 +189,24 @@ func fitProcess(c curve, views []mkl.View, f mkl.Fitting) *mkl.MultiGPModel {
 	return fitted(mkl.MultiGP{Fitting: f}.Fit(context.Background(), views, c.y))
 }
 
-// predictorRows yields the rows of single predictions by models of 133 to 10 000 samples. For dense
+// predictorRows returns the rows of single predictions by models of 133 to 10 000 samples. For dense
 // models of 10 000, whose fits take hours, projectionRows has rows.
-func predictorRows(yield func(string, func() measurer) bool) bool {
+func predictorRows() (rows list) {
 	for _, n := range []int{133, 1000, 10000} {
 		for _, p := range predictors {
 			if n > 1000 && !p.large {
 				continue
 			}
 			name := fmt.Sprintf("prediction/%s, %d samples, 7 kernels", p.name, n)
-			if !yield(name, func() measurer {
+			rows.add(name, func() measurer {
 				c := newCurve(n)
 				return latency{name, 1, p.fit(c, c.views(-3, 3), mkl.Fitting{MaxSweeps: 20})}
-			}) {
-				return false
-			}
+			})
 		}
 		name := fmt.Sprintf("prediction/spike and slab, %d samples, 50 features", n)
-		if !yield(name, func() measurer { return newSlabLatency(name, n) }) {
-			return false
-		}
+		rows.add(name, func() measurer { return newSlabLatency(name, n) })
 	}
-	return true
+	return rows
 }
 
 // newSlabLatency fits the spike-and-slab model to n samples of fifty features, of which two

@@ -26,11 +26,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"os/exec"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,14 +94,12 @@ func run() error {
 		out = newTableSink(w)
 	}
 	limits := newLimits()
-	for _, rows := range []iter.Seq2[string, func() measurer]{laRows(limits), modelRows(limits, *large), answerRows(answers)} {
-		for name, build := range rows {
-			if !pick.MatchString(name) {
-				continue
-			}
-			if err := out.put(build().measure(*rounds, *budget)); err != nil {
-				return err
-			}
+	for _, r := range slices.Concat(laRows(limits), modelRows(limits, *large), answerRows(answers)) {
+		if !pick.MatchString(r.name) {
+			continue
+		}
+		if err := out.put(r.build().measure(*rounds, *budget)); err != nil {
+			return err
 		}
 	}
 	if err := out.close(); err != nil || *markdown == "" {

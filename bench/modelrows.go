@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -70,9 +70,8 @@ func (p problem) fitPaper(sweeps int) {
 	}
 }
 
-// setupRows yields the rows of Σ_m K_m·K_mᵀ, which a fit computes at the start of its sweeps, and
-// reports whether to go on.
-func setupRows(m limits, yield func(string, func() measurer) bool) bool {
+// setupRows returns the rows of Σ_m K_m·K_mᵀ, which a fit computes at the start of its sweeps.
+func setupRows(m limits) (rows list) {
 	const n = 1000
 	sums := func() (k *vi.Dense, s la.Matrix[float64]) {
 		k, err := vi.NewDense(newProblem(n).k...)
@@ -80,53 +79,56 @@ func setupRows(m limits, yield func(string, func() measurer) bool) bool {
 		return k, la.NewMatrix[float64](n, n)
 	}
 	name := fmt.Sprintf("sum of %d squared kernels/n=%d", len(widths), n)
-	return yield(name, func() measurer {
+	rows.add(name, func() measurer {
 		k, s := sums()
 		one := &la.Workspace{Workers: 1}
 		return row{
 			name: name, unit: "GFLOP/s", work: float64(len(widths)) * cube(n), goal: .85, goalPeer: fmaPeak,
 			contenders: []contender{{run: func(int) { k.GramSum(one, s) }}, m.fma64},
 		}
-	}) && yield(name+", 2 workers", func() measurer {
+	})
+	rows.add(name+", 2 workers", func() measurer {
 		k, s := sums()
 		r := twoWorkers(&la.Workspace{Workers: 1}, &la.Workspace{Workers: 2}, nil,
 			func(w *la.Workspace, _ la.Matrix[float64]) { k.GramSum(w, s) })
 		r.name, r.goal = name+", 2 workers", 1.85
 		return r
 	})
+	return rows
 }
 
-// modelRows yields the rows of the models, with predictions from the pivots of dense models of 10 000
+// modelRows returns the rows of the models, with predictions from the pivots of dense models of 10 000
 // samples if large.
-func modelRows(m limits, large bool) iter.Seq2[string, func() measurer] {
-	return func(yield func(string, func() measurer) bool) {
-		if !setupRows(m, yield) {
-			return
-		}
-		for _, n := range []int{250, 500, 1000} {
-			name := fmt.Sprintf("regression, 10 sweeps with set-up/n=%d", n)
-			if !yield(name, func() measurer {
-				p := newProblem(n)
-				return row{name: name, unit: "µs", contenders: []contender{
-					{run: func(int) { p.fit(10, 1) }},
-					{name: "the paper on gonum", run: func(int) { p.fitPaper(10) }},
-				}}
-			}) {
-				return
-			}
-		}
-		_ = predictorRows(yield) && projectionRows(large, yield) && batchRows(yield) && yield("RBF/n=4000", func() measurer {
-			n := 4000
-			x, k := random(n, 10, 1), la.NewMatrix[float64](n, n)
-			one := &la.Workspace{Workers: 1}
-			return row{name: "RBF/n=4000", unit: "µs", goal: 1 / 1.6, goalPeer: "its exps alone", contenders: []contender{
-				{run: func(int) { la.RBF(one, 0.01, x, x, k) }},
-				{name: "its exps alone", run: func(int) { la.Exp(k.Data, k.Data) }},
+func modelRows(m limits, large bool) list {
+	rows := setupRows(m)
+	for _, n := range []int{250, 500, 1000} {
+		name := fmt.Sprintf("regression, 10 sweeps with set-up/n=%d", n)
+		rows.add(name, func() measurer {
+			p := newProblem(n)
+			return row{name: name, unit: "µs", contenders: []contender{
+				{run: func(int) { p.fit(10, 1) }},
+				{name: "the paper on gonum", run: func(int) { p.fitPaper(10) }},
 			}}
-		}) && yield("prediction/sparse, 133 samples, 21 kernels", func() measurer {
-			return newLatency("prediction/sparse, 133 samples, 21 kernels", mkl.Gamma{Shape: 1e-10, Scale: 1e10})
-		}) && yield("prediction/dense, 133 samples, 21 kernels", func() measurer {
-			return newLatency("prediction/dense, 133 samples, 21 kernels", mkl.Gamma{})
-		}) && besideRows(yield)
+		})
 	}
+	rows = slices.Concat(rows, predictorRows(), projectionRows(large), batchRows())
+	rows.add("RBF/n=4000", func() measurer {
+		n := 4000
+		x, k := random(n, 10, 1), la.NewMatrix[float64](n, n)
+		one := &la.Workspace{Workers: 1}
+		return row{name: "RBF/n=4000", unit: "µs", goal: 1 / 1.6, goalPeer: "its exps alone", contenders: []contender{
+			{run: func(int) { la.RBF(one, 0.01, x, x, k) }},
+			{name: "its exps alone", run: func(int) { la.Exp(k.Data, k.Data) }},
+		}}
+	})
+	for _, c := range []struct {
+		name  string
+		prior mkl.Gamma
+	}{
+		{"prediction/sparse, 133 samples, 21 kernels", mkl.Gamma{Shape: 1e-10, Scale: 1e10}},
+		{"prediction/dense, 133 samples, 21 kernels", mkl.Gamma{}},
+	} {
+		rows.add(c.name, func() measurer { return newLatency(c.name, c.prior) })
+	}
+	return append(rows, besideRows()...)
 }

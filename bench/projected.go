@@ -267,20 +267,18 @@ func ridge(f la.Matrix[float64], y []float64, penalty float64) la.Matrix[float64
 	return a
 }
 
-// projectionRows yields the rows of predictions from pivots.
-func projectionRows(large bool, yield func(string, func() measurer) bool) bool {
+// projectionRows returns the rows of predictions from pivots.
+func projectionRows(large bool) (rows list) {
 	for _, n := range []int{1000, 5000, 10000} {
 		if n > 1000 && !large {
 			continue
 		}
 		process := fmt.Sprintf("projection/Gaussian process, %d samples, 7 kernels", n)
 		regression := fmt.Sprintf("projection/regression, healed, %d samples, 7 kernels", n)
-		if !yield(process, func() measurer { return newSamples(n).process(process) }) ||
-			!yield(regression, func() measurer { return newSamples(n).regression(regression) }) {
-			return false
-		}
+		rows.add(process, func() measurer { return newSamples(n).process(process) })
+		rows.add(regression, func() measurer { return newSamples(n).regression(regression) })
 	}
-	return true
+	return rows
 }
 
 func (p projection) measure(rounds int, budget time.Duration) []result {

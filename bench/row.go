@@ -32,6 +32,17 @@ type measurer interface {
 	measure(rounds int, budget time.Duration) []result
 }
 
+// list is rows by their names, each with a function that builds it: a row's matrices exist only while it is
+// measured.
+type list []listed
+
+type listed struct {
+	name  string
+	build func() measurer
+}
+
+func (l *list) add(name string, build func() measurer) { *l = append(*l, listed{name, build}) }
+
 // result is one comparison of a row with one peer, as -json writes it.
 type result struct {
 	Name      string  `json:"name"`

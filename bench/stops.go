@@ -20,37 +20,43 @@ type stops struct {
 // mostWait is the longest that the collector may be kept waiting.
 const mostWait = 100 * time.Microsecond
 
-// stopRows yields a row for each kind of call.
-func stopRows(w *la.Workspace, yield func(string, func() measurer) bool) bool {
+// stopRows returns a row for each kind of call.
+func stopRows(w *la.Workspace) (rows list) {
 	const n = 1024
-	row := func(of string, build func() func()) bool {
+	row := func(of string, build func() func()) {
 		name := "GC stop/" + of
-		return yield(name, func() measurer { return stops{name, build()} })
+		rows.add(name, func() measurer { return stops{name, build()} })
 	}
-	return row("a loop in Go", func() func() { // what the machine takes
+	row("a loop in Go", func() func() { // what the machine takes
 		var sum float64
 		return func() {
 			for i := range 1 << 20 {
 				sum += float64(i)
 			}
 		}
-	}) && row("Gemm", func() func() {
+	})
+	row("Gemm", func() func() {
 		a, b, c := random(n, n, 1), random(n, n, 2), la.NewMatrix[float64](n, n)
 		return func() { la.Gemm(w, la.NoTrans, la.NoTrans, 1, a, b, 0, c) }
-	}) && row("Syrk", func() func() {
+	})
+	row("Syrk", func() func() {
 		a, c := random(n, n, 1), la.NewMatrix[float64](n, n)
 		return func() { la.Syrk(w, la.NoTrans, 1, a, 0, c) }
-	}) && row("SPDInverse", func() func() {
+	})
+	row("SPDInverse", func() func() {
 		s := spd(n, 1)
 		a := s.Clone()
 		return func() { a.CopyFrom(s); factorInvert(w, a) }
-	}) && row("Symv", func() func() {
+	})
+	row("Symv", func() func() {
 		a, x, y := spd(n, 1), random(1, n, 2).Data, make([]float64, n)
 		return func() { la.Symv(w, 1, a, x, 0, y) }
-	}) && row("RBF", func() func() {
+	})
+	row("RBF", func() func() {
 		x, k := random(n, 10, 1), la.NewMatrix[float64](n, n)
 		return func() { la.RBF(w, 0.01, x, x, k) }
 	})
+	return rows
 }
 
 func (s stops) measure(rounds int, _ time.Duration) []result {

@@ -7,9 +7,9 @@
 // has a random stream of its own, so that the draws depend on the seed alone:
 // they are the same on every run and for every number of workers, and a run that
 // was interrupted and resumed from its [Checkpoint] ends in the same draws, bit
-// for bit. They are not the same on every processor architecture: the standard
-// library's exp and log differ there in their last digits, and from the first such
-// difference on the chains are different ones.
+// for bit. They are also the same on every machine, since the random numbers,
+// exponentials and logarithms are the module's own; docs/trust.md says how far that is
+// tested.
 //
 // The moves of each sampler and the cost of a sweep are described at the sampler
 // and in docs/mcmc.md.

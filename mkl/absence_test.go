@@ -518,8 +518,8 @@ func TestMissingViewsRefusals(t *testing.T) {
 	assert.EqualError(t, err, "mkl: MissingViews is not for MultiTask")
 	_, err = SpikeSlab{Fitting: f}.Fit(ctx, a, y)
 	assert.EqualError(t, err, "mkl: MissingViews is not for SpikeSlab")
-	_, err = FactorModel{Fitting: f}.Fit(ctx, Dense{{1, 2}})
-	assert.EqualError(t, err, "mkl: MissingViews is not for FactorModel")
+	_, err = FactorAnalysis{Fitting: f}.Fit(ctx, Dense{{1, 2}})
+	assert.EqualError(t, err, "mkl: MissingViews is not for FactorAnalysis")
 	f.Slopes = func(Slopes) {}
 	f.MaxSweeps = 2
 	_, err = Regression{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, y)

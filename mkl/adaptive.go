@@ -440,8 +440,8 @@ func (f *Fitting) processKernelsOf(ctx context.Context, ds *design, views []View
 	if err := f.checkKernels(need, ds, Size{Samples: n, Basis: ds.d, Kernels: len(views), Outputs: outputs}); err != nil {
 		return nil, nil, err
 	}
-	if i := slices.IndexFunc(ds.views, func(v boundView) bool { return learns(v.kernel) }); i >= 0 && f.Kernels.rounds() {
-		return nil, nil, fmt.Errorf("mkl: %s: ARD: kernels whose widths are learned are held as float64 in memory: leave out Kernels", views[i].label(i))
+	if i := slices.IndexFunc(ds.views, func(v boundView) bool { return learns(v.kernel) }); i >= 0 && f.Storage.rounds() {
+		return nil, nil, fmt.Errorf("mkl: %s: ARD: kernels whose widths are learned are held as float64 in memory: leave out Storage", views[i].label(i))
 	}
 	k, err := f.holdKernels(ctx, ds, views, func(i int, k la.Matrix[float64]) error {
 		return ds.useInProcess(i, views[i].label(i), k)

@@ -191,6 +191,31 @@ func (set KernelSet) views(in View, columns []int) []View {
 	return views
 }
 
+// MaxKernels returns the largest number of kernels that [DefaultViews] gives an input of so many columns.
+func (set KernelSet) MaxKernels(columns int) int {
+	if set == 0 {
+		set = Broad
+	}
+	n := 2 // constant and linear
+	if set&Broad != 0 {
+		n += 12
+	}
+	if set&ARDRBF != 0 {
+		n++
+	}
+	if set&ARDRanks != 0 {
+		n++
+	}
+	switch {
+	case set&Additive == 0:
+	case columns <= mostAlone:
+		n += columns
+	default:
+		n += additiveGroups
+	}
+	return n
+}
+
 // additive returns the features of each additive kernel.
 func additive(x Features, columns []int) (groups [][]int) {
 	if columns == nil {

@@ -126,57 +126,17 @@ func bindViews(views []View, n int, gaps bool) (*design, error) {
 	if len(views) == 0 {
 		return nil, fmt.Errorf("mkl: views: none given")
 	}
-	type identity struct {
-		data               *float64
-		rows, cols, stride int
-		given              bool
-	}
-	seen := map[identity]int{}
-	ds := &design{}
+	ds, seen := &design{}, map[matrixIdentity]int{}
 	for i := range views {
 		v := &views[i]
 		label := v.label(i)
-		if v.Kernel == nil {
-			return nil, fmt.Errorf("mkl: %s: Kernel is nil", label)
-		}
-		arg := v.argument(i) + ".X"
-		if err := checkLayout(arg, v.X); err != nil {
+		see, err := v.check(i, n, gaps)
+		if err != nil {
 			return nil, err
 		}
-		isGiven := v.Kernel.statistic().kind == given
-		if v.X.Rows != n {
-			return nil, fmt.Errorf("mkl: %s: X is %d×%d where y has %d samples (samples are rows)", label, v.X.Rows, v.X.Cols, n)
-		}
-		if v.X.Cols == 0 {
-			return nil, fmt.Errorf("mkl: %s: X has no columns", label)
-		}
-		see := sight{columns: slices.Clone(v.Columns), standardize: v.Standardize, ranks: v.Ranks}
-		if err := see.check(v.X.Cols); err != nil {
-			return nil, fmt.Errorf("mkl: %s: %w", label, err)
-		}
-		if err := v.Kernel.check(see.cols(v.X.Cols)); err != nil {
-			return nil, fmt.Errorf("mkl: %s: %w", label, err)
-		}
-		if learns(v.Kernel) && (v.Center || v.Normalize) {
-			return nil, fmt.Errorf("mkl: %s: ARD excludes Center and Normalize", label)
-		}
-		if learns(v.Kernel) && gaps {
-			return nil, fmt.Errorf("mkl: %s: ARD excludes MissingViews", label)
-		}
-		if _, ok := v.Kernel.(Categorical); ok && (v.Standardize || v.Ranks) {
-			return nil, fmt.Errorf("mkl: %s: Standardize and Ranks are for quantities, not for categories", label)
-		}
 		d := n
-		if isGiven {
+		if isGiven(*v) {
 			d = v.X.Cols
-			switch {
-			case v.Standardize:
-				return nil, fmt.Errorf("mkl: %s: Standardize is for features, not for given kernels or distances", label)
-			case v.Ranks || v.Columns != nil:
-				return nil, fmt.Errorf("mkl: %s: Ranks and Columns are for features, not for given kernels or distances", label)
-			case d != n && (v.Center || v.Normalize):
-				return nil, fmt.Errorf("mkl: %s: Center and Normalize need the %d samples as basis points, and X has %d columns", label, n, d)
-			}
 		}
 		if i == 0 {
 			ds.d = d
@@ -186,54 +146,125 @@ func bindViews(views []View, n int, gaps bool) (*design, error) {
 		if err := checkText(v.Name); err != nil {
 			return nil, fmt.Errorf("mkl: views[%d]: Name: %w", i, err)
 		}
-		id := identity{unsafe.SliceData(v.X.Data), v.X.Rows, v.X.Cols, v.X.Stride, isGiven}
+		id := v.identity()
 		j, ok := seen[id]
 		if !ok {
-			in := input{cols: v.X.Cols, given: isGiven, gaps: gaps && !isGiven}
-			if err := in.checkPresent(arg, v.X); err != nil {
+			in, err := v.newInput(i, gaps)
+			if err != nil {
 				return nil, err
 			}
 			j = len(ds.inputs)
-			seen[id] = j
-			if !isGiven {
-				if err := in.take(label, v.X); err != nil {
-					return nil, err
-				}
-			}
-			ds.inputs = append(ds.inputs, in)
+			seen[id], ds.inputs = j, append(ds.inputs, in)
 		}
-		in := &ds.inputs[j]
-		if isGiven {
-			if err := checkGiven(label, v.Kernel, v.X); err != nil {
-				return nil, err
-			}
-			if _, kernel := v.Kernel.(Precomputed); kernel && v.Normalize {
-				in.cols = d + 1
-			}
-		}
-		if v.Standardize && in.mean == nil {
-			in.mean, in.sd = columnStats(in.present(in.basis))
-			if c := firstNonFinite(append(slices.Clone(in.mean), in.sd...)); c >= 0 {
-				return nil, fmt.Errorf("mkl: %s: the spread of column %d is beyond the range of numbers: it cannot be standardised", label, c%len(in.mean))
-			}
-		}
-		if v.Ranks && in.ranks == nil {
-			in.ranks = newRankScores(in.present(in.basis))
-		}
-		kernel := v.Kernel
-		switch k := kernel.(type) {
-		case RBF:
-			k.Widths = slices.Clone(k.Widths)
-			kernel = k
-		case Laplacian:
-			k.Widths = slices.Clone(k.Widths)
-			kernel = k
+		if err := ds.inputs[j].serve(v, label); err != nil {
+			return nil, err
 		}
 		ds.views = append(ds.views, boundView{
-			name: v.Name, kernel: kernel, input: j, sight: see, center: v.Center, normalize: v.Normalize,
+			name: v.Name, kernel: ownWidths(v.Kernel), input: j, sight: see, center: v.Center, normalize: v.Normalize,
 		})
 	}
 	return ds, nil
+}
+
+// matrixIdentity tells matrices apart: views of one share an input, unless it is given to one of them.
+type matrixIdentity struct {
+	data               *float64
+	rows, cols, stride int
+	given              bool
+}
+
+func (v *View) identity() matrixIdentity {
+	return matrixIdentity{unsafe.SliceData(v.X.Data), v.X.Rows, v.X.Cols, v.X.Stride, isGiven(*v)}
+}
+
+// check reports settings of view i that do not fit each other or n samples, which may have gaps, and returns
+// what the kernel sees.
+func (v *View) check(i, n int, gaps bool) (see sight, err error) {
+	label := v.label(i)
+	if v.Kernel == nil {
+		return see, fmt.Errorf("mkl: %s: Kernel is nil", label)
+	}
+	if err := checkLayout(v.argument(i)+".X", v.X); err != nil {
+		return see, err
+	}
+	if v.X.Rows != n {
+		return see, fmt.Errorf("mkl: %s: X is %d×%d where y has %d samples (samples are rows)", label, v.X.Rows, v.X.Cols, n)
+	}
+	if v.X.Cols == 0 {
+		return see, fmt.Errorf("mkl: %s: X has no columns", label)
+	}
+	see = sight{columns: slices.Clone(v.Columns), standardize: v.Standardize, ranks: v.Ranks}
+	if err := see.check(v.X.Cols); err != nil {
+		return see, fmt.Errorf("mkl: %s: %w", label, err)
+	}
+	if err := v.Kernel.check(see.cols(v.X.Cols)); err != nil {
+		return see, fmt.Errorf("mkl: %s: %w", label, err)
+	}
+	_, categories := v.Kernel.(Categorical)
+	given := isGiven(*v)
+	switch {
+	case learns(v.Kernel) && (v.Center || v.Normalize):
+		return see, fmt.Errorf("mkl: %s: ARD excludes Center and Normalize", label)
+	case learns(v.Kernel) && gaps:
+		return see, fmt.Errorf("mkl: %s: ARD excludes MissingViews", label)
+	case categories && (v.Standardize || v.Ranks):
+		return see, fmt.Errorf("mkl: %s: Standardize and Ranks are for quantities, not for categories", label)
+	case given && v.Standardize:
+		return see, fmt.Errorf("mkl: %s: Standardize is for features, not for given kernels or distances", label)
+	case given && (v.Ranks || v.Columns != nil):
+		return see, fmt.Errorf("mkl: %s: Ranks and Columns are for features, not for given kernels or distances", label)
+	case given && v.X.Cols != n && (v.Center || v.Normalize):
+		return see, fmt.Errorf("mkl: %s: Center and Normalize need the %d samples as basis points, and X has %d columns", label, n, v.X.Cols)
+	}
+	return see, nil
+}
+
+// newInput returns the input of view i, whose samples may have gaps.
+func (v *View) newInput(i int, gaps bool) (in input, err error) {
+	in = input{cols: v.X.Cols, given: isGiven(*v)}
+	in.gaps = gaps && !in.given
+	if err := in.checkPresent(v.argument(i)+".X", v.X); err != nil {
+		return in, err
+	}
+	if !in.given {
+		err = in.take(v.label(i), v.X)
+	}
+	return in, err
+}
+
+// serve completes the input by what a view needs of it.
+func (in *input) serve(v *View, label string) error {
+	if in.given {
+		if err := checkGiven(label, v.Kernel, v.X); err != nil {
+			return err
+		}
+		if _, kernel := v.Kernel.(Precomputed); kernel && v.Normalize {
+			in.cols = v.X.Cols + 1
+		}
+	}
+	if v.Standardize && in.mean == nil {
+		in.mean, in.sd = columnStats(in.present(in.basis))
+		if c := firstNonFinite(append(slices.Clone(in.mean), in.sd...)); c >= 0 {
+			return fmt.Errorf("mkl: %s: the spread of column %d is beyond the range of numbers: it cannot be standardised", label, c%len(in.mean))
+		}
+	}
+	if v.Ranks && in.ranks == nil {
+		in.ranks = newRankScores(in.present(in.basis))
+	}
+	return nil
+}
+
+// ownWidths returns the kernel with a copy of its widths.
+func ownWidths(k Kernel) Kernel {
+	switch k := k.(type) {
+	case RBF:
+		k.Widths = slices.Clone(k.Widths)
+		return k
+	case Laplacian:
+		k.Widths = slices.Clone(k.Widths)
+		return k
+	}
+	return k
 }
 
 // checkGiven reports distances that are negative.

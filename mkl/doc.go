@@ -31,7 +31,7 @@
 //     or product of the kernels, approximated or sampled
 //   - [MultiTask]: targets that are sparse combinations of common functions
 //   - [SpikeSlab]: sparse linear regression, without kernels
-//   - [FactorModel]: tables with gaps, such as ratings
+//   - [FactorAnalysis]: tables with gaps, such as ratings
 //   - [PairRegression], [PairClassifier]: tables of values or labels of pairs, by views of the
 //     rows and of the columns; also of new rows and columns
 //
@@ -60,27 +60,33 @@
 // have a Predictor.
 //
 // Models and predictors are immutable and safe for concurrent use. Fits with the
-// same data, settings and seed give the same bits for every number of workers,
-// and on every machine up to the last digits of the bound and of what package
-// [github.com/bmkl/bmkl/vi] names.
+// same data, settings and seed give the same bits for every number of workers and
+// on every machine, unless [Auto] is given a Time.
 //
 // # Files
 //
 // The files of an estimator X are X.go, the estimator; X_model.go, what it fits;
-// X_predictor.go, single predictions; and X_file.go, saving and loading. What they
-// share:
+// X_predictor.go, single predictions; and X_file.go, saving and loading. auto.go has both
+// Auto and AutoClassifier, whose models are those of pool_model.go. What they share:
 //
 //	fitting.go    settings of every fit, starts, memory
 //	model.go      Model and what all models tell; predict.go: what they predict
 //	view.go       views; design.go: views checked, and what predictions need of them
 //	targets.go    targets checked and standardised; labels.go: classes and labels
 //	kernel.go     kernels; gram.go, cross.go: their matrices in training and prediction
+//	storage.go    where the matrices of a fit are held
+//	defaults.go   kernels where nothing is known; adaptive.go: widths that a fit learns
+//	absence.go    samples that lack views; viewgaps.go: what that adds to variances
 //	weighted.go   models of weighted samples and kernels; scores.go, processes.go: two families
+//	healing.go    variances as they should be far from the samples
+//	tasks.go      what models of tasks share; pairs.go: what models of pairs share
 //	spread.go     by what weights of kernels of different scales compare
-//	predictor.go  kernels of a single sample, pruned as pruning.go decides;
-//	              process_predictor.go: those of Gaussian processes
+//	predictor.go  kernels of a single sample, pruned as pruning.go decides, or with few samples,
+//	              those of pivots.go; process_predictor.go: predictors of Gaussian processes
 //	leaveoneout.go predictions of training samples from all others
 //	landmarks.go  landmarks chosen; planning.go: plans made; featureplan.go: what plans are
 //	plan.go       sums of any number of samples with targets; classplan.go: with classes, and passes
+//	journal.go    states of fits that are cut off
+//	finite.go     checks of all that comes out
 //	file.go       kinds of files; design_file.go: views in them; safetensors.go: their layout
 package mkl

@@ -48,7 +48,7 @@ type MemoryError struct {
 
 	by string // which of them
 
-	// Float32 and File are the bytes with [Fitting].Kernels rounded to float32 and in a file, 0
+	// Float32 and File are the bytes with kernels in float32 and in a file, by [Fitting].Storage; 0
 	// where that is no choice. Neither need be within the limit.
 	Float32, File int64
 }
@@ -57,9 +57,9 @@ func (e *MemoryError) Error() string {
 	text := fmt.Sprintf("mkl: the fit needs about %s of memory and may take %s", formatBytes(e.Need), formatBytes(e.Limit))
 	switch {
 	case e.Float32 > 0 && e.Float32 <= e.Limit:
-		text += fmt.Sprintf(": Kernels in float32 would leave about %s", formatBytes(e.Float32))
+		text += fmt.Sprintf(": Storage in float32 would leave about %s", formatBytes(e.Float32))
 	case e.File > 0 && e.File <= e.Limit:
-		text += fmt.Sprintf(": Kernels in a file would leave about %s", formatBytes(e.File))
+		text += fmt.Sprintf(": Storage in a file would leave about %s", formatBytes(e.File))
 	}
 	if e.Landmarks > 0 {
 		text += fmt.Sprintf(": %s would take about %s, for any number of samples", e.by, formatBytes(e.Landmarks))

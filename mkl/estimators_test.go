@@ -784,7 +784,7 @@ func TestEstimatorsRefuseNegativeSettings(t *testing.T) {
 
 func TestFactorsOfATable(t *testing.T) {
 	y := Dense{{1, 2, 0, 1}, {2, 1, 3, 4}, {0, 1, 1, 2}, {5, 1, 2, 2}, {1, 0, 3, 1}}
-	_, err := FactorModel{Factors: 100_000}.Fit(t.Context(), y)
+	_, err := FactorAnalysis{Factors: 100_000}.Fit(t.Context(), y)
 	assert.EqualError(t, err, "mkl: Factors is 100000: a table of 20 entries tells no more than 20 apart")
 }
 
@@ -1005,7 +1005,7 @@ func TestAbsurdSettingsAreRefused(t *testing.T) {
 			for i := range table.List {
 				table.List[i] = Entry{Cell: Cell{Row: i, Col: i}, Value: float64(i % 3)}
 			}
-			_, err := FactorModel{Factors: 1 << 17}.Fit(t.Context(), table)
+			_, err := FactorAnalysis{Factors: 1 << 17}.Fit(t.Context(), table)
 			return err
 		},
 	} {

@@ -204,7 +204,7 @@ func ExamplePairClassifier() {
 	// key 9 opens lock 1: false
 }
 
-func ExampleFactorModel() {
+func ExampleFactorAnalysis() {
 	var r mkl.Ratings[string, string]
 	people := []string{"ada", "ben", "cleo", "dan", "eve", "fay", "gus", "hal"}
 	for i, who := range people {
@@ -216,7 +216,7 @@ func ExampleFactorModel() {
 			r.Add(who, "romance 2", 4-likes)
 		}
 	}
-	fit, err := mkl.FactorModel{Factors: 2}.Fit(context.Background(), &r)
+	fit, err := mkl.FactorAnalysis{Factors: 2}.Fit(context.Background(), &r)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -30,9 +30,9 @@ func kinds() []Model {
 		&RegressionModel{}, &SharedRegressionModel{}, &TaskRegressionModel{},
 		&ClassifierModel[string]{}, &MultiLabelModel{}, &TaskClassifierModel{},
 		&MultiGPModel{}, &MultiGPClassifierModel[string]{}, &ProbitClassifierModel[string]{},
-		&MultiTaskModel{}, &SpikeSlabModel{}, &FactorFit{},
+		&MultiTaskModel{}, &SpikeSlabModel{}, &FactorAnalysisModel{},
 		&PoolModel{}, &PoolClassifierModel[string]{},
-		&LandmarkModel{}, &LandmarkClassifierModel[string]{},
+		&LandmarkGPModel{}, &LandmarkClassifierModel[string]{},
 		&PairRegressionModel{}, &PairClassifierModel{},
 	}
 }

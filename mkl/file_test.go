@@ -603,7 +603,7 @@ func tiny(f testing.TB) (files [][]byte) {
 		collapsed(orNil(sampled.Fit(ctx, views, labels))),
 		collapsed(orNil(MultiTask{Fitting: s}.Fit(ctx, views, y))),
 		collapsed(orNil(SpikeSlab{Fitting: s}.Fit(ctx, views[0].X, y))),
-		collapsed(orNil(FactorModel{Fitting: s, Factors: 1}.Fit(ctx, Dense{{1, 2}, {2, 5}, {3, 6}}))),
+		collapsed(orNil(FactorAnalysis{Fitting: s, Factors: 1}.Fit(ctx, Dense{{1, 2}, {2, 5}, {3, 6}}))),
 		collapsed(orNil(PairRegression{Fitting: s, Components: 2}.Fit(ctx, views[:1], views[:1], fourByFour))),
 		collapsed(orNil(PairClassifier{Fitting: s, Components: 1}.Fit(ctx, views[:1], views[:1], fourByFour))),
 	} {
@@ -699,7 +699,7 @@ func FuzzLoad(f *testing.F) {
 			_, _ = m.PredictTargets(context.Background(), PredictOptions{}, x...)
 		case ClassModel[string]:
 			_, _ = m.PredictClasses(context.Background(), PredictOptions{}, x...)
-		case *FactorFit:
+		case *FactorAnalysisModel:
 			_, _, _ = m.Complete(Cell{})
 		case *PairRegressionModel:
 			rows, columns := pairSides(m, x)

@@ -36,28 +36,3 @@ func FillViews(set KernelSet, views []View) (filled []View, notes []string, err 
 	slices.SortStableFunc(all, func(a, b View) int { return place(a) - place(b) })
 	return all, notes, nil
 }
-
-// Most returns the most kernels that [DefaultViews] gives an input of so many columns.
-func (set KernelSet) Most(columns int) int {
-	if set == 0 {
-		set = Broad
-	}
-	n := 2 // constant and linear
-	if set&Broad != 0 {
-		n += 12
-	}
-	if set&ARDRBF != 0 {
-		n++
-	}
-	if set&ARDRanks != 0 {
-		n++
-	}
-	switch {
-	case set&Additive == 0:
-	case columns <= mostAlone:
-		n += columns
-	default:
-		n += additiveGroups
-	}
-	return n
-}

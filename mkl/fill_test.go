@@ -17,7 +17,7 @@ func TestFillViews(t *testing.T) {
 	filled, notes, err := FillViews(Broad, views)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"flat: features of one value are left out: #1"}, notes)
-	assert.LessOrEqual(t, len(filled), Broad.Most(2)+2)
+	assert.LessOrEqual(t, len(filled), Broad.MaxKernels(2)+2)
 	last := 0
 	for _, v := range filled {
 		require.NotNil(t, v.Kernel)
@@ -36,16 +36,16 @@ func TestFillViews(t *testing.T) {
 	assert.Equal(t, views[2:], same)
 }
 
-// TestMost counts the kernels of features that keep all of them.
-func TestMost(t *testing.T) {
+// TestMaxKernels counts the kernels of features that keep all of them.
+func TestMaxKernels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, d := range []int{1, 3, 30} {
 		x := normal(rng, 60, d)
 		for _, set := range []KernelSet{0, Broad, ARDRBF, ARDRanks, Additive, Additive | ARDRanks, Broad | Additive} {
 			views, _, err := DefaultViews(set, View{X: x})
 			require.NoError(t, err)
-			assert.LessOrEqual(t, len(views), set.Most(d))
-			assert.GreaterOrEqual(t, len(views), set.Most(d)-4)
+			assert.LessOrEqual(t, len(views), set.MaxKernels(d))
+			assert.GreaterOrEqual(t, len(views), set.MaxKernels(d)-4)
 		}
 	}
 }

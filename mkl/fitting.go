@@ -56,7 +56,7 @@ type Fitting struct {
 	// them; see docs/missing-views.md. It is for views of features, not for kernels and
 	// distances that are given, nor for widths that are learned; [Auto], [AutoClassifier],
 	// [LandmarkGP], [LandmarkClassifier], [SharedRegression], [TaskRegression], [TaskClassifier],
-	// [MultiTask], [SpikeSlab], [FactorModel], [PairRegression], [PairClassifier] and all fits
+	// [MultiTask], [SpikeSlab], [FactorAnalysis], [PairRegression], [PairClassifier] and all fits
 	// with [Landmarks] refuse it.
 	MissingViews bool
 
@@ -72,9 +72,9 @@ type Fitting struct {
 
 	// Kernels says how the fit holds its kernel matrices; the zero value holds them in memory
 	// as float64. [Auto], [AutoClassifier], [LandmarkGP], [LandmarkClassifier], [MultiTask],
-	// [SpikeSlab], [FactorModel], [PairRegression], [PairClassifier] and all fits with [Landmarks]
+	// [SpikeSlab], [FactorAnalysis], [PairRegression], [PairClassifier] and all fits with [Landmarks]
 	// refuse others, and so do widths that are learned and Slopes.
-	Kernels KernelStorage
+	Storage KernelStorage
 
 	// Progress, if not nil, is called after every sweep.
 	Progress func(Progress)
@@ -181,7 +181,7 @@ func (f *Fitting) check(need int64) error {
 func (f *Fitting) checkKernels(need func(Size) int64, ds *design, s Size) error {
 	err := f.check(need(s))
 	e, ok := errors.AsType[*MemoryError](err)
-	if !ok || f.Kernels.rounds() || f.Slopes != nil || ds.learnsAny() {
+	if !ok || f.Storage.rounds() || f.Slopes != nil || ds.learnsAny() {
 		return err
 	}
 	P, D, N := float64(s.Kernels), float64(s.basis()), float64(s.Samples)
@@ -198,7 +198,7 @@ func inBytes(words float64) int64 { return int64(min(8*words, math.MaxInt64/2)) 
 // weights takes.
 func (f *Fitting) kernelMemory(s Size, l int) int64 {
 	N, D, P, L, W := float64(s.Samples), float64(s.basis()), float64(s.Kernels), float64(l), float64(f.workers())
-	words := f.Kernels.words(P, D, N)                     // kernel matrices
+	words := f.Storage.words(P, D, N)                     // kernel matrices
 	sweeps := float64(D * D * (1 + float64(2*min(W, L)))) // Gram sum; each worker's factor and its inverse
 	end := float64(D * D * (2 + min(2, L)))               // Gram sum, composite kernel, a factor's inverse; of several functions a factor too
 	words += max(sweeps, end, float64(2*D*N))             // or, before them, a kernel that is computed and its distances

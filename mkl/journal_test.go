@@ -80,7 +80,7 @@ func TestOthersGoOnFromAJournal(t *testing.T) {
 			return orNil(MultiGP{Fitting: s}.Fit(ctx, linearViews(x, z), linear))
 		},
 		"spike and slab": func(s Fitting) (Model, error) { return orNil(SpikeSlab{Fitting: s}.Fit(ctx, views[0].X, y)) },
-		"factors":        func(s Fitting) (Model, error) { return orNil(FactorModel{Fitting: s, Factors: 3}.Fit(ctx, table)) },
+		"factors":        func(s Fitting) (Model, error) { return orNil(FactorAnalysis{Fitting: s, Factors: 3}.Fit(ctx, table)) },
 		"factorised": func(s Fitting) (Model, error) {
 			return orNil(MultiGP{Fitting: s, Method: Factorised}.Fit(ctx, views, y))
 		},

@@ -26,7 +26,7 @@ type LandmarkGP struct {
 
 // Fit fits the model to the views of N samples and their targets. Errors are those of
 // [MultiGP.Fit].
-func (g LandmarkGP) Fit(ctx context.Context, views []View, y []float64) (*LandmarkModel, error) {
+func (g LandmarkGP) Fit(ctx context.Context, views []View, y []float64) (*LandmarkGPModel, error) {
 	p, err := g.Begin(ctx, views, y)
 	if err != nil {
 		return nil, err

@@ -154,13 +154,13 @@ func (p *featurePlan) take(f *fileReader, j planJSON) (err error) {
 }
 
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
-func (m *LandmarkModel) Save(w io.Writer) error {
+func (m *LandmarkGPModel) Save(w io.Writer) error {
 	var f fileWriter
 	return f.write(w, m.Kind(), m.encode(&f))
 }
 
 // encode adds the model's tensors and returns its settings.
-func (m *LandmarkModel) encode(f *fileWriter) landmarksJSON {
+func (m *LandmarkGPModel) encode(f *fileWriter) landmarksJSON {
 	s := m.posterior.State()
 	prefix := f.prefix
 	f.prefix += "plan."
@@ -177,7 +177,7 @@ func (m *LandmarkModel) encode(f *fileWriter) landmarksJSON {
 	return j
 }
 
-func (m *LandmarkModel) decode(f *fileReader) error {
+func (m *LandmarkGPModel) decode(f *fileReader) error {
 	var j landmarksJSON
 	if err := f.settings(&j); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (m *LandmarkModel) decode(f *fileReader) error {
 }
 
 // take makes the model that of the settings and their tensors.
-func (m *LandmarkModel) take(f *fileReader, j landmarksJSON) (err error) {
+func (m *LandmarkGPModel) take(f *fileReader, j landmarksJSON) (err error) {
 	m.plan = &Plan{}
 	if err := takePlan(f, func() error { return m.plan.take(f, j.Plan) }, m.plan.seal); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// LandmarkModel is a fitted [LandmarkGP]. It is immutable and safe for concurrent use.
-type LandmarkModel struct {
+// LandmarkGPModel is a fitted [LandmarkGP]. It is immutable and safe for concurrent use.
+type LandmarkGPModel struct {
 	onViews
 	plan         *Plan
 	observations int64
@@ -25,42 +25,42 @@ type LandmarkModel struct {
 }
 
 // Kind returns landmarks.
-func (m *LandmarkModel) Kind() string { return "landmarks" }
+func (m *LandmarkGPModel) Kind() string { return "landmarks" }
 
 // Targets returns 1.
-func (m *LandmarkModel) Targets() int { return 1 }
+func (m *LandmarkGPModel) Targets() int { return 1 }
 
 // Observations returns the number of samples that the model was fitted to; Samples is that
 // of its landmarks.
-func (m *LandmarkModel) Observations() int64 { return m.observations }
+func (m *LandmarkGPModel) Observations() int64 { return m.observations }
 
 // Plan returns the plan of the fit.
-func (m *LandmarkModel) Plan() *Plan { return m.plan }
+func (m *LandmarkGPModel) Plan() *Plan { return m.plan }
 
 // Posterior returns the posterior of the weights of the features, of the standardised
 // target.
-func (m *LandmarkModel) Posterior() *mgp.FeaturePosterior { return m.posterior }
+func (m *LandmarkGPModel) Posterior() *mgp.FeaturePosterior { return m.posterior }
 
 // Beyond returns the share of each view's kernel, in terms of its trace over the samples,
 // that the landmarks cannot represent. What of it the target depends on counts as noise.
-func (m *LandmarkModel) Beyond() []float64 { return slices.Clone(m.beyond) }
+func (m *LandmarkGPModel) Beyond() []float64 { return slices.Clone(m.beyond) }
 
 // Bound returns the log evidence in nats, of the standardised target.
-func (m *LandmarkModel) Bound() float64 { return m.evidence }
+func (m *LandmarkGPModel) Bound() float64 { return m.evidence }
 
 // NoiseSD returns the standard deviation of the target's noise, in its units: a slice of
 // one. It holds what the landmarks leave out.
-func (m *LandmarkModel) NoiseSD() []float64 {
+func (m *LandmarkGPModel) NoiseSD() []float64 {
 	return []float64{m.target.sd * math.Sqrt(m.posterior.State().Noise)}
 }
 
 // Outputs tells what was learned of the target.
-func (m *LandmarkModel) Outputs() []Output { return []Output{{NoiseSD: m.NoiseSD()[0]}} }
+func (m *LandmarkGPModel) Outputs() []Output { return []Output{{NoiseSD: m.NoiseSD()[0]}} }
 
 // KernelWeights returns 1/γ_p of the views: the variance that a view adds to the function
 // for each unit of its kernel, relative to that of the standardised target. There is no
 // deviation.
-func (m *LandmarkModel) KernelWeights() []KernelWeight {
+func (m *LandmarkGPModel) KernelWeights() []KernelWeight {
 	s := m.posterior.State()
 	mean := make([]float64, len(s.Gamma))
 	for i, g := range s.Gamma {
@@ -71,7 +71,7 @@ func (m *LandmarkModel) KernelWeights() []KernelWeight {
 
 // Refit fits the model anew to sums of samples, from where this fit ended: more samples, or
 // fewer. Settings are those of [Plan.Fit].
-func (m *LandmarkModel) Refit(ctx context.Context, f Fitting, sums ...*stat.Statistic) (*LandmarkModel, error) {
+func (m *LandmarkGPModel) Refit(ctx context.Context, f Fitting, sums ...*stat.Statistic) (*LandmarkGPModel, error) {
 	if f.Notes == nil {
 		f.Notes = m.notes
 	}
@@ -80,12 +80,12 @@ func (m *LandmarkModel) Refit(ctx context.Context, f Fitting, sums ...*stat.Stat
 
 // Predict returns the predictive mean and variance, noise included, for each sample. It
 // takes one matrix for each of Inputs.
-func (m *LandmarkModel) Predict(x ...Features) (mean, variance []float64, err error) {
+func (m *LandmarkGPModel) Predict(x ...Features) (mean, variance []float64, err error) {
 	return predictOne(m, x)
 }
 
 // PredictTargets is Predict with options.
-func (m *LandmarkModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
+func (m *LandmarkGPModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
 	t, err := m.design.checkInputs(x)
 	if err != nil {
 		return nil, err
@@ -106,13 +106,13 @@ func (m *LandmarkModel) PredictTargets(ctx context.Context, opt PredictOptions, 
 }
 
 // String describes the model in one line.
-func (m *LandmarkModel) String() string {
+func (m *LandmarkGPModel) String() string {
 	return fmt.Sprintf("multiple Gaussian process on %d kernels (%d active), %d landmarks and %d samples, log evidence %.6g",
 		len(m.design.views), countActive(m.KernelWeights()), m.design.d, m.observations, m.evidence)
 }
 
 // Summary describes the model in words, line by line.
-func (m *LandmarkModel) Summary() string {
+func (m *LandmarkGPModel) Summary() string {
 	weights := m.KernelWeights()
 	return fmt.Sprintf("%s\n%snoise SD %.4g\n%s%s", m, m.trace.outcome(), m.NoiseSD()[0], summarizeActive(weights),
 		leftOutText(weights, m.beyond, m.design.d))

@@ -31,7 +31,7 @@ func newLandmarkFunction(p *featurePlan, shift [][]float64, posterior *mgp.Featu
 
 // Predictor prepares the model for predictions of single samples, which are exact; of the
 // options MeanOnly counts.
-func (m *LandmarkModel) Predictor(opt ProcessPredictorOptions) (*ProcessPredictor, error) {
+func (m *LandmarkGPModel) Predictor(opt ProcessPredictorOptions) (*ProcessPredictor, error) {
 	if _, err := opt.tolerance(1); err != nil {
 		return nil, err
 	}

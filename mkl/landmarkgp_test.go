@@ -152,7 +152,7 @@ func rowsOf(x Features, y []float64, piece int, err error) iter.Seq2[Rows, error
 	}
 }
 
-func TestLandmarkModelSaveAndLoad(t *testing.T) {
+func TestLandmarkGPModelSaveAndLoad(t *testing.T) {
 	x, y := waves(3, 300, 0.2)
 	p, err := LandmarkGP{Landmarks: Landmarks{Count: 40}, Fitting: Fitting{Notes: map[string]string{"of": "waves"}}}.Begin(t.Context(), waveViews(x), y)
 	require.NoError(t, err)
@@ -174,7 +174,7 @@ func TestLandmarkModelSaveAndLoad(t *testing.T) {
 	file.Reset()
 	require.NoError(t, m.Save(&file))
 	saved := slices.Clone(file.Bytes())
-	l, err := LoadAs[*LandmarkModel](&file)
+	l, err := LoadAs[*LandmarkGPModel](&file)
 	require.NoError(t, err)
 	assert.Equal(t, p.Hash(), l.Plan().Hash())
 	assert.Equal(t, m.Summary(), l.Summary())

@@ -25,7 +25,7 @@ var (
 	_ ClassModel[string] = (*ProbitClassifierModel[string])(nil)
 	_ LabelModel         = (*MultiLabelModel)(nil)
 	_ LabelModel         = (*TaskClassifierModel)(nil)
-	_ Model              = (*FactorFit)(nil)
+	_ Model              = (*FactorAnalysisModel)(nil)
 	_ Model              = (*PairRegressionModel)(nil)
 	_ Model              = (*PairClassifierModel)(nil)
 )
@@ -67,7 +67,7 @@ func oneOfEach(t *testing.T, f Fitting) []Model {
 	keep(orNil(ProbitClassifier[string]{Fitting: f}.Fit(ctx, views, classes)))
 	keep(orNil(MultiTask{Fitting: f}.Fit(ctx, views, y, second)))
 	keep(orNil(SpikeSlab{Fitting: f}.Fit(ctx, b, y)))
-	keep(orNil(FactorModel{Fitting: f, Factors: 2}.Fit(ctx, table)))
+	keep(orNil(FactorAnalysis{Fitting: f, Factors: 2}.Fit(ctx, table)))
 	keep(orNil(Auto{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, y)))
 	keep(orNil(AutoClassifier[string]{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, classes)))
 	keep(orNil(LandmarkGP{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, y)))
@@ -156,7 +156,7 @@ func TestModels(t *testing.T) {
 		for j, load := range []func(io.Reader) (Model, error){
 			asModel[*RegressionModel], asModel[*SharedRegressionModel], asModel[*TaskRegressionModel], asModel[*ClassifierModel[string]], asModel[*MultiLabelModel], asModel[*TaskClassifierModel],
 			asModel[*MultiGPModel], asModel[*MultiGPClassifierModel[string]], asModel[*ProbitClassifierModel[string]],
-			asModel[*MultiTaskModel], asModel[*SpikeSlabModel], asModel[*FactorFit],
+			asModel[*MultiTaskModel], asModel[*SpikeSlabModel], asModel[*FactorAnalysisModel],
 		} {
 			loaded, err := load(bytes.NewReader(file.Bytes()))
 			if i != j {
@@ -200,7 +200,7 @@ func TestMemoryLimits(t *testing.T) {
 	for _, limit := range []int64{100, 1 << 30} {
 		f := Fitting{MemoryLimit: limit, MaxSweeps: 2}
 		_, slabErr := SpikeSlab{Fitting: f}.Fit(context.Background(), x, y)
-		_, factorErr := FactorModel{Fitting: f, Factors: 1}.Fit(context.Background(), table)
+		_, factorErr := FactorAnalysis{Fitting: f, Factors: 1}.Fit(context.Background(), table)
 		for _, err := range []error{slabErr, factorErr} {
 			if limit > 100 {
 				assert.NoError(t, err)

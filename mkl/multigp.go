@@ -238,7 +238,7 @@ func (g MultiGP) EstimateMemory(s Size) int64 {
 // processes whose factor of N×N the model keeps.
 func (f *Fitting) processMemory(s Size, l int) int64 {
 	N, P, L := float64(s.Samples), float64(s.Kernels), float64(l)
-	words := f.Kernels.words(P, N, N)                                              // kernel matrices
+	words := f.Storage.words(P, N, N)                                              // kernel matrices
 	words += float64((2 + L) * N * N)                                              // K, B, and each function's factor
 	words += float64(N * (float64(2*P/32) + float64(2*(P+2)) + float64(10*(L+1)))) // rows' parts of traces, vectors
 	if s.Samples >= manySamples {

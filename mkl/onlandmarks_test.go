@@ -173,7 +173,7 @@ func TestOnLandmarksRefuses(t *testing.T) {
 		{"given", Regression{Landmarks: &Landmarks{}}, []View{{X: kernel, Kernel: Precomputed{}}}, "landmarks need features"},
 		{"slopes", Regression{Landmarks: &Landmarks{}, Fitting: Fitting{Slopes: func(Slopes) {}}}, onLandmarkViews(x), "Slopes: Landmarks leave no derivatives"},
 		{"missing views", Regression{Landmarks: &Landmarks{}, Fitting: Fitting{MissingViews: true}}, onLandmarkViews(x), "MissingViews is not for Landmarks"},
-		{"storage", Regression{Landmarks: &Landmarks{}, Fitting: Fitting{Kernels: KernelStorage{Float32: true}}}, onLandmarkViews(x), "Kernels is not for Landmarks"},
+		{"storage", Regression{Landmarks: &Landmarks{}, Fitting: Fitting{Storage: KernelStorage{Float32: true}}}, onLandmarkViews(x), "Storage is not for Landmarks"},
 		{"no kernel", Regression{Landmarks: &Landmarks{}}, []View{{X: x}}, "Kernel is nil"},
 		{"widths to be learned", Regression{Landmarks: &Landmarks{}}, []View{{X: x, Kernel: RBF{ARD: true}}}, "ARD: this estimator cannot learn widths"},
 		{"duplicates", Regression{Landmarks: &Landmarks{}}, []View{{X: x, Kernel: Linear{}}, {X: x, Kernel: Linear{}}}, "the same kernel matrix"},

@@ -16,7 +16,7 @@ import (
 // of the table, and predicts pairs of new rows, new columns or both, whose views are known. The
 // zero value is ready to fit.
 //
-// [FactorModel] completes a table of which no views are known.
+// [FactorAnalysis] completes a table of which no views are known.
 //
 // Source: M. Gönen, S. A. Khan and S. Kaski, "Kernelized Bayesian matrix factorization", ICML
 // 2013, with a bias and noise that is learned; derived in docs/kbmf.md.

@@ -223,7 +223,7 @@ func TestPairsAreRefused(t *testing.T) {
 		"mkl: y: nil": fit(PairRegression{}, rows, columns, nil),
 		"mkl: Components is -1: it must not be negative":                                                  fit(PairRegression{Components: -1}, rows, columns, y),
 		"mkl: MissingViews is not for PairRegression":                                                     fit(PairRegression{Fitting: Fitting{MissingViews: true}}, rows, columns, y),
-		"mkl: Kernels is not for PairRegression":                                                          fit(PairRegression{Fitting: Fitting{Kernels: KernelStorage{Float32: true}}}, rows, columns, y),
+		"mkl: Storage is not for PairRegression":                                                          fit(PairRegression{Fitting: Fitting{Storage: KernelStorage{Float32: true}}}, rows, columns, y),
 		"rows: mkl: views: none given":                                                                    fit(PairRegression{}, nil, columns, y),
 		"columns: mkl: views[0] (\"x\", rbf(width=1)): X is 8×2 where y has 6 samples (samples are rows)": fit(PairRegression{}, rows, rows, y),
 		"mkl: y: every target is 1: there is nothing to learn":                                            fit(PairRegression{}, rows, columns, same),

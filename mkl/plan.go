@@ -21,7 +21,7 @@ import (
 //	model, err := plan.Fit(ctx, mkl.Fitting{}, part, other)
 //
 // Days are added and taken away by [stat.Statistic.Merge] and [stat.Statistic.Subtract],
-// and [LandmarkModel.Refit] goes on from the fit before. A Plan is immutable and safe for
+// and [LandmarkGPModel.Refit] goes on from the fit before. A Plan is immutable and safe for
 // concurrent use.
 type Plan struct {
 	featurePlan
@@ -117,12 +117,12 @@ var errNoRows = errors.New("mkl: rows is nil")
 // Fit fits the model to sums of samples, which are merged and not changed. Of the settings
 // Tolerance, MaxSweeps, Workers, Progress and Notes count; the plan's notes stand in where
 // there are none.
-func (p *Plan) Fit(ctx context.Context, f Fitting, sums ...*stat.Statistic) (*LandmarkModel, error) {
+func (p *Plan) Fit(ctx context.Context, f Fitting, sums ...*stat.Statistic) (*LandmarkGPModel, error) {
 	return p.fit(ctx, &f, nil, sums)
 }
 
 // fit is Fit from a start, nil for the default.
-func (p *Plan) fit(ctx context.Context, f *Fitting, start *mgp.EvidenceStart, sums []*stat.Statistic) (*LandmarkModel, error) {
+func (p *Plan) fit(ctx context.Context, f *Fitting, start *mgp.EvidenceStart, sums []*stat.Statistic) (*LandmarkGPModel, error) {
 	if ctx == nil {
 		return nil, errNoContext
 	}
@@ -137,7 +137,7 @@ func (p *Plan) fit(ctx context.Context, f *Fitting, start *mgp.EvidenceStart, su
 	if !(sd > 0) {
 		return nil, fmt.Errorf("mkl: every target is %g: there is nothing to learn", p.target.mean+float64(p.target.sd*mean))
 	}
-	m := &LandmarkModel{
+	m := &LandmarkGPModel{
 		plan: p, observations: samples, beyond: p.beyond(moments),
 		target: target{p.target.mean + float64(p.target.sd*mean), p.target.sd * sd},
 	}

@@ -152,7 +152,7 @@ func (m *PoolModel) decode(f *fileReader) error {
 		if m.members != nil {
 			return fmt.Errorf("model: %d members beside landmarks", len(m.members))
 		}
-		m.landmarks = &LandmarkModel{}
+		m.landmarks = &LandmarkGPModel{}
 		if err := takeMember(f, &m.pool, *j.Landmarks, m.landmarks, m.landmarks.take); err != nil {
 			return err
 		}

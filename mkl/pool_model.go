@@ -99,8 +99,8 @@ func (p *pool) describe(what string) string {
 	return fmt.Sprintf("pool of %d %s on %d samples", len(p.models), what, p.Samples())
 }
 
-// story says in three sentences what was tried, what was kept and why.
-func (p *pool) story() string {
+// Story says in three sentences, each a line, what was tried, what was kept and why.
+func (p *pool) Story() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Tried: sums of Gaussian processes on %s.", listed(slices.Concat(p.names, p.dropped)))
 	if !p.onLandmarks && p.Samples() < p.of {
@@ -147,7 +147,7 @@ func listed(names []string) string {
 type PoolModel struct {
 	pool
 	members   []*MultiGPModel
-	landmarks *LandmarkModel // of very many samples the only model, else nil
+	landmarks *LandmarkGPModel // of very many samples the only model, else nil
 }
 
 // Kind returns pool.
@@ -220,11 +220,11 @@ func (m *PoolModel) String() string {
 
 // Landmarks returns the model of which the pool consists where samples were very many, else
 // nil.
-func (m *PoolModel) Landmarks() *LandmarkModel { return m.landmarks }
+func (m *PoolModel) Landmarks() *LandmarkGPModel { return m.landmarks }
 
 // Summary describes the model in words, line by line.
 func (m *PoolModel) Summary() string {
-	return fmt.Sprintf("%s\n%s%snoise SD %.4g\n%s", m, m.story(), m.trace.outcome(), m.NoiseSD()[0], summarizeActive(m.KernelWeights()))
+	return fmt.Sprintf("%s\n%s%snoise SD %.4g\n%s", m, m.Story(), m.trace.outcome(), m.NoiseSD()[0], summarizeActive(m.KernelWeights()))
 }
 
 // leftOutDensity returns the log densities of the training targets given all others, of
@@ -310,5 +310,5 @@ func (m *PoolClassifierModel[T]) String() string {
 
 // Summary describes the model in words, line by line.
 func (m *PoolClassifierModel[T]) Summary() string {
-	return fmt.Sprintf("%s\n%s%s%s", m, m.story(), m.trace.outcome(), summarizeActive(m.KernelWeights()))
+	return fmt.Sprintf("%s\n%s%s%s", m, m.Story(), m.trace.outcome(), summarizeActive(m.KernelWeights()))
 }

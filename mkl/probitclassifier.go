@@ -204,8 +204,8 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 			return nil, fmt.Errorf("mkl: Slopes: ARD learns the widths in the fit")
 		case c.Inference.vectors():
 			return nil, fmt.Errorf("mkl: ARD: %v take widths that are given", c.Inference)
-		case c.Kernels.rounds():
-			return nil, fmt.Errorf("mkl: ARD: kernels whose widths are learned are held as float64 in memory: leave out Kernels")
+		case c.Storage.rounds():
+			return nil, fmt.Errorf("mkl: ARD: kernels whose widths are learned are held as float64 in memory: leave out Storage")
 		}
 	}
 	need := c.EstimateMemory

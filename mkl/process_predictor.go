@@ -218,7 +218,7 @@ type BoundedPrediction struct {
 	SDError   float64 // of √Variance; 0 with MeanOnly
 }
 
-// ProcessPredictor predicts one sample at a time by a [MultiGPModel], a [LandmarkModel] or a
+// ProcessPredictor predicts one sample at a time by a [MultiGPModel], a [LandmarkGPModel] or a
 // [PoolModel].
 // A prediction takes the kernels with a few of the training samples, the pivots, and
 // the bound on its error that comes with it; if that is more than the tolerance it is

@@ -133,7 +133,7 @@ func readTensors(r io.Reader) (metadata map[string]string, ts map[string]tensor,
 	}
 	n := binary.LittleEndian.Uint64(length[:])
 	if n > maxHeader {
-		return nil, nil, fmt.Errorf("the header's length is %d, more than %d: not a model file", n, maxHeader)
+		return nil, nil, fmt.Errorf("it is not a model file: its header would be %d bytes long", n)
 	}
 	var head bytes.Buffer
 	if _, err := io.CopyN(&head, b, int64(n)); err != nil {

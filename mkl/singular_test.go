@@ -117,7 +117,7 @@ func singularFits() map[string]func(s singular, f Fitting) (Model, error) {
 			for i := range s.x.Rows {
 				table = append(table, s.x.Row(i))
 			}
-			return orNil(FactorModel{Fitting: f, Factors: 3, SharedNoise: shared, NoiseWeight: -1}.Fit(ctx, table))
+			return orNil(FactorAnalysis{Fitting: f, Factors: 3, SharedNoise: shared, NoiseWeight: -1}.Fit(ctx, table))
 		}
 	}
 	return fits

@@ -141,7 +141,7 @@ func (f *Fitting) tell(ds *design, k heldKernels, boundGradient func(func(int, l
 	}
 	dense, ok := k.(*vi.Dense)
 	if !ok {
-		return errors.New("mkl: Slopes: the derivatives by the widths are those of kernels held as float64 in memory: leave out Kernels")
+		return errors.New("mkl: Slopes: the derivatives by the widths are those of kernels held as float64 in memory: leave out Storage")
 	}
 	ks := make([]la.Matrix[float64], len(ds.views))
 	for i := range ks {

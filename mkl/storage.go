@@ -57,7 +57,7 @@ var _, _ heldKernels = (*vi.Dense)(nil), (*vi.Rounded)(nil)
 // holdKernels computes the kernels of the training samples of a design, basis points ×
 // samples, and calls check for each of the matrices. What it returns is given to release.
 func (f *Fitting) holdKernels(ctx context.Context, ds *design, views []View, check func(i int, k la.Matrix[float64]) error) (heldKernels, error) {
-	if !f.Kernels.rounds() {
+	if !f.Storage.rounds() {
 		ks, err := ds.train(ctx, views, f.Workers)
 		if err != nil {
 			return nil, err
@@ -74,9 +74,9 @@ func (f *Fitting) holdKernels(ctx context.Context, ds *design, views []View, che
 		return k, nil
 	}
 	n := views[0].X.Rows
-	b, err := f.Kernels.begin(len(views), ds.d, n)
+	b, err := f.Storage.begin(len(views), ds.d, n)
 	if err != nil {
-		return nil, fmt.Errorf("mkl: Kernels: %w", err)
+		return nil, fmt.Errorf("mkl: Storage: %w", err)
 	}
 	err = ds.trainEach(ctx, views, f.Workers, func(i int, k la.Matrix[float64]) error {
 		if err := check(i, k); err != nil {
@@ -93,7 +93,7 @@ func (f *Fitting) holdKernels(ctx context.Context, ds *design, views []View, che
 	}
 	k, err := b.Finish()
 	if err != nil {
-		return nil, fmt.Errorf("mkl: Kernels: %w", err)
+		return nil, fmt.Errorf("mkl: Storage: %w", err)
 	}
 	// Where the system removes the name of a file that is open, no end of the program, however
 	// sudden, leaves it behind. Elsewhere release removes it.
@@ -129,8 +129,8 @@ func release[M any](k heldKernels, model **M, err *error) {
 
 // refuseKernelStorage reports a setting that the estimator does not have.
 func (f *Fitting) refuseKernelStorage(estimator string) error {
-	if f.Kernels != (KernelStorage{}) {
-		return fmt.Errorf("mkl: Kernels is not for %s", estimator)
+	if f.Storage != (KernelStorage{}) {
+		return fmt.Errorf("mkl: Storage is not for %s", estimator)
 	}
 	return nil
 }

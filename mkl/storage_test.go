@@ -27,7 +27,7 @@ func TestKernelStorage(t *testing.T) {
 		dir := t.TempDir()
 		s := Fitting{MaxSweeps: e.sweeps(10), Tolerance: -1, AllowDuplicates: true, Workers: 1}
 		predict := func(k KernelStorage, workers int) ([]float64, error) {
-			s.Kernels, s.Workers = k, workers
+			s.Storage, s.Workers = k, workers
 			m, err := e.fit(t.Context(), s, views, y)
 			if err != nil {
 				return nil, err
@@ -38,7 +38,7 @@ func TestKernelStorage(t *testing.T) {
 		}
 		rounded, err := predict(KernelStorage{Float32: true}, 1)
 		if e.open {
-			assert.ErrorContains(t, err, "mkl: Kernels is not for ")
+			assert.ErrorContains(t, err, "mkl: Storage is not for ")
 			return
 		}
 		require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestRoundedKernelsOfManySamples(t *testing.T) {
 		r := Regression{Fitting: Fitting{MaxSweeps: 5, Tolerance: -1}}
 		want, err := r.Fit(t.Context(), views, y)
 		require.NoError(t, err)
-		r.Kernels.Float32 = true
+		r.Storage.Float32 = true
 		got, err := r.Fit(t.Context(), views, y)
 		require.NoError(t, err)
 		wantMean, wantSD, err := want.Predict(x...)
@@ -92,13 +92,13 @@ func TestRoundedKernelsOfManySamples(t *testing.T) {
 
 func TestKernelStorageErrors(t *testing.T) {
 	views, y, _, _ := twoInputs(3, 30)
-	r := Regression{Fitting: Fitting{Kernels: KernelStorage{Directory: "no such directory"}}}
+	r := Regression{Fitting: Fitting{Storage: KernelStorage{Directory: "no such directory"}}}
 	_, err := r.Fit(t.Context(), views, y)
 	assert.ErrorIs(t, err, os.ErrNotExist)
-	assert.ErrorContains(t, err, "mkl: Kernels: ")
+	assert.ErrorContains(t, err, "mkl: Storage: ")
 
 	dir := t.TempDir()
-	r.Kernels.Directory = dir
+	r.Storage.Directory = dir
 	same := []View{views[0], views[0]}
 	_, err = r.Fit(t.Context(), same, y)
 	assert.ErrorAs(t, err, new(*DuplicateError))
@@ -110,8 +110,8 @@ func TestKernelStorageErrors(t *testing.T) {
 	assert.ErrorContains(t, err, "which float32 does not hold")
 	r.Slopes = func(Slopes) {}
 	_, err = r.Fit(t.Context(), views, y)
-	assert.ErrorContains(t, err, "leave out Kernels")
-	_, err = MultiGP{Fitting: Fitting{Kernels: KernelStorage{Float32: true}}}.Fit(t.Context(), []View{{X: views[0].X, Kernel: RBF{ARD: true}}}, y)
+	assert.ErrorContains(t, err, "leave out Storage")
+	_, err = MultiGP{Fitting: Fitting{Storage: KernelStorage{Float32: true}}}.Fit(t.Context(), []View{{X: views[0].X, Kernel: RBF{ARD: true}}}, y)
 	assert.ErrorContains(t, err, "ARD: kernels whose widths are learned are held as float64 in memory")
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -126,7 +126,7 @@ func TestTheFileOfKernelsHasNoName(t *testing.T) {
 	dir := t.TempDir()
 	views, y, _, _ := twoInputs(3, 30)
 	var sweeps int
-	r := Regression{Fitting: Fitting{MaxSweeps: 2, Kernels: KernelStorage{Directory: dir}, Progress: func(Progress) {
+	r := Regression{Fitting: Fitting{MaxSweeps: 2, Storage: KernelStorage{Directory: dir}, Progress: func(Progress) {
 		left, err := os.ReadDir(dir)
 		assert.NoError(t, err)
 		assert.Empty(t, left)
@@ -146,16 +146,16 @@ func TestMemoryErrorNamesKernelStorage(t *testing.T) {
 	r := Regression{Fitting: Fitting{AllowDuplicates: true, Workers: 1}}
 	size := Size{Samples: 300, Kernels: len(views), Outputs: 1}
 	all := r.EstimateMemory(size)
-	r.Kernels.Float32 = true
+	r.Storage.Float32 = true
 	rounded := r.EstimateMemory(size)
-	r.Kernels = KernelStorage{Directory: "d"}
+	r.Storage = KernelStorage{Directory: "d"}
 	file := r.EstimateMemory(size)
 	kernels := int64(8 * size.Kernels * 300 * 300)
 	assert.Equal(t, kernels, all-file)
 	assert.InEpsilon(t, 0.25*(1+256.0/300), float64(rounded-file)/float64(kernels), 1e-9)
 
-	r.Kernels = KernelStorage{}
-	for limit, want := range map[int64]string{rounded: "Kernels in float32 would leave", file: "Kernels in a file would leave"} {
+	r.Storage = KernelStorage{}
+	for limit, want := range map[int64]string{rounded: "Storage in float32 would leave", file: "Storage in a file would leave"} {
 		r.MemoryLimit = limit
 		_, err := r.Fit(t.Context(), views, y)
 		var e *MemoryError

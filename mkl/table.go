@@ -86,7 +86,7 @@ func (e Entries) observed(arg string) (*slab.Observed, error) {
 //
 //	var r mkl.Ratings[string, int]
 //	r.Add("ada", 50, 4.5)
-//	fit, err := mkl.FactorModel{Factors: 20}.Fit(ctx, &r)
+//	fit, err := mkl.FactorAnalysis{Factors: 20}.Fit(ctx, &r)
 //	mean, variance, err := fit.Complete(r.At("ada", 51))
 type Ratings[R, C comparable] struct {
 	rows    keys[R]

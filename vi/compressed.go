@@ -50,9 +50,9 @@ type compressed struct {
 // Ones implements [Compressed].
 func (k compressed) Ones() []float64 { return k.ones }
 
-// Uncompressed returns an error if k is [Compressed], for models that need the samples
+// RefuseCompressed returns an error if k is [Compressed], for models that need the samples
 // themselves.
-func Uncompressed(k Kernels) error {
+func RefuseCompressed(k Kernels) error {
 	if _, is := k.(Compressed); is {
 		return errors.New("vi: kernels: of pseudo-samples, where the model needs the samples")
 	}

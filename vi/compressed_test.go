@@ -29,6 +29,6 @@ func TestNewCompressed(t *testing.T) {
 	c, err := NewCompressed(k, []float64{3, 4})
 	require.NoError(t, err)
 	assert.Equal(t, []float64{3, 4}, c.Ones())
-	assert.NoError(t, Uncompressed(k))
-	assert.Error(t, Uncompressed(c))
+	assert.NoError(t, RefuseCompressed(k))
+	assert.Error(t, RefuseCompressed(c))
 }

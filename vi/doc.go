@@ -37,26 +37,28 @@
 //
 // # The same bits
 //
-// Fits are the same, bit for bit, for every number of workers. Those of package bemkl
-// are also the same on every machine, but for the values of the bound, which use the
-// platform's logarithm and may differ in their last digits, and for what is decided by
-// comparing such values: where to stop, and whether a step of the accelerated order is
-// taken. The updates of the other
-// families use exponentials and logarithms themselves: between machines their fits
-// agree in all but the last digits.
+// Fits are the same, bit for bit, for every number of workers and on every machine: sums
+// have one order, no compiler may fuse a product with a sum, and exponentials, logarithms
+// and the like are the module's own. docs/trust.md says how that is tested.
 //
 // # Files
 //
 //	ascent.go   Ascent, Progress, Record: climbing a bound
 //	stopping.go when to stop, and in how many sweeps that will be
 //	predictions.go  what a state predicts at training points
+//	journal.go  Journal: the states of ascents, for fits that are cut off
 //	kernels.go  Kernels, and Dense: matrices in memory
+//	rounded.go  Rounded: matrices of float32, in memory or in a file; rounded_builder.go makes them
 //	stacked.go  Stacked: blocks of features in place of kernels
+//	compressed.go   Compressed: kernels of pseudo-samples
+//	certified.go    Certified: a prediction with bounds on its error
 //	gamma.go    Gamma distributions
 //	options.go  PredictOptions
 //	internal/conjugate  gamma and Gaussian factors with their terms of the bound
+//	internal/pivot      subspaces of kernels that a few samples span
 //	internal/work       the updates of a sweep; tasks shared by goroutines
 //	internal/check      checks of arguments
 //	internal/random     the random numbers of starts
 //	internal/roots      zeros of functions of one variable
+//	internal/lbfgs      an optimiser
 package vi

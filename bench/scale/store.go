@@ -46,9 +46,9 @@ func store(ctx context.Context, storage string, process bool, journal string, se
 	switch storage {
 	case "float64":
 	case "float32":
-		f.Kernels.Float32 = true
+		f.Storage.Float32 = true
 	default:
-		f.Kernels.Directory = storage
+		f.Storage.Directory = storage
 	}
 	t := start()
 	f.Progress = func(s mkl.Progress) {

@@ -104,7 +104,6 @@ func TestErrors(t *testing.T) {
 		"two.csv":    "a,y\n1,yes\n2,no\n3,NA\n",
 	}
 	for _, c := range []struct{ args, want string }{
-		{"", `expected one of "demo", "fit", "cv", "plan", "sum", ...: mkl help lists them`},
 		{"report m d.csv", "unexpected argument d.csv: the table is that of -data"},
 		{"frobnicate", "there is no command frobnicate: mkl help lists them"},
 		{"fit d.csv -target y -frob", "unknown flag --frob"},
@@ -232,7 +231,7 @@ func TestErrors(t *testing.T) {
 		{"predict d.csv d.csv -interval 1", "-interval 1 is not between 0 and 1"},
 		{"inspect d.csv", "d.csv: "},
 		{"demo -o out.pdf", "out.pdf: a picture's name ends in .svg or .png"},
-		{"reproduce", `expected one of "motorcycle", `},
+		{"reproduce", `expected one of "motorcycle", "mgp-flowers102", "mgp-toy", "flowers17", "flowers102", ...: mkl help reproduce lists them`},
 		{"reproduce motorcycle -starts 0", "reproduce motorcycle: -starts, -sweeps and -limit are at least 1, -threshold is above 0 and at most 1, -workers is not negative"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
@@ -701,6 +700,16 @@ func TestDemo(t *testing.T) {
 	assert.True(t, 1 <= active && active <= 5, "%d active kernels", active)
 	assert.True(t, 2 <= len(rep.Targets[0].Active) && len(rep.Targets[0].Active) <= 30)
 	assert.InDelta(t, 22, float64(rep.Targets[0].NoiseSD), 3)
+}
+
+// TestNoCommand lists the commands, one screen of them, where none is named.
+func TestNoCommand(t *testing.T) {
+	status, stdout, stderr := command(t, nil, "")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Empty(t, stdout)
+	assert.Contains(t, stderr, "\n  demo          Fit the Motorcycle data, ")
+	assert.True(t, strings.HasSuffix(stderr, "\nmkl: a command is needed\n"), stderr)
+	assert.LessOrEqual(t, strings.Count(stderr, "\n"), 40)
 }
 
 // TestHelp prints help on standard output.

@@ -122,7 +122,7 @@ func TestFactors(t *testing.T) {
 	f, err := os.Open("m")
 	require.NoError(t, err)
 	defer f.Close()
-	fit, err := mkl.LoadAs[*mkl.FactorFit](f)
+	fit, err := mkl.LoadAs[*mkl.FactorAnalysisModel](f)
 	require.NoError(t, err)
 	var n notes
 	require.NoError(t, json.Unmarshal([]byte(fit.Notes()[notesKey]), &n))
@@ -161,7 +161,7 @@ func TestFactors(t *testing.T) {
 	assert.Contains(t, run("evaluate m s.csv"), "factors, 60 rows that the model was fitted to: errors on new rows are larger\n")
 
 	// A model that the library made has columns y1, y2, ….
-	loaded, err := mkl.FactorModel{Factors: 1, Fitting: mkl.Fitting{MaxSweeps: 5}}.Fit(t.Context(), mkl.Dense{{1, 2, 4}, {2, 4, 7}, {1, 1, 1}})
+	loaded, err := mkl.FactorAnalysis{Factors: 1, Fitting: mkl.Fitting{MaxSweeps: 5}}.Fit(t.Context(), mkl.Dense{{1, 2, 4}, {2, 4, 7}, {1, 1, 1}})
 	require.NoError(t, err)
 	out, err := os.Create("own")
 	require.NoError(t, err)

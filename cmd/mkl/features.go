@@ -203,73 +203,28 @@ func (p *problem) plans() (all []plan.View) {
 // complete lists the rows that can be learned from: those in which nothing is missing that the plans
 // cannot fill in. The error tells the first of the others.
 func (p *problem) complete(fs *console.Files, plans []plan.View) (rows []int, first error) {
-	n := p.main.Data.Rows
-	why := make([]error, n)
+	why := make(obstacles, p.main.Data.Rows)
 	for i, alone := range fs.Alone {
 		if alone {
 			why[i] = fs.AloneError(i)
 		}
 	}
-	for _, j := range p.targets {
-		if p.MissingTargets {
-			break
-		}
-		for i, v := range p.main.Data.Numbers[j] {
-			if v != v {
-				why[i] = p.main.Data.Cell(i, j, "the target is missing")
-			}
-		}
-		for i, text := range p.main.Data.Labels[j] {
-			if text == "" {
-				why[i] = p.main.Data.Cell(i, j, "the target is missing")
-			}
+	if !p.MissingTargets {
+		for _, j := range p.targets {
+			why.ofTarget(&p.main.Data, j)
 		}
 	}
-	lacking := make([]int, n) // how many views a row lacks
-	for k, v := range p.views {
-		d := &v.source.File.Data
-		if v.ofStrings() {
+	lacking := make([]int, len(why)) // how many views a row lacks
+	for k := range p.views {
+		switch v := &p.views[k]; {
+		case v.ofStrings():
 			for i, cell := range columnStrings(v.source) {
-				if cell == "" && why[i] == nil {
-					why[i] = d.Cell(i, v.source.Columns[0], "the cell is empty")
-				}
+				why.ifEmpty(cell == "", &v.source.File.Data, i, v.source.Columns[0])
 			}
-			continue
-		}
-		if p.Missing == missingViews && !v.given() {
-			// Rows that lack the view whole are learned from.
-			encoded := plan.Encode(plans[k].Columns, plans[k].At, d)
-			for i, absent := range encoded.Absent {
-				if absent {
-					lacking[i]++
-				}
-				switch at := plans[k].At[0]; {
-				case why[i] != nil:
-				case encoded.Missing[i] && !absent:
-					why[i] = d.Cell(i, at, fmt.Sprintf("a part of the view %s is missing in this row", quoted(v.name)))
-				case lacking[i] == len(p.views):
-					why[i] = d.Cell(i, at, "every view is missing in this row")
-				}
-			}
-			continue
-		}
-		for c, column := range plans[k].Columns {
-			if column.Fill != nil || d.Gaps[plans[k].At[c]].Count == 0 {
-				continue
-			}
-			j := plans[k].At[c]
-			for i, x := range d.Numbers[j] {
-				if x != x && why[i] == nil {
-					why[i] = d.Cell(i, j, "the cell is empty")
-				}
-			}
-			if column.Type == table.Text {
-				for i, text := range d.Labels[j] {
-					if text == "" && why[i] == nil {
-						why[i] = d.Cell(i, j, "the cell is empty")
-					}
-				}
-			}
+		case p.Missing == missingViews && !v.given():
+			why.ofView(v, plans[k], lacking, len(p.views))
+		default:
+			why.ofCells(v, plans[k])
 		}
 	}
 	for i, err := range why {
@@ -280,6 +235,68 @@ func (p *problem) complete(fs *console.Files, plans []plan.View) (rows []int, fi
 		}
 	}
 	return rows, first
+}
+
+// obstacles say of each row why it cannot be learned from; nil if it can.
+type obstacles []error
+
+// ofTarget notes the rows that lack a target, in column j.
+func (why obstacles) ofTarget(d *table.Data, j int) {
+	for i, v := range d.Numbers[j] {
+		if v != v {
+			why[i] = d.Cell(i, j, "the target is missing")
+		}
+	}
+	for i, text := range d.Labels[j] {
+		if text == "" {
+			why[i] = d.Cell(i, j, "the target is missing")
+		}
+	}
+}
+
+// ofView notes the rows that have a part of a view, or lack it as the last of so many views. Those that lack it
+// whole are learned from.
+func (why obstacles) ofView(v *view, p plan.View, lacking []int, views int) {
+	d, at := &v.source.File.Data, p.At[0]
+	encoded := plan.Encode(p.Columns, p.At, d)
+	for i, absent := range encoded.Absent {
+		if absent {
+			lacking[i]++
+		}
+		switch {
+		case why[i] != nil:
+		case encoded.Missing[i] && !absent:
+			why[i] = d.Cell(i, at, fmt.Sprintf("a part of the view %s is missing in this row", quoted(v.name)))
+		case lacking[i] == views:
+			why[i] = d.Cell(i, at, "every view is missing in this row")
+		}
+	}
+}
+
+// ofCells notes the rows in which a cell of a view is missing that its plan does not fill in.
+func (why obstacles) ofCells(v *view, p plan.View) {
+	d := &v.source.File.Data
+	for c, column := range p.Columns {
+		j := p.At[c]
+		if column.Fill != nil || d.Gaps[j].Count == 0 {
+			continue
+		}
+		for i, x := range d.Numbers[j] {
+			why.ifEmpty(x != x, d, i, j)
+		}
+		if column.Type == table.Text {
+			for i, text := range d.Labels[j] {
+				why.ifEmpty(text == "", d, i, j)
+			}
+		}
+	}
+}
+
+// ifEmpty notes a row if its cell in column j is empty, and nothing was noted before.
+func (why obstacles) ifEmpty(empty bool, d *table.Data, i, j int) {
+	if empty && why[i] == nil {
+		why[i] = d.Cell(i, j, "the cell is empty")
+	}
 }
 
 // count returns how many are true.

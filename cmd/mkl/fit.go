@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -260,6 +259,25 @@ func (p *problem) findTargets() error {
 	return nil
 }
 
+// oneColumn finds the column that a flag names, which is none of except; -1 if the flag is empty.
+func oneColumn(f *console.File, flag, name string, except []int) (int, error) {
+	if name == "" {
+		return -1, nil
+	}
+	items, err := spec.ParseColumns(name)
+	if err != nil {
+		return 0, console.Inputf("%s %w", flag, err)
+	}
+	found, err := spec.Select(items, f.Columns(), except)
+	if err != nil {
+		return 0, console.Inputf("%s: %s: %w", flag, f.Name(), err)
+	}
+	if len(found) != 1 {
+		return 0, console.Inputf("%s %s: that is %d columns", flag, name, len(found))
+	}
+	return found[0], nil
+}
+
 // missingTarget asks for -target with the columns that there are.
 func missingTarget(e *console.Env, path string, layout console.Layout) error {
 	opt, err := layout.Options()
@@ -349,7 +367,7 @@ func (p *problem) prepare() error {
 			Seed: p.Seed, Restarts: p.Restarts, Tolerance: p.Tolerance, MaxSweeps: p.Sweeps,
 			AllowDuplicates: p.AllowDuplicates || open(p.views), // kernels that the data suggest are not the user's mistake
 			MissingViews:    p.Missing == missingViews,
-			Kernels:         store, Journal: p.resumed.of(),
+			Storage:         store, Journal: p.resumed.of(),
 			Workers: p.Workers, Progress: p.bar.show, Notes: encoded,
 		},
 	}
@@ -460,58 +478,4 @@ func hasLabel(f *console.File, column int) ([]mkl.Label, error) {
 		}
 	}
 	return has, nil
-}
-
-// sweepBar shows the sweeps of a fit.
-type sweepBar struct {
-	env   *console.Env
-	quiet bool
-	bar   *console.Progress // nil before the first sweep
-
-	member, start int // the present ones
-	sweep         int // of the present start
-	before        int // sweeps of the starts before it
-}
-
-// show is what the fit calls after every sweep.
-func (s *sweepBar) show(p mkl.Progress) {
-	members := max(1, p.Members)
-	if s.bar == nil {
-		s.bar = console.NewProgress(s.env, s.quiet, p.MaxSweeps*p.Starts*members, "sweeps")
-	}
-	if math.IsNaN(p.Bound) { // chains side by side
-		s.bar.Step()
-		return
-	}
-	if p.Member != s.member || p.Start != s.start {
-		s.before += s.sweep
-		s.member, s.start = p.Member, p.Start
-	}
-	s.sweep = p.Sweep
-	ended := max(0, p.Member-1)*p.Starts + p.Start // with this start
-	total := console.Total(s.before+p.Sweep, p.Left) * p.Starts * members / ended
-	s.bar.Set(s.before+p.Sweep, total, fmt.Sprintf("bound %.4f (%+.1e)", p.Bound, p.Rise))
-}
-
-// finish ends the bar and passes on what the fit returned, but for two things: a
-// collapsed fit is a result, which the report tells; and an error is a mistake in what
-// the fit was given, unless the bound fell or an update failed: the model of the sweeps
-// before then comes with the error.
-func (s *sweepBar) finish(m mkl.Model, err error) (mkl.Model, error) {
-	if s.bar != nil {
-		s.bar.Finish()
-	}
-	var collapsed *mkl.CollapsedError
-	var fell *vi.BoundError
-	switch {
-	case err == nil:
-		return m, nil
-	case errors.As(err, &collapsed):
-		return collapsed.Model, nil
-	case m != nil && s.env.Ctx.Err() == nil:
-		return m, err
-	case errors.As(err, &fell):
-		return nil, err
-	}
-	return nil, console.Input(err)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
-	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 )
 
@@ -209,10 +208,7 @@ func (m *tested) given(input int) bool {
 func permuted(x []mkl.Features, at []place, perm []int) []mkl.Features {
 	out := slices.Clone(x)
 	for _, a := range at {
-		moved := la.NewMatrix[float64](out[a.input].Rows, out[a.input].Cols)
-		for i := range moved.Rows {
-			copy(moved.Row(i), out[a.input].Row(i))
-		}
+		moved := out[a.input].Clone()
 		for i, from := range perm {
 			to, values := moved.Row(i)[a.first:a.first+a.n], x[a.input].Row(from)[a.first:a.first+a.n]
 			if a.n == moved.Cols || to[0] == to[0] && values[0] == values[0] {

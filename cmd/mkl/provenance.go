@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
@@ -61,16 +62,25 @@ func noteOf(e *console.Env, path string) (*dataNote, error) {
 	if info, err := os.Stat(path); path == "-" || err != nil || !info.Mode().IsRegular() {
 		return nil, nil
 	}
-	f, err := e.Open(path)
+	_, hash, err := hashFile(e, path)
 	if err != nil {
 		return nil, err
 	}
+	return &dataNote{path, hash}, nil
+}
+
+// hashFile returns the size of a file and the SHA-256 of its bytes, in hexadecimal.
+func hashFile(e *console.Env, path string) (bytes int64, hash string, err error) {
+	f, err := e.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
 	defer f.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, e.Reader(f)); err != nil {
-		return nil, err
+	if bytes, err = io.Copy(h, e.Reader(f)); err != nil {
+		return 0, "", err
 	}
-	return &dataNote{path, hex.EncodeToString(h.Sum(nil))}, nil
+	return bytes, hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // commandLine is the command line as a shell would read it, without the flags that say where the
@@ -108,4 +118,16 @@ func shellWord(arg string) string {
 // machine says where the program runs, as far as it matters to the result.
 func machine() string {
 	return fmt.Sprintf("%s/%s, %s instructions", runtime.GOOS, runtime.GOARCH, la.InstructionSet())
+}
+
+// rows are the provenance as a table.
+func (p *provenance) rows() [][]string {
+	rows := [][]string{{"command", p.Command}, {"program", p.Version}, {"seed", strconv.FormatUint(p.Seed, 10)}}
+	if p.Machine != "" {
+		rows = append(rows, []string{"machine", p.Machine})
+	}
+	for _, d := range p.Data {
+		rows = append(rows, []string{"SHA-256 of " + d.Path, d.SHA256})
+	}
+	return rows
 }

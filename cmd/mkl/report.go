@@ -109,7 +109,7 @@ func newReport(est *estimator, m mkl.Model, n *notes) *report {
 		}
 		r.Story = n.nameColumns(pool.Story())
 	}
-	if f, ok := m.(*mkl.FactorFit); ok {
+	if f, ok := m.(*mkl.FactorAnalysisModel); ok {
 		r.describeFactors(n, f)
 		return r
 	}
@@ -245,43 +245,50 @@ func (r *report) print(out io.Writer) error {
 		if r.Members != nil && t.NoiseSD == 0 && !t.Collapsed {
 			continue // a class of a pool, of which there is nothing to tell
 		}
-		fmt.Fprintf(out, "\n%s", r.heading(t))
-		if t.NoiseSD > 0 {
-			fmt.Fprintf(out, ": noise SD %s", console.Figure(float64(t.NoiseSD)))
-			if t.NoiseFreedom > 0 {
-				fmt.Fprintf(out, ", heavy tails (Student-t of %s degrees of freedom)", console.Figure(float64(t.NoiseFreedom)))
-			}
+		if err := r.printTarget(out, t, shared); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printTarget prints what was learned of a target: its weights unless all targets have the same, and how many
+// samples are active.
+func (r *report) printTarget(out io.Writer, t targetReport, shared bool) error {
+	fmt.Fprintf(out, "\n%s", r.heading(t))
+	if t.NoiseSD > 0 {
+		fmt.Fprintf(out, ": noise SD %s", console.Figure(float64(t.NoiseSD)))
+		if t.NoiseFreedom > 0 {
+			fmt.Fprintf(out, ", heavy tails (Student-t of %s degrees of freedom)", console.Figure(float64(t.NoiseFreedom)))
+		}
+	}
+	fmt.Fprintln(out)
+	if t.Prior != "" {
+		fmt.Fprintf(out, "prior %s\n", t.Prior)
+	}
+	if r.vanished(t) {
+		fmt.Fprintf(out, "no kernel active: no weight is above %s, and the function of the class is constant\n", console.Figure(t.largest()))
+	} else if !shared {
+		if err := r.printKernels(out, t.Kernels); err != nil {
+			return err
+		}
+	}
+	if r.Samples > 0 {
+		what := ""
+		if r.samples {
+			what = ": weight ± SD"
+		}
+		fmt.Fprintf(out, "%d of %s active%s\n", len(t.Active), console.Plural(r.Samples, "sample"), what)
+	}
+	if t.Collapsed {
+		fmt.Fprint(out, "  COLLAPSED: all weights vanish and every prediction is the mean")
+		if r.est.takes("restarts") { // its start is random
+			fmt.Fprint(out, "; another -seed or -restarts may help")
 		}
 		fmt.Fprintln(out)
-		if t.Prior != "" {
-			fmt.Fprintf(out, "prior %s\n", t.Prior)
-		}
-		if r.vanished(t) {
-			fmt.Fprintf(out, "no kernel active: no weight is above %s, and the function of the class is constant\n", console.Figure(t.largest()))
-		} else if !shared {
-			if err := r.printKernels(out, t.Kernels); err != nil {
-				return err
-			}
-		}
-		if r.Samples > 0 {
-			what := ""
-			if r.samples {
-				what = ": weight ± SD"
-			}
-			fmt.Fprintf(out, "%d of %s active%s\n", len(t.Active), console.Plural(r.Samples, "sample"), what)
-		}
-		if t.Collapsed {
-			fmt.Fprint(out, "  COLLAPSED: all weights vanish and every prediction is the mean")
-			if r.est.takes("restarts") { // its start is random
-				fmt.Fprint(out, "; another -seed or -restarts may help")
-			}
-			fmt.Fprintln(out)
-		}
-		if r.samples && len(r.Targets) <= mostTargets {
-			if err := t.printSamples(out); err != nil {
-				return err
-			}
-		}
+	}
+	if r.samples && len(r.Targets) <= mostTargets {
+		return t.printSamples(out)
 	}
 	return nil
 }
@@ -299,7 +306,7 @@ func (r *report) vanished(t targetReport) bool {
 // largest is the size of the largest weight of the target's own.
 func (t *targetReport) largest() (w float64) {
 	for _, k := range t.Kernels {
-		w = max(w, math.Abs(float64(k.Weight)))
+		w = max(w, k.size())
 	}
 	return w
 }
@@ -373,69 +380,57 @@ func (t *targetReport) printSamples(out io.Writer) error {
 // printKernels prints the active kernels, or features; of a pool below the members that
 // they are of. Kernels have their shares of all weights' sizes, the largest first.
 func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
-	named := false // whether views have names other than their kernels
-	total := 0.0
+	some := func(is func(k kernelReport) bool) bool { return slices.ContainsFunc(kernels, is) }
+	named := some(func(k kernelReport) bool { return k.View != k.Kernel }) // views have names other than their kernels
+	deviations := some(func(k kernelReport) bool { return k.SD > 0 })
+	total, active := 0.0, 0
 	for _, k := range kernels {
-		named = named || k.View != k.Kernel
-		total += math.Abs(float64(k.Weight))
+		total += k.size()
+		if k.Active {
+			active++
+		}
 	}
-	pooled, shares := r.Members != nil, r.est.kernels()
-	what := "weight"
-	known := slices.ContainsFunc(kernels, func(k kernelReport) bool { return k.SD > 0 }) // standard deviations
-	if known {
+	shares, what := r.est.kernels(), "weight"
+	if deviations {
 		what = "weight ± SD"
 	}
 	if shares {
 		what = "share, kernel, " + what
 		kernels = slices.Clone(kernels)
 		slices.SortStableFunc(kernels, func(a, b kernelReport) int {
-			return cmp.Or(cmp.Compare(r.place(a), r.place(b)), cmp.Compare(math.Abs(float64(b.Weight)), math.Abs(float64(a.Weight))))
+			return cmp.Or(cmp.Compare(r.place(a), r.place(b)), cmp.Compare(b.size(), a.size()))
 		})
 	}
-	member := ""
-	var rows [][]string
-	active, small := 0, 0
-	for _, k := range kernels {
-		if k.Active {
-			active++
-		}
+	if some(func(k kernelReport) bool { return k.Inclusion != nil }) {
+		what += ", probability of being there"
 	}
+	fmt.Fprintf(out, "%d of %s active: %s\n", active, console.Plural(len(kernels), r.est.partName()), what)
+
+	member, small := "", 0
+	var rows [][]string
 	for _, k := range kernels {
-		if k.Inclusion != nil && !strings.HasSuffix(what, "there") {
-			what += ", probability of being there"
-		}
 		if !k.Active {
 			continue
 		}
-		if shares && active > mostKernels && math.Abs(float64(k.Weight)) < smallShare*total {
+		if shares && active > mostKernels && k.size() < smallShare*total {
 			small++
 			continue
 		}
-		row := []string{"", "", shortened(k.Kernel), console.Figure(float64(k.Weight)), "", ""}
-		if known {
-			row[4] = "± " + console.Uncertainty(float64(k.SD))
+		row := []string{"", "", r.kernelName(k, named), console.Figure(float64(k.Weight)), "", ""}
+		if of, _ := r.memberOf(k.View); of != member && len(r.Members) > 1 {
+			member, row[0] = of, "  "+of
 		}
 		if shares && total > 0 {
-			row[1] = fmt.Sprintf("%.1f %%", 100*math.Abs(float64(k.Weight))/total)
+			row[1] = fmt.Sprintf("%.1f %%", 100*k.size()/total)
 		}
-		switch {
-		case !r.est.kernels():
-			row[2] = k.View
-		case pooled:
-			of, view := r.memberOf(k.View)
-			if of != member && len(r.Members) > 1 {
-				member, row[0] = of, "  "+of
-			}
-			row[2] = viewAndKernel(view, k.Kernel)
-		case named:
-			row[2] = viewAndKernel(k.View, k.Kernel)
+		if deviations {
+			row[4] = "± " + console.Uncertainty(float64(k.SD))
 		}
 		if k.Inclusion != nil {
 			row[5] = fmt.Sprintf("%.3f", *k.Inclusion)
 		}
 		rows = append(rows, row)
 	}
-	fmt.Fprintf(out, "%d of %s active: %s\n", active, console.Plural(len(kernels), r.est.partName()), what)
 	if err := console.PrintTable(out, "lrlrll", rows); err != nil {
 		return err
 	}
@@ -443,6 +438,23 @@ func (r *report) printKernels(out io.Writer, kernels []kernelReport) error {
 		fmt.Fprintf(out, "  … and %d below %g %% (-json lists all)\n", small, 100*smallShare)
 	}
 	return nil
+}
+
+// size is that of the weight.
+func (k kernelReport) size() float64 { return math.Abs(float64(k.Weight)) }
+
+// kernelName is how a list of weights calls a kernel, or a feature.
+func (r *report) kernelName(k kernelReport, named bool) string {
+	switch {
+	case !r.est.kernels():
+		return k.View
+	case r.Members != nil:
+		_, view := r.memberOf(k.View)
+		return viewAndKernel(view, k.Kernel)
+	case named:
+		return viewAndKernel(k.View, k.Kernel)
+	}
+	return shortened(k.Kernel)
 }
 
 // Where more than mostKernels are active, those with a share below smallShare are counted and not listed.

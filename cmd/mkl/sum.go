@@ -5,111 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/memory"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/stat"
 )
-
-// planCmd is mkl plan.
-type planCmd struct {
-	Data    string   `arg:"" help:"Table with a row for each sample of some, drawn at random from all; - is standard input."`
-	Target  string   `required:"" placeholder:"COLUMN" help:"Column to learn."`
-	View    []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns but the target."`
-	Kernels string   `placeholder:"KERNELS" help:"Kernels of views that name none; without them the data suggest kernels."`
-	Task    *string  `enum:"regression,binary,multiclass" help:"What is to be learned: regression, binary or multiclass; by default the target says it."`
-	Output  string   `short:"o" required:"" placeholder:"FILE" help:"Plan file to write."`
-
-	landmarkFlags `embed:""`
-
-	Missing    string   `enum:"refuse,drop,impute" default:"refuse" help:"What to do where a feature has no value: refuse the file, drop the row, or impute the column's median (${default})."`
-	Text       string   `enum:"onehot,category" default:"onehot" help:"What becomes of columns of text: onehot, a column of 0 and 1 for each text, or category, seen by a kernel of categories of their own (${default})."`
-	As         []string `sep:"none" placeholder:"COLUMN=TYPE" help:"What a column is: number, text, boolean, date, date(d.m.y), date(d/m/y), date(m/d/y), or none to leave it out; can be repeated."`
-	RawColumns bool     `help:"Leave columns as they are; by default each is given mean 0 and standard deviation 1."`
-
-	Seed    uint64      `default:"1" help:"Seed of the choice of landmarks (${default})."`
-	Workers int         `help:"Most goroutines at work; 0 means one for each processor."`
-	Memory  memory.Size `placeholder:"SIZE" help:"Refuse a plan that needs more than this, such as 8GiB; by default what the machine has available."`
-
-	console.Layout `embed:""`
-}
-
-// Run makes the plan as mkl fit -model landmarks would, and writes it.
-func (c *planCmd) Run(e *console.Env) error {
-	model := modelLandmarks
-	f := &fitCmd{Model: &model, Output: c.Output}
-	f.learnFlags = learnFlags{
-		Data: c.Data, Task: c.Task, Target: c.Target, View: c.View, Missing: c.Missing, As: c.As, RawColumns: c.RawColumns,
-		Seed: c.Seed, Workers: c.Workers, Memory: c.Memory, Layout: c.Layout,
-	}
-	for _, flag := range f.optional() {
-		flag.reset()
-	}
-	f.Kernels, f.Text, f.landmarkFlags = c.Kernels, c.Text, c.landmarkFlags
-	p, d, err := f.gather(e)
-	if err != nil {
-		return err
-	}
-	for _, v := range p.views {
-		if v.ofStrings() {
-			return console.Inputf("-view: a plan has no views of strings, and %s is one: landmarks need features; mkl fit takes strings, of as many rows as memory holds",
-				strings.Join(v.source.Names(), ", "))
-		}
-	}
-	encoded, err := p.notes.encode()
-	if err != nil {
-		return err
-	}
-	plan, err := begin(e.Ctx, mkl.Fitting{Seed: c.Seed, Workers: c.Workers, Notes: encoded}, c.choice(), d)
-	if err != nil {
-		return console.Input(err)
-	}
-	if err := atomicfile.Write(e.Ctx, c.Output, plan.Save); err != nil {
-		return err
-	}
-	hash := plan.Hash()
-	fmt.Fprintf(e.Stdout, "%s: %v, of %s; hash %x\n", c.Output, plan, console.Plural(p.main.Data.Rows, "sample"), hash[:8])
-	for i, k := range plan.Kernels() {
-		fmt.Fprintf(e.Stdout, "  %s: %s\n", k, console.Plural(plan.Features()[i], "feature"))
-	}
-	return nil
-}
-
-// begun is a plan that can be told of.
-type begun interface {
-	samplePlan
-	fmt.Stringer
-	Kernels() []string
-	Features() []int
-}
-
-// begin makes the plan of targets or of classes.
-func begin(ctx context.Context, f mkl.Fitting, l mkl.Landmarks, d *data) (begun, error) {
-	if d.class != nil {
-		return asPlan(mkl.LandmarkClassifier[string]{Fitting: f, Landmarks: l, Classes: d.classes}.Begin(ctx, d.views, d.class))
-	}
-	return asPlan(mkl.LandmarkGP{Fitting: f, Landmarks: l}.Begin(ctx, d.views, d.numbers[0]))
-}
-
-// asPlan is a plan as one of either kind, nil if there is none.
-func asPlan[P interface {
-	comparable
-	begun
-}](p P, err error) (begun, error) {
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
-}
 
 // sumCmd is mkl sum.
 type sumCmd struct {
@@ -213,20 +118,15 @@ func (c *sumCmd) begin(plan samplePlan) (*sums, error) {
 // add adds the rows of a table that are not there, if there are any. It calls show with the number
 // of rows read so far.
 func (c *sumCmd) add(e *console.Env, k *keeper, n *notes, path string, show func(rows int)) (added bool, err error) {
-	if path == "-" {
+	if path == console.Standard {
 		return false, console.Inputf("standard input cannot be summed: it could not be told whether it was before")
 	}
 	p, err := fingerprint(e, path)
 	if err != nil {
 		return false, err
 	}
-	for _, old := range k.sums.parts {
-		switch {
-		case old.SHA256 == p.SHA256:
-			return false, nil
-		case old.Name == p.Name:
-			return false, console.Inputf("%s has changed since %s was made: remove that to begin anew", path, c.Output)
-		}
+	if there, err := k.sums.hold(p); there || err != nil {
+		return false, err
 	}
 	if open := k.sums.open; open == nil || open.SHA256 != p.SHA256 {
 		k.sums.open = &openPart{part: p, sums: &stat.Statistic{}}
@@ -242,24 +142,27 @@ func (c *sumCmd) add(e *console.Env, k *keeper, n *notes, path string, show func
 	if err != nil {
 		return false, err
 	}
-	start := k.sums.open.Rows
-	a := &adding{keeper: k, openPart: k.sums.open, builder: b, full: start}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, a.takeFull())
-		}
-	}()
+	a := &adding{keeper: k, openPart: k.sums.open, builder: b, full: k.sums.open.Rows}
+	if err := c.addRows(e, a, o, show); err != nil {
+		return false, errors.Join(err, a.takeFull())
+	}
+	return true, nil
+}
+
+// addRows adds the rows of the open table that are not in the sums yet, to its end.
+func (c *sumCmd) addRows(e *console.Env, a *adding, o *opening, show func(rows int)) error {
+	start := a.Rows // those before are in the sums
 	gaps := shortfall{rows: start}
 	read, noTarget := 0, 0
 	for rows, err := range o.files.Blocks(stat.BlockSamples) {
 		if err != nil {
-			return false, err
+			return err
 		}
 		first := read
 		if read += rows; read <= start {
-			continue // in the sums
+			continue
 		}
-		if first < start { // as are the first of these
+		if first < start {
 			left := make([]int, read-start)
 			for i := range left {
 				left[i] = start - first + i
@@ -269,24 +172,24 @@ func (c *sumCmd) add(e *console.Env, k *keeper, n *notes, path string, show func
 		}
 		x, y, at, left, err := o.samples(e.Ctx, rows, first, c.Workers, &gaps)
 		if err != nil {
-			return false, err
+			return err
 		}
 		noTarget += left
 		if err := a.add(e.Ctx, x, y, at); err != nil {
-			return false, console.Inputf("%s: %w", o.main.Name(), err)
+			return console.Inputf("%s: %w", o.main.Name(), err)
 		}
 		show(read)
 	}
 	if err := gaps.tell(e, o.inputs, "summed"); err != nil {
-		return false, err
+		return err
 	}
 	if noTarget > 0 {
 		fmt.Fprintf(e.Stderr, "mkl: warning: %s: %d of %s have no target\n", o.main.Name(), noTarget, console.Plural(gaps.rows-gaps.missing, "row"))
 	}
 	if err := a.end(); err != nil {
-		return false, console.Inputf("%s: %w", o.main.Name(), err)
+		return console.Inputf("%s: %w", o.main.Name(), err)
 	}
-	return true, nil
+	return nil
 }
 
 // targets are those of some rows: numbers, or labels if they are not nil.
@@ -477,135 +380,4 @@ func (a *adding) take(s *stat.Statistic) error {
 	a.Samples += s.Samples()
 	a.changed = true
 	return nil
-}
-
-// fitSums fits the model of a plan to sums.
-func (c *fitCmd) fitSums(e *console.Env, parts []*sums) error {
-	if err := errors.Join(c.checkNumbers(), c.checkSampling()); err != nil {
-		return err
-	}
-	given := map[string]bool{
-		"target": c.Target != "", "view": c.View != nil, "as": c.As != nil, "raw-columns": c.RawColumns, "missing": c.Missing != missingRefuse,
-		"model": c.Model != nil && *c.Model != modelLandmarks,
-	}
-	for _, f := range c.optional() {
-		given[f.name] = f.given
-	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if given[name] {
-			return console.Inputf("-%s is not for sums, whose plan is made", name)
-		}
-	}
-	if err := e.CheckOutput(c.Output, false); err != nil {
-		return err
-	}
-	plan := parts[0].plan
-	_, labels := plan.(*mkl.ClassPlan[string])
-	if c.Task != nil && labels != slices.Contains([]string{taskBinary, taskMulticlass}, *c.Task) {
-		return console.Inputf("-task %s is not that of the plan", *c.Task)
-	}
-	n, err := planNotes(plan)
-	if err != nil {
-		return console.Inputf("%s: %w", parts[0].path, err)
-	}
-	var all []*stat.Statistic
-	tables := 0
-	for _, s := range parts {
-		all, tables = append(all, s.total), tables+len(s.parts)
-	}
-	for _, s := range parts {
-		if s.open != nil {
-			fmt.Fprintf(e.Stderr, "mkl: warning: %s is without %s, of which mkl sum has done %s so far\n",
-				s.path, s.open.Name, console.Plural(s.open.Rows, "row"))
-		}
-	}
-	bar := &sweepBar{env: e, quiet: c.JSON}
-	f := mkl.Fitting{
-		Seed: c.Seed, Tolerance: c.Tolerance, MaxSweeps: c.Sweeps, Workers: c.Workers, Progress: bar.show, Notes: plan.Notes(),
-	}
-	var fit func(context.Context) (mkl.Model, error)
-	switch plan := plan.(type) {
-	case *mkl.ClassPlan[string]:
-		t := &rereading{env: e, layout: &c.Layout, notes: n, plan: plan, workers: c.Workers}
-		if err := t.gather(parts); err != nil {
-			return err
-		}
-		fit = func(ctx context.Context) (mkl.Model, error) { return asModel(plan.Fit(ctx, f, t.rows, all...)) }
-	case *mkl.Plan:
-		fit = func(ctx context.Context) (mkl.Model, error) { return asModel(plan.Fit(ctx, f, all...)) }
-	}
-	m, fell := bar.finish(inTime(e.Ctx, c.Time, fit))
-	if m == nil {
-		return fell
-	}
-	if e, err = c.keep(e, m); err != nil {
-		return err
-	}
-	rep := newReport(estimatorOf(m.Kind()), m, n)
-	return c.tell(e, rep, m, fell, fmt.Sprintf("%s in sums of %s, %s, %s",
-		console.Plural(int(m.(interface{ Observations() int64 }).Observations()), "sample"),
-		console.Plural(tables, "table"), console.Plural(len(rep.Kernels), "kernel"), rep.learned(n.Targets)))
-}
-
-// rereading is the tables of sums, read again in each pass of a fit of classes.
-type rereading struct {
-	env     *console.Env
-	layout  *console.Layout
-	notes   *notes
-	plan    *mkl.ClassPlan[string]
-	workers int
-	paths   []string
-}
-
-// gather checks that the tables are as they were summed. They are read in the order of their names,
-// however the sums were divided.
-func (t *rereading) gather(parts []*sums) error {
-	for _, s := range parts {
-		for _, p := range s.parts {
-			now, err := fingerprint(t.env, p.Name)
-			if err != nil {
-				return console.Inputf("a fit of classes reads the tables again: %w", err)
-			}
-			if now.SHA256 != p.SHA256 {
-				return console.Inputf("%s has changed since %s was made, and a fit of classes reads it again", p.Name, s.path)
-			}
-			t.paths = append(t.paths, p.Name)
-		}
-	}
-	slices.Sort(t.paths)
-	return nil
-}
-
-// rows goes over the samples of all tables.
-func (t *rereading) rows(yield func(mkl.LabelledRows[string], error) bool) {
-	for _, path := range t.paths {
-		if !t.table(path, yield) {
-			return
-		}
-	}
-}
-
-// table goes over the samples of one table, and reports whether to go on.
-func (t *rereading) table(path string, yield func(mkl.LabelledRows[string], error) bool) bool {
-	fail := func(err error) bool { return yield(mkl.LabelledRows[string]{}, err) }
-	o, err := openTable(t.env, t.layout, t.notes, t.plan, path)
-	if o != nil {
-		defer o.files.Close()
-	}
-	if err != nil {
-		return fail(err)
-	}
-	for rows, err := range o.files.Blocks(stat.BlockSamples) {
-		if err != nil {
-			return fail(err)
-		}
-		x, y, _, _, err := o.samples(t.env.Ctx, rows, 0, t.workers, &shortfall{})
-		if err != nil {
-			return fail(err)
-		}
-		if !yield(mkl.LabelledRows[string]{Labels: y.labels, X: x}, nil) {
-			return false
-		}
-	}
-	return true
 }

@@ -85,7 +85,7 @@ func TestPlanSumFit(t *testing.T) {
 	values := measured(t, "new.csv")
 	assert.Less(t, values["RMSE"], 0.5)
 	assert.Contains(t, ok(nil, "inspect m"), "rbf(width=1)")
-	assert.EqualValues(t, 4*stat.BlockSamples, fromFile[*mkl.LandmarkModel](t).Observations())
+	assert.EqualValues(t, 4*stat.BlockSamples, fromFile[*mkl.LandmarkGPModel](t).Observations())
 
 	// What is there is passed over, and the rest added.
 	ok(nil, "sum part-1.csv -plan p.plan -o more.stat")

@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,6 +62,19 @@ type openPart struct {
 	part
 	Rows int `json:"rows"` // up to there; a block of samples ends with the last of them
 	sums *stat.Statistic
+}
+
+// hold reports whether the rows of a table are there. A table of the same name but with other bytes is an error.
+func (s *sums) hold(p part) (bool, error) {
+	for _, old := range s.parts {
+		switch {
+		case old.SHA256 == p.SHA256:
+			return true, nil
+		case old.Name == p.Name:
+			return false, console.Inputf("%s has changed since %s was made: remove that to begin anew", p.Name, s.path)
+		}
+	}
+	return false, nil
 }
 
 // finish adds the table that is open, summed to its end. Tables are in the order of their names.
@@ -217,19 +228,13 @@ func (s *sums) write(ctx context.Context) error {
 	})
 }
 
-// fingerprint returns size and hash of a file.
+// fingerprint returns name, size and hash of a file.
 func fingerprint(e *console.Env, path string) (p part, err error) {
-	f, err := e.Open(path)
+	bytes, hash, err := hashFile(e, path)
 	if err != nil {
 		return p, console.Input(err)
 	}
-	defer f.Close()
-	h := sha256.New()
-	n, err := io.Copy(h, e.Reader(f))
-	if err != nil {
-		return p, console.Input(err)
-	}
-	return part{Name: path, Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
+	return part{Name: path, Bytes: bytes, SHA256: hash}, nil
 }
 
 // readPlan reads a plan file.

@@ -226,7 +226,7 @@ func (est *estimator) count(views []view) (n int) {
 		case est.open: // which counts views
 			n++
 		case v.kernels == nil:
-			n += mkl.Broad.Most(columns)
+			n += mkl.Broad.MaxKernels(columns)
 		default:
 			for _, k := range v.kernels {
 				if !isFunction(k) {
@@ -298,7 +298,7 @@ func (p *problem) size(n, outputs int) (size mkl.Size, data float64) {
 func (p *problem) smaller(size mkl.Size, data, limit float64) string {
 	if p.est.takes("store") && p.Store == storeFloat64 {
 		rounded := *p.settings
-		rounded.fitting.Kernels.Float32 = true
+		rounded.fitting.Storage.Float32 = true
 		if need := float64(p.est.build(&rounded).memory(size)) + data; need <= limit {
 			return fmt.Sprintf(": -store %s takes about %v", storeFloat32, memory.Size(need))
 		}

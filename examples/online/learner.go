@@ -36,7 +36,7 @@ type learner struct {
 	plan  *mkl.Plan
 	days  []*stat.Statistic // the oldest first
 	sums  *stat.Statistic   // over all of them
-	model *mkl.LandmarkModel
+	model *mkl.LandmarkGPModel
 }
 
 // begin makes the plan of the first days, kernels and landmarks, and learns of them.
@@ -87,7 +87,7 @@ func (l *learner) learn(ctx context.Context, today day) (err error) {
 }
 
 // miss is the root mean squared error of a model's predictions of a day.
-func miss(m *mkl.LandmarkModel, d day) (float64, error) {
+func miss(m *mkl.LandmarkGPModel, d day) (float64, error) {
 	mean, _, err := m.Predict(d.x)
 	if err != nil {
 		return 0, err

@@ -44,7 +44,7 @@ func watch(ctx context.Context, out io.Writer, days int) (errors [2][]float64, e
 	fmt.Fprintln(out, "day  error of the last month's model  of the first month's")
 	for d := window; d < window+days; d++ {
 		today := measure(d)
-		for k, m := range []*mkl.LandmarkModel{l.model, first} {
+		for k, m := range []*mkl.LandmarkGPModel{l.model, first} {
 			e, err := miss(m, today)
 			if err != nil {
 				return errors, err

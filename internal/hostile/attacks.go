@@ -150,7 +150,7 @@ var fits = []estimate{
 				}
 			}
 		}
-		e := mkl.FactorModel{Fitting: p.fitting(), Factors: pick(p.Rand, 0, 1, 2), SharedNoise: p.IntN(3) == 0, NoOffsets: p.IntN(3) == 0, Prior: p.slab()}
+		e := mkl.FactorAnalysis{Fitting: p.fitting(), Factors: pick(p.Rand, 0, 1, 2), SharedNoise: p.IntN(3) == 0, NoOffsets: p.IntN(3) == 0, Prior: p.slab()}
 		if !p.mild() {
 			e.NoiseWeight, e.Factors = p.number(), pick(p.Rand, -1, 1, 100_000)
 		}

@@ -243,9 +243,9 @@ func (p *problem) fitting() mkl.Fitting {
 // rounded in a file.
 func (p *problem) stored() mkl.Fitting {
 	f := p.fitting()
-	f.Kernels = mkl.KernelStorage{Float32: p.IntN(2) == 0, Directory: pick(p.Rand, "", os.TempDir())}
+	f.Storage = mkl.KernelStorage{Float32: p.IntN(2) == 0, Directory: pick(p.Rand, "", os.TempDir())}
 	if !p.mild() && p.IntN(10) == 0 {
-		f.Kernels.Directory = "no such directory"
+		f.Storage.Directory = "no such directory"
 	}
 	return f
 }

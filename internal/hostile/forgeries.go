@@ -315,7 +315,7 @@ var journalled = []struct {
 		for i := range table {
 			table[i] = x.Row(i)
 		}
-		return some(mkl.FactorModel{Fitting: f, Factors: 2}.Fit(ctx, table))
+		return some(mkl.FactorAnalysis{Fitting: f, Factors: 2}.Fit(ctx, table))
 	}},
 	{"regression of pairs", func(ctx context.Context, f mkl.Fitting) (mkl.Model, error) {
 		p := harmless(6)

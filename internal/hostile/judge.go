@@ -141,7 +141,7 @@ func predict(m mkl.Model, x []mkl.Features) (prediction, error) {
 			return prediction{}, err
 		}
 		return prediction{probability: probability}, nil
-	case *mkl.FactorFit:
+	case *mkl.FactorAnalysisModel:
 		rows, cols, _ := m.Dims()
 		mean, variance, err := m.Complete(mkl.Cell{}, mkl.Cell{Row: rows - 1, Col: cols - 1})
 		if err != nil {

@@ -167,7 +167,7 @@ var settled = []estimate{
 			}
 			return t
 		}
-		e := mkl.FactorModel{
+		e := mkl.FactorAnalysis{
 			Fitting: p.fitting(), Factors: p.count(0, 1, 3), Prior: p.slab(), FixedPrior: p.IntN(3) == 0,
 			SharedNoise: p.IntN(3) == 0, NoiseWeight: p.size(0, -1, 3), NoOffsets: p.IntN(3) == 0,
 		}

@@ -100,7 +100,7 @@ func single(p *problem, m mkl.Model) func(x [][]float64) (prediction, error) {
 		if one, err := m.Predictor(process); err == nil {
 			return number(one.Predict)
 		}
-	case *mkl.LandmarkModel:
+	case *mkl.LandmarkGPModel:
 		if one, err := m.Predictor(process); err == nil {
 			return number(one.Predict)
 		}

@@ -105,11 +105,11 @@ var fits = []struct {
 		return mkl.Regression{Fitting: s}.Fit(ctx, d.radial(), d.y, d.z)
 	}},
 	{"regression, kernels in float32", func(d data, s mkl.Fitting) (mkl.Model, error) {
-		s.Kernels.Float32 = true
+		s.Storage.Float32 = true
 		return mkl.Regression{Fitting: s}.Fit(ctx, d.radial(), d.y, d.z)
 	}},
 	{"Gaussian process, kernels in float32", func(d data, s mkl.Fitting) (mkl.Model, error) {
-		s.Kernels.Float32 = true
+		s.Storage.Float32 = true
 		return mkl.MultiGP{Fitting: s}.Fit(ctx, d.radial(), d.y)
 	}},
 	{"shared regression", func(d data, s mkl.Fitting) (mkl.Model, error) {
@@ -181,7 +181,7 @@ var fits = []struct {
 		for i := range d.y {
 			table = append(table, append([]float64{d.y[i], d.z[i]}, d.wide.Row(i)...))
 		}
-		return mkl.FactorModel{Fitting: s, Factors: 2}.Fit(ctx, table)
+		return mkl.FactorAnalysis{Fitting: s, Factors: 2}.Fit(ctx, table)
 	}},
 }
 

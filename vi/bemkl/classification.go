@@ -161,7 +161,7 @@ func (c Classification) model(k vi.Kernels, y la.Matrix[float64]) (*classificati
 	}
 	y, observed, err := checkTargets(k, y)
 	if err == nil {
-		err = vi.Uncompressed(k)
+		err = vi.RefuseCompressed(k)
 	}
 	if err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ func (r Regression) grouped(k vi.Kernels, y la.Matrix[float64]) (*groupedRegress
 	}
 	y, observed, err := checkTargets(k, y)
 	if err == nil {
-		err = vi.Uncompressed(k)
+		err = vi.RefuseCompressed(k)
 	}
 	if err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func newPairLayers(x, z vi.Kernels, y la.Matrix[float64], set pairSettings, gamm
 		if _, _, n := side.k.Dims(); n != side.n {
 			return nil, fmt.Errorf("vi: y: %d×%d where the kernels are of %d %s", y.Rows, y.Cols, n, side.name)
 		}
-		if err := vi.Uncompressed(side.k); err != nil {
+		if err := vi.RefuseCompressed(side.k); err != nil {
 			return nil, err
 		}
 	}

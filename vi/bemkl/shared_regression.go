@@ -94,7 +94,7 @@ func (r SharedRegression) state(k vi.Kernels, y la.Matrix[float64]) (sharedState
 	if layers.observed.Rows == 0 {
 		return r.complete(layers)
 	}
-	if err := vi.Uncompressed(k); err != nil {
+	if err := vi.RefuseCompressed(k); err != nil {
 		return nil, fmt.Errorf("%w: y has missing values", err)
 	}
 	return r.patterned(layers)

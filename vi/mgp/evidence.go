@@ -347,7 +347,7 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 	if n := e.Ascent.MaxSweeps; n < 0 {
 		return nil, nil, fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", n)
 	}
-	if err := vi.Uncompressed(k); err != nil {
+	if err := vi.RefuseCompressed(k); err != nil {
 		return nil, nil, err
 	}
 	P, D, N := k.Dims()

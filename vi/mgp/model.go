@@ -271,7 +271,7 @@ func (g Model) model(k vi.Kernels, y []float64, labels bool) (*model, error) {
 	if k == nil {
 		return nil, fmt.Errorf("vi: kernels: nil")
 	}
-	if err := vi.Uncompressed(k); err != nil {
+	if err := vi.RefuseCompressed(k); err != nil {
 		return nil, err
 	}
 	P, D, N := k.Dims()

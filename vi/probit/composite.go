@@ -66,7 +66,7 @@ func NewComposite(rule Rule, k vi.Kernels) (*Composite, error) {
 	if k == nil {
 		return nil, fmt.Errorf("vi: kernels: nil")
 	}
-	if err := vi.Uncompressed(k); err != nil {
+	if err := vi.RefuseCompressed(k); err != nil {
 		return nil, err
 	}
 	if rule < FixSum || rule > WProd {

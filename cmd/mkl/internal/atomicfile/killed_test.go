@@ -233,8 +233,8 @@ func fitOn(path string) {
 	os.Exit(0)
 }
 
-func testFactors() mkl.FactorModel {
-	return mkl.FactorModel{Factors: 2, Fitting: mkl.Fitting{MaxSweeps: 60, Tolerance: -1, Workers: 1, Seed: 3}}
+func testFactors() mkl.FactorAnalysis {
+	return mkl.FactorAnalysis{Factors: 2, Fitting: mkl.Fitting{MaxSweeps: 60, Tolerance: -1, Workers: 1, Seed: 3}}
 }
 
 func testTable() mkl.Dense {

@@ -4,6 +4,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func Run(ctx context.Context, commands any, vars map[string]string, args []strin
 		kong.Description("Bayesian multiple kernel learning."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(exit(code)) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Vars(vars),
 		kong.Bind(e),
 	)
@@ -113,12 +114,18 @@ func Run(ctx context.Context, commands any, vars map[string]string, args []strin
 		return e.fail(out.err)
 	}
 	if err != nil {
+		of := contextOf(err)
+		at := of.Selected() // the command of which the error is; nil if the parser got to none
+		oneOf := strings.HasPrefix(err.Error(), "expected one of ")
 		switch what, unexpected := strings.CutPrefix(err.Error(), "unexpected argument "); {
-		case strings.HasPrefix(err.Error(), "expected one of "):
-			err = fmt.Errorf("%w: mkl help lists them", err)
+		case oneOf && len(args) == 0:
+			parser.Stdout = stderr // the list of commands says more than the error
+			err = cmp.Or(of.PrintUsage(false), errors.New("a command is needed"))
+		case oneOf && at != nil:
+			err = fmt.Errorf("%w: mkl help %s lists them", err, at.Path())
 		case unexpected && len(args) > 0 && strings.HasPrefix(what, args[0]):
 			err = fmt.Errorf("there is no command %s: mkl help lists them", what)
-		case unexpected && takes(err, "data"):
+		case unexpected && at != nil && slices.ContainsFunc(at.Flags, func(f *kong.Flag) bool { return f.Name == "data" }):
 			err = fmt.Errorf("%w: the table is that of -data", err)
 		}
 		return e.fail(Input(err))
@@ -132,13 +139,12 @@ func Run(ctx context.Context, commands any, vars map[string]string, args []strin
 	return e.fail(out.err)
 }
 
-// takes reports whether the command of which a parser tells an error has a flag.
-func takes(err error, flag string) bool {
-	parse, ok := errors.AsType[*kong.ParseError](err)
-	if !ok || parse.Context == nil || parse.Context.Selected() == nil {
-		return false
+// contextOf returns how far a parser got that tells an error.
+func contextOf(err error) *kong.Context {
+	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil {
+		return parse.Context
 	}
-	return slices.ContainsFunc(parse.Context.Selected().Flags, func(f *kong.Flag) bool { return f.Name == flag })
+	return &kong.Context{}
 }
 
 // Help prints the help of the command that words name, or of all, and does not return; the error is that there is

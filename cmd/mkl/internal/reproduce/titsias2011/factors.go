@@ -38,7 +38,7 @@ func (c *factorFlags) check() error {
 // fit fits a model, shows its sweeps, and keeps its state in a file of that name. what
 // says in words what is fitted; it is noted in the file, and a file with another note is
 // refused.
-func (c *factorFlags) fit(e *console.Env, name, what string, f mkl.FactorModel, y mkl.Table) (*mkl.FactorFit, error) {
+func (c *factorFlags) fit(e *console.Env, name, what string, f mkl.FactorAnalysis, y mkl.Table) (*mkl.FactorAnalysisModel, error) {
 	f.MaxSweeps, f.Tolerance, f.Seed, f.Workers = c.Sweeps, c.Tolerance, c.Seed, c.Workers
 	ended := func() {}
 	var state *resume.File
@@ -68,7 +68,7 @@ func (c *factorFlags) fit(e *console.Env, name, what string, f mkl.FactorModel, 
 }
 
 // sweepsOf says how many sweeps a fit took and whether it converged.
-func sweepsOf(m *mkl.FactorFit) string {
+func sweepsOf(m *mkl.FactorAnalysisModel) string {
 	t := m.Trace()
 	s := fmt.Sprint(t.Sweeps)
 	if !t.Converged {

@@ -122,7 +122,7 @@ func TestFactorCheckpoint(t *testing.T) {
 	run := func(ctx context.Context, dir string) ([]float64, error) {
 		e := &console.Env{Ctx: ctx, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
 		f := factorFlags{Sweeps: 50, Tolerance: 1e-9, Seed: 1, Checkpoint: dir}
-		m, err := f.fit(e, "fit", "a test", mkl.FactorModel{Factors: 2}, y)
+		m, err := f.fit(e, "fit", "a test", mkl.FactorAnalysis{Factors: 2}, y)
 		if m == nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func TestFactorCheckpoint(t *testing.T) {
 		assert.Equal(t, want, got)
 	}
 	f := factorFlags{Sweeps: 50, Tolerance: 1e-9, Seed: 1, Checkpoint: "broken"}
-	_, err = f.fit(&console.Env{Ctx: t.Context(), Stderr: &bytes.Buffer{}}, "fit", "another test", mkl.FactorModel{Factors: 2}, y)
+	_, err = f.fit(&console.Env{Ctx: t.Context(), Stderr: &bytes.Buffer{}}, "fit", "another test", mkl.FactorAnalysis{Factors: 2}, y)
 	assert.ErrorContains(t, err, "-checkpoint broken/fit.state: the file is the state of a fit of other data or with other flags")
 }
 

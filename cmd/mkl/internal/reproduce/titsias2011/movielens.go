@@ -208,7 +208,7 @@ func (c *Movielens) run(e *console.Env, s *movieSplit, model string) (o movieOut
 		mean += r.value / float64(len(s.train))
 		low, high = min(low, r.value), max(high, r.value)
 	}
-	f := mkl.FactorModel{Factors: c.Factors}
+	f := mkl.FactorAnalysis{Factors: c.Factors}
 	if model == "published" {
 		f.NoOffsets, f.NoiseWeight = true, -1
 	} else {

@@ -77,7 +77,7 @@ type restored struct {
 
 // restore fits the dictionary to the observed values of p (all, if observed is
 // nil) and writes the restored picture and the dictionary.
-func (c *pictureFlags) restore(e *console.Env, name, what string, truth, p patches.Picture, observed []bool, f mkl.FactorModel) (r restored, err error) {
+func (c *pictureFlags) restore(e *console.Env, name, what string, truth, p patches.Picture, observed []bool, f mkl.FactorAnalysis) (r restored, err error) {
 	begin := time.Now()
 	var mean, count float64
 	for i, v := range p.Pix {
@@ -88,7 +88,7 @@ func (c *pictureFlags) restore(e *console.Env, name, what string, truth, p patch
 	mean /= count
 	f.SharedNoise, f.NoOffsets, f.Prior.Pi = true, !c.Offsets, c.Pi
 	what = fmt.Sprintf("%s, %s, seed %d, %d factors, %g on, offsets %t", filepath.Base(c.Image), what, c.Seed, f.Factors, c.Pi, c.Offsets)
-	var fit *mkl.FactorFit
+	var fit *mkl.FactorAnalysisModel
 	var grid patches.Grid
 	var sweeps []string
 	strides := []int{c.Stride}
@@ -219,7 +219,7 @@ func (c *Denoise) Run(e *console.Env) error {
 			square += float64(d*d) / float64(len(noisy.Pix))
 		}
 		for _, covariance := range c.Covariance {
-			f := mkl.FactorModel{Factors: c.Factors}
+			f := mkl.FactorAnalysis{Factors: c.Factors}
 			paper := paperPSNR[sigma][1]
 			if covariance == "exponential" {
 				paper = paperPSNR[sigma][2]
@@ -269,7 +269,7 @@ func (c *Inpaint) Run(e *console.Env) error {
 		return err
 	}
 	damage := fmt.Sprintf("%g %% of the values missing", 100*c.Missing)
-	r, err := c.restore(e, "inpaint", damage, truth, damaged, observed, mkl.FactorModel{Factors: c.Factors})
+	r, err := c.restore(e, "inpaint", damage, truth, damaged, observed, mkl.FactorAnalysis{Factors: c.Factors})
 	if err != nil {
 		return err
 	}

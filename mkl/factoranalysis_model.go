@@ -10,30 +10,30 @@ import (
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
-// FactorFit is a fitted [FactorModel]. It is immutable and safe for concurrent use.
-type FactorFit struct {
+// FactorAnalysisModel is a fitted [FactorAnalysis]. It is immutable and safe for concurrent use.
+type FactorAnalysisModel struct {
 	record
 	posterior *slab.FactorPosterior
 }
 
 // Dims returns the numbers of rows, columns and factors.
-func (m *FactorFit) Dims() (rows, cols, factors int) { return m.posterior.Dims() }
+func (m *FactorAnalysisModel) Dims() (rows, cols, factors int) { return m.posterior.Dims() }
 
 // Posterior returns the approximate posterior, which calls rows objects and columns
 // tasks.
-func (m *FactorFit) Posterior() *slab.FactorPosterior { return m.posterior }
+func (m *FactorAnalysisModel) Posterior() *slab.FactorPosterior { return m.posterior }
 
 // Kind returns factors.
-func (m *FactorFit) Kind() string { return "factors" }
+func (m *FactorAnalysisModel) Kind() string { return "factors" }
 
 // Samples returns the number of rows.
-func (m *FactorFit) Samples() int {
+func (m *FactorAnalysisModel) Samples() int {
 	rows, _, _ := m.Dims()
 	return rows
 }
 
 // Outputs tells what was learned of each column: its noise.
-func (m *FactorFit) Outputs() []Output {
+func (m *FactorAnalysisModel) Outputs() []Output {
 	_, cols, _ := m.Dims()
 	out := make([]Output, cols)
 	for q, sd := range m.NoiseSD() {
@@ -43,14 +43,14 @@ func (m *FactorFit) Outputs() []Output {
 }
 
 // Inputs returns nil: the model is of a table and not of views.
-func (m *FactorFit) Inputs() []Input { return nil }
+func (m *FactorAnalysisModel) Inputs() []Input { return nil }
 
 // KernelWeights returns nil: the model has no kernels. Energy tells how much each
 // factor matters.
-func (m *FactorFit) KernelWeights() []KernelWeight { return nil }
+func (m *FactorAnalysisModel) KernelWeights() []KernelWeight { return nil }
 
 // NoiseSD returns the standard deviation of each column's noise.
-func (m *FactorFit) NoiseSD() []float64 {
+func (m *FactorAnalysisModel) NoiseSD() []float64 {
 	sd := slices.Clone(m.posterior.State().Noise)
 	for i, v := range sd {
 		sd[i] = math.Sqrt(v)
@@ -60,11 +60,11 @@ func (m *FactorFit) NoiseSD() []float64 {
 
 // Energy returns the share of each factor in the power of the fitted table, in the
 // order of the factors.
-func (m *FactorFit) Energy() []float64 { return m.posterior.Energy() }
+func (m *FactorAnalysisModel) Energy() []float64 { return m.posterior.Energy() }
 
 // Weights returns the means of the weights and the probabilities that they are
 // not zero, each columns × factors.
-func (m *FactorFit) Weights() (mean, inclusion [][]float64) {
+func (m *FactorAnalysisModel) Weights() (mean, inclusion [][]float64) {
 	_, cols, k := m.Dims()
 	e, _ := m.posterior.Weights()
 	pairs := m.posterior.State().Weights
@@ -79,11 +79,11 @@ func (m *FactorFit) Weights() (mean, inclusion [][]float64) {
 }
 
 // Lengths returns the length ℓ of each factor, nil without RowDistances.
-func (m *FactorFit) Lengths() []float64 { return slices.Clone(m.posterior.State().Lengths) }
+func (m *FactorAnalysisModel) Lengths() []float64 { return slices.Clone(m.posterior.State().Lengths) }
 
 // Factors returns the means and variances of the factors of the rows, each rows ×
 // factors.
-func (m *FactorFit) Factors() (mean, variance [][]float64) {
+func (m *FactorAnalysisModel) Factors() (mean, variance [][]float64) {
 	s := m.posterior.State()
 	for n := range s.Mean.Rows {
 		mean, variance = append(mean, slices.Clone(s.Mean.Row(n))), append(variance, slices.Clone(s.Variance.Row(n)))
@@ -93,7 +93,7 @@ func (m *FactorFit) Factors() (mean, variance [][]float64) {
 
 // Complete returns the predictive mean and variance, noise included, of entries of
 // the table, observed or not.
-func (m *FactorFit) Complete(cells ...Cell) (mean, variance []float64, err error) {
+func (m *FactorAnalysisModel) Complete(cells ...Cell) (mean, variance []float64, err error) {
 	rows, cols, _ := m.Dims()
 	noise := m.posterior.State().Noise
 	mean, variance = make([]float64, len(cells)), make([]float64, len(cells))
@@ -113,7 +113,7 @@ func (m *FactorFit) Complete(cells ...Cell) (mean, variance []float64, err error
 // Transform returns the means and variances of the factors of new rows, whose
 // entries may have gaps; both are rows × factors. See
 // [slab.FactorPosterior.Transform].
-func (m *FactorFit) Transform(y Table) (mean, variance [][]float64, err error) {
+func (m *FactorAnalysisModel) Transform(y Table) (mean, variance [][]float64, err error) {
 	return m.eachRow(y, func(tasks []int, entries []float64) ([]float64, []float64, error) {
 		mean, variance, err := m.posterior.Transform(tasks, entries)
 		if err == nil {
@@ -126,12 +126,12 @@ func (m *FactorFit) Transform(y Table) (mean, variance [][]float64, err error) {
 // CompleteRows returns the predictive mean and variance, noise included, of every entry of new
 // rows, given those of their entries that are observed. Both are rows × columns. See
 // [slab.FactorPosterior.Complete].
-func (m *FactorFit) CompleteRows(y Table) (mean, variance [][]float64, err error) {
+func (m *FactorAnalysisModel) CompleteRows(y Table) (mean, variance [][]float64, err error) {
 	return m.eachRow(y, m.completeRow)
 }
 
 // completeRow is CompleteRows for one.
-func (m *FactorFit) completeRow(tasks []int, entries []float64) (mean, variance []float64, err error) {
+func (m *FactorAnalysisModel) completeRow(tasks []int, entries []float64) (mean, variance []float64, err error) {
 	if mean, variance, err = m.posterior.Complete(tasks, entries); err != nil {
 		return nil, nil, err
 	}
@@ -141,7 +141,7 @@ func (m *FactorFit) completeRow(tasks []int, entries []float64) (mean, variance 
 
 // LeaveOneOut returns what CompleteRows does for the observed entries of new rows, each of them predicted from
 // the others of its row. Entries that are not observed have NaN.
-func (m *FactorFit) LeaveOneOut(y Table) (mean, variance [][]float64, err error) {
+func (m *FactorAnalysisModel) LeaveOneOut(y Table) (mean, variance [][]float64, err error) {
 	return m.eachRow(y, func(tasks []int, entries []float64) (mean, variance []float64, err error) {
 		_, cols, _ := m.Dims()
 		mean, variance = slices.Repeat([]float64{math.NaN()}, cols), slices.Repeat([]float64{math.NaN()}, cols)
@@ -167,7 +167,7 @@ func checkEach(what string, mean, variance []float64) error {
 }
 
 // eachRow calls do with the columns and the values of the observed entries of each row.
-func (m *FactorFit) eachRow(y Table, do func(tasks []int, entries []float64) (mean, variance []float64, err error)) (mean, variance [][]float64, err error) {
+func (m *FactorAnalysisModel) eachRow(y Table, do func(tasks []int, entries []float64) (mean, variance []float64, err error)) (mean, variance [][]float64, err error) {
 	if y == nil {
 		return nil, nil, fmt.Errorf("mkl: y: nil")
 	}
@@ -191,7 +191,7 @@ func (m *FactorFit) eachRow(y Table, do func(tasks []int, entries []float64) (me
 }
 
 // InverseTransform returns the rows, without noise, of the given factors.
-func (m *FactorFit) InverseTransform(factors [][]float64) ([][]float64, error) {
+func (m *FactorAnalysisModel) InverseTransform(factors [][]float64) ([][]float64, error) {
 	_, cols, k := m.Dims()
 	out := make([][]float64, len(factors))
 	for n, a := range factors {
@@ -210,7 +210,7 @@ func (m *FactorFit) InverseTransform(factors [][]float64) ([][]float64, error) {
 }
 
 // String describes the fit in one line.
-func (m *FactorFit) String() string {
+func (m *FactorAnalysisModel) String() string {
 	rows, cols, k := m.Dims()
 	active := 0
 	for _, e := range m.Energy() {
@@ -222,7 +222,7 @@ func (m *FactorFit) String() string {
 }
 
 // Summary describes the fit in words, line by line.
-func (m *FactorFit) Summary() string {
+func (m *FactorAnalysisModel) Summary() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, m)
 	b.WriteString(m.trace.outcome())

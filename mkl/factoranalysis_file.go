@@ -20,7 +20,7 @@ type factorsJSON struct {
 
 // Save writes the fit to a file that [Load] reads: 24 bytes a weight, 16 a factor
 // of a row. What is loaded predicts with the same bits.
-func (m *FactorFit) Save(w io.Writer) error {
+func (m *FactorAnalysisModel) Save(w io.Writer) error {
 	s := m.posterior.State()
 	N, Q, M := m.posterior.Dims()
 	var f fileWriter
@@ -43,7 +43,7 @@ func (m *FactorFit) Save(w io.Writer) error {
 	return f.write(w, m.Kind(), j)
 }
 
-func (m *FactorFit) decode(f *fileReader) error {
+func (m *FactorAnalysisModel) decode(f *fileReader) error {
 	var j factorsJSON
 	err := f.settings(&j)
 	if err != nil {

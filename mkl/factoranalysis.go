@@ -12,7 +12,7 @@ import (
 // SlabPrior is the spike-and-slab prior of a weight.
 type SlabPrior = slab.Prior
 
-// FactorModel is sparse factor analysis of a table, with or without gaps: each
+// FactorAnalysis is sparse factor analysis of a table, with or without gaps: each
 // entry is the column's offset, a sum of products of the row's factors and the
 // column's weights, and noise. Weights have a spike-and-slab prior, so that a
 // column depends on few factors, and factors that no column needs vanish. It
@@ -22,7 +22,7 @@ type SlabPrior = slab.Prior
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
 // inference for multi-task and multiple kernel learning", NIPS 2011, sections 2.2
 // and 2.3.
-type FactorModel struct {
+type FactorAnalysis struct {
 	Fitting
 
 	// Factors is the number of factors, at most; 0 means 10.
@@ -56,7 +56,7 @@ type FactorModel struct {
 	// Like, if not nil, is a fit of other columns with the same rows, whose factors are
 	// the start in place of a random one: of many columns a few may be fitted first.
 	// With Like there is one start, and Restarts is an error.
-	Like *FactorFit
+	Like *FactorAnalysisModel
 }
 
 const (
@@ -65,7 +65,7 @@ const (
 )
 
 // inference checks the settings and returns them as package slab has them.
-func (f FactorModel) inference(rows int) (slab.Factors, error) {
+func (f FactorAnalysis) inference(rows int) (slab.Factors, error) {
 	v := slab.Factors{
 		Count: f.Factors, Prior: f.Prior, NoiseWeight: f.NoiseWeight, Offsets: !f.NoOffsets,
 		Held: slab.Held{Pi: f.FixedPrior, Variance: f.FixedPrior}, Workers: f.Workers,
@@ -135,13 +135,13 @@ func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
 }
 
 // fit returns a fit with the notes.
-func (f FactorModel) fit(fit *slab.FactorFit) *FactorFit {
-	return &FactorFit{record: f.record(newTrace(fit.Record, nil)), posterior: fit.Posterior}
+func (f FactorAnalysis) fit(fit *slab.FactorFit) *FactorAnalysisModel {
+	return &FactorAnalysisModel{record: f.record(newTrace(fit.Record, nil)), posterior: fit.Posterior}
 }
 
 // EstimateMemory returns about how many bytes a fit takes, of a table of that many
 // rows, columns and observed entries, beside the table itself.
-func (f FactorModel) EstimateMemory(rows, cols, entries int) int64 {
+func (f FactorAnalysis) EstimateMemory(rows, cols, entries int) int64 {
 	m := f.Factors
 	if m == 0 {
 		m = defaultFactors
@@ -162,11 +162,11 @@ func (f FactorModel) EstimateMemory(rows, cols, entries int) int64 {
 // wrong with it. If the context ends, an update fails or the bound falls
 // by more than rounding explains, the error says so and the fit is that of the sweeps
 // before; it is nil if there were none.
-func (f FactorModel) Fit(ctx context.Context, y Table) (*FactorFit, error) {
-	if err := f.refuseMissingViews("FactorModel"); err != nil {
+func (f FactorAnalysis) Fit(ctx context.Context, y Table) (*FactorAnalysisModel, error) {
+	if err := f.refuseMissingViews("FactorAnalysis"); err != nil {
 		return nil, err
 	}
-	if err := f.refuseKernelStorage("FactorModel"); err != nil {
+	if err := f.refuseKernelStorage("FactorAnalysis"); err != nil {
 		return nil, err
 	}
 	if y == nil {

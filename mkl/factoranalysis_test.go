@@ -34,9 +34,9 @@ func films(rows, cols int, gaps float64) (y, truth Dense) {
 	return y, truth
 }
 
-func TestFactorModelCompletes(t *testing.T) {
+func TestFactorAnalysisCompletes(t *testing.T) {
 	y, truth := films(80, 20, 0.4)
-	fit, err := FactorModel{Factors: 4}.Fit(t.Context(), y)
+	fit, err := FactorAnalysis{Factors: 4}.Fit(t.Context(), y)
 	require.NoError(t, err)
 	var cells []Cell
 	for i, row := range y {
@@ -97,7 +97,7 @@ func TestRatingsAreEntries(t *testing.T) {
 			}
 		}
 	}
-	f := FactorModel{Fitting: Fitting{MaxSweeps: 20}, Factors: 2}
+	f := FactorAnalysis{Fitting: Fitting{MaxSweeps: 20}, Factors: 2}
 	var bounds []float64
 	for _, table := range []Table{y, &r, e} {
 		fit, err := f.Fit(t.Context(), table)
@@ -112,10 +112,10 @@ func TestRatingsAreEntries(t *testing.T) {
 	assert.Equal(t, 103, r.Cols()[3])
 }
 
-// TestFactorModelGoesOn goes on from the journal of a fit: the result is the file of an uninterrupted one.
-func TestFactorModelGoesOn(t *testing.T) {
+// TestFactorAnalysisGoesOn goes on from the journal of a fit: the result is the file of an uninterrupted one.
+func TestFactorAnalysisGoesOn(t *testing.T) {
 	y, _ := films(40, 12, 0.3)
-	for _, f := range []FactorModel{{}, {SharedNoise: true, NoOffsets: true, RowDistances: inARow(40)}} {
+	for _, f := range []FactorAnalysis{{}, {SharedNoise: true, NoOffsets: true, RowDistances: inARow(40)}} {
 		f.Factors, f.MaxSweeps, f.Notes = 3, 25, map[string]string{"from": "a test"}
 		goesOn(t, y, f)
 	}
@@ -132,7 +132,7 @@ func inARow(n int) Features {
 	return d
 }
 
-func goesOn(t *testing.T, y Dense, whole FactorModel) {
+func goesOn(t *testing.T, y Dense, whole FactorAnalysis) {
 	full, err := whole.Fit(t.Context(), y)
 	require.NoError(t, err)
 	var want bytes.Buffer
@@ -153,7 +153,7 @@ func goesOn(t *testing.T, y Dense, whole FactorModel) {
 	require.NoError(t, fit.Save(&got))
 	assert.True(t, bytes.Equal(want.Bytes(), got.Bytes()), "the files differ")
 
-	back, err := LoadAs[*FactorFit](&got)
+	back, err := LoadAs[*FactorAnalysisModel](&got)
 	require.NoError(t, err)
 	a, av, err := full.Complete(Cell{1, 2}, Cell{39, 11})
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func goesOn(t *testing.T, y Dense, whole FactorModel) {
 	assert.Equal(t, av, bv)
 	assert.Equal(t, "a test", back.Notes()["from"])
 
-	_, err = LoadAs[*FactorFit](bytes.NewReader(want.Bytes()[:want.Len()-3]))
+	_, err = LoadAs[*FactorAnalysisModel](bytes.NewReader(want.Bytes()[:want.Len()-3]))
 	assert.ErrorContains(t, err, "mkl: load: ")
 	any, err := Load(bytes.NewReader(want.Bytes()))
 	require.NoError(t, err)
@@ -174,7 +174,7 @@ func goesOn(t *testing.T, y Dense, whole FactorModel) {
 // TestFactorRows completes new rows, with the entries that are there and without one of them.
 func TestFactorRows(t *testing.T) {
 	y, truth := films(70, 12, 0.3)
-	fit, err := FactorModel{Factors: 3, SharedNoise: true}.Fit(t.Context(), y[:50])
+	fit, err := FactorAnalysis{Factors: 3, SharedNoise: true}.Fit(t.Context(), y[:50])
 	require.NoError(t, err)
 	rows := y[50:]
 	mean, variance, err := fit.CompleteRows(rows)
@@ -209,10 +209,10 @@ func TestFactorRows(t *testing.T) {
 	assert.EqualError(t, err, "mkl: y: 2 columns where the model has 12")
 }
 
-// TestFactorModelRestarts: the best of several starts is kept.
-func TestFactorModelRestarts(t *testing.T) {
+// TestFactorAnalysisRestarts: the best of several starts is kept.
+func TestFactorAnalysisRestarts(t *testing.T) {
 	y, _ := films(40, 12, 0.3)
-	f := FactorModel{Fitting: Fitting{MaxSweeps: 8, Seed: 5}, Factors: 3}
+	f := FactorAnalysis{Fitting: Fitting{MaxSweeps: 8, Seed: 5}, Factors: 3}
 	var bounds []float64
 	for range 4 {
 		fit, err := f.Fit(t.Context(), y)
@@ -236,20 +236,20 @@ func TestFactorModelRestarts(t *testing.T) {
 	assert.EqualError(t, err, "mkl: Restarts is 3: with Like there is one start")
 }
 
-func TestFactorModelErrors(t *testing.T) {
+func TestFactorAnalysisErrors(t *testing.T) {
 	y, _ := films(10, 5, 0)
-	fit, err := FactorModel{Fitting: Fitting{MaxSweeps: 5}, Factors: 2}.Fit(t.Context(), y)
+	fit, err := FactorAnalysis{Fitting: Fitting{MaxSweeps: 5}, Factors: 2}.Fit(t.Context(), y)
 	require.NoError(t, err)
 	inf := math.Inf(1)
 	for want, do := range map[string]func() error{
-		"mkl: y: nil": func() error { _, err := FactorModel{}.Fit(t.Context(), nil); return err },
-		"mkl: Factors is -1: it must not be negative": func() error { _, err := FactorModel{Factors: -1}.Fit(t.Context(), y); return err },
-		"mkl: Prior.Pi is 1: it must be less":         func() error { _, err := FactorModel{Prior: SlabPrior{Pi: 1}}.Fit(t.Context(), y); return err },
-		"mkl: y[1]: 1 values where y[0] has 2":        func() error { _, err := FactorModel{}.Fit(t.Context(), Dense{{1, 2}, {3}}); return err },
-		"mkl: y[0][1] is +Inf":                        func() error { _, err := FactorModel{}.Fit(t.Context(), Dense{{1, inf}}); return err },
-		"mkl: y: 0×0: it is empty":                    func() error { _, err := FactorModel{}.Fit(t.Context(), Dense{}); return err },
+		"mkl: y: nil": func() error { _, err := FactorAnalysis{}.Fit(t.Context(), nil); return err },
+		"mkl: Factors is -1: it must not be negative": func() error { _, err := FactorAnalysis{Factors: -1}.Fit(t.Context(), y); return err },
+		"mkl: Prior.Pi is 1: it must be less":         func() error { _, err := FactorAnalysis{Prior: SlabPrior{Pi: 1}}.Fit(t.Context(), y); return err },
+		"mkl: y[1]: 1 values where y[0] has 2":        func() error { _, err := FactorAnalysis{}.Fit(t.Context(), Dense{{1, 2}, {3}}); return err },
+		"mkl: y[0][1] is +Inf":                        func() error { _, err := FactorAnalysis{}.Fit(t.Context(), Dense{{1, inf}}); return err },
+		"mkl: y: 0×0: it is empty":                    func() error { _, err := FactorAnalysis{}.Fit(t.Context(), Dense{}); return err },
 		"mkl: y.List[0]: (2, 0) in a table of 2×2": func() error {
-			_, err := FactorModel{}.Fit(t.Context(), Entries{2, 2, []Entry{{Cell{2, 0}, 1}}})
+			_, err := FactorAnalysis{}.Fit(t.Context(), Entries{2, 2, []Entry{{Cell{2, 0}, 1}}})
 			return err
 		},
 		"mkl: cells[0]: (0, 5) in a table of 10×5":                func() error { _, _, err := fit.Complete(Cell{0, 5}); return err },
@@ -257,14 +257,14 @@ func TestFactorModelErrors(t *testing.T) {
 		"mkl: factors[0]: 1 values where the model has 2 factors": func() error { _, err := fit.InverseTransform([][]float64{{1}}); return err },
 		"mkl: factors[0][1] is +Inf":                              func() error { _, err := fit.InverseTransform([][]float64{{1, inf}}); return err },
 		"mkl: RowDistances: 3×3 for 10 rows": func() error {
-			_, err := FactorModel{RowDistances: inARow(3)}.Fit(t.Context(), y)
+			_, err := FactorAnalysis{RowDistances: inARow(3)}.Fit(t.Context(), y)
 			return err
 		},
 		"mkl: y: the entry of row b and column 3 is +Inf": func() error {
 			var r Ratings[string, int]
 			r.Add("a", 3, 1)
 			r.Add("b", 3, inf)
-			_, err := FactorModel{}.Fit(t.Context(), &r)
+			_, err := FactorAnalysis{}.Fit(t.Context(), &r)
 			return err
 		},
 	} {
