@@ -162,7 +162,7 @@ func TestClassOrder(t *testing.T) {
 		assert.EqualError(t, err, c.want)
 	}
 	_, err = Classifier[float64]{}.Fit(context.Background(), rbfs(x), []float64{1, math.NaN()})
-	assert.EqualError(t, err, "mkl: labels[1] is NaN")
+	assert.EqualError(t, err, "mkl: labels[1]: NaN is no class, as it does not equal itself")
 }
 
 func TestMultiLabelRefusals(t *testing.T) {

@@ -49,7 +49,11 @@ func (p *ClassPlan[T]) labeller() labeller[T] {
 // indices returns the indices of the classes of labels.
 func (l labeller[T]) indices(labels []T) ([]int, error) {
 	index := make([]int, len(labels))
+	hashable := hashableClass[T]()
 	for i, label := range labels {
+		if err := hashable(label); err != nil {
+			return nil, fmt.Errorf("mkl: labels[%d]: %w", i, err)
+		}
 		j, ok := l.at[label]
 		if !ok {
 			return nil, fmt.Errorf("mkl: labels[%d] is %s, which is no class of the plan", i, brief(label))

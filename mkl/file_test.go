@@ -546,7 +546,7 @@ func TestFilesOfHugeScales(t *testing.T) {
 				require.NoError(t, writeTensors(&changed, metadata, slices.Collect(maps.Values(ts))))
 				loaded, err := Load(&changed)
 				if err != nil {
-					assert.ErrorContains(t, err, "Scales[0]")
+					assert.True(t, errors.Is(err, errBeyond) || strings.Contains(err.Error(), "Scales[0]"), "%v", err)
 					continue
 				}
 				read++

@@ -54,11 +54,11 @@ func checkDecision(v float64) error {
 	return fmt.Errorf("the decision value is %g: %w", v, errBeyond)
 }
 
-// checkWeights reports a weight whose mean or deviation is not a number. A deviation may
-// be infinite: some posteriors have none that is finite.
+// checkWeights reports a weight whose mean is not finite, or whose deviation is not a number. A deviation
+// may be infinite: some posteriors have none that is finite.
 func checkWeights(all []KernelWeight) error {
 	for i, w := range all {
-		if math.IsNaN(w.Mean) || math.IsNaN(w.SD) {
+		if w.Mean-w.Mean != 0 || math.IsNaN(w.SD) {
 			return fmt.Errorf("mkl: views[%d] (%s): the weight is %g ± %g: %w", i, w.View, w.Mean, w.SD, errBeyond)
 		}
 	}

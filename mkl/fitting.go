@@ -191,8 +191,15 @@ func (f *Fitting) checkKernels(need func(Size) int64, ds *design, s Size) error 
 	return err
 }
 
-// inBytes returns the size of so many float64, short of overflow.
-func inBytes(words float64) int64 { return int64(min(8*words, math.MaxInt64/2)) }
+// inBytes returns the size of so many float64, short of overflow: of what is no number too, as products of sizes
+// that are beyond all.
+func inBytes(words float64) int64 {
+	const most = math.MaxInt64 / 2
+	if !(8*words < most) {
+		return most
+	}
+	return int64(max(8*words, 0))
+}
 
 // kernelMemory estimates what a fit of l functions with sample weights and kernel
 // weights takes.

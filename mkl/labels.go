@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -52,14 +53,15 @@ func indexLabels[T comparable](given, labels []T) (classes []T, index []int, err
 	}
 	classes = slices.Clone(given)
 	differ := false
+	hashable := hashableClass[T]()
 	for i, label := range labels {
-		if label != label { // a NaN, which would be a new class each time
-			return nil, nil, fmt.Errorf("mkl: labels[%d] is %v", i, label)
+		if err := hashable(label); err != nil {
+			return nil, nil, fmt.Errorf("mkl: labels[%d]: %w", i, err)
 		}
 		j, ok := at[label]
 		if !ok {
 			if given != nil {
-				return nil, nil, fmt.Errorf("mkl: labels[%d] is %v, which is not one of Classes", i, label)
+				return nil, nil, fmt.Errorf("mkl: labels[%d] is %s, which is not one of Classes", i, brief(label))
 			}
 			if err := checkClass(label); err != nil {
 				return nil, nil, fmt.Errorf("mkl: labels[%d]: %w", i, err)
@@ -72,17 +74,36 @@ func indexLabels[T comparable](given, labels []T) (classes []T, index []int, err
 		differ = differ || j != index[0]
 	}
 	if !differ {
-		return nil, nil, fmt.Errorf("mkl: labels: every label is %v: there is nothing to learn", labels[0])
+		return nil, nil, fmt.Errorf("mkl: labels: every label is %s: there is nothing to learn", brief(labels[0]))
 	}
 	return classes, index, nil
 }
 
-// checkClass reports a class that a file cannot keep as it is.
+// checkClass reports a class that is a text which a file cannot keep as it is.
 func checkClass[T comparable](class T) error {
 	if text, ok := any(class).(string); ok {
 		return checkText(text)
 	}
 	return nil
+}
+
+// hashableClass returns what reports a label that can be no class: one that does not equal itself, as a NaN,
+// or that an interface holds and nothing can be compared with, as a slice.
+func hashableClass[T comparable]() func(label T) error {
+	var inside bool // what is comparable can hold what is not
+	switch reflect.TypeFor[T]().Kind() {
+	case reflect.Interface, reflect.Struct, reflect.Array:
+		inside = true
+	}
+	return func(label T) error {
+		if inside && !reflect.ValueOf(&label).Elem().Comparable() {
+			return fmt.Errorf("%s cannot be compared", brief(label))
+		}
+		if label != label {
+			return fmt.Errorf("%s is no class, as it does not equal itself", brief(label))
+		}
+		return nil
+	}
 }
 
 // checkText reports a text that a file cannot keep as it is.
@@ -97,9 +118,13 @@ func checkText(text string) error {
 // indexClasses returns the index of each class, or an error if one is there twice.
 func indexClasses[T comparable](classes []T) (map[T]int, error) {
 	at := map[T]int{}
+	hashable := hashableClass[T]()
 	for i, class := range classes {
+		if err := hashable(class); err != nil {
+			return nil, fmt.Errorf("mkl: Classes[%d]: %w", i, err)
+		}
 		if j, ok := at[class]; ok {
-			return nil, fmt.Errorf("mkl: Classes[%d] and Classes[%d] are both %v", j, i, class)
+			return nil, fmt.Errorf("mkl: Classes[%d] and Classes[%d] are both %s", j, i, brief(class))
 		}
 		if err := checkClass(class); err != nil {
 			return nil, fmt.Errorf("mkl: Classes[%d]: %w", i, err)
@@ -181,13 +206,15 @@ func (c *classSet[T]) against(function int, rest string) string {
 }
 
 // encode returns the classes as JSON: the text of a loaded model, else what their
-// type makes of them.
+// type makes of them, which must be the same class when it is read.
 func (c *classSet[T]) encode(f *fileWriter) []json.RawMessage {
 	text := slices.Clone(c.text)
 	for _, class := range c.names[len(text):] {
 		t, err := json.Marshal(class)
 		if err != nil {
-			f.fail(fmt.Errorf("class %v: %w", class, err))
+			f.fail(fmt.Errorf("class %s: %w", brief(class), err))
+		} else if back, err := decodeClass[T](t, false); err != nil || back != class {
+			f.fail(fmt.Errorf("class %s: its JSON %s is read as another class", brief(class), brief(string(t))))
 		}
 		text = append(text, t)
 	}
@@ -201,14 +228,17 @@ func decodeClasses[T comparable](f *fileReader, text []json.RawMessage, need, ha
 	if len(text) < 2 || need != have {
 		return c, fmt.Errorf("model: %d classes with %d functions", len(text), have)
 	}
-	seen := map[T]bool{}
+	seen, hashable := map[T]bool{}, hashableClass[T]()
 	for i, t := range text {
 		class, err := decodeClass[T](t, f.anyClass)
 		if err != nil {
 			return c, fmt.Errorf("model: classes[%d]: %w", i, err)
 		}
+		if err := hashable(class); err != nil {
+			return c, fmt.Errorf("model: classes[%d]: %w", i, err)
+		}
 		if seen[class] {
-			return c, fmt.Errorf("model: classes[%d]: %v is there twice", i, class)
+			return c, fmt.Errorf("model: classes[%d]: %s is there twice", i, brief(class))
 		}
 		seen[class] = true
 		c.names = append(c.names, class)

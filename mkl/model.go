@@ -140,7 +140,7 @@ type KernelWeight struct {
 	View   string  // its name
 	Kernel string  // its kernel, as fitted
 	Mean   float64 // its posterior mean
-	SD     float64 // its posterior standard deviation
+	SD     float64 // its posterior standard deviation; +Inf where a posterior of heavy tails has none
 	Active bool    // |Mean| is at least ActiveThreshold times the largest
 }
 

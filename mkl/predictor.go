@@ -116,7 +116,8 @@ type PredictorInfo struct {
 	// standard deviation, in the target's units. The bounds hold for every sample if
 	// Certain, beside round-off of at most 0.0001 of the standard deviation. Otherwise
 	// some kernel is unbounded, and they hold where its values are no larger than in
-	// training; or the model is so ill-conditioned that rounding can do more.
+	// training; or the model is so ill-conditioned that rounding can do more. A prediction
+	// from Pivots has bounds of its own, see [Predictor.PredictWithBound].
 	MeanError, SDError float64
 	Certain            bool
 

@@ -385,7 +385,7 @@ func (c ProbitClassifier[T]) classAlpha(classes []T) ([]Gamma, error) {
 	for class, g := range c.ClassAlpha {
 		i := slices.Index(classes, class)
 		if i < 0 {
-			return nil, fmt.Errorf("mkl: ClassAlpha: %v is not one of the classes", class)
+			return nil, fmt.Errorf("mkl: ClassAlpha: %s is not one of the classes", brief(class))
 		}
 		priors[i] = g
 	}

@@ -113,6 +113,18 @@ func TestSpikeSlabPredictor(t *testing.T) {
 	assert.Equal(t, []int{1, 4}, few.Features())
 }
 
+// Weights of features in units so small that no float64 holds them are an error.
+func TestSpikeSlabWeightsBeyondRange(t *testing.T) {
+	x, y := slabProblem(20, 3)
+	for i := range x.Data {
+		x.Data[i] *= 1e-309
+	}
+	_, err := SpikeSlab{Fitting: Fitting{MaxSweeps: 3}}.Fit(context.Background(), x, y)
+	assert.ErrorIs(t, err, errBeyond)
+	assert.Error(t, checkWeights([]KernelWeight{{Mean: math.Inf(1), SD: 1}}))
+	assert.NoError(t, checkWeights([]KernelWeight{{Mean: 1, SD: math.Inf(1)}}))
+}
+
 func TestSpikeSlabRefusals(t *testing.T) {
 	x, y := slabProblem(10, 3)
 	bad := x.Clone()

@@ -335,10 +335,10 @@ func some[M interface {
 }
 
 // attacks returns all of them: hostile data and forged files for each estimator, and
-// forged files of what is no model. A case is known by the name of its attack and its seed.
+// forged files of what is no model, combinations of fits, and what is asked of models. A case is known by the name of its attack and its seed.
 func attacks() []siege.Attack {
 	var data, files []siege.Attack
-	for _, f := range slices.Concat(fits, settled) {
+	for _, f := range slices.Concat(fits, settled, known) {
 		data = append(data, siege.Attack{Name: f.name, Run: func(r *rand.Rand) siege.Case {
 			p := newProblem(r)
 			ctx := context.Background()
@@ -361,7 +361,7 @@ func attacks() []siege.Attack {
 			return forge(r, original())
 		}})
 	}
-	return slices.Concat(data, files, forgeries())
+	return slices.Concat(data, files, forgeries(), combinations(), questions(), otherArguments())
 }
 
 // fileOf returns the file of a model of an estimator.

@@ -48,7 +48,7 @@ func judgeForged(p *problem, m mkl.Model) (wrong []string) {
 func judgeFile(m mkl.Model) (loaded mkl.Model, wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	for i, w := range m.KernelWeights() {
-		if math.IsNaN(w.Mean) || math.IsNaN(w.SD) || w.SD < 0 {
+		if w.Mean-w.Mean != 0 || math.IsNaN(w.SD) || w.SD < 0 {
 			complain("weight %d is %g ± %g", i, w.Mean, w.SD)
 		}
 	}
@@ -236,10 +236,13 @@ func judgePredictor(p *problem, m mkl.Model, x []mkl.Features, of prediction, fo
 	return wrong
 }
 
-// sides divides the points of a prediction into rows and columns.
-func sides(m interface {
+// sided is a model of pairs.
+type sided interface {
 	SideInputs() (rows, columns []mkl.Input)
-}, x []mkl.Features) (rows, columns mkl.Side) {
+}
+
+// sides divides the points of a prediction into rows and columns.
+func sides(m sided, x []mkl.Features) (rows, columns mkl.Side) {
 	in, _ := m.SideInputs()
 	return mkl.Side{X: x[:len(in)]}, mkl.Side{X: x[len(in):]}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -106,7 +107,7 @@ func single(p *problem, m mkl.Model) func(x [][]float64) (prediction, error) {
 		}
 	case *mkl.SpikeSlabModel:
 		if one, err := m.Predictor(pick(p.Rand, 0, 0.5)); err == nil {
-			return number(func(x ...[]float64) (float64, float64, error) { return one.Predict(x[0]) })
+			return number(func(x ...[]float64) (float64, float64, error) { return one.Predict(slices.Concat(x...)) })
 		}
 	case *mkl.MultiTaskModel:
 		one, err := m.Predictor(opt)

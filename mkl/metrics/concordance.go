@@ -92,10 +92,11 @@ func ConcordanceWeight(truth []float64, sd float64) (float64, error) {
 
 // lead returns Φ(d/sd) − ½.
 func lead(d, sd float64) float64 {
-	if sd == 0 {
-		return 0.5 * order(d)
+	const sure = 40 // standard deviations, from which on nothing is left
+	if x := math.Abs(d) / sd; x < sure {
+		return order(d) * (0.5 - special.Exp(special.LogNormalCDF(-x)))
 	}
-	return order(d) * (0.5 - special.Exp(special.LogNormalCDF(-math.Abs(d)/sd)))
+	return 0.5 * order(d)
 }
 
 // order returns the sign of d.

@@ -95,6 +95,13 @@ func permutations(n int, f func([]float64)) {
 	from(0)
 }
 
+// Values so far apart that their difference is infinite are in order.
+func TestConcordanceFarApart(t *testing.T) {
+	got, err := Concordance([]float64{-math.MaxFloat64, math.MaxFloat64, 0}, []float64{1, 3, 2}, 1)
+	require.NoError(t, err)
+	assert.Equal(t, 1.0, got)
+}
+
 func TestConcordanceRefusals(t *testing.T) {
 	nan := math.NaN()
 	for want, f := range map[string]func() (float64, error){

@@ -322,15 +322,18 @@ type CalibrationBin struct {
 	Observed float64 // the share of them that came true, NaN if there are none
 }
 
+// mostBins is more than any plot of them can show.
+const mostBins = 1 << 20
+
 // Calibration sorts predictions by their probability of being positive into bins of
-// equal width, from 0 to 1. Well calibrated predictions have Observed near Mean in every
+// equal width, from 0 to 1, a million at most. Well calibrated predictions have Observed near Mean in every
 // bin.
 func Calibration(positive []bool, probability []float64, bins int) ([]CalibrationBin, error) {
 	if err := sameLength(len(positive), len(probability)); err != nil {
 		return nil, err
 	}
-	if bins < 1 {
-		return nil, fmt.Errorf("metrics: %d bins", bins)
+	if bins < 1 || bins > mostBins {
+		return nil, fmt.Errorf("metrics: %d bins: there are between 1 and %d", bins, mostBins)
 	}
 	table := make([]CalibrationBin, bins)
 	for b := range table {

@@ -134,15 +134,16 @@ func TestCalibration(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	nan := math.NaN()
 	for want, err := range map[string]error{
-		"metrics: no samples":                                         second(Accuracy[int](nil, nil)),
-		"metrics: 1 predictions for 2 samples":                        second(RMSE([]float64{1, 2}, []float64{1})),
-		"metrics: sample 1: truth 2, predicted NaN":                   second(RMSE([]float64{1, 2}, []float64{1, nan})),
-		"metrics: sample 0: class 2 where there are 2 probabilities":  second(LogLoss([]int{2}, [][]float64{{0, 1}})),
-		"metrics: probability [0][1] is 1.5":                          second(Brier([]int{0}, [][]float64{{0, 1.5}})),
-		"metrics: 2 positive and 0 negative samples: both are needed": second(AUC([]bool{true, true}, []float64{1, 2})),
-		"metrics: score 1 is NaN":                                     second(EqualErrorRate([]bool{true, false}, []float64{1, nan})),
-		"metrics: probability 0 is -0.1":                              second(Calibration([]bool{true}, []float64{-0.1}, 3)),
-		"metrics: 0 bins":                                             second(Calibration([]bool{true}, []float64{0.1}, 0)),
+		"metrics: no samples":                                                second(Accuracy[int](nil, nil)),
+		"metrics: 1 predictions for 2 samples":                               second(RMSE([]float64{1, 2}, []float64{1})),
+		"metrics: sample 1: truth 2, predicted NaN":                          second(RMSE([]float64{1, 2}, []float64{1, nan})),
+		"metrics: sample 0: class 2 where there are 2 probabilities":         second(LogLoss([]int{2}, [][]float64{{0, 1}})),
+		"metrics: probability [0][1] is 1.5":                                 second(Brier([]int{0}, [][]float64{{0, 1.5}})),
+		"metrics: 2 positive and 0 negative samples: both are needed":        second(AUC([]bool{true, true}, []float64{1, 2})),
+		"metrics: score 1 is NaN":                                            second(EqualErrorRate([]bool{true, false}, []float64{1, nan})),
+		"metrics: probability 0 is -0.1":                                     second(Calibration([]bool{true}, []float64{-0.1}, 3)),
+		"metrics: 0 bins: there are between 1 and 1048576":                   second(Calibration([]bool{true}, []float64{0.1}, 0)),
+		"metrics: 9223372036854775807 bins: there are between 1 and 1048576": second(Calibration([]bool{true}, []float64{0.1}, math.MaxInt)),
 	} {
 		assert.EqualError(t, err, want)
 	}

@@ -59,6 +59,9 @@ func TestGIGLimits(t *testing.T) {
 	assert.True(t, math.IsInf(GIG{0.8, 0, 1}.MeanInv(), 1))
 	assert.True(t, math.IsInf(GIG{-0.8, 1, 0}.Mean(), 1))
 	assert.True(t, math.IsInf(GIG{1.5, 0, 1}.VarInv(), 1))
+	assert.True(t, math.IsInf(GIG{1.5, 0, 1e300}.SDInv(), 1))
+	assert.InEpsilon(t, math.Sqrt(GIG{3, 0, 6}.VarInv()), GIG{3, 0, 6}.SDInv(), 1e-15)
+	assert.InEpsilon(t, 1e250*GIG{3, 0.5, 6}.SDInv(), GIG{3, 0.5e-250, 6e250}.SDInv(), 1e-13) // the variance overflows
 	assert.InEpsilon(t, 3.0*3/((3-1.0)*(3-1)*(3-2)), GIG{3, 0, 6}.VarInv(), 1e-13)
 	for _, g := range []GIG{{0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {-1, 0, 1}, {1, -1, 1}, {math.NaN(), 1, 1}, {1, 1, math.Inf(1)}} {
 		assert.Error(t, g.validate("x"), "%v", g)

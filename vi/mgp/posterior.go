@@ -178,7 +178,7 @@ func (p *Posterior) KernelWeights() (mean, sd []float64) {
 	for i, g := range p.s.Gamma {
 		mean[i] = 1 / g
 		if p.s.Family != ARD && (p.s.Known == nil || !p.s.Known[i]) {
-			mean[i], sd[i] = p.s.Scales[i].MeanInv(), math.Sqrt(p.s.Scales[i].VarInv())
+			mean[i], sd[i] = p.s.Scales[i].MeanInv(), p.s.Scales[i].SDInv()
 		}
 	}
 	return mean, sd
