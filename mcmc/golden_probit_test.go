@@ -411,6 +411,11 @@ func TestGoldenConditionals(t *testing.T) {
 		// The sampler's density of log β has π and χ integrated out: with theirs given β it is
 		// the golden one.
 		rise := then - now + logPowers(s, g.Product.Proposal) - logPowers(s, g.Product.Beta)
+		var alone float64 // by that of one weight
+		for p, b := range g.Product.Beta {
+			alone += s.logPower(math.Log(g.Product.Proposal[p])) - s.logPower(math.Log(b))
+		}
+		require.InDelta(t, logPowers(s, g.Product.Proposal)-logPowers(s, g.Product.Beta), alone, goldenConditional)
 		for p := range d.S {
 			rise += hyperDensity(s, g.Product.Proposal[p], s.pi[p], s.chi[p]) - hyperDensity(s, g.Product.Beta[p], s.pi[p], s.chi[p])
 		}

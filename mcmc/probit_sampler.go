@@ -39,6 +39,8 @@ type probitSampler struct {
 	hyper   []walk // of ρ, one for each component
 	kernels []walk // of θ, one for each kernel with parameters
 
+	exchanges []walk // of θ against β of a product, likewise
+
 	sumSteps sumWeights
 	trial    trialKernel
 	path     trajectory
@@ -99,6 +101,9 @@ func newProbitSampler(m *probitProblem, ws *la.Workspace) *probitSampler {
 	for p, n := range m.counts {
 		if n > 0 {
 			s.kernels = append(s.kernels, newWalk(fmt.Sprintf("theta of kernel %d", p)))
+			if m.rule == probit.WProd {
+				s.exchanges = append(s.exchanges, newWalk(fmt.Sprintf("theta of kernel %d against beta", p)))
+			}
 		}
 	}
 	s.trial = newTrialKernel(m)
@@ -373,7 +378,7 @@ func (s *probitSampler) states() [][]float64 {
 // walks are all steps that are accepted or not.
 func (s *probitSampler) walks() []*walk {
 	all := []*walk{&s.leap}
-	for _, walks := range [][]walk{s.sizes, s.weights, s.given, s.hyper, s.kernels} {
+	for _, walks := range [][]walk{s.sizes, s.weights, s.given, s.hyper, s.kernels, s.exchanges} {
 		for i := range walks {
 			all = append(all, &walks[i])
 		}

@@ -350,6 +350,19 @@ func TestProbitJointSeesFaults(t *testing.T) {
 			return nil
 		}},
 		{"rates of the products' shapes", probit.WProd, false, func(p *Probit) { p.Kappa = 2 }, right},
+		{"parameters against powers by another prior of these", probit.WProd, true, nil, after(func(s *probitSampler, r random) {
+			kappa := s.kappa
+			s.kappa *= 1e6
+			for range 10 {
+				if _, err := s.exchange(r, &s.exchanges[0], s.labelled(s.f), 0, 0, s.counts[0], true); err != nil {
+					panic(err)
+				}
+			}
+			s.kappa = kappa
+			s.recombine()
+			s.drawShapes(r)
+			s.drawRates(r)
+		})},
 		{"parameters by another prior", probit.FixSum, true, func(p *Probit) { p.Theta = vi.Gamma{Shape: 3, Scale: 0.5} }, right},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -253,45 +253,103 @@ func (s *probitSampler) drawRates(r random) {
 	}
 }
 
-// sweepTheta moves the parameters of one kernel after another given W and the labels, all of a
-// kernel's together, by a random walk of their logarithms, and then computes the kernel.
+// thetas is how many times a sweep goes through the parameters of all kernels.
+const thetas = 8
+
+// sweepTheta moves the parameters of one kernel after another given W and the labels, and then
+// computes the kernel.
 func (s *probitSampler) sweepTheta(r random, burnIn bool) error {
 	if s.Q == 0 {
 		return nil
 	}
-	t := &s.trial
-	now := s.labelled(s.f) + logParameters(s.theta, s.probitProblem.theta)
-	first, k := 0, 0
-	for p, n := range s.counts {
-		if n == 0 {
-			continue
+	now := s.labelled(s.f)
+	for range thetas {
+		first, k := 0, 0
+		for p, n := range s.counts {
+			if n == 0 {
+				continue
+			}
+			var err error
+			if now, err = s.moveTheta(r, &s.kernels[k], now, p, first, first+n, burnIn); err != nil {
+				return err
+			}
+			if s.rule == probit.WProd {
+				if now, err = s.exchange(r, &s.exchanges[k], now, p, first, first+n, burnIn); err != nil {
+					return err
+				}
+			}
+			first += n
+			k++
 		}
-		size := s.kernels[k].length(r)
-		copy(t.theta, s.theta)
-		for q := first; q < first+n; q++ {
-			t.theta[q] *= special.Exp(size * r.NormFloat64())
-		}
-		s.k.Kernel(s.ws, p, t.theta[first:first+n], t.base)
-		kept := s.composite
-		s.base[p], t.base = t.base, s.base[p]
-		if err := s.recompose(); err != nil {
-			return fmt.Errorf("theta %v of kernel %d: %w", t.theta[first:first+n], p, err)
-		}
-		s.try(s.composite, s.beta)
-		then := s.labelled(t.f) + logParameters(t.theta, s.probitProblem.theta)
-		if s.kernels[k].accept(r, then-now, burnIn) {
-			now = then
-			copy(s.theta, t.theta)
-			s.f, t.f = t.f, s.f
-		} else {
-			s.base[p], t.base = t.base, s.base[p]
-			s.composite = kept
-		}
-		first += n
-		k++
 	}
 	s.recombine()
 	return nil
+}
+
+// moveTheta moves the parameters of kernel p, those from first on and before last, all together, by a
+// random walk of their logarithms. It takes and returns log p(t | f).
+func (s *probitSampler) moveTheta(r random, w *walk, now float64, p, first, last int, burnIn bool) (float64, error) {
+	t := &s.trial
+	size := w.length(r)
+	copy(t.theta, s.theta)
+	copy(t.weights, s.beta)
+	for q := first; q < last; q++ {
+		t.theta[q] *= special.Exp(size * r.NormFloat64())
+	}
+	_, then, err := s.decideTheta(r, w, now, 0, p, first, last, burnIn)
+	return then, err
+}
+
+// exchange moves the parameters of kernel p of a product against its weight, θ → θ·e^s and
+// β_p → β_p·e^(−s). Of [ExponentialKernels] it leaves K_p^β_p alone, so that neither moves far without
+// the other. It takes and returns log p(t | f).
+func (s *probitSampler) exchange(r random, w *walk, now float64, p, first, last int, burnIn bool) (float64, error) {
+	t := &s.trial
+	step := float64(w.length(r) * r.NormFloat64())
+	copy(t.theta, s.theta)
+	copy(t.weights, s.beta)
+	for q := first; q < last; q++ {
+		t.theta[q] *= special.Exp(step)
+	}
+	log := s.logBeta[p] - step
+	t.weights[p] = special.Exp(log)
+	yes, then, err := s.decideTheta(r, w, now, s.logPower(log)-s.logPower(s.logBeta[p]), p, first, last, burnIn)
+	if yes {
+		s.beta[p], s.logBeta[p] = t.weights[p], log
+	}
+	return then, err
+}
+
+// decideTheta accepts the trial's θ and weights, of which θ differs from first on and before last, in
+// the parameters of kernel p, or does not; the prior of the weights' logarithms rises by rise. It tells
+// whether it did, and returns log p(t | f).
+func (s *probitSampler) decideTheta(r random, w *walk, now, rise float64, p, first, last int, burnIn bool) (bool, float64, error) {
+	t := &s.trial
+	s.k.Kernel(s.ws, p, t.theta[first:last], t.base)
+	kept := s.composite
+	s.base[p], t.base = t.base, s.base[p]
+	if err := s.recompose(); err != nil {
+		return false, now, fmt.Errorf("theta %v of kernel %d: %w", t.theta[first:last], p, err)
+	}
+	s.try(s.composite, t.weights)
+	then := s.labelled(t.f)
+	prior := s.probitProblem.theta
+	rise += then - now + logParameters(t.theta[first:last], prior) - logParameters(s.theta[first:last], prior)
+	if !w.accept(r, rise, burnIn) {
+		s.base[p], t.base = t.base, s.base[p]
+		s.composite = kept
+		return false, now, nil
+	}
+	copy(s.theta, t.theta)
+	s.f, t.f = t.f, s.f
+	return true, then, nil
+}
+
+// logPower returns the log prior density of log β of a product, π and χ integrated out, up to a
+// constant: β·p(β) = κξ/((β+ξ)·(κ + e)²) with e = log(1 + ξ/β), of which ξ/(β+ξ) = 1 − exp(−e).
+func (s *probitSampler) logPower(logBeta float64) float64 {
+	e := s.logExcess(logBeta)
+	return special.Log(-special.Expm1(-e)) - float64(2*special.Log(s.kappa+e))
 }
 
 // logParameters returns the log prior density of log θ, up to a constant.

@@ -145,7 +145,7 @@ func ExamplePairRegression() {
 	fmt.Printf("a new cook: %.1f at the easiest dish, %.1f at the hardest\n", mean[0][0], mean[0][1])
 
 	// The same for one pair at a time.
-	p, err := model.Predictor(false)
+	p, err := model.Predictor(mkl.PredictorOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func ExamplePairClassifier() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.Predictor(false)
+	p, err := model.Predictor(mkl.PredictorOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

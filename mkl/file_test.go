@@ -648,6 +648,16 @@ func TestSeedsOfFuzzLoad(t *testing.T) {
 		} else if ok && g.design.share != nil {
 			name += "-spanned"
 		}
+		switch p := m.(type) { // those of before there was healing are kept too
+		case *PairRegressionModel:
+			if p.healed[0] != nil {
+				name += "-healed"
+			}
+		case *PairClassifierModel:
+			if p.healed[0] != nil {
+				name += "-healed"
+			}
+		}
 		if _, err := os.Stat(name); *updateGolden && err != nil {
 			require.NoError(t, os.MkdirAll(path.Dir(name), 0o755))
 			require.NoError(t, os.WriteFile(name, []byte("go test fuzz v1\n[]byte("+strconv.Quote(string(file))+")\n"), 0o644))

@@ -20,13 +20,8 @@ type healable interface {
 // healing heals the predictions of a [RegressionModel], a [SharedRegressionModel] or a
 // [TaskRegressionModel]; docs/healing.md.
 type healing struct {
+	*selfDesign
 	posterior healable
-
-	// design is the model's, with the kernel of each sample with itself as one more
-	// column of every precomputed input. Those of the inputs in added do not have it
-	// in the model's own design: predictions without it are not healed.
-	design *design
-	added  []int
 }
 
 // newHealing returns what heals predictions of a posterior, nil if nothing can.
@@ -34,26 +29,44 @@ func newHealing(ds *design, p healable) *healing {
 	if !p.Healable() {
 		return nil
 	}
-	extended := *ds
-	extended.inputs = slices.Clone(ds.inputs)
-	h := &healing{posterior: p, design: &extended}
-	for _, v := range ds.views {
-		in := &extended.inputs[v.input]
-		if _, ok := v.kernel.(Precomputed); ok && in.cols == ds.d {
-			in.cols++
-			h.added = append(h.added, v.input)
-		}
-	}
-	return h
+	return &healing{newSelfDesign(ds), p}
 }
 
 // heals reports whether inputs of these numbers of columns have all that healing needs.
 func (h *healing) heals(inputs int, cols func(i int) int) bool {
-	if h == nil {
+	return h != nil && h.selfDesign.heals(inputs, cols)
+}
+
+// selfDesign is a design of predictions that are healed.
+type selfDesign struct {
+	// design is the model's, with the kernel of each sample with itself as one more
+	// column of every precomputed input. Those of the inputs in added do not have it
+	// in the model's own design: predictions without it are not healed.
+	design *design
+	added  []int
+}
+
+func newSelfDesign(ds *design) *selfDesign {
+	extended := *ds
+	extended.inputs = slices.Clone(ds.inputs)
+	s := &selfDesign{design: &extended}
+	for _, v := range ds.views {
+		in := &extended.inputs[v.input]
+		if _, ok := v.kernel.(Precomputed); ok && in.cols == ds.d {
+			in.cols++
+			s.added = append(s.added, v.input)
+		}
+	}
+	return s
+}
+
+// heals reports whether inputs of these numbers of columns have all that healing needs.
+func (s *selfDesign) heals(inputs int, cols func(i int) int) bool {
+	if s == nil {
 		return false
 	}
-	for _, i := range h.added {
-		if i >= inputs || cols(i) != h.design.inputs[i].cols {
+	for _, i := range s.added {
+		if i >= inputs || cols(i) != s.design.inputs[i].cols {
 			return false
 		}
 	}
@@ -75,10 +88,18 @@ func (h *healing) predict(ctx context.Context, opt PredictOptions, x []Features,
 
 // note says in a line what keeps predictions from being healed, if anything does.
 func (h *healing) note() string {
+	if h == nil {
+		return (*selfDesign)(nil).note()
+	}
+	return h.selfDesign.note()
+}
+
+// note says in a line what keeps predictions from being healed, if anything does.
+func (s *selfDesign) note() string {
 	switch {
-	case h == nil:
+	case s == nil:
 		return "predictions are not healed, and intervals away from the samples too short: the basis points are not the samples, or the file is from before healing\n"
-	case len(h.added) > 0:
+	case len(s.added) > 0:
 		return "predictions are healed only with the kernel of each sample with itself as a last column of precomputed kernels; without it intervals away from the samples are too short\n"
 	}
 	return ""

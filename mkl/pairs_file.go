@@ -59,6 +59,12 @@ func (f *fileWriter) addPairSide(prefix string, ds *design, s *bemkl.PairSideSta
 		packed = append(packed, packLower(la.MatrixOf(R, R, s.HCov.Row(i)))...)
 	}
 	f.add("h.cov", packed, N, R*(R+1)/2)
+	if h := s.Healing; h != nil {
+		f.add("healing.kernel", packLower(h.Kernel), D*(D+1)/2)
+		f.add("healing.trust", flat(h.Trust), R, D)
+		f.add("healing.residual", flat(h.Residual), R, D)
+		f.add("healing.precision", h.Precision, R)
+	}
 	return f.addDesign(ds, N)
 }
 
@@ -124,6 +130,15 @@ func (f *fileReader) takePairSide(prefix string, j designJSON) (ds *design, s be
 		E: f.take("e.mean", P), ECov: f.takeCovariance("e.cov", P), Gram: f.takeUpper("gram", D),
 		H: f.takeMatrix("h.mean", R, N), HCov: la.NewMatrix[float64](N, R*R),
 	}
+	if f.has("healing.kernel") {
+		s.Healing = &bemkl.PairHealing{
+			Kernel: f.takeLower("healing.kernel", D), Trust: f.takeMatrix("healing.trust", R, D),
+			Residual: f.takeMatrix("healing.residual", R, D), Precision: f.take("healing.precision", R),
+		}
+		if f.err == nil {
+			s.Healing.Kernel.MirrorLower()
+		}
+	}
 	if f.err != nil {
 		return nil, s, f.err
 	}
@@ -141,8 +156,8 @@ func (f *fileReader) takePairSide(prefix string, j designJSON) (ds *design, s be
 	return ds, s, f.err
 }
 
-// Save writes the model to a file that [Load] reads: about 4·D² bytes for the D basis points of
-// either side, and 4·R² for each row and column.
+// Save writes the model to a file that [Load] reads: about 8·D² bytes for the D basis points of
+// either side, half of them for healing, and 4·R² for each row and column.
 func (m *PairRegressionModel) Save(w io.Writer) error {
 	var f fileWriter
 	j := f.addPairs(&m.pairModel)

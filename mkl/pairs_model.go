@@ -15,7 +15,8 @@ type pairModel struct {
 	record
 	rows, columns *design
 	posterior     *bemkl.PairPosterior
-	rounding      float64 // see Rounding
+	healed        [2]*selfDesign // of new rows and of new columns; nil if these are not healed
+	rounding      float64        // see Rounding
 }
 
 // pairModel returns the model of a fit.
@@ -32,6 +33,11 @@ func (f *Fitting) pairModel(d *pairData, p *bemkl.PairPosterior, rec vi.Record, 
 // set completes the model by its posterior, and reports what is no number.
 func (m *pairModel) set(p *bemkl.PairPosterior) (err error) {
 	m.posterior = p
+	for i, ds := range [2]*design{m.rows, m.columns} {
+		if p.Healable(i == 1) {
+			m.healed[i] = newSelfDesign(ds)
+		}
+	}
 	if m.rounding, err = p.Rounding(&la.Workspace{}); err != nil {
 		return fmt.Errorf("mkl: %w", err)
 	}
@@ -121,11 +127,11 @@ func (m *pairModel) KernelSpreads(ctx context.Context, opt PredictOptions, x ...
 }
 
 // factors finds what is known of the factors of a side.
-func (m *pairModel) factors(ctx context.Context, opt PredictOptions, ds *design, columns bool, s Side) (*bemkl.PairFactors, error) {
-	R, rows, cols := m.posterior.Dims()
-	n := rows
+func (m *pairModel) factors(ctx context.Context, opt PredictOptions, columns bool, s Side) (*bemkl.PairFactors, error) {
+	R, n, cols := m.posterior.Dims()
+	ds, own := m.rows, m.healed[0]
 	if columns {
-		n = cols
+		ds, own, n = m.columns, m.healed[1], cols
 	}
 	if s.X == nil {
 		for i, at := range s.Known {
@@ -142,6 +148,10 @@ func (m *pairModel) factors(ctx context.Context, opt PredictOptions, ds *design,
 	if s.Known != nil {
 		return nil, fmt.Errorf("mkl: X and Known exclude each other")
 	}
+	healed := !opt.Published && !opt.Unhealed && own.heals(len(s.X), func(i int) int { return s.X[i].Cols })
+	if healed {
+		ds = own.design
+	}
 	t, err := ds.checkInputs(s.X)
 	if err != nil {
 		return nil, err
@@ -150,8 +160,14 @@ func (m *pairModel) factors(ctx context.Context, opt PredictOptions, ds *design,
 	if !opt.MeanOnly {
 		out.Covariance = la.NewMatrix[float64](t, R*R)
 	}
-	err = ds.predictBlocks(ctx, opt.Workers, s.X, t, func(k vi.Kernels, first, n int) error {
-		f, err := m.posterior.New(columns, k, opt.ofPairs())
+	err = ds.eachBlock(ctx, opt.Workers, ds.blockWords(), healed, s.X, t, func(k *vi.Dense, self la.Matrix[float64], first, n int) error {
+		var f *bemkl.PairFactors
+		var err error
+		if healed {
+			f, err = m.posterior.NewHealed(columns, k, self, opt.ofPairs())
+		} else {
+			f, err = m.posterior.New(columns, k, opt.ofPairs())
+		}
 		if err != nil {
 			return err
 		}
@@ -169,11 +185,11 @@ func (m *pairModel) predict(ctx context.Context, opt PredictOptions, rows, colum
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	x, err := m.factors(ctx, opt, m.rows, false, rows)
+	x, err := m.factors(ctx, opt, false, rows)
 	if err != nil {
 		return nil, fmt.Errorf("rows: %w", err)
 	}
-	z, err := m.factors(ctx, opt, m.columns, true, columns)
+	z, err := m.factors(ctx, opt, true, columns)
 	if err != nil {
 		return nil, fmt.Errorf("columns: %w", err)
 	}
@@ -198,11 +214,14 @@ func (m *pairModel) summary(headline, line string) string {
 		b.WriteString("COLLAPSED: all weights vanish and every pair has the same prediction\n")
 	}
 	rows, columns := m.SideWeights()
-	for _, side := range []struct {
+	for i, side := range []struct {
 		name    string
 		weights []KernelWeight
 	}{{"rows", rows}, {"columns", columns}} {
 		fmt.Fprintf(&b, "%s: %s", side.name, summarizeActive(side.weights))
+		if note := m.healed[i].note(); note != "" {
+			fmt.Fprintf(&b, "new %s: %s", side.name, note)
+		}
 	}
 	return b.String()
 }
@@ -232,8 +251,9 @@ func (m *PairRegressionModel) Predict(rows, columns Side) (mean, variance [][]fl
 	return p.Mean, p.Variance, nil
 }
 
-// PredictPairs is Predict with options. Covariances of new rows or columns take as many
-// factorisations of the basis points' order as there are components, in every call.
+// PredictPairs is Predict with options. New rows or columns take twice as many factorisations of
+// the basis points' order as there are components, in every call, half of them for healing: see
+// [PredictOptions].
 func (m *PairRegressionModel) PredictPairs(ctx context.Context, opt PredictOptions, rows, columns Side) (*PairPrediction, error) {
 	p, err := m.predict(ctx, opt, rows, columns)
 	if err != nil {

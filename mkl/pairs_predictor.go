@@ -21,7 +21,7 @@ type Factors struct {
 // of a column, which serve for as many pairs as wanted, and combines them. It is immutable and
 // safe for concurrent use.
 //
-//	p, err := model.Predictor(false)
+//	p, err := model.Predictor(mkl.PredictorOptions{})
 //	user, film := p.Row(), p.Column()
 //	err = p.New(user, features)
 //	err = p.Known(film, 17)
@@ -37,21 +37,27 @@ type PairPredictor struct {
 type pointSide struct {
 	pointKernels
 	points  *bemkl.PairPoints
+	healed  *selfDesign        // nil if new factors are not healed
+	bare    []input            // the inputs of those that are not
 	fit     *bemkl.PairFactors // those of the fit
 	scratch int
 	pool    scratchPool
 }
 
 // predictor returns what predicts single pairs.
-func (m *pairModel) predictor(meanOnly bool, scale target) (*PairPredictor, error) {
-	p := &PairPredictor{posterior: m.posterior, scale: scale, meanOnly: meanOnly}
+func (m *pairModel) predictor(opt PredictorOptions, scale target) (*PairPredictor, error) {
+	p := &PairPredictor{posterior: m.posterior, scale: scale, meanOnly: opt.MeanOnly}
 	for i, ds := range [2]*design{m.rows, m.columns} {
-		points, err := m.posterior.Points(&la.Workspace{}, i == 1, meanOnly)
+		s := &p.sides[i]
+		s.bare = ds.inputs
+		if !opt.Published && !opt.Unhealed && m.healed[i] != nil {
+			s.healed, ds = m.healed[i], m.healed[i].design
+		}
+		points, err := m.posterior.Points(&la.Workspace{}, i == 1, opt.MeanOnly, s.healed != nil)
 		if err != nil {
 			return nil, fmt.Errorf("mkl: Predictor: %w", err)
 		}
-		s := &p.sides[i]
-		s.pointKernels = newPointKernels(ds, upTo(len(ds.views)), upTo(ds.d), false)
+		s.pointKernels = newPointKernels(ds, upTo(len(ds.views)), upTo(ds.d), s.healed != nil)
 		s.points, s.fit, s.scratch = points, m.posterior.Known(i == 1, nil), points.ScratchSize()
 		s.pool = newScratchPool(func() *scratch {
 			c := s.newScratch()
@@ -62,15 +68,19 @@ func (m *pairModel) predictor(meanOnly bool, scale target) (*PairPredictor, erro
 	return p, nil
 }
 
-// Predictor makes a predictor of single pairs. Unless meanOnly, it keeps for each component a
-// Cholesky factor of the order of the basis points, of either side.
-func (m *PairRegressionModel) Predictor(meanOnly bool) (*PairPredictor, error) {
-	return m.predictor(meanOnly, m.scale)
+// Predictor makes a predictor of single pairs; opt.Target and opt.Tolerance are not used. Of
+// either side it keeps for each component a Cholesky factor of the order of the basis points,
+// unless MeanOnly, and a matrix of that order, unless Unhealed.
+//
+// Rows of precomputed kernels may have the kernel of the new row, or column, with itself as one
+// more value, with which its factors are healed.
+func (m *PairRegressionModel) Predictor(opt PredictorOptions) (*PairPredictor, error) {
+	return m.predictor(opt, m.scale)
 }
 
 // Predictor makes a predictor of single pairs, as [PairRegressionModel.Predictor].
-func (m *PairClassifierModel) Predictor(meanOnly bool) (*PairPredictor, error) {
-	return m.predictor(meanOnly, target{0, 1})
+func (m *PairClassifierModel) Predictor(opt PredictorOptions) (*PairPredictor, error) {
+	return m.predictor(opt, target{0, 1})
 }
 
 // Row returns memory for the factors of a row.
@@ -106,12 +116,20 @@ func (p *PairPredictor) New(f *Factors, x ...[]float64) error {
 	if err != nil {
 		return err
 	}
-	if err := s.checkPoint(x); err != nil {
+	inputs, healed := s.bare, s.healed.heals(len(x), func(i int) int { return len(x[i]) })
+	if healed {
+		inputs = s.inputs
+	}
+	if err := checkPoint(inputs, x); err != nil {
 		return err
 	}
 	c := s.pool.take()
 	s.kernels(c, x)
-	s.points.At(&c.ws, c.k, c.g, f.mean, f.cov)
+	self := c.self
+	if !healed {
+		self = nil
+	}
+	s.points.At(&c.ws, c.k, self, c.g, f.mean, f.cov)
 	s.pool.put(c)
 	f.known = true
 	return nil

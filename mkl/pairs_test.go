@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
 // somePairs returns views of rows and columns, and of every pair a value that depends on them,
@@ -141,11 +142,11 @@ func TestPairsAgree(t *testing.T) {
 	require.Equal(t, want.Mean, means.Mean)
 	require.Nil(t, means.Variance)
 
-	p, err := model.Predictor(false)
+	p, err := model.Predictor(PredictorOptions{})
 	require.NoError(t, err)
-	only, err := model.Predictor(true)
+	only, err := model.Predictor(PredictorOptions{MeanOnly: true})
 	require.NoError(t, err)
-	of, err := classifier.Predictor(false)
+	of, err := classifier.Predictor(PredictorOptions{})
 	require.NoError(t, err)
 	row, column := p.Row(), p.Column()
 	for i := range newRows.X[0].Rows {
@@ -193,6 +194,135 @@ func TestPairsAgree(t *testing.T) {
 }
 
 func second(_, _ float64, err error) error { return err }
+
+// New rows and columns are healed, also by predictors and from files, which widens them and leaves
+// those of the fit alone; Unhealed, Published and files from before there was healing do without.
+func TestPairsAreHealed(t *testing.T) {
+	rows, columns, y, has := somePairs(5, 26, 22)
+	r, c, known, newRows, newColumns := firstPairs(rows, columns, y, 20, 18)
+	_, _, labels, _, _ := firstPairs(rows, columns, has, 20, 18)
+	ctx := context.Background()
+	f := Fitting{MaxSweeps: 40, Tolerance: -1}
+	model, err := PairRegression{Fitting: f, Components: 2}.Fit(ctx, r, c, known)
+	require.NoError(t, err)
+	classifier, err := PairClassifier{Fitting: f, Components: 2}.Fit(ctx, r, c, labels)
+	require.NoError(t, err)
+	predict := func(m *PairRegressionModel, opt PredictOptions, rows, columns Side) *PairPrediction {
+		t.Helper()
+		p, err := m.PredictPairs(ctx, opt, rows, columns)
+		require.NoError(t, err)
+		return p
+	}
+	bare := PredictOptions{Unhealed: true}
+	require.Equal(t, predict(model, PredictOptions{}, Side{}, Side{}), predict(model, bare, Side{}, Side{}))
+	healed, plain := predict(model, PredictOptions{}, newRows, newColumns), predict(model, bare, newRows, newColumns)
+	require.Equal(t, plain, predict(model, PredictOptions{Published: true}, newRows, newColumns))
+	var wider float64
+	for i := range healed.Mean {
+		for j, v := range healed.Variance[i] {
+			wider += math.Log(v / plain.Variance[i][j])
+		}
+	}
+	assert.Greater(t, wider, 0.0)
+	require.NotEqual(t, plain.Mean, healed.Mean)
+	scores, err := classifier.PredictPairs(ctx, PredictOptions{}, newRows, Side{})
+	require.NoError(t, err)
+	bareScores, err := classifier.PredictPairs(ctx, bare, newRows, Side{})
+	require.NoError(t, err)
+	require.NotEqual(t, bareScores.Probability, scores.Probability)
+
+	s := model.Posterior().State()
+	s.X.Healing, s.Z.Healing = nil, nil
+	before := &PairRegressionModel{pairModel{record: model.record, rows: model.rows, columns: model.columns}, model.scale}
+	p, err := bemkl.NewPairPosterior(s)
+	require.NoError(t, err)
+	require.NoError(t, before.set(p))
+	var file bytes.Buffer
+	require.NoError(t, before.Save(&file))
+	require.NotContains(t, file.String(), "healing")
+	loaded, err := LoadAs[*PairRegressionModel](&file)
+	require.NoError(t, err)
+	require.Equal(t, plain, predict(loaded, PredictOptions{}, newRows, newColumns))
+	assert.Contains(t, loaded.Summary(), "new columns: predictions are not healed")
+	assert.NotContains(t, model.Summary(), "healed")
+
+	of := func(m *PairRegressionModel, opt PredictorOptions) (mean, variance float64) {
+		t.Helper()
+		p, err := m.Predictor(opt)
+		require.NoError(t, err)
+		row, column := p.Row(), p.Column()
+		require.NoError(t, p.New(row, newRows.X[0].Row(3), newRows.X[1].Row(3)))
+		require.NoError(t, p.New(column, newColumns.X[0].Row(1)))
+		mean, variance, err = p.Predict(row, column)
+		require.NoError(t, err)
+		return mean, variance
+	}
+	for _, c := range []struct {
+		model *PairRegressionModel
+		opt   PredictorOptions
+		want  *PairPrediction
+	}{{model, PredictorOptions{}, healed}, {model, PredictorOptions{Unhealed: true}, plain}, {loaded, PredictorOptions{}, plain}} {
+		mean, variance := of(c.model, c.opt)
+		assert.InDelta(t, c.want.Mean[3][1], mean, 1e-9)
+		assert.InEpsilon(t, c.want.Variance[3][1], variance, 1e-9)
+	}
+}
+
+// Given kernels heal new rows by one more column, the kernel of each with itself.
+func TestPairsOfGivenKernelsAreHealed(t *testing.T) {
+	const n, more = 14, 5
+	rows, columns, y, _ := somePairs(6, n+more, 9)
+	gram := matrix(n+more, n+more, func(i, j int) float64 {
+		d := 0.0
+		for c := range 2 {
+			x := rows[0].X.At(i, c) - rows[0].X.At(j, c)
+			d += x * x
+		}
+		return math.Exp(-d / 2)
+	})
+	ctx := context.Background()
+	fitting := Fitting{MaxSweeps: 20, Tolerance: -1}
+	given := []View{{Name: "x", X: gram.Slice(0, n, 0, n).Clone(), Kernel: Precomputed{}}}
+	model, err := PairRegression{Fitting: fitting, Components: 2}.Fit(ctx, given, columns, y[:n])
+	require.NoError(t, err)
+	direct := []View{{Name: "x", X: rows[0].X.Slice(0, n, 0, 2).Clone(), Kernel: RBF{Width: 1}}}
+	same, err := PairRegression{Fitting: fitting, Components: 2}.Fit(ctx, direct, columns, y[:n])
+	require.NoError(t, err)
+	assert.Contains(t, model.Summary(), "new rows: predictions are healed only with the kernel of each sample with itself")
+
+	later := gram.Slice(n, n+more, 0, n).Clone()
+	whole := matrix(more, n+1, func(i, j int) float64 {
+		if j == n {
+			return 1
+		}
+		return later.At(i, j)
+	})
+	x := Side{X: []Features{rows[0].X.Slice(n, n+more, 0, 2).Clone()}}
+	for _, c := range []struct {
+		given Features
+		opt   PredictOptions
+	}{{whole, PredictOptions{}}, {later, PredictOptions{Unhealed: true}}} {
+		want, err := same.PredictPairs(ctx, c.opt, x, Side{})
+		require.NoError(t, err)
+		got, err := model.PredictPairs(ctx, PredictOptions{}, Side{X: []Features{c.given}}, Side{})
+		require.NoError(t, err)
+		p, err := model.Predictor(PredictorOptions{})
+		require.NoError(t, err)
+		row, column := p.Row(), p.Column()
+		require.NoError(t, p.Known(column, 0))
+		for i := range more {
+			require.NoError(t, p.New(row, c.given.Row(i)))
+			mean, variance, err := p.Predict(row, column)
+			require.NoError(t, err)
+			require.InDelta(t, got.Mean[i][0], mean, 1e-9)
+			require.InEpsilon(t, got.Variance[i][0], variance, 1e-9)
+			for j := range want.Mean[i] {
+				require.InDelta(t, want.Mean[i][j], got.Mean[i][j], 1e-6)
+				require.InEpsilon(t, want.Variance[i][j], got.Variance[i][j], 1e-6)
+			}
+		}
+	}
+}
 
 // What does not fit is refused, by its place.
 func TestPairsAreRefused(t *testing.T) {

@@ -19,9 +19,10 @@ type PredictOptions struct {
 	// of healing.
 	MeanOnly bool
 
-	// Unhealed leaves out what a [RegressionModel] adds to the predictions of its
-	// posterior, whose intervals are too short away from the samples; see
-	// docs/healing.md. Published leaves it out too. To other models it means nothing.
+	// Unhealed leaves out what a [RegressionModel] and its kin, and models of pairs for new
+	// rows and columns, add to the predictions of their posteriors, whose intervals are too
+	// short away from the samples; see docs/healing.md. Published leaves it out too. To other
+	// models it means nothing.
 	Unhealed bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).

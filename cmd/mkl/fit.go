@@ -233,6 +233,7 @@ type problem struct {
 	est        *estimator
 	prior      map[string]mkl.Gamma
 	classPrior map[string]mkl.Gamma
+	on         []float64 // of -prior sigma
 	scaled     scales
 	notes      *notes
 	settings   *settings
@@ -330,6 +331,9 @@ func (p *problem) choose() (err error) {
 	if p.classPrior, err = p.classPriors(); err != nil {
 		return err
 	}
+	if p.on, err = p.switches(); err != nil {
+		return err
+	}
 	if p.scaled, err = p.scales(); err != nil {
 		return err
 	}
@@ -362,7 +366,7 @@ func (p *problem) prepare() error {
 		return err
 	}
 	p.settings = &settings{
-		fitCmd: p.fitCmd, prior: p.prior, classPrior: p.classPrior, scaled: p.scaled, features: p.views[0].features(),
+		fitCmd: p.fitCmd, prior: p.prior, classPrior: p.classPrior, on: p.on, scaled: p.scaled, features: p.views[0].features(),
 		fitting: mkl.Fitting{
 			Seed: p.Seed, Restarts: p.Restarts, Tolerance: p.Tolerance, MaxSweeps: p.Sweeps,
 			AllowDuplicates: p.AllowDuplicates || open(p.views), // kernels that the data suggest are not the user's mistake

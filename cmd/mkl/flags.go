@@ -43,7 +43,7 @@ type learnFlags struct {
 	View   []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"A view of the samples; can be repeated. Without one, all columns that are not targets."`
 
 	Sparse string   `enum:"none,kernels,samples,both" default:"none" help:"What to make sparse by Gamma(1e-10,1e+10) priors on weights: none, kernels, samples or both."`
-	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon, of -model probit of alpha, rho or theta, or its kappa or xi as kappa=RATE, or alpha=learn, which learns shape and scale, of -model pairs of lambda, eta, gamma or epsilon; can be repeated (1,1)."`
+	Prior  []string `sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of lambda, upsilon, gamma, omega or epsilon, of -model probit of alpha, rho or theta, or its kappa or xi as kappa=RATE, or with -rule bin the probability that kernels are on as sigma=0.2 or one for each, or alpha=learn, which learns shape and scale, of -model pairs of lambda, eta, gamma or epsilon; can be repeated (1,1)."`
 	Margin float64  `default:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default}); the paper has one, and probabilities too near 0 and 1."`
 	SigmaG float64  `default:"${sigmaG}" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default})."`
 
@@ -408,7 +408,7 @@ func (c *fitCmd) priors(est *estimator) (map[string]mkl.Gamma, error) {
 			}
 			return nil, console.Inputf("-prior %s: the %s %s", s, noun, join(est.priors))
 		}
-		if learnsAlpha(s) {
+		if learnsAlpha(s) || name == priorOfSwitches {
 			continue
 		}
 		if name == "kappa" || name == "xi" { // rates of exponential distributions
@@ -426,6 +426,31 @@ func (c *fitCmd) priors(est *estimator) (map[string]mkl.Gamma, error) {
 		priors[name] = g
 	}
 	return priors, nil
+}
+
+// priorOfSwitches is the name of the -prior that says how probable it is that kernels are on.
+const priorOfSwitches = "sigma"
+
+// switches reads -prior sigma, a probability for all kernels or one for each; nil without it.
+func (c *fitCmd) switches() (on []float64, err error) {
+	for _, s := range c.Prior {
+		name, value, _ := strings.Cut(s, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), priorOfSwitches) {
+			continue
+		}
+		if c.Rule != "bin" {
+			return nil, console.Inputf("-prior %s is for -rule bin, not %s", s, c.Rule)
+		}
+		on = nil
+		for text := range strings.SplitSeq(value, ",") {
+			v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			if err != nil || !(v > 0 && v < 1) {
+				return nil, console.Inputf("-prior %s: probabilities above 0 and below 1 are needed, as in %s=0.2 or %s=0.2,0.5", s, name, name)
+			}
+			on = append(on, v)
+		}
+	}
+	return on, nil
 }
 
 // learnsAlpha reports whether the text of a -prior asks for a prior alpha that is learned.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -204,7 +205,7 @@ var estimators = []*estimator{
 	{
 		model: "probit", tasks: []string{taskBinary, taskMulticlass}, kind: "probit-classifier", form: classes, gaps: true,
 		flags:  []string{"kernels", "text", "prior", "rule", "search", "update", "ridge", "class-prior", "gibbs", "relevance", "prune", "map", "allow-duplicates", "restarts", "store", "resume"},
-		priors: []string{"alpha", "rho", "kappa", "xi", "theta"},
+		priors: []string{"alpha", "rho", priorOfSwitches, "kappa", "xi", "theta"},
 		build: func(s *settings) fitter {
 			c := mkl.ProbitClassifier[string]{
 				Fitting: s.fitting, Alpha: s.prior["alpha"], LearnAlpha: slices.ContainsFunc(s.Prior, learnsAlpha), ClassAlpha: s.classPrior, Rule: rule(s.Rule), NotEmpty: true,
@@ -227,6 +228,14 @@ var estimators = []*estimator{
 			}
 			return fitter{c.EstimateMemory, func(ctx context.Context, d *data) (mkl.Model, error) {
 				c.Classes = d.classes
+				switch len(s.on) {
+				case 0, len(d.views):
+					c.On = s.on
+				case 1:
+					c.On = slices.Repeat(s.on, len(d.views))
+				default:
+					return nil, console.Inputf("-prior sigma has %d probabilities for %s: one is needed, or one for each kernel", len(s.on), console.Plural(len(d.views), "kernel"))
+				}
 				return asModel(c.Fit(ctx, d.views, d.class))
 			}}
 		},
@@ -288,6 +297,7 @@ type settings struct {
 	prior   map[string]mkl.Gamma // by name, those that differ from the default
 
 	classPrior map[string]mkl.Gamma // of -class-prior
+	on         []float64            // of -prior sigma
 	scaled     scales               // of -hold and -weight
 	features   []string             // names of the columns of the first view
 }

@@ -343,7 +343,7 @@ func TestClassModels(t *testing.T) {
 		{"-task binary -target big -model probit", "binary (probit) of big", false},
 		{"-task multiclass -target species -model probit -rule wsum -restarts 1", "multiclass (probit) of species", false},
 		{"-task multiclass -target species -model probit -prior alpha=learn", "iris, other", false},
-		{"-task multiclass -target species -model probit -rule bin -prior alpha=2,1", "iris, other", false},
+		{"-task multiclass -target species -model probit -rule bin -prior alpha=2,1 -prior sigma=0.2", "iris, other", false},
 		{"-task multiclass -target species -model probit -kernels rbf(ard) -prior theta=2,0.5 -search sampling -sweeps 3", "iris, other", false},
 		{"-task multiclass -target species -model probit -kernels rbf(ard) -gibbs -chains 1 -draws 5 -thin 1", "1 chain of 10 sweeps, 5 draws kept", false},
 		{"-task multiclass -target species -model probit -rule wprod -kernels rbf(width={1,2}) -prior kappa=0.5 -prior xi=2", "iris, other", false},

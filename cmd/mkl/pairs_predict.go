@@ -66,13 +66,13 @@ func (c *modelInput) pairInput(e *console.Env, o *opened) (*pairInput, error) {
 		t.file.Need(found[0], table.OptionalLabel)
 	}
 	m, ok := o.Model.(interface {
-		Predictor(meanOnly bool) (*mkl.PairPredictor, error)
+		Predictor(opt mkl.PredictorOptions) (*mkl.PairPredictor, error)
 		SideInputs() (rows, columns []mkl.Input)
 	})
 	if !ok {
 		return nil, console.Inputf("the command does not know how to predict with %v", o.Model)
 	}
-	if t.of, err = m.Predictor(false); err != nil {
+	if t.of, err = m.Predictor(mkl.PredictorOptions{Published: c.Published, Unhealed: c.Unhealed}); err != nil {
 		return nil, console.Input(err)
 	}
 	rows, _ := m.SideInputs()

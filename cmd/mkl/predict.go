@@ -22,7 +22,7 @@ type predictFlags struct {
 	View      []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they are not called what they were in the fit; @file takes a file."`
 	Interval  float64  `default:"0.95" help:"Probability of the predictive interval of a regression (${default})."`
 	Published bool     `help:"Use the published predictive variance, which is too small."`
-	Unhealed  bool     `help:"Use the posterior's own predictions of a BMKLR regression, whose intervals are too short away from the samples."`
+	Unhealed  bool     `help:"Use the posterior's own predictions of a BMKLR regression, or of new rows and columns of pairs, whose intervals are too short away from the samples."`
 	Workers   int      `help:"Most goroutines at work; 0 means one for each processor."`
 
 	console.Layout `embed:""`

@@ -18,9 +18,9 @@ type healer struct {
 	kernels   []la.Matrix[float64] // R of D×D, F_r = scale·kernels_r
 	scale     float64
 	weights   whitening
-	residual  la.Matrix[float64] // R×D, the whitened targets less their bias and F_r·E[a]; 0 where one is missing
+	residual  la.Matrix[float64] // R×D, the whitened targets less their bias and F_r·E[a], times trust
 	a         []float64          // D, E[a] if the residual is to be moved to the mean of sampleWeights
-	observed  []float64          // D of 0 and 1, 0 where the target is missing; nil if none is
+	trust     []float64          // D, the precision of each sample's targets, 0 where they are missing; nil if all are 1
 	precision float64            // λ*
 	s         []float64          // D, Λ^-½
 
@@ -82,8 +82,8 @@ func (w *whitening) size(m int) (most float64) {
 // sampleWeights is the posterior of the sample weights given the whitened targets and the
 // means of all else.
 type sampleWeights struct {
-	factor   la.Matrix[float64] // D×D, of s·(Λ + Σ_r F_rᵀF_r)·s without the rows of missing targets
-	residual la.Matrix[float64] // R×D, the whitened targets less their bias and F_r·μ, μ the mean or E[a]
+	factor   la.Matrix[float64] // D×D, of s·(Λ + Σ_r F_rᵀ·diag(trust)·F_r)·s
+	residual la.Matrix[float64] // R×D, the whitened targets less their bias and F_r·μ, μ the mean or E[a], times trust
 }
 
 // newHealers returns the healers of a regression's outputs, none if h is nil.
@@ -109,7 +109,7 @@ func newHealers(h *Healing, s *scorer) []*healer {
 		la.Scal(scale, r.weights.weights.Data)
 		la.Scal(scale, r.residual.Data)
 		if h.Observed.Rows > 0 {
-			r.observed = h.Observed.Row(o)
+			r.trust = h.Observed.Row(o)
 		}
 		all = append(all, r)
 	}
@@ -125,27 +125,33 @@ func (p *scorer) priorRoots(r int) []float64 {
 	return s
 }
 
-// mask sets the entries of the samples to 0 whose target is missing.
-func (h *healer) mask(x []float64) {
-	for i, z := range h.observed {
-		if z == 0 {
-			x[i] = 0
-		}
+// trusted multiplies the entries of the samples by their trust.
+func (h *healer) trusted(x []float64) {
+	for i, w := range h.trust {
+		x[i] *= w
 	}
 }
 
-// observedRows returns kernels_r with zeros in the rows of missing targets.
-func (h *healer) observedRows(r int) la.Matrix[float64] {
-	if h.observed == nil {
+// rootTrusted multiplies them by the root of it.
+func (h *healer) rootTrusted(x []float64) {
+	for i, w := range h.trust {
+		x[i] *= math.Sqrt(w)
+	}
+}
+
+// trustedRows returns kernels_r with its rows multiplied by the samples' trust, or by its root.
+func (h *healer) trustedRows(r int, root bool) la.Matrix[float64] {
+	if h.trust == nil {
 		return h.kernels[r]
 	}
-	seen := h.kernels[r].Clone()
-	for i := range seen.Rows {
-		if h.observed[i] == 0 {
-			clear(seen.Row(i))
+	x := h.kernels[r].Clone()
+	for i, w := range h.trust {
+		if root {
+			w = math.Sqrt(w)
 		}
+		la.Scal(w, x.Row(i))
 	}
-	return seen
+	return x
 }
 
 // healScratch is what healers that keep nothing reuse in turn; it is empty at first.
@@ -169,12 +175,11 @@ func (h *healer) sampleWeights(ws *la.Workspace, scratch *healScratch) (sampleWe
 	return scratch.weights, h.infer(ws, &scratch.weights, scratch)
 }
 
-// gram stores the lower triangle of Σ_r kernels_rᵀ·kernels_r, without the rows of missing
-// targets, in s.
+// gram stores the lower triangle of Σ_r kernels_rᵀ·diag(trust)·kernels_r in s.
 func (h *healer) gram(ws *la.Workspace, s la.Matrix[float64]) {
 	beta := 0.0
 	for r := range h.kernels {
-		la.Syrk(ws, la.Transpose, 1, h.observedRows(r), beta, s)
+		la.Syrk(ws, la.Transpose, 1, h.trustedRows(r, true), beta, s)
 		beta = 1
 	}
 }
@@ -190,7 +195,7 @@ func (h *healer) infer(ws *la.Workspace, w *sampleWeights, scratch *healScratch)
 		if first {
 			scratch.gram = la.NewMatrix[float64](b.Rows, b.Rows)
 		}
-		if first || h.observed != nil { // otherwise all healers have the same one
+		if first || h.trust != nil { // otherwise all healers have the same one
 			h.gram(ws, scratch.gram)
 		}
 		_, err = factorB(ws, b, scratch.gram, h.scale*h.scale, h.s)
@@ -202,7 +207,7 @@ func (h *healer) infer(ws *la.Workspace, w *sampleWeights, scratch *healScratch)
 	if h.a == nil {
 		return nil
 	}
-	// μ − E[a] = (Λ + Σ_r F_rᵀF_r)⁻¹·(Σ_r F_rᵀ·residual_r − Λ·E[a]).
+	// μ − E[a] = (Λ + Σ_r F_rᵀ·diag(trust)·F_r)⁻¹·(Σ_r F_rᵀ·residual_r − Λ·E[a]).
 	move := make([]float64, len(h.s))
 	for r, k := range h.kernels {
 		la.Gemv(ws, la.Transpose, h.scale, k, h.residual.Row(r), 1, move)
@@ -215,9 +220,11 @@ func (h *healer) infer(ws *la.Workspace, w *sampleWeights, scratch *healScratch)
 		move[d] *= s
 	}
 	w.residual = h.residual.Clone()
+	moved := make([]float64, len(h.s))
 	for r, k := range h.kernels {
-		la.Gemv(ws, la.NoTrans, -h.scale, k, move, 1, w.residual.Row(r))
-		h.mask(w.residual.Row(r))
+		la.Gemv(ws, la.NoTrans, h.scale, k, move, 0, moved)
+		h.trusted(moved)
+		la.Axpy(-1, moved, w.residual.Row(r))
 	}
 	return nil
 }
@@ -272,10 +279,15 @@ func (h *healer) heal(ws *la.Workspace, k vi.Kernels, self la.Matrix[float64], o
 					h.weights.add(r, m, one.Row(t), x.Row(t))
 				}
 			}
-			for t := range n {
-				h.mask(x.Row(t))
+			trusted := x.Slice(0, n, 0, D)
+			if h.trust != nil {
+				one.CopyFrom(trusted)
+				trusted = one
+				for t := range n {
+					h.trusted(one.Row(t))
+				}
 			}
-			la.Gemm(ws, la.NoTrans, la.NoTrans, h.scale, x.Slice(0, n, 0, D), h.kernels[r], min(1, float64(r)), z)
+			la.Gemm(ws, la.NoTrans, la.NoTrans, h.scale, trusted, h.kernels[r], min(1, float64(r)), z)
 		}
 		scaleColumns(z, h.s)
 		la.Trsm(ws, la.Right, la.Transpose, weights.factor, z)
@@ -331,14 +343,14 @@ func scaleColumns(x la.Matrix[float64], s []float64) {
 	}
 }
 
-// misfit returns |φ_r − F_r·z|², given φ_r and F_r·z with entries of missing targets.
+// misfit returns |φ_r − F_r·z|², the squares times the samples' trust, and overwrites fz.
 // The least of Σ_r |φ_r − F_r·z|² + zᵀΛz over z is computed as this sum of squares: it
 // does not cancel, and at the minimum an error in z counts by its square.
 func (h *healer) misfit(phi, fz []float64) float64 {
 	for i, v := range phi {
 		fz[i] = v - fz[i]
 	}
-	h.mask(fz)
+	h.rootTrusted(fz)
 	return la.SumSq(fz)
 }
 
@@ -375,7 +387,7 @@ func newHealer(ws *la.Workspace, healers []*healer, o int) (*Healer, error) {
 		}
 		r := &Healer{h: h, residual: known.residual, e: h.e[i], weights: h.weights, spread: h.spread[i]}
 		for j := range h.kernels {
-			z := h.observedRows(j).Clone() // becomes F·M⁻¹, which is the transpose
+			z := h.trustedRows(j, false).Clone() // becomes diag(trust)·F·M⁻¹, which is the transpose
 			la.Scal(h.scale, z.Data)
 			scaleColumns(z, h.s)
 			la.Trsm(ws, la.Right, la.Transpose, known.factor, z)
@@ -414,7 +426,6 @@ func (h *Healer) Heal(ws *la.Workspace, k la.Matrix[float64], self, scratch []fl
 		for m := range k.Rows {
 			h.weights.add(r, m, k.Row(m), phi)
 		}
-		h.h.mask(phi)
 		la.Gemv(ws, la.Transpose, 1, x, phi, 1, z)
 	}
 	precision, pull := h.h.precision+h.h.length(z), 0.0
@@ -458,8 +469,10 @@ func (h *Healer) Sensitivity(limit float64) (mean, sd float64) {
 	var v, n, rho float64
 	for d, s := range h.h.s {
 		v += float64(s * s)
-		if h.h.observed == nil || h.h.observed[d] != 0 {
+		if h.h.trust == nil {
 			n++
+		} else {
+			n += h.h.trust[d]
 		}
 		var sum float64
 		for r := range h.residual.Rows {

@@ -128,10 +128,15 @@ func (h *Healing) validate(L, D, samples int) error {
 			}
 		}
 	}
-	if len(h.Precision) != L {
-		return fmt.Errorf("Healing.Precision: %d entries where %d are needed", len(h.Precision), L)
+	return checkNewWeights(h.Precision, L)
+}
+
+// checkNewWeights checks the prior precisions of a new sample's weights, which shall be n.
+func checkNewWeights(precision []float64, n int) error {
+	if len(precision) != n {
+		return fmt.Errorf("Healing.Precision: %d entries where %d are needed", len(precision), n)
 	}
-	for o, v := range h.Precision {
+	for o, v := range precision {
 		if !(v > 0) || math.IsInf(v, 1) {
 			return fmt.Errorf("Healing.Precision[%d] is %g", o, v)
 		}

@@ -7,17 +7,28 @@ import (
 )
 
 // PairPoints finds the factors of new rows, or of new columns, one at a time, as
-// [PairPosterior.New] does: it keeps what that makes anew in every call. It is immutable and
-// safe for concurrent use.
+// [PairPosterior.New] and NewHealed do: it keeps what these make anew in every call. It is
+// immutable and safe for concurrent use.
 type PairPoints struct {
 	side    *scorer
 	factors []weightFactor // of each component; nil for means alone
+	healers []*Healer      // the like; nil if they are not healed
 }
 
 // Points returns what finds the factors of single rows, or columns. Unless meanOnly, it makes and
-// keeps R Cholesky factors of the basis points' order; a single one is the posterior's own.
-func (p *PairPosterior) Points(ws *la.Workspace, columns, meanOnly bool) (*PairPoints, error) {
+// keeps R Cholesky factors of the basis points' order; a single one is the posterior's own. If
+// they are to be healed it also keeps R matrices of that order.
+func (p *PairPosterior) Points(ws *la.Workspace, columns, meanOnly, healed bool) (*PairPoints, error) {
 	q := &PairPoints{side: p.side(columns)}
+	if healed {
+		for r := range q.side.L {
+			h, err := newHealer(ws, p.healers(columns), r)
+			if err != nil {
+				return nil, err
+			}
+			q.healers = append(q.healers, h)
+		}
+	}
 	if meanOnly {
 		return q, nil
 	}
@@ -34,13 +45,32 @@ func (p *PairPosterior) Points(ws *la.Workspace, columns, meanOnly bool) (*PairP
 // ScratchSize is the length of the scratch memory of At.
 func (q *PairPoints) ScratchSize() int {
 	R, P, D := q.side.L, q.side.P, q.side.D
-	return R*P + P + P*D
+	n := R*P + P + P*D
+	if q.healers != nil {
+		n = max(n, q.healers[0].ScratchSize())
+	}
+	return n
 }
 
 // At stores mean, R, and covariance, R×R, of the factors of a sample, whose kernels with the
-// basis points are the rows of k, P×D. Without covariances it leaves cov alone. It does not
-// allocate.
-func (q *PairPoints) At(ws *la.Workspace, k la.Matrix[float64], scratch, mean, cov []float64) {
+// basis points are the rows of k, P×D, and those with itself self, P. Without self the factors are
+// not healed. Without covariances it leaves cov alone. It does not allocate.
+func (q *PairPoints) At(ws *la.Workspace, k la.Matrix[float64], self, scratch, mean, cov []float64) {
+	q.unhealed(ws, k, scratch, mean, cov)
+	if self == nil {
+		return
+	}
+	for r, h := range q.healers {
+		m, v := h.Heal(ws, k, self, scratch)
+		mean[r] += m
+		if q.factors != nil {
+			cov[r*len(mean)+r] += v
+		}
+	}
+}
+
+// unhealed is At without healing.
+func (q *PairPoints) unhealed(ws *la.Workspace, k la.Matrix[float64], scratch, mean, cov []float64) {
 	side := q.side
 	R, P, D := side.L, side.P, side.D
 	g, scratch := la.MatrixOf(R, P, scratch[:R*P]), scratch[R*P:]

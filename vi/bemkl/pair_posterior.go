@@ -42,13 +42,16 @@ type PairSideState struct {
 
 	H    la.Matrix[float64] // R×N, means of the training samples' factors
 	HCov la.Matrix[float64] // N×R², the covariance of each one's
+
+	Healing *PairHealing // nil if the factors of new samples cannot be healed
 }
 
 // PairPosterior is the approximate posterior of a [PairRegression] or [PairClassification]. It
 // is immutable and safe for concurrent use.
 type PairPosterior struct {
-	x, z scorer
-	s    PairState
+	x, z               scorer
+	xHealers, zHealers []*healer // a component each; none if they cannot be healed
+	s                  PairState
 }
 
 // NewPairPosterior returns the posterior of a state, which it keeps and which must not be changed
@@ -109,7 +112,10 @@ func (s *PairSideState) validate(R int) error {
 			return err
 		}
 	}
-	return nil
+	if s.Healing == nil {
+		return nil
+	}
+	return s.Healing.validate(R, D, N)
 }
 
 // wrapPairState returns the posterior of a valid state.
@@ -117,6 +123,7 @@ func wrapPairState(s PairState) *PairPosterior {
 	p := &PairPosterior{s: s}
 	p.x.setPairSide(&s, &s.X)
 	p.z.setPairSide(&s, &s.Z)
+	p.xHealers, p.zHealers = newPairHealers(s.X.Healing, &p.x), newPairHealers(s.Z.Healing, &p.z)
 	return p
 }
 
@@ -136,7 +143,8 @@ func (p *scorer) setPairSide(s *PairState, side *PairSideState) {
 	}
 }
 
-// state returns the factors of this side, copied but for the Gram matrix, which never changes.
+// state returns the factors of this side, copied but for the Gram matrix, which never changes,
+// without what heals new ones.
 func (s *pairSide) state() PairSideState {
 	out := PairSideState{
 		Lambda: la.MatrixOf(s.R, s.D, s.lambda.Scale).Clone(), A: s.aMean.Clone(),
@@ -150,11 +158,13 @@ func (s *pairSide) state() PairSideState {
 }
 
 // state returns the factors that both models have.
-func (m *pairLayers) state(pr PairPriors) PairState {
-	return PairState{
+func (m *pairLayers) state(pr PairPriors, epsilon float64) PairState {
+	s := PairState{
 		Priors: pr, SigmaG: 1 / math.Sqrt(m.x.precision[0]), SigmaH: 1 / math.Sqrt(m.x.tau),
 		Bias: m.b[0], BiasVariance: m.b[1], Gamma: m.gamma.At(0), X: m.x.state(), Z: m.z.state(),
 	}
+	s.X.Healing, s.Z.Healing = m.x.healing(m.z, epsilon, m.b[0]), m.z.healing(m.x, epsilon, m.b[0])
+	return s
 }
 
 // wrap returns the posterior of the present state s.
@@ -196,7 +206,7 @@ func (m *pairLayers) collapsed(y la.Matrix[float64]) bool {
 
 // posterior returns the present state.
 func (m *pairRegression) posterior() *PairPosterior {
-	s := m.state(m.priors)
+	s := m.state(m.priors, m.precision())
 	s.Noise = 1 / math.Sqrt(m.precision())
 	if m.noise == 0 {
 		s.Epsilon = m.epsilon.At(0)
@@ -206,7 +216,7 @@ func (m *pairRegression) posterior() *PairPosterior {
 
 // posterior returns the present state.
 func (m *pairClassification) posterior() *PairPosterior {
-	s := m.state(m.priors)
+	s := m.state(m.priors, 1)
 	s.Labels, s.Margin = true, m.margin
 	return m.wrap(s)
 }
@@ -285,15 +295,52 @@ func (p *PairPosterior) Known(columns bool, places []int) *PairFactors {
 // order D in every call; that of a single component is kept.
 func (p *PairPosterior) New(columns bool, k vi.Kernels, opt vi.PredictOptions) (*PairFactors, error) {
 	side := p.side(columns)
-	out, err := side.Predict(k, vi.PredictOptions{MeanOnly: opt.MeanOnly, Intermediate: true, Workers: opt.Workers})
+	out, err := side.Predict(k, factorOptions(opt))
 	if err != nil {
 		return nil, err
 	}
-	f := &PairFactors{Mean: out.Mean}
-	if opt.MeanOnly {
-		return f, nil
+	return side.pairFactors(out), nil
+}
+
+// NewHealed is New with the cure of docs/healing.md, as docs/kbmf.md derives it: for each
+// component every new sample is given a basis point of its own, whose weight is unknown but for
+// what the pairs of the samples near it tell. That moves the means and raises the variances where
+// the samples do not reach. self holds the kernels of the new samples with themselves, P×T.
+//
+// Beyond New it costs another R factorisations of order D in every call, and 3·R·D² multiplications
+// for each sample; means alone cost the same.
+func (p *PairPosterior) NewHealed(columns bool, k vi.Kernels, self la.Matrix[float64], opt vi.PredictOptions) (*PairFactors, error) {
+	side := p.side(columns)
+	out, err := side.predictHealed(p.healers(columns), k, self, factorOptions(opt))
+	if err != nil {
+		return nil, err
 	}
-	R, P, T := side.L, side.P, out.Mean.Cols
+	return side.pairFactors(out), nil
+}
+
+// Healable reports whether the factors of new rows, or columns, can be healed.
+func (p *PairPosterior) Healable(columns bool) bool { return p.healers(columns) != nil }
+
+// healers returns what heals the factors of new rows or of new columns.
+func (p *PairPosterior) healers(columns bool) []*healer {
+	if columns {
+		return p.zHealers
+	}
+	return p.xHealers
+}
+
+// factorOptions returns with what predictions of factors are made.
+func factorOptions(opt vi.PredictOptions) vi.PredictOptions {
+	return vi.PredictOptions{MeanOnly: opt.MeanOnly, Intermediate: true, Workers: opt.Workers}
+}
+
+// pairFactors completes predictions of factors by the covariances between components.
+func (p *scorer) pairFactors(out *Prediction) *PairFactors {
+	f := &PairFactors{Mean: out.Mean}
+	if out.Variance.Rows == 0 {
+		return f
+	}
+	R, P, T := p.L, p.P, out.Mean.Cols
 	f.Covariance = la.NewMatrix[float64](T, R*R)
 	g, turned := la.NewMatrix[float64](R, P), make([]float64, P)
 	for t := range T {
@@ -301,12 +348,12 @@ func (p *PairPosterior) New(columns bool, k vi.Kernels, opt vi.PredictOptions) (
 			g.Data[j] = out.GMean.At(j, t)
 		}
 		row := f.Covariance.Row(t)
-		side.crossCovariance(g, turned, row)
+		p.crossCovariance(g, turned, row)
 		for r := range R {
 			row[r*R+r] = out.Variance.At(r, t)
 		}
 	}
-	return f, nil
+	return f
 }
 
 // crossCovariance stores the covariances g_rᵀ·Cov[e]·g_c of different components r and c in dst,

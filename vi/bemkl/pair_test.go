@@ -461,8 +461,8 @@ func TestPairPoints(t *testing.T) {
 	for _, columns := range []bool{false, true} {
 		k := map[bool]*vi.Dense{false: x, true: z}[columns]
 		want := testkit.Must(post.New(columns, k, vi.PredictOptions{}))
-		points := testkit.Must(post.Points(ws, columns, false))
-		means := testkit.Must(post.Points(ws, columns, true))
+		points := testkit.Must(post.Points(ws, columns, false, false))
+		means := testkit.Must(post.Points(ws, columns, true, false))
 		P, D, N := k.Dims()
 		one, scratch := la.NewMatrix[float64](P, D), make([]float64, points.ScratchSize())
 		mean, cov := make([]float64, p.R), make([]float64, p.R*p.R)
@@ -470,16 +470,16 @@ func TestPairPoints(t *testing.T) {
 			for m := range P {
 				k.Columns(m, i, one.Slice(m, m+1, 0, D))
 			}
-			points.At(ws, one, scratch, mean, cov)
+			points.At(ws, one, nil, scratch, mean, cov)
 			testkit.RequireClose(t, "Cov[h]", want.Covariance.Row(i), cov, 1e-10)
 			for r, v := range mean {
 				require.InDelta(t, want.Mean.At(r, i), v, 1e-12)
 			}
 			alone := make([]float64, p.R)
-			means.At(ws, one, scratch, alone, nil)
+			means.At(ws, one, nil, scratch, alone, nil)
 			require.Equal(t, mean, alone)
 		}
-		assert.Zero(t, testing.AllocsPerRun(5, func() { points.At(ws, one, scratch, mean, cov) }))
+		assert.Zero(t, testing.AllocsPerRun(5, func() { points.At(ws, one, nil, scratch, mean, cov) }))
 	}
 }
 
@@ -500,8 +500,8 @@ func TestPairFactorsBesideGram(t *testing.T) {
 			for range 2 {
 				require.Equal(t, want, testkit.Must(fit.Posterior.New(columns, k, vi.PredictOptions{})))
 			}
-			points := testkit.Must(fit.Posterior.Points(nil, columns, false))
-			for r, f := range testkit.Must(apart.Points(nil, columns, false)).factors {
+			points := testkit.Must(fit.Posterior.Points(nil, columns, false, false))
+			for r, f := range testkit.Must(apart.Points(nil, columns, false, false)).factors {
 				for d := range f.b.Rows {
 					require.Equal(t, f.b.Row(d)[:d+1], points.factors[r].b.Row(d)[:d+1])
 				}

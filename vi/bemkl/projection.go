@@ -372,10 +372,11 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, kernel []int, x la.Matrix
 		phi[r] = la.NewMatrix[float64](n, x.Cols)
 		for i, m := range kernel {
 			h.weights.add(r, m, x.Row(i), phi[r].Row(i))
-			h.mask(phi[r].Row(i))
 			q.pull[i] += la.Dot(known.residual.Row(r), phi[r].Row(i))
+			copy(one.Row(i), phi[r].Row(i))
+			h.trusted(one.Row(i))
 		}
-		la.Gemm(ws, la.NoTrans, la.NoTrans, h.scale, phi[r], h.kernels[r], min(1, float64(r)), z)
+		la.Gemm(ws, la.NoTrans, la.NoTrans, h.scale, one, h.kernels[r], min(1, float64(r)), z)
 	}
 	scaleColumns(z, h.s)
 	la.Trsm(ws, la.Right, la.Transpose, known.factor, z)
@@ -387,7 +388,7 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, kernel []int, x la.Matrix
 		la.Gemm(ws, la.NoTrans, la.Transpose, h.scale, z, h.kernels[r], 0, one)
 		for i := range n {
 			la.Axpy(-1, one.Row(i), phi[r].Row(i))
-			h.mask(phi[r].Row(i))
+			h.rootTrusted(phi[r].Row(i))
 		}
 		la.Syrk(ws, la.NoTrans, 1, phi[r], 1, rest)
 	}
