@@ -30,10 +30,11 @@ type Experiments struct {
 	MtmklFlowers102  titsias2011.Flowers102    `cmd:"" name:"mtmkl-flowers102" help:"Table 3 of Titsias and Lázaro-Gredilla (2011): Oxford flowers of 102 classes as related tasks, with the authors' distance matrices."`
 	Calibration      Calibration               `cmd:"" help:"Whether predicted probabilities come true on held-out thirds of data sets."`
 	Drugs            costello2014.Drugs        `cmd:"" help:"Drug response simulated in the shape of the DREAM 7 challenge (Costello et al. 2014): tasks that share kernel weights."`
+	DrugTargets      gonen2012.DrugTargets     `cmd:"" name:"drug-targets" help:"Drug–target interactions of Yamanishi et al. (2008) by the factorisation of Gönen (2012)."`
 	Denoise          titsias2011.Denoise       `cmd:"" name:"denoise" help:"Table 4 of Titsias and Lázaro-Gredilla (2011): a noisy picture restored by a sparse dictionary."`
 	Inpaint          titsias2011.Inpaint       `cmd:"" name:"inpaint" help:"Inpainting of Titsias and Lázaro-Gredilla (2011): a colour picture of which most values are missing."`
 	Movielens        titsias2011.Movielens     `cmd:"" name:"movielens" help:"Ratings of Titsias and Lázaro-Gredilla (2011), with the MovieLens files."`
-	UCI              damoulas2010.UCI          `cmd:"" name:"uci" help:"Six UCI data sets by the multinomial probit machine: ten-fold cross-validation."`
+	UCI              damoulas2010.UCI          `cmd:"" name:"uci" help:"Seven UCI data sets by the multinomial probit machine: ten-fold cross-validation."`
 	Mfeat            damoulas2010.Mfeat        `cmd:"" name:"mfeat" help:"Handwritten numerals from four feature spaces: single machines, their combinations, combined kernels."`
 	VBKC             damoulas2010.Proteinfold  `cmd:"" name:"proteinfold-vbkc" help:"Protein folds by the multinomial probit machine: single and growing sets of sources."`
 	Homology         damoulas2010.Homology     `cmd:"" name:"remote-homology" help:"Table 1.10 of Damoulas and Girolami (2010): remote homologues of protein families by kernels on sequences."`
