@@ -14,6 +14,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
+	"github.com/bmkl/bmkl/internal/testkit"
 )
 
 // somePharmacy returns the files of a set: 20 drugs and 15 targets on a line each, which interact where they are
@@ -50,6 +51,7 @@ func somePharmacy(set string) map[string]string {
 }
 
 func TestReproduceDrugTargets(t *testing.T) {
+	testkit.NotShort(t)
 	consoletest.InFolder(t, somePharmacy("nr"))
 	args := []string{"-data", ".", "-folds", "3", "-repeats", "2", "-components", "2", "-sweeps", "25"}
 	for _, held := range []string{"drugs", "targets", "pairs"} {
