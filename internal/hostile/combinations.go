@@ -257,7 +257,7 @@ func endedAnywhere(r *rand.Rand) siege.Case {
 func estimates(r *rand.Rand) siege.Case {
 	n := func() int { return pick(r, 0, 1, 3, 1000, 1<<20, math.MaxInt32, math.MaxInt, -1, math.MinInt, r.Int()) }
 	s := mkl.Size{Samples: n(), Basis: n(), Kernels: n(), Outputs: n(), Features: n()}
-	f := mkl.Fitting{Workers: n(), Restarts: n(), MaxSweeps: n(), Kernels: mkl.KernelStorage{Float32: r.IntN(2) == 0}}
+	f := mkl.Fitting{Workers: n(), Restarts: n(), MaxSweeps: n(), Storage: mkl.KernelStorage{Float32: r.IntN(2) == 0}}
 	l := mkl.Landmarks{Count: n(), Sample: n()}
 	c := siege.Case{Outcome: siege.Held}
 	for name, bytes := range map[string]int64{
@@ -277,7 +277,7 @@ func estimates(r *rand.Rand) siege.Case {
 		"sampled probit":     mkl.ProbitClassifier[string]{Fitting: f, Inference: mkl.Gibbs, Draws: mkl.GibbsDraws{Chains: n(), Draws: n(), Thin: n()}}.EstimateMemory(s),
 		"SpikeSlab":          mkl.SpikeSlab{Fitting: f}.EstimateMemory(s),
 		"MultiTask":          mkl.MultiTask{Fitting: f, Latents: n()}.EstimateMemory(s),
-		"FactorModel":        mkl.FactorModel{Fitting: f, Factors: n()}.EstimateMemory(n(), n(), n()),
+		"FactorAnalysis":        mkl.FactorAnalysis{Fitting: f, Factors: n()}.EstimateMemory(n(), n(), n()),
 		"PairRegression":     mkl.PairRegression{Fitting: f, Components: n()}.EstimateMemory(s, mkl.Size{Samples: n(), Kernels: n()}),
 		"PairClassifier":     mkl.PairClassifier{Fitting: f, Components: n()}.EstimateMemory(s, mkl.Size{Samples: n(), Kernels: n()}),
 	} {

@@ -95,7 +95,7 @@ func (p *problem) table(rows, cols int) mkl.Table {
 // attackTables fits factors to a table, and asks what they make of others.
 func attackTables(p *problem) siege.Case {
 	cols := 1 + p.IntN(5)
-	e := mkl.FactorModel{Fitting: p.fitting(), Factors: p.count(0, 1, 3), SharedNoise: p.IntN(2) == 0, NoOffsets: p.IntN(2) == 0}
+	e := mkl.FactorAnalysis{Fitting: p.fitting(), Factors: p.count(0, 1, 3), SharedNoise: p.IntN(2) == 0, NoOffsets: p.IntN(2) == 0}
 	m, err := e.Fit(context.Background(), p.table(p.n, cols))
 	if m == nil {
 		return refusal(err)
@@ -153,7 +153,7 @@ func attackSides(p *problem) siege.Case {
 		return c // samples that cannot be predicted
 	}
 	c.Wrong = append(c.Wrong, judgePrediction(values, prediction{mean: mean, variance: variance})...)
-	one, err := values.Predictor(p.IntN(3) == 0)
+	one, err := values.Predictor(mkl.PredictorOptions{MeanOnly: p.IntN(3) == 0, Unhealed: p.IntN(2) == 0})
 	if err != nil {
 		return c
 	}
