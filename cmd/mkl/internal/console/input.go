@@ -8,6 +8,7 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"github.com/bmkl/bmkl/cmd/mkl/internal/memory"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
 	"github.com/bmkl/bmkl/la"
@@ -22,7 +23,7 @@ type Layout struct {
 
 // Options returns what the flags say.
 func (l Layout) Options() (table.Options, error) {
-	opt := table.Options{Header: map[string]table.Header{"auto": table.HeaderAuto, "yes": table.HeaderYes, "no": table.HeaderNo}[l.Header]}
+	opt := table.Options{Memory: int64(memory.Available()), Header: map[string]table.Header{"auto": table.HeaderAuto, "yes": table.HeaderYes, "no": table.HeaderNo}[l.Header]}
 	switch r, n := utf8.DecodeRuneInString(l.Separator); {
 	case l.Separator == "":
 	case l.Separator == "tab":

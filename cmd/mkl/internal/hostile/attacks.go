@@ -38,6 +38,7 @@ func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 const (
 	longest    = 4000
 	mostMemory = 300 << 20
+	cellMemory = 64 << 20 // that cells may take
 )
 
 // read reads a file in one of the ways of the command and judges what comes of it.
@@ -62,7 +63,9 @@ func read(r *rand.Rand, file []byte) (c siege.Case) {
 	if r.IntN(3) == 0 { // a pipe
 		in, size = io.MultiReader(in), -1
 	}
-	s, err := table.New("f", in, size, table.Options{Header: pick(r, table.HeaderAuto, table.HeaderAuto, table.HeaderYes, table.HeaderNo)})
+	s, err := table.New("f", in, size, table.Options{
+		Header: pick(r, table.HeaderAuto, table.HeaderAuto, table.HeaderYes, table.HeaderNo), Memory: cellMemory,
+	})
 	if err != nil {
 		sane(err)
 		return c

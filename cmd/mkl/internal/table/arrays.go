@@ -37,7 +37,7 @@ func (a namedArray) column(j int) string {
 func (a namedArray) width() int { return a.columns * max(1, a.pages) }
 
 // beside makes a table of arrays with as many rows as the one with most numbers.
-func beside(name string, arrays []namedArray) (Source, error) {
+func beside(name string, arrays []namedArray, opt Options) (Source, error) {
 	if len(arrays) == 0 {
 		return nil, fmt.Errorf("%s: the file has no array of numbers or text that is a vector or a matrix", name)
 	}
@@ -51,8 +51,8 @@ func beside(name string, arrays []namedArray) (Source, error) {
 			left = append(left, fmt.Sprintf("%s (%d)", a.name, a.rows))
 			continue
 		}
-		if columns += a.width(); columns > maxColumns {
-			return nil, fmt.Errorf("%s: the arrays have more than %d columns", name, maxColumns)
+		if columns += a.width(); columns > opt.columns() {
+			return nil, fmt.Errorf("%s: %w", name, tooMany(opt.columns()))
 		}
 		all = append(all, a)
 		for j := range a.width() {
@@ -90,7 +90,7 @@ func beside(name string, arrays []namedArray) (Source, error) {
 }
 
 // newZip opens an archive of NPY files, as NumPy's savez writes it, or says what other archive it is.
-func newZip(name string, r io.ReaderAt, size int64) (Source, error) {
+func newZip(name string, r io.ReaderAt, size int64, opt Options) (Source, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -105,7 +105,7 @@ func newZip(name string, r io.ReaderAt, size int64) (Source, error) {
 		case path.Ext(f.Name) != ".npy":
 			continue
 		}
-		a, err := npzArray(f)
+		a, err := npzArray(f, opt)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -114,11 +114,11 @@ func newZip(name string, r io.ReaderAt, size int64) (Source, error) {
 	if arrays == nil {
 		return nil, fmt.Errorf("%s is a zip archive without NPY files: unzip unpacks it", name)
 	}
-	return beside(name, arrays)
+	return beside(name, arrays, opt)
 }
 
 // npzArray reads the header of an array in an archive.
-func npzArray(f *zip.File) (namedArray, error) {
+func npzArray(f *zip.File, opt Options) (namedArray, error) {
 	open := func() (*npySource, io.Closer, error) {
 		r, err := f.Open()
 		if err != nil {
@@ -133,7 +133,7 @@ func npzArray(f *zip.File) (namedArray, error) {
 			_ = r.Close()
 			return nil, nil, fmt.Errorf("%s is not an NPY file", short(f.Name))
 		}
-		s, err := newNPY(f.Name, io.MultiReader(strings.NewReader(npyMagic), r), size)
+		s, err := newNPY(f.Name, io.MultiReader(strings.NewReader(npyMagic), r), size, opt)
 		if err != nil {
 			_ = r.Close()
 			return nil, nil, err
@@ -163,7 +163,7 @@ func npzArray(f *zip.File) (namedArray, error) {
 }
 
 // newMAT opens a MAT-file of level 5.
-func newMAT(name string, r io.ReaderAt, size int64) (Source, error) {
+func newMAT(name string, r io.ReaderAt, size int64, opt Options) (Source, error) {
 	// only visits the array called name, or all if it is empty.
 	only := func(wanted string, visit func(matfile.Array) (matfile.Sink, error)) error {
 		return matfile.Read(io.NewSectionReader(r, 0, size), func(a matfile.Array) (matfile.Sink, error) {
@@ -210,5 +210,5 @@ func newMAT(name string, r io.ReaderAt, size int64) (Source, error) {
 		}
 		arrays = append(arrays, n)
 	}
-	return beside(name, arrays)
+	return beside(name, arrays, opt)
 }

@@ -13,18 +13,18 @@ import (
 
 // newArrowFile opens a file of Arrow's interprocess format, also called Feather: a stream
 // between a mark and an index, which is not needed.
-func newArrowFile(name string, r io.Reader, size int64) (Source, error) {
+func newArrowFile(name string, r io.Reader, size int64, opt Options) (Source, error) {
 	if _, err := io.CopyN(io.Discard, r, int64(len(arrowMagic))); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return newArrowStream(name, r, size)
+	return newArrowStream(name, r, size, opt)
 }
 
 // arrowMagic stands at the front of a file, padded to eight bytes.
 const arrowMagic = "ARROW1\x00\x00"
 
 // newArrowStream opens a stream of that format.
-func newArrowStream(name string, r io.Reader, size int64) (src Source, err error) {
+func newArrowStream(name string, r io.Reader, size int64, _ Options) (src Source, err error) {
 	defer refuse(name, "Arrow", &err)
 	guard := &arrowGuard{r: r, most: arrowBody, piped: size < 0}
 	if size >= 0 {
@@ -75,12 +75,17 @@ func newArrow(name string, stream *ipc.Reader) (Source, error) {
 			if rows > 0 {
 				end = min(end, next+left)
 			}
+			if err := s.take(end-next, len(columns), numberBytes); err != nil {
+				return err
+			}
 			for _, c := range columns {
 				values := batch.Column(at[c.column])
 				if int64(values.Len()) != batch.NumRows() {
 					return fmt.Errorf("column %q has %d values in a part of %d rows", short(s.columns[c.column]), values.Len(), batch.NumRows())
 				}
-				addArray(values, next, end, c)
+				if err := addArray(values, next, end, c); err != nil {
+					return err
+				}
 			}
 			left -= end - next
 			if next = end; int64(next) == batch.NumRows() {
@@ -92,8 +97,8 @@ func newArrow(name string, stream *ipc.Reader) (Source, error) {
 	return s, nil
 }
 
-// addArray adds values first … end−1 of an array to a column.
-func addArray(values arrow.Array, first, end int, c *columnCells) {
+// addArray adds values first … end−1 of an array to a column, as long as there is room.
+func addArray(values arrow.Array, first, end int, c *columnCells) error {
 	add := arrayAdder(values, c)
 	_, text := values.DataType().(arrow.BinaryDataType)
 	for i := first; i < end; i++ {
@@ -105,7 +110,11 @@ func addArray(values arrow.Array, first, end int, c *columnCells) {
 		default:
 			c.number(nan)
 		}
+		if err := c.check(); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // arrayAdder returns what adds value i.

@@ -18,6 +18,7 @@ import (
 const maxLine = 1 << 20
 
 type csvSource struct {
+	room
 	name    string
 	columns []string
 	r       *csv.Reader
@@ -66,6 +67,9 @@ func newCSV(name string, r io.Reader, opt Options) (Source, error) {
 	}
 	if err != nil {
 		return nil, s.syntax(err, 1)
+	}
+	if len(rec) > opt.columns() {
+		return nil, fmt.Errorf("%s: %w", name, tooMany(opt.columns()))
 	}
 	header := opt.Header == HeaderYes
 	if titles := strings.Split(comment, string(sep)); opt.Header == HeaderAuto && len(titles) == len(rec) && len(rec) > 1 && numeric(rec) && !numeric(titles) {
@@ -129,11 +133,14 @@ func (s *csvSource) lineOf() int {
 	return line + s.skipped
 }
 
-// separator is the one of , ; and tab that the first line holds most of.
+// separators are what may stand between cells, unless another is given.
+var separators = []rune{',', ';', '\t'}
+
+// separator is the one of them that the first line holds most of.
 func separator(head []byte) rune {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	best, most := ',', 0
-	for _, sep := range []rune{',', ';', '\t'} {
+	for _, sep := range separators {
 		if n := bytes.Count(line, []byte(string(sep))); n > most {
 			best, most = sep, n
 		}
@@ -154,6 +161,7 @@ func (s *csvSource) Blocks(want []Want, rows int) iter.Seq2[Data, error] {
 // block reads a block of rows, all that are left if rows is 0.
 func (s *csvSource) block(want []Want, anys map[int]*anyColumn, first, rows int) (Data, error) {
 	d := newData(s, want, first)
+	s.empty()
 	columns := make([]*anyColumn, len(want)) // those of Any
 	for k, w := range want {
 		columns[k] = anys[w.Column]
@@ -176,9 +184,15 @@ func (s *csvSource) block(want []Want, anys map[int]*anyColumn, first, rows int)
 				Msg: fmt.Sprintf("%s where there are %d columns", cells(len(rec)), len(s.columns))}
 		}
 		d.lines = append(d.lines, line)
+		if err := s.take(1, 1+len(want), numberBytes); err != nil {
+			return d, fmt.Errorf("%s: row %d: %w", s.name, row, err)
+		}
 		for k, w := range want {
 			j := w.Column
 			cell := strings.TrimSpace(rec[j])
+			if c := columns[k]; w.Kind.text() || c != nil && (c.As == "" || c.As == Text) {
+				s.taken += bytesOfText(len(cell)) - numberBytes
+			}
 			if c := columns[k]; c != nil {
 				if at, msg := c.text(cell); msg != "" {
 					return d, d.Cell(at, j, msg)

@@ -50,11 +50,18 @@ const mostSparse = 1000
 
 // libsvmFile is what a LIBSVM file lists.
 type libsvmFile struct {
+	room
 	count   int // of the entries
 	labels  []string
 	lines   []int
 	entries map[int][]entry // by index
 }
+
+// What an entry is counted by, and the first one of an index.
+const (
+	entryBytes = 40
+	indexBytes = 100
+)
 
 type entry struct {
 	row   int
@@ -65,6 +72,7 @@ type entry struct {
 // largest, called by its number.
 func newLIBSVM(name string, r io.Reader, opt Options) (Source, error) {
 	f := &libsvmFile{entries: map[int][]entry{}}
+	f.limit(opt.memory())
 	br := bufio.NewReaderSize(&lineReader{r: r}, 1<<16)
 	for line := 1; ; line++ {
 		text, err := br.ReadString('\n')
@@ -73,6 +81,9 @@ func newLIBSVM(name string, r io.Reader, opt Options) (Source, error) {
 		}
 		if msg := f.add(text, line); msg != "" {
 			return nil, &CellError{File: name, Row: len(f.labels), Line: line, Column: -1, Msg: msg}
+		}
+		if err := f.check(); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", name, line, err)
 		}
 		if err == io.EOF {
 			break
@@ -92,6 +103,9 @@ func newLIBSVM(name string, r io.Reader, opt Options) (Source, error) {
 	}
 	if last > fewColumns && last/mostSparse > f.count && opt.Sparse == nil {
 		return nil, fmt.Errorf("%s: the index %d is not that of a column in a file of %d entries", name, last, f.count)
+	}
+	if last > opt.columns() {
+		return nil, fmt.Errorf("%s: %w", name, tooMany(opt.columns()))
 	}
 	s := &columnar{name: name, rows: len(f.labels), columns: []string{"label"}, whole: true}
 	for index := first; index <= last; index++ {
@@ -127,6 +141,7 @@ func (f *libsvmFile) add(text string, line int) (msg string) {
 		return ""
 	}
 	row := len(f.labels)
+	f.taken += bytesOfText(len(fields[0]))
 	f.labels, f.lines = append(f.labels, strings.Clone(fields[0])), append(f.lines, line)
 	for _, field := range fields[1:] {
 		if strings.HasPrefix(field, "qid:") {
@@ -139,6 +154,10 @@ func (f *libsvmFile) add(text string, line int) (msg string) {
 		all := f.entries[index]
 		if len(all) > 0 && all[len(all)-1].row == row {
 			return fmt.Sprintf("index %d is there twice", index)
+		}
+		f.taken += entryBytes
+		if len(all) == 0 {
+			f.taken += indexBytes
 		}
 		f.entries[index] = append(all, entry{row, value})
 		f.count++

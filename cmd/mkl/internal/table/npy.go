@@ -21,6 +21,7 @@ const npyMagic = "\x93NUMPY"
 // is a Python dictionary, and the elements in one run.
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 type npySource struct {
+	room
 	name       string
 	r          io.Reader
 	rows, cols int
@@ -42,9 +43,9 @@ const (
 	maxFirst     = 1 << 25 // bytes of a first row that are read ahead
 )
 
-func newNPY(name string, r io.Reader, size int64) (Source, error) {
+func newNPY(name string, r io.Reader, size int64, opt Options) (Source, error) {
 	fail := func(format string, args ...any) (Source, error) {
-		return nil, fmt.Errorf("%s: %s", name, fmt.Sprintf(format, args...))
+		return nil, fmt.Errorf("%s: %w", name, fmt.Errorf(format, args...))
 	}
 	br := bufio.NewReaderSize(r, 1<<16)
 	var pre [8]byte
@@ -90,8 +91,8 @@ func newNPY(name string, r io.Reader, size int64) (Source, error) {
 	switch {
 	case s.rows == 0 || s.cols == 0:
 		return fail("an array of shape %s is empty", shape(h.shape))
-	case s.cols > maxColumns:
-		return fail("an array of shape %s has more than %d columns", shape(h.shape), maxColumns)
+	case s.cols > opt.columns():
+		return fail("an array of shape %s: %w", shape(h.shape), tooMany(opt.columns()))
 	case s.rows > math.MaxInt/s.cols/s.dtype.size:
 		return fail("an array of shape %s is too large", shape(h.shape))
 	}
@@ -147,6 +148,10 @@ func (s *npySource) Blocks(want []Want, rows int) iter.Seq2[Data, error] {
 func (s *npySource) block(want []Want, anys map[int]*anyColumn, first, n int) (Data, error) {
 	d := newData(s, want, first)
 	d.Rows = n
+	s.empty()
+	if err := s.take(n, len(want), s.dtype.memory()); err != nil {
+		return d, fmt.Errorf("%s: %w", s.name, err)
+	}
 	kinds := make([][]Want, s.cols)
 	for i, w := range want {
 		kinds[w.Column] = want[i : i+1]
@@ -309,6 +314,14 @@ func (t dtype) bits(b []byte) uint64 {
 		return uint64(t.order.Uint32(b))
 	}
 	return t.order.Uint64(b)
+}
+
+// memory is what a cell of an element takes at most.
+func (t dtype) memory() int64 {
+	if t.kind == 'U' || t.kind == 'S' {
+		return bytesOfText(t.size)
+	}
+	return numberBytes
 }
 
 // signed extends the sign of an integer of t's size.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/bzip2"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -23,7 +24,12 @@ const maxNested = 3
 // that of a regular file, or -1. Parquet, Arrow, NPZ and MATLAB files are read by
 // r's io.ReaderAt if it is one and the size is known, or else kept in memory.
 func New(name string, r io.Reader, size int64, opt Options) (Source, error) {
-	return recognise(&file{name: name, Reader: r, size: size}, opt, 0)
+	s, err := recognise(&file{name: name, Reader: r, size: size}, opt, 0)
+	if err != nil {
+		return nil, err
+	}
+	s.(interface{ limit(int64) }).limit(opt.memory())
+	return s, nil
 }
 
 // file is a file that is to be recognised.
@@ -38,9 +44,9 @@ type signature struct {
 	is func(head []byte) bool
 
 	// One of these says what to do with it.
-	unpack func(io.Reader) (io.Reader, error)                         // what is compressed
-	stream func(name string, r io.Reader, size int64) (Source, error) // from its front
-	whole  func(name string, r io.ReaderAt, size int64) (Source, error)
+	unpack func(io.Reader) (io.Reader, error)                                      // what is compressed
+	stream func(name string, r io.Reader, size int64, opt Options) (Source, error) // from its front
+	whole  func(name string, r io.ReaderAt, size int64, opt Options) (Source, error)
 	not    string // what it is, and what makes a file of it that can be read
 }
 
@@ -148,27 +154,47 @@ func recognise(f *file, opt Options, nested int) (Source, error) {
 			}
 			return recognise(&file{name: f.name, Reader: r, size: -1}, opt, nested)
 		case k.whole != nil:
-			at, size, err := f.whole(br)
+			at, size, err := f.whole(br, opt.memory())
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", f.name, err)
 			}
-			return k.whole(f.name, at, size)
+			return k.whole(f.name, at, size, opt)
 		}
-		return k.stream(f.name, br, f.size)
+		return k.stream(f.name, br, f.size, opt)
 	}
 	if opt.Separator == 0 && libsvm(head) {
 		return newLIBSVM(f.name, br, opt)
 	}
-	return newCSV(f.name, &lineReader{r: br}, opt)
+	return newCSV(f.name, &lineReader{r: br, separator: opt.Separator, most: opt.columns()}, opt)
 }
 
-// whole returns a file's bytes by their position.
-func (f *file) whole(br *bufio.Reader) (io.ReaderAt, int64, error) {
+// whole returns a file's bytes by their position. Where they are kept they take at most so much memory.
+func (f *file) whole(br *bufio.Reader, memory int64) (io.ReaderAt, int64, error) {
 	if at, ok := f.Reader.(io.ReaderAt); ok && f.size >= 0 {
 		return at, f.size, nil
 	}
-	all, err := io.ReadAll(br)
+	all, err := io.ReadAll(&keptReader{r: br, memory: memory, each: 2})
 	return bytes.NewReader(all), int64(len(all)), err
+}
+
+// keptReader reads a file that is kept, as long as there is memory.
+type keptReader struct {
+	r      io.Reader
+	memory int64 // that is left
+	each   int64 // what a byte of the file takes of it
+	line   int64 // what a line takes besides
+}
+
+func (k *keptReader) Read(p []byte) (int, error) {
+	n, err := k.r.Read(p)
+	k.memory -= k.each * int64(n)
+	if k.line > 0 {
+		k.memory -= k.line * int64(bytes.Count(p[:n], []byte{'\n'}))
+	}
+	if k.memory < 0 {
+		return n, errors.New("it needs more memory than there is")
+	}
+	return n, err
 }
 
 // lineReader refuses lines that are longer than any row of a table: a small file that is
@@ -176,6 +202,9 @@ func (f *file) whole(br *bufio.Reader) (io.ReaderAt, int64, error) {
 type lineReader struct {
 	r    io.Reader
 	line int64 // bytes of the line so far
+
+	separator   rune // what stands between cells; 0: any of what may
+	cells, most int  // of the line so far, and at most; 0 is no limit
 }
 
 // longestLine is that of a row of some hundred million bytes.
@@ -183,19 +212,30 @@ const longestLine = 1 << 29
 
 func (l *lineReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
-	if at := bytes.LastIndexByte(p[:n], '\n'); at >= 0 {
-		l.line = int64(n - at - 1)
-	} else if l.line += int64(n); l.line > longestLine {
+	line := p[:n]
+	if at := bytes.LastIndexByte(line, '\n'); at >= 0 {
+		line, l.line, l.cells = line[at+1:], 0, 0
+	}
+	l.line += int64(len(line))
+	between := separators
+	if l.separator != 0 {
+		between = []rune{l.separator}
+	}
+	for _, separator := range between {
+		l.cells += bytes.Count(line, []byte(string(separator)))
+	}
+	switch {
+	case l.line > longestLine:
 		return n, fmt.Errorf("a line of more than %d bytes", longestLine)
+	case l.most > 0 && l.cells > l.most:
+		return n, tooMany(l.most)
 	}
 	return n, err
 }
 
-// maxCells bounds the cells of files whose bytes may stand for many: 8 GiB of numbers.
-const maxCells = 1 << 30
-
 // columnar is a file that is read by columns.
 type columnar struct {
+	room
 	name    string
 	columns []string
 	rows    int // -1: not known
@@ -210,6 +250,7 @@ type columnar struct {
 
 // columnCells takes the cells of a column of a columnar file, each with whatever the file says that it is.
 type columnCells struct {
+	*room
 	column int
 	any    anyColumn
 	wrong  string // the first mistake, with where it is
@@ -227,7 +268,10 @@ func (c *columnCells) set(at int, msg string) {
 // number, boolean, date and text add a cell; NaN and empty text say that there is nothing.
 func (c *columnCells) number(x float64) { c.set(c.any.number(x, Numeric)) }
 func (c *columnCells) date(x float64)   { c.set(c.any.number(x, Date)) }
-func (c *columnCells) text(s string)    { c.set(c.any.text(strings.TrimSpace(s))) }
+func (c *columnCells) text(s string) {
+	c.taken += bytesOfText(len(s)) - numberBytes
+	c.set(c.any.text(strings.TrimSpace(s)))
+}
 func (c *columnCells) boolean(b bool) {
 	x := 0.0
 	if b {
@@ -251,7 +295,7 @@ func (s *columnar) Remarks() []string { return s.remarks }
 func (s *columnar) Blocks(want []Want, rows int) iter.Seq2[Data, error] {
 	all, anys := make([]*columnCells, len(want)), map[int]*anyColumn{}
 	for k, w := range want {
-		c := &columnCells{column: w.Column, any: anyColumn{Want: w}}
+		c := &columnCells{room: &s.room, column: w.Column, any: anyColumn{Want: w}}
 		if w.Kind.text() {
 			c.any.As = Text
 		}
@@ -275,8 +319,9 @@ func (s *columnar) block(want []Want, all []*columnCells, anys map[int]*anyColum
 	if rows > 0 {
 		d.Rows = min(d.Rows, rows)
 	}
-	if n := int64(len(want)) * int64(d.Rows); n > maxCells {
-		return d, fmt.Errorf("%s: %d cells, more than the %d that can be read", s.name, n, int64(maxCells))
+	s.empty()
+	if err := s.take(d.Rows, len(want), numberBytes); err != nil {
+		return d, fmt.Errorf("%s: %w", s.name, err)
 	}
 	for _, c := range all {
 		c.n = 0

@@ -15,7 +15,7 @@ import (
 
 // newParquet opens a Parquet file. Fields of records are columns, called after both;
 // lists are left out.
-func newParquet(name string, r io.ReaderAt, size int64) (src Source, err error) {
+func newParquet(name string, r io.ReaderAt, size int64, _ Options) (src Source, err error) {
 	defer refuse(name, "Parquet", &err)
 	if err := checkFooter(r, size); err != nil {
 		return nil, fmt.Errorf("%s: the Parquet file %w", name, err)
@@ -59,7 +59,7 @@ func newParquet(name string, r io.ReaderAt, size int64) (src Source, err error) 
 				}
 				cursors[c.column] = newCursor(f, leaf.ColumnIndex)
 			}
-			if err := cursors[c.column].read(rows, adder(leaf.Node.Type(), c)); err != nil {
+			if err := cursors[c.column].read(rows, c.room, adder(leaf.Node.Type(), c)); err != nil {
 				return fmt.Errorf("column %q: %w", short(s.columns[c.column]), err)
 			}
 		}
@@ -101,8 +101,9 @@ func newCursor(f *parquet.File, column int) *cursor {
 	return c
 }
 
-// read hands on the next n values, or all to come if n is 0; fewer at the end of the column.
-func (c *cursor) read(n int, add func(parquet.Value)) error {
+// read hands on the next n values, or all to come if n is 0, as long as there is room; fewer at the end of the
+// column.
+func (c *cursor) read(n int, r *room, add func(parquet.Value)) error {
 	for left := n; n == 0 || left > 0; {
 		if len(c.held) == 0 {
 			if err := c.more(); err == io.EOF {
@@ -116,7 +117,9 @@ func (c *cursor) read(n int, add func(parquet.Value)) error {
 			some = some[:min(left, len(some))]
 		}
 		for _, v := range some {
-			add(v)
+			if add(v); r.taken > r.most {
+				return r.check()
+			}
 		}
 		c.held = c.held[len(some):]
 		left -= len(some)

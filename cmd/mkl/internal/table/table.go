@@ -4,6 +4,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -218,7 +219,14 @@ type Options struct {
 	// Sparse names columns that a LIBSVM file has even if all of their cells are 0,
 	// which it does not list.
 	Sparse []string
+
+	// Memory is the most bytes that the cells of a block may take, or a file that is kept whole; 0 means
+	// 20 GiB, which are 2³⁰ numbers while their columns grow.
+	Memory int64
 }
+
+// memory returns the most bytes that cells may take.
+func (opt Options) memory() int64 { return cmp.Or(opt.Memory, mostMemory) }
 
 // Header says whether the first line of a text file holds names.
 type Header int

@@ -111,7 +111,7 @@ type anyColumn struct {
 	texts   []string // while the type is open, and of text
 	numbers []float64
 	present int               // cells that are not missing, while the type is open
-	names   map[string]string // of a column of text, the one copy of each
+	names   map[string]string // the one copy of each text
 	gap     Gap
 	missing int    // the first that is missing
 	wrong   string // what is wrong with that one, if it is not just missing
@@ -139,7 +139,7 @@ func (c *anyColumn) text(cell string) (at int, msg string) {
 		c.texts = append(c.texts, "")
 		return 0, ""
 	}
-	c.texts = append(c.texts, cell)
+	c.texts = append(c.texts, c.name(cell))
 	c.present++
 	if c.present < told {
 		return 0, ""
@@ -169,15 +169,7 @@ func (c *anyColumn) add(i int, cell string) (msg string) {
 			c.gone(i, "")
 			cell = ""
 		}
-		name, ok := c.names[cell]
-		if !ok {
-			if c.names == nil {
-				c.names = map[string]string{}
-			}
-			name = strings.Clone(cell)
-			c.names[name] = name
-		}
-		c.texts = append(c.texts, name)
+		c.texts = append(c.texts, c.name(cell))
 		return ""
 	}
 	if Missing(cell) {
@@ -185,6 +177,19 @@ func (c *anyColumn) add(i int, cell string) (msg string) {
 	}
 	x, msg := c.As.value(cell)
 	return c.push(i, x, msg)
+}
+
+// name returns the one copy of a text that the column keeps.
+func (c *anyColumn) name(cell string) string {
+	name, ok := c.names[cell]
+	if !ok {
+		if c.names == nil {
+			c.names = map[string]string{}
+		}
+		name = strings.Clone(cell)
+		c.names[name] = name
+	}
+	return name
 }
 
 // push adds number i, which is missing if it is NaN or if something is wrong with it and
