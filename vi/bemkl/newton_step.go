@@ -20,15 +20,19 @@ func (p *plane) formComposite() {
 }
 
 // newtonStep replaces the step z = (Λ + υS)⁻¹·υ·response of row r, which the factor of the
-// worker has just given, by nearly the one to the maximum of the bound with G, λ and Cov[a]
+// worker has just given, by nearly the one to the maximum of the bound with G, b, λ and Cov[a]
 // following. With G following, minus the second derivative is
 //
 //	M = Λ + Σ_i K_i·W·K_iᵀ,  W = υ·pull·Cov[g],  K_i the D×P matrix of sample i.
 //
 // Where one output reads G, and its kernel weights are well determined, W is nearly
-// w·E[e]E[e]ᵀ, w = E[e]ᵀ·W·E[e]/|E[e]|⁴, and M ≈ Λ + w·K_e·K_eᵀ, K_e the composite kernel
-// over the observed samples. Where several do, W has a rank of several, and
-// M ≈ Λ + w·S, w = tr W/P. The system is solved by conjugate gradients with the factor as
+// w·E[e]E[e]ᵀ, w = E[e]ᵀ·W·E[e]/|E[e]|⁴. With b following too, the function is only held but for
+// a constant, and
+//
+//	M ≈ Λ + w·K_e·(I − 1·1ᵀ/(n + γ/w))·K_eᵀ,
+//
+// K_e the composite kernel over the n observed samples. Where several do, W has a rank of several,
+// and M ≈ Λ + w·S, w = tr W/P. The system is solved by conjugate gradients with the factor as
 // preconditioner, then again with the λ that are best at a + z. Any z will do: how far to
 // go along it is decided by the true bound.
 func (p *plane) newtonStep(w *worker, r int) {
@@ -78,15 +82,23 @@ func (p *plane) multiply(w *worker, r int, weight float64, x []float64) {
 		la.Symv(&w.ws, weight, p.latent.gram, x, 0, product)
 	} else {
 		la.Gemv(&w.ws, la.Transpose, 1, p.composite, x, 0, w.n1)
-		if p.count[r] < p.size {
-			for i, seen := range p.observed.Row(r) {
-				w.n1[i] *= seen
-			}
-		}
+		p.maskMissing(r, w.n1)
+		p.subtract(p.sumOver(w.n1)/(p.count[r]+p.gamma.Mean(r)/weight), w.n1)
+		p.maskMissing(r, w.n1)
 		la.Gemv(&w.ws, la.NoTrans, weight, p.composite, w.n1, 0, product)
 	}
 	for d, v := range x {
 		product[d] += float64(lambda[d] * v)
+	}
+}
+
+// maskMissing clears the entries of x of samples whose target is missing in row r.
+func (p *plane) maskMissing(r int, x []float64) {
+	if p.count[r] == p.size {
+		return
+	}
+	for i, seen := range p.observed.Row(r) {
+		x[i] *= seen
 	}
 }
 

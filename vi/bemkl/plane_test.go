@@ -10,6 +10,7 @@ import (
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/random"
 )
 
 // TestPlaneIsConjugateGradients holds every factor but a, b and G fixed, λ by its prior:
@@ -103,6 +104,37 @@ func TestPlaneBoundIsTheBound(t *testing.T) {
 					assert.LessOrEqual(t, f.at(a+step[0], b+step[1]).value, f.at(a, b).value+1e-5, p.name)
 				}
 			}
+		}
+	}
+}
+
+// TestNewtonCurvature compares the matrix of the system that the direction z solves with the curvature
+// of the bound along a direction, G and b following. With kernel weights that are known it is exact.
+func TestNewtonCurvature(t *testing.T) {
+	for _, p := range problems {
+		r, k, y := p.draw(t, 4)
+		m, err := r.model(k, y)
+		require.NoError(t, err)
+		for range 3 {
+			require.NoError(t, m.Sweep(nil))
+		}
+		m.be.Cov.Fill(0)
+		m.updateEE()
+		require.NoError(t, m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y))
+		l := m.plane
+		l.formComposite()
+		random.Normal(random.Source(1), l.step.Data)
+		k.Project(nil, l.step, l.gMean)
+		l.staged = true
+		require.NoError(t, l.crew.Each(l.openTask))
+		w := l.crew.Workers[0]
+		for o := range m.R {
+			require.NoError(t, l.follow(w, o))
+			want := (*plane).bound(l, w, o).curve[0]
+			weight, z := l.curvature(w, o), l.step.Row(o)
+			clear(w.cg[3]) // no Λ
+			l.multiply(w, o, weight, z)
+			assert.InEpsilon(t, want, la.Dot(z, w.cg[2]), 1e-7, "%s, output %d", p.name, o)
 		}
 	}
 }
