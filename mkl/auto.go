@@ -43,7 +43,7 @@ type Auto struct {
 
 // DefaultExactSamples is the most samples that [Auto] and [AutoClassifier] fit their members to
 // unless they are told to: the time grows with the third power of their number, and of 2000
-// samples of 8 features it is 11 s of a processor for numbers and 13 s for each function of classes.
+// samples of 8 features it is 11 s of a processor for numbers.
 const DefaultExactSamples = 3000
 
 // DefaultMaxSamples is the most samples that [AutoClassifier] fits its members to where landmarks
@@ -176,18 +176,18 @@ func (a Auto) EstimateMemory(s Size) int64 {
 	if a.MaxSamples > 0 {
 		n = min(n, a.MaxSamples)
 	}
-	return autoMemory(&a.Fitting, s, a.MaxSamples, 1+drawsOf(n), varyingFactors+1)
+	return autoMemory(&a.Fitting, s, a.MaxSamples, 1+drawsOf(n), varyingFactors+1, false)
 }
 
 // autoMemory estimates what a pool takes whose members have l functions each: the
 // kernels of the largest member, the factors that all of them keep, and so many more.
-func autoMemory(f *Fitting, s Size, most, l, more int) int64 {
+func autoMemory(f *Fitting, s Size, most, l, more int, labels bool) int64 {
 	if most <= 0 {
 		most = DefaultMaxSamples
 	}
 	s.Samples = min(s.Samples, most)
 	s.Kernels *= mostAlone + 2
-	return f.processMemory(s, l*len(autoMembers)+more)
+	return f.processMemory(s, l*len(autoMembers)+more, labels)
 }
 
 // AutoClassifier is [Auto] for two or more classes. The probabilities are the means
@@ -431,7 +431,7 @@ func sample(n, most int, class []int, seed uint64) []int {
 	}
 	left := make([]int, len(size))
 	for c, s := range size {
-		left[c] = min(s, max(10, int(math.Round(float64(most)*float64(s)/float64(n)))))
+		left[c] = min(s, max(leastOfClass, int(math.Round(float64(most)*float64(s)/float64(n)))))
 	}
 	var some []int
 	for _, i := range all {
@@ -499,5 +499,5 @@ func (a AutoClassifier[T]) EstimateMemory(s Size) int64 {
 	if a.atScale(s.Samples, s.Outputs, s.Basis > 0) {
 		return LandmarkClassifier[T]{Fitting: a.Fitting}.EstimateMemory(s)
 	}
-	return autoMemory(&a.Fitting, s, a.MaxSamples, functions(s.Outputs), 0)
+	return autoMemory(&a.Fitting, s, a.MaxSamples, functions(s.Outputs), 0, true)
 }

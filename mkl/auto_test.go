@@ -252,7 +252,7 @@ func TestManySamples(t *testing.T) {
 
 	// The part may be of one value where the whole is not.
 	clear(y)
-	rows := sample(n, part(n), nil, 0)
+	rows := sample(n, part(n, false), nil, 0)
 	for i := range y {
 		if !slices.Contains(rows, i) {
 			y[i] = math.Sin(3 * x.At(i, 0))

@@ -227,24 +227,22 @@ func (g MultiGP) EstimateMemory(s Size) int64 {
 	case g.spanned(s):
 		return g.spannedMemory(s)
 	case g.Noise == VaryingNoise:
-		return g.processMemory(s, varyingFactors)
+		return g.processMemory(s, varyingFactors, false)
 	case g.PointScales:
-		return g.processMemory(s, 1)
+		return g.processMemory(s, 1, false)
 	}
-	return g.processMemory(s, 1+drawsOf(s.Samples))
+	return g.processMemory(s, 1+drawsOf(s.Samples), false)
 }
 
 // processMemory estimates what a fit of l functions takes, each a sum of Gaussian
 // processes whose factor of N×N the model keeps.
-func (f *Fitting) processMemory(s Size, l int) int64 {
+func (f *Fitting) processMemory(s Size, l int, labels bool) int64 {
 	N, P, L := float64(s.Samples), float64(s.Kernels), float64(l)
 	words := f.Storage.words(P, N, N)                                              // kernel matrices
 	words += float64((2 + L) * N * N)                                              // K, B, and each function's factor
 	words += float64(N * (float64(2*P/32) + float64(2*(P+2)) + float64(10*(L+1)))) // rows' parts of traces, vectors
-	if s.Samples >= manySamples {
-		few := float64(part(s.Samples))
-		words += float64((P + 3) * few * few) // the fit to a part
-	}
+	few := float64(mostAtFirst(s.Samples, labels))
+	words += float64((P + 3) * few * few)              // the fit to some of the samples
 	words += float64(float64(f.workers()) * (1 << 18)) // packed blocks of products
 	return inBytes(words)
 }

@@ -80,5 +80,5 @@ func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T)
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Outputs being classes.
 func (c MultiGPClassifier[T]) EstimateMemory(s Size) int64 {
-	return c.processMemory(s, functions(s.Outputs))
+	return c.processMemory(s, functions(s.Outputs), true)
 }

@@ -25,8 +25,8 @@ type processSettings struct {
 	knownNoise float64            // variance; 0 if it is learned
 	name       func(o int) string // of a function in errors, nil if there is only one
 
-	// hurried makes only a few steps on all samples of those that are many, once a part
-	// of them has told where the scales lie.
+	// hurried makes few steps on all samples of those that are many, or none, once some
+	// of them have told where the scales lie; see beginning.go.
 	hurried bool
 	seed    uint64 // of the choice of that part, and of draws
 
@@ -158,39 +158,15 @@ func (s processSettings) fitOne(ctx context.Context, k heldKernels, y []float64,
 		return e.Fit(ctx, k, y)
 	}
 	settled := vi.MaxSweeps
-	if N := len(y); N >= manySamples && s.from == nil {
-		var class []int
-		if labels {
-			for _, v := range y {
-				class = append(class, int(v+1)/2)
-			}
-		}
-		rows := sample(N, part(N), class, s.seed)
-		some := make([]float64, len(rows))
-		for i, r := range rows {
-			some[i] = y[r]
-		}
-		first, err := fit(someKernels(k, rows), some)
-		switch {
-		case ctx.Err() != nil:
+	if len(y) >= manySamples && s.from == nil {
+		var err error
+		if settled, err = s.beginAtSome(ctx, &e, k, y, labels, fit); err != nil {
 			return nil, err
-		case err == nil: // the part may lack what the whole has, such as targets that differ
-			e.Start = processStart(first.Posterior, first.Noise, first.Parameters)
-			e.Start.Part, e.Start.Rows = first.Posterior, rows
-			e.Start.Keep = s.start != nil && s.start.Keep
-			settled = first.Record.Reason
-			switch {
-			case !s.hurried || e.Ascent.MaxSweeps != 0:
-			case s.noise == VaryingNoise:
-				e.Ascent.MaxSweeps = fewNoiseSteps
-			case labels && N >= hurriedSamples:
-				e.Ascent.MaxSweeps = fewSteps
-			}
 		}
 	}
 	all, err := fit(k, y)
-	if err == nil && e.Start != nil && s.hurried && all.Record.Reason == vi.MaxSweeps {
-		all.Record.Reason = settled // the few steps that were wanted
+	if err == nil && e.Start != nil && s.hurried && (all.Record.Reason == vi.MaxSweeps || labels && e.Start.Keep) {
+		all.Record.Reason = settled // no more, or few, steps were wanted
 	}
 	return all, err
 }
@@ -207,30 +183,6 @@ func processStart(posterior *mgp.Posterior, noise *mgp.NoiseProcess, parameters 
 		start.Noise, start.NoiseGamma = special.Exp(noise.Level), noise.About.State().Gamma
 	}
 	return start
-}
-
-// From manySamples on a fit begins where that to a part of them ended, whose scales
-// and widths are nearly the same and cost little: a step on all samples takes as long
-// as 16 on the part. A hurried fit of labels, each step of which takes several
-// factorisations, makes only fewSteps more from hurriedSamples on; one of noise that
-// varies, whose steps take many, and whose noise the part knows less well, fewNoiseSteps.
-const (
-	manySamples    = 300
-	hurriedSamples = 1000
-	fewSteps       = 3
-	fewNoiseSteps  = 8
-)
-
-// part returns how many of n samples are fitted first.
-func part(n int) int { return n * 2 / 5 }
-
-// someKernels returns the kernels of some of the samples.
-func someKernels(k heldKernels, rows []int) vi.Kernels {
-	some := k.Select(rows, rows)
-	if a, ok := k.(*adaptive); ok {
-		return a.some(some, rows)
-	}
-	return some
 }
 
 // processes is what fitted multiple Gaussian processes have in common: a sum of

@@ -94,7 +94,8 @@ type EvidenceStart struct {
 	Rows []int
 
 	// Keep leaves Gamma and Parameters as they are: [Evidence.FitVarying] and
-	// [Evidence.FitHeavy] then learn nothing but the noise.
+	// [Evidence.FitHeavy] then learn nothing but the noise, and [Evidence.FitLabels]
+	// finds the sites alone.
 	Keep bool
 }
 
@@ -298,6 +299,9 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	// Where the kernels are held the average information is as good as the second
 	// derivatives, and what was learned of others is no help.
 	settings.Precondition, settings.NoMemory = m.info.precondition, m.kernels == nil
+	if labels && e.Start != nil && e.Start.Keep {
+		return m.kept(x)
+	}
 	learns := !m.held.all()
 	for round := 0; ; round++ {
 		r, err := minimize(x, m.cost, settings, &rec, e.Ascent.Journal.Next(), m.snapshot)
@@ -637,9 +641,15 @@ func (m *evidence) begin() {
 		m.sites.start(m.y)
 		return
 	}
+	m.beginAtPart()
+}
+
+// beginAtPart sets the sites to those of part, and to those that its predictions ask for, and
+// returns the variances that it predicts. It needs K.
+func (m *evidence) beginAtPart() (variance []float64) {
 	s := &m.part.s
 	cross := la.NewMatrix[float64](m.N, len(m.rows))
-	variance := make([]float64, m.N)
+	variance = make([]float64, m.N)
 	for n := range m.N {
 		row := cross.Row(n)
 		for i, r := range m.rows {
@@ -657,6 +667,7 @@ func (m *evidence) begin() {
 		m.sites.prec[r] = s.Sites[i]
 		m.sites.nu[r] = s.Alpha[i] + float64(s.Sites[i]*m.sites.mean[r])
 	}
+	return variance
 }
 
 // approximate finds the sites of labels.

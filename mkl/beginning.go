@@ -1,0 +1,130 @@
+package mkl
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// From manySamples on a fit begins where that to a part of them ended, whose scales and widths are nearly
+// the same and cost little: a step on all samples takes as long as 16 on the part. A hurried fit of noise
+// that varies, whose steps take many factorisations, and whose noise the part knows less well, then makes
+// only fewNoiseSteps more.
+const (
+	manySamples   = 300
+	fewNoiseSteps = 8
+)
+
+// From decidedSamples on a fit of labels goes on to the samples that decide: those that have the share
+// decided of all influence, as the part foresees it. The others add next to nothing to the slopes of the
+// evidence (see [mgp.Evidence.Influence]). Where more than mostDeciding decide, as many of all, drawn by chance,
+// tell the scales as well. A hurried fit then finds the sites of all samples and leaves the scales. To tell
+// which samples decide takes no more than labelPart of them.
+const (
+	decidedSamples = 1000
+	decided        = 0.9
+	labelPart      = decidedSamples * 2 / 5
+	mostDeciding   = 1500
+)
+
+// leastOfClass is the least number of samples of a class among some of all, if it has so many.
+const leastOfClass = 10
+
+// part returns how many of n samples of a target, or of labels, are fitted first.
+func part(n int, labels bool) int {
+	if n *= 2; labels {
+		return min(n/5, labelPart)
+	}
+	return n / 5
+}
+
+// mostAtFirst returns how many of n samples are fitted before all are, at the most.
+func mostAtFirst(n int, labels bool) int {
+	switch {
+	case n < manySamples:
+		return 0
+	case labels && n >= decidedSamples:
+		return min(n, mostDeciding)
+	}
+	return part(n, labels)
+}
+
+// beginAtSome fits some of the samples, by fit with the settings e, and lets e begin where that ended. It
+// returns why it ended there.
+func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k heldKernels, y []float64, labels bool, fit func(vi.Kernels, []float64) (*mgp.Fit, error)) (vi.Reason, error) {
+	N := len(y)
+	var class []int
+	if labels {
+		for _, v := range y {
+			class = append(class, int(v+1)/2)
+		}
+	}
+	ended, started := vi.MaxSweeps, false
+	keep := s.start != nil && s.start.Keep
+	begin := func(rows []int) error {
+		f, err := fit(someKernels(k, rows), picked(y, rows))
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case err == nil: // some may lack what all have, such as targets that differ
+			e.Start = processStart(f.Posterior, f.Noise, f.Parameters)
+			e.Start.Part, e.Start.Rows, e.Start.Keep = f.Posterior, rows, keep
+			ended, started = f.Record.Reason, true
+		}
+		return nil
+	}
+	few := part(N, labels)
+	if err := begin(sample(N, few, class, s.seed)); err != nil || !started {
+		return ended, err
+	}
+	hurried := s.hurried && e.Ascent.MaxSweeps == 0
+	if hurried && s.noise == VaryingNoise {
+		e.Ascent.MaxSweeps = fewNoiseSteps
+	}
+	if !labels || N < decidedSamples {
+		return ended, nil
+	}
+	influence, err := e.Influence(ctx, k, y)
+	if err != nil {
+		return ended, err
+	}
+	e.Start.Part, e.Start.Rows = nil, nil
+	if err := begin(deciding(influence, class, few, s.seed)); err != nil {
+		return ended, err
+	}
+	e.Start.Keep = hurried
+	return ended, nil
+}
+
+// deciding returns the samples of the most influence, ascending: those that together have the share decided of all, and at least
+// so many; where these are more than mostDeciding, as many of all, by chance.
+func deciding(influence []float64, class []int, least int, seed uint64) (rows []int) {
+	N := len(influence)
+	order := upTo(N)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(influence[b], influence[a]) })
+	left, of := decided*total(influence), [2]int{}
+	for _, n := range order {
+		if left > 0 || len(rows) < least || of[class[n]] < leastOfClass {
+			rows = append(rows, n)
+			left -= influence[n]
+			of[class[n]]++
+		}
+	}
+	if len(rows) > mostDeciding {
+		return sample(N, mostDeciding, class, seed)
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// someKernels returns the kernels of some of the samples.
+func someKernels(k heldKernels, rows []int) vi.Kernels {
+	some := k.Select(rows, rows)
+	if a, ok := k.(*adaptive); ok {
+		return a.some(some, rows)
+	}
+	return some
+}
