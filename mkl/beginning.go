@@ -62,22 +62,23 @@ func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k hel
 			class = append(class, int(v+1)/2)
 		}
 	}
-	ended, started := vi.MaxSweeps, false
+	ended := vi.MaxSweeps
 	keep := s.start != nil && s.start.Keep
-	begin := func(rows []int) error {
+	begin := func(rows []int) (started bool, err error) {
 		f, err := fit(someKernels(k, rows), picked(y, rows))
 		switch {
 		case ctx.Err() != nil:
-			return err
-		case err == nil: // some may lack what all have, such as targets that differ
-			e.Start = processStart(f.Posterior, f.Noise, f.Parameters)
-			e.Start.Part, e.Start.Rows, e.Start.Keep = f.Posterior, rows, keep
-			ended, started = f.Record.Reason, true
+			return false, err
+		case err != nil: // some may lack what all have, such as targets that differ
+			return false, nil
 		}
-		return nil
+		e.Start = processStart(f.Posterior, f.Noise, f.Parameters)
+		e.Start.Part, e.Start.Rows, e.Start.Keep = f.Posterior, rows, keep
+		ended = f.Record.Reason
+		return true, nil
 	}
 	few := part(N, labels)
-	if err := begin(sample(N, few, class, s.seed)); err != nil || !started {
+	if started, err := begin(sample(N, few, class, s.seed)); err != nil || !started {
 		return ended, err
 	}
 	hurried := s.hurried && e.Ascent.MaxSweeps == 0
@@ -92,11 +93,9 @@ func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k hel
 		return ended, err
 	}
 	e.Start.Part, e.Start.Rows = nil, nil
-	if err := begin(deciding(influence, class, few, s.seed)); err != nil {
-		return ended, err
-	}
-	e.Start.Keep = hurried
-	return ended, nil
+	started, err := begin(deciding(influence, class, few, s.seed))
+	e.Start.Keep = e.Start.Keep || hurried && started
+	return ended, err
 }
 
 // deciding returns the samples of the most influence, ascending: those that together have the share decided of all, and at least
