@@ -277,7 +277,7 @@ func estimates(r *rand.Rand) siege.Case {
 		"sampled probit":     mkl.ProbitClassifier[string]{Fitting: f, Inference: mkl.Gibbs, Draws: mkl.GibbsDraws{Chains: n(), Draws: n(), Thin: n()}}.EstimateMemory(s),
 		"SpikeSlab":          mkl.SpikeSlab{Fitting: f}.EstimateMemory(s),
 		"MultiTask":          mkl.MultiTask{Fitting: f, Latents: n()}.EstimateMemory(s),
-		"FactorAnalysis":        mkl.FactorAnalysis{Fitting: f, Factors: n()}.EstimateMemory(n(), n(), n()),
+		"FactorAnalysis":     mkl.FactorAnalysis{Fitting: f, Factors: n()}.EstimateMemory(n(), n(), n()),
 		"PairRegression":     mkl.PairRegression{Fitting: f, Components: n()}.EstimateMemory(s, mkl.Size{Samples: n(), Kernels: n()}),
 		"PairClassifier":     mkl.PairClassifier{Fitting: f, Components: n()}.EstimateMemory(s, mkl.Size{Samples: n(), Kernels: n()}),
 	} {
