@@ -33,7 +33,7 @@ func (e Evidence) Influence(ctx context.Context, k vi.Kernels, t []float64) ([]f
 		known[r] = true
 	}
 	for n, v := range influence {
-		influence[n] = m.sites.prec[n] * v
+		influence[n] = float64(m.sites.prec[n] * v)
 		if !known[n] {
 			influence[n] /= 1 + influence[n]
 		}
@@ -41,8 +41,8 @@ func (e Evidence) Influence(ctx context.Context, k vi.Kernels, t []float64) ([]f
 	return influence, nil
 }
 
-// kept returns the fit to labels at x, where the scales stay. Its sites are as close as an ascent asks: closer
-// ones change no prediction that can be told, and take several factorisations.
+// kept returns the fit to labels at x, where the scales stay. Its sites are as close as an ascent asks:
+// each digit more takes several factorisations.
 func (m *evidence) kept(x []float64) (*Fit, error) {
 	m.final = m.tol
 	fit, err := m.finish(x, vi.Record{Reason: vi.Converged})
