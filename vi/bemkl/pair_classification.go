@@ -136,7 +136,9 @@ func (p PairClassification) model(rows, columns vi.Kernels, y la.Matrix[float64]
 		return m, m.start(&p.Start.PairStart)
 	}
 	m.setTarget(m.labels)
-	return m, m.startRandom(p.Seed)
+	// Were the bias to begin at the labels' mean, it would leave too little of a table with few labels of
+	// one kind to keep the factors from collapse; they leave to it what pairs have in common.
+	return m, m.startRandom(p.Seed, 0)
 }
 
 // resume continues from p.

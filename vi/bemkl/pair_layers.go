@@ -166,22 +166,16 @@ func (m *pairLayers) resume(p *PairPosterior) error {
 }
 
 // startRandom draws a start near the leading directions of the targets y, whose rows' factors are
-// random combinations of the columns of y less its mean, which is where the bias starts. From
+// random combinations of the columns of y less level, which is where the bias starts. From
 // factors that have nothing to do with the targets many fits of small tables collapse.
-func (m *pairLayers) startRandom(seed uint64) error {
+func (m *pairLayers) startRandom(seed uint64, level float64) error {
 	src := random.Source(seed)
 	R := m.x.R
 	rest := m.x.target.Clone()
-	mean := 0.0
-	if !m.noBias {
-		for i := range rest.Rows {
-			mean += conjugate.Sum(rest.Row(i)) / m.observed
-		}
-		m.b[0] = mean
-	}
+	m.b[0] = level
 	for i, partners := range m.x.partners {
 		for _, j := range partners {
-			rest.Row(i)[j] -= mean
+			rest.Row(i)[j] -= level
 		}
 	}
 	draw, hx, hz := la.NewMatrix[float64](R, rest.Cols), la.NewMatrix[float64](R, rest.Rows), la.NewMatrix[float64](R, rest.Cols)

@@ -149,7 +149,13 @@ func (p PairRegression) model(rows, columns vi.Kernels, y la.Matrix[float64]) (*
 	if p.Start != nil {
 		return m, m.start(p.Start)
 	}
-	return m, m.startRandom(p.Seed)
+	level := 0.0
+	if !p.NoBias {
+		for i := range m.x.target.Rows {
+			level += conjugate.Sum(m.x.target.Row(i)) / m.observed
+		}
+	}
+	return m, m.startRandom(p.Seed, level)
 }
 
 // resume continues from p.
