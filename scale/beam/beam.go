@@ -2,15 +2,18 @@
 // Dataflow, Spark or, in the process itself, Prism:
 //
 //	p, s := beam.NewPipelineWithRoot()
-//	rows := beam.ParDo(s, &readFn{}, files)            // a collection of mkl.Rows, of 8192 samples and more
-//	p0, err := scale.CreatePlan(s, plan)               // or read from a file
-//	sums := scale.Sum(s, p0, rows)
-//	beam.ParDo0(s, &writeFn{}, sums)                   // one Sums: MarshalBinary, for plan.Fit
+//	rows := beam.ParDo(s, &readFn{}, files)                   // a collection of mkl.Rows, of 8192 samples and more
+//	sums := scale.Sum(s, "gs://BUCKET/sensors.plan", rows)    // the file that mkl.Plan.Save or mkl plan wrote
+//	beam.ParDo0(s, &writeFn{}, sums)                          // one Sums: MarshalBinary, for plan.Fit
 //
 // The elements of a collection come in any order and in bundles of the runner's choice, and a bundle that
 // failed is done again. None of it shows in the sums: each element is summed as a block of its own, and
 // sums of blocks are added exactly (see package stat). The same elements give the same hash with every
 // runner, and the one of a loop over them.
+//
+// Each worker reads the plan from its file, which has some megabytes for each kernel: too many for what a
+// job is described by. The file may be on any file system that the program has registered with Beam, by
+// importing its package io/filesystem/gcs, s3 or local.
 //
 // # Where it runs
 //
@@ -26,7 +29,7 @@
 package beam
 
 import (
-	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -34,6 +37,7 @@ import (
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/bmkl/bmkl/la"
@@ -44,59 +48,69 @@ import (
 // Sums are sums of samples, as an element of a collection.
 type Sums struct{ *stat.Statistic }
 
-// Plan is a plan as [mkl.Plan.Save] writes it, as an element of a collection: it has some megabytes for
-// each kernel, too many for what a job is described by.
-type Plan struct {
-	Saved []byte // the bytes of its file
-}
-
 func init() {
 	beam.RegisterType(reflect.TypeFor[Sums]())
 	beam.RegisterCoder(reflect.TypeFor[Sums](), encodeSums, decodeSums)
 	beam.RegisterType(reflect.TypeFor[mkl.Rows]())
 	beam.RegisterCoder(reflect.TypeFor[mkl.Rows](), encodeRows, decodeRows)
-	beam.RegisterType(reflect.TypeFor[Plan]())
-	beam.RegisterCoder(reflect.TypeFor[Plan](), encodePlan, decodePlan)
-	register.DoFn3x1[mkl.Rows, Plan, func(Sums), error](&sumFn{})
+	register.DoFn2x1[mkl.Rows, func(Sums), error](&sumFn{})
 	register.Emitter1[Sums]()
 	register.Combiner1[Sums](&mergeFn{})
 }
 
-// CreatePlan returns a collection of one plan. Where jobs are described in few bytes, as by Dataflow, a
-// transform that reads the plan from a file takes its place.
-func CreatePlan(s beam.Scope, plan *mkl.Plan) (beam.PCollection, error) {
-	var b bytes.Buffer
-	if err := plan.Save(&b); err != nil {
-		return beam.PCollection{}, err
-	}
-	return beam.Create(s, Plan{b.Bytes()}), nil
-}
-
-// Sum returns a collection of one [Sums], those of all samples of a collection of [mkl.Rows] by a
-// collection of one [Plan]. Each element is one block or more, of which the last may have fewer than
+// Sum returns a collection of one [Sums], those of all samples of collections of [mkl.Rows] by the plan in
+// the named file. Each element is one block or more, of which the last may have fewer than
 // [stat.BlockSamples] samples: elements should have that many or a multiple, for the sums of an element
-// take memory and time that do not depend on its size.
-func Sum(s beam.Scope, plan, rows beam.PCollection) beam.PCollection {
+// take memory and time that do not depend on its size. Collections of several sources are summed apart,
+// at the same time where the runner can, and then merged.
+func Sum(s beam.Scope, plan string, rows ...beam.PCollection) beam.PCollection {
+	filesystem.ValidateScheme(plan)
 	s = s.Scope("bmkl.Sum")
-	return beam.Combine(s, &mergeFn{}, beam.ParDo(s, &sumFn{}, rows, beam.SideInput{Input: plan}))
+	var sums []beam.PCollection
+	for _, r := range rows {
+		sums = append(sums, beam.Combine(s, &mergeFn{}, beam.ParDo(s, &sumFn{Plan: plan}, r)))
+	}
+	if len(sums) == 1 {
+		return sums[0]
+	}
+	return beam.Combine(s, &mergeFn{}, beam.Flatten(s, sums...))
 }
 
 // sumFn sums an element. Runners have as many at work as they use processors.
-type sumFn struct{ builder *mkl.PlanBuilder }
+type sumFn struct {
+	Plan string // the name of its file
+
+	plan    *mkl.Plan
+	builder *mkl.PlanBuilder
+}
+
+// Setup reads the plan.
+func (f *sumFn) Setup(ctx context.Context) error {
+	fs, err := filesystem.New(ctx, f.Plan)
+	if err != nil {
+		return err
+	}
+	defer fs.Close()
+	file, err := fs.OpenRead(ctx, f.Plan)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if f.plan, err = mkl.LoadPlan(file); err != nil {
+		return fmt.Errorf("beam: plan %s: %w", f.Plan, err)
+	}
+	return nil
+}
 
 // ProcessElement emits the sums of an element.
-func (f *sumFn) ProcessElement(rows mkl.Rows, plan Plan, emit func(Sums)) (err error) {
+func (f *sumFn) ProcessElement(rows mkl.Rows, emit func(Sums)) (err error) {
 	defer func() {
 		if err != nil {
 			f.builder = nil // it may hold a part of the element, which will come again
 		}
 	}()
 	if f.builder == nil {
-		p, err := mkl.LoadPlan(bytes.NewReader(plan.Saved))
-		if err != nil {
-			return err
-		}
-		if f.builder, err = p.Builder(1); err != nil {
+		if f.builder, err = f.plan.Builder(1); err != nil {
 			return err
 		}
 	}
@@ -129,10 +143,6 @@ func decodeSums(b []byte) (Sums, error) {
 	s := Sums{&stat.Statistic{}}
 	return s, s.UnmarshalBinary(b)
 }
-
-func encodePlan(p Plan) []byte { return p.Saved }
-
-func decodePlan(b []byte) Plan { return Plan{bytes.Clone(b)} }
 
 // encodeRows writes the number of samples and of matrices, the targets, and of each matrix the number of
 // columns and the rows, little-endian.

@@ -2,16 +2,21 @@ package beam
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/cputime"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/stat"
@@ -95,20 +100,25 @@ func goroutines(t testing.TB, plan *mkl.Plan, blocks int64) *stat.Statistic {
 	return total
 }
 
-// onPrism sums the blocks by a pipeline in this process.
-func onPrism(t testing.TB, plan *mkl.Plan, blocks int64) *stat.Statistic {
+// onPrism sums the blocks by a pipeline in this process that has them from so many sources.
+func onPrism(t testing.TB, plan *mkl.Plan, blocks, sources int64) *stat.Statistic {
 	beam.Init()
 	kept = nil
+	file := filepath.Join(t.TempDir(), "plan")
+	var saved bytes.Buffer
+	require.NoError(t, plan.Save(&saved))
+	require.NoError(t, os.WriteFile(file, saved.Bytes(), 0o666))
 	p, s := beam.NewPipelineWithRoot()
-	var numbers []any
+	numbers := make([][]any, sources)
 	for k := range blocks {
-		numbers = append(numbers, k)
+		numbers[k%sources] = append(numbers[k%sources], k)
 	}
-	rows := beam.ParDo(s, &drawFn{}, beam.Reshuffle(s, beam.Create(s, numbers...)))
-	planned, err := CreatePlan(s, plan)
-	require.NoError(t, err)
-	beam.ParDo0(s, &keepFn{}, Sum(s, planned, rows))
-	_, err = prism.Execute(t.Context(), p)
+	var rows []beam.PCollection
+	for _, some := range numbers {
+		rows = append(rows, beam.ParDo(s, &drawFn{}, beam.Reshuffle(s, beam.Create(s, some...))))
+	}
+	beam.ParDo0(s, &keepFn{}, Sum(s, file, rows...))
+	_, err := prism.Execute(t.Context(), p)
 	require.NoError(t, err)
 	require.Len(t, kept, 1)
 	return kept[0].Statistic
@@ -116,9 +126,10 @@ func onPrism(t testing.TB, plan *mkl.Plan, blocks int64) *stat.Statistic {
 
 func TestPipelineHasTheSumsOfGoroutines(t *testing.T) {
 	plan := newPlan(t, 10)
-	want, got := goroutines(t, plan, 12), onPrism(t, plan, 12)
+	want, got := goroutines(t, plan, 12), onPrism(t, plan, 12, 1)
 	assert.EqualValues(t, 10*stat.BlockSamples+2*1000, got.Samples())
 	assert.Equal(t, want.Hash(), got.Hash())
+	assert.Equal(t, want.Hash(), onPrism(t, plan, 12, 3).Hash())
 	model, err := plan.Fit(t.Context(), mkl.Fitting{}, got)
 	require.NoError(t, err)
 	assert.EqualValues(t, got.Samples(), model.Observations())
@@ -146,16 +157,27 @@ func TestRowsCoder(t *testing.T) {
 	assert.ErrorContains(t, err, "1000×")
 }
 
-// BenchmarkPass compares a pass of two goroutines with one of Prism, with 500 features.
+// BenchmarkPass compares a pass of two goroutines with one of Prism, with 500 features. Prism hands out
+// the elements of one source as one bundle, which one goroutine does; so it has two sources.
 func BenchmarkPass(b *testing.B) {
 	plan := newPlan(b, 500)
-	for name, pass := range map[string]func(testing.TB, *mkl.Plan, int64) *stat.Statistic{"goroutines": goroutines, "Prism": onPrism} {
-		b.Run(name, func(b *testing.B) {
-			var n int64
-			for b.Loop() {
-				n += pass(b, plan, 24).Samples()
-			}
-			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "samples/s")
-		})
+	for _, blocks := range []int64{24, 240} {
+		for _, c := range []struct {
+			name string
+			pass func() *stat.Statistic
+		}{
+			{"goroutines", func() *stat.Statistic { return goroutines(b, plan, blocks) }},
+			{"Prism", func() *stat.Statistic { return onPrism(b, plan, blocks, 2) }},
+		} {
+			b.Run(fmt.Sprintf("%s/%d blocks", c.name, blocks), func(b *testing.B) {
+				var n int64
+				user := cputime.User()
+				for b.Loop() {
+					n += c.pass().Samples()
+				}
+				b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "samples/s")
+				b.ReportMetric((cputime.User()-user)/float64(b.N), "user-s/op")
+			})
+		}
 	}
 }
