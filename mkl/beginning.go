@@ -18,11 +18,11 @@ const (
 	fewNoiseSteps = 8
 )
 
-// From decidedSamples on a fit of labels goes on to the samples that decide: those that have the share
-// decided of all influence, as the part foresees it. The others add next to nothing to the slopes of the
-// evidence (see [mgp.Evidence.Influence]). Where more than mostDeciding decide, as many of all, drawn by chance,
-// tell the scales as well. A hurried fit then finds the sites of all samples and leaves the scales. To tell
-// which samples decide takes no more than labelPart of them.
+// From decidedSamples on a fit of labels goes on from the part, of labelPart samples at most, to the samples
+// that decide: those that have the share decided of all influence, by what the part tells of them. The others
+// add next to nothing to the slopes of the evidence (see [mgp.Evidence.Influence]). Where more than mostDeciding
+// decide, the scales are learned with as many of all samples, drawn by chance. A hurried fit leaves the scales
+// there, and finds the sites of all samples.
 const (
 	decidedSamples = 1000
 	decided        = 0.9
@@ -35,13 +35,14 @@ const leastOfClass = 10
 
 // part returns how many of n samples of a target, or of labels, are fitted first.
 func part(n int, labels bool) int {
-	if n *= 2; labels {
-		return min(n/5, labelPart)
+	n = n * 2 / 5
+	if labels {
+		return min(n, labelPart)
 	}
-	return n / 5
+	return n
 }
 
-// mostAtFirst returns how many of n samples are fitted before all are, at the most.
+// mostAtFirst returns the most of n samples that are fitted before all are.
 func mostAtFirst(n int, labels bool) int {
 	switch {
 	case n < manySamples:
@@ -52,9 +53,10 @@ func mostAtFirst(n int, labels bool) int {
 	return part(n, labels)
 }
 
-// beginAtSome fits some of the samples, by fit with the settings e, and lets e begin where that ended. It
-// returns why it ended there.
-func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k heldKernels, y []float64, labels bool, fit func(vi.Kernels, []float64) (*mgp.Fit, error)) (vi.Reason, error) {
+// beginAtSome fits some of the samples by fit, which has the settings e, and lets e start where that ended. It
+// returns why it ended there, MaxSweeps if no part could be fitted.
+func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k heldKernels, y []float64, labels bool,
+	fit func(vi.Kernels, []float64) (*mgp.Fit, error)) (vi.Reason, error) {
 	N := len(y)
 	var class []int
 	if labels {
@@ -98,13 +100,14 @@ func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k hel
 	return ended, err
 }
 
-// deciding returns the samples of the most influence, ascending: those that together have the share decided of all, and at least
-// so many; where these are more than mostDeciding, as many of all, by chance.
+// deciding returns the indices, ascending, of the samples of the most influence that together have the share
+// decided of all, of at least so many samples, and of leastOfClass samples of each class. Where these are more
+// than mostDeciding it draws as many of all.
 func deciding(influence []float64, class []int, least int, seed uint64) (rows []int) {
 	N := len(influence)
 	order := upTo(N)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(influence[b], influence[a]) })
-	left, of := decided*total(influence), [2]int{}
+	left, of := float64(decided*total(influence)), [2]int{}
 	for _, n := range order {
 		if left > 0 || len(rows) < least || of[class[n]] < leastOfClass {
 			rows = append(rows, n)

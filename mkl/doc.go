@@ -77,6 +77,7 @@
 //	storage.go    where the matrices of a fit are held
 //	defaults.go   kernels where nothing is known; adaptive.go: widths that a fit learns
 //	absence.go    samples that lack views; viewgaps.go: what that adds to variances
+//	beginning.go  fits to some of many samples, where those to all begin
 //	weighted.go   models of weighted samples and kernels; scores.go, processes.go: two families
 //	healing.go    variances as they should be far from the samples
 //	tasks.go      what models of tasks share; pairs.go: what models of pairs share

@@ -70,7 +70,7 @@ type Fitting struct {
 	// most the memory of the machine; 1 TiB on systems that are not asked.
 	MemoryLimit int64
 
-	// Kernels says how the fit holds its kernel matrices; the zero value holds them in memory
+	// Storage says how the fit holds its kernel matrices; the zero value holds them in memory
 	// as float64. [Auto], [AutoClassifier], [LandmarkGP], [LandmarkClassifier], [MultiTask],
 	// [SpikeSlab], [FactorAnalysis], [PairRegression], [PairClassifier] and all fits with [Landmarks]
 	// refuse others, and so do widths that are learned and Slopes.
@@ -191,8 +191,8 @@ func (f *Fitting) checkKernels(need func(Size) int64, ds *design, s Size) error 
 	return err
 }
 
-// inBytes returns the size of so many float64, short of overflow: of what is no number too, as products of sizes
-// that are beyond all.
+// inBytes returns the size of so many float64, at least 0 and at most half of the largest int64, which
+// stands for NaN too.
 func inBytes(words float64) int64 {
 	const most = math.MaxInt64 / 2
 	if !(8*words < most) {

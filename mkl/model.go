@@ -159,7 +159,7 @@ const ActiveThreshold = 0.01
 // Trace is the record of a fit.
 type Trace struct {
 	Bounds    []float64 // what the model's Bound returns, after each sweep, in nats
-	Sweeps    int       // of each chain if sampled
+	Sweeps    int       // with all samples; of each chain if sampled
 	Converged bool      // there was nothing left to climb, or nothing that double precision can tell
 	Reason    string    // why it stopped
 	Mixing    Mixing    // of sampled chains; the zero value if there are none

@@ -68,9 +68,9 @@ func (m *pairModel) predictor(opt PredictorOptions, scale target) (*PairPredicto
 	return p, nil
 }
 
-// Predictor makes a predictor of single pairs; opt.Target and opt.Tolerance are not used. Of
-// either side it keeps for each component a Cholesky factor of the order of the basis points,
-// unless MeanOnly, and a matrix of that order, unless Unhealed.
+// Predictor makes a predictor of single pairs; opt.Target and opt.Tolerance are not used, and
+// Published means Unhealed. Of either side it keeps for each component a Cholesky factor of the order
+// of the basis points, unless MeanOnly, and a matrix of that order, unless Unhealed.
 //
 // Rows of precomputed kernels may have the kernel of the new row, or column, with itself as one
 // more value, with which its factors are healed.

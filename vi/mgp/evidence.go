@@ -678,11 +678,19 @@ func (m *evidence) approximate() (float64, error) {
 	return m.sites.propagate(m.y, m.tol)
 }
 
+// ended reports the end of the context.
+func (m *evidence) ended() error {
+	if m.ctx.Err() != nil {
+		return fmt.Errorf("vi: stopped: %w", context.Cause(m.ctx))
+	}
+	return nil
+}
+
 // cost is minus the objective and its gradient, +Inf where B is singular in
 // double precision or the sites are not found.
 func (m *evidence) cost(x, g []float64) (float64, error) {
-	if m.ctx.Err() != nil {
-		return 0, fmt.Errorf("vi: stopped: %w", context.Cause(m.ctx))
+	if err := m.ended(); err != nil {
+		return 0, err
 	}
 	value, err := m.functions(x)
 	if err != nil {

@@ -25,6 +25,13 @@ func tiltedVariance(label, mean, variance float64) float64 {
 	return second/z - first/z*(first/z)
 }
 
+// ended returns a context that has ended.
+func ended() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
 // Influence is the share of the variance that a label takes away.
 func TestInfluence(t *testing.T) {
 	x, _, labels := toy(5)
@@ -70,6 +77,9 @@ func TestInfluence(t *testing.T) {
 	assert.ErrorContains(t, err, "Start.Part is nil")
 	_, err = e.Influence(context.Background(), all, labels[1:])
 	assert.ErrorContains(t, err, "39 values for 40 samples")
+	e.Start.Part = first.Posterior
+	_, err = e.Influence(ended(), all, labels)
+	assert.ErrorIs(t, err, context.Canceled)
 }
 
 // With Keep a fit to labels finds the sites and leaves the scales.
@@ -89,6 +99,8 @@ func TestKeptScalesOfLabels(t *testing.T) {
 	assert.InDelta(t, want.Record.Bound(), fit.Record.Bound(), 1e-6)
 	assert.InDeltaSlice(t, s.Sites, got.Sites, 1e-4)
 	assert.Len(t, fit.Record.Trace, 1)
+	_, err = e.FitLabels(ended(), newScaled(t, x), labels)
+	assert.ErrorIs(t, err, context.Canceled)
 
 	e.Start.Gamma = []float64{1, 2, 3}
 	fit, err = e.FitLabels(context.Background(), newScaled(t, x), labels)
