@@ -3,6 +3,7 @@ package mgp
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/vi"
@@ -44,6 +45,9 @@ func (e Evidence) Influence(ctx context.Context, k vi.Kernels, t []float64) ([]f
 // kept returns the fit to labels at x, where the scales stay. Its sites are as close as an ascent asks:
 // each digit more takes several factorisations.
 func (m *evidence) kept(x []float64) (*Fit, error) {
+	if m.ctx.Err() != nil {
+		return nil, fmt.Errorf("vi: stopped: %w", context.Cause(m.ctx))
+	}
 	m.final = m.tol
 	fit, err := m.finish(x, vi.Record{Reason: vi.Converged})
 	if err != nil {
