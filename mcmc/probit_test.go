@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -559,6 +560,27 @@ func TestTrajectoryEnds(t *testing.T) {
 	s.leap.size = 1e200
 	s.sweepTrajectory(r, s.labelled(s.f), false)
 	assert.Equal(t, w, s.w)
+}
+
+// A walk can propose parameters and weights beyond the numbers. It refuses them, as those of no probability.
+func TestProbitThetaBeyondNumbers(t *testing.T) {
+	train, _, labels, _ := probitPoints(3, 3, 12, 4)
+	m, err := Probit{Rule: probit.WProd}.problem(train, labels)
+	require.NoError(t, err)
+	s := newProbitSampler(m, &la.Workspace{Workers: 1})
+	r := rand.New(newStream(1, 0))
+	require.NoError(t, s.start(r))
+	for i := range s.kernels {
+		s.kernels[i].size, s.exchanges[i].size = 1e6, 1e6
+	}
+	theta, beta, kernel := slices.Clone(s.theta), slices.Clone(s.beta), s.kernel.Clone()
+	require.NoError(t, s.sweepTheta(r, false))
+	assert.Equal(t, theta, s.theta)
+	assert.Equal(t, beta, s.beta)
+	assert.Equal(t, kernel, s.kernel)
+	for _, w := range append(s.kernels, s.exchanges...) {
+		assert.Equal(t, float64(thetas), w.tried)
+	}
 }
 
 func BenchmarkProbitSweep(b *testing.B) {

@@ -322,9 +322,15 @@ func (s *probitSampler) exchange(r random, w *walk, now float64, p, first, last 
 
 // decideTheta accepts the trial's θ and weights, of which θ differs from first on and before last, in
 // the parameters of kernel p, or does not; the prior of the weights' logarithms rises by rise. It tells
-// whether it did, and returns log p(t | f).
+// whether it did, and returns log p(t | f). A θ beyond the numbers has the density 0, and no kernel is
+// made of it.
 func (s *probitSampler) decideTheta(r random, w *walk, now, rise float64, p, first, last int, burnIn bool) (bool, float64, error) {
-	t := &s.trial
+	t, prior := &s.trial, s.probitProblem.theta
+	there := logParameters(t.theta[first:last], prior)
+	if !(there > math.Inf(-1)) {
+		w.accept(r, math.Inf(-1), burnIn)
+		return false, now, nil
+	}
 	s.k.Kernel(s.ws, p, t.theta[first:last], t.base)
 	kept := s.composite
 	s.base[p], t.base = t.base, s.base[p]
@@ -333,8 +339,7 @@ func (s *probitSampler) decideTheta(r random, w *walk, now, rise float64, p, fir
 	}
 	s.try(s.composite, t.weights)
 	then := s.labelled(t.f)
-	prior := s.probitProblem.theta
-	rise += then - now + logParameters(t.theta[first:last], prior) - logParameters(s.theta[first:last], prior)
+	rise += then - now + there - logParameters(s.theta[first:last], prior)
 	if !w.accept(r, rise, burnIn) {
 		s.base[p], t.base = t.base, s.base[p]
 		s.composite = kept

@@ -44,13 +44,14 @@ const (
 // Tally counts what became of the cases of an attack.
 type Tally struct {
 	Cases, Held, Refused, Found int
+	Slow                        time.Duration // processor time above which a case is a finding; 0: none is
 	Slowest                     time.Duration // in processor time where the system tells it
 
 	prints []uint64
 }
 
-// All cases are small: one that takes slow of the processor is a finding, and one that is
-// not done after hung is told while it goes on.
+// All cases are small: one that takes slow of the processor is a finding of the command, and one
+// that is not done after hung is told while it goes on.
 const (
 	slow = 5 * time.Second
 	hung = time.Minute
@@ -105,6 +106,9 @@ func Choose(all []Attack, pattern string) ([]Attack, error) {
 // found.
 func run(ctx context.Context, w io.Writer, attacks []Attack, seed uint64, count int) bool {
 	tallies := make([]Tally, len(attacks))
+	for j := range tallies {
+		tallies[j].Slow = slow
+	}
 	for i := 0; (count == 0 || i < count) && ctx.Err() == nil; i++ {
 		for j, a := range attacks {
 			tallies[j].Add(w, a, seed+uint64(i))
@@ -121,7 +125,7 @@ func (t *Tally) Add(w io.Writer, a Attack, seed uint64) {
 	c := Try(a, seed)
 	hangs.Stop()
 	took := cputime.Total() - start
-	if took > slow {
+	if t.Slow > 0 && took > t.Slow {
 		c.Wrong = append(c.Wrong, fmt.Sprintf("slow: %.1f s", took.Seconds()))
 	}
 	t.Slowest = max(t.Slowest, took)

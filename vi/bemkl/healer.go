@@ -139,17 +139,14 @@ func (h *healer) rootTrusted(x []float64) {
 	}
 }
 
-// trustedRows returns kernels_r with its rows multiplied by the samples' trust, or by its root.
-func (h *healer) trustedRows(r int, root bool) la.Matrix[float64] {
+// rootTrustedRows returns kernels_r with its rows multiplied by the roots of the samples' trust.
+func (h *healer) rootTrustedRows(r int) la.Matrix[float64] {
 	if h.trust == nil {
 		return h.kernels[r]
 	}
 	x := h.kernels[r].Clone()
 	for i, w := range h.trust {
-		if root {
-			w = math.Sqrt(w)
-		}
-		la.Scal(w, x.Row(i))
+		la.Scal(math.Sqrt(w), x.Row(i))
 	}
 	return x
 }
@@ -179,7 +176,7 @@ func (h *healer) sampleWeights(ws *la.Workspace, scratch *healScratch) (sampleWe
 func (h *healer) gram(ws *la.Workspace, s la.Matrix[float64]) {
 	beta := 0.0
 	for r := range h.kernels {
-		la.Syrk(ws, la.Transpose, 1, h.trustedRows(r, true), beta, s)
+		la.Syrk(ws, la.Transpose, 1, h.rootTrustedRows(r), beta, s)
 		beta = 1
 	}
 }
@@ -387,7 +384,10 @@ func newHealer(ws *la.Workspace, healers []*healer, o int) (*Healer, error) {
 		}
 		r := &Healer{h: h, residual: known.residual, e: h.e[i], weights: h.weights, spread: h.spread[i]}
 		for j := range h.kernels {
-			z := h.trustedRows(j, false).Clone() // becomes diag(trust)·F·M⁻¹, which is the transpose
+			z := h.kernels[j].Clone() // becomes diag(trust)·F·M⁻¹, which is the transpose
+			for i, w := range h.trust {
+				la.Scal(w, z.Row(i))
+			}
 			la.Scal(h.scale, z.Data)
 			scaleColumns(z, h.s)
 			la.Trsm(ws, la.Right, la.Transpose, known.factor, z)

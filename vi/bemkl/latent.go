@@ -471,6 +471,16 @@ func (l *latent) seen(o int, x, scratch la.Matrix[float64]) la.Matrix[float64] {
 	return scratch
 }
 
+// maskMissing clears the entries of x of samples whose target is missing in row r.
+func (l *latent) maskMissing(r int, x []float64) {
+	if l.count[r] == l.size {
+		return
+	}
+	for i, z := range l.observed.Row(r) {
+		x[i] *= z
+	}
+}
+
 // addFit adds s·eᵀE[g_i] to every y_i, s = ±1, with g that of row r and e the mean of the
 // kernel weights of output o.
 func (l *latent) addFit(r, o int, e []float64, s float64, y []float64) {
@@ -518,11 +528,7 @@ func (l *latent) residual(r, o int, q *readout, t []float64) float64 {
 	copy(rest, t)
 	l.addFit(r, o, q.e(), -1, rest)
 	l.subtract(be.Mean[q.bias], rest)
-	if l.observed.Rows > 0 {
-		for i, z := range l.observed.Row(r) {
-			rest[i] *= z
-		}
-	}
+	l.maskMissing(r, rest)
 	var spread, within float64
 	for m := range l.P {
 		cov := be.Cov.Row(q.weights + m)

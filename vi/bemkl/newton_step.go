@@ -92,16 +92,6 @@ func (p *plane) multiply(w *worker, r int, weight float64, x []float64) {
 	}
 }
 
-// maskMissing clears the entries of x of samples whose target is missing in row r.
-func (p *plane) maskMissing(r int, x []float64) {
-	if p.count[r] == p.size {
-		return
-	}
-	for i, seen := range p.observed.Row(r) {
-		x[i] *= seen
-	}
-}
-
 // conjugateGradients adds to z what is left of the solution, given the residual w.cg[0].
 func (p *plane) conjugateGradients(w *worker, r int, weight float64) {
 	z, rest, way, product, solved := p.step.Row(r), w.cg[0], w.cg[1], w.cg[2], w.d2

@@ -49,12 +49,7 @@ func (s *pairSide) healing(other *pairSide, epsilon, b float64) *PairHealing {
 		// What the pairs say of h_i: the precision Ψ, and Ψ·(target − f_i).
 		told.Fill(0)
 		clear(rest)
-		for _, j := range s.partners[i] {
-			la.Axpy(epsilon, other.second.Row(j), told.Data)
-			for r := range s.R {
-				rest[r] += float64(epsilon * float64((s.target.At(i, j)-b)*other.factors.At(r, j)))
-			}
-		}
+		s.addPairs(i, other, epsilon, b, told.Data, rest)
 		for r := range s.R {
 			la.Axpy(-function.At(r, i), told.Row(r), rest)
 		}

@@ -133,9 +133,14 @@ func TestPairHealingIsTheAugmentedGaussian(t *testing.T) {
 			if columns {
 				other, at = layers.x, func(i, j int) float64 { return y.At(j, i) }
 			}
-			target := func(i, j int) float64 { return at(i, j) + 0*side.target.At(i, j) } // NaN where missing
+			target := at // NaN where missing
 			if p.labels {
-				target = func(i, j int) float64 { return side.target.At(i, j) + 0*at(i, j) }
+				target = func(i, j int) float64 {
+					if math.IsNaN(at(i, j)) {
+						return math.NaN()
+					}
+					return side.target.At(i, j)
+				}
 			}
 			require.True(t, post.Healable(columns))
 			const T = 3

@@ -270,21 +270,14 @@ func (s *pairSide) updatePrior() {
 
 // updateFactorsOf is updateFactors of a block of samples.
 func (s *pairSide) updateFactorsOf(q *pairWorker, block int) error {
-	R, o, right := s.R, s.other, q.right
+	R, right := s.R, q.right
 	for i := block * work.PassRows; i < min(s.N, (block+1)*work.PassRows); i++ {
 		precision := q.Cov.Data
 		clear(precision)
 		for r := range R {
 			right[r] = s.tau * s.prior.At(r, i)
 		}
-		y := s.target.Row(i)
-		for _, j := range s.partners[i] {
-			la.Axpy(s.epsilon, o.second.Row(j), precision)
-			rest := s.epsilon * (y[j] - s.b)
-			for r := range R {
-				right[r] += float64(rest * o.factors.At(r, j))
-			}
-		}
+		s.addPairs(i, s.other, s.epsilon, s.b, precision, right)
 		for r := range R {
 			precision[r*R+r] += s.tau
 		}
@@ -299,6 +292,19 @@ func (s *pairSide) updateFactorsOf(q *pairWorker, block int) error {
 		s.updateSecond(i)
 	}
 	return nil
+}
+
+// addPairs adds what the observed pairs of sample i with the other side say of its factors: to the
+// precision, R×R, ε·Σ_j E[h_j·h_jᵀ], and to right, R, ε·Σ_j (y_ij − b)·E[h_j].
+func (s *pairSide) addPairs(i int, other *pairSide, epsilon, b float64, precision, right []float64) {
+	y := s.target.Row(i)
+	for _, j := range s.partners[i] {
+		la.Axpy(epsilon, other.second.Row(j), precision)
+		rest := epsilon * (y[j] - b)
+		for r := range right {
+			right[r] += float64(rest * other.factors.At(r, j))
+		}
+	}
 }
 
 // updateSecond forms the second moments of the factors of sample i.

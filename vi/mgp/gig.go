@@ -35,8 +35,8 @@ func (g GIG) VarInv() float64 {
 	return max(0, inv*(GIG{g.Omega - 1, g.Chi, g.Phi}.MeanInv()-inv)) // rounding may leave less than 0
 }
 
-// SDInv returns the standard deviation of 1/x, +Inf if its variance diverges, and not where that is only beyond
-// the range of a float64.
+// SDInv returns the standard deviation of 1/x: +Inf if its variance diverges, but a number where the variance is
+// only too large for a float64.
 func (g GIG) SDInv() float64 {
 	v, inv := g.VarInv(), g.MeanInv()
 	if math.IsInf(v, 1) && inv > 1 && !math.IsInf(inv, 1) {

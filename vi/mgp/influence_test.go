@@ -106,4 +106,9 @@ func TestKeptScalesOfLabels(t *testing.T) {
 	fit, err = e.FitLabels(context.Background(), newScaled(t, x), labels)
 	require.NoError(t, err)
 	assert.InEpsilonSlice(t, []float64{1, 2, 3}, fit.Posterior.State().Gamma, 1e-13)
+
+	ended, end := context.WithCancel(context.Background())
+	end()
+	_, err = e.FitLabels(ended, newScaled(t, x), labels)
+	assert.ErrorIs(t, err, context.Canceled)
 }

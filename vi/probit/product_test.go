@@ -20,14 +20,14 @@ func TestPowersEnd(t *testing.T) {
 			low = -40 - math.Log(1-c)
 		}
 		const n = 40_000
-		var total, first, top float64
+		var total, first float64
 		log := func(i int) (x, h float64) {
 			v := low + (high-low)*float64(i)/n
 			x = math.Exp(v)
 			g, _ := math.Lgamma(x)
 			return x, c*x - g + v
 		}
-		top = math.Inf(-1)
+		top := math.Inf(-1)
 		for i := range n + 1 {
 			if _, h := log(i); h > top {
 				top = h
