@@ -195,6 +195,9 @@ func (c *DrugTargets) validate(e *console.Env, x *interactions) (r interactionRe
 			r.Interactions += int(v)
 		}
 	}
+	if r.Interactions == 0 || r.Interactions == drugs*targets {
+		return r, console.Inputf("%d of %d pairs are known to interact: there is nothing to tell apart", r.Interactions, drugs*targets)
+	}
 	p := console.NewProgress(e, c.JSON, c.Folds*c.Repeats, "fits, "+x.name)
 	defer p.Finish()
 	scores := make([]*foldScore, c.Folds*c.Repeats)
@@ -230,6 +233,9 @@ func (c *DrugTargets) validate(e *console.Env, x *interactions) (r interactionRe
 			mean, _ := measure.MeanSD(v)
 			all[name] = append(all[name], mean)
 		}
+	}
+	if r.Folds == 0 {
+		return r, console.Inputf("no fold has pairs that are known to interact and pairs that are not")
 	}
 	for name, v := range all {
 		r.Mean[name], r.SD[name] = measure.MeanSD(v)
