@@ -13,8 +13,8 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// known are estimators that are told a part of what others learn, with samples and tasks that have
-// hardly anything, in addition to what settled has.
+// known are estimators that settled has not: they are told a part of what others learn, or have views and tasks of
+// hardly any samples.
 var known = []estimate{
 	{"Gaussian process, known noise", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := mkl.MultiGP{Fitting: p.viewless(), Method: p.method(), KnownNoise: p.size(0, 0.01, 1), RawTargets: p.IntN(2) == 0}

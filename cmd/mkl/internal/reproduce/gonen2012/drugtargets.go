@@ -325,8 +325,8 @@ func (c *DrugTargets) fold(ctx context.Context, x *interactions, held []int) (*f
 	return &foldScore{figures, model.Trace().Converged}, nil
 }
 
-// interactionFigures returns the areas below the receiver operating characteristic and below precision over recall, that
-// by steps: the mean precision at the positive pairs.
+// interactionFigures returns two areas: below the receiver operating characteristic, and below precision over recall,
+// which is taken by steps and so is the mean precision at the positive pairs.
 func interactionFigures(positive []bool, score []float64) (map[string]float64, error) {
 	area, err := metrics.AUC(positive, score)
 	if err != nil {
