@@ -334,8 +334,8 @@ func some[M interface {
 	return m, err
 }
 
-// attacks returns all of them: hostile data and forged files for each estimator, and
-// forged files of what is no model, combinations of fits, and what is asked of models. A case is known by the name of its attack and its seed.
+// attacks returns all of them: hostile data and forged files for each estimator, forged files of what is no model,
+// combinations of fits, and what is asked of models. A case is known by the name of its attack and its seed.
 func attacks() []siege.Attack {
 	var data, files []siege.Attack
 	for _, f := range slices.Concat(fits, settled, known) {

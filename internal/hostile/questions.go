@@ -69,7 +69,7 @@ func askWrongShapes(p *problem, m mkl.Model) (wrong []string) {
 		func(x []mkl.Features) []mkl.Features { x[at].Cols = -1; return x },
 		func(x []mkl.Features) []mkl.Features { x[at].Stride = math.MaxInt; return x },
 		func(x []mkl.Features) []mkl.Features { x[at].Stride = -x[at].Stride; return x },
-		func(x []mkl.Features) []mkl.Features { x[at].Rows, x[at].Stride = 1<<62, 4; return x },
+		func(x []mkl.Features) []mkl.Features { x[at].Rows, x[at].Stride = math.MaxInt/2+1, 4; return x },
 		func(x []mkl.Features) []mkl.Features { x[at].Data = x[at].Data[:len(x[at].Data)-1]; return x },
 		func(x []mkl.Features) []mkl.Features { x[at].Data = nil; return x },
 		func(x []mkl.Features) []mkl.Features { x[at].Data[0] = math.Inf(-1); return x },

@@ -31,6 +31,9 @@ func mostlyMild(r *rand.Rand) *problem {
 	return p
 }
 
+// past32 is the least index that int32 takes for 0; where an int has 32 bits there is none, and it is 0.
+const past32 = 1 << 32 & math.MaxInt
+
 // table returns a table of so many rows and columns, of any kind that there is, or what is none.
 func (p *problem) table(rows, cols int) mkl.Table {
 	value := func() float64 {
@@ -41,7 +44,7 @@ func (p *problem) table(rows, cols int) mkl.Table {
 	}
 	at := func(n int) int {
 		if !p.mild() && p.IntN(20) == 0 {
-			return pick(p.Rand, -1, n, 1<<32, 1<<32+1, math.MaxInt, math.MinInt)
+			return pick(p.Rand, -1, n, past32, past32+1, math.MaxInt, math.MinInt)
 		}
 		return p.IntN(max(n, 1))
 	}
@@ -50,8 +53,8 @@ func (p *problem) table(rows, cols int) mkl.Table {
 	case 0:
 		e := mkl.Entries{Rows: rows, Cols: cols}
 		if !p.mild() {
-			e.Rows = pick(p.Rand, rows, -1, 0, math.MaxInt32, 1<<32, 1<<40, math.MaxInt)
-			e.Cols = pick(p.Rand, cols, -1, 0, math.MaxInt32, 1<<32, math.MaxInt)
+			e.Rows = pick(p.Rand, rows, -1, 0, math.MaxInt32, past32, past32<<8&math.MaxInt, math.MaxInt)
+			e.Cols = pick(p.Rand, cols, -1, 0, math.MaxInt32, past32, math.MaxInt)
 		}
 		seen := map[mkl.Cell]bool{}
 		for range count {
@@ -118,7 +121,7 @@ func attackTables(p *problem) siege.Case {
 			}
 		}
 	}
-	for _, bad := range []mkl.Cell{{Row: -1}, {Col: -1}, {Row: rows}, {Col: cols}, {Row: math.MaxInt}, {Col: 1 << 32}, {Row: math.MinInt}} {
+	for _, bad := range []mkl.Cell{{Row: -1}, {Col: -1}, {Row: rows}, {Col: cols}, {Row: math.MaxInt}, {Col: max(past32, cols)}, {Row: math.MinInt}} {
 		if _, _, err := m.Complete(bad); err == nil {
 			complain("cell %v is completed", bad)
 		}

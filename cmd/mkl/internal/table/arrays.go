@@ -152,6 +152,11 @@ func npzArray(f *zip.File, opt Options) (namedArray, error) {
 			return err
 		}
 		defer closer.Close()
+		for _, c := range columns { // which have taken room for numbers
+			if err := c.take(s.rows, 1, s.dtype.memory()-numberBytes); err != nil {
+				return err
+			}
+		}
 		return s.each(s.rows, func(j int, b []byte) error {
 			if c := columns[j]; c != nil {
 				c.set(s.any(&c.any, b))

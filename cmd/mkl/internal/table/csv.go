@@ -22,14 +22,16 @@ type csvSource struct {
 	name    string
 	columns []string
 	r       *csv.Reader
-	first   []string // the first row, if it is not a header
-	line    int      // of the first row
-	skipped int      // lines of comments before all that r has
+	rows    *rowReader // that r reads
+	first   []string   // the first row, if it is not a header
+	line    int        // of the first row
+	skipped int        // lines of comments before all that r has
 	remarks []string
 }
 
 func newCSV(name string, r io.Reader, opt Options) (Source, error) {
-	br := bufio.NewReaderSize(r, maxLine)
+	rows := &rowReader{r: r, longest: opt.longest()}
+	br := bufio.NewReaderSize(rows, maxLine)
 	if bom, err := br.Peek(3); err == nil && string(bom) == "\xef\xbb\xbf" {
 		_, _ = br.Discard(3)
 	}
@@ -60,8 +62,8 @@ func newCSV(name string, r io.Reader, opt Options) (Source, error) {
 	if lines > 0 {
 		cr.Comment = '#'
 	}
-	s := &csvSource{name: name, r: cr, skipped: lines}
-	rec, err := cr.Read()
+	s := &csvSource{name: name, r: cr, rows: rows, skipped: lines}
+	rec, err := s.next()
 	if err == io.EOF {
 		return nil, fmt.Errorf("%s: the file is empty", name)
 	}
@@ -127,6 +129,12 @@ func (s *csvSource) titles(cells []string) {
 	s.columns, s.remarks = distinct(s.columns)
 }
 
+// next reads a row.
+func (s *csvSource) next() ([]string, error) {
+	s.rows.next()
+	return s.r.Read()
+}
+
 // lineOf is the line of the row that was read last.
 func (s *csvSource) lineOf() int {
 	line, _ := s.r.FieldPos(0)
@@ -170,7 +178,7 @@ func (s *csvSource) block(want []Want, anys map[int]*anyColumn, first, rows int)
 		rec, line := s.first, s.line
 		if s.first = nil; rec == nil {
 			var err error
-			if rec, err = s.r.Read(); err == io.EOF {
+			if rec, err = s.next(); err == io.EOF {
 				break
 			} else if err != nil {
 				return d, s.syntax(err, first+d.Rows+1)

@@ -73,8 +73,10 @@ type entry struct {
 func newLIBSVM(name string, r io.Reader, opt Options) (Source, error) {
 	f := &libsvmFile{entries: map[int][]entry{}}
 	f.limit(opt.memory())
-	br := bufio.NewReaderSize(&lineReader{r: r}, 1<<16)
+	rows := &rowReader{r: r, longest: opt.longest()}
+	br := bufio.NewReaderSize(rows, 1<<16)
 	for line := 1; ; line++ {
+		rows.next()
 		text, err := br.ReadString('\n')
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -108,6 +110,7 @@ func newLIBSVM(name string, r io.Reader, opt Options) (Source, error) {
 		return nil, fmt.Errorf("%s: %w", name, tooMany(opt.columns()))
 	}
 	s := &columnar{name: name, rows: len(f.labels), columns: []string{"label"}, whole: true}
+	s.keep(f.taken)
 	for index := first; index <= last; index++ {
 		s.columns = append(s.columns, strconv.Itoa(index))
 	}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/bzip2"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -154,11 +153,15 @@ func recognise(f *file, opt Options, nested int) (Source, error) {
 			}
 			return recognise(&file{name: f.name, Reader: r, size: -1}, opt, nested)
 		case k.whole != nil:
-			at, size, err := f.whole(br, opt.memory())
+			at, size, kept, err := f.whole(br, opt.memory())
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", f.name, err)
 			}
-			return k.whole(f.name, at, size, opt)
+			s, err := k.whole(f.name, at, size, opt)
+			if err == nil {
+				s.(interface{ keep(int64) }).keep(kept)
+			}
+			return s, err
 		}
 		return k.stream(f.name, br, f.size, opt)
 	}
@@ -168,31 +171,32 @@ func recognise(f *file, opt Options, nested int) (Source, error) {
 	return newCSV(f.name, &lineReader{r: br, separator: opt.Separator, most: opt.columns()}, opt)
 }
 
-// whole returns a file's bytes by their position. Where they are kept they take at most so much memory.
-func (f *file) whole(br *bufio.Reader, memory int64) (io.ReaderAt, int64, error) {
+// whole returns a file's bytes by their position, how many they are, and how many of them are kept in memory,
+// of which reading them takes at most so much.
+func (f *file) whole(br *bufio.Reader, memory int64) (at io.ReaderAt, size, kept int64, err error) {
 	if at, ok := f.Reader.(io.ReaderAt); ok && f.size >= 0 {
-		return at, f.size, nil
+		return at, f.size, 0, nil
 	}
-	all, err := io.ReadAll(&keptReader{r: br, memory: memory, each: 2})
-	return bytes.NewReader(all), int64(len(all)), err
+	all, err := io.ReadAll(&keptReader{room: room{most: memory}, r: br, each: 2})
+	return bytes.NewReader(all), int64(len(all)), int64(cap(all)), err
 }
 
 // keptReader reads a file that is kept, as long as there is memory.
 type keptReader struct {
-	r      io.Reader
-	memory int64 // that is left
-	each   int64 // what a byte of the file takes of it
-	line   int64 // what a line takes besides
+	room
+	r    io.Reader
+	each int64 // what a byte of the file takes
+	line int64 // what a line takes besides
 }
 
 func (k *keptReader) Read(p []byte) (int, error) {
 	n, err := k.r.Read(p)
-	k.memory -= k.each * int64(n)
+	k.taken += k.each * int64(n)
 	if k.line > 0 {
-		k.memory -= k.line * int64(bytes.Count(p[:n], []byte{'\n'}))
+		k.taken += k.line * int64(bytes.Count(p[:n], []byte{'\n'}))
 	}
-	if k.memory < 0 {
-		return n, errors.New("it needs more memory than there is")
+	if k.taken > k.most {
+		return n, fmt.Errorf("it needs more memory than the %d MiB that there are", k.most>>20)
 	}
 	return n, err
 }

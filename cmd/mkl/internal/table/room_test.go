@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -50,14 +51,18 @@ func TestMemoryOfSmallFiles(t *testing.T) {
 		"rows of a CSV, packed twice": squeezed(t, squeezed(t, strings.Repeat("a\n", 8*n), byGzip), byGzip),
 		"texts of a CSV, by zstd":     squeezed(t, strings.Repeat(strings.Repeat("a", 1<<16)+"\n", 256), zstdOf),
 		"a line of a CSV, by zstd":    squeezed(t, "a\n"+strings.Repeat(strings.Repeat(",", n), 64), zstdOf),
+		"a cell of lines of a CSV":    squeezed(t, "\""+strings.Repeat("a\n", 32*n), byGzip),
+		"a line of a LIBSVM file":     squeezed(t, "1 1:1\n1"+strings.Repeat(" ", 64*n), byGzip),
 		"records of a FASTA file":     squeezed(t, strings.Repeat(">a\n", n), byGzip),
 		"lines of a LIBSVM file":      squeezed(t, strings.Repeat("1 1:1\n", n), byGzip),
+		"entries and cells, LIBSVM":   strings.Repeat("1 1:1\n", 8000), // of which either alone has room
 		"a sparse LIBSVM file":        strings.Repeat("1 16000:1\n", 100),
 		"elements of an NPY file":     squeezed(t, flat("|b1", n, 1), byGzip),
-		"claims of an NPY file":       squeezed(t, flat("|b1", 1<<59, 1), byGzip),
+		"claims of an NPY file":       squeezed(t, flat("|b1", math.MaxInt/16+1, 1), byGzip),
 		"columns of an NPY file":      squeezed(t, flat("|b1", 1, n), byGzip),
 		"texts of an NPY file":        squeezed(t, flat("|S4096", 1<<10, 1), byGzip),
 		"elements of an NPZ file":     zipped(t, flat("|i1", n, 1)),
+		"texts of an NPZ file":        zipped(t, flat("|S4096", 1<<10, 1)+strings.Repeat("\x00", 1<<22)),
 		"elements of a MAT-file":      zeros(t, n),
 		"rows of a Parquet file":      repeated(t, "a", n),
 		"texts of a Parquet file":     repeated(t, strings.Repeat("a", 1<<13), 1<<10),

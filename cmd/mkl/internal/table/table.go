@@ -220,13 +220,13 @@ type Options struct {
 	// which it does not list.
 	Sparse []string
 
-	// Memory is the most bytes that the cells of a block may take, or a file that is kept whole; 0 means
-	// 20 GiB, which are 2³⁰ numbers while their columns grow.
+	// Memory is the most bytes that the cells of a block may take together with what is kept of the file; 0
+	// means 20 GiB, which are 2³⁰ numbers while their columns grow. It is never more than a program can address.
 	Memory int64
 }
 
 // memory returns the most bytes that cells may take.
-func (opt Options) memory() int64 { return cmp.Or(opt.Memory, mostMemory) }
+func (opt Options) memory() int64 { return min(cmp.Or(opt.Memory, mostMemory), math.MaxInt) }
 
 // Header says whether the first line of a text file holds names.
 type Header int

@@ -195,6 +195,9 @@ func (c *DrugTargets) validate(e *console.Env, x *interactions) (r interactionRe
 			r.Interactions += int(v)
 		}
 	}
+	if r.Interactions == 0 || r.Interactions == drugs*targets {
+		return r, console.Inputf("%d of %d pairs are known to interact: there is nothing to tell apart", r.Interactions, drugs*targets)
+	}
 	p := console.NewProgress(e, c.JSON, c.Folds*c.Repeats, "fits, "+x.name)
 	defer p.Finish()
 	scores := make([]*foldScore, c.Folds*c.Repeats)
@@ -230,6 +233,9 @@ func (c *DrugTargets) validate(e *console.Env, x *interactions) (r interactionRe
 			mean, _ := measure.MeanSD(v)
 			all[name] = append(all[name], mean)
 		}
+	}
+	if r.Folds == 0 {
+		return r, console.Inputf("no fold has pairs that are known to interact and pairs that are not")
 	}
 	for name, v := range all {
 		r.Mean[name], r.SD[name] = measure.MeanSD(v)
@@ -319,8 +325,8 @@ func (c *DrugTargets) fold(ctx context.Context, x *interactions, held []int) (*f
 	return &foldScore{figures, model.Trace().Converged}, nil
 }
 
-// interactionFigures returns the areas below the receiver operating characteristic and below precision over recall, that
-// by steps: the mean precision at the positive pairs.
+// interactionFigures returns two areas: below the receiver operating characteristic, and below precision over recall,
+// which is taken by steps and so is the mean precision at the positive pairs.
 func interactionFigures(positive []bool, score []float64) (map[string]float64, error) {
 	area, err := metrics.AUC(positive, score)
 	if err != nil {

@@ -79,6 +79,8 @@ func TestDrugTargetsMistakes(t *testing.T) {
 	other["gpcr_simmat_dg.txt"] = strings.Replace(other["gpcr_simmat_dg.txt"], "hsa3", "hsa99", 1)
 	odd := somePharmacy("ic")
 	odd["ic_admat_dgc.txt"] = strings.Replace(odd["ic_admat_dgc.txt"], "\t1", "\t2", 1)
+	none := somePharmacy("e")
+	none["e_admat_dgc.txt"] = strings.ReplaceAll(none["e_admat_dgc.txt"], "\t1", "\t0")
 	for _, tt := range []struct {
 		name  string
 		files map[string]string
@@ -90,6 +92,8 @@ func TestDrugTargetsMistakes(t *testing.T) {
 		{"no set", somePharmacy("nr"), []string{"-sets", "kinases"}, "-sets"},
 		{"other ids", other, nil, "gpcr_simmat_dg.txt: its ids"},
 		{"neither known nor not", odd, nil, "neither 0 nor 1"},
+		{"no interactions", none, nil, "enzymes: 0 of 300 pairs are known to interact"},
+		{"folds of one pair each", somePharmacy("nr"), []string{"-held-out", "pairs", "-folds", "300", "-repeats", "1", "-sweeps", "1"}, "no fold has"},
 		{"one fold", somePharmacy("nr"), []string{"-folds", "1"}, "-folds"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
