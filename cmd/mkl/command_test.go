@@ -131,7 +131,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -task binary -model probit -prior omega=1,1", "-prior omega=1,1: the priors are alpha, rho, sigma, kappa, xi and theta"},
 		{"fit d.csv -target y -task binary -model probit -prior sigma=0.2", "-prior sigma=0.2 is for -rule bin, not fixsum"},
 		{"fit d.csv -target y -task binary -model probit -rule bin -prior sigma=0.2,1", "-prior sigma=0.2,1: probabilities above 0 and below 1 are needed, as in sigma=0.2 or sigma=0.2,0.5"},
-		{"fit d.csv -target y -task multiclass -model probit -rule bin -view v=a:rbf(width=1) -prior sigma=0.2,0.3", "-prior sigma has 2 probabilities for 1 kernel: one is needed, or one for each kernel"},
+		{"fit d.csv -q -target y -task multiclass -model probit -rule bin -view v=a:rbf(width=1) -prior sigma=0.2,0.3", "-prior sigma has 2 probabilities for 1 kernel: one is needed, or one for each kernel"},
 		{"fit d.csv -target y -task binary -model bmkl -prior sigma=0.2", "-prior sigma=0.2: the priors are lambda, gamma and omega"},
 		{"fit d.csv -target y -task binary -model probit -prior kappa=1,1", "-prior kappa=1,1: a positive number is needed, as in kappa=0.5"},
 		{"fit d.csv -target y -model lasso", `--model must be one of "auto","bmkl","mgp","probit","landmarks","spikeslab","factors","pairs" but got "lasso"`},
