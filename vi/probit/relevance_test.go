@@ -3,6 +3,7 @@ package probit
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -196,19 +197,18 @@ func TestRelevanceEndsAtAStationaryPoint(t *testing.T) {
 	assert.Less(t, len(fit.Vectors), 15)
 	assert.Greater(t, fit.Posterior.State().Beta[0], 0.8) // the others are of noise
 	prediction := testkit.Must(fit.Posterior.Predict(rows(star, fit.Vectors), vi.PredictOptions{}))
-	right := 0
-	for i, c := range later {
-		best := 0
-		for other, v := range prediction.Probability.Row(i) {
-			if v > prediction.Probability.At(i, best) {
-				best = other
-			}
-		}
-		if best == c {
+	assert.Greater(t, rightOf(prediction.Probability, later), 54)
+}
+
+// rightOf counts the labels that are the most probable ones, given a row of probabilities for each.
+func rightOf(probability la.Matrix[float64], labels []int) (right int) {
+	for i, c := range labels {
+		row := probability.Row(i)
+		if row[c] == slices.Max(row) {
 			right++
 		}
 	}
-	assert.Greater(t, right, 54)
+	return right
 }
 
 // rows returns the kernels with some basis points.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -126,7 +127,7 @@ func (m normMKL) crossValidate(ws *la.Workspace, kernels []la.Matrix[float64], y
 		}
 		train, cross := make([]la.Matrix[float64], len(kernels)), make([]la.Matrix[float64], len(kernels))
 		for p, k := range kernels {
-			train[p], cross[p] = choose(k, in, in), choose(k, in, out)
+			train[p], cross[p] = multiclass.Block(k, in, in), multiclass.Block(k, in, out)
 		}
 		target := make([]float64, len(in))
 		for r, i := range in {
@@ -193,15 +194,4 @@ func centre(y []float64) float64 {
 		y[i] -= mean
 	}
 	return mean
-}
-
-// choose returns some rows and columns of a.
-func choose(a la.Matrix[float64], rows, columns []int) la.Matrix[float64] {
-	out := la.NewMatrix[float64](len(rows), len(columns))
-	for r, i := range rows {
-		for c, j := range columns {
-			out.Set(r, c, a.At(i, j))
-		}
-	}
-	return out
 }

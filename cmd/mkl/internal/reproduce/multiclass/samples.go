@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 )
 
@@ -50,4 +51,15 @@ func Stratified(class []int, share float64, seed uint64) (train, test []int) {
 	slices.Sort(train)
 	slices.Sort(test)
 	return train, test
+}
+
+// Block returns some rows and columns of m, in their order.
+func Block(m la.Matrix[float64], rows, columns []int) la.Matrix[float64] {
+	b := la.NewMatrix[float64](len(rows), len(columns))
+	for k, i := range rows {
+		for l, j := range columns {
+			b.Set(k, l, m.At(i, j))
+		}
+	}
+	return b
 }
