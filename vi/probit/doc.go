@@ -27,14 +27,34 @@
 //
 // # Files
 //
-//	model.go       Model: settings, state of a fit, updates of W, Y and α, bound, pruning
-//	composite.go   Rule and Composite: one kernel of many
-//	weights.go     β of sums: its likelihood, the mode on the simplex, switches
-//	structured.go  switches with regressors for each state
-//	product.go     β of products: exponents and their priors
-//	importance.go  importance sampling, of β on the simplex too
-//	theta.go       parameters of the kernels
-//	relevance.go   Relevance: few basis points, taken in one after another
-//	gradient.go    derivatives of the bound by the base kernels
-//	posterior.go   Posterior, mixtures of them, predictions
+//	model.go        Model: settings, Fit
+//	fit.go          state of a fit, and how it is made of settings and data
+//	start.go        where a fit starts
+//	sweep.go        what the ascent asks of it: sweeps, keeping, restoring, roundoff
+//	regressors.go   q(W); turns.go: sums over classes in their order
+//	auxiliary.go    q(Y)
+//	precisions.go   q(α) and its prior
+//	bound.go        the bound, and the density of which MAP finds the mode
+//	pruning.go      regressors taken out
+//	composite.go    Rule and Composite: one kernel of many
+//	kernel.go       E[K] and what follows from it in a fit
+//	weights.go      what q(β) is to a fit, and which one a fit has
+//	quadratic.go    the likelihood of weights of sums
+//	simplex.go      its mode on the simplex
+//	switches.go     q(β) of switches
+//	structured.go   switches with regressors for each state
+//	product.go      β of products: exponents and their priors
+//	importance.go   importance sampling, of β on the simplex too
+//	theta.go        parameters of the kernels
+//	posterior.go    Posterior, mixtures of them, predictions; point.go: of single samples
+//	predictions.go  what a state of a fit predicts, for the record of its sweeps
+//	projection.go   predictions from a few basis points, with a bound
+//	snapshot.go     states of fits, for journals
+//	gradient.go     derivatives of the bound by the base kernels
+//
+//	relevance.go             Relevance: few basis points, taken in one after another
+//	relevance_regressors.go  its q(W) and q(Y)
+//	relevance_points.go      which basis points, and their precisions
+//	relevance_weights.go     its weights of the kernels
+//	pruned.go                Pruned: few basis points, by taking out all others
 package probit
