@@ -28,20 +28,41 @@
 //
 // # Files
 //
-//	model.go        Model: settings, state of a fit, updates, bound
+//	model.go        Model: settings, Fit
+//	fit.go          state of a fit, and where it starts
+//	sweep.go        what the ascent asks of it: sweeps, keeping, restoring, the bound
+//	functions.go    q(f) and q(y)
+//	scales.go       q(γ), its prior, τ
+//	ahead.go        q(f) at scales ahead of the present ones
 //	family.go       Family: the priors of γ, and how their parameters are learned
 //	gig.go          GIG: moments and divergence
 //	passes.go       the passes of a fit over the kernels
-//	evidence.go     Evidence: the ascent of the evidence, with its gradient
-//	features.go     Evidence in the space of features, for any number of samples
-//	spanned.go      Evidence of samples that a few of them span
-//	feature_labels.go  two classes in the space of features, by passes over the samples
+//	roundoff.go     what rounding can move the bound by
+//	posterior.go    Posterior, its predictions; rounding.go: what rounding can move them by
+//	predictions.go  what a state of a fit predicts, for the record of its sweeps
+//	gradient.go     derivatives of the bound by the kernels
+//	projection.go   Projection: single predictions from a few samples, with a bound
+//
+//	evidence.go        Evidence: settings, state of a fit, the objective and its gradient
+//	evidence_start.go  checks of its arguments, and where it starts
+//	evidence_sites.go  sites of labels along the way
+//	evidence_end.go    from where it ended to a fit
+//	scale_prior.go     the prior of γ in it
+//	ascent.go          ascents along a gradient: settings, record, journal
+//	information.go     second derivatives for their steps
+//	influence.go       how much each label tells
+//	draws.go           draws of scales, noise and parameters
+//	spanned.go         Evidence of samples that a few of them span
+//	varying.go         noise that varies, by a bound on the evidence
+//	heavy.go           noise with heavy tails, by a bound on the evidence
+//
 //	sites.go        a Gaussian in place of a likelihood that is none
 //	ep.go           sites by expectation propagation
 //	variational.go  sites by the Gaussian variational bound
-//	varying.go      noise that varies, by a bound on the evidence
-//	heavy.go        noise with heavy tails, by a bound on the evidence
-//	posterior.go    Posterior, its predictions
-//	gradient.go     derivatives of the bound by the kernels
-//	projection.go   Projection: single predictions from a few samples, with a bound
+//
+//	features.go           Evidence in the space of features, for any number of samples
+//	feature_posterior.go  its posterior and predictions
+//	feature_labels.go     two classes in the space of features, by passes over the samples
+//	label_pass.go         what a pass finds
+//	label_parabola.go     where the next pass looks
 package mgp

@@ -1,0 +1,88 @@
+package mgp
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bmkl/bmkl/vi"
+)
+
+// stopped returns the fit at x, which an error has ended, beside that error; there
+// is none before the objective was known anywhere.
+func (m *evidence) stopped(x []float64, rec vi.Record, err error) (*Fit, error) {
+	if len(rec.Trace) == 0 {
+		return nil, err
+	}
+	rec.Reason = vi.Cancelled
+	fit, ferr := m.finish(x, rec)
+	return fit, errors.Join(err, ferr)
+}
+
+// last computes q(f) at x by functions, with sites of the final tolerance if they are found.
+// If not, what was good enough to get here is good enough to be a model, and in the end what is
+// good enough for any search.
+func (m *evidence) last(x []float64, functions func([]float64) (float64, error)) (value float64, err error) {
+	search := m.tol
+	for _, tol := range []float64{min(search, m.final), search, max(search, searchTolerance)} {
+		m.tol = tol
+		if value, err = functions(x); err == nil {
+			return value, nil
+		}
+	}
+	return 0, fmt.Errorf("vi: %w", err)
+}
+
+// finish computes q(f) at x and returns the fit.
+func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
+	logZ, err := m.last(x, m.functions)
+	if err != nil {
+		return nil, err
+	}
+	s := State{
+		Family: m.family, Labels: m.labels, Prior: m.prior, Tau: 1,
+		Alpha: slices.Clone(m.alpha), Factor: m.factor.Clone(), Known: m.knownKernels(),
+	}
+	loo := &LeaveOneOut{}
+	fit := &Fit{
+		Record: rec, LogEvidence: logZ, LeaveOneOut: loo,
+		Parameters: slices.Clone(x[m.P : m.P+len(m.mean)]),
+	}
+	limit := 1e-3
+	if m.labels {
+		s.Sites = slices.Clone(m.sites.prec)
+		if m.how == ExpectationPropagation {
+			loo.LogProbability = m.sites.leaveOneOut(m.y)
+		}
+	} else {
+		s.Tau = 1 / m.noise
+		limit *= m.noise
+	}
+	r := m.precision(m.quad)
+	switch {
+	case m.span != nil:
+		*loo = m.span.leaveOneOut(m.alpha, r, m.noise)
+	case !m.labels:
+		*loo = m.leaveOneOut(r)
+	}
+	var square float64
+	for i := range m.N {
+		f := m.y[i] - float64(m.noise*m.alpha[i])
+		if m.labels {
+			f = m.sites.mean[i]
+		}
+		square += float64(f * f)
+	}
+	fit.Collapsed = square < limit*m.samples()
+	for _, a := range m.weight {
+		s.Gamma = append(s.Gamma, 1/a)
+	}
+	if m.family != ARD {
+		s.Scales, _ = m.scales()
+		fit.GPLimit = !m.held.all() && m.prior.VarLog() < pointVariance
+	}
+	if fit.Posterior, err = NewPosterior(s); err != nil {
+		return nil, err
+	}
+	return fit, nil
+}

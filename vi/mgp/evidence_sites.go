@@ -1,0 +1,79 @@
+package mgp
+
+import "github.com/bmkl/bmkl/la"
+
+// Tolerances of expectation propagation and of the variational bound, in posterior
+// deviations of a sample: the largest while the scales are climbed, and the smallest.
+// The evidence is stationary in the sites, so that a residual r makes it wrong by about
+// ½N·r²: r = √(½·Ascent.Tolerance) is precise enough for the ascent.
+const (
+	searchTolerance = 5e-3
+	finalTolerance  = 1e-9
+)
+
+func (m *evidence) keep() {
+	m.bestPrec = append(m.bestPrec[:0], m.sites.prec...)
+	m.bestNu = append(m.bestNu[:0], m.sites.nu...)
+}
+
+// findSites finds the sites by search, from those that are kept or, where there are none or
+// they lie too far away, from those that begin sets. It returns what search does.
+func (m *evidence) findSites(begin func(), search func() (float64, error)) (float64, error) {
+	if m.bestPrec == nil {
+		begin()
+	}
+	copy(m.sites.prec, m.bestPrec)
+	copy(m.sites.nu, m.bestNu)
+	value, err := search()
+	if err != nil {
+		m.part = nil
+		begin()
+		value, err = search()
+	}
+	copy(m.alpha, m.sites.alpha)
+	return value, err
+}
+
+// begin sets the sites of labels to those of part, and to those that its predictions ask
+// for, or to a weak push towards the labels. It needs K.
+func (m *evidence) begin() {
+	if m.part == nil {
+		m.sites.start(m.y)
+		return
+	}
+	m.beginAtPart()
+}
+
+// beginAtPart sets the sites to those of part, and to those that its predictions ask for, and
+// returns the variances that it predicts. It needs K.
+func (m *evidence) beginAtPart() (variance []float64) {
+	s := &m.part.s
+	cross := la.NewMatrix[float64](m.N, len(m.rows))
+	variance = make([]float64, m.N)
+	for n := range m.N {
+		row := cross.Row(n)
+		for i, r := range m.rows {
+			row[i] = m.sum.At(max(n, r), min(n, r))
+		}
+		variance[n] = m.sum.At(n, n)
+	}
+	la.Gemv(&m.ws, la.NoTrans, 1, cross, s.Alpha, 0, m.sites.mean)
+	m.part.takeKnown(&m.ws, cross, variance)
+	for n, label := range m.y {
+		u := tilt(label, m.sites.mean[n], variance[n])
+		m.sites.prec[n], m.sites.nu[n] = max(u.precision, leastPrecision), u.shift
+	}
+	for i, r := range m.rows {
+		m.sites.prec[r] = s.Sites[i]
+		m.sites.nu[r] = s.Alpha[i] + float64(s.Sites[i]*m.sites.mean[r])
+	}
+	return variance
+}
+
+// approximate finds the sites of labels.
+func (m *evidence) approximate() (float64, error) {
+	if m.how == VariationalBound {
+		return m.sites.ascend(m.y, m.tol)
+	}
+	return m.sites.propagate(m.y, m.tol)
+}

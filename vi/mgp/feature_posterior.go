@@ -1,0 +1,145 @@
+package mgp
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/check"
+)
+
+// FeatureState is everything a [FeaturePosterior] is made of, plain data to be saved and
+// restored.
+type FeatureState struct {
+	Blocks []int     // D_p, features of each kernel
+	Gamma  []float64 // γ_p
+	Noise  float64   // σ²
+	Mean   []float64 // D, E[w]
+
+	// Factor is D×D, the Cholesky factor of B = I + SΦΦᵀS, with S² = diag(1/γ)/σ², or of labels c·diag(1/γ).
+	Factor la.Matrix[float64]
+}
+
+// FeaturePosterior is the posterior of [Evidence.FitFeatures] and [Evidence.FitFeatureLabels]. It
+// is immutable and safe for concurrent use.
+type FeaturePosterior struct{ s FeatureState }
+
+// NewFeaturePosterior returns the posterior of a state, which it keeps and which must not be
+// changed afterwards. The error says what does not fit.
+func NewFeaturePosterior(s FeatureState) (*FeaturePosterior, error) {
+	var D int
+	for p, d := range s.Blocks {
+		if d < 1 {
+			return nil, fmt.Errorf("vi: feature state: Blocks[%d] is %d", p, d)
+		}
+		D += d
+	}
+	switch {
+	case len(s.Blocks) == 0 || len(s.Gamma) != len(s.Blocks):
+		return nil, fmt.Errorf("vi: feature state: %d blocks and %d scales", len(s.Blocks), len(s.Gamma))
+	case len(s.Mean) != D || s.Factor.Rows != D || s.Factor.Cols != D || !s.Factor.Valid():
+		return nil, fmt.Errorf("vi: feature state: %d means and a factor of %d×%d for %d features",
+			len(s.Mean), s.Factor.Rows, s.Factor.Cols, D)
+	case !(s.Noise > 0) || math.IsInf(s.Noise, 1):
+		return nil, fmt.Errorf("vi: feature state: Noise is %g", s.Noise)
+	}
+	for p, g := range s.Gamma {
+		if !(g > 0) || math.IsInf(g, 1) {
+			return nil, fmt.Errorf("vi: feature state: Gamma[%d] is %g", p, g)
+		}
+	}
+	if d := check.NonFinite(s.Mean); d >= 0 {
+		return nil, fmt.Errorf("vi: feature state: Mean[%d] is %g", d, s.Mean[d])
+	}
+	for d := range D {
+		row := s.Factor.Row(d)[:d+1]
+		if j := check.NonFinite(row); j >= 0 || !(row[d] > 0) {
+			return nil, fmt.Errorf("vi: feature state: Factor: row %d is not that of a Cholesky factor", d)
+		}
+	}
+	return &FeaturePosterior{s}, nil
+}
+
+// State returns what the posterior is made of. It must not be changed.
+func (p *FeaturePosterior) State() FeatureState { return p.s }
+
+// predictColumns is the number of samples whose features go through a triangular solve at a time.
+const predictColumns = 1024
+
+// Predict returns mean and variance, with noise, of the target of T samples, given their
+// features, D_p×T, and optionally rest, P×T: what of every kernel of a sample with itself
+// the features leave out, k_p(x,x) − |φ_p(x)|². The noise, as it was learned, has taken over
+// what the features leave out of the training samples' kernels, and intervals have their
+// coverage without rest; with it they also widen far from all landmarks, and are too wide
+// elsewhere. With meanOnly the variance is nil. The cost is D²·T.
+func (p *FeaturePosterior) Predict(features []la.Matrix[float64], rest la.Matrix[float64], meanOnly bool, workers int) (mean, variance []float64, err error) {
+	if len(features) != len(p.s.Blocks) {
+		return nil, nil, fmt.Errorf("vi: features: %d blocks where %d are needed", len(features), len(p.s.Blocks))
+	}
+	T := features[0].Cols
+	for i, f := range features {
+		if f.Rows != p.s.Blocks[i] || f.Cols != T || !f.Valid() {
+			return nil, nil, fmt.Errorf("vi: features: block %d is %d×%d where %d×%d is needed", i, f.Rows, f.Cols, p.s.Blocks[i], T)
+		}
+	}
+	if rest.Rows != 0 && (rest.Rows != len(features) || rest.Cols != T) {
+		return nil, nil, fmt.Errorf("vi: rest: %d×%d where %d×%d is needed", rest.Rows, rest.Cols, len(features), T)
+	}
+	ws := &la.Workspace{Workers: workers}
+	mean = make([]float64, T)
+	first := 0
+	for _, f := range features {
+		la.Gemv(ws, la.Transpose, 1, f, p.s.Mean[first:first+f.Rows], 1, mean)
+		first += f.Rows
+	}
+	if meanOnly {
+		return mean, nil, nil
+	}
+	variance = make([]float64, T)
+	for i := range variance {
+		variance[i] = p.s.Noise
+	}
+	for i := range rest.Rows {
+		for t, v := range rest.Row(i) {
+			variance[t] += max(0, v) / p.s.Gamma[i]
+		}
+	}
+	block := la.NewMatrix[float64](len(p.s.Mean), min(T, predictColumns))
+	for t := 0; t < T; t += predictColumns {
+		n := min(predictColumns, T-t)
+		x := block.Slice(0, block.Rows, 0, n)
+		first = 0
+		for i, f := range features {
+			for d := range f.Rows {
+				row := x.Row(first + d)
+				copy(row, f.Row(d)[t:])
+				la.Scal(1/math.Sqrt(p.s.Gamma[i]), row)
+			}
+			first += f.Rows
+		}
+		la.Trsm(ws, la.Left, la.NoTrans, p.s.Factor, x)
+		for d := range x.Rows {
+			for j, v := range x.Row(d) {
+				variance[t+j] += float64(v * v)
+			}
+		}
+	}
+	return mean, variance, nil
+}
+
+// PredictOne returns mean and variance, with noise, of the target of one sample, given all
+// of its features, D, which it overwrites. With meanOnly the variance is NaN. It allocates
+// nothing.
+func (p *FeaturePosterior) PredictOne(features []float64, meanOnly bool) (mean, variance float64) {
+	mean = la.Dot(p.s.Mean, features)
+	if meanOnly {
+		return mean, math.NaN()
+	}
+	first := 0
+	for i, d := range p.s.Blocks {
+		la.Scal(1/math.Sqrt(p.s.Gamma[i]), features[first:first+d])
+		first += d
+	}
+	la.Trsv(la.NoTrans, p.s.Factor, features)
+	return mean, p.s.Noise + la.SumSq(features)
+}
