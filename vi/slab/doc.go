@@ -45,8 +45,16 @@
 //	gradient.go             derivatives of its bound by the covariances
 //
 //	observed.go           Observed: the entries of a matrix by rows and by columns
-//	factors.go            Factors: model, state of a fit, updates, bound
+//	factors.go            Factors: settings, Fit
+//	factors_fit.go        state of a fit; factors_start.go: where it starts
+//	factors_sweep.go      what the ascent asks of it: sweeps, keeping, restoring, the bound
+//	factors_objects.go    updates of the factors
+//	factors_tasks.go      updates of the weights and the offsets
+//	factors_sums.go       what the bound and the hyperparameters need of the weights
+//	factors_hyper.go      updates of the noise, the weights' prior and the offsets' prior
 //	factors_lines.go      what an update needs of the entries of a row or column
 //	factors_scale.go      steps of the factors' scales
+//	factors_shear.go      steps that mix factors with each other
+//	factors_noise.go      steps of the noise together with the factors' variances
 //	factors_posterior.go  the posterior, predictions of entries, new objects
 package slab

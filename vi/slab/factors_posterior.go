@@ -157,32 +157,6 @@ func (m *factors) posterior() *FactorPosterior {
 	return p
 }
 
-// like starts from the factors and hyperparameters of p, a model of other tasks.
-func (m *factors) like(p *FactorPosterior) error {
-	s := &p.s
-	switch {
-	case p.N != m.N || p.M != m.M:
-		return fmt.Errorf("vi: Like: %d objects and %d factors where there are %d and %d", p.N, p.M, m.N, m.M)
-	case (s.Lengths != nil) != m.lengths():
-		return fmt.Errorf("vi: Like: a covariance with lengths in one and not in the other")
-	}
-	m.object.mean.Slice(0, m.N, 0, m.M).CopyFrom(s.Mean)
-	m.object.variance.CopyFrom(s.Variance)
-	for k, l := range s.Lengths {
-		m.functions[k].length = l
-	}
-	m.prior = s.Prior
-	var noise float64
-	for _, v := range s.Noise {
-		noise += v / float64(p.Q)
-	}
-	for q := range m.noise {
-		m.noise[q] = max(noise, m.floor)
-	}
-	m.firstWeights()
-	return nil
-}
-
 // lengths reports whether the factors have lengths.
 func (m *factors) lengths() bool {
 	return m.functions != nil && m.functions[0].cov.kind == decayCovariance

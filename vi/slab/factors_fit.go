@@ -1,0 +1,245 @@
+package slab
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// factors is the state of a fit.
+type factors struct {
+	work.Stop
+	y       *Observed
+	N, Q, M int
+	K       int // coordinates of a task: its M weights and, perhaps, its offset
+	base    float64
+
+	perTask     bool
+	noiseWeight float64
+	held        Held
+	floor       float64
+
+	// E[φ_n] and a 1 if there are offsets; E[w_q] and E[c_q], which counts from base.
+	object, task lineMoments
+
+	weights     []Pair // Q×M
+	offsetVar   []float64
+	offsetPrior OffsetPrior
+	prior       Prior
+	noise       []float64 // σ_q²
+	noiseScale  float64   // of the prior of the noise
+
+	count  []float64 // observed entries of each task
+	total  []float64 // of complete data Σ_n y_nq²
+	error2 []float64 // E_q = E[Σ_n (y_nq − f_nq)²]
+	shake  []float64 // Σ y² + Σ_m E[w_qm]²·Σ_n E[φ_nm]², of which E_q is a difference
+
+	functions    []latentGP // of factors with a covariance over the objects; else nil
+	lengthsEvery int
+	sweeps       int // done
+	scratch      *latentScratch
+	lineStats    []lineStats // of all objects, for functions and data with gaps
+	h            []float64   // N
+
+	crew         *lineCrew
+	objectBlocks []int
+	taskBlocks   []int
+	objectSums   []float64 // by block: Σ ½(log A + 1 − A − a²)
+	taskSums     []slabSums
+	scale        []float64          // 1/σ_q
+	cross        la.Matrix[float64] // of complete data
+	scaled       lineMoments        // of the tasks over σ_q, if that differs between them
+	scales       *scaleStep         // nil without
+	shears       *shearStep         // nil without
+	noises       *noiseStep         // nil without
+
+	updates  []work.Update
+	memory   work.Memory
+	kept     factorsKept
+	identity []float64 // of the table, see entries
+}
+
+// model checks the arguments and returns the initial state.
+func (f Factors) model(y *Observed) (*factors, error) {
+	switch {
+	case y == nil:
+		return nil, fmt.Errorf("vi: y: nil")
+	case f.Count < 1:
+		return nil, fmt.Errorf("vi: Count is %d: at least one factor is needed", f.Count)
+	case !(f.NoiseWeight >= 0) || math.IsInf(f.NoiseWeight, 1):
+		return nil, fmt.Errorf("vi: NoiseWeight is %g: it must not be negative", f.NoiseWeight)
+	}
+	mean, variance := y.moments()
+	if variance == 0 {
+		return nil, fmt.Errorf("vi: y: every observed entry is %g", mean)
+	}
+	M := f.Count
+	m := &factors{
+		y: y, N: y.n, Q: y.q, M: M, K: M,
+		perTask: f.Noise == NoisePerTask, noiseWeight: f.NoiseWeight, held: f.Held,
+		prior: f.Prior, count: make([]float64, y.q), error2: make([]float64, y.q), shake: make([]float64, y.q), noise: make([]float64, y.q),
+		weights: make([]Pair, y.q*M),
+	}
+	power := variance
+	if f.Offsets {
+		m.K, m.base = M+1, mean
+		m.offsetVar = make([]float64, m.Q)
+		m.offsetPrior.Variance = variance
+		for q := range m.offsetVar {
+			m.offsetVar[q] = variance
+		}
+	} else {
+		power += float64(mean * mean)
+	}
+	m.floor = noiseFloor * power
+	if m.prior.Pi == 0 {
+		m.prior.Pi = 0.5
+	}
+	if m.prior.Variance == 0 {
+		m.prior.Variance = 0.5 * power / (m.prior.Pi * float64(M))
+	}
+	if err := m.prior.validate(); err != nil {
+		return nil, err
+	}
+	m.object, m.task = newMoments(m.N, M, m.K), newMoments(m.Q, M, m.K)
+	if m.perTask {
+		m.scaled = newMoments(m.Q, M, m.K)
+	}
+	for q := range m.noise {
+		m.noise[q] = 0.5 * variance
+	}
+	m.noiseScale = 0.5 * variance
+	m.memory.Of(m.object.both.Data, m.noise, m.offsetVar)
+	m.prepare()
+	m.crew = newLineCrew(&m.Stop, f.Workers, max(len(m.objectBlocks), len(m.taskBlocks))-1, M, m.K)
+	if m.K > M {
+		for n := range m.N {
+			m.object.mean.Set(n, M, 1)
+		}
+	}
+	if err := f.cover(m); err != nil {
+		return nil, err
+	}
+	if err := f.begin(m); err != nil {
+		return nil, err
+	}
+	m.setUpdates(f.Plain)
+	return m, nil
+}
+
+// setUpdates puts the updates of a sweep in their order, and makes room for the steps that are
+// not published.
+func (m *factors) setUpdates(plain bool) {
+	tasks := "(w,s)"
+	if m.K > m.M {
+		tasks = "(w,s), c"
+	}
+	m.updates = []work.Update{
+		{Name: "φ", Step: func() error { return m.updateObjects(0, m.M) }},
+		{Name: tasks, Step: func() error { m.turnWeights(); m.updateTasks(0, m.K); return nil }},
+		{Name: "σ²", Step: func() error {
+			m.updateNoise()
+			if m.noises != nil {
+				m.followNoise()
+			}
+			return nil
+		}},
+		{Name: "σ_w²", Step: func() error { m.updateSlab(true, false); return nil }},
+		{Name: "π", Step: func() error { m.updateSlab(false, true); return nil }},
+	}
+	if m.K > m.M {
+		m.updates = append(m.updates, work.Update{Name: "(μ_c,σ_c²)", Step: func() error { m.updateOffsetPrior(); return nil }})
+	}
+	if plain || m.functions != nil {
+		return
+	}
+	m.scales = m.newScaleStep()
+	m.updates = append(m.updates, work.Update{Name: "scale", Step: func() error {
+		if m.sweeps%scaleEvery == 0 {
+			m.rescale()
+		}
+		return nil
+	}})
+	if conjugate.Sum(m.count) != float64(m.N)*float64(m.Q) { // entries are missing
+		return
+	}
+	m.shears = m.newShearStep()
+	if !m.held.Noise {
+		m.noises = m.newNoiseStep()
+	}
+	m.updates = slices.Insert(m.updates, 0, work.Update{Name: "shear", Step: func() error {
+		if m.sweeps > 1 { // at a start the factors may all be zero
+			m.shear()
+		}
+		return nil
+	}})
+}
+
+// prepare counts, and cuts the work into blocks.
+func (m *factors) prepare() {
+	y := m.y
+	m.objectBlocks, m.taskBlocks = y.byObject.blocks(m.N, m.Q), y.byTask.blocks(m.Q, m.N)
+	m.objectSums, m.taskSums = make([]float64, len(m.objectBlocks)-1), make([]slabSums, len(m.taskBlocks)-1)
+	m.scale = make([]float64, m.Q)
+	if !y.complete() {
+		for q := range m.count {
+			index, _ := y.byTask.line(q)
+			m.count[q] = float64(len(index))
+		}
+		return
+	}
+	m.total = make([]float64, m.Q)
+	if m.base != 0 {
+		m.y = &Observed{n: m.N, q: m.Q, dense: y.dense.Clone()}
+	}
+	for n := range m.N {
+		row := m.y.dense.Row(n)
+		for q := range row {
+			if m.base != 0 {
+				row[q] -= m.base
+			}
+			m.total[q] += float64(row[q] * row[q])
+		}
+	}
+	for q := range m.count {
+		m.count[q] = float64(m.N)
+	}
+	m.cross = la.NewMatrix[float64](max(m.N, m.Q), m.K)
+}
+
+// cover gives the factors their covariance.
+func (f Factors) cover(m *factors) error {
+	c := f.Covariance
+	if c.kind == zeroCovariance || c.kind == whiteCovariance {
+		return nil
+	}
+	if err := c.validate(m.N); err != nil {
+		return fmt.Errorf("vi: Covariance: %w", err)
+	}
+	if f.LengthsEvery < 0 {
+		return fmt.Errorf("vi: LengthsEvery is %d: it must not be negative", f.LengthsEvery)
+	}
+	m.lengthsEvery = cmp.Or(f.LengthsEvery, 5)
+	m.functions = make([]latentGP, m.M)
+	for k := range m.functions {
+		m.functions[k].cov = c
+		m.functions[k].start(m.N, make([]float64, m.N))
+	}
+	m.scratch = newLatentScratch(m.N, true)
+	m.scratch.stop = &m.Stop
+	m.h = make([]float64, m.N)
+	if !m.y.complete() {
+		m.lineStats = make([]lineStats, m.N)
+		for n := range m.lineStats {
+			m.lineStats[n] = lineStats{
+				gram: la.NewMatrix[float64](m.M, m.M), cross: make([]float64, m.M), variance: make([]float64, m.M),
+			}
+		}
+	}
+	return nil
+}
