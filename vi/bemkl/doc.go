@@ -60,7 +60,9 @@
 //	pair_side.go                 the rows or the columns: updates and terms of the bound
 //	pair_posterior.go            their posterior; predictions of many pairs
 //	pair_points.go               predictions of single pairs
-//	latent.go    λ, a and G, which all have
+//	latent.go    λ, a and G, which all have: state, starts, bound
+//	sample_weights.go  their updates of λ and a
+//	intermediate.go    their updates of G, and what targets leave of it
 //	common_weights.go  γ, ω, b and e of the models whose outputs share the kernel weights
 //	layers.go    these with λ, a and G of outputs of the same samples
 //	task_layers.go  these with λ, a and G of tasks with samples of their own
