@@ -2,7 +2,6 @@ package mkl
 
 import (
 	"context"
-	"math"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -105,30 +104,4 @@ func (g *group) statisticOfOne(v *boundView, x []float64) float64 {
 		return 0
 	}
 	return g.stat.of(x, x)
-}
-
-// adjust centres and normalises, as the training kernel was, the kernels k
-// between a sample and the basis points. Before that their mean over the training
-// samples was mean, and the kernel of the sample with itself self; that is
-// returned adjusted.
-func (v *boundView) adjust(k []float64, mean, self float64) float64 {
-	if v.center {
-		self = self - 2*mean + v.totalMean
-		for d, r := range v.rowMean {
-			k[d] = k[d] - (r + mean) + v.totalMean
-		}
-	}
-	if v.normalize {
-		// A sample without length in the kernel's feature space has no
-		// direction: its kernels are 0.
-		scale := 0.0
-		if self > v.floor {
-			scale = 1 / math.Sqrt(self)
-		}
-		for d, u := range v.unit {
-			k[d] *= u * scale
-		}
-		self *= scale * scale
-	}
-	return self
 }

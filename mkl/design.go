@@ -68,6 +68,14 @@ type design struct {
 // basis point.
 func (ds *design) mean(k []float64) float64 { return sharedMean(k, ds.share) }
 
+// total returns the sum of x.
+func total(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v
+	}
+	return sum
+}
+
 func sharedMean(k, share []float64) float64 {
 	if share == nil {
 		return total(k) / float64(len(k))

@@ -73,7 +73,10 @@
 //	model.go      Model and what all models tell; predict.go: what they predict
 //	view.go       views; design.go: views checked, and what predictions need of them
 //	targets.go    targets checked and standardised; labels.go: classes and labels
-//	kernel.go     kernels; gram.go, cross.go: their matrices in training and prediction
+//	kernel.go     what a kernel is; kernel_….go: the kernels; statistic.go: what they are functions of
+//	gram.go       their matrices in training; cross.go: in prediction; blocks.go: cut among workers
+//	sight.go      what a kernel sees of a sample; distances.go: widths made of the data
+//	centering.go  kernels centred and normalised; semidefinite.go: given ones checked
 //	storage.go    where the matrices of a fit are held
 //	defaults.go   kernels where nothing is known; adaptive.go: widths that a fit learns
 //	absence.go    samples that lack views; viewgaps.go: what that adds to variances
@@ -82,8 +85,9 @@
 //	healing.go    variances as they should be far from the samples
 //	tasks.go      what models of tasks share; pairs.go: what models of pairs share
 //	spread.go     by what weights of kernels of different scales compare
-//	predictor.go  kernels of a single sample, pruned as pruning.go decides, or with few samples,
-//	              those of pivots.go; process_predictor.go: predictors of Gaussian processes
+//	predictor.go  predictions of a single sample, pruned as pruning.go decides, or with few samples,
+//	              those of pivots.go; process_predictor.go: predictors of Gaussian processes;
+//	              pointkernels.go: kernels of a single sample; scratch.go: its memory
 //	leaveoneout.go predictions of training samples from all others
 //	landmarks.go  landmarks chosen; planning.go: plans made; featureplan.go: what plans are
 //	plan.go       sums of any number of samples with targets; classplan.go: with classes, and passes

@@ -4,6 +4,10 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync/atomic"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mcmc"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // scratchPool keeps scratch memory between predictions, without a lock and, in
@@ -51,4 +55,32 @@ func (p *scratchPool) put(s *scratch) {
 			return
 		}
 	}
+}
+
+// scratch is the memory of one prediction.
+type scratch struct {
+	ws      la.Workspace
+	z       [][]float64        // by group: the sample as its kernels see it
+	stat    []float64          // statistics of one group
+	raw     []float64          // kernels of one view before centring
+	k       la.Matrix[float64] // P×D
+	self    []float64          // P: the kernels of the sample with itself, if wanted
+	g       []float64          // P
+	v       la.Matrix[float64] // R×D
+	ordered la.Matrix[float64] // the like, with the samples in the order of the covariance's factor
+	cv      la.Matrix[float64] // R×ρ
+
+	spread, picked, solved []float64 // of a MultiTaskPredictor
+	phi                    []float64 // of a processFunction: the composite kernels
+	heal                   []float64 // the Healer's own
+
+	probit    *probit.PointScratch      // of a ProbitPredictor after variational inference
+	projected *probit.ProjectionScratch // the like, from pivots
+	draws     *mcmc.ProbitPointScratch  // after sampling
+
+	missing []bool      // of a ProbitPredictor: which inputs the sample lacks
+	filled  [][]float64 // its inputs, with a stand-in's in place of these
+	mean    []float64   // of the probabilities over the stand-ins
+
+	_ [64]byte // scratch of different callers shares no cache line
 }

@@ -2,9 +2,7 @@ package mkl
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 )
 
 // View is one kernel on one matrix of features.
@@ -50,66 +48,6 @@ type View struct {
 	// from is one more than the index of the caller's view that this one stands for, if
 	// an estimator chose its kernel; errors name that one.
 	from int
-}
-
-// sight is what a kernel sees of a sample.
-type sight struct {
-	columns     []int // nil for all
-	standardize bool
-	ranks       bool
-}
-
-func (s sight) equal(o sight) bool {
-	return s.standardize == o.standardize && s.ranks == o.ranks &&
-		(s.columns == nil) == (o.columns == nil) && slices.Equal(s.columns, o.columns)
-}
-
-// cols returns how many of d columns are seen.
-func (s sight) cols(d int) int {
-	if s.columns == nil {
-		return d
-	}
-	return len(s.columns)
-}
-
-// check reports a sight that is not of samples of d features.
-func (s sight) check(d int) error {
-	if s.columns != nil && len(s.columns) == 0 {
-		return fmt.Errorf("Columns is empty: nil stands for all")
-	}
-	used := make(map[int]bool, len(s.columns)) // d may be any number of a file
-	for i, c := range s.columns {
-		switch {
-		case c < 0 || c >= d:
-			return fmt.Errorf("Columns[%d] is %d, and X has %d columns", i, c, d)
-		case used[c]:
-			return fmt.Errorf("Columns[%d] is %d a second time", i, c)
-		}
-		used[c] = true
-	}
-	if s.ranks && s.standardize {
-		return fmt.Errorf("Ranks and Standardize exclude each other")
-	}
-	return nil
-}
-
-// String says what is seen, for the name of a view that has none: nothing for
-// whole samples, standardised or not. Columns are counted from 1.
-func (s sight) String() string {
-	var b strings.Builder
-	if s.ranks {
-		b.WriteString(" of ranks")
-	}
-	const most = 8
-	for i, c := range s.columns {
-		if i == most {
-			fmt.Fprintf(&b, ",… (%d columns)", len(s.columns))
-			break
-		}
-		b.WriteString([]string{" of #", ",#"}[min(i, 1)])
-		b.WriteString(strconv.Itoa(c + 1))
-	}
-	return b.String()
 }
 
 // Input is one of the matrices that a prediction takes.
