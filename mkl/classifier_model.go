@@ -23,7 +23,8 @@ func (m *ClassifierModel[T]) Kind() string { return "classifier" }
 func (m *ClassifierModel[T]) Classes() []T { return slices.Clone(m.classes.names) }
 
 // Predict returns the most probable class of each sample and the probabilities
-// of all classes. It takes one matrix for each of Inputs.
+// of all classes, [sample][class]. Matrices and errors are those of
+// [ClassModel.PredictClasses].
 func (m *ClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
 	return mostProbable(m, x)
 }

@@ -25,14 +25,15 @@ func (m *ClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T]
 
 // Predict returns the most probable class of one sample, given as one row for
 // each of the model's Inputs, and stores the probabilities of all classes in
-// probability, which has an entry for each class or is nil.
+// probability, which has an entry for each class or is nil. Another length is an
+// error; others are those of [Predictor.Predict].
 func (p *ClassPredictor[T]) Predict(probability []float64, x ...[]float64) (class T, err error) {
 	class, _, err = p.PredictWithBound(probability, x...)
 	return class, err
 }
 
 // PredictWithBound is Predict with a bound on how far any of the probabilities is from that of
-// the model, as certain as the bounds on the scores, see [PredictorInfo].
+// the model, as certain as the bounds on the scores, see [PredictorInfo]. Errors are those of Predict.
 func (p *ClassPredictor[T]) PredictWithBound(probability []float64, x ...[]float64) (class T, bound float64, err error) {
 	if probability != nil && len(probability) != len(p.classes) {
 		return class, math.NaN(), fmt.Errorf("mkl: probability has length %d and there are %d classes", len(probability), len(p.classes))

@@ -18,6 +18,7 @@ type ValueError struct {
 	Value    float64 // the NaN or infinity
 }
 
+// Error implements error.
 func (e *ValueError) Error() string {
 	place := "[" + strconv.Itoa(e.Row) + "]"
 	if e.Col >= 0 {
@@ -33,6 +34,7 @@ type DuplicateError struct {
 	names         [2]string
 }
 
+// Error implements error.
 func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("mkl: views[%d] (%s) and views[%d] (%s) have the same kernel matrix: remove one or set AllowDuplicates",
 		e.First, e.names[0], e.Second, e.names[1])
@@ -53,6 +55,7 @@ type MemoryError struct {
 	Float32, File int64
 }
 
+// Error implements error.
 func (e *MemoryError) Error() string {
 	text := fmt.Sprintf("mkl: the fit needs about %s of memory and may take %s", formatBytes(e.Need), formatBytes(e.Limit))
 	switch {
@@ -91,6 +94,7 @@ type KindError struct {
 	Want string // what was to be loaded
 }
 
+// Error implements error.
 func (e *KindError) Error() string { return fmt.Sprintf("the file holds %q, not %q", e.Kind, e.Want) }
 
 func formatBytes(n int64) string {
@@ -113,6 +117,7 @@ type CollapsedError struct {
 	Model Model // the fit, usable all the same
 }
 
+// Error implements error.
 func (e *CollapsedError) Error() string {
 	return fmt.Sprintf("mkl: the fit collapsed: all weights vanish and every prediction is the target's mean (bound %.6g after %d sweeps); either the views say nothing about the targets or more Restarts are needed",
 		e.Model.Bound(), e.Model.Trace().Sweeps)

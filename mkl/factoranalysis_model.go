@@ -92,7 +92,7 @@ func (m *FactorAnalysisModel) Factors() (mean, variance [][]float64) {
 }
 
 // Complete returns the predictive mean and variance, noise included, of entries of
-// the table, observed or not.
+// the table, observed or not, in their order. It is an error if one is outside the table.
 func (m *FactorAnalysisModel) Complete(cells ...Cell) (mean, variance []float64, err error) {
 	rows, cols, _ := m.Dims()
 	noise := m.posterior.State().Noise
@@ -112,7 +112,8 @@ func (m *FactorAnalysisModel) Complete(cells ...Cell) (mean, variance []float64,
 
 // Transform returns the means and variances of the factors of new rows, whose
 // entries may have gaps; both are rows × factors. See
-// [slab.FactorPosterior.Transform].
+// [slab.FactorPosterior.Transform]. It is an error if y has not as many columns as the
+// table of the fit, or an infinite entry.
 func (m *FactorAnalysisModel) Transform(y Table) (mean, variance [][]float64, err error) {
 	return m.eachRow(y, func(tasks []int, entries []float64) ([]float64, []float64, error) {
 		mean, variance, err := m.posterior.Transform(tasks, entries)
@@ -125,7 +126,7 @@ func (m *FactorAnalysisModel) Transform(y Table) (mean, variance [][]float64, er
 
 // CompleteRows returns the predictive mean and variance, noise included, of every entry of new
 // rows, given those of their entries that are observed. Both are rows × columns. See
-// [slab.FactorPosterior.Complete].
+// [slab.FactorPosterior.Complete]. Errors are those of Transform.
 func (m *FactorAnalysisModel) CompleteRows(y Table) (mean, variance [][]float64, err error) {
 	return m.eachRow(y, m.completeRow)
 }
@@ -140,7 +141,7 @@ func (m *FactorAnalysisModel) completeRow(tasks []int, entries []float64) (mean,
 }
 
 // LeaveOneOut returns what CompleteRows does for the observed entries of new rows, each of them predicted from
-// the others of its row. Entries that are not observed have NaN.
+// the others of its row. Entries that are not observed have NaN. Errors are those of Transform.
 func (m *FactorAnalysisModel) LeaveOneOut(y Table) (mean, variance [][]float64, err error) {
 	return m.eachRow(y, func(tasks []int, entries []float64) (mean, variance []float64, err error) {
 		_, cols, _ := m.Dims()
@@ -190,7 +191,8 @@ func (m *FactorAnalysisModel) eachRow(y Table, do func(tasks []int, entries []fl
 	return mean, variance, nil
 }
 
-// InverseTransform returns the rows, without noise, of the given factors.
+// InverseTransform returns the rows, rows × columns, that the given factors, rows × factors, make
+// without noise. Errors name the row of factors that are too few, too many or not finite.
 func (m *FactorAnalysisModel) InverseTransform(factors [][]float64) ([][]float64, error) {
 	_, cols, k := m.Dims()
 	out := make([][]float64, len(factors))

@@ -42,8 +42,9 @@ type Fitting struct {
 	// pass, in nats a sample, and 0 means 1e-5.
 	Tolerance float64
 
-	// MaxSweeps is the most sweeps of a start; 0 means vi.DefaultMaxSweeps. It must not
-	// be negative.
+	// MaxSweeps is the most sweeps of a start, 0 meaning [vi.DefaultMaxSweeps], 10000; in a fit by the
+	// [Evidence] the most steps, 0 meaning 100, and in one of a [LandmarkClassifier] the most passes,
+	// 0 meaning 50. It must not be negative.
 	MaxSweeps int
 
 	// AllowDuplicates accepts views with the same kernel matrix, which are

@@ -85,8 +85,8 @@ func (RBF) bounded() bool { return true }
 // distance, or with Manhattan the sum of absolute differences. At most one of
 // Width, Widths and Medians is set.
 type Laplacian struct {
-	Width     float64
-	Manhattan bool
+	Width     float64 // in the units of the distance
+	Manhattan bool    // d is Σ_j |x_j−y_j|
 
 	// Widths has one width for each feature: exp(−Σ_j |x_j−y_j|/Widths_j). The
 	// distance is that of Manhattan, which need not be set.
@@ -158,7 +158,7 @@ func (Laplacian) bounded() bool { return true }
 // samples do not have agrees with none of theirs. Views with this kernel are
 // neither standardised nor turned into ranks.
 type Categorical struct {
-	Width float64
+	Width float64 // of the share h
 
 	// Medians is that of [RBF], for the share h.
 	Medians float64

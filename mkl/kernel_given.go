@@ -13,7 +13,7 @@ import (
 // Not every distance makes a positive definite kernel. Gaussian processes
 // ([MultiGP], [MultiGPClassifier], [MultiTask]) need one, other models do not.
 type FromDistance struct {
-	Scale float64
+	Scale float64 // in the units of the distances
 }
 
 // String implements [Kernel].

@@ -19,8 +19,8 @@ type Label int8
 // What may be known of a sample and a label.
 const (
 	Unknown Label = iota // nothing: the sample is left out of the label's likelihood
-	Absent
-	Present
+	Absent               // the sample has it not
+	Present              // the sample has it
 )
 
 // checkLabels reports what is wrong with the classes that samples are labelled

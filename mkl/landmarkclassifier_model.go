@@ -91,7 +91,8 @@ func (m *LandmarkClassifierModel[T]) Outputs() []Output {
 }
 
 // Predict returns the most probable class of each sample and the probabilities
-// of all classes. It takes one matrix for each of Inputs.
+// of all classes, [sample][class]. Matrices and errors are those of
+// [ClassModel.PredictClasses].
 func (m *LandmarkClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
 	return mostProbable(m, x)
 }

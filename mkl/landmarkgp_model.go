@@ -78,8 +78,8 @@ func (m *LandmarkGPModel) Refit(ctx context.Context, f Fitting, sums ...*stat.St
 	return m.plan.fit(ctx, &f, startOf(m.posterior), sums)
 }
 
-// Predict returns the predictive mean and variance, noise included, for each sample. It
-// takes one matrix for each of Inputs.
+// Predict returns the predictive mean and variance, noise included, for each sample. Matrices
+// and errors are those of [TargetModel.PredictTargets].
 func (m *LandmarkGPModel) Predict(x ...Features) (mean, variance []float64, err error) {
 	return predictOne(m, x)
 }

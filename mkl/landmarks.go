@@ -35,7 +35,7 @@ type Landmarks struct {
 	Sample int
 }
 
-// Defaults of [Landmarks].
+// Defaults of Count and Sample of [Landmarks].
 const (
 	DefaultLandmarks   = 500
 	DefaultPlanSamples = 5000
@@ -74,6 +74,7 @@ const (
 	GivenLandmarks                         // those of Landmarks.Given
 )
 
+// String returns the name of the way.
 func (c LandmarkChoice) String() string {
 	switch c {
 	case RandomLandmarks:

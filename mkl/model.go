@@ -79,7 +79,10 @@ type TargetModel interface {
 	// target's units.
 	NoiseSD() []float64
 
-	// PredictTargets predicts every target. It takes one matrix for each of Inputs.
+	// PredictTargets predicts every target of T samples. It takes one matrix for each of
+	// Inputs, in their order, of T rows and Input.Cols columns. Errors name the matrix and
+	// what is wrong with it, a *[ValueError] for NaN and infinities; they wrap the cause if
+	// ctx ends; and a prediction that is not finite is one.
 	PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error)
 }
 
@@ -90,8 +93,8 @@ type ClassModel[T comparable] interface {
 	// Classes returns the classes in the order of probabilities and decisions.
 	Classes() []T
 
-	// PredictClasses predicts the class of each sample. It takes one matrix for
-	// each of Inputs.
+	// PredictClasses predicts the class of each sample. It takes the matrices of
+	// [TargetModel.PredictTargets], with its errors.
 	PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error)
 }
 
@@ -102,8 +105,8 @@ type LabelModel interface {
 	// Labels returns the number of labels.
 	Labels() int
 
-	// PredictLabels predicts every label of each sample. It takes one matrix for each of
-	// Inputs.
+	// PredictLabels predicts every label of each sample. It takes the matrices of
+	// [TargetModel.PredictTargets], with its errors.
 	PredictLabels(ctx context.Context, opt PredictOptions, x ...Features) (*LabelPrediction, error)
 }
 
@@ -147,7 +150,7 @@ type KernelWeight struct {
 // SampleWeight is the posterior of one basis point's weight a.
 type SampleWeight struct {
 	Sample int     // index of the training sample, or of the basis point
-	Mean   float64 // E[a]
+	Mean   float64 // its posterior mean, E[a]
 	SD     float64 // its posterior standard deviation
 }
 

@@ -12,15 +12,15 @@ import (
 // Family is a family of priors on the scales of a multiple Gaussian process.
 type Family = mgp.Family
 
-// Families of priors, by the process that each function then is.
+// Families of priors of the precisions γ_p, by the process that each function then is.
 const (
-	StudentT      = mgp.StudentT
-	Laplace       = mgp.Laplace
-	GammaVariance = mgp.GammaVariance
-	DefaultFamily = mgp.Default
-	GeneralGIG    = mgp.GeneralGIG
-	Hyperbola     = mgp.Hyperbola
-	ARD           = mgp.ARD
+	StudentT      = mgp.StudentT      // γ has a gamma distribution
+	Laplace       = mgp.Laplace       // 1/γ has an exponential distribution
+	GammaVariance = mgp.GammaVariance // 1/γ has a gamma distribution
+	DefaultFamily = mgp.Default       // Hyperbola by the evidence, StudentT with factorised posteriors
+	GeneralGIG    = mgp.GeneralGIG    // γ has a generalised inverse Gaussian distribution
+	Hyperbola     = mgp.Hyperbola     // a weak prior, symmetric in log γ, that is not learned
+	ARD           = mgp.ARD           // no prior: γ is where the evidence, or its bound, is highest
 )
 
 // GIG is the generalised inverse Gaussian distribution, the prior of the scales.
@@ -53,6 +53,7 @@ const (
 	Published
 )
 
+// String returns the method's name.
 func (m Method) String() string {
 	switch m {
 	case Evidence:

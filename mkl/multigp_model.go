@@ -92,7 +92,7 @@ func (m *MultiGPModel) Coefficients(view int) (mean, sd []float64, err error) {
 }
 
 // Predict returns the predictive mean and variance, noise included, for each
-// sample. It takes one matrix for each of Inputs.
+// sample. Matrices and errors are those of [TargetModel.PredictTargets].
 func (m *MultiGPModel) Predict(x ...Features) (mean, variance []float64, err error) {
 	return predictOne(m, x)
 }

@@ -17,8 +17,7 @@ func (m *MultiLabelModel) Kind() string { return "multilabel" }
 // Labels returns the number of labels.
 func (m *MultiLabelModel) Labels() int { return len(m.active) }
 
-// PredictLabels predicts every label of each sample. It takes one matrix for each
-// of Inputs.
+// PredictLabels implements [LabelModel].
 func (m *MultiLabelModel) PredictLabels(ctx context.Context, opt PredictOptions, x ...Features) (*LabelPrediction, error) {
 	return m.predictLabels(ctx, opt, x, m.predictions(x))
 }

@@ -23,14 +23,15 @@ func (m *MultiLabelModel) Predictor(opt PredictorOptions) (*LabelPredictor, erro
 
 // Predict stores in probability, which has an entry for each label, the
 // probability that the sample has it. The sample is given as one row for each of
-// the model's Inputs.
+// the model's Inputs. A probability of another length is an error; others are those of
+// [Predictor.Predict].
 func (p *LabelPredictor) Predict(probability []float64, x ...[]float64) error {
 	_, err := p.PredictWithBound(probability, x...)
 	return err
 }
 
 // PredictWithBound is Predict with a bound on how far any of the probabilities is from that of
-// the model, as certain as the bounds on the scores, see [PredictorInfo].
+// the model, as certain as the bounds on the scores, see [PredictorInfo]. Errors are those of Predict.
 func (p *LabelPredictor) PredictWithBound(probability []float64, x ...[]float64) (bound float64, err error) {
 	if len(probability) != len(p.scores) {
 		return math.NaN(), fmt.Errorf("mkl: probability has length %d and there are %d labels", len(probability), len(p.scores))

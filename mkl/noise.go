@@ -42,6 +42,7 @@ const (
 	HeavyNoise
 )
 
+// String returns constant, varying or heavy.
 func (n NoiseModel) String() string {
 	switch n {
 	case ConstantNoise:

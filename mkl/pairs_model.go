@@ -242,7 +242,8 @@ func (m *PairRegressionModel) NoiseSD() float64 { return m.scale.sd * m.posterio
 func (m *PairRegressionModel) Outputs() []Output { return []Output{{NoiseSD: m.NoiseSD()}} }
 
 // Predict returns the predictive mean and variance, noise included, [row][column], of every pair
-// of the rows and the columns.
+// of the rows and the columns, in the units of the values and their square. Errors are those of
+// [TargetModel.PredictTargets], and a place in Known that the fit does not have.
 func (m *PairRegressionModel) Predict(rows, columns Side) (mean, variance [][]float64, err error) {
 	p, err := m.PredictPairs(context.Background(), PredictOptions{}, rows, columns)
 	if err != nil {
@@ -294,7 +295,7 @@ func (m *PairClassifierModel) Kind() string { return "pair-classifier" }
 func (m *PairClassifierModel) Outputs() []Output { return make([]Output, 1) }
 
 // Predict returns for every pair of the rows and the columns, [row][column], the probability that
-// it has the label.
+// it has the label. Errors are those of [PairRegressionModel.Predict].
 func (m *PairClassifierModel) Predict(rows, columns Side) ([][]float64, error) {
 	p, err := m.PredictPairs(context.Background(), PredictOptions{}, rows, columns)
 	if err != nil {

@@ -110,7 +110,7 @@ func (p *PairPredictor) side(f *Factors) (*pointSide, error) {
 }
 
 // New stores the factors of a new row, or column, given as one line for each of the inputs of its
-// side.
+// side; see SideInputs of the model. Errors are those of [Predictor.Predict].
 func (p *PairPredictor) New(f *Factors, x ...[]float64) error {
 	s, err := p.side(f)
 	if err != nil {
@@ -136,7 +136,7 @@ func (p *PairPredictor) New(f *Factors, x ...[]float64) error {
 }
 
 // Known stores the factors of the row, or column, at this place of the fit, to which what was
-// observed of it counts.
+// observed of it counts. It is an error if the fit has no such place, counted from 0.
 func (p *PairPredictor) Known(f *Factors, at int) error {
 	s, err := p.side(f)
 	if err != nil {
@@ -153,14 +153,16 @@ func (p *PairPredictor) Known(f *Factors, at int) error {
 	return nil
 }
 
-// Predict returns the predictive mean and variance (noise included; NaN with meanOnly) of the
-// value of a pair; of labels, of the score.
+// Predict returns the predictive mean and variance (noise included; NaN with MeanOnly) of the
+// value of a pair, in its units and their square; of labels, of the score. It is an error if row or
+// column has not been filled in by New or Known of this predictor.
 func (p *PairPredictor) Predict(row, column *Factors) (mean, variance float64, err error) {
 	mean, variance, _, err = p.pair(row, column)
 	return mean, variance, err
 }
 
-// Probability returns the probability that a pair has the label; NaN of values and with meanOnly.
+// Probability returns the probability that a pair has the label; NaN of values and with MeanOnly.
+// Errors are those of Predict.
 func (p *PairPredictor) Probability(row, column *Factors) (float64, error) {
 	_, _, probability, err := p.pair(row, column)
 	return probability, err

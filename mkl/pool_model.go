@@ -89,7 +89,7 @@ func (p *pool) Collapsed() []int {
 	return out
 }
 
-// Members returns the names of the members and their weights in the pool.
+// Members returns the names of the members and their weights in the pool, which add up to 1.
 func (p *pool) Members() (names []string, weights []float64) {
 	return slices.Clone(p.names), slices.Clone(p.weights)
 }
@@ -171,7 +171,7 @@ func (m *PoolModel) NoiseSD() []float64 {
 func (m *PoolModel) Outputs() []Output { return []Output{{NoiseSD: m.NoiseSD()[0]}} }
 
 // Predict returns the predictive mean and variance, noise included, for each
-// sample. It takes one matrix for each of Inputs.
+// sample. Matrices and errors are those of [TargetModel.PredictTargets].
 func (m *PoolModel) Predict(x ...Features) (mean, variance []float64, err error) {
 	return predictOne(m, x)
 }
@@ -271,7 +271,8 @@ func (m *PoolClassifierModel[T]) Outputs() []Output {
 }
 
 // Predict returns the most probable class of each sample and the probabilities
-// of all classes. It takes one matrix for each of Inputs.
+// of all classes, [sample][class]. Matrices and errors are those of
+// [ClassModel.PredictClasses].
 func (m *PoolClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
 	return mostProbable(m, x)
 }

@@ -267,8 +267,10 @@ func (i PredictorInfo) clone() PredictorInfo {
 }
 
 // Predict returns the predictive mean and variance (noise included; NaN with
-// MeanOnly) of one sample, given as one row for each of the model's Inputs. It
-// is an error if a row has the wrong length or a NaN or infinity in it.
+// MeanOnly) of one sample, in the target's units and their square, given as one row for
+// each of the model's Inputs, Input.Cols long. It is an error if there are other rows or
+// lengths, a *[ValueError] if a value is NaN or infinite, and an error if the prediction is
+// not finite.
 func (p *Predictor) Predict(x ...[]float64) (mean, variance float64, err error) {
 	b, err := p.PredictWithBound(x...)
 	return b.Mean, b.Variance, err

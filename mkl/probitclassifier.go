@@ -16,19 +16,19 @@ import (
 // Rule is the rule by which a [ProbitClassifier] makes one kernel of all.
 type Rule = probit.Rule
 
-// The rules.
+// The rules, of P kernels K_p with the weights β_p.
 const (
-	FixSum  = probit.FixSum
-	WSum    = probit.WSum
-	Bin     = probit.Bin
-	FixProd = probit.FixProd
-	WProd   = probit.WProd
+	FixSum  = probit.FixSum  // Σ β_p·K_p with weights that are given
+	WSum    = probit.WSum    // Σ β_p·K_p with weights that are learned and add up to 1
+	Bin     = probit.Bin     // Σ β_p·K_p with weights 0 or 1 that are learned
+	FixProd = probit.FixProd // Π K_p^β_p, entry by entry, with powers that are given
+	WProd   = probit.WProd   // Π K_p^β_p, entry by entry, with positive powers that are learned
 )
 
 // WeightUpdate says how a [ProbitClassifier] learns the kernels' weights.
 type WeightUpdate = probit.WeightUpdate
 
-// The updates: see [probit.WeightUpdate].
+// Ways to learn the kernels' weights; [probit.WeightUpdate] says what each does.
 const (
 	PlugIn     = probit.PlugIn
 	MeanField  = probit.MeanField
@@ -38,7 +38,7 @@ const (
 // WeightSearch says by what means the posterior of the weights is found.
 type WeightSearch = probit.WeightSearch
 
-// The means: see [probit.WeightSearch].
+// Means to find the posterior of the weights; [probit.WeightSearch] says what each takes.
 const (
 	Mode     = probit.Mode
 	Sampling = probit.Sampling

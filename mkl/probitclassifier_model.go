@@ -66,7 +66,8 @@ func (m *ProbitClassifierModel[T]) EffectiveSampleSize() float64 { return m.ess 
 func (m *ProbitClassifierModel[T]) Classes() []T { return slices.Clone(m.classes.names) }
 
 // Predict returns the most probable class of each sample and the probabilities
-// of all classes. It takes one matrix for each of Inputs.
+// of all classes, [sample][class]. Matrices and errors are those of
+// [ClassModel.PredictClasses].
 func (m *ProbitClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
 	return mostProbable(m, x)
 }

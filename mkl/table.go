@@ -113,7 +113,8 @@ func (k *keys[K]) of(name K) int {
 	return i
 }
 
-// Add adds an entry, and its row and column if they are new.
+// Add adds an entry, and its row and column if they are new. A fit to a table with the same entry
+// twice is an error.
 func (r *Ratings[R, C]) Add(row R, col C, value float64) {
 	r.entries = append(r.entries, slab.Entry{Object: int32(r.rows.of(row)), Task: int32(r.cols.of(col)), Value: value})
 }

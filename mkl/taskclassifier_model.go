@@ -92,8 +92,7 @@ func (m *TaskClassifierModel) TaskSamples() []int {
 	return n
 }
 
-// PredictLabels predicts every label of each sample. It takes one matrix for each
-// of Inputs.
+// PredictLabels implements [LabelModel].
 func (m *TaskClassifierModel) PredictLabels(ctx context.Context, opt PredictOptions, x ...Features) (*LabelPrediction, error) {
 	return m.predictLabels(ctx, opt, x, func(k vi.Kernels, _ int, opt vi.PredictOptions) (*bemkl.ClassPrediction, error) {
 		return m.functions.Predict(k, opt)

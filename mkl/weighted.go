@@ -91,7 +91,7 @@ func (m *weighted) KernelWeights() []KernelWeight { return m.kernelWeights(m.wei
 
 // ActiveSamples returns the samples whose weight for a target (label, class; 0
 // with two classes) is at least ActiveThreshold times the largest, in ascending
-// order of the sample.
+// order of the sample. Targets count from 0 and are as many as Outputs.
 func (m *weighted) ActiveSamples(target int) []SampleWeight { return slices.Clone(m.active[target]) }
 
 // Rounding returns the share of themselves by which rounding may have moved the variances of
