@@ -74,11 +74,8 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	if err != nil {
 		return nil, err
 	}
-	if t.Latents < 0 {
-		return nil, fmt.Errorf("mkl: Latents is %d: it must not be negative", t.Latents)
-	}
-	if most := n * len(y); t.Latents > most {
-		return nil, fmt.Errorf("mkl: Latents is %d: %d samples of %d targets tell no more than %d apart", t.Latents, n, len(y), most)
+	if err := t.checkLatents(n, len(y)); err != nil {
+		return nil, err
 	}
 	if views, err = functionViews(views); err != nil {
 		return nil, err
@@ -98,29 +95,10 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 		return nil, err
 	}
 	each := t.latents(len(y))
-	var latents []slab.Latent
-	var of []int // the view of each
-	var inputs []Features
-	for _, in := range ds.inputs {
-		inputs = append(inputs, in.basis)
-	}
-	known := ds.functions(inputs, 0, n)
-	for i, c := range covariances {
-		if ds.views[i].isFunction() {
-			latents, of = append(latents, slab.Latent{Mean: known.Row(i)}), append(of, i)
-			continue
-		}
-		for range each {
-			latents, of = append(latents, slab.Latent{Covariance: c}), append(of, i)
-		}
-	}
-	var from *slab.MultiTaskFit
-	if t.From != nil {
-		from = &slab.MultiTaskFit{Posterior: t.From.posterior}
-		if err := checkShape(&t.Fitting, "%d targets, %d latent functions and %d samples where there are %d, %d and %d",
-			len(t.From.targets), len(t.From.design.views), t.From.design.d, len(y), len(latents), n); err != nil {
-			return nil, err
-		}
+	latents, of := ds.latentsOf(covariances, each, n)
+	from, err := t.from(len(y), len(latents), n)
+	if err != nil {
+		return nil, err
 	}
 	targets, z := standardizeTargets(y, t.RawTargets)
 	fit, err := bestStart(ctx, &t.Fitting, func(seed uint64, a vi.Ascent) (*slab.MultiTaskFit, error) {
@@ -151,6 +129,48 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 		err = &CollapsedError{Model: m}
 	}
 	return m, err
+}
+
+// checkLatents reports a number of latent functions that n samples of so many targets cannot have.
+func (t MultiTask) checkLatents(n, targets int) error {
+	if t.Latents < 0 {
+		return fmt.Errorf("mkl: Latents is %d: it must not be negative", t.Latents)
+	}
+	if most := n * targets; t.Latents > most {
+		return fmt.Errorf("mkl: Latents is %d: %d samples of %d targets tell no more than %d apart", t.Latents, n, targets, most)
+	}
+	return nil
+}
+
+// latentsOf returns the latent functions on the n training samples, each of every view with a kernel, of
+// the covariances given, and the known ones of views without; and the view of each.
+func (ds *design) latentsOf(covariances []slab.Covariance, each, n int) (latents []slab.Latent, of []int) {
+	var inputs []Features
+	for _, in := range ds.inputs {
+		inputs = append(inputs, in.basis)
+	}
+	known := ds.functions(inputs, 0, n)
+	for i, c := range covariances {
+		if ds.views[i].isFunction() {
+			latents, of = append(latents, slab.Latent{Mean: known.Row(i)}), append(of, i)
+			continue
+		}
+		for range each {
+			latents, of = append(latents, slab.Latent{Covariance: c}), append(of, i)
+		}
+	}
+	return latents, of
+}
+
+// from returns the fit that From continues, nil without, which must be of these numbers of targets,
+// latent functions and samples.
+func (t MultiTask) from(targets, latents, n int) (*slab.MultiTaskFit, error) {
+	if t.From == nil {
+		return nil, nil
+	}
+	return &slab.MultiTaskFit{Posterior: t.From.posterior},
+		checkShape(&t.Fitting, "%d targets, %d latent functions and %d samples where there are %d, %d and %d",
+			len(t.From.targets), len(t.From.design.views), t.From.design.d, targets, latents, n)
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes; views with [Function] are no kernels.

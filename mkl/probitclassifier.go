@@ -181,14 +181,8 @@ type ProbitClassifier[T comparable] struct {
 // Fit fits the model to the views of N samples and their labels. Errors are
 // those of [Regression.Fit].
 func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (model *ProbitClassifierModel[T], err error) {
-	if c.Inference < Variational || c.Inference > PrunedVectors {
-		return nil, fmt.Errorf("mkl: Inference is %v", c.Inference)
-	}
-	if c.LearnAlpha && c.Inference != Variational {
-		return nil, fmt.Errorf("mkl: LearnAlpha: not with Inference %v", c.Inference)
-	}
-	if c.Inference == MAP && c.Prune != 0 {
-		return nil, errors.New("mkl: Prune: not with Inference MAP: take PrunedVectors")
+	if err := c.checkInference(); err != nil {
+		return nil, err
 	}
 	classes, index, err := checkLabels(c.Classes, labels)
 	if err != nil {
@@ -198,18 +192,11 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if err != nil {
 		return nil, err
 	}
-	if ds.learnsAny() {
-		switch {
-		case c.Slopes != nil:
-			return nil, fmt.Errorf("mkl: Slopes: ARD learns the widths in the fit")
-		case c.Inference.vectors():
-			return nil, fmt.Errorf("mkl: ARD: %v take widths that are given", c.Inference)
-		case c.Storage.rounds():
-			return nil, fmt.Errorf("mkl: ARD: kernels whose widths are learned are held as float64 in memory: leave out Storage")
-		}
-	}
 	need := c.EstimateMemory
 	if ds.learnsAny() {
+		if err := c.checkLearnsWidths(); err != nil {
+			return nil, err
+		}
 		need = c.estimateParametric
 	}
 	ds, k, err := c.kernelsOf(ctx, ds, views, len(labels), len(classes), need)
@@ -217,19 +204,8 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		return nil, err
 	}
 	defer release(k, &model, &err)
-	beta, err := c.fixedWeights(k)
+	p, err := c.machine(ds, k, classes)
 	if err != nil {
-		return nil, err
-	}
-	p := probit.Model{
-		Rule: c.Rule, Alpha: c.Alpha, LearnAlpha: c.LearnAlpha, Ridge: c.Ridge, Beta: beta, Update: c.Update, Search: c.Search,
-		Samples: c.Samples, NotEmpty: c.NotEmpty, Prune: c.Prune, Workers: c.Workers,
-		Rho: c.Rho, On: c.On, Kappa: c.Kappa, Xi: c.Xi, Theta: c.Theta, MAP: c.Inference == MAP,
-	}
-	if p.From, err = c.from(classes, ds); err != nil {
-		return nil, err
-	}
-	if p.ClassAlpha, err = c.classAlpha(classes); err != nil {
 		return nil, err
 	}
 	m := &ProbitClassifierModel[T]{classes: classSet[T]{names: classes}}
@@ -254,6 +230,58 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 		}
 		return m, nil
 	}
+	return c.fitVariational(ctx, m, k, p, theta, index)
+}
+
+// checkInference reports settings that Inference does not take.
+func (c ProbitClassifier[T]) checkInference() error {
+	switch {
+	case c.Inference < Variational || c.Inference > PrunedVectors:
+		return fmt.Errorf("mkl: Inference is %v", c.Inference)
+	case c.LearnAlpha && c.Inference != Variational:
+		return fmt.Errorf("mkl: LearnAlpha: not with Inference %v", c.Inference)
+	case c.Inference == MAP && c.Prune != 0:
+		return errors.New("mkl: Prune: not with Inference MAP: take PrunedVectors")
+	}
+	return nil
+}
+
+// checkLearnsWidths reports settings that do not go with widths that are learned.
+func (c ProbitClassifier[T]) checkLearnsWidths() error {
+	switch {
+	case c.Slopes != nil:
+		return fmt.Errorf("mkl: Slopes: ARD learns the widths in the fit")
+	case c.Inference.vectors():
+		return fmt.Errorf("mkl: ARD: %v take widths that are given", c.Inference)
+	case c.Storage.rounds():
+		return fmt.Errorf("mkl: ARD: kernels whose widths are learned are held as float64 in memory: leave out Storage")
+	}
+	return nil
+}
+
+// machine returns the settings of a fit to the kernels k.
+func (c ProbitClassifier[T]) machine(ds *design, k vi.Kernels, classes []T) (probit.Model, error) {
+	p := probit.Model{
+		Rule: c.Rule, Alpha: c.Alpha, LearnAlpha: c.LearnAlpha, Ridge: c.Ridge, Update: c.Update, Search: c.Search,
+		Samples: c.Samples, NotEmpty: c.NotEmpty, Prune: c.Prune, Workers: c.Workers,
+		Rho: c.Rho, On: c.On, Kappa: c.Kappa, Xi: c.Xi, Theta: c.Theta, MAP: c.Inference == MAP,
+	}
+	var err error
+	if p.Beta, err = c.fixedWeights(k); err != nil {
+		return p, err
+	}
+	if p.From, err = c.from(classes, ds); err != nil {
+		return p, err
+	}
+	p.ClassAlpha, err = c.classAlpha(classes)
+	return p, err
+}
+
+// fitVariational makes m the best of the starts of the machine p, theta being nil if no widths
+// are learned and index the class of each sample.
+func (c ProbitClassifier[T]) fitVariational(
+	ctx context.Context, m *ProbitClassifierModel[T], k heldKernels, p probit.Model, theta *relevances, index []int,
+) (*ProbitClassifierModel[T], error) {
 	fit, err := bestStart(ctx, &c.Fitting, func(seed uint64, a vi.Ascent) (*probit.Fit, error) {
 		p.Seed, p.Ascent = seed, a
 		if theta != nil {
@@ -264,11 +292,11 @@ func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) 
 	if fit == nil {
 		return nil, err
 	}
-	if err := c.tell(ds, k, fit.BoundGradient, nil); err != nil {
+	if err := c.tell(m.design, k, fit.BoundGradient, nil); err != nil {
 		return nil, err
 	}
 	if len(fit.Theta) > 0 {
-		m.design = ds.relevant(fit.Theta)
+		m.design = m.design.relevant(fit.Theta)
 	}
 	m.trace = newTrace(fit.Record, nil)
 	if serr := m.set(fit.Posterior, fit.ESS); serr != nil {

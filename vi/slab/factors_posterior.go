@@ -44,8 +44,25 @@ type FactorPosterior struct {
 // NewFactorPosterior returns the posterior of a state, which it keeps and which
 // must not be changed afterwards. The error says what does not fit.
 func NewFactorPosterior(s FactorState) (*FactorPosterior, error) {
-	fail := func(format string, args ...any) (*FactorPosterior, error) {
-		return nil, fmt.Errorf("vi: factor state: "+format, args...)
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	N, M, Q := s.Mean.Rows, s.Mean.Cols, len(s.Noise)
+	p := &FactorPosterior{s: s, N: N, Q: Q, M: M, e: la.NewMatrix[float64](Q, M), v: la.NewMatrix[float64](Q, M)}
+	for q := range Q {
+		e, v := p.e.Row(q), p.v.Row(q)
+		for k, w := range s.Weights[q*M:][:M] {
+			g, h, _ := w.gate() // the same operations as in a sweep
+			e[k], v[k] = w.gated(g, h)
+		}
+	}
+	return p, nil
+}
+
+// validate reports what does not fit in the state.
+func (s *FactorState) validate() error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("vi: factor state: "+format, args...)
 	}
 	N, M, Q := s.Mean.Rows, s.Mean.Cols, len(s.Noise)
 	if N == 0 || M == 0 || Q == 0 {
@@ -78,7 +95,7 @@ func NewFactorPosterior(s FactorState) (*FactorPosterior, error) {
 	positive := func(name string, x []float64) error {
 		for i, v := range x {
 			if !(v > 0) || math.IsInf(v, 1) {
-				return fmt.Errorf("vi: factor state: %s[%d] is %g", name, i, v)
+				return fail("%s[%d] is %g", name, i, v)
 			}
 		}
 		return nil
@@ -87,45 +104,38 @@ func NewFactorPosterior(s FactorState) (*FactorPosterior, error) {
 		return fail("Lengths: %d for %d factors", len(s.Lengths), M)
 	}
 	if err := positive("Lengths", s.Lengths); err != nil {
-		return nil, err
+		return err
 	}
 	if err := positive("Noise", s.Noise); err != nil {
-		return nil, err
+		return err
 	}
 	if s.NoiseShared && slices.Min(s.Noise) != slices.Max(s.Noise) {
 		return fail("Noise: it is shared and not the same everywhere")
 	}
 	if s.NoiseWeight != 0 {
 		if err := positive("NoiseWeight and NoiseScale", []float64{s.NoiseWeight, s.NoiseScale}); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if s.Offset != nil {
-		if len(s.Offset) != Q || len(s.OffsetVariance) != Q {
-			return fail("%d offsets and %d variances of them for %d tasks", len(s.Offset), len(s.OffsetVariance), Q)
-		}
-		if i := check.NonFinite(s.Offset); i >= 0 {
-			return fail("Offset[%d] is %g", i, s.Offset[i])
-		}
-		if err := positive("OffsetVariance", s.OffsetVariance); err != nil {
-			return nil, err
-		}
-		if err := positive("OffsetPrior.Variance", []float64{s.OffsetPrior.Variance}); err != nil {
-			return nil, err
-		}
-		if i := check.NonFinite([]float64{s.OffsetPrior.Mean, s.Base}); i >= 0 {
-			return fail("OffsetPrior.Mean is %g and Base %g", s.OffsetPrior.Mean, s.Base)
-		}
+	if s.Offset == nil {
+		return nil
 	}
-	p := &FactorPosterior{s: s, N: N, Q: Q, M: M, e: la.NewMatrix[float64](Q, M), v: la.NewMatrix[float64](Q, M)}
-	for q := range Q {
-		e, v := p.e.Row(q), p.v.Row(q)
-		for k, w := range s.Weights[q*M:][:M] {
-			g, h, _ := w.gate() // the same operations as in a sweep
-			e[k], v[k] = w.gated(g, h)
-		}
+	if len(s.Offset) != Q || len(s.OffsetVariance) != Q {
+		return fail("%d offsets and %d variances of them for %d tasks", len(s.Offset), len(s.OffsetVariance), Q)
 	}
-	return p, nil
+	if i := check.NonFinite(s.Offset); i >= 0 {
+		return fail("Offset[%d] is %g", i, s.Offset[i])
+	}
+	if err := positive("OffsetVariance", s.OffsetVariance); err != nil {
+		return err
+	}
+	if err := positive("OffsetPrior.Variance", []float64{s.OffsetPrior.Variance}); err != nil {
+		return err
+	}
+	if i := check.NonFinite([]float64{s.OffsetPrior.Mean, s.Base}); i >= 0 {
+		return fail("OffsetPrior.Mean is %g and Base %g", s.OffsetPrior.Mean, s.Base)
+	}
+	return nil
 }
 
 // posterior returns the present state, whose slices it shares.
