@@ -992,6 +992,28 @@ func TestEstimatorsEndWithinASweep(t *testing.T) {
 	})
 }
 
+// A context may end between any two questions: functions that are fitted one after another give
+// all of them, or an error.
+func TestEndBetweenFunctions(t *testing.T) {
+	views, y, _, _ := twoInputs(1, 9)
+	labels := parts(y, 3)
+	fit := func(n int64) (m *MultiGPClassifierModel[int], left int64, err error) {
+		c := countdown{context.Background(), new(atomic.Int64)}
+		c.left.Store(n)
+		m, err = MultiGPClassifier[int]{Fitting: Fitting{MaxSweeps: 2, Workers: 1}}.Fit(c, views, labels)
+		return m, c.left.Load(), err
+	}
+	const plenty = 1 << 40
+	_, left, err := fit(plenty)
+	require.NoError(t, err)
+	for n := range plenty - left {
+		m, _, err := fit(n)
+		if m == nil {
+			assert.ErrorIs(t, err, context.Canceled, "ended when asked %d times", n)
+		}
+	}
+}
+
 // What no machine can do is refused before anything is tried.
 func TestAbsurdSettingsAreRefused(t *testing.T) {
 	views, y, _, _ := twoInputs(1, 20)

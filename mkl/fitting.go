@@ -255,6 +255,9 @@ func bestStart[F any](ctx context.Context, f *Fitting, run func(seed uint64, a v
 			best, err, bound = fit, ferr, record(fit).Bound()
 		}
 		if ctx.Err() != nil {
+			if s+1 < starts { // it may end after this one
+				ferr = cmp.Or(ferr, fmt.Errorf("mkl: stopped after %d of %d starts: %w", s+1, starts, context.Cause(ctx)))
+			}
 			return best, cmp.Or(ferr, err)
 		}
 	}

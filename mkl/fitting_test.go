@@ -57,4 +57,13 @@ func TestBestStart(t *testing.T) {
 		assert.Equal(t, 2.0, best.Bound())
 		assert.Equal(t, 2, starts)
 	})
+	t.Run("cancelled between starts", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		best, err := bestStart(ctx, &Fitting{Restarts: 2}, func(uint64, vi.Ascent) (*vi.Record, error) {
+			cancel() // when the fit has ended
+			return fit(1), nil
+		}, func(r *vi.Record) vi.Record { return *r })
+		assert.EqualError(t, err, "mkl: stopped after 1 of 3 starts: context canceled")
+		assert.Equal(t, 1.0, best.Bound())
+	})
 }

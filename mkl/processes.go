@@ -64,10 +64,11 @@ func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k he
 			}
 			errs = append(errs, fmt.Errorf("mkl: %w", err))
 		}
-		if err == nil && ctx.Err() != nil && o+1 < y.Rows { // between two functions
+		ended := ctx.Err() != nil && o+1 < y.Rows // asked once: it may end between two questions
+		if err == nil && ended {
 			errs = append(errs, fmt.Errorf("mkl: stopped after %d of %d functions: %w", o+1, y.Rows, context.Cause(ctx)))
 		}
-		if fit == nil || ctx.Err() != nil && o+1 < y.Rows {
+		if fit == nil || ended {
 			return false, errors.Join(errs...)
 		}
 		m.add(fit, m.design.learned(fit.Parameters))

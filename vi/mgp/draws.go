@@ -126,10 +126,7 @@ func (m *evidence) logPosterior(x, spread []float64) float64 {
 		}
 		prior += float64(totalShape/float64(free)*share) - special.Exp(share)
 	}
-	for j, mean := range m.mean {
-		density, _ := normalPrior(x[m.P+j], mean, m.sd[j])
-		prior += density
-	}
+	prior += m.parameterPriors(x, nil)
 	density, _ := normalPrior(x[len(x)-1], special.Log(firstNoise*m.power), noiseSpread)
 	prior += density
 	value, err := m.functions(x)

@@ -403,19 +403,45 @@ func normalPrior(x, mean, sd float64) (density, slope float64) {
 	return float64(-0.5 * d * d), float64(-d / sd)
 }
 
-// amplitudeSlopes stores the slopes of the cost by the P values log a_p in g, and returns
-// the log prior of all γ_p but for a constant.
-func (m *evidence) amplitudeSlopes(x, g []float64) (density float64) {
-	for p, a := range m.weight {
+// scalePriors returns the log prior of the γ_p that are learned, but for a constant. It adds what that
+// changes in the slopes of the cost by log a_p to g, unless g is nil.
+func (m *evidence) scalePriors(x, g []float64) (density float64) {
+	for p := range m.P {
 		if m.isKnown(p) {
-			g[p] = 0
 			continue
 		}
 		d, slope := m.logPrior(-x[p] - special.Log(m.unit[p]))
 		density += d
-		g[p] = slope - float64(0.5*a*(m.quad[p]-m.trace[p]))
+		if g != nil {
+			g[p] += slope
+		}
 	}
 	return density
+}
+
+// parameterPriors returns the log prior of the kernels' parameters, but for a constant. It adds what that
+// changes in the slopes of the cost by them to g, unless g is nil.
+func (m *evidence) parameterPriors(x, g []float64) (density float64) {
+	for j, mean := range m.mean {
+		d, slope := normalPrior(x[m.P+j], mean, m.sd[j])
+		density += d
+		if g != nil {
+			g[m.P+j] -= slope
+		}
+	}
+	return density
+}
+
+// amplitudeSlopes stores the slopes of the cost by the P values log a_p in g, and returns
+// the log prior of all γ_p but for a constant.
+func (m *evidence) amplitudeSlopes(x, g []float64) (density float64) {
+	for p, a := range m.weight {
+		g[p] = 0
+		if !m.isKnown(p) {
+			g[p] = float64(-0.5 * a * (m.quad[p] - m.trace[p]))
+		}
+	}
+	return m.scalePriors(x, g)
 }
 
 // parameterSlopes stores the slopes of the cost by the kernels' parameters in g, and
@@ -423,12 +449,8 @@ func (m *evidence) amplitudeSlopes(x, g []float64) (density float64) {
 func (m *evidence) parameterSlopes(x, g []float64) (density float64) {
 	slopes := g[m.P : m.P+len(m.mean)]
 	m.sumSlopes(m.kernels, slopes)
-	for j, s := range slopes {
-		d, slope := normalPrior(x[m.P+j], m.mean[j], m.sd[j])
-		density += d
-		slopes[j] = -slope - s
-	}
-	return density
+	la.Scal(-1, slopes)
+	return m.parameterPriors(x, g)
 }
 
 // sumSlopes stores what the parameters of k change in the evidence by way of the sum K,

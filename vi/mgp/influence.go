@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -56,17 +55,7 @@ func (m *evidence) kept(x []float64) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	objective := fit.LogEvidence
-	for p := range m.P {
-		if !m.isKnown(p) {
-			density, _ := m.logPrior(-x[p] - special.Log(m.unit[p]))
-			objective += density
-		}
-	}
-	for j, mean := range m.mean {
-		density, _ := normalPrior(x[m.P+j], mean, m.sd[j])
-		objective += density
-	}
+	objective := fit.LogEvidence + m.scalePriors(x, nil) + m.parameterPriors(x, nil)
 	fit.Record.Trace = []float64{objective}
 	return fit, nil
 }
