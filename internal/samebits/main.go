@@ -173,6 +173,9 @@ var fits = []struct {
 	{"multi-task", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		return mkl.MultiTask{Fitting: s}.Fit(ctx, d.radial(), d.y, d.z)
 	}},
+	{"multi-task, widths held", func(d data, s mkl.Fitting) (mkl.Model, error) {
+		return mkl.MultiTask{Fitting: s, FixedKernels: true}.Fit(ctx, d.radial(), d.y, d.z)
+	}},
 	{"spike and slab", func(d data, s mkl.Fitting) (mkl.Model, error) {
 		return mkl.SpikeSlab{Fitting: s}.Fit(ctx, d.wide, d.z)
 	}},

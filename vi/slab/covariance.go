@@ -15,6 +15,7 @@ type Covariance struct {
 	kind                covarianceKind
 	k                   la.Matrix[float64] // N×N: the Gram matrix, or the distances
 	length, least, most float64            // ℓ to start from, and its range
+	shared              *sharedForm        // of a matrix that stays as it is, else nil
 }
 
 // covarianceKind orders the covariances: from fixedCovariance on they fill a matrix.
@@ -31,18 +32,25 @@ const (
 func WhiteCovariance() Covariance { return Covariance{kind: whiteCovariance} }
 
 // FixedCovariance is the Gram matrix k, N×N, of which the lower triangle is read.
-// It is referred to, not copied.
+// It is referred to, not copied, and must not change once it was used in a fit. Fits bring
+// it into another form for their own use, which all uses of the covariance that is returned
+// share: latent functions with the same matrix are to have the same one.
 func FixedCovariance(k la.Matrix[float64]) Covariance {
-	return Covariance{kind: fixedCovariance, k: k}
+	return Covariance{kind: fixedCovariance, k: k, shared: &sharedForm{}}
 }
 
 // DecayCovariance is exp(−d_ij/ℓ), where d, N×N, holds distances, of which the lower
 // triangle is read, and the length ℓ is learned between least and most, from
 // length on; it is held if they are equal. With d the halved squared distance it is
 // the paper's squared exponential, whose ℓ is a squared length. Distances are
-// referred to, not copied: several latent functions may share them.
+// referred to, not copied, and must not change once they were used in a fit: several latent
+// functions may share them.
 func DecayCovariance(d la.Matrix[float64], length, least, most float64) Covariance {
-	return Covariance{decayCovariance, d, length, least, most}
+	c := Covariance{kind: decayCovariance, k: d, length: length, least: least, most: most}
+	if !c.learned() {
+		c.shared = &sharedForm{}
+	}
+	return c
 }
 
 // validate returns an error unless c is a covariance of N samples.
@@ -97,11 +105,15 @@ func (c Covariance) variance(n int, length float64) float64 {
 // fill stores the lower triangle at the given length in out, N×N.
 func (c Covariance) fill(length float64, out la.Matrix[float64]) {
 	for i := range out.Rows {
-		src, dst := c.k.Row(i)[:i+1], out.Row(i)[:i+1]
-		copy(dst, src)
-		if c.kind == decayCovariance {
-			la.Scal(-1/length, dst)
-			la.Exp(dst, dst)
-		}
+		c.row(i, length, out.Row(i)[:i+1])
+	}
+}
+
+// row stores row i up to the diagonal, at the given length, in dst.
+func (c Covariance) row(i int, length float64, dst []float64) {
+	copy(dst, c.k.Row(i)[:i+1])
+	if c.kind == decayCovariance {
+		la.Scal(-1/length, dst)
+		la.Exp(dst, dst)
 	}
 }

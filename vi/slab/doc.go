@@ -31,16 +31,22 @@
 //
 // # Files
 //
-//	pair.go        Prior and Pair: a weight, its update and its terms of the bound
-//	covariance.go  Covariance of latent functions
-//	latentgp.go    the factor of a latent function; steps of its length and scale
-//	starts.go      the best of several starts; pruning where an ascent has converged
+//	pair.go              Prior and Pair: a weight, its update and its terms of the bound
+//	covariance.go        Covariance of latent functions
+//	latentgp.go          the factor of a latent function
+//	latentgp_steps.go    steps of its length and scale
+//	latentgp_uniform.go  the same where all targets are observed and the matrix stays
+//	starts.go            the best of several starts; pruning where an ascent has converged
 //
 //	regression.go            Regression, its paired mean field
 //	standard.go              its standard mean field, to compare with
 //	regression_posterior.go  its posterior and predictions
 //
-//	multitask.go            MultiTask: model, state of a fit, updates, bound, pruning
+//	multitask.go            MultiTask
+//	multitask_state.go      state of a fit
+//	multitask_sweep.go      its updates
+//	multitask_bound.go      its bound
+//	multitask_pruning.go    latent functions that no task uses
 //	multitask_posterior.go  its posterior and predictions
 //	gradient.go             derivatives of its bound by the covariances
 //

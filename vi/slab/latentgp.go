@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi/internal/roots"
+	"github.com/bmkl/bmkl/vi/internal/tridiagonal"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -31,10 +31,14 @@ type latentGP struct {
 	lambda   []float64 // N, Λ
 	alpha    []float64 // N
 	mean     []float64 // N, a
-	variance []float64 // N, diagonal of A
+	variance []float64 // N, diagonal of A; up to date once f is settled
+	total    float64   // tr A
 	kl       float64   // KL(q‖p)
 	shake    float64   // Σ B_nn·(B⁻¹)_nn + K_nn·α_n²: what the round-off of kl depends on
 	jitter   float64   // of the last factorisation
+
+	uniform bool              // Λ is always a multiple of I, and K stays as it is: see latentgp_uniform.go
+	form    *tridiagonal.Form // then, of K; nil before the first sweep
 }
 
 // latentScratch is the room that the updates of all latent functions share.
@@ -47,23 +51,34 @@ type latentScratch struct {
 	diag    []float64
 	few     []int
 	stop    *work.Stop // of searches; nil for none
+
+	shifted tridiagonal.Shifted // I + λT
+	both    [2][]float64        // α and Kα on their way from T's coordinates
 }
 
 // columnRows is the number of columns of K taken through a triangular solve at a
 // time.
 const columnRows = 64
 
-// newLatentScratch returns room for N samples, without matrices unless dense.
+// newLatentScratch returns room for N samples; of matrices from the start only if dense, else
+// once there is a need.
 func newLatentScratch(N int, dense bool) *latentScratch {
 	s := &latentScratch{
 		s: make([]float64, N), root: make([]float64, N), t: make([]float64, N), u: make([]float64, N), ka: make([]float64, N),
-		diag: make([]float64, N), few: make([]int, 0, N),
+		diag: make([]float64, N), few: make([]int, 0, N), shifted: tridiagonal.NewShifted(N),
 	}
 	if dense {
-		s.k, s.b = la.NewMatrix[float64](N, N), la.NewMatrix[float64](N, N)
-		s.columns = la.NewMatrix[float64](min(N, columnRows), N)
+		s.makeMatrices()
 	}
 	return s
+}
+
+// makeMatrices makes room for matrices if there is none.
+func (g *latentScratch) makeMatrices() {
+	if N := len(g.s); g.k.Rows == 0 {
+		g.k, g.b = la.NewMatrix[float64](N, N), la.NewMatrix[float64](N, N)
+		g.columns = la.NewMatrix[float64](min(N, columnRows), N)
+	}
 }
 
 // dense reports whether the covariance fills a matrix.
@@ -78,12 +93,27 @@ func (f *latentGP) start(N int, mean []float64) {
 	for n := range f.variance {
 		f.variance[n] = f.cov.variance(n, f.length)
 	}
+	f.addVariances()
+}
+
+// addVariances sets tr A.
+func (f *latentGP) addVariances() {
+	f.total = 0
+	for _, v := range f.variance {
+		f.total += v
+	}
+}
+
+// fill stores K at the given length in g.k.
+func (f *latentGP) fill(g *latentScratch, length float64) {
+	g.makeMatrices()
+	f.cov.fill(length, g.k)
 }
 
 // draw sets the mean to c·Kz, which has the power of the prior, tr K, if z is white
 // noise. The prior's mean must be zero, and q(φ) the prior.
 func (f *latentGP) draw(ws *la.Workspace, g *latentScratch, z []float64) {
-	f.cov.fill(f.length, g.k)
+	f.fill(g, f.length)
 	var power, all float64
 	for i := range z {
 		row := g.k.Row(i)[:i+1]
@@ -105,7 +135,10 @@ func (f *latentGP) update(ws *la.Workspace, g *latentScratch, h []float64) error
 		f.updateWhite(h)
 		return nil
 	}
-	f.cov.fill(f.length, g.k)
+	if f.form != nil && f.updateUniform(g, h) {
+		return nil
+	}
+	f.fill(g, f.length)
 	f.residual(g, h)
 	logDet, err := f.solve(ws, g)
 	if err != nil {
@@ -117,6 +150,7 @@ func (f *latentGP) update(ws *la.Workspace, g *latentScratch, h []float64) error
 	}
 	la.CholeskyInvDiag(ws, g.b, g.diag)
 	f.variances(ws, g)
+	f.addVariances()
 	f.kl = f.divergence(g, logDet)
 	return nil
 }
@@ -147,6 +181,7 @@ func (f *latentGP) divergence(g *latentScratch, logDet float64) float64 {
 // restore computes what follows from the other fields: the divergence.
 func (f *latentGP) restore(ws *la.Workspace, g *latentScratch) error {
 	f.kl = 0
+	f.addVariances()
 	switch f.cov.kind {
 	case zeroCovariance:
 		return nil
@@ -156,17 +191,22 @@ func (f *latentGP) restore(ws *la.Workspace, g *latentScratch) error {
 		}
 		return nil
 	}
-	f.cov.fill(f.length, g.k)
-	for n, l := range f.lambda {
-		g.s[n] = math.Sqrt(l)
-	}
-	if err := f.factorise(ws, g); err != nil {
+	if err := f.refactorise(ws, g); err != nil {
 		return err
 	}
 	la.Symv(ws, 1, g.k, f.alpha, 0, g.ka)
 	la.CholeskyInvDiag(ws, g.b, g.diag)
 	f.kl = f.divergence(g, la.LogDet(g.b))
 	return nil
+}
+
+// refactorise leaves K in g.k, S in g.s and the Cholesky factor of B in g.b.
+func (f *latentGP) refactorise(ws *la.Workspace, g *latentScratch) error {
+	f.fill(g, f.length)
+	for n, l := range f.lambda {
+		g.s[n] = math.Sqrt(l)
+	}
+	return f.factorise(ws, g)
 }
 
 // updateWhite is update for K = I.
@@ -182,6 +222,7 @@ func (f *latentGP) updateWhite(h []float64) {
 		f.mean[n], f.variance[n], f.alpha[n] = a, v, (h[n]-float64(l*m))*v
 		f.kl += float64(0.5 * (float64(f.alpha[n]*f.alpha[n]) + special.Log1p(l) - float64(l*v)))
 	}
+	f.addVariances()
 }
 
 // residual stores S and S⁻¹r.
@@ -273,159 +314,4 @@ func (f *latentGP) variances(ws *la.Workspace, g *latentScratch) {
 			f.variance[n] = max(0, g.k.At(n, n)-la.SumSq(cols.Row(r)))
 		}
 	}
-}
-
-// objective returns the bound's part that depends on K once q(φ) is at its best,
-// up to a constant, at log ℓ = t, and its derivative by t:
-//
-//	G = ½rᵀKα − ½log|B| + hᵀm − ½mᵀΛm,
-//	dG/dt = ½αᵀK'α − ½tr(S·B⁻¹·S·K'),   K' = K∘d/ℓ.
-//
-// The last two terms of G do not depend on t and are left out. It leaves f.alpha
-// overwritten.
-func (f *latentGP) objective(ws *la.Workspace, g *latentScratch, t float64) (value, slope float64, err error) {
-	length := special.Exp(t)
-	f.cov.fill(length, g.k)
-	logDet, err := f.solve(ws, g)
-	if err != nil {
-		return 0, 0, err
-	}
-	for n, s := range g.s {
-		value += float64(float64(g.t[n]*s) * g.ka[n])
-	}
-	value = 0.5 * (value - logDet)
-	la.CholeskyInv(ws, g.b)
-	for i, si := range g.s {
-		k, d, b := g.k.Row(i)[:i+1], f.cov.k.Row(i)[:i+1], g.b.Row(i)[:i+1]
-		ai := f.alpha[i]
-		var sum float64
-		for j, v := range k[:i] {
-			sum += float64(float64(v*d[j]) * (float64(ai*f.alpha[j]) - float64(float64(si*g.s[j])*b[j])))
-		}
-		slope += sum + float64(0.5*float64(float64(k[i]*d[i])*(float64(ai*ai)-float64(float64(si*si)*b[i]))))
-	}
-	return value, slope / length, nil
-}
-
-// Steps of the search for a maximum: the first, by how much they grow, and the
-// longest.
-const (
-	firstLengthStep = 0.25
-	lengthGrowth    = 1.5
-	lastLengthStep  = 2
-)
-
-// climb moves ℓ to a maximum of the bound over ℓ and q(φ) jointly, given f.lambda
-// and h. q(φ) must be updated afterwards.
-//
-// Source: M. Lázaro-Gredilla and M. K. Titsias, "Variational heteroscedastic
-// Gaussian process regression", ICML 2011 (the marginalised variational step).
-func (f *latentGP) climb(ws *la.Workspace, g *latentScratch, h []float64, tol float64) error {
-	f.residual(g, h)
-	to, err := uphill(func(t float64) (float64, float64, error) { return f.objective(ws, g, t) },
-		special.Log(f.length), special.Log(f.cov.least), special.Log(f.cov.most), tol)
-	if err == nil && to != special.Log(f.length) {
-		f.length = min(max(special.Exp(to), f.cov.least), f.cov.most)
-	}
-	return err
-}
-
-// slabWeights is what a scale step needs to know of the weights: Σγ and Σγ(μ²+v)
-// of the latent function's own weights and of all others, and σ_w², which if it is
-// not held moves along.
-type slabWeights struct {
-	own, rest pairSums
-	variance  float64
-	held      bool
-}
-
-// objective returns the bound's part that depends on the own weights' scale and
-// on σ_w² at its best, where the squares of the weights are multiplied by e^x, and
-// its derivative by x.
-func (w *slabWeights) objective(x float64) (value, slope float64) {
-	power := float64(special.Exp(x) * w.own.slabPower)
-	if w.held {
-		return 0.5 * (float64(w.own.included*x) - power/w.variance), 0.5 * (w.own.included - power/w.variance)
-	}
-	count, all := w.own.included+w.rest.included, power+w.rest.slabPower
-	return 0.5 * (float64(w.own.included*x) - float64(count*special.Log(all))), 0.5 * (w.own.included - float64(count*(power/all)))
-}
-
-// scale returns the x for which the bound is highest when the latent function's
-// weights are multiplied by e^{x/2} and q(φ) follows, given f.lambda and h of the
-// present weights: Λ becomes e^x·Λ and S⁻¹r stays. Coordinate ascent creeps along
-// this ridge, on which the likelihood is constant if φ shrinks as w grows. With
-// C = e^x·S·K·S and B = I + C
-//
-//	G = ½rᵀKα − ½log|B|,   dG/dx = ½αᵀKα − ½tr(I − B⁻¹).
-//
-// The prior's mean must be zero.
-func (f *latentGP) scale(ws *la.Workspace, g *latentScratch, h []float64, w slabWeights, tol float64) (float64, error) {
-	f.cov.fill(f.length, g.k)
-	f.residual(g, h)
-	copy(g.root, g.s)
-	return uphill(func(x float64) (value, slope float64, err error) {
-		c := special.Exp(0.5 * x)
-		for n, s := range g.root {
-			g.s[n] = c * s
-		}
-		logDet, err := f.solve(ws, g)
-		if err != nil {
-			return 0, 0, err
-		}
-		la.CholeskyInvDiag(ws, g.b, g.diag)
-		for n, s := range g.s {
-			value += float64(float64(g.t[n]*s) * g.ka[n])
-			slope -= 1 - g.diag[n]
-		}
-		v, d := w.objective(x)
-		return v + float64(0.5*(value-logDet)), d + float64(0.5*(slope+la.Dot(f.alpha, g.ka))), nil
-	}, 0, -maxScale, maxScale, tol)
-}
-
-// maxScale is the most that a step changes the logarithm of the weights' squares.
-const maxScale = 10
-
-// uphill returns where the function f, given with its derivative, has a maximum
-// between least and most: uphill from the given point in growing steps until the
-// slope changes its sign, then to the root, within tol, or to the end of the range.
-// If that is not higher, it is the point given.
-func uphill(f func(t float64) (value, slope float64, err error), from, least, most, tol float64) (float64, error) {
-	before, slope, err := f(from)
-	if err != nil || slope == 0 {
-		return from, err
-	}
-	up, edge := 1.0, most
-	if slope < 0 {
-		up, edge = -1, least
-	}
-	at, to, step := from, from, firstLengthStep
-	for at != edge {
-		to = at + float64(up*step)
-		if up*(to-edge) > 0 {
-			to = edge
-		}
-		if _, slope, err = f(to); err != nil {
-			return from, err
-		}
-		if up*slope <= 0 {
-			to = roots.FindWithin(func(t float64) float64 {
-				_, s, e := f(t)
-				if e != nil {
-					err = e
-				}
-				return -up * s
-			}, at, to, tol)
-			break
-		}
-		at, step = to, min(step*lengthGrowth, lastLengthStep)
-	}
-	if err != nil || to == from {
-		return from, err
-	}
-	after, _, err := f(to)
-	if err != nil || after < before-1e-10 {
-		return from, err
-	}
-	return to, nil
 }

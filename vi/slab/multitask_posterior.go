@@ -148,20 +148,18 @@ func (m *multiTask) posterior(variances bool) (*MultiTaskPosterior, error) {
 		f := &m.latents[i]
 		copy(s.Alpha.Row(i), f.alpha)
 		copy(s.Phi.Row(i), f.mean)
-		copy(s.PhiVariance.Row(i), f.variance)
 		for n, l := range f.lambda {
 			s.Root.Set(i, n, math.Sqrt(l))
 		}
-		if !variances || !f.dense() {
-			continue
+		if f.uniform || variances && f.dense() {
+			if err := f.settle(&m.crew.All, m.scratch); err != nil {
+				return nil, fmt.Errorf("vi: latent function %d: %w", i, err)
+			}
+			if variances {
+				s.Factors[i] = m.scratch.b.Clone()
+			}
 		}
-		g := m.scratch
-		f.cov.fill(f.length, g.k)
-		copy(g.s, s.Root.Row(i))
-		if err := f.factorise(&m.crew.All, g); err != nil {
-			return nil, fmt.Errorf("vi: latent function %d: %w", i, err)
-		}
-		s.Factors[i] = g.b.Clone()
+		copy(s.PhiVariance.Row(i), f.variance)
 	}
 	return NewMultiTaskPosterior(s)
 }

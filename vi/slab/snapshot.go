@@ -79,6 +79,7 @@ func (f *latentGP) snapshot(s *work.Snapshot) {
 	if !(f.length >= f.cov.least && f.length <= f.cov.most) {
 		s.Refuse(fmt.Errorf("a length is %g, not between %g and %g", f.length, f.cov.least, f.cov.most))
 	}
+	s.Float(&f.total)
 	s.Float(&f.kl)
 	s.Float(&f.shake)
 	s.Float(&f.jitter)

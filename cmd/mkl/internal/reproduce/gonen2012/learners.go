@@ -143,8 +143,9 @@ func fitTasks(e *console.Env, c *flags, x *multiclass.Problem, p *console.Progre
 	var latents []slab.Latent
 	var cross []la.Matrix[float64]
 	for i, k := range x.Train {
+		covariance := slab.FixedCovariance(k) // the five share what a fit makes of it
 		for range latentsOfKernel {
-			latents, cross = append(latents, slab.Latent{Covariance: slab.FixedCovariance(k)}), append(cross, x.Test[i])
+			latents, cross = append(latents, slab.Latent{Covariance: covariance}), append(cross, x.Test[i])
 		}
 	}
 	y := x.Labels()

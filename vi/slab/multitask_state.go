@@ -1,0 +1,357 @@
+package slab
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/random"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// multiTask is the state of a fit.
+type multiTask struct {
+	work.Stop
+	Q, M, N  int
+	y        la.Matrix[float64] // Q×N, 0 where missing
+	observed la.Matrix[float64] // Q×N, 1 or 0; empty if nothing is missing
+	count    []float64          // Q, observed values
+
+	latents []latentGP
+	formed  bool  // those that are uniform have their forms
+	active  []int // latent functions that are in the model, ascending
+	prior   Prior
+	noise   []float64 // Q, σ_q²
+	floor   []float64 // Q, least σ_q²
+	shared  bool
+	held    Held
+	keepAll bool
+	plain   bool
+
+	lengthsEvery, sweeps int
+	lengthTolerance      float64 // of log ℓ
+
+	q      []Pair             // Q×M
+	e      la.Matrix[float64] // Q×M, E[w]
+	d      la.Matrix[float64] // Q×M, E[w²]
+	within la.Matrix[float64] // Q×M, Var[w]
+	a      la.Matrix[float64] // M×N, E[φ]
+
+	residual la.Matrix[float64] // Q×N, y − Σ e·a, 0 where missing
+	spread   la.Matrix[float64] // Q×M, Σ Var[φ_nm] over the observed
+	power    la.Matrix[float64] // Q×M, Σ a_nm² over the observed
+
+	crew    *work.Crew[*la.Workspace]
+	scratch *latentScratch
+	h, step []float64 // N: of the likelihood's term; by how much a moved
+	square  []float64 // N, a²
+	coef    [3][]float64
+	now     int // the latent function of moveTask
+
+	ahead *work.Anderson // of means and a; nil in the plain order
+	means []float64      // Q×M, of the slabs
+	next  func(done func(string)) error
+
+	memory work.Memory
+	kept   multiTaskKept
+
+	moveTask, weightTask func(*la.Workspace, int) error
+}
+
+// model checks the arguments and returns the initial state.
+func (t MultiTask) model(latents []Latent, y la.Matrix[float64], seed uint64) (*multiTask, error) {
+	Q, M, N := y.Rows, len(latents), y.Cols
+	switch {
+	case Q == 0 || N == 0:
+		return nil, fmt.Errorf("vi: y: %d×%d where at least one task of one sample is needed", Q, N)
+	case M == 0:
+		return nil, fmt.Errorf("vi: latents: none given")
+	case !(t.Noise >= 0) || math.IsInf(t.Noise, 1):
+		return nil, fmt.Errorf("vi: Noise is %g: it must be positive and finite", t.Noise)
+	}
+	y, observed, err := check.SplitMissing(y)
+	if err != nil {
+		return nil, err
+	}
+	m := &multiTask{
+		Q: Q, M: M, N: N, y: y, observed: observed, count: make([]float64, Q),
+		latents: make([]latentGP, M), prior: t.Prior, noise: make([]float64, Q), floor: make([]float64, Q),
+		shared: t.SharedNoise, held: t.Held, keepAll: t.KeepAll, plain: t.Plain,
+		lengthsEvery: t.LengthsEvery, lengthTolerance: 1e-3,
+		q: make([]Pair, Q*M), e: la.NewMatrix[float64](Q, M), d: la.NewMatrix[float64](Q, M),
+		within: la.NewMatrix[float64](Q, M), a: la.NewMatrix[float64](M, N),
+		residual: y.Clone(), spread: la.NewMatrix[float64](Q, M), power: la.NewMatrix[float64](Q, M),
+		crew: work.NewCrew(t.Workers, Q, func(share int) *la.Workspace { return &la.Workspace{Workers: share} }),
+		h:    make([]float64, N), step: make([]float64, N), square: make([]float64, N),
+	}
+	if m.lengthsEvery <= 0 {
+		m.lengthsEvery = 5
+	}
+	for i := range m.coef {
+		m.coef[i] = make([]float64, Q)
+	}
+	moves := false
+	for i, l := range latents {
+		if err := l.Covariance.validate(N); err != nil {
+			return nil, fmt.Errorf("vi: latents[%d].Covariance: %w", i, err)
+		}
+		if l.Mean != nil {
+			if len(l.Mean) != N {
+				return nil, fmt.Errorf("vi: latents[%d].Mean: %d values for %d samples", i, len(l.Mean), N)
+			}
+			if n := check.NonFinite(l.Mean); n >= 0 {
+				return nil, fmt.Errorf("vi: latents[%d].Mean: value %d is %g", i, n, l.Mean[n])
+			}
+			moves = moves || la.SumSq(l.Mean) > 0
+		}
+		f := &m.latents[i]
+		f.cov, f.prior = l.Covariance, l.Mean
+		f.start(N, m.a.Row(i))
+		f.uniform = f.cov.shared != nil && observed.Rows == 0
+		m.active = append(m.active, i)
+	}
+	m.scratch = newLatentScratch(N, false)
+	m.scratch.stop, m.crew.Stop = &m.Stop, &m.Stop
+	m.moveTask = m.moveLatent
+	m.memory.Of(m.noise)
+	for i := range m.latents {
+		f := &m.latents[i]
+		m.memory.Of(f.alpha, f.mean, f.variance, f.lambda)
+	}
+	m.weightTask = m.updateWeightsOf
+	if err := m.start(t, seed, moves); err != nil {
+		return nil, err
+	}
+	if !t.Plain {
+		m.means = make([]float64, Q*M)
+		m.ahead = &work.Anderson{}
+		m.ahead.Of(false, m.means)
+		m.ahead.Of(false, m.a.Data)
+		m.next = func(done func(string)) error {
+			m.setMeans()
+			return m.sweep(done)
+		}
+	}
+	if t.From != nil {
+		return m, m.resume(t.From)
+	}
+	return m, nil
+}
+
+// start sets σ_q², the prior of the weights and the weights.
+func (m *multiTask) start(t MultiTask, seed uint64, moves bool) error {
+	var total, values float64
+	for q := range m.Q {
+		m.count[q] = float64(m.N)
+		if m.observed.Rows > 0 {
+			m.count[q] = 0
+			for _, z := range m.observed.Row(q) {
+				m.count[q] += z
+			}
+		}
+		total += la.SumSq(m.y.Row(q))
+		values += m.count[q]
+	}
+	if total == 0 {
+		return fmt.Errorf("vi: y: every value is zero")
+	}
+	share := t.Noise
+	if share == 0 {
+		share = 0.25
+	}
+	for q := range m.Q {
+		power := total / values
+		if own := la.SumSq(m.y.Row(q)); !m.shared && own > 0 {
+			power = own / m.count[q]
+		}
+		m.noise[q], m.floor[q] = share*power, noiseFloor*power
+	}
+	if m.prior.Pi == 0 {
+		m.prior.Pi = 0.5
+	}
+	if m.prior.Variance == 0 {
+		m.prior.Variance = total / values
+	}
+	if err := m.prior.validate(); err != nil {
+		return err
+	}
+	if s := t.Start; s != nil {
+		if len(s.Weights) != m.Q*m.M {
+			return fmt.Errorf("vi: Start.Weights: %d where %d tasks of %d are needed", len(s.Weights), m.Q, m.M)
+		}
+		if i := firstBadPair(s.Weights); i >= 0 {
+			return fmt.Errorf("vi: Start.Weights[%d] is %+v", i, s.Weights[i])
+		}
+		copy(m.q, s.Weights)
+		if s.Noise != nil {
+			if len(s.Noise) != m.Q {
+				return fmt.Errorf("vi: Start.Noise: %d values for %d tasks", len(s.Noise), m.Q)
+			}
+			for q, v := range s.Noise {
+				if !(v > 0) || math.IsInf(v, 1) {
+					return fmt.Errorf("vi: Start.Noise[%d] is %g", q, v)
+				}
+			}
+			copy(m.noise, s.Noise)
+		}
+	} else {
+		src := random.Source(seed)
+		means := make([]float64, m.Q*m.M)
+		random.Normal(src, means)
+		for i := range m.q {
+			m.q[i] = Pair{0, math.Sqrt(m.prior.Variance) * means[i], m.prior.Variance}
+		}
+	}
+	for q := range m.Q {
+		for i := range m.M {
+			m.setMoments(q, i)
+			moves = moves || m.e.At(q, i) != 0
+		}
+	}
+	if !moves {
+		return fmt.Errorf("vi: Start.Weights: every weight is zero, and so is every mean function: no update would ever move from there")
+	}
+	for i := range m.latents {
+		m.tally(i)
+	}
+	for q := range m.Q {
+		m.renewResidual(&m.crew.All, q)
+	}
+	return nil
+}
+
+// resume continues from f.
+func (m *multiTask) resume(f *MultiTaskFit) error {
+	p := f.Posterior
+	if p.Q != m.Q || p.M != m.M || p.N != m.N {
+		return fmt.Errorf("vi: From: %d tasks, %d latent functions and %d samples where there are %d, %d and %d", p.Q, p.M, p.N, m.Q, m.M, m.N)
+	}
+	s := p.s
+	m.prior, m.sweeps = s.Prior, len(f.Record.Trace)
+	copy(m.noise, s.Noise)
+	copy(m.q, s.Weights)
+	m.active = append(m.active[:0], s.Active...)
+	for i := range m.latents {
+		l := &m.latents[i]
+		if s.Dense[i] != l.dense() {
+			return fmt.Errorf("vi: From: latent function %d has another covariance", i)
+		}
+		if l.cov.kind == decayCovariance {
+			l.length = min(max(s.Lengths[i], l.cov.least), l.cov.most)
+		}
+	}
+	for _, i := range m.active {
+		l := &m.latents[i]
+		copy(l.alpha, s.Alpha.Row(i))
+		copy(l.mean, s.Phi.Row(i))
+		copy(l.variance, s.PhiVariance.Row(i))
+		for n, r := range s.Root.Row(i) {
+			l.lambda[n] = r * r
+		}
+		if err := l.restore(&m.crew.All, m.scratch); err != nil {
+			return fmt.Errorf("vi: From: latent function %d: %w", i, err)
+		}
+	}
+	m.renew()
+	return nil
+}
+
+// multiTaskKept is what of a state is not in slices of numbers.
+type multiTaskKept struct {
+	prior      Prior
+	q          []Pair
+	active     []int
+	length, kl []float64
+	total      []float64
+	sweeps     int
+}
+
+// Keep implements [vi.Objective]. It copies O(M·(N + Q)) numbers.
+func (m *multiTask) Keep() {
+	m.memory.Keep()
+	k := &m.kept
+	k.prior, k.sweeps = m.prior, m.sweeps
+	k.q, k.active = append(k.q[:0], m.q...), append(k.active[:0], m.active...)
+	k.length, k.kl, k.total = k.length[:0], k.kl[:0], k.total[:0]
+	for i := range m.latents {
+		f := &m.latents[i]
+		k.length, k.kl, k.total = append(k.length, f.length), append(k.kl, f.kl), append(k.total, f.total)
+	}
+}
+
+// Restore implements [vi.Objective].
+func (m *multiTask) Restore() {
+	m.memory.Restore()
+	k := &m.kept
+	m.prior, m.sweeps = k.prior, k.sweeps
+	copy(m.q, k.q)
+	m.active = append(m.active[:0], k.active...)
+	for i := range m.latents {
+		f := &m.latents[i]
+		f.length, f.kl, f.total = k.length[i], k.kl[i], k.total[i]
+	}
+	if m.ahead != nil {
+		m.takeMeans()
+	}
+	m.renew()
+}
+
+// renew computes what follows from the weights and the latent functions.
+func (m *multiTask) renew() {
+	for q := range m.Q {
+		for i := range m.M {
+			m.setMoments(q, i)
+		}
+	}
+	for i := range m.latents {
+		m.tally(i)
+	}
+	for q := range m.Q {
+		m.renewResidual(&m.crew.All, q)
+	}
+}
+
+// at returns weight m of task q.
+func (m *multiTask) at(q, i int) *Pair { return &m.q[q*m.M+i] }
+
+// setMoments renews the moments of weight i of task q.
+func (m *multiTask) setMoments(q, i int) {
+	p := *m.at(q, i)
+	e, d := p.Moments()
+	m.e.Row(q)[i], m.d.Row(q)[i], m.within.Row(q)[i] = e, d, p.VarW()
+}
+
+// renewResidual computes the residual of task q afresh.
+func (m *multiTask) renewResidual(ws *la.Workspace, q int) {
+	r := m.residual.Row(q)
+	copy(r, m.y.Row(q))
+	la.Gemv(ws, la.Transpose, -1, m.a, m.e.Row(q), 1, r)
+	if m.observed.Rows > 0 {
+		for n, z := range m.observed.Row(q) {
+			r[n] *= z
+		}
+	}
+}
+
+// tally renews the sums of latent function i's variances and squares.
+func (m *multiTask) tally(i int) {
+	f := &m.latents[i]
+	for n, a := range f.mean {
+		m.square[n] = a * a
+	}
+	if m.observed.Rows == 0 {
+		var s float64
+		for _, x := range m.square {
+			s += x
+		}
+		for q := range m.Q {
+			m.spread.Row(q)[i], m.power.Row(q)[i] = f.total, s
+		}
+		return
+	}
+	for q := range m.Q {
+		z := m.observed.Row(q)
+		m.spread.Row(q)[i], m.power.Row(q)[i] = la.Dot(z, f.variance), la.Dot(z, m.square)
+	}
+}
