@@ -38,6 +38,7 @@
 //	feature_labels.go  two classes in the space of features, by passes over the samples
 //	sites.go        a Gaussian in place of a likelihood that is none
 //	ep.go           sites by expectation propagation
+//	kept.go         sites of labels at scales that are kept
 //	variational.go  sites by the Gaussian variational bound
 //	varying.go      noise that varies, by a bound on the evidence
 //	heavy.go        noise with heavy tails, by a bound on the evidence

@@ -95,7 +95,8 @@ type EvidenceStart struct {
 
 	// Keep leaves Gamma and Parameters as they are: [Evidence.FitVarying] and
 	// [Evidence.FitHeavy] then learn nothing but the noise, and [Evidence.FitLabels]
-	// finds the sites alone.
+	// finds the sites alone, with a Part those of the samples that tell little once and not
+	// together (see docs/mgp.md, section 15), and takes q(γ) as it is at scales of highest density.
 	Keep bool
 }
 
@@ -283,7 +284,7 @@ func minimize(
 var errUnknown = errors.New("vi: the evidence is not known where the fit starts")
 
 func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
-	m, x, err := e.objective(ctx, k, y, labels)
+	m, x, err := e.outline(ctx, k, y, labels)
 	if err != nil {
 		return nil, err
 	}
@@ -302,6 +303,7 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	if labels && e.Start != nil && e.Start.Keep {
 		return m.kept(x)
 	}
+	m.makeRoom(x, e.Ascent.Journal != nil)
 	learns := !m.held.all()
 	for round := 0; ; round++ {
 		r, err := minimize(x, m.cost, settings, &rec, e.Ascent.Journal.Next(), m.snapshot)
@@ -342,6 +344,30 @@ func (m *evidence) stopped(x []float64, rec vi.Record, err error) (*Fit, error) 
 
 // objective checks the arguments and returns the objective and its start.
 func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*evidence, []float64, error) {
+	m, x, err := e.outline(ctx, k, y, labels)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.makeRoom(x, e.Ascent.Journal != nil)
+	return m, x, nil
+}
+
+// makeRoom allocates the N×N matrices of an ascent from x, which has a journal or none.
+func (m *evidence) makeRoom(x []float64, journal bool) {
+	m.sum, m.factor = la.NewMatrix[float64](m.N, m.N), la.NewMatrix[float64](m.N, m.N)
+	if m.labels {
+		m.sites.k, m.sites.l = m.sum, m.factor
+	}
+	if journal {
+		m.compose(x)
+		for i := range m.N {
+			m.start = append(m.start, conjugate.Sum(m.sum.Row(i)[:i+1]))
+		}
+	}
+}
+
+// outline is objective without N×N matrices.
+func (e Evidence) outline(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*evidence, []float64, error) {
 	if ctx == nil {
 		return nil, nil, fmt.Errorf("vi: ctx is nil")
 	}
@@ -368,7 +394,6 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		ctx: ctx, k: k, passes: newPasses(k, e.Workers), ws: la.Workspace{Workers: e.Workers}, P: P, N: N,
 		y: y, labels: labels, how: e.Sites, scalePrior: scalePrior{family: e.Family, prior: e.Prior, known: e.Known},
 		power: 1, tol: searchTolerance, final: finalTolerance,
-		sum: la.NewMatrix[float64](N, N), factor: la.NewMatrix[float64](N, N),
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
 		best: math.Inf(1), span: e.span, given: e.KnownNoise,
 	}
@@ -379,7 +404,7 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		if err := checkLabels(y); err != nil {
 			return nil, nil, err
 		}
-		m.sites = newSites(&m.ws, m.sum, m.factor)
+		m.sites = newSites(&m.ws, N)
 	} else if m.power = (la.SumSq(y) + m.outside) / m.samples(); !(m.power > 0) || math.IsInf(m.power, 1) {
 		return nil, nil, fmt.Errorf("vi: y: its mean square is %g", m.power)
 	}
@@ -462,12 +487,6 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		x = append(x, special.Log(noise))
 	}
 	m.info = newInformation(len(x), N)
-	if e.Ascent.Journal != nil {
-		m.compose(x)
-		for i := range N {
-			m.start = append(m.start, conjugate.Sum(m.sum.Row(i)[:i+1]))
-		}
-	}
 	return m, x, nil
 }
 
@@ -508,12 +527,7 @@ func checkLabels(t []float64) error {
 // shares stores the log amplitudes at which every kernel has an equal share of a
 // function whose variance is that of the targets, 1 for labels.
 func (m *evidence) shares(x []float64) error {
-	for i := range m.N {
-		row := m.factor.Row(i)
-		clear(row)
-		row[i] = 1
-	}
-	m.k.Inner(&m.ws, m.factor, m.trace)
+	m.passes.diagonalSums(&m.ws, m.N, m.trace)
 	for p, t := range m.trace {
 		if t < 0 || t-t != 0 {
 			return fmt.Errorf("vi: kernel %d: its trace is %g: it is not positive semidefinite", p, t)
@@ -550,13 +564,18 @@ func (m *evidence) keep() {
 // samples returns the number of all samples.
 func (m *evidence) samples() float64 { return float64(m.N) + m.beyond }
 
-// compose computes the lower triangle of K = Σ a_p·K_p at x.
-func (m *evidence) compose(x []float64) {
+// weigh computes the weights a_p at x.
+func (m *evidence) weigh(x []float64) {
 	for p := range m.weight {
 		if m.weight[p] = special.Exp(x[p]); m.isKnown(p) {
 			m.weight[p] = m.known[p]
 		}
 	}
+}
+
+// compose computes the lower triangle of K = Σ a_p·K_p at x.
+func (m *evidence) compose(x []float64) {
+	m.weigh(x)
 	if m.kernels != nil {
 		m.kernels.SetParameters(&m.ws, x[m.P:m.P+len(m.mean)])
 	}
@@ -641,22 +660,26 @@ func (m *evidence) begin() {
 		m.sites.start(m.y)
 		return
 	}
-	m.beginAtPart()
+	cross := la.NewMatrix[float64](m.N, len(m.rows))
+	for n := range m.N {
+		m.gather(n, m.rows, cross.Row(n))
+		m.sites.variance[n] = m.sum.At(n, n)
+	}
+	m.beginAtPart(cross)
 }
 
-// beginAtPart sets the sites to those of part, and to those that its predictions ask for, and
-// returns the variances that it predicts. It needs K.
-func (m *evidence) beginAtPart() (variance []float64) {
-	s := &m.part.s
-	cross := la.NewMatrix[float64](m.N, len(m.rows))
-	variance = make([]float64, m.N)
-	for n := range m.N {
-		row := cross.Row(n)
-		for i, r := range m.rows {
-			row[i] = m.sum.At(max(n, r), min(n, r))
-		}
-		variance[n] = m.sum.At(n, n)
+// gather stores the elements of row n of K in the given columns.
+func (m *evidence) gather(n int, columns []int, dst []float64) {
+	for i, c := range columns {
+		dst[i] = m.sum.At(max(n, c), min(n, c))
 	}
+}
+
+// beginAtPart sets the sites to those of part, and to those that its predictions ask for, and the moments to
+// what it predicts. It is given K in the columns of part's samples, which it overwrites, and its diagonal in the
+// place of the variances.
+func (m *evidence) beginAtPart(cross la.Matrix[float64]) {
+	s, variance := &m.part.s, m.sites.variance
 	la.Gemv(&m.ws, la.NoTrans, 1, cross, s.Alpha, 0, m.sites.mean)
 	m.part.takeKnown(&m.ws, cross, variance)
 	for n, label := range m.y {
@@ -667,7 +690,6 @@ func (m *evidence) beginAtPart() (variance []float64) {
 		m.sites.prec[r] = s.Sites[i]
 		m.sites.nu[r] = s.Alpha[i] + float64(s.Sites[i]*m.sites.mean[r])
 	}
-	return variance
 }
 
 // approximate finds the sites of labels.
@@ -884,11 +906,16 @@ func (m *evidence) scales() (q []GIG, moments []gigMoments) {
 			}
 		}
 		s := float64(a * (float64(a*max(0, m.quad[p])) + max(rest, float64(0x1p-52*m.samples()))))
-		g := GIG{m.prior.Omega + float64(m.samples()/2), m.prior.Chi * m.unit[p], m.prior.Phi/m.unit[p] + s}
+		g := m.scale(p, s)
 		q = append(q, g)
 		moments = append(moments, g.moments())
 	}
 	return q, moments
+}
+
+// scale returns q(γ_p) for s_p = E[f_pᵀK_p⁻¹f_p].
+func (m *evidence) scale(p int, s float64) GIG {
+	return GIG{m.prior.Omega + float64(m.samples()/2), m.prior.Chi * m.unit[p], m.prior.Phi/m.unit[p] + s}
 }
 
 // last computes q(f) at x by functions, with sites of the final tolerance if they are found.
@@ -905,6 +932,9 @@ func (m *evidence) last(x []float64, functions func([]float64) (float64, error))
 	return 0, fmt.Errorf("vi: %w", err)
 }
 
+// collapsedShare is the mean square of a function, in units of the noise, below which it vanishes.
+const collapsedShare = 1e-3
+
 // finish computes q(f) at x and returns the fit.
 func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 	logZ, err := m.last(x, m.functions)
@@ -920,7 +950,7 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 		Record: rec, LogEvidence: logZ, LeaveOneOut: loo,
 		Parameters: slices.Clone(x[m.P : m.P+len(m.mean)]),
 	}
-	limit := 1e-3
+	limit := float64(collapsedShare)
 	if m.labels {
 		s.Sites = slices.Clone(m.sites.prec)
 		if m.how == ExpectationPropagation {
@@ -946,13 +976,19 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 		square += float64(f * f)
 	}
 	fit.Collapsed = square < limit*m.samples()
+	if m.family != ARD {
+		s.Scales, _ = m.scales()
+	}
+	return m.complete(fit, s)
+}
+
+// complete adds the posterior of a state, without its γ, to the fit.
+func (m *evidence) complete(fit *Fit, s State) (*Fit, error) {
 	for _, a := range m.weight {
 		s.Gamma = append(s.Gamma, 1/a)
 	}
-	if m.family != ARD {
-		s.Scales, _ = m.scales()
-		fit.GPLimit = !m.held.all() && m.prior.VarLog() < pointVariance
-	}
+	fit.GPLimit = m.family != ARD && !m.held.all() && m.prior.VarLog() < pointVariance
+	var err error
 	if fit.Posterior, err = NewPosterior(s); err != nil {
 		return nil, err
 	}
