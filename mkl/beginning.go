@@ -22,7 +22,7 @@ const (
 // that decide: those that have the share decided of all influence, by what the part tells of them. The others
 // add next to nothing to the slopes of the evidence (see [mgp.Evidence.Influence]). Where more than mostDeciding
 // decide, the scales are learned with as many of all samples, drawn by chance. A hurried fit leaves the scales
-// there, and finds the sites of all samples.
+// there, and finds the sites of all samples by those that have nearly all influence (see [mgp.EvidenceStart]).
 const (
 	decidedSamples = 1000
 	decided        = 0.9

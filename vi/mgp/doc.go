@@ -58,6 +58,7 @@
 //
 //	sites.go        a Gaussian in place of a likelihood that is none
 //	ep.go           sites by expectation propagation
+//	kept.go         sites of labels at scales that are kept
 //	variational.go  sites by the Gaussian variational bound
 //
 //	features.go           Evidence in the space of features, for any number of samples

@@ -90,7 +90,8 @@ type EvidenceStart struct {
 
 	// Keep leaves Gamma and Parameters as they are: [Evidence.FitVarying] and
 	// [Evidence.FitHeavy] then learn nothing but the noise, and [Evidence.FitLabels]
-	// finds the sites alone.
+	// finds the sites alone, with a Part those of the samples that tell little once and not
+	// together (see docs/mgp.md, section 15), and takes q(γ) as it is at scales of highest density.
 	Keep bool
 }
 
@@ -213,7 +214,7 @@ func (e Evidence) FitLabels(ctx context.Context, k vi.Kernels, t []float64) (*Fi
 const priorRounds = 8
 
 func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
-	m, x, err := e.objective(ctx, k, y, labels)
+	m, x, err := e.outline(ctx, k, y, labels)
 	if err != nil {
 		return nil, err
 	}
@@ -232,6 +233,7 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	if labels && e.Start != nil && e.Start.Keep {
 		return m.kept(x)
 	}
+	m.makeRoom(x, e.Ascent.Journal != nil)
 	learns := !m.held.all()
 	for round := 0; ; round++ {
 		r, err := minimize(x, m.cost, settings, &rec, e.Ascent.Journal.Next(), m.snapshot)
@@ -262,13 +264,18 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 // samples returns the number of all samples.
 func (m *evidence) samples() float64 { return float64(m.N) + m.beyond }
 
-// compose computes the lower triangle of K = Σ a_p·K_p at x.
-func (m *evidence) compose(x []float64) {
+// weigh computes the weights a_p at x.
+func (m *evidence) weigh(x []float64) {
 	for p := range m.weight {
 		if m.weight[p] = special.Exp(x[p]); m.isKnown(p) {
 			m.weight[p] = m.known[p]
 		}
 	}
+}
+
+// compose computes the lower triangle of K = Σ a_p·K_p at x.
+func (m *evidence) compose(x []float64) {
+	m.weigh(x)
 	if m.kernels != nil {
 		m.kernels.SetParameters(&m.ws, x[m.P:m.P+len(m.mean)])
 	}
@@ -410,7 +417,7 @@ func (m *evidence) scalePriors(x, g []float64) (density float64) {
 		if m.isKnown(p) {
 			continue
 		}
-		d, slope := m.logPrior(-x[p] - special.Log(m.unit[p]))
+		d, slope := m.logPrior(m.logScale(p, x))
 		density += d
 		if g != nil {
 			g[p] += slope

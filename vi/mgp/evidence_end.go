@@ -33,6 +33,9 @@ func (m *evidence) last(x []float64, functions func([]float64) (float64, error))
 	return 0, fmt.Errorf("vi: %w", err)
 }
 
+// collapsedShare is the mean square of a function, in units of the noise, below which it vanishes.
+const collapsedShare = 1e-3
+
 // finish computes q(f) at x and returns the fit.
 func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 	logZ, err := m.last(x, m.functions)
@@ -48,7 +51,7 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 		Record: rec, LogEvidence: logZ, LeaveOneOut: loo,
 		Parameters: slices.Clone(x[m.P : m.P+len(m.mean)]),
 	}
-	limit := 1e-3
+	limit := float64(collapsedShare)
 	if m.labels {
 		s.Sites = slices.Clone(m.sites.prec)
 		if m.how == ExpectationPropagation {
@@ -74,13 +77,19 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 		square += float64(f * f)
 	}
 	fit.Collapsed = square < limit*m.samples()
+	if m.family != ARD {
+		s.Scales, _ = m.scales()
+	}
+	return m.complete(fit, s)
+}
+
+// complete adds the posterior of a state, without its γ, to the fit.
+func (m *evidence) complete(fit *Fit, s State) (*Fit, error) {
 	for _, a := range m.weight {
 		s.Gamma = append(s.Gamma, 1/a)
 	}
-	if m.family != ARD {
-		s.Scales, _ = m.scales()
-		fit.GPLimit = !m.held.all() && m.prior.VarLog() < pointVariance
-	}
+	fit.GPLimit = m.family != ARD && !m.held.all() && m.prior.VarLog() < pointVariance
+	var err error
 	if fit.Posterior, err = NewPosterior(s); err != nil {
 		return nil, err
 	}

@@ -41,22 +41,26 @@ func (m *evidence) begin() {
 		m.sites.start(m.y)
 		return
 	}
-	m.beginAtPart()
+	cross := la.NewMatrix[float64](m.N, len(m.rows))
+	for n := range m.N {
+		m.gather(n, m.rows, cross.Row(n))
+		m.sites.variance[n] = m.sum.At(n, n)
+	}
+	m.beginAtPart(cross)
 }
 
-// beginAtPart sets the sites to those of part, and to those that its predictions ask for, and
-// returns the variances that it predicts. It needs K.
-func (m *evidence) beginAtPart() (variance []float64) {
-	s := &m.part.s
-	cross := la.NewMatrix[float64](m.N, len(m.rows))
-	variance = make([]float64, m.N)
-	for n := range m.N {
-		row := cross.Row(n)
-		for i, r := range m.rows {
-			row[i] = m.sum.At(max(n, r), min(n, r))
-		}
-		variance[n] = m.sum.At(n, n)
+// gather stores the elements of row n of K in the given columns.
+func (m *evidence) gather(n int, columns []int, dst []float64) {
+	for i, c := range columns {
+		dst[i] = m.sum.At(max(n, c), min(n, c))
 	}
+}
+
+// beginAtPart sets the sites to those of part, and to those that its predictions ask for, and the moments to
+// what it predicts. It is given K in the columns of part's samples, which it overwrites, and its diagonal in the
+// place of the variances.
+func (m *evidence) beginAtPart(cross la.Matrix[float64]) {
+	s, variance := &m.part.s, m.sites.variance
 	la.Gemv(&m.ws, la.NoTrans, 1, cross, s.Alpha, 0, m.sites.mean)
 	m.part.takeKnown(&m.ws, cross, variance)
 	for n, label := range m.y {
@@ -67,7 +71,6 @@ func (m *evidence) beginAtPart() (variance []float64) {
 		m.sites.prec[r] = s.Sites[i]
 		m.sites.nu[r] = s.Alpha[i] + float64(s.Sites[i]*m.sites.mean[r])
 	}
-	return variance
 }
 
 // approximate finds the sites of labels.

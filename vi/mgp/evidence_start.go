@@ -15,6 +15,30 @@ import (
 
 // objective checks the arguments and returns the objective and its start.
 func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*evidence, []float64, error) {
+	m, x, err := e.outline(ctx, k, y, labels)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.makeRoom(x, e.Ascent.Journal != nil)
+	return m, x, nil
+}
+
+// makeRoom allocates the N×N matrices of an ascent from x, which has a journal or none.
+func (m *evidence) makeRoom(x []float64, journal bool) {
+	m.sum, m.factor = la.NewMatrix[float64](m.N, m.N), la.NewMatrix[float64](m.N, m.N)
+	if m.labels {
+		m.sites.k, m.sites.l = m.sum, m.factor
+	}
+	if journal {
+		m.compose(x)
+		for i := range m.N {
+			m.start = append(m.start, conjugate.Sum(m.sum.Row(i)[:i+1]))
+		}
+	}
+}
+
+// outline is objective without N×N matrices.
+func (e Evidence) outline(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*evidence, []float64, error) {
 	if ctx == nil {
 		return nil, nil, fmt.Errorf("vi: ctx is nil")
 	}
@@ -41,7 +65,6 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		ctx: ctx, k: k, passes: newPasses(k, e.Workers), ws: la.Workspace{Workers: e.Workers}, P: P, N: N,
 		y: y, labels: labels, how: e.Sites, scalePrior: scalePrior{family: e.Family, prior: e.Prior, known: e.Known},
 		power: 1, tol: searchTolerance, final: finalTolerance,
-		sum: la.NewMatrix[float64](N, N), factor: la.NewMatrix[float64](N, N),
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
 		best: math.Inf(1), span: e.span, given: e.KnownNoise,
 	}
@@ -52,7 +75,7 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		if err := checkLabels(y); err != nil {
 			return nil, nil, err
 		}
-		m.sites = newSites(&m.ws, m.sum, m.factor)
+		m.sites = newSites(&m.ws, N)
 	} else if m.power = (la.SumSq(y) + m.outside) / m.samples(); !(m.power > 0) || math.IsInf(m.power, 1) {
 		return nil, nil, fmt.Errorf("vi: y: its mean square is %g", m.power)
 	}
@@ -135,12 +158,6 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 		x = append(x, special.Log(noise))
 	}
 	m.info = newInformation(len(x), N)
-	if e.Ascent.Journal != nil {
-		m.compose(x)
-		for i := range N {
-			m.start = append(m.start, conjugate.Sum(m.sum.Row(i)[:i+1]))
-		}
-	}
 	return m, x, nil
 }
 
@@ -181,12 +198,7 @@ func checkLabels(t []float64) error {
 // shares stores the log amplitudes at which every kernel has an equal share of a
 // function whose variance is that of the targets, 1 for labels.
 func (m *evidence) shares(x []float64) error {
-	for i := range m.N {
-		row := m.factor.Row(i)
-		clear(row)
-		row[i] = 1
-	}
-	m.k.Inner(&m.ws, m.factor, m.trace)
+	m.passes.diagonalSums(&m.ws, m.N, m.trace)
 	for p, t := range m.trace {
 		if t < 0 || t-t != 0 {
 			return fmt.Errorf("vi: kernel %d: its trace is %g: it is not positive semidefinite", p, t)

@@ -97,7 +97,8 @@ func (e Evidence) heavy(ctx context.Context, k vi.Kernels, y []float64) (*heavy,
 	// A variance for all samples becomes the scale of a density with that variance.
 	x[len(x)-1] += special.Log1p(-2 / freedom)
 	x = append(x, special.Log(freedom-2))
-	f.sites = newSites(&f.ws, f.sum, f.factor)
+	f.sites = newSites(&f.ws, f.N)
+	f.sites.k, f.sites.l = f.sum, f.factor
 	f.info = newInformation(len(x), f.N)
 	m.set(x)
 	m.begin()

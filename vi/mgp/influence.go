@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -19,7 +20,7 @@ import (
 // slopes: those that have nearly all of it find the scales of all. Errors are those of FitLabels, and that
 // Start.Part is nil.
 func (e Evidence) Influence(ctx context.Context, k vi.Kernels, t []float64) ([]float64, error) {
-	m, x, err := e.objective(ctx, k, t, true)
+	m, x, err := e.outline(ctx, k, t, true)
 	if err != nil {
 		return nil, err
 	}
@@ -29,33 +30,31 @@ func (e Evidence) Influence(ctx context.Context, k vi.Kernels, t []float64) ([]f
 	if err := m.ended(); err != nil {
 		return nil, err
 	}
-	m.compose(x)
-	influence := m.beginAtPart()
-	known := make([]bool, m.N) // to part
+	if m.passes.dense == nil {
+		m.makeRoom(x, false)
+		m.compose(x)
+		m.begin()
+		return m.influence(), nil
+	}
+	cross := la.NewMatrix[float64](m.N, len(m.rows))
+	m.weigh(x)
+	m.passes.columns(m.weight, m.rows, cross)
+	m.passes.diagonal(m.weight, m.sites.variance)
+	m.beginAtPart(cross)
+	return m.influence(), nil
+}
+
+// influence returns that of all samples where the sites are those of beginAtPart.
+func (m *evidence) influence() []float64 {
+	share, known := make([]float64, m.N), make([]bool, m.N) // to part
 	for _, r := range m.rows {
 		known[r] = true
 	}
-	for n, v := range influence {
-		influence[n] = float64(m.sites.prec[n] * v)
+	for n, v := range m.sites.variance {
+		share[n] = float64(m.sites.prec[n] * v)
 		if !known[n] {
-			influence[n] /= 1 + influence[n]
+			share[n] /= 1 + share[n]
 		}
 	}
-	return influence, nil
-}
-
-// kept returns the fit to labels at x, where the scales stay. Its sites are as close as an ascent asks:
-// each digit more takes several factorisations.
-func (m *evidence) kept(x []float64) (*Fit, error) {
-	if err := m.ended(); err != nil {
-		return nil, err
-	}
-	m.final = m.tol
-	fit, err := m.finish(x, vi.Record{Reason: vi.Converged})
-	if err != nil {
-		return nil, err
-	}
-	objective := fit.LogEvidence + m.scalePriors(x, nil) + m.parameterPriors(x, nil)
-	fit.Record.Trace = []float64{objective}
-	return fit, nil
+	return share
 }

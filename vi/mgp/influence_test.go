@@ -72,6 +72,14 @@ func TestInfluence(t *testing.T) {
 		assert.Less(t, influence[i], 1.0)
 	}
 
+	// Kernels that are no matrices in memory have the same.
+	fixed := Evidence{Start: &EvidenceStart{Gamma: s.Gamma, Part: first.Posterior, Rows: rows}}
+	want, err := fixed.Influence(context.Background(), all.Dense, labels)
+	require.NoError(t, err)
+	got, err := fixed.Influence(context.Background(), struct{ vi.Kernels }{all.Dense}, labels)
+	require.NoError(t, err)
+	assert.InEpsilonSlice(t, want, got, 1e-10)
+
 	e.Start.Part = nil
 	_, err = e.Influence(context.Background(), all, labels)
 	assert.ErrorContains(t, err, "Start.Part is nil")

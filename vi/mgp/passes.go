@@ -95,6 +95,49 @@ func (p *passes) sum(w *la.Workspace, weights []float64, out la.Matrix[float64])
 	_ = p.crew.Each(p.sumTask) // the tasks have no errors
 }
 
+// columns stores row i of the columns of Σ weights[m]·K_m for each of the given samples in row i of out, for
+// kernels that are matrices in memory.
+func (p *passes) columns(weights []float64, samples []int, out la.Matrix[float64]) {
+	line := make([]float64, out.Rows)
+	for j, s := range samples {
+		clear(line)
+		for m, km := range p.dense {
+			la.Axpy(weights[m], km.Row(s), line)
+		}
+		for i, v := range line {
+			out.Row(i)[j] = v
+		}
+	}
+}
+
+// diagonal stores that of Σ weights[m]·K_m in dst, for kernels that are matrices in memory.
+func (p *passes) diagonal(weights, dst []float64) {
+	for i := range dst {
+		dst[i] = 0
+		for m, km := range p.dense {
+			dst[i] += float64(weights[m] * km.At(i, i))
+		}
+	}
+}
+
+// diagonalSums stores the traces of the kernels of N samples in dst.
+func (p *passes) diagonalSums(w *la.Workspace, N int, dst []float64) {
+	if p.dense == nil {
+		one := la.NewMatrix[float64](N, N)
+		for i := range N {
+			one.Set(i, i, 1)
+		}
+		p.k.Inner(w, one, dst)
+		return
+	}
+	for m, km := range p.dense {
+		dst[m] = 0
+		for i := range N {
+			dst[m] += km.At(i, i)
+		}
+	}
+}
+
 // products stores K_m·v in row m of dst.
 func (p *passes) products(w *la.Workspace, v []float64, dst la.Matrix[float64]) {
 	if p.dense == nil {

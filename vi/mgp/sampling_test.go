@@ -333,7 +333,8 @@ func TestEvidenceOfThree(t *testing.T) {
 // Given one sample expectation propagation is exact.
 func TestSiteOfOne(t *testing.T) {
 	const v = 5.0
-	s := newSites(&la.Workspace{}, la.MatrixOf(1, 1, []float64{v}), la.NewMatrix[float64](1, 1))
+	s := newSites(&la.Workspace{}, 1)
+	s.k, s.l = la.MatrixOf(1, 1, []float64{v}), la.NewMatrix[float64](1, 1)
 	s.start([]float64{-1})
 	z, err := s.propagate([]float64{-1}, 1e-14)
 	require.NoError(t, err)

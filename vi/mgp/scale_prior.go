@@ -98,9 +98,14 @@ func (m *evidence) scales() (q []GIG, moments []gigMoments) {
 			}
 		}
 		s := float64(a * (float64(a*max(0, m.quad[p])) + max(rest, float64(0x1p-52*m.samples()))))
-		g := GIG{m.prior.Omega + float64(m.samples()/2), m.prior.Chi * m.unit[p], m.prior.Phi/m.unit[p] + s}
+		g := m.scale(p, s)
 		q = append(q, g)
 		moments = append(moments, g.moments())
 	}
 	return q, moments
+}
+
+// scale returns q(γ_p) for s_p = E[f_pᵀK_p⁻¹f_p].
+func (m *evidence) scale(p int, s float64) GIG {
+	return GIG{m.prior.Omega + float64(m.samples()/2), m.prior.Chi * m.unit[p], m.prior.Phi/m.unit[p] + s}
 }

@@ -42,8 +42,8 @@ const leastPrecision = 1e-12
 // origin of linear ones, deviations are still numbers to divide by.
 const leastVariance = 1e-300
 
-func newSites(ws *la.Workspace, k, l la.Matrix[float64]) *sites {
-	n := k.Rows
+// newSites returns n sites without matrices.
+func newSites(ws *la.Workspace, n int) *sites {
 	v := make([]float64, 9*n)
 	next := func() []float64 {
 		s := v[:n:n]
@@ -51,7 +51,7 @@ func newSites(ws *la.Workspace, k, l la.Matrix[float64]) *sites {
 		return s
 	}
 	return &sites{
-		ws: ws, N: n, k: k, l: l, prec: next(), nu: next(), mean: next(), variance: next(), alpha: next(),
+		ws: ws, N: n, prec: next(), nu: next(), mean: next(), variance: next(), alpha: next(),
 		cavityMean: next(), cavityVar: next(), root: next(), diag: next(), lost: lostDigits,
 	}
 }
@@ -66,9 +66,8 @@ const (
 // settle says to what relative precision the variances are wanted.
 func (s *sites) settle(tol float64) { s.lost = min(lostDigits, roundingOfDiagonal/tol) }
 
-// posterior computes the factor, α, the posterior moments and the cavities from
-// K and the sites.
-func (s *sites) posterior() error {
+// factorise computes the factor and α from K, which may be in the same place as the factor, and the sites.
+func (s *sites) factorise() error {
 	for i, p := range s.prec {
 		s.root[i] = math.Sqrt(p)
 	}
@@ -88,6 +87,15 @@ func (s *sites) posterior() error {
 	la.CholeskySolveVec(s.l, s.alpha)
 	for i, r := range s.root {
 		s.alpha[i] *= r
+	}
+	return nil
+}
+
+// posterior computes the factor, α, the posterior moments and the cavities from
+// K and the sites.
+func (s *sites) posterior() error {
+	if err := s.factorise(); err != nil {
+		return err
 	}
 	la.Symv(s.ws, 1, s.k, s.alpha, 0, s.mean)
 

@@ -161,7 +161,8 @@ func (e Evidence) varying(ctx context.Context, k vi.Kernels, y []float64) (*vary
 		sum: la.NewMatrix[float64](N, N), factor: la.NewMatrix[float64](N, N),
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
 	}
-	h.sites = newSites(&h.ws, h.sum, h.factor)
+	h.sites = newSites(&h.ws, h.N)
+	h.sites.k, h.sites.l = h.sum, h.factor
 	log := make([]float64, P)
 	if err := h.shares(log); err != nil {
 		return nil, nil, err
