@@ -64,7 +64,8 @@ func (p *SpikeSlabPredictor) correlate(m *SpikeSlabModel, c la.Matrix[float64]) 
 // Features returns the features that the predictor looks at, ascending.
 func (p *SpikeSlabPredictor) Features() []int { return slices.Clone(p.index) }
 
-// Predict returns the predictive mean and variance, noise included, of one sample.
+// Predict returns the predictive mean and variance, noise included, of one sample. What it does not look
+// at, see Features, may be anything, NaN too.
 func (p *SpikeSlabPredictor) Predict(x []float64) (mean, variance float64, err error) {
 	if len(x) != p.cols {
 		return 0, 0, fmt.Errorf("mkl: x: %d values where %d features are needed", len(x), p.cols)
