@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -48,7 +49,8 @@ type MemoryError struct {
 	// or [LandmarkClassifier] in place of a classifier; 0 where they cannot stand in.
 	Landmarks int64
 
-	by string // which of them
+	by   string // which of them
+	what string // what takes it, empty for a fit
 
 	// Float32 and File are the bytes with kernels in float32 and in a file, by [Fitting].Storage; 0
 	// where that is no choice. Neither need be within the limit.
@@ -57,7 +59,7 @@ type MemoryError struct {
 
 // Error implements error.
 func (e *MemoryError) Error() string {
-	text := fmt.Sprintf("mkl: the fit needs about %s of memory and may take %s", formatBytes(e.Need), formatBytes(e.Limit))
+	text := fmt.Sprintf("mkl: the %s needs about %s of memory and may take %s", cmp.Or(e.what, "fit"), formatBytes(e.Need), formatBytes(e.Limit))
 	switch {
 	case e.Float32 > 0 && e.Float32 <= e.Limit:
 		text += fmt.Sprintf(": Storage in float32 would leave about %s", formatBytes(e.Float32))

@@ -172,10 +172,14 @@ func (m *FactorAnalysisModel) eachRow(y Table, do func(tasks []int, entries []fl
 	if y == nil {
 		return nil, nil, fmt.Errorf("mkl: y: nil")
 	}
-	_, cols, _ := m.Dims()
+	_, cols, factors := m.Dims()
 	rows, have := y.Dims()
 	if have != cols {
 		return nil, nil, fmt.Errorf("mkl: y: %d columns where the model has %d", have, cols)
+	}
+	// A table of entries may claim any number of rows. Each has two slices here, and where its entries begin.
+	if need, limit := inBytes(float64(rows)*float64(8+2*max(cols, factors))), memoryLimit(); need > limit {
+		return nil, nil, &MemoryError{Need: need, Limit: limit, what: "prediction"}
 	}
 	o, err := y.observed("y")
 	if err != nil {

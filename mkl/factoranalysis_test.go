@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -269,5 +270,20 @@ func TestFactorAnalysisErrors(t *testing.T) {
 		},
 	} {
 		assert.EqualError(t, do(), want)
+	}
+}
+
+// A table may claim more rows than there is memory for their predictions.
+func TestCompleteRowsOfHugeTable(t *testing.T) {
+	table := Entries{Rows: 4, Cols: 2, List: []Entry{{Cell{0, 0}, 1}, {Cell{1, 1}, 2}, {Cell{2, 0}, 3}, {Cell{3, 1}, 5}}}
+	m, err := FactorAnalysis{Factors: 1, Fitting: Fitting{MaxSweeps: 2}}.Fit(t.Context(), table)
+	require.NoError(t, err)
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 34))
+	table.Rows = math.MaxInt32
+	for _, ask := range []func(Table) (mean, variance [][]float64, err error){m.Transform, m.CompleteRows, m.LeaveOneOut} {
+		_, _, err = ask(table)
+		var refused *MemoryError
+		require.ErrorAs(t, err, &refused)
+		assert.ErrorContains(t, err, "mkl: the prediction needs about 192")
 	}
 }

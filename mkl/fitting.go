@@ -169,13 +169,16 @@ func (f *Fitting) check(need int64) error {
 	}
 	limit := f.MemoryLimit
 	if limit == 0 {
-		limit = min(debug.SetMemoryLimit(-1), machineMemory())
+		limit = memoryLimit()
 	}
 	if need > limit {
 		return &MemoryError{Need: need, Limit: limit}
 	}
 	return f.Journal.claim(f)
 }
+
+// memoryLimit returns the bytes that the program may take unless told otherwise.
+func memoryLimit() int64 { return min(debug.SetMemoryLimit(-1), machineMemory()) }
 
 // checkKernels is check for a fit of the given size that holds the kernel matrices of a design.
 // Its error says what they would take in other places, if they can be held there.

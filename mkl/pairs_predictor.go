@@ -8,9 +8,9 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// Factors is what is known of the factors of one row, or of one column: memory that a
+// PairFactors is what is known of the factors of one row, or of one column: memory that a
 // [PairPredictor] makes and fills in. It is not safe for concurrent use.
-type Factors struct {
+type PairFactors struct {
 	mean, cov []float64
 	of        *PairPredictor
 	column    bool
@@ -84,14 +84,14 @@ func (m *PairClassifierModel) Predictor(opt PredictorOptions) (*PairPredictor, e
 }
 
 // Row returns memory for the factors of a row.
-func (p *PairPredictor) Row() *Factors { return p.newFactors(false) }
+func (p *PairPredictor) Row() *PairFactors { return p.newFactors(false) }
 
 // Column returns memory for the factors of a column.
-func (p *PairPredictor) Column() *Factors { return p.newFactors(true) }
+func (p *PairPredictor) Column() *PairFactors { return p.newFactors(true) }
 
-func (p *PairPredictor) newFactors(column bool) *Factors {
+func (p *PairPredictor) newFactors(column bool) *PairFactors {
 	R, _, _ := p.posterior.Dims()
-	f := &Factors{mean: make([]float64, R), of: p, column: column}
+	f := &PairFactors{mean: make([]float64, R), of: p, column: column}
 	if !p.meanOnly {
 		f.cov = make([]float64, R*R)
 	}
@@ -99,7 +99,7 @@ func (p *PairPredictor) newFactors(column bool) *Factors {
 }
 
 // side returns what finds the factors f.
-func (p *PairPredictor) side(f *Factors) (*pointSide, error) {
+func (p *PairPredictor) side(f *PairFactors) (*pointSide, error) {
 	if f == nil || f.of != p {
 		return nil, fmt.Errorf("mkl: the factors are of another predictor")
 	}
@@ -111,7 +111,7 @@ func (p *PairPredictor) side(f *Factors) (*pointSide, error) {
 
 // New stores the factors of a new row, or column, given as one line for each of the inputs of its
 // side; see SideInputs of the model. Errors are those of [Predictor.Predict].
-func (p *PairPredictor) New(f *Factors, x ...[]float64) error {
+func (p *PairPredictor) New(f *PairFactors, x ...[]float64) error {
 	s, err := p.side(f)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (p *PairPredictor) New(f *Factors, x ...[]float64) error {
 
 // Known stores the factors of the row, or column, at this place of the fit, to which what was
 // observed of it counts. It is an error if the fit has no such place, counted from 0.
-func (p *PairPredictor) Known(f *Factors, at int) error {
+func (p *PairPredictor) Known(f *PairFactors, at int) error {
 	s, err := p.side(f)
 	if err != nil {
 		return err
@@ -156,20 +156,20 @@ func (p *PairPredictor) Known(f *Factors, at int) error {
 // Predict returns the predictive mean and variance (noise included; NaN with MeanOnly) of the
 // value of a pair, in its units and their square; of labels, of the score. It is an error if row or
 // column has not been filled in by New or Known of this predictor.
-func (p *PairPredictor) Predict(row, column *Factors) (mean, variance float64, err error) {
+func (p *PairPredictor) Predict(row, column *PairFactors) (mean, variance float64, err error) {
 	mean, variance, _, err = p.pair(row, column)
 	return mean, variance, err
 }
 
 // Probability returns the probability that a pair has the label; NaN of values and with MeanOnly.
 // Errors are those of Predict.
-func (p *PairPredictor) Probability(row, column *Factors) (float64, error) {
+func (p *PairPredictor) Probability(row, column *PairFactors) (float64, error) {
 	_, _, probability, err := p.pair(row, column)
 	return probability, err
 }
 
-func (p *PairPredictor) pair(row, column *Factors) (mean, variance, probability float64, err error) {
-	for _, f := range [2]*Factors{row, column} {
+func (p *PairPredictor) pair(row, column *PairFactors) (mean, variance, probability float64, err error) {
+	for _, f := range [2]*PairFactors{row, column} {
 		if _, err := p.side(f); err != nil {
 			return math.NaN(), math.NaN(), math.NaN(), err
 		}

@@ -357,7 +357,7 @@ func TestPairsAreRefused(t *testing.T) {
 		"rows: mkl: views: none given":                                                                    fit(PairRegression{}, nil, columns, y),
 		"columns: mkl: views[0] (\"x\", rbf(width=1)): X is 8×2 where y has 6 samples (samples are rows)": fit(PairRegression{}, rows, rows, y),
 		"mkl: y: every target is 1: there is nothing to learn":                                            fit(PairRegression{}, rows, columns, same),
-		"mkl: vi: SigmaG is -1: it must be positive and finite":                                           fit(PairRegression{SigmaG: -1}, rows, columns, y),
+		"mkl: vi: SigmaG is -1: it and 1/SigmaG² must be positive and finite":                             fit(PairRegression{SigmaG: -1}, rows, columns, y),
 		"mkl: y: all pairs observed have the same label, or none is: there is nothing to learn":           classify(same),
 		"columns: mkl: Known[1] is 6 where the fit has 6":                                                 predict(Side{}, Side{Known: []int{0, 6}}),
 		"rows: mkl: X and Known exclude each other":                                                       predict(Side{X: []Features{rows[0].X, rows[1].X}, Known: []int{0}}, Side{}),

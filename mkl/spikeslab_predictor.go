@@ -66,7 +66,7 @@ func (p *SpikeSlabPredictor) Features() []int { return slices.Clone(p.index) }
 
 // Predict returns the predictive mean and variance, noise included, of one sample, in the target's
 // units and their square. It is an error if x has not as many values as the fit had features, or one
-// of Features is not finite.
+// of Features is not finite; the others may be anything, NaN too.
 func (p *SpikeSlabPredictor) Predict(x []float64) (mean, variance float64, err error) {
 	if len(x) != p.cols {
 		return 0, 0, fmt.Errorf("mkl: x: %d values where %d features are needed", len(x), p.cols)

@@ -37,8 +37,8 @@ type newSide struct {
 	paths  []string       // of the new ids' files
 	x      []mkl.Features
 	gone   []bool // of a new id: a view has a value missing
-	factor func() *mkl.Factors
-	found  map[string]*mkl.Factors
+	factor func() *mkl.PairFactors
+	found  map[string]*mkl.PairFactors
 }
 
 // pairInput asks for the columns of ids and reads what is known of new rows and columns.
@@ -77,8 +77,8 @@ func (c *modelInput) pairInput(e *console.Env, o *opened) (*pairInput, error) {
 	}
 	rows, _ := m.SideInputs()
 	t.sides = [2]*newSide{
-		{flag: "rows", known: places(t.Rows), factor: t.of.Row, found: map[string]*mkl.Factors{}},
-		{flag: "columns", known: places(t.pairNote.Columns), factor: t.of.Column, found: map[string]*mkl.Factors{}},
+		{flag: "rows", known: places(t.Rows), factor: t.of.Row, found: map[string]*mkl.PairFactors{}},
+		{flag: "columns", known: places(t.pairNote.Columns), factor: t.of.Column, found: map[string]*mkl.PairFactors{}},
 	}
 	for k, texts := range [2][]string{c.Rows, c.Columns} {
 		views := n.Views[:len(rows)]
@@ -176,7 +176,7 @@ func (t *pairInput) readView(e *console.Env, opt table.Options, s *newSide, path
 }
 
 // of returns the factors of an id, or else what is wrong with it. What was observed of an id of the fit counts.
-func (s *newSide) of(p *mkl.PairPredictor, id string) (f *mkl.Factors, why string, err error) {
+func (s *newSide) of(p *mkl.PairPredictor, id string) (f *mkl.PairFactors, why string, err error) {
 	if f, done := s.found[id]; done {
 		return f, "", nil
 	}
@@ -219,7 +219,7 @@ func (o *opened) predictPairs(e *console.Env, rows int) (*outcome, error) {
 		if err := e.Ctx.Err(); err != nil {
 			return nil, err
 		}
-		var pair [2]*mkl.Factors
+		var pair [2]*mkl.PairFactors
 		for k, s := range t.sides {
 			f, why, err := s.of(t.of, d.Labels[t.columns[k]][i])
 			if err != nil {

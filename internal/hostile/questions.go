@@ -83,7 +83,12 @@ func askWrongShapes(p *problem, m mkl.Model) (wrong []string) {
 	if one == nil {
 		return wrong
 	}
-	for _, rows := range [][][]float64{nil, {}, make([][]float64, len(in)), make([][]float64, len(in)+1), {{math.NaN()}}} {
+	wrongRows := [][][]float64{nil, {}, make([][]float64, len(in)), make([][]float64, len(in)+1)}
+	_, pruned := m.(*mkl.SpikeSlabModel) // whose predictor does not look at all features
+	if !pruned && !slices.ContainsFunc(in, func(in mkl.Input) bool { return in.MissingViews }) {
+		wrongRows = append(wrongRows, [][]float64{{math.NaN()}})
+	}
+	for _, rows := range wrongRows {
 		if got, err := one(rows); err == nil {
 			wrong = append(wrong, fmt.Sprintf("single samples of wrong lengths are predicted: %v", got))
 		}
@@ -220,7 +225,8 @@ func notNumber(v reflect.Value, at string, depth int) string {
 	}
 	switch v.Kind() {
 	case reflect.Float64:
-		if f := v.Float(); f-f != 0 {
+		infinite := strings.HasSuffix(at, ".SD") && math.IsInf(v.Float(), 1) // of a posterior of heavy tails
+		if f := v.Float(); f-f != 0 && !infinite {
 			return fmt.Sprintf("%s is %g", at, f)
 		}
 	case reflect.Slice, reflect.Array:

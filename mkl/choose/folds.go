@@ -13,7 +13,7 @@ import (
 // random order.
 type Plan struct {
 	Folds   int    // in each repetition; 0 means 5
-	Repeats int    // divisions, each by another random order; 0 means 1
+	Repeats int    // divisions, each by another random order; 0 means 1; several may make 2²⁰ folds that list 2²⁷ samples
 	Seed    uint64 // of the order
 
 	// Strata gives every fold its share of each stratum, such as a class: the stratum
@@ -35,6 +35,13 @@ type Plan struct {
 type Fold struct {
 	Train, Test []int // to learn from, and to predict
 }
+
+// Of several repetitions, the most folds in all, each of which is a fit, and the most samples that they
+// list, a gigabyte.
+const (
+	mostFolds  = 1 << 20
+	mostListed = 1 << 27
+)
 
 // Split divides n samples. The folds of the first repetition come first. The same
 // arguments always give the same folds.
@@ -72,12 +79,26 @@ func Split(n int, p Plan) ([]Fold, error) {
 		}
 		return nil, fmt.Errorf("choose: %d %s are too few for %d folds", len(groups), what, folds)
 	}
+	if most := max(1, min(mostFolds/int64(folds), mostListed/(int64(folds)*int64(n)))); int64(repeats) > most {
+		return nil, fmt.Errorf("choose: Repeats is %d: of %d folds of %d samples there may be %d", repeats, folds, n, most)
+	}
+	p.Strata = ranks(p.Strata)
 	rng := rand.New(rand.NewPCG(p.Seed, 0x666f6c6473))
 	var all []Fold
 	for range repeats {
 		all = append(all, divide(p.deal(groups, folds, rng), folds)...)
 	}
 	return all, nil
+}
+
+// ranks returns the place of each number among the different ones, ascending.
+func ranks(x []int) []int {
+	all := slices.Compact(slices.Sorted(slices.Values(x)))
+	out := slices.Clone(x)
+	for i, v := range x {
+		out[i], _ = slices.BinarySearch(all, v)
+	}
+	return out
 }
 
 // groups lists the samples of each group, in the order of their first samples.
@@ -172,6 +193,10 @@ func (p *Plan) byTime(n, folds, repeats int) ([]Fold, error) {
 	case repeats > 1 || p.Strata != nil || p.Groups != nil:
 		return nil, errors.New("choose: Time excludes Repeats, Strata and Groups")
 	}
+	tooFew := fmt.Errorf("choose: Time has too few different values for %d folds", folds)
+	if n <= folds { // parts are one more
+		return nil, tooFew
+	}
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
@@ -193,7 +218,7 @@ func (p *Plan) byTime(n, folds, repeats int) ([]Fold, error) {
 	for k := 1; k <= folds; k++ {
 		f := Fold{Train: slices.Clone(order[:cuts[k]]), Test: slices.Clone(order[cuts[k]:cuts[k+1]])}
 		if cuts[k] == 0 || cuts[k+1] <= cuts[k] {
-			return nil, fmt.Errorf("choose: Time has too few different values for %d folds", folds)
+			return nil, tooFew
 		}
 		slices.Sort(f.Train)
 		slices.Sort(f.Test)

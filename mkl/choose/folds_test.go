@@ -3,6 +3,7 @@ package choose
 import (
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -144,4 +145,22 @@ func TestSplitErrors(t *testing.T) {
 		_, err := Split(c.n, c.plan)
 		assert.ErrorContains(t, err, c.want)
 	}
+}
+
+// Numbers that no machine can hold are errors, and strata may have any numbers.
+func TestSplitOfHugeNumbers(t *testing.T) {
+	huge := strconv.Itoa(math.MaxInt)
+	for want, p := range map[string]Plan{
+		"choose: Time has too few different values for " + huge + " folds":             {Folds: math.MaxInt, Time: []float64{1, 2, 3, 4, 5, 6}},
+		"choose: 6 samples are too few for " + huge + " folds":                         {Folds: math.MaxInt},
+		"choose: Repeats is " + huge + ": of 2 folds of 6 samples there may be 524288": {Folds: 2, Repeats: math.MaxInt},
+	} {
+		_, err := Split(6, p)
+		assert.EqualError(t, err, want)
+	}
+	few, err := Split(6, Plan{Folds: 2, Strata: []int{0, 1, 0, 1, 1, 0}})
+	require.NoError(t, err)
+	far, err := Split(6, Plan{Folds: 2, Strata: []int{7, math.MaxInt, 7, math.MaxInt, math.MaxInt, 7}})
+	require.NoError(t, err)
+	assert.Equal(t, few, far)
 }

@@ -53,7 +53,11 @@ func NLPD(truth, mean, variance []float64) (float64, error) {
 	var sum float64
 	for i, v := range truth {
 		e := v - mean[i]
-		sum += float64(0.5 * (special.Log(2*math.Pi*variance[i]) + e*e/variance[i]))
+		square := e * e / variance[i]
+		if math.IsNaN(square) { // both are infinite, as is the logarithm
+			square = 0
+		}
+		sum += float64(0.5 * (special.Log(2*math.Pi*variance[i]) + square))
 	}
 	return sum / float64(len(truth)), nil
 }

@@ -211,3 +211,12 @@ func TestROCnAndMedianRFPAgainstCounting(t *testing.T) {
 	_, err = MedianRFP([]bool{true}, []float64{1})
 	assert.ErrorContains(t, err, "both are needed")
 }
+
+// A variance without end has a density of 0, wherever the truth is.
+func TestNLPDOfInfiniteVariance(t *testing.T) {
+	for _, mean := range []float64{0, 1e300, -1e308} {
+		v, err := NLPD([]float64{1, 1e308}, []float64{1, mean}, []float64{1, math.Inf(1)})
+		require.NoError(t, err)
+		assert.True(t, math.IsInf(v, 1), v)
+	}
+}

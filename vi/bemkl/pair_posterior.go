@@ -68,9 +68,8 @@ func (s *PairState) validate() error {
 	if err := s.Priors.validate(); err != nil {
 		return err
 	}
-	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
-	if !positive(s.SigmaG) || !positive(s.SigmaH) || !s.Labels && !positive(s.Noise) {
-		return fmt.Errorf("SigmaG %g, SigmaH %g, Noise %g: each must be positive and finite", s.SigmaG, s.SigmaH, s.Noise)
+	if !hasPrecision(s.SigmaG) || !hasPrecision(s.SigmaH) || !s.Labels && !hasPrecision(s.Noise) {
+		return fmt.Errorf("SigmaG %g, SigmaH %g, Noise %g: each, and one over its square, must be positive and finite", s.SigmaG, s.SigmaH, s.Noise)
 	}
 	if _, err := checkScoreSettings(s.Margin, 0); err != nil {
 		return err

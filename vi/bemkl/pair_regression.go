@@ -122,8 +122,8 @@ func (p PairRegression) model(rows, columns vi.Kernels, y la.Matrix[float64]) (*
 	if err := pr.validate(); err != nil {
 		return nil, err
 	}
-	if !(p.SigmaY >= 0) || math.IsInf(p.SigmaY, 0) {
-		return nil, fmt.Errorf("vi: SigmaY is %g: it must be at least 0 and finite", p.SigmaY)
+	if p.SigmaY != 0 && !hasPrecision(p.SigmaY) {
+		return nil, fmt.Errorf("vi: SigmaY is %g: it must be 0, or it and 1/SigmaY² positive and finite", p.SigmaY)
 	}
 	set, err := newPairSettings(p.Components, pr, p.SigmaG, p.SigmaH, p.Workers)
 	if err != nil {
@@ -183,11 +183,17 @@ func newPairSettings(components int, pr PairPriors, sigmaG, sigmaH float64, work
 		if *s.value == 0 {
 			*s.value = 0.1
 		}
-		if !(*s.value > 0) || math.IsInf(*s.value, 0) {
-			return set, fmt.Errorf("vi: %s is %g: it must be positive and finite", s.name, *s.value)
+		if !hasPrecision(*s.value) {
+			return set, fmt.Errorf("vi: %s is %g: it and 1/%[1]s² must be positive and finite", s.name, *s.value)
 		}
 	}
 	return set, nil
+}
+
+// hasPrecision reports whether a standard deviation and its precision are positive and finite.
+func hasPrecision(sd float64) bool {
+	precision := 1 / (sd * sd)
+	return sd > 0 && precision > 0 && !math.IsInf(precision, 0)
 }
 
 // precision returns E[ε].

@@ -570,12 +570,20 @@ func TestPairsAreRefused(t *testing.T) {
 			_, err := PairClassification{Components: 1}.Fit(ctx, x, z, half)
 			return err
 		},
-		"vi: SigmaH is -1: it must be positive and finite": func() error {
+		"vi: SigmaH is -1: it and 1/SigmaH² must be positive and finite": func() error {
 			_, err := PairRegression{Components: 1, SigmaH: -1}.Fit(ctx, x, z, y)
 			return err
 		},
-		"vi: SigmaY is -1: it must be at least 0 and finite": func() error {
+		"vi: SigmaY is -1: it must be 0, or it and 1/SigmaY² positive and finite": func() error {
 			_, err := PairRegression{Components: 1, SigmaY: -1}.Fit(ctx, x, z, y)
+			return err
+		},
+		"vi: SigmaY is 1e+200: it must be 0, or it and 1/SigmaY² positive and finite": func() error {
+			_, err := PairRegression{Components: 1, SigmaY: 1e200}.Fit(ctx, x, z, y)
+			return err
+		},
+		"vi: SigmaG is 1e-200: it and 1/SigmaG² must be positive and finite": func() error {
+			_, err := PairRegression{Components: 1, SigmaG: 1e-200}.Fit(ctx, x, z, y)
 			return err
 		},
 		"vi: prior Eta: Gamma(-1, 1): shape and scale must be positive and finite": func() error {
@@ -604,9 +612,9 @@ func TestPairStateIsChecked(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, good, again.State())
 	for want, spoil := range map[string]func(s *PairState){
-		"SigmaG 0.1, SigmaH -1, Noise 0: each must be positive and finite":  func(s *PairState) { s.SigmaH = -1 },
-		"SigmaG 0.1, SigmaH 0.1, Noise 0: each must be positive and finite": func(s *PairState) { s.Labels = false },
-		"vi: Margin is -1: it must be at least 0 and finite":                func(s *PairState) { s.Margin = -1 },
+		"SigmaG 0.1, SigmaH -1, Noise 0: each, and one over its square, must be positive and finite":  func(s *PairState) { s.SigmaH = -1 },
+		"SigmaG 0.1, SigmaH 0.1, Noise 0: each, and one over its square, must be positive and finite": func(s *PairState) { s.Labels = false },
+		"vi: Margin is -1: it must be at least 0 and finite":                                          func(s *PairState) { s.Margin = -1 },
 		"vi: prior Gamma: Gamma(0, 1): shape and scale must be positive and finite": func(s *PairState) {
 			s.Gamma = vi.Gamma{Scale: 1}
 		},
