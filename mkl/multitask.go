@@ -179,7 +179,7 @@ func (t MultiTask) EstimateMemory(s Size) int64 {
 	M := P * float64(t.latents(s.Outputs))
 	words := float64(6*M*N) + float64(3*L*N) + float64(8*L*M)
 	if P > 0 { // else all functions are known
-		words += float64(N * N * (1.5*P + 3)) // the kernels and forms of them
+		words += float64(N * N * (float64(1.5*P) + 3)) // the kernels and forms of them
 	}
 	if !t.MeanOnly {
 		words += float64(M * N * N)
