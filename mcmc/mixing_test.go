@@ -1,0 +1,47 @@
+package mcmc
+
+import (
+	"flag"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/cputime"
+	"github.com/bmkl/bmkl/internal/golden"
+	"github.com/bmkl/bmkl/vi/probit"
+)
+
+var mixingTable = flag.Bool("mixing", false, "print how chains of the multinomial probit machine mix, for docs/mcmc.md (a minute)")
+
+// TestMixingTable prints, for each rule with fixed kernels and with a sampled parameter of each, the least bulk effective
+// draws a sweep and the largest R̂ of each variable: four chains of 1000 draws after 500, on the golden data, every
+// prior Gamma(1, 1). Of switches at least one is on; all kernels have unit diagonals.
+func TestMixingTable(t *testing.T) {
+	if !*mixingTable {
+		t.Skip("-mixing prints the tables of docs/mcmc.md")
+	}
+	d := readProbitData(t)
+	var given []golden.Mat
+	for _, k := range d.K {
+		given = append(given, k)
+	}
+	exponential, err := NewExponentialKernels(d.distances)
+	require.NoError(t, err)
+	for _, kernels := range []ParametricKernels{fixedKernels{dense(t, given...)}, exponential} {
+		for _, rule := range []probit.Rule{probit.FixSum, probit.WSum, probit.WProd, probit.Bin} {
+			p := Probit{Rule: rule, NotEmpty: rule == probit.Bin, Sampling: Sampling{Chains: 4, Draws: 1000, BurnIn: 500, Seed: 1, Workers: 1}}
+			began := cputime.Total()
+			draws, err := p.SampleParametric(t.Context(), kernels, d.T)
+			require.NoError(t, err)
+			t.Logf("%v, %d parameters: %.1f ms a sweep", rule, draws.Parameters(), 1e3*(cputime.Total()-began).Seconds()/6000)
+			for _, v := range draws.Variables() {
+				least, most := math.Inf(1), 0.0
+				for _, s := range draws.Summary(v.Name) {
+					least, most = min(least, s.BulkESS/4000), max(most, s.RHat)
+				}
+				t.Logf("  %-13s %.3f, %.3f", v.Name, least, most)
+			}
+		}
+	}
+}
