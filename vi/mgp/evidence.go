@@ -215,6 +215,7 @@ func (e Evidence) FitLabels(ctx context.Context, k vi.Kernels, t []float64) (*Fi
 // priorRounds is the most times that a learned prior and the scales take turns.
 const priorRounds = 8
 
+// fit is Fit, or FitLabels of labels.
 func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
 	m, x, err := e.outline(ctx, k, y, labels)
 	if err != nil {
