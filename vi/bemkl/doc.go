@@ -60,9 +60,10 @@
 //	pair_side.go                 the rows or the columns: updates and terms of the bound
 //	pair_posterior.go            their posterior; predictions of many pairs
 //	pair_points.go               predictions of single pairs
+//	pair_healing.go              what heals the factors of new rows and columns
 //	latent.go    λ, a and G, which all have: state, starts, bound
-//	sample_weights.go  their updates of λ and a
-//	intermediate.go    their updates of G, and what targets leave of it
+//	sample_weights.go  updates of λ and a
+//	intermediate.go    updates of G, and its distances from h and from targets
 //	common_weights.go  γ, ω, b and e of the models whose outputs share the kernel weights
 //	layers.go    these with λ, a and G of outputs of the same samples
 //	task_layers.go  these with λ, a and G of tasks with samples of their own

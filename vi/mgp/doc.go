@@ -47,7 +47,7 @@
 //	evidence_start.go  checks of its arguments, and where it starts
 //	evidence_sites.go  sites of labels along the way
 //	evidence_end.go    from where it ended to a fit
-//	scale_prior.go     the prior of γ in it
+//	scale_prior.go     the prior of γ in it, and q(γ)
 //	ascent.go          ascents along a gradient: settings, record, journal
 //	information.go     second derivatives for their steps
 //	influence.go       how much each label tells

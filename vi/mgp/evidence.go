@@ -89,9 +89,11 @@ type EvidenceStart struct {
 	Rows []int
 
 	// Keep leaves Gamma and Parameters as they are: [Evidence.FitVarying] and
-	// [Evidence.FitHeavy] then learn nothing but the noise, and [Evidence.FitLabels]
-	// finds the sites alone, with a Part those of the samples that tell little once and not
-	// together (see docs/mgp.md, section 15), and takes q(γ) as it is at scales of highest density.
+	// [Evidence.FitHeavy] then learn nothing but the noise, and [Evidence.FitLabels] only
+	// finds the sites, and takes q(γ) as it is at scales of highest density. With a Part,
+	// where few samples tell nearly all, it finds the sites of these together and sets each of the
+	// others once; evidence and leave-one-out probabilities are then those that the few make
+	// (docs/mgp.md, section 15).
 	Keep bool
 }
 
@@ -213,6 +215,7 @@ func (e Evidence) FitLabels(ctx context.Context, k vi.Kernels, t []float64) (*Fi
 // priorRounds is the most times that a learned prior and the scales take turns.
 const priorRounds = 8
 
+// fit is Fit, or FitLabels of labels.
 func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*Fit, error) {
 	m, x, err := e.outline(ctx, k, y, labels)
 	if err != nil {

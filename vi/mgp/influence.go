@@ -44,7 +44,7 @@ func (e Evidence) Influence(ctx context.Context, k vi.Kernels, t []float64) ([]f
 	return m.influence(), nil
 }
 
-// influence returns that of all samples where the sites are those of beginAtPart.
+// influence returns that of all samples, given the sites and variances that beginAtPart has set.
 func (m *evidence) influence() []float64 {
 	share, known := make([]float64, m.N), make([]bool, m.N) // to part
 	for _, r := range m.rows {

@@ -10,13 +10,14 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Labels whose scales are kept need their sites alone. A factorisation of all samples for each step of
-// expectation propagation, and its inverse, is what that would take: but where most labels are sure, few of the
-// samples have nearly all of the influence, and the sites of the others change next to nothing. Those are set once,
-// to what they ask for given the posterior of the few, and one factorisation then makes the posterior of all.
+// Where the scales are kept a fit to labels has only their sites to find. Each step of expectation propagation takes
+// a factorisation of all samples and the diagonal of an inverse. But where most labels are sure, few of the samples
+// have nearly all of the influence: these find their sites among themselves. The sites of the others matter next to
+// nothing; each is set once, to what it asks for given the posterior of the few. One factorisation then makes the
+// posterior of all.
 
-// telling is the share of all influence of the samples whose sites are found together, and mostTelling the most of
-// all samples that these are to be: with more, they save nothing.
+// telling is the share of all influence that the samples have whose sites are found together, and mostTelling the
+// largest share of all samples that these may be: with more, little is saved.
 const (
 	telling     = 0.99
 	mostTelling = 0.75
@@ -29,7 +30,7 @@ func (m *evidence) kept(x []float64) (*Fit, error) {
 		return nil, err
 	}
 	m.final = m.tol
-	m.weigh(x) // the kernels' parameters are set
+	m.weigh(x) // outline has set the kernels' parameters
 	m.sum = la.NewMatrix[float64](m.N, m.N)
 	m.passes.sum(&m.ws, m.weight, m.sum)
 	m.begin()
@@ -58,8 +59,8 @@ func (m *evidence) kept(x []float64) (*Fit, error) {
 // logScale returns log γ_p in its unit at x.
 func (m *evidence) logScale(p int, x []float64) float64 { return -x[p] - special.Log(m.unit[p]) }
 
-// scalesAtMode returns q(γ) of scales without a slope: with (D27) and (D30) s_p of [evidence.scales] is then
-// a_p·(N + 2·∂log p(log γ_p)/∂log γ_p), which needs no R.
+// scalesAtMode returns q(γ) as it is at scales of highest density: where the slopes (D27) and (D30) cancel, s_p of
+// [evidence.scales] is a_p·(N + 2·∂log p(log γ_p)/∂log γ_p) (D40c), which needs no R.
 func (m *evidence) scalesAtMode(x []float64) (q []GIG) {
 	for p, a := range m.weight {
 		var slope float64
@@ -83,10 +84,14 @@ func (m *evidence) sitesOfAll(x []float64) (log float64, loo []float64, err erro
 	return log, loo, err
 }
 
-// errNotFew is of samples of which too many tell of the function.
+// errNotFew says that sites are not to be found by few samples: there is no part to choose them by, or too many
+// tell of the function.
 var errNotFew = errors.New("vi: too many samples tell of the function")
 
-// sitesByFew is sitesOfAll by those of the samples that tell nearly all, by what part predicts.
+// sitesByFew finds the sites of the samples that tell nearly all, by what part predicts, and sets those of the
+// others to what they ask for. The leave-one-out probability of a label is given the few, or the rest of them where it
+// is one. The log evidence is that of the few plus the logarithms of those of the others. After an error the sites
+// are any, and m.sum is as before.
 func (m *evidence) sitesByFew() (log float64, loo []float64, err error) {
 	if m.part == nil || m.how != ExpectationPropagation {
 		return 0, nil, errNotFew

@@ -140,3 +140,28 @@ func TestScalesAtMode(t *testing.T) {
 		assert.InEpsilon(t, s.Scales[p].SDInv(), q.SDInv(), 1e-3)
 	}
 }
+
+// Where no posterior of all comes of the few, all sites are found together, as if the few had not been tried.
+func TestSitesByFewFail(t *testing.T) {
+	x, labels, start := sure(t, 300, 120)
+	m, at, err := Evidence{Start: start}.objective(context.Background(), newScaled(t, x), labels, true)
+	require.NoError(t, err)
+	m.compose(at)
+	want := m.sum.Clone()
+	m.begin()
+	_, rest := m.divide()
+	m.sum.Set(rest[1], rest[0], 1e30) // of two of the others: read at the end alone
+	_, _, err = m.sitesByFew()
+	require.ErrorContains(t, err, "I + S½KS½")
+	for i := range 300 {
+		require.Equal(t, want.Row(i)[:i+1], m.sum.Row(i)[:i+1])
+	}
+	log, loo, err := m.sitesOfAll(at)
+	require.NoError(t, err)
+	alone := *start
+	alone.Part, alone.Rows = nil, nil
+	fit, err := Evidence{Start: &alone, Ascent: vi.Ascent{Tolerance: 1e-10}}.FitLabels(context.Background(), newScaled(t, x), labels)
+	require.NoError(t, err)
+	assert.InDelta(t, fit.LogEvidence, log, 0.1)
+	assert.InDeltaSlice(t, fit.LeaveOneOut.LogProbability, loo, 0.01)
+}

@@ -95,8 +95,8 @@ func (p *passes) sum(w *la.Workspace, weights []float64, out la.Matrix[float64])
 	_ = p.crew.Each(p.sumTask) // the tasks have no errors
 }
 
-// columns stores row i of the columns of Σ weights[m]·K_m for each of the given samples in row i of out, for
-// kernels that are matrices in memory.
+// columns stores the columns of Σ weights[m]·K_m of the given samples in the columns of out, for kernels that are
+// matrices in memory. It alone reads upper triangles too.
 func (p *passes) columns(weights []float64, samples []int, out la.Matrix[float64]) {
 	line := make([]float64, out.Rows)
 	for j, s := range samples {

@@ -15,7 +15,7 @@ type Covariance struct {
 	kind                covarianceKind
 	k                   la.Matrix[float64] // N×N: the Gram matrix, or the distances
 	length, least, most float64            // ℓ to start from, and its range
-	shared              *sharedForm        // of a matrix that stays as it is, else nil
+	shared              *sharedForm        // the form of a matrix without a length to learn; nil of others
 }
 
 // covarianceKind orders the covariances: from fixedCovariance on they fill a matrix.
@@ -32,9 +32,10 @@ const (
 func WhiteCovariance() Covariance { return Covariance{kind: whiteCovariance} }
 
 // FixedCovariance is the Gram matrix k, N×N, of which the lower triangle is read.
-// It is referred to, not copied, and must not change once it was used in a fit. Fits bring
-// it into another form for their own use, which all uses of the covariance that is returned
-// share: latent functions with the same matrix are to have the same one.
+// It is referred to, not copied, and must not change once it was used in a fit: [MultiTask.Fit] may
+// reduce it to a form of N²/2 numbers, once, which is kept with the value that is returned and its
+// copies. Give these to all latent functions and fits with the same matrix. They are safe for
+// concurrent fits.
 func FixedCovariance(k la.Matrix[float64]) Covariance {
 	return Covariance{kind: fixedCovariance, k: k, shared: &sharedForm{}}
 }
@@ -42,9 +43,9 @@ func FixedCovariance(k la.Matrix[float64]) Covariance {
 // DecayCovariance is exp(−d_ij/ℓ), where d, N×N, holds distances, of which the lower
 // triangle is read, and the length ℓ is learned between least and most, from
 // length on; it is held if they are equal. With d the halved squared distance it is
-// the paper's squared exponential, whose ℓ is a squared length. Distances are
-// referred to, not copied, and must not change once they were used in a fit: several latent
-// functions may share them.
+// the paper's squared exponential, whose ℓ is a squared length. Distances are referred to, not
+// copied, and must not change once they were used in a fit. Several latent functions may share
+// them; where the length is held they are to share the value that is returned, see [FixedCovariance].
 func DecayCovariance(d la.Matrix[float64], length, least, most float64) Covariance {
 	c := Covariance{kind: decayCovariance, k: d, length: length, least: least, most: most}
 	if !c.learned() {

@@ -35,8 +35,10 @@
 //	covariance.go        Covariance of latent functions
 //	latentgp.go          the factor of a latent function
 //	latentgp_steps.go    steps of its length and scale
-//	latentgp_uniform.go  the same where all targets are observed and the matrix stays
+//	latentgp_uniform.go  its updates and scale steps where all targets are observed and the matrix stays
 //	starts.go            the best of several starts; pruning where an ascent has converged
+//	predictions.go       what a state of a fit predicts, for the record of its sweeps
+//	snapshot.go          states of fits, for journals
 //
 //	regression.go            Regression, its paired mean field
 //	standard.go              its standard mean field, to compare with

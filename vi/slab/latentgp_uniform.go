@@ -11,20 +11,22 @@ import (
 
 // Where all targets are observed Λ = λI, and with K = QTQᵀ, T tridiagonal, B is
 // Q(I + λT)Qᵀ: in the coordinates Qᵀφ an update of q(φ) costs N, and the way there and
-// back N². Only diag A is of order N³; its sum is all that the other updates read, so that
-// it is left to the end of a fit (settle).
+// back N². Only diag A costs N³. The other updates read no more of it than its sum, which costs N
+// too, so that diag A itself is left to the end of a fit (settle).
 //
-// A matrix that is not positive semidefinite is left to the other updates, which say so. So is one
-// whose length is learned: it changes every few sweeps, on which its form, made by one core for one
-// function, saves less than it takes where N is large (docs/spikeslab.md, section 3).
+// A matrix that is not positive semidefinite is left to the updates with full matrices, which say so
+// if they fail. So is one whose length is learned: it changes every few sweeps, and another form each
+// time would cost more than it saves where N is large (docs/spikeslab.md, section 3).
 
-// sharedForm is the form of a covariance's matrix, made for the first fit that asks for it.
+// sharedForm is the form of a covariance's matrix, made for the first fit that asks for it. A fit that
+// asks meanwhile waits.
 type sharedForm struct {
 	mu   sync.Mutex
 	form *tridiagonal.Form
 }
 
-// of returns the form of c's matrix. It asks ended whether to go on.
+// of returns the form of the matrix of c, whose shared form s is. The error is that of ended, which it
+// asks whether to go on; the next call then begins anew.
 func (s *sharedForm) of(c Covariance, ended func() error) (*tridiagonal.Form, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,8 +38,8 @@ func (s *sharedForm) of(c Covariance, ended func() error) (*tridiagonal.Form, er
 	return form, err
 }
 
-// updateUniform is update with a form. It reports false, and has changed nothing, if K is
-// not positive semidefinite.
+// updateUniform is update with a form, but for the variances, of which it sets the sum. It reports
+// false, and has changed nothing of f, if K is not positive semidefinite.
 func (f *latentGP) updateUniform(g *latentScratch, h []float64) bool {
 	lambda := f.lambda[0]
 	if !g.shifted.Set(f.form, lambda) {
@@ -96,8 +98,7 @@ func (f *latentGP) scaleUniform(g *latentScratch, h []float64, w slabWeights, to
 	return x, err == nil
 }
 
-// settle leaves the Cholesky factor of B in g.b and brings diag A up to date, for any function
-// with a matrix.
+// settle leaves the Cholesky factor of B in g.b and brings diag A up to date. f has a matrix.
 func (f *latentGP) settle(ws *la.Workspace, g *latentScratch) error {
 	if err := f.refactorise(ws, g); err != nil {
 		return err

@@ -102,10 +102,10 @@ type MultiTaskFit struct {
 // Fit approximates the posterior given the latent functions and the targets y,
 // Q×N, in which NaN marks a missing value. The posterior of a task without any value is
 // the prior. A sweep costs Q·N·M and, for each latent function whose covariance is a matrix,
-// N² where all targets are observed and the matrix stays as it is, else about N³. In the first
-// case every matrix is brought into a form of its own before the first sweep, which costs
-// 4/3·N³ and N²/2 numbers each, for all starts and for all latent functions with the same
-// Covariance; and about N³ is left for each latent function to the end, for its variances.
+// N² where all targets are observed and there is no length to learn, else about N³. In the first
+// case the matrices are reduced before the first sweep, which takes 4/3·N³ operations and N²/2 numbers
+// for each Covariance, however many latent functions, starts and fits share it; and the variances
+// of each latent function take about N³ at the end.
 //
 // Errors are as package vi describes them. A start in which every weight and every
 // mean function is zero is refused: it is a saddle point, from which no update

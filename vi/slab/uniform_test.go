@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -288,4 +289,26 @@ func TestFormsResume(t *testing.T) {
 	want, got := whole.Posterior.Train(vi.PredictOptions{}), again.Posterior.Train(vi.PredictOptions{})
 	assert.InDeltaSlice(t, want.Mean.Data, got.Mean.Data, 1e-6)
 	assert.InDeltaSlice(t, want.Variance.Data, got.Variance.Data, 1e-6)
+}
+
+// Fits at the same time share forms, and each is what it is alone.
+func TestFormsOfConcurrentFits(t *testing.T) {
+	y, d := taskProblem(3, 20, 0.2, 1)
+	y = complete(y)
+	fit := func(latents []Latent) any {
+		fit, err := MultiTask{Workers: 2, Ascent: vi.Ascent{MaxSweeps: 8}}.Fit(t.Context(), latents, y)
+		if !assert.NoError(t, err) {
+			return nil
+		}
+		return []any{fit.Record.Trace, fit.Posterior.State()}
+	}
+	want, latents, got := fit(fixedLatents(d)), fixedLatents(d), make([]any, 4)
+	var all sync.WaitGroup
+	for i := range got {
+		all.Go(func() { got[i] = fit(latents) })
+	}
+	all.Wait()
+	for _, got := range got {
+		assert.Equal(t, want, got)
+	}
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // Form is a symmetric matrix K = QTQᵀ of order N, T tridiagonal and Q orthogonal: the product of
-// reflections I − vvᵀ, |v|² = 2, each of which brings a row of K into shape, the last one first.
-// It takes half the room of K, and a product with Q half the time to read it. A form does not
+// reflections I − vvᵀ, |v|² = 2, one for each row of K that it brings into shape, from the last row to
+// the first. It takes half the memory of K, and a product with Q reads it once. A form does not
 // change and may be shared.
 //
 // Source: A. S. Householder, "Unitary triangularization of a nonsymmetric matrix", J. ACM 5 (1958).
@@ -18,8 +18,8 @@ type Form struct {
 	mirrors  []float64 // row by row, the lower triangle; v before the diagonal
 }
 
-// Reduce returns the form of the matrix whose rows, up to the diagonal, row stores. It costs
-// 4/3·N³ on one core, and asks ended before every row whether to go on.
+// Reduce returns the form of the matrix of order N whose rows, up to the diagonal, row stores in dst. It
+// costs 4/3·N³ operations on one core, and asks ended before every row: its error ends the reduction.
 //
 // The form is that of K + E with |E| ≲ 2⁻⁵³·N·|K|. Infinite or undefined elements make an
 // undefined T.
@@ -31,7 +31,7 @@ func Reduce(N int, row func(n int, dst []float64), ended func() error) (*Form, e
 		row(n, x)
 		most = max(most, x[n])
 	}
-	// Squares of elements must neither overflow nor vanish. A power of 2 rounds nothing.
+	// Squares of elements must not overflow, nor those that count vanish. A power of 2 rounds nothing.
 	_, exponent := math.Frexp(most)
 	la.Scal(math.Ldexp(1, -exponent), f.mirrors)
 	// Of the reflection before, K − vwᵀ − wvᵀ is still to be made.
@@ -56,7 +56,7 @@ func Reduce(N int, row func(n int, dst []float64), ended func() error) (*Form, e
 		}
 		next := x[:n]
 		f.Below[n] = mirror(next)
-		// p = K·next, each row in the moment in which it is brought up to date.
+		// p = K·next, with each row of K as soon as it is up to date.
 		p := p[:n]
 		for j := range p {
 			x := follow(j)
@@ -74,14 +74,20 @@ func Reduce(N int, row func(n int, dst []float64), ended func() error) (*Form, e
 	return f, nil
 }
 
+// leastSquare is the square of a length that is nothing beside elements of order 1. Smaller squares
+// would lose digits on their way to 0, and |v|² with them.
+const leastSquare = 0x1p-900
+
 // mirror replaces x by the v of the reflection I − vvᵀ that takes x to a multiple of the last
-// unit vector, and returns the multiple.
+// unit vector, and returns the multiple. An x next to nil is taken for 0, and so is its v.
 func mirror(x []float64) float64 {
 	last := len(x) - 1
-	size := math.Sqrt(la.SumSq(x))
-	if size == 0 {
+	square := la.SumSq(x)
+	if square < leastSquare {
+		clear(x)
 		return 0
 	}
+	size := math.Sqrt(square)
 	to := math.Copysign(size, -x[last])
 	x[last] -= to // of the same sign: nothing cancels
 	la.Scal(1/math.Sqrt(float64(size*math.Abs(x[last]))), x)

@@ -18,7 +18,8 @@ import (
 func never() error { return nil }
 
 // covariances are positive semidefinite matrices of order N: smooth ones of next to no rank, of
-// full rank, of rank 2, of zeros, and with scales far apart.
+// full rank, of rank 2, of zeros, with scales far apart, and with a sample so far from all others that
+// squares of its covariances are no numbers of full precision, or are 0.
 func covariances(N int) map[string]la.Matrix[float64] {
 	src := rand.New(rand.NewPCG(uint64(N), 1))
 	make := func(f func(i, j int) float64) la.Matrix[float64] {
@@ -35,6 +36,14 @@ func covariances(N int) map[string]la.Matrix[float64] {
 		x.Data[i] = src.NormFloat64()
 	}
 	distance := func(i, j int) float64 { return math.Abs(float64(i-j)) / float64(N) }
+	outlier := func(far float64) func(i, j int) float64 {
+		return func(i, j int) float64 {
+			if i != j && max(i, j) == N-1 {
+				return far * float64(i+j)
+			}
+			return math.Exp(-8 * distance(i, j))
+		}
+	}
 	return map[string]la.Matrix[float64]{
 		"smooth":      make(func(i, j int) float64 { return math.Exp(-8 * distance(i, j) * distance(i, j)) }),
 		"rough":       make(func(i, j int) float64 { return 3 * math.Exp(-8*distance(i, j)) }),
@@ -43,6 +52,8 @@ func covariances(N int) map[string]la.Matrix[float64] {
 		"zero":        make(func(i, j int) float64 { return 0 }),
 		"apart":       make(func(i, j int) float64 { return math.Exp2(-float64(i+j)) * math.Exp(-distance(i, j)) }),
 		"huge":        make(func(i, j int) float64 { return 1e250 * math.Exp(-distance(i, j)) }),
+		"outlier":     make(outlier(1e-162)),
+		"far outlier": make(outlier(1e-200)),
 		"next to nil": make(func(i, j int) float64 { return 1e-250 * math.Exp(-distance(i, j)) }),
 	}
 }

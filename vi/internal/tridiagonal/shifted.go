@@ -6,7 +6,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 )
 
-// Shifted is I + λT = LDLᵀ of a form of order N. What it tells costs N.
+// Shifted is I + λT = LDLᵀ of a form of order N. Each of its methods costs N.
 type Shifted struct {
 	LogDet float64 // log |I + λK|
 
@@ -18,12 +18,12 @@ type Shifted struct {
 // NewShifted returns room for forms of order N.
 func NewShifted(N int) Shifted { return Shifted{d: make([]float64, N), l: make([]float64, N)} }
 
-// leastPivot is what no pivot of I + λT is below if K is positive semidefinite but for
-// rounding that does no harm: there all are at least 1.
+// leastPivot is the least pivot that is accepted. Those of a K that is positive semidefinite are at least
+// 1; rounding that makes one smaller than this has left few right digits in the results.
 const leastPivot = 0.5
 
-// Set makes s the factors of I + λT of f, and reports whether K is positive semidefinite
-// as far as they can tell. If not, s is of no use.
+// Set makes s the factors of I + λT of f. It reports false, and s is of no use, if a pivot is below
+// [leastPivot] or not finite: K is then not positive semidefinite, at least not as it was rounded.
 func (s *Shifted) Set(f *Form, lambda float64) bool {
 	s.form, s.lambda, s.LogDet = f, lambda, 0
 	for n, e := range f.Diagonal { // D = 1 + λe
@@ -72,7 +72,7 @@ func (s *Shifted) Inverse(diagonal []float64) (trace float64) {
 		// Element (n, n−1) of the inverse is −l·x.
 		trace += float64((t - float64(2*float64(s.form.Below[n]*s.l[n]))) * x)
 	}
-	// Each form has the round-off of its largest terms, N/λ and tr K.
+	// (N − tr (I + λK)⁻¹)/λ is the same. The round-off of the one is that of N/λ, of the other that of tr K.
 	if N := float64(N); float64(s.lambda*own) >= N {
 		return (N - sum) / s.lambda
 	}
