@@ -141,7 +141,7 @@ func TestJournalRefused(t *testing.T) {
 	assert.NoError(t, again(Fitting{MaxSweeps: 5}, y), "more sweeps go on")
 	assert.EqualError(t, again(Fitting{Seed: 2}, y), "mkl: Journal: it is of a fit with Seed 0 and Tolerance 0, not 2 and 0")
 	y[4] = math.Nextafter(y[4], 9)
-	assert.EqualError(t, again(Fitting{}, y), "mkl: vi: the state of ascent 1: it is of other data or settings")
+	assert.EqualError(t, again(Fitting{}, y), "mkl: vi: the state of ascent 1: it is of other data, other settings or another version")
 
 	full := errors.New("no space left")
 	_, err = Regression{Fitting: Fitting{Journal: &Journal{Save: func([]byte) error { return full }}}}.Fit(ctx, views, y)

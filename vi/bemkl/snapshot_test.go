@@ -141,7 +141,7 @@ func TestJournalOfSomethingElse(t *testing.T) {
 		t.Helper()
 		require.NoError(t, j.UnmarshalBinary(kept))
 		_, err := r.Fit(ctx, k, y)
-		assert.EqualError(t, err, "vi: the state of ascent 1: it is of other data or settings")
+		assert.EqualError(t, err, "vi: the state of ascent 1: it is of other data, other settings or another version")
 	}
 	other := y.Clone()
 	other.Data[3] = math.Nextafter(other.Data[3], 9)
@@ -178,8 +178,8 @@ func TestJournalOfOtherPairs(t *testing.T) {
 		y      la.Matrix[float64]
 		want   string
 	}{
-		{false, y, ""}, {false, other, "vi: the state of ascent 1: it is of other data or settings"},
-		{true, y, "vi: the state of ascent 1: it is of other data or settings"},
+		{false, y, ""}, {false, other, "vi: the state of ascent 1: it is of other data, other settings or another version"},
+		{true, y, "vi: the state of ascent 1: it is of other data, other settings or another version"},
 	} {
 		require.NoError(t, j.UnmarshalBinary(kept))
 		p.NoBias = c.noBias

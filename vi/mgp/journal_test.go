@@ -70,6 +70,6 @@ func TestJournal(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, j.UnmarshalBinary(kept))
 	fit, err := Evidence{Ascent: vi.Ascent{Journal: j}}.Fit(ctx, k, y)
-	assert.EqualError(t, err, "vi: the state of ascent 1: it is of other data or settings")
+	assert.EqualError(t, err, "vi: the state of ascent 1: it is of other data, other settings or another version")
 	assert.Nil(t, fit, "what was put back before it was refused is no fit")
 }

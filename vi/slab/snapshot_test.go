@@ -71,5 +71,5 @@ func TestFactorJournalOfAnotherTable(t *testing.T) {
 	copy(other.Row(0), y.Row(1))
 	copy(other.Row(1), y.Row(0))
 	require.NoError(t, j.UnmarshalBinary(kept))
-	assert.EqualError(t, fit(other, j), "vi: the state of ascent 1: it is of other data or settings")
+	assert.EqualError(t, fit(other, j), "vi: the state of ascent 1: it is of other data, other settings or another version")
 }

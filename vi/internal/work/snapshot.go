@@ -18,7 +18,7 @@ type Snapshot struct {
 }
 
 // errOther says that a state is not that of the fit at hand.
-var errOther = errors.New("it is of other data or settings")
+var errOther = errors.New("it is of other data, other settings or another version")
 
 // Take returns the numbers that visit names, in buf if that has room.
 func Take(visit func(*Snapshot), buf []float64) []float64 {

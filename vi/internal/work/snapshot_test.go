@@ -40,7 +40,7 @@ func TestSnapshot(t *testing.T) {
 	}
 	assert.Error(t, Put(to.visit, append(values[:len(values):len(values)], 1)), "more than the state has")
 	to.same = 0.5
-	assert.EqualError(t, Put(to.visit, values), "it is of other data or settings")
+	assert.EqualError(t, Put(to.visit, values), "it is of other data, other settings or another version")
 	to.same = -0.5
 	refuse := func(what string) func(*Snapshot) {
 		return func(s *Snapshot) {
