@@ -151,9 +151,9 @@ func TestSplitErrors(t *testing.T) {
 func TestSplitOfHugeNumbers(t *testing.T) {
 	huge := strconv.Itoa(math.MaxInt)
 	for want, p := range map[string]Plan{
-		"choose: Time has too few different values for " + huge + " folds":             {Folds: math.MaxInt, Time: []float64{1, 2, 3, 4, 5, 6}},
-		"choose: 6 samples are too few for " + huge + " folds":                         {Folds: math.MaxInt},
-		"choose: Repeats is " + huge + ": of 2 folds of 6 samples there may be 524288": {Folds: 2, Repeats: math.MaxInt},
+		"choose: Time has too few different values for " + huge + " folds":                    {Folds: math.MaxInt, Time: []float64{1, 2, 3, 4, 5, 6}},
+		"choose: 6 samples are too few for " + huge + " folds":                                {Folds: math.MaxInt},
+		"choose: Repeats is " + huge + ": with 2 folds of 6 samples it may be at most 524288": {Folds: 2, Repeats: math.MaxInt},
 	} {
 		_, err := Split(6, p)
 		assert.EqualError(t, err, want)
