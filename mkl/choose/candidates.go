@@ -146,9 +146,9 @@ func rowsOf(views []mkl.View, rows []int) []mkl.View {
 		case first >= 0:
 			out[i].X = out[first].X
 		case square(v):
-			out[i].X = block(v.X, rows, rows)
+			out[i].X = v.X.Take(rows, rows)
 		default:
-			out[i].X = block(v.X, rows, nil)
+			out[i].X = v.X.TakeRows(rows)
 		}
 	}
 	return out
@@ -159,10 +159,10 @@ func inputs(m mkl.Model, views []mkl.View, f Fold) (x []mkl.Features) {
 	for _, in := range m.Inputs() {
 		v := views[in.Views[0]]
 		if !square(v) {
-			x = append(x, block(v.X, f.Test, nil))
+			x = append(x, v.X.TakeRows(f.Test))
 			continue
 		}
-		k := block(v.X, f.Test, f.Train)
+		k := v.X.Take(f.Test, f.Train)
 		if in.Cols == k.Cols+1 { // with the kernel of each sample with itself
 			wide := la.NewMatrix[float64](k.Rows, in.Cols)
 			for r, i := range f.Test {
@@ -174,25 +174,6 @@ func inputs(m mkl.Model, views []mkl.View, f Fold) (x []mkl.Features) {
 		x = append(x, k)
 	}
 	return x
-}
-
-// block is some rows and columns of a matrix; nil columns are all.
-func block(x mkl.Features, rows, columns []int) mkl.Features {
-	n := len(columns)
-	if columns == nil {
-		n = x.Cols
-	}
-	out := la.NewMatrix[float64](len(rows), n)
-	for r, i := range rows {
-		if columns == nil {
-			copy(out.Row(r), x.Row(i))
-			continue
-		}
-		for c, j := range columns {
-			out.Set(r, c, x.At(i, j))
-		}
-	}
-	return out
 }
 
 // sameMatrix reports whether two matrices are one.
