@@ -214,9 +214,8 @@ func (p *Plan) byTime(n, folds, repeats int) ([]Fold, error) {
 	case repeats > 1 || p.Strata != nil || p.Groups != nil:
 		return nil, errors.New("choose: Time excludes Repeats, Strata and Groups")
 	}
-	tooFew := fmt.Errorf("choose: Time has too few different values for %d folds", folds)
 	if n <= folds { // parts are one more
-		return nil, tooFew
+		return nil, fmt.Errorf("choose: Time: %d samples are too few for %d folds", n, folds)
 	}
 	order := make([]int, n)
 	for i := range order {
@@ -239,7 +238,7 @@ func (p *Plan) byTime(n, folds, repeats int) ([]Fold, error) {
 	for k := 1; k <= folds; k++ {
 		f := Fold{Train: slices.Clone(order[:cuts[k]]), Test: slices.Clone(order[cuts[k]:cuts[k+1]])}
 		if cuts[k] == 0 || cuts[k+1] <= cuts[k] {
-			return nil, tooFew
+			return nil, fmt.Errorf("choose: Time: so many samples have the same time that one of the %d parts would be empty", folds+1)
 		}
 		slices.Sort(f.Train)
 		slices.Sort(f.Test)
