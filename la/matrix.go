@@ -62,6 +62,27 @@ func (m Matrix[T]) Clone() Matrix[T] {
 	return c
 }
 
+// Take returns a new matrix of the elements of m in the given rows and columns, in their order.
+func (m Matrix[T]) Take(rows, columns []int) Matrix[T] {
+	t := NewMatrix[T](len(rows), len(columns))
+	for i, r := range rows {
+		from, to := m.Row(r), t.Row(i)
+		for j, c := range columns {
+			to[j] = from[c]
+		}
+	}
+	return t
+}
+
+// TakeRows returns a new matrix of the given rows of m, in their order.
+func (m Matrix[T]) TakeRows(rows []int) Matrix[T] {
+	t := NewMatrix[T](len(rows), m.Cols)
+	for i, r := range rows {
+		copy(t.Row(i), m.Row(r))
+	}
+	return t
+}
+
 // CopyFrom overwrites m with src, which has the same shape.
 func (m Matrix[T]) CopyFrom(src Matrix[T]) {
 	if m.Rows != src.Rows || m.Cols != src.Cols {

@@ -324,13 +324,10 @@ func (l *learning) absolute(first int, m la.Matrix[float64], part []float64) {
 func (a *adaptive) some(ks *vi.Dense, rows []int) *adaptive {
 	out := &adaptive{Dense: ks, mean: a.mean}
 	for _, l := range a.learning {
-		x := la.NewMatrix[float64](len(rows), l.x.Cols)
-		for i, r := range rows {
-			copy(x.Row(i), l.x.Row(r))
-		}
-		l.x, l.z = x, la.NewMatrix[float64](x.Rows, x.Cols)
+		l.x = l.x.TakeRows(rows)
+		l.z = la.NewMatrix[float64](l.x.Rows, l.x.Cols)
 		if l.laplacian {
-			l.z = la.NewMatrix[float64](x.Cols, x.Rows)
+			l.z = la.NewMatrix[float64](l.x.Cols, l.x.Rows)
 		}
 		out.learning = append(out.learning, l)
 	}

@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"github.com/bmkl/bmkl/internal/special"
-	"github.com/bmkl/bmkl/la"
 )
 
 // Auto fits several multiple Gaussian processes to the same data, which differ in
@@ -453,11 +452,7 @@ func takeRows(views []View, rows []int) []View {
 			out[i].X = out[first].X
 			continue
 		}
-		x := la.NewMatrix[float64](len(rows), out[i].X.Cols)
-		for r, from := range rows {
-			copy(x.Row(r), out[i].X.Row(from))
-		}
-		out[i].X = x
+		out[i].X = out[i].X.TakeRows(rows)
 	}
 	return out
 }

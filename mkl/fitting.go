@@ -237,7 +237,7 @@ func (f *Fitting) ascent(start, starts int) vi.Ascent {
 // bestStart fits from every start and returns the best fit: one that ended without an
 // error rather than one with, and else the one with the higher bound. The error is that
 // of the fit returned, or of the first start if none has a fit. The end of the context
-// ends it.
+// ends it, and is an error unless all starts were made.
 func bestStart[F any](ctx context.Context, f *Fitting, run func(seed uint64, a vi.Ascent) (*F, error), record func(*F) vi.Record) (best *F, err error) {
 	if ctx == nil {
 		return nil, errNoContext

@@ -19,7 +19,7 @@ type Label int8
 // What may be known of a sample and a label.
 const (
 	Unknown Label = iota // nothing: the sample is left out of the label's likelihood
-	Absent               // the sample has it not
+	Absent               // the sample does not have it
 	Present              // the sample has it
 )
 

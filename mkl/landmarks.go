@@ -130,11 +130,7 @@ func (l Landmarks) choose(ctx context.Context, ds *design, seed uint64, workers 
 // rowsOf returns some of the samples of each input.
 func (ds *design) rowsOf(rows []int) (out []Features) {
 	for _, in := range ds.inputs {
-		x := la.NewMatrix[float64](len(rows), in.cols)
-		for i, r := range rows {
-			copy(x.Row(i), in.basis.Row(r))
-		}
-		out = append(out, x)
+		out = append(out, in.basis.TakeRows(rows))
 	}
 	return out
 }

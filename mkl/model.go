@@ -80,9 +80,10 @@ type TargetModel interface {
 	NoiseSD() []float64
 
 	// PredictTargets predicts every target of T samples. It takes one matrix for each of
-	// Inputs, in their order, of T rows and Input.Cols columns. Errors name the matrix and
-	// what is wrong with it, a *[ValueError] for NaN and infinities; they wrap the cause if
-	// ctx ends; and a prediction that is not finite is one.
+	// Inputs, in their order, of T rows and Input.Cols columns. An error names the matrix and
+	// what is wrong with it, and is a *[ValueError] for NaN (but see MissingViews of [Input])
+	// and infinities. It wraps the cause if ctx has ended. A prediction that is not finite is
+	// an error too.
 	PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error)
 }
 

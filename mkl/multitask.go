@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/slab"
@@ -15,8 +17,8 @@ import (
 // related learn from one another, and functions that none of them needs are taken
 // out of the model. The zero value is ready to fit.
 //
-// RBF, Laplacian and FromDistance kernels, unless centred or normalised, have
-// their width learned, for each latent function. Views with [Function] in place of a kernel hold
+// RBF, Laplacian, Categorical and FromDistance kernels of one width, unless centred or
+// normalised, have it learned, for each latent function. Views with [Function] in place of a kernel hold
 // functions that are known; of such views alone it is a sparse linear model of several targets.
 //
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
@@ -87,7 +89,7 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	if err := ds.checkSquare(views, n); err != nil {
 		return nil, err
 	}
-	if err := t.check(t.EstimateMemory(Size{Samples: n, Kernels: ds.kernelViews(), Outputs: len(y)})); err != nil {
+	if err := t.check(t.memory(Size{Samples: n, Kernels: ds.kernelViews(), Outputs: len(y)}, t.forms(ds, y))); err != nil {
 		return nil, err
 	}
 	covariances, held, err := ds.covariances(ctx, views, t.Workers, !t.FixedKernels)
@@ -174,12 +176,32 @@ func (t MultiTask) from(targets, latents, n int) (*slab.MultiTaskFit, error) {
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes; views with [Function] are no kernels.
-func (t MultiTask) EstimateMemory(s Size) int64 {
+// It counts a tridiagonal form of every kernel, half as large as its matrix. Fit makes none of a kernel whose width
+// it learns, nor where targets are missing, and asks for that much less.
+func (t MultiTask) EstimateMemory(s Size) int64 { return t.memory(s, s.Kernels) }
+
+// forms returns of how many kernels a fit makes tridiagonal forms.
+func (t MultiTask) forms(ds *design, y [][]float64) (n int) {
+	for _, target := range y {
+		if slices.ContainsFunc(target, math.IsNaN) {
+			return 0
+		}
+	}
+	for i := range ds.views {
+		if v := &ds.views[i]; !v.isFunction() && (t.FixedKernels || !v.decays()) {
+			n++
+		}
+	}
+	return n
+}
+
+// memory is EstimateMemory with so many tridiagonal forms.
+func (t MultiTask) memory(s Size, forms int) int64 {
 	N, P, L := float64(s.Samples), float64(s.Kernels), float64(s.Outputs)
 	M := P * float64(t.latents(s.Outputs))
 	words := float64(6*M*N) + float64(3*L*N) + float64(8*L*M)
 	if P > 0 { // else all functions are known
-		words += float64(N * N * (float64(1.5*P) + 3)) // the kernels and forms of them
+		words += float64(N * N * (P + float64(forms)/2 + 3))
 	}
 	if !t.MeanOnly {
 		words += float64(M * N * N)

@@ -34,6 +34,12 @@ func (k decaying) length() (float64, bool) {
 	return 0, false
 }
 
+// decays reports whether the view's kernel has a length that a fit can learn.
+func (v *boundView) decays() bool {
+	_, ok := decaying{v.kernel}.length()
+	return ok && !v.center && !v.normalize
+}
+
 // with returns the kernel with another length.
 func (k decaying) with(length float64) Kernel {
 	switch k := k.Kernel.(type) {
@@ -89,8 +95,9 @@ func (ds *design) covariances(ctx context.Context, views []View, workers int, le
 	for i := range ds.views {
 		v := &ds.views[i]
 		kernels[i] = v.kernel
-		if length, ok := (decaying{v.kernel}).length(); ok && learn && !v.center && !v.normalize {
-			lengths[i], v.kernel = length, decaying{v.kernel}
+		if learn && v.decays() {
+			lengths[i], _ = decaying{v.kernel}.length()
+			v.kernel = decaying{v.kernel}
 		}
 	}
 	ks, err := ds.fill(ctx, views, workers)

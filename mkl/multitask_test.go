@@ -195,3 +195,30 @@ func TestMultiTaskRefusals(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, p, again)
 }
+
+// A fit asks for the forms of kernels that it holds where no target is missing, and only there.
+func TestMultiTaskMemoryOfForms(t *testing.T) {
+	const n = 30
+	x, y, gap := relatedTasks(n)
+	views := []View{{X: x, Kernel: RBF{Width: 1}}, {X: x, Kernel: Laplacian{Width: 1}}, {X: x, Kernel: Linear{}, Center: true}}
+	need := func(est MultiTask, y [][]float64) int64 {
+		est.MemoryLimit = 1
+		_, err := est.Fit(t.Context(), views, y...)
+		var refused *MemoryError
+		require.ErrorAs(t, err, &refused)
+		return refused.Need
+	}
+	const form = 8 * n * n / 2
+	missing := y
+	y = append([][]float64{nil}, y[1:]...)
+	for i, v := range missing[0] {
+		if there, ok := gap[i]; ok {
+			v = there
+		}
+		y[0] = append(y[0], v)
+	}
+	all := MultiTask{}.EstimateMemory(Size{Samples: n, Kernels: 3, Outputs: 4})
+	assert.Equal(t, all, need(MultiTask{FixedKernels: true}, y))
+	assert.Equal(t, all-2*form, need(MultiTask{MissingTargets: true}, y), "two of the widths are learned")
+	assert.Equal(t, all-3*form, need(MultiTask{FixedKernels: true, MissingTargets: true}, missing))
+}

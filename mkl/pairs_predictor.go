@@ -154,8 +154,8 @@ func (p *PairPredictor) Known(f *PairFactors, at int) error {
 }
 
 // Predict returns the predictive mean and variance (noise included; NaN with MeanOnly) of the
-// value of a pair, in its units and their square; of labels, of the score. It is an error if row or
-// column has not been filled in by New or Known of this predictor.
+// value of a pair, in its units and their square; of labels, of the score. It is an error if New or
+// Known of this predictor has not filled in row and column, or if the prediction is not finite.
 func (p *PairPredictor) Predict(row, column *PairFactors) (mean, variance float64, err error) {
 	mean, variance, _, err = p.pair(row, column)
 	return mean, variance, err
@@ -183,5 +183,8 @@ func (p *PairPredictor) pair(row, column *PairFactors) (mean, variance, probabil
 	if p.meanOnly {
 		positive = 1
 	}
-	return mean, variance, probability, checkMoments(mean, positive)
+	if err := checkMoments(mean, positive); err != nil {
+		return math.NaN(), math.NaN(), math.NaN(), fmt.Errorf("mkl: %w", err)
+	}
+	return mean, variance, probability, nil
 }

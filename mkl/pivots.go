@@ -51,10 +51,7 @@ func newPivotKernels(ds *design, pivots [][]int, spare int) *pivotKernels {
 		slices.Sort(samples)
 		samples = slices.Compact(samples)
 		if !pg.all {
-			pg.basis = la.NewMatrix[float64](len(samples), g.basis.Cols)
-			for r, d := range samples {
-				copy(pg.basis.Row(r), g.basis.Row(d))
-			}
+			pg.basis = g.basis.TakeRows(samples)
 		}
 		for _, i := range g.views {
 			if p.selves[i] = math.NaN(); g.stat.isDistance() && !ds.views[i].center && !ds.views[i].normalize {

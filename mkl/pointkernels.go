@@ -52,10 +52,7 @@ func newPointKernels(ds *design, kernels, samples []int, selves bool) pointKerne
 		if whole || g.stat.kind == given {
 			pg.pick = samples
 		} else {
-			pg.basis = la.NewMatrix[float64](len(samples), g.basis.Cols)
-			for r, d := range samples {
-				copy(pg.basis.Row(r), g.basis.Row(d))
-			}
+			pg.basis = g.basis.TakeRows(samples)
 		}
 		p.groups = append(p.groups, pg)
 	}

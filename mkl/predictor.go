@@ -170,7 +170,8 @@ func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
 		p.e = append(p.e, pr.e[i])
 	}
 	if !opt.MeanOnly {
-		p.cov = submatrix(f.beCov, slices.Concat([]int{f.index}, shifted(pr.kernels, f.targets)))
+		own := slices.Concat([]int{f.index}, shifted(pr.kernels, f.targets))
+		p.cov = f.beCov.Take(own, own)
 		p.constant = f.noise
 	}
 	if p.full {
@@ -225,16 +226,6 @@ func shifted(x []int, by int) []int {
 	y := make([]int, len(x))
 	for i, v := range x {
 		y[i] = v + by
-	}
-	return y
-}
-
-func submatrix(x la.Matrix[float64], rows []int) la.Matrix[float64] {
-	y := la.NewMatrix[float64](len(rows), len(rows))
-	for i, r := range rows {
-		for j, c := range rows {
-			y.Set(i, j, x.At(r, c))
-		}
 	}
 	return y
 }

@@ -275,7 +275,7 @@ func (p *pruning) factor(limit, spread float64) (err error) {
 		sure = sure && p.sure[m]
 	}
 	var lack float64
-	p.u = pivotedCholesky(submatrix(p.ee, p.kernels), func(rest []float64) bool {
+	p.u = pivotedCholesky(p.ee.Take(p.kernels, p.kernels), func(rest []float64) bool {
 		lack = 0
 		for i, m := range p.kernels {
 			lack += float64(p.kappa[m] * math.Sqrt(rest[i]) * spread)
@@ -284,7 +284,7 @@ func (p *pruning) factor(limit, spread float64) (err error) {
 	})
 	p.sdError += lack
 	p.certain = p.certain && (sure || lack == 0)
-	p.ct, p.order, lack, err = trapezoid(submatrix(p.aCov, p.samples), kappa, limit)
+	p.ct, p.order, lack, err = trapezoid(p.aCov.Take(p.samples, p.samples), kappa, limit)
 	p.sdError += lack
 	p.certain = p.certain && (sure || lack == 0)
 	return err

@@ -66,7 +66,7 @@ func (p *SpikeSlabPredictor) Features() []int { return slices.Clone(p.index) }
 
 // Predict returns the predictive mean and variance, noise included, of one sample, in the target's
 // units and their square. It is an error if x has not as many values as the fit had features, or one
-// of Features is not finite; the others may be anything, NaN too.
+// of Features or the prediction is not finite; other features may be anything, NaN too.
 func (p *SpikeSlabPredictor) Predict(x []float64) (mean, variance float64, err error) {
 	if len(x) != p.cols {
 		return 0, 0, fmt.Errorf("mkl: x: %d values where %d features are needed", len(x), p.cols)
@@ -83,8 +83,10 @@ func (p *SpikeSlabPredictor) Predict(x []float64) (mean, variance float64, err e
 		}
 	}
 	if mean-mean != 0 || math.IsNaN(variance) {
-		if j := firstNonFinite(x); j >= 0 {
-			return 0, 0, &ValueError{Arg: "x", Row: j, Col: -1, Value: x[j]}
+		for _, j := range p.index {
+			if x[j]-x[j] != 0 {
+				return 0, 0, &ValueError{Arg: "x", Row: j, Col: -1, Value: x[j]}
+			}
 		}
 	}
 	if err := checkMoments(mean, variance); err != nil {

@@ -96,7 +96,7 @@ func (m *tested) averages(e *console.Env, rows []int, points int, interval float
 	}
 	x := make([]mkl.Features, len(m.x))
 	for i := range x {
-		x[i] = pickRows(m.x[i], repeated)
+		x[i] = m.x[i].TakeRows(repeated)
 	}
 	for i := range repeated {
 		set(x, i, i/n)

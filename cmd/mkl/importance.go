@@ -101,7 +101,7 @@ func (m *tested) importances(e *console.Env, rng *rand.Rand) (views, columns []i
 	some := someRows(rng, len(m.kept), mostPermutedRows)
 	x := make([]mkl.Features, len(m.x))
 	for i := range x {
-		x[i] = pickRows(m.x[i], some)
+		x[i] = m.x[i].TakeRows(some)
 	}
 	opt := m.options
 	opt.MeanOnly = m.est.form == numbers

@@ -13,7 +13,6 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/spec"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
-	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 )
 
@@ -321,7 +320,7 @@ func (o *opened) features(ctx context.Context, rows, workers int, gaps *shortfal
 			gaps.first = o.firstGap(missing)
 		}
 		for k := range x {
-			x[k] = pickRows(x[k], kept)
+			x[k] = x[k].TakeRows(kept)
 		}
 	}
 	return x, kept, nil
@@ -350,13 +349,4 @@ func (o *opened) firstGap(missing []bool) error {
 		}
 	}
 	return nil // not reached: something is missing in the row
-}
-
-// pickRows returns some rows of a matrix.
-func pickRows(x mkl.Features, rows []int) mkl.Features {
-	some := la.NewMatrix[float64](len(rows), x.Cols)
-	for k, i := range rows {
-		copy(some.Row(k), x.Row(i))
-	}
-	return some
 }

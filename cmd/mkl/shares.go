@@ -45,7 +45,7 @@ func (m *tested) spreads(e *console.Env, rng *rand.Rand) ([]float64, error) {
 	some := someRows(rng, len(m.kept), spreadRows)
 	x := make([]mkl.Features, len(m.x))
 	for i := range x {
-		x[i] = pickRows(m.x[i], some)
+		x[i] = m.x[i].TakeRows(some)
 	}
 	s, err := model.KernelSpreads(e.Ctx, m.options, x...)
 	if err != nil || slices.ContainsFunc(s, math.IsNaN) {

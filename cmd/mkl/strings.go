@@ -129,7 +129,7 @@ func (c *compared) some(rows []int) *compared {
 	}
 	part := &compared{set: &set, views: slices.Clone(c.views)}
 	for k := range part.views {
-		part.views[k].X = block(c.views[k].X, rows, rows)
+		part.views[k].X = c.views[k].X.Take(rows, rows)
 	}
 	return part
 }
@@ -138,20 +138,9 @@ func (c *compared) some(rows []int) *compared {
 // are those that its inputs have.
 func (c *compared) inputs(fitted, rows, columns []int) (x []mkl.Features) {
 	for k, v := range c.views {
-		x = append(x, withSelf(block(v.X, rows, fitted), columns[k], func(n int) float64 { return v.X.At(rows[n], rows[n]) }))
+		x = append(x, withSelf(v.X.Take(rows, fitted), columns[k], func(n int) float64 { return v.X.At(rows[n], rows[n]) }))
 	}
 	return x
-}
-
-// block is some rows and columns of a matrix.
-func block(x mkl.Features, rows, columns []int) mkl.Features {
-	b := la.NewMatrix[float64](len(rows), len(columns))
-	for n, i := range rows {
-		for m, j := range columns {
-			b.Set(n, m, x.At(i, j))
-		}
-	}
-	return b
 }
 
 // withSelf adds to kernels with training samples the column of each row's kernel with

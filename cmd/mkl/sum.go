@@ -276,7 +276,7 @@ func (o *opening) samples(
 	}
 	if left = len(kept) - len(known); left > 0 {
 		for i := range x {
-			x[i] = pickRows(x[i], known)
+			x[i] = x[i].TakeRows(known)
 		}
 	}
 	return x, y, at, left, nil

@@ -1,6 +1,7 @@
 package choose
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 func Targets[M mkl.TargetModel](name string, views []mkl.View, y []float64,
 	fit func(ctx context.Context, views []mkl.View, y []float64) (M, error)) Candidate {
 	return Candidate{Name: name, Learn: func(ctx context.Context, f Fold) (*Prediction, error) {
-		if err := checkRows(views, len(y)); err != nil {
+		if err := cmp.Or(checkViews(views, len(y)), f.check("Fold", len(y))); err != nil {
 			return nil, err
 		}
 		own, err := fit(ctx, rowsOf(views, f.Train), pick(y, f.Train))
@@ -37,7 +38,7 @@ func Targets[M mkl.TargetModel](name string, views []mkl.View, y []float64,
 func Classes[T comparable, M mkl.ClassModel[T]](name string, views []mkl.View, labels, classes []T,
 	fit func(ctx context.Context, views []mkl.View, labels []T) (M, error)) Candidate {
 	return Candidate{Name: name, Learn: func(ctx context.Context, f Fold) (*Prediction, error) {
-		if err := checkRows(views, len(labels)); err != nil {
+		if err := cmp.Or(checkViews(views, len(labels)), f.check("Fold", len(labels))); err != nil {
 			return nil, err
 		}
 		own, err := fit(ctx, rowsOf(views, f.Train), pick(labels, f.Train))
@@ -63,6 +64,9 @@ func Each(name string, t Truth, one func(target int) Candidate) Candidate {
 	return Candidate{Name: name, Learn: func(ctx context.Context, f Fold) (*Prediction, error) {
 		p := &Prediction{}
 		for o, truth := range t.Targets {
+			if err := f.check("Fold", truth.samples()); err != nil {
+				return nil, err
+			}
 			known := Fold{Train: pick(f.Train, truth.Of(f.Train).known()), Test: f.Test}
 			if len(known.Train) == 0 {
 				return nil, fmt.Errorf("choose: target %d is not known of any training sample", o)
@@ -111,10 +115,14 @@ func usable[I mkl.Model](m mkl.Model, err error) (I, error) {
 	return m.(I), nil
 }
 
-func checkRows(views []mkl.View, n int) error {
+// checkViews reports views that are not of n samples.
+func checkViews(views []mkl.View, n int) error {
 	for i, v := range views {
-		if v.X.Rows != n {
-			return fmt.Errorf("choose: views[%d].X has %d rows, not %d", i, v.X.Rows, n)
+		switch x := v.X; {
+		case !x.Valid():
+			return fmt.Errorf("choose: views[%d].X: a %d×%d matrix of stride %d needs more than its %d elements", i, x.Rows, x.Cols, x.Stride, len(x.Data))
+		case x.Rows != n:
+			return fmt.Errorf("choose: views[%d].X has %d rows, not %d", i, x.Rows, n)
 		}
 	}
 	return nil
@@ -138,9 +146,9 @@ func rowsOf(views []mkl.View, rows []int) []mkl.View {
 		case first >= 0:
 			out[i].X = out[first].X
 		case square(v):
-			out[i].X = block(v.X, rows, rows)
+			out[i].X = v.X.Take(rows, rows)
 		default:
-			out[i].X = block(v.X, rows, nil)
+			out[i].X = v.X.TakeRows(rows)
 		}
 	}
 	return out
@@ -151,10 +159,10 @@ func inputs(m mkl.Model, views []mkl.View, f Fold) (x []mkl.Features) {
 	for _, in := range m.Inputs() {
 		v := views[in.Views[0]]
 		if !square(v) {
-			x = append(x, block(v.X, f.Test, nil))
+			x = append(x, v.X.TakeRows(f.Test))
 			continue
 		}
-		k := block(v.X, f.Test, f.Train)
+		k := v.X.Take(f.Test, f.Train)
 		if in.Cols == k.Cols+1 { // with the kernel of each sample with itself
 			wide := la.NewMatrix[float64](k.Rows, in.Cols)
 			for r, i := range f.Test {
@@ -168,34 +176,18 @@ func inputs(m mkl.Model, views []mkl.View, f Fold) (x []mkl.Features) {
 	return x
 }
 
-// block is some rows and columns of a matrix; nil columns are all.
-func block(x mkl.Features, rows, columns []int) mkl.Features {
-	n := len(columns)
-	if columns == nil {
-		n = x.Cols
-	}
-	out := la.NewMatrix[float64](len(rows), n)
-	for r, i := range rows {
-		if columns == nil {
-			copy(out.Row(r), x.Row(i))
-			continue
-		}
-		for c, j := range columns {
-			out.Set(r, c, x.At(i, j))
-		}
-	}
-	return out
-}
-
 // sameMatrix reports whether two matrices are one.
 func sameMatrix(a, b mkl.Features) bool {
-	return a.Rows == b.Rows && a.Cols == b.Cols && len(a.Data) > 0 && len(b.Data) > 0 && &a.Data[0] == &b.Data[0]
+	return a.Rows == b.Rows && a.Cols == b.Cols && a.Stride == b.Stride && len(a.Data) > 0 && len(b.Data) > 0 && &a.Data[0] == &b.Data[0]
 }
 
 // Mean is the baseline that predicts the mean of the training targets, with their
 // variance.
 func Mean(y []float64) Candidate {
 	return Candidate{Name: "mean", Baseline: true, Learn: func(_ context.Context, f Fold) (*Prediction, error) {
+		if err := f.check("Fold", len(y)); err != nil {
+			return nil, err
+		}
 		n := float64(len(f.Train))
 		var m, variance float64
 		for _, i := range f.Train {
@@ -219,12 +211,18 @@ func Frequencies(classes []int) Candidate {
 		if len(classes) == 0 {
 			return nil, errors.New("choose: there are no classes")
 		}
+		if err := f.check("Fold", len(classes)); err != nil {
+			return nil, err
+		}
 		K := slices.Max(classes) + 1
 		p := make([]float64, K)
 		for k := range p {
 			p[k] = 1 / float64(len(f.Train)+K)
 		}
 		for _, i := range f.Train {
+			if classes[i] < 0 {
+				return nil, fmt.Errorf("choose: classes[%d] is %d", i, classes[i])
+			}
 			p[classes[i]] += 1 / float64(len(f.Train)+K)
 		}
 		return &Prediction{Probability: slices.Repeat([][]float64{p}, len(f.Test))}, nil

@@ -12,12 +12,16 @@ import (
 // Plan says how samples are divided. The zero value makes five folds of samples in
 // random order.
 type Plan struct {
-	Folds   int    // in each repetition; 0 means 5
-	Repeats int    // divisions, each by another random order; 0 means 1; several may make 2²⁰ folds that list 2²⁷ samples
-	Seed    uint64 // of the order
+	Folds int // in each repetition; 0 means 5
+
+	// Repeats is the number of repetitions, each by another random order; 0 means 1. More than one
+	// may have 2²⁰ folds in all, and 2²⁷ indices in their Train and Test: [Split] refuses more.
+	Repeats int
+
+	Seed uint64 // of the order
 
 	// Strata gives every fold its share of each stratum, such as a class: the stratum
-	// of each sample, counted from 0. Nil: there are none.
+	// of each sample, any number from 0. Nil: there are none.
 	Strata []int
 
 	// Groups keeps samples together: those of one group are never divided between
@@ -36,15 +40,32 @@ type Fold struct {
 	Train, Test []int // to learn from, and to predict
 }
 
-// Of several repetitions, the most folds in all, each of which is a fit, and the most samples that they
-// list, a gigabyte.
+// check reports a fold, which name is the argument's, that lacks training or test samples or
+// has others than those of 0 … n−1.
+func (f Fold) check(name string, n int) error {
+	if len(f.Train) == 0 || len(f.Test) == 0 {
+		return fmt.Errorf("choose: %s has %d training and %d test samples", name, len(f.Train), len(f.Test))
+	}
+	for p, rows := range [...][]int{f.Train, f.Test} {
+		for k, i := range rows {
+			if i < 0 || i >= n {
+				return fmt.Errorf("choose: %s.%s[%d] is %d, and there are %d samples", name, [...]string{"Train", "Test"}[p], k, i, n)
+			}
+		}
+	}
+	return nil
+}
+
+// Limits of all repetitions together: of folds, each of which is a fit, and of indices in Train and
+// Test, which take a gigabyte.
 const (
 	mostFolds  = 1 << 20
 	mostListed = 1 << 27
 )
 
 // Split divides n samples. The folds of the first repetition come first. The same
-// arguments always give the same folds.
+// arguments always give the same folds. Errors name the field of the plan, or say what is too
+// few for the folds.
 func Split(n int, p Plan) ([]Fold, error) {
 	folds, repeats := p.Folds, p.Repeats
 	if folds == 0 {
@@ -80,7 +101,7 @@ func Split(n int, p Plan) ([]Fold, error) {
 		return nil, fmt.Errorf("choose: %d %s are too few for %d folds", len(groups), what, folds)
 	}
 	if most := max(1, min(mostFolds/int64(folds), mostListed/(int64(folds)*int64(n)))); int64(repeats) > most {
-		return nil, fmt.Errorf("choose: Repeats is %d: of %d folds of %d samples there may be %d", repeats, folds, n, most)
+		return nil, fmt.Errorf("choose: Repeats is %d: with %d folds of %d samples it may be at most %d", repeats, folds, n, most)
 	}
 	p.Strata = ranks(p.Strata)
 	rng := rand.New(rand.NewPCG(p.Seed, 0x666f6c6473))
@@ -193,9 +214,8 @@ func (p *Plan) byTime(n, folds, repeats int) ([]Fold, error) {
 	case repeats > 1 || p.Strata != nil || p.Groups != nil:
 		return nil, errors.New("choose: Time excludes Repeats, Strata and Groups")
 	}
-	tooFew := fmt.Errorf("choose: Time has too few different values for %d folds", folds)
 	if n <= folds { // parts are one more
-		return nil, tooFew
+		return nil, fmt.Errorf("choose: Time: %d samples are too few for %d folds", n, folds)
 	}
 	order := make([]int, n)
 	for i := range order {
@@ -218,7 +238,7 @@ func (p *Plan) byTime(n, folds, repeats int) ([]Fold, error) {
 	for k := 1; k <= folds; k++ {
 		f := Fold{Train: slices.Clone(order[:cuts[k]]), Test: slices.Clone(order[cuts[k]:cuts[k+1]])}
 		if cuts[k] == 0 || cuts[k+1] <= cuts[k] {
-			return nil, tooFew
+			return nil, fmt.Errorf("choose: Time: so many samples have the same time that one of the %d parts would be empty", folds+1)
 		}
 		slices.Sort(f.Train)
 		slices.Sort(f.Test)

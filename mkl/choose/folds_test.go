@@ -139,7 +139,8 @@ func TestSplitErrors(t *testing.T) {
 		{2, Plan{Folds: 2, Strata: []int{0, -1}}, "Strata[1] is -1"},
 		{2, Plan{Folds: 2, Time: []float64{1}}, "Time has 1 samples, not 2"},
 		{3, Plan{Folds: 2, Time: []float64{1, math.NaN(), 2}}, "Time[1] is NaN"},
-		{9, Plan{Folds: 2, Time: make([]float64, 9)}, "too few different values"},
+		{9, Plan{Folds: 2, Time: make([]float64, 9)}, "choose: Time: so many samples have the same time that one of the 3 parts would be empty"},
+		{9, Plan{Folds: 2, Time: []float64{0, 0, 0, 0, 0, 0, 1, 2, 3}}, "one of the 3 parts would be empty"},
 		{3, Plan{Folds: 2, Repeats: 2, Time: []float64{1, 2, 3}}, "Time excludes Repeats"},
 	} {
 		_, err := Split(c.n, c.plan)
@@ -151,9 +152,9 @@ func TestSplitErrors(t *testing.T) {
 func TestSplitOfHugeNumbers(t *testing.T) {
 	huge := strconv.Itoa(math.MaxInt)
 	for want, p := range map[string]Plan{
-		"choose: Time has too few different values for " + huge + " folds":             {Folds: math.MaxInt, Time: []float64{1, 2, 3, 4, 5, 6}},
-		"choose: 6 samples are too few for " + huge + " folds":                         {Folds: math.MaxInt},
-		"choose: Repeats is " + huge + ": of 2 folds of 6 samples there may be 524288": {Folds: 2, Repeats: math.MaxInt},
+		"choose: Time: 6 samples are too few for " + huge + " folds":                          {Folds: math.MaxInt, Time: []float64{1, 2, 3, 4, 5, 6}},
+		"choose: 6 samples are too few for " + huge + " folds":                                {Folds: math.MaxInt},
+		"choose: Repeats is " + huge + ": with 2 folds of 6 samples it may be at most 524288": {Folds: 2, Repeats: math.MaxInt},
 	} {
 		_, err := Split(6, p)
 		assert.EqualError(t, err, want)

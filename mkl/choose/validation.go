@@ -204,15 +204,8 @@ func (v *Validation) check() error {
 		return errors.New("choose: Folds and Candidates are needed")
 	}
 	for k, f := range v.Folds {
-		if len(f.Train) == 0 || len(f.Test) == 0 {
-			return fmt.Errorf("choose: Folds[%d] has %d training and %d test samples", k, len(f.Train), len(f.Test))
-		}
-		for _, rows := range [][]int{f.Train, f.Test} {
-			for _, i := range rows {
-				if i < 0 || i >= n {
-					return fmt.Errorf("choose: Folds[%d] has sample %d of %d", k, i, n)
-				}
-			}
+		if err := f.check(fmt.Sprintf("Folds[%d]", k), n); err != nil {
+			return err
 		}
 	}
 	names := map[string]bool{}

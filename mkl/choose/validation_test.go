@@ -266,7 +266,9 @@ func TestValidationErrors(t *testing.T) {
 		},
 		"Folds and Candidates are needed": func(v *Validation) { v.Folds = nil },
 		"Folds[0] has 0 training":         func(v *Validation) { v.Folds = []Fold{{Test: []int{1}}} },
-		"Folds[0] has sample 6 of 6":      func(v *Validation) { v.Folds = []Fold{{Train: []int{6}, Test: []int{1}}} },
+		"choose: Folds[0].Train[1] is 6, and there are 6 samples": func(v *Validation) {
+			v.Folds = []Fold{{Train: []int{0, 6}, Test: []int{1}}}
+		},
 		`two candidates are called "mean"`: func(v *Validation) {
 			v.Candidates = []Candidate{Mean(y), Mean(y)}
 		},
@@ -279,6 +281,51 @@ func TestValidationErrors(t *testing.T) {
 		require.Error(t, err, want)
 		assert.Contains(t, err.Error(), want)
 	}
+}
+
+// Candidates can be asked without a validation, about folds and views that nobody has checked.
+func TestLearnRefuses(t *testing.T) {
+	views, y := bent(8)
+	classes := make([]int, 8)
+	for i := range classes {
+		classes[i] = i % 2
+	}
+	fine := Fold{Train: []int{0, 1, 2, 3, 4, 5}, Test: []int{6, 7}}
+	classify := func(views []mkl.View) Candidate { return LinearClasses(views, classes, []int{0, 1}) }
+	several := Truth{Targets: []Truth{{Numbers: y}}}
+	all := map[string]Candidate{
+		"targets": process(views, y), "classes": classify(views), "mean": Mean(y), "frequencies": Frequencies(classes),
+		"each": Each("each", several, func(int) Candidate { return Mean(y) }),
+	}
+	for name, c := range all {
+		_, err := c.Learn(t.Context(), fine)
+		require.NoError(t, err, name)
+		for want, f := range map[string]Fold{
+			"choose: Fold.Train[2] is 8, and there are 8 samples": {Train: []int{0, 1, 8}, Test: []int{2}},
+			"choose: Fold.Test[1] is -1, and there are 8 samples": {Train: []int{0, 1}, Test: []int{2, -1}},
+			"choose: Fold has 2 training and 0 test samples":      {Train: []int{0, 1}},
+		} {
+			_, err := c.Learn(t.Context(), f)
+			assert.EqualError(t, err, want, name)
+		}
+	}
+	short := mkl.Features{Rows: 8, Cols: 3, Stride: 3, Data: make([]float64, 23)}
+	broken := append(views[:1:1], mkl.View{X: short, Kernel: mkl.Linear{}})
+	for _, c := range []Candidate{process(broken, y), classify(broken), Ridge(broken, y)} {
+		_, err := c.Learn(t.Context(), fine)
+		assert.EqualError(t, err, "choose: views[1].X: a 8×3 matrix of stride 3 needs more than its 23 elements", c.Name)
+	}
+	_, err := Frequencies([]int{0, -1, 1}).Learn(t.Context(), Fold{Train: []int{0, 1}, Test: []int{2}})
+	assert.EqualError(t, err, "choose: classes[1] is -1")
+}
+
+// Two views may begin at the same element and be different matrices.
+func TestViewsOfOneBeginning(t *testing.T) {
+	data := []float64{0, 1, 2, 3, 4, 5, 6, 7}
+	views := []mkl.View{{X: la.MatrixOf(2, 2, data)}, {X: mkl.Features{Rows: 2, Cols: 2, Stride: 4, Data: data}}}
+	got := rowsOf(views, []int{1})
+	assert.Equal(t, []float64{2, 3}, got[0].X.Row(0))
+	assert.Equal(t, []float64{4, 5}, got[1].X.Row(0))
 }
 
 func TestRecommendations(t *testing.T) {

@@ -54,7 +54,7 @@ func NLPD(truth, mean, variance []float64) (float64, error) {
 	for i, v := range truth {
 		e := v - mean[i]
 		square := e * e / variance[i]
-		if math.IsNaN(square) { // both are infinite, as is the logarithm
+		if math.IsNaN(square) { // infinity over infinity: the logarithm says it all
 			square = 0
 		}
 		sum += float64(0.5 * (special.Log(2*math.Pi*variance[i]) + square))

@@ -145,7 +145,7 @@ func (c *Calibration) run(e *console.Env, bar *console.Progress, kernels []spec.
 	err := console.Each(e.Ctx, c.Workers, len(parts), func(ctx context.Context, s int) error {
 		defer bar.Step()
 		train, test := multiclass.Stratified(index, 2.0/3, c.Seed+uint64(s))
-		xTrain := multiclass.RowsAt(x, train)
+		xTrain := x.TakeRows(train)
 		var views []mkl.View
 		for _, k := range kernels {
 			vk, err := spec.Build(k)
@@ -160,7 +160,7 @@ func (c *Calibration) run(e *console.Env, bar *console.Progress, kernels []spec.
 		if err != nil {
 			return err
 		}
-		p, err := m.PredictClasses(ctx, mkl.PredictOptions{Workers: 1}, multiclass.RowsAt(x, test))
+		p, err := m.PredictClasses(ctx, mkl.PredictOptions{Workers: 1}, x.TakeRows(test))
 		if err != nil {
 			return err
 		}

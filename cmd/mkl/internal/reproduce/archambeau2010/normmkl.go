@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/reproduce/multiclass"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -127,7 +126,7 @@ func (m normMKL) crossValidate(ws *la.Workspace, kernels []la.Matrix[float64], y
 		}
 		train, cross := make([]la.Matrix[float64], len(kernels)), make([]la.Matrix[float64], len(kernels))
 		for p, k := range kernels {
-			train[p], cross[p] = multiclass.Block(k, in, in), multiclass.Block(k, in, out)
+			train[p], cross[p] = k.Take(in, in), k.Take(in, out)
 		}
 		target := make([]float64, len(in))
 		for r, i := range in {

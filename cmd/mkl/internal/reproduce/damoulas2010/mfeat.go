@@ -263,7 +263,7 @@ func (c *Mfeat) split(ctx context.Context, spaces []la.Matrix[float64], class []
 		return nil
 	}
 	for _, x := range spaces {
-		inside, outside := multiclass.RowsAt(x, train), multiclass.RowsAt(x, test)
+		inside, outside := x.TakeRows(train), x.TakeRows(test)
 		if c.Scale == "train" {
 			multiclass.ScaleColumns(inside, outside)
 		}

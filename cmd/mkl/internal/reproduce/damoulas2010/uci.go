@@ -254,7 +254,7 @@ func (c *UCI) Run(e *console.Env) error {
 						inside = append(inside, part...)
 					}
 				}
-				km, cross := c.kernel(kernel, multiclass.RowsAt(x, inside), multiclass.RowsAt(x, parts[f]))
+				km, cross := c.kernel(kernel, x.TakeRows(inside), x.TakeRows(parts[f]))
 				rate, n, err := c.trial(ctx, c.machine(probit.FixSum, c.Sweeps, c.Seed+uint64(f)), []la.Matrix[float64]{km}, []la.Matrix[float64]{cross}, multiclass.At(class, inside), multiclass.At(class, parts[f]))
 				rates[f], sweeps[f], seconds[f] = rate, n, time.Since(start).Seconds()
 				p.Step()

@@ -268,10 +268,10 @@ func (c *DrugTargets) fold(ctx context.Context, x *interactions, held []int) (*f
 	switch c.HeldOut {
 	case "drugs":
 		learned[0], predicted[0] = slices.DeleteFunc(learned[0], isHeld), held
-		sides[0].X = []mkl.Features{multiclass.Block(x.drugs, held, learned[0])}
+		sides[0].X = []mkl.Features{x.drugs.Take(held, learned[0])}
 	case "targets":
 		learned[1], predicted[1] = slices.DeleteFunc(learned[1], isHeld), held
-		sides[1].X = []mkl.Features{multiclass.Block(x.targets, held, learned[1])}
+		sides[1].X = []mkl.Features{x.targets.Take(held, learned[1])}
 	}
 	hidden := func(i, j int) bool { return c.HeldOut == "pairs" && isHeld(i*targets+j) }
 	y := make(mkl.Dense, len(learned[0]))
@@ -285,7 +285,7 @@ func (c *DrugTargets) fold(ctx context.Context, x *interactions, held []int) (*f
 		}
 	}
 	similar := func(name string, m la.Matrix[float64], which []int) []mkl.View {
-		return []mkl.View{{Name: name, X: multiclass.Block(m, which, which), Kernel: mkl.Precomputed{AllowIndefinite: true}}}
+		return []mkl.View{{Name: name, X: m.Take(which, which), Kernel: mkl.Precomputed{AllowIndefinite: true}}}
 	}
 	model, err := mkl.PairClassifier{
 		Fitting:    mkl.Fitting{MaxSweeps: c.Sweeps, Workers: 1, Seed: c.Seed},

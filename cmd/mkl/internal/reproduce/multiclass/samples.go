@@ -3,19 +3,7 @@ package multiclass
 import (
 	"math/rand/v2"
 	"slices"
-
-	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/mkl"
 )
-
-// RowsAt returns a copy of some rows of x.
-func RowsAt(x mkl.Features, rows []int) mkl.Features {
-	y := mkl.Features{Rows: len(rows), Cols: x.Cols, Stride: x.Cols}
-	for _, i := range rows {
-		y.Data = append(y.Data, x.Row(i)...)
-	}
-	return y
-}
 
 // At returns some elements of x.
 func At[T any](x []T, index []int) []T {
@@ -51,15 +39,4 @@ func Stratified(class []int, share float64, seed uint64) (train, test []int) {
 	slices.Sort(train)
 	slices.Sort(test)
 	return train, test
-}
-
-// Block returns some rows and columns of m, in their order.
-func Block(m la.Matrix[float64], rows, columns []int) la.Matrix[float64] {
-	b := la.NewMatrix[float64](len(rows), len(columns))
-	for k, i := range rows {
-		for l, j := range columns {
-			b.Set(k, l, m.At(i, j))
-		}
-	}
-	return b
 }
