@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/cputime"
-	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
@@ -22,13 +21,9 @@ func TestMixingTable(t *testing.T) {
 		t.Skip("-mixing prints the tables of docs/mcmc.md")
 	}
 	d := readProbitData(t)
-	var given []golden.Mat
-	for _, k := range d.K {
-		given = append(given, k)
-	}
 	exponential, err := NewExponentialKernels(d.distances)
 	require.NoError(t, err)
-	for _, kernels := range []ParametricKernels{fixedKernels{dense(t, given...)}, exponential} {
+	for _, kernels := range []ParametricKernels{fixedKernels{dense(t, d.K...)}, exponential} {
 		for _, rule := range []probit.Rule{probit.FixSum, probit.WSum, probit.WProd, probit.Bin} {
 			p := Probit{Rule: rule, NotEmpty: rule == probit.Bin, Sampling: Sampling{Chains: 4, Draws: 1000, BurnIn: 500, Seed: 1, Workers: 1}}
 			began := cputime.Total()

@@ -201,7 +201,7 @@ func (t MultiTask) memory(s Size, forms int) int64 {
 	M := P * float64(t.latents(s.Outputs))
 	words := float64(6*M*N) + float64(3*L*N) + float64(8*L*M)
 	if P > 0 { // else all functions are known
-		words += float64(N * N * (P + float64(forms)/2 + 3))
+		words += float64(N * N * (P + float64(0.5*float64(forms)) + 3))
 	}
 	if !t.MeanOnly {
 		words += float64(M * N * N)
