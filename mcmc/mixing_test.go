@@ -29,7 +29,7 @@ func TestMixingTable(t *testing.T) {
 			began := cputime.Total()
 			draws, err := p.SampleParametric(t.Context(), kernels, d.T)
 			require.NoError(t, err)
-			t.Logf("%v, %d parameters: %.1f ms a sweep", rule, draws.Parameters(), 1e3*(cputime.Total()-began).Seconds()/6000)
+			t.Logf("%v, %d parameters: %.2f ms a sweep", rule, draws.Parameters(), 1e3*(cputime.Total()-began).Seconds()/6000)
 			for _, v := range draws.Variables() {
 				least, most := math.Inf(1), 0.0
 				for _, s := range draws.Summary(v.Name) {

@@ -54,7 +54,7 @@ func NLPD(truth, mean, variance []float64) (float64, error) {
 	for i, v := range truth {
 		e := v - mean[i]
 		square := e * e / variance[i]
-		if math.IsNaN(square) { // infinity over infinity: the logarithm says it all
+		if math.IsNaN(square) { // ∞/∞: the variance is infinite, and with its logarithm the sum
 			square = 0
 		}
 		sum += float64(0.5 * (special.Log(2*math.Pi*variance[i]) + square))

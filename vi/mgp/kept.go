@@ -91,7 +91,7 @@ var errNotFew = errors.New("vi: too many samples tell of the function")
 // sitesByFew finds the sites of the samples that tell nearly all, by what part predicts, and sets those of the
 // others to what they ask for. The leave-one-out probability of a label is given the few, or the rest of them where it
 // is one. The log evidence is that of the few plus the logarithms of those of the others. After an error the sites
-// are any, and m.sum is as before.
+// are of no use, and m.sum is as before.
 func (m *evidence) sitesByFew() (log float64, loo []float64, err error) {
 	if m.part == nil || m.how != ExpectationPropagation {
 		return 0, nil, errNotFew
